@@ -1,0 +1,163 @@
+/* Lazy arrays: what is computed, not how. Building one does no I/O but for opening a source's
+ * metadata, and costs a few microseconds.
+ *
+ * A cubed_array is immutable and reference-counted; references may be taken and dropped from any
+ * thread. Every function that makes an array gives the caller one reference and takes its own
+ * references to its inputs. All arrays of a computation belong to one context.
+ */
+#ifndef CUBED_ARRAY_H
+#define CUBED_ARRAY_H
+
+#include "cubed/context.h"
+#include "cubed/dtype.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cubed_array cubed_array;
+
+typedef enum cubed_op {
+#define CUBED_OP(NAME, name, number, arity, accepts, result) CUBED_OP_##NAME = (number),
+#include "cubed/ops.def"
+#undef CUBED_OP
+    CUBED_OP_COUNT
+} cubed_op;
+
+typedef enum cubed_fold {
+#define CUBED_FOLD(NAME, name, number, accepts, result) CUBED_FOLD_##NAME = (number),
+#include "cubed/folds.def"
+#undef CUBED_FOLD
+    CUBED_FOLD_COUNT
+} cubed_fold;
+
+/* The names of the standard ("add", "mean"); NULL for a number that is none. */
+CUBED_API const char *cubed_op_name(cubed_op op);
+CUBED_API const char *cubed_fold_name(cubed_fold fold);
+/* The inverse, and the number of operands. false if there is none of that name. */
+CUBED_API bool cubed_op_parse(const char *name, cubed_op *op, int *arity);
+CUBED_API bool cubed_fold_parse(const char *name, cubed_fold *fold);
+
+CUBED_API cubed_array *cubed_array_ref(cubed_array *x);
+CUBED_API void cubed_array_unref(cubed_array *x); /* NULL is allowed */
+
+CUBED_API cubed_context *cubed_array_context(const cubed_array *x);
+CUBED_API cubed_dtype cubed_array_dtype(const cubed_array *x);
+CUBED_API int cubed_array_ndim(const cubed_array *x);
+CUBED_API const int64_t *cubed_array_shape(const cubed_array *x);
+/* The nominal chunk extents (the first and last chunk of an axis may be smaller); >= 1. */
+CUBED_API const int64_t *cubed_array_chunks(const cubed_array *x);
+/* NULL for a dimension without a name. */
+CUBED_API const char *cubed_array_dim_name(const cubed_array *x, int dim);
+/* JSON object text of the attributes, "{}" if there are none. Those of a source are its own; an
+ * elementwise operation, view, fold or rechunk keeps the first operand's when they describe the
+ * values still (casts, views, rechunk) and drops them otherwise. */
+CUBED_API const char *cubed_array_attrs(const cubed_array *x);
+/* A new array that differs in its attributes / dimension names only. `json` must be an object;
+ * names[ndim] may hold NULLs. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_with_attrs(cubed_array *x, const char *json,
+                                                               cubed_array **out,
+                                                               cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_with_dim_names(cubed_array *x,
+                                                                   const char *const *names,
+                                                                   cubed_array **out,
+                                                                   cubed_error *err);
+
+/* --- Sources ---------------------------------------------------------------------------------- */
+
+/* A Zarr array. `url` is STORE or STORE::PATH, where STORE is a directory or file:// URL. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open(cubed_context *ctx, const char *url,
+                                                         cubed_array **out, cubed_error *err);
+/* The caller's memory, borrowed until the last array over it and the last plan that reads it are
+ * gone. `strides` in bytes (NULL: C order). `chunks` NULL: about 1 MiB each, whole trailing axes
+ * first. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_from_memory(
+    cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides,
+    const int64_t *chunks, const void *data, cubed_array **out, cubed_error *err);
+/* One value everywhere. ndim 0 makes a scalar, which broadcasts. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_full(cubed_context *ctx, cubed_dtype dtype,
+                                                         int ndim, const int64_t *shape,
+                                                         const int64_t *chunks,
+                                                         const cubed_scalar *value,
+                                                         cubed_array **out, cubed_error *err);
+/* int64: each element's own position in C order, plus `start`. The root of arange and random. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_index(cubed_context *ctx, int ndim,
+                                                          const int64_t *shape,
+                                                          const int64_t *chunks, int64_t start,
+                                                          cubed_array **out, cubed_error *err);
+/* float64 uniform in [0, 1): Philox4x64-10 keyed by `seed`, counter = element index / 4, so that
+ * values do not depend on the chunks. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random(cubed_context *ctx, int ndim,
+                                                           const int64_t *shape,
+                                                           const int64_t *chunks, int64_t seed,
+                                                           cubed_array **out, cubed_error *err);
+
+/* --- Elementwise ------------------------------------------------------------------------------ */
+
+/* Operands are broadcast and promoted by the standard's rules. CUBED_E_TYPE for a kind that the
+ * operation does not take, CUBED_E_ARG for shapes that do not broadcast. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args,
+                                                          int nargs, cubed_array **out,
+                                                          cubed_error *err);
+/* Complex to real drops the imaginary part; float to integer truncates (NaN and out of range:
+ * unspecified value, no trap); anything to bool tests != 0. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_astype(cubed_array *x, cubed_dtype dtype,
+                                                     cubed_array **out, cubed_error *err);
+
+/* --- Reductions ------------------------------------------------------------------------------- */
+
+typedef struct cubed_fold_options {
+    size_t struct_size;
+    const int *axes; /* may be negative, no repeats; NULL: all */
+    int naxes;
+    bool keepdims;
+    double correction; /* var, std: divisor is N - correction */
+} cubed_fold_options;
+#define CUBED_FOLD_OPTIONS_INIT {sizeof(cubed_fold_options), NULL, 0, false, 0.0}
+
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_reduce(cubed_fold fold, cubed_array *x,
+                                                     const cubed_fold_options *options,
+                                                     cubed_array **out, cubed_error *err);
+
+/* --- Views: move no data, always fuse ----------------------------------------------------------- */
+
+/* One axis of a slice, already resolved: element k of the result is start + k*step, 0 <= k < len.
+ * `drop` removes the axis (len must be 1). */
+typedef struct cubed_slice {
+    int64_t start, len, step;
+    bool drop;
+} cubed_slice;
+/* Resolves Python's slice(start, stop, step) on an axis; NULL for None. Never fails but for
+ * step 0. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_slice_resolve(const int64_t *start,
+                                                            const int64_t *stop,
+                                                            const int64_t *step, int64_t extent,
+                                                            cubed_slice *out, cubed_error *err);
+/* slices[ndim], one per axis. CUBED_E_INDEX if an element would lie outside. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_slice_array(cubed_array *x, const cubed_slice *slices,
+                                                          cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_permute_dims(cubed_array *x, const int *axes,
+                                                           cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_flip(cubed_array *x, const int *axes, int naxes,
+                                                   cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_broadcast_to(cubed_array *x, int ndim,
+                                                           const int64_t *shape, cubed_array **out,
+                                                           cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_expand_dims(cubed_array *x, int axis,
+                                                          cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_squeeze(cubed_array *x, const int *axes, int naxes,
+                                                      cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis,
+                                                     cubed_array **out, cubed_error *err);
+
+/* --- Chunks ------------------------------------------------------------------------------------- */
+
+/* The same values with other chunks; chunks[ndim], -1 for the whole axis. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_rechunk(cubed_array *x, const int64_t *chunks,
+                                                      cubed_array **out, cubed_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,86 @@
+/* What every public header needs: export marks, limits, status codes, errors and allocators.
+ *
+ * Conventions of the whole API:
+ *  - Functions that can fail return cubed_status and take a trailing, optional `cubed_error *err`
+ *    owned by the caller; on failure every output is left untouched or set to NULL.
+ *  - `T **out` outputs are owned by the caller and released with the matching `_unref`/`_free`.
+ *    A `const char *` or `const T *` that is returned belongs to the object it was asked of.
+ *  - Option structs start with `size_t struct_size`; set them with their `_INIT` macro.
+ *  - Objects may be used from any thread; one object is not used from two threads at once unless
+ *    its header says so.
+ */
+#ifndef CUBED_BASE_H
+#define CUBED_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define CUBED_API __attribute__((visibility("default")))
+#define CUBED_MUST_CHECK __attribute__((warn_unused_result))
+#define CUBED_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define CUBED_API
+#define CUBED_MUST_CHECK
+#define CUBED_PRINTF(fmt, args)
+#endif
+
+#define CUBED_VERSION_MAJOR 1
+#define CUBED_VERSION_MINOR 0
+#define CUBED_VERSION_PATCH 0
+#define CUBED_VERSION_STRING "1.0.0.dev0"
+
+/* Most dimensions an array may have. */
+#define CUBED_MAX_NDIM 32
+
+typedef enum cubed_status {
+    CUBED_OK = 0,
+    CUBED_E_ARG,         /* an argument's value is wrong (Python: ValueError) */
+    CUBED_E_TYPE,        /* an argument's data type is wrong (TypeError) */
+    CUBED_E_INDEX,       /* an index is out of bounds (IndexError) */
+    CUBED_E_NOMEM,       /* the machine has no more memory (MemoryError) */
+    CUBED_E_BUDGET,      /* the plan needs more than it is allowed (MemoryError) */
+    CUBED_E_IO,          /* the operating system or a store failed; err->os_errno says how (OSError) */
+    CUBED_E_NOT_FOUND,   /* a store, key or array does not exist (FileNotFoundError) */
+    CUBED_E_EXISTS,      /* the target exists and overwriting was not asked for (FileExistsError) */
+    CUBED_E_FORMAT,      /* metadata or chunk bytes are malformed (ValueError) */
+    CUBED_E_UNSUPPORTED, /* valid, but not implemented (NotImplementedError) */
+    CUBED_E_CANCELLED,   /* the run was interrupted (KeyboardInterrupt) */
+    CUBED_E_INTERNAL,    /* a bug in this library (RuntimeError) */
+} cubed_status;
+
+/* Where a failing function explains itself. Zero it or use CUBED_ERROR_INIT before the first use;
+ * a function that succeeds does not touch it. */
+typedef struct cubed_error {
+    cubed_status status;
+    int os_errno;       /* errno of the failing call, else 0 */
+    char message[1008]; /* UTF-8, NUL-terminated, no newline at the end */
+} cubed_error;
+
+#define CUBED_ERROR_INIT {CUBED_OK, 0, ""}
+
+/* A status as a short English phrase; never NULL. */
+CUBED_API const char *cubed_status_str(cubed_status status);
+
+/* "1.0.0.dev0" */
+CUBED_API const char *cubed_version(void);
+
+/* Where the library's own memory comes from. `resize` behaves as realloc (ptr NULL: allocate;
+ * returns NULL when there is none, old block intact), `free` is told the size that was asked for.
+ * Both must be callable from any thread. */
+typedef struct cubed_allocator {
+    void *ctx;
+    void *(*resize)(void *ctx, void *ptr, size_t old_size, size_t new_size);
+    void (*free)(void *ctx, void *ptr, size_t size);
+} cubed_allocator;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,13 @@
+/* Everything in one include. */
+#ifndef CUBED_H
+#define CUBED_H
+
+#include "cubed/array.h"
+#include "cubed/base.h"
+#include "cubed/context.h"
+#include "cubed/dtype.h"
+#include "cubed/plan.h"
+#include "cubed/run.h"
+#include "cubed/zarr.h"
+
+#endif

@@ -1,0 +1,110 @@
+/* Plans: what will run, decided and checked before anything does. */
+#ifndef CUBED_PLAN_H
+#define CUBED_PLAN_H
+
+#include "cubed/array.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Immutable once made, reference-counted, thread-safe. */
+typedef struct cubed_plan cubed_plan;
+
+/* Where one result goes. Zero it, then set `array` and either `url` or `data`. */
+typedef struct cubed_target {
+    cubed_array *array;
+    const char *url;       /* STORE or STORE::PATH of the Zarr array to make */
+    int zarr_format;       /* 2 or 3; 0: 3 */
+    const char *codecs;    /* JSON: v3 "codecs" list, or v2 compressor object; NULL: zstd level 1 */
+    const int64_t *chunks; /* of the Zarr array; NULL: the array's own */
+    bool overwrite;        /* replace what is at `url`; else that is CUBED_E_EXISTS */
+    void *data;            /* C-order buffer of the result, borrowed until the plan is gone */
+} cubed_target;
+
+typedef struct cubed_plan_options {
+    size_t struct_size;
+    uint64_t allowed_mem;  /* bytes each worker may use; 0: 2 GB or what the machine has per worker */
+    uint64_t reserved_mem; /* part of it kept for code, libraries and metadata */
+    unsigned max_workers;  /* 0: one per core */
+    const char *work_dir;  /* for intermediates that do not stay in memory; NULL: none may spill */
+    bool optimize;         /* false: every operation is a stage of its own, as written */
+} cubed_plan_options;
+#define CUBED_DEFAULT_RESERVED_MEM ((uint64_t)16 << 20)
+#define CUBED_PLAN_OPTIONS_INIT                                                                    \
+    {sizeof(cubed_plan_options), 0, CUBED_DEFAULT_RESERVED_MEM, 0, NULL, true}
+
+/* Decides stages and memory. CUBED_E_BUDGET if a task or the machine would not hold it: the message
+ * gives the operation, its need, the allowance, and the smallest allowed_mem that would do. Nothing
+ * is written. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_new(cubed_context *ctx,
+                                                       const cubed_target *targets, int ntargets,
+                                                       const cubed_plan_options *options,
+                                                       cubed_plan **out, cubed_error *err);
+CUBED_API cubed_plan *cubed_plan_ref(cubed_plan *plan);
+CUBED_API void cubed_plan_unref(cubed_plan *plan);
+
+/* The plan as bytes: versioned, checksummed, without secrets. CUBED_E_UNSUPPORTED if it reads or
+ * writes borrowed memory larger than 64 KiB (small sources travel inside). *data is freed with
+ * cubed_plan_free_bytes. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_save(const cubed_plan *plan, void **data,
+                                                        size_t *size, cubed_error *err);
+CUBED_API void cubed_plan_free_bytes(const cubed_plan *plan, void *data, size_t size);
+/* Checks everything that it reads; CUBED_E_FORMAT for bytes that are no plan, CUBED_E_UNSUPPORTED
+ * for another version. Sources are opened and must still have the shape and type they had. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_load(cubed_context *ctx, const void *data,
+                                                        size_t size, cubed_plan **out,
+                                                        cubed_error *err);
+
+typedef struct cubed_plan_info {
+    int num_stages;
+    int num_arrays; /* stored ones, intermediates and results */
+    int64_t num_tasks;
+    uint64_t allowed_mem;   /* per worker */
+    uint64_t reserved_mem;  /* per worker */
+    uint64_t projected_mem; /* the largest task of any stage, without reserved_mem */
+    unsigned max_workers;
+    uint64_t tier_budget;   /* for intermediates in memory, all workers together */
+    uint64_t bytes_read;    /* decoded, sources and intermediates */
+    uint64_t bytes_written; /* decoded */
+    uint64_t result_bytes;  /* of targets in the caller's memory, on top of everything above */
+    const char *work_dir;   /* may be NULL */
+} cubed_plan_info;
+CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info);
+
+typedef struct cubed_stage_info {
+    const char *name; /* "mean(multiply) -> uu": what it does, for people */
+    int64_t num_tasks;
+    uint64_t projected_mem; /* of its largest task */
+    uint64_t bytes_read;
+    uint64_t bytes_written;
+    uint64_t chunks_read; /* requests: one per chunk read */
+    uint64_t chunks_written;
+    int num_inputs;  /* stored arrays it reads */
+    int num_outputs; /* stored arrays it makes */
+} cubed_stage_info;
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_stage(const cubed_plan *plan, int stage,
+                                                             cubed_stage_info *info,
+                                                             cubed_error *err);
+/* One stored array of a stage: input or output number i. */
+typedef struct cubed_stored_info {
+    int id;           /* the same array has the same id in every stage */
+    const char *name; /* URL or variable of a source or target, "array-7" of an intermediate */
+    bool is_source, is_target;
+    cubed_dtype dtype;
+    int ndim;
+    const int64_t *shape;
+    const int64_t *chunks;
+} cubed_stored_info;
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_input(const cubed_plan *plan, int stage,
+                                                             int i, cubed_stored_info *info,
+                                                             cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_output(const cubed_plan *plan, int stage,
+                                                              int i, cubed_stored_info *info,
+                                                              cubed_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

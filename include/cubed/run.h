@@ -1,0 +1,88 @@
+/* Running plans. */
+#ifndef CUBED_RUN_H
+#define CUBED_RUN_H
+
+#include "cubed/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum cubed_event_kind {
+    CUBED_EVENT_PLAN_START,
+    CUBED_EVENT_STAGE_START, /* the first of its tasks starts */
+    CUBED_EVENT_TASK_START,
+    CUBED_EVENT_TASK_RETRY, /* it failed with status and message, and will run again */
+    CUBED_EVENT_TASK_END,
+    CUBED_EVENT_STAGE_END, /* the last of its tasks ended */
+    CUBED_EVENT_PLAN_END
+} cubed_event_kind;
+
+/* Fields that do not concern a kind are 0 (stage and task: -1). */
+typedef struct cubed_event {
+    cubed_event_kind kind;
+    int64_t time_ns; /* monotonic clock; starts may be reported late, in order per worker */
+    int stage;
+    int64_t task;
+    unsigned worker;
+    unsigned attempt;         /* 0 for the first */
+    int64_t duration_ns;      /* TASK_END, STAGE_END, PLAN_END */
+    uint64_t bytes_read;      /* TASK_END: decoded bytes of chunks that the task read */
+    uint64_t bytes_written;   /* TASK_END: decoded bytes of chunks that it wrote */
+    uint64_t stored_read;     /* TASK_END: encoded bytes from stores */
+    uint64_t stored_written;  /* TASK_END: encoded bytes to stores */
+    uint64_t measured_mem;    /* TASK_END: high-water mark of its arena and library charges */
+    uint64_t projected_mem;   /* TASK_END: the bound */
+    uint64_t tier_mem;        /* intermediates held in memory now */
+    cubed_status status;      /* TASK_RETRY, PLAN_END */
+    const char *message;      /* with status; valid during the callback */
+} cubed_event;
+
+/* Called from the thread that called cubed_run only, between other work: be quick. */
+typedef void (*cubed_event_fn)(void *ctx, const cubed_event *event);
+
+typedef struct cubed_run_options {
+    size_t struct_size;
+    const char *executor; /* "threads" (default when NULL) or "single-threaded" */
+    int retries;          /* of a task after an I/O error; others are not retried */
+    cubed_event_fn on_event;
+    void *event_ctx;
+    const volatile int *cancel; /* non-zero stops the run (may be set by a signal handler) */
+} cubed_run_options;
+#define CUBED_RUN_OPTIONS_INIT {sizeof(cubed_run_options), NULL, 2, NULL, NULL, NULL}
+
+typedef struct cubed_run_stats {
+    double seconds;
+    int64_t num_tasks;
+    int64_t num_retries;
+    unsigned num_workers;
+    uint64_t measured_mem;  /* the most any task used */
+    uint64_t projected_mem; /* the most any task was projected to use */
+    uint64_t tier_peak;     /* the most intermediates held in memory at a time */
+    uint64_t tier_spilled;  /* bytes of intermediates written to the work directory */
+    uint64_t bytes_read, bytes_written;
+    uint64_t stored_read, stored_written;
+    uint64_t peak_rss; /* of the process, by the operating system, so far */
+} cubed_run_stats;
+
+/* Runs the plan to its end. Targets' metadata is written at the start; an error or cancellation
+ * removes intermediates, and leaves Zarr targets without their metadata, so that no half-written
+ * array looks whole. `options` and `stats` may be NULL. One plan may be run several times, not at
+ * the same time. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_run(cubed_plan *plan,
+                                                  const cubed_run_options *options,
+                                                  cubed_run_stats *stats, cubed_error *err);
+
+/* Runs tasks first..last-1 of one stage in this thread, as a worker of somebody else's scheduler:
+ * intermediates are read from and written to the plan's work directory, where they stay. Stage
+ * inputs must exist. `prepare` makes metadata of targets (the first worker of a run). */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_tasks(cubed_plan *plan, int stage, int64_t first,
+                                                        int64_t last, bool prepare,
+                                                        const cubed_run_options *options,
+                                                        cubed_run_stats *stats, cubed_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

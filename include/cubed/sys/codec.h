@@ -1,0 +1,73 @@
+/* The vtable of a chunk codec, for people who add one.
+ *
+ * A codec turns bytes into bytes. It knows no arrays but for the few facts in cubed_codec_ctx,
+ * never allocates data memory itself (it is given scratch), and may be called from several
+ * threads at once with different scratch. Encoded bytes are untrusted: sizes found in them are
+ * checked before use and a malformed input gives CUBED_E_FORMAT.
+ */
+#ifndef CUBED_SYS_CODEC_H
+#define CUBED_SYS_CODEC_H
+
+#include "cubed/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Memory that one call of a codec needs beside its input and output: `arena` bytes are handed to
+ * it as scratch; `library` is an upper bound of what the codec library allocates by itself and
+ * frees before the call returns. Both are in the plan's projection. */
+typedef struct cubed_codec_need {
+    size_t arena;
+    size_t library;
+} cubed_codec_need;
+
+/* What a codec is told about the chunk. All sizes are > 0 except raw_size, which may be 0. */
+typedef struct cubed_codec_ctx {
+    size_t item_size; /* bytes of one element of the array */
+    int ndim;
+    const int64_t *shape; /* of the chunk, in C order, before this codec */
+} cubed_codec_ctx;
+
+/* Parsed and validated configuration; made by `parse`, plain data without pointers so that it can
+ * be copied and stored. */
+typedef struct cubed_codec_conf {
+    int64_t i[8];
+    char text[32];
+    uint8_t axis[CUBED_MAX_NDIM];
+} cubed_codec_conf;
+
+typedef struct cubed_codec_vtable {
+    const char *name;    /* Zarr v3 name: "bytes", "transpose", "blosc", "zstd", "gzip", "crc32c" */
+    const char *name_v2; /* numcodecs id for Zarr v2 ("blosc", "zstd", "gzip"), NULL if none */
+    /* Reads the configuration object (JSON text, "{}" when absent) of the given Zarr format. */
+    cubed_status (*parse)(const char *json, int zarr_format, const cubed_codec_ctx *ctx,
+                          cubed_codec_conf *conf, cubed_error *err);
+    /* The inverse: writes JSON text of the configuration; CUBED_E_ARG if `cap` is too small. */
+    cubed_status (*print)(const cubed_codec_conf *conf, int zarr_format, const cubed_codec_ctx *ctx,
+                          char *json, size_t cap, cubed_error *err);
+    /* An upper bound of the encoded size of raw_size bytes. An encoded chunk larger than this is
+     * rejected before it is read. Returns 0 on overflow. */
+    size_t (*bound)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size);
+    cubed_codec_need (*decode_need)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                    size_t raw_size);
+    cubed_codec_need (*encode_need)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                    size_t raw_size);
+    /* Decodes src into dst, which has room for exactly dst_cap bytes: the most that this step may
+     * give. *got is what it gave. */
+    cubed_status (*decode)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, void *dst, size_t dst_cap,
+                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err);
+    cubed_status (*encode)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, void *dst, size_t dst_cap,
+                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err);
+    /* Set when decoding changes no byte under this configuration (bytes in native order, identity
+     * transpose): the step is left out. May be NULL: never the identity. */
+    bool (*is_identity)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx);
+} cubed_codec_vtable;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

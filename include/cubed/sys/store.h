@@ -1,0 +1,53 @@
+/* The vtable of a key-value store, for people who add one.
+ *
+ * Keys are relative paths with '/' between parts ("u/c/0/1"), never empty, absolute, or with a
+ * "." or ".." part; cubed_store_* wrappers check that before a backend sees a key.
+ * Every function may be called from several threads at once. A put replaces the whole object
+ * atomically: a reader sees the old object or the new one, never a part.
+ */
+#ifndef CUBED_SYS_STORE_H
+#define CUBED_SYS_STORE_H
+
+#include "cubed/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cubed_store cubed_store;
+
+/* Called once per key below the prefix, in any order; a status other than CUBED_OK stops the
+ * listing and is returned by it. `key` lives until the callback returns. */
+typedef cubed_status (*cubed_store_list_fn)(void *ctx, const char *key, uint64_t size,
+                                            cubed_error *err);
+
+typedef struct cubed_store_vtable {
+    const char *scheme; /* "file", "memory" */
+    /* Reads up to `size` bytes from `offset` into `dst`; *got is how many there were (fewer only
+     * at the end of the object). CUBED_E_NOT_FOUND if there is no such key. */
+    cubed_status (*get)(cubed_store *store, const char *key, uint64_t offset, void *dst,
+                        size_t size, size_t *got, cubed_error *err);
+    cubed_status (*put)(cubed_store *store, const char *key, const void *src, size_t size,
+                        cubed_error *err);
+    /* Deleting a key that does not exist is not an error. */
+    cubed_status (*del)(cubed_store *store, const char *key, cubed_error *err);
+    /* Every key that starts with `prefix` + "/" ("" for all). */
+    cubed_status (*list)(cubed_store *store, const char *prefix, cubed_store_list_fn fn, void *ctx,
+                         cubed_error *err);
+    /* CUBED_E_NOT_FOUND if there is no such key. */
+    cubed_status (*size)(cubed_store *store, const char *key, uint64_t *size, cubed_error *err);
+    void (*close)(cubed_store *store);
+} cubed_store_vtable;
+
+/* The head of every backend's own struct. */
+struct cubed_store {
+    const cubed_store_vtable *vt;
+    const cubed_allocator *alloc; /* outlives the store */
+    const char *url;              /* for messages; owned by the backend */
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

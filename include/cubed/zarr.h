@@ -1,0 +1,48 @@
+/* Looking into Zarr stores. */
+#ifndef CUBED_ZARR_H
+#define CUBED_ZARR_H
+
+#include "cubed/context.h"
+#include "cubed/dtype.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One group or array of a store; pointers are valid during the callback. */
+typedef struct cubed_zarr_info {
+    const char *path; /* in the store, "" for its root */
+    bool is_array;
+    int zarr_format;
+    const char *attrs; /* JSON object text */
+    /* Arrays only: */
+    cubed_dtype dtype;
+    int ndim;
+    const int64_t *shape;
+    const int64_t *chunks;
+    const char *const *dim_names; /* ndim entries, NULLs where there is none */
+    const char *codecs;           /* JSON text: v3 list or v2 compressor */
+    uint64_t logical_bytes;
+    uint64_t stored_bytes;
+    uint64_t chunks_present, chunks_total;
+} cubed_zarr_info;
+
+typedef cubed_status (*cubed_zarr_info_fn)(void *ctx, const cubed_zarr_info *info,
+                                           cubed_error *err);
+
+/* Calls `fn` for every group and array at and below `url` (STORE or STORE::PATH), parents first.
+ * A status other than CUBED_OK from `fn` ends the walk and is returned. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_walk(cubed_context *ctx, const char *url,
+                                                        cubed_zarr_info_fn fn, void *fn_ctx,
+                                                        cubed_error *err);
+/* Makes an empty group at `url`, with groups above it; attrs is JSON object text or NULL. One that
+ * exists is kept unless `overwrite`, which removes everything in it. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url,
+                                                              int zarr_format, const char *attrs,
+                                                              bool overwrite, cubed_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,45 @@
+/* Memory for metadata: plain allocation, zones that free all at once, and growing byte strings.
+ * Chunk data never comes from here but from arenas (mem/arena.h). */
+#ifndef CB_BASE_ALLOC_H
+#define CB_BASE_ALLOC_H
+
+#include "cubed/base.h"
+
+/* The C library's realloc and free. */
+extern const cubed_allocator cb_system_allocator;
+
+/* NULL when there is no memory; size 0 gives a unique pointer. */
+void *cb_alloc(const cubed_allocator *a, size_t size);
+void *cb_alloc_zero(const cubed_allocator *a, size_t size);
+void *cb_resize(const cubed_allocator *a, void *ptr, size_t old_size, size_t new_size);
+void cb_free(const cubed_allocator *a, void *ptr, size_t size);
+
+/* A zone hands out memory that lives until the zone is freed. Not thread-safe. */
+typedef struct cb_zone cb_zone;
+CUBED_MUST_CHECK cubed_status cb_zone_new(const cubed_allocator *a, cb_zone **out,
+                                          cubed_error *err);
+void cb_zone_free(cb_zone *z);
+/* 16-byte aligned, zeroed; NULL when there is no memory or `size` is absurd. */
+void *cb_zone_alloc(cb_zone *z, size_t size);
+char *cb_zone_strdup(cb_zone *z, const char *s);
+void *cb_zone_memdup(cb_zone *z, const void *p, size_t size);
+/* Bytes obtained from the allocator so far. */
+size_t cb_zone_bytes(const cb_zone *z);
+
+/* A growing byte string; zero-initialise with its allocator. `failed` sticks after the first
+ * failed growth, so writers may check once at the end. Always NUL-terminated when data != NULL. */
+typedef struct cb_buf {
+    const cubed_allocator *alloc;
+    char *data;
+    size_t size;
+    size_t cap;
+    bool failed;
+} cb_buf;
+
+void cb_buf_init(cb_buf *b, const cubed_allocator *alloc);
+void cb_buf_free(cb_buf *b);
+void cb_buf_put(cb_buf *b, const void *p, size_t n);
+void cb_buf_puts(cb_buf *b, const char *s);
+void cb_buf_printf(cb_buf *b, const char *fmt, ...) CUBED_PRINTF(2, 3);
+
+#endif

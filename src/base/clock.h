@@ -1,0 +1,12 @@
+/* Time for events and progress, never for results. */
+#ifndef CB_BASE_CLOCK_H
+#define CB_BASE_CLOCK_H
+
+#include <stdint.h>
+
+/* Nanoseconds of a monotonic clock. */
+int64_t cb_clock_ns(void);
+/* Sleeps at least this long. */
+void cb_sleep_ns(int64_t ns);
+
+#endif

@@ -1,0 +1,45 @@
+/* Making and passing errors. */
+#ifndef CB_BASE_ERROR_H
+#define CB_BASE_ERROR_H
+
+#include "cubed/base.h"
+
+/* Fills *err (may be NULL) and returns `status`, so that `return cb_fail(...)` is the idiom. */
+cubed_status cb_fail(cubed_error *err, cubed_status status, const char *fmt, ...)
+    CUBED_PRINTF(3, 4);
+/* As cb_fail with CUBED_E_IO (CUBED_E_NOT_FOUND for ENOENT, CUBED_E_NOMEM for ENOMEM), the errno
+ * and its text appended. */
+cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...)
+    CUBED_PRINTF(3, 4);
+/* Puts context in front of the message of an error that is passed up: "context: message". The
+ * status is returned unchanged. */
+cubed_status cb_context(cubed_error *err, cubed_status status, const char *fmt, ...)
+    CUBED_PRINTF(3, 4);
+
+/* For functions that own nothing yet: leave with the status of `call` if it failed. */
+#define CB_TRY(call)                                                                               \
+    do {                                                                                           \
+        cubed_status cb_try_status_ = (call);                                                      \
+        if (cb_try_status_ != CUBED_OK) return cb_try_status_;                                     \
+    } while (0)
+
+/* For functions with an exit label: needs a `cubed_status st` and a label `out`. */
+#define CB_GO(call)                                                                                \
+    do {                                                                                           \
+        st = (call);                                                                               \
+        if (st != CUBED_OK) goto out;                                                              \
+    } while (0)
+
+/* Invariants that a caller cannot break; reported as a bug instead of aborting. */
+#define CB_CHECK(cond, err)                                                                        \
+    do {                                                                                           \
+        if (!(cond))                                                                               \
+            return cb_fail((err), CUBED_E_INTERNAL, "bug: %s does not hold (%s:%d)", #cond,        \
+                           __FILE_NAME__, __LINE__);                                               \
+    } while (0)
+
+#ifndef __FILE_NAME__
+#define __FILE_NAME__ __FILE__
+#endif
+
+#endif

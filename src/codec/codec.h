@@ -1,0 +1,74 @@
+/* Chains of codecs: from a chunk's encoded bytes to its elements in native byte order and C
+ * layout, and back. Immutable after parsing; thread-safe. */
+#ifndef CB_CODEC_CODEC_H
+#define CB_CODEC_CODEC_H
+
+#include <jansson.h>
+
+#include "cubed/sys/codec.h"
+#include "mem/arena.h"
+
+#define CB_MAX_CODECS 8
+
+typedef struct cb_codec_step {
+    const cubed_codec_vtable *vt;
+    cubed_codec_conf conf;
+    cubed_codec_ctx ctx;
+    int64_t shape[CUBED_MAX_NDIM]; /* ctx.shape points here after cb_codec_chain_fix */
+    size_t raw_size;               /* the most bytes this step is given to encode */
+    bool skip;                     /* identity */
+} cb_codec_step;
+
+/* Steps in the order of encoding: array -> ... -> bytes. */
+typedef struct cb_codec_chain {
+    int n;
+    size_t chunk_bytes; /* decoded size of a chunk */
+    size_t item_size;
+    cb_codec_step step[CB_MAX_CODECS];
+} cb_codec_chain;
+
+/* The row of a name; NULL if there is none. */
+const cubed_codec_vtable *cb_codec_find(const char *name);
+const cubed_codec_vtable *cb_codec_find_v2(const char *id);
+/* "bytes, transpose, blosc, ..." for messages. */
+const char *cb_codec_names(void);
+
+/* Parses Zarr v3's "codecs" list. CUBED_E_UNSUPPORTED names an unknown codec; CUBED_E_FORMAT for
+ * a list that does not go from an array to bytes (exactly one of "bytes", array codecs before it,
+ * byte codecs after). `where` names the document. The chunk's shape is in C order. */
+CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v3(const char *where, const json_t *codecs,
+                                                      size_t item_size, int ndim,
+                                                      const int64_t *chunk, cb_codec_chain *out,
+                                                      cubed_error *err);
+/* The same from Zarr v2's dtype byte order, order, filters and compressor. */
+CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v2(const char *where, bool big_endian,
+                                                      bool order_f, const json_t *filters,
+                                                      const json_t *compressor, size_t item_size,
+                                                      size_t endian_size, int ndim,
+                                                      const int64_t *chunk, cb_codec_chain *out,
+                                                      cubed_error *err);
+/* JSON of the chain: v3 the "codecs" list; v2 only the compressor object (or null). New
+ * references, the caller's. */
+CUBED_MUST_CHECK cubed_status cb_codec_chain_print_v3(const cb_codec_chain *c, json_t **out,
+                                                      cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_codec_chain_print_v2(const cb_codec_chain *c, json_t **compressor,
+                                                      cubed_error *err);
+
+/* The most encoded bytes of one chunk. */
+size_t cb_codec_chain_bound(const cb_codec_chain *c);
+/* What cb_codec_chain_decode needs from the arena beside src and dst (and for encode). */
+cb_need cb_codec_chain_decode_need(const cb_codec_chain *c);
+cb_need cb_codec_chain_encode_need(const cb_codec_chain *c);
+/* True when encoded bytes are the decoded ones: a chunk can be read straight into place. */
+bool cb_codec_chain_is_raw(const cb_codec_chain *c);
+
+/* dst has chunk_bytes; CUBED_E_FORMAT if the bytes do not decode to exactly that many. */
+CUBED_MUST_CHECK cubed_status cb_codec_chain_decode(const cb_codec_chain *c, const void *src,
+                                                    size_t src_size, void *dst, cb_arena *scratch,
+                                                    cubed_error *err);
+/* dst has cb_codec_chain_bound bytes. src is not changed. */
+CUBED_MUST_CHECK cubed_status cb_codec_chain_encode(const cb_codec_chain *c, const void *src,
+                                                    void *dst, size_t *got, cb_arena *scratch,
+                                                    cubed_error *err);
+
+#endif

@@ -1,0 +1,95 @@
+/* Pure loops over buffers: no allocation, no I/O, no errors.
+ *
+ * One table per instruction set, each complete or with NULL holes where an operation does not take
+ * a type (test_kernel checks holes against ops.def). Vectors are short (at most CB_VECTOR elements
+ * from the evaluator), contiguous, and aligned to their element at least. `dst` is either exactly
+ * one of the inputs' pointers (with elements of the same size) or does not overlap them.
+ * Every level gives the same bits, except exp, log and pow of floats, whose v2 version has no FMA.
+ */
+#ifndef CB_KERNEL_KERNEL_H
+#define CB_KERNEL_KERNEL_H
+
+#include "cubed/array.h"
+#include "cubed/dtype.h"
+
+/* Elements of a vector register: 1 KiB of float64 (longer ones split memory and arithmetic into
+ * phases and lose bandwidth). Also the unit of a horizontal fold, so it is part of what fixes the
+ * bits of a sum: changing it changes results. */
+#define CB_VECTOR 128
+
+typedef void (*cb_elem_fn)(void *dst, const void *a, const void *b, const void *c, size_t n);
+typedef void (*cb_cast_fn)(void *dst, const void *src, size_t n);
+
+/* What a fold does to its state: one plane of the fold's own type, or two (M2, mean). */
+typedef enum cb_fold_kind {
+    CB_FOLD_SUM,  /* int64 uint64 float64 complex128 */
+    CB_FOLD_PROD, /* the same */
+    CB_FOLD_MIN,  /* every real type and bool; NaN wins */
+    CB_FOLD_MAX,
+    CB_FOLD_M2, /* float64: sum of squared deviations from the mean (Welford 1962, merged by
+                   Chan, Golub, LeVeque 1983) */
+    CB_FOLD_KINDS
+} cb_fold_kind;
+
+typedef struct cb_fold_fns {
+    /* Neutral state in n elements of each plane (sum: -0.0). */
+    void (*init)(void *s0, void *s1, size_t n);
+    /* state[i] takes in x[i]; each state has taken `count` values before. */
+    void (*rows)(void *s0, void *s1, const void *x, size_t n, int64_t count);
+    /* state[0] takes in x[0..n), n <= CB_VECTOR, in a fixed order that is the same for every
+     * instruction set: element i goes to lane i % 8, lanes are added pairwise, then to the state. */
+    void (*run)(void *s0, void *s1, const void *x, size_t n, int64_t count);
+    /* s[i] takes in t[i]: states over ns and nt values. */
+    void (*merge)(void *s0, void *s1, const void *t0, const void *t1, size_t n, int64_t ns,
+                  int64_t nt);
+} cb_fold_fns;
+
+/* Two operations in one pass, results bit for bit those of the two: outer(inner(a, b), c) when
+ * pos = 0, outer(c, inner(a, b)) when pos = 1. A unary inner leaves b unused: outer(inner(a), c);
+ * a unary outer leaves c unused. The inner result's type is the operand type of the outer. */
+typedef struct cb_super {
+    uint8_t inner, outer; /* cubed_op */
+    uint8_t pos;
+} cb_super;
+
+typedef struct cb_kernels {
+    const char *isa; /* "x86-64-v3" */
+    /* By the type of the operands after promotion (where: of the second and third). */
+    cb_elem_fn elem[CUBED_OP_COUNT][CUBED_DTYPE_COUNT];
+    cb_cast_fn cast[CUBED_DTYPE_COUNT][CUBED_DTYPE_COUNT]; /* [from][to]; the diagonal copies */
+    cb_fold_fns fold[CB_FOLD_KINDS][CUBED_DTYPE_COUNT];
+    const cb_super *super; /* nsuper rows */
+    const cb_elem_fn (*super_fn)[CUBED_DTYPE_COUNT];
+    int nsuper;
+    /* n copies of one element of `size` bytes (1, 2, 4, 8 or 16). */
+    void (*splat)(void *dst, const void *value, size_t size, size_t n);
+    /* start, start+step, ... */
+    void (*index)(int64_t *dst, int64_t start, int64_t step, size_t n);
+    /* dst[i] = *(src + i*stride), element size as splat; stride in bytes, any sign. */
+    void (*gather)(void *dst, const void *src, int64_t stride, size_t size, size_t n);
+    /* As memcpy but past the caches where the machine can; n bytes, dst aligned to an element. */
+    void (*stream)(void *dst, const void *src, size_t bytes);
+} cb_kernels;
+
+/* The table for `isa` (NULL: the best one here); NULL if this machine or build lacks it. Static
+ * storage, immutable. */
+const cb_kernels *cb_kernels_get(const char *isa);
+/* The names this machine can run, best first, NULL-terminated: at most 5 with the NULL. */
+void cb_kernels_available(const char *names[5]);
+/* Makes earlier `stream`s of this thread visible to others; call before publishing the data. */
+void cb_stream_fence(void);
+
+/* Copies an n-dimensional box between strided buffers (strides in bytes, any sign; source stride
+ * may be 0). Collapses axes, and goes tile by tile through the cache where the fast axes of the
+ * two sides differ. The buffers do not overlap. */
+void cb_copy_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
+                 const int64_t *dst_strides, const void *src, const int64_t *src_strides);
+/* Fills such a box with one element. */
+void cb_fill_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
+                 const int64_t *dst_strides, const void *value);
+
+/* The kernel-level folds and operations exist for these types. */
+bool cb_kernel_has_op(cubed_op op, cubed_dtype dtype);
+bool cb_kernel_has_fold(cb_fold_kind fold, cubed_dtype dtype);
+
+#endif

@@ -1,0 +1,61 @@
+/* Arenas: the only source of data bytes.
+ *
+ * An arena is one block of fixed size, mapped once per worker and reused by every task. It is a
+ * stack: allocations are released by going back to a mark. It never grows: asking for more than
+ * is left is CUBED_E_BUDGET, which means that a projection was wrong. Memory that a codec library
+ * takes by itself is charged against a second, separate limit, because it is not in the block.
+ * Not thread-safe: one worker, one arena.
+ */
+#ifndef CB_MEM_ARENA_H
+#define CB_MEM_ARENA_H
+
+#include "base/checked.h"
+#include "cubed/base.h"
+
+#define CB_ARENA_ALIGN 64
+
+/* Bytes that a task, a call or a buffer needs: inside the arena, and taken by libraries. */
+typedef struct cb_need {
+    size_t arena;
+    size_t library;
+} cb_need;
+
+/* What an allocation of `size` bytes takes from the arena; projections use it too, so that they
+ * are exact. Sticks at SIZE_MAX. */
+static inline size_t cb_arena_round(size_t size)
+{
+    size_t r = cb_sat_add(size, CB_ARENA_ALIGN - 1);
+    return r == SIZE_MAX ? r : r & ~(size_t)(CB_ARENA_ALIGN - 1);
+}
+/* Needs of two things that are alive together, and of two that are not. */
+static inline cb_need cb_need_both(cb_need a, cb_need b)
+{
+    return (cb_need){cb_sat_add(a.arena, b.arena), cb_sat_add(a.library, b.library)};
+}
+static inline cb_need cb_need_either(cb_need a, cb_need b)
+{
+    return (cb_need){cb_max_size(a.arena, b.arena), cb_max_size(a.library, b.library)};
+}
+
+typedef struct cb_arena cb_arena;
+
+/* Maps need.arena bytes (transparent huge pages asked for when large). */
+CUBED_MUST_CHECK cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out,
+                                           cubed_error *err);
+void cb_arena_free(cb_arena *ar);
+/* 64-byte aligned, uninitialised. `what` names the buffer in the error and must be a literal. */
+CUBED_MUST_CHECK cubed_status cb_arena_alloc(cb_arena *ar, size_t size, const char *what,
+                                             void **out, cubed_error *err);
+/* Stack discipline: everything allocated after the mark is released by going back to it. */
+size_t cb_arena_mark(const cb_arena *ar);
+void cb_arena_release(cb_arena *ar, size_t mark);
+/* Charges library memory; every charge is given back by cb_arena_uncharge with the same size. */
+CUBED_MUST_CHECK cubed_status cb_arena_charge(cb_arena *ar, size_t size, const char *what,
+                                              cubed_error *err);
+void cb_arena_uncharge(cb_arena *ar, size_t size);
+/* Most bytes (arena + library) in use at one time since the last reset of the mark. */
+size_t cb_arena_high_water(const cb_arena *ar);
+void cb_arena_reset_high_water(cb_arena *ar);
+cb_need cb_arena_capacity(const cb_arena *ar);
+
+#endif

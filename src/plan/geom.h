@@ -1,0 +1,93 @@
+/* Boxes, chunk grids and index transforms: the arithmetic of regions. */
+#ifndef CB_PLAN_GEOM_H
+#define CB_PLAN_GEOM_H
+
+#include "base/checked.h"
+#include "cubed/base.h"
+
+/* A half-open box lo <= x < hi. Empty if any hi <= lo; ndim 0 is one point. */
+typedef struct cb_box {
+    int ndim;
+    int64_t lo[CUBED_MAX_NDIM];
+    int64_t hi[CUBED_MAX_NDIM];
+} cb_box;
+
+bool cb_box_empty(const cb_box *b);
+/* Elements; the caller knows that it fits (boxes lie within arrays whose size was checked). */
+int64_t cb_box_count(const cb_box *b);
+void cb_box_intersect(const cb_box *a, const cb_box *b, cb_box *out);
+cb_box cb_box_whole(int ndim, const int64_t *shape);
+
+/* One axis cut into chunks: the first is `first` long, the others `chunk`, the last what is left.
+ * Closed under slicing with step 1 and flipping. 1 <= first <= chunk; extent >= 0. */
+typedef struct cb_axis {
+    int64_t extent, first, chunk;
+} cb_axis;
+
+static inline int64_t cb_axis_count(const cb_axis *a)
+{
+    if (a->extent == 0) return 0;
+    if (a->extent <= a->first) return 1;
+    return 1 + cb_ceil_div(a->extent - a->first, a->chunk);
+}
+static inline int64_t cb_axis_lo(const cb_axis *a, int64_t i)
+{
+    return i == 0 ? 0 : a->first + (i - 1) * a->chunk;
+}
+static inline int64_t cb_axis_hi(const cb_axis *a, int64_t i)
+{
+    return cb_min_i64(a->extent, a->first + i * a->chunk);
+}
+/* The chunk that holds position x, 0 <= x < extent. */
+static inline int64_t cb_axis_find(const cb_axis *a, int64_t x)
+{
+    return x < a->first ? 0 : 1 + (x - a->first) / a->chunk;
+}
+static inline cb_axis cb_axis_regular(int64_t extent, int64_t chunk)
+{
+    return (cb_axis){extent, chunk, chunk};
+}
+
+typedef struct cb_grid {
+    int ndim;
+    cb_axis axis[CUBED_MAX_NDIM];
+} cb_grid;
+
+cb_grid cb_grid_regular(int ndim, const int64_t *shape, const int64_t *chunk);
+/* Chunks in all; may be 0. */
+int64_t cb_grid_count(const cb_grid *g);
+/* Position in the grid of chunk number `i` in C order, and back. */
+void cb_grid_unravel(const cb_grid *g, int64_t i, int64_t *idx);
+int64_t cb_grid_ravel(const cb_grid *g, const int64_t *idx);
+/* The elements of a chunk. */
+void cb_grid_box(const cb_grid *g, const int64_t *idx, cb_box *out);
+/* The range of chunks (a box in the grid) that a non-empty box of elements touches. */
+void cb_grid_cover(const cb_grid *g, const cb_box *elements, cb_box *chunks);
+bool cb_grid_equal(const cb_grid *a, const cb_grid *b);
+/* Elements of the largest chunk. */
+int64_t cb_grid_max_chunk(const cb_grid *g);
+
+/* An affine map from the coordinates of a domain to those of a source:
+ *   source[d] = offset[d] + stride[d] * domain[axis[d]],   axis[d] = -1: offset[d] alone.
+ * Slices, transposes, flips, broadcasts, expand_dims and squeeze are all of this form, and
+ * compositions of them too. Each domain axis is used by at most one source axis. */
+typedef struct cb_map {
+    int ndim_in;  /* of the domain */
+    int ndim_out; /* of the source */
+    struct {
+        int axis;
+        int64_t offset, stride;
+    } dim[CUBED_MAX_NDIM];
+} cb_map;
+
+cb_map cb_map_identity(int ndim);
+bool cb_map_is_identity(const cb_map *m);
+/* outer: domain -> middle, inner: middle -> source; result: domain -> source. */
+cb_map cb_map_compose(const cb_map *inner, const cb_map *outer);
+/* The smallest box of the source that holds the image of a non-empty box of the domain. */
+void cb_map_image(const cb_map *m, const cb_box *domain, cb_box *source);
+
+/* Walks a box in C order: idx starts at lo; false when it is past the end. */
+bool cb_odometer_next(const cb_box *b, int64_t *idx);
+
+#endif

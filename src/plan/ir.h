@@ -1,0 +1,93 @@
+/* The plan's immutable representation: a list of nodes, each an array and the operation that makes
+ * it, inputs before users. Plain data: it can be written to bytes and read back (serial.c), and
+ * has no pointers but into the zone that owns it. */
+#ifndef CB_PLAN_IR_H
+#define CB_PLAN_IR_H
+
+#include "base/alloc.h"
+#include "cubed/array.h"
+#include "kernel/kernel.h"
+#include "plan/geom.h"
+
+/* The numbers are part of the plan format. */
+typedef enum cb_node_kind {
+    CB_NODE_ZARR = 0,    /* a stored source */
+    CB_NODE_MEMORY = 1,  /* the caller's memory, or bytes that travel in the plan */
+    CB_NODE_FULL = 2,    /* one value */
+    CB_NODE_INDEX = 3,   /* int64 position in C order, plus start */
+    CB_NODE_ELEM = 4,    /* op on inputs of equal shape (or 0-d) and type */
+    CB_NODE_CAST = 5,    /* input[0] to dtype */
+    CB_NODE_VIEW = 6,    /* input[0] through map */
+    CB_NODE_CONCAT = 7,  /* inputs side by side along axis */
+    CB_NODE_FOLD = 8,    /* input[0] folded over the axes in `reduced`, which are dropped */
+    CB_NODE_PARTIAL = 9, /* states of such a fold, one per group of blocks (see fold.h) */
+    CB_NODE_MERGE = 10,  /* the fold's result from those states */
+    CB_NODE_COPY = 11,   /* input[0] with another grid: rechunk */
+    CB_NODE_KINDS
+} cb_node_kind;
+
+typedef struct cb_node {
+    cb_node_kind kind;
+    cubed_dtype dtype;
+    cb_grid grid; /* shape and chunks: logical for virtual nodes, stored for stored ones */
+    int ninputs;
+    int *inputs; /* node numbers, less than its own */
+
+    cubed_op op;         /* ELEM */
+    cb_fold_kind fold;   /* FOLD, PARTIAL, MERGE */
+    uint32_t reduced;    /* FOLD, PARTIAL: bit d = axis d of the input. MERGE: of the original */
+    int axis;            /* CONCAT */
+    cb_map map;          /* VIEW */
+    cubed_scalar value;  /* FULL */
+    int64_t start;       /* INDEX */
+    cb_grid fold_grid;   /* MERGE: the grid of the original fold's input */
+
+    const char *url;     /* ZARR: STORE::PATH; results: where to, else NULL */
+    int zarr_format;     /* results with url */
+    const char *codecs;  /* results with url; NULL: default */
+    const char *attrs;   /* JSON text, NULL: none */
+    const char *dim_names[CUBED_MAX_NDIM];
+    bool overwrite;
+
+    const void *data;    /* MEMORY: element 0 */
+    void *result;        /* results in the caller's memory */
+    int64_t strides[CUBED_MAX_NDIM]; /* bytes; MEMORY */
+    bool owned;          /* data lies in the zone and travels in the blob */
+
+    bool stored;         /* decided by the optimiser; sources: false */
+    bool is_target;
+} cb_node;
+
+/* 64 nodes of a chain of views and elementwise operations are as cheap as one; this bounds what a
+ * malformed blob can ask for. */
+#define CB_MAX_NODES 100000
+
+typedef struct cb_ir {
+    cb_zone *zone; /* owns everything below */
+    int nnodes, cap;
+    cb_node *nodes;
+} cb_ir;
+
+/* A stored array has chunks that tasks read and write. */
+static inline bool cb_node_is_source(const cb_node *n)
+{
+    return n->kind == CB_NODE_ZARR || n->kind == CB_NODE_MEMORY;
+}
+static inline bool cb_node_is_intermediate(const cb_node *n)
+{
+    return n->stored && !n->is_target;
+}
+/* Shape of a node, copied out of its grid. */
+static inline void cb_node_shape(const cb_node *n, int64_t *shape)
+{
+    for (int d = 0; d < n->grid.ndim; d++) shape[d] = n->grid.axis[d].extent;
+}
+
+/* Appends a copy of *node (inputs, strings copied into the zone). */
+CUBED_MUST_CHECK cubed_status cb_ir_add(cb_ir *ir, const cb_node *node, int *index,
+                                        cubed_error *err);
+/* Checks every invariant that the rest of the library trusts: kinds, types, shapes, inputs,
+ * transforms within their source. CUBED_E_FORMAT names the node. */
+CUBED_MUST_CHECK cubed_status cb_ir_check(const cb_ir *ir, cubed_error *err);
+
+#endif

@@ -1,0 +1,127 @@
+/* Stages: what tasks run.
+ *
+ * A stage makes one stored array, or several siblings with the same domain, and everything virtual
+ * beneath them. Compiled once from the nodes, immutable, shared by all workers.
+ *
+ * A stage without folds has one program over the output's axes. With folds there are two: `body`,
+ * over the axes of the folds' input, gives the values that are folded; `tail`, over the axes that
+ * are kept, makes results from the folds (and from other arrays).
+ *
+ * A task is a box of output chunks (`task_chunks` per axis). It visits the blocks of its domain in
+ * C order; each block is evaluated vector by vector.
+ */
+#ifndef CB_PLAN_STAGE_H
+#define CB_PLAN_STAGE_H
+
+#include "mem/arena.h"
+#include "plan/ir.h"
+
+typedef enum cb_load_kind {
+    CB_LOAD_STORED, /* chunks of a Zarr source or stored node */
+    CB_LOAD_MEMORY, /* the caller's memory, addressed in place */
+    CB_LOAD_CONST,  /* one value */
+    CB_LOAD_INDEX,  /* start + sum(step[d] * x[d]) */
+    CB_LOAD_FOLD    /* the result of fold number `fold` of this stage (tail only) */
+} cb_load_kind;
+
+typedef struct cb_load {
+    cb_load_kind kind;
+    cubed_dtype dtype;
+    int node;      /* STORED, MEMORY */
+    cb_map map;    /* STORED, MEMORY: domain -> array */
+    cubed_scalar value;
+    int64_t start; /* INDEX */
+    int64_t step[CUBED_MAX_NDIM];
+    int fold;
+    bool tile;     /* STORED: blocks may touch several chunks, or lie badly in them: gathered into a
+                      dense tile first */
+    bool shared_tile_out; /* the tile is the output (a pure copy): no program runs */
+} cb_load;
+
+typedef enum cb_instr_kind { CB_INSTR_ELEM, CB_INSTR_CAST, CB_INSTR_SUPER } cb_instr_kind;
+
+/* Operands are value numbers: loads first (0..nloads-1), then one per instruction. */
+typedef struct cb_instr {
+    uint8_t kind;
+    uint8_t dtype; /* of the operands (where: of b and c) */
+    uint8_t to;    /* of the result */
+    uint8_t nargs;
+    uint16_t op; /* cubed_op, or row of the superinstruction table */
+    uint16_t arg[3];
+    uint16_t reg; /* register the result goes to; reused when its value is dead */
+} cb_instr;
+
+/* Straight-line code for a box of the domain. Where arrays are concatenated each piece has its
+ * own. */
+typedef struct cb_branch {
+    cb_box box;
+    int nloads;
+    cb_load *loads;
+    int ninstrs;
+    cb_instr *instrs;
+    uint16_t *results; /* value numbers, nresults of the program */
+} cb_branch;
+
+typedef struct cb_program {
+    int ndim;
+    int nresults;
+    cubed_dtype *types; /* of the results */
+    int nbranches;
+    cb_branch *branches; /* disjoint, together the whole domain */
+    int nregs;           /* the most registers any branch uses */
+    size_t reg_size;     /* bytes: CB_VECTOR elements of the widest type */
+} cb_program;
+
+typedef struct cb_stage_fold {
+    cb_fold_kind kind;
+    cubed_dtype dtype; /* of state and result */
+    int nplanes;       /* arrays of state: 2 for M2, else 1 */
+} cb_stage_fold;
+
+typedef struct cb_stage_out {
+    int node;
+    int axis[CUBED_MAX_NDIM]; /* of the node's axis d: which axis of the tail's domain, -1: extent 1 */
+} cb_stage_out;
+
+typedef struct cb_stage {
+    int index;
+    const char *name;
+    int nouts;
+    cb_stage_out *outs;
+
+    /* The tasks: a grid over the kept axes (`kept.ndim` of them). */
+    cb_grid kept;       /* output chunks, along kept axes */
+    int64_t task_chunks[CUBED_MAX_NDIM];
+    int64_t ntasks;
+
+    /* Stages without folds: domain is `kept`; `tail` is the program and `body` is empty. */
+    int nfolds;
+    cb_stage_fold *folds;
+    bool partial, merge; /* PARTIAL writes states of groups of blocks; MERGE reads them */
+    uint32_t reduced;    /* axes of the body's domain that are folded */
+    cb_grid domain;      /* of the body: blocks along reduced axes fix the order of the fold */
+    cb_program body, tail;
+
+    cb_need need; /* upper bound for every task of this stage */
+    uint64_t bytes_read, bytes_written, chunks_read, chunks_written;
+} cb_stage;
+
+/* A reference-counted plan. */
+struct cubed_plan;
+
+/* The output chunks of a task: a box in the grid `kept`, and its elements. */
+void cb_stage_task_chunks(const cb_stage *s, int64_t task, cb_box *chunks);
+void cb_stage_task_box(const cb_stage *s, int64_t task, cb_box *elements);
+
+/* Calls fn for each range of chunks (a box in the stored node's grid) that a task reads from a
+ * stored node or Zarr source; the same chunk may come several times. */
+typedef cubed_status (*cb_chunks_fn)(void *ctx, int node, const cb_box *chunks, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_stage_task_reads(const struct cubed_plan *p, const cb_stage *s,
+                                                  int64_t task, cb_chunks_fn fn, void *ctx,
+                                                  cubed_error *err);
+/* The same for the chunks that it writes. */
+CUBED_MUST_CHECK cubed_status cb_stage_task_writes(const struct cubed_plan *p, const cb_stage *s,
+                                                   int64_t task, cb_chunks_fn fn, void *ctx,
+                                                   cubed_error *err);
+
+#endif

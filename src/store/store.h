@@ -1,0 +1,43 @@
+/* Key-value stores: checked wrappers over the vtable of cubed/sys/store.h, and the two backends. */
+#ifndef CB_STORE_STORE_H
+#define CB_STORE_STORE_H
+
+#include "base/alloc.h"
+#include "cubed/sys/store.h"
+
+/* A directory. `path` need not exist: it is made by the first put. Puts write a temporary file
+ * beside the target and rename it; `durable` also syncs file and directory. */
+CUBED_MUST_CHECK cubed_status cb_store_open_local(const cubed_allocator *a, const char *path,
+                                                  bool durable, cubed_store **out,
+                                                  cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_store_open_memory(const cubed_allocator *a, const char *name,
+                                                   cubed_store **out, cubed_error *err);
+/* A store of a URL: a plain path or file:// URL is local. Another scheme is CUBED_E_UNSUPPORTED
+ * and the message lists those there are. */
+CUBED_MUST_CHECK cubed_status cb_store_open(const cubed_allocator *a, const char *url,
+                                            cubed_store **out, cubed_error *err);
+void cb_store_close(cubed_store *s);
+
+CUBED_MUST_CHECK cubed_status cb_store_get(cubed_store *s, const char *key, uint64_t offset,
+                                           void *dst, size_t size, size_t *got, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_store_put(cubed_store *s, const char *key, const void *src,
+                                           size_t size, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_store_del(cubed_store *s, const char *key, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_store_list(cubed_store *s, const char *prefix,
+                                            cubed_store_list_fn fn, void *ctx, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_store_size(cubed_store *s, const char *key, uint64_t *size,
+                                            cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_store_exists(cubed_store *s, const char *key, bool *out,
+                                              cubed_error *err);
+/* Deletes every key below the prefix, and what directories a local store made for them. */
+CUBED_MUST_CHECK cubed_status cb_store_clear(cubed_store *s, const char *prefix,
+                                             cubed_error *err);
+/* Reads a whole small object (metadata) into `out`; CUBED_E_FORMAT above `max` bytes. */
+CUBED_MUST_CHECK cubed_status cb_store_read_all(cubed_store *s, const char *key, size_t max,
+                                                cb_buf *out, cubed_error *err);
+/* "a/b" + "c" -> "a/b/c", also with an empty part. CUBED_E_ARG if it does not fit or is unsafe. */
+CUBED_MUST_CHECK cubed_status cb_key_join(char *out, size_t cap, const char *a, const char *b,
+                                          cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_key_check(const char *key, cubed_error *err);
+
+#endif

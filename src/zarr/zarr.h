@@ -1,0 +1,97 @@
+/* Zarr v2 and v3 arrays and groups over a store. */
+#ifndef CB_ZARR_ZARR_H
+#define CB_ZARR_ZARR_H
+
+#include "codec/codec.h"
+#include "cubed/dtype.h"
+#include "store/store.h"
+
+/* Everything that metadata says. `zone` of the array owns the strings. */
+typedef struct cb_zarr_meta {
+    int format; /* 2 or 3 */
+    cubed_dtype dtype;
+    int ndim;
+    int64_t shape[CUBED_MAX_NDIM];
+    int64_t chunk[CUBED_MAX_NDIM]; /* >= 1, also where the shape is 0 */
+    cubed_scalar fill;             /* 0 where v2 says null */
+    bool fill_is_null;             /* v2 only */
+    bool big_endian;               /* of the stored bytes */
+    bool order_f;                  /* v2 only; v3 says it with a transpose codec */
+    char separator;                /* '.' or '/' */
+    bool v2_keys;                  /* chunk keys "0.0" instead of "c/0/0" */
+    const char *dim_names[CUBED_MAX_NDIM]; /* NULL where there is none */
+    const char *attrs;                     /* JSON object text, never NULL ("{}"): kept as it is,
+                                              without v2's _ARRAY_DIMENSIONS */
+    cb_codec_chain codecs;
+} cb_zarr_meta;
+
+typedef struct cb_zarr_array cb_zarr_array;
+
+/* Opens PATH ("" for the root) of a store, format 3 first, then 2. The store must outlive it.
+ * CUBED_E_NOT_FOUND if there is no array there; if there is a group, the message says so and lists
+ * its arrays. Immutable and thread-safe afterwards. */
+CUBED_MUST_CHECK cubed_status cb_zarr_open(cubed_store *store, const char *path,
+                                           cb_zarr_array **out, cubed_error *err);
+/* Writes the metadata of a new array, and the groups above it that are missing, with the wanted
+ * meta (strings are copied). An existing array or group at PATH is CUBED_E_EXISTS unless
+ * `overwrite`, which first removes everything below PATH. */
+CUBED_MUST_CHECK cubed_status cb_zarr_create(cubed_store *store, const char *path,
+                                             const cb_zarr_meta *meta, bool overwrite,
+                                             cb_zarr_array **out, cubed_error *err);
+void cb_zarr_close(cb_zarr_array *z);
+const cb_zarr_meta *cb_zarr_get_meta(const cb_zarr_array *z);
+const char *cb_zarr_path(const cb_zarr_array *z);
+
+/* Sets default keys, separator, dim_names, attrs and codecs of a new array: dtype, ndim, shape and
+ * chunk are set by the caller before. `codecs_json`: v3 "codecs" list, or for format 2 the
+ * compressor object; NULL for the default (zstd level 1 in both; uncompressed by "[]"-like
+ * [{"name":"bytes"}] / "null"). */
+CUBED_MUST_CHECK cubed_status cb_zarr_meta_defaults(cb_zarr_meta *meta, int format,
+                                                    const char *codecs_json, cubed_error *err);
+
+/* Memory that reading (writing) one chunk takes from the arena beside the decoded chunk itself. */
+cb_need cb_zarr_read_need(const cb_zarr_meta *meta);
+cb_need cb_zarr_write_need(const cb_zarr_meta *meta);
+size_t cb_zarr_chunk_bytes(const cb_zarr_meta *meta);
+
+/* Reads and decodes the chunk at grid position idx[ndim] into dst (a whole chunk in C order, also
+ * at the edge, where what is beyond the shape is unspecified). A missing chunk is filled.
+ * *stored (may be NULL) is the encoded size, 0 if missing. Thread-safe. */
+CUBED_MUST_CHECK cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx,
+                                                 void *dst, cb_arena *scratch, uint64_t *stored,
+                                                 cubed_error *err);
+/* Encodes and stores a whole chunk in C order; at the edge the caller has filled what is beyond
+ * the shape. Thread-safe for different chunks. */
+CUBED_MUST_CHECK cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx,
+                                                  const void *src, cb_arena *scratch,
+                                                  uint64_t *stored, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_chunk_key(const cb_zarr_meta *meta, const char *path,
+                                                const int64_t *idx, char *key, size_t cap,
+                                                cubed_error *err);
+
+/* Groups. Attributes are JSON object text. */
+CUBED_MUST_CHECK cubed_status cb_zarr_create_group(cubed_store *store, const char *path,
+                                                   int format, const char *attrs, bool overwrite,
+                                                   cubed_error *err);
+/* Rewrites consolidated metadata at the root of the group `path`, in its format. */
+CUBED_MUST_CHECK cubed_status cb_zarr_consolidate(cubed_store *store, const char *path,
+                                                  cubed_error *err);
+typedef struct cb_zarr_entry {
+    const char *path; /* relative to the store's root; valid during the callback */
+    bool is_array;
+    int format;
+} cb_zarr_entry;
+typedef cubed_status (*cb_zarr_walk_fn)(void *ctx, const cb_zarr_entry *entry, cubed_error *err);
+/* Calls fn for every group and array at and below PATH, parents first, in name order. From
+ * consolidated metadata where there is some, else by listing. CUBED_E_NOT_FOUND if PATH is
+ * neither. */
+CUBED_MUST_CHECK cubed_status cb_zarr_walk(cubed_store *store, const char *path,
+                                           cb_zarr_walk_fn fn, void *ctx, cubed_error *err);
+/* Attributes of a group as JSON text in `out`. */
+CUBED_MUST_CHECK cubed_status cb_zarr_group_attrs(cubed_store *store, const char *path,
+                                                  cb_buf *out, cubed_error *err);
+/* Number of chunks present and their stored bytes. */
+CUBED_MUST_CHECK cubed_status cb_zarr_stored(const cb_zarr_array *z, uint64_t *chunks,
+                                             uint64_t *bytes, cubed_error *err);
+
+#endif
