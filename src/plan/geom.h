@@ -82,6 +82,7 @@ typedef struct cb_map {
 
 cb_map cb_map_identity(int ndim);
 bool cb_map_is_identity(const cb_map *m);
+bool cb_map_equal(const cb_map *a, const cb_map *b);
 /* outer: domain -> middle, inner: middle -> source; result: domain -> source. */
 cb_map cb_map_compose(const cb_map *inner, const cb_map *outer);
 /* The smallest box of the source that holds the image of a non-empty box of the domain. */

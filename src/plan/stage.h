@@ -33,9 +33,8 @@ typedef struct cb_load {
     int64_t start; /* INDEX */
     int64_t step[CUBED_MAX_NDIM];
     int fold;
-    bool tile;     /* STORED: blocks may touch several chunks, or lie badly in them: gathered into a
-                      dense tile first */
-    bool shared_tile_out; /* the tile is the output (a pure copy): no program runs */
+    bool tile;     /* STORED: a block may touch several chunks, or lies across them (transposed):
+                      gathered into a dense tile first. Set by need.c */
 } cb_load;
 
 typedef enum cb_instr_kind { CB_INSTR_ELEM, CB_INSTR_CAST, CB_INSTR_SUPER } cb_instr_kind;
@@ -76,11 +75,14 @@ typedef struct cb_stage_fold {
     cb_fold_kind kind;
     cubed_dtype dtype; /* of state and result */
     int nplanes;       /* arrays of state: 2 for M2, else 1 */
+    int node;          /* FOLD, PARTIAL or MERGE */
+    int states;        /* MERGE: the node that holds the states; else -1 */
 } cb_stage_fold;
 
 typedef struct cb_stage_out {
     int node;
-    int axis[CUBED_MAX_NDIM]; /* of the node's axis d: which axis of the tail's domain, -1: extent 1 */
+    int axis[CUBED_MAX_NDIM]; /* node's axis d is this axis of the tail's domain; -1: extent 1 */
+    int alias; /* the result may be made in place of the state of this fold; -1: it has a tile */
 } cb_stage_out;
 
 typedef struct cb_stage {
@@ -89,12 +91,15 @@ typedef struct cb_stage {
     int nouts;
     cb_stage_out *outs;
 
-    /* The tasks: a grid over the kept axes (`kept.ndim` of them). */
-    cb_grid kept;       /* output chunks, along kept axes */
+    /* The tasks: boxes of output chunks. `kept` is the tail's domain; PARTIAL stages have the
+     * groups in front of it. */
+    cb_grid kept;
     int64_t task_chunks[CUBED_MAX_NDIM];
     int64_t ntasks;
 
-    /* Stages without folds: domain is `kept`; `tail` is the program and `body` is empty. */
+    bool copy; /* one output, every branch a bare load: chunks are gathered straight into it */
+
+    /* Stages without folds have an empty body. */
     int nfolds;
     cb_stage_fold *folds;
     bool partial, merge; /* PARTIAL writes states of groups of blocks; MERGE reads them */
@@ -106,12 +111,35 @@ typedef struct cb_stage {
     uint64_t bytes_read, bytes_written, chunks_read, chunks_written;
 } cb_stage;
 
-/* A reference-counted plan. */
 struct cubed_plan;
+
+/* Folds below a root that are not stored, with the map from the root's axes. The root itself is
+ * looked into (or reported) even when it is stored. */
+typedef cubed_status (*cb_fold_fn)(void *ctx, int node, const cb_map *map, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_stage_find_folds(const cb_ir *ir, int root, cb_fold_fn fn,
+                                                  void *ctx, cubed_error *err);
+/* Whether a fold with this kept grid, seen through `map` from a root with grid `root`, lies in
+ * memory as the root does: only axes of extent 1 differ. axis[r] is then the kept axis of root
+ * axis r, or -1. */
+bool cb_stage_fold_fits(const cb_map *map, const cb_grid *kept, const cb_grid *root,
+                        int axis[CUBED_MAX_NDIM]);
+/* Whether two folds can be computed in one pass. */
+bool cb_stage_same_domain(const cb_ir *ir, int fold_a, int fold_b);
+
+/* Compiles a stage from outs[].node and task_chunks (all 0: 1), which are set. Everything is made in the
+ * plan's zone. need and counts are left to cb_stage_project. */
+CUBED_MUST_CHECK cubed_status cb_stage_compile(struct cubed_plan *p, cb_stage *s,
+                                               cubed_error *err);
 
 /* The output chunks of a task: a box in the grid `kept`, and its elements. */
 void cb_stage_task_chunks(const cb_stage *s, int64_t task, cb_box *chunks);
 void cb_stage_task_box(const cb_stage *s, int64_t task, cb_box *elements);
+
+/* Folding stages: blocks along the reduced axes, numbered in C order; those that a task visits;
+ * and the part of the body's domain that one of them is for a task's kept box. */
+int64_t cb_stage_nblocks(const cb_stage *s);
+void cb_stage_task_blocks(const cb_stage *s, const cb_box *kept, int64_t *first, int64_t *last);
+void cb_stage_block(const cb_stage *s, const cb_box *kept, int64_t block, cb_box *domain);
 
 /* Calls fn for each range of chunks (a box in the stored node's grid) that a task reads from a
  * stored node or Zarr source; the same chunk may come several times. */

@@ -1,0 +1,78 @@
+#include "plan/fold.h"
+
+#include <string.h>
+
+static cb_grid pick(const cb_grid *in, uint32_t mask, bool wanted)
+{
+    cb_grid g = {.ndim = 0};
+    for (int d = 0; d < in->ndim; d++) {
+        if (((mask >> d & 1) != 0) == wanted) g.axis[g.ndim++] = in->axis[d];
+    }
+    return g;
+}
+
+cb_grid cb_fold_kept_grid(const cb_grid *in, uint32_t reduced)
+{
+    return pick(in, reduced, false);
+}
+
+cb_grid cb_fold_reduced_grid(const cb_grid *in, uint32_t reduced)
+{
+    return pick(in, reduced, true);
+}
+
+cb_grid cb_fold_partial_grid(const cb_grid *in, uint32_t reduced, int planes)
+{
+    cb_grid kept = pick(in, reduced, false), red = pick(in, reduced, true);
+    /* With 31 axes kept there is no room for two more: such folds are not split (opt/split.c). */
+    cb_grid g = {.ndim = (int)cb_min_i64(kept.ndim + 2, CUBED_MAX_NDIM)};
+    g.axis[0] = cb_axis_regular(cb_ceil_div(cb_grid_count(&red), CB_FOLD_GROUP), 1);
+    g.axis[1] = cb_axis_regular(planes, planes);
+    for (int d = 2; d < g.ndim; d++) g.axis[d] = kept.axis[d - 2];
+    return g;
+}
+
+int cb_fold_levels(int64_t nblocks)
+{
+    int levels = 1;
+    for (int64_t n = cb_ceil_div(nblocks, CB_FOLD_GROUP); n > 1;
+         n = cb_ceil_div(n, CB_FOLD_GROUP))
+        levels++;
+    return levels;
+}
+
+int cb_fold_inner(const cb_grid *in, uint32_t reduced, bool *is_reduced)
+{
+    int first = in->ndim, kind = -1;
+    for (int d = in->ndim - 1; d >= 0; d--) {
+        if (in->axis[d].extent != 1) {
+            int k = (int)(reduced >> d & 1);
+            if (kind >= 0 && k != kind) break;
+            kind = k;
+        }
+        first = d;
+    }
+    *is_reduced = kind == 1;
+    return first;
+}
+
+static const char *const op_results[CUBED_OP_COUNT] = {
+#define CUBED_OP(NAME, name, number, arity, accepts, result) [number] = #result,
+#include "cubed/ops.def"
+#undef CUBED_OP
+};
+
+cubed_dtype cb_dtype_real(cubed_dtype type)
+{
+    if (type == CUBED_COMPLEX64) return CUBED_FLOAT32;
+    return type == CUBED_COMPLEX128 ? CUBED_FLOAT64 : type;
+}
+
+cubed_dtype cb_op_result(cubed_op op, cubed_dtype type)
+{
+    const char *rule = op_results[op];
+    if (strcmp(rule, "BOOL") == 0) return CUBED_BOOL;
+    if (strcmp(rule, "REAL") == 0) return cb_dtype_real(type);
+    if (strcmp(rule, "INDEX") == 0) return CUBED_FLOAT64;
+    return type;
+}

@@ -1,0 +1,42 @@
+/* The order of folds, on which their bits depend.
+ *
+ * The blocks of a fold's input along the reduced axes are numbered in C order. Every CB_FOLD_GROUP
+ * consecutive blocks are one group: they are folded one after another into one state. Groups of
+ * groups are merged the same way, level by level, so that n blocks take ceil(log16 n) states
+ * ("levels"). The tree depends on the input's logical grid only: not on workers, on tasks, on
+ * whether the input is stored or recomputed, nor on whether the groups are folded by one task or
+ * by PARTIAL tasks (level 0) and a MERGE (the others).
+ *
+ * Within a block, let the "inner run" be the longest run of trailing axes that are all reduced or
+ * all kept (axes of extent 1 count as either). If it is kept, states take in elements in C order of
+ * the reduced axes. If it is reduced, each run is cut into vectors of CB_VECTOR elements from its
+ * start, folded in the order that kernel.h fixes for `run`.
+ */
+#ifndef CB_PLAN_FOLD_H
+#define CB_PLAN_FOLD_H
+
+#include "kernel/kernel.h"
+#include "plan/geom.h"
+
+#define CB_FOLD_GROUP 16
+#define CB_FOLD_MAX_LEVELS 16 /* 16^16 blocks */
+
+static inline int cb_fold_planes(cb_fold_kind kind) { return kind == CB_FOLD_M2 ? 2 : 1; }
+
+/* The axes that are left, in order. */
+cb_grid cb_fold_kept_grid(const cb_grid *in, uint32_t reduced);
+/* The axes that go, in order. */
+cb_grid cb_fold_reduced_grid(const cb_grid *in, uint32_t reduced);
+/* States by group: (groups, planes, kept...), one group to a chunk. */
+cb_grid cb_fold_partial_grid(const cb_grid *in, uint32_t reduced, int planes);
+/* Levels of states for this many blocks; at least 1. */
+int cb_fold_levels(int64_t nblocks);
+/* First axis of the inner run, and whether the run is reduced. */
+int cb_fold_inner(const cb_grid *in, uint32_t reduced, bool *is_reduced);
+
+/* The type of an operation's result on operands of `type` (where: of its last two). */
+cubed_dtype cb_op_result(cubed_op op, cubed_dtype type);
+/* The real type of a complex one; others unchanged. */
+cubed_dtype cb_dtype_real(cubed_dtype type);
+
+#endif

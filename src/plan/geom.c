@@ -1,0 +1,180 @@
+#include "plan/geom.h"
+
+bool cb_box_empty(const cb_box *b)
+{
+    for (int d = 0; d < b->ndim; d++) {
+        if (b->hi[d] <= b->lo[d]) return true;
+    }
+    return false;
+}
+
+int64_t cb_box_count(const cb_box *b)
+{
+    int64_t n = 1;
+    for (int d = 0; d < b->ndim; d++) {
+        if (b->hi[d] <= b->lo[d]) return 0;
+        n *= b->hi[d] - b->lo[d];
+    }
+    return n;
+}
+
+void cb_box_intersect(const cb_box *a, const cb_box *b, cb_box *out)
+{
+    int ndim = a->ndim;
+    for (int d = 0; d < ndim; d++) {
+        int64_t lo = cb_max_i64(a->lo[d], b->lo[d]);
+        out->hi[d] = cb_max_i64(lo, cb_min_i64(a->hi[d], b->hi[d]));
+        out->lo[d] = lo;
+    }
+    out->ndim = ndim;
+}
+
+cb_box cb_box_whole(int ndim, const int64_t *shape)
+{
+    cb_box b = {.ndim = ndim};
+    for (int d = 0; d < ndim; d++) b.hi[d] = shape[d];
+    return b;
+}
+
+cb_grid cb_grid_regular(int ndim, const int64_t *shape, const int64_t *chunk)
+{
+    cb_grid g = {.ndim = ndim};
+    for (int d = 0; d < ndim; d++) g.axis[d] = cb_axis_regular(shape[d], chunk[d]);
+    return g;
+}
+
+int64_t cb_grid_count(const cb_grid *g)
+{
+    int64_t n = 1;
+    for (int d = 0; d < g->ndim; d++) n *= cb_axis_count(&g->axis[d]);
+    return n;
+}
+
+void cb_grid_unravel(const cb_grid *g, int64_t i, int64_t *idx)
+{
+    for (int d = g->ndim - 1; d >= 0; d--) {
+        int64_t n = cb_axis_count(&g->axis[d]);
+        idx[d] = i % n;
+        i /= n;
+    }
+}
+
+int64_t cb_grid_ravel(const cb_grid *g, const int64_t *idx)
+{
+    int64_t i = 0;
+    for (int d = 0; d < g->ndim; d++) i = i * cb_axis_count(&g->axis[d]) + idx[d];
+    return i;
+}
+
+void cb_grid_box(const cb_grid *g, const int64_t *idx, cb_box *out)
+{
+    out->ndim = g->ndim;
+    for (int d = 0; d < g->ndim; d++) {
+        out->lo[d] = cb_axis_lo(&g->axis[d], idx[d]);
+        out->hi[d] = cb_axis_hi(&g->axis[d], idx[d]);
+    }
+}
+
+void cb_grid_cover(const cb_grid *g, const cb_box *elements, cb_box *chunks)
+{
+    chunks->ndim = g->ndim;
+    for (int d = 0; d < g->ndim; d++) {
+        chunks->lo[d] = cb_axis_find(&g->axis[d], elements->lo[d]);
+        chunks->hi[d] = cb_axis_find(&g->axis[d], elements->hi[d] - 1) + 1;
+    }
+}
+
+bool cb_grid_equal(const cb_grid *a, const cb_grid *b)
+{
+    if (a->ndim != b->ndim) return false;
+    for (int d = 0; d < a->ndim; d++) {
+        const cb_axis *x = &a->axis[d], *y = &b->axis[d];
+        if (x->extent != y->extent) return false;
+        /* Chunks longer than the axis cut it the same way. */
+        if (cb_min_i64(x->first, x->extent) != cb_min_i64(y->first, y->extent)) return false;
+        if (x->first < x->extent && x->chunk != y->chunk) return false;
+    }
+    return true;
+}
+
+int64_t cb_grid_max_chunk(const cb_grid *g)
+{
+    int64_t n = 1;
+    for (int d = 0; d < g->ndim; d++) {
+        const cb_axis *a = &g->axis[d];
+        int64_t longest = a->extent <= a->first
+                              ? a->extent
+                              : cb_max_i64(a->first, cb_min_i64(a->chunk, a->extent - a->first));
+        n *= longest;
+    }
+    return n;
+}
+
+cb_map cb_map_identity(int ndim)
+{
+    cb_map m = {.ndim_in = ndim, .ndim_out = ndim};
+    for (int d = 0; d < ndim; d++) {
+        m.dim[d].axis = d;
+        m.dim[d].stride = 1;
+    }
+    return m;
+}
+
+bool cb_map_is_identity(const cb_map *m)
+{
+    if (m->ndim_in != m->ndim_out) return false;
+    for (int d = 0; d < m->ndim_out; d++) {
+        if (m->dim[d].axis != d || m->dim[d].offset != 0 || m->dim[d].stride != 1) return false;
+    }
+    return true;
+}
+
+bool cb_map_equal(const cb_map *a, const cb_map *b)
+{
+    if (a->ndim_in != b->ndim_in || a->ndim_out != b->ndim_out) return false;
+    for (int d = 0; d < a->ndim_out; d++) {
+        if (a->dim[d].axis != b->dim[d].axis || a->dim[d].offset != b->dim[d].offset ||
+            a->dim[d].stride != b->dim[d].stride)
+            return false;
+    }
+    return true;
+}
+
+cb_map cb_map_compose(const cb_map *inner, const cb_map *outer)
+{
+    cb_map m = {.ndim_in = outer->ndim_in, .ndim_out = inner->ndim_out};
+    for (int d = 0; d < inner->ndim_out; d++) {
+        int mid = inner->dim[d].axis;
+        m.dim[d].offset = inner->dim[d].offset;
+        m.dim[d].axis = -1;
+        if (mid < 0) continue;
+        m.dim[d].offset += inner->dim[d].stride * outer->dim[mid].offset;
+        m.dim[d].axis = outer->dim[mid].axis;
+        m.dim[d].stride = m.dim[d].axis < 0 ? 0 : inner->dim[d].stride * outer->dim[mid].stride;
+    }
+    return m;
+}
+
+void cb_map_image(const cb_map *m, const cb_box *domain, cb_box *source)
+{
+    source->ndim = m->ndim_out;
+    for (int d = 0; d < m->ndim_out; d++) {
+        int j = m->dim[d].axis;
+        int64_t a = m->dim[d].offset, b = a;
+        if (j >= 0) {
+            a += m->dim[d].stride * domain->lo[j];
+            b += m->dim[d].stride * (domain->hi[j] - 1);
+        }
+        source->lo[d] = cb_min_i64(a, b);
+        source->hi[d] = cb_max_i64(a, b) + 1;
+    }
+}
+
+bool cb_odometer_next(const cb_box *b, int64_t *idx)
+{
+    for (int d = b->ndim - 1; d >= 0; d--) {
+        if (++idx[d] < b->hi[d]) return true;
+        idx[d] = b->lo[d];
+    }
+    return false;
+}

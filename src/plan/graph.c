@@ -1,0 +1,199 @@
+#include "plan/graph.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+
+cubed_status cubed_context_new(const cubed_context_options *options, cubed_context **out,
+                               cubed_error *err)
+{
+    cubed_context_options o = CUBED_CONTEXT_OPTIONS_INIT;
+    if (options) {
+        if (options->struct_size != sizeof o)
+            return cb_fail(err, CUBED_E_ARG,
+                           "options.struct_size is %zu, expected %zu: set the struct with "
+                           "CUBED_CONTEXT_OPTIONS_INIT",
+                           options->struct_size, sizeof o);
+        o = *options;
+    }
+    const cubed_allocator *a = o.allocator ? o.allocator : &cb_system_allocator;
+    const cb_kernels *kernels = cb_kernels_get(o.isa);
+    if (!kernels) {
+        const char *names[5];
+        cb_kernels_available(names);
+        char list[128] = "";
+        for (int i = 0; names[i]; i++) {
+            if (i) strncat(list, ", ", sizeof list - strlen(list) - 1);
+            strncat(list, names[i], sizeof list - strlen(list) - 1);
+        }
+        return cb_fail(err, CUBED_E_ARG, "isa \"%s\" is not one this machine runs: %s",
+                       o.isa ? o.isa : "(best)", list);
+    }
+    cubed_context *ctx = cb_alloc_zero(a, sizeof *ctx);
+    if (!ctx) return cb_fail(err, CUBED_E_NOMEM, "no memory for a context");
+    atomic_init(&ctx->refs, 1);
+    ctx->alloc = *a;
+    ctx->kernels = kernels;
+    *out = ctx;
+    return CUBED_OK;
+}
+
+cubed_context *cubed_context_ref(cubed_context *ctx)
+{
+    atomic_fetch_add_explicit(&ctx->refs, 1, memory_order_relaxed);
+    return ctx;
+}
+
+void cubed_context_unref(cubed_context *ctx)
+{
+    if (!ctx || atomic_fetch_sub_explicit(&ctx->refs, 1, memory_order_acq_rel) != 1) return;
+    cubed_allocator a = ctx->alloc;
+    cb_free(&a, ctx, sizeof *ctx);
+}
+
+const char *cubed_context_isa(const cubed_context *ctx)
+{
+    return ctx->kernels->isa;
+}
+
+cubed_status cb_check_shape(const char *what, int ndim, const int64_t *shape, cubed_dtype dtype,
+                            cubed_error *err)
+{
+    if (ndim < 0 || ndim > CUBED_MAX_NDIM)
+        return cb_fail(err, CUBED_E_ARG, "%s: ndim is %d, expected 0 to %d", what, ndim,
+                       CUBED_MAX_NDIM);
+    for (int d = 0; d < ndim; d++) {
+        if (shape[d] < 0)
+            return cb_fail(err, CUBED_E_ARG, "%s: shape[%d] is %" PRId64 ", expected >= 0", what,
+                           d, shape[d]);
+    }
+    int64_t n;
+    if (cb_count(ndim, shape, &n) || cb_mul_i64(n, (int64_t)cubed_dtype_size(dtype), &n))
+        return cb_fail(err, CUBED_E_ARG, "%s: the array has more than 2**63 bytes", what);
+    return CUBED_OK;
+}
+
+void cb_auto_chunks(int ndim, const int64_t *shape, size_t item_size, int64_t target,
+                    int64_t *chunks)
+{
+    int64_t left = cb_max_i64(1, target / (int64_t)item_size);
+    for (int d = ndim - 1; d >= 0; d--) {
+        chunks[d] = cb_max_i64(1, cb_min_i64(shape[d], left));
+        left = cb_max_i64(1, left / chunks[d]);
+    }
+}
+
+cb_node cb_graph_like(const cubed_array *x, cb_node_kind kind, cubed_dtype dtype)
+{
+    cb_node n = {.kind = kind, .dtype = dtype, .grid = x->node.grid, .ninputs = 1};
+    memcpy(n.dim_names, x->node.dim_names, sizeof n.dim_names);
+    return n;
+}
+
+static cubed_status copy_strings(cubed_array *x, cubed_error *err)
+{
+    cb_node *n = &x->node;
+    const char **strings[] = {&n->url, &n->codecs, &n->attrs};
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
+        if (!*strings[i]) continue;
+        *strings[i] = cb_zone_strdup(x->zone, *strings[i]);
+        if (!*strings[i]) return cb_fail(err, CUBED_E_NOMEM, "no memory for an array's text");
+    }
+    for (int d = 0; d < n->grid.ndim; d++) {
+        if (!n->dim_names[d]) continue;
+        n->dim_names[d] = cb_zone_strdup(x->zone, n->dim_names[d]);
+        if (!n->dim_names[d]) return cb_fail(err, CUBED_E_NOMEM, "no memory for a name");
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_graph_add(cubed_context *ctx, const cb_node *node, cubed_array *const *inputs,
+                          cubed_array **out, cubed_error *err)
+{
+    cubed_status st = CUBED_OK;
+    cubed_array *x = cb_alloc_zero(&ctx->alloc, sizeof *x);
+    if (!x) return cb_fail(err, CUBED_E_NOMEM, "no memory for an array");
+    atomic_init(&x->refs, 1);
+    x->ctx = cubed_context_ref(ctx);
+    x->node = *node;
+    x->node.ninputs = 0;
+    x->node.inputs = NULL;
+    for (int d = 0; d < node->grid.ndim; d++) {
+        x->shape[d] = node->grid.axis[d].extent;
+        x->chunks[d] = node->grid.axis[d].chunk;
+    }
+    CB_GO(cb_zone_new(&ctx->alloc, &x->zone, err));
+    CB_GO(copy_strings(x, err));
+    if (node->ninputs > 0) {
+        x->in = cb_zone_alloc(x->zone, (size_t)node->ninputs * sizeof *x->in);
+        if (!x->in) {
+            st = cb_fail(err, CUBED_E_NOMEM, "no memory for an array's inputs");
+            goto out;
+        }
+        for (int i = 0; i < node->ninputs; i++) x->in[i] = cubed_array_ref(inputs[i]);
+        x->node.ninputs = node->ninputs;
+    }
+    *out = x;
+    x = NULL;
+out:
+    cubed_array_unref(x);
+    return st;
+}
+
+cubed_array *cubed_array_ref(cubed_array *x)
+{
+    atomic_fetch_add_explicit(&x->refs, 1, memory_order_relaxed);
+    return x;
+}
+
+/* A chain of a million operations is freed without recursion: the dead are kept in a list. */
+void cubed_array_unref(cubed_array *x)
+{
+    if (!x || atomic_fetch_sub_explicit(&x->refs, 1, memory_order_acq_rel) != 1) return;
+    x->next_dead = NULL;
+    while (x) {
+        cubed_array *dead = x;
+        x = dead->next_dead;
+        for (int i = 0; i < dead->node.ninputs; i++) {
+            cubed_array *in = dead->in[i];
+            if (atomic_fetch_sub_explicit(&in->refs, 1, memory_order_acq_rel) == 1) {
+                in->next_dead = x;
+                x = in;
+            }
+        }
+        cubed_context *ctx = dead->ctx;
+        cb_zone_free(dead->zone);
+        cb_free(&ctx->alloc, dead, sizeof *dead);
+        cubed_context_unref(ctx);
+    }
+}
+
+cubed_context *cubed_array_context(const cubed_array *x)
+{
+    return x->ctx;
+}
+cubed_dtype cubed_array_dtype(const cubed_array *x)
+{
+    return x->node.dtype;
+}
+int cubed_array_ndim(const cubed_array *x)
+{
+    return x->node.grid.ndim;
+}
+const int64_t *cubed_array_shape(const cubed_array *x)
+{
+    return x->shape;
+}
+const int64_t *cubed_array_chunks(const cubed_array *x)
+{
+    return x->chunks;
+}
+const char *cubed_array_dim_name(const cubed_array *x, int dim)
+{
+    return dim < 0 || dim >= x->node.grid.ndim ? NULL : x->node.dim_names[dim];
+}
+const char *cubed_array_attrs(const cubed_array *x)
+{
+    return x->node.attrs ? x->node.attrs : "{}";
+}

@@ -1,0 +1,39 @@
+/* The nodes behind cubed_array handles. A graph is what the user wrote; flatten.c copies what a
+ * computation reaches into a plan's IR. */
+#ifndef CB_PLAN_GRAPH_H
+#define CB_PLAN_GRAPH_H
+
+#include <stdatomic.h>
+
+#include "cubed/array.h"
+#include "plan/context.h"
+#include "plan/ir.h"
+
+struct cubed_array {
+    atomic_int refs;
+    cubed_context *ctx; /* referenced */
+    cb_zone *zone;      /* owns strings and lists; the struct itself is from the allocator */
+    cb_node node;       /* `inputs` unset: the inputs are these: */
+    cubed_array **in;   /* node.ninputs, referenced */
+    int64_t shape[CUBED_MAX_NDIM];
+    int64_t chunks[CUBED_MAX_NDIM];
+    cubed_array *next_dead; /* used by unref alone, when nobody else has the array */
+};
+
+/* Makes a handle from a node whose kind, dtype, grid and parameters are set; inputs are referenced
+ * and strings copied. */
+CUBED_MUST_CHECK cubed_status cb_graph_add(cubed_context *ctx, const cb_node *node,
+                                           cubed_array *const *inputs, cubed_array **out,
+                                           cubed_error *err);
+/* Starts a node over x's shape, chunks and names, with x as its only input to be. */
+cb_node cb_graph_like(const cubed_array *x, cb_node_kind kind, cubed_dtype dtype);
+
+/* Checks 0 <= ndim <= CUBED_MAX_NDIM, extents >= 0 and that the bytes of it all fit int64_t. */
+CUBED_MUST_CHECK cubed_status cb_check_shape(const char *what, int ndim, const int64_t *shape,
+                                             cubed_dtype dtype, cubed_error *err);
+/* Extents of about `target` bytes: whole trailing axes, then part of one, then 1. */
+void cb_auto_chunks(int ndim, const int64_t *shape, size_t item_size, int64_t target,
+                    int64_t *chunks);
+#define CB_AUTO_CHUNK_BYTES ((int64_t)1 << 20)
+
+#endif

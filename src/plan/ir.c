@@ -1,0 +1,218 @@
+#include "plan/ir.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "plan/fold.h"
+
+static cubed_status copy_text(cb_zone *z, const char **s, cubed_error *err)
+{
+    if (!*s) return CUBED_OK;
+    *s = cb_zone_strdup(z, *s);
+    return *s ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for a plan's text");
+}
+
+cubed_status cb_ir_add(cb_ir *ir, const cb_node *node, int *index, cubed_error *err)
+{
+    if (ir->nnodes >= CB_MAX_NODES)
+        return cb_fail(err, CUBED_E_BUDGET, "the plan has more than %d operations", CB_MAX_NODES);
+    if (ir->nnodes == ir->cap) {
+        int cap = ir->cap ? 2 * ir->cap : 16;
+        cb_node *nodes = cb_zone_alloc(ir->zone, (size_t)cap * sizeof *nodes);
+        if (!nodes) return cb_fail(err, CUBED_E_NOMEM, "no memory for %d plan nodes", cap);
+        if (ir->nnodes) memcpy(nodes, ir->nodes, (size_t)ir->nnodes * sizeof *nodes);
+        ir->nodes = nodes;
+        ir->cap = cap;
+    }
+    cb_node *n = &ir->nodes[ir->nnodes];
+    *n = *node;
+    CB_TRY(copy_text(ir->zone, &n->url, err));
+    CB_TRY(copy_text(ir->zone, &n->codecs, err));
+    CB_TRY(copy_text(ir->zone, &n->attrs, err));
+    for (int d = 0; d < n->grid.ndim; d++) CB_TRY(copy_text(ir->zone, &n->dim_names[d], err));
+    if (n->ninputs) {
+        n->inputs = cb_zone_memdup(ir->zone, node->inputs, (size_t)n->ninputs * sizeof(int));
+        if (!n->inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan node");
+    }
+    *index = ir->nnodes++;
+    return CUBED_OK;
+}
+
+#define BAD(...) cb_fail(err, CUBED_E_FORMAT, __VA_ARGS__)
+
+static cubed_status check_grid(const cb_grid *g, cubed_dtype dtype, cubed_error *err)
+{
+    if (g->ndim < 0 || g->ndim > CUBED_MAX_NDIM) return BAD("ndim is %d", g->ndim);
+    int64_t shape[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM], n;
+    for (int d = 0; d < g->ndim; d++) {
+        const cb_axis *a = &g->axis[d];
+        if (a->extent < 0 || a->extent > INT64_MAX / 4)
+            return BAD("extent of axis %d is %" PRId64, d, a->extent);
+        if (a->first < 1 || a->chunk < 1 || a->first > a->chunk || a->chunk > INT64_MAX / 4)
+            return BAD("chunks of axis %d are %" PRId64 " and %" PRId64, d, a->first, a->chunk);
+        shape[d] = a->extent;
+        chunk[d] = a->chunk;
+    }
+    int64_t size = (int64_t)cubed_dtype_size(dtype);
+    if (cb_count(g->ndim, shape, &n) || cb_mul_i64(n, size, &n) || n > INT64_MAX / 4)
+        return BAD("the array has more than 2**61 bytes");
+    if (cb_count(g->ndim, chunk, &n) || cb_mul_i64(n, size, &n) || n > INT64_MAX / 4)
+        return BAD("a chunk has more than 2**61 bytes");
+    return CUBED_OK;
+}
+
+static bool same_shape(const cb_grid *a, const cb_grid *b)
+{
+    if (a->ndim != b->ndim) return false;
+    for (int d = 0; d < a->ndim; d++) {
+        if (a->axis[d].extent != b->axis[d].extent) return false;
+    }
+    return true;
+}
+
+static cubed_status check_elem(const cb_ir *ir, const cb_node *n, cubed_error *err)
+{
+    if ((unsigned)n->op >= CUBED_OP_COUNT) return BAD("operation number %d", (int)n->op);
+    int arity = 0;
+    cubed_op same;
+    if (!cubed_op_parse(cubed_op_name(n->op), &same, &arity) || n->ninputs != arity)
+        return BAD("%s has %d inputs", cubed_op_name(n->op), n->ninputs);
+    cubed_dtype type = ir->nodes[n->inputs[arity - 1]].dtype;
+    for (int i = 0; i < arity; i++) {
+        const cb_node *in = &ir->nodes[n->inputs[i]];
+        if (in->grid.ndim != 0 && !same_shape(&in->grid, &n->grid))
+            return BAD("input %d of %s has another shape", i, cubed_op_name(n->op));
+        cubed_dtype want = n->op == CUBED_OP_WHERE && i == 0 ? CUBED_BOOL : type;
+        if (in->dtype != want) return BAD("input %d of %s has another type", i, cubed_op_name(n->op));
+    }
+    if (!cb_kernel_has_op(n->op, type))
+        return BAD("%s is not for %s", cubed_op_name(n->op), cubed_dtype_name(type));
+    if (n->dtype != cb_op_result(n->op, type))
+        return BAD("%s of %s is not %s", cubed_op_name(n->op), cubed_dtype_name(type),
+                   cubed_dtype_name(n->dtype));
+    return CUBED_OK;
+}
+
+static cubed_status check_view(const cb_ir *ir, const cb_node *n, cubed_error *err)
+{
+    const cb_grid *in = &ir->nodes[n->inputs[0]].grid;
+    if (n->map.ndim_in != n->grid.ndim || n->map.ndim_out != in->ndim)
+        return BAD("the view maps %d to %d dimensions", n->map.ndim_in, n->map.ndim_out);
+    uint64_t used = 0;
+    for (int d = 0; d < in->ndim; d++) {
+        int j = n->map.dim[d].axis;
+        int64_t lo = n->map.dim[d].offset, span = 0;
+        if (j < -1 || j >= n->grid.ndim) return BAD("axis %d of the view is %d", d, j);
+        if (j >= 0) {
+            if (used & (1ull << j)) return BAD("axis %d of the view is used twice", j);
+            used |= 1ull << j;
+            int64_t extent = n->grid.axis[j].extent;
+            if (extent == 0) continue;
+            if (cb_mul_i64(n->map.dim[d].stride, extent - 1, &span)) return BAD("view overflows");
+        }
+        int64_t hi;
+        if (cb_add_i64(lo, span, &hi)) return BAD("the view overflows");
+        bool empty = cb_grid_count(&n->grid) == 0;
+        if (!empty && (cb_min_i64(lo, hi) < 0 || cb_max_i64(lo, hi) >= in->axis[d].extent))
+            return BAD("axis %d of the view leaves its source", d);
+    }
+    return CUBED_OK;
+}
+
+static cubed_status check_concat(const cb_ir *ir, const cb_node *n, cubed_error *err)
+{
+    if (n->axis < 0 || n->axis >= n->grid.ndim) return BAD("concat along axis %d", n->axis);
+    int64_t sum = 0;
+    for (int i = 0; i < n->ninputs; i++) {
+        const cb_grid *in = &ir->nodes[n->inputs[i]].grid;
+        if (in->ndim != n->grid.ndim) return BAD("concat of different dimensions");
+        for (int d = 0; d < in->ndim; d++) {
+            if (d != n->axis && in->axis[d].extent != n->grid.axis[d].extent)
+                return BAD("concat of different shapes");
+        }
+        sum += in->axis[n->axis].extent;
+        if (sum > n->grid.axis[n->axis].extent) break;
+    }
+    if (sum != n->grid.axis[n->axis].extent) return BAD("concat of other extents");
+    return CUBED_OK;
+}
+
+static cubed_status check_fold(const cb_ir *ir, const cb_node *n, cubed_error *err)
+{
+    const cb_node *in = &ir->nodes[n->inputs[0]];
+    if ((unsigned)n->fold >= CB_FOLD_KINDS || !cb_kernel_has_fold(n->fold, n->dtype) ||
+        in->dtype != n->dtype)
+        return BAD("fold number %d of %s to %s", (int)n->fold, cubed_dtype_name(in->dtype),
+                   cubed_dtype_name(n->dtype));
+    const cb_grid *from = n->kind == CB_NODE_MERGE ? &n->fold_grid : &in->grid;
+    if (n->kind == CB_NODE_MERGE) CB_TRY(check_grid(from, n->dtype, err));
+    if (from->ndim < CUBED_MAX_NDIM && n->reduced >> from->ndim) return BAD("folded axes");
+    if (n->reduced == 0) return BAD("no folded axes");
+    cb_grid want = n->kind == CB_NODE_FOLD || n->kind == CB_NODE_MERGE
+                       ? cb_fold_kept_grid(from, n->reduced)
+                       : cb_fold_partial_grid(from, n->reduced, cb_fold_planes(n->fold));
+    if (!same_shape(&want, &n->grid)) return BAD("the shape of a fold");
+    if (n->kind == CB_NODE_MERGE) {
+        want = cb_fold_partial_grid(from, n->reduced, cb_fold_planes(n->fold));
+        if (in->kind != CB_NODE_PARTIAL || in->fold != n->fold || !cb_grid_equal(&want, &in->grid))
+            return BAD("a merge of something else than its states");
+    }
+    return CUBED_OK;
+}
+
+static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
+{
+    const cb_node *n = &ir->nodes[i];
+    static const struct {
+        int8_t min, max;
+    } inputs[CB_NODE_KINDS] = {[CB_NODE_ELEM] = {1, 3},    [CB_NODE_CAST] = {1, 1},
+                               [CB_NODE_VIEW] = {1, 1},    [CB_NODE_CONCAT] = {1, -1},
+                               [CB_NODE_FOLD] = {1, 1},    [CB_NODE_PARTIAL] = {1, 1},
+                               [CB_NODE_MERGE] = {1, 1},   [CB_NODE_COPY] = {1, 1}};
+    if ((unsigned)n->kind >= CB_NODE_KINDS) return BAD("kind number %d", (int)n->kind);
+    if ((unsigned)n->dtype >= CUBED_DTYPE_COUNT) return BAD("type number %d", (int)n->dtype);
+    CB_TRY(check_grid(&n->grid, n->dtype, err));
+    if (n->ninputs < inputs[n->kind].min ||
+        (inputs[n->kind].max >= 0 && n->ninputs > inputs[n->kind].max))
+        return BAD("%d inputs", n->ninputs);
+    for (int k = 0; k < n->ninputs; k++) {
+        if (n->inputs[k] < 0 || n->inputs[k] >= i) return BAD("input number %d", n->inputs[k]);
+    }
+    if (n->stored && cb_node_is_source(n)) return BAD("a stored source");
+    if (n->is_target && (!n->stored || (!n->url && !n->result))) return BAD("a target nowhere");
+    if (n->kind == CB_NODE_PARTIAL && !n->stored) return BAD("fold states that are not stored");
+    const cb_node *in = n->ninputs ? &ir->nodes[n->inputs[0]] : NULL;
+    if (n->kind != CB_NODE_ELEM && n->kind != CB_NODE_CAST && in && in->dtype != n->dtype)
+        return BAD("its input has another type");
+    if (n->kind == CB_NODE_CONCAT) {
+        for (int k = 1; k < n->ninputs; k++) {
+            if (ir->nodes[n->inputs[k]].dtype != n->dtype) return BAD("concat of other types");
+        }
+    }
+    switch (n->kind) {
+    case CB_NODE_ZARR: return n->url ? CUBED_OK : BAD("a source without a URL");
+    case CB_NODE_MEMORY: return n->data ? CUBED_OK : BAD("a source without data");
+    case CB_NODE_INDEX: return n->dtype == CUBED_INT64 ? CUBED_OK : BAD("an index type");
+    case CB_NODE_ELEM: return check_elem(ir, n, err);
+    case CB_NODE_CAST:
+    case CB_NODE_COPY: return same_shape(&in->grid, &n->grid) ? CUBED_OK : BAD("another shape");
+    case CB_NODE_VIEW: return check_view(ir, n, err);
+    case CB_NODE_CONCAT: return check_concat(ir, n, err);
+    case CB_NODE_FOLD:
+    case CB_NODE_PARTIAL:
+    case CB_NODE_MERGE: return check_fold(ir, n, err);
+    case CB_NODE_FULL:
+    case CB_NODE_KINDS: break;
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_ir_check(const cb_ir *ir, cubed_error *err)
+{
+    for (int i = 0; i < ir->nnodes; i++) {
+        cubed_status st = check_node(ir, i, err);
+        if (st != CUBED_OK) return cb_context(err, st, "plan node %d", i);
+    }
+    return CUBED_OK;
+}

@@ -1,0 +1,393 @@
+#include "plan/lower.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "dtype/scalar.h"
+#include "plan/fold.h"
+
+/* A node seen through a map has one value in a branch. */
+typedef struct memo {
+    int node;
+    int value;
+    cb_map map;
+} memo;
+
+typedef struct lowering {
+    const cb_ir *ir;
+    cb_zone *zone;
+    const int *fold_nodes;
+    int nfolds;
+    cb_box box; /* of the branch */
+    memo *memo;
+    int nmemo, memo_cap;
+    /* Every memo entry is one value. Loads and instructions are numbered apart while the code
+     * grows: loads from 0, instructions from CB_MAX_VALUES; settle() makes the numbers final. */
+    cb_load *loads;
+    int nloads, load_cap;
+    cb_instr *instrs;
+    int ninstrs, instr_cap;
+    uint8_t *types; /* of instruction results */
+} lowering;
+
+static cubed_status no_memory(cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
+}
+
+static bool grow(cb_zone *zone, void **list, int n, int *cap, size_t size)
+{
+    if (n < *cap) return true;
+    int c = *cap ? 2 * *cap : 8;
+    void *p = cb_zone_alloc(zone, (size_t)c * size);
+    if (!p) return false;
+    if (n) memcpy(p, *list, (size_t)n * size);
+    *list = p;
+    *cap = c;
+    return true;
+}
+
+static cubed_status add_load(lowering *lo, const cb_load *load, int *value, cubed_error *err)
+{
+    if (lo->nloads >= CB_MAX_VALUES)
+        return cb_fail(err, CUBED_E_BUDGET, "one stage reads more than %d arrays", CB_MAX_VALUES);
+    if (!grow(lo->zone, (void **)&lo->loads, lo->nloads, &lo->load_cap, sizeof *load))
+        return no_memory(err);
+    lo->loads[lo->nloads] = *load;
+    *value = lo->nloads++;
+    return CUBED_OK;
+}
+
+static cubed_status add_instr(lowering *lo, const cb_instr *instr, int *value, cubed_error *err)
+{
+    if (lo->ninstrs >= CB_MAX_VALUES)
+        return cb_fail(err, CUBED_E_BUDGET, "one stage has more than %d operations",
+                       CB_MAX_VALUES);
+    if (!grow(lo->zone, (void **)&lo->instrs, lo->ninstrs, &lo->instr_cap, sizeof *instr))
+        return no_memory(err);
+    lo->instrs[lo->ninstrs] = *instr;
+    *value = CB_MAX_VALUES + lo->ninstrs++;
+    return CUBED_OK;
+}
+
+static cubed_status remember(lowering *lo, int node, const cb_map *map, int value,
+                             cubed_error *err)
+{
+    if (!grow(lo->zone, (void **)&lo->memo, lo->nmemo, &lo->memo_cap, sizeof *lo->memo))
+        return no_memory(err);
+    lo->memo[lo->nmemo++] = (memo){node, value, *map};
+    return CUBED_OK;
+}
+
+/* The map to the one element of a 0-d operand, or the map itself for one of full shape. */
+static cb_map operand_map(const cb_node *in, const cb_map *map)
+{
+    if (in->grid.ndim > 0) return *map;
+    return (cb_map){.ndim_in = map->ndim_in, .ndim_out = 0};
+}
+
+/* Which piece of a concatenation a box lies in: the branches are cut so that it is one. */
+static int find_piece(const cb_ir *ir, const cb_node *n, int64_t position, int64_t *start)
+{
+    int64_t at = 0;
+    for (int i = 0; i < n->ninputs; i++) {
+        int64_t extent = ir->nodes[n->inputs[i]].grid.axis[n->axis].extent;
+        if (position < at + extent) {
+            *start = at;
+            return i;
+        }
+        at += extent;
+    }
+    return -1;
+}
+
+static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool is_root, int *value,
+                               cubed_error *err);
+
+static cubed_status lower_leaf(lowering *lo, int node, const cb_map *map, int *value,
+                               cubed_error *err)
+{
+    const cb_node *n = &lo->ir->nodes[node];
+    cb_load load = {.dtype = n->dtype, .node = node, .map = *map, .value = n->value};
+    switch (n->kind) {
+    case CB_NODE_FULL: load.kind = CB_LOAD_CONST; break;
+    case CB_NODE_MEMORY: load.kind = CB_LOAD_MEMORY; break;
+    case CB_NODE_INDEX: {
+        load.kind = CB_LOAD_INDEX;
+        load.start = n->start;
+        int64_t stride = 1;
+        for (int d = n->grid.ndim - 1; d >= 0; d--) {
+            load.start += stride * map->dim[d].offset;
+            if (map->dim[d].axis >= 0)
+                load.step[map->dim[d].axis] += stride * map->dim[d].stride;
+            stride *= n->grid.axis[d].extent;
+        }
+        break;
+    }
+    default: load.kind = n->result ? CB_LOAD_MEMORY : CB_LOAD_STORED; break;
+    }
+    CB_TRY(add_load(lo, &load, value, err));
+    return remember(lo, node, map, *value, err);
+}
+
+static cubed_status lower_cast(lowering *lo, int node, const cb_map *map, int *value,
+                               cubed_error *err)
+{
+    const cb_node *n = &lo->ir->nodes[node], *in = &lo->ir->nodes[n->inputs[0]];
+    int arg;
+    cb_map m = operand_map(in, map);
+    CB_TRY(lower_node(lo, n->inputs[0], &m, false, &arg, err));
+    if (in->dtype == n->dtype) {
+        *value = arg;
+        return remember(lo, node, map, *value, err);
+    }
+    if (arg < CB_MAX_VALUES && lo->loads[arg].kind == CB_LOAD_CONST) {
+        cb_load load = lo->loads[arg];
+        load.dtype = n->dtype;
+        cb_scalar_cast(in->dtype, &lo->loads[arg].value, n->dtype, &load.value);
+        CB_TRY(add_load(lo, &load, value, err));
+    } else {
+        cb_instr instr = {.kind = CB_INSTR_CAST, .dtype = (uint8_t)in->dtype,
+                          .to = (uint8_t)n->dtype, .nargs = 1, .arg = {(uint16_t)arg}};
+        CB_TRY(add_instr(lo, &instr, value, err));
+    }
+    return remember(lo, node, map, *value, err);
+}
+
+static cubed_status lower_elem(lowering *lo, int node, const cb_map *map, int *value,
+                               cubed_error *err)
+{
+    const cb_node *n = &lo->ir->nodes[node];
+    cb_instr instr = {.kind = CB_INSTR_ELEM, .op = (uint16_t)n->op, .to = (uint8_t)n->dtype,
+                      .nargs = (uint8_t)n->ninputs,
+                      .dtype = (uint8_t)lo->ir->nodes[n->inputs[n->ninputs - 1]].dtype};
+    for (int i = 0; i < n->ninputs; i++) {
+        cb_map m = operand_map(&lo->ir->nodes[n->inputs[i]], map);
+        int arg;
+        CB_TRY(lower_node(lo, n->inputs[i], &m, false, &arg, err));
+        instr.arg[i] = (uint16_t)arg;
+    }
+    CB_TRY(add_instr(lo, &instr, value, err));
+    return remember(lo, node, map, *value, err);
+}
+
+static cubed_status lower_concat(lowering *lo, int node, const cb_map *map, int *value,
+                                 cubed_error *err)
+{
+    const cb_node *n = &lo->ir->nodes[node];
+    cb_box image;
+    cb_map_image(map, &lo->box, &image);
+    int64_t start = 0;
+    int piece = find_piece(lo->ir, n, image.lo[n->axis], &start);
+    CB_CHECK(piece >= 0, err);
+    cb_map m = *map;
+    m.dim[n->axis].offset -= start;
+    return lower_node(lo, n->inputs[piece], &m, false, value, err);
+}
+
+static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool is_root, int *value,
+                               cubed_error *err)
+{
+    const cb_node *n = &lo->ir->nodes[node];
+    for (int i = lo->nmemo - 1; i >= 0; i--) {
+        if (lo->memo[i].node == node && cb_map_equal(&lo->memo[i].map, map)) {
+            *value = lo->memo[i].value;
+            return CUBED_OK;
+        }
+    }
+    if (cb_node_is_source(n) || (n->stored && !is_root)) return lower_leaf(lo, node, map, value, err);
+    switch (n->kind) {
+    case CB_NODE_FULL:
+    case CB_NODE_INDEX: return lower_leaf(lo, node, map, value, err);
+    case CB_NODE_CAST: return lower_cast(lo, node, map, value, err);
+    case CB_NODE_ELEM: return lower_elem(lo, node, map, value, err);
+    case CB_NODE_CONCAT: return lower_concat(lo, node, map, value, err);
+    case CB_NODE_COPY: return lower_node(lo, n->inputs[0], map, false, value, err);
+    case CB_NODE_VIEW: {
+        cb_map m = cb_map_compose(&n->map, map);
+        return lower_node(lo, n->inputs[0], &m, false, value, err);
+    }
+    case CB_NODE_FOLD:
+    case CB_NODE_MERGE:
+        for (int k = 0; k < lo->nfolds; k++) {
+            if (lo->fold_nodes[k] != node) continue;
+            cb_load load = {.kind = CB_LOAD_FOLD, .dtype = n->dtype, .fold = k, .map = *map};
+            CB_TRY(add_load(lo, &load, value, err));
+            return remember(lo, node, map, *value, err);
+        }
+        return cb_fail(err, CUBED_E_INTERNAL, "bug: node %d folds inside another stage", node);
+    default: return cb_fail(err, CUBED_E_INTERNAL, "bug: node %d has no code", node);
+    }
+}
+
+/* --- Branches: the domain is cut where pieces of concatenations meet. --------------------------- */
+
+typedef struct cuts {
+    const cb_ir *ir;
+    cb_zone *zone;
+    int64_t *at[CUBED_MAX_NDIM]; /* sorted, without 0 and the extent */
+    int n[CUBED_MAX_NDIM], cap[CUBED_MAX_NDIM];
+    struct seen *seen; /* walked already */
+    int nseen, seen_cap;
+} cuts;
+
+struct seen {
+    int node;
+    cb_map map;
+    cb_box box;
+};
+
+static bool same_box(const cb_box *a, const cb_box *b)
+{
+    for (int d = 0; d < a->ndim; d++) {
+        if (a->lo[d] != b->lo[d] || a->hi[d] != b->hi[d]) return false;
+    }
+    return true;
+}
+
+static cubed_status add_cut(cuts *c, int axis, int64_t x, cubed_error *err)
+{
+    int i = 0;
+    while (i < c->n[axis] && c->at[axis][i] < x) i++;
+    if (i < c->n[axis] && c->at[axis][i] == x) return CUBED_OK;
+    if (!grow(c->zone, (void **)&c->at[axis], c->n[axis], &c->cap[axis], sizeof(int64_t)))
+        return no_memory(err);
+    memmove(c->at[axis] + i + 1, c->at[axis] + i, (size_t)(c->n[axis] - i) * sizeof(int64_t));
+    c->at[axis][i] = x;
+    c->n[axis]++;
+    return CUBED_OK;
+}
+
+static cubed_status find_cuts(cuts *c, int node, const cb_map *map, const cb_box *box, bool is_root,
+                              cubed_error *err);
+
+/* Cuts where position p of the concatenated axis is crossed, and walks each piece on its own
+ * part of the box. */
+static cubed_status cut_concat(cuts *c, const cb_node *n, const cb_map *map, const cb_box *box,
+                               cubed_error *err)
+{
+    int axis = map->dim[n->axis].axis;
+    int64_t off = map->dim[n->axis].offset, s = map->dim[n->axis].stride, start = 0, end;
+    for (int i = 0; i < n->ninputs; i++, start = end) {
+        end = start + c->ir->nodes[n->inputs[i]].grid.axis[n->axis].extent;
+        cb_box part = *box;
+        if (axis < 0) {
+            if (off < start || off >= end) continue;
+        } else {
+            /* start <= off + s*x < end, solved for x */
+            int64_t lo = s > 0 ? cb_ceil_div(cb_max_i64(0, start - off), s)
+                               : (off < end ? 0 : (off - end) / -s + 1);
+            int64_t hi = s > 0 ? cb_ceil_div(cb_max_i64(0, end - off), s)
+                               : (off < start ? 0 : (off - start) / -s + 1);
+            part.lo[axis] = cb_max_i64(box->lo[axis], lo);
+            part.hi[axis] = cb_min_i64(box->hi[axis], hi);
+            if (part.lo[axis] >= part.hi[axis]) continue;
+            if (part.lo[axis] > box->lo[axis]) CB_TRY(add_cut(c, axis, part.lo[axis], err));
+            if (part.hi[axis] < box->hi[axis]) CB_TRY(add_cut(c, axis, part.hi[axis], err));
+        }
+        cb_map m = *map;
+        m.dim[n->axis].offset -= start;
+        CB_TRY(find_cuts(c, n->inputs[i], &m, &part, false, err));
+    }
+    return CUBED_OK;
+}
+
+static cubed_status find_cuts(cuts *c, int node, const cb_map *map, const cb_box *box, bool is_root,
+                              cubed_error *err)
+{
+    const cb_node *n = &c->ir->nodes[node];
+    if (n->ninputs == 0 || (n->stored && !is_root) || n->kind == CB_NODE_FOLD ||
+        n->kind == CB_NODE_MERGE)
+        return CUBED_OK;
+    for (int i = 0; i < c->nseen; i++) {
+        if (c->seen[i].node == node && cb_map_equal(&c->seen[i].map, map) &&
+            same_box(&c->seen[i].box, box))
+            return CUBED_OK;
+    }
+    if (!grow(c->zone, (void **)&c->seen, c->nseen, &c->seen_cap, sizeof *c->seen))
+        return no_memory(err);
+    c->seen[c->nseen++] = (struct seen){node, *map, *box};
+    if (n->kind == CB_NODE_CONCAT) return cut_concat(c, n, map, box, err);
+    for (int i = 0; i < n->ninputs; i++) {
+        cb_map m = n->kind == CB_NODE_VIEW ? cb_map_compose(&n->map, map)
+                                           : operand_map(&c->ir->nodes[n->inputs[i]], map);
+        CB_TRY(find_cuts(c, n->inputs[i], &m, box, false, err));
+    }
+    return CUBED_OK;
+}
+
+/* --- A program ---------------------------------------------------------------------------------- */
+
+static uint16_t settle(const lowering *lo, int value)
+{
+    return (uint16_t)(value < CB_MAX_VALUES ? value : value - CB_MAX_VALUES + lo->nloads);
+}
+
+static cubed_status lower_branch(lowering *lo, const cb_lower_root *roots, int nroots,
+                                 bool load_roots, cb_branch *out, cubed_error *err)
+{
+    out->box = lo->box;
+    out->results = cb_zone_alloc(lo->zone, (size_t)nroots * sizeof *out->results);
+    int *values = cb_zone_alloc(lo->zone, (size_t)nroots * sizeof *values);
+    if (!out->results || !values) return no_memory(err);
+    for (int r = 0; r < nroots; r++)
+        CB_TRY(lower_node(lo, roots[r].node, &roots[r].map, !load_roots, &values[r], err));
+    for (int r = 0; r < nroots; r++) out->results[r] = settle(lo, values[r]);
+    for (int i = 0; i < lo->ninstrs; i++) {
+        for (int k = 0; k < lo->instrs[i].nargs; k++)
+            lo->instrs[i].arg[k] = settle(lo, lo->instrs[i].arg[k]);
+    }
+    out->nloads = lo->nloads;
+    out->loads = lo->loads;
+    out->ninstrs = lo->ninstrs;
+    out->instrs = lo->instrs;
+    return CUBED_OK;
+}
+
+cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels, int ndim,
+                      const int64_t *shape, const cb_lower_root *roots, int nroots,
+                      bool load_roots, const int *fold_nodes, int nfolds, cb_program *out, cubed_error *err)
+{
+    cuts c = {.ir = ir, .zone = zone};
+    cb_box whole = cb_box_whole(ndim, shape);
+    memset(out, 0, sizeof *out);
+    out->ndim = ndim;
+    out->nresults = nroots;
+    out->types = cb_zone_alloc(zone, (size_t)nroots * sizeof *out->types + 1);
+    if (!out->types) return no_memory(err);
+    for (int r = 0; r < nroots; r++) out->types[r] = ir->nodes[roots[r].node].dtype;
+    if (cb_box_empty(&whole)) return CUBED_OK; /* no tasks: no code */
+    for (int r = 0; r < nroots; r++)
+        CB_TRY(find_cuts(&c, roots[r].node, &roots[r].map, &whole, !load_roots, err));
+
+    int64_t nbranches = 1;
+    cb_box pieces = {.ndim = ndim};
+    for (int d = 0; d < ndim; d++) {
+        pieces.hi[d] = c.n[d] + 1;
+        nbranches *= c.n[d] + 1;
+        if (nbranches > CB_MAX_BRANCHES)
+            return cb_fail(err, CUBED_E_BUDGET,
+                           "one stage puts together more than %d pieces of arrays",
+                           CB_MAX_BRANCHES);
+    }
+    out->branches = cb_zone_alloc(zone, (size_t)nbranches * sizeof *out->branches);
+    if (!out->branches) return no_memory(err);
+    int64_t idx[CUBED_MAX_NDIM] = {0};
+    size_t widest = 1;
+    do {
+        lowering lo = {.ir = ir, .zone = zone, .fold_nodes = fold_nodes, .nfolds = nfolds};
+        lo.box.ndim = ndim;
+        for (int d = 0; d < ndim; d++) {
+            lo.box.lo[d] = idx[d] == 0 ? 0 : c.at[d][idx[d] - 1];
+            lo.box.hi[d] = idx[d] == c.n[d] ? shape[d] : c.at[d][idx[d]];
+        }
+        cb_branch *b = &out->branches[out->nbranches++];
+        CB_TRY(lower_branch(&lo, roots, nroots, load_roots, b, err));
+        cb_code code = {zone, kernels, b, nroots};
+        int nregs;
+        CB_TRY(cb_allocate_registers(&code, &nregs, &widest, err));
+        if (nregs > out->nregs) out->nregs = nregs;
+    } while (cb_odometer_next(&pieces, idx));
+    out->reg_size = CB_VECTOR * widest;
+    return CUBED_OK;
+}

@@ -1,0 +1,505 @@
+#include "plan/stage.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "plan/fold.h"
+#include "plan/lower.h"
+#include "plan/plan.h"
+
+/* --- Which folds belong to a root ----------------------------------------------------------------- */
+
+typedef struct fold_walk {
+    const cb_ir *ir;
+    cb_fold_fn fn;
+    void *ctx;
+    cb_zone *zone; /* of this walk */
+    struct {
+        int node;
+        cb_map map;
+    } *seen;
+    int nseen, cap;
+} fold_walk;
+
+static cubed_status walk_folds(fold_walk *w, int node, const cb_map *map, bool is_root,
+                               cubed_error *err)
+{
+    const cb_node *n = &w->ir->nodes[node];
+    if (n->ninputs == 0 || (n->stored && !is_root)) return CUBED_OK;
+    if (n->kind == CB_NODE_FOLD || n->kind == CB_NODE_MERGE || n->kind == CB_NODE_PARTIAL)
+        return w->fn(w->ctx, node, map, err);
+    for (int i = 0; i < w->nseen; i++) {
+        if (w->seen[i].node == node && cb_map_equal(&w->seen[i].map, map)) return CUBED_OK;
+    }
+    if (w->nseen == w->cap) {
+        int cap = w->cap ? 2 * w->cap : 16;
+        void *p = cb_zone_alloc(w->zone, (size_t)cap * sizeof *w->seen);
+        if (!p) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        if (w->nseen) memcpy(p, w->seen, (size_t)w->nseen * sizeof *w->seen);
+        w->seen = p;
+        w->cap = cap;
+    }
+    w->seen[w->nseen].node = node;
+    w->seen[w->nseen++].map = *map;
+    for (int i = 0; i < n->ninputs; i++) {
+        cb_map m = *map;
+        if (n->kind == CB_NODE_VIEW) m = cb_map_compose(&n->map, map);
+        if (w->ir->nodes[n->inputs[i]].grid.ndim == 0)
+            m = (cb_map){.ndim_in = map->ndim_in, .ndim_out = 0};
+        CB_TRY(walk_folds(w, n->inputs[i], &m, false, err));
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_stage_find_folds(const cb_ir *ir, int root, cb_fold_fn fn, void *ctx,
+                                 cubed_error *err)
+{
+    fold_walk w = {.ir = ir, .fn = fn, .ctx = ctx};
+    CB_TRY(cb_zone_new(cb_zone_allocator(ir->zone), &w.zone, err));
+    cb_map identity = cb_map_identity(ir->nodes[root].grid.ndim);
+    cubed_status st = walk_folds(&w, root, &identity, true, err);
+    cb_zone_free(w.zone);
+    return st;
+}
+
+bool cb_stage_fold_fits(const cb_map *map, const cb_grid *kept, const cb_grid *root,
+                        int axis[CUBED_MAX_NDIM])
+{
+    for (int r = 0; r < root->ndim; r++) axis[r] = -1;
+    int previous = -1;
+    for (int d = 0; d < kept->ndim; d++) {
+        int r = map->dim[d].axis;
+        if (map->dim[d].offset != 0) return false;
+        if (r < 0) {
+            if (kept->axis[d].extent != 1) return false;
+            continue;
+        }
+        if (r <= previous || map->dim[d].stride != 1 ||
+            kept->axis[d].extent != root->axis[r].extent)
+            return false;
+        previous = r;
+        axis[r] = d;
+    }
+    for (int r = 0; r < root->ndim; r++) {
+        if (axis[r] < 0 && root->axis[r].extent != 1) return false;
+    }
+    return true;
+}
+
+static const cb_grid *fold_input_grid(const cb_ir *ir, const cb_node *fold)
+{
+    return fold->kind == CB_NODE_MERGE ? &fold->fold_grid : &ir->nodes[fold->inputs[0]].grid;
+}
+
+bool cb_stage_same_domain(const cb_ir *ir, int fold_a, int fold_b)
+{
+    const cb_node *a = &ir->nodes[fold_a], *b = &ir->nodes[fold_b];
+    return a->kind == b->kind && a->reduced == b->reduced &&
+           cb_grid_equal(fold_input_grid(ir, a), fold_input_grid(ir, b));
+}
+
+/* --- Compiling ------------------------------------------------------------------------------------ */
+
+typedef struct collect {
+    const cb_ir *ir;
+    cb_stage *s;
+    int out; /* whose folds are collected */
+    int cap;
+    cb_zone *zone;
+} collect;
+
+static cubed_status add_fold(void *ctx, int node, const cb_map *map, cubed_error *err)
+{
+    collect *c = ctx;
+    cb_stage *s = c->s;
+    const cb_node *n = &c->ir->nodes[node];
+    const cb_node *root = &c->ir->nodes[s->outs[c->out].node];
+    if (n->kind != CB_NODE_PARTIAL) {
+        cb_grid kept = cb_fold_kept_grid(fold_input_grid(c->ir, n), n->reduced);
+        int axis[CUBED_MAX_NDIM];
+        if (!cb_stage_fold_fits(map, &kept, &root->grid, axis))
+            return cb_fail(err, CUBED_E_FORMAT, "a fold is read across the axes of its stage");
+        memcpy(s->outs[c->out].axis, axis, sizeof axis);
+    }
+    if (s->nfolds > 0 && !cb_stage_same_domain(c->ir, s->folds[0].node, node))
+        return cb_fail(err, CUBED_E_FORMAT, "one stage folds over two domains");
+    for (int k = 0; k < s->nfolds; k++) {
+        if (s->folds[k].node == node) return CUBED_OK;
+    }
+    if (s->nfolds == c->cap) {
+        int cap = c->cap ? 2 * c->cap : 4;
+        cb_stage_fold *folds = cb_zone_alloc(c->zone, (size_t)cap * sizeof *folds);
+        if (!folds) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
+        if (s->nfolds) memcpy(folds, s->folds, (size_t)s->nfolds * sizeof *folds);
+        s->folds = folds;
+        c->cap = cap;
+    }
+    s->folds[s->nfolds++] =
+        (cb_stage_fold){.kind = n->fold, .dtype = n->dtype, .nplanes = cb_fold_planes(n->fold),
+                        .node = node, .states = n->kind == CB_NODE_MERGE ? n->inputs[0] : -1};
+    return CUBED_OK;
+}
+
+/* The tail's domain from the folds, or from the first output. */
+static cubed_status set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err)
+{
+    const cb_node *first = &ir->nodes[s->outs[0].node];
+    if (s->nfolds == 0) {
+        s->kept = first->grid;
+        for (int o = 0; o < s->nouts; o++) {
+            const cb_node *n = &ir->nodes[s->outs[o].node];
+            if (!cb_grid_equal(&n->grid, &s->kept))
+                return cb_fail(err, CUBED_E_FORMAT, "siblings of one stage have other chunks");
+            for (int d = 0; d < n->grid.ndim; d++) s->outs[o].axis[d] = d;
+        }
+        return CUBED_OK;
+    }
+    const cb_node *fold = &ir->nodes[s->folds[0].node];
+    s->partial = fold->kind == CB_NODE_PARTIAL;
+    s->merge = fold->kind == CB_NODE_MERGE;
+    s->reduced = fold->reduced;
+    s->domain = *fold_input_grid(ir, fold);
+    cb_grid kept = cb_fold_kept_grid(&s->domain, s->reduced);
+    if (s->partial) {
+        s->kept.ndim = kept.ndim + 1;
+        s->kept.axis[0] = first->grid.axis[0];
+        for (int d = 0; d < kept.ndim; d++) s->kept.axis[d + 1] = first->grid.axis[d + 2];
+        for (int o = 0; o < s->nouts; o++) {
+            cb_stage_out *out = &s->outs[o];
+            out->axis[0] = 0;
+            out->axis[1] = -1;
+            for (int d = 0; d < kept.ndim; d++) out->axis[d + 2] = d + 1;
+        }
+    } else {
+        s->kept = kept;
+    }
+    /* Chunks of the outputs decide the tasks; axes that outputs lack have extent 1. */
+    for (int o = 0; o < s->nouts; o++) {
+        const cb_node *n = &ir->nodes[s->outs[o].node];
+        for (int r = 0; r < n->grid.ndim; r++) {
+            int d = s->outs[o].axis[r];
+            if (d < 0) continue;
+            if (o == 0) s->kept.axis[d] = n->grid.axis[r];
+            cb_grid a = {1, {s->kept.axis[d]}}, b = {1, {n->grid.axis[r]}};
+            if (!cb_grid_equal(&a, &b))
+                return cb_fail(err, CUBED_E_FORMAT, "siblings of one stage have other chunks");
+        }
+    }
+    return CUBED_OK;
+}
+
+static cubed_status set_tasks(cb_stage *s, cubed_error *err)
+{
+    s->ntasks = 1;
+    for (int d = 0; d < s->kept.ndim; d++) {
+        if (s->task_chunks[d] < 1) s->task_chunks[d] = 1;
+        int64_t n = cb_ceil_div(cb_axis_count(&s->kept.axis[d]), s->task_chunks[d]);
+        if (cb_mul_i64(s->ntasks, n, &s->ntasks))
+            return cb_fail(err, CUBED_E_BUDGET, "a stage has more than 2**63 tasks");
+    }
+    return CUBED_OK;
+}
+
+/* A result that alone uses a fold's state, of elements of the same size, may overwrite it. */
+static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
+{
+    const cb_program *p = &s->tail;
+    for (int o = 0; o < s->nouts; o++) s->outs[o].alias = -1;
+    if (s->nfolds == 0 || s->partial || p->nbranches != 1) return;
+    const cb_branch *b = &p->branches[0];
+    int nvalues = b->nloads + b->ninstrs;
+    /* users[v]: 0 none, o+1 only result o, -1 several */
+    int *users = cb_zone_alloc(zone, (size_t)nvalues * sizeof *users + 1);
+    if (!users) return; /* only an optimisation */
+    for (int o = 0; o < s->nouts; o++) {
+        int *u = &users[b->results[o]];
+        *u = *u == 0 ? o + 1 : -1;
+    }
+    for (int i = b->ninstrs - 1; i >= 0; i--) {
+        for (int k = 0; k < b->instrs[i].nargs; k++) {
+            int *u = &users[b->instrs[i].arg[k]], mine = users[b->nloads + i];
+            *u = *u == 0 || *u == mine ? mine : -1;
+        }
+    }
+    for (int v = 0; v < b->nloads; v++) {
+        if (b->loads[v].kind != CB_LOAD_FOLD || users[v] <= 0) continue;
+        cb_stage_out *out = &s->outs[users[v] - 1];
+        const cb_node *n = &ir->nodes[out->node];
+        if (out->alias < 0 && !n->result &&
+            cubed_dtype_size(n->dtype) == cubed_dtype_size(b->loads[v].dtype))
+            out->alias = b->loads[v].fold;
+    }
+}
+
+static bool is_copy(const cb_stage *s)
+{
+    if (s->nfolds || s->nouts != 1) return false;
+    for (int i = 0; i < s->tail.nbranches; i++) {
+        const cb_branch *b = &s->tail.branches[i];
+        if (b->ninstrs > 0 || b->loads[b->results[0]].kind != CB_LOAD_STORED) return false;
+    }
+    return true;
+}
+
+static void put_ops(cb_buf *text, const cb_program *p, const cb_kernels *k)
+{
+    int shown = 0;
+    for (int b = 0; b < p->nbranches && b < 1; b++) {
+        for (int i = 0; i < p->branches[b].ninstrs; i++) {
+            const cb_instr *in = &p->branches[b].instrs[i];
+            if (++shown > 4) {
+                cb_buf_puts(text, ", ...");
+                return;
+            }
+            if (shown > 1) cb_buf_puts(text, ", ");
+            if (in->kind == CB_INSTR_CAST)
+                cb_buf_puts(text, cubed_dtype_name((cubed_dtype)in->to));
+            else if (in->kind == CB_INSTR_SUPER)
+                cb_buf_printf(text, "%s, %s", cubed_op_name((cubed_op)k->super[in->op].inner),
+                              cubed_op_name((cubed_op)k->super[in->op].outer));
+            else
+                cb_buf_puts(text, cubed_op_name((cubed_op)in->op));
+        }
+    }
+}
+
+static const char *const fold_names[CB_FOLD_KINDS] = {"sum", "prod", "min", "max", "variance"};
+
+/* "sum(multiply), divide -> uu" */
+static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
+{
+    cb_buf text;
+    cb_buf_init(&text, &p->ctx->alloc);
+    for (int k = 0; k < s->nfolds && k < 3; k++) {
+        cb_buf_printf(&text, "%s%s%s", k ? ", " : "", s->merge ? "merge " : "",
+                      fold_names[s->folds[k].kind]);
+    }
+    if (s->nfolds && s->body.nbranches && s->body.branches[0].ninstrs) {
+        cb_buf_puts(&text, "(");
+        put_ops(&text, &s->body, p->ctx->kernels);
+        cb_buf_puts(&text, ")");
+    }
+    if (!s->nfolds && (s->copy || !s->tail.nbranches || !s->tail.branches[0].ninstrs))
+        cb_buf_puts(&text, s->tail.nbranches > 1 ? "concat" : "copy");
+    if (s->tail.nbranches && s->tail.branches[0].ninstrs) {
+        if (s->nfolds) cb_buf_puts(&text, ", ");
+        put_ops(&text, &s->tail, p->ctx->kernels);
+    }
+    cb_buf_puts(&text, " -> ");
+    for (int o = 0; o < s->nouts; o++) {
+        const cb_node *n = &p->ir.nodes[s->outs[o].node];
+        if (o == 4) {
+            cb_buf_puts(&text, ", ...");
+            break;
+        }
+        if (o) cb_buf_puts(&text, ", ");
+        const char *slash = n->url ? strrchr(n->url, '/') : NULL;
+        const char *colon = n->url ? strrchr(n->url, ':') : NULL;
+        const char *last = slash > colon ? slash : colon;
+        if (n->url)
+            cb_buf_puts(&text, last && last[1] ? last + 1 : n->url);
+        else
+            cb_buf_printf(&text, n->result ? "result-%d" : "array-%d", s->outs[o].node);
+    }
+    s->name = text.failed ? NULL : cb_zone_strdup(p->ir.zone, text.data);
+    cb_buf_free(&text);
+    return s->name ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
+}
+
+static cubed_status lower_body(cubed_plan *p, cb_stage *s, cubed_error *err)
+{
+    int64_t shape[CUBED_MAX_NDIM];
+    for (int d = 0; d < s->domain.ndim; d++) shape[d] = s->domain.axis[d].extent;
+    cb_lower_root *roots = cb_zone_alloc(p->ir.zone, (size_t)s->nfolds * sizeof *roots);
+    if (!roots) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
+    for (int k = 0; k < s->nfolds; k++) {
+        roots[k].node = p->ir.nodes[s->folds[k].node].inputs[0];
+        roots[k].map = cb_map_identity(s->domain.ndim);
+        /* A stored input is loaded; only outputs of this stage are recomputed. */
+    }
+    return cb_lower(&p->ir, p->ir.zone, p->ctx->kernels, s->domain.ndim, shape, roots, s->nfolds,
+                    true, NULL, 0, &s->body, err);
+}
+
+static cubed_status lower_tail(cubed_plan *p, cb_stage *s, cubed_error *err)
+{
+    int64_t shape[CUBED_MAX_NDIM];
+    for (int d = 0; d < s->kept.ndim; d++) shape[d] = s->kept.axis[d].extent;
+    cb_lower_root *roots = cb_zone_alloc(p->ir.zone, (size_t)s->nouts * sizeof *roots);
+    int *folds = cb_zone_alloc(p->ir.zone, (size_t)s->nfolds * sizeof *folds + 1);
+    if (!roots || !folds) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
+    for (int k = 0; k < s->nfolds; k++) folds[k] = s->folds[k].node;
+    for (int o = 0; o < s->nouts; o++) {
+        const cb_node *n = &p->ir.nodes[s->outs[o].node];
+        cb_map *m = &roots[o].map;
+        roots[o].node = s->outs[o].node;
+        m->ndim_in = s->kept.ndim;
+        m->ndim_out = n->grid.ndim;
+        for (int r = 0; r < n->grid.ndim; r++) {
+            m->dim[r].axis = s->outs[o].axis[r];
+            m->dim[r].stride = m->dim[r].axis >= 0;
+        }
+    }
+    return cb_lower(&p->ir, p->ir.zone, p->ctx->kernels, s->kept.ndim, shape, roots, s->nouts,
+                    false, folds, s->nfolds, &s->tail, err);
+}
+
+cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
+{
+    const cb_ir *ir = &p->ir;
+    collect c = {.ir = ir, .s = s, .zone = ir->zone};
+    s->nfolds = 0;
+    s->folds = NULL;
+    memset(&s->body, 0, sizeof s->body);
+    memset(&s->tail, 0, sizeof s->tail);
+    for (c.out = 0; c.out < s->nouts; c.out++) {
+        int before = s->nfolds;
+        CB_TRY(cb_stage_find_folds(ir, s->outs[c.out].node, add_fold, &c, err));
+        if (c.out > 0 && (before > 0) != (s->nfolds > 0))
+            return cb_fail(err, CUBED_E_FORMAT, "a stage mixes outputs with and without folds");
+    }
+    CB_TRY(set_domain(ir, s, err));
+    CB_TRY(set_tasks(s, err));
+    if (s->nfolds && !s->merge) CB_TRY(lower_body(p, s, err));
+    if (!s->partial) CB_TRY(lower_tail(p, s, err));
+    set_aliases(ir, ir->zone, s);
+    s->copy = is_copy(s);
+    return set_name(p, s, err);
+}
+
+/* --- Tasks ---------------------------------------------------------------------------------------- */
+
+void cb_stage_task_chunks(const cb_stage *s, int64_t task, cb_box *chunks)
+{
+    chunks->ndim = s->kept.ndim;
+    for (int d = s->kept.ndim - 1; d >= 0; d--) {
+        int64_t n = cb_axis_count(&s->kept.axis[d]);
+        int64_t per = s->task_chunks[d], tasks = cb_ceil_div(n, per);
+        int64_t i = task % tasks;
+        task /= tasks;
+        chunks->lo[d] = i * per;
+        chunks->hi[d] = cb_min_i64(n, (i + 1) * per);
+    }
+}
+
+void cb_stage_task_box(const cb_stage *s, int64_t task, cb_box *elements)
+{
+    cb_box chunks;
+    cb_stage_task_chunks(s, task, &chunks);
+    elements->ndim = s->kept.ndim;
+    for (int d = 0; d < s->kept.ndim; d++) {
+        elements->lo[d] = cb_axis_lo(&s->kept.axis[d], chunks.lo[d]);
+        elements->hi[d] = cb_axis_hi(&s->kept.axis[d], chunks.hi[d] - 1);
+    }
+}
+
+void cb_stage_block(const cb_stage *s, const cb_box *kept, int64_t block, cb_box *domain)
+{
+    cb_grid red = cb_fold_reduced_grid(&s->domain, s->reduced);
+    int64_t idx[CUBED_MAX_NDIM];
+    cb_grid_unravel(&red, block, idx);
+    int k = s->partial ? 1 : 0, r = 0;
+    domain->ndim = s->domain.ndim;
+    for (int d = 0; d < s->domain.ndim; d++) {
+        if (s->reduced >> d & 1) {
+            domain->lo[d] = cb_axis_lo(&red.axis[r], idx[r]);
+            domain->hi[d] = cb_axis_hi(&red.axis[r], idx[r]);
+            r++;
+        } else {
+            domain->lo[d] = kept->lo[k];
+            domain->hi[d] = kept->hi[k];
+            k++;
+        }
+    }
+}
+
+int64_t cb_stage_nblocks(const cb_stage *s)
+{
+    cb_grid red = cb_fold_reduced_grid(&s->domain, s->reduced);
+    return cb_grid_count(&red);
+}
+
+void cb_stage_task_blocks(const cb_stage *s, const cb_box *kept, int64_t *first, int64_t *last)
+{
+    int64_t n = cb_stage_nblocks(s);
+    *first = s->partial ? kept->lo[0] * CB_FOLD_GROUP : 0;
+    *last = s->partial ? cb_min_i64(n, *first + CB_FOLD_GROUP) : n;
+}
+
+static cubed_status program_reads(const cubed_plan *p, const cb_program *prog, const cb_box *box,
+                                  cb_chunks_fn fn, void *ctx, cubed_error *err)
+{
+    for (int i = 0; i < prog->nbranches; i++) {
+        const cb_branch *b = &prog->branches[i];
+        cb_box part, image, chunks;
+        cb_box_intersect(&b->box, box, &part);
+        if (cb_box_empty(&part)) continue;
+        for (int v = 0; v < b->nloads; v++) {
+            if (b->loads[v].kind != CB_LOAD_STORED) continue;
+            cb_map_image(&b->loads[v].map, &part, &image);
+            cb_grid_cover(&p->ir.nodes[b->loads[v].node].grid, &image, &chunks);
+            CB_TRY(fn(ctx, b->loads[v].node, &chunks, err));
+        }
+    }
+    return CUBED_OK;
+}
+
+static cubed_status state_reads(const cubed_plan *p, const cb_stage *s, const cb_box *kept,
+                                cb_chunks_fn fn, void *ctx, cubed_error *err)
+{
+    for (int k = 0; k < s->nfolds; k++) {
+        const cb_grid *g = &p->ir.nodes[s->folds[k].states].grid;
+        if (g->axis[0].extent == 0) continue;
+        cb_box states = {.ndim = g->ndim}, chunks;
+        states.hi[0] = g->axis[0].extent;
+        states.hi[1] = g->axis[1].extent;
+        for (int d = 2; d < g->ndim; d++) {
+            states.lo[d] = kept->lo[d - 2];
+            states.hi[d] = kept->hi[d - 2];
+        }
+        cb_grid_cover(g, &states, &chunks);
+        CB_TRY(fn(ctx, s->folds[k].states, &chunks, err));
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_stage_task_reads(const cubed_plan *p, const cb_stage *s, int64_t task,
+                                 cb_chunks_fn fn, void *ctx, cubed_error *err)
+{
+    cb_box kept, block;
+    cb_stage_task_box(s, task, &kept);
+    if (s->merge) CB_TRY(state_reads(p, s, &kept, fn, ctx, err));
+    if (s->partial) {
+        int64_t first, last;
+        cb_stage_task_blocks(s, &kept, &first, &last);
+        for (int64_t b = first; b < last; b++) {
+            cb_stage_block(s, &kept, b, &block);
+            CB_TRY(program_reads(p, &s->body, &block, fn, ctx, err));
+        }
+    } else if (s->nfolds && !s->merge && cb_stage_nblocks(s) > 0) {
+        cb_box last;
+        cb_stage_block(s, &kept, 0, &block);
+        cb_stage_block(s, &kept, cb_stage_nblocks(s) - 1, &last);
+        memcpy(block.hi, last.hi, sizeof block.hi);
+        CB_TRY(program_reads(p, &s->body, &block, fn, ctx, err));
+    }
+    return s->partial ? CUBED_OK : program_reads(p, &s->tail, &kept, fn, ctx, err);
+}
+
+cubed_status cb_stage_task_writes(const cubed_plan *p, const cb_stage *s, int64_t task,
+                                  cb_chunks_fn fn, void *ctx, cubed_error *err)
+{
+    cb_box kept;
+    cb_stage_task_chunks(s, task, &kept);
+    for (int o = 0; o < s->nouts; o++) {
+        cb_box chunks = {.ndim = p->ir.nodes[s->outs[o].node].grid.ndim};
+        for (int d = 0; d < chunks.ndim; d++) {
+            int j = s->outs[o].axis[d];
+            chunks.lo[d] = j < 0 ? 0 : kept.lo[j];
+            chunks.hi[d] = j < 0 ? 1 : kept.hi[j];
+        }
+        CB_TRY(fn(ctx, s->outs[o].node, &chunks, err));
+    }
+    return CUBED_OK;
+}
