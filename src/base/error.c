@@ -1,0 +1,78 @@
+#define _GNU_SOURCE
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *cubed_version(void)
+{
+    return CUBED_VERSION_STRING;
+}
+
+const char *cubed_status_str(cubed_status status)
+{
+    switch (status) {
+    case CUBED_OK: return "ok";
+    case CUBED_E_ARG: return "invalid argument";
+    case CUBED_E_TYPE: return "wrong data type";
+    case CUBED_E_INDEX: return "index out of bounds";
+    case CUBED_E_NOMEM: return "out of memory";
+    case CUBED_E_BUDGET: return "over the memory budget";
+    case CUBED_E_IO: return "input/output error";
+    case CUBED_E_NOT_FOUND: return "not found";
+    case CUBED_E_EXISTS: return "already exists";
+    case CUBED_E_FORMAT: return "malformed data";
+    case CUBED_E_UNSUPPORTED: return "not supported";
+    case CUBED_E_CANCELLED: return "interrupted";
+    case CUBED_E_INTERNAL: return "internal error";
+    }
+    return "unknown status";
+}
+
+cubed_status cb_fail(cubed_error *err, cubed_status status, const char *fmt, ...)
+{
+    if (!err) return status;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(err->message, sizeof err->message, fmt, ap);
+    va_end(ap);
+    err->status = status;
+    err->os_errno = 0;
+    return status;
+}
+
+cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...)
+{
+    cubed_status status = os_errno == ENOENT   ? CUBED_E_NOT_FOUND
+                          : os_errno == ENOMEM ? CUBED_E_NOMEM
+                                               : CUBED_E_IO;
+    if (!err) return status;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(err->message, sizeof err->message, fmt, ap);
+    va_end(ap);
+    char text[128];
+    size_t used = strlen(err->message);
+    /* The GNU strerror_r may return a string of its own instead of filling `text`. */
+    const char *why = strerror_r(os_errno, text, sizeof text);
+    snprintf(err->message + used, sizeof err->message - used, ": %s", why);
+    err->status = status;
+    err->os_errno = os_errno;
+    return status;
+}
+
+cubed_status cb_context(cubed_error *err, cubed_status status, const char *fmt, ...)
+{
+    if (!err || status == CUBED_OK) return status;
+    char old[sizeof err->message];
+    memcpy(old, err->message, sizeof old);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(err->message, sizeof err->message, fmt, ap);
+    va_end(ap);
+    size_t used = strlen(err->message);
+    snprintf(err->message + used, sizeof err->message - used, ": %s", old);
+    return status;
+}

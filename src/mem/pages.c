@@ -1,0 +1,126 @@
+#define _GNU_SOURCE
+#include "mem/pages.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+
+size_t cb_pages_round(size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), r;
+    if (cb_add_size(size, page - 1, &r)) return SIZE_MAX;
+    return r & ~(page - 1);
+}
+
+void *cb_pages_map(size_t size)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+void cb_pages_unmap(void *p, size_t size)
+{
+    if (p) munmap(p, size);
+}
+
+void cb_budget_init(cb_budget *b, size_t limit)
+{
+    b->limit = limit;
+    atomic_init(&b->used, 0);
+    atomic_init(&b->high_water, 0);
+}
+
+bool cb_budget_take(cb_budget *b, size_t size)
+{
+    size_t used = atomic_load_explicit(&b->used, memory_order_relaxed), now;
+    do {
+        if (size > b->limit || used > b->limit - size) return false;
+        now = used + size;
+    } while (!atomic_compare_exchange_weak_explicit(&b->used, &used, now, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    size_t high = atomic_load_explicit(&b->high_water, memory_order_relaxed);
+    while (now > high && !atomic_compare_exchange_weak_explicit(
+                             &b->high_water, &high, now, memory_order_relaxed,
+                             memory_order_relaxed)) {
+    }
+    return true;
+}
+
+void cb_budget_give(cb_budget *b, size_t size)
+{
+    atomic_fetch_sub_explicit(&b->used, size, memory_order_relaxed);
+}
+
+/* Reads a small file; false if there is none. */
+static bool read_file(const char *path, char *out, size_t cap)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    ssize_t n = read(fd, out, cap - 1);
+    close(fd);
+    if (n < 0) return false;
+    out[n] = 0;
+    return true;
+}
+
+/* A limit file holds a number or "max". */
+static size_t read_limit(const char *path)
+{
+    char text[64], *end;
+    if (!read_file(path, text, sizeof text)) return SIZE_MAX;
+    unsigned long long v = strtoull(text, &end, 10);
+    return end == text ? SIZE_MAX : (size_t)v;
+}
+
+/* The least limit of the process's own cgroup and those above it. */
+static size_t cgroup_limit(void)
+{
+    size_t least = read_limit("/sys/fs/cgroup/memory/memory.limit_in_bytes"); /* version 1 */
+    least = cb_min_size(least, read_limit("/sys/fs/cgroup/memory.max"));
+    char text[4096], path[4096 + 64];
+    if (!read_file("/proc/self/cgroup", text, sizeof text)) return least;
+    char *own = strstr(text, "0::");
+    if (!own) return least;
+    own += 3;
+    own[strcspn(own, "\n")] = 0;
+    for (char *slash = own + strlen(own); slash && slash != own; slash = strrchr(own, '/')) {
+        *slash = 0;
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", own);
+        least = cb_min_size(least, read_limit(path));
+    }
+    return least;
+}
+
+size_t cb_machine_memory(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    size_t least = pages > 0 && page > 0 ? cb_sat_mul((size_t)pages, (size_t)page) : SIZE_MAX;
+    least = cb_min_size(least, cgroup_limit());
+    struct rlimit as;
+    if (getrlimit(RLIMIT_AS, &as) == 0 && as.rlim_cur != RLIM_INFINITY)
+        least = cb_min_size(least, (size_t)as.rlim_cur);
+    return least;
+}
+
+size_t cb_peak_rss(void)
+{
+    struct rusage u;
+    return getrusage(RUSAGE_SELF, &u) == 0 ? (size_t)u.ru_maxrss * 1024 : 0;
+}
+
+size_t cb_current_rss(void)
+{
+    char text[128];
+    unsigned long long total, resident;
+    if (!read_file("/proc/self/statm", text, sizeof text) ||
+        sscanf(text, "%llu %llu", &total, &resident) != 2)
+        return 0;
+    return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
+}
