@@ -52,6 +52,8 @@ typedef struct cb_super {
     uint8_t pos;
 } cb_super;
 
+#define CB_MAX_SUPER 96
+
 typedef struct cb_kernels {
     const char *isa; /* "x86-64-v3" */
     /* By the type of the operands after promotion (where: of the second and third). */
@@ -59,7 +61,7 @@ typedef struct cb_kernels {
     cb_cast_fn cast[CUBED_DTYPE_COUNT][CUBED_DTYPE_COUNT]; /* [from][to]; the diagonal copies */
     cb_fold_fns fold[CB_FOLD_KINDS][CUBED_DTYPE_COUNT];
     const cb_super *super; /* nsuper rows */
-    const cb_elem_fn (*super_fn)[CUBED_DTYPE_COUNT];
+    cb_elem_fn super_fn[CB_MAX_SUPER][CUBED_DTYPE_COUNT];
     int nsuper;
     /* n copies of one element of `size` bytes (1, 2, 4, 8 or 16). */
     void (*splat)(void *dst, const void *value, size_t size, size_t n);
@@ -71,9 +73,9 @@ typedef struct cb_kernels {
     void (*stream)(void *dst, const void *src, size_t bytes);
 } cb_kernels;
 
-/* The table for `isa` (NULL: the best one here); NULL if this machine or build lacks it. Static
- * storage, immutable. */
-const cb_kernels *cb_kernels_get(const char *isa);
+/* Fills the table for `isa` (NULL: the best one here); false if this machine or build lacks it.
+ * Immutable afterwards: a context owns one. */
+bool cb_kernels_init(const char *isa, cb_kernels *out);
 /* The names this machine can run, best first, NULL-terminated: at most 5 with the NULL. */
 void cb_kernels_available(const char *names[5]);
 /* Makes earlier `stream`s of this thread visible to others; call before publishing the data. */
@@ -88,7 +90,24 @@ void cb_copy_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
 void cb_fill_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
                  const int64_t *dst_strides, const void *value);
 
-/* The kernel-level folds and operations exist for these types. */
+/* How the type of a result follows from the operands': the words of ops.def. */
+typedef enum cb_result_rule {
+    CB_RESULT_SAME,
+    CB_RESULT_BOOL,
+    CB_RESULT_FLOAT,
+    CB_RESULT_REAL,
+    CB_RESULT_LAST2,
+    CB_RESULT_INDEX
+} cb_result_rule;
+cb_result_rule cb_op_rule(cubed_op op);
+bool cb_op_accepts(cubed_op op, cubed_dtype dtype);
+bool cb_fold_accepts(cubed_fold fold, cubed_dtype dtype);
+/* The type of a kernel's result on operands of `type` (where: of its last two). */
+cubed_dtype cb_op_result(cubed_op op, cubed_dtype type);
+/* The real type of a complex one; others unchanged. */
+cubed_dtype cb_dtype_real(cubed_dtype type);
+
+/* Whether there is a kernel for operands of this type. */
 bool cb_kernel_has_op(cubed_op op, cubed_dtype dtype);
 bool cb_kernel_has_fold(cb_fold_kind fold, cubed_dtype dtype);
 

@@ -11,7 +11,7 @@
 struct cubed_context {
     atomic_int refs;
     cubed_allocator alloc;
-    const cb_kernels *kernels;
+    cb_kernels kernels;
 };
 
 #endif

@@ -1,7 +1,5 @@
 #include "plan/fold.h"
 
-#include <string.h>
-
 static cb_grid pick(const cb_grid *in, uint32_t mask, bool wanted)
 {
     cb_grid g = {.ndim = 0};
@@ -54,25 +52,4 @@ int cb_fold_inner(const cb_grid *in, uint32_t reduced, bool *is_reduced)
     }
     *is_reduced = kind == 1;
     return first;
-}
-
-static const char *const op_results[CUBED_OP_COUNT] = {
-#define CUBED_OP(NAME, name, number, arity, accepts, result) [number] = #result,
-#include "cubed/ops.def"
-#undef CUBED_OP
-};
-
-cubed_dtype cb_dtype_real(cubed_dtype type)
-{
-    if (type == CUBED_COMPLEX64) return CUBED_FLOAT32;
-    return type == CUBED_COMPLEX128 ? CUBED_FLOAT64 : type;
-}
-
-cubed_dtype cb_op_result(cubed_op op, cubed_dtype type)
-{
-    const char *rule = op_results[op];
-    if (strcmp(rule, "BOOL") == 0) return CUBED_BOOL;
-    if (strcmp(rule, "REAL") == 0) return cb_dtype_real(type);
-    if (strcmp(rule, "INDEX") == 0) return CUBED_FLOAT64;
-    return type;
 }

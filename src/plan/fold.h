@@ -34,9 +34,4 @@ int cb_fold_levels(int64_t nblocks);
 /* First axis of the inner run, and whether the run is reduced. */
 int cb_fold_inner(const cb_grid *in, uint32_t reduced, bool *is_reduced);
 
-/* The type of an operation's result on operands of `type` (where: of its last two). */
-cubed_dtype cb_op_result(cubed_op op, cubed_dtype type);
-/* The real type of a complex one; others unchanged. */
-cubed_dtype cb_dtype_real(cubed_dtype type);
-
 #endif

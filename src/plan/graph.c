@@ -18,8 +18,10 @@ cubed_status cubed_context_new(const cubed_context_options *options, cubed_conte
         o = *options;
     }
     const cubed_allocator *a = o.allocator ? o.allocator : &cb_system_allocator;
-    const cb_kernels *kernels = cb_kernels_get(o.isa);
-    if (!kernels) {
+    cubed_context *ctx = cb_alloc_zero(a, sizeof *ctx);
+    if (!ctx) return cb_fail(err, CUBED_E_NOMEM, "no memory for a context");
+    if (!cb_kernels_init(o.isa, &ctx->kernels)) {
+        cb_free(a, ctx, sizeof *ctx);
         const char *names[5];
         cb_kernels_available(names);
         char list[128] = "";
@@ -30,11 +32,8 @@ cubed_status cubed_context_new(const cubed_context_options *options, cubed_conte
         return cb_fail(err, CUBED_E_ARG, "isa \"%s\" is not one this machine runs: %s",
                        o.isa ? o.isa : "(best)", list);
     }
-    cubed_context *ctx = cb_alloc_zero(a, sizeof *ctx);
-    if (!ctx) return cb_fail(err, CUBED_E_NOMEM, "no memory for a context");
     atomic_init(&ctx->refs, 1);
     ctx->alloc = *a;
-    ctx->kernels = kernels;
     *out = ctx;
     return CUBED_OK;
 }
@@ -54,7 +53,7 @@ void cubed_context_unref(cubed_context *ctx)
 
 const char *cubed_context_isa(const cubed_context *ctx)
 {
-    return ctx->kernels->isa;
+    return ctx->kernels.isa;
 }
 
 cubed_status cb_check_shape(const char *what, int ndim, const int64_t *shape, cubed_dtype dtype,

@@ -277,14 +277,14 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
     }
     if (s->nfolds && s->body.nbranches && s->body.branches[0].ninstrs) {
         cb_buf_puts(&text, "(");
-        put_ops(&text, &s->body, p->ctx->kernels);
+        put_ops(&text, &s->body, &p->ctx->kernels);
         cb_buf_puts(&text, ")");
     }
     if (!s->nfolds && (s->copy || !s->tail.nbranches || !s->tail.branches[0].ninstrs))
         cb_buf_puts(&text, s->tail.nbranches > 1 ? "concat" : "copy");
     if (s->tail.nbranches && s->tail.branches[0].ninstrs) {
         if (s->nfolds) cb_buf_puts(&text, ", ");
-        put_ops(&text, &s->tail, p->ctx->kernels);
+        put_ops(&text, &s->tail, &p->ctx->kernels);
     }
     cb_buf_puts(&text, " -> ");
     for (int o = 0; o < s->nouts; o++) {
@@ -318,7 +318,7 @@ static cubed_status lower_body(cubed_plan *p, cb_stage *s, cubed_error *err)
         roots[k].map = cb_map_identity(s->domain.ndim);
         /* A stored input is loaded; only outputs of this stage are recomputed. */
     }
-    return cb_lower(&p->ir, p->ir.zone, p->ctx->kernels, s->domain.ndim, shape, roots, s->nfolds,
+    return cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, s->domain.ndim, shape, roots, s->nfolds,
                     true, NULL, 0, &s->body, err);
 }
 
@@ -341,7 +341,7 @@ static cubed_status lower_tail(cubed_plan *p, cb_stage *s, cubed_error *err)
             m->dim[r].stride = m->dim[r].axis >= 0;
         }
     }
-    return cb_lower(&p->ir, p->ir.zone, p->ctx->kernels, s->kept.ndim, shape, roots, s->nouts,
+    return cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, s->kept.ndim, shape, roots, s->nouts,
                     false, folds, s->nfolds, &s->tail, err);
 }
 

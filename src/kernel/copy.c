@@ -1,0 +1,132 @@
+/* Copying boxes between strided buffers. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "kernel/kernel.h"
+
+typedef struct copy_axis {
+    int64_t n, ds, ss;
+} copy_axis;
+
+/* Drops axes of extent 1 and joins neighbours that both sides lay out as one. 0 if it is empty. */
+static int collapse(int ndim, const int64_t *shape, const int64_t *ds, const int64_t *ss,
+                    copy_axis *out)
+{
+    int m = 0;
+    for (int d = 0; d < ndim; d++) {
+        if (shape[d] == 0) return -1;
+        if (shape[d] == 1) continue;
+        copy_axis a = {shape[d], ds[d], ss[d]};
+        if (m > 0 && out[m - 1].ds == a.n * a.ds && out[m - 1].ss == a.n * a.ss) {
+            out[m - 1].n *= a.n;
+            out[m - 1].ds = a.ds;
+            out[m - 1].ss = a.ss;
+        } else {
+            out[m++] = a;
+        }
+    }
+    return m;
+}
+
+static void copy_line(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, size_t size)
+{
+    switch (size) {
+    case 1:
+        for (int64_t i = 0; i < n; i++) d[i * ds] = s[i * ss];
+        return;
+    case 2:
+        for (int64_t i = 0; i < n; i++) memcpy(d + i * ds, s + i * ss, 2);
+        return;
+    case 4:
+        for (int64_t i = 0; i < n; i++) memcpy(d + i * ds, s + i * ss, 4);
+        return;
+    case 8:
+        for (int64_t i = 0; i < n; i++) memcpy(d + i * ds, s + i * ss, 8);
+        return;
+    default:
+        for (int64_t i = 0; i < n; i++) memcpy(d + i * ds, s + i * ss, size);
+        return;
+    }
+}
+
+/* Two axes in tiles of 32 x 32, so that lines of both sides stay in the cache until all of them is
+ * used. The destination's faster axis is inside. */
+enum { TILE = 32 };
+static void copy_plane(char *d, const char *s, const copy_axis *outer, const copy_axis *inner,
+                       size_t size)
+{
+    for (int64_t i0 = 0; i0 < outer->n; i0 += TILE) {
+        int64_t i1 = cb_min_i64(outer->n, i0 + TILE);
+        for (int64_t j0 = 0; j0 < inner->n; j0 += TILE) {
+            int64_t nj = cb_min_i64(inner->n - j0, TILE);
+            for (int64_t i = i0; i < i1; i++) {
+                copy_line(d + i * outer->ds + j0 * inner->ds, inner->ds,
+                          s + i * outer->ss + j0 * inner->ss, inner->ss, nj, size);
+            }
+        }
+    }
+}
+
+static int64_t magnitude(int64_t v)
+{
+    return v < 0 ? -v : v;
+}
+
+void cb_copy_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
+                 const int64_t *dst_strides, const void *src, const int64_t *src_strides)
+{
+    copy_axis a[CUBED_MAX_NDIM];
+    int m = collapse(ndim, shape, dst_strides, src_strides, a);
+    if (m < 0) return;
+    size_t size = item_size;
+    char *d = dst;
+    const char *s = src;
+    /* A contiguous fastest axis becomes one large element. */
+    if (m > 0 && a[m - 1].ds == (int64_t)size && a[m - 1].ss == (int64_t)size) {
+        size *= (size_t)a[m - 1].n;
+        m--;
+    }
+    if (m == 0) {
+        memcpy(d, s, size);
+        return;
+    }
+    /* The innermost loop follows the destination; the axis on which the source is fastest is tiled
+     * with it. */
+    int in = 0, fast = 0;
+    for (int k = 1; k < m; k++) {
+        if (magnitude(a[k].ds) <= magnitude(a[in].ds)) in = k;
+        if (a[k].ss != 0 && (a[fast].ss == 0 || magnitude(a[k].ss) <= magnitude(a[fast].ss)))
+            fast = k;
+    }
+    copy_axis inner = a[in], outer = {1, 0, 0};
+    if (fast != in) outer = a[fast];
+    int rest = 0;
+    copy_axis others[CUBED_MAX_NDIM];
+    for (int k = 0; k < m; k++) {
+        if (k != in && (fast == in || k != fast)) others[rest++] = a[k];
+    }
+    int64_t idx[CUBED_MAX_NDIM] = {0};
+    for (;;) {
+        if (outer.n == 1)
+            copy_line(d, inner.ds, s, inner.ss, inner.n, size);
+        else
+            copy_plane(d, s, &outer, &inner, size);
+        int k = rest - 1;
+        for (; k >= 0; k--) {
+            d += others[k].ds;
+            s += others[k].ss;
+            if (++idx[k] < others[k].n) break;
+            d -= idx[k] * others[k].ds;
+            s -= idx[k] * others[k].ss;
+            idx[k] = 0;
+        }
+        if (k < 0) return;
+    }
+}
+
+void cb_fill_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
+                 const int64_t *dst_strides, const void *value)
+{
+    int64_t none[CUBED_MAX_NDIM] = {0};
+    cb_copy_box(ndim, shape, item_size, dst, dst_strides, value, none);
+}

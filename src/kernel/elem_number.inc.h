@@ -1,0 +1,28 @@
+/* Arithmetic of integers and floats. Takes T, TAG, DT and W, the type that is calculated in: T
+ * itself for floats; for integers an unsigned type of at least 32 bits, so that results wrap (a
+ * product of two uint16 would overflow the int that they promote to). */
+#define FN(name) CB_PASTE(name, TAG)
+#define R T
+
+#define NAME add
+#define EXPR(x, y) ((W)(x) + (W)(y))
+#include "kernel/loop2.inc.h"
+#define NAME subtract
+#define EXPR(x, y) ((W)(x) - (W)(y))
+#include "kernel/loop2.inc.h"
+#define NAME multiply
+#define EXPR(x, y) ((W)(x) * (W)(y))
+#include "kernel/loop2.inc.h"
+#define NAME square
+#define EXPR(x) ((W)(x) * (W)(x))
+#include "kernel/loop1.inc.h"
+#undef R
+
+static void FN(fill_number)(cb_kernels *k)
+{
+    k->elem[CUBED_OP_ADD][DT] = FN(add);
+    k->elem[CUBED_OP_SUBTRACT][DT] = FN(subtract);
+    k->elem[CUBED_OP_MULTIPLY][DT] = FN(multiply);
+    k->elem[CUBED_OP_SQUARE][DT] = FN(square);
+}
+#undef FN

@@ -1,0 +1,282 @@
+/* Folds: see kernel.h for their order. */
+#include <math.h>
+#include <string.h>
+
+#include "kernel/kernel_isa.h"
+
+typedef struct {
+    double re, im;
+} complex128;
+
+/* Integers wrap: -fwrapv. */
+#define START(T) 0
+#define JOIN(a, b) ((a) + (b))
+#define T int64_t
+#define TAG sum_i8
+#include "kernel/fold.inc.h"
+#define T uint64_t
+#define TAG sum_u8
+#include "kernel/fold.inc.h"
+/* -0.0 is the neutral element: a sum of negative zeros stays one. */
+#undef START
+#define START(T) (-0.0)
+#define T double
+#define TAG sum_f8
+#include "kernel/fold.inc.h"
+#undef START
+#undef JOIN
+
+#define START(T) 1
+#define JOIN(a, b) ((a) * (b))
+#define T int64_t
+#define TAG prod_i8
+#include "kernel/fold.inc.h"
+#define T uint64_t
+#define TAG prod_u8
+#include "kernel/fold.inc.h"
+#define T double
+#define TAG prod_f8
+#include "kernel/fold.inc.h"
+#undef START
+#undef JOIN
+
+/* Complex states: structs, joined part by part or as products. */
+static inline complex128 complex_add(complex128 a, complex128 b)
+{
+    return (complex128){a.re + b.re, a.im + b.im};
+}
+static inline complex128 complex_mul(complex128 a, complex128 b)
+{
+    return (complex128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+#define T complex128
+#define START(T) ((complex128){-0.0, -0.0})
+#define JOIN(a, b) complex_add((a), (b))
+#define TAG sum_c16
+#include "kernel/fold.inc.h"
+#undef START
+#undef JOIN
+#define T complex128
+#define START(T) ((complex128){1, 0})
+#define JOIN(a, b) complex_mul((a), (b))
+#define TAG prod_c16
+#include "kernel/fold.inc.h"
+#undef START
+#undef JOIN
+
+
+/* NaN wins: a NaN state is never less, a NaN element fails b == b. */
+#define JOIN(a, b) ((b) < (a) || (b) != (b) ? (b) : (a))
+#define START(T) 1
+#define T uint8_t
+#define TAG min_b1
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) INT8_MAX
+#define T int8_t
+#define TAG min_i1
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) INT16_MAX
+#define T int16_t
+#define TAG min_i2
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) INT32_MAX
+#define T int32_t
+#define TAG min_i4
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) INT64_MAX
+#define T int64_t
+#define TAG min_i8
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) UINT8_MAX
+#define T uint8_t
+#define TAG min_u1
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) UINT16_MAX
+#define T uint16_t
+#define TAG min_u2
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) UINT32_MAX
+#define T uint32_t
+#define TAG min_u4
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) UINT64_MAX
+#define T uint64_t
+#define TAG min_u8
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) INFINITY
+#define T float
+#define TAG min_f4
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) (double)INFINITY
+#define T double
+#define TAG min_f8
+#include "kernel/fold.inc.h"
+#undef START
+#undef JOIN
+
+/* NaN wins: a NaN state is never greater, a NaN element fails b == b. */
+#define JOIN(a, b) ((b) > (a) || (b) != (b) ? (b) : (a))
+#define START(T) 0
+#define T uint8_t
+#define TAG max_b1
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) INT8_MIN
+#define T int8_t
+#define TAG max_i1
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) INT16_MIN
+#define T int16_t
+#define TAG max_i2
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) INT32_MIN
+#define T int32_t
+#define TAG max_i4
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) INT64_MIN
+#define T int64_t
+#define TAG max_i8
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) 0
+#define T uint8_t
+#define TAG max_u1
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) 0
+#define T uint16_t
+#define TAG max_u2
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) 0
+#define T uint32_t
+#define TAG max_u4
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) 0
+#define T uint64_t
+#define TAG max_u8
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) (-INFINITY)
+#define T float
+#define TAG max_f4
+#include "kernel/fold.inc.h"
+#undef START
+#define START(T) (-(double)INFINITY)
+#define T double
+#define TAG max_f8
+#include "kernel/fold.inc.h"
+#undef START
+#undef JOIN
+
+/* --- Variance: s0 is M2, the sum of squared deviations; s1 the mean. --------------------------------- */
+
+static void init_m2(void *s0, void *s1, size_t n)
+{
+    memset(s0, 0, n * sizeof(double));
+    memset(s1, 0, n * sizeof(double));
+}
+
+static void rows_m2(void *s0, void *s1, const void *x, size_t n, int64_t count)
+{
+    double *m2 = s0, *mean = s1, k = (double)(count + 1);
+    const double *v = x;
+    CB_IVDEP
+    for (size_t i = 0; i < n; i++) {
+        double delta = v[i] - mean[i];
+        double m = mean[i] + delta / k;
+        m2[i] += delta * (v[i] - m);
+        mean[i] = m;
+    }
+}
+
+/* Chan, Golub, LeVeque 1983. An empty side leaves the other's bits as they are. */
+static void merge_m2(void *s0, void *s1, const void *t0, const void *t1, size_t n, int64_t ns,
+                     int64_t nt)
+{
+    double *m2 = s0, *mean = s1;
+    const double *tm2 = t0, *tmean = t1;
+    if (nt == 0) return;
+    if (ns == 0) {
+        memcpy(m2, tm2, n * sizeof *m2);
+        memcpy(mean, tmean, n * sizeof *mean);
+        return;
+    }
+    double a = (double)ns, b = (double)nt, share = b / (a + b), weight = a * share;
+    CB_IVDEP
+    for (size_t i = 0; i < n; i++) {
+        double delta = tmean[i] - mean[i];
+        mean[i] += delta * share;
+        m2[i] += tm2[i] + delta * delta * weight;
+    }
+}
+
+static double lanes_sum(const double lane[8])
+{
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+static void run_m2(void *s0, void *s1, const void *x, size_t n, int64_t count)
+{
+    const double *v = x;
+    double lane[8] = {0}, m2, mean;
+    if (n == 0) return;
+    for (size_t i = 0; i < n; i++) lane[i % 8] += v[i];
+    mean = lanes_sum(lane) / (double)n;
+    memset(lane, 0, sizeof lane);
+    for (size_t i = 0; i < n; i++) lane[i % 8] += (v[i] - mean) * (v[i] - mean);
+    m2 = lanes_sum(lane);
+    merge_m2(s0, s1, &m2, &mean, 1, count, (int64_t)n);
+}
+
+#define FNS(tag) ((cb_fold_fns){init_##tag, rows_##tag, run_##tag, merge_##tag})
+
+void CB_ISA_NAME(cb_fill_fold)(cb_kernels *k)
+{
+    cb_fold_fns(*f)[CUBED_DTYPE_COUNT] = k->fold;
+    f[CB_FOLD_M2][CUBED_FLOAT64] = FNS(m2);
+    f[CB_FOLD_SUM][CUBED_INT64] = FNS(sum_i8);
+    f[CB_FOLD_SUM][CUBED_UINT64] = FNS(sum_u8);
+    f[CB_FOLD_SUM][CUBED_FLOAT64] = FNS(sum_f8);
+    f[CB_FOLD_SUM][CUBED_COMPLEX128] = FNS(sum_c16);
+    f[CB_FOLD_PROD][CUBED_INT64] = FNS(prod_i8);
+    f[CB_FOLD_PROD][CUBED_UINT64] = FNS(prod_u8);
+    f[CB_FOLD_PROD][CUBED_FLOAT64] = FNS(prod_f8);
+    f[CB_FOLD_PROD][CUBED_COMPLEX128] = FNS(prod_c16);
+    f[CB_FOLD_MIN][CUBED_BOOL] = FNS(min_b1);
+    f[CB_FOLD_MIN][CUBED_INT8] = FNS(min_i1);
+    f[CB_FOLD_MIN][CUBED_INT16] = FNS(min_i2);
+    f[CB_FOLD_MIN][CUBED_INT32] = FNS(min_i4);
+    f[CB_FOLD_MIN][CUBED_INT64] = FNS(min_i8);
+    f[CB_FOLD_MIN][CUBED_UINT8] = FNS(min_u1);
+    f[CB_FOLD_MIN][CUBED_UINT16] = FNS(min_u2);
+    f[CB_FOLD_MIN][CUBED_UINT32] = FNS(min_u4);
+    f[CB_FOLD_MIN][CUBED_UINT64] = FNS(min_u8);
+    f[CB_FOLD_MIN][CUBED_FLOAT32] = FNS(min_f4);
+    f[CB_FOLD_MIN][CUBED_FLOAT64] = FNS(min_f8);
+    f[CB_FOLD_MAX][CUBED_BOOL] = FNS(max_b1);
+    f[CB_FOLD_MAX][CUBED_INT8] = FNS(max_i1);
+    f[CB_FOLD_MAX][CUBED_INT16] = FNS(max_i2);
+    f[CB_FOLD_MAX][CUBED_INT32] = FNS(max_i4);
+    f[CB_FOLD_MAX][CUBED_INT64] = FNS(max_i8);
+    f[CB_FOLD_MAX][CUBED_UINT8] = FNS(max_u1);
+    f[CB_FOLD_MAX][CUBED_UINT16] = FNS(max_u2);
+    f[CB_FOLD_MAX][CUBED_UINT32] = FNS(max_u4);
+    f[CB_FOLD_MAX][CUBED_UINT64] = FNS(max_u8);
+    f[CB_FOLD_MAX][CUBED_FLOAT32] = FNS(max_f4);
+    f[CB_FOLD_MAX][CUBED_FLOAT64] = FNS(max_f8);
+}

@@ -1,0 +1,34 @@
+/* Names and pragmas for files that are compiled once per instruction set (*.isa.c).
+ * CB_ISA is a token (v2, v3, v4, base), CB_ISA_LEVEL a number (2, 3, 4, 0). */
+#ifndef CB_KERNEL_ISA_H
+#define CB_KERNEL_ISA_H
+
+#include "kernel/kernel.h"
+
+#ifndef CB_ISA
+#define CB_ISA base
+#define CB_ISA_LEVEL 0
+#endif
+
+#define CB_PASTE2(a, b) a##_##b
+#define CB_PASTE(a, b) CB_PASTE2(a, b)
+/* cb_fill_elem -> cb_fill_elem_v3 */
+#define CB_ISA_NAME(name) CB_PASTE(name, CB_ISA)
+
+/* dst may be exactly an input, which carries nothing from one element to the next. */
+#if defined(__clang__)
+#define CB_IVDEP _Pragma("clang loop vectorize(enable) interleave(enable)")
+#else
+#define CB_IVDEP _Pragma("GCC ivdep")
+#endif
+
+/* Each file fills its part of a level's table. */
+void CB_ISA_NAME(cb_fill_elem)(cb_kernels *k);
+void CB_ISA_NAME(cb_fill_math)(cb_kernels *k);
+void CB_ISA_NAME(cb_fill_complex)(cb_kernels *k);
+void CB_ISA_NAME(cb_fill_cast)(cb_kernels *k);
+void CB_ISA_NAME(cb_fill_fold)(cb_kernels *k);
+void CB_ISA_NAME(cb_fill_super)(cb_kernels *k);
+void CB_ISA_NAME(cb_fill_move)(cb_kernels *k);
+
+#endif

@@ -1,0 +1,96 @@
+/* Filling, gathering, and storing past the caches. */
+#include <string.h>
+
+#include "kernel/kernel_isa.h"
+
+#if CB_ISA_LEVEL >= 2
+#include <immintrin.h>
+#endif
+
+static void splat(void *dst, const void *value, size_t size, size_t n)
+{
+    char *d = dst;
+    switch (size) {
+    case 1: memset(d, *(const unsigned char *)value, n); return;
+    case 2:
+        for (size_t i = 0; i < n; i++) memcpy(d + 2 * i, value, 2);
+        return;
+    case 4:
+        for (size_t i = 0; i < n; i++) memcpy(d + 4 * i, value, 4);
+        return;
+    case 8:
+        for (size_t i = 0; i < n; i++) memcpy(d + 8 * i, value, 8);
+        return;
+    default:
+        for (size_t i = 0; i < n; i++) memcpy(d + 16 * i, value, 16);
+        return;
+    }
+}
+
+static void index_fill(int64_t *dst, int64_t start, int64_t step, size_t n)
+{
+    for (size_t i = 0; i < n; i++) dst[i] = start + step * (int64_t)i;
+}
+
+static void gather(void *dst, const void *src, int64_t stride, size_t size, size_t n)
+{
+    char *d = dst;
+    const char *s = src;
+    if (stride == (int64_t)size) {
+        memcpy(d, s, n * size);
+        return;
+    }
+    switch (size) {
+    case 1:
+        for (size_t i = 0; i < n; i++, s += stride) d[i] = *s;
+        return;
+    case 2:
+        for (size_t i = 0; i < n; i++, s += stride) memcpy(d + 2 * i, s, 2);
+        return;
+    case 4:
+        for (size_t i = 0; i < n; i++, s += stride) memcpy(d + 4 * i, s, 4);
+        return;
+    case 8:
+        for (size_t i = 0; i < n; i++, s += stride) memcpy(d + 8 * i, s, 8);
+        return;
+    default:
+        for (size_t i = 0; i < n; i++, s += stride) memcpy(d + 16 * i, s, 16);
+        return;
+    }
+}
+
+static void stream(void *dst, const void *src, size_t bytes)
+{
+#if CB_ISA_LEVEL >= 2
+    char *d = dst;
+    const char *s = src;
+    size_t head = -(uintptr_t)d & 63;
+    if (head > bytes) head = bytes;
+    memcpy(d, s, head);
+    d += head;
+    s += head;
+    bytes -= head;
+    for (; bytes >= 64; bytes -= 64, d += 64, s += 64) {
+#if CB_ISA_LEVEL == 4
+        _mm512_stream_si512((__m512i *)d, _mm512_loadu_si512(s));
+#elif CB_ISA_LEVEL == 3
+        _mm256_stream_si256((__m256i *)d, _mm256_loadu_si256((const __m256i *)s));
+        _mm256_stream_si256((__m256i *)(d + 32), _mm256_loadu_si256((const __m256i *)(s + 32)));
+#else
+        for (int k = 0; k < 64; k += 16)
+            _mm_stream_si128((__m128i *)(d + k), _mm_loadu_si128((const __m128i *)(s + k)));
+#endif
+    }
+    memcpy(d, s, bytes);
+#else
+    memcpy(dst, src, bytes);
+#endif
+}
+
+void CB_ISA_NAME(cb_fill_move)(cb_kernels *k)
+{
+    k->splat = splat;
+    k->index = index_fill;
+    k->gather = gather;
+    k->stream = stream;
+}

@@ -1,0 +1,115 @@
+/* Names and rules of operations, from their tables. */
+#include <string.h>
+
+#include "kernel/kernel.h"
+
+static const struct {
+    const char *name, *accepts, *result;
+    int arity;
+} ops[CUBED_OP_COUNT] = {
+#define CUBED_OP(NAME, name, number, arity, accepts, result)                                       \
+    [number] = {#name, accepts, #result, arity},
+#include "cubed/ops.def"
+#undef CUBED_OP
+};
+
+static const struct {
+    const char *name, *accepts, *result;
+} folds[CUBED_FOLD_COUNT] = {
+#define CUBED_FOLD(NAME, name, number, accepts, result) [number] = {#name, accepts, #result},
+#include "cubed/folds.def"
+#undef CUBED_FOLD
+};
+
+const char *cubed_op_name(cubed_op op)
+{
+    return (unsigned)op < CUBED_OP_COUNT ? ops[op].name : NULL;
+}
+
+const char *cubed_fold_name(cubed_fold fold)
+{
+    return (unsigned)fold < CUBED_FOLD_COUNT ? folds[fold].name : NULL;
+}
+
+bool cubed_op_parse(const char *name, cubed_op *op, int *arity)
+{
+    for (int i = 0; i < CUBED_OP_COUNT; i++) {
+        if (strcmp(ops[i].name, name) != 0) continue;
+        *op = (cubed_op)i;
+        *arity = ops[i].arity;
+        return true;
+    }
+    return false;
+}
+
+bool cubed_fold_parse(const char *name, cubed_fold *fold)
+{
+    for (int i = 0; i < CUBED_FOLD_COUNT; i++) {
+        if (strcmp(folds[i].name, name) != 0) continue;
+        *fold = (cubed_fold)i;
+        return true;
+    }
+    return false;
+}
+
+static bool accepts(const char *kinds, cubed_dtype dtype)
+{
+    return strchr(kinds, "biufc"[cubed_dtype_kind(dtype)]) != NULL;
+}
+
+bool cb_op_accepts(cubed_op op, cubed_dtype dtype)
+{
+    return accepts(ops[op].accepts, dtype);
+}
+
+cb_result_rule cb_op_rule(cubed_op op)
+{
+    static const char *const names[] = {"SAME", "BOOL", "FLOAT", "REAL", "LAST2", "INDEX"};
+    for (int r = 0; r < (int)(sizeof names / sizeof *names); r++) {
+        if (strcmp(ops[op].result, names[r]) == 0) return (cb_result_rule)r;
+    }
+    return CB_RESULT_SAME;
+}
+
+bool cb_fold_accepts(cubed_fold fold, cubed_dtype dtype)
+{
+    return accepts(folds[fold].accepts, dtype);
+}
+
+cubed_dtype cb_dtype_real(cubed_dtype type)
+{
+    if (type == CUBED_COMPLEX64) return CUBED_FLOAT32;
+    return type == CUBED_COMPLEX128 ? CUBED_FLOAT64 : type;
+}
+
+cubed_dtype cb_op_result(cubed_op op, cubed_dtype type)
+{
+    switch (cb_op_rule(op)) {
+    case CB_RESULT_BOOL: return CUBED_BOOL;
+    case CB_RESULT_REAL: return cb_dtype_real(type);
+    case CB_RESULT_INDEX: return CUBED_FLOAT64;
+    default: return type;
+    }
+}
+
+bool cb_kernel_has_op(cubed_op op, cubed_dtype dtype)
+{
+    if (!cb_op_accepts(op, dtype)) return false;
+    cubed_kind kind = cubed_dtype_kind(dtype);
+    /* Integers are made float64 before such operations. */
+    if (cb_op_rule(op) == CB_RESULT_FLOAT) return kind >= CUBED_KIND_FLOAT;
+    return cb_op_rule(op) != CB_RESULT_INDEX || dtype == CUBED_INT64;
+}
+
+bool cb_kernel_has_fold(cb_fold_kind fold, cubed_dtype dtype)
+{
+    switch (fold) {
+    case CB_FOLD_SUM:
+    case CB_FOLD_PROD:
+        return dtype == CUBED_INT64 || dtype == CUBED_UINT64 || dtype == CUBED_FLOAT64 ||
+               dtype == CUBED_COMPLEX128;
+    case CB_FOLD_MIN:
+    case CB_FOLD_MAX: return cubed_dtype_kind(dtype) != CUBED_KIND_COMPLEX;
+    default: return fold == CB_FOLD_M2 && dtype == CUBED_FLOAT64;
+    }
+}
