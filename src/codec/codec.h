@@ -19,13 +19,15 @@ typedef struct cb_codec_step {
     bool skip;                     /* identity */
 } cb_codec_step;
 
-/* Steps in the order of encoding: array -> ... -> bytes. */
+/* Steps in the order of encoding: array -> ... -> bytes. Plain data but for step[].ctx.shape: after
+ * a copy call cb_codec_chain_fix. */
 typedef struct cb_codec_chain {
     int n;
     size_t chunk_bytes; /* decoded size of a chunk */
-    size_t item_size;
     cb_codec_step step[CB_MAX_CODECS];
 } cb_codec_chain;
+
+void cb_codec_chain_fix(cb_codec_chain *c);
 
 /* The row of a name; NULL if there is none. */
 const cubed_codec_vtable *cb_codec_find(const char *name);
@@ -37,14 +39,14 @@ const char *cb_codec_names(void);
  * a list that does not go from an array to bytes (exactly one of "bytes", array codecs before it,
  * byte codecs after). `where` names the document. The chunk's shape is in C order. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v3(const char *where, const json_t *codecs,
-                                                      size_t item_size, int ndim,
+                                                      size_t item_size, size_t unit_size, int ndim,
                                                       const int64_t *chunk, cb_codec_chain *out,
                                                       cubed_error *err);
 /* The same from Zarr v2's dtype byte order, order, filters and compressor. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v2(const char *where, bool big_endian,
                                                       bool order_f, const json_t *filters,
                                                       const json_t *compressor, size_t item_size,
-                                                      size_t endian_size, int ndim,
+                                                      size_t unit_size, int ndim,
                                                       const int64_t *chunk, cb_codec_chain *out,
                                                       cubed_error *err);
 /* JSON of the chain: v3 the "codecs" list; v2 only the compressor object (or null). New

@@ -9,7 +9,7 @@
 #define TAG c8
 #define DT CUBED_COMPLEX64
 #define M(name) name##f
-#define MAKE CMPLXF
+#define MAKE(re, im) __builtin_complex((float)(re), (float)(im))
 #include "kernel/complex.inc.h"
 #undef REAL
 #undef T
@@ -22,7 +22,7 @@
 #define TAG c16
 #define DT CUBED_COMPLEX128
 #define M(name) name
-#define MAKE CMPLX
+#define MAKE(re, im) __builtin_complex((double)(re), (double)(im))
 #include "kernel/complex.inc.h"
 
 void CB_ISA_NAME(cb_fill_complex)(cb_kernels *k)

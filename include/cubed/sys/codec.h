@@ -25,6 +25,7 @@ typedef struct cubed_codec_need {
 /* What a codec is told about the chunk. All sizes are > 0 except raw_size, which may be 0. */
 typedef struct cubed_codec_ctx {
     size_t item_size; /* bytes of one element of the array */
+    size_t unit_size; /* of what byte order swaps: half an element of a complex type */
     int ndim;
     const int64_t *shape; /* of the chunk, in C order, before this codec */
 } cubed_codec_ctx;

@@ -1,0 +1,34 @@
+# Short names for what CMake and the scripts in tools/ do.
+PRESET ?= release
+PREFIX ?= /usr/local
+# Real data sets for tests and benchmarks.
+export CUBED_TEST_DATA ?= $(abspath ../shared/data)
+
+build:
+	@cmake --preset $(PRESET) --log-level=WARNING >/dev/null
+	@cmake --build --preset $(PRESET) -- --quiet
+
+demo:
+	@tools/setup
+	@cmake --preset release --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target cubed_cli -- --quiet
+	@build/release/cubed demo quadratic-means
+
+test:
+	@tools/setup --test
+	@tools/test
+
+install: build
+	cmake --install build/$(PRESET) --prefix $(PREFIX)
+
+bench:
+	@$(MAKE) --no-print-directory build PRESET=release
+	@if [ -x bench/run.sh ]; then bench/run.sh; else echo "there is no bench/run.sh"; exit 1; fi
+
+format:
+	find src include tests examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
+
+lint:
+	@tools/test layers format tidy
+
+.PHONY: build demo test install bench format lint

@@ -1,0 +1,19 @@
+# pkg-config names. The installed CMake package and cubed.pc repeat this list for static linking.
+set(CUBED_DEPENDENCIES blosc libzstd zlib jansson)
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  set(CUBED_X86 ON)
+  list(APPEND CUBED_DEPENDENCIES sleef)
+else()
+  set(CUBED_X86 OFF)
+endif()
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+set(dependency_targets Threads::Threads m)
+foreach(dependency IN LISTS CUBED_DEPENDENCIES)
+  pkg_check_modules(${dependency} REQUIRED IMPORTED_TARGET ${dependency})
+  list(APPEND dependency_targets PkgConfig::${dependency})
+endforeach()

@@ -1,0 +1,22 @@
+# Flags of everything that is built here, as a target to link to.
+add_library(cubed_flags INTERFACE)
+target_compile_options(cubed_flags INTERFACE
+  -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wvla
+  -fno-strict-aliasing
+  # The same values on every machine, whether it has fused multiply-add or not.
+  -ffp-contract=off
+  $<$<BOOL:${CUBED_WERROR}>:-Werror>)
+
+if(CUBED_SANITIZE)
+  set(sanitize -fsanitize=${CUBED_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(cubed_flags INTERFACE ${sanitize})
+  target_link_options(cubed_flags INTERFACE ${sanitize})
+else()
+  # A shared library linked with sanitizers leaves their symbols to the executable.
+  set(undefined_is_error -Wl,-z,defs)
+endif()
+
+# Kernels are plain loops that the compiler must vectorise, with IEEE values: never -ffast-math.
+# Integer overflow wraps, as in NumPy.
+set(kernel_flags -ffp-contract=off -fno-math-errno -fno-trapping-math -fwrapv
+  $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-O3>)

@@ -1,0 +1,33 @@
+# What `cmake --install` puts where: both libraries, headers, the executable, man pages, a
+# pkg-config file and a CMake package. The installed tree may be moved.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cubed)
+
+install(DIRECTORY include/cubed DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL
+  FILES_MATCHING PATTERN "*.1")
+if(TARGET cubed_cli)
+  install(TARGETS cubed_cli)
+endif()
+
+# Two export sets: only who links statically needs the development files of the dependencies.
+install(TARGETS cubed EXPORT cubed-shared)
+install(TARGETS cubed_static EXPORT cubed-static)
+foreach(kind shared static)
+  install(EXPORT cubed-${kind} NAMESPACE cubed:: DESTINATION ${package_dir}
+    FILE cubed-${kind}-targets.cmake)
+endforeach()
+
+configure_package_config_file(cmake/cubed-config.cmake.in cubed-config.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(cubed-config-version.cmake COMPATIBILITY SameMajorVersion)
+install(FILES
+  ${PROJECT_BINARY_DIR}/cubed-config.cmake ${PROJECT_BINARY_DIR}/cubed-config-version.cmake
+  DESTINATION ${package_dir})
+
+list(JOIN CUBED_DEPENDENCIES " " pc_requires)
+file(RELATIVE_PATH pc_to_prefix
+  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/cubed.pc.in cubed.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/cubed.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,56 @@
+# The library: compiled once as objects, then linked as libcubed.so and libcubed.a.
+
+set(library_folders base dtype mem store codec zarr kernel plan opt ops array_api runtime report)
+set(library_sources)
+foreach(folder IN LISTS library_folders)
+  file(GLOB found CONFIGURE_DEPENDS src/${folder}/*.c)
+  list(APPEND library_sources ${found})
+endforeach()
+set(isa_sources ${library_sources})
+list(FILTER library_sources EXCLUDE REGEX "\\.isa\\.c$")
+list(FILTER isa_sources INCLUDE REGEX "/kernel/[^/]*\\.isa\\.c$")
+
+set(kernel_sources ${library_sources})
+list(FILTER kernel_sources INCLUDE REGEX "/src/kernel/")
+set_source_files_properties(${kernel_sources} PROPERTIES COMPILE_OPTIONS "${kernel_flags}")
+
+function(add_objects target)
+  add_library(${target} OBJECT ${ARGN})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${target} PRIVATE
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PRIVATE cubed_flags ${dependency_targets})
+  set_property(GLOBAL APPEND PROPERTY cubed_objects $<TARGET_OBJECTS:${target}>)
+endfunction()
+
+# Every *.isa.c once per instruction set. CB_ISA names the set in function names (add_v3), and
+# CB_ISA_LEVEL orders them: 0 is whatever the host's baseline is.
+function(add_kernels isa level)
+  if(isa_sources)
+    add_objects(cubed_kernel_${isa} ${isa_sources})
+    target_compile_definitions(cubed_kernel_${isa} PRIVATE CB_ISA=${isa} CB_ISA_LEVEL=${level})
+    target_compile_options(cubed_kernel_${isa} PRIVATE ${kernel_flags} ${ARGN})
+  endif()
+endfunction()
+
+add_objects(cubed_objects ${library_sources})
+if(CUBED_X86)
+  add_kernels(v2 2 -march=x86-64-v2)
+  add_kernels(v3 3 -march=x86-64-v3)
+  add_kernels(v4 4 -march=x86-64-v4 -mprefer-vector-width=512)
+else()
+  add_kernels(base 0)
+endif()
+
+get_property(objects GLOBAL PROPERTY cubed_objects)
+add_library(cubed SHARED ${objects})
+add_library(cubed_static STATIC ${objects})
+set_target_properties(cubed PROPERTIES
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+set_target_properties(cubed_static PROPERTIES OUTPUT_NAME cubed)
+target_link_options(cubed PRIVATE ${undefined_is_error})
+foreach(library cubed cubed_static)
+  target_include_directories(${library} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+  target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:cubed_flags> ${dependency_targets})
+endforeach()

@@ -1,0 +1,28 @@
+# tests/unit/test_*.c: one cmocka program each. Other *.c files there are shared between them.
+pkg_check_modules(cmocka IMPORTED_TARGET cmocka)
+if(NOT cmocka_FOUND)
+  message(WARNING "cmocka was not found: the unit tests are not built")
+  return()
+endif()
+
+file(GLOB test_sources CONFIGURE_DEPENDS tests/unit/test_*.c)
+file(GLOB support_sources CONFIGURE_DEPENDS tests/unit/*.c)
+list(REMOVE_ITEM support_sources ${test_sources})
+
+add_library(cubed_internal INTERFACE)
+target_include_directories(cubed_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(cubed_internal INTERFACE cubed_static cubed_flags ${dependency_targets})
+if(support_sources)
+  add_library(cubed_test_support STATIC ${support_sources})
+  target_link_libraries(cubed_test_support PUBLIC cubed_internal PkgConfig::cmocka)
+endif()
+
+foreach(source IN LISTS test_sources)
+  cmake_path(GET source STEM name)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE
+    $<TARGET_NAME_IF_EXISTS:cubed_test_support> cubed_internal PkgConfig::cmocka)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 300)
+endforeach()

@@ -1,0 +1,174 @@
+/* "blosc": c-blosc 1. conf: text cname, i[0] clevel, i[1] shuffle (0 none, 1 bytes, 2 bits),
+ * i[2] blocksize (0: the library's choice), i[3] typesize. */
+#include <blosc.h>
+#include <stdio.h>
+#include <string.h>
+#define ZSTD_STATIC_LINKING_ONLY
+#include <zstd.h>
+
+#include "codec/codec_pkg.h"
+
+static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
+
+static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_ctx *ctx,
+                              cubed_codec_conf *conf, cubed_error *err)
+{
+    const char *cname = "lz4";
+    if (json_object_get(doc, "cname"))
+        CB_TRY(cb_json_get_string("codec blosc", doc, "cname", &cname, err));
+    const char *known = blosc_list_compressors();
+    size_t n = strlen(cname);
+    const char *at = n ? strstr(known, cname) : NULL;
+    while (at && !((at == known || at[-1] == ',') && (at[n] == 0 || at[n] == ',')))
+        at = strstr(at + 1, cname);
+    if (!at || n >= sizeof conf->text)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "codec blosc: compressor \"%s\" is not one this library has: %s", cname,
+                       known);
+    memcpy(conf->text, cname, n + 1);
+    CB_TRY(cb_conf_int(doc, "blosc", "clevel", 5, 0, 9, &conf->i[0], err));
+    CB_TRY(cb_conf_int(doc, "blosc", "blocksize", 0, 0, INT32_MAX, &conf->i[2], err));
+    CB_TRY(cb_conf_int(doc, "blosc", "typesize", (int64_t)ctx->item_size, 1, 255, &conf->i[3],
+                       err));
+    const json_t *shuffle = json_object_get(doc, "shuffle");
+    if (format == 3 && json_is_string(shuffle)) {
+        conf->i[1] = -1;
+        for (int k = 0; k < 3; k++) {
+            if (strcmp(json_string_value(shuffle), shuffles[k]) == 0) conf->i[1] = k;
+        }
+        if (conf->i[1] < 0)
+            return cb_fail(err, CUBED_E_FORMAT,
+                           "codec blosc: \"shuffle\" is \"%s\", expected noshuffle, shuffle or "
+                           "bitshuffle",
+                           json_string_value(shuffle));
+        return CUBED_OK;
+    }
+    CB_TRY(cb_conf_int(doc, "blosc", "shuffle", 1, -1, 2, &conf->i[1], err));
+    if (conf->i[1] == -1) conf->i[1] = ctx->item_size == 1 ? 2 : 1; /* numcodecs' AUTOSHUFFLE */
+    return CUBED_OK;
+}
+
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
+                          cubed_codec_conf *conf, cubed_error *err)
+{
+    json_t *doc = NULL;
+    memset(conf, 0, sizeof *conf);
+    CB_TRY(cb_json_parse("codec blosc", json, strlen(json), &doc, err));
+    cubed_status st = read_conf(doc, format, ctx, conf, err);
+    json_decref(doc);
+    return st;
+}
+
+static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
+                          char *json, size_t cap, cubed_error *err)
+{
+    (void)ctx;
+    int n = format == 2 ? snprintf(json, cap,
+                                   "{\"cname\": \"%s\", \"clevel\": %d, \"shuffle\": %d, "
+                                   "\"blocksize\": %d}",
+                                   conf->text, (int)conf->i[0], (int)conf->i[1], (int)conf->i[2])
+                        : snprintf(json, cap,
+                                   "{\"typesize\": %d, \"cname\": \"%s\", \"clevel\": %d, "
+                                   "\"shuffle\": \"%s\", \"blocksize\": %d}",
+                                   (int)conf->i[3], conf->text, (int)conf->i[0],
+                                   shuffles[conf->i[1]], (int)conf->i[2]);
+    return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec blosc: no room");
+}
+
+static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+{
+    (void)conf;
+    (void)ctx;
+    return raw_size > BLOSC_MAX_BUFFERSIZE ? 0 : raw_size + BLOSC_MAX_OVERHEAD;
+}
+
+/* The largest block that the library picks by itself is 1 MiB (its compute_blocksize); twice that
+ * leaves room for other versions. The chunk's header is checked against this before decoding. */
+static size_t block_bound(const cubed_codec_conf *conf, size_t raw_size)
+{
+    size_t most = conf->i[2] ? (size_t)conf->i[2] : (size_t)2 << 20;
+    return cb_min_size(cb_max_size(raw_size, 256), cb_max_size(most, 256));
+}
+
+/* What the library takes for one block: two block buffers and one with room for each byte of an
+ * element (serial_blosc), and the state of the inner codec. */
+static size_t block_memory(size_t block)
+{
+    return cb_sat_add(cb_sat_mul(3, block), 8192);
+}
+
+static cubed_codec_need decode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                    size_t raw_size)
+{
+    size_t state = 0;
+    (void)ctx;
+    if (strcmp(conf->text, "zstd") == 0) state = ZSTD_estimateDCtxSize() + 4096;
+    if (strcmp(conf->text, "zlib") == 0) state = (size_t)64 << 10;
+    return (cubed_codec_need){0, block_memory(block_bound(conf, raw_size)) + state};
+}
+
+static cubed_codec_need encode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                    size_t raw_size)
+{
+    size_t block = block_bound(conf, raw_size), state = (size_t)64 << 10;
+    (void)ctx;
+    if (strcmp(conf->text, "lz4hc") == 0) state = (size_t)320 << 10;
+    if (strcmp(conf->text, "zlib") == 0) state = (size_t)320 << 10;
+    if (strcmp(conf->text, "zstd") == 0) {
+        /* The library's own mapping of levels. */
+        int level = conf->i[0] < 9 ? (int)conf->i[0] * 2 - 1 : ZSTD_maxCLevel();
+        ZSTD_compressionParameters p = ZSTD_getCParams(level, block, 0);
+        state = ZSTD_estimateCCtxSize_usingCParams(p) + ((size_t)256 << 10);
+    }
+    return (cubed_codec_need){0, cb_sat_add(block_memory(block), state)};
+}
+
+static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, void *dst, size_t dst_cap,
+                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+{
+    (void)scratch;
+    (void)scratch_size;
+    size_t nbytes = 0, cbytes = 0, block = 0;
+    if (src_size < BLOSC_MIN_HEADER_LENGTH || blosc_cbuffer_validate(src, src_size, &nbytes) != 0)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no blosc buffer", src_size);
+    blosc_cbuffer_sizes(src, &nbytes, &cbytes, &block);
+    if (nbytes > dst_cap)
+        return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %zu bytes, expected %zu", nbytes,
+                       dst_cap);
+    size_t allowed = block_bound(conf, dst_cap);
+    if (block > allowed)
+        return cb_fail(err, CUBED_E_BUDGET,
+                       "a block of the chunk has %zu bytes, the plan allows for %zu: rewrite the "
+                       "array, or state its blocksize in the metadata",
+                       block, allowed);
+    /* The inner codec may differ from the metadata's; its state may not be larger. */
+    const char *inner = blosc_cbuffer_complib(src);
+    if (inner && strcmp(inner, "Zstd") == 0 && strcmp(conf->text, "zstd") != 0 &&
+        ZSTD_estimateDCtxSize() > decode_need(conf, ctx, dst_cap).library)
+        return cb_fail(err, CUBED_E_BUDGET, "the chunk is compressed by zstd, not by %s",
+                       conf->text);
+    int n = blosc_decompress_ctx(src, dst, dst_cap, 1);
+    if (n < 0 || (size_t)n != nbytes)
+        return cb_fail(err, CUBED_E_FORMAT, "the blosc buffer is damaged (code %d)", n);
+    *got = (size_t)n;
+    return CUBED_OK;
+}
+
+static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, void *dst, size_t dst_cap,
+                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+{
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    int n = blosc_compress_ctx((int)conf->i[0], (int)conf->i[1], (size_t)conf->i[3], src_size, src,
+                               dst, dst_cap, conf->text, (size_t)conf->i[2], 1);
+    if (n <= 0) return cb_fail(err, CUBED_E_INTERNAL, "cannot compress (code %d)", n);
+    *got = (size_t)n;
+    return CUBED_OK;
+}
+
+const cubed_codec_vtable cb_codec_blosc = {
+    "blosc", "blosc", parse, print, bound, decode_need, encode_need, decode, encode, NULL,
+};

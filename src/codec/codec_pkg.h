@@ -1,0 +1,48 @@
+/* Shared by the codecs of this folder only. */
+#ifndef CB_CODEC_PKG_H
+#define CB_CODEC_PKG_H
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "codec/codec.h"
+
+#define CUBED_CODEC(name) extern const cubed_codec_vtable cb_codec_##name;
+#include "codec/codecs.def"
+#undef CUBED_CODEC
+
+/* An optional integer of a configuration, within [lo, hi]. */
+static inline cubed_status cb_conf_int(const json_t *conf, const char *codec, const char *key,
+                                       int64_t missing, int64_t lo, int64_t hi, int64_t *out,
+                                       cubed_error *err)
+{
+    const json_t *v = json_object_get(conf, key);
+    *out = missing;
+    if (!v) return CUBED_OK;
+    if (json_is_boolean(v))
+        *out = json_is_true(v);
+    else if (json_is_integer(v))
+        *out = json_integer_value(v);
+    else
+        return cb_fail(err, CUBED_E_FORMAT, "codec %s: \"%s\" must be an integer", codec, key);
+    if (*out < lo || *out > hi)
+        return cb_fail(err, CUBED_E_FORMAT, "codec %s: \"%s\" is %lld, expected %lld to %lld", codec,
+                       key, (long long)*out, (long long)lo, (long long)hi);
+    return CUBED_OK;
+}
+
+/* Memory for C libraries that take alloc and free functions: a bump allocator over scratch, which
+ * never gives back. */
+typedef struct cb_bump {
+    char *at, *end;
+} cb_bump;
+static inline void *cb_bump_alloc(cb_bump *b, size_t size)
+{
+    size_t rounded = cb_arena_round(size);
+    if (rounded > (size_t)(b->end - b->at)) return NULL;
+    void *p = b->at;
+    b->at += rounded;
+    return p;
+}
+
+#endif

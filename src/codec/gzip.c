@@ -1,0 +1,144 @@
+/* "gzip" and numcodecs' "zlib": deflate with either header. conf: i[0] level, i[1] 1 for gzip.
+ * zlib's state lives in the scratch. */
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "codec/codec_pkg.h"
+
+static cubed_status parse_as(const char *json, bool gzip, cubed_codec_conf *conf, cubed_error *err)
+{
+    json_t *doc = NULL;
+    memset(conf, 0, sizeof *conf);
+    CB_TRY(cb_json_parse("codec gzip", json, strlen(json), &doc, err));
+    cubed_status st = cb_conf_int(doc, gzip ? "gzip" : "zlib", "level", 1, -1, 9, &conf->i[0], err);
+    conf->i[1] = gzip;
+    json_decref(doc);
+    return st;
+}
+
+static cubed_status parse_gzip(const char *json, int format, const cubed_codec_ctx *ctx,
+                               cubed_codec_conf *conf, cubed_error *err)
+{
+    (void)format;
+    (void)ctx;
+    return parse_as(json, true, conf, err);
+}
+
+static cubed_status parse_zlib(const char *json, int format, const cubed_codec_ctx *ctx,
+                               cubed_codec_conf *conf, cubed_error *err)
+{
+    (void)format;
+    (void)ctx;
+    return parse_as(json, false, conf, err);
+}
+
+static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
+                          char *json, size_t cap, cubed_error *err)
+{
+    (void)format;
+    (void)ctx;
+    int n = snprintf(json, cap, "{\"level\": %d}", (int)conf->i[0]);
+    return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec gzip: no room");
+}
+
+/* Generous beyond deflateBound, for other writers with small blocks and several members. */
+static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+{
+    size_t n;
+    (void)conf;
+    (void)ctx;
+    if (raw_size > UINT32_MAX || cb_add_size(raw_size, raw_size / 256 + 1024, &n)) return 0;
+    return n;
+}
+
+/* inflate: a window of 32 KiB and under 10 KiB of state; deflate: 256 KiB of tables and windows and
+ * under 8 KiB of state (zconf.h). */
+static cubed_codec_need decode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                    size_t raw_size)
+{
+    (void)conf;
+    (void)ctx;
+    (void)raw_size;
+    return (cubed_codec_need){(size_t)48 << 10, 0};
+}
+
+static cubed_codec_need encode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                    size_t raw_size)
+{
+    (void)conf;
+    (void)ctx;
+    (void)raw_size;
+    return (cubed_codec_need){(size_t)288 << 10, 0};
+}
+
+static voidpf bump_alloc(voidpf opaque, uInt items, uInt size)
+{
+    void *p = cb_bump_alloc(opaque, (size_t)items * size);
+    if (p) memset(p, 0, (size_t)items * size);
+    return p;
+}
+
+static void bump_free(voidpf opaque, voidpf p)
+{
+    (void)opaque;
+    (void)p;
+}
+
+static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, void *dst, size_t dst_cap,
+                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+{
+    (void)ctx;
+    cb_bump bump = {scratch, (char *)scratch + scratch_size};
+    z_stream z = {.zalloc = bump_alloc, .zfree = bump_free, .opaque = &bump};
+    if (src_size > UINT32_MAX || dst_cap > UINT32_MAX)
+        return cb_fail(err, CUBED_E_FORMAT, "the chunk is larger than 4 GiB");
+    int rc = inflateInit2(&z, conf->i[1] ? 15 + 16 : 15);
+    if (rc != Z_OK) return cb_fail(err, CUBED_E_INTERNAL, "inflateInit2 gives %d", rc);
+    z.next_in = (Bytef *)(uintptr_t)src;
+    z.avail_in = (uInt)src_size;
+    z.next_out = dst;
+    z.avail_out = (uInt)dst_cap;
+    do {
+        rc = inflate(&z, Z_FINISH);
+        /* A gzip file may have several members. */
+    } while (rc == Z_STREAM_END && z.avail_in > 0 && conf->i[1] && inflateReset(&z) == Z_OK);
+    inflateEnd(&z);
+    if (rc != Z_STREAM_END || z.avail_in > 0)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes do not inflate to %zu: %s", src_size,
+                       dst_cap, z.msg ? z.msg : "wrong length");
+    *got = dst_cap - z.avail_out;
+    return CUBED_OK;
+}
+
+static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, void *dst, size_t dst_cap,
+                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+{
+    (void)ctx;
+    cb_bump bump = {scratch, (char *)scratch + scratch_size};
+    z_stream z = {.zalloc = bump_alloc, .zfree = bump_free, .opaque = &bump};
+    int rc = deflateInit2(&z, (int)conf->i[0], Z_DEFLATED, conf->i[1] ? 15 + 16 : 15, 8,
+                          Z_DEFAULT_STRATEGY);
+    if (rc != Z_OK) return cb_fail(err, CUBED_E_INTERNAL, "deflateInit2 gives %d", rc);
+    z.next_in = (Bytef *)(uintptr_t)src;
+    z.avail_in = (uInt)src_size;
+    z.next_out = dst;
+    z.avail_out = (uInt)cb_min_size(dst_cap, UINT32_MAX);
+    size_t room = z.avail_out;
+    rc = deflate(&z, Z_FINISH);
+    deflateEnd(&z);
+    if (rc != Z_STREAM_END) return cb_fail(err, CUBED_E_INTERNAL, "deflate gives %d", rc);
+    *got = room - z.avail_out;
+    return CUBED_OK;
+}
+
+const cubed_codec_vtable cb_codec_gzip = {
+    "gzip", "gzip", parse_gzip, print, bound, decode_need, encode_need, decode, encode, NULL,
+};
+/* Zarr v3 knows it as an extension under numcodecs' name. */
+const cubed_codec_vtable cb_codec_zlib = {
+    "numcodecs.zlib", "zlib",      parse_zlib, print, bound, decode_need, encode_need,
+    decode,           encode,      NULL,
+};

@@ -1,0 +1,176 @@
+/* "transpose": stored axis d is axis[d] of the array. Also Zarr v2's order F. */
+#include <stdio.h>
+#include <string.h>
+
+#include "codec/codec_pkg.h"
+
+static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
+                          cubed_codec_conf *conf, cubed_error *err)
+{
+    json_t *doc = NULL;
+    (void)format;
+    memset(conf, 0, sizeof *conf);
+    CB_TRY(cb_json_parse("codec transpose", json, strlen(json), &doc, err));
+    const json_t *order = json_object_get(doc, "order");
+    cubed_status st = CUBED_OK;
+    uint64_t seen = 0;
+    if (json_is_string(order)) { /* spellings of an early draft */
+        bool f = strcmp(json_string_value(order), "F") == 0;
+        for (int d = 0; d < ctx->ndim; d++) conf->axis[d] = (uint8_t)(f ? ctx->ndim - 1 - d : d);
+    } else if (json_array_size(order) == (size_t)ctx->ndim) {
+        for (int d = 0; d < ctx->ndim; d++) {
+            json_int_t a = json_integer_value(json_array_get(order, (size_t)d));
+            if (!json_is_integer(json_array_get(order, (size_t)d)) || a < 0 || a >= ctx->ndim ||
+                (seen >> a & 1)) {
+                st = cb_fail(err, CUBED_E_FORMAT,
+                             "codec transpose: \"order\" is not a permutation of %d axes",
+                             ctx->ndim);
+                break;
+            }
+            seen |= (uint64_t)1 << a;
+            conf->axis[d] = (uint8_t)a;
+        }
+    } else {
+        st = cb_fail(err, CUBED_E_FORMAT, "codec transpose: \"order\" must list %d axes",
+                     ctx->ndim);
+    }
+    json_decref(doc);
+    return st;
+}
+
+static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
+                          char *json, size_t cap, cubed_error *err)
+{
+    (void)format;
+    size_t n = (size_t)snprintf(json, cap, "{\"order\": [");
+    for (int d = 0; d < ctx->ndim && n < cap; d++)
+        n += (size_t)snprintf(json + n, cap - n, "%s%d", d ? ", " : "", conf->axis[d]);
+    if (n < cap) n += (size_t)snprintf(json + n, cap - n, "]}");
+    return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec transpose: no room");
+}
+
+static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+{
+    (void)conf;
+    (void)ctx;
+    return raw_size ? raw_size : 1;
+}
+
+static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                             size_t raw_size)
+{
+    (void)conf;
+    (void)ctx;
+    (void)raw_size;
+    return (cubed_codec_need){0, 0};
+}
+
+/* Walks the stored elements in order; `stride` is the array side's, by stored axis. Two innermost
+ * axes are taken in tiles so that both sides stay in the cache. */
+static void move(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, char *stored,
+                 char *array, bool store)
+{
+    int n = ctx->ndim;
+    size_t size = ctx->item_size;
+    int64_t array_stride[CUBED_MAX_NDIM], extent[CUBED_MAX_NDIM], stride[CUBED_MAX_NDIM];
+    int64_t stored_stride[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM] = {0};
+    int64_t s = (int64_t)size;
+    for (int d = n - 1; d >= 0; d--) {
+        array_stride[d] = s;
+        s *= ctx->shape[d];
+    }
+    s = (int64_t)size;
+    for (int d = n - 1; d >= 0; d--) {
+        extent[d] = ctx->shape[conf->axis[d]];
+        stride[d] = array_stride[conf->axis[d]];
+        stored_stride[d] = s;
+        s *= extent[d];
+    }
+    for (int d = 0; d < n; d++) {
+        if (extent[d] == 0) return;
+    }
+    /* The last stored axis is contiguous; the array's fastest axis is stored axis f. */
+    int last = n - 1, f = 0;
+    for (int d = 0; d < n; d++) {
+        if (conf->axis[d] == n - 1) f = d;
+    }
+    const int64_t tile = 32;
+    for (;;) {
+        int64_t base_s = 0, base_a = 0;
+        for (int d = 0; d < n; d++) {
+            base_s += idx[d] * stored_stride[d];
+            base_a += idx[d] * stride[d];
+        }
+        int64_t nf = f == last ? 1 : extent[f];
+        for (int64_t i0 = 0; i0 < nf; i0 += tile) {
+            for (int64_t j0 = 0; j0 < extent[last]; j0 += tile) {
+                for (int64_t i = i0; i < cb_min_i64(nf, i0 + tile); i++) {
+                    for (int64_t j = j0; j < cb_min_i64(extent[last], j0 + tile); j++) {
+                        char *p = stored + base_s + j * stored_stride[last] +
+                                  (f == last ? 0 : i * stored_stride[f]);
+                        char *q =
+                            array + base_a + j * stride[last] + (f == last ? 0 : i * stride[f]);
+                        if (store)
+                            memcpy(p, q, size);
+                        else
+                            memcpy(q, p, size);
+                    }
+                }
+            }
+        }
+        int d = n - 1;
+        for (; d >= 0; d--) {
+            if (d == last || d == f) continue;
+            if (++idx[d] < extent[d]) break;
+            idx[d] = 0;
+        }
+        if (d < 0) return;
+    }
+}
+
+static cubed_status check(const void *src, size_t src_size, size_t dst_cap,
+                          const cubed_codec_ctx *ctx, cubed_error *err)
+{
+    int64_t n = 0;
+    (void)src;
+    if (cb_count(ctx->ndim, ctx->shape, &n) || (size_t)n * ctx->item_size != src_size ||
+        src_size > dst_cap)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected %zu", src_size, dst_cap);
+    return CUBED_OK;
+}
+
+static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, void *dst, size_t dst_cap,
+                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+{
+    (void)scratch;
+    (void)scratch_size;
+    CB_TRY(check(src, src_size, dst_cap, ctx, err));
+    move(conf, ctx, (char *)(uintptr_t)src, dst, false);
+    *got = src_size;
+    return CUBED_OK;
+}
+
+static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, void *dst, size_t dst_cap,
+                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+{
+    (void)scratch;
+    (void)scratch_size;
+    CB_TRY(check(src, src_size, dst_cap, ctx, err));
+    move(conf, ctx, dst, (char *)(uintptr_t)src, true);
+    *got = src_size;
+    return CUBED_OK;
+}
+
+static bool is_identity(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx)
+{
+    for (int d = 0; d < ctx->ndim; d++) {
+        if (conf->axis[d] != d) return false;
+    }
+    return true;
+}
+
+const cubed_codec_vtable cb_codec_transpose = {
+    "transpose", NULL, parse, print, bound, need, need, decode, encode, is_identity,
+};

@@ -1,0 +1,252 @@
+/* A directory as a store. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "store/store.h"
+
+/* Puts are written under a name that starts so, and listings leave such names out: what a killed
+ * writer leaves behind is never taken for data. */
+#define TEMP_PREFIX ".cubed-tmp-"
+
+typedef struct local_store {
+    cubed_store head;
+    bool durable;
+    atomic_uint_least64_t puts; /* makes temporary names unique within the process */
+    size_t size;                /* of this struct with the path behind it */
+    char path[];
+} local_store;
+
+static cubed_status full_path(const local_store *s, const char *key, char out[PATH_MAX],
+                              cubed_error *err)
+{
+    int n = snprintf(out, PATH_MAX, "%s%s%s", s->path, *key ? "/" : "", key);
+    if (n < 0 || n >= PATH_MAX)
+        return cb_fail(err, CUBED_E_ARG, "the path %s/%s is longer than %d bytes", s->path, key,
+                       PATH_MAX - 1);
+    return CUBED_OK;
+}
+
+static cubed_status local_get(cubed_store *store, const char *key, uint64_t offset, void *dst,
+                              size_t size, size_t *got, cubed_error *err)
+{
+    char path[PATH_MAX];
+    CB_TRY(full_path((local_store *)store, key, path, err));
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        /* A file where a directory is expected means that the key is not there. */
+        int e = errno == ENOTDIR ? ENOENT : errno;
+        return cb_fail_errno(err, e, "cannot open %s", path);
+    }
+    size_t done = 0;
+    int failed = 0;
+    while (done < size) {
+        ssize_t n = pread(fd, (char *)dst + done, size - done, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) failed = errno == EISDIR ? ENOENT : errno;
+        if (n <= 0) break;
+        done += (size_t)n;
+    }
+    close(fd);
+    if (failed) return cb_fail_errno(err, failed, "cannot read %s", path);
+    *got = done;
+    return CUBED_OK;
+}
+
+/* Makes the directories above `path`. */
+static cubed_status make_parents(char *path, cubed_error *err)
+{
+    for (char *p = path + 1; (p = strchr(p, '/')) != NULL; p++) {
+        *p = 0;
+        int rc = mkdir(path, 0777), e = errno;
+        if (rc != 0 && e != EEXIST) {
+            cubed_status st = cb_fail_errno(err, e, "cannot make the directory %s", path);
+            *p = '/';
+            return st;
+        }
+        *p = '/';
+    }
+    return CUBED_OK;
+}
+
+static int write_all(int fd, const char *src, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, src, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return errno;
+        src += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+/* So that the new name survives a power failure, too. */
+static int sync_parent(const char *path)
+{
+    char dir[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    if (!slash) return 0;
+    snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path);
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return errno;
+    int e = fsync(fd) != 0 ? errno : 0;
+    close(fd);
+    return e;
+}
+
+static cubed_status local_put(cubed_store *store, const char *key, const void *src, size_t size,
+                              cubed_error *err)
+{
+    local_store *s = (local_store *)store;
+    char path[PATH_MAX], temp[PATH_MAX];
+    CB_TRY(full_path(s, key, path, err));
+    char *slash = strrchr(path, '/');
+    int dir = slash ? (int)(slash - path) + 1 : 0;
+    int n = snprintf(temp, sizeof temp, "%.*s" TEMP_PREFIX "%ld-%llu-%llx", dir, path,
+                     (long)getpid(), (unsigned long long)atomic_fetch_add(&s->puts, 1),
+                     (unsigned long long)(uintptr_t)s);
+    if (n < 0 || n >= PATH_MAX)
+        return cb_fail(err, CUBED_E_ARG, "the path %s is too long", path);
+    int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0 && errno == ENOENT) {
+        CB_TRY(make_parents(temp, err));
+        fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    if (fd < 0) {
+        int e = errno;
+        /* Not "not found": a target that cannot be made is an I/O error. */
+        cubed_status st = cb_fail_errno(err, e, "cannot write %s", path);
+        return st == CUBED_E_NOT_FOUND ? (err ? (err->status = CUBED_E_IO) : CUBED_E_IO) : st;
+    }
+    int e = write_all(fd, src, size);
+    if (e == 0 && s->durable && fsync(fd) != 0) e = errno;
+    if (close(fd) != 0 && e == 0) e = errno;
+    if (e == 0 && rename(temp, path) != 0) e = errno;
+    if (e == 0 && s->durable) e = sync_parent(path);
+    if (e == 0) return CUBED_OK;
+    unlink(temp);
+    return cb_fail_errno(err, e, "cannot write %s", path);
+}
+
+/* Removes the directories that a deleted key leaves empty, up to the root. */
+static void remove_empty_parents(const local_store *s, char *path)
+{
+    size_t root = strlen(s->path);
+    for (char *slash = strrchr(path, '/'); slash && (size_t)(slash - path) > root;
+         slash = strrchr(path, '/')) {
+        *slash = 0;
+        if (rmdir(path) != 0) return;
+    }
+}
+
+static cubed_status local_del(cubed_store *store, const char *key, cubed_error *err)
+{
+    char path[PATH_MAX];
+    CB_TRY(full_path((local_store *)store, key, path, err));
+    if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
+        return cb_fail_errno(err, errno, "cannot delete %s", path);
+    remove_empty_parents((local_store *)store, path);
+    return CUBED_OK;
+}
+
+static cubed_status local_size(cubed_store *store, const char *key, uint64_t *size,
+                               cubed_error *err)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    CB_TRY(full_path((local_store *)store, key, path, err));
+    if (stat(path, &info) != 0)
+        return cb_fail_errno(err, errno == ENOTDIR ? ENOENT : errno, "cannot look at %s", path);
+    if (S_ISDIR(info.st_mode)) return cb_fail(err, CUBED_E_NOT_FOUND, "%s is a directory", path);
+    *size = (uint64_t)info.st_size;
+    return CUBED_OK;
+}
+
+/* `key` is extended in place while the walk goes down; n is its length. */
+static cubed_status walk(const local_store *s, char *key, size_t n, cubed_store_list_fn fn,
+                         void *ctx, cubed_error *err)
+{
+    char path[PATH_MAX];
+    cubed_status st = CUBED_OK;
+    CB_TRY(full_path(s, key, path, err));
+    DIR *dir = opendir(path);
+    if (!dir) {
+        if (errno == ENOENT || errno == ENOTDIR) return CUBED_OK;
+        return cb_fail_errno(err, errno, "cannot list %s", path);
+    }
+    for (;;) {
+        errno = 0;
+        const struct dirent *e = readdir(dir);
+        if (!e) {
+            if (errno) st = cb_fail_errno(err, errno, "cannot list %s", path);
+            break;
+        }
+        const char *name = e->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+            strncmp(name, TEMP_PREFIX, sizeof TEMP_PREFIX - 1) == 0)
+            continue;
+        size_t extra = strlen(name) + (n ? 1 : 0);
+        struct stat info;
+        if (n + extra + 1 > PATH_MAX) {
+            st = cb_fail(err, CUBED_E_IO, "a path below %s is too long", path);
+            break;
+        }
+        if (fstatat(dirfd(dir), name, &info, 0) != 0) {
+            if (errno == ENOENT) continue; /* gone meanwhile, or a dangling link */
+            st = cb_fail_errno(err, errno, "cannot look at %s/%s", path, name);
+            break;
+        }
+        snprintf(key + n, PATH_MAX - n, "%s%s", n ? "/" : "", name);
+        st = S_ISDIR(info.st_mode) ? walk(s, key, n + extra, fn, ctx, err)
+                                   : fn(ctx, key, (uint64_t)info.st_size, err);
+        key[n] = 0;
+        if (st != CUBED_OK) break;
+    }
+    closedir(dir);
+    return st;
+}
+
+static cubed_status local_list(cubed_store *store, const char *prefix, cubed_store_list_fn fn,
+                               void *ctx, cubed_error *err)
+{
+    char key[PATH_MAX];
+    size_t n = strlen(prefix);
+    if (n >= sizeof key) return cb_fail(err, CUBED_E_ARG, "the prefix %s is too long", prefix);
+    memcpy(key, prefix, n + 1);
+    return walk((local_store *)store, key, n, fn, ctx, err);
+}
+
+static void local_close(cubed_store *store)
+{
+    local_store *s = (local_store *)store;
+    cb_free(store->alloc, s, s->size);
+}
+
+static const cubed_store_vtable local_vtable = {
+    "file", local_get, local_put, local_del, local_list, local_size, local_close,
+};
+
+cubed_status cb_store_open_local(const cubed_allocator *a, const char *path, bool durable,
+                                 cubed_store **out, cubed_error *err)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/') n--;
+    size_t size = sizeof(local_store) + n + 1;
+    local_store *s = cb_alloc_zero(a, size);
+    if (!s) return cb_fail(err, CUBED_E_NOMEM, "no memory to open %s", path);
+    s->head = (cubed_store){&local_vtable, a, s->path};
+    s->durable = durable;
+    s->size = size;
+    memcpy(s->path, path, n);
+    *out = &s->head;
+    return CUBED_OK;
+}

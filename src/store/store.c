@@ -1,0 +1,126 @@
+#include "store/store.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+cubed_status cb_key_check(const char *key, cubed_error *err)
+{
+    const char *p = key;
+    for (;;) {
+        size_t n = strcspn(p, "/");
+        if (n == 0 || (n == 1 && p[0] == '.') || (n == 2 && p[0] == '.' && p[1] == '.'))
+            return cb_fail(err, CUBED_E_ARG,
+                           "key \"%s\" is not a relative path without empty, \".\" or \"..\" parts",
+                           key);
+        if (p[n] == 0) return CUBED_OK;
+        p += n + 1;
+    }
+}
+
+cubed_status cb_key_join(char *out, size_t cap, const char *a, const char *b, cubed_error *err)
+{
+    size_t na = strlen(a), nb = strlen(b), sep = na && nb ? 1 : 0;
+    if (na + sep + nb + 1 > cap)
+        return cb_fail(err, CUBED_E_ARG, "the key \"%s/%s\" is longer than %zu bytes", a, b,
+                       cap - 1);
+    memmove(out, a, na);
+    if (sep) out[na] = '/';
+    memcpy(out + na + sep, b, nb + 1);
+    return out[0] ? cb_key_check(out, err) : CUBED_OK;
+}
+
+cubed_status cb_store_open(const cubed_allocator *a, const char *url, cubed_store **out,
+                           cubed_error *err)
+{
+    const char *path = url;
+    const char *scheme = strstr(url, "://");
+    if (scheme) {
+        if (strncmp(url, "file://", 7) != 0)
+            return cb_fail(err, CUBED_E_UNSUPPORTED,
+                           "\"%s\": stores of scheme %.*s are not supported; there are: a path, "
+                           "file://",
+                           url, (int)(scheme - url), url);
+        path = url + 7;
+    }
+    if (!*path) return cb_fail(err, CUBED_E_ARG, "a store's path is empty");
+    return cb_store_open_local(a, path, false, out, err);
+}
+
+void cb_store_close(cubed_store *s)
+{
+    if (s) s->vt->close(s);
+}
+
+cubed_status cb_store_get(cubed_store *s, const char *key, uint64_t offset, void *dst, size_t size,
+                          size_t *got, cubed_error *err)
+{
+    CB_TRY(cb_key_check(key, err));
+    return s->vt->get(s, key, offset, dst, size, got, err);
+}
+
+cubed_status cb_store_put(cubed_store *s, const char *key, const void *src, size_t size,
+                          cubed_error *err)
+{
+    CB_TRY(cb_key_check(key, err));
+    return s->vt->put(s, key, src, size, err);
+}
+
+cubed_status cb_store_del(cubed_store *s, const char *key, cubed_error *err)
+{
+    CB_TRY(cb_key_check(key, err));
+    return s->vt->del(s, key, err);
+}
+
+cubed_status cb_store_list(cubed_store *s, const char *prefix, cubed_store_list_fn fn, void *ctx,
+                           cubed_error *err)
+{
+    if (*prefix) CB_TRY(cb_key_check(prefix, err));
+    return s->vt->list(s, prefix, fn, ctx, err);
+}
+
+cubed_status cb_store_size(cubed_store *s, const char *key, uint64_t *size, cubed_error *err)
+{
+    CB_TRY(cb_key_check(key, err));
+    return s->vt->size(s, key, size, err);
+}
+
+cubed_status cb_store_exists(cubed_store *s, const char *key, bool *out, cubed_error *err)
+{
+    uint64_t size;
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st = cb_store_size(s, key, &size, &why);
+    if (st != CUBED_OK && st != CUBED_E_NOT_FOUND) {
+        if (err) *err = why;
+        return st;
+    }
+    *out = st == CUBED_OK;
+    return CUBED_OK;
+}
+
+static cubed_status delete_one(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    cubed_store *s = ctx;
+    (void)size;
+    return s->vt->del(s, key, err);
+}
+
+cubed_status cb_store_clear(cubed_store *s, const char *prefix, cubed_error *err)
+{
+    return cb_store_list(s, prefix, delete_one, s, err);
+}
+
+cubed_status cb_store_read_all(cubed_store *s, const char *key, size_t max, cb_buf *out,
+                               cubed_error *err)
+{
+    char part[16384];
+    for (;;) {
+        size_t got;
+        CB_TRY(cb_store_get(s, key, out->size, part, sizeof part, &got, err));
+        cb_buf_put(out, part, got);
+        if (out->failed) return cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", key);
+        if (out->size > max)
+            return cb_fail(err, CUBED_E_FORMAT, "%s is larger than %zu bytes", key, max);
+        if (got < sizeof part) return CUBED_OK;
+    }
+}
