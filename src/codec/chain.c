@@ -153,9 +153,9 @@ cubed_status cb_codec_chain_parse_v2(const char *where, bool big_endian, bool or
 {
     CB_TRY(start_chain(where, item_size, ndim, chunk, out, err));
     if (json_is_array(filters) && json_array_size(filters) > 0) {
-        const char *id = "?";
-        (void)cb_json_get_string(where, json_array_get(filters, 0), "id", &id, NULL);
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: filter \"%s\" is not supported", where, id);
+        const char *id = json_string_value(json_object_get(json_array_get(filters, 0), "id"));
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: filter \"%s\" is not supported", where,
+                       id ? id : "(without an id)");
     }
     cubed_status st = CUBED_OK;
     json_t *order = NULL, *endian = NULL;

@@ -32,23 +32,27 @@ typedef struct cb_zarr_array cb_zarr_array;
  * its arrays. Immutable and thread-safe afterwards. */
 CUBED_MUST_CHECK cubed_status cb_zarr_open(cubed_store *store, const char *path,
                                            cb_zarr_array **out, cubed_error *err);
-/* Writes the metadata of a new array, and the groups above it that are missing, with the wanted
- * meta (strings are copied). An existing array or group at PATH is CUBED_E_EXISTS unless
- * `overwrite`, which first removes everything below PATH. */
-CUBED_MUST_CHECK cubed_status cb_zarr_create(cubed_store *store, const char *path,
-                                             const cb_zarr_meta *meta, bool overwrite,
-                                             cb_zarr_array **out, cubed_error *err);
+/* A new array in two steps, so that one that is half written never looks whole. prepare: an
+ * existing array or group at PATH is CUBED_E_EXISTS unless `overwrite`, which removes everything
+ * below PATH; makes the groups above; checks that the store can be written. The handle writes
+ * chunks. commit: writes the metadata. Strings are copied. */
+CUBED_MUST_CHECK cubed_status cb_zarr_prepare(cubed_store *store, const char *path,
+                                              const cb_zarr_meta *meta, bool overwrite,
+                                              cb_zarr_array **out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error *err);
+/* A handle to an array that is prepared by somebody else: touches no store. */
+CUBED_MUST_CHECK cubed_status cb_zarr_attach(cubed_store *store, const char *path,
+                                             const cb_zarr_meta *meta, cb_zarr_array **out,
+                                             cubed_error *err);
 void cb_zarr_close(cb_zarr_array *z);
 const cb_zarr_meta *cb_zarr_get_meta(const cb_zarr_array *z);
 const char *cb_zarr_path(const cb_zarr_array *z);
 
-/* Sets default keys, separator, dim_names, attrs and codecs of a new array: dtype, ndim, shape and
- * chunk are set by the caller before. `codecs_json`: v3 "codecs" list, or for format 2 the
- * compressor object; NULL for the default (zstd level 1 in both; uncompressed by "[]"-like
- * [{"name":"bytes"}] / "null"). */
-CUBED_MUST_CHECK cubed_status cb_zarr_meta_defaults(cb_zarr_meta *meta, int format,
-                                                    const char *codecs_json, cubed_error *err);
-
+/* Sets default keys and separator and the codecs of a new array: format, dtype, ndim, shape and
+ * chunk are set before. `codecs_json`: v3 "codecs" list, or for format 2 the compressor object or
+ * null; NULL for zstd at level 1. */
+CUBED_MUST_CHECK cubed_status cb_zarr_meta_defaults(cb_zarr_meta *meta, const char *codecs_json,
+                                                    cubed_error *err);
 /* Memory that reading (writing) one chunk takes from the arena beside the decoded chunk itself. */
 cb_need cb_zarr_read_need(const cb_zarr_meta *meta);
 cb_need cb_zarr_write_need(const cb_zarr_meta *meta);
@@ -69,29 +73,40 @@ CUBED_MUST_CHECK cubed_status cb_zarr_chunk_key(const cb_zarr_meta *meta, const 
                                                 const int64_t *idx, char *key, size_t cap,
                                                 cubed_error *err);
 
-/* Groups. Attributes are JSON object text. */
+/* Metadata documents and back; strings go to the zone. `where` names the document in messages.
+ * v2: .zarray and, if not NULL, .zattrs. */
+CUBED_MUST_CHECK cubed_status cb_zarr_parse_v2(const char *where, const json_t *zarray,
+                                               const json_t *zattrs, cb_zone *zone,
+                                               cb_zarr_meta *out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_parse_v3(const char *where, const json_t *doc,
+                                               cb_zone *zone, cb_zarr_meta *out,
+                                               cubed_error *err);
+/* New references, the caller's. */
+CUBED_MUST_CHECK cubed_status cb_zarr_print_v2(const cb_zarr_meta *meta, json_t **zarray,
+                                               json_t **zattrs, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_print_v3(const cb_zarr_meta *meta, json_t **doc,
+                                               cubed_error *err);
+
+/* Groups. Attributes are JSON object text. One that exists is kept unless `overwrite`, which
+ * removes everything in it. */
 CUBED_MUST_CHECK cubed_status cb_zarr_create_group(cubed_store *store, const char *path,
                                                    int format, const char *attrs, bool overwrite,
                                                    cubed_error *err);
-/* Rewrites consolidated metadata at the root of the group `path`, in its format. */
-CUBED_MUST_CHECK cubed_status cb_zarr_consolidate(cubed_store *store, const char *path,
-                                                  cubed_error *err);
 typedef struct cb_zarr_entry {
     const char *path; /* relative to the store's root; valid during the callback */
     bool is_array;
     int format;
 } cb_zarr_entry;
 typedef cubed_status (*cb_zarr_walk_fn)(void *ctx, const cb_zarr_entry *entry, cubed_error *err);
-/* Calls fn for every group and array at and below PATH, parents first, in name order. From
- * consolidated metadata where there is some, else by listing. CUBED_E_NOT_FOUND if PATH is
- * neither. */
+/* Calls fn for every group and array at and below PATH, parents first, in name order, found by
+ * listing the store. CUBED_E_NOT_FOUND if there is none. */
 CUBED_MUST_CHECK cubed_status cb_zarr_walk(cubed_store *store, const char *path,
                                            cb_zarr_walk_fn fn, void *ctx, cubed_error *err);
 /* Attributes of a group as JSON text in `out`. */
 CUBED_MUST_CHECK cubed_status cb_zarr_group_attrs(cubed_store *store, const char *path,
                                                   cb_buf *out, cubed_error *err);
 /* Number of chunks present and their stored bytes. */
-CUBED_MUST_CHECK cubed_status cb_zarr_stored(const cb_zarr_array *z, uint64_t *chunks,
-                                             uint64_t *bytes, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_stored(cubed_store *store, const cb_zarr_array *z,
+                                             uint64_t *chunks, uint64_t *bytes, cubed_error *err);
 
 #endif

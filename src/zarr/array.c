@@ -1,0 +1,332 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "zarr/zarr_pkg.h"
+
+struct cb_zarr_array {
+    cubed_store *store; /* borrowed */
+    cb_zone *zone;      /* owns the struct's strings and the struct */
+    const char *path;
+    cb_zarr_meta meta;
+};
+
+cubed_status cb_zarr_check_shape(const char *where, const cb_zarr_meta *m, cubed_error *err)
+{
+    int64_t n, size = (int64_t)cubed_dtype_size(m->dtype);
+    if (cb_count(m->ndim, m->shape, &n) || cb_mul_i64(n, size, &n) || n > INT64_MAX / 4)
+        return cb_fail(err, CUBED_E_FORMAT, "%s: the array has more than 2**61 bytes", where);
+    if (cb_count(m->ndim, m->chunk, &n) || cb_mul_i64(n, size, &n) || n > INT64_MAX / 4)
+        return cb_fail(err, CUBED_E_FORMAT, "%s: a chunk has more than 2**61 bytes", where);
+    return CUBED_OK;
+}
+
+static cubed_status new_array(cubed_store *store, const char *path, cb_zarr_array **out,
+                              cubed_error *err)
+{
+    cb_zone *zone;
+    CB_TRY(cb_zone_new(store->alloc, &zone, err));
+    cb_zarr_array *z = cb_zone_alloc(zone, sizeof *z);
+    if (z) z->path = cb_zone_strdup(zone, path);
+    if (!z || !z->path) {
+        cb_zone_free(zone);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to open %s", path);
+    }
+    z->store = store;
+    z->zone = zone;
+    *out = z;
+    return CUBED_OK;
+}
+
+void cb_zarr_close(cb_zarr_array *z)
+{
+    if (z) cb_zone_free(z->zone);
+}
+
+const cb_zarr_meta *cb_zarr_get_meta(const cb_zarr_array *z)
+{
+    return &z->meta;
+}
+
+const char *cb_zarr_path(const cb_zarr_array *z)
+{
+    return z->path;
+}
+
+typedef struct name_list {
+    cb_buf text;
+    int n;
+} name_list;
+
+static cubed_status add_name(void *ctx, const cb_zarr_entry *e, cubed_error *err)
+{
+    name_list *l = ctx;
+    (void)err;
+    if (e->is_array && l->n++ < 20) cb_buf_printf(&l->text, "%s%s", l->n > 1 ? ", " : "", e->path);
+    return CUBED_OK;
+}
+
+/* What there is instead of an array, for the message. */
+static cubed_status no_array(cubed_store *store, const char *path, cb_zarr_kind kind,
+                             cubed_error *err)
+{
+    const char *sep = *path ? "::" : "";
+    if (kind == CB_ZARR_NOTHING)
+        return cb_fail(err, CUBED_E_NOT_FOUND, "there is no Zarr array at %s%s%s", store->url, sep,
+                       path);
+    name_list l = {.n = 0};
+    cb_buf_init(&l.text, store->alloc);
+    CB_TRY(cb_zarr_walk(store, path, add_name, &l, err));
+    cubed_status st = cb_fail(err, CUBED_E_NOT_FOUND,
+                              "%s%s%s is a group, not an array; its arrays: %s%s", store->url, sep,
+                              path, l.text.data ? l.text.data : "none", l.n > 20 ? ", ..." : "");
+    cb_buf_free(&l.text);
+    return st;
+}
+
+static cubed_status load_meta(cb_zarr_array *z, int format, cubed_error *err)
+{
+    char where[4096];
+    json_t *doc = NULL, *attrs = NULL;
+    cubed_status st;
+    CB_TRY(cb_key_join(where, sizeof where, z->path, format == 3 ? "zarr.json" : ".zarray", err));
+    if (format == 3) {
+        CB_TRY(cb_zarr_read_doc(z->store, z->path, "zarr.json", &doc, err));
+        st = cb_zarr_parse_v3(where, doc, z->zone, &z->meta, err);
+    } else {
+        cubed_error why = CUBED_ERROR_INIT;
+        CB_TRY(cb_zarr_read_doc(z->store, z->path, ".zarray", &doc, err));
+        st = cb_zarr_read_doc(z->store, z->path, ".zattrs", &attrs, &why);
+        if (st == CUBED_E_NOT_FOUND) st = CUBED_OK;
+        if (st != CUBED_OK && err) *err = why;
+        if (st == CUBED_OK && attrs && !json_is_object(attrs))
+            st = cb_fail(err, CUBED_E_FORMAT, "%s: .zattrs is no object", z->path);
+        if (st == CUBED_OK) st = cb_zarr_parse_v2(where, doc, attrs, z->zone, &z->meta, err);
+    }
+    json_decref(doc);
+    json_decref(attrs);
+    cb_codec_chain_fix(&z->meta.codecs);
+    return st == CUBED_OK ? st : cb_context(err, st, "%s", z->store->url);
+}
+
+cubed_status cb_zarr_open(cubed_store *store, const char *path, cb_zarr_array **out,
+                          cubed_error *err)
+{
+    cb_zarr_kind kind;
+    int format;
+    CB_TRY(cb_zarr_probe(store, path, &kind, &format, err));
+    if (kind != CB_ZARR_ARRAY) return no_array(store, path, kind, err);
+    cb_zarr_array *z;
+    CB_TRY(new_array(store, path, &z, err));
+    cubed_status st = load_meta(z, format, err);
+    if (st != CUBED_OK) {
+        cb_zarr_close(z);
+        return st;
+    }
+    *out = z;
+    return CUBED_OK;
+}
+
+cubed_status cb_zarr_attach(cubed_store *store, const char *path, const cb_zarr_meta *meta,
+                            cb_zarr_array **out, cubed_error *err)
+{
+    cb_zarr_array *z;
+    CB_TRY(new_array(store, path, &z, err));
+    z->meta = *meta;
+    cb_codec_chain_fix(&z->meta.codecs);
+    bool ok = (z->meta.attrs = cb_zone_strdup(z->zone, meta->attrs ? meta->attrs : "{}")) != NULL;
+    for (int d = 0; d < meta->ndim && ok; d++) {
+        if (meta->dim_names[d])
+            ok = (z->meta.dim_names[d] = cb_zone_strdup(z->zone, meta->dim_names[d])) != NULL;
+    }
+    if (!ok) {
+        cb_zarr_close(z);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to make %s", path);
+    }
+    *out = z;
+    return CUBED_OK;
+}
+
+/* A store that cannot be written is found out before the work, not after. */
+static cubed_status check_writable(cubed_store *store, const char *path, cubed_error *err)
+{
+    char key[4096];
+    CB_TRY(cb_key_join(key, sizeof key, path, ".cubed-write-check", err));
+    CB_TRY(cb_store_put(store, key, "", 0, err));
+    return cb_store_del(store, key, err);
+}
+
+cubed_status cb_zarr_prepare(cubed_store *store, const char *path, const cb_zarr_meta *meta,
+                             bool overwrite, cb_zarr_array **out, cubed_error *err)
+{
+    cb_zarr_kind kind;
+    int format;
+    CB_TRY(cb_zarr_probe(store, path, &kind, &format, err));
+    if (kind != CB_ZARR_NOTHING && !overwrite)
+        return cb_fail(err, CUBED_E_EXISTS,
+                       "%s%s%s exists (%s): ask for it to be overwritten or name another target",
+                       store->url, *path ? "::" : "", path,
+                       kind == CB_ZARR_ARRAY ? "an array" : "a group");
+    if (kind != CB_ZARR_NOTHING) CB_TRY(cb_store_clear(store, path, err));
+    CB_TRY(check_writable(store, path, err));
+    CB_TRY(cb_zarr_make_parents(store, path, meta->format, false, err));
+    return cb_zarr_attach(store, path, meta, out, err);
+}
+
+cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error *err)
+{
+    json_t *doc = NULL, *attrs = NULL;
+    cubed_status st;
+    if (z->meta.format == 3) {
+        CB_TRY(cb_zarr_print_v3(&z->meta, &doc, err));
+        st = cb_zarr_write_doc(z->store, z->path, "zarr.json", doc, err);
+    } else {
+        CB_TRY(cb_zarr_print_v2(&z->meta, &doc, &attrs, err));
+        st = json_object_size(attrs) ? cb_zarr_write_doc(z->store, z->path, ".zattrs", attrs, err)
+                                     : CUBED_OK;
+        if (st == CUBED_OK) st = cb_zarr_write_doc(z->store, z->path, ".zarray", doc, err);
+    }
+    json_decref(doc);
+    json_decref(attrs);
+    return st;
+}
+
+cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const char *codecs_json, cubed_error *err)
+{
+    static const char v3_default[] = "[{\"name\": \"bytes\", \"configuration\": {\"endian\": "
+                                     "\"little\"}}, {\"name\": \"zstd\", \"configuration\": "
+                                     "{\"level\": 1, \"checksum\": false}}]";
+    static const char v2_default[] = "{\"id\": \"zstd\", \"level\": 1}";
+    if (m->format != 2 && m->format != 3)
+        return cb_fail(err, CUBED_E_ARG, "zarr_format is %d, expected 2 or 3", m->format);
+    m->v2_keys = m->format == 2;
+    m->separator = m->format == 2 ? '.' : '/';
+    if (!m->attrs) m->attrs = "{}";
+    if (!codecs_json) codecs_json = m->format == 3 ? v3_default : v2_default;
+    json_t *doc = NULL;
+    CB_TRY(cb_json_parse("codecs", codecs_json, strlen(codecs_json), &doc, err));
+    size_t item = cubed_dtype_size(m->dtype), unit = cb_unit_size(m->dtype);
+    cubed_status st =
+        m->format == 3 ? cb_codec_chain_parse_v3("codecs", doc, item, unit, m->ndim, m->chunk,
+                                                 &m->codecs, err)
+                       : cb_codec_chain_parse_v2("compressor", false, false, NULL, doc, item, unit,
+                                                 m->ndim, m->chunk, &m->codecs, err);
+    json_decref(doc);
+    return st;
+}
+
+size_t cb_zarr_chunk_bytes(const cb_zarr_meta *m)
+{
+    return m->codecs.chunk_bytes;
+}
+
+cb_need cb_zarr_read_need(const cb_zarr_meta *m)
+{
+    if (cb_codec_chain_is_raw(&m->codecs)) return (cb_need){0, 0};
+    size_t encoded = cb_arena_round(cb_sat_add(cb_codec_chain_bound(&m->codecs), 1));
+    return cb_need_both((cb_need){encoded, 0}, cb_codec_chain_decode_need(&m->codecs));
+}
+
+cb_need cb_zarr_write_need(const cb_zarr_meta *m)
+{
+    if (cb_codec_chain_is_raw(&m->codecs)) return (cb_need){0, 0};
+    size_t encoded = cb_arena_round(cb_codec_chain_bound(&m->codecs));
+    return cb_need_both((cb_need){encoded, 0}, cb_codec_chain_encode_need(&m->codecs));
+}
+
+cubed_status cb_zarr_chunk_key(const cb_zarr_meta *m, const char *path, const int64_t *idx,
+                               char *key, size_t cap, cubed_error *err)
+{
+    char name[32 + 21 * CUBED_MAX_NDIM];
+    int n = 0;
+    if (!m->v2_keys) n = snprintf(name, sizeof name, "c");
+    for (int d = 0; d < m->ndim; d++) {
+        if (n > 0) name[n++] = m->separator;
+        n += snprintf(name + n, sizeof name - (size_t)n, "%" PRId64, idx[d]);
+    }
+    if (m->ndim == 0 && m->v2_keys) snprintf(name, sizeof name, "0");
+    return cb_key_join(key, cap, path, name, err);
+}
+
+static void fill_chunk(const cb_zarr_meta *m, void *dst)
+{
+    size_t item = cubed_dtype_size(m->dtype), n = m->codecs.chunk_bytes;
+    char *d = dst;
+    bool zero = true;
+    for (size_t i = 0; i < item; i++) zero = zero && m->fill.bytes[i] == 0;
+    if (zero) {
+        memset(d, 0, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i += item) memcpy(d + i, m->fill.bytes, item);
+}
+
+/* Reads the object and decodes it; CUBED_E_NOT_FOUND if there is none. */
+static cubed_status read_encoded(const cb_zarr_array *z, const char *key, void *dst,
+                                 cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    const cb_codec_chain *c = &z->meta.codecs;
+    size_t got, bound = cb_codec_chain_bound(c);
+    if (cb_codec_chain_is_raw(c)) {
+        uint64_t size = c->chunk_bytes;
+        CB_TRY(cb_store_get(z->store, key, 0, dst, c->chunk_bytes, &got, err));
+        if (got == c->chunk_bytes) CB_TRY(cb_store_size(z->store, key, &size, err));
+        if (got < c->chunk_bytes || size != c->chunk_bytes)
+            return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu",
+                           got < c->chunk_bytes ? (uint64_t)got : size, c->chunk_bytes);
+        *stored = got;
+        return CUBED_OK;
+    }
+    /* One byte more than any valid chunk has: a larger one shows at once. */
+    void *encoded;
+    CB_TRY(cb_arena_alloc(scratch, bound + 1, "encoded chunk", &encoded, err));
+    CB_TRY(cb_store_get(z->store, key, 0, encoded, bound + 1, &got, err));
+    if (got > bound)
+        return cb_fail(err, CUBED_E_FORMAT, "more than the %zu bytes that a chunk can have", bound);
+    CB_TRY(cb_codec_chain_decode(c, encoded, got, dst, scratch, err));
+    *stored = got;
+    return CUBED_OK;
+}
+
+cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void *dst,
+                                cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    char key[4096];
+    uint64_t size = 0;
+    cubed_error why = CUBED_ERROR_INIT;
+    CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
+    size_t mark = cb_arena_mark(scratch);
+    cubed_status st = read_encoded(z, key, dst, scratch, &size, &why);
+    cb_arena_release(scratch, mark);
+    if (st == CUBED_E_NOT_FOUND) {
+        fill_chunk(&z->meta, dst);
+        size = 0;
+    } else if (st != CUBED_OK) {
+        if (err) *err = why;
+        return cb_context(err, st, "%s: chunk %s", z->store->url, key);
+    }
+    if (stored) *stored = size;
+    return CUBED_OK;
+}
+
+cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, const void *src,
+                                 cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    char key[4096];
+    const cb_codec_chain *c = &z->meta.codecs;
+    size_t size = c->chunk_bytes, mark = cb_arena_mark(scratch);
+    const void *bytes = src;
+    cubed_status st = CUBED_OK;
+    CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
+    if (!cb_codec_chain_is_raw(c)) {
+        void *encoded;
+        CB_GO(cb_arena_alloc(scratch, cb_codec_chain_bound(c), "encoded chunk", &encoded, err));
+        CB_GO(cb_codec_chain_encode(c, src, encoded, &size, scratch, err));
+        bytes = encoded;
+    }
+    CB_GO(cb_store_put(z->store, key, bytes, size, err));
+    if (stored) *stored = size;
+out:
+    cb_arena_release(scratch, mark);
+    return st == CUBED_OK ? st : cb_context(err, st, "%s: chunk %s", z->store->url, key);
+}

@@ -1,0 +1,149 @@
+/* Metadata documents in stores. */
+#include <stdio.h>
+#include <string.h>
+
+#include "zarr/zarr_pkg.h"
+
+static int put_text(const char *text, size_t size, void *buf)
+{
+    cb_buf_put(buf, text, size);
+    return ((cb_buf *)buf)->failed ? -1 : 0;
+}
+
+cubed_status cb_json_text(const json_t *v, cb_zone *zone, const char **out, cubed_error *err)
+{
+    cb_buf text;
+    cb_buf_init(&text, cb_zone_allocator(zone));
+    bool ok = json_dump_callback(v, put_text, &text, JSON_REAL_PRECISION(17)) == 0;
+    *out = ok ? cb_zone_strdup(zone, text.data) : NULL;
+    cb_buf_free(&text);
+    return *out ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for attributes");
+}
+
+cubed_status cb_zarr_read_doc(cubed_store *store, const char *path, const char *name, json_t **out,
+                              cubed_error *err)
+{
+    char key[4096];
+    cb_buf text;
+    CB_TRY(cb_key_join(key, sizeof key, path, name, err));
+    cb_buf_init(&text, store->alloc);
+    cubed_status st = cb_store_read_all(store, key, CB_ZARR_MAX_DOC, &text, err);
+    if (st == CUBED_OK) st = cb_json_parse(key, text.data ? text.data : "", text.size, out, err);
+    cb_buf_free(&text);
+    return st;
+}
+
+cubed_status cb_zarr_write_doc(cubed_store *store, const char *path, const char *name,
+                               const json_t *doc, cubed_error *err)
+{
+    char key[4096];
+    cb_buf text;
+    CB_TRY(cb_key_join(key, sizeof key, path, name, err));
+    cb_buf_init(&text, store->alloc);
+    cubed_status st = CUBED_OK;
+    if (json_dump_callback(doc, put_text, &text, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) != 0)
+        st = cb_fail(err, CUBED_E_NOMEM, "no memory to write %s", key);
+    else
+        st = cb_store_put(store, key, text.data, text.size, err);
+    cb_buf_free(&text);
+    return st;
+}
+
+cubed_status cb_zarr_probe(cubed_store *store, const char *path, cb_zarr_kind *kind, int *format,
+                           cubed_error *err)
+{
+    static const struct {
+        const char *name;
+        cb_zarr_kind kind;
+    } docs[] = {{".zarray", CB_ZARR_ARRAY}, {".zgroup", CB_ZARR_GROUP}};
+    char key[4096];
+    bool there;
+    *kind = CB_ZARR_NOTHING;
+    *format = 0;
+    CB_TRY(cb_key_join(key, sizeof key, path, "zarr.json", err));
+    CB_TRY(cb_store_exists(store, key, &there, err));
+    if (there) {
+        json_t *doc = NULL;
+        const char *type;
+        CB_TRY(cb_zarr_read_doc(store, path, "zarr.json", &doc, err));
+        cubed_status st = cb_json_get_string(key, doc, "node_type", &type, err);
+        if (st == CUBED_OK)
+            *kind = strcmp(type, "array") == 0 ? CB_ZARR_ARRAY : CB_ZARR_GROUP;
+        *format = 3;
+        json_decref(doc);
+        return st;
+    }
+    for (size_t i = 0; i < sizeof docs / sizeof *docs; i++) {
+        CB_TRY(cb_key_join(key, sizeof key, path, docs[i].name, err));
+        CB_TRY(cb_store_exists(store, key, &there, err));
+        if (!there) continue;
+        *kind = docs[i].kind;
+        *format = 2;
+        return CUBED_OK;
+    }
+    return CUBED_OK;
+}
+
+static cubed_status write_group(cubed_store *store, const char *path, int format,
+                                const char *attrs, cubed_error *err)
+{
+    json_t *a = NULL, *doc = NULL;
+    CB_TRY(cb_json_parse("attributes", attrs ? attrs : "{}", strlen(attrs ? attrs : "{}"), &a, err));
+    cubed_status st = CUBED_OK;
+    if (!json_is_object(a)) {
+        st = cb_fail(err, CUBED_E_ARG, "the attributes of %s are no JSON object",
+                     *path ? path : "the root group");
+    } else if (format == 2) {
+        doc = json_pack("{s:i}", "zarr_format", 2);
+        if (json_object_size(a) > 0) st = cb_zarr_write_doc(store, path, ".zattrs", a, err);
+        if (st == CUBED_OK) st = cb_zarr_write_doc(store, path, ".zgroup", doc, err);
+    } else {
+        doc = json_pack("{s:i, s:s, s:O}", "zarr_format", 3, "node_type", "group", "attributes", a);
+        st = cb_zarr_write_doc(store, path, "zarr.json", doc, err);
+    }
+    json_decref(doc);
+    json_decref(a);
+    return st;
+}
+
+cubed_status cb_zarr_make_parents(cubed_store *store, const char *path, int format, bool self,
+                                  cubed_error *err)
+{
+    char part[4096];
+    size_t n = strlen(path);
+    if (n >= sizeof part) return cb_fail(err, CUBED_E_ARG, "the path %s is too long", path);
+    if (n == 0 && !self) return CUBED_OK;
+    for (size_t i = 0;; i++) {
+        bool end = i == n;
+        if (i > 0 && !end && path[i] != '/') continue;
+        if (end && !self && n > 0) return CUBED_OK;
+        cb_zarr_kind kind;
+        int have;
+        memcpy(part, path, i);
+        part[i] = 0;
+        CB_TRY(cb_zarr_probe(store, part, &kind, &have, err));
+        if (kind == CB_ZARR_ARRAY)
+            return cb_fail(err, CUBED_E_EXISTS, "%s of %s is an array, not a group",
+                           *part ? part : "the root", store->url);
+        if (kind == CB_ZARR_NOTHING) CB_TRY(write_group(store, part, format, NULL, err));
+        if (end) return CUBED_OK;
+    }
+}
+
+cubed_status cb_zarr_create_group(cubed_store *store, const char *path, int format,
+                                  const char *attrs, bool overwrite, cubed_error *err)
+{
+    cb_zarr_kind kind;
+    int have;
+    CB_TRY(cb_zarr_probe(store, path, &kind, &have, err));
+    if (kind == CB_ZARR_ARRAY && !overwrite)
+        return cb_fail(err, CUBED_E_EXISTS, "%s of %s is an array", *path ? path : "the root",
+                       store->url);
+    if (kind != CB_ZARR_NOTHING && overwrite) {
+        CB_TRY(cb_store_clear(store, path, err));
+        kind = CB_ZARR_NOTHING;
+    }
+    CB_TRY(cb_zarr_make_parents(store, path, format, false, err));
+    if (kind == CB_ZARR_GROUP && (!attrs || have != format)) return CUBED_OK;
+    return write_group(store, path, format, attrs, err);
+}

@@ -1,0 +1,141 @@
+/* Fill values: numbers, the names of those that JSON cannot say, hexadecimal bits, and pairs. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtype/scalar.h"
+#include "zarr/zarr_pkg.h"
+
+static cubed_status wrong(const char *where, const json_t *v, cubed_dtype dtype, cubed_error *err)
+{
+    const char *s = json_string_value(v);
+    if (s)
+        return cb_fail(err, CUBED_E_FORMAT, "%s: fill value \"%s\" is no %s", where, s,
+                       cubed_dtype_name(dtype));
+    if (json_is_number(v))
+        return cb_fail(err, CUBED_E_FORMAT, "%s: fill value %.17g is no %s", where,
+                       json_number_value(v), cubed_dtype_name(dtype));
+    return cb_fail(err, CUBED_E_FORMAT, "%s: the fill value is no %s", where,
+                   cubed_dtype_name(dtype));
+}
+
+/* One real number: false if it is none. */
+static bool parse_real(const json_t *v, cubed_dtype dtype, double *out)
+{
+    if (json_is_number(v)) {
+        *out = json_number_value(v);
+        return true;
+    }
+    const char *s = json_string_value(v);
+    if (!s) return false;
+    if (strcmp(s, "NaN") == 0) {
+        *out = (double)NAN;
+        return true;
+    }
+    if (strcmp(s, "Infinity") == 0 || strcmp(s, "-Infinity") == 0) {
+        *out = s[0] == '-' ? -(double)INFINITY : (double)INFINITY;
+        return true;
+    }
+    size_t digits = 2 * cb_unit_size(dtype);
+    if (s[0] != '0' || s[1] != 'x' || strlen(s) != 2 + digits ||
+        strspn(s + 2, "0123456789abcdefABCDEF") != digits)
+        return false;
+    uint64_t bits = strtoull(s + 2, NULL, 16);
+    if (digits == 8) {
+        uint32_t b = (uint32_t)bits;
+        float f;
+        memcpy(&f, &b, 4);
+        *out = (double)f;
+    } else {
+        memcpy(out, &bits, 8);
+    }
+    return true;
+}
+
+static bool parse_integer(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
+{
+    cubed_scalar back;
+    if (json_is_boolean(v)) {
+        *out = cb_scalar_from_i64(dtype, json_is_true(v));
+        return true;
+    }
+    if (json_is_integer(v)) {
+        *out = cb_scalar_from_i64(dtype, json_integer_value(v));
+        cb_scalar_cast(dtype, out, CUBED_INT64, &back);
+        return back.i64 == json_integer_value(v) &&
+               (cubed_dtype_kind(dtype) != CUBED_KIND_UINT || json_integer_value(v) >= 0);
+    }
+    /* 1.0 is taken for 1; and uint64 above 2^63 comes as a real from the JSON library. */
+    if (!json_is_real(v)) return false;
+    double d = json_real_value(v);
+    *out = cb_scalar_from_double(dtype, d);
+    cb_scalar_cast(dtype, out, CUBED_FLOAT64, &back);
+    return back.f64 == d;
+}
+
+cubed_status cb_fill_parse(const char *where, const json_t *v, cubed_dtype dtype, cubed_scalar *out,
+                           cubed_error *err)
+{
+    double re = 0, im = 0;
+    memset(out, 0, sizeof *out);
+    switch (cubed_dtype_kind(dtype)) {
+    case CUBED_KIND_BOOL:
+        if (!json_is_boolean(v) && !(json_is_integer(v) && (json_integer_value(v) & ~1LL) == 0))
+            return wrong(where, v, dtype, err);
+        out->b = json_is_boolean(v) ? json_is_true(v) : json_integer_value(v) != 0;
+        return CUBED_OK;
+    case CUBED_KIND_INT:
+    case CUBED_KIND_UINT:
+        return parse_integer(v, dtype, out) ? CUBED_OK : wrong(where, v, dtype, err);
+    case CUBED_KIND_FLOAT:
+        if (!parse_real(v, dtype, &re)) return wrong(where, v, dtype, err);
+        *out = cb_scalar_from_double(dtype, re);
+        return CUBED_OK;
+    case CUBED_KIND_COMPLEX:
+        if (json_is_array(v) && json_array_size(v) == 2) {
+            if (!parse_real(json_array_get(v, 0), dtype, &re) ||
+                !parse_real(json_array_get(v, 1), dtype, &im))
+                return wrong(where, v, dtype, err);
+        } else if (!parse_real(v, dtype, &re)) {
+            return wrong(where, v, dtype, err);
+        }
+        if (dtype == CUBED_COMPLEX64) {
+            out->c64[0] = (float)re;
+            out->c64[1] = (float)im;
+        } else {
+            out->c128[0] = re;
+            out->c128[1] = im;
+        }
+        return CUBED_OK;
+    }
+    return wrong(where, v, dtype, err);
+}
+
+static json_t *print_real(double v)
+{
+    if (isnan(v)) return json_string("NaN");
+    if (isinf(v)) return json_string(v < 0 ? "-Infinity" : "Infinity");
+    return json_real(v);
+}
+
+json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v)
+{
+    cubed_scalar wide;
+    switch (cubed_dtype_kind(dtype)) {
+    case CUBED_KIND_BOOL: return json_boolean(v->b);
+    case CUBED_KIND_INT: cb_scalar_cast(dtype, v, CUBED_INT64, &wide); return json_integer(wide.i64);
+    case CUBED_KIND_UINT:
+        cb_scalar_cast(dtype, v, CUBED_UINT64, &wide);
+        return wide.u64 <= INT64_MAX ? json_integer((json_int_t)wide.u64)
+                                     : json_real((double)wide.u64);
+    case CUBED_KIND_FLOAT: cb_scalar_cast(dtype, v, CUBED_FLOAT64, &wide); return print_real(wide.f64);
+    default: break;
+    }
+    json_t *pair = json_array();
+    cb_scalar_cast(dtype, v, CUBED_COMPLEX128, &wide);
+    json_array_append_new(pair, print_real(wide.c128[0]));
+    json_array_append_new(pair, print_real(wide.c128[1]));
+    return pair;
+}

@@ -1,0 +1,160 @@
+/* Zarr format 2 metadata (zarr-specs.readthedocs.io, v2). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "zarr/zarr_pkg.h"
+
+/* "<f4", "|b1", ">i2": byte order, kind, bytes. */
+static cubed_status parse_typestr(const char *where, const char *s, cb_zarr_meta *m,
+                                  cubed_error *err)
+{
+    static const struct {
+        const char *code;
+        cubed_dtype dtype;
+    } types[] = {{"b1", CUBED_BOOL},    {"i1", CUBED_INT8},       {"i2", CUBED_INT16},
+                 {"i4", CUBED_INT32},   {"i8", CUBED_INT64},      {"u1", CUBED_UINT8},
+                 {"u2", CUBED_UINT16},  {"u4", CUBED_UINT32},     {"u8", CUBED_UINT64},
+                 {"f4", CUBED_FLOAT32}, {"f8", CUBED_FLOAT64},    {"c8", CUBED_COMPLEX64},
+                 {"c16", CUBED_COMPLEX128}};
+    if (s[0] == '<' || s[0] == '>' || s[0] == '|') {
+        for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+            if (strcmp(s + 1, types[i].code) != 0) continue;
+            m->dtype = types[i].dtype;
+            m->big_endian = s[0] == '>';
+            if (s[0] == '|' && cubed_dtype_size(m->dtype) > 1) break;
+            return CUBED_OK;
+        }
+    }
+    return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: data type \"%s\" is not supported", where, s);
+}
+
+static cubed_status read_dims(const json_t *zattrs, cb_zone *zone, cb_zarr_meta *m, json_t **rest,
+                              cubed_error *err)
+{
+    *rest = zattrs ? json_copy((json_t *)(uintptr_t)zattrs) : json_object();
+    if (!*rest) return cb_fail(err, CUBED_E_NOMEM, "no memory for attributes");
+    const json_t *dims = json_object_get(zattrs, "_ARRAY_DIMENSIONS");
+    if (json_array_size(dims) != (size_t)m->ndim || !json_is_array(dims)) return CUBED_OK;
+    for (int d = 0; d < m->ndim; d++) {
+        if (!json_is_string(json_array_get(dims, (size_t)d))) return CUBED_OK;
+    }
+    for (int d = 0; d < m->ndim; d++) {
+        m->dim_names[d] =
+            cb_zone_strdup(zone, json_string_value(json_array_get(dims, (size_t)d)));
+        if (!m->dim_names[d]) return cb_fail(err, CUBED_E_NOMEM, "no memory for names");
+    }
+    json_object_del(*rest, "_ARRAY_DIMENSIONS");
+    return CUBED_OK;
+}
+
+cubed_status cb_zarr_parse_v2(const char *where, const json_t *zarray, const json_t *zattrs,
+                              cb_zone *zone, cb_zarr_meta *m, cubed_error *err)
+{
+    int64_t format;
+    int nchunk;
+    const char *s;
+    memset(m, 0, sizeof *m);
+    m->format = 2;
+    m->v2_keys = true;
+    if (!json_is_object(zarray))
+        return cb_fail(err, CUBED_E_FORMAT, "%s: not a JSON object", where);
+    CB_TRY(cb_json_get_int(where, zarray, "zarr_format", &format, err));
+    if (format != 2)
+        return cb_fail(err, CUBED_E_FORMAT, "%s: \"zarr_format\" is %lld, expected 2", where,
+                       (long long)format);
+    if (json_is_array(json_object_get(zarray, "dtype")))
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: structured data types are not supported",
+                       where);
+    CB_TRY(cb_json_get_string(where, zarray, "dtype", &s, err));
+    CB_TRY(parse_typestr(where, s, m, err));
+    CB_TRY(cb_json_get_ints(where, zarray, "shape", 0, &m->ndim, m->shape, err));
+    CB_TRY(cb_json_get_ints(where, zarray, "chunks", 0, &nchunk, m->chunk, err));
+    if (nchunk != m->ndim)
+        return cb_fail(err, CUBED_E_FORMAT, "%s: \"chunks\" has %d entries, \"shape\" %d", where,
+                       nchunk, m->ndim);
+    for (int d = 0; d < m->ndim; d++) {
+        /* Old writers gave empty axes chunks of 0. */
+        if (m->chunk[d] == 0 && m->shape[d] > 0)
+            return cb_fail(err, CUBED_E_FORMAT, "%s: \"chunks\"[%d] is 0", where, d);
+        if (m->chunk[d] == 0) m->chunk[d] = 1;
+    }
+    CB_TRY(cb_zarr_check_shape(where, m, err));
+    s = "C";
+    if (json_object_get(zarray, "order"))
+        CB_TRY(cb_json_get_string(where, zarray, "order", &s, err));
+    if (strcmp(s, "C") != 0 && strcmp(s, "F") != 0)
+        return cb_fail(err, CUBED_E_FORMAT, "%s: \"order\" is \"%s\", expected C or F", where, s);
+    m->order_f = s[0] == 'F' && m->ndim > 1;
+    s = ".";
+    if (json_object_get(zarray, "dimension_separator"))
+        CB_TRY(cb_json_get_string(where, zarray, "dimension_separator", &s, err));
+    if (strcmp(s, ".") != 0 && strcmp(s, "/") != 0)
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "%s: \"dimension_separator\" is \"%s\", expected . or /", where, s);
+    m->separator = s[0];
+    const json_t *fill = json_object_get(zarray, "fill_value");
+    m->fill_is_null = !fill || json_is_null(fill);
+    if (!m->fill_is_null) CB_TRY(cb_fill_parse(where, fill, m->dtype, &m->fill, err));
+    CB_TRY(cb_codec_chain_parse_v2(where, m->big_endian, m->order_f,
+                                   json_object_get(zarray, "filters"),
+                                   json_object_get(zarray, "compressor"),
+                                   cubed_dtype_size(m->dtype), cb_unit_size(m->dtype), m->ndim,
+                                   m->chunk, &m->codecs, err));
+    json_t *rest = NULL;
+    cubed_status st = read_dims(zattrs, zone, m, &rest, err);
+    if (st == CUBED_OK) st = cb_json_text(rest, zone, &m->attrs, err);
+    json_decref(rest);
+    return st;
+}
+
+static json_t *ints(int n, const int64_t *v)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(list, json_integer(v[i]));
+    return list;
+}
+
+cubed_status cb_zarr_print_v2(const cb_zarr_meta *m, json_t **zarray, json_t **zattrs,
+                              cubed_error *err)
+{
+    static const char kinds[] = "biufc";
+    char type[8];
+    json_t *compressor = NULL, *attrs = NULL;
+    size_t size = cubed_dtype_size(m->dtype);
+    char order = size == 1 ? '|' : m->big_endian ? '>' : '<';
+    char separator[2] = {m->separator, 0};
+    CB_TRY(cb_codec_chain_print_v2(&m->codecs, &compressor, err));
+    cubed_status st = cb_json_parse("attributes", m->attrs, strlen(m->attrs), &attrs, err);
+    if (st != CUBED_OK) {
+        json_decref(compressor);
+        return st;
+    }
+    type[0] = order;
+    type[1] = kinds[cubed_dtype_kind(m->dtype)];
+    type[2] = size == 16 ? '1' : (char)('0' + size);
+    type[3] = size == 16 ? '6' : 0;
+    type[4] = 0;
+    json_t *doc = json_object();
+    json_object_set_new(doc, "shape", ints(m->ndim, m->shape));
+    json_object_set_new(doc, "chunks", ints(m->ndim, m->chunk));
+    json_object_set_new(doc, "dtype", json_string(type));
+    json_object_set_new(doc, "fill_value",
+                        m->fill_is_null ? json_null() : cb_fill_print(m->dtype, &m->fill));
+    json_object_set_new(doc, "order", json_string(m->order_f ? "F" : "C"));
+    json_object_set_new(doc, "filters", json_null());
+    json_object_set_new(doc, "dimension_separator", json_string(separator));
+    json_object_set_new(doc, "compressor", compressor);
+    json_object_set_new(doc, "zarr_format", json_integer(2));
+    bool named = m->ndim > 0;
+    for (int d = 0; d < m->ndim; d++) named = named && m->dim_names[d];
+    if (named) {
+        json_t *dims = json_array();
+        for (int d = 0; d < m->ndim; d++) json_array_append_new(dims, json_string(m->dim_names[d]));
+        json_object_set_new(attrs, "_ARRAY_DIMENSIONS", dims);
+    } else if (m->ndim == 0) {
+        json_object_set_new(attrs, "_ARRAY_DIMENSIONS", json_array());
+    }
+    *zarray = doc;
+    *zattrs = attrs;
+    return CUBED_OK;
+}

@@ -1,0 +1,46 @@
+/* Shared by the files of this folder only. */
+#ifndef CB_ZARR_PKG_H
+#define CB_ZARR_PKG_H
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "zarr/zarr.h"
+
+/* The largest metadata document that is read. */
+#define CB_ZARR_MAX_DOC ((size_t)64 << 20)
+
+/* A fill value from JSON (both formats' spellings), and to JSON. */
+CUBED_MUST_CHECK cubed_status cb_fill_parse(const char *where, const json_t *v, cubed_dtype dtype,
+                                            cubed_scalar *out, cubed_error *err);
+json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v);
+
+/* Bytes that byte order swaps: half a complex number. */
+static inline size_t cb_unit_size(cubed_dtype dtype)
+{
+    size_t size = cubed_dtype_size(dtype);
+    return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? size / 2 : size;
+}
+
+/* Shape and chunks of a document, checked. */
+CUBED_MUST_CHECK cubed_status cb_zarr_check_shape(const char *where, const cb_zarr_meta *meta,
+                                                  cubed_error *err);
+
+/* JSON text in the zone; reals with 17 digits. */
+CUBED_MUST_CHECK cubed_status cb_json_text(const json_t *v, cb_zone *zone, const char **out,
+                                           cubed_error *err);
+/* Reads and parses the document at path/name. */
+CUBED_MUST_CHECK cubed_status cb_zarr_read_doc(cubed_store *store, const char *path,
+                                               const char *name, json_t **out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_write_doc(cubed_store *store, const char *path,
+                                                const char *name, const json_t *doc,
+                                                cubed_error *err);
+/* Groups above `path`, and at it if `self`, made where nothing is. */
+CUBED_MUST_CHECK cubed_status cb_zarr_make_parents(cubed_store *store, const char *path, int format,
+                                                   bool self, cubed_error *err);
+/* What is at PATH. */
+typedef enum cb_zarr_kind { CB_ZARR_NOTHING, CB_ZARR_ARRAY, CB_ZARR_GROUP } cb_zarr_kind;
+CUBED_MUST_CHECK cubed_status cb_zarr_probe(cubed_store *store, const char *path,
+                                            cb_zarr_kind *kind, int *format, cubed_error *err);
+
+#endif
