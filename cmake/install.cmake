@@ -29,5 +29,6 @@ install(FILES
 list(JOIN CUBED_DEPENDENCIES " " pc_requires)
 file(RELATIVE_PATH pc_to_prefix
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
 configure_file(cmake/cubed.pc.in cubed.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cubed.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

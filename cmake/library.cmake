@@ -51,6 +51,6 @@ set_target_properties(cubed_static PROPERTIES OUTPUT_NAME cubed)
 target_link_options(cubed PRIVATE ${undefined_is_error})
 foreach(library cubed cubed_static)
   target_include_directories(${library} PUBLIC
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:cubed_flags> ${dependency_targets})
 endforeach()

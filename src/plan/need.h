@@ -1,16 +1,47 @@
-/* Memory of reading and writing one chunk of a node, beside the decoded chunk: used by the
- * projection, and exactly what runtime/io.c takes. */
+/* The memory of tasks.
+ *
+ * need.c says how large every buffer of a task can be; runtime/task.c allocates the same buffers in
+ * the same order, asking the functions below for sizes, so that what is projected is what is
+ * used. A task's life:
+ *
+ *   1. states of folds (top level first, then the other levels)
+ *   2. body: for each block, buffers of the loads, registers, values of a block that crosses
+ *      branches; released
+ *   3. tiles of the outputs; tail: buffers of the loads, registers; released
+ *   4. for each chunk written: a staging chunk, and what encoding takes; released
+ */
 #ifndef CB_PLAN_NEED_H
 #define CB_PLAN_NEED_H
 
 #include "plan/plan.h"
 
+/* What runtime/vm.c keeps for each load and each instruction of a branch; it asserts them. */
+#define CB_VM_LOAD_BYTES ((size_t)768)
+#define CB_VM_INSTR_BYTES ((size_t)64)
+
+/* Reading and writing one chunk, beside the decoded chunk. */
 cb_need cb_read_need(const cubed_plan *p, int node);
 cb_need cb_write_need(const cubed_plan *p, int node);
-/* Decoded bytes of a whole chunk. */
+/* Decoded bytes of a whole chunk (also at the edge). */
 size_t cb_chunk_bytes(const cubed_plan *p, int node);
 
-/* Fills stage->need: the upper bound over all tasks of what task.c allocates. */
-CUBED_MUST_CHECK cubed_status cb_stage_project(const cubed_plan *p, cb_stage *s, cubed_error *err);
+/* The output tile: a whole chunk when tasks are single chunks and the result is not made in place
+ * of a fold's state, else dense over the task's box. */
+bool cb_out_is_chunk(const cb_stage *s, int out);
+/* Whether chunks of this output are copied to a staging chunk before they are written. */
+bool cb_out_needs_staging(const cubed_plan *p, const cb_stage *s, int out);
+/* A copy whose chunks are read straight into the output tile. */
+bool cb_copy_in_place(const cubed_plan *p, const cb_stage *s);
+/* Levels of fold states that a task of this stage keeps. */
+int cb_stage_levels(const cb_stage *s);
+/* Bytes of a load's tile over a block of these extents. */
+size_t cb_tile_bytes(const cb_load *load, const int64_t *extents);
+
+/* Small lists that a task keeps beside its data: views, states. A bound. */
+#define CB_VIEW_BYTES ((size_t)264)
+size_t cb_bookkeeping_bytes(const cb_stage *s);
+
+/* Fills the tile flags of loads, need and counts of the stage. */
+void cb_stage_project(const cubed_plan *p, cb_stage *s);
 
 #endif

@@ -1,0 +1,306 @@
+#include "plan/need.h"
+
+#include "plan/fold.h"
+
+cb_need cb_read_need(const cubed_plan *p, int node)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    return n->kind == CB_NODE_ZARR ? cb_zarr_read_need(&p->storage[node].meta) : (cb_need){0, 0};
+}
+
+cb_need cb_write_need(const cubed_plan *p, int node)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    return n->url ? cb_zarr_write_need(&p->storage[node].meta) : (cb_need){0, 0};
+}
+
+size_t cb_chunk_bytes(const cubed_plan *p, int node)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    size_t bytes = cubed_dtype_size(n->dtype);
+    for (int d = 0; d < n->grid.ndim; d++)
+        bytes = cb_sat_mul(bytes, (size_t)n->grid.axis[d].chunk);
+    return bytes;
+}
+
+static bool single_chunk_tasks(const cb_stage *s)
+{
+    for (int d = 0; d < s->kept.ndim; d++) {
+        if (s->task_chunks[d] != 1) return false;
+    }
+    return true;
+}
+
+bool cb_out_is_chunk(const cb_stage *s, int out)
+{
+    return s->outs[out].alias < 0 && single_chunk_tasks(s);
+}
+
+bool cb_out_needs_staging(const cubed_plan *p, const cb_stage *s, int out)
+{
+    const cb_node *n = &p->ir.nodes[s->outs[out].node];
+    if (n->result) return false;
+    if (s->partial || !single_chunk_tasks(s)) return true;
+    if (cb_out_is_chunk(s, out)) return false;
+    for (int d = 0; d < n->grid.ndim; d++) {
+        const cb_axis *a = &n->grid.axis[d];
+        if (a->first != a->chunk || a->extent % a->chunk != 0) return true;
+    }
+    return false;
+}
+
+bool cb_copy_in_place(const cubed_plan *p, const cb_stage *s)
+{
+    if (!s->copy || s->tail.nbranches != 1 || !single_chunk_tasks(s)) return false;
+    const cb_load *l = &s->tail.branches[0].loads[s->tail.branches[0].results[0]];
+    const cb_node *out = &p->ir.nodes[s->outs[0].node];
+    if (out->result || !cb_map_is_identity(&l->map)) return false;
+    const cb_grid *from = &p->ir.nodes[l->node].grid;
+    for (int d = 0; d < from->ndim; d++) {
+        if (from->axis[d].chunk != out->grid.axis[d].chunk ||
+            from->axis[d].first != out->grid.axis[d].first)
+            return false;
+    }
+    return true;
+}
+
+int cb_stage_levels(const cb_stage *s)
+{
+    if (s->partial) return 1;
+    int levels = cb_fold_levels(cb_stage_nblocks(s));
+    return s->merge && levels > 1 ? levels - 1 : levels;
+}
+
+size_t cb_bookkeeping_bytes(const cb_stage *s)
+{
+    /* Lists of states by level, of views and of pointers, each rounded up by itself. */
+    size_t lists = (size_t)(CB_FOLD_MAX_LEVELS + 8);
+    return lists * cb_arena_round((size_t)(s->nfolds + s->nouts + 1) * 16) +
+           cb_arena_round(((size_t)s->nouts + (size_t)s->nfolds) * 2 * CB_VIEW_BYTES + CB_VIEW_BYTES);
+}
+
+size_t cb_tile_bytes(const cb_load *load, const int64_t *extents)
+{
+    size_t bytes = cubed_dtype_size(load->dtype);
+    for (int d = 0; d < load->map.ndim_out; d++) {
+        if (load->map.dim[d].axis >= 0)
+            bytes = cb_sat_mul(bytes, (size_t)extents[load->map.dim[d].axis]);
+    }
+    return bytes;
+}
+
+/* --- How blocks of the domain meet chunks of a source --------------------------------------------- */
+
+typedef struct blocks {
+    const cb_axis *axis;
+    int64_t per; /* chunks of the axis to a block */
+} blocks;
+
+static int64_t nblocks(const blocks *b)
+{
+    return cb_ceil_div(cb_axis_count(b->axis), b->per);
+}
+
+static void block_range(const blocks *b, int64_t i, int64_t *lo, int64_t *hi)
+{
+    int64_t n = cb_axis_count(b->axis);
+    *lo = cb_axis_lo(b->axis, i * b->per);
+    *hi = cb_axis_hi(b->axis, cb_min_i64(n, (i + 1) * b->per) - 1);
+}
+
+static int64_t max_block(const blocks *b)
+{
+    const cb_axis *a = b->axis;
+    if (a->extent == 0) return 0;
+    return cb_min_i64(a->extent, cb_sat_mul((size_t)a->chunk, (size_t)b->per) > INT64_MAX
+                                     ? a->extent
+                                     : a->chunk * b->per);
+}
+
+/* Axes of more blocks than this are judged by formula. */
+#define COUNTED_BLOCKS 65536
+
+/* Chunks of a source axis that blocks within [lo, hi) touch: the most by one block, and the sum. */
+static void axis_cover(const blocks *b, int64_t lo, int64_t hi, int64_t offset, int64_t stride,
+                       const cb_axis *chunks, int64_t *most, uint64_t *total)
+{
+    int64_t n = nblocks(b);
+    *most = 0;
+    *total = 0;
+    if (stride == 1 && offset == 0 && b->per == 1 && b->axis->first == chunks->first &&
+        b->axis->chunk == chunks->chunk) {
+        *most = 1;
+        *total = (uint64_t)n;
+        return;
+    }
+    if (n > COUNTED_BLOCKS) {
+        int64_t magnitude = stride < 0 ? -stride : stride;
+        int64_t span = cb_min_i64(chunks->extent, magnitude * (max_block(b) - 1) + 1);
+        *most = cb_min_i64(cb_axis_count(chunks), (span - 1) / chunks->chunk + 2);
+        *total = cb_sat_add((size_t)n, (size_t)cb_axis_count(chunks));
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        int64_t x0, x1;
+        block_range(b, i, &x0, &x1);
+        x0 = cb_max_i64(x0, lo);
+        x1 = cb_min_i64(x1, hi);
+        if (x0 >= x1) continue;
+        int64_t a = offset + stride * x0, z = offset + stride * (x1 - 1);
+        int64_t count = cb_axis_find(chunks, cb_max_i64(a, z)) -
+                        cb_axis_find(chunks, cb_min_i64(a, z)) + 1;
+        *most = cb_max_i64(*most, count);
+        *total += (uint64_t)count;
+    }
+}
+
+/* Sets the tile flag, and adds the chunks that this load reads in all tasks. */
+static void judge_load(const cubed_plan *p, const cb_branch *b, const blocks *axes, cb_load *l,
+                       cb_stage *s)
+{
+    const cb_grid *g = &p->ir.nodes[l->node].grid;
+    uint64_t reads = 1, used = 0;
+    int last = -1;
+    l->tile = false;
+    for (int d = 0; d < l->map.ndim_out; d++) {
+        int j = l->map.dim[d].axis;
+        if (j < 0) continue;
+        int64_t most;
+        uint64_t total;
+        axis_cover(&axes[j], b->box.lo[j], b->box.hi[j], l->map.dim[d].offset,
+                   l->map.dim[d].stride, &g->axis[d], &most, &total);
+        if (most > 1 || j < last) l->tile = true;
+        last = j;
+        used |= 1ull << j;
+        reads = cb_sat_mul(reads, total);
+    }
+    for (int j = 0; j < l->map.ndim_in; j++) {
+        if (used >> j & 1) continue;
+        int64_t most;
+        uint64_t total;
+        cb_axis whole = cb_axis_regular(axes[j].axis->extent, cb_max_i64(1, axes[j].axis->extent));
+        axis_cover(&axes[j], b->box.lo[j], b->box.hi[j], 0, 1, &whole, &most, &total);
+        reads = cb_sat_mul(reads, total);
+    }
+    s->chunks_read = cb_sat_add(s->chunks_read, reads);
+    s->bytes_read = cb_sat_add(s->bytes_read, cb_sat_mul(reads, cb_chunk_bytes(p, l->node)));
+}
+
+static cb_need program_need(const cubed_plan *p, cb_stage *s, cb_program *prog, const blocks *axes)
+{
+    cb_need most = {0, 0};
+    for (int i = 0; i < prog->nbranches; i++) {
+        cb_branch *b = &prog->branches[i];
+        int64_t extents[CUBED_MAX_NDIM];
+        for (int d = 0; d < prog->ndim; d++)
+            extents[d] = cb_min_i64(max_block(&axes[d]), b->box.hi[d] - b->box.lo[d]);
+        cb_need hold = {cb_arena_round(cb_sat_mul((size_t)b->nloads + 1, CB_VM_LOAD_BYTES)), 0};
+        cb_need read = {0, 0};
+        hold.arena = cb_sat_add(
+            hold.arena, cb_arena_round(cb_sat_mul((size_t)b->ninstrs + 1, CB_VM_INSTR_BYTES)));
+        hold.arena = cb_sat_add(
+            hold.arena, cb_arena_round((size_t)(b->nloads + b->ninstrs) * sizeof(void *)));
+        hold.arena = cb_sat_add(hold.arena,
+                                cb_arena_round(cb_sat_mul((size_t)prog->nregs, prog->reg_size)));
+        for (int v = 0; v < b->nloads; v++) {
+            cb_load *l = &b->loads[v];
+            if (l->kind != CB_LOAD_STORED) continue;
+            judge_load(p, b, axes, l, s);
+            hold.arena = cb_sat_add(hold.arena, cb_arena_round(cb_chunk_bytes(p, l->node)));
+            if (l->tile)
+                hold.arena = cb_sat_add(hold.arena, cb_arena_round(cb_tile_bytes(l, extents)));
+            read = cb_need_either(read, cb_read_need(p, l->node));
+        }
+        most = cb_need_either(most, cb_need_both(hold, read));
+    }
+    return most;
+}
+
+/* A copy has no program: one chunk at a time beside the output tile. */
+static cb_need copy_need(const cubed_plan *p, cb_stage *s, const blocks *axes)
+{
+    cb_need most = {0, 0};
+    for (int i = 0; i < s->tail.nbranches; i++) {
+        cb_branch *b = &s->tail.branches[i];
+        cb_load *l = &b->loads[b->results[0]];
+        cb_need n = cb_read_need(p, l->node);
+        judge_load(p, b, axes, l, s);
+        if (!cb_copy_in_place(p, s))
+            n.arena = cb_sat_add(n.arena, cb_arena_round(cb_chunk_bytes(p, l->node)));
+        most = cb_need_either(most, n);
+    }
+    return most;
+}
+
+void cb_stage_project(const cubed_plan *p, cb_stage *s)
+{
+    blocks kept[CUBED_MAX_NDIM + 1], domain[CUBED_MAX_NDIM];
+    size_t count = 1; /* elements of the largest task's box, without the groups of PARTIAL */
+    s->bytes_read = s->chunks_read = s->bytes_written = s->chunks_written = 0;
+    for (int d = 0; d < s->kept.ndim; d++) {
+        kept[d] = (blocks){&s->kept.axis[d], s->task_chunks[d]};
+        if (!s->partial || d > 0) count = cb_sat_mul(count, (size_t)max_block(&kept[d]));
+    }
+
+    size_t states = 0, values = 0, merged = 0;
+    size_t block = count;
+    cb_need body = {0, 0};
+    if (s->nfolds) {
+        int k = s->partial ? 1 : 0;
+        for (int d = 0; d < s->domain.ndim; d++) {
+            bool gone = s->reduced >> d & 1;
+            domain[d] = gone ? (blocks){&s->domain.axis[d], 1} : kept[k];
+            if (gone)
+                block = cb_sat_mul(block, (size_t)max_block(&domain[d]));
+            else
+                k++;
+        }
+    }
+    for (int k = 0; k < s->nfolds; k++) {
+        size_t size = cubed_dtype_size(s->folds[k].dtype);
+        size_t plane = cb_arena_round(cb_sat_mul(count, size));
+        states = cb_sat_add(states, cb_sat_mul(plane, (size_t)s->folds[k].nplanes));
+        values = cb_sat_add(values, cb_arena_round(cb_sat_mul(block, size)));
+        if (s->merge) {
+            size_t temp = cb_sat_add(cb_arena_round(cb_chunk_bytes(p, s->folds[k].states)),
+                                     cb_sat_mul(plane, (size_t)s->folds[k].nplanes));
+            merged = cb_max_size(merged, temp);
+            uint64_t chunks = (uint64_t)cb_grid_count(&p->ir.nodes[s->folds[k].states].grid);
+            s->chunks_read = cb_sat_add(s->chunks_read, chunks);
+            s->bytes_read = cb_sat_add(
+                s->bytes_read, cb_sat_mul(chunks, cb_chunk_bytes(p, s->folds[k].states)));
+        }
+    }
+    if (s->nfolds && !s->merge) {
+        body = program_need(p, s, &s->body, domain);
+        if (s->body.nbranches > 1) body.arena = cb_sat_add(body.arena, values);
+    }
+    body.arena = cb_sat_add(body.arena, merged);
+    body.arena =
+        cb_sat_add(body.arena, cb_sat_mul(states, (size_t)(s->nfolds ? cb_stage_levels(s) : 0)));
+
+    size_t tiles = 0;
+    cb_need write = {0, 0};
+    for (int o = 0; o < s->nouts; o++) {
+        const cb_stage_out *out = &s->outs[o];
+        const cb_node *n = &p->ir.nodes[out->node];
+        size_t chunk = cb_chunk_bytes(p, out->node);
+        uint64_t chunks = (uint64_t)cb_grid_count(&n->grid);
+        if (!n->result && out->alias < 0 && !s->partial)
+            tiles = cb_sat_add(
+                tiles, cb_arena_round(cb_out_is_chunk(s, o)
+                                          ? chunk
+                                          : cb_sat_mul(count, cubed_dtype_size(n->dtype))));
+        cb_need w = cb_write_need(p, out->node);
+        if (cb_out_needs_staging(p, s, o)) w.arena = cb_sat_add(w.arena, cb_arena_round(chunk));
+        write = cb_need_either(write, w);
+        s->chunks_written = cb_sat_add(s->chunks_written, chunks);
+        s->bytes_written = cb_sat_add(s->bytes_written, cb_sat_mul(chunks, chunk));
+    }
+    cb_need tail = {0, 0};
+    if (!s->partial) tail = s->copy ? copy_need(p, s, kept) : program_need(p, s, &s->tail, kept);
+    tail = cb_need_either(tail, write);
+    tail.arena = cb_sat_add(tail.arena, cb_sat_add(tiles, states));
+    s->need = cb_need_either(body, tail);
+    s->need.arena = cb_sat_add(s->need.arena, cb_bookkeeping_bytes(s));
+}

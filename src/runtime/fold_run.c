@@ -1,0 +1,394 @@
+/* The order of everything here is fixed by plan/fold.h. */
+#include "runtime/fold_run.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "plan/fold.h"
+
+typedef struct folder {
+    const cb_task *t;
+    const cb_stage *s;
+    const cb_box *kept;
+    int64_t nkept; /* elements of the kept box */
+    int levels;
+    cb_state *state[CB_FOLD_MAX_LEVELS];     /* [level][fold]; the last one is the result */
+    int64_t taken[CB_FOLD_MAX_LEVELS];       /* values folded into each state of the level */
+    int64_t children[CB_FOLD_MAX_LEVELS];    /* blocks (level 0) or states of the level below */
+} folder;
+
+static const cb_fold_fns *fns_of(const folder *f, int fold)
+{
+    return &f->t->kernels->fold[f->s->folds[fold].kind][f->s->folds[fold].dtype];
+}
+
+static void clear_level(folder *f, int level)
+{
+    for (int k = 0; k < f->s->nfolds; k++)
+        fns_of(f, k)->init(f->state[level][k].plane[0], f->state[level][k].plane[1],
+                           (size_t)f->nkept);
+    f->taken[level] = 0;
+    f->children[level] = 0;
+}
+
+static cubed_status make_levels(folder *f, cb_state *top, cubed_error *err)
+{
+    const cb_task *t = f->t;
+    for (int l = 0; l < f->levels; l++) {
+        bool is_top = l == f->levels - 1;
+        void *p;
+        if (is_top) {
+            f->state[l] = top;
+        } else {
+            CB_TRY(cb_arena_alloc(t->arena, (size_t)f->s->nfolds * sizeof(cb_state), "states", &p,
+                                  err));
+            f->state[l] = p;
+        }
+        for (int k = 0; k < f->s->nfolds && !is_top; k++) {
+            const cb_stage_fold *fold = &f->s->folds[k];
+            f->state[l][k].plane[1] = NULL;
+            for (int i = 0; i < fold->nplanes; i++) {
+                CB_TRY(cb_arena_alloc(t->arena, (size_t)f->nkept * cubed_dtype_size(fold->dtype),
+                                      "fold state", &p, err));
+                f->state[l][k].plane[i] = p;
+            }
+        }
+        clear_level(f, l);
+    }
+    return CUBED_OK;
+}
+
+/* A level that has taken in all its children becomes one child of the level above. */
+static void close_level(folder *f, int level)
+{
+    for (int k = 0; k < f->s->nfolds; k++) {
+        cb_state *from = &f->state[level][k], *to = &f->state[level + 1][k];
+        fns_of(f, k)->merge(to->plane[0], to->plane[1], from->plane[0], from->plane[1],
+                            (size_t)f->nkept, f->taken[level + 1], f->taken[level]);
+    }
+    f->taken[level + 1] += f->taken[level];
+    f->children[level + 1]++;
+    clear_level(f, level);
+}
+
+static void add_child(folder *f, int level)
+{
+    f->children[level]++;
+    for (; level + 1 < f->levels && f->children[level] == CB_FOLD_GROUP; level++)
+        close_level(f, level);
+}
+
+static void close_all(folder *f)
+{
+    for (int l = 0; l + 1 < f->levels; l++) {
+        if (f->children[l] > 0) close_level(f, l);
+    }
+}
+
+/* --- One block --------------------------------------------------------------------------------------- */
+
+/* Where the values of a block come from: a running program, or dense arrays when the block crosses
+ * branches and was evaluated beforehand. */
+typedef struct source {
+    cb_vm *vm;
+    char *const *values;
+} source;
+
+typedef struct block_loop {
+    folder *f;
+    source from;
+    int ndim, inner;
+    int64_t extent[CUBED_MAX_NDIM];
+    int64_t run;
+} block_loop;
+
+static void seek(const block_loop *b, const int64_t *idx, int64_t *at)
+{
+    if (b->from.vm) {
+        cb_vm_seek(b->from.vm, idx);
+        return;
+    }
+    *at = 0;
+    for (int d = 0; d < b->inner; d++) *at = *at * b->extent[d] + idx[d];
+    *at *= b->run;
+}
+
+static const void *vector(const block_loop *b, int fold, int64_t at, int64_t p)
+{
+    if (b->from.vm) return cb_vm_result(b->from.vm, fold);
+    return b->from.values[fold] +
+           (size_t)(at + p) * cubed_dtype_size(b->f->s->folds[fold].dtype);
+}
+
+/* Kept position of the outer indices, in elements of the dense kept box. */
+static int64_t kept_position(const block_loop *b, const int64_t *idx, bool inner_reduced)
+{
+    int64_t at = 0;
+    for (int d = 0; d < b->inner; d++) {
+        if (!(b->f->s->reduced >> d & 1)) at = at * b->extent[d] + idx[d];
+    }
+    return inner_reduced ? at : at * b->run;
+}
+
+static void fold_vector(const block_loop *b, bool inner_reduced, int64_t at, int64_t p, size_t n,
+                        int64_t kept, int64_t count)
+{
+    folder *f = b->f;
+    if (b->from.vm) cb_vm_vector(b->from.vm, p, n);
+    for (int k = 0; k < f->s->nfolds; k++) {
+        size_t size = cubed_dtype_size(f->s->folds[k].dtype);
+        const cb_fold_fns *fns = fns_of(f, k);
+        size_t offset = (size_t)(inner_reduced ? kept : kept + p) * size;
+        char *s0 = f->state[0][k].plane[0] + offset;
+        char *s1 = f->state[0][k].plane[1] ? f->state[0][k].plane[1] + offset : NULL;
+        const void *x = vector(b, k, at, p);
+        if (inner_reduced)
+            fns->run(s0, s1, x, n, count);
+        else
+            fns->rows(s0, s1, x, n, count);
+    }
+}
+
+/* Outer axes split into kept and reduced ones, each walked in C order with the other at rest. */
+static bool next_of(const block_loop *b, bool reduced, int64_t *idx)
+{
+    for (int d = b->inner - 1; d >= 0; d--) {
+        if ((b->f->s->reduced >> d & 1) != reduced) continue;
+        if (++idx[d] < b->extent[d]) return true;
+        idx[d] = 0;
+    }
+    return false;
+}
+
+/* Vectors of one run that are folded together over all reduced rows, so that their states stay in
+ * the cache. Element order within a state is the same for any panel. */
+enum { PANEL = 16 * CB_VECTOR };
+
+static void fold_loop(const block_loop *b, bool inner_reduced)
+{
+    int64_t idx[CUBED_MAX_NDIM] = {0}, at = 0;
+    int64_t panel = inner_reduced ? b->run : PANEL;
+    if (b->run == 0) return;
+    for (int d = 0; d < b->inner; d++) {
+        if (b->extent[d] == 0) return;
+    }
+    do {
+        int64_t kept = kept_position(b, idx, inner_reduced);
+        for (int64_t p0 = 0; p0 < b->run; p0 += panel) {
+            int64_t p1 = cb_min_i64(b->run, p0 + panel), count = b->f->taken[0];
+            do {
+                seek(b, idx, &at);
+                for (int64_t p = p0; p < p1; p += CB_VECTOR) {
+                    size_t n = (size_t)cb_min_i64(CB_VECTOR, p1 - p);
+                    fold_vector(b, inner_reduced, at, p, n, kept, count);
+                    if (inner_reduced) count += (int64_t)n;
+                }
+                if (!inner_reduced) count++;
+            } while (next_of(b, true, idx));
+        }
+    } while (next_of(b, false, idx));
+}
+
+/* Evaluates a block that crosses branches into dense arrays. */
+static cubed_status evaluate_values(const folder *f, const cb_box *block, char **values,
+                                    cubed_error *err)
+{
+    const cb_task *t = f->t;
+    const cb_program *prog = &f->s->body;
+    int64_t extents[CUBED_MAX_NDIM], count = cb_box_count(block);
+    cb_view *outs;
+    void *p;
+    for (int d = 0; d < block->ndim; d++) extents[d] = block->hi[d] - block->lo[d];
+    CB_TRY(cb_arena_alloc(t->arena, (size_t)f->s->nfolds * sizeof *outs, "views", &p, err));
+    outs = p;
+    for (int k = 0; k < f->s->nfolds; k++) {
+        CB_TRY(cb_arena_alloc(t->arena,
+                              (size_t)count * cubed_dtype_size(f->s->folds[k].dtype),
+                              "values of a block", &p, err));
+        values[k] = p;
+    }
+    for (int i = 0; i < prog->nbranches; i++) {
+        cb_box part;
+        cb_box_intersect(&prog->branches[i].box, block, &part);
+        if (cb_box_empty(&part)) continue;
+        for (int k = 0; k < f->s->nfolds; k++) {
+            cb_dense_strides(block->ndim, extents, cubed_dtype_size(f->s->folds[k].dtype),
+                             outs[k].stride);
+            outs[k].base = values[k];
+            for (int d = 0; d < block->ndim; d++)
+                outs[k].base += (part.lo[d] - block->lo[d]) * outs[k].stride[d];
+        }
+        size_t mark = cb_arena_mark(t->arena);
+        cb_vm *vm;
+        CB_TRY(cb_vm_open(t, prog, &prog->branches[i], &part, NULL, outs, -1, &vm, err));
+        cb_vm_store(vm, false);
+        cb_arena_release(t->arena, mark);
+    }
+    return CUBED_OK;
+}
+
+static const cb_branch *single_branch(const cb_program *prog, const cb_box *block)
+{
+    for (int i = 0; i < prog->nbranches; i++) {
+        bool inside = true;
+        for (int d = 0; d < block->ndim && inside; d++)
+            inside = block->lo[d] >= prog->branches[i].box.lo[d] &&
+                     block->hi[d] <= prog->branches[i].box.hi[d];
+        if (inside) return &prog->branches[i];
+    }
+    return NULL;
+}
+
+static cubed_status fold_block(folder *f, int64_t block, cubed_error *err)
+{
+    const cb_task *t = f->t;
+    size_t mark = cb_arena_mark(t->arena);
+    cubed_status st = CUBED_OK;
+    cb_box box;
+    bool inner_reduced;
+    block_loop b = {.f = f, .ndim = f->s->domain.ndim, .run = 1};
+    int64_t reduced = 1;
+    cb_stage_block(f->s, f->kept, block, &box);
+    b.inner = cb_fold_inner(&f->s->domain, f->s->reduced, &inner_reduced);
+    for (int d = 0; d < b.ndim; d++) {
+        b.extent[d] = box.hi[d] - box.lo[d];
+        if (d >= b.inner) b.run *= b.extent[d];
+        if (f->s->reduced >> d & 1) reduced *= b.extent[d];
+    }
+    const cb_branch *branch = single_branch(&f->s->body, &box);
+    if (branch) {
+        CB_GO(cb_vm_open(t, &f->s->body, branch, &box, NULL, NULL, b.inner, &b.from.vm, err));
+    } else {
+        void *p;
+        CB_GO(cb_arena_alloc(t->arena, (size_t)f->s->nfolds * sizeof(char *), "values", &p, err));
+        CB_GO(evaluate_values(f, &box, p, err));
+        b.from.values = p;
+    }
+    fold_loop(&b, inner_reduced);
+    f->taken[0] += reduced;
+out:
+    cb_arena_release(t->arena, mark);
+    return st;
+}
+
+/* --- Merging stored states ----------------------------------------------------------------------------- */
+
+/* Values behind group g: those of its blocks. */
+static int64_t group_count(const cb_grid *reduced, int64_t g)
+{
+    int64_t n = cb_grid_count(reduced), count = 0;
+    for (int64_t b = g * CB_FOLD_GROUP; b < cb_min_i64(n, (g + 1) * CB_FOLD_GROUP); b++) {
+        int64_t idx[CUBED_MAX_NDIM];
+        cb_box box;
+        cb_grid_unravel(reduced, b, idx);
+        cb_grid_box(reduced, idx, &box);
+        count += cb_box_count(&box);
+    }
+    return count;
+}
+
+/* The states of group g over the kept box, gathered from the chunks that hold them. */
+static cubed_status read_states(const folder *f, int k, int64_t g, char *const *planes, void *chunk,
+                                cubed_error *err)
+{
+    const cb_task *t = f->t;
+    const cb_stage_fold *fold = &f->s->folds[k];
+    const cb_grid *grid = &t->plan->ir.nodes[fold->states].grid;
+    size_t size = cubed_dtype_size(fold->dtype);
+    int nkept = f->kept->ndim;
+    int64_t extents[CUBED_MAX_NDIM], chunk_strides[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM];
+    int64_t dense[CUBED_MAX_NDIM];
+    cb_box want = {.ndim = grid->ndim}, cover;
+    want.lo[0] = g;
+    want.hi[0] = g + 1;
+    want.hi[1] = fold->nplanes;
+    for (int d = 0; d < nkept; d++) {
+        want.lo[d + 2] = f->kept->lo[d];
+        want.hi[d + 2] = f->kept->hi[d];
+    }
+    for (int d = 0; d < grid->ndim; d++) extents[d] = grid->axis[d].chunk;
+    cb_dense_strides(grid->ndim, extents, size, chunk_strides);
+    for (int d = 0; d < nkept; d++) extents[d] = f->kept->hi[d] - f->kept->lo[d];
+    cb_dense_strides(nkept, extents, size, dense);
+    cb_grid_cover(grid, &want, &cover);
+    memcpy(idx, cover.lo, sizeof idx);
+    do {
+        const void *data;
+        cb_box have, part;
+        CB_TRY(cb_io_read(t->io, fold->states, idx, chunk, t->arena, &data, t->count, err));
+        cb_grid_box(grid, idx, &have);
+        cb_box_intersect(&have, &want, &part);
+        for (int i = 0; i < fold->nplanes; i++) {
+            const char *from = (const char *)data + i * chunk_strides[1];
+            char *to = planes[i];
+            int64_t shape[CUBED_MAX_NDIM];
+            for (int d = 0; d < nkept; d++) {
+                shape[d] = part.hi[d + 2] - part.lo[d + 2];
+                from += (part.lo[d + 2] - have.lo[d + 2]) * chunk_strides[d + 2];
+                to += (part.lo[d + 2] - f->kept->lo[d]) * dense[d];
+            }
+            cb_copy_box(nkept, shape, size, to, dense, from, chunk_strides + 2);
+        }
+    } while (cb_odometer_next(&cover, idx));
+    return CUBED_OK;
+}
+
+static cubed_status merge_states(folder *f, cubed_error *err)
+{
+    const cb_task *t = f->t;
+    cb_grid reduced = cb_fold_reduced_grid(&f->s->domain, f->s->reduced);
+    int64_t groups = cb_ceil_div(cb_grid_count(&reduced), CB_FOLD_GROUP);
+    for (int64_t g = 0; g < groups; g++) {
+        int64_t count = group_count(&reduced, g);
+        for (int k = 0; k < f->s->nfolds; k++) {
+            const cb_stage_fold *fold = &f->s->folds[k];
+            size_t mark = cb_arena_mark(t->arena);
+            cb_state state = {{NULL, NULL}};
+            void *p, *chunk;
+            for (int i = 0; i < fold->nplanes; i++) {
+                CB_TRY(cb_arena_alloc(t->arena, (size_t)f->nkept * cubed_dtype_size(fold->dtype),
+                                      "stored state", &p, err));
+                state.plane[i] = p;
+            }
+            CB_TRY(cb_arena_alloc(t->arena, cb_chunk_bytes(t->plan, fold->states), "chunk", &chunk,
+                                  err));
+            CB_TRY(read_states(f, k, g, state.plane, chunk, err));
+            cb_state *to = &f->state[0][k];
+            fns_of(f, k)->merge(to->plane[0], to->plane[1], state.plane[0], state.plane[1],
+                                (size_t)f->nkept, f->taken[0], count);
+            cb_arena_release(t->arena, mark);
+        }
+        f->taken[0] += count;
+        add_child(f, 0);
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_fold_task(const cb_task *t, const cb_box *task_box, const cb_box *kept,
+                          cb_state *top, cubed_error *err)
+{
+    folder f = {.t = t, .s = t->stage, .kept = kept, .nkept = cb_box_count(kept)};
+    f.levels = cb_stage_levels(t->stage);
+    size_t mark = cb_arena_mark(t->arena);
+    CB_TRY(make_levels(&f, top, err));
+    if (t->stage->merge) {
+        CB_TRY(merge_states(&f, err));
+    } else {
+        int64_t first, last;
+        cb_stage_task_blocks(t->stage, task_box, &first, &last);
+        for (int64_t b = first; b < last; b++) {
+            if (t->cancel && *t->cancel) return cb_fail(err, CUBED_E_CANCELLED, "interrupted");
+            CB_TRY(fold_block(&f, b, err));
+            add_child(&f, 0);
+        }
+    }
+    close_all(&f);
+    /* The sum of nothing is +0.0, though its neutral element is -0.0. */
+    for (int k = 0; k < t->stage->nfolds && f.taken[f.levels - 1] == 0; k++) {
+        const cb_stage_fold *fold = &t->stage->folds[k];
+        if (fold->kind == CB_FOLD_SUM)
+            memset(top[k].plane[0], 0, (size_t)f.nkept * cubed_dtype_size(fold->dtype));
+    }
+    cb_arena_release(t->arena, mark);
+    return CUBED_OK;
+}

@@ -1,0 +1,73 @@
+/* Bringing what a program reads next to it. */
+#include <string.h>
+
+#include "base/error.h"
+#include "runtime/vm.h"
+
+void cb_dense_strides(int ndim, const int64_t *extents, size_t item_size, int64_t *strides)
+{
+    int64_t s = (int64_t)item_size;
+    for (int d = ndim - 1; d >= 0; d--) {
+        strides[d] = s;
+        s *= extents[d];
+    }
+}
+
+/* The positions x of [lo, hi) for which offset + stride * x lies in [first, last). */
+static void preimage(int64_t offset, int64_t stride, int64_t first, int64_t last, int64_t *lo,
+                     int64_t *hi)
+{
+    int64_t a, z;
+    if (stride > 0) {
+        a = cb_ceil_div(cb_max_i64(0, first - offset), stride);
+        z = cb_ceil_div(cb_max_i64(0, last - offset), stride);
+    } else {
+        /* offset - |s| x < last  and  offset - |s| x >= first */
+        a = offset < last ? 0 : (offset - last) / -stride + 1;
+        z = offset < first ? 0 : (offset - first) / -stride + 1;
+    }
+    *lo = cb_max_i64(*lo, a);
+    *hi = cb_min_i64(*hi, z);
+}
+
+cubed_status cb_load_gather(const cb_task *t, const cb_load *load, const cb_box *box,
+                            const cb_view *dst, void *chunk, cubed_error *err)
+{
+    const cb_grid *g = &t->plan->ir.nodes[load->node].grid;
+    size_t size = cubed_dtype_size(load->dtype);
+    int64_t extents[CUBED_MAX_NDIM], chunk_strides[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM];
+    cb_box image, cover;
+    for (int d = 0; d < g->ndim; d++) extents[d] = g->axis[d].chunk;
+    cb_dense_strides(g->ndim, extents, size, chunk_strides);
+    cb_map_image(&load->map, box, &image);
+    cb_grid_cover(g, &image, &cover);
+    memcpy(idx, cover.lo, sizeof idx);
+    do {
+        const void *data;
+        CB_TRY(cb_io_read(t->io, load->node, idx, chunk, t->arena, &data, t->count, err));
+        cb_box part = *box, elements;
+        const char *from = data;
+        char *to = dst->base;
+        int64_t shape[CUBED_MAX_NDIM], from_strides[CUBED_MAX_NDIM] = {0};
+        bool used[CUBED_MAX_NDIM] = {false};
+        cb_grid_box(g, idx, &elements);
+        for (int d = 0; d < g->ndim; d++) {
+            int j = load->map.dim[d].axis;
+            int64_t offset = load->map.dim[d].offset, s = load->map.dim[d].stride;
+            if (j >= 0) {
+                preimage(offset, s, elements.lo[d], elements.hi[d], &part.lo[j], &part.hi[j]);
+                from_strides[j] = s * chunk_strides[d];
+                used[j] = true;
+                offset += s * part.lo[j];
+            }
+            from += (offset - elements.lo[d]) * chunk_strides[d];
+        }
+        for (int j = 0; j < box->ndim; j++) {
+            /* Axes that the load does not depend on are not multiplied: their tile stride is 0. */
+            shape[j] = used[j] || dst->stride[j] != 0 ? part.hi[j] - part.lo[j] : 1;
+            to += (part.lo[j] - box->lo[j]) * dst->stride[j];
+        }
+        cb_copy_box(box->ndim, shape, size, to, dst->stride, from, from_strides);
+    } while (cb_odometer_next(&cover, idx));
+    return CUBED_OK;
+}

@@ -1,0 +1,281 @@
+#include "runtime/task.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "plan/fold.h"
+#include "runtime/fold_run.h"
+#include "runtime/vm.h"
+
+/* One output of a task: where its elements go. */
+typedef struct output {
+    cb_view view; /* over the task's kept box */
+} output;
+
+/* Results this large in the caller's memory are written past the caches. */
+#define STREAM_BYTES ((size_t)8 << 20)
+
+static bool at_edge(const cb_task *t, int out, const cb_box *kept)
+{
+    const cb_node *n = &t->plan->ir.nodes[t->stage->outs[out].node];
+    for (int d = 0; d < n->grid.ndim; d++) {
+        int j = t->stage->outs[out].axis[d];
+        int64_t have = j < 0 ? 1 : kept->hi[j] - kept->lo[j];
+        if (have != n->grid.axis[d].chunk) return true;
+    }
+    return false;
+}
+
+/* Strides of the node's axes turned into strides of the tail's domain. */
+static void to_domain(const cb_task *t, int out, const int64_t *node_strides, cb_view *view)
+{
+    const cb_node *n = &t->plan->ir.nodes[t->stage->outs[out].node];
+    memset(view->stride, 0, sizeof view->stride);
+    for (int d = 0; d < n->grid.ndim; d++) {
+        int j = t->stage->outs[out].axis[d];
+        if (j >= 0) view->stride[j] = node_strides[d];
+    }
+}
+
+static cubed_status make_output(const cb_task *t, int o, const cb_box *kept, const cb_state *folds,
+                                output *out, cubed_error *err)
+{
+    const cb_stage *s = t->stage;
+    const cb_node *n = &t->plan->ir.nodes[s->outs[o].node];
+    size_t size = cubed_dtype_size(n->dtype);
+    int64_t extents[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM];
+    void *p;
+    for (int j = 0; j < kept->ndim; j++) extents[j] = kept->hi[j] - kept->lo[j];
+    if (n->result) {
+        cb_node_shape(n, extents);
+        cb_dense_strides(n->grid.ndim, extents, size, strides);
+        to_domain(t, o, strides, &out->view);
+        out->view.base = n->result;
+        for (int j = 0; j < kept->ndim; j++) out->view.base += kept->lo[j] * out->view.stride[j];
+        return CUBED_OK;
+    }
+    if (s->outs[o].alias >= 0) {
+        out->view.base = folds[s->outs[o].alias].plane[0];
+        cb_dense_strides(kept->ndim, extents, size, out->view.stride);
+        return CUBED_OK;
+    }
+    if (!cb_out_is_chunk(s, o)) {
+        CB_TRY(cb_arena_alloc(t->arena, (size_t)cb_box_count(kept) * size, "output tile", &p, err));
+        out->view.base = p;
+        cb_dense_strides(kept->ndim, extents, size, out->view.stride);
+        return CUBED_OK;
+    }
+    size_t bytes = cb_chunk_bytes(t->plan, s->outs[o].node);
+    CB_TRY(cb_arena_alloc(t->arena, bytes, "output chunk", &p, err));
+    if (at_edge(t, o, kept)) memset(p, 0, bytes);
+    for (int d = 0; d < n->grid.ndim; d++) extents[d] = n->grid.axis[d].chunk;
+    cb_dense_strides(n->grid.ndim, extents, size, strides);
+    to_domain(t, o, strides, &out->view);
+    out->view.base = p;
+    return CUBED_OK;
+}
+
+static void shift(const cb_task *t, const output *outs, const cb_box *kept, const cb_box *part,
+                  cb_view *views)
+{
+    for (int o = 0; o < t->stage->nouts; o++) {
+        views[o] = outs[o].view;
+        for (int j = 0; j < kept->ndim; j++)
+            views[o].base += (part->lo[j] - kept->lo[j]) * views[o].stride[j];
+    }
+}
+
+static cubed_status run_copy(const cb_task *t, const cb_branch *b, const cb_box *part,
+                             const cb_view *view, cubed_error *err)
+{
+    const cb_load *l = &b->loads[b->results[0]];
+    size_t mark = cb_arena_mark(t->arena);
+    void *chunk = view->base;
+    if (cb_copy_in_place(t->plan, t->stage)) {
+        int64_t idx[CUBED_MAX_NDIM];
+        const cb_grid *g = &t->plan->ir.nodes[l->node].grid;
+        const void *data;
+        for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], part->lo[d]);
+        CB_TRY(cb_io_read(t->io, l->node, idx, chunk, t->arena, &data, t->count, err));
+        if (data != chunk) memcpy(chunk, data, cb_chunk_bytes(t->plan, l->node));
+        return CUBED_OK;
+    }
+    CB_TRY(cb_arena_alloc(t->arena, cb_chunk_bytes(t->plan, l->node), "chunk", &chunk, err));
+    CB_TRY(cb_load_gather(t, l, part, view, chunk, err));
+    cb_arena_release(t->arena, mark);
+    return CUBED_OK;
+}
+
+static cubed_status run_tail(const cb_task *t, const cb_box *kept, const cb_state *folds,
+                             const output *outs, cubed_error *err)
+{
+    const cb_program *prog = &t->stage->tail;
+    void *p;
+    CB_TRY(cb_arena_alloc(t->arena, (size_t)t->stage->nouts * sizeof(cb_view), "views", &p, err));
+    cb_view *views = p;
+    CB_TRY(cb_arena_alloc(t->arena, (size_t)t->stage->nfolds * sizeof(char *), "folds", &p, err));
+    char **planes = p;
+    for (int k = 0; k < t->stage->nfolds; k++) planes[k] = folds[k].plane[0];
+    size_t bytes = 0;
+    bool to_caller = true;
+    for (int o = 0; o < t->stage->nouts; o++) {
+        const cb_node *n = &t->plan->ir.nodes[t->stage->outs[o].node];
+        to_caller = to_caller && n->result;
+        bytes += (size_t)cb_box_count(kept) * cubed_dtype_size(n->dtype);
+    }
+    /* Whole arrays, not tasks: small tasks of a large result pollute the cache as much. */
+    bool stream = to_caller && bytes * (size_t)t->stage->ntasks >= STREAM_BYTES;
+    for (int i = 0; i < prog->nbranches; i++) {
+        cb_box part;
+        cb_box_intersect(&prog->branches[i].box, kept, &part);
+        if (cb_box_empty(&part)) continue;
+        if (t->cancel && *t->cancel) return cb_fail(err, CUBED_E_CANCELLED, "interrupted");
+        shift(t, outs, kept, &part, views);
+        if (t->stage->copy) {
+            CB_TRY(run_copy(t, &prog->branches[i], &part, &views[0], err));
+            continue;
+        }
+        size_t mark = cb_arena_mark(t->arena);
+        cb_vm *vm;
+        CB_TRY(cb_vm_open(t, prog, &prog->branches[i], &part, planes, views, -1, &vm, err));
+        cb_vm_store(vm, stream);
+        cb_arena_release(t->arena, mark);
+    }
+    return CUBED_OK;
+}
+
+/* Writes the chunks of one output that the task made. */
+static cubed_status write_chunks(const cb_task *t, int o, const cb_box *kept, const cb_view *view,
+                                 const cb_box *chunks, cubed_error *err)
+{
+    int node = t->stage->outs[o].node;
+    const cb_node *n = &t->plan->ir.nodes[node];
+    size_t size = cubed_dtype_size(n->dtype), bytes = cb_chunk_bytes(t->plan, node);
+    int64_t extents[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM];
+    for (int d = 0; d < n->grid.ndim; d++) extents[d] = n->grid.axis[d].chunk;
+    cb_dense_strides(n->grid.ndim, extents, size, strides);
+    memcpy(idx, chunks->lo, sizeof idx);
+    bool staging = cb_out_needs_staging(t->plan, t->stage, o);
+    do {
+        size_t mark = cb_arena_mark(t->arena);
+        const void *whole = view->base;
+        if (staging) {
+            cb_box box;
+            int64_t shape[CUBED_MAX_NDIM], from_strides[CUBED_MAX_NDIM], used = 1;
+            const char *from = view->base;
+            void *p;
+            cb_grid_box(&n->grid, idx, &box);
+            CB_TRY(cb_arena_alloc(t->arena, bytes, "staging chunk", &p, err));
+            for (int d = 0; d < n->grid.ndim; d++) {
+                int j = t->stage->outs[o].axis[d];
+                shape[d] = box.hi[d] - box.lo[d];
+                used *= shape[d];
+                from_strides[d] = j < 0 ? 0 : view->stride[j];
+                if (j >= 0) from += (box.lo[d] - kept->lo[j]) * view->stride[j];
+            }
+            if ((size_t)used * size != bytes) memset(p, 0, bytes);
+            cb_copy_box(n->grid.ndim, shape, size, p, strides, from, from_strides);
+            whole = p;
+        }
+        CB_TRY(cb_io_write(t->io, node, idx, whole, t->arena, t->count, err));
+        cb_arena_release(t->arena, mark);
+    } while (cb_odometer_next(chunks, idx));
+    return CUBED_OK;
+}
+
+/* PARTIAL: the planes of each fold make one chunk. */
+static cubed_status write_states(const cb_task *t, const cb_box *task_box, const cb_box *kept,
+                                 const cb_state *folds, cubed_error *err)
+{
+    for (int o = 0; o < t->stage->nouts; o++) {
+        int node = t->stage->outs[o].node, k = 0;
+        const cb_node *n = &t->plan->ir.nodes[node];
+        while (t->stage->folds[k].node != node) k++;
+        size_t size = cubed_dtype_size(n->dtype), bytes = cb_chunk_bytes(t->plan, node);
+        size_t mark = cb_arena_mark(t->arena);
+        int64_t extents[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM], dense[CUBED_MAX_NDIM];
+        int64_t idx[CUBED_MAX_NDIM];
+        void *p;
+        CB_TRY(cb_arena_alloc(t->arena, bytes, "staging chunk", &p, err));
+        memset(p, 0, bytes);
+        for (int d = 0; d < n->grid.ndim; d++) extents[d] = n->grid.axis[d].chunk;
+        cb_dense_strides(n->grid.ndim, extents, size, strides);
+        for (int d = 0; d < kept->ndim; d++) extents[d] = kept->hi[d] - kept->lo[d];
+        cb_dense_strides(kept->ndim, extents, size, dense);
+        for (int i = 0; i < t->stage->folds[k].nplanes; i++)
+            cb_copy_box(kept->ndim, extents, size, (char *)p + i * strides[1], strides + 2,
+                        folds[k].plane[i], dense);
+        idx[0] = task_box->lo[0];
+        idx[1] = 0;
+        for (int d = 0; d < kept->ndim; d++)
+            idx[d + 2] = cb_axis_find(&n->grid.axis[d + 2], kept->lo[d]);
+        CB_TRY(cb_io_write(t->io, node, idx, p, t->arena, t->count, err));
+        cb_arena_release(t->arena, mark);
+    }
+    return CUBED_OK;
+}
+
+typedef struct write_ctx {
+    const cb_task *t;
+    const cb_box *kept;
+    const output *outs;
+    int next;
+} write_ctx;
+
+/* cb_stage_task_writes gives the outputs in order. */
+static cubed_status write_one(void *ctx, int node, const cb_box *chunks, cubed_error *err)
+{
+    write_ctx *w = ctx;
+    int o = w->next++;
+    if (w->t->plan->ir.nodes[node].result) return CUBED_OK; /* is in place */
+    return write_chunks(w->t, o, w->kept, &w->outs[o].view, chunks, err);
+}
+
+static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
+{
+    const cb_stage *s = t->stage;
+    cb_box box, kept;
+    void *p;
+    cb_stage_task_box(s, task, &box);
+    kept = box;
+    if (s->partial) { /* without the groups */
+        kept.ndim--;
+        memmove(kept.lo, kept.lo + 1, sizeof kept.lo - sizeof *kept.lo);
+        memmove(kept.hi, kept.hi + 1, sizeof kept.hi - sizeof *kept.hi);
+    }
+    CB_TRY(cb_arena_alloc(t->arena, (size_t)s->nfolds * sizeof(cb_state), "states", &p, err));
+    cb_state *folds = p;
+    for (int k = 0; k < s->nfolds; k++) {
+        folds[k].plane[1] = NULL;
+        for (int i = 0; i < s->folds[k].nplanes; i++) {
+            CB_TRY(cb_arena_alloc(t->arena,
+                                  (size_t)cb_box_count(&kept) * cubed_dtype_size(s->folds[k].dtype),
+                                  "fold state", &p, err));
+            folds[k].plane[i] = p;
+        }
+    }
+    if (s->nfolds) CB_TRY(cb_fold_task(t, &box, &kept, folds, err));
+    if (s->partial) return write_states(t, &box, &kept, folds, err);
+
+    CB_TRY(cb_arena_alloc(t->arena, (size_t)s->nouts * sizeof(output), "outputs", &p, err));
+    output *outs = p;
+    for (int o = 0; o < s->nouts; o++) CB_TRY(make_output(t, o, &kept, folds, &outs[o], err));
+    size_t mark = cb_arena_mark(t->arena);
+    CB_TRY(run_tail(t, &kept, folds, outs, err));
+    cb_arena_release(t->arena, mark);
+    write_ctx w = {t, &kept, outs, 0};
+    return cb_stage_task_writes(t->plan, s, task, write_one, &w, err);
+}
+
+cubed_status cb_task_run(const cubed_plan *plan, const cb_stage *stage, int64_t task, cb_io *io,
+                         cb_arena *arena, const volatile int *cancel, cb_io_count *count,
+                         cubed_error *err)
+{
+    cb_task t = {plan, stage, &plan->ctx->kernels, io, arena, count, cancel};
+    size_t mark = cb_arena_mark(arena);
+    cubed_status st = run(&t, task, err);
+    cb_arena_release(arena, mark);
+    if (st == CUBED_OK || st == CUBED_E_CANCELLED) return st;
+    return cb_context(err, st, "stage %d (%s), task %lld", stage->index, stage->name,
+                      (long long)task);
+}

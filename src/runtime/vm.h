@@ -1,0 +1,56 @@
+/* Evaluating one branch of a program over a box, vector by vector. */
+#ifndef CB_RUNTIME_VM_H
+#define CB_RUNTIME_VM_H
+
+#include "plan/need.h"
+#include "runtime/io.h"
+
+/* What a task has at hand. */
+typedef struct cb_task {
+    const cubed_plan *plan;
+    const cb_stage *stage;
+    const cb_kernels *kernels;
+    cb_io *io;
+    cb_arena *arena;
+    cb_io_count *count;
+    const volatile int *cancel;
+} cb_task;
+
+/* A strided buffer over the axes of a box: element x of the box (from its lo) is at base +
+ * sum(stride[d] * x[d]). Strides in bytes. */
+typedef struct cb_view {
+    char *base;
+    int64_t stride[CUBED_MAX_NDIM];
+} cb_view;
+
+/* Dense strides over these extents, last axis fastest. */
+void cb_dense_strides(int ndim, const int64_t *extents, size_t item_size, int64_t *strides);
+
+typedef struct cb_vm cb_vm;
+
+/* Makes buffers and registers for `branch` and loads its part of `box` (which lies within the
+ * branch). `folds` are the dense states that tail loads of this stage read, over `box`. `inner` is
+ * the first axis of the run that vectors walk (-1: chosen for speed, by outputs and loads).
+ * Everything is in the arena above the current mark. */
+CUBED_MUST_CHECK cubed_status cb_vm_open(const cb_task *t, const cb_program *prog,
+                                         const cb_branch *branch, const cb_box *box,
+                                         char *const *folds, const cb_view *outs, int inner,
+                                         cb_vm **out, cubed_error *err);
+/* First axis of the inner run, and its length. */
+int cb_vm_inner(const cb_vm *vm);
+int64_t cb_vm_run(const cb_vm *vm);
+/* Goes to the run at idx (positions in the box of the axes before `inner`; the rest is ignored). */
+void cb_vm_seek(cb_vm *vm, const int64_t *idx);
+/* Evaluates elements p..p+n-1 of the run, n <= CB_VECTOR; results are valid until the next call. */
+void cb_vm_vector(cb_vm *vm, int64_t p, size_t n);
+const void *cb_vm_result(const cb_vm *vm, int result);
+/* Evaluates the whole box into the outputs given to cb_vm_open. `stream`: past the caches. */
+void cb_vm_store(cb_vm *vm, bool stream);
+
+/* Loads the part of a stored node that `load` sees of `box` into `dst`, a view over the box's axes.
+ * `chunk` is a buffer for one of its chunks. */
+CUBED_MUST_CHECK cubed_status cb_load_gather(const cb_task *t, const cb_load *load,
+                                             const cb_box *box, const cb_view *dst, void *chunk,
+                                             cubed_error *err);
+
+#endif
