@@ -19,7 +19,9 @@ typedef struct cubed_target {
     const char *codecs;    /* JSON: v3 "codecs" list, or v2 compressor object; NULL: zstd level 1 */
     const int64_t *chunks; /* of the Zarr array; NULL: the array's own */
     bool overwrite;        /* replace what is at `url`; else that is CUBED_E_EXISTS */
-    void *data;            /* C-order buffer of the result, borrowed until the plan is gone */
+    /* Without url: the result goes to this C-order buffer, borrowed until the plan is gone. It may
+     * be NULL and given later by cubed_plan_bind_result. */
+    void *data;
 } cubed_target;
 
 typedef struct cubed_plan_options {
@@ -44,8 +46,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_new(cubed_context *ctx,
 CUBED_API cubed_plan *cubed_plan_ref(cubed_plan *plan);
 CUBED_API void cubed_plan_unref(cubed_plan *plan);
 
-/* The plan as bytes: versioned, checksummed, without secrets. CUBED_E_UNSUPPORTED if it reads or
- * writes borrowed memory larger than 64 KiB (small sources travel inside). *data is freed with
+/* Says where result number `target` (in the order of the targets) goes, which has no url: `size`
+ * must be its bytes. Not while the plan runs. A loaded plan has no addresses: its results in memory
+ * are bound again before it can run. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_bind_result(cubed_plan *plan, int target,
+                                                               void *data, size_t size,
+                                                               cubed_error *err);
+
+/* The plan as bytes: versioned, checksummed, without secrets. CUBED_E_UNSUPPORTED if it reads
+ * borrowed memory larger than 64 KiB (smaller sources travel inside). *data is freed with
  * cubed_plan_free_bytes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_save(const cubed_plan *plan, void **data,
                                                         size_t *size, cubed_error *err);

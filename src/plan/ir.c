@@ -180,7 +180,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
         if (n->inputs[k] < 0 || n->inputs[k] >= i) return BAD("input number %d", n->inputs[k]);
     }
     if (n->stored && cb_node_is_source(n)) return BAD("a stored source");
-    if (n->is_target && (!n->stored || (!n->url && !n->result))) return BAD("a target nowhere");
+    if (n->is_target && (!n->stored || (!n->url && !n->to_memory))) return BAD("a target nowhere");
     if (n->kind == CB_NODE_PARTIAL && !n->stored) return BAD("fold states that are not stored");
     const cb_node *in = n->ninputs ? &ir->nodes[n->inputs[0]] : NULL;
     if (n->kind != CB_NODE_ELEM && n->kind != CB_NODE_CAST && in && in->dtype != n->dtype)

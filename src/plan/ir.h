@@ -50,7 +50,8 @@ typedef struct cb_node {
     bool overwrite;
 
     const void *data;    /* MEMORY: element 0 */
-    void *result;        /* results in the caller's memory */
+    bool to_memory;      /* a result in the caller's memory */
+    void *result;        /* where; NULL until it is bound */
     int64_t strides[CUBED_MAX_NDIM]; /* bytes; MEMORY */
     bool owned;          /* data lies in the zone and travels in the blob */
 

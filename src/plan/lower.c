@@ -124,7 +124,7 @@ static cubed_status lower_leaf(lowering *lo, int node, const cb_map *map, int *v
         }
         break;
     }
-    default: load.kind = n->result ? CB_LOAD_MEMORY : CB_LOAD_STORED; break;
+    default: load.kind = n->to_memory ? CB_LOAD_MEMORY : CB_LOAD_STORED; break;
     }
     CB_TRY(add_load(lo, &load, value, err));
     return remember(lo, node, map, *value, err);

@@ -39,7 +39,7 @@ bool cb_out_is_chunk(const cb_stage *s, int out)
 bool cb_out_needs_staging(const cubed_plan *p, const cb_stage *s, int out)
 {
     const cb_node *n = &p->ir.nodes[s->outs[out].node];
-    if (n->result) return false;
+    if (n->to_memory) return false;
     if (s->partial || !single_chunk_tasks(s)) return true;
     if (cb_out_is_chunk(s, out)) return false;
     for (int d = 0; d < n->grid.ndim; d++) {
@@ -54,7 +54,7 @@ bool cb_copy_in_place(const cubed_plan *p, const cb_stage *s)
     if (!s->copy || s->tail.nbranches != 1 || !single_chunk_tasks(s)) return false;
     const cb_load *l = &s->tail.branches[0].loads[s->tail.branches[0].results[0]];
     const cb_node *out = &p->ir.nodes[s->outs[0].node];
-    if (out->result || !cb_map_is_identity(&l->map)) return false;
+    if (out->to_memory || !cb_map_is_identity(&l->map)) return false;
     const cb_grid *from = &p->ir.nodes[l->node].grid;
     for (int d = 0; d < from->ndim; d++) {
         if (from->axis[d].chunk != out->grid.axis[d].chunk ||
@@ -286,7 +286,7 @@ void cb_stage_project(const cubed_plan *p, cb_stage *s)
         const cb_node *n = &p->ir.nodes[out->node];
         size_t chunk = cb_chunk_bytes(p, out->node);
         uint64_t chunks = (uint64_t)cb_grid_count(&n->grid);
-        if (!n->result && out->alias < 0 && !s->partial)
+        if (!n->to_memory && out->alias < 0 && !s->partial)
             tiles = cb_sat_add(
                 tiles, cb_arena_round(cb_out_is_chunk(s, o)
                                           ? chunk

@@ -226,7 +226,7 @@ static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
         if (b->loads[v].kind != CB_LOAD_FOLD || users[v] <= 0) continue;
         cb_stage_out *out = &s->outs[users[v] - 1];
         const cb_node *n = &ir->nodes[out->node];
-        if (out->alias < 0 && !n->result &&
+        if (out->alias < 0 && !n->to_memory &&
             cubed_dtype_size(n->dtype) == cubed_dtype_size(b->loads[v].dtype))
             out->alias = b->loads[v].fold;
     }
@@ -300,7 +300,7 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
         if (n->url)
             cb_buf_puts(&text, last && last[1] ? last + 1 : n->url);
         else
-            cb_buf_printf(&text, n->result ? "result-%d" : "array-%d", s->outs[o].node);
+            cb_buf_printf(&text, n->to_memory ? "result-%d" : "array-%d", s->outs[o].node);
     }
     s->name = text.failed ? NULL : cb_zone_strdup(p->ir.zone, text.data);
     cb_buf_free(&text);

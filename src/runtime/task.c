@@ -46,7 +46,7 @@ static cubed_status make_output(const cb_task *t, int o, const cb_box *kept, con
     int64_t extents[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM];
     void *p;
     for (int j = 0; j < kept->ndim; j++) extents[j] = kept->hi[j] - kept->lo[j];
-    if (n->result) {
+    if (n->to_memory) {
         cb_node_shape(n, extents);
         cb_dense_strides(n->grid.ndim, extents, size, strides);
         to_domain(t, o, strides, &out->view);
@@ -120,7 +120,7 @@ static cubed_status run_tail(const cb_task *t, const cb_box *kept, const cb_stat
     bool to_caller = true;
     for (int o = 0; o < t->stage->nouts; o++) {
         const cb_node *n = &t->plan->ir.nodes[t->stage->outs[o].node];
-        to_caller = to_caller && n->result;
+        to_caller = to_caller && n->to_memory;
         bytes += (size_t)cb_box_count(kept) * cubed_dtype_size(n->dtype);
     }
     /* Whole arrays, not tasks: small tasks of a large result pollute the cache as much. */
@@ -227,7 +227,7 @@ static cubed_status write_one(void *ctx, int node, const cb_box *chunks, cubed_e
 {
     write_ctx *w = ctx;
     int o = w->next++;
-    if (w->t->plan->ir.nodes[node].result) return CUBED_OK; /* is in place */
+    if (w->t->plan->ir.nodes[node].to_memory) return CUBED_OK; /* is in place */
     return write_chunks(w->t, o, w->kept, &w->outs[o].view, chunks, err);
 }
 

@@ -1,0 +1,151 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/ops_pkg.h"
+
+cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cubed_array **out, cubed_error *err)
+{
+    if (x->node.dtype == dtype) {
+        *out = cubed_array_ref(x);
+        return CUBED_OK;
+    }
+    cb_node n = cb_graph_like(x, CB_NODE_CAST, dtype);
+    n.attrs = x->node.attrs;
+    return cb_graph_add(x->ctx, &n, &x, out, err);
+}
+
+cubed_status cubed_astype(cubed_array *x, cubed_dtype dtype, cubed_array **out, cubed_error *err)
+{
+    if ((unsigned)dtype >= CUBED_DTYPE_COUNT)
+        return cb_fail(err, CUBED_E_TYPE, "astype: dtype %d is none", (int)dtype);
+    return cb_op_cast(x, dtype, out, err);
+}
+
+static void shape_text(const cubed_array *x, char *text, size_t cap)
+{
+    size_t n = (size_t)snprintf(text, cap, "(");
+    for (int d = 0; d < x->node.grid.ndim && n < cap; d++)
+        n += (size_t)snprintf(text + n, cap - n, "%s%" PRId64, d ? ", " : "", x->shape[d]);
+    if (n < cap) snprintf(text + n, cap - n, ")");
+}
+
+/* NumPy's rule: shapes are aligned at their ends, extents are equal or 1. */
+static cubed_status broadcast_shape(cubed_op op, cubed_array *const *args, int nargs, int *ndim,
+                                    int64_t *shape, cubed_error *err)
+{
+    *ndim = 0;
+    for (int i = 0; i < nargs; i++) {
+        if (args[i]->node.grid.ndim > *ndim) *ndim = args[i]->node.grid.ndim;
+    }
+    for (int d = 0; d < *ndim; d++) shape[d] = 1;
+    for (int i = 0; i < nargs; i++) {
+        int lead = *ndim - args[i]->node.grid.ndim;
+        for (int d = lead; d < *ndim; d++) {
+            int64_t n = args[i]->shape[d - lead];
+            if (n == 1 || n == shape[d]) continue;
+            if (shape[d] != 1) {
+                char a[256], b[256];
+                shape_text(args[0], a, sizeof a);
+                shape_text(args[i], b, sizeof b);
+                return cb_fail(err, CUBED_E_ARG, "%s: shapes %s and %s do not broadcast",
+                               cubed_op_name(op), a, b);
+            }
+            shape[d] = n;
+        }
+    }
+    return CUBED_OK;
+}
+
+static bool is_generated(const cubed_array *x)
+{
+    return x->node.kind == CB_NODE_FULL || x->node.kind == CB_NODE_INDEX;
+}
+
+/* The result's chunks are those of the largest operand, by axes that it broadcasts those of the
+ * next; operands that are computed from nothing have no say if others do. */
+static void broadcast_grid(cubed_array *const *args, int nargs, int ndim, const int64_t *shape,
+                           cb_grid *grid)
+{
+    grid->ndim = ndim;
+    for (int d = 0; d < ndim; d++) {
+        int64_t best = -1;
+        grid->axis[d] = cb_axis_regular(shape[d], cb_max_i64(1, shape[d]));
+        for (int i = 0; i < nargs; i++) {
+            int lead = ndim - args[i]->node.grid.ndim;
+            if (d < lead || args[i]->shape[d - lead] != shape[d]) continue;
+            int64_t size = 1;
+            for (int k = 0; k < args[i]->node.grid.ndim; k++) size *= args[i]->shape[k];
+            size = is_generated(args[i]) ? 0 : cb_max_i64(1, size);
+            if (size <= best) continue;
+            best = size;
+            grid->axis[d] = args[i]->node.grid.axis[d - lead];
+        }
+    }
+}
+
+static cubed_status prepare_operand(cubed_array *x, cubed_dtype dtype, int ndim,
+                                    const int64_t *shape, cubed_array **out, cubed_error *err)
+{
+    cubed_array *cast;
+    CB_TRY(cb_op_cast(x, dtype, &cast, err));
+    bool same = x->node.grid.ndim == 0 ||
+                (x->node.grid.ndim == ndim &&
+                 memcmp(x->shape, shape, (size_t)ndim * sizeof *shape) == 0);
+    if (same) {
+        *out = cast;
+        return CUBED_OK;
+    }
+    cubed_status st = cubed_broadcast_to(cast, ndim, shape, out, err);
+    cubed_array_unref(cast);
+    return st;
+}
+
+cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs, cubed_array **out,
+                               cubed_error *err)
+{
+    cubed_op same;
+    int arity = 0, ndim;
+    int64_t shape[CUBED_MAX_NDIM];
+    const char *name = cubed_op_name(op);
+    if (!name || !cubed_op_parse(name, &same, &arity))
+        return cb_fail(err, CUBED_E_ARG, "operation number %d is none", (int)op);
+    if (nargs != arity)
+        return cb_fail(err, CUBED_E_ARG, "%s takes %d operands, got %d", name, arity, nargs);
+    for (int i = 1; i < nargs; i++) {
+        if (args[i]->ctx != args[0]->ctx)
+            return cb_fail(err, CUBED_E_ARG, "%s: operands are of different contexts", name);
+    }
+    int first = op == CUBED_OP_WHERE ? 1 : 0;
+    if (first && args[0]->node.dtype != CUBED_BOOL)
+        return cb_fail(err, CUBED_E_TYPE, "where: the condition is %s, expected bool",
+                       cubed_dtype_name(args[0]->node.dtype));
+    cubed_dtype type = args[first]->node.dtype;
+    for (int i = first + 1; i < nargs; i++) type = cubed_dtype_promote(type, args[i]->node.dtype);
+    if (!cb_op_accepts(op, type))
+        return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name, cubed_dtype_name(type));
+    if (cb_op_rule(op) == CB_RESULT_FLOAT && cubed_dtype_kind(type) < CUBED_KIND_FLOAT)
+        type = CUBED_FLOAT64;
+    if (cb_op_rule(op) == CB_RESULT_INDEX) type = CUBED_INT64;
+    CB_TRY(broadcast_shape(op, args, nargs, &ndim, shape, err));
+    CB_TRY(cb_check_shape(name, ndim, shape, type, err));
+
+    cb_node n = {.kind = CB_NODE_ELEM, .op = op, .ninputs = nargs,
+                 .dtype = cb_op_result(op, type)};
+    broadcast_grid(args, nargs, ndim, shape, &n.grid);
+    for (int d = 0; d < ndim; d++) {
+        for (int i = 0; i < nargs && !n.dim_names[d]; i++) {
+            int lead = ndim - args[i]->node.grid.ndim;
+            if (d >= lead) n.dim_names[d] = args[i]->node.dim_names[d - lead];
+        }
+    }
+    cubed_array *in[3] = {NULL, NULL, NULL};
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < nargs; i++)
+        CB_GO(prepare_operand(args[i], i < first ? CUBED_BOOL : type, ndim, shape, &in[i], err));
+    CB_GO(cb_graph_add(args[0]->ctx, &n, in, out, err));
+out:
+    for (int i = 0; i < nargs; i++) cubed_array_unref(in[i]);
+    return st;
+}

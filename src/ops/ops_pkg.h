@@ -1,0 +1,21 @@
+/* Shared by the files of this folder only. */
+#ifndef CB_OPS_PKG_H
+#define CB_OPS_PKG_H
+
+#include "plan/graph.h"
+
+/* x seen through a map; a view of a view refers to the array beneath. Keeps attributes; `names` has
+ * the result's dimension names. */
+CUBED_MUST_CHECK cubed_status cb_op_view(cubed_array *x, const cb_map *map, const cb_grid *grid,
+                                         const char *const *names, cubed_array **out,
+                                         cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cubed_array **out,
+                                         cubed_error *err);
+/* A 0-d constant. */
+CUBED_MUST_CHECK cubed_status cb_op_scalar(cubed_context *ctx, cubed_dtype dtype, double value,
+                                           cubed_array **out, cubed_error *err);
+/* Makes negative axes positive; CUBED_E_ARG if one is out of range or comes twice. */
+CUBED_MUST_CHECK cubed_status cb_op_axes(const char *what, int ndim, const int *axes, int n,
+                                         uint32_t *mask, cubed_error *err);
+
+#endif

@@ -1,0 +1,163 @@
+/* Reductions in terms of the kernel's folds: a mean is a sum and a division, a variance the sum of
+ * squared deviations and a division. States of floats are float64, so float32 loses nothing on the
+ * way. */
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/ops_pkg.h"
+#include "plan/fold.h"
+
+/* The type in which the fold runs. */
+static cubed_dtype state_type(cubed_fold fold, cubed_dtype dtype)
+{
+    cubed_kind kind = cubed_dtype_kind(dtype);
+    switch (fold) {
+    case CUBED_FOLD_MIN:
+    case CUBED_FOLD_MAX: return dtype;
+    case CUBED_FOLD_ALL:
+    case CUBED_FOLD_ANY: return CUBED_BOOL;
+    case CUBED_FOLD_SUM:
+    case CUBED_FOLD_PROD:
+        if (kind == CUBED_KIND_BOOL || kind == CUBED_KIND_INT) return CUBED_INT64;
+        if (kind == CUBED_KIND_UINT) return CUBED_UINT64;
+        break;
+    default: break;
+    }
+    return kind == CUBED_KIND_COMPLEX ? CUBED_COMPLEX128 : CUBED_FLOAT64;
+}
+
+/* The type of the result. */
+static cubed_dtype result_type(cubed_fold fold, cubed_dtype dtype)
+{
+    cubed_kind kind = cubed_dtype_kind(dtype);
+    bool small_float = dtype == CUBED_FLOAT32 || dtype == CUBED_COMPLEX64;
+    if (fold == CUBED_FOLD_MIN || fold == CUBED_FOLD_MAX) return dtype;
+    if (fold == CUBED_FOLD_ALL || fold == CUBED_FOLD_ANY) return CUBED_BOOL;
+    if (small_float) return dtype;
+    return kind < CUBED_KIND_FLOAT ? state_type(fold, dtype) : dtype;
+}
+
+static cb_fold_kind kernel_fold(cubed_fold fold)
+{
+    switch (fold) {
+    case CUBED_FOLD_PROD: return CB_FOLD_PROD;
+    case CUBED_FOLD_MIN:
+    case CUBED_FOLD_ALL: return CB_FOLD_MIN;
+    case CUBED_FOLD_MAX:
+    case CUBED_FOLD_ANY: return CB_FOLD_MAX;
+    case CUBED_FOLD_VAR:
+    case CUBED_FOLD_STD: return CB_FOLD_M2;
+    default: return CB_FOLD_SUM;
+    }
+}
+
+static cubed_status add_fold(cubed_array *x, cb_fold_kind kind, uint32_t reduced, cubed_array **out,
+                             cubed_error *err)
+{
+    cb_node n = {.kind = CB_NODE_FOLD, .dtype = x->node.dtype, .fold = kind, .reduced = reduced,
+                 .ninputs = 1};
+    n.grid = cb_fold_kept_grid(&x->node.grid, reduced);
+    for (int d = 0, k = 0; d < x->node.grid.ndim; d++) {
+        if (!(reduced >> d & 1)) n.dim_names[k++] = x->node.dim_names[d];
+    }
+    return cb_graph_add(x->ctx, &n, &x, out, err);
+}
+
+/* x = x op value, dropping the old x. */
+static cubed_status apply(cubed_op op, cubed_array **x, double value, cubed_error *err)
+{
+    cubed_array *scalar, *result;
+    CB_TRY(cb_op_scalar((*x)->ctx, (*x)->node.dtype, value, &scalar, err));
+    cubed_array *args[2] = {*x, scalar};
+    cubed_status st = cubed_elementwise(op, args, 2, &result, err);
+    cubed_array_unref(scalar);
+    if (st != CUBED_OK) return st;
+    cubed_array_unref(*x);
+    *x = result;
+    return CUBED_OK;
+}
+
+static cubed_status replace(cubed_array **x, cubed_array *by)
+{
+    cubed_array_unref(*x);
+    *x = by;
+    return CUBED_OK;
+}
+
+/* What turns the fold's state into the result. */
+static cubed_status finish(cubed_fold fold, cubed_array **x, int64_t count, double correction,
+                           cubed_error *err)
+{
+    if (fold == CUBED_FOLD_MEAN) CB_TRY(apply(CUBED_OP_DIVIDE, x, (double)count, err));
+    if (fold == CUBED_FOLD_VAR || fold == CUBED_FOLD_STD) {
+        double divisor = (double)count - correction;
+        CB_TRY(apply(CUBED_OP_DIVIDE, x, divisor > 0 ? divisor : 0, err));
+    }
+    if (fold == CUBED_FOLD_STD) {
+        cubed_array *root;
+        CB_TRY(cubed_elementwise(CUBED_OP_SQRT, x, 1, &root, err));
+        return replace(x, root);
+    }
+    return CUBED_OK;
+}
+
+static cubed_status restore_axes(cubed_array **x, int ndim, uint32_t reduced, cubed_error *err)
+{
+    for (int d = 0; d < ndim; d++) {
+        cubed_array *wider;
+        if (!(reduced >> d & 1)) continue;
+        CB_TRY(cubed_expand_dims(*x, d, &wider, err));
+        CB_TRY(replace(x, wider));
+    }
+    return CUBED_OK;
+}
+
+cubed_status cubed_reduce(cubed_fold fold, cubed_array *x, const cubed_fold_options *options,
+                          cubed_array **out, cubed_error *err)
+{
+    static const cubed_fold_options defaults = CUBED_FOLD_OPTIONS_INIT;
+    const cubed_fold_options *o = options ? options : &defaults;
+    const char *name = cubed_fold_name(fold);
+    int ndim = x->node.grid.ndim;
+    uint32_t reduced;
+    if (!name) return cb_fail(err, CUBED_E_ARG, "reduction number %d is none", (int)fold);
+    if (o->struct_size != sizeof *o)
+        return cb_fail(err, CUBED_E_ARG, "%s: options.struct_size is %zu, expected %zu", name,
+                       o->struct_size, sizeof *o);
+    if (!cb_fold_accepts(fold, x->node.dtype))
+        return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name,
+                       cubed_dtype_name(x->node.dtype));
+    CB_TRY(cb_op_axes(name, ndim, o->axes, o->axes ? o->naxes : 0, &reduced, err));
+    if (!o->axes) reduced = ndim == 32 ? UINT32_MAX : ((uint32_t)1 << ndim) - 1;
+    int64_t count = 1;
+    for (int d = 0; d < ndim; d++) {
+        if (reduced >> d & 1) count *= x->shape[d];
+    }
+    if (count == 0 && (fold == CUBED_FOLD_MIN || fold == CUBED_FOLD_MAX))
+        return cb_fail(err, CUBED_E_ARG, "%s of no elements: a reduced axis has extent 0", name);
+
+    cubed_array *a = NULL, *b = NULL;
+    cubed_status st;
+    CB_GO(cb_op_cast(x, state_type(fold, x->node.dtype), &a, err));
+    uint32_t axes = reduced;
+    if (axes == 0) { /* over no axes: over a new one of extent 1 */
+        if (ndim == CUBED_MAX_NDIM) {
+            st = cb_fail(err, CUBED_E_UNSUPPORTED, "%s of %d dimensions over no axis", name, ndim);
+            goto out;
+        }
+        CB_GO(cubed_expand_dims(a, ndim, &b, err));
+        CB_GO(replace(&a, b));
+        axes = (uint32_t)1 << ndim;
+    }
+    CB_GO(add_fold(a, kernel_fold(fold), axes, &b, err));
+    CB_GO(replace(&a, b));
+    CB_GO(finish(fold, &a, count, o->correction, err));
+    CB_GO(cb_op_cast(a, result_type(fold, x->node.dtype), &b, err));
+    CB_GO(replace(&a, b));
+    if (o->keepdims) CB_GO(restore_axes(&a, ndim, reduced, err));
+    *out = a;
+    a = NULL;
+out:
+    cubed_array_unref(a);
+    return st;
+}

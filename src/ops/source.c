@@ -1,0 +1,148 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "ops/ops_pkg.h"
+#include "plan/plan.h"
+
+cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array **out,
+                              cubed_error *err)
+{
+    cb_zone *zone = NULL;
+    cubed_store *store = NULL;
+    cb_zarr_array *z = NULL;
+    const char *where, *path;
+    cubed_status st;
+    CB_GO(cb_zone_new(&ctx->alloc, &zone, err));
+    CB_GO(cb_url_split(zone, url, &where, &path, err));
+    CB_GO(cb_store_open(&ctx->alloc, where, &store, err));
+    CB_GO(cb_zarr_open(store, path, &z, err));
+    const cb_zarr_meta *m = cb_zarr_get_meta(z);
+    cb_node n = {.kind = CB_NODE_ZARR, .dtype = m->dtype, .url = url, .attrs = m->attrs,
+                 .zarr_format = m->format};
+    n.grid = cb_grid_regular(m->ndim, m->shape, m->chunk);
+    memcpy(n.dim_names, m->dim_names, sizeof n.dim_names);
+    CB_GO(cb_graph_add(ctx, &n, NULL, out, err));
+out:
+    cb_zarr_close(z);
+    cb_store_close(store);
+    cb_zone_free(zone);
+    return st;
+}
+
+/* Chunks of a new array: the caller's, or automatic ones. */
+static cubed_status make_grid(const char *what, cubed_dtype dtype, int ndim, const int64_t *shape,
+                              const int64_t *chunks, cb_grid *out, cubed_error *err)
+{
+    int64_t chosen[CUBED_MAX_NDIM];
+    CB_TRY(cb_check_shape(what, ndim, shape, dtype, err));
+    cb_auto_chunks(ndim, shape, cubed_dtype_size(dtype), CB_AUTO_CHUNK_BYTES, chosen);
+    for (int d = 0; d < ndim && chunks; d++) {
+        chosen[d] = chunks[d] == -1 ? cb_max_i64(1, shape[d]) : chunks[d];
+        if (chosen[d] < 1)
+            return cb_fail(err, CUBED_E_ARG, "%s: chunks[%d] is %" PRId64 ", expected >= 1, or -1",
+                           what, d, chunks[d]);
+    }
+    CB_TRY(cb_check_shape(what, ndim, chosen, dtype, err));
+    *out = cb_grid_regular(ndim, shape, chosen);
+    return CUBED_OK;
+}
+
+cubed_status cubed_array_from_memory(cubed_context *ctx, cubed_dtype dtype, int ndim,
+                                     const int64_t *shape, const int64_t *strides,
+                                     const int64_t *chunks, const void *data, cubed_array **out,
+                                     cubed_error *err)
+{
+    cb_node n = {.kind = CB_NODE_MEMORY, .dtype = dtype, .data = data};
+    if ((unsigned)dtype >= CUBED_DTYPE_COUNT)
+        return cb_fail(err, CUBED_E_TYPE, "from_memory: dtype %d is none", (int)dtype);
+    if (!data) return cb_fail(err, CUBED_E_ARG, "from_memory: data is NULL");
+    CB_TRY(make_grid("from_memory", dtype, ndim, shape, chunks, &n.grid, err));
+    int64_t s = (int64_t)cubed_dtype_size(dtype);
+    for (int d = ndim - 1; d >= 0; d--) {
+        n.strides[d] = strides ? strides[d] : s;
+        s *= shape[d];
+    }
+    return cb_graph_add(ctx, &n, NULL, out, err);
+}
+
+cubed_status cubed_array_full(cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape,
+                              const int64_t *chunks, const cubed_scalar *value, cubed_array **out,
+                              cubed_error *err)
+{
+    cb_node n = {.kind = CB_NODE_FULL, .dtype = dtype, .value = *value};
+    if ((unsigned)dtype >= CUBED_DTYPE_COUNT)
+        return cb_fail(err, CUBED_E_TYPE, "full: dtype %d is none", (int)dtype);
+    CB_TRY(make_grid("full", dtype, ndim, shape, chunks, &n.grid, err));
+    return cb_graph_add(ctx, &n, NULL, out, err);
+}
+
+cubed_status cubed_array_index(cubed_context *ctx, int ndim, const int64_t *shape,
+                               const int64_t *chunks, int64_t start, cubed_array **out,
+                               cubed_error *err)
+{
+    cb_node n = {.kind = CB_NODE_INDEX, .dtype = CUBED_INT64, .start = start};
+    CB_TRY(make_grid("index", CUBED_INT64, ndim, shape, chunks, &n.grid, err));
+    return cb_graph_add(ctx, &n, NULL, out, err);
+}
+
+cubed_status cubed_array_random(cubed_context *ctx, int ndim, const int64_t *shape,
+                                const int64_t *chunks, int64_t seed, cubed_array **out,
+                                cubed_error *err)
+{
+    cubed_array *args[2] = {NULL, NULL};
+    cubed_scalar key = {.i64 = seed};
+    cubed_status st;
+    CB_GO(cubed_array_index(ctx, ndim, shape, chunks, 0, &args[0], err));
+    CB_GO(cubed_array_full(ctx, CUBED_INT64, 0, NULL, NULL, &key, &args[1], err));
+    CB_GO(cubed_elementwise(CUBED_OP_RANDOM_UNIFORM, args, 2, out, err));
+out:
+    cubed_array_unref(args[0]);
+    cubed_array_unref(args[1]);
+    return st;
+}
+
+cubed_status cb_op_scalar(cubed_context *ctx, cubed_dtype dtype, double value, cubed_array **out,
+                          cubed_error *err)
+{
+    cubed_scalar v = {.f64 = value}, cast = v;
+    if (dtype == CUBED_COMPLEX128) cast.c128[1] = 0;
+    return cubed_array_full(ctx, dtype, 0, NULL, NULL, &cast, out, err);
+}
+
+static cubed_status same_values(cubed_array *x, const char *attrs, const char *const *names,
+                                cubed_array **out, cubed_error *err)
+{
+    cb_node n = cb_graph_like(x, CB_NODE_VIEW, x->node.dtype);
+    n.map = cb_map_identity(x->node.grid.ndim);
+    n.attrs = attrs;
+    if (names) memcpy(n.dim_names, names, (size_t)n.grid.ndim * sizeof *names);
+    return cb_graph_add(x->ctx, &n, &x, out, err);
+}
+
+cubed_status cubed_array_with_attrs(cubed_array *x, const char *json, cubed_array **out,
+                                    cubed_error *err)
+{
+    json_t *doc = NULL;
+    CB_TRY(cb_json_parse("attributes", json, strlen(json), &doc, err));
+    bool ok = json_is_object(doc);
+    json_decref(doc);
+    if (!ok) return cb_fail(err, CUBED_E_ARG, "attributes are no JSON object: %.80s", json);
+    return same_values(x, json, NULL, out, err);
+}
+
+cubed_status cubed_array_with_dim_names(cubed_array *x, const char *const *names,
+                                        cubed_array **out, cubed_error *err)
+{
+    return same_values(x, x->node.attrs, names, out, err);
+}
+
+cubed_status cubed_rechunk(cubed_array *x, const int64_t *chunks, cubed_array **out,
+                           cubed_error *err)
+{
+    cb_node n = cb_graph_like(x, CB_NODE_COPY, x->node.dtype);
+    n.attrs = x->node.attrs;
+    CB_TRY(make_grid("rechunk", n.dtype, n.grid.ndim, x->shape, chunks, &n.grid, err));
+    return cb_graph_add(x->ctx, &n, &x, out, err);
+}

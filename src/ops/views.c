@@ -1,0 +1,255 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/ops_pkg.h"
+
+cubed_status cb_op_view(cubed_array *x, const cb_map *map, const cb_grid *grid,
+                        const char *const *names, cubed_array **out, cubed_error *err)
+{
+    cb_node n = {.kind = CB_NODE_VIEW, .dtype = x->node.dtype, .grid = *grid, .ninputs = 1,
+                 .map = *map, .attrs = x->node.attrs};
+    memcpy(n.dim_names, names, (size_t)grid->ndim * sizeof *names);
+    cubed_array *in = x;
+    if (x->node.kind == CB_NODE_VIEW) {
+        n.map = cb_map_compose(&x->node.map, map);
+        in = x->in[0];
+    }
+    return cb_graph_add(x->ctx, &n, &in, out, err);
+}
+
+cubed_status cb_op_axes(const char *what, int ndim, const int *axes, int n, uint32_t *mask,
+                        cubed_error *err)
+{
+    *mask = 0;
+    for (int i = 0; i < n; i++) {
+        int a = axes[i] < 0 ? axes[i] + ndim : axes[i];
+        if (a < 0 || a >= ndim)
+            return cb_fail(err, CUBED_E_ARG, "%s: axis %d is out of range for %d dimension%s", what,
+                           axes[i], ndim, ndim == 1 ? "" : "s");
+        if (*mask >> a & 1)
+            return cb_fail(err, CUBED_E_ARG, "%s: axis %d is given twice", what, axes[i]);
+        *mask |= (uint32_t)1 << a;
+    }
+    return CUBED_OK;
+}
+
+/* Chunks of `extent` elements that start at `offset` of a source axis and go on by `stride`. */
+static cb_axis view_axis(const cb_axis *a, int64_t offset, int64_t stride, int64_t extent)
+{
+    if (extent == 0) return cb_axis_regular(0, 1);
+    int64_t i = cb_axis_find(a, offset), step = stride < 0 ? -stride : stride;
+    /* Elements of the source from the first one to the end of its chunk, in the view's direction. */
+    int64_t left = stride < 0 ? offset - cb_axis_lo(a, i) + 1 : cb_axis_hi(a, i) - offset;
+    cb_axis v = {extent, cb_ceil_div(left, step), cb_max_i64(1, a->chunk / step)};
+    /* With a step that does not divide the chunk, boundaries drift: equal chunks do as well. */
+    if (v.first > v.chunk || a->chunk % step != 0) v.first = v.chunk;
+    return v;
+}
+
+cubed_status cubed_slice_resolve(const int64_t *start, const int64_t *stop, const int64_t *step,
+                                 int64_t extent, cubed_slice *out, cubed_error *err)
+{
+    int64_t s = step ? *step : 1;
+    if (s == 0) return cb_fail(err, CUBED_E_ARG, "slice: the step is 0");
+    if (s < -INT64_MAX) s = -INT64_MAX;
+    /* As CPython's PySlice_AdjustIndices documents it. */
+    int64_t lowest = s < 0 ? -1 : 0, highest = s < 0 ? extent - 1 : extent;
+    int64_t a = s < 0 ? highest : lowest, b = s < 0 ? lowest : highest;
+    if (start) {
+        a = *start < 0 ? *start + extent : *start;
+        a = cb_min_i64(cb_max_i64(a, lowest), highest);
+    }
+    if (stop) {
+        b = *stop < 0 ? *stop + extent : *stop;
+        b = cb_min_i64(cb_max_i64(b, lowest), highest);
+    }
+    int64_t len = s < 0 ? (b < a ? (a - b - 1) / -s + 1 : 0) : (a < b ? (b - a - 1) / s + 1 : 0);
+    *out = (cubed_slice){a, len, s, false};
+    return CUBED_OK;
+}
+
+cubed_status cubed_slice_array(cubed_array *x, const cubed_slice *slices, cubed_array **out,
+                               cubed_error *err)
+{
+    int ndim = x->node.grid.ndim;
+    cb_map map = {.ndim_out = ndim};
+    cb_grid grid = {.ndim = 0};
+    const char *names[CUBED_MAX_NDIM];
+    for (int d = 0; d < ndim; d++) {
+        const cubed_slice *s = &slices[d];
+        int64_t last = 0;
+        bool fits = s->len >= 0 && (s->len == 0 || (!cb_mul_i64(s->step, s->len - 1, &last) &&
+                                                    !cb_add_i64(last, s->start, &last)));
+        if (!fits || (s->len > 0 && (s->start < 0 || s->start >= x->shape[d] || last < 0 ||
+                                     last >= x->shape[d])))
+            return cb_fail(err, CUBED_E_INDEX,
+                           "slice: %" PRId64 " elements from %" PRId64 " by %" PRId64
+                           " leave axis %d of extent %" PRId64,
+                           s->len, s->start, s->step, d, x->shape[d]);
+        if (s->drop && s->len != 1)
+            return cb_fail(err, CUBED_E_ARG, "slice: axis %d is dropped with %" PRId64 " elements",
+                           d, s->len);
+        map.dim[d].offset = s->len ? s->start : 0;
+        map.dim[d].axis = -1;
+        if (s->drop) continue;
+        map.dim[d].axis = grid.ndim;
+        map.dim[d].stride = s->len > 1 ? s->step : 1;
+        names[grid.ndim] = x->node.dim_names[d];
+        grid.axis[grid.ndim++] =
+            view_axis(&x->node.grid.axis[d], map.dim[d].offset, map.dim[d].stride, s->len);
+    }
+    map.ndim_in = grid.ndim;
+    return cb_op_view(x, &map, &grid, names, out, err);
+}
+
+cubed_status cubed_permute_dims(cubed_array *x, const int *axes, cubed_array **out,
+                                cubed_error *err)
+{
+    int ndim = x->node.grid.ndim;
+    cb_map map = {.ndim_in = ndim, .ndim_out = ndim};
+    cb_grid grid = {.ndim = ndim};
+    const char *names[CUBED_MAX_NDIM];
+    uint32_t mask;
+    CB_TRY(cb_op_axes("permute_dims", ndim, axes, ndim, &mask, err));
+    for (int j = 0; j < ndim; j++) {
+        int d = axes[j] < 0 ? axes[j] + ndim : axes[j];
+        map.dim[d].axis = j;
+        map.dim[d].stride = 1;
+        grid.axis[j] = x->node.grid.axis[d];
+        names[j] = x->node.dim_names[d];
+    }
+    return cb_op_view(x, &map, &grid, names, out, err);
+}
+
+cubed_status cubed_flip(cubed_array *x, const int *axes, int naxes, cubed_array **out,
+                        cubed_error *err)
+{
+    int ndim = x->node.grid.ndim;
+    cubed_slice slices[CUBED_MAX_NDIM];
+    uint32_t mask;
+    CB_TRY(cb_op_axes("flip", ndim, axes, axes ? naxes : 0, &mask, err));
+    for (int d = 0; d < ndim; d++) {
+        bool back = !axes || mask >> d & 1;
+        slices[d] = (cubed_slice){back ? x->shape[d] - 1 : 0, x->shape[d], back ? -1 : 1, false};
+    }
+    return cubed_slice_array(x, slices, out, err);
+}
+
+cubed_status cubed_broadcast_to(cubed_array *x, int ndim, const int64_t *shape, cubed_array **out,
+                                cubed_error *err)
+{
+    int have = x->node.grid.ndim, lead = ndim - have;
+    cb_map map = {.ndim_in = ndim, .ndim_out = have};
+    cb_grid grid = {.ndim = ndim};
+    const char *names[CUBED_MAX_NDIM] = {NULL};
+    CB_TRY(cb_check_shape("broadcast_to", ndim, shape, x->node.dtype, err));
+    if (lead < 0)
+        return cb_fail(err, CUBED_E_ARG, "broadcast_to: %d dimensions do not become %d", have,
+                       ndim);
+    int64_t automatic[CUBED_MAX_NDIM];
+    cb_auto_chunks(ndim, shape, cubed_dtype_size(x->node.dtype), CB_AUTO_CHUNK_BYTES, automatic);
+    for (int j = 0; j < ndim; j++) {
+        grid.axis[j] = cb_axis_regular(shape[j], automatic[j]);
+        if (j < lead) continue;
+        int d = j - lead;
+        names[j] = x->node.dim_names[d];
+        map.dim[d].axis = -1;
+        if (x->shape[d] == shape[j]) {
+            map.dim[d].axis = j;
+            map.dim[d].stride = 1;
+            grid.axis[j] = x->node.grid.axis[d];
+        } else if (x->shape[d] != 1) {
+            return cb_fail(err, CUBED_E_ARG,
+                           "broadcast_to: axis %d of extent %" PRId64 " does not become %" PRId64,
+                           d, x->shape[d], shape[j]);
+        }
+    }
+    return cb_op_view(x, &map, &grid, names, out, err);
+}
+
+cubed_status cubed_expand_dims(cubed_array *x, int axis, cubed_array **out, cubed_error *err)
+{
+    int have = x->node.grid.ndim, ndim = have + 1;
+    int at = axis < 0 ? axis + ndim : axis;
+    cb_map map = {.ndim_in = ndim, .ndim_out = have};
+    cb_grid grid = {.ndim = ndim};
+    const char *names[CUBED_MAX_NDIM + 1] = {NULL};
+    if (ndim > CUBED_MAX_NDIM || at < 0 || at >= ndim)
+        return cb_fail(err, CUBED_E_ARG, "expand_dims: axis %d is out of range for %d dimensions",
+                       axis, ndim);
+    grid.axis[at] = cb_axis_regular(1, 1);
+    for (int d = 0; d < have; d++) {
+        int j = d < at ? d : d + 1;
+        map.dim[d].axis = j;
+        map.dim[d].stride = 1;
+        grid.axis[j] = x->node.grid.axis[d];
+        names[j] = x->node.dim_names[d];
+    }
+    return cb_op_view(x, &map, &grid, names, out, err);
+}
+
+cubed_status cubed_squeeze(cubed_array *x, const int *axes, int naxes, cubed_array **out,
+                           cubed_error *err)
+{
+    int ndim = x->node.grid.ndim;
+    cubed_slice slices[CUBED_MAX_NDIM];
+    uint32_t mask;
+    CB_TRY(cb_op_axes("squeeze", ndim, axes, axes ? naxes : 0, &mask, err));
+    for (int d = 0; d < ndim; d++) {
+        bool drop = axes ? mask >> d & 1 : x->shape[d] == 1;
+        if (drop && x->shape[d] != 1)
+            return cb_fail(err, CUBED_E_ARG, "squeeze: axis %d has extent %" PRId64 ", expected 1",
+                           d, x->shape[d]);
+        slices[d] = (cubed_slice){0, x->shape[d], 1, drop};
+    }
+    return cubed_slice_array(x, slices, out, err);
+}
+
+cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis, cubed_array **out,
+                          cubed_error *err)
+{
+    if (nargs < 1) return cb_fail(err, CUBED_E_ARG, "concat: no arrays");
+    int ndim = args[0]->node.grid.ndim;
+    uint32_t mask;
+    CB_TRY(cb_op_axes("concat", ndim, &axis, 1, &mask, err));
+    int at = axis < 0 ? axis + ndim : axis;
+    cb_node n = cb_graph_like(args[0], CB_NODE_CONCAT, args[0]->node.dtype);
+    n.ninputs = nargs;
+    n.axis = at;
+    int64_t extent = 0, chunk = 1;
+    for (int i = 0; i < nargs; i++) {
+        const cubed_array *x = args[i];
+        if (x->ctx != args[0]->ctx)
+            return cb_fail(err, CUBED_E_ARG, "concat: arrays are of different contexts");
+        if (x->node.grid.ndim != ndim)
+            return cb_fail(err, CUBED_E_ARG, "concat: array %d has %d dimensions, the first %d", i,
+                           x->node.grid.ndim, ndim);
+        for (int d = 0; d < ndim; d++) {
+            if (d != at && x->shape[d] != args[0]->shape[d])
+                return cb_fail(err, CUBED_E_ARG,
+                               "concat: axis %d of array %d has extent %" PRId64
+                               ", that of the first %" PRId64,
+                               d, i, x->shape[d], args[0]->shape[d]);
+        }
+        n.dtype = cubed_dtype_promote(n.dtype, x->node.dtype);
+        chunk = cb_max_i64(chunk, cb_min_i64(x->chunks[at], cb_max_i64(1, x->shape[at])));
+        if (cb_add_i64(extent, x->shape[at], &extent))
+            return cb_fail(err, CUBED_E_ARG, "concat: the result has more than 2**63 elements");
+    }
+    n.grid.axis[at] = cb_axis_regular(extent, chunk);
+    int64_t shape[CUBED_MAX_NDIM];
+    cb_node_shape(&n, shape);
+    CB_TRY(cb_check_shape("concat", ndim, shape, n.dtype, err));
+    cubed_context *ctx = args[0]->ctx;
+    size_t size = (size_t)nargs * sizeof(cubed_array *);
+    cubed_array **in = cb_alloc_zero(&ctx->alloc, size);
+    if (!in) return cb_fail(err, CUBED_E_NOMEM, "no memory for %d arrays", nargs);
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < nargs; i++) CB_GO(cb_op_cast(args[i], n.dtype, &in[i], err));
+    CB_GO(cb_graph_add(ctx, &n, in, out, err));
+out:
+    for (int i = 0; i < nargs; i++) cubed_array_unref(in[i]);
+    cb_free(&ctx->alloc, in, size);
+    return st;
+}
