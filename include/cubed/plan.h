@@ -98,12 +98,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_stage(const cubed_plan *p
 /* One stored array of a stage: input or output number i. */
 typedef struct cubed_stored_info {
     int id;           /* the same array has the same id in every stage */
-    const char *name; /* URL or variable of a source or target, "array-7" of an intermediate */
+    const char *name; /* URL, "memory", "result" or "intermediate" */
     bool is_source, is_target;
     cubed_dtype dtype;
     int ndim;
-    const int64_t *shape;
-    const int64_t *chunks;
+    int64_t shape[CUBED_MAX_NDIM];
+    int64_t chunks[CUBED_MAX_NDIM];
 } cubed_stored_info;
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_input(const cubed_plan *plan, int stage,
                                                              int i, cubed_stored_info *info,

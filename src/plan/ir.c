@@ -208,11 +208,34 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     return CUBED_OK;
 }
 
+/* Depth of the virtual nodes below and including each one. */
+static cubed_status check_depth(const cb_ir *ir, cubed_error *err)
+{
+    const cubed_allocator *a = cb_zone_allocator(ir->zone);
+    size_t size = (size_t)ir->nnodes * sizeof(int);
+    int *depth = cb_alloc_zero(a, size), deepest = 0;
+    if (!depth) return cb_fail(err, CUBED_E_NOMEM, "no memory to check a plan");
+    for (int i = 0; i < ir->nnodes; i++) {
+        const cb_node *n = &ir->nodes[i];
+        for (int k = 0; k < n->ninputs; k++) {
+            int below = n->inputs[k];
+            int d = ir->nodes[below].stored ? 0 : depth[below];
+            if (d + 1 > depth[i]) depth[i] = d + 1;
+        }
+        if (depth[i] > deepest) deepest = depth[i];
+    }
+    cb_free(a, depth, size);
+    if (deepest > CB_MAX_DEPTH + 2)
+        return BAD("%d virtual nodes one above the other, at most %d are allowed", deepest,
+                   CB_MAX_DEPTH);
+    return CUBED_OK;
+}
+
 cubed_status cb_ir_check(const cb_ir *ir, cubed_error *err)
 {
     for (int i = 0; i < ir->nnodes; i++) {
         cubed_status st = check_node(ir, i, err);
         if (st != CUBED_OK) return cb_context(err, st, "plan node %d", i);
     }
-    return CUBED_OK;
+    return check_depth(ir, err);
 }

@@ -63,6 +63,10 @@ typedef struct cb_node {
  * malformed blob can ask for. */
 #define CB_MAX_NODES 100000
 
+/* Most virtual nodes one above the other: the compiler goes down them by recursion. The optimiser
+ * stores a node before a chain gets longer. */
+#define CB_MAX_DEPTH 256
+
 typedef struct cb_ir {
     cb_zone *zone; /* owns everything below */
     int nnodes, cap;

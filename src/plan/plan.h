@@ -10,30 +10,45 @@
 #include "plan/stage.h"
 #include "zarr/zarr.h"
 
-/* What is needed to read or write chunks of a Zarr source or target; for an intermediate, the meta
- * under which it would be written to the work directory (raw bytes). */
+/* What is needed to read or write chunks of a Zarr source or target. */
 typedef struct cb_storage {
-    bool used;         /* this node is a Zarr source or is stored */
-    cb_zarr_meta meta; /* strings in the plan's zone */
-    cubed_store *store; /* sources: opened with the plan; others NULL until a run */
-    cb_zarr_array *array;
+    cb_zarr_meta meta;    /* sources and targets with a URL; strings in the plan's zone */
+    const char *where;    /* URL of the store */
+    const char *path;     /* in the store */
+    cubed_store *store;   /* sources: open while the plan lives */
+    cb_zarr_array *array; /* the same */
 } cb_storage;
 
 struct cubed_plan {
     atomic_int refs;
-    cubed_context *ctx;
-    cb_ir ir;
+    cubed_context *ctx; /* referenced */
+    cb_ir ir;           /* its zone owns everything that the plan points to */
     cb_storage *storage; /* one per node */
     int nstages;
     cb_stage *stages; /* inputs before users */
+    int ntargets;
+    int *targets; /* node numbers, in the caller's order */
     uint64_t allowed_mem, reserved_mem;
     unsigned max_workers;
-    const char *work_dir; /* in the zone; NULL: none */
-    cb_need need;         /* of the largest task */
-    uint64_t tier_budget;
-    uint64_t result_bytes;
-    uint8_t id[16]; /* of the blob: names the plan's files in the work directory */
+    const char *work_dir; /* NULL: none */
+    cb_need need;         /* of the largest task of any stage */
+    uint64_t tier_budget, result_bytes;
+    uint8_t id[16]; /* of the plan's bytes: names its files in the work directory */
 };
+
+/* An empty plan with a zone; one reference. */
+CUBED_MUST_CHECK cubed_status cb_plan_alloc(cubed_context *ctx, cubed_plan **out, cubed_error *err);
+/* Opens sources and works out the metadata of targets, for nodes that have none yet. A source must
+ * have the shape and type that its node says. */
+CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err);
+/* From nodes and the outputs and tasks of stages: compiles, projects, and checks the budget. */
+CUBED_MUST_CHECK cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err);
+/* CUBED_E_BUDGET with the numbers if a stage does not fit. */
+CUBED_MUST_CHECK cubed_status cb_plan_check_stage(const cubed_plan *p, const cb_stage *s,
+                                                  cubed_error *err);
+/* Writes the plan's bytes (serial.c), without the header. */
+CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, bool for_id, cb_buf *out,
+                                            cubed_error *err);
 
 /* Splits STORE::PATH; both parts are copied into the zone, PATH "" if there is none. */
 CUBED_MUST_CHECK cubed_status cb_url_split(cb_zone *zone, const char *url, const char **store,

@@ -1,0 +1,73 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/pool.h"
+#include "mem/pages.h"
+#include "opt/opt.h"
+
+#define DEFAULT_ALLOWED_MEM ((uint64_t)2000000000)
+
+static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed_error *err)
+{
+    uint64_t have = cb_machine_memory();
+    p->max_workers = o->max_workers ? o->max_workers : cb_cpu_count();
+    p->allowed_mem = o->allowed_mem ? o->allowed_mem : DEFAULT_ALLOWED_MEM;
+    /* A default must not be refused: a small machine gives what it has, less a tenth. */
+    if (!o->allowed_mem && cb_sat_mul(p->allowed_mem, p->max_workers) > have)
+        p->allowed_mem = have / 10 * 9 / p->max_workers;
+    p->reserved_mem = o->reserved_mem;
+    if (p->max_workers >= 1 << 20)
+        return cb_fail(err, CUBED_E_ARG, "max_workers is %u, expected less than %d",
+                       p->max_workers, 1 << 20);
+    if (p->reserved_mem >= p->allowed_mem)
+        return cb_fail(err, CUBED_E_BUDGET,
+                       "reserved_mem is %" PRIu64 " bytes, which leaves nothing of the %" PRIu64
+                       " allowed",
+                       p->reserved_mem, p->allowed_mem);
+    if (o->work_dir) {
+        p->work_dir = cb_zone_strdup(p->ir.zone, o->work_dir);
+        if (!p->work_dir) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    }
+    return CUBED_OK;
+}
+
+static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntargets,
+                          const cubed_plan_options *o, cubed_error *err)
+{
+    CB_TRY(set_limits(p, o, err));
+    CB_TRY(cb_opt_flatten(p, targets, ntargets, err));
+    if (o->optimize) {
+        CB_TRY(cb_opt_split_folds(p, err));
+        CB_TRY(cb_opt_fuse(p, err));
+    } else {
+        cb_opt_store_all(p);
+    }
+    CB_TRY(cb_ir_check(&p->ir, err));
+    CB_TRY(cb_plan_open_storage(p, err));
+    CB_TRY(cb_opt_make_stages(p, o->optimize, err));
+    return cb_plan_finish(p, err);
+}
+
+cubed_status cubed_plan_new(cubed_context *ctx, const cubed_target *targets, int ntargets,
+                            const cubed_plan_options *options, cubed_plan **out, cubed_error *err)
+{
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    if (options) {
+        if (options->struct_size != sizeof o)
+            return cb_fail(err, CUBED_E_ARG,
+                           "options.struct_size is %zu, expected %zu: set the struct with "
+                           "CUBED_PLAN_OPTIONS_INIT",
+                           options->struct_size, sizeof o);
+        o = *options;
+    }
+    cubed_plan *p;
+    CB_TRY(cb_plan_alloc(ctx, &p, err));
+    cubed_status st = build(p, targets, ntargets, &o, err);
+    if (st != CUBED_OK) {
+        cubed_plan_unref(p);
+        return st;
+    }
+    *out = p;
+    return CUBED_OK;
+}

@@ -1,0 +1,158 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "opt/opt.h"
+
+/* Open addressing from a graph node to its number; grows by doubling. */
+typedef struct numbering {
+    const cubed_allocator *alloc;
+    struct {
+        const cubed_array *key;
+        int number;
+    } *slot;
+    size_t cap, used;
+} numbering;
+
+static size_t find(const numbering *m, const cubed_array *key)
+{
+    size_t i = (size_t)(((uintptr_t)key >> 4) * 0x9E3779B97F4A7C15u) & (m->cap - 1);
+    while (m->slot[i].key && m->slot[i].key != key) i = (i + 1) & (m->cap - 1);
+    return i;
+}
+
+static bool put(numbering *m, const cubed_array *key, int number)
+{
+    if (2 * (m->used + 1) > m->cap) {
+        numbering wider = {.alloc = m->alloc, .cap = m->cap ? 2 * m->cap : 64};
+        wider.slot = cb_alloc_zero(m->alloc, wider.cap * sizeof *wider.slot);
+        if (!wider.slot) return false;
+        for (size_t i = 0; i < m->cap; i++) {
+            if (m->slot[i].key) wider.slot[find(&wider, m->slot[i].key)] = m->slot[i];
+        }
+        wider.used = m->used;
+        cb_free(m->alloc, m->slot, m->cap * sizeof *m->slot);
+        *m = wider;
+    }
+    size_t i = find(m, key);
+    if (!m->slot[i].key) m->used++;
+    m->slot[i].key = key;
+    m->slot[i].number = number;
+    return true;
+}
+
+static int number_of(const numbering *m, const cubed_array *key)
+{
+    if (m->cap == 0) return -1;
+    size_t i = find(m, key);
+    return m->slot[i].key ? m->slot[i].number : -1;
+}
+
+/* What is still to be done: a node, and how many of its inputs are numbered. */
+typedef struct frame {
+    const cubed_array *x;
+    int next;
+} frame;
+
+static cubed_status add_node(cubed_plan *p, numbering *m, const cubed_array *x, cubed_error *err)
+{
+    cb_node n = x->node;
+    int index;
+    n.inputs = cb_zone_alloc(p->ir.zone, (size_t)n.ninputs * sizeof(int) + 1);
+    if (!n.inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    for (int i = 0; i < n.ninputs; i++) n.inputs[i] = number_of(m, x->in[i]);
+    n.attrs = NULL; /* only targets carry them */
+    memset(n.dim_names, 0, sizeof n.dim_names);
+    CB_TRY(cb_ir_add(&p->ir, &n, &index, err));
+    return put(m, x, index) ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+}
+
+/* Depth first with a stack of its own: chains may be longer than the thread's stack. */
+static cubed_status visit(cubed_plan *p, numbering *m, const cubed_array *root, cubed_error *err)
+{
+    const cubed_allocator *a = &p->ctx->alloc;
+    size_t cap = 64, n = 1;
+    frame *stack = cb_alloc(a, cap * sizeof *stack);
+    cubed_status st = CUBED_OK;
+    if (!stack) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    stack[0] = (frame){root, 0};
+    while (n > 0) {
+        frame *f = &stack[n - 1];
+        if (number_of(m, f->x) >= 0) {
+            n--;
+        } else if (f->next == f->x->node.ninputs) {
+            CB_GO(add_node(p, m, f->x, err));
+            n--;
+        } else {
+            const cubed_array *in = f->x->in[f->next++];
+            if (n == cap) {
+                frame *wider = cb_resize(a, stack, cap * sizeof *stack, 2 * cap * sizeof *stack);
+                if (!wider) {
+                    st = cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+                    goto out;
+                }
+                stack = wider;
+                cap *= 2;
+            }
+            stack[n++] = (frame){in, 0};
+        }
+    }
+out:
+    cb_free(a, stack, cap * sizeof *stack);
+    return st;
+}
+
+static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_target *t, int i,
+                               cubed_error *err)
+{
+    const cubed_array *x = t->array;
+    int input = number_of(m, x);
+    int64_t chunk[CUBED_MAX_NDIM];
+    if (t->zarr_format != 0 && t->zarr_format != 2 && t->zarr_format != 3)
+        return cb_fail(err, CUBED_E_ARG, "target %d: zarr_format is %d, expected 2 or 3", i,
+                       t->zarr_format);
+    for (int d = 0; d < x->node.grid.ndim; d++) {
+        /* A chunk longer than the axis would only be padding. */
+        chunk[d] = t->chunks ? t->chunks[d] : cb_min_i64(x->chunks[d], cb_max_i64(1, x->shape[d]));
+        if (chunk[d] == -1) chunk[d] = cb_max_i64(1, x->shape[d]);
+        if (chunk[d] < 1)
+            return cb_fail(err, CUBED_E_ARG,
+                           "target %d: chunks[%d] is %" PRId64 ", expected >= 1, or -1", i, d,
+                           chunk[d]);
+    }
+    cb_node n = cb_graph_like(x, CB_NODE_COPY, x->node.dtype);
+    n.grid = cb_grid_regular(x->node.grid.ndim, x->shape, chunk);
+    n.inputs = &input;
+    n.stored = true;
+    n.is_target = true;
+    n.url = t->url;
+    n.zarr_format = t->zarr_format;
+    n.codecs = t->codecs;
+    n.attrs = x->node.attrs;
+    n.overwrite = t->overwrite;
+    n.to_memory = !t->url;
+    n.result = t->url ? NULL : t->data;
+    return cb_ir_add(&p->ir, &n, &p->targets[i], err);
+}
+
+cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *targets, int ntargets,
+                            cubed_error *err)
+{
+    numbering m = {.alloc = &p->ctx->alloc};
+    cubed_status st = CUBED_OK;
+    if (ntargets < 1) return cb_fail(err, CUBED_E_ARG, "a plan needs a target, got %d", ntargets);
+    p->ntargets = ntargets;
+    p->targets = cb_zone_alloc(p->ir.zone, (size_t)ntargets * sizeof(int));
+    if (!p->targets) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    for (int i = 0; i < ntargets; i++) {
+        if (!targets[i].array || targets[i].array->ctx != p->ctx) {
+            st = cb_fail(err, CUBED_E_ARG, "target %d has no array of this context", i);
+            goto out;
+        }
+        CB_GO(visit(p, &m, targets[i].array, err));
+    }
+    for (int i = 0; i < ntargets; i++) CB_GO(add_target(p, &m, &targets[i], i, err));
+out:
+    cb_free(m.alloc, m.slot, m.cap * sizeof *m.slot);
+    return st;
+}

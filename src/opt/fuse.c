@@ -1,0 +1,132 @@
+/* Which nodes are stored.
+ *
+ * Elementwise operations, views and concatenations are always recomputed by their users: they move
+ * no data of their own. A fold can be part of a stage if its result lies in memory as the stage's
+ * output does and all folds of the stage share one domain; any other fold is stored. */
+#include <string.h>
+
+#include "base/error.h"
+#include "opt/opt.h"
+#include "plan/fold.h"
+
+void cb_opt_store_all(cubed_plan *p)
+{
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        cb_node *n = &p->ir.nodes[i];
+        if (n->ninputs > 0) n->stored = true;
+    }
+}
+
+typedef struct finder {
+    cubed_plan *p;
+    int root;
+    int primary; /* the stage's first fold, -1: none yet */
+    int axis[CUBED_MAX_NDIM];
+    bool changed;
+} finder;
+
+static void store(finder *f, int node)
+{
+    f->p->ir.nodes[node].stored = true;
+    f->changed = true;
+}
+
+static const cb_grid *input_grid(const cb_ir *ir, const cb_node *fold)
+{
+    return fold->kind == CB_NODE_MERGE ? &fold->fold_grid : &ir->nodes[fold->inputs[0]].grid;
+}
+
+/* A fold met in a tail: part of the stage, or stored. */
+static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error *err)
+{
+    finder *f = ctx;
+    const cb_ir *ir = &f->p->ir;
+    const cb_node *n = &ir->nodes[node];
+    int axis[CUBED_MAX_NDIM];
+    (void)err;
+    if (n->kind == CB_NODE_PARTIAL) return CUBED_OK;
+    cb_grid kept = cb_fold_kept_grid(input_grid(ir, n), n->reduced);
+    const cb_grid *root = &ir->nodes[f->root].grid;
+    if (!cb_stage_fold_fits(map, &kept, root, axis)) {
+        store(f, node);
+        return CUBED_OK;
+    }
+    if (f->primary < 0) {
+        f->primary = node;
+        memcpy(f->axis, axis, sizeof axis);
+        return CUBED_OK;
+    }
+    if (!cb_stage_same_domain(ir, f->primary, node) ||
+        memcmp(f->axis, axis, (size_t)root->ndim * sizeof *axis) != 0)
+        store(f, node);
+    return CUBED_OK;
+}
+
+/* A fold met in a body has to be there before. */
+static cubed_status in_body(void *ctx, int node, const cb_map *map, cubed_error *err)
+{
+    (void)map;
+    (void)err;
+    store(ctx, node);
+    return CUBED_OK;
+}
+
+
+static cubed_status look_into_body(void *ctx, int node, const cb_map *map, cubed_error *err)
+{
+    finder *f = ctx;
+    const cb_node *n = &f->p->ir.nodes[node];
+    int below = n->inputs[0];
+    const cb_node *b = &f->p->ir.nodes[below];
+    (void)map;
+    if (n->kind == CB_NODE_MERGE || b->stored) return CUBED_OK;
+    if (b->kind == CB_NODE_FOLD) {
+        store(f, below);
+        return CUBED_OK;
+    }
+    return cb_stage_find_folds(&f->p->ir, below, in_body, f, err);
+}
+
+static cubed_status fuse_root(cubed_plan *p, int root, bool *changed, cubed_error *err)
+{
+    finder f = {.p = p, .root = root, .primary = -1};
+    CB_TRY(cb_stage_find_folds(&p->ir, root, in_tail, &f, err));
+    /* Those that are left belong to the stage; what they fold may hold folds, too. */
+    CB_TRY(cb_stage_find_folds(&p->ir, root, look_into_body, &f, err));
+    *changed = f.changed;
+    return CUBED_OK;
+}
+
+/* The compiler goes down virtual nodes by recursion, and programs have a length: long chains are
+ * cut. */
+static void cut_chains(cubed_plan *p, int *depth)
+{
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        cb_node *n = &p->ir.nodes[i];
+        depth[i] = 0;
+        for (int k = 0; k < n->ninputs; k++) {
+            int d = p->ir.nodes[n->inputs[k]].stored ? 0 : depth[n->inputs[k]];
+            if (d + 1 > depth[i]) depth[i] = d + 1;
+        }
+        if (depth[i] >= CB_MAX_DEPTH - 1) n->stored = true;
+    }
+}
+
+cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err)
+{
+    int *depth = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof *depth + 1);
+    if (!depth) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    cut_chains(p, depth);
+    bool again = true;
+    while (again) {
+        again = false;
+        /* From the last to the first: users decide before what they use. */
+        for (int i = p->ir.nnodes - 1; i >= 0; i--) {
+            bool changed = false;
+            if (!p->ir.nodes[i].stored) continue;
+            CB_TRY(fuse_root(p, i, &changed, err));
+            again = again || changed;
+        }
+    }
+    return CUBED_OK;
+}

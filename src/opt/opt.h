@@ -1,0 +1,51 @@
+/* From what the user wrote to a plan: one file per decision.
+ *
+ *   flatten.c   the graph behind the targets becomes a list of nodes
+ *   fuse.c      which nodes are stored; everything else is virtual
+ *   split.c     folds with few tasks become partial folds and a merge
+ *   siblings.c  stored nodes become stages; those that read the same inputs share one
+ *   tile.c      how many output chunks a task makes
+ *   passes.c    copies whose grids fit badly go through intermediates
+ *   build.c     the order of it all: cubed_plan_new
+ *
+ * Each works on a plan under construction, which nobody else sees. */
+#ifndef CB_OPT_OPT_H
+#define CB_OPT_OPT_H
+
+#include "plan/graph.h"
+#include "plan/plan.h"
+
+/* Nodes below the targets, and one COPY node per target. Sets p->targets. */
+CUBED_MUST_CHECK cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *targets,
+                                             int ntargets, cubed_error *err);
+/* Stores every operation's result: the plan as written. */
+void cb_opt_store_all(cubed_plan *p);
+/* Stores what cannot be recomputed inside its users' stages. */
+CUBED_MUST_CHECK cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err);
+/* Splits folds that would not keep the workers busy. Changes the node list. */
+CUBED_MUST_CHECK cubed_status cb_opt_split_folds(cubed_plan *p, cubed_error *err);
+/* Makes the stages: outs and task_chunks. */
+CUBED_MUST_CHECK cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_siblings,
+                                                 cubed_error *err);
+/* Compiles and projects s, with the task_chunks that read least within `mem` bytes per task. */
+CUBED_MUST_CHECK cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem,
+                                          cubed_error *err);
+/* Puts intermediates in front of copies where that moves fewer bytes. *changed says that the node
+ * list did: stages are to be made anew. */
+CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, bool *changed,
+                                                    cubed_error *err);
+
+/* Copies the nodes into a new list, in order: `each` adds what it wants in place of old node i (its
+ * inputs already renumbered) and says which new node users of i read. */
+typedef cubed_status (*cb_rewrite_fn)(void *ctx, cubed_plan *p, cb_ir *to, int i,
+                                      const cb_node *node, int *out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_opt_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx,
+                                             cubed_error *err);
+
+/* Bytes that one task may use. */
+static inline uint64_t cb_opt_task_mem(const cubed_plan *p)
+{
+    return p->allowed_mem > p->reserved_mem ? p->allowed_mem - p->reserved_mem : 0;
+}
+
+#endif

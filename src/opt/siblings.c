@@ -1,0 +1,138 @@
+/* Stages from stored nodes.
+ *
+ * Stored nodes that have the same domain and read an array in common become one stage, so that the
+ * array is read and decoded once: u*u, v*v and u*v read u and v once. Only nodes of the same level
+ * (longest way from the sources) are joined: then no stage can come to wait for itself. A join that
+ * does not fit in memory is undone. */
+#include <string.h>
+
+#include "base/error.h"
+#include "opt/opt.h"
+#include "plan/need.h"
+
+static int level_of_program(const cubed_plan *p, const cb_program *prog, const int *level)
+{
+    int most = 0;
+    for (int b = 0; b < prog->nbranches; b++) {
+        for (int v = 0; v < prog->branches[b].nloads; v++) {
+            const cb_load *l = &prog->branches[b].loads[v];
+            if (l->kind != CB_LOAD_STORED || !p->ir.nodes[l->node].stored) continue;
+            if (level[l->node] + 1 > most) most = level[l->node] + 1;
+        }
+    }
+    return most;
+}
+
+static int level_of(const cubed_plan *p, const cb_stage *s, const int *level)
+{
+    int a = level_of_program(p, &s->body, level), b = level_of_program(p, &s->tail, level);
+    int most = a > b ? a : b;
+    for (int k = 0; k < s->nfolds; k++) {
+        if (s->folds[k].states >= 0 && level[s->folds[k].states] + 1 > most)
+            most = level[s->folds[k].states] + 1;
+    }
+    return most;
+}
+
+static bool program_loads(const cb_program *prog, int node)
+{
+    for (int b = 0; b < prog->nbranches; b++) {
+        for (int v = 0; v < prog->branches[b].nloads; v++) {
+            const cb_load *l = &prog->branches[b].loads[v];
+            if ((l->kind == CB_LOAD_STORED || l->kind == CB_LOAD_MEMORY) && l->node == node)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool share_a_load(const cb_program *a, const cb_program *b)
+{
+    for (int i = 0; i < a->nbranches; i++) {
+        for (int v = 0; v < a->branches[i].nloads; v++) {
+            const cb_load *l = &a->branches[i].loads[v];
+            if ((l->kind == CB_LOAD_STORED || l->kind == CB_LOAD_MEMORY) &&
+                program_loads(b, l->node))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool same_tiles(const cb_stage *a, const cb_stage *b)
+{
+    if (!cb_grid_equal(&a->kept, &b->kept)) return false;
+    return memcmp(a->task_chunks, b->task_chunks, (size_t)a->kept.ndim * sizeof(int64_t)) == 0;
+}
+
+static bool may_join(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
+{
+    if (a->partial != b->partial || a->merge != b->merge || (a->nfolds > 0) != (b->nfolds > 0) ||
+        !same_tiles(a, b))
+        return false;
+    if (a->nfolds == 0) {
+        const cb_grid *x = &p->ir.nodes[a->outs[0].node].grid;
+        return cb_grid_equal(x, &p->ir.nodes[b->outs[0].node].grid) &&
+               share_a_load(&a->tail, &b->tail);
+    }
+    if (!cb_stage_same_domain(&p->ir, a->folds[0].node, b->folds[0].node)) return false;
+    /* Merges share no loads, but what they merge was made together. */
+    return a->merge || share_a_load(&a->body, &b->body);
+}
+
+static cubed_status try_join(cubed_plan *p, cb_stage *a, const cb_stage *b, bool *joined,
+                             cubed_error *err)
+{
+    cb_stage both = *a;
+    *joined = false;
+    both.nouts = a->nouts + b->nouts;
+    both.outs = cb_zone_alloc(p->ir.zone, (size_t)both.nouts * sizeof *both.outs);
+    if (!both.outs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    memcpy(both.outs, a->outs, (size_t)a->nouts * sizeof *a->outs);
+    memcpy(both.outs + a->nouts, b->outs, (size_t)b->nouts * sizeof *b->outs);
+    cubed_status st = cb_stage_compile(p, &both, err);
+    if (st == CUBED_E_BUDGET) return CUBED_OK; /* too long a program: stay apart */
+    if (st != CUBED_OK) return st;
+    cb_stage_project(p, &both);
+    if (cb_sat_add(both.need.arena, both.need.library) > cb_opt_task_mem(p)) return CUBED_OK;
+    *a = both;
+    *joined = true;
+    return CUBED_OK;
+}
+
+static cubed_status make_single(cubed_plan *p, int node, cb_stage *s, cubed_error *err)
+{
+    memset(s, 0, sizeof *s);
+    s->nouts = 1;
+    s->outs = cb_zone_alloc(p->ir.zone, sizeof *s->outs);
+    if (!s->outs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    s->outs[0].node = node;
+    return cb_opt_tile(p, s, cb_opt_task_mem(p), err);
+}
+
+cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_siblings, cubed_error *err)
+{
+    int n = p->ir.nnodes, nstages = 0;
+    int *level = cb_zone_alloc(p->ir.zone, (size_t)n * sizeof *level + 1);
+    int *stage_level = cb_zone_alloc(p->ir.zone, (size_t)n * sizeof *stage_level + 1);
+    for (int i = 0; i < n; i++) nstages += p->ir.nodes[i].stored;
+    p->stages = cb_zone_alloc(p->ir.zone, (size_t)nstages * sizeof *p->stages + 1);
+    if (!level || !stage_level || !p->stages)
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    p->nstages = 0;
+    for (int i = 0; i < n; i++) {
+        if (!p->ir.nodes[i].stored) continue;
+        cb_stage s;
+        bool joined = false;
+        CB_TRY(make_single(p, i, &s, err));
+        level[i] = level_of(p, &s, level);
+        for (int k = 0; k < p->nstages && merge_siblings && !joined; k++) {
+            if (stage_level[k] == level[i] && may_join(p, &p->stages[k], &s))
+                CB_TRY(try_join(p, &p->stages[k], &s, &joined, err));
+        }
+        if (joined) continue;
+        stage_level[p->nstages] = level[i];
+        p->stages[p->nstages++] = s;
+    }
+    return CUBED_OK;
+}

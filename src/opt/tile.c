@@ -1,0 +1,77 @@
+/* How many chunks of its output a task makes.
+ *
+ * A source chunk that straddles two tasks is decoded by both. Larger tasks straddle less, and need
+ * more memory. The projection is exact and cheap, so it is asked: starting from one chunk per task,
+ * the step along some axis that saves most is taken until none saves 3 % or fits. */
+#include <string.h>
+
+#include "base/error.h"
+#include "opt/opt.h"
+#include "plan/need.h"
+
+static uint64_t need_of(const cb_stage *s)
+{
+    return cb_sat_add(s->need.arena, s->need.library);
+}
+
+/* Bytes decoded when every chunk is decoded once, at least: nothing larger can be saved than what
+ * is beyond it. */
+static uint64_t floor_of(const cubed_plan *p, const cb_stage *s)
+{
+    uint64_t bytes = 0;
+    for (int n = 0; n < p->ir.nnodes; n++) {
+        bool read = false;
+        const cb_program *progs[2] = {&s->body, &s->tail};
+        for (int g = 0; g < 2; g++) {
+            for (int b = 0; b < progs[g]->nbranches && !read; b++) {
+                for (int v = 0; v < progs[g]->branches[b].nloads && !read; v++) {
+                    const cb_load *l = &progs[g]->branches[b].loads[v];
+                    read = l->kind == CB_LOAD_STORED && l->node == n;
+                }
+            }
+        }
+        if (read)
+            bytes = cb_sat_add(bytes, cb_sat_mul((size_t)cb_grid_count(&p->ir.nodes[n].grid),
+                                                 cb_chunk_bytes(p, n)));
+    }
+    return bytes;
+}
+
+static cubed_status try_chunks(cubed_plan *p, const cb_stage *base, const int64_t *chunks,
+                               cb_stage *out, cubed_error *err)
+{
+    *out = *base;
+    memcpy(out->task_chunks, chunks, sizeof out->task_chunks);
+    CB_TRY(cb_stage_compile(p, out, err));
+    cb_stage_project(p, out);
+    return CUBED_OK;
+}
+
+cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *err)
+{
+    CB_TRY(cb_stage_compile(p, s, err));
+    cb_stage_project(p, s);
+    /* PARTIAL tasks are one group each, and MERGE reads states that fit. */
+    if (s->partial || s->merge) return CUBED_OK;
+    uint64_t floor = floor_of(p, s);
+    for (;;) {
+        cb_stage best = *s;
+        if (s->bytes_read <= floor + floor / 32) return CUBED_OK;
+        for (int d = 0; d < s->kept.ndim; d++) {
+            int64_t n = cb_axis_count(&s->kept.axis[d]);
+            if (s->task_chunks[d] >= n) continue;
+            static const int factors[] = {2, 3, 5, 8};
+            for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
+                cb_stage trial;
+                int64_t chunks[CUBED_MAX_NDIM];
+                memcpy(chunks, s->task_chunks, sizeof chunks);
+                chunks[d] = cb_min_i64(n, chunks[d] * factors[f]);
+                CB_TRY(try_chunks(p, s, chunks, &trial, err));
+                if (need_of(&trial) > mem) break;
+                if (trial.bytes_read < best.bytes_read) best = trial;
+            }
+        }
+        if (best.bytes_read >= s->bytes_read - s->bytes_read / 32) return CUBED_OK;
+        *s = best;
+    }
+}

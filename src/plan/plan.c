@@ -1,0 +1,354 @@
+#include "plan/plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "mem/pages.h"
+#include "plan/fold.h"
+#include "plan/need.h"
+
+cubed_status cb_url_split(cb_zone *zone, const char *url, const char **store, const char **path,
+                          cubed_error *err)
+{
+    const char *sep = strstr(url, "::");
+    size_t n = sep ? (size_t)(sep - url) : strlen(url);
+    const char *rest = sep ? sep + 2 : "";
+    while (*rest == '/') rest++;
+    if (n == 0) return cb_fail(err, CUBED_E_ARG, "the URL \"%s\" names no store", url);
+    char *s = cb_zone_memdup(zone, url, n + 1), *p = cb_zone_strdup(zone, rest);
+    if (!s || !p) return cb_fail(err, CUBED_E_NOMEM, "no memory for a URL");
+    s[n] = 0;
+    for (size_t k = strlen(p); k > 0 && p[k - 1] == '/'; k--) p[k - 1] = 0;
+    if (*p) CB_TRY(cb_key_check(p, err));
+    *store = s;
+    *path = p;
+    return CUBED_OK;
+}
+
+cubed_status cb_plan_alloc(cubed_context *ctx, cubed_plan **out, cubed_error *err)
+{
+    cubed_plan *p = cb_alloc_zero(&ctx->alloc, sizeof *p);
+    if (!p) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
+    cubed_status st = cb_zone_new(&ctx->alloc, &p->ir.zone, err);
+    if (st != CUBED_OK) {
+        cb_free(&ctx->alloc, p, sizeof *p);
+        return st;
+    }
+    atomic_init(&p->refs, 1);
+    p->ctx = cubed_context_ref(ctx);
+    *out = p;
+    return CUBED_OK;
+}
+
+cubed_plan *cubed_plan_ref(cubed_plan *p)
+{
+    atomic_fetch_add_explicit(&p->refs, 1, memory_order_relaxed);
+    return p;
+}
+
+void cubed_plan_unref(cubed_plan *p)
+{
+    if (!p || atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1) return;
+    for (int i = 0; p->storage && i < p->ir.nnodes; i++) {
+        cb_zarr_close(p->storage[i].array);
+        cb_store_close(p->storage[i].store);
+    }
+    cubed_context *ctx = p->ctx;
+    cb_zone_free(p->ir.zone);
+    cb_free(&ctx->alloc, p, sizeof *p);
+    cubed_context_unref(ctx);
+}
+
+/* --- Storage ----------------------------------------------------------------------------------------- */
+
+static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
+{
+    const cb_node *n = &p->ir.nodes[i];
+    cb_storage *s = &p->storage[i];
+    CB_TRY(cb_store_open(&p->ctx->alloc, s->where, &s->store, err));
+    CB_TRY(cb_zarr_open(s->store, s->path, &s->array, err));
+    s->meta = *cb_zarr_get_meta(s->array);
+    cb_codec_chain_fix(&s->meta.codecs);
+    cb_grid grid = cb_grid_regular(s->meta.ndim, s->meta.shape, s->meta.chunk);
+    bool same = s->meta.dtype == n->dtype && s->meta.ndim == n->grid.ndim;
+    for (int d = 0; d < n->grid.ndim && same; d++)
+        same = grid.axis[d].extent == n->grid.axis[d].extent &&
+               grid.axis[d].chunk == n->grid.axis[d].chunk &&
+               grid.axis[d].first == n->grid.axis[d].first;
+    if (!same)
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "%s is no longer the array that was planned with: its type, shape or chunks "
+                       "are others",
+                       n->url);
+    return CUBED_OK;
+}
+
+static cubed_status plan_target(cubed_plan *p, int i, cubed_error *err)
+{
+    const cb_node *n = &p->ir.nodes[i];
+    cb_zarr_meta *m = &p->storage[i].meta;
+    m->format = n->zarr_format ? n->zarr_format : 3;
+    m->dtype = n->dtype;
+    m->ndim = n->grid.ndim;
+    for (int d = 0; d < n->grid.ndim; d++) {
+        m->shape[d] = n->grid.axis[d].extent;
+        m->chunk[d] = n->grid.axis[d].chunk;
+        if (n->grid.axis[d].first != n->grid.axis[d].chunk)
+            return cb_fail(err, CUBED_E_FORMAT, "%s: the chunks of a Zarr array must be equal",
+                           n->url);
+        m->dim_names[d] = n->dim_names[d];
+    }
+    m->attrs = n->attrs;
+    cubed_status st = cb_zarr_meta_defaults(m, n->codecs, err);
+    cb_codec_chain_fix(&m->codecs);
+    return st == CUBED_OK ? st : cb_context(err, st, "%s", n->url);
+}
+
+/* Two results in one place, or a result over a source, would destroy one of them. */
+static cubed_status check_places(const cubed_plan *p, int i, cubed_error *err)
+{
+    const cb_storage *s = &p->storage[i];
+    for (int j = 0; j < p->ir.nnodes; j++) {
+        const cb_storage *o = &p->storage[j];
+        if (j == i || !o->where || strcmp(o->where, s->where) != 0) continue;
+        size_t a = strlen(s->path), b = strlen(o->path), n = a < b ? a : b;
+        bool nested = strncmp(s->path, o->path, n) == 0 &&
+                      (a == b || n == 0 || (a > b ? s->path : o->path)[n] == '/');
+        if (!nested) continue;
+        return cb_fail(err, CUBED_E_ARG,
+                       p->ir.nodes[j].is_target
+                           ? "two results go to the same place: %s and %s"
+                           : "the result %s would overwrite the source %s",
+                       p->ir.nodes[i].url, p->ir.nodes[j].url);
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err)
+{
+    cb_storage *storage = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof *storage + 1);
+    if (!storage) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
+    p->storage = storage;
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        if (!n->url) continue;
+        CB_TRY(cb_url_split(p->ir.zone, n->url, &storage[i].where, &storage[i].path, err));
+        if (n->kind == CB_NODE_ZARR)
+            CB_TRY(open_source(p, i, err));
+        else
+            CB_TRY(plan_target(p, i, err));
+    }
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        if (p->ir.nodes[i].is_target && p->ir.nodes[i].url) CB_TRY(check_places(p, i, err));
+    }
+    return CUBED_OK;
+}
+
+/* --- Budget ------------------------------------------------------------------------------------------ */
+
+static void format_bytes(uint64_t n, char text[32])
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+    double v = (double)n;
+    int u = 0;
+    for (; v >= 1000 && u < 6; u++) v /= 1000;
+    snprintf(text, 32, u ? "%.4g %s" : "%.0f %s", v, units[u]);
+}
+
+static uint64_t total(cb_need n)
+{
+    return cb_sat_add(n.arena, n.library);
+}
+
+cubed_status cb_plan_check_stage(const cubed_plan *p, const cb_stage *s, cubed_error *err)
+{
+    uint64_t need = total(s->need);
+    if (cb_sat_add(need, p->reserved_mem) <= p->allowed_mem) return CUBED_OK;
+    char a[32], b[32], c[32];
+    format_bytes(need, a);
+    format_bytes(p->reserved_mem, b);
+    format_bytes(p->allowed_mem, c);
+    return cb_fail(err, CUBED_E_BUDGET,
+                   "stage %d (%s): a task needs %s (%" PRIu64 " bytes) beside %s reserved, but %s is "
+                   "allowed; allow at least %" PRIu64 " bytes, or make the chunks smaller",
+                   s->index, s->name, a, need, b, c, cb_sat_add(need, p->reserved_mem));
+}
+
+static cubed_status check_machine(const cubed_plan *p, cubed_error *err)
+{
+    uint64_t have = cb_machine_memory(), want = cb_sat_mul(p->max_workers, p->allowed_mem);
+    if (want <= have) return CUBED_OK;
+    char a[32], b[32], c[32];
+    format_bytes(p->allowed_mem, a);
+    format_bytes(want, b);
+    format_bytes(have, c);
+    return cb_fail(err, CUBED_E_BUDGET,
+                   "%u workers with %s each may use %s, but this machine has %s: allow %" PRIu64
+                   " bytes at most, or use fewer workers",
+                   p->max_workers, a, b, c, have / p->max_workers);
+}
+
+cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
+{
+    p->need = (cb_need){0, 0};
+    for (int i = 0; i < p->nstages; i++) {
+        cb_stage *s = &p->stages[i];
+        s->index = i;
+        CB_TRY(cb_stage_compile(p, s, err));
+        cb_stage_project(p, s);
+        CB_TRY(cb_plan_check_stage(p, s, err));
+        p->need = cb_need_either(p->need, s->need);
+    }
+    /* One arena serves all stages, and libraries may take their most in another one. */
+    uint64_t need = cb_sat_add(total(p->need), p->reserved_mem);
+    if (need > p->allowed_mem)
+        return cb_fail(err, CUBED_E_BUDGET,
+                       "the stages together need %" PRIu64 " bytes per worker (the largest arena, "
+                       "the most memory of a codec, and %" PRIu64 " reserved), but %" PRIu64
+                       " are allowed; allow at least %" PRIu64 " bytes",
+                       need, p->reserved_mem, p->allowed_mem, need);
+    CB_TRY(check_machine(p, err));
+    bool spare = false;
+    p->result_bytes = 0;
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        spare = spare || cb_node_is_intermediate(n);
+        if (!n->to_memory) continue;
+        int64_t shape[CUBED_MAX_NDIM], count = 0;
+        cb_node_shape(n, shape);
+        if (cb_count(n->grid.ndim, shape, &count)) count = 0;
+        p->result_bytes += (uint64_t)count * cubed_dtype_size(n->dtype);
+    }
+    p->tier_budget = spare ? p->max_workers * (p->allowed_mem - need) : 0;
+    cb_buf bytes;
+    cb_buf_init(&bytes, &p->ctx->alloc);
+    cubed_status st = cb_plan_write(p, true, &bytes, err);
+    if (st == CUBED_OK) {
+        /* FNV-1a with 128 bits. */
+        unsigned __int128 h = ((unsigned __int128)0x6c62272e07bb0142u << 64) | 0x62b821756295c58du;
+        for (size_t i = 0; i < bytes.size; i++)
+            h = (h ^ (uint8_t)bytes.data[i]) * (((unsigned __int128)1 << 88) | 0x13b);
+        memcpy(p->id, &h, sizeof p->id);
+    }
+    cb_buf_free(&bytes);
+    return st;
+}
+
+/* --- Looking at a plan ------------------------------------------------------------------------------- */
+
+void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
+{
+    memset(info, 0, sizeof *info);
+    info->num_stages = p->nstages;
+    info->allowed_mem = p->allowed_mem;
+    info->reserved_mem = p->reserved_mem;
+    info->max_workers = p->max_workers;
+    info->tier_budget = p->tier_budget;
+    info->result_bytes = p->result_bytes;
+    info->work_dir = p->work_dir;
+    for (int i = 0; i < p->ir.nnodes; i++) info->num_arrays += p->ir.nodes[i].stored;
+    for (int i = 0; i < p->nstages; i++) {
+        const cb_stage *s = &p->stages[i];
+        info->num_tasks += s->ntasks;
+        info->bytes_read = cb_sat_add(info->bytes_read, s->bytes_read);
+        info->bytes_written = cb_sat_add(info->bytes_written, s->bytes_written);
+        if (total(s->need) > info->projected_mem) info->projected_mem = total(s->need);
+    }
+}
+
+/* Stored nodes that a stage reads, each once: number i, or the count if there are fewer. */
+static int find_input(const cubed_plan *p, const cb_stage *s, int i, int *node)
+{
+    int found = 0;
+    for (int n = 0; n < p->ir.nnodes; n++) {
+        bool read = false;
+        for (int k = 0; k < s->nfolds && !read; k++) read = s->folds[k].states == n;
+        const cb_program *progs[2] = {&s->body, &s->tail};
+        for (int g = 0; g < 2; g++) {
+            for (int b = 0; b < progs[g]->nbranches && !read; b++) {
+                const cb_branch *br = &progs[g]->branches[b];
+                for (int v = 0; v < br->nloads && !read; v++)
+                    read = (br->loads[v].kind == CB_LOAD_STORED ||
+                            br->loads[v].kind == CB_LOAD_MEMORY) &&
+                           br->loads[v].node == n;
+            }
+        }
+        if (!read) continue;
+        if (found++ == i) *node = n;
+    }
+    return found;
+}
+
+cubed_status cubed_plan_get_stage(const cubed_plan *p, int stage, cubed_stage_info *info,
+                                  cubed_error *err)
+{
+    if (stage < 0 || stage >= p->nstages)
+        return cb_fail(err, CUBED_E_INDEX, "stage %d: the plan has %d stages", stage, p->nstages);
+    const cb_stage *s = &p->stages[stage];
+    int unused = 0;
+    *info = (cubed_stage_info){.name = s->name,
+                               .num_tasks = s->ntasks,
+                               .projected_mem = total(s->need),
+                               .bytes_read = s->bytes_read,
+                               .bytes_written = s->bytes_written,
+                               .chunks_read = s->chunks_read,
+                               .chunks_written = s->chunks_written,
+                               .num_inputs = find_input(p, s, -1, &unused),
+                               .num_outputs = s->nouts};
+    return CUBED_OK;
+}
+
+static void describe(const cubed_plan *p, int node, cubed_stored_info *info)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    *info = (cubed_stored_info){.id = node,
+                                .name = n->url,
+                                .is_source = cb_node_is_source(n),
+                                .is_target = n->is_target,
+                                .dtype = n->dtype,
+                                .ndim = n->grid.ndim};
+    if (!info->name)
+        info->name = n->to_memory ? "result" : cb_node_is_source(n) ? "memory" : "intermediate";
+    for (int d = 0; d < n->grid.ndim; d++) {
+        info->shape[d] = n->grid.axis[d].extent;
+        info->chunks[d] = n->grid.axis[d].chunk;
+    }
+}
+
+cubed_status cubed_plan_get_input(const cubed_plan *p, int stage, int i, cubed_stored_info *info,
+                                  cubed_error *err)
+{
+    int node = -1;
+    if (stage < 0 || stage >= p->nstages || i < 0 ||
+        (find_input(p, &p->stages[stage], i, &node), node < 0))
+        return cb_fail(err, CUBED_E_INDEX, "there is no input %d of stage %d", i, stage);
+    describe(p, node, info);
+    return CUBED_OK;
+}
+
+cubed_status cubed_plan_get_output(const cubed_plan *p, int stage, int i, cubed_stored_info *info,
+                                   cubed_error *err)
+{
+    if (stage < 0 || stage >= p->nstages || i < 0 || i >= p->stages[stage].nouts)
+        return cb_fail(err, CUBED_E_INDEX, "there is no output %d of stage %d", i, stage);
+    describe(p, p->stages[stage].outs[i].node, info);
+    return CUBED_OK;
+}
+
+cubed_status cubed_plan_bind_result(cubed_plan *p, int target, void *data, size_t size,
+                                    cubed_error *err)
+{
+    if (target < 0 || target >= p->ntargets || !p->ir.nodes[p->targets[target]].to_memory)
+        return cb_fail(err, CUBED_E_ARG, "result %d of the plan does not go to memory", target);
+    cb_node *n = &p->ir.nodes[p->targets[target]];
+    int64_t shape[CUBED_MAX_NDIM], count = 0;
+    cb_node_shape(n, shape);
+    if (cb_count(n->grid.ndim, shape, &count) ||
+        (size_t)count * cubed_dtype_size(n->dtype) != size)
+        return cb_fail(err, CUBED_E_ARG, "result %d has %zu bytes, got a buffer of %zu", target,
+                       (size_t)count * cubed_dtype_size(n->dtype), size);
+    n->result = data;
+    return CUBED_OK;
+}

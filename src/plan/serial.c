@@ -1,0 +1,449 @@
+/* Plans as bytes.
+ *
+ *   "CUBEDPLN"  8 bytes
+ *   version     4 bytes, little endian
+ *   checksum    4 bytes: CRC-32 of what follows
+ *   body        fields below, integers as LEB128 varints (signed ones zigzag), strings as a length
+ *               and bytes
+ *
+ * What is decided is written: nodes, which of them are stored, the outputs and tasks of each
+ * stage. Programs and projections follow from that and are made again on loading. The reader
+ * trusts nothing: every count is bounded by the bytes that are left, and the nodes pass
+ * cb_ir_check before anything uses them. */
+#include <inttypes.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/error.h"
+#include "plan/plan.h"
+
+#define PLAN_VERSION 1
+#define HEADER_BYTES 16
+/* Memory sources up to this size travel in the plan. */
+#define EMBED_BYTES ((size_t)64 << 10)
+
+/* --- Writing ----------------------------------------------------------------------------------------- */
+
+static void put_u(cb_buf *b, uint64_t v)
+{
+    do {
+        uint8_t byte = v & 127;
+        v >>= 7;
+        if (v) byte |= 128;
+        cb_buf_put(b, &byte, 1);
+    } while (v);
+}
+
+static void put_i(cb_buf *b, int64_t v)
+{
+    put_u(b, ((uint64_t)v << 1) ^ (uint64_t)(v >> 63));
+}
+
+static void put_string(cb_buf *b, const char *s)
+{
+    put_u(b, s ? strlen(s) + 1 : 0);
+    if (s) cb_buf_puts(b, s);
+}
+
+static void put_grid(cb_buf *b, const cb_grid *g)
+{
+    put_u(b, (uint64_t)g->ndim);
+    for (int d = 0; d < g->ndim; d++) {
+        put_i(b, g->axis[d].extent);
+        put_i(b, g->axis[d].first);
+        put_i(b, g->axis[d].chunk);
+    }
+}
+
+static void put_map(cb_buf *b, const cb_map *m)
+{
+    put_u(b, (uint64_t)m->ndim_in);
+    put_u(b, (uint64_t)m->ndim_out);
+    for (int d = 0; d < m->ndim_out; d++) {
+        put_i(b, m->dim[d].axis);
+        put_i(b, m->dim[d].offset);
+        put_i(b, m->dim[d].stride);
+    }
+}
+
+/* The elements of a small source, dense in C order. */
+static cubed_status put_data(cb_buf *b, const cb_node *n, bool for_id, cubed_error *err)
+{
+    int64_t shape[CUBED_MAX_NDIM], dense[CUBED_MAX_NDIM], count;
+    size_t size = cubed_dtype_size(n->dtype);
+    char bytes[4096];
+    cb_node_shape(n, shape);
+    if (cb_count(n->grid.ndim, shape, &count)) count = INT64_MAX / 16;
+    if (for_id) { /* a name for this process's files only: the address does */
+        put_u(b, (uint64_t)(uintptr_t)n->data);
+        return CUBED_OK;
+    }
+    if ((size_t)count * size > EMBED_BYTES)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "the plan reads %" PRId64 " bytes of the caller's memory; sources of more "
+                       "than %zu bytes do not travel in a saved plan: store the array first",
+                       count * (int64_t)size, EMBED_BYTES);
+    put_u(b, (uint64_t)count * size);
+    /* One row of the last axis at a time, in pieces that fit the buffer. */
+    int ndim = n->grid.ndim, last = ndim - 1;
+    int64_t row = ndim ? shape[last] : 1, per = (int64_t)(sizeof bytes / size);
+    cb_box rows = {.ndim = ndim ? last : 0};
+    int64_t idx[CUBED_MAX_NDIM] = {0};
+    memcpy(rows.hi, shape, sizeof rows.hi);
+    dense[0] = (int64_t)size;
+    if (count == 0) return CUBED_OK;
+    do {
+        const char *at = n->data;
+        for (int d = 0; d < last; d++) at += idx[d] * n->strides[d];
+        for (int64_t i = 0; i < row; i += per) {
+            int64_t piece = cb_min_i64(per, row - i), stride = ndim ? n->strides[last] : 0;
+            cb_copy_box(1, &piece, size, bytes, dense, at + i * stride, &stride);
+            cb_buf_put(b, bytes, (size_t)piece * size);
+        }
+    } while (cb_odometer_next(&rows, idx));
+    return CUBED_OK;
+}
+
+static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_error *err)
+{
+    put_u(b, (uint64_t)n->kind);
+    put_u(b, (uint64_t)n->dtype);
+    put_grid(b, &n->grid);
+    put_u(b, (uint64_t)n->ninputs);
+    for (int i = 0; i < n->ninputs; i++) put_u(b, (uint64_t)n->inputs[i]);
+    switch (n->kind) {
+    case CB_NODE_ELEM: put_u(b, (uint64_t)n->op); break;
+    case CB_NODE_MERGE: put_grid(b, &n->fold_grid); /* fall through */
+    case CB_NODE_FOLD:
+    case CB_NODE_PARTIAL:
+        put_u(b, (uint64_t)n->fold);
+        put_u(b, n->reduced);
+        break;
+    case CB_NODE_CONCAT: put_u(b, (uint64_t)n->axis); break;
+    case CB_NODE_VIEW: put_map(b, &n->map); break;
+    case CB_NODE_FULL: cb_buf_put(b, n->value.bytes, sizeof n->value.bytes); break;
+    case CB_NODE_INDEX: put_i(b, n->start); break;
+    case CB_NODE_MEMORY: CB_TRY(put_data(b, n, for_id, err)); break;
+    default: break;
+    }
+    put_u(b, (uint64_t)n->stored | (uint64_t)n->is_target << 1 | (uint64_t)n->to_memory << 2 |
+                 (uint64_t)n->overwrite << 3);
+    put_string(b, n->url);
+    if (n->is_target) {
+        put_u(b, (uint64_t)n->zarr_format);
+        put_string(b, n->codecs);
+        put_string(b, n->attrs);
+        for (int d = 0; d < n->grid.ndim; d++) put_string(b, n->dim_names[d]);
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_plan_write(const cubed_plan *p, bool for_id, cb_buf *b, cubed_error *err)
+{
+    put_u(b, p->allowed_mem);
+    put_u(b, p->reserved_mem);
+    put_u(b, p->max_workers);
+    put_string(b, p->work_dir);
+    put_u(b, (uint64_t)p->ir.nnodes);
+    for (int i = 0; i < p->ir.nnodes; i++) CB_TRY(put_node(b, &p->ir.nodes[i], for_id, err));
+    put_u(b, (uint64_t)p->ntargets);
+    for (int i = 0; i < p->ntargets; i++) put_u(b, (uint64_t)p->targets[i]);
+    put_u(b, (uint64_t)p->nstages);
+    for (int i = 0; i < p->nstages; i++) {
+        const cb_stage *s = &p->stages[i];
+        put_u(b, (uint64_t)s->nouts);
+        for (int o = 0; o < s->nouts; o++) put_u(b, (uint64_t)s->outs[o].node);
+        put_u(b, (uint64_t)s->kept.ndim);
+        for (int d = 0; d < s->kept.ndim; d++) put_i(b, s->task_chunks[d]);
+    }
+    return b->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for the plan's bytes") : CUBED_OK;
+}
+
+cubed_status cubed_plan_save(const cubed_plan *p, void **data, size_t *size, cubed_error *err)
+{
+    static const char magic[8] = "CUBEDPLN";
+    uint8_t header[HEADER_BYTES] = {0};
+    cb_buf b;
+    cb_buf_init(&b, &p->ctx->alloc);
+    cb_buf_put(&b, header, sizeof header);
+    cubed_status st = cb_plan_write(p, false, &b, err);
+    if (st == CUBED_OK && b.failed) st = cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
+    if (st != CUBED_OK) {
+        cb_buf_free(&b);
+        return st;
+    }
+    uint32_t sum = (uint32_t)crc32(0, (const Bytef *)b.data + HEADER_BYTES,
+                                   (uInt)(b.size - HEADER_BYTES));
+    memcpy(header, magic, 8);
+    for (int k = 0; k < 4; k++) {
+        header[8 + k] = (uint8_t)(PLAN_VERSION >> (8 * k));
+        header[12 + k] = (uint8_t)(sum >> (8 * k));
+    }
+    memcpy(b.data, header, sizeof header);
+    /* The caller frees with the size it is told: give it exactly that. */
+    void *exact = cb_resize(&p->ctx->alloc, b.data, b.cap, b.size);
+    if (!exact) {
+        cb_buf_free(&b);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
+    }
+    *data = exact;
+    *size = b.size;
+    return CUBED_OK;
+}
+
+void cubed_plan_free_bytes(const cubed_plan *p, void *data, size_t size)
+{
+    cb_free(&p->ctx->alloc, data, size);
+}
+
+/* --- Reading ----------------------------------------------------------------------------------------- */
+
+/* After the first error `bad` sticks and every get gives 0: callers check once per object. */
+typedef struct reader {
+    const uint8_t *at, *end;
+    bool bad;
+    cb_zone *zone;
+} reader;
+
+static uint64_t get_u(reader *r)
+{
+    uint64_t v = 0;
+    for (int shift = 0; shift < 64 && !r->bad; shift += 7) {
+        if (r->at == r->end) break;
+        uint8_t byte = *r->at++;
+        if (shift == 63 && byte > 1) break;
+        v |= (uint64_t)(byte & 127) << shift;
+        if (!(byte & 128)) return v;
+    }
+    r->bad = true;
+    return 0;
+}
+
+static int64_t get_i(reader *r)
+{
+    uint64_t v = get_u(r);
+    return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
+}
+
+/* A number below `limit`. */
+static int get_n(reader *r, uint64_t limit)
+{
+    uint64_t v = get_u(r);
+    if (v >= limit) r->bad = true;
+    return r->bad ? 0 : (int)v;
+}
+
+static const void *get_bytes(reader *r, size_t n)
+{
+    if (r->bad || n > (size_t)(r->end - r->at)) {
+        r->bad = true;
+        return NULL;
+    }
+    const void *p = r->at;
+    r->at += n;
+    return p;
+}
+
+static const char *get_string(reader *r)
+{
+    uint64_t n = get_u(r);
+    if (r->bad || n == 0) return NULL;
+    const char *p = get_bytes(r, (size_t)(n - 1));
+    if (!p || memchr(p, 0, (size_t)(n - 1))) {
+        r->bad = true;
+        return NULL;
+    }
+    char *s = cb_zone_alloc(r->zone, (size_t)n);
+    if (!s) {
+        r->bad = true;
+        return NULL;
+    }
+    memcpy(s, p, (size_t)(n - 1));
+    return s;
+}
+
+static void get_grid(reader *r, cb_grid *g)
+{
+    g->ndim = get_n(r, CUBED_MAX_NDIM + 1);
+    for (int d = 0; d < g->ndim && !r->bad; d++) {
+        g->axis[d].extent = get_i(r);
+        g->axis[d].first = get_i(r);
+        g->axis[d].chunk = get_i(r);
+    }
+}
+
+static void get_map(reader *r, cb_map *m)
+{
+    m->ndim_in = get_n(r, CUBED_MAX_NDIM + 1);
+    m->ndim_out = get_n(r, CUBED_MAX_NDIM + 1);
+    for (int d = 0; d < m->ndim_out && !r->bad; d++) {
+        int64_t axis = get_i(r);
+        if (axis < -1 || axis >= CUBED_MAX_NDIM) r->bad = true;
+        m->dim[d].axis = (int)axis;
+        m->dim[d].offset = get_i(r);
+        m->dim[d].stride = get_i(r);
+        if (axis < 0) m->dim[d].stride = 0;
+    }
+}
+
+static void get_data(reader *r, cb_node *n)
+{
+    uint64_t size = get_u(r);
+    int64_t shape[CUBED_MAX_NDIM], count = 0;
+    cb_node_shape(n, shape);
+    for (int d = 0; d < n->grid.ndim; d++) r->bad = r->bad || shape[d] < 0;
+    if (r->bad || cb_count(n->grid.ndim, shape, &count) || size > EMBED_BYTES ||
+        (uint64_t)count > EMBED_BYTES || (uint64_t)count * cubed_dtype_size(n->dtype) != size) {
+        r->bad = true;
+        return;
+    }
+    const void *p = get_bytes(r, (size_t)size);
+    n->data = p ? cb_zone_memdup(r->zone, p, (size_t)size) : NULL;
+    if (!n->data) r->bad = true;
+    int64_t s = (int64_t)cubed_dtype_size(n->dtype);
+    for (int d = n->grid.ndim - 1; d >= 0 && count > 0; d--) {
+        n->strides[d] = s;
+        s *= shape[d];
+    }
+}
+
+static void get_node(reader *r, int index, cb_node *n)
+{
+    memset(n, 0, sizeof *n);
+    n->kind = (cb_node_kind)get_n(r, CB_NODE_KINDS);
+    n->dtype = (cubed_dtype)get_n(r, CUBED_DTYPE_COUNT);
+    get_grid(r, &n->grid);
+    /* Each input takes a byte at least. */
+    n->ninputs = get_n(r, (uint64_t)(r->end - r->at) + 1);
+    if (n->ninputs) n->inputs = cb_zone_alloc(r->zone, (size_t)n->ninputs * sizeof(int));
+    if (n->ninputs && !n->inputs) r->bad = true;
+    for (int i = 0; i < n->ninputs && !r->bad; i++) n->inputs[i] = get_n(r, (uint64_t)index);
+    switch (n->kind) {
+    case CB_NODE_ELEM: n->op = (cubed_op)get_n(r, CUBED_OP_COUNT); break;
+    case CB_NODE_MERGE: get_grid(r, &n->fold_grid); /* fall through */
+    case CB_NODE_FOLD:
+    case CB_NODE_PARTIAL:
+        n->fold = (cb_fold_kind)get_n(r, CB_FOLD_KINDS);
+        n->reduced = (uint32_t)get_u(r);
+        break;
+    case CB_NODE_CONCAT: n->axis = get_n(r, CUBED_MAX_NDIM); break;
+    case CB_NODE_VIEW: get_map(r, &n->map); break;
+    case CB_NODE_FULL: {
+        const void *p = get_bytes(r, sizeof n->value.bytes);
+        if (p) memcpy(n->value.bytes, p, sizeof n->value.bytes);
+        break;
+    }
+    case CB_NODE_INDEX: n->start = get_i(r); break;
+    case CB_NODE_MEMORY: get_data(r, n); break;
+    default: break;
+    }
+    uint64_t flags = get_u(r);
+    if (flags > 15) r->bad = true;
+    n->stored = flags & 1;
+    n->is_target = flags >> 1 & 1;
+    n->to_memory = flags >> 2 & 1;
+    n->overwrite = flags >> 3 & 1;
+    n->url = get_string(r);
+    if (n->is_target) {
+        n->zarr_format = get_n(r, 4);
+        n->codecs = get_string(r);
+        n->attrs = get_string(r);
+        for (int d = 0; d < n->grid.ndim && !r->bad; d++) n->dim_names[d] = get_string(r);
+    }
+}
+
+static void get_stage(reader *r, const cb_ir *ir, cb_stage *s)
+{
+    memset(s, 0, sizeof *s);
+    s->nouts = get_n(r, (uint64_t)(r->end - r->at) + 1);
+    if (s->nouts == 0) r->bad = true;
+    if (!r->bad) s->outs = cb_zone_alloc(r->zone, (size_t)s->nouts * sizeof *s->outs);
+    if (!s->outs) r->bad = true;
+    for (int o = 0; o < s->nouts && !r->bad; o++) {
+        s->outs[o].node = get_n(r, (uint64_t)ir->nnodes);
+        if (!r->bad && !ir->nodes[s->outs[o].node].stored) r->bad = true;
+    }
+    int ndim = get_n(r, CUBED_MAX_NDIM + 1);
+    for (int d = 0; d < ndim && !r->bad; d++) {
+        s->task_chunks[d] = get_i(r);
+        if (s->task_chunks[d] < 1 || s->task_chunks[d] > INT64_MAX / 4) r->bad = true;
+    }
+}
+
+static cubed_status malformed(const char *what, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_FORMAT, "the plan's bytes are malformed: %s", what);
+}
+
+static cubed_status read_body(reader *r, cubed_plan *p, cubed_error *err)
+{
+    p->allowed_mem = get_u(r);
+    p->reserved_mem = get_u(r);
+    p->max_workers = (unsigned)get_n(r, 1 << 20);
+    p->work_dir = get_string(r);
+    int nnodes = get_n(r, CB_MAX_NODES + 1);
+    if (r->bad || p->max_workers == 0) return malformed("limits", err);
+    for (int i = 0; i < nnodes; i++) {
+        cb_node n;
+        int index;
+        get_node(r, i, &n);
+        if (r->bad) return malformed("a node", err);
+        CB_TRY(cb_ir_add(&p->ir, &n, &index, err));
+    }
+    CB_TRY(cb_ir_check(&p->ir, err));
+    p->ntargets = get_n(r, (uint64_t)nnodes + 1);
+    p->targets = cb_zone_alloc(p->ir.zone, (size_t)p->ntargets * sizeof(int) + 1);
+    if (!p->targets) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
+    for (int i = 0; i < p->ntargets; i++) {
+        p->targets[i] = get_n(r, (uint64_t)nnodes);
+        if (r->bad || !p->ir.nodes[p->targets[i]].is_target) return malformed("a target", err);
+    }
+    p->nstages = get_n(r, (uint64_t)nnodes + 1);
+    p->stages = cb_zone_alloc(p->ir.zone, (size_t)p->nstages * sizeof *p->stages + 1);
+    uint8_t *made = cb_zone_alloc(p->ir.zone, (size_t)nnodes + 1);
+    if (!p->stages || !made) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
+    for (int i = 0; i < p->nstages; i++) {
+        get_stage(r, &p->ir, &p->stages[i]);
+        if (r->bad) return malformed("a stage", err);
+        for (int o = 0; o < p->stages[i].nouts; o++) {
+            if (made[p->stages[i].outs[o].node]++) return malformed("a node of two stages", err);
+        }
+    }
+    for (int i = 0; i < nnodes; i++) {
+        if (p->ir.nodes[i].stored && !made[i]) return malformed("a node of no stage", err);
+    }
+    if (r->at != r->end) return malformed("bytes are left over", err);
+    return CUBED_OK;
+}
+
+cubed_status cubed_plan_load(cubed_context *ctx, const void *data, size_t size, cubed_plan **out,
+                             cubed_error *err)
+{
+    const uint8_t *b = data;
+    if (size < HEADER_BYTES || memcmp(b, "CUBEDPLN", 8) != 0)
+        return cb_fail(err, CUBED_E_FORMAT, "these %zu bytes are no plan", size);
+    uint32_t version = 0, sum = 0;
+    for (int k = 0; k < 4; k++) {
+        version |= (uint32_t)b[8 + k] << (8 * k);
+        sum |= (uint32_t)b[12 + k] << (8 * k);
+    }
+    if (version != PLAN_VERSION)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "the plan has version %u, this library reads version %d", version,
+                       PLAN_VERSION);
+    if (size > UINT32_MAX ||
+        sum != (uint32_t)crc32(0, b + HEADER_BYTES, (uInt)(size - HEADER_BYTES)))
+        return cb_fail(err, CUBED_E_FORMAT, "the plan's bytes are damaged: the checksum differs");
+    cubed_plan *p;
+    CB_TRY(cb_plan_alloc(ctx, &p, err));
+    reader r = {b + HEADER_BYTES, b + size, false, p->ir.zone};
+    cubed_status st;
+    CB_GO(read_body(&r, p, err));
+    CB_GO(cb_plan_open_storage(p, err));
+    CB_GO(cb_plan_finish(p, err));
+    *out = p;
+    return CUBED_OK;
+out:
+    cubed_plan_unref(p);
+    return st;
+}
