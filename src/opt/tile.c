@@ -37,12 +37,13 @@ static uint64_t floor_of(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
-static cubed_status try_chunks(cubed_plan *p, const cb_stage *base, const int64_t *chunks,
+/* Programs do not depend on the tiling, so nothing is compiled again. */
+static cubed_status try_chunks(const cubed_plan *p, const cb_stage *base, const int64_t *chunks,
                                cb_stage *out, cubed_error *err)
 {
     *out = *base;
     memcpy(out->task_chunks, chunks, sizeof out->task_chunks);
-    CB_TRY(cb_stage_compile(p, out, err));
+    CB_TRY(cb_stage_set_tasks(out, err));
     cb_stage_project(p, out);
     return CUBED_OK;
 }
@@ -56,7 +57,7 @@ cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *
     uint64_t floor = floor_of(p, s);
     for (;;) {
         cb_stage best = *s;
-        if (s->bytes_read <= floor + floor / 32) return CUBED_OK;
+        if (s->bytes_read <= floor + floor / 32) break;
         for (int d = 0; d < s->kept.ndim; d++) {
             int64_t n = cb_axis_count(&s->kept.axis[d]);
             if (s->task_chunks[d] >= n) continue;
@@ -71,7 +72,10 @@ cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *
                 if (trial.bytes_read < best.bytes_read) best = trial;
             }
         }
-        if (best.bytes_read >= s->bytes_read - s->bytes_read / 32) return CUBED_OK;
+        if (best.bytes_read >= s->bytes_read - s->bytes_read / 32) break;
         *s = best;
     }
+    /* Trials share the loads, whose tile flags are those of the last one. */
+    cb_stage_project(p, s);
+    return CUBED_OK;
 }

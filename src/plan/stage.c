@@ -189,7 +189,7 @@ static cubed_status set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err)
     return CUBED_OK;
 }
 
-static cubed_status set_tasks(cb_stage *s, cubed_error *err)
+cubed_status cb_stage_set_tasks(cb_stage *s, cubed_error *err)
 {
     s->ntasks = 1;
     for (int d = 0; d < s->kept.ndim; d++) {
@@ -360,7 +360,7 @@ cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
             return cb_fail(err, CUBED_E_FORMAT, "a stage mixes outputs with and without folds");
     }
     CB_TRY(set_domain(ir, s, err));
-    CB_TRY(set_tasks(s, err));
+    CB_TRY(cb_stage_set_tasks(s, err));
     if (s->nfolds && !s->merge) CB_TRY(lower_body(p, s, err));
     if (!s->partial) CB_TRY(lower_tail(p, s, err));
     set_aliases(ir, ir->zone, s);

@@ -131,6 +131,9 @@ bool cb_stage_same_domain(const cb_ir *ir, int fold_a, int fold_b);
 CUBED_MUST_CHECK cubed_status cb_stage_compile(struct cubed_plan *p, cb_stage *s,
                                                cubed_error *err);
 
+/* Sets ntasks from task_chunks, which may have changed since the stage was compiled. */
+CUBED_MUST_CHECK cubed_status cb_stage_set_tasks(cb_stage *s, cubed_error *err);
+
 /* The output chunks of a task: a box in the grid `kept`, and its elements. */
 void cb_stage_task_chunks(const cb_stage *s, int64_t task, cb_box *chunks);
 void cb_stage_task_box(const cb_stage *s, int64_t task, cb_box *elements);

@@ -1,12 +1,13 @@
 /* A run's view of storage: which bytes are behind a node's chunk.
  *
- * Sources and targets are Zarr arrays or the caller's memory. Intermediates live in the memory
- * tier while its budget lasts, then in the work directory; a chunk is freed when its last reader
- * is done. Thread-safe, except where said.
+ * Sources and targets are Zarr arrays, or the caller's memory, which tasks address by themselves.
+ * Intermediates live in the memory tier while its budget lasts, then in the work directory; a chunk
+ * is freed when its last reader is done. Reading and writing is thread-safe.
  */
 #ifndef CB_RUNTIME_IO_H
 #define CB_RUNTIME_IO_H
 
+#include "mem/pages.h"
 #include "plan/plan.h"
 
 typedef struct cb_io cb_io;
@@ -17,16 +18,37 @@ typedef struct cb_io_count {
     uint64_t stored_read, stored_written; /* encoded, from and to stores */
 } cb_io_count;
 
+/* How a run uses storage. */
+typedef enum cb_io_mode {
+    CB_IO_RUN,     /* a whole run: targets are made, intermediates are this process's own */
+    CB_IO_PREPARE, /* a worker that makes the targets for others, too */
+    CB_IO_WORKER   /* a worker: targets exist; intermediates are shared in the work directory */
+} cb_io_mode;
+
+/* Opens stores; in the first two modes checks and prepares targets. The plan must outlive it. */
+CUBED_MUST_CHECK cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, cb_io **out,
+                                         cubed_error *err);
+/* The run is complete: targets get their metadata. */
+CUBED_MUST_CHECK cubed_status cb_io_commit(cb_io *io, cubed_error *err);
+/* Removes intermediates (not in worker modes); unless committed, chunks of targets too. */
+void cb_io_close(cb_io *io);
+
+/* How many reads of chunk number `chunk` of an intermediate are to come. Before the run starts. */
+void cb_io_set_readers(cb_io *io, int node, int64_t chunk, uint32_t readers);
+/* One of them is done: the last one frees the chunk. */
+void cb_io_release(cb_io *io, int node, int64_t chunk);
+const cb_budget *cb_io_tier(const cb_io *io);
+uint64_t cb_io_spilled(const cb_io *io);
+
 /* One chunk, whole (also at the edge: what is beyond the shape is unspecified), in C order.
  * If it lies in memory, *direct points to it, and stays valid until the task that reads it is
  * reported done; else it is read and decoded into dst, and *direct is dst. */
 CUBED_MUST_CHECK cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, void *dst,
                                          cb_arena *scratch, const void **direct, cb_io_count *count,
                                          cubed_error *err);
-/* Writes one whole chunk in C order (padded at the edge by the caller). */
+/* Writes one whole chunk in C order (padded at the edge by the caller). Beside src it takes from
+ * the arena what plan/need.h says. */
 CUBED_MUST_CHECK cubed_status cb_io_write(cb_io *io, int node, const int64_t *idx, const void *src,
                                           cb_arena *scratch, cb_io_count *count, cubed_error *err);
-/* What one such call may take from the arena beside dst / src. In the plan's layer, so that the
- * projection can ask: see plan/need.h. */
 
 #endif

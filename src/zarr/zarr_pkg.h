@@ -26,9 +26,6 @@ static inline size_t cb_unit_size(cubed_dtype dtype)
 CUBED_MUST_CHECK cubed_status cb_zarr_check_shape(const char *where, const cb_zarr_meta *meta,
                                                   cubed_error *err);
 
-/* JSON text in the zone; reals with 17 digits. */
-CUBED_MUST_CHECK cubed_status cb_json_text(const json_t *v, cb_zone *zone, const char **out,
-                                           cubed_error *err);
 /* Reads and parses the document at path/name. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_doc(cubed_store *store, const char *path,
                                                const char *name, json_t **out, cubed_error *err);

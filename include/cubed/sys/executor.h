@@ -14,34 +14,33 @@ extern "C" {
 
 typedef struct cubed_executor cubed_executor;
 
-/* A range of tasks first..last-1 of one stage, handed over to be run once. `token` comes back. */
+/* A range of tasks first..last-1 of one stage, to be run in order, once. `token` comes back. */
 typedef struct cubed_task_range {
     uint64_t token;
     int stage;
     int64_t first, last;
-    unsigned attempt;
 } cubed_task_range;
 
-/* What became of a range. */
+/* What became of one task of a range: one report for each, in order. After a report with an error
+ * the rest of that range does not run and is not reported. */
 typedef struct cubed_task_report {
     uint64_t token;
+    int64_t task;
     unsigned worker;
     int64_t start_ns, end_ns;
     uint64_t bytes_read, bytes_written, stored_read, stored_written;
     uint64_t measured_mem;
-    cubed_error error; /* status CUBED_OK if all of it is done */
+    cubed_error error; /* status CUBED_OK if it is done */
 } cubed_task_report;
 
 typedef struct cubed_executor_vtable {
     const char *name; /* "threads" */
     /* Never blocks; the driver keeps at most `slots` ranges in flight. */
     cubed_status (*submit)(cubed_executor *ex, const cubed_task_range *range, cubed_error *err);
-    /* Waits until a range is done or timeout_ms is over (*got false then). */
+    /* Waits until a task is done or timeout_ms is over (*got false then). */
     cubed_status (*poll)(cubed_executor *ex, int timeout_ms, cubed_task_report *report, bool *got,
                          cubed_error *err);
-    /* Drops what has not started; ranges in flight still report (CUBED_E_CANCELLED if dropped). */
-    void (*cancel)(cubed_executor *ex);
-    /* After this nothing runs any more. */
+    /* Stops what runs as soon as it can, and waits for it; frees the executor. */
     void (*close)(cubed_executor *ex);
 } cubed_executor_vtable;
 

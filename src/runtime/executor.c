@@ -1,0 +1,45 @@
+#include "runtime/executor.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "runtime/task.h"
+
+static const struct {
+    const char *name;
+    cubed_status (*open)(const cb_executor_args *args, cubed_executor **out, cubed_error *err);
+} executors[] = {
+    {"threads", cb_executor_threads_open},
+    {"single-threaded", cb_executor_single_open},
+};
+
+cubed_status cb_executor_open(const char *name, const cb_executor_args *args, cubed_executor **out,
+                              cubed_error *err)
+{
+    for (size_t i = 0; i < sizeof executors / sizeof *executors; i++) {
+        if (strcmp(executors[i].name, name ? name : "threads") == 0)
+            return executors[i].open(args, out, err);
+    }
+    return cb_fail(err, CUBED_E_ARG,
+                   "executor \"%s\" is none of those there are: threads, single-threaded", name);
+}
+
+void cb_executor_run_task(const cb_executor_args *args, cb_arena *arena, int stage, int64_t task,
+                          cubed_task_report *report)
+{
+    cb_io_count count = {0, 0, 0, 0};
+    memset(&report->error, 0, sizeof report->error);
+    report->task = task;
+    report->start_ns = cb_clock_ns();
+    cb_arena_reset_high_water(arena);
+    cubed_status st = cb_task_run(args->plan, &args->plan->stages[stage], task, args->io, arena,
+                                  args->cancel, &count, &report->error);
+    report->error.status = st;
+    report->end_ns = cb_clock_ns();
+    report->bytes_read = count.bytes_read;
+    report->bytes_written = count.bytes_written;
+    report->stored_read = count.stored_read;
+    report->stored_written = count.stored_written;
+    report->measured_mem = cb_arena_high_water(arena);
+}

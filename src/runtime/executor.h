@@ -1,0 +1,27 @@
+/* The executors of this library: one row each. */
+#ifndef CB_RUNTIME_EXECUTOR_H
+#define CB_RUNTIME_EXECUTOR_H
+
+#include "cubed/sys/executor.h"
+#include "runtime/io.h"
+
+/* What an executor works with; all of it outlives it. */
+typedef struct cb_executor_args {
+    cubed_plan *plan;
+    cb_io *io;
+    const volatile int *cancel; /* may be NULL */
+} cb_executor_args;
+
+CUBED_MUST_CHECK cubed_status cb_executor_open(const char *name, const cb_executor_args *args,
+                                               cubed_executor **out, cubed_error *err);
+
+CUBED_MUST_CHECK cubed_status cb_executor_single_open(const cb_executor_args *args,
+                                                      cubed_executor **out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_executor_threads_open(const cb_executor_args *args,
+                                                       cubed_executor **out, cubed_error *err);
+
+/* Runs one task and fills its report: what all of them have in common. */
+void cb_executor_run_task(const cb_executor_args *args, cb_arena *arena, int stage, int64_t task,
+                          cubed_task_report *report);
+
+#endif

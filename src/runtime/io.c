@@ -1,0 +1,313 @@
+#include "runtime/io.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "plan/need.h"
+
+/* A chunk of an intermediate: in memory if ptr is set, else in the work directory if spilled. */
+typedef struct tier_chunk {
+    void *ptr;
+    uint32_t readers; /* reads to come */
+    bool spilled;
+} tier_chunk;
+
+typedef struct node_io {
+    /* Targets with a URL: */
+    cubed_store *store;
+    cb_zarr_array *array;
+    /* Intermediates: */
+    tier_chunk *chunks;
+    size_t nchunks;
+    size_t chunk_bytes;
+} node_io;
+
+struct cb_io {
+    cubed_plan *plan;
+    cb_io_mode mode;
+    bool committed;
+    node_io *nodes; /* one per node */
+    pthread_mutex_t lock; /* of tier_chunk entries and of opening the work store */
+    cb_budget tier;
+    cubed_store *work; /* opened by the first spill */
+    char prefix[40];   /* of this plan's keys in the work directory */
+    atomic_uint_least64_t spilled;
+};
+
+static cubed_status open_target(cb_io *io, int i, cubed_error *err)
+{
+    const cb_node *n = &io->plan->ir.nodes[i];
+    const cb_storage *s = &io->plan->storage[i];
+    node_io *x = &io->nodes[i];
+    CB_TRY(cb_store_open(&io->plan->ctx->alloc, s->where, &x->store, err));
+    if (io->mode == CB_IO_WORKER)
+        return cb_zarr_attach(x->store, s->path, &s->meta, &x->array, err);
+    return cb_zarr_prepare(x->store, s->path, &s->meta, n->overwrite, &x->array, err);
+}
+
+static cubed_status open_work(cb_io *io, cubed_error *err)
+{
+    if (io->work) return CUBED_OK;
+    if (!io->plan->work_dir)
+        return cb_fail(err, CUBED_E_BUDGET,
+                       "intermediates need more than the %" PRIu64 " bytes of memory that the plan "
+                       "has for them, and there is no work directory to put them in: name one, or "
+                       "allow more memory",
+                       io->plan->tier_budget);
+    return cb_store_open(&io->plan->ctx->alloc, io->plan->work_dir, &io->work, err);
+}
+
+static cubed_status open_nodes(cb_io *io, cubed_error *err)
+{
+    const cubed_plan *p = io->plan;
+    const cubed_allocator *a = &p->ctx->alloc;
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        if (n->is_target && n->url) CB_TRY(open_target(io, i, err));
+        if (n->is_target && n->to_memory && !n->result && cb_grid_count(&n->grid) > 0)
+            return cb_fail(err, CUBED_E_ARG,
+                           "a result of the plan has no memory: bind it before the run");
+        if (!cb_node_is_intermediate(n)) continue;
+        node_io *x = &io->nodes[i];
+        x->chunk_bytes = cb_chunk_bytes(p, i);
+        if (io->mode != CB_IO_RUN) {
+            CB_TRY(open_work(io, err));
+            continue;
+        }
+        x->nchunks = (size_t)cb_grid_count(&n->grid);
+        x->chunks = cb_alloc_zero(a, x->nchunks * sizeof *x->chunks);
+        if (!x->chunks)
+            return cb_fail(err, CUBED_E_NOMEM, "no memory for a table of %zu chunks", x->nchunks);
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, cb_io **out, cubed_error *err)
+{
+    const cubed_allocator *a = &plan->ctx->alloc;
+    cb_io *io = cb_alloc_zero(a, sizeof *io);
+    if (!io) return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");
+    io->plan = plan;
+    io->mode = mode;
+    io->nodes = cb_alloc_zero(a, (size_t)plan->ir.nnodes * sizeof *io->nodes);
+    if (!io->nodes || pthread_mutex_init(&io->lock, NULL) != 0) {
+        cb_free(a, io->nodes, (size_t)plan->ir.nnodes * sizeof *io->nodes);
+        cb_free(a, io, sizeof *io);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");
+    }
+    cb_budget_init(&io->tier, mode == CB_IO_RUN ? plan->tier_budget : 0);
+    for (int k = 0; k < 16; k++) snprintf(io->prefix + 2 * k, 3, "%02x", plan->id[k]);
+    cubed_status st = open_nodes(io, err);
+    if (st != CUBED_OK) {
+        /* What prepare made are groups and nothing else: no chunk is to be removed. */
+        io->committed = true;
+        cb_io_close(io);
+        return st;
+    }
+    *out = io;
+    return CUBED_OK;
+}
+
+cubed_status cb_io_commit(cb_io *io, cubed_error *err)
+{
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        if (io->nodes[i].array) CB_TRY(cb_zarr_commit(io->nodes[i].array, err));
+    }
+    io->committed = true;
+    return CUBED_OK;
+}
+
+/* Takes back the chunks of a target whose run failed. Errors are not reported: what is left has no
+ * metadata, so nobody takes it for an array. */
+static void remove_chunks(const cb_io *io, int i)
+{
+    const cb_grid *g = &io->plan->ir.nodes[i].grid;
+    const node_io *x = &io->nodes[i];
+    int64_t n = cb_grid_count(g);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t idx[CUBED_MAX_NDIM];
+        char key[4096];
+        cb_grid_unravel(g, k, idx);
+        if (cb_zarr_chunk_key(cb_zarr_get_meta(x->array), cb_zarr_path(x->array), idx, key,
+                              sizeof key, NULL) != CUBED_OK ||
+            cb_store_del(x->store, key, NULL) != CUBED_OK)
+            return;
+    }
+}
+
+void cb_io_close(cb_io *io)
+{
+    if (!io) return;
+    const cubed_allocator *a = &io->plan->ctx->alloc;
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        node_io *x = &io->nodes[i];
+        if (x->array && !io->committed && io->mode == CB_IO_RUN) remove_chunks(io, i);
+        cb_zarr_close(x->array);
+        cb_store_close(x->store);
+        for (size_t k = 0; k < x->nchunks; k++)
+            cb_pages_unmap(x->chunks[k].ptr, cb_pages_round(x->chunk_bytes));
+        cb_free(a, x->chunks, x->nchunks * sizeof *x->chunks);
+    }
+    if (io->work && io->mode == CB_IO_RUN) {
+        cubed_status ignored = cb_store_clear(io->work, io->prefix, NULL);
+        (void)ignored; /* nobody is left who could do anything about it */
+    }
+    cb_store_close(io->work);
+    pthread_mutex_destroy(&io->lock);
+    cb_free(a, io->nodes, (size_t)io->plan->ir.nnodes * sizeof *io->nodes);
+    cb_free(a, io, sizeof *io);
+}
+
+const cb_budget *cb_io_tier(const cb_io *io)
+{
+    return &io->tier;
+}
+
+uint64_t cb_io_spilled(const cb_io *io)
+{
+    return atomic_load(&((cb_io *)(uintptr_t)io)->spilled);
+}
+
+/* --- Intermediates ----------------------------------------------------------------------------------- */
+
+static void spill_key(const cb_io *io, int node, int64_t chunk, char key[96])
+{
+    snprintf(key, 96, "%s/%d/%" PRId64, io->prefix, node, chunk);
+}
+
+void cb_io_set_readers(cb_io *io, int node, int64_t chunk, uint32_t readers)
+{
+    io->nodes[node].chunks[chunk].readers = readers;
+}
+
+void cb_io_release(cb_io *io, int node, int64_t chunk)
+{
+    node_io *x = &io->nodes[node];
+    tier_chunk *c = &x->chunks[chunk];
+    void *ptr = NULL;
+    bool spilled = false;
+    pthread_mutex_lock(&io->lock);
+    if (c->readers > 0 && --c->readers == 0) {
+        ptr = c->ptr;
+        spilled = c->spilled;
+        c->ptr = NULL;
+        c->spilled = false;
+    }
+    pthread_mutex_unlock(&io->lock);
+    if (ptr) {
+        cb_pages_unmap(ptr, cb_pages_round(x->chunk_bytes));
+        cb_budget_give(&io->tier, cb_pages_round(x->chunk_bytes));
+    }
+    if (spilled) {
+        char key[96];
+        spill_key(io, node, chunk, key);
+        /* What cannot be deleted now goes with the run's whole folder. */
+        cubed_status ignored = cb_store_del(io->work, key, NULL);
+        (void)ignored;
+    }
+}
+
+static cubed_status spill(cb_io *io, int node, int64_t chunk, const void *src, cb_io_count *count,
+                          cubed_error *err)
+{
+    char key[96];
+    size_t bytes = io->nodes[node].chunk_bytes;
+    pthread_mutex_lock(&io->lock);
+    cubed_status st = open_work(io, err);
+    pthread_mutex_unlock(&io->lock);
+    if (st != CUBED_OK) return st;
+    spill_key(io, node, chunk, key);
+    CB_TRY(cb_store_put(io->work, key, src, bytes, err));
+    count->stored_written += bytes;
+    atomic_fetch_add(&io->spilled, bytes);
+    return CUBED_OK;
+}
+
+static cubed_status write_intermediate(cb_io *io, int node, const int64_t *idx, const void *src,
+                                       cb_io_count *count, cubed_error *err)
+{
+    node_io *x = &io->nodes[node];
+    int64_t chunk = cb_grid_ravel(&io->plan->ir.nodes[node].grid, idx);
+    if (io->mode != CB_IO_RUN) return spill(io, node, chunk, src, count, err);
+    tier_chunk *c = &x->chunks[chunk];
+    pthread_mutex_lock(&io->lock);
+    /* A task that runs again finds what its first attempt left. */
+    bool wanted = c->readers > 0 && !c->ptr;
+    pthread_mutex_unlock(&io->lock);
+    if (!wanted) return CUBED_OK;
+    size_t taken = cb_pages_round(x->chunk_bytes);
+    void *ptr = NULL;
+    if (cb_budget_take(&io->tier, taken)) {
+        ptr = cb_pages_map(taken);
+        if (!ptr) cb_budget_give(&io->tier, taken); /* the machine is short: spill instead */
+    }
+    if (ptr)
+        memcpy(ptr, src, x->chunk_bytes);
+    else
+        CB_TRY(spill(io, node, chunk, src, count, err));
+    pthread_mutex_lock(&io->lock);
+    c->ptr = ptr;
+    c->spilled = ptr == NULL;
+    pthread_mutex_unlock(&io->lock);
+    return CUBED_OK;
+}
+
+static cubed_status read_intermediate(cb_io *io, int node, const int64_t *idx, void *dst,
+                                      const void **direct, cb_io_count *count, cubed_error *err)
+{
+    node_io *x = &io->nodes[node];
+    int64_t chunk = cb_grid_ravel(&io->plan->ir.nodes[node].grid, idx);
+    size_t got;
+    char key[96];
+    if (io->mode == CB_IO_RUN) {
+        tier_chunk *c = &x->chunks[chunk];
+        pthread_mutex_lock(&io->lock);
+        const void *ptr = c->ptr;
+        bool there = ptr || c->spilled;
+        pthread_mutex_unlock(&io->lock);
+        CB_CHECK(there, err);
+        if (ptr) {
+            *direct = ptr;
+            return CUBED_OK;
+        }
+    }
+    spill_key(io, node, chunk, key);
+    CB_TRY(cb_store_get(io->work, key, 0, dst, x->chunk_bytes, &got, err));
+    if (got != x->chunk_bytes)
+        return cb_fail(err, CUBED_E_FORMAT, "%s has %zu bytes, expected %zu", key, got,
+                       x->chunk_bytes);
+    count->stored_read += got;
+    *direct = dst;
+    return CUBED_OK;
+}
+
+/* --- Chunks ------------------------------------------------------------------------------------------ */
+
+cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, void *dst, cb_arena *scratch,
+                        const void **direct, cb_io_count *count, cubed_error *err)
+{
+    const cb_zarr_array *array = io->plan->storage[node].array;
+    uint64_t stored = 0;
+    count->bytes_read += cb_chunk_bytes(io->plan, node);
+    if (!array) array = io->nodes[node].array; /* a target that a later stage reads */
+    if (!array) return read_intermediate(io, node, idx, dst, direct, count, err);
+    CB_TRY(cb_zarr_read_chunk(array, idx, dst, scratch, &stored, err));
+    count->stored_read += stored;
+    *direct = dst;
+    return CUBED_OK;
+}
+
+cubed_status cb_io_write(cb_io *io, int node, const int64_t *idx, const void *src,
+                         cb_arena *scratch, cb_io_count *count, cubed_error *err)
+{
+    uint64_t stored = 0;
+    count->bytes_written += cb_chunk_bytes(io->plan, node);
+    if (!io->nodes[node].array) return write_intermediate(io, node, idx, src, count, err);
+    CB_TRY(cb_zarr_write_chunk(io->nodes[node].array, idx, src, scratch, &stored, err));
+    count->stored_written += stored;
+    return CUBED_OK;
+}

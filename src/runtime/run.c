@@ -1,0 +1,118 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "runtime/schedule.h"
+
+static cubed_status check_options(const cubed_run_options *options, cubed_run_options *out,
+                                  cubed_error *err)
+{
+    cubed_run_options defaults = CUBED_RUN_OPTIONS_INIT;
+    *out = options ? *options : defaults;
+    if (out->struct_size != sizeof *out)
+        return cb_fail(err, CUBED_E_ARG,
+                       "options.struct_size is %zu, expected %zu: set the struct with "
+                       "CUBED_RUN_OPTIONS_INIT",
+                       out->struct_size, sizeof *out);
+    if (out->retries < 0 || out->retries > 255)
+        return cb_fail(err, CUBED_E_ARG, "retries is %d, expected 0 to 255", out->retries);
+    return CUBED_OK;
+}
+
+static void finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_ns,
+                         cubed_run_stats *stats)
+{
+    stats->seconds = (double)(cb_clock_ns() - start_ns) * 1e-9;
+    for (int i = 0; i < plan->nstages; i++) {
+        uint64_t need = plan->stages[i].need.arena + plan->stages[i].need.library;
+        if (need > stats->projected_mem) stats->projected_mem = need;
+    }
+    if (io) {
+        stats->tier_peak = cb_io_tier(io)->high_water;
+        stats->tier_spilled = cb_io_spilled(io);
+    }
+    stats->peak_rss = cb_peak_rss();
+}
+
+cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed_run_stats *stats,
+                       cubed_error *err)
+{
+    cubed_run_options o;
+    cubed_run_stats own;
+    cb_io *io = NULL;
+    cubed_executor *ex = NULL;
+    int64_t start_ns = cb_clock_ns();
+    cubed_status st;
+    if (!stats) stats = &own;
+    memset(stats, 0, sizeof *stats);
+    CB_TRY(check_options(options, &o, err));
+    cb_executor_args args = {plan, NULL, o.cancel};
+    CB_GO(cb_io_open(plan, CB_IO_RUN, &io, err));
+    args.io = io;
+    CB_GO(cb_executor_open(o.executor, &args, &ex, err));
+    stats->num_workers = ex->workers;
+    cb_schedule_args driver = {plan, io, ex, &o, stats};
+    st = cb_schedule_run(&driver, err);
+    /* Nothing may still write when chunks of a failed run are removed. */
+    ex->vt->close(ex);
+    if (st == CUBED_OK) st = cb_io_commit(io, err);
+    finish_stats(plan, io, start_ns, stats);
+out:
+    cb_io_close(io);
+    return st;
+}
+
+static cubed_status run_range(cubed_plan *plan, int stage, int64_t first, int64_t last,
+                              const cb_executor_args *args, cubed_run_stats *stats,
+                              cubed_error *err)
+{
+    cb_arena *arena;
+    cubed_status st = CUBED_OK;
+    CB_TRY(cb_arena_new(&plan->ctx->alloc, plan->need, &arena, err));
+    for (int64_t t = first; t < last && st == CUBED_OK; t++) {
+        cubed_task_report r;
+        cb_executor_run_task(args, arena, stage, t, &r);
+        st = r.error.status;
+        if (st != CUBED_OK && err) *err = r.error;
+        stats->num_tasks += st == CUBED_OK;
+        stats->bytes_read += r.bytes_read;
+        stats->bytes_written += r.bytes_written;
+        stats->stored_read += r.stored_read;
+        stats->stored_written += r.stored_written;
+        if (r.measured_mem > stats->measured_mem) stats->measured_mem = r.measured_mem;
+    }
+    cb_arena_free(arena);
+    return st;
+}
+
+cubed_status cubed_run_tasks(cubed_plan *plan, int stage, int64_t first, int64_t last, bool prepare,
+                             const cubed_run_options *options, cubed_run_stats *stats,
+                             cubed_error *err)
+{
+    cubed_run_options o;
+    cubed_run_stats own;
+    cb_io *io = NULL;
+    int64_t start_ns = cb_clock_ns();
+    cubed_status st;
+    if (!stats) stats = &own;
+    memset(stats, 0, sizeof *stats);
+    CB_TRY(check_options(options, &o, err));
+    if (stage < 0 || stage >= plan->nstages)
+        return cb_fail(err, CUBED_E_INDEX, "stage %d: the plan has %d stages", stage,
+                       plan->nstages);
+    if (first < 0 || last < first || last > plan->stages[stage].ntasks)
+        return cb_fail(err, CUBED_E_INDEX,
+                       "tasks %" PRId64 " to %" PRId64 ": stage %d has tasks 0 to %" PRId64, first,
+                       last, stage, plan->stages[stage].ntasks);
+    CB_GO(cb_io_open(plan, prepare ? CB_IO_PREPARE : CB_IO_WORKER, &io, err));
+    /* Workers cannot know who is the last one: the first one says what the target is. */
+    if (prepare) CB_GO(cb_io_commit(io, err));
+    cb_executor_args args = {plan, io, o.cancel};
+    stats->num_workers = 1;
+    CB_GO(run_range(plan, stage, first, last, &args, stats, err));
+    finish_stats(plan, io, start_ns, stats);
+out:
+    cb_io_close(io);
+    return st;
+}
