@@ -70,6 +70,9 @@ CUBED_API const char *cubed_status_str(cubed_status status);
 /* "1.0.0.dev0" */
 CUBED_API const char *cubed_version(void);
 
+/* The libraries that it was built with, and their versions, as one line for people. */
+CUBED_API const char *cubed_libraries(void);
+
 /* Where the library's own memory comes from. `resize` behaves as realloc (ptr NULL: allocate;
  * returns NULL when there is none, old block intact), `free` is told the size that was asked for.
  * Both must be callable from any thread. */

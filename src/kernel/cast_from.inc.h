@@ -1,55 +1,55 @@
 /* Casts from one type to all. Takes F, F_TAG, F_DT, F_KIND and undefines them. */
 #define FROM_FN(to) CB_PASTE(CB_PASTE(CB_PASTE(cast, F_TAG), to), k)
-#define T uint8_t
-#define T_TAG b1
-#define T_KIND 0
+#define T           uint8_t
+#define T_TAG       b1
+#define T_KIND      0
 #include "kernel/cast_to.inc.h"
-#define T int8_t
-#define T_TAG i1
+#define T      int8_t
+#define T_TAG  i1
 #define T_KIND 1
 #include "kernel/cast_to.inc.h"
-#define T int16_t
-#define T_TAG i2
+#define T      int16_t
+#define T_TAG  i2
 #define T_KIND 1
 #include "kernel/cast_to.inc.h"
-#define T int32_t
-#define T_TAG i4
+#define T      int32_t
+#define T_TAG  i4
 #define T_KIND 1
 #include "kernel/cast_to.inc.h"
-#define T int64_t
-#define T_TAG i8
+#define T      int64_t
+#define T_TAG  i8
 #define T_KIND 1
 #include "kernel/cast_to.inc.h"
-#define T uint8_t
-#define T_TAG u1
+#define T      uint8_t
+#define T_TAG  u1
 #define T_KIND 1
 #include "kernel/cast_to.inc.h"
-#define T uint16_t
-#define T_TAG u2
+#define T      uint16_t
+#define T_TAG  u2
 #define T_KIND 1
 #include "kernel/cast_to.inc.h"
-#define T uint32_t
-#define T_TAG u4
+#define T      uint32_t
+#define T_TAG  u4
 #define T_KIND 1
 #include "kernel/cast_to.inc.h"
-#define T uint64_t
-#define T_TAG u8
+#define T      uint64_t
+#define T_TAG  u8
 #define T_KIND 4
 #include "kernel/cast_to.inc.h"
-#define T float
-#define T_TAG f4
+#define T      float
+#define T_TAG  f4
 #define T_KIND 2
 #include "kernel/cast_to.inc.h"
-#define T double
-#define T_TAG f8
+#define T      double
+#define T_TAG  f8
 #define T_KIND 2
 #include "kernel/cast_to.inc.h"
-#define T complex64
-#define T_TAG c8
+#define T      complex64
+#define T_TAG  c8
 #define T_KIND 3
 #include "kernel/cast_to.inc.h"
-#define T complex128
-#define T_TAG c16
+#define T      complex128
+#define T_TAG  c16
 #define T_KIND 3
 #include "kernel/cast_to.inc.h"
 

@@ -22,67 +22,73 @@ static inline T FN(div1)(T x, T y)
     return MAKE((a * r + b) * s, (b * r - a) * s);
 }
 
-/* Small whole exponents by squaring, as NumPy, so that (1+2j)**2 is exact. */
+/* As NumPy: small whole exponents by squaring, so that (1+2j)**2 is exact and x**1 is x; powers of
+ * zero are 0 where the exponent's real part is positive, 1 for exponent 0, otherwise undefined. */
 static inline T FN(pow1)(T x, T y)
 {
     REAL e = M(creal)(y);
-    if (M(cimag)(y) == 0 && M(fabs)(e) <= 100 && e == M(trunc)(e)) {
+    bool whole = M(cimag)(y) == 0 && e == M(trunc)(e);
+    if (whole && e == 0) return MAKE(1, 0);
+    if (M(creal)(x) == 0 && M(cimag)(x) == 0) return e > 0 ? MAKE(0, 0) : MAKE(NAN, NAN);
+    if (whole && M(fabs)(e) <= 100) {
         unsigned k = (unsigned)M(fabs)(e);
-        T r = MAKE(1, 0), p = x;
-        for (; k; k >>= 1) {
-            if (k & 1) r = FN(mul1)(r, p);
+        T p = x;
+        for (; !(k & 1); k >>= 1) p = FN(mul1)(p, p);
+        T r = p;
+        while (k >>= 1) {
             p = FN(mul1)(p, p);
+            if (k & 1) r = FN(mul1)(r, p);
         }
         return e < 0 ? FN(div1)(MAKE(1, 0), r) : r;
     }
     return M(cpow)(x, y);
 }
 
-#define R T
-#define NAME add
+#define R          T
+#define NAME       add
 #define EXPR(x, y) ((x) + (y))
 #include "kernel/loop2.inc.h"
-#define NAME subtract
+#define NAME       subtract
 #define EXPR(x, y) ((x) - (y))
 #include "kernel/loop2.inc.h"
-#define NAME multiply
+#define NAME       multiply
 #define EXPR(x, y) FN(mul1)((x), (y))
 #include "kernel/loop2.inc.h"
-#define NAME divide
+#define NAME       divide
 #define EXPR(x, y) FN(div1)((x), (y))
 #include "kernel/loop2.inc.h"
-#define NAME pow
+#define NAME       pow
 #define EXPR(x, y) FN(pow1)((x), (y))
 #include "kernel/loop2.inc.h"
-#define NAME negative
+#define NAME    negative
 #define EXPR(x) (-(x))
 #include "kernel/loop1.inc.h"
-#define NAME square
+#define NAME    square
 #define EXPR(x) FN(mul1)((x), (x))
 #include "kernel/loop1.inc.h"
-#define NAME sqrt
+#define NAME    sqrt
 #define EXPR(x) M(csqrt)(x)
 #include "kernel/loop1.inc.h"
-#define NAME exp
+#define NAME    exp
 #define EXPR(x) M(cexp)(x)
 #include "kernel/loop1.inc.h"
-#define NAME log
+#define NAME    log
 #define EXPR(x) M(clog)(x)
 #include "kernel/loop1.inc.h"
 #undef R
-#define R REAL
-#define NAME abs
+#define R       REAL
+#define NAME    abs
 #define EXPR(x) M(cabs)(x)
 #include "kernel/loop1.inc.h"
 #undef R
-#define R uint8_t
-#define NAME equal
+#define R          uint8_t
+#define NAME       equal
 #define EXPR(x, y) ((x) == (y))
 #include "kernel/loop2.inc.h"
-#define NAME not_equal
+#define NAME       not_equal
 #define EXPR(x, y) ((x) != (y))
 #include "kernel/loop2.inc.h"
-#define NAME isnan
+#define NAME    isnan
 #define EXPR(x) ((x) != (x))
 #include "kernel/loop1.inc.h"
 #undef R

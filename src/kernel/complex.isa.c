@@ -4,11 +4,11 @@
 
 #include "kernel/kernel_isa.h"
 
-#define REAL float
-#define T float _Complex
-#define TAG c8
-#define DT CUBED_COMPLEX64
-#define M(name) name##f
+#define REAL         float
+#define T            float _Complex
+#define TAG          c8
+#define DT           CUBED_COMPLEX64
+#define M(name)      name##f
 #define MAKE(re, im) __builtin_complex((float)(re), (float)(im))
 #include "kernel/complex.inc.h"
 #undef REAL
@@ -17,11 +17,11 @@
 #undef DT
 #undef M
 #undef MAKE
-#define REAL double
-#define T double _Complex
-#define TAG c16
-#define DT CUBED_COMPLEX128
-#define M(name) name
+#define REAL         double
+#define T            double _Complex
+#define TAG          c16
+#define DT           CUBED_COMPLEX128
+#define M(name)      name
 #define MAKE(re, im) __builtin_complex((double)(re), (double)(im))
 #include "kernel/complex.inc.h"
 

@@ -8,28 +8,54 @@ typedef struct copy_axis {
     int64_t n, ds, ss;
 } copy_axis;
 
-/* Drops axes of extent 1 and joins neighbours that both sides lay out as one. 0 if it is empty. */
+static int64_t magnitude(int64_t v) { return v < 0 ? -v : v; }
+
+/* Orders the axes by the destination, fastest last, drops those of extent 1 and joins neighbours
+ * that both sides lay out as one. -1 if the box is empty. */
 static int collapse(int ndim, const int64_t *shape, const int64_t *ds, const int64_t *ss,
                     copy_axis *out)
 {
-    int m = 0;
+    int m = 0, joined = 0;
     for (int d = 0; d < ndim; d++) {
         if (shape[d] == 0) return -1;
         if (shape[d] == 1) continue;
-        copy_axis a = {shape[d], ds[d], ss[d]};
-        if (m > 0 && out[m - 1].ds == a.n * a.ds && out[m - 1].ss == a.n * a.ss) {
-            out[m - 1].n *= a.n;
-            out[m - 1].ds = a.ds;
-            out[m - 1].ss = a.ss;
-        } else {
-            out[m++] = a;
-        }
+        int at = m++;
+        for (; at > 0 && magnitude(out[at - 1].ds) < magnitude(ds[d]); at--) out[at] = out[at - 1];
+        out[at] = (copy_axis){shape[d], ds[d], ss[d]};
     }
-    return m;
+    for (int k = 0; k < m; k++) {
+        copy_axis a = out[k], *last = out + joined - 1;
+        if (joined > 0 && last->ds == a.n * a.ds && last->ss == a.n * a.ss)
+            *last = (copy_axis){last->n * a.n, a.ds, a.ss};
+        else
+            out[joined++] = a;
+    }
+    return joined;
+}
+
+/* n copies of one element, contiguous: what is there already is copied on, a whole number of
+ * elements and at most about a page at a time. */
+static void fill_line(char *d, const char *value, size_t n, size_t size)
+{
+    size_t all = n * size, most = size < 4096 ? 4096 / size * size : size;
+    if (size == 1) {
+        memset(d, *(const unsigned char *)value, n);
+        return;
+    }
+    memcpy(d, value, size);
+    for (size_t have = size; have < all;) {
+        size_t more = cb_min_size(cb_min_size(have, most), all - have);
+        memcpy(d + have, d, more);
+        have += more;
+    }
 }
 
 static void copy_line(char *d, int64_t ds, const char *s, int64_t ss, int64_t n, size_t size)
 {
+    if (ss == 0 && ds == (int64_t)size) {
+        fill_line(d, s, (size_t)n, size);
+        return;
+    }
     switch (size) {
     case 1:
         for (int64_t i = 0; i < n; i++) d[i * ds] = s[i * ss];
@@ -42,6 +68,9 @@ static void copy_line(char *d, int64_t ds, const char *s, int64_t ss, int64_t n,
         return;
     case 8:
         for (int64_t i = 0; i < n; i++) memcpy(d + i * ds, s + i * ss, 8);
+        return;
+    case 16:
+        for (int64_t i = 0; i < n; i++) memcpy(d + i * ds, s + i * ss, 16);
         return;
     default:
         for (int64_t i = 0; i < n; i++) memcpy(d + i * ds, s + i * ss, size);
@@ -67,11 +96,6 @@ static void copy_plane(char *d, const char *s, const copy_axis *outer, const cop
     }
 }
 
-static int64_t magnitude(int64_t v)
-{
-    return v < 0 ? -v : v;
-}
-
 void cb_copy_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
                  const int64_t *dst_strides, const void *src, const int64_t *src_strides)
 {
@@ -90,20 +114,18 @@ void cb_copy_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
         memcpy(d, s, size);
         return;
     }
-    /* The innermost loop follows the destination; the axis on which the source is fastest is tiled
-     * with it. */
-    int in = 0, fast = 0;
-    for (int k = 1; k < m; k++) {
-        if (magnitude(a[k].ds) <= magnitude(a[in].ds)) in = k;
-        if (a[k].ss != 0 && (a[fast].ss == 0 || magnitude(a[k].ss) <= magnitude(a[fast].ss)))
-            fast = k;
+    /* The innermost loop is the destination's fastest axis; the axis on which the source is fastest
+     * is tiled with it, unless the innermost repeats one element of the source. */
+    int in = m - 1, fast = in;
+    for (int k = 0; k < in; k++) {
+        if (a[k].ss != 0 && magnitude(a[k].ss) < magnitude(a[fast].ss)) fast = k;
     }
     copy_axis inner = a[in], outer = {1, 0, 0};
     if (fast != in) outer = a[fast];
     int rest = 0;
     copy_axis others[CUBED_MAX_NDIM];
-    for (int k = 0; k < m; k++) {
-        if (k != in && (fast == in || k != fast)) others[rest++] = a[k];
+    for (int k = 0; k < in; k++) {
+        if (k != fast) others[rest++] = a[k];
     }
     int64_t idx[CUBED_MAX_NDIM] = {0};
     for (;;) {

@@ -15,8 +15,10 @@ typedef void (*fill_fn)(cb_kernels *k);
         cb_fill_fold_##isa(cb_kernels *k), cb_fill_super_##isa(cb_kernels *k),                     \
         cb_fill_move_##isa(cb_kernels *k)
 #define LIST(isa)                                                                                  \
-    {cb_fill_elem_##isa, cb_fill_math_##isa,  cb_fill_complex_##isa, cb_fill_cast_##isa,           \
-     cb_fill_fold_##isa, cb_fill_super_##isa, cb_fill_move_##isa}
+    {                                                                                              \
+        cb_fill_elem_##isa, cb_fill_math_##isa, cb_fill_complex_##isa, cb_fill_cast_##isa,         \
+            cb_fill_fold_##isa, cb_fill_super_##isa, cb_fill_move_##isa                            \
+    }
 
 #if defined(__x86_64__)
 FILLS(v2);
@@ -43,10 +45,7 @@ static bool machine_has(int level)
     return level == 0 ? v4 : level == 1 ? v3 : v2;
 }
 
-void cb_stream_fence(void)
-{
-    _mm_sfence();
-}
+void cb_stream_fence(void) { _mm_sfence(); }
 #else
 FILLS(base);
 static const struct level {
@@ -54,14 +53,9 @@ static const struct level {
     fill_fn fill[7];
 } levels[] = {{"base", LIST(base)}};
 
-static bool machine_has(int level)
-{
-    return level == 0;
-}
+static bool machine_has(int level) { return level == 0; }
 
-void cb_stream_fence(void)
-{
-}
+void cb_stream_fence(void) {}
 #endif
 
 enum { NLEVELS = (int)(sizeof levels / sizeof *levels) };
@@ -72,8 +66,7 @@ bool cb_kernels_init(const char *isa, cb_kernels *out)
         if (!machine_has(i) || (isa && strcmp(isa, levels[i].name) != 0)) continue;
         memset(out, 0, sizeof *out);
         out->isa = levels[i].name;
-        for (size_t f = 0; f < sizeof levels[i].fill / sizeof(fill_fn); f++)
-            levels[i].fill[f](out);
+        for (size_t f = 0; f < sizeof levels[i].fill / sizeof(fill_fn); f++) levels[i].fill[f](out);
         return true;
     }
     return false;

@@ -4,19 +4,19 @@
 #include "kernel/kernel_isa.h"
 #include "kernel/philox.h"
 
-#define T uint8_t
+#define T   uint8_t
 #define TAG b1
-#define DT CUBED_BOOL
+#define DT  CUBED_BOOL
 #include "kernel/elem_real.inc.h"
-#define FN(name) CB_PASTE(name, TAG)
-#define R T
-#define NAME logical_and
+#define FN(name)   CB_PASTE(name, TAG)
+#define R          T
+#define NAME       logical_and
 #define EXPR(x, y) ((x) & (y))
 #include "kernel/loop2.inc.h"
-#define NAME logical_or
+#define NAME       logical_or
 #define EXPR(x, y) ((x) | (y))
 #include "kernel/loop2.inc.h"
-#define NAME logical_not
+#define NAME    logical_not
 #define EXPR(x) ((x) ^ 1)
 #include "kernel/loop1.inc.h"
 #undef R
@@ -25,113 +25,113 @@
 #undef TAG
 #undef DT
 
-#define W uint32_t
+#define W         uint32_t
 #define IS_SIGNED 1
-#define T int8_t
-#define TAG i1
-#define DT CUBED_INT8
-#include "kernel/elem_real.inc.h"
-#include "kernel/elem_number.inc.h"
+#define T         int8_t
+#define TAG       i1
+#define DT        CUBED_INT8
 #include "kernel/elem_integer.inc.h"
+#include "kernel/elem_number.inc.h"
+#include "kernel/elem_real.inc.h"
 #undef T
 #undef TAG
 #undef DT
-#define T int16_t
+#define T   int16_t
 #define TAG i2
-#define DT CUBED_INT16
-#include "kernel/elem_real.inc.h"
-#include "kernel/elem_number.inc.h"
+#define DT  CUBED_INT16
 #include "kernel/elem_integer.inc.h"
+#include "kernel/elem_number.inc.h"
+#include "kernel/elem_real.inc.h"
 #undef T
 #undef TAG
 #undef DT
-#define T int32_t
+#define T   int32_t
 #define TAG i4
-#define DT CUBED_INT32
-#include "kernel/elem_real.inc.h"
-#include "kernel/elem_number.inc.h"
+#define DT  CUBED_INT32
 #include "kernel/elem_integer.inc.h"
+#include "kernel/elem_number.inc.h"
+#include "kernel/elem_real.inc.h"
 #undef T
 #undef TAG
 #undef DT
 #undef W
-#define W uint64_t
-#define T int64_t
+#define W   uint64_t
+#define T   int64_t
 #define TAG i8
-#define DT CUBED_INT64
-#include "kernel/elem_real.inc.h"
-#include "kernel/elem_number.inc.h"
+#define DT  CUBED_INT64
 #include "kernel/elem_integer.inc.h"
+#include "kernel/elem_number.inc.h"
+#include "kernel/elem_real.inc.h"
 #undef T
 #undef TAG
 #undef DT
 #undef IS_SIGNED
 #define IS_SIGNED 0
-#define T uint64_t
-#define TAG u8
-#define DT CUBED_UINT64
-#include "kernel/elem_real.inc.h"
-#include "kernel/elem_number.inc.h"
+#define T         uint64_t
+#define TAG       u8
+#define DT        CUBED_UINT64
 #include "kernel/elem_integer.inc.h"
+#include "kernel/elem_number.inc.h"
+#include "kernel/elem_real.inc.h"
 #undef T
 #undef TAG
 #undef DT
 #undef W
-#define W uint32_t
-#define T uint8_t
+#define W   uint32_t
+#define T   uint8_t
 #define TAG u1
-#define DT CUBED_UINT8
-#include "kernel/elem_real.inc.h"
-#include "kernel/elem_number.inc.h"
+#define DT  CUBED_UINT8
 #include "kernel/elem_integer.inc.h"
+#include "kernel/elem_number.inc.h"
+#include "kernel/elem_real.inc.h"
 #undef T
 #undef TAG
 #undef DT
-#define T uint16_t
+#define T   uint16_t
 #define TAG u2
-#define DT CUBED_UINT16
-#include "kernel/elem_real.inc.h"
-#include "kernel/elem_number.inc.h"
+#define DT  CUBED_UINT16
 #include "kernel/elem_integer.inc.h"
+#include "kernel/elem_number.inc.h"
+#include "kernel/elem_real.inc.h"
 #undef T
 #undef TAG
 #undef DT
-#define T uint32_t
+#define T   uint32_t
 #define TAG u4
-#define DT CUBED_UINT32
-#include "kernel/elem_real.inc.h"
-#include "kernel/elem_number.inc.h"
+#define DT  CUBED_UINT32
 #include "kernel/elem_integer.inc.h"
+#include "kernel/elem_number.inc.h"
+#include "kernel/elem_real.inc.h"
 #undef T
 #undef TAG
 #undef DT
 #undef W
 #undef IS_SIGNED
 
-#define T float
-#define W float
-#define TAG f4
-#define DT CUBED_FLOAT32
+#define T    float
+#define W    float
+#define TAG  f4
+#define DT   CUBED_FLOAT32
 #define FABS fabsf
 #define SQRT sqrtf
-#include "kernel/elem_real.inc.h"
-#include "kernel/elem_number.inc.h"
 #include "kernel/elem_float.inc.h"
+#include "kernel/elem_number.inc.h"
+#include "kernel/elem_real.inc.h"
 #undef T
 #undef W
 #undef TAG
 #undef DT
 #undef FABS
 #undef SQRT
-#define T double
-#define W double
-#define TAG f8
-#define DT CUBED_FLOAT64
+#define T    double
+#define W    double
+#define TAG  f8
+#define DT   CUBED_FLOAT64
 #define FABS fabs
 #define SQRT sqrt
-#include "kernel/elem_real.inc.h"
-#include "kernel/elem_number.inc.h"
 #include "kernel/elem_float.inc.h"
+#include "kernel/elem_number.inc.h"
+#include "kernel/elem_real.inc.h"
 #undef T
 #undef W
 #undef TAG

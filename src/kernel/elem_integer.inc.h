@@ -19,11 +19,11 @@ static T FN(ipow)(T base, T exponent)
     return (T)r;
 }
 
-#define R T
-#define NAME pow
+#define R          T
+#define NAME       pow
 #define EXPR(x, y) FN(ipow)((x), (y))
 #include "kernel/loop2.inc.h"
-#define NAME negative
+#define NAME    negative
 #define EXPR(x) ((W)0 - (W)(x))
 #include "kernel/loop1.inc.h"
 #define NAME abs

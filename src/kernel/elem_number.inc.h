@@ -2,18 +2,18 @@
  * itself for floats; for integers an unsigned type of at least 32 bits, so that results wrap (a
  * product of two uint16 would overflow the int that they promote to). */
 #define FN(name) CB_PASTE(name, TAG)
-#define R T
+#define R        T
 
-#define NAME add
+#define NAME       add
 #define EXPR(x, y) ((W)(x) + (W)(y))
 #include "kernel/loop2.inc.h"
-#define NAME subtract
+#define NAME       subtract
 #define EXPR(x, y) ((W)(x) - (W)(y))
 #include "kernel/loop2.inc.h"
-#define NAME multiply
+#define NAME       multiply
 #define EXPR(x, y) ((W)(x) * (W)(y))
 #include "kernel/loop2.inc.h"
-#define NAME square
+#define NAME    square
 #define EXPR(x) ((W)(x) * (W)(x))
 #include "kernel/loop1.inc.h"
 #undef R

@@ -1,36 +1,36 @@
 /* Kernels that bool, integers and floats share, and where(). Takes T, TAG, DT (the cubed_dtype). */
 #define FN(name) CB_PASTE(name, TAG)
 
-#define R uint8_t
-#define NAME equal
+#define R          uint8_t
+#define NAME       equal
 #define EXPR(x, y) ((x) == (y))
 #include "kernel/loop2.inc.h"
-#define NAME not_equal
+#define NAME       not_equal
 #define EXPR(x, y) ((x) != (y))
 #include "kernel/loop2.inc.h"
-#define NAME less
+#define NAME       less
 #define EXPR(x, y) ((x) < (y))
 #include "kernel/loop2.inc.h"
-#define NAME less_equal
+#define NAME       less_equal
 #define EXPR(x, y) ((x) <= (y))
 #include "kernel/loop2.inc.h"
-#define NAME greater
+#define NAME       greater
 #define EXPR(x, y) ((x) > (y))
 #include "kernel/loop2.inc.h"
-#define NAME greater_equal
+#define NAME       greater_equal
 #define EXPR(x, y) ((x) >= (y))
 #include "kernel/loop2.inc.h"
-#define NAME isnan
+#define NAME    isnan
 #define EXPR(x) ((x) != (x))
 #include "kernel/loop1.inc.h"
 #undef R
 #define R T
 /* NaN wins, as NumPy: a NaN x is returned because of the second test, a NaN y because x < y is
  * false. */
-#define NAME minimum
+#define NAME       minimum
 #define EXPR(x, y) ((x) < (y) || (x) != (x) ? (x) : (y))
 #include "kernel/loop2.inc.h"
-#define NAME maximum
+#define NAME       maximum
 #define EXPR(x, y) ((x) > (y) || (x) != (x) ? (x) : (y))
 #include "kernel/loop2.inc.h"
 #undef R

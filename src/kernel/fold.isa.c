@@ -9,32 +9,32 @@ typedef struct {
 } complex128;
 
 /* Integers wrap: -fwrapv. */
-#define START(T) 0
+#define START(T)   0
 #define JOIN(a, b) ((a) + (b))
-#define T int64_t
-#define TAG sum_i8
+#define T          int64_t
+#define TAG        sum_i8
 #include "kernel/fold.inc.h"
-#define T uint64_t
+#define T   uint64_t
 #define TAG sum_u8
 #include "kernel/fold.inc.h"
 /* -0.0 is the neutral element: a sum of negative zeros stays one. */
 #undef START
 #define START(T) (-0.0)
-#define T double
-#define TAG sum_f8
+#define T        double
+#define TAG      sum_f8
 #include "kernel/fold.inc.h"
 #undef START
 #undef JOIN
 
-#define START(T) 1
+#define START(T)   1
 #define JOIN(a, b) ((a) * (b))
-#define T int64_t
-#define TAG prod_i8
+#define T          int64_t
+#define TAG        prod_i8
 #include "kernel/fold.inc.h"
-#define T uint64_t
+#define T   uint64_t
 #define TAG prod_u8
 #include "kernel/fold.inc.h"
-#define T double
+#define T   double
 #define TAG prod_f8
 #include "kernel/fold.inc.h"
 #undef START
@@ -49,141 +49,140 @@ static inline complex128 complex_mul(complex128 a, complex128 b)
 {
     return (complex128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
-#define T complex128
-#define START(T) ((complex128){-0.0, -0.0})
+#define T          complex128
+#define START(T)   ((complex128){-0.0, -0.0})
 #define JOIN(a, b) complex_add((a), (b))
-#define TAG sum_c16
+#define TAG        sum_c16
 #include "kernel/fold.inc.h"
 #undef START
 #undef JOIN
-#define T complex128
-#define START(T) ((complex128){1, 0})
+#define T          complex128
+#define START(T)   ((complex128){1, 0})
 #define JOIN(a, b) complex_mul((a), (b))
-#define TAG prod_c16
+#define TAG        prod_c16
 #include "kernel/fold.inc.h"
 #undef START
 #undef JOIN
-
 
 /* NaN wins: a NaN state is never less, a NaN element fails b == b. */
 #define JOIN(a, b) ((b) < (a) || (b) != (b) ? (b) : (a))
-#define START(T) 1
-#define T uint8_t
-#define TAG min_b1
+#define START(T)   1
+#define T          uint8_t
+#define TAG        min_b1
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) INT8_MAX
-#define T int8_t
-#define TAG min_i1
+#define T        int8_t
+#define TAG      min_i1
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) INT16_MAX
-#define T int16_t
-#define TAG min_i2
+#define T        int16_t
+#define TAG      min_i2
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) INT32_MAX
-#define T int32_t
-#define TAG min_i4
+#define T        int32_t
+#define TAG      min_i4
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) INT64_MAX
-#define T int64_t
-#define TAG min_i8
+#define T        int64_t
+#define TAG      min_i8
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) UINT8_MAX
-#define T uint8_t
-#define TAG min_u1
+#define T        uint8_t
+#define TAG      min_u1
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) UINT16_MAX
-#define T uint16_t
-#define TAG min_u2
+#define T        uint16_t
+#define TAG      min_u2
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) UINT32_MAX
-#define T uint32_t
-#define TAG min_u4
+#define T        uint32_t
+#define TAG      min_u4
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) UINT64_MAX
-#define T uint64_t
-#define TAG min_u8
+#define T        uint64_t
+#define TAG      min_u8
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) INFINITY
-#define T float
-#define TAG min_f4
+#define T        float
+#define TAG      min_f4
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) (double)INFINITY
-#define T double
-#define TAG min_f8
+#define T        double
+#define TAG      min_f8
 #include "kernel/fold.inc.h"
 #undef START
 #undef JOIN
 
 /* NaN wins: a NaN state is never greater, a NaN element fails b == b. */
 #define JOIN(a, b) ((b) > (a) || (b) != (b) ? (b) : (a))
-#define START(T) 0
-#define T uint8_t
-#define TAG max_b1
+#define START(T)   0
+#define T          uint8_t
+#define TAG        max_b1
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) INT8_MIN
-#define T int8_t
-#define TAG max_i1
+#define T        int8_t
+#define TAG      max_i1
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) INT16_MIN
-#define T int16_t
-#define TAG max_i2
+#define T        int16_t
+#define TAG      max_i2
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) INT32_MIN
-#define T int32_t
-#define TAG max_i4
+#define T        int32_t
+#define TAG      max_i4
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) INT64_MIN
-#define T int64_t
-#define TAG max_i8
+#define T        int64_t
+#define TAG      max_i8
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) 0
-#define T uint8_t
-#define TAG max_u1
+#define T        uint8_t
+#define TAG      max_u1
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) 0
-#define T uint16_t
-#define TAG max_u2
+#define T        uint16_t
+#define TAG      max_u2
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) 0
-#define T uint32_t
-#define TAG max_u4
+#define T        uint32_t
+#define TAG      max_u4
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) 0
-#define T uint64_t
-#define TAG max_u8
+#define T        uint64_t
+#define TAG      max_u8
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) (-INFINITY)
-#define T float
-#define TAG max_f4
+#define T        float
+#define TAG      max_f4
 #include "kernel/fold.inc.h"
 #undef START
 #define START(T) (-(double)INFINITY)
-#define T double
-#define TAG max_f8
+#define T        double
+#define TAG      max_f8
 #include "kernel/fold.inc.h"
 #undef START
 #undef JOIN
 
-/* --- Variance: s0 is M2, the sum of squared deviations; s1 the mean. --------------------------------- */
+/* --- Variance: s0 is M2, the sum of squared deviations; s1 the mean. --- */
 
 static void init_m2(void *s0, void *s1, size_t n)
 {
@@ -227,18 +226,26 @@ static void merge_m2(void *s0, void *s1, const void *t0, const void *t1, size_t 
 
 static double lanes_sum(const double lane[8])
 {
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
 static void run_m2(void *s0, void *s1, const void *x, size_t n, int64_t count)
 {
     const double *v = x;
     double lane[8] = {0}, m2, mean;
+    size_t whole = n / 8 * 8;
     if (n == 0) return;
-    for (size_t i = 0; i < n; i++) lane[i % 8] += v[i];
+    for (size_t i = 0; i < whole; i += 8) {
+        for (size_t l = 0; l < 8; l++) lane[l] += v[i + l];
+    }
+    for (size_t i = whole; i < n; i++) lane[i - whole] += v[i];
     mean = lanes_sum(lane) / (double)n;
     memset(lane, 0, sizeof lane);
-    for (size_t i = 0; i < n; i++) lane[i % 8] += (v[i] - mean) * (v[i] - mean);
+    for (size_t i = 0; i < whole; i += 8) {
+        for (size_t l = 0; l < 8; l++) lane[l] += (v[i + l] - mean) * (v[i + l] - mean);
+    }
+    for (size_t i = whole; i < n; i++) lane[i - whole] += (v[i] - mean) * (v[i] - mean);
     m2 = lanes_sum(lane);
     merge_m2(s0, s1, &m2, &mean, 1, count, (int64_t)n);
 }

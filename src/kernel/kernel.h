@@ -37,7 +37,7 @@ typedef struct cb_fold_fns {
     /* state[i] takes in x[i]; each state has taken `count` values before. */
     void (*rows)(void *s0, void *s1, const void *x, size_t n, int64_t count);
     /* state[0] takes in x[0..n), n <= CB_VECTOR, in a fixed order that is the same for every
-     * instruction set: element i goes to lane i % 8, lanes are added pairwise, then to the state. */
+     * instruction set: element i goes to lane i % 8, lanes join pairwise, then with the state. */
     void (*run)(void *s0, void *s1, const void *x, size_t n, int64_t count);
     /* s[i] takes in t[i]: states over ns and nt values. */
     void (*merge)(void *s0, void *s1, const void *t0, const void *t1, size_t n, int64_t ns,

@@ -6,12 +6,12 @@
 #include "kernel/kernel.h"
 
 #ifndef CB_ISA
-#define CB_ISA base
+#define CB_ISA       base
 #define CB_ISA_LEVEL 0
 #endif
 
 #define CB_PASTE2(a, b) a##_##b
-#define CB_PASTE(a, b) CB_PASTE2(a, b)
+#define CB_PASTE(a, b)  CB_PASTE2(a, b)
 /* cb_fill_elem -> cb_fill_elem_v3 */
 #define CB_ISA_NAME(name) CB_PASTE(name, CB_ISA)
 

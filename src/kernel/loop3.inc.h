@@ -1,4 +1,5 @@
-/* One ternary kernel. Takes NAME, EXPR(x, y, z), T (operands and result), FN; undefines NAME, EXPR. */
+/* One ternary kernel. Takes NAME, EXPR(x, y, z), T (operands and result), FN; undefines NAME and
+ * EXPR. */
 static void FN(NAME)(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
     T *d = dst;

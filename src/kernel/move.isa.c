@@ -7,22 +7,31 @@
 #include <immintrin.h>
 #endif
 
+/* The value is read before the loop: dst is of no type, so for all the compiler knows a store might
+ * change it. */
 static void splat(void *dst, const void *value, size_t size, size_t n)
 {
     char *d = dst;
+    uint16_t v2;
+    uint32_t v4;
+    uint64_t v8[2];
     switch (size) {
     case 1: memset(d, *(const unsigned char *)value, n); return;
     case 2:
-        for (size_t i = 0; i < n; i++) memcpy(d + 2 * i, value, 2);
+        memcpy(&v2, value, 2);
+        for (size_t i = 0; i < n; i++) memcpy(d + 2 * i, &v2, 2);
         return;
     case 4:
-        for (size_t i = 0; i < n; i++) memcpy(d + 4 * i, value, 4);
+        memcpy(&v4, value, 4);
+        for (size_t i = 0; i < n; i++) memcpy(d + 4 * i, &v4, 4);
         return;
     case 8:
-        for (size_t i = 0; i < n; i++) memcpy(d + 8 * i, value, 8);
+        memcpy(v8, value, 8);
+        for (size_t i = 0; i < n; i++) memcpy(d + 8 * i, v8, 8);
         return;
     default:
-        for (size_t i = 0; i < n; i++) memcpy(d + 16 * i, value, 16);
+        memcpy(v8, value, 16);
+        for (size_t i = 0; i < n; i++) memcpy(d + 16 * i, v8, 16);
         return;
     }
 }

@@ -57,10 +57,7 @@ static bool accepts(const char *kinds, cubed_dtype dtype)
     return strchr(kinds, "biufc"[cubed_dtype_kind(dtype)]) != NULL;
 }
 
-bool cb_op_accepts(cubed_op op, cubed_dtype dtype)
-{
-    return accepts(ops[op].accepts, dtype);
-}
+bool cb_op_accepts(cubed_op op, cubed_dtype dtype) { return accepts(ops[op].accepts, dtype); }
 
 cb_result_rule cb_op_rule(cubed_op op)
 {

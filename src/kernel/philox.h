@@ -1,4 +1,5 @@
-/* Philox4x64-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11. */
+/* Philox4x64-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11.
+ */
 #ifndef CB_KERNEL_PHILOX_H
 #define CB_KERNEL_PHILOX_H
 

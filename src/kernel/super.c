@@ -1,7 +1,7 @@
 #include "kernel/super.h"
 
 #define CUBED_OP_PASTE2(name) CUBED_OP_##name
-#define CUBED_OP_PASTE(name) CUBED_OP_PASTE2(name)
+#define CUBED_OP_PASTE(name)  CUBED_OP_PASTE2(name)
 
 /* In the order in which super.isa.c lists its functions. */
 const cb_super cb_super_rows[CB_SUPER_INNERS * CB_SUPER_OUTERS] = {

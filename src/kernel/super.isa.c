@@ -4,8 +4,8 @@
 #include "kernel/kernel_isa.h"
 #include "kernel/super.h"
 
-#define T float
-#define TAG f4
+#define T    float
+#define TAG  f4
 #define FABS fabsf
 #define SQRT sqrtf
 #include "kernel/super_type.inc.h"
@@ -13,16 +13,18 @@
 #undef TAG
 #undef FABS
 #undef SQRT
-#define T double
-#define TAG f8
+#define T    double
+#define TAG  f8
 #define FABS fabs
 #define SQRT sqrt
 #include "kernel/super_type.inc.h"
 
 void CB_ISA_NAME(cb_fill_super)(cb_kernels *k)
 {
-    const cb_elem_fn *const f4[CB_SUPER_INNERS] = {add_all_f4, subtract_all_f4, multiply_all_f4, square_all_f4, negative_all_f4, abs_all_f4};
-    const cb_elem_fn *const f8[CB_SUPER_INNERS] = {add_all_f8, subtract_all_f8, multiply_all_f8, square_all_f8, negative_all_f8, abs_all_f8};
+    const cb_elem_fn *const f4[CB_SUPER_INNERS] = {add_all_f4,    subtract_all_f4, multiply_all_f4,
+                                                   square_all_f4, negative_all_f4, abs_all_f4};
+    const cb_elem_fn *const f8[CB_SUPER_INNERS] = {add_all_f8,    subtract_all_f8, multiply_all_f8,
+                                                   square_all_f8, negative_all_f8, abs_all_f8};
     k->nsuper = CB_SUPER_INNERS * CB_SUPER_OUTERS;
     k->super = cb_super_rows;
     for (int i = 0; i < k->nsuper; i++) {

@@ -1,4 +1,5 @@
 /* Rows of the superinstruction table for one inner operation. Takes INNER, its NAME in ops.def. */
+/* clang-format off: one row per line, in the order of super_outer.inc.h. */
 {CUBED_OP_PASTE(INNER), CUBED_OP_ADD, 0},
 {CUBED_OP_PASTE(INNER), CUBED_OP_ADD, 1},
 {CUBED_OP_PASTE(INNER), CUBED_OP_SUBTRACT, 0},
@@ -11,3 +12,4 @@
 {CUBED_OP_PASTE(INNER), CUBED_OP_SQRT, 0},
 {CUBED_OP_PASTE(INNER), CUBED_OP_ABS, 0},
 {CUBED_OP_PASTE(INNER), CUBED_OP_NEGATIVE, 0},
+/* clang-format on */

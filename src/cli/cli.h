@@ -1,0 +1,109 @@
+/* The `cubed` command: what its verbs share. Only the public API is used. */
+#ifndef CUBED_CLI_H
+#define CUBED_CLI_H
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "cubed/cubed.h"
+
+enum { EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
+
+/* --- Verbs: argv[0] is the verb; the exit code is returned. ------------------------------------------ */
+
+typedef struct cli_verb {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv);
+} cli_verb;
+
+int cmd_info(int argc, char **argv);
+int cmd_eval(int argc, char **argv);
+int cmd_rechunk(int argc, char **argv);
+int cmd_worker(int argc, char **argv);
+int cmd_demo(int argc, char **argv);
+
+/* --- Options ------------------------------------------------------------------------------------------ */
+
+typedef enum cli_progress_mode { PROGRESS_AUTO, PROGRESS_BAR, PROGRESS_PLAIN, PROGRESS_NONE } cli_progress_mode;
+
+/* The options that all verbs which run plans have. */
+typedef struct cli_common {
+    uint64_t allowed_mem;
+    uint64_t reserved_mem;
+    const char *work_dir;
+    const char *executor;
+    unsigned max_workers;
+    int retries;
+    bool overwrite, optimize, plan_only, json, through_bytes;
+    cli_progress_mode progress;
+    const char *plan_svg, *save_plan, *events, *isa;
+} cli_common;
+#define CLI_COMMON_INIT                                                                            \
+    {                                                                                              \
+        .reserved_mem = CUBED_DEFAULT_RESERVED_MEM, .retries = 2, .optimize = true                 \
+    }
+
+/* One option, for getopt_long and for the help text. `arg` NULL: it takes none. */
+typedef struct cli_option {
+    const char *name;
+    const char *arg;
+    const char *help;
+    int key;
+} cli_option;
+
+/* Keys of a verb's own options start here. */
+enum { CLI_OWN_KEY = 1000, CLI_HELP_KEY = 999 };
+
+typedef struct cli_usage {
+    const char *synopsis; /* without "cubed" */
+    const char *text;     /* what it does */
+    const char *examples; /* lines, may be NULL */
+    const cli_option *own; /* ends with a NULL name */
+    bool common;          /* takes the common options, too */
+} cli_usage;
+
+/* Takes the next option: its key, or -1 when there are no more. Common options are stored in *c (NULL
+ * if the verb has none). A wrong one ends the command with EXIT_USAGE, --help with 0. */
+int cli_next_option(int argc, char **argv, const cli_usage *usage, cli_common *c);
+/* Says what is wrong with the command line and how to get help; returns EXIT_USAGE. */
+int cli_usage_error(const char *verb, const char *fmt, ...) CUBED_PRINTF(2, 3);
+/* "2GB", "1.5 MiB", "100000" -> bytes; false if it is none of that. */
+bool cli_parse_bytes(const char *text, uint64_t *out);
+/* "1.5 GB"; returns `text`. */
+const char *cli_format_bytes(double bytes, char text[32]);
+/* Reports an error of the library on stderr; returns the exit code for it. */
+int cli_report(const char *verb, const cubed_error *err);
+
+/* --- Memory: a command that has none can only say so ---------------------------------------------------- */
+
+void *cli_alloc(size_t size); /* zeroed */
+void *cli_resize(void *p, size_t size);
+char *cli_strdup(const char *s);
+char *cli_printf(const char *fmt, ...) CUBED_PRINTF(1, 2);
+void cli_free(void *p);
+
+/* --- Running ------------------------------------------------------------------------------------------ */
+
+/* Set by SIGINT and SIGTERM once cli_catch_signals was called; a second one ends the process. */
+extern volatile int cli_cancel;
+void cli_catch_signals(void);
+
+/* Plans and runs (or only shows, or saves) as the options say. Results in memory are bound already.
+ * Returns an exit code; *ran says whether results exist. `stats` may be NULL. */
+int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *targets, int ntargets,
+                const cli_common *c, bool *ran, cubed_run_stats *stats, cubed_plan_info *info);
+/* A context for --isa. */
+cubed_status cli_context(const cli_common *c, cubed_context **out, cubed_error *err);
+
+/* Progress on stderr, and events as JSON lines, from the library's events. */
+typedef struct cli_progress cli_progress;
+cli_progress *cli_progress_open(const cubed_plan *plan, cli_progress_mode mode, FILE *events);
+void cli_progress_event(void *progress, const cubed_event *event);
+void cli_progress_close(cli_progress *p);
+
+/* The plan as text, and as a drawing (SVG by Graphviz, or its source if the name ends in .dot). */
+void cli_print_plan(FILE *f, const cubed_plan *plan);
+bool cli_draw_plan(const char *file, const cubed_plan *plan, cubed_error *err);
+
+#endif

@@ -1,0 +1,309 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "expr.h"
+#include "inputs.h"
+#include "values.h"
+
+enum { KEY_IN = CLI_OWN_KEY, KEY_OUT, KEY_DECODE, KEY_FORMAT, KEY_CODECS };
+
+/* Results up to this size are printed. */
+#define PRINTED_BYTES ((size_t)64 << 20)
+
+static const cli_option own[] = {
+    {"in", "[NAME=]STORE[::PATH]", "an array by its name, or a group whose arrays are names",
+     KEY_IN},
+    {"out", "STORE[::PATH]", "where results go (default: a small result is printed)", KEY_OUT},
+    {"decode", NULL, "apply scale_factor, add_offset, _FillValue and missing_value (CF)",
+     KEY_DECODE},
+    {"format", "2|3", "Zarr format of results (default 3)", KEY_FORMAT},
+    {"codecs", "JSON", "v3 codec list or v2 compressor of results (default zstd, level 1)",
+     KEY_CODECS},
+    {NULL, NULL, NULL, 0}};
+
+static const cli_usage usage = {
+    .synopsis = "eval EXPRESSION [STORE] [--in [NAME=]STORE[::PATH]]... [--out STORE[::PATH]]",
+    .text =
+        "Evaluates NumPy-like expressions over Zarr arrays: + - * / ** & | ~, comparisons, "
+        "x[0, ::-1, ...],\n"
+        "  add subtract multiply divide pow minimum maximum equal not_equal less less_equal "
+        "greater\n  greater_equal logical_and logical_or logical_not negative abs square sqrt exp "
+        "log isnan where,\n"
+        "  sum prod min max mean var std all any (axis=, dim=\"time\", keepdims=True, "
+        "correction=),\n"
+        "  permute_dims transpose flip squeeze expand_dims broadcast_to concat rechunk astype, and "
+        "types\n  as functions: float32(x). Statements are separated by ';': each name that is "
+        "assigned is a result,\n  unless it starts with '_'. Operands are broadcast by position, as "
+        "in NumPy; dimension names\n  and attributes are kept where they still hold.",
+    .examples = "  cubed eval 'mean(t2m, dim=\"time\")' era5.zarr\n"
+                "  cubed eval 'uu=mean(u*u, dim=\"month\"); uv=mean(u*v, dim=\"month\")' winds.zarr "
+                "--decode --out q.zarr\n"
+                "  cubed eval 't - mean(t, axis=0, keepdims=True)' --in t=era5.zarr::t2m --out "
+                "anomaly.zarr --plan\n",
+    .own = own,
+    .common = true};
+
+typedef struct eval {
+    cubed_context *ctx;
+    inputs in;
+    cli_common common;
+    const char *text, *out, *codecs;
+    int format;
+    expr_var *vars;
+    int nvars;
+    /* What is stored or printed: results, then coordinates. */
+    struct {
+        const char *name;
+        cubed_array *array;
+        char *url;
+        void *data;
+        size_t bytes;
+    } *item;
+    int nitems;
+} eval;
+
+static size_t array_bytes(const cubed_array *x)
+{
+    size_t n = cubed_dtype_size(cubed_array_dtype(x));
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        if (__builtin_mul_overflow(n, (size_t)cubed_array_shape(x)[d], &n)) return SIZE_MAX;
+    }
+    return n;
+}
+
+static void add_item(eval *e, const char *name, cubed_array *x)
+{
+    e->item = cli_resize(e->item, (size_t)(e->nitems + 1) * sizeof *e->item);
+    memset(&e->item[e->nitems], 0, sizeof *e->item);
+    e->item[e->nitems].name = name;
+    e->item[e->nitems].array = x;
+    e->item[e->nitems++].bytes = array_bytes(x);
+}
+
+static bool has_item(const eval *e, const char *name)
+{
+    for (int i = 0; i < e->nitems; i++) {
+        if (strcmp(e->item[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
+/* Coordinates (1-d arrays named like their dimension) go with the results that have the dimension,
+ * unless the expression may have picked or reordered elements. */
+static void add_coordinates(eval *e)
+{
+    if (!inputs_group(&e->in) || strchr(e->text, '[') || strstr(e->text, "flip") ||
+        strstr(e->text, "concat"))
+        return;
+    for (int i = 0, n = e->nitems; i < n; i++) {
+        const cubed_array *x = e->item[i].array;
+        for (int d = 0; d < cubed_array_ndim(x); d++) {
+            const char *name = cubed_array_dim_name(x, d), *known;
+            cubed_array *c = NULL;
+            cubed_error ignored = CUBED_ERROR_INIT;
+            if (!name || has_item(e, name) ||
+                inputs_lookup(&e->in, name, &c, &known, &ignored) != CUBED_OK || !c)
+                continue;
+            /* The inputs keep a reference for as long as this is needed. */
+            if (cubed_array_ndim(c) == 1 && cubed_array_shape(c)[0] == cubed_array_shape(x)[d])
+                add_item(e, name, c);
+            cubed_array_unref(c);
+        }
+    }
+}
+
+/* Where each result goes: one bare expression to --out itself, others below it. */
+static void place_results(eval *e)
+{
+    for (int i = 0; i < e->nvars; i++) {
+        if (e->vars[i].is_result) add_item(e, e->vars[i].name, e->vars[i].array);
+    }
+    if (!e->out) return;
+    bool bare = e->nitems == 1 && strcmp(e->item[0].name, "result") == 0;
+    if (bare) {
+        e->item[0].url = cli_strdup(e->out);
+        return;
+    }
+    add_coordinates(e);
+    for (int i = 0; i < e->nitems; i++) e->item[i].url = inputs_join(e->out, e->item[i].name);
+}
+
+typedef struct group_attrs {
+    char *text;
+} group_attrs;
+
+static cubed_status first_attrs(void *ctx, const cubed_zarr_info *info, cubed_error *err)
+{
+    group_attrs *g = ctx;
+    (void)err;
+    if (!g->text && !info->is_array) g->text = cli_strdup(info->attrs);
+    return CUBED_OK;
+}
+
+/* The group around several results has the attributes of the input group. */
+static cubed_status finish_group(const eval *e, cubed_error *err)
+{
+    group_attrs g = {NULL};
+    const char *from = inputs_group(&e->in);
+    bool grouped = e->out && e->nitems > 0 && strcmp(e->item[0].url, e->out) != 0;
+    if (!grouped || !from) return CUBED_OK;
+    cubed_status st = cubed_zarr_walk(e->ctx, from, first_attrs, &g, err);
+    if (st == CUBED_OK && g.text)
+        st = cubed_zarr_make_group(e->ctx, e->out, e->format ? e->format : 3, g.text, false, err);
+    cli_free(g.text);
+    return st;
+}
+
+static json_t *run_json(const cubed_run_stats *s, const cubed_plan_info *p)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "seconds", json_real(s->seconds));
+    json_object_set_new(o, "tasks", json_integer(s->num_tasks));
+    json_object_set_new(o, "stages", json_integer(p->num_stages));
+    json_object_set_new(o, "retries", json_integer(s->num_retries));
+    json_object_set_new(o, "workers", json_integer(s->num_workers));
+    json_object_set_new(o, "allowed_mem", json_integer((json_int_t)p->allowed_mem));
+    json_object_set_new(o, "reserved_mem", json_integer((json_int_t)p->reserved_mem));
+    json_object_set_new(o, "projected_mem", json_integer((json_int_t)s->projected_mem));
+    json_object_set_new(o, "measured_mem", json_integer((json_int_t)s->measured_mem));
+    json_object_set_new(o, "tier_budget", json_integer((json_int_t)p->tier_budget));
+    json_object_set_new(o, "tier_peak", json_integer((json_int_t)s->tier_peak));
+    json_object_set_new(o, "tier_spilled", json_integer((json_int_t)s->tier_spilled));
+    json_object_set_new(o, "bytes_read", json_integer((json_int_t)s->bytes_read));
+    json_object_set_new(o, "bytes_written", json_integer((json_int_t)s->bytes_written));
+    json_object_set_new(o, "peak_rss", json_integer((json_int_t)s->peak_rss));
+    return o;
+}
+
+static json_t *item_json(const cubed_array *x, const void *data)
+{
+    json_t *o = json_object(), *shape = json_array(), *dims = json_array();
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        const char *name = cubed_array_dim_name(x, d);
+        json_array_append_new(shape, json_integer(cubed_array_shape(x)[d]));
+        json_array_append_new(dims, name ? json_string(name) : json_null());
+    }
+    json_object_set_new(o, "dtype", json_string(cubed_dtype_name(cubed_array_dtype(x))));
+    json_object_set_new(o, "shape", shape);
+    json_object_set_new(o, "dims", dims);
+    if (data) json_object_set_new(o, "data", values_json(x, data));
+    return o;
+}
+
+static void print_item(const eval *e, int i)
+{
+    const cubed_array *x = e->item[i].array;
+    printf("%s: %s (", e->item[i].name, cubed_dtype_name(cubed_array_dtype(x)));
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        const char *name = cubed_array_dim_name(x, d);
+        printf("%s%s%s%" PRId64, d ? ", " : "", name ? name : "", name ? ": " : "",
+               cubed_array_shape(x)[d]);
+    }
+    printf(")%s%s\n", e->item[i].url ? " -> " : "", e->item[i].url ? e->item[i].url : "");
+    if (e->item[i].data) values_print(stdout, x, e->item[i].data);
+}
+
+static void show_results(const eval *e, const cubed_run_stats *stats, const cubed_plan_info *info)
+{
+    json_t *all = e->common.json ? json_object() : NULL;
+    for (int i = 0; i < e->nitems; i++) {
+        if (all)
+            json_object_set_new(all, e->item[i].name,
+                                item_json(e->item[i].array, e->item[i].data));
+        else
+            print_item(e, i);
+    }
+    if (!all) return;
+    json_object_set_new(all, "_run", run_json(stats, info));
+    json_dumpf(all, stdout, JSON_REAL_PRECISION(17));
+    fputc('\n', stdout);
+    json_decref(all);
+}
+
+static int run(eval *e)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_target *targets = cli_alloc((size_t)e->nitems * sizeof *targets);
+    cubed_run_stats stats;
+    cubed_plan_info info;
+    bool ran;
+    memset(&stats, 0, sizeof stats);
+    for (int i = 0; i < e->nitems; i++) {
+        if (!e->item[i].url) e->item[i].data = cli_alloc(e->item[i].bytes);
+        targets[i] = (cubed_target){.array = e->item[i].array,
+                                    .url = e->item[i].url,
+                                    .data = e->item[i].data,
+                                    .zarr_format = e->format,
+                                    .codecs = e->codecs,
+                                    .overwrite = e->common.overwrite};
+    }
+    int code =
+        cli_execute("eval", e->ctx, targets, e->nitems, &e->common, &ran, &stats, &info);
+    if (ran && finish_group(e, &err) != CUBED_OK) code = cli_report("eval", &err);
+    if (ran && code == EXIT_SUCCESS) show_results(e, &stats, &info);
+    cli_free(targets);
+    return code;
+}
+
+static int prepare(eval *e)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    expr **statements;
+    int n;
+    if (cli_context(&e->common, &e->ctx, &err) != CUBED_OK) return cli_report("eval", &err);
+    e->in.ctx = e->ctx;
+    if (expr_parse(e->text, &statements, &n, &err) != CUBED_OK) return cli_report("eval", &err);
+    cubed_status st = expr_build(e->ctx, e->text, statements, n, inputs_lookup, &e->in, &e->vars,
+                                 &e->nvars, &err);
+    expr_free(statements, n);
+    if (st != CUBED_OK) return cli_report("eval", &err);
+    place_results(e);
+    if (e->nitems == 0) return cli_usage_error("eval", "no result: every name starts with _");
+    for (int i = 0; i < e->nitems && !e->out; i++) {
+        char text[32];
+        if (e->item[i].bytes > PRINTED_BYTES)
+            return cli_usage_error("eval", "the result \"%s\" has %s: say where it goes with --out",
+                                   e->item[i].name,
+                                   cli_format_bytes((double)e->item[i].bytes, text));
+    }
+    return run(e);
+}
+
+int cmd_eval(int argc, char **argv)
+{
+    eval e = {.common = CLI_COMMON_INIT};
+    int key;
+    while ((key = cli_next_option(argc, argv, &usage, &e.common)) != -1) {
+        switch (key) {
+        case KEY_IN:
+            if (!inputs_add(&e.in, optarg)) return cli_usage_error("eval", "more than 64 --in");
+            break;
+        case KEY_OUT: e.out = optarg; break;
+        case KEY_DECODE: e.in.decode = true; break;
+        case KEY_CODECS: e.codecs = optarg; break;
+        case KEY_FORMAT:
+            if (strcmp(optarg, "2") != 0 && strcmp(optarg, "3") != 0)
+                return cli_usage_error("eval", "--format \"%s\": expected 2 or 3", optarg);
+            e.format = optarg[0] - '0';
+            break;
+        default: break;
+        }
+    }
+    if (optind >= argc) return cli_usage_error("eval", "expected an expression");
+    e.text = argv[optind++];
+    for (; optind < argc; optind++) {
+        if (!inputs_add(&e.in, argv[optind])) return cli_usage_error("eval", "too many stores");
+    }
+    int code = prepare(&e);
+    for (int i = 0; i < e.nitems; i++) {
+        cli_free(e.item[i].url);
+        cli_free(e.item[i].data);
+    }
+    cli_free(e.item);
+    expr_vars_free(e.vars, e.nvars);
+    inputs_free(&e.in);
+    cubed_context_unref(e.ctx);
+    return code;
+}

@@ -1,0 +1,226 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "inputs.h"
+
+enum { KEY_CHUNKS = CLI_OWN_KEY, KEY_FORMAT, KEY_CODECS };
+
+static const cli_option own[] = {
+    {"chunks", "SPEC", "time=100,lat=-1 by dimension, or 100,-1 by position; -1: the whole axis",
+     KEY_CHUNKS},
+    {"format", "2|3", "Zarr format of the target (default: the source's)", KEY_FORMAT},
+    {"codecs", "JSON", "v3 codec list or v2 compressor (default zstd, level 1)", KEY_CODECS},
+    {NULL, NULL, NULL, 0}};
+
+static const cli_usage usage = {
+    .synopsis = "rechunk SRC DST --chunks SPEC [options]",
+    .text = "Stores an array, or every array of a group, with other chunks. Values, dimension names "
+            "and\nattributes are kept. In a group, SPEC goes by dimension names, and axes that it "
+            "does not name\nkeep their chunks.",
+    .examples =
+        "  cubed rechunk era5.zarr::t2m t2m-series.zarr --chunks time=-1,lat=10,lon=10 \\\n"
+        "      --allowed-mem 2GB\n"
+        "  cubed rechunk era5.zarr::t2m x.zarr --chunks -1,10,10 --plan\n",
+    .own = own,
+    .common = true};
+
+typedef struct chunk_spec {
+    int n;
+    bool named;
+    struct {
+        char *dim;
+        int64_t length;
+    } part[CUBED_MAX_NDIM];
+} chunk_spec;
+
+static bool parse_spec(const char *text, chunk_spec *s)
+{
+    while (s->n < CUBED_MAX_NDIM) {
+        const char *eq = strchr(text, '='), *comma = strchr(text, ',');
+        char *dim = NULL, *end;
+        if (eq && (!comma || eq < comma)) {
+            dim = cli_printf("%.*s", (int)(eq - text), text);
+            text = eq + 1;
+        }
+        int64_t length = strtoll(text, &end, 10);
+        s->part[s->n].dim = dim;
+        s->part[s->n++].length = length;
+        if (end == text || (length < 1 && length != -1) || (s->n > 1 && s->named != (dim != NULL)))
+            return false;
+        s->named = dim != NULL;
+        if (*end == 0) return true;
+        if (*end != ',') return false;
+        text = end + 1;
+    }
+    return false;
+}
+
+typedef struct job {
+    cubed_context *ctx;
+    const chunk_spec *spec;
+    const char *src, *dst;
+    bool is_group, used[CUBED_MAX_NDIM];
+    int format;
+    char *attrs; /* of the group */
+    int n;
+    cubed_array **arrays;
+    char **urls;
+    int *formats;
+} job;
+
+/* Chunks of one array by the specification: its own where none is said. */
+static cubed_status chunks_of(job *j, const cubed_array *x, int64_t *chunks, cubed_error *err)
+{
+    int ndim = cubed_array_ndim(x);
+    if (!j->spec->named && j->spec->n != ndim) {
+        err->status = CUBED_E_ARG;
+        snprintf(err->message, sizeof err->message, "--chunks has %d lengths for %d dimensions",
+                 j->spec->n, ndim);
+        return CUBED_E_ARG;
+    }
+    for (int d = 0; d < ndim; d++) {
+        const char *name = cubed_array_dim_name(x, d);
+        chunks[d] = j->spec->named ? cubed_array_chunks(x)[d] : j->spec->part[d].length;
+        for (int k = 0; k < j->spec->n && j->spec->named; k++) {
+            if (!name || strcmp(name, j->spec->part[k].dim) != 0) continue;
+            chunks[d] = j->spec->part[k].length;
+            j->used[k] = true;
+        }
+        /* Longer chunks than the axis would only be padding. */
+        int64_t extent = cubed_array_shape(x)[d] ? cubed_array_shape(x)[d] : 1;
+        if (chunks[d] > extent) chunks[d] = extent;
+    }
+    return CUBED_OK;
+}
+
+static cubed_status add_array(job *j, const char *url, const char *to, int format,
+                              cubed_error *err)
+{
+    cubed_array *x, *y = NULL;
+    int64_t chunks[CUBED_MAX_NDIM];
+    cubed_status st = cubed_array_open(j->ctx, url, &x, err);
+    if (st != CUBED_OK) return st;
+    st = chunks_of(j, x, chunks, err);
+    if (st == CUBED_OK) st = cubed_rechunk(x, chunks, &y, err);
+    cubed_array_unref(x);
+    if (st != CUBED_OK) return st;
+    size_t n = (size_t)(j->n + 1);
+    j->arrays = cli_resize(j->arrays, n * sizeof *j->arrays);
+    j->urls = cli_resize(j->urls, n * sizeof *j->urls);
+    j->formats = cli_resize(j->formats, n * sizeof *j->formats);
+    j->arrays[j->n] = y;
+    j->formats[j->n] = j->format ? j->format : format;
+    j->urls[j->n++] = cli_strdup(to);
+    return CUBED_OK;
+}
+
+static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_error *err)
+{
+    job *j = ctx;
+    const char *sep = strstr(j->src, "::");
+    const char *base = sep ? sep + 2 : "";
+    size_t skip = strlen(base);
+    const char *rest = info->path + skip;
+    while (*rest == '/') rest++;
+    if (!info->is_array) {
+        if (!*rest) {
+            j->is_group = true;
+            j->attrs = cli_strdup(info->attrs);
+            if (!j->format) j->format = info->zarr_format;
+        }
+        return CUBED_OK;
+    }
+    char *from = *rest ? inputs_join(j->src, rest) : cli_strdup(j->src);
+    char *to = *rest ? inputs_join(j->dst, rest) : cli_strdup(j->dst);
+    cubed_status st = add_array(j, from, to, info->zarr_format, err);
+    cli_free(from);
+    cli_free(to);
+    return st;
+}
+
+static int run(job *j, const cli_common *c, const char *codecs)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    if (cubed_zarr_walk(j->ctx, j->src, add_entry, j, &err) != CUBED_OK)
+        return cli_report("rechunk", &err);
+    for (int k = 0; k < j->spec->n && j->spec->named; k++) {
+        if (!j->used[k])
+            return cli_usage_error("rechunk", "--chunks: no array of %s has a dimension \"%s\"",
+                                   j->src, j->spec->part[k].dim);
+    }
+    if (j->n == 0) return cli_usage_error("rechunk", "there is no array at %s", j->src);
+    cubed_target *targets = cli_alloc((size_t)j->n * sizeof *targets);
+    for (int i = 0; i < j->n; i++)
+        targets[i] = (cubed_target){.array = j->arrays[i],
+                                    .url = j->urls[i],
+                                    .zarr_format = j->formats[i],
+                                    .codecs = codecs,
+                                    .overwrite = c->overwrite};
+    bool ran;
+    cubed_run_stats stats;
+    cubed_plan_info info;
+    int code = cli_execute("rechunk", j->ctx, targets, j->n, c, &ran, &stats, &info);
+    cli_free(targets);
+    if (ran && j->is_group && j->attrs &&
+        cubed_zarr_make_group(j->ctx, j->dst, j->format, j->attrs, false, &err) != CUBED_OK)
+        return cli_report("rechunk", &err);
+    if (ran) {
+        char read[32], written[32], mem[32], projected[32];
+        printf("%d array%s, %" PRId64 " tasks in %.2f s, read %s, wrote %s, task memory %s of %s "
+               "projected\n",
+               j->n, j->n == 1 ? "" : "s", stats.num_tasks, stats.seconds,
+               cli_format_bytes((double)stats.bytes_read, read),
+               cli_format_bytes((double)stats.bytes_written, written),
+               cli_format_bytes((double)stats.measured_mem, mem),
+               cli_format_bytes((double)stats.projected_mem, projected));
+    }
+    return code;
+}
+
+int cmd_rechunk(int argc, char **argv)
+{
+    cli_common common = CLI_COMMON_INIT;
+    chunk_spec spec = {.n = 0};
+    job j = {.spec = &spec};
+    const char *codecs = NULL;
+    int key;
+    while ((key = cli_next_option(argc, argv, &usage, &common)) != -1) {
+        switch (key) {
+        case KEY_CHUNKS:
+            if (spec.n || !parse_spec(optarg, &spec))
+                return cli_usage_error("rechunk",
+                                       "--chunks \"%s\": expected lengths (>= 1, or -1) by "
+                                       "position or name=length, once",
+                                       optarg);
+            break;
+        case KEY_CODECS: codecs = optarg; break;
+        case KEY_FORMAT:
+            if (strcmp(optarg, "2") != 0 && strcmp(optarg, "3") != 0)
+                return cli_usage_error("rechunk", "--format \"%s\": expected 2 or 3", optarg);
+            j.format = optarg[0] - '0';
+            break;
+        default: break;
+        }
+    }
+    if (argc - optind != 2)
+        return cli_usage_error("rechunk", "expected SRC and DST, got %d arguments", argc - optind);
+    if (!spec.n) return cli_usage_error("rechunk", "--chunks is missing");
+    j.src = argv[optind];
+    j.dst = argv[optind + 1];
+    cubed_error err = CUBED_ERROR_INIT;
+    int code = cli_context(&common, &j.ctx, &err) == CUBED_OK ? run(&j, &common, codecs)
+                                                              : cli_report("rechunk", &err);
+    for (int i = 0; i < j.n; i++) {
+        cubed_array_unref(j.arrays[i]);
+        cli_free(j.urls[i]);
+    }
+    for (int k = 0; k < spec.n; k++) cli_free(spec.part[k].dim);
+    cli_free(j.arrays);
+    cli_free(j.urls);
+    cli_free(j.formats);
+    cli_free(j.attrs);
+    cubed_context_unref(j.ctx);
+    return code;
+}

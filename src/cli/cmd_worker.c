@@ -1,0 +1,95 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { KEY_PREPARE = CLI_OWN_KEY };
+
+static const cli_option own[] = {
+    {"prepare", NULL, "make the targets first: for one worker of the run, before the others",
+     KEY_PREPARE},
+    {NULL, NULL, NULL, 0}};
+
+static const cli_usage usage = {
+    .synopsis = "worker PLAN STAGE FIRST[:LAST] [options]",
+    .text = "Runs task FIRST, or tasks FIRST to LAST - 1, of one stage of a plan that --save-plan "
+            "wrote.\nIntermediates are read from and left in the plan's work directory, so stages "
+            "may be run\nby many workers, each stage after those that it reads.",
+    .examples = "  cubed eval 'mean(u*v, axis=0)' --in u=u.zarr --in v=v.zarr --out uv.zarr \\\n"
+                "      --work-dir /scratch/me --save-plan p.cubed\n"
+                "  cubed worker p.cubed 0 0:10 --prepare\n  cubed worker p.cubed 0 10:20\n",
+    .own = own};
+
+static bool read_file(const char *file, void **data, size_t *size)
+{
+    FILE *f = fopen(file, "rb");
+    char part[65536];
+    size_t n;
+    if (!f) return false;
+    *data = NULL;
+    *size = 0;
+    while ((n = fread(part, 1, sizeof part, f)) > 0) {
+        *data = cli_resize(*data, *size + n);
+        memcpy((char *)*data + *size, part, n);
+        *size += n;
+    }
+    bool ok = !ferror(f);
+    fclose(f);
+    return ok;
+}
+
+static bool parse_range(const char *text, int64_t *first, int64_t *last)
+{
+    char *end;
+    *first = strtoll(text, &end, 10);
+    if (end == text) return false;
+    *last = *first + 1;
+    if (*end == 0) return true;
+    if (*end != ':') return false;
+    text = end + 1;
+    *last = strtoll(text, &end, 10);
+    return end != text && *end == 0;
+}
+
+int cmd_worker(int argc, char **argv)
+{
+    bool prepare = false;
+    while (cli_next_option(argc, argv, &usage, NULL) != -1) prepare = true;
+    if (argc - optind != 3)
+        return cli_usage_error("worker", "expected PLAN STAGE FIRST[:LAST], got %d arguments",
+                               argc - optind);
+    char *end;
+    long stage = strtol(argv[optind + 1], &end, 10);
+    int64_t first, last;
+    if (end == argv[optind + 1] || *end || stage < 0 || stage > INT32_MAX)
+        return cli_usage_error("worker", "STAGE \"%s\": expected a number", argv[optind + 1]);
+    if (!parse_range(argv[optind + 2], &first, &last))
+        return cli_usage_error("worker", "tasks \"%s\": expected FIRST or FIRST:LAST",
+                               argv[optind + 2]);
+    void *data = NULL;
+    size_t size = 0;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!read_file(argv[optind], &data, &size)) {
+        fprintf(stderr, "cubed worker: cannot read %s: %s\n", argv[optind], strerror(errno));
+        return EXIT_FAILURE;
+    }
+    cubed_context *ctx = NULL;
+    cubed_plan *plan = NULL;
+    cubed_run_stats stats;
+    cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    o.cancel = &cli_cancel;
+    cli_catch_signals();
+    cubed_status st = cubed_context_new(NULL, &ctx, &err);
+    if (st == CUBED_OK) st = cubed_plan_load(ctx, data, size, &plan, &err);
+    if (st == CUBED_OK)
+        st = cubed_run_tasks(plan, (int)stage, first, last, prepare, &o, &stats, &err);
+    if (st == CUBED_OK)
+        printf("%" PRId64 " tasks in %.3f s, memory %" PRIu64 " of %" PRIu64 " bytes projected\n",
+               stats.num_tasks, stats.seconds, stats.measured_mem, stats.projected_mem);
+    cubed_plan_unref(plan);
+    cubed_context_unref(ctx);
+    cli_free(data);
+    return st == CUBED_OK ? EXIT_SUCCESS : cli_report("worker", &err);
+}

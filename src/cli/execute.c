@@ -1,0 +1,149 @@
+/* Planning and running, the same for every verb. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+volatile int cli_cancel; /* check_layers: allow global: a signal handler has nowhere else to write */
+
+static void on_signal(int number)
+{
+    (void)number;
+    if (cli_cancel) _exit(EXIT_INTERRUPTED);
+    cli_cancel = 1;
+}
+
+void cli_catch_signals(void)
+{
+    struct sigaction sa;
+    memset(&sa, 0, sizeof sa);
+    sa.sa_handler = on_signal;
+    sigaction(SIGINT, &sa, NULL);
+    sigaction(SIGTERM, &sa, NULL);
+}
+
+cubed_status cli_context(const cli_common *c, cubed_context **out, cubed_error *err)
+{
+    cubed_context_options o = CUBED_CONTEXT_OPTIONS_INIT;
+    o.isa = c->isa;
+    return cubed_context_new(&o, out, err);
+}
+
+/* A private work directory, below the system's place for temporary files. */
+static char *make_work_dir(cubed_error *err)
+{
+    const char *base = getenv("TMPDIR");
+    char *dir = cli_printf("%s/cubed-XXXXXX", base && *base ? base : "/tmp");
+    if (mkdtemp(dir)) return dir;
+    err->status = CUBED_E_IO;
+    snprintf(err->message, sizeof err->message, "cannot make a work directory %s: %s", dir,
+             strerror(errno));
+    cli_free(dir);
+    return NULL;
+}
+
+static cubed_status save_plan(const cubed_plan *plan, const char *file, cubed_error *err)
+{
+    void *bytes;
+    size_t size;
+    cubed_status st = cubed_plan_save(plan, &bytes, &size, err);
+    if (st != CUBED_OK) return st;
+    FILE *f = fopen(file, "wb");
+    bool ok = f && fwrite(bytes, 1, size, f) == size;
+    if (f && fclose(f) != 0) ok = false;
+    cubed_plan_free_bytes(plan, bytes, size);
+    if (ok) return CUBED_OK;
+    err->status = CUBED_E_IO;
+    snprintf(err->message, sizeof err->message, "cannot write %s: %s", file, strerror(errno));
+    return CUBED_E_IO;
+}
+
+/* The same plan after a journey through bytes; results in memory are bound again. */
+static cubed_status reload(cubed_context *ctx, const cubed_target *targets, int ntargets,
+                           cubed_plan **plan, cubed_error *err)
+{
+    void *bytes;
+    size_t size;
+    cubed_plan *loaded;
+    cubed_status st = cubed_plan_save(*plan, &bytes, &size, err);
+    if (st != CUBED_OK) return st;
+    st = cubed_plan_load(ctx, bytes, size, &loaded, err);
+    cubed_plan_free_bytes(*plan, bytes, size);
+    if (st != CUBED_OK) return st;
+    for (int i = 0; i < ntargets && st == CUBED_OK; i++) {
+        const cubed_array *x = targets[i].array;
+        size_t n = cubed_dtype_size(cubed_array_dtype(x));
+        if (targets[i].url) continue;
+        for (int d = 0; d < cubed_array_ndim(x); d++) n *= (size_t)cubed_array_shape(x)[d];
+        st = cubed_plan_bind_result(loaded, i, targets[i].data, n, err);
+    }
+    cubed_plan_unref(*plan);
+    *plan = loaded;
+    return st;
+}
+
+static cubed_status run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,
+                             cubed_error *err)
+{
+    cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    FILE *events = NULL;
+    if (c->events && !(events = fopen(c->events, "w"))) {
+        err->status = CUBED_E_IO;
+        snprintf(err->message, sizeof err->message, "cannot write %s: %s", c->events,
+                 strerror(errno));
+        return CUBED_E_IO;
+    }
+    cli_progress *progress = cli_progress_open(plan, c->progress, events);
+    o.executor = c->executor;
+    o.retries = c->retries;
+    o.on_event = cli_progress_event;
+    o.event_ctx = progress;
+    o.cancel = &cli_cancel;
+    cli_catch_signals();
+    cubed_status st = cubed_run(plan, &o, stats, err);
+    cli_progress_close(progress);
+    if (events) fclose(events);
+    return st;
+}
+
+int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *targets, int ntargets,
+                const cli_common *c, bool *ran, cubed_run_stats *stats, cubed_plan_info *info)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    cubed_plan *plan = NULL;
+    char *work_dir = NULL;
+    cubed_status st = CUBED_OK;
+    bool dry = c->plan_only || c->save_plan;
+    *ran = false;
+    o.allowed_mem = c->allowed_mem;
+    o.reserved_mem = c->reserved_mem;
+    o.max_workers = c->max_workers;
+    o.optimize = c->optimize;
+    if (c->executor && strcmp(c->executor, "single-threaded") == 0) o.max_workers = 1;
+    o.work_dir = c->work_dir;
+    if (!o.work_dir && !dry && !(o.work_dir = work_dir = make_work_dir(&err))) {
+        st = err.status;
+        goto out;
+    }
+    st = cubed_plan_new(ctx, targets, ntargets, &o, &plan, &err);
+    if (st == CUBED_OK && c->through_bytes) st = reload(ctx, targets, ntargets, &plan, &err);
+    if (st != CUBED_OK) goto out;
+    if (info) cubed_plan_get_info(plan, info);
+    if (c->plan_only) cli_print_plan(stdout, plan);
+    if (c->plan_svg && !cli_draw_plan(c->plan_svg, plan, &err)) st = err.status;
+    if (st == CUBED_OK && c->save_plan) st = save_plan(plan, c->save_plan, &err);
+    if (st == CUBED_OK && !dry) {
+        st = run_plan(plan, c, stats, &err);
+        *ran = st == CUBED_OK;
+    }
+out:
+    cubed_plan_unref(plan);
+    if (work_dir) rmdir(work_dir); /* empty: the library removed what it put there */
+    cli_free(work_dir);
+    return st == CUBED_OK ? EXIT_SUCCESS : cli_report(verb, &err);
+}

@@ -1,0 +1,69 @@
+/* The expression language of `cubed eval`: text to a tree (expr_parse.c), a tree to arrays
+ * (expr_build.c). */
+#ifndef CUBED_CLI_EXPR_H
+#define CUBED_CLI_EXPR_H
+
+#include "cubed/cubed.h"
+
+typedef enum expr_kind {
+    EXPR_INT,    /* number.re holds it, too; integer */
+    EXPR_FLOAT,
+    EXPR_COMPLEX, /* imaginary literal: number.im */
+    EXPR_BOOL,
+    EXPR_NONE,
+    EXPR_STRING,
+    EXPR_NAME,
+    EXPR_UNARY,  /* op: '-', '+', '~' */
+    EXPR_BINARY, /* op: + - * / p(**) & | < l(<=) > g(>=) e(==) n(!=) */
+    EXPR_CALL,   /* name(children...); keyword children are EXPR_KEYWORD */
+    EXPR_KEYWORD, /* name=child */
+    EXPR_TUPLE,  /* also lists */
+    EXPR_INDEX,  /* child 0 [children 1...] */
+    EXPR_SLICE,  /* three children, EXPR_NONE where left out */
+    EXPR_ELLIPSIS,
+    EXPR_ASSIGN  /* name = child */
+} expr_kind;
+
+typedef struct expr {
+    expr_kind kind;
+    int at;  /* offset in the text */
+    char op;
+    char *text; /* NAME, STRING, CALL, KEYWORD, ASSIGN */
+    int64_t integer;
+    double re, im;
+    int n;
+    struct expr **child;
+} expr;
+
+/* Parses statements separated by ';' or newlines into a list. On failure the message shows the text
+ * and the place. The tree is freed with expr_free. Untrusted text is fine: depth and size are
+ * bounded. */
+CUBED_MUST_CHECK cubed_status expr_parse(const char *text, expr ***out, int *n, cubed_error *err);
+void expr_free(expr **list, int n);
+
+/* A name and its array. */
+typedef struct expr_var {
+    char *name;
+    cubed_array *array;
+    bool is_result;
+} expr_var;
+
+/* Finds an array that the text names and no statement has made: sets *out to a new reference, or
+ * leaves it NULL with *known a list of names for the message. */
+typedef cubed_status (*expr_lookup_fn)(void *ctx, const char *name, cubed_array **out,
+                                       const char **known, cubed_error *err);
+
+/* Builds arrays for all statements. Results are the assigned names that do not start with '_', and
+ * bare expressions (named "result", "result2", ...). The list and its references are the
+ * caller's: expr_vars_free. */
+CUBED_MUST_CHECK cubed_status expr_build(cubed_context *ctx, const char *text,
+                                         expr *const *statements, int n, expr_lookup_fn lookup,
+                                         void *lookup_ctx, expr_var **out, int *nout,
+                                         cubed_error *err);
+void expr_vars_free(expr_var *vars, int n);
+
+/* "message at column 8:\n  u*w\n    ^" */
+cubed_status expr_fail(cubed_error *err, cubed_status status, const char *text, int at,
+                       const char *fmt, ...) CUBED_PRINTF(5, 6);
+
+#endif

@@ -1,0 +1,362 @@
+/* A Pratt parser (Pratt, "Top down operator precedence", 1973) for NumPy-like expressions. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "expr.h"
+
+#define MAX_DEPTH 200
+#define MAX_NODES 100000
+
+typedef struct parser {
+    const char *text;
+    int at; /* of the next token's first character */
+    int depth, nodes;
+    cubed_error *err;
+    cubed_status status;
+} parser;
+
+cubed_status expr_fail(cubed_error *err, cubed_status status, const char *text, int at,
+                       const char *fmt, ...)
+{
+    if (!err) return status;
+    char what[600];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    /* The line that the place is on, at most 60 characters to either side. */
+    int start = at, end = at;
+    while (start > 0 && text[start - 1] != '\n' && at - start < 60) start--;
+    while (text[end] && text[end] != '\n' && end - at < 60) end++;
+    snprintf(err->message, sizeof err->message, "%s, at column %d:\n  %.*s\n  %*s^", what, at + 1,
+             end - start, text + start, at - start, "");
+    err->status = status;
+    err->os_errno = 0;
+    return status;
+}
+
+static void fail(parser *p, const char *what)
+{
+    if (p->status == CUBED_OK)
+        p->status = expr_fail(p->err, CUBED_E_ARG, p->text, p->at, "%s", what);
+}
+
+static void skip_space(parser *p)
+{
+    while (p->text[p->at] == ' ' || p->text[p->at] == '\t' || p->text[p->at] == '\r') p->at++;
+}
+
+static bool accept(parser *p, const char *token)
+{
+    skip_space(p);
+    size_t n = strlen(token);
+    if (strncmp(p->text + p->at, token, n) != 0) return false;
+    /* "*" is not the first half of "**", "=" not that of "==". */
+    if (n == 1 && strchr("*=", token[0]) && p->text[p->at + 1] == token[0]) return false;
+    p->at += (int)n;
+    return true;
+}
+
+static void expect(parser *p, const char *token, const char *what)
+{
+    if (!accept(p, token)) fail(p, what);
+}
+
+static expr *new_node(parser *p, expr_kind kind, int at)
+{
+    if (++p->nodes > MAX_NODES) fail(p, "the expression is too long");
+    expr *e = cli_alloc(sizeof *e);
+    e->kind = kind;
+    e->at = at;
+    return e;
+}
+
+static void free_node(expr *e)
+{
+    if (!e) return;
+    for (int i = 0; i < e->n; i++) free_node(e->child[i]);
+    cli_free(e->child);
+    cli_free(e->text);
+    cli_free(e);
+}
+
+void expr_free(expr **list, int n)
+{
+    for (int i = 0; i < n; i++) free_node(list[i]);
+    cli_free(list);
+}
+
+static void add_child(expr *e, expr *child)
+{
+    e->child = cli_resize(e->child, (size_t)(e->n + 1) * sizeof *e->child);
+    e->child[e->n++] = child;
+}
+
+static expr *parse_binary(parser *p, int power);
+
+static char *take_name(parser *p)
+{
+    int start = p->at;
+    while (isalnum((unsigned char)p->text[p->at]) || p->text[p->at] == '_') p->at++;
+    return cli_printf("%.*s", p->at - start, p->text + start);
+}
+
+static expr *parse_number(parser *p)
+{
+    expr *e = new_node(p, EXPR_INT, p->at);
+    const char *s = p->text + p->at;
+    char *end, *int_end;
+    errno = 0;
+    e->integer = strtoll(s, &int_end, 10);
+    bool overflow = errno == ERANGE;
+    e->re = strtod(s, &end);
+    if (end > int_end || overflow) e->kind = EXPR_FLOAT;
+    if (e->kind == EXPR_INT) {
+        end = int_end;
+        e->re = (double)e->integer;
+    }
+    if (*end == 'j' || *end == 'J') {
+        e->kind = EXPR_COMPLEX;
+        e->im = e->re;
+        e->re = 0;
+        end++;
+    }
+    p->at += (int)(end - s);
+    if (isalnum((unsigned char)*end) || *end == '_') fail(p, "a number runs into a name");
+    return e;
+}
+
+static expr *parse_string(parser *p)
+{
+    char quote = p->text[p->at];
+    int start = p->at + 1;
+    const char *end = strchr(p->text + start, quote);
+    expr *e = new_node(p, EXPR_STRING, p->at);
+    if (!end) {
+        fail(p, "a string without its end");
+        return e;
+    }
+    e->text = cli_printf("%.*s", (int)(end - p->text) - start, p->text + start);
+    p->at = (int)(end - p->text) + 1;
+    return e;
+}
+
+/* Expressions and keywords up to `close`. */
+static void parse_list(parser *p, expr *into, const char *close, bool *comma)
+{
+    bool any = false;
+    while (p->status == CUBED_OK && !accept(p, close)) {
+        if (any) {
+            expect(p, ",", "expected a comma or the closing bracket");
+            if (comma) *comma = true;
+            if (accept(p, close)) return;
+        }
+        any = true;
+        expr *e = parse_binary(p, 0);
+        if (e && e->kind == EXPR_NAME && accept(p, "=")) {
+            e->kind = EXPR_KEYWORD;
+            add_child(into, e);
+            expr *value = parse_binary(p, 0);
+            if (value) add_child(e, value);
+            continue;
+        }
+        if (e) add_child(into, e);
+    }
+}
+
+static expr *parse_index_item(parser *p)
+{
+    skip_space(p);
+    int at = p->at;
+    expr *part[3] = {NULL, NULL, NULL};
+    int n = 0;
+    bool colon = false;
+    for (; n < 3 && p->status == CUBED_OK; n++) {
+        skip_space(p);
+        char c = p->text[p->at];
+        if (c != ':' && c != ',' && c != ']') part[n] = parse_binary(p, 0);
+        if (n == 2 || !accept(p, ":")) break;
+        colon = true;
+    }
+    if (!colon) {
+        if (!part[0]) fail(p, "expected an index");
+        return part[0];
+    }
+    expr *e = new_node(p, EXPR_SLICE, at);
+    for (int i = 0; i < 3; i++) add_child(e, part[i] ? part[i] : new_node(p, EXPR_NONE, at));
+    return e;
+}
+
+static expr *parse_postfix(parser *p, expr *e)
+{
+    for (;;) {
+        skip_space(p);
+        int at = p->at;
+        if (!accept(p, "[")) return e;
+        expr *x = new_node(p, EXPR_INDEX, at);
+        add_child(x, e);
+        e = x;
+        do {
+            expr *item = parse_index_item(p);
+            if (item) add_child(e, item);
+            skip_space(p);
+        } while (p->status == CUBED_OK && accept(p, ",") && p->text[p->at] != ']');
+        expect(p, "]", "expected ]");
+        if (p->status != CUBED_OK) return e;
+    }
+}
+
+static expr *parse_name(parser *p)
+{
+    int at = p->at;
+    char *name = take_name(p);
+    expr *e = new_node(p, EXPR_NAME, at);
+    e->text = name;
+    if (strcmp(name, "True") == 0 || strcmp(name, "False") == 0) {
+        e->kind = EXPR_BOOL;
+        e->integer = name[0] == 'T';
+    } else if (strcmp(name, "None") == 0) {
+        e->kind = EXPR_NONE;
+    } else if (strcmp(name, "nan") == 0 || strcmp(name, "inf") == 0 || strcmp(name, "pi") == 0) {
+        e->kind = EXPR_FLOAT;
+        e->re = name[0] == 'p' ? 3.141592653589793 : strtod(name, NULL);
+    } else if (accept(p, "(")) {
+        e->kind = EXPR_CALL;
+        parse_list(p, e, ")", NULL);
+    }
+    return e;
+}
+
+static expr *parse_atom(parser *p)
+{
+    skip_space(p);
+    int at = p->at;
+    char c = p->text[p->at];
+    if (isdigit((unsigned char)c) || (c == '.' && isdigit((unsigned char)p->text[at + 1])))
+        return parse_number(p);
+    if (isalpha((unsigned char)c) || c == '_') return parse_name(p);
+    if (c == '\'' || c == '"') return parse_string(p);
+    if (accept(p, "...")) return new_node(p, EXPR_ELLIPSIS, at);
+    if (c == '(' || c == '[') {
+        bool comma = false;
+        expr *e = new_node(p, EXPR_TUPLE, at);
+        p->at++;
+        parse_list(p, e, c == '(' ? ")" : "]", &comma);
+        if (c == '(' && e->n == 1 && !comma) { /* only brackets */
+            expr *inner = e->child[0];
+            e->n = 0;
+            free_node(e);
+            return inner;
+        }
+        return e;
+    }
+    fail(p, c ? "expected a value" : "the expression ends too early");
+    return NULL;
+}
+
+static expr *unary(parser *p, char op, int at, int power)
+{
+    expr *e = new_node(p, EXPR_UNARY, at);
+    e->op = op;
+    expr *x = parse_binary(p, power);
+    if (x) add_child(e, x);
+    return e;
+}
+
+static expr *parse_prefix(parser *p)
+{
+    skip_space(p);
+    int at = p->at;
+    /* As in Python: -x**2 is -(x**2), and ~a & b is (~a) & b. */
+    if (accept(p, "-")) return unary(p, '-', at, 70);
+    if (accept(p, "+")) return unary(p, '+', at, 70);
+    if (accept(p, "~")) return unary(p, '~', at, 70);
+    return parse_postfix(p, parse_atom(p));
+}
+
+/* Python's precedences. Comparisons do not chain. */
+static const struct {
+    const char *token;
+    char op;
+    int left, right;
+} operators[] = {
+    {"**", 'p', 80, 71}, {"*", '*', 60, 61},  {"/", '/', 60, 61},  {"+", '+', 50, 51},
+    {"-", '-', 50, 51},  {"&", '&', 40, 41},  {"|", '|', 30, 31},  {"<=", 'l', 20, 21},
+    {">=", 'g', 20, 21}, {"==", 'e', 20, 21}, {"!=", 'n', 20, 21}, {"<", '<', 20, 21},
+    {">", '>', 20, 21},
+};
+
+static expr *parse_binary(parser *p, int power)
+{
+    if (++p->depth > MAX_DEPTH) fail(p, "the expression is nested too deeply");
+    expr *left = p->status == CUBED_OK ? parse_prefix(p) : NULL;
+    bool compared = false;
+    while (p->status == CUBED_OK) {
+        skip_space(p);
+        int at = p->at;
+        size_t i = 0, count = sizeof operators / sizeof *operators;
+        for (; i < count; i++) {
+            if (operators[i].left > power && accept(p, operators[i].token)) break;
+        }
+        if (i == count) break;
+        if (operators[i].left == 20 && compared) fail(p, "comparisons do not chain: use (a < b) & (b < c)");
+        compared = compared || operators[i].left == 20;
+        expr *e = new_node(p, EXPR_BINARY, at);
+        e->op = operators[i].op;
+        add_child(e, left);
+        expr *right = parse_binary(p, operators[i].right - 1);
+        if (right) add_child(e, right);
+        left = e;
+    }
+    p->depth--;
+    return left;
+}
+
+static expr *parse_statement(parser *p)
+{
+    skip_space(p);
+    int start = p->at;
+    if (isalpha((unsigned char)p->text[start]) || p->text[start] == '_') {
+        char *name = take_name(p);
+        if (accept(p, "=")) {
+            expr *e = new_node(p, EXPR_ASSIGN, start);
+            e->text = name;
+            expr *value = parse_binary(p, 0);
+            if (value) add_child(e, value);
+            return e;
+        }
+        cli_free(name);
+        p->at = start;
+    }
+    return parse_binary(p, 0);
+}
+
+cubed_status expr_parse(const char *text, expr ***out, int *n, cubed_error *err)
+{
+    parser p = {.text = text, .err = err};
+    expr **list = NULL;
+    int count = 0;
+    while (p.status == CUBED_OK) {
+        while (p.text[p.at] && strchr(" \t\r\n;", p.text[p.at])) p.at++;
+        if (!p.text[p.at]) break;
+        expr *e = parse_statement(&p);
+        if (e) {
+            list = cli_resize(list, (size_t)(count + 1) * sizeof *list);
+            list[count++] = e;
+        }
+        skip_space(&p);
+        if (p.text[p.at] && !strchr("\n;", p.text[p.at])) fail(&p, "expected an operator or ;");
+    }
+    if (p.status == CUBED_OK && count == 0) fail(&p, "there is no expression");
+    if (p.status != CUBED_OK) {
+        expr_free(list, count);
+        return p.status;
+    }
+    *out = list;
+    *n = count;
+    return CUBED_OK;
+}

@@ -1,0 +1,151 @@
+/* Options and help: one table gives both. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum {
+    KEY_ALLOWED = 1,
+    KEY_RESERVED,
+    KEY_WORK_DIR,
+    KEY_EXECUTOR,
+    KEY_WORKERS,
+    KEY_RETRIES,
+    KEY_OVERWRITE,
+    KEY_PROGRESS,
+    KEY_PLAN,
+    KEY_PLAN_SVG,
+    KEY_SAVE_PLAN,
+    KEY_EVENTS,
+    KEY_JSON,
+    KEY_NO_OPTIMIZE,
+    KEY_ISA,
+    KEY_THROUGH_BYTES
+};
+
+static const cli_option common_options[] = {
+    {"allowed-mem", "SIZE", "memory that each worker may use (default 2GB, or what the machine has)",
+     KEY_ALLOWED},
+    {"reserved-mem", "SIZE", "part of it kept for code and libraries (default 16MiB)",
+     KEY_RESERVED},
+    {"work-dir", "DIR", "for intermediates that do not fit in memory (default: a private one)",
+     KEY_WORK_DIR},
+    {"executor", "NAME", "threads (default) or single-threaded", KEY_EXECUTOR},
+    {"max-workers", "N", "workers (default: one per core)", KEY_WORKERS},
+    {"retries", "N", "of a task after an input/output error (default 2)", KEY_RETRIES},
+    {"overwrite", NULL, "replace what is at the target", KEY_OVERWRITE},
+    {"progress", "HOW", "auto, bar, plain or none", KEY_PROGRESS},
+    {"plan", NULL, "show stages, tasks, bytes and memory, and do not run", KEY_PLAN},
+    {"plan-svg", "FILE", "draw the plan (with Graphviz; a FILE.dot gets its source)", KEY_PLAN_SVG},
+    {"save-plan", "FILE", "write the plan for `cubed worker`, and do not run", KEY_SAVE_PLAN},
+    {"events", "FILE", "write what happens as JSON lines", KEY_EVENTS},
+    {"json", NULL, "print results and figures as JSON", KEY_JSON},
+    {"no-optimize", NULL, "run every operation as a stage of its own", KEY_NO_OPTIMIZE},
+    {"isa", "NAME", "instruction set: x86-64-v2, x86-64-v3, x86-64-v4 (default: the best)",
+     KEY_ISA},
+    {"through-bytes", NULL, "check: save the plan to bytes, load it, and run that",
+     KEY_THROUGH_BYTES},
+    {NULL, NULL, NULL, 0}};
+
+static void print_options(const char *title, const cli_option *list)
+{
+    printf("\n%s:\n", title);
+    for (; list->name; list++) {
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", list->name, list->arg ? " " : "",
+                 list->arg ? list->arg : "");
+        printf("  %-22s %s\n", left, list->help);
+    }
+}
+
+static void print_help(const cli_usage *u)
+{
+    printf("usage: cubed %s\n\n%s\n", u->synopsis, u->text);
+    if (u->own && u->own->name) print_options("options", u->own);
+    if (u->common) print_options("running", common_options);
+    if (u->examples) printf("\nexamples:\n%s", u->examples);
+}
+
+static void bad(const char *verb, const char *option, const char *value, const char *expected)
+{
+    exit(cli_usage_error(verb, "--%s \"%s\": expected %s", option, value, expected));
+}
+
+static long number(const char *verb, const char *option, const char *text, long least, long most)
+{
+    char *end;
+    long v = strtol(text, &end, 10);
+    if (!*text || *end || v < least || v > most) bad(verb, option, text, "a whole number in range");
+    return v;
+}
+
+static uint64_t bytes(const char *verb, const char *option, const char *text)
+{
+    uint64_t v = 0;
+    if (!cli_parse_bytes(text, &v)) bad(verb, option, text, "a size such as 500MB or 2GiB");
+    return v;
+}
+
+static void store_common(const char *verb, int key, cli_common *c)
+{
+    static const char *const modes[] = {"auto", "bar", "plain", "none"};
+    switch (key) {
+    case KEY_ALLOWED:
+        c->allowed_mem = bytes(verb, "allowed-mem", optarg);
+        if (c->allowed_mem == 0) bad(verb, "allowed-mem", optarg, "more than 0");
+        break;
+    case KEY_RESERVED: c->reserved_mem = bytes(verb, "reserved-mem", optarg); break;
+    case KEY_WORK_DIR: c->work_dir = optarg; break;
+    case KEY_EXECUTOR: c->executor = optarg; break;
+    case KEY_WORKERS:
+        c->max_workers = (unsigned)number(verb, "max-workers", optarg, 1, 100000);
+        break;
+    case KEY_RETRIES: c->retries = (int)number(verb, "retries", optarg, 0, 255); break;
+    case KEY_OVERWRITE: c->overwrite = true; break;
+    case KEY_PROGRESS:
+        for (int i = 0; i < 4; i++) {
+            if (strcmp(modes[i], optarg) == 0) {
+                c->progress = (cli_progress_mode)i;
+                return;
+            }
+        }
+        bad(verb, "progress", optarg, "auto, bar, plain or none");
+        break;
+    case KEY_PLAN: c->plan_only = true; break;
+    case KEY_PLAN_SVG: c->plan_svg = optarg; break;
+    case KEY_SAVE_PLAN: c->save_plan = optarg; break;
+    case KEY_EVENTS: c->events = optarg; break;
+    case KEY_JSON: c->json = true; break;
+    case KEY_NO_OPTIMIZE: c->optimize = false; break;
+    case KEY_ISA: c->isa = optarg; break;
+    case KEY_THROUGH_BYTES: c->through_bytes = true; break;
+    default: break;
+    }
+}
+
+int cli_next_option(int argc, char **argv, const cli_usage *u, cli_common *c)
+{
+    struct option longs[48];
+    const cli_option *lists[2] = {u->own, u->common ? common_options : NULL};
+    int n = 0;
+    for (int l = 0; l < 2; l++) {
+        for (const cli_option *o = lists[l]; o && o->name; o++)
+            longs[n++] = (struct option){o->name, o->arg ? required_argument : no_argument, NULL,
+                                         o->key};
+    }
+    longs[n++] = (struct option){"help", no_argument, NULL, CLI_HELP_KEY};
+    longs[n] = (struct option){NULL, 0, NULL, 0};
+    for (;;) {
+        opterr = 0;
+        int key = getopt_long(argc, argv, ":", longs, NULL);
+        if (key == ':') exit(cli_usage_error(argv[0], "%s needs a value", argv[optind - 1]));
+        if (key == '?') exit(cli_usage_error(argv[0], "unknown option %s", argv[optind - 1]));
+        if (key == CLI_HELP_KEY) {
+            print_help(u);
+            exit(EXIT_SUCCESS);
+        }
+        if (key == -1 || key >= CLI_OWN_KEY) return key;
+        store_common(argv[0], key, c);
+    }
+}

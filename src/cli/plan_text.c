@@ -1,0 +1,146 @@
+/* Plans for people: as text, and as a drawing by Graphviz. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+extern char **environ;
+
+void cli_print_plan(FILE *f, const cubed_plan *plan)
+{
+    cubed_plan_info info;
+    char a[32], b[32], c[32], d[32];
+    cubed_plan_get_info(plan, &info);
+    fprintf(f, "%-5s %9s %11s %11s %11s %11s  %s\n", "stage", "tasks", "task memory", "reads",
+            "writes", "requests", "operation");
+    for (int i = 0; i < info.num_stages; i++) {
+        cubed_stage_info s;
+        if (cubed_plan_get_stage(plan, i, &s, NULL) != CUBED_OK) continue;
+        fprintf(f, "%-5d %9" PRId64 " %11s %11s %11s %11" PRIu64 "  %s\n", i, s.num_tasks,
+                cli_format_bytes((double)s.projected_mem, a),
+                cli_format_bytes((double)s.bytes_read, b),
+                cli_format_bytes((double)s.bytes_written, c), s.chunks_read + s.chunks_written,
+                s.name);
+    }
+    fprintf(f, "%d stages, %" PRId64 " tasks, reads %s, writes %s\n", info.num_stages,
+            info.num_tasks, cli_format_bytes((double)info.bytes_read, a),
+            cli_format_bytes((double)info.bytes_written, b));
+    fprintf(f, "memory per worker: projected %s + reserved %s, allowed %s; %u workers",
+            cli_format_bytes((double)info.projected_mem, a),
+            cli_format_bytes((double)info.reserved_mem, b),
+            cli_format_bytes((double)info.allowed_mem, c), info.max_workers);
+    if (info.tier_budget)
+        fprintf(f, "; intermediates in memory up to %s",
+                cli_format_bytes((double)info.tier_budget, d));
+    fputc('\n', f);
+}
+
+static void quote(FILE *f, const char *s)
+{
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\') fputc('\\', f);
+        fputc(*s, f);
+    }
+}
+
+static void draw_array(FILE *f, const cubed_stored_info *x)
+{
+    fprintf(f, "  a%d [shape=%s, style=filled, fillcolor=\"%s\", label=\"", x->id,
+            x->is_source || x->is_target ? "cylinder" : "box",
+            x->is_source ? "#dbe9f6" : x->is_target ? "#dff0d8" : "#f5f5f5");
+    const char *name = x->name;
+    if (strlen(name) > 40) name += strlen(name) - 40;
+    quote(f, name);
+    fprintf(f, "\\n%s (", cubed_dtype_name(x->dtype));
+    for (int d = 0; d < x->ndim; d++) fprintf(f, "%s%" PRId64, d ? ", " : "", x->shape[d]);
+    fputs(")\\nchunks (", f);
+    for (int d = 0; d < x->ndim; d++) fprintf(f, "%s%" PRId64, d ? ", " : "", x->chunks[d]);
+    fputs(")\"];\n", f);
+}
+
+static void write_dot(FILE *f, const cubed_plan *plan)
+{
+    cubed_plan_info info;
+    char a[32], b[32], c[32];
+    cubed_plan_get_info(plan, &info);
+    fputs("digraph plan {\n  rankdir=LR;\n  node [fontname=\"Helvetica\", fontsize=11];\n", f);
+    for (int i = 0; i < info.num_stages; i++) {
+        cubed_stage_info s;
+        cubed_stored_info x;
+        if (cubed_plan_get_stage(plan, i, &s, NULL) != CUBED_OK) continue;
+        fprintf(f, "  s%d [shape=box, style=\"rounded,filled\", fillcolor=\"#fff3cd\", label=\"stage %d\\n",
+                i, i);
+        quote(f, s.name);
+        fprintf(f, "\\n%" PRId64 " tasks of %s\\nreads %s, writes %s\"];\n", s.num_tasks,
+                cli_format_bytes((double)s.projected_mem, a),
+                cli_format_bytes((double)s.bytes_read, b),
+                cli_format_bytes((double)s.bytes_written, c));
+        for (int k = 0; cubed_plan_get_input(plan, i, k, &x, NULL) == CUBED_OK; k++) {
+            draw_array(f, &x);
+            fprintf(f, "  a%d -> s%d;\n", x.id, i);
+        }
+        for (int k = 0; cubed_plan_get_output(plan, i, k, &x, NULL) == CUBED_OK; k++) {
+            draw_array(f, &x);
+            fprintf(f, "  s%d -> a%d;\n", i, x.id);
+        }
+    }
+    fputs("}\n", f);
+}
+
+static bool system_error(cubed_error *err, int os_errno, const char *what, const char *name)
+{
+    err->status = CUBED_E_IO;
+    err->os_errno = os_errno;
+    snprintf(err->message, sizeof err->message, "%s %s: %s", what, name, strerror(os_errno));
+    return false;
+}
+
+static bool run_dot(const char *source, const char *file, cubed_error *err)
+{
+    char *out = cli_printf("-o%s", file), *in = cli_strdup(source);
+    char name[] = "dot", format[] = "-Tsvg";
+    char *argv[] = {name, format, out, in, NULL};
+    pid_t pid;
+    int status = 0, rc = posix_spawnp(&pid, "dot", NULL, NULL, argv, environ);
+    cli_free(out);
+    if (rc == 0 && waitpid(pid, &status, 0) < 0) rc = errno;
+    cli_free(in);
+    if (rc == ENOENT || (rc == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127)) {
+        err->status = CUBED_E_NOT_FOUND;
+        snprintf(err->message, sizeof err->message,
+                 "drawing needs Graphviz (the program \"dot\"): install graphviz, or give a name "
+                 "that ends in .dot to get the source");
+        return false;
+    }
+    if (rc != 0) return system_error(err, rc, "cannot run", "dot");
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
+    err->status = CUBED_E_IO;
+    snprintf(err->message, sizeof err->message, "dot could not write %s", file);
+    return false;
+}
+
+bool cli_draw_plan(const char *file, const cubed_plan *plan, cubed_error *err)
+{
+    size_t n = strlen(file);
+    if (n > 4 && strcmp(file + n - 4, ".dot") == 0) {
+        FILE *f = fopen(file, "w");
+        if (!f) return system_error(err, errno, "cannot write", file);
+        write_dot(f, plan);
+        return fclose(f) == 0 || system_error(err, errno, "cannot write", file);
+    }
+    char temp[] = "/tmp/cubed-plan-XXXXXX";
+    int fd = mkstemp(temp);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!f) return system_error(err, errno, "cannot write", temp);
+    write_dot(f, plan);
+    bool ok = fclose(f) == 0 || system_error(err, errno, "cannot write", temp);
+    ok = ok && run_dot(temp, file, err);
+    unlink(temp);
+    return ok;
+}

@@ -1,0 +1,15 @@
+/* Values of arrays for people and for programs. */
+#ifndef CUBED_CLI_VALUES_H
+#define CUBED_CLI_VALUES_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "cubed/cubed.h"
+
+/* As NumPy prints arrays, summarised above 1000 elements. */
+void values_print(FILE *f, const cubed_array *x, const void *data);
+/* Nested lists; NaN and infinities as strings, complex numbers as pairs. */
+json_t *values_json(const cubed_array *x, const void *data);
+
+#endif

@@ -1,0 +1,24 @@
+/* What this library was built with, for `cubed --version`. */
+#include <blosc.h>
+#include <jansson.h>
+#include <zlib.h>
+#include <zstd.h>
+#if defined(__x86_64__)
+#include <sleef.h>
+#endif
+
+#include "cubed/base.h"
+
+#define TEXT2(x) #x
+#define TEXT(x) TEXT2(x)
+
+const char *cubed_libraries(void)
+{
+    return "c-blosc " BLOSC_VERSION_STRING ", zstd " ZSTD_VERSION_STRING ", zlib " ZLIB_VERSION
+           ", jansson " JANSSON_VERSION
+#if defined(SLEEF_VERSION_MAJOR)
+           ", SLEEF " TEXT(SLEEF_VERSION_MAJOR) "." TEXT(SLEEF_VERSION_MINOR) "." TEXT(
+               SLEEF_VERSION_PATCHLEVEL)
+#endif
+        ;
+}

@@ -1,0 +1,307 @@
+/* Folds of every instruction set against a scalar reference of the documented order, bit by bit. */
+#include "kernel_test.h"
+
+static bool has_fold(int fold, cubed_dtype t)
+{
+    if (fold == CB_FOLD_M2) return t == CUBED_FLOAT64;
+    if (fold == CB_FOLD_MIN || fold == CB_FOLD_MAX) return t < CUBED_COMPLEX64;
+    return t == CUBED_INT64 || t == CUBED_UINT64 || t == CUBED_FLOAT64 || t == CUBED_COMPLEX128;
+}
+
+static void check_holes(const cb_kernels *k)
+{
+    for (int f = 0; f < CB_FOLD_KINDS; f++) {
+        for (int t = 0; t < CUBED_DTYPE_COUNT; t++) {
+            const cb_fold_fns *fns = &k->fold[f][t];
+            bool want = has_fold(f, (cubed_dtype)t);
+            assert_int_equal(cb_kernel_has_fold((cb_fold_kind)f, (cubed_dtype)t), want);
+            assert_int_equal(fns->init != NULL, want);
+            assert_int_equal(fns->rows != NULL, want);
+            assert_int_equal(fns->run != NULL, want);
+            assert_int_equal(fns->merge != NULL, want);
+        }
+    }
+}
+static void test_holes(void **state)
+{
+    (void)state;
+    for_each_isa(check_holes);
+}
+
+/* --- Sum, product, minimum, maximum ----------------------------------------------------------- */
+
+static double join_real(int fold, double a, double b)
+{
+    switch (fold) {
+    case CB_FOLD_SUM: return a + b;
+    case CB_FOLD_PROD: return a * b;
+    case CB_FOLD_MIN: return isnan(a) ? a : isnan(b) || b < a ? b : a;
+    default: return isnan(a) ? a : isnan(b) || b > a ? b : a;
+    }
+}
+
+static cubed_scalar join(int fold, cubed_dtype t, cubed_scalar a, cubed_scalar b)
+{
+    cubed_scalar r = {{0}};
+    cubed_scalar wa, wb;
+    switch (cubed_dtype_kind(t)) {
+    case CUBED_KIND_FLOAT:
+        cb_scalar_cast(t, &a, CUBED_FLOAT64, &wa);
+        cb_scalar_cast(t, &b, CUBED_FLOAT64, &wb);
+        wa.f64 = join_real(fold, wa.f64, wb.f64);
+        cb_scalar_cast(CUBED_FLOAT64, &wa, t, &r);
+        return r;
+    case CUBED_KIND_COMPLEX:
+        if (fold == CB_FOLD_SUM) {
+            r.c128[0] = a.c128[0] + b.c128[0];
+            r.c128[1] = a.c128[1] + b.c128[1];
+        } else {
+            r.c128[0] = a.c128[0] * b.c128[0] - a.c128[1] * b.c128[1];
+            r.c128[1] = a.c128[0] * b.c128[1] + a.c128[1] * b.c128[0];
+        }
+        return r;
+    case CUBED_KIND_INT:
+        cb_scalar_cast(t, &a, CUBED_INT64, &wa);
+        cb_scalar_cast(t, &b, CUBED_INT64, &wb);
+        if (fold == CB_FOLD_MIN) return wa.i64 < wb.i64 ? a : b;
+        if (fold == CB_FOLD_MAX) return wa.i64 > wb.i64 ? a : b;
+        break;
+    default:
+        cb_scalar_cast(t, &a, CUBED_UINT64, &wa);
+        cb_scalar_cast(t, &b, CUBED_UINT64, &wb);
+        if (fold == CB_FOLD_MIN) return wa.u64 < wb.u64 ? a : b;
+        if (fold == CB_FOLD_MAX) return wa.u64 > wb.u64 ? a : b;
+        break;
+    }
+    r.u64 = fold == CB_FOLD_SUM ? wa.u64 + wb.u64 : wa.u64 * wb.u64;
+    return r;
+}
+
+/* Neutral by definition: joined with any value it gives that value. */
+static cubed_scalar neutral(const cb_kernels *k, int fold, cubed_dtype t)
+{
+    cubed_scalar s = {{0}};
+    k->fold[fold][t].init(&s, NULL, 1);
+    return s;
+}
+
+static cubed_scalar reference_run(int fold, cubed_dtype t, cubed_scalar start, cubed_scalar state,
+                                  const cubed_scalar *x, size_t n)
+{
+    cubed_scalar lane[8];
+    for (int l = 0; l < 8; l++) lane[l] = start;
+    for (size_t i = 0; i < n; i++) lane[i % 8] = join(fold, t, lane[i % 8], x[i]);
+    for (int half = 4; half; half /= 2) {
+        for (int l = 0; l < half; l++) lane[l] = join(fold, t, lane[l], lane[l + half]);
+    }
+    return join(fold, t, state, lane[0]);
+}
+
+static void fail_fold(const cb_kernels *k, int fold, cubed_dtype t, const char *what, size_t n,
+                      const void *got, const void *want)
+{
+    fail_msg("%s: fold %d of %s, %s, n = %zu: %.17g, expected %.17g", k->isa, fold,
+             cubed_dtype_name(t), what, n, shown(t, got), shown(t, want));
+}
+
+/* Ordinary values, and with `wild` the edges. */
+static void fill(cubed_dtype t, cubed_scalar *x, char *packed, size_t n, bool wild, uint64_t *seed)
+{
+    size_t size = cubed_dtype_size(t);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t r = next_random(seed);
+        if (wild && r % 3 == 0)
+            x[i] = edge(t, (int)(r / 3 % EDGES));
+        else if (cubed_dtype_kind(t) < CUBED_KIND_FLOAT)
+            x[i] = cb_scalar_from_i64(t, (int64_t)(next_random(seed) >> (r % 60)));
+        else
+            x[i] = cb_scalar_from_double(t, ((double)(r >> 11) * 0x1p-53 - 0.5) * 4);
+        if (t == CUBED_BOOL) x[i].u8 = (uint8_t)(r & 1);
+        if (t == CUBED_COMPLEX128 && !wild) x[i].c128[1] = (double)(r % 1001) / 300 - 1.5;
+        memcpy(packed + i * size, &x[i], size);
+    }
+}
+
+static void check_folds(const cb_kernels *k)
+{
+    cubed_scalar x[CB_VECTOR], y[CB_VECTOR];
+    _Alignas(64) char px[CB_VECTOR * 16 + 16], py[CB_VECTOR * 16];
+    uint64_t seed = 1;
+    for (int f = CB_FOLD_SUM; f <= CB_FOLD_MAX; f++) {
+        for (int t = 0; t < CUBED_DTYPE_COUNT; t++) {
+            cubed_dtype dt = (cubed_dtype)t;
+            const cb_fold_fns *fns = &k->fold[f][t];
+            if (!fns->init) continue;
+            size_t size = cubed_dtype_size(dt);
+            cubed_scalar start = neutral(k, f, dt);
+            for (size_t n = 0; n <= CB_VECTOR; n++) {
+                /* A run, from a pointer that is aligned to an element only. */
+                fill(dt, x, px + size, n, n % 2, &seed);
+                cubed_scalar state = start, want;
+                if (n % 4 == 3) state = edge(dt, 14);
+                want = reference_run(f, dt, start, state, x, n);
+                fns->run(&state, NULL, px + size, n, 1);
+                if (!same_value(dt, &state, &want)) fail_fold(k, f, dt, "run", n, &state, &want);
+                /* n states side by side, and their merge. */
+                fill(dt, x, px, n, n % 2, &seed);
+                fill(dt, y, py, n, n % 2, &seed);
+                fns->rows(px, NULL, py, n, 1);
+                for (size_t i = 0; i < n; i++) {
+                    want = x[i] = join(f, dt, x[i], y[i]);
+                    if (!same_value(dt, px + i * size, &want))
+                        fail_fold(k, f, dt, "rows", n, px + i * size, &want);
+                }
+                fns->merge(px, NULL, py, NULL, n, 2, 1);
+                for (size_t i = 0; i < n; i++) {
+                    want = join(f, dt, x[i], y[i]);
+                    if (!same_value(dt, px + i * size, &want))
+                        fail_fold(k, f, dt, "merge", n, px + i * size, &want);
+                }
+            }
+        }
+    }
+}
+static void test_folds(void **state)
+{
+    (void)state;
+    for_each_isa(check_folds);
+}
+
+static void check_neutral(const cb_kernels *k)
+{
+    for (int f = CB_FOLD_SUM; f <= CB_FOLD_MAX; f++) {
+        for (int t = 0; t < CUBED_DTYPE_COUNT; t++) {
+            if (!k->fold[f][t].init) continue;
+            cubed_dtype dt = (cubed_dtype)t;
+            for (int e = 0; e < EDGES; e++) {
+                cubed_scalar s = neutral(k, f, dt), x = edge(dt, e);
+                /* An infinite or NaN part times the 0 of 1+0j leaves no number. */
+                if (dt == CUBED_COMPLEX128 && f == CB_FOLD_PROD) continue;
+                k->fold[f][t].rows(&s, NULL, &x, 1, 0);
+                if (!same_value(dt, &s, &x)) fail_fold(k, f, dt, "neutral", 1, &s, &x);
+            }
+        }
+    }
+    /* A sum of negative zeros is one. */
+    double zeros[11] = {-0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0}, s;
+    k->fold[CB_FOLD_SUM][CUBED_FLOAT64].init(&s, NULL, 1);
+    k->fold[CB_FOLD_SUM][CUBED_FLOAT64].run(&s, NULL, zeros, 11, 0);
+    assert_true(s == 0 && signbit(s));
+}
+static void test_neutral(void **state)
+{
+    (void)state;
+    for_each_isa(check_neutral);
+}
+
+/* One NaN anywhere decides a minimum or maximum, and nothing after it undoes that. */
+static void check_nan(const cb_kernels *k)
+{
+    double x[CB_VECTOR], s;
+    for (int f = CB_FOLD_MIN; f <= CB_FOLD_MAX; f++) {
+        for (size_t at = 0; at < CB_VECTOR; at++) {
+            for (size_t i = 0; i < CB_VECTOR; i++) x[i] = i % 2 ? INFINITY : -INFINITY;
+            x[at] = NAN;
+            k->fold[f][CUBED_FLOAT64].init(&s, NULL, 1);
+            k->fold[f][CUBED_FLOAT64].run(&s, NULL, x, CB_VECTOR, 0);
+            assert_true(isnan(s));
+            k->fold[f][CUBED_FLOAT64].rows(&s, NULL, &x[(at + 1) % CB_VECTOR], 1, CB_VECTOR);
+            assert_true(isnan(s));
+        }
+    }
+}
+static void test_nan(void **state)
+{
+    (void)state;
+    for_each_isa(check_nan);
+}
+
+/* --- Variance --------------------------------------------------------------------------------- */
+
+static void reference_m2_merge(double *m2, double *mean, double tm2, double tmean, int64_t ns,
+                               int64_t nt)
+{
+    if (nt == 0) return;
+    if (ns == 0) {
+        *m2 = tm2;
+        *mean = tmean;
+        return;
+    }
+    double a = (double)ns, b = (double)nt, share = b / (a + b), delta = tmean - *mean;
+    *mean += delta * share;
+    *m2 += tm2 + delta * delta * (a * share);
+}
+
+static double lanes(const double *x, size_t n, double mean, bool squares)
+{
+    double lane[8] = {0};
+    for (size_t i = 0; i < n; i++) lane[i % 8] += squares ? (x[i] - mean) * (x[i] - mean) : x[i];
+    for (int half = 4; half; half /= 2) {
+        for (int l = 0; l < half; l++) lane[l] += lane[l + half];
+    }
+    return lane[0];
+}
+
+static void check_m2(const cb_kernels *k)
+{
+    const cb_fold_fns *fns = &k->fold[CB_FOLD_M2][CUBED_FLOAT64];
+    double x[CB_VECTOR + 1], m2[CB_VECTOR], mean[CB_VECTOR], s0[CB_VECTOR], s1[CB_VECTOR];
+    uint64_t seed = 7;
+    for (size_t n = 0; n <= CB_VECTOR; n++) {
+        for (size_t i = 0; i <= n; i++) x[i] = (double)(next_random(&seed) % 10000) / 7 - 300;
+        for (int64_t count = 0; count < 3; count++) {
+            double a = 12.5 * (double)count, b = count ? 3.25 : 0, wa = a, wb = b;
+            if (n > 0) {
+                double center = lanes(x + 1, n, 0, false) / (double)n;
+                reference_m2_merge(&wa, &wb, lanes(x + 1, n, center, true), center, count,
+                                   (int64_t)n);
+            }
+            fns->run(&a, &b, x + 1, n, count);
+            assert_memory_equal(&a, &wa, 8);
+            assert_memory_equal(&b, &wb, 8);
+        }
+        /* Welford, row after row, and merges with every kind of empty side. */
+        fns->init(m2, mean, n);
+        for (size_t i = 0; i < n; i++) s0[i] = s1[i] = 0;
+        for (int64_t count = 0; count < 5; count++) {
+            fns->rows(m2, mean, x, n, count);
+            for (size_t i = 0; i < n; i++) {
+                double delta = x[i] - s1[i];
+                s1[i] += delta / (double)(count + 1);
+                s0[i] += delta * (x[i] - s1[i]);
+            }
+            assert_memory_equal(m2, s0, n * 8);
+            assert_memory_equal(mean, s1, n * 8);
+            for (size_t i = 0; i < n; i++) x[i] = x[i] * 1.5 - (double)i;
+        }
+        const int64_t sides[3][2] = {{5, 0}, {0, 3}, {5, 3}};
+        for (int v = 0; v < 3; v++) {
+            fns->merge(m2, mean, x, x + 1, n, sides[v][0], sides[v][1]);
+            for (size_t i = 0; i < n; i++)
+                reference_m2_merge(&s0[i], &s1[i], x[i], x[i + 1], sides[v][0], sides[v][1]);
+            assert_memory_equal(m2, s0, n * 8);
+            assert_memory_equal(mean, s1, n * 8);
+        }
+    }
+    /* Deviations survive a large mean: 4, 7, 13, 16 around 10 have the squares 90. */
+    double big[4] = {1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16}, a = 0, b = 0;
+    fns->run(&a, &b, big, 4, 0);
+    assert_true(a == 90 && b == 1e9 + 10);
+    a = b = 0;
+    for (int i = 0; i < 4; i++) fns->rows(&a, &b, &big[i], 1, i);
+    assert_true(fabs(a - 90) < 1e-6);
+}
+static void test_m2(void **state)
+{
+    (void)state;
+    for_each_isa(check_m2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_holes), cmocka_unit_test(test_folds), cmocka_unit_test(test_neutral),
+        cmocka_unit_test(test_nan),   cmocka_unit_test(test_m2),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
