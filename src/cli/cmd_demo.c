@@ -57,44 +57,66 @@ static const char *codecs_of(const char *name)
     return NULL;
 }
 
-/* A wind: a jet that depends on latitude, and noise, rounded to 1/64 as measurements are, so that it
- * compresses as real data does. x = jet * (lat/NLAT) * (1 - lat/NLAT) + 16 * (noise - 0.5) */
-static cubed_status make_wind(const demo *d, int64_t seed, double jet, cubed_array **out,
+/* x = op(x, y), dropping both. */
+static cubed_status combine(cubed_op op, cubed_array **x, cubed_array *y, cubed_error *err)
+{
+    cubed_array *args[2] = {*x, y}, *out;
+    cubed_status st = cubed_elementwise(op, args, 2, &out, err);
+    cubed_array_unref(y);
+    if (st != CUBED_OK) return st;
+    cubed_array_unref(*x);
+    *x = out;
+    return CUBED_OK;
+}
+
+static cubed_status combine_number(cubed_op op, cubed_array **x, double value, cubed_error *err)
+{
+    cubed_scalar v = {.f64 = value};
+    cubed_array *y;
+    cubed_status st = cubed_array_full(cubed_array_context(*x), CUBED_FLOAT64, 0, NULL, NULL, &v,
+                                       &y, err);
+    return st == CUBED_OK ? combine(op, x, y, err) : st;
+}
+
+static cubed_status convert(cubed_array **x, cubed_dtype dtype, cubed_error *err)
+{
+    cubed_array *out;
+    cubed_status st = cubed_astype(*x, dtype, &out, err);
+    if (st != CUBED_OK) return st;
+    cubed_array_unref(*x);
+    *x = out;
+    return CUBED_OK;
+}
+
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        st = (call);                                                                               \
+        if (st != CUBED_OK) goto out;                                                              \
+    } while (0)
+
+/* A wind in whole 64ths of m/s, as measurements come, so that it compresses as real data does:
+ * `slope` 64ths per line of latitude, and noise of 16 m/s. */
+static cubed_status make_wind(const demo *d, int64_t seed, double slope, cubed_array **out,
                               cubed_error *err)
 {
-    const int64_t shape[4] = {d->ntime, 1, NLAT, NLON};
-    const int64_t chunks[4] = {CHUNK_TIME, 1, CHUNK_LAT, CHUNK_LON};
     static const char *const names[4] = {"time", "level", "lat", "lon"};
-    const int64_t lats[3] = {1, NLAT, 1};
-    cubed_array *list[16] = {NULL};
-    int n = 0;
-    cubed_status st = cubed_array_random(d->ctx, 4, shape, chunks, seed, &list[n++], err);
-    cubed_array *noise = list[0], *x = noise, *lat = NULL;
-#define SCALAR(v)                                                                                  \
-    st == CUBED_OK && (st = cubed_array_full(d->ctx, CUBED_FLOAT64, 0, NULL, NULL,                 \
-                                             &(cubed_scalar){.f64 = (v)}, &list[n++], err))
-#define APPLY(op, a, b)                                                                            \
-    st == CUBED_OK && (st = cubed_elementwise(op, (cubed_array *[]){(a), (b)}, 2, &list[n++], err))
-    /* 1024 * (noise - 0.5), to a whole number, / 64 */
-    (void)(SCALAR(1024.0));
-    (void)(APPLY(CUBED_OP_MULTIPLY, noise, list[n - 1]));
-    if (st == CUBED_OK) st = cubed_astype(list[n - 1], CUBED_INT16, &list[n], err), n++;
-    if (st == CUBED_OK) st = cubed_astype(list[n - 1], CUBED_FLOAT64, &list[n], err), n++;
-    x = list[n - 1];
-    (void)(SCALAR(64.0));
-    (void)(APPLY(CUBED_OP_DIVIDE, x, list[n - 1]));
-    x = list[n - 1];
-    /* The jet, as whole 64ths, from the latitude's number. */
-    if (st == CUBED_OK) st = cubed_array_index(d->ctx, 3, lats, NULL, 0, &list[n++], err);
-    if (st == CUBED_OK) st = cubed_astype(list[n - 1], CUBED_FLOAT64, &list[n], err), n++;
-    lat = list[n - 1];
-    (void)(SCALAR(floor(jet * 64 / NLAT) / 64));
-    (void)(APPLY(CUBED_OP_MULTIPLY, lat, list[n - 1]));
-    (void)(APPLY(CUBED_OP_ADD, x, list[n - 1]));
-#undef SCALAR
-#undef APPLY
-    if (st == CUBED_OK) st = cubed_array_with_dim_names(list[n - 1], names, out, err);
-    for (int i = 0; i < 16; i++) cubed_array_unref(list[i]);
+    const int64_t shape[4] = {d->ntime, 1, NLAT, NLON}, lats[3] = {1, NLAT, 1};
+    const int64_t chunks[4] = {CHUNK_TIME, 1, CHUNK_LAT, CHUNK_LON};
+    cubed_array *x = NULL, *lat = NULL;
+    cubed_status st;
+    TRY(cubed_array_random(d->ctx, 4, shape, chunks, seed, &x, err));
+    TRY(combine_number(CUBED_OP_MULTIPLY, &x, 1024, err));
+    TRY(convert(&x, CUBED_INT16, err));
+    TRY(convert(&x, CUBED_FLOAT64, err));
+    TRY(cubed_array_index(d->ctx, 3, lats, NULL, 0, &lat, err));
+    TRY(convert(&lat, CUBED_FLOAT64, err));
+    TRY(combine_number(CUBED_OP_MULTIPLY, &lat, slope, err));
+    TRY(combine(CUBED_OP_ADD, &x, cubed_array_ref(lat), err));
+    TRY(combine_number(CUBED_OP_DIVIDE, &x, 64, err));
+    TRY(cubed_array_with_dim_names(x, names, out, err));
+out:
+    cubed_array_unref(x);
+    cubed_array_unref(lat);
     return st;
 }
 
@@ -108,7 +130,7 @@ static int make_input(demo *d)
     bool ran = false;
     int code = EXIT_SUCCESS;
     for (int k = 0; k < 2 && code == EXIT_SUCCESS; k++) {
-        if (make_wind(d, k + 1, k ? -9.0 : 31.0, &wind[k], &err) != CUBED_OK)
+        if (make_wind(d, k + 1, k ? -1 : 2, &wind[k], &err) != CUBED_OK)
             code = cli_report("demo", &err);
         urls[k] = cli_printf("%s/winds.zarr::%s", d->dir, names[k]);
         targets[k] = (cubed_target){.array = wind[k], .url = urls[k], .codecs = d->codecs};

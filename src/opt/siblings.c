@@ -110,6 +110,27 @@ static cubed_status make_single(cubed_plan *p, int node, cb_stage *s, cubed_erro
     return cb_opt_tile(p, s, cb_opt_task_mem(p), err);
 }
 
+/* u*u and v*v share nothing until u*v has joined one of them: stages are joined until none can be. */
+static cubed_status join_stages(cubed_plan *p, int *stage_level, cubed_error *err)
+{
+    for (int i = 0; i < p->nstages; i++) {
+        for (int k = i + 1; k < p->nstages; k++) {
+            bool joined = false;
+            if (stage_level[i] != stage_level[k] || !may_join(p, &p->stages[i], &p->stages[k]))
+                continue;
+            CB_TRY(try_join(p, &p->stages[i], &p->stages[k], &joined, err));
+            if (!joined) continue;
+            p->nstages--;
+            memmove(&p->stages[k], &p->stages[k + 1],
+                    (size_t)(p->nstages - k) * sizeof *p->stages);
+            memmove(&stage_level[k], &stage_level[k + 1],
+                    (size_t)(p->nstages - k) * sizeof *stage_level);
+            k = i; /* what did not share a load before may do so now */
+        }
+    }
+    return CUBED_OK;
+}
+
 cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_siblings, cubed_error *err)
 {
     int n = p->ir.nnodes, nstages = 0;
@@ -134,5 +155,5 @@ cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_siblings, cubed_error 
         stage_level[p->nstages] = level[i];
         p->stages[p->nstages++] = s;
     }
-    return CUBED_OK;
+    return merge_siblings ? join_stages(p, stage_level, err) : CUBED_OK;
 }

@@ -46,8 +46,8 @@ static inline uint64_t next_random(uint64_t *state)
 static inline cubed_scalar edge(cubed_dtype dtype, int i)
 {
     static const int64_t ints[EDGES] = {
-        0,  1, -1,  2,     -2,     INT64_MIN, INT64_MAX, INT32_MIN, INT32_MAX, INT16_MIN, INT16_MAX,
-        -3, 7, 255, 65535, 0x7f80, 100,       -100};
+        0,         1,         -1, 2, -2,  INT64_MIN, INT64_MAX, INT32_MIN, INT32_MAX,
+        INT16_MIN, INT16_MAX, -3, 7, 255, 65535,     0x7f80,    100,       -100};
     static const double f64[EDGES] = {0.0,
                                       -0.0,
                                       1.0,
@@ -66,24 +66,10 @@ static inline cubed_scalar edge(cubed_dtype dtype, int i)
                                       1e-300,
                                       -7.25e200,
                                       12345.678};
-    static const float f32[EDGES] = {0.0f,
-                                     -0.0f,
-                                     1.0f,
-                                     -1.0f,
-                                     INFINITY,
-                                     -INFINITY,
-                                     NAN,
-                                     0x1p-149f,
-                                     -0x1.8p-130f,
-                                     0x1p-126f,
-                                     0x1.fffffep127f,
-                                     -0x1.fffffep127f,
-                                     0.1f,
-                                     -2.5f,
-                                     3.0f,
-                                     1e-30f,
-                                     -7.25e20f,
-                                     12345.678f};
+    static const float f32[EDGES] = {
+        0.0f, -0.0f,     1.0f,         -1.0f,     INFINITY,        -INFINITY,
+        NAN,  0x1p-149f, -0x1.8p-130f, 0x1p-126f, 0x1.fffffep127f, -0x1.fffffep127f,
+        0.1f, -2.5f,     3.0f,         1e-30f,    -7.25e20f,       12345.678f};
     cubed_scalar s = {{0}};
     switch (cubed_dtype_kind(dtype)) {
     case CUBED_KIND_BOOL: s.u8 = (uint8_t)(i % 2); break;

@@ -50,8 +50,7 @@ static __int128 ref_integer(int op, __int128 x, __int128 y, __int128 largest)
     switch (op) {
     case CUBED_OP_ADD: return x + y;
     case CUBED_OP_SUBTRACT: return x - y;
-    case CUBED_OP_MULTIPLY:
-        return (__int128)((unsigned __int128)x * (unsigned __int128)y);
+    case CUBED_OP_MULTIPLY: return (__int128)((unsigned __int128)x * (unsigned __int128)y);
     case CUBED_OP_SQUARE: return (__int128)((unsigned __int128)x * (unsigned __int128)x);
     case CUBED_OP_NEGATIVE: return -x;
     case CUBED_OP_ABS: return x < 0 ? -x : x;
@@ -139,8 +138,8 @@ static cubed_scalar ref_complex(int op, cubed_dtype t, const cubed_scalar *x, co
     case CUBED_OP_SUBTRACT: return scalar_of(t, __builtin_complex(a - c, b - d));
     case CUBED_OP_SQUARE: c = a; d = b; /* fall through */
     case CUBED_OP_MULTIPLY:
-        return scalar_of(t, __builtin_complex(step(t, a * c) - step(t, b * d),
-                                              step(t, a * d) + step(t, b * c)));
+        return scalar_of(
+            t, __builtin_complex(step(t, a * c) - step(t, b * d), step(t, a * d) + step(t, b * c)));
     case CUBED_OP_NEGATIVE: return scalar_of(t, __builtin_complex(-a, -b));
     case CUBED_OP_ABS: {
         cubed_scalar s = {.f64 = hypot(a, b)};
@@ -158,8 +157,8 @@ static cubed_scalar ref_complex(int op, cubed_dtype t, const cubed_scalar *x, co
                                                   step(t, b - step(t, a * r)) * s));
         }
         double r = step(t, c / d), s = step(t, 1 / step(t, step(t, c * r) + d));
-        return scalar_of(t, __builtin_complex(step(t, step(t, a * r) + b) * s,
-                                              step(t, step(t, b * r) - a) * s));
+        return scalar_of(
+            t, __builtin_complex(step(t, step(t, a * r) + b) * s, step(t, step(t, b * r) - a) * s));
     }
     default: fail_msg("no reference for operation %d", op); return *x;
     }
@@ -261,8 +260,7 @@ static void check_values(const cb_kernels *k)
             fill_operands(&one, op, (cubed_dtype)t);
             k->elem[op][t](got, one.a, one.b, one.c, PAIRS);
             for (size_t i = 0; i < PAIRS; i++) {
-                cubed_scalar want =
-                    reference(op, (cubed_dtype)t, &one.x[i], &one.y[i], &one.z[i]);
+                cubed_scalar want = reference(op, (cubed_dtype)t, &one.x[i], &one.y[i], &one.z[i]);
                 const char *g = got + i * size;
                 if (same_value(rt, g, &want) || either_zero(op, rt, g, &want)) continue;
                 fail_msg("%s: %s of %s at pair %zu (%g, %g) is %g, expected %g", k->isa,
@@ -348,8 +346,8 @@ static void check_power(const cb_kernels *k, double complex x, double complex y,
     bool right = isnan(creal(want)) ? isnan(creal(z)) && isnan(cimag(z))
                                     : cabs(z - want) <= tolerance * cabs(want);
     if (!right)
-        fail_msg("%s: (%g%+gj)**(%g%+gj) is %g%+gj", k->isa, creal(x), cimag(x), creal(y),
-                 cimag(y), creal(z), cimag(z));
+        fail_msg("%s: (%g%+gj)**(%g%+gj) is %g%+gj", k->isa, creal(x), cimag(x), creal(y), cimag(y),
+                 creal(z), cimag(z));
 }
 
 static void check_powers(const cb_kernels *k)
