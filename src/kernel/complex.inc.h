@@ -6,7 +6,7 @@
 static inline T FN(mul1)(T x, T y)
 {
     REAL a = M(creal)(x), b = M(cimag)(x), c = M(creal)(y), d = M(cimag)(y);
-    return MAKE(a * c - b * d, a * d + b * c);
+    return MAKE(CB_ROUNDED(a * c) - CB_ROUNDED(b * d), CB_ROUNDED(a * d) + CB_ROUNDED(b * c));
 }
 
 /* Smith, "Algorithm 116: complex division", CACM 1962. */

@@ -47,7 +47,8 @@ static inline complex128 complex_add(complex128 a, complex128 b)
 }
 static inline complex128 complex_mul(complex128 a, complex128 b)
 {
-    return (complex128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    return (complex128){CB_ROUNDED(a.re * b.re) - CB_ROUNDED(a.im * b.im),
+                        CB_ROUNDED(a.re * b.im) + CB_ROUNDED(a.im * b.re)};
 }
 #define T          complex128
 #define START(T)   ((complex128){-0.0, -0.0})

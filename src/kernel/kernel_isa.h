@@ -22,6 +22,17 @@
 #define CB_IVDEP _Pragma("GCC ivdep")
 #endif
 
+/* A product that stays one. GCC 12 makes fused operations of a * c - b * d beside a * d + b * c, the
+ * parts of a complex product, although -ffp-contract=off forbids them. */
+#if defined(__has_builtin) && !defined(__clang__)
+#if __has_builtin(__builtin_assoc_barrier)
+#define CB_ROUNDED(product) __builtin_assoc_barrier(product)
+#endif
+#endif
+#ifndef CB_ROUNDED
+#define CB_ROUNDED(product) (product)
+#endif
+
 /* Each file fills its part of a level's table. */
 void CB_ISA_NAME(cb_fill_elem)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_math)(cb_kernels *k);

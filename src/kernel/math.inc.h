@@ -1,4 +1,5 @@
-/* exp, log, pow of one float type. Takes T, TAG, N (lanes), CALL(f), VLOAD, VSTORE. */
+/* exp, log, pow of one float type. Takes T, TAG, N (lanes), CALL(f), VLOAD, VSTORE, and
+ * POW, the C library's. */
 #define FN(name) CB_PASTE(name, TAG)
 
 static void FN(exp)(void *dst, const void *a, const void *b, const void *c, size_t n)
@@ -33,21 +34,25 @@ static void FN(log)(void *dst, const void *a, const void *b, const void *c, size
     }
 }
 
+/* Near the top of the range SLEEF overflows too early: the largest number to the power of 1 is
+ * infinite. Infinite lanes are therefore asked of the C library. */
 static void FN(pow)(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
     T *d = dst;
     const T *x = a, *y = b;
-    size_t i = 0;
     (void)c;
-    for (; i + N <= n; i += N) VSTORE(d + i, CALL(pow)(VLOAD(x + i), VLOAD(y + i)));
-    if (i < n) {
-        T t[N] = {0}, u[N] = {0};
-        for (size_t j = i; j < n; j++) {
-            t[j - i] = x[j];
-            u[j - i] = y[j];
+    for (size_t i = 0; i < n; i += N) {
+        T t[N] = {0}, u[N] = {0}, r[N];
+        size_t lanes = n - i < N ? n - i : N;
+        bool is_infinite = false;
+        memcpy(t, x + i, lanes * sizeof(T));
+        memcpy(u, y + i, lanes * sizeof(T));
+        VSTORE(r, CALL(pow)(VLOAD(t), VLOAD(u)));
+        for (size_t j = 0; j < N; j++) is_infinite |= isinf(r[j]) != 0;
+        for (size_t j = 0; is_infinite && j < lanes; j++) {
+            if (isinf(r[j])) r[j] = POW(t[j], u[j]);
         }
-        VSTORE(t, CALL(pow)(VLOAD(t), VLOAD(u)));
-        for (size_t j = i; j < n; j++) d[j] = t[j - i];
+        memcpy(d + i, r, lanes * sizeof(T));
     }
 }
 #undef FN

@@ -2,6 +2,7 @@
  * bits for every vector width ("finz" with FMA, "cinz" without). A last partial vector is padded,
  * so that a value does not depend on its place. Elsewhere than on x86: the C library. */
 #include <math.h>
+#include <string.h>
 
 #include "kernel/kernel_isa.h"
 
@@ -44,6 +45,7 @@
 #define VSTORE STORE
 #define CALL   VEC
 #define N      LANES
+#define POW    pow
 #include "kernel/math.inc.h"
 #undef T
 #undef TAG
@@ -52,6 +54,7 @@
 #undef VSTORE
 #undef CALL
 #undef N
+#undef POW
 #define T      float
 #define TAG    f4
 #define DT     CUBED_FLOAT32
@@ -59,6 +62,7 @@
 #define VSTORE STOREF
 #define CALL   VECF
 #define N      (2 * LANES)
+#define POW    powf
 #include "kernel/math.inc.h"
 #else
 #define T        double

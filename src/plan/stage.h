@@ -139,10 +139,11 @@ void cb_stage_task_chunks(const cb_stage *s, int64_t task, cb_box *chunks);
 void cb_stage_task_box(const cb_stage *s, int64_t task, cb_box *elements);
 
 /* Folding stages: blocks along the reduced axes, numbered in C order; those that a task visits;
- * and the part of the body's domain that one of them is for a task's kept box. */
+ * and the part of the body's domain that one of them is for a task's box (of PARTIAL: with the
+ * groups in front). */
 int64_t cb_stage_nblocks(const cb_stage *s);
-void cb_stage_task_blocks(const cb_stage *s, const cb_box *kept, int64_t *first, int64_t *last);
-void cb_stage_block(const cb_stage *s, const cb_box *kept, int64_t block, cb_box *domain);
+void cb_stage_task_blocks(const cb_stage *s, const cb_box *task, int64_t *first, int64_t *last);
+void cb_stage_block(const cb_stage *s, const cb_box *task, int64_t block, cb_box *domain);
 
 /* Calls fn for each range of chunks (a box in the stored node's grid) that a task reads from a
  * stored node or Zarr source; the same chunk may come several times. */

@@ -9,7 +9,8 @@
 typedef struct folder {
     const cb_task *t;
     const cb_stage *s;
-    const cb_box *kept;
+    const cb_box *task_box; /* with the groups of PARTIAL in front */
+    const cb_box *kept;     /* without */
     int64_t nkept; /* elements of the kept box */
     int levels;
     cb_state *state[CB_FOLD_MAX_LEVELS];     /* [level][fold]; the last one is the result */
@@ -248,7 +249,7 @@ static cubed_status fold_block(folder *f, int64_t block, cubed_error *err)
     bool inner_reduced;
     block_loop b = {.f = f, .ndim = f->s->domain.ndim, .run = 1};
     int64_t reduced = 1;
-    cb_stage_block(f->s, f->kept, block, &box);
+    cb_stage_block(f->s, f->task_box, block, &box);
     b.inner = cb_fold_inner(&f->s->domain, f->s->reduced, &inner_reduced);
     for (int d = 0; d < b.ndim; d++) {
         b.extent[d] = box.hi[d] - box.lo[d];
@@ -367,7 +368,8 @@ static cubed_status merge_states(folder *f, cubed_error *err)
 cubed_status cb_fold_task(const cb_task *t, const cb_box *task_box, const cb_box *kept,
                           cb_state *top, cubed_error *err)
 {
-    folder f = {.t = t, .s = t->stage, .kept = kept, .nkept = cb_box_count(kept)};
+    folder f = {.t = t, .s = t->stage, .task_box = task_box, .kept = kept,
+                .nkept = cb_box_count(kept)};
     f.levels = cb_stage_levels(t->stage);
     size_t mark = cb_arena_mark(t->arena);
     CB_TRY(make_levels(&f, top, err));

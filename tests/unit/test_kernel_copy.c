@@ -42,7 +42,7 @@ static int64_t layout(const box *b, int64_t size, bool repeats, uint64_t *seed, 
 
 static void reference_copy(const box *b, size_t size, char *dst, const char *src)
 {
-    int64_t count, idx[MAX_AXES] = {0};
+    int64_t count = 0, idx[MAX_AXES] = {0};
     assert_false(cb_count(b->ndim, b->shape, &count));
     for (int64_t i = 0; i < count; i++) {
         int64_t d = b->d0, s = b->s0;
