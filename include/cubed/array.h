@@ -56,8 +56,7 @@ CUBED_API const char *cubed_array_attrs(const cubed_array *x);
 /* A new array that differs in its attributes / dimension names only. `json` must be an object;
  * names[ndim] may hold NULLs. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_with_attrs(cubed_array *x, const char *json,
-                                                               cubed_array **out,
-                                                               cubed_error *err);
+                                                               cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_with_dim_names(cubed_array *x,
                                                                    const char *const *names,
                                                                    cubed_array **out,
@@ -113,7 +112,10 @@ typedef struct cubed_fold_options {
     bool keepdims;
     double correction; /* var, std: divisor is N - correction */
 } cubed_fold_options;
-#define CUBED_FOLD_OPTIONS_INIT {sizeof(cubed_fold_options), NULL, 0, false, 0.0}
+#define CUBED_FOLD_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(cubed_fold_options), NULL, 0, false, 0.0                                            \
+    }
 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_reduce(cubed_fold fold, cubed_array *x,
                                                      const cubed_fold_options *options,

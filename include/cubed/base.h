@@ -21,8 +21,8 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define CUBED_API __attribute__((visibility("default")))
-#define CUBED_MUST_CHECK __attribute__((warn_unused_result))
+#define CUBED_API               __attribute__((visibility("default")))
+#define CUBED_MUST_CHECK        __attribute__((warn_unused_result))
 #define CUBED_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #else
 #define CUBED_API
@@ -30,9 +30,9 @@ extern "C" {
 #define CUBED_PRINTF(fmt, args)
 #endif
 
-#define CUBED_VERSION_MAJOR 1
-#define CUBED_VERSION_MINOR 0
-#define CUBED_VERSION_PATCH 0
+#define CUBED_VERSION_MAJOR  1
+#define CUBED_VERSION_MINOR  0
+#define CUBED_VERSION_PATCH  0
 #define CUBED_VERSION_STRING "1.0.0.dev0"
 
 /* Most dimensions an array may have. */
@@ -40,12 +40,12 @@ extern "C" {
 
 typedef enum cubed_status {
     CUBED_OK = 0,
-    CUBED_E_ARG,         /* an argument's value is wrong (Python: ValueError) */
-    CUBED_E_TYPE,        /* an argument's data type is wrong (TypeError) */
-    CUBED_E_INDEX,       /* an index is out of bounds (IndexError) */
-    CUBED_E_NOMEM,       /* the machine has no more memory (MemoryError) */
-    CUBED_E_BUDGET,      /* the plan needs more than it is allowed (MemoryError) */
-    CUBED_E_IO,          /* the operating system or a store failed; err->os_errno says how (OSError) */
+    CUBED_E_ARG,    /* an argument's value is wrong (Python: ValueError) */
+    CUBED_E_TYPE,   /* an argument's data type is wrong (TypeError) */
+    CUBED_E_INDEX,  /* an index is out of bounds (IndexError) */
+    CUBED_E_NOMEM,  /* the machine has no more memory (MemoryError) */
+    CUBED_E_BUDGET, /* the plan needs more than it is allowed (MemoryError) */
+    CUBED_E_IO,     /* the operating system or a store failed; err->os_errno says how (OSError) */
     CUBED_E_NOT_FOUND,   /* a store, key or array does not exist (FileNotFoundError) */
     CUBED_E_EXISTS,      /* the target exists and overwriting was not asked for (FileExistsError) */
     CUBED_E_FORMAT,      /* metadata or chunk bytes are malformed (ValueError) */
@@ -62,7 +62,10 @@ typedef struct cubed_error {
     char message[1008]; /* UTF-8, NUL-terminated, no newline at the end */
 } cubed_error;
 
-#define CUBED_ERROR_INIT {CUBED_OK, 0, ""}
+#define CUBED_ERROR_INIT                                                                           \
+    {                                                                                              \
+        CUBED_OK, 0, ""                                                                            \
+    }
 
 /* A status as a short English phrase; never NULL. */
 CUBED_API const char *cubed_status_str(cubed_status status);

@@ -18,7 +18,10 @@ typedef struct cubed_context_options {
      * "x86-64-v2", "x86-64-v3", "x86-64-v4". CUBED_E_ARG if the machine does not have it. */
     const char *isa;
 } cubed_context_options;
-#define CUBED_CONTEXT_OPTIONS_INIT {sizeof(cubed_context_options), NULL, NULL}
+#define CUBED_CONTEXT_OPTIONS_INIT                                                                 \
+    {                                                                                              \
+        sizeof(cubed_context_options), NULL, NULL                                                  \
+    }
 
 /* `options` may be NULL. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_new(const cubed_context_options *options,

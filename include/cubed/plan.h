@@ -26,7 +26,8 @@ typedef struct cubed_target {
 
 typedef struct cubed_plan_options {
     size_t struct_size;
-    uint64_t allowed_mem;  /* bytes each worker may use; 0: 2 GB or what the machine has per worker */
+    uint64_t
+        allowed_mem; /* bytes each worker may use; 0: 2 GB or what the machine has per worker */
     uint64_t reserved_mem; /* part of it kept for code, libraries and metadata */
     unsigned max_workers;  /* 0: one per core */
     const char *work_dir;  /* for intermediates that do not stay in memory; NULL: none may spill */
@@ -34,7 +35,9 @@ typedef struct cubed_plan_options {
 } cubed_plan_options;
 #define CUBED_DEFAULT_RESERVED_MEM ((uint64_t)16 << 20)
 #define CUBED_PLAN_OPTIONS_INIT                                                                    \
-    {sizeof(cubed_plan_options), 0, CUBED_DEFAULT_RESERVED_MEM, 0, NULL, true}
+    {                                                                                              \
+        sizeof(cubed_plan_options), 0, CUBED_DEFAULT_RESERVED_MEM, 0, NULL, true                   \
+    }
 
 /* Decides stages and memory. CUBED_E_BUDGET if a task or the machine would not hold it: the message
  * gives the operation, its need, the allowance, and the smallest allowed_mem that would do. Nothing

@@ -25,17 +25,17 @@ typedef struct cubed_event {
     int stage;
     int64_t task;
     unsigned worker;
-    unsigned attempt;         /* 0 for the first */
-    int64_t duration_ns;      /* TASK_END, STAGE_END, PLAN_END */
-    uint64_t bytes_read;      /* TASK_END: decoded bytes of chunks that the task read */
-    uint64_t bytes_written;   /* TASK_END: decoded bytes of chunks that it wrote */
-    uint64_t stored_read;     /* TASK_END: encoded bytes from stores */
-    uint64_t stored_written;  /* TASK_END: encoded bytes to stores */
-    uint64_t measured_mem;    /* TASK_END: high-water mark of its arena and library charges */
-    uint64_t projected_mem;   /* TASK_END: the bound */
-    uint64_t tier_mem;        /* intermediates held in memory now */
-    cubed_status status;      /* TASK_RETRY, PLAN_END */
-    const char *message;      /* with status; valid during the callback */
+    unsigned attempt;        /* 0 for the first */
+    int64_t duration_ns;     /* TASK_END, STAGE_END, PLAN_END */
+    uint64_t bytes_read;     /* TASK_END: decoded bytes of chunks that the task read */
+    uint64_t bytes_written;  /* TASK_END: decoded bytes of chunks that it wrote */
+    uint64_t stored_read;    /* TASK_END: encoded bytes from stores */
+    uint64_t stored_written; /* TASK_END: encoded bytes to stores */
+    uint64_t measured_mem;   /* TASK_END: high-water mark of its arena and library charges */
+    uint64_t projected_mem;  /* TASK_END: the bound */
+    uint64_t tier_mem;       /* intermediates held in memory now */
+    cubed_status status;     /* TASK_RETRY, PLAN_END */
+    const char *message;     /* with status; valid during the callback */
 } cubed_event;
 
 /* Called from the thread that called cubed_run only, between other work: be quick. */
@@ -49,7 +49,10 @@ typedef struct cubed_run_options {
     void *event_ctx;
     const volatile int *cancel; /* non-zero stops the run (may be set by a signal handler) */
 } cubed_run_options;
-#define CUBED_RUN_OPTIONS_INIT {sizeof(cubed_run_options), NULL, 2, NULL, NULL, NULL}
+#define CUBED_RUN_OPTIONS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(cubed_run_options), NULL, 2, NULL, NULL, NULL                                       \
+    }
 
 typedef struct cubed_run_stats {
     double seconds;

@@ -48,8 +48,8 @@ void cb_free(const cubed_allocator *a, void *ptr, size_t size)
 
 /* --- Zones: a list of blocks, each twice the last one's size up to a limit. ---------------------- */
 
-#define ZONE_ALIGN 16
-#define ZONE_FIRST 1024
+#define ZONE_ALIGN   16
+#define ZONE_FIRST   1024
 #define ZONE_LARGEST ((size_t)1 << 20)
 
 typedef struct zone_block {
@@ -124,27 +124,15 @@ void *cb_zone_memdup(cb_zone *z, const void *p, size_t size)
     return copy;
 }
 
-char *cb_zone_strdup(cb_zone *z, const char *s)
-{
-    return cb_zone_memdup(z, s, strlen(s) + 1);
-}
+char *cb_zone_strdup(cb_zone *z, const char *s) { return cb_zone_memdup(z, s, strlen(s) + 1); }
 
-const cubed_allocator *cb_zone_allocator(const cb_zone *z)
-{
-    return z->alloc;
-}
+const cubed_allocator *cb_zone_allocator(const cb_zone *z) { return z->alloc; }
 
-size_t cb_zone_bytes(const cb_zone *z)
-{
-    return z->bytes;
-}
+size_t cb_zone_bytes(const cb_zone *z) { return z->bytes; }
 
 /* --- Byte strings ---------------------------------------------------------------------------------- */
 
-void cb_buf_init(cb_buf *b, const cubed_allocator *alloc)
-{
-    *b = (cb_buf){.alloc = alloc};
-}
+void cb_buf_init(cb_buf *b, const cubed_allocator *alloc) { *b = (cb_buf){.alloc = alloc}; }
 
 void cb_buf_free(cb_buf *b)
 {
@@ -181,10 +169,7 @@ void cb_buf_put(cb_buf *b, const void *p, size_t n)
     b->data[b->size] = 0;
 }
 
-void cb_buf_puts(cb_buf *b, const char *s)
-{
-    cb_buf_put(b, s, strlen(s));
-}
+void cb_buf_puts(cb_buf *b, const char *s) { cb_buf_put(b, s, strlen(s)); }
 
 void cb_buf_printf(cb_buf *b, const char *fmt, ...)
 {

@@ -36,10 +36,7 @@ static inline size_t cb_sat_mul(size_t a, size_t b)
 }
 
 /* Division of non-negative integers, rounded up; b > 0. */
-static inline int64_t cb_ceil_div(int64_t a, int64_t b)
-{
-    return a / b + (a % b != 0);
-}
+static inline int64_t cb_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 static inline int64_t cb_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t cb_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline size_t cb_min_size(size_t a, size_t b) { return a < b ? a : b; }

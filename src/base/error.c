@@ -6,10 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *cubed_version(void)
-{
-    return CUBED_VERSION_STRING;
-}
+const char *cubed_version(void) { return CUBED_VERSION_STRING; }
 
 const char *cubed_status_str(cubed_status status)
 {

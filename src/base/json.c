@@ -106,8 +106,10 @@ cubed_status cb_json_get_ints(const char *where, const json_t *obj, const char *
                        key, type_name(v));
     size_t count = json_array_size(v);
     if (count > CUBED_MAX_NDIM)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: \"%s\" has %zu entries, at most %d are "
-                       "supported", where, key, count, CUBED_MAX_NDIM);
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s: \"%s\" has %zu entries, at most %d are "
+                       "supported",
+                       where, key, count, CUBED_MAX_NDIM);
     for (size_t i = 0; i < count; i++) {
         const json_t *e = json_array_get(v, i);
         if (!json_is_integer(e))

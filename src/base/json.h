@@ -16,8 +16,8 @@ CUBED_MUST_CHECK cubed_status cb_json_parse(const char *where, const char *text,
 CUBED_MUST_CHECK cubed_status cb_json_get_string(const char *where, const json_t *obj,
                                                  const char *key, const char **out,
                                                  cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_json_get_int(const char *where, const json_t *obj,
-                                              const char *key, int64_t *out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_json_get_int(const char *where, const json_t *obj, const char *key,
+                                              int64_t *out, cubed_error *err);
 /* An array of at most CUBED_MAX_NDIM integers >= min. */
 CUBED_MUST_CHECK cubed_status cb_json_get_ints(const char *where, const json_t *obj,
                                                const char *key, int64_t min, int *n,

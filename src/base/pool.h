@@ -11,10 +11,9 @@ typedef void (*cb_pool_fn)(void *ctx, unsigned index);
 /* Starts n >= 1 threads with signals blocked and a stack of `stack_size` bytes (0: 256 KiB). If one cannot be
  * started those that run are told nothing: `stop(ctx)` (may be NULL) is called, then they are
  * joined, and CUBED_E_NOMEM or CUBED_E_IO is returned. */
-CUBED_MUST_CHECK cubed_status cb_pool_start(const cubed_allocator *a, unsigned n,
-                                            size_t stack_size, cb_pool_fn fn,
-                                            void (*stop)(void *ctx), void *ctx, cb_pool **out,
-                                            cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_pool_start(const cubed_allocator *a, unsigned n, size_t stack_size,
+                                            cb_pool_fn fn, void (*stop)(void *ctx), void *ctx,
+                                            cb_pool **out, cubed_error *err);
 /* Waits for all of them to return, and frees the pool. */
 void cb_pool_join(cb_pool *pool);
 

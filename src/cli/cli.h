@@ -25,7 +25,12 @@ int cmd_demo(int argc, char **argv);
 
 /* --- Options ------------------------------------------------------------------------------------------ */
 
-typedef enum cli_progress_mode { PROGRESS_AUTO, PROGRESS_BAR, PROGRESS_PLAIN, PROGRESS_NONE } cli_progress_mode;
+typedef enum cli_progress_mode {
+    PROGRESS_AUTO,
+    PROGRESS_BAR,
+    PROGRESS_PLAIN,
+    PROGRESS_NONE
+} cli_progress_mode;
 
 /* The options that all verbs which run plans have. */
 typedef struct cli_common {
@@ -56,11 +61,11 @@ typedef struct cli_option {
 enum { CLI_OWN_KEY = 1000, CLI_HELP_KEY = 999 };
 
 typedef struct cli_usage {
-    const char *synopsis; /* without "cubed" */
-    const char *text;     /* what it does */
-    const char *examples; /* lines, may be NULL */
+    const char *synopsis;  /* without "cubed" */
+    const char *text;      /* what it does */
+    const char *examples;  /* lines, may be NULL */
     const cli_option *own; /* ends with a NULL name */
-    bool common;          /* takes the common options, too */
+    bool common;           /* takes the common options, too */
 } cli_usage;
 
 /* Takes the next option: its key, or -1 when there are no more. Common options are stored in *c (NULL

@@ -73,8 +73,8 @@ static cubed_status combine_number(cubed_op op, cubed_array **x, double value, c
 {
     cubed_scalar v = {.f64 = value};
     cubed_array *y;
-    cubed_status st = cubed_array_full(cubed_array_context(*x), CUBED_FLOAT64, 0, NULL, NULL, &v,
-                                       &y, err);
+    cubed_status st =
+        cubed_array_full(cubed_array_context(*x), CUBED_FLOAT64, 0, NULL, NULL, &v, &y, err);
     return st == CUBED_OK ? combine(op, x, y, err) : st;
 }
 
@@ -287,8 +287,8 @@ static int run_demo(demo *d)
     char text[32];
     double worst = 0;
     printf("winds u and v: float64 (time: %" PRId64 ", level: 1, lat: %d, lon: %d), %s, in %s\n",
-           d->ntime, NLAT, NLON,
-           cli_format_bytes(2.0 * 8 * NLAT * NLON * (double)d->ntime, text), d->dir);
+           d->ntime, NLAT, NLON, cli_format_bytes(2.0 * 8 * NLAT * NLON * (double)d->ntime, text),
+           d->dir);
     fflush(stdout);
     int code = make_input(d);
     if (code != EXIT_SUCCESS) return code;
@@ -299,9 +299,9 @@ static int run_demo(demo *d)
     code = check(d, &worst);
     if (code != EXIT_SUCCESS) return code;
     print_table(d, worst);
-    bool right = worst <= 1e-12 && d->run.measured_mem <= d->run.projected_mem &&
-                 (double)d->run.peak_rss <=
-                     (double)d->run.num_workers * (double)d->info.allowed_mem;
+    bool right =
+        worst <= 1e-12 && d->run.measured_mem <= d->run.projected_mem &&
+        (double)d->run.peak_rss <= (double)d->run.num_workers * (double)d->info.allowed_mem;
     if (!right) fprintf(stderr, "cubed demo: a check failed, see the table\n");
     return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -339,16 +339,16 @@ int cmd_demo(int argc, char **argv)
     d.ntime = (int64_t)(size / (2 * 8 * NLAT * NLON));
     if (d.ntime < 1) d.ntime = 1;
     const char *base = getenv("TMPDIR");
-    d.dir = dir ? cli_strdup(dir)
-                : cli_printf("%s/cubed-demo-XXXXXX", base && *base ? base : "/tmp");
+    d.dir =
+        dir ? cli_strdup(dir) : cli_printf("%s/cubed-demo-XXXXXX", base && *base ? base : "/tmp");
     if (!dir && !mkdtemp(d.dir)) {
         fprintf(stderr, "cubed demo: cannot make %s: %s\n", d.dir, strerror(errno));
         cli_free(d.dir);
         return EXIT_FAILURE;
     }
     cubed_error err = CUBED_ERROR_INIT;
-    int code = cli_context(&d.common, &d.ctx, &err) == CUBED_OK ? run_demo(&d)
-                                                                : cli_report("demo", &err);
+    int code =
+        cli_context(&d.common, &d.ctx, &err) == CUBED_OK ? run_demo(&d) : cli_report("demo", &err);
     if (!dir && !keep)
         nftw(d.dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     else

@@ -35,13 +35,15 @@ static const cli_usage usage = {
         "correction=),\n"
         "  permute_dims transpose flip squeeze expand_dims broadcast_to concat rechunk astype, and "
         "types\n  as functions: float32(x). Statements are separated by ';': each name that is "
-        "assigned is a result,\n  unless it starts with '_'. Operands are broadcast by position, as "
+        "assigned is a result,\n  unless it starts with '_'. Operands are broadcast by position, "
+        "as "
         "in NumPy; dimension names\n  and attributes are kept where they still hold.",
-    .examples = "  cubed eval 'mean(t2m, dim=\"time\")' era5.zarr\n"
-                "  cubed eval 'uu=mean(u*u, dim=\"month\"); uv=mean(u*v, dim=\"month\")' winds.zarr "
-                "--decode --out q.zarr\n"
-                "  cubed eval 't - mean(t, axis=0, keepdims=True)' --in t=era5.zarr::t2m --out "
-                "anomaly.zarr --plan\n",
+    .examples =
+        "  cubed eval 'mean(t2m, dim=\"time\")' era5.zarr\n"
+        "  cubed eval 'uu=mean(u*u, dim=\"month\"); uv=mean(u*v, dim=\"month\")' winds.zarr "
+        "--decode --out q.zarr\n"
+        "  cubed eval 't - mean(t, axis=0, keepdims=True)' --in t=era5.zarr::t2m --out "
+        "anomaly.zarr --plan\n",
     .own = own,
     .common = true};
 
@@ -60,7 +62,7 @@ typedef struct eval {
         char *url;
         void *data;
         size_t bytes;
-    } *item;
+    } * item;
     int nitems;
 } eval;
 
@@ -210,8 +212,7 @@ static void show_results(const eval *e, const cubed_run_stats *stats, const cube
     json_t *all = e->common.json ? json_object() : NULL;
     for (int i = 0; i < e->nitems; i++) {
         if (all)
-            json_object_set_new(all, e->item[i].name,
-                                item_json(e->item[i].array, e->item[i].data));
+            json_object_set_new(all, e->item[i].name, item_json(e->item[i].array, e->item[i].data));
         else
             print_item(e, i);
     }
@@ -239,8 +240,7 @@ static int run(eval *e)
                                     .codecs = e->codecs,
                                     .overwrite = e->common.overwrite};
     }
-    int code =
-        cli_execute("eval", e->ctx, targets, e->nitems, &e->common, &ran, &stats, &info);
+    int code = cli_execute("eval", e->ctx, targets, e->nitems, &e->common, &ran, &stats, &info);
     if (ran && finish_group(e, &err) != CUBED_OK) code = cli_report("eval", &err);
     if (ran && code == EXIT_SUCCESS) show_results(e, &stats, &info);
     cli_free(targets);

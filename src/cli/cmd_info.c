@@ -43,8 +43,8 @@ static void add_json(json_t *list, const cubed_zarr_info *x)
     if (x->is_array) {
         json_t *dims = json_array();
         for (int d = 0; d < x->ndim; d++)
-            json_array_append_new(dims, x->dim_names[d] ? json_string(x->dim_names[d])
-                                                        : json_null());
+            json_array_append_new(dims,
+                                  x->dim_names[d] ? json_string(x->dim_names[d]) : json_null());
         json_object_set_new(o, "dtype", json_string(cubed_dtype_name(x->dtype)));
         json_object_set_new(o, "shape", ints(x->ndim, x->shape));
         json_object_set_new(o, "chunks", ints(x->ndim, x->chunks));

@@ -16,13 +16,13 @@ static const cli_option own[] = {
 
 static const cli_usage usage = {
     .synopsis = "rechunk SRC DST --chunks SPEC [options]",
-    .text = "Stores an array, or every array of a group, with other chunks. Values, dimension names "
-            "and\nattributes are kept. In a group, SPEC goes by dimension names, and axes that it "
-            "does not name\nkeep their chunks.",
-    .examples =
-        "  cubed rechunk era5.zarr::t2m t2m-series.zarr --chunks time=-1,lat=10,lon=10 \\\n"
-        "      --allowed-mem 2GB\n"
-        "  cubed rechunk era5.zarr::t2m x.zarr --chunks -1,10,10 --plan\n",
+    .text =
+        "Stores an array, or every array of a group, with other chunks. Values, dimension names "
+        "and\nattributes are kept. In a group, SPEC goes by dimension names, and axes that it "
+        "does not name\nkeep their chunks.",
+    .examples = "  cubed rechunk era5.zarr::t2m t2m-series.zarr --chunks time=-1,lat=10,lon=10 \\\n"
+                "      --allowed-mem 2GB\n"
+                "  cubed rechunk era5.zarr::t2m x.zarr --chunks -1,10,10 --plan\n",
     .own = own,
     .common = true};
 
@@ -95,8 +95,7 @@ static cubed_status chunks_of(job *j, const cubed_array *x, int64_t *chunks, cub
     return CUBED_OK;
 }
 
-static cubed_status add_array(job *j, const char *url, const char *to, int format,
-                              cubed_error *err)
+static cubed_status add_array(job *j, const char *url, const char *to, int format, cubed_error *err)
 {
     cubed_array *x, *y = NULL;
     int64_t chunks[CUBED_MAX_NDIM];

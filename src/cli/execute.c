@@ -8,7 +8,8 @@
 
 #include "cli.h"
 
-volatile int cli_cancel; /* check_layers: allow global: a signal handler has nowhere else to write */
+volatile int
+    cli_cancel; /* check_layers: allow global: a signal handler has nowhere else to write */
 
 static void on_signal(int number)
 {

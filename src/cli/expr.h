@@ -6,27 +6,27 @@
 #include "cubed/cubed.h"
 
 typedef enum expr_kind {
-    EXPR_INT,    /* number.re holds it, too; integer */
+    EXPR_INT, /* number.re holds it, too; integer */
     EXPR_FLOAT,
     EXPR_COMPLEX, /* imaginary literal: number.im */
     EXPR_BOOL,
     EXPR_NONE,
     EXPR_STRING,
     EXPR_NAME,
-    EXPR_UNARY,  /* op: '-', '+', '~' */
-    EXPR_BINARY, /* op: + - * / p(**) & | < l(<=) > g(>=) e(==) n(!=) */
-    EXPR_CALL,   /* name(children...); keyword children are EXPR_KEYWORD */
+    EXPR_UNARY,   /* op: '-', '+', '~' */
+    EXPR_BINARY,  /* op: + - * / p(**) & | < l(<=) > g(>=) e(==) n(!=) */
+    EXPR_CALL,    /* name(children...); keyword children are EXPR_KEYWORD */
     EXPR_KEYWORD, /* name=child */
-    EXPR_TUPLE,  /* also lists */
-    EXPR_INDEX,  /* child 0 [children 1...] */
-    EXPR_SLICE,  /* three children, EXPR_NONE where left out */
+    EXPR_TUPLE,   /* also lists */
+    EXPR_INDEX,   /* child 0 [children 1...] */
+    EXPR_SLICE,   /* three children, EXPR_NONE where left out */
     EXPR_ELLIPSIS,
-    EXPR_ASSIGN  /* name = child */
+    EXPR_ASSIGN /* name = child */
 } expr_kind;
 
 typedef struct expr {
     expr_kind kind;
-    int at;  /* offset in the text */
+    int at; /* offset in the text */
     char op;
     char *text; /* NAME, STRING, CALL, KEYWORD, ASSIGN */
     int64_t integer;

@@ -209,11 +209,12 @@ static cubed_status build_binary(builder *b, const expr *e, value *out)
     static const struct {
         char op;
         cubed_op number;
-    } table[] = {{'+', CUBED_OP_ADD},       {'-', CUBED_OP_SUBTRACT},   {'*', CUBED_OP_MULTIPLY},
-                 {'/', CUBED_OP_DIVIDE},    {'p', CUBED_OP_POW},        {'&', CUBED_OP_LOGICAL_AND},
-                 {'|', CUBED_OP_LOGICAL_OR}, {'<', CUBED_OP_LESS},      {'>', CUBED_OP_GREATER},
-                 {'l', CUBED_OP_LESS_EQUAL}, {'g', CUBED_OP_GREATER_EQUAL},
-                 {'e', CUBED_OP_EQUAL},     {'n', CUBED_OP_NOT_EQUAL}};
+    } table[] = {
+        {'+', CUBED_OP_ADD},        {'-', CUBED_OP_SUBTRACT},      {'*', CUBED_OP_MULTIPLY},
+        {'/', CUBED_OP_DIVIDE},     {'p', CUBED_OP_POW},           {'&', CUBED_OP_LOGICAL_AND},
+        {'|', CUBED_OP_LOGICAL_OR}, {'<', CUBED_OP_LESS},          {'>', CUBED_OP_GREATER},
+        {'l', CUBED_OP_LESS_EQUAL}, {'g', CUBED_OP_GREATER_EQUAL}, {'e', CUBED_OP_EQUAL},
+        {'n', CUBED_OP_NOT_EQUAL}};
     value v[2] = {{.array = NULL}, {.array = NULL}};
     cubed_status st = build(b, e->child[0], &v[0]);
     if (st == CUBED_OK) st = build(b, e->child[1], &v[1]);
@@ -433,8 +434,8 @@ static cubed_status call_concat(builder *b, const expr *e, value *out)
     if (st == CUBED_OK) st = get_axes(b, e, n > 1 ? e->child[1] : NULL, arrays[0], &naxes, axes);
     if (st == CUBED_OK && naxes > 1) st = fail(b, e, "concat takes one axis");
     if (st == CUBED_OK)
-        st = located(b, e, cubed_concat(arrays, list->n, naxes == 1 ? axes[0] : 0, &out->array,
-                                        b->err));
+        st = located(b, e,
+                     cubed_concat(arrays, list->n, naxes == 1 ? axes[0] : 0, &out->array, b->err));
     for (int i = 0; i < made; i++) cubed_array_unref(arrays[i]);
     cli_free(arrays);
     return st;

@@ -303,7 +303,8 @@ static expr *parse_binary(parser *p, int power)
             if (operators[i].left > power && accept(p, operators[i].token)) break;
         }
         if (i == count) break;
-        if (operators[i].left == 20 && compared) fail(p, "comparisons do not chain: use (a < b) & (b < c)");
+        if (operators[i].left == 20 && compared)
+            fail(p, "comparisons do not chain: use (a < b) & (b < c)");
         compared = compared || operators[i].left == 20;
         expr *e = new_node(p, EXPR_BINARY, at);
         e->op = operators[i].op;

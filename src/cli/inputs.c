@@ -65,8 +65,8 @@ static cubed_status with_scalar(cubed_op op, cubed_array **x, double value, cube
     cubed_scalar s = {.f64 = value};
     cubed_array *scalar, *y;
     if (dtype == CUBED_FLOAT32) s.f32 = (float)value;
-    cubed_status st = cubed_array_full(cubed_array_context(*x), dtype, 0, NULL, NULL, &s, &scalar,
-                                       err);
+    cubed_status st =
+        cubed_array_full(cubed_array_context(*x), dtype, 0, NULL, NULL, &s, &scalar, err);
     if (st != CUBED_OK) return st;
     cubed_array *args[2] = {*x, scalar};
     st = cubed_elementwise(op, args, 2, &y, err);
@@ -125,9 +125,9 @@ static cubed_status decode(cubed_array **x, cubed_error *err)
     if (st == CUBED_OK && scaled) st = with_scalar(CUBED_OP_MULTIPLY, &y, scale, err);
     if (st == CUBED_OK && shifted) st = with_scalar(CUBED_OP_ADD, &y, offset, err);
     if (st == CUBED_OK) {
-        static const char *const packing[] = {"scale_factor", "add_offset", "_FillValue",
-                                              "missing_value", "valid_range", "valid_min",
-                                              "valid_max", "number_of_significant_digits"};
+        static const char *const packing[] = {
+            "scale_factor", "add_offset", "_FillValue", "missing_value",
+            "valid_range",  "valid_min",  "valid_max",  "number_of_significant_digits"};
         cubed_array *named = NULL;
         for (size_t k = 0; k < sizeof packing / sizeof *packing; k++)
             json_object_del(attrs, packing[k]);

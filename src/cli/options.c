@@ -25,8 +25,8 @@ enum {
 };
 
 static const cli_option common_options[] = {
-    {"allowed-mem", "SIZE", "memory that each worker may use (default 2GB, or what the machine has)",
-     KEY_ALLOWED},
+    {"allowed-mem", "SIZE",
+     "memory that each worker may use (default 2GB, or what the machine has)", KEY_ALLOWED},
     {"reserved-mem", "SIZE", "part of it kept for code and libraries (default 16MiB)",
      KEY_RESERVED},
     {"work-dir", "DIR", "for intermediates that do not fit in memory (default: a private one)",
@@ -131,8 +131,8 @@ int cli_next_option(int argc, char **argv, const cli_usage *u, cli_common *c)
     int n = 0;
     for (int l = 0; l < 2; l++) {
         for (const cli_option *o = lists[l]; o && o->name; o++)
-            longs[n++] = (struct option){o->name, o->arg ? required_argument : no_argument, NULL,
-                                         o->key};
+            longs[n++] =
+                (struct option){o->name, o->arg ? required_argument : no_argument, NULL, o->key};
     }
     longs[n++] = (struct option){"help", no_argument, NULL, CLI_HELP_KEY};
     longs[n] = (struct option){NULL, 0, NULL, 0};

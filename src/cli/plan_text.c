@@ -22,11 +22,10 @@ void cli_print_plan(FILE *f, const cubed_plan *plan)
     for (int i = 0; i < info.num_stages; i++) {
         cubed_stage_info s;
         if (cubed_plan_get_stage(plan, i, &s, NULL) != CUBED_OK) continue;
-        fprintf(f, "%-5d %9" PRId64 " %11s %11s %11s %11" PRIu64 "  %s\n", i, s.num_tasks,
-                cli_format_bytes((double)s.projected_mem, a),
-                cli_format_bytes((double)s.bytes_read, b),
-                cli_format_bytes((double)s.bytes_written, c), s.chunks_read + s.chunks_written,
-                s.name);
+        fprintf(
+            f, "%-5d %9" PRId64 " %11s %11s %11s %11" PRIu64 "  %s\n", i, s.num_tasks,
+            cli_format_bytes((double)s.projected_mem, a), cli_format_bytes((double)s.bytes_read, b),
+            cli_format_bytes((double)s.bytes_written, c), s.chunks_read + s.chunks_written, s.name);
     }
     fprintf(f, "%d stages, %" PRId64 " tasks, reads %s, writes %s\n", info.num_stages,
             info.num_tasks, cli_format_bytes((double)info.bytes_read, a),
@@ -53,7 +52,9 @@ static void draw_array(FILE *f, const cubed_stored_info *x)
 {
     fprintf(f, "  a%d [shape=%s, style=filled, fillcolor=\"%s\", label=\"", x->id,
             x->is_source || x->is_target ? "cylinder" : "box",
-            x->is_source ? "#dbe9f6" : x->is_target ? "#dff0d8" : "#f5f5f5");
+            x->is_source   ? "#dbe9f6"
+            : x->is_target ? "#dff0d8"
+                           : "#f5f5f5");
     const char *name = x->name;
     if (strlen(name) > 40) name += strlen(name) - 40;
     quote(f, name);
@@ -74,7 +75,9 @@ static void write_dot(FILE *f, const cubed_plan *plan)
         cubed_stage_info s;
         cubed_stored_info x;
         if (cubed_plan_get_stage(plan, i, &s, NULL) != CUBED_OK) continue;
-        fprintf(f, "  s%d [shape=box, style=\"rounded,filled\", fillcolor=\"#fff3cd\", label=\"stage %d\\n",
+        fprintf(f,
+                "  s%d [shape=box, style=\"rounded,filled\", fillcolor=\"#fff3cd\", label=\"stage "
+                "%d\\n",
                 i, i);
         quote(f, s.name);
         fprintf(f, "\\n%" PRId64 " tasks of %s\\nreads %s, writes %s\"];\n", s.num_tasks,

@@ -8,7 +8,7 @@
 #include "cli.h"
 
 #define REDRAW_NS ((int64_t)100000000)
-#define LINE_NS ((int64_t)5000000000)
+#define LINE_NS   ((int64_t)5000000000)
 
 struct cli_progress {
     cli_progress_mode mode; /* BAR, PLAIN or NONE */
@@ -31,10 +31,7 @@ cli_progress *cli_progress_open(const cubed_plan *plan, cli_progress_mode mode, 
     return p;
 }
 
-void cli_progress_close(cli_progress *p)
-{
-    cli_free(p);
-}
+void cli_progress_close(cli_progress *p) { cli_free(p); }
 
 static void put_json_string(FILE *f, const char *s)
 {
@@ -66,8 +63,8 @@ static void write_event(FILE *f, const cubed_event *e)
                 ", \"bytes_read\": %" PRIu64 ", \"bytes_written\": %" PRIu64
                 ", \"stored_read\": %" PRIu64 ", \"stored_written\": %" PRIu64
                 ", \"measured_mem\": %" PRIu64 ", \"projected_mem\": %" PRIu64,
-                e->bytes_read, e->bytes_written, e->stored_read, e->stored_written,
-                e->measured_mem, e->projected_mem);
+                e->bytes_read, e->bytes_written, e->stored_read, e->stored_written, e->measured_mem,
+                e->projected_mem);
     fprintf(f, ", \"tier_mem\": %" PRIu64, e->tier_mem);
     if (e->message) {
         fprintf(f, ", \"status\": \"%s\", \"message\": ", cubed_status_str(e->status));
@@ -81,7 +78,8 @@ static void describe(const cli_progress *p, int64_t now, char *text, size_t cap)
 {
     char rate[32], used[32], allowed[32];
     double seconds = (double)(now - p->start_ns) * 1e-9;
-    double left = p->tasks ? seconds / (double)p->tasks * (double)(p->info.num_tasks - p->tasks) : 0;
+    double left =
+        p->tasks ? seconds / (double)p->tasks * (double)(p->info.num_tasks - p->tasks) : 0;
     snprintf(text, cap,
              "%" PRId64 "/%" PRId64 " tasks, %d/%d stages, %s/s, task memory %s of %s, %.0f s left",
              p->tasks, p->info.num_tasks, p->stages_done, p->info.num_stages,
@@ -119,7 +117,8 @@ static void show(cli_progress *p, int64_t now, bool last)
     }
     int64_t tenth = p->info.num_tasks ? p->tasks * 10 / p->info.num_tasks : 10;
     if (p->mode == PROGRESS_PLAIN &&
-        (last || now - p->shown_ns >= LINE_NS || (tenth > p->shown_tenth && now - p->shown_ns >= LINE_NS / 5))) {
+        (last || now - p->shown_ns >= LINE_NS ||
+         (tenth > p->shown_tenth && now - p->shown_ns >= LINE_NS / 5))) {
         char text[256];
         describe(p, now, text, sizeof text);
         fprintf(stderr, "%s\n", text);

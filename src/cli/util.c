@@ -23,15 +23,9 @@ void *cli_resize(void *p, size_t size)
     return must(realloc(p, size ? size : 1)); /* check_layers: allow call: see must() */
 }
 
-void cli_free(void *p)
-{
-    free(p); /* check_layers: allow call: the other half of cli_alloc */
-}
+void cli_free(void *p) { free(p); /* check_layers: allow call: the other half of cli_alloc */ }
 
-char *cli_strdup(const char *s)
-{
-    return cli_printf("%s", s);
-}
+char *cli_strdup(const char *s) { return cli_printf("%s", s); }
 
 char *cli_printf(const char *fmt, ...)
 {
@@ -51,10 +45,21 @@ bool cli_parse_bytes(const char *text, uint64_t *out)
     static const struct {
         const char *name;
         double factor;
-    } units[] = {{"", 1},           {"B", 1},           {"kB", 1e3},         {"KB", 1e3},
-                 {"MB", 1e6},       {"GB", 1e9},        {"TB", 1e12},        {"k", 1e3},
-                 {"M", 1e6},        {"G", 1e9},         {"T", 1e12},         {"KiB", 1024.0},
-                 {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}};
+    } units[] = {{"", 1},
+                 {"B", 1},
+                 {"kB", 1e3},
+                 {"KB", 1e3},
+                 {"MB", 1e6},
+                 {"GB", 1e9},
+                 {"TB", 1e12},
+                 {"k", 1e3},
+                 {"M", 1e6},
+                 {"G", 1e9},
+                 {"T", 1e12},
+                 {"KiB", 1024.0},
+                 {"MiB", 1048576.0},
+                 {"GiB", 1073741824.0},
+                 {"TiB", 1099511627776.0}};
     char *end;
     if (!isdigit((unsigned char)*text) && *text != '.') return false;
     double v = strtod(text, &end);

@@ -16,8 +16,7 @@ static void real_text(double v, int most, char *text, size_t cap)
     for (int digits = 1; digits <= most; digits++) {
         double back;
         snprintf(text, cap, "%.*g", digits, v);
-        if (sscanf(text, "%lf", &back) == 1 &&
-            (most > 9 ? back == v : (float)back == (float)v))
+        if (sscanf(text, "%lf", &back) == 1 && (most > 9 ? back == v : (float)back == (float)v))
             return;
     }
 }
@@ -51,7 +50,8 @@ static void element_text(cubed_dtype dtype, const void *p, char *text, size_t ca
     snprintf(text, cap, "%s%s%sj", re, im[0] == '-' ? "" : "+", im);
 }
 
-static void print_axis(FILE *f, const cubed_array *x, int d, const char *p, size_t bytes, bool brief)
+static void print_axis(FILE *f, const cubed_array *x, int d, const char *p, size_t bytes,
+                       bool brief)
 {
     int ndim = cubed_array_ndim(x);
     const int64_t *shape = cubed_array_shape(x);

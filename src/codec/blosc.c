@@ -28,8 +28,8 @@ static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_c
     memcpy(conf->text, cname, n + 1);
     CB_TRY(cb_conf_int(doc, "blosc", "clevel", 5, 0, 9, &conf->i[0], err));
     CB_TRY(cb_conf_int(doc, "blosc", "blocksize", 0, 0, INT32_MAX, &conf->i[2], err));
-    CB_TRY(cb_conf_int(doc, "blosc", "typesize", (int64_t)ctx->item_size, 1, 255, &conf->i[3],
-                       err));
+    CB_TRY(
+        cb_conf_int(doc, "blosc", "typesize", (int64_t)ctx->item_size, 1, 255, &conf->i[3], err));
     const json_t *shuffle = json_object_get(doc, "shuffle");
     if (format == 3 && json_is_string(shuffle)) {
         conf->i[1] = -1;
@@ -92,10 +92,7 @@ static size_t block_bound(const cubed_codec_conf *conf, size_t raw_size)
 
 /* What the library takes for one block: two block buffers and one with room for each byte of an
  * element (serial_blosc), and the state of the inner codec. */
-static size_t block_memory(size_t block)
-{
-    return cb_sat_add(cb_sat_mul(3, block), 8192);
-}
+static size_t block_memory(size_t block) { return cb_sat_add(cb_sat_mul(3, block), 8192); }
 
 static cubed_codec_need decode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
                                     size_t raw_size)
@@ -124,8 +121,8 @@ static cubed_codec_need encode_need(const cubed_codec_conf *conf, const cubed_co
 }
 
 static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap,
-                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
 {
     (void)scratch;
     (void)scratch_size;
@@ -156,8 +153,8 @@ static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *
 }
 
 static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap,
-                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
 {
     (void)ctx;
     (void)scratch;

@@ -88,8 +88,8 @@ static cubed_status add_step(const char *where, cb_codec_chain *c, const cubed_c
     return CUBED_OK;
 }
 
-static cubed_status start_chain(const char *where, size_t item_size, int ndim,
-                                const int64_t *chunk, cb_codec_chain *c, cubed_error *err)
+static cubed_status start_chain(const char *where, size_t item_size, int ndim, const int64_t *chunk,
+                                cb_codec_chain *c, cubed_error *err)
 {
     int64_t n;
     c->n = 0;
@@ -124,7 +124,8 @@ cubed_status cb_codec_chain_parse_v3(const char *where, const json_t *list, size
             CB_TRY(cb_json_get_string(where, e, "name", &name, err));
             conf = json_object_get(e, "configuration");
         }
-        if (strcmp(name, "endian") == 0) name = "bytes"; /* its name before the final specification */
+        if (strcmp(name, "endian") == 0)
+            name = "bytes"; /* its name before the final specification */
         const cubed_codec_vtable *vt = cb_codec_find(name);
         if (!vt)
             return cb_fail(err, CUBED_E_UNSUPPORTED,
@@ -141,8 +142,7 @@ cubed_status cb_codec_chain_parse_v3(const char *where, const json_t *list, size
         if (is_array_codec) permute(&out->step[out->n - 1], shape);
         have_bytes = have_bytes || is_bytes;
     }
-    if (!have_bytes)
-        return cb_fail(err, CUBED_E_FORMAT, "%s: \"codecs\" has no \"bytes\"", where);
+    if (!have_bytes) return cb_fail(err, CUBED_E_FORMAT, "%s: \"codecs\" has no \"bytes\"", where);
     return CUBED_OK;
 }
 
@@ -164,12 +164,11 @@ cubed_status cb_codec_chain_parse_v2(const char *where, bool big_endian, bool or
         json_t *axes = json_array();
         for (int d = ndim - 1; d >= 0; d--) json_array_append_new(axes, json_integer(d));
         json_object_set_new(order, "order", axes);
-        CB_GO(add_step(where, out, &cb_codec_transpose, order, 3, item_size, unit_size, ndim,
-                       chunk, err));
+        CB_GO(add_step(where, out, &cb_codec_transpose, order, 3, item_size, unit_size, ndim, chunk,
+                       err));
     }
     endian = json_pack("{s:s}", "endian", big_endian ? "big" : "little");
-    CB_GO(add_step(where, out, &cb_codec_bytes, endian, 3, item_size, unit_size, ndim, chunk,
-                   err));
+    CB_GO(add_step(where, out, &cb_codec_bytes, endian, 3, item_size, unit_size, ndim, chunk, err));
     if (compressor && !json_is_null(compressor)) {
         const char *id;
         CB_GO(cb_json_get_string(where, compressor, "id", &id, err));
@@ -286,15 +285,9 @@ static cb_need chain_need(const cb_codec_chain *c, bool decode)
     return most;
 }
 
-cb_need cb_codec_chain_decode_need(const cb_codec_chain *c)
-{
-    return chain_need(c, true);
-}
+cb_need cb_codec_chain_decode_need(const cb_codec_chain *c) { return chain_need(c, true); }
 
-cb_need cb_codec_chain_encode_need(const cb_codec_chain *c)
-{
-    return chain_need(c, false);
-}
+cb_need cb_codec_chain_encode_need(const cb_codec_chain *c) { return chain_need(c, false); }
 
 static cubed_status run_step(const cb_codec_step *t, bool decode, const void *src, size_t src_size,
                              void *dst, size_t dst_cap, size_t *got, cb_arena *scratch,

@@ -26,8 +26,8 @@ static inline cubed_status cb_conf_int(const json_t *conf, const char *codec, co
     else
         return cb_fail(err, CUBED_E_FORMAT, "codec %s: \"%s\" must be an integer", codec, key);
     if (*out < lo || *out > hi)
-        return cb_fail(err, CUBED_E_FORMAT, "codec %s: \"%s\" is %lld, expected %lld to %lld", codec,
-                       key, (long long)*out, (long long)lo, (long long)hi);
+        return cb_fail(err, CUBED_E_FORMAT, "codec %s: \"%s\" is %lld, expected %lld to %lld",
+                       codec, key, (long long)*out, (long long)lo, (long long)hi);
     return CUBED_OK;
 }
 

@@ -72,8 +72,8 @@ static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx
 }
 
 static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap,
-                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
 {
     (void)conf;
     (void)ctx;
@@ -94,8 +94,8 @@ static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *
 }
 
 static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap,
-                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
 {
     (void)conf;
     (void)ctx;

@@ -86,8 +86,8 @@ static void bump_free(voidpf opaque, voidpf p)
 }
 
 static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap,
-                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
 {
     (void)ctx;
     cb_bump bump = {scratch, (char *)scratch + scratch_size};
@@ -113,8 +113,8 @@ static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *
 }
 
 static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap,
-                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
 {
     (void)ctx;
     cb_bump bump = {scratch, (char *)scratch + scratch_size};
@@ -139,6 +139,6 @@ const cubed_codec_vtable cb_codec_gzip = {
 };
 /* Zarr v3 knows it as an extension under numcodecs' name. */
 const cubed_codec_vtable cb_codec_zlib = {
-    "numcodecs.zlib", "zlib",      parse_zlib, print, bound, decode_need, encode_need,
-    decode,           encode,      NULL,
+    "numcodecs.zlib", "zlib",      parse_zlib, print,  bound,
+    decode_need,      encode_need, decode,     encode, NULL,
 };

@@ -10,7 +10,7 @@
 #include "cubed/base.h"
 
 #define TEXT2(x) #x
-#define TEXT(x) TEXT2(x)
+#define TEXT(x)  TEXT2(x)
 
 const char *cubed_libraries(void)
 {
@@ -20,5 +20,5 @@ const char *cubed_libraries(void)
            ", SLEEF " TEXT(SLEEF_VERSION_MAJOR) "." TEXT(SLEEF_VERSION_MINOR) "." TEXT(
                SLEEF_VERSION_PATCHLEVEL)
 #endif
-        ;
+               ;
 }

@@ -31,8 +31,8 @@ static cubed_status parse(const char *json, int format, const cubed_codec_ctx *c
             conf->axis[d] = (uint8_t)a;
         }
     } else {
-        st = cb_fail(err, CUBED_E_FORMAT, "codec transpose: \"order\" must list %d axes",
-                     ctx->ndim);
+        st =
+            cb_fail(err, CUBED_E_FORMAT, "codec transpose: \"order\" must list %d axes", ctx->ndim);
     }
     json_decref(doc);
     return st;
@@ -140,8 +140,8 @@ static cubed_status check(const void *src, size_t src_size, size_t dst_cap,
 }
 
 static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap,
-                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
 {
     (void)scratch;
     (void)scratch_size;
@@ -152,8 +152,8 @@ static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *
 }
 
 static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap,
-                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
 {
     (void)scratch;
     (void)scratch_size;

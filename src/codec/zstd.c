@@ -15,8 +15,8 @@ static cubed_status parse(const char *json, int format, const cubed_codec_ctx *c
     (void)ctx;
     memset(conf, 0, sizeof *conf);
     CB_TRY(cb_json_parse("codec zstd", json, strlen(json), &doc, err));
-    cubed_status st = cb_conf_int(doc, "zstd", "level", 0, ZSTD_minCLevel(), ZSTD_maxCLevel(),
-                                  &conf->i[0], err);
+    cubed_status st =
+        cb_conf_int(doc, "zstd", "level", 0, ZSTD_minCLevel(), ZSTD_maxCLevel(), &conf->i[0], err);
     if (st == CUBED_OK) st = cb_conf_int(doc, "zstd", "checksum", 0, 0, 1, &conf->i[1], err);
     json_decref(doc);
     return st;
@@ -60,8 +60,8 @@ static cubed_codec_need encode_need(const cubed_codec_conf *conf, const cubed_co
 }
 
 static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap,
-                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
 {
     (void)conf;
     (void)ctx;
@@ -75,8 +75,8 @@ static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *
 }
 
 static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap,
-                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err)
 {
     (void)ctx;
     ZSTD_CCtx *c = ZSTD_initStaticCCtx(scratch, scratch_size);

@@ -24,20 +24,14 @@ static const struct {
     [CUBED_COMPLEX128] = {"complex128", 16, CUBED_KIND_COMPLEX},
 };
 
-size_t cubed_dtype_size(cubed_dtype dtype)
-{
-    return types[dtype].size;
-}
+size_t cubed_dtype_size(cubed_dtype dtype) { return types[dtype].size; }
 
 const char *cubed_dtype_name(cubed_dtype dtype)
 {
     return (unsigned)dtype < CUBED_DTYPE_COUNT ? types[dtype].name : "unknown";
 }
 
-cubed_kind cubed_dtype_kind(cubed_dtype dtype)
-{
-    return (cubed_kind)types[dtype].kind;
-}
+cubed_kind cubed_dtype_kind(cubed_dtype dtype) { return (cubed_kind)types[dtype].kind; }
 
 cubed_status cubed_dtype_parse(const char *name, cubed_dtype *out, cubed_error *err)
 {

@@ -16,10 +16,10 @@
 #endif
 #ifdef HAVE_ASAN
 #include <sanitizer/asan_interface.h>
-#define POISON(p, n) ASAN_POISON_MEMORY_REGION(p, n)
+#define POISON(p, n)   ASAN_POISON_MEMORY_REGION(p, n)
 #define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)
 #else
-#define POISON(p, n) ((void)(p), (void)(n))
+#define POISON(p, n)   ((void)(p), (void)(n))
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 #endif
 
@@ -88,10 +88,7 @@ cubed_status cb_arena_alloc(cb_arena *ar, size_t size, const char *what, void **
     return CUBED_OK;
 }
 
-size_t cb_arena_mark(const cb_arena *ar)
-{
-    return ar->used;
-}
+size_t cb_arena_mark(const cb_arena *ar) { return ar->used; }
 
 void cb_arena_release(cb_arena *ar, size_t mark)
 {
@@ -111,22 +108,10 @@ cubed_status cb_arena_charge(cb_arena *ar, size_t size, const char *what, cubed_
     return CUBED_OK;
 }
 
-void cb_arena_uncharge(cb_arena *ar, size_t size)
-{
-    ar->charged -= cb_min_size(size, ar->charged);
-}
+void cb_arena_uncharge(cb_arena *ar, size_t size) { ar->charged -= cb_min_size(size, ar->charged); }
 
-size_t cb_arena_high_water(const cb_arena *ar)
-{
-    return ar->high_water;
-}
+size_t cb_arena_high_water(const cb_arena *ar) { return ar->high_water; }
 
-void cb_arena_reset_high_water(cb_arena *ar)
-{
-    ar->high_water = ar->used + ar->charged;
-}
+void cb_arena_reset_high_water(cb_arena *ar) { ar->high_water = ar->used + ar->charged; }
 
-cb_need cb_arena_capacity(const cb_arena *ar)
-{
-    return ar->cap;
-}
+cb_need cb_arena_capacity(const cb_arena *ar) { return ar->cap; }

@@ -46,9 +46,9 @@ bool cb_budget_take(cb_budget *b, size_t size)
     } while (!atomic_compare_exchange_weak_explicit(&b->used, &used, now, memory_order_relaxed,
                                                     memory_order_relaxed));
     size_t high = atomic_load_explicit(&b->high_water, memory_order_relaxed);
-    while (now > high && !atomic_compare_exchange_weak_explicit(
-                             &b->high_water, &high, now, memory_order_relaxed,
-                             memory_order_relaxed)) {
+    while (now > high &&
+           !atomic_compare_exchange_weak_explicit(&b->high_water, &high, now, memory_order_relaxed,
+                                                  memory_order_relaxed)) {
     }
     return true;
 }

@@ -90,9 +90,9 @@ static cubed_status prepare_operand(cubed_array *x, cubed_dtype dtype, int ndim,
 {
     cubed_array *cast;
     CB_TRY(cb_op_cast(x, dtype, &cast, err));
-    bool same = x->node.grid.ndim == 0 ||
-                (x->node.grid.ndim == ndim &&
-                 memcmp(x->shape, shape, (size_t)ndim * sizeof *shape) == 0);
+    bool same =
+        x->node.grid.ndim == 0 ||
+        (x->node.grid.ndim == ndim && memcmp(x->shape, shape, (size_t)ndim * sizeof *shape) == 0);
     if (same) {
         *out = cast;
         return CUBED_OK;
@@ -131,8 +131,7 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
     CB_TRY(broadcast_shape(op, args, nargs, &ndim, shape, err));
     CB_TRY(cb_check_shape(name, ndim, shape, type, err));
 
-    cb_node n = {.kind = CB_NODE_ELEM, .op = op, .ninputs = nargs,
-                 .dtype = cb_op_result(op, type)};
+    cb_node n = {.kind = CB_NODE_ELEM, .op = op, .ninputs = nargs, .dtype = cb_op_result(op, type)};
     broadcast_grid(args, nargs, ndim, shape, &n.grid);
     for (int d = 0; d < ndim; d++) {
         for (int i = 0; i < nargs && !n.dim_names[d]; i++) {

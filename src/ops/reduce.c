@@ -54,7 +54,10 @@ static cb_fold_kind kernel_fold(cubed_fold fold)
 static cubed_status add_fold(cubed_array *x, cb_fold_kind kind, uint32_t reduced, cubed_array **out,
                              cubed_error *err)
 {
-    cb_node n = {.kind = CB_NODE_FOLD, .dtype = x->node.dtype, .fold = kind, .reduced = reduced,
+    cb_node n = {.kind = CB_NODE_FOLD,
+                 .dtype = x->node.dtype,
+                 .fold = kind,
+                 .reduced = reduced,
                  .ninputs = 1};
     n.grid = cb_fold_kept_grid(&x->node.grid, reduced);
     for (int d = 0, k = 0; d < x->node.grid.ndim; d++) {

@@ -19,7 +19,10 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
     CB_GO(cb_store_open(&ctx->alloc, where, &store, err));
     CB_GO(cb_zarr_open(store, path, &z, err));
     const cb_zarr_meta *m = cb_zarr_get_meta(z);
-    cb_node n = {.kind = CB_NODE_ZARR, .dtype = m->dtype, .url = url, .attrs = m->attrs,
+    cb_node n = {.kind = CB_NODE_ZARR,
+                 .dtype = m->dtype,
+                 .url = url,
+                 .attrs = m->attrs,
                  .zarr_format = m->format};
     n.grid = cb_grid_regular(m->ndim, m->shape, m->chunk);
     memcpy(n.dim_names, m->dim_names, sizeof n.dim_names);
@@ -132,8 +135,8 @@ cubed_status cubed_array_with_attrs(cubed_array *x, const char *json, cubed_arra
     return same_values(x, json, NULL, out, err);
 }
 
-cubed_status cubed_array_with_dim_names(cubed_array *x, const char *const *names,
-                                        cubed_array **out, cubed_error *err)
+cubed_status cubed_array_with_dim_names(cubed_array *x, const char *const *names, cubed_array **out,
+                                        cubed_error *err)
 {
     return same_values(x, x->node.attrs, names, out, err);
 }

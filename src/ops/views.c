@@ -7,8 +7,12 @@
 cubed_status cb_op_view(cubed_array *x, const cb_map *map, const cb_grid *grid,
                         const char *const *names, cubed_array **out, cubed_error *err)
 {
-    cb_node n = {.kind = CB_NODE_VIEW, .dtype = x->node.dtype, .grid = *grid, .ninputs = 1,
-                 .map = *map, .attrs = x->node.attrs};
+    cb_node n = {.kind = CB_NODE_VIEW,
+                 .dtype = x->node.dtype,
+                 .grid = *grid,
+                 .ninputs = 1,
+                 .map = *map,
+                 .attrs = x->node.attrs};
     memcpy(n.dim_names, names, (size_t)grid->ndim * sizeof *names);
     cubed_array *in = x;
     if (x->node.kind == CB_NODE_VIEW) {
@@ -81,8 +85,8 @@ cubed_status cubed_slice_array(cubed_array *x, const cubed_slice *slices, cubed_
         int64_t last = 0;
         bool fits = s->len >= 0 && (s->len == 0 || (!cb_mul_i64(s->step, s->len - 1, &last) &&
                                                     !cb_add_i64(last, s->start, &last)));
-        if (!fits || (s->len > 0 && (s->start < 0 || s->start >= x->shape[d] || last < 0 ||
-                                     last >= x->shape[d])))
+        if (!fits || (s->len > 0 &&
+                      (s->start < 0 || s->start >= x->shape[d] || last < 0 || last >= x->shape[d])))
             return cb_fail(err, CUBED_E_INDEX,
                            "slice: %" PRId64 " elements from %" PRId64 " by %" PRId64
                            " leave axis %d of extent %" PRId64,

@@ -18,8 +18,8 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
         p->allowed_mem = have / 10 * 9 / p->max_workers;
     p->reserved_mem = o->reserved_mem;
     if (p->max_workers >= 1 << 20)
-        return cb_fail(err, CUBED_E_ARG, "max_workers is %u, expected less than %d",
-                       p->max_workers, 1 << 20);
+        return cb_fail(err, CUBED_E_ARG, "max_workers is %u, expected less than %d", p->max_workers,
+                       1 << 20);
     if (p->reserved_mem >= p->allowed_mem)
         return cb_fail(err, CUBED_E_BUDGET,
                        "reserved_mem is %" PRIu64 " bytes, which leaves nothing of the %" PRIu64

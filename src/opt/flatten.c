@@ -10,7 +10,7 @@ typedef struct numbering {
     struct {
         const cubed_array *key;
         int number;
-    } *slot;
+    } * slot;
     size_t cap, used;
 } numbering;
 

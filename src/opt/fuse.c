@@ -71,7 +71,6 @@ static cubed_status in_body(void *ctx, int node, const cb_map *map, cubed_error 
     return CUBED_OK;
 }
 
-
 static cubed_status look_into_body(void *ctx, int node, const cb_map *map, cubed_error *err)
 {
     finder *f = ctx;

@@ -32,8 +32,7 @@ CUBED_MUST_CHECK cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t m
                                           cubed_error *err);
 /* Puts intermediates in front of copies where that moves fewer bytes. *changed says that the node
  * list did: stages are to be made anew. */
-CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, bool *changed,
-                                                    cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, bool *changed, cubed_error *err);
 
 /* Copies the nodes into a new list, in order: `each` adds what it wants in place of old node i (its
  * inputs already renumbered) and says which new node users of i read. */

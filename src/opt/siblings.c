@@ -121,8 +121,7 @@ static cubed_status join_stages(cubed_plan *p, int *stage_level, cubed_error *er
             CB_TRY(try_join(p, &p->stages[i], &p->stages[k], &joined, err));
             if (!joined) continue;
             p->nstages--;
-            memmove(&p->stages[k], &p->stages[k + 1],
-                    (size_t)(p->nstages - k) * sizeof *p->stages);
+            memmove(&p->stages[k], &p->stages[k + 1], (size_t)(p->nstages - k) * sizeof *p->stages);
             memmove(&stage_level[k], &stage_level[k + 1],
                     (size_t)(p->nstages - k) * sizeof *stage_level);
             k = i; /* what did not share a load before may do so now */

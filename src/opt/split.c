@@ -27,8 +27,13 @@ static cubed_status each(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_no
     (void)ctx;
     if (!should_split(p, &p->ir.nodes[i])) return cb_ir_add(to, n, out, err);
     const cb_grid in = p->ir.nodes[p->ir.nodes[i].inputs[0]].grid;
-    cb_node partial = {.kind = CB_NODE_PARTIAL, .dtype = n->dtype, .fold = n->fold,
-                       .reduced = n->reduced, .ninputs = 1, .inputs = n->inputs, .stored = true};
+    cb_node partial = {.kind = CB_NODE_PARTIAL,
+                       .dtype = n->dtype,
+                       .fold = n->fold,
+                       .reduced = n->reduced,
+                       .ninputs = 1,
+                       .inputs = n->inputs,
+                       .stored = true};
     partial.grid = cb_fold_partial_grid(&in, n->reduced, cb_fold_planes(n->fold));
     int states;
     CB_TRY(cb_ir_add(to, &partial, &states, err));

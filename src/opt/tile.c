@@ -9,10 +9,7 @@
 #include "opt/opt.h"
 #include "plan/need.h"
 
-static uint64_t need_of(const cb_stage *s)
-{
-    return cb_sat_add(s->need.arena, s->need.library);
-}
+static uint64_t need_of(const cb_stage *s) { return cb_sat_add(s->need.arena, s->need.library); }
 
 /* Bytes decoded when every chunk is decoded once, at least: nothing larger can be saved than what
  * is beyond it. */

@@ -9,10 +9,7 @@ static cb_grid pick(const cb_grid *in, uint32_t mask, bool wanted)
     return g;
 }
 
-cb_grid cb_fold_kept_grid(const cb_grid *in, uint32_t reduced)
-{
-    return pick(in, reduced, false);
-}
+cb_grid cb_fold_kept_grid(const cb_grid *in, uint32_t reduced) { return pick(in, reduced, false); }
 
 cb_grid cb_fold_reduced_grid(const cb_grid *in, uint32_t reduced)
 {
@@ -33,8 +30,7 @@ cb_grid cb_fold_partial_grid(const cb_grid *in, uint32_t reduced, int planes)
 int cb_fold_levels(int64_t nblocks)
 {
     int levels = 1;
-    for (int64_t n = cb_ceil_div(nblocks, CB_FOLD_GROUP); n > 1;
-         n = cb_ceil_div(n, CB_FOLD_GROUP))
+    for (int64_t n = cb_ceil_div(nblocks, CB_FOLD_GROUP); n > 1; n = cb_ceil_div(n, CB_FOLD_GROUP))
         levels++;
     return levels;
 }

@@ -18,7 +18,7 @@
 #include "kernel/kernel.h"
 #include "plan/geom.h"
 
-#define CB_FOLD_GROUP 16
+#define CB_FOLD_GROUP      16
 #define CB_FOLD_MAX_LEVELS 16 /* 16^16 blocks */
 
 static inline int cb_fold_planes(cb_fold_kind kind) { return kind == CB_FOLD_M2 ? 2 : 1; }

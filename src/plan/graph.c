@@ -51,10 +51,7 @@ void cubed_context_unref(cubed_context *ctx)
     cb_free(&a, ctx, sizeof *ctx);
 }
 
-const char *cubed_context_isa(const cubed_context *ctx)
-{
-    return ctx->kernels.isa;
-}
+const char *cubed_context_isa(const cubed_context *ctx) { return ctx->kernels.isa; }
 
 cubed_status cb_check_shape(const char *what, int ndim, const int64_t *shape, cubed_dtype dtype,
                             cubed_error *err)
@@ -64,8 +61,8 @@ cubed_status cb_check_shape(const char *what, int ndim, const int64_t *shape, cu
                        CUBED_MAX_NDIM);
     for (int d = 0; d < ndim; d++) {
         if (shape[d] < 0)
-            return cb_fail(err, CUBED_E_ARG, "%s: shape[%d] is %" PRId64 ", expected >= 0", what,
-                           d, shape[d]);
+            return cb_fail(err, CUBED_E_ARG, "%s: shape[%d] is %" PRId64 ", expected >= 0", what, d,
+                           shape[d]);
     }
     int64_t n;
     if (cb_count(ndim, shape, &n) || cb_mul_i64(n, (int64_t)cubed_dtype_size(dtype), &n))
@@ -168,31 +165,13 @@ void cubed_array_unref(cubed_array *x)
     }
 }
 
-cubed_context *cubed_array_context(const cubed_array *x)
-{
-    return x->ctx;
-}
-cubed_dtype cubed_array_dtype(const cubed_array *x)
-{
-    return x->node.dtype;
-}
-int cubed_array_ndim(const cubed_array *x)
-{
-    return x->node.grid.ndim;
-}
-const int64_t *cubed_array_shape(const cubed_array *x)
-{
-    return x->shape;
-}
-const int64_t *cubed_array_chunks(const cubed_array *x)
-{
-    return x->chunks;
-}
+cubed_context *cubed_array_context(const cubed_array *x) { return x->ctx; }
+cubed_dtype cubed_array_dtype(const cubed_array *x) { return x->node.dtype; }
+int cubed_array_ndim(const cubed_array *x) { return x->node.grid.ndim; }
+const int64_t *cubed_array_shape(const cubed_array *x) { return x->shape; }
+const int64_t *cubed_array_chunks(const cubed_array *x) { return x->chunks; }
 const char *cubed_array_dim_name(const cubed_array *x, int dim)
 {
     return dim < 0 || dim >= x->node.grid.ndim ? NULL : x->node.dim_names[dim];
 }
-const char *cubed_array_attrs(const cubed_array *x)
-{
-    return x->node.attrs ? x->node.attrs : "{}";
-}
+const char *cubed_array_attrs(const cubed_array *x) { return x->node.attrs ? x->node.attrs : "{}"; }

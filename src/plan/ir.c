@@ -84,7 +84,8 @@ static cubed_status check_elem(const cb_ir *ir, const cb_node *n, cubed_error *e
         if (in->grid.ndim != 0 && !same_shape(&in->grid, &n->grid))
             return BAD("input %d of %s has another shape", i, cubed_op_name(n->op));
         cubed_dtype want = n->op == CUBED_OP_WHERE && i == 0 ? CUBED_BOOL : type;
-        if (in->dtype != want) return BAD("input %d of %s has another type", i, cubed_op_name(n->op));
+        if (in->dtype != want)
+            return BAD("input %d of %s has another type", i, cubed_op_name(n->op));
     }
     if (!cb_kernel_has_op(n->op, type))
         return BAD("%s is not for %s", cubed_op_name(n->op), cubed_dtype_name(type));
@@ -166,10 +167,10 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     const cb_node *n = &ir->nodes[i];
     static const struct {
         int8_t min, max;
-    } inputs[CB_NODE_KINDS] = {[CB_NODE_ELEM] = {1, 3},    [CB_NODE_CAST] = {1, 1},
-                               [CB_NODE_VIEW] = {1, 1},    [CB_NODE_CONCAT] = {1, -1},
-                               [CB_NODE_FOLD] = {1, 1},    [CB_NODE_PARTIAL] = {1, 1},
-                               [CB_NODE_MERGE] = {1, 1},   [CB_NODE_COPY] = {1, 1}};
+    } inputs[CB_NODE_KINDS] = {
+        [CB_NODE_ELEM] = {1, 3},    [CB_NODE_CAST] = {1, 1}, [CB_NODE_VIEW] = {1, 1},
+        [CB_NODE_CONCAT] = {1, -1}, [CB_NODE_FOLD] = {1, 1}, [CB_NODE_PARTIAL] = {1, 1},
+        [CB_NODE_MERGE] = {1, 1},   [CB_NODE_COPY] = {1, 1}};
     if ((unsigned)n->kind >= CB_NODE_KINDS) return BAD("kind number %d", (int)n->kind);
     if ((unsigned)n->dtype >= CUBED_DTYPE_COUNT) return BAD("type number %d", (int)n->dtype);
     CB_TRY(check_grid(&n->grid, n->dtype, err));

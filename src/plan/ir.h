@@ -33,29 +33,29 @@ typedef struct cb_node {
     int ninputs;
     int *inputs; /* node numbers, less than its own */
 
-    cubed_op op;         /* ELEM */
-    cb_fold_kind fold;   /* FOLD, PARTIAL, MERGE */
-    uint32_t reduced;    /* FOLD, PARTIAL: bit d = axis d of the input. MERGE: of the original */
-    int axis;            /* CONCAT */
-    cb_map map;          /* VIEW */
-    cubed_scalar value;  /* FULL */
-    int64_t start;       /* INDEX */
-    cb_grid fold_grid;   /* MERGE: the grid of the original fold's input */
+    cubed_op op;        /* ELEM */
+    cb_fold_kind fold;  /* FOLD, PARTIAL, MERGE */
+    uint32_t reduced;   /* FOLD, PARTIAL: bit d = axis d of the input. MERGE: of the original */
+    int axis;           /* CONCAT */
+    cb_map map;         /* VIEW */
+    cubed_scalar value; /* FULL */
+    int64_t start;      /* INDEX */
+    cb_grid fold_grid;  /* MERGE: the grid of the original fold's input */
 
-    const char *url;     /* ZARR: STORE::PATH; results: where to, else NULL */
-    int zarr_format;     /* results with url */
-    const char *codecs;  /* results with url; NULL: default */
-    const char *attrs;   /* JSON text, NULL: none */
+    const char *url;    /* ZARR: STORE::PATH; results: where to, else NULL */
+    int zarr_format;    /* results with url */
+    const char *codecs; /* results with url; NULL: default */
+    const char *attrs;  /* JSON text, NULL: none */
     const char *dim_names[CUBED_MAX_NDIM];
     bool overwrite;
 
-    const void *data;    /* MEMORY: element 0 */
-    bool to_memory;      /* a result in the caller's memory */
-    void *result;        /* where; NULL until it is bound */
+    const void *data;                /* MEMORY: element 0 */
+    bool to_memory;                  /* a result in the caller's memory */
+    void *result;                    /* where; NULL until it is bound */
     int64_t strides[CUBED_MAX_NDIM]; /* bytes; MEMORY */
-    bool owned;          /* data lies in the zone and travels in the blob */
+    bool owned;                      /* data lies in the zone and travels in the blob */
 
-    bool stored;         /* decided by the optimiser; sources: false */
+    bool stored; /* decided by the optimiser; sources: false */
     bool is_target;
 } cb_node;
 
@@ -78,10 +78,7 @@ static inline bool cb_node_is_source(const cb_node *n)
 {
     return n->kind == CB_NODE_ZARR || n->kind == CB_NODE_MEMORY;
 }
-static inline bool cb_node_is_intermediate(const cb_node *n)
-{
-    return n->stored && !n->is_target;
-}
+static inline bool cb_node_is_intermediate(const cb_node *n) { return n->stored && !n->is_target; }
 /* Shape of a node, copied out of its grid. */
 static inline void cb_node_shape(const cb_node *n, int64_t *shape)
 {

@@ -61,8 +61,7 @@ static cubed_status add_load(lowering *lo, const cb_load *load, int *value, cube
 static cubed_status add_instr(lowering *lo, const cb_instr *instr, int *value, cubed_error *err)
 {
     if (lo->ninstrs >= CB_MAX_VALUES)
-        return cb_fail(err, CUBED_E_BUDGET, "one stage has more than %d operations",
-                       CB_MAX_VALUES);
+        return cb_fail(err, CUBED_E_BUDGET, "one stage has more than %d operations", CB_MAX_VALUES);
     if (!grow(lo->zone, (void **)&lo->instrs, lo->ninstrs, &lo->instr_cap, sizeof *instr))
         return no_memory(err);
     lo->instrs[lo->ninstrs] = *instr;
@@ -70,8 +69,7 @@ static cubed_status add_instr(lowering *lo, const cb_instr *instr, int *value, c
     return CUBED_OK;
 }
 
-static cubed_status remember(lowering *lo, int node, const cb_map *map, int value,
-                             cubed_error *err)
+static cubed_status remember(lowering *lo, int node, const cb_map *map, int value, cubed_error *err)
 {
     if (!grow(lo->zone, (void **)&lo->memo, lo->nmemo, &lo->memo_cap, sizeof *lo->memo))
         return no_memory(err);
@@ -118,8 +116,7 @@ static cubed_status lower_leaf(lowering *lo, int node, const cb_map *map, int *v
         int64_t stride = 1;
         for (int d = n->grid.ndim - 1; d >= 0; d--) {
             load.start += stride * map->dim[d].offset;
-            if (map->dim[d].axis >= 0)
-                load.step[map->dim[d].axis] += stride * map->dim[d].stride;
+            if (map->dim[d].axis >= 0) load.step[map->dim[d].axis] += stride * map->dim[d].stride;
             stride *= n->grid.axis[d].extent;
         }
         break;
@@ -147,8 +144,11 @@ static cubed_status lower_cast(lowering *lo, int node, const cb_map *map, int *v
         cb_scalar_cast(in->dtype, &lo->loads[arg].value, n->dtype, &load.value);
         CB_TRY(add_load(lo, &load, value, err));
     } else {
-        cb_instr instr = {.kind = CB_INSTR_CAST, .dtype = (uint8_t)in->dtype,
-                          .to = (uint8_t)n->dtype, .nargs = 1, .arg = {(uint16_t)arg}};
+        cb_instr instr = {.kind = CB_INSTR_CAST,
+                          .dtype = (uint8_t)in->dtype,
+                          .to = (uint8_t)n->dtype,
+                          .nargs = 1,
+                          .arg = {(uint16_t)arg}};
         CB_TRY(add_instr(lo, &instr, value, err));
     }
     return remember(lo, node, map, *value, err);
@@ -158,7 +158,9 @@ static cubed_status lower_elem(lowering *lo, int node, const cb_map *map, int *v
                                cubed_error *err)
 {
     const cb_node *n = &lo->ir->nodes[node];
-    cb_instr instr = {.kind = CB_INSTR_ELEM, .op = (uint16_t)n->op, .to = (uint8_t)n->dtype,
+    cb_instr instr = {.kind = CB_INSTR_ELEM,
+                      .op = (uint16_t)n->op,
+                      .to = (uint8_t)n->dtype,
                       .nargs = (uint8_t)n->ninputs,
                       .dtype = (uint8_t)lo->ir->nodes[n->inputs[n->ninputs - 1]].dtype};
     for (int i = 0; i < n->ninputs; i++) {
@@ -195,7 +197,8 @@ static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool i
             return CUBED_OK;
         }
     }
-    if (cb_node_is_source(n) || (n->stored && !is_root)) return lower_leaf(lo, node, map, value, err);
+    if (cb_node_is_source(n) || (n->stored && !is_root))
+        return lower_leaf(lo, node, map, value, err);
     switch (n->kind) {
     case CB_NODE_FULL:
     case CB_NODE_INDEX: return lower_leaf(lo, node, map, value, err);
@@ -345,8 +348,8 @@ static cubed_status lower_branch(lowering *lo, const cb_lower_root *roots, int n
 }
 
 cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels, int ndim,
-                      const int64_t *shape, const cb_lower_root *roots, int nroots,
-                      bool load_roots, const int *fold_nodes, int nfolds, cb_program *out, cubed_error *err)
+                      const int64_t *shape, const cb_lower_root *roots, int nroots, bool load_roots,
+                      const int *fold_nodes, int nfolds, cb_program *out, cubed_error *err)
 {
     cuts c = {.ir = ir, .zone = zone};
     cb_box whole = cb_box_whole(ndim, shape);

@@ -8,7 +8,7 @@
 /* Most branches of a program (pieces of concatenations), and most values of a branch. A stage that
  * would need more gets an input stored (opt/fuse.c). */
 #define CB_MAX_BRANCHES 1024
-#define CB_MAX_VALUES 4096
+#define CB_MAX_VALUES   4096
 
 typedef struct cb_lower_root {
     int node;
@@ -21,8 +21,8 @@ typedef struct cb_lower_root {
  * computes. */
 CUBED_MUST_CHECK cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels,
                                        int ndim, const int64_t *shape, const cb_lower_root *roots,
-                                       int nroots, bool load_roots, const int *fold_nodes, int nfolds,
-                                       cb_program *out, cubed_error *err);
+                                       int nroots, bool load_roots, const int *fold_nodes,
+                                       int nfolds, cb_program *out, cubed_error *err);
 
 /* Second half: superinstructions and registers. In regs.c. */
 typedef struct cb_code {
@@ -31,7 +31,7 @@ typedef struct cb_code {
     cb_branch *branch; /* loads and instrs with value numbers; results set */
     int nresults;
 } cb_code;
-CUBED_MUST_CHECK cubed_status cb_allocate_registers(const cb_code *code, int *nregs,
-                                                    size_t *widest, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *widest,
+                                                    cubed_error *err);
 
 #endif

@@ -18,8 +18,7 @@ size_t cb_chunk_bytes(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
     size_t bytes = cubed_dtype_size(n->dtype);
-    for (int d = 0; d < n->grid.ndim; d++)
-        bytes = cb_sat_mul(bytes, (size_t)n->grid.axis[d].chunk);
+    for (int d = 0; d < n->grid.ndim; d++) bytes = cb_sat_mul(bytes, (size_t)n->grid.axis[d].chunk);
     return bytes;
 }
 
@@ -76,7 +75,8 @@ size_t cb_bookkeeping_bytes(const cb_stage *s)
     /* Lists of states by level, of views and of pointers, each rounded up by itself. */
     size_t lists = (size_t)(CB_FOLD_MAX_LEVELS + 8);
     return lists * cb_arena_round((size_t)(s->nfolds + s->nouts + 1) * 16) +
-           cb_arena_round(((size_t)s->nouts + (size_t)s->nfolds) * 2 * CB_VIEW_BYTES + CB_VIEW_BYTES);
+           cb_arena_round(((size_t)s->nouts + (size_t)s->nfolds) * 2 * CB_VIEW_BYTES +
+                          CB_VIEW_BYTES);
 }
 
 size_t cb_tile_bytes(const cb_load *load, const int64_t *extents)
@@ -96,10 +96,7 @@ typedef struct blocks {
     int64_t per; /* chunks of the axis to a block */
 } blocks;
 
-static int64_t nblocks(const blocks *b)
-{
-    return cb_ceil_div(cb_axis_count(b->axis), b->per);
-}
+static int64_t nblocks(const blocks *b) { return cb_ceil_div(cb_axis_count(b->axis), b->per); }
 
 static void block_range(const blocks *b, int64_t i, int64_t *lo, int64_t *hi)
 {
@@ -147,8 +144,8 @@ static void axis_cover(const blocks *b, int64_t lo, int64_t hi, int64_t offset, 
         x1 = cb_min_i64(x1, hi);
         if (x0 >= x1) continue;
         int64_t a = offset + stride * x0, z = offset + stride * (x1 - 1);
-        int64_t count = cb_axis_find(chunks, cb_max_i64(a, z)) -
-                        cb_axis_find(chunks, cb_min_i64(a, z)) + 1;
+        int64_t count =
+            cb_axis_find(chunks, cb_max_i64(a, z)) - cb_axis_find(chunks, cb_min_i64(a, z)) + 1;
         *most = cb_max_i64(*most, count);
         *total += (uint64_t)count;
     }
@@ -167,8 +164,8 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const blocks *ax
         if (j < 0) continue;
         int64_t most;
         uint64_t total;
-        axis_cover(&axes[j], b->box.lo[j], b->box.hi[j], l->map.dim[d].offset,
-                   l->map.dim[d].stride, &g->axis[d], &most, &total);
+        axis_cover(&axes[j], b->box.lo[j], b->box.hi[j], l->map.dim[d].offset, l->map.dim[d].stride,
+                   &g->axis[d], &most, &total);
         if (most > 1 || j < last) l->tile = true;
         last = j;
         used |= 1ull << j;
@@ -198,10 +195,10 @@ static cb_need program_need(const cubed_plan *p, cb_stage *s, cb_program *prog, 
         cb_need read = {0, 0};
         hold.arena = cb_sat_add(
             hold.arena, cb_arena_round(cb_sat_mul((size_t)b->ninstrs + 1, CB_VM_INSTR_BYTES)));
-        hold.arena = cb_sat_add(
-            hold.arena, cb_arena_round((size_t)(b->nloads + b->ninstrs) * sizeof(void *)));
         hold.arena = cb_sat_add(hold.arena,
-                                cb_arena_round(cb_sat_mul((size_t)prog->nregs, prog->reg_size)));
+                                cb_arena_round((size_t)(b->nloads + b->ninstrs) * sizeof(void *)));
+        hold.arena =
+            cb_sat_add(hold.arena, cb_arena_round(cb_sat_mul((size_t)prog->nregs, prog->reg_size)));
         for (int v = 0; v < b->nloads; v++) {
             cb_load *l = &b->loads[v];
             if (l->kind != CB_LOAD_STORED) continue;
@@ -267,8 +264,8 @@ void cb_stage_project(const cubed_plan *p, cb_stage *s)
             merged = cb_max_size(merged, temp);
             uint64_t chunks = (uint64_t)cb_grid_count(&p->ir.nodes[s->folds[k].states].grid);
             s->chunks_read = cb_sat_add(s->chunks_read, chunks);
-            s->bytes_read = cb_sat_add(
-                s->bytes_read, cb_sat_mul(chunks, cb_chunk_bytes(p, s->folds[k].states)));
+            s->bytes_read = cb_sat_add(s->bytes_read,
+                                       cb_sat_mul(chunks, cb_chunk_bytes(p, s->folds[k].states)));
         }
     }
     if (s->nfolds && !s->merge) {
@@ -287,10 +284,10 @@ void cb_stage_project(const cubed_plan *p, cb_stage *s)
         size_t chunk = cb_chunk_bytes(p, out->node);
         uint64_t chunks = (uint64_t)cb_grid_count(&n->grid);
         if (!n->to_memory && out->alias < 0 && !s->partial)
-            tiles = cb_sat_add(
-                tiles, cb_arena_round(cb_out_is_chunk(s, o)
-                                          ? chunk
-                                          : cb_sat_mul(count, cubed_dtype_size(n->dtype))));
+            tiles = cb_sat_add(tiles,
+                               cb_arena_round(cb_out_is_chunk(s, o)
+                                                  ? chunk
+                                                  : cb_sat_mul(count, cubed_dtype_size(n->dtype))));
         cb_need w = cb_write_need(p, out->node);
         if (cb_out_needs_staging(p, s, o)) w.arena = cb_sat_add(w.arena, cb_arena_round(chunk));
         write = cb_need_either(write, w);

@@ -16,7 +16,7 @@
 #include "plan/plan.h"
 
 /* What runtime/vm.c keeps for each load and each instruction of a branch; it asserts them. */
-#define CB_VM_LOAD_BYTES ((size_t)768)
+#define CB_VM_LOAD_BYTES  ((size_t)768)
 #define CB_VM_INSTR_BYTES ((size_t)64)
 
 /* Reading and writing one chunk, beside the decoded chunk. */

@@ -118,9 +118,8 @@ static cubed_status check_places(const cubed_plan *p, int i, cubed_error *err)
                       (a == b || n == 0 || (a > b ? s->path : o->path)[n] == '/');
         if (!nested) continue;
         return cb_fail(err, CUBED_E_ARG,
-                       p->ir.nodes[j].is_target
-                           ? "two results go to the same place: %s and %s"
-                           : "the result %s would overwrite the source %s",
+                       p->ir.nodes[j].is_target ? "two results go to the same place: %s and %s"
+                                                : "the result %s would overwrite the source %s",
                        p->ir.nodes[i].url, p->ir.nodes[j].url);
     }
     return CUBED_OK;
@@ -157,10 +156,7 @@ static void format_bytes(uint64_t n, char text[32])
     snprintf(text, 32, u ? "%.4g %s" : "%.0f %s", v, units[u]);
 }
 
-static uint64_t total(cb_need n)
-{
-    return cb_sat_add(n.arena, n.library);
-}
+static uint64_t total(cb_need n) { return cb_sat_add(n.arena, n.library); }
 
 cubed_status cb_plan_check_stage(const cubed_plan *p, const cb_stage *s, cubed_error *err)
 {
@@ -171,7 +167,8 @@ cubed_status cb_plan_check_stage(const cubed_plan *p, const cb_stage *s, cubed_e
     format_bytes(p->reserved_mem, b);
     format_bytes(p->allowed_mem, c);
     return cb_fail(err, CUBED_E_BUDGET,
-                   "stage %d (%s): a task needs %s (%" PRIu64 " bytes) beside %s reserved, but %s is "
+                   "stage %d (%s): a task needs %s (%" PRIu64
+                   " bytes) beside %s reserved, but %s is "
                    "allowed; allow at least %" PRIu64 " bytes, or make the chunks smaller",
                    s->index, s->name, a, need, b, c, cb_sat_add(need, p->reserved_mem));
 }
@@ -345,8 +342,7 @@ cubed_status cubed_plan_bind_result(cubed_plan *p, int target, void *data, size_
     cb_node *n = &p->ir.nodes[p->targets[target]];
     int64_t shape[CUBED_MAX_NDIM], count = 0;
     cb_node_shape(n, shape);
-    if (cb_count(n->grid.ndim, shape, &count) ||
-        (size_t)count * cubed_dtype_size(n->dtype) != size)
+    if (cb_count(n->grid.ndim, shape, &count) || (size_t)count * cubed_dtype_size(n->dtype) != size)
         return cb_fail(err, CUBED_E_ARG, "result %d has %zu bytes, got a buffer of %zu", target,
                        (size_t)count * cubed_dtype_size(n->dtype), size);
     n->result = data;

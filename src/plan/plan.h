@@ -21,8 +21,8 @@ typedef struct cb_storage {
 
 struct cubed_plan {
     atomic_int refs;
-    cubed_context *ctx; /* referenced */
-    cb_ir ir;           /* its zone owns everything that the plan points to */
+    cubed_context *ctx;  /* referenced */
+    cb_ir ir;            /* its zone owns everything that the plan points to */
     cb_storage *storage; /* one per node */
     int nstages;
     cb_stage *stages; /* inputs before users */

@@ -47,8 +47,11 @@ static void merge_one(const cb_code *code, const int *uses, int i)
             continue;
         int s = find_super(code->kernels, inner->op, outer->op, pos, outer->dtype);
         if (s < 0) continue;
-        cb_instr fused = {.kind = CB_INSTR_SUPER, .dtype = outer->dtype, .to = outer->to,
-                          .nargs = 3, .op = (uint16_t)s};
+        cb_instr fused = {.kind = CB_INSTR_SUPER,
+                          .dtype = outer->dtype,
+                          .to = outer->to,
+                          .nargs = 3,
+                          .op = (uint16_t)s};
         /* Unused operand places repeat the first one, so that every place is a valid value. */
         fused.arg[0] = inner->arg[0];
         fused.arg[1] = inner->nargs > 1 ? inner->arg[1] : inner->arg[0];

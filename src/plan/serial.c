@@ -34,10 +34,7 @@ static void put_u(cb_buf *b, uint64_t v)
     } while (v);
 }
 
-static void put_i(cb_buf *b, int64_t v)
-{
-    put_u(b, ((uint64_t)v << 1) ^ (uint64_t)(v >> 63));
-}
+static void put_i(cb_buf *b, int64_t v) { put_u(b, ((uint64_t)v << 1) ^ (uint64_t)(v >> 63)); }
 
 static void put_string(cb_buf *b, const char *s)
 {
@@ -172,8 +169,8 @@ cubed_status cubed_plan_save(const cubed_plan *p, void **data, size_t *size, cub
         cb_buf_free(&b);
         return st;
     }
-    uint32_t sum = (uint32_t)crc32(0, (const Bytef *)b.data + HEADER_BYTES,
-                                   (uInt)(b.size - HEADER_BYTES));
+    uint32_t sum =
+        (uint32_t)crc32(0, (const Bytef *)b.data + HEADER_BYTES, (uInt)(b.size - HEADER_BYTES));
     memcpy(header, magic, 8);
     for (int k = 0; k < 4; k++) {
         header[8 + k] = (uint8_t)(PLAN_VERSION >> (8 * k));

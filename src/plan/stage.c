@@ -18,7 +18,7 @@ typedef struct fold_walk {
     struct {
         int node;
         cb_map map;
-    } *seen;
+    } * seen;
     int nseen, cap;
 } fold_walk;
 
@@ -135,9 +135,11 @@ static cubed_status add_fold(void *ctx, int node, const cb_map *map, cubed_error
         s->folds = folds;
         c->cap = cap;
     }
-    s->folds[s->nfolds++] =
-        (cb_stage_fold){.kind = n->fold, .dtype = n->dtype, .nplanes = cb_fold_planes(n->fold),
-                        .node = node, .states = n->kind == CB_NODE_MERGE ? n->inputs[0] : -1};
+    s->folds[s->nfolds++] = (cb_stage_fold){.kind = n->fold,
+                                            .dtype = n->dtype,
+                                            .nplanes = cb_fold_planes(n->fold),
+                                            .node = node,
+                                            .states = n->kind == CB_NODE_MERGE ? n->inputs[0] : -1};
     return CUBED_OK;
 }
 

@@ -27,13 +27,13 @@ typedef enum cb_load_kind {
 typedef struct cb_load {
     cb_load_kind kind;
     cubed_dtype dtype;
-    int node;      /* STORED, MEMORY */
-    cb_map map;    /* STORED, MEMORY: domain -> array */
+    int node;   /* STORED, MEMORY */
+    cb_map map; /* STORED, MEMORY: domain -> array */
     cubed_scalar value;
     int64_t start; /* INDEX */
     int64_t step[CUBED_MAX_NDIM];
     int fold;
-    bool tile;     /* STORED: a block may touch several chunks, or lies across them (transposed):
+    bool tile; /* STORED: a block may touch several chunks, or lies across them (transposed):
                       gathered into a dense tile first. Set by need.c */
 } cb_load;
 
@@ -128,8 +128,7 @@ bool cb_stage_same_domain(const cb_ir *ir, int fold_a, int fold_b);
 
 /* Compiles a stage from outs[].node and task_chunks (all 0: 1), which are set. Everything is made in the
  * plan's zone. need and counts are left to cb_stage_project. */
-CUBED_MUST_CHECK cubed_status cb_stage_compile(struct cubed_plan *p, cb_stage *s,
-                                               cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_stage_compile(struct cubed_plan *p, cb_stage *s, cubed_error *err);
 
 /* Sets ntasks from task_chunks, which may have changed since the stage was compiled. */
 CUBED_MUST_CHECK cubed_status cb_stage_set_tasks(cb_stage *s, cubed_error *err);

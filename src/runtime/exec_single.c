@@ -41,7 +41,10 @@ static void single_close(cubed_executor *ex)
 }
 
 static const cubed_executor_vtable single_vtable = {
-    "single-threaded", single_submit, single_poll, single_close,
+    "single-threaded",
+    single_submit,
+    single_poll,
+    single_close,
 };
 
 cubed_status cb_executor_single_open(const cb_executor_args *args, cubed_executor **out,

@@ -146,7 +146,10 @@ static void threads_close(cubed_executor *ex)
 }
 
 static const cubed_executor_vtable threads_vtable = {
-    "threads", threads_submit, threads_poll, threads_close,
+    "threads",
+    threads_submit,
+    threads_poll,
+    threads_close,
 };
 
 static int init_conditions(threads *t)
@@ -186,8 +189,7 @@ cubed_status cb_executor_threads_open(const cb_executor_args *args, cubed_execut
         st = cb_fail(err, CUBED_E_NOMEM, "no memory for %u workers", n);
         goto out;
     }
-    for (unsigned i = 0; i < n; i++)
-        CB_GO(cb_arena_new(a, args->plan->need, &t->arenas[i], err));
+    for (unsigned i = 0; i < n; i++) CB_GO(cb_arena_new(a, args->plan->need, &t->arenas[i], err));
     CB_GO(cb_pool_start(a, n, (size_t)1 << 20, worker, stop_workers, t, &t->pool, err));
     *out = &t->head;
     return CUBED_OK;

@@ -11,11 +11,11 @@ typedef struct folder {
     const cb_stage *s;
     const cb_box *task_box; /* with the groups of PARTIAL in front */
     const cb_box *kept;     /* without */
-    int64_t nkept; /* elements of the kept box */
+    int64_t nkept;          /* elements of the kept box */
     int levels;
-    cb_state *state[CB_FOLD_MAX_LEVELS];     /* [level][fold]; the last one is the result */
-    int64_t taken[CB_FOLD_MAX_LEVELS];       /* values folded into each state of the level */
-    int64_t children[CB_FOLD_MAX_LEVELS];    /* blocks (level 0) or states of the level below */
+    cb_state *state[CB_FOLD_MAX_LEVELS];  /* [level][fold]; the last one is the result */
+    int64_t taken[CB_FOLD_MAX_LEVELS];    /* values folded into each state of the level */
+    int64_t children[CB_FOLD_MAX_LEVELS]; /* blocks (level 0) or states of the level below */
 } folder;
 
 static const cb_fold_fns *fns_of(const folder *f, int fold)
@@ -117,8 +117,7 @@ static void seek(const block_loop *b, const int64_t *idx, int64_t *at)
 static const void *vector(const block_loop *b, int fold, int64_t at, int64_t p)
 {
     if (b->from.vm) return cb_vm_result(b->from.vm, fold);
-    return b->from.values[fold] +
-           (size_t)(at + p) * cubed_dtype_size(b->f->s->folds[fold].dtype);
+    return b->from.values[fold] + (size_t)(at + p) * cubed_dtype_size(b->f->s->folds[fold].dtype);
 }
 
 /* Kept position of the outer indices, in elements of the dense kept box. */
@@ -203,8 +202,7 @@ static cubed_status evaluate_values(const folder *f, const cb_box *block, char *
     CB_TRY(cb_arena_alloc(t->arena, (size_t)f->s->nfolds * sizeof *outs, "views", &p, err));
     outs = p;
     for (int k = 0; k < f->s->nfolds; k++) {
-        CB_TRY(cb_arena_alloc(t->arena,
-                              (size_t)count * cubed_dtype_size(f->s->folds[k].dtype),
+        CB_TRY(cb_arena_alloc(t->arena, (size_t)count * cubed_dtype_size(f->s->folds[k].dtype),
                               "values of a block", &p, err));
         values[k] = p;
     }
@@ -368,8 +366,8 @@ static cubed_status merge_states(folder *f, cubed_error *err)
 cubed_status cb_fold_task(const cb_task *t, const cb_box *task_box, const cb_box *kept,
                           cb_state *top, cubed_error *err)
 {
-    folder f = {.t = t, .s = t->stage, .task_box = task_box, .kept = kept,
-                .nkept = cb_box_count(kept)};
+    folder f = {
+        .t = t, .s = t->stage, .task_box = task_box, .kept = kept, .nkept = cb_box_count(kept)};
     f.levels = cb_stage_levels(t->stage);
     size_t mark = cb_arena_mark(t->arena);
     CB_TRY(make_levels(&f, top, err));

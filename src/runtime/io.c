@@ -30,7 +30,7 @@ struct cb_io {
     cubed_plan *plan;
     cb_io_mode mode;
     bool committed;
-    node_io *nodes; /* one per node */
+    node_io *nodes;       /* one per node */
     pthread_mutex_t lock; /* of tier_chunk entries and of opening the work store */
     cb_budget tier;
     cubed_store *work; /* opened by the first spill */
@@ -162,15 +162,9 @@ void cb_io_close(cb_io *io)
     cb_free(a, io, sizeof *io);
 }
 
-const cb_budget *cb_io_tier(const cb_io *io)
-{
-    return &io->tier;
-}
+const cb_budget *cb_io_tier(const cb_io *io) { return &io->tier; }
 
-uint64_t cb_io_spilled(const cb_io *io)
-{
-    return atomic_load(&((cb_io *)(uintptr_t)io)->spilled);
-}
+uint64_t cb_io_spilled(const cb_io *io) { return atomic_load(&((cb_io *)(uintptr_t)io)->spilled); }
 
 /* --- Intermediates ----------------------------------------------------------------------------------- */
 

@@ -19,13 +19,13 @@
 /* More reads of intermediate chunks than this are not kept track of one by one. */
 #define MAX_EDGES ((uint64_t)1 << 28)
 /* Tasks of less work than this are handed over together. */
-#define RANGE_BYTES ((uint64_t)1 << 20)
-#define RANGE_TASKS 32
-#define POLL_MS 50
+#define RANGE_BYTES    ((uint64_t)1 << 20)
+#define RANGE_TASKS    32
+#define POLL_MS        50
 #define FIRST_DELAY_NS ((int64_t)50000000)
 
 typedef struct stage_state {
-    int64_t base;  /* number of its first task among all */
+    int64_t base; /* number of its first task among all */
     int64_t done, started;
     int64_t *ready; /* tasks of this stage that may run: a queue */
     int64_t head, tail;
@@ -86,7 +86,11 @@ static void emit_plan(const driver *d, cubed_event_kind kind, cubed_status statu
                       const char *message)
 {
     int64_t now = cb_clock_ns();
-    cubed_event e = {.kind = kind, .time_ns = now, .stage = -1, .task = -1, .status = status,
+    cubed_event e = {.kind = kind,
+                     .time_ns = now,
+                     .stage = -1,
+                     .task = -1,
+                     .status = status,
                      .message = message};
     if (kind == CUBED_EVENT_PLAN_END) e.duration_ns = now - d->start_ns;
     emit(d, &e);
@@ -103,8 +107,12 @@ static void emit_task(driver *d, int stage, const cubed_task_report *r)
 {
     const cb_stage *s = &d->p->stages[stage];
     unsigned attempt = d->attempts[d->stages[stage].base + r->task];
-    cubed_event e = {.kind = CUBED_EVENT_TASK_START, .time_ns = r->start_ns, .stage = stage,
-                     .task = r->task, .worker = r->worker, .attempt = attempt};
+    cubed_event e = {.kind = CUBED_EVENT_TASK_START,
+                     .time_ns = r->start_ns,
+                     .stage = stage,
+                     .task = r->task,
+                     .worker = r->worker,
+                     .attempt = attempt};
     emit(d, &e);
     e.kind = r->error.status == CUBED_OK ? CUBED_EVENT_TASK_END : CUBED_EVENT_TASK_RETRY;
     e.time_ns = r->end_ns;
@@ -363,15 +371,14 @@ static cubed_status task_failed(driver *d, int stage, const in_flight *f,
     }
     if (d->nretries == d->retry_cap) {
         unsigned cap = d->retry_cap ? 2 * d->retry_cap : 8;
-        retry *wider = cb_resize(d->alloc, d->retries, d->retry_cap * sizeof *wider,
-                                 cap * sizeof *wider);
+        retry *wider =
+            cb_resize(d->alloc, d->retries, d->retry_cap * sizeof *wider, cap * sizeof *wider);
         if (!wider) return cb_fail(err, CUBED_E_NOMEM, "no memory to retry a task");
         d->retries = wider;
         d->retry_cap = cap;
     }
     int64_t delay = FIRST_DELAY_NS << cb_min_i64(*attempts, 10);
-    d->retries[d->nretries++] =
-        (retry){stage, r->task, f->last, cb_clock_ns() + delay};
+    d->retries[d->nretries++] = (retry){stage, r->task, f->last, cb_clock_ns() + delay};
     ++*attempts;
     d->a->stats->num_retries++;
     return CUBED_OK;
@@ -443,8 +450,8 @@ static void release(driver *d)
 
 cubed_status cb_schedule_run(const cb_schedule_args *args, cubed_error *err)
 {
-    driver d = {.a = args, .p = args->plan, .alloc = &args->plan->ctx->alloc,
-                .start_ns = cb_clock_ns()};
+    driver d = {
+        .a = args, .p = args->plan, .alloc = &args->plan->ctx->alloc, .start_ns = cb_clock_ns()};
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st;
     emit_plan(&d, CUBED_EVENT_PLAN_START, CUBED_OK, NULL);

@@ -9,7 +9,7 @@ typedef struct vm_load {
     size_t size;
     const char *base; /* element 0 of the box */
     int64_t stride[CUBED_MAX_NDIM];
-    const char *at; /* of the run */
+    const char *at;              /* of the run */
     int64_t index_at, index_row; /* INDEX: at element 0 of the box, and of the run */
     void *reg;
     enum { LOAD_DIRECT, LOAD_UNIFORM, LOAD_GATHER, LOAD_INDEX, LOAD_CONST } how;
@@ -189,10 +189,7 @@ static bool is_uniform(const cb_vm *vm, const int64_t *stride, int inner)
     return true;
 }
 
-static bool has_strides(const vm_load *l)
-{
-    return l->how != LOAD_INDEX && l->how != LOAD_CONST;
-}
+static bool has_strides(const vm_load *l) { return l->how != LOAD_INDEX && l->how != LOAD_CONST; }
 
 /* The longest run over which everything is contiguous or uniform; runs shorter than a few cache
  * lines are not worth their overhead, then vectors go across them and are gathered. */
@@ -271,9 +268,9 @@ cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branc
     for (int v = 0; v < branch->nloads; v++) {
         vm_load *l = &vm->loads[v];
         if (!has_strides(l)) continue;
-        l->how = is_run(vm, l->stride, l->size, vm->inner)      ? LOAD_DIRECT
-                 : is_uniform(vm, l->stride, vm->inner) ? LOAD_UNIFORM
-                                                        : LOAD_GATHER;
+        l->how = is_run(vm, l->stride, l->size, vm->inner) ? LOAD_DIRECT
+                 : is_uniform(vm, l->stride, vm->inner)    ? LOAD_UNIFORM
+                                                           : LOAD_GATHER;
     }
     *out = vm;
     return CUBED_OK;
@@ -281,15 +278,9 @@ cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branc
 
 /* --- Running ----------------------------------------------------------------------------------------- */
 
-int cb_vm_inner(const cb_vm *vm)
-{
-    return vm->inner;
-}
+int cb_vm_inner(const cb_vm *vm) { return vm->inner; }
 
-int64_t cb_vm_run(const cb_vm *vm)
-{
-    return vm->run;
-}
+int64_t cb_vm_run(const cb_vm *vm) { return vm->run; }
 
 void cb_vm_seek(cb_vm *vm, const int64_t *idx)
 {

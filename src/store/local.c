@@ -114,8 +114,7 @@ static cubed_status local_put(cubed_store *store, const char *key, const void *s
     int n = snprintf(temp, sizeof temp, "%.*s" TEMP_PREFIX "%ld-%llu-%llx", dir, path,
                      (long)getpid(), (unsigned long long)atomic_fetch_add(&s->puts, 1),
                      (unsigned long long)(uintptr_t)s);
-    if (n < 0 || n >= PATH_MAX)
-        return cb_fail(err, CUBED_E_ARG, "the path %s is too long", path);
+    if (n < 0 || n >= PATH_MAX) return cb_fail(err, CUBED_E_ARG, "the path %s is too long", path);
     int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0 && errno == ENOENT) {
         CB_TRY(make_parents(temp, err));

@@ -30,8 +30,7 @@ CUBED_MUST_CHECK cubed_status cb_store_size(cubed_store *s, const char *key, uin
 CUBED_MUST_CHECK cubed_status cb_store_exists(cubed_store *s, const char *key, bool *out,
                                               cubed_error *err);
 /* Deletes every key below the prefix, and what directories a local store made for them. */
-CUBED_MUST_CHECK cubed_status cb_store_clear(cubed_store *s, const char *prefix,
-                                             cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_store_clear(cubed_store *s, const char *prefix, cubed_error *err);
 /* Reads a whole small object (metadata) into `out`; CUBED_E_FORMAT above `max` bytes. */
 CUBED_MUST_CHECK cubed_status cb_store_read_all(cubed_store *s, const char *key, size_t max,
                                                 cb_buf *out, cubed_error *err);

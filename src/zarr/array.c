@@ -43,15 +43,9 @@ void cb_zarr_close(cb_zarr_array *z)
     if (z) cb_zone_free(z->zone);
 }
 
-const cb_zarr_meta *cb_zarr_get_meta(const cb_zarr_array *z)
-{
-    return &z->meta;
-}
+const cb_zarr_meta *cb_zarr_get_meta(const cb_zarr_array *z) { return &z->meta; }
 
-const char *cb_zarr_path(const cb_zarr_array *z)
-{
-    return z->path;
-}
+const char *cb_zarr_path(const cb_zarr_array *z) { return z->path; }
 
 typedef struct name_list {
     cb_buf text;
@@ -77,9 +71,9 @@ static cubed_status no_array(cubed_store *store, const char *path, cb_zarr_kind 
     name_list l = {.n = 0};
     cb_buf_init(&l.text, store->alloc);
     CB_TRY(cb_zarr_walk(store, path, add_name, &l, err));
-    cubed_status st = cb_fail(err, CUBED_E_NOT_FOUND,
-                              "%s%s%s is a group, not an array; its arrays: %s%s", store->url, sep,
-                              path, l.text.data ? l.text.data : "none", l.n > 20 ? ", ..." : "");
+    cubed_status st =
+        cb_fail(err, CUBED_E_NOT_FOUND, "%s%s%s is a group, not an array; its arrays: %s%s",
+                store->url, sep, path, l.text.data ? l.text.data : "none", l.n > 20 ? ", ..." : "");
     cb_buf_free(&l.text);
     return st;
 }
@@ -207,18 +201,15 @@ cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const char *codecs_json, cub
     CB_TRY(cb_json_parse("codecs", codecs_json, strlen(codecs_json), &doc, err));
     size_t item = cubed_dtype_size(m->dtype), unit = cb_unit_size(m->dtype);
     cubed_status st =
-        m->format == 3 ? cb_codec_chain_parse_v3("codecs", doc, item, unit, m->ndim, m->chunk,
-                                                 &m->codecs, err)
-                       : cb_codec_chain_parse_v2("compressor", false, false, NULL, doc, item, unit,
-                                                 m->ndim, m->chunk, &m->codecs, err);
+        m->format == 3
+            ? cb_codec_chain_parse_v3("codecs", doc, item, unit, m->ndim, m->chunk, &m->codecs, err)
+            : cb_codec_chain_parse_v2("compressor", false, false, NULL, doc, item, unit, m->ndim,
+                                      m->chunk, &m->codecs, err);
     json_decref(doc);
     return st;
 }
 
-size_t cb_zarr_chunk_bytes(const cb_zarr_meta *m)
-{
-    return m->codecs.chunk_bytes;
-}
+size_t cb_zarr_chunk_bytes(const cb_zarr_meta *m) { return m->codecs.chunk_bytes; }
 
 cb_need cb_zarr_read_need(const cb_zarr_meta *m)
 {

@@ -67,8 +67,7 @@ cubed_status cb_zarr_probe(cubed_store *store, const char *path, cb_zarr_kind *k
         const char *type;
         CB_TRY(cb_zarr_read_doc(store, path, "zarr.json", &doc, err));
         cubed_status st = cb_json_get_string(key, doc, "node_type", &type, err);
-        if (st == CUBED_OK)
-            *kind = strcmp(type, "array") == 0 ? CB_ZARR_ARRAY : CB_ZARR_GROUP;
+        if (st == CUBED_OK) *kind = strcmp(type, "array") == 0 ? CB_ZARR_ARRAY : CB_ZARR_GROUP;
         *format = 3;
         json_decref(doc);
         return st;
@@ -84,11 +83,12 @@ cubed_status cb_zarr_probe(cubed_store *store, const char *path, cb_zarr_kind *k
     return CUBED_OK;
 }
 
-static cubed_status write_group(cubed_store *store, const char *path, int format,
-                                const char *attrs, cubed_error *err)
+static cubed_status write_group(cubed_store *store, const char *path, int format, const char *attrs,
+                                cubed_error *err)
 {
     json_t *a = NULL, *doc = NULL;
-    CB_TRY(cb_json_parse("attributes", attrs ? attrs : "{}", strlen(attrs ? attrs : "{}"), &a, err));
+    CB_TRY(
+        cb_json_parse("attributes", attrs ? attrs : "{}", strlen(attrs ? attrs : "{}"), &a, err));
     cubed_status st = CUBED_OK;
     if (!json_is_object(a)) {
         st = cb_fail(err, CUBED_E_ARG, "the attributes of %s are no JSON object",

@@ -125,12 +125,16 @@ json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v)
     cubed_scalar wide;
     switch (cubed_dtype_kind(dtype)) {
     case CUBED_KIND_BOOL: return json_boolean(v->b);
-    case CUBED_KIND_INT: cb_scalar_cast(dtype, v, CUBED_INT64, &wide); return json_integer(wide.i64);
+    case CUBED_KIND_INT:
+        cb_scalar_cast(dtype, v, CUBED_INT64, &wide);
+        return json_integer(wide.i64);
     case CUBED_KIND_UINT:
         cb_scalar_cast(dtype, v, CUBED_UINT64, &wide);
         return wide.u64 <= INT64_MAX ? json_integer((json_int_t)wide.u64)
                                      : json_real((double)wide.u64);
-    case CUBED_KIND_FLOAT: cb_scalar_cast(dtype, v, CUBED_FLOAT64, &wide); return print_real(wide.f64);
+    case CUBED_KIND_FLOAT:
+        cb_scalar_cast(dtype, v, CUBED_FLOAT64, &wide);
+        return print_real(wide.f64);
     default: break;
     }
     json_t *pair = json_array();

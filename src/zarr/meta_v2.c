@@ -11,10 +11,10 @@ static cubed_status parse_typestr(const char *where, const char *s, cb_zarr_meta
     static const struct {
         const char *code;
         cubed_dtype dtype;
-    } types[] = {{"b1", CUBED_BOOL},    {"i1", CUBED_INT8},       {"i2", CUBED_INT16},
-                 {"i4", CUBED_INT32},   {"i8", CUBED_INT64},      {"u1", CUBED_UINT8},
-                 {"u2", CUBED_UINT16},  {"u4", CUBED_UINT32},     {"u8", CUBED_UINT64},
-                 {"f4", CUBED_FLOAT32}, {"f8", CUBED_FLOAT64},    {"c8", CUBED_COMPLEX64},
+    } types[] = {{"b1", CUBED_BOOL},       {"i1", CUBED_INT8},    {"i2", CUBED_INT16},
+                 {"i4", CUBED_INT32},      {"i8", CUBED_INT64},   {"u1", CUBED_UINT8},
+                 {"u2", CUBED_UINT16},     {"u4", CUBED_UINT32},  {"u8", CUBED_UINT64},
+                 {"f4", CUBED_FLOAT32},    {"f8", CUBED_FLOAT64}, {"c8", CUBED_COMPLEX64},
                  {"c16", CUBED_COMPLEX128}};
     if (s[0] == '<' || s[0] == '>' || s[0] == '|') {
         for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -39,8 +39,7 @@ static cubed_status read_dims(const json_t *zattrs, cb_zone *zone, cb_zarr_meta 
         if (!json_is_string(json_array_get(dims, (size_t)d))) return CUBED_OK;
     }
     for (int d = 0; d < m->ndim; d++) {
-        m->dim_names[d] =
-            cb_zone_strdup(zone, json_string_value(json_array_get(dims, (size_t)d)));
+        m->dim_names[d] = cb_zone_strdup(zone, json_string_value(json_array_get(dims, (size_t)d)));
         if (!m->dim_names[d]) return cb_fail(err, CUBED_E_NOMEM, "no memory for names");
     }
     json_object_del(*rest, "_ARRAY_DIMENSIONS");
@@ -95,11 +94,10 @@ cubed_status cb_zarr_parse_v2(const char *where, const json_t *zarray, const jso
     const json_t *fill = json_object_get(zarray, "fill_value");
     m->fill_is_null = !fill || json_is_null(fill);
     if (!m->fill_is_null) CB_TRY(cb_fill_parse(where, fill, m->dtype, &m->fill, err));
-    CB_TRY(cb_codec_chain_parse_v2(where, m->big_endian, m->order_f,
-                                   json_object_get(zarray, "filters"),
-                                   json_object_get(zarray, "compressor"),
-                                   cubed_dtype_size(m->dtype), cb_unit_size(m->dtype), m->ndim,
-                                   m->chunk, &m->codecs, err));
+    CB_TRY(cb_codec_chain_parse_v2(
+        where, m->big_endian, m->order_f, json_object_get(zarray, "filters"),
+        json_object_get(zarray, "compressor"), cubed_dtype_size(m->dtype), cb_unit_size(m->dtype),
+        m->ndim, m->chunk, &m->codecs, err));
     json_t *rest = NULL;
     cubed_status st = read_dims(zattrs, zone, m, &rest, err);
     if (st == CUBED_OK) st = cb_json_text(rest, zone, &m->attrs, err);

@@ -65,10 +65,18 @@ static cubed_status read_dims(const char *where, const json_t *doc, cb_zone *zon
 /* Extensions that a reader need not understand say so. */
 static cubed_status check_extensions(const char *where, const json_t *doc, cubed_error *err)
 {
-    static const char *const known[] = {
-        "zarr_format", "node_type",  "shape",           "data_type",
-        "chunk_grid",  "fill_value", "chunk_key_encoding", "codecs",
-        "attributes",  "dimension_names", "storage_transformers", "consolidated_metadata"};
+    static const char *const known[] = {"zarr_format",
+                                        "node_type",
+                                        "shape",
+                                        "data_type",
+                                        "chunk_grid",
+                                        "fill_value",
+                                        "chunk_key_encoding",
+                                        "codecs",
+                                        "attributes",
+                                        "dimension_names",
+                                        "storage_transformers",
+                                        "consolidated_metadata"};
     const char *key;
     json_t *v;
     json_object_foreach((json_t *)(uintptr_t)doc, key, v)
@@ -141,8 +149,7 @@ cubed_status cb_zarr_print_v3(const cb_zarr_meta *m, json_t **out, cubed_error *
     char separator[2] = {m->separator, 0};
     bool any_name = false;
     cubed_status st = cb_codec_chain_print_v3(&m->codecs, &codecs, err);
-    if (st == CUBED_OK)
-        st = cb_json_parse("attributes", m->attrs, strlen(m->attrs), &attrs, err);
+    if (st == CUBED_OK) st = cb_json_parse("attributes", m->attrs, strlen(m->attrs), &attrs, err);
     if (st != CUBED_OK) {
         json_decref(codecs);
         json_decref(shape);
@@ -161,9 +168,9 @@ cubed_status cb_zarr_print_v3(const cb_zarr_meta *m, json_t **out, cubed_error *
     json_object_set_new(doc, "data_type", json_string(cubed_dtype_name(m->dtype)));
     json_object_set_new(doc, "chunk_grid",
                         named("regular", json_pack("{s:o}", "chunk_shape", chunk)));
-    json_object_set_new(doc, "chunk_key_encoding",
-                        named(m->v2_keys ? "v2" : "default",
-                              json_pack("{s:s}", "separator", separator)));
+    json_object_set_new(
+        doc, "chunk_key_encoding",
+        named(m->v2_keys ? "v2" : "default", json_pack("{s:s}", "separator", separator)));
     json_object_set_new(doc, "fill_value", cb_fill_print(m->dtype, &m->fill));
     json_object_set_new(doc, "codecs", codecs);
     json_object_set_new(doc, "attributes", attrs);

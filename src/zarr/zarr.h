@@ -12,13 +12,13 @@ typedef struct cb_zarr_meta {
     cubed_dtype dtype;
     int ndim;
     int64_t shape[CUBED_MAX_NDIM];
-    int64_t chunk[CUBED_MAX_NDIM]; /* >= 1, also where the shape is 0 */
-    cubed_scalar fill;             /* 0 where v2 says null */
-    bool fill_is_null;             /* v2 only */
-    bool big_endian;               /* of the stored bytes */
-    bool order_f;                  /* v2 only; v3 says it with a transpose codec */
-    char separator;                /* '.' or '/' */
-    bool v2_keys;                  /* chunk keys "0.0" instead of "c/0/0" */
+    int64_t chunk[CUBED_MAX_NDIM];         /* >= 1, also where the shape is 0 */
+    cubed_scalar fill;                     /* 0 where v2 says null */
+    bool fill_is_null;                     /* v2 only */
+    bool big_endian;                       /* of the stored bytes */
+    bool order_f;                          /* v2 only; v3 says it with a transpose codec */
+    char separator;                        /* '.' or '/' */
+    bool v2_keys;                          /* chunk keys "0.0" instead of "c/0/0" */
     const char *dim_names[CUBED_MAX_NDIM]; /* NULL where there is none */
     const char *attrs;                     /* JSON object text, never NULL ("{}"): kept as it is,
                                               without v2's _ARRAY_DIMENSIONS */
@@ -78,9 +78,8 @@ CUBED_MUST_CHECK cubed_status cb_zarr_chunk_key(const cb_zarr_meta *meta, const 
 CUBED_MUST_CHECK cubed_status cb_zarr_parse_v2(const char *where, const json_t *zarray,
                                                const json_t *zattrs, cb_zone *zone,
                                                cb_zarr_meta *out, cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_zarr_parse_v3(const char *where, const json_t *doc,
-                                               cb_zone *zone, cb_zarr_meta *out,
-                                               cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_parse_v3(const char *where, const json_t *doc, cb_zone *zone,
+                                               cb_zarr_meta *out, cubed_error *err);
 /* New references, the caller's. */
 CUBED_MUST_CHECK cubed_status cb_zarr_print_v2(const cb_zarr_meta *meta, json_t **zarray,
                                                json_t **zattrs, cubed_error *err);
@@ -93,8 +92,8 @@ CUBED_MUST_CHECK cubed_status cb_json_text(const json_t *v, cb_zone *zone, const
 
 /* Groups. Attributes are JSON object text. One that exists is kept unless `overwrite`, which
  * removes everything in it. */
-CUBED_MUST_CHECK cubed_status cb_zarr_create_group(cubed_store *store, const char *path,
-                                                   int format, const char *attrs, bool overwrite,
+CUBED_MUST_CHECK cubed_status cb_zarr_create_group(cubed_store *store, const char *path, int format,
+                                                   const char *attrs, bool overwrite,
                                                    cubed_error *err);
 typedef struct cb_zarr_entry {
     const char *path; /* relative to the store's root; valid during the callback */
@@ -104,11 +103,11 @@ typedef struct cb_zarr_entry {
 typedef cubed_status (*cb_zarr_walk_fn)(void *ctx, const cb_zarr_entry *entry, cubed_error *err);
 /* Calls fn for every group and array at and below PATH, parents first, in name order, found by
  * listing the store. CUBED_E_NOT_FOUND if there is none. */
-CUBED_MUST_CHECK cubed_status cb_zarr_walk(cubed_store *store, const char *path,
-                                           cb_zarr_walk_fn fn, void *ctx, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_walk(cubed_store *store, const char *path, cb_zarr_walk_fn fn,
+                                           void *ctx, cubed_error *err);
 /* Attributes of a group as JSON text in `out`. */
-CUBED_MUST_CHECK cubed_status cb_zarr_group_attrs(cubed_store *store, const char *path,
-                                                  cb_buf *out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_group_attrs(cubed_store *store, const char *path, cb_buf *out,
+                                                  cubed_error *err);
 /* Number of chunks present and their stored bytes. */
 CUBED_MUST_CHECK cubed_status cb_zarr_stored(cubed_store *store, const cb_zarr_array *z,
                                              uint64_t *chunks, uint64_t *bytes, cubed_error *err);

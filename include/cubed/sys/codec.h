@@ -57,11 +57,11 @@ typedef struct cubed_codec_vtable {
     /* Decodes src into dst, which has room for exactly dst_cap bytes: the most that this step may
      * give. *got is what it gave. */
     cubed_status (*decode)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap,
-                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err);
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err);
     cubed_status (*encode)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                           const void *src, size_t src_size, void *dst, size_t dst_cap,
-                           size_t *got, void *scratch, size_t scratch_size, cubed_error *err);
+                           const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
+                           void *scratch, size_t scratch_size, cubed_error *err);
     /* Set when decoding changes no byte under this configuration (bytes in native order, identity
      * transpose): the step is left out. May be NULL: never the identity. */
     bool (*is_identity)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx);
