@@ -190,7 +190,9 @@ static int compute(demo *d)
 
 /* Reads a small box of a stored array into `out`. */
 static cubed_status read_box(const demo *d, const char *store, const char *name,
-                             const cubed_slice *slices, double *out, cubed_error *err)
+                             const cubed_slice *slices,
+                             double *out, /* NOLINT(readability-non-const-parameter): the result */
+                             cubed_error *err)
 {
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
     cubed_array *x = NULL, *part = NULL;
@@ -289,11 +291,11 @@ static int run_demo(demo *d)
     printf("winds u and v: float64 (time: %" PRId64 ", level: 1, lat: %d, lon: %d), %s, in %s\n",
            d->ntime, NLAT, NLON, cli_format_bytes(2.0 * 8 * NLAT * NLON * (double)d->ntime, text),
            d->dir);
-    fflush(stdout);
+    (void)fflush(stdout);
     int code = make_input(d);
     if (code != EXIT_SUCCESS) return code;
     printf("uu = mean(u*u), vv = mean(v*v), uv = mean(u*v) over time\n");
-    fflush(stdout);
+    (void)fflush(stdout);
     code = compute(d);
     if (code != EXIT_SUCCESS) return code;
     code = check(d, &worst);
@@ -336,7 +338,7 @@ int cmd_demo(int argc, char **argv)
         return cli_usage_error("demo", "expected the workload's name: quadratic-means");
     if (d.common.plan_only || d.common.save_plan || d.common.plan_svg)
         return cli_usage_error("demo", "--plan, --plan-svg and --save-plan are not for the demo");
-    d.ntime = (int64_t)(size / (2 * 8 * NLAT * NLON));
+    d.ntime = (int64_t)(size / ((uint64_t)2 * 8 * NLAT * NLON));
     if (d.ntime < 1) d.ntime = 1;
     const char *base = getenv("TMPDIR");
     d.dir =

@@ -105,7 +105,7 @@ static cubed_status add_array(job *j, const char *url, const char *to, int forma
     if (st == CUBED_OK) st = cubed_rechunk(x, chunks, &y, err);
     cubed_array_unref(x);
     if (st != CUBED_OK) return st;
-    size_t n = (size_t)(j->n + 1);
+    size_t n = (size_t)j->n + 1;
     j->arrays = cli_resize(j->arrays, n * sizeof *j->arrays);
     j->urls = cli_resize(j->urls, n * sizeof *j->urls);
     j->formats = cli_resize(j->formats, n * sizeof *j->formats);

@@ -8,8 +8,8 @@
 
 #include "cli.h"
 
-volatile int
-    cli_cancel; /* check_layers: allow global: a signal handler has nowhere else to write */
+/* check_layers: allow global: a signal handler has nowhere else to write */
+volatile int cli_cancel;
 
 static void on_signal(int number)
 {

@@ -10,8 +10,6 @@
 
 #include "cli.h"
 
-extern char **environ;
-
 void cli_print_plan(FILE *f, const cubed_plan *plan)
 {
     cubed_plan_info info;

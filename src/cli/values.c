@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SUMMARISED = 1000, EDGE = 3 };
@@ -14,10 +15,9 @@ static void real_text(double v, int most, char *text, size_t cap)
         return;
     }
     for (int digits = 1; digits <= most; digits++) {
-        double back;
         snprintf(text, cap, "%.*g", digits, v);
-        if (sscanf(text, "%lf", &back) == 1 && (most > 9 ? back == v : (float)back == (float)v))
-            return;
+        double back = strtod(text, NULL);
+        if (most > 9 ? back == v : (float)back == (float)v) return;
     }
 }
 
@@ -68,7 +68,7 @@ static void print_axis(FILE *f, const cubed_array *x, int d, const char *p, size
             fputs(d == ndim - 1 ? ", " : ",\n", f);
             for (int k = 0; d < ndim - 1 && k <= d; k++) fputc(' ', f);
         }
-        if (brief && i == EDGE && shape[d] > 2 * EDGE) {
+        if (brief && i == EDGE && shape[d] > (int64_t)2 * EDGE) {
             fputs("...", f);
             i = shape[d] - EDGE - 1;
             continue;

@@ -118,9 +118,8 @@ size_t cb_peak_rss(void)
 size_t cb_current_rss(void)
 {
     char text[128];
-    unsigned long long total, resident;
-    if (!read_file("/proc/self/statm", text, sizeof text) ||
-        sscanf(text, "%llu %llu", &total, &resident) != 2)
-        return 0;
-    return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
+    /* "total resident ...", in pages */
+    if (!read_file("/proc/self/statm", text, sizeof text)) return 0;
+    const char *space = strchr(text, ' ');
+    return space ? (size_t)strtoull(space, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE) : 0;
 }

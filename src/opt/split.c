@@ -18,7 +18,7 @@ static bool should_split(const cubed_plan *p, const cb_node *n)
     if (tasks >= 2 * (int64_t)p->max_workers) return false;
     /* One state stands for CB_FOLD_GROUP blocks: with long blocks it is next to nothing. */
     int64_t per_state = cb_grid_max_chunk(in) / cb_max_i64(1, cb_grid_max_chunk(&n->grid));
-    return per_state * CB_FOLD_GROUP >= 8 * cb_fold_planes(n->fold);
+    return per_state * CB_FOLD_GROUP >= (int64_t)8 * cb_fold_planes(n->fold);
 }
 
 static cubed_status each(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,

@@ -396,7 +396,7 @@ void cb_stage_task_box(const cb_stage *s, int64_t task, cb_box *elements)
     }
 }
 
-void cb_stage_block(const cb_stage *s, const cb_box *kept, int64_t block, cb_box *domain)
+void cb_stage_block(const cb_stage *s, const cb_box *task, int64_t block, cb_box *domain)
 {
     cb_grid red = cb_fold_reduced_grid(&s->domain, s->reduced);
     int64_t idx[CUBED_MAX_NDIM];
@@ -409,8 +409,8 @@ void cb_stage_block(const cb_stage *s, const cb_box *kept, int64_t block, cb_box
             domain->hi[d] = cb_axis_hi(&red.axis[r], idx[r]);
             r++;
         } else {
-            domain->lo[d] = kept->lo[k];
-            domain->hi[d] = kept->hi[k];
+            domain->lo[d] = task->lo[k];
+            domain->hi[d] = task->hi[k];
             k++;
         }
     }
@@ -422,10 +422,10 @@ int64_t cb_stage_nblocks(const cb_stage *s)
     return cb_grid_count(&red);
 }
 
-void cb_stage_task_blocks(const cb_stage *s, const cb_box *kept, int64_t *first, int64_t *last)
+void cb_stage_task_blocks(const cb_stage *s, const cb_box *task, int64_t *first, int64_t *last)
 {
     int64_t n = cb_stage_nblocks(s);
-    *first = s->partial ? kept->lo[0] * CB_FOLD_GROUP : 0;
+    *first = s->partial ? task->lo[0] * CB_FOLD_GROUP : 0;
     *last = s->partial ? cb_min_i64(n, *first + CB_FOLD_GROUP) : n;
 }
 

@@ -100,7 +100,8 @@ cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, cb_io **out, cubed_er
         return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");
     }
     cb_budget_init(&io->tier, mode == CB_IO_RUN ? plan->tier_budget : 0);
-    for (int k = 0; k < 16; k++) snprintf(io->prefix + 2 * k, 3, "%02x", plan->id[k]);
+    for (int k = 0; k < 16; k++)
+        snprintf(io->prefix + (size_t)2 * (size_t)k, 3, "%02x", plan->id[k]);
     cubed_status st = open_nodes(io, err);
     if (st != CUBED_OK) {
         /* What prepare made are groups and nothing else: no chunk is to be removed. */

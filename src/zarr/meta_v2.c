@@ -1,5 +1,5 @@
 /* Zarr format 2 metadata (zarr-specs.readthedocs.io, v2). */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "zarr/zarr_pkg.h"
@@ -116,22 +116,18 @@ cubed_status cb_zarr_print_v2(const cb_zarr_meta *m, json_t **zarray, json_t **z
                               cubed_error *err)
 {
     static const char kinds[] = "biufc";
-    char type[8];
+    char type[32];
     json_t *compressor = NULL, *attrs = NULL;
     size_t size = cubed_dtype_size(m->dtype);
-    char order = size == 1 ? '|' : m->big_endian ? '>' : '<';
-    char separator[2] = {m->separator, 0};
+    const char *order = size == 1 ? "|" : m->big_endian ? ">" : "<";
+    const char *separator = m->separator == '.' ? "." : "/";
     CB_TRY(cb_codec_chain_print_v2(&m->codecs, &compressor, err));
     cubed_status st = cb_json_parse("attributes", m->attrs, strlen(m->attrs), &attrs, err);
     if (st != CUBED_OK) {
         json_decref(compressor);
         return st;
     }
-    type[0] = order;
-    type[1] = kinds[cubed_dtype_kind(m->dtype)];
-    type[2] = size == 16 ? '1' : (char)('0' + size);
-    type[3] = size == 16 ? '6' : 0;
-    type[4] = 0;
+    snprintf(type, sizeof type, "%s%c%zu", order, kinds[cubed_dtype_kind(m->dtype)], size);
     json_t *doc = json_object();
     json_object_set_new(doc, "shape", ints(m->ndim, m->shape));
     json_object_set_new(doc, "chunks", ints(m->ndim, m->chunk));

@@ -95,7 +95,7 @@ static inline cubed_scalar edge(cubed_dtype dtype, int i)
     return s;
 }
 
-/* Equal bits, except that all NaNs are one: which operand's NaN survives is the compiler's choice. */
+/* Equal bits, except that all NaNs are one: which of two NaNs survives is the compiler's choice. */
 static inline bool same_value(cubed_dtype dtype, const void *x, const void *y)
 {
     size_t size = cubed_dtype_size(dtype);

@@ -44,7 +44,7 @@ static void measure(const cb_kernels *k, int op, bool single, const double *x, c
 {
     double got[CB_VECTOR];
     if (single) {
-        float a[CB_VECTOR], b[CB_VECTOR], r[CB_VECTOR];
+        float a[CB_VECTOR] = {0}, b[CB_VECTOR] = {0}, r[CB_VECTOR];
         for (size_t i = 0; i < n; i++) {
             a[i] = (float)x[i];
             b[i] = (float)y[i];
