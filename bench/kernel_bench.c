@@ -52,7 +52,7 @@ static void report(const bench *b, const char *name, const char *type, call_fn c
     double t = best_time(call, ctx);
     printf("%-10s %-32s %8.3f ns/element %8.2f GB/s\n", b->k ? b->k->isa : "", label,
            t / elements * 1e9, bytes / t * 1e-9);
-    fflush(stdout);
+    (void)fflush(stdout);
 }
 
 /* Values around 1 that no operation finds special; for integers small numbers. */

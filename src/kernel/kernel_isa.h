@@ -22,8 +22,8 @@
 #define CB_IVDEP _Pragma("GCC ivdep")
 #endif
 
-/* A product that stays one. GCC 12 makes fused operations of a * c - b * d beside a * d + b * c, the
- * parts of a complex product, although -ffp-contract=off forbids them. */
+/* A product that is rounded. GCC 12 makes fused operations of a * c - b * d beside a * d + b * c,
+ * the parts of a complex product, although -ffp-contract=off forbids them. */
 #if defined(__has_builtin) && !defined(__clang__)
 #if __has_builtin(__builtin_assoc_barrier)
 #define CB_ROUNDED(product) __builtin_assoc_barrier(product)

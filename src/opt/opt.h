@@ -30,9 +30,9 @@ CUBED_MUST_CHECK cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_sibli
 /* Compiles and projects s, with the task_chunks that read least within `mem` bytes per task. */
 CUBED_MUST_CHECK cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem,
                                           cubed_error *err);
-/* Puts intermediates in front of copies where that moves fewer bytes. *changed says that the node
- * list did: stages are to be made anew. */
-CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, bool *changed, cubed_error *err);
+/* Puts intermediates in front of stages that would read the same chunks too often, and makes the
+ * stages anew where it does. */
+CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err);
 
 /* Copies the nodes into a new list, in order: `each` adds what it wants in place of old node i (its
  * inputs already renumbered) and says which new node users of i read. */

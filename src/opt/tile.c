@@ -45,6 +45,30 @@ static cubed_status try_chunks(const cubed_plan *p, const cb_stage *base, const 
     return CUBED_OK;
 }
 
+enum { MAX_COUNTS = 16 };
+
+/* Chunks per task worth a trial on axis d: a few multiples of what there is, and the next one at
+ * which tasks begin where source chunks do. */
+static int list_counts(const cubed_plan *p, const cb_stage *s, int d, int64_t *counts)
+{
+    static const int factors[] = {2, 3, 5, 8};
+    int64_t now = s->task_chunks[d], own = s->kept.axis[d].chunk;
+    int n = 0;
+    for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) counts[n++] = now * factors[f];
+    for (int b = 0; b < s->tail.nbranches; b++) {
+        for (int v = 0; v < s->tail.branches[b].nloads; v++) {
+            const cb_load *l = &s->tail.branches[b].loads[v];
+            for (int k = 0; k < l->map.ndim_out && l->kind == CB_LOAD_STORED; k++) {
+                if (l->map.dim[k].axis != d || n == MAX_COUNTS) continue;
+                int64_t chunk = p->ir.nodes[l->node].grid.axis[k].chunk;
+                int64_t aligned = cb_ceil_div(chunk, own);
+                if (aligned > 1) counts[n++] = (now / aligned + 1) * aligned;
+            }
+        }
+    }
+    return n;
+}
+
 cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *err)
 {
     CB_TRY(cb_stage_compile(p, s, err));
@@ -58,15 +82,15 @@ cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *
         for (int d = 0; d < s->kept.ndim; d++) {
             int64_t n = cb_axis_count(&s->kept.axis[d]);
             if (s->task_chunks[d] >= n) continue;
-            static const int factors[] = {2, 3, 5, 8};
-            for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
+            int64_t counts[MAX_COUNTS];
+            int ncounts = list_counts(p, s, d, counts);
+            for (int f = 0; f < ncounts; f++) {
                 cb_stage trial;
                 int64_t chunks[CUBED_MAX_NDIM];
                 memcpy(chunks, s->task_chunks, sizeof chunks);
-                chunks[d] = cb_min_i64(n, chunks[d] * factors[f]);
+                chunks[d] = cb_min_i64(n, counts[f]);
                 CB_TRY(try_chunks(p, s, chunks, &trial, err));
-                if (need_of(&trial) > mem) break;
-                if (trial.bytes_read < best.bytes_read) best = trial;
+                if (need_of(&trial) <= mem && trial.bytes_read < best.bytes_read) best = trial;
             }
         }
         if (best.bytes_read >= s->bytes_read - s->bytes_read / 32) break;

@@ -217,7 +217,7 @@ static cubed_scalar reference(int op, cubed_dtype t, const cubed_scalar *x, cons
 
 /* --- Every pair of edges ---------------------------------------------------------------------- */
 
-#define PAIRS   (EDGES * EDGES)
+#define PAIRS   ((size_t)EDGES * EDGES)
 #define LONGEST 130
 
 typedef struct operands {
@@ -230,7 +230,7 @@ static void fill_operands(operands *o, int op, cubed_dtype t)
 {
     o->sb = cubed_dtype_size(t);
     o->sa = op == CUBED_OP_WHERE ? 1 : o->sb;
-    for (int i = 0; i < PAIRS; i++) {
+    for (int i = 0; i < (int)PAIRS; i++) {
         o->x[i] = edge(op == CUBED_OP_WHERE ? CUBED_BOOL : t, i % EDGES);
         o->y[i] = edge(t, (i / EDGES + (op == CUBED_OP_WHERE ? i : 0)) % EDGES);
         o->z[i] = edge(t, (i * 7 + i / EDGES) % EDGES);
