@@ -83,6 +83,8 @@ static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *
     CB_CHECK(c != NULL, err);
     size_t n = ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, (int)conf->i[0]);
     if (!ZSTD_isError(n)) n = ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, (int)conf->i[1]);
+    /* A static context starts without it, and numcodecs reads no frame that lacks its size. */
+    if (!ZSTD_isError(n)) n = ZSTD_CCtx_setParameter(c, ZSTD_c_contentSizeFlag, 1);
     if (!ZSTD_isError(n)) n = ZSTD_compress2(c, dst, dst_cap, src, src_size);
     if (ZSTD_isError(n))
         return cb_fail(err, CUBED_E_INTERNAL, "cannot compress: %s", ZSTD_getErrorName(n));

@@ -158,19 +158,25 @@ static void format_bytes(uint64_t n, char text[32])
 
 static uint64_t total(cb_need n) { return cb_sat_add(n.arena, n.library); }
 
-cubed_status cb_plan_check_stage(const cubed_plan *p, const cb_stage *s, cubed_error *err)
+/* One arena serves all stages, and libraries may take their most in another stage: the sum of both
+ * is what a worker needs. */
+static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
 {
-    uint64_t need = total(s->need);
-    if (cb_sat_add(need, p->reserved_mem) <= p->allowed_mem) return CUBED_OK;
+    uint64_t need = total(p->need), all = cb_sat_add(need, p->reserved_mem);
+    const cb_stage *most = &p->stages[0];
+    if (all <= p->allowed_mem) return CUBED_OK;
+    for (int i = 1; i < p->nstages; i++) {
+        if (total(p->stages[i].need) > total(most->need)) most = &p->stages[i];
+    }
     char a[32], b[32], c[32];
-    format_bytes(need, a);
+    format_bytes(total(most->need), a);
     format_bytes(p->reserved_mem, b);
     format_bytes(p->allowed_mem, c);
     return cb_fail(err, CUBED_E_BUDGET,
-                   "stage %d (%s): a task needs %s (%" PRIu64
-                   " bytes) beside %s reserved, but %s is "
-                   "allowed; allow at least %" PRIu64 " bytes, or make the chunks smaller",
-                   s->index, s->name, a, need, b, c, cb_sat_add(need, p->reserved_mem));
+                   "stage %d (%s): a task needs %s (%" PRIu64 " bytes) beside %s reserved, but %s is "
+                   "allowed; allow at least %" PRIu64 " bytes for the whole plan, or make the chunks "
+                   "smaller",
+                   most->index, most->name, a, total(most->need), b, c, all);
 }
 
 static cubed_status check_machine(const cubed_plan *p, cubed_error *err)
@@ -195,17 +201,9 @@ cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
         s->index = i;
         CB_TRY(cb_stage_compile(p, s, err));
         cb_stage_project(p, s);
-        CB_TRY(cb_plan_check_stage(p, s, err));
         p->need = cb_need_either(p->need, s->need);
     }
-    /* One arena serves all stages, and libraries may take their most in another one. */
-    uint64_t need = cb_sat_add(total(p->need), p->reserved_mem);
-    if (need > p->allowed_mem)
-        return cb_fail(err, CUBED_E_BUDGET,
-                       "the stages together need %" PRIu64 " bytes per worker (the largest arena, "
-                       "the most memory of a codec, and %" PRIu64 " reserved), but %" PRIu64
-                       " are allowed; allow at least %" PRIu64 " bytes",
-                       need, p->reserved_mem, p->allowed_mem, need);
+    CB_TRY(check_budget(p, err));
     CB_TRY(check_machine(p, err));
     bool spare = false;
     p->result_bytes = 0;
@@ -218,7 +216,7 @@ cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
         if (cb_count(n->grid.ndim, shape, &count)) count = 0;
         p->result_bytes += (uint64_t)count * cubed_dtype_size(n->dtype);
     }
-    p->tier_budget = spare ? p->max_workers * (p->allowed_mem - need) : 0;
+    p->tier_budget = spare ? p->max_workers * (p->allowed_mem - p->reserved_mem - total(p->need)) : 0;
     cb_buf bytes;
     cb_buf_init(&bytes, &p->ctx->alloc);
     cubed_status st = cb_plan_write(p, true, &bytes, err);

@@ -43,9 +43,6 @@ CUBED_MUST_CHECK cubed_status cb_plan_alloc(cubed_context *ctx, cubed_plan **out
 CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err);
 /* From nodes and the outputs and tasks of stages: compiles, projects, and checks the budget. */
 CUBED_MUST_CHECK cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err);
-/* CUBED_E_BUDGET with the numbers if a stage does not fit. */
-CUBED_MUST_CHECK cubed_status cb_plan_check_stage(const cubed_plan *p, const cb_stage *s,
-                                                  cubed_error *err);
 /* Writes the plan's bytes (serial.c), without the header. */
 CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, bool for_id, cb_buf *out,
                                             cubed_error *err);

@@ -18,7 +18,6 @@ class Result:
     code: int
     out: str
     err: str
-    peak_rss: int  # bytes, of this process alone
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays of `--json`, in their types."""
@@ -53,23 +52,7 @@ def run(*args: object, timeout: float = 120) -> Result:
         [BIN, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         out, err = process.communicate(timeout=timeout)
-    return Result(process.returncode, out, err, 0)
-
-
-def run_measured(*args: object) -> Result:
-    """As `run`, with the peak resident memory that the system saw."""
-    out_r, out_w = os.pipe()
-    pid = os.posix_spawn(
-        BIN,
-        [BIN, *map(str, args)],
-        os.environ,
-        file_actions=[(os.POSIX_SPAWN_DUP2, out_w, 1), (os.POSIX_SPAWN_CLOSE, out_r)],
-    )
-    os.close(out_w)
-    with os.fdopen(out_r) as f:
-        out = f.read()
-    _, status, usage = os.wait4(pid, 0)
-    return Result(os.waitstatus_to_exitcode(status), out, "", usage.ru_maxrss * 1024)
+    return Result(process.returncode, out, err)
 
 
 def check(result: Result) -> Result:

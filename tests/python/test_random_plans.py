@@ -9,8 +9,9 @@ import random
 
 import numpy as np
 import pytest
-import zarr
 from conftest import check, run
+
+import zarr
 from zarr.codecs import BloscCodec, Crc32cCodec, GzipCodec, TransposeCodec, ZstdCodec
 
 CASES = int(os.environ.get("CUBED_RANDOM_CASES", "120"))
@@ -39,7 +40,9 @@ def make_values(rng: np.random.Generator, shape, dtype):
 
 
 def store(path, rng, pick: random.Random, values, name):
-    chunks = tuple(max(1, pick.choice([1, 2, 3, 5, n, n + 2, max(1, n // 2)])) for n in values.shape)
+    chunks = tuple(
+        max(1, pick.choice([1, 2, 3, 5, n, n + 2, max(1, n // 2)])) for n in values.shape
+    )
     if pick.random() < 0.5:
         order = pick.choice("CF")
         from numcodecs import GZip, Zlib, Zstd
@@ -49,15 +52,28 @@ def store(path, rng, pick: random.Random, values, name):
         )
         dtype = values.dtype.newbyteorder(pick.choice("<>"))
         z = zarr.create_array(
-            path, name=name, shape=values.shape, chunks=chunks, dtype=dtype, zarr_format=2,
-            order=order, compressors=compressor, filters=None, fill_value=0,
+            path,
+            name=name,
+            shape=values.shape,
+            chunks=chunks,
+            dtype=dtype,
+            zarr_format=2,
+            order=order,
+            compressors=compressor,
+            filters=None,
+            fill_value=0,
             chunk_key_encoding={"name": "v2", "separator": pick.choice("./")},
         )
     else:
         codecs = pick.choice(
-            [(), (ZstdCodec(level=1),), (GzipCodec(level=1),), (Crc32cCodec(),),
-             (BloscCodec(cname=pick.choice(["lz4", "zstd", "blosclz", "zlib", "lz4hc"])),),
-             (ZstdCodec(level=3), Crc32cCodec())]
+            [
+                (),
+                (ZstdCodec(level=1),),
+                (GzipCodec(level=1),),
+                (Crc32cCodec(),),
+                (BloscCodec(cname=pick.choice(["lz4", "zstd", "blosclz", "zlib", "lz4hc"])),),
+                (ZstdCodec(level=3), Crc32cCodec()),
+            ]
         )
         filters = ()
         if values.ndim > 1 and pick.random() < 0.3:
@@ -65,8 +81,15 @@ def store(path, rng, pick: random.Random, values, name):
             pick.shuffle(order)
             filters = (TransposeCodec(order=order),)
         z = zarr.create_array(
-            path, name=name, shape=values.shape, chunks=chunks, dtype=values.dtype, zarr_format=3,
-            compressors=codecs, filters=filters, fill_value=0,
+            path,
+            name=name,
+            shape=values.shape,
+            chunks=chunks,
+            dtype=values.dtype,
+            zarr_format=3,
+            compressors=codecs,
+            filters=filters,
+            fill_value=0,
         )
     z[...] = values
 
@@ -108,7 +131,9 @@ def leaf_view(pick, text, value):
 def elementwise(pick, text, value):
     kind = value.dtype.kind
     if kind == "b":
-        op = pick.choice(["(~{0})", "where({0}, 1.5, -2.0)", "(int16({0}) * int16(3))", "({0} | ~{0})"])
+        op = pick.choice(
+            ["(~{0})", "where({0}, 1.5, -2.0)", "(int16({0}) * int16(3))", "({0} | ~{0})"]
+        )
         table = {
             "(~{0})": lambda x: ~x,
             "where({0}, 1.5, -2.0)": lambda x: np.where(x, 1.5, -2.0),
@@ -199,8 +224,9 @@ def test_random_plans(tmp_path, seed):
     args = []
     for i in range(3):
         ndim = pick.choice([0, 1, 2, 2, 3, 3, 4])
-        shape = tuple(pick.choice([0, 1, 2, 5, 7, 13] if ndim > 1 else [1, 33, 400])
-                      for _ in range(ndim))
+        shape = tuple(
+            pick.choice([0, 1, 2, 5, 7, 13] if ndim > 1 else [1, 33, 400]) for _ in range(ndim)
+        )
         if pick.random() < 0.85:
             shape = tuple(max(1, n) for n in shape)
         name = "abc"[i]
