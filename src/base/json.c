@@ -66,7 +66,8 @@ cubed_status cb_json_parse(const char *where, const char *text, size_t size, jso
         return cb_fail(err, CUBED_E_NOMEM, "%s: no memory to parse %zu bytes", where, size);
     }
     json_error_t why;
-    json_t *doc = json_loadb(quoted.data ? quoted.data : "", quoted.size, JSON_ALLOW_NUL | JSON_DECODE_ANY, &why);
+    json_t *doc = json_loadb(quoted.data ? quoted.data : "", quoted.size,
+                             JSON_ALLOW_NUL | JSON_DECODE_ANY, &why);
     cb_buf_free(&quoted);
     if (!doc)
         return cb_fail(err, CUBED_E_FORMAT, "%s: not JSON: line %d, column %d: %s", where, why.line,

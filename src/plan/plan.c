@@ -172,11 +172,12 @@ static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
     format_bytes(total(most->need), a);
     format_bytes(p->reserved_mem, b);
     format_bytes(p->allowed_mem, c);
-    return cb_fail(err, CUBED_E_BUDGET,
-                   "stage %d (%s): a task needs %s (%" PRIu64 " bytes) beside %s reserved, but %s is "
-                   "allowed; allow at least %" PRIu64 " bytes for the whole plan, or make the chunks "
-                   "smaller",
-                   most->index, most->name, a, total(most->need), b, c, all);
+    return cb_fail(
+        err, CUBED_E_BUDGET,
+        "stage %d (%s): a task needs %s (%" PRIu64 " bytes) beside %s reserved, but %s is "
+        "allowed; allow at least %" PRIu64 " bytes for the whole plan, or make the chunks "
+        "smaller",
+        most->index, most->name, a, total(most->need), b, c, all);
 }
 
 static cubed_status check_machine(const cubed_plan *p, cubed_error *err)
@@ -216,7 +217,8 @@ cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
         if (cb_count(n->grid.ndim, shape, &count)) count = 0;
         p->result_bytes += (uint64_t)count * cubed_dtype_size(n->dtype);
     }
-    p->tier_budget = spare ? p->max_workers * (p->allowed_mem - p->reserved_mem - total(p->need)) : 0;
+    p->tier_budget =
+        spare ? p->max_workers * (p->allowed_mem - p->reserved_mem - total(p->need)) : 0;
     cb_buf bytes;
     cb_buf_init(&bytes, &p->ctx->alloc);
     cubed_status st = cb_plan_write(p, true, &bytes, err);
