@@ -39,18 +39,16 @@ cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out
     if (!ar) return cb_fail(err, CUBED_E_NOMEM, "no memory for an arena");
     ar->alloc = a;
     ar->cap = need;
-    if (need.arena > 0) {
-        ar->mapped = cb_pages_round(need.arena);
-        ar->base = ar->mapped == SIZE_MAX ? NULL : cb_pages_map(ar->mapped);
-        if (!ar->base) {
-            cb_free(a, ar, sizeof *ar);
-            return cb_fail(err, CUBED_E_NOMEM, "the machine has no %zu bytes for an arena",
-                           need.arena);
-        }
-        /* Huge pages spare page faults; a kernel without them only declines. */
-        if (ar->mapped >= (size_t)4 << 20) (void)madvise(ar->base, ar->mapped, MADV_HUGEPAGE);
-        POISON(ar->base, ar->mapped);
+    /* One page at least, so that empty buffers have an address. */
+    ar->mapped = cb_pages_round(cb_max_size(need.arena, 1));
+    ar->base = ar->mapped == SIZE_MAX ? NULL : cb_pages_map(ar->mapped);
+    if (!ar->base) {
+        cb_free(a, ar, sizeof *ar);
+        return cb_fail(err, CUBED_E_NOMEM, "the machine has no %zu bytes for an arena", need.arena);
     }
+    /* Huge pages spare page faults; a kernel without them only declines. */
+    if (ar->mapped >= (size_t)4 << 20) (void)madvise(ar->base, ar->mapped, MADV_HUGEPAGE);
+    POISON(ar->base, ar->mapped);
     *out = ar;
     return CUBED_OK;
 }

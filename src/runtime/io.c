@@ -78,10 +78,11 @@ static cubed_status open_nodes(cb_io *io, cubed_error *err)
             CB_TRY(open_work(io, err));
             continue;
         }
-        x->nchunks = (size_t)cb_grid_count(&n->grid);
-        x->chunks = cb_alloc_zero(a, x->nchunks * sizeof *x->chunks);
+        size_t nchunks = (size_t)cb_grid_count(&n->grid);
+        x->chunks = cb_alloc_zero(a, nchunks * sizeof *x->chunks);
         if (!x->chunks)
-            return cb_fail(err, CUBED_E_NOMEM, "no memory for a table of %zu chunks", x->nchunks);
+            return cb_fail(err, CUBED_E_NOMEM, "no memory for a table of %zu chunks", nchunks);
+        x->nchunks = nchunks;
     }
     return CUBED_OK;
 }

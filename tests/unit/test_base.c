@@ -1,0 +1,255 @@
+/* The ground: errors, zones, byte strings under failing allocation, JSON, arenas, budgets, stores. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/pool.h"
+#include "mem/arena.h"
+#include "mem/pages.h"
+#include "store/store.h"
+
+static void test_errors(void **state)
+{
+    (void)state;
+    cubed_error err = CUBED_ERROR_INIT;
+    assert_int_equal(cb_fail(&err, CUBED_E_ARG, "x is %d", 7), CUBED_E_ARG);
+    assert_int_equal(cb_context(&err, CUBED_E_ARG, "task %d", 3), CUBED_E_ARG);
+    assert_string_equal(err.message, "task 3: x is 7");
+    assert_int_equal(cb_fail_errno(&err, ENOENT, "f"), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_fail_errno(&err, ENOSPC, "f"), CUBED_E_IO);
+    assert_int_equal(err.os_errno, ENOSPC);
+    assert_int_equal(cb_fail(NULL, CUBED_E_IO, "nobody listens"), CUBED_E_IO);
+    for (int s = CUBED_OK; s <= CUBED_E_INTERNAL; s++)
+        assert_string_not_equal(cubed_status_str((cubed_status)s), "unknown status");
+}
+
+/* Fails the call number `at`, and checks that blocks come back with the size they had. */
+typedef struct counted {
+    int at, calls;
+    size_t live;
+} counted;
+
+static void *counted_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
+{
+    counted *c = ctx;
+    if (++c->calls == c->at) return NULL;
+    void *p = cb_system_allocator.resize(NULL, ptr, old_size, new_size);
+    if (p) c->live += new_size - (ptr ? old_size : 0);
+    return p;
+}
+
+static void counted_free(void *ctx, void *ptr, size_t size)
+{
+    counted *c = ctx;
+    c->live -= size;
+    cb_system_allocator.free(NULL, ptr, size);
+}
+
+static bool build_something(const cubed_allocator *a)
+{
+    cb_zone *z;
+    cb_buf b;
+    bool ok = cb_zone_new(a, &z, NULL) == CUBED_OK;
+    if (!ok) return false;
+    cb_buf_init(&b, a);
+    for (int i = 0; i < 300 && ok; i++) {
+        char *s = cb_zone_alloc(z, (size_t)i * 13 % 700);
+        ok = s != NULL;
+        if (ok && i * 13 % 700 > 0) s[i * 13 % 700 - 1] = 1;
+        cb_buf_printf(&b, "%d,", i);
+    }
+    ok = ok && !b.failed && b.size > 600 && strncmp(b.data, "0,1,2,", 6) == 0;
+    cb_buf_free(&b);
+    cb_zone_free(z);
+    return ok;
+}
+
+static void test_every_allocation_may_fail(void **state)
+{
+    (void)state;
+    for (int at = 1; at < 1000; at++) {
+        counted c = {.at = at};
+        cubed_allocator a = {&c, counted_resize, counted_free};
+        bool ok = build_something(&a);
+        assert_int_equal(c.live, 0);
+        if (ok) {
+            assert_true(c.calls < at && at > 10);
+            return;
+        }
+    }
+    fail_msg("never succeeded");
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"a\": NaN, \"b\": [-Infinity, 1], \"NaN\": \"x NaN \\\" NaN\"}";
+    json_t *doc;
+    cubed_error err = CUBED_ERROR_INIT;
+    assert_int_equal(cb_json_parse("t", text, strlen(text), &doc, &err), CUBED_OK);
+    assert_string_equal(json_string_value(json_object_get(doc, "a")), "NaN");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(doc, "b"), 0)),
+                        "-Infinity");
+    assert_string_equal(json_string_value(json_object_get(doc, "NaN")), "x NaN \" NaN");
+    int64_t list[CUBED_MAX_NDIM], n64;
+    int n;
+    assert_int_equal(cb_json_get_ints("t", doc, "b", 0, &n, list, &err), CUBED_E_FORMAT);
+    assert_int_equal(cb_json_get_int("t", doc, "c", &n64, &err), CUBED_E_FORMAT);
+    assert_non_null(strstr(err.message, "\"c\" must be an integer, is missing"));
+    json_decref(doc);
+    assert_int_equal(cb_json_parse("t", "{\"a\": }", 7, &doc, &err), CUBED_E_FORMAT);
+}
+
+static void test_arena(void **state)
+{
+    (void)state;
+    cb_arena *ar;
+    void *a, *b;
+    cubed_error err = CUBED_ERROR_INIT;
+    assert_int_equal(cb_arena_new(&cb_system_allocator, (cb_need){256, 100}, &ar, &err), CUBED_OK);
+    assert_int_equal(cb_arena_alloc(ar, 1, "a", &a, &err), CUBED_OK);
+    size_t mark = cb_arena_mark(ar);
+    assert_int_equal(cb_arena_alloc(ar, 192, "b", &b, &err), CUBED_OK);
+    assert_int_equal((uintptr_t)b % CB_ARENA_ALIGN, 0);
+    memset(b, 1, 192);
+    assert_int_equal(cb_arena_alloc(ar, 1, "c", &b, &err), CUBED_E_BUDGET);
+    assert_int_equal(cb_arena_charge(ar, 101, "lib", &err), CUBED_E_BUDGET);
+    assert_int_equal(cb_arena_charge(ar, 100, "lib", &err), CUBED_OK);
+    assert_int_equal(cb_arena_high_water(ar), 356);
+    cb_arena_uncharge(ar, 100);
+    cb_arena_release(ar, mark);
+    cb_arena_reset_high_water(ar);
+    assert_int_equal(cb_arena_high_water(ar), 64);
+    cb_arena_free(ar);
+    assert_int_equal(cb_arena_new(&cb_system_allocator, (cb_need){0, 0}, &ar, &err), CUBED_OK);
+    assert_int_equal(cb_arena_alloc(ar, 0, "nothing", &a, &err), CUBED_OK);
+    assert_int_equal(cb_arena_alloc(ar, 1, "one", &a, &err), CUBED_E_BUDGET);
+    cb_arena_free(ar);
+}
+
+enum { TAKERS = 4, TAKES = 20000 };
+
+static void take_and_give(void *ctx, unsigned index)
+{
+    cb_budget *b = ctx;
+    for (int i = 0; i < TAKES; i++) {
+        if (cb_budget_take(b, index + 1)) cb_budget_give(b, index + 1);
+    }
+}
+
+static void test_budget_and_pool(void **state)
+{
+    (void)state;
+    cb_budget b;
+    cb_pool *pool;
+    cb_budget_init(&b, 8);
+    assert_int_equal(
+        cb_pool_start(&cb_system_allocator, TAKERS, 0, take_and_give, NULL, &b, &pool, NULL),
+        CUBED_OK);
+    cb_pool_join(pool);
+    assert_int_equal(b.used, 0);
+    assert_true(b.high_water <= 8 && b.high_water > 0);
+    assert_false(cb_budget_take(&b, 9));
+    assert_false(cb_budget_take(&b, SIZE_MAX));
+    assert_true(cb_machine_memory() > 1 << 20);
+    assert_true(cb_peak_rss() >= cb_current_rss() / 2);
+}
+
+static void test_keys(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"", "/a", "a/", "a//b", ".", "..", "a/../b", "./a", "a/."};
+    char key[16];
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(cb_key_check(bad[i], NULL), CUBED_E_ARG);
+    assert_int_equal(cb_key_check("a/b.c/..d", NULL), CUBED_OK);
+    assert_int_equal(cb_key_join(key, sizeof key, "a", "b/c", NULL), CUBED_OK);
+    assert_string_equal(key, "a/b/c");
+    assert_int_equal(cb_key_join(key, sizeof key, "", "zarr.json", NULL), CUBED_OK);
+    assert_int_equal(cb_key_join(key, sizeof key, "0123456789", "01234", NULL), CUBED_E_ARG);
+    assert_int_equal(cb_key_join(key, sizeof key, "..", "a", NULL), CUBED_E_ARG);
+}
+
+static cubed_status count_key(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    size_t *n = ctx;
+    (void)err;
+    *n += size + (strstr(key, "tmp") ? 1000 : 0);
+    return CUBED_OK;
+}
+
+static void use_store(cubed_store *s)
+{
+    char buf[8];
+    size_t got = 0, listed = 0;
+    uint64_t size;
+    bool there;
+    assert_int_equal(cb_store_get(s, "a/x", 0, buf, 8, &got, NULL), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_store_put(s, "a/x", "12345", 5, NULL), CUBED_OK);
+    assert_int_equal(cb_store_put(s, "a/x", "abc", 3, NULL), CUBED_OK);
+    assert_int_equal(cb_store_put(s, "a/b/y", "", 0, NULL), CUBED_OK);
+    assert_int_equal(cb_store_put(s, "az", "1", 1, NULL), CUBED_OK);
+    assert_int_equal(cb_store_get(s, "a/x", 1, buf, 8, &got, NULL), CUBED_OK);
+    assert_int_equal(got, 2);
+    assert_memory_equal(buf, "bc", 2);
+    assert_int_equal(cb_store_get(s, "a/x", 9, buf, 8, &got, NULL), CUBED_OK);
+    assert_int_equal(got, 0);
+    assert_int_equal(cb_store_size(s, "a/x", &size, NULL), CUBED_OK);
+    assert_int_equal(size, 3);
+    assert_int_equal(cb_store_size(s, "a", &size, NULL), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_store_list(s, "a", count_key, &listed, NULL), CUBED_OK);
+    assert_int_equal(listed, 3); /* not az, and no temporary file */
+    assert_int_equal(cb_store_clear(s, "a", NULL), CUBED_OK);
+    assert_int_equal(cb_store_exists(s, "a/x", &there, NULL), CUBED_OK);
+    assert_false(there);
+    assert_int_equal(cb_store_del(s, "a/x", NULL), CUBED_OK);
+    assert_int_equal(cb_store_exists(s, "az", &there, NULL), CUBED_OK);
+    assert_true(there);
+    assert_int_equal(cb_store_clear(s, "", NULL), CUBED_OK);
+    assert_int_equal(cb_store_put(s, "../x", "1", 1, NULL), CUBED_E_ARG);
+}
+
+static void test_stores(void **state)
+{
+    (void)state;
+    cubed_store *s;
+    char dir[] = "/tmp/cubed-test-XXXXXX";
+    assert_int_equal(cb_store_open_memory(&cb_system_allocator, "m", &s, NULL), CUBED_OK);
+    use_store(s);
+    cb_store_close(s);
+    assert_non_null(mkdtemp(dir));
+    for (int durable = 0; durable < 2; durable++) {
+        assert_int_equal(cb_store_open_local(&cb_system_allocator, dir, durable, &s, NULL),
+                         CUBED_OK);
+        use_store(s);
+        cb_store_close(s);
+    }
+    assert_int_equal(rmdir(dir), 0); /* clearing left no directories */
+    assert_int_equal(cb_store_open(&cb_system_allocator, "s3://b/x", &s, NULL),
+                     CUBED_E_UNSUPPORTED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_budget_and_pool),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_stores),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+/* Geometry, the bytes of plans, and faults while planning and running. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "cubed/cubed.h"
+#include "plan/fold.h"
+#include "plan/geom.h"
+#include "plan/plan.h"
+
+static void test_grids(void **state)
+{
+    (void)state;
+    /* Every position lies in the chunk that find() says, chunks follow each other. */
+    for (int64_t extent = 0; extent < 12; extent++) {
+        for (int64_t chunk = 1; chunk < 6; chunk++) {
+            for (int64_t first = 1; first <= chunk; first++) {
+                cb_axis a = {extent, first, chunk};
+                int64_t n = cb_axis_count(&a), at = 0;
+                for (int64_t i = 0; i < n; i++) {
+                    assert_int_equal(cb_axis_lo(&a, i), at);
+                    assert_true(cb_axis_hi(&a, i) > at);
+                    for (at = cb_axis_lo(&a, i); at < cb_axis_hi(&a, i); at++)
+                        assert_int_equal(cb_axis_find(&a, at), i);
+                }
+                assert_int_equal(at, extent);
+            }
+        }
+    }
+}
+
+static void test_maps(void **state)
+{
+    (void)state;
+    /* x[::-2] of a reversed axis of 9: source = 8 - (8 - 2j) */
+    cb_map flip = cb_map_identity(1), step = cb_map_identity(1);
+    flip.dim[0].offset = 8;
+    flip.dim[0].stride = -1;
+    step.dim[0].offset = 8;
+    step.dim[0].stride = -2;
+    cb_map both = cb_map_compose(&flip, &step);
+    cb_box domain = {1, {1}, {4}}, source;
+    cb_map_image(&both, &domain, &source);
+    assert_int_equal(source.lo[0], 2);
+    assert_int_equal(source.hi[0], 7);
+    assert_false(cb_map_is_identity(&both));
+}
+
+static void test_fold_levels(void **state)
+{
+    (void)state;
+    assert_int_equal(cb_fold_levels(0), 1);
+    assert_int_equal(cb_fold_levels(16), 1);
+    assert_int_equal(cb_fold_levels(17), 2);
+    assert_int_equal(cb_fold_levels(256), 2);
+    assert_int_equal(cb_fold_levels(257), 3);
+}
+
+/* mean over rows of x*x + index, and the rows' deviations from it, as one plan. */
+typedef struct sample {
+    double x[6][50], mean[50], off[6][50];
+} sample;
+
+static cubed_status make_plan(cubed_context *ctx, sample *s, bool optimize, cubed_plan **plan,
+                              cubed_error *err)
+{
+    const int64_t shape[2] = {6, 50}, chunks[2] = {2, 16};
+    cubed_array *x = NULL, *sq = NULL, *mean = NULL, *off = NULL;
+    cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
+    cubed_plan_options po = CUBED_PLAN_OPTIONS_INIT;
+    const int axis = 0;
+    o.axes = &axis;
+    o.naxes = 1;
+    po.allowed_mem = (uint64_t)32 << 20;
+    po.max_workers = 2;
+    po.optimize = optimize;
+    cubed_status st =
+        cubed_array_from_memory(ctx, CUBED_FLOAT64, 2, shape, NULL, chunks, s->x, &x, err);
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_SQUARE, &x, 1, &sq, err);
+    if (st == CUBED_OK) st = cubed_reduce(CUBED_FOLD_MEAN, sq, &o, &mean, err);
+    cubed_array *args[2] = {sq, mean};
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_SUBTRACT, args, 2, &off, err);
+    cubed_target t[2] = {{.array = mean, .data = s->mean}, {.array = off, .data = s->off}};
+    if (st == CUBED_OK) st = cubed_plan_new(ctx, t, 2, &po, plan, err);
+    cubed_array_unref(x);
+    cubed_array_unref(sq);
+    cubed_array_unref(mean);
+    cubed_array_unref(off);
+    return st;
+}
+
+static void fill(sample *s)
+{
+    memset(s, 0, sizeof *s);
+    for (int i = 0; i < 6; i++) {
+        for (int j = 0; j < 50; j++) s->x[i][j] = 0.25 * (i - 2) + j * 0.125;
+    }
+}
+
+static void check(const sample *s)
+{
+    for (int j = 0; j < 50; j++) {
+        double sum = 0;
+        for (int i = 0; i < 6; i++) sum += s->x[i][j] * s->x[i][j];
+        assert_true(s->mean[j] == sum / 6);
+        for (int i = 0; i < 6; i++) assert_true(s->off[i][j] == s->x[i][j] * s->x[i][j] - sum / 6);
+    }
+}
+
+static void test_run(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        sample s;
+        cubed_context *ctx;
+        cubed_plan *plan;
+        cubed_error err = CUBED_ERROR_INIT;
+        cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+        cubed_run_stats stats;
+        fill(&s);
+        o.executor = k & 1 ? "threads" : "single-threaded";
+        assert_int_equal(cubed_context_new(NULL, &ctx, NULL), CUBED_OK);
+        if (make_plan(ctx, &s, k < 2, &plan, &err) != CUBED_OK) fail_msg("%s", err.message);
+        if (cubed_run(plan, &o, &stats, &err) != CUBED_OK) fail_msg("%s", err.message);
+        check(&s);
+        assert_true(stats.measured_mem <= stats.projected_mem && stats.measured_mem > 0);
+        o.executor = "nobody";
+        assert_int_equal(cubed_run(plan, &o, &stats, &err), CUBED_E_ARG);
+        cubed_plan_unref(plan);
+        cubed_context_unref(ctx);
+    }
+}
+
+/* Every truncation and every flipped bit of a plan is refused or gives a plan that can be freed;
+ * with a right checksum, too, the reader has to hold. */
+static void test_damaged_bytes(void **state)
+{
+    (void)state;
+    sample s;
+    cubed_context *ctx;
+    cubed_plan *plan, *loaded;
+    cubed_error err = CUBED_ERROR_INIT;
+    void *bytes;
+    size_t size;
+    fill(&s);
+    assert_int_equal(cubed_context_new(NULL, &ctx, NULL), CUBED_OK);
+    assert_int_equal(make_plan(ctx, &s, true, &plan, &err), CUBED_OK);
+    assert_int_equal(cubed_plan_save(plan, &bytes, &size, &err), CUBED_OK);
+    assert_int_equal(cubed_plan_load(ctx, bytes, size, &loaded, &err), CUBED_OK);
+    assert_int_equal(cubed_plan_bind_result(loaded, 0, s.mean, sizeof s.mean, &err), CUBED_OK);
+    assert_int_equal(cubed_plan_bind_result(loaded, 1, s.off, 8, &err), CUBED_E_ARG);
+    assert_int_equal(cubed_run(loaded, NULL, NULL, &err), CUBED_E_ARG); /* one is not bound */
+    assert_int_equal(cubed_plan_bind_result(loaded, 1, s.off, sizeof s.off, &err), CUBED_OK);
+    assert_int_equal(cubed_run(loaded, NULL, NULL, &err), CUBED_OK);
+    check(&s);
+    cubed_plan_unref(loaded);
+    for (size_t n = 0; n < size; n += 1 + n / 64)
+        assert_int_not_equal(cubed_plan_load(ctx, bytes, n, &loaded, &err), CUBED_OK);
+    uint8_t *copy = malloc(size);
+    for (size_t bit = 0; bit < 8 * size; bit += bit < 2048 ? 1 : 61) {
+        memcpy(copy, bytes, size);
+        copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        assert_int_not_equal(cubed_plan_load(ctx, copy, size, &loaded, &err), CUBED_OK);
+    }
+    free(copy);
+    cubed_plan_free_bytes(plan, bytes, size);
+    cubed_plan_unref(plan);
+    cubed_context_unref(ctx);
+}
+
+typedef struct failing {
+    long at, calls;
+} failing;
+
+static void *failing_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
+{
+    failing *f = ctx;
+    if (__atomic_add_fetch(&f->calls, 1, __ATOMIC_RELAXED) == f->at) return NULL;
+    return cb_system_allocator.resize(NULL, ptr, old_size, new_size);
+}
+
+static void failing_free(void *ctx, void *ptr, size_t size)
+{
+    (void)ctx;
+    cb_system_allocator.free(NULL, ptr, size);
+}
+
+/* Whatever allocation fails, planning and running end with CUBED_E_NOMEM and free what they took (the
+ * address sanitizer watches); without failure the result is right. */
+static void test_every_allocation_may_fail(void **state)
+{
+    (void)state;
+    for (long at = 1; at < 5000; at++) {
+        sample s;
+        failing f = {.at = at};
+        cubed_allocator a = {&f, failing_resize, failing_free};
+        cubed_context_options co = CUBED_CONTEXT_OPTIONS_INIT;
+        cubed_context *ctx = NULL;
+        cubed_plan *plan = NULL;
+        cubed_error err = CUBED_ERROR_INIT;
+        fill(&s);
+        co.allocator = &a;
+        cubed_status st = cubed_context_new(&co, &ctx, &err);
+        if (st == CUBED_OK) st = make_plan(ctx, &s, true, &plan, &err);
+        if (st == CUBED_OK) st = cubed_run(plan, NULL, NULL, &err);
+        cubed_plan_unref(plan);
+        cubed_context_unref(ctx);
+        if (f.calls < at) {
+            assert_int_equal(st, CUBED_OK);
+            check(&s);
+            assert_true(at > 50);
+            return;
+        }
+        assert_true(st == CUBED_E_NOMEM || st == CUBED_OK); /* OK: only an optimisation was lost */
+    }
+    fail_msg("never succeeded");
+}
+
+/* Bandwidth-bound work in place: results in the caller's memory take no arena but registers. */
+static void test_strided_memory(void **state)
+{
+    (void)state;
+    double data[40], out[2][5];
+    const int64_t shape[2] = {2, 5}, strides[2] = {160, -16};
+    cubed_context *ctx;
+    cubed_array *x;
+    cubed_plan *plan;
+    cubed_error err = CUBED_ERROR_INIT;
+    for (int i = 0; i < 40; i++) data[i] = i;
+    assert_int_equal(cubed_context_new(NULL, &ctx, NULL), CUBED_OK);
+    assert_int_equal(
+        cubed_array_from_memory(ctx, CUBED_FLOAT64, 2, shape, strides, NULL, data + 8, &x, &err),
+        CUBED_OK);
+    cubed_target t = {.array = x, .data = out};
+    if (cubed_plan_new(ctx, &t, 1, NULL, &plan, &err) != CUBED_OK) fail_msg("%s", err.message);
+    if (cubed_run(plan, NULL, NULL, &err) != CUBED_OK) fail_msg("%s", err.message);
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 5; j++) assert_true(out[i][j] == 8 + 20 * i - 2 * j);
+    }
+    cubed_plan_unref(plan);
+    cubed_array_unref(x);
+    cubed_context_unref(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_grids),          cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_fold_levels),    cmocka_unit_test(test_run),
+        cmocka_unit_test(test_damaged_bytes),  cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_strided_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
