@@ -162,7 +162,7 @@ static void test_damaged_bytes(void **state)
     cubed_plan_unref(loaded);
     for (size_t n = 0; n < size; n += 1 + n / 64)
         assert_int_not_equal(cubed_plan_load(ctx, bytes, n, &loaded, &err), CUBED_OK);
-    uint8_t *copy = malloc(size);
+    uint8_t *copy = malloc(size + 1);
     for (size_t bit = 0; bit < 8 * size; bit += bit < 2048 ? 1 : 61) {
         memcpy(copy, bytes, size);
         copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
