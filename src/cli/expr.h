@@ -31,6 +31,7 @@ typedef struct expr {
     char *text; /* NAME, STRING, CALL, KEYWORD, ASSIGN */
     int64_t integer;
     double re, im;
+    int height; /* longest way down to a leaf */
     int n;
     struct expr **child;
 } expr;
@@ -62,7 +63,7 @@ CUBED_MUST_CHECK cubed_status expr_build(cubed_context *ctx, const char *text,
                                          cubed_error *err);
 void expr_vars_free(expr_var *vars, int n);
 
-/* "message at column 8:\n  u*w\n    ^" */
+/* "at column 3: message\n  u*w\n    ^"; always returns `status`. */
 cubed_status expr_fail(cubed_error *err, cubed_status status, const char *text, int at,
                        const char *fmt, ...) CUBED_PRINTF(5, 6);
 

@@ -8,32 +8,55 @@
 #include "cli.h"
 #include "expr.h"
 
-#define MAX_DEPTH 200
-#define MAX_NODES 100000
+/* What untrusted text may cost. Depth is that of brackets and signs, height that of the tree, which
+ * a long sum makes, too: all who walk trees recurse that far. */
+#define MAX_DEPTH  200
+#define MAX_HEIGHT 1000
+#define MAX_NODES  100000
 
 typedef struct parser {
     const char *text;
     int at; /* of the next token's first character */
     int depth, nodes;
+    int brackets; /* open ones: newlines between them are spaces */
     cubed_error *err;
     cubed_status status;
 } parser;
 
+static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
+
+/* Characters, not bytes, from `from` to `to`. */
+static int count_characters(const char *text, int from, int to)
+{
+    int n = 0;
+    for (int i = from; i < to; i++) n += !is_continuation(text[i]);
+    return n;
+}
+
 cubed_status expr_fail(cubed_error *err, cubed_status status, const char *text, int at,
                        const char *fmt, ...)
 {
+    enum { AROUND = 60 }; /* so much of a long line is shown to either side */
     if (!err) return status;
-    char what[600];
+    char what[600], where[48], line[2 * AROUND + 1];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
-    /* The line that the place is on, at most 60 characters to either side. */
-    int start = at, end = at;
-    while (start > 0 && text[start - 1] != '\n' && at - start < 60) start--;
-    while (text[end] && text[end] != '\n' && end - at < 60) end++;
-    snprintf(err->message, sizeof err->message, "%s, at column %d:\n  %.*s\n  %*s^", what, at + 1,
-             end - start, text + start, at - start, "");
+    int start = at, lines = 1, n = 0;
+    while (start > 0 && text[start - 1] != '\n') start--;
+    for (int i = 0; i < start; i++) lines += text[i] == '\n';
+    int column = count_characters(text, start, at) + 1;
+    if (lines > 1 || strchr(text, '\n'))
+        snprintf(where, sizeof where, "line %d, column %d", lines, column);
+    else
+        snprintf(where, sizeof where, "column %d", column);
+    if (at - start > AROUND) start = at - AROUND;
+    while (start < at && is_continuation(text[start])) start++;
+    for (int i = start; text[i] && text[i] != '\n' && i < at + AROUND; i++)
+        line[n++] = (char)((unsigned char)text[i] < ' ' || text[i] == 127 ? ' ' : text[i]);
+    snprintf(err->message, sizeof err->message, "at %s: %s\n  %.*s\n  %*s^", where, what, n, line,
+             count_characters(text, start, at), "");
     err->status = status;
     err->os_errno = 0;
     return status;
@@ -47,7 +70,10 @@ static void fail(parser *p, const char *what)
 
 static void skip_space(parser *p)
 {
-    while (p->text[p->at] == ' ' || p->text[p->at] == '\t' || p->text[p->at] == '\r') p->at++;
+    for (;; p->at++) {
+        char c = p->text[p->at];
+        if (c != ' ' && c != '\t' && c != '\r' && (c != '\n' || !p->brackets)) return;
+    }
 }
 
 static bool accept(parser *p, const char *token)
@@ -90,8 +116,10 @@ void expr_free(expr **list, int n)
     cli_free(list);
 }
 
-static void add_child(expr *e, expr *child)
+static void add_child(parser *p, expr *e, expr *child)
 {
+    if (child->height >= e->height) e->height = child->height + 1;
+    if (e->height > MAX_HEIGHT) fail(p, "the expression is too long: name parts of it with name =");
     e->child = cli_resize(e->child, (size_t)(e->n + 1) * sizeof *e->child);
     e->child[e->n++] = child;
 }
@@ -114,17 +142,18 @@ static expr *parse_number(parser *p)
     e->integer = strtoll(s, &int_end, 10);
     bool overflow = errno == ERANGE;
     e->re = strtod(s, &end);
-    if (end > int_end || overflow) e->kind = EXPR_FLOAT;
-    if (e->kind == EXPR_INT) {
-        end = int_end;
-        e->re = (double)e->integer;
+    if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
+        fail(p, "numbers are decimal");
+        return e;
     }
+    if (end > int_end) e->kind = EXPR_FLOAT;
     if (*end == 'j' || *end == 'J') {
         e->kind = EXPR_COMPLEX;
         e->im = e->re;
         e->re = 0;
         end++;
     }
+    if (e->kind == EXPR_INT && overflow) fail(p, "beyond int64: write it as a float");
     p->at += (int)(end - s);
     if (isalnum((unsigned char)*end) || *end == '_') fail(p, "a number runs into a name");
     return e;
@@ -149,23 +178,25 @@ static expr *parse_string(parser *p)
 static void parse_list(parser *p, expr *into, const char *close, bool *comma)
 {
     bool any = false;
+    p->brackets++;
     while (p->status == CUBED_OK && !accept(p, close)) {
         if (any) {
             expect(p, ",", "expected a comma or the closing bracket");
             if (comma) *comma = true;
-            if (accept(p, close)) return;
+            if (accept(p, close)) break;
         }
         any = true;
         expr *e = parse_binary(p, 0);
         if (e && e->kind == EXPR_NAME && accept(p, "=")) {
             e->kind = EXPR_KEYWORD;
-            add_child(into, e);
+            add_child(p, into, e);
             expr *value = parse_binary(p, 0);
-            if (value) add_child(e, value);
+            if (value) add_child(p, e, value);
             continue;
         }
-        if (e) add_child(into, e);
+        if (e) add_child(p, into, e);
     }
+    p->brackets--;
 }
 
 static expr *parse_index_item(parser *p)
@@ -187,7 +218,7 @@ static expr *parse_index_item(parser *p)
         return part[0];
     }
     expr *e = new_node(p, EXPR_SLICE, at);
-    for (int i = 0; i < 3; i++) add_child(e, part[i] ? part[i] : new_node(p, EXPR_NONE, at));
+    for (int i = 0; i < 3; i++) add_child(p, e, part[i] ? part[i] : new_node(p, EXPR_NONE, at));
     return e;
 }
 
@@ -198,14 +229,17 @@ static expr *parse_postfix(parser *p, expr *e)
         int at = p->at;
         if (!accept(p, "[")) return e;
         expr *x = new_node(p, EXPR_INDEX, at);
-        add_child(x, e);
+        add_child(p, x, e);
         e = x;
+        p->brackets++;
         do {
             expr *item = parse_index_item(p);
-            if (item) add_child(e, item);
+            if (item) add_child(p, e, item);
+            if (p->status != CUBED_OK || !accept(p, ",")) break;
             skip_space(p);
-        } while (p->status == CUBED_OK && accept(p, ",") && p->text[p->at] != ']');
-        expect(p, "]", "expected ]");
+        } while (p->text[p->at] != ']');
+        expect(p, "]", "expected a comma or ]");
+        p->brackets--;
         if (p->status != CUBED_OK) return e;
     }
 }
@@ -263,7 +297,7 @@ static expr *unary(parser *p, char op, int at, int power)
     expr *e = new_node(p, EXPR_UNARY, at);
     e->op = op;
     expr *x = parse_binary(p, power);
-    if (x) add_child(e, x);
+    if (x) add_child(p, e, x);
     return e;
 }
 
@@ -308,9 +342,9 @@ static expr *parse_binary(parser *p, int power)
         compared = compared || operators[i].left == 20;
         expr *e = new_node(p, EXPR_BINARY, at);
         e->op = operators[i].op;
-        add_child(e, left);
+        add_child(p, e, left);
         expr *right = parse_binary(p, operators[i].right - 1);
-        if (right) add_child(e, right);
+        if (right) add_child(p, e, right);
         left = e;
     }
     p->depth--;
@@ -327,7 +361,7 @@ static expr *parse_statement(parser *p)
             expr *e = new_node(p, EXPR_ASSIGN, start);
             e->text = name;
             expr *value = parse_binary(p, 0);
-            if (value) add_child(e, value);
+            if (value) add_child(p, e, value);
             return e;
         }
         cli_free(name);
