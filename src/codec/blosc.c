@@ -86,7 +86,12 @@ static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, si
  * leaves room for other versions. The chunk's header is checked against this before decoding. */
 static size_t block_bound(const cubed_codec_conf *conf, size_t raw_size)
 {
-    size_t most = conf->i[2] ? (size_t)conf->i[2] : (size_t)2 << 20;
+    size_t most = (size_t)2 << 20;
+    /* A stated size is per byte of an element where blocks are split by bytes, up to the same
+     * limit. */
+    if (conf->i[2])
+        most = cb_max_size((size_t)conf->i[2],
+                           cb_min_size((size_t)conf->i[2] * (size_t)conf->i[3], most));
     return cb_min_size(cb_max_size(raw_size, 256), cb_max_size(most, 256));
 }
 

@@ -113,8 +113,12 @@ static void test_damage(void **state)
         uint64_t data[6 * 7 * 8], back[6 * 7 * 8];
         size_t bound = cb_codec_chain_bound(&c);
         uint8_t *bytes = malloc(bound);
-        (void)cb_arena_new(&cb_system_allocator, cb_codec_chain_encode_need(&c), &enc, NULL);
-        (void)cb_arena_new(&cb_system_allocator, cb_codec_chain_decode_need(&c), &dec, NULL);
+        assert_int_equal(
+            cb_arena_new(&cb_system_allocator, cb_codec_chain_encode_need(&c), &enc, NULL),
+            CUBED_OK);
+        assert_int_equal(
+            cb_arena_new(&cb_system_allocator, cb_codec_chain_decode_need(&c), &dec, NULL),
+            CUBED_OK);
         make_data(data, 6 * 7 * 8, false);
         assert_int_equal(cb_codec_chain_encode(&c, data, bytes, &got, enc, NULL), CUBED_OK);
         for (size_t n = 0; n < got; n += 1 + got / 97)
