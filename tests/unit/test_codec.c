@@ -119,7 +119,7 @@ static void test_damage(void **state)
         assert_int_equal(
             cb_arena_new(&cb_system_allocator, cb_codec_chain_decode_need(&c), &dec, NULL),
             CUBED_OK);
-        make_data(data, 6 * 7 * 8, false);
+        make_data(data, sizeof data / sizeof *data, false);
         assert_int_equal(cb_codec_chain_encode(&c, data, bytes, &got, enc, NULL), CUBED_OK);
         for (size_t n = 0; n < got; n += 1 + got / 97)
             assert_int_not_equal(cb_codec_chain_decode(&c, bytes, n, back, dec, NULL), CUBED_OK);
