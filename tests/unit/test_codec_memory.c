@@ -61,7 +61,6 @@ void free(void *p)
     if (counter.on && p) counter.now -= malloc_usable_size(p);
     __libc_free(p);
 }
-/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 static void start_counting(void)
 {
