@@ -373,7 +373,7 @@ static void bring_loads(cb_vm *vm, int64_t p, size_t n)
         switch (l->how) {
         case LOAD_DIRECT:
             vm->value[v] = l->at + (size_t)p * l->size;
-            /* The vector after this one: longer distances were slower, none lost up to a third. */
+            /* The vector after this one; four or eight ahead were slower in bench/memory_bench.c. */
             prefetch(l->at + ((size_t)p + CB_VECTOR) * l->size, n * l->size);
             break;
         case LOAD_GATHER:
