@@ -1,15 +1,38 @@
 #include "base/json.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
+
+/* U+FDD0, which Unicode keeps for such inside uses. */
+#define BIG "\xEF\xB7\x90"
+enum { BIG_SIZE = sizeof BIG - 1 };
+
+const char *cb_json_big(const json_t *v)
+{
+    const char *s = json_string_value(v);
+    if (!s || strncmp(s, BIG, BIG_SIZE) != 0) return NULL;
+    s += BIG_SIZE;
+    size_t sign = *s == '-', digits = strspn(s + sign, "0123456789");
+    return digits > 0 && s[sign + digits] == 0 ? s : NULL;
+}
+
+json_t *cb_json_uint64(uint64_t v)
+{
+    char text[BIG_SIZE + 24];
+    if (v <= INT64_MAX) return json_integer((json_int_t)v);
+    snprintf(text, sizeof text, BIG "%" PRIu64, v);
+    return json_string(text);
+}
 
 static const char *type_name(const json_t *v)
 {
     if (!v) return "missing";
+    if (cb_json_big(v)) return "an integer of more than 64 bits";
     switch (json_typeof(v)) {
     case JSON_OBJECT: return "an object";
     case JSON_ARRAY: return "a list";
@@ -21,38 +44,124 @@ static const char *type_name(const json_t *v)
     }
 }
 
-/* Python's json writes the tokens NaN, Infinity and -Infinity, which are not JSON. Outside strings
- * they become strings. */
-static void quote_constants(const char *text, size_t size, cb_buf *out)
+/* Behind the number that starts at text[0]. *big: it is an integer that int64 cannot hold. */
+static const char *skip_number(const char *text, const char *end, bool *big)
+{
+    const char *p = text + (*text == '-');
+    size_t digits = 0;
+    char copy[24];
+    *big = false;
+    while (p + digits < end && p[digits] >= '0' && p[digits] <= '9') digits++;
+    const char *behind = p + digits;
+    if (behind < end && (*behind == '.' || *behind == 'e' || *behind == 'E')) {
+        while (behind < end && *behind && strchr("0123456789.eE+-", *behind)) behind++;
+    } else if (digits >= 19 && *p != '0') {
+        size_t n = (size_t)(behind - text);
+        *big = n >= sizeof copy;
+        if (!*big) {
+            memcpy(copy, text, n);
+            copy[n] = 0;
+            errno = 0;
+            (void)strtoll(copy, NULL, 10);
+            *big = errno == ERANGE;
+        }
+    }
+    return behind > text ? behind : text + 1;
+}
+
+static bool is_key(const char *behind, const char *end)
+{
+    while (behind < end &&
+           (*behind == ' ' || *behind == '\n' || *behind == '\t' || *behind == '\r'))
+        behind++;
+    return behind < end && *behind == ':';
+}
+
+static const char *behind_constant(const char *text, const char *end)
 {
     static const char *const tokens[] = {"-Infinity", "Infinity", "NaN"};
+    for (int k = 0; k < 3; k++) {
+        size_t n = strlen(tokens[k]);
+        if ((size_t)(end - text) >= n && memcmp(text, tokens[k], n) == 0) return text + n;
+    }
+    return NULL;
+}
+
+/* Python's json writes the tokens NaN, Infinity and -Infinity, which are not JSON, and integers of
+ * any size. Outside strings they become strings. */
+static void quote_constants(const char *text, size_t size, cb_buf *out)
+{
+    const char *p = text, *copied = text, *end = text + size;
     bool in_string = false;
-    size_t i = 0, copied = 0;
-    while (i < size) {
-        char c = text[i];
+    while (p < end) {
         if (in_string) {
-            i += c == '\\' && i + 1 < size ? 2 : 1;
-            if (c == '"') in_string = false;
+            if (*p == '"') in_string = false;
+            p += *p == '\\' && p + 1 < end ? 2 : 1;
             continue;
         }
-        if (c == '"') in_string = true;
-        const char *found = NULL;
-        if (c == '-' || c == 'I' || c == 'N') {
-            for (size_t k = 0; k < 3 && !found; k++) {
-                size_t n = strlen(tokens[k]);
-                if (size - i >= n && memcmp(text + i, tokens[k], n) == 0) found = tokens[k];
+        const char *behind = NULL;
+        bool big = false;
+        if (*p == '-' || *p == 'I' || *p == 'N') behind = behind_constant(p, end);
+        if (!behind && (*p == '-' || (*p >= '0' && *p <= '9'))) {
+            behind = skip_number(p, end, &big);
+            if (!big) {
+                p = behind;
+                continue;
             }
         }
-        if (!found) {
-            i++;
+        if (behind && !is_key(behind, end)) {
+            cb_buf_put(out, copied, (size_t)(p - copied));
+            cb_buf_puts(out, big ? "\"" BIG : "\"");
+            cb_buf_put(out, p, (size_t)(behind - p));
+            cb_buf_puts(out, "\"");
+            p = copied = behind;
             continue;
         }
-        cb_buf_put(out, text + copied, i - copied);
-        cb_buf_printf(out, "\"%s\"", found);
-        i += strlen(found);
-        copied = i;
+        in_string = *p++ == '"';
     }
-    cb_buf_put(out, text + copied, size - copied);
+    cb_buf_put(out, copied, (size_t)(end - copied));
+}
+
+static int put_text(const char *text, size_t size, void *buf)
+{
+    cb_buf_put(buf, text, size);
+    return ((cb_buf *)buf)->failed ? -1 : 0;
+}
+
+/* Integers that were marked lose quotes and mark; the text only gets shorter. */
+static size_t unquote_big(char *text, size_t size)
+{
+    char *to = text;
+    bool in_string = false;
+    for (size_t i = 0; i < size;) {
+        if (!in_string && text[i] == '"' && size - i > BIG_SIZE &&
+            memcmp(text + i + 1, BIG, BIG_SIZE) == 0) {
+            size_t first = i + 1 + BIG_SIZE, sign = first + (text[first] == '-'), last = sign;
+            while (last < size && text[last] >= '0' && text[last] <= '9') last++;
+            if (last > sign && last < size && text[last] == '"' && text[sign] != '0' &&
+                text[last + 1] != ':') {
+                memmove(to, text + first, last - first);
+                to += last - first;
+                i = last + 1;
+                continue;
+            }
+        }
+        if (in_string && text[i] == '\\' && i + 1 < size)
+            *to++ = text[i++];
+        else if (text[i] == '"')
+            in_string = !in_string;
+        *to++ = text[i++];
+    }
+    return (size_t)(to - text);
+}
+
+bool cb_json_dump(const json_t *v, size_t flags, cb_buf *out)
+{
+    size_t start = out->size;
+    if (json_dump_callback(v, put_text, out, flags | JSON_REAL_PRECISION(17)) != 0) return false;
+    out->size = start + unquote_big(out->data + start, out->size - start);
+    out->data[out->size] = 0;
+    return true;
 }
 
 cubed_status cb_json_parse(const char *where, const char *text, size_t size, json_t **out,

@@ -5,13 +5,20 @@
 
 #include <jansson.h>
 
-#include "cubed/base.h"
+#include "base/alloc.h"
 
-/* Parses `size` bytes; NaN, Infinity and -Infinity literals (which zarr-python 2 wrote) become the
- * strings of the same spelling. CUBED_E_FORMAT with line and column. *out is the caller's
- * (json_decref). */
+/* Parses `size` bytes; NaN, Infinity and -Infinity literals (which Python writes) become the
+ * strings of the same spelling, and stay strings. Integers that int64 cannot hold become strings
+ * that start with a mark, which cb_json_dump takes away again. CUBED_E_FORMAT with line and column.
+ * *out is the caller's (json_decref). */
 CUBED_MUST_CHECK cubed_status cb_json_parse(const char *where, const char *text, size_t size,
                                             json_t **out, cubed_error *err);
+/* Appends text with jansson's `flags`, reals with 17 digits; false when there is no memory. */
+CUBED_MUST_CHECK bool cb_json_dump(const json_t *v, size_t flags, cb_buf *out);
+/* The decimal digits of an integer that int64 cannot hold; NULL for everything else. */
+const char *cb_json_big(const json_t *v);
+/* An integer of any size up to uint64: a new reference. */
+json_t *cb_json_uint64(uint64_t v);
 /* Each getter fails with CUBED_E_FORMAT "<where>: \"key\" must be a string, is ..." */
 CUBED_MUST_CHECK cubed_status cb_json_get_string(const char *where, const json_t *obj,
                                                  const char *key, const char **out,

@@ -3,6 +3,7 @@
 #include <blosc.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
@@ -10,21 +11,32 @@
 
 static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
 
+/* Not blosc_list_compressors, which fills a static buffer and so is not for several threads. */
+static void known_inner(char *out, size_t cap)
+{
+    static const char *const names[] = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
+    size_t n = 0;
+    out[0] = 0;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        if (blosc_compname_to_compcode(names[k]) >= 0 && n < cap)
+            n += (size_t)snprintf(out + n, cap - n, " %s", names[k]);
+    }
+}
+
 static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_ctx *ctx,
                               cubed_codec_conf *conf, cubed_error *err)
 {
     const char *cname = "lz4";
     if (json_object_get(doc, "cname"))
         CB_TRY(cb_json_get_string("codec blosc", doc, "cname", &cname, err));
-    const char *known = blosc_list_compressors();
     size_t n = strlen(cname);
-    const char *at = n ? strstr(known, cname) : NULL;
-    while (at && !((at == known || at[-1] == ',') && (at[n] == 0 || at[n] == ',')))
-        at = strstr(at + 1, cname);
-    if (!at || n >= sizeof conf->text)
+    if (blosc_compname_to_compcode(cname) < 0 || n >= sizeof conf->text) {
+        char known[64];
+        known_inner(known, sizeof known);
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "codec blosc: compressor \"%s\" is not one this library has: %s", cname,
+                       "codec blosc: compressor \"%s\" is not one this library has:%s", cname,
                        known);
+    }
     memcpy(conf->text, cname, n + 1);
     CB_TRY(cb_conf_int(doc, "blosc", "clevel", 5, 0, 9, &conf->i[0], err));
     CB_TRY(cb_conf_int(doc, "blosc", "blocksize", 0, 0, INT32_MAX, &conf->i[2], err));
@@ -86,43 +98,59 @@ static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, si
  * leaves room for other versions. The chunk's header is checked against this before decoding. */
 static size_t block_bound(const cubed_codec_conf *conf, size_t raw_size)
 {
-    size_t most = (size_t)2 << 20;
-    /* A stated size is per byte of an element where blocks are split by bytes, up to the same
-     * limit. */
-    if (conf->i[2])
-        most = cb_max_size((size_t)conf->i[2],
-                           cb_min_size((size_t)conf->i[2] * (size_t)conf->i[3], most));
+    const size_t least_split = (size_t)64 << 10, most_split = (size_t)2 << 20;
+    size_t most = most_split;
+    /* A stated size counts per byte of an element where blocks are split by bytes, within the
+     * limits of split blocks. */
+    if (conf->i[2]) {
+        size_t split = cb_max_size((size_t)conf->i[2] * (size_t)conf->i[3], least_split);
+        most = cb_max_size((size_t)conf->i[2], cb_min_size(split, most_split));
+    }
     return cb_min_size(cb_max_size(raw_size, 256), cb_max_size(most, 256));
 }
 
 /* What the library takes for one block: two block buffers and one with room for each byte of an
- * element (serial_blosc), and the state of the inner codec. */
+ * element (serial_blosc). */
 static size_t block_memory(size_t block) { return cb_sat_add(cb_sat_mul(3, block), 8192); }
+
+/* The states of the inner codecs, which are on the heap; lz4 and blosclz have theirs on the stack,
+ * and snappy decodes without one. */
+static size_t inner_decode_memory(const char *inner)
+{
+    if (strcasecmp(inner, "zstd") == 0) return ZSTD_estimateDCtxSize() + 4096;
+    if (strcasecmp(inner, "zlib") == 0) return (size_t)64 << 10;
+    return 0;
+}
+
+static size_t inner_encode_memory(const char *inner, int clevel, size_t block)
+{
+    if (strcmp(inner, "lz4hc") == 0) return (size_t)320 << 10;
+    if (strcmp(inner, "zlib") == 0) return (size_t)448 << 10;
+    if (strcmp(inner, "snappy") == 0) return (size_t)256 << 10;
+    if (strcmp(inner, "zstd") == 0) {
+        /* The library's own mapping of levels. */
+        int level = clevel < 9 ? clevel * 2 - 1 : ZSTD_maxCLevel();
+        return cb_sat_add(cb_zstd_encode_memory(level, block), (size_t)64 << 10);
+    }
+    return (size_t)64 << 10;
+}
 
 static cubed_codec_need decode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
                                     size_t raw_size)
 {
-    size_t state = 0;
     (void)ctx;
-    if (strcmp(conf->text, "zstd") == 0) state = ZSTD_estimateDCtxSize() + 4096;
-    if (strcmp(conf->text, "zlib") == 0) state = (size_t)64 << 10;
-    return (cubed_codec_need){0, block_memory(block_bound(conf, raw_size)) + state};
+    return (cubed_codec_need){
+        0, cb_sat_add(block_memory(block_bound(conf, raw_size)), inner_decode_memory(conf->text))};
 }
 
 static cubed_codec_need encode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
                                     size_t raw_size)
 {
-    size_t block = block_bound(conf, raw_size), state = (size_t)64 << 10;
     (void)ctx;
-    if (strcmp(conf->text, "lz4hc") == 0) state = (size_t)320 << 10;
-    if (strcmp(conf->text, "zlib") == 0) state = (size_t)320 << 10;
-    if (strcmp(conf->text, "zstd") == 0) {
-        /* The library's own mapping of levels. */
-        int level = conf->i[0] < 9 ? (int)conf->i[0] * 2 - 1 : ZSTD_maxCLevel();
-        ZSTD_compressionParameters p = ZSTD_getCParams(level, block, 0);
-        state = ZSTD_estimateCCtxSize_usingCParams(p) + ((size_t)256 << 10);
-    }
-    return (cubed_codec_need){0, cb_sat_add(block_memory(block), state)};
+    size_t block = block_bound(conf, raw_size);
+    return (cubed_codec_need){
+        0,
+        cb_sat_add(block_memory(block), inner_encode_memory(conf->text, (int)conf->i[0], block))};
 }
 
 static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
@@ -138,18 +166,19 @@ static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *
     if (nbytes > dst_cap)
         return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %zu bytes, expected %zu", nbytes,
                        dst_cap);
-    size_t allowed = block_bound(conf, dst_cap);
-    if (block > allowed)
-        return cb_fail(err, CUBED_E_BUDGET,
-                       "a block of the chunk has %zu bytes, the plan allows for %zu: rewrite the "
-                       "array, or state its blocksize in the metadata",
-                       block, allowed);
-    /* The inner codec may differ from the metadata's; its state may not be larger. */
+    /* Negative sizes come out huge. */
+    if (block == 0 || block > dst_cap)
+        return cb_fail(err, CUBED_E_FORMAT, "the blosc buffer has blocks of %zu bytes", block);
+    /* Blocks and inner codec of other writers need not be what the metadata lets expect. */
     const char *inner = blosc_cbuffer_complib(src);
-    if (inner && strcmp(inner, "Zstd") == 0 && strcmp(conf->text, "zstd") != 0 &&
-        ZSTD_estimateDCtxSize() > decode_need(conf, ctx, dst_cap).library)
-        return cb_fail(err, CUBED_E_BUDGET, "the chunk is compressed by zstd, not by %s",
-                       conf->text);
+    size_t real = block_memory(block) + inner_decode_memory(inner ? inner : "");
+    size_t allowed = decode_need(conf, ctx, dst_cap).library;
+    if (real > allowed)
+        return cb_fail(err, CUBED_E_BUDGET,
+                       "the chunk (%s, blocks of %zu bytes) takes %zu bytes to decode, the plan "
+                       "allows for %zu: rewrite the array, or state its cname and blocksize in "
+                       "the metadata",
+                       inner ? inner : "unknown", block, real, allowed);
     int n = blosc_decompress_ctx(src, dst, dst_cap, 1);
     if (n < 0 || (size_t)n != nbytes)
         return cb_fail(err, CUBED_E_FORMAT, "the blosc buffer is damaged (code %d)", n);

@@ -123,6 +123,11 @@ cubed_status cb_codec_chain_parse_v3(const char *where, const json_t *list, size
         if (!name) {
             CB_TRY(cb_json_get_string(where, e, "name", &name, err));
             conf = json_object_get(e, "configuration");
+            if (json_is_null(conf)) conf = NULL;
+            if (conf && !json_is_object(conf))
+                return cb_fail(err, CUBED_E_FORMAT,
+                               "%s: the configuration of codec \"%s\" is not an object", where,
+                               name);
         }
         if (strcmp(name, "endian") == 0)
             name = "bytes"; /* its name before the final specification */

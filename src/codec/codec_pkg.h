@@ -31,6 +31,9 @@ static inline cubed_status cb_conf_int(const json_t *conf, const char *codec, co
     return CUBED_OK;
 }
 
+/* What zstd takes to compress up to `most` bytes at once. */
+size_t cb_zstd_encode_memory(int level, size_t most);
+
 /* Memory for C libraries that take alloc and free functions: a bump allocator over scratch, which
  * never gives back. */
 typedef struct cb_bump {

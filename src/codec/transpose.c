@@ -16,6 +16,10 @@ static cubed_status parse(const char *json, int format, const cubed_codec_ctx *c
     uint64_t seen = 0;
     if (json_is_string(order)) { /* spellings of an early draft */
         bool f = strcmp(json_string_value(order), "F") == 0;
+        if (!f && strcmp(json_string_value(order), "C") != 0)
+            st = cb_fail(err, CUBED_E_FORMAT,
+                         "codec transpose: \"order\" is \"%s\", expected a list of axes",
+                         json_string_value(order));
         for (int d = 0; d < ctx->ndim; d++) conf->axis[d] = (uint8_t)(f ? ctx->ndim - 1 - d : d);
     } else if (json_array_size(order) == (size_t)ctx->ndim) {
         for (int d = 0; d < ctx->ndim; d++) {

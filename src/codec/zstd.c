@@ -49,14 +49,28 @@ static cubed_codec_need decode_need(const cubed_codec_conf *conf, const cubed_co
     return (cubed_codec_need){ZSTD_estimateDCtxSize(), 0};
 }
 
+size_t cb_zstd_encode_memory(int level, size_t most)
+{
+    /* The library has a table of parameters for each of these ranges of sizes, and a shorter input
+     * of another range may take more. */
+    const size_t ranges[] = {(size_t)16 << 10, (size_t)128 << 10, (size_t)256 << 10, SIZE_MAX};
+    size_t need = 0;
+    for (int k = 0; k < 4; k++) {
+        size_t size = cb_max_size(cb_min_size(most, ranges[k]), 1);
+        ZSTD_compressionParameters p = ZSTD_getCParams(level, size, 0);
+        need = cb_max_size(need, ZSTD_estimateCCtxSize_usingCParams(p));
+    }
+    return need;
+}
+
 /* Of a context for one block of known size; the margin is for what the library adds when it is
  * told parameters one by one. */
 static cubed_codec_need encode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
                                     size_t raw_size)
 {
     (void)ctx;
-    ZSTD_compressionParameters p = ZSTD_getCParams((int)conf->i[0], raw_size, 0);
-    return (cubed_codec_need){ZSTD_estimateCCtxSize_usingCParams(p) + ((size_t)16 << 10), 0};
+    size_t need = cb_zstd_encode_memory((int)conf->i[0], raw_size);
+    return (cubed_codec_need){cb_sat_add(need, (size_t)16 << 10), 0};
 }
 
 static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,

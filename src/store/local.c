@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -61,20 +62,16 @@ static cubed_status local_get(cubed_store *store, const char *key, uint64_t offs
     return CUBED_OK;
 }
 
-/* Makes the directories above `path`. */
-static cubed_status make_parents(char *path, cubed_error *err)
+/* Makes the directories above `path`; errno of what failed. */
+static int make_parents(char *path)
 {
     for (char *p = path + 1; (p = strchr(p, '/')) != NULL; p++) {
         *p = 0;
-        int rc = mkdir(path, 0777), e = errno;
-        if (rc != 0 && e != EEXIST) {
-            cubed_status st = cb_fail_errno(err, e, "cannot make the directory %s", path);
-            *p = '/';
-            return st;
-        }
+        int e = mkdir(path, 0777) != 0 ? errno : 0;
         *p = '/';
+        if (e != 0 && e != EEXIST) return e;
     }
-    return CUBED_OK;
+    return 0;
 }
 
 static int write_all(int fd, const char *src, size_t size)
@@ -103,26 +100,45 @@ static int sync_parent(const char *path)
     return e;
 }
 
+/* Makes a file of a new name in the directory of `path`. -1 and errno on failure. */
+static int open_temp(local_store *s, const char *path, char temp[PATH_MAX])
+{
+    int fd = -1, dir = (int)(strrchr(path, '/') - path) + 1;
+    /* A name may be left over by a process of the same number, and directories that deletions
+     * leave empty are removed by other threads: both only need another try. */
+    for (int tries = 0; fd < 0 && tries < 100; tries++) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        int n = snprintf(temp, PATH_MAX, "%.*s" TEMP_PREFIX "%ld-%llu-%llx", dir, path,
+                         (long)getpid(), (unsigned long long)atomic_fetch_add(&s->puts, 1),
+                         (unsigned long long)((uintptr_t)s ^ (uintptr_t)now.tv_nsec << 20));
+        if (n < 0 || n >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            break;
+        }
+        fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) break;
+        if (errno == ENOENT) {
+            int e = make_parents(temp);
+            errno = e;
+            if (e != 0 && e != ENOENT) break;
+        } else if (errno != EEXIST) {
+            break;
+        }
+    }
+    return fd;
+}
+
 static cubed_status local_put(cubed_store *store, const char *key, const void *src, size_t size,
                               cubed_error *err)
 {
     local_store *s = (local_store *)store;
     char path[PATH_MAX], temp[PATH_MAX];
     CB_TRY(full_path(s, key, path, err));
-    char *slash = strrchr(path, '/');
-    int dir = slash ? (int)(slash - path) + 1 : 0;
-    int n = snprintf(temp, sizeof temp, "%.*s" TEMP_PREFIX "%ld-%llu-%llx", dir, path,
-                     (long)getpid(), (unsigned long long)atomic_fetch_add(&s->puts, 1),
-                     (unsigned long long)(uintptr_t)s);
-    if (n < 0 || n >= PATH_MAX) return cb_fail(err, CUBED_E_ARG, "the path %s is too long", path);
-    int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0 && errno == ENOENT) {
-        CB_TRY(make_parents(temp, err));
-        fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    }
+    int fd = open_temp(s, path, temp);
     if (fd < 0) {
-        int e = errno;
         /* Not "not found": a target that cannot be made is an I/O error. */
+        int e = errno;
         cubed_status st = cb_fail_errno(err, e, "cannot write %s", path);
         return st == CUBED_E_NOT_FOUND ? (err ? (err->status = CUBED_E_IO) : CUBED_E_IO) : st;
     }
@@ -170,46 +186,75 @@ static cubed_status local_size(cubed_store *store, const char *key, uint64_t *si
     return CUBED_OK;
 }
 
-/* `key` is extended in place while the walk goes down; n is its length. */
-static cubed_status walk(const local_store *s, char *key, size_t n, cubed_store_list_fn fn,
-                         void *ctx, cubed_error *err)
-{
+/* Of a listing: the path is extended in place while the walk goes down. */
+typedef struct walker {
     char path[PATH_MAX];
+    const char *key; /* the path below the root */
+    cubed_store_list_fn fn;
+    void *ctx;
+} walker;
+
+typedef struct level {
+    const struct level *up;
+    dev_t dev;
+    ino_t ino;
+} level;
+
+/* A link to a directory above would lead in circles. */
+static bool is_above(const level *l, const struct stat *info)
+{
+    for (; l; l = l->up) {
+        if (l->dev == info->st_dev && l->ino == info->st_ino) return true;
+    }
+    return false;
+}
+
+/* n is the length of the path. */
+static cubed_status walk(walker *w, size_t n, const level *up, cubed_error *err)
+{
     cubed_status st = CUBED_OK;
-    CB_TRY(full_path(s, key, path, err));
-    DIR *dir = opendir(path);
+    struct stat info;
+    DIR *dir = opendir(w->path);
     if (!dir) {
         if (errno == ENOENT || errno == ENOTDIR) return CUBED_OK;
-        return cb_fail_errno(err, errno, "cannot list %s", path);
+        return cb_fail_errno(err, errno, "cannot list %s", w->path);
     }
+    if (fstat(dirfd(dir), &info) != 0) {
+        st = cb_fail_errno(err, errno, "cannot look at %s", w->path);
+        goto out;
+    }
+    level here = {up, info.st_dev, info.st_ino};
     for (;;) {
         errno = 0;
         const struct dirent *e = readdir(dir);
         if (!e) {
-            if (errno) st = cb_fail_errno(err, errno, "cannot list %s", path);
+            if (errno) st = cb_fail_errno(err, errno, "cannot list %s", w->path);
             break;
         }
         const char *name = e->d_name;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
             strncmp(name, TEMP_PREFIX, sizeof TEMP_PREFIX - 1) == 0)
             continue;
-        size_t extra = strlen(name) + (n ? 1 : 0);
-        struct stat info;
+        size_t extra = strlen(name) + 1;
         if (n + extra + 1 > PATH_MAX) {
-            st = cb_fail(err, CUBED_E_IO, "a path below %s is too long", path);
+            st = cb_fail(err, CUBED_E_IO, "a path below %s is too long", w->path);
             break;
         }
         if (fstatat(dirfd(dir), name, &info, 0) != 0) {
-            if (errno == ENOENT) continue; /* gone meanwhile, or a dangling link */
-            st = cb_fail_errno(err, errno, "cannot look at %s/%s", path, name);
+            /* Gone meanwhile, or a link to nothing. */
+            if (errno == ENOENT || errno == ELOOP) continue;
+            st = cb_fail_errno(err, errno, "cannot look at %s/%s", w->path, name);
             break;
         }
-        snprintf(key + n, PATH_MAX - n, "%s%s", n ? "/" : "", name);
-        st = S_ISDIR(info.st_mode) ? walk(s, key, n + extra, fn, ctx, err)
-                                   : fn(ctx, key, (uint64_t)info.st_size, err);
-        key[n] = 0;
+        if (S_ISDIR(info.st_mode) && is_above(&here, &info)) continue;
+        w->path[n] = '/';
+        memcpy(w->path + n + 1, name, extra);
+        st = S_ISDIR(info.st_mode) ? walk(w, n + extra, &here, err)
+                                   : w->fn(w->ctx, w->key, (uint64_t)info.st_size, err);
+        w->path[n] = 0;
         if (st != CUBED_OK) break;
     }
+out:
     closedir(dir);
     return st;
 }
@@ -217,11 +262,60 @@ static cubed_status walk(const local_store *s, char *key, size_t n, cubed_store_
 static cubed_status local_list(cubed_store *store, const char *prefix, cubed_store_list_fn fn,
                                void *ctx, cubed_error *err)
 {
-    char key[PATH_MAX];
-    size_t n = strlen(prefix);
-    if (n >= sizeof key) return cb_fail(err, CUBED_E_ARG, "the prefix %s is too long", prefix);
-    memcpy(key, prefix, n + 1);
-    return walk((local_store *)store, key, n, fn, ctx, err);
+    const local_store *s = (local_store *)store;
+    walker w = {.fn = fn, .ctx = ctx};
+    CB_TRY(full_path(s, prefix, w.path, err));
+    w.key = w.path + strlen(s->path) + 1;
+    return walk(&w, strlen(w.path), NULL, err);
+}
+
+/* Removes what is in the directory `fd`, which is closed; errno of what failed. */
+static int remove_contents(int fd)
+{
+    int e = 0;
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        e = errno;
+        close(fd);
+        return e;
+    }
+    while (e == 0) {
+        errno = 0;
+        const struct dirent *d = readdir(dir);
+        if (!d) {
+            e = errno;
+            break;
+        }
+        const char *name = d->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+        if (unlinkat(dirfd(dir), name, 0) == 0 || errno == ENOENT) continue;
+        int why = errno;
+        int below = openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (below < 0) {
+            /* Not a directory: why the file could not be unlinked is what counts. */
+            e = errno == ENOTDIR || errno == ELOOP ? why : errno;
+            break;
+        }
+        e = remove_contents(below);
+        if (e == 0 && unlinkat(dirfd(dir), name, AT_REMOVEDIR) != 0 && errno != ENOENT) e = errno;
+    }
+    closedir(dir);
+    return e;
+}
+
+static cubed_status local_clear(cubed_store *store, const char *prefix, cubed_error *err)
+{
+    local_store *s = (local_store *)store;
+    char path[PATH_MAX];
+    CB_TRY(full_path(s, prefix, path, err));
+    /* The root itself may be a link, stays, and belongs to the user. */
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (*prefix ? O_NOFOLLOW : 0));
+    int e = fd < 0 ? errno : remove_contents(fd);
+    if (e == ENOENT || (e == ENOTDIR && fd < 0)) e = 0;
+    if (e == 0 && fd >= 0 && *prefix && rmdir(path) != 0 && errno != ENOENT) e = errno;
+    if (e) return cb_fail_errno(err, e, "cannot clear %s", path);
+    if (*prefix) remove_empty_parents(s, path);
+    return CUBED_OK;
 }
 
 static void local_close(cubed_store *store)
@@ -231,7 +325,7 @@ static void local_close(cubed_store *store)
 }
 
 static const cubed_store_vtable local_vtable = {
-    "file", local_get, local_put, local_del, local_list, local_size, local_close,
+    "file", local_get, local_put, local_del, local_list, local_size, local_close, local_clear,
 };
 
 cubed_status cb_store_open_local(const cubed_allocator *a, const char *path, bool durable,

@@ -107,7 +107,9 @@ static cubed_status delete_one(void *ctx, const char *key, uint64_t size, cubed_
 
 cubed_status cb_store_clear(cubed_store *s, const char *prefix, cubed_error *err)
 {
-    return cb_store_list(s, prefix, delete_one, s, err);
+    if (!s->vt->clear) return cb_store_list(s, prefix, delete_one, s, err);
+    if (*prefix) CB_TRY(cb_key_check(prefix, err));
+    return s->vt->clear(s, prefix, err);
 }
 
 cubed_status cb_store_read_all(cubed_store *s, const char *key, size_t max, cb_buf *out,

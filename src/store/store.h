@@ -29,7 +29,8 @@ CUBED_MUST_CHECK cubed_status cb_store_size(cubed_store *s, const char *key, uin
                                             cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_exists(cubed_store *s, const char *key, bool *out,
                                               cubed_error *err);
-/* Deletes every key below the prefix, and what directories a local store made for them. */
+/* Deletes every key below the prefix. A local store removes the whole directory, with what killed
+ * writers left in it; symbolic links in it are removed, never followed. */
 CUBED_MUST_CHECK cubed_status cb_store_clear(cubed_store *s, const char *prefix, cubed_error *err);
 /* Reads a whole small object (metadata) into `out`; CUBED_E_FORMAT above `max` bytes. */
 CUBED_MUST_CHECK cubed_status cb_store_read_all(cubed_store *s, const char *key, size_t max,

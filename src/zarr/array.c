@@ -70,10 +70,11 @@ static cubed_status no_array(cubed_store *store, const char *path, cb_zarr_kind 
                        path);
     name_list l = {.n = 0};
     cb_buf_init(&l.text, store->alloc);
-    CB_TRY(cb_zarr_walk(store, path, add_name, &l, err));
-    cubed_status st =
-        cb_fail(err, CUBED_E_NOT_FOUND, "%s%s%s is a group, not an array; its arrays: %s%s",
-                store->url, sep, path, l.text.data ? l.text.data : "none", l.n > 20 ? ", ..." : "");
+    cubed_status st = cb_zarr_walk(store, path, add_name, &l, err);
+    if (st == CUBED_OK)
+        st = cb_fail(err, CUBED_E_NOT_FOUND, "%s%s%s is a group, not an array; its arrays: %s%s",
+                     store->url, sep, path, l.text.data ? l.text.data : "none",
+                     l.n > 20 ? ", ..." : "");
     cb_buf_free(&l.text);
     return st;
 }
@@ -82,19 +83,16 @@ static cubed_status load_meta(cb_zarr_array *z, int format, cubed_error *err)
 {
     char where[4096];
     json_t *doc = NULL, *attrs = NULL;
-    cubed_status st;
-    CB_TRY(cb_key_join(where, sizeof where, z->path, format == 3 ? "zarr.json" : ".zarray", err));
-    if (format == 3) {
-        CB_TRY(cb_zarr_read_doc(z->store, z->path, "zarr.json", &doc, err));
+    const char *name = format == 3 ? "zarr.json" : ".zarray";
+    CB_TRY(cb_key_join(where, sizeof where, z->path, name, err));
+    cubed_status st = cb_zarr_read_doc(z->store, z->path, name, &doc, err);
+    if (st == CUBED_OK && format == 3) {
         st = cb_zarr_parse_v3(where, doc, z->zone, &z->meta, err);
-    } else {
+    } else if (st == CUBED_OK) {
         cubed_error why = CUBED_ERROR_INIT;
-        CB_TRY(cb_zarr_read_doc(z->store, z->path, ".zarray", &doc, err));
         st = cb_zarr_read_doc(z->store, z->path, ".zattrs", &attrs, &why);
         if (st == CUBED_E_NOT_FOUND) st = CUBED_OK;
         if (st != CUBED_OK && err) *err = why;
-        if (st == CUBED_OK && attrs && !json_is_object(attrs))
-            st = cb_fail(err, CUBED_E_FORMAT, "%s: .zattrs is no object", z->path);
         if (st == CUBED_OK) st = cb_zarr_parse_v2(where, doc, attrs, z->zone, &z->meta, err);
     }
     json_decref(doc);
@@ -185,6 +183,24 @@ cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error *err)
     return st;
 }
 
+/* What cannot be written is found out before the work. */
+static cubed_status check_texts(const cb_zarr_meta *m, cubed_error *err)
+{
+    json_t *doc = NULL;
+    CB_TRY(cb_json_parse("attributes", m->attrs, strlen(m->attrs), &doc, err));
+    bool ok = json_is_object(doc);
+    json_decref(doc);
+    if (!ok) return cb_fail(err, CUBED_E_ARG, "the attributes are no JSON object: %.60s", m->attrs);
+    for (int d = 0; d < m->ndim && ok; d++) {
+        if (!m->dim_names[d]) continue;
+        json_t *name = json_string(m->dim_names[d]);
+        ok = name != NULL;
+        json_decref(name);
+    }
+    if (!ok) return cb_fail(err, CUBED_E_ARG, "the name of a dimension is not UTF-8");
+    return CUBED_OK;
+}
+
 cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const char *codecs_json, cubed_error *err)
 {
     static const char v3_default[] = "[{\"name\": \"bytes\", \"configuration\": {\"endian\": "
@@ -195,7 +211,9 @@ cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const char *codecs_json, cub
         return cb_fail(err, CUBED_E_ARG, "zarr_format is %d, expected 2 or 3", m->format);
     m->v2_keys = m->format == 2;
     m->separator = m->format == 2 ? '.' : '/';
+    m->big_endian = m->order_f = false;
     if (!m->attrs) m->attrs = "{}";
+    CB_TRY(check_texts(m, err));
     if (!codecs_json) codecs_json = m->format == 3 ? v3_default : v2_default;
     json_t *doc = NULL;
     CB_TRY(cb_json_parse("codecs", codecs_json, strlen(codecs_json), &doc, err));

@@ -4,17 +4,11 @@
 
 #include "zarr/zarr_pkg.h"
 
-static int put_text(const char *text, size_t size, void *buf)
-{
-    cb_buf_put(buf, text, size);
-    return ((cb_buf *)buf)->failed ? -1 : 0;
-}
-
 cubed_status cb_json_text(const json_t *v, cb_zone *zone, const char **out, cubed_error *err)
 {
     cb_buf text;
     cb_buf_init(&text, cb_zone_allocator(zone));
-    bool ok = json_dump_callback(v, put_text, &text, JSON_REAL_PRECISION(17)) == 0;
+    bool ok = cb_json_dump(v, JSON_ENCODE_ANY, &text);
     *out = ok ? cb_zone_strdup(zone, text.data) : NULL;
     cb_buf_free(&text);
     return *out ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for attributes");
@@ -41,7 +35,7 @@ cubed_status cb_zarr_write_doc(cubed_store *store, const char *path, const char 
     CB_TRY(cb_key_join(key, sizeof key, path, name, err));
     cb_buf_init(&text, store->alloc);
     cubed_status st = CUBED_OK;
-    if (json_dump_callback(doc, put_text, &text, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) != 0)
+    if (!cb_json_dump(doc, JSON_INDENT(2), &text))
         st = cb_fail(err, CUBED_E_NOMEM, "no memory to write %s", key);
     else
         st = cb_store_put(store, key, text.data, text.size, err);
@@ -67,7 +61,10 @@ cubed_status cb_zarr_probe(cubed_store *store, const char *path, cb_zarr_kind *k
         const char *type;
         CB_TRY(cb_zarr_read_doc(store, path, "zarr.json", &doc, err));
         cubed_status st = cb_json_get_string(key, doc, "node_type", &type, err);
-        if (st == CUBED_OK) *kind = strcmp(type, "array") == 0 ? CB_ZARR_ARRAY : CB_ZARR_GROUP;
+        if (st == CUBED_OK && strcmp(type, "array") != 0 && strcmp(type, "group") != 0)
+            st = cb_fail(err, CUBED_E_FORMAT,
+                         "%s: \"node_type\" is \"%s\", expected array or group", key, type);
+        if (st == CUBED_OK) *kind = type[0] == 'a' ? CB_ZARR_ARRAY : CB_ZARR_GROUP;
         *format = 3;
         json_decref(doc);
         return st;
@@ -106,6 +103,26 @@ static cubed_status write_group(cubed_store *store, const char *path, int format
     return st;
 }
 
+/* A group's copy of the metadata below it, which other readers trust, is about to be out of date. */
+static cubed_status drop_consolidated(cubed_store *store, const char *path, int format,
+                                      cubed_error *err)
+{
+    json_t *doc = NULL;
+    char key[4096];
+    bool there;
+    if (format == 2) {
+        CB_TRY(cb_key_join(key, sizeof key, path, ".zmetadata", err));
+        CB_TRY(cb_store_exists(store, key, &there, err));
+        return there ? cb_store_del(store, key, err) : CUBED_OK;
+    }
+    CB_TRY(cb_zarr_read_doc(store, path, "zarr.json", &doc, err));
+    cubed_status st = json_object_del(doc, "consolidated_metadata") == 0
+                          ? cb_zarr_write_doc(store, path, "zarr.json", doc, err)
+                          : CUBED_OK;
+    json_decref(doc);
+    return st;
+}
+
 cubed_status cb_zarr_make_parents(cubed_store *store, const char *path, int format, bool self,
                                   cubed_error *err)
 {
@@ -125,7 +142,10 @@ cubed_status cb_zarr_make_parents(cubed_store *store, const char *path, int form
         if (kind == CB_ZARR_ARRAY)
             return cb_fail(err, CUBED_E_EXISTS, "%s of %s is an array, not a group",
                            *part ? part : "the root", store->url);
-        if (kind == CB_ZARR_NOTHING) CB_TRY(write_group(store, part, format, NULL, err));
+        if (kind == CB_ZARR_NOTHING)
+            CB_TRY(write_group(store, part, format, NULL, err));
+        else
+            CB_TRY(drop_consolidated(store, part, have, err));
         if (end) return CUBED_OK;
     }
 }
@@ -145,5 +165,6 @@ cubed_status cb_zarr_create_group(cubed_store *store, const char *path, int form
     }
     CB_TRY(cb_zarr_make_parents(store, path, format, false, err));
     if (kind == CB_ZARR_GROUP && (!attrs || have != format)) return CUBED_OK;
+    if (kind == CB_ZARR_GROUP) CB_TRY(drop_consolidated(store, path, format, err));
     return write_group(store, path, format, attrs, err);
 }

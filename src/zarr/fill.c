@@ -1,7 +1,6 @@
 /* Fill values: numbers, the names of those that JSON cannot say, hexadecimal bits, and pairs. */
-#include <inttypes.h>
+#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +9,10 @@
 
 static cubed_status wrong(const char *where, const json_t *v, cubed_dtype dtype, cubed_error *err)
 {
-    const char *s = json_string_value(v);
+    const char *s = json_string_value(v), *big = cb_json_big(v);
     if (s)
-        return cb_fail(err, CUBED_E_FORMAT, "%s: fill value \"%s\" is no %s", where, s,
-                       cubed_dtype_name(dtype));
+        return cb_fail(err, CUBED_E_FORMAT, "%s: fill value %s%s%s is no %s", where,
+                       big ? "" : "\"", big ? big : s, big ? "" : "\"", cubed_dtype_name(dtype));
     if (json_is_number(v))
         return cb_fail(err, CUBED_E_FORMAT, "%s: fill value %.17g is no %s", where,
                        json_number_value(v), cubed_dtype_name(dtype));
@@ -28,8 +27,12 @@ static bool parse_real(const json_t *v, cubed_dtype dtype, double *out)
         *out = json_number_value(v);
         return true;
     }
-    const char *s = json_string_value(v);
+    const char *s = json_string_value(v), *big = cb_json_big(v);
     if (!s) return false;
+    if (big) {
+        *out = strtod(big, NULL);
+        return true;
+    }
     if (strcmp(s, "NaN") == 0) {
         *out = (double)NAN;
         return true;
@@ -67,7 +70,13 @@ static bool parse_integer(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
         return back.i64 == json_integer_value(v) &&
                (cubed_dtype_kind(dtype) != CUBED_KIND_UINT || json_integer_value(v) >= 0);
     }
-    /* 1.0 is taken for 1; and uint64 above 2^63 comes as a real from the JSON library. */
+    const char *big = cb_json_big(v);
+    if (big) {
+        errno = 0;
+        out->u64 = strtoull(big, NULL, 10);
+        return dtype == CUBED_UINT64 && big[0] != '-' && errno == 0;
+    }
+    /* 1.0 is taken for 1. */
     if (!json_is_real(v)) return false;
     double d = json_real_value(v);
     *out = cb_scalar_from_double(dtype, d);
@@ -130,8 +139,7 @@ json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v)
         return json_integer(wide.i64);
     case CUBED_KIND_UINT:
         cb_scalar_cast(dtype, v, CUBED_UINT64, &wide);
-        return wide.u64 <= INT64_MAX ? json_integer((json_int_t)wide.u64)
-                                     : json_real((double)wide.u64);
+        return cb_json_uint64(wide.u64);
     case CUBED_KIND_FLOAT:
         cb_scalar_cast(dtype, v, CUBED_FLOAT64, &wide);
         return print_real(wide.f64);

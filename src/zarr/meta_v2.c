@@ -57,6 +57,8 @@ cubed_status cb_zarr_parse_v2(const char *where, const json_t *zarray, const jso
     m->v2_keys = true;
     if (!json_is_object(zarray))
         return cb_fail(err, CUBED_E_FORMAT, "%s: not a JSON object", where);
+    if (zattrs && !json_is_object(zattrs))
+        return cb_fail(err, CUBED_E_FORMAT, "%s: the .zattrs beside it is no JSON object", where);
     CB_TRY(cb_json_get_int(where, zarray, "zarr_format", &format, err));
     if (format != 2)
         return cb_fail(err, CUBED_E_FORMAT, "%s: \"zarr_format\" is %lld, expected 2", where,
@@ -94,10 +96,12 @@ cubed_status cb_zarr_parse_v2(const char *where, const json_t *zarray, const jso
     const json_t *fill = json_object_get(zarray, "fill_value");
     m->fill_is_null = !fill || json_is_null(fill);
     if (!m->fill_is_null) CB_TRY(cb_fill_parse(where, fill, m->dtype, &m->fill, err));
+    const json_t *filters = json_object_get(zarray, "filters");
+    if (filters && !json_is_null(filters) && !json_is_array(filters))
+        return cb_fail(err, CUBED_E_FORMAT, "%s: \"filters\" is no list", where);
     CB_TRY(cb_codec_chain_parse_v2(
-        where, m->big_endian, m->order_f, json_object_get(zarray, "filters"),
-        json_object_get(zarray, "compressor"), cubed_dtype_size(m->dtype), cb_unit_size(m->dtype),
-        m->ndim, m->chunk, &m->codecs, err));
+        where, m->big_endian, m->order_f, filters, json_object_get(zarray, "compressor"),
+        cubed_dtype_size(m->dtype), cb_unit_size(m->dtype), m->ndim, m->chunk, &m->codecs, err));
     json_t *rest = NULL;
     cubed_status st = read_dims(zattrs, zone, m, &rest, err);
     if (st == CUBED_OK) st = cb_json_text(rest, zone, &m->attrs, err);

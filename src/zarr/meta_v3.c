@@ -26,8 +26,8 @@ static cubed_status read_keys(const char *where, const json_t *doc, cb_zarr_meta
 {
     const json_t *keys = json_object_get(doc, "chunk_key_encoding");
     const json_t *conf = json_object_get(keys, "configuration");
-    const char *name = NULL;
-    CB_TRY(cb_json_get_string(where, keys, "name", &name, err));
+    const char *name = json_string_value(keys); /* an object without configuration, abbreviated */
+    if (!name) CB_TRY(cb_json_get_string(where, keys, "name", &name, err));
     m->v2_keys = strcmp(name, "v2") == 0;
     if (!m->v2_keys && strcmp(name, "default") != 0)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: chunk key encoding \"%s\" is not supported",
@@ -88,7 +88,9 @@ static cubed_status check_extensions(const char *where, const json_t *doc, cubed
             return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: extension \"%s\" is not supported", where,
                            key);
     }
-    if (json_array_size(json_object_get(doc, "storage_transformers")) > 0)
+    const json_t *transformers = json_object_get(doc, "storage_transformers");
+    if (transformers && !json_is_null(transformers) &&
+        !(json_is_array(transformers) && json_array_size(transformers) == 0))
         return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: storage transformers are not supported",
                        where);
     return CUBED_OK;
@@ -111,13 +113,13 @@ cubed_status cb_zarr_parse_v3(const char *where, const json_t *doc, cb_zone *zon
         return cb_fail(err, CUBED_E_FORMAT, "%s: \"node_type\" is \"%s\", expected array", where,
                        s);
     CB_TRY(check_extensions(where, doc, err));
-    if (json_is_object(json_object_get(doc, "data_type"))) {
-        s = json_string_value(json_object_get(json_object_get(doc, "data_type"), "name"));
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: data type \"%s\" is not supported", where,
-                       s ? s : "?");
-    }
-    CB_TRY(cb_json_get_string(where, doc, "data_type", &s, err));
-    if (cubed_dtype_parse(s, &m->dtype, NULL) != CUBED_OK)
+    const json_t *type = json_object_get(doc, "data_type");
+    if (json_is_object(type))
+        CB_TRY(cb_json_get_string(where, type, "name", &s, err));
+    else
+        CB_TRY(cb_json_get_string(where, doc, "data_type", &s, err));
+    if (cubed_dtype_parse(s, &m->dtype, NULL) != CUBED_OK ||
+        json_object_size(json_object_get(type, "configuration")) > 0)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: data type \"%s\" is not supported", where, s);
     CB_TRY(cb_json_get_ints(where, doc, "shape", 0, &m->ndim, m->shape, err));
     CB_TRY(read_grid(where, doc, m, err));

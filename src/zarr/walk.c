@@ -60,7 +60,9 @@ static cubed_status look(void *ctx, const char *key, uint64_t size, cubed_error 
 
 static int by_path(const void *a, const void *b)
 {
-    return strcmp(((const found *)a)->path, ((const found *)b)->path);
+    const found *f = a, *g = b;
+    int order = strcmp(f->path, g->path);
+    return order ? order : g->format - f->format;
 }
 
 cubed_status cb_zarr_walk(cubed_store *store, const char *path, cb_zarr_walk_fn fn, void *ctx,
@@ -77,6 +79,8 @@ cubed_status cb_zarr_walk(cubed_store *store, const char *path, cb_zarr_walk_fn 
     }
     qsort(w.list, (size_t)w.n, sizeof *w.list, by_path);
     for (int i = 0; i < w.n; i++) {
+        /* Described in both formats: the newer one counts, as for cb_zarr_open. */
+        if (i > 0 && strcmp(w.list[i].path, w.list[i - 1].path) == 0) continue;
         cb_zarr_entry e = {w.list[i].path, w.list[i].is_array, w.list[i].format};
         CB_GO(fn(ctx, &e, err));
     }

@@ -32,7 +32,8 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_doc(cubed_store *store, const char *p
 CUBED_MUST_CHECK cubed_status cb_zarr_write_doc(cubed_store *store, const char *path,
                                                 const char *name, const json_t *doc,
                                                 cubed_error *err);
-/* Groups above `path`, and at it if `self`, made where nothing is. */
+/* Groups above `path`, and at it if `self`, made where nothing is. Those that are there lose their
+ * consolidated metadata. */
 CUBED_MUST_CHECK cubed_status cb_zarr_make_parents(cubed_store *store, const char *path, int format,
                                                    bool self, cubed_error *err);
 /* What is at PATH. */

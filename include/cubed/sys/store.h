@@ -37,6 +37,8 @@ typedef struct cubed_store_vtable {
     /* CUBED_E_NOT_FOUND if there is no such key. */
     cubed_status (*size)(cubed_store *store, const char *key, uint64_t *size, cubed_error *err);
     void (*close)(cubed_store *store);
+    /* Deletes every key below the prefix, and what the store made for them. NULL: one by one. */
+    cubed_status (*clear)(cubed_store *store, const char *prefix, cubed_error *err);
 } cubed_store_vtable;
 
 /* The head of every backend's own struct. */
