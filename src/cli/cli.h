@@ -87,6 +87,8 @@ void *cli_resize(void *p, size_t size);
 char *cli_strdup(const char *s);
 char *cli_printf(const char *fmt, ...) CUBED_PRINTF(1, 2);
 void cli_free(void *p);
+/* A name in the system's place for temporary files, for mkdtemp. The caller's. */
+char *cli_temp_name(const char *name);
 
 /* --- Running ------------------------------------------------------------------------------------------ */
 
@@ -98,8 +100,8 @@ void cli_catch_signals(void);
  * Returns an exit code; *ran says whether results exist. `stats` may be NULL. */
 int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *targets, int ntargets,
                 const cli_common *c, bool *ran, cubed_run_stats *stats, cubed_plan_info *info);
-/* A context for --isa. */
-cubed_status cli_context(const cli_common *c, cubed_context **out, cubed_error *err);
+/* A context for --isa. Returns an exit code. */
+int cli_context(const char *verb, const cli_common *c, cubed_context **out);
 
 /* Progress on stderr, and events as JSON lines, from the library's events. */
 typedef struct cli_progress cli_progress;
@@ -107,8 +109,9 @@ cli_progress *cli_progress_open(const cubed_plan *plan, cli_progress_mode mode, 
 void cli_progress_event(void *progress, const cubed_event *event);
 void cli_progress_close(cli_progress *p);
 
-/* The plan as text, and as a drawing (SVG by Graphviz, or its source if the name ends in .dot). */
+/* The plan as text, as JSON, and as a drawing (SVG by Graphviz, or its source if the name ends in .dot). */
 void cli_print_plan(FILE *f, const cubed_plan *plan);
+void cli_print_plan_json(FILE *f, const cubed_plan *plan);
 bool cli_draw_plan(const char *file, const cubed_plan *plan, cubed_error *err);
 
 #endif

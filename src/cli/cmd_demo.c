@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "inputs.h"
+#include "values.h"
 
 enum { KEY_SIZE = CLI_OWN_KEY, KEY_DIR, KEY_KEEP, KEY_CODEC };
 
@@ -39,7 +39,7 @@ typedef struct demo {
     char *dir;
     const char *codecs;
     int64_t ntime;
-    cubed_plan_info info;
+    cubed_plan_info make_info, info;
     cubed_run_stats make, run;
 } demo;
 
@@ -136,7 +136,7 @@ static int make_input(demo *d)
         targets[k] = (cubed_target){.array = wind[k], .url = urls[k], .codecs = d->codecs};
     }
     if (code == EXIT_SUCCESS)
-        code = cli_execute("demo", d->ctx, targets, 2, &d->common, &ran, &d->make, &d->info);
+        code = cli_execute("demo", d->ctx, targets, 2, &d->common, &ran, &d->make, &d->make_info);
     for (int k = 0; k < 2; k++) {
         cubed_array_unref(wind[k]);
         cli_free(urls[k]);
@@ -276,6 +276,19 @@ static void print_table(const demo *d, double worst)
            worst);
 }
 
+static void print_json(const demo *d, double worst)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "dir", json_string(d->dir));
+    json_object_set_new(o, "times", json_integer(d->ntime));
+    json_object_set_new(o, "largest_relative_difference", json_real(worst));
+    json_object_set_new(o, "_make", values_run_json(&d->make, &d->make_info));
+    json_object_set_new(o, "_run", values_run_json(&d->run, &d->info));
+    json_dumpf(o, stdout, JSON_REAL_PRECISION(17));
+    putchar('\n');
+    json_decref(o);
+}
+
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
 {
     (void)info;
@@ -288,19 +301,24 @@ static int run_demo(demo *d)
 {
     char text[32];
     double worst = 0;
-    printf("winds u and v: float64 (time: %" PRId64 ", level: 1, lat: %d, lon: %d), %s, in %s\n",
-           d->ntime, NLAT, NLON, cli_format_bytes(2.0 * 8 * NLAT * NLON * (double)d->ntime, text),
-           d->dir);
-    (void)fflush(stdout);
+    FILE *told = d->common.json ? stderr : stdout;
+    fprintf(told,
+            "winds u and v: float64 (time: %" PRId64 ", level: 1, lat: %d, lon: %d), %s, in %s\n",
+            d->ntime, NLAT, NLON, cli_format_bytes(2.0 * 8 * NLAT * NLON * (double)d->ntime, text),
+            d->dir);
+    (void)fflush(told);
     int code = make_input(d);
     if (code != EXIT_SUCCESS) return code;
-    printf("uu = mean(u*u), vv = mean(v*v), uv = mean(u*v) over time\n");
-    (void)fflush(stdout);
+    fprintf(told, "uu = mean(u*u), vv = mean(v*v), uv = mean(u*v) over time\n");
+    (void)fflush(told);
     code = compute(d);
     if (code != EXIT_SUCCESS) return code;
     code = check(d, &worst);
     if (code != EXIT_SUCCESS) return code;
-    print_table(d, worst);
+    if (d->common.json)
+        print_json(d, worst);
+    else
+        print_table(d, worst);
     bool right =
         worst <= 1e-12 && d->run.measured_mem <= d->run.projected_mem &&
         (double)d->run.peak_rss <= (double)d->run.num_workers * (double)d->info.allowed_mem;
@@ -340,20 +358,17 @@ int cmd_demo(int argc, char **argv)
         return cli_usage_error("demo", "--plan, --plan-svg and --save-plan are not for the demo");
     d.ntime = (int64_t)(size / ((uint64_t)2 * 8 * NLAT * NLON));
     if (d.ntime < 1) d.ntime = 1;
-    const char *base = getenv("TMPDIR");
-    d.dir =
-        dir ? cli_strdup(dir) : cli_printf("%s/cubed-demo-XXXXXX", base && *base ? base : "/tmp");
+    d.dir = dir ? cli_strdup(dir) : cli_temp_name("cubed-demo-XXXXXX");
     if (!dir && !mkdtemp(d.dir)) {
         fprintf(stderr, "cubed demo: cannot make %s: %s\n", d.dir, strerror(errno));
         cli_free(d.dir);
         return EXIT_FAILURE;
     }
-    cubed_error err = CUBED_ERROR_INIT;
-    int code =
-        cli_context(&d.common, &d.ctx, &err) == CUBED_OK ? run_demo(&d) : cli_report("demo", &err);
+    int code = cli_context("demo", &d.common, &d.ctx);
+    if (code == EXIT_SUCCESS) code = run_demo(&d);
     if (!dir && !keep)
         nftw(d.dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    else
+    else if (!d.common.json)
         printf("data kept in %s\n", d.dir);
     cubed_context_unref(d.ctx);
     cli_free(d.dir);

@@ -53,8 +53,7 @@ typedef struct eval {
     cli_common common;
     const char *text, *out, *codecs;
     int format;
-    expr_var *vars;
-    int nvars;
+    expr_result built;
     /* What is stored or printed: results, then coordinates. */
     struct {
         const char *name;
@@ -93,20 +92,18 @@ static bool has_item(const eval *e, const char *name)
 }
 
 /* Coordinates (1-d arrays named like their dimension) go with the results that have the dimension,
- * unless the expression may have picked or reordered elements. */
+ * unless the expression picked or moved elements of it. */
 static void add_coordinates(eval *e)
 {
-    if (!inputs_group(&e->in) || strchr(e->text, '[') || strstr(e->text, "flip") ||
-        strstr(e->text, "concat"))
-        return;
+    if (!inputs_group(&e->in)) return;
     for (int i = 0, n = e->nitems; i < n; i++) {
         const cubed_array *x = e->item[i].array;
         for (int d = 0; d < cubed_array_ndim(x); d++) {
-            const char *name = cubed_array_dim_name(x, d), *known;
+            const char *name = cubed_array_dim_name(x, d);
             cubed_array *c = NULL;
-            cubed_error ignored = CUBED_ERROR_INIT;
-            if (!name || has_item(e, name) ||
-                inputs_lookup(&e->in, name, &c, &known, &ignored) != CUBED_OK || !c)
+            cubed_error ignored = CUBED_ERROR_INIT; /* there need not be one, nor of any type */
+            if (!name || expr_is_cut(&e->built, name) || has_item(e, name) ||
+                inputs_lookup(&e->in, name, &c, NULL, &ignored) != CUBED_OK || !c)
                 continue;
             /* The inputs keep a reference for as long as this is needed. */
             if (cubed_array_ndim(c) == 1 && cubed_array_shape(c)[0] == cubed_array_shape(x)[d])
@@ -119,8 +116,9 @@ static void add_coordinates(eval *e)
 /* Where each result goes: one bare expression to --out itself, others below it. */
 static void place_results(eval *e)
 {
-    for (int i = 0; i < e->nvars; i++) {
-        if (e->vars[i].is_result) add_item(e, e->vars[i].name, e->vars[i].array);
+    for (int i = 0; i < e->built.n; i++) {
+        const expr_var *v = &e->built.vars[i];
+        if (v->is_result) add_item(e, v->name, v->array);
     }
     if (!e->out) return;
     bool bare = e->nitems == 1 && strcmp(e->item[0].name, "result") == 0;
@@ -132,51 +130,27 @@ static void place_results(eval *e)
     for (int i = 0; i < e->nitems; i++) e->item[i].url = inputs_join(e->out, e->item[i].name);
 }
 
-typedef struct group_attrs {
-    char *text;
-} group_attrs;
-
+/* Takes the attributes of the group that the walk starts at, and ends the walk. */
 static cubed_status first_attrs(void *ctx, const cubed_zarr_info *info, cubed_error *err)
 {
-    group_attrs *g = ctx;
+    char **attrs = ctx;
     (void)err;
-    if (!g->text && !info->is_array) g->text = cli_strdup(info->attrs);
-    return CUBED_OK;
+    if (!info->is_array) *attrs = cli_strdup(info->attrs);
+    return CUBED_E_CANCELLED;
 }
 
 /* The group around several results has the attributes of the input group. */
 static cubed_status finish_group(const eval *e, cubed_error *err)
 {
-    group_attrs g = {NULL};
+    char *attrs = NULL;
     const char *from = inputs_group(&e->in);
     bool grouped = e->out && e->nitems > 0 && strcmp(e->item[0].url, e->out) != 0;
     if (!grouped || !from) return CUBED_OK;
-    cubed_status st = cubed_zarr_walk(e->ctx, from, first_attrs, &g, err);
-    if (st == CUBED_OK && g.text)
-        st = cubed_zarr_make_group(e->ctx, e->out, e->format ? e->format : 3, g.text, false, err);
-    cli_free(g.text);
-    return st;
-}
-
-static json_t *run_json(const cubed_run_stats *s, const cubed_plan_info *p)
-{
-    json_t *o = json_object();
-    json_object_set_new(o, "seconds", json_real(s->seconds));
-    json_object_set_new(o, "tasks", json_integer(s->num_tasks));
-    json_object_set_new(o, "stages", json_integer(p->num_stages));
-    json_object_set_new(o, "retries", json_integer(s->num_retries));
-    json_object_set_new(o, "workers", json_integer(s->num_workers));
-    json_object_set_new(o, "allowed_mem", json_integer((json_int_t)p->allowed_mem));
-    json_object_set_new(o, "reserved_mem", json_integer((json_int_t)p->reserved_mem));
-    json_object_set_new(o, "projected_mem", json_integer((json_int_t)s->projected_mem));
-    json_object_set_new(o, "measured_mem", json_integer((json_int_t)s->measured_mem));
-    json_object_set_new(o, "tier_budget", json_integer((json_int_t)p->tier_budget));
-    json_object_set_new(o, "tier_peak", json_integer((json_int_t)s->tier_peak));
-    json_object_set_new(o, "tier_spilled", json_integer((json_int_t)s->tier_spilled));
-    json_object_set_new(o, "bytes_read", json_integer((json_int_t)s->bytes_read));
-    json_object_set_new(o, "bytes_written", json_integer((json_int_t)s->bytes_written));
-    json_object_set_new(o, "peak_rss", json_integer((json_int_t)s->peak_rss));
-    return o;
+    cubed_status st = cubed_zarr_walk(e->ctx, from, first_attrs, &attrs, err);
+    if (attrs)
+        st = cubed_zarr_make_group(e->ctx, e->out, e->format ? e->format : 3, attrs, false, err);
+    cli_free(attrs);
+    return st == CUBED_E_CANCELLED ? CUBED_OK : st;
 }
 
 static json_t *item_json(const cubed_array *x, const void *data)
@@ -217,7 +191,7 @@ static void show_results(const eval *e, const cubed_run_stats *stats, const cube
             print_item(e, i);
     }
     if (!all) return;
-    json_object_set_new(all, "_run", run_json(stats, info));
+    json_object_set_new(all, "_run", values_run_json(stats, info));
     json_dumpf(all, stdout, JSON_REAL_PRECISION(17));
     fputc('\n', stdout);
     json_decref(all);
@@ -252,11 +226,12 @@ static int prepare(eval *e)
     cubed_error err = CUBED_ERROR_INIT;
     expr **statements;
     int n;
-    if (cli_context(&e->common, &e->ctx, &err) != CUBED_OK) return cli_report("eval", &err);
+    int code = cli_context("eval", &e->common, &e->ctx);
+    if (code != EXIT_SUCCESS) return code;
     e->in.ctx = e->ctx;
     if (expr_parse(e->text, &statements, &n, &err) != CUBED_OK) return cli_report("eval", &err);
-    cubed_status st = expr_build(e->ctx, e->text, statements, n, inputs_lookup, &e->in, &e->vars,
-                                 &e->nvars, &err);
+    cubed_status st =
+        expr_build(e->ctx, e->text, statements, n, inputs_lookup, &e->in, &e->built, &err);
     expr_free(statements, n);
     if (st != CUBED_OK) return cli_report("eval", &err);
     place_results(e);
@@ -302,7 +277,7 @@ int cmd_eval(int argc, char **argv)
         cli_free(e.item[i].data);
     }
     cli_free(e.item);
-    expr_vars_free(e.vars, e.nvars);
+    expr_result_free(&e.built);
     inputs_free(&e.in);
     cubed_context_unref(e.ctx);
     return code;

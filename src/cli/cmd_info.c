@@ -16,8 +16,18 @@ static const cli_usage usage = {
     .examples = "  cubed info era5.zarr\n  cubed info era5.zarr::t2m --json\n",
     .own = own};
 
+enum { COLUMNS = 7 };
+
+typedef struct table_row {
+    bool is_group; /* one cell, across all columns */
+    char *cell[COLUMNS];
+} table_row;
+
 typedef struct info_state {
-    json_t *list; /* NULL: print text */
+    json_t *list; /* NULL: text is wanted */
+    table_row *row;
+    int nrows, narrays;
+    double logical, stored;
 } info_state;
 
 static json_t *ints(int n, const int64_t *v)
@@ -83,41 +93,98 @@ static void put_codecs(const char *text, char *out, size_t cap)
     json_decref(v);
 }
 
-static void print_text(const cubed_zarr_info *x)
+static table_row *add_row(info_state *s)
 {
+    s->row = cli_resize(s->row, (size_t)(s->nrows + 1) * sizeof *s->row);
+    memset(&s->row[s->nrows], 0, sizeof *s->row);
+    return &s->row[s->nrows++];
+}
+
+/* "(time: 744, 33)"; `names` may be NULL. */
+static char *extents(int n, const int64_t *v, const char *const *names)
+{
+    char *text = cli_strdup("(");
+    for (int d = 0; d < n; d++) {
+        const char *name = names ? names[d] : NULL;
+        char *longer = cli_printf("%s%s%s%s%" PRId64, text, d ? ", " : "", name ? name : "",
+                                  name ? ": " : "", v[d]);
+        cli_free(text);
+        text = longer;
+    }
+    char *closed = cli_printf("%s)", text);
+    cli_free(text);
+    return closed;
+}
+
+static void add_text(info_state *s, const cubed_zarr_info *x)
+{
+    const char *path = *x->path ? x->path : "/";
+    table_row *row = add_row(s);
     if (!x->is_array) {
-        printf("%s  (group, format %d)\n", *x->path ? x->path : "/", x->zarr_format);
+        row->is_group = true;
+        row->cell[0] = cli_printf("%s (group, Zarr format %d)", path, x->zarr_format);
         return;
     }
-    char codecs[128], logical[32], stored[32];
+    char codecs[128], size[32];
     put_codecs(x->codecs, codecs, sizeof codecs);
-    printf("%s  %s (", *x->path ? x->path : "/", cubed_dtype_name(x->dtype));
-    for (int d = 0; d < x->ndim; d++) {
-        if (d) printf(", ");
-        if (x->dim_names[d]) printf("%s: ", x->dim_names[d]);
-        printf("%" PRId64, x->shape[d]);
+    row->cell[0] = cli_strdup(path);
+    row->cell[1] = cli_strdup(cubed_dtype_name(x->dtype));
+    row->cell[2] = extents(x->ndim, x->shape, x->dim_names);
+    row->cell[3] = extents(x->ndim, x->chunks, NULL);
+    row->cell[4] = cli_printf("%" PRIu64 "/%" PRIu64, x->chunks_present, x->chunks_total);
+    row->cell[5] = cli_strdup(cli_format_bytes((double)x->logical_bytes, size));
+    row->cell[6] = cli_printf("%s %s", cli_format_bytes((double)x->stored_bytes, size), codecs);
+    s->narrays++;
+    s->logical += (double)x->logical_bytes;
+    s->stored += (double)x->stored_bytes;
+}
+
+static void print_table(const info_state *s)
+{
+    static const char *const titles[COLUMNS] = {"array",   "type", "dimensions", "chunks",
+                                                "present", "size", "stored as"};
+    int width[COLUMNS];
+    char a[32], b[32];
+    for (int c = 0; c < COLUMNS; c++) {
+        width[c] = (int)strlen(titles[c]);
+        for (int i = 0; i < s->nrows; i++) {
+            int n = s->row[i].is_group ? 0 : (int)strlen(s->row[i].cell[c]);
+            if (n > width[c]) width[c] = n;
+        }
     }
-    printf(")  chunks (");
-    for (int d = 0; d < x->ndim; d++) printf("%s%" PRId64, d ? ", " : "", x->chunks[d]);
-    printf(")  %s  %s, %s stored, %" PRIu64 " of %" PRIu64 " chunks\n", codecs,
-           cli_format_bytes((double)x->logical_bytes, logical),
-           cli_format_bytes((double)x->stored_bytes, stored), x->chunks_present, x->chunks_total);
+    width[COLUMNS - 1] = 0;
+    for (int i = -1; i < s->nrows; i++) {
+        const table_row *row = i < 0 ? NULL : &s->row[i];
+        if (row && row->is_group) {
+            printf("%s\n", row->cell[0]);
+            continue;
+        }
+        for (int c = 0; c < COLUMNS && (row || s->narrays); c++) {
+            bool right = c == 4 || c == 5;
+            printf("%s%*s", c ? "  " : "", right ? width[c] : -width[c],
+                   row ? row->cell[c] : titles[c]);
+        }
+        if (row || s->narrays) putchar('\n');
+    }
+    if (s->narrays > 1)
+        printf("%d arrays, %s, %s stored\n", s->narrays, cli_format_bytes(s->logical, a),
+               cli_format_bytes(s->stored, b));
 }
 
 static cubed_status show(void *ctx, const cubed_zarr_info *x, cubed_error *err)
 {
-    const info_state *s = ctx;
+    info_state *s = ctx;
     (void)err;
     if (s->list)
         add_json(s->list, x);
     else
-        print_text(x);
+        add_text(s, x);
     return CUBED_OK;
 }
 
 int cmd_info(int argc, char **argv)
 {
-    info_state s = {NULL};
+    info_state s = {.list = NULL};
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context *ctx = NULL;
     bool json = false;
@@ -130,7 +197,13 @@ int cmd_info(int argc, char **argv)
     if (st == CUBED_OK && json) {
         json_dumpf(s.list, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
         fputc('\n', stdout);
+    } else if (st == CUBED_OK) {
+        print_table(&s);
     }
+    for (int i = 0; i < s.nrows; i++) {
+        for (int c = 0; c < COLUMNS; c++) cli_free(s.row[i].cell[c]);
+    }
+    cli_free(s.row);
     json_decref(s.list);
     cubed_context_unref(ctx);
     return st == CUBED_OK ? EXIT_SUCCESS : cli_report("info", &err);

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "inputs.h"
+#include "values.h"
 
 enum { KEY_CHUNKS = CLI_OWN_KEY, KEY_FORMAT, KEY_CODECS };
 
@@ -61,23 +62,30 @@ typedef struct job {
     cubed_context *ctx;
     const chunk_spec *spec;
     const char *src, *dst;
-    bool is_group, used[CUBED_MAX_NDIM];
-    int format;
-    char *attrs; /* of the group */
-    int n;
-    cubed_array **arrays;
-    char **urls;
-    int *formats;
+    bool used[CUBED_MAX_NDIM]; /* parts of the specification */
+    int format;                /* 0: each source's */
+    int n, ngroups;
+    struct {
+        cubed_array *array;
+        char *url;
+        int format;
+    } * item;
+    struct {
+        char *url, *attrs;
+        int format;
+    } * group; /* parents first */
 } job;
 
 /* Chunks of one array by the specification: its own where none is said. */
-static cubed_status chunks_of(job *j, const cubed_array *x, int64_t *chunks, cubed_error *err)
+static cubed_status chunks_of(job *j, const cubed_array *x, const char *url, int64_t *chunks,
+                              cubed_error *err)
 {
     int ndim = cubed_array_ndim(x);
     if (!j->spec->named && j->spec->n != ndim) {
         err->status = CUBED_E_ARG;
-        snprintf(err->message, sizeof err->message, "--chunks has %d lengths for %d dimensions",
-                 j->spec->n, ndim);
+        snprintf(err->message, sizeof err->message,
+                 "--chunks has %d lengths for the %d dimensions of %s%s", j->spec->n, ndim, url,
+                 j->ngroups ? ": in a group, give them by name=length" : "");
         return CUBED_E_ARG;
     }
     for (int d = 0; d < ndim; d++) {
@@ -101,17 +109,14 @@ static cubed_status add_array(job *j, const char *url, const char *to, int forma
     int64_t chunks[CUBED_MAX_NDIM];
     cubed_status st = cubed_array_open(j->ctx, url, &x, err);
     if (st != CUBED_OK) return st;
-    st = chunks_of(j, x, chunks, err);
+    st = chunks_of(j, x, url, chunks, err);
     if (st == CUBED_OK) st = cubed_rechunk(x, chunks, &y, err);
     cubed_array_unref(x);
     if (st != CUBED_OK) return st;
-    size_t n = (size_t)j->n + 1;
-    j->arrays = cli_resize(j->arrays, n * sizeof *j->arrays);
-    j->urls = cli_resize(j->urls, n * sizeof *j->urls);
-    j->formats = cli_resize(j->formats, n * sizeof *j->formats);
-    j->arrays[j->n] = y;
-    j->formats[j->n] = j->format ? j->format : format;
-    j->urls[j->n++] = cli_strdup(to);
+    j->item = cli_resize(j->item, (size_t)(j->n + 1) * sizeof *j->item);
+    j->item[j->n].array = y;
+    j->item[j->n].format = j->format ? j->format : format;
+    j->item[j->n++].url = cli_strdup(to);
     return CUBED_OK;
 }
 
@@ -123,16 +128,16 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
     size_t skip = strlen(base);
     const char *rest = info->path + skip;
     while (*rest == '/') rest++;
-    if (!info->is_array) {
-        if (!*rest) {
-            j->is_group = true;
-            j->attrs = cli_strdup(info->attrs);
-            if (!j->format) j->format = info->zarr_format;
-        }
-        return CUBED_OK;
-    }
     char *from = *rest ? inputs_join(j->src, rest) : cli_strdup(j->src);
     char *to = *rest ? inputs_join(j->dst, rest) : cli_strdup(j->dst);
+    if (!info->is_array) {
+        j->group = cli_resize(j->group, (size_t)(j->ngroups + 1) * sizeof *j->group);
+        j->group[j->ngroups].url = to;
+        j->group[j->ngroups].format = j->format ? j->format : info->zarr_format;
+        j->group[j->ngroups++].attrs = cli_strdup(info->attrs);
+        cli_free(from);
+        return CUBED_OK;
+    }
     cubed_status st = add_array(j, from, to, info->zarr_format, err);
     cli_free(from);
     cli_free(to);
@@ -152,9 +157,9 @@ static int run(job *j, const cli_common *c, const char *codecs)
     if (j->n == 0) return cli_usage_error("rechunk", "there is no array at %s", j->src);
     cubed_target *targets = cli_alloc((size_t)j->n * sizeof *targets);
     for (int i = 0; i < j->n; i++)
-        targets[i] = (cubed_target){.array = j->arrays[i],
-                                    .url = j->urls[i],
-                                    .zarr_format = j->formats[i],
+        targets[i] = (cubed_target){.array = j->item[i].array,
+                                    .url = j->item[i].url,
+                                    .zarr_format = j->item[i].format,
                                     .codecs = codecs,
                                     .overwrite = c->overwrite};
     bool ran;
@@ -162,10 +167,20 @@ static int run(job *j, const cli_common *c, const char *codecs)
     cubed_plan_info info;
     int code = cli_execute("rechunk", j->ctx, targets, j->n, c, &ran, &stats, &info);
     cli_free(targets);
-    if (ran && j->is_group && j->attrs &&
-        cubed_zarr_make_group(j->ctx, j->dst, j->format, j->attrs, false, &err) != CUBED_OK)
-        return cli_report("rechunk", &err);
-    if (ran) {
+    for (int i = 0; i < j->ngroups && ran; i++) {
+        if (cubed_zarr_make_group(j->ctx, j->group[i].url, j->group[i].format, j->group[i].attrs,
+                                  false, &err) != CUBED_OK)
+            return cli_report("rechunk", &err);
+    }
+    if (ran && c->json) {
+        json_t *o = json_object(), *urls = json_array();
+        for (int i = 0; i < j->n; i++) json_array_append_new(urls, json_string(j->item[i].url));
+        json_object_set_new(o, "arrays", urls);
+        json_object_set_new(o, "_run", values_run_json(&stats, &info));
+        json_dumpf(o, stdout, JSON_REAL_PRECISION(17));
+        putchar('\n');
+        json_decref(o);
+    } else if (ran) {
         char read[32], written[32], mem[32], projected[32];
         printf("%d array%s, %" PRId64 " tasks in %.2f s, read %s, wrote %s, task memory %s of %s "
                "projected\n",
@@ -208,18 +223,19 @@ int cmd_rechunk(int argc, char **argv)
     if (!spec.n) return cli_usage_error("rechunk", "--chunks is missing");
     j.src = argv[optind];
     j.dst = argv[optind + 1];
-    cubed_error err = CUBED_ERROR_INIT;
-    int code = cli_context(&common, &j.ctx, &err) == CUBED_OK ? run(&j, &common, codecs)
-                                                              : cli_report("rechunk", &err);
+    int code = cli_context("rechunk", &common, &j.ctx);
+    if (code == EXIT_SUCCESS) code = run(&j, &common, codecs);
     for (int i = 0; i < j.n; i++) {
-        cubed_array_unref(j.arrays[i]);
-        cli_free(j.urls[i]);
+        cubed_array_unref(j.item[i].array);
+        cli_free(j.item[i].url);
+    }
+    for (int i = 0; i < j.ngroups; i++) {
+        cli_free(j.group[i].url);
+        cli_free(j.group[i].attrs);
     }
     for (int k = 0; k < spec.n; k++) cli_free(spec.part[k].dim);
-    cli_free(j.arrays);
-    cli_free(j.urls);
-    cli_free(j.formats);
-    cli_free(j.attrs);
+    cli_free(j.item);
+    cli_free(j.group);
     cubed_context_unref(j.ctx);
     return code;
 }

@@ -27,9 +27,9 @@ static bool read_file(const char *file, void **data, size_t *size)
     FILE *f = fopen(file, "rb");
     char part[65536];
     size_t n;
-    if (!f) return false;
     *data = NULL;
     *size = 0;
+    if (!f) return false;
     while ((n = fread(part, 1, sizeof part, f)) > 0) {
         *data = cli_resize(*data, *size + n);
         memcpy((char *)*data + *size, part, n);
@@ -37,6 +37,7 @@ static bool read_file(const char *file, void **data, size_t *size)
     }
     bool ok = !ferror(f);
     fclose(f);
+    if (!ok) cli_free(*data);
     return ok;
 }
 

@@ -27,23 +27,52 @@ void cli_catch_signals(void)
     sigaction(SIGTERM, &sa, NULL);
 }
 
-cubed_status cli_context(const cli_common *c, cubed_context **out, cubed_error *err)
+int cli_context(const char *verb, const cli_common *c, cubed_context **out)
 {
+    cubed_error err = CUBED_ERROR_INIT;
     cubed_context_options o = CUBED_CONTEXT_OPTIONS_INIT;
     o.isa = c->isa;
-    return cubed_context_new(&o, out, err);
+    cubed_status st = cubed_context_new(&o, out, &err);
+    if (st == CUBED_OK) return EXIT_SUCCESS;
+    if (st == CUBED_E_ARG && c->isa) return cli_usage_error(verb, "--isa: %s", err.message);
+    return cli_report(verb, &err);
+}
+
+static cubed_status io_error(cubed_error *err, const char *what, const char *name)
+{
+    err->status = CUBED_E_IO;
+    err->os_errno = errno;
+    snprintf(err->message, sizeof err->message, "cannot %s %s: %s", what, name, strerror(errno));
+    return CUBED_E_IO;
 }
 
 /* A private work directory, below the system's place for temporary files. */
 static char *make_work_dir(cubed_error *err)
 {
-    const char *base = getenv("TMPDIR");
-    char *dir = cli_printf("%s/cubed-XXXXXX", base && *base ? base : "/tmp");
+    char *dir = cli_temp_name("cubed-XXXXXX");
     if (mkdtemp(dir)) return dir;
-    err->status = CUBED_E_IO;
-    snprintf(err->message, sizeof err->message, "cannot make a work directory %s: %s", dir,
-             strerror(errno));
+    io_error(err, "make a work directory", dir);
     cli_free(dir);
+    return NULL;
+}
+
+/* What workers cannot do without, in a plan that is saved; NULL if nothing is missing. */
+static const char *missing_to_save(const cubed_plan *plan, const cubed_target *targets,
+                                   int ntargets, const cli_common *c)
+{
+    cubed_plan_info info;
+    cubed_stored_info x;
+    cubed_plan_get_info(plan, &info);
+    for (int i = 0; i < ntargets; i++) {
+        if (!targets[i].url) return "--save-plan needs --out: workers store what they compute";
+    }
+    for (int i = 0; i < info.num_stages && !c->work_dir; i++) {
+        for (int k = 0; cubed_plan_get_output(plan, i, k, &x, NULL) == CUBED_OK; k++) {
+            if (!x.is_target)
+                return "--save-plan needs --work-dir: this plan has intermediates, which workers "
+                       "share there";
+        }
+    }
     return NULL;
 }
 
@@ -56,11 +85,9 @@ static cubed_status save_plan(const cubed_plan *plan, const char *file, cubed_er
     FILE *f = fopen(file, "wb");
     bool ok = f && fwrite(bytes, 1, size, f) == size;
     if (f && fclose(f) != 0) ok = false;
+    if (!ok) st = io_error(err, "write", file);
     cubed_plan_free_bytes(plan, bytes, size);
-    if (ok) return CUBED_OK;
-    err->status = CUBED_E_IO;
-    snprintf(err->message, sizeof err->message, "cannot write %s: %s", file, strerror(errno));
-    return CUBED_E_IO;
+    return st;
 }
 
 /* The same plan after a journey through bytes; results in memory are bound again. */
@@ -92,22 +119,18 @@ static cubed_status run_plan(cubed_plan *plan, const cli_common *c, cubed_run_st
 {
     cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
     FILE *events = NULL;
-    if (c->events && !(events = fopen(c->events, "w"))) {
-        err->status = CUBED_E_IO;
-        snprintf(err->message, sizeof err->message, "cannot write %s: %s", c->events,
-                 strerror(errno));
-        return CUBED_E_IO;
-    }
+    if (c->events && !(events = fopen(c->events, "w"))) return io_error(err, "write", c->events);
     cli_progress *progress = cli_progress_open(plan, c->progress, events);
     o.executor = c->executor;
     o.retries = c->retries;
     o.on_event = cli_progress_event;
     o.event_ctx = progress;
     o.cancel = &cli_cancel;
-    cli_catch_signals();
     cubed_status st = cubed_run(plan, &o, stats, err);
     cli_progress_close(progress);
-    if (events) fclose(events);
+    bool lost = events && ferror(events);
+    if (events && fclose(events) != 0) lost = true;
+    if (lost && st == CUBED_OK) st = io_error(err, "write all events to", c->events);
     return st;
 }
 
@@ -121,6 +144,7 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
     cubed_status st = CUBED_OK;
     bool dry = c->plan_only || c->save_plan;
     *ran = false;
+    cli_catch_signals();
     o.allowed_mem = c->allowed_mem;
     o.reserved_mem = c->reserved_mem;
     o.max_workers = c->max_workers;
@@ -135,7 +159,13 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
     if (st == CUBED_OK && c->through_bytes) st = reload(ctx, targets, ntargets, &plan, &err);
     if (st != CUBED_OK) goto out;
     if (info) cubed_plan_get_info(plan, info);
-    if (c->plan_only) cli_print_plan(stdout, plan);
+    const char *missing = c->save_plan ? missing_to_save(plan, targets, ntargets, c) : NULL;
+    if (missing) {
+        cubed_plan_unref(plan);
+        return cli_usage_error(verb, "%s", missing);
+    }
+    if (c->plan_only && c->json) cli_print_plan_json(stdout, plan);
+    if (c->plan_only && !c->json) cli_print_plan(stdout, plan);
     if (c->plan_svg && !cli_draw_plan(c->plan_svg, plan, &err)) st = err.status;
     if (st == CUBED_OK && c->save_plan) st = save_plan(plan, c->save_plan, &err);
     if (st == CUBED_OK && !dry) {

@@ -49,19 +49,28 @@ typedef struct expr_var {
     bool is_result;
 } expr_var;
 
+typedef struct expr_result {
+    int n;
+    expr_var *vars; /* in the order of their statements */
+    int ncut;
+    char **cut; /* dimensions some of whose elements were picked, moved or repeated */
+} expr_result;
+
+void expr_result_free(expr_result *r);
+/* False if a coordinate of that dimension still describes the results that have it. */
+bool expr_is_cut(const expr_result *r, const char *dim);
+
 /* Finds an array that the text names and no statement has made: sets *out to a new reference, or
- * leaves it NULL with *known a list of names for the message. */
+ * leaves it NULL with *known a list of names for the message (if `known` is not NULL). */
 typedef cubed_status (*expr_lookup_fn)(void *ctx, const char *name, cubed_array **out,
                                        const char **known, cubed_error *err);
 
 /* Builds arrays for all statements. Results are the assigned names that do not start with '_', and
- * bare expressions (named "result", "result2", ...). The list and its references are the
- * caller's: expr_vars_free. */
+ * bare expressions (named "result", "result2", ...). *out is freed with expr_result_free; it is empty
+ * after a failure. */
 CUBED_MUST_CHECK cubed_status expr_build(cubed_context *ctx, const char *text,
                                          expr *const *statements, int n, expr_lookup_fn lookup,
-                                         void *lookup_ctx, expr_var **out, int *nout,
-                                         cubed_error *err);
-void expr_vars_free(expr_var *vars, int n);
+                                         void *lookup_ctx, expr_result *out, cubed_error *err);
 
 /* "at column 3: message\n  u*w\n    ^"; always returns `status`. */
 cubed_status expr_fail(cubed_error *err, cubed_status status, const char *text, int at,

@@ -1,28 +1,19 @@
-/* Trees to lazy arrays. Literals are weak, as Python scalars are in the standard: they take the type
- * of the array they meet. */
-#include <complex.h>
-#include <math.h>
+/* Trees to lazy arrays. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "expr.h"
+#include "expr_value.h"
 
-/* A literal or an array. */
-typedef struct value {
-    cubed_array *array; /* owned; NULL for a literal */
-    expr_kind kind;     /* literals: EXPR_BOOL, EXPR_INT, EXPR_FLOAT, EXPR_COMPLEX */
-    int64_t i;
-    double re, im;
-} value;
+typedef expr_value value;
 
 typedef struct builder {
     cubed_context *ctx;
     const char *text;
     expr_lookup_fn lookup;
     void *lookup_ctx;
-    expr_var *vars;
-    int nvars;
+    expr_result *result;
     cubed_error *err;
 } builder;
 
@@ -54,115 +45,15 @@ static void drop(value *v)
     v->array = NULL;
 }
 
-/* --- Literals ----------------------------------------------------------------------------------------- */
-
-static value literal(expr_kind kind, int64_t i, double re, double im)
-{
-    return (value){NULL, kind, i, re, im};
-}
-
-static cubed_dtype literal_dtype(const value *v, const cubed_array *other)
-{
-    bool alone = other == NULL;
-    cubed_dtype dtype = alone ? CUBED_BOOL : cubed_array_dtype(other);
-    cubed_kind kind = cubed_dtype_kind(dtype);
-    switch (v->kind) {
-    case EXPR_BOOL: return alone ? CUBED_BOOL : dtype;
-    case EXPR_INT: return alone || kind == CUBED_KIND_BOOL ? CUBED_INT64 : dtype;
-    case EXPR_FLOAT: return kind >= CUBED_KIND_FLOAT && !alone ? dtype : CUBED_FLOAT64;
-    default:
-        if (!alone && kind == CUBED_KIND_COMPLEX) return dtype;
-        return !alone && dtype == CUBED_FLOAT32 ? CUBED_COMPLEX64 : CUBED_COMPLEX128;
-    }
-}
-
-/* Whether a whole number is one of the type's values. */
-static bool int_fits(int64_t i, cubed_dtype dtype)
-{
-    size_t bits = 8 * cubed_dtype_size(dtype);
-    if (cubed_dtype_kind(dtype) == CUBED_KIND_UINT)
-        return i >= 0 && (bits == 64 || i < (int64_t)1 << bits);
-    if (cubed_dtype_kind(dtype) != CUBED_KIND_INT || bits == 64) return true;
-    return i >= -((int64_t)1 << (bits - 1)) && i < (int64_t)1 << (bits - 1);
-}
-
 static cubed_status to_array(builder *b, const expr *e, value *v, const cubed_array *other)
 {
-    cubed_scalar s = {.i64 = 0};
     if (v->array) return CUBED_OK;
-    cubed_dtype dtype = literal_dtype(v, other);
-    if (v->kind == EXPR_INT && !int_fits(v->i, dtype))
+    cubed_dtype dtype = expr_literal_dtype(v, other);
+    cubed_scalar s;
+    if (!expr_literal_scalar(v, dtype, &s))
         return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%lld is out of the range of %s",
                          (long long)v->i, cubed_dtype_name(dtype));
-    bool whole = v->kind == EXPR_INT || v->kind == EXPR_BOOL;
-    switch (dtype) {
-    case CUBED_BOOL: s.b = v->i != 0; break;
-    case CUBED_INT8: s.i8 = (int8_t)v->i; break;
-    case CUBED_INT16: s.i16 = (int16_t)v->i; break;
-    case CUBED_INT32: s.i32 = (int32_t)v->i; break;
-    case CUBED_INT64: s.i64 = v->i; break;
-    case CUBED_UINT8: s.u8 = (uint8_t)v->i; break;
-    case CUBED_UINT16: s.u16 = (uint16_t)v->i; break;
-    case CUBED_UINT32: s.u32 = (uint32_t)v->i; break;
-    case CUBED_UINT64: s.u64 = (uint64_t)v->i; break;
-    case CUBED_FLOAT32: s.f32 = whole ? (float)v->i : (float)v->re; break;
-    case CUBED_FLOAT64: s.f64 = whole ? (double)v->i : v->re; break;
-    case CUBED_COMPLEX64:
-        s.c64[0] = whole ? (float)v->i : (float)v->re;
-        s.c64[1] = whole ? 0 : (float)v->im;
-        break;
-    default:
-        s.c128[0] = whole ? (double)v->i : v->re;
-        s.c128[1] = whole ? 0 : v->im;
-        break;
-    }
     return located(b, e, cubed_array_full(b->ctx, dtype, 0, NULL, NULL, &s, &v->array, b->err));
-}
-
-static double real_part(const value *v)
-{
-    return v->kind == EXPR_INT || v->kind == EXPR_BOOL ? (double)v->i : v->re;
-}
-
-/* Arithmetic of two literals, as Python's. */
-static cubed_status fold_literals(builder *b, const expr *e, const value *x, const value *y,
-                                  value *out)
-{
-    bool whole = (x->kind == EXPR_INT || x->kind == EXPR_BOOL) &&
-                 (y->kind == EXPR_INT || y->kind == EXPR_BOOL);
-    int64_t i = 0;
-    if (whole && (e->op == '+' || e->op == '-' || e->op == '*')) {
-        bool over = e->op == '+'   ? __builtin_add_overflow(x->i, y->i, &i)
-                    : e->op == '-' ? __builtin_sub_overflow(x->i, y->i, &i)
-                                   : __builtin_mul_overflow(x->i, y->i, &i);
-        if (!over) {
-            *out = literal(EXPR_INT, i, (double)i, 0);
-            return CUBED_OK;
-        }
-    }
-    double _Complex p = __builtin_complex(real_part(x), x->im);
-    double _Complex q = __builtin_complex(real_part(y), y->im);
-    bool is_complex = x->kind == EXPR_COMPLEX || y->kind == EXPR_COMPLEX;
-    double _Complex r;
-    switch (e->op) {
-    case '+': r = p + q; break;
-    case '-': r = p - q; break;
-    case '*': r = p * q; break;
-    case '/':
-        if (creal(q) == 0 && cimag(q) == 0) return fail(b, e, "division by zero");
-        r = p / q;
-        break;
-    case 'p':
-        r = is_complex ? cpow(p, q) : pow(creal(p), creal(q));
-        if (whole && y->i >= 0 && fabs(creal(r)) < 9007199254740992.0) {
-            *out = literal(EXPR_INT, (int64_t)creal(r), creal(r), 0);
-            return CUBED_OK;
-        }
-        break;
-    default: return fail(b, e, "this operator needs an array");
-    }
-    *out = literal(is_complex ? EXPR_COMPLEX : EXPR_FLOAT, 0, creal(r), is_complex ? cimag(r) : 0);
-    return CUBED_OK;
 }
 
 /* --- Operators ---------------------------------------------------------------------------------------- */
@@ -179,7 +70,7 @@ static cubed_status apply(builder *b, const expr *e, cubed_op op, value *args, i
 static cubed_status power(builder *b, const expr *e, value *x, const value *y, value *out,
                           bool *done)
 {
-    double k = y->kind == EXPR_INT ? (double)y->i : y->re;
+    double k = y->re;
     cubed_kind kind = cubed_dtype_kind(cubed_array_dtype(x->array));
     bool real = y->kind == EXPR_INT || y->kind == EXPR_FLOAT;
     bool inexact = kind >= CUBED_KIND_FLOAT;
@@ -194,7 +85,7 @@ static cubed_status power(builder *b, const expr *e, value *x, const value *y, v
         return CUBED_OK;
     }
     if (real && k == -1 && inexact) {
-        value args[2] = {literal(EXPR_INT, 1, 1, 0), *x};
+        value args[2] = {expr_literal(EXPR_INT, 1, 0, 0), *x};
         TRY(to_array(b, e, &args[0], x->array));
         cubed_status st = apply(b, e, CUBED_OP_DIVIDE, args, 2, out);
         drop(&args[0]);
@@ -220,7 +111,8 @@ static cubed_status build_binary(builder *b, const expr *e, value *out)
     if (st == CUBED_OK) st = build(b, e->child[1], &v[1]);
     if (st != CUBED_OK) goto out;
     if (!v[0].array && !v[1].array) {
-        st = fold_literals(b, e, &v[0], &v[1], out);
+        const char *wrong = expr_literal_combine(e->op, &v[0], &v[1], out);
+        if (wrong) st = fail(b, e, wrong);
         goto out;
     }
     if (e->op == 'p' && v[0].array && !v[1].array) {
@@ -249,13 +141,33 @@ static cubed_status build_unary(builder *b, const expr *e, value *out)
     }
     if (!v.array) {
         if (e->op == '~') return fail(b, e, "~ needs an array of bools");
-        *out = literal(v.kind == EXPR_BOOL ? EXPR_INT : v.kind, -v.i, -v.re, -v.im);
-        return CUBED_OK;
+        const char *wrong = expr_literal_negate(&v, out);
+        return wrong ? fail(b, e, wrong) : CUBED_OK;
     }
     cubed_status st =
         apply(b, e, e->op == '~' ? CUBED_OP_LOGICAL_NOT : CUBED_OP_NEGATIVE, &v, 1, out);
     drop(&v);
     return st;
+}
+
+/* --- Coordinates -------------------------------------------------------------------------------------- */
+
+/* Elements along dimension d were picked or put in another order. */
+static void note_cut(builder *b, const cubed_array *x, int d)
+{
+    expr_result *r = b->result;
+    const char *name = cubed_array_dim_name(x, d);
+    if (!name || expr_is_cut(r, name)) return;
+    r->cut = cli_resize(r->cut, (size_t)(r->ncut + 1) * sizeof *r->cut);
+    r->cut[r->ncut++] = cli_strdup(name);
+}
+
+bool expr_is_cut(const expr_result *r, const char *dim)
+{
+    for (int i = 0; i < r->ncut; i++) {
+        if (strcmp(r->cut[i], dim) == 0) return true;
+    }
+    return false;
 }
 
 /* --- Arguments ---------------------------------------------------------------------------------------- */
@@ -400,8 +312,9 @@ static cubed_status call_fold(builder *b, const expr *e, cubed_fold fold, value 
     cubed_array *x;
     TRY(check_args(b, e, 1, 2, names, &n));
     const expr *keepdims = keyword(e, "keepdims");
-    const expr *correction = keyword(e, "correction");
-    if (!correction) correction = keyword(e, "ddof");
+    const expr *correction = keyword(e, "correction"), *ddof = keyword(e, "ddof");
+    if (correction && ddof) return fail(b, ddof, "ddof= is correction=: give one of them");
+    if (!correction) correction = ddof;
     if (keepdims && keepdims->kind != EXPR_BOOL) return fail(b, keepdims, "expected True or False");
     o.keepdims = keepdims && keepdims->integer;
     if (correction) {
@@ -410,7 +323,9 @@ static cubed_status call_fold(builder *b, const expr *e, cubed_fold fold, value 
         bool number = !v.array && (v.kind == EXPR_INT || v.kind == EXPR_FLOAT);
         drop(&v);
         if (!number) return fail(b, correction, "expected a number");
-        o.correction = v.kind == EXPR_INT ? (double)v.i : v.re;
+        o.correction = v.re;
+        if (fold != CUBED_FOLD_VAR && fold != CUBED_FOLD_STD)
+            return fail(b, correction, "only var and std take a correction");
     }
     TRY(get_array(b, e->child[0], &x));
     cubed_status st = get_axes(b, e, n > 1 ? e->child[1] : NULL, x, &o.naxes, axes);
@@ -433,9 +348,11 @@ static cubed_status call_concat(builder *b, const expr *e, value *out)
         st = get_array(b, list->child[made], &arrays[made]);
     if (st == CUBED_OK) st = get_axes(b, e, n > 1 ? e->child[1] : NULL, arrays[0], &naxes, axes);
     if (st == CUBED_OK && naxes > 1) st = fail(b, e, "concat takes one axis");
+    int axis = naxes == 1 ? axes[0] : 0;
     if (st == CUBED_OK)
-        st = located(b, e,
-                     cubed_concat(arrays, list->n, naxes == 1 ? axes[0] : 0, &out->array, b->err));
+        st = located(b, e, cubed_concat(arrays, list->n, axis, &out->array, b->err));
+    for (int i = 0; i < list->n && st == CUBED_OK; i++)
+        note_cut(b, arrays[i], axis < 0 ? axis + cubed_array_ndim(arrays[i]) : axis);
     for (int i = 0; i < made; i++) cubed_array_unref(arrays[i]);
     cli_free(arrays);
     return st;
@@ -453,7 +370,7 @@ static cubed_status view_permute(builder *b, const expr *e, const expr *arg, cub
         for (n = 0; n < ndim; n++) axes[n] = ndim - 1 - n;
     }
     if (n != ndim) return fail(b, e, "the axes must name every dimension");
-    return cubed_permute_dims(x, axes, out, b->err);
+    return located(b, e, cubed_permute_dims(x, axes, out, b->err));
 }
 
 static cubed_status view_flip(builder *b, const expr *e, const expr *arg, cubed_array *x,
@@ -461,7 +378,10 @@ static cubed_status view_flip(builder *b, const expr *e, const expr *arg, cubed_
 {
     int n, axes[CUBED_MAX_NDIM];
     TRY(get_axes(b, e, arg, x, &n, axes));
-    return cubed_flip(x, n < 0 ? NULL : axes, n, out, b->err);
+    TRY(located(b, e, cubed_flip(x, n < 0 ? NULL : axes, n, out, b->err)));
+    for (int i = 0, ndim = cubed_array_ndim(x); i < (n < 0 ? ndim : n); i++)
+        note_cut(b, x, n < 0 ? i : axes[i] < 0 ? axes[i] + ndim : axes[i]);
+    return CUBED_OK;
 }
 
 static cubed_status view_squeeze(builder *b, const expr *e, const expr *arg, cubed_array *x,
@@ -469,7 +389,7 @@ static cubed_status view_squeeze(builder *b, const expr *e, const expr *arg, cub
 {
     int n, axes[CUBED_MAX_NDIM];
     TRY(get_axes(b, e, arg, x, &n, axes));
-    return cubed_squeeze(x, n < 0 ? NULL : axes, n, out, b->err);
+    return located(b, e, cubed_squeeze(x, n < 0 ? NULL : axes, n, out, b->err));
 }
 
 static cubed_status view_expand(builder *b, const expr *e, const expr *arg, cubed_array *x,
@@ -479,7 +399,7 @@ static cubed_status view_expand(builder *b, const expr *e, const expr *arg, cube
     const expr *k = arg ? arg : keyword(e, "axis");
     if (k) TRY(get_int(b, k, &axis));
     if (axis < -CUBED_MAX_NDIM || axis > CUBED_MAX_NDIM) return fail(b, e, "axis out of range");
-    return cubed_expand_dims(x, (int)axis, out, b->err);
+    return located(b, e, cubed_expand_dims(x, (int)axis, out, b->err));
 }
 
 static cubed_status view_broadcast(builder *b, const expr *e, const expr *arg, cubed_array *x,
@@ -489,7 +409,7 @@ static cubed_status view_broadcast(builder *b, const expr *e, const expr *arg, c
     int64_t shape[CUBED_MAX_NDIM];
     if (!arg) return fail(b, e, "broadcast_to takes a shape");
     TRY(get_ints(b, arg, &n, shape));
-    return cubed_broadcast_to(x, n, shape, out, b->err);
+    return located(b, e, cubed_broadcast_to(x, n, shape, out, b->err));
 }
 
 static cubed_status view_rechunk(builder *b, const expr *e, const expr *arg, cubed_array *x,
@@ -500,7 +420,7 @@ static cubed_status view_rechunk(builder *b, const expr *e, const expr *arg, cub
     if (!arg) return fail(b, e, "rechunk takes chunks");
     TRY(get_ints(b, arg, &n, chunks));
     if (n != cubed_array_ndim(x)) return fail(b, arg, "expected one chunk length per dimension");
-    return cubed_rechunk(x, chunks, out, b->err);
+    return located(b, e, cubed_rechunk(x, chunks, out, b->err));
 }
 
 static cubed_status view_astype(builder *b, const expr *e, const expr *arg, cubed_array *x,
@@ -508,8 +428,8 @@ static cubed_status view_astype(builder *b, const expr *e, const expr *arg, cube
 {
     cubed_dtype dtype;
     if (!arg || arg->kind != EXPR_STRING) return fail(b, e, "astype takes a type's name in quotes");
-    TRY(cubed_dtype_parse(arg->text, &dtype, b->err));
-    return cubed_astype(x, dtype, out, b->err);
+    TRY(located(b, arg, cubed_dtype_parse(arg->text, &dtype, b->err)));
+    return located(b, e, cubed_astype(x, dtype, out, b->err));
 }
 
 static const struct {
@@ -535,9 +455,7 @@ static cubed_status call_view(builder *b, const expr *e, int which, value *out)
     TRY(get_array(b, e->child[0], &x));
     cubed_status st = views[which].fn(b, e, n > 1 ? e->child[1] : NULL, x, &out->array);
     cubed_array_unref(x);
-    /* Errors of this file say their place already. */
-    bool placed = strchr(b->err->message, '^') != NULL;
-    return st == CUBED_OK || placed ? st : located(b, e, st);
+    return st;
 }
 
 static cubed_status build_call(builder *b, const expr *e, value *out)
@@ -618,6 +536,10 @@ static cubed_status index_array(builder *b, const expr *e, cubed_array *x, cubed
     for (; axis < ndim; axis++) slices[axis] = (cubed_slice){0, shape[axis], 1, false};
     cubed_array *y;
     TRY(located(b, e, cubed_slice_array(x, slices, &y, b->err)));
+    for (int d = 0; d < ndim; d++) {
+        const cubed_slice *s = &slices[d];
+        if (!s->drop && (s->start != 0 || s->len != shape[d] || s->step != 1)) note_cut(b, x, d);
+    }
     for (int k = 0; k < nfresh; k++) {
         cubed_array *wider;
         cubed_status st = located(b, e, cubed_expand_dims(y, fresh[k], &wider, b->err));
@@ -634,12 +556,13 @@ static cubed_status index_array(builder *b, const expr *e, cubed_array *x, cubed
 static cubed_status build_name(builder *b, const expr *e, value *out)
 {
     const char *known = "none";
-    for (int i = b->nvars - 1; i >= 0; i--) {
-        if (strcmp(b->vars[i].name, e->text) != 0) continue;
-        out->array = cubed_array_ref(b->vars[i].array);
+    const expr_result *r = b->result;
+    for (int i = r->n - 1; i >= 0; i--) {
+        if (strcmp(r->vars[i].name, e->text) != 0) continue;
+        out->array = cubed_array_ref(r->vars[i].array);
         return CUBED_OK;
     }
-    TRY(b->lookup(b->lookup_ctx, e->text, &out->array, &known, b->err));
+    TRY(located(b, e, b->lookup(b->lookup_ctx, e->text, &out->array, &known, b->err)));
     if (out->array) return CUBED_OK;
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "unknown name \"%s\"; arrays here: %s",
                      e->text, known);
@@ -647,7 +570,7 @@ static cubed_status build_name(builder *b, const expr *e, value *out)
 
 static cubed_status build(builder *b, const expr *e, value *out)
 {
-    *out = literal(e->kind, e->integer, e->re, e->im);
+    *out = expr_literal(e->kind, e->integer, e->re, e->im);
     switch (e->kind) {
     case EXPR_INT:
     case EXPR_FLOAT:
@@ -668,46 +591,47 @@ static cubed_status build(builder *b, const expr *e, value *out)
     }
 }
 
-static void add_var(builder *b, const char *name, cubed_array *array, bool is_result)
+static void add_var(expr_result *r, const char *name, cubed_array *array, bool is_result)
 {
     /* A name assigned again replaces its old value as a result. */
-    for (int i = 0; i < b->nvars; i++) {
-        if (strcmp(b->vars[i].name, name) == 0) b->vars[i].is_result = false;
+    for (int i = 0; i < r->n; i++) {
+        if (strcmp(r->vars[i].name, name) == 0) r->vars[i].is_result = false;
     }
-    b->vars = cli_resize(b->vars, (size_t)(b->nvars + 1) * sizeof *b->vars);
-    b->vars[b->nvars++] = (expr_var){cli_strdup(name), array, is_result};
+    r->vars = cli_resize(r->vars, (size_t)(r->n + 1) * sizeof *r->vars);
+    r->vars[r->n++] = (expr_var){cli_strdup(name), array, is_result};
 }
 
-void expr_vars_free(expr_var *vars, int n)
+void expr_result_free(expr_result *r)
 {
-    for (int i = 0; i < n; i++) {
-        cli_free(vars[i].name);
-        cubed_array_unref(vars[i].array);
+    for (int i = 0; i < r->n; i++) {
+        cli_free(r->vars[i].name);
+        cubed_array_unref(r->vars[i].array);
     }
-    cli_free(vars);
+    for (int i = 0; i < r->ncut; i++) cli_free(r->cut[i]);
+    cli_free(r->vars);
+    cli_free(r->cut);
+    memset(r, 0, sizeof *r);
 }
 
 cubed_status expr_build(cubed_context *ctx, const char *text, expr *const *statements, int n,
-                        expr_lookup_fn lookup, void *lookup_ctx, expr_var **out, int *nout,
-                        cubed_error *err)
+                        expr_lookup_fn lookup, void *lookup_ctx, expr_result *out, cubed_error *err)
 {
     cubed_error own = CUBED_ERROR_INIT;
-    builder b = {ctx, text, lookup, lookup_ctx, NULL, 0, err ? err : &own};
+    builder b = {ctx, text, lookup, lookup_ctx, out, err ? err : &own};
     int bare = 0;
+    memset(out, 0, sizeof *out);
     for (int i = 0; i < n; i++) {
         const expr *e = statements[i];
         bool named = e->kind == EXPR_ASSIGN;
         cubed_array *x;
         cubed_status st = get_array(&b, named ? e->child[0] : e, &x);
         if (st != CUBED_OK) {
-            expr_vars_free(b.vars, b.nvars);
+            expr_result_free(out);
             return st;
         }
         char name[32] = "result";
         if (!named && ++bare > 1) snprintf(name, sizeof name, "result%d", bare);
-        add_var(&b, named ? e->text : name, x, !named || e->text[0] != '_');
+        add_var(out, named ? e->text : name, x, !named || e->text[0] != '_');
     }
-    *out = b.vars;
-    *nout = b.nvars;
     return CUBED_OK;
 }

@@ -1,6 +1,7 @@
 /* A Pratt parser (Pratt, "Top down operator precedence", 1973) for NumPy-like expressions. */
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #define MAX_DEPTH  200
 #define MAX_HEIGHT 1000
 #define MAX_NODES  100000
+#define MAX_BYTES  ((size_t)1 << 20)
 
 typedef struct parser {
     const char *text;
@@ -189,10 +191,8 @@ static void parse_list(parser *p, expr *into, const char *close, bool *comma)
         expr *e = parse_binary(p, 0);
         if (e && e->kind == EXPR_NAME && accept(p, "=")) {
             e->kind = EXPR_KEYWORD;
-            add_child(p, into, e);
             expr *value = parse_binary(p, 0);
             if (value) add_child(p, e, value);
-            continue;
         }
         if (e) add_child(p, into, e);
     }
@@ -224,7 +224,7 @@ static expr *parse_index_item(parser *p)
 
 static expr *parse_postfix(parser *p, expr *e)
 {
-    for (;;) {
+    while (e) {
         skip_space(p);
         int at = p->at;
         if (!accept(p, "[")) return e;
@@ -242,22 +242,38 @@ static expr *parse_postfix(parser *p, expr *e)
         p->brackets--;
         if (p->status != CUBED_OK) return e;
     }
+    return NULL;
+}
+
+/* Names that always mean the same. */
+static const struct {
+    const char *name;
+    expr_kind kind;
+    double value;
+} constants[] = {{"True", EXPR_BOOL, 1},
+                 {"False", EXPR_BOOL, 0},
+                 {"None", EXPR_NONE, 0},
+                 {"nan", EXPR_FLOAT, (double)NAN},
+                 {"inf", EXPR_FLOAT, (double)INFINITY},
+                 {"pi", EXPR_FLOAT, 3.141592653589793}};
+
+static int find_constant(const char *name)
+{
+    for (int i = 0; i < (int)(sizeof constants / sizeof *constants); i++) {
+        if (strcmp(constants[i].name, name) == 0) return i;
+    }
+    return -1;
 }
 
 static expr *parse_name(parser *p)
 {
-    int at = p->at;
-    char *name = take_name(p);
-    expr *e = new_node(p, EXPR_NAME, at);
-    e->text = name;
-    if (strcmp(name, "True") == 0 || strcmp(name, "False") == 0) {
-        e->kind = EXPR_BOOL;
-        e->integer = name[0] == 'T';
-    } else if (strcmp(name, "None") == 0) {
-        e->kind = EXPR_NONE;
-    } else if (strcmp(name, "nan") == 0 || strcmp(name, "inf") == 0 || strcmp(name, "pi") == 0) {
-        e->kind = EXPR_FLOAT;
-        e->re = name[0] == 'p' ? 3.141592653589793 : strtod(name, NULL);
+    expr *e = new_node(p, EXPR_NAME, p->at);
+    e->text = take_name(p);
+    int constant = find_constant(e->text);
+    if (constant >= 0) {
+        e->kind = constants[constant].kind;
+        e->re = constants[constant].value;
+        e->integer = e->kind == EXPR_BOOL && e->re == 1;
     } else if (accept(p, "(")) {
         e->kind = EXPR_CALL;
         parse_list(p, e, ")", NULL);
@@ -358,6 +374,7 @@ static expr *parse_statement(parser *p)
     if (isalpha((unsigned char)p->text[start]) || p->text[start] == '_') {
         char *name = take_name(p);
         if (accept(p, "=")) {
+            if (find_constant(name) >= 0) fail(p, "this name is a constant");
             expr *e = new_node(p, EXPR_ASSIGN, start);
             e->text = name;
             expr *value = parse_binary(p, 0);
@@ -375,6 +392,7 @@ cubed_status expr_parse(const char *text, expr ***out, int *n, cubed_error *err)
     parser p = {.text = text, .err = err};
     expr **list = NULL;
     int count = 0;
+    if (strlen(text) > MAX_BYTES) fail(&p, "the expression is longer than 1 MiB");
     while (p.status == CUBED_OK) {
         while (p.text[p.at] && strchr(" \t\r\n;", p.text[p.at])) p.at++;
         if (!p.text[p.at]) break;

@@ -17,14 +17,15 @@ typedef struct inputs {
     struct {
         char *name;
         cubed_array *array;
-    } open[256]; /* each array is opened once */
-    char *known;
+    } * open;    /* each array is opened once */
+    char *known; /* names for messages, listed when first needed */
 } inputs;
 
 /* False if there are too many. */
 bool inputs_add(inputs *in, const char *spec);
 void inputs_free(inputs *in);
-/* An expr_lookup_fn. */
+/* An expr_lookup_fn. A name is, in this order: that of an --in NAME=, an array of a group that was
+ * given, the last part of the path of an array that was given without a name. */
 cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const char **known,
                            cubed_error *err);
 /* The first group's URL, or NULL. */

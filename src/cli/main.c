@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,12 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) return show_help(stdout);
     if (strcmp(argv[1], "--version") == 0) return show_version();
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        if (strcmp(verbs[i].name, argv[1]) == 0) return verbs[i].run(argc - 1, argv + 1);
+        if (strcmp(verbs[i].name, argv[1]) != 0) continue;
+        int code = verbs[i].run(argc - 1, argv + 1);
+        if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+        fprintf(stderr, "cubed %s: cannot write to standard output: %s\n", argv[1],
+                strerror(errno));
+        return EXIT_FAILURE;
     }
     fprintf(stderr, "cubed: \"%s\" is no verb\n", argv[1]);
     return show_help(stderr);

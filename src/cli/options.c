@@ -1,4 +1,5 @@
 /* Options and help: one table gives both. */
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +98,11 @@ static void store_common(const char *verb, int key, cli_common *c)
         break;
     case KEY_RESERVED: c->reserved_mem = bytes(verb, "reserved-mem", optarg); break;
     case KEY_WORK_DIR: c->work_dir = optarg; break;
-    case KEY_EXECUTOR: c->executor = optarg; break;
+    case KEY_EXECUTOR:
+        c->executor = optarg;
+        if (strcmp(optarg, "threads") != 0 && strcmp(optarg, "single-threaded") != 0)
+            bad(verb, "executor", optarg, "threads or single-threaded");
+        break;
     case KEY_WORKERS:
         c->max_workers = (unsigned)number(verb, "max-workers", optarg, 1, 100000);
         break;
@@ -124,6 +129,18 @@ static void store_common(const char *verb, int key, cli_common *c)
     }
 }
 
+/* Ends the command because of the option at which getopt_long stopped. */
+static void unknown_option(char **argv)
+{
+    const char *arg = argv[optind - 1];
+    /* Short ones, of which there are none, may have others behind them in the same argument. */
+    if (optopt && isprint(optopt) && !(arg[0] == '-' && strchr(arg, optopt))) arg = argv[optind];
+    if (arg[0] == '-' && arg[1] != '-')
+        exit(cli_usage_error(
+            argv[0], "unknown option %s (an expression that starts with - goes behind --)", arg));
+    exit(cli_usage_error(argv[0], "unknown option %s", arg));
+}
+
 int cli_next_option(int argc, char **argv, const cli_usage *u, cli_common *c)
 {
     struct option longs[48];
@@ -140,7 +157,7 @@ int cli_next_option(int argc, char **argv, const cli_usage *u, cli_common *c)
         opterr = 0;
         int key = getopt_long(argc, argv, ":", longs, NULL);
         if (key == ':') exit(cli_usage_error(argv[0], "%s needs a value", argv[optind - 1]));
-        if (key == '?') exit(cli_usage_error(argv[0], "unknown option %s", argv[optind - 1]));
+        if (key == '?') unknown_option(argv);
         if (key == CLI_HELP_KEY) {
             print_help(u);
             exit(EXIT_SUCCESS);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,70 @@ void cli_print_plan(FILE *f, const cubed_plan *plan)
     fputc('\n', f);
 }
 
+static json_t *stored_json(const cubed_stored_info *x)
+{
+    json_t *o = json_object(), *shape = json_array(), *chunks = json_array();
+    for (int d = 0; d < x->ndim; d++) {
+        json_array_append_new(shape, json_integer(x->shape[d]));
+        json_array_append_new(chunks, json_integer(x->chunks[d]));
+    }
+    json_object_set_new(o, "id", json_integer(x->id));
+    json_object_set_new(o, "name", json_string(x->name));
+    json_object_set_new(o, "kind",
+                        json_string(x->is_source   ? "source"
+                                    : x->is_target ? "target"
+                                                   : "intermediate"));
+    json_object_set_new(o, "dtype", json_string(cubed_dtype_name(x->dtype)));
+    json_object_set_new(o, "shape", shape);
+    json_object_set_new(o, "chunks", chunks);
+    return o;
+}
+
+static json_t *stage_json(const cubed_plan *plan, int stage, const cubed_stage_info *s)
+{
+    json_t *o = json_object(), *inputs = json_array(), *outputs = json_array();
+    cubed_stored_info x;
+    for (int k = 0; cubed_plan_get_input(plan, stage, k, &x, NULL) == CUBED_OK; k++)
+        json_array_append_new(inputs, stored_json(&x));
+    for (int k = 0; cubed_plan_get_output(plan, stage, k, &x, NULL) == CUBED_OK; k++)
+        json_array_append_new(outputs, stored_json(&x));
+    json_object_set_new(o, "operation", json_string(s->name));
+    json_object_set_new(o, "tasks", json_integer(s->num_tasks));
+    json_object_set_new(o, "projected_mem", json_integer((json_int_t)s->projected_mem));
+    json_object_set_new(o, "bytes_read", json_integer((json_int_t)s->bytes_read));
+    json_object_set_new(o, "bytes_written", json_integer((json_int_t)s->bytes_written));
+    json_object_set_new(o, "chunks_read", json_integer((json_int_t)s->chunks_read));
+    json_object_set_new(o, "chunks_written", json_integer((json_int_t)s->chunks_written));
+    json_object_set_new(o, "inputs", inputs);
+    json_object_set_new(o, "outputs", outputs);
+    return o;
+}
+
+void cli_print_plan_json(FILE *f, const cubed_plan *plan)
+{
+    cubed_plan_info info;
+    json_t *o = json_object(), *stages = json_array();
+    cubed_plan_get_info(plan, &info);
+    for (int i = 0; i < info.num_stages; i++) {
+        cubed_stage_info s;
+        if (cubed_plan_get_stage(plan, i, &s, NULL) == CUBED_OK)
+            json_array_append_new(stages, stage_json(plan, i, &s));
+    }
+    json_object_set_new(o, "stages", stages);
+    json_object_set_new(o, "tasks", json_integer(info.num_tasks));
+    json_object_set_new(o, "workers", json_integer(info.max_workers));
+    json_object_set_new(o, "allowed_mem", json_integer((json_int_t)info.allowed_mem));
+    json_object_set_new(o, "reserved_mem", json_integer((json_int_t)info.reserved_mem));
+    json_object_set_new(o, "projected_mem", json_integer((json_int_t)info.projected_mem));
+    json_object_set_new(o, "tier_budget", json_integer((json_int_t)info.tier_budget));
+    json_object_set_new(o, "result_bytes", json_integer((json_int_t)info.result_bytes));
+    json_object_set_new(o, "bytes_read", json_integer((json_int_t)info.bytes_read));
+    json_object_set_new(o, "bytes_written", json_integer((json_int_t)info.bytes_written));
+    json_dumpf(o, f, JSON_INDENT(2));
+    fputc('\n', f);
+    json_decref(o);
+}
+
 static void quote(FILE *f, const char *s)
 {
     for (; *s; s++) {
@@ -55,6 +120,7 @@ static void draw_array(FILE *f, const cubed_stored_info *x)
                            : "#f5f5f5");
     const char *name = x->name;
     if (strlen(name) > 40) name += strlen(name) - 40;
+    while (((unsigned char)*name & 0xc0) == 0x80) name++; /* no part of a character */
     quote(f, name);
     fprintf(f, "\\n%s (", cubed_dtype_name(x->dtype));
     for (int d = 0; d < x->ndim; d++) fprintf(f, "%s%" PRId64, d ? ", " : "", x->shape[d]);
@@ -135,13 +201,14 @@ bool cli_draw_plan(const char *file, const cubed_plan *plan, cubed_error *err)
         write_dot(f, plan);
         return fclose(f) == 0 || system_error(err, errno, "cannot write", file);
     }
-    char temp[] = "/tmp/cubed-plan-XXXXXX";
+    char *temp = cli_temp_name("cubed-plan-XXXXXX");
     int fd = mkstemp(temp);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!f) return system_error(err, errno, "cannot write", temp);
-    write_dot(f, plan);
-    bool ok = fclose(f) == 0 || system_error(err, errno, "cannot write", temp);
+    bool ok = f || system_error(err, errno, "cannot write", temp);
+    if (f) write_dot(f, plan);
+    if (f && fclose(f) != 0) ok = system_error(err, errno, "cannot write", temp);
     ok = ok && run_dot(temp, file, err);
-    unlink(temp);
+    if (fd >= 0) unlink(temp);
+    cli_free(temp);
     return ok;
 }

@@ -40,6 +40,12 @@ char *cli_printf(const char *fmt, ...)
     return s;
 }
 
+char *cli_temp_name(const char *name)
+{
+    const char *base = getenv("TMPDIR");
+    return cli_printf("%s/%s", base && *base ? base : "/tmp", name);
+}
+
 bool cli_parse_bytes(const char *text, uint64_t *out)
 {
     static const struct {

@@ -5,77 +5,106 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUMMARISED = 1000, EDGE = 3 };
+enum { SUMMARISED = 1000, EDGE = 3, LINE = 79, ELEMENT = 96 };
 
-/* The shortest of 17 digits that read back the same. */
-static void real_text(double v, int most, char *text, size_t cap)
+/* Significant digits: in arrays as many as people read, scalars whole. */
+enum { SOME = 8, ALL = 17 };
+
+/* The shortest number, of at most `most` digits, that reads back the same. */
+static void real_text(double v, bool single, int most, char *text, size_t cap)
 {
     if (isnan(v)) {
         snprintf(text, cap, "nan");
         return;
     }
-    for (int digits = 1; digits <= most; digits++) {
+    int digits = 1;
+    for (; digits < most; digits++) {
         snprintf(text, cap, "%.*g", digits, v);
         double back = strtod(text, NULL);
-        if (most > 9 ? back == v : (float)back == (float)v) return;
+        if (single ? (float)back == (float)v : back == v) break;
     }
+    /* As NumPy, no exponent up to 1e16. */
+    int whole = fabs(v) >= 1 && fabs(v) < 1e16 ? (int)floor(log10(fabs(v))) + 1 : 1;
+    snprintf(text, cap, "%.*g", digits > whole ? digits : whole, v);
 }
 
-static void element_text(cubed_dtype dtype, const void *p, char *text, size_t cap)
+static void element_text(cubed_dtype dtype, const void *p, int most, char text[ELEMENT])
 {
     cubed_scalar v;
     char re[40], im[40];
     memcpy(&v, p, cubed_dtype_size(dtype));
     switch (dtype) {
-    case CUBED_BOOL: snprintf(text, cap, v.b ? "True" : "False"); return;
-    case CUBED_INT8: snprintf(text, cap, "%d", v.i8); return;
-    case CUBED_INT16: snprintf(text, cap, "%d", v.i16); return;
-    case CUBED_INT32: snprintf(text, cap, "%d", v.i32); return;
-    case CUBED_INT64: snprintf(text, cap, "%" PRId64, v.i64); return;
-    case CUBED_UINT8: snprintf(text, cap, "%u", v.u8); return;
-    case CUBED_UINT16: snprintf(text, cap, "%u", v.u16); return;
-    case CUBED_UINT32: snprintf(text, cap, "%u", v.u32); return;
-    case CUBED_UINT64: snprintf(text, cap, "%" PRIu64, v.u64); return;
-    case CUBED_FLOAT32: real_text((double)v.f32, 9, text, cap); return;
-    case CUBED_FLOAT64: real_text(v.f64, 17, text, cap); return;
+    case CUBED_BOOL: snprintf(text, ELEMENT, v.b ? "True" : "False"); return;
+    case CUBED_INT8: snprintf(text, ELEMENT, "%d", v.i8); return;
+    case CUBED_INT16: snprintf(text, ELEMENT, "%d", v.i16); return;
+    case CUBED_INT32: snprintf(text, ELEMENT, "%d", v.i32); return;
+    case CUBED_INT64: snprintf(text, ELEMENT, "%" PRId64, v.i64); return;
+    case CUBED_UINT8: snprintf(text, ELEMENT, "%u", v.u8); return;
+    case CUBED_UINT16: snprintf(text, ELEMENT, "%u", v.u16); return;
+    case CUBED_UINT32: snprintf(text, ELEMENT, "%u", v.u32); return;
+    case CUBED_UINT64: snprintf(text, ELEMENT, "%" PRIu64, v.u64); return;
+    case CUBED_FLOAT32: real_text((double)v.f32, true, most, text, ELEMENT); return;
+    case CUBED_FLOAT64: real_text(v.f64, false, most, text, ELEMENT); return;
     case CUBED_COMPLEX64:
-        real_text((double)v.c64[0], 9, re, sizeof re);
-        real_text((double)v.c64[1], 9, im, sizeof im);
+        real_text((double)v.c64[0], true, most, re, sizeof re);
+        real_text((double)v.c64[1], true, most, im, sizeof im);
         break;
     default:
-        real_text(v.c128[0], 17, re, sizeof re);
-        real_text(v.c128[1], 17, im, sizeof im);
+        real_text(v.c128[0], false, most, re, sizeof re);
+        real_text(v.c128[1], false, most, im, sizeof im);
         break;
     }
-    snprintf(text, cap, "%s%s%sj", re, im[0] == '-' ? "" : "+", im);
+    snprintf(text, ELEMENT, "%s%s%sj", re, im[0] == '-' ? "" : "+", im);
 }
 
-static void print_axis(FILE *f, const cubed_array *x, int d, const char *p, size_t bytes,
-                       bool brief)
+typedef struct printer {
+    FILE *f; /* NULL: only the width is wanted */
+    const cubed_array *x;
+    bool brief; /* leave out the middle of long axes */
+    int width;  /* of the widest element */
+    int column;
+} printer;
+
+static void put(printer *w, const char *text, int width)
 {
-    int ndim = cubed_array_ndim(x);
-    const int64_t *shape = cubed_array_shape(x);
+    if (w->f) w->column += fprintf(w->f, "%*s", width, text);
+}
+
+static void new_line(printer *w, int indent)
+{
+    if (w->f) fputc('\n', w->f);
+    w->column = 0;
+    put(w, "", indent);
+}
+
+static void print_axis(printer *w, int d, const char *p, size_t bytes)
+{
+    int ndim = cubed_array_ndim(w->x);
+    const int64_t *shape = cubed_array_shape(w->x);
+    bool inner = d == ndim - 1;
     if (d == ndim) {
-        char text[96];
-        element_text(cubed_array_dtype(x), p, text, sizeof text);
-        fputs(text, f);
+        char text[ELEMENT];
+        element_text(cubed_array_dtype(w->x), p, ndim ? SOME : ALL, text);
+        int n = (int)strlen(text);
+        if (!w->f && n > w->width) w->width = n;
+        put(w, text, w->width);
         return;
     }
     size_t step = shape[d] ? bytes / (size_t)shape[d] : 0;
-    fputc('[', f);
+    put(w, "[", 0);
     for (int64_t i = 0; i < shape[d]; i++) {
-        if (i > 0) {
-            fputs(d == ndim - 1 ? ", " : ",\n", f);
-            for (int k = 0; d < ndim - 1 && k <= d; k++) fputc(' ', f);
-        }
-        if (brief && i == EDGE && shape[d] > (int64_t)2 * EDGE) {
-            fputs("...", f);
+        bool gap = w->brief && i == EDGE && shape[d] > (int64_t)2 * EDGE;
+        bool full = w->column + w->width + 2 > LINE;
+        if (i > 0) put(w, inner && !full ? ", " : ",", 0);
+        if (i > 0 && (!inner || full)) new_line(w, d + 1);
+        if (gap) {
+            put(w, "...", 0);
             i = shape[d] - EDGE - 1;
-            continue;
+        } else {
+            print_axis(w, d + 1, p + (size_t)i * step, step);
         }
-        print_axis(f, x, d + 1, p + (size_t)i * step, step, brief);
     }
-    fputc(']', f);
+    put(w, "]", 0);
 }
 
 static size_t data_bytes(const cubed_array *x)
@@ -88,7 +117,11 @@ static size_t data_bytes(const cubed_array *x)
 void values_print(FILE *f, const cubed_array *x, const void *data)
 {
     size_t n = data_bytes(x);
-    print_axis(f, x, 0, data, n, n / cubed_dtype_size(cubed_array_dtype(x)) > SUMMARISED);
+    bool brief = n / cubed_dtype_size(cubed_array_dtype(x)) > SUMMARISED;
+    printer w = {.x = x, .brief = brief};
+    print_axis(&w, 0, data, n);
+    w.f = f;
+    print_axis(&w, 0, data, n);
     fputc('\n', f);
 }
 
@@ -148,4 +181,27 @@ static json_t *axis_json(const cubed_array *x, int d, const char *p, size_t byte
 json_t *values_json(const cubed_array *x, const void *data)
 {
     return axis_json(x, 0, data, data_bytes(x));
+}
+
+json_t *values_run_json(const cubed_run_stats *s, const cubed_plan_info *p)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "seconds", json_real(s->seconds));
+    json_object_set_new(o, "tasks", json_integer(s->num_tasks));
+    json_object_set_new(o, "stages", json_integer(p->num_stages));
+    json_object_set_new(o, "retries", json_integer(s->num_retries));
+    json_object_set_new(o, "workers", json_integer(s->num_workers));
+    json_object_set_new(o, "allowed_mem", json_integer((json_int_t)p->allowed_mem));
+    json_object_set_new(o, "reserved_mem", json_integer((json_int_t)p->reserved_mem));
+    json_object_set_new(o, "projected_mem", json_integer((json_int_t)s->projected_mem));
+    json_object_set_new(o, "measured_mem", json_integer((json_int_t)s->measured_mem));
+    json_object_set_new(o, "tier_budget", json_integer((json_int_t)p->tier_budget));
+    json_object_set_new(o, "tier_peak", json_integer((json_int_t)s->tier_peak));
+    json_object_set_new(o, "tier_spilled", json_integer((json_int_t)s->tier_spilled));
+    json_object_set_new(o, "bytes_read", json_integer((json_int_t)s->bytes_read));
+    json_object_set_new(o, "bytes_written", json_integer((json_int_t)s->bytes_written));
+    json_object_set_new(o, "stored_read", json_integer((json_int_t)s->stored_read));
+    json_object_set_new(o, "stored_written", json_integer((json_int_t)s->stored_written));
+    json_object_set_new(o, "peak_rss", json_integer((json_int_t)s->peak_rss));
+    return o;
 }

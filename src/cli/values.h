@@ -7,9 +7,11 @@
 
 #include "cubed/cubed.h"
 
-/* As NumPy prints arrays, summarised above 1000 elements. */
+/* As NumPy prints arrays: eight digits (scalars have all), summarised above 1000 elements. */
 void values_print(FILE *f, const cubed_array *x, const void *data);
 /* Nested lists; NaN and infinities as strings, complex numbers as pairs. */
 json_t *values_json(const cubed_array *x, const void *data);
+/* What a run did and needed: the figures of both. */
+json_t *values_run_json(const cubed_run_stats *s, const cubed_plan_info *p);
 
 #endif

@@ -86,4 +86,6 @@ def test_info(winds):
     assert u["dims"] == ["month", "level", "latitude", "longitude"]
     assert u["chunks_present"] == u["chunks_total"] == 2 * 3 * 2 * 3
     assert u["codecs"]["cname"] == "lz4"
-    assert "u  int16 (month: 2, level: 3" in check(run("info", winds)).out
+    text = check(run("info", winds)).out
+    assert "(month: 2, level: 3, latitude: 241, longitude: 480)" in text
+    assert "blosc-lz4" in text
