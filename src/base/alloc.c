@@ -38,12 +38,12 @@ void *cb_alloc_zero(const cubed_allocator *a, size_t size)
 
 void *cb_resize(const cubed_allocator *a, void *ptr, size_t old_size, size_t new_size)
 {
-    return a->resize(a->ctx, ptr, old_size, new_size ? new_size : 1);
+    return a->resize(a->ctx, ptr, ptr && !old_size ? 1 : old_size, new_size ? new_size : 1);
 }
 
 void cb_free(const cubed_allocator *a, void *ptr, size_t size)
 {
-    if (ptr) a->free(a->ctx, ptr, size);
+    if (ptr) a->free(a->ctx, ptr, size ? size : 1);
 }
 
 /* --- Zones: a list of blocks, each twice the last one's size up to a limit. ---------------------- */

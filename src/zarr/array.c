@@ -183,6 +183,15 @@ cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error *err)
     return st;
 }
 
+static bool fill_is_zero(const cb_zarr_meta *m)
+{
+    size_t item = cubed_dtype_size(m->dtype);
+    for (size_t i = 0; i < item; i++) {
+        if (m->fill.bytes[i] != 0) return false;
+    }
+    return true;
+}
+
 /* What cannot be written is found out before the work. */
 static cubed_status check_texts(const cb_zarr_meta *m, cubed_error *err)
 {
@@ -212,6 +221,8 @@ cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const char *codecs_json, cub
     m->v2_keys = m->format == 2;
     m->separator = m->format == 2 ? '.' : '/';
     m->big_endian = m->order_f = false;
+    /* Xarray takes format 2's fill value for "missing": zeros must stay zeros. */
+    m->fill_is_null = m->format == 2 && fill_is_zero(m);
     if (!m->attrs) m->attrs = "{}";
     CB_TRY(check_texts(m, err));
     if (!codecs_json) codecs_json = m->format == 3 ? v3_default : v2_default;
@@ -261,9 +272,7 @@ static void fill_chunk(const cb_zarr_meta *m, void *dst)
 {
     size_t item = cubed_dtype_size(m->dtype), n = m->codecs.chunk_bytes;
     char *d = dst;
-    bool zero = true;
-    for (size_t i = 0; i < item; i++) zero = zero && m->fill.bytes[i] == 0;
-    if (zero) {
+    if (fill_is_zero(m)) {
         memset(d, 0, n);
         return;
     }

@@ -21,7 +21,8 @@ typedef struct cb_zarr_meta {
     bool v2_keys;                          /* chunk keys "0.0" instead of "c/0/0" */
     const char *dim_names[CUBED_MAX_NDIM]; /* NULL where there is none */
     const char *attrs;                     /* JSON object text, never NULL ("{}"): kept as it is,
-                                              without v2's _ARRAY_DIMENSIONS */
+                                              without v2's _ARRAY_DIMENSIONS; Python's NaN and
+                                              Infinity have become strings */
     cb_codec_chain codecs;
 } cb_zarr_meta;
 
@@ -50,7 +51,8 @@ const char *cb_zarr_path(const cb_zarr_array *z);
 
 /* Sets default keys and separator and the codecs of a new array: format, dtype, ndim, shape and
  * chunk are set before. `codecs_json`: v3 "codecs" list, or for format 2 the compressor object or
- * null; NULL for zstd at level 1. */
+ * null; NULL for zstd at level 1. A fill value of 0 becomes null in format 2, where it would mean
+ * "missing" to many readers. The attributes must be an object. */
 CUBED_MUST_CHECK cubed_status cb_zarr_meta_defaults(cb_zarr_meta *meta, const char *codecs_json,
                                                     cubed_error *err);
 /* Memory that reading (writing) one chunk takes from the arena beside the decoded chunk itself. */

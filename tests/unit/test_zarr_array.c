@@ -1,0 +1,709 @@
+/* Zarr arrays and groups in stores: chunks inside their declared memory, what is missing, damaged or
+ * in the way, and what a listing finds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "zarr/zarr_pkg.h"
+
+static cubed_store *memory(void)
+{
+    cubed_store *s;
+    assert_int_equal(cb_store_open_memory(&cb_system_allocator, "memory://t", &s, NULL), CUBED_OK);
+    return s;
+}
+
+static void put(cubed_store *s, const char *key, const char *text)
+{
+    assert_int_equal(cb_store_put(s, key, text, strlen(text), NULL), CUBED_OK);
+}
+
+static bool exists(cubed_store *s, const char *key)
+{
+    bool there;
+    assert_int_equal(cb_store_exists(s, key, &there, NULL), CUBED_OK);
+    return there;
+}
+
+static char *text_of(cubed_store *s, const char *key)
+{
+    cb_buf b;
+    cb_buf_init(&b, &cb_system_allocator);
+    assert_int_equal(cb_store_read_all(s, key, 1 << 20, &b, NULL), CUBED_OK);
+    char *text = strdup(b.data ? b.data : "");
+    cb_buf_free(&b);
+    return text;
+}
+
+static bool says(cubed_store *s, const char *key, const char *part)
+{
+    char *text = text_of(s, key);
+    bool found = strstr(text, part) != NULL;
+    free(text);
+    return found;
+}
+
+static cb_arena *arena(cb_need need)
+{
+    cb_arena *a;
+    assert_int_equal(cb_arena_new(&cb_system_allocator, need, &a, NULL), CUBED_OK);
+    return a;
+}
+
+static void make_meta(cb_zarr_meta *m, int format, const char *codecs)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    *m = (cb_zarr_meta){
+        .format = format, .dtype = CUBED_FLOAT64, .ndim = 2, .shape = {10, 7}, .chunk = {4, 3}};
+    if (cb_zarr_meta_defaults(m, codecs, &err) != CUBED_OK) fail_msg("%s", err.message);
+    cb_codec_chain_fix(&m->codecs);
+}
+
+static cb_zarr_array *make_array(cubed_store *s, const char *path, int format, const char *codecs)
+{
+    cb_zarr_meta m;
+    cb_zarr_array *z;
+    cubed_error err = CUBED_ERROR_INIT;
+    make_meta(&m, format, codecs);
+    if (cb_zarr_prepare(s, path, &m, false, &z, &err) != CUBED_OK ||
+        cb_zarr_commit(z, &err) != CUBED_OK)
+        fail_msg("%s", err.message);
+    return z;
+}
+
+static const struct {
+    int format;
+    const char *codecs;
+} kinds[] = {
+    {2, NULL},
+    {2, "null"},
+    {2, "{\"id\": \"zlib\", \"level\": 1}"},
+    {2, "{\"id\": \"blosc\", \"cname\": \"lz4\", \"clevel\": 5, \"shuffle\": 1}"},
+    {3, NULL},
+    {3, "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]"},
+    {3, "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"big\"}}]"},
+    {3, "[{\"name\": \"transpose\", \"configuration\": {\"order\": [1, 0]}}, {\"name\": "
+        "\"bytes\", \"configuration\": {\"endian\": \"big\"}}, {\"name\": \"gzip\", "
+        "\"configuration\": {\"level\": 1}}, {\"name\": \"crc32c\"}]"},
+};
+enum { NKINDS = (int)(sizeof kinds / sizeof *kinds) };
+
+/* Through arenas that have exactly what was declared. */
+static void test_chunks(void **state)
+{
+    (void)state;
+    for (int k = 0; k < NKINDS; k++) {
+        cubed_store *s = memory();
+        cubed_error err = CUBED_ERROR_INIT;
+        cb_zarr_array *z = make_array(s, "g/u", kinds[k].format, kinds[k].codecs), *r;
+        const cb_zarr_meta *m = cb_zarr_get_meta(z);
+        cb_arena *w_arena = arena(cb_zarr_write_need(m)), *r_arena = arena(cb_zarr_read_need(m));
+        double data[12], back[12];
+        uint64_t stored, size;
+        assert_string_equal(cb_zarr_path(z), "g/u");
+        assert_int_equal(cb_zarr_open(s, "g/u", &r, NULL), CUBED_OK);
+        for (int64_t i = 0; i < 3; i++) {
+            for (int64_t j = 0; j < 3; j++) {
+                char key[128];
+                int64_t idx[2] = {i, j};
+                for (int n = 0; n < 12; n++) data[n] = (double)(i * 100 + j * 10) + n / 16.0;
+                if (cb_zarr_write_chunk(z, idx, data, w_arena, &stored, &err) != CUBED_OK)
+                    fail_msg("%s", err.message);
+                assert_int_equal(cb_zarr_chunk_key(m, "g/u", idx, key, sizeof key, NULL), CUBED_OK);
+                assert_int_equal(cb_store_size(s, key, &size, NULL), CUBED_OK);
+                assert_int_equal(size, stored);
+                memset(back, 0xAB, sizeof back);
+                if (cb_zarr_read_chunk(r, idx, back, r_arena, &stored, &err) != CUBED_OK)
+                    fail_msg("%s", err.message);
+                assert_int_equal(size, stored);
+                assert_memory_equal(data, back, sizeof data);
+            }
+        }
+        assert_int_equal(cb_arena_mark(w_arena), 0);
+        assert_int_equal(cb_arena_mark(r_arena), 0);
+        uint64_t chunks, bytes;
+        assert_int_equal(cb_zarr_stored(s, r, &chunks, &bytes, NULL), CUBED_OK);
+        assert_int_equal(chunks, 9);
+        assert_true(bytes >= 9 * stored / 2);
+        cb_arena_free(w_arena);
+        cb_arena_free(r_arena);
+        cb_zarr_close(z);
+        cb_zarr_close(r);
+        cb_store_close(s);
+    }
+}
+
+/* Damage is an error that names array and chunk; the arena is given back. */
+static void test_damaged_chunks(void **state)
+{
+    (void)state;
+    for (int k = 0; k < NKINDS; k++) {
+        cubed_store *s = memory();
+        cb_zarr_array *z = make_array(s, "u", kinds[k].format, kinds[k].codecs);
+        const cb_zarr_meta *m = cb_zarr_get_meta(z);
+        cb_arena *a = arena(cb_need_either(cb_zarr_read_need(m), cb_zarr_write_need(m)));
+        double data[12] = {1, 2, 3};
+        int64_t idx[2] = {2, 1};
+        const char *key = kinds[k].format == 2 ? "u/2.1" : "u/c/2/1";
+        size_t bound = cb_codec_chain_bound(&m->codecs), got;
+        char *bytes = calloc(bound + 100, 1);
+        assert_int_equal(cb_zarr_write_chunk(z, idx, data, a, NULL, NULL), CUBED_OK);
+        assert_int_equal(cb_store_get(s, key, 0, bytes, bound + 100, &got, NULL), CUBED_OK);
+        const size_t sizes[] = {0, 1, got - 1, bound + 1, bound + 100};
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            cubed_error err = CUBED_ERROR_INIT;
+            assert_int_equal(cb_store_put(s, key, bytes, sizes[i], NULL), CUBED_OK);
+            assert_int_equal(cb_zarr_read_chunk(z, idx, data, a, NULL, &err), CUBED_E_FORMAT);
+            if (!strstr(err.message, key) || !strstr(err.message, "memory://t"))
+                fail_msg("\"%s\" does not say %s", err.message, key);
+            assert_int_equal(cb_zarr_read_chunk(z, idx, data, a, NULL, NULL), CUBED_E_FORMAT);
+            assert_int_equal(cb_arena_mark(a), 0);
+        }
+        free(bytes);
+        cb_arena_free(a);
+        cb_zarr_close(z);
+        cb_store_close(s);
+    }
+}
+
+static void test_missing_chunks(void **state)
+{
+    (void)state;
+    static const char doc[] =
+        "{\"zarr_format\": 2, \"shape\": [5], \"chunks\": [4], \"dtype\": \"%s\", \"fill_value\": "
+        "%s, \"order\": \"C\", \"filters\": null, \"compressor\": %s}";
+    static const char *const compressors[] = {"null", "{\"id\": \"zstd\", \"level\": 1}"};
+    for (int k = 0; k < 2; k++) {
+        static const struct {
+            const char *type, *fill;
+            uint8_t bytes[4];
+        } fills[] = {{"<f4", "\"NaN\"", {0, 0, 0xC0, 0x7F}},
+                     {">f4", "1", {0, 0, 0x80, 0x3F}}, /* in memory the machine's order */
+                     {"<i4", "-2", {0xFE, 0xFF, 0xFF, 0xFF}},
+                     {"<u4", "null", {0, 0, 0, 0}}};
+        for (size_t i = 0; i < sizeof fills / sizeof *fills; i++) {
+            char text[512];
+            uint8_t data[16];
+            uint64_t stored = 99;
+            int64_t idx = 1;
+            cb_zarr_array *z;
+            cubed_store *s = memory();
+            snprintf(text, sizeof text, doc, fills[i].type, fills[i].fill, compressors[k]);
+            put(s, ".zarray", text);
+            assert_int_equal(cb_zarr_open(s, "", &z, NULL), CUBED_OK);
+            cb_arena *a = arena(cb_zarr_read_need(cb_zarr_get_meta(z)));
+            memset(data, 0xAB, sizeof data);
+            assert_int_equal(cb_zarr_read_chunk(z, &idx, data, a, &stored, NULL), CUBED_OK);
+            assert_int_equal(stored, 0);
+            for (size_t n = 0; n < 16; n += 4) assert_memory_equal(data + n, fills[i].bytes, 4);
+            cb_arena_free(a);
+            cb_zarr_close(z);
+            cb_store_close(s);
+        }
+    }
+}
+
+static void test_keys(void **state)
+{
+    (void)state;
+    cb_zarr_meta m = {.ndim = 3, .separator = '/'};
+    int64_t idx[CUBED_MAX_NDIM] = {3, 0, INT64_MAX};
+    char key[4096];
+    cubed_error err = CUBED_ERROR_INIT;
+    static const struct {
+        bool v2_keys;
+        char separator;
+        const char *three, *none;
+    } rules[] = {{false, '/', "a/c/3/0/9223372036854775807", "a/c"},
+                 {false, '.', "a/c.3.0.9223372036854775807", "a/c"},
+                 {true, '.', "a/3.0.9223372036854775807", "a/0"},
+                 {true, '/', "a/3/0/9223372036854775807", "a/0"}};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        m.v2_keys = rules[i].v2_keys;
+        m.separator = rules[i].separator;
+        m.ndim = 3;
+        assert_int_equal(cb_zarr_chunk_key(&m, "a", idx, key, sizeof key, NULL), CUBED_OK);
+        assert_string_equal(key, rules[i].three);
+        assert_int_equal(cb_zarr_chunk_key(&m, "", idx, key, sizeof key, NULL), CUBED_OK);
+        assert_string_equal(key, rules[i].three + 2);
+        m.ndim = 0;
+        assert_int_equal(cb_zarr_chunk_key(&m, "a", NULL, key, sizeof key, NULL), CUBED_OK);
+        assert_string_equal(key, rules[i].none);
+        /* The longest there is. */
+        m.ndim = CUBED_MAX_NDIM;
+        for (int d = 0; d < CUBED_MAX_NDIM; d++) idx[d] = INT64_MAX;
+        assert_int_equal(cb_zarr_chunk_key(&m, "a", idx, key, sizeof key, NULL), CUBED_OK);
+        assert_int_equal(strlen(key), 20 * CUBED_MAX_NDIM + 1 + (rules[i].v2_keys ? 0 : 2));
+        assert_int_equal(cb_zarr_chunk_key(&m, "a", idx, key, 100, &err), CUBED_E_ARG);
+        idx[0] = 3;
+        idx[1] = 0;
+    }
+}
+
+/* A scalar, and an array without elements. */
+static void test_edge_shapes(void **state)
+{
+    (void)state;
+    for (int format = 2; format <= 3; format++) {
+        cubed_store *s = memory();
+        cb_zarr_meta m = {.format = format, .dtype = CUBED_INT32};
+        cb_zarr_array *z;
+        int32_t v = 42, back = 0;
+        assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL), CUBED_OK);
+        cb_codec_chain_fix(&m.codecs);
+        assert_int_equal(cb_zarr_chunk_bytes(&m), 4);
+        assert_int_equal(cb_zarr_prepare(s, "", &m, false, &z, NULL), CUBED_OK);
+        cb_arena *a = arena(cb_need_either(cb_zarr_read_need(&m), cb_zarr_write_need(&m)));
+        assert_int_equal(cb_zarr_write_chunk(z, NULL, &v, a, NULL, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_commit(z, NULL), CUBED_OK);
+        cb_zarr_close(z);
+        assert_true(exists(s, format == 2 ? "0" : "c"));
+        assert_int_equal(cb_zarr_open(s, "", &z, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_get_meta(z)->ndim, 0);
+        assert_int_equal(cb_zarr_read_chunk(z, NULL, &back, a, NULL, NULL), CUBED_OK);
+        assert_int_equal(back, 42);
+        cb_zarr_close(z);
+        m.ndim = 2;
+        m.shape[1] = 5;
+        m.chunk[0] = m.chunk[1] = 3;
+        assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL), CUBED_OK);
+        cb_codec_chain_fix(&m.codecs);
+        assert_int_equal(cb_zarr_prepare(s, "", &m, true, &z, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_commit(z, NULL), CUBED_OK);
+        cb_zarr_close(z);
+        assert_false(exists(s, format == 2 ? "0" : "c"));
+        assert_int_equal(cb_zarr_open(s, "", &z, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_get_meta(z)->shape[0], 0);
+        assert_int_equal(cb_zarr_get_meta(z)->shape[1], 5);
+        cb_zarr_close(z);
+        cb_arena_free(a);
+        cb_store_close(s);
+    }
+}
+
+static void test_prepare(void **state)
+{
+    (void)state;
+    for (int format = 2; format <= 3; format++) {
+        cubed_store *s = memory();
+        cubed_error err = CUBED_ERROR_INIT;
+        const char *doc = format == 2 ? "a/b/u/.zarray" : "a/b/u/zarr.json";
+        const char *groups[] = {format == 2 ? ".zgroup" : "zarr.json",
+                                format == 2 ? "a/.zgroup" : "a/zarr.json",
+                                format == 2 ? "a/b/.zgroup" : "a/b/zarr.json"};
+        cb_zarr_meta m;
+        cb_zarr_array *z, *r;
+        make_meta(&m, format, NULL);
+        m.attrs = "{\"units\": \"K\"}";
+        m.dim_names[0] = "y";
+        m.dim_names[1] = "x";
+        assert_int_equal(cb_zarr_prepare(s, "a/b/u", &m, false, &z, NULL), CUBED_OK);
+        for (int i = 0; i < 3; i++) assert_true(exists(s, groups[i]));
+        /* What is half written is no array. */
+        assert_false(exists(s, doc));
+        assert_int_equal(cb_zarr_open(s, "a/b/u", &r, &err), CUBED_E_NOT_FOUND);
+        assert_int_equal(cb_zarr_commit(z, NULL), CUBED_OK);
+        cb_zarr_close(z);
+        assert_true(exists(s, doc));
+        assert_int_equal(cb_zarr_open(s, "a/b/u", &r, NULL), CUBED_OK);
+        assert_string_equal(cb_zarr_get_meta(r)->attrs, "{\"units\": \"K\"}");
+        assert_string_equal(cb_zarr_get_meta(r)->dim_names[1], "x");
+        cb_zarr_close(r);
+
+        /* It is not overwritten unasked, nor a group, nor taken for a group. */
+        assert_int_equal(cb_zarr_prepare(s, "a/b/u", &m, false, &z, &err), CUBED_E_EXISTS);
+        assert_non_null(strstr(err.message, "memory://t::a/b/u"));
+        assert_int_equal(cb_zarr_prepare(s, "a/b", &m, false, &z, &err), CUBED_E_EXISTS);
+        assert_int_equal(cb_zarr_prepare(s, "a/b/u/v", &m, true, &z, &err), CUBED_E_EXISTS);
+        assert_non_null(strstr(err.message, "a/b/u of memory://t is an array"));
+        assert_true(exists(s, doc));
+        assert_int_equal(cb_zarr_prepare(s, "../u", &m, true, &z, &err), CUBED_E_ARG);
+        assert_int_equal(cb_zarr_prepare(s, "a//u", &m, true, &z, &err), CUBED_E_ARG);
+
+        /* Overwriting takes away what was below, and nothing beside it. */
+        put(s, "a/b/u/c/99/99", "old");
+        put(s, "a/b/u2", "kept");
+        assert_int_equal(cb_zarr_prepare(s, "a/b/u", &m, true, &z, NULL), CUBED_OK);
+        assert_false(exists(s, doc));
+        assert_false(exists(s, "a/b/u/c/99/99"));
+        assert_true(exists(s, "a/b/u2"));
+        cb_zarr_close(z);
+        cb_store_close(s);
+    }
+}
+
+/* Others trust consolidated metadata: where an array is added it must not go on being there. */
+static void test_consolidated_metadata_is_dropped(void **state)
+{
+    (void)state;
+    cb_zarr_meta m;
+    cb_zarr_array *z;
+    cubed_store *s = memory();
+    put(s, ".zgroup", "{\"zarr_format\": 2}");
+    put(s, ".zmetadata", "{\"zarr_consolidated_format\": 1, \"metadata\": {}}");
+    make_meta(&m, 2, NULL);
+    assert_int_equal(cb_zarr_prepare(s, "u", &m, false, &z, NULL), CUBED_OK);
+    cb_zarr_close(z);
+    assert_false(exists(s, ".zmetadata"));
+    assert_true(exists(s, ".zgroup"));
+    cb_store_close(s);
+
+    s = memory();
+    put(s, "zarr.json",
+        "{\"zarr_format\": 3, \"node_type\": \"group\", \"attributes\": {\"a\": 1.5}, "
+        "\"consolidated_metadata\": {\"kind\": \"inline\", \"metadata\": {}}}");
+    make_meta(&m, 3, NULL);
+    assert_int_equal(cb_zarr_prepare(s, "g/u", &m, false, &z, NULL), CUBED_OK);
+    cb_zarr_close(z);
+    assert_false(says(s, "zarr.json", "consolidated"));
+    assert_true(says(s, "zarr.json", "\"a\": 1.5"));
+    cb_store_close(s);
+}
+
+static void test_no_array(void **state)
+{
+    (void)state;
+    cb_zarr_array *z;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_store *s = memory();
+    assert_int_equal(cb_zarr_open(s, "", &z, &err), CUBED_E_NOT_FOUND);
+    assert_non_null(strstr(err.message, "no Zarr array at memory://t"));
+    for (int i = 0; i < 25; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "g/u%02d", i);
+        cb_zarr_close(make_array(s, path, 2 + i % 2, NULL));
+    }
+    /* A group says what is in it, but not without end. */
+    assert_int_equal(cb_zarr_open(s, "g", &z, &err), CUBED_E_NOT_FOUND);
+    assert_non_null(strstr(err.message, "memory://t::g is a group"));
+    assert_non_null(strstr(err.message, "g/u00, g/u01"));
+    assert_non_null(strstr(err.message, "g/u19, ..."));
+    assert_null(strstr(err.message, "u20"));
+    assert_int_equal(cb_zarr_open(s, "g", &z, NULL), CUBED_E_NOT_FOUND);
+
+    /* Metadata that is not JSON, no metadata, or of another kind. */
+    put(s, "bad/.zarray", "{\"zarr_format\": ");
+    assert_int_equal(cb_zarr_open(s, "bad", &z, &err), CUBED_E_FORMAT);
+    assert_non_null(strstr(err.message, "bad/.zarray"));
+    put(s, "bad/.zarray", "");
+    assert_int_equal(cb_zarr_open(s, "bad", &z, &err), CUBED_E_FORMAT);
+    put(s, "bad/zarr.json", "[]");
+    assert_int_equal(cb_zarr_open(s, "bad", &z, &err), CUBED_E_FORMAT);
+    put(s, "bad/zarr.json", "{\"node_type\": \"tree\"}");
+    assert_int_equal(cb_zarr_open(s, "bad", &z, &err), CUBED_E_FORMAT);
+    assert_non_null(strstr(err.message, "\"tree\""));
+    put(s, "bad/zarr.json", "{\"node_type\": \"array\"}");
+    assert_int_equal(cb_zarr_open(s, "bad", &z, &err), CUBED_E_FORMAT);
+    put(s, "bad2/.zarray", "{}");
+    put(s, "bad2/.zattrs", "7");
+    assert_int_equal(cb_zarr_open(s, "bad2", &z, &err), CUBED_E_FORMAT);
+    cb_store_close(s);
+}
+
+typedef struct seen {
+    cb_buf text;
+    int stop_after;
+} seen;
+
+static cubed_status note(void *ctx, const cb_zarr_entry *e, cubed_error *err)
+{
+    seen *s = ctx;
+    cb_buf_printf(&s->text, "%s:%c%d ", e->path, e->is_array ? 'a' : 'g', e->format);
+    if (s->stop_after && --s->stop_after == 0) return cb_fail(err, CUBED_E_CANCELLED, "enough");
+    return CUBED_OK;
+}
+
+static void expect_walk(cubed_store *s, const char *path, const char *found)
+{
+    seen v = {.stop_after = 0};
+    cb_buf_init(&v.text, &cb_system_allocator);
+    assert_int_equal(cb_zarr_walk(s, path, note, &v, NULL), CUBED_OK);
+    assert_string_equal(v.text.data, found);
+    cb_buf_free(&v.text);
+}
+
+static void test_walk(void **state)
+{
+    (void)state;
+    cubed_store *s = memory();
+    cubed_error err = CUBED_ERROR_INIT;
+    seen v = {.stop_after = 2};
+    cb_buf_init(&v.text, &cb_system_allocator);
+    assert_int_equal(cb_zarr_walk(s, "", note, &v, &err), CUBED_E_NOT_FOUND);
+    cb_zarr_close(make_array(s, "b/x", 3, NULL));
+    cb_zarr_close(make_array(s, "b/sub/y", 2, NULL));
+    cb_zarr_close(make_array(s, "b-c", 3, NULL));
+    put(s, "b/x/c/0/0", "chunk");
+    put(s, "README", "not Zarr");
+    /* In both formats at once, as some converters leave it: listed once, as it is opened. */
+    put(s, "b/x/.zarray", "{}");
+    expect_walk(s, "", ":g3 b:g3 b-c:a3 b/sub:g2 b/sub/y:a2 b/x:a3 ");
+    expect_walk(s, "b", "b:g3 b/sub:g2 b/sub/y:a2 b/x:a3 ");
+    expect_walk(s, "b/x", "b/x:a3 ");
+    assert_int_equal(cb_zarr_walk(s, "nothing", note, &v, &err), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_zarr_walk(s, "", note, &v, &err), CUBED_E_CANCELLED);
+    assert_string_equal(v.text.data, ":g3 b:g3 ");
+    cb_buf_free(&v.text);
+    cb_store_close(s);
+}
+
+static void expect_attrs(cubed_store *s, const char *path, const char *attrs)
+{
+    cb_buf b;
+    cb_buf_init(&b, &cb_system_allocator);
+    assert_int_equal(cb_zarr_group_attrs(s, path, &b, NULL), CUBED_OK);
+    assert_string_equal(b.data, attrs);
+    cb_buf_free(&b);
+}
+
+static void test_groups(void **state)
+{
+    (void)state;
+    for (int format = 2; format <= 3; format++) {
+        cubed_store *s = memory();
+        cubed_error err = CUBED_ERROR_INIT;
+        static const char attrs[] = "{\"b\": 18446744073709551615, \"a\": [1.0, \"NaN\"]}";
+        assert_int_equal(cb_zarr_create_group(s, "g", format, attrs, false, NULL), CUBED_OK);
+        expect_attrs(s, "g", attrs);
+        expect_attrs(s, "", "{}");
+        assert_int_equal(cb_zarr_create_group(s, "g", format, NULL, false, NULL), CUBED_OK);
+        expect_attrs(s, "g", attrs);
+        assert_int_equal(cb_zarr_create_group(s, "h", format, "[]", false, &err), CUBED_E_ARG);
+        assert_int_equal(cb_zarr_create_group(s, "h", format, "{", false, &err), CUBED_E_FORMAT);
+        cb_zarr_close(make_array(s, "g/u", format, NULL));
+        assert_int_equal(cb_zarr_create_group(s, "g/u", format, NULL, false, &err), CUBED_E_EXISTS);
+        assert_int_equal(cb_zarr_create_group(s, "g/u/v", format, NULL, false, &err),
+                         CUBED_E_EXISTS);
+        expect_walk(s, "g", format == 2 ? "g:g2 g/u:a2 " : "g:g3 g/u:a3 ");
+        assert_int_equal(cb_zarr_create_group(s, "g", format, NULL, true, NULL), CUBED_OK);
+        expect_walk(s, "g", format == 2 ? "g:g2 " : "g:g3 ");
+        expect_attrs(s, "g", "{}");
+        cb_store_close(s);
+    }
+}
+
+/* Fails the call number `at`, and counts what is not given back. */
+typedef struct counted {
+    int at, calls;
+    size_t live;
+} counted;
+
+static void *counted_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
+{
+    counted *c = ctx;
+    if (++c->calls == c->at) return NULL;
+    void *p = cb_system_allocator.resize(NULL, ptr, old_size, new_size);
+    if (p) c->live += new_size - (ptr ? old_size : 0);
+    return p;
+}
+
+static void counted_free(void *ctx, void *ptr, size_t size)
+{
+    counted *c = ctx;
+    c->live -= size;
+    cb_system_allocator.free(NULL, ptr, size);
+}
+
+static cubed_status use_everything(cubed_store *s)
+{
+    cb_zarr_meta m;
+    cb_zarr_array *z = NULL;
+    cb_buf attrs;
+    seen v = {.stop_after = 0};
+    cb_buf_init(&attrs, s->alloc);
+    cb_buf_init(&v.text, s->alloc);
+    make_meta(&m, 2, NULL);
+    m.dim_names[0] = m.dim_names[1] = "x";
+    m.attrs = "{\"a\": 1}";
+    cubed_status st;
+    CB_GO(cb_zarr_create_group(s, "g", 3, "{\"a\": 2}", false, NULL));
+    CB_GO(cb_zarr_prepare(s, "g/u", &m, true, &z, NULL));
+    CB_GO(cb_zarr_commit(z, NULL));
+    cb_zarr_close(z);
+    z = NULL;
+    CB_GO(cb_zarr_open(s, "g/u", &z, NULL));
+    CB_GO(cb_zarr_group_attrs(s, "g", &attrs, NULL));
+    CB_GO(cb_zarr_walk(s, "", note, &v, NULL));
+    if (attrs.failed || v.text.failed) st = CUBED_E_NOMEM;
+out:
+    cb_zarr_close(z);
+    cb_buf_free(&attrs);
+    cb_buf_free(&v.text);
+    return st;
+}
+
+static void test_every_allocation_may_fail(void **state)
+{
+    (void)state;
+    int at = 1;
+    for (;; at++) {
+        counted c = {.at = 0};
+        const cubed_allocator a = {&c, counted_resize, counted_free};
+        cubed_store *s;
+        assert_int_equal(cb_store_open_memory(&a, "memory://t", &s, NULL), CUBED_OK);
+        c.at = c.calls + at;
+        cubed_status st = use_everything(s);
+        bool failed = c.calls >= c.at;
+        cb_store_close(s);
+        assert_int_equal(c.live, 0);
+        if (!failed) {
+            assert_int_equal(st, CUBED_OK);
+            break;
+        }
+        assert_int_equal(st, CUBED_E_NOMEM);
+    }
+    assert_true(at > 30);
+}
+
+/* A store that fails from the n-th call on. */
+typedef struct failing {
+    cubed_store head;
+    cubed_store *inner;
+    int left;
+} failing;
+
+static cubed_status tick(cubed_store *s, cubed_error *err)
+{
+    failing *f = (failing *)s;
+    return f->left-- > 0 ? CUBED_OK : cb_fail(err, CUBED_E_IO, "the disk is gone");
+}
+
+static cubed_status failing_get(cubed_store *s, const char *key, uint64_t offset, void *dst,
+                                size_t size, size_t *got, cubed_error *err)
+{
+    CB_TRY(tick(s, err));
+    return cb_store_get(((failing *)s)->inner, key, offset, dst, size, got, err);
+}
+
+static cubed_status failing_put(cubed_store *s, const char *key, const void *src, size_t size,
+                                cubed_error *err)
+{
+    CB_TRY(tick(s, err));
+    return cb_store_put(((failing *)s)->inner, key, src, size, err);
+}
+
+static cubed_status failing_del(cubed_store *s, const char *key, cubed_error *err)
+{
+    CB_TRY(tick(s, err));
+    return cb_store_del(((failing *)s)->inner, key, err);
+}
+
+static cubed_status failing_list(cubed_store *s, const char *prefix, cubed_store_list_fn fn,
+                                 void *ctx, cubed_error *err)
+{
+    CB_TRY(tick(s, err));
+    return cb_store_list(((failing *)s)->inner, prefix, fn, ctx, err);
+}
+
+static cubed_status failing_size(cubed_store *s, const char *key, uint64_t *size, cubed_error *err)
+{
+    CB_TRY(tick(s, err));
+    return cb_store_size(((failing *)s)->inner, key, size, err);
+}
+
+static const cubed_store_vtable failing_vtable = {
+    .scheme = "failing",
+    .get = failing_get,
+    .put = failing_put,
+    .del = failing_del,
+    .list = failing_list,
+    .size = failing_size,
+};
+
+/* Neither silence nor "not found": a store that fails is said to fail, and no metadata is left that
+ * makes a half-written array look whole. */
+static void test_every_store_call_may_fail(void **state)
+{
+    (void)state;
+    int n = 0;
+    for (;; n++) {
+        failing f = {.inner = memory(), .left = n};
+        f.head = (cubed_store){&failing_vtable, &cb_system_allocator, "failing://"};
+        cubed_status st = use_everything(&f.head);
+        bool failed = f.left < 0;
+        cb_store_close(f.inner);
+        assert_int_equal(st, failed ? CUBED_E_IO : CUBED_OK);
+        if (!failed) break;
+    }
+    assert_true(n > 20);
+    cubed_store *s = memory();
+    cb_zarr_array *z = make_array(s, "u", 3, NULL), *r;
+    failing f = {{&failing_vtable, &cb_system_allocator, "failing://"}, s, 1000};
+    assert_int_equal(cb_zarr_open(&f.head, "u", &r, NULL), CUBED_OK);
+    cb_arena *a = arena(cb_zarr_read_need(cb_zarr_get_meta(r)));
+    double data[12];
+    int64_t idx[2] = {0, 0};
+    cubed_error err = CUBED_ERROR_INIT;
+    f.left = 0;
+    assert_int_equal(cb_zarr_read_chunk(r, idx, data, a, NULL, &err), CUBED_E_IO);
+    assert_non_null(strstr(err.message, "u/c/0/0"));
+    cb_arena_free(a);
+    cb_zarr_close(r);
+    cb_zarr_close(z);
+    cb_store_close(s);
+}
+
+/* Written by others years ago: format 2, blosc. */
+static void test_real_data(void **state)
+{
+    (void)state;
+    const char *dir = getenv("CUBED_TEST_DATA");
+    char path[4096];
+    cubed_store *s;
+    cubed_error err = CUBED_ERROR_INIT;
+    snprintf(path, sizeof path, "%s/era5_t2m_uk.zarr", dir ? dir : "");
+    assert_int_equal(cb_store_open(&cb_system_allocator, path, &s, NULL), CUBED_OK);
+    if (!dir || !exists(s, ".zgroup")) {
+        print_message("skipped: CUBED_TEST_DATA has no era5_t2m_uk.zarr\n");
+        cb_store_close(s);
+        skip();
+    }
+    cb_zarr_array *z;
+    if (cb_zarr_open(s, "t2m", &z, &err) != CUBED_OK) fail_msg("%s", err.message);
+    const cb_zarr_meta *m = cb_zarr_get_meta(z);
+    assert_int_equal(m->format, 2);
+    assert_int_equal(m->dtype, CUBED_FLOAT32);
+    assert_int_equal(m->ndim, 3);
+    assert_string_equal(m->dim_names[0], "time");
+    cb_arena *a = arena(cb_zarr_read_need(m));
+    float *data = malloc(cb_zarr_chunk_bytes(m));
+    int64_t idx[3] = {0, 0, 0};
+    uint64_t stored;
+    if (cb_zarr_read_chunk(z, idx, data, a, &stored, &err) != CUBED_OK) fail_msg("%s", err.message);
+    assert_true(stored > 0);
+    /* Kelvin on Earth. */
+    assert_true(data[0] > 180 && data[0] < 340);
+    free(data);
+    cb_arena_free(a);
+    cb_zarr_close(z);
+    cb_store_close(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_damaged_chunks),
+        cmocka_unit_test(test_missing_chunks),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_edge_shapes),
+        cmocka_unit_test(test_prepare),
+        cmocka_unit_test(test_consolidated_metadata_is_dropped),
+        cmocka_unit_test(test_no_array),
+        cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_every_store_call_may_fail),
+        cmocka_unit_test(test_real_data),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
