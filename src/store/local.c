@@ -293,8 +293,8 @@ static int remove_contents(int fd)
         int below = openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (below < 0) {
             /* Not a directory: why the file could not be unlinked is what counts. */
-            e = errno == ENOTDIR || errno == ELOOP ? why : errno;
-            break;
+            if (errno != ENOENT) e = errno == ENOTDIR || errno == ELOOP ? why : errno;
+            continue;
         }
         e = remove_contents(below);
         if (e == 0 && unlinkat(dirfd(dir), name, AT_REMOVEDIR) != 0 && errno != ENOENT) e = errno;
@@ -308,11 +308,18 @@ static cubed_status local_clear(cubed_store *store, const char *prefix, cubed_er
     local_store *s = (local_store *)store;
     char path[PATH_MAX];
     CB_TRY(full_path(s, prefix, path, err));
-    /* The root itself may be a link, stays, and belongs to the user. */
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (*prefix ? O_NOFOLLOW : 0));
-    int e = fd < 0 ? errno : remove_contents(fd);
-    if (e == ENOENT || (e == ENOTDIR && fd < 0)) e = 0;
-    if (e == 0 && fd >= 0 && *prefix && rmdir(path) != 0 && errno != ENOENT) e = errno;
+    /* The root stays, and may itself be a link. */
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (*prefix ? O_NOFOLLOW : 0)), e = 0;
+    if (fd >= 0) {
+        e = remove_contents(fd);
+        if (e == 0 && *prefix && rmdir(path) != 0 && errno != ENOENT) e = errno;
+    } else if (errno == ENOTDIR || errno == ELOOP) {
+        struct stat info; /* a link, or a file, below which nothing is */
+        if (*prefix && lstat(path, &info) == 0 && S_ISLNK(info.st_mode) && unlink(path) != 0)
+            e = errno;
+    } else if (errno != ENOENT) {
+        e = errno;
+    }
     if (e) return cb_fail_errno(err, e, "cannot clear %s", path);
     if (*prefix) remove_empty_parents(s, path);
     return CUBED_OK;

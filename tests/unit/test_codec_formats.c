@@ -1,0 +1,507 @@
+/* Codecs against their formats: known bytes, both spellings of configurations, and chunks as other
+ * writers make them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <blosc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "codec/codec.h"
+
+#define LITTLE "{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}"
+#define BIG    "{\"name\": \"bytes\", \"configuration\": {\"endian\": \"big\"}}"
+
+static json_t *json(const char *text)
+{
+    json_t *doc;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (cb_json_parse("test", text, strlen(text), &doc, &err) != CUBED_OK) fail_msg("%s", text);
+    return doc;
+}
+
+static cubed_status parse_v3(const char *text, size_t item, size_t unit, int ndim,
+                             const int64_t *shape, cb_codec_chain *c, cubed_error *err)
+{
+    json_t *doc = json(text);
+    cubed_status st = cb_codec_chain_parse_v3("test", doc, item, unit, ndim, shape, c, err);
+    json_decref(doc);
+    cb_codec_chain_fix(c);
+    return st;
+}
+
+static cubed_status parse_v2(const char *compressor, bool big, bool f, size_t item, int ndim,
+                             const int64_t *shape, cb_codec_chain *c, cubed_error *err)
+{
+    json_t *doc = json(compressor);
+    cubed_status st =
+        cb_codec_chain_parse_v2("test", big, f, NULL, doc, item, item, ndim, shape, c, err);
+    json_decref(doc);
+    cb_codec_chain_fix(c);
+    return st;
+}
+
+static size_t encode(const cb_codec_chain *c, const void *src, void *dst)
+{
+    cb_arena *scratch;
+    cubed_error err = CUBED_ERROR_INIT;
+    size_t got = 0;
+    cubed_status st =
+        cb_arena_new(&cb_system_allocator, cb_codec_chain_encode_need(c), &scratch, &err);
+    assert_int_equal(st, CUBED_OK);
+    st = cb_codec_chain_encode(c, src, dst, &got, scratch, &err);
+    cb_arena_free(scratch);
+    if (st != CUBED_OK) fail_msg("%s", err.message);
+    return got;
+}
+
+static cubed_status decode(const cb_codec_chain *c, const void *src, size_t size, void *dst,
+                           cubed_error *err)
+{
+    cb_arena *scratch;
+    cubed_status st =
+        cb_arena_new(&cb_system_allocator, cb_codec_chain_decode_need(c), &scratch, err);
+    assert_int_equal(st, CUBED_OK);
+    st = cb_codec_chain_decode(c, src, size, dst, scratch, err);
+    cb_arena_free(scratch);
+    return st;
+}
+
+/* --- Known bytes ------------------------------------------------------------------------------------ */
+
+static void test_byte_order(void **state)
+{
+    static const int64_t two = 2;
+    static const uint8_t in[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    static const struct {
+        int item, unit;
+        uint8_t out[16];
+    } cases[] = {
+        {2, 2, {1, 0, 3, 2}},
+        {4, 4, {3, 2, 1, 0, 7, 6, 5, 4}},
+        {8, 8, {7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8}},
+        /* Complex: each half by itself. */
+        {8, 4, {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12}},
+        {1, 1, {0, 1}},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        cb_codec_chain c;
+        uint8_t out[16], back[16];
+        size_t item = (size_t)cases[k].item, unit = (size_t)cases[k].unit;
+        assert_int_equal(parse_v3("[" BIG "]", item, unit, 1, &two, &c, NULL), CUBED_OK);
+        assert_int_equal(cb_codec_chain_is_raw(&c), unit == 1);
+        assert_int_equal(encode(&c, in, out), 2 * item);
+        assert_memory_equal(out, cases[k].out, 2 * item);
+        assert_int_equal(decode(&c, out, 2 * item, back, NULL), CUBED_OK);
+        assert_memory_equal(back, in, 2 * item);
+        assert_int_equal(decode(&c, out, 2 * item - 1, back, NULL), CUBED_E_FORMAT);
+        assert_int_equal(parse_v3("[" LITTLE "]", item, unit, 1, &two, &c, NULL), CUBED_OK);
+        assert_true(cb_codec_chain_is_raw(&c));
+        /* A raw chunk still has one length only. */
+        uint8_t larger[17] = {0};
+        assert_int_equal(decode(&c, larger, 2 * item + 1, back, NULL), CUBED_E_FORMAT);
+        assert_int_equal(decode(&c, larger, 2 * item - 1, back, NULL), CUBED_E_FORMAT);
+    }
+    cb_codec_chain c;
+    assert_int_equal(parse_v3("[\"bytes\"]", 1, 1, 1, &two, &c, NULL), CUBED_OK);
+    assert_int_equal(parse_v3("[\"bytes\"]", 2, 2, 1, &two, &c, NULL), CUBED_E_FORMAT);
+}
+
+/* Every permutation of shapes around the tiles, element by element. */
+static void test_transpose(void **state)
+{
+    static const int64_t shapes[][3] = {{2, 3, 4}, {1, 33, 2}, {40, 1, 35}, {5, 64, 32}};
+    static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                    {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    (void)state;
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        for (size_t p = 0; p < sizeof orders / sizeof *orders; p++) {
+            const int64_t *s = shapes[k];
+            const int *o = orders[p];
+            cb_codec_chain c;
+            char text[256];
+            snprintf(
+                text, sizeof text,
+                "[{\"name\": \"transpose\", \"configuration\": {\"order\": [%d, %d, %d]}}, " LITTLE
+                "]",
+                o[0], o[1], o[2]);
+            assert_int_equal(parse_v3(text, 2, 2, 3, s, &c, NULL), CUBED_OK);
+            assert_int_equal(cb_codec_chain_is_raw(&c), p == 0);
+            size_t n = (size_t)(s[0] * s[1] * s[2]);
+            uint16_t *in = malloc(2 * n), *out = malloc(2 * n), *back = malloc(2 * n);
+            for (size_t i = 0; i < n; i++) in[i] = (uint16_t)(i * 7);
+            assert_int_equal(encode(&c, in, out), 2 * n);
+            int64_t i[3];
+            size_t at = 0;
+            for (i[o[0]] = 0; i[o[0]] < s[o[0]]; i[o[0]]++) {
+                for (i[o[1]] = 0; i[o[1]] < s[o[1]]; i[o[1]]++) {
+                    for (i[o[2]] = 0; i[o[2]] < s[o[2]]; i[o[2]]++)
+                        assert_int_equal(out[at++], in[(i[0] * s[1] + i[1]) * s[2] + i[2]]);
+                }
+            }
+            assert_int_equal(decode(&c, out, 2 * n, back, NULL), CUBED_OK);
+            assert_memory_equal(back, in, 2 * n);
+            free(in);
+            free(out);
+            free(back);
+        }
+    }
+}
+
+static void test_order_f(void **state)
+{
+    static const int64_t shape[2] = {2, 3};
+    static const uint8_t in[6] = {1, 2, 3, 4, 5, 6}, f[6] = {1, 4, 2, 5, 3, 6};
+    static const uint16_t wide[6] = {1, 2, 3, 4, 5, 6};
+    static const uint8_t wide_f[12] = {0, 1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6};
+    uint8_t out[12], back[12];
+    cb_codec_chain c;
+    (void)state;
+    assert_int_equal(parse_v2("null", false, true, 1, 2, shape, &c, NULL), CUBED_OK);
+    assert_int_equal(encode(&c, in, out), 6);
+    assert_memory_equal(out, f, 6);
+    assert_int_equal(decode(&c, out, 6, back, NULL), CUBED_OK);
+    assert_memory_equal(back, in, 6);
+    assert_int_equal(parse_v2("null", true, true, 2, 2, shape, &c, NULL), CUBED_OK);
+    assert_int_equal(encode(&c, wide, out), 12);
+    assert_memory_equal(out, wide_f, 12);
+    /* One axis, or none, has one order. */
+    assert_int_equal(parse_v2("null", false, true, 8, 1, shape, &c, NULL), CUBED_OK);
+    assert_true(cb_codec_chain_is_raw(&c));
+    assert_int_equal(parse_v2("null", false, true, 8, 0, shape, &c, NULL), CUBED_OK);
+    assert_true(cb_codec_chain_is_raw(&c));
+    assert_int_equal(c.chunk_bytes, 8);
+}
+
+/* The check value of the polynomial, and all lengths around a machine word. */
+static void test_crc32c(void **state)
+{
+    uint8_t text[32], out[36], back[32];
+    (void)state;
+    memcpy(text, "123456789", 9);
+    for (int64_t n = 1; n <= 32; n++) {
+        cb_codec_chain c;
+        assert_int_equal(parse_v3("[\"bytes\", \"crc32c\"]", 1, 1, 1, &n, &c, NULL), CUBED_OK);
+        for (int64_t i = n == 9 ? 9 : 0; i < n; i++) text[i] = (uint8_t)('1' + i);
+        assert_int_equal(encode(&c, text, out), (size_t)n + 4);
+        uint32_t crc = 0xFFFFFFFFu;
+        for (int64_t i = 0; i < n; i++) {
+            crc ^= text[i];
+            for (int k = 0; k < 8; k++) crc = crc & 1 ? crc >> 1 ^ 0x82F63B78u : crc >> 1;
+        }
+        crc = ~crc;
+        if (n == 9) assert_int_equal(crc, 0xE3069283u);
+        for (int k = 0; k < 4; k++) assert_int_equal(out[n + k], crc >> 8 * k & 255);
+        out[n] ^= 1;
+        assert_int_equal(decode(&c, out, (size_t)n + 4, back, NULL), CUBED_E_FORMAT);
+    }
+}
+
+/* --- Other writers' chunks -------------------------------------------------------------------------- */
+
+enum { N = 100000 };
+static uint8_t plain[N], packed[2 * N], unpacked[N];
+
+static void fill(bool noise)
+{
+    uint32_t x = 2463534242u;
+    for (size_t i = 0; i < N; i++) {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        plain[i] = noise ? (uint8_t)x : (uint8_t)(i / 50);
+    }
+}
+
+static size_t deflate_part(const uint8_t *src, size_t size, int level, int strategy, uint8_t *dst,
+                           size_t cap)
+{
+    z_stream z = {0};
+    assert_int_equal(deflateInit2(&z, level, Z_DEFLATED, 15 + 16, 1, strategy), Z_OK);
+    z.next_in = (Bytef *)(uintptr_t)src;
+    z.avail_in = (uInt)size;
+    z.next_out = dst;
+    z.avail_out = (uInt)cap;
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&z);
+    return cap - z.avail_out;
+}
+
+static void test_gzip_of_others(void **state)
+{
+    cb_codec_chain c;
+    int64_t n = N;
+    (void)state;
+    assert_int_equal(parse_v3("[\"bytes\", {\"name\": \"gzip\"}]", 1, 1, 1, &n, &c, NULL),
+                     CUBED_OK);
+    for (int noise = 0; noise < 2; noise++) {
+        fill(noise);
+        /* Two members. */
+        size_t first = deflate_part(plain, 777, 1, Z_DEFAULT_STRATEGY, packed, sizeof packed);
+        size_t size = first + deflate_part(plain + 777, N - 777, 9, Z_DEFAULT_STRATEGY,
+                                           packed + first, sizeof packed - first);
+        assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_OK);
+        assert_memory_equal(plain, unpacked, N);
+        assert_int_equal(decode(&c, packed, first, unpacked, NULL), CUBED_E_FORMAT);
+        packed[size] = 'x';
+        assert_int_equal(decode(&c, packed, size + 1, unpacked, NULL), CUBED_E_FORMAT);
+    }
+    /* Noise in fixed codes, as fast writers make it, is larger than it was, but no stranger. */
+    size_t size = deflate_part(plain, N, 1, Z_FIXED, packed, sizeof packed);
+    assert_true(size > N + N / 64);
+    assert_true(size <= cb_codec_chain_bound(&c));
+    assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_OK);
+    assert_memory_equal(plain, unpacked, N);
+}
+
+static void test_zstd_of_others(void **state)
+{
+    cb_codec_chain c;
+    int64_t n = N;
+    (void)state;
+    fill(false);
+    assert_int_equal(parse_v3("[\"bytes\", {\"name\": \"zstd\"}]", 1, 1, 1, &n, &c, NULL),
+                     CUBED_OK);
+    /* Without the size in its header, with the largest level, and in two frames. */
+    ZSTD_CCtx *z = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(z, ZSTD_c_contentSizeFlag, 0);
+    ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, ZSTD_maxCLevel());
+    size_t first = ZSTD_compress2(z, packed, sizeof packed, plain, 5);
+    size_t size =
+        first + ZSTD_compress2(z, packed + first, sizeof packed - first, plain + 5, N - 5);
+    ZSTD_freeCCtx(z);
+    assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_OK);
+    assert_memory_equal(plain, unpacked, N);
+    assert_int_equal(decode(&c, packed, first, unpacked, NULL), CUBED_E_FORMAT);
+    /* More than the chunk. */
+    size = ZSTD_compress(packed, sizeof packed, plain, N, 1);
+    n--;
+    assert_int_equal(parse_v3("[\"bytes\", {\"name\": \"zstd\"}]", 1, 1, 1, &n, &c, NULL),
+                     CUBED_OK);
+    assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_E_FORMAT);
+}
+
+static size_t blosc_pack(const char *inner, int level, size_t block)
+{
+    int n = blosc_compress_ctx(level, BLOSC_SHUFFLE, 4, N, plain, packed, sizeof packed, inner,
+                               block, 1);
+    assert_true(n > 0);
+    return (size_t)n;
+}
+
+static void test_blosc_of_others(void **state)
+{
+    cb_codec_chain c;
+    cubed_error err = CUBED_ERROR_INIT;
+    int64_t n = N / 4;
+    (void)state;
+    fill(false);
+    const char *small = "[" LITTLE ", {\"name\": \"blosc\", \"configuration\": {\"cname\": "
+                        "\"lz4\", \"blocksize\": 1000}}]";
+    assert_int_equal(parse_v3(small, 4, 4, 1, &n, &c, NULL), CUBED_OK);
+    assert_int_equal(decode(&c, packed, blosc_pack("lz4", 5, 1000), unpacked, NULL), CUBED_OK);
+    assert_memory_equal(plain, unpacked, N);
+    /* Blocks that are larger than stated cost more than was planned: refused, with the numbers. */
+    size_t size = blosc_pack("zstd", 5, N);
+    assert_int_equal(decode(&c, packed, size, unpacked, &err), CUBED_E_BUDGET);
+    assert_non_null(strstr(err.message, "100000"));
+    /* Another inner codec that fits is no matter. */
+    const char *any = "[" LITTLE ", {\"name\": \"blosc\", \"configuration\": {\"cname\": "
+                      "\"zstd\"}}]";
+    assert_int_equal(parse_v3(any, 4, 4, 1, &n, &c, NULL), CUBED_OK);
+    assert_int_equal(decode(&c, packed, blosc_pack("zlib", 5, 0), unpacked, NULL), CUBED_OK);
+    assert_memory_equal(plain, unpacked, N);
+    /* Sizes in the header that cannot be. */
+    size = blosc_pack("zstd", 1, 0);
+    static const uint8_t wrong[][4] = {
+        {0, 0, 0, 0}, {255, 255, 255, 255}, {255, 255, 255, 127}, {0, 0, 0, 128}};
+    for (size_t field = 4; field <= 12; field += 4) {
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+            uint8_t kept[4];
+            memcpy(kept, packed + field, 4);
+            memcpy(packed + field, wrong[k], 4);
+            assert_int_equal(decode(&c, packed, size, unpacked, &err), CUBED_E_FORMAT);
+            memcpy(packed + field, kept, 4);
+        }
+    }
+    for (size_t k = 0; k < 17; k++)
+        assert_int_equal(decode(&c, packed, k, unpacked, NULL), CUBED_E_FORMAT);
+    assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_OK);
+}
+
+/* --- Configurations --------------------------------------------------------------------------------- */
+
+static void test_v3_there_and_back(void **state)
+{
+    static const int64_t shape[3] = {2, 3, 4};
+    static const char *const same[] = {
+        "[" LITTLE "]",
+        "[" BIG "]",
+        "[{\"name\": \"transpose\", \"configuration\": {\"order\": [1, 2, 0]}}, " LITTLE "]",
+        "[" LITTLE
+        ", {\"name\": \"zstd\", \"configuration\": {\"level\": -3, \"checksum\": true}}]",
+        "[" LITTLE ", {\"name\": \"gzip\", \"configuration\": {\"level\": 6}}, {\"name\": "
+        "\"crc32c\"}]",
+        "[" LITTLE ", {\"name\": \"numcodecs.zlib\", \"configuration\": {\"level\": 9}}]",
+        "[" LITTLE ", {\"name\": \"blosc\", \"configuration\": {\"typesize\": 4, \"cname\": "
+        "\"blosclz\", \"clevel\": 0, \"shuffle\": \"bitshuffle\", \"blocksize\": 65536}}]",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        cb_codec_chain c;
+        json_t *in = json(same[i]), *out;
+        assert_int_equal(parse_v3(same[i], 8, 8, 3, shape, &c, NULL), CUBED_OK);
+        assert_int_equal(cb_codec_chain_print_v3(&c, &out, NULL), CUBED_OK);
+        if (!json_equal(in, out)) fail_msg("%s is written otherwise", same[i]);
+        json_decref(in);
+        json_decref(out);
+    }
+}
+
+static void test_v2_there_and_back(void **state)
+{
+    static const struct {
+        size_t item;
+        const char *in, *out;
+    } cases[] = {
+        {4, "null", "null"},
+        {4, "{\"id\": \"zlib\", \"level\": 1}", "{\"id\": \"zlib\", \"level\": 1}"},
+        {4, "{\"id\": \"gzip\", \"level\": 9}", "{\"id\": \"gzip\", \"level\": 9}"},
+        {4, "{\"id\": \"zstd\", \"level\": 0}", "{\"id\": \"zstd\", \"level\": 0}"},
+        {4,
+         "{\"id\": \"blosc\", \"cname\": \"lz4\", \"clevel\": 5, \"shuffle\": 2, \"blocksize\": 0}",
+         "{\"id\": \"blosc\", \"cname\": \"lz4\", \"clevel\": 5, \"shuffle\": 2, \"blocksize\": "
+         "0}"},
+        /* The automatic choice: bits for bytes, bytes for the rest. */
+        {4, "{\"id\": \"blosc\", \"cname\": \"lz4hc\", \"shuffle\": -1}",
+         "{\"id\": \"blosc\", \"cname\": \"lz4hc\", \"clevel\": 5, \"shuffle\": 1, \"blocksize\": "
+         "0}"},
+        {1, "{\"id\": \"blosc\", \"cname\": \"zlib\", \"shuffle\": -1}",
+         "{\"id\": \"blosc\", \"cname\": \"zlib\", \"clevel\": 5, \"shuffle\": 2, \"blocksize\": "
+         "0}"},
+    };
+    static const int64_t shape[2] = {40, 30};
+    (void)state;
+    fill(false);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cb_codec_chain c;
+        json_t *expected = json(cases[i].out), *out;
+        assert_int_equal(parse_v2(cases[i].in, true, true, cases[i].item, 2, shape, &c, NULL),
+                         CUBED_OK);
+        assert_int_equal(cb_codec_chain_print_v2(&c, &out, NULL), CUBED_OK);
+        if (!json_equal(out, expected)) fail_msg("%s is written otherwise", cases[i].in);
+        json_decref(out);
+        json_decref(expected);
+        size_t size = encode(&c, plain, packed);
+        assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_OK);
+        assert_memory_equal(unpacked, plain, c.chunk_bytes);
+    }
+}
+
+static void test_wrong_configurations(void **state)
+{
+    static const int64_t shape[2] = {4, 5};
+    static const struct {
+        const char *text, *says;
+        cubed_status status;
+    } v3[] = {
+        {"[{\"name\": \"transpose\", \"configuration\": {\"order\": [0]}}, " LITTLE "]", "2 axes",
+         CUBED_E_FORMAT},
+        {"[{\"name\": \"transpose\", \"configuration\": {\"order\": [0, 2]}}, " LITTLE "]",
+         "permutation", CUBED_E_FORMAT},
+        {"[{\"name\": \"transpose\", \"configuration\": {\"order\": [0, 1.0]}}, " LITTLE "]",
+         "permutation", CUBED_E_FORMAT},
+        {"[{\"name\": \"transpose\", \"configuration\": {\"order\": \"K\"}}, " LITTLE "]", "\"K\"",
+         CUBED_E_FORMAT},
+        {"[{\"name\": \"transpose\"}, " LITTLE "]", "2 axes", CUBED_E_FORMAT},
+        {"[" LITTLE ", " LITTLE "]", "bytes", CUBED_E_FORMAT},
+        {"[" LITTLE ", {\"name\": \"transpose\", \"configuration\": {\"order\": [1, 0]}}]",
+         "transpose", CUBED_E_FORMAT},
+        {"[{\"name\": \"gzip\"}, " LITTLE "]", "gzip", CUBED_E_FORMAT},
+        {"[" LITTLE ", {\"name\": \"gzip\", \"configuration\": [1]}]", "not an object",
+         CUBED_E_FORMAT},
+        {"[" LITTLE ", {\"name\": \"gzip\", \"configuration\": {\"level\": \"1\"}}]", "level",
+         CUBED_E_FORMAT},
+        {"[" LITTLE ", {\"name\": \"zstd\", \"configuration\": {\"level\": 23}}]", "23",
+         CUBED_E_FORMAT},
+        {"[" LITTLE ", {\"name\": \"blosc\", \"configuration\": {\"cname\": \"\"}}]", "lz4hc",
+         CUBED_E_UNSUPPORTED},
+        {"[" LITTLE ", {\"name\": \"blosc\", \"configuration\": {\"cname\": \"lz\"}}]", "\"lz\"",
+         CUBED_E_UNSUPPORTED},
+        {"[" LITTLE ", {\"name\": \"blosc\", \"configuration\": {\"cname\": 4}}]", "cname",
+         CUBED_E_FORMAT},
+        {"[" LITTLE ", {\"name\": \"blosc\", \"configuration\": {\"shuffle\": \"byte\"}}]",
+         "\"byte\"", CUBED_E_FORMAT},
+        {"[" LITTLE ", {\"name\": \"blosc\", \"configuration\": {\"typesize\": 256}}]", "256",
+         CUBED_E_FORMAT},
+        {"[" LITTLE ", {\"name\": \"blosc\", \"configuration\": {\"blocksize\": -1}}]", "-1",
+         CUBED_E_FORMAT},
+        {"[7]", "name", CUBED_E_FORMAT},
+        {"[" LITTLE ", \"sharding_indexed\"]", "sharding_indexed", CUBED_E_UNSUPPORTED},
+        {"[" LITTLE ", \"crc32c\", \"crc32c\", \"crc32c\", \"crc32c\", \"crc32c\", \"crc32c\", "
+         "\"crc32c\", \"crc32c\"]",
+         "8 codecs", CUBED_E_UNSUPPORTED},
+    };
+    cb_codec_chain c;
+    (void)state;
+    for (size_t i = 0; i < sizeof v3 / sizeof *v3; i++) {
+        cubed_error err = CUBED_ERROR_INIT;
+        if (parse_v3(v3[i].text, 8, 8, 2, shape, &c, &err) != v3[i].status)
+            fail_msg("%s: %s", v3[i].text, err.message);
+        if (!strstr(err.message, v3[i].says)) fail_msg("%s: %s", v3[i].text, err.message);
+        assert_memory_equal(err.message, "test", 4);
+    }
+    cubed_error err = CUBED_ERROR_INIT;
+    assert_int_equal(parse_v2("{\"id\": \"lzma\"}", false, false, 8, 2, shape, &c, &err),
+                     CUBED_E_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "lzma"));
+    assert_int_equal(parse_v2("{\"level\": 1}", false, false, 8, 2, shape, &c, &err),
+                     CUBED_E_FORMAT);
+    json_t *filters = json("[{\"id\": \"delta\"}]");
+    assert_int_equal(
+        cb_codec_chain_parse_v2("test", false, false, filters, NULL, 8, 8, 2, shape, &c, &err),
+        CUBED_E_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "delta"));
+    json_decref(filters);
+}
+
+/* Sizes that no library can take are refused before anything is allocated. */
+static void test_huge_chunks(void **state)
+{
+    static const int64_t two_gib[2] = {1 << 16, 1 << 15}, four_gib[2] = {1 << 16, 1 << 16};
+    static const int64_t absurd[2] = {INT64_MAX, 2}, large[2] = {INT64_MAX / 8, 1};
+    cb_codec_chain c;
+    (void)state;
+    assert_int_equal(parse_v3("[\"bytes\", {\"name\": \"blosc\"}]", 1, 1, 2, two_gib, &c, NULL),
+                     CUBED_E_FORMAT);
+    assert_int_equal(parse_v3("[\"bytes\", \"gzip\"]", 1, 1, 2, two_gib, &c, NULL), CUBED_OK);
+    assert_int_equal(parse_v3("[\"bytes\", \"gzip\"]", 1, 1, 2, four_gib, &c, NULL),
+                     CUBED_E_FORMAT);
+    assert_int_equal(parse_v3("[\"bytes\", \"zstd\"]", 1, 1, 2, four_gib, &c, NULL), CUBED_OK);
+    assert_true(cb_codec_chain_bound(&c) > (size_t)1 << 32);
+    assert_int_equal(parse_v3("[\"bytes\"]", 1, 1, 2, absurd, &c, NULL), CUBED_E_FORMAT);
+    assert_int_equal(parse_v3("[" LITTLE "]", 16, 8, 2, large, &c, NULL), CUBED_E_FORMAT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_byte_order),        cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_order_f),           cmocka_unit_test(test_crc32c),
+        cmocka_unit_test(test_gzip_of_others),    cmocka_unit_test(test_zstd_of_others),
+        cmocka_unit_test(test_blosc_of_others),   cmocka_unit_test(test_v3_there_and_back),
+        cmocka_unit_test(test_v2_there_and_back), cmocka_unit_test(test_wrong_configurations),
+        cmocka_unit_test(test_huge_chunks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

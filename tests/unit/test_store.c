@@ -1,0 +1,533 @@
+/* Both stores by one set of tests, and what only directories have: temporary files, links, errors
+ * of the operating system, and writers beside deleters. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "store/store.h"
+
+static char root[64];
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
+{
+    (void)info;
+    (void)type;
+    (void)walk;
+    return remove(path);
+}
+
+static const char *below(const char *name)
+{
+    static char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    return path;
+}
+
+/* --- Both backends -------------------------------------------------------------------------------- */
+
+static int setup_local(void **state)
+{
+    cubed_store *s;
+    snprintf(root, sizeof root, "/tmp/cubed-test-store-XXXXXX");
+    if (!mkdtemp(root)) return -1;
+    /* The directory of the store is made by its first put. */
+    if (cb_store_open_local(&cb_system_allocator, below("store//"), false, &s, NULL)) return -1;
+    *state = s;
+    return 0;
+}
+
+static int setup_memory(void **state)
+{
+    cubed_store *s;
+    if (cb_store_open_memory(&cb_system_allocator, "test", &s, NULL)) return -1;
+    *state = s;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    bool local = strcmp(((cubed_store *)*state)->vt->scheme, "file") == 0;
+    cb_store_close(*state);
+    return local ? nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS) : 0;
+}
+
+static void put(cubed_store *s, const char *key, const char *text)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    if (cb_store_put(s, key, text, strlen(text), &err) != CUBED_OK) fail_msg("%s", err.message);
+}
+
+static void expect(cubed_store *s, const char *key, const char *text)
+{
+    char back[256];
+    size_t got = 999;
+    uint64_t size = 999;
+    assert_int_equal(cb_store_get(s, key, 0, back, sizeof back, &got, NULL), CUBED_OK);
+    assert_int_equal(got, strlen(text));
+    assert_memory_equal(back, text, got);
+    assert_int_equal(cb_store_size(s, key, &size, NULL), CUBED_OK);
+    assert_int_equal(size, strlen(text));
+}
+
+static void test_objects(void **state)
+{
+    cubed_store *s = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    char back[8];
+    size_t got = 77;
+    uint64_t size = 77;
+    bool there = true;
+    assert_int_equal(cb_store_get(s, "a", 0, back, 8, &got, &err), CUBED_E_NOT_FOUND);
+    assert_non_null(strstr(err.message, "a"));
+    assert_int_equal(cb_store_size(s, "a", &size, NULL), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_store_exists(s, "a", &there, NULL), CUBED_OK);
+    assert_false(there);
+    assert_int_equal(cb_store_del(s, "a", NULL), CUBED_OK);
+
+    put(s, "u/c/0/1", "first");
+    put(s, "u/c/0/1", "another");
+    expect(s, "u/c/0/1", "another");
+    put(s, "empty", "");
+    expect(s, "empty", "");
+    assert_int_equal(cb_store_exists(s, "empty", &there, NULL), CUBED_OK);
+    assert_true(there);
+
+    /* Parts: within, across and behind the end. */
+    assert_int_equal(cb_store_get(s, "u/c/0/1", 2, back, 3, &got, NULL), CUBED_OK);
+    assert_int_equal(got, 3);
+    assert_memory_equal(back, "oth", 3);
+    assert_int_equal(cb_store_get(s, "u/c/0/1", 5, back, 8, &got, NULL), CUBED_OK);
+    assert_int_equal(got, 2);
+    assert_memory_equal(back, "er", 2);
+    assert_int_equal(cb_store_get(s, "u/c/0/1", 7, back, 8, &got, NULL), CUBED_OK);
+    assert_int_equal(got, 0);
+    assert_int_equal(cb_store_get(s, "u/c/0/1", (uint64_t)1 << 40, back, 8, &got, NULL), CUBED_OK);
+    assert_int_equal(got, 0);
+
+    /* What has keys below it is no key, and below a key there is none. */
+    assert_int_equal(cb_store_get(s, "u/c", 0, back, 8, &got, NULL), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_store_size(s, "u/c", &size, NULL), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_store_get(s, "empty/x", 0, back, 8, &got, NULL), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_store_size(s, "empty/x", &size, NULL), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_store_del(s, "empty/x", NULL), CUBED_OK);
+    expect(s, "empty", "");
+
+    assert_int_equal(cb_store_del(s, "u/c/0/1", NULL), CUBED_OK);
+    assert_int_equal(cb_store_exists(s, "u/c/0/1", &there, NULL), CUBED_OK);
+    assert_false(there);
+}
+
+static void test_keys(void **state)
+{
+    cubed_store *s = *state;
+    static const char *const wrong[] = {"",   "/",    "/a",   "a/",    "a//b", ".",
+                                        "..", "../a", "a/..", "a/./b", "./a",  "a/../../b"};
+    static const char *const right[] = {"...", ".zarray", "a/..b", "c.0.1", "a/b..", "\xc3\xbc"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char back[4];
+        size_t got;
+        uint64_t size;
+        bool there;
+        cubed_error err = CUBED_ERROR_INIT;
+        assert_int_equal(cb_store_put(s, wrong[i], "x", 1, &err), CUBED_E_ARG);
+        assert_non_null(strstr(err.message, wrong[i]));
+        assert_int_equal(cb_store_get(s, wrong[i], 0, back, 4, &got, NULL), CUBED_E_ARG);
+        assert_int_equal(cb_store_size(s, wrong[i], &size, NULL), CUBED_E_ARG);
+        assert_int_equal(cb_store_exists(s, wrong[i], &there, NULL), CUBED_E_ARG);
+        assert_int_equal(cb_store_del(s, wrong[i], NULL), CUBED_E_ARG);
+        if (*wrong[i]) assert_int_equal(cb_store_clear(s, wrong[i], NULL), CUBED_E_ARG);
+    }
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        put(s, right[i], right[i]);
+        expect(s, right[i], right[i]);
+    }
+}
+
+static void test_key_join(void **state)
+{
+    char out[8];
+    (void)state;
+    assert_int_equal(cb_key_join(out, sizeof out, "a/b", "c", NULL), CUBED_OK);
+    assert_string_equal(out, "a/b/c");
+    assert_int_equal(cb_key_join(out, sizeof out, "", "c", NULL), CUBED_OK);
+    assert_string_equal(out, "c");
+    assert_int_equal(cb_key_join(out, sizeof out, "a", "", NULL), CUBED_OK);
+    assert_string_equal(out, "a");
+    assert_int_equal(cb_key_join(out, sizeof out, "", "", NULL), CUBED_OK);
+    assert_string_equal(out, "");
+    assert_int_equal(cb_key_join(out, sizeof out, "abc", "def", NULL), CUBED_OK);
+    assert_int_equal(cb_key_join(out, sizeof out, "abc", "defg", NULL), CUBED_E_ARG);
+    assert_int_equal(cb_key_join(out, sizeof out, "a", "..", NULL), CUBED_E_ARG);
+}
+
+typedef struct listing {
+    cubed_store *store;
+    char text[512]; /* the keys as " key:size", in any order */
+    int n, stop_after;
+    bool delete;
+} listing;
+
+static cubed_status note(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    listing *l = ctx;
+    size_t used = strlen(l->text);
+    snprintf(l->text + used, sizeof l->text - used, " %s:%d", key, (int)size);
+    if (l->delete) CB_TRY(cb_store_del(l->store, key, err));
+    return ++l->n == l->stop_after ? CUBED_E_CANCELLED : CUBED_OK;
+}
+
+static void test_listing(void **state)
+{
+    cubed_store *s = *state;
+    listing all = {.store = s}, u = {.store = s}, none = {.store = s};
+    listing some = {.store = s, .stop_after = 2}, gone = {.store = s, .delete = true};
+    assert_int_equal(cb_store_list(s, "", note, &all, NULL), CUBED_OK);
+    assert_int_equal(all.n, 0);
+    put(s, "u/c/0", "12");
+    put(s, "u/c/1", "345");
+    put(s, "u/zarr.json", "{}");
+    put(s, "u-2/c/0", "6"); /* sorts between u and u/c */
+    put(s, "uu", "7");
+    assert_int_equal(cb_store_list(s, "", note, &all, NULL), CUBED_OK);
+    assert_int_equal(all.n, 5);
+    assert_int_equal(cb_store_list(s, "u", note, &u, NULL), CUBED_OK);
+    assert_int_equal(u.n, 3);
+    assert_non_null(strstr(u.text, " u/c/0:2"));
+    assert_non_null(strstr(u.text, " u/c/1:3"));
+    assert_non_null(strstr(u.text, " u/zarr.json:2"));
+    assert_int_equal(cb_store_list(s, "u/c/0", note, &none, NULL), CUBED_OK);
+    assert_int_equal(cb_store_list(s, "v", note, &none, NULL), CUBED_OK);
+    assert_int_equal(none.n, 0);
+    assert_int_equal(cb_store_list(s, "u", note, &some, NULL), CUBED_E_CANCELLED);
+    assert_int_equal(some.n, 2);
+    /* The callback may delete what it is told of. */
+    assert_int_equal(cb_store_list(s, "u", note, &gone, NULL), CUBED_OK);
+    assert_int_equal(gone.n, 3);
+    all.n = 0;
+    assert_int_equal(cb_store_list(s, "", note, &all, NULL), CUBED_OK);
+    assert_int_equal(all.n, 2);
+}
+
+static void test_clear(void **state)
+{
+    cubed_store *s = *state;
+    listing left = {.store = s};
+    put(s, "g/u/c/0", "1");
+    put(s, "g/u/c/1/2/3", "1");
+    put(s, "g/u2", "1");
+    assert_int_equal(cb_store_clear(s, "g/u", NULL), CUBED_OK);
+    assert_int_equal(cb_store_clear(s, "g/u", NULL), CUBED_OK);
+    assert_int_equal(cb_store_clear(s, "nothing/here", NULL), CUBED_OK);
+    /* A key is not below itself. */
+    assert_int_equal(cb_store_clear(s, "g/u2", NULL), CUBED_OK);
+    assert_int_equal(cb_store_list(s, "", note, &left, NULL), CUBED_OK);
+    assert_string_equal(left.text, " g/u2:1");
+    assert_int_equal(cb_store_clear(s, "", NULL), CUBED_OK);
+    left.n = 0;
+    assert_int_equal(cb_store_list(s, "", note, &left, NULL), CUBED_OK);
+    assert_int_equal(left.n, 0);
+}
+
+/* Around the size of the parts in which it reads. */
+static void test_read_all(void **state)
+{
+    cubed_store *s = *state;
+    static const size_t sizes[] = {0, 1, 16383, 16384, 16385, 40000};
+    char *text = malloc(40000);
+    for (size_t i = 0; i < 40000; i++) text[i] = (char)(i % 251);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t n = sizes[i];
+        cb_buf out;
+        cb_buf_init(&out, &cb_system_allocator);
+        assert_int_equal(cb_store_put(s, "doc", text, n, NULL), CUBED_OK);
+        assert_int_equal(cb_store_read_all(s, "doc", n, &out, NULL), CUBED_OK);
+        assert_int_equal(out.size, n);
+        if (n) assert_memory_equal(out.data, text, n);
+        cb_buf_free(&out);
+        if (n) assert_int_equal(cb_store_read_all(s, "doc", n - 1, &out, NULL), CUBED_E_FORMAT);
+        cb_buf_free(&out);
+    }
+    cb_buf none;
+    cb_buf_init(&none, &cb_system_allocator);
+    assert_int_equal(cb_store_read_all(s, "no", 9, &none, NULL), CUBED_E_NOT_FOUND);
+    cb_buf_free(&none);
+    free(text);
+}
+
+/* Writers replace one object while readers look: whole objects only, all bytes of one writer. */
+typedef struct racer {
+    cubed_store *store;
+    int id, wrong;
+} racer;
+
+static void *race(void *arg)
+{
+    racer *r = arg;
+    char key[64], own[3000], seen[3000];
+    memset(own, 'a' + r->id, sizeof own);
+    for (int i = 0; i < 200; i++) {
+        size_t got = 0;
+        cubed_status st;
+        /* Deletion leaves the directory empty again and again, and removes it. */
+        snprintf(key, sizeof key, "deep/er/%d", r->id);
+        if (cb_store_put(r->store, key, own, 10, NULL) != CUBED_OK) r->wrong++;
+        if (cb_store_del(r->store, key, NULL) != CUBED_OK) r->wrong++;
+        if (cb_store_put(r->store, "same", own, sizeof own, NULL) != CUBED_OK) r->wrong++;
+        st = cb_store_get(r->store, "same", 0, seen, sizeof seen, &got, NULL);
+        if (st != CUBED_OK || got != sizeof seen) r->wrong++;
+        for (size_t k = 1; k < got; k++) {
+            if (seen[k] != seen[0]) r->wrong++;
+        }
+    }
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    pthread_t threads[4];
+    racer racers[4];
+    for (int i = 0; i < 4; i++) {
+        racers[i] = (racer){*state, i, 0};
+        assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < 4; i++) assert_int_equal(racers[i].wrong, 0);
+    listing left = {.store = *state};
+    assert_int_equal(cb_store_list(*state, "", note, &left, NULL), CUBED_OK);
+    assert_string_equal(left.text, " same:3000");
+}
+
+/* --- Directories only ------------------------------------------------------------------------------- */
+
+static void touch(const char *path)
+{
+    int fd = open(path, O_CREAT | O_WRONLY, 0666);
+    assert_true(fd >= 0);
+    close(fd);
+}
+
+static bool exists(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0;
+}
+
+static void test_temporary_files(void **state)
+{
+    cubed_store *s = *state;
+    listing seen = {.store = s};
+    char long_name[NAME_MAX + 2];
+    put(s, "u/c/0", "1");
+    touch(below("store/u/c/.cubed-tmp-1-0-0"));
+    assert_int_equal(cb_store_list(s, "", note, &seen, NULL), CUBED_OK);
+    assert_string_equal(seen.text, " u/c/0:1");
+    /* A put that fails leaves nothing behind: here its target is a directory. */
+    assert_int_equal(mkdir(below("store/d"), 0777), 0);
+    assert_int_equal(cb_store_put(s, "d", "x", 1, NULL), CUBED_E_IO);
+    assert_int_equal(rmdir(below("store/d")), 0);
+    memset(long_name, 'n', sizeof long_name);
+    long_name[NAME_MAX + 1] = 0;
+    cubed_error err = CUBED_ERROR_INIT;
+    assert_int_equal(cb_store_put(s, long_name, "x", 1, &err), CUBED_E_IO);
+    assert_int_equal(err.os_errno, ENAMETOOLONG);
+    /* Clearing takes what a killed writer left, too, and the directories above. */
+    assert_int_equal(cb_store_clear(s, "u/c", NULL), CUBED_OK);
+    assert_false(exists(below("store/u")));
+    assert_int_equal(rmdir(below("store")), 0); /* is empty */
+}
+
+static void test_deleting_tidies_up(void **state)
+{
+    cubed_store *s = *state;
+    put(s, "a/b/c/0", "1");
+    put(s, "a/x", "1");
+    assert_int_equal(cb_store_del(s, "a/b/c/0", NULL), CUBED_OK);
+    assert_false(exists(below("store/a/b")));
+    assert_true(exists(below("store/a/x")));
+    assert_int_equal(cb_store_del(s, "a/x", NULL), CUBED_OK);
+    assert_true(exists(below("store")));
+    assert_false(exists(below("store/a")));
+}
+
+/* Links are followed in reading, not in clearing; and circles end. */
+static void test_links(void **state)
+{
+    cubed_store *s = *state;
+    listing seen = {.store = s};
+    char elsewhere[PATH_MAX];
+    put(s, "g/x", "1");
+    snprintf(elsewhere, sizeof elsewhere, "%s", below("elsewhere"));
+    assert_int_equal(mkdir(elsewhere, 0777), 0);
+    touch(below("elsewhere/kept"));
+    assert_int_equal(symlink(elsewhere, below("store/g/link")), 0);
+    assert_int_equal(symlink(".", below("store/g/self")), 0);
+    assert_int_equal(symlink("..", below("store/g/up")), 0);
+    assert_int_equal(symlink("nowhere", below("store/g/dangling")), 0);
+    assert_int_equal(symlink("loop", below("store/g/loop")), 0);
+    assert_int_equal(cb_store_list(s, "", note, &seen, NULL), CUBED_OK);
+    assert_int_equal(seen.n, 2);
+    assert_non_null(strstr(seen.text, " g/x:1"));
+    assert_non_null(strstr(seen.text, " g/link/kept:0"));
+    expect(s, "g/link/kept", "");
+    assert_int_equal(cb_store_clear(s, "g/link", NULL), CUBED_OK);
+    assert_false(exists(below("store/g/link")));
+    assert_int_equal(symlink(elsewhere, below("store/g/link")), 0);
+    assert_int_equal(cb_store_clear(s, "g", NULL), CUBED_OK);
+    assert_false(exists(below("store/g")));
+    assert_true(exists(below("elsewhere/kept")));
+}
+
+static void test_system_errors(void **state)
+{
+    cubed_store *s = *state, *missing;
+    cubed_error err = CUBED_ERROR_INIT;
+    const size_t n = (size_t)2 * PATH_MAX;
+    char back[4], *key = malloc(n);
+    size_t got;
+    put(s, "file", "1");
+    /* The target cannot be made: never "not found". */
+    assert_int_equal(cb_store_put(s, "file/x", "1", 1, &err), CUBED_E_IO);
+    assert_int_equal(err.os_errno, ENOTDIR);
+    assert_non_null(strstr(err.message, "file/x"));
+    memset(key, 'k', n);
+    for (size_t i = 100; i < n; i += 100) key[i] = '/';
+    key[n - 1] = 0;
+    assert_int_equal(cb_store_put(s, key, "1", 1, NULL), CUBED_E_ARG);
+    assert_int_equal(cb_store_get(s, key, 0, back, 4, &got, NULL), CUBED_E_ARG);
+    free(key);
+    if (geteuid() != 0) {
+        assert_int_equal(chmod(below("store/file"), 0), 0);
+        assert_int_equal(cb_store_get(s, "file", 0, back, 4, &got, &err), CUBED_E_IO);
+        assert_int_equal(err.os_errno, EACCES);
+    }
+    assert_int_equal(
+        cb_store_open_local(&cb_system_allocator, "/dev/null/x", false, &missing, NULL), CUBED_OK);
+    assert_int_equal(cb_store_put(missing, "k", "1", 1, &err), CUBED_E_IO);
+    assert_int_equal(cb_store_get(missing, "k", 0, back, 4, &got, &err), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_store_clear(missing, "", &err), CUBED_OK);
+    cb_store_close(missing);
+}
+
+static void test_opening(void **state)
+{
+    cubed_store *s = *state, *other;
+    cubed_error err = CUBED_ERROR_INIT;
+    char url[PATH_MAX + 8];
+    put(s, "k", "durable");
+    snprintf(url, sizeof url, "file://%s", below("store"));
+    assert_int_equal(cb_store_open(&cb_system_allocator, url, &other, NULL), CUBED_OK);
+    expect(other, "k", "durable");
+    cb_store_close(other);
+    assert_int_equal(cb_store_open_local(&cb_system_allocator, below("store"), true, &other, NULL),
+                     CUBED_OK);
+    put(other, "synced/k", "1");
+    expect(s, "synced/k", "1");
+    cb_store_close(other);
+    assert_int_equal(cb_store_open(&cb_system_allocator, "s3://bucket/x", &other, &err),
+                     CUBED_E_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "s3"));
+    assert_int_equal(cb_store_open(&cb_system_allocator, "", &other, NULL), CUBED_E_ARG);
+    assert_int_equal(cb_store_open(&cb_system_allocator, "file://", &other, NULL), CUBED_E_ARG);
+    cb_store_close(NULL);
+}
+
+/* --- Memory only ------------------------------------------------------------------------------------ */
+
+static size_t calls_left, balance;
+
+static void *scarce_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
+{
+    (void)ctx;
+    if (calls_left == 0) return NULL;
+    calls_left--;
+    void *p = realloc(ptr, new_size);
+    if (p) balance += new_size - old_size;
+    return p;
+}
+
+static void scarce_free(void *ctx, void *ptr, size_t size)
+{
+    (void)ctx;
+    balance -= size;
+    free(ptr);
+}
+
+/* Whichever allocation fails, the store keeps what it had, and everything is given back. */
+static void test_no_memory(void **state)
+{
+    (void)state;
+    cubed_allocator scarce = {NULL, scarce_resize, scarce_free};
+    for (size_t limit = 0;; limit++) {
+        cubed_store *s;
+        cubed_status st = CUBED_OK;
+        balance = 0;
+        calls_left = limit;
+        if (cb_store_open_memory(&scarce, "scarce", &s, NULL) != CUBED_OK) {
+            assert_int_equal(balance, 0);
+            continue;
+        }
+        int done = 0;
+        for (; done < 40 && st == CUBED_OK; done++) {
+            char key[16];
+            snprintf(key, sizeof key, "k%02d", done);
+            st = cb_store_put(s, key, "value", 5, NULL);
+        }
+        if (st != CUBED_OK) {
+            assert_int_equal(st, CUBED_E_NOMEM);
+            done--;
+        }
+        for (int i = 0; i < done; i++) {
+            char key[16];
+            snprintf(key, sizeof key, "k%02d", i);
+            expect(s, key, "value");
+        }
+        cb_store_close(s);
+        assert_int_equal(balance, 0);
+        if (done == 40) break;
+    }
+}
+
+#define LOCAL(test)                                                                                \
+    {                                                                                              \
+#test " (directory)", test, setup_local, teardown, NULL                                    \
+    }
+#define MEMORY(test)                                                                               \
+    {                                                                                              \
+#test " (memory)", test, setup_memory, teardown, NULL                                      \
+    }
+#define BOTH(test) LOCAL(test), MEMORY(test)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        BOTH(test_objects),
+        BOTH(test_keys),
+        BOTH(test_listing),
+        BOTH(test_clear),
+        BOTH(test_read_all),
+        BOTH(test_threads),
+        LOCAL(test_temporary_files),
+        LOCAL(test_deleting_tidies_up),
+        LOCAL(test_links),
+        LOCAL(test_system_errors),
+        LOCAL(test_opening),
+        cmocka_unit_test(test_key_join),
+        cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
