@@ -13,7 +13,7 @@
  * a long sum makes, too: all who walk trees recurse that far. */
 #define MAX_DEPTH  200
 #define MAX_HEIGHT 1000
-#define MAX_NODES  100000
+#define MAX_NODES  10000
 #define MAX_BYTES  ((size_t)1 << 20)
 
 typedef struct parser {
@@ -118,11 +118,17 @@ void expr_free(expr **list, int n)
     cli_free(list);
 }
 
+/* Room for one more element behind n: lists double. */
+static void *grown(void *list, int n, size_t size)
+{
+    return n & (n - 1) ? list : cli_resize(list, (n ? 2 * (size_t)n : 1) * size);
+}
+
 static void add_child(parser *p, expr *e, expr *child)
 {
     if (child->height >= e->height) e->height = child->height + 1;
     if (e->height > MAX_HEIGHT) fail(p, "the expression is too long: name parts of it with name =");
-    e->child = cli_resize(e->child, (size_t)(e->n + 1) * sizeof *e->child);
+    e->child = grown(e->child, e->n, sizeof *e->child);
     e->child[e->n++] = child;
 }
 
@@ -398,7 +404,7 @@ cubed_status expr_parse(const char *text, expr ***out, int *n, cubed_error *err)
         if (!p.text[p.at]) break;
         expr *e = parse_statement(&p);
         if (e) {
-            list = cli_resize(list, (size_t)(count + 1) * sizeof *list);
+            list = grown(list, count, sizeof *list);
             list[count++] = e;
         }
         skip_space(&p);

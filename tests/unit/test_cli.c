@@ -1,0 +1,341 @@
+/* Parts of the command: sizes as text, names of arrays, packed and missing values, the printing of
+ * values. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/cf.h"
+#include "cli/cli.h"
+#include "cli/inputs.h"
+#include "cli/values.h"
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } right[] = {
+        {"0", 0},
+        {"1", 1},
+        {"17B", 17},
+        {"2kB", 2000},
+        {"2KB", 2000},
+        {"100MB", 100000000},
+        {"1.5GB", 1500000000},
+        {"2 GB", 2000000000},
+        {".5GB", 500000000},
+        {"1KiB", 1024},
+        {"1MiB", 1048576},
+        {"2GiB", 2147483648},
+        {"1TiB", 1099511627776},
+        {"1e3", 1000},
+        {"2G", 2000000000},
+    };
+    static const char *const wrong[] = {"",     "MB",   "-1",  "-1GB",  "1XB",          "1 G B",
+                                        "lots", "1GB2", "nan", "inf",   "1e99",         "1,5GB",
+                                        "+1",   " 1",   "1gb", "1 GB ", "99999999999GB"};
+    uint64_t bytes;
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        if (!cli_parse_bytes(right[i].text, &bytes) || bytes != right[i].bytes)
+            fail_msg("\"%s\" is %llu", right[i].text, (unsigned long long)bytes);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        if (cli_parse_bytes(wrong[i], &bytes)) fail_msg("\"%s\" is accepted", wrong[i]);
+    }
+    char text[32];
+    assert_string_equal(cli_format_bytes(0, text), "0 B");
+    assert_string_equal(cli_format_bytes(999, text), "999 B");
+    assert_string_equal(cli_format_bytes(1500, text), "1.5 kB");
+    assert_string_equal(cli_format_bytes(999999, text), "1.0 MB");
+    assert_string_equal(cli_format_bytes(2e9, text), "2.0 GB");
+    assert_string_equal(cli_format_bytes(123.4e6, text), "123 MB");
+    assert_string_equal(cli_format_bytes(1e19, text), "10000 PB");
+}
+
+static void test_names_of_inputs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url, *name, *joined;
+    } cases[] = {{"a.zarr", "x", "a.zarr::x"},
+                 {"a.zarr::", "x", "a.zarr::x"},
+                 {"a.zarr::g", "x", "a.zarr::g/x"},
+                 {"file:///a.zarr::g/h", "x", "file:///a.zarr::g/h/x"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *joined = inputs_join(cases[i].url, cases[i].name);
+        assert_string_equal(joined, cases[i].joined);
+        cli_free(joined);
+    }
+    inputs in = {.nspecs = 0};
+    assert_true(inputs_add(&in, "u=a.zarr::u"));
+    assert_true(inputs_add(&in, "g.zarr"));
+    assert_true(inputs_add(&in, "dir/x=1.zarr")); /* no identifier in front of = */
+    assert_true(inputs_add(&in, "2x=b.zarr"));
+    assert_string_equal(in.spec[0].name, "u");
+    assert_string_equal(in.spec[0].url, "a.zarr::u");
+    assert_null(in.spec[1].name);
+    assert_null(in.spec[2].name);
+    assert_null(in.spec[3].name);
+    assert_string_equal(inputs_group(&in), "g.zarr");
+    while (in.nspecs < 64) assert_true(inputs_add(&in, "more"));
+    assert_false(inputs_add(&in, "one too many"));
+    inputs_free(&in);
+}
+
+/* --- Packed and missing values ------------------------------------------------------------------- */
+
+static cubed_context *make_context(void)
+{
+    cubed_context *ctx;
+    assert_int_equal(cubed_context_new(NULL, &ctx, NULL), CUBED_OK);
+    return ctx;
+}
+
+/* Decodes four elements with these attributes; returns the type, and the values as float64. */
+static cubed_dtype decode(cubed_context *ctx, cubed_dtype dtype, const void *data,
+                          const char *attrs,
+                          double out[4], /* NOLINT(readability-non-const-parameter): the result */
+                          char *left, size_t cap)
+{
+    const int64_t shape[1] = {4};
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array *plain, *x, *y;
+    cubed_plan *plan;
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    assert_int_equal(cubed_array_from_memory(ctx, dtype, 1, shape, NULL, NULL, data, &plain, &err),
+                     CUBED_OK);
+    assert_int_equal(cubed_array_with_attrs(plain, attrs, &x, &err), CUBED_OK);
+    cubed_array_unref(plain);
+    if (cf_decode(&x, &err) != CUBED_OK) fail_msg("%s: %s", attrs, err.message);
+    cubed_dtype decoded = cubed_array_dtype(x);
+    snprintf(left, cap, "%s", cubed_array_attrs(x));
+    assert_int_equal(cubed_astype(x, CUBED_FLOAT64, &y, &err), CUBED_OK);
+    cubed_target t = {.array = y, .data = out};
+    o.allowed_mem = (uint64_t)64 << 20;
+    o.max_workers = 1;
+    assert_int_equal(cubed_plan_new(ctx, &t, 1, &o, &plan, &err), CUBED_OK);
+    assert_int_equal(cubed_run(plan, NULL, NULL, &err), CUBED_OK);
+    cubed_plan_unref(plan);
+    cubed_array_unref(y);
+    cubed_array_unref(x);
+    return decoded;
+}
+
+static void test_decoding(void **state)
+{
+    (void)state;
+    static const int8_t bytes[4] = {-128, -1, 0, 127};
+    static const int64_t longs[4] = {INT64_MIN, -1, 0, INT64_MAX};
+    static const uint64_t unsigneds[4] = {0, 1, INT64_MAX, UINT64_MAX};
+    static const float floats[4] = {1e20F, -1, 0, 0.1F};
+    static const double doubles[4] = {1e20, -1, 0, 0.1};
+    static const bool bools[4] = {true, false, true, false};
+    const double nan_ = (double)NAN;
+    /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): in the order of reading */
+    const struct {
+        cubed_dtype dtype;
+        const void *data;
+        const char *attrs;
+        cubed_dtype decoded;
+        double v[4];
+        const char *left;
+    } cases[] = {
+        {CUBED_INT8,
+         bytes,
+         "{\"scale_factor\": 0.5, \"add_offset\": 10, \"units\": \"K\"}",
+         CUBED_FLOAT64,
+         {-54, 9.5, 10, 73.5},
+         "units"},
+        {CUBED_INT8,
+         bytes,
+         "{\"_FillValue\": -128, \"scale_factor\": [2.0]}",
+         CUBED_FLOAT64,
+         {nan_, -2, 0, 254},
+         NULL},
+        {CUBED_INT8,
+         bytes,
+         "{\"_FillValue\": -128.0, \"missing_value\": [127, -1]}",
+         CUBED_FLOAT64,
+         {nan_, nan_, 0, nan_},
+         NULL},
+        /* Values that the type does not have mask nothing. */
+        {CUBED_INT8,
+         bytes,
+         "{\"_FillValue\": 255, \"missing_value\": 0.5}",
+         CUBED_FLOAT64,
+         {-128, -1, 0, 127},
+         NULL},
+        {CUBED_INT8, bytes, "{\"_FillValue\": 1e300}", CUBED_FLOAT64, {-128, -1, 0, 127}, NULL},
+        {CUBED_INT64,
+         longs,
+         "{\"_FillValue\": -9223372036854775808}",
+         CUBED_FLOAT64,
+         {nan_, -1, 0, 9223372036854775807.0},
+         NULL},
+        {CUBED_INT64,
+         longs,
+         "{\"_FillValue\": 9223372036854775807}",
+         CUBED_FLOAT64,
+         {-9223372036854775808.0, -1, 0, nan_},
+         NULL},
+        {CUBED_UINT64,
+         unsigneds,
+         "{\"_FillValue\": 9223372036854775807}",
+         CUBED_FLOAT64,
+         {0, 1, nan_, 18446744073709551615.0},
+         NULL},
+        {CUBED_UINT64,
+         unsigneds,
+         "{\"_FillValue\": -1}",
+         CUBED_FLOAT64,
+         {0, 1, 9223372036854775807.0, 18446744073709551615.0},
+         NULL},
+        /* float32 that is not packed stays that; the comparison is in float32. */
+        {CUBED_FLOAT32,
+         floats,
+         "{\"_FillValue\": 1e20, \"valid_min\": -5}",
+         CUBED_FLOAT32,
+         {nan_, -1, 0, (double)0.1F},
+         "valid_min"},
+        {CUBED_FLOAT32,
+         floats,
+         "{\"missing_value\": 0.1}",
+         CUBED_FLOAT32,
+         {(double)1e20F, -1, 0, nan_},
+         NULL},
+        {CUBED_FLOAT32,
+         floats,
+         "{\"scale_factor\": 2, \"valid_min\": -5}",
+         CUBED_FLOAT64,
+         {(double)1e20F * 2, -2, 0, (double)0.1F * 2},
+         NULL},
+        {CUBED_FLOAT64,
+         doubles,
+         "{\"_FillValue\": \"NaN\"}",
+         CUBED_FLOAT64,
+         {1e20, -1, 0, 0.1},
+         NULL},
+        /* NaN, and 1e20, as Xarray writes them into format 3. */
+        {CUBED_FLOAT64,
+         doubles,
+         "{\"_FillValue\": \"AAAAAAAA+H8=\"}",
+         CUBED_FLOAT64,
+         {1e20, -1, 0, 0.1},
+         NULL},
+        {CUBED_FLOAT64,
+         doubles,
+         "{\"_FillValue\": \"QIy1eB2vFUQ=\"}",
+         CUBED_FLOAT64,
+         {nan_, -1, 0, 0.1},
+         NULL},
+        {CUBED_FLOAT64,
+         doubles,
+         "{\"_FillValue\": \"QIy1eB2v*UQ=\"}",
+         CUBED_FLOAT64,
+         {1e20, -1, 0, 0.1},
+         NULL},
+        /* Nothing to do. */
+        {CUBED_INT8, bytes, "{\"units\": \"K\"}", CUBED_INT8, {-128, -1, 0, 127}, "units"},
+        {CUBED_INT8,
+         bytes,
+         "{\"scale_factor\": \"x\"}",
+         CUBED_INT8,
+         {-128, -1, 0, 127},
+         "scale_factor"},
+        {CUBED_BOOL, bools, "{\"_FillValue\": true}", CUBED_BOOL, {1, 0, 1, 0}, "_FillValue"},
+    };
+    cubed_context *ctx = make_context();
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        double out[4];
+        char left[200];
+        cubed_dtype dtype =
+            decode(ctx, cases[k].dtype, cases[k].data, cases[k].attrs, out, left, sizeof left);
+        if (dtype != cases[k].decoded)
+            fail_msg("%s gives %s", cases[k].attrs, cubed_dtype_name(dtype));
+        for (int i = 0; i < 4; i++) {
+            double v = cases[k].v[i];
+            if (isnan(v) ? !isnan(out[i]) : out[i] != v)
+                fail_msg("%s: element %d is %.17g, not %.17g", cases[k].attrs, i, out[i], v);
+        }
+        if (cases[k].left ? !strstr(left, cases[k].left) : strcmp(left, "{}") != 0)
+            fail_msg("%s leaves %s", cases[k].attrs, left);
+    }
+    cubed_context_unref(ctx);
+}
+
+/* --- Values as text ------------------------------------------------------------------------------- */
+
+static char *printed(cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape,
+                     const void *data)
+{
+    cubed_array *x;
+    char *text = NULL;
+    size_t n;
+    assert_int_equal(cubed_array_from_memory(ctx, dtype, ndim, shape, NULL, NULL, data, &x, NULL),
+                     CUBED_OK);
+    FILE *f = open_memstream(&text, &n);
+    assert_non_null(f);
+    values_print(f, x, data);
+    fclose(f);
+    cubed_array_unref(x);
+    return text;
+}
+
+static void check_printed(cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape,
+                          const void *data, const char *expected)
+{
+    char *text = printed(ctx, dtype, ndim, shape, data);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void test_printing(void **state)
+{
+    (void)state;
+    cubed_context *ctx = make_context();
+    static const double d[6] = {1, -2.5, 1.0 / 3, 1e100, (double)NAN, -(double)INFINITY};
+    static const float f[2] = {0.1F, 3};
+    static const float c[4] = {0, 1, -1, -0.5F};
+    static const uint64_t u[1] = {UINT64_MAX};
+    static const bool b[2] = {true, false};
+    static double many[2][600];
+    check_printed(ctx, CUBED_FLOAT64, 0, NULL, &d[2], "0.3333333333333333\n");
+    check_printed(ctx, CUBED_FLOAT64, 2, (int64_t[]){2, 2}, d,
+                  "[[         1,       -2.5],\n [0.33333333,     1e+100]]\n");
+    check_printed(ctx, CUBED_FLOAT64, 1, (int64_t[]){2}, d + 4, "[ nan, -inf]\n");
+    check_printed(ctx, CUBED_FLOAT32, 1, (int64_t[]){2}, f, "[0.1,   3]\n");
+    check_printed(ctx, CUBED_COMPLEX64, 1, (int64_t[]){2}, c, "[   0+1j, -1-0.5j]\n");
+    check_printed(ctx, CUBED_UINT64, 1, (int64_t[]){1}, u, "[18446744073709551615]\n");
+    check_printed(ctx, CUBED_BOOL, 1, (int64_t[]){2}, b, "[ True, False]\n");
+    check_printed(ctx, CUBED_FLOAT64, 2, (int64_t[]){0, 3}, d, "[]\n");
+    check_printed(ctx, CUBED_FLOAT64, 2, (int64_t[]){2, 0}, d, "[[],\n []]\n");
+    check_printed(ctx, CUBED_FLOAT64, 2, (int64_t[]){2, 600}, many,
+                  "[[0, 0, 0, ..., 0, 0, 0],\n [0, 0, 0, ..., 0, 0, 0]]\n");
+    /* Long rows are broken, and no line ends in a space. */
+    char *text = printed(ctx, CUBED_FLOAT64, 1, (int64_t[]){900}, many);
+    size_t longest = 0;
+    for (const char *p = text, *end; (end = strchr(p, '\n')); p = end + 1) {
+        if ((size_t)(end - p) > longest) longest = (size_t)(end - p);
+        assert_true(end == p || end[-1] != ' ');
+    }
+    assert_in_range(longest, 70, 79);
+    free(text);
+    cubed_context_unref(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_names_of_inputs),
+        cmocka_unit_test(test_decoding),
+        cmocka_unit_test(test_printing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
