@@ -15,7 +15,8 @@ typedef enum cubed_event_kind {
     CUBED_EVENT_TASK_RETRY, /* it failed with status and message, and will run again */
     CUBED_EVENT_TASK_END,
     CUBED_EVENT_STAGE_END, /* the last of its tasks ended */
-    CUBED_EVENT_PLAN_END
+    CUBED_EVENT_PLAN_END,
+    CUBED_EVENT_TASK_RESUMED /* an earlier run did it: it does not run */
 } cubed_event_kind;
 
 /* Fields that do not concern a kind are 0 (stage and task: -1). */
@@ -41,23 +42,39 @@ typedef struct cubed_event {
 /* Called from the thread that called cubed_run only, between other work: be quick. */
 typedef void (*cubed_event_fn)(void *ctx, const cubed_event *event);
 
+/* What a run leaves for another one to resume when it is interrupted, or ended by an I/O error.
+ * Chunks of a target lie where they belong, beside a mark that names the plan; intermediates in the
+ * work directory. A run that is killed leaves both. */
+#define CUBED_KEEP_CHUNKS        1u
+#define CUBED_KEEP_INTERMEDIATES 2u
+
 typedef struct cubed_run_options {
     size_t struct_size;
-    const char *executor; /* "threads" (default when NULL) or "single-threaded" */
-    int retries;          /* of a task after an I/O error; others are not retried */
+    const char *executor; /* "threads" (default when NULL), "single-threaded" or "processes" */
+    int retries;          /* of a task after an I/O error or a worker's death; others are not */
     cubed_event_fn on_event;
     void *event_ctx;
     const volatile int *cancel; /* non-zero stops the run (may be set by a signal handler) */
+    unsigned keep;              /* CUBED_KEEP_*; 0: all that an unfinished run wrote is removed */
+    /* Take up what an earlier run of the same plan left: tasks whose chunks exist do not run.
+     * Limits, executor and workers may differ. Sources must not have changed, which nobody checks.
+     * A target with chunks of another plan is CUBED_E_EXISTS, unless it is to be overwritten. */
+    bool resume;
+    /* "processes": the program that is started for each worker, and its arguments up to NULL. One
+     * more argument is added, the number of a descriptor, for it to call cubed_worker_serve with.
+     * It must be of this version. */
+    const char *const *worker_command;
 } cubed_run_options;
 #define CUBED_RUN_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(cubed_run_options), NULL, 2, NULL, NULL, NULL                                       \
+        sizeof(cubed_run_options), NULL, 2, NULL, NULL, NULL, 0, false, NULL                       \
     }
 
 typedef struct cubed_run_stats {
     double seconds;
     int64_t num_tasks;
     int64_t num_retries;
+    int64_t num_resumed; /* tasks that an earlier run had done */
     unsigned num_workers;
     uint64_t measured_mem;  /* the most any task used */
     uint64_t projected_mem; /* the most any task was projected to use */
@@ -68,10 +85,9 @@ typedef struct cubed_run_stats {
     uint64_t peak_rss; /* of the process, by the operating system, so far */
 } cubed_run_stats;
 
-/* Runs the plan to its end. Targets' metadata is written at the start; an error or cancellation
- * removes intermediates, and leaves Zarr targets without their metadata, so that no half-written
- * array looks whole. `options` and `stats` may be NULL. One plan may be run several times, not at
- * the same time. */
+/* Runs the plan to its end. Targets' metadata is written when all of their chunks are, so that no
+ * half-written array looks whole; what else an error or cancellation leaves says `keep`. `options`
+ * and `stats` may be NULL. One plan may be run several times, not at the same time. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_run(cubed_plan *plan,
                                                   const cubed_run_options *options,
                                                   cubed_run_stats *stats, cubed_error *err);
@@ -83,6 +99,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_tasks(cubed_plan *plan, int st
                                                         int64_t last, bool prepare,
                                                         const cubed_run_options *options,
                                                         cubed_run_stats *stats, cubed_error *err);
+
+/* Serves as a worker of another process's cubed_run with the executor "processes", until that
+ * closes the connection or `cancel` (may be NULL) is set. Descriptor `fd` is the connection, those
+ * after it are results in memory. Where the system can (Linux), the process's private memory is
+ * limited to the plan's allowed_mem: this is for programs that do nothing else. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_serve(cubed_context *ctx, int fd,
+                                                           const volatile int *cancel,
+                                                           cubed_error *err);
 
 #ifdef __cplusplus
 }

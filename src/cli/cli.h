@@ -40,7 +40,7 @@ typedef struct cli_common {
     const char *executor;
     unsigned max_workers;
     int retries;
-    bool overwrite, optimize, plan_only, json, through_bytes;
+    bool overwrite, resume, optimize, plan_only, json, through_bytes;
     cli_progress_mode progress;
     const char *plan_svg, *save_plan, *events, *isa;
 } cli_common;

@@ -5,11 +5,14 @@
 
 #include "cli.h"
 
-enum { KEY_PREPARE = CLI_OWN_KEY };
+enum { KEY_PREPARE = CLI_OWN_KEY, KEY_SERVE, KEY_ISA };
 
 static const cli_option own[] = {
     {"prepare", NULL, "make the targets first: for one worker of the run, before the others",
      KEY_PREPARE},
+    {"serve", "FD", "serve the executor `processes` of the command that started this one",
+     KEY_SERVE},
+    {"isa", "NAME", "instruction set, as in `cubed eval`", KEY_ISA},
     {NULL, NULL, NULL, 0}};
 
 static const cli_usage usage = {
@@ -54,10 +57,35 @@ static bool parse_range(const char *text, int64_t *first, int64_t *last)
     return end != text && *end == 0;
 }
 
+static int serve(const char *fd_text, const cli_common *c)
+{
+    char *end;
+    long fd = strtol(fd_text, &end, 10);
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_context *ctx;
+    if (end == fd_text || *end || fd < 0 || fd > INT32_MAX)
+        return cli_usage_error("worker", "--serve \"%s\": expected a number", fd_text);
+    cli_catch_signals();
+    int code = cli_context("worker", c, &ctx);
+    if (code != EXIT_SUCCESS) return code;
+    /* An error is the driver's to report: it has been told. */
+    cubed_status st = cubed_worker_serve(ctx, (int)fd, &cli_cancel, &err);
+    cubed_context_unref(ctx);
+    return st == CUBED_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int cmd_worker(int argc, char **argv)
 {
     bool prepare = false;
-    while (cli_next_option(argc, argv, &usage, NULL) != -1) prepare = true;
+    const char *serve_fd = NULL;
+    cli_common c = CLI_COMMON_INIT;
+    int key;
+    while ((key = cli_next_option(argc, argv, &usage, NULL)) != -1) {
+        if (key == KEY_PREPARE) prepare = true;
+        if (key == KEY_SERVE) serve_fd = optarg;
+        if (key == KEY_ISA) c.isa = optarg;
+    }
+    if (serve_fd) return serve(serve_fd, &c);
     if (argc - optind != 3)
         return cli_usage_error("worker", "expected PLAN STAGE FIRST[:LAST], got %d arguments",
                                argc - optind);
@@ -82,8 +110,12 @@ int cmd_worker(int argc, char **argv)
     cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
     o.cancel = &cli_cancel;
     cli_catch_signals();
-    cubed_status st = cubed_context_new(NULL, &ctx, &err);
-    if (st == CUBED_OK) st = cubed_plan_load(ctx, data, size, &plan, &err);
+    int code = cli_context("worker", &c, &ctx);
+    if (code != EXIT_SUCCESS) {
+        cli_free(data);
+        return code;
+    }
+    cubed_status st = cubed_plan_load(ctx, data, size, &plan, &err);
     if (st == CUBED_OK)
         st = cubed_run_tasks(plan, (int)stage, first, last, prepare, &o, &stats, &err);
     if (st == CUBED_OK)

@@ -1,6 +1,7 @@
 /* Planning and running, the same for every verb. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,11 +115,28 @@ static cubed_status reload(cubed_context *ctx, const cubed_target *targets, int 
     return st;
 }
 
+/* This program, as worker processes run it. */
+static cubed_status own_path(char path[PATH_MAX], cubed_error *err)
+{
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    if (n < 0) return io_error(err, "find out the path of", "this program");
+    path[n] = 0;
+    return CUBED_OK;
+}
+
 static cubed_status run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,
                              cubed_error *err)
 {
     cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
     FILE *events = NULL;
+    char path[PATH_MAX];
+    const char *command[6] = {path, "worker", NULL};
+    int n = 2;
+    if (c->executor && strcmp(c->executor, "processes") == 0 && own_path(path, err) != CUBED_OK)
+        return err->status;
+    if (c->isa) command[n++] = "--isa";
+    if (c->isa) command[n++] = c->isa;
+    command[n] = "--serve";
     if (c->events && !(events = fopen(c->events, "w"))) return io_error(err, "write", c->events);
     cli_progress *progress = cli_progress_open(plan, c->progress, events);
     o.executor = c->executor;
@@ -126,6 +144,9 @@ static cubed_status run_plan(cubed_plan *plan, const cli_common *c, cubed_run_st
     o.on_event = cli_progress_event;
     o.event_ctx = progress;
     o.cancel = &cli_cancel;
+    o.resume = c->resume;
+    o.keep = CUBED_KEEP_CHUNKS | (c->work_dir ? CUBED_KEEP_INTERMEDIATES : 0);
+    o.worker_command = command;
     cubed_status st = cubed_run(plan, &o, stats, err);
     cli_progress_close(progress);
     bool lost = events && ferror(events);
@@ -142,7 +163,7 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
     cubed_plan *plan = NULL;
     char *work_dir = NULL;
     cubed_status st = CUBED_OK;
-    bool dry = c->plan_only || c->save_plan;
+    bool dry = c->plan_only || c->save_plan, unfinished = false;
     *ran = false;
     cli_catch_signals();
     o.allowed_mem = c->allowed_mem;
@@ -171,10 +192,15 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
     if (st == CUBED_OK && !dry) {
         st = run_plan(plan, c, stats, &err);
         *ran = st == CUBED_OK;
+        unfinished = st == CUBED_E_CANCELLED || st == CUBED_E_IO;
     }
 out:
     cubed_plan_unref(plan);
     if (work_dir) rmdir(work_dir); /* empty: the library removed what it put there */
     cli_free(work_dir);
-    return st == CUBED_OK ? EXIT_SUCCESS : cli_report(verb, &err);
+    int code = st == CUBED_OK ? EXIT_SUCCESS : cli_report(verb, &err);
+    if (unfinished && targets[0].url)
+        fputs("The same command with --resume goes on from here; without it, it starts anew.\n",
+              stderr);
+    return code;
 }

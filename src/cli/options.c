@@ -13,6 +13,7 @@ enum {
     KEY_EXECUTOR,
     KEY_WORKERS,
     KEY_RETRIES,
+    KEY_RESUME,
     KEY_OVERWRITE,
     KEY_PROGRESS,
     KEY_PLAN,
@@ -32,9 +33,11 @@ static const cli_option common_options[] = {
      KEY_RESERVED},
     {"work-dir", "DIR", "for intermediates that do not fit in memory (default: a private one)",
      KEY_WORK_DIR},
-    {"executor", "NAME", "threads (default) or single-threaded", KEY_EXECUTOR},
+    {"executor", "NAME", "threads (default), single-threaded or processes", KEY_EXECUTOR},
     {"max-workers", "N", "workers (default: one per core)", KEY_WORKERS},
     {"retries", "N", "of a task after an input/output error (default 2)", KEY_RETRIES},
+    {"resume", NULL, "go on where the same command was interrupted: chunks that exist stay",
+     KEY_RESUME},
     {"overwrite", NULL, "replace what is at the target", KEY_OVERWRITE},
     {"progress", "HOW", "auto, bar, plain or none", KEY_PROGRESS},
     {"plan", NULL, "show stages, tasks, bytes and memory, and do not run", KEY_PLAN},
@@ -100,13 +103,15 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_WORK_DIR: c->work_dir = optarg; break;
     case KEY_EXECUTOR:
         c->executor = optarg;
-        if (strcmp(optarg, "threads") != 0 && strcmp(optarg, "single-threaded") != 0)
-            bad(verb, "executor", optarg, "threads or single-threaded");
+        if (strcmp(optarg, "threads") != 0 && strcmp(optarg, "single-threaded") != 0 &&
+            strcmp(optarg, "processes") != 0)
+            bad(verb, "executor", optarg, "threads, single-threaded or processes");
         break;
     case KEY_WORKERS:
         c->max_workers = (unsigned)number(verb, "max-workers", optarg, 1, 100000);
         break;
     case KEY_RETRIES: c->retries = (int)number(verb, "retries", optarg, 0, 255); break;
+    case KEY_RESUME: c->resume = true; break;
     case KEY_OVERWRITE: c->overwrite = true; break;
     case KEY_PROGRESS:
         for (int i = 0; i < 4; i++) {

@@ -15,7 +15,7 @@ struct cli_progress {
     FILE *events;
     const cubed_plan *plan;
     cubed_plan_info info;
-    int64_t tasks, start_ns, shown_ns, shown_tenth;
+    int64_t tasks, resumed, start_ns, shown_ns, shown_tenth;
     int stages_done;
     uint64_t bytes, measured;
 };
@@ -51,7 +51,7 @@ static void put_json_string(FILE *f, const char *s)
 static void write_event(FILE *f, const cubed_event *e)
 {
     static const char *const kinds[] = {"plan_start", "stage_start", "task_start", "task_retry",
-                                        "task_end",   "stage_end",   "plan_end"};
+                                        "task_end",   "stage_end",   "plan_end",   "task_resumed"};
     fprintf(f, "{\"event\": \"%s\", \"time\": %.6f", kinds[e->kind], (double)e->time_ns * 1e-9);
     if (e->stage >= 0) fprintf(f, ", \"stage\": %d", e->stage);
     if (e->task >= 0)
@@ -78,8 +78,8 @@ static void describe(const cli_progress *p, int64_t now, char *text, size_t cap)
 {
     char rate[32], used[32], allowed[32];
     double seconds = (double)(now - p->start_ns) * 1e-9;
-    double left =
-        p->tasks ? seconds / (double)p->tasks * (double)(p->info.num_tasks - p->tasks) : 0;
+    int64_t ran = p->tasks - p->resumed;
+    double left = ran ? seconds / (double)ran * (double)(p->info.num_tasks - p->tasks) : 0;
     snprintf(text, cap,
              "%" PRId64 "/%" PRId64 " tasks, %d/%d stages, %s/s, task memory %s of %s, %.0f s left",
              p->tasks, p->info.num_tasks, p->stages_done, p->info.num_stages,
@@ -139,6 +139,10 @@ void cli_progress_event(void *progress, const cubed_event *e)
         p->bytes += e->bytes_read + e->bytes_written;
         if (e->measured_mem > p->measured) p->measured = e->measured_mem;
         show(p, e->time_ns, false);
+        break;
+    case CUBED_EVENT_TASK_RESUMED:
+        p->tasks++;
+        p->resumed++;
         break;
     case CUBED_EVENT_TASK_RETRY:
         if (p->mode != PROGRESS_NONE) fprintf(stderr, "retry: %s\n", e->message);

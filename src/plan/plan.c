@@ -334,17 +334,27 @@ cubed_status cubed_plan_get_output(const cubed_plan *p, int stage, int i, cubed_
     return CUBED_OK;
 }
 
+bool cb_plan_memory_result(const cubed_plan *p, int target, size_t *size)
+{
+    const cb_node *n = &p->ir.nodes[p->targets[target]];
+    int64_t shape[CUBED_MAX_NDIM], count = 0;
+    if (!n->to_memory) return false;
+    cb_node_shape(n, shape);
+    /* Nodes whose bytes cannot be counted do not pass cb_ir_check. */
+    if (cb_count(n->grid.ndim, shape, &count)) count = 0;
+    *size = (size_t)count * cubed_dtype_size(n->dtype);
+    return true;
+}
+
 cubed_status cubed_plan_bind_result(cubed_plan *p, int target, void *data, size_t size,
                                     cubed_error *err)
 {
-    if (target < 0 || target >= p->ntargets || !p->ir.nodes[p->targets[target]].to_memory)
+    size_t expected;
+    if (target < 0 || target >= p->ntargets || !cb_plan_memory_result(p, target, &expected))
         return cb_fail(err, CUBED_E_ARG, "result %d of the plan does not go to memory", target);
-    cb_node *n = &p->ir.nodes[p->targets[target]];
-    int64_t shape[CUBED_MAX_NDIM], count = 0;
-    cb_node_shape(n, shape);
-    if (cb_count(n->grid.ndim, shape, &count) || (size_t)count * cubed_dtype_size(n->dtype) != size)
+    if (size != expected)
         return cb_fail(err, CUBED_E_ARG, "result %d has %zu bytes, got a buffer of %zu", target,
-                       (size_t)count * cubed_dtype_size(n->dtype), size);
-    n->result = data;
+                       expected, size);
+    p->ir.nodes[p->targets[target]].result = data;
     return CUBED_OK;
 }

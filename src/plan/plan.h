@@ -33,7 +33,7 @@ struct cubed_plan {
     const char *work_dir; /* NULL: none */
     cb_need need;         /* of the largest task of any stage */
     uint64_t tier_budget, result_bytes;
-    uint8_t id[16]; /* of the plan's bytes: names its files in the work directory */
+    uint8_t id[16]; /* names what is computed, not how: see cb_plan_write */
 };
 
 /* An empty plan with a zone; one reference. */
@@ -43,9 +43,13 @@ CUBED_MUST_CHECK cubed_status cb_plan_alloc(cubed_context *ctx, cubed_plan **out
 CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err);
 /* From nodes and the outputs and tasks of stages: compiles, projects, and checks the budget. */
 CUBED_MUST_CHECK cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err);
-/* Writes the plan's bytes (serial.c), without the header. */
+/* Writes the plan's bytes (serial.c), without the header. `for_id`: only what decides which values
+ * are in which chunks, so that a run can be resumed with other limits and workers. */
 CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, bool for_id, cb_buf *out,
                                             cubed_error *err);
+
+/* Whether result number `target` goes to memory, and its bytes. */
+bool cb_plan_memory_result(const cubed_plan *p, int target, size_t *size);
 
 /* Splits STORE::PATH; both parts are copied into the zone, PATH "" if there is none. */
 CUBED_MUST_CHECK cubed_status cb_url_split(cb_zone *zone, const char *url, const char **store,

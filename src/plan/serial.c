@@ -71,11 +71,12 @@ static cubed_status put_data(cb_buf *b, const cb_node *n, bool for_id, cubed_err
     char bytes[4096];
     cb_node_shape(n, shape);
     if (cb_count(n->grid.ndim, shape, &count)) count = INT64_MAX / 16;
-    if (for_id) { /* a name for this process's files only: the address does */
+    bool embed = (size_t)count <= EMBED_BYTES / size;
+    if (for_id && !embed) { /* never seen by another process: the address does */
         put_u(b, (uint64_t)(uintptr_t)n->data);
         return CUBED_OK;
     }
-    if ((size_t)count * size > EMBED_BYTES)
+    if (!embed)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "the plan reads %" PRId64 " bytes of the caller's memory; sources of more "
                        "than %zu bytes do not travel in a saved plan: store the array first",
@@ -124,7 +125,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_err
     default: break;
     }
     put_u(b, (uint64_t)n->stored | (uint64_t)n->is_target << 1 | (uint64_t)n->to_memory << 2 |
-                 (uint64_t)n->overwrite << 3);
+                 (uint64_t)(n->overwrite && !for_id) << 3);
     put_string(b, n->url);
     if (n->is_target) {
         put_u(b, (uint64_t)n->zarr_format);
@@ -137,14 +138,17 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_err
 
 cubed_status cb_plan_write(const cubed_plan *p, bool for_id, cb_buf *b, cubed_error *err)
 {
-    put_u(b, p->allowed_mem);
-    put_u(b, p->reserved_mem);
-    put_u(b, p->max_workers);
-    put_string(b, p->work_dir);
+    if (!for_id) {
+        put_u(b, p->allowed_mem);
+        put_u(b, p->reserved_mem);
+        put_u(b, p->max_workers);
+        put_string(b, p->work_dir);
+    }
     put_u(b, (uint64_t)p->ir.nnodes);
     for (int i = 0; i < p->ir.nnodes; i++) CB_TRY(put_node(b, &p->ir.nodes[i], for_id, err));
     put_u(b, (uint64_t)p->ntargets);
     for (int i = 0; i < p->ntargets; i++) put_u(b, (uint64_t)p->targets[i]);
+    if (for_id) goto out; /* chunks are the same however tasks are cut */
     put_u(b, (uint64_t)p->nstages);
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
@@ -153,6 +157,7 @@ cubed_status cb_plan_write(const cubed_plan *p, bool for_id, cb_buf *b, cubed_er
         put_u(b, (uint64_t)s->kept.ndim);
         for (int d = 0; d < s->kept.ndim; d++) put_i(b, s->task_chunks[d]);
     }
+out:
     return b->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for the plan's bytes") : CUBED_OK;
 }
 

@@ -8,21 +8,38 @@
 
 static const struct {
     const char *name;
+    bool remote;
     cubed_status (*open)(const cb_executor_args *args, cubed_executor **out, cubed_error *err);
 } executors[] = {
-    {"threads", cb_executor_threads_open},
-    {"single-threaded", cb_executor_single_open},
+    {"threads", false, cb_executor_threads_open},
+    {"single-threaded", false, cb_executor_single_open},
+    {"processes", true, cb_executor_processes_open},
 };
+
+static cubed_status find(const char *name, size_t *row, cubed_error *err)
+{
+    for (*row = 0; *row < sizeof executors / sizeof *executors; ++*row) {
+        if (strcmp(executors[*row].name, name ? name : "threads") == 0) return CUBED_OK;
+    }
+    return cb_fail(
+        err, CUBED_E_ARG,
+        "executor \"%s\" is none of those there are: threads, single-threaded, processes", name);
+}
+
+cubed_status cb_executor_check(const char *name, bool *remote, cubed_error *err)
+{
+    size_t row;
+    CB_TRY(find(name, &row, err));
+    *remote = executors[row].remote;
+    return CUBED_OK;
+}
 
 cubed_status cb_executor_open(const char *name, const cb_executor_args *args, cubed_executor **out,
                               cubed_error *err)
 {
-    for (size_t i = 0; i < sizeof executors / sizeof *executors; i++) {
-        if (strcmp(executors[i].name, name ? name : "threads") == 0)
-            return executors[i].open(args, out, err);
-    }
-    return cb_fail(err, CUBED_E_ARG,
-                   "executor \"%s\" is none of those there are: threads, single-threaded", name);
+    size_t row;
+    CB_TRY(find(name, &row, err));
+    return executors[row].open(args, out, err);
 }
 
 void cb_executor_run_task(const cb_executor_args *args, cb_arena *arena, int stage, int64_t task,

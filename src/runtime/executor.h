@@ -10,8 +10,15 @@ typedef struct cb_executor_args {
     cubed_plan *plan;
     cb_io *io;
     const volatile int *cancel; /* may be NULL */
+    /* Of executors that are remote: */
+    const void *blob; /* the plan's bytes */
+    size_t blob_size;
+    const char *const *worker_command;
 } cb_executor_args;
 
+/* Whether there is one of that name (NULL: the default), and whether its workers are processes of
+ * their own. */
+CUBED_MUST_CHECK cubed_status cb_executor_check(const char *name, bool *remote, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_executor_open(const char *name, const cb_executor_args *args,
                                                cubed_executor **out, cubed_error *err);
 
@@ -19,6 +26,9 @@ CUBED_MUST_CHECK cubed_status cb_executor_single_open(const cb_executor_args *ar
                                                       cubed_executor **out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_executor_threads_open(const cb_executor_args *args,
                                                        cubed_executor **out, cubed_error *err);
+
+CUBED_MUST_CHECK cubed_status cb_executor_processes_open(const cb_executor_args *args,
+                                                         cubed_executor **out, cubed_error *err);
 
 /* Runs one task and fills its report: what all of them have in common. */
 void cb_executor_run_task(const cb_executor_args *args, cb_arena *arena, int stage, int64_t task,

@@ -20,6 +20,7 @@ typedef struct node_io {
     /* Targets with a URL: */
     cubed_store *store;
     cb_zarr_array *array;
+    bool resumed;
     /* Intermediates: */
     tier_chunk *chunks;
     size_t nchunks;
@@ -30,23 +31,41 @@ struct cb_io {
     cubed_plan *plan;
     cb_io_mode mode;
     bool committed;
+    unsigned keep;
     node_io *nodes;       /* one per node */
     pthread_mutex_t lock; /* of tier_chunk entries and of opening the work store */
     cb_budget tier;
     cubed_store *work; /* opened by the first spill */
-    char prefix[40];   /* of this plan's keys in the work directory */
+    char prefix[40];   /* the plan's id: of its keys in the work directory, and its mark */
     atomic_uint_least64_t spilled;
 };
 
-static cubed_status open_target(cb_io *io, int i, cubed_error *err)
+/* Whether this process drives a whole run. */
+static bool drives(const cb_io *io) { return io->mode == CB_IO_RUN || io->mode == CB_IO_DRIVER; }
+
+static cubed_status open_target(cb_io *io, int i, bool resume, cubed_error *err)
 {
     const cb_node *n = &io->plan->ir.nodes[i];
     const cb_storage *s = &io->plan->storage[i];
     node_io *x = &io->nodes[i];
+    char mark[CB_ZARR_MARK_CAP];
     CB_TRY(cb_store_open(&io->plan->ctx->alloc, s->where, &x->store, err));
     if (io->mode == CB_IO_WORKER)
         return cb_zarr_attach(x->store, s->path, &s->meta, &x->array, err);
-    return cb_zarr_prepare(x->store, s->path, &s->meta, n->overwrite, &x->array, err);
+    CB_TRY(cb_zarr_get_mark(x->store, s->path, mark, err));
+    if (resume && strcmp(mark, io->prefix) == 0) {
+        x->resumed = true;
+        return cb_zarr_attach(x->store, s->path, &s->meta, &x->array, err);
+    }
+    if (resume && *mark && !n->overwrite)
+        return cb_fail(err, CUBED_E_EXISTS,
+                       "%s has chunks of another plan's unfinished run: ask for it to be "
+                       "overwritten, not resumed",
+                       n->url);
+    CB_TRY(cb_zarr_prepare(x->store, s->path, &s->meta, n->overwrite, &x->array, err));
+    /* Nothing but an unfinished run is there: its grid may have chunks that this one lacks. */
+    if (*mark) CB_TRY(cb_store_clear(x->store, s->path, err));
+    return drives(io) ? cb_zarr_put_mark(x->store, s->path, io->prefix, err) : CUBED_OK;
 }
 
 static cubed_status open_work(cb_io *io, cubed_error *err)
@@ -61,23 +80,21 @@ static cubed_status open_work(cb_io *io, cubed_error *err)
     return cb_store_open(&io->plan->ctx->alloc, io->plan->work_dir, &io->work, err);
 }
 
-static cubed_status open_nodes(cb_io *io, cubed_error *err)
+static cubed_status open_nodes(cb_io *io, bool resume, cubed_error *err)
 {
     const cubed_plan *p = io->plan;
     const cubed_allocator *a = &p->ctx->alloc;
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
-        if (n->is_target && n->url) CB_TRY(open_target(io, i, err));
+        if (n->is_target && n->url) CB_TRY(open_target(io, i, resume, err));
         if (n->is_target && n->to_memory && !n->result && cb_grid_count(&n->grid) > 0)
             return cb_fail(err, CUBED_E_ARG,
                            "a result of the plan has no memory: bind it before the run");
         if (!cb_node_is_intermediate(n)) continue;
         node_io *x = &io->nodes[i];
         x->chunk_bytes = cb_chunk_bytes(p, i);
-        if (io->mode != CB_IO_RUN) {
-            CB_TRY(open_work(io, err));
-            continue;
-        }
+        if (io->mode != CB_IO_RUN || (resume && io->plan->work_dir)) CB_TRY(open_work(io, err));
+        if (!drives(io)) continue;
         size_t nchunks = (size_t)cb_grid_count(&n->grid);
         x->chunks = cb_alloc_zero(a, nchunks * sizeof *x->chunks);
         if (!x->chunks)
@@ -87,7 +104,14 @@ static cubed_status open_nodes(cb_io *io, cubed_error *err)
     return CUBED_OK;
 }
 
-cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, cb_io **out, cubed_error *err)
+static void remove_mark(const cb_io *io, int i)
+{
+    cubed_status ignored = cb_zarr_del_mark(io->nodes[i].store, io->plan->storage[i].path, NULL);
+    (void)ignored; /* a mark beside an array, or alone, misleads nobody */
+}
+
+cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, bool resume, cb_io **out,
+                        cubed_error *err)
 {
     const cubed_allocator *a = &plan->ctx->alloc;
     cb_io *io = cb_alloc_zero(a, sizeof *io);
@@ -103,10 +127,14 @@ cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, cb_io **out, cubed_er
     cb_budget_init(&io->tier, mode == CB_IO_RUN ? plan->tier_budget : 0);
     for (int k = 0; k < 16; k++)
         snprintf(io->prefix + (size_t)2 * (size_t)k, 3, "%02x", plan->id[k]);
-    cubed_status st = open_nodes(io, err);
+    cubed_status st = open_nodes(io, resume, err);
     if (st != CUBED_OK) {
-        /* What prepare made are groups and nothing else: no chunk is to be removed. */
+        /* Nothing was written but groups and marks; what a resumed run left stays as it was. */
         io->committed = true;
+        io->keep = CUBED_KEEP_INTERMEDIATES;
+        for (int i = 0; drives(io) && i < plan->ir.nnodes; i++) {
+            if (io->nodes[i].array && !io->nodes[i].resumed) remove_mark(io, i);
+        }
         cb_io_close(io);
         return st;
     }
@@ -120,8 +148,13 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
         if (io->nodes[i].array) CB_TRY(cb_zarr_commit(io->nodes[i].array, err));
     }
     io->committed = true;
+    for (int i = 0; drives(io) && i < io->plan->ir.nnodes; i++) {
+        if (io->nodes[i].array) remove_mark(io, i);
+    }
     return CUBED_OK;
 }
+
+void cb_io_keep(cb_io *io, unsigned keep) { io->keep = keep; }
 
 /* Takes back the chunks of a target whose run failed. Errors are not reported: what is left has no
  * metadata, so nobody takes it for an array. */
@@ -139,6 +172,7 @@ static void remove_chunks(const cb_io *io, int i)
             cb_store_del(x->store, key, NULL) != CUBED_OK)
             return;
     }
+    remove_mark(io, i);
 }
 
 void cb_io_close(cb_io *io)
@@ -147,14 +181,15 @@ void cb_io_close(cb_io *io)
     const cubed_allocator *a = &io->plan->ctx->alloc;
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         node_io *x = &io->nodes[i];
-        if (x->array && !io->committed && io->mode == CB_IO_RUN) remove_chunks(io, i);
+        if (x->array && !io->committed && drives(io) && !(io->keep & CUBED_KEEP_CHUNKS))
+            remove_chunks(io, i);
         cb_zarr_close(x->array);
         cb_store_close(x->store);
         for (size_t k = 0; k < x->nchunks; k++)
             cb_pages_unmap(x->chunks[k].ptr, cb_pages_round(x->chunk_bytes));
         cb_free(a, x->chunks, x->nchunks * sizeof *x->chunks);
     }
-    if (io->work && io->mode == CB_IO_RUN) {
+    if (io->work && drives(io) && !(io->keep & CUBED_KEEP_INTERMEDIATES)) {
         cubed_status ignored = cb_store_clear(io->work, io->prefix, NULL);
         (void)ignored; /* nobody is left who could do anything about it */
     }
@@ -189,7 +224,8 @@ void cb_io_release(cb_io *io, int node, int64_t chunk)
     pthread_mutex_lock(&io->lock);
     if (c->readers > 0 && --c->readers == 0) {
         ptr = c->ptr;
-        spilled = c->spilled;
+        /* What worker processes wrote is not noted here. */
+        spilled = c->spilled || io->mode == CB_IO_DRIVER;
         c->ptr = NULL;
         c->spilled = false;
     }
@@ -205,6 +241,35 @@ void cb_io_release(cb_io *io, int node, int64_t chunk)
         cubed_status ignored = cb_store_del(io->work, key, NULL);
         (void)ignored;
     }
+}
+
+cubed_status cb_io_exists(cb_io *io, int node, int64_t chunk, bool *found, cubed_error *err)
+{
+    const cb_node *n = &io->plan->ir.nodes[node];
+    node_io *x = &io->nodes[node];
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st;
+    char key[4096];
+    uint64_t size;
+    *found = false;
+    if (x->resumed) {
+        int64_t idx[CUBED_MAX_NDIM];
+        cb_grid_unravel(&n->grid, chunk, idx);
+        CB_TRY(cb_zarr_chunk_key(cb_zarr_get_meta(x->array), cb_zarr_path(x->array), idx, key,
+                                 sizeof key, err));
+        st = cb_store_size(x->store, key, &size, &why);
+    } else if (cb_node_is_intermediate(n) && io->work) {
+        spill_key(io, node, chunk, key);
+        st = cb_store_size(io->work, key, &size, &why);
+        if (st == CUBED_OK && size != x->chunk_bytes) return CUBED_OK;
+        x->chunks[chunk].spilled = st == CUBED_OK;
+    } else {
+        return CUBED_OK;
+    }
+    *found = st == CUBED_OK;
+    if (st == CUBED_OK || st == CUBED_E_NOT_FOUND) return CUBED_OK;
+    if (err) *err = why;
+    return st;
 }
 
 static cubed_status spill(cb_io *io, int node, int64_t chunk, const void *src, cb_io_count *count,

@@ -7,6 +7,7 @@
 #ifndef CB_RUNTIME_IO_H
 #define CB_RUNTIME_IO_H
 
+#include "cubed/run.h"
 #include "mem/pages.h"
 #include "plan/plan.h"
 
@@ -21,17 +22,27 @@ typedef struct cb_io_count {
 /* How a run uses storage. */
 typedef enum cb_io_mode {
     CB_IO_RUN,     /* a whole run: targets are made, intermediates are this process's own */
+    CB_IO_DRIVER,  /* a whole run by worker processes: intermediates lie in the work directory */
     CB_IO_PREPARE, /* a worker that makes the targets for others, too */
     CB_IO_WORKER   /* a worker: targets exist; intermediates are shared in the work directory */
 } cb_io_mode;
 
-/* Opens stores; in the first two modes checks and prepares targets. The plan must outlive it. */
-CUBED_MUST_CHECK cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, cb_io **out,
-                                         cubed_error *err);
-/* The run is complete: targets get their metadata. */
+/* Opens stores; but for workers, checks and prepares targets, and marks them with the run's name.
+ * `resume` (the first two modes) keeps chunks of targets that have this plan's mark, and
+ * intermediates. The plan must outlive it. */
+CUBED_MUST_CHECK cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, bool resume,
+                                         cb_io **out, cubed_error *err);
+/* The run is complete: targets get their metadata and lose their marks. */
 CUBED_MUST_CHECK cubed_status cb_io_commit(cb_io *io, cubed_error *err);
-/* Removes intermediates (not in worker modes); unless committed, chunks of targets too. */
+/* The run ended early: `keep` (CUBED_KEEP_*) says what close leaves for another one to resume. */
+void cb_io_keep(cb_io *io, unsigned keep);
+/* In the first two modes removes intermediates and, unless committed, chunks of targets. */
 void cb_io_close(cb_io *io);
+
+/* Whether a chunk has been written by a run that is resumed, and is still there. Never so for
+ * results in memory. Before the run starts. */
+CUBED_MUST_CHECK cubed_status cb_io_exists(cb_io *io, int node, int64_t chunk, bool *found,
+                                           cubed_error *err);
 
 /* How many reads of chunk number `chunk` of an intermediate are to come. Before the run starts. */
 void cb_io_set_readers(cb_io *io, int node, int64_t chunk, uint32_t readers);

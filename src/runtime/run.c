@@ -35,6 +35,9 @@ static void finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_
     stats->peak_rss = cb_peak_rss();
 }
 
+/* An end that may be resumed: by a signal, or by an error that has nothing to do with the plan. */
+static bool resumable(cubed_status st) { return st == CUBED_E_CANCELLED || st == CUBED_E_IO; }
+
 cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed_run_stats *stats,
                        cubed_error *err)
 {
@@ -42,13 +45,22 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
     cubed_run_stats own;
     cb_io *io = NULL;
     cubed_executor *ex = NULL;
+    void *blob = NULL;
+    size_t blob_size = 0;
     int64_t start_ns = cb_clock_ns();
+    bool remote;
     cubed_status st;
     if (!stats) stats = &own;
     memset(stats, 0, sizeof *stats);
     CB_TRY(check_options(options, &o, err));
-    cb_executor_args args = {plan, NULL, o.cancel};
-    CB_GO(cb_io_open(plan, CB_IO_RUN, &io, err));
+    CB_TRY(cb_executor_check(o.executor, &remote, err));
+    if (remote && (!o.worker_command || !o.worker_command[0]))
+        return cb_fail(err, CUBED_E_ARG,
+                       "executor %s needs options.worker_command: the program to start as a worker",
+                       o.executor);
+    if (remote) CB_TRY(cubed_plan_save(plan, &blob, &blob_size, err));
+    cb_executor_args args = {plan, NULL, o.cancel, blob, blob_size, o.worker_command};
+    CB_GO(cb_io_open(plan, remote ? CB_IO_DRIVER : CB_IO_RUN, o.resume, &io, err));
     args.io = io;
     CB_GO(cb_executor_open(o.executor, &args, &ex, err));
     stats->num_workers = ex->workers;
@@ -59,7 +71,9 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
     if (st == CUBED_OK) st = cb_io_commit(io, err);
     finish_stats(plan, io, start_ns, stats);
 out:
+    if (io && resumable(st)) cb_io_keep(io, o.keep);
     cb_io_close(io);
+    cubed_plan_free_bytes(plan, blob, blob_size);
     return st;
 }
 
@@ -105,10 +119,10 @@ cubed_status cubed_run_tasks(cubed_plan *plan, int stage, int64_t first, int64_t
         return cb_fail(err, CUBED_E_INDEX,
                        "tasks %" PRId64 " to %" PRId64 ": stage %d has tasks 0 to %" PRId64, first,
                        last, stage, plan->stages[stage].ntasks);
-    CB_GO(cb_io_open(plan, prepare ? CB_IO_PREPARE : CB_IO_WORKER, &io, err));
+    CB_GO(cb_io_open(plan, prepare ? CB_IO_PREPARE : CB_IO_WORKER, false, &io, err));
     /* Workers cannot know who is the last one: the first one says what the target is. */
     if (prepare) CB_GO(cb_io_commit(io, err));
-    cb_executor_args args = {plan, io, o.cancel};
+    cb_executor_args args = {.plan = plan, .io = io, .cancel = o.cancel};
     stats->num_workers = 1;
     CB_GO(run_range(plan, stage, first, last, &args, stats, err));
     finish_stats(plan, io, start_ns, stats);

@@ -68,6 +68,7 @@ typedef struct driver {
     retry *retries;
     unsigned nretries, retry_cap;
     uint8_t *attempts; /* per task */
+    bool *resumed;     /* per task, in a run that resumes another one: it need not run */
     int64_t *queue;    /* memory of the ready queues */
     int64_t start_ns;
 } driver;
@@ -237,6 +238,7 @@ static int stage_of(const driver *d, int64_t task)
 
 static void make_ready(driver *d, int64_t task)
 {
+    if (d->resumed && d->resumed[task]) return;
     stage_state *s = &d->stages[stage_of(d, task)];
     s->ready[s->tail++] = task - s->base;
 }
@@ -331,9 +333,21 @@ static cubed_status wake_readers(void *ctx, int node, const cb_box *chunks, cube
     return CUBED_OK;
 }
 
-static cubed_status task_done(driver *d, int stage, const cubed_task_report *r, cubed_error *err)
+/* Its chunks exist, or nobody needs them any more. */
+static cubed_status finish_task(driver *d, int stage, int64_t task, cubed_error *err)
 {
     const cb_stage *s = &d->p->stages[stage];
+    read_walk w = {.d = d, .task = d->stages[stage].base + task, .what = RELEASE};
+    CB_TRY(cb_stage_task_writes(d->p, s, task, wake_readers, d, err));
+    CB_TRY(cb_stage_task_reads(d->p, s, task, walk_chunks, &w, err));
+    d->ndone++;
+    if (++d->stages[stage].done == s->ntasks)
+        emit_stage(d, CUBED_EVENT_STAGE_END, stage, cb_clock_ns());
+    return CUBED_OK;
+}
+
+static cubed_status task_done(driver *d, int stage, const cubed_task_report *r, cubed_error *err)
+{
     cubed_run_stats *stats = d->a->stats;
     stats->num_tasks++;
     stats->bytes_read += r->bytes_read;
@@ -341,12 +355,63 @@ static cubed_status task_done(driver *d, int stage, const cubed_task_report *r, 
     stats->stored_read += r->stored_read;
     stats->stored_written += r->stored_written;
     if (r->measured_mem > stats->measured_mem) stats->measured_mem = r->measured_mem;
-    read_walk w = {.d = d, .task = d->stages[stage].base + r->task, .what = RELEASE};
-    CB_TRY(cb_stage_task_writes(d->p, s, r->task, wake_readers, d, err));
-    CB_TRY(cb_stage_task_reads(d->p, s, r->task, walk_chunks, &w, err));
-    d->ndone++;
-    if (++d->stages[stage].done == s->ntasks)
-        emit_stage(d, CUBED_EVENT_STAGE_END, stage, cb_clock_ns());
+    return finish_task(d, stage, r->task, err);
+}
+
+/* --- Resuming ----------------------------------------------------------------------------------------- */
+
+/* Clears *ctx's task's mark if one of these chunks must be made. */
+static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, cubed_error *err)
+{
+    read_walk *w = ctx;
+    driver *d = w->d;
+    const cb_node *n = &d->p->ir.nodes[node];
+    const chunk_readers *r = &d->readers[node];
+    int64_t idx[CUBED_MAX_NDIM];
+    memcpy(idx, chunks->lo, sizeof idx);
+    do {
+        int64_t c = cb_grid_ravel(&n->grid, idx);
+        bool found;
+        CB_TRY(cb_io_exists(d->a->io, node, c, &found, err));
+        if (found) continue;
+        bool wanted = !cb_node_is_intermediate(n);
+        for (uint64_t e = r->first[c]; e < r->first[c + 1]; e++)
+            wanted = wanted || !d->resumed[d->edges[e]];
+        if (wanted) d->resumed[w->task] = false;
+    } while (cb_odometer_next(chunks, idx));
+    return CUBED_OK;
+}
+
+/* Finds out which tasks an earlier run has done, from the last stage up: an intermediate's chunk
+ * that is gone is wanted only if one of its readers has to run. */
+static cubed_status find_resumed(driver *d, cubed_error *err)
+{
+    cubed_status st = CUBED_OK;
+    d->resumed = table(d, (size_t)d->ntasks, sizeof *d->resumed, err, &st);
+    if (st != CUBED_OK) return st;
+    memset(d->resumed, true, (size_t)d->ntasks * sizeof *d->resumed);
+    for (int i = d->p->nstages - 1; i >= 0; i--) {
+        const cb_stage *s = &d->p->stages[i];
+        for (int64_t t = 0; t < s->ntasks; t++) {
+            read_walk w = {.d = d, .task = d->stages[i].base + t};
+            CB_TRY(cb_stage_task_writes(d->p, s, t, look_for_chunks, &w, err));
+        }
+    }
+    return CUBED_OK;
+}
+
+static cubed_status skip_resumed(driver *d, cubed_error *err)
+{
+    for (int i = 0; i < d->p->nstages; i++) {
+        for (int64_t t = 0; t < d->p->stages[i].ntasks; t++) {
+            if (!d->resumed[d->stages[i].base + t]) continue;
+            cubed_event e = {
+                .kind = CUBED_EVENT_TASK_RESUMED, .time_ns = cb_clock_ns(), .stage = i, .task = t};
+            emit(d, &e);
+            d->a->stats->num_resumed++;
+            CB_TRY(finish_task(d, i, t, err));
+        }
+    }
     return CUBED_OK;
 }
 
@@ -443,6 +508,7 @@ static void release(driver *d)
     cb_free(a, d->stages, (size_t)(d->p->nstages ? d->p->nstages : 1) * sizeof *d->stages);
     cb_free(a, d->waiting, ntasks * sizeof *d->waiting);
     cb_free(a, d->attempts, ntasks);
+    cb_free(a, d->resumed, ntasks * sizeof *d->resumed);
     cb_free(a, d->queue, ntasks * sizeof *d->queue);
     cb_free(a, d->flights, d->nflights * sizeof *d->flights);
     cb_free(a, d->retries, d->retry_cap * sizeof *d->retries);
@@ -457,9 +523,11 @@ cubed_status cb_schedule_run(const cb_schedule_args *args, cubed_error *err)
     emit_plan(&d, CUBED_EVENT_PLAN_START, CUBED_OK, NULL);
     CB_GO(make_stages(&d, &why));
     CB_GO(make_edges(&d, &why));
+    if (args->options->resume) CB_GO(find_resumed(&d, &why));
     for (int64_t t = 0; t < d.ntasks; t++) {
         if (d.waiting[t] == 0) make_ready(&d, t);
     }
+    if (d.resumed) CB_GO(skip_resumed(&d, &why));
     CB_GO(loop(&d, &why));
 out:
     emit_plan(&d, CUBED_EVENT_PLAN_END, st, st == CUBED_OK ? NULL : why.message);

@@ -45,6 +45,15 @@ CUBED_MUST_CHECK cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error
 CUBED_MUST_CHECK cubed_status cb_zarr_attach(cubed_store *store, const char *path,
                                              const cb_zarr_meta *meta, cb_zarr_array **out,
                                              cubed_error *err);
+/* A file beside the chunks of an array that is being written: the name of the run that does. get
+ * gives "" where there is none. */
+#define CB_ZARR_MARK_CAP 64
+CUBED_MUST_CHECK cubed_status cb_zarr_put_mark(cubed_store *store, const char *path, const char *id,
+                                               cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_get_mark(cubed_store *store, const char *path,
+                                               char id[CB_ZARR_MARK_CAP], cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_del_mark(cubed_store *store, const char *path,
+                                               cubed_error *err);
 void cb_zarr_close(cb_zarr_array *z);
 const cb_zarr_meta *cb_zarr_get_meta(const cb_zarr_array *z);
 const char *cb_zarr_path(const cb_zarr_array *z);

@@ -1,0 +1,24 @@
+/* What the executor "processes" and its workers say to each other over a socket. Both are the same
+ * version of the library on one machine: structs travel as they are. */
+#ifndef CB_RUNTIME_WIRE_H
+#define CB_RUNTIME_WIRE_H
+
+#include "cubed/sys/executor.h"
+
+/* The driver's first message; the plan's bytes follow. Then come ranges. */
+typedef struct cb_wire_hello {
+    char version[24];
+    uint64_t range_size, report_size; /* of the structs */
+    uint64_t plan_size;
+    uint64_t nresults; /* descriptors of results in memory, behind the connection's */
+} cb_wire_hello;
+
+/* The token of the report of a worker that cannot start. */
+#define CB_WIRE_NO_START UINT64_MAX
+
+void cb_wire_hello_init(cb_wire_hello *h);
+/* A descriptor's whole message: false at the end of the connection, or after an error. */
+bool cb_wire_send(int fd, const void *data, size_t size);
+bool cb_wire_receive(int fd, void *data, size_t size);
+
+#endif
