@@ -188,6 +188,7 @@ json_t *values_run_json(const cubed_run_stats *s, const cubed_plan_info *p)
     json_t *o = json_object();
     json_object_set_new(o, "seconds", json_real(s->seconds));
     json_object_set_new(o, "tasks", json_integer(s->num_tasks));
+    json_object_set_new(o, "resumed", json_integer(s->num_resumed));
     json_object_set_new(o, "stages", json_integer(p->num_stages));
     json_object_set_new(o, "retries", json_integer(s->num_retries));
     json_object_set_new(o, "workers", json_integer(s->num_workers));

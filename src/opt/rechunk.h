@@ -1,0 +1,68 @@
+/* Plans how an array goes from one chunk grid to another in bounded memory.
+ *
+ * One pass copies from grid to grid by tasks (rechunk_tile.h). Where memory is short its tasks
+ * decode the same source chunks again and again, and it is faster to write an intermediate array
+ * with a grid between the two, then read that: 2 copies of the data instead of (1 + a) / 2 for
+ * a-fold reading. The planner takes what it predicts to be fastest:
+ *
+ *   seconds = max(stored bytes / bandwidth, decoded bytes / codec_bandwidth) + requests * latency
+ *
+ * One intermediate does whenever N <= mem^2 / beta, N being the bytes of the array and beta the
+ * smallest piece worth a request (Aggarwal and Vitter, "The input/output complexity of sorting and
+ * related problems", CACM 1988); then every byte is read twice and written twice, and no more.
+ *
+ * A pure function: no allocation, no state, and no loop over chunks. */
+#ifndef CB_OPT_RECHUNK_H
+#define CB_OPT_RECHUNK_H
+
+#include "opt/rechunk_tile.h"
+
+/* Three intermediates. */
+#define CB_RECHUNK_MAX_PASSES 4
+
+typedef struct cb_rechunk_in {
+    /* Of the same shape; first chunks may be short. */
+    cb_grid source, target;
+    size_t item_size;
+    size_t mem; /* bytes that one task may use */
+    /* Bytes that reading a source chunk, writing a target chunk, and either with a chunk of an
+     * intermediate take beside the decoded chunk; and what every task uses. */
+    size_t read_extra, write_extra, middle_extra, fixed;
+    double source_ratio; /* stored / decoded bytes of source and target; intermediates are raw */
+    /* 0: the constants below. */
+    double bandwidth;       /* bytes stored or loaded per second, by all workers together */
+    double codec_bandwidth; /* bytes decoded or encoded per second, likewise */
+    double latency;         /* seconds that a request adds, divided by those under way at a time */
+    int max_passes;
+    int64_t min_tasks; /* see cb_tile_in */
+    size_t worth;
+} cb_rechunk_in;
+
+#define CB_RECHUNK_BETA            ((size_t)1 << 20)
+#define CB_RECHUNK_BANDWIDTH       1e9
+#define CB_RECHUNK_CODEC_BANDWIDTH 4e9
+/* Requests of CB_RECHUNK_BETA bytes spend a tenth of the time that their bytes take. */
+#define CB_RECHUNK_LATENCY 1e-4
+
+/* Bytes are of decoded whole chunks, also at the edges, as they are stored. */
+typedef struct cb_rechunk_pass {
+    cb_grid target;
+    int64_t task_chunks[CUBED_MAX_NDIM]; /* chunks of the target that a task makes */
+    int64_t ntasks;
+    uint64_t bytes_read, bytes_written, requests_read, requests_written;
+    size_t task_mem;
+} cb_rechunk_pass;
+
+typedef struct cb_rechunk_plan {
+    int npasses;
+    cb_rechunk_pass pass[CB_RECHUNK_MAX_PASSES]; /* each reads what the one before it wrote */
+    uint64_t bytes_read, bytes_written, requests;
+    double seconds;
+} cb_rechunk_plan;
+
+/* CUBED_E_ARG for grids of different shapes or malformed ones. CUBED_E_BUDGET, with the memory that
+ * would do, if a task cannot hold a source chunk and a target chunk. */
+CUBED_MUST_CHECK cubed_status cb_rechunk_plan_make(const cb_rechunk_in *in, cb_rechunk_plan *out,
+                                                   cubed_error *err);
+
+#endif

@@ -1,0 +1,561 @@
+#include "opt/rechunk_tile.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* The search looks at this many axes, of those that matter most, at this many lengths of each, and
+ * at the sources with most bytes. The others are not forgotten: what is chosen is measured, and
+ * improved, with all of them. */
+#define MAX_AXES    8
+#define MAX_SOURCES 8
+#define MAX_OPTIONS 20
+#define MAX_TRIED   64
+/* Steps of the search, after which the best so far is taken. */
+#define MAX_STEPS 3000
+
+/* Costs are sums of products of counts in double precision; closer ones are equal. */
+#define LESS (1 - 1e-9)
+
+typedef unsigned __int128 wide;
+
+/* --- Counting -------------------------------------------------------------------------------- */
+
+/* The sum of floor((a * i + b) / m) over 0 <= i < n: the lattice points below a line. Rows and
+ * columns change places like in Euclid's algorithm, so the steps are logarithmic. For counts of
+ * chunks it stays below 2^127, as n * (a * n + b) / m is at most tasks times chunks. */
+static wide floor_sum(wide n, wide m, wide a, wide b)
+{
+    wide sum = 0;
+    while (n > 0) {
+        sum += n * (n - 1) / 2 * (a / m) + n * (b / m);
+        a %= m;
+        b %= m;
+        wide top = a * n + b;
+        if (top < m) break;
+        n = top / m;
+        b = top % m;
+        wide swap = m;
+        m = a;
+        a = swap;
+    }
+    return sum;
+}
+
+static int64_t task_count(const cb_axis *out, int64_t per)
+{
+    return cb_ceil_div(cb_axis_count(out), per);
+}
+
+static uint64_t touched_by(const cb_axis *out, int64_t per, int64_t task, int64_t offset,
+                           int64_t stride, const cb_axis *source)
+{
+    int64_t last = cb_min_i64(cb_axis_count(out), (task + 1) * per) - 1;
+    int64_t a = offset + stride * cb_axis_lo(out, task * per);
+    int64_t z = offset + stride * (cb_axis_hi(out, last) - 1);
+    return (uint64_t)(cb_axis_find(source, cb_max_i64(a, z)) -
+                      cb_axis_find(source, cb_min_i64(a, z)) + 1);
+}
+
+uint64_t cb_tile_touched(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
+                         const cb_axis *source)
+{
+    int64_t n = task_count(out, per);
+    if (n == 0) return 0;
+    if (stride == 1 && offset == 0 && per == 1 && out->first == source->first &&
+        out->chunk == source->chunk)
+        return (uint64_t)n;
+    /* The first task may be short, the last is what is left; those between are all alike. */
+    uint64_t total = touched_by(out, per, 0, offset, stride, source);
+    if (n > 1) total += touched_by(out, per, n - 1, offset, stride, source);
+    if (n <= 2) return total;
+    int64_t length = out->chunk * per, n_alike = n - 2;
+    /* From the end that has the lowest coordinate in the source. */
+    int64_t begin = cb_axis_lo(out, stride < 0 ? n_alike * per : per);
+    int64_t a = offset + stride * begin, z = offset + stride * (begin + length - 1);
+    /* Position x lies in chunk (x + shift) / chunk. */
+    wide shift = (wide)(source->chunk - source->first), chunk = (wide)source->chunk;
+    wide step = (wide)length * (wide)(stride < 0 ? -stride : stride);
+    wide upper = floor_sum((wide)n_alike, chunk, step, (wide)cb_max_i64(a, z) + shift);
+    wide lower = floor_sum((wide)n_alike, chunk, step, (wide)cb_min_i64(a, z) + shift);
+    return total + (uint64_t)(upper - lower) + (uint64_t)n_alike;
+}
+
+/* The axis of source s that follows axis d of the output; -1: none. */
+static int source_axis(const cb_tile_in *in, int s, int d)
+{
+    const cb_map *m = in->sources[s].map;
+    if (!m) return d;
+    for (int k = 0; k < m->ndim_out; k++) {
+        if (m->dim[k].axis == d) return k;
+    }
+    return -1;
+}
+
+/* Pairs along axis d of the output. A source that does not have it is read by every task. */
+static uint64_t touched_along(const cb_tile_in *in, int s, int d, int64_t per)
+{
+    const cb_axis *out = &in->out->axis[d];
+    int k = source_axis(in, s, d);
+    if (k < 0) return (uint64_t)task_count(out, per);
+    const cb_tile_source *src = &in->sources[s];
+    int64_t offset = src->map ? src->map->dim[k].offset : 0;
+    int64_t stride = src->map ? src->map->dim[k].stride : 1;
+    return cb_tile_touched(out, per, offset, stride, &src->grid->axis[k]);
+}
+
+size_t cb_tile_chunk_bytes(const cb_grid *g, size_t item_size)
+{
+    size_t bytes = item_size;
+    for (int d = 0; d < g->ndim; d++) bytes = cb_sat_mul(bytes, (size_t)g->axis[d].chunk);
+    return bytes;
+}
+
+uint64_t cb_tile_grid_bytes(const cb_grid *g, size_t item_size)
+{
+    uint64_t bytes = cb_tile_chunk_bytes(g, item_size);
+    for (int d = 0; d < g->ndim; d++) bytes = cb_sat_mul(bytes, (size_t)cb_axis_count(&g->axis[d]));
+    return bytes;
+}
+
+/* --- Memory ---------------------------------------------------------------------------------- */
+
+static bool single_chunk(const cb_tile_in *in, const int64_t *per)
+{
+    for (int d = 0; d < in->out->ndim; d++) {
+        if (per[d] != 1) return false;
+    }
+    return true;
+}
+
+/* The longest task along an axis. */
+static int64_t task_length(const cb_axis *a, int64_t per)
+{
+    int64_t length;
+    return cb_mul_i64(a->chunk, per, &length) ? a->extent : cb_min_i64(a->extent, length);
+}
+
+/* Source chunks are read straight into the output's. */
+static bool in_place(const cb_tile_in *in, const int64_t *per)
+{
+    if (!in->copy || in->nsources != 1 || !single_chunk(in, per)) return false;
+    const cb_tile_source *s = &in->sources[0];
+    if (s->map && !cb_map_is_identity(s->map)) return false;
+    for (int d = 0; d < in->out->ndim; d++) {
+        const cb_axis *a = &s->grid->axis[d], *b = &in->out->axis[d];
+        if (a->first != b->first || a->chunk != b->chunk) return false;
+    }
+    return true;
+}
+
+/* Whether what a task reads of source s does not lie in one chunk as the output's tile lies: it is
+ * gathered first. */
+static bool gathered(const cb_tile_in *in, int s, const int64_t *per)
+{
+    const cb_map *m = in->sources[s].map;
+    for (int k = 0, last = -1; m && k < m->ndim_out; k++) {
+        if (m->dim[k].axis < 0) continue;
+        if (m->dim[k].axis < last) return true;
+        last = m->dim[k].axis;
+    }
+    for (int d = 0; d < in->out->ndim; d++) {
+        if (touched_along(in, s, d, per[d]) != (uint64_t)task_count(&in->out->axis[d], per[d]))
+            return true;
+    }
+    return false;
+}
+
+/* What a task holds while it reads, beside the output's tile. */
+static size_t reading_bytes(const cb_tile_in *in, const int64_t *per)
+{
+    size_t hold = 0, extra = 0, either = 0;
+    if (in_place(in, per)) return in->sources[0].read_extra;
+    for (int s = 0; s < in->nsources; s++) {
+        const cb_tile_source *src = &in->sources[s];
+        size_t chunk = cb_arena_round(cb_tile_chunk_bytes(src->grid, src->item_size));
+        hold = cb_sat_add(hold, chunk);
+        extra = cb_max_size(extra, src->read_extra);
+        either = cb_max_size(either, cb_sat_add(chunk, src->read_extra));
+        if (in->copy || !gathered(in, s, per)) continue;
+        size_t tile = src->item_size;
+        for (int d = 0; d < in->out->ndim; d++) {
+            if (source_axis(in, s, d) >= 0)
+                tile = cb_sat_mul(tile, (size_t)task_length(&in->out->axis[d], per[d]));
+        }
+        hold = cb_sat_add(hold, cb_arena_round(tile));
+    }
+    return in->copy ? either : cb_sat_add(hold, extra);
+}
+
+static size_t task_bytes(const cb_tile_in *in, const int64_t *per)
+{
+    size_t chunk = cb_arena_round(cb_tile_chunk_bytes(in->out, in->item_size));
+    size_t tile = in->item_size, writing = in->write_extra;
+    if (single_chunk(in, per)) {
+        tile = chunk;
+    } else {
+        for (int d = 0; d < in->out->ndim; d++)
+            tile = cb_sat_mul(tile, (size_t)task_length(&in->out->axis[d], per[d]));
+        tile = cb_arena_round(tile);
+        writing = cb_sat_add(writing, chunk);
+    }
+    return cb_sat_add(in->fixed, cb_sat_add(tile, cb_max_size(writing, reading_bytes(in, per))));
+}
+
+void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *out)
+{
+    cb_tile t = {.ntasks = 1, .task_mem = task_bytes(in, task_chunks)};
+    for (int d = 0; d < in->out->ndim; d++) {
+        t.task_chunks[d] = task_chunks[d];
+        t.ntasks *= task_count(&in->out->axis[d], task_chunks[d]);
+    }
+    for (int s = 0; s < in->nsources; s++) {
+        const cb_tile_source *src = &in->sources[s];
+        uint64_t chunks = 1;
+        for (int d = 0; d < in->out->ndim; d++)
+            chunks = cb_sat_mul(chunks, touched_along(in, s, d, task_chunks[d]));
+        t.chunks_read = cb_sat_add(t.chunks_read, chunks);
+        t.bytes_read = cb_sat_add(
+            t.bytes_read, cb_sat_mul(chunks, cb_tile_chunk_bytes(src->grid, src->item_size)));
+    }
+    *out = t;
+}
+
+/* --- Searching ------------------------------------------------------------------------------- */
+
+/* A length that tasks may have along one axis. */
+typedef struct option {
+    int64_t per;
+    double length;               /* elements */
+    double touched[MAX_SOURCES]; /* pairs along the axis, by source */
+} option;
+
+typedef struct axis_options {
+    int axis; /* of the output */
+    int n;
+    option option[MAX_OPTIONS]; /* longer ones touch less */
+} axis_options;
+
+typedef struct search {
+    const cb_tile_in *in;
+    int nsources, source[MAX_SOURCES]; /* those looked at */
+    double weight[MAX_SOURCES];        /* bytes of a chunk, times the pairs along fixed axes */
+    double length;                     /* elements along fixed axes */
+    int naxes;
+    axis_options axes[MAX_AXES];
+    /* The least that axes k, k + 1, ... contribute. */
+    double least_length[MAX_AXES + 1], least_touched[MAX_AXES + 1][MAX_SOURCES];
+    int64_t per[CUBED_MAX_NDIM]; /* being built */
+    int64_t best[CUBED_MAX_NDIM];
+    double best_cost, best_length;
+    int steps;
+} search;
+
+static void choose_sources(search *s)
+{
+    for (int i = 0; i < s->in->nsources; i++) {
+        const cb_tile_source *src = &s->in->sources[i];
+        double bytes = (double)cb_tile_grid_bytes(src->grid, src->item_size);
+        int k = s->nsources < MAX_SOURCES ? s->nsources++ : MAX_SOURCES;
+        /* Sorted by bytes, most first; weight holds them for now. */
+        for (; k > 0 && s->weight[k - 1] < bytes; k--) {
+            if (k == MAX_SOURCES) continue;
+            s->weight[k] = s->weight[k - 1];
+            s->source[k] = s->source[k - 1];
+        }
+        if (k == MAX_SOURCES) continue;
+        s->weight[k] = bytes;
+        s->source[k] = i;
+    }
+    for (int k = 0; k < s->nsources; k++) {
+        const cb_tile_source *src = &s->in->sources[s->source[k]];
+        s->weight[k] = (double)cb_tile_chunk_bytes(src->grid, src->item_size);
+    }
+}
+
+/* Chunks per task along axis d when `length` elements are allowed there. */
+static int64_t most_chunks(const cb_axis *a, double length)
+{
+    int64_t n = cb_axis_count(a);
+    if (length >= (double)a->extent) return n;
+    return cb_max_i64(1, cb_min_i64(n, (int64_t)(length / (double)a->chunk)));
+}
+
+/* Elements that the output's tile may have, about: exactly for copies. */
+static double most_elements(const cb_tile_in *in)
+{
+    size_t chunk = cb_arena_round(cb_tile_chunk_bytes(in->out, in->item_size));
+    size_t writing = cb_sat_add(in->write_extra, chunk), hold = 0, extra = 0, either = 0;
+    for (int s = 0; s < in->nsources; s++) {
+        const cb_tile_source *src = &in->sources[s];
+        size_t bytes = cb_arena_round(cb_tile_chunk_bytes(src->grid, src->item_size));
+        hold = cb_sat_add(hold, bytes);
+        extra = cb_max_size(extra, src->read_extra);
+        either = cb_max_size(either, cb_sat_add(bytes, src->read_extra));
+    }
+    size_t most = cb_max_size(writing, in->copy ? either : cb_sat_add(hold, extra));
+    most = cb_sat_add(most, in->fixed);
+    return most >= in->mem ? 0 : floor((double)(in->mem - most) / (double)in->item_size);
+}
+
+/* The least number of chunks whose borders may all fall on borders of source s; 0: none. */
+static int64_t aligned_chunks(const cb_tile_in *in, int s, int d)
+{
+    int k = source_axis(in, s, d);
+    if (k < 0) return 0;
+    int64_t chunk = in->sources[s].grid->axis[k].chunk, length = in->out->axis[d].chunk;
+    if (in->sources[s].map) {
+        int64_t stride = in->sources[s].map->dim[k].stride;
+        if (stride == 0 || cb_mul_i64(length, stride < 0 ? -stride : stride, &length)) return 0;
+    }
+    return chunk / cb_gcd_i64(chunk, length);
+}
+
+static void add_count(int64_t *counts, int *n, int64_t count, int64_t most)
+{
+    if (count < 1 || count > most || *n == MAX_TRIED) return;
+    int at = 0;
+    while (at < *n && counts[at] < count) at++;
+    if (at < *n && counts[at] == count) return;
+    memmove(counts + at + 1, counts + at, (size_t)(*n - at) * sizeof *counts);
+    counts[at] = count;
+    (*n)++;
+}
+
+/* Axes of so few chunks have every count tried. */
+#define SHORT_AXIS 16
+
+/* Counts of chunks worth a look, ascending: one, all, those that split the axis into equal tasks,
+ * and those at which borders meet. */
+static int list_counts(const search *s, int d, int64_t most, int64_t *counts)
+{
+    int64_t chunks = cb_axis_count(&s->in->out->axis[d]);
+    int n = 0;
+    if (most <= SHORT_AXIS) {
+        for (; n < most; n++) counts[n] = n + 1;
+        return n;
+    }
+    add_count(counts, &n, 1, most);
+    int64_t tasks = cb_ceil_div(chunks, most);
+    for (int i = 0; i < 28; i++) {
+        add_count(counts, &n, cb_ceil_div(chunks, tasks), most);
+        if (tasks >= chunks) break;
+        tasks += cb_max_i64(1, i < 8 ? tasks / 4 : tasks);
+        tasks = cb_min_i64(tasks, chunks);
+    }
+    for (int k = 0; k < s->nsources; k++) {
+        int64_t aligned = aligned_chunks(s->in, s->source[k], d);
+        if (aligned == 0 || aligned > most) continue;
+        int64_t multiples = most / aligned;
+        add_count(counts, &n, multiples * aligned, most);
+        for (int64_t m = 1; m < multiples; m = m < 4 ? m + 1 : m * 2)
+            add_count(counts, &n, m * aligned, most);
+    }
+    return n;
+}
+
+static void list_options(const search *s, int d, int64_t most, axis_options *a)
+{
+    int64_t counts[MAX_TRIED];
+    int ncounts = list_counts(s, d, most, counts);
+    a->axis = d;
+    a->n = 0;
+    for (int i = 0; i < ncounts; i++) {
+        option o = {.per = counts[i]};
+        o.length = (double)task_length(&s->in->out->axis[d], counts[i]);
+        bool worse = false;
+        for (int k = 0; k < s->nsources; k++)
+            o.touched[k] = (double)touched_along(s->in, s->source[k], d, counts[i]);
+        for (int j = 0; j < a->n && !worse; j++) {
+            worse = true;
+            for (int k = 0; k < s->nsources; k++)
+                worse = worse && a->option[j].touched[k] <= o.touched[k];
+        }
+        if (worse) continue;
+        /* The longest are kept: short ones are dense, and matter least. */
+        if (a->n == MAX_OPTIONS)
+            memmove(a->option + 1, a->option + 2, (size_t)(--a->n - 1) * sizeof o);
+        a->option[a->n++] = o;
+    }
+}
+
+/* How much less can be read along an axis. */
+static double gain(const search *s, const axis_options *a)
+{
+    double most = 1;
+    for (int k = 0; k < s->nsources; k++) {
+        double least = a->option[a->n - 1].touched[k], one = a->option[0].touched[k];
+        if (least > 0 && one > most * least) most = one / least;
+    }
+    return most;
+}
+
+/* Keeps the axes on which something can be gained, those with most first. */
+static void list_axes(search *s)
+{
+    const cb_grid *out = s->in->out;
+    double room = most_elements(s->in), one = 1;
+    s->length = 1;
+    for (int d = 0; d < out->ndim; d++) one *= (double)task_length(&out->axis[d], 1);
+    for (int d = 0; d < out->ndim; d++) {
+        axis_options a;
+        double own = (double)task_length(&out->axis[d], 1);
+        list_options(s, d, most_chunks(&out->axis[d], room / (one / own)), &a);
+        if (a.n > 1) {
+            int at = s->naxes;
+            while (at > 0 && gain(s, &s->axes[at - 1]) < gain(s, &a)) at--;
+            if (at < MAX_AXES) {
+                if (s->naxes < MAX_AXES) s->naxes++;
+                memmove(s->axes + at + 1, s->axes + at, (size_t)(s->naxes - 1 - at) * sizeof a);
+                s->axes[at] = a;
+            }
+        }
+    }
+    for (int d = 0; d < out->ndim; d++) {
+        bool fixed = true;
+        for (int k = 0; k < s->naxes; k++) fixed = fixed && s->axes[k].axis != d;
+        if (!fixed) continue;
+        s->length *= (double)task_length(&out->axis[d], 1);
+        for (int k = 0; k < s->nsources; k++)
+            s->weight[k] *= (double)touched_along(s->in, s->source[k], d, 1);
+    }
+    s->least_length[s->naxes] = 1;
+    for (int k = 0; k < s->nsources; k++) s->least_touched[s->naxes][k] = 1;
+    for (int i = s->naxes - 1; i >= 0; i--) {
+        const axis_options *a = &s->axes[i];
+        s->least_length[i] = s->least_length[i + 1] * a->option[0].length;
+        for (int k = 0; k < s->nsources; k++) {
+            double least = a->option[0].touched[k];
+            for (int j = 1; j < a->n; j++) {
+                if (a->option[j].touched[k] < least) least = a->option[j].touched[k];
+            }
+            s->least_touched[i][k] = s->least_touched[i + 1][k] * least;
+        }
+    }
+}
+
+static bool better(double cost, double length, double than_cost, double than_length)
+{
+    if (cost < than_cost * LESS) return true;
+    return cost * LESS <= than_cost && length < than_length * LESS;
+}
+
+/* Depth first, the options that read least in front; what cannot become better is cut off. */
+static void descend(search *s, int k, double length, const double *cost)
+{
+    if (k == s->naxes) {
+        double sum = 0;
+        for (int i = 0; i < s->nsources; i++) sum += cost[i];
+        /* Asking for the memory of something else than a copy counts chunks again. */
+        s->steps += s->in->copy ? 0 : s->nsources;
+        if (task_bytes(s->in, s->per) > s->in->mem) return;
+        s->best_cost = sum;
+        s->best_length = length;
+        memcpy(s->best, s->per, sizeof s->best);
+        return;
+    }
+    const axis_options *a = &s->axes[k];
+    double most = (double)s->in->mem / (double)s->in->item_size;
+    for (int j = a->n - 1; j >= 0 && s->steps < MAX_STEPS; j--) {
+        double next[MAX_SOURCES], sum = 0, long_as = length * a->option[j].length;
+        s->steps++;
+        if (long_as * s->least_length[k + 1] > most) continue;
+        for (int i = 0; i < s->nsources; i++) {
+            next[i] = cost[i] * a->option[j].touched[i];
+            sum += next[i] * s->least_touched[k + 1][i];
+        }
+        if (!better(sum, long_as * s->least_length[k + 1], s->best_cost, s->best_length)) continue;
+        s->per[a->axis] = a->option[j].per;
+        descend(s, k + 1, long_as, next);
+    }
+    s->per[a->axis] = 1;
+}
+
+/* Takes `count` chunks per task along d if that fits and reads less (or as much with smaller
+ * tasks). */
+static void improve(const cb_tile_in *in, int d, int64_t count, cb_tile *best)
+{
+    cb_tile t;
+    int64_t per[CUBED_MAX_NDIM];
+    if (count < 1 || count == best->task_chunks[d]) return;
+    memcpy(per, best->task_chunks, sizeof per);
+    per[d] = count;
+    cb_tile_measure(in, per, &t);
+    if (t.task_mem > in->mem) return;
+    if (t.bytes_read < best->bytes_read ||
+        (t.bytes_read == best->bytes_read && count < best->task_chunks[d]))
+        *best = t;
+}
+
+/* What the options were too coarse for: along each axis the most that fits. */
+static void polish(const search *s, cb_tile *best)
+{
+    const cb_tile_in *in = s->in;
+    double room = most_elements(in);
+    uint64_t before;
+    int round = 0;
+    do {
+        before = best->bytes_read;
+        for (int d = 0; d < in->out->ndim; d++) {
+            const cb_axis *a = &in->out->axis[d];
+            int64_t n = cb_axis_count(a);
+            if (n <= 1) continue;
+            double others = 1;
+            for (int e = 0; e < in->out->ndim; e++) {
+                if (e != d) others *= (double)task_length(&in->out->axis[e], best->task_chunks[e]);
+            }
+            int64_t most = most_chunks(a, room / others);
+            improve(in, d, cb_ceil_div(n, cb_ceil_div(n, most)), best);
+            for (int k = 0; k < s->nsources; k++) {
+                int64_t aligned = aligned_chunks(in, s->source[k], d);
+                if (aligned > 0) improve(in, d, most / aligned * aligned, best);
+            }
+        }
+    } while (best->bytes_read < before && ++round < 3);
+}
+
+/* Groups chunks while nothing more is read, the last axis first: its chunks are neighbours. */
+static void group(const cb_tile_in *in, cb_tile *best)
+{
+    for (int d = in->out->ndim - 1; d >= 0; d--) {
+        for (;;) {
+            int64_t per[CUBED_MAX_NDIM], n = cb_axis_count(&in->out->axis[d]);
+            size_t bytes = in->item_size;
+            cb_tile t;
+            if (best->task_chunks[d] >= n) break;
+            memcpy(per, best->task_chunks, sizeof per);
+            per[d] = cb_min_i64(n, 2 * per[d]);
+            for (int e = 0; e < in->out->ndim; e++)
+                bytes = cb_sat_mul(bytes, (size_t)task_length(&in->out->axis[e], per[e]));
+            if (bytes > in->worth) break;
+            cb_tile_measure(in, per, &t);
+            if (t.task_mem > in->mem || t.bytes_read > best->bytes_read || t.ntasks < in->min_tasks)
+                break;
+            *best = t;
+        }
+    }
+}
+
+cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err)
+{
+    search s = {.in = in};
+    cb_tile best;
+    for (int d = 0; d < in->out->ndim; d++) s.per[d] = s.best[d] = 1;
+    cb_tile_measure(in, s.best, &best);
+    if (best.task_mem > in->mem)
+        return cb_fail(err, CUBED_E_BUDGET,
+                       "a task that makes one chunk of %zu bytes needs %zu bytes, but may use %zu",
+                       cb_tile_chunk_bytes(in->out, in->item_size), best.task_mem, in->mem);
+    if (best.ntasks > 0) {
+        choose_sources(&s);
+        list_axes(&s);
+        s.best_cost = s.best_length = INFINITY;
+        descend(&s, 0, s.length, s.weight);
+        if (s.best_cost < INFINITY) cb_tile_measure(in, s.best, &best);
+        polish(&s, &best);
+        group(in, &best);
+    }
+    *out = best;
+    return CUBED_OK;
+}

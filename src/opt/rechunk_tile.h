@@ -1,0 +1,77 @@
+/* How many chunks of its output a task makes, so that it decodes little.
+ *
+ * A task is a box of whole output chunks, `task_chunks` per axis. It decodes every source chunk
+ * that its box touches, one at a time; a source chunk that straddles a border between tasks is
+ * decoded by both. Along one axis the number of (task, source chunk) pairs has a closed form, and
+ * the chunks decoded in all are the product over the axes: nothing here loops over chunks.
+ *
+ * Pure functions: no allocation, no state. */
+#ifndef CB_OPT_RECHUNK_TILE_H
+#define CB_OPT_RECHUNK_TILE_H
+
+#include "mem/arena.h"
+#include "plan/geom.h"
+
+/* An array that tasks read. */
+typedef struct cb_tile_source {
+    const cb_grid *grid;
+    const cb_map *map; /* from coordinates of the output to the array's; NULL: the identity */
+    size_t item_size;
+    size_t read_extra; /* bytes that reading a chunk takes beside the decoded chunk */
+} cb_tile_source;
+
+typedef struct cb_tile_in {
+    const cb_grid *out;
+    size_t item_size;   /* of the output */
+    size_t write_extra; /* bytes that writing a chunk takes beside the decoded chunk */
+    /* A copy gathers source chunks straight into the output's tile. Anything else keeps a chunk of
+     * every source, and a tile of those that blocks do not lie in one chunk of. */
+    bool copy;
+    int nsources;
+    const cb_tile_source *sources;
+    size_t mem;   /* bytes that a task may use */
+    size_t fixed; /* of them, what every task uses however large it is */
+    /* Among tasks that read the same the smallest are chosen. Chunks are then grouped until a box
+     * has `worth` bytes, as long as nothing more is read and `min_tasks` are left. 0: never. */
+    size_t worth;
+    int64_t min_tasks;
+} cb_tile_in;
+
+typedef struct cb_tile {
+    int64_t task_chunks[CUBED_MAX_NDIM];
+    int64_t ntasks;
+    /* Of all tasks; of whole chunks, also at the edges. They stick at UINT64_MAX. */
+    uint64_t chunks_read, bytes_read;
+    size_t task_mem; /* bytes that the largest task uses: as plan/need.c has it */
+} cb_tile;
+
+/* Pairs of a task and a source chunk that it touches, along one axis, exactly. Tasks are `per`
+ * chunks of `out` long, and position x of it is offset + stride * x of the source, in bounds. With
+ * strides longer than a chunk those in between count too. */
+uint64_t cb_tile_touched(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
+                         const cb_axis *source);
+
+/* What the given task_chunks cost. */
+void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *out);
+
+/* The task_chunks that decode the fewest bytes within the memory. CUBED_E_BUDGET if not even tasks
+ * of one chunk fit. With many axes that differ a good choice rather than the best one. */
+CUBED_MUST_CHECK cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err);
+
+/* Bytes of a decoded chunk; also those at the edge are stored whole. Sticks at SIZE_MAX. */
+size_t cb_tile_chunk_bytes(const cb_grid *g, size_t item_size);
+/* Of all chunks of a grid. */
+uint64_t cb_tile_grid_bytes(const cb_grid *g, size_t item_size);
+
+/* The greatest common divisor of positive numbers. */
+static inline int64_t cb_gcd_i64(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+#endif

@@ -1,0 +1,219 @@
+"""Runs that are interrupted, killed, or short of space, and what becomes of them."""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from conftest import BIN, check, run
+
+import zarr
+
+EXPRESSION = "exp(log(abs(x)))**1.5 + sum(x, axis=0)"
+
+
+class Job:
+    """A run over many small chunks, long enough to be disturbed."""
+
+    def __init__(self, folder: pathlib.Path, rows: int = 4000):
+        self.x = np.random.default_rng(1).normal(size=(rows, 300))
+        self.out, self.work = folder / "out.zarr", folder / "work"
+        z = zarr.create_array(
+            folder / "x.zarr", shape=self.x.shape, chunks=(1, 300), dtype="f8", compressors=()
+        )
+        z[...] = self.x
+        self.args = ["eval", EXPRESSION, "--in", f"x={folder / 'x.zarr'}", "--out", self.out]
+        self.args += ["--work-dir", self.work, "--progress", "none", "--max-workers", "2"]
+
+    @contextmanager
+    def started(self, *options: str):
+        """Yields the process when it has written some chunks: those of several tasks."""
+        with subprocess.Popen(
+            [BIN, *map(str, self.args), *options], stderr=subprocess.PIPE, text=True
+        ) as process:
+            deadline = time.monotonic() + 30
+            while len(self.chunks()) < 500 and time.monotonic() < deadline:
+                time.sleep(0.002)
+            yield process
+            process.kill()
+
+    def chunks(self) -> list[pathlib.Path]:
+        return [p for p in self.out.glob("c/*/*") if p.name.isdigit()]
+
+    def expect_unfinished(self):
+        assert not (self.out / "zarr.json").exists()
+        with pytest.raises((FileNotFoundError, zarr.errors.NodeTypeValidationError)):
+            zarr.open_array(self.out, mode="r")
+
+    def expect_whole(self):
+        got = zarr.open_array(self.out, mode="r")[...]
+        expected = np.abs(self.x) ** 1.5 + self.x.sum(axis=0)
+        np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
+        assert not (self.out / ".cubed-run").exists()
+        assert not self.work.exists() or not list(self.work.rglob("*/*"))
+
+
+def children(pid: int) -> list[int]:
+    return [int(p) for p in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def kill(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:  # it is gone already
+        return False
+    return True
+
+
+@pytest.fixture
+def job(tmp_path):
+    return Job(tmp_path)
+
+
+@pytest.mark.parametrize("executor", ["threads", "single-threaded", "processes"])
+def test_interrupted_runs_are_resumed(job, executor):
+    with job.started("--executor", executor) as process:
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130, "the run was over before it was interrupted"
+    assert "interrupted after" in err and "--resume" in err
+    job.expect_unfinished()
+    kept = {p: p.stat().st_mtime_ns for p in job.chunks()}
+    assert kept
+    again = check(run(*job.args, "--executor", executor, "--resume", "--json"))
+    assert again.run["resumed"] > 0
+    job.expect_whole()
+    unchanged = [p for p, t in kept.items() if p.stat().st_mtime_ns == t]
+    # A task makes several chunks; one that was at work is done again.
+    assert len(unchanged) >= len(kept) // 2
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+def test_a_killed_run_is_resumed_by_another_executor(job, executor):
+    with job.started("--executor", executor) as process:
+        process.kill()
+        process.wait(timeout=30)
+    assert process.returncode == -signal.SIGKILL
+    job.expect_unfinished()
+    other = "single-threaded" if executor == "processes" else "processes"
+    again = check(run(*job.args, "--executor", other, "--resume", "--json"))
+    assert again.run["resumed"] > 0
+    job.expect_whole()
+
+
+def test_killed_workers_are_replaced(job):
+    killed = 0
+    with job.started("--executor", "processes", "--retries", "9") as process:
+        for _ in range(6):
+            for pid in children(process.pid)[:1]:
+                killed += kill(pid)
+            time.sleep(0.02)
+        _, err = process.communicate(timeout=60)
+    assert killed >= 2
+    assert process.returncode == 0, err
+    job.expect_whole()
+
+
+def test_workers_that_keep_dying_end_the_run(job):
+    with job.started("--executor", "processes", "--retries", "1") as process:
+        deadline = time.monotonic() + 30
+        while process.poll() is None and time.monotonic() < deadline:
+            for pid in children(process.pid) if process.poll() is None else []:
+                kill(pid)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "was ended by signal 9" in err
+    job.expect_unfinished()
+
+
+def test_workers_are_limited_by_the_system(job):
+    with job.started("--executor", "processes", "--allowed-mem", "123MB") as process:
+        limits = [pathlib.Path(f"/proc/{pid}/limits").read_text() for pid in children(process.pid)]
+    assert limits
+    for text in limits:
+        assert re.search(r"Max data size\s+123000000\s", text)
+
+
+def test_an_unfinished_run_does_not_block_a_new_one(job):
+    with job.started() as process:
+        process.kill()
+        process.wait(timeout=30)
+    args = [EXPRESSION + " + 1" if a == EXPRESSION else a for a in job.args]
+    refused = run(*args, "--resume")
+    assert refused.code == 1
+    assert "another plan's unfinished run" in refused.err
+    assert job.chunks()
+    check(run(*args))
+    got = zarr.open_array(job.out, mode="r")[...]
+    np.testing.assert_allclose(got, np.abs(job.x) ** 1.5 + job.x.sum(axis=0) + 1, atol=1e-9)
+
+
+def test_resuming_what_was_never_started(job):
+    result = check(run(*job.args, "--resume", "--json"))
+    assert result.run["resumed"] == 0
+    job.expect_whole()
+    assert run(*job.args, "--resume").code == 1
+
+
+def test_missing_chunks_of_a_resumed_run_are_made_again(job):
+    with job.started() as process:
+        process.kill()
+        process.wait(timeout=30)
+    lost = job.chunks()[::2]
+    for chunk in lost:
+        chunk.unlink()
+    check(run(*job.args, "--resume"))
+    job.expect_whole()
+
+
+def test_a_full_disk_is_reported_and_can_be_resumed(tmp_path):
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(small)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("a small file system cannot be mounted here (needs root)")
+    try:
+        x = np.random.default_rng(0).normal(size=(1000, 1000))
+        z = zarr.create_array(tmp_path / "x.zarr", shape=x.shape, chunks=(50, 1000), dtype="f8")
+        z[...] = x
+        args = ["eval", "x*2", "--in", f"x={tmp_path / 'x.zarr'}", "--out", small / "y.zarr"]
+        args += ["--progress", "none"]
+        result = run(*args)
+        assert result.code == 1
+        assert "No space left on device" in result.err
+        assert not (small / "y.zarr/zarr.json").exists()
+        subprocess.run([*mount[:4], "size=64m,remount", *mount[5:]], check=True)
+        again = check(run(*args, "--resume", "--json"))
+        assert again.run["resumed"] > 0
+        np.testing.assert_array_equal(zarr.open_array(small / "y.zarr", mode="r")[...], x * 2)
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+def test_results_in_memory_come_from_worker_processes(tmp_path):
+    x = np.random.default_rng(0).normal(size=(64, 50))
+    z = zarr.create_array(tmp_path / "x.zarr", shape=x.shape, chunks=(8, 50), dtype="f8")
+    z[...] = x
+    args = ["eval", "a=x+1; b=sum(x, axis=0)", "--in", f"x={tmp_path / 'x.zarr'}", "--json"]
+    got = check(run(*args, "--executor", "processes", "--progress", "none")).arrays()
+    same = check(run(*args, "--executor", "threads", "--progress", "none")).arrays()
+    np.testing.assert_array_equal(got["a"], x + 1)
+    np.testing.assert_array_equal(got["a"], same["a"])
+    np.testing.assert_array_equal(got["b"], same["b"])
+
+
+def test_a_read_only_target_is_reported_before_the_run(tmp_path):
+    z = zarr.create_array(tmp_path / "x.zarr", shape=(4,), chunks=(2,), dtype="f8")
+    z[...] = 1
+    (tmp_path / "file").write_text("no directory")
+    result = run(
+        "eval", "x+1", "--in", f"x={tmp_path / 'x.zarr'}", "--out", tmp_path / "file" / "y.zarr"
+    )
+    assert result.code == 1
+    assert "Not a directory" in result.err
