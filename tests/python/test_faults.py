@@ -21,14 +21,10 @@ EXPRESSION = "exp(log(abs(x)))**1.5 + sum(x, axis=0)"
 class Job:
     """A run over many small chunks, long enough to be disturbed."""
 
-    def __init__(self, folder: pathlib.Path, rows: int = 4000):
-        self.x = np.random.default_rng(1).normal(size=(rows, 300))
+    def __init__(self, folder: pathlib.Path, source: pathlib.Path, x: np.ndarray):
+        self.x = x
         self.out, self.work = folder / "out.zarr", folder / "work"
-        z = zarr.create_array(
-            folder / "x.zarr", shape=self.x.shape, chunks=(1, 300), dtype="f8", compressors=()
-        )
-        z[...] = self.x
-        self.args = ["eval", EXPRESSION, "--in", f"x={folder / 'x.zarr'}", "--out", self.out]
+        self.args = ["eval", EXPRESSION, "--in", f"x={source}", "--out", self.out]
         self.args += ["--work-dir", self.work, "--progress", "none", "--max-workers", "2"]
 
     @contextmanager
@@ -71,9 +67,17 @@ def kill(pid: int) -> bool:
     return True
 
 
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    path = tmp_path_factory.mktemp("source") / "x.zarr"
+    z = zarr.create_array(path, shape=(4000, 300), chunks=(1, 300), dtype="f8", compressors=())
+    z[...] = x = np.random.default_rng(1).normal(size=z.shape)
+    return path, x
+
+
 @pytest.fixture
-def job(tmp_path):
-    return Job(tmp_path)
+def job(tmp_path, source):
+    return Job(tmp_path, *source)
 
 
 @pytest.mark.parametrize("executor", ["threads", "single-threaded", "processes"])

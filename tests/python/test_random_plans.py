@@ -242,6 +242,7 @@ def test_random_plans(tmp_path, seed):
         check(run(*base, "--max-workers", "3")),
         check(run(*base, "--max-workers", "2", "--no-optimize")),
         check(run(*base, "--max-workers", "2", "--through-bytes")),
+        check(run(*base, "--max-workers", "2", "--executor", "processes")),
     ]
     for result in results:
         stats = result.run
