@@ -61,8 +61,9 @@ static cubed_status map_results(cubed_plan *plan, int fd, uint64_t nresults, cub
         size_t size;
         if (!cb_plan_memory_result(plan, t, &size)) continue;
         if (nresults-- == 0) return cb_fail(err, CUBED_E_FORMAT, "a result has no descriptor");
+        fd++;
         if (size == 0) continue;
-        void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ++fd, 0);
+        void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (data == MAP_FAILED)
             return cb_fail_errno(err, errno, "cannot map a result of %zu bytes", size);
         CB_TRY(cubed_plan_bind_result(plan, t, data, size, err));
