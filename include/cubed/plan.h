@@ -68,6 +68,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_load(cubed_context *ctx, cons
                                                         size_t size, cubed_plan **out,
                                                         cubed_error *err);
 
+/* What plans are compared by: bytes per second that are stored or loaded by all workers together, of
+ * uncompressed data, and seconds that a request adds. A local disk's, roughly. */
+#define CUBED_ASSUMED_BANDWIDTH 1e9
+#define CUBED_ASSUMED_LATENCY   1e-4
+
 typedef struct cubed_plan_info {
     int num_stages;
     int num_arrays; /* stored ones, intermediates and results */
@@ -79,6 +84,8 @@ typedef struct cubed_plan_info {
     uint64_t tier_budget;   /* for intermediates in memory, all workers together */
     uint64_t bytes_read;    /* decoded, sources and intermediates */
     uint64_t bytes_written; /* decoded */
+    uint64_t requests;      /* chunks read and written */
+    double seconds;         /* by the assumptions above: for comparing plans */
     uint64_t result_bytes;  /* of targets in the caller's memory, on top of everything above */
     const char *work_dir;   /* may be NULL */
 } cubed_plan_info;

@@ -26,9 +26,12 @@ void cli_print_plan(FILE *f, const cubed_plan *plan)
             cli_format_bytes((double)s.projected_mem, a), cli_format_bytes((double)s.bytes_read, b),
             cli_format_bytes((double)s.bytes_written, c), s.chunks_read + s.chunks_written, s.name);
     }
-    fprintf(f, "%d stages, %" PRId64 " tasks, reads %s, writes %s\n", info.num_stages,
-            info.num_tasks, cli_format_bytes((double)info.bytes_read, a),
-            cli_format_bytes((double)info.bytes_written, b));
+    fprintf(f, "%d stages, %" PRId64 " tasks, reads %s, writes %s in %" PRIu64 " requests\n",
+            info.num_stages, info.num_tasks, cli_format_bytes((double)info.bytes_read, a),
+            cli_format_bytes((double)info.bytes_written, b), info.requests);
+    fprintf(f, "about %.*f s at %s/s and %g ms per request\n", info.seconds < 10 ? 2 : 0,
+            info.seconds, cli_format_bytes(CUBED_ASSUMED_BANDWIDTH, a),
+            CUBED_ASSUMED_LATENCY * 1e3);
     fprintf(f, "memory per worker: projected %s + reserved %s, allowed %s; %u workers",
             cli_format_bytes((double)info.projected_mem, a),
             cli_format_bytes((double)info.reserved_mem, b),
@@ -98,6 +101,8 @@ void cli_print_plan_json(FILE *f, const cubed_plan *plan)
     json_object_set_new(o, "result_bytes", json_integer((json_int_t)info.result_bytes));
     json_object_set_new(o, "bytes_read", json_integer((json_int_t)info.bytes_read));
     json_object_set_new(o, "bytes_written", json_integer((json_int_t)info.bytes_written));
+    json_object_set_new(o, "requests", json_integer((json_int_t)info.requests));
+    json_object_set_new(o, "seconds", json_real(info.seconds));
     json_dumpf(o, f, JSON_INDENT(2));
     fputc('\n', f);
     json_decref(o);

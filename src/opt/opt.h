@@ -5,7 +5,8 @@
  *   split.c     folds with few tasks become partial folds and a merge
  *   siblings.c  stored nodes become stages; those that read the same inputs share one
  *   tile.c      how many output chunks a task makes
- *   passes.c    copies whose grids fit badly go through intermediates
+ *   passes.c    copies whose grids fit badly go through intermediates, which
+ *               rechunk.c finds, and rechunk_tile.c the tiles of their tasks
  *   build.c     the order of it all: cubed_plan_new
  *
  * Each works on a plan under construction, which nobody else sees. */
@@ -40,6 +41,9 @@ typedef cubed_status (*cb_rewrite_fn)(void *ctx, cubed_plan *p, cb_ir *to, int i
                                       const cb_node *node, int *out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_opt_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx,
                                              cubed_error *err);
+
+/* Chunks are grouped into tasks that make so much, where nothing is lost by it. */
+#define CB_OPT_TASK_BYTES ((size_t)4 << 20)
 
 /* Bytes that one task may use. */
 static inline uint64_t cb_opt_task_mem(const cubed_plan *p)

@@ -15,6 +15,7 @@
 #ifndef CB_OPT_RECHUNK_H
 #define CB_OPT_RECHUNK_H
 
+#include "cubed/plan.h"
 #include "opt/rechunk_tile.h"
 
 /* Three intermediates. */
@@ -39,10 +40,10 @@ typedef struct cb_rechunk_in {
 } cb_rechunk_in;
 
 #define CB_RECHUNK_BETA            ((size_t)1 << 20)
-#define CB_RECHUNK_BANDWIDTH       1e9
+#define CB_RECHUNK_BANDWIDTH       CUBED_ASSUMED_BANDWIDTH
 #define CB_RECHUNK_CODEC_BANDWIDTH 4e9
 /* Requests of CB_RECHUNK_BETA bytes spend a tenth of the time that their bytes take. */
-#define CB_RECHUNK_LATENCY 1e-4
+#define CB_RECHUNK_LATENCY CUBED_ASSUMED_LATENCY
 
 /* Bytes are of decoded whole chunks, also at the edges, as they are stored. */
 typedef struct cb_rechunk_pass {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "opt/opt.h"
+#include "opt/rechunk_tile.h"
 #include "plan/need.h"
 
 static uint64_t need_of(const cb_stage *s) { return cb_sat_add(s->need.arena, s->need.library); }
@@ -69,10 +70,47 @@ static int list_counts(const cubed_plan *p, const cb_stage *s, int d, int64_t *c
     return n;
 }
 
+/* The load that a copy of one array gathers its chunks from; NULL for any other stage. */
+static const cb_load *copied(const cb_stage *s)
+{
+    if (!s->copy || s->tail.nbranches != 1) return NULL;
+    const cb_branch *b = &s->tail.branches[0];
+    const cb_load *l = &b->loads[b->results[0]];
+    return l->kind == CB_LOAD_STORED ? l : NULL;
+}
+
+/* Of a copy everything is known in closed form. */
+static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *err)
+{
+    const cb_load *l = copied(s);
+    const cb_node *out = &p->ir.nodes[s->outs[0].node];
+    cb_need read = cb_read_need(p, l->node), write = cb_write_need(p, s->outs[0].node);
+    cb_tile_source source = {&p->ir.nodes[l->node].grid, &l->map, cubed_dtype_size(l->dtype),
+                             cb_sat_add(read.arena, read.library)};
+    cb_tile_in in = {.out = &out->grid,
+                     .item_size = cubed_dtype_size(out->dtype),
+                     .write_extra = cb_sat_add(write.arena, write.library),
+                     .copy = true,
+                     .nsources = 1,
+                     .sources = &source,
+                     .mem = mem,
+                     .fixed = cb_bookkeeping_bytes(s),
+                     .worth = CB_OPT_TASK_BYTES,
+                     .min_tasks = 4 * (int64_t)p->max_workers};
+    cb_tile t;
+    cb_stage trial;
+    /* One chunk per task, which is too much then, is what the refusal tells of. */
+    if (cb_tile_choose(&in, &t, NULL) != CUBED_OK) return CUBED_OK;
+    CB_TRY(try_chunks(p, s, t.task_chunks, &trial, err));
+    if (need_of(&trial) <= mem) *s = trial;
+    return CUBED_OK;
+}
+
 cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *err)
 {
     CB_TRY(cb_stage_compile(p, s, err));
     cb_stage_project(p, s);
+    if (copied(s)) return tile_copy(p, s, mem, err);
     /* PARTIAL tasks are one group each, and MERGE reads states that fit. */
     if (s->partial || s->merge) return CUBED_OK;
     uint64_t floor = floor_of(p, s);

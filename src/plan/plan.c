@@ -251,8 +251,12 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
         info->num_tasks += s->ntasks;
         info->bytes_read = cb_sat_add(info->bytes_read, s->bytes_read);
         info->bytes_written = cb_sat_add(info->bytes_written, s->bytes_written);
+        info->requests = cb_sat_add(info->requests, cb_sat_add(s->chunks_read, s->chunks_written));
         if (total(s->need) > info->projected_mem) info->projected_mem = total(s->need);
     }
+    info->seconds =
+        ((double)info->bytes_read + (double)info->bytes_written) / CUBED_ASSUMED_BANDWIDTH +
+        (double)info->requests * CUBED_ASSUMED_LATENCY;
 }
 
 /* Stored nodes that a stage reads, each once: number i, or the count if there are fewer. */
