@@ -91,6 +91,31 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random(cubed_context *ctx, i
                                                            const int64_t *chunks, int64_t seed,
                                                            cubed_array **out, cubed_error *err);
 
+/* 1-D, start, start + step, ... up to but not including stop: ceil((stop - start) / step) elements.
+ * Computed in float64, start + k * step for element k, then cast: exact for integers below 2**53.
+ * `chunk` NULL: automatic. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_arange(cubed_context *ctx, double start,
+                                                           double stop, double step,
+                                                           cubed_dtype dtype, const int64_t *chunk,
+                                                           cubed_array **out, cubed_error *err);
+/* 1-D float64, `num` equally spaced numbers from start to stop, which is the last one, exactly, if
+ * `endpoint`. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_linspace(cubed_context *ctx, double start,
+                                                             double stop, int64_t num,
+                                                             bool endpoint, const int64_t *chunk,
+                                                             cubed_array **out, cubed_error *err);
+/* rows x columns, 1 on the diagonal that is k right of the main one and 0 elsewhere. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_eye(cubed_context *ctx, int64_t rows,
+                                                        int64_t columns, int64_t k,
+                                                        cubed_dtype dtype, const int64_t *chunks,
+                                                        cubed_array **out, cubed_error *err);
+/* The lower (upper) triangles of the matrices in the last two axes, with the diagonal k right of
+ * the main one; 0 elsewhere, also where x has NaN. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_tril(cubed_array *x, int64_t k, cubed_array **out,
+                                                   cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_triu(cubed_array *x, int64_t k, cubed_array **out,
+                                                   cubed_error *err);
+
 /* --- Elementwise ------------------------------------------------------------------------------ */
 
 /* Operands are broadcast and promoted by the standard's rules. CUBED_E_TYPE for a kind that the
@@ -151,6 +176,19 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_squeeze(cubed_array *x, const int 
                                                       cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis,
                                                      cubed_array **out, cubed_error *err);
+
+/* Elements shifts[i] further along axes[i], those that leave coming back at the start. n pairs; an
+ * axis may come twice. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_roll(cubed_array *x, const int64_t *shifts,
+                                                   const int *axes, int n, cubed_array **out,
+                                                   cubed_error *err);
+/* Arrays of one shape side by side along a new axis. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_stack(cubed_array *const *args, int nargs, int axis,
+                                                    cubed_array **out, cubed_error *err);
+/* before[ndim] and after[ndim] elements of `value`, of x's type, around x. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_pad(cubed_array *x, const int64_t *before,
+                                                  const int64_t *after, const cubed_scalar *value,
+                                                  cubed_array **out, cubed_error *err);
 
 /* --- Chunks ------------------------------------------------------------------------------------- */
 

@@ -33,8 +33,9 @@ static const cli_usage usage = {
         "log isnan where,\n"
         "  sum prod min max mean var std all any (axis=, dim=\"time\", keepdims=True, "
         "correction=),\n"
-        "  permute_dims transpose flip squeeze expand_dims broadcast_to concat rechunk astype, and "
-        "types\n  as functions: float32(x). Statements are separated by ';': each name that is "
+        "  permute_dims transpose flip squeeze expand_dims broadcast_to concat stack roll pad "
+        "tril\n  triu rechunk astype, arange linspace eye full zeros ones (dtype=\"int32\"), and "
+        "types as\n  functions: float32(x). Statements are separated by ';': each name that is "
         "assigned is a result,\n  unless it starts with '_'. Operands are broadcast by position, "
         "as "
         "in NumPy; dimension names\n  and attributes are kept where they still hold.",

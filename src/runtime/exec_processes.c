@@ -20,8 +20,6 @@
 #include "runtime/executor.h"
 #include "runtime/wire.h"
 
-extern char **environ;
-
 /* The connection's descriptor in a worker; results come behind it. */
 #define WORKER_FD 3
 /* Descriptors that a worker inherits are made above this, out of the way of where they go. */

@@ -1,0 +1,51 @@
+/* From trees to lazy arrays: shared by the files that know functions. */
+#ifndef CLI_EXPR_BUILDER_H
+#define CLI_EXPR_BUILDER_H
+
+#include "expr.h"
+#include "expr_value.h"
+
+typedef struct expr_builder {
+    cubed_context *ctx;
+    const char *text;
+    expr_lookup_fn lookup;
+    void *lookup_ctx;
+    expr_result *result;
+    cubed_error *err;
+} expr_builder;
+
+#define EXPR_TRY(call)                                                                             \
+    do {                                                                                           \
+        cubed_status status_ = (call);                                                             \
+        if (status_ != CUBED_OK) return status_;                                                   \
+    } while (0)
+
+/* An error at the place of e. */
+cubed_status expr_reject(expr_builder *b, const expr *e, const char *what);
+/* Puts the place in front of an error of the library. */
+cubed_status expr_located(expr_builder *b, const expr *e, cubed_status status);
+
+/* The value of e; its array is the caller's. */
+cubed_status expr_build_value(expr_builder *b, const expr *e, expr_value *out);
+/* The same, as an array: literals have their own types. */
+cubed_status expr_get_array(expr_builder *b, const expr *e, cubed_array **out);
+cubed_status expr_get_int(expr_builder *b, const expr *e, int64_t *out);
+/* A whole number, or a list of them. */
+cubed_status expr_get_ints(expr_builder *b, const expr *e, int *n, int64_t out[CUBED_MAX_NDIM]);
+
+/* The value of a keyword argument; NULL if it is not there. */
+const expr *expr_keyword(const expr *call, const char *name);
+/* Only these keywords may come, each once; positional arguments come first, `least` to `most`. */
+cubed_status expr_check_args(expr_builder *b, const expr *call, int least, int most,
+                             const char *const *names, int *positional);
+/* Axes from axis= or dim= or a positional argument; *n is -1 if there is none of them. */
+cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positional,
+                           const cubed_array *x, int *n, int axes[CUBED_MAX_NDIM]);
+/* Elements along dimension d were picked or put in another order. */
+void expr_note_cut(expr_builder *b, const cubed_array *x, int d);
+
+/* A function with arguments of its own kind (expr_functions.c); NULL if there is none. */
+typedef cubed_status (*expr_function)(expr_builder *b, const expr *call, cubed_array **out);
+expr_function expr_find_function(const char *name);
+
+#endif

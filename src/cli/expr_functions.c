@@ -1,0 +1,264 @@
+/* Functions that take numbers, shapes and types beside arrays. */
+#include <string.h>
+
+#include "cli.h"
+#include "expr_builder.h"
+
+static cubed_status get_number(expr_builder *b, const expr *e, expr_value *out)
+{
+    EXPR_TRY(expr_build_value(b, e, out));
+    bool number = !out->array && (out->kind == EXPR_INT || out->kind == EXPR_FLOAT);
+    cubed_array_unref(out->array);
+    return number ? CUBED_OK : expr_reject(b, e, "expected a number");
+}
+
+static double as_double(const expr_value *v) { return v->kind == EXPR_INT ? (double)v->i : v->re; }
+
+/* The number in a type that has it. */
+static cubed_status get_scalar(expr_builder *b, const expr *e, const expr_value *v,
+                               cubed_dtype dtype, cubed_scalar *out)
+{
+    bool whole_type = cubed_dtype_kind(dtype) < CUBED_KIND_FLOAT;
+    if (!(whole_type && v->kind == EXPR_FLOAT) && expr_literal_scalar(v, dtype, out))
+        return CUBED_OK;
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s does not have this value",
+                     cubed_dtype_name(dtype));
+}
+
+/* dtype="..."; `missing` if it is not there. */
+static cubed_status get_dtype(expr_builder *b, const expr *call, cubed_dtype missing,
+                              cubed_dtype *out)
+{
+    const expr *e = expr_keyword(call, "dtype");
+    *out = missing;
+    if (!e) return CUBED_OK;
+    if (e->kind != EXPR_STRING) return expr_reject(b, e, "expected a type's name in quotes");
+    return expr_located(b, e, cubed_dtype_parse(e->text, out, b->err));
+}
+
+/* k= or the positional argument number `at`; 0 if neither is there. */
+static cubed_status get_diagonal(expr_builder *b, const expr *call, int n, int at, int64_t *k)
+{
+    const expr *e = n > at ? call->child[at] : expr_keyword(call, "k");
+    *k = 0;
+    return e ? expr_get_int(b, e, k) : CUBED_OK;
+}
+
+static cubed_status call_roll(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"axis", "dim", NULL};
+    int n, naxes, nshifts, axes[CUBED_MAX_NDIM];
+    int64_t shifts[CUBED_MAX_NDIM];
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
+    EXPR_TRY(expr_get_ints(b, e->child[1], &nshifts, shifts));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_get_axes(b, e, n > 2 ? e->child[2] : NULL, x, &naxes, axes);
+    if (st == CUBED_OK && naxes < 0) st = expr_reject(b, e, "roll takes axis= or dim=");
+    if (st == CUBED_OK && nshifts != naxes && nshifts != 1)
+        st = expr_reject(b, e->child[1], "expected one shift, or one for each axis");
+    for (int i = 1; st == CUBED_OK && i < naxes && nshifts == 1; i++) shifts[i] = shifts[0];
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_roll(x, shifts, axes, naxes, out, b->err));
+    for (int i = 0; i < naxes && st == CUBED_OK; i++)
+        expr_note_cut(b, x, axes[i] < 0 ? axes[i] + cubed_array_ndim(x) : axes[i]);
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_stack(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"axis", NULL};
+    int n, made = 0;
+    int64_t axis = 0;
+    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
+    const expr *list = e->child[0], *where = n > 1 ? e->child[1] : expr_keyword(e, "axis");
+    if (list->kind != EXPR_TUPLE || list->n == 0)
+        return expr_reject(b, list, "expected a list of arrays");
+    if (where) EXPR_TRY(expr_get_int(b, where, &axis));
+    if (axis < -CUBED_MAX_NDIM || axis > CUBED_MAX_NDIM)
+        return expr_reject(b, where, "an axis is out of range");
+    cubed_array **arrays = cli_alloc((size_t)list->n * sizeof *arrays);
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < list->n && st == CUBED_OK; i++) {
+        st = expr_get_array(b, list->child[i], &arrays[i]);
+        made += st == CUBED_OK;
+    }
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_stack(arrays, list->n, (int)axis, out, b->err));
+    for (int i = 0; i < made; i++) cubed_array_unref(arrays[i]);
+    cli_free(arrays);
+    return st;
+}
+
+/* One number for all, a pair for all, or a pair for each axis. */
+static cubed_status get_widths(expr_builder *b, const expr *e, int ndim, int64_t *before,
+                               int64_t *after)
+{
+    bool each = e->kind == EXPR_TUPLE && e->n > 0 && e->child[0]->kind == EXPR_TUPLE;
+    if (each && e->n != ndim) return expr_reject(b, e, "expected a pair for each dimension");
+    for (int d = 0; d < ndim; d++) {
+        int n;
+        int64_t pair[CUBED_MAX_NDIM];
+        EXPR_TRY(expr_get_ints(b, each ? e->child[d] : e, &n, pair));
+        if (n != 2 && !(n == 1 && !each))
+            return expr_reject(b, e, "expected a number, or pairs (before, after)");
+        before[d] = pair[0];
+        after[d] = pair[n - 1];
+    }
+    return CUBED_OK;
+}
+
+static cubed_status call_pad(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"constant_values", NULL};
+    int n;
+    int64_t before[CUBED_MAX_NDIM], after[CUBED_MAX_NDIM];
+    expr_value v = expr_literal(EXPR_INT, 0, 0, 0);
+    cubed_array *x;
+    cubed_scalar s;
+    EXPR_TRY(expr_check_args(b, e, 2, 2, names, &n));
+    const expr *value = expr_keyword(e, "constant_values");
+    if (value) EXPR_TRY(get_number(b, value, &v));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = get_widths(b, e->child[1], cubed_array_ndim(x), before, after);
+    if (st == CUBED_OK) st = get_scalar(b, value ? value : e, &v, cubed_array_dtype(x), &s);
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_pad(x, before, after, &s, out, b->err));
+    for (int d = 0; d < cubed_array_ndim(x) && st == CUBED_OK; d++) {
+        if (before[d] || after[d]) expr_note_cut(b, x, d);
+    }
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_arange(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"dtype", NULL};
+    int n;
+    expr_value v[3];
+    cubed_dtype dtype;
+    bool whole = true;
+    EXPR_TRY(expr_check_args(b, e, 1, 3, names, &n));
+    for (int i = 0; i < n; i++) {
+        EXPR_TRY(get_number(b, e->child[i], &v[i]));
+        whole = whole && v[i].kind == EXPR_INT;
+    }
+    EXPR_TRY(get_dtype(b, e, whole ? CUBED_INT64 : CUBED_FLOAT64, &dtype));
+    double start = n > 1 ? as_double(&v[0]) : 0, stop = as_double(&v[n > 1]);
+    double step = n > 2 ? as_double(&v[2]) : 1;
+    return expr_located(b, e,
+                        cubed_array_arange(b->ctx, start, stop, step, dtype, NULL, out, b->err));
+}
+
+static cubed_status call_linspace(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"endpoint", NULL};
+    int n;
+    int64_t num = 0;
+    expr_value v[2];
+    EXPR_TRY(expr_check_args(b, e, 3, 3, names, &n));
+    const expr *endpoint = expr_keyword(e, "endpoint");
+    if (endpoint && endpoint->kind != EXPR_BOOL)
+        return expr_reject(b, endpoint, "expected True or False");
+    for (int i = 0; i < 2; i++) EXPR_TRY(get_number(b, e->child[i], &v[i]));
+    EXPR_TRY(expr_get_int(b, e->child[2], &num));
+    return expr_located(b, e,
+                        cubed_array_linspace(b->ctx, as_double(&v[0]), as_double(&v[1]), num,
+                                             !endpoint || endpoint->integer, NULL, out, b->err));
+}
+
+static cubed_status call_eye(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"k", "dtype", NULL};
+    int n;
+    int64_t rows, columns, k;
+    cubed_dtype dtype;
+    EXPR_TRY(expr_check_args(b, e, 1, 3, names, &n));
+    EXPR_TRY(expr_get_int(b, e->child[0], &rows));
+    columns = rows;
+    if (n > 1) EXPR_TRY(expr_get_int(b, e->child[1], &columns));
+    EXPR_TRY(get_diagonal(b, e, n, 2, &k));
+    EXPR_TRY(get_dtype(b, e, CUBED_FLOAT64, &dtype));
+    return expr_located(b, e, cubed_array_eye(b->ctx, rows, columns, k, dtype, NULL, out, b->err));
+}
+
+static cubed_status triangle(expr_builder *b, const expr *e, bool lower, cubed_array **out)
+{
+    static const char *const names[] = {"k", NULL};
+    int n;
+    int64_t k;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
+    EXPR_TRY(get_diagonal(b, e, n, 1, &k));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st =
+        expr_located(b, e, lower ? cubed_tril(x, k, out, b->err) : cubed_triu(x, k, out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_tril(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return triangle(b, e, true, out);
+}
+
+static cubed_status call_triu(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return triangle(b, e, false, out);
+}
+
+static cubed_status filled(expr_builder *b, const expr *e, const expr *what, expr_value v,
+                           cubed_dtype missing, cubed_array **out)
+{
+    int ndim;
+    int64_t shape[CUBED_MAX_NDIM];
+    cubed_dtype dtype;
+    cubed_scalar s;
+    EXPR_TRY(expr_get_ints(b, e->child[0], &ndim, shape));
+    EXPR_TRY(get_dtype(b, e, missing, &dtype));
+    EXPR_TRY(get_scalar(b, what, &v, dtype, &s));
+    return expr_located(b, e, cubed_array_full(b->ctx, dtype, ndim, shape, NULL, &s, out, b->err));
+}
+
+static cubed_status call_full(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"dtype", NULL};
+    int n;
+    expr_value v;
+    EXPR_TRY(expr_check_args(b, e, 2, 2, names, &n));
+    EXPR_TRY(get_number(b, e->child[1], &v));
+    return filled(b, e, e->child[1], v, v.kind == EXPR_INT ? CUBED_INT64 : CUBED_FLOAT64, out);
+}
+
+static cubed_status call_zeros(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"dtype", NULL};
+    int n;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, names, &n));
+    return filled(b, e, e, expr_literal(EXPR_INT, 0, 0, 0), CUBED_FLOAT64, out);
+}
+
+static cubed_status call_ones(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"dtype", NULL};
+    int n;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, names, &n));
+    return filled(b, e, e, expr_literal(EXPR_INT, 1, 1, 0), CUBED_FLOAT64, out);
+}
+
+static const struct {
+    const char *name;
+    expr_function fn;
+} functions[] = {
+    {"roll", call_roll},     {"stack", call_stack},       {"pad", call_pad},
+    {"arange", call_arange}, {"linspace", call_linspace}, {"eye", call_eye},
+    {"tril", call_tril},     {"triu", call_triu},         {"full", call_full},
+    {"zeros", call_zeros},   {"ones", call_ones},
+};
+
+expr_function expr_find_function(const char *name)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        if (strcmp(functions[i].name, name) == 0) return functions[i].fn;
+    }
+    return NULL;
+}

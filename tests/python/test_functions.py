@@ -1,0 +1,87 @@
+"""Functions of expressions that take numbers, shapes and types, against NumPy."""
+
+import numpy as np
+import pytest
+from conftest import check, run
+
+import zarr
+
+CASES = [
+    ("arange(7)", lambda x: np.arange(7)),
+    ("arange(2, -9, -3)", lambda x: np.arange(2, -9, -3)),
+    ("arange(0.5, 3)", lambda x: np.arange(0.5, 3)),
+    ("arange(3, 3)", lambda x: np.arange(3, 3)),
+    ('arange(0, 200, 2, dtype="uint8")', lambda x: np.arange(0, 200, 2, dtype="u1")),
+    ("linspace(0, 1, 7)", lambda x: np.linspace(0, 1, 7)),
+    ("linspace(5, -2, 1)", lambda x: np.linspace(5, -2, 1)),
+    ("linspace(0, 1, 0)", lambda x: np.linspace(0, 1, 0)),
+    ("linspace(0, 3, 5, endpoint=False)", lambda x: np.linspace(0, 3, 5, endpoint=False)),
+    ("eye(4)", lambda x: np.eye(4)),
+    ("eye(3, 5, 2)", lambda x: np.eye(3, 5, 2)),
+    ('eye(5, 3, k=-1, dtype="int16")', lambda x: np.eye(5, 3, -1, dtype="i2")),
+    ("eye(0, 3)", lambda x: np.eye(0, 3)),
+    ("zeros((2, 3)) + ones(3)", lambda x: np.zeros((2, 3)) + np.ones(3)),
+    ("full((2, 2), -7)", lambda x: np.full((2, 2), -7)),
+    ("tril(x)", lambda x: np.tril(x)),
+    ("triu(x, 3)", lambda x: np.triu(x, 3)),
+    ("tril(x, k=-20)", lambda x: np.tril(x, -20)),
+    ("roll(x, 3, axis=0)", lambda x: np.roll(x, 3, axis=0)),
+    ("roll(x, -40, axis=1)", lambda x: np.roll(x, -40, axis=1)),
+    ("roll(x, (1, 5), axis=(0, 1))", lambda x: np.roll(x, (1, 5), axis=(0, 1))),
+    ("roll(x, 2, axis=(1, 1))", lambda x: np.roll(x, (2, 2), axis=(1, 1))),
+    ("roll(x, 1, axis=0) - x", lambda x: np.roll(x, 1, axis=0) - x),
+    ("stack([x, x*2, x], axis=1)", lambda x: np.stack([x, x * 2, x], axis=1)),
+    ("stack([x, float32(x)], axis=-1)", lambda x: np.stack([x, x.astype("f4")], axis=-1)),
+    ("sum(stack([x, -x]), axis=0)", lambda x: np.zeros_like(x)),
+    ("pad(x, 2)", lambda x: np.pad(x, 2)),
+    (
+        "pad(x, ((0, 3), (1, 0)), constant_values=-1.5)",
+        lambda x: np.pad(x, ((0, 3), (1, 0)), constant_values=-1.5),
+    ),
+    ("pad(x, (0, 0))", lambda x: x),
+]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    path = tmp_path_factory.mktemp("functions") / "x.zarr"
+    x = np.random.default_rng(3).normal(size=(13, 17))
+    zarr.create_array(path, shape=x.shape, chunks=(5, 4), dtype="f8")[...] = x
+    return path, x
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES, ids=[t for t, _ in CASES])
+def test_equals_numpy(source, text, expected):
+    path, x = source
+    got = check(run("eval", text, "--in", f"x={path}", "--json", "--progress", "none"))
+    want = expected(x)
+    result = got.arrays()["result"]
+    assert result.dtype == want.dtype
+    # NumPy adds up arange and linspace in another order.
+    np.testing.assert_allclose(result, want, rtol=1e-15)
+    assert got.run["measured_mem"] <= got.run["projected_mem"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("arange(0, 5, 0)", "a step that is not 0"),
+        ("linspace(0, 1, -1)", "num is -1"),
+        ("eye(-1)", "expected >= 0"),
+        ("tril(arange(3))", "expected at least 2"),
+        ("roll(x, 1)", "roll takes axis= or dim="),
+        ("roll(x, (1, 2, 3), axis=(0, 1))", "one shift, or one for each axis"),
+        ("roll(x, 1, axis=2)", "axis 2 is out of range"),
+        ("stack([x, x[1:]])", "array 1 has another shape"),
+        ("stack([x], axis=4)", "axis 4 is out of range"),
+        ("pad(x, -1)", "expected >= 0"),
+        ("pad(x, ((1, 1),))", "a pair for each dimension"),
+        ("pad(arange(3), 1, constant_values=1.5)", "int64 does not have this value"),
+        ('full(2, 300, dtype="int8")', "int8 does not have this value"),
+        ('zeros(2, dtype="nothing")', "nothing"),
+    ],
+)
+def test_errors_name_what_is_wrong(source, text, message):
+    result = run("eval", text, "--in", f"x={source[0]}", "--progress", "none")
+    assert result.code == 1
+    assert message in result.err
