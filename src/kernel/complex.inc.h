@@ -44,6 +44,40 @@ static inline T FN(pow1)(T x, T y)
     return M(cpow)(x, y);
 }
 
+/* log2 and log10: the parts of log, scaled. */
+static inline T FN(scaled_log)(T x, REAL unit)
+{
+    T l = M(clog)(x);
+    return MAKE(M(creal)(l) / unit, M(cimag)(l) / unit);
+}
+
+/* exp(a + bi) - 1 = expm1(a) cos(b) - 2 sin(b/2)^2 + exp(a) sin(b) i: exact for small arguments. */
+static inline T FN(expm11)(T x)
+{
+    REAL a = M(creal)(x), b = M(cimag)(x);
+    if (b == 0) return MAKE(M(expm1)(a), b);
+    if (!(a - a == 0 && b - b == 0)) return M(cexp)(x) - 1;
+    REAL h = M(sin)(b / 2);
+    return MAKE(M(expm1)(a) * M(cos)(b) - 2 * h * h, M(exp)(a) * M(sin)(b));
+}
+
+/* log(1 + a + bi): |1 + a + bi|^2 - 1 is formed without the 1 where that counts. */
+static inline T FN(log1p1)(T x)
+{
+    REAL a = M(creal)(x), b = M(cimag)(x);
+    if (M(fabs)(a) < (REAL)0.5 && M(fabs)(b) < (REAL)0.5)
+        return MAKE(M(log1p)(a * (2 + a) + b * b) / 2, M(atan2)(b, 1 + a));
+    return M(clog)(MAKE(1 + a, b));
+}
+
+static inline T FN(sign1)(T x)
+{
+    REAL a = M(creal)(x), b = M(cimag)(x);
+    if (a == 0 && b == 0) return MAKE(0, 0);
+    REAL h = M(cabs)(x);
+    return MAKE(a / h, b / h);
+}
+
 #define R          T
 #define NAME       add
 #define EXPR(x, y) ((x) + (y))
@@ -75,8 +109,77 @@ static inline T FN(pow1)(T x, T y)
 #define NAME    log
 #define EXPR(x) M(clog)(x)
 #include "kernel/loop1.inc.h"
+#define NAME    sin
+#define EXPR(x) M(csin)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    cos
+#define EXPR(x) M(ccos)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    tan
+#define EXPR(x) M(ctan)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    asin
+#define EXPR(x) M(casin)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    acos
+#define EXPR(x) M(cacos)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    atan
+#define EXPR(x) M(catan)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    sinh
+#define EXPR(x) M(csinh)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    cosh
+#define EXPR(x) M(ccosh)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    tanh
+#define EXPR(x) M(ctanh)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    asinh
+#define EXPR(x) M(casinh)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    acosh
+#define EXPR(x) M(cacosh)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    atanh
+#define EXPR(x) M(catanh)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    log2
+#define EXPR(x) FN(scaled_log)((x), (REAL)0.693147180559945309417)
+#include "kernel/loop1.inc.h"
+#define NAME    log10
+#define EXPR(x) FN(scaled_log)((x), (REAL)2.302585092994045684018)
+#include "kernel/loop1.inc.h"
+#define NAME    expm1
+#define EXPR(x) FN(expm11)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    log1p
+#define EXPR(x) FN(log1p1)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    reciprocal
+#define EXPR(x) FN(div1)(MAKE(1, 0), (x))
+#include "kernel/loop1.inc.h"
+#define NAME    round
+#define EXPR(x) MAKE(M(rint)(M(creal)(x)), M(rint)(M(cimag)(x)))
+#include "kernel/loop1.inc.h"
+#define NAME    sign
+#define EXPR(x) FN(sign1)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    positive
+#define EXPR(x) (x)
+#include "kernel/loop1.inc.h"
+#define NAME    conj
+#define EXPR(x) M(conj)(x)
+#include "kernel/loop1.inc.h"
 #undef R
 #define R       REAL
+#define NAME    real
+#define EXPR(x) M(creal)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    imag
+#define EXPR(x) M(cimag)(x)
+#include "kernel/loop1.inc.h"
 #define NAME    abs
 #define EXPR(x) M(cabs)(x)
 #include "kernel/loop1.inc.h"
@@ -90,6 +193,12 @@ static inline T FN(pow1)(T x, T y)
 #include "kernel/loop2.inc.h"
 #define NAME    isnan
 #define EXPR(x) ((x) != (x))
+#include "kernel/loop1.inc.h"
+#define NAME    isfinite
+#define EXPR(x) (isfinite(M(creal)(x)) && isfinite(M(cimag)(x)))
+#include "kernel/loop1.inc.h"
+#define NAME    isinf
+#define EXPR(x) (isinf(M(creal)(x)) || isinf(M(cimag)(x)))
 #include "kernel/loop1.inc.h"
 #undef R
 
@@ -117,6 +226,31 @@ static void FN(fill_complex)(cb_kernels *k)
     k->elem[CUBED_OP_EQUAL][DT] = FN(equal);
     k->elem[CUBED_OP_NOT_EQUAL][DT] = FN(not_equal);
     k->elem[CUBED_OP_ISNAN][DT] = FN(isnan);
+    k->elem[CUBED_OP_SIN][DT] = FN(sin);
+    k->elem[CUBED_OP_COS][DT] = FN(cos);
+    k->elem[CUBED_OP_TAN][DT] = FN(tan);
+    k->elem[CUBED_OP_ASIN][DT] = FN(asin);
+    k->elem[CUBED_OP_ACOS][DT] = FN(acos);
+    k->elem[CUBED_OP_ATAN][DT] = FN(atan);
+    k->elem[CUBED_OP_SINH][DT] = FN(sinh);
+    k->elem[CUBED_OP_COSH][DT] = FN(cosh);
+    k->elem[CUBED_OP_TANH][DT] = FN(tanh);
+    k->elem[CUBED_OP_ASINH][DT] = FN(asinh);
+    k->elem[CUBED_OP_ACOSH][DT] = FN(acosh);
+    k->elem[CUBED_OP_ATANH][DT] = FN(atanh);
+    k->elem[CUBED_OP_LOG2][DT] = FN(log2);
+    k->elem[CUBED_OP_LOG10][DT] = FN(log10);
+    k->elem[CUBED_OP_EXPM1][DT] = FN(expm1);
+    k->elem[CUBED_OP_LOG1P][DT] = FN(log1p);
+    k->elem[CUBED_OP_RECIPROCAL][DT] = FN(reciprocal);
+    k->elem[CUBED_OP_ROUND][DT] = FN(round);
+    k->elem[CUBED_OP_SIGN][DT] = FN(sign);
+    k->elem[CUBED_OP_POSITIVE][DT] = FN(positive);
+    k->elem[CUBED_OP_CONJ][DT] = FN(conj);
+    k->elem[CUBED_OP_REAL][DT] = FN(real);
+    k->elem[CUBED_OP_IMAG][DT] = FN(imag);
+    k->elem[CUBED_OP_ISFINITE][DT] = FN(isfinite);
+    k->elem[CUBED_OP_ISINF][DT] = FN(isinf);
     k->elem[CUBED_OP_WHERE][DT] = FN(where);
 }
 #undef FN

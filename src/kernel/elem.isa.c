@@ -16,6 +16,9 @@
 #define NAME       logical_or
 #define EXPR(x, y) ((x) | (y))
 #include "kernel/loop2.inc.h"
+#define NAME       logical_xor
+#define EXPR(x, y) ((x) ^ (y))
+#include "kernel/loop2.inc.h"
 #define NAME    logical_not
 #define EXPR(x) ((x) ^ 1)
 #include "kernel/loop1.inc.h"
@@ -108,12 +111,13 @@
 #undef W
 #undef IS_SIGNED
 
-#define T    float
-#define W    float
-#define TAG  f4
-#define DT   CUBED_FLOAT32
-#define FABS fabsf
-#define SQRT sqrtf
+#define T       float
+#define W       float
+#define TAG     f4
+#define DT      CUBED_FLOAT32
+#define FABS    fabsf
+#define SQRT    sqrtf
+#define M(name) name##f
 #include "kernel/elem_float.inc.h"
 #include "kernel/elem_number.inc.h"
 #include "kernel/elem_real.inc.h"
@@ -123,12 +127,14 @@
 #undef DT
 #undef FABS
 #undef SQRT
-#define T    double
-#define W    double
-#define TAG  f8
-#define DT   CUBED_FLOAT64
-#define FABS fabs
-#define SQRT sqrt
+#undef M
+#define T       double
+#define W       double
+#define TAG     f8
+#define DT      CUBED_FLOAT64
+#define FABS    fabs
+#define SQRT    sqrt
+#define M(name) name
 #include "kernel/elem_float.inc.h"
 #include "kernel/elem_number.inc.h"
 #include "kernel/elem_real.inc.h"
@@ -138,6 +144,7 @@
 #undef DT
 #undef FABS
 #undef SQRT
+#undef M
 
 /* a: int64 element indices, b: int64 seed, constant over the vector. */
 static void random_uniform(void *dst, const void *a, const void *b, const void *c, size_t n)
@@ -164,6 +171,11 @@ void CB_ISA_NAME(cb_fill_elem)(cb_kernels *k)
     k->elem[CUBED_OP_LOGICAL_AND][CUBED_BOOL] = logical_and_b1;
     k->elem[CUBED_OP_LOGICAL_OR][CUBED_BOOL] = logical_or_b1;
     k->elem[CUBED_OP_LOGICAL_NOT][CUBED_BOOL] = logical_not_b1;
+    k->elem[CUBED_OP_LOGICAL_XOR][CUBED_BOOL] = logical_xor_b1;
+    k->elem[CUBED_OP_BITWISE_AND][CUBED_BOOL] = logical_and_b1;
+    k->elem[CUBED_OP_BITWISE_OR][CUBED_BOOL] = logical_or_b1;
+    k->elem[CUBED_OP_BITWISE_XOR][CUBED_BOOL] = logical_xor_b1;
+    k->elem[CUBED_OP_BITWISE_INVERT][CUBED_BOOL] = logical_not_b1;
     fill_real_i1(k);
     fill_number_i1(k);
     fill_integer_i1(k);

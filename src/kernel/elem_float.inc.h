@@ -1,4 +1,5 @@
-/* What only floats do. Takes T, TAG, DT, FABS, SQRT. */
+/* What only floats do. Takes T, TAG, DT, FABS, SQRT and M(f), the C library's name for the
+ * precision. */
 #define FN(name)   CB_PASTE(name, TAG)
 #define R          T
 #define NAME       divide
@@ -13,6 +14,57 @@
 #define NAME    sqrt
 #define EXPR(x) SQRT(x)
 #include "kernel/loop1.inc.h"
+/* Of NaN NaN, of -0 +0. */
+#define NAME    sign
+#define EXPR(x) ((x) > 0 ? 1 : (x) < 0 ? -1 : (x) == 0 ? 0 : (x))
+#include "kernel/loop1.inc.h"
+#define NAME    reciprocal
+#define EXPR(x) (1 / (x))
+#include "kernel/loop1.inc.h"
+#define NAME    floor
+#define EXPR(x) M(floor)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    ceil
+#define EXPR(x) M(ceil)(x)
+#include "kernel/loop1.inc.h"
+#define NAME    trunc
+#define EXPR(x) M(trunc)(x)
+#include "kernel/loop1.inc.h"
+/* Halves go to the even neighbour: the default rounding. */
+#define NAME    round
+#define EXPR(x) M(rint)(x)
+#include "kernel/loop1.inc.h"
+
+/* Python's float_divmod: the quotient that goes with the remainder below, so that a rounded division
+ * never lands above its floor. */
+static inline T FN(remainder1)(T x, T y)
+{
+    T r = M(fmod)(x, y);
+    if (y == 0 || r != r) return r;
+    if (r == 0) return M(copysign)(0, y);
+    return (r < 0) != (y < 0) ? r + y : r;
+}
+static inline T FN(floor_divide1)(T x, T y)
+{
+    if (y == 0) return x / y;
+    T r = M(fmod)(x, y);
+    T q = (x - r) / y;
+    if (r != 0 && (r < 0) != (y < 0)) q -= 1;
+    if (q == 0) return M(copysign)(0, x / y);
+    T f = M(floor)(q);
+    return q - f > (T)0.5 ? f + 1 : f;
+}
+#define NAME       floor_divide
+#define EXPR(x, y) FN(floor_divide1)((x), (y))
+#include "kernel/loop2.inc.h"
+#define NAME       remainder
+#define EXPR(x, y) FN(remainder1)((x), (y))
+#include "kernel/loop2.inc.h"
+#undef R
+#define R       uint8_t
+#define NAME    signbit
+#define EXPR(x) (signbit(x) != 0)
+#include "kernel/loop1.inc.h"
 #undef R
 
 static void FN(fill_float)(cb_kernels *k)
@@ -21,5 +73,14 @@ static void FN(fill_float)(cb_kernels *k)
     k->elem[CUBED_OP_NEGATIVE][DT] = FN(negative);
     k->elem[CUBED_OP_ABS][DT] = FN(abs);
     k->elem[CUBED_OP_SQRT][DT] = FN(sqrt);
+    k->elem[CUBED_OP_SIGN][DT] = FN(sign);
+    k->elem[CUBED_OP_RECIPROCAL][DT] = FN(reciprocal);
+    k->elem[CUBED_OP_FLOOR][DT] = FN(floor);
+    k->elem[CUBED_OP_CEIL][DT] = FN(ceil);
+    k->elem[CUBED_OP_TRUNC][DT] = FN(trunc);
+    k->elem[CUBED_OP_ROUND][DT] = FN(round);
+    k->elem[CUBED_OP_FLOOR_DIVIDE][DT] = FN(floor_divide);
+    k->elem[CUBED_OP_REMAINDER][DT] = FN(remainder);
+    k->elem[CUBED_OP_SIGNBIT][DT] = FN(signbit);
 }
 #undef FN

@@ -19,12 +19,85 @@ static T FN(ipow)(T base, T exponent)
     return (T)r;
 }
 
+/* Towards minus infinity; division by 0 gives 0, and the smallest number by -1 itself (wrapping), as
+ * in NumPy. */
+static inline T FN(floor_divide1)(T x, T y)
+{
+    if (y == 0) return 0;
+#if IS_SIGNED
+    if (y == -1) return (T)((W)0 - (W)x);
+    return (T)(x / y - (x % y != 0 && (x < 0) != (y < 0)));
+#else
+    return (T)(x / y);
+#endif
+}
+
+/* With the sign of the divisor. */
+static inline T FN(remainder1)(T x, T y)
+{
+    if (y == 0) return 0;
+#if IS_SIGNED
+    if (y == -1) return 0;
+    T r = (T)(x % y);
+    return r != 0 && (r < 0) != (y < 0) ? (T)(r + y) : r;
+#else
+    return (T)(x % y);
+#endif
+}
+
+/* Shifts by the width or more move everything out; so do negative ones. */
+static inline T FN(left1)(T x, T y) { return (uint64_t)y < 8 * sizeof(T) ? (T)((W)x << y) : 0; }
+static inline T FN(right1)(T x, T y)
+{
+    if ((uint64_t)y < 8 * sizeof(T)) return (T)(x >> y);
+#if IS_SIGNED
+    return x < 0 ? -1 : 0;
+#else
+    return 0;
+#endif
+}
+
 #define R          T
+#define NAME       floor_divide
+#define EXPR(x, y) FN(floor_divide1)((x), (y))
+#include "kernel/loop2.inc.h"
+#define NAME       remainder
+#define EXPR(x, y) FN(remainder1)((x), (y))
+#include "kernel/loop2.inc.h"
+#define NAME       bitwise_left_shift
+#define EXPR(x, y) FN(left1)((x), (y))
+#include "kernel/loop2.inc.h"
+#define NAME       bitwise_right_shift
+#define EXPR(x, y) FN(right1)((x), (y))
+#include "kernel/loop2.inc.h"
+#define NAME       bitwise_and
+#define EXPR(x, y) ((x) & (y))
+#include "kernel/loop2.inc.h"
+#define NAME       bitwise_or
+#define EXPR(x, y) ((x) | (y))
+#include "kernel/loop2.inc.h"
+#define NAME       bitwise_xor
+#define EXPR(x, y) ((x) ^ (y))
+#include "kernel/loop2.inc.h"
+#define NAME    bitwise_invert
+#define EXPR(x) (~(x))
+#include "kernel/loop1.inc.h"
 #define NAME       pow
 #define EXPR(x, y) FN(ipow)((x), (y))
 #include "kernel/loop2.inc.h"
 #define NAME    negative
 #define EXPR(x) ((W)0 - (W)(x))
+#include "kernel/loop1.inc.h"
+/* floor, ceil, trunc and round */
+#define NAME    whole
+#define EXPR(x) (x)
+#include "kernel/loop1.inc.h"
+#define NAME sign
+#if IS_SIGNED
+#define EXPR(x) (((x) > 0) - ((x) < 0))
+#else
+#define EXPR(x) ((x) != 0)
+#endif
 #include "kernel/loop1.inc.h"
 #define NAME abs
 #if IS_SIGNED
@@ -40,5 +113,18 @@ static void FN(fill_integer)(cb_kernels *k)
     k->elem[CUBED_OP_POW][DT] = FN(pow);
     k->elem[CUBED_OP_NEGATIVE][DT] = FN(negative);
     k->elem[CUBED_OP_ABS][DT] = FN(abs);
+    k->elem[CUBED_OP_FLOOR_DIVIDE][DT] = FN(floor_divide);
+    k->elem[CUBED_OP_REMAINDER][DT] = FN(remainder);
+    k->elem[CUBED_OP_BITWISE_LEFT_SHIFT][DT] = FN(bitwise_left_shift);
+    k->elem[CUBED_OP_BITWISE_RIGHT_SHIFT][DT] = FN(bitwise_right_shift);
+    k->elem[CUBED_OP_BITWISE_AND][DT] = FN(bitwise_and);
+    k->elem[CUBED_OP_BITWISE_OR][DT] = FN(bitwise_or);
+    k->elem[CUBED_OP_BITWISE_XOR][DT] = FN(bitwise_xor);
+    k->elem[CUBED_OP_BITWISE_INVERT][DT] = FN(bitwise_invert);
+    k->elem[CUBED_OP_SIGN][DT] = FN(sign);
+    k->elem[CUBED_OP_FLOOR][DT] = FN(whole);
+    k->elem[CUBED_OP_CEIL][DT] = FN(whole);
+    k->elem[CUBED_OP_TRUNC][DT] = FN(whole);
+    k->elem[CUBED_OP_ROUND][DT] = FN(whole);
 }
 #undef FN

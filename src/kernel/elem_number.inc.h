@@ -16,6 +16,13 @@
 #define NAME    square
 #define EXPR(x) ((W)(x) * (W)(x))
 #include "kernel/loop1.inc.h"
+/* Also conj and real. */
+#define NAME    positive
+#define EXPR(x) (x)
+#include "kernel/loop1.inc.h"
+#define NAME    imag
+#define EXPR(x) ((void)(x), 0)
+#include "kernel/loop1.inc.h"
 #undef R
 
 static void FN(fill_number)(cb_kernels *k)
@@ -24,5 +31,9 @@ static void FN(fill_number)(cb_kernels *k)
     k->elem[CUBED_OP_SUBTRACT][DT] = FN(subtract);
     k->elem[CUBED_OP_MULTIPLY][DT] = FN(multiply);
     k->elem[CUBED_OP_SQUARE][DT] = FN(square);
+    k->elem[CUBED_OP_POSITIVE][DT] = FN(positive);
+    k->elem[CUBED_OP_CONJ][DT] = FN(positive);
+    k->elem[CUBED_OP_REAL][DT] = FN(positive);
+    k->elem[CUBED_OP_IMAG][DT] = FN(imag);
 }
 #undef FN

@@ -23,6 +23,13 @@
 #define NAME    isnan
 #define EXPR(x) ((x) != (x))
 #include "kernel/loop1.inc.h"
+/* x * 0 is NaN for infinities; integers are finite. */
+#define NAME    isfinite
+#define EXPR(x) ((x)*0 == 0)
+#include "kernel/loop1.inc.h"
+#define NAME    isinf
+#define EXPR(x) ((x) == (x) && !((x)*0 == 0))
+#include "kernel/loop1.inc.h"
 #undef R
 #define R T
 /* NaN wins, as NumPy: a NaN x is returned because of the second test, a NaN y because x < y is
@@ -53,6 +60,8 @@ static void FN(fill_real)(cb_kernels *k)
     k->elem[CUBED_OP_GREATER][DT] = FN(greater);
     k->elem[CUBED_OP_GREATER_EQUAL][DT] = FN(greater_equal);
     k->elem[CUBED_OP_ISNAN][DT] = FN(isnan);
+    k->elem[CUBED_OP_ISFINITE][DT] = FN(isfinite);
+    k->elem[CUBED_OP_ISINF][DT] = FN(isinf);
     k->elem[CUBED_OP_MINIMUM][DT] = FN(minimum);
     k->elem[CUBED_OP_MAXIMUM][DT] = FN(maximum);
     k->elem[CUBED_OP_WHERE][DT] = FN(where);

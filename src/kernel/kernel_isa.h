@@ -12,6 +12,8 @@
 
 #define CB_PASTE2(a, b) a##_##b
 #define CB_PASTE(a, b)  CB_PASTE2(a, b)
+#define CB_JOIN2(a, b)  a##b
+#define CB_JOIN(a, b)   CB_JOIN2(a, b)
 /* cb_fill_elem -> cb_fill_elem_v3 */
 #define CB_ISA_NAME(name) CB_PASTE(name, CB_ISA)
 
@@ -36,6 +38,7 @@
 /* Each file fills its part of a level's table. */
 void CB_ISA_NAME(cb_fill_elem)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_math)(cb_kernels *k);
+void CB_ISA_NAME(cb_fill_functions)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_complex)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_cast)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_fold)(cb_kernels *k);

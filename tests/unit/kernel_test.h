@@ -129,4 +129,46 @@ static inline double shown(cubed_dtype dtype, const void *x)
     return out.f64;
 }
 
+/* Distance in units of the last place that the type has around `want`, also below its normal
+ * numbers; beyond its range it goes on as if the exponent had no end. */
+static inline double ulps(double got, long double want, int digits, int min_exponent)
+{
+    long double largest = ldexpl(1.0L - ldexpl(1.0L, -digits), 1 - min_exponent + 2);
+    if (isnan(want) || isnan(got)) return isnan(want) && isnan(got) ? 0 : INFINITY;
+    if (isinf(got)) {
+        if (isinf(want)) return (got < 0) == (want < 0) ? 0 : INFINITY;
+        if ((got < 0) != (want < 0)) return INFINITY;
+        int e;
+        (void)frexpl(largest, &e);
+        long double next = ldexpl(1.0L, e);
+        long double over = (next - fabsl(want)) / ldexpl(1.0L, e - digits);
+        return over > 0 ? (double)over : 0;
+    }
+    if (isinf(want)) return INFINITY;
+    int e;
+    (void)frexpl(want, &e);
+    if (want == 0 || e < min_exponent) e = min_exponent;
+    return (double)fabsl(((long double)got - want) / ldexpl(1.0L, e - digits));
+}
+
+/* Any bits: all exponents alike, with infinities and NaN. */
+static inline double any_double(uint64_t *seed, bool single)
+{
+    uint64_t r = next_random(seed);
+    if (single) {
+        uint32_t half = (uint32_t)r;
+        float f;
+        memcpy(&f, &half, 4);
+        return (double)f;
+    }
+    double d;
+    memcpy(&d, &r, 8);
+    return d;
+}
+
+static inline double within(uint64_t *seed, double low, double high)
+{
+    return low + (high - low) * ((double)(next_random(seed) >> 11) * 0x1p-53);
+}
+
 #endif

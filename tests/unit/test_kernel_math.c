@@ -12,28 +12,6 @@ static long double exact(int op, double x, double y)
     return powl((long double)x, (long double)y);
 }
 
-/* Distance in units of the last place that the type has around `want`, also below its normal
- * numbers; beyond its range it goes on as if the exponent had no end. */
-static double ulps(double got, long double want, int digits, int min_exponent)
-{
-    long double largest = ldexpl(1.0L - ldexpl(1.0L, -digits), 1 - min_exponent + 2);
-    if (isnan(want) || isnan(got)) return isnan(want) && isnan(got) ? 0 : INFINITY;
-    if (isinf(got)) {
-        if (isinf(want)) return (got < 0) == (want < 0) ? 0 : INFINITY;
-        if ((got < 0) != (want < 0)) return INFINITY;
-        int e;
-        (void)frexpl(largest, &e);
-        long double next = ldexpl(1.0L, e);
-        long double over = (next - fabsl(want)) / ldexpl(1.0L, e - digits);
-        return over > 0 ? (double)over : 0;
-    }
-    if (isinf(want)) return INFINITY;
-    int e;
-    (void)frexpl(want, &e);
-    if (want == 0 || e < min_exponent) e = min_exponent;
-    return (double)fabsl(((long double)got - want) / ldexpl(1.0L, e - digits));
-}
-
 typedef struct worst {
     double error, x, y;
 } worst;
@@ -58,26 +36,6 @@ static void measure(const cb_kernels *k, int op, bool single, const double *x, c
         double e = ulps(got[i], exact(op, a, b), single ? 24 : 53, single ? -125 : -1021);
         if (e > w->error) *w = (worst){e, a, b};
     }
-}
-
-/* Any bits: all exponents alike, with infinities and NaN. */
-static double any_double(uint64_t *seed, bool single)
-{
-    uint64_t r = next_random(seed);
-    if (single) {
-        uint32_t half = (uint32_t)r;
-        float f;
-        memcpy(&f, &half, 4);
-        return (double)f;
-    }
-    double d;
-    memcpy(&d, &r, 8);
-    return d;
-}
-
-static double within(uint64_t *seed, double low, double high)
-{
-    return low + (high - low) * ((double)(next_random(seed) >> 11) * 0x1p-53);
 }
 
 static void check_accuracy(const cb_kernels *k)

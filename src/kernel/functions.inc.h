@@ -1,0 +1,99 @@
+/* The functions of one float type. Takes what sleef1.inc.h takes, TAG and DT, and WIDE: a type with
+ * more digits, with its functions W(f). */
+#define FN(name) CB_PASTE(name, TAG)
+
+/* Neither infinite, nor NaN, nor small. */
+static inline bool FN(is_plain)(T r)
+{
+    T size = M(fabs)(r);
+    return (size >= (T)0x1p-26) & (size <= LARGEST);
+}
+
+#define NAME sin
+#include "kernel/sleef1.inc.h"
+#define NAME cos
+#include "kernel/sleef1.inc.h"
+#define NAME tan
+#include "kernel/sleef1.inc.h"
+#define NAME asin
+#include "kernel/sleef1.inc.h"
+#define NAME acos
+#include "kernel/sleef1.inc.h"
+#define NAME atan
+#include "kernel/sleef1.inc.h"
+#define NAME sinh
+#include "kernel/sleef1.inc.h"
+#define NAME cosh
+#include "kernel/sleef1.inc.h"
+/* glibc's is wrong by more than a unit for small numbers; the next term of the series is not seen. */
+static inline T FN(tanh1)(T x) { return M(fabs)(x) < (T)0x1p-20 ? x - x * x * x / 3 : M(tanh)(x); }
+#define NAME      tanh
+#define SCALAR(x) FN(tanh1)(x)
+#include "kernel/sleef1.inc.h"
+#define NAME asinh
+#include "kernel/sleef1.inc.h"
+#define NAME acosh
+#include "kernel/sleef1.inc.h"
+#define NAME atanh
+#include "kernel/sleef1.inc.h"
+#define NAME expm1
+#include "kernel/sleef1.inc.h"
+#define NAME log1p
+#include "kernel/sleef1.inc.h"
+#define NAME log2
+#include "kernel/sleef1.inc.h"
+#define NAME log10
+#include "kernel/sleef1.inc.h"
+
+/* log(exp(x) + exp(y)) without overflow: only the difference of the operands goes through exp. */
+static inline T FN(logaddexp1)(T x, T y)
+{
+    if (x == y) return (T)((WIDE)x + W(log)(2));
+    WIDE high = x > y ? x : y, low = x > y ? y : x;
+    if (isnan(x) || isnan(y)) return x + y;
+    return (T)(high + W(log1p)(W(exp)(low - high)));
+}
+
+#define R          T
+#define NAME       atan2
+#define EXPR(x, y) M(atan2)((x), (y))
+#include "kernel/loop2.inc.h"
+#define NAME       hypot
+#define EXPR(x, y) M(hypot)((x), (y))
+#include "kernel/loop2.inc.h"
+#define NAME       logaddexp
+#define EXPR(x, y) FN(logaddexp1)((x), (y))
+#include "kernel/loop2.inc.h"
+#define NAME       copysign
+#define EXPR(x, y) M(copysign)((x), (y))
+#include "kernel/loop2.inc.h"
+#define NAME       nextafter
+#define EXPR(x, y) M(nextafter)((x), (y))
+#include "kernel/loop2.inc.h"
+#undef R
+
+static void FN(fill_functions)(cb_kernels *k)
+{
+    k->elem[CUBED_OP_SIN][DT] = FN(sin);
+    k->elem[CUBED_OP_COS][DT] = FN(cos);
+    k->elem[CUBED_OP_TAN][DT] = FN(tan);
+    k->elem[CUBED_OP_ASIN][DT] = FN(asin);
+    k->elem[CUBED_OP_ACOS][DT] = FN(acos);
+    k->elem[CUBED_OP_ATAN][DT] = FN(atan);
+    k->elem[CUBED_OP_SINH][DT] = FN(sinh);
+    k->elem[CUBED_OP_COSH][DT] = FN(cosh);
+    k->elem[CUBED_OP_TANH][DT] = FN(tanh);
+    k->elem[CUBED_OP_ASINH][DT] = FN(asinh);
+    k->elem[CUBED_OP_ACOSH][DT] = FN(acosh);
+    k->elem[CUBED_OP_ATANH][DT] = FN(atanh);
+    k->elem[CUBED_OP_EXPM1][DT] = FN(expm1);
+    k->elem[CUBED_OP_LOG1P][DT] = FN(log1p);
+    k->elem[CUBED_OP_LOG2][DT] = FN(log2);
+    k->elem[CUBED_OP_LOG10][DT] = FN(log10);
+    k->elem[CUBED_OP_ATAN2][DT] = FN(atan2);
+    k->elem[CUBED_OP_HYPOT][DT] = FN(hypot);
+    k->elem[CUBED_OP_LOGADDEXP][DT] = FN(logaddexp);
+    k->elem[CUBED_OP_COPYSIGN][DT] = FN(copysign);
+    k->elem[CUBED_OP_NEXTAFTER][DT] = FN(nextafter);
+}
+#undef FN

@@ -1,0 +1,36 @@
+/* One unary function of floats. Takes NAME, T, FN, M(f), the C library's name for the precision, and
+ * on x86 N (lanes), CALL(f), VLOAD, VSTORE of SLEEF; SCALAR(x) where the C library's function does not do;
+ * undefines NAME and SCALAR.
+ *
+ * SLEEF 3.5.1 overflows too early (sinh, cosh, asinh, acosh, log1p) and loses the smallest numbers
+ * (tan, asinh, log1p) and a little of the small ones (tanh): lanes with a result that is infinite, NaN
+ * or small are asked of the C library, which has C99's special values, too. */
+#ifndef SCALAR
+#define SCALAR(x) M(NAME)(x)
+#endif
+#if CB_ISA_LEVEL >= 2
+static void FN(NAME)(void *dst, const void *a, const void *b, const void *c, size_t n)
+{
+    T *d = dst;
+    const T *x = a;
+    (void)b;
+    (void)c;
+    for (size_t i = 0; i < n; i += N) {
+        T t[N] = {0}, r[N];
+        size_t lanes = n - i < N ? n - i : N;
+        bool special = false;
+        memcpy(t, x + i, lanes * sizeof(T));
+        VSTORE(r, CALL(NAME)(VLOAD(t)));
+        for (size_t j = 0; j < N; j++) special |= !FN(is_plain)(r[j]);
+        for (size_t j = 0; special && j < lanes; j++) {
+            if (!FN(is_plain)(r[j])) r[j] = SCALAR(t[j]);
+        }
+        memcpy(d + i, r, lanes * sizeof(T));
+    }
+}
+#undef NAME
+#else
+#define EXPR(x) SCALAR(x)
+#include "kernel/loop1.inc.h"
+#endif
+#undef SCALAR
