@@ -26,11 +26,9 @@ static const cli_option own[] = {
 static const cli_usage usage = {
     .synopsis = "eval EXPRESSION [STORE] [--in [NAME=]STORE[::PATH]]... [--out STORE[::PATH]]",
     .text =
-        "Evaluates NumPy-like expressions over Zarr arrays: + - * / ** & | ~, comparisons, "
-        "x[0, ::-1, ...],\n"
-        "  add subtract multiply divide pow minimum maximum equal not_equal less less_equal "
-        "greater\n  greater_equal logical_and logical_or logical_not negative abs square sqrt exp "
-        "log isnan where,\n"
+        "Evaluates NumPy-like expressions over Zarr arrays: + - * / // % ** & | ^ ~ << >>, "
+        "comparisons,\n  x[0, ::-1, ...], all elementwise functions of the Array API standard by "
+        "name (add, exp, atan2, where,\n  ...),\n"
         "  sum prod min max mean var std all any (axis=, dim=\"time\", keepdims=True, "
         "correction=),\n"
         "  permute_dims transpose flip squeeze expand_dims broadcast_to concat stack roll pad "

@@ -84,12 +84,24 @@ static cubed_status build_binary(expr_builder *b, const expr *e, value *out)
     static const struct {
         char op;
         cubed_op number;
-    } table[] = {
-        {'+', CUBED_OP_ADD},        {'-', CUBED_OP_SUBTRACT},      {'*', CUBED_OP_MULTIPLY},
-        {'/', CUBED_OP_DIVIDE},     {'p', CUBED_OP_POW},           {'&', CUBED_OP_LOGICAL_AND},
-        {'|', CUBED_OP_LOGICAL_OR}, {'<', CUBED_OP_LESS},          {'>', CUBED_OP_GREATER},
-        {'l', CUBED_OP_LESS_EQUAL}, {'g', CUBED_OP_GREATER_EQUAL}, {'e', CUBED_OP_EQUAL},
-        {'n', CUBED_OP_NOT_EQUAL}};
+    } table[] = {{'+', CUBED_OP_ADD},
+                 {'-', CUBED_OP_SUBTRACT},
+                 {'*', CUBED_OP_MULTIPLY},
+                 {'/', CUBED_OP_DIVIDE},
+                 {'d', CUBED_OP_FLOOR_DIVIDE},
+                 {'%', CUBED_OP_REMAINDER},
+                 {'p', CUBED_OP_POW},
+                 {'s', CUBED_OP_BITWISE_LEFT_SHIFT},
+                 {'r', CUBED_OP_BITWISE_RIGHT_SHIFT},
+                 {'&', CUBED_OP_BITWISE_AND},
+                 {'^', CUBED_OP_BITWISE_XOR},
+                 {'|', CUBED_OP_BITWISE_OR},
+                 {'<', CUBED_OP_LESS},
+                 {'>', CUBED_OP_GREATER},
+                 {'l', CUBED_OP_LESS_EQUAL},
+                 {'g', CUBED_OP_GREATER_EQUAL},
+                 {'e', CUBED_OP_EQUAL},
+                 {'n', CUBED_OP_NOT_EQUAL}};
     value v[2] = {{.array = NULL}, {.array = NULL}};
     cubed_status st = expr_build_value(b, e->child[0], &v[0]);
     if (st == CUBED_OK) st = expr_build_value(b, e->child[1], &v[1]);
@@ -124,12 +136,12 @@ static cubed_status build_unary(expr_builder *b, const expr *e, value *out)
         return CUBED_OK;
     }
     if (!v.array) {
-        if (e->op == '~') return expr_reject(b, e, "~ needs an array of bools");
+        if (e->op == '~') return expr_reject(b, e, "~ needs an array of bools or integers");
         const char *wrong = expr_literal_negate(&v, out);
         return wrong ? expr_reject(b, e, wrong) : CUBED_OK;
     }
     cubed_status st =
-        apply(b, e, e->op == '~' ? CUBED_OP_LOGICAL_NOT : CUBED_OP_NEGATIVE, &v, 1, out);
+        apply(b, e, e->op == '~' ? CUBED_OP_BITWISE_INVERT : CUBED_OP_NEGATIVE, &v, 1, out);
     drop(&v);
     return st;
 }

@@ -26,7 +26,11 @@ static inline bool FN(is_plain)(T r)
 #define NAME cosh
 #include "kernel/sleef1.inc.h"
 /* glibc's is wrong by more than a unit for small numbers; the next term of the series is not seen. */
-static inline T FN(tanh1)(T x) { return M(fabs)(x) < (T)0x1p-20 ? x - x * x * x / 3 : M(tanh)(x); }
+static inline T FN(tanh1)(T x)
+{
+    if (x == 0 || !(M(fabs)(x) < (T)0x1p-20)) return M(tanh)(x);
+    return x - x * x * x / 3;
+}
 #define NAME      tanh
 #define SCALAR(x) FN(tanh1)(x)
 #include "kernel/sleef1.inc.h"

@@ -4,7 +4,8 @@
  * a type (test_kernel checks holes against ops.def). Vectors are short (at most CB_VECTOR elements
  * from the evaluator), contiguous, and aligned to their element at least. `dst` is either exactly
  * one of the inputs' pointers (with elements of the same size) or does not overlap them.
- * Every level gives the same bits, except exp, log and pow of floats, whose v2 version has no FMA.
+ * Every level gives the same bits, except transcendental functions of floats, whose v2 version has no
+ * FMA.
  */
 #ifndef CB_KERNEL_KERNEL_H
 #define CB_KERNEL_KERNEL_H

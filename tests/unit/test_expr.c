@@ -164,7 +164,7 @@ static const struct {
     {"x[0", "at column 4: expected a comma or ]"},
     {"x[1:2:3:4]", "at column 8: expected a comma or ]"},
     {"a < b < c", "comparisons do not chain"},
-    {"a // b", "at column 4: expected a value"},
+    {"a /* b", "at column 4: expected a value"},
     {"'abc", "at column 1: a string without its end"},
     {"1x", "a number runs into a name"},
     {"1_000", "a number runs into a name"},

@@ -118,6 +118,7 @@ static const exact_case cases[] = {
     {CUBED_OP_COS, INFINITY, 0, NAN},
     {CUBED_OP_SINH, -INFINITY, 0, -INFINITY},
     {CUBED_OP_TANH, INFINITY, 0, 1},
+    {CUBED_OP_TANH, -0.0, 0, -0.0},
     {CUBED_OP_ASINH, -0x1p-1074, 0, -0x1p-1074},
     {CUBED_OP_LOG1P, -1, 0, -INFINITY},
     {CUBED_OP_LOG1P, -0x1p-1074, 0, -0x1p-1074},
