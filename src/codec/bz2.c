@@ -55,7 +55,7 @@ static cubed_codec_need encode_need(const cubed_codec_conf *conf, const cubed_co
 {
     (void)ctx;
     (void)raw_size;
-    return (cubed_codec_need){400000 + 8 * 100000 * (size_t)conf->i[0], 0};
+    return (cubed_codec_need){400000 + (size_t)conf->i[0] * 800000, 0};
 }
 
 static void *bump_alloc(void *opaque, int items, int size)

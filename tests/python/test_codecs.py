@@ -16,8 +16,14 @@ V2 = {
 }
 BYTES = '{"name": "bytes", "configuration": {"endian": "little"}}'
 WRITE = {
-    2: ['{"id": "lz4", "acceleration": 1}', '{"id": "bz2", "level": 9}'],
+    2: [
+        '[{"id": "shuffle", "elementsize": 8}, {"id": "zlib", "level": 1}]',
+        '[{"id": "shuffle", "elementsize": 4}, null]',
+        '{"id": "lz4", "acceleration": 1}',
+        '{"id": "bz2", "level": 9}',
+    ],
     3: [
+        f'[{BYTES}, {{"name": "numcodecs.shuffle", "configuration": {{"elementsize": 8}}}}]',
         f'[{BYTES}, {{"name": "numcodecs.lz4", "configuration": {{"acceleration": 1}}}}]',
         f'[{BYTES}, {{"name": "numcodecs.bz2", "configuration": {{"level": 1}}}}]',
     ],
@@ -67,3 +73,22 @@ def test_write(tmp_path, zarr_format):
         )
         np.testing.assert_array_equal(zarr.open_array(dst)[...], x)
         np.testing.assert_array_equal(read(dst), x)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("order, endian", [("C", "<"), ("F", ">")])
+@pytest.mark.parametrize("compressor", [None, numcodecs.BZ2(level=1)])
+def test_read_filters(tmp_path, order, endian, compressor):
+    x = values((11, 7), "float64")
+    z = zarr.create_array(
+        tmp_path / "x",
+        shape=x.shape,
+        chunks=(4, 3),
+        zarr_format=2,
+        order=order,
+        dtype=x.dtype.newbyteorder(endian),
+        filters=[numcodecs.Shuffle(elementsize=8)],
+        compressors=compressor,
+    )
+    z[...] = x
+    np.testing.assert_array_equal(read(tmp_path / "x"), x)

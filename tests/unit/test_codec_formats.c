@@ -435,6 +435,7 @@ static void test_v3_there_and_back(void **state)
         "\"crc32c\"}]",
         "[" LITTLE ", {\"name\": \"numcodecs.zlib\", \"configuration\": {\"level\": 9}}]",
         "[" LITTLE ", {\"name\": \"numcodecs.lz4\", \"configuration\": {\"acceleration\": -2}}]",
+        "[" LITTLE ", {\"name\": \"numcodecs.shuffle\", \"configuration\": {\"elementsize\": 8}}]",
         "[" LITTLE ", {\"name\": \"numcodecs.bz2\", \"configuration\": {\"level\": 9}}]",
         "[" LITTLE ", {\"name\": \"blosc\", \"configuration\": {\"typesize\": 4, \"cname\": "
         "\"blosclz\", \"clevel\": 0, \"shuffle\": \"bitshuffle\", \"blocksize\": 65536}}]",
@@ -480,16 +481,48 @@ static void test_v2_there_and_back(void **state)
     fill(false);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cb_codec_chain c;
-        json_t *expected = json(cases[i].out), *out;
+        json_t *expected = json(cases[i].out), *filters, *out;
         assert_int_equal(parse_v2(cases[i].in, true, true, cases[i].item, 2, shape, &c, NULL),
                          CUBED_OK);
-        assert_int_equal(cb_codec_chain_print_v2(&c, &out, NULL), CUBED_OK);
+        assert_int_equal(cb_codec_chain_print_v2(&c, &filters, &out, NULL), CUBED_OK);
+        assert_true(json_is_null(filters));
         if (!json_equal(out, expected)) fail_msg("%s is written otherwise", cases[i].in);
         json_decref(out);
         json_decref(expected);
         size_t size = encode(&c, plain, packed);
         assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_OK);
         assert_memory_equal(unpacked, plain, c.chunk_bytes);
+    }
+}
+
+static void test_filters(void **state)
+{
+    static const int64_t two = 2;
+    static const uint32_t in[2] = {0x01020304, 0x05060708};
+    static const uint8_t big[8] = {1, 5, 2, 6, 3, 7, 4, 8};
+    static const char text[] = "[{\"id\": \"shuffle\", \"elementsize\": 4}]";
+    static const char *const compressors[] = {"null", "{\"id\": \"zlib\", \"level\": 1}"};
+    cb_codec_chain c;
+    cubed_error err = CUBED_ERROR_INIT;
+    uint8_t back[8];
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        json_t *filters = json(text), *compressor = json(compressors[k]), *f, *z;
+        assert_int_equal(cb_codec_chain_parse_v2("test", true, false, filters, compressor, 4, 4, 1,
+                                                 &two, &c, &err),
+                         CUBED_OK);
+        cb_codec_chain_fix(&c);
+        assert_int_equal(cb_codec_chain_print_v2(&c, &f, &z, &err), CUBED_OK);
+        assert_true(json_equal(f, filters) && json_equal(z, compressor));
+        size_t size = encode(&c, in, packed);
+        if (k == 0) assert_memory_equal(packed, big, 8);
+        assert_int_equal(decode(&c, packed, size, back, &err), CUBED_OK);
+        assert_memory_equal(back, in, 8);
+        assert_int_equal(decode(&c, packed, size - 1, back, &err), CUBED_E_FORMAT);
+        json_decref(filters);
+        json_decref(compressor);
+        json_decref(f);
+        json_decref(z);
     }
 }
 
@@ -557,11 +590,11 @@ static void test_wrong_configurations(void **state)
     assert_non_null(strstr(err.message, "lzma"));
     assert_int_equal(parse_v2("{\"level\": 1}", false, false, 8, 2, shape, &c, &err),
                      CUBED_E_FORMAT);
-    json_t *filters = json("[{\"id\": \"delta\"}]");
+    json_t *filters = json("[{\"id\": \"shuffle\"}, {\"id\": \"vlen\"}]");
     assert_int_equal(
         cb_codec_chain_parse_v2("test", false, false, filters, NULL, 8, 8, 2, shape, &c, &err),
         CUBED_E_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "delta"));
+    assert_non_null(strstr(err.message, "filter \"vlen\""));
     json_decref(filters);
 }
 
@@ -598,7 +631,7 @@ int main(void)
         cmocka_unit_test(test_blosc_of_others),   cmocka_unit_test(test_v3_there_and_back),
         cmocka_unit_test(test_v2_there_and_back), cmocka_unit_test(test_wrong_configurations),
         cmocka_unit_test(test_huge_chunks),       cmocka_unit_test(test_bz2_of_others),
-        cmocka_unit_test(test_lz4_of_others),
+        cmocka_unit_test(test_lz4_of_others),     cmocka_unit_test(test_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
