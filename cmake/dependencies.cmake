@@ -1,5 +1,5 @@
 # pkg-config names. The installed CMake package and cubed.pc repeat this list for static linking.
-set(CUBED_DEPENDENCIES blosc libzstd zlib jansson)
+set(CUBED_DEPENDENCIES blosc libzstd zlib liblz4 jansson)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(CUBED_X86 ON)
@@ -12,7 +12,10 @@ set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
-set(dependency_targets Threads::Threads m)
+# bzip2 comes without a pkg-config file in many distributions.
+find_package(BZip2 REQUIRED)
+
+set(dependency_targets Threads::Threads m bz2)
 foreach(dependency IN LISTS CUBED_DEPENDENCIES)
   pkg_check_modules(${dependency} REQUIRED IMPORTED_TARGET ${dependency})
   list(APPEND dependency_targets PkgConfig::${dependency})

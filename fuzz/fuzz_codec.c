@@ -30,6 +30,9 @@ static const char *const chains[] = {
     "[{\"name\": \"transpose\", \"configuration\": {\"order\": [1, 0]}}, {\"name\": \"bytes\", "
     "\"configuration\": {\"endian\": \"big\"}}, {\"name\": \"zstd\", \"configuration\": "
     "{\"level\": 1}}, {\"name\": \"gzip\", \"configuration\": {\"level\": 1}}, \"crc32c\"]",
+    "[\"little\", \"numcodecs.lz4\"]",
+    "[\"little\", {\"name\": \"numcodecs.bz2\", \"configuration\": {\"level\": 1}}]",
+    "[\"little\", \"numcodecs.shuffle\", {\"name\": \"gzip\", \"configuration\": {\"level\": 1}}]",
 };
 static const int64_t shapes[][2] = {{1, 1}, {7, 5}, {64, 128}, {1, 1000}};
 

@@ -16,7 +16,8 @@ typedef struct cubed_target {
     cubed_array *array;
     const char *url;       /* STORE or STORE::PATH of the Zarr array to make */
     int zarr_format;       /* 2 or 3; 0: 3 */
-    const char *codecs;    /* JSON: v3 "codecs" list, or v2 compressor object; NULL: zstd level 1 */
+    const char *codecs;    /* JSON: v3 "codecs" list; v2 compressor, or a list of filters that
+                            * ends with one; NULL: zstd level 1 */
     const int64_t *chunks; /* of the Zarr array; NULL: the array's own */
     bool overwrite;        /* replace what is at `url`; else that is CUBED_E_EXISTS */
     /* Without url: the result goes to this C-order buffer, borrowed until the plan is gone. It may

@@ -21,7 +21,7 @@ typedef struct cubed_zarr_info {
     const int64_t *shape;
     const int64_t *chunks;
     const char *const *dim_names; /* ndim entries, NULLs where there is none */
-    const char *codecs;           /* JSON text: v3 list or v2 compressor */
+    const char *codecs; /* JSON text: v3 list; v2 compressor, behind its filters in a list */
     uint64_t logical_bytes;
     uint64_t stored_bytes;
     uint64_t chunks_present, chunks_total;

@@ -92,7 +92,7 @@ static cubed_status start_chain(const char *where, size_t item_size, int ndim, c
                                 cb_codec_chain *c, cubed_error *err)
 {
     int64_t n;
-    c->n = 0;
+    c->n = c->n_filters = 0;
     if (cb_count(ndim, chunk, &n) || cb_mul_size((size_t)n, item_size, &c->chunk_bytes) ||
         c->chunk_bytes > (size_t)1 << 60)
         return cb_fail(err, CUBED_E_FORMAT, "%s: a chunk has more than 2**60 bytes", where);
@@ -151,17 +151,25 @@ cubed_status cb_codec_chain_parse_v3(const char *where, const json_t *list, size
     return CUBED_OK;
 }
 
+static cubed_status add_step_v2(const char *where, const char *role, cb_codec_chain *c,
+                                const json_t *conf, size_t item_size, size_t unit_size, int ndim,
+                                const int64_t *chunk, cubed_error *err)
+{
+    const char *id;
+    CB_TRY(cb_json_get_string(where, conf, "id", &id, err));
+    const cubed_codec_vtable *vt = cb_codec_find_v2(id);
+    if (!vt)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: %s \"%s\" is not supported; there are:%s",
+                       where, role, id, cb_codec_names());
+    return add_step(where, c, vt, conf, 2, item_size, unit_size, ndim, chunk, err);
+}
+
 cubed_status cb_codec_chain_parse_v2(const char *where, bool big_endian, bool order_f,
                                      const json_t *filters, const json_t *compressor,
                                      size_t item_size, size_t unit_size, int ndim,
                                      const int64_t *chunk, cb_codec_chain *out, cubed_error *err)
 {
     CB_TRY(start_chain(where, item_size, ndim, chunk, out, err));
-    if (json_is_array(filters) && json_array_size(filters) > 0) {
-        const char *id = json_string_value(json_object_get(json_array_get(filters, 0), "id"));
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: filter \"%s\" is not supported", where,
-                       id ? id : "(without an id)");
-    }
     cubed_status st = CUBED_OK;
     json_t *order = NULL, *endian = NULL;
     if (order_f) {
@@ -174,18 +182,15 @@ cubed_status cb_codec_chain_parse_v2(const char *where, bool big_endian, bool or
     }
     endian = json_pack("{s:s}", "endian", big_endian ? "big" : "little");
     CB_GO(add_step(where, out, &cb_codec_bytes, endian, 3, item_size, unit_size, ndim, chunk, err));
-    if (compressor && !json_is_null(compressor)) {
-        const char *id;
-        CB_GO(cb_json_get_string(where, compressor, "id", &id, err));
-        const cubed_codec_vtable *vt = cb_codec_find_v2(id);
-        if (!vt) {
-            st = cb_fail(err, CUBED_E_UNSUPPORTED,
-                         "%s: compressor \"%s\" is not supported; there are:%s", where, id,
-                         cb_codec_names());
-            goto out;
-        }
-        CB_GO(add_step(where, out, vt, compressor, 2, item_size, unit_size, ndim, chunk, err));
+    /* Filters see the bytes in the array's own byte order, as the compressor does. */
+    for (size_t i = 0; i < json_array_size(filters); i++) {
+        CB_GO(add_step_v2(where, "filter", out, json_array_get(filters, i), item_size, unit_size,
+                          ndim, chunk, err));
+        out->n_filters++;
     }
+    if (compressor && !json_is_null(compressor))
+        CB_GO(add_step_v2(where, "compressor", out, compressor, item_size, unit_size, ndim, chunk,
+                          err));
 out:
     json_decref(order);
     json_decref(endian);
@@ -221,16 +226,31 @@ cubed_status cb_codec_chain_print_v3(const cb_codec_chain *c, json_t **out, cube
     return CUBED_OK;
 }
 
-cubed_status cb_codec_chain_print_v2(const cb_codec_chain *c, json_t **compressor, cubed_error *err)
+static cubed_status print_step_v2(const cb_codec_step *s, json_t **out, cubed_error *err)
 {
-    const cb_codec_step *last = &c->step[c->n - 1];
-    if (!last->vt->name_v2) {
-        *compressor = json_null();
-        return CUBED_OK;
-    }
-    CB_TRY(print_conf(last, 2, compressor, err));
-    json_object_set_new(*compressor, "id", json_string(last->vt->name_v2));
+    CB_TRY(print_conf(s, 2, out, err));
+    json_object_set_new(*out, "id", json_string(s->vt->name_v2));
     return CUBED_OK;
+}
+
+cubed_status cb_codec_chain_print_v2(const cb_codec_chain *c, json_t **filters, json_t **compressor,
+                                     cubed_error *err)
+{
+    json_t *list = c->n_filters > 0 ? json_array() : json_null(), *last = NULL, *e = NULL;
+    cubed_status st = CUBED_OK;
+    int i = 0;
+    while (!c->step[i].vt->name_v2 && i + 1 < c->n) i++;
+    for (int end = i + c->n_filters; i < end; i++) {
+        CB_GO(print_step_v2(&c->step[i], &e, err));
+        json_array_append_new(list, e);
+    }
+    if (i < c->n && c->step[i].vt->name_v2) CB_GO(print_step_v2(&c->step[i], &last, err));
+    *filters = list;
+    *compressor = last ? last : json_null();
+    return CUBED_OK;
+out:
+    json_decref(list);
+    return st;
 }
 
 /* --- Running ---------------------------------------------------------------------------------------- */

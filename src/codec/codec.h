@@ -23,6 +23,7 @@ typedef struct cb_codec_step {
  * a copy call cb_codec_chain_fix. */
 typedef struct cb_codec_chain {
     int n;
+    int n_filters;      /* steps behind "bytes" that are v2 filters; the rest is the compressor */
     size_t chunk_bytes; /* decoded size of a chunk */
     cb_codec_step step[CB_MAX_CODECS];
 } cb_codec_chain;
@@ -49,12 +50,12 @@ CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v2(const char *where, bool bi
                                                       size_t unit_size, int ndim,
                                                       const int64_t *chunk, cb_codec_chain *out,
                                                       cubed_error *err);
-/* JSON of the chain: v3 the "codecs" list; v2 only the compressor object (or null). New
- * references, the caller's. */
+/* JSON of the chain: v3 the "codecs" list; v2 the filters (a list, or null) and the compressor (an
+ * object, or null). New references, the caller's. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_print_v3(const cb_codec_chain *c, json_t **out,
                                                       cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_codec_chain_print_v2(const cb_codec_chain *c, json_t **compressor,
-                                                      cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_codec_chain_print_v2(const cb_codec_chain *c, json_t **filters,
+                                                      json_t **compressor, cubed_error *err);
 
 /* The most encoded bytes of one chunk. */
 size_t cb_codec_chain_bound(const cb_codec_chain *c);

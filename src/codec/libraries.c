@@ -1,6 +1,7 @@
 /* What this library was built with, for `cubed --version`. */
 #include <blosc.h>
 #include <jansson.h>
+#include <lz4.h>
 #include <zlib.h>
 #include <zstd.h>
 #if defined(__x86_64__)
@@ -15,7 +16,7 @@
 const char *cubed_libraries(void)
 {
     return "c-blosc " BLOSC_VERSION_STRING ", zstd " ZSTD_VERSION_STRING ", zlib " ZLIB_VERSION
-           ", jansson " JANSSON_VERSION
+           ", lz4 " LZ4_VERSION_STRING ", jansson " JANSSON_VERSION
 #if defined(SLEEF_VERSION_MAJOR)
            ", SLEEF " TEXT(SLEEF_VERSION_MAJOR) "." TEXT(SLEEF_VERSION_MINOR) "." TEXT(
                SLEEF_VERSION_PATCHLEVEL)

@@ -17,11 +17,17 @@ typedef struct inspect {
 static cubed_status codecs_text(const cb_zarr_meta *m, cb_zone *zone, const char **out,
                                 cubed_error *err)
 {
-    json_t *doc = NULL;
+    json_t *doc = NULL, *filters = NULL;
     if (m->format == 3)
         CB_TRY(cb_codec_chain_print_v3(&m->codecs, &doc, err));
     else
-        CB_TRY(cb_codec_chain_print_v2(&m->codecs, &doc, err));
+        CB_TRY(cb_codec_chain_print_v2(&m->codecs, &filters, &doc, err));
+    if (json_is_array(filters)) {
+        json_array_append_new(filters, doc);
+        doc = filters;
+    } else {
+        json_decref(filters);
+    }
     cubed_status st = cb_json_text(doc, zone, out, err);
     json_decref(doc);
     return st;

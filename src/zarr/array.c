@@ -229,12 +229,21 @@ cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const char *codecs_json, cub
     json_t *doc = NULL;
     CB_TRY(cb_json_parse("codecs", codecs_json, strlen(codecs_json), &doc, err));
     size_t item = cubed_dtype_size(m->dtype), unit = cb_unit_size(m->dtype);
+    /* Format 2: a compressor, or a list of filters that ends with one. */
+    json_t *filters = NULL, *last = doc;
+    if (m->format == 2 && json_array_size(doc) > 0) {
+        filters = json_incref(doc);
+        last = json_incref(json_array_get(doc, json_array_size(doc) - 1));
+        json_decref(doc);
+        json_array_remove(filters, json_array_size(filters) - 1);
+    }
     cubed_status st =
         m->format == 3
             ? cb_codec_chain_parse_v3("codecs", doc, item, unit, m->ndim, m->chunk, &m->codecs, err)
-            : cb_codec_chain_parse_v2("compressor", false, false, NULL, doc, item, unit, m->ndim,
-                                      m->chunk, &m->codecs, err);
-    json_decref(doc);
+            : cb_codec_chain_parse_v2("compressor", false, false, filters, last, item, unit,
+                                      m->ndim, m->chunk, &m->codecs, err);
+    json_decref(filters);
+    json_decref(last);
     return st;
 }
 

@@ -121,13 +121,14 @@ cubed_status cb_zarr_print_v2(const cb_zarr_meta *m, json_t **zarray, json_t **z
 {
     static const char kinds[] = "biufc";
     char type[32];
-    json_t *compressor = NULL, *attrs = NULL;
+    json_t *filters = NULL, *compressor = NULL, *attrs = NULL;
     size_t size = cubed_dtype_size(m->dtype);
     const char *order = size == 1 ? "|" : m->big_endian ? ">" : "<";
     const char *separator = m->separator == '.' ? "." : "/";
-    CB_TRY(cb_codec_chain_print_v2(&m->codecs, &compressor, err));
+    CB_TRY(cb_codec_chain_print_v2(&m->codecs, &filters, &compressor, err));
     cubed_status st = cb_json_parse("attributes", m->attrs, strlen(m->attrs), &attrs, err);
     if (st != CUBED_OK) {
+        json_decref(filters);
         json_decref(compressor);
         return st;
     }
@@ -139,7 +140,7 @@ cubed_status cb_zarr_print_v2(const cb_zarr_meta *m, json_t **zarray, json_t **z
     json_object_set_new(doc, "fill_value",
                         m->fill_is_null ? json_null() : cb_fill_print(m->dtype, &m->fill));
     json_object_set_new(doc, "order", json_string(m->order_f ? "F" : "C"));
-    json_object_set_new(doc, "filters", json_null());
+    json_object_set_new(doc, "filters", filters);
     json_object_set_new(doc, "dimension_separator", json_string(separator));
     json_object_set_new(doc, "compressor", compressor);
     json_object_set_new(doc, "zarr_format", json_integer(2));

@@ -60,7 +60,7 @@ const char *cb_zarr_path(const cb_zarr_array *z);
 
 /* Sets default keys and separator and the codecs of a new array: format, dtype, ndim, shape and
  * chunk are set before. `codecs_json`: v3 "codecs" list, or for format 2 the compressor object or
- * null; NULL for zstd at level 1. A fill value of 0 becomes null in format 2, where it would mean
+ * null, or a list of filters that ends with one of those; NULL for zstd at level 1. A fill value of 0 becomes null in format 2, where it would mean
  * "missing" to many readers. The attributes must be an object. */
 CUBED_MUST_CHECK cubed_status cb_zarr_meta_defaults(cb_zarr_meta *meta, const char *codecs_json,
                                                     cubed_error *err);

@@ -26,6 +26,15 @@ static const char *const chains[] = {
     "{\"name\": \"gzip\", \"configuration\": {\"level\": 9}}]",
     "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, "
     "{\"name\": \"numcodecs.zlib\", \"configuration\": {\"level\": 1}}]",
+    "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, "
+    "{\"name\": \"numcodecs.lz4\", \"configuration\": {\"acceleration\": 3}}]",
+    "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, "
+    "{\"name\": \"numcodecs.bz2\", \"configuration\": {\"level\": 1}}]",
+    "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, "
+    "{\"name\": \"numcodecs.bz2\", \"configuration\": {\"level\": 9}}]",
+    "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, "
+    "{\"name\": \"numcodecs.shuffle\", \"configuration\": {\"elementsize\": 8}}, "
+    "{\"name\": \"gzip\", \"configuration\": {\"level\": 1}}]",
     "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, {\"name\": \"crc32c\"}]",
     "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, "
     "{\"name\": \"blosc\", \"configuration\": {\"cname\": \"lz4\", \"clevel\": 5, \"shuffle\": "

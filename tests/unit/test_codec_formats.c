@@ -6,6 +6,8 @@
 #include <stdint.h>
 /* cmocka wants those first. */
 #include <blosc.h>
+#include <bzlib.h>
+#include <lz4.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,6 +293,85 @@ static void test_zstd_of_others(void **state)
     assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_E_FORMAT);
 }
 
+static size_t bz2_part(const uint8_t *src, size_t size, int level, uint8_t *dst, size_t cap)
+{
+    unsigned got = (unsigned)cap;
+    assert_int_equal(BZ2_bzBuffToBuffCompress((char *)dst, &got, (char *)(uintptr_t)src,
+                                              (unsigned)size, level, 0, 0),
+                     BZ_OK);
+    return got;
+}
+
+static void test_bz2_of_others(void **state)
+{
+    cb_codec_chain c;
+    int64_t n = N;
+    (void)state;
+    /* The level that is stated says nothing about the blocks of other writers. */
+    assert_int_equal(parse_v3("[\"bytes\", \"numcodecs.bz2\"]", 1, 1, 1, &n, &c, NULL), CUBED_OK);
+    for (int noise = 0; noise < 2; noise++) {
+        fill(noise);
+        size_t size = bz2_part(plain, N, 9, packed, sizeof packed);
+        assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_OK);
+        assert_memory_equal(plain, unpacked, N);
+        assert_int_equal(decode(&c, packed, size - 1, unpacked, NULL), CUBED_E_FORMAT);
+        packed[size] = 'B';
+        assert_int_equal(decode(&c, packed, size + 1, unpacked, NULL), CUBED_E_FORMAT);
+        /* Two streams, the second of larger blocks. */
+        size_t first = bz2_part(plain, 777, 1, packed, sizeof packed);
+        size = first + bz2_part(plain + 777, N - 777, 9, packed + first, sizeof packed - first);
+        assert_true(size <= cb_codec_chain_bound(&c));
+        memset(unpacked, 0, N);
+        assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_OK);
+        assert_memory_equal(plain, unpacked, N);
+        assert_int_equal(decode(&c, packed, first, unpacked, NULL), CUBED_E_FORMAT);
+    }
+    /* More than the chunk. */
+    size_t size = bz2_part(plain, N, 1, packed, sizeof packed);
+    n--;
+    assert_int_equal(parse_v3("[\"bytes\", \"numcodecs.bz2\"]", 1, 1, 1, &n, &c, NULL), CUBED_OK);
+    assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_E_FORMAT);
+}
+
+static void test_lz4_of_others(void **state)
+{
+    static const uint8_t header[4] = {N & 255, N >> 8 & 255, N >> 16, 0};
+    cb_codec_chain c;
+    int64_t n = N;
+    (void)state;
+    assert_int_equal(parse_v3("[\"bytes\", \"numcodecs.lz4\"]", 1, 1, 1, &n, &c, NULL), CUBED_OK);
+    fill(false);
+    size_t size = 4 + (size_t)LZ4_compress_default((char *)plain, (char *)packed + 4, N,
+                                                   (int)sizeof packed - 4);
+    memcpy(packed, header, 4);
+    assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_OK);
+    assert_memory_equal(plain, unpacked, N);
+    /* What is written has the same form. */
+    uint8_t *own = malloc(cb_codec_chain_bound(&c));
+    size_t got = encode(&c, plain, own);
+    assert_memory_equal(own, header, 4);
+    assert_int_equal(
+        LZ4_decompress_safe((char *)own + 4, (char *)unpacked, (int)got - 4, sizeof unpacked), N);
+    assert_memory_equal(plain, unpacked, N);
+    free(own);
+    /* Sizes that are not the block's, or not the chunk's. */
+    static const uint8_t wrong[][4] = {{0, 0, 0, 0},
+                                       {255, 255, 255, 255},
+                                       {0, 0, 0, 128},
+                                       {(N & 255) - 1, N >> 8 & 255, N >> 16, 0}};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        memcpy(packed, wrong[k], 4);
+        assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_E_FORMAT);
+    }
+    memcpy(packed, header, 4);
+    for (size_t k = 0; k < 5; k++)
+        assert_int_equal(decode(&c, packed, k, unpacked, NULL), CUBED_E_FORMAT);
+    assert_int_equal(decode(&c, packed, size - 1, unpacked, NULL), CUBED_E_FORMAT);
+    n--;
+    assert_int_equal(parse_v3("[\"bytes\", \"numcodecs.lz4\"]", 1, 1, 1, &n, &c, NULL), CUBED_OK);
+    assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_E_FORMAT);
+}
+
 static size_t blosc_pack(const char *inner, int level, size_t block)
 {
     int n = blosc_compress_ctx(level, BLOSC_SHUFFLE, 4, N, plain, packed, sizeof packed, inner,
@@ -353,6 +434,9 @@ static void test_v3_there_and_back(void **state)
         "[" LITTLE ", {\"name\": \"gzip\", \"configuration\": {\"level\": 6}}, {\"name\": "
         "\"crc32c\"}]",
         "[" LITTLE ", {\"name\": \"numcodecs.zlib\", \"configuration\": {\"level\": 9}}]",
+        "[" LITTLE ", {\"name\": \"numcodecs.lz4\", \"configuration\": {\"acceleration\": -2}}]",
+        "[" LITTLE ", {\"name\": \"numcodecs.shuffle\", \"configuration\": {\"elementsize\": 8}}]",
+        "[" LITTLE ", {\"name\": \"numcodecs.bz2\", \"configuration\": {\"level\": 9}}]",
         "[" LITTLE ", {\"name\": \"blosc\", \"configuration\": {\"typesize\": 4, \"cname\": "
         "\"blosclz\", \"clevel\": 0, \"shuffle\": \"bitshuffle\", \"blocksize\": 65536}}]",
     };
@@ -377,6 +461,8 @@ static void test_v2_there_and_back(void **state)
         {4, "null", "null"},
         {4, "{\"id\": \"zlib\", \"level\": 1}", "{\"id\": \"zlib\", \"level\": 1}"},
         {4, "{\"id\": \"gzip\", \"level\": 9}", "{\"id\": \"gzip\", \"level\": 9}"},
+        {4, "{\"id\": \"lz4\"}", "{\"id\": \"lz4\", \"acceleration\": 1}"},
+        {4, "{\"id\": \"bz2\", \"level\": 5}", "{\"id\": \"bz2\", \"level\": 5}"},
         {4, "{\"id\": \"zstd\", \"level\": 0}", "{\"id\": \"zstd\", \"level\": 0}"},
         {4,
          "{\"id\": \"blosc\", \"cname\": \"lz4\", \"clevel\": 5, \"shuffle\": 2, \"blocksize\": 0}",
@@ -395,16 +481,48 @@ static void test_v2_there_and_back(void **state)
     fill(false);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cb_codec_chain c;
-        json_t *expected = json(cases[i].out), *out;
+        json_t *expected = json(cases[i].out), *filters, *out;
         assert_int_equal(parse_v2(cases[i].in, true, true, cases[i].item, 2, shape, &c, NULL),
                          CUBED_OK);
-        assert_int_equal(cb_codec_chain_print_v2(&c, &out, NULL), CUBED_OK);
+        assert_int_equal(cb_codec_chain_print_v2(&c, &filters, &out, NULL), CUBED_OK);
+        assert_true(json_is_null(filters));
         if (!json_equal(out, expected)) fail_msg("%s is written otherwise", cases[i].in);
         json_decref(out);
         json_decref(expected);
         size_t size = encode(&c, plain, packed);
         assert_int_equal(decode(&c, packed, size, unpacked, NULL), CUBED_OK);
         assert_memory_equal(unpacked, plain, c.chunk_bytes);
+    }
+}
+
+static void test_filters(void **state)
+{
+    static const int64_t two = 2;
+    static const uint32_t in[2] = {0x01020304, 0x05060708};
+    static const uint8_t big[8] = {1, 5, 2, 6, 3, 7, 4, 8};
+    static const char text[] = "[{\"id\": \"shuffle\", \"elementsize\": 4}]";
+    static const char *const compressors[] = {"null", "{\"id\": \"zlib\", \"level\": 1}"};
+    cb_codec_chain c;
+    cubed_error err = CUBED_ERROR_INIT;
+    uint8_t back[8];
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        json_t *filters = json(text), *compressor = json(compressors[k]), *f, *z;
+        assert_int_equal(cb_codec_chain_parse_v2("test", true, false, filters, compressor, 4, 4, 1,
+                                                 &two, &c, &err),
+                         CUBED_OK);
+        cb_codec_chain_fix(&c);
+        assert_int_equal(cb_codec_chain_print_v2(&c, &f, &z, &err), CUBED_OK);
+        assert_true(json_equal(f, filters) && json_equal(z, compressor));
+        size_t size = encode(&c, in, packed);
+        if (k == 0) assert_memory_equal(packed, big, 8);
+        assert_int_equal(decode(&c, packed, size, back, &err), CUBED_OK);
+        assert_memory_equal(back, in, 8);
+        assert_int_equal(decode(&c, packed, size - 1, back, &err), CUBED_E_FORMAT);
+        json_decref(filters);
+        json_decref(compressor);
+        json_decref(f);
+        json_decref(z);
     }
 }
 
@@ -434,6 +552,11 @@ static void test_wrong_configurations(void **state)
          CUBED_E_FORMAT},
         {"[" LITTLE ", {\"name\": \"zstd\", \"configuration\": {\"level\": 23}}]", "23",
          CUBED_E_FORMAT},
+        {"[" LITTLE ", {\"name\": \"numcodecs.bz2\", \"configuration\": {\"level\": 0}}]",
+         "\"level\" is 0", CUBED_E_FORMAT},
+        {"[" LITTLE ", {\"name\": \"numcodecs.lz4\", \"configuration\": {\"acceleration\": "
+         "2147483648}}]",
+         "2147483648", CUBED_E_FORMAT},
         {"[" LITTLE ", {\"name\": \"blosc\", \"configuration\": {\"cname\": \"\"}}]", "lz4hc",
          CUBED_E_UNSUPPORTED},
         {"[" LITTLE ", {\"name\": \"blosc\", \"configuration\": {\"cname\": \"lz\"}}]", "\"lz\"",
@@ -467,11 +590,11 @@ static void test_wrong_configurations(void **state)
     assert_non_null(strstr(err.message, "lzma"));
     assert_int_equal(parse_v2("{\"level\": 1}", false, false, 8, 2, shape, &c, &err),
                      CUBED_E_FORMAT);
-    json_t *filters = json("[{\"id\": \"delta\"}]");
+    json_t *filters = json("[{\"id\": \"shuffle\"}, {\"id\": \"vlen\"}]");
     assert_int_equal(
         cb_codec_chain_parse_v2("test", false, false, filters, NULL, 8, 8, 2, shape, &c, &err),
         CUBED_E_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "delta"));
+    assert_non_null(strstr(err.message, "filter \"vlen\""));
     json_decref(filters);
 }
 
@@ -487,6 +610,12 @@ static void test_huge_chunks(void **state)
     assert_int_equal(parse_v3("[\"bytes\", \"gzip\"]", 1, 1, 2, two_gib, &c, NULL), CUBED_OK);
     assert_int_equal(parse_v3("[\"bytes\", \"gzip\"]", 1, 1, 2, four_gib, &c, NULL),
                      CUBED_E_FORMAT);
+    assert_int_equal(parse_v3("[\"bytes\", \"numcodecs.lz4\"]", 1, 1, 2, two_gib, &c, NULL),
+                     CUBED_E_FORMAT);
+    assert_int_equal(parse_v3("[\"bytes\", \"numcodecs.bz2\"]", 1, 1, 2, two_gib, &c, NULL),
+                     CUBED_OK);
+    assert_int_equal(parse_v3("[\"bytes\", \"numcodecs.bz2\"]", 1, 1, 2, four_gib, &c, NULL),
+                     CUBED_E_FORMAT);
     assert_int_equal(parse_v3("[\"bytes\", \"zstd\"]", 1, 1, 2, four_gib, &c, NULL), CUBED_OK);
     assert_true(cb_codec_chain_bound(&c) > (size_t)1 << 32);
     assert_int_equal(parse_v3("[\"bytes\"]", 1, 1, 2, absurd, &c, NULL), CUBED_E_FORMAT);
@@ -501,7 +630,8 @@ int main(void)
         cmocka_unit_test(test_gzip_of_others),    cmocka_unit_test(test_zstd_of_others),
         cmocka_unit_test(test_blosc_of_others),   cmocka_unit_test(test_v3_there_and_back),
         cmocka_unit_test(test_v2_there_and_back), cmocka_unit_test(test_wrong_configurations),
-        cmocka_unit_test(test_huge_chunks),
+        cmocka_unit_test(test_huge_chunks),       cmocka_unit_test(test_bz2_of_others),
+        cmocka_unit_test(test_lz4_of_others),     cmocka_unit_test(test_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
