@@ -53,6 +53,10 @@ CUBED_API const char *cubed_array_dim_name(const cubed_array *x, int dim);
  * elementwise operation, view, fold or rechunk keeps the first operand's when they describe the
  * values still (casts, views, rechunk) and drops them otherwise. */
 CUBED_API const char *cubed_array_attrs(const cubed_array *x);
+/* The fill value of a Zarr array of format 2, or of a view or copy of one: readers take it for
+ * "missing" wherever it stands. In x's type. false if there is none. The same arrays, and those of
+ * format 3, hand their fill value on to what they are stored in. */
+CUBED_API bool cubed_array_missing_value(const cubed_array *x, cubed_scalar *out);
 /* A new array that differs in its attributes / dimension names only. `json` must be an object;
  * names[ndim] may hold NULLs. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_with_attrs(cubed_array *x, const char *json,

@@ -148,6 +148,11 @@ static cubed_status set_attrs(cubed_array **x, json_t *attrs, bool packed, cubed
     return CUBED_OK;
 }
 
+static bool is_nan(cubed_dtype dtype, const cubed_scalar *v)
+{
+    return (dtype == CUBED_FLOAT32 && isnan(v->f32)) || (dtype == CUBED_FLOAT64 && isnan(v->f64));
+}
+
 cubed_status cf_decode(cubed_array **x, cubed_error *err)
 {
     cubed_dtype from = cubed_array_dtype(*x);
@@ -155,17 +160,23 @@ cubed_status cf_decode(cubed_array **x, cubed_error *err)
     double scale = 1, offset = 0;
     if (kind == CUBED_KIND_BOOL || kind == CUBED_KIND_COMPLEX) return CUBED_OK;
     json_t *attrs = json_loads(cubed_array_attrs(*x), 0, NULL);
+    /* Integers beyond int64, of an attribute that nobody asks for perhaps. */
+    if (!attrs) attrs = json_loads(cubed_array_attrs(*x), JSON_DECODE_INT_AS_REAL, NULL);
     bool scaled = get_number(attrs, "scale_factor", &scale);
     bool shifted = get_number(attrs, "add_offset", &offset);
     const json_t *fill = json_object_get(attrs, "_FillValue");
     const json_t *missing = json_object_get(attrs, "missing_value");
     cubed_array *y = NULL;
     cubed_status st = CUBED_OK;
-    if (!scaled && !shifted && !fill && !missing) goto out;
+    cubed_scalar own;
+    /* What Xarray takes for _FillValue in format 2, unless the attributes have one. */
+    bool has_own = !fill && cubed_array_missing_value(*x, &own) && !is_nan(from, &own);
+    if (!scaled && !shifted && !fill && !missing && !has_own) goto out;
     bool keep = from == CUBED_FLOAT32 && !scaled && !shifted;
     st = cubed_astype(*x, keep ? from : CUBED_FLOAT64, &y, err);
     if (st == CUBED_OK) st = mask(*x, fill, &y, err);
     if (st == CUBED_OK) st = mask(*x, missing, &y, err);
+    if (st == CUBED_OK && has_own) st = mask_one(*x, &own, &y, err);
     if (st == CUBED_OK && scaled) st = with_scalar(CUBED_OP_MULTIPLY, &y, scale, err);
     if (st == CUBED_OK && shifted) st = with_scalar(CUBED_OP_ADD, &y, offset, err);
     if (st == CUBED_OK) st = set_attrs(&y, attrs, scaled || shifted, err);

@@ -112,7 +112,7 @@ static cubed_status call_pad(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"constant_values", NULL};
     int n;
-    int64_t before[CUBED_MAX_NDIM], after[CUBED_MAX_NDIM];
+    int64_t before[CUBED_MAX_NDIM] = {0}, after[CUBED_MAX_NDIM] = {0};
     expr_value v = expr_literal(EXPR_INT, 0, 0, 0);
     cubed_array *x;
     cubed_scalar s;

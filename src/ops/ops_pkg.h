@@ -9,6 +9,8 @@
 CUBED_MUST_CHECK cubed_status cb_op_view(cubed_array *x, const cb_map *map, const cb_grid *grid,
                                          const char *const *names, cubed_array **out,
                                          cubed_error *err);
+/* n has values of x only: its fill value is x's. */
+void cb_op_keep_fill(const cubed_array *x, cb_node *n);
 CUBED_MUST_CHECK cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cubed_array **out,
                                          cubed_error *err);
 /* A 0-d constant. */

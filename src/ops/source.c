@@ -23,7 +23,10 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
                  .dtype = m->dtype,
                  .url = url,
                  .attrs = m->attrs,
-                 .zarr_format = m->format};
+                 .zarr_format = m->format,
+                 .has_fill = m->format == 2 ? !m->fill_is_null : !cb_zarr_fill_is_zero(m),
+                 .fill_is_missing = m->format == 2 && !m->fill_is_null,
+                 .fill = m->fill};
     n.grid = cb_grid_regular(m->ndim, m->shape, m->chunk);
     memcpy(n.dim_names, m->dim_names, sizeof n.dim_names);
     CB_GO(cb_graph_add(ctx, &n, NULL, out, err));
@@ -114,12 +117,20 @@ cubed_status cb_op_scalar(cubed_context *ctx, cubed_dtype dtype, double value, c
     return cubed_array_full(ctx, dtype, 0, NULL, NULL, &cast, out, err);
 }
 
+void cb_op_keep_fill(const cubed_array *x, cb_node *n)
+{
+    n->has_fill = x->node.has_fill;
+    n->fill_is_missing = x->node.fill_is_missing;
+    n->fill = x->node.fill;
+}
+
 static cubed_status same_values(cubed_array *x, const char *attrs, const char *const *names,
                                 cubed_array **out, cubed_error *err)
 {
     cb_node n = cb_graph_like(x, CB_NODE_VIEW, x->node.dtype);
     n.map = cb_map_identity(x->node.grid.ndim);
     n.attrs = attrs;
+    cb_op_keep_fill(x, &n);
     if (names) memcpy(n.dim_names, names, (size_t)n.grid.ndim * sizeof *names);
     return cb_graph_add(x->ctx, &n, &x, out, err);
 }
@@ -146,6 +157,7 @@ cubed_status cubed_rechunk(cubed_array *x, const int64_t *chunks, cubed_array **
 {
     cb_node n = cb_graph_like(x, CB_NODE_COPY, x->node.dtype);
     n.attrs = x->node.attrs;
+    cb_op_keep_fill(x, &n);
     CB_TRY(make_grid("rechunk", n.dtype, n.grid.ndim, x->shape, chunks, &n.grid, err));
     return cb_graph_add(x->ctx, &n, &x, out, err);
 }

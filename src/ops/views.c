@@ -13,6 +13,7 @@ cubed_status cb_op_view(cubed_array *x, const cb_map *map, const cb_grid *grid,
                  .ninputs = 1,
                  .map = *map,
                  .attrs = x->node.attrs};
+    cb_op_keep_fill(x, &n);
     memcpy(n.dim_names, names, (size_t)grid->ndim * sizeof *names);
     cubed_array *in = x;
     if (x->node.kind == CB_NODE_VIEW) {

@@ -62,6 +62,7 @@ static cubed_status add_node(cubed_plan *p, numbering *m, const cubed_array *x, 
     if (!n.inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     for (int i = 0; i < n.ninputs; i++) n.inputs[i] = number_of(m, x->in[i]);
     n.attrs = NULL; /* only targets carry them */
+    n.has_fill = n.fill_is_missing = false;
     memset(n.dim_names, 0, sizeof n.dim_names);
     CB_TRY(cb_ir_add(&p->ir, &n, &index, err));
     return put(m, x, index) ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
@@ -129,6 +130,8 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     n.zarr_format = t->zarr_format;
     n.codecs = t->codecs;
     n.attrs = x->node.attrs;
+    n.has_fill = x->node.has_fill;
+    n.fill = x->node.fill;
     n.overwrite = t->overwrite;
     n.to_memory = !t->url;
     n.result = t->url ? NULL : t->data;

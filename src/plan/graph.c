@@ -174,4 +174,10 @@ const char *cubed_array_dim_name(const cubed_array *x, int dim)
 {
     return dim < 0 || dim >= x->node.grid.ndim ? NULL : x->node.dim_names[dim];
 }
+bool cubed_array_missing_value(const cubed_array *x, cubed_scalar *out)
+{
+    if (x->node.fill_is_missing) *out = x->node.fill;
+    return x->node.fill_is_missing;
+}
+
 const char *cubed_array_attrs(const cubed_array *x) { return x->node.attrs ? x->node.attrs : "{}"; }

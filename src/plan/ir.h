@@ -48,6 +48,10 @@ typedef struct cb_node {
     const char *attrs;  /* JSON text, NULL: none */
     const char *dim_names[CUBED_MAX_NDIM];
     bool overwrite;
+    /* Of a Zarr array, and of views and copies of it: what its metadata has for chunks that are not
+     * there, and whether that means "missing" wherever it stands, as it does in format 2. */
+    bool has_fill, fill_is_missing;
+    cubed_scalar fill;
 
     const void *data;                /* MEMORY: element 0 */
     bool to_memory;                  /* a result in the caller's memory */

@@ -101,7 +101,9 @@ static cubed_status plan_target(cubed_plan *p, int i, cubed_error *err)
         m->dim_names[d] = n->dim_names[d];
     }
     m->attrs = n->attrs;
+    if (n->has_fill) m->fill = n->fill;
     cubed_status st = cb_zarr_meta_defaults(m, n->codecs, err);
+    if (n->has_fill) m->fill_is_null = false;
     cb_codec_chain_fix(&m->codecs);
     return st == CUBED_OK ? st : cb_context(err, st, "%s", n->url);
 }

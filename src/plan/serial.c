@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "plan/plan.h"
 
-#define PLAN_VERSION 1
+#define PLAN_VERSION 2
 #define HEADER_BYTES 16
 /* Memory sources up to this size travel in the plan. */
 #define EMBED_BYTES ((size_t)64 << 10)
@@ -131,6 +131,8 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_err
         put_u(b, (uint64_t)n->zarr_format);
         put_string(b, n->codecs);
         put_string(b, n->attrs);
+        put_u(b, n->has_fill);
+        if (n->has_fill) cb_buf_put(b, n->fill.bytes, sizeof n->fill.bytes);
         for (int d = 0; d < n->grid.ndim; d++) put_string(b, n->dim_names[d]);
     }
     return CUBED_OK;
@@ -350,6 +352,9 @@ static void get_node(reader *r, int index, cb_node *n)
         n->zarr_format = get_n(r, 4);
         n->codecs = get_string(r);
         n->attrs = get_string(r);
+        n->has_fill = get_n(r, 2) == 1;
+        const void *fill = n->has_fill ? get_bytes(r, sizeof n->fill.bytes) : NULL;
+        if (fill) memcpy(n->fill.bytes, fill, sizeof n->fill.bytes);
         for (int d = 0; d < n->grid.ndim && !r->bad; d++) n->dim_names[d] = get_string(r);
     }
 }

@@ -183,7 +183,7 @@ cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error *err)
     return st;
 }
 
-static bool fill_is_zero(const cb_zarr_meta *m)
+bool cb_zarr_fill_is_zero(const cb_zarr_meta *m)
 {
     size_t item = cubed_dtype_size(m->dtype);
     for (size_t i = 0; i < item; i++) {
@@ -222,7 +222,7 @@ cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const char *codecs_json, cub
     m->separator = m->format == 2 ? '.' : '/';
     m->big_endian = m->order_f = false;
     /* Xarray takes format 2's fill value for "missing": zeros must stay zeros. */
-    m->fill_is_null = m->format == 2 && fill_is_zero(m);
+    m->fill_is_null = m->format == 2 && cb_zarr_fill_is_zero(m);
     if (!m->attrs) m->attrs = "{}";
     CB_TRY(check_texts(m, err));
     if (!codecs_json) codecs_json = m->format == 3 ? v3_default : v2_default;
@@ -281,7 +281,7 @@ static void fill_chunk(const cb_zarr_meta *m, void *dst)
 {
     size_t item = cubed_dtype_size(m->dtype), n = m->codecs.chunk_bytes;
     char *d = dst;
-    if (fill_is_zero(m)) {
+    if (cb_zarr_fill_is_zero(m)) {
         memset(d, 0, n);
         return;
     }

@@ -64,6 +64,8 @@ const char *cb_zarr_path(const cb_zarr_array *z);
  * "missing" to many readers. The attributes must be an object. */
 CUBED_MUST_CHECK cubed_status cb_zarr_meta_defaults(cb_zarr_meta *meta, const char *codecs_json,
                                                     cubed_error *err);
+/* Whether the fill value has no bit set. */
+bool cb_zarr_fill_is_zero(const cb_zarr_meta *meta);
 /* Memory that reading (writing) one chunk takes from the arena beside the decoded chunk itself. */
 cb_need cb_zarr_read_need(const cb_zarr_meta *meta);
 cb_need cb_zarr_write_need(const cb_zarr_meta *meta);

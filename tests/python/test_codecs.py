@@ -67,8 +67,17 @@ def test_write(tmp_path, zarr_format):
         dst = tmp_path / f"d{k}"
         check(
             run(
-                "rechunk", tmp_path / "x", dst, "--chunks", "32,60", "--codecs", codecs,
-                "--format", zarr_format, "--progress", "none",
+                "rechunk",
+                tmp_path / "x",
+                dst,
+                "--chunks",
+                "32,60",
+                "--codecs",
+                codecs,
+                "--format",
+                zarr_format,
+                "--progress",
+                "none",
             )
         )
         np.testing.assert_array_equal(zarr.open_array(dst)[...], x)
