@@ -20,6 +20,8 @@ typedef struct cli_verb {
 int cmd_info(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
 int cmd_rechunk(int argc, char **argv);
+int cmd_copy(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 
@@ -100,6 +102,11 @@ void cli_catch_signals(void);
  * Returns an exit code; *ran says whether results exist. `stats` may be NULL. */
 int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *targets, int ntargets,
                 const cli_common *c, bool *ran, cubed_run_stats *stats, cubed_plan_info *info);
+/* Runs a plan as the options say. */
+cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,
+                          cubed_error *err);
+/* The bytes of a whole file, to be freed with cli_free; an errno, 0 if it went well. */
+int cli_read_file(const char *file, void **data, size_t *size);
 /* A context for --isa. Returns an exit code. */
 int cli_context(const char *verb, const cli_common *c, cubed_context **out);
 

@@ -8,6 +8,13 @@
 
 enum { KEY_CHUNKS = CLI_OWN_KEY, KEY_FORMAT, KEY_CODECS };
 
+/* What the two verbs have in common. */
+typedef struct verb {
+    const char *name;
+    bool needs_chunks;
+    cli_usage usage;
+} verb;
+
 static const cli_option own[] = {
     {"chunks", "SPEC", "time=100,lat=-1 by dimension, or 100,-1 by position; -1: the whole axis",
      KEY_CHUNKS},
@@ -15,17 +22,32 @@ static const cli_option own[] = {
     {"codecs", "JSON", "v3 codec list or v2 compressor (default zstd, level 1)", KEY_CODECS},
     {NULL, NULL, NULL, 0}};
 
-static const cli_usage usage = {
-    .synopsis = "rechunk SRC DST --chunks SPEC [options]",
-    .text =
-        "Stores an array, or every array of a group, with other chunks. Values, dimension names "
-        "and\nattributes are kept. In a group, SPEC goes by dimension names, and axes that it "
-        "does not name\nkeep their chunks.",
-    .examples = "  cubed rechunk era5.zarr::t2m t2m-series.zarr --chunks time=-1,lat=10,lon=10 \\\n"
-                "      --allowed-mem 2GB\n"
-                "  cubed rechunk era5.zarr::t2m x.zarr --chunks -1,10,10 --plan\n",
-    .own = own,
-    .common = true};
+static const verb rechunk_verb = {
+    "rechunk",
+    true,
+    {.synopsis = "rechunk SRC DST --chunks SPEC [options]",
+     .text =
+         "Stores an array, or every array of a group, with other chunks. Values, dimension names "
+         "and\nattributes are kept. In a group, SPEC goes by dimension names, and axes that it "
+         "does not name\nkeep their chunks.",
+     .examples =
+         "  cubed rechunk era5.zarr::t2m t2m-series.zarr --chunks time=-1,lat=10,lon=10 \\\n"
+         "      --allowed-mem 2GB\n"
+         "  cubed rechunk era5.zarr::t2m x.zarr --chunks -1,10,10 --plan\n",
+     .own = own,
+     .common = true}};
+
+static const verb copy_verb = {
+    "copy",
+    false,
+    {.synopsis = "copy SRC DST [options]",
+     .text =
+         "Stores an array, or a whole group, somewhere else, or in another format, or with other "
+         "codecs.\nValues, chunks, dimension names, attributes and fill values are kept.",
+     .examples = "  cubed copy era5.zarr era5-v3.zarr --format 3\n"
+                 "  cubed copy era5.zarr::t2m t2m.zarr --chunks time=744 --overwrite\n",
+     .own = own,
+     .common = true}};
 
 typedef struct chunk_spec {
     int n;
@@ -59,6 +81,7 @@ static bool parse_spec(const char *text, chunk_spec *s)
 }
 
 typedef struct job {
+    const verb *verb;
     cubed_context *ctx;
     const chunk_spec *spec;
     const char *src, *dst;
@@ -81,7 +104,7 @@ static cubed_status chunks_of(job *j, const cubed_array *x, const char *url, int
                               cubed_error *err)
 {
     int ndim = cubed_array_ndim(x);
-    if (!j->spec->named && j->spec->n != ndim) {
+    if (j->spec->n && !j->spec->named && j->spec->n != ndim) {
         err->status = CUBED_E_ARG;
         snprintf(err->message, sizeof err->message,
                  "--chunks has %d lengths for the %d dimensions of %s%s", j->spec->n, ndim, url,
@@ -90,7 +113,8 @@ static cubed_status chunks_of(job *j, const cubed_array *x, const char *url, int
     }
     for (int d = 0; d < ndim; d++) {
         const char *name = cubed_array_dim_name(x, d);
-        chunks[d] = j->spec->named ? cubed_array_chunks(x)[d] : j->spec->part[d].length;
+        bool own_chunks = j->spec->named || !j->spec->n;
+        chunks[d] = own_chunks ? cubed_array_chunks(x)[d] : j->spec->part[d].length;
         for (int k = 0; k < j->spec->n && j->spec->named; k++) {
             if (!name || strcmp(name, j->spec->part[k].dim) != 0) continue;
             chunks[d] = j->spec->part[k].length;
@@ -148,13 +172,13 @@ static int run(job *j, const cli_common *c, const char *codecs)
 {
     cubed_error err = CUBED_ERROR_INIT;
     if (cubed_zarr_walk(j->ctx, j->src, add_entry, j, &err) != CUBED_OK)
-        return cli_report("rechunk", &err);
+        return cli_report(j->verb->name, &err);
     for (int k = 0; k < j->spec->n && j->spec->named; k++) {
         if (!j->used[k])
-            return cli_usage_error("rechunk", "--chunks: no array of %s has a dimension \"%s\"",
+            return cli_usage_error(j->verb->name, "--chunks: no array of %s has a dimension \"%s\"",
                                    j->src, j->spec->part[k].dim);
     }
-    if (j->n == 0) return cli_usage_error("rechunk", "there is no array at %s", j->src);
+    if (j->n == 0) return cli_usage_error(j->verb->name, "there is no array at %s", j->src);
     cubed_target *targets = cli_alloc((size_t)j->n * sizeof *targets);
     for (int i = 0; i < j->n; i++)
         targets[i] = (cubed_target){.array = j->item[i].array,
@@ -165,12 +189,12 @@ static int run(job *j, const cli_common *c, const char *codecs)
     bool ran;
     cubed_run_stats stats;
     cubed_plan_info info;
-    int code = cli_execute("rechunk", j->ctx, targets, j->n, c, &ran, &stats, &info);
+    int code = cli_execute(j->verb->name, j->ctx, targets, j->n, c, &ran, &stats, &info);
     cli_free(targets);
     for (int i = 0; i < j->ngroups && ran; i++) {
         if (cubed_zarr_make_group(j->ctx, j->group[i].url, j->group[i].format, j->group[i].attrs,
                                   false, &err) != CUBED_OK)
-            return cli_report("rechunk", &err);
+            return cli_report(j->verb->name, &err);
     }
     if (ran && c->json) {
         json_t *o = json_object(), *urls = json_array();
@@ -193,18 +217,18 @@ static int run(job *j, const cli_common *c, const char *codecs)
     return code;
 }
 
-int cmd_rechunk(int argc, char **argv)
+static int store_again(const verb *v, int argc, char **argv)
 {
     cli_common common = CLI_COMMON_INIT;
     chunk_spec spec = {.n = 0};
-    job j = {.spec = &spec};
+    job j = {.verb = v, .spec = &spec};
     const char *codecs = NULL;
     int key;
-    while ((key = cli_next_option(argc, argv, &usage, &common)) != -1) {
+    while ((key = cli_next_option(argc, argv, &v->usage, &common)) != -1) {
         switch (key) {
         case KEY_CHUNKS:
             if (spec.n || !parse_spec(optarg, &spec))
-                return cli_usage_error("rechunk",
+                return cli_usage_error(v->name,
                                        "--chunks \"%s\": expected lengths (>= 1, or -1) by "
                                        "position or name=length, once",
                                        optarg);
@@ -212,18 +236,18 @@ int cmd_rechunk(int argc, char **argv)
         case KEY_CODECS: codecs = optarg; break;
         case KEY_FORMAT:
             if (strcmp(optarg, "2") != 0 && strcmp(optarg, "3") != 0)
-                return cli_usage_error("rechunk", "--format \"%s\": expected 2 or 3", optarg);
+                return cli_usage_error(v->name, "--format \"%s\": expected 2 or 3", optarg);
             j.format = optarg[0] - '0';
             break;
         default: break;
         }
     }
     if (argc - optind != 2)
-        return cli_usage_error("rechunk", "expected SRC and DST, got %d arguments", argc - optind);
-    if (!spec.n) return cli_usage_error("rechunk", "--chunks is missing");
+        return cli_usage_error(v->name, "expected SRC and DST, got %d arguments", argc - optind);
+    if (!spec.n && v->needs_chunks) return cli_usage_error(v->name, "--chunks is missing");
     j.src = argv[optind];
     j.dst = argv[optind + 1];
-    int code = cli_context("rechunk", &common, &j.ctx);
+    int code = cli_context(v->name, &common, &j.ctx);
     if (code == EXIT_SUCCESS) code = run(&j, &common, codecs);
     for (int i = 0; i < j.n; i++) {
         cubed_array_unref(j.item[i].array);
@@ -239,3 +263,7 @@ int cmd_rechunk(int argc, char **argv)
     cubed_context_unref(j.ctx);
     return code;
 }
+
+int cmd_rechunk(int argc, char **argv) { return store_again(&rechunk_verb, argc, argv); }
+
+int cmd_copy(int argc, char **argv) { return store_again(&copy_verb, argc, argv); }

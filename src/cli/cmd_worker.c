@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,25 +23,6 @@ static const cli_usage usage = {
                 "      --work-dir /scratch/me --save-plan p.cubed\n"
                 "  cubed worker p.cubed 0 0:10 --prepare\n  cubed worker p.cubed 0 10:20\n",
     .own = own};
-
-static bool read_file(const char *file, void **data, size_t *size)
-{
-    FILE *f = fopen(file, "rb");
-    char part[65536];
-    size_t n;
-    *data = NULL;
-    *size = 0;
-    if (!f) return false;
-    while ((n = fread(part, 1, sizeof part, f)) > 0) {
-        *data = cli_resize(*data, *size + n);
-        memcpy((char *)*data + *size, part, n);
-        *size += n;
-    }
-    bool ok = !ferror(f);
-    fclose(f);
-    if (!ok) cli_free(*data);
-    return ok;
-}
 
 static bool parse_range(const char *text, int64_t *first, int64_t *last)
 {
@@ -100,8 +80,9 @@ int cmd_worker(int argc, char **argv)
     void *data = NULL;
     size_t size = 0;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!read_file(argv[optind], &data, &size)) {
-        fprintf(stderr, "cubed worker: cannot read %s: %s\n", argv[optind], strerror(errno));
+    int e = cli_read_file(argv[optind], &data, &size);
+    if (e) {
+        fprintf(stderr, "cubed worker: cannot read %s: %s\n", argv[optind], strerror(e));
         return EXIT_FAILURE;
     }
     cubed_context *ctx = NULL;

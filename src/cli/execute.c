@@ -124,8 +124,8 @@ static cubed_status own_path(char path[PATH_MAX], cubed_error *err)
     return CUBED_OK;
 }
 
-static cubed_status run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,
-                             cubed_error *err)
+cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,
+                          cubed_error *err)
 {
     cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
     FILE *events = NULL;
@@ -190,7 +190,7 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
     if (c->plan_svg && !cli_draw_plan(c->plan_svg, plan, &err)) st = err.status;
     if (st == CUBED_OK && c->save_plan) st = save_plan(plan, c->save_plan, &err);
     if (st == CUBED_OK && !dry) {
-        st = run_plan(plan, c, stats, &err);
+        st = cli_run_plan(plan, c, stats, &err);
         *ran = st == CUBED_OK;
         unfinished = st == CUBED_E_CANCELLED || st == CUBED_E_IO;
     }

@@ -8,6 +8,8 @@ static const cli_verb verbs[] = {
     {"info", "show what a Zarr store holds", cmd_info},
     {"eval", "evaluate expressions over arrays", cmd_eval},
     {"rechunk", "store arrays with other chunks", cmd_rechunk},
+    {"copy", "store arrays elsewhere, or in another format", cmd_copy},
+    {"run", "run a saved plan", cmd_run},
     {"worker", "run tasks of a saved plan", cmd_worker},
     {"demo", "run a workload on made-up data", cmd_demo},
 };

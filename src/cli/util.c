@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,25 @@ char *cli_temp_name(const char *name)
 {
     const char *base = getenv("TMPDIR");
     return cli_printf("%s/%s", base && *base ? base : "/tmp", name);
+}
+
+int cli_read_file(const char *file, void **data, size_t *size)
+{
+    FILE *f = fopen(file, "rb");
+    char part[65536];
+    size_t n;
+    *data = NULL;
+    *size = 0;
+    if (!f) return errno;
+    while ((n = fread(part, 1, sizeof part, f)) > 0) {
+        *data = cli_resize(*data, *size + n);
+        memcpy((char *)*data + *size, part, n);
+        *size += n;
+    }
+    int e = ferror(f) ? EIO : 0;
+    fclose(f);
+    if (e) cli_free(*data);
+    return e;
 }
 
 bool cli_parse_bytes(const char *text, uint64_t *out)

@@ -1,0 +1,71 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "values.h"
+
+static const cli_usage usage = {
+    .synopsis = "run PLAN [options]",
+    .text =
+        "Runs a plan that --save-plan wrote, whole. Its limits, work directory and targets are in "
+        "the plan;\nof the options below those about running count: --executor, --retries, "
+        "--resume, --progress,\n--events, --json, --isa.",
+    .examples =
+        "  cubed rechunk a.zarr b.zarr --chunks -1,10 --work-dir /scratch/me --save-plan p.cubed\n"
+        "  cubed run p.cubed --executor processes\n",
+    .own = NULL,
+    .common = true};
+
+static void report(const cubed_plan *plan, const cubed_run_stats *stats, bool json)
+{
+    cubed_plan_info info;
+    cubed_plan_get_info(plan, &info);
+    if (json) {
+        json_t *o = json_object();
+        json_object_set_new(o, "_run", values_run_json(stats, &info));
+        json_dumpf(o, stdout, JSON_REAL_PRECISION(17));
+        putchar('\n');
+        json_decref(o);
+        return;
+    }
+    char mem[32], projected[32];
+    printf("%" PRId64 " tasks in %.2f s, task memory %s of %s projected\n", stats->num_tasks,
+           stats->seconds, cli_format_bytes((double)stats->measured_mem, mem),
+           cli_format_bytes((double)stats->projected_mem, projected));
+}
+
+int cmd_run(int argc, char **argv)
+{
+    cli_common c = CLI_COMMON_INIT;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_context *ctx = NULL;
+    cubed_plan *plan = NULL;
+    cubed_run_stats stats;
+    void *data;
+    size_t size;
+    while (cli_next_option(argc, argv, &usage, &c) != -1) continue;
+    if (argc - optind != 1)
+        return cli_usage_error("run", "expected PLAN, got %d arguments", argc - optind);
+    int e = cli_read_file(argv[optind], &data, &size);
+    if (e) {
+        fprintf(stderr, "cubed run: cannot read %s: %s\n", argv[optind], strerror(e));
+        return EXIT_FAILURE;
+    }
+    int code = cli_context("run", &c, &ctx);
+    if (code == EXIT_SUCCESS) {
+        cli_catch_signals();
+        /* Its intermediates lie in a directory that was named: they may wait there. */
+        c.work_dir = "";
+        cubed_status st = cubed_plan_load(ctx, data, size, &plan, &err);
+        if (st == CUBED_OK) st = cli_run_plan(plan, &c, &stats, &err);
+        if (st == CUBED_OK)
+            report(plan, &stats, c.json);
+        else
+            code = cli_report("run", &err);
+    }
+    cubed_plan_unref(plan);
+    cubed_context_unref(ctx);
+    cli_free(data);
+    return code;
+}
