@@ -108,6 +108,17 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_serve(cubed_context *ctx, i
                                                            const volatile int *cancel,
                                                            cubed_error *err);
 
+/* Told of everything that is removed: a path in the store, and whether it holds intermediates (else:
+ * chunks of an array that was never finished). */
+typedef void (*cubed_clean_fn)(void *ctx, const char *path, bool intermediates);
+/* Removes what runs that were killed or kept it (CUBED_KEEP_*) left below `url`, a target's STORE or
+ * STORE::PATH or a work directory: what lies beside a mark, and no more. Arrays that are whole, and
+ * whatever else has metadata, stay. Not while a run is writing there. `dry_run`: only tells. `fn` may
+ * be NULL. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_clean(cubed_context *ctx, const char *url,
+                                                    bool dry_run, cubed_clean_fn fn, void *fn_ctx,
+                                                    cubed_error *err);
+
 #ifdef __cplusplus
 }
 #endif

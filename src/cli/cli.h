@@ -22,6 +22,7 @@ int cmd_eval(int argc, char **argv);
 int cmd_rechunk(int argc, char **argv);
 int cmd_copy(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_clean(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 

@@ -10,6 +10,7 @@ static const cli_verb verbs[] = {
     {"rechunk", "store arrays with other chunks", cmd_rechunk},
     {"copy", "store arrays elsewhere, or in another format", cmd_copy},
     {"run", "run a saved plan", cmd_run},
+    {"clean", "remove what killed runs left", cmd_clean},
     {"worker", "run tasks of a saved plan", cmd_worker},
     {"demo", "run a workload on made-up data", cmd_demo},
 };

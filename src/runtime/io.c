@@ -77,7 +77,9 @@ static cubed_status open_work(cb_io *io, cubed_error *err)
                        "has for them, and there is no work directory to put them in: name one, or "
                        "allow more memory",
                        io->plan->tier_budget);
-    return cb_store_open(&io->plan->ctx->alloc, io->plan->work_dir, &io->work, err);
+    CB_TRY(cb_store_open(&io->plan->ctx->alloc, io->plan->work_dir, &io->work, err));
+    /* By its mark a folder of intermediates is known as such when the run has been killed. */
+    return drives(io) ? cb_zarr_put_mark(io->work, io->prefix, io->prefix, err) : CUBED_OK;
 }
 
 static cubed_status open_nodes(cb_io *io, bool resume, cubed_error *err)

@@ -7,6 +7,8 @@
 /* Not a key of Zarr: readers pass over it, and so does the counting of chunks. */
 #define MARK ".cubed-run"
 
+bool cb_zarr_is_mark(const char *name) { return strcmp(name, MARK) == 0; }
+
 cubed_status cb_zarr_put_mark(cubed_store *store, const char *path, const char *id,
                               cubed_error *err)
 {

@@ -54,6 +54,8 @@ CUBED_MUST_CHECK cubed_status cb_zarr_get_mark(cubed_store *store, const char *p
                                                char id[CB_ZARR_MARK_CAP], cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_zarr_del_mark(cubed_store *store, const char *path,
                                                cubed_error *err);
+/* Whether the last part of a key is a mark's. */
+bool cb_zarr_is_mark(const char *name);
 void cb_zarr_close(cb_zarr_array *z);
 const cb_zarr_meta *cb_zarr_get_meta(const cb_zarr_array *z);
 const char *cb_zarr_path(const cb_zarr_array *z);

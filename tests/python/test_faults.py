@@ -67,6 +67,25 @@ def kill(pid: int) -> bool:
     return True
 
 
+def test_clean_removes_leftovers_and_nothing_else(job):
+    whole = job.out.parent / "whole.zarr"
+    zarr.create_array(whole, shape=(4,), chunks=(2,), dtype="i4")[...] = 1
+    (whole / ".cubed-run").write_text("0" * 32)  # killed while it finished
+    with job.started("--no-optimize", "--allowed-mem", "20MB", "--reserved-mem", "1MB") as process:
+        process.kill()
+        process.wait(timeout=30)
+    assert job.chunks()
+    told = check(run("clean", job.out.parent, "--dry-run"))
+    assert "would remove an unfinished array" in told.out
+    assert job.chunks()
+    check(run("clean", job.out, job.work, whole))
+    assert not job.chunks()
+    assert not list(job.work.rglob("*/*"))
+    np.testing.assert_array_equal(zarr.open_array(whole, mode="r")[...], 1)
+    assert not (whole / ".cubed-run").exists()
+    assert "nothing is left over" in check(run("clean", job.out.parent)).out
+
+
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     path = tmp_path_factory.mktemp("source") / "x.zarr"

@@ -1,0 +1,53 @@
+#include <stdlib.h>
+
+#include "cli.h"
+
+enum { KEY_DRY_RUN = CLI_OWN_KEY };
+
+static const cli_option own[] = {{"dry-run", NULL, "only say what would be removed", KEY_DRY_RUN},
+                                 {NULL, NULL, NULL, 0}};
+
+static const cli_usage usage = {
+    .synopsis = "clean PLACE... [--dry-run]",
+    .text =
+        "Removes what runs that were interrupted or killed left: chunks of arrays that were never "
+        "finished,\nand intermediates. PLACE is a store that results went to (STORE or "
+        "STORE::PATH), or a work\ndirectory. Arrays that are whole stay. Not while a run is "
+        "writing there; runs whose\nleftovers are removed cannot be resumed.",
+    .examples =
+        "  cubed clean out.zarr /scratch/me --dry-run\n  cubed clean out.zarr /scratch/me\n",
+    .own = own};
+
+typedef struct told {
+    const char *place;
+    bool dry_run;
+    int n;
+} told;
+
+static void tell(void *ctx, const char *path, bool intermediates)
+{
+    told *t = ctx;
+    t->n++;
+    printf("%s %s of %s%s%s\n", t->dry_run ? "would remove" : "removed",
+           intermediates ? "intermediates" : "an unfinished array", t->place, *path ? ": " : "",
+           path);
+}
+
+int cmd_clean(int argc, char **argv)
+{
+    told t = {.n = 0};
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_context *ctx;
+    const cli_common c = CLI_COMMON_INIT;
+    while (cli_next_option(argc, argv, &usage, NULL) != -1) t.dry_run = true;
+    if (optind == argc) return cli_usage_error("clean", "expected a PLACE");
+    int code = cli_context("clean", &c, &ctx);
+    for (; optind < argc && code == EXIT_SUCCESS; optind++) {
+        t.place = argv[optind];
+        if (cubed_clean(ctx, t.place, t.dry_run, tell, &t, &err) != CUBED_OK)
+            code = cli_report("clean", &err);
+    }
+    if (code == EXIT_SUCCESS && t.n == 0) puts("nothing is left over");
+    cubed_context_unref(ctx);
+    return code;
+}
