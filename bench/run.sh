@@ -2,7 +2,7 @@
 # Benchmarks, each beside the machine's limit in the same run. Prints ratios; never part of CI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-libs=$(pkg-config --libs blosc libzstd zlib jansson sleef)
+libs="$(pkg-config --libs blosc libzstd zlib liblz4 jansson sleef) -lbz2"
 workers=$(nproc)
 
 echo "== in memory: share of streaming bandwidth"

@@ -150,6 +150,16 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_reduce(cubed_fold fold, cubed_arra
                                                      const cubed_fold_options *options,
                                                      cubed_array **out, cubed_error *err);
 
+/* The same over the elements that are not NaN, as NumPy's nansum, nanmax and so on: sums over nothing
+ * are 0, products 1, everything else NaN. Not all and any. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_nan_reduce(cubed_fold fold, cubed_array *x,
+                                                         const cubed_fold_options *options,
+                                                         cubed_array **out, cubed_error *err);
+/* int64: how many elements are not 0. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_count_nonzero(cubed_array *x,
+                                                            const cubed_fold_options *options,
+                                                            cubed_array **out, cubed_error *err);
+
 /* --- Views: move no data, always fuse ----------------------------------------------------------- */
 
 /* One axis of a slice, already resolved: element k of the result is start + k*step, 0 <= k < len.

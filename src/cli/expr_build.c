@@ -301,7 +301,30 @@ static cubed_status call_op(expr_builder *b, const expr *e, cubed_op op, int ari
     return st;
 }
 
-static cubed_status call_fold(expr_builder *b, const expr *e, cubed_fold fold, value *out)
+/* A reduction by its name: "mean", "nanmean", "count_nonzero". */
+typedef struct reduction {
+    cubed_fold fold;
+    bool nan, count;
+} reduction;
+
+static bool find_reduction(const char *name, reduction *r)
+{
+    *r = (reduction){.nan = strncmp(name, "nan", 3) == 0,
+                     .count = strcmp(name, "count_nonzero") == 0};
+    if (r->count) return true;
+    return cubed_fold_parse(r->nan ? name + 3 : name, &r->fold) &&
+           !(r->nan && (r->fold == CUBED_FOLD_ALL || r->fold == CUBED_FOLD_ANY));
+}
+
+static cubed_status reduce(const reduction *r, cubed_array *x, const cubed_fold_options *o,
+                           cubed_array **out, cubed_error *err)
+{
+    if (r->count) return cubed_count_nonzero(x, o, out, err);
+    return r->nan ? cubed_nan_reduce(r->fold, x, o, out, err)
+                  : cubed_reduce(r->fold, x, o, out, err);
+}
+
+static cubed_status call_fold(expr_builder *b, const expr *e, const reduction *r, value *out)
 {
     static const char *const names[] = {"axis", "dim", "keepdims", "correction", "ddof", NULL};
     cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
@@ -322,13 +345,13 @@ static cubed_status call_fold(expr_builder *b, const expr *e, cubed_fold fold, v
         drop(&v);
         if (!number) return expr_reject(b, correction, "expected a number");
         o.correction = v.re;
-        if (fold != CUBED_FOLD_VAR && fold != CUBED_FOLD_STD)
+        if (r->count || (r->fold != CUBED_FOLD_VAR && r->fold != CUBED_FOLD_STD))
             return expr_reject(b, correction, "only var and std take a correction");
     }
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = expr_get_axes(b, e, n > 1 ? e->child[1] : NULL, x, &o.naxes, axes);
     if (o.naxes >= 0) o.axes = axes;
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_reduce(fold, x, &o, &out->array, b->err));
+    if (st == CUBED_OK) st = expr_located(b, e, reduce(r, x, &o, &out->array, b->err));
     cubed_array_unref(x);
     return st;
 }
@@ -464,11 +487,11 @@ static cubed_status call_view(expr_builder *b, const expr *e, int which, value *
 static cubed_status build_call(expr_builder *b, const expr *e, value *out)
 {
     cubed_op op;
-    cubed_fold fold;
+    reduction r;
     cubed_dtype dtype;
     int arity, n;
     if (cubed_op_parse(e->text, &op, &arity)) return call_op(b, e, op, arity, out);
-    if (cubed_fold_parse(e->text, &fold)) return call_fold(b, e, fold, out);
+    if (find_reduction(e->text, &r)) return call_fold(b, e, &r, out);
     if (strcmp(e->text, "concat") == 0) return call_concat(b, e, out);
     expr_function fn = expr_find_function(e->text);
     if (fn) return fn(b, e, &out->array);

@@ -85,3 +85,41 @@ def test_errors_name_what_is_wrong(source, text, message):
     result = run("eval", text, "--in", f"x={source[0]}", "--progress", "none")
     assert result.code == 1
     assert message in result.err
+
+
+def with_nans(dtype):
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(12, 9, 11))
+    if dtype.startswith("c"):
+        x = x + 1j * rng.normal(size=x.shape)
+    x[rng.random(x.shape) < 0.3] = np.nan
+    x[:, 4, 2] = np.nan
+    x[1:, 5, 3] = np.nan
+    return x.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int16"])
+def test_reductions_over_nan(tmp_path, dtype):
+    x = with_nans(dtype) if dtype != "int16" else np.arange(1188, dtype="i2").reshape(12, 9, 11)
+    zarr.create_array(tmp_path / "x", shape=x.shape, chunks=(5, 4, 11), dtype=x.dtype)[...] = x
+    real = dtype != "complex128"
+    names = ["sum", "prod", "mean"] + (["min", "max", "var", "std"] if real else [])
+    cases = [(n, a) for n in names for a in (0, (1, 2), None)]
+    text = "; ".join(f"r{i} = nan{n}(x, axis={a})" for i, (n, a) in enumerate(cases))
+    text += "; c = count_nonzero(x > 0, axis=1); v = nanvar(x, axis=0, ddof=1)" if real else ""
+    result = check(run("eval", text, "--in", f"x={tmp_path / 'x'}", "--json", "--progress", "none"))
+    got = result.arrays()
+    with np.errstate(all="ignore"), pytest.warns() if dtype[0] in "fc" else np.errstate():
+        for i, (n, a) in enumerate(cases):
+            want = getattr(np, f"nan{n}")(x.astype("f8") if dtype == "float32" else x, axis=a)
+            rtol = 2e-6 if dtype == "float32" else 1e-12
+            # Products may leave the range of float32.
+            atol = 1e-37 if dtype == "float32" else 0
+            np.testing.assert_allclose(got[f"r{i}"], want, rtol, atol, err_msg=f"{n} {a}")
+            if dtype == "float32":
+                assert got[f"r{i}"].dtype == np.float32
+        if real:
+            np.testing.assert_array_equal(got["c"], np.count_nonzero(x > 0, axis=1))
+            want = np.nanvar(x.astype("f8"), axis=0, ddof=1)
+            np.testing.assert_allclose(got["v"], want, rtol=2e-6 if dtype == "float32" else 1e-12)
+    assert result.run["measured_mem"] <= result.run["projected_mem"]
