@@ -245,6 +245,37 @@ static cubed_status call_ones(expr_builder *b, const expr *e, cubed_array **out)
     return filled(b, e, e, expr_literal(EXPR_INT, 1, 1, 0), CUBED_FLOAT64, out);
 }
 
+static cubed_status arg_reduce(expr_builder *b, const expr *e, bool largest, cubed_array **out)
+{
+    static const char *const names[] = {"axis", "dim", "keepdims", NULL};
+    int n, naxes, axes[CUBED_MAX_NDIM] = {0};
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
+    const expr *keep = expr_keyword(e, "keepdims");
+    if (keep && keep->kind != EXPR_BOOL) return expr_reject(b, keep, "expected True or False");
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_get_axes(b, e, n > 1 ? e->child[1] : NULL, x, &naxes, axes);
+    if (st == CUBED_OK && naxes > 1) st = expr_reject(b, e, "expected one axis, or none");
+    const int *axis = naxes == 1 ? axes : NULL;
+    bool keepdims = keep && keep->integer;
+    if (st == CUBED_OK)
+        st = expr_located(b, e,
+                          largest ? cubed_argmax(x, axis, keepdims, out, b->err)
+                                  : cubed_argmin(x, axis, keepdims, out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_argmin(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return arg_reduce(b, e, false, out);
+}
+
+static cubed_status call_argmax(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return arg_reduce(b, e, true, out);
+}
+
 static const struct {
     const char *name;
     expr_function fn;
@@ -252,7 +283,8 @@ static const struct {
     {"roll", call_roll},     {"stack", call_stack},       {"pad", call_pad},
     {"arange", call_arange}, {"linspace", call_linspace}, {"eye", call_eye},
     {"tril", call_tril},     {"triu", call_triu},         {"full", call_full},
-    {"zeros", call_zeros},   {"ones", call_ones},
+    {"argmin", call_argmin}, {"argmax", call_argmax},     {"zeros", call_zeros},
+    {"ones", call_ones},
 };
 
 expr_function expr_find_function(const char *name)

@@ -123,3 +123,33 @@ def test_reductions_over_nan(tmp_path, dtype):
             want = np.nanvar(x.astype("f8"), axis=0, ddof=1)
             np.testing.assert_allclose(got["v"], want, rtol=2e-6 if dtype == "float32" else 1e-12)
     assert result.run["measured_mem"] <= result.run["projected_mem"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint64", "bool"])
+def test_positions_of_extremes(tmp_path, dtype):
+    rng = np.random.default_rng(9)
+    x = rng.integers(0, 6, size=(7, 8, 9)).astype(dtype)  # with many ties
+    if dtype.startswith("f"):
+        x[rng.random(x.shape) < 0.1] = np.nan
+        x[2] = -np.inf
+    zarr.create_array(tmp_path / "x", shape=x.shape, chunks=(3, 8, 2), dtype=x.dtype)[...] = x
+    cases = [(n, a) for n in ("argmin", "argmax") for a in (0, 1, -1, None)]
+    text = "; ".join(f"r{i} = {n}(x, axis={a})" for i, (n, a) in enumerate(cases))
+    text += "; k = argmax(x, axis=1, keepdims=True)"
+    got = check(run("eval", text, "--in", f"x={tmp_path / 'x'}", "--json", "--progress", "none"))
+    for i, (n, a) in enumerate(cases):
+        want = getattr(np, n)(x, axis=a)
+        result = got.arrays()[f"r{i}"]
+        assert result.dtype == np.int64
+        np.testing.assert_array_equal(result, want, err_msg=f"{n} {a}")
+    np.testing.assert_array_equal(got.arrays()["k"], np.argmax(x, axis=1, keepdims=True))
+
+
+def test_position_in_nothing_is_an_error():
+    for text in ("argmax(zeros(0))", "argmin(zeros((3, 0)), axis=1)", "argmax(zeros((0, 2)))"):
+        result = run("eval", text)
+        assert result.code == 1
+        assert "has no elements" in result.err
+    assert (
+        check(run("eval", "argmax(zeros((0, 2)), axis=1)", "--json")).arrays()["result"].size == 0
+    )
