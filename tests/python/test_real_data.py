@@ -69,6 +69,13 @@ def test_folds_of_the_temperature(temperature, fold):
         np.testing.assert_allclose(got["result"], getattr(np, fold)(x, axis=axis), rtol=1e-12)
 
 
+def test_positions_of_the_highest_temperature(temperature):
+    x = zarr.open_group(temperature, mode="r")["t2m"][...]
+    for axis in (0, 1, 2, None):
+        got = check(run("eval", f"argmax(t2m, axis={axis})", temperature, "--json")).arrays()
+        np.testing.assert_array_equal(got["result"], np.argmax(x, axis=axis))
+
+
 def test_anomalies(temperature):
     x = zarr.open_group(temperature, mode="r")["t2m"][...]
     text = 'float64(t2m) - mean(float64(t2m), dim="time", keepdims=True)'
