@@ -57,7 +57,9 @@ static cubed_status remove_one(cubed_store *store, const char *path, bool dry_ru
     if (st == CUBED_OK) return dry_run ? CUBED_OK : cb_zarr_del_mark(store, path, err);
     if (st != CUBED_E_NOT_FOUND) return cb_fail(err, st, "cannot look at %s", path);
     if (fn) fn(fn_ctx, path, intermediates);
-    return dry_run ? CUBED_OK : cb_store_clear(store, path, err);
+    if (dry_run) return CUBED_OK;
+    return intermediates ? cb_store_clear(store, path, err)
+                         : cb_zarr_remove_unfinished(store, path, err);
 }
 
 cubed_status cubed_clean(cubed_context *ctx, const char *url, bool dry_run, cubed_clean_fn fn,

@@ -64,7 +64,7 @@ static cubed_status open_target(cb_io *io, int i, bool resume, cubed_error *err)
                        n->url);
     CB_TRY(cb_zarr_prepare(x->store, s->path, &s->meta, n->overwrite, &x->array, err));
     /* Nothing but an unfinished run is there: its grid may have chunks that this one lacks. */
-    if (*mark) CB_TRY(cb_store_clear(x->store, s->path, err));
+    if (*mark) CB_TRY(cb_zarr_remove_unfinished(x->store, s->path, err));
     return drives(io) ? cb_zarr_put_mark(x->store, s->path, io->prefix, err) : CUBED_OK;
 }
 
@@ -133,7 +133,7 @@ cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, bool resume, cb_io **
     if (st != CUBED_OK) {
         /* Nothing was written but groups and marks; what a resumed run left stays as it was. */
         io->committed = true;
-        io->keep = CUBED_KEEP_INTERMEDIATES;
+        io->keep = resume ? CUBED_KEEP_INTERMEDIATES : 0;
         for (int i = 0; drives(io) && i < plan->ir.nnodes; i++) {
             if (io->nodes[i].array && !io->nodes[i].resumed) remove_mark(io, i);
         }

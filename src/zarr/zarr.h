@@ -54,6 +54,9 @@ CUBED_MUST_CHECK cubed_status cb_zarr_get_mark(cubed_store *store, const char *p
                                                char id[CB_ZARR_MARK_CAP], cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_zarr_del_mark(cubed_store *store, const char *path,
                                                cubed_error *err);
+/* Removes the mark and every object that may be a chunk; other files stay, they may be the user's. */
+CUBED_MUST_CHECK cubed_status cb_zarr_remove_unfinished(cubed_store *store, const char *path,
+                                                        cubed_error *err);
 /* Whether the last part of a key is a mark's. */
 bool cb_zarr_is_mark(const char *name);
 void cb_zarr_close(cb_zarr_array *z);

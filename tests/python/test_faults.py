@@ -75,11 +75,13 @@ def test_clean_removes_leftovers_and_nothing_else(job):
         process.kill()
         process.wait(timeout=30)
     assert job.chunks()
+    (job.out / "notes.txt").write_text("mine")
     told = check(run("clean", job.out.parent, "--dry-run"))
     assert "would remove an unfinished array" in told.out
     assert job.chunks()
     check(run("clean", job.out, job.work, whole))
     assert not job.chunks()
+    assert (job.out / "notes.txt").read_text() == "mine"
     assert not list(job.work.rglob("*/*"))
     np.testing.assert_array_equal(zarr.open_array(whole, mode="r")[...], 1)
     assert not (whole / ".cubed-run").exists()
