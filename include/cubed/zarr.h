@@ -36,7 +36,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_walk(cubed_context *ctx, cons
                                                         cubed_zarr_info_fn fn, void *fn_ctx,
                                                         cubed_error *err);
 /* Makes an empty group at `url`, with groups above it; attrs is JSON object text or NULL. One that
- * exists is kept unless `overwrite`, which removes everything in it. */
+ * exists is kept, with `attrs` in place of its own if they are given and the format is the same, unless
+ * `overwrite`, which removes everything in it. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url,
                                                               int zarr_format, const char *attrs,
                                                               bool overwrite, cubed_error *err);
