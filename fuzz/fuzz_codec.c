@@ -33,6 +33,10 @@ static const char *const chains[] = {
     "[\"little\", \"numcodecs.lz4\"]",
     "[\"little\", {\"name\": \"numcodecs.bz2\", \"configuration\": {\"level\": 1}}]",
     "[\"little\", \"numcodecs.shuffle\", {\"name\": \"gzip\", \"configuration\": {\"level\": 1}}]",
+    "[{\"name\": \"sharding_indexed\", \"configuration\": {\"chunk_shape\": [1, 1], \"codecs\": "
+    "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, {\"name\": \"gzip\", "
+    "\"configuration\": {\"level\": 1}}], \"index_codecs\": [{\"name\": \"bytes\", "
+    "\"configuration\": {\"endian\": \"little\"}}], \"index_location\": \"start\"}}]",
 };
 static const int64_t shapes[][2] = {{1, 1}, {7, 5}, {64, 128}, {1, 1000}};
 
@@ -68,7 +72,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2) return 0;
     const int64_t *shape = shapes[data[1] % (sizeof shapes / sizeof *shapes)];
     json_t *list = codec_list(chains[data[0] % (sizeof chains / sizeof *chains)]);
-    if (cb_codec_chain_parse_v3("chains", list, 8, 4, 2, shape, &c, &err) != CUBED_OK) abort();
+    if (cb_codec_chain_parse_v3("chains", list, &(cb_codec_array){8, 4, 2, shape, NULL}, &c,
+                                &err) != CUBED_OK)
+        abort();
     json_decref(list);
     cb_codec_chain_fix(&c);
     const cubed_allocator *a = &cb_system_allocator;
@@ -83,7 +89,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(st, &err);
     if (st == CUBED_OK) {
         size_t got = 0;
-        if (cb_codec_chain_encode(&c, chunk, encoded, &got, encoding, &err) != CUBED_OK) abort();
+        if (cb_codec_chain_encode(&c, chunk, NULL, encoded, &got, encoding, &err) != CUBED_OK)
+            abort();
         if (got > cb_codec_chain_bound(&c)) abort();
         if (cb_codec_chain_decode(&c, encoded, got, again, decoding, &err) != CUBED_OK) abort();
         if (memcmp(chunk, again, c.chunk_bytes) != 0) abort();

@@ -49,7 +49,7 @@ static void print_and_reread(const cb_zarr_meta *m, cb_zone *zone)
     json_decref(fill);
     json_decref(fill2);
     require(again.separator == m->separator && again.v2_keys == m->v2_keys);
-    require(again.order_f == m->order_f && again.codecs.n == m->codecs.n);
+    require(again.order_f == m->order_f && again.codecs.all.n == m->codecs.all.n);
     require(strcmp(again.attrs, m->attrs) == 0);
     json_decref(doc);
     json_decref(zattrs);

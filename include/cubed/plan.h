@@ -19,7 +19,11 @@ typedef struct cubed_target {
     const char *codecs;    /* JSON: v3 "codecs" list; v2 compressor, or a list of filters that
                             * ends with one; NULL: zstd level 1 */
     const int64_t *chunks; /* of the Zarr array; NULL: the array's own */
-    bool overwrite;        /* replace what is at `url`; else that is CUBED_E_EXISTS */
+    /* Chunks are stored together in shards of this shape (format 3), which tasks write whole: each a
+     * multiple of the chunk, or -1 for the whole axis. NULL: every chunk is an object. */
+    const int64_t *shards;
+    bool skip_empty; /* chunks with nothing but the fill value are not stored */
+    bool overwrite;  /* replace what is at `url`; else that is CUBED_E_EXISTS */
     /* Without url: the result goes to this C-order buffer, borrowed until the plan is gone. It may
      * be NULL and given later by cubed_plan_bind_result. */
     void *data;

@@ -19,12 +19,13 @@ typedef struct cubed_zarr_info {
     cubed_dtype dtype;
     int ndim;
     const int64_t *shape;
-    const int64_t *chunks;
+    const int64_t *chunks;        /* what can be read by itself */
+    const int64_t *shards;        /* of one stored object; NULL where that is a chunk */
     const char *const *dim_names; /* ndim entries, NULLs where there is none */
     const char *codecs; /* JSON text: v3 list; v2 compressor, behind its filters in a list */
     uint64_t logical_bytes;
     uint64_t stored_bytes;
-    uint64_t chunks_present, chunks_total;
+    uint64_t chunks_present, chunks_total; /* stored objects: chunks, or shards */
 } cubed_zarr_info;
 
 typedef cubed_status (*cubed_zarr_info_fn)(void *ctx, const cubed_zarr_info *info,

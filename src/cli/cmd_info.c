@@ -58,6 +58,7 @@ static void add_json(json_t *list, const cubed_zarr_info *x)
         json_object_set_new(o, "dtype", json_string(cubed_dtype_name(x->dtype)));
         json_object_set_new(o, "shape", ints(x->ndim, x->shape));
         json_object_set_new(o, "chunks", ints(x->ndim, x->chunks));
+        json_object_set_new(o, "shards", x->shards ? ints(x->ndim, x->shards) : json_null());
         json_object_set_new(o, "dims", dims);
         json_object_set_new(o, "codecs", parsed(x->codecs));
         json_object_set_new(o, "logical_bytes", json_integer((json_int_t)x->logical_bytes));
@@ -131,6 +132,12 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
     row->cell[1] = cli_strdup(cubed_dtype_name(x->dtype));
     row->cell[2] = extents(x->ndim, x->shape, x->dim_names);
     row->cell[3] = extents(x->ndim, x->chunks, NULL);
+    if (x->shards) {
+        char *chunks = row->cell[3], *shards = extents(x->ndim, x->shards, NULL);
+        row->cell[3] = cli_printf("%s in %s", chunks, shards);
+        cli_free(chunks);
+        cli_free(shards);
+    }
     row->cell[4] = cli_printf("%" PRIu64 "/%" PRIu64, x->chunks_present, x->chunks_total);
     row->cell[5] = cli_strdup(cli_format_bytes((double)x->logical_bytes, size));
     row->cell[6] = cli_printf("%s %s", cli_format_bytes((double)x->stored_bytes, size), codecs);

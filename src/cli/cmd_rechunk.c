@@ -6,7 +6,7 @@
 #include "inputs.h"
 #include "values.h"
 
-enum { KEY_CHUNKS = CLI_OWN_KEY, KEY_FORMAT, KEY_CODECS };
+enum { KEY_CHUNKS = CLI_OWN_KEY, KEY_SHARDS, KEY_FORMAT, KEY_CODECS, KEY_SKIP_EMPTY };
 
 /* What the two verbs have in common. */
 typedef struct verb {
@@ -18,8 +18,11 @@ typedef struct verb {
 static const cli_option own[] = {
     {"chunks", "SPEC", "time=100,lat=-1 by dimension, or 100,-1 by position; -1: the whole axis",
      KEY_CHUNKS},
+    {"shards", "SPEC", "store chunks together in shards of this shape, or \"none\" (format 3)",
+     KEY_SHARDS},
     {"format", "2|3", "Zarr format of the target (default: the source's)", KEY_FORMAT},
     {"codecs", "JSON", "v3 codec list or v2 compressor (default zstd, level 1)", KEY_CODECS},
+    {"skip-empty", NULL, "do not store chunks that hold only the fill value", KEY_SKIP_EMPTY},
     {NULL, NULL, NULL, 0}};
 
 static const verb rechunk_verb = {
@@ -43,7 +46,7 @@ static const verb copy_verb = {
     {.synopsis = "copy SRC DST [options]",
      .text =
          "Stores an array, or a whole group, somewhere else, or in another format, or with other "
-         "codecs.\nValues, chunks, dimension names, attributes and fill values are kept.",
+         "codecs.\nValues, chunks, shards, dimension names, attributes and fill values are kept.",
      .examples = "  cubed copy era5.zarr era5-v3.zarr --format 3\n"
                  "  cubed copy era5.zarr::t2m t2m.zarr --chunks time=744 --overwrite\n",
      .own = own,
@@ -83,15 +86,18 @@ static bool parse_spec(const char *text, chunk_spec *s)
 typedef struct job {
     const verb *verb;
     cubed_context *ctx;
-    const chunk_spec *spec;
+    chunk_spec spec, shards;
+    bool no_shards, skip_empty;
     const char *src, *dst;
-    bool used[CUBED_MAX_NDIM]; /* parts of the specification */
-    int format;                /* 0: each source's */
+    bool used[2][CUBED_MAX_NDIM]; /* parts of the specifications */
+    int format;                   /* 0: each source's */
     int n, ngroups;
     struct {
         cubed_array *array;
         char *url;
         int format;
+        bool sharded;
+        int64_t shards[CUBED_MAX_NDIM];
     } * item;
     struct {
         char *url, *attrs;
@@ -99,47 +105,58 @@ typedef struct job {
     } * group; /* parents first */
 } job;
 
-/* Chunks of one array by the specification: its own where none is said. */
-static cubed_status chunks_of(job *j, const cubed_array *x, const char *url, int64_t *chunks,
-                              cubed_error *err)
+/* Lengths of one array's axes by a specification: what `lengths` has where nothing is said. */
+static cubed_status apply_spec(job *j, const char *option, const chunk_spec *spec, bool *used,
+                               const cubed_array *x, const char *url, int64_t *lengths,
+                               cubed_error *err)
 {
     int ndim = cubed_array_ndim(x);
-    if (j->spec->n && !j->spec->named && j->spec->n != ndim) {
+    if (spec->n && !spec->named && spec->n != ndim) {
         err->status = CUBED_E_ARG;
         snprintf(err->message, sizeof err->message,
-                 "--chunks has %d lengths for the %d dimensions of %s%s", j->spec->n, ndim, url,
+                 "%s has %d lengths for the %d dimensions of %s%s", option, spec->n, ndim, url,
                  j->ngroups ? ": in a group, give them by name=length" : "");
         return CUBED_E_ARG;
     }
     for (int d = 0; d < ndim; d++) {
         const char *name = cubed_array_dim_name(x, d);
-        bool own_chunks = j->spec->named || !j->spec->n;
-        chunks[d] = own_chunks ? cubed_array_chunks(x)[d] : j->spec->part[d].length;
-        for (int k = 0; k < j->spec->n && j->spec->named; k++) {
-            if (!name || strcmp(name, j->spec->part[k].dim) != 0) continue;
-            chunks[d] = j->spec->part[k].length;
-            j->used[k] = true;
+        if (spec->n && !spec->named) lengths[d] = spec->part[d].length;
+        for (int k = 0; k < spec->n && spec->named; k++) {
+            if (!name || strcmp(name, spec->part[k].dim) != 0) continue;
+            lengths[d] = spec->part[k].length;
+            used[k] = true;
         }
-        /* Longer chunks than the axis would only be padding. */
-        int64_t extent = cubed_array_shape(x)[d] ? cubed_array_shape(x)[d] : 1;
-        if (chunks[d] > extent) chunks[d] = extent;
     }
     return CUBED_OK;
 }
 
-static cubed_status add_array(job *j, const char *url, const char *to, int format, cubed_error *err)
+static cubed_status add_array(job *j, const char *url, const char *to, const cubed_zarr_info *info,
+                              cubed_error *err)
 {
     cubed_array *x, *y = NULL;
-    int64_t chunks[CUBED_MAX_NDIM];
+    int64_t chunks[CUBED_MAX_NDIM], shards[CUBED_MAX_NDIM];
+    int format = j->format ? j->format : info->zarr_format;
+    /* A source's shards stay unless something else is asked for. */
+    bool kept = info->shards && !j->spec.n && !j->no_shards && format == 3;
     cubed_status st = cubed_array_open(j->ctx, url, &x, err);
     if (st != CUBED_OK) return st;
-    st = chunks_of(j, x, url, chunks, err);
+    for (int d = 0; d < info->ndim; d++) chunks[d] = info->chunks[d];
+    st = apply_spec(j, "--chunks", &j->spec, j->used[0], x, url, chunks, err);
+    for (int d = 0; d < info->ndim; d++) {
+        /* Longer chunks than the axis would only be padding. */
+        int64_t extent = info->shape[d] ? info->shape[d] : 1;
+        if (chunks[d] > extent && !kept) chunks[d] = extent;
+        shards[d] = kept ? info->shards[d] : chunks[d];
+    }
+    if (st == CUBED_OK) st = apply_spec(j, "--shards", &j->shards, j->used[1], x, url, shards, err);
     if (st == CUBED_OK) st = cubed_rechunk(x, chunks, &y, err);
     cubed_array_unref(x);
     if (st != CUBED_OK) return st;
     j->item = cli_resize(j->item, (size_t)(j->n + 1) * sizeof *j->item);
     j->item[j->n].array = y;
-    j->item[j->n].format = j->format ? j->format : format;
+    j->item[j->n].format = format;
+    j->item[j->n].sharded = kept || j->shards.n;
+    memcpy(j->item[j->n].shards, shards, sizeof shards);
     j->item[j->n++].url = cli_strdup(to);
     return CUBED_OK;
 }
@@ -162,7 +179,7 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
         cli_free(from);
         return CUBED_OK;
     }
-    cubed_status st = add_array(j, from, to, info->zarr_format, err);
+    cubed_status st = add_array(j, from, to, info, err);
     cli_free(from);
     cli_free(to);
     return st;
@@ -173,10 +190,13 @@ static int run(job *j, const cli_common *c, const char *codecs)
     cubed_error err = CUBED_ERROR_INIT;
     if (cubed_zarr_walk(j->ctx, j->src, add_entry, j, &err) != CUBED_OK)
         return cli_report(j->verb->name, &err);
-    for (int k = 0; k < j->spec->n && j->spec->named; k++) {
-        if (!j->used[k])
-            return cli_usage_error(j->verb->name, "--chunks: no array of %s has a dimension \"%s\"",
-                                   j->src, j->spec->part[k].dim);
+    for (int i = 0; i < 2; i++) {
+        const chunk_spec *spec = i ? &j->shards : &j->spec;
+        for (int k = 0; k < spec->n && spec->named; k++) {
+            if (!j->used[i][k])
+                return cli_usage_error(j->verb->name, "--%s: no array of %s has a dimension \"%s\"",
+                                       i ? "shards" : "chunks", j->src, spec->part[k].dim);
+        }
     }
     if (j->n == 0) return cli_usage_error(j->verb->name, "there is no array at %s", j->src);
     cubed_target *targets = cli_alloc((size_t)j->n * sizeof *targets);
@@ -185,6 +205,8 @@ static int run(job *j, const cli_common *c, const char *codecs)
                                     .url = j->item[i].url,
                                     .zarr_format = j->item[i].format,
                                     .codecs = codecs,
+                                    .shards = j->item[i].sharded ? j->item[i].shards : NULL,
+                                    .skip_empty = j->skip_empty,
                                     .overwrite = c->overwrite};
     bool ran;
     cubed_run_stats stats;
@@ -217,22 +239,31 @@ static int run(job *j, const cli_common *c, const char *codecs)
     return code;
 }
 
+static int bad_spec(const verb *v, const char *option, const char *text)
+{
+    return cli_usage_error(v->name,
+                           "%s \"%s\": expected lengths (>= 1, or -1) by position or name=length, "
+                           "once",
+                           option, text);
+}
+
 static int store_again(const verb *v, int argc, char **argv)
 {
     cli_common common = CLI_COMMON_INIT;
-    chunk_spec spec = {.n = 0};
-    job j = {.verb = v, .spec = &spec};
+    job j = {.verb = v};
     const char *codecs = NULL;
     int key;
     while ((key = cli_next_option(argc, argv, &v->usage, &common)) != -1) {
         switch (key) {
         case KEY_CHUNKS:
-            if (spec.n || !parse_spec(optarg, &spec))
-                return cli_usage_error(v->name,
-                                       "--chunks \"%s\": expected lengths (>= 1, or -1) by "
-                                       "position or name=length, once",
-                                       optarg);
+            if (j.spec.n || !parse_spec(optarg, &j.spec)) return bad_spec(v, "--chunks", optarg);
             break;
+        case KEY_SHARDS:
+            j.no_shards = strcmp(optarg, "none") == 0;
+            if (!j.no_shards && (j.shards.n || !parse_spec(optarg, &j.shards)))
+                return bad_spec(v, "--shards", optarg);
+            break;
+        case KEY_SKIP_EMPTY: j.skip_empty = true; break;
         case KEY_CODECS: codecs = optarg; break;
         case KEY_FORMAT:
             if (strcmp(optarg, "2") != 0 && strcmp(optarg, "3") != 0)
@@ -244,7 +275,7 @@ static int store_again(const verb *v, int argc, char **argv)
     }
     if (argc - optind != 2)
         return cli_usage_error(v->name, "expected SRC and DST, got %d arguments", argc - optind);
-    if (!spec.n && v->needs_chunks) return cli_usage_error(v->name, "--chunks is missing");
+    if (!j.spec.n && v->needs_chunks) return cli_usage_error(v->name, "--chunks is missing");
     j.src = argv[optind];
     j.dst = argv[optind + 1];
     int code = cli_context(v->name, &common, &j.ctx);
@@ -257,7 +288,8 @@ static int store_again(const verb *v, int argc, char **argv)
         cli_free(j.group[i].url);
         cli_free(j.group[i].attrs);
     }
-    for (int k = 0; k < spec.n; k++) cli_free(spec.part[k].dim);
+    for (int k = 0; k < j.spec.n; k++) cli_free(j.spec.part[k].dim);
+    for (int k = 0; k < j.shards.n; k++) cli_free(j.shards.part[k].dim);
     cli_free(j.item);
     cli_free(j.group);
     cubed_context_unref(j.ctx);

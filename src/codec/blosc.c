@@ -201,5 +201,13 @@ static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *
 }
 
 const cubed_codec_vtable cb_codec_blosc = {
-    "blosc", "blosc", parse, print, bound, decode_need, encode_need, decode, encode, NULL,
+    .name = "blosc",
+    .name_v2 = "blosc",
+    .parse = parse,
+    .print = print,
+    .bound = bound,
+    .decode_need = decode_need,
+    .encode_need = encode_need,
+    .decode = decode,
+    .encode = encode,
 };

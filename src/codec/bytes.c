@@ -109,5 +109,14 @@ static bool is_identity(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx
 }
 
 const cubed_codec_vtable cb_codec_bytes = {
-    "bytes", NULL, parse, print, bound, need, need, swap, swap, is_identity,
+    .kind = CUBED_CODEC_ARRAY_TO_BYTES,
+    .name = "bytes",
+    .parse = parse,
+    .print = print,
+    .bound = bound,
+    .decode_need = need,
+    .encode_need = need,
+    .decode = swap,
+    .encode = swap,
+    .is_identity = is_identity,
 };

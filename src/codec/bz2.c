@@ -124,5 +124,13 @@ static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *
 
 /* Zarr v3 knows it as an extension under numcodecs' name. */
 const cubed_codec_vtable cb_codec_bz2 = {
-    "numcodecs.bz2", "bz2", parse, print, bound, decode_need, encode_need, decode, encode, NULL,
+    .name = "numcodecs.bz2",
+    .name_v2 = "bz2",
+    .parse = parse,
+    .print = print,
+    .bound = bound,
+    .decode_need = decode_need,
+    .encode_need = encode_need,
+    .decode = decode,
+    .encode = encode,
 };

@@ -8,7 +8,13 @@
 #include "cubed/sys/codec.h"
 #include "mem/arena.h"
 
-#define CB_MAX_CODECS 8
+#define CB_MAX_CODECS 20
+#define CB_MAX_ITEM   16 /* bytes of a fill value */
+
+/* A list of steps within the chain's, in the order of encoding: array -> ... -> bytes. */
+typedef struct cb_codec_part {
+    int first, n;
+} cb_codec_part;
 
 typedef struct cb_codec_step {
     const cubed_codec_vtable *vt;
@@ -17,18 +23,33 @@ typedef struct cb_codec_step {
     int64_t shape[CUBED_MAX_NDIM]; /* ctx.shape points here after cb_codec_chain_fix */
     size_t raw_size;               /* the most bytes this step is given to encode */
     bool skip;                     /* identity */
+    /* sharding_indexed only: what its inner chunks and its index go through. The shape of an inner
+     * chunk is that of the first inner step. */
+    cb_codec_part inner, index;
+    int64_t ninner;      /* inner chunks of a shard */
+    bool index_in_front; /* else behind the chunks */
 } cb_codec_step;
 
-/* Steps in the order of encoding: array -> ... -> bytes. Plain data but for step[].ctx.shape: after
- * a copy call cb_codec_chain_fix. */
+/* Plain data but for step[].ctx.shape: after a copy call cb_codec_chain_fix. */
 typedef struct cb_codec_chain {
-    int n;
+    cb_codec_part all;  /* what a chunk goes through */
+    int nsteps;         /* with those of nested parts */
     int n_filters;      /* steps behind "bytes" that are v2 filters; the rest is the compressor */
     size_t chunk_bytes; /* decoded size of a chunk */
+    unsigned char fill[CB_MAX_ITEM]; /* of inner chunks that are not there */
+    bool skip_empty; /* inner chunks that hold nothing but the fill value are not encoded */
     cb_codec_step step[CB_MAX_CODECS];
 } cb_codec_chain;
 
 void cb_codec_chain_fix(cb_codec_chain *c);
+
+/* What codecs are told about the array. `chunk` in C order; `fill` has item_size bytes. */
+typedef struct cb_codec_array {
+    size_t item_size, unit_size;
+    int ndim;
+    const int64_t *chunk;
+    const void *fill;
+} cb_codec_array;
 
 /* The row of a name; NULL if there is none. */
 const cubed_codec_vtable *cb_codec_find(const char *name);
@@ -38,18 +59,16 @@ const char *cb_codec_names(void);
 
 /* Parses Zarr v3's "codecs" list. CUBED_E_UNSUPPORTED names an unknown codec; CUBED_E_FORMAT for
  * a list that does not go from an array to bytes (exactly one of "bytes", array codecs before it,
- * byte codecs after). `where` names the document. The chunk's shape is in C order. */
+ * byte codecs after; "sharding_indexed" may stand for "bytes"). `where` names the document. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v3(const char *where, const json_t *codecs,
-                                                      size_t item_size, size_t unit_size, int ndim,
-                                                      const int64_t *chunk, cb_codec_chain *out,
-                                                      cubed_error *err);
+                                                      const cb_codec_array *array,
+                                                      cb_codec_chain *out, cubed_error *err);
 /* The same from Zarr v2's dtype byte order, order, filters and compressor. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_parse_v2(const char *where, bool big_endian,
                                                       bool order_f, const json_t *filters,
-                                                      const json_t *compressor, size_t item_size,
-                                                      size_t unit_size, int ndim,
-                                                      const int64_t *chunk, cb_codec_chain *out,
-                                                      cubed_error *err);
+                                                      const json_t *compressor,
+                                                      const cb_codec_array *array,
+                                                      cb_codec_chain *out, cubed_error *err);
 /* JSON of the chain: v3 the "codecs" list; v2 the filters (a list, or null) and the compressor (an
  * object, or null). New references, the caller's. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_print_v3(const cb_codec_chain *c, json_t **out,
@@ -69,9 +88,32 @@ bool cb_codec_chain_is_raw(const cb_codec_chain *c);
 CUBED_MUST_CHECK cubed_status cb_codec_chain_decode(const cb_codec_chain *c, const void *src,
                                                     size_t src_size, void *dst, cb_arena *scratch,
                                                     cubed_error *err);
-/* dst has cb_codec_chain_bound bytes. src is not changed. */
+/* dst has cb_codec_chain_bound bytes. src is not changed. `used` (may be NULL: all) is the part of
+ * the chunk within the array: of a shard, inner chunks without any of it are left out. */
 CUBED_MUST_CHECK cubed_status cb_codec_chain_encode(const cb_codec_chain *c, const void *src,
-                                                    void *dst, size_t *got, cb_arena *scratch,
+                                                    const int64_t *used, void *dst, size_t *got,
+                                                    cb_arena *scratch, cubed_error *err);
+
+/* The sharding step if the chain is nothing else, so that inner chunks can be read by themselves;
+ * else NULL. */
+const cb_codec_step *cb_codec_chain_shard(const cb_codec_chain *c);
+/* Encoded bytes of a shard's index, which stands at the start or the end of its object. */
+size_t cb_codec_index_bytes(const cb_codec_chain *c, const cb_codec_step *shard);
+/* Where inner chunk number i lies (*size 0: it is not there) by the encoded index; checked against
+ * the object's size. */
+CUBED_MUST_CHECK cubed_status cb_codec_index_find(const cb_codec_chain *c,
+                                                  const cb_codec_step *shard, const void *encoded,
+                                                  uint64_t object_size, int64_t i, uint64_t *offset,
+                                                  uint64_t *size, cb_arena *scratch,
+                                                  cubed_error *err);
+size_t cb_codec_inner_bytes(const cb_codec_chain *c, const cb_codec_step *shard);
+size_t cb_codec_inner_bound(const cb_codec_chain *c, const cb_codec_step *shard);
+/* Beside the encoded index or inner chunk, and the decoded one. */
+cb_need cb_codec_index_need(const cb_codec_chain *c, const cb_codec_step *shard);
+cb_need cb_codec_inner_need(const cb_codec_chain *c, const cb_codec_step *shard);
+CUBED_MUST_CHECK cubed_status cb_codec_inner_decode(const cb_codec_chain *c,
+                                                    const cb_codec_step *shard, const void *src,
+                                                    size_t src_size, void *dst, cb_arena *scratch,
                                                     cubed_error *err);
 
 #endif

@@ -31,6 +31,32 @@ static inline cubed_status cb_conf_int(const json_t *conf, const char *codec, co
     return CUBED_OK;
 }
 
+/* Parts of a chain: see codec.h. */
+size_t cb_step_bound(const cb_codec_chain *c, const cb_codec_step *s);
+size_t cb_part_bytes(const cb_codec_chain *c, cb_codec_part part);
+size_t cb_part_bound(const cb_codec_chain *c, cb_codec_part part);
+cb_need cb_part_need(const cb_codec_chain *c, cb_codec_part part, bool decode);
+CUBED_MUST_CHECK cubed_status cb_part_run(const cb_codec_chain *c, cb_codec_part part, bool decode,
+                                          const int64_t *used, const void *src, size_t src_size,
+                                          void *dst, size_t dst_cap, size_t *got, cb_arena *scratch,
+                                          cubed_error *err);
+/* CUBED_E_FORMAT if that gives other than cb_part_bytes, which dst has. */
+CUBED_MUST_CHECK cubed_status cb_part_decode(const cb_codec_chain *c, cb_codec_part part,
+                                             const void *src, size_t src_size, void *dst,
+                                             cb_arena *scratch, cubed_error *err);
+
+/* The sharding step, which runs other parts of the chain. */
+size_t cb_shard_bound(const cb_codec_chain *c, const cb_codec_step *s);
+cb_need cb_shard_need(const cb_codec_chain *c, const cb_codec_step *s, bool decode);
+CUBED_MUST_CHECK cubed_status cb_shard_decode(const cb_codec_chain *c, const cb_codec_step *s,
+                                              const void *src, size_t src_size, void *dst,
+                                              size_t dst_cap, size_t *got, cb_arena *scratch,
+                                              cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_shard_encode(const cb_codec_chain *c, const cb_codec_step *s,
+                                              const void *src, const int64_t *used, void *dst,
+                                              size_t dst_cap, size_t *got, cb_arena *scratch,
+                                              cubed_error *err);
+
 /* What zstd takes to compress up to `most` bytes at once. */
 size_t cb_zstd_encode_memory(int level, size_t most);
 

@@ -111,5 +111,12 @@ static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *
 }
 
 const cubed_codec_vtable cb_codec_crc32c = {
-    "crc32c", NULL, parse, print, bound, need, need, decode, encode, NULL,
+    .name = "crc32c",
+    .parse = parse,
+    .print = print,
+    .bound = bound,
+    .decode_need = need,
+    .encode_need = need,
+    .decode = decode,
+    .encode = encode,
 };

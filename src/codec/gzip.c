@@ -137,10 +137,25 @@ static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *
 }
 
 const cubed_codec_vtable cb_codec_gzip = {
-    "gzip", "gzip", parse_gzip, print, bound, decode_need, encode_need, decode, encode, NULL,
+    .name = "gzip",
+    .name_v2 = "gzip",
+    .parse = parse_gzip,
+    .print = print,
+    .bound = bound,
+    .decode_need = decode_need,
+    .encode_need = encode_need,
+    .decode = decode,
+    .encode = encode,
 };
 /* Zarr v3 knows it as an extension under numcodecs' name. */
 const cubed_codec_vtable cb_codec_zlib = {
-    "numcodecs.zlib", "zlib",      parse_zlib, print,  bound,
-    decode_need,      encode_need, decode,     encode, NULL,
+    .name = "numcodecs.zlib",
+    .name_v2 = "zlib",
+    .parse = parse_zlib,
+    .print = print,
+    .bound = bound,
+    .decode_need = decode_need,
+    .encode_need = encode_need,
+    .decode = decode,
+    .encode = encode,
 };

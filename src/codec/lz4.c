@@ -102,5 +102,13 @@ static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *
 
 /* Zarr v3 knows it as an extension under numcodecs' name. */
 const cubed_codec_vtable cb_codec_lz4 = {
-    "numcodecs.lz4", "lz4", parse, print, bound, decode_need, encode_need, decode, encode, NULL,
+    .name = "numcodecs.lz4",
+    .name_v2 = "lz4",
+    .parse = parse,
+    .print = print,
+    .bound = bound,
+    .decode_need = decode_need,
+    .encode_need = encode_need,
+    .decode = decode,
+    .encode = encode,
 };

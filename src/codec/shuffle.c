@@ -89,5 +89,14 @@ static bool is_identity(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx
 
 /* Zarr v3 knows it as an extension under numcodecs' name. */
 const cubed_codec_vtable cb_codec_shuffle = {
-    "numcodecs.shuffle", "shuffle", parse, print, bound, need, need, decode, encode, is_identity,
+    .name = "numcodecs.shuffle",
+    .name_v2 = "shuffle",
+    .parse = parse,
+    .print = print,
+    .bound = bound,
+    .decode_need = need,
+    .encode_need = need,
+    .decode = decode,
+    .encode = encode,
+    .is_identity = is_identity,
 };

@@ -175,6 +175,23 @@ static bool is_identity(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx
     return true;
 }
 
+static void output(const cubed_codec_conf *conf, cubed_codec_ctx *ctx, int64_t *shape)
+{
+    int64_t out[CUBED_MAX_NDIM];
+    for (int d = 0; d < ctx->ndim; d++) out[d] = shape[conf->axis[d]];
+    memcpy(shape, out, (size_t)ctx->ndim * sizeof *out);
+}
+
 const cubed_codec_vtable cb_codec_transpose = {
-    "transpose", NULL, parse, print, bound, need, need, decode, encode, is_identity,
+    .kind = CUBED_CODEC_ARRAY_TO_ARRAY,
+    .name = "transpose",
+    .parse = parse,
+    .print = print,
+    .bound = bound,
+    .decode_need = need,
+    .encode_need = need,
+    .decode = decode,
+    .encode = encode,
+    .is_identity = is_identity,
+    .output = output,
 };

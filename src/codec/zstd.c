@@ -107,5 +107,13 @@ static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *
 }
 
 const cubed_codec_vtable cb_codec_zstd = {
-    "zstd", "zstd", parse, print, bound, decode_need, encode_need, decode, encode, NULL,
+    .name = "zstd",
+    .name_v2 = "zstd",
+    .parse = parse,
+    .print = print,
+    .bound = bound,
+    .decode_need = decode_need,
+    .encode_need = encode_need,
+    .decode = decode,
+    .encode = encode,
 };

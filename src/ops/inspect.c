@@ -45,7 +45,8 @@ static cubed_status show_array(const inspect *w, cubed_zarr_info *info, cubed_er
     info->dtype = m->dtype;
     info->ndim = m->ndim;
     info->shape = m->shape;
-    info->chunks = m->chunk;
+    info->chunks = m->inner;
+    info->shards = cb_codec_chain_shard(&m->codecs) ? m->chunk : NULL;
     info->dim_names = m->dim_names;
     info->chunks_total = (uint64_t)cb_grid_count(&grid);
     if (!cb_count(m->ndim, m->shape, &count))

@@ -27,7 +27,7 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
                  .has_fill = m->format == 2 ? !m->fill_is_null : !cb_zarr_fill_is_zero(m),
                  .fill_is_missing = m->format == 2 && !m->fill_is_null,
                  .fill = m->fill};
-    n.grid = cb_grid_regular(m->ndim, m->shape, m->chunk);
+    n.grid = cb_grid_regular(m->ndim, m->shape, m->inner);
     memcpy(n.dim_names, m->dim_names, sizeof n.dim_names);
     CB_GO(cb_graph_add(ctx, &n, NULL, out, err));
 out:

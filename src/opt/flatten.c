@@ -103,6 +103,28 @@ out:
     return st;
 }
 
+/* Shards are the chunks that tasks write: takes their shape into `chunk`. */
+static cubed_status make_shards(cubed_plan *p, const cubed_target *t, int i, int64_t *chunk,
+                                const char **codecs, cubed_error *err)
+{
+    const cubed_array *x = t->array;
+    int ndim = x->node.grid.ndim;
+    if (!t->url || t->zarr_format == 2)
+        return cb_fail(err, CUBED_E_ARG, "target %d: shards are for Zarr arrays of format 3", i);
+    CB_TRY(cb_zarr_shard_codecs(p->ir.zone, ndim, chunk, t->codecs, codecs, err));
+    for (int d = 0; d < ndim; d++) {
+        int64_t shard = t->shards[d];
+        if (shard == -1) shard = cb_ceil_div(cb_max_i64(1, x->shape[d]), chunk[d]) * chunk[d];
+        if (shard < 1 || shard % chunk[d] != 0)
+            return cb_fail(err, CUBED_E_ARG,
+                           "target %d: shards[%d] is %" PRId64
+                           ", expected a multiple of the chunk's %" PRId64 ", or -1",
+                           i, d, t->shards[d], chunk[d]);
+        chunk[d] = shard;
+    }
+    return CUBED_OK;
+}
+
 static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_target *t, int i,
                                cubed_error *err)
 {
@@ -122,13 +144,15 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
                            chunk[d]);
     }
     cb_node n = cb_graph_like(x, CB_NODE_COPY, x->node.dtype);
+    n.codecs = t->codecs;
+    if (t->shards) CB_TRY(make_shards(p, t, i, chunk, &n.codecs, err));
     n.grid = cb_grid_regular(x->node.grid.ndim, x->shape, chunk);
     n.inputs = &input;
     n.stored = true;
     n.is_target = true;
     n.url = t->url;
     n.zarr_format = t->zarr_format;
-    n.codecs = t->codecs;
+    n.skip_empty = t->skip_empty;
     n.attrs = x->node.attrs;
     n.has_fill = x->node.has_fill;
     n.fill = x->node.fill;

@@ -5,7 +5,8 @@
 cb_need cb_read_need(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
-    return n->kind == CB_NODE_ZARR ? cb_zarr_read_need(&p->storage[node].meta) : (cb_need){0, 0};
+    if (n->kind == CB_NODE_ZARR) return cb_zarr_read_inner_need(&p->storage[node].meta);
+    return n->url ? cb_zarr_read_need(&p->storage[node].meta) : (cb_need){0, 0};
 }
 
 cb_need cb_write_need(const cubed_plan *p, int node)

@@ -71,7 +71,7 @@ static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
     CB_TRY(cb_zarr_open(s->store, s->path, &s->array, err));
     s->meta = *cb_zarr_get_meta(s->array);
     cb_codec_chain_fix(&s->meta.codecs);
-    cb_grid grid = cb_grid_regular(s->meta.ndim, s->meta.shape, s->meta.chunk);
+    cb_grid grid = cb_grid_regular(s->meta.ndim, s->meta.shape, s->meta.inner);
     bool same = s->meta.dtype == n->dtype && s->meta.ndim == n->grid.ndim;
     for (int d = 0; d < n->grid.ndim && same; d++)
         same = grid.axis[d].extent == n->grid.axis[d].extent &&
@@ -101,6 +101,7 @@ static cubed_status plan_target(cubed_plan *p, int i, cubed_error *err)
         m->dim_names[d] = n->dim_names[d];
     }
     m->attrs = n->attrs;
+    m->skip_empty = n->skip_empty;
     if (n->has_fill) m->fill = n->fill;
     cubed_status st = cb_zarr_meta_defaults(m, n->codecs, err);
     if (n->has_fill) m->fill_is_null = false;

@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "plan/plan.h"
 
-#define PLAN_VERSION 2
+#define PLAN_VERSION 3
 #define HEADER_BYTES 16
 /* Memory sources up to this size travel in the plan. */
 #define EMBED_BYTES ((size_t)64 << 10)
@@ -125,7 +125,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_err
     default: break;
     }
     put_u(b, (uint64_t)n->stored | (uint64_t)n->is_target << 1 | (uint64_t)n->to_memory << 2 |
-                 (uint64_t)(n->overwrite && !for_id) << 3);
+                 (uint64_t)(n->overwrite && !for_id) << 3 | (uint64_t)n->skip_empty << 4);
     put_string(b, n->url);
     if (n->is_target) {
         put_u(b, (uint64_t)n->zarr_format);
@@ -342,11 +342,12 @@ static void get_node(reader *r, int index, cb_node *n)
     default: break;
     }
     uint64_t flags = get_u(r);
-    if (flags > 15) r->bad = true;
+    if (flags > 31) r->bad = true;
     n->stored = flags & 1;
     n->is_target = flags >> 1 & 1;
     n->to_memory = flags >> 2 & 1;
     n->overwrite = flags >> 3 & 1;
+    n->skip_empty = flags >> 4 & 1;
     n->url = get_string(r);
     if (n->is_target) {
         n->zarr_format = get_n(r, 4);

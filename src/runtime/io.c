@@ -356,9 +356,13 @@ cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, void *dst, cb_a
     const cb_zarr_array *array = io->plan->storage[node].array;
     uint64_t stored = 0;
     count->bytes_read += cb_chunk_bytes(io->plan, node);
-    if (!array) array = io->nodes[node].array; /* a target that a later stage reads */
-    if (!array) return read_intermediate(io, node, idx, dst, direct, count, err);
-    CB_TRY(cb_zarr_read_chunk(array, idx, dst, scratch, &stored, err));
+    if (array) {
+        CB_TRY(cb_zarr_read_inner(array, idx, dst, scratch, &stored, err));
+    } else if (io->nodes[node].array) { /* a target that a later stage reads */
+        CB_TRY(cb_zarr_read_chunk(io->nodes[node].array, idx, dst, scratch, &stored, err));
+    } else {
+        return read_intermediate(io, node, idx, dst, direct, count, err);
+    }
     count->stored_read += stored;
     *direct = dst;
     return CUBED_OK;

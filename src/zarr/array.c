@@ -21,6 +21,18 @@ cubed_status cb_zarr_check_shape(const char *where, const cb_zarr_meta *m, cubed
     return CUBED_OK;
 }
 
+cb_codec_array cb_zarr_codec_array(const cb_zarr_meta *m)
+{
+    return (cb_codec_array){cubed_dtype_size(m->dtype), cb_unit_size(m->dtype), m->ndim, m->chunk,
+                            m->fill.bytes};
+}
+
+void cb_zarr_set_inner(cb_zarr_meta *m)
+{
+    const cb_codec_step *shard = cb_codec_chain_shard(&m->codecs);
+    memcpy(m->inner, shard ? m->codecs.step[shard->inner.first].shape : m->chunk, sizeof m->inner);
+}
+
 static cubed_status new_array(cubed_store *store, const char *path, cb_zarr_array **out,
                               cubed_error *err)
 {
@@ -210,11 +222,29 @@ static cubed_status check_texts(const cb_zarr_meta *m, cubed_error *err)
     return CUBED_OK;
 }
 
+static const char v3_default[] = "[{\"name\": \"bytes\", \"configuration\": {\"endian\": "
+                                 "\"little\"}}, {\"name\": \"zstd\", \"configuration\": "
+                                 "{\"level\": 1, \"checksum\": false}}]";
+
+cubed_status cb_zarr_shard_codecs(cb_zone *zone, int ndim, const int64_t *chunk,
+                                  const char *codecs_json, const char **out, cubed_error *err)
+{
+    json_t *inner = NULL, *shape = json_array();
+    const char *text = codecs_json ? codecs_json : v3_default;
+    CB_TRY(cb_json_parse("codecs", text, strlen(text), &inner, err));
+    for (int d = 0; d < ndim; d++) json_array_append_new(shape, json_integer(chunk[d]));
+    json_t *doc = json_pack("[{s:s, s:{s:o, s:o, s:[{s:s, s:{s:s}}, {s:s}], s:s}}]", "name",
+                            "sharding_indexed", "configuration", "chunk_shape", shape, "codecs",
+                            inner, "index_codecs", "name", "bytes", "configuration", "endian",
+                            "little", "name", "crc32c", "index_location", "end");
+    cubed_status st = doc ? cb_json_text(doc, zone, out, err)
+                          : cb_fail(err, CUBED_E_NOMEM, "no memory for codecs");
+    json_decref(doc);
+    return st;
+}
+
 cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const char *codecs_json, cubed_error *err)
 {
-    static const char v3_default[] = "[{\"name\": \"bytes\", \"configuration\": {\"endian\": "
-                                     "\"little\"}}, {\"name\": \"zstd\", \"configuration\": "
-                                     "{\"level\": 1, \"checksum\": false}}]";
     static const char v2_default[] = "{\"id\": \"zstd\", \"level\": 1}";
     if (m->format != 2 && m->format != 3)
         return cb_fail(err, CUBED_E_ARG, "zarr_format is %d, expected 2 or 3", m->format);
@@ -228,7 +258,7 @@ cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const char *codecs_json, cub
     if (!codecs_json) codecs_json = m->format == 3 ? v3_default : v2_default;
     json_t *doc = NULL;
     CB_TRY(cb_json_parse("codecs", codecs_json, strlen(codecs_json), &doc, err));
-    size_t item = cubed_dtype_size(m->dtype), unit = cb_unit_size(m->dtype);
+    cb_codec_array array = cb_zarr_codec_array(m);
     /* Format 2: a compressor, or a list of filters that ends with one. */
     json_t *filters = NULL, *last = doc;
     if (m->format == 2 && json_array_size(doc) > 0) {
@@ -237,11 +267,12 @@ cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const char *codecs_json, cub
         json_decref(doc);
         json_array_remove(filters, json_array_size(filters) - 1);
     }
-    cubed_status st =
-        m->format == 3
-            ? cb_codec_chain_parse_v3("codecs", doc, item, unit, m->ndim, m->chunk, &m->codecs, err)
-            : cb_codec_chain_parse_v2("compressor", false, false, filters, last, item, unit,
-                                      m->ndim, m->chunk, &m->codecs, err);
+    cubed_status st = m->format == 3
+                          ? cb_codec_chain_parse_v3("codecs", doc, &array, &m->codecs, err)
+                          : cb_codec_chain_parse_v2("compressor", false, false, filters, last,
+                                                    &array, &m->codecs, err);
+    m->codecs.skip_empty = m->skip_empty;
+    if (st == CUBED_OK) cb_zarr_set_inner(m);
     json_decref(filters);
     json_decref(last);
     return st;
@@ -254,6 +285,16 @@ cb_need cb_zarr_read_need(const cb_zarr_meta *m)
     if (cb_codec_chain_is_raw(&m->codecs)) return (cb_need){0, 0};
     size_t encoded = cb_arena_round(cb_sat_add(cb_codec_chain_bound(&m->codecs), 1));
     return cb_need_both((cb_need){encoded, 0}, cb_codec_chain_decode_need(&m->codecs));
+}
+
+cb_need cb_zarr_read_inner_need(const cb_zarr_meta *m)
+{
+    const cb_codec_step *s = cb_codec_chain_shard(&m->codecs);
+    if (!s) return cb_zarr_read_need(m);
+    cb_need index = {cb_arena_round(cb_codec_index_bytes(&m->codecs, s)), 0};
+    cb_need inner = {cb_arena_round(cb_codec_inner_bound(&m->codecs, s)), 0};
+    return cb_need_either(cb_need_both(index, cb_codec_index_need(&m->codecs, s)),
+                          cb_need_both(inner, cb_codec_inner_need(&m->codecs, s)));
 }
 
 cb_need cb_zarr_write_need(const cb_zarr_meta *m)
@@ -277,9 +318,9 @@ cubed_status cb_zarr_chunk_key(const cb_zarr_meta *m, const char *path, const in
     return cb_key_join(key, cap, path, name, err);
 }
 
-static void fill_chunk(const cb_zarr_meta *m, void *dst)
+static void fill_chunk(const cb_zarr_meta *m, void *dst, size_t n)
 {
-    size_t item = cubed_dtype_size(m->dtype), n = m->codecs.chunk_bytes;
+    size_t item = cubed_dtype_size(m->dtype);
     char *d = dst;
     if (cb_zarr_fill_is_zero(m)) {
         memset(d, 0, n);
@@ -315,6 +356,68 @@ static cubed_status read_encoded(const cb_zarr_array *z, const char *key, void *
     return CUBED_OK;
 }
 
+/* Reads inner chunk number i of a shard; its size is 0, and dst untouched, if it is not there. */
+static cubed_status read_from_shard(const cb_zarr_array *z, const char *key,
+                                    const cb_codec_step *shard, int64_t i, void *dst,
+                                    cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    const cb_codec_chain *c = &z->meta.codecs;
+    size_t index_bytes = cb_codec_index_bytes(c, shard), got, mark = cb_arena_mark(scratch);
+    uint64_t object, offset, size;
+    void *encoded;
+    CB_TRY(cb_store_size(z->store, key, &object, err));
+    if (object < index_bytes)
+        return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected a shard index of %zu",
+                       object, index_bytes);
+    CB_TRY(cb_arena_alloc(scratch, index_bytes, "encoded index", &encoded, err));
+    CB_TRY(cb_store_get(z->store, key, shard->index_in_front ? 0 : object - index_bytes, encoded,
+                        index_bytes, &got, err));
+    if (got != index_bytes)
+        return cb_fail(err, CUBED_E_FORMAT, "the shard index has %zu bytes, expected %zu", got,
+                       index_bytes);
+    CB_TRY(cb_codec_index_find(c, shard, encoded, object, i, &offset, &size, scratch, err));
+    cb_arena_release(scratch, mark);
+    *stored = size;
+    if (size == 0) return CUBED_OK;
+    /* Not more than the bound: index_find has checked it. */
+    CB_TRY(cb_arena_alloc(scratch, (size_t)size, "encoded chunk", &encoded, err));
+    CB_TRY(cb_store_get(z->store, key, offset, encoded, (size_t)size, &got, err));
+    if (got != size)
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "inner chunk %" PRId64 " has %zu bytes, expected %" PRIu64, i, got, size);
+    cubed_status st = cb_codec_inner_decode(c, shard, encoded, got, dst, scratch, err);
+    return st == CUBED_OK ? st : cb_context(err, st, "inner chunk %" PRId64, i);
+}
+
+cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const int64_t *idx, void *dst,
+                                cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    const cb_zarr_meta *m = &z->meta;
+    const cb_codec_step *shard = cb_codec_chain_shard(&m->codecs);
+    char key[4096];
+    int64_t outer[CUBED_MAX_NDIM], i = 0;
+    uint64_t size = 0;
+    cubed_error why = CUBED_ERROR_INIT;
+    if (!shard) return cb_zarr_read_chunk(z, idx, dst, scratch, stored, err);
+    for (int d = 0; d < m->ndim; d++) {
+        int64_t per = m->chunk[d] / m->inner[d];
+        outer[d] = idx[d] / per;
+        i = i * per + idx[d] % per;
+    }
+    CB_TRY(cb_zarr_chunk_key(m, z->path, outer, key, sizeof key, err));
+    size_t mark = cb_arena_mark(scratch);
+    cubed_status st = read_from_shard(z, key, shard, i, dst, scratch, &size, &why);
+    cb_arena_release(scratch, mark);
+    if (st != CUBED_OK && st != CUBED_E_NOT_FOUND) {
+        if (err) *err = why;
+        return cb_context(err, st, "%s: chunk %s", z->store->url, key);
+    }
+    if (st == CUBED_E_NOT_FOUND) size = 0;
+    if (size == 0) fill_chunk(m, dst, cb_codec_inner_bytes(&m->codecs, shard));
+    if (stored) *stored = size;
+    return CUBED_OK;
+}
+
 cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void *dst,
                                 cb_arena *scratch, uint64_t *stored, cubed_error *err)
 {
@@ -326,7 +429,7 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void
     cubed_status st = read_encoded(z, key, dst, scratch, &size, &why);
     cb_arena_release(scratch, mark);
     if (st == CUBED_E_NOT_FOUND) {
-        fill_chunk(&z->meta, dst);
+        fill_chunk(&z->meta, dst, z->meta.codecs.chunk_bytes);
         size = 0;
     } else if (st != CUBED_OK) {
         if (err) *err = why;
@@ -334,6 +437,28 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void
     }
     if (stored) *stored = size;
     return CUBED_OK;
+}
+
+/* Whether the part of a chunk within the array holds nothing but the fill value, bit by bit. */
+static bool is_empty(const cb_zarr_meta *m, const char *src, const int64_t *used)
+{
+    size_t item = cubed_dtype_size(m->dtype);
+    int64_t idx[CUBED_MAX_NDIM] = {0}, extent[CUBED_MAX_NDIM];
+    int last = m->ndim - 1;
+    for (int d = 0; d <= last; d++) extent[d] = cb_min_i64(used[d], m->chunk[d]);
+    for (;;) {
+        size_t at = 0;
+        for (int d = 0; d <= last; d++) at = at * (size_t)m->chunk[d] + (size_t)idx[d];
+        for (int64_t i = 0; i < (last < 0 ? 1 : extent[last]); i++) {
+            if (memcmp(src + (at + (size_t)i) * item, m->fill.bytes, item) != 0) return false;
+        }
+        int d = last - 1;
+        for (; d >= 0; d--) {
+            if (++idx[d] < extent[d]) break;
+            idx[d] = 0;
+        }
+        if (d < 0) return true;
+    }
 }
 
 cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, const void *src,
@@ -344,11 +469,18 @@ cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, con
     size_t size = c->chunk_bytes, mark = cb_arena_mark(scratch);
     const void *bytes = src;
     cubed_status st = CUBED_OK;
+    int64_t used[CUBED_MAX_NDIM];
+    for (int d = 0; d < z->meta.ndim; d++) used[d] = z->meta.shape[d] - idx[d] * z->meta.chunk[d];
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
+    if (z->meta.skip_empty && is_empty(&z->meta, src, used)) {
+        CB_GO(cb_store_del(z->store, key, err)); /* an attempt before this one may have left it */
+        if (stored) *stored = 0;
+        return CUBED_OK;
+    }
     if (!cb_codec_chain_is_raw(c)) {
         void *encoded;
         CB_GO(cb_arena_alloc(scratch, cb_codec_chain_bound(c), "encoded chunk", &encoded, err));
-        CB_GO(cb_codec_chain_encode(c, src, encoded, &size, scratch, err));
+        CB_GO(cb_codec_chain_encode(c, src, used, encoded, &size, scratch, err));
         bytes = encoded;
     }
     CB_GO(cb_store_put(z->store, key, bytes, size, err));

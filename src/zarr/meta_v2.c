@@ -99,9 +99,10 @@ cubed_status cb_zarr_parse_v2(const char *where, const json_t *zarray, const jso
     const json_t *filters = json_object_get(zarray, "filters");
     if (filters && !json_is_null(filters) && !json_is_array(filters))
         return cb_fail(err, CUBED_E_FORMAT, "%s: \"filters\" is no list", where);
-    CB_TRY(cb_codec_chain_parse_v2(
-        where, m->big_endian, m->order_f, filters, json_object_get(zarray, "compressor"),
-        cubed_dtype_size(m->dtype), cb_unit_size(m->dtype), m->ndim, m->chunk, &m->codecs, err));
+    cb_codec_array array = cb_zarr_codec_array(m);
+    CB_TRY(cb_codec_chain_parse_v2(where, m->big_endian, m->order_f, filters,
+                                   json_object_get(zarray, "compressor"), &array, &m->codecs, err));
+    cb_zarr_set_inner(m);
     json_t *rest = NULL;
     cubed_status st = read_dims(zattrs, zone, m, &rest, err);
     if (st == CUBED_OK) st = cb_json_text(rest, zone, &m->attrs, err);

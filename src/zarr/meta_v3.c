@@ -128,9 +128,9 @@ cubed_status cb_zarr_parse_v3(const char *where, const json_t *doc, cb_zone *zon
     const json_t *fill = json_object_get(doc, "fill_value");
     if (!fill) return cb_fail(err, CUBED_E_FORMAT, "%s: \"fill_value\" is missing", where);
     CB_TRY(cb_fill_parse(where, fill, m->dtype, &m->fill, err));
-    CB_TRY(cb_codec_chain_parse_v3(where, json_object_get(doc, "codecs"),
-                                   cubed_dtype_size(m->dtype), cb_unit_size(m->dtype), m->ndim,
-                                   m->chunk, &m->codecs, err));
+    cb_codec_array array = cb_zarr_codec_array(m);
+    CB_TRY(cb_codec_chain_parse_v3(where, json_object_get(doc, "codecs"), &array, &m->codecs, err));
+    cb_zarr_set_inner(m);
     CB_TRY(read_dims(where, doc, zone, m, err));
     const json_t *attrs = json_object_get(doc, "attributes");
     if (attrs && !json_is_object(attrs))

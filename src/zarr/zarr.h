@@ -12,13 +12,16 @@ typedef struct cb_zarr_meta {
     cubed_dtype dtype;
     int ndim;
     int64_t shape[CUBED_MAX_NDIM];
-    int64_t chunk[CUBED_MAX_NDIM];         /* >= 1, also where the shape is 0 */
-    cubed_scalar fill;                     /* 0 where v2 says null */
-    bool fill_is_null;                     /* v2 only */
-    bool big_endian;                       /* of the stored bytes */
-    bool order_f;                          /* v2 only; v3 says it with a transpose codec */
-    char separator;                        /* '.' or '/' */
-    bool v2_keys;                          /* chunk keys "0.0" instead of "c/0/0" */
+    int64_t chunk[CUBED_MAX_NDIM]; /* of one stored object; >= 1, also where the shape is 0 */
+    int64_t inner[CUBED_MAX_NDIM]; /* what can be read alone: of shards inner chunks, else chunks */
+    cubed_scalar fill;             /* 0 where v2 says null */
+    bool fill_is_null;             /* v2 only */
+    bool big_endian;               /* of the stored bytes */
+    bool order_f;                  /* v2 only; v3 says it with a transpose codec */
+    char separator;                /* '.' or '/' */
+    bool v2_keys;                  /* chunk keys "0.0" instead of "c/0/0" */
+    /* Chunks that hold nothing but the fill value are not written; not part of the metadata. */
+    bool skip_empty;
     const char *dim_names[CUBED_MAX_NDIM]; /* NULL where there is none */
     const char *attrs;                     /* JSON object text, never NULL ("{}"): kept as it is,
                                               without v2's _ARRAY_DIMENSIONS; Python's NaN and
@@ -69,10 +72,16 @@ const char *cb_zarr_path(const cb_zarr_array *z);
  * "missing" to many readers. The attributes must be an object. */
 CUBED_MUST_CHECK cubed_status cb_zarr_meta_defaults(cb_zarr_meta *meta, const char *codecs_json,
                                                     cubed_error *err);
+/* JSON text, in the zone, of format 3 codecs that store chunks of this shape in shards, each through
+ * `codecs_json` (NULL: the default), with an index behind them. */
+CUBED_MUST_CHECK cubed_status cb_zarr_shard_codecs(cb_zone *zone, int ndim, const int64_t *chunk,
+                                                   const char *codecs_json, const char **out,
+                                                   cubed_error *err);
 /* Whether the fill value has no bit set. */
 bool cb_zarr_fill_is_zero(const cb_zarr_meta *meta);
 /* Memory that reading (writing) one chunk takes from the arena beside the decoded chunk itself. */
 cb_need cb_zarr_read_need(const cb_zarr_meta *meta);
+cb_need cb_zarr_read_inner_need(const cb_zarr_meta *meta);
 cb_need cb_zarr_write_need(const cb_zarr_meta *meta);
 size_t cb_zarr_chunk_bytes(const cb_zarr_meta *meta);
 
@@ -80,6 +89,10 @@ size_t cb_zarr_chunk_bytes(const cb_zarr_meta *meta);
  * at the edge, where what is beyond the shape is unspecified). A missing chunk is filled.
  * *stored (may be NULL) is the encoded size, 0 if missing. Thread-safe. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx,
+                                                 void *dst, cb_arena *scratch, uint64_t *stored,
+                                                 cubed_error *err);
+/* The same for the grid of inner chunks: of a shard only its index and the chunk are read. */
+CUBED_MUST_CHECK cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const int64_t *idx,
                                                  void *dst, cb_arena *scratch, uint64_t *stored,
                                                  cubed_error *err);
 /* Encodes and stores a whole chunk in C order; at the edge the caller has filled what is beyond

@@ -22,6 +22,10 @@ static inline size_t cb_unit_size(cubed_dtype dtype)
     return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? size / 2 : size;
 }
 
+/* What codecs are told of an array whose type, chunk and fill value are known. */
+cb_codec_array cb_zarr_codec_array(const cb_zarr_meta *meta);
+/* Sets `inner` from chunk and codecs. */
+void cb_zarr_set_inner(cb_zarr_meta *meta);
 /* Shape and chunks of a document, checked. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_shape(const char *where, const cb_zarr_meta *meta,
                                                   cubed_error *err);

@@ -52,7 +52,7 @@ static cubed_status parse(const char *text, const int64_t *shape, cb_codec_chain
     cubed_error err = CUBED_ERROR_INIT;
     cubed_status st = cb_json_parse("test", text, strlen(text), &doc, &err);
     if (st != CUBED_OK) return st;
-    st = cb_codec_chain_parse_v3("test", doc, 8, 8, 3, shape, c, &err);
+    st = cb_codec_chain_parse_v3("test", doc, &(cb_codec_array){8, 8, 3, shape, NULL}, c, &err);
     json_decref(doc);
     cb_codec_chain_fix(c);
     return st;
@@ -92,7 +92,7 @@ static void test_round_trips(void **state)
             for (int noise = 0; noise < 2; noise++) {
                 make_data(data, n, noise);
                 memset(back, 0xAB, n * 8);
-                if (cb_codec_chain_encode(&c, data, bytes, &got, enc, &err) != CUBED_OK)
+                if (cb_codec_chain_encode(&c, data, NULL, bytes, &got, enc, &err) != CUBED_OK)
                     fail_msg("%s: %s", chains[k], err.message);
                 assert_true(got <= cb_codec_chain_bound(&c));
                 if (cb_codec_chain_decode(&c, bytes, got, back, dec, &err) != CUBED_OK)
@@ -129,7 +129,7 @@ static void test_damage(void **state)
             cb_arena_new(&cb_system_allocator, cb_codec_chain_decode_need(&c), &dec, NULL),
             CUBED_OK);
         make_data(data, sizeof data / sizeof *data, false);
-        assert_int_equal(cb_codec_chain_encode(&c, data, bytes, &got, enc, NULL), CUBED_OK);
+        assert_int_equal(cb_codec_chain_encode(&c, data, NULL, bytes, &got, enc, NULL), CUBED_OK);
         for (size_t n = 0; n < got; n += 1 + got / 97)
             assert_int_not_equal(cb_codec_chain_decode(&c, bytes, n, back, dec, NULL), CUBED_OK);
         for (size_t bit = 0; bit < 8 * got; bit += 1 + got / 61) {

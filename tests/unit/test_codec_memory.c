@@ -90,7 +90,9 @@ static void check_chain(const char *inner, int level, const char *shuffle, int b
              "\"%s\", \"blocksize\": %d}}]",
              inner, level, shuffle, blocksize);
     assert_int_equal(cb_json_parse("test", text, strlen(text), &doc, &err), CUBED_OK);
-    assert_int_equal(cb_codec_chain_parse_v3("test", doc, 8, 8, 1, &elements, &c, &err), CUBED_OK);
+    assert_int_equal(
+        cb_codec_chain_parse_v3("test", doc, &(cb_codec_array){8, 8, 1, &elements, NULL}, &c, &err),
+        CUBED_OK);
     json_decref(doc);
     cb_codec_chain_fix(&c);
     cb_need enc_need = cb_codec_chain_encode_need(&c), dec_need = cb_codec_chain_decode_need(&c);
@@ -100,7 +102,7 @@ static void check_chain(const char *inner, int level, const char *shuffle, int b
     assert_int_equal(cb_arena_new(&cb_system_allocator, enc_need, &enc, &err), CUBED_OK);
     assert_int_equal(cb_arena_new(&cb_system_allocator, dec_need, &dec, &err), CUBED_OK);
     start_counting();
-    cubed_status st = cb_codec_chain_encode(&c, data, bytes, &got, enc, &err);
+    cubed_status st = cb_codec_chain_encode(&c, data, NULL, bytes, &got, enc, &err);
     size_t encoding = stop_counting();
     assert_int_equal(st, CUBED_OK);
     start_counting();

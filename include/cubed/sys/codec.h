@@ -38,7 +38,15 @@ typedef struct cubed_codec_conf {
     uint8_t axis[CUBED_MAX_NDIM];
 } cubed_codec_conf;
 
+/* What goes in and comes out when encoding. */
+typedef enum cubed_codec_kind {
+    CUBED_CODEC_BYTES_TO_BYTES,
+    CUBED_CODEC_ARRAY_TO_ARRAY,
+    CUBED_CODEC_ARRAY_TO_BYTES
+} cubed_codec_kind;
+
 typedef struct cubed_codec_vtable {
+    cubed_codec_kind kind;
     const char *name;    /* Zarr v3 name: "bytes", "transpose", "blosc", "zstd", "gzip", "crc32c" */
     const char *name_v2; /* numcodecs id for Zarr v2 ("blosc", "zstd", "gzip"), NULL if none */
     /* Reads the configuration object (JSON text, "{}" when absent) of the given Zarr format. */
@@ -65,6 +73,9 @@ typedef struct cubed_codec_vtable {
     /* Set when decoding changes no byte under this configuration (bytes in native order, identity
      * transpose): the step is left out. May be NULL: never the identity. */
     bool (*is_identity)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx);
+    /* What the next codec is told: changes `ctx` (a copy of this one's) and `shape`, which it points
+     * to. May be NULL: the same. */
+    void (*output)(const cubed_codec_conf *conf, cubed_codec_ctx *ctx, int64_t *shape);
 } cubed_codec_vtable;
 
 #ifdef __cplusplus
