@@ -42,6 +42,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_walk(cubed_context *ctx, cons
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url,
                                                               int zarr_format, const char *attrs,
                                                               bool overwrite, cubed_error *err);
+/* Copies all metadata below the group at `url` into the group's own (consolidated metadata), where
+ * readers of other libraries look first. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url,
+                                                               cubed_error *err);
 
 #ifdef __cplusplus
 }

@@ -146,12 +146,13 @@ static cubed_status finish_group(const eval *e, cubed_error *err)
     char *attrs = NULL;
     const char *from = inputs_group(&e->in);
     bool grouped = e->out && e->nitems > 0 && strcmp(e->item[0].url, e->out) != 0;
-    if (!grouped || !from) return CUBED_OK;
-    cubed_status st = cubed_zarr_walk(e->ctx, from, first_attrs, &attrs, err);
-    if (attrs)
+    if (!grouped) return CUBED_OK;
+    cubed_status st = from ? cubed_zarr_walk(e->ctx, from, first_attrs, &attrs, err) : CUBED_OK;
+    if (st == CUBED_E_CANCELLED) st = CUBED_OK;
+    if (st == CUBED_OK && attrs)
         st = cubed_zarr_make_group(e->ctx, e->out, e->format ? e->format : 3, attrs, false, err);
     cli_free(attrs);
-    return st == CUBED_E_CANCELLED ? CUBED_OK : st;
+    return st == CUBED_OK ? cubed_zarr_consolidate(e->ctx, e->out, err) : st;
 }
 
 static json_t *item_json(const cubed_array *x, const void *data)

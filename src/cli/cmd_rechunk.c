@@ -218,6 +218,8 @@ static int run(job *j, const cli_common *c, const char *codecs)
                                   false, &err) != CUBED_OK)
             return cli_report(j->verb->name, &err);
     }
+    if (ran && j->ngroups > 0 && cubed_zarr_consolidate(j->ctx, j->dst, &err) != CUBED_OK)
+        return cli_report(j->verb->name, &err);
     if (ran && c->json) {
         json_t *o = json_object(), *urls = json_array();
         for (int i = 0; i < j->n; i++) json_array_append_new(urls, json_string(j->item[i].url));

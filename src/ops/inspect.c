@@ -73,37 +73,56 @@ static cubed_status show(void *ctx, const cb_zarr_entry *e, cubed_error *err)
     return st;
 }
 
+typedef struct place {
+    cb_zone *zone;
+    cubed_store *store;
+    const char *path;
+} place;
+
+static cubed_status open_place(cubed_context *ctx, const char *url, place *p, cubed_error *err)
+{
+    const char *where;
+    memset(p, 0, sizeof *p);
+    CB_TRY(cb_zone_new(&ctx->alloc, &p->zone, err));
+    CB_TRY(cb_url_split(p->zone, url, &where, &p->path, err));
+    return cb_store_open(&ctx->alloc, where, &p->store, err);
+}
+
+static void close_place(place *p)
+{
+    cb_store_close(p->store);
+    cb_zone_free(p->zone);
+}
+
 cubed_status cubed_zarr_walk(cubed_context *ctx, const char *url, cubed_zarr_info_fn fn,
                              void *fn_ctx, cubed_error *err)
 {
-    inspect w = {.fn = fn, .ctx = fn_ctx};
-    const char *where, *path;
-    cubed_status st;
-    CB_GO(cb_zone_new(&ctx->alloc, &w.zone, err));
-    CB_GO(cb_url_split(w.zone, url, &where, &path, err));
-    CB_GO(cb_store_open(&ctx->alloc, where, &w.store, err));
-    CB_GO(cb_zarr_walk(w.store, path, show, &w, err));
-out:
-    cb_store_close(w.store);
-    cb_zone_free(w.zone);
+    place p;
+    cubed_status st = open_place(ctx, url, &p, err);
+    inspect w = {.store = p.store, .zone = p.zone, .fn = fn, .ctx = fn_ctx};
+    if (st == CUBED_OK) st = cb_zarr_walk(w.store, p.path, show, &w, err);
+    close_place(&p);
     return st;
 }
 
 cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url, int zarr_format,
                                    const char *attrs, bool overwrite, cubed_error *err)
 {
-    cb_zone *zone = NULL;
-    cubed_store *store = NULL;
-    const char *where, *path;
-    cubed_status st;
+    place p;
     if (zarr_format != 2 && zarr_format != 3)
         return cb_fail(err, CUBED_E_ARG, "zarr_format is %d, expected 2 or 3", zarr_format);
-    CB_GO(cb_zone_new(&ctx->alloc, &zone, err));
-    CB_GO(cb_url_split(zone, url, &where, &path, err));
-    CB_GO(cb_store_open(&ctx->alloc, where, &store, err));
-    CB_GO(cb_zarr_create_group(store, path, zarr_format, attrs, overwrite, err));
-out:
-    cb_store_close(store);
-    cb_zone_free(zone);
+    cubed_status st = open_place(ctx, url, &p, err);
+    if (st == CUBED_OK)
+        st = cb_zarr_create_group(p.store, p.path, zarr_format, attrs, overwrite, err);
+    close_place(&p);
+    return st;
+}
+
+cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url, cubed_error *err)
+{
+    place p;
+    cubed_status st = open_place(ctx, url, &p, err);
+    if (st == CUBED_OK) st = cb_zarr_consolidate(p.store, p.path, err);
+    close_place(&p);
     return st;
 }

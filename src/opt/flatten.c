@@ -154,6 +154,8 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     n.zarr_format = t->zarr_format;
     n.skip_empty = t->skip_empty;
     n.attrs = x->node.attrs;
+    if (t->url && t->zarr_format != 2 && x->node.fill_is_missing)
+        CB_TRY(cb_zarr_attrs_with_fill(n.attrs, n.dtype, &x->node.fill, p->ir.zone, &n.attrs, err));
     n.has_fill = x->node.has_fill;
     n.fill = x->node.fill;
     n.overwrite = t->overwrite;

@@ -151,3 +151,47 @@ json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v)
     json_array_append_new(pair, print_real(wide.c128[1]));
     return pair;
 }
+
+/* The 12 characters of base64 that Xarray takes for a double in attributes of format 3. */
+static json_t *base64_of_double(double v)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char text[13];
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    for (int i = 0; i < 4; i++) {
+        uint32_t part = 0;
+        for (int k = 0; k < 3; k++) {
+            int byte = 3 * i + k;
+            part = part << 8 | (byte < 8 ? (uint32_t)(bits >> (8 * byte) & 0xff) : 0);
+        }
+        for (int k = 0; k < 4; k++) text[4 * i + k] = digits[part >> (18 - 6 * k) & 63];
+    }
+    text[11] = '=';
+    text[12] = 0;
+    return json_string(text);
+}
+
+cubed_status cb_zarr_attrs_with_fill(const char *attrs, cubed_dtype dtype, const cubed_scalar *fill,
+                                     cb_zone *zone, const char **out, cubed_error *err)
+{
+    json_t *doc = NULL, *v;
+    cubed_scalar wide;
+    *out = attrs;
+    if (cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX) return CUBED_OK; /* there is no spelling */
+    CB_TRY(
+        cb_json_parse("attributes", attrs ? attrs : "{}", strlen(attrs ? attrs : "{}"), &doc, err));
+    cubed_status st = CUBED_OK;
+    if (json_is_object(doc) && !json_object_get(doc, "_FillValue")) {
+        if (cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT) {
+            cb_scalar_cast(dtype, fill, CUBED_FLOAT64, &wide);
+            v = base64_of_double(wide.f64);
+        } else {
+            v = cb_fill_print(dtype, fill);
+        }
+        json_object_set_new(doc, "_FillValue", v);
+        st = cb_json_text(doc, zone, out, err);
+    }
+    json_decref(doc);
+    return st;
+}

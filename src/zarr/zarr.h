@@ -77,6 +77,12 @@ CUBED_MUST_CHECK cubed_status cb_zarr_meta_defaults(cb_zarr_meta *meta, const ch
 CUBED_MUST_CHECK cubed_status cb_zarr_shard_codecs(cb_zone *zone, int ndim, const int64_t *chunk,
                                                    const char *codecs_json, const char **out,
                                                    cubed_error *err);
+/* Attributes (JSON text, may be NULL) of an array of format 3 whose fill value means "missing", as it
+ * does by itself in format 2: with a "_FillValue" as Xarray spells it, unless there is one. Real and
+ * boolean types. */
+CUBED_MUST_CHECK cubed_status cb_zarr_attrs_with_fill(const char *attrs, cubed_dtype dtype,
+                                                      const cubed_scalar *fill, cb_zone *zone,
+                                                      const char **out, cubed_error *err);
 /* Whether the fill value has no bit set. */
 bool cb_zarr_fill_is_zero(const cb_zarr_meta *meta);
 /* Memory that reading (writing) one chunk takes from the arena beside the decoded chunk itself. */
@@ -126,6 +132,11 @@ CUBED_MUST_CHECK cubed_status cb_json_text(const json_t *v, cb_zone *zone, const
 CUBED_MUST_CHECK cubed_status cb_zarr_create_group(cubed_store *store, const char *path, int format,
                                                    const char *attrs, bool overwrite,
                                                    cubed_error *err);
+/* Copies all metadata at and below a group, of its format, into the group's own, where readers of other
+ * libraries look first. What is added later is not in it: cb_zarr_prepare and cb_zarr_create_group take
+ * it away. */
+CUBED_MUST_CHECK cubed_status cb_zarr_consolidate(cubed_store *store, const char *path,
+                                                  cubed_error *err);
 typedef struct cb_zarr_entry {
     const char *path; /* relative to the store's root; valid during the callback */
     bool is_array;

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import xarray as xr
 from conftest import check, run
 
 import zarr
@@ -72,3 +73,21 @@ def test_large_integers_in_attributes_do_not_stop_decoding(tmp_path):
     src = make(tmp_path / "x", np.arange(4, dtype="i2"), None, attrs=attrs)
     got = check(run("eval", "x", "--in", f"x={src}", "--decode", "--json", "--progress", "none"))
     np.testing.assert_array_equal(got.arrays()["result"], [0.0, 2, 4, 6])
+
+
+@pytest.mark.parametrize(("dtype", "fill"), [("f4", 1e20), ("f8", -9999.5), ("i2", -999)])
+def test_missing_values_are_missing_to_xarray_in_both_formats(tmp_path, dtype, fill):
+    x = np.arange(7).astype(dtype)
+    x[4] = fill
+    root = zarr.create_group(tmp_path / "g", zarr_format=2)
+    z = root.create_array("x", shape=x.shape, chunks=(3,), dtype=dtype, fill_value=fill)
+    z[...] = x
+    z.attrs["_ARRAY_DIMENSIONS"] = ["t"]
+    expected = np.where(x == np.dtype(dtype).type(fill), np.nan, x)
+    for zarr_format in (2, 3):
+        path = tmp_path / f"c{zarr_format}"
+        args = ["--format", zarr_format, "--progress", "none"]
+        check(run("copy", tmp_path / "g", path, *args))
+        np.testing.assert_array_equal(xr.open_dataset(path, engine="zarr")["x"], expected)
+        got = check(run("eval", "x * 1", "--in", f"x={path}::x", "--decode", "--json"))
+        np.testing.assert_array_equal(got.arrays()["result"], expected)

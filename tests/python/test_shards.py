@@ -61,7 +61,7 @@ def test_zarr_python_to_cubed(tmp_path, case, dtype):
 
 def test_shards_of_transposed_chunks(tmp_path):
     """Such shards cannot be read by parts: their inner chunks are not the array's."""
-    x = values((20, 30))
+    x = values((20, 40))
     z = zarr.create_array(
         tmp_path / "x",
         shape=x.shape,

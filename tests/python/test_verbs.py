@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 from conftest import check, run
 
 import zarr
@@ -71,3 +72,28 @@ def test_what_is_no_plan_is_refused(tmp_path):
     assert "version" in run("run", tmp_path / "p").err
     assert "No such file" in run("run", tmp_path / "nothing").err
     assert run("run").code == 2
+
+
+def test_a_copied_group_is_consolidated(tmp_path, group):
+    source, x = group
+    for zarr_format in (2, 3):
+        path = tmp_path / f"c{zarr_format}.zarr"
+        check(run("copy", source, path, "--format", zarr_format, "--progress", "none"))
+        copy = zarr.open_consolidated(path, zarr_format=zarr_format)
+        assert copy.metadata.consolidated_metadata is not None
+        assert sorted(dict(copy.members(max_depth=None))) == ["below", "below/n", "u"]
+        np.testing.assert_array_equal(copy["u"][...], x)
+        assert dict(copy["u"].attrs)["units"] == "m/s"
+        # What is added later is seen: metadata that is out of date is gone.
+        args = ["--in", f"x={path}::u", "--out", f"{path}::more", "--format", zarr_format]
+        check(run("eval", "x + 1", *args, "--progress", "none"))
+        assert "more" in zarr.open_group(path, mode="r")
+
+
+def test_results_in_a_group_are_consolidated(tmp_path, group):
+    source, x = group
+    out = tmp_path / "r.zarr"
+    check(run("eval", "a = u + 1; b = u * 2", source, "--out", out, "--progress", "none"))
+    ds = xr.open_dataset(out, engine="zarr", consolidated=True)
+    np.testing.assert_array_equal(ds["b"], x * 2)
+    assert ds.attrs["title"] == "winds"

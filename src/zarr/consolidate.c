@@ -1,0 +1,84 @@
+/* A copy of all metadata below a group in the group's own: one read instead of many for those who open
+ * it. Format 2: .zmetadata, as zarr-python has it; format 3: "consolidated_metadata" of zarr.json, an
+ * extension that need not be understood. */
+#include <string.h>
+
+#include "zarr/zarr_pkg.h"
+
+typedef struct collect {
+    cubed_store *store;
+    size_t skip; /* of paths: the group's own, with the slash */
+    int format;
+    json_t *found; /* object by key (format 2) or path (format 3) */
+} collect;
+
+/* Adds the document, if it is there, under its key relative to the group. */
+static cubed_status add(const collect *c, const char *path, const char *name, bool needed,
+                        cubed_error *err)
+{
+    json_t *doc = NULL;
+    cubed_error why = CUBED_ERROR_INIT;
+    char key[4096];
+    const char *rest = strlen(path) > c->skip ? path + c->skip : "";
+    cubed_status st = cb_zarr_read_doc(c->store, path, name, &doc, &why);
+    if (st == CUBED_E_NOT_FOUND && !needed) return CUBED_OK;
+    if (st != CUBED_OK) {
+        if (err) *err = why;
+        return st;
+    }
+    if (c->format == 2) st = cb_key_join(key, sizeof key, rest, name, err);
+    if (st != CUBED_OK) {
+        json_decref(doc);
+        return st;
+    }
+    json_object_del(doc, "consolidated_metadata");
+    return json_object_set_new(c->found, c->format == 2 ? key : rest, doc) == 0
+               ? CUBED_OK
+               : cb_fail(err, CUBED_E_NOMEM, "no memory for consolidated metadata");
+}
+
+static cubed_status add_entry(void *ctx, const cb_zarr_entry *e, cubed_error *err)
+{
+    const collect *c = ctx;
+    if (e->format != c->format) return CUBED_OK; /* readers of one format do not see the other */
+    if (c->format == 3)
+        return strlen(e->path) > c->skip ? add(c, e->path, "zarr.json", true, err) : CUBED_OK;
+    CB_TRY(add(c, e->path, e->is_array ? ".zarray" : ".zgroup", true, err));
+    return add(c, e->path, ".zattrs", false, err);
+}
+
+static cubed_status write(const collect *c, const char *path, cubed_error *err)
+{
+    json_t *doc = NULL, *all;
+    if (c->format == 2) {
+        all = json_pack("{s:O, s:i}", "metadata", c->found, "zarr_consolidated_format", 1);
+        if (!all) return cb_fail(err, CUBED_E_NOMEM, "no memory for consolidated metadata");
+        cubed_status st = cb_zarr_write_doc(c->store, path, ".zmetadata", all, err);
+        json_decref(all);
+        return st;
+    }
+    CB_TRY(cb_zarr_read_doc(c->store, path, "zarr.json", &doc, err));
+    all =
+        json_pack("{s:s, s:b, s:O}", "kind", "inline", "must_understand", 0, "metadata", c->found);
+    cubed_status st = json_object_set_new(doc, "consolidated_metadata", all) == 0
+                          ? cb_zarr_write_doc(c->store, path, "zarr.json", doc, err)
+                          : cb_fail(err, CUBED_E_NOMEM, "no memory for consolidated metadata");
+    json_decref(doc);
+    return st;
+}
+
+cubed_status cb_zarr_consolidate(cubed_store *store, const char *path, cubed_error *err)
+{
+    cb_zarr_kind kind;
+    collect c = {.store = store, .skip = *path ? strlen(path) + 1 : 0};
+    CB_TRY(cb_zarr_probe(store, path, &kind, &c.format, err));
+    if (kind != CB_ZARR_GROUP)
+        return cb_fail(err, CUBED_E_NOT_FOUND, "there is no Zarr group at %s%s%s", store->url,
+                       *path ? "::" : "", path);
+    c.found = json_object();
+    cubed_status st = c.found ? cb_zarr_walk(store, path, add_entry, &c, err)
+                              : cb_fail(err, CUBED_E_NOMEM, "no memory for consolidated metadata");
+    if (st == CUBED_OK) st = write(&c, path, err);
+    json_decref(c.found);
+    return st;
+}
