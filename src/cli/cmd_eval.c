@@ -163,7 +163,8 @@ static json_t *item_json(const cubed_array *x, const void *data)
         json_array_append_new(shape, json_integer(cubed_array_shape(x)[d]));
         json_array_append_new(dims, name ? json_string(name) : json_null());
     }
-    json_object_set_new(o, "dtype", json_string(cubed_dtype_name(cubed_array_dtype(x))));
+    char dtype[CUBED_DTYPE_TEXT_CAP];
+    json_object_set_new(o, "dtype", json_string(cubed_dtype_text(cubed_array_dtype(x), dtype)));
     json_object_set_new(o, "shape", shape);
     json_object_set_new(o, "dims", dims);
     if (data) json_object_set_new(o, "data", values_json(x, data));
@@ -173,7 +174,8 @@ static json_t *item_json(const cubed_array *x, const void *data)
 static void print_item(const eval *e, int i)
 {
     const cubed_array *x = e->item[i].array;
-    printf("%s: %s (", e->item[i].name, cubed_dtype_name(cubed_array_dtype(x)));
+    char dtype[CUBED_DTYPE_TEXT_CAP];
+    printf("%s: %s (", e->item[i].name, cubed_dtype_text(cubed_array_dtype(x), dtype));
     for (int d = 0; d < cubed_array_ndim(x); d++) {
         const char *name = cubed_array_dim_name(x, d);
         printf("%s%s%s%" PRId64, d ? ", " : "", name ? name : "", name ? ": " : "",

@@ -55,7 +55,8 @@ static void add_json(json_t *list, const cubed_zarr_info *x)
         for (int d = 0; d < x->ndim; d++)
             json_array_append_new(dims,
                                   x->dim_names[d] ? json_string(x->dim_names[d]) : json_null());
-        json_object_set_new(o, "dtype", json_string(cubed_dtype_name(x->dtype)));
+        char dtype[CUBED_DTYPE_TEXT_CAP];
+        json_object_set_new(o, "dtype", json_string(cubed_dtype_text(x->dtype, dtype)));
         json_object_set_new(o, "shape", ints(x->ndim, x->shape));
         json_object_set_new(o, "chunks", ints(x->ndim, x->chunks));
         json_object_set_new(o, "shards", x->shards ? ints(x->ndim, x->shards) : json_null());
@@ -126,10 +127,10 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
         row->cell[0] = cli_printf("%s (group, Zarr format %d)", path, x->zarr_format);
         return;
     }
-    char codecs[128], size[32];
+    char codecs[128], size[32], dtype[CUBED_DTYPE_TEXT_CAP];
     put_codecs(x->codecs, codecs, sizeof codecs);
     row->cell[0] = cli_strdup(path);
-    row->cell[1] = cli_strdup(cubed_dtype_name(x->dtype));
+    row->cell[1] = cli_strdup(cubed_dtype_text(x->dtype, dtype));
     row->cell[2] = extents(x->ndim, x->shape, x->dim_names);
     row->cell[3] = extents(x->ndim, x->chunks, NULL);
     if (x->shards) {

@@ -55,7 +55,8 @@ static json_t *stored_json(const cubed_stored_info *x)
                         json_string(x->is_source   ? "source"
                                     : x->is_target ? "target"
                                                    : "intermediate"));
-    json_object_set_new(o, "dtype", json_string(cubed_dtype_name(x->dtype)));
+    char dtype[CUBED_DTYPE_TEXT_CAP];
+    json_object_set_new(o, "dtype", json_string(cubed_dtype_text(x->dtype, dtype)));
     json_object_set_new(o, "shape", shape);
     json_object_set_new(o, "chunks", chunks);
     return o;
@@ -127,7 +128,8 @@ static void draw_array(FILE *f, const cubed_stored_info *x)
     if (strlen(name) > 40) name += strlen(name) - 40;
     while (((unsigned char)*name & 0xc0) == 0x80) name++; /* no part of a character */
     quote(f, name);
-    fprintf(f, "\\n%s (", cubed_dtype_name(x->dtype));
+    char dtype[CUBED_DTYPE_TEXT_CAP];
+    fprintf(f, "\\n%s (", cubed_dtype_text(x->dtype, dtype));
     for (int d = 0; d < x->ndim; d++) fprintf(f, "%s%" PRId64, d ? ", " : "", x->shape[d]);
     fputs(")\\nchunks (", f);
     for (int d = 0; d < x->ndim; d++) fprintf(f, "%s%" PRId64, d ? ", " : "", x->chunks[d]);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli.h"
+
 enum { SUMMARISED = 1000, EDGE = 3, LINE = 79, ELEMENT = 96 };
 
 /* Significant digits: in arrays as many as people read, scalars whole. */
@@ -28,7 +30,19 @@ static void real_text(double v, bool single, int most, char *text, size_t cap)
     snprintf(text, cap, "%.*g", digits > whole ? digits : whole, v);
 }
 
-static void element_text(cubed_dtype dtype, const void *p, int most, char text[ELEMENT])
+/* In quotes; the caller's. */
+static char *quoted(cubed_dtype dtype, const void *p)
+{
+    size_t n = cubed_element_text(dtype, p, NULL, 0);
+    char *text = cli_alloc(n + 3);
+    bool bare = cubed_dtype_family(dtype) == CUBED_TIMEDELTA64;
+    text[0] = '\'';
+    cubed_element_text(dtype, p, text + !bare, n + 1);
+    if (!bare) text[n + 1] = '\'';
+    return text;
+}
+
+static void number_text(cubed_dtype dtype, const void *p, int most, char text[ELEMENT])
 {
     cubed_scalar v;
     char re[40], im[40];
@@ -43,6 +57,10 @@ static void element_text(cubed_dtype dtype, const void *p, int most, char text[E
     case CUBED_UINT16: snprintf(text, ELEMENT, "%u", v.u16); return;
     case CUBED_UINT32: snprintf(text, ELEMENT, "%u", v.u32); return;
     case CUBED_UINT64: snprintf(text, ELEMENT, "%" PRIu64, v.u64); return;
+    case CUBED_FLOAT16:
+    case CUBED_BFLOAT16:
+        real_text(cubed_half_value(dtype, v.u16), true, most < 5 ? most : 5, text, ELEMENT);
+        return;
     case CUBED_FLOAT32: real_text((double)v.f32, true, most, text, ELEMENT); return;
     case CUBED_FLOAT64: real_text(v.f64, false, most, text, ELEMENT); return;
     case CUBED_COMPLEX64:
@@ -83,11 +101,16 @@ static void print_axis(printer *w, int d, const char *p, size_t bytes)
     const int64_t *shape = cubed_array_shape(w->x);
     bool inner = d == ndim - 1;
     if (d == ndim) {
-        char text[ELEMENT];
-        element_text(cubed_array_dtype(w->x), p, ndim ? SOME : ALL, text);
-        int n = (int)strlen(text);
+        char number[ELEMENT], *text = NULL;
+        cubed_dtype dtype = cubed_array_dtype(w->x);
+        if (cubed_dtype_kind(dtype) > CUBED_KIND_COMPLEX)
+            text = quoted(dtype, p);
+        else
+            number_text(dtype, p, ndim ? SOME : ALL, number);
+        int n = (int)strlen(text ? text : number);
         if (!w->f && n > w->width) w->width = n;
-        put(w, text, w->width);
+        put(w, text ? text : number, w->width);
+        cli_free(text);
         return;
     }
     size_t step = shape[d] ? bytes / (size_t)shape[d] : 0;
@@ -143,6 +166,18 @@ static json_t *pair_json(double re, double im)
 static json_t *element_json(cubed_dtype dtype, const void *p)
 {
     cubed_scalar v;
+    if (cubed_dtype_family(dtype) == CUBED_TIMEDELTA64) {
+        memcpy(&v, p, sizeof v.i64);
+        return v.i64 == INT64_MIN ? json_string("NaT") : json_integer(v.i64);
+    }
+    if (cubed_dtype_kind(dtype) > CUBED_KIND_COMPLEX) {
+        size_t n = cubed_element_text(dtype, p, NULL, 0);
+        char *text = cli_alloc(n + 1);
+        cubed_element_text(dtype, p, text, n + 1);
+        json_t *s = json_string(text);
+        cli_free(text);
+        return s;
+    }
     memcpy(&v, p, cubed_dtype_size(dtype));
     switch (dtype) {
     case CUBED_BOOL: return json_boolean(v.b);
@@ -160,6 +195,8 @@ static json_t *element_json(cubed_dtype dtype, const void *p)
         snprintf(text, sizeof text, "%" PRIu64, v.u64);
         return json_string(text);
     }
+    case CUBED_FLOAT16:
+    case CUBED_BFLOAT16: return real_json(cubed_half_value(dtype, v.u16));
     case CUBED_FLOAT32: return real_json((double)v.f32);
     case CUBED_FLOAT64: return real_json(v.f64);
     case CUBED_COMPLEX64: return pair_json((double)v.c64[0], (double)v.c64[1]);

@@ -40,8 +40,9 @@ static cubed_status read_conf(const json_t *doc, int format, const cubed_codec_c
     memcpy(conf->text, cname, n + 1);
     CB_TRY(cb_conf_int(doc, "blosc", "clevel", 5, 0, 9, &conf->i[0], err));
     CB_TRY(cb_conf_int(doc, "blosc", "blocksize", 0, 0, INT32_MAX, &conf->i[2], err));
-    CB_TRY(
-        cb_conf_int(doc, "blosc", "typesize", (int64_t)ctx->item_size, 1, 255, &conf->i[3], err));
+    /* The library takes longer elements as bytes. */
+    int64_t typesize = ctx->item_size <= 255 ? (int64_t)ctx->item_size : 1;
+    CB_TRY(cb_conf_int(doc, "blosc", "typesize", typesize, 1, 255, &conf->i[3], err));
     const json_t *shuffle = json_object_get(doc, "shuffle");
     if (format == 3 && json_is_string(shuffle)) {
         conf->i[1] = -1;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "dtype/half.h"
+
 /* Every value fits one of these without loss. */
 typedef struct wide {
     cubed_kind kind;
@@ -29,6 +31,8 @@ static wide widen(cubed_dtype dtype, const cubed_scalar *v)
         w.re = (double)v->c64[0];
         w.im = (double)v->c64[1];
         break;
+    case CUBED_FLOAT16: w.re = (double)cb_half_to_float(v->u16); break;
+    case CUBED_BFLOAT16: w.re = (double)cb_float32((uint32_t)v->u16 << 16); break;
     default:
         w.re = v->c128[0];
         w.im = v->c128[1];
@@ -62,6 +66,8 @@ void cb_scalar_cast(cubed_dtype from, const cubed_scalar *value, cubed_dtype to,
         out->c64[0] = is_int ? (float)w.i : is_uint ? (float)w.u : (float)w.re;
         out->c64[1] = (float)w.im;
         break;
+    case CUBED_FLOAT16: out->u16 = cb_double_to_half(re); break;
+    case CUBED_BFLOAT16: out->u16 = cb_double_to_bfloat(re); break;
     default:
         out->c128[0] = re;
         out->c128[1] = w.im;
@@ -81,4 +87,10 @@ cubed_scalar cb_scalar_from_i64(cubed_dtype dtype, int64_t v)
     cubed_scalar in = {.i64 = v}, out;
     cb_scalar_cast(CUBED_INT64, &in, dtype, &out);
     return out;
+}
+
+double cubed_half_value(cubed_dtype dtype, uint16_t bits)
+{
+    return (double)(dtype == CUBED_FLOAT16 ? cb_half_to_float(bits)
+                                           : cb_float32((uint32_t)bits << 16));
 }

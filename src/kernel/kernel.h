@@ -55,11 +55,22 @@ typedef struct cb_super {
 
 #define CB_MAX_SUPER 96
 
+typedef enum cb_half_cast {
+    CB_HALF_TO_FLOAT32,
+    CB_HALF_FROM_FLOAT32,
+    CB_HALF_FROM_FLOAT64,
+    CB_BFLOAT_TO_FLOAT32,
+    CB_BFLOAT_FROM_FLOAT32,
+    CB_BFLOAT_FROM_FLOAT64,
+    CB_HALF_CASTS
+} cb_half_cast;
+
 typedef struct cb_kernels {
     const char *isa; /* "x86-64-v3" */
     /* By the type of the operands after promotion (where: of the second and third). */
     cb_elem_fn elem[CUBED_OP_COUNT][CUBED_DTYPE_COUNT];
     cb_cast_fn cast[CUBED_DTYPE_COUNT][CUBED_DTYPE_COUNT]; /* [from][to]; the diagonal copies */
+    cb_cast_fn half[CB_HALF_CASTS];
     cb_fold_fns fold[CB_FOLD_KINDS][CUBED_DTYPE_COUNT];
     const cb_super *super; /* nsuper rows */
     cb_elem_fn super_fn[CB_MAX_SUPER][CUBED_DTYPE_COUNT];
@@ -111,5 +122,10 @@ cubed_dtype cb_dtype_real(cubed_dtype type);
 /* Whether there is a kernel for operands of this type. */
 bool cb_kernel_has_op(cubed_op op, cubed_dtype dtype);
 bool cb_kernel_has_fold(cb_fold_kind fold, cubed_dtype dtype);
+/* Casts go between types that are computed with, from half precision to float32, to it from float32
+ * and float64, and between times and int64 (the same bits). */
+bool cb_kernel_has_cast(cubed_dtype from, cubed_dtype to);
+/* NULL if there is none. */
+cb_cast_fn cb_kernel_cast(const cb_kernels *k, cubed_dtype from, cubed_dtype to);
 
 #endif

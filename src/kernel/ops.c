@@ -54,7 +54,8 @@ bool cubed_fold_parse(const char *name, cubed_fold *fold)
 
 static bool accepts(const char *kinds, cubed_dtype dtype)
 {
-    return strchr(kinds, "biufc"[cubed_dtype_kind(dtype)]) != NULL;
+    return (unsigned)dtype < CUBED_DTYPE_COUNT &&
+           strchr(kinds, "biufc"[cubed_dtype_kind(dtype)]) != NULL;
 }
 
 bool cb_op_accepts(cubed_op op, cubed_dtype dtype) { return accepts(ops[op].accepts, dtype); }
@@ -109,4 +110,37 @@ bool cb_kernel_has_fold(cb_fold_kind fold, cubed_dtype dtype)
     case CB_FOLD_MAX: return cubed_dtype_kind(dtype) != CUBED_KIND_COMPLEX;
     default: return fold == CB_FOLD_M2 && dtype == CUBED_FLOAT64;
     }
+}
+
+/* Number of a cast from or to half precision; -1 if there is none. */
+static int half_cast(cubed_dtype from, cubed_dtype to)
+{
+    if (to == CUBED_FLOAT32 && from == CUBED_FLOAT16) return CB_HALF_TO_FLOAT32;
+    if (to == CUBED_FLOAT32 && from == CUBED_BFLOAT16) return CB_BFLOAT_TO_FLOAT32;
+    if (from != CUBED_FLOAT32 && from != CUBED_FLOAT64) return -1;
+    bool wide = from == CUBED_FLOAT64;
+    if (to == CUBED_FLOAT16) return wide ? CB_HALF_FROM_FLOAT64 : CB_HALF_FROM_FLOAT32;
+    if (to == CUBED_BFLOAT16) return wide ? CB_BFLOAT_FROM_FLOAT64 : CB_BFLOAT_FROM_FLOAT32;
+    return -1;
+}
+
+static bool is_time_cast(cubed_dtype from, cubed_dtype to)
+{
+    return (from == CUBED_INT64 && cubed_dtype_kind(to) == CUBED_KIND_TIME) ||
+           (to == CUBED_INT64 && cubed_dtype_kind(from) == CUBED_KIND_TIME);
+}
+
+bool cb_kernel_has_cast(cubed_dtype from, cubed_dtype to)
+{
+    return ((unsigned)from < CUBED_DTYPE_COUNT && (unsigned)to < CUBED_DTYPE_COUNT) ||
+           half_cast(from, to) >= 0 || is_time_cast(from, to);
+}
+
+cb_cast_fn cb_kernel_cast(const cb_kernels *k, cubed_dtype from, cubed_dtype to)
+{
+    if ((unsigned)from < CUBED_DTYPE_COUNT && (unsigned)to < CUBED_DTYPE_COUNT)
+        return k->cast[from][to];
+    if (is_time_cast(from, to)) return k->cast[CUBED_INT64][CUBED_INT64];
+    int half = half_cast(from, to);
+    return half < 0 ? NULL : k->half[half];
 }

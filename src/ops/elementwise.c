@@ -5,20 +5,45 @@
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
+static bool is_half(cubed_dtype dtype) { return dtype == CUBED_FLOAT16 || dtype == CUBED_BFLOAT16; }
+
+/* Where there is no cast from one type to the other, the type in between; else `to`. */
+static cubed_dtype way_to(cubed_dtype from, cubed_dtype to)
+{
+    if (cb_kernel_has_cast(from, to)) return to;
+    if (is_half(from)) return CUBED_FLOAT32;
+    if (is_half(to)) return CUBED_FLOAT64; /* rounds integers beyond those that halves tell apart */
+    return CUBED_INT64;
+}
+
 cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cubed_array **out, cubed_error *err)
 {
-    if (x->node.dtype == dtype) {
+    cubed_dtype from = x->node.dtype, way = way_to(from, dtype);
+    cubed_kind a = cubed_dtype_kind(from), b = cubed_dtype_kind(dtype);
+    if (from == dtype) {
         *out = cubed_array_ref(x);
         return CUBED_OK;
     }
-    cb_node n = cb_graph_like(x, CB_NODE_CAST, dtype);
+    bool whole = a <= CUBED_KIND_UINT || b <= CUBED_KIND_UINT;
+    if (a == CUBED_KIND_TEXT || b == CUBED_KIND_TEXT ||
+        ((a == CUBED_KIND_TIME || b == CUBED_KIND_TIME) && !whole)) {
+        char t[CUBED_DTYPE_TEXT_CAP], u[CUBED_DTYPE_TEXT_CAP];
+        return cb_fail(err, CUBED_E_TYPE, "astype: %s cannot be cast to %s",
+                       cubed_dtype_text(from, t), cubed_dtype_text(dtype, u));
+    }
+    cb_node n = cb_graph_like(x, CB_NODE_CAST, way);
     n.attrs = x->node.attrs;
-    return cb_graph_add(x->ctx, &n, &x, out, err);
+    if (way == dtype) return cb_graph_add(x->ctx, &n, &x, out, err);
+    cubed_array *between;
+    CB_TRY(cb_graph_add(x->ctx, &n, &x, &between, err));
+    cubed_status st = cb_op_cast(between, dtype, out, err);
+    cubed_array_unref(between);
+    return st;
 }
 
 cubed_status cubed_astype(cubed_array *x, cubed_dtype dtype, cubed_array **out, cubed_error *err)
 {
-    if ((unsigned)dtype >= CUBED_DTYPE_COUNT)
+    if (!cubed_dtype_is_valid(dtype))
         return cb_fail(err, CUBED_E_TYPE, "astype: dtype %d is none", (int)dtype);
     return cb_op_cast(x, dtype, out, err);
 }
@@ -122,7 +147,14 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
         return cb_fail(err, CUBED_E_TYPE, "where: the condition is %s, expected bool",
                        cubed_dtype_name(args[0]->node.dtype));
     cubed_dtype type = args[first]->node.dtype;
-    for (int i = first + 1; i < nargs; i++) type = cubed_dtype_promote(type, args[i]->node.dtype);
+    for (int i = first; i < nargs; i++) {
+        cubed_dtype both = cubed_dtype_promote(type, args[i]->node.dtype);
+        if (both == CUBED_DTYPE_COUNT)
+            return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s and %s", name,
+                           cubed_dtype_name(type), cubed_dtype_name(args[i]->node.dtype));
+        type = both;
+    }
+    if (is_half(type)) type = CUBED_FLOAT32;
     if (!cb_op_accepts(op, type))
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name, cubed_dtype_name(type));
     if (cb_op_rule(op) == CB_RESULT_FLOAT && cubed_dtype_kind(type) < CUBED_KIND_FLOAT)

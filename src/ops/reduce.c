@@ -127,6 +127,13 @@ cubed_status cubed_reduce(cubed_fold fold, cubed_array *x, const cubed_fold_opti
     if (o->struct_size != sizeof *o)
         return cb_fail(err, CUBED_E_ARG, "%s: options.struct_size is %zu, expected %zu", name,
                        o->struct_size, sizeof *o);
+    if (x->node.dtype == CUBED_FLOAT16 || x->node.dtype == CUBED_BFLOAT16) {
+        cubed_array *wide;
+        CB_TRY(cb_op_cast(x, CUBED_FLOAT32, &wide, err));
+        cubed_status wide_st = cubed_reduce(fold, wide, options, out, err);
+        cubed_array_unref(wide);
+        return wide_st;
+    }
     if (!cb_fold_accepts(fold, x->node.dtype))
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name,
                        cubed_dtype_name(x->node.dtype));

@@ -237,7 +237,11 @@ cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis, cubed_a
                                ", that of the first %" PRId64,
                                d, i, x->shape[d], args[0]->shape[d]);
         }
-        n.dtype = cubed_dtype_promote(n.dtype, x->node.dtype);
+        cubed_dtype both = cubed_dtype_promote(n.dtype, x->node.dtype);
+        if (!cubed_dtype_is_valid(both))
+            return cb_fail(err, CUBED_E_TYPE, "concat: %s and %s have no type in common",
+                           cubed_dtype_name(n.dtype), cubed_dtype_name(x->node.dtype));
+        n.dtype = both;
         chunk = cb_max_i64(chunk, cb_min_i64(x->chunks[at], cb_max_i64(1, x->shape[at])));
         if (cb_add_i64(extent, x->shape[at], &extent))
             return cb_fail(err, CUBED_E_ARG, "concat: the result has more than 2**63 elements");

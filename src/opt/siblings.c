@@ -67,6 +67,10 @@ static bool same_tiles(const cb_stage *a, const cb_stage *b)
 
 static bool may_join(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
 {
+    /* Texts have no registers: they are only copied, by a stage of their own. */
+    if (cubed_dtype_kind(p->ir.nodes[a->outs[0].node].dtype) == CUBED_KIND_TEXT ||
+        cubed_dtype_kind(p->ir.nodes[b->outs[0].node].dtype) == CUBED_KIND_TEXT)
+        return false;
     if (a->partial != b->partial || a->merge != b->merge || (a->nfolds > 0) != (b->nfolds > 0) ||
         !same_tiles(a, b))
         return false;

@@ -172,7 +172,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
         [CB_NODE_CONCAT] = {1, -1}, [CB_NODE_FOLD] = {1, 1}, [CB_NODE_PARTIAL] = {1, 1},
         [CB_NODE_MERGE] = {1, 1},   [CB_NODE_COPY] = {1, 1}};
     if ((unsigned)n->kind >= CB_NODE_KINDS) return BAD("kind number %d", (int)n->kind);
-    if ((unsigned)n->dtype >= CUBED_DTYPE_COUNT) return BAD("type number %d", (int)n->dtype);
+    if (!cubed_dtype_is_valid(n->dtype)) return BAD("type number %d", (int)n->dtype);
     CB_TRY(check_grid(&n->grid, n->dtype, err));
     if (n->ninputs < inputs[n->kind].min ||
         (inputs[n->kind].max >= 0 && n->ninputs > inputs[n->kind].max))
@@ -197,6 +197,10 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     case CB_NODE_INDEX: return n->dtype == CUBED_INT64 ? CUBED_OK : BAD("an index type");
     case CB_NODE_ELEM: return check_elem(ir, n, err);
     case CB_NODE_CAST:
+        if (in->dtype != n->dtype && !cb_kernel_has_cast(in->dtype, n->dtype))
+            return BAD("a cast of %s to %s", cubed_dtype_name(in->dtype),
+                       cubed_dtype_name(n->dtype));
+        return same_shape(&in->grid, &n->grid) ? CUBED_OK : BAD("another shape");
     case CB_NODE_COPY: return same_shape(&in->grid, &n->grid) ? CUBED_OK : BAD("another shape");
     case CB_NODE_VIEW: return check_view(ir, n, err);
     case CB_NODE_CONCAT: return check_concat(ir, n, err);

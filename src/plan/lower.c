@@ -102,11 +102,17 @@ static int find_piece(const cb_ir *ir, const cb_node *n, int64_t position, int64
 static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool is_root, int *value,
                                cubed_error *err);
 
+/* Programs do not know of units: a time is its integer. */
+static cubed_dtype carrier(cubed_dtype dtype)
+{
+    return cubed_dtype_kind(dtype) == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
+}
+
 static cubed_status lower_leaf(lowering *lo, int node, const cb_map *map, int *value,
                                cubed_error *err)
 {
     const cb_node *n = &lo->ir->nodes[node];
-    cb_load load = {.dtype = n->dtype, .node = node, .map = *map, .value = n->value};
+    cb_load load = {.dtype = carrier(n->dtype), .node = node, .map = *map, .value = n->value};
     switch (n->kind) {
     case CB_NODE_FULL: load.kind = CB_LOAD_CONST; break;
     case CB_NODE_MEMORY: load.kind = CB_LOAD_MEMORY; break;
@@ -134,19 +140,21 @@ static cubed_status lower_cast(lowering *lo, int node, const cb_map *map, int *v
     int arg;
     cb_map m = operand_map(in, map);
     CB_TRY(lower_node(lo, n->inputs[0], &m, false, &arg, err));
-    if (in->dtype == n->dtype) {
+    cubed_dtype from = carrier(in->dtype), to = carrier(n->dtype);
+    if (from == to) {
         *value = arg;
         return remember(lo, node, map, *value, err);
     }
-    if (arg < CB_MAX_VALUES && lo->loads[arg].kind == CB_LOAD_CONST) {
+    if (arg < CB_MAX_VALUES && lo->loads[arg].kind == CB_LOAD_CONST && from < CUBED_DTYPE_COUNT &&
+        to < CUBED_DTYPE_COUNT) {
         cb_load load = lo->loads[arg];
-        load.dtype = n->dtype;
-        cb_scalar_cast(in->dtype, &lo->loads[arg].value, n->dtype, &load.value);
+        load.dtype = to;
+        cb_scalar_cast(from, &lo->loads[arg].value, to, &load.value);
         CB_TRY(add_load(lo, &load, value, err));
     } else {
         cb_instr instr = {.kind = CB_INSTR_CAST,
-                          .dtype = (uint8_t)in->dtype,
-                          .to = (uint8_t)n->dtype,
+                          .dtype = (uint8_t)from,
+                          .to = (uint8_t)to,
                           .nargs = 1,
                           .arg = {(uint16_t)arg}};
         CB_TRY(add_instr(lo, &instr, value, err));
@@ -358,7 +366,7 @@ cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels,
     out->nresults = nroots;
     out->types = cb_zone_alloc(zone, (size_t)nroots * sizeof *out->types + 1);
     if (!out->types) return no_memory(err);
-    for (int r = 0; r < nroots; r++) out->types[r] = ir->nodes[roots[r].node].dtype;
+    for (int r = 0; r < nroots; r++) out->types[r] = carrier(ir->nodes[roots[r].node].dtype);
     if (cb_box_empty(&whole)) return CUBED_OK; /* no tasks: no code */
     for (int r = 0; r < nroots; r++)
         CB_TRY(find_cuts(&c, roots[r].node, &roots[r].map, &whole, !load_roots, err));

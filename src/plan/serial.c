@@ -315,7 +315,8 @@ static void get_node(reader *r, int index, cb_node *n)
 {
     memset(n, 0, sizeof *n);
     n->kind = (cb_node_kind)get_n(r, CB_NODE_KINDS);
-    n->dtype = (cubed_dtype)get_n(r, CUBED_DTYPE_COUNT);
+    n->dtype = (cubed_dtype)get_n(r, INT32_MAX);
+    if (!cubed_dtype_is_valid(n->dtype)) r->bad = true;
     get_grid(r, &n->grid);
     /* Each input takes a byte at least. */
     n->ninputs = get_n(r, (uint64_t)(r->end - r->at) + 1);

@@ -221,7 +221,7 @@ static void resolve_instrs(cb_vm *vm)
         vm_instr *x = &vm->instrs[i];
         memset(x, 0, sizeof *x);
         if (in->kind == CB_INSTR_CAST)
-            x->cast = k->cast[in->dtype][in->to];
+            x->cast = cb_kernel_cast(k, (cubed_dtype)in->dtype, (cubed_dtype)in->to);
         else
             x->elem = in->kind == CB_INSTR_SUPER ? k->super_fn[in->op][in->dtype]
                                                  : k->elem[in->op][in->dtype];

@@ -197,8 +197,7 @@ cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error *err)
 
 bool cb_zarr_fill_is_zero(const cb_zarr_meta *m)
 {
-    size_t item = cubed_dtype_size(m->dtype);
-    for (size_t i = 0; i < item; i++) {
+    for (size_t i = 0; i < cb_fill_size(m->dtype); i++) {
         if (m->fill.bytes[i] != 0) return false;
     }
     return true;
@@ -439,6 +438,12 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void
     return CUBED_OK;
 }
 
+static bool is_fill(const cb_zarr_meta *m, const char *p, size_t item)
+{
+    if (item <= sizeof m->fill) return memcmp(p, m->fill.bytes, item) == 0;
+    return *p == 0 && memcmp(p, p + 1, item - 1) == 0;
+}
+
 /* Whether the part of a chunk within the array holds nothing but the fill value, bit by bit. */
 static bool is_empty(const cb_zarr_meta *m, const char *src, const int64_t *used)
 {
@@ -450,7 +455,7 @@ static bool is_empty(const cb_zarr_meta *m, const char *src, const int64_t *used
         size_t at = 0;
         for (int d = 0; d <= last; d++) at = at * (size_t)m->chunk[d] + (size_t)idx[d];
         for (int64_t i = 0; i < (last < 0 ? 1 : extent[last]); i++) {
-            if (memcmp(src + (at + (size_t)i) * item, m->fill.bytes, item) != 0) return false;
+            if (!is_fill(m, src + (at + (size_t)i) * item, item)) return false;
         }
         int d = last - 1;
         for (; d >= 0; d--) {

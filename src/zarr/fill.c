@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "dtype/scalar.h"
 #include "zarr/zarr_pkg.h"
 
@@ -46,7 +47,11 @@ static bool parse_real(const json_t *v, cubed_dtype dtype, double *out)
         strspn(s + 2, "0123456789abcdefABCDEF") != digits)
         return false;
     uint64_t bits = strtoull(s + 2, NULL, 16);
-    if (digits == 8) {
+    if (digits == 4) {
+        cubed_scalar half = {.u16 = (uint16_t)bits}, wide;
+        cb_scalar_cast(dtype, &half, CUBED_FLOAT64, &wide);
+        *out = wide.f64;
+    } else if (digits == 8) {
         uint32_t b = (uint32_t)bits;
         float f;
         memcpy(&f, &b, 4);
@@ -84,6 +89,30 @@ static bool parse_integer(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
     return back.f64 == d;
 }
 
+/* Format 2 has the bytes of "bytes" in base64, format 3 too; strings are strings in both. */
+static bool parse_text(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
+{
+    size_t size = cubed_dtype_size(dtype), n = 0;
+    const char *s = json_string_value(v);
+    if (json_is_integer(v) && json_integer_value(v) == 0) return true; /* old writers' empty text */
+    if (!s || cb_json_big(v)) return false;
+    if (cubed_dtype_family(dtype) == CUBED_STRING) {
+        uint32_t c;
+        while ((s = cb_utf8_next(s, &c)) != NULL) {
+            if (n + 4 > size || n + 4 > sizeof *out) return false;
+            memcpy(out->bytes + n, &c, 4);
+            n += 4;
+        }
+        return true;
+    }
+    unsigned char bytes[64];
+    if (!cb_base64_decode(s, bytes, sizeof bytes, &n)) return false;
+    while (n > 0 && bytes[n - 1] == 0) n--;
+    if (n > size || n > sizeof *out) return false;
+    memcpy(out->bytes, bytes, n);
+    return true;
+}
+
 cubed_status cb_fill_parse(const char *where, const json_t *v, cubed_dtype dtype, cubed_scalar *out,
                            cubed_error *err)
 {
@@ -118,6 +147,13 @@ cubed_status cb_fill_parse(const char *where, const json_t *v, cubed_dtype dtype
             out->c128[1] = im;
         }
         return CUBED_OK;
+    case CUBED_KIND_TIME:
+        if (json_string_value(v) && strcmp(json_string_value(v), "NaT") == 0) {
+            out->i64 = INT64_MIN;
+            return CUBED_OK;
+        }
+        return parse_integer(v, CUBED_INT64, out) ? CUBED_OK : wrong(where, v, dtype, err);
+    case CUBED_KIND_TEXT: return parse_text(v, dtype, out) ? CUBED_OK : wrong(where, v, dtype, err);
     }
     return wrong(where, v, dtype, err);
 }
@@ -127,6 +163,24 @@ static json_t *print_real(double v)
     if (isnan(v)) return json_string("NaN");
     if (isinf(v)) return json_string(v < 0 ? "-Infinity" : "Infinity");
     return json_real(v);
+}
+
+static json_t *print_text(cubed_dtype dtype, const cubed_scalar *v)
+{
+    char text[64];
+    size_t n = 0, size = cb_fill_size(dtype);
+    if (cubed_dtype_family(dtype) == CUBED_STRING) {
+        for (size_t i = 0; i < size; i += 4) {
+            uint32_t c;
+            memcpy(&c, v->bytes + i, 4);
+            if (c == 0) break;
+            n += cb_utf8_put(c, text + n);
+        }
+        return json_stringn(text, n);
+    }
+    while (size > 0 && v->bytes[size - 1] == 0) size--;
+    cb_base64_encode(v->bytes, size, text);
+    return json_string(text);
 }
 
 json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v)
@@ -143,6 +197,8 @@ json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v)
     case CUBED_KIND_FLOAT:
         cb_scalar_cast(dtype, v, CUBED_FLOAT64, &wide);
         return print_real(wide.f64);
+    case CUBED_KIND_TIME: return json_integer(v->i64);
+    case CUBED_KIND_TEXT: return print_text(dtype, v);
     default: break;
     }
     json_t *pair = json_array();
@@ -152,23 +208,15 @@ json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v)
     return pair;
 }
 
-/* The 12 characters of base64 that Xarray takes for a double in attributes of format 3. */
+/* What Xarray takes for a double in attributes of format 3. */
 static json_t *base64_of_double(double v)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char text[13];
+    unsigned char bytes[8];
+    char text[16];
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
-    for (int i = 0; i < 4; i++) {
-        uint32_t part = 0;
-        for (int k = 0; k < 3; k++) {
-            int byte = 3 * i + k;
-            part = part << 8 | (byte < 8 ? (uint32_t)(bits >> (8 * byte) & 0xff) : 0);
-        }
-        for (int k = 0; k < 4; k++) text[4 * i + k] = digits[part >> (18 - 6 * k) & 63];
-    }
-    text[11] = '=';
-    text[12] = 0;
+    for (int k = 0; k < 8; k++) bytes[k] = (unsigned char)(bits >> (8 * k));
+    cb_base64_encode(bytes, sizeof bytes, text);
     return json_string(text);
 }
 
@@ -178,7 +226,7 @@ cubed_status cb_zarr_attrs_with_fill(const char *attrs, cubed_dtype dtype, const
     json_t *doc = NULL, *v;
     cubed_scalar wide;
     *out = attrs;
-    if (cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX) return CUBED_OK; /* there is no spelling */
+    if (cubed_dtype_kind(dtype) >= CUBED_KIND_COMPLEX) return CUBED_OK; /* there is no spelling */
     CB_TRY(
         cb_json_parse("attributes", attrs ? attrs : "{}", strlen(attrs ? attrs : "{}"), &doc, err));
     cubed_status st = CUBED_OK;

@@ -1,32 +1,7 @@
 /* Zarr format 2 metadata (zarr-specs.readthedocs.io, v2). */
-#include <stdio.h>
 #include <string.h>
 
 #include "zarr/zarr_pkg.h"
-
-/* "<f4", "|b1", ">i2": byte order, kind, bytes. */
-static cubed_status parse_typestr(const char *where, const char *s, cb_zarr_meta *m,
-                                  cubed_error *err)
-{
-    static const struct {
-        const char *code;
-        cubed_dtype dtype;
-    } types[] = {{"b1", CUBED_BOOL},       {"i1", CUBED_INT8},    {"i2", CUBED_INT16},
-                 {"i4", CUBED_INT32},      {"i8", CUBED_INT64},   {"u1", CUBED_UINT8},
-                 {"u2", CUBED_UINT16},     {"u4", CUBED_UINT32},  {"u8", CUBED_UINT64},
-                 {"f4", CUBED_FLOAT32},    {"f8", CUBED_FLOAT64}, {"c8", CUBED_COMPLEX64},
-                 {"c16", CUBED_COMPLEX128}};
-    if (s[0] == '<' || s[0] == '>' || s[0] == '|') {
-        for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-            if (strcmp(s + 1, types[i].code) != 0) continue;
-            m->dtype = types[i].dtype;
-            m->big_endian = s[0] == '>';
-            if (s[0] == '|' && cubed_dtype_size(m->dtype) > 1) break;
-            return CUBED_OK;
-        }
-    }
-    return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: data type \"%s\" is not supported", where, s);
-}
 
 static cubed_status read_dims(const json_t *zattrs, cb_zone *zone, cb_zarr_meta *m, json_t **rest,
                               cubed_error *err)
@@ -67,7 +42,7 @@ cubed_status cb_zarr_parse_v2(const char *where, const json_t *zarray, const jso
         return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: structured data types are not supported",
                        where);
     CB_TRY(cb_json_get_string(where, zarray, "dtype", &s, err));
-    CB_TRY(parse_typestr(where, s, m, err));
+    CB_TRY(cb_zarr_parse_typestr(where, s, &m->dtype, &m->big_endian, err));
     CB_TRY(cb_json_get_ints(where, zarray, "shape", 0, &m->ndim, m->shape, err));
     CB_TRY(cb_json_get_ints(where, zarray, "chunks", 0, &nchunk, m->chunk, err));
     if (nchunk != m->ndim)
@@ -120,12 +95,10 @@ static json_t *ints(int n, const int64_t *v)
 cubed_status cb_zarr_print_v2(const cb_zarr_meta *m, json_t **zarray, json_t **zattrs,
                               cubed_error *err)
 {
-    static const char kinds[] = "biufc";
-    char type[32];
+    char type[CB_TYPESTR_CAP];
     json_t *filters = NULL, *compressor = NULL, *attrs = NULL;
-    size_t size = cubed_dtype_size(m->dtype);
-    const char *order = size == 1 ? "|" : m->big_endian ? ">" : "<";
     const char *separator = m->separator == '.' ? "." : "/";
+    CB_TRY(cb_zarr_print_typestr(m->dtype, m->big_endian, type, err));
     CB_TRY(cb_codec_chain_print_v2(&m->codecs, &filters, &compressor, err));
     cubed_status st = cb_json_parse("attributes", m->attrs, strlen(m->attrs), &attrs, err);
     if (st != CUBED_OK) {
@@ -133,7 +106,6 @@ cubed_status cb_zarr_print_v2(const cb_zarr_meta *m, json_t **zarray, json_t **z
         json_decref(compressor);
         return st;
     }
-    snprintf(type, sizeof type, "%s%c%zu", order, kinds[cubed_dtype_kind(m->dtype)], size);
     json_t *doc = json_object();
     json_object_set_new(doc, "shape", ints(m->ndim, m->shape));
     json_object_set_new(doc, "chunks", ints(m->ndim, m->chunk));

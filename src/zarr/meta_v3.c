@@ -113,14 +113,7 @@ cubed_status cb_zarr_parse_v3(const char *where, const json_t *doc, cb_zone *zon
         return cb_fail(err, CUBED_E_FORMAT, "%s: \"node_type\" is \"%s\", expected array", where,
                        s);
     CB_TRY(check_extensions(where, doc, err));
-    const json_t *type = json_object_get(doc, "data_type");
-    if (json_is_object(type))
-        CB_TRY(cb_json_get_string(where, type, "name", &s, err));
-    else
-        CB_TRY(cb_json_get_string(where, doc, "data_type", &s, err));
-    if (cubed_dtype_parse(s, &m->dtype, NULL) != CUBED_OK ||
-        json_object_size(json_object_get(type, "configuration")) > 0)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: data type \"%s\" is not supported", where, s);
+    CB_TRY(cb_zarr_parse_type_v3(where, doc, &m->dtype, err));
     CB_TRY(cb_json_get_ints(where, doc, "shape", 0, &m->ndim, m->shape, err));
     CB_TRY(read_grid(where, doc, m, err));
     CB_TRY(cb_zarr_check_shape(where, m, err));
@@ -167,7 +160,7 @@ cubed_status cb_zarr_print_v3(const cb_zarr_meta *m, json_t **out, cubed_error *
     json_object_set_new(doc, "zarr_format", json_integer(3));
     json_object_set_new(doc, "node_type", json_string("array"));
     json_object_set_new(doc, "shape", shape);
-    json_object_set_new(doc, "data_type", json_string(cubed_dtype_name(m->dtype)));
+    json_object_set_new(doc, "data_type", cb_zarr_print_type_v3(m->dtype));
     json_object_set_new(doc, "chunk_grid",
                         named("regular", json_pack("{s:o}", "chunk_shape", chunk)));
     json_object_set_new(

@@ -15,12 +15,31 @@ CUBED_MUST_CHECK cubed_status cb_fill_parse(const char *where, const json_t *v, 
                                             cubed_scalar *out, cubed_error *err);
 json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v);
 
-/* Bytes that byte order swaps: half a complex number. */
+/* Bytes that byte order swaps: half a complex number, one character. */
 static inline size_t cb_unit_size(cubed_dtype dtype)
 {
     size_t size = cubed_dtype_size(dtype);
+    if (cubed_dtype_kind(dtype) == CUBED_KIND_TEXT)
+        return cubed_dtype_family(dtype) == CUBED_STRING ? 4 : 1;
     return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? size / 2 : size;
 }
+
+/* Bytes of a fill value that are kept: it is zero in those of longer items. */
+static inline size_t cb_fill_size(cubed_dtype dtype)
+{
+    return cb_min_size(cubed_dtype_size(dtype), sizeof(cubed_scalar));
+}
+
+/* Data types in both formats. Unknown ones are CUBED_E_UNSUPPORTED. */
+#define CB_TYPESTR_CAP 40
+CUBED_MUST_CHECK cubed_status cb_zarr_parse_typestr(const char *where, const char *s,
+                                                    cubed_dtype *out, bool *big_endian,
+                                                    cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_print_typestr(cubed_dtype dtype, bool big_endian,
+                                                    char text[CB_TYPESTR_CAP], cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_parse_type_v3(const char *where, const json_t *doc,
+                                                    cubed_dtype *out, cubed_error *err);
+json_t *cb_zarr_print_type_v3(cubed_dtype dtype);
 
 /* What codecs are told of an array whose type, chunk and fill value are known. */
 cb_codec_array cb_zarr_codec_array(const cb_zarr_meta *meta);

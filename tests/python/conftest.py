@@ -32,6 +32,8 @@ class Result:
 def to_numpy(item: dict) -> np.ndarray:
     dtype = np.dtype(item["dtype"])
     shape = tuple(item["shape"])
+    if dtype.kind in "mMSU":
+        return np.array(item["data"], dtype=dtype).reshape(shape)
     names = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
 
     def number(v):

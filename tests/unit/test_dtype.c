@@ -64,11 +64,111 @@ static void test_names(void **state)
         assert_int_equal(back, i);
     }
     cubed_dtype none;
-    assert_int_equal(cubed_dtype_parse("float16", &none, NULL), CUBED_E_TYPE);
+    assert_int_equal(cubed_dtype_parse("float128", &none, NULL), CUBED_E_TYPE);
     assert_true(cubed_dtype_can_cast(CUBED_FLOAT64, CUBED_FLOAT32));
     assert_true(cubed_dtype_can_cast(CUBED_INT64, CUBED_FLOAT32));
     assert_false(cubed_dtype_can_cast(CUBED_FLOAT32, CUBED_INT64));
     assert_false(cubed_dtype_can_cast(CUBED_INT8, CUBED_UINT8));
+}
+
+static void test_stored_types(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t size;
+        cubed_kind kind;
+    } good[] = {{"float16", 2, CUBED_KIND_FLOAT},
+                {"bfloat16", 2, CUBED_KIND_FLOAT},
+                {"datetime64[ns]", 8, CUBED_KIND_TIME},
+                {"timedelta64[10us]", 8, CUBED_KIND_TIME},
+                {"datetime64", 8, CUBED_KIND_TIME},
+                {"S1", 1, CUBED_KIND_TEXT},
+                {"U7", 28, CUBED_KIND_TEXT},
+                {"S8388607", 8388607, CUBED_KIND_TEXT},
+                {"timedelta64[32767as]", 8, CUBED_KIND_TIME}};
+    static const char *const wrong[] = {
+        "S0",  "U-1",           "S8388608",         "S5x",           "S",
+        "U05", "datetime64[]",  "datetime64[0s]",   "datetime64[q]", "datetime64[32768s]",
+        "M8",  "datetime64[ns", "timedelta64(ns)",  "datetime32",    "timedelta64[generic]",
+        "",    "datetime64ns]", "datetime64[-1ns]", "float 16",      "S99999999999999999999"};
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        cubed_dtype t;
+        char text[CUBED_DTYPE_TEXT_CAP];
+        assert_int_equal(cubed_dtype_parse(good[i].name, &t, NULL), CUBED_OK);
+        assert_true(cubed_dtype_is_valid(t));
+        assert_int_equal(cubed_dtype_size(t), good[i].size);
+        assert_int_equal(cubed_dtype_kind(t), good[i].kind);
+        assert_string_equal(cubed_dtype_text(t, text), good[i].name);
+        assert_int_equal(cubed_dtype_promote(t, t), t);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        cubed_dtype t;
+        if (cubed_dtype_parse(wrong[i], &t, NULL) != CUBED_E_TYPE) fail_msg("%s", wrong[i]);
+    }
+    /* Numbers that come from a plan. */
+    static const int numbers[] = {
+        -1, 13, 15, 18, 32, 34, 35, 36, 255, 32 | 14 << 8 | 1 << 12, 32 | 3 << 8, INT32_MAX};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        assert_false(cubed_dtype_is_valid((cubed_dtype)numbers[i]));
+    assert_int_equal(cubed_dtype_promote(CUBED_FLOAT16, CUBED_INT16), CUBED_FLOAT32);
+    assert_int_equal(cubed_dtype_promote(CUBED_FLOAT16, CUBED_BFLOAT16), CUBED_FLOAT32);
+    assert_int_equal(cubed_dtype_promote(CUBED_INT64, CUBED_BFLOAT16), CUBED_FLOAT64);
+    cubed_dtype day;
+    assert_int_equal(cubed_dtype_time(CUBED_DATETIME64, CUBED_UNIT_D, 1, &day, NULL), CUBED_OK);
+    assert_int_equal(cubed_dtype_promote(day, CUBED_INT64), CUBED_DTYPE_COUNT);
+    assert_int_equal(cubed_dtype_time(CUBED_INT64, CUBED_UNIT_D, 1, &day, NULL), CUBED_E_ARG);
+    assert_int_equal(cubed_dtype_fixed(CUBED_DATETIME64, 1, &day, NULL), CUBED_E_ARG);
+}
+
+static void expect_text(cubed_dtype dtype, const void *element, const char *expected)
+{
+    char text[64];
+    size_t n = cubed_element_text(dtype, element, NULL, 0);
+    assert_int_equal(n, strlen(expected));
+    assert_int_equal(cubed_element_text(dtype, element, text, sizeof text), n);
+    assert_string_equal(text, expected);
+    assert_int_equal(cubed_element_text(dtype, element, text, 3), n);
+    assert_int_equal(strlen(text), n < 2 ? n : 2);
+}
+
+static void test_element_text(void **state)
+{
+    static const struct {
+        const char *type;
+        int64_t value;
+        const char *text;
+    } times[] = {{"datetime64[ns]", 0, "1970-01-01T00:00:00.000000000"},
+                 {"datetime64[ns]", -1, "1969-12-31T23:59:59.999999999"},
+                 {"datetime64[ns]", INT64_MAX, "2262-04-11T23:47:16.854775807"},
+                 {"datetime64[ns]", INT64_MIN, "NaT"},
+                 {"datetime64[25s]", 4, "1970-01-01T00:01:40"},
+                 {"datetime64[h]", 25, "1970-01-02T01"},
+                 {"datetime64[m]", 61, "1970-01-01T01:01"},
+                 {"datetime64[D]", 11016, "2000-02-29"},
+                 {"datetime64[W]", 1, "1970-01-08"},
+                 {"datetime64[M]", -1, "1969-12"},
+                 {"datetime64[3M]", 5, "1971-04"},
+                 {"datetime64[Y]", 30, "2000"},
+                 {"datetime64[as]", -1, "1969-12-31T23:59:59.999999999999999999"},
+                 {"datetime64[fs]", 1, "1970-01-01T00:00:00.000000000000001"},
+                 {"datetime64", 7, "7"},
+                 {"timedelta64[ns]", -12, "-12"},
+                 {"timedelta64[D]", INT64_MIN, "NaT"}};
+    (void)state;
+    cubed_dtype t;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        assert_int_equal(cubed_dtype_parse(times[i].type, &t, NULL), CUBED_OK);
+        expect_text(t, &times[i].value, times[i].text);
+    }
+    assert_int_equal(cubed_dtype_parse("S5", &t, NULL), CUBED_OK);
+    expect_text(t, "ab\0c\0", "ab\\x00c");
+    expect_text(t, "\0\0\0\0\0", "");
+    expect_text(t, "a\xe4\n\0\0", "a\\xe4\\x0a");
+    assert_int_equal(cubed_dtype_parse("U4", &t, NULL), CUBED_OK);
+    expect_text(t, (const uint32_t[]){0x41, 0xe4, 0x6f22, 0x1d11e}, "A\u00e4\u6f22\U0001d11e");
+    expect_text(t, (const uint32_t[]){0xd800, 0x110000, 0x85, 0}, "\\U0000d800\\U00110000\\x85");
+    assert_int_equal(cubed_element_text(CUBED_INT64, "", NULL, 0), 0);
 }
 
 static void test_casts(void **state)
@@ -92,8 +192,8 @@ static void test_casts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_promotion),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_promotion),    cmocka_unit_test(test_names),
+        cmocka_unit_test(test_stored_types), cmocka_unit_test(test_element_text),
         cmocka_unit_test(test_casts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -522,7 +522,7 @@ static void test_errors_of_building(void **state)
         {"concat([])", "expected a list of arrays"},
         {"permute_dims(f, (0,))", "every dimension"},
         {"rechunk(f, (1, 2, 3))", "one chunk length per dimension"},
-        {"astype(f, 'float16')", "float16"},
+        {"astype(f, 'float128')", "float128"},
         {"[f, f] + 1", "not a value here"},
         {"f + ...", "not a value here"},
         {"f + None", "not a value here"},

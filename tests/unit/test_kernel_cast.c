@@ -120,11 +120,110 @@ static void test_known(void **state)
     for_each_isa(check_known);
 }
 
+/* Values of binary16 by its definition. */
+static double half_value(unsigned bits)
+{
+    int exponent = (int)(bits >> 10 & 31), mantissa = (int)(bits & 1023);
+    double v = exponent == 31  ? (mantissa ? (double)NAN : (double)INFINITY)
+               : exponent == 0 ? ldexp(mantissa, -24)
+                               : ldexp(1024 + mantissa, exponent - 25);
+    return bits & 0x8000 ? -v : v;
+}
+
+/* All of binary16, and the numbers about the middle of neighbours, which go to the even one. */
+static void check_half(const cb_kernels *k)
+{
+    cb_cast_fn widen = cb_kernel_cast(k, CUBED_FLOAT16, CUBED_FLOAT32);
+    cb_cast_fn from4 = cb_kernel_cast(k, CUBED_FLOAT32, CUBED_FLOAT16);
+    cb_cast_fn from8 = cb_kernel_cast(k, CUBED_FLOAT64, CUBED_FLOAT16);
+    for (unsigned bits = 0; bits < 65536; bits++) {
+        uint16_t h = (uint16_t)bits, back4, back8;
+        float f;
+        widen(&f, &h, 1);
+        double d = (double)f;
+        assert_true(isnan(d) ? isnan(half_value(bits)) : d == half_value(bits));
+        from4(&back4, &f, 1);
+        from8(&back8, &d, 1);
+        if (isnan(d)) {
+            assert_true((back4 & 0x7fff) > 0x7c00 && (back8 & 0x7fff) > 0x7c00);
+            continue;
+        }
+        assert_int_equal(back4, bits);
+        assert_int_equal(back8, bits);
+        if ((bits & 0x7fff) >= 0x7c00) continue;
+        double next = (bits & 0x7fff) == 0x7bff ? (d < 0 ? -65536 : 65536) : half_value(bits + 1);
+        double middle = (d + next) / 2;
+        for (int step = -1; step <= 1; step++) {
+            double x = step ? nextafter(middle, step < 0 ? d : next) : middle;
+            float y = step ? nextafterf((float)middle, step < 0 ? f : (float)next) : (float)middle;
+            unsigned want = step < 0 || (step == 0 && bits % 2 == 0) ? bits : bits + 1;
+            from8(&back8, &x, 1);
+            from4(&back4, &y, 1);
+            assert_int_equal(back8, want);
+            assert_int_equal(back4, want);
+        }
+    }
+}
+static void test_half(void **state)
+{
+    (void)state;
+    for_each_isa(check_half);
+}
+
+/* bfloat16 is float32 without its lower half; middles as above, from float64 with digits that
+ * float32 does not have. */
+static void check_bfloat(const cb_kernels *k)
+{
+    cb_cast_fn widen = cb_kernel_cast(k, CUBED_BFLOAT16, CUBED_FLOAT32);
+    cb_cast_fn from4 = cb_kernel_cast(k, CUBED_FLOAT32, CUBED_BFLOAT16);
+    cb_cast_fn from8 = cb_kernel_cast(k, CUBED_FLOAT64, CUBED_BFLOAT16);
+    for (unsigned bits = 0; bits < 65536; bits++) {
+        uint16_t h = (uint16_t)bits, above = (uint16_t)(bits + 1), back4, back8;
+        float f, g;
+        uint32_t raw;
+        widen(&f, &h, 1);
+        memcpy(&raw, &f, 4);
+        assert_int_equal(raw, bits << 16);
+        double d = (double)f;
+        from4(&back4, &f, 1);
+        from8(&back8, &d, 1);
+        if (isnan(f)) {
+            assert_true((back4 & 0x7fff) > 0x7f80 && (back8 & 0x7fff) > 0x7f80);
+            continue;
+        }
+        assert_int_equal(back4, bits);
+        assert_int_equal(back8, bits);
+        if ((bits & 0x7fff) >= 0x7f80) continue;
+        widen(&g, &above, 1);
+        double next = isinf(g) ? (f < 0 ? -0x1p128 : 0x1p128) : (double)g, middle = (d + next) / 2;
+        for (int step = -1; step <= 1; step++) {
+            double x = step ? nextafter(middle, step < 0 ? d : next) : middle;
+            unsigned want = step < 0 || (step == 0 && bits % 2 == 0) ? bits : bits + 1;
+            from8(&back8, &x, 1);
+            assert_int_equal(back8, want);
+        }
+    }
+    const double tiny[4] = {1e-300, -1e-300, 1e300, -1e300};
+    uint16_t got[4];
+    from8(got, tiny, 4);
+    assert_int_equal(got[0], 0);
+    assert_int_equal(got[1], 0x8000);
+    assert_int_equal(got[2], 0x7f80);
+    assert_int_equal(got[3], 0xff80);
+}
+static void test_bfloat(void **state)
+{
+    (void)state;
+    for_each_isa(check_bfloat);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_known),
+        cmocka_unit_test(test_half),
+        cmocka_unit_test(test_bfloat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,18 @@
+/* UTF-8 and base64 (RFC 4648). */
+#ifndef CB_BASE_TEXT_H
+#define CB_BASE_TEXT_H
+
+#include "cubed/base.h"
+
+/* The code point at s, which is valid UTF-8 (jansson checks), and the position behind it; NULL at the
+ * end. */
+const char *cb_utf8_next(const char *s, uint32_t *code);
+/* Writes 1 to 4 bytes; a number that is no code point becomes U+FFFD. Returns how many. */
+size_t cb_utf8_put(uint32_t code, char *out);
+
+/* 4 * ceil(n / 3) characters and a zero. */
+void cb_base64_encode(const unsigned char *bytes, size_t n, char *out);
+/* False if it is none, or has more than `cap` bytes. */
+bool cb_base64_decode(const char *text, unsigned char *out, size_t cap, size_t *n);
+
+#endif
