@@ -197,7 +197,7 @@ def test_damaged_chunks(tmp_path, damage):
         ("zarr.json", "{"),
         ("zarr.json", '{"zarr_format": 3, "node_type": "array"}'),
         (".zarray", '{"zarr_format": 2, "shape": [-1], "chunks": [1], "dtype": "<f8"}'),
-        (".zarray", '{"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": "<M8[ns]"}'),
+        (".zarray", '{"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": "<M8[q]"}'),
     ],
 )
 def test_damaged_metadata(tmp_path, name, text):
