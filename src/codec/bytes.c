@@ -108,6 +108,12 @@ static bool is_identity(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx
     return conf->i[0] == 0;
 }
 
+static void output(const cubed_codec_conf *conf, cubed_codec_ctx *ctx, int64_t *shape)
+{
+    (void)shape;
+    ctx->swapped = conf->i[0];
+}
+
 const cubed_codec_vtable cb_codec_bytes = {
     .kind = CUBED_CODEC_ARRAY_TO_BYTES,
     .name = "bytes",
@@ -119,4 +125,5 @@ const cubed_codec_vtable cb_codec_bytes = {
     .decode = swap,
     .encode = swap,
     .is_identity = is_identity,
+    .output = output,
 };

@@ -119,7 +119,11 @@ static cubed_status start_chain(const char *where, const cb_codec_array *a, cb_c
     if (a->fill) memcpy(c->fill, a->fill, cb_min_size(a->item_size, CB_MAX_ITEM));
     memset(in, 0, sizeof *in);
     memcpy(in->shape, a->chunk, (size_t)a->ndim * sizeof *a->chunk);
-    in->ctx = (cubed_codec_ctx){a->item_size, a->unit_size, a->ndim, in->shape};
+    in->ctx = (cubed_codec_ctx){.item_size = a->item_size,
+                                .unit_size = a->unit_size,
+                                .ndim = a->ndim,
+                                .shape = in->shape,
+                                .kind = a->kind};
     in->bytes = c->chunk_bytes;
     return CUBED_OK;
 }
@@ -157,7 +161,8 @@ static cubed_status parse_shard(const char *where, cb_codec_chain *c, cb_codec_s
     CB_TRY(parse_list(where, c, "codecs", json_object_get(conf, "codecs"), LIST_OF_CHUNK, &inner,
                       &s->inner, err));
     index.shape[0] = s->ninner;
-    index.ctx = (cubed_codec_ctx){8, 8, 2, index.shape};
+    index.ctx = (cubed_codec_ctx){
+        .item_size = 8, .unit_size = 8, .ndim = 2, .shape = index.shape, .kind = CUBED_KIND_UINT};
     if (cb_mul_size((size_t)s->ninner, 16, &index.bytes))
         return cb_fail(err, CUBED_E_FORMAT, "%s: a shard has too many chunks", where);
     CB_TRY(parse_list(where, c, "index_codecs", json_object_get(conf, "index_codecs"),

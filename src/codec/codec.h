@@ -49,6 +49,7 @@ typedef struct cb_codec_array {
     int ndim;
     const int64_t *chunk;
     const void *fill;
+    cubed_kind kind;
 } cb_codec_array;
 
 /* The row of a name; NULL if there is none. */

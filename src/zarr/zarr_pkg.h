@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "dtype/typestr.h"
 #include "zarr/zarr.h"
 
 /* The largest metadata document that is read. */
@@ -15,15 +16,6 @@ CUBED_MUST_CHECK cubed_status cb_fill_parse(const char *where, const json_t *v, 
                                             cubed_scalar *out, cubed_error *err);
 json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v);
 
-/* Bytes that byte order swaps: half a complex number, one character. */
-static inline size_t cb_unit_size(cubed_dtype dtype)
-{
-    size_t size = cubed_dtype_size(dtype);
-    if (cubed_dtype_kind(dtype) == CUBED_KIND_TEXT)
-        return cubed_dtype_family(dtype) == CUBED_STRING ? 4 : 1;
-    return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? size / 2 : size;
-}
-
 /* Bytes of a fill value that are kept: it is zero in those of longer items. */
 static inline size_t cb_fill_size(cubed_dtype dtype)
 {
@@ -31,7 +23,6 @@ static inline size_t cb_fill_size(cubed_dtype dtype)
 }
 
 /* Data types in both formats. Unknown ones are CUBED_E_UNSUPPORTED. */
-#define CB_TYPESTR_CAP 40
 CUBED_MUST_CHECK cubed_status cb_zarr_parse_typestr(const char *where, const char *s,
                                                     cubed_dtype *out, bool *big_endian,
                                                     cubed_error *err);

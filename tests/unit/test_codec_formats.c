@@ -36,7 +36,7 @@ static cubed_status parse_v3(const char *text, size_t item, size_t unit, int ndi
 {
     json_t *doc = json(text);
     cubed_status st = cb_codec_chain_parse_v3(
-        "test", doc, &(cb_codec_array){item, unit, ndim, shape, NULL}, c, err);
+        "test", doc, &(cb_codec_array){item, unit, ndim, shape, NULL, CUBED_KIND_FLOAT}, c, err);
     json_decref(doc);
     cb_codec_chain_fix(c);
     return st;
@@ -47,7 +47,8 @@ static cubed_status parse_v2(const char *compressor, bool big, bool f, size_t it
 {
     json_t *doc = json(compressor);
     cubed_status st = cb_codec_chain_parse_v2(
-        "test", big, f, NULL, doc, &(cb_codec_array){item, item, ndim, shape, NULL}, c, err);
+        "test", big, f, NULL, doc,
+        &(cb_codec_array){item, item, ndim, shape, NULL, CUBED_KIND_FLOAT}, c, err);
     json_decref(doc);
     cb_codec_chain_fix(c);
     return st;
@@ -509,8 +510,9 @@ static void test_filters(void **state)
     (void)state;
     for (int k = 0; k < 2; k++) {
         json_t *filters = json(text), *compressor = json(compressors[k]), *f, *z;
-        assert_int_equal(cb_codec_chain_parse_v2("test", true, false, filters, compressor,
-                                                 &(cb_codec_array){4, 4, 1, &two, NULL}, &c, &err),
+        assert_int_equal(cb_codec_chain_parse_v2(
+                             "test", true, false, filters, compressor,
+                             &(cb_codec_array){4, 4, 1, &two, NULL, CUBED_KIND_FLOAT}, &c, &err),
                          CUBED_OK);
         cb_codec_chain_fix(&c);
         assert_int_equal(cb_codec_chain_print_v2(&c, &f, &z, &err), CUBED_OK);
@@ -591,8 +593,9 @@ static void test_wrong_configurations(void **state)
     assert_int_equal(parse_v2("{\"level\": 1}", false, false, 8, 2, shape, &c, &err),
                      CUBED_E_FORMAT);
     json_t *filters = json("[{\"id\": \"shuffle\"}, {\"id\": \"vlen\"}]");
-    assert_int_equal(cb_codec_chain_parse_v2("test", false, false, filters, NULL,
-                                             &(cb_codec_array){8, 8, 2, shape, NULL}, &c, &err),
+    assert_int_equal(cb_codec_chain_parse_v2(
+                         "test", false, false, filters, NULL,
+                         &(cb_codec_array){8, 8, 2, shape, NULL, CUBED_KIND_FLOAT}, &c, &err),
                      CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "filter \"vlen\""));
     json_decref(filters);

@@ -8,7 +8,7 @@
 #ifndef CUBED_SYS_CODEC_H
 #define CUBED_SYS_CODEC_H
 
-#include "cubed/base.h"
+#include "cubed/dtype.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +28,8 @@ typedef struct cubed_codec_ctx {
     size_t unit_size; /* of what byte order swaps: half an element of a complex type */
     int ndim;
     const int64_t *shape; /* of the chunk, in C order, before this codec */
+    cubed_kind kind;      /* of the elements */
+    bool swapped;         /* they are in the other byte order than this machine's */
 } cubed_codec_ctx;
 
 /* Parsed and validated configuration; made by `parse`, plain data without pointers so that it can

@@ -1,0 +1,319 @@
+/* numcodecs' "delta" and "fixedscaleoffset": elements of one type are stored as elements of another. In
+ * format 2 they work on bytes in the order that their own type strings name; in format 3 they stand in
+ * front of "bytes", on elements in this machine's order. conf: i[0] and i[1] the types of decoded and
+ * encoded elements, i[2] and i[3] whether their bytes are swapped; fixedscaleoffset: i[4] and i[5] the
+ * bits of offset and scale as float64, i[6] and i[7] whether they were integers. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codec/codec_pkg.h"
+#include "dtype/scalar.h"
+#include "dtype/typestr.h"
+
+enum { DECODED, ENCODED };
+
+static cubed_dtype type_of(const cubed_codec_conf *conf, int side)
+{
+    return (cubed_dtype)conf->i[side];
+}
+
+static cubed_status parse_type(const json_t *doc, const char *codec, const char *key, int format,
+                               cubed_codec_conf *conf, int side, cubed_error *err)
+{
+    const bool native_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    const char *s;
+    cubed_dtype dtype;
+    bool big = native_big;
+    CB_TRY(cb_json_get_string("filter", doc, key, &s, err));
+    if (!cb_typestr_parse(s, &dtype, &big) && cubed_dtype_parse(s, &dtype, NULL) != CUBED_OK)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "codec %s: \"%s\" is \"%s\", which is no type here", codec, key, s);
+    cubed_kind kind = cubed_dtype_kind(dtype);
+    if (dtype >= CUBED_DTYPE_COUNT || kind == CUBED_KIND_BOOL || kind == CUBED_KIND_COMPLEX)
+        return cb_fail(
+            err, CUBED_E_UNSUPPORTED,
+            "codec %s: \"%s\" is \"%s\", expected a type of integers, float32 or float64", codec,
+            key, s);
+    conf->i[side] = dtype;
+    conf->i[2 + side] = format == 2 && cubed_dtype_size(dtype) > 1 && big != native_big;
+    return CUBED_OK;
+}
+
+/* "dtype" is the array's type in format 3 when it is missing; "astype" is "dtype". */
+static cubed_status parse_types(json_t *doc, const char *codec, int format,
+                                const cubed_codec_ctx *ctx, cubed_codec_conf *conf,
+                                cubed_error *err)
+{
+    CB_TRY(parse_type(doc, codec, "dtype", format, conf, DECODED, err));
+    if (!json_object_get(doc, "astype") || json_is_null(json_object_get(doc, "astype"))) {
+        conf->i[ENCODED] = conf->i[DECODED];
+        conf->i[2 + ENCODED] = conf->i[2 + DECODED];
+    } else {
+        CB_TRY(parse_type(doc, codec, "astype", format, conf, ENCODED, err));
+    }
+    size_t size = cubed_dtype_size(type_of(conf, DECODED));
+    if (ctx->item_size != size || ctx->unit_size != size)
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "codec %s: \"dtype\" has %zu bytes, but the elements %zu", codec, size,
+                       ctx->item_size);
+    return CUBED_OK;
+}
+
+static cubed_status parse_delta(const char *json, int format, const cubed_codec_ctx *ctx,
+                                cubed_codec_conf *conf, cubed_error *err)
+{
+    json_t *doc = NULL;
+    memset(conf, 0, sizeof *conf);
+    CB_TRY(cb_json_parse("codec delta", json, strlen(json), &doc, err));
+    cubed_status st = parse_types(doc, "delta", format, ctx, conf, err);
+    json_decref(doc);
+    return st;
+}
+
+static cubed_status parse_number(const json_t *doc, const char *key, cubed_codec_conf *conf, int at,
+                                 cubed_error *err)
+{
+    const json_t *v = json_object_get(doc, key);
+    double d = json_number_value(v);
+    if (!json_is_number(v))
+        return cb_fail(err, CUBED_E_FORMAT, "codec fixedscaleoffset: \"%s\" must be a number", key);
+    memcpy(&conf->i[at], &d, sizeof d);
+    conf->i[at + 2] = json_is_integer(v);
+    return CUBED_OK;
+}
+
+static double number(const cubed_codec_conf *conf, int at)
+{
+    double d;
+    memcpy(&d, &conf->i[at], sizeof d);
+    return d;
+}
+
+static cubed_status parse_scale(const char *json, int format, const cubed_codec_ctx *ctx,
+                                cubed_codec_conf *conf, cubed_error *err)
+{
+    json_t *doc = NULL;
+    memset(conf, 0, sizeof *conf);
+    CB_TRY(cb_json_parse("codec fixedscaleoffset", json, strlen(json), &doc, err));
+    cubed_status st = parse_types(doc, "fixedscaleoffset", format, ctx, conf, err);
+    if (st == CUBED_OK) st = parse_number(doc, "offset", conf, 4, err);
+    if (st == CUBED_OK) st = parse_number(doc, "scale", conf, 5, err);
+    if (st == CUBED_OK && number(conf, 5) == 0)
+        st = cb_fail(err, CUBED_E_FORMAT, "codec fixedscaleoffset: \"scale\" is 0");
+    json_decref(doc);
+    return st;
+}
+
+/* The inverse of parse_types, without the closing brace. */
+static size_t print_types(const cubed_codec_conf *conf, char *json, size_t cap)
+{
+    const bool native_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    char text[2][CB_TYPESTR_CAP];
+    for (int side = 0; side < 2; side++)
+        cb_typestr_print(type_of(conf, side), native_big != (conf->i[2 + side] != 0), text[side]);
+    return (size_t)snprintf(json, cap, "{\"dtype\": \"%s\", \"astype\": \"%s\"", text[0], text[1]);
+}
+
+static cubed_status print_delta(const cubed_codec_conf *conf, int format,
+                                const cubed_codec_ctx *ctx, char *json, size_t cap,
+                                cubed_error *err)
+{
+    (void)format;
+    (void)ctx;
+    size_t n = print_types(conf, json, cap);
+    if (n < cap) n += (size_t)snprintf(json + n, cap - n, "}");
+    return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec delta: no room");
+}
+
+static cubed_status print_scale(const cubed_codec_conf *conf, int format,
+                                const cubed_codec_ctx *ctx, char *json, size_t cap,
+                                cubed_error *err)
+{
+    (void)format;
+    (void)ctx;
+    static const char *const keys[] = {"offset", "scale"};
+    size_t n = print_types(conf, json, cap);
+    for (int k = 0; k < 2 && n < cap; k++)
+        n += (size_t)snprintf(json + n, cap - n,
+                              conf->i[6 + k] ? ", \"%s\": %.0f" : ", \"%s\": %.17g", keys[k],
+                              number(conf, 4 + k));
+    if (n < cap) n += (size_t)snprintf(json + n, cap - n, "}");
+    return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec fixedscaleoffset: no room");
+}
+
+static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+{
+    size_t n;
+    (void)ctx;
+    if (cb_mul_size(raw_size / cubed_dtype_size(type_of(conf, DECODED)),
+                    cubed_dtype_size(type_of(conf, ENCODED)), &n))
+        return 0;
+    return n ? n : 1;
+}
+
+static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                             size_t raw_size)
+{
+    (void)conf;
+    (void)ctx;
+    (void)raw_size;
+    return (cubed_codec_need){0, 0};
+}
+
+static void output(const cubed_codec_conf *conf, cubed_codec_ctx *ctx, int64_t *shape)
+{
+    (void)shape;
+    ctx->item_size = ctx->unit_size = cubed_dtype_size(type_of(conf, ENCODED));
+    ctx->kind = cubed_dtype_kind(type_of(conf, ENCODED));
+    ctx->swapped = conf->i[2 + ENCODED];
+}
+
+/* --- Elements ---------------------------------------------------------------------------------------- */
+
+static cubed_scalar load(const unsigned char *p, size_t size, bool swapped)
+{
+    cubed_scalar v = {.c128 = {0, 0}};
+    for (size_t k = 0; k < size; k++) v.bytes[k] = p[swapped ? size - 1 - k : k];
+    return v;
+}
+
+static void store(unsigned char *p, size_t size, bool swapped, const cubed_scalar *v)
+{
+    for (size_t k = 0; k < size; k++) p[swapped ? size - 1 - k : k] = v->bytes[k];
+}
+
+/* a + b or a - b in a type: integers wrap around. */
+static cubed_scalar combine(cubed_dtype dtype, const cubed_scalar *a, const cubed_scalar *b,
+                            bool minus)
+{
+    cubed_scalar r = {.c128 = {0, 0}};
+    switch (dtype) {
+    case CUBED_FLOAT32: r.f32 = minus ? a->f32 - b->f32 : a->f32 + b->f32; break;
+    case CUBED_FLOAT64: r.f64 = minus ? a->f64 - b->f64 : a->f64 + b->f64; break;
+    case CUBED_INT8:
+    case CUBED_UINT8: r.u8 = (uint8_t)(minus ? a->u8 - b->u8 : a->u8 + b->u8); break;
+    case CUBED_INT16:
+    case CUBED_UINT16: r.u16 = (uint16_t)(minus ? a->u16 - b->u16 : a->u16 + b->u16); break;
+    case CUBED_INT32:
+    case CUBED_UINT32: r.u32 = minus ? a->u32 - b->u32 : a->u32 + b->u32; break;
+    default: r.u64 = minus ? a->u64 - b->u64 : a->u64 + b->u64; break;
+    }
+    return r;
+}
+
+static cubed_scalar next_delta(cubed_dtype dtype, cubed_scalar v, cubed_scalar *last, bool decode)
+{
+    cubed_scalar r = combine(dtype, &v, last, !decode);
+    *last = decode ? r : v;
+    return r;
+}
+
+/* In float32 where NumPy calculates in float32, which is where the operand is one. */
+static double scale_one(const cubed_codec_conf *conf, cubed_dtype from, const cubed_scalar *v,
+                        bool decode)
+{
+    cubed_scalar wide;
+    double offset = number(conf, 4), scale = number(conf, 5);
+    cb_scalar_cast(from, v, CUBED_FLOAT64, &wide);
+    if (from == CUBED_FLOAT32) {
+        float x = v->f32;
+        x = decode ? x / (float)scale + (float)offset : (x - (float)offset) * (float)scale;
+        return (double)(decode ? x : rintf(x));
+    }
+    return decode ? wide.f64 / scale + offset : rint((wide.f64 - offset) * scale);
+}
+
+static cubed_status run(const cubed_codec_conf *conf, bool decode, bool is_delta, const void *src,
+                        size_t src_size, void *dst, size_t dst_cap, size_t *got, cubed_error *err)
+{
+    int in = decode ? ENCODED : DECODED, out = 1 - in;
+    cubed_dtype from = type_of(conf, in), to = type_of(conf, out);
+    size_t fs = cubed_dtype_size(from), ts = cubed_dtype_size(to), n = src_size / fs;
+    if (src_size % fs != 0 || n > dst_cap / ts)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected a multiple of %zu up to %zu",
+                       src_size, fs, dst_cap / ts * fs);
+    cubed_scalar last = {.c128 = {0, 0}};
+    for (size_t i = 0; i < n; i++) {
+        cubed_scalar v = load((const unsigned char *)src + i * fs, fs, conf->i[2 + in]), r;
+        if (is_delta && decode) { /* sums are in the decoded type, differences too */
+            cb_scalar_cast(from, &v, to, &r);
+            r = next_delta(to, r, &last, true);
+        } else if (is_delta) {
+            r = next_delta(from, v, &last, false);
+            cb_scalar_cast(from, &r, to, &r);
+        } else {
+            r = cb_scalar_from_double(to, scale_one(conf, from, &v, decode));
+        }
+        store((unsigned char *)dst + i * ts, ts, conf->i[2 + out], &r);
+    }
+    *got = n * ts;
+    return CUBED_OK;
+}
+
+static cubed_status decode_delta(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                 const void *src, size_t src_size, void *dst, size_t dst_cap,
+                                 size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+{
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    return run(conf, true, true, src, src_size, dst, dst_cap, got, err);
+}
+
+static cubed_status encode_delta(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                 const void *src, size_t src_size, void *dst, size_t dst_cap,
+                                 size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+{
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    return run(conf, false, true, src, src_size, dst, dst_cap, got, err);
+}
+
+static cubed_status decode_scale(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                 const void *src, size_t src_size, void *dst, size_t dst_cap,
+                                 size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+{
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    return run(conf, true, false, src, src_size, dst, dst_cap, got, err);
+}
+
+static cubed_status encode_scale(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                 const void *src, size_t src_size, void *dst, size_t dst_cap,
+                                 size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+{
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    return run(conf, false, false, src, src_size, dst, dst_cap, got, err);
+}
+
+const cubed_codec_vtable cb_codec_delta = {
+    .kind = CUBED_CODEC_ARRAY_TO_ARRAY,
+    .name = "numcodecs.delta",
+    .name_v2 = "delta",
+    .parse = parse_delta,
+    .print = print_delta,
+    .bound = bound,
+    .decode_need = need,
+    .encode_need = need,
+    .decode = decode_delta,
+    .encode = encode_delta,
+    .output = output,
+};
+const cubed_codec_vtable cb_codec_fixedscaleoffset = {
+    .kind = CUBED_CODEC_ARRAY_TO_ARRAY,
+    .name = "numcodecs.fixedscaleoffset",
+    .name_v2 = "fixedscaleoffset",
+    .parse = parse_scale,
+    .print = print_scale,
+    .bound = bound,
+    .decode_need = need,
+    .encode_need = need,
+    .decode = decode_scale,
+    .encode = encode_scale,
+    .output = output,
+};
