@@ -20,8 +20,11 @@ static cubed_status parse(const char *json, int format, const cubed_codec_ctx *c
     if (ctx->kind != CUBED_KIND_FLOAT)
         return cb_fail(err, CUBED_E_FORMAT, "codec bitround: the elements are no floats");
     CB_TRY(cb_json_parse("codec bitround", json, strlen(json), &doc, err));
-    cubed_status st = cb_conf_int(doc, "bitround", "keepbits", -1, 0, mantissa_bits(ctx->item_size),
-                                  &conf->i[0], err);
+    int most = mantissa_bits(ctx->item_size);
+    cubed_status st = cb_conf_int(doc, "bitround", "keepbits", -1, 0, most, &conf->i[0], err);
+    if (st == CUBED_OK && conf->i[0] < 0)
+        st = cb_fail(err, CUBED_E_FORMAT,
+                     "codec bitround: \"keepbits\" is missing, expected 0 to %d", most);
     json_decref(doc);
     return st;
 }

@@ -186,7 +186,6 @@ def test_filters_that_change_elements(tmp_path, case, zarr_format):
     [
         (">i4", [numcodecs.Delta(">i4")]),
         (">f4", [numcodecs.FixedScaleOffset(1, 8, ">f4", astype=">i2")]),
-        (">f8", [numcodecs.BitRound(keepbits=3)]),
     ],
 )
 def test_filters_of_big_endian_fortran_arrays(tmp_path, dtype, filters):
