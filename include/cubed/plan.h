@@ -23,6 +23,7 @@ typedef struct cubed_target {
      * multiple of the chunk, or -1 for the whole axis. NULL: every chunk is an object. */
     const int64_t *shards;
     bool skip_empty; /* chunks with nothing but the fill value are not stored */
+    bool durable;    /* what is written survives a power failure: slow */
     bool overwrite;  /* replace what is at `url`; else that is CUBED_E_EXISTS */
     /* Without url: the result goes to this C-order buffer, borrowed until the plan is gone. It may
      * be NULL and given later by cubed_plan_bind_result. */

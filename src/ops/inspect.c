@@ -85,7 +85,7 @@ static cubed_status open_place(cubed_context *ctx, const char *url, place *p, cu
     memset(p, 0, sizeof *p);
     CB_TRY(cb_zone_new(&ctx->alloc, &p->zone, err));
     CB_TRY(cb_url_split(p->zone, url, &where, &p->path, err));
-    return cb_store_open(&ctx->alloc, where, &p->store, err);
+    return cb_store_open(&ctx->alloc, where, false, &p->store, err);
 }
 
 static void close_place(place *p)

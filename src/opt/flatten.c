@@ -153,6 +153,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     n.url = t->url;
     n.zarr_format = t->zarr_format;
     n.skip_empty = t->skip_empty;
+    n.durable = t->durable;
     n.attrs = x->node.attrs;
     if (t->url && t->zarr_format != 2 && x->node.fill_is_missing)
         CB_TRY(cb_zarr_attrs_with_fill(n.attrs, n.dtype, &x->node.fill, p->ir.zone, &n.attrs, err));

@@ -47,7 +47,7 @@ typedef struct cb_node {
     const char *codecs; /* results with url; NULL: default */
     const char *attrs;  /* JSON text, NULL: none */
     const char *dim_names[CUBED_MAX_NDIM];
-    bool overwrite, skip_empty;
+    bool overwrite, skip_empty, durable;
     /* Of a Zarr array, and of views and copies of it: what its metadata has for chunks that are not
      * there, and whether that means "missing" wherever it stands, as it does in format 2. */
     bool has_fill, fill_is_missing;

@@ -67,7 +67,7 @@ static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
 {
     const cb_node *n = &p->ir.nodes[i];
     cb_storage *s = &p->storage[i];
-    CB_TRY(cb_store_open(&p->ctx->alloc, s->where, &s->store, err));
+    CB_TRY(cb_store_open(&p->ctx->alloc, s->where, false, &s->store, err));
     CB_TRY(cb_zarr_open(s->store, s->path, &s->array, err));
     s->meta = *cb_zarr_get_meta(s->array);
     cb_codec_chain_fix(&s->meta.codecs);

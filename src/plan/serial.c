@@ -125,7 +125,8 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_err
     default: break;
     }
     put_u(b, (uint64_t)n->stored | (uint64_t)n->is_target << 1 | (uint64_t)n->to_memory << 2 |
-                 (uint64_t)(n->overwrite && !for_id) << 3 | (uint64_t)n->skip_empty << 4);
+                 (uint64_t)(n->overwrite && !for_id) << 3 | (uint64_t)n->skip_empty << 4 |
+                 (uint64_t)(n->durable && !for_id) << 5);
     put_string(b, n->url);
     if (n->is_target) {
         put_u(b, (uint64_t)n->zarr_format);
@@ -343,12 +344,13 @@ static void get_node(reader *r, int index, cb_node *n)
     default: break;
     }
     uint64_t flags = get_u(r);
-    if (flags > 31) r->bad = true;
+    if (flags > 63) r->bad = true;
     n->stored = flags & 1;
     n->is_target = flags >> 1 & 1;
     n->to_memory = flags >> 2 & 1;
     n->overwrite = flags >> 3 & 1;
     n->skip_empty = flags >> 4 & 1;
+    n->durable = flags >> 5 & 1;
     n->url = get_string(r);
     if (n->is_target) {
         n->zarr_format = get_n(r, 4);

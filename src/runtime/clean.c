@@ -71,7 +71,7 @@ cubed_status cubed_clean(cubed_context *ctx, const char *url, bool dry_run, cube
     cubed_status st;
     CB_TRY(cb_zone_new(&ctx->alloc, &l.zone, err));
     CB_GO(cb_url_split(l.zone, url, &where, &path, err));
-    CB_GO(cb_store_open(&ctx->alloc, where, &store, err));
+    CB_GO(cb_store_open(&ctx->alloc, where, false, &store, err));
     CB_GO(cb_store_list(store, path, add_marked, &l, err));
     for (int i = 0; i < l.n; i++) CB_GO(remove_one(store, l.path[i], dry_run, fn, fn_ctx, err));
 out:

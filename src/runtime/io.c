@@ -49,7 +49,7 @@ static cubed_status open_target(cb_io *io, int i, bool resume, cubed_error *err)
     const cb_storage *s = &io->plan->storage[i];
     node_io *x = &io->nodes[i];
     char mark[CB_ZARR_MARK_CAP];
-    CB_TRY(cb_store_open(&io->plan->ctx->alloc, s->where, &x->store, err));
+    CB_TRY(cb_store_open(&io->plan->ctx->alloc, s->where, n->durable, &x->store, err));
     if (io->mode == CB_IO_WORKER)
         return cb_zarr_attach(x->store, s->path, &s->meta, &x->array, err);
     CB_TRY(cb_zarr_get_mark(x->store, s->path, mark, err));
@@ -77,7 +77,7 @@ static cubed_status open_work(cb_io *io, cubed_error *err)
                        "has for them, and there is no work directory to put them in: name one, or "
                        "allow more memory",
                        io->plan->tier_budget);
-    CB_TRY(cb_store_open(&io->plan->ctx->alloc, io->plan->work_dir, &io->work, err));
+    CB_TRY(cb_store_open(&io->plan->ctx->alloc, io->plan->work_dir, false, &io->work, err));
     /* By its mark a folder of intermediates is known as such when the run has been killed. */
     return drives(io) ? cb_zarr_put_mark(io->work, io->prefix, io->prefix, err) : CUBED_OK;
 }
@@ -183,8 +183,11 @@ void cb_io_close(cb_io *io)
     const cubed_allocator *a = &io->plan->ctx->alloc;
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         node_io *x = &io->nodes[i];
-        if (x->array && !io->committed && drives(io) && !(io->keep & CUBED_KEEP_CHUNKS))
-            remove_chunks(io, i);
+        if (x->array && !io->committed && drives(io)) {
+            /* Of several targets some may have been committed before one could not be. */
+            bool gone = cb_zarr_retract(x->array, NULL) == CUBED_OK;
+            if (gone && !(io->keep & CUBED_KEEP_CHUNKS)) remove_chunks(io, i);
+        }
         cb_zarr_close(x->array);
         cb_store_close(x->store);
         for (size_t k = 0; k < x->nchunks; k++)

@@ -30,8 +30,8 @@ cubed_status cb_key_join(char *out, size_t cap, const char *a, const char *b, cu
     return out[0] ? cb_key_check(out, err) : CUBED_OK;
 }
 
-cubed_status cb_store_open(const cubed_allocator *a, const char *url, cubed_store **out,
-                           cubed_error *err)
+cubed_status cb_store_open(const cubed_allocator *a, const char *url, bool durable,
+                           cubed_store **out, cubed_error *err)
 {
     const char *path = url;
     const char *scheme = strstr(url, "://");
@@ -44,7 +44,7 @@ cubed_status cb_store_open(const cubed_allocator *a, const char *url, cubed_stor
         path = url + 7;
     }
     if (!*path) return cb_fail(err, CUBED_E_ARG, "a store's path is empty");
-    return cb_store_open_local(a, path, false, out, err);
+    return cb_store_open_local(a, path, durable, out, err);
 }
 
 void cb_store_close(cubed_store *s)

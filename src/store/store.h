@@ -12,9 +12,10 @@ CUBED_MUST_CHECK cubed_status cb_store_open_local(const cubed_allocator *a, cons
                                                   cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_open_memory(const cubed_allocator *a, const char *name,
                                                    cubed_store **out, cubed_error *err);
-/* A store of a URL: a plain path or file:// URL is local. Another scheme is CUBED_E_UNSUPPORTED
+/* A store of a URL: a plain path or file:// URL is local. `durable`: what is put survives a power
+ * failure. Another scheme is CUBED_E_UNSUPPORTED
  * and the message lists those there are. */
-CUBED_MUST_CHECK cubed_status cb_store_open(const cubed_allocator *a, const char *url,
+CUBED_MUST_CHECK cubed_status cb_store_open(const cubed_allocator *a, const char *url, bool durable,
                                             cubed_store **out, cubed_error *err);
 void cb_store_close(cubed_store *s);
 

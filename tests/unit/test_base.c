@@ -236,7 +236,7 @@ static void test_stores(void **state)
         cb_store_close(s);
     }
     assert_int_equal(rmdir(dir), 0); /* clearing left no directories */
-    assert_int_equal(cb_store_open(&cb_system_allocator, "s3://b/x", &s, NULL),
+    assert_int_equal(cb_store_open(&cb_system_allocator, "s3://b/x", false, &s, NULL),
                      CUBED_E_UNSUPPORTED);
 }
 

@@ -430,7 +430,7 @@ static void test_opening(void **state)
     char url[PATH_MAX + 8];
     put(s, "k", "durable");
     snprintf(url, sizeof url, "file://%s", below("store"));
-    assert_int_equal(cb_store_open(&cb_system_allocator, url, &other, NULL), CUBED_OK);
+    assert_int_equal(cb_store_open(&cb_system_allocator, url, false, &other, NULL), CUBED_OK);
     expect(other, "k", "durable");
     cb_store_close(other);
     assert_int_equal(cb_store_open_local(&cb_system_allocator, below("store"), true, &other, NULL),
@@ -438,11 +438,12 @@ static void test_opening(void **state)
     put(other, "synced/k", "1");
     expect(s, "synced/k", "1");
     cb_store_close(other);
-    assert_int_equal(cb_store_open(&cb_system_allocator, "s3://bucket/x", &other, &err),
+    assert_int_equal(cb_store_open(&cb_system_allocator, "s3://bucket/x", false, &other, &err),
                      CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "s3"));
-    assert_int_equal(cb_store_open(&cb_system_allocator, "", &other, NULL), CUBED_E_ARG);
-    assert_int_equal(cb_store_open(&cb_system_allocator, "file://", &other, NULL), CUBED_E_ARG);
+    assert_int_equal(cb_store_open(&cb_system_allocator, "", false, &other, NULL), CUBED_E_ARG);
+    assert_int_equal(cb_store_open(&cb_system_allocator, "file://", false, &other, NULL),
+                     CUBED_E_ARG);
     cb_store_close(NULL);
 }
 

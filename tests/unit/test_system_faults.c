@@ -1,0 +1,295 @@
+/* Whole runs in which the nth read, write, rename or sync fails, for every n: a right result or an
+ * error, never an array that looks whole, and nothing that hinders the next run. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "cubed/cubed.h"
+
+/* --- System calls that fail when they are told to ----------------------------------------------------- */
+
+typedef enum call { CALL_NONE, CALL_READ, CALL_WRITE, CALL_RENAME, CALL_SYNC } call;
+
+static struct {
+    call which;
+    int nth;   /* the call that fails, from 1 */
+    bool once; /* else those behind it, too */
+    int error;
+} fault;
+static atomic_int calls, hits;
+
+static bool fails(call which)
+{
+    if (fault.which != which) return false;
+    int n = atomic_fetch_add(&calls, 1) + 1;
+    if (fault.once ? n != fault.nth : n < fault.nth) return false;
+    atomic_fetch_add(&hits, 1);
+    errno = fault.error;
+    return true;
+}
+
+static void arm(call which, int nth, bool once, int error)
+{
+    atomic_store(&calls, 0);
+    atomic_store(&hits, 0);
+    fault.nth = nth;
+    fault.once = once;
+    fault.error = error;
+    fault.which = which;
+}
+
+static int disarm(void)
+{
+    fault.which = CALL_NONE;
+    return atomic_load(&hits);
+}
+
+/* These stand before the C library's for everything that is linked into this test. */
+ssize_t pread(int fd, void *buf, size_t n, off_t offset)
+{
+    return fails(CALL_READ) ? -1 : (ssize_t)syscall(SYS_pread64, fd, buf, n, offset);
+}
+
+ssize_t write(int fd, const void *buf, size_t n)
+{
+    return fails(CALL_WRITE) ? -1 : (ssize_t)syscall(SYS_write, fd, buf, n);
+}
+
+int rename(const char *from, const char *to)
+{
+    return fails(CALL_RENAME) ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int fsync(int fd) { return fails(CALL_SYNC) ? -1 : (int)syscall(SYS_fsync, fd); }
+
+/* --- Runs -------------------------------------------------------------------------------------------- */
+
+enum { N = 48, CHUNK = 16 };
+
+typedef struct fixture {
+    char dir[64], src[128], out[128], work[128];
+    cubed_context *ctx;
+    double data[N], expected[N];
+    bool durable;
+} fixture;
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
+{
+    (void)info;
+    (void)type;
+    (void)walk;
+    return remove(path);
+}
+
+static void remove_tree(const char *path)
+{
+    if (access(path, F_OK) == 0)
+        assert_int_equal(nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+/* x - mean(x), stored as written: the mean and x's rechunked copy lie in the work directory. */
+static cubed_status make_plan(fixture *f, cubed_plan **plan, cubed_error *err)
+{
+    static const int64_t other[1] = {20};
+    cubed_array *x = NULL, *mean = NULL, *y = NULL, *z = NULL;
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    cubed_fold_options keep = CUBED_FOLD_OPTIONS_INIT;
+    keep.keepdims = true;
+    cubed_status st = cubed_array_open(f->ctx, f->src, &x, err);
+    if (st == CUBED_OK) st = cubed_reduce(CUBED_FOLD_MEAN, x, &keep, &mean, err);
+    cubed_array *args[2] = {x, mean};
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_SUBTRACT, args, 2, &y, err);
+    if (st == CUBED_OK) st = cubed_rechunk(y, other, &z, err);
+    cubed_target t = {.array = z, .url = f->out, .durable = f->durable};
+    o.max_workers = 2;
+    o.reserved_mem = 1;
+    o.allowed_mem = (uint64_t)8 << 20;
+    o.work_dir = f->work;
+    o.optimize = false;
+    if (st == CUBED_OK) st = cubed_plan_new(f->ctx, &t, 1, &o, plan, err);
+    cubed_array_unref(x);
+    cubed_array_unref(mean);
+    cubed_array_unref(y);
+    cubed_array_unref(z);
+    return st;
+}
+
+static cubed_status run(fixture *f, const char *executor, int retries, cubed_error *err)
+{
+    cubed_plan *plan;
+    cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    cubed_status st = make_plan(f, &plan, err);
+    if (st != CUBED_OK) return st;
+    o.executor = executor;
+    o.retries = retries;
+    st = cubed_run(plan, &o, NULL, err);
+    cubed_plan_unref(plan);
+    return st;
+}
+
+static void check_output(fixture *f)
+{
+    cubed_array *x;
+    cubed_plan *plan;
+    double back[N];
+    assert_int_equal(cubed_array_open(f->ctx, f->out, &x, NULL), CUBED_OK);
+    cubed_target t = {.array = x, .data = back};
+    assert_int_equal(cubed_plan_new(f->ctx, &t, 1, NULL, &plan, NULL), CUBED_OK);
+    assert_int_equal(cubed_run(plan, NULL, NULL, NULL), CUBED_OK);
+    assert_memory_equal(back, f->expected, sizeof back);
+    cubed_plan_unref(plan);
+    cubed_array_unref(x);
+}
+
+static bool looks_whole(const fixture *f)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/zarr.json", f->out);
+    return access(path, F_OK) == 0;
+}
+
+static int setup(void **state)
+{
+    static const int64_t shape[1] = {N}, chunk[1] = {CHUNK};
+    fixture *f = calloc(1, sizeof *f);
+    cubed_array *x;
+    cubed_plan *plan;
+    snprintf(f->dir, sizeof f->dir, "/tmp/cubed-test-XXXXXX");
+    if (!mkdtemp(f->dir)) return -1;
+    snprintf(f->src, sizeof f->src, "%s/src", f->dir);
+    snprintf(f->out, sizeof f->out, "%s/out", f->dir);
+    snprintf(f->work, sizeof f->work, "%s/work", f->dir);
+    for (int i = 0; i < N; i++) {
+        f->data[i] = i;
+        f->expected[i] = i - (N - 1) / 2.0;
+    }
+    if (cubed_context_new(NULL, &f->ctx, NULL) != CUBED_OK) return -1;
+    if (cubed_array_from_memory(f->ctx, CUBED_FLOAT64, 1, shape, NULL, chunk, f->data, &x, NULL))
+        return -1;
+    cubed_target t = {.array = x, .url = f->src};
+    if (cubed_plan_new(f->ctx, &t, 1, NULL, &plan, NULL) != CUBED_OK) return -1;
+    if (cubed_run(plan, NULL, NULL, NULL) != CUBED_OK) return -1;
+    cubed_plan_unref(plan);
+    cubed_array_unref(x);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture *f = *state;
+    cubed_context_unref(f->ctx);
+    int rc = nftw(f->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    free(f);
+    return rc;
+}
+
+/* Every nth call in turn, until a run has fewer: returns how many there were. */
+static int fail_each(fixture *f, const char *executor, call which, bool once, int error,
+                     int retries)
+{
+    for (int n = 1;; n++) {
+        cubed_error err = CUBED_ERROR_INIT;
+        arm(which, n, once, error);
+        cubed_status st = run(f, executor, retries, &err);
+        int failed = disarm();
+        if (st == CUBED_OK) {
+            check_output(f);
+        } else {
+            assert_true(failed > 0);
+            assert_int_equal(st, CUBED_E_IO);
+            assert_true(strlen(err.message) > 10);
+            assert_false(looks_whole(f));
+            /* Nothing that is left stands in the way. */
+            if (run(f, executor, 0, &err) != CUBED_OK) fail_msg("call %d: %s", n, err.message);
+            check_output(f);
+        }
+        /* With a retry left, a fault that passes must not end a run in the middle of its tasks. */
+        remove_tree(f->out);
+        if (failed == 0) return n - 1;
+        assert_true(n < 1000);
+    }
+}
+
+static void test_reads(void **state)
+{
+    fixture *f = *state;
+    int n = fail_each(f, "single-threaded", CALL_READ, false, EIO, 0);
+    assert_true(n >= N / CHUNK);
+    fail_each(f, "threads", CALL_READ, false, EIO, 0);
+    fail_each(f, "threads", CALL_READ, true, EIO, 1);
+}
+
+static void test_writes(void **state)
+{
+    fixture *f = *state;
+    int n = fail_each(f, "single-threaded", CALL_WRITE, false, ENOSPC, 0);
+    assert_true(n > N / 20);
+    fail_each(f, "threads", CALL_WRITE, false, ENOSPC, 0);
+    fail_each(f, "threads", CALL_WRITE, true, EIO, 1);
+}
+
+static void test_renames(void **state)
+{
+    fixture *f = *state;
+    int n = fail_each(f, "single-threaded", CALL_RENAME, false, EIO, 0);
+    assert_true(n > N / 20);
+    fail_each(f, "threads", CALL_RENAME, true, EIO, 1);
+}
+
+/* Nothing is synced unless it is asked for; then everything is, and a failure is one. */
+static void test_syncs(void **state)
+{
+    fixture *f = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    arm(CALL_SYNC, 1, false, EIO);
+    assert_int_equal(run(f, "threads", 0, &err), CUBED_OK);
+    assert_int_equal(disarm(), 0);
+    remove_tree(f->out);
+    f->durable = true;
+    int n = fail_each(f, "single-threaded", CALL_SYNC, false, EIO, 0);
+    assert_true(n >= 2 * (N / 20 + 1)); /* of every chunk the file and the directory */
+}
+
+/* What fails once while tasks run is tried again: the chunks of the source are read by tasks only. */
+static void test_one_failed_read_of_a_chunk_is_retried(void **state)
+{
+    fixture *f = *state;
+    for (int n = 2; n < 2 + N / CHUNK; n++) { /* the first read is of the metadata */
+        cubed_error err = CUBED_ERROR_INIT;
+        arm(CALL_READ, n, true, EIO);
+        cubed_status st = run(f, "threads", 1, &err);
+        assert_int_equal(disarm(), 1);
+        if (st != CUBED_OK && strstr(err.message, "zarr.json")) continue;
+        if (st != CUBED_OK) fail_msg("read %d: %s", n, err.message);
+        check_output(f);
+        remove_tree(f->out);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_reads),
+        TEST(test_writes),
+        TEST(test_renames),
+        TEST(test_syncs),
+        TEST(test_one_failed_read_of_a_chunk_is_retried),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
