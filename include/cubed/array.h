@@ -214,6 +214,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_pad(cubed_array *x, const int64_t 
 
 /* --- Chunks ------------------------------------------------------------------------------------- */
 
+/* Running sums or products (fold: CUBED_FOLD_SUM or CUBED_FOLD_PROD) along an axis, in order: integers
+ * as int64 or uint64, which wrap, floats in their own type with totals carried as float64. With
+ * `include_initial` the 0 or 1 that they start from stands in front. Stored, also if it is not a
+ * target: a task makes the chunks along the axis one after another, each from one read of its input,
+ * so tasks run side by side only across the other axes. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_cumulative(cubed_fold fold, cubed_array *x, int axis,
+                                                         bool include_initial, cubed_array **out,
+                                                         cubed_error *err);
 /* The same values with other chunks; chunks[ndim], -1 for the whole axis. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rechunk(cubed_array *x, const int64_t *chunks,
                                                       cubed_array **out, cubed_error *err);

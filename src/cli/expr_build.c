@@ -27,7 +27,7 @@ static void drop(value *v)
     v->array = NULL;
 }
 
-static cubed_status to_array(expr_builder *b, const expr *e, value *v, const cubed_array *other)
+cubed_status expr_operand(expr_builder *b, const expr *e, value *v, const cubed_array *other)
 {
     if (v->array) return CUBED_OK;
     cubed_dtype dtype = expr_literal_dtype(v, other);
@@ -70,7 +70,7 @@ static cubed_status power(expr_builder *b, const expr *e, value *x, const value 
     }
     if (real && k == -1 && inexact) {
         value args[2] = {expr_literal(EXPR_INT, 1, 0, 0), *x};
-        EXPR_TRY(to_array(b, e, &args[0], x->array));
+        EXPR_TRY(expr_operand(b, e, &args[0], x->array));
         cubed_status st = apply(b, e, CUBED_OP_DIVIDE, args, 2, out);
         drop(&args[0]);
         return st;
@@ -116,8 +116,8 @@ static cubed_status build_binary(expr_builder *b, const expr *e, value *out)
         st = power(b, e, &v[0], &v[1], out, &done);
         if (done || st != CUBED_OK) goto out;
     }
-    st = to_array(b, e->child[0], &v[0], v[1].array);
-    if (st == CUBED_OK) st = to_array(b, e->child[1], &v[1], v[0].array);
+    st = expr_operand(b, e->child[0], &v[0], v[1].array);
+    if (st == CUBED_OK) st = expr_operand(b, e->child[1], &v[1], v[0].array);
     for (size_t i = 0; i < sizeof table / sizeof *table && st == CUBED_OK; i++) {
         if (table[i].op == e->op) st = apply(b, e, table[i].number, v, 2, out);
     }
@@ -275,7 +275,7 @@ cubed_status expr_get_array(expr_builder *b, const expr *e, cubed_array **out)
 {
     value v = {.array = NULL};
     EXPR_TRY(expr_build_value(b, e, &v));
-    EXPR_TRY(to_array(b, e, &v, NULL));
+    EXPR_TRY(expr_operand(b, e, &v, NULL));
     *out = v.array;
     return CUBED_OK;
 }
@@ -295,7 +295,7 @@ static cubed_status call_op(expr_builder *b, const expr *e, cubed_op op, int ari
         if (v[i].array && counts && !strong) strong = v[i].array;
     }
     for (int i = 0; i < n && st == CUBED_OK; i++)
-        st = to_array(b, e->child[i], &v[i], op == CUBED_OP_WHERE && i == 0 ? NULL : strong);
+        st = expr_operand(b, e->child[i], &v[i], op == CUBED_OP_WHERE && i == 0 ? NULL : strong);
     if (st == CUBED_OK) st = apply(b, e, op, v, n, out);
     for (int i = 0; i < n; i++) drop(&v[i]);
     return st;

@@ -276,15 +276,92 @@ static cubed_status call_argmax(expr_builder *b, const expr *e, cubed_array **ou
     return arg_reduce(b, e, true, out);
 }
 
+static cubed_status cumulative(expr_builder *b, const expr *e, cubed_fold fold, cubed_array **out)
+{
+    static const char *const names[] = {"axis", "dim", "include_initial", NULL};
+    int n, naxes, axes[CUBED_MAX_NDIM] = {0};
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
+    const expr *initial = expr_keyword(e, "include_initial");
+    if (initial && initial->kind != EXPR_BOOL)
+        return expr_reject(b, initial, "expected True or False");
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_get_axes(b, e, n > 1 ? e->child[1] : NULL, x, &naxes, axes);
+    if (st == CUBED_OK && naxes != 1 && (naxes >= 0 || cubed_array_ndim(x) != 1))
+        st = expr_reject(b, e, "expected one axis, by axis= or dim=");
+    if (st == CUBED_OK)
+        st = expr_located(b, e,
+                          cubed_cumulative(fold, x, naxes == 1 ? axes[0] : 0,
+                                           initial && initial->integer, out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_cumulative_sum(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return cumulative(b, e, CUBED_FOLD_SUM, out);
+}
+
+static cubed_status call_cumulative_prod(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return cumulative(b, e, CUBED_FOLD_PROD, out);
+}
+
+/* clip(x, min, max), either of them None; numbers or arrays, in the type of x. */
+static cubed_status call_clip(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"min", "max", NULL};
+    static const cubed_op ops[2] = {CUBED_OP_MAXIMUM, CUBED_OP_MINIMUM};
+    int n;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 3, names, &n));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = CUBED_OK;
+    for (int k = 0; k < 2 && st == CUBED_OK; k++) {
+        const expr *bound = n > k + 1 ? e->child[k + 1] : expr_keyword(e, names[k]);
+        expr_value v = {.array = NULL};
+        cubed_array *y = NULL;
+        if (!bound || bound->kind == EXPR_NONE) continue;
+        st = expr_build_value(b, bound, &v);
+        if (st == CUBED_OK) st = expr_operand(b, bound, &v, x);
+        cubed_array *args[2] = {x, v.array};
+        if (st == CUBED_OK)
+            st = expr_located(b, bound, cubed_elementwise(ops[k], args, 2, &y, b->err));
+        cubed_array_unref(v.array);
+        if (st == CUBED_OK) {
+            cubed_array_unref(x);
+            x = y;
+        }
+    }
+    if (st == CUBED_OK)
+        *out = x;
+    else
+        cubed_array_unref(x);
+    return st;
+}
+
 static const struct {
     const char *name;
     expr_function fn;
 } functions[] = {
-    {"roll", call_roll},     {"stack", call_stack},       {"pad", call_pad},
-    {"arange", call_arange}, {"linspace", call_linspace}, {"eye", call_eye},
-    {"tril", call_tril},     {"triu", call_triu},         {"full", call_full},
-    {"argmin", call_argmin}, {"argmax", call_argmax},     {"zeros", call_zeros},
+    {"roll", call_roll},
+    {"stack", call_stack},
+    {"pad", call_pad},
+    {"arange", call_arange},
+    {"linspace", call_linspace},
+    {"eye", call_eye},
+    {"tril", call_tril},
+    {"triu", call_triu},
+    {"full", call_full},
+    {"argmin", call_argmin},
+    {"argmax", call_argmax},
+    {"zeros", call_zeros},
     {"ones", call_ones},
+    {"clip", call_clip},
+    {"cumulative_sum", call_cumulative_sum},
+    {"cumsum", call_cumulative_sum},
+    {"cumulative_prod", call_cumulative_prod},
+    {"cumprod", call_cumulative_prod},
 };
 
 expr_function expr_find_function(const char *name)

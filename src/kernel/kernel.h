@@ -45,6 +45,13 @@ typedef struct cb_fold_fns {
                   int64_t nt);
 } cb_fold_fns;
 
+/* Running totals in place, from and to a carry (of float64, complex128, int64 or uint64) for each
+ * position across the axis: of one line along the axis, or of one row across it. Strides in bytes. */
+typedef struct cb_scan_fns {
+    void (*line)(char *data, int64_t stride, int64_t n, void *carry);
+    void (*row)(char *data, int64_t stride, int64_t n, void *carry);
+} cb_scan_fns;
+
 /* Two operations in one pass, results bit for bit those of the two: outer(inner(a, b), c) when
  * pos = 0, outer(c, inner(a, b)) when pos = 1. A unary inner leaves b unused: outer(inner(a), c);
  * a unary outer leaves c unused. The inner result's type is the operand type of the outer. */
@@ -72,7 +79,8 @@ typedef struct cb_kernels {
     cb_cast_fn cast[CUBED_DTYPE_COUNT][CUBED_DTYPE_COUNT]; /* [from][to]; the diagonal copies */
     cb_cast_fn half[CB_HALF_CASTS];
     cb_fold_fns fold[CB_FOLD_KINDS][CUBED_DTYPE_COUNT];
-    const cb_super *super; /* nsuper rows */
+    cb_scan_fns scan[2][CUBED_DTYPE_COUNT]; /* sums, products */
+    const cb_super *super;                  /* nsuper rows */
     cb_elem_fn super_fn[CB_MAX_SUPER][CUBED_DTYPE_COUNT];
     int nsuper;
     /* n copies of one element of `size` bytes (1, 2, 4, 8 or 16). */
@@ -122,6 +130,13 @@ cubed_dtype cb_dtype_real(cubed_dtype type);
 /* Whether there is a kernel for operands of this type. */
 bool cb_kernel_has_op(cubed_op op, cubed_dtype dtype);
 bool cb_kernel_has_fold(cb_fold_kind fold, cubed_dtype dtype);
+/* Running sums and products. A box of the elements of one block after another, in place; `carry` has a
+ * total for each position of the box across the axis, in C order: cb_scan_start sets them. */
+bool cb_kernel_has_scan(cb_fold_kind kind, cubed_dtype dtype);
+size_t cb_scan_carry_size(cubed_dtype dtype);
+void cb_scan_start(cb_fold_kind kind, cubed_dtype dtype, void *carry, int64_t n);
+void cb_scan_box(const cb_kernels *k, cb_fold_kind kind, cubed_dtype dtype, int ndim,
+                 const int64_t *shape, int axis, void *data, const int64_t *strides, void *carry);
 /* Casts go between types that are computed with, from half precision to float32, to it from float32
  * and float64, and between times and int64 (the same bits). */
 bool cb_kernel_has_cast(cubed_dtype from, cubed_dtype to);

@@ -147,7 +147,18 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     n.codecs = t->codecs;
     if (t->shards) CB_TRY(make_shards(p, t, i, chunk, &n.codecs, err));
     n.grid = cb_grid_regular(x->node.grid.ndim, x->shape, chunk);
-    n.inputs = &input;
+    cb_node *made = &p->ir.nodes[input];
+    /* Running totals are stored by themselves: in the target at once if its chunks are the same. */
+    bool direct =
+        made->kind == CB_NODE_SCAN && !made->is_target && cb_grid_equal(&made->grid, &n.grid);
+    if (direct) {
+        n.kind = CB_NODE_SCAN;
+        n.fold = made->fold;
+        n.axis = made->axis;
+        n.inputs = made->inputs;
+    } else {
+        n.inputs = &input;
+    }
     n.stored = true;
     n.is_target = true;
     n.url = t->url;
@@ -162,7 +173,9 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     n.overwrite = t->overwrite;
     n.to_memory = !t->url;
     n.result = t->url ? NULL : t->data;
-    return cb_ir_add(&p->ir, &n, &p->targets[i], err);
+    if (!direct) return cb_ir_add(&p->ir, &n, &p->targets[i], err);
+    p->targets[i] = input;
+    return cb_ir_set(&p->ir, input, &n, err);
 }
 
 cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *targets, int ntargets,

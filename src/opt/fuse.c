@@ -45,6 +45,10 @@ static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error 
     int axis[CUBED_MAX_NDIM];
     (void)err;
     if (n->kind == CB_NODE_PARTIAL) return CUBED_OK;
+    if (ir->nodes[f->root].kind == CB_NODE_SCAN) { /* its tasks go along an axis block by block */
+        store(f, node);
+        return CUBED_OK;
+    }
     cb_grid kept = cb_fold_kept_grid(input_grid(ir, n), n->reduced);
     const cb_grid *root = &ir->nodes[f->root].grid;
     if (!cb_stage_fold_fits(map, &kept, root, axis)) {
@@ -115,6 +119,9 @@ cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err)
 {
     int *depth = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof *depth + 1);
     if (!depth) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        if (p->ir.nodes[i].kind == CB_NODE_SCAN) p->ir.nodes[i].stored = true;
+    }
     cut_chains(p, depth);
     bool again = true;
     while (again) {

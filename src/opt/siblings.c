@@ -71,6 +71,7 @@ static bool may_join(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
     if (cubed_dtype_kind(p->ir.nodes[a->outs[0].node].dtype) == CUBED_KIND_TEXT ||
         cubed_dtype_kind(p->ir.nodes[b->outs[0].node].dtype) == CUBED_KIND_TEXT)
         return false;
+    if (a->scan || b->scan) return false;
     if (a->partial != b->partial || a->merge != b->merge || (a->nfolds > 0) != (b->nfolds > 0) ||
         !same_tiles(a, b))
         return false;

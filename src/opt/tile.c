@@ -111,8 +111,8 @@ cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *
     CB_TRY(cb_stage_compile(p, s, err));
     cb_stage_project(p, s);
     if (copied(s)) return tile_copy(p, s, mem, err);
-    /* PARTIAL tasks are one group each, and MERGE reads states that fit. */
-    if (s->partial || s->merge) return CUBED_OK;
+    /* PARTIAL tasks are one group each, MERGE reads states that fit, running totals go by columns. */
+    if (s->partial || s->merge || s->scan) return CUBED_OK;
     uint64_t floor = floor_of(p, s);
     for (;;) {
         cb_stage best = *s;

@@ -13,6 +13,21 @@ static cubed_status copy_text(cb_zone *z, const char **s, cubed_error *err)
     return *s ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for a plan's text");
 }
 
+cubed_status cb_ir_set(cb_ir *ir, int index, const cb_node *node, cubed_error *err)
+{
+    cb_node copy = *node, *n = &copy;
+    CB_TRY(copy_text(ir->zone, &n->url, err));
+    CB_TRY(copy_text(ir->zone, &n->codecs, err));
+    CB_TRY(copy_text(ir->zone, &n->attrs, err));
+    for (int d = 0; d < n->grid.ndim; d++) CB_TRY(copy_text(ir->zone, &n->dim_names[d], err));
+    if (n->ninputs) {
+        n->inputs = cb_zone_memdup(ir->zone, node->inputs, (size_t)n->ninputs * sizeof(int));
+        if (!n->inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan node");
+    }
+    ir->nodes[index] = copy;
+    return CUBED_OK;
+}
+
 cubed_status cb_ir_add(cb_ir *ir, const cb_node *node, int *index, cubed_error *err)
 {
     if (ir->nnodes >= CB_MAX_NODES)
@@ -25,16 +40,7 @@ cubed_status cb_ir_add(cb_ir *ir, const cb_node *node, int *index, cubed_error *
         ir->nodes = nodes;
         ir->cap = cap;
     }
-    cb_node *n = &ir->nodes[ir->nnodes];
-    *n = *node;
-    CB_TRY(copy_text(ir->zone, &n->url, err));
-    CB_TRY(copy_text(ir->zone, &n->codecs, err));
-    CB_TRY(copy_text(ir->zone, &n->attrs, err));
-    for (int d = 0; d < n->grid.ndim; d++) CB_TRY(copy_text(ir->zone, &n->dim_names[d], err));
-    if (n->ninputs) {
-        n->inputs = cb_zone_memdup(ir->zone, node->inputs, (size_t)n->ninputs * sizeof(int));
-        if (!n->inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan node");
-    }
+    CB_TRY(cb_ir_set(ir, ir->nnodes, node, err));
     *index = ir->nnodes++;
     return CUBED_OK;
 }
@@ -170,7 +176,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     } inputs[CB_NODE_KINDS] = {
         [CB_NODE_ELEM] = {1, 3},    [CB_NODE_CAST] = {1, 1}, [CB_NODE_VIEW] = {1, 1},
         [CB_NODE_CONCAT] = {1, -1}, [CB_NODE_FOLD] = {1, 1}, [CB_NODE_PARTIAL] = {1, 1},
-        [CB_NODE_MERGE] = {1, 1},   [CB_NODE_COPY] = {1, 1}};
+        [CB_NODE_MERGE] = {1, 1},   [CB_NODE_COPY] = {1, 1}, [CB_NODE_SCAN] = {1, 1}};
     if ((unsigned)n->kind >= CB_NODE_KINDS) return BAD("kind number %d", (int)n->kind);
     if (!cubed_dtype_is_valid(n->dtype)) return BAD("type number %d", (int)n->dtype);
     CB_TRY(check_grid(&n->grid, n->dtype, err));
@@ -202,6 +208,11 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
                        cubed_dtype_name(n->dtype));
         return same_shape(&in->grid, &n->grid) ? CUBED_OK : BAD("another shape");
     case CB_NODE_COPY: return same_shape(&in->grid, &n->grid) ? CUBED_OK : BAD("another shape");
+    case CB_NODE_SCAN:
+        if (!n->stored) return BAD("a running total that is not stored");
+        if (!cb_kernel_has_scan(n->fold, n->dtype)) return BAD("a running total of its type");
+        if (n->axis < 0 || n->axis >= n->grid.ndim) return BAD("axis %d", n->axis);
+        return same_shape(&in->grid, &n->grid) ? CUBED_OK : BAD("another shape");
     case CB_NODE_VIEW: return check_view(ir, n, err);
     case CB_NODE_CONCAT: return check_concat(ir, n, err);
     case CB_NODE_FOLD:

@@ -23,6 +23,7 @@ typedef enum cb_node_kind {
     CB_NODE_PARTIAL = 9, /* states of such a fold, one per group of blocks (see fold.h) */
     CB_NODE_MERGE = 10,  /* the fold's result from those states */
     CB_NODE_COPY = 11,   /* input[0] with another grid: rechunk */
+    CB_NODE_SCAN = 12,   /* running totals (fold: SUM or PROD) of input[0] along axis; stored */
     CB_NODE_KINDS
 } cb_node_kind;
 
@@ -34,9 +35,9 @@ typedef struct cb_node {
     int *inputs; /* node numbers, less than its own */
 
     cubed_op op;        /* ELEM */
-    cb_fold_kind fold;  /* FOLD, PARTIAL, MERGE */
+    cb_fold_kind fold;  /* FOLD, PARTIAL, MERGE, SCAN */
     uint32_t reduced;   /* FOLD, PARTIAL: bit d = axis d of the input. MERGE: of the original */
-    int axis;           /* CONCAT */
+    int axis;           /* CONCAT, SCAN */
     cb_map map;         /* VIEW */
     cubed_scalar value; /* FULL */
     int64_t start;      /* INDEX */
@@ -91,6 +92,9 @@ static inline void cb_node_shape(const cb_node *n, int64_t *shape)
 
 /* Appends a copy of *node (inputs, strings copied into the zone). */
 CUBED_MUST_CHECK cubed_status cb_ir_add(cb_ir *ir, const cb_node *node, int *index,
+                                        cubed_error *err);
+/* Puts one in the place of a node that there is, the same way. */
+CUBED_MUST_CHECK cubed_status cb_ir_set(cb_ir *ir, int index, const cb_node *node,
                                         cubed_error *err);
 /* Checks every invariant that the rest of the library trusts: kinds, types, shapes, inputs,
  * transforms within their source. CUBED_E_FORMAT names the node. */

@@ -213,7 +213,9 @@ static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool i
     case CB_NODE_CAST: return lower_cast(lo, node, map, value, err);
     case CB_NODE_ELEM: return lower_elem(lo, node, map, value, err);
     case CB_NODE_CONCAT: return lower_concat(lo, node, map, value, err);
-    case CB_NODE_COPY: return lower_node(lo, n->inputs[0], map, false, value, err);
+    case CB_NODE_COPY:
+    case CB_NODE_SCAN: /* the stage makes the totals of what is stored here */
+        return lower_node(lo, n->inputs[0], map, false, value, err);
     case CB_NODE_VIEW: {
         cb_map m = cb_map_compose(&n->map, map);
         return lower_node(lo, n->inputs[0], &m, false, value, err);

@@ -26,7 +26,7 @@ size_t cb_chunk_bytes(const cubed_plan *p, int node)
 static bool single_chunk_tasks(const cb_stage *s)
 {
     for (int d = 0; d < s->kept.ndim; d++) {
-        if (s->task_chunks[d] != 1) return false;
+        if (cb_stage_step(s, d) != 1) return false;
     }
     return true;
 }
@@ -62,6 +62,18 @@ bool cb_copy_in_place(const cubed_plan *p, const cb_stage *s)
             return false;
     }
     return true;
+}
+
+size_t cb_scan_carry_bytes(const cubed_plan *p, const cb_stage *s, const cb_box *task)
+{
+    size_t bytes = cb_scan_carry_size(p->ir.nodes[s->outs[0].node].dtype);
+    for (int d = 0; d < s->kept.ndim; d++) {
+        const cb_axis *a = &s->kept.axis[d];
+        int64_t most = cb_min_i64(a->extent, a->chunk);
+        if (d != s->scan_axis)
+            bytes = cb_sat_mul(bytes, (size_t)(task ? task->hi[d] - task->lo[d] : most));
+    }
+    return bytes;
 }
 
 int cb_stage_levels(const cb_stage *s)
@@ -236,7 +248,7 @@ void cb_stage_project(const cubed_plan *p, cb_stage *s)
     size_t count = 1; /* elements of the largest task's box, without the groups of PARTIAL */
     s->bytes_read = s->chunks_read = s->bytes_written = s->chunks_written = 0;
     for (int d = 0; d < s->kept.ndim; d++) {
-        kept[d] = (blocks){&s->kept.axis[d], s->task_chunks[d]};
+        kept[d] = (blocks){&s->kept.axis[d], cb_stage_step(s, d)};
         if (!s->partial || d > 0) count = cb_sat_mul(count, (size_t)max_block(&kept[d]));
     }
 
@@ -295,6 +307,7 @@ void cb_stage_project(const cubed_plan *p, cb_stage *s)
         s->chunks_written = cb_sat_add(s->chunks_written, chunks);
         s->bytes_written = cb_sat_add(s->bytes_written, cb_sat_mul(chunks, chunk));
     }
+    if (s->scan) tiles = cb_sat_add(tiles, cb_arena_round(cb_scan_carry_bytes(p, s, NULL)));
     cb_need tail = {0, 0};
     if (!s->partial) tail = s->copy ? copy_need(p, s, kept) : program_need(p, s, &s->tail, kept);
     tail = cb_need_either(tail, write);

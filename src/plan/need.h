@@ -8,6 +8,7 @@
  *   2. body: for each block, buffers of the loads, registers, values of a block that crosses
  *      branches; released
  *   3. tiles of the outputs; tail: buffers of the loads, registers; released
+ *      (running totals: 3 and 4 for each chunk of the column, beside the carried totals)
  *   4. for each chunk written: a staging chunk, and what encoding takes; released
  */
 #ifndef CB_PLAN_NEED_H
@@ -32,6 +33,8 @@ bool cb_out_is_chunk(const cb_stage *s, int out);
 bool cb_out_needs_staging(const cubed_plan *p, const cb_stage *s, int out);
 /* A copy whose chunks are read straight into the output tile. */
 bool cb_copy_in_place(const cubed_plan *p, const cb_stage *s);
+/* Totals that a task of running totals keeps; `task` NULL: at most. */
+size_t cb_scan_carry_bytes(const cubed_plan *p, const cb_stage *s, const cb_box *task);
 /* Levels of fold states that a task of this stage keeps. */
 int cb_stage_levels(const cb_stage *s);
 /* Bytes of a load's tile over a block of these extents. */

@@ -117,6 +117,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_err
         put_u(b, (uint64_t)n->fold);
         put_u(b, n->reduced);
         break;
+    case CB_NODE_SCAN: put_u(b, (uint64_t)n->fold); /* fall through */
     case CB_NODE_CONCAT: put_u(b, (uint64_t)n->axis); break;
     case CB_NODE_VIEW: put_map(b, &n->map); break;
     case CB_NODE_FULL: cb_buf_put(b, n->value.bytes, sizeof n->value.bytes); break;
@@ -332,6 +333,7 @@ static void get_node(reader *r, int index, cb_node *n)
         n->fold = (cb_fold_kind)get_n(r, CB_FOLD_KINDS);
         n->reduced = (uint32_t)get_u(r);
         break;
+    case CB_NODE_SCAN: n->fold = (cb_fold_kind)get_n(r, CB_FOLD_KINDS); /* fall through */
     case CB_NODE_CONCAT: n->axis = get_n(r, CUBED_MAX_NDIM); break;
     case CB_NODE_VIEW: get_map(r, &n->map); break;
     case CB_NODE_FULL: {

@@ -203,6 +203,23 @@ cubed_status cb_stage_set_tasks(cb_stage *s, cubed_error *err)
     return CUBED_OK;
 }
 
+/* Before tasks are set: they are not chosen. */
+static cubed_status set_scan(const cb_ir *ir, cb_stage *s, cubed_error *err)
+{
+    s->scan = false;
+    for (int o = 0; o < s->nouts; o++) {
+        const cb_node *n = &ir->nodes[s->outs[o].node];
+        if (n->kind != CB_NODE_SCAN) continue;
+        if (s->nouts > 1 || s->nfolds > 0)
+            return cb_fail(err, CUBED_E_FORMAT, "running totals share a stage");
+        s->scan = true;
+        s->scan_axis = n->axis;
+        for (int d = 0; d < s->kept.ndim; d++) s->task_chunks[d] = 1;
+        s->task_chunks[n->axis] = cb_max_i64(1, cb_axis_count(&s->kept.axis[n->axis]));
+    }
+    return CUBED_OK;
+}
+
 /* A result that alone uses a fold's state, of elements of the same size, may overwrite it. */
 static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
 {
@@ -236,7 +253,7 @@ static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
 
 static bool is_copy(const cb_stage *s)
 {
-    if (s->nfolds || s->nouts != 1) return false;
+    if (s->nfolds || s->nouts != 1 || s->scan) return false;
     for (int i = 0; i < s->tail.nbranches; i++) {
         const cb_branch *b = &s->tail.branches[i];
         if (b->ninstrs > 0 || b->loads[b->results[0]].kind != CB_LOAD_STORED) return false;
@@ -282,7 +299,10 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
         put_ops(&text, &s->body, &p->ctx->kernels);
         cb_buf_puts(&text, ")");
     }
-    if (!s->nfolds && (s->copy || !s->tail.nbranches || !s->tail.branches[0].ninstrs))
+    if (s->scan)
+        cb_buf_printf(&text, "cumulative %s%s", fold_names[p->ir.nodes[s->outs[0].node].fold],
+                      s->tail.nbranches && s->tail.branches[0].ninstrs ? ", " : "");
+    else if (!s->nfolds && (s->copy || !s->tail.nbranches || !s->tail.branches[0].ninstrs))
         cb_buf_puts(&text, s->tail.nbranches > 1 ? "concat" : "copy");
     if (s->tail.nbranches && s->tail.branches[0].ninstrs) {
         if (s->nfolds) cb_buf_puts(&text, ", ");
@@ -362,6 +382,7 @@ cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
             return cb_fail(err, CUBED_E_FORMAT, "a stage mixes outputs with and without folds");
     }
     CB_TRY(set_domain(ir, s, err));
+    CB_TRY(set_scan(ir, s, err));
     CB_TRY(cb_stage_set_tasks(s, err));
     if (s->nfolds && !s->merge) CB_TRY(lower_body(p, s, err));
     if (!s->partial) CB_TRY(lower_tail(p, s, err));

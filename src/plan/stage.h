@@ -97,6 +97,10 @@ typedef struct cb_stage {
     int64_t task_chunks[CUBED_MAX_NDIM];
     int64_t ntasks;
 
+    /* Running totals: a task is a column of chunks along the axis, made one after another. */
+    bool scan;
+    int scan_axis;
+
     bool copy; /* one output, every branch a bare load: chunks are gathered straight into it */
 
     /* Stages without folds have an empty body. */
@@ -129,6 +133,12 @@ bool cb_stage_same_domain(const cb_ir *ir, int fold_a, int fold_b);
 /* Compiles a stage from outs[].node and task_chunks (all 0: 1), which are set. Everything is made in the
  * plan's zone. need and counts are left to cb_stage_project. */
 CUBED_MUST_CHECK cubed_status cb_stage_compile(struct cubed_plan *p, cb_stage *s, cubed_error *err);
+
+/* Chunks along an axis that a task has in memory at one time. */
+static inline int64_t cb_stage_step(const cb_stage *s, int d)
+{
+    return s->scan && d == s->scan_axis ? 1 : s->task_chunks[d];
+}
 
 /* Sets ntasks from task_chunks, which may have changed since the stage was compiled. */
 CUBED_MUST_CHECK cubed_status cb_stage_set_tasks(cb_stage *s, cubed_error *err);

@@ -231,12 +231,50 @@ static cubed_status write_one(void *ctx, int node, const cb_box *chunks, cubed_e
     return write_chunks(w->t, o, w->kept, &w->outs[o].view, chunks, err);
 }
 
+/* The chunks of a column one after another, each from the totals of those before it. */
+static cubed_status run_scan(const cb_task *t, int64_t task, const cb_box *box, cubed_error *err)
+{
+    const cb_stage *s = t->stage;
+    const cb_node *n = &t->plan->ir.nodes[s->outs[0].node];
+    const cb_axis *axis = &s->kept.axis[s->scan_axis];
+    int64_t shape[CUBED_MAX_NDIM], count = 1;
+    cb_box chunks, kept = *box;
+    void *carry;
+    CB_TRY(cb_arena_alloc(t->arena, cb_scan_carry_bytes(t->plan, s, box), "carried totals", &carry,
+                          err));
+    for (int d = 0; d < box->ndim; d++) {
+        shape[d] = box->hi[d] - box->lo[d];
+        if (d != s->scan_axis) count *= shape[d];
+    }
+    cb_scan_start(n->fold, n->dtype, carry, count);
+    cb_stage_task_chunks(s, task, &chunks);
+    for (int64_t i = 0; i < cb_axis_count(axis); i++) {
+        output out;
+        size_t mark = cb_arena_mark(t->arena);
+        kept.lo[s->scan_axis] = cb_axis_lo(axis, i);
+        kept.hi[s->scan_axis] = cb_axis_hi(axis, i);
+        chunks.lo[s->scan_axis] = i;
+        chunks.hi[s->scan_axis] = i + 1;
+        shape[s->scan_axis] = kept.hi[s->scan_axis] - kept.lo[s->scan_axis];
+        CB_TRY(make_output(t, 0, &kept, NULL, &out, err));
+        size_t inner = cb_arena_mark(t->arena);
+        CB_TRY(run_tail(t, &kept, NULL, &out, err));
+        cb_arena_release(t->arena, inner);
+        cb_scan_box(t->kernels, n->fold, n->dtype, kept.ndim, shape, s->scan_axis, out.view.base,
+                    out.view.stride, carry);
+        if (!n->to_memory) CB_TRY(write_chunks(t, 0, &kept, &out.view, &chunks, err));
+        cb_arena_release(t->arena, mark);
+    }
+    return CUBED_OK;
+}
+
 static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
 {
     const cb_stage *s = t->stage;
     cb_box box, kept;
     void *p;
     cb_stage_task_box(s, task, &box);
+    if (s->scan) return run_scan(t, task, &box, err);
     kept = box;
     if (s->partial) { /* without the groups */
         kept.ndim--;

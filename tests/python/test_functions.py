@@ -39,7 +39,41 @@ CASES = [
         lambda x: np.pad(x, ((0, 3), (1, 0)), constant_values=-1.5),
     ),
     ("pad(x, (0, 0))", lambda x: x),
+    ("cumulative_sum(x, axis=0)", lambda x: np.cumsum(x, axis=0)),
+    ("cumsum(x, axis=-1)[:, ::-1]", lambda x: np.cumsum(x, axis=-1)[:, ::-1]),
+    ("cumprod(x, axis=1)", lambda x: np.cumprod(x, axis=1)),
+    ("cumulative_sum(x[3])", lambda x: np.cumsum(x[3])),
+    ("cumulative_sum(int8(x * 9), axis=0)", lambda x: np.cumsum((x * 9).astype("i1"), axis=0)),
+    ("cumsum(uint8(x * x), axis=1)", lambda x: np.cumsum((x * x).astype("u1"), axis=1)),
+    ("cumsum(x > 0, axis=0)", lambda x: np.cumsum(x > 0, axis=0)),
+    (
+        "cumprod(float32(x), axis=0)",
+        lambda x: np.cumprod(x.astype("f4"), axis=0, dtype="f8").astype("f4"),
+    ),
+    ("cumsum(x * 1j, axis=0)", lambda x: np.cumsum(x * 1j, axis=0)),
+    ("cumprod(complex64(x * (1+1j)), axis=1)", lambda x: cumprod_c8(x * (1 + 1j))),
+    ("cumsum(x > mean(x), axis=0)", lambda x: np.cumsum(x > x.mean(), axis=0)),
+    ("cumsum(cumsum(x, axis=0), axis=1)", lambda x: x.cumsum(0).cumsum(1)),
+    (
+        "cumulative_sum(x, axis=1, include_initial=True)",
+        lambda x: np.concatenate([np.zeros((13, 1)), np.cumsum(x, axis=1)], axis=1),
+    ),
+    (
+        "cumulative_prod(int32(x), axis=0, include_initial=True)",
+        lambda x: np.concatenate([np.ones((1, 17), "i8"), np.cumprod(x.astype("i4"), axis=0)]),
+    ),
+    ("cumsum(x[:0], axis=0)", lambda x: np.zeros((0, 17))),
+    ("cumsum(-0.0 * x**2, axis=0)", lambda x: np.full(x.shape, -0.0)),
+    ("clip(x, -0.5, 0.25)", lambda x: np.clip(x, -0.5, 0.25)),
+    ("clip(x, None, 0)", lambda x: np.clip(x, None, 0)),
+    ("clip(x, min=0.5)", lambda x: np.clip(x, 0.5, None)),
+    ("clip(x, x[0], x[1] + 1)", lambda x: np.minimum(np.maximum(x, x[0]), x[1] + 1)),
+    ("clip(int8(x * 50), -3, 7)", lambda x: np.clip((x * 50).astype("i1"), -3, 7)),
 ]
+
+
+def cumprod_c8(x):
+    return np.cumprod(x.astype("c8").astype("c16"), axis=1).astype("c8")
 
 
 @pytest.fixture(scope="module")

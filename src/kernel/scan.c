@@ -1,0 +1,72 @@
+/* Running totals of boxes. */
+#include <string.h>
+
+#include "kernel/kernel.h"
+
+/* Row of the table; -1: none. */
+static int row_of(cb_fold_kind kind)
+{
+    return kind == CB_FOLD_SUM ? 0 : kind == CB_FOLD_PROD ? 1 : -1;
+}
+
+bool cb_kernel_has_scan(cb_fold_kind kind, cubed_dtype dtype)
+{
+    return row_of(kind) >= 0 &&
+           (dtype == CUBED_INT64 || dtype == CUBED_UINT64 || dtype == CUBED_FLOAT32 ||
+            dtype == CUBED_FLOAT64 || dtype == CUBED_COMPLEX64 || dtype == CUBED_COMPLEX128);
+}
+
+size_t cb_scan_carry_size(cubed_dtype dtype)
+{
+    return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? 16 : 8;
+}
+
+void cb_scan_start(cb_fold_kind kind, cubed_dtype dtype, void *carry, int64_t n)
+{
+    cubed_scalar one = {.c128 = {0, 0}};
+    size_t size = cb_scan_carry_size(dtype);
+    bool is_float = cubed_dtype_kind(dtype) >= CUBED_KIND_FLOAT;
+    if (kind == CB_FOLD_SUM && is_float) /* as folds: a sum of negative zeros is one */
+        one = (cubed_scalar){
+            .c128 = {-0.0, cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? -0.0 : 0}};
+    else if (kind == CB_FOLD_PROD && is_float)
+        one.f64 = 1;
+    else if (kind == CB_FOLD_PROD)
+        one.i64 = 1;
+    for (int64_t i = 0; i < n; i++) memcpy((char *)carry + (size_t)i * size, one.bytes, size);
+}
+
+void cb_scan_box(const cb_kernels *k, cb_fold_kind kind, cubed_dtype dtype, int ndim,
+                 const int64_t *shape, int axis, void *data, const int64_t *strides, void *carry)
+{
+    const cb_scan_fns *fns = &k->scan[row_of(kind)][dtype];
+    size_t size = cb_scan_carry_size(dtype);
+    int64_t idx[CUBED_MAX_NDIM] = {0}, n = shape[axis];
+    int last = ndim - 1;
+    bool along = axis == last; /* each line by itself, else rows of the last axis */
+    for (int d = 0; d < ndim; d++) {
+        if (shape[d] == 0) return;
+    }
+    for (;;) {
+        char *at = data, *c = carry;
+        int64_t position = 0;
+        for (int d = 0; d < ndim; d++) {
+            at += idx[d] * strides[d];
+            if (d != axis) position = position * shape[d] + idx[d];
+        }
+        c += (size_t)position * size;
+        if (along) {
+            fns->line(at, strides[axis], n, c);
+        } else {
+            for (int64_t i = 0; i < n; i++, at += strides[axis])
+                fns->row(at, strides[last], shape[last], c);
+        }
+        int d = last;
+        for (; d >= 0; d--) {
+            if (d == axis || (!along && d == last)) continue;
+            if (++idx[d] < shape[d]) break;
+            idx[d] = 0;
+        }
+        if (d < 0) return;
+    }
+}

@@ -1,0 +1,70 @@
+/* Running sums and products along one axis. */
+#include "base/error.h"
+#include "ops/ops_pkg.h"
+
+/* The standard's: small integers become int64 or uint64, floats stay. */
+static cubed_dtype scan_type(cubed_dtype dtype)
+{
+    switch (cubed_dtype_kind(dtype)) {
+    case CUBED_KIND_BOOL:
+    case CUBED_KIND_INT: return CUBED_INT64;
+    case CUBED_KIND_UINT: return CUBED_UINT64;
+    default: return dtype >= CUBED_DTYPE_COUNT ? CUBED_FLOAT32 : dtype;
+    }
+}
+
+/* The start of the total in front of the others. */
+static cubed_status prepend(cubed_fold fold, int axis, cubed_array *x, cubed_array **out,
+                            cubed_error *err)
+{
+    int64_t shape[CUBED_MAX_NDIM];
+    cubed_array *both[2] = {NULL, x};
+    cubed_scalar start = {.c128 = {0, 0}};
+    int ndim = x->node.grid.ndim;
+
+    for (int d = 0; d < ndim; d++) shape[d] = d == axis ? 1 : x->shape[d];
+    if (fold == CUBED_FOLD_PROD) {
+        if (x->node.dtype == CUBED_FLOAT32 || x->node.dtype == CUBED_COMPLEX64)
+            start.f32 = 1;
+        else if (cubed_dtype_kind(x->node.dtype) >= CUBED_KIND_FLOAT)
+            start.f64 = 1;
+        else
+            start.i64 = 1;
+    }
+    CB_TRY(cubed_array_full(x->ctx, x->node.dtype, ndim, shape, x->chunks, &start, &both[0], err));
+    cubed_status st = cubed_concat(both, 2, axis, out, err);
+    cubed_array_unref(both[0]);
+    return st;
+}
+
+cubed_status cubed_cumulative(cubed_fold fold, cubed_array *x, int axis, bool include_initial,
+                              cubed_array **out, cubed_error *err)
+{
+    const char *name = fold == CUBED_FOLD_SUM ? "cumulative_sum" : "cumulative_prod";
+    cubed_dtype from = x->node.dtype, type = scan_type(from);
+    uint32_t mask;
+    int ndim = x->node.grid.ndim;
+    if (fold != CUBED_FOLD_SUM && fold != CUBED_FOLD_PROD)
+        return cb_fail(err, CUBED_E_ARG, "cumulative: fold number %d, expected sum or prod",
+                       (int)fold);
+    if (cubed_dtype_kind(from) > CUBED_KIND_COMPLEX)
+        return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name, cubed_dtype_name(from));
+    CB_TRY(cb_op_axes(name, ndim, &axis, 1, &mask, err));
+    if (axis < 0) axis += ndim;
+    cubed_array *wide, *scan;
+    CB_TRY(cb_op_cast(x, type, &wide, err));
+    cb_node n = cb_graph_like(wide, CB_NODE_SCAN, type);
+    n.fold = fold == CUBED_FOLD_SUM ? CB_FOLD_SUM : CB_FOLD_PROD;
+    n.axis = axis;
+    for (int d = 0; d < ndim; d++) /* it is stored: its chunks are equal */
+        n.grid.axis[d] = cb_axis_regular(x->shape[d], n.grid.axis[d].chunk);
+    cubed_status st = cb_graph_add(x->ctx, &n, &wide, &scan, err);
+    cubed_array_unref(wide);
+    if (st != CUBED_OK || !include_initial) {
+        *out = scan;
+        return st;
+    }
+    st = prepend(fold, axis, scan, out, err);
+    cubed_array_unref(scan);
+    return st;
+}

@@ -1,0 +1,118 @@
+/* Running totals of every instruction set against plain loops: each type, axis and layout, in one box
+ * and cut into several that hand on their totals. */
+#include "kernel_test.h"
+
+#include <complex.h>
+
+enum { A = 5, B = 4, C = 37, COUNT = A * B * C };
+
+static const cubed_dtype types[] = {CUBED_INT64,   CUBED_UINT64,    CUBED_FLOAT32,
+                                    CUBED_FLOAT64, CUBED_COMPLEX64, CUBED_COMPLEX128};
+static const int64_t shape[3] = {A, B, C};
+
+/* The total of what comes before element i of its line and of itself, in the carry's type. */
+static void expected(cb_fold_kind kind, cubed_dtype t, const cubed_scalar *x, int axis, int i,
+                     cubed_scalar *out)
+{
+    static const int step[3] = {B * C, C, 1};
+    int at = i / step[axis] % (int)shape[axis], first = i - at * step[axis];
+    bool sum = kind == CB_FOLD_SUM;
+    double complex z = sum ? CMPLX(-0.0, -0.0) : 1;
+    double d = sum ? -0.0 : 1;
+    uint64_t u = sum ? 0 : 1;
+    for (int k = 0; k <= at; k++) {
+        const cubed_scalar *v = &x[first + k * step[axis]];
+        cubed_scalar wide;
+        cb_scalar_cast(t, v, CUBED_COMPLEX128, &wide);
+        double re = wide.c128[0], im = wide.c128[1];
+        u = sum ? u + v->u64 : u * v->u64;
+        d = sum ? d + re : d * re;
+        double zr = creal(z), zi = cimag(z);
+        volatile double p = zr * re, q = zi * im, r = zr * im, s = zi * re; /* rounded products */
+        z = sum ? CMPLX(zr + re, zi + im) : CMPLX(p - q, r + s);
+    }
+    *out = (cubed_scalar){.c128 = {0, 0}};
+    switch (t) {
+    case CUBED_FLOAT32: out->f32 = (float)d; break;
+    case CUBED_FLOAT64: out->f64 = d; break;
+    case CUBED_COMPLEX64:
+        out->c64[0] = (float)creal(z);
+        out->c64[1] = (float)cimag(z);
+        break;
+    case CUBED_COMPLEX128:
+        out->c128[0] = creal(z);
+        out->c128[1] = cimag(z);
+        break;
+    default: out->u64 = u; break;
+    }
+}
+
+/* `piece`: elements of the axis at a time; `wide`: a gap between the elements of the last axis. */
+static void check_one(const cb_kernels *k, cb_fold_kind kind, cubed_dtype t, int axis,
+                      int64_t piece, bool wide)
+{
+    static _Alignas(64) char data[COUNT * 16 * 2], carry[COUNT * 16];
+    cubed_scalar x[COUNT];
+    uint64_t seed = 11;
+    size_t size = cubed_dtype_size(t);
+    int64_t last = (int64_t)size * (wide ? 2 : 1), part[3] = {A, B, C};
+    int64_t strides[3] = {B * C * last, C * last, last};
+    for (int i = 0; i < COUNT; i++) {
+        cubed_scalar z = {.c128 = {(double)(next_random(&seed) % 19) / 8 - 1,
+                                   (double)(next_random(&seed) % 7) / 4 - 0.5}};
+        if (i % C == 3) z.c128[0] = z.c128[1] = -0.0;
+        cb_scalar_cast(CUBED_COMPLEX128, &z, t, &x[i]);
+        if (t == CUBED_INT64 || t == CUBED_UINT64) x[i].u64 = next_random(&seed);
+        memcpy(data + i * last, &x[i], size);
+    }
+    cb_scan_start(kind, t, carry, COUNT / shape[axis]);
+    for (int64_t at = 0; at < shape[axis]; at += piece) {
+        part[axis] = shape[axis] - at < piece ? shape[axis] - at : piece;
+        cb_scan_box(k, kind, t, 3, part, axis, data + at * strides[axis], strides, carry);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        cubed_scalar want;
+        expected(kind, t, x, axis, i, &want);
+        if (memcmp(data + i * last, &want, size) != 0)
+            fail_msg("%s: %s of %s along axis %d by %d: element %d", k->isa,
+                     kind == CB_FOLD_SUM ? "sum" : "prod", cubed_dtype_name(t), axis, (int)piece,
+                     i);
+    }
+}
+
+static void check(const cb_kernels *k)
+{
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        for (int axis = 0; axis < 3; axis++) {
+            for (int64_t piece = 1; piece <= 40; piece += 13) {
+                for (int wide = 0; wide < 2; wide++) {
+                    check_one(k, CB_FOLD_SUM, types[t], axis, piece, wide);
+                    check_one(k, CB_FOLD_PROD, types[t], axis, piece, wide);
+                }
+            }
+        }
+    }
+}
+static void test_totals(void **state)
+{
+    (void)state;
+    for_each_isa(check);
+}
+
+static void test_which_there_are(void **state)
+{
+    (void)state;
+    assert_false(cb_kernel_has_scan(CB_FOLD_MIN, CUBED_FLOAT64));
+    assert_false(cb_kernel_has_scan(CB_FOLD_SUM, CUBED_INT32));
+    assert_false(cb_kernel_has_scan(CB_FOLD_SUM, CUBED_FLOAT16));
+    assert_true(cb_kernel_has_scan(CB_FOLD_PROD, CUBED_COMPLEX64));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_which_there_are),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
