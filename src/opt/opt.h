@@ -2,6 +2,7 @@
  *
  *   flatten.c   the graph behind the targets becomes a list of nodes
  *   fuse.c      which nodes are stored; everything else is virtual
+ *   divide.c    stages that would read more than fits become several
  *   split.c     folds with few tasks become partial folds and a merge
  *   siblings.c  stored nodes become stages; those that read the same inputs share one
  *   tile.c      how many output chunks a task makes
@@ -23,6 +24,8 @@ CUBED_MUST_CHECK cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *
 void cb_opt_store_all(cubed_plan *p);
 /* Stores what cannot be recomputed inside its users' stages. */
 CUBED_MUST_CHECK cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err);
+/* Stores more nodes where a stage would need more than a task may have. After the storage is open. */
+CUBED_MUST_CHECK cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err);
 /* Splits folds that would not keep the workers busy. Changes the node list. */
 CUBED_MUST_CHECK cubed_status cb_opt_split_folds(cubed_plan *p, cubed_error *err);
 /* Makes the stages: outs and task_chunks. */

@@ -6,8 +6,8 @@
 #include "plan/stage.h"
 
 /* Most branches of a program (pieces of concatenations), and most values of a branch. A stage that
- * would need more gets an input stored (opt/fuse.c). */
-#define CB_MAX_BRANCHES 1024
+ * would need more gets an input stored (opt/divide.c). */
+#define CB_MAX_BRANCHES 16384
 #define CB_MAX_VALUES   4096
 
 typedef struct cb_lower_root {

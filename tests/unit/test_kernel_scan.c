@@ -2,8 +2,6 @@
  * and cut into several that hand on their totals. */
 #include "kernel_test.h"
 
-#include <complex.h>
-
 enum { A = 5, B = 4, C = 37, COUNT = A * B * C };
 
 static const cubed_dtype types[] = {CUBED_INT64,   CUBED_UINT64,    CUBED_FLOAT32,
@@ -17,7 +15,7 @@ static void expected(cb_fold_kind kind, cubed_dtype t, const cubed_scalar *x, in
     static const int step[3] = {B * C, C, 1};
     int at = i / step[axis] % (int)shape[axis], first = i - at * step[axis];
     bool sum = kind == CB_FOLD_SUM;
-    double complex z = sum ? CMPLX(-0.0, -0.0) : 1;
+    double zr = sum ? -0.0 : 1, zi = sum ? -0.0 : 0;
     double d = sum ? -0.0 : 1;
     uint64_t u = sum ? 0 : 1;
     for (int k = 0; k <= at; k++) {
@@ -27,21 +25,21 @@ static void expected(cb_fold_kind kind, cubed_dtype t, const cubed_scalar *x, in
         double re = wide.c128[0], im = wide.c128[1];
         u = sum ? u + v->u64 : u * v->u64;
         d = sum ? d + re : d * re;
-        double zr = creal(z), zi = cimag(z);
         volatile double p = zr * re, q = zi * im, r = zr * im, s = zi * re; /* rounded products */
-        z = sum ? CMPLX(zr + re, zi + im) : CMPLX(p - q, r + s);
+        zr = sum ? zr + re : p - q;
+        zi = sum ? zi + im : r + s;
     }
     *out = (cubed_scalar){.c128 = {0, 0}};
     switch (t) {
     case CUBED_FLOAT32: out->f32 = (float)d; break;
     case CUBED_FLOAT64: out->f64 = d; break;
     case CUBED_COMPLEX64:
-        out->c64[0] = (float)creal(z);
-        out->c64[1] = (float)cimag(z);
+        out->c64[0] = (float)zr;
+        out->c64[1] = (float)zi;
         break;
     case CUBED_COMPLEX128:
-        out->c128[0] = creal(z);
-        out->c128[1] = cimag(z);
+        out->c128[0] = zr;
+        out->c128[1] = zi;
         break;
     default: out->u64 = u; break;
     }

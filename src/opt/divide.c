@@ -1,0 +1,120 @@
+/* Stages that would read more arrays than fit.
+ *
+ * A task holds a chunk of every array that its stage reads. Where those are too many for the allowed
+ * memory, or for one program, a node half way down the expression is stored, and both halves are
+ * looked at again. The extra array is written and read once. */
+#include <string.h>
+
+#include "base/error.h"
+#include "opt/opt.h"
+#include "plan/need.h"
+
+/* More halvings than any plan that can be compiled takes. */
+enum { MAX_DIVISIONS = 4096 };
+
+typedef struct weights {
+    const cubed_plan *p;
+    double *bytes; /* of the chunks that are read below a node, each time that it is met */
+    int *seen;     /* which search met the node */
+    int search;
+} weights;
+
+/* Whether a node is computed where it is used, so that it may be stored instead. */
+static bool is_virtual(const cb_node *n) { return !n->stored && !cb_node_is_source(n); }
+
+static bool is_step(const cb_node *n)
+{
+    return n->kind == CB_NODE_ELEM || n->kind == CB_NODE_CAST || n->kind == CB_NODE_CONCAT;
+}
+
+/* Inputs come before users: one pass adds up. */
+static void weigh(weights *w)
+{
+    for (int i = 0; i < w->p->ir.nnodes; i++) {
+        const cb_node *n = &w->p->ir.nodes[i];
+        double inner = 0;
+        for (int k = 0; k < n->ninputs; k++) {
+            const cb_node *in = &w->p->ir.nodes[n->inputs[k]];
+            bool leaf = !is_virtual(in);
+            bool nothing = in->kind == CB_NODE_FULL || in->kind == CB_NODE_INDEX;
+            if (leaf)
+                inner += (double)cb_chunk_bytes(w->p, n->inputs[k]) + 1024;
+            else if (!nothing)
+                inner += w->bytes[n->inputs[k]];
+        }
+        w->bytes[i] = inner;
+    }
+}
+
+/* The virtual node below `node` whose weight is nearest to half of the root's. */
+static void find_half(weights *w, int node, double half, int *best)
+{
+    const cb_node *n = &w->p->ir.nodes[node];
+    for (int k = 0; k < n->ninputs; k++) {
+        int below = n->inputs[k];
+        const cb_node *in = &w->p->ir.nodes[below];
+        if (w->seen[below] == w->search || !is_virtual(in)) continue;
+        w->seen[below] = w->search;
+        double off = w->bytes[below] > half ? w->bytes[below] - half : half - w->bytes[below];
+        double now = *best < 0                ? 0
+                     : w->bytes[*best] > half ? w->bytes[*best] - half
+                                              : half - w->bytes[*best];
+        /* Something has to be left on both sides. */
+        bool divides = w->bytes[below] > 0 && w->bytes[below] < 2 * half && in->ninputs > 1;
+        if (is_step(in) && divides && (*best < 0 || off < now)) *best = below;
+        find_half(w, below, half, best); /* virtual chains are at most CB_MAX_DEPTH long */
+    }
+}
+
+/* Whether the stage that would make this node alone cannot be. */
+static cubed_status is_too_large(cubed_plan *p, int root, bool *too_large, cubed_error *err)
+{
+    cb_stage s = {.nouts = 1};
+    cubed_error why = CUBED_ERROR_INIT;
+    *too_large = false;
+    s.outs = cb_zone_alloc(p->ir.zone, sizeof *s.outs);
+    if (!s.outs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    s.outs[0].node = root;
+    cubed_status st = cb_stage_compile(p, &s, &why);
+    if (st == CUBED_OK) {
+        cb_stage_project(p, &s);
+        *too_large = cb_sat_add(s.need.arena, s.need.library) > cb_opt_task_mem(p);
+        return CUBED_OK;
+    }
+    if (st == CUBED_E_BUDGET) {
+        *too_large = true;
+        return CUBED_OK;
+    }
+    if (err) *err = why;
+    return st;
+}
+
+cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err)
+{
+    int n = p->ir.nnodes, divisions = 0;
+    weights w = {.p = p};
+    w.bytes = cb_zone_alloc(p->ir.zone, (size_t)n * sizeof *w.bytes + 1);
+    w.seen = cb_zone_alloc(p->ir.zone, (size_t)n * sizeof *w.seen + 1);
+    if (!w.bytes || !w.seen) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (int i = 0; i < n; i++) {
+            bool too_large = false;
+            int half = -1;
+            if (!p->ir.nodes[i].stored) continue;
+            CB_TRY(is_too_large(p, i, &too_large, err));
+            if (!too_large || divisions == MAX_DIVISIONS) continue;
+            weigh(&w);
+            w.search++;
+            find_half(&w, i, w.bytes[i] / 2, &half);
+            if (half < 0) continue; /* the refusal is written when all is planned */
+            p->ir.nodes[half].stored = true;
+            divisions++;
+            changed = true;
+        }
+        /* What is stored now may be read by folds that belonged to another stage. */
+        if (changed) CB_TRY(cb_opt_fuse(p, err));
+    }
+    return CUBED_OK;
+}
