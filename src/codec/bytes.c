@@ -108,7 +108,8 @@ static bool is_identity(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx
     return conf->i[0] == 0;
 }
 
-static void output(const cubed_codec_conf *conf, cubed_codec_ctx *ctx, int64_t *shape)
+static void output(const cubed_codec_conf *conf, cubed_codec_ctx *ctx,
+                   int64_t *shape) /* NOLINT(readability-non-const-parameter): others change it */
 {
     (void)shape;
     ctx->swapped = conf->i[0];

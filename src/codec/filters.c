@@ -161,7 +161,8 @@ static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx
     return (cubed_codec_need){0, 0};
 }
 
-static void output(const cubed_codec_conf *conf, cubed_codec_ctx *ctx, int64_t *shape)
+static void output(const cubed_codec_conf *conf, cubed_codec_ctx *ctx,
+                   int64_t *shape) /* NOLINT(readability-non-const-parameter): others change it */
 {
     (void)shape;
     ctx->item_size = ctx->unit_size = cubed_dtype_size(type_of(conf, ENCODED));

@@ -54,7 +54,7 @@ static void check_one(const cb_kernels *k, cb_fold_kind kind, cubed_dtype t, int
     uint64_t seed = 11;
     size_t size = cubed_dtype_size(t);
     int64_t last = (int64_t)size * (wide ? 2 : 1), part[3] = {A, B, C};
-    int64_t strides[3] = {B * C * last, C * last, last};
+    int64_t strides[3] = {(int64_t)B * C * last, C * last, last};
     for (int i = 0; i < COUNT; i++) {
         cubed_scalar z = {.c128 = {(double)(next_random(&seed) % 19) / 8 - 1,
                                    (double)(next_random(&seed) % 7) / 4 - 0.5}};
