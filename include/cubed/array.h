@@ -77,6 +77,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open(cubed_context *ctx, con
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_from_memory(
     cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides,
     const int64_t *chunks, const void *data, cubed_array **out, cubed_error *err);
+/* Says whose the memory of such an array is: `release(owner)` is called once, by whichever thread drops
+ * the last reference of the arrays and plans that read it. Before x is used otherwise, and once. */
+CUBED_API void cubed_array_set_owner(cubed_array *x, void (*release)(void *owner), void *owner);
 /* One value everywhere. ndim 0 makes a scalar, which broadcasts. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_full(cubed_context *ctx, cubed_dtype dtype,
                                                          int ndim, const int64_t *shape,

@@ -50,14 +50,30 @@ static int number_of(const numbering *m, const cubed_array *key)
 
 /* What is still to be done: a node, and how many of its inputs are numbered. */
 typedef struct frame {
-    const cubed_array *x;
+    cubed_array *x;
     int next;
 } frame;
 
-static cubed_status add_node(cubed_plan *p, numbering *m, const cubed_array *x, cubed_error *err)
+/* The plan reads the memory as long as it lives. */
+static cubed_status keep_owned(cubed_plan *p, cubed_array *x, cubed_error *err)
+{
+    if (p->nowned == p->owned_cap) {
+        int cap = p->owned_cap ? 2 * p->owned_cap : 8;
+        cubed_array **list = cb_zone_alloc(p->ir.zone, (size_t)cap * sizeof *list);
+        if (!list) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        if (p->nowned) memcpy(list, p->owned, (size_t)p->nowned * sizeof *list);
+        p->owned = list;
+        p->owned_cap = cap;
+    }
+    p->owned[p->nowned++] = cubed_array_ref(x);
+    return CUBED_OK;
+}
+
+static cubed_status add_node(cubed_plan *p, numbering *m, cubed_array *x, cubed_error *err)
 {
     cb_node n = x->node;
     int index;
+    if (x->release) CB_TRY(keep_owned(p, x, err));
     n.inputs = cb_zone_alloc(p->ir.zone, (size_t)n.ninputs * sizeof(int) + 1);
     if (!n.inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     for (int i = 0; i < n.ninputs; i++) n.inputs[i] = number_of(m, x->in[i]);
@@ -69,7 +85,7 @@ static cubed_status add_node(cubed_plan *p, numbering *m, const cubed_array *x, 
 }
 
 /* Depth first with a stack of its own: chains may be longer than the thread's stack. */
-static cubed_status visit(cubed_plan *p, numbering *m, const cubed_array *root, cubed_error *err)
+static cubed_status visit(cubed_plan *p, numbering *m, cubed_array *root, cubed_error *err)
 {
     const cubed_allocator *a = &p->ctx->alloc;
     size_t cap = 64, n = 1;
@@ -85,7 +101,7 @@ static cubed_status visit(cubed_plan *p, numbering *m, const cubed_array *root, 
             CB_GO(add_node(p, m, f->x, err));
             n--;
         } else {
-            const cubed_array *in = f->x->in[f->next++];
+            cubed_array *in = f->x->in[f->next++];
             if (n == cap) {
                 frame *wider = cb_resize(a, stack, cap * sizeof *stack, 2 * cap * sizeof *stack);
                 if (!wider) {

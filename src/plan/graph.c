@@ -159,10 +159,17 @@ void cubed_array_unref(cubed_array *x)
             }
         }
         cubed_context *ctx = dead->ctx;
+        if (dead->release) dead->release(dead->owner);
         cb_zone_free(dead->zone);
         cb_free(&ctx->alloc, dead, sizeof *dead);
         cubed_context_unref(ctx);
     }
+}
+
+void cubed_array_set_owner(cubed_array *x, void (*release)(void *owner), void *owner)
+{
+    x->release = release;
+    x->owner = owner;
 }
 
 cubed_context *cubed_array_context(const cubed_array *x) { return x->ctx; }

@@ -17,6 +17,8 @@ struct cubed_array {
     cubed_array **in;   /* node.ninputs, referenced */
     int64_t shape[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];
+    void (*release)(void *owner); /* MEMORY: NULL if it is borrowed */
+    void *owner;
     cubed_array *next_dead; /* used by unref alone, when nobody else has the array */
 };
 

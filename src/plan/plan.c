@@ -55,6 +55,7 @@ void cubed_plan_unref(cubed_plan *p)
         cb_zarr_close(p->storage[i].array);
         cb_store_close(p->storage[i].store);
     }
+    for (int i = 0; i < p->nowned; i++) cubed_array_unref(p->owned[i]);
     cubed_context *ctx = p->ctx;
     cb_zone_free(p->ir.zone);
     cb_free(&ctx->alloc, p, sizeof *p);

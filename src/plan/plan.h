@@ -26,6 +26,9 @@ struct cubed_plan {
     cb_storage *storage; /* one per node */
     int nstages;
     cb_stage *stages; /* inputs before users */
+    /* Arrays over memory that has an owner, referenced; in the zone. */
+    cubed_array **owned;
+    int nowned, owned_cap;
     int ntargets;
     int *targets; /* node numbers, in the caller's order */
     uint64_t allowed_mem, reserved_mem;

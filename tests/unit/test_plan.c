@@ -248,13 +248,44 @@ static void test_strided_memory(void **state)
     cubed_context_unref(ctx);
 }
 
+static void count_release(void *owner) { ++*(int *)owner; }
+
+/* Memory with an owner is released once, when neither arrays nor plans read it. */
+static void test_owned_memory(void **state)
+{
+    (void)state;
+    double data[4] = {1, 2, 3, 4}, out[4];
+    const int64_t shape[1] = {4};
+    int released = 0;
+    cubed_context *ctx;
+    cubed_array *x, *y;
+    cubed_plan *plan;
+    cubed_error err = CUBED_ERROR_INIT;
+    assert_int_equal(cubed_context_new(NULL, &ctx, NULL), CUBED_OK);
+    assert_int_equal(
+        cubed_array_from_memory(ctx, CUBED_FLOAT64, 1, shape, NULL, NULL, data, &x, NULL),
+        CUBED_OK);
+    cubed_array_set_owner(x, count_release, &released);
+    assert_int_equal(cubed_elementwise(CUBED_OP_NEGATIVE, &x, 1, &y, NULL), CUBED_OK);
+    cubed_array_unref(x);
+    cubed_target t = {.array = y, .data = out};
+    if (cubed_plan_new(ctx, &t, 1, NULL, &plan, &err) != CUBED_OK) fail_msg("%s", err.message);
+    cubed_array_unref(y);
+    assert_int_equal(released, 0);
+    if (cubed_run(plan, NULL, NULL, &err) != CUBED_OK) fail_msg("%s", err.message);
+    for (int i = 0; i < 4; i++) assert_true(out[i] == -data[i]);
+    cubed_plan_unref(plan);
+    assert_int_equal(released, 1);
+    cubed_context_unref(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grids),          cmocka_unit_test(test_maps),
         cmocka_unit_test(test_fold_levels),    cmocka_unit_test(test_run),
         cmocka_unit_test(test_damaged_bytes),  cmocka_unit_test(test_every_allocation_may_fail),
-        cmocka_unit_test(test_strided_memory),
+        cmocka_unit_test(test_strided_memory), cmocka_unit_test(test_owned_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
