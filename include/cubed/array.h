@@ -47,6 +47,8 @@ CUBED_API int cubed_array_ndim(const cubed_array *x);
 CUBED_API const int64_t *cubed_array_shape(const cubed_array *x);
 /* The nominal chunk extents (the first and last chunk of an axis may be smaller); >= 1. */
 CUBED_API const int64_t *cubed_array_chunks(const cubed_array *x);
+/* The extent of the first chunk along an axis: 0 of an empty one. */
+CUBED_API int64_t cubed_array_first_chunk(const cubed_array *x, int dim);
 /* NULL for a dimension without a name. */
 CUBED_API const char *cubed_array_dim_name(const cubed_array *x, int dim);
 /* JSON object text of the attributes, "{}" if there are none. Those of a source are its own; an

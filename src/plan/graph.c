@@ -177,6 +177,11 @@ cubed_dtype cubed_array_dtype(const cubed_array *x) { return x->node.dtype; }
 int cubed_array_ndim(const cubed_array *x) { return x->node.grid.ndim; }
 const int64_t *cubed_array_shape(const cubed_array *x) { return x->shape; }
 const int64_t *cubed_array_chunks(const cubed_array *x) { return x->chunks; }
+int64_t cubed_array_first_chunk(const cubed_array *x, int dim)
+{
+    const cb_axis *axis = &x->node.grid.axis[dim];
+    return cb_axis_count(axis) > 0 ? cb_axis_hi(axis, 0) : 0;
+}
 const char *cubed_array_dim_name(const cubed_array *x, int dim)
 {
     return dim < 0 || dim >= x->node.grid.ndim ? NULL : x->node.dim_names[dim];

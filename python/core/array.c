@@ -1,0 +1,105 @@
+/* The type of lazy arrays. */
+#include "core.h"
+
+static cubed_array *array_of(PyObject *self) { return ((core_array *)self)->x; }
+
+static void dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    cubed_array_unref(array_of(self));
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(self);
+    Py_DECREF(type);
+}
+
+static PyObject *get_shape(PyObject *self, void *closure)
+{
+    (void)closure;
+    return core_tuple(cubed_array_shape(array_of(self)), cubed_array_ndim(array_of(self)));
+}
+
+static PyObject *get_chunks(PyObject *self, void *closure)
+{
+    cubed_array *x = array_of(self);
+    (void)closure;
+    return core_tuple(cubed_array_chunks(x), cubed_array_ndim(x));
+}
+
+/* Extents of all chunks, axis by axis; (0,) of an empty axis. */
+static PyObject *get_all_chunks(PyObject *self, void *closure)
+{
+    cubed_array *x = array_of(self);
+    int ndim = cubed_array_ndim(x);
+    PyObject *axes = PyTuple_New(ndim);
+    (void)closure;
+    for (int d = 0; axes && d < ndim; d++) {
+        int64_t extent = cubed_array_shape(x)[d], chunk = cubed_array_chunks(x)[d];
+        int64_t size = cubed_array_first_chunk(x, d), at = 0;
+        PyObject *list = PyList_New(0);
+        while (list) {
+            PyObject *item = PyLong_FromLongLong(size);
+            if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
+            Py_XDECREF(item);
+            at += size;
+            if (at >= extent) break;
+            size = extent - at < chunk ? extent - at : chunk;
+        }
+        PyObject *sizes = list ? PyList_AsTuple(list) : NULL;
+        Py_XDECREF(list);
+        if (!sizes || PyTuple_SetItem(axes, d, sizes) < 0) Py_CLEAR(axes);
+    }
+    return axes;
+}
+
+static PyObject *get_dtype(PyObject *self, void *closure)
+{
+    (void)closure;
+    return core_dtype_name(cubed_array_dtype(array_of(self)));
+}
+
+static PyObject *get_attrs(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyUnicode_FromString(cubed_array_attrs(array_of(self)));
+}
+
+static PyObject *get_dim_names(PyObject *self, void *closure)
+{
+    cubed_array *x = array_of(self);
+    int ndim = cubed_array_ndim(x);
+    PyObject *tuple = PyTuple_New(ndim);
+    (void)closure;
+    for (int d = 0; tuple && d < ndim; d++) {
+        const char *name = cubed_array_dim_name(x, d);
+        PyObject *item = name ? PyUnicode_FromString(name) : Py_NewRef(Py_None);
+        if (!item || PyTuple_SetItem(tuple, d, item) < 0) {
+            Py_DECREF(tuple);
+            return NULL;
+        }
+    }
+    return tuple;
+}
+
+static PyGetSetDef getset[] = {
+    {"shape", get_shape, NULL, "Extents of the axes.", NULL},
+    {"chunks", get_chunks, NULL, "Nominal extents of a chunk.", NULL},
+    {"all_chunks", get_all_chunks, NULL, "Extents of all chunks, axis by axis.", NULL},
+    {"dtype", get_dtype, NULL, "Name of the data type.", NULL},
+    {"attrs", get_attrs, NULL, "Attributes, as the text of a JSON object.", NULL},
+    {"dim_names", get_dim_names, NULL, "Names of the dimensions; None where there is none.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, dealloc},
+    {Py_tp_getset, getset},
+    {Py_tp_doc, "A lazy array of the engine."},
+    {0, NULL},
+};
+
+PyType_Spec core_array_spec = {
+    .name = "cubed._core.Array",
+    .basicsize = sizeof(core_array),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = slots,
+};

@@ -1,0 +1,53 @@
+/* cubed._core: the public C API for Python, on the limited API of Python 3.11.
+ *
+ * Everything here holds the GIL but where it says that it lets go of it. Functions return NULL (or
+ * false) with an exception set. */
+#ifndef CORE_H
+#define CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+
+#include "cubed/cubed.h"
+
+typedef struct core_state {
+    cubed_context *ctx;
+    PyTypeObject *array_type, *plan_type;
+} core_state;
+
+core_state *core_get_state(PyObject *module);
+extern struct PyModuleDef core_module;
+
+/* A lazy array: immutable, hashable by identity. */
+typedef struct core_array {
+    PyObject_HEAD cubed_array *x;
+} core_array;
+
+/* --- convert.c ------------------------------------------------------------------------------------ */
+
+/* Raises what belongs to the error's status; returns NULL. */
+PyObject *core_raise(const cubed_error *err);
+bool core_dtype(PyObject *name, cubed_dtype *out);
+PyObject *core_dtype_name(cubed_dtype dtype);
+/* A sequence of at most CUBED_MAX_NDIM integers. */
+bool core_ints(const char *what, PyObject *seq, int64_t *out, int *n);
+/* The same into ints, for axes. */
+bool core_axes(const char *what, PyObject *seq, int *out, int *n);
+PyObject *core_tuple(const int64_t *values, int n);
+/* A Python number as an element of that type. */
+bool core_scalar(PyObject *value, cubed_dtype dtype, cubed_scalar *out);
+/* The array in an argument. */
+cubed_array *core_unwrap(core_state *s, PyObject *object);
+/* Takes over the reference. */
+PyObject *core_wrap(core_state *s, cubed_array *x);
+/* What a function that made x, or failed, returns. */
+PyObject *core_finish(PyObject *module, cubed_status st, cubed_array *x, const cubed_error *err);
+
+/* --- The types and functions of the module -------------------------------------------------------- */
+
+extern PyType_Spec core_array_spec; /* array.c */
+extern PyType_Spec core_plan_spec;  /* plan.c */
+extern PyMethodDef core_source_methods[], core_function_methods[], core_view_methods[];
+
+#endif

@@ -1,0 +1,143 @@
+/* Operations that compute. */
+#include "core.h"
+
+/* elementwise(name, x, ...) */
+static PyObject *elementwise(PyObject *module, PyObject *args)
+{
+    core_state *s = core_get_state(module);
+    cubed_array *operands[3], *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_op op;
+    int arity;
+    Py_ssize_t n = PyTuple_Size(args) - 1;
+    const char *name = n < 0 ? NULL : PyUnicode_AsUTF8AndSize(PyTuple_GetItem(args, 0), NULL);
+    if (!name) return NULL;
+    if (!cubed_op_parse(name, &op, &arity))
+        return PyErr_Format(PyExc_ValueError, "there is no elementwise function %s", name);
+    if (n != arity)
+        return PyErr_Format(PyExc_TypeError, "%s takes %d arrays, got %zd", name, arity, n);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        operands[i] = core_unwrap(s, PyTuple_GetItem(args, i + 1));
+        if (!operands[i]) return NULL;
+    }
+    cubed_status st = cubed_elementwise(op, operands, arity, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+static PyObject *astype(PyObject *module, PyObject *args)
+{
+    PyObject *object, *name;
+    cubed_array *x, *out;
+    cubed_dtype dtype;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OO", &object, &name) ||
+        !(x = core_unwrap(core_get_state(module), object)) || !core_dtype(name, &dtype))
+        return NULL;
+    cubed_status st = cubed_astype(x, dtype, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* reduce(name, x, axes or None, keepdims, correction). Names of folds, their "nan" versions, and
+ * "count_nonzero". */
+static PyObject *reduce(PyObject *module, PyObject *args)
+{
+    const char *name;
+    PyObject *object, *axes_arg;
+    int axes[CUBED_MAX_NDIM], keepdims;
+    cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
+    cubed_array *x, *out;
+    cubed_fold fold;
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "sOOpd", &name, &object, &axes_arg, &keepdims, &o.correction) ||
+        !(x = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    if (axes_arg != Py_None) {
+        if (!core_axes("axis", axes_arg, axes, &o.naxes)) return NULL;
+        o.axes = axes;
+    }
+    o.keepdims = keepdims;
+    if (cubed_fold_parse(name, &fold))
+        st = cubed_reduce(fold, x, &o, &out, &err);
+    else if (name[0] == 'n' && name[1] == 'a' && name[2] == 'n' &&
+             cubed_fold_parse(name + 3, &fold))
+        st = cubed_nan_reduce(fold, x, &o, &out, &err);
+    else
+        st = cubed_count_nonzero(x, &o, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* arg_reduce(largest, x, axis or None, keepdims) */
+static PyObject *arg_reduce(PyObject *module, PyObject *args)
+{
+    PyObject *object, *axis_arg;
+    int largest, keepdims, axis = 0;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "pOOp", &largest, &object, &axis_arg, &keepdims) ||
+        !(x = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    if (axis_arg != Py_None) {
+        axis = (int)PyLong_AsLong(axis_arg);
+        if (PyErr_Occurred()) return NULL;
+    }
+    const int *where = axis_arg == Py_None ? NULL : &axis;
+    cubed_status st = largest ? cubed_argmax(x, where, keepdims, &out, &err)
+                              : cubed_argmin(x, where, keepdims, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* cumulative(name, x, axis, include_initial) */
+static PyObject *cumulative(PyObject *module, PyObject *args)
+{
+    const char *name;
+    PyObject *object;
+    int axis, initial;
+    cubed_array *x, *out;
+    cubed_fold fold;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "sOip", &name, &object, &axis, &initial) ||
+        !(x = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    if (!cubed_fold_parse(name, &fold))
+        return PyErr_Format(PyExc_ValueError, "there is no fold %s", name);
+    cubed_status st = cubed_cumulative(fold, x, axis, initial, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+static PyObject *triangle(PyObject *module, PyObject *args)
+{
+    PyObject *object;
+    int upper;
+    long long k;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "pOL", &upper, &object, &k) ||
+        !(x = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    cubed_status st = upper ? cubed_triu(x, k, &out, &err) : cubed_tril(x, k, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* result_type(name, name) -> name; None where there is none in common. */
+static PyObject *result_type(PyObject *module, PyObject *args)
+{
+    PyObject *a, *b;
+    cubed_dtype left, right;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO", &a, &b) || !core_dtype(a, &left) || !core_dtype(b, &right))
+        return NULL;
+    cubed_dtype both = cubed_dtype_promote(left, right);
+    return both == CUBED_DTYPE_COUNT ? Py_NewRef(Py_None) : core_dtype_name(both);
+}
+
+PyMethodDef core_function_methods[] = {
+    {"elementwise", elementwise, METH_VARARGS, NULL},
+    {"astype", astype, METH_VARARGS, NULL},
+    {"reduce", reduce, METH_VARARGS, NULL},
+    {"arg_reduce", arg_reduce, METH_VARARGS, NULL},
+    {"cumulative", cumulative, METH_VARARGS, NULL},
+    {"triangle", triangle, METH_VARARGS, NULL},
+    {"result_type", result_type, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};

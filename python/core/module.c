@@ -1,0 +1,93 @@
+#include "core.h"
+
+core_state *core_get_state(PyObject *module) { return PyModule_GetState(module); }
+
+/* serve(fd): this process as a worker of another one's run with processes. */
+static PyObject *serve(PyObject *module, PyObject *args)
+{
+    int fd;
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "i", &fd)) return NULL;
+    cubed_context *ctx = core_get_state(module)->ctx;
+    Py_BEGIN_ALLOW_THREADS;
+    st = cubed_worker_serve(ctx, fd, NULL, &err);
+    Py_END_ALLOW_THREADS;
+    return st == CUBED_OK ? Py_NewRef(Py_None) : core_raise(&err);
+}
+
+static PyMethodDef own_methods[] = {
+    {"serve", serve, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+    if (type && PyModule_AddType(module, (PyTypeObject *)type) < 0) Py_CLEAR(type);
+    return (PyTypeObject *)type;
+}
+
+static int exec(PyObject *module)
+{
+    core_state *s = core_get_state(module);
+    cubed_error err = CUBED_ERROR_INIT;
+    PyMethodDef *const tables[] = {core_source_methods, core_function_methods, core_view_methods,
+                                   own_methods};
+    if (cubed_context_new(NULL, &s->ctx, &err) != CUBED_OK) {
+        core_raise(&err);
+        return -1;
+    }
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        if (PyModule_AddFunctions(module, tables[i]) < 0) return -1;
+    }
+    if (!(s->array_type = add_type(module, &core_array_spec)) ||
+        !(s->plan_type = add_type(module, &core_plan_spec)) ||
+        PyModule_AddStringConstant(module, "version", cubed_version()) < 0 ||
+        PyModule_AddStringConstant(module, "libraries", cubed_libraries()) < 0)
+        return -1;
+    return 0;
+}
+
+static int traverse(PyObject *module, visitproc visit, void *arg)
+{
+    core_state *s = core_get_state(module);
+    Py_VISIT(s->array_type);
+    Py_VISIT(s->plan_type);
+    return 0;
+}
+
+static int clear(PyObject *module)
+{
+    core_state *s = core_get_state(module);
+    Py_CLEAR(s->array_type);
+    Py_CLEAR(s->plan_type);
+    return 0;
+}
+
+static void release(void *module)
+{
+    core_state *s = core_get_state(module);
+    clear(module);
+    cubed_context_unref(s->ctx);
+    s->ctx = NULL;
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, exec},
+    {0, NULL},
+};
+
+struct PyModuleDef core_module = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "cubed._core",
+    .m_doc = "The engine. Its functions check little: use the package.",
+    .m_size = sizeof(core_state),
+    .m_slots = slots,
+    .m_traverse = traverse,
+    .m_clear = clear,
+    .m_free = release,
+};
+
+PyMODINIT_FUNC PyInit__core(void);
+PyMODINIT_FUNC PyInit__core(void) { return PyModuleDef_Init(&core_module); }

@@ -1,0 +1,489 @@
+/* The type of plans, and running them.
+ *
+ * A run that may take long is on a thread of its own, so that the calling one looks for signals
+ * (Ctrl-C) and calls back with events; short runs are not worth a thread. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core.h"
+
+typedef struct core_plan {
+    PyObject_HEAD cubed_plan *plan;
+    int nresults; /* targets in memory come first in nobody's order: see is_memory */
+    unsigned char *is_memory;
+    bool running;
+} core_plan;
+
+/* --- Making one --------------------------------------------------------------------------------------- */
+
+/* A target and what its pointers point to. */
+typedef struct target {
+    int64_t chunks[CUBED_MAX_NDIM], shards[CUBED_MAX_NDIM];
+} target;
+
+static bool take_extents(PyObject *options, const char *name, int ndim, int64_t *own,
+                         const int64_t **out)
+{
+    int n;
+    PyObject *value = PyDict_GetItemString(options, name);
+    if (!value || value == Py_None) return true;
+    if (!core_ints(name, value, own, &n)) return false;
+    if (n != ndim) {
+        PyErr_Format(PyExc_ValueError, "%s has %d entries, expected %d", name, n, ndim);
+        return false;
+    }
+    *out = own;
+    return true;
+}
+
+static bool take_text(PyObject *options, const char *name, const char **out)
+{
+    PyObject *value = PyDict_GetItemString(options, name);
+    if (!value || value == Py_None) return true;
+    *out = PyUnicode_AsUTF8AndSize(value, NULL);
+    return *out != NULL;
+}
+
+static bool take_flag(PyObject *options, const char *name, bool *out)
+{
+    PyObject *value = PyDict_GetItemString(options, name);
+    int truth = value ? PyObject_IsTrue(value) : 0;
+    *out = truth == 1;
+    return truth >= 0;
+}
+
+/* (array, None) or (array, dict) */
+static bool take_target(core_state *s, PyObject *pair, cubed_target *t, target *own)
+{
+    PyObject *object, *options;
+    if (!PyArg_ParseTuple(pair, "OO", &object, &options)) return false;
+    t->array = core_unwrap(s, object);
+    if (!t->array || options == Py_None) return t->array != NULL;
+    int ndim = cubed_array_ndim(t->array);
+    PyObject *format = PyDict_GetItemString(options, "zarr_format");
+    t->zarr_format = format ? (int)PyLong_AsLong(format) : 0;
+    return !PyErr_Occurred() && take_text(options, "url", &t->url) &&
+           take_text(options, "codecs", &t->codecs) &&
+           take_extents(options, "chunks", ndim, own->chunks, &t->chunks) &&
+           take_extents(options, "shards", ndim, own->shards, &t->shards) &&
+           take_flag(options, "skip_empty", &t->skip_empty) &&
+           take_flag(options, "durable", &t->durable) &&
+           take_flag(options, "overwrite", &t->overwrite);
+}
+
+/* Plan(targets, allowed_mem, reserved_mem, max_workers, work_dir, optimize) */
+static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"targets",  "allowed_mem", "reserved_mem", "max_workers", "work_dir",
+                            "optimize", NULL};
+    PyObject *list;
+    unsigned long long allowed = 0, reserved = CUBED_DEFAULT_RESERVED_MEM;
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    int optimize = 1;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_status st;
+    PyObject *module = PyType_GetModule(type);
+    if (!module ||
+        !PyArg_ParseTupleAndKeywords(args, kwargs, "O!|KKIzp", names, &PyTuple_Type, &list,
+                                     &allowed, &reserved, &o.max_workers, &o.work_dir, &optimize))
+        return NULL;
+    core_state *s = core_get_state(module);
+    Py_ssize_t n = PyTuple_Size(list);
+    if (n > INT_MAX) return PyErr_NoMemory();
+    o.allowed_mem = allowed;
+    o.reserved_mem = reserved;
+    o.optimize = optimize;
+    core_plan *self = NULL;
+    cubed_plan *plan = NULL;
+    cubed_target *targets = PyMem_Calloc((size_t)n + 1, sizeof *targets);
+    target *own = PyMem_Calloc((size_t)n + 1, sizeof *own);
+    unsigned char *is_memory = PyMem_Calloc((size_t)n + 1, 1);
+    if (!targets || !own || !is_memory) {
+        PyErr_NoMemory();
+        goto out;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (!take_target(s, PyTuple_GetItem(list, i), &targets[i], &own[i])) goto out;
+        is_memory[i] = targets[i].url == NULL;
+    }
+    /* Strings and arrays live as long as the caller's tuple. */
+    Py_BEGIN_ALLOW_THREADS;
+    st = cubed_plan_new(s->ctx, targets, (int)n, &o, &plan, &err);
+    Py_END_ALLOW_THREADS;
+    if (st != CUBED_OK) {
+        core_raise(&err);
+        goto out;
+    }
+    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    self = (core_plan *)alloc(type, 0);
+    if (!self) goto out;
+    self->plan = plan;
+    self->nresults = (int)n;
+    self->is_memory = is_memory;
+    plan = NULL;
+    is_memory = NULL;
+out:
+    cubed_plan_unref(plan);
+    PyMem_Free(targets);
+    PyMem_Free(own);
+    PyMem_Free(is_memory);
+    return (PyObject *)self;
+}
+
+static void dealloc(PyObject *object)
+{
+    core_plan *self = (core_plan *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    cubed_plan_unref(self->plan);
+    PyMem_Free(self->is_memory);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+/* --- Running ------------------------------------------------------------------------------------------ */
+
+/* Between the thread that runs and the one that waits. */
+typedef struct channel {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    cubed_event *events; /* not yet delivered; `message` is allocated */
+    size_t nevents, cap;
+    bool ended, listens;
+    cubed_plan *plan;
+    cubed_run_options options;
+    cubed_run_stats stats;
+    cubed_status status;
+    cubed_error err;
+    volatile int cancel;
+} channel;
+
+static void on_event(void *ctx, const cubed_event *event)
+{
+    channel *c = ctx;
+    pthread_mutex_lock(&c->lock);
+    if (c->nevents == c->cap) {
+        size_t cap = c->cap ? 2 * c->cap : 64;
+        cubed_event *list = realloc(c->events, cap * sizeof *list);
+        if (list) {
+            c->events = list;
+            c->cap = cap;
+        }
+    }
+    if (c->nevents < c->cap) { /* with no memory for it, an event is lost */
+        cubed_event *e = &c->events[c->nevents++];
+        *e = *event;
+        e->message = event->message ? strdup(event->message) : NULL;
+    }
+    pthread_cond_signal(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void *run_thread(void *ctx)
+{
+    channel *c = ctx;
+    c->status = cubed_run(c->plan, &c->options, &c->stats, &c->err);
+    pthread_mutex_lock(&c->lock);
+    c->ended = true;
+    pthread_cond_signal(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+static const char *const event_names[] = {"plan_start", "stage_start", "task_start",
+                                          "task_retry", "task_end",    "stage_end",
+                                          "plan_end",   "task_resumed"};
+
+static bool deliver(PyObject *callback, const cubed_event *e)
+{
+    PyObject *dict = Py_BuildValue(
+        "{sssLsisLsIsIsLsKsKsKsKsKsKsKsssz}", "kind", event_names[e->kind], "time_ns",
+        (long long)e->time_ns, "stage", e->stage, "task", (long long)e->task, "worker", e->worker,
+        "attempt", e->attempt, "duration_ns", (long long)e->duration_ns, "bytes_read",
+        (unsigned long long)e->bytes_read, "bytes_written", (unsigned long long)e->bytes_written,
+        "stored_read", (unsigned long long)e->stored_read, "stored_written",
+        (unsigned long long)e->stored_written, "measured_mem", (unsigned long long)e->measured_mem,
+        "projected_mem", (unsigned long long)e->projected_mem, "tier_mem",
+        (unsigned long long)e->tier_mem, "status", cubed_status_str(e->status), "message",
+        e->message);
+    PyObject *result = dict ? PyObject_CallFunctionObjArgs(callback, dict, NULL) : NULL;
+    Py_XDECREF(dict);
+    Py_XDECREF(result);
+    return result != NULL;
+}
+
+/* Waits a little without the GIL; takes what events there are. Whether the run has ended. */
+static bool wait_for(channel *c, cubed_event **events, size_t *n)
+{
+    struct timespec until;
+    bool ended;
+    Py_BEGIN_ALLOW_THREADS;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 100000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&c->lock);
+    while (!c->ended && !c->nevents) {
+        if (pthread_cond_timedwait(&c->changed, &c->lock, &until) != 0) break;
+    }
+    *events = c->events;
+    *n = c->nevents;
+    c->events = NULL;
+    c->nevents = c->cap = 0;
+    ended = c->ended;
+    pthread_mutex_unlock(&c->lock);
+    Py_END_ALLOW_THREADS;
+    return ended;
+}
+
+/* False with an exception if a callback raised one or a signal did. The run has ended in any case. */
+static bool run_watched(channel *c, PyObject *callback)
+{
+    pthread_t thread;
+    bool ok = true, ended = false;
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->changed, NULL);
+    if (callback != Py_None) {
+        c->options.on_event = on_event;
+        c->options.event_ctx = c;
+    }
+    c->options.cancel = &c->cancel;
+    if (pthread_create(&thread, NULL, run_thread, c) != 0) {
+        PyErr_SetString(PyExc_MemoryError, "no thread to run on");
+        ok = false;
+        ended = true;
+    } else {
+        while (!ended) {
+            cubed_event *events;
+            size_t n;
+            ended = wait_for(c, &events, &n);
+            for (size_t i = 0; i < n; i++) {
+                ok = ok && deliver(callback, &events[i]);
+                free((char *)events[i].message);
+            }
+            free(events);
+            if (ok && PyErr_CheckSignals() < 0) ok = false;
+            if (!ok) c->cancel = 1;
+        }
+        pthread_join(thread, NULL);
+    }
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+    return ok;
+}
+
+/* Work that is done before anybody could interrupt it. */
+static bool is_short(const cubed_plan_info *info)
+{
+    return info->num_tasks <= 16 && info->bytes_read + info->bytes_written < (1u << 20);
+}
+
+static PyObject *stats_dict(const cubed_run_stats *s)
+{
+    return Py_BuildValue(
+        "{sdsLsLsLsIsKsKsKsKsKsKsKsKsK}", "seconds", s->seconds, "num_tasks",
+        (long long)s->num_tasks, "num_retries", (long long)s->num_retries, "num_resumed",
+        (long long)s->num_resumed, "num_workers", s->num_workers, "measured_mem",
+        (unsigned long long)s->measured_mem, "projected_mem", (unsigned long long)s->projected_mem,
+        "tier_peak", (unsigned long long)s->tier_peak, "tier_spilled",
+        (unsigned long long)s->tier_spilled, "bytes_read", (unsigned long long)s->bytes_read,
+        "bytes_written", (unsigned long long)s->bytes_written, "stored_read",
+        (unsigned long long)s->stored_read, "stored_written", (unsigned long long)s->stored_written,
+        "peak_rss", (unsigned long long)s->peak_rss);
+}
+
+/* Binds results[i], a writable contiguous buffer, for each target in memory. */
+static bool bind(core_plan *self, PyObject *results, Py_buffer *buffers, int *nbuffers)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    Py_ssize_t next = 0;
+    for (int i = 0; i < self->nresults; i++) {
+        if (!self->is_memory[i]) continue;
+        if (next == PyTuple_Size(results)) {
+            PyErr_SetString(PyExc_ValueError, "fewer results than targets in memory");
+            return false;
+        }
+        Py_buffer *b = &buffers[*nbuffers];
+        if (PyObject_GetBuffer(PyTuple_GetItem(results, next++), b, PyBUF_WRITABLE) < 0)
+            return false;
+        ++*nbuffers;
+        if (cubed_plan_bind_result(self->plan, i, b->buf, (size_t)b->len, &err) != CUBED_OK) {
+            core_raise(&err);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* run(results, executor, retries, resume, keep, worker_command, callback) -> dict of statistics */
+static PyObject *plan_run(PyObject *object, PyObject *args)
+{
+    core_plan *self = (core_plan *)object;
+    PyObject *results, *command, *callback, *answer = NULL;
+    int resume;
+    channel c = {.plan = self->plan, .options = CUBED_RUN_OPTIONS_INIT, .err = CUBED_ERROR_INIT};
+    const char *words[9] = {NULL};
+    if (!PyArg_ParseTuple(args, "O!zipIO!O", &PyTuple_Type, &results, &c.options.executor,
+                          &c.options.retries, &resume, &c.options.keep, &PyTuple_Type, &command,
+                          &callback))
+        return NULL;
+    c.options.resume = resume;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(command) && i < 8; i++) {
+        words[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(command, i), NULL);
+        if (!words[i]) return NULL;
+    }
+    c.options.worker_command = words;
+    if (self->running) {
+        PyErr_SetString(PyExc_RuntimeError, "this plan is running already");
+        return NULL;
+    }
+    Py_buffer *buffers = PyMem_Calloc((size_t)self->nresults + 1, sizeof *buffers);
+    int nbuffers = 0;
+    if (!buffers) return PyErr_NoMemory();
+    self->running = true;
+    bool ok = bind(self, results, buffers, &nbuffers);
+    if (ok) {
+        cubed_plan_info info;
+        cubed_plan_get_info(self->plan, &info);
+        /* A pool of threads costs more than such a task. */
+        bool one =
+            info.num_tasks <= 1 && c.options.executor && strcmp(c.options.executor, "threads") == 0;
+        if (one) c.options.executor = "single-threaded";
+        if (callback == Py_None && is_short(&info)) {
+            Py_BEGIN_ALLOW_THREADS;
+            c.status = cubed_run(c.plan, &c.options, &c.stats, &c.err);
+            Py_END_ALLOW_THREADS;
+        } else {
+            ok = run_watched(&c, callback);
+        }
+    }
+    self->running = false;
+    for (int i = 0; i < nbuffers; i++) PyBuffer_Release(&buffers[i]);
+    PyMem_Free(buffers);
+    if (ok) answer = c.status == CUBED_OK ? stats_dict(&c.stats) : core_raise(&c.err);
+    return answer;
+}
+
+/* --- Looking into one --------------------------------------------------------------------------------- */
+
+static PyObject *plan_save(PyObject *object, PyObject *args)
+{
+    core_plan *self = (core_plan *)object;
+    cubed_error err = CUBED_ERROR_INIT;
+    void *data;
+    size_t size;
+    (void)args;
+    if (cubed_plan_save(self->plan, &data, &size, &err) != CUBED_OK) return core_raise(&err);
+    PyObject *bytes = PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
+    cubed_plan_free_bytes(self->plan, data, size);
+    return bytes;
+}
+
+static PyObject *plan_info(PyObject *object, PyObject *args)
+{
+    cubed_plan_info i;
+    (void)args;
+    cubed_plan_get_info(((core_plan *)object)->plan, &i);
+    return Py_BuildValue(
+        "{sisisLsKsKsKsIsKsKsKsKsdsKsz}", "num_stages", i.num_stages, "num_arrays", i.num_arrays,
+        "num_tasks", (long long)i.num_tasks, "allowed_mem", (unsigned long long)i.allowed_mem,
+        "reserved_mem", (unsigned long long)i.reserved_mem, "projected_mem",
+        (unsigned long long)i.projected_mem, "max_workers", i.max_workers, "tier_budget",
+        (unsigned long long)i.tier_budget, "bytes_read", (unsigned long long)i.bytes_read,
+        "bytes_written", (unsigned long long)i.bytes_written, "requests",
+        (unsigned long long)i.requests, "seconds", i.seconds, "result_bytes",
+        (unsigned long long)i.result_bytes, "work_dir", i.work_dir);
+}
+
+static PyObject *stored_dict(const cubed_stored_info *s)
+{
+    PyObject *shape = core_tuple(s->shape, s->ndim), *chunks = core_tuple(s->chunks, s->ndim);
+    char dtype[CUBED_DTYPE_TEXT_CAP];
+    if (!shape || !chunks) {
+        Py_XDECREF(shape);
+        Py_XDECREF(chunks);
+        return NULL;
+    }
+    return Py_BuildValue("{sisssOsOsssNsN}", "id", s->id, "name", s->name, "is_source",
+                         s->is_source ? Py_True : Py_False, "is_target",
+                         s->is_target ? Py_True : Py_False, "dtype",
+                         cubed_dtype_text(s->dtype, dtype), "shape", shape, "chunks", chunks);
+}
+
+typedef cubed_status (*stored_fn)(const cubed_plan *plan, int stage, int i, cubed_stored_info *info,
+                                  cubed_error *err);
+
+static PyObject *stored_list(const cubed_plan *plan, int stage, int n, stored_fn fn)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < n; i++) {
+        cubed_stored_info info;
+        PyObject *item =
+            fn(plan, stage, i, &info, &err) == CUBED_OK ? stored_dict(&info) : core_raise(&err);
+        if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
+        Py_XDECREF(item);
+    }
+    return list;
+}
+
+/* stages() -> list of dicts */
+static PyObject *plan_stages(PyObject *object, PyObject *args)
+{
+    const cubed_plan *plan = ((core_plan *)object)->plan;
+    cubed_plan_info info;
+    cubed_error err = CUBED_ERROR_INIT;
+    PyObject *list = PyList_New(0);
+    (void)args;
+    cubed_plan_get_info(plan, &info);
+    for (int i = 0; list && i < info.num_stages; i++) {
+        cubed_stage_info s;
+        PyObject *item = NULL;
+        if (cubed_plan_get_stage(plan, i, &s, &err) != CUBED_OK) {
+            core_raise(&err);
+        } else {
+            PyObject *inputs = stored_list(plan, i, s.num_inputs, cubed_plan_get_input);
+            PyObject *outputs = stored_list(plan, i, s.num_outputs, cubed_plan_get_output);
+            if (inputs && outputs)
+                item = Py_BuildValue(
+                    "{sssLsKsKsKsKsKsOsO}", "name", s.name, "num_tasks", (long long)s.num_tasks,
+                    "projected_mem", (unsigned long long)s.projected_mem, "bytes_read",
+                    (unsigned long long)s.bytes_read, "bytes_written",
+                    (unsigned long long)s.bytes_written, "chunks_read",
+                    (unsigned long long)s.chunks_read, "chunks_written",
+                    (unsigned long long)s.chunks_written, "inputs", inputs, "outputs", outputs);
+            Py_XDECREF(inputs);
+            Py_XDECREF(outputs);
+        }
+        if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
+        Py_XDECREF(item);
+    }
+    return list;
+}
+
+static PyMethodDef methods[] = {
+    {"run", plan_run, METH_VARARGS, NULL},
+    {"save", plan_save, METH_NOARGS, NULL},
+    {"info", plan_info, METH_NOARGS, NULL},
+    {"stages", plan_stages, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_new, plan_new},
+    {Py_tp_dealloc, dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, "What will run, decided and checked before anything does."},
+    {0, NULL},
+};
+
+PyType_Spec core_plan_spec = {
+    .name = "cubed._core.Plan",
+    .basicsize = sizeof(core_plan),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = slots,
+};

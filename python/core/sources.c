@@ -1,0 +1,218 @@
+/* Arrays out of nothing, memory and stores. */
+#include "core.h"
+
+/* Chunks given as None are the library's choice. */
+static bool take_chunks(PyObject *object, int ndim, int64_t *chunks, const int64_t **out)
+{
+    int n;
+    *out = NULL;
+    if (object == Py_None) return true;
+    if (!core_ints("chunks", object, chunks, &n)) return false;
+    if (n != ndim) {
+        PyErr_Format(PyExc_ValueError, "chunks has %d entries, expected %d", n, ndim);
+        return false;
+    }
+    *out = chunks;
+    return true;
+}
+
+static void release_buffer(void *owner)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyBuffer_Release(owner);
+    PyMem_Free(owner);
+    PyGILState_Release(gil);
+}
+
+/* from_memory(buffer, dtype, shape, strides, offset, chunks): element 0 lies `offset` bytes behind the
+ * start of the contiguous buffer, which is kept while anything reads it. */
+static PyObject *from_memory(PyObject *module, PyObject *args)
+{
+    PyObject *object, *name, *shape_arg, *strides_arg, *chunks_arg;
+    int64_t shape[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM], own[CUBED_MAX_NDIM];
+    const int64_t *chunks;
+    Py_ssize_t offset;
+    int ndim, n;
+    cubed_dtype dtype;
+    cubed_array *x = NULL;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOOOnO", &object, &name, &shape_arg, &strides_arg, &offset,
+                          &chunks_arg) ||
+        !core_dtype(name, &dtype) || !core_ints("shape", shape_arg, shape, &ndim) ||
+        !core_ints("strides", strides_arg, strides, &n) ||
+        !take_chunks(chunks_arg, ndim, own, &chunks))
+        return NULL;
+    if (n != ndim) return PyErr_Format(PyExc_ValueError, "%d strides for %d axes", n, ndim);
+    Py_buffer *buffer = PyMem_Malloc(sizeof *buffer);
+    if (!buffer) return PyErr_NoMemory();
+    if (PyObject_GetBuffer(object, buffer, PyBUF_SIMPLE) < 0) {
+        PyMem_Free(buffer);
+        return NULL;
+    }
+    /* Every element lies within the buffer, as an exporter of strides may be mistaken. */
+    Py_ssize_t low = offset, high = offset + (Py_ssize_t)cubed_dtype_size(dtype);
+    bool empty = false;
+    for (int d = 0; d < ndim; d++) {
+        Py_ssize_t reach;
+        if (shape[d] <= 0) {
+            empty = true;
+            break;
+        }
+        if (__builtin_mul_overflow((Py_ssize_t)strides[d], (Py_ssize_t)shape[d] - 1, &reach) ||
+            __builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high)) {
+            high = PY_SSIZE_T_MAX;
+            break;
+        }
+    }
+    cubed_status st = CUBED_OK;
+    if (!empty && (low < 0 || high > buffer->len)) {
+        PyErr_SetString(PyExc_ValueError, "strides reach outside of the buffer");
+    } else {
+        /* An empty buffer may be at NULL. */
+        const char *start = buffer->buf ? (const char *)buffer->buf + offset : "";
+        st = cubed_array_from_memory(core_get_state(module)->ctx, dtype, ndim, shape, strides,
+                                     chunks, start, &x, &err);
+        if (st != CUBED_OK) core_raise(&err);
+    }
+    if (!x) {
+        PyBuffer_Release(buffer);
+        PyMem_Free(buffer);
+        return NULL;
+    }
+    cubed_array_set_owner(x, release_buffer, buffer);
+    return core_wrap(core_get_state(module), x);
+}
+
+static PyObject *open_store(PyObject *module, PyObject *args)
+{
+    const char *url;
+    cubed_array *x;
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "s", &url)) return NULL;
+    cubed_context *ctx = core_get_state(module)->ctx;
+    Py_BEGIN_ALLOW_THREADS;
+    st = cubed_array_open(ctx, url, &x, &err);
+    Py_END_ALLOW_THREADS;
+    return core_finish(module, st, x, &err);
+}
+
+static PyObject *full(PyObject *module, PyObject *args)
+{
+    PyObject *name, *shape_arg, *chunks_arg, *value_arg;
+    int64_t shape[CUBED_MAX_NDIM], own[CUBED_MAX_NDIM];
+    const int64_t *chunks;
+    int ndim;
+    cubed_dtype dtype;
+    cubed_scalar value;
+    cubed_array *x;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOOO", &name, &shape_arg, &chunks_arg, &value_arg) ||
+        !core_dtype(name, &dtype) || !core_ints("shape", shape_arg, shape, &ndim) ||
+        !take_chunks(chunks_arg, ndim, own, &chunks) || !core_scalar(value_arg, dtype, &value))
+        return NULL;
+    cubed_status st =
+        cubed_array_full(core_get_state(module)->ctx, dtype, ndim, shape, chunks, &value, &x, &err);
+    return core_finish(module, st, x, &err);
+}
+
+/* index(shape, chunks, start): int64 positions in C order. */
+static PyObject *positions(PyObject *module, PyObject *args)
+{
+    PyObject *shape_arg, *chunks_arg;
+    int64_t shape[CUBED_MAX_NDIM], own[CUBED_MAX_NDIM];
+    const int64_t *chunks;
+    long long start;
+    int ndim;
+    cubed_array *x;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOL", &shape_arg, &chunks_arg, &start) ||
+        !core_ints("shape", shape_arg, shape, &ndim) ||
+        !take_chunks(chunks_arg, ndim, own, &chunks))
+        return NULL;
+    cubed_status st =
+        cubed_array_index(core_get_state(module)->ctx, ndim, shape, chunks, start, &x, &err);
+    return core_finish(module, st, x, &err);
+}
+
+static PyObject *arange(PyObject *module, PyObject *args)
+{
+    PyObject *name, *chunks_arg;
+    double start, stop, step;
+    int64_t own[CUBED_MAX_NDIM];
+    const int64_t *chunks;
+    cubed_dtype dtype;
+    cubed_array *x;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "dddOO", &start, &stop, &step, &name, &chunks_arg) ||
+        !core_dtype(name, &dtype) || !take_chunks(chunks_arg, 1, own, &chunks))
+        return NULL;
+    cubed_status st =
+        cubed_array_arange(core_get_state(module)->ctx, start, stop, step, dtype, chunks, &x, &err);
+    return core_finish(module, st, x, &err);
+}
+
+static PyObject *linspace(PyObject *module, PyObject *args)
+{
+    PyObject *chunks_arg;
+    double start, stop;
+    long long num;
+    int endpoint;
+    int64_t own[CUBED_MAX_NDIM];
+    const int64_t *chunks;
+    cubed_array *x;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "ddLpO", &start, &stop, &num, &endpoint, &chunks_arg) ||
+        !take_chunks(chunks_arg, 1, own, &chunks))
+        return NULL;
+    cubed_status st = cubed_array_linspace(core_get_state(module)->ctx, start, stop, num, endpoint,
+                                           chunks, &x, &err);
+    return core_finish(module, st, x, &err);
+}
+
+static PyObject *eye(PyObject *module, PyObject *args)
+{
+    PyObject *name, *chunks_arg;
+    long long rows, columns, k;
+    int64_t own[CUBED_MAX_NDIM];
+    const int64_t *chunks;
+    cubed_dtype dtype;
+    cubed_array *x;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "LLLOO", &rows, &columns, &k, &name, &chunks_arg) ||
+        !core_dtype(name, &dtype) || !take_chunks(chunks_arg, 2, own, &chunks))
+        return NULL;
+    cubed_status st =
+        cubed_array_eye(core_get_state(module)->ctx, rows, columns, k, dtype, chunks, &x, &err);
+    return core_finish(module, st, x, &err);
+}
+
+static PyObject *uniform(PyObject *module, PyObject *args)
+{
+    PyObject *shape_arg, *chunks_arg;
+    long long seed;
+    int64_t shape[CUBED_MAX_NDIM], own[CUBED_MAX_NDIM];
+    const int64_t *chunks;
+    int ndim;
+    cubed_array *x;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOL", &shape_arg, &chunks_arg, &seed) ||
+        !core_ints("shape", shape_arg, shape, &ndim) ||
+        !take_chunks(chunks_arg, ndim, own, &chunks))
+        return NULL;
+    cubed_status st =
+        cubed_array_random(core_get_state(module)->ctx, ndim, shape, chunks, seed, &x, &err);
+    return core_finish(module, st, x, &err);
+}
+
+PyMethodDef core_source_methods[] = {
+    {"from_memory", from_memory, METH_VARARGS, NULL},
+    {"open", open_store, METH_VARARGS, NULL},
+    {"full", full, METH_VARARGS, NULL},
+    {"index", positions, METH_VARARGS, NULL},
+    {"arange", arange, METH_VARARGS, NULL},
+    {"linspace", linspace, METH_VARARGS, NULL},
+    {"eye", eye, METH_VARARGS, NULL},
+    {"random", uniform, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};

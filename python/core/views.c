@@ -1,0 +1,218 @@
+/* Operations that move no data, and chunks. */
+#include "core.h"
+
+/* One entry of a key: an integer or a slice. */
+static bool take_entry(PyObject *entry, int axis, int64_t extent, cubed_slice *out)
+{
+    if (PySlice_Check(entry)) {
+        Py_ssize_t start, stop, step;
+        if (PySlice_Unpack(entry, &start, &stop, &step) < 0) return false;
+        out->len = PySlice_AdjustIndices((Py_ssize_t)extent, &start, &stop, step);
+        out->start = out->len > 0 ? start : 0;
+        out->step = step;
+        out->drop = false;
+        return true;
+    }
+    PyObject *number = PyNumber_Index(entry);
+    int64_t at = number ? PyLong_AsLongLong(number) : -1;
+    Py_XDECREF(number);
+    if (PyErr_Occurred()) return false;
+    if (at < -extent || at >= extent) {
+        PyErr_Format(PyExc_IndexError, "index %lld is out of bounds for axis %d of size %lld",
+                     (long long)at, axis, (long long)extent);
+        return false;
+    }
+    *out = (cubed_slice){at < 0 ? at + extent : at, 1, 1, true};
+    return true;
+}
+
+/* slice(x, key): one integer or slice for each axis. */
+static PyObject *slice(PyObject *module, PyObject *args)
+{
+    PyObject *object, *key;
+    cubed_slice slices[CUBED_MAX_NDIM];
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OO!", &object, &PyTuple_Type, &key) ||
+        !(x = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    if (PyTuple_Size(key) != cubed_array_ndim(x))
+        return PyErr_Format(PyExc_IndexError, "%zd indices for %d axes", PyTuple_Size(key),
+                            cubed_array_ndim(x));
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        if (!take_entry(PyTuple_GetItem(key, d), d, cubed_array_shape(x)[d], &slices[d]))
+            return NULL;
+    }
+    cubed_status st = cubed_slice_array(x, slices, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+typedef cubed_status (*axes_fn)(cubed_array *x, const int *axes, int n, cubed_array **out,
+                                cubed_error *err);
+
+static PyObject *with_axes(PyObject *module, PyObject *args, axes_fn fn)
+{
+    PyObject *object, *seq;
+    int axes[CUBED_MAX_NDIM], n;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OO", &object, &seq) ||
+        !(x = core_unwrap(core_get_state(module), object)) || !core_axes("axis", seq, axes, &n))
+        return NULL;
+    cubed_status st = fn(x, axes, n, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+static cubed_status permute(cubed_array *x, const int *axes, int n, cubed_array **out,
+                            cubed_error *err)
+{
+    int padded[CUBED_MAX_NDIM];
+    /* The wrong number of them has one that does not exist. */
+    for (int d = 0; d < CUBED_MAX_NDIM; d++)
+        padded[d] = d < n && n == cubed_array_ndim(x) ? axes[d] : CUBED_MAX_NDIM;
+    return cubed_permute_dims(x, padded, out, err);
+}
+
+static PyObject *permute_dims(PyObject *module, PyObject *args)
+{
+    return with_axes(module, args, permute);
+}
+static PyObject *flip(PyObject *module, PyObject *args)
+{
+    return with_axes(module, args, cubed_flip);
+}
+static PyObject *squeeze(PyObject *module, PyObject *args)
+{
+    return with_axes(module, args, cubed_squeeze);
+}
+
+static PyObject *broadcast_to(PyObject *module, PyObject *args)
+{
+    PyObject *object, *seq;
+    int64_t shape[CUBED_MAX_NDIM];
+    int n;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OO", &object, &seq) ||
+        !(x = core_unwrap(core_get_state(module), object)) || !core_ints("shape", seq, shape, &n))
+        return NULL;
+    cubed_status st = cubed_broadcast_to(x, n, shape, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+static PyObject *expand_dims(PyObject *module, PyObject *args)
+{
+    PyObject *object;
+    int axis;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "Oi", &object, &axis) ||
+        !(x = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    cubed_status st = cubed_expand_dims(x, axis, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+typedef cubed_status (*join_fn)(cubed_array *const *args, int nargs, int axis, cubed_array **out,
+                                cubed_error *err);
+
+static PyObject *join(PyObject *module, PyObject *args, join_fn fn)
+{
+    core_state *s = core_get_state(module);
+    PyObject *list;
+    int axis;
+    cubed_array *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "O!i", &PyTuple_Type, &list, &axis)) return NULL;
+    Py_ssize_t n = PyTuple_Size(list);
+    if (n > INT_MAX) return PyErr_NoMemory();
+    cubed_array **arrays = PyMem_Calloc((size_t)n + 1, sizeof(cubed_array *));
+    if (!arrays) return PyErr_NoMemory();
+    PyObject *result = NULL;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        arrays[i] = core_unwrap(s, PyTuple_GetItem(list, i));
+        if (!arrays[i]) goto out;
+    }
+    cubed_status st = fn(arrays, (int)n, axis, &out, &err);
+    result = core_finish(module, st, out, &err);
+out:
+    PyMem_Free(arrays);
+    return result;
+}
+
+static PyObject *concat(PyObject *module, PyObject *args)
+{
+    return join(module, args, cubed_concat);
+}
+static PyObject *stack(PyObject *module, PyObject *args) { return join(module, args, cubed_stack); }
+
+/* roll(x, shifts, axes) */
+static PyObject *roll(PyObject *module, PyObject *args)
+{
+    PyObject *object, *shifts_arg, *axes_arg;
+    int64_t shifts[CUBED_MAX_NDIM];
+    int axes[CUBED_MAX_NDIM], n, m;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOO", &object, &shifts_arg, &axes_arg) ||
+        !(x = core_unwrap(core_get_state(module), object)) ||
+        !core_ints("shift", shifts_arg, shifts, &n) || !core_axes("axis", axes_arg, axes, &m))
+        return NULL;
+    if (n != m) return PyErr_Format(PyExc_ValueError, "%d shifts for %d axes", n, m);
+    cubed_status st = cubed_roll(x, shifts, axes, n, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* pad(x, before, after, value) */
+static PyObject *pad(PyObject *module, PyObject *args)
+{
+    PyObject *object, *before_arg, *after_arg, *value_arg;
+    int64_t before[CUBED_MAX_NDIM], after[CUBED_MAX_NDIM];
+    int n, m;
+    cubed_scalar value;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOOO", &object, &before_arg, &after_arg, &value_arg) ||
+        !(x = core_unwrap(core_get_state(module), object)) ||
+        !core_ints("pad_width", before_arg, before, &n) ||
+        !core_ints("pad_width", after_arg, after, &m) ||
+        !core_scalar(value_arg, cubed_array_dtype(x), &value))
+        return NULL;
+    if (n != cubed_array_ndim(x) || m != n)
+        return PyErr_Format(PyExc_ValueError, "pad_width has %d and %d entries, expected %d", n, m,
+                            cubed_array_ndim(x));
+    cubed_status st = cubed_pad(x, before, after, &value, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+static PyObject *rechunk(PyObject *module, PyObject *args)
+{
+    PyObject *object, *seq;
+    int64_t chunks[CUBED_MAX_NDIM];
+    int n;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OO", &object, &seq) ||
+        !(x = core_unwrap(core_get_state(module), object)) || !core_ints("chunks", seq, chunks, &n))
+        return NULL;
+    if (n != cubed_array_ndim(x))
+        return PyErr_Format(PyExc_ValueError, "chunks has %d entries, expected %d", n,
+                            cubed_array_ndim(x));
+    cubed_status st = cubed_rechunk(x, chunks, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+PyMethodDef core_view_methods[] = {
+    {"slice", slice, METH_VARARGS, NULL},
+    {"permute_dims", permute_dims, METH_VARARGS, NULL},
+    {"flip", flip, METH_VARARGS, NULL},
+    {"squeeze", squeeze, METH_VARARGS, NULL},
+    {"broadcast_to", broadcast_to, METH_VARARGS, NULL},
+    {"expand_dims", expand_dims, METH_VARARGS, NULL},
+    {"concat", concat, METH_VARARGS, NULL},
+    {"stack", stack, METH_VARARGS, NULL},
+    {"roll", roll, METH_VARARGS, NULL},
+    {"pad", pad, METH_VARARGS, NULL},
+    {"rechunk", rechunk, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,72 @@
+"""Bounded-memory N-dimensional array processing.
+
+Arrays are lazy and chunked; the memory that each task of a computation needs is known before it starts
+and is never exceeded. :mod:`cubed.array_api` has the functions of the Python Array API standard, which
+are here, too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cubed import _core
+from cubed._array import Array
+from cubed._compute import Plan, compute, plan
+from cubed._create import from_array, from_zarr
+from cubed._manipulate import pad, rechunk
+from cubed._nan import (
+    nanmax,
+    nanmean,
+    nanmin,
+    nanprod,
+    nanstd,
+    nansum,
+    nanvar,
+)
+from cubed._store import store, to_zarr
+from cubed.array_api import *  # noqa: F403
+from cubed.array_api import __all__ as _standard
+from cubed.runtime.types import Callback, TaskEndEvent
+from cubed.spec import Spec
+
+if TYPE_CHECKING:
+    from cubed.config import config as config
+
+__version__: str = _core.version
+
+__all__ = [  # noqa: PLE0604
+    "Array",
+    "Callback",
+    "Plan",
+    "Spec",
+    "TaskEndEvent",
+    "compute",
+    "config",
+    "from_array",
+    "from_zarr",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "pad",
+    "plan",
+    "rechunk",
+    "store",
+    "to_zarr",
+    *_standard,
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "config":  # takes a while to import
+        from cubed.config import config
+
+        return config
+    if name in ("random", "diagnostics"):
+        import importlib
+
+        return importlib.import_module(f"cubed.{name}")
+    raise AttributeError(f"module 'cubed' has no attribute {name!r}")

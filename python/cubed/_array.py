@@ -1,0 +1,487 @@
+"""The lazy array."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from cubed import _core
+from cubed._dtypes import dtype_of, name_of
+from cubed.spec import Spec
+
+#: Kinds of Python scalars, in order of promotion, and the kinds of NumPy types that are as high.
+_SCALAR_KINDS = {bool: "b", int: "iu", float: "f", complex: "c"}
+
+
+class Array:
+    """An N-dimensional array in chunks, which is computed when somebody asks for its values.
+
+    Arrays are made by functions such as :func:`cubed.from_array`, :func:`cubed.from_zarr` and those of
+    :mod:`cubed.array_api`. Assigning to a part of one puts a new lazy value behind the same object.
+    """
+
+    __slots__ = ("_x", "_spec", "_shape", "_dtype", "__weakref__")
+
+    __array_ufunc__ = None  # NumPy leaves operators to us
+    __hash__ = None  # type: ignore[assignment]
+
+    _x: _core.Array
+    _spec: Spec | None
+
+    def __init__(self) -> None:
+        raise TypeError("make arrays with from_array, from_zarr or a function of cubed.array_api")
+
+    @staticmethod
+    def _new(x: _core.Array, spec: Spec | None) -> Array:
+        self = object.__new__(Array)
+        self._spec = spec
+        self._rebind(x)
+        return self
+
+    def _rebind(self, x: _core.Array) -> None:
+        self._x = x
+        self._shape: tuple[int, ...] = x.shape
+        self._dtype: np.dtype | None = None
+
+    # --- What it is ---------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents of the axes."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Data type."""
+        if self._dtype is None:
+            self._dtype = dtype_of(self._x.dtype)
+        return self._dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self._shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def device(self) -> str:
+        """Always ``"cpu"``."""
+        return "cpu"
+
+    @property
+    def spec(self) -> Spec:
+        """What computing it may use."""
+        return self._spec if self._spec is not None else Spec()
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """Attributes of a stored array, as far as they still describe the values; a copy."""
+        import json
+
+        return json.loads(self._x.attrs)
+
+    @property
+    def chunks(self) -> tuple[tuple[int, ...], ...]:
+        """Extents of all chunks, axis by axis."""
+        return self._x.all_chunks
+
+    @property
+    def chunksize(self) -> tuple[int, ...]:
+        """Extents of the largest chunk."""
+        return tuple(max(c) for c in self.chunks)
+
+    @property
+    def numblocks(self) -> tuple[int, ...]:
+        """Number of chunks along each axis."""
+        return tuple(len(c) for c in self.chunks)
+
+    @property
+    def npartitions(self) -> int:
+        """Number of chunks."""
+        return math.prod(self.numblocks)
+
+    nchunks = npartitions
+
+    @property
+    def chunkmem(self) -> int:
+        """Bytes of the largest chunk."""
+        return math.prod(self.chunksize) * self.dtype.itemsize
+
+    @property
+    def T(self) -> Array:  # noqa: N802
+        """The transpose of a matrix."""
+        if self.ndim != 2:
+            raise ValueError(f"x.T takes two axes, x has {self.ndim}")
+        return self._like(_core.permute_dims(self._x, (1, 0)))
+
+    @property
+    def mT(self) -> Array:  # noqa: N802
+        """The transposes of the matrices in the last two axes."""
+        if self.ndim < 2:
+            raise ValueError(f"x.mT takes at least two axes, x has {self.ndim}")
+        axes = (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
+        return self._like(_core.permute_dims(self._x, axes))
+
+    def _like(self, x: _core.Array) -> Array:
+        return Array._new(x, self._spec)
+
+    def __repr__(self) -> str:
+        return (
+            f"cubed.Array<shape={self.shape}, dtype={self._x.dtype}, chunks={self.chunksize}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from cubed._html import array_html
+
+        return array_html(self)
+
+    def _repr_inline_(self, max_width: int) -> str:
+        return f"cubed.Array<chunksize={self.chunksize}>"[:max_width]
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise TypeError("len() of an array without axes")
+        return self._shape[0]
+
+    # --- Its values -----------------------------------------------------------------------------
+
+    def compute(
+        self,
+        *,
+        executor: Any = None,
+        callbacks: Sequence[Any] | None = None,
+        optimize_graph: bool = True,
+        resume: bool | None = None,
+        **kwargs: Any,
+    ) -> np.ndarray:
+        """The values, as a NumPy array. Parameters as for :func:`cubed.compute`."""
+        from cubed._compute import compute
+
+        return compute(
+            self,
+            executor=executor,
+            callbacks=callbacks,
+            optimize_graph=optimize_graph,
+            resume=resume,
+            **kwargs,
+        )[0]
+
+    def plan(self, *, optimize_graph: bool = True) -> Any:
+        """What computing it would run."""
+        from cubed._compute import plan
+
+        return plan(self, optimize_graph=optimize_graph)
+
+    def rechunk(self, chunks: Any, **kwargs: Any) -> Array:
+        """The same values in other chunks; see :func:`cubed.rechunk`."""
+        from cubed._manipulate import rechunk
+
+        return rechunk(self, chunks, **kwargs)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("the values of a lazy array cannot be had without a copy")
+        values = self.compute()
+        return values if dtype is None else values.astype(dtype, copy=False)
+
+    def _scalar(self) -> Any:
+        if self.size != 1:
+            raise TypeError(f"only arrays of one element are scalars, this one has {self.size}")
+        return self.compute().reshape(())[()]
+
+    def __bool__(self) -> bool:
+        return bool(self._scalar())
+
+    def __int__(self) -> int:
+        return int(self._scalar())
+
+    def __float__(self) -> float:
+        return float(self._scalar())
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar())
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in "iu" or self.ndim:
+            raise TypeError("only integer arrays without axes are indices")
+        return int(self._scalar())
+
+    def item(self) -> Any:
+        """The only element, as a Python scalar."""
+        return self._scalar().item()
+
+    def tolist(self) -> Any:
+        """The values as nested lists."""
+        return self.compute().tolist()
+
+    # --- The standard's protocol ------------------------------------------------------------------
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
+            raise ValueError(f"version {api_version!r} of the Array API is not known")
+        from cubed import array_api
+
+        return array_api
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
+        """The array itself: ``"cpu"`` is the only device."""
+        if device != "cpu":
+            raise ValueError(f"there is no device {device!r}, only 'cpu'")
+        if stream is not None:
+            raise ValueError("the device 'cpu' has no streams")
+        return self
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        if stream is not None:
+            raise ValueError("the device 'cpu' has no streams")
+        if dl_device is not None and tuple(dl_device) != (1, 0):
+            raise BufferError(f"arrays are exported to the CPU, not to device {dl_device}")
+        if copy is False:
+            raise BufferError("the values of a lazy array cannot be had without a copy")
+        values = self.compute()
+        try:
+            return values.__dlpack__(max_version=max_version)
+        except TypeError:  # NumPy 1
+            return values.__dlpack__()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    # --- Indexing ----------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any, /) -> Array:
+        from cubed._indexing import getitem
+
+        return getitem(self, key)
+
+    def __setitem__(self, key: Any, value: Any, /) -> None:
+        from cubed._indexing import setitem
+
+        self._rebind(setitem(self, key, value)._x)
+
+    def __iter__(self) -> Any:
+        return (self[i] for i in range(len(self)))
+
+    # --- Operators ---------------------------------------------------------------------------------
+
+    def __neg__(self) -> Array:
+        return self._like(_core.elementwise("negative", self._x))
+
+    def __pos__(self) -> Array:
+        return self._like(_core.elementwise("positive", self._x))
+
+    def __abs__(self) -> Array:
+        return self._like(_core.elementwise("abs", self._x))
+
+    def __invert__(self) -> Array:
+        return self._like(_core.elementwise("bitwise_invert", self._x))
+
+    def __add__(self, other: Any, /) -> Array:
+        return _operate("add", self, other)
+
+    def __radd__(self, other: Any, /) -> Array:
+        return _operate("add", other, self)
+
+    def __sub__(self, other: Any, /) -> Array:
+        return _operate("subtract", self, other)
+
+    def __rsub__(self, other: Any, /) -> Array:
+        return _operate("subtract", other, self)
+
+    def __mul__(self, other: Any, /) -> Array:
+        return _operate("multiply", self, other)
+
+    def __rmul__(self, other: Any, /) -> Array:
+        return _operate("multiply", other, self)
+
+    def __truediv__(self, other: Any, /) -> Array:
+        return _operate("divide", self, other)
+
+    def __rtruediv__(self, other: Any, /) -> Array:
+        return _operate("divide", other, self)
+
+    def __floordiv__(self, other: Any, /) -> Array:
+        return _operate("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Any, /) -> Array:
+        return _operate("floor_divide", other, self)
+
+    def __mod__(self, other: Any, /) -> Array:
+        return _operate("remainder", self, other)
+
+    def __rmod__(self, other: Any, /) -> Array:
+        return _operate("remainder", other, self)
+
+    def __pow__(self, other: Any, /) -> Array:
+        return _operate("pow", self, other)
+
+    def __rpow__(self, other: Any, /) -> Array:
+        return _operate("pow", other, self)
+
+    def __and__(self, other: Any, /) -> Array:
+        return _operate("bitwise_and", self, other)
+
+    def __rand__(self, other: Any, /) -> Array:
+        return _operate("bitwise_and", other, self)
+
+    def __or__(self, other: Any, /) -> Array:
+        return _operate("bitwise_or", self, other)
+
+    def __ror__(self, other: Any, /) -> Array:
+        return _operate("bitwise_or", other, self)
+
+    def __xor__(self, other: Any, /) -> Array:
+        return _operate("bitwise_xor", self, other)
+
+    def __rxor__(self, other: Any, /) -> Array:
+        return _operate("bitwise_xor", other, self)
+
+    def __lshift__(self, other: Any, /) -> Array:
+        return _operate("bitwise_left_shift", self, other)
+
+    def __rlshift__(self, other: Any, /) -> Array:
+        return _operate("bitwise_left_shift", other, self)
+
+    def __rshift__(self, other: Any, /) -> Array:
+        return _operate("bitwise_right_shift", self, other)
+
+    def __rrshift__(self, other: Any, /) -> Array:
+        return _operate("bitwise_right_shift", other, self)
+
+    def __eq__(self, other: Any, /) -> Array:  # type: ignore[override]
+        return _operate("equal", self, other)
+
+    def __ne__(self, other: Any, /) -> Array:  # type: ignore[override]
+        return _operate("not_equal", self, other)
+
+    def __lt__(self, other: Any, /) -> Array:
+        return _operate("less", self, other)
+
+    def __le__(self, other: Any, /) -> Array:
+        return _operate("less_equal", self, other)
+
+    def __gt__(self, other: Any, /) -> Array:
+        return _operate("greater", self, other)
+
+    def __ge__(self, other: Any, /) -> Array:
+        return _operate("greater_equal", self, other)
+
+    # --- Methods that NumPy's arrays have ------------------------------------------------------------
+
+    def astype(self, dtype: Any, copy: bool = True) -> Array:
+        """The values in another type; see :func:`cubed.array_api.astype`."""
+        return self._like(_core.astype(self._x, name_of(dtype)))
+
+
+def common_spec(*arrays: Any) -> Spec | None:
+    """What computations over these arrays may use: the spec that some of them have, and only one."""
+    spec = None
+    for a in arrays:
+        mine = a._spec if isinstance(a, Array) else None
+        if mine is None or mine is spec:
+            continue
+        if spec is not None and spec != mine:
+            raise ValueError(f"arrays with different specs in one computation: {spec}, {mine}")
+        spec = mine
+    return spec
+
+
+def is_scalar(value: Any) -> bool:
+    """Whether it is a Python scalar, which takes the type of the array that it meets."""
+    return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
+
+
+def scalar_type(value: Any, dtype: np.dtype) -> np.dtype:
+    """The type that a Python scalar takes beside an array: the array's, if that has its kind."""
+    if isinstance(value, bool):
+        return dtype if dtype.kind == "b" else dtype
+    if isinstance(value, int):
+        return np.dtype(np.int64) if dtype.kind == "b" else dtype
+    if isinstance(value, float):
+        return dtype if dtype.kind in "fc" else np.dtype(np.float64)
+    if dtype.kind == "c":
+        return dtype
+    return np.dtype(np.complex64 if dtype == np.float32 else np.complex128)
+
+
+def scalar_array(value: Any, dtype: np.dtype) -> _core.Array:
+    """A 0-d constant."""
+    return _core.full(name_of(dtype), (), None, value)
+
+
+def core_of(value: Any) -> _core.Array:
+    """The engine's array behind an Array, a NumPy array or scalar."""
+    if isinstance(value, Array):
+        return value._x
+    from cubed._create import core_from_numpy
+
+    return core_from_numpy(np.asarray(value), None)
+
+
+def operands(*values: Any) -> tuple[list[_core.Array], Spec | None]:
+    """Arrays and Python scalars of an operation, as arrays: at least one of them is an array."""
+    arrays = [None if is_scalar(v) else core_of(v) for v in values]
+    dtypes = [dtype_of(a.dtype) for a in arrays if a is not None]
+    if not dtypes:
+        raise TypeError("at least one operand must be an array")
+    dtype = dtypes[0] if len(dtypes) == 1 else np.result_type(*dtypes)
+    out = [
+        scalar_array(v, scalar_type(v, dtype)) if a is None else a
+        for a, v in zip(arrays, values, strict=True)
+    ]
+    return out, common_spec(*values)
+
+
+def _operate(name: str, left: Any, right: Any) -> Array:
+    for value in (left, right):
+        if not isinstance(value, (Array, bool, int, float, complex, np.ndarray, np.generic)):
+            return NotImplemented
+    xs, spec = operands(left, right)
+    return Array._new(_core.elementwise(name, *xs), spec)
+
+
+def normalize_axis(axis: SupportsIndex, ndim: int) -> int:
+    """The axis counted from the first one."""
+    import operator
+
+    a = operator.index(axis)
+    if not -ndim <= a < ndim:
+        raise IndexError(f"axis {a} is out of range for an array with {ndim} axes")
+    return a % ndim if ndim else a
+
+
+def normalize_axes(
+    axis: SupportsIndex | Sequence[SupportsIndex] | None, ndim: int
+) -> tuple[int, ...]:
+    """Axes counted from the first one; all for None."""
+    if axis is None:
+        return tuple(range(ndim))
+    axes = axis if isinstance(axis, Sequence) else (axis,)
+    out = tuple(normalize_axis(a, ndim) for a in axes)
+    if len(set(out)) != len(out):
+        raise ValueError(f"an axis comes twice in {axis!r}")
+    return out

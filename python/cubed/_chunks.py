@@ -1,0 +1,105 @@
+"""What users may give as chunks, as extents for the engine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cubed._bytes import parse_bytes
+
+AUTO_CHUNK_BYTES = 128 * 2**20
+
+
+def normalize_chunks(
+    chunks: Any,
+    shape: Sequence[int],
+    itemsize: int,
+    previous: Sequence[int] | None = None,
+) -> tuple[int, ...]:
+    """One extent per axis.
+
+    Parameters
+    ----------
+    chunks
+        An integer for all axes; ``"auto"`` or a size such as ``"64MB"`` for about so many bytes; a
+        sequence with an entry for each axis, or a mapping from axes to entries: an extent, -1 for the
+        whole axis, None for what it was before (else the whole axis), ``"auto"``, or the extents of all
+        chunks, which are equal but for the last.
+    shape, itemsize
+        Of the array.
+    previous
+        Its chunks so far.
+    """
+    ndim = len(shape)
+    limit = AUTO_CHUNK_BYTES
+    if isinstance(chunks, str):
+        if chunks != "auto":
+            limit = parse_bytes(chunks)
+        entries: list[Any] = ["auto"] * ndim
+    elif chunks is None:
+        entries = [None] * ndim
+    elif isinstance(chunks, Mapping):
+        for axis in chunks:
+            if not -ndim <= axis < ndim:
+                raise ValueError(f"chunks has axis {axis}, but the array has {ndim} axes")
+        given = {axis % ndim: entry for axis, entry in chunks.items()}
+        entries = [given.get(d) for d in range(ndim)]
+    elif isinstance(chunks, Sequence):
+        entries = list(chunks)
+        if ndim == 1 and len(entries) > 1 and all(isinstance(e, int) for e in entries):
+            entries = [tuple(entries)]
+        if len(entries) != ndim:
+            raise ValueError(f"chunks {chunks!r} has {len(entries)} entries, expected {ndim}")
+    else:
+        entries = [int(chunks)] * ndim
+    return _fill_auto(
+        [_entry(d, e, shape[d], previous) for d, e in enumerate(entries)], shape, itemsize, limit
+    )
+
+
+def _entry(axis: int, entry: Any, extent: int, previous: Sequence[int] | None) -> int | None:
+    """The extent for an axis, None for automatic."""
+    if entry is None:
+        return previous[axis] if previous else max(1, extent)
+    if isinstance(entry, str):
+        if entry != "auto":
+            raise ValueError(f"chunks for axis {axis} are {entry!r}, expected 'auto' or a number")
+        return None
+    if isinstance(entry, Sequence):
+        sizes = [int(e) for e in entry]
+        if sum(sizes) != extent:
+            raise ValueError(f"chunks {entry!r} of axis {axis} do not add up to its size {extent}")
+        sizes = [s for s in sizes if s] or [1]
+        if any(s != sizes[0] for s in sizes[:-1]) or sizes[-1] > sizes[0]:
+            raise NotImplementedError(
+                f"chunks {entry!r} of axis {axis} differ: all but the last must be equal"
+            )
+        return sizes[0]
+    size = int(entry)
+    if size == -1:
+        return max(1, extent)
+    if size < 1:
+        raise ValueError(f"chunks for axis {axis} are {size}, expected at least 1, or -1")
+    return min(size, max(1, extent))
+
+
+def _fill_auto(
+    entries: list[int | None], shape: Sequence[int], itemsize: int, limit: int
+) -> tuple[int, ...]:
+    """Gives automatic axes equal parts, as far as they go, of what the others leave of the limit."""
+    left = [d for d, e in enumerate(entries) if e is None]
+    room = max(1.0, limit / itemsize / math.prod(e for e in entries if e is not None))
+    out = [0 if e is None else e for e in entries]
+    while left:
+        side = room ** (1 / len(left))
+        small = [d for d in left if shape[d] <= side]
+        if not small:
+            for d in left:
+                out[d] = max(1, int(side + 1e-9))
+            break
+        for d in small:
+            out[d] = max(1, shape[d])
+            room /= out[d]
+            left.remove(d)
+    return tuple(out)

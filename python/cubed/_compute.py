@@ -1,0 +1,161 @@
+"""Plans, and running them."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed._array import Array, common_spec
+from cubed.runtime.create import executor_for
+from cubed.runtime.executors.local import LocalExecutor
+from cubed.runtime.types import dispatch
+from cubed.spec import Spec
+
+_KEEP_ALL = 3  # CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES
+
+_default_spec = Spec()
+
+
+class Plan:
+    """What a computation runs: stages of tasks, their memory and bytes, decided before anything runs."""
+
+    def __init__(
+        self,
+        targets: Sequence[tuple[_core.Array, _core.Target | None]],
+        spec: Spec | None,
+        executor: LocalExecutor,
+        optimize: bool = True,
+    ) -> None:
+        s = spec or _default_spec
+        self.spec = s
+        self.executor = executor
+        self._targets = tuple(targets)
+        self._plan = _core.Plan(
+            self._targets,
+            allowed_mem=s.allowed_mem,
+            reserved_mem=s.reserved_mem,
+            max_workers=executor.max_workers,
+            work_dir=s.work_dir or tempfile.gettempdir(),
+            optimize=optimize,
+        )
+        self._info = self._plan.info()
+
+    @property
+    def num_tasks(self) -> int:
+        """Number of tasks."""
+        return self._info["num_tasks"]
+
+    @property
+    def num_stages(self) -> int:
+        """Number of stages."""
+        return self._info["num_stages"]
+
+    num_primitive_ops = num_stages
+
+    @property
+    def num_arrays(self) -> int:
+        """Number of stored arrays, intermediates and results."""
+        return self._info["num_arrays"]
+
+    @property
+    def allowed_mem(self) -> int:
+        """Bytes that each worker may use."""
+        return self._info["allowed_mem"]
+
+    @property
+    def max_projected_mem(self) -> int:
+        """Bytes of the largest task, reserved memory included."""
+        return self._info["projected_mem"] + self._info["reserved_mem"]
+
+    @property
+    def total_nbytes_read(self) -> int:
+        """Uncompressed bytes of all chunks that are read."""
+        return self._info["bytes_read"]
+
+    @property
+    def total_nbytes_written(self) -> int:
+        """Uncompressed bytes of all chunks that are written."""
+        return self._info["bytes_written"]
+
+    @property
+    def stages(self) -> list[dict[str, Any]]:
+        """Each stage's name, tasks, memory, bytes, and stored arrays."""
+        return self._plan.stages()
+
+    def save(self) -> bytes:
+        """The plan as bytes, for ``cubed run``."""
+        return self._plan.save()
+
+    def execute(
+        self,
+        results: Sequence[np.ndarray] = (),
+        callbacks: Sequence[Any] | None = None,
+        resume: bool | None = None,
+    ) -> dict[str, Any]:
+        """Runs it; statistics of the run."""
+        e = self.executor
+        buffers = tuple(_bytes_of(r) for r in results)
+        with dispatch(self, callbacks) as on_event:
+            return self._plan.run(
+                buffers,
+                e.name,
+                e.retries,
+                bool(resume),
+                _KEEP_ALL if resume is not None else 0,
+                (sys.executable, "-m", "cubed._worker"),
+                on_event,
+            )
+
+    def __repr__(self) -> str:
+        return (
+            f"<cubed.Plan: {self.num_stages} stages, {self.num_tasks} tasks,"
+            f" {self.max_projected_mem} of {self.allowed_mem} bytes of memory>"
+        )
+
+
+def _bytes_of(a: np.ndarray) -> np.ndarray:
+    flat = a.reshape(-1)
+    return flat.view(np.uint8) if flat.size else np.empty(0, np.uint8)
+
+
+def plan(*arrays: Array, optimize_graph: bool = True) -> Plan:
+    """What computing these arrays would run."""
+    spec = common_spec(*arrays)
+    targets = [(a._x, None) for a in arrays]
+    return Plan(targets, spec, executor_for(None, spec, {}), optimize_graph)
+
+
+def compute(
+    *arrays: Array,
+    executor: Any = None,
+    callbacks: Sequence[Any] | None = None,
+    optimize_graph: bool = True,
+    resume: bool | None = None,
+    **kwargs: Any,
+) -> tuple[np.ndarray, ...]:
+    """The values of several arrays, in one plan that reads what they share once.
+
+    Parameters
+    ----------
+    executor
+        An executor object or name; default: the spec's, then the configured one, ``"threads"``.
+    callbacks
+        Objects that are told of events: :class:`cubed.Callback`.
+    optimize_graph
+        False: every operation is a stage of its own.
+    resume
+        Take up what an earlier run of the same computation left. None: leave nothing.
+    **kwargs
+        Options of the executor, such as ``max_workers``.
+    """
+    spec = common_spec(*arrays)
+    targets = [(a._x, None) for a in arrays]
+    p = Plan(targets, spec, executor_for(executor, spec, kwargs), optimize_graph)
+    results = [np.empty(a.shape, a.dtype) for a in arrays]
+    p.execute(results, callbacks, resume)
+    return tuple(results)

@@ -1,0 +1,134 @@
+"""Arrays from NumPy's and from stores."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed._array import Array, core_of
+from cubed._chunks import normalize_chunks
+from cubed._dtypes import name_of
+from cubed.spec import Spec
+
+
+def core_from_numpy(a: np.ndarray, chunks: Any) -> _core.Array:
+    """The engine's array over NumPy's memory, which is copied only where neither its order nor that of
+    its transpose is that of memory."""
+    if not a.dtype.isnative:
+        a = a.astype(a.dtype.newbyteorder("="))
+    if not (a.flags.c_contiguous or a.flags.f_contiguous):
+        a = np.ascontiguousarray(a)
+    name = name_of(a.dtype)
+    extents = (
+        None if chunks is None else normalize_chunks(chunks, a.shape, max(1, a.dtype.itemsize))
+    )
+    flat = (a if a.flags.c_contiguous else a.T).reshape(-1)
+    # Types that the buffer protocol does not have are bytes to it.
+    memory = flat.view(np.uint8) if flat.size else np.empty(0, np.uint8)
+    return _core.from_memory(memory, name, a.shape, a.strides, 0, extents)
+
+
+def from_array(
+    x: Any, chunks: Any = "auto", asarray: bool | None = None, spec: Spec | None = None
+) -> Array:
+    """An array over values that exist.
+
+    Parameters
+    ----------
+    x
+        A NumPy array, whose memory is read when the result is computed; a zarr-python array in a
+        local directory; a lazy array.
+    chunks
+        Chunks of the result; see :func:`cubed.rechunk`.
+    asarray
+        For compatibility: values are always NumPy's to functions on blocks.
+    spec
+        What computations may use.
+    """
+    if isinstance(x, Array):
+        raise ValueError("the array is lazy already: use rechunk")
+    if isinstance(x, np.ndarray):
+        return Array._new(core_from_numpy(x, chunks), spec)
+    url = _zarr_url(x)
+    if url is not None:
+        opened = Array._new(_core.open(url), spec)
+        if chunks == "auto":
+            return opened
+        return opened.rechunk(chunks)
+    if hasattr(x, "__array__") and isinstance(x, np.generic):
+        return Array._new(core_from_numpy(np.asarray(x), chunks), spec)
+    raise NotImplementedError(
+        f"from_array of {type(x).__module__}.{type(x).__qualname__}: give a NumPy array or a Zarr array"
+    )
+
+
+def _zarr_url(x: Any) -> str | None:
+    """STORE::PATH of a zarr-python array in a local directory."""
+    if type(x).__module__.split(".")[0] != "zarr":
+        return None
+    root = getattr(getattr(x, "store", None), "root", None)
+    if root is None or not hasattr(x, "path"):
+        return None
+    return f"{os.fspath(root)}::{x.path}" if x.path else os.fspath(root)
+
+
+def store_url(store: Any, path: str | None = None) -> str:
+    """STORE or STORE::PATH, from a path, a URL or a zarr-python store in a local directory."""
+    root = getattr(store, "root", None)
+    if isinstance(store, (str, os.PathLike)):
+        where = os.fspath(store)
+    elif root is not None:
+        where = os.fspath(root)
+    else:
+        raise NotImplementedError(
+            f"store {store!r}: expected a directory, a file:// URL or a LocalStore"
+        )
+    return f"{where}::{path}" if path else where
+
+
+def from_zarr(
+    store: Any, path: str | None = None, chunks: Any = None, spec: Spec | None = None
+) -> Array:
+    """The Zarr array at `path` of a store, a local directory."""
+    x = Array._new(_core.open(store_url(store, path)), spec)
+    return x if chunks is None else x.rechunk(chunks)
+
+
+def asarray(
+    obj: Any, dtype: Any = None, copy: bool | None = None, chunks: Any = None,
+    spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """See :func:`cubed.array_api.asarray`."""
+    if isinstance(obj, Array):
+        x = core_of(obj)
+        if dtype is not None and obj.dtype != np.dtype(dtype):
+            if copy is False:
+                raise ValueError(f"{obj.dtype} to {np.dtype(dtype)} needs a copy")
+            x = _core.astype(x, name_of(dtype))
+        out = Array._new(x, obj._spec if spec is None else spec)
+        return out if chunks is None else out.rechunk(chunks)
+    if copy is False and not isinstance(obj, np.ndarray):
+        if not (hasattr(obj, "__array_interface__") or hasattr(obj, "__buffer__")):
+            raise ValueError(f"values of {type(obj).__name__} need a copy")
+    if isinstance(obj, np.ndarray) and copy:
+        obj = obj.copy()
+    given = obj if isinstance(obj, np.ndarray) else np.asarray(_values(obj))
+    if dtype is None and not isinstance(obj, (np.ndarray, np.generic)) and given.size == 0:
+        given = given.astype(np.float64)
+    if dtype is not None and given.dtype != np.dtype(dtype):
+        if copy is False:
+            raise ValueError(f"{given.dtype} to {np.dtype(dtype)} needs a copy")
+        given = np.asarray(_values(obj), dtype=dtype)
+    return Array._new(core_from_numpy(given, chunks), spec)
+
+
+def _values(obj: Any) -> Any:
+    """Nested sequences with the values of lazy arrays in place of those."""
+    if isinstance(obj, Array):
+        return obj.compute()
+    if isinstance(obj, (list, tuple)):
+        return type(obj)(_values(o) for o in obj) if type(obj) in (list, tuple) else obj
+    return obj

@@ -1,0 +1,199 @@
+"""Indexing."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed._array import Array, core_of, is_scalar, operands, scalar_array, scalar_type
+
+
+def getitem(x: Array, key: Any) -> Array:
+    """x[key]: integers, slices, None and Ellipsis."""
+    entries = expand_key(x, key)
+    basic = tuple(e for e in entries if e is not None)
+    out = _core.slice(x._x, basic)
+    # New axes stand where the key has None; integers leave none behind.
+    axis = 0
+    for e in entries:
+        if e is None:
+            out = _core.expand_dims(out, axis)
+            axis += 1
+        elif isinstance(e, slice):
+            axis += 1
+    return Array._new(out, x._spec)
+
+
+def expand_key(x: Array, key: Any) -> list[Any]:
+    """The key as a list with an integer or slice for every axis, and None for new ones."""
+    given = key if isinstance(key, tuple) else (key,)
+    used = sum(1 for k in given if k is not None and k is not Ellipsis)
+    if sum(1 for k in given if k is Ellipsis) > 1:
+        raise IndexError("an index has one ellipsis at most")
+    if used > x.ndim:
+        raise IndexError(f"{used} indices for an array with {x.ndim} axes")
+    out: list[Any] = []
+    for k in given:
+        if k is Ellipsis:
+            out += [slice(None)] * (x.ndim - used)
+        else:
+            out.append(_entry(k))
+    left = x.ndim - sum(1 for k in out if k is not None)
+    return out + [slice(None)] * left
+
+
+def _entry(k: Any) -> Any:
+    if k is None:
+        return k
+    if isinstance(k, slice):
+        return slice(*(None if v is None else operator.index(v) for v in (k.start, k.stop, k.step)))
+    if isinstance(k, (bool, np.bool_)):
+        raise NotImplementedError("indices that are booleans")
+    try:
+        return operator.index(k)
+    except TypeError:
+        raise NotImplementedError(
+            f"an index of type {type(k).__name__}: integers, slices, None and ... are implemented"
+        ) from None
+
+
+def setitem(x: Array, key: Any, value: Any) -> Array:
+    """x with x[key] = value, as a new array of the same type."""
+    if isinstance(key, (Array, np.ndarray)) and key.dtype == np.bool_:
+        return _set_masked(x, key, value)
+    entries = [e for e in expand_key(x, key) if e is not None]
+    mask = None
+    ranges = []
+    for d, e in enumerate(entries):
+        extent = x.shape[d]
+        if isinstance(e, slice):
+            r = range(*e.indices(extent))
+        else:
+            if not -extent <= e < extent:
+                raise IndexError(f"index {e} is out of bounds for axis {d} of size {extent}")
+            r = range(e % extent, e % extent + 1)
+        ranges.append(r)
+        m = _range_mask(x, d, r)
+        if m is not None:
+            mask = m if mask is None else _core.elementwise("logical_and", mask, m)
+    if any(len(r) == 0 for r in ranges):
+        return x
+    kept = tuple(len(r) for r, e in zip(ranges, entries, strict=True) if isinstance(e, slice))
+    new = _placed(x, entries, ranges, kept, value)
+    if mask is None:
+        out = _core.broadcast_to(new, x.shape) if new.shape != x.shape else new
+    else:
+        out = _core.elementwise("where", mask, new, x._x)
+    return Array._new(out, x._spec)
+
+
+def _range_mask(x: Array, axis: int, r: range) -> _core.Array | None:
+    """Which positions along the axis lie in the range; None if all do."""
+    extent = x.shape[axis]
+    if len(r) == extent:
+        return None
+    shape = [1] * x.ndim
+    shape[axis] = extent
+    chunks = [1] * x.ndim
+    chunks[axis] = x._x.chunks[axis]
+    at = _core.index(shape, chunks, 0)
+    low, high = (r[0], r[-1]) if r.step > 0 else (r[-1], r[0])
+
+    def constant(v: int) -> _core.Array:
+        return _core.full("int64", (), None, v)
+
+    mask = _core.elementwise(
+        "logical_and",
+        _core.elementwise("greater_equal", at, constant(low)),
+        _core.elementwise("less_equal", at, constant(high)),
+    )
+    if abs(r.step) > 1:
+        phase = _core.elementwise(
+            "remainder",
+            _core.elementwise("subtract", at, constant(low)),
+            constant(abs(r.step)),
+        )
+        mask = _core.elementwise(
+            "logical_and", mask, _core.elementwise("equal", phase, constant(0))
+        )
+    return mask
+
+
+def _value(x: Array, value: Any) -> _core.Array:
+    """The value to assign, in x's type."""
+    if is_scalar(value):
+        wide = scalar_type(value, x.dtype)
+        return _core.astype(scalar_array(value, wide), x._x.dtype)
+    return _core.astype(core_of(value), x._x.dtype)
+
+
+def _placed(
+    x: Array, entries: list[Any], ranges: list[range], kept: tuple[int, ...], value: Any
+) -> _core.Array:
+    """An array that broadcasts to x's shape and has the value where it goes."""
+    v = _value(x, value)
+    if len(v.shape) > len(kept):
+        extra = len(v.shape) - len(kept)
+        if any(n != 1 for n in v.shape[:extra]):
+            raise ValueError(f"a value of shape {v.shape} does not fit into {kept}")
+        v = _core.squeeze(v, range(extra))
+    if v.shape and any(n not in (1, k) for n, k in zip(v.shape[::-1], kept[::-1], strict=False)):
+        raise ValueError(f"a value of shape {v.shape} does not fit into {kept}")
+    while len(v.shape) < len(kept):
+        v = _core.expand_dims(v, 0)
+    for d, e in enumerate(entries):
+        if not isinstance(e, slice):
+            v = _core.expand_dims(v, d)
+    zero = 0
+    for d, r in enumerate(ranges):
+        if v.shape[d] == 1 and len(r) >= 1:
+            continue  # broadcasts
+        if r.step < 0:
+            v = _core.flip(v, (d,))
+            r = r[::-1]
+        if r.step > 1:
+            v = _spread(v, d, r.step)
+        before, after = [0] * len(v.shape), [0] * len(v.shape)
+        before[d] = r[0]
+        after[d] = x.shape[d] - r[0] - v.shape[d]
+        if after[d] < 0:
+            keep = [slice(None)] * len(v.shape)
+            keep[d] = slice(0, x.shape[d] - r[0])
+            v = _core.slice(v, tuple(keep))
+            after[d] = 0
+        v = _core.pad(v, before, after, zero)
+    return v
+
+
+def _spread(v: _core.Array, axis: int, step: int) -> _core.Array:
+    """Each element along the axis `step` times."""
+    n = v.shape[axis]
+    wide = _core.expand_dims(v, axis + 1)
+    shape = list(wide.shape)
+    shape[axis + 1] = step
+    parts = [
+        _core.squeeze(_core.slice(_core.broadcast_to(wide, shape), _at(len(shape), axis, i)), (axis,))
+        for i in range(n)
+    ]
+    return _core.concat(tuple(parts), axis)
+
+
+def _at(ndim: int, axis: int, i: int) -> tuple[slice, ...]:
+    return tuple(slice(i, i + 1) if d == axis else slice(None) for d in range(ndim))
+
+
+def _set_masked(x: Array, mask: Any, value: Any) -> Array:
+    m = core_of(mask)
+    if len(m.shape) > x.ndim or m.shape != x.shape[: len(m.shape)]:
+        raise IndexError(f"a mask of shape {m.shape} for an array of shape {x.shape}")
+    v = _value(x, value)
+    if v.shape and any(n != 1 for n in v.shape):
+        raise NotImplementedError("x[mask] = value where the value is no scalar")
+    v = _core.squeeze(v, range(len(v.shape)))
+    for _ in range(x.ndim - len(m.shape)):
+        m = _core.expand_dims(m, len(m.shape))
+    (m, v, old), spec = operands(Array._new(m, None), Array._new(v, None), x)
+    return Array._new(_core.elementwise("where", m, v, old), spec)

@@ -1,0 +1,43 @@
+"""The Python Array API standard, version 2025.12.
+
+Functions have the standard's names and parameters; those that make arrays also take `chunks` and `spec`.
+"""
+
+from cubed.array_api import (
+    constants,
+    creation_functions,
+    data_type_functions,
+    dtypes,
+    elementwise_functions,
+    inspection,
+    manipulation_functions,
+    searching_functions,
+    statistical_functions,
+    utility_functions,
+)
+from cubed.array_api.constants import *  # noqa: F403
+from cubed.array_api.creation_functions import *  # noqa: F403
+from cubed.array_api.data_type_functions import *  # noqa: F403
+from cubed.array_api.dtypes import *  # noqa: F403
+from cubed.array_api.elementwise_functions import *  # noqa: F403
+from cubed.array_api.inspection import __array_namespace_info__
+from cubed.array_api.manipulation_functions import *  # noqa: F403
+from cubed.array_api.searching_functions import *  # noqa: F403
+from cubed.array_api.statistical_functions import *  # noqa: F403
+from cubed.array_api.utility_functions import *  # noqa: F403
+
+__array_api_version__ = "2025.12"
+
+__all__ = [  # noqa: PLE0604
+    "__array_api_version__",
+    "__array_namespace_info__",
+    *constants.__all__,
+    *creation_functions.__all__,
+    *data_type_functions.__all__,
+    *dtypes.__all__,
+    *elementwise_functions.__all__,
+    *manipulation_functions.__all__,
+    *searching_functions.__all__,
+    *statistical_functions.__all__,
+    *utility_functions.__all__,
+]

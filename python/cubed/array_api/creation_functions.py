@@ -1,0 +1,277 @@
+"""Arrays from nothing and from values.
+
+Chunks are as for :func:`cubed.rechunk`; ``"auto"`` makes them about 128 MiB.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from cubed import _core, _create
+from cubed._array import Array, common_spec, core_of
+from cubed._chunks import normalize_chunks
+from cubed._dtypes import name_of
+from cubed.spec import Spec
+
+__all__ = [
+    "arange",
+    "asarray",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "linspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
+
+
+def _check_device(device: Any) -> None:
+    if device not in (None, "cpu"):
+        raise ValueError(f"there is no device {device!r}, only 'cpu'")
+
+
+def _shape(shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
+    import operator
+
+    if isinstance(shape, Sequence):
+        return tuple(operator.index(n) for n in shape)
+    return (operator.index(shape),)
+
+
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    chunks: Any = "auto",
+    spec: Spec | None = None,
+) -> Array:
+    """start, start + step, ... up to but not including stop."""
+    _check_device(device)
+    if stop is None:
+        start, stop = 0, start
+    if step == 0:
+        raise ValueError("arange with step 0")
+    if dtype is None:
+        exact = all(isinstance(v, (int, np.integer)) for v in (start, stop, step))
+        dtype = np.int64 if exact else np.float64
+    d = np.dtype(dtype)
+    if all(isinstance(v, (int, np.integer)) for v in (start, stop, step)):
+        n = max(0, -((int(start) - int(stop)) // int(step)))
+    else:
+        n = max(0, math.ceil((stop - start) / step))
+    extents = normalize_chunks(chunks, (n,), d.itemsize)
+    if d.kind in "iu" and isinstance(start, (int, np.integer)) and isinstance(step, (int, np.integer)):
+        # Exact in integers, which wrap.
+        k = _core.index((n,), extents, 0)
+        k = _core.elementwise("multiply", k, _core.full("int64", (), None, int(step)))
+        if d == np.uint64:
+            k = _core.astype(k, "uint64")
+            out = _core.elementwise("add", k, _core.full("uint64", (), None, int(start) % 2**64))
+        else:
+            out = _core.elementwise("add", k, _core.full("int64", (), None, int(start)))
+        return Array._new(_core.astype(out, name_of(d)), spec)
+    # n elements, whatever rounding makes of the end.
+    stop = start + n * step if n else start
+    out = _core.arange(float(start), float(start) + (n - 0.5) * float(step) if n else float(start),
+                       float(step), name_of(d), extents)  # fmt: skip
+    return Array._new(out, spec)
+
+
+def asarray(
+    obj: Any,
+    /,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool | None = None,
+    chunks: Any = None,
+    spec: Spec | None = None,
+) -> Array:
+    """An array of what is an array, a scalar or nested sequences of them."""
+    _check_device(device)
+    return _create.asarray(obj, dtype, copy, chunks, spec)
+
+
+def empty(
+    shape: Any, *, dtype: Any = None, device: Any = None, chunks: Any = "auto",
+    spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """Zeros."""
+    return full(shape, 0, dtype=dtype or np.float64, device=device, chunks=chunks, spec=spec)
+
+
+def empty_like(
+    x: Array, /, *, dtype: Any = None, device: Any = None, chunks: Any = None,
+    spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """Zeros of x's shape and chunks."""
+    return full_like(x, 0, dtype=dtype, device=device, chunks=chunks, spec=spec)
+
+
+def eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None,
+    device: Any = None, chunks: Any = "auto", spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """Ones on the diagonal that is k right of the main one, and zeros."""
+    _check_device(device)
+    columns = n_rows if n_cols is None else n_cols
+    d = np.dtype(np.float64 if dtype is None else dtype)
+    extents = normalize_chunks(chunks, (n_rows, columns), d.itemsize)
+    return Array._new(_core.eye(n_rows, columns, k, name_of(d), extents), spec)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
+    """An array over the memory of an object with ``__dlpack__``."""
+    _check_device(device)
+    if isinstance(x, Array):
+        return x
+    values = np.from_dlpack(x)
+    return Array._new(_create.core_from_numpy(values.copy() if copy else values, None), None)
+
+
+def full(
+    shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, chunks: Any = "auto",
+    spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """One value everywhere."""
+    _check_device(device)
+    if isinstance(fill_value, Array):
+        fill_value = fill_value.item()
+    if dtype is None:
+        dtype = _type_of(fill_value)
+    d = np.dtype(dtype)
+    extents = _shape(shape)
+    value = fill_value.item() if isinstance(fill_value, np.generic) else fill_value
+    if d.kind in "iu" and isinstance(value, float):
+        value = int(value)
+    sizes = normalize_chunks(chunks, extents, d.itemsize)
+    return Array._new(_core.full(name_of(d), extents, sizes, value), spec)
+
+
+def _type_of(value: Any) -> np.dtype:
+    if isinstance(value, np.generic):
+        return value.dtype
+    for python, name in ((bool, "bool"), (int, "int64"), (float, "float64")):
+        if isinstance(value, python):
+            return np.dtype(name)
+    return np.dtype("complex128")
+
+
+def full_like(
+    x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = None, chunks: Any = None,
+    spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """One value everywhere, in x's shape, type and chunks."""
+    return full(
+        x.shape,
+        fill_value,
+        dtype=x.dtype if dtype is None else dtype,
+        device=device,
+        chunks=x._x.chunks if chunks is None else chunks,
+        spec=x._spec if spec is None else spec,
+    )
+
+
+def linspace(
+    start: complex, stop: complex, /, num: int, *, dtype: Any = None, device: Any = None,
+    endpoint: bool = True, chunks: Any = "auto", spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """`num` equally spaced numbers from start to stop, which is the last one if `endpoint`."""
+    _check_device(device)
+    is_complex = isinstance(start, complex) or isinstance(stop, complex)
+    d = np.dtype(dtype if dtype is not None else np.complex128 if is_complex else np.float64)
+    extents = normalize_chunks(chunks, (num,), d.itemsize)
+    if is_complex:
+        a, b = complex(start), complex(stop)
+        re = _core.linspace(a.real, b.real, num, endpoint, extents)
+        im = _core.linspace(a.imag, b.imag, num, endpoint, extents)
+        i = _core.elementwise(
+            "multiply", _core.astype(im, "complex128"), _core.full("complex128", (), None, 1j)
+        )
+        out = _core.elementwise("add", _core.astype(re, "complex128"), i)
+    else:
+        out = _core.linspace(float(start), float(stop), num, endpoint, extents)
+    return Array._new(_core.astype(out, name_of(d)), spec)
+
+
+def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
+    """Coordinates of a grid from those of its axes."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"indexing is {indexing!r}, expected 'xy' or 'ij'")
+    spec = common_spec(*arrays)
+    n = len(arrays)
+    order = list(range(n))
+    if indexing == "xy" and n >= 2:
+        order[:2] = [1, 0]
+    shape = [1] * n
+    columns = []
+    for i, a in enumerate(arrays):
+        x = core_of(a)
+        if len(x.shape) == 0:
+            x = _core.expand_dims(x, 0)
+        if len(x.shape) != 1:
+            raise ValueError(f"array {i} of meshgrid has {len(x.shape)} axes, expected one")
+        shape[order[i]] = x.shape[0]
+        for d in range(n):
+            if d != order[i]:
+                x = _core.expand_dims(x, d)
+        columns.append(x)
+    return tuple(Array._new(_core.broadcast_to(x, shape), spec) for x in columns)
+
+
+def ones(
+    shape: Any, *, dtype: Any = None, device: Any = None, chunks: Any = "auto",
+    spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """Ones."""
+    return full(shape, 1, dtype=dtype or np.float64, device=device, chunks=chunks, spec=spec)
+
+
+def ones_like(
+    x: Array, /, *, dtype: Any = None, device: Any = None, chunks: Any = None,
+    spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """Ones of x's shape and chunks."""
+    return full_like(x, 1, dtype=dtype, device=device, chunks=chunks, spec=spec)
+
+
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """The lower triangles of matrices, with the diagonal k right of the main one; zeros elsewhere."""
+    return x._like(_core.triangle(False, x._x, k))
+
+
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """The upper triangles of matrices, with the diagonal k right of the main one; zeros elsewhere."""
+    return x._like(_core.triangle(True, x._x, k))
+
+
+def zeros(
+    shape: Any, *, dtype: Any = None, device: Any = None, chunks: Any = "auto",
+    spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """Zeros."""
+    return full(shape, 0, dtype=dtype or np.float64, device=device, chunks=chunks, spec=spec)
+
+
+def zeros_like(
+    x: Array, /, *, dtype: Any = None, device: Any = None, chunks: Any = None,
+    spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """Zeros of x's shape and chunks."""
+    return full_like(x, 0, dtype=dtype, device=device, chunks=chunks, spec=spec)

@@ -1,0 +1,434 @@
+"""Elementwise functions.
+
+Operands are broadcast and promoted by the standard's rules; one of two may be a Python scalar, which takes
+the type of the other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cubed import _core
+from cubed._array import Array, operands
+
+__all__ = [
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitwise_and",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "ceil",
+    "clip",
+    "conj",
+    "copysign",
+    "cos",
+    "cosh",
+    "divide",
+    "equal",
+    "exp",
+    "expm1",
+    "floor",
+    "floor_divide",
+    "greater",
+    "greater_equal",
+    "hypot",
+    "imag",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "less",
+    "less_equal",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logaddexp",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negative",
+    "nextafter",
+    "not_equal",
+    "positive",
+    "pow",
+    "real",
+    "reciprocal",
+    "remainder",
+    "round",
+    "sign",
+    "signbit",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "subtract",
+    "tan",
+    "tanh",
+    "trunc",
+]
+
+
+def _one(name: str, x: Array) -> Array:
+    return Array._new(_core.elementwise(name, x._x), x._spec)
+
+
+def _two(name: str, x1: Any, x2: Any) -> Array:
+    xs, spec = operands(x1, x2)
+    return Array._new(_core.elementwise(name, *xs), spec)
+
+
+def abs(x: Array, /) -> Array:
+    """Absolute values."""
+    return _one("abs", x)
+
+
+def acos(x: Array, /) -> Array:
+    """Arc cosines."""
+    return _one("acos", x)
+
+
+def acosh(x: Array, /) -> Array:
+    """Inverse hyperbolic cosines."""
+    return _one("acosh", x)
+
+
+def add(x1: Any, x2: Any, /) -> Array:
+    """Sums."""
+    return _two("add", x1, x2)
+
+
+def asin(x: Array, /) -> Array:
+    """Arc sines."""
+    return _one("asin", x)
+
+
+def asinh(x: Array, /) -> Array:
+    """Inverse hyperbolic sines."""
+    return _one("asinh", x)
+
+
+def atan(x: Array, /) -> Array:
+    """Arc tangents."""
+    return _one("atan", x)
+
+
+def atan2(x1: Any, x2: Any, /) -> Array:
+    """Angles of the points (x2, x1)."""
+    return _two("atan2", x1, x2)
+
+
+def atanh(x: Array, /) -> Array:
+    """Inverse hyperbolic tangents."""
+    return _one("atanh", x)
+
+
+def bitwise_and(x1: Any, x2: Any, /) -> Array:
+    """Bits that both have."""
+    return _two("bitwise_and", x1, x2)
+
+
+def bitwise_invert(x: Array, /) -> Array:
+    """Complements of the bits."""
+    return _one("bitwise_invert", x)
+
+
+def bitwise_left_shift(x1: Any, x2: Any, /) -> Array:
+    """Bits of x1 shifted x2 to the left."""
+    return _two("bitwise_left_shift", x1, x2)
+
+
+def bitwise_or(x1: Any, x2: Any, /) -> Array:
+    """Bits that either has."""
+    return _two("bitwise_or", x1, x2)
+
+
+def bitwise_right_shift(x1: Any, x2: Any, /) -> Array:
+    """Bits of x1 shifted x2 to the right."""
+    return _two("bitwise_right_shift", x1, x2)
+
+
+def bitwise_xor(x1: Any, x2: Any, /) -> Array:
+    """Bits that one of them has."""
+    return _two("bitwise_xor", x1, x2)
+
+
+def ceil(x: Array, /) -> Array:
+    """Smallest integers that are not less."""
+    return _one("ceil", x)
+
+
+def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
+    """The elements, but none below `min` or above `max`, in the type of x; None is no limit."""
+    out = x
+    for name, limit in (("maximum", min), ("minimum", max)):
+        if limit is None:
+            continue
+        (_, bound), spec = operands(out, limit)
+        if bound.dtype != x._x.dtype:
+            bound = _core.astype(bound, x._x.dtype)
+        out = Array._new(_core.elementwise(name, out._x, bound), spec)
+    return _one("positive", x) if out is x and x.dtype.kind != "b" else out
+
+
+def conj(x: Array, /) -> Array:
+    """Complex conjugates."""
+    return _one("conj", x)
+
+
+def copysign(x1: Any, x2: Any, /) -> Array:
+    """Magnitudes of x1 with signs of x2."""
+    return _two("copysign", x1, x2)
+
+
+def cos(x: Array, /) -> Array:
+    """Cosines."""
+    return _one("cos", x)
+
+
+def cosh(x: Array, /) -> Array:
+    """Hyperbolic cosines."""
+    return _one("cosh", x)
+
+
+def divide(x1: Any, x2: Any, /) -> Array:
+    """Quotients."""
+    return _two("divide", x1, x2)
+
+
+def equal(x1: Any, x2: Any, /) -> Array:
+    """Whether elements are equal."""
+    return _two("equal", x1, x2)
+
+
+def exp(x: Array, /) -> Array:
+    """Exponentials."""
+    return _one("exp", x)
+
+
+def expm1(x: Array, /) -> Array:
+    """Exponentials minus 1."""
+    return _one("expm1", x)
+
+
+def floor(x: Array, /) -> Array:
+    """Largest integers that are not greater."""
+    return _one("floor", x)
+
+
+def floor_divide(x1: Any, x2: Any, /) -> Array:
+    """Quotients rounded down."""
+    return _two("floor_divide", x1, x2)
+
+
+def greater(x1: Any, x2: Any, /) -> Array:
+    """Whether x1 > x2."""
+    return _two("greater", x1, x2)
+
+
+def greater_equal(x1: Any, x2: Any, /) -> Array:
+    """Whether x1 >= x2."""
+    return _two("greater_equal", x1, x2)
+
+
+def hypot(x1: Any, x2: Any, /) -> Array:
+    """Lengths of the vectors (x1, x2)."""
+    return _two("hypot", x1, x2)
+
+
+def imag(x: Array, /) -> Array:
+    """Imaginary parts."""
+    return _one("imag", x)
+
+
+def isfinite(x: Array, /) -> Array:
+    """Whether elements are finite."""
+    return _one("isfinite", x)
+
+
+def isinf(x: Array, /) -> Array:
+    """Whether elements are infinite."""
+    return _one("isinf", x)
+
+
+def isnan(x: Array, /) -> Array:
+    """Whether elements are NaN."""
+    return _one("isnan", x)
+
+
+def less(x1: Any, x2: Any, /) -> Array:
+    """Whether x1 < x2."""
+    return _two("less", x1, x2)
+
+
+def less_equal(x1: Any, x2: Any, /) -> Array:
+    """Whether x1 <= x2."""
+    return _two("less_equal", x1, x2)
+
+
+def log(x: Array, /) -> Array:
+    """Natural logarithms."""
+    return _one("log", x)
+
+
+def log10(x: Array, /) -> Array:
+    """Logarithms to base 10."""
+    return _one("log10", x)
+
+
+def log1p(x: Array, /) -> Array:
+    """Natural logarithms of 1 plus the elements."""
+    return _one("log1p", x)
+
+
+def log2(x: Array, /) -> Array:
+    """Logarithms to base 2."""
+    return _one("log2", x)
+
+
+def logaddexp(x1: Any, x2: Any, /) -> Array:
+    """Log(exp(x1) + exp(x2)), without overflow."""
+    return _two("logaddexp", x1, x2)
+
+
+def logical_and(x1: Any, x2: Any, /) -> Array:
+    """Whether both are true."""
+    return _two("logical_and", x1, x2)
+
+
+def logical_not(x: Array, /) -> Array:
+    """Whether elements are false."""
+    return _one("logical_not", x)
+
+
+def logical_or(x1: Any, x2: Any, /) -> Array:
+    """Whether either is true."""
+    return _two("logical_or", x1, x2)
+
+
+def logical_xor(x1: Any, x2: Any, /) -> Array:
+    """Whether one of them is true."""
+    return _two("logical_xor", x1, x2)
+
+
+def maximum(x1: Any, x2: Any, /) -> Array:
+    """Larger elements; NaN where either is NaN."""
+    return _two("maximum", x1, x2)
+
+
+def minimum(x1: Any, x2: Any, /) -> Array:
+    """Smaller elements; NaN where either is NaN."""
+    return _two("minimum", x1, x2)
+
+
+def multiply(x1: Any, x2: Any, /) -> Array:
+    """Products."""
+    return _two("multiply", x1, x2)
+
+
+def negative(x: Array, /) -> Array:
+    """Negatives."""
+    return _one("negative", x)
+
+
+def nextafter(x1: Any, x2: Any, /) -> Array:
+    """Next numbers from x1 towards x2."""
+    return _two("nextafter", x1, x2)
+
+
+def not_equal(x1: Any, x2: Any, /) -> Array:
+    """Whether elements differ."""
+    return _two("not_equal", x1, x2)
+
+
+def positive(x: Array, /) -> Array:
+    """The elements as they are."""
+    return _one("positive", x)
+
+
+def pow(x1: Any, x2: Any, /) -> Array:
+    """Powers."""
+    return _two("pow", x1, x2)
+
+
+def real(x: Array, /) -> Array:
+    """Real parts."""
+    return _one("real", x)
+
+
+def reciprocal(x: Array, /) -> Array:
+    """Reciprocals."""
+    return _one("reciprocal", x)
+
+
+def remainder(x1: Any, x2: Any, /) -> Array:
+    """Remainders, with the sign of x2."""
+    return _two("remainder", x1, x2)
+
+
+def round(x: Array, /) -> Array:
+    """Nearest integers, even ones of two."""
+    return _one("round", x)
+
+
+def sign(x: Array, /) -> Array:
+    """Signs: -1, 0, 1; of complex numbers the direction."""
+    return _one("sign", x)
+
+
+def signbit(x: Array, /) -> Array:
+    """Whether the sign bit is set."""
+    return _one("signbit", x)
+
+
+def sin(x: Array, /) -> Array:
+    """Sines."""
+    return _one("sin", x)
+
+
+def sinh(x: Array, /) -> Array:
+    """Hyperbolic sines."""
+    return _one("sinh", x)
+
+
+def sqrt(x: Array, /) -> Array:
+    """Square roots."""
+    return _one("sqrt", x)
+
+
+def square(x: Array, /) -> Array:
+    """Squares."""
+    return _one("square", x)
+
+
+def subtract(x1: Any, x2: Any, /) -> Array:
+    """Differences."""
+    return _two("subtract", x1, x2)
+
+
+def tan(x: Array, /) -> Array:
+    """Tangents."""
+    return _one("tan", x)
+
+
+def tanh(x: Array, /) -> Array:
+    """Hyperbolic tangents."""
+    return _one("tanh", x)
+
+
+def trunc(x: Array, /) -> Array:
+    """Integers towards 0."""
+    return _one("trunc", x)

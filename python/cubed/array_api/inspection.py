@@ -1,0 +1,42 @@
+"""What the namespace can do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cubed.array_api import dtypes
+from cubed.array_api.data_type_functions import isdtype
+
+__all__ = ["__array_namespace_info__"]
+
+
+class __array_namespace_info__:  # noqa: N801
+    """Capabilities, devices and types."""
+
+    def capabilities(self) -> dict[str, Any]:
+        """What is supported beyond the minimum."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 32}
+
+    def default_device(self) -> str:
+        """``"cpu"``."""
+        return "cpu"
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
+        """Types of results where nothing else decides."""
+        return {
+            "real floating": dtypes.float64,
+            "complex floating": dtypes.complex128,
+            "integral": dtypes.int64,
+            "indexing": dtypes.int64,
+        }
+
+    def devices(self) -> tuple[str, ...]:
+        """``("cpu",)``."""
+        return ("cpu",)
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
+        """Types by name, all or those of a kind."""
+        every = {name: getattr(dtypes, name) for name in dtypes.__all__}
+        if kind is None:
+            return every
+        return {name: d for name, d in every.items() if isdtype(d, kind)}

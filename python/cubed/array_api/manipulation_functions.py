@@ -1,0 +1,156 @@
+"""Functions that arrange elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cubed import _core
+from cubed._array import Array, common_spec, core_of, normalize_axes, normalize_axis
+from cubed._manipulate import rechunk
+from cubed.array_api.data_type_functions import result_type
+
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "concat",
+    "expand_dims",
+    "flip",
+    "moveaxis",
+    "permute_dims",
+    "roll",
+    "squeeze",
+    "stack",
+    "tile",
+    "unstack",
+]
+
+
+def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
+    """The arrays, each in the shape that they broadcast to."""
+    shape = broadcast_shapes(*(a.shape for a in arrays))
+    return tuple(broadcast_to(a, shape) for a in arrays)
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that arrays of these shapes broadcast to."""
+    ndim = max((len(s) for s in shapes), default=0)
+    out = [1] * ndim
+    for s in shapes:
+        for d, n in enumerate(s, ndim - len(s)):
+            if n != 1 and out[d] not in (1, n):
+                raise ValueError(f"shapes {', '.join(map(str, shapes))} do not broadcast")
+            if n != 1:
+                out[d] = n
+    return tuple(out)
+
+
+def broadcast_to(x: Array, /, shape: tuple[int, ...], *, chunks: Any = None) -> Array:
+    """x repeated along axes of extent 1 and new ones in front."""
+    out = x._like(_core.broadcast_to(x._x, shape))
+    return out if chunks is None else rechunk(out, chunks)
+
+
+def _promoted(arrays: Sequence[Array]) -> tuple[_core.Array, ...]:
+    if not arrays:
+        raise ValueError("at least one array is needed")
+    cores = [core_of(a) for a in arrays]
+    if len({c.dtype for c in cores}) > 1:
+        name = result_type(*arrays).name
+        cores = [_core.astype(c, name) for c in cores]
+    return tuple(cores)
+
+
+def concat(
+    arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: Any = None
+) -> Array:
+    """Arrays one after another along an axis; flattened first if that is None."""
+    spec = common_spec(*arrays)
+    cores = _promoted(arrays)
+    if axis is None:
+        raise NotImplementedError("concat with axis=None")
+    out = Array._new(_core.concat(cores, axis), spec)
+    return out if chunks is None else rechunk(out, chunks)
+
+
+def expand_dims(x: Array, /, axis: int | tuple[int, ...] = 0) -> Array:
+    """x with new axes of extent 1."""
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    out = x._x
+    for a in sorted(normalize_axes(axes, x.ndim + len(axes))):
+        out = _core.expand_dims(out, a)
+    return x._like(out)
+
+
+def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+    """The elements in reverse order along axes."""
+    return x._like(_core.flip(x._x, normalize_axes(axis, x.ndim)))
+
+
+def moveaxis(
+    x: Array, source: int | tuple[int, ...], destination: int | tuple[int, ...], /
+) -> Array:
+    """x with some axes moved to other places."""
+    src, dst = normalize_axes(source, x.ndim), normalize_axes(destination, x.ndim)
+    if len(src) != len(dst):
+        raise ValueError(f"{len(src)} sources for {len(dst)} destinations")
+    order = [d for d in range(x.ndim) if d not in src]
+    for to, axis in sorted(zip(dst, src, strict=True)):
+        order.insert(to, axis)
+    return x._like(_core.permute_dims(x._x, order))
+
+
+def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
+    """x with its axes in another order."""
+    if len(axes) != x.ndim:
+        raise ValueError(f"{len(axes)} axes for an array with {x.ndim}")
+    return x._like(_core.permute_dims(x._x, normalize_axes(tuple(axes), x.ndim)))
+
+
+def roll(
+    x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None
+) -> Array:
+    """The elements further along axes, those that leave coming back at the start."""
+    if axis is None:
+        raise NotImplementedError("roll with axis=None")
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    shifts = shift if isinstance(shift, tuple) else (shift,) * len(axes)
+    if len(shifts) != len(axes):
+        raise ValueError(f"{len(shifts)} shifts for {len(axes)} axes")
+    return x._like(_core.roll(x._x, shifts, [normalize_axis(a, x.ndim) for a in axes]))
+
+
+def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
+    """x without some of its axes of extent 1."""
+    return x._like(_core.squeeze(x._x, normalize_axes(axis, x.ndim)))
+
+
+def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
+    """Arrays of one shape side by side along a new axis."""
+    return Array._new(_core.stack(_promoted(arrays), axis), common_spec(*arrays))
+
+
+def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
+    """x that many times along each axis."""
+    n = max(len(repetitions), x.ndim)
+    times = [1] * (n - len(repetitions)) + list(repetitions)
+    out = x._x
+    while len(out.shape) < n:
+        out = _core.expand_dims(out, 0)
+    for d, k in enumerate(times):
+        if k == 0:
+            key = tuple(slice(0, 0) if e == d else slice(None) for e in range(n))
+            out = _core.slice(out, key)
+        elif k > 1:
+            out = _core.concat((out,) * k, d)
+    return x._like(out)
+
+
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """The parts of x along an axis, without that axis."""
+    a = normalize_axis(axis, x.ndim)
+    keys = (
+        tuple(i if d == a else slice(None) for d in range(x.ndim)) for i in range(x.shape[a])
+    )
+    return tuple(x._like(_core.slice(x._x, key)) for key in keys)

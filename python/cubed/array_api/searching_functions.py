@@ -1,0 +1,41 @@
+"""Functions that look for elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cubed import _core
+from cubed._array import Array, common_spec, core_of, normalize_axes, normalize_axis, operands
+
+__all__ = ["argmax", "argmin", "count_nonzero", "where"]
+
+
+def argmax(
+    x: Array, /, *, axis: int | None = None, keepdims: bool = False, split_every: Any = None
+) -> Array:
+    """The position of the largest element along an axis, the first of several."""
+    a = None if axis is None else normalize_axis(axis, x.ndim)
+    return x._like(_core.arg_reduce(True, x._x, a, keepdims))
+
+
+def argmin(
+    x: Array, /, *, axis: int | None = None, keepdims: bool = False, split_every: Any = None
+) -> Array:
+    """The position of the smallest element along an axis, the first of several."""
+    a = None if axis is None else normalize_axis(axis, x.ndim)
+    return x._like(_core.arg_reduce(False, x._x, a, keepdims))
+
+
+def count_nonzero(
+    x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None
+) -> Array:
+    """How many elements are not 0."""
+    axes = None if axis is None else normalize_axes(axis, x.ndim)
+    return x._like(_core.reduce("count_nonzero", x._x, axes, keepdims, 0.0))
+
+
+def where(condition: Array, x1: Any, x2: Any, /) -> Array:
+    """Elements of x1 where the condition holds, of x2 elsewhere."""
+    (a, b), _ = operands(x1, x2)
+    spec = common_spec(condition, x1, x2)
+    return Array._new(_core.elementwise("where", core_of(condition), a, b), spec)

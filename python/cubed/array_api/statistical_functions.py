@@ -1,0 +1,102 @@
+"""Reductions and running totals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cubed import _core
+from cubed._array import Array, normalize_axes, normalize_axis
+from cubed._dtypes import name_of
+
+__all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
+
+
+def _reduce(
+    name: str, x: Array, axis: Any, keepdims: bool, dtype: Any = None, correction: float = 0.0
+) -> Array:
+    core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
+    axes = None if axis is None else normalize_axes(axis, x.ndim)
+    out = _core.reduce(name, core, axes, keepdims, float(correction))
+    if dtype is not None and out.dtype != name_of(dtype):
+        out = _core.astype(out, name_of(dtype))
+    return x._like(out)
+
+
+def _cumulative(name: str, x: Array, axis: int | None, dtype: Any, include_initial: bool) -> Array:
+    if axis is None:
+        if x.ndim != 1:
+            raise ValueError(f"cumulative_{name}: axis is needed for an array with {x.ndim} axes")
+        axis = 0
+    core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
+    out = _core.cumulative(name, core, normalize_axis(axis, x.ndim), include_initial)
+    if dtype is not None and out.dtype != name_of(dtype):
+        out = _core.astype(out, name_of(dtype))
+    return x._like(out)
+
+
+def cumulative_prod(
+    x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Array:
+    """Running products along an axis; with `include_initial` after a 1."""
+    return _cumulative("prod", x, axis, dtype, include_initial)
+
+
+def cumulative_sum(
+    x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Array:
+    """Running sums along an axis; with `include_initial` after a 0."""
+    return _cumulative("sum", x, axis, dtype, include_initial)
+
+
+def max(
+    x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None
+) -> Array:
+    """The largest element; NaN if there is one."""
+    return _reduce("max", x, axis, keepdims)
+
+
+def mean(
+    x: Array, /, *, axis: Any = None, keepdims: bool = False, dtype: Any = None,
+    split_every: Any = None,
+) -> Array:  # fmt: skip
+    """The mean; NaN of nothing."""
+    return _reduce("mean", x, axis, keepdims, dtype)
+
+
+def min(
+    x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None
+) -> Array:
+    """The smallest element; NaN if there is one."""
+    return _reduce("min", x, axis, keepdims)
+
+
+def prod(
+    x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False,
+    split_every: Any = None,
+) -> Array:  # fmt: skip
+    """The product, 1 of nothing; of small integers in the default integer type."""
+    return _reduce("prod", x, axis, keepdims, dtype)
+
+
+def std(
+    x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False,
+    ddof: float | None = None, dtype: Any = None, split_every: Any = None,
+) -> Array:  # fmt: skip
+    """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom."""
+    return _reduce("std", x, axis, keepdims, dtype, correction if ddof is None else ddof)
+
+
+def sum(
+    x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False,
+    split_every: Any = None,
+) -> Array:  # fmt: skip
+    """The sum, 0 of nothing; of small integers in the default integer type."""
+    return _reduce("sum", x, axis, keepdims, dtype)
+
+
+def var(
+    x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False,
+    ddof: float | None = None, dtype: Any = None, split_every: Any = None,
+) -> Array:  # fmt: skip
+    """The variance, with `correction` (or `ddof`) fewer degrees of freedom."""
+    return _reduce("var", x, axis, keepdims, dtype, correction if ddof is None else ddof)

@@ -1,0 +1,65 @@
+"""Utility functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cubed import _core
+from cubed._array import Array, common_spec, normalize_axes, normalize_axis
+from cubed._dtypes import dtype_of
+
+__all__ = ["all", "any", "diff"]
+
+
+def _reduce(name: str, x: Array, axis: Any, keepdims: bool) -> Array:
+    axes = None if axis is None else normalize_axes(axis, x.ndim)
+    core = x._x
+    if x.dtype.kind == "c":
+        core = _core.astype(core, "bool")
+    return x._like(_core.reduce(name, core, axes, keepdims, 0.0))
+
+
+def all(
+    x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None
+) -> Array:
+    """Whether all elements are true; also of nothing."""
+    return _reduce("all", x, axis, keepdims)
+
+
+def any(
+    x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None
+) -> Array:
+    """Whether any element is true; not of nothing."""
+    return _reduce("any", x, axis, keepdims)
+
+
+def diff(
+    x: Array,
+    /,
+    *,
+    axis: int = -1,
+    n: int = 1,
+    prepend: Array | None = None,
+    append: Array | None = None,
+) -> Array:
+    """The n-th differences of neighbours along an axis."""
+    from cubed.array_api.manipulation_functions import concat
+
+    a = normalize_axis(axis, x.ndim)
+    if n < 0:
+        raise ValueError(f"diff: n is {n}, expected 0 or more")
+    parts = [p for p in (prepend, x, append) if p is not None]
+    spec = common_spec(*parts)
+    if n == 0:
+        return x
+    core = x._x if len(parts) == 1 else concat(parts, axis=a)._x
+    for _ in range(n):
+        extent = core.shape[a]
+        upper = tuple(slice(1, None) if d == a else slice(None) for d in range(x.ndim))
+        lower = tuple(
+            slice(0, extent - 1) if d == a and extent else slice(None) for d in range(x.ndim)
+        )
+        hi, lo = _core.slice(core, upper), _core.slice(core, lower)
+        name = "bitwise_xor" if dtype_of(core.dtype).kind == "b" else "subtract"
+        core = _core.elementwise(name, hi, lo)
+    return Array._new(core, spec)

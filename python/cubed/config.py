@@ -1,0 +1,18 @@
+"""Settings: from a YAML file, the environment, and code.
+
+``cubed.config.get("spec.allowed_mem")``; ``cubed.config.set({"spec.allowed_mem": "1GB"})``, also as
+a context manager. A file is named by ``CUBED_CONFIG`` (environment variables in its values are
+expanded); a variable such as ``CUBED_SPEC__ALLOWED_MEM`` sets one value.
+"""
+
+from donfig import Config
+
+defaults = {
+    "spec": {
+        "allowed_mem": "2GB",
+        "reserved_mem": "100MB",
+        "executor_name": "threads",
+    }
+}
+
+config = Config("cubed", defaults=[defaults])

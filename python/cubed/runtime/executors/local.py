@@ -1,0 +1,68 @@
+"""Executors on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class LocalExecutor:
+    """Runs tasks on this machine.
+
+    Parameters
+    ----------
+    max_workers
+        Tasks at a time; default: one per core.
+    retries
+        How often a task that failed to read or write, or whose worker died, is tried again.
+    **kwargs
+        `use_backups`, `batch_size`, `compute_arrays_in_parallel` and the like of other versions are
+        accepted: tasks start as soon as their inputs exist in any case.
+    """
+
+    name: str
+    _accepted = frozenset(
+        ("use_backups", "batch_size", "compute_arrays_in_parallel", "max_tasks_per_child",
+         "use_processes", "mp_context")
+    )  # fmt: skip
+
+    def __init__(self, max_workers: int | None = None, retries: int = 2, **kwargs: Any) -> None:
+        for key in kwargs:
+            if key not in self._accepted:
+                raise TypeError(f"the executor {self.name!r} has no option {key!r}")
+        if max_workers is not None and max_workers < 1:
+            raise ValueError(f"max_workers is {max_workers}, expected at least 1")
+        if retries < 0:
+            raise ValueError(f"retries is {retries}, expected 0 or more")
+        self.max_workers = max_workers or 0
+        self.retries = retries
+        self.kwargs = kwargs
+
+    def with_options(self, options: Mapping[str, Any]) -> LocalExecutor:
+        """The same with some options changed."""
+        mine = {"max_workers": self.max_workers or None, "retries": self.retries, **self.kwargs}
+        return type(self)(**{**mine, **options})
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(max_workers={self.max_workers or None}, retries={self.retries})"
+
+
+class SingleThreadedExecutor(LocalExecutor):
+    """One task after another in the calling thread."""
+
+    name = "single-threaded"
+
+    def __init__(self, max_workers: int | None = None, retries: int = 2, **kwargs: Any) -> None:
+        super().__init__(1, retries, **kwargs)
+
+
+class ThreadsExecutor(LocalExecutor):
+    """A pool of threads, the default."""
+
+    name = "threads"
+
+
+class ProcessesExecutor(LocalExecutor):
+    """Worker processes, whose memory the operating system limits."""
+
+    name = "processes"

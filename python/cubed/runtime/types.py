@@ -1,0 +1,169 @@
+"""Events and callbacks."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class ComputeStartEvent:
+    """A computation starts."""
+
+    compute_id: str
+    plan: Any
+    #: Stages, as :attr:`Plan.stages` has them.
+    dag: Any = None
+
+
+@dataclass(frozen=True)
+class ComputeEndEvent:
+    """A computation ended; `error` is why it failed, or None."""
+
+    compute_id: str
+    plan: Any
+    dag: Any = None
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True)
+class OperationStartEvent:
+    """The first task of a stage starts."""
+
+    name: str
+    num_tasks: int = 0
+
+
+@dataclass(frozen=True)
+class OperationEndEvent:
+    """The last task of a stage ended."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class TaskEndEvent:
+    """Tasks of a stage ended. Times are seconds since the epoch, memory is bytes."""
+
+    name: str
+    num_tasks: int = 1
+    result: Any = None
+    task_create_tstamp: float | None = None
+    function_start_tstamp: float | None = None
+    function_end_tstamp: float | None = None
+    task_result_tstamp: float | None = None
+    #: The task's own high-water mark, and what was projected; reserved memory included.
+    peak_measured_mem_start: int | None = None
+    peak_measured_mem_end: int | None = None
+    projected_mem: int | None = None
+    task: int = -1
+    worker: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+
+
+class Callback:
+    """Is told of events: override what is of interest. As a context manager, for all computations
+    within."""
+
+    active: ClassVar[set[Callback]] = set()
+
+    def on_compute_start(self, event: ComputeStartEvent) -> None:
+        """A computation starts."""
+
+    def on_operation_start(self, event: OperationStartEvent) -> None:
+        """A stage starts."""
+
+    def on_operation_end(self, event: OperationEndEvent) -> None:
+        """A stage ended."""
+
+    def on_task_end(self, event: TaskEndEvent) -> None:
+        """A task ended."""
+
+    def on_compute_end(self, event: ComputeEndEvent) -> None:
+        """A computation ended."""
+
+    def __enter__(self) -> Callback:
+        Callback.active.add(self)
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        Callback.active.discard(self)
+
+
+@dataclass
+class _Dispatcher:
+    """Makes events for callbacks out of the engine's."""
+
+    plan: Any
+    callbacks: Sequence[Any]
+    stages: list[dict[str, Any]]
+    # The engine's clock starts anywhere.
+    offset: float = field(default_factory=lambda: time.time() - time.monotonic())
+    starts: dict[tuple[int, int], float] = field(default_factory=dict)
+
+    def call(self, method: str, event: Any) -> None:
+        for callback in self.callbacks:
+            function = getattr(callback, method, None)
+            if function is not None:
+                function(event)
+
+    def name(self, stage: int) -> str:
+        return f"op-{stage:03d} {self.stages[stage]['name']}"
+
+    def on_event(self, e: dict[str, Any]) -> None:
+        kind, stage = e["kind"], e["stage"]
+        when = e["time_ns"] / 1e9 + self.offset
+        if kind == "stage_start":
+            self.call(
+                "on_operation_start",
+                OperationStartEvent(self.name(stage), self.stages[stage]["num_tasks"]),
+            )
+        elif kind == "stage_end":
+            self.call("on_operation_end", OperationEndEvent(self.name(stage)))
+        elif kind in ("task_end", "task_resumed"):
+            reserved = self.plan.spec.reserved_mem
+            begin = when - e["duration_ns"] / 1e9
+            self.call(
+                "on_task_end",
+                TaskEndEvent(
+                    self.name(stage),
+                    task_create_tstamp=begin,
+                    function_start_tstamp=begin,
+                    function_end_tstamp=when,
+                    task_result_tstamp=time.time(),
+                    peak_measured_mem_start=reserved,
+                    peak_measured_mem_end=reserved + e["measured_mem"],
+                    projected_mem=reserved + e["projected_mem"],
+                    task=e["task"],
+                    worker=e["worker"],
+                    bytes_read=e["bytes_read"],
+                    bytes_written=e["bytes_written"],
+                ),
+            )
+
+
+@contextmanager
+def dispatch(
+    plan: Any, callbacks: Sequence[Any] | None
+) -> Iterator[Callable[[dict[str, Any]], None] | None]:
+    """What the engine calls with its events; None if nobody listens."""
+    listeners = [*(callbacks or ()), *Callback.active]
+    if not listeners:
+        yield None
+        return
+    d = _Dispatcher(plan, listeners, plan.stages)
+    compute_id = f"compute-{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:6]}"
+    d.call("on_compute_start", ComputeStartEvent(compute_id, plan, d.stages))
+    error: BaseException | None = None
+    try:
+        yield d.on_event
+    except BaseException as e:
+        error = e
+        raise
+    finally:
+        d.call("on_compute_end", ComputeEndEvent(compute_id, plan, d.stages, error))

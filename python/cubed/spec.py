@@ -1,0 +1,143 @@
+"""What a computation may use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from cubed._bytes import format_bytes, parse_bytes
+
+
+class Spec:
+    """Limits and places of computations.
+
+    Parameters
+    ----------
+    work_dir
+        Directory for intermediate arrays that do not stay in memory. Default: the system's directory
+        for temporary files.
+    intermediate_store
+        Not implemented: intermediate arrays lie in memory or in `work_dir`.
+    allowed_mem
+        Memory that a task may use, reserved memory included: bytes, or a string such as ``"2GB"``. A
+        computation that needs more is refused before it starts.
+    reserved_mem
+        The part of it for Python, libraries and metadata.
+    executor
+        An executor object, or the name of one.
+    executor_name, executor_options
+        The same as a name and its options.
+    storage_options
+        Options of remote stores. Only local directories are implemented: must be empty.
+    zarr_compressor
+        Codecs of stored arrays: ``"auto"`` (zstd), None, or Zarr metadata of a list of codecs.
+    max_mem
+        Older name of `allowed_mem`.
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(
+        self,
+        work_dir: str | os.PathLike[str] | None = None,
+        *,
+        intermediate_store: Any = None,
+        allowed_mem: int | str | None = None,
+        reserved_mem: int | str | None = None,
+        executor: Any = None,
+        executor_name: str | None = None,
+        executor_options: Mapping[str, Any] | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+        zarr_compressor: Any = "auto",
+        max_mem: int | str | None = None,
+    ) -> None:
+        if max_mem is not None:
+            if allowed_mem is not None:
+                raise ValueError("allowed_mem and its older name max_mem are both given")
+            allowed_mem = max_mem
+        if intermediate_store is not None:
+            raise NotImplementedError("intermediate_store: use work_dir")
+        if storage_options:
+            raise NotImplementedError("storage_options: only local directories are implemented")
+        if executor is not None and executor_name is not None:
+            raise ValueError("executor and executor_name are both given")
+        allowed, reserved = parse_bytes(allowed_mem), parse_bytes(reserved_mem)
+        if allowed_mem is not None and reserved > allowed:
+            raise ValueError(
+                f"reserved_mem {format_bytes(reserved)} is more than"
+                f" allowed_mem {format_bytes(allowed)}"
+            )
+        self._values = {
+            "work_dir": None if work_dir is None else os.fspath(work_dir),
+            "allowed_mem": None if allowed_mem is None else allowed,
+            "reserved_mem": None if reserved_mem is None else reserved,
+            "executor": executor,
+            "executor_name": executor_name,
+            "executor_options": dict(executor_options) if executor_options else None,
+            "zarr_compressor": zarr_compressor,
+        }
+
+    @property
+    def work_dir(self) -> str | None:
+        """Directory for intermediate arrays."""
+        return self._values["work_dir"]
+
+    @property
+    def allowed_mem(self) -> int:
+        """Bytes that a task may use."""
+        value = self._values["allowed_mem"]
+        if value is None:
+            from cubed.config import config
+
+            value = parse_bytes(config.get("spec.allowed_mem"))
+        return value
+
+    @property
+    def reserved_mem(self) -> int:
+        """Bytes of it for Python, libraries and metadata."""
+        value = self._values["reserved_mem"]
+        if value is None:
+            from cubed.config import config
+
+            value = parse_bytes(config.get("spec.reserved_mem"))
+            if self._values["allowed_mem"] is not None:
+                # A small allowance that was given is for data first.
+                value = min(value, self._values["allowed_mem"] // 4)
+        return value
+
+    @property
+    def executor(self) -> Any:
+        """The executor object, or None for the configured one."""
+        return self._values["executor"]
+
+    @property
+    def executor_name(self) -> str | None:
+        """The executor's name, or None."""
+        return self._values["executor_name"]
+
+    @property
+    def executor_options(self) -> dict[str, Any] | None:
+        """Options of the executor of that name."""
+        return self._values["executor_options"]
+
+    @property
+    def zarr_compressor(self) -> Any:
+        """Codecs of stored arrays."""
+        return self._values["zarr_compressor"]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Spec) and self._values == other._values
+
+    def __hash__(self) -> int:
+        return hash((self.work_dir, self._values["allowed_mem"], self._values["reserved_mem"]))
+
+    def __repr__(self) -> str:
+        given = {k: v for k, v in self._values.items() if v is not None and v != "auto"}
+        return f"cubed.Spec({', '.join(f'{k}={v!r}' for k, v in given.items())})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._values
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._values = state
