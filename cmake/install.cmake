@@ -5,10 +5,17 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cubed)
 
 install(DIRECTORY include/cubed DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
-install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL
-  FILES_MATCHING PATTERN "*.1")
 if(TARGET cubed_cli)
   install(TARGETS cubed_cli)
+endif()
+if(TARGET cubed_help)
+  install(DIRECTORY ${help_dir}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${help_dir}/cubed.bash
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME cubed)
+  install(FILES ${help_dir}/cubed.zsh
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _cubed)
+  install(FILES ${help_dir}/cubed.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
 # Two export sets: only who links statically needs the development files of the dependencies.

@@ -11,10 +11,14 @@ enum { EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
 /* --- Verbs: argv[0] is the verb; the exit code is returned. ------------------------------------------ */
 
+typedef struct cli_option cli_option;
+typedef struct cli_usage cli_usage;
+
 typedef struct cli_verb {
     const char *name;
     const char *summary;
     int (*run)(int argc, char **argv);
+    const cli_usage *usage;
 } cli_verb;
 
 int cmd_info(int argc, char **argv);
@@ -25,6 +29,9 @@ int cmd_run(int argc, char **argv);
 int cmd_clean(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
+
+extern const cli_usage cmd_info_usage, cmd_eval_usage, cmd_rechunk_usage, cmd_copy_usage,
+    cmd_run_usage, cmd_clean_usage, cmd_worker_usage, cmd_demo_usage;
 
 /* --- Options ------------------------------------------------------------------------------------------ */
 
@@ -52,24 +59,49 @@ typedef struct cli_common {
         .reserved_mem = CUBED_DEFAULT_RESERVED_MEM, .retries = 2, .optimize = true                 \
     }
 
-/* One option, for getopt_long and for the help text. `arg` NULL: it takes none. */
-typedef struct cli_option {
+/* One option, for getopt_long, help, man pages and completion. `arg` NULL: it takes none; "a|b|c": one
+ * of these; a name with FILE, STORE, PLAN or DIR in it: something in the file system. */
+struct cli_option {
     const char *name;
     const char *arg;
     const char *help;
     int key;
-} cli_option;
+};
 
 /* Keys of a verb's own options start here. */
 enum { CLI_OWN_KEY = 1000, CLI_HELP_KEY = 999 };
 
-typedef struct cli_usage {
-    const char *synopsis;  /* without "cubed" */
-    const char *text;      /* what it does */
-    const char *examples;  /* lines, may be NULL */
-    const cli_option *own; /* ends with a NULL name */
-    bool common;           /* takes the common options, too */
-} cli_usage;
+/* A list in a help text: "what: more of it". */
+typedef struct cli_topic {
+    const char *name, *text;
+} cli_topic;
+
+/* What a verb says of itself. Texts are filled: a line break counts as a space. */
+struct cli_usage {
+    const char *synopsis;    /* without "cubed" */
+    const char *text;        /* what it does */
+    const cli_topic *topics; /* a list behind the text; ends with a NULL name, may be NULL */
+    const char *examples;    /* lines as they are, may be NULL */
+    const char *words;       /* "a|b": what the first argument may be; NULL: anything */
+    const cli_option *own;   /* ends with a NULL name, may be NULL */
+    bool common;             /* takes the common options, too */
+};
+
+/* As `words`: the verbs. */
+#define CLI_WORDS_VERBS "VERB"
+
+extern const cli_option cli_common_options[];
+
+/* --- Help, in its four shapes. Verbs end with a NULL name. -------------------------------------------- */
+
+void cli_print_help(FILE *f, const cli_usage *u);
+void cli_print_overview(FILE *f, const cli_verb *verbs);
+/* A man page in roff: of one verb, or of the command (`verb` NULL). */
+void cli_print_man(FILE *f, const cli_verb *verbs, const cli_verb *verb);
+/* A completion script; false if there is none for this shell. */
+bool cli_print_completion(FILE *f, const cli_verb *verbs, const char *shell);
+/* The next of "a|b|c" at *list, and its length; false behind the last. *list moves on. */
+bool cli_next_word(const char **list, const char **word, int *length);
 
 /* Takes the next option: its key, or -1 when there are no more. Common options are stored in *c (NULL
  * if the verb has none). A wrong one ends the command with EXIT_USAGE, --help with 0. */

@@ -7,7 +7,7 @@ enum { KEY_DRY_RUN = CLI_OWN_KEY };
 static const cli_option own[] = {{"dry-run", NULL, "only say what would be removed", KEY_DRY_RUN},
                                  {NULL, NULL, NULL, 0}};
 
-static const cli_usage usage = {
+const cli_usage cmd_clean_usage = {
     .synopsis = "clean PLACE... [--dry-run]",
     .text =
         "Removes what runs that were interrupted or killed left: chunks of arrays that were never "
@@ -39,7 +39,7 @@ int cmd_clean(int argc, char **argv)
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context *ctx;
     const cli_common c = CLI_COMMON_INIT;
-    while (cli_next_option(argc, argv, &usage, NULL) != -1) t.dry_run = true;
+    while (cli_next_option(argc, argv, &cmd_clean_usage, NULL) != -1) t.dry_run = true;
     if (optind == argc) return cli_usage_error("clean", "expected a PLACE");
     int code = cli_context("clean", &c, &ctx);
     for (; optind < argc && code == EXIT_SUCCESS; optind++) {

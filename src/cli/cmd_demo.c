@@ -18,15 +18,16 @@ static const cli_option own[] = {
     {"size", "SIZE", "of the input, both components (default 1.5GB)", KEY_SIZE},
     {"dir", "DIR", "where the data is made (default: a private temporary directory)", KEY_DIR},
     {"keep", NULL, "keep the data", KEY_KEEP},
-    {"codec", "NAME", "of the input: none, blosc-lz4 (default), zstd", KEY_CODEC},
+    {"codec", "none|blosc-lz4|zstd", "of the input (default blosc-lz4)", KEY_CODEC},
     {NULL, NULL, NULL, 0}};
 
-static const cli_usage usage = {
+const cli_usage cmd_demo_usage = {
     .synopsis = "demo quadratic-means [options]",
     .text = "Makes two wind components u and v as Zarr arrays, computes mean(u*u), mean(v*v) and\n"
             "mean(u*v) over time from Zarr to Zarr in one pass, checks a sample of the result by "
             "plain\nloops, and prints what memory was allowed, projected and measured.",
     .examples = "  cubed demo quadratic-means --size 1.5GB --allowed-mem 100MB\n",
+    .words = "quadratic-means",
     .own = own,
     .common = true};
 
@@ -334,7 +335,7 @@ int cmd_demo(int argc, char **argv)
     bool keep = false;
     int key;
     d.common.allowed_mem = 100000000;
-    while ((key = cli_next_option(argc, argv, &usage, &d.common)) != -1) {
+    while ((key = cli_next_option(argc, argv, &cmd_demo_usage, &d.common)) != -1) {
         switch (key) {
         case KEY_SIZE:
             if (!cli_parse_bytes(optarg, &size))

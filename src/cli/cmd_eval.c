@@ -23,22 +23,26 @@ static const cli_option own[] = {
      KEY_CODECS},
     {NULL, NULL, NULL, 0}};
 
-static const cli_usage usage = {
+static const cli_topic topics[] = {
+    {"operators", "+ - * / // % ** & | ^ ~ << >>, comparisons, x[0, ::-1, ...]"},
+    {"elementwise", "all functions of the Array API standard by name: add, exp, atan2, where, ..."},
+    {"reductions",
+     "sum prod min max mean var std all any count_nonzero argmin argmax, and nansum, nanmax, ... "
+     "(axis=, dim=\"time\", keepdims=True, correction=)"},
+    {"shapes", "permute_dims transpose flip squeeze expand_dims broadcast_to concat stack roll pad "
+               "tril triu rechunk"},
+    {"new arrays", "arange linspace eye full zeros ones (dtype=\"int32\")"},
+    {"types", "astype, and types as functions: float32(x)"},
+    {NULL, NULL}};
+
+const cli_usage cmd_eval_usage = {
     .synopsis = "eval EXPRESSION [STORE] [--in [NAME=]STORE[::PATH]]... [--out STORE[::PATH]]",
     .text =
-        "Evaluates NumPy-like expressions over Zarr arrays: + - * / // % ** & | ^ ~ << >>, "
-        "comparisons,\n  x[0, ::-1, ...], all elementwise functions of the Array API standard by "
-        "name (add, exp, atan2, where,\n  ...),\n"
-        "  sum prod min max mean var std all any count_nonzero argmin argmax, and nansum, nanmax, "
-        "... (axis=, "
-        "dim=\"time\", keepdims=True, "
-        "correction=),\n"
-        "  permute_dims transpose flip squeeze expand_dims broadcast_to concat stack roll pad "
-        "tril\n  triu rechunk astype, arange linspace eye full zeros ones (dtype=\"int32\"), and "
-        "types as\n  functions: float32(x). Statements are separated by ';': each name that is "
-        "assigned is a result,\n  unless it starts with '_'. Operands are broadcast by position, "
-        "as "
-        "in NumPy; dimension names\n  and attributes are kept where they still hold.",
+        "Evaluates NumPy-like expressions over Zarr arrays. Statements are separated by ';': "
+        "each name that is assigned is a result, unless it starts with '_'. Operands are "
+        "broadcast by position, as in NumPy; dimension names and attributes are kept where they "
+        "still hold.",
+    .topics = topics,
     .examples =
         "  cubed eval 'mean(t2m, dim=\"time\")' era5.zarr\n"
         "  cubed eval 'uu=mean(u*u, dim=\"month\"); uv=mean(u*v, dim=\"month\")' winds.zarr "
@@ -254,7 +258,7 @@ int cmd_eval(int argc, char **argv)
 {
     eval e = {.common = CLI_COMMON_INIT};
     int key;
-    while ((key = cli_next_option(argc, argv, &usage, &e.common)) != -1) {
+    while ((key = cli_next_option(argc, argv, &cmd_eval_usage, &e.common)) != -1) {
         switch (key) {
         case KEY_IN:
             if (!inputs_add(&e.in, optarg)) return cli_usage_error("eval", "more than 64 --in");

@@ -9,7 +9,7 @@ enum { KEY_JSON_OUT = CLI_OWN_KEY };
 
 static const cli_option own[] = {{"json", NULL, "print JSON", KEY_JSON_OUT}, {NULL, NULL, NULL, 0}};
 
-static const cli_usage usage = {
+const cli_usage cmd_info_usage = {
     .synopsis = "info STORE[::PATH] [--json]",
     .text = "Shows the groups and arrays of a Zarr store (format 2 or 3): shapes, types, chunks, "
             "codecs,\nand how much is stored.",
@@ -196,7 +196,7 @@ int cmd_info(int argc, char **argv)
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context *ctx = NULL;
     bool json = false;
-    while (cli_next_option(argc, argv, &usage, NULL) != -1) json = true;
+    while (cli_next_option(argc, argv, &cmd_info_usage, NULL) != -1) json = true;
     if (argc - optind != 1)
         return cli_usage_error("info", "expected STORE[::PATH], got %d arguments", argc - optind);
     if (json) s.list = json_array();

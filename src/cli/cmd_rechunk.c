@@ -12,7 +12,7 @@ enum { KEY_CHUNKS = CLI_OWN_KEY, KEY_SHARDS, KEY_FORMAT, KEY_CODECS, KEY_SKIP_EM
 typedef struct verb {
     const char *name;
     bool needs_chunks;
-    cli_usage usage;
+    const cli_usage *usage;
 } verb;
 
 static const cli_option own[] = {
@@ -25,32 +25,30 @@ static const cli_option own[] = {
     {"skip-empty", NULL, "do not store chunks that hold only the fill value", KEY_SKIP_EMPTY},
     {NULL, NULL, NULL, 0}};
 
-static const verb rechunk_verb = {
-    "rechunk",
-    true,
-    {.synopsis = "rechunk SRC DST --chunks SPEC [options]",
-     .text =
-         "Stores an array, or every array of a group, with other chunks. Values, dimension names "
-         "and\nattributes are kept. In a group, SPEC goes by dimension names, and axes that it "
-         "does not name\nkeep their chunks.",
-     .examples =
-         "  cubed rechunk era5.zarr::t2m t2m-series.zarr --chunks time=-1,lat=10,lon=10 \\\n"
-         "      --allowed-mem 2GB\n"
-         "  cubed rechunk era5.zarr::t2m x.zarr --chunks -1,10,10 --plan\n",
-     .own = own,
-     .common = true}};
+const cli_usage cmd_rechunk_usage = {
+    .synopsis = "rechunk SRC DST --chunks SPEC [options]",
+    .text =
+        "Stores an array, or every array of a group, with other chunks. Values, dimension names "
+        "and\nattributes are kept. In a group, SPEC goes by dimension names, and axes that it "
+        "does not name\nkeep their chunks.",
+    .examples = "  cubed rechunk era5.zarr::t2m t2m-series.zarr --chunks time=-1,lat=10,lon=10 \\\n"
+                "      --allowed-mem 2GB\n"
+                "  cubed rechunk era5.zarr::t2m x.zarr --chunks -1,10,10 --plan\n",
+    .own = own,
+    .common = true};
 
-static const verb copy_verb = {
-    "copy",
-    false,
-    {.synopsis = "copy SRC DST [options]",
-     .text =
-         "Stores an array, or a whole group, somewhere else, or in another format, or with other "
-         "codecs.\nValues, chunks, shards, dimension names, attributes and fill values are kept.",
-     .examples = "  cubed copy era5.zarr era5-v3.zarr --format 3\n"
-                 "  cubed copy era5.zarr::t2m t2m.zarr --chunks time=744 --overwrite\n",
-     .own = own,
-     .common = true}};
+const cli_usage cmd_copy_usage = {
+    .synopsis = "copy SRC DST [options]",
+    .text =
+        "Stores an array, or a whole group, somewhere else, or in another format, or with other "
+        "codecs.\nValues, chunks, shards, dimension names, attributes and fill values are kept.",
+    .examples = "  cubed copy era5.zarr era5-v3.zarr --format 3\n"
+                "  cubed copy era5.zarr::t2m t2m.zarr --chunks time=744 --overwrite\n",
+    .own = own,
+    .common = true};
+
+static const verb rechunk_verb = {"rechunk", true, &cmd_rechunk_usage};
+static const verb copy_verb = {"copy", false, &cmd_copy_usage};
 
 typedef struct chunk_spec {
     int n;
@@ -255,7 +253,7 @@ static int store_again(const verb *v, int argc, char **argv)
     job j = {.verb = v};
     const char *codecs = NULL;
     int key;
-    while ((key = cli_next_option(argc, argv, &v->usage, &common)) != -1) {
+    while ((key = cli_next_option(argc, argv, v->usage, &common)) != -1) {
         switch (key) {
         case KEY_CHUNKS:
             if (j.spec.n || !parse_spec(optarg, &j.spec)) return bad_spec(v, "--chunks", optarg);

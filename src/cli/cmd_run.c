@@ -5,7 +5,7 @@
 #include "cli.h"
 #include "values.h"
 
-static const cli_usage usage = {
+const cli_usage cmd_run_usage = {
     .synopsis = "run PLAN [options]",
     .text =
         "Runs a plan that --save-plan wrote, whole. Its limits, work directory and targets are in "
@@ -44,7 +44,7 @@ int cmd_run(int argc, char **argv)
     cubed_run_stats stats;
     void *data;
     size_t size;
-    while (cli_next_option(argc, argv, &usage, &c) != -1) continue;
+    while (cli_next_option(argc, argv, &cmd_run_usage, &c) != -1) continue;
     if (argc - optind != 1)
         return cli_usage_error("run", "expected PLAN, got %d arguments", argc - optind);
     int e = cli_read_file(argv[optind], &data, &size);

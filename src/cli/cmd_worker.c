@@ -11,10 +11,10 @@ static const cli_option own[] = {
      KEY_PREPARE},
     {"serve", "FD", "serve the executor `processes` of the command that started this one",
      KEY_SERVE},
-    {"isa", "NAME", "instruction set, as in `cubed eval`", KEY_ISA},
+    {"isa", "x86-64-v2|x86-64-v3|x86-64-v4", "instruction set (default: the best)", KEY_ISA},
     {NULL, NULL, NULL, 0}};
 
-static const cli_usage usage = {
+const cli_usage cmd_worker_usage = {
     .synopsis = "worker PLAN STAGE FIRST[:LAST] [options]",
     .text = "Runs task FIRST, or tasks FIRST to LAST - 1, of one stage of a plan that --save-plan "
             "wrote.\nIntermediates are read from and left in the plan's work directory, so stages "
@@ -60,7 +60,7 @@ int cmd_worker(int argc, char **argv)
     const char *serve_fd = NULL;
     cli_common c = CLI_COMMON_INIT;
     int key;
-    while ((key = cli_next_option(argc, argv, &usage, NULL)) != -1) {
+    while ((key = cli_next_option(argc, argv, &cmd_worker_usage, NULL)) != -1) {
         if (key == KEY_PREPARE) prepare = true;
         if (key == KEY_SERVE) serve_fd = optarg;
         if (key == KEY_ISA) c.isa = optarg;

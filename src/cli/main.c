@@ -4,26 +4,99 @@
 
 #include "cli.h"
 
-static const cli_verb verbs[] = {
-    {"info", "show what a Zarr store holds", cmd_info},
-    {"eval", "evaluate expressions over arrays", cmd_eval},
-    {"rechunk", "store arrays with other chunks", cmd_rechunk},
-    {"copy", "store arrays elsewhere, or in another format", cmd_copy},
-    {"run", "run a saved plan", cmd_run},
-    {"clean", "remove what killed runs left", cmd_clean},
-    {"worker", "run tasks of a saved plan", cmd_worker},
-    {"demo", "run a workload on made-up data", cmd_demo},
-};
+static int cmd_help(int argc, char **argv);
+static int cmd_completion(int argc, char **argv);
 
-static int show_help(FILE *f)
+enum { KEY_MAN = CLI_OWN_KEY, KEY_MAN_DIR };
+
+static const cli_option help_options[] = {
+    {"man", NULL, "print a man page, of the verb or of the whole command", KEY_MAN},
+    {"man-dir", "DIR", "write all man pages to a directory", KEY_MAN_DIR},
+    {NULL, NULL, NULL, 0}};
+
+static const cli_usage help_usage = {
+    .synopsis = "help [VERB] [--man]",
+    .text = "Lists the verbs, or says what one does: the same as `cubed VERB --help`.",
+    .examples = "  cubed help eval\n  cubed help eval --man | man -l -\n",
+    .words = CLI_WORDS_VERBS,
+    .own = help_options};
+
+static const cli_usage completion_usage = {
+    .synopsis = "completion bash|zsh|fish",
+    .text = "Prints a script that makes the shell complete verbs, options and their values. "
+            "Installations have it where shells look for it.",
+    .examples = "  . <(cubed completion bash)\n"
+                "  cubed completion fish > ~/.config/fish/completions/cubed.fish\n",
+    .words = "bash|zsh|fish"};
+
+static const cli_verb verbs[] = {
+    {"info", "show what a Zarr store holds", cmd_info, &cmd_info_usage},
+    {"eval", "evaluate expressions over arrays", cmd_eval, &cmd_eval_usage},
+    {"rechunk", "store arrays with other chunks", cmd_rechunk, &cmd_rechunk_usage},
+    {"copy", "store arrays elsewhere, or in another format", cmd_copy, &cmd_copy_usage},
+    {"run", "run a saved plan", cmd_run, &cmd_run_usage},
+    {"clean", "remove what killed runs left", cmd_clean, &cmd_clean_usage},
+    {"worker", "run tasks of a saved plan", cmd_worker, &cmd_worker_usage},
+    {"demo", "run a workload on made-up data", cmd_demo, &cmd_demo_usage},
+    {"help", "say what a verb does, as text or as a man page", cmd_help, &help_usage},
+    {"completion", "print what a shell completes commands by", cmd_completion, &completion_usage},
+    {NULL, NULL, NULL, NULL}};
+
+static const cli_verb *find_verb(const char *name)
 {
-    fputs("usage: cubed VERB ...\n\nBounded-memory computation on N-dimensional Zarr arrays.\n\n"
-          "verbs:\n",
-          f);
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        fprintf(f, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
-    fputs("\ncubed VERB --help says more. cubed --version shows what it is built from.\n", f);
-    return f == stdout ? EXIT_SUCCESS : EXIT_USAGE;
+    for (const cli_verb *v = verbs; v->name; v++) {
+        if (strcmp(v->name, name) == 0) return v;
+    }
+    return NULL;
+}
+
+/* DIR/cubed.1 (`verb` NULL) or DIR/cubed-VERB.1. */
+static bool write_man(const char *dir, const cli_verb *verb)
+{
+    char *name = cli_printf("%s/cubed%s%s.1", dir, verb ? "-" : "", verb ? verb->name : "");
+    FILE *f = fopen(name, "w");
+    if (f) cli_print_man(f, verbs, verb);
+    bool ok = f && !ferror(f);
+    if (f && fclose(f) != 0) ok = false;
+    if (!ok) fprintf(stderr, "cubed help: cannot write %s: %s\n", name, strerror(errno));
+    cli_free(name);
+    return ok;
+}
+
+static int cmd_help(int argc, char **argv)
+{
+    bool man = false;
+    const char *dir = NULL;
+    int key;
+    while ((key = cli_next_option(argc, argv, &help_usage, NULL)) != -1) {
+        if (key == KEY_MAN) man = true;
+        if (key == KEY_MAN_DIR) dir = optarg;
+    }
+    if (argc - optind > (dir ? 0 : 1)) return cli_usage_error("help", "too many arguments");
+    const cli_verb *v = optind < argc ? find_verb(argv[optind]) : NULL;
+    if (optind < argc && !v) return cli_usage_error("help", "\"%s\" is no verb", argv[optind]);
+    bool ok = true;
+    if (dir) {
+        ok = write_man(dir, NULL);
+        for (v = verbs; v->name && ok; v++) ok = write_man(dir, v);
+    } else if (man) {
+        cli_print_man(stdout, verbs, v);
+    } else if (v) {
+        cli_print_help(stdout, v->usage);
+    } else {
+        cli_print_overview(stdout, verbs);
+    }
+    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int cmd_completion(int argc, char **argv)
+{
+    while (cli_next_option(argc, argv, &completion_usage, NULL) != -1) continue;
+    if (argc - optind != 1)
+        return cli_usage_error("completion", "expected the name of one shell: bash, zsh or fish");
+    if (!cli_print_completion(stdout, verbs, argv[optind]))
+        return cli_usage_error("completion", "\"%s\": expected bash, zsh or fish", argv[optind]);
+    return EXIT_SUCCESS;
 }
 
 static int show_version(void)
@@ -39,17 +112,23 @@ static int show_version(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) return show_help(stderr);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) return show_help(stdout);
-    if (strcmp(argv[1], "--version") == 0) return show_version();
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        if (strcmp(verbs[i].name, argv[1]) != 0) continue;
-        int code = verbs[i].run(argc - 1, argv + 1);
-        if (fflush(stdout) == 0 && !ferror(stdout)) return code;
-        fprintf(stderr, "cubed %s: cannot write to standard output: %s\n", argv[1],
-                strerror(errno));
-        return EXIT_FAILURE;
+    if (argc < 2) {
+        cli_print_overview(stderr, verbs);
+        return EXIT_USAGE;
     }
-    fprintf(stderr, "cubed: \"%s\" is no verb\n", argv[1]);
-    return show_help(stderr);
+    const char *name = strcmp(argv[1], "--help") == 0 ? "help" : argv[1];
+    const cli_verb *v = find_verb(name);
+    int code;
+    if (strcmp(name, "--version") == 0) {
+        code = show_version();
+    } else if (v) {
+        code = v->run(argc - 1, argv + 1);
+    } else {
+        fprintf(stderr, "cubed: \"%s\" is no verb\n", name);
+        cli_print_overview(stderr, verbs);
+        return EXIT_USAGE;
+    }
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fprintf(stderr, "cubed %s: cannot write to standard output: %s\n", name, strerror(errno));
+    return EXIT_FAILURE;
 }

@@ -1,4 +1,4 @@
-/* Options and help: one table gives both. */
+/* Options: one table gives parsing, help, man pages and completion. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -26,50 +26,32 @@ enum {
     KEY_THROUGH_BYTES
 };
 
-static const cli_option common_options[] = {
+const cli_option cli_common_options[] = {
     {"allowed-mem", "SIZE",
      "memory that each worker may use (default 2GB, or what the machine has)", KEY_ALLOWED},
     {"reserved-mem", "SIZE", "part of it kept for code and libraries (default 16MiB)",
      KEY_RESERVED},
     {"work-dir", "DIR", "for intermediates that do not fit in memory (default: a private one)",
      KEY_WORK_DIR},
-    {"executor", "NAME", "threads (default), single-threaded or processes", KEY_EXECUTOR},
+    {"executor", "threads|single-threaded|processes", "what runs the tasks (default threads)",
+     KEY_EXECUTOR},
     {"max-workers", "N", "workers (default: one per core)", KEY_WORKERS},
     {"retries", "N", "of a task after an input/output error (default 2)", KEY_RETRIES},
     {"resume", NULL, "go on where the same command was interrupted: chunks that exist stay",
      KEY_RESUME},
     {"overwrite", NULL, "replace what is at the target", KEY_OVERWRITE},
-    {"progress", "HOW", "auto, bar, plain or none", KEY_PROGRESS},
+    {"progress", "auto|bar|plain|none", "how it is shown (default auto: a bar on a terminal)",
+     KEY_PROGRESS},
     {"plan", NULL, "show stages, tasks, bytes and memory, and do not run", KEY_PLAN},
     {"plan-svg", "FILE", "draw the plan (with Graphviz; a FILE.dot gets its source)", KEY_PLAN_SVG},
     {"save-plan", "FILE", "write the plan for `cubed worker`, and do not run", KEY_SAVE_PLAN},
     {"events", "FILE", "write what happens as JSON lines", KEY_EVENTS},
     {"json", NULL, "print results and figures as JSON", KEY_JSON},
     {"no-optimize", NULL, "run every operation as a stage of its own", KEY_NO_OPTIMIZE},
-    {"isa", "NAME", "instruction set: x86-64-v2, x86-64-v3, x86-64-v4 (default: the best)",
-     KEY_ISA},
+    {"isa", "x86-64-v2|x86-64-v3|x86-64-v4", "instruction set (default: the best)", KEY_ISA},
     {"through-bytes", NULL, "check: save the plan to bytes, load it, and run that",
      KEY_THROUGH_BYTES},
     {NULL, NULL, NULL, 0}};
-
-static void print_options(const char *title, const cli_option *list)
-{
-    printf("\n%s:\n", title);
-    for (; list->name; list++) {
-        char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", list->name, list->arg ? " " : "",
-                 list->arg ? list->arg : "");
-        printf("  %-22s %s\n", left, list->help);
-    }
-}
-
-static void print_help(const cli_usage *u)
-{
-    printf("usage: cubed %s\n\n%s\n", u->synopsis, u->text);
-    if (u->own && u->own->name) print_options("options", u->own);
-    if (u->common) print_options("running", common_options);
-    if (u->examples) printf("\nexamples:\n%s", u->examples);
-}
 
 static void bad(const char *verb, const char *option, const char *value, const char *expected)
 {
@@ -91,9 +73,21 @@ static uint64_t bytes(const char *verb, const char *option, const char *text)
     return v;
 }
 
+/* Which of its fixed values a common option has. */
+static int choice(const char *verb, const char *option, const char *text)
+{
+    const cli_option *o = cli_common_options;
+    while (strcmp(o->name, option) != 0) o++;
+    const char *list = o->arg, *word;
+    for (int i = 0, n; cli_next_word(&list, &word, &n); i++) {
+        if ((int)strlen(text) == n && strncmp(word, text, (size_t)n) == 0) return i;
+    }
+    bad(verb, option, text, o->arg);
+    return -1;
+}
+
 static void store_common(const char *verb, int key, cli_common *c)
 {
-    static const char *const modes[] = {"auto", "bar", "plain", "none"};
     switch (key) {
     case KEY_ALLOWED:
         c->allowed_mem = bytes(verb, "allowed-mem", optarg);
@@ -102,10 +96,8 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_RESERVED: c->reserved_mem = bytes(verb, "reserved-mem", optarg); break;
     case KEY_WORK_DIR: c->work_dir = optarg; break;
     case KEY_EXECUTOR:
+        choice(verb, "executor", optarg);
         c->executor = optarg;
-        if (strcmp(optarg, "threads") != 0 && strcmp(optarg, "single-threaded") != 0 &&
-            strcmp(optarg, "processes") != 0)
-            bad(verb, "executor", optarg, "threads, single-threaded or processes");
         break;
     case KEY_WORKERS:
         c->max_workers = (unsigned)number(verb, "max-workers", optarg, 1, 100000);
@@ -114,13 +106,8 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_RESUME: c->resume = true; break;
     case KEY_OVERWRITE: c->overwrite = true; break;
     case KEY_PROGRESS:
-        for (int i = 0; i < 4; i++) {
-            if (strcmp(modes[i], optarg) == 0) {
-                c->progress = (cli_progress_mode)i;
-                return;
-            }
-        }
-        bad(verb, "progress", optarg, "auto, bar, plain or none");
+        /* In the order of the enumeration. */
+        c->progress = (cli_progress_mode)choice(verb, "progress", optarg);
         break;
     case KEY_PLAN: c->plan_only = true; break;
     case KEY_PLAN_SVG: c->plan_svg = optarg; break;
@@ -149,7 +136,7 @@ static void unknown_option(char **argv)
 int cli_next_option(int argc, char **argv, const cli_usage *u, cli_common *c)
 {
     struct option longs[48];
-    const cli_option *lists[2] = {u->own, u->common ? common_options : NULL};
+    const cli_option *lists[2] = {u->own, u->common ? cli_common_options : NULL};
     int n = 0;
     for (int l = 0; l < 2; l++) {
         for (const cli_option *o = lists[l]; o && o->name; o++)
@@ -164,7 +151,7 @@ int cli_next_option(int argc, char **argv, const cli_usage *u, cli_common *c)
         if (key == ':') exit(cli_usage_error(argv[0], "%s needs a value", argv[optind - 1]));
         if (key == '?') unknown_option(argv);
         if (key == CLI_HELP_KEY) {
-            print_help(u);
+            cli_print_help(stdout, u);
             exit(EXIT_SUCCESS);
         }
         if (key == -1 || key >= CLI_OWN_KEY) return key;

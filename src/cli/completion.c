@@ -1,0 +1,269 @@
+/* Help as completion: of verbs, options, and values out of a set; files otherwise. */
+#include <string.h>
+
+#include "cli.h"
+
+typedef enum value_kind {
+    VALUE_ABSENT,
+    VALUE_NONE,
+    VALUE_WORDS,
+    VALUE_DIRS,
+    VALUE_FILES
+} value_kind;
+
+static value_kind kind_of(const char *arg)
+{
+    static const char *const in_files[] = {"FILE", "STORE", "PLAN"};
+    if (!arg) return VALUE_ABSENT;
+    if (strchr(arg, '|')) return VALUE_WORDS;
+    if (strcmp(arg, "DIR") == 0) return VALUE_DIRS;
+    for (size_t i = 0; i < sizeof in_files / sizeof *in_files; i++) {
+        if (strstr(arg, in_files[i])) return VALUE_FILES;
+    }
+    return VALUE_NONE;
+}
+
+/* "a|b" as "a b"; the verbs if that is what `words` says. */
+static void put_words(FILE *f, const cli_verb *verbs, const char *words)
+{
+    const char *word;
+    int n;
+    const char *sep = "";
+    if (strcmp(words, CLI_WORDS_VERBS) != 0) {
+        while (cli_next_word(&words, &word, &n)) {
+            fprintf(f, "%s%.*s", sep, n, word);
+            sep = " ";
+        }
+        return;
+    }
+    for (; verbs->name; verbs++) {
+        fprintf(f, "%s%s", sep, verbs->name);
+        sep = " ";
+    }
+}
+
+/* Inside single quotes, with a backslash before each of `special`. */
+static void put_quoted(FILE *f, const char *s, const char *special, const char *apostrophe)
+{
+    for (; *s; s++) {
+        if (*s == '\'') {
+            fputs(apostrophe, f);
+            continue;
+        }
+        if (strchr(special, *s)) fputc('\\', f);
+        fputc(*s, f);
+    }
+}
+
+/* A verb's options, list after list: 0 its own, 1 the common ones, then NULL. */
+static const cli_option *options_of(const cli_usage *u, int list)
+{
+    static const cli_option none[] = {{NULL, NULL, NULL, 0}};
+    if (list == 0) return u->own ? u->own : none;
+    if (list == 1) return u->common ? cli_common_options : none;
+    return NULL;
+}
+
+/* --- bash --------------------------------------------------------------------------------------------- */
+
+static void bash_verb(FILE *f, const cli_verb *verbs, const cli_verb *v)
+{
+    fprintf(f, "    %s)\n        options='--help", v->name);
+    for (int l = 0; options_of(v->usage, l); l++) {
+        for (const cli_option *o = options_of(v->usage, l); o->name; o++)
+            fprintf(f, " --%s", o->name);
+    }
+    fputs("'\n", f);
+    if (v->usage->words) {
+        fputs("        ((COMP_CWORD == 2)) && kind=words words='", f);
+        put_words(f, verbs, v->usage->words);
+        fputs("'\n", f);
+    }
+    fputs("        case $prev in\n", f);
+    for (int l = 0; options_of(v->usage, l); l++) {
+        for (const cli_option *o = options_of(v->usage, l); o->name; o++) {
+            static const char *const kinds[] = {NULL, "none", "words", "dirs", "files"};
+            value_kind kind = kind_of(o->arg);
+            if (kind == VALUE_ABSENT) continue;
+            fprintf(f, "        --%s) kind=%s", o->name, kinds[kind]);
+            if (kind == VALUE_WORDS) {
+                fputs(" words='", f);
+                put_words(f, verbs, o->arg);
+                fputc('\'', f);
+            }
+            fputs(" options= ;;\n", f);
+        }
+    }
+    fputs("        esac\n        ;;\n", f);
+}
+
+static void print_bash(FILE *f, const cli_verb *verbs)
+{
+    fputs("# Completion of cubed in bash, made by `cubed completion bash`.\n"
+          "_cubed() {\n"
+          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
+          "    local verb=${COMP_WORDS[1]} options= kind=files words=\n"
+          "    COMPREPLY=()\n"
+          "    if ((COMP_CWORD == 1)); then\n"
+          "        verb= kind=words words='",
+          f);
+    put_words(f, verbs, CLI_WORDS_VERBS);
+    fputs(" --help --version'\n"
+          "    elif [[ $cur == = ]]; then # bash takes --option=value for three words\n"
+          "        cur=\n"
+          "    elif [[ $prev == = ]]; then\n"
+          "        prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
+          "    fi\n"
+          "    case $verb in\n",
+          f);
+    for (const cli_verb *v = verbs; v->name; v++) bash_verb(f, verbs, v);
+    fputs("    esac\n"
+          "    [[ $options && $cur == -* ]] && kind=words words=$options\n"
+          "    case $kind in\n"
+          "    words) mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\") ;;\n"
+          "    dirs) mapfile -t COMPREPLY < <(compgen -d -- \"$cur\") ;;\n"
+          "    files) mapfile -t COMPREPLY < <(compgen -f -- \"$cur\") ;;\n"
+          "    esac\n"
+          "    if [[ $kind == files || $kind == dirs ]]; then\n"
+          "        compopt -o filenames 2>/dev/null # fails outside of a completion\n"
+          "    fi\n"
+          "    return 0\n"
+          "}\n"
+          "complete -F _cubed cubed\n",
+          f);
+}
+
+/* --- zsh ---------------------------------------------------------------------------------------------- */
+
+#define ZSH_APOSTROPHE "'\\''"
+
+static void zsh_option(FILE *f, const cli_verb *verbs, const cli_option *o)
+{
+    fprintf(f, " \\\n            '*--%s[", o->name);
+    put_quoted(f, o->help, "[]:\\", ZSH_APOSTROPHE);
+    fputc(']', f);
+    value_kind kind = kind_of(o->arg);
+    if (kind != VALUE_ABSENT) {
+        fputc(':', f);
+        put_quoted(f, kind == VALUE_WORDS ? o->name : o->arg, ":\\", ZSH_APOSTROPHE);
+        fputc(':', f);
+        if (kind == VALUE_DIRS) fputs("_files -/", f);
+        if (kind == VALUE_FILES) fputs("_files", f);
+        if (kind == VALUE_NONE) fputc(' ', f);
+        if (kind == VALUE_WORDS) {
+            fputc('(', f);
+            put_words(f, verbs, o->arg);
+            fputc(')', f);
+        }
+    }
+    fputc('\'', f);
+}
+
+static void print_zsh(FILE *f, const cli_verb *verbs)
+{
+    fputs("#compdef cubed\n"
+          "# Completion of cubed in zsh, made by `cubed completion zsh`.\n"
+          "_cubed() {\n"
+          "    local -a verbs\n"
+          "    verbs=(\n",
+          f);
+    for (const cli_verb *v = verbs; v->name; v++) {
+        fprintf(f, "        '%s:", v->name);
+        put_quoted(f, v->summary, ":\\", ZSH_APOSTROPHE);
+        fputs("'\n", f);
+    }
+    fputs("    )\n"
+          "    if ((CURRENT == 2)); then\n"
+          "        _describe verb verbs\n"
+          "        return\n"
+          "    fi\n"
+          "    shift words\n"
+          "    ((CURRENT--))\n"
+          "    case $words[1] in\n",
+          f);
+    for (const cli_verb *v = verbs; v->name; v++) {
+        fprintf(f, "    %s)\n        _arguments '*--help[say more]'", v->name);
+        for (int l = 0; options_of(v->usage, l); l++) {
+            for (const cli_option *o = options_of(v->usage, l); o->name; o++)
+                zsh_option(f, verbs, o);
+        }
+        if (v->usage->words) {
+            fputs(" \\\n            '1:word:(", f);
+            put_words(f, verbs, v->usage->words);
+            fputs(")'", f);
+        }
+        fputs(" \\\n            '*:file:_files'\n        ;;\n", f);
+    }
+    fputs("    esac\n"
+          "}\n"
+          "# Loaded as a function of the completion system, or read by a start-up file.\n"
+          "if [[ $funcstack[1] == _cubed ]]; then\n"
+          "    _cubed \"$@\"\n"
+          "else\n"
+          "    compdef _cubed cubed\n"
+          "fi\n",
+          f);
+}
+
+/* --- fish --------------------------------------------------------------------------------------------- */
+
+static void fish_option(FILE *f, const cli_verb *verbs, const cli_verb *v, const cli_option *o)
+{
+    fprintf(f, "complete -c cubed -n '__cubed_verb %s' -l %s", v->name, o->name);
+    static const char *const kinds[] = {"", " -x", " -x", " -x -a '(__fish_complete_directories)'",
+                                        " -r -F"};
+    value_kind kind = kind_of(o->arg);
+    fputs(kinds[kind], f);
+    if (kind == VALUE_WORDS) {
+        fputs(" -a '", f);
+        put_words(f, verbs, o->arg);
+        fputc('\'', f);
+    }
+    fputs(" -d '", f);
+    put_quoted(f, o->help, "\\", "\\'");
+    fputs("'\n", f);
+}
+
+static void print_fish(FILE *f, const cli_verb *verbs)
+{
+    fputs("# Completion of cubed in fish, made by `cubed completion fish`.\n"
+          "function __cubed_verb\n"
+          "    set -l words (commandline -opc)\n"
+          "    test (count $words) -gt 1; and test $words[2] = $argv[1]\n"
+          "end\n"
+          "function __cubed_position\n"
+          "    test (count (commandline -opc)) -eq $argv[1]\n"
+          "end\n"
+          "complete -c cubed -n '__cubed_position 1' -f -l help -d 'say more'\n"
+          "complete -c cubed -n '__cubed_position 1' -f -l version -d 'what it is built from'\n",
+          f);
+    for (const cli_verb *v = verbs; v->name; v++) {
+        fprintf(f, "complete -c cubed -n '__cubed_position 1' -f -a %s -d '", v->name);
+        put_quoted(f, v->summary, "\\", "\\'");
+        fprintf(f, "'\ncomplete -c cubed -n '__cubed_verb %s' -l help -d 'say more'\n", v->name);
+        if (v->usage->words) {
+            fprintf(f, "complete -c cubed -n '__cubed_verb %s; and __cubed_position 2' -f -a '",
+                    v->name);
+            put_words(f, verbs, v->usage->words);
+            fputs("'\n", f);
+        }
+        for (int l = 0; options_of(v->usage, l); l++) {
+            for (const cli_option *o = options_of(v->usage, l); o->name; o++)
+                fish_option(f, verbs, v, o);
+        }
+    }
+}
+
+bool cli_print_completion(FILE *f, const cli_verb *verbs, const char *shell)
+{
+    static const struct {
+        const char *name;
+        void (*print)(FILE *f, const cli_verb *verbs);
+    } shells[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+        if (strcmp(shells[i].name, shell) != 0) continue;
+        shells[i].print(f, verbs);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,81 @@
+/* Help as text. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { WIDTH = 100, OPTION_COLUMN = 25, TOPIC_COLUMN = 16 };
+
+bool cli_next_word(const char **list, const char **word, int *length)
+{
+    if (!**list) return false;
+    *word = *list;
+    *length = (int)strcspn(*list, "|");
+    *list += *length;
+    if (**list) ++*list;
+    return true;
+}
+
+/* Fills lines from `column` on, where the first one stands already. */
+static void put_filled(FILE *f, const char *text, int column)
+{
+    int at = column;
+    for (;;) {
+        text += strspn(text, " \n");
+        int n = (int)strcspn(text, " \n");
+        if (n == 0) break;
+        if (at > column && at + 1 + n > WIDTH) {
+            fprintf(f, "\n%*s", column, "");
+            at = column;
+        } else if (at > column) {
+            fputc(' ', f);
+            at++;
+        }
+        fprintf(f, "%.*s", n, text);
+        at += n;
+        text += n;
+    }
+    fputc('\n', f);
+}
+
+/* What does not fit into the column on the left has a line of its own. */
+static void put_entry(FILE *f, const char *left, const char *text, int column)
+{
+    if ((int)strlen(left) + 4 <= column)
+        fprintf(f, "  %-*s", column - 2, left);
+    else
+        fprintf(f, "  %s\n%*s", left, column, "");
+    put_filled(f, text, column);
+}
+
+static void put_options(FILE *f, const char *title, const cli_option *list)
+{
+    fprintf(f, "\n%s:\n", title);
+    for (; list->name; list++) {
+        char *left =
+            cli_printf("--%s%s%s", list->name, list->arg ? " " : "", list->arg ? list->arg : "");
+        put_entry(f, left, list->help, OPTION_COLUMN);
+        cli_free(left);
+    }
+}
+
+void cli_print_help(FILE *f, const cli_usage *u)
+{
+    fprintf(f, "usage: cubed %s\n\n", u->synopsis);
+    put_filled(f, u->text, 0);
+    if (u->topics) fputc('\n', f);
+    for (const cli_topic *t = u->topics; t && t->name; t++)
+        put_entry(f, t->name, t->text, TOPIC_COLUMN);
+    if (u->own && u->own->name) put_options(f, "options", u->own);
+    if (u->common) put_options(f, "running", cli_common_options);
+    if (u->examples) fprintf(f, "\nexamples:\n%s", u->examples);
+}
+
+void cli_print_overview(FILE *f, const cli_verb *verbs)
+{
+    fputs("usage: cubed VERB ...\n\nBounded-memory computation on N-dimensional Zarr arrays.\n\n"
+          "verbs:\n",
+          f);
+    for (; verbs->name; verbs++) fprintf(f, "  %-10s %s\n", verbs->name, verbs->summary);
+    fputs("\ncubed VERB --help says more. cubed --version shows what it is built from.\n", f);
+}

@@ -1,0 +1,108 @@
+/* Help as man pages. */
+#include <ctype.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* Text as it is: no character of it means anything to roff, nor becomes a typographic one. */
+static void put_text(FILE *f, const char *s, bool keep_lines)
+{
+    bool start = true;
+    for (; *s; s++) {
+        if (start && !keep_lines) s += strspn(s, " ");
+        if (start && (*s == '.' || *s == '\'')) fputs("\\&", f);
+        start = *s == '\n';
+        switch (*s) {
+        case 0: return;
+        case '\\': fputs("\\e", f); break;
+        case '-': fputs("\\-", f); break;
+        case '\'': fputs("\\(aq", f); break;
+        case '`': fputs("\\(ga", f); break;
+        case '^': fputs("\\(ha", f); break;
+        case '~': fputs("\\(ti", f); break;
+        case '|': fputs("|\\:", f); break; /* lines may be broken here */
+        default: fputc(*s, f);
+        }
+    }
+}
+
+static void put_entry(FILE *f, const char *prefix, const char *name, const char *arg,
+                      const char *text)
+{
+    fputs(".TP\n\\fB", f);
+    put_text(f, prefix, true);
+    put_text(f, name, true);
+    fputs("\\fR", f);
+    if (arg) {
+        fputs(" \\fI", f);
+        put_text(f, arg, true);
+        fputs("\\fR", f);
+    }
+    fputc('\n', f);
+    put_text(f, text, false);
+    fputc('\n', f);
+}
+
+static void put_options(FILE *f, const char *title, const cli_option *list)
+{
+    fprintf(f, ".SH %s\n", title);
+    for (; list->name; list++) put_entry(f, "--", list->name, list->arg, list->help);
+}
+
+static void put_title(FILE *f, const char *verb, const char *summary)
+{
+    fputs(".TH CUBED", f);
+    if (verb) fputc('-', f);
+    for (const char *s = verb; s && *s; s++) fputc(toupper((unsigned char)*s), f);
+    fprintf(
+        f, " 1 \"\" \"cubed %s\" \"Cubed\"\n.ad l\n.nh\n.SH NAME\ncubed%s%s \\- %s\n.SH SYNOPSIS\n",
+        cubed_version(), verb ? "\\-" : "", verb ? verb : "", summary);
+}
+
+static void put_exit_status(FILE *f)
+{
+    fputs(".SH EXIT STATUS\n"
+          "0: done. 1: failed. 2: wrong usage. 130: interrupted.\n",
+          f);
+}
+
+static void put_command_page(FILE *f, const cli_verb *verbs)
+{
+    put_title(f, NULL, "bounded\\-memory computation on N\\-dimensional Zarr arrays");
+    fputs("\\fBcubed\\fR \\fIVERB\\fR ...\n.br\n\\fBcubed\\fR \\-\\-version\n"
+          ".SH DESCRIPTION\n"
+          "Computes on arrays that are larger than memory, inside a memory bound that is known "
+          "before anything runs.\n.SH VERBS\n",
+          f);
+    for (const cli_verb *v = verbs; v->name; v++) put_entry(f, "", v->name, NULL, v->summary);
+    put_exit_status(f);
+    fputs(".SH SEE ALSO\n", f);
+    for (const cli_verb *v = verbs; v->name; v++)
+        fprintf(f, "\\fBcubed\\-%s\\fR(1)%s\n", v->name, v[1].name ? "," : "");
+}
+
+void cli_print_man(FILE *f, const cli_verb *verbs, const cli_verb *verb)
+{
+    if (!verb) {
+        put_command_page(f, verbs);
+        return;
+    }
+    const cli_usage *u = verb->usage;
+    put_title(f, verb->name, verb->summary);
+    fputs("\\fBcubed\\fR ", f);
+    put_text(f, u->synopsis, true);
+    fputs("\n.SH DESCRIPTION\n", f);
+    put_text(f, u->text, false);
+    fputc('\n', f);
+    for (const cli_topic *t = u->topics; t && t->name; t++)
+        put_entry(f, "", t->name, NULL, t->text);
+    if (u->own && u->own->name) put_options(f, "OPTIONS", u->own);
+    if (u->common) put_options(f, "RUNNING", cli_common_options);
+    put_exit_status(f);
+    if (u->examples) {
+        fputs(".SH EXAMPLES\n.nf\n", f);
+        put_text(f, u->examples, true);
+        fputs(".fi\n", f);
+    }
+    fputs(".SH SEE ALSO\n\\fBcubed\\fR(1)\n", f);
+}

@@ -1,0 +1,168 @@
+"""Help, man pages and completion: one table, several shapes."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+from conftest import BIN, check, run
+
+OVERVIEW = check(run("help")).out
+VERBS = re.findall(r"^  (\w+) +\w", OVERVIEW.split("verbs:")[1], re.MULTILINE)
+PLAN_VERBS = ["eval", "rechunk", "copy", "run", "demo"]
+
+
+def options(text: str) -> list[str]:
+    """The options that a help text lists."""
+    return re.findall(r"^  (--[\w-]+)", text, re.MULTILINE)
+
+
+def bash(script: str, *args: object) -> str:
+    command = ["bash", "--norc", "-c", script, "bash", *map(str, args)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stderr == ""
+    return done.stdout
+
+
+def complete(*words: str, cwd: pathlib.Path | None = None) -> list[str]:
+    """What bash offers for the last of the words."""
+    script = """
+        cd "$2"; . <("$1" completion bash); shift 2
+        COMP_WORDS=(cubed "$@"); COMP_CWORD=$#
+        _cubed; printf '%s\\n' "${COMPREPLY[@]}" """
+    return bash(script, BIN, cwd or ".", *words).split()
+
+
+def test_the_verbs_are_there():
+    assert {"info", "eval", "rechunk", "copy", "run", "clean", "worker", "demo"} < set(VERBS)
+    assert check(run("--help")).out == OVERVIEW
+    assert run().code == 2
+    assert run("help", "nonsense").code == 2
+    assert run("help", "eval", "run").code == 2
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_of_a_verb(verb):
+    text = check(run(verb, "--help")).out
+    assert text.startswith(f"usage: cubed {verb}")
+    assert check(run("help", verb)).out == text
+    body = text.split("\nexamples:")[0]
+    assert max(map(len, body.splitlines())) <= 100
+    if verb in PLAN_VERBS:
+        assert {"--allowed-mem", "--executor", "--progress", "--events"} < set(options(text))
+
+
+@pytest.mark.parametrize("verb", [None, *VERBS])
+def test_man_pages(verb, tmp_path):
+    name = f"cubed-{verb}" if verb else "cubed"
+    page = check(run("help", "--man", *([verb] if verb else []))).out
+    assert page.startswith(f".TH {name.upper()} 1 ")
+    assert f".SH NAME\n{name} \\- ".replace("cubed-", "cubed\\-") in page
+    # No line of text that roff would take for a request that it does not know.
+    requests = set(re.findall(r"^[.'](\w+)", page, re.MULTILINE))
+    assert requests <= {"TH", "ad", "nh", "SH", "TP", "br", "nf", "fi"}
+    if not shutil.which("groff"):
+        pytest.skip("groff is not installed: the page's requests were checked, not its rendering")
+    (tmp_path / "page.1").write_text(page)
+    command = ["groff", "-man", "-Tutf8", "-ww", "-P-cbou", "-rLL=500n", tmp_path / "page.1"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stderr == ""
+    words = " ".join(done.stdout.split())
+    for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "SEE ALSO"]:
+        assert f" {section} " in words
+    if not verb:
+        assert all(f"cubed-{v}(1)" in words for v in VERBS)
+        return
+    # Everything that --help says is on the page, character by character.
+    text = check(run(verb, "--help")).out
+    for part in re.split(r"\n\n|\n  |^\w+:$|^usage: ", text, flags=re.MULTILINE):
+        for piece in re.split(r" {2,}", part):
+            assert " ".join(piece.split()) in words
+
+
+def test_man_pages_are_written_and_installed(tmp_path):
+    check(run("help", "--man-dir", tmp_path))
+    expected = {"cubed.1", *(f"cubed-{v}.1" for v in VERBS)}
+    assert {p.name for p in tmp_path.iterdir()} == expected
+    assert (tmp_path / "cubed-eval.1").read_text() == check(run("help", "eval", "--man")).out
+    failed = run("help", "--man-dir", tmp_path / "missing")
+    assert failed.code == 1 and "No such file" in failed.err
+
+    build = pathlib.Path(BIN).resolve().parent
+    if not (build / "help/made").exists() or not shutil.which("cmake"):
+        pytest.skip(f"{build} is no build directory with help pages: installing was not tried")
+    prefix = tmp_path / "prefix"
+    subprocess.run(
+        ["cmake", "--install", build, "--prefix", prefix], check=True, stdout=subprocess.DEVNULL
+    )
+    share = prefix / "share"
+    assert {p.name for p in (share / "man/man1").iterdir()} == expected
+    for shell, path in [
+        ("bash", "bash-completion/completions/cubed"),
+        ("zsh", "zsh/site-functions/_cubed"),
+        ("fish", "fish/vendor_completions.d/cubed.fish"),
+    ]:
+        assert (share / path).read_text() == check(run("completion", shell)).out
+
+
+def test_bash_completes_verbs_and_words():
+    assert complete("") == [*VERBS, "--help", "--version"]
+    assert complete("re") == ["rechunk"]
+    assert complete("demo", "") == ["quadratic-means"]
+    assert complete("completion", "z") == ["zsh"]
+    assert complete("help", "") == VERBS
+    assert complete("help", "cl") == ["clean"]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_bash_completes_all_options_of_a_verb(verb):
+    listed = options(check(run(verb, "--help")).out)
+    assert complete(verb, "--") == ["--help", *listed]
+    assert complete(verb, "x", "--he") == ["--help"]
+
+
+def test_bash_completes_values():
+    executors = ["threads", "single-threaded", "processes"]
+    for verb in PLAN_VERBS:
+        assert complete(verb, "--executor", "") == executors
+        assert complete(verb, "--progress", "p") == ["plain"]
+    assert complete("eval", "--executor", "=", "t") == ["threads"]
+    assert complete("eval", "--executor", "=") == executors
+    assert complete("eval", "--format", "") == ["2", "3"]
+    assert complete("demo", "--codec", "z") == ["zstd"]
+    # What is offered is accepted, and nothing else.
+    for executor in executors:
+        check(run("eval", "1+1", "--executor", executor, "--progress", "none"))
+    assert run("eval", "1+1", "--executor", "thread").code == 2
+    assert run("eval", "1+1", "--progress", "loud").code == 2
+
+
+def test_bash_completes_files(tmp_path):
+    (tmp_path / "era5.zarr").mkdir()
+    (tmp_path / "era5.txt").touch()
+    both = ["era5.txt", "era5.zarr"]
+    assert sorted(complete("info", "er", cwd=tmp_path)) == both
+    assert sorted(complete("eval", "x", "--out", "er", cwd=tmp_path)) == both
+    assert sorted(complete("eval", "x", "--in", "x", "=", "er", cwd=tmp_path)) == both
+    assert complete("eval", "x", "--work-dir", "er", cwd=tmp_path) == ["era5.zarr"]
+    assert complete("eval", "x", "--allowed-mem", "", cwd=tmp_path) == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_scripts_are_of_the_shell(shell):
+    script = check(run("completion", shell)).out
+    for verb in VERBS:
+        assert verb in script
+        for option in options(check(run(verb, "--help")).out):
+            assert option[2:] in script
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed: the script's names were checked, not its syntax")
+    subprocess.run([shell, "-n"], input=script, text=True, check=True)
+
+
+def test_unknown_shells_are_refused():
+    refused = run("completion", "tcsh")
+    assert refused.code == 2
+    assert "bash, zsh or fish" in refused.err
+    assert run("completion").code == 2
