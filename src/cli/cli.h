@@ -52,7 +52,7 @@ typedef struct cli_common {
     int retries;
     bool overwrite, resume, optimize, plan_only, json, through_bytes;
     cli_progress_mode progress;
-    const char *plan_svg, *save_plan, *events, *isa;
+    const char *plan_svg, *save_plan, *events, *report, *isa;
 } cli_common;
 #define CLI_COMMON_INIT                                                                            \
     {                                                                                              \

@@ -25,7 +25,9 @@ const cli_usage cmd_demo_usage = {
     .synopsis = "demo quadratic-means [options]",
     .text = "Makes two wind components u and v as Zarr arrays, computes mean(u*u), mean(v*v) and\n"
             "mean(u*v) over time from Zarr to Zarr in one pass, checks a sample of the result by "
-            "plain\nloops, and prints what memory was allowed, projected and measured.",
+            "plain\nloops, and prints what memory was allowed, projected and measured. Writes a "
+            "report, "
+            "too (without --json):\nto --report, DIR/report.html, or a temporary file that stays.",
     .examples = "  cubed demo quadratic-means --size 1.5GB --allowed-mem 100MB\n",
     .words = "quadratic-means",
     .own = own,
@@ -38,6 +40,8 @@ typedef struct demo {
     cubed_context *ctx;
     cli_common common;
     char *dir;
+    char *report; /* where the page on the run goes; NULL: nowhere */
+    bool temporary_report, computed;
     const char *codecs;
     int64_t ntime;
     cubed_plan_info make_info, info;
@@ -180,9 +184,12 @@ static int compute(demo *d)
         st = mean_product(wind[k == 1], wind[k != 0], &mean[k], &err);
         targets[k] = (cubed_target){.array = mean[k], .url = urls[k], .codecs = codecs_of("zstd")};
     }
+    cli_common common = d->common;
+    common.report = d->report;
     int code = st == CUBED_OK
-                   ? cli_execute("demo", d->ctx, targets, 3, &d->common, &ran, &d->run, &d->info)
+                   ? cli_execute("demo", d->ctx, targets, 3, &common, &ran, &d->run, &d->info)
                    : cli_report("demo", &err);
+    d->computed = ran;
     for (int k = 0; k < 3; k++) cubed_array_unref(mean[k]);
     for (int k = 0; k < 2; k++) cubed_array_unref(wind[k]);
     for (int k = 0; k < 5; k++) cli_free(urls[k]);
@@ -281,6 +288,7 @@ static void print_json(const demo *d, double worst)
 {
     json_t *o = json_object();
     json_object_set_new(o, "dir", json_string(d->dir));
+    if (d->report) json_object_set_new(o, "report", json_string(d->report));
     json_object_set_new(o, "times", json_integer(d->ntime));
     json_object_set_new(o, "largest_relative_difference", json_real(worst));
     json_object_set_new(o, "_make", values_run_json(&d->make, &d->make_info));
@@ -288,6 +296,25 @@ static void print_json(const demo *d, double worst)
     json_dumpf(o, stdout, JSON_REAL_PRECISION(17));
     putchar('\n');
     json_decref(o);
+}
+
+/* --report, else a file that stays: beside the data if that does. None if figures are for programs. */
+static bool choose_report(demo *d, bool keep)
+{
+    if (d->common.report) d->report = cli_strdup(d->common.report);
+    d->common.report = NULL; /* making the data has none */
+    if (d->report || d->common.json) return true;
+    d->report = keep ? cli_printf("%s/report.html", d->dir)
+                     : cli_temp_name("cubed-demo-report-XXXXXX.html");
+    if (keep) return true;
+    int fd = mkstemps(d->report, (int)strlen(".html"));
+    if (fd < 0) {
+        fprintf(stderr, "cubed demo: cannot make %s: %s\n", d->report, strerror(errno));
+        return false;
+    }
+    close(fd);
+    d->temporary_report = true;
+    return true;
 }
 
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
@@ -366,12 +393,16 @@ int cmd_demo(int argc, char **argv)
         return EXIT_FAILURE;
     }
     int code = cli_context("demo", &d.common, &d.ctx);
+    if (code == EXIT_SUCCESS && !choose_report(&d, dir || keep)) code = EXIT_FAILURE;
     if (code == EXIT_SUCCESS) code = run_demo(&d);
+    if (d.computed && !d.common.json) printf("report in %s\n", d.report);
+    if (!d.computed && d.temporary_report) unlink(d.report);
     if (!dir && !keep)
         nftw(d.dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     else if (!d.common.json)
         printf("data kept in %s\n", d.dir);
     cubed_context_unref(d.ctx);
     cli_free(d.dir);
+    cli_free(d.report);
     return code;
 }

@@ -10,7 +10,7 @@ const cli_usage cmd_run_usage = {
     .text =
         "Runs a plan that --save-plan wrote, whole. Its limits, work directory and targets are in "
         "the plan;\nof the options below those about running count: --executor, --retries, "
-        "--resume, --progress,\n--events, --json, --isa.",
+        "--resume, --progress,\n--events, --report, --json, --isa.",
     .examples =
         "  cubed rechunk a.zarr b.zarr --chunks -1,10 --work-dir /scratch/me --save-plan p.cubed\n"
         "  cubed run p.cubed --executor processes\n",

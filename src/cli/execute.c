@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "report/report.h"
 
 /* check_layers: allow global: a signal handler has nowhere else to write */
 volatile int cli_cancel;
@@ -124,11 +125,43 @@ static cubed_status own_path(char path[PATH_MAX], cubed_error *err)
     return CUBED_OK;
 }
 
+/* Who hears of events. */
+typedef struct listeners {
+    cli_progress *progress;
+    report *report; /* NULL: none is wanted */
+} listeners;
+
+static void on_event(void *ctx, const cubed_event *e)
+{
+    const listeners *l = ctx;
+    cli_progress_event(l->progress, e);
+    if (l->report) report_event(l->report, e);
+}
+
+/* Runs that failed have a report, too: it says how. */
+static cubed_status write_report(const report *r, const cli_common *c, FILE *f, cubed_status st,
+                                 const cubed_run_stats *stats, cubed_error *err)
+{
+    cubed_error own = CUBED_ERROR_INIT;
+    report_run run = {.executor = c->executor ? c->executor : "threads",
+                      .stats = st == CUBED_OK ? stats : NULL,
+                      .error = st == CUBED_OK ? NULL : err->message};
+    cubed_status written = report_write(r, &run, f, &own);
+    if (written == CUBED_OK && (fflush(f) != 0 || ferror(f)))
+        written = io_error(&own, "write the report to", c->report);
+    if (st != CUBED_OK || written == CUBED_OK) return st;
+    *err = own;
+    return written;
+}
+
 cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,
                           cubed_error *err)
 {
     cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
-    FILE *events = NULL;
+    FILE *events = NULL, *page = NULL;
+    listeners l = {NULL, NULL};
+    cubed_run_stats own_stats;
+    cubed_status st = CUBED_OK;
     char path[PATH_MAX];
     const char *command[6] = {path, "worker", NULL};
     int n = 2;
@@ -137,18 +170,26 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
     if (c->isa) command[n++] = "--isa";
     if (c->isa) command[n++] = c->isa;
     command[n] = "--serve";
+    if (!stats) stats = &own_stats;
     if (c->events && !(events = fopen(c->events, "w"))) return io_error(err, "write", c->events);
-    cli_progress *progress = cli_progress_open(plan, c->progress, events);
+    if (c->report && !(page = fopen(c->report, "w"))) st = io_error(err, "write", c->report);
+    if (page) st = report_open(plan, &l.report, err);
+    l.progress = cli_progress_open(plan, c->progress, events);
     o.executor = c->executor;
     o.retries = c->retries;
-    o.on_event = cli_progress_event;
-    o.event_ctx = progress;
+    o.on_event = on_event;
+    o.event_ctx = &l;
     o.cancel = &cli_cancel;
     o.resume = c->resume;
     o.keep = CUBED_KEEP_CHUNKS | (c->work_dir ? CUBED_KEEP_INTERMEDIATES : 0);
     o.worker_command = command;
-    cubed_status st = cubed_run(plan, &o, stats, err);
-    cli_progress_close(progress);
+    if (st == CUBED_OK) {
+        st = cubed_run(plan, &o, stats, err);
+        if (l.report) st = write_report(l.report, c, page, st, stats, err);
+    }
+    cli_progress_close(l.progress);
+    report_close(l.report);
+    if (page) (void)fclose(page);
     bool lost = events && ferror(events);
     if (events && fclose(events) != 0) lost = true;
     if (lost && st == CUBED_OK) st = io_error(err, "write all events to", c->events);
@@ -165,6 +206,8 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
     cubed_status st = CUBED_OK;
     bool dry = c->plan_only || c->save_plan, unfinished = false;
     *ran = false;
+    if (dry && c->report)
+        return cli_usage_error(verb, "--report is of a run: not with --plan or --save-plan");
     cli_catch_signals();
     o.allowed_mem = c->allowed_mem;
     o.reserved_mem = c->reserved_mem;

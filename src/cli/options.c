@@ -20,6 +20,7 @@ enum {
     KEY_PLAN_SVG,
     KEY_SAVE_PLAN,
     KEY_EVENTS,
+    KEY_REPORT,
     KEY_JSON,
     KEY_NO_OPTIMIZE,
     KEY_ISA,
@@ -46,6 +47,8 @@ const cli_option cli_common_options[] = {
     {"plan-svg", "FILE", "draw the plan (with Graphviz; a FILE.dot gets its source)", KEY_PLAN_SVG},
     {"save-plan", "FILE", "write the plan for `cubed worker`, and do not run", KEY_SAVE_PLAN},
     {"events", "FILE", "write what happens as JSON lines", KEY_EVENTS},
+    {"report", "FILE", "write one HTML page: the plan, tasks by worker, and the memory of each",
+     KEY_REPORT},
     {"json", NULL, "print results and figures as JSON", KEY_JSON},
     {"no-optimize", NULL, "run every operation as a stage of its own", KEY_NO_OPTIMIZE},
     {"isa", "x86-64-v2|x86-64-v3|x86-64-v4", "instruction set (default: the best)", KEY_ISA},
@@ -113,6 +116,7 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_PLAN_SVG: c->plan_svg = optarg; break;
     case KEY_SAVE_PLAN: c->save_plan = optarg; break;
     case KEY_EVENTS: c->events = optarg; break;
+    case KEY_REPORT: c->report = optarg; break;
     case KEY_JSON: c->json = true; break;
     case KEY_NO_OPTIMIZE: c->optimize = false; break;
     case KEY_ISA: c->isa = optarg; break;

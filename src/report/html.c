@@ -1,0 +1,194 @@
+/* The page around the drawings. */
+#include <inttypes.h>
+#include <time.h>
+
+#include "report/charts.h"
+#include "report/record.h"
+#include "report/text.h"
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<title>cubed: report of a run</title>\n<style>\n"
+    "body { font: 14px/1.45 Helvetica, Arial, sans-serif; color: #222; margin: 24px auto; "
+    "max-width: 1160px; padding: 0 16px; }\n"
+    "h1 { font-size: 22px; } h2 { font-size: 17px; margin: 28px 0 6px; }\n"
+    "p { margin: 4px 0; color: #555; }\n"
+    ".scroll { overflow-x: auto; }\n"
+    ".good { color: #2b7a2b; } .bad { color: #b3261e; }\n"
+    "table { border-collapse: collapse; } th { text-align: left; font-weight: 600; }\n"
+    "th { white-space: nowrap; } th, td { padding: 3px 14px 3px 0; border-bottom: 1px solid "
+    "#e4e4e4; }\n"
+    "td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }\n"
+    "td.note { color: #555; }\n"
+    ".swatch { display: inline-block; width: 10px; height: 10px; margin-right: 6px; }\n"
+    "svg { max-width: none; display: block; }\n"
+    ".axis { font-size: 11px; fill: #555; } .grid { stroke: #e4e4e4; fill: none; }\n"
+    ".projected { stroke: #222; stroke-width: 1.5; fill: none; }\n"
+    "path.allowed { stroke: #b3261e; stroke-dasharray: 6 4; fill: none; }\n"
+    "text.allowed { fill: #b3261e; font-size: 11px; }\n"
+    ".failed { stroke: #b3261e; stroke-width: 2; }\n"
+    "</style>\n</head>\n<body>\n";
+
+/* Rows of the table of totals; `name` is for programs that read the page. */
+static void row(FILE *f, const char *name, const char *what, const char *value, double exact,
+                const char *note)
+{
+    fprintf(f,
+            "<tr><th>%s</th><td class=\"number\" data-name=\"%s\" data-value=\"%.17g\">%s</td>"
+            "<td class=\"note\">%s</td></tr>\n",
+            what, name, exact, value, note);
+}
+
+static void row_bytes(FILE *f, const char *name, const char *what, double bytes, const char *note)
+{
+    char text[32];
+    row(f, name, what, text_bytes(bytes, text), bytes, note);
+}
+
+static void row_count(FILE *f, const char *name, const char *what, int64_t n, const char *note)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, n);
+    row(f, name, what, text, (double)n, note);
+}
+
+static void put_outcome(const report *r, const report_run *run, FILE *f)
+{
+    char seconds[32], when[64] = "";
+    double elapsed = (double)(r->end_ns - r->start_ns) * 1e-9;
+    time_t start = (time_t)r->wall_start;
+    struct tm local;
+    if (localtime_r(&start, &local)) strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
+    fprintf(f, "<h1>Report of a run</h1>\n<p>cubed %s, started %s, executor ", cubed_version(),
+            when);
+    text_put(f, run->executor);
+    fputs("</p>\n", f);
+    if (run->error) {
+        fputs("<p class=\"bad\">Failed: ", f);
+        text_put(f, run->error);
+        fputs("</p>\n", f);
+    } else {
+        fprintf(f, "<p class=\"good\">Done in %s.</p>\n", text_time(elapsed, seconds));
+    }
+}
+
+static void put_totals(const report *r, const report_run *run, FILE *f)
+{
+    const record_stage *t = &r->total;
+    const cubed_plan_info *i = &r->info;
+    double elapsed = (double)(r->end_ns - r->start_ns) * 1e-9;
+    unsigned workers = run->stats ? run->stats->num_workers : i->max_workers;
+    uint64_t projected = i->projected_mem;
+    char text[32];
+    fputs("<h2>Totals</h2>\n<table class=\"totals\">\n", f);
+    row_count(f, "tasks", "tasks", i->num_tasks, "of the plan");
+    row_count(f, "tasks_ended", "tasks that ran", t->ended, "");
+    if (t->resumed) row_count(f, "tasks_resumed", "tasks of an earlier run", t->resumed, "");
+    if (t->failed) row_count(f, "attempts_failed", "failed attempts", t->failed, "see below");
+    row_count(f, "stages", "stages", i->num_stages, "");
+    row_count(f, "workers", "workers", workers, "");
+    row(f, "seconds", "time", text_time(elapsed, text), elapsed, "");
+    row(f, "busy_seconds", "time of all tasks", text_time((double)t->busy_ns * 1e-9, text),
+        (double)t->busy_ns * 1e-9, "");
+    row_bytes(f, "allowed_mem", "memory allowed, per worker", (double)i->allowed_mem, "");
+    row_bytes(f, "reserved_mem", "reserved of it", (double)i->reserved_mem,
+              "code, libraries, metadata");
+    row_bytes(f, "projected_mem", "projected, largest task", (double)projected,
+              "known before the run");
+    row_bytes(f, "measured_mem", "measured, largest task", (double)t->measured,
+              t->measured <= projected ? "&lt;= projected" : "OVER the projection: a bug");
+    row_bytes(f, "bound", "bound of all workers", (double)workers * (double)i->allowed_mem,
+              "workers x allowed");
+    if (run->stats)
+        row_bytes(f, "peak_rss", "peak resident, this process", (double)run->stats->peak_rss,
+                  "by the operating system, without worker processes");
+    if (r->tier_peak)
+        row_bytes(f, "tier_peak", "intermediates in memory, peak", (double)r->tier_peak, "");
+    if (run->stats && run->stats->tier_spilled)
+        row_bytes(f, "tier_spilled", "intermediates written to disk",
+                  (double)run->stats->tier_spilled, "");
+    row_bytes(f, "bytes_read", "read, decoded", (double)t->bytes_read, "");
+    row_bytes(f, "stored_read", "read, stored", (double)t->stored_read, "");
+    row_bytes(f, "bytes_written", "written, decoded", (double)t->bytes_written, "");
+    row_bytes(f, "stored_written", "written, stored", (double)t->stored_written, "");
+    fputs("</table>\n", f);
+}
+
+static void cell_bytes(FILE *f, uint64_t bytes)
+{
+    char text[32];
+    fprintf(f, "<td class=\"number\">%s</td>", text_bytes((double)bytes, text));
+}
+
+static void put_stages(const report *r, FILE *f)
+{
+    char text[32];
+    fputs(
+        "<h2>Stages</h2>\n<div class=\"scroll\"><table class=\"stages\">\n<tr><th>stage</th>"
+        "<th class=\"number\">tasks run</th><th class=\"number\">of</th>"
+        "<th class=\"number\">time of tasks</th><th class=\"number\">mean</th>"
+        "<th class=\"number\">measured</th><th class=\"number\">projected</th>"
+        "<th class=\"number\">read</th><th class=\"number\">written</th><th>operation</th></tr>\n",
+        f);
+    for (int i = 0; i < r->info.num_stages; i++) {
+        const record_stage *s = &r->stage[i];
+        double busy = (double)s->busy_ns * 1e-9;
+        fprintf(f,
+                "<tr><td><span class=\"swatch\" style=\"background:%s\"></span>%d</td>"
+                "<td class=\"number\">%" PRId64 "</td><td class=\"number\">%" PRId64 "</td>",
+                text_colour(i), i, s->ended, s->info.num_tasks);
+        fprintf(f, "<td class=\"number\">%s</td>", text_time(busy, text));
+        fprintf(f, "<td class=\"number\">%s</td>",
+                s->ended ? text_time(busy / (double)s->ended, text) : "");
+        cell_bytes(f, s->measured);
+        cell_bytes(f, s->info.projected_mem);
+        cell_bytes(f, s->bytes_read);
+        cell_bytes(f, s->bytes_written);
+        fputs("<td>", f);
+        text_put(f, s->info.name);
+        fputs("</td></tr>\n", f);
+    }
+    fputs("</table></div>\n", f);
+}
+
+static void put_failures(const report *r, FILE *f)
+{
+    if (r->nfailures == 0) return;
+    fputs("<h2>Failed attempts</h2>\n<ul class=\"failures\">\n", f);
+    for (int i = 0; i < r->nfailures; i++) {
+        fprintf(f, "<li>task %" PRId64 " of stage %d: ", r->failure[i].task, r->failure[i].stage);
+        text_put(f, r->failure[i].message);
+        fputs("</li>\n", f);
+    }
+    fputs("</ul>\n", f);
+    if (r->total.failed > r->nfailures)
+        fprintf(f, "<p>These are the first of %" PRId64 ".</p>\n", r->total.failed);
+}
+
+cubed_status report_write(const report *r, const report_run *run, FILE *f, cubed_error *err)
+{
+    fputs(head, f);
+    put_outcome(r, run, f);
+    fputs("<h2>Plan</h2>\n<div class=\"scroll\">\n", f);
+    cubed_status st = report_plan_svg(r->plan, true, f, err);
+    fputs("</div>\n<h2>Tasks by worker</h2>\n<p>In the colour of their stage", f);
+    if (r->group > 1)
+        fprintf(f,
+                "; a bar is up to %" PRId64 " tasks, one after another, paler where the worker "
+                "waited between them",
+                r->group);
+    fputs(". Pointing at a bar says more.</p>\n<div class=\"scroll\">\n", f);
+    chart_timeline(r, f);
+    fputs("</div>\n<h2>Memory of tasks</h2>\n<p>By number, measured: bars; projected: black "
+          "lines. A worker may use what is allowed less what is reserved.",
+          f);
+    if (r->nbins < r->info.num_tasks) fputs(" A bar is the largest of several tasks.", f);
+    fputs("</p>\n<div class=\"scroll\">\n", f);
+    chart_memory(r, f);
+    fputs("</div>\n", f);
+    put_totals(r, run, f);
+    put_stages(r, f);
+    put_failures(r, f);
+    fputs("</body>\n</html>\n", f);
+    return st;
+}

@@ -1,0 +1,190 @@
+#include "report/record.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "report/text.h"
+
+cubed_status report_open(cubed_plan *plan, report **out, cubed_error *err)
+{
+    report *r = text_alloc(1, sizeof *r, err);
+    *out = NULL;
+    if (!r) return CUBED_E_NOMEM;
+    cubed_plan_get_info(plan, &r->info);
+    r->plan = cubed_plan_ref(plan);
+    r->group = 1;
+    r->nlanes = r->info.max_workers < RECORD_LANES ? (int)r->info.max_workers : RECORD_LANES;
+    if (r->nlanes < 1) r->nlanes = 1;
+    for (int l = 0; l < RECORD_LANES; l++) r->open[l] = -1;
+    cubed_status st = CUBED_OK;
+    r->stage = text_alloc((size_t)r->info.num_stages, sizeof *r->stage, err);
+    if (!r->stage) st = CUBED_E_NOMEM;
+    for (int i = 0; i < r->info.num_stages && st == CUBED_OK; i++) {
+        record_stage *s = &r->stage[i];
+        st = cubed_plan_get_stage(plan, i, &s->info, err);
+        /* A bin per task if there are few, else in proportion. */
+        int64_t n = s->info.num_tasks;
+        if (r->info.num_tasks > RECORD_BINS)
+            n = (int64_t)((double)n / (double)r->info.num_tasks * RECORD_BINS);
+        s->first_bin = r->nbins;
+        s->nbins = n > 1 ? (int)n : 1;
+        r->nbins += s->nbins;
+    }
+    if (st == CUBED_OK) {
+        r->bin = text_alloc((size_t)r->nbins, sizeof *r->bin, err);
+        if (!r->bin) st = CUBED_E_NOMEM;
+    }
+    if (st == CUBED_OK)
+        *out = r;
+    else
+        report_close(r);
+    return st;
+}
+
+void report_close(report *r)
+{
+    if (!r) return;
+    cubed_plan_unref(r->plan);
+    text_free(r->stage);
+    text_free(r->bin);
+    text_free(r);
+}
+
+/* Both of one lane, b after a. */
+static void merge(record_mark *a, const record_mark *b)
+{
+    if (b->stage == a->stage) {
+        a->leader_ns += b->leader_ns;
+    } else if (b->leader_ns > a->leader_ns) {
+        a->stage = b->stage;
+        a->leader_ns = b->leader_ns;
+        a->mixed = true;
+    } else {
+        a->mixed = true;
+    }
+    a->mixed = a->mixed || b->mixed;
+    a->tasks += b->tasks;
+    a->failed += b->failed;
+    a->busy_ns += b->busy_ns;
+    if (b->start_ns < a->start_ns) a->start_ns = b->start_ns;
+    if (b->end_ns > a->end_ns) a->end_ns = b->end_ns;
+    if (b->measured > a->measured) a->measured = b->measured;
+}
+
+/* Merges neighbours until half of the marks are free, or as many as lanes leave. */
+static void make_room(report *r)
+{
+    while (r->nmarks > RECORD_MARKS / 2) {
+        int n = 0;
+        r->group *= 2;
+        for (int l = 0; l < RECORD_LANES; l++) r->open[l] = -1;
+        for (int i = 0; i < r->nmarks; i++) {
+            record_mark m = r->mark[i];
+            int last = r->open[m.lane];
+            if (last >= 0 &&
+                r->mark[last].tasks + r->mark[last].failed + m.tasks + m.failed <= r->group) {
+                merge(&r->mark[last], &m);
+                continue;
+            }
+            r->open[m.lane] = n;
+            r->mark[n++] = m;
+        }
+        r->nmarks = n;
+    }
+}
+
+static void add_mark(report *r, const cubed_event *e)
+{
+    bool failed = e->kind == CUBED_EVENT_TASK_RETRY;
+    int64_t lane = e->worker;
+    if (r->info.max_workers > RECORD_LANES) lane = lane * RECORD_LANES / r->info.max_workers;
+    record_mark m = {.lane = lane < r->nlanes ? (int)lane : r->nlanes - 1,
+                     .stage = e->stage,
+                     .task = e->task,
+                     .tasks = !failed,
+                     .failed = failed,
+                     .start_ns = e->time_ns - e->duration_ns,
+                     .end_ns = e->time_ns,
+                     .busy_ns = e->duration_ns,
+                     .leader_ns = e->duration_ns,
+                     .measured = e->measured_mem};
+    int last = r->open[m.lane];
+    if (last >= 0 && r->mark[last].tasks + r->mark[last].failed < r->group) {
+        merge(&r->mark[last], &m);
+        return;
+    }
+    if (r->nmarks == RECORD_MARKS) make_room(r);
+    r->open[m.lane] = r->nmarks;
+    r->mark[r->nmarks++] = m;
+}
+
+static void count(record_stage *s, const cubed_event *e)
+{
+    int64_t start = e->time_ns - e->duration_ns;
+    if (!s->start_ns || start < s->start_ns) s->start_ns = start;
+    if (e->time_ns > s->end_ns) s->end_ns = e->time_ns;
+    s->busy_ns += e->duration_ns;
+    if (e->kind == CUBED_EVENT_TASK_RETRY) {
+        s->failed++;
+        return;
+    }
+    s->ended++;
+    if (e->measured_mem > s->measured) s->measured = e->measured_mem;
+    s->bytes_read += e->bytes_read;
+    s->bytes_written += e->bytes_written;
+    s->stored_read += e->stored_read;
+    s->stored_written += e->stored_written;
+}
+
+static record_bin *bin_of(report *r, int stage, int64_t task)
+{
+    const record_stage *s = &r->stage[stage];
+    int64_t n = s->info.num_tasks;
+    int64_t i = task < n ? task * s->nbins / n : s->nbins - 1;
+    return &r->bin[s->first_bin + i];
+}
+
+static void keep_failure(report *r, const cubed_event *e)
+{
+    if (r->nfailures == RECORD_FAILURES) return;
+    r->failure[r->nfailures].stage = e->stage;
+    r->failure[r->nfailures].task = e->task;
+    snprintf(r->failure[r->nfailures].message, sizeof r->failure[0].message, "%s",
+             e->message ? e->message : "");
+    r->nfailures++;
+}
+
+void report_event(void *report_of_run, const cubed_event *e)
+{
+    report *r = report_of_run;
+    if (!r->start_ns) {
+        r->start_ns = e->time_ns;
+        r->wall_start = (int64_t)time(NULL);
+    }
+    if (e->time_ns > r->end_ns) r->end_ns = e->time_ns;
+    if (e->tier_mem > r->tier_peak) r->tier_peak = e->tier_mem;
+    if (e->stage < 0 || e->stage >= r->info.num_stages || e->task < 0) return;
+    record_stage *s = &r->stage[e->stage];
+    record_bin *b = bin_of(r, e->stage, e->task);
+    switch (e->kind) {
+    case CUBED_EVENT_TASK_RESUMED:
+        b->resumed++;
+        s->resumed++;
+        r->total.resumed++;
+        break;
+    case CUBED_EVENT_TASK_RETRY:
+    case CUBED_EVENT_TASK_END:
+        if (e->worker >= r->workers) r->workers = e->worker + 1;
+        count(s, e);
+        count(&r->total, e);
+        add_mark(r, e);
+        if (e->kind == CUBED_EVENT_TASK_RETRY) {
+            keep_failure(r, e);
+            break;
+        }
+        b->ended++;
+        if (e->measured_mem > b->measured) b->measured = e->measured_mem;
+        break;
+    default: break;
+    }
+}
