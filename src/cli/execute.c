@@ -92,6 +92,19 @@ static cubed_status save_plan(const cubed_plan *plan, const char *file, cubed_er
     return st;
 }
 
+static cubed_status draw_plan(const cubed_plan *plan, const char *file, cubed_error *err)
+{
+    size_t n = strlen(file);
+    if (n > 4 && strcmp(file + n - 4, ".dot") == 0)
+        return cli_draw_plan(file, plan, err) ? CUBED_OK : err->status;
+    FILE *f = fopen(file, "w");
+    if (!f) return io_error(err, "write", file);
+    cubed_status st = report_plan_svg(plan, false, f, err);
+    bool lost = ferror(f);
+    if (fclose(f) != 0) lost = true;
+    return lost && st == CUBED_OK ? io_error(err, "write", file) : st;
+}
+
 /* The same plan after a journey through bytes; results in memory are bound again. */
 static cubed_status reload(cubed_context *ctx, const cubed_target *targets, int ntargets,
                            cubed_plan **plan, cubed_error *err)
@@ -230,7 +243,7 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
     }
     if (c->plan_only && c->json) cli_print_plan_json(stdout, plan);
     if (c->plan_only && !c->json) cli_print_plan(stdout, plan);
-    if (c->plan_svg && !cli_draw_plan(c->plan_svg, plan, &err)) st = err.status;
+    if (c->plan_svg) st = draw_plan(plan, c->plan_svg, &err);
     if (st == CUBED_OK && c->save_plan) st = save_plan(plan, c->save_plan, &err);
     if (st == CUBED_OK && !dry) {
         st = cli_run_plan(plan, c, stats, &err);
