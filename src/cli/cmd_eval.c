@@ -24,11 +24,14 @@ static const cli_option own[] = {
     {NULL, NULL, NULL, 0}};
 
 static const cli_topic topics[] = {
-    {"operators", "+ - * / // % ** & | ^ ~ << >>, comparisons, x[0, ::-1, ...]"},
-    {"elementwise", "all functions of the Array API standard by name: add, exp, atan2, where, ..."},
+    {"operators", "+ - * / // % ** & | ^ ~ << >>, comparisons, x[0, ::-1, ..., None]"},
+    {"elementwise",
+     "all functions of the Array API standard by name: add, exp, atan2, where, ...; clip(x, 0, 1)"},
     {"reductions",
      "sum prod min max mean var std all any count_nonzero argmin argmax, and nansum, nanmax, ... "
      "(axis=, dim=\"time\", keepdims=True, correction=)"},
+    {"cumulative", "cumulative_sum cumulative_prod, also cumsum cumprod (axis=, dim=\"time\", "
+                   "include_initial=True)"},
     {"shapes", "permute_dims transpose flip squeeze expand_dims broadcast_to concat stack roll pad "
                "tril triu rechunk"},
     {"new arrays", "arange linspace eye full zeros ones (dtype=\"int32\")"},

@@ -114,7 +114,8 @@ static const char *with_extents(const char *name, int n, const int64_t *v, char 
 
 const char *layout_type(const cubed_stored_info *x, char text[LAYOUT_SHAPE])
 {
-    return with_extents(cubed_dtype_name(x->dtype), x->ndim, x->shape, text);
+    char dtype[CUBED_DTYPE_TEXT_CAP];
+    return with_extents(cubed_dtype_text(x->dtype, dtype), x->ndim, x->shape, text);
 }
 
 const char *layout_chunks(const cubed_stored_info *x, char text[LAYOUT_SHAPE])

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import BIN, check, run
+from conftest import BIN, ROOT, check, run
 
 OVERVIEW = check(run("help")).out
 VERBS = re.findall(r"^  (\w+) +\w", OVERVIEW.split("verbs:")[1], re.MULTILINE)
@@ -51,6 +51,14 @@ def test_help_of_a_verb(verb):
     assert max(map(len, body.splitlines())) <= 100
     if verb in PLAN_VERBS:
         assert {"--allowed-mem", "--executor", "--progress", "--events"} < set(options(text))
+
+
+def test_help_of_eval_names_all_functions_that_have_rows_of_their_own():
+    rows = "".join((ROOT / "src/cli" / f).read_text() for f in ["expr_functions.c", "expr_build.c"])
+    functions = re.findall(r'^    \{"(\w+)", \w+(?:, \{.*\})?\},$', rows, re.MULTILINE)
+    assert {"roll", "clip", "cumulative_sum", "permute_dims", "astype"} < set(functions)
+    named = set(re.findall(r"\w+", check(run("help", "eval")).out))
+    assert set(functions) <= named
 
 
 @pytest.mark.parametrize("verb", [None, *VERBS])
