@@ -14,6 +14,10 @@ set(kernel_sources ${library_sources})
 list(FILTER kernel_sources INCLUDE REGEX "/src/kernel/")
 set_source_files_properties(${kernel_sources} PROPERTIES COMPILE_OPTIONS "${kernel_flags}")
 
+# bzip2's header does not say its version to the compiler.
+set_source_files_properties(src/codec/libraries.c PROPERTIES
+  COMPILE_DEFINITIONS "CUBED_BZIP2_VERSION=\"${BZIP2_VERSION_STRING}\"")
+
 function(add_objects target)
   add_library(${target} OBJECT ${ARGN})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)

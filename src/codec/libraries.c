@@ -16,7 +16,7 @@
 const char *cubed_libraries(void)
 {
     return "c-blosc " BLOSC_VERSION_STRING ", zstd " ZSTD_VERSION_STRING ", zlib " ZLIB_VERSION
-           ", lz4 " LZ4_VERSION_STRING ", jansson " JANSSON_VERSION
+           ", lz4 " LZ4_VERSION_STRING ", bzip2 " CUBED_BZIP2_VERSION ", jansson " JANSSON_VERSION
 #if defined(SLEEF_VERSION_MAJOR)
            ", SLEEF " TEXT(SLEEF_VERSION_MAJOR) "." TEXT(SLEEF_VERSION_MINOR) "." TEXT(
                SLEEF_VERSION_PATCHLEVEL)

@@ -169,6 +169,14 @@ def test_scripts_are_of_the_shell(shell):
     subprocess.run([shell, "-n"], input=script, text=True, check=True)
 
 
+def test_version_names_what_the_library_is_built_from():
+    text = check(run("--version")).out
+    assert re.match(r"cubed \d+\.\d+\.\d+\S*\ninstruction set: \S+\n", text)
+    built = dict(item.split(" ") for item in text.splitlines()[2].split(", "))
+    assert {"c-blosc", "zstd", "zlib", "lz4", "bzip2", "jansson"} <= set(built)
+    assert all(re.fullmatch(r"\d+\.\d+(\.\d+)*", version) for version in built.values())
+
+
 def test_unknown_shells_are_refused():
     refused = run("completion", "tcsh")
     assert refused.code == 2
