@@ -62,9 +62,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_bind_result(cubed_plan *plan,
                                                                void *data, size_t size,
                                                                cubed_error *err);
 
-/* The plan as bytes: versioned, checksummed, without secrets. CUBED_E_UNSUPPORTED if it reads
- * borrowed memory larger than 64 KiB (smaller sources travel inside). *data is freed with
- * cubed_plan_free_bytes. */
+/* The plan as bytes: versioned, checksummed, without secrets. Relative paths become absolute, so that
+ * it means the same in any directory. CUBED_E_UNSUPPORTED if it reads borrowed memory larger than
+ * 64 KiB (smaller sources travel inside). *data is freed with cubed_plan_free_bytes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_save(const cubed_plan *plan, void **data,
                                                         size_t *size, cubed_error *err);
 CUBED_API void cubed_plan_free_bytes(const cubed_plan *plan, void *data, size_t size);

@@ -42,6 +42,26 @@ static void put_string(cb_buf *b, const char *s)
     if (s) cb_buf_puts(b, s);
 }
 
+/* Plans may run in another directory: a relative path is written as an absolute one. */
+static cubed_status put_url(cb_buf *b, const char *url, bool for_id, cubed_error *err)
+{
+    cb_buf whole;
+    cb_buf_init(&whole, b->alloc);
+    cubed_status st = url ? cb_store_absolute(url, &whole, err) : CUBED_OK;
+    if (st == CUBED_OK && url && !whole.failed && !for_id) {
+        const char *given = strstr(url, "::"), *got = strstr(whole.data, "::");
+        if (got && (!given || strlen(got) != strlen(given)))
+            st = cb_fail(err, CUBED_E_UNSUPPORTED,
+                         "plans cannot be saved with the place %s: \"::\" in a directory's name "
+                         "is taken for the end of the store's path",
+                         whole.data);
+    }
+    put_string(b, whole.data);
+    b->failed = b->failed || whole.failed;
+    cb_buf_free(&whole);
+    return st;
+}
+
 static void put_grid(cb_buf *b, const cb_grid *g)
 {
     put_u(b, (uint64_t)g->ndim);
@@ -128,7 +148,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_err
     put_u(b, (uint64_t)n->stored | (uint64_t)n->is_target << 1 | (uint64_t)n->to_memory << 2 |
                  (uint64_t)(n->overwrite && !for_id) << 3 | (uint64_t)n->skip_empty << 4 |
                  (uint64_t)(n->durable && !for_id) << 5);
-    put_string(b, n->url);
+    CB_TRY(put_url(b, n->url, for_id, err));
     if (n->is_target) {
         put_u(b, (uint64_t)n->zarr_format);
         put_string(b, n->codecs);
@@ -146,7 +166,7 @@ cubed_status cb_plan_write(const cubed_plan *p, bool for_id, cb_buf *b, cubed_er
         put_u(b, p->allowed_mem);
         put_u(b, p->reserved_mem);
         put_u(b, p->max_workers);
-        put_string(b, p->work_dir);
+        CB_TRY(put_url(b, p->work_dir, for_id, err));
     }
     put_u(b, (uint64_t)p->ir.nnodes);
     for (int i = 0; i < p->ir.nnodes; i++) CB_TRY(put_node(b, &p->ir.nodes[i], for_id, err));

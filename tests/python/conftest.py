@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BIN = os.environ.get("CUBED_BIN", str(ROOT / "build/release/cubed"))
+# Absolute: tests run it in other directories.
+BIN = str(pathlib.Path(os.environ.get("CUBED_BIN", ROOT / "build/release/cubed")).resolve())
 
 
 @dataclass

@@ -1,5 +1,7 @@
 """copy and run."""
 
+import os
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -65,6 +67,58 @@ def test_a_saved_plan_is_run(tmp_path, group, executor):
     got = zarr.open_array(tmp_path / "m.zarr", mode="r")[...]
     np.testing.assert_allclose(got, x - x.mean(axis=0, dtype="f8").astype("f4"), atol=1e-6)
     assert not list((tmp_path / "work").rglob("*/*"))
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+def test_a_plan_saved_with_relative_paths_runs_anywhere(tmp_path, group, monkeypatch, executor):
+    source, x = group
+    there = tmp_path / "there"
+    there.mkdir()
+    near = os.path.relpath(source, there)
+    monkeypatch.chdir(there)
+    check(run("eval", "u - mean(u, axis=0)", "--in", f"u={near}::u", "--out", "m.zarr::sub/m",
+              "--work-dir", "work", "--save-plan", "p.cubed"))  # fmt: skip
+    check(run("rechunk", f"file://{near}::u", "file://r.zarr", "--chunks", "-1,1",
+              "--work-dir", "./work", "--save-plan", "r.cubed"))  # fmt: skip
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    for plan in ["p.cubed", "r.cubed"]:
+        check(run("run", f"../there/{plan}", "--executor", executor))
+    assert not list(elsewhere.iterdir())
+    got = zarr.open_array(there / "m.zarr/sub/m", mode="r")[...]
+    np.testing.assert_allclose(got, x - x.mean(axis=0, dtype="f8").astype("f4"), atol=1e-6)
+    np.testing.assert_array_equal(zarr.open_array(there / "r.zarr", mode="r")[...], x)
+
+
+def test_a_saved_plan_goes_on_with_what_its_command_began(tmp_path, monkeypatch):
+    source = zarr.create_array(tmp_path / "x.zarr", shape=(20,), chunks=(1,), dtype="f8")
+    source[...] = np.arange(20.0) + 1
+    chunk = tmp_path / "x.zarr/c/19"
+    content = chunk.read_bytes()
+    chunk.unlink()
+    chunk.symlink_to(chunk)  # reading it fails
+    monkeypatch.chdir(tmp_path)
+    command = ["eval", "x*2", "x.zarr", "--out", "o.zarr", "--max-workers", 1]
+    assert run(*command, "--retries", 0, "--progress", "none").code == 1
+    check(run(*command, "--save-plan", "p"))
+    chunk.unlink()
+    chunk.write_bytes(content)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    result = check(run("run", "../p", "--resume", "--json"))
+    assert 0 < result.run["tasks"] < 20
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "o.zarr")[...], source[...] * 2)
+
+
+def test_plans_are_not_saved_with_paths_that_would_mean_others(tmp_path, monkeypatch):
+    odd = tmp_path / "a::b"
+    odd.mkdir()
+    monkeypatch.chdir(odd)
+    check(run("eval", "arange(9)", "--out", "o.zarr"))
+    refused = run("eval", "arange(9)", "--out", "p.zarr", "--save-plan", "p")
+    assert refused.code == 1 and "::" in refused.err
+    check(run("eval", "arange(9)", "--out", tmp_path / "p.zarr", "--save-plan", "p"))
 
 
 def test_what_is_no_plan_is_refused(tmp_path):
