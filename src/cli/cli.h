@@ -149,9 +149,9 @@ cli_progress *cli_progress_open(const cubed_plan *plan, cli_progress_mode mode, 
 void cli_progress_event(void *progress, const cubed_event *event);
 void cli_progress_close(cli_progress *p);
 
-/* The plan as text, as JSON, and as a drawing (SVG by Graphviz, or its source if the name ends in .dot). */
+/* The plan as text, as JSON, and as source for Graphviz. */
 void cli_print_plan(FILE *f, const cubed_plan *plan);
 void cli_print_plan_json(FILE *f, const cubed_plan *plan);
-bool cli_draw_plan(const char *file, const cubed_plan *plan, cubed_error *err);
+void cli_print_plan_dot(FILE *f, const cubed_plan *plan);
 
 #endif

@@ -95,11 +95,13 @@ static cubed_status save_plan(const cubed_plan *plan, const char *file, cubed_er
 static cubed_status draw_plan(const cubed_plan *plan, const char *file, cubed_error *err)
 {
     size_t n = strlen(file);
-    if (n > 4 && strcmp(file + n - 4, ".dot") == 0)
-        return cli_draw_plan(file, plan, err) ? CUBED_OK : err->status;
     FILE *f = fopen(file, "w");
     if (!f) return io_error(err, "write", file);
-    cubed_status st = report_plan_svg(plan, false, f, err);
+    cubed_status st = CUBED_OK;
+    if (n > 4 && strcmp(file + n - 4, ".dot") == 0)
+        cli_print_plan_dot(f, plan);
+    else
+        st = report_plan_svg(plan, false, f, err);
     bool lost = ferror(f);
     if (fclose(f) != 0) lost = true;
     return lost && st == CUBED_OK ? io_error(err, "write", file) : st;

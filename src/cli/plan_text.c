@@ -1,13 +1,7 @@
-/* Plans for people: as text, and as a drawing by Graphviz. */
-#define _GNU_SOURCE
-#include <errno.h>
+/* Plans for people: as text, and as source for Graphviz. */
 #include <inttypes.h>
 #include <jansson.h>
-#include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "cli.h"
 
@@ -136,7 +130,7 @@ static void draw_array(FILE *f, const cubed_stored_info *x)
     fputs(")\"];\n", f);
 }
 
-static void write_dot(FILE *f, const cubed_plan *plan)
+void cli_print_plan_dot(FILE *f, const cubed_plan *plan)
 {
     cubed_plan_info info;
     char a[32], b[32], c[32];
@@ -165,57 +159,4 @@ static void write_dot(FILE *f, const cubed_plan *plan)
         }
     }
     fputs("}\n", f);
-}
-
-static bool system_error(cubed_error *err, int os_errno, const char *what, const char *name)
-{
-    err->status = CUBED_E_IO;
-    err->os_errno = os_errno;
-    snprintf(err->message, sizeof err->message, "%s %s: %s", what, name, strerror(os_errno));
-    return false;
-}
-
-static bool run_dot(const char *source, const char *file, cubed_error *err)
-{
-    char *out = cli_printf("-o%s", file), *in = cli_strdup(source);
-    char name[] = "dot", format[] = "-Tsvg";
-    char *argv[] = {name, format, out, in, NULL};
-    pid_t pid;
-    int status = 0, rc = posix_spawnp(&pid, "dot", NULL, NULL, argv, environ);
-    cli_free(out);
-    if (rc == 0 && waitpid(pid, &status, 0) < 0) rc = errno;
-    cli_free(in);
-    if (rc == ENOENT || (rc == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127)) {
-        err->status = CUBED_E_NOT_FOUND;
-        snprintf(err->message, sizeof err->message,
-                 "drawing needs Graphviz (the program \"dot\"): install graphviz, or give a name "
-                 "that ends in .dot to get the source");
-        return false;
-    }
-    if (rc != 0) return system_error(err, rc, "cannot run", "dot");
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
-    err->status = CUBED_E_IO;
-    snprintf(err->message, sizeof err->message, "dot could not write %s", file);
-    return false;
-}
-
-bool cli_draw_plan(const char *file, const cubed_plan *plan, cubed_error *err)
-{
-    size_t n = strlen(file);
-    if (n > 4 && strcmp(file + n - 4, ".dot") == 0) {
-        FILE *f = fopen(file, "w");
-        if (!f) return system_error(err, errno, "cannot write", file);
-        write_dot(f, plan);
-        return fclose(f) == 0 || system_error(err, errno, "cannot write", file);
-    }
-    char *temp = cli_temp_name("cubed-plan-XXXXXX");
-    int fd = mkstemp(temp);
-    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
-    bool ok = f || system_error(err, errno, "cannot write", temp);
-    if (f) write_dot(f, plan);
-    if (f && fclose(f) != 0) ok = system_error(err, errno, "cannot write", temp);
-    ok = ok && run_dot(temp, file, err);
-    if (fd >= 0) unlink(temp);
-    cli_free(temp);
-    return ok;
 }
