@@ -38,14 +38,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_walk(cubed_context *ctx, cons
                                                         cubed_error *err);
 /* Makes an empty group at `url`, with groups above it; attrs is JSON object text or NULL. One that
  * exists is kept, with `attrs` in place of its own if they are given and the format is the same, unless
- * `overwrite`, which removes everything in it. */
+ * `overwrite`, which removes everything in it. `durable`: it survives a power failure. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url,
                                                               int zarr_format, const char *attrs,
-                                                              bool overwrite, cubed_error *err);
+                                                              bool overwrite, bool durable,
+                                                              cubed_error *err);
 /* Copies all metadata below the group at `url` into the group's own (consolidated metadata), where
- * readers of other libraries look first. */
+ * readers of other libraries look first. `durable`: as above. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url,
-                                                               cubed_error *err);
+                                                               bool durable, cubed_error *err);
 
 #ifdef __cplusplus
 }

@@ -50,7 +50,7 @@ typedef struct cli_common {
     const char *executor;
     unsigned max_workers;
     int retries;
-    bool overwrite, resume, optimize, plan_only, json, through_bytes;
+    bool overwrite, durable, resume, optimize, plan_only, json, through_bytes;
     cli_progress_mode progress;
     const char *plan_svg, *save_plan, *events, *report, *isa;
 } cli_common;

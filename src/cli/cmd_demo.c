@@ -138,7 +138,8 @@ static int make_input(demo *d)
         if (make_wind(d, k + 1, k ? -1 : 2, &wind[k], &err) != CUBED_OK)
             code = cli_report("demo", &err);
         urls[k] = cli_printf("%s/winds.zarr::%s", d->dir, names[k]);
-        targets[k] = (cubed_target){.array = wind[k], .url = urls[k], .codecs = d->codecs};
+        targets[k] = (cubed_target){
+            .array = wind[k], .url = urls[k], .codecs = d->codecs, .durable = d->common.durable};
     }
     if (code == EXIT_SUCCESS)
         code = cli_execute("demo", d->ctx, targets, 2, &d->common, &ran, &d->make, &d->make_info);
@@ -182,7 +183,10 @@ static int compute(demo *d)
     }
     for (int k = 0; k < 3 && st == CUBED_OK; k++) {
         st = mean_product(wind[k == 1], wind[k != 0], &mean[k], &err);
-        targets[k] = (cubed_target){.array = mean[k], .url = urls[k], .codecs = codecs_of("zstd")};
+        targets[k] = (cubed_target){.array = mean[k],
+                                    .url = urls[k],
+                                    .codecs = codecs_of("zstd"),
+                                    .durable = d->common.durable};
     }
     cli_common common = d->common;
     common.report = d->report;

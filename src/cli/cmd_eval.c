@@ -157,9 +157,10 @@ static cubed_status finish_group(const eval *e, cubed_error *err)
     cubed_status st = from ? cubed_zarr_walk(e->ctx, from, first_attrs, &attrs, err) : CUBED_OK;
     if (st == CUBED_E_CANCELLED) st = CUBED_OK;
     if (st == CUBED_OK && attrs)
-        st = cubed_zarr_make_group(e->ctx, e->out, e->format ? e->format : 3, attrs, false, err);
+        st = cubed_zarr_make_group(e->ctx, e->out, e->format ? e->format : 3, attrs, false,
+                                   e->common.durable, err);
     cli_free(attrs);
-    return st == CUBED_OK ? cubed_zarr_consolidate(e->ctx, e->out, err) : st;
+    return st == CUBED_OK ? cubed_zarr_consolidate(e->ctx, e->out, e->common.durable, err) : st;
 }
 
 static json_t *item_json(const cubed_array *x, const void *data)
@@ -223,7 +224,8 @@ static int run(eval *e)
                                     .data = e->item[i].data,
                                     .zarr_format = e->format,
                                     .codecs = e->codecs,
-                                    .overwrite = e->common.overwrite};
+                                    .overwrite = e->common.overwrite,
+                                    .durable = e->common.durable};
     }
     int code = cli_execute("eval", e->ctx, targets, e->nitems, &e->common, &ran, &stats, &info);
     if (ran && finish_group(e, &err) != CUBED_OK) code = cli_report("eval", &err);

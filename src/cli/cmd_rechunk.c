@@ -205,7 +205,8 @@ static int run(job *j, const cli_common *c, const char *codecs)
                                     .codecs = codecs,
                                     .shards = j->item[i].sharded ? j->item[i].shards : NULL,
                                     .skip_empty = j->skip_empty,
-                                    .overwrite = c->overwrite};
+                                    .overwrite = c->overwrite,
+                                    .durable = c->durable};
     bool ran;
     cubed_run_stats stats;
     cubed_plan_info info;
@@ -213,10 +214,11 @@ static int run(job *j, const cli_common *c, const char *codecs)
     cli_free(targets);
     for (int i = 0; i < j->ngroups && ran; i++) {
         if (cubed_zarr_make_group(j->ctx, j->group[i].url, j->group[i].format, j->group[i].attrs,
-                                  false, &err) != CUBED_OK)
+                                  false, c->durable, &err) != CUBED_OK)
             return cli_report(j->verb->name, &err);
     }
-    if (ran && j->ngroups > 0 && cubed_zarr_consolidate(j->ctx, j->dst, &err) != CUBED_OK)
+    if (ran && j->ngroups > 0 &&
+        cubed_zarr_consolidate(j->ctx, j->dst, c->durable, &err) != CUBED_OK)
         return cli_report(j->verb->name, &err);
     if (ran && c->json) {
         json_t *o = json_object(), *urls = json_array();

@@ -8,8 +8,9 @@
 const cli_usage cmd_run_usage = {
     .synopsis = "run PLAN [options]",
     .text =
-        "Runs a plan that --save-plan wrote, whole. Its limits, work directory and targets are in "
-        "the plan;\nof the options below those about running count: --executor, --retries, "
+        "Runs a plan that --save-plan wrote, whole, from any directory. Its limits, work directory "
+        "and targets, and whether these are durable, are in the plan;\nof the options below those "
+        "about running count: --executor, --retries, "
         "--resume, --progress,\n--events, --report, --json, --isa.",
     .examples =
         "  cubed rechunk a.zarr b.zarr --chunks -1,10 --work-dir /scratch/me --save-plan p.cubed\n"
@@ -45,6 +46,9 @@ int cmd_run(int argc, char **argv)
     void *data;
     size_t size;
     while (cli_next_option(argc, argv, &cmd_run_usage, &c) != -1) continue;
+    if (c.durable)
+        return cli_usage_error("run", "a plan is durable if it was saved so: give --durable with "
+                                      "--save-plan");
     if (argc - optind != 1)
         return cli_usage_error("run", "expected PLAN, got %d arguments", argc - optind);
     int e = cli_read_file(argv[optind], &data, &size);

@@ -15,6 +15,7 @@ enum {
     KEY_RETRIES,
     KEY_RESUME,
     KEY_OVERWRITE,
+    KEY_DURABLE,
     KEY_PROGRESS,
     KEY_PLAN,
     KEY_PLAN_SVG,
@@ -41,12 +42,15 @@ const cli_option cli_common_options[] = {
     {"resume", NULL, "go on where the same command was interrupted: chunks that exist stay",
      KEY_RESUME},
     {"overwrite", NULL, "replace what is at the target", KEY_OVERWRITE},
+    {"durable", NULL, "results survive a power failure: sync every file that is written (slow)",
+     KEY_DURABLE},
     {"progress", "auto|bar|plain|none", "how it is shown (default auto: a bar on a terminal)",
      KEY_PROGRESS},
     {"plan", NULL, "show stages, tasks, bytes and memory, and do not run", KEY_PLAN},
     {"plan-svg", "FILE", "draw the plan as SVG (a FILE.dot gets source for Graphviz)",
      KEY_PLAN_SVG},
-    {"save-plan", "FILE", "write the plan for `cubed worker`, and do not run", KEY_SAVE_PLAN},
+    {"save-plan", "FILE", "write the plan for `cubed run` and `cubed worker`, and do not run",
+     KEY_SAVE_PLAN},
     {"events", "FILE", "write what happens as JSON lines", KEY_EVENTS},
     {"report", "FILE", "write one HTML page: the plan, tasks by worker, and the memory of each",
      KEY_REPORT},
@@ -109,6 +113,7 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_RETRIES: c->retries = (int)number(verb, "retries", optarg, 0, 255); break;
     case KEY_RESUME: c->resume = true; break;
     case KEY_OVERWRITE: c->overwrite = true; break;
+    case KEY_DURABLE: c->durable = true; break;
     case KEY_PROGRESS:
         /* In the order of the enumeration. */
         c->progress = (cli_progress_mode)choice(verb, "progress", optarg);

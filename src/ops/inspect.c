@@ -79,13 +79,14 @@ typedef struct place {
     const char *path;
 } place;
 
-static cubed_status open_place(cubed_context *ctx, const char *url, place *p, cubed_error *err)
+static cubed_status open_place(cubed_context *ctx, const char *url, bool durable, place *p,
+                               cubed_error *err)
 {
     const char *where;
     memset(p, 0, sizeof *p);
     CB_TRY(cb_zone_new(&ctx->alloc, &p->zone, err));
     CB_TRY(cb_url_split(p->zone, url, &where, &p->path, err));
-    return cb_store_open(&ctx->alloc, where, false, &p->store, err);
+    return cb_store_open(&ctx->alloc, where, durable, &p->store, err);
 }
 
 static void close_place(place *p)
@@ -98,7 +99,7 @@ cubed_status cubed_zarr_walk(cubed_context *ctx, const char *url, cubed_zarr_inf
                              void *fn_ctx, cubed_error *err)
 {
     place p;
-    cubed_status st = open_place(ctx, url, &p, err);
+    cubed_status st = open_place(ctx, url, false, &p, err);
     inspect w = {.store = p.store, .zone = p.zone, .fn = fn, .ctx = fn_ctx};
     if (st == CUBED_OK) st = cb_zarr_walk(w.store, p.path, show, &w, err);
     close_place(&p);
@@ -106,22 +107,24 @@ cubed_status cubed_zarr_walk(cubed_context *ctx, const char *url, cubed_zarr_inf
 }
 
 cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url, int zarr_format,
-                                   const char *attrs, bool overwrite, cubed_error *err)
+                                   const char *attrs, bool overwrite, bool durable,
+                                   cubed_error *err)
 {
     place p;
     if (zarr_format != 2 && zarr_format != 3)
         return cb_fail(err, CUBED_E_ARG, "zarr_format is %d, expected 2 or 3", zarr_format);
-    cubed_status st = open_place(ctx, url, &p, err);
+    cubed_status st = open_place(ctx, url, durable, &p, err);
     if (st == CUBED_OK)
         st = cb_zarr_create_group(p.store, p.path, zarr_format, attrs, overwrite, err);
     close_place(&p);
     return st;
 }
 
-cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url, cubed_error *err)
+cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url, bool durable,
+                                    cubed_error *err)
 {
     place p;
-    cubed_status st = open_place(ctx, url, &p, err);
+    cubed_status st = open_place(ctx, url, durable, &p, err);
     if (st == CUBED_OK) st = cb_zarr_consolidate(p.store, p.path, err);
     close_place(&p);
     return st;

@@ -62,18 +62,6 @@ static cubed_status local_get(cubed_store *store, const char *key, uint64_t offs
     return CUBED_OK;
 }
 
-/* Makes the directories above `path`; errno of what failed. */
-static int make_parents(char *path)
-{
-    for (char *p = path + 1; (p = strchr(p, '/')) != NULL; p++) {
-        *p = 0;
-        int e = mkdir(path, 0777) != 0 ? errno : 0;
-        *p = '/';
-        if (e != 0 && e != EEXIST) return e;
-    }
-    return 0;
-}
-
 static int write_all(int fd, const char *src, size_t size)
 {
     while (size > 0) {
@@ -91,13 +79,28 @@ static int sync_parent(const char *path)
 {
     char dir[PATH_MAX];
     const char *slash = strrchr(path, '/');
-    if (!slash) return 0;
-    snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path);
+    if (slash)
+        snprintf(dir, sizeof dir, "%.*s", slash > path ? (int)(slash - path) : 1, path);
+    else
+        strcpy(dir, ".");
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return errno;
     int e = fsync(fd) != 0 ? errno : 0;
     close(fd);
     return e;
+}
+
+/* Makes the directories above `path`; errno of what failed. */
+static int make_parents(char *path, bool durable)
+{
+    for (char *p = path + 1; (p = strchr(p, '/')) != NULL; p++) {
+        *p = 0;
+        int e = mkdir(path, 0777) != 0 ? errno : 0;
+        if (e == 0 && durable && (e = sync_parent(path)) != 0) rmdir(path); /* not made, then */
+        *p = '/';
+        if (e != 0 && e != EEXIST) return e;
+    }
+    return 0;
 }
 
 /* Makes a file of a new name in the directory of `path`. -1 and errno on failure. */
@@ -119,7 +122,7 @@ static int open_temp(local_store *s, const char *path, char temp[PATH_MAX])
         fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0) break;
         if (errno == ENOENT) {
-            int e = make_parents(temp);
+            int e = make_parents(temp, s->durable);
             errno = e;
             if (e != 0 && e != ENOENT) break;
         } else if (errno != EEXIST) {
