@@ -4,6 +4,7 @@
 
 #include "cubed/array.h"
 #include "cubed/base.h"
+#include "cubed/blockwise.h"
 #include "cubed/context.h"
 #include "cubed/dtype.h"
 #include "cubed/plan.h"

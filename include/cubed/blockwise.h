@@ -1,0 +1,47 @@
+/* Functions on whole blocks of arrays: what cannot be written element by element. */
+#ifndef CUBED_BLOCKWISE_H
+#define CUBED_BLOCKWISE_H
+
+#include "cubed/array.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How arrays are cut into blocks. A call sees one block of every operand; symbols say which: those
+ * that have the same number along the axes that belong to the same symbol.
+ *
+ * symbols[d] is the symbol of axis d, from 0 up, or -1: every call gets the whole axis. An operand has
+ * no symbol twice. Along a symbol all operands have equally many blocks, whose extents may differ; an
+ * input that has one block is given to all of them. Where an output has a symbol of several blocks all
+ * outputs do. The blocks along symbols that no output has are given one after another to calls that
+ * add up to the same outputs (`first`, `last` in cubed/sys/block.h); where there are none, because an
+ * axis is empty, there is no call and outputs are zeros. */
+typedef struct cubed_block_input {
+    cubed_array *array;
+    const int *symbols;    /* one per axis */
+    const int64_t *chunks; /* extents of blocks; NULL: the array's own chunks */
+} cubed_block_input;
+
+typedef struct cubed_block_output {
+    cubed_dtype dtype;
+    int ndim;
+    const int64_t *shape;
+    const int64_t *chunks; /* extents of blocks, and of the array's chunks */
+    const int *symbols;
+} cubed_block_output;
+
+/* Applies a function that the context knows (cubed/sys/block.h): the library's own are "sort", ...;
+ * `params` are copied. Makes outs[nout]. Results are stored, inputs may be virtual. Inputs whose chunks
+ * are not the blocks are gathered, or rechunked first if they would be read many times. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_blockwise(cubed_context *ctx, const char *function,
+                                                        const void *params, size_t params_size,
+                                                        const cubed_block_input *inputs, int nin,
+                                                        const cubed_block_output *outputs, int nout,
+                                                        cubed_array **outs, cubed_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
