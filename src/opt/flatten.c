@@ -164,13 +164,15 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     if (t->shards) CB_TRY(make_shards(p, t, i, chunk, &n.codecs, err));
     n.grid = cb_grid_regular(x->node.grid.ndim, x->shape, chunk);
     cb_node *made = &p->ir.nodes[input];
-    /* Running totals are stored by themselves: in the target at once if its chunks are the same. */
-    bool direct =
-        made->kind == CB_NODE_SCAN && !made->is_target && cb_grid_equal(&made->grid, &n.grid);
+    /* Stored by themselves: in the target at once if its chunks are the same. */
+    bool direct = (made->kind == CB_NODE_SCAN || made->kind == CB_NODE_BLOCKWISE) &&
+                  !made->is_target && cb_grid_equal(&made->grid, &n.grid);
     if (direct) {
-        n.kind = CB_NODE_SCAN;
+        n.kind = made->kind;
         n.fold = made->fold;
         n.axis = made->axis;
+        n.block = made->block;
+        n.output = made->output;
         n.inputs = made->inputs;
     } else {
         n.inputs = &input;

@@ -25,8 +25,12 @@ static int level_of_program(const cubed_plan *p, const cb_program *prog, const i
 
 static int level_of(const cubed_plan *p, const cb_stage *s, const int *level)
 {
-    int a = level_of_program(p, &s->body, level), b = level_of_program(p, &s->tail, level);
-    int most = a > b ? a : b;
+    int most = 0;
+    const cb_program *prog;
+    for (int g = 0; (prog = cb_stage_program(s, g)) != NULL; g++) {
+        int l = level_of_program(p, prog, level);
+        if (l > most) most = l;
+    }
     for (int k = 0; k < s->nfolds; k++) {
         if (s->folds[k].states >= 0 && level[s->folds[k].states] + 1 > most)
             most = level[s->folds[k].states] + 1;
@@ -65,6 +69,19 @@ static bool same_tiles(const cb_stage *a, const cb_stage *b)
     return memcmp(a->task_chunks, b->task_chunks, (size_t)a->kept.ndim * sizeof(int64_t)) == 0;
 }
 
+/* Different outputs of one function on blocks. */
+static bool same_call(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
+{
+    const cb_node *nodes = p->ir.nodes;
+    if (!cb_ir_same_call(&p->ir, a->outs[0].node, b->outs[0].node)) return false;
+    for (int i = 0; i < a->nouts; i++) {
+        for (int k = 0; k < b->nouts; k++) {
+            if (nodes[a->outs[i].node].output == nodes[b->outs[k].node].output) return false;
+        }
+    }
+    return true;
+}
+
 static bool may_join(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
 {
     /* Texts have no registers: they are only copied, by a stage of their own. */
@@ -72,6 +89,7 @@ static bool may_join(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
         cubed_dtype_kind(p->ir.nodes[b->outs[0].node].dtype) == CUBED_KIND_TEXT)
         return false;
     if (a->scan || b->scan) return false;
+    if (a->call || b->call) return same_call(p, a, b);
     if (a->partial != b->partial || a->merge != b->merge || (a->nfolds > 0) != (b->nfolds > 0) ||
         !same_tiles(a, b))
         return false;

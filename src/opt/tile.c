@@ -19,11 +19,11 @@ static uint64_t floor_of(const cubed_plan *p, const cb_stage *s)
     uint64_t bytes = 0;
     for (int n = 0; n < p->ir.nnodes; n++) {
         bool read = false;
-        const cb_program *progs[2] = {&s->body, &s->tail};
-        for (int g = 0; g < 2; g++) {
-            for (int b = 0; b < progs[g]->nbranches && !read; b++) {
-                for (int v = 0; v < progs[g]->branches[b].nloads && !read; v++) {
-                    const cb_load *l = &progs[g]->branches[b].loads[v];
+        const cb_program *prog;
+        for (int g = 0; (prog = cb_stage_program(s, g)) != NULL; g++) {
+            for (int b = 0; b < prog->nbranches && !read; b++) {
+                for (int v = 0; v < prog->branches[b].nloads && !read; v++) {
+                    const cb_load *l = &prog->branches[b].loads[v];
                     read = l->kind == CB_LOAD_STORED && l->node == n;
                 }
             }
@@ -111,8 +111,9 @@ cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *
     CB_TRY(cb_stage_compile(p, s, err));
     cb_stage_project(p, s);
     if (copied(s)) return tile_copy(p, s, mem, err);
-    /* PARTIAL tasks are one group each, MERGE reads states that fit, running totals go by columns. */
-    if (s->partial || s->merge || s->scan) return CUBED_OK;
+    /* PARTIAL tasks are one group each, MERGE reads states that fit, running totals go by columns, and
+     * functions get the blocks that they were given. */
+    if (s->partial || s->merge || s->scan || s->call) return CUBED_OK;
     uint64_t floor = floor_of(p, s);
     for (;;) {
         cb_stage best = *s;

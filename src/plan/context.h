@@ -1,17 +1,30 @@
-/* The context: see cubed/context.h. Immutable after it is made but for its reference count. */
+/* The context: see cubed/context.h. Immutable after it is made but for its reference
+ * count and the functions that are added to it. */
 #ifndef CB_PLAN_CONTEXT_H
 #define CB_PLAN_CONTEXT_H
 
 #include <stdatomic.h>
 
 #include "base/alloc.h"
-#include "cubed/context.h"
+#include "cubed/sys/block.h"
 #include "kernel/kernel.h"
+
+/* Functions that were added are never taken away: readers need no lock. */
+typedef struct cb_added_block_fn {
+    const cubed_block_fn *fn;
+    struct cb_added_block_fn *next;
+} cb_added_block_fn;
 
 struct cubed_context {
     atomic_int refs;
     cubed_allocator alloc;
     cb_kernels kernels;
+    _Atomic(cb_added_block_fn *) block_fns;
 };
+
+/* The function of that name, the library's own or an added one. CUBED_E_UNSUPPORTED if there is none. */
+CUBED_MUST_CHECK cubed_status cb_context_find_block_fn(const cubed_context *ctx, const char *name,
+                                                       const cubed_block_fn **out,
+                                                       cubed_error *err);
 
 #endif

@@ -48,6 +48,11 @@ void cubed_context_unref(cubed_context *ctx)
 {
     if (!ctx || atomic_fetch_sub_explicit(&ctx->refs, 1, memory_order_acq_rel) != 1) return;
     cubed_allocator a = ctx->alloc;
+    cb_added_block_fn *next, *added = atomic_load(&ctx->block_fns);
+    for (; added; added = next) {
+        next = added->next;
+        cb_free(&a, added, sizeof *added);
+    }
     cb_free(&a, ctx, sizeof *ctx);
 }
 
@@ -87,7 +92,7 @@ cb_node cb_graph_like(const cubed_array *x, cb_node_kind kind, cubed_dtype dtype
     return n;
 }
 
-static cubed_status copy_strings(cubed_array *x, cubed_error *err)
+static cubed_status copy_parameters(cubed_array *x, cubed_error *err)
 {
     cb_node *n = &x->node;
     const char **strings[] = {&n->url, &n->codecs, &n->attrs};
@@ -100,6 +105,10 @@ static cubed_status copy_strings(cubed_array *x, cubed_error *err)
         if (!n->dim_names[d]) continue;
         n->dim_names[d] = cb_zone_strdup(x->zone, n->dim_names[d]);
         if (!n->dim_names[d]) return cb_fail(err, CUBED_E_NOMEM, "no memory for a name");
+    }
+    if (n->block) {
+        n->block = cb_blockwise_copy(x->zone, n->block);
+        if (!n->block) return cb_fail(err, CUBED_E_NOMEM, "no memory for an operation");
     }
     return CUBED_OK;
 }
@@ -120,7 +129,7 @@ cubed_status cb_graph_add(cubed_context *ctx, const cb_node *node, cubed_array *
         x->chunks[d] = node->grid.axis[d].chunk;
     }
     CB_GO(cb_zone_new(&ctx->alloc, &x->zone, err));
-    CB_GO(copy_strings(x, err));
+    CB_GO(copy_parameters(x, err));
     if (node->ninputs > 0) {
         x->in = cb_zone_alloc(x->zone, (size_t)node->ninputs * sizeof *x->in);
         if (!x->in) {

@@ -24,6 +24,10 @@ cubed_status cb_ir_set(cb_ir *ir, int index, const cb_node *node, cubed_error *e
         n->inputs = cb_zone_memdup(ir->zone, node->inputs, (size_t)n->ninputs * sizeof(int));
         if (!n->inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan node");
     }
+    if (n->block) {
+        n->block = cb_blockwise_copy(ir->zone, n->block);
+        if (!n->block) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan node");
+    }
     ir->nodes[index] = copy;
     return CUBED_OK;
 }
@@ -43,6 +47,14 @@ cubed_status cb_ir_add(cb_ir *ir, const cb_node *node, int *index, cubed_error *
     CB_TRY(cb_ir_set(ir, ir->nnodes, node, err));
     *index = ir->nnodes++;
     return CUBED_OK;
+}
+
+bool cb_ir_same_call(const cb_ir *ir, int a, int b)
+{
+    const cb_node *x = &ir->nodes[a], *y = &ir->nodes[b];
+    return x->block && y->block && x->ninputs == y->ninputs &&
+           memcmp(x->inputs, y->inputs, (size_t)x->ninputs * sizeof *x->inputs) == 0 &&
+           cb_blockwise_equal(x->block, y->block);
 }
 
 #define BAD(...) cb_fail(err, CUBED_E_FORMAT, __VA_ARGS__)
@@ -168,15 +180,49 @@ static cubed_status check_fold(const cb_ir *ir, const cb_node *n, cubed_error *e
     return CUBED_OK;
 }
 
+static cubed_status check_blockwise(const cb_ir *ir, const cb_node *n, cubed_error *err)
+{
+    const cb_blockwise *op = n->block;
+    cubed_error why = CUBED_ERROR_INIT;
+    cb_symbols symbols;
+    if (!op || !op->function) return BAD("an operation on blocks without a function");
+    if (!n->stored) return BAD("an operation on blocks that is not stored");
+    if (op->nin != n->ninputs) return BAD("%d inputs of %d", n->ninputs, op->nin);
+    for (int i = 0; i < op->nin; i++) {
+        const cb_node *in = &ir->nodes[n->inputs[i]];
+        if (op->in[i].dtype != in->dtype || !same_shape(&op->in[i].blocks, &in->grid))
+            return BAD("input %d of %s is another array", i, op->function);
+        CB_TRY(check_grid(&op->in[i].blocks, in->dtype, err));
+    }
+    if (op->nout < 1) return BAD("an operation on blocks without outputs");
+    for (int i = 0; i < op->nout; i++) {
+        const cb_block_operand *out = &op->out[i];
+        if (!cubed_dtype_is_valid(out->dtype)) return BAD("type number %d", (int)out->dtype);
+        CB_TRY(check_grid(&out->blocks, out->dtype, err));
+        for (int d = 0; d < out->blocks.ndim; d++) {
+            if (out->blocks.axis[d].first != out->blocks.axis[d].chunk)
+                return BAD("the first chunk of output %d is another", i);
+        }
+    }
+    if (n->output < 0 || n->output >= op->nout) return BAD("output number %d", n->output);
+    if (op->out[n->output].dtype != n->dtype ||
+        !cb_grid_equal(&op->out[n->output].blocks, &n->grid))
+        return BAD("output %d of %s is another array", n->output, op->function);
+    if (cb_blockwise_symbols(op, &symbols, &why) != CUBED_OK)
+        return BAD("%s: %s", op->function, why.message);
+    return CUBED_OK;
+}
+
 static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
 {
     const cb_node *n = &ir->nodes[i];
     static const struct {
         int8_t min, max;
     } inputs[CB_NODE_KINDS] = {
-        [CB_NODE_ELEM] = {1, 3},    [CB_NODE_CAST] = {1, 1}, [CB_NODE_VIEW] = {1, 1},
-        [CB_NODE_CONCAT] = {1, -1}, [CB_NODE_FOLD] = {1, 1}, [CB_NODE_PARTIAL] = {1, 1},
-        [CB_NODE_MERGE] = {1, 1},   [CB_NODE_COPY] = {1, 1}, [CB_NODE_SCAN] = {1, 1}};
+        [CB_NODE_ELEM] = {1, 3},      [CB_NODE_CAST] = {1, 1}, [CB_NODE_VIEW] = {1, 1},
+        [CB_NODE_CONCAT] = {1, -1},   [CB_NODE_FOLD] = {1, 1}, [CB_NODE_PARTIAL] = {1, 1},
+        [CB_NODE_MERGE] = {1, 1},     [CB_NODE_COPY] = {1, 1}, [CB_NODE_SCAN] = {1, 1},
+        [CB_NODE_BLOCKWISE] = {0, -1}};
     if ((unsigned)n->kind >= CB_NODE_KINDS) return BAD("kind number %d", (int)n->kind);
     if (!cubed_dtype_is_valid(n->dtype)) return BAD("type number %d", (int)n->dtype);
     CB_TRY(check_grid(&n->grid, n->dtype, err));
@@ -190,8 +236,8 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     if (n->is_target && (!n->stored || (!n->url && !n->to_memory))) return BAD("a target nowhere");
     if (n->kind == CB_NODE_PARTIAL && !n->stored) return BAD("fold states that are not stored");
     const cb_node *in = n->ninputs ? &ir->nodes[n->inputs[0]] : NULL;
-    if (n->kind != CB_NODE_ELEM && n->kind != CB_NODE_CAST && in && in->dtype != n->dtype)
-        return BAD("its input has another type");
+    bool casts = n->kind == CB_NODE_ELEM || n->kind == CB_NODE_CAST || n->kind == CB_NODE_BLOCKWISE;
+    if (!casts && in && in->dtype != n->dtype) return BAD("its input has another type");
     if (n->kind == CB_NODE_CONCAT) {
         for (int k = 1; k < n->ninputs; k++) {
             if (ir->nodes[n->inputs[k]].dtype != n->dtype) return BAD("concat of other types");
@@ -218,10 +264,11 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     case CB_NODE_FOLD:
     case CB_NODE_PARTIAL:
     case CB_NODE_MERGE: return check_fold(ir, n, err);
-    case CB_NODE_FULL:
+    case CB_NODE_BLOCKWISE: return check_blockwise(ir, n, err);
+    case CB_NODE_FULL: return CUBED_OK;
     case CB_NODE_KINDS: break;
     }
-    return CUBED_OK;
+    return BAD("kind number %d", (int)n->kind);
 }
 
 /* Depth of the virtual nodes below and including each one. */

@@ -7,23 +7,25 @@
 #include "base/alloc.h"
 #include "cubed/array.h"
 #include "kernel/kernel.h"
+#include "plan/blockwise.h"
 #include "plan/geom.h"
 
 /* The numbers are part of the plan format. */
 typedef enum cb_node_kind {
-    CB_NODE_ZARR = 0,    /* a stored source */
-    CB_NODE_MEMORY = 1,  /* the caller's memory, or bytes that travel in the plan */
-    CB_NODE_FULL = 2,    /* one value */
-    CB_NODE_INDEX = 3,   /* int64 position in C order, plus start */
-    CB_NODE_ELEM = 4,    /* op on inputs of equal shape (or 0-d) and type */
-    CB_NODE_CAST = 5,    /* input[0] to dtype */
-    CB_NODE_VIEW = 6,    /* input[0] through map */
-    CB_NODE_CONCAT = 7,  /* inputs side by side along axis */
-    CB_NODE_FOLD = 8,    /* input[0] folded over the axes in `reduced`, which are dropped */
-    CB_NODE_PARTIAL = 9, /* states of such a fold, one per group of blocks (see fold.h) */
-    CB_NODE_MERGE = 10,  /* the fold's result from those states */
-    CB_NODE_COPY = 11,   /* input[0] with another grid: rechunk */
-    CB_NODE_SCAN = 12,   /* running totals (fold: SUM or PROD) of input[0] along axis; stored */
+    CB_NODE_ZARR = 0,       /* a stored source */
+    CB_NODE_MEMORY = 1,     /* the caller's memory, or bytes that travel in the plan */
+    CB_NODE_FULL = 2,       /* one value */
+    CB_NODE_INDEX = 3,      /* int64 position in C order, plus start */
+    CB_NODE_ELEM = 4,       /* op on inputs of equal shape (or 0-d) and type */
+    CB_NODE_CAST = 5,       /* input[0] to dtype */
+    CB_NODE_VIEW = 6,       /* input[0] through map */
+    CB_NODE_CONCAT = 7,     /* inputs side by side along axis */
+    CB_NODE_FOLD = 8,       /* input[0] folded over the axes in `reduced`, which are dropped */
+    CB_NODE_PARTIAL = 9,    /* states of such a fold, one per group of blocks (see fold.h) */
+    CB_NODE_MERGE = 10,     /* the fold's result from those states */
+    CB_NODE_COPY = 11,      /* input[0] with another grid: rechunk */
+    CB_NODE_SCAN = 12,      /* running totals (fold: SUM or PROD) of input[0] along axis; stored */
+    CB_NODE_BLOCKWISE = 14, /* an output of a function on whole blocks of the inputs; stored */
     CB_NODE_KINDS
 } cb_node_kind;
 
@@ -42,6 +44,8 @@ typedef struct cb_node {
     cubed_scalar value; /* FULL */
     int64_t start;      /* INDEX */
     cb_grid fold_grid;  /* MERGE: the grid of the original fold's input */
+    const cb_blockwise *block; /* BLOCKWISE: the operation, and which of its outputs this is */
+    int output;
 
     const char *url;    /* ZARR: STORE::PATH; results: where to, else NULL */
     int zarr_format;    /* results with url */
@@ -89,6 +93,9 @@ static inline void cb_node_shape(const cb_node *n, int64_t *shape)
 {
     for (int d = 0; d < n->grid.ndim; d++) shape[d] = n->grid.axis[d].extent;
 }
+
+/* Whether two nodes are outputs of one operation on blocks. */
+bool cb_ir_same_call(const cb_ir *ir, int a, int b);
 
 /* Appends a copy of *node (inputs, strings copied into the zone). */
 CUBED_MUST_CHECK cubed_status cb_ir_add(cb_ir *ir, const cb_node *node, int *index,

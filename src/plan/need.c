@@ -1,5 +1,6 @@
 #include "plan/need.h"
 
+#include "plan/block_stage.h"
 #include "plan/fold.h"
 
 cb_need cb_read_need(const cubed_plan *p, int node)
@@ -104,21 +105,16 @@ size_t cb_tile_bytes(const cb_load *load, const int64_t *extents)
 
 /* --- How blocks of the domain meet chunks of a source --------------------------------------------- */
 
-typedef struct blocks {
-    const cb_axis *axis;
-    int64_t per; /* chunks of the axis to a block */
-} blocks;
+static int64_t nblocks(const cb_blocks *b) { return cb_ceil_div(cb_axis_count(b->axis), b->per); }
 
-static int64_t nblocks(const blocks *b) { return cb_ceil_div(cb_axis_count(b->axis), b->per); }
-
-static void block_range(const blocks *b, int64_t i, int64_t *lo, int64_t *hi)
+static void block_range(const cb_blocks *b, int64_t i, int64_t *lo, int64_t *hi)
 {
     int64_t n = cb_axis_count(b->axis);
     *lo = cb_axis_lo(b->axis, i * b->per);
     *hi = cb_axis_hi(b->axis, cb_min_i64(n, (i + 1) * b->per) - 1);
 }
 
-static int64_t max_block(const blocks *b)
+static int64_t max_block(const cb_blocks *b)
 {
     const cb_axis *a = b->axis;
     if (a->extent == 0) return 0;
@@ -131,7 +127,7 @@ static int64_t max_block(const blocks *b)
 #define COUNTED_BLOCKS 65536
 
 /* Chunks of a source axis that blocks within [lo, hi) touch: the most by one block, and the sum. */
-static void axis_cover(const blocks *b, int64_t lo, int64_t hi, int64_t offset, int64_t stride,
+static void axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offset, int64_t stride,
                        const cb_axis *chunks, int64_t *most, uint64_t *total)
 {
     int64_t n = nblocks(b);
@@ -165,7 +161,7 @@ static void axis_cover(const blocks *b, int64_t lo, int64_t hi, int64_t offset, 
 }
 
 /* Sets the tile flag, and adds the chunks that this load reads in all tasks. */
-static void judge_load(const cubed_plan *p, const cb_branch *b, const blocks *axes, cb_load *l,
+static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes, cb_load *l,
                        cb_stage *s)
 {
     const cb_grid *g = &p->ir.nodes[l->node].grid;
@@ -196,47 +192,56 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const blocks *ax
     s->bytes_read = cb_sat_add(s->bytes_read, cb_sat_mul(reads, cb_chunk_bytes(p, l->node)));
 }
 
-static cb_need program_need(const cubed_plan *p, cb_stage *s, cb_program *prog, const blocks *axes)
+bool cb_branch_is_bare(const cb_branch *b)
+{
+    return b->ninstrs == 0 && b->loads[b->results[0]].kind == CB_LOAD_STORED;
+}
+
+/* One chunk at a time beside the output. */
+static cb_need gather_need(const cubed_plan *p, cb_stage *s, const cb_branch *b,
+                           const cb_blocks *axes)
+{
+    cb_load *l = &b->loads[b->results[0]];
+    cb_need n = cb_read_need(p, l->node);
+    judge_load(p, b, axes, l, s);
+    if (!cb_copy_in_place(p, s))
+        n.arena = cb_sat_add(n.arena, cb_arena_round(cb_chunk_bytes(p, l->node)));
+    return n;
+}
+
+static cb_need branch_need(const cubed_plan *p, cb_stage *s, const cb_program *prog,
+                           const cb_branch *b, const cb_blocks *axes)
+{
+    int64_t extents[CUBED_MAX_NDIM];
+    for (int d = 0; d < prog->ndim; d++)
+        extents[d] = cb_min_i64(max_block(&axes[d]), b->box.hi[d] - b->box.lo[d]);
+    cb_need hold = {cb_arena_round(cb_sat_mul((size_t)b->nloads + 1, CB_VM_LOAD_BYTES)), 0};
+    cb_need read = {0, 0};
+    hold.arena = cb_sat_add(hold.arena,
+                            cb_arena_round(cb_sat_mul((size_t)b->ninstrs + 1, CB_VM_INSTR_BYTES)));
+    hold.arena =
+        cb_sat_add(hold.arena, cb_arena_round((size_t)(b->nloads + b->ninstrs) * sizeof(void *)));
+    hold.arena =
+        cb_sat_add(hold.arena, cb_arena_round(cb_sat_mul((size_t)prog->nregs, prog->reg_size)));
+    for (int v = 0; v < b->nloads; v++) {
+        cb_load *l = &b->loads[v];
+        if (l->kind != CB_LOAD_STORED) continue;
+        judge_load(p, b, axes, l, s);
+        hold.arena = cb_sat_add(hold.arena, cb_arena_round(cb_chunk_bytes(p, l->node)));
+        if (l->tile) hold.arena = cb_sat_add(hold.arena, cb_arena_round(cb_tile_bytes(l, extents)));
+        read = cb_need_either(read, cb_read_need(p, l->node));
+    }
+    return cb_need_both(hold, read);
+}
+
+cb_need cb_program_need(const cubed_plan *p, cb_stage *s, cb_program *prog, const cb_blocks *axes,
+                        bool gather)
 {
     cb_need most = {0, 0};
     for (int i = 0; i < prog->nbranches; i++) {
-        cb_branch *b = &prog->branches[i];
-        int64_t extents[CUBED_MAX_NDIM];
-        for (int d = 0; d < prog->ndim; d++)
-            extents[d] = cb_min_i64(max_block(&axes[d]), b->box.hi[d] - b->box.lo[d]);
-        cb_need hold = {cb_arena_round(cb_sat_mul((size_t)b->nloads + 1, CB_VM_LOAD_BYTES)), 0};
-        cb_need read = {0, 0};
-        hold.arena = cb_sat_add(
-            hold.arena, cb_arena_round(cb_sat_mul((size_t)b->ninstrs + 1, CB_VM_INSTR_BYTES)));
-        hold.arena = cb_sat_add(hold.arena,
-                                cb_arena_round((size_t)(b->nloads + b->ninstrs) * sizeof(void *)));
-        hold.arena =
-            cb_sat_add(hold.arena, cb_arena_round(cb_sat_mul((size_t)prog->nregs, prog->reg_size)));
-        for (int v = 0; v < b->nloads; v++) {
-            cb_load *l = &b->loads[v];
-            if (l->kind != CB_LOAD_STORED) continue;
-            judge_load(p, b, axes, l, s);
-            hold.arena = cb_sat_add(hold.arena, cb_arena_round(cb_chunk_bytes(p, l->node)));
-            if (l->tile)
-                hold.arena = cb_sat_add(hold.arena, cb_arena_round(cb_tile_bytes(l, extents)));
-            read = cb_need_either(read, cb_read_need(p, l->node));
-        }
-        most = cb_need_either(most, cb_need_both(hold, read));
-    }
-    return most;
-}
-
-/* A copy has no program: one chunk at a time beside the output tile. */
-static cb_need copy_need(const cubed_plan *p, cb_stage *s, const blocks *axes)
-{
-    cb_need most = {0, 0};
-    for (int i = 0; i < s->tail.nbranches; i++) {
-        cb_branch *b = &s->tail.branches[i];
-        cb_load *l = &b->loads[b->results[0]];
-        cb_need n = cb_read_need(p, l->node);
-        judge_load(p, b, axes, l, s);
-        if (!cb_copy_in_place(p, s))
-            n.arena = cb_sat_add(n.arena, cb_arena_round(cb_chunk_bytes(p, l->node)));
+        const cb_branch *b = &prog->branches[i];
+        cb_need n = gather && cb_branch_is_bare(b) ? gather_need(p, s, b, axes)
+                                                   : branch_need(p, s, prog, b, axes);
         most = cb_need_either(most, n);
     }
     return most;
@@ -244,11 +249,15 @@ static cb_need copy_need(const cubed_plan *p, cb_stage *s, const blocks *axes)
 
 void cb_stage_project(const cubed_plan *p, cb_stage *s)
 {
-    blocks kept[CUBED_MAX_NDIM + 1], domain[CUBED_MAX_NDIM];
+    if (s->call) {
+        cb_block_project(p, s);
+        return;
+    }
+    cb_blocks kept[CUBED_MAX_NDIM + 1], domain[CUBED_MAX_NDIM];
     size_t count = 1; /* elements of the largest task's box, without the groups of PARTIAL */
     s->bytes_read = s->chunks_read = s->bytes_written = s->chunks_written = 0;
     for (int d = 0; d < s->kept.ndim; d++) {
-        kept[d] = (blocks){&s->kept.axis[d], cb_stage_step(s, d)};
+        kept[d] = (cb_blocks){&s->kept.axis[d], cb_stage_step(s, d)};
         if (!s->partial || d > 0) count = cb_sat_mul(count, (size_t)max_block(&kept[d]));
     }
 
@@ -259,7 +268,7 @@ void cb_stage_project(const cubed_plan *p, cb_stage *s)
         int k = s->partial ? 1 : 0;
         for (int d = 0; d < s->domain.ndim; d++) {
             bool gone = s->reduced >> d & 1;
-            domain[d] = gone ? (blocks){&s->domain.axis[d], 1} : kept[k];
+            domain[d] = gone ? (cb_blocks){&s->domain.axis[d], 1} : kept[k];
             if (gone)
                 block = cb_sat_mul(block, (size_t)max_block(&domain[d]));
             else
@@ -282,7 +291,7 @@ void cb_stage_project(const cubed_plan *p, cb_stage *s)
         }
     }
     if (s->nfolds && !s->merge) {
-        body = program_need(p, s, &s->body, domain);
+        body = cb_program_need(p, s, &s->body, domain, false);
         if (s->body.nbranches > 1) body.arena = cb_sat_add(body.arena, values);
     }
     body.arena = cb_sat_add(body.arena, merged);
@@ -309,7 +318,7 @@ void cb_stage_project(const cubed_plan *p, cb_stage *s)
     }
     if (s->scan) tiles = cb_sat_add(tiles, cb_arena_round(cb_scan_carry_bytes(p, s, NULL)));
     cb_need tail = {0, 0};
-    if (!s->partial) tail = s->copy ? copy_need(p, s, kept) : program_need(p, s, &s->tail, kept);
+    if (!s->partial) tail = cb_program_need(p, s, &s->tail, kept, s->copy);
     tail = cb_need_either(tail, write);
     tail.arena = cb_sat_add(tail.arena, cb_sat_add(tiles, states));
     s->need = cb_need_either(body, tail);

@@ -10,6 +10,8 @@
  *   3. tiles of the outputs; tail: buffers of the loads, registers; released
  *      (running totals: 3 and 4 for each chunk of the column, beside the carried totals)
  *   4. for each chunk written: a staging chunk, and what encoding takes; released
+ *
+ * Functions on whole blocks are apart: block_stage.c and runtime/block_run.c.
  */
 #ifndef CB_PLAN_NEED_H
 #define CB_PLAN_NEED_H
@@ -29,6 +31,8 @@ size_t cb_chunk_bytes(const cubed_plan *p, int node);
 /* The output tile: a whole chunk when tasks are single chunks and the result is not made in place
  * of a fold's state, else dense over the task's box. */
 bool cb_out_is_chunk(const cb_stage *s, int out);
+/* A load and nothing else. */
+bool cb_branch_is_bare(const cb_branch *b);
 /* Whether chunks of this output are copied to a staging chunk before they are written. */
 bool cb_out_needs_staging(const cubed_plan *p, const cb_stage *s, int out);
 /* A copy whose chunks are read straight into the output tile. */
@@ -39,6 +43,17 @@ size_t cb_scan_carry_bytes(const cubed_plan *p, const cb_stage *s, const cb_box 
 int cb_stage_levels(const cb_stage *s);
 /* Bytes of a load's tile over a block of these extents. */
 size_t cb_tile_bytes(const cb_load *load, const int64_t *extents);
+
+/* How an axis of a domain is visited: so many of its chunks at a time. */
+typedef struct cb_blocks {
+    const cb_axis *axis;
+    int64_t per;
+} cb_blocks;
+/* Evaluating a program one block after another. Sets the tile flags of its loads, and adds what it reads
+ * to the counts of the stage. `gather`: branches that are bare loads have no machine: one chunk at a
+ * time is copied to where the values go. */
+cb_need cb_program_need(const cubed_plan *p, cb_stage *s, cb_program *prog, const cb_blocks *axes,
+                        bool gather);
 
 /* Small lists that a task keeps beside its data: views, states. A bound. */
 #define CB_VIEW_BYTES ((size_t)264)

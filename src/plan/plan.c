@@ -270,10 +270,10 @@ static int find_input(const cubed_plan *p, const cb_stage *s, int i, int *node)
     for (int n = 0; n < p->ir.nnodes; n++) {
         bool read = false;
         for (int k = 0; k < s->nfolds && !read; k++) read = s->folds[k].states == n;
-        const cb_program *progs[2] = {&s->body, &s->tail};
-        for (int g = 0; g < 2; g++) {
-            for (int b = 0; b < progs[g]->nbranches && !read; b++) {
-                const cb_branch *br = &progs[g]->branches[b];
+        const cb_program *prog;
+        for (int g = 0; (prog = cb_stage_program(s, g)) != NULL; g++) {
+            for (int b = 0; b < prog->nbranches && !read; b++) {
+                const cb_branch *br = &prog->branches[b];
                 for (int v = 0; v < br->nloads && !read; v++)
                     read = (br->loads[v].kind == CB_LOAD_STORED ||
                             br->loads[v].kind == CB_LOAD_MEMORY) &&

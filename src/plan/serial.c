@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "plan/plan.h"
 
-#define PLAN_VERSION 3
+#define PLAN_VERSION 4
 #define HEADER_BYTES 16
 /* Memory sources up to this size travel in the plan. */
 #define EMBED_BYTES ((size_t)64 << 10)
@@ -122,6 +122,25 @@ static cubed_status put_data(cb_buf *b, const cb_node *n, bool for_id, cubed_err
     return CUBED_OK;
 }
 
+static void put_operand(cb_buf *b, const cb_block_operand *x)
+{
+    put_u(b, (uint64_t)x->dtype);
+    put_grid(b, &x->blocks);
+    for (int d = 0; d < x->blocks.ndim; d++) put_i(b, x->symbol[d]);
+}
+
+static void put_block(cb_buf *b, const cb_node *n)
+{
+    const cb_blockwise *op = n->block;
+    put_string(b, op->function);
+    put_u(b, op->params_size);
+    if (op->params_size) cb_buf_put(b, op->params, op->params_size);
+    for (int i = 0; i < op->nin; i++) put_operand(b, &op->in[i]);
+    put_u(b, (uint64_t)op->nout);
+    for (int i = 0; i < op->nout; i++) put_operand(b, &op->out[i]);
+    put_u(b, (uint64_t)n->output);
+}
+
 static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_error *err)
 {
     put_u(b, (uint64_t)n->kind);
@@ -143,6 +162,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_err
     case CB_NODE_FULL: cb_buf_put(b, n->value.bytes, sizeof n->value.bytes); break;
     case CB_NODE_INDEX: put_i(b, n->start); break;
     case CB_NODE_MEMORY: CB_TRY(put_data(b, n, for_id, err)); break;
+    case CB_NODE_BLOCKWISE: put_block(b, n); break;
     default: break;
     }
     put_u(b, (uint64_t)n->stored | (uint64_t)n->is_target << 1 | (uint64_t)n->to_memory << 2 |
@@ -333,6 +353,46 @@ static void get_data(reader *r, cb_node *n)
     }
 }
 
+static void get_operand(reader *r, cb_block_operand *x)
+{
+    x->dtype = (cubed_dtype)get_n(r, INT32_MAX);
+    get_grid(r, &x->blocks);
+    for (int d = 0; d < x->blocks.ndim && !r->bad; d++) {
+        int64_t symbol = get_i(r);
+        if (symbol < -1 || symbol >= CUBED_MAX_NDIM) r->bad = true;
+        x->symbol[d] = (int)symbol;
+    }
+}
+
+static cb_block_operand *get_operands(reader *r, int n)
+{
+    cb_block_operand *x = r->bad ? NULL : cb_zone_alloc(r->zone, (size_t)n * sizeof *x);
+    if (!x) r->bad = true;
+    for (int i = 0; i < n && !r->bad; i++) get_operand(r, &x[i]);
+    return x;
+}
+
+static void get_block(reader *r, cb_node *n)
+{
+    cb_blockwise *op = cb_zone_alloc(r->zone, sizeof *op);
+    if (!op) {
+        r->bad = true;
+        return;
+    }
+    op->function = get_string(r);
+    op->params_size = (size_t)get_n(r, (uint64_t)(r->end - r->at) + 1);
+    const void *params = get_bytes(r, op->params_size);
+    op->params = params ? cb_zone_memdup(r->zone, params, op->params_size) : NULL;
+    op->nin = n->ninputs;
+    op->in = get_operands(r, op->nin);
+    /* Each takes a byte at least. */
+    op->nout = get_n(r, (uint64_t)(r->end - r->at) + 1);
+    op->out = get_operands(r, op->nout);
+    n->output = get_n(r, (uint64_t)op->nout);
+    if (!op->function || !op->params) r->bad = true;
+    n->block = op;
+}
+
 static void get_node(reader *r, int index, cb_node *n)
 {
     memset(n, 0, sizeof *n);
@@ -363,6 +423,7 @@ static void get_node(reader *r, int index, cb_node *n)
     }
     case CB_NODE_INDEX: n->start = get_i(r); break;
     case CB_NODE_MEMORY: get_data(r, n); break;
+    case CB_NODE_BLOCKWISE: get_block(r, n); break;
     default: break;
     }
     uint64_t flags = get_u(r);

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "plan/block_stage.h"
 #include "plan/fold.h"
 #include "plan/lower.h"
+#include "plan/need.h"
 #include "plan/plan.h"
 
 /* --- Which folds belong to a root ----------------------------------------------------------------- */
@@ -44,6 +46,7 @@ static cubed_status walk_folds(fold_walk *w, int node, const cb_map *map, bool i
     w->seen[w->nseen++].map = *map;
     for (int i = 0; i < n->ninputs; i++) {
         cb_map m = *map;
+        if (n->kind == CB_NODE_BLOCKWISE) m = cb_map_identity(w->ir->nodes[n->inputs[i]].grid.ndim);
         if (n->kind == CB_NODE_VIEW) m = cb_map_compose(&n->map, map);
         if (w->ir->nodes[n->inputs[i]].grid.ndim == 0)
             m = (cb_map){.ndim_in = map->ndim_in, .ndim_out = 0};
@@ -206,7 +209,6 @@ cubed_status cb_stage_set_tasks(cb_stage *s, cubed_error *err)
 /* Before tasks are set: they are not chosen. */
 static cubed_status set_scan(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
-    s->scan = false;
     for (int o = 0; o < s->nouts; o++) {
         const cb_node *n = &ir->nodes[s->outs[o].node];
         if (n->kind != CB_NODE_SCAN) continue;
@@ -255,8 +257,7 @@ static bool is_copy(const cb_stage *s)
 {
     if (s->nfolds || s->nouts != 1 || s->scan) return false;
     for (int i = 0; i < s->tail.nbranches; i++) {
-        const cb_branch *b = &s->tail.branches[i];
-        if (b->ninstrs > 0 || b->loads[b->results[0]].kind != CB_LOAD_STORED) return false;
+        if (!cb_branch_is_bare(&s->tail.branches[i])) return false;
     }
     return true;
 }
@@ -299,7 +300,9 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
         put_ops(&text, &s->body, &p->ctx->kernels);
         cb_buf_puts(&text, ")");
     }
-    if (s->scan)
+    if (s->call)
+        cb_buf_puts(&text, s->call->fn->name);
+    else if (s->scan)
         cb_buf_printf(&text, "cumulative %s%s", fold_names[p->ir.nodes[s->outs[0].node].fold],
                       s->tail.nbranches && s->tail.branches[0].ninstrs ? ", " : "");
     else if (!s->nfolds && (s->copy || !s->tail.nbranches || !s->tail.branches[0].ninstrs))
@@ -367,14 +370,10 @@ static cubed_status lower_tail(cubed_plan *p, cb_stage *s, cubed_error *err)
                     false, folds, s->nfolds, &s->tail, err);
 }
 
-cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
+static cubed_status compile_programs(cubed_plan *p, cb_stage *s, cubed_error *err)
 {
     const cb_ir *ir = &p->ir;
     collect c = {.ir = ir, .s = s, .zone = ir->zone};
-    s->nfolds = 0;
-    s->folds = NULL;
-    memset(&s->body, 0, sizeof s->body);
-    memset(&s->tail, 0, sizeof s->tail);
     for (c.out = 0; c.out < s->nouts; c.out++) {
         int before = s->nfolds;
         CB_TRY(cb_stage_find_folds(ir, s->outs[c.out].node, add_fold, &c, err));
@@ -388,7 +387,26 @@ cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
     if (!s->partial) CB_TRY(lower_tail(p, s, err));
     set_aliases(ir, ir->zone, s);
     s->copy = is_copy(s);
+    return CUBED_OK;
+}
+
+cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
+{
+    bool block = p->ir.nodes[s->outs[0].node].kind == CB_NODE_BLOCKWISE;
+    s->nfolds = 0;
+    s->folds = NULL;
+    s->call = NULL;
+    s->scan = s->copy = s->partial = s->merge = false;
+    memset(&s->body, 0, sizeof s->body);
+    memset(&s->tail, 0, sizeof s->tail);
+    CB_TRY(block ? cb_block_compile(p, s, err) : compile_programs(p, s, err));
     return set_name(p, s, err);
+}
+
+const cb_program *cb_stage_program(const cb_stage *s, int i)
+{
+    if (i < 2) return i == 0 ? &s->body : &s->tail;
+    return s->call && i - 2 < s->call->op->nin ? &s->call->inputs[i - 2].program : NULL;
 }
 
 /* --- Tasks ---------------------------------------------------------------------------------------- */
@@ -450,8 +468,8 @@ void cb_stage_task_blocks(const cb_stage *s, const cb_box *task, int64_t *first,
     *last = s->partial ? cb_min_i64(n, *first + CB_FOLD_GROUP) : n;
 }
 
-static cubed_status program_reads(const cubed_plan *p, const cb_program *prog, const cb_box *box,
-                                  cb_chunks_fn fn, void *ctx, cubed_error *err)
+cubed_status cb_program_reads(const cubed_plan *p, const cb_program *prog, const cb_box *box,
+                              cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
     for (int i = 0; i < prog->nbranches; i++) {
         const cb_branch *b = &prog->branches[i];
@@ -492,22 +510,23 @@ cubed_status cb_stage_task_reads(const cubed_plan *p, const cb_stage *s, int64_t
 {
     cb_box kept, block;
     cb_stage_task_box(s, task, &kept);
+    if (s->call) return cb_block_task_reads(p, s, &kept, fn, ctx, err);
     if (s->merge) CB_TRY(state_reads(p, s, &kept, fn, ctx, err));
     if (s->partial) {
         int64_t first, last;
         cb_stage_task_blocks(s, &kept, &first, &last);
         for (int64_t b = first; b < last; b++) {
             cb_stage_block(s, &kept, b, &block);
-            CB_TRY(program_reads(p, &s->body, &block, fn, ctx, err));
+            CB_TRY(cb_program_reads(p, &s->body, &block, fn, ctx, err));
         }
     } else if (s->nfolds && !s->merge && cb_stage_nblocks(s) > 0) {
         cb_box last;
         cb_stage_block(s, &kept, 0, &block);
         cb_stage_block(s, &kept, cb_stage_nblocks(s) - 1, &last);
         memcpy(block.hi, last.hi, sizeof block.hi);
-        CB_TRY(program_reads(p, &s->body, &block, fn, ctx, err));
+        CB_TRY(cb_program_reads(p, &s->body, &block, fn, ctx, err));
     }
-    return s->partial ? CUBED_OK : program_reads(p, &s->tail, &kept, fn, ctx, err);
+    return s->partial ? CUBED_OK : cb_program_reads(p, &s->tail, &kept, fn, ctx, err);
 }
 
 cubed_status cb_stage_task_writes(const cubed_plan *p, const cb_stage *s, int64_t task,
@@ -516,7 +535,9 @@ cubed_status cb_stage_task_writes(const cubed_plan *p, const cb_stage *s, int64_
     cb_box kept;
     cb_stage_task_chunks(s, task, &kept);
     for (int o = 0; o < s->nouts; o++) {
-        cb_box chunks = {.ndim = p->ir.nodes[s->outs[o].node].grid.ndim};
+        const cb_grid *g = &p->ir.nodes[s->outs[o].node].grid;
+        cb_box chunks = {.ndim = g->ndim};
+        if (cb_grid_count(g) == 0) continue; /* beside another output that is not empty */
         for (int d = 0; d < chunks.ndim; d++) {
             int j = s->outs[o].axis[d];
             chunks.lo[d] = j < 0 ? 0 : kept.lo[j];

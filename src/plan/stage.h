@@ -13,6 +13,7 @@
 #ifndef CB_PLAN_STAGE_H
 #define CB_PLAN_STAGE_H
 
+#include "cubed/sys/block.h"
 #include "mem/arena.h"
 #include "plan/ir.h"
 
@@ -85,6 +86,24 @@ typedef struct cb_stage_out {
     int alias; /* the result may be made in place of the state of this fold; -1: it has a tile */
 } cb_stage_out;
 
+/* A function on whole blocks: block_stage.c. */
+typedef struct cb_stage_input {
+    int node;
+    cb_program program; /* over the input's own axes */
+    /* Its blocks are whole chunks of what is stored there: they are used where they are. */
+    bool in_place;
+} cb_stage_input;
+
+typedef struct cb_stage_call {
+    const cb_blockwise *op;
+    const cubed_block_fn *fn;
+    cubed_block_need need;
+    cb_symbols symbols;
+    int axis[CUBED_MAX_NDIM]; /* of a symbol in `kept` of the stage; -1: contracted */
+    cb_stage_input *inputs;
+    int *outs; /* by output of the operation: which of the stage's, -1: nobody wants it */
+} cb_stage_call;
+
 typedef struct cb_stage {
     int index;
     const char *name;
@@ -100,6 +119,10 @@ typedef struct cb_stage {
     /* Running totals: a task is a column of chunks along the axis, made one after another. */
     bool scan;
     int scan_axis;
+
+    /* A function on whole blocks: `kept` counts blocks along the symbols that outputs have. Such stages
+     * have no programs but those of the inputs. NULL: none. */
+    cb_stage_call *call;
 
     bool copy; /* one output, every branch a bare load: chunks are gathered straight into it */
 
@@ -129,6 +152,9 @@ bool cb_stage_fold_fits(const cb_map *map, const cb_grid *kept, const cb_grid *r
                         int axis[CUBED_MAX_NDIM]);
 /* Whether two folds can be computed in one pass. */
 bool cb_stage_same_domain(const cb_ir *ir, int fold_a, int fold_b);
+
+/* The programs of a stage, from 0 up; NULL behind the last. */
+const cb_program *cb_stage_program(const cb_stage *s, int i);
 
 /* Compiles a stage from outs[].node and task_chunks (all 0: 1), which are set. Everything is made in the
  * plan's zone. need and counts are left to cb_stage_project. */
@@ -160,6 +186,10 @@ typedef cubed_status (*cb_chunks_fn)(void *ctx, int node, const cb_box *chunks, 
 CUBED_MUST_CHECK cubed_status cb_stage_task_reads(const struct cubed_plan *p, const cb_stage *s,
                                                   int64_t task, cb_chunks_fn fn, void *ctx,
                                                   cubed_error *err);
+/* The part of it that a program reads for a box of its domain. */
+CUBED_MUST_CHECK cubed_status cb_program_reads(const struct cubed_plan *p, const cb_program *prog,
+                                               const cb_box *box, cb_chunks_fn fn, void *ctx,
+                                               cubed_error *err);
 /* The same for the chunks that it writes. */
 CUBED_MUST_CHECK cubed_status cb_stage_task_writes(const struct cubed_plan *p, const cb_stage *s,
                                                    int64_t task, cb_chunks_fn fn, void *ctx,

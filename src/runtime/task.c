@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "plan/fold.h"
+#include "runtime/block_run.h"
 #include "runtime/fold_run.h"
 #include "runtime/vm.h"
 
@@ -273,6 +274,7 @@ static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
     const cb_stage *s = t->stage;
     cb_box box, kept;
     void *p;
+    if (s->call) return cb_block_task(t, task, err);
     cb_stage_task_box(s, task, &box);
     if (s->scan) return run_scan(t, task, &box, err);
     kept = box;

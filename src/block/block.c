@@ -1,0 +1,19 @@
+#include "block/block.h"
+
+#include <string.h>
+
+#include "block/functions.h"
+
+static const cubed_block_fn *const functions[] = {
+    &cb_block_sort,
+    &cb_block_argsort,
+    NULL,
+};
+
+const cubed_block_fn *cb_block_fn(const char *name)
+{
+    for (int i = 0; functions[i]; i++) {
+        if (strcmp(functions[i]->name, name) == 0) return functions[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,10 @@
+/* The functions of this folder, one row each in block.c. */
+#ifndef CB_BLOCK_FUNCTIONS_H
+#define CB_BLOCK_FUNCTIONS_H
+
+#include "cubed/sys/block.h"
+
+extern const cubed_block_fn cb_block_sort;
+extern const cubed_block_fn cb_block_argsort;
+
+#endif

@@ -1,0 +1,14 @@
+/* Parameters of the library's own functions on blocks, as they are in plans: no padding, integers of a
+ * fixed width. */
+#ifndef CB_BLOCK_PARAMS_H
+#define CB_BLOCK_PARAMS_H
+
+#include <stdint.h>
+
+/* "sort", "argsort": one input, one output of the same shape. */
+typedef struct cb_sort_params {
+    int32_t axis;
+    int32_t descending; /* 0 or 1 */
+} cb_sort_params;
+
+#endif

@@ -1,0 +1,166 @@
+/* Sorting keys of one width. Takes K, an unsigned type, and BITS, its bits; undefines both.
+ *
+ * Keys order elements as unsigned numbers. Few are inserted one by one, many are distributed by one byte
+ * after another from the lowest (radix sort), which is stable and takes as long whatever the order. With
+ * positions (`pos`, NULL: none), those move as their keys do. */
+#define FN(name) CB_SORT_PASTE(name, BITS)
+
+#define SIGN ((K)((K)1 << (BITS - 1)))
+
+static inline __attribute__((always_inline)) K FN(one_key)(K bits, order_kind kind, K infinity,
+                                                           bool descending, special *seen)
+{
+    K key = bits;
+    if (kind == ORDER_SIGNED) key = bits ^ SIGN;
+    if (kind == ORDER_TIME) key = (K)(bits - 1) ^ SIGN; /* the least one is behind all others */
+    if (kind == ORDER_FLOAT) {
+        K magnitude = (K)(bits & (K)~SIGN);
+        bool nan = magnitude > infinity, minus_zero = bits == SIGN;
+        key = bits & SIGN ? (K)~bits : (K)(bits | SIGN);
+        if (minus_zero) key = SIGN;
+        if (nan) key = (K) ~(K)0;
+        seen->nan |= nan;
+        seen->minus_zero |= minus_zero;
+    }
+    return descending ? (K)~key : key;
+}
+
+static inline K FN(one_value)(K key, order_kind kind, bool descending)
+{
+    if (descending) key = (K)~key;
+    if (kind == ORDER_SIGNED) return key ^ SIGN;
+    if (kind == ORDER_TIME) return (K)((key ^ SIGN) + 1);
+    if (kind == ORDER_FLOAT) return key & SIGN ? key ^ SIGN : (K)~key;
+    return key;
+}
+
+/* Keys of n elements `stride` bytes apart. */
+static inline __attribute__((always_inline)) void FN(keys_of_kind)(const char *from, int64_t stride,
+                                                                   int64_t n, order_kind kind,
+                                                                   K infinity, bool descending,
+                                                                   K *keys, special *seen)
+{
+    for (int64_t i = 0; i < n; i++)
+        keys[i] = FN(one_key)(*(const K *)(from + i * stride), kind, infinity, descending, seen);
+}
+
+static void FN(make_keys)(const char *from, int64_t stride, int64_t n, const order *o, void *to,
+                          special *seen)
+{
+    K *keys = to, infinity = (K)o->infinity;
+    bool down = o->descending;
+    switch (o->kind) {
+    case ORDER_PLAIN:
+        FN(keys_of_kind)(from, stride, n, ORDER_PLAIN, infinity, down, keys, seen);
+        break;
+    case ORDER_SIGNED:
+        FN(keys_of_kind)(from, stride, n, ORDER_SIGNED, infinity, down, keys, seen);
+        break;
+    case ORDER_FLOAT:
+        FN(keys_of_kind)(from, stride, n, ORDER_FLOAT, infinity, down, keys, seen);
+        break;
+    case ORDER_TIME:
+        FN(keys_of_kind)(from, stride, n, ORDER_TIME, infinity, down, keys, seen);
+        break;
+    }
+}
+
+/* The first of n sorted keys that is not less. */
+static int64_t FN(lower_bound)(const K *keys, int64_t n, K key)
+{
+    int64_t lo = 0;
+    while (n > 0) {
+        int64_t half = n / 2;
+        if (keys[lo + half] < key) {
+            lo += half + 1;
+            n -= half + 1;
+        } else {
+            n = half;
+        }
+    }
+    return lo;
+}
+
+/* Sorted keys become elements where they are. What keys do not tell apart, zeros of either sign and
+ * NaNs, is taken from the original elements in order. */
+static void FN(make_values)(void *data, int64_t n, const order *o, special seen, const char *from,
+                            int64_t stride)
+{
+    K *keys = data, infinity = (K)o->infinity;
+    special unused = {false, false};
+    K zero = FN(one_key)(0, o->kind, infinity, o->descending, &unused);
+    K nan = o->descending ? 0 : (K) ~(K)0;
+    int64_t at_zero = seen.minus_zero ? FN(lower_bound)(keys, n, zero) : 0;
+    int64_t at_nan = seen.nan ? FN(lower_bound)(keys, n, nan) : 0;
+    for (int64_t i = 0; i < n; i++) keys[i] = FN(one_value)(keys[i], o->kind, o->descending);
+    if (!seen.minus_zero && !seen.nan) return;
+    for (int64_t i = 0; i < n; i++) {
+        K bits = *(const K *)(from + i * stride), magnitude = (K)(bits & (K)~SIGN);
+        if (seen.minus_zero && magnitude == 0) keys[at_zero++] = bits;
+        if (magnitude > infinity) keys[at_nan++] = bits;
+    }
+}
+
+static void FN(insertion)(K *keys, uint32_t *pos, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++) {
+        K key = keys[i];
+        uint32_t p = pos ? pos[i] : 0;
+        int64_t k = i;
+        for (; k > 0 && keys[k - 1] > key; k--) {
+            keys[k] = keys[k - 1];
+            if (pos) pos[k] = pos[k - 1];
+        }
+        keys[k] = key;
+        if (pos) pos[k] = p;
+    }
+}
+
+/* `spare` and `spare_pos` are as large as keys and pos. */
+static void FN(sort_keys)(void *data, uint32_t *pos, int64_t n, void *spare, uint32_t *spare_pos)
+{
+    enum { BYTES = BITS / 8 };
+    K *keys = data, *to = spare;
+    uint32_t count[BYTES][256];
+    if (n <= FEW) {
+        FN(insertion)(keys, pos, n);
+        return;
+    }
+    memset(count, 0, sizeof count);
+    for (int64_t i = 0; i < n; i++) {
+        for (int b = 0; b < BYTES; b++) count[b][keys[i] >> (8 * b) & 255]++;
+    }
+    for (int b = 0; b < BYTES; b++) {
+        uint32_t *c = count[b], sum = 0;
+        /* All have the same byte here. */
+        if (c[keys[0] >> (8 * b) & 255] == (uint32_t)n) continue;
+        for (int v = 0; v < 256; v++) {
+            uint32_t here = c[v];
+            c[v] = sum;
+            sum += here;
+        }
+        if (pos) {
+            for (int64_t i = 0; i < n; i++) {
+                uint32_t at = c[keys[i] >> (8 * b) & 255]++;
+                to[at] = keys[i];
+                spare_pos[at] = pos[i];
+            }
+            uint32_t *swapped = pos;
+            pos = spare_pos;
+            spare_pos = swapped;
+        } else {
+            for (int64_t i = 0; i < n; i++) to[c[keys[i] >> (8 * b) & 255]++] = keys[i];
+        }
+        K *swapped = keys;
+        keys = to;
+        to = swapped;
+    }
+    if (keys == data) return;
+    memcpy(data, keys, (size_t)n * sizeof(K));
+    if (pos) memcpy(spare_pos, pos, (size_t)n * sizeof *pos);
+}
+
+#undef FN
+#undef SIGN
+#undef K
+#undef BITS

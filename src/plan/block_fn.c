@@ -1,0 +1,41 @@
+/* The functions on blocks that a context knows. */
+#include <string.h>
+
+#include "base/error.h"
+#include "block/block.h"
+#include "plan/context.h"
+
+static const cubed_block_fn *find(const cubed_context *ctx, const char *name)
+{
+    const cubed_block_fn *own = cb_block_fn(name);
+    if (own) return own;
+    for (const cb_added_block_fn *a = atomic_load(&ctx->block_fns); a; a = a->next) {
+        if (strcmp(a->fn->name, name) == 0) return a->fn;
+    }
+    return NULL;
+}
+
+cubed_status cb_context_find_block_fn(const cubed_context *ctx, const char *name,
+                                      const cubed_block_fn **out, cubed_error *err)
+{
+    *out = find(ctx, name);
+    if (*out) return CUBED_OK;
+    return cb_fail(err, CUBED_E_UNSUPPORTED, "the function \"%s\" on blocks is not known here",
+                   name);
+}
+
+cubed_status cubed_context_add_block_fn(cubed_context *ctx, const cubed_block_fn *fn,
+                                        cubed_error *err)
+{
+    if (!fn->name || !fn->check || !fn->run)
+        return cb_fail(err, CUBED_E_ARG, "a function on blocks needs a name, a check and a run");
+    cb_added_block_fn *added = cb_alloc_zero(&ctx->alloc, sizeof *added);
+    if (!added) return cb_fail(err, CUBED_E_NOMEM, "no memory for a function on blocks");
+    added->fn = fn;
+    added->next = atomic_load(&ctx->block_fns);
+    while (!find(ctx, fn->name)) { /* again if another thread has added one in between */
+        if (atomic_compare_exchange_weak(&ctx->block_fns, &added->next, added)) return CUBED_OK;
+    }
+    cb_free(&ctx->alloc, added, sizeof *added);
+    return cb_fail(err, CUBED_E_EXISTS, "there is a function \"%s\" on blocks already", fn->name);
+}

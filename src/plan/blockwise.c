@@ -1,0 +1,126 @@
+#include "plan/blockwise.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+
+const cb_blockwise *cb_blockwise_copy(cb_zone *zone, const cb_blockwise *op)
+{
+    cb_blockwise *copy = cb_zone_memdup(zone, op, sizeof *op);
+    if (!copy) return NULL;
+    copy->function = cb_zone_strdup(zone, op->function);
+    copy->params = cb_zone_memdup(zone, op->params, op->params_size);
+    copy->in = cb_zone_memdup(zone, op->in, (size_t)op->nin * sizeof *op->in);
+    copy->out = cb_zone_memdup(zone, op->out, (size_t)op->nout * sizeof *op->out);
+    return copy->function && copy->params && copy->in && copy->out ? copy : NULL;
+}
+
+static bool same_operands(const cb_block_operand *a, const cb_block_operand *b, int n)
+{
+    for (int i = 0; i < n; i++) {
+        size_t symbols = (size_t)a[i].blocks.ndim * sizeof *a[i].symbol;
+        if (a[i].dtype != b[i].dtype || !cb_grid_equal(&a[i].blocks, &b[i].blocks) ||
+            memcmp(a[i].symbol, b[i].symbol, symbols) != 0)
+            return false;
+    }
+    return true;
+}
+
+bool cb_blockwise_equal(const cb_blockwise *a, const cb_blockwise *b)
+{
+    return strcmp(a->function, b->function) == 0 && a->params_size == b->params_size &&
+           a->nin == b->nin && a->nout == b->nout &&
+           (a->params_size == 0 || memcmp(a->params, b->params, a->params_size) == 0) &&
+           same_operands(a->in, b->in, a->nin) && same_operands(a->out, b->out, a->nout);
+}
+
+/* Symbols within range, none twice; axes without one are one block. */
+static cubed_status check_operand(const cb_block_operand *x, const char *what, int number,
+                                  cubed_error *err)
+{
+    uint32_t seen = 0;
+    for (int d = 0; d < x->blocks.ndim; d++) {
+        int s = x->symbol[d];
+        if (s < -1 || s >= CUBED_MAX_NDIM)
+            return cb_fail(err, CUBED_E_ARG,
+                           "axis %d of %s %d has the symbol %d, expected -1 to %d", d, what, number,
+                           s, CUBED_MAX_NDIM - 1);
+        if (s < 0) {
+            if (cb_axis_count(&x->blocks.axis[d]) > 1)
+                return cb_fail(err, CUBED_E_ARG,
+                               "axis %d of %s %d has no symbol, but more than one block", d, what,
+                               number);
+            continue;
+        }
+        if (seen >> s & 1)
+            return cb_fail(err, CUBED_E_ARG, "%s %d has the symbol %d twice", what, number, s);
+        seen |= 1u << s;
+    }
+    return CUBED_OK;
+}
+
+/* An operand's part in the numbers of blocks: one that differs from 1 is all operands' number. */
+static cubed_status count_blocks(const cb_block_operand *x, const char *what, int number,
+                                 cb_symbols *out, bool *known, cubed_error *err)
+{
+    CB_TRY(check_operand(x, what, number, err));
+    for (int d = 0; d < x->blocks.ndim; d++) {
+        int s = x->symbol[d];
+        int64_t n = cb_axis_count(&x->blocks.axis[d]);
+        if (s < 0 || n == 1) continue;
+        if (known[s] && out->nblocks[s] != n)
+            return cb_fail(err, CUBED_E_ARG,
+                           "%s %d has %" PRId64
+                           " blocks along the symbol %d, another operand %" PRId64,
+                           what, number, n, s, out->nblocks[s]);
+        known[s] = true;
+        out->nblocks[s] = n;
+    }
+    return CUBED_OK;
+}
+
+static int most_symbols(const cb_block_operand *x, int n, int most)
+{
+    for (int i = 0; i < n; i++) {
+        for (int d = 0; d < x[i].blocks.ndim; d++) {
+            if (x[i].symbol[d] >= most) most = x[i].symbol[d] + 1;
+        }
+    }
+    return most;
+}
+
+cubed_status cb_blockwise_symbols(const cb_blockwise *op, cb_symbols *out, cubed_error *err)
+{
+    bool known[CUBED_MAX_NDIM] = {false};
+    memset(out, 0, sizeof *out);
+    for (int s = 0; s < CUBED_MAX_NDIM; s++) out->nblocks[s] = 1;
+    for (int i = 0; i < op->nin; i++) CB_TRY(count_blocks(&op->in[i], "input", i, out, known, err));
+    for (int i = 0; i < op->nout; i++)
+        CB_TRY(count_blocks(&op->out[i], "output", i, out, known, err));
+    out->n = most_symbols(op->out, op->nout, most_symbols(op->in, op->nin, 0));
+    for (int i = 0; i < op->nout; i++) {
+        for (int d = 0; d < op->out[i].blocks.ndim; d++) {
+            if (op->out[i].symbol[d] >= 0) out->kept[op->out[i].symbol[d]] = true;
+        }
+    }
+    /* Else several tasks would write one block of an output. */
+    for (int i = 0; i < op->nout; i++) {
+        uint32_t has = 0;
+        for (int d = 0; d < op->out[i].blocks.ndim; d++) {
+            int s = op->out[i].symbol[d];
+            if (s < 0) continue;
+            has |= 1u << s;
+            if (cb_axis_count(&op->out[i].blocks.axis[d]) != out->nblocks[s])
+                return cb_fail(err, CUBED_E_ARG,
+                               "output %d has one block along the symbol %d, inputs have %" PRId64,
+                               i, s, out->nblocks[s]);
+        }
+        for (int s = 0; s < out->n; s++) {
+            if (out->kept[s] && out->nblocks[s] != 1 && !(has >> s & 1))
+                return cb_fail(err, CUBED_E_ARG, "output %d lacks the symbol %d of other outputs",
+                               i, s);
+        }
+    }
+    return CUBED_OK;
+}

@@ -1,0 +1,299 @@
+#include "runtime/block_run.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "plan/block_stage.h"
+
+/* One operand of the task's calls. */
+typedef struct operand {
+    cb_box box; /* its elements in the call */
+    int64_t shape[CUBED_MAX_NDIM];
+    void *tile;
+} operand;
+
+_Static_assert(sizeof(operand) + sizeof(cubed_block) <= CB_BLOCK_OPERAND_BYTES,
+               "CB_BLOCK_OPERAND_BYTES");
+
+typedef struct run {
+    const cb_task *t;
+    const cb_stage_call *c;
+    operand *operand; /* inputs, then outputs */
+    cubed_block *block;
+    cubed_block_call call;
+    int64_t index[CUBED_MAX_NDIM];
+} run;
+
+static void set_shape(operand *x, cubed_block *block, const cb_block_operand *of,
+                      const int64_t *index)
+{
+    cb_block_box(of, index, index, &x->box);
+    for (int d = 0; d < x->box.ndim; d++) x->shape[d] = x->box.hi[d] - x->box.lo[d];
+    *block = (cubed_block){NULL, of->dtype, x->box.ndim, x->shape};
+}
+
+static bool is_clobbered(const run *r, int input)
+{
+    return input < 32 && r->c->fn->clobbers >> input & 1;
+}
+
+static size_t dense_bytes(const cubed_block *block)
+{
+    size_t bytes = cubed_dtype_size(block->dtype);
+    for (int d = 0; d < block->ndim; d++) bytes *= (size_t)block->shape[d];
+    return bytes;
+}
+
+/* --- Inputs ---------------------------------------------------------------------------------------- */
+
+static void chunk_strides(const cb_task *t, int node, int64_t *strides)
+{
+    const cb_node *n = &t->plan->ir.nodes[node];
+    int64_t extents[CUBED_MAX_NDIM];
+    for (int d = 0; d < n->grid.ndim; d++) extents[d] = n->grid.axis[d].chunk;
+    cb_dense_strides(n->grid.ndim, extents, cubed_dtype_size(n->dtype), strides);
+}
+
+/* Moves the rows of a chunk at the edge together. Each goes to where it or one before it was. */
+static void close_up(const operand *x, const int64_t *strides, size_t item)
+{
+    int ndim = x->box.ndim, last = ndim - 1;
+    cb_box rows = {.ndim = last < 0 ? 0 : last};
+    int64_t idx[CUBED_MAX_NDIM] = {0};
+    size_t row = item * (size_t)(last < 0 ? 1 : x->shape[last]);
+    char *to = x->tile;
+    memcpy(rows.hi, x->shape, sizeof rows.hi);
+    do {
+        const char *from = x->tile;
+        for (int d = 0; d < last; d++) from += idx[d] * strides[d];
+        if (to != from) memmove(to, from, row);
+        to += row;
+    } while (cb_odometer_next(&rows, idx));
+}
+
+/* The block is a chunk: used where it lies, or read into the tile. */
+static cubed_status read_in_place(const run *r, int i, cubed_error *err)
+{
+    const cb_task *t = r->t;
+    const cb_branch *b = &r->c->inputs[i].program.branches[0];
+    const operand *x = &r->operand[i];
+    int node = b->loads[b->results[0]].node;
+    const cb_grid *g = &t->plan->ir.nodes[node].grid;
+    size_t item = cubed_dtype_size(r->block[i].dtype);
+    int64_t idx[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM];
+    const void *data;
+    for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], x->box.lo[d]);
+    CB_TRY(cb_io_read(t->io, node, idx, x->tile, t->arena, &data, t->count, err));
+    bool whole = dense_bytes(&r->block[i]) == cb_chunk_bytes(t->plan, node);
+    chunk_strides(t, node, strides);
+    if (data == x->tile) {
+        if (!whole) close_up(x, strides, item);
+    } else if (whole && !is_clobbered(r, i)) {
+        r->block[i].data = (void *)(uintptr_t)data;
+        return CUBED_OK;
+    } else {
+        int64_t dense[CUBED_MAX_NDIM];
+        cb_dense_strides(g->ndim, x->shape, item, dense);
+        cb_copy_box(g->ndim, x->shape, item, x->tile, dense, data, strides);
+    }
+    r->block[i].data = x->tile;
+    return CUBED_OK;
+}
+
+/* Evaluates the block into its tile. */
+static cubed_status evaluate(const run *r, int i, cubed_error *err)
+{
+    const cb_task *t = r->t;
+    const cb_program *prog = &r->c->inputs[i].program;
+    const operand *x = &r->operand[i];
+    cb_view tile, view;
+    tile.base = x->tile;
+    cb_dense_strides(x->box.ndim, x->shape, cubed_dtype_size(r->block[i].dtype), tile.stride);
+    for (int k = 0; k < prog->nbranches; k++) {
+        const cb_branch *b = &prog->branches[k];
+        cb_box part;
+        cb_box_intersect(&b->box, &x->box, &part);
+        if (cb_box_empty(&part)) continue;
+        view = tile;
+        for (int d = 0; d < part.ndim; d++)
+            view.base += (part.lo[d] - x->box.lo[d]) * tile.stride[d];
+        size_t mark = cb_arena_mark(t->arena);
+        if (cb_branch_is_bare(b)) {
+            const cb_load *l = &b->loads[b->results[0]];
+            void *chunk;
+            CB_TRY(
+                cb_arena_alloc(t->arena, cb_chunk_bytes(t->plan, l->node), "chunk", &chunk, err));
+            CB_TRY(cb_load_gather(t, l, &part, &view, chunk, err));
+        } else {
+            cb_vm *vm;
+            CB_TRY(cb_vm_open(t, prog, b, &part, NULL, &view, -1, &vm, err));
+            cb_vm_store(vm, false);
+        }
+        cb_arena_release(t->arena, mark);
+    }
+    r->block[i].data = x->tile;
+    return CUBED_OK;
+}
+
+static cubed_status bring_input(run *r, int i, cubed_error *err)
+{
+    operand *x = &r->operand[i];
+    const cb_box before = x->box;
+    const bool there = r->block[i].data && !is_clobbered(r, i);
+    void *data = r->block[i].data;
+    set_shape(x, &r->block[i], &r->c->op->in[i], r->index);
+    if (there && memcmp(before.lo, x->box.lo, (size_t)before.ndim * sizeof *before.lo) == 0) {
+        r->block[i].data = data;
+        return CUBED_OK;
+    }
+    if (dense_bytes(&r->block[i]) == 0) {
+        r->block[i].data = x->tile;
+        return CUBED_OK;
+    }
+    return r->c->inputs[i].in_place ? read_in_place(r, i, err) : evaluate(r, i, err);
+}
+
+/* --- Outputs --------------------------------------------------------------------------------------- */
+
+/* Moves dense rows apart, from the last to the first, so that none is overwritten before it has moved,
+ * and fills what is between them with zeros. */
+static void spread_out(const operand *x, const int64_t *strides, size_t item, size_t chunk_bytes)
+{
+    int last = x->box.ndim - 1;
+    size_t row = item * (size_t)x->shape[last], end = chunk_bytes;
+    int64_t rows = 1;
+    for (int d = 0; d < last; d++) rows *= x->shape[d];
+    for (int64_t k = rows - 1; k >= 0; k--) {
+        size_t at = 0;
+        int64_t rest = k;
+        for (int d = last - 1; d >= 0; d--) {
+            at += (size_t)((rest % x->shape[d]) * strides[d]);
+            rest /= x->shape[d];
+        }
+        memmove((char *)x->tile + at, (char *)x->tile + (size_t)k * row, row);
+        memset((char *)x->tile + at + row, 0, end - at - row);
+        end = at;
+    }
+}
+
+static cubed_status write_output(const run *r, int out, cubed_error *err)
+{
+    const cb_task *t = r->t;
+    int node = t->stage->outs[r->c->outs[out]].node;
+    const cb_node *n = &t->plan->ir.nodes[node];
+    const operand *x = &r->operand[r->c->op->nin + out];
+    const cubed_block *block = &r->block[r->c->op->nin + out];
+    size_t item = cubed_dtype_size(n->dtype), chunk = cb_chunk_bytes(t->plan, node);
+    int64_t strides[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM];
+    if (dense_bytes(block) == 0) return CUBED_OK; /* beside another output that is not empty */
+    if (n->to_memory) {
+        int64_t dense[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
+        char *to = n->result;
+        cb_node_shape(n, shape);
+        cb_dense_strides(n->grid.ndim, shape, item, strides);
+        cb_dense_strides(n->grid.ndim, x->shape, item, dense);
+        for (int d = 0; d < n->grid.ndim; d++) to += x->box.lo[d] * strides[d];
+        cb_copy_box(n->grid.ndim, x->shape, item, to, strides, x->tile, dense);
+        return CUBED_OK;
+    }
+    chunk_strides(t, node, strides);
+    if (dense_bytes(block) != chunk) spread_out(x, strides, item, chunk);
+    for (int d = 0; d < n->grid.ndim; d++) idx[d] = cb_axis_find(&n->grid.axis[d], x->box.lo[d]);
+    return cb_io_write(t->io, node, idx, x->tile, t->arena, t->count, err);
+}
+
+/* --- Calls ----------------------------------------------------------------------------------------- */
+
+static cubed_status call_function(run *r, cubed_error *err)
+{
+    const cubed_block_fn *fn = r->c->fn;
+    CB_TRY(fn->check(&r->call, fn->ctx, err));
+    CB_TRY(cb_arena_charge(r->t->arena, r->c->need.library, "function on blocks", err));
+    cubed_status st = fn->run(&r->call, fn->ctx, err);
+    cb_arena_uncharge(r->t->arena, r->c->need.library);
+    return st;
+}
+
+/* All calls that add up to the outputs' blocks. */
+static cubed_status make_blocks(run *r, cubed_error *err)
+{
+    const cb_blockwise *op = r->c->op;
+    const cb_task *t = r->t;
+    cb_box contracted = cb_block_contracted(r->c);
+    int64_t at[CUBED_MAX_NDIM] = {0};
+    for (int i = 0; i < op->nin; i++) {
+        CB_TRY(cb_arena_alloc(t->arena, cb_block_in_bytes(t->plan, t->stage, i), "input block",
+                              &r->operand[i].tile, err));
+        r->block[i].data = NULL;
+    }
+    CB_TRY(cb_arena_alloc(t->arena, r->c->need.scratch, "scratch", &r->call.scratch, err));
+    for (bool more = !cb_box_empty(&contracted); more;) {
+        if (t->cancel && *t->cancel) return cb_fail(err, CUBED_E_CANCELLED, "interrupted");
+        r->call.first = r->call.last = true;
+        for (int k = 0; k < r->c->symbols.n; k++) {
+            if (r->c->axis[k] >= 0) continue;
+            r->index[k] = at[k];
+            r->call.first = r->call.first && at[k] == 0;
+            r->call.last = r->call.last && at[k] == contracted.hi[k] - 1;
+        }
+        for (int i = 0; i < op->nin; i++) CB_TRY(bring_input(r, i, err));
+        CB_TRY(call_function(r, err));
+        more = cb_odometer_next(&contracted, at);
+    }
+    return CUBED_OK;
+}
+
+static cubed_status run_block(run *r, const int64_t *kept, cubed_error *err)
+{
+    const cb_blockwise *op = r->c->op;
+    const cb_task *t = r->t;
+    for (int k = 0; k < r->c->symbols.n; k++)
+        r->index[k] = r->c->axis[k] < 0 ? 0 : kept[r->c->axis[k]];
+    size_t mark = cb_arena_mark(t->arena);
+    cb_box contracted = cb_block_contracted(r->c);
+    for (int k = 0; k < op->nout; k++) {
+        operand *x = &r->operand[op->nin + k];
+        cubed_block *block = &r->block[op->nin + k];
+        set_shape(x, block, &op->out[k], r->index);
+        if (r->c->outs[k] < 0) continue;
+        size_t bytes = cb_block_out_bytes(t->plan, t->stage, k);
+        CB_TRY(cb_arena_alloc(t->arena, bytes, "output block", &x->tile, err));
+        if (cb_box_empty(&contracted)) memset(x->tile, 0, bytes);
+        block->data = x->tile;
+    }
+    size_t inner = cb_arena_mark(t->arena);
+    CB_TRY(make_blocks(r, err));
+    cb_arena_release(t->arena, inner);
+    for (int k = 0; k < op->nout; k++) {
+        if (r->c->outs[k] >= 0) CB_TRY(write_output(r, k, err));
+    }
+    cb_arena_release(t->arena, mark);
+    return CUBED_OK;
+}
+
+cubed_status cb_block_task(const cb_task *t, int64_t task, cubed_error *err)
+{
+    const cb_stage_call *c = t->stage->call;
+    size_t n = (size_t)c->op->nin + (size_t)c->op->nout;
+    run r = {.t = t, .c = c};
+    cb_box kept;
+    int64_t idx[CUBED_MAX_NDIM];
+    void *p;
+    CB_TRY(cb_arena_alloc(t->arena, n * CB_BLOCK_OPERAND_BYTES, "operands", &p, err));
+    r.operand = p;
+    r.block = (cubed_block *)(r.operand + n);
+    r.call = (cubed_block_call){.nin = c->op->nin,
+                                .nout = c->op->nout,
+                                .in = r.block,
+                                .out = r.block + c->op->nin,
+                                .params = c->op->params,
+                                .params_size = c->op->params_size,
+                                .nsymbols = c->symbols.n,
+                                .index = r.index};
+    cb_stage_task_box(t->stage, task, &kept);
+    memcpy(idx, kept.lo, sizeof idx);
+    do {
+        CB_TRY(run_block(&r, idx, err));
+    } while (cb_odometer_next(&kept, idx));
+    return CUBED_OK;
+}
