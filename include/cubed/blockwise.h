@@ -29,6 +29,7 @@ typedef struct cubed_block_output {
     const int64_t *shape;
     const int64_t *chunks; /* extents of blocks, and of the array's chunks */
     const int *symbols;
+    const char *const *dim_names; /* NULL: none; may hold NULLs */
 } cubed_block_output;
 
 /* Applies a function that the context knows (cubed/sys/block.h): the library's own are "sort", ...;

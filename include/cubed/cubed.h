@@ -3,6 +3,7 @@
 #define CUBED_H
 
 #include "cubed/array.h"
+#include "cubed/array_api.h"
 #include "cubed/base.h"
 #include "cubed/blockwise.h"
 #include "cubed/context.h"

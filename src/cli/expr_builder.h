@@ -49,5 +49,7 @@ void expr_note_cut(expr_builder *b, const cubed_array *x, int d);
 /* A function with arguments of its own kind (expr_functions.c); NULL if there is none. */
 typedef cubed_status (*expr_function)(expr_builder *b, const expr *call, cubed_array **out);
 expr_function expr_find_function(const char *name);
+/* Those among them that work on whole blocks (expr_blocks.c). */
+expr_function expr_find_block_function(const char *name);
 
 #endif

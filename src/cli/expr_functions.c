@@ -369,5 +369,5 @@ expr_function expr_find_function(const char *name)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         if (strcmp(functions[i].name, name) == 0) return functions[i].fn;
     }
-    return NULL;
+    return expr_find_block_function(name);
 }

@@ -108,6 +108,8 @@ cubed_status cubed_blockwise(cubed_context *ctx, const char *function, const voi
                      .ninputs = nin,
                      .block = &op,
                      .output = made};
+        for (int d = 0; outputs[made].dim_names && d < n.grid.ndim; d++)
+            n.dim_names[d] = outputs[made].dim_names[d];
         CB_GO(cb_graph_add(ctx, &n, arrays, &arrays[nin + made], err));
     }
     memcpy(outs, arrays + nin, (size_t)nout * sizeof(cubed_array *));

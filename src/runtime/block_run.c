@@ -207,10 +207,13 @@ static cubed_status write_output(const run *r, int out, cubed_error *err)
 static cubed_status call_function(run *r, cubed_error *err)
 {
     const cubed_block_fn *fn = r->c->fn;
+    size_t mark = cb_arena_mark(r->t->arena);
     CB_TRY(fn->check(&r->call, fn->ctx, err));
+    CB_TRY(cb_arena_alloc(r->t->arena, r->c->need.scratch, "scratch", &r->call.scratch, err));
     CB_TRY(cb_arena_charge(r->t->arena, r->c->need.library, "function on blocks", err));
     cubed_status st = fn->run(&r->call, fn->ctx, err);
     cb_arena_uncharge(r->t->arena, r->c->need.library);
+    cb_arena_release(r->t->arena, mark);
     return st;
 }
 
@@ -226,7 +229,6 @@ static cubed_status make_blocks(run *r, cubed_error *err)
                               &r->operand[i].tile, err));
         r->block[i].data = NULL;
     }
-    CB_TRY(cb_arena_alloc(t->arena, r->c->need.scratch, "scratch", &r->call.scratch, err));
     for (bool more = !cb_box_empty(&contracted); more;) {
         if (t->cancel && *t->cancel) return cb_fail(err, CUBED_E_CANCELLED, "interrupted");
         r->call.first = r->call.last = true;

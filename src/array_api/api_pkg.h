@@ -1,0 +1,21 @@
+/* Shared by the files of this folder only. */
+#ifndef CB_API_PKG_H
+#define CB_API_PKG_H
+
+#include "cubed/array_api.h"
+#include "cubed/blockwise.h"
+#include "plan/graph.h"
+
+/* Blocks are made about this large where an operation has the choice: large enough that a task is worth
+ * its dispatch, small enough that several fit a task. Where not even that does the optimiser cuts them
+ * finer. */
+#define CB_API_BLOCK_BYTES ((int64_t)16 << 20)
+
+/* Extents of blocks of x: axes in `whole` (bit d) are whole, the others as they are chunked, or shorter
+ * if a block would have more than CB_API_BLOCK_BYTES of `item_size` each. */
+void cb_api_blocks(const cubed_array *x, uint32_t whole, size_t item_size,
+                   int64_t chunks[CUBED_MAX_NDIM]);
+/* Makes an axis of an array of ndim dimensions positive. */
+CUBED_MUST_CHECK cubed_status cb_api_axis(const char *what, int ndim, int *axis, cubed_error *err);
+
+#endif

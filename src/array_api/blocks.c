@@ -1,0 +1,32 @@
+/* How arrays are cut for functions on blocks. */
+#include "array_api/api_pkg.h"
+#include "base/error.h"
+
+void cb_api_blocks(const cubed_array *x, uint32_t whole, size_t item_size,
+                   int64_t chunks[CUBED_MAX_NDIM])
+{
+    int64_t left = cb_max_i64(1, CB_API_BLOCK_BYTES / (int64_t)item_size);
+    int ndim = x->node.grid.ndim;
+    for (int d = 0; d < ndim; d++) {
+        if (whole >> d & 1) left = cb_max_i64(1, left / cb_max_i64(1, x->shape[d]));
+    }
+    /* Trailing axes are contiguous: they keep theirs longest. */
+    for (int d = ndim - 1; d >= 0; d--) {
+        int64_t extent = cb_max_i64(1, x->shape[d]);
+        if (whole >> d & 1) {
+            chunks[d] = extent;
+            continue;
+        }
+        chunks[d] = cb_min_i64(left, cb_min_i64(extent, x->chunks[d]));
+        left = cb_max_i64(1, left / chunks[d]);
+    }
+}
+
+cubed_status cb_api_axis(const char *what, int ndim, int *axis, cubed_error *err)
+{
+    if (*axis < -ndim || *axis >= ndim)
+        return cb_fail(err, CUBED_E_ARG, "%s: axis %d of an array of %d dimensions", what, *axis,
+                       ndim);
+    if (*axis < 0) *axis += ndim;
+    return CUBED_OK;
+}
