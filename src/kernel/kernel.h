@@ -117,9 +117,13 @@ typedef enum cb_result_rule {
     CB_RESULT_FLOAT,
     CB_RESULT_REAL,
     CB_RESULT_LAST2,
-    CB_RESULT_INDEX
+    CB_RESULT_INDEX,
+    CB_RESULT_INDEX_F32,
+    CB_RESULT_INDEX_INT
 } cb_result_rule;
 cb_result_rule cb_op_rule(cubed_op op);
+/* Its operands are int64, whatever integers they were. */
+bool cb_op_takes_index(cubed_op op);
 bool cb_op_accepts(cubed_op op, cubed_dtype dtype);
 bool cb_fold_accepts(cubed_fold fold, cubed_dtype dtype);
 /* The type of a kernel's result on operands of `type` (where: of its last two). */

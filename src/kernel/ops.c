@@ -62,11 +62,18 @@ bool cb_op_accepts(cubed_op op, cubed_dtype dtype) { return accepts(ops[op].acce
 
 cb_result_rule cb_op_rule(cubed_op op)
 {
-    static const char *const names[] = {"SAME", "BOOL", "FLOAT", "REAL", "LAST2", "INDEX"};
+    static const char *const names[] = {"SAME",  "BOOL",  "FLOAT",     "REAL",
+                                        "LAST2", "INDEX", "INDEX_F32", "INDEX_INT"};
     for (int r = 0; r < (int)(sizeof names / sizeof *names); r++) {
         if (strcmp(ops[op].result, names[r]) == 0) return (cb_result_rule)r;
     }
     return CB_RESULT_SAME;
+}
+
+bool cb_op_takes_index(cubed_op op)
+{
+    cb_result_rule rule = cb_op_rule(op);
+    return rule == CB_RESULT_INDEX || rule == CB_RESULT_INDEX_F32 || rule == CB_RESULT_INDEX_INT;
 }
 
 bool cb_fold_accepts(cubed_fold fold, cubed_dtype dtype)
@@ -86,6 +93,8 @@ cubed_dtype cb_op_result(cubed_op op, cubed_dtype type)
     case CB_RESULT_BOOL: return CUBED_BOOL;
     case CB_RESULT_REAL: return cb_dtype_real(type);
     case CB_RESULT_INDEX: return CUBED_FLOAT64;
+    case CB_RESULT_INDEX_F32: return CUBED_FLOAT32;
+    case CB_RESULT_INDEX_INT: return CUBED_INT64;
     default: return type;
     }
 }
@@ -96,7 +105,7 @@ bool cb_kernel_has_op(cubed_op op, cubed_dtype dtype)
     cubed_kind kind = cubed_dtype_kind(dtype);
     /* Integers are made float64 before such operations. */
     if (cb_op_rule(op) == CB_RESULT_FLOAT) return kind >= CUBED_KIND_FLOAT;
-    return cb_op_rule(op) != CB_RESULT_INDEX || dtype == CUBED_INT64;
+    return !cb_op_takes_index(op) || dtype == CUBED_INT64;
 }
 
 bool cb_kernel_has_fold(cb_fold_kind fold, cubed_dtype dtype)

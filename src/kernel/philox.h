@@ -1,15 +1,15 @@
 /* Philox4x64-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11.
- */
+ * A block of four words is a function of a counter of 256 bits and a key of 128; the first word of
+ * each is the lowest. */
 #ifndef CB_KERNEL_PHILOX_H
 #define CB_KERNEL_PHILOX_H
 
 #include <stdint.h>
 
-/* The four words of counter {counter, 0, 0, 0} under key {key, 0}. NumPy's Philox(key=key) adds one
- * to its counter before it draws: its first block is ours of counter 1. */
-static inline void cb_philox4x64(uint64_t counter, uint64_t key, uint64_t out[4])
+static inline void cb_philox(const uint64_t counter[4], const uint64_t key[2], uint64_t out[4])
 {
-    uint64_t c0 = counter, c1 = 0, c2 = 0, c3 = 0, k0 = key, k1 = 0;
+    uint64_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
+    uint64_t k0 = key[0], k1 = key[1];
     for (int round = 0; round < 10; round++) {
         unsigned __int128 p0 = (unsigned __int128)0xD2E7470EE14C6C93u * c0;
         unsigned __int128 p1 = (unsigned __int128)0xCA5A826395121157u * c2;
@@ -24,6 +24,13 @@ static inline void cb_philox4x64(uint64_t counter, uint64_t key, uint64_t out[4]
     out[1] = c1;
     out[2] = c2;
     out[3] = c3;
+}
+
+/* The four words of counter {counter, 0, 0, 0} under key {key, 0}. NumPy's Philox(key=key) adds one
+ * to its counter before it draws: its first block is ours of counter 1. */
+static inline void cb_philox4x64(uint64_t counter, uint64_t key, uint64_t out[4])
+{
+    cb_philox((const uint64_t[4]){counter, 0, 0, 0}, (const uint64_t[2]){key, 0}, out);
 }
 
 #endif

@@ -159,7 +159,7 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name, cubed_dtype_name(type));
     if (cb_op_rule(op) == CB_RESULT_FLOAT && cubed_dtype_kind(type) < CUBED_KIND_FLOAT)
         type = CUBED_FLOAT64;
-    if (cb_op_rule(op) == CB_RESULT_INDEX) type = CUBED_INT64;
+    if (cb_op_takes_index(op)) type = CUBED_INT64;
     CB_TRY(broadcast_shape(op, args, nargs, &ndim, shape, err));
     CB_TRY(cb_check_shape(name, ndim, shape, type, err));
 

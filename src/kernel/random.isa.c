@@ -1,0 +1,119 @@
+/* Random numbers as functions of a position and a key. Each takes the same words for an element
+ * whatever vector it is in, and uses nothing but IEEE operations: the same bits everywhere. */
+#include "kernel/kernel_isa.h"
+#include "kernel/philox.h"
+#include "kernel/random_math.h"
+
+/* Second words of the keys of seeds, which keep the streams of the functions apart; that of
+ * random_uniform is 0. */
+enum { NORMAL_STREAM = 1, EXPONENTIAL_STREAM = 2, INTEGERS_STREAM = 3 };
+
+/* The block that was drawn last: neighbours share it. */
+typedef struct drawn {
+    bool any;
+    uint64_t counter, key[2], word[4];
+} drawn;
+
+static inline const uint64_t *draw(drawn *d, uint64_t counter, uint64_t key0, uint64_t key1)
+{
+    if (!d->any || d->counter != counter || d->key[0] != key0 || d->key[1] != key1) {
+        d->any = true;
+        d->counter = counter;
+        d->key[0] = key0;
+        d->key[1] = key1;
+        cb_philox((const uint64_t[4]){counter, 0, 0, 0}, d->key, d->word);
+    }
+    return d->word;
+}
+
+/* --- As NumPy's Generator(Philox(key)).random() for each block ---------------------------------- */
+
+/* a: block << 32 | position in it; b, c: low and high word of block 0's key. NumPy's counter is 1
+ * before the first word. */
+static inline const uint64_t *draw_block(drawn *d, uint64_t index, uint64_t low, uint64_t high,
+                                         int per_counter)
+{
+    uint64_t block = index >> 32, position = index & UINT32_MAX, key = low + block;
+    return draw(d, 1 + position / (unsigned)per_counter, key, high + (key < low));
+}
+
+static void random_blocks(void *dst, const void *a, const void *b, const void *c, size_t n)
+{
+    const int64_t *index = a, *low = b, *high = c;
+    double *to = dst;
+    drawn d = {.any = false};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = (uint64_t)index[i];
+        const uint64_t *word = draw_block(&d, x, (uint64_t)low[i], (uint64_t)high[i], 4);
+        to[i] = (double)(word[x % 4] >> 11) * 0x1p-53;
+    }
+}
+
+/* Two numbers of a word, that of its low half first. */
+static void random_blocks_f32(void *dst, const void *a, const void *b, const void *c, size_t n)
+{
+    const int64_t *index = a, *low = b, *high = c;
+    float *to = dst;
+    drawn d = {.any = false};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = (uint64_t)index[i];
+        const uint64_t *word = draw_block(&d, x, (uint64_t)low[i], (uint64_t)high[i], 8);
+        uint32_t half = (uint32_t)(word[x / 2 % 4] >> 32 * (x % 2));
+        to[i] = (float)(half >> 8) * 0x1p-24f;
+    }
+}
+
+/* --- Distributions: one word for each element --------------------------------------------------- */
+
+/* a: element index, b: seed. The lowest bit is the sign, the others half the probability beyond. */
+static void random_normal(void *dst, const void *a, const void *b, const void *c, size_t n)
+{
+    const int64_t *index = a, *seed = b;
+    double *to = dst;
+    drawn d = {.any = false};
+    (void)c;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = (uint64_t)index[i];
+        uint64_t word = draw(&d, x / 4, (uint64_t)seed[i], NORMAL_STREAM)[x % 4];
+        double z = cb_normal_quantile((double)(word | 1) * 0x1p-65);
+        to[i] = word & 1 ? z : -z;
+    }
+}
+
+static void random_exponential(void *dst, const void *a, const void *b, const void *c, size_t n)
+{
+    const int64_t *index = a, *seed = b;
+    double *to = dst;
+    drawn d = {.any = false};
+    (void)c;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = (uint64_t)index[i];
+        uint64_t word = draw(&d, x / 4, (uint64_t)seed[i], EXPONENTIAL_STREAM)[x % 4];
+        to[i] = cb_minus_log((double)(word | 1) * 0x1p-64);
+    }
+}
+
+/* a: element index, b: seed, c: how many values, 0 for 2**64. floor(c * u) for a fraction u of 128
+ * bits: no value is likelier than another by more than one part in 2**64. */
+static void random_integers(void *dst, const void *a, const void *b, const void *c, size_t n)
+{
+    const int64_t *index = a, *seed = b, *count = c;
+    int64_t *to = dst;
+    drawn d = {.any = false};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = (uint64_t)index[i], values = (uint64_t)count[i];
+        const uint64_t *u = draw(&d, x / 2, (uint64_t)seed[i], INTEGERS_STREAM) + 2 * (x % 2);
+        unsigned __int128 carry = (unsigned __int128)u[0] * values >> 64;
+        uint64_t floor = (uint64_t)(((unsigned __int128)u[1] * values + carry) >> 64);
+        to[i] = (int64_t)(values == 0 ? u[1] : floor);
+    }
+}
+
+void CB_ISA_NAME(cb_fill_random)(cb_kernels *k)
+{
+    k->elem[CUBED_OP_RANDOM_BLOCKS][CUBED_INT64] = random_blocks;
+    k->elem[CUBED_OP_RANDOM_BLOCKS_F32][CUBED_INT64] = random_blocks_f32;
+    k->elem[CUBED_OP_RANDOM_NORMAL][CUBED_INT64] = random_normal;
+    k->elem[CUBED_OP_RANDOM_EXPONENTIAL][CUBED_INT64] = random_exponential;
+    k->elem[CUBED_OP_RANDOM_INTEGERS][CUBED_INT64] = random_integers;
+}
