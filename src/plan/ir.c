@@ -247,6 +247,8 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     case CB_NODE_ZARR: return n->url ? CUBED_OK : BAD("a source without a URL");
     case CB_NODE_MEMORY: return n->data ? CUBED_OK : BAD("a source without data");
     case CB_NODE_INDEX: return n->dtype == CUBED_INT64 ? CUBED_OK : BAD("an index type");
+    case CB_NODE_BLOCKS:
+        return n->dtype == CUBED_INT64 && cb_blocks_fit(&n->grid) ? CUBED_OK : BAD("a block index");
     case CB_NODE_ELEM: return check_elem(ir, n, err);
     case CB_NODE_CAST:
         if (in->dtype != n->dtype && !cb_kernel_has_cast(in->dtype, n->dtype))

@@ -25,6 +25,7 @@ typedef enum cb_node_kind {
     CB_NODE_MERGE = 10,     /* the fold's result from those states */
     CB_NODE_COPY = 11,      /* input[0] with another grid: rechunk */
     CB_NODE_SCAN = 12,      /* running totals (fold: SUM or PROD) of input[0] along axis; stored */
+    CB_NODE_BLOCKS = 13,    /* int64: chunk number << 32 | position in the chunk, both in C order */
     CB_NODE_BLOCKWISE = 14, /* an output of a function on whole blocks of the inputs; stored */
     CB_NODE_KINDS
 } cb_node_kind;
@@ -88,6 +89,11 @@ static inline bool cb_node_is_source(const cb_node *n)
     return n->kind == CB_NODE_ZARR || n->kind == CB_NODE_MEMORY;
 }
 static inline bool cb_node_is_intermediate(const cb_node *n) { return n->stored && !n->is_target; }
+/* Whether the two parts of a BLOCKS node have room for this grid. */
+static inline bool cb_blocks_fit(const cb_grid *g)
+{
+    return cb_grid_count(g) <= INT64_C(1) << 31 && cb_grid_max_chunk(g) <= INT64_C(1) << 32;
+}
 /* Shape of a node, copied out of its grid. */
 static inline void cb_node_shape(const cb_node *n, int64_t *shape)
 {

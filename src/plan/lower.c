@@ -116,6 +116,7 @@ static cubed_status lower_leaf(lowering *lo, int node, const cb_map *map, int *v
     switch (n->kind) {
     case CB_NODE_FULL: load.kind = CB_LOAD_CONST; break;
     case CB_NODE_MEMORY: load.kind = CB_LOAD_MEMORY; break;
+    case CB_NODE_BLOCKS: load.kind = CB_LOAD_BLOCKS; break;
     case CB_NODE_INDEX: {
         load.kind = CB_LOAD_INDEX;
         load.start = n->start;
@@ -209,7 +210,8 @@ static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool i
         return lower_leaf(lo, node, map, value, err);
     switch (n->kind) {
     case CB_NODE_FULL:
-    case CB_NODE_INDEX: return lower_leaf(lo, node, map, value, err);
+    case CB_NODE_INDEX:
+    case CB_NODE_BLOCKS: return lower_leaf(lo, node, map, value, err);
     case CB_NODE_CAST: return lower_cast(lo, node, map, value, err);
     case CB_NODE_ELEM: return lower_elem(lo, node, map, value, err);
     case CB_NODE_CONCAT: return lower_concat(lo, node, map, value, err);

@@ -22,14 +22,15 @@ typedef enum cb_load_kind {
     CB_LOAD_MEMORY, /* the caller's memory, addressed in place */
     CB_LOAD_CONST,  /* one value */
     CB_LOAD_INDEX,  /* start + sum(step[d] * x[d]) */
+    CB_LOAD_BLOCKS, /* the values of a BLOCKS node */
     CB_LOAD_FOLD    /* the result of fold number `fold` of this stage (tail only) */
 } cb_load_kind;
 
 typedef struct cb_load {
     cb_load_kind kind;
     cubed_dtype dtype;
-    int node;   /* STORED, MEMORY */
-    cb_map map; /* STORED, MEMORY: domain -> array */
+    int node;   /* STORED, MEMORY, BLOCKS */
+    cb_map map; /* of the same: domain -> array */
     cubed_scalar value;
     int64_t start; /* INDEX */
     int64_t step[CUBED_MAX_NDIM];

@@ -8,14 +8,20 @@ typedef struct vm_load {
     const cb_load *load;
     size_t size;
     const char *base; /* element 0 of the box */
-    int64_t stride[CUBED_MAX_NDIM];
+    union {
+        int64_t stride[CUBED_MAX_NDIM];
+        int64_t row_idx[CUBED_MAX_NDIM]; /* BLOCKS: element 0 of the run, in the array */
+    };
     const char *at;              /* of the run */
     int64_t index_at, index_row; /* INDEX: at element 0 of the box, and of the run */
     void *reg;
-    enum { LOAD_DIRECT, LOAD_UNIFORM, LOAD_GATHER, LOAD_INDEX, LOAD_CONST } how;
+    enum { LOAD_DIRECT, LOAD_UNIFORM, LOAD_GATHER, LOAD_INDEX, LOAD_BLOCKS, LOAD_CONST } how;
     void *chunk; /* STORED: buffer of one chunk, and which one is in it */
     const void *resident;
-    int64_t resident_idx[CUBED_MAX_NDIM];
+    union {
+        int64_t resident_idx[CUBED_MAX_NDIM];
+        int64_t box_idx[CUBED_MAX_NDIM]; /* BLOCKS: element 0 of the box, in the array */
+    };
 } vm_load;
 
 typedef struct vm_instr {
@@ -162,6 +168,14 @@ static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, char *const *
         l->index_at = l->load->start;
         for (int j = 0; j < vm->ndim; j++) l->index_at += l->load->step[j] * box->lo[j];
         return CUBED_OK;
+    case CB_LOAD_BLOCKS:
+        l->how = LOAD_BLOCKS;
+        for (int d = 0; d < l->load->map.ndim_out; d++) {
+            int j = l->load->map.dim[d].axis;
+            l->box_idx[d] = l->load->map.dim[d].offset;
+            if (j >= 0) l->box_idx[d] += l->load->map.dim[d].stride * box->lo[j];
+        }
+        return CUBED_OK;
     default:
         l->how = LOAD_CONST;
         vm->task->kernels->splat(l->reg, &l->load->value, l->size, CB_VECTOR);
@@ -189,7 +203,10 @@ static bool is_uniform(const cb_vm *vm, const int64_t *stride, int inner)
     return true;
 }
 
-static bool has_strides(const vm_load *l) { return l->how != LOAD_INDEX && l->how != LOAD_CONST; }
+static bool has_strides(const vm_load *l)
+{
+    return l->how != LOAD_INDEX && l->how != LOAD_BLOCKS && l->how != LOAD_CONST;
+}
 
 /* The longest run over which everything is contiguous or uniform; runs shorter than a few cache
  * lines are not worth their overhead, then vectors go across them and are gathered. */
@@ -292,6 +309,14 @@ void cb_vm_seek(cb_vm *vm, const int64_t *idx)
             for (int d = 0; d < vm->inner; d++) l->index_row += idx[d] * l->load->step[d];
             continue;
         }
+        if (l->how == LOAD_BLOCKS) {
+            for (int d = 0; d < l->load->map.ndim_out; d++) {
+                int j = l->load->map.dim[d].axis;
+                l->row_idx[d] = l->box_idx[d];
+                if (j >= 0 && j < vm->inner) l->row_idx[d] += l->load->map.dim[d].stride * idx[j];
+            }
+            continue;
+        }
         l->at = l->base;
         for (int d = 0; d < vm->inner; d++) l->at += idx[d] * l->stride[d];
         if (l->how == LOAD_UNIFORM) {
@@ -361,6 +386,60 @@ static void make_index(cb_vm *vm, const vm_load *l, int64_t p, size_t n)
     }
 }
 
+/* The block index of element x, how it grows with steps of `s` on axis `moving` (-1: none), and for
+ * how many elements it does so: to the edge of the chunk. */
+static int64_t block_index(const cb_grid *g, const int64_t *x, int moving, int64_t s, int64_t *step,
+                           int64_t *length)
+{
+    int64_t block = 0, nblocks = 1, at = 0, volume = 1;
+    *step = 0;
+    *length = INT64_MAX;
+    for (int d = g->ndim - 1; d >= 0; d--) {
+        const cb_axis *a = &g->axis[d];
+        int64_t k = cb_axis_find(a, x[d]), lo = cb_axis_lo(a, k), hi = cb_axis_hi(a, k);
+        if (d == moving) {
+            *step = s * volume;
+            *length = s > 0 ? cb_ceil_div(hi - x[d], s) : (x[d] - lo) / -s + 1;
+        }
+        block += k * nblocks;
+        at += (x[d] - lo) * volume;
+        nblocks *= cb_axis_count(a);
+        volume *= hi - lo;
+    }
+    return block << 32 | at;
+}
+
+static void make_blocks(cb_vm *vm, const vm_load *l, int64_t p, size_t n)
+{
+    const cb_map *m = &l->load->map;
+    const cb_grid *g = &vm->task->plan->ir.nodes[l->load->node].grid;
+    int64_t idx[CUBED_MAX_NDIM], x[CUBED_MAX_NDIM], *to = l->reg;
+    int last = vm->ndim - 1, moving = -1;
+    /* Strides of axes with one element may be anything. */
+    for (int d = 0; d < m->ndim_out && last >= vm->inner; d++) {
+        if (m->dim[d].axis == last && m->dim[d].stride != 0 && vm->extent[last] > 1) moving = d;
+    }
+    int64_t s = moving < 0 ? 0 : m->dim[moving].stride;
+    unravel(vm, p, idx);
+    while (n > 0) {
+        size_t row = last < vm->inner ? n : cb_min_size(n, (size_t)(vm->extent[last] - idx[last]));
+        n -= row;
+        for (int d = 0; d < m->ndim_out; d++) {
+            int j = m->dim[d].axis;
+            x[d] = l->row_idx[d] + (j >= vm->inner ? m->dim[d].stride * idx[j] : 0);
+        }
+        while (row > 0) {
+            int64_t step, length, first = block_index(g, x, moving, s, &step, &length);
+            size_t piece = (size_t)cb_min_i64((int64_t)row, length);
+            vm->task->kernels->index(to, first, step, piece);
+            to += piece;
+            row -= piece;
+            if (moving >= 0) x[moving] += s * (int64_t)piece;
+        }
+        if (n > 0) next_row(vm, idx);
+    }
+}
+
 static void prefetch(const char *p, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(p + i);
@@ -382,6 +461,10 @@ static void bring_loads(cb_vm *vm, int64_t p, size_t n)
             break;
         case LOAD_INDEX:
             make_index(vm, l, p, n);
+            vm->value[v] = l->reg;
+            break;
+        case LOAD_BLOCKS:
+            make_blocks(vm, l, p, n);
             vm->value[v] = l->reg;
             break;
         default: break;
