@@ -93,13 +93,6 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_index(cubed_context *ctx, in
                                                           const int64_t *shape,
                                                           const int64_t *chunks, int64_t start,
                                                           cubed_array **out, cubed_error *err);
-/* float64 uniform in [0, 1): Philox4x64-10 keyed by `seed`, counter = element index / 4, so that
- * values do not depend on the chunks. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random(cubed_context *ctx, int ndim,
-                                                           const int64_t *shape,
-                                                           const int64_t *chunks, int64_t seed,
-                                                           cubed_array **out, cubed_error *err);
-
 /* 1-D, start, start + step, ... up to but not including stop: ceil((stop - start) / step) elements.
  * Computed in float64, start + k * step for element k, then cast: exact for integers below 2**53.
  * `chunk` NULL: automatic. */
@@ -124,6 +117,63 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_tril(cubed_array *x, int64_t k, cu
                                                    cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_triu(cubed_array *x, int64_t k, cubed_array **out,
                                                    cubed_error *err);
+
+/* --- Random numbers --------------------------------------------------------------------------- */
+
+/* All are Philox4x64-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3",
+ * SC11), and have the same bits on every machine and in every executor. `chunks` NULL: automatic, as
+ * above.
+ *
+ * With a seed, the words of an element follow from the seed and the element's index in C order:
+ * values do not depend on the chunks. Each function has a stream of its own: numbers of different
+ * functions are independent also under one seed. */
+
+/* float64 uniform in [0, 1), 53 bits: counter = element index / 4. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random(cubed_context *ctx, int ndim,
+                                                           const int64_t *shape,
+                                                           const int64_t *chunks, int64_t seed,
+                                                           cubed_array **out, cubed_error *err);
+/* low + (high - low) * cubed_array_random: may round to high. CUBED_E_ARG unless low <= high and the
+ * difference is finite. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_uniform(cubed_context *ctx, int ndim,
+                                                            const int64_t *shape,
+                                                            const int64_t *chunks, double low,
+                                                            double high, int64_t seed,
+                                                            cubed_array **out, cubed_error *err);
+/* float64, loc + scale * z with z the normal quantile of one word (Wichura's AS 241): |z| < 9.2.
+ * CUBED_E_ARG unless both are finite and scale >= 0. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_normal(cubed_context *ctx, int ndim,
+                                                           const int64_t *shape,
+                                                           const int64_t *chunks, double loc,
+                                                           double scale, int64_t seed,
+                                                           cubed_array **out, cubed_error *err);
+/* float64, scale * -log(u) with u in (0, 1] of one word: 0 to 44.4 times scale, which is the mean.
+ * CUBED_E_ARG unless scale is finite and >= 0. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_exponential(cubed_context *ctx, int ndim,
+                                                                const int64_t *shape,
+                                                                const int64_t *chunks, double scale,
+                                                                int64_t seed, cubed_array **out,
+                                                                cubed_error *err);
+/* Integers from low to last, both of them included and of type `dtype`. From 128 bits each: no value
+ * is likelier than another by more than one part in 2**64. CUBED_E_TYPE unless dtype is of integers,
+ * CUBED_E_ARG unless low <= last. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_integers(cubed_context *ctx, cubed_dtype dtype,
+                                                             int ndim, const int64_t *shape,
+                                                             const int64_t *chunks,
+                                                             const cubed_scalar *low,
+                                                             const cubed_scalar *last, int64_t seed,
+                                                             cubed_array **out, cubed_error *err);
+
+/* Uniform in [0, 1), float64 or float32 (else CUBED_E_TYPE): chunk number b, in C order, has what
+ * NumPy's Generator(Philox(key=key + b)).random(its shape, dtype) gives, bit for bit. So has Cubed for
+ * Python with key as its root seed. The values depend on the chunks; other chunks are a matter of
+ * cubed_rechunk. key[0] is the low word; key + b is taken modulo 2**128. CUBED_E_ARG for more than
+ * 2**31 chunks, or 2**32 elements in one. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random_blocks(
+    cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape, const int64_t *chunks,
+    const uint64_t key[2], cubed_array **out, cubed_error *err);
+/* The key that NumPy's Philox(seed) takes: that of SeedSequence(seed), for seeds below 2**128. */
+CUBED_API void cubed_random_key(const uint64_t seed[2], uint64_t key[2]);
 
 /* --- Elementwise ------------------------------------------------------------------------------ */
 

@@ -13,6 +13,10 @@ CUBED_MUST_CHECK cubed_status cb_op_view(cubed_array *x, const cb_map *map, cons
 void cb_op_keep_fill(const cubed_array *x, cb_node *n);
 CUBED_MUST_CHECK cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cubed_array **out,
                                          cubed_error *err);
+/* Chunks of a new array: the caller's, or automatic ones. */
+CUBED_MUST_CHECK cubed_status cb_op_grid(const char *what, cubed_dtype dtype, int ndim,
+                                         const int64_t *shape, const int64_t *chunks, cb_grid *out,
+                                         cubed_error *err);
 /* A 0-d constant. */
 CUBED_MUST_CHECK cubed_status cb_op_scalar(cubed_context *ctx, cubed_dtype dtype, double value,
                                            cubed_array **out, cubed_error *err);

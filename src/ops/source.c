@@ -37,9 +37,8 @@ out:
     return st;
 }
 
-/* Chunks of a new array: the caller's, or automatic ones. */
-static cubed_status make_grid(const char *what, cubed_dtype dtype, int ndim, const int64_t *shape,
-                              const int64_t *chunks, cb_grid *out, cubed_error *err)
+cubed_status cb_op_grid(const char *what, cubed_dtype dtype, int ndim, const int64_t *shape,
+                        const int64_t *chunks, cb_grid *out, cubed_error *err)
 {
     int64_t chosen[CUBED_MAX_NDIM];
     CB_TRY(cb_check_shape(what, ndim, shape, dtype, err));
@@ -64,7 +63,7 @@ cubed_status cubed_array_from_memory(cubed_context *ctx, cubed_dtype dtype, int 
     if (!cubed_dtype_is_valid(dtype))
         return cb_fail(err, CUBED_E_TYPE, "from_memory: dtype %d is none", (int)dtype);
     if (!data) return cb_fail(err, CUBED_E_ARG, "from_memory: data is NULL");
-    CB_TRY(make_grid("from_memory", dtype, ndim, shape, chunks, &n.grid, err));
+    CB_TRY(cb_op_grid("from_memory", dtype, ndim, shape, chunks, &n.grid, err));
     int64_t s = (int64_t)cubed_dtype_size(dtype);
     for (int d = ndim - 1; d >= 0; d--) {
         n.strides[d] = strides ? strides[d] : s;
@@ -80,7 +79,7 @@ cubed_status cubed_array_full(cubed_context *ctx, cubed_dtype dtype, int ndim, c
     cb_node n = {.kind = CB_NODE_FULL, .dtype = dtype, .value = *value};
     if ((unsigned)dtype >= CUBED_DTYPE_COUNT)
         return cb_fail(err, CUBED_E_TYPE, "full: dtype %d is none", (int)dtype);
-    CB_TRY(make_grid("full", dtype, ndim, shape, chunks, &n.grid, err));
+    CB_TRY(cb_op_grid("full", dtype, ndim, shape, chunks, &n.grid, err));
     return cb_graph_add(ctx, &n, NULL, out, err);
 }
 
@@ -89,24 +88,8 @@ cubed_status cubed_array_index(cubed_context *ctx, int ndim, const int64_t *shap
                                cubed_error *err)
 {
     cb_node n = {.kind = CB_NODE_INDEX, .dtype = CUBED_INT64, .start = start};
-    CB_TRY(make_grid("index", CUBED_INT64, ndim, shape, chunks, &n.grid, err));
+    CB_TRY(cb_op_grid("index", CUBED_INT64, ndim, shape, chunks, &n.grid, err));
     return cb_graph_add(ctx, &n, NULL, out, err);
-}
-
-cubed_status cubed_array_random(cubed_context *ctx, int ndim, const int64_t *shape,
-                                const int64_t *chunks, int64_t seed, cubed_array **out,
-                                cubed_error *err)
-{
-    cubed_array *args[2] = {NULL, NULL};
-    cubed_scalar key = {.i64 = seed};
-    cubed_status st;
-    CB_GO(cubed_array_index(ctx, ndim, shape, chunks, 0, &args[0], err));
-    CB_GO(cubed_array_full(ctx, CUBED_INT64, 0, NULL, NULL, &key, &args[1], err));
-    CB_GO(cubed_elementwise(CUBED_OP_RANDOM_UNIFORM, args, 2, out, err));
-out:
-    cubed_array_unref(args[0]);
-    cubed_array_unref(args[1]);
-    return st;
 }
 
 cubed_status cb_op_scalar(cubed_context *ctx, cubed_dtype dtype, double value, cubed_array **out,
@@ -158,6 +141,6 @@ cubed_status cubed_rechunk(cubed_array *x, const int64_t *chunks, cubed_array **
     cb_node n = cb_graph_like(x, CB_NODE_COPY, x->node.dtype);
     n.attrs = x->node.attrs;
     cb_op_keep_fill(x, &n);
-    CB_TRY(make_grid("rechunk", n.dtype, n.grid.ndim, x->shape, chunks, &n.grid, err));
+    CB_TRY(cb_op_grid("rechunk", n.dtype, n.grid.ndim, x->shape, chunks, &n.grid, err));
     return cb_graph_add(x->ctx, &n, &x, out, err);
 }

@@ -1,0 +1,190 @@
+/* Random arrays: a kernel over the positions of the elements, and then what scales it. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/error.h"
+#include "dtype/scalar.h"
+#include "ops/ops_pkg.h"
+
+/* A random kernel over positions (an INDEX or BLOCKS node) and constant words. */
+static cubed_status draw(cubed_context *ctx, cubed_op op, const cb_node *positions,
+                         const uint64_t *words, int nwords, cubed_array **out, cubed_error *err)
+{
+    cubed_array *args[3] = {NULL, NULL, NULL};
+    cubed_status st;
+    CB_GO(cb_graph_add(ctx, positions, NULL, &args[0], err));
+    for (int i = 0; i < nwords; i++) {
+        cubed_scalar word = {.u64 = words[i]};
+        CB_GO(cubed_array_full(ctx, CUBED_INT64, 0, NULL, NULL, &word, &args[1 + i], err));
+    }
+    CB_GO(cubed_elementwise(op, args, 1 + nwords, out, err));
+out:
+    for (int i = 0; i < 3; i++) cubed_array_unref(args[i]);
+    return st;
+}
+
+/* One of those with a seed, which take the elements' indices. */
+static cubed_status draw_seeded(cubed_context *ctx, const char *what, cubed_op op, int ndim,
+                                const int64_t *shape, const int64_t *chunks, int64_t seed,
+                                cubed_array **out, cubed_error *err)
+{
+    cb_node n = {.kind = CB_NODE_INDEX, .dtype = CUBED_INT64};
+    uint64_t word = (uint64_t)seed;
+    CB_TRY(cb_op_grid(what, CUBED_INT64, ndim, shape, chunks, &n.grid, err));
+    return draw(ctx, op, &n, &word, 1, out, err);
+}
+
+/* *x = op(constant, *x); its old reference is given up. */
+static cubed_status apply(cubed_op op, cubed_dtype dtype, const cubed_scalar *constant,
+                          cubed_array **x, cubed_error *err)
+{
+    cubed_array *args[2] = {NULL, *x}, *y = NULL;
+    cubed_status st;
+    CB_GO(cubed_array_full((*x)->ctx, dtype, 0, NULL, NULL, constant, &args[0], err));
+    CB_GO(cubed_elementwise(op, args, 2, &y, err));
+    cubed_array_unref(*x);
+    *x = y;
+out:
+    cubed_array_unref(args[0]);
+    return st;
+}
+
+/* loc + scale * x, in place of x. */
+static cubed_status stretch(double loc, double scale, cubed_array **x, cubed_error *err)
+{
+    cubed_scalar a = {.f64 = loc}, b = {.f64 = scale};
+    CB_TRY(apply(CUBED_OP_MULTIPLY, CUBED_FLOAT64, &b, x, err));
+    return apply(CUBED_OP_ADD, CUBED_FLOAT64, &a, x, err);
+}
+
+static cubed_status draw_stretched(cubed_context *ctx, const char *what, cubed_op op, int ndim,
+                                   const int64_t *shape, const int64_t *chunks, double loc,
+                                   double scale, int64_t seed, cubed_array **out, cubed_error *err)
+{
+    cubed_array *x = NULL;
+    CB_TRY(draw_seeded(ctx, what, op, ndim, shape, chunks, seed, &x, err));
+    cubed_status st = stretch(loc, scale, &x, err);
+    if (st == CUBED_OK)
+        *out = x;
+    else
+        cubed_array_unref(x);
+    return st;
+}
+
+cubed_status cubed_array_random(cubed_context *ctx, int ndim, const int64_t *shape,
+                                const int64_t *chunks, int64_t seed, cubed_array **out,
+                                cubed_error *err)
+{
+    return draw_seeded(ctx, "random", CUBED_OP_RANDOM_UNIFORM, ndim, shape, chunks, seed, out, err);
+}
+
+cubed_status cubed_array_uniform(cubed_context *ctx, int ndim, const int64_t *shape,
+                                 const int64_t *chunks, double low, double high, int64_t seed,
+                                 cubed_array **out, cubed_error *err)
+{
+    if (!isfinite(low) || !isfinite(high - low) || high < low)
+        return cb_fail(err, CUBED_E_ARG,
+                       "uniform: from %g to %g, expected low <= high and a finite difference", low,
+                       high);
+    return draw_stretched(ctx, "uniform", CUBED_OP_RANDOM_UNIFORM, ndim, shape, chunks, low,
+                          high - low, seed, out, err);
+}
+
+cubed_status cubed_array_normal(cubed_context *ctx, int ndim, const int64_t *shape,
+                                const int64_t *chunks, double loc, double scale, int64_t seed,
+                                cubed_array **out, cubed_error *err)
+{
+    if (!isfinite(loc) || !isfinite(scale) || scale < 0)
+        return cb_fail(err, CUBED_E_ARG,
+                       "normal: loc %g and scale %g, expected finite numbers and scale >= 0", loc,
+                       scale);
+    return draw_stretched(ctx, "normal", CUBED_OP_RANDOM_NORMAL, ndim, shape, chunks, loc, scale,
+                          seed, out, err);
+}
+
+cubed_status cubed_array_exponential(cubed_context *ctx, int ndim, const int64_t *shape,
+                                     const int64_t *chunks, double scale, int64_t seed,
+                                     cubed_array **out, cubed_error *err)
+{
+    if (!isfinite(scale) || scale < 0)
+        return cb_fail(err, CUBED_E_ARG, "exponential: scale %g, expected a finite number >= 0",
+                       scale);
+    return draw_stretched(ctx, "exponential", CUBED_OP_RANDOM_EXPONENTIAL, ndim, shape, chunks, 0,
+                          scale, seed, out, err);
+}
+
+cubed_status cubed_array_integers(cubed_context *ctx, cubed_dtype dtype, int ndim,
+                                  const int64_t *shape, const int64_t *chunks,
+                                  const cubed_scalar *low, const cubed_scalar *last, int64_t seed,
+                                  cubed_array **out, cubed_error *err)
+{
+    cb_node n = {.kind = CB_NODE_INDEX, .dtype = CUBED_INT64};
+    cubed_kind kind =
+        (unsigned)dtype < CUBED_DTYPE_COUNT ? cubed_dtype_kind(dtype) : CUBED_KIND_COMPLEX;
+    if (kind != CUBED_KIND_INT && kind != CUBED_KIND_UINT)
+        return cb_fail(err, CUBED_E_TYPE, "integers: dtype %d is no type of integers", (int)dtype);
+    cubed_scalar a, b;
+    cb_scalar_cast(dtype, low, kind == CUBED_KIND_INT ? CUBED_INT64 : CUBED_UINT64, &a);
+    cb_scalar_cast(dtype, last, kind == CUBED_KIND_INT ? CUBED_INT64 : CUBED_UINT64, &b);
+    if (kind == CUBED_KIND_INT ? b.i64 < a.i64 : b.u64 < a.u64)
+        return cb_fail(err, CUBED_E_ARG, "integers: there is none from low to last");
+    CB_TRY(cb_op_grid("integers", CUBED_INT64, ndim, shape, chunks, &n.grid, err));
+    /* Modulo 2**64, where sums of int64 wrap as those of uint64 do: the cast undoes it. */
+    uint64_t words[2] = {(uint64_t)seed, b.u64 - a.u64 + 1};
+    cubed_array *x = NULL;
+    CB_TRY(draw(ctx, CUBED_OP_RANDOM_INTEGERS, &n, words, 2, &x, err));
+    cubed_status st = apply(CUBED_OP_ADD, CUBED_INT64, &a, &x, err);
+    if (st == CUBED_OK) st = cubed_astype(x, dtype, out, err);
+    cubed_array_unref(x);
+    return st;
+}
+
+cubed_status cubed_array_random_blocks(cubed_context *ctx, cubed_dtype dtype, int ndim,
+                                       const int64_t *shape, const int64_t *chunks,
+                                       const uint64_t key[2], cubed_array **out, cubed_error *err)
+{
+    cb_node n = {.kind = CB_NODE_BLOCKS, .dtype = CUBED_INT64};
+    if (dtype != CUBED_FLOAT64 && dtype != CUBED_FLOAT32)
+        return cb_fail(err, CUBED_E_TYPE, "random: dtype %d, expected float64 or float32",
+                       (int)dtype);
+    CB_TRY(cb_op_grid("random", dtype, ndim, shape, chunks, &n.grid, err));
+    if (!cb_blocks_fit(&n.grid))
+        return cb_fail(err, CUBED_E_ARG,
+                       "random: %" PRId64 " chunks of up to %" PRId64
+                       " elements, at most 2**31 and 2**32 are allowed",
+                       cb_grid_count(&n.grid), cb_grid_max_chunk(&n.grid));
+    return draw(ctx, dtype == CUBED_FLOAT64 ? CUBED_OP_RANDOM_BLOCKS : CUBED_OP_RANDOM_BLOCKS_F32,
+                &n, key, 2, out, err);
+}
+
+/* --- Keys of seeds ------------------------------------------------------------------------------ */
+
+/* NumPy's SeedSequence, after M. E. O'Neill, "Developing a seed_seq alternative" (2015): hashes with
+ * a multiplier that changes from one to the next, and a pool of four words in which each is mixed
+ * into each. */
+static uint32_t hash(uint32_t x, uint32_t *multiplier, uint32_t factor)
+{
+    x ^= *multiplier;
+    *multiplier *= factor;
+    x *= *multiplier;
+    return x ^ x >> 16;
+}
+
+void cubed_random_key(const uint64_t seed[2], uint64_t key[2])
+{
+    uint32_t pool[4], multiplier = 0x43b0d7e5u;
+    for (int i = 0; i < 4; i++)
+        pool[i] = hash((uint32_t)(seed[i / 2] >> 32 * (i % 2)), &multiplier, 0x931e8875u);
+    for (int from = 0; from < 4; from++) {
+        for (int to = 0; to < 4; to++) {
+            if (to == from) continue;
+            uint32_t x =
+                0xca01f9ddu * pool[to] - 0x4973f715u * hash(pool[from], &multiplier, 0x931e8875u);
+            pool[to] = x ^ x >> 16;
+        }
+    }
+    multiplier = 0x8b51f9ddu;
+    key[0] = key[1] = 0;
+    for (int i = 0; i < 4; i++)
+        key[i / 2] |= (uint64_t)hash(pool[i], &multiplier, 0x58f38dedu) << 32 * (i % 2);
+}
