@@ -34,13 +34,9 @@ static void weigh(weights *w)
         const cb_node *n = &w->p->ir.nodes[i];
         double inner = 0;
         for (int k = 0; k < n->ninputs; k++) {
-            const cb_node *in = &w->p->ir.nodes[n->inputs[k]];
-            bool leaf = !is_virtual(in);
-            bool nothing = in->kind == CB_NODE_FULL || in->kind == CB_NODE_INDEX;
-            if (leaf)
-                inner += (double)cb_chunk_bytes(w->p, n->inputs[k]) + 1024;
-            else if (!nothing)
-                inner += w->bytes[n->inputs[k]];
+            bool leaf = !is_virtual(&w->p->ir.nodes[n->inputs[k]]);
+            inner +=
+                leaf ? (double)cb_chunk_bytes(w->p, n->inputs[k]) + 1024 : w->bytes[n->inputs[k]];
         }
         w->bytes[i] = inner;
     }
