@@ -172,9 +172,6 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_integers(cubed_context *ctx,
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random_blocks(
     cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape, const int64_t *chunks,
     const uint64_t key[2], cubed_array **out, cubed_error *err);
-/* The key that NumPy's Philox(seed) takes: that of SeedSequence(seed), for seeds below 2**128. Both may
- * be the same memory. */
-CUBED_API void cubed_random_key(const uint64_t seed[2], uint64_t key[2]);
 
 /* --- Elementwise ------------------------------------------------------------------------------ */
 

@@ -342,38 +342,31 @@ static cubed_status call_clip(expr_builder *b, const expr *e, cubed_array **out)
 
 /* --- Random numbers --------------------------------------------------------------------------- */
 
-/* Digits, decimal or after 0x: false if they are none, or beyond 128 bits. */
-static bool parse_digits(const char *at, unsigned __int128 *v)
-{
-    bool hex = strncmp(at, "0x", 2) == 0;
-    const char *digits = hex ? "0123456789abcdef" : "0123456789";
-    *v = 0;
-    if (hex) at += 2;
-    if (!*at) return false;
-    for (; *at; at++) {
-        const char *digit = strchr(digits, *at);
-        if (!digit || __builtin_mul_overflow(*v, hex ? 16 : 10, v) ||
-            __builtin_add_overflow(*v, digit - digits, v))
-            return false;
-    }
-    return true;
-}
-
 /* A whole number from 0 below 2**128, low word first; in quotes where it is beyond int64. */
-static cubed_status get_words(expr_builder *b, const expr *e, uint64_t out[2])
+static cubed_status get_key(expr_builder *b, const expr *e, uint64_t key[2])
 {
+    static const char expected[] =
+        "expected a whole number from 0 below 2**128, in quotes if need be";
     unsigned __int128 v = 0;
-    int64_t i = 0;
-    bool ok = true;
-    if (e->kind == EXPR_STRING)
-        ok = parse_digits(e->text, &v);
-    else
+    if (e->kind != EXPR_STRING) {
+        int64_t i;
         EXPR_TRY(expr_get_int(b, e, &i));
-    if (!ok || i < 0)
-        return expr_reject(b, e,
-                           "expected a whole number from 0 below 2**128, in quotes if need be");
-    out[0] = (uint64_t)v + (uint64_t)i;
-    out[1] = (uint64_t)(v >> 64);
+        if (i < 0) return expr_reject(b, e, expected);
+        v = (unsigned __int128)i;
+    } else {
+        bool hex = strncmp(e->text, "0x", 2) == 0;
+        const char *digits = hex ? "0123456789abcdef" : "0123456789";
+        const char *at = hex ? e->text + 2 : e->text;
+        if (!*at) return expr_reject(b, e, expected);
+        for (; *at; at++) {
+            const char *digit = strchr(digits, *at);
+            if (!digit || __builtin_mul_overflow(v, hex ? 16 : 10, &v) ||
+                __builtin_add_overflow(v, digit - digits, &v))
+                return expr_reject(b, e, expected);
+        }
+    }
+    key[0] = (uint64_t)v;
+    key[1] = (uint64_t)(v >> 64);
     return CUBED_OK;
 }
 
@@ -382,28 +375,27 @@ typedef struct random_args {
     int n, ndim; /* positional arguments; dimensions */
     int64_t shape[CUBED_MAX_NDIM], lengths[CUBED_MAX_NDIM];
     const int64_t *chunks; /* lengths, or NULL */
+    const expr *key;       /* or a seed */
     int64_t seed;
 } random_args;
 
+/* A run can be repeated, and resumed, because its seed is in its text. */
 static cubed_status get_random_args(expr_builder *b, const expr *call, int least, int most,
                                     const char *const *names, random_args *out)
 {
     int n;
     EXPR_TRY(expr_check_args(b, call, least, most, names, &out->n));
     EXPR_TRY(expr_get_ints(b, call->child[0], &out->ndim, out->shape));
-    const expr *chunks = expr_keyword(call, "chunks");
+    const expr *chunks = expr_keyword(call, "chunks"), *seed = expr_keyword(call, "seed");
     out->chunks = chunks ? out->lengths : NULL;
-    if (!chunks) return CUBED_OK;
-    EXPR_TRY(expr_get_ints(b, chunks, &n, out->lengths));
-    return n == out->ndim ? CUBED_OK
-                          : expr_reject(b, chunks, "expected one chunk length per dimension");
-}
-
-/* A run can be repeated, and resumed, because its seed is in its text. */
-static cubed_status get_seed(expr_builder *b, const expr *call, int64_t *out)
-{
-    const expr *e = expr_keyword(call, "seed");
-    return e ? expr_get_int(b, e, out) : expr_reject(b, call, "random numbers take seed=");
+    if (chunks) EXPR_TRY(expr_get_ints(b, chunks, &n, out->lengths));
+    if (chunks && n != out->ndim)
+        return expr_reject(b, chunks, "expected one chunk length per dimension");
+    out->key = expr_keyword(call, "key");
+    if (seed && out->key) return expr_reject(b, out->key, "key= is instead of seed=");
+    if (out->key) return CUBED_OK;
+    return seed ? expr_get_int(b, seed, &out->seed)
+                : expr_reject(b, call, "random numbers take seed=");
 }
 
 /* The positional argument number `at`, or the keyword argument; `missing` if neither is there. */
@@ -421,6 +413,7 @@ static cubed_status get_parameter(expr_builder *b, const expr *call, int n, int 
     return CUBED_OK;
 }
 
+/* random(shape, seed=) draws element by element; key= block by block, as Cubed for Python does. */
 static cubed_status call_random(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"seed", "key", "chunks", "dtype", NULL};
@@ -429,10 +422,12 @@ static cubed_status call_random(expr_builder *b, const expr *e, cubed_array **ou
     uint64_t key[2];
     EXPR_TRY(get_random_args(b, e, 1, 1, names, &a));
     EXPR_TRY(get_dtype(b, e, CUBED_FLOAT64, &dtype));
-    const expr *seed = expr_keyword(e, "seed"), *given = expr_keyword(e, "key");
-    if (!seed == !given) return expr_reject(b, e, "random takes either seed= or key=");
-    EXPR_TRY(get_words(b, seed ? seed : given, key));
-    if (seed) cubed_random_key(key, key);
+    if (!a.key && dtype != CUBED_FLOAT64)
+        return expr_reject(b, e, "random with seed= is of float64; key= also gives float32");
+    if (!a.key)
+        return expr_located(
+            b, e, cubed_array_random(b->ctx, a.ndim, a.shape, a.chunks, a.seed, out, b->err));
+    EXPR_TRY(get_key(b, a.key, key));
     return expr_located(
         b, e,
         cubed_array_random_blocks(b->ctx, dtype, a.ndim, a.shape, a.chunks, key, out, b->err));
@@ -444,7 +439,6 @@ static cubed_status call_uniform(expr_builder *b, const expr *e, cubed_array **o
     random_args a;
     double low, high;
     EXPR_TRY(get_random_args(b, e, 1, 3, names, &a));
-    EXPR_TRY(get_seed(b, e, &a.seed));
     EXPR_TRY(get_parameter(b, e, a.n, 1, "low", 0, &low));
     EXPR_TRY(get_parameter(b, e, a.n, 2, "high", 1, &high));
     return expr_located(
@@ -458,7 +452,6 @@ static cubed_status call_normal(expr_builder *b, const expr *e, cubed_array **ou
     random_args a;
     double loc, scale;
     EXPR_TRY(get_random_args(b, e, 1, 3, names, &a));
-    EXPR_TRY(get_seed(b, e, &a.seed));
     EXPR_TRY(get_parameter(b, e, a.n, 1, "loc", 0, &loc));
     EXPR_TRY(get_parameter(b, e, a.n, 2, "scale", 1, &scale));
     return expr_located(
@@ -472,71 +465,36 @@ static cubed_status call_exponential(expr_builder *b, const expr *e, cubed_array
     random_args a;
     double scale;
     EXPR_TRY(get_random_args(b, e, 1, 2, names, &a));
-    EXPR_TRY(get_seed(b, e, &a.seed));
     EXPR_TRY(get_parameter(b, e, a.n, 1, "scale", 1, &scale));
     return expr_located(
         b, e,
         cubed_array_exponential(b->ctx, a.ndim, a.shape, a.chunks, scale, a.seed, out, b->err));
 }
 
-/* A bound of integers: a whole number, in quotes if it is beyond int64. */
-static cubed_status get_bound(expr_builder *b, const expr *e, __int128 *out)
-{
-    unsigned __int128 v;
-    int64_t i;
-    if (e->kind != EXPR_STRING) {
-        EXPR_TRY(expr_get_int(b, e, &i));
-        *out = i;
-        return CUBED_OK;
-    }
-    bool negative = e->text[0] == '-';
-    if (!parse_digits(e->text + negative, &v) || v > (unsigned __int128)1 << 64)
-        return expr_reject(b, e, "expected a whole number of 64 bits");
-    *out = negative ? -(__int128)v : (__int128)v;
-    return CUBED_OK;
-}
-
-/* The number in a type of integers that has it. */
-static cubed_status integer_scalar(expr_builder *b, const expr *e, __int128 v, cubed_dtype dtype,
-                                   cubed_scalar *out)
-{
-    int bits = 8 * (int)cubed_dtype_size(dtype);
-    bool is_signed = cubed_dtype_kind(dtype) == CUBED_KIND_INT;
-    __int128 least = is_signed ? -((__int128)1 << (bits - 1)) : 0;
-    if (v < least || v - least >= (__int128)1 << bits)
-        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s does not have this value",
-                         cubed_dtype_name(dtype));
-    *out = (cubed_scalar){.c128 = {0, 0}};
-    switch (cubed_dtype_size(dtype)) {
-    case 1: out->u8 = (uint8_t)v; break;
-    case 2: out->u16 = (uint16_t)v; break;
-    case 4: out->u32 = (uint32_t)v; break;
-    default: out->u64 = (uint64_t)v; break;
-    }
-    return CUBED_OK;
-}
-
+/* integers(shape, low, high) or (shape, high): below high, or with endpoint=True up to it. */
 static cubed_status call_integers(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"seed", "chunks", "dtype", "endpoint", NULL};
     random_args a;
     cubed_dtype dtype;
     cubed_scalar first, last;
-    __int128 low = 0, high;
+    int64_t low = 0, high;
     EXPR_TRY(get_random_args(b, e, 2, 3, names, &a));
-    EXPR_TRY(get_seed(b, e, &a.seed));
     EXPR_TRY(get_dtype(b, e, CUBED_INT64, &dtype));
     if (cubed_dtype_kind(dtype) != CUBED_KIND_INT && cubed_dtype_kind(dtype) != CUBED_KIND_UINT)
         return expr_reject(b, e, "integers takes a type of integers");
-    const expr *endpoint = expr_keyword(e, "endpoint");
+    const expr *endpoint = expr_keyword(e, "endpoint"), *top = e->child[a.n - 1];
     if (endpoint && endpoint->kind != EXPR_BOOL)
         return expr_reject(b, endpoint, "expected True or False");
-    if (a.n > 2) EXPR_TRY(get_bound(b, e->child[1], &low));
-    EXPR_TRY(get_bound(b, e->child[a.n - 1], &high));
-    if (!endpoint || !endpoint->integer) high--;
-    if (high < low) return expr_reject(b, e, "there is no integer from low to high");
-    EXPR_TRY(integer_scalar(b, e->child[1], low, dtype, &first));
-    EXPR_TRY(integer_scalar(b, e->child[a.n - 1], high, dtype, &last));
+    bool closed = endpoint && endpoint->integer;
+    if (a.n > 2) EXPR_TRY(expr_get_int(b, e->child[1], &low));
+    EXPR_TRY(expr_get_int(b, top, &high));
+    if (high < low || (high == low && !closed))
+        return expr_reject(b, e, "there is no integer from low to high");
+    expr_value v = expr_literal(EXPR_INT, low, 0, 0);
+    EXPR_TRY(get_scalar(b, e->child[1], &v, dtype, &first));
+    v = expr_literal(EXPR_INT, closed ? high : high - 1, 0, 0);
+    EXPR_TRY(get_scalar(b, top, &v, dtype, &last));
     return expr_located(b, e,
                         cubed_array_integers(b->ctx, dtype, a.ndim, a.shape, a.chunks, &first,
                                              &last, a.seed, out, b->err));

@@ -156,35 +156,3 @@ cubed_status cubed_array_random_blocks(cubed_context *ctx, cubed_dtype dtype, in
     return draw(ctx, dtype == CUBED_FLOAT64 ? CUBED_OP_RANDOM_BLOCKS : CUBED_OP_RANDOM_BLOCKS_F32,
                 &n, key, 2, out, err);
 }
-
-/* --- Keys of seeds ------------------------------------------------------------------------------ */
-
-/* NumPy's SeedSequence, after M. E. O'Neill, "Developing a seed_seq alternative" (2015): hashes with
- * a multiplier that changes from one to the next, and a pool of four words in which each is mixed
- * into each. */
-static uint32_t hash(uint32_t x, uint32_t *multiplier, uint32_t factor)
-{
-    x ^= *multiplier;
-    *multiplier *= factor;
-    x *= *multiplier;
-    return x ^ x >> 16;
-}
-
-void cubed_random_key(const uint64_t seed[2], uint64_t key[2])
-{
-    uint32_t pool[4], multiplier = 0x43b0d7e5u;
-    for (int i = 0; i < 4; i++)
-        pool[i] = hash((uint32_t)(seed[i / 2] >> 32 * (i % 2)), &multiplier, 0x931e8875u);
-    for (int from = 0; from < 4; from++) {
-        for (int to = 0; to < 4; to++) {
-            if (to == from) continue;
-            uint32_t x =
-                0xca01f9ddu * pool[to] - 0x4973f715u * hash(pool[from], &multiplier, 0x931e8875u);
-            pool[to] = x ^ x >> 16;
-        }
-    }
-    multiplier = 0x8b51f9ddu;
-    key[0] = key[1] = 0;
-    for (int i = 0; i < 4; i++)
-        key[i / 2] |= (uint64_t)hash(pool[i], &multiplier, 0x58f38dedu) << 32 * (i % 2);
-}

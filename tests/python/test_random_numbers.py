@@ -75,19 +75,6 @@ def test_keys_carry(key):
     np.testing.assert_array_equal(got, numpy_blocks(key, (40,), (7,)))
 
 
-@pytest.mark.parametrize("seed", [0, 1, 42, 2**32 - 1, 2**63 - 1, 2**64, 3**80, 2**128 - 1])
-def test_seeds_are_numpys(seed):
-    text = (
-        f'd = random([3, 50], seed="{seed}"); s = random([3, 50], seed="{seed}", dtype="float32")'
-    )
-    got = evaluate(text)
-    generator = Generator(Philox(seed))
-    np.testing.assert_array_equal(got["d"], generator.random((3, 50)))
-    np.testing.assert_array_equal(got["s"], Generator(Philox(seed)).random((3, 50), dtype="f4"))
-    if seed < 2**63:
-        np.testing.assert_array_equal(evaluate(f"random([3, 50], seed={seed})")["result"], got["d"])
-
-
 VIEWS = [
     ("x[::-1, 3:19:5]", lambda x: x[::-1, 3:19:5]),
     ("permute_dims(x, [1, 0])[::2, -4::-3]", lambda x: x.T[::2, -4::-3]),
@@ -122,10 +109,9 @@ def test_any_region_of_blocks(chunks):
 def test_blocks_in_a_store(tmp_path):
     """Stored chunks that are not the blocks, of a size that has several tasks."""
     run_to = ["--out", tmp_path / "out.zarr", "--progress", "none", "--executor", "processes"]
-    text = 'rechunk(random([300, 400], seed=5, chunks=[70, 90], dtype="float32"), [128, 100])'
+    text = 'rechunk(random([300, 400], key=5, chunks=[70, 90], dtype="float32"), [128, 100])'
     check(run("eval", text, *run_to, "--max-workers", 2))
-    key = Philox(5).state["state"]["key"]
-    want = numpy_blocks(int(key[0]) + (int(key[1]) << 64), (300, 400), (70, 90), "f4")
+    want = numpy_blocks(5, (300, 400), (70, 90), "f4")
     got = zarr.open_array(tmp_path / "out.zarr", mode="r")
     assert got.chunks == (128, 100)
     np.testing.assert_array_equal(got[...], want)
@@ -133,7 +119,8 @@ def test_blocks_in_a_store(tmp_path):
 
 # --- Distributions ---
 
-SEEDED = "u = uniform({0}, -2, 3, seed={1}{2}); n = normal({0}, 10, 0.5, seed={1}{2}); "
+SEEDED = "r = random({0}, seed={1}{2}); u = uniform({0}, -2, 3, seed={1}{2}); "
+SEEDED += "n = normal({0}, 10, 0.5, seed={1}{2}); "
 SEEDED += "e = exponential({0}, 4, seed={1}{2}); i = integers({0}, -5, 1000, seed={1}{2})"
 
 
@@ -142,7 +129,8 @@ def test_values_of_words(seed):
     size = 3 * 101
     got = evaluate(SEEDED.format("[3, 101]", seed, ""))
     words = element_words(seed, 0, size).reshape(3, 101)
-    np.testing.assert_array_equal(got["u"], -2 + 5 * ((words >> 11) * 2.0**-53))
+    np.testing.assert_array_equal(got["r"], (words >> 11) * 2.0**-53)
+    np.testing.assert_array_equal(got["u"], -2 + 5 * got["r"])
     words = element_words(seed, 1, size)
     below = np.array([-NormalDist().inv_cdf(float(w | 1) * 2.0**-65) for w in map(int, words)])
     want = 10 + 0.5 * np.where(words & 1, below, -below)
@@ -166,12 +154,12 @@ def test_chunks_do_not_matter():
 @pytest.mark.parametrize("options", EXECUTORS, ids=lambda o: " ".join(map(str, o)))
 def test_same_bits_everywhere(options):
     text = SEEDED.format("[40, 50]", 3, ", chunks=[9, 16]")
-    text += "; d = random([40, 50], seed=3, chunks=[9, 16])"
-    text += '; s = random([40, 50], seed=3, chunks=[9, 16], dtype="float32")'
+    text += "; d = random([40, 50], key=3, chunks=[9, 16])"
+    text += '; s = random([40, 50], key=3, chunks=[9, 16], dtype="float32")'
     if options[0] == "--isa" and run("eval", "ones(1)", *options).code:
         pytest.skip("not a machine with this instruction set")
     want, got = evaluate(text), evaluate(text, *options)
-    assert want.keys() == got.keys() and len(want) == 6
+    assert want.keys() == got.keys() and len(want) == 7
     for name in want:
         np.testing.assert_array_equal(got[name], want[name], err_msg=name)
 
@@ -182,7 +170,7 @@ def samples(tmp_path_factory):
     path = tmp_path_factory.mktemp("samples") / "out.zarr"
     names = ["u = uniform(250000, seed=11)", "n = normal(250000, seed=11)"]
     names += ["e = exponential(250000, seed=11)", "i = integers(250000, 10, seed=11)"]
-    names += ["r = random(250000, seed=11, chunks=1000)"]
+    names += ["r = random(250000, key=11, chunks=1000)"]
     check(run("eval", "; ".join(names), "--out", path, "--progress", "none"))
     group = zarr.open_group(path, mode="r")
     return {name: group[name][...] for name in "unier"}
@@ -232,14 +220,16 @@ def test_streams_are_apart(samples):
             assert abs(np.corrcoef(x[lag:], x[:-lag])[0, 1]) < 4.5 / math.sqrt(250000), (name, lag)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", "int64"])
 def test_whole_types(dtype):
     info = np.iinfo(dtype)
-    text = f'integers(4000, "{info.min}", "{info.max}", endpoint=True, dtype="{dtype}", seed=2)'
+    low = f"{info.min + 1} - 1"
+    text = f'integers(4000, {low}, {info.max}, endpoint=True, dtype="{dtype}", seed=2)'
     got = evaluate(text)["result"]
     assert got.dtype == dtype
-    beyond = evaluate(text.replace(f'"{info.max}", endpoint=True', f'"{info.max + 1}"'))["result"]
-    np.testing.assert_array_equal(got, beyond)
+    if info.max < np.iinfo("i8").max:
+        beyond = evaluate(text.replace(f"{info.max}, endpoint=True", f"{info.max + 1}"))["result"]
+        np.testing.assert_array_equal(got, beyond)
     # The upper words, or their upper bits, from the least value on.
     words = element_words(2, 3, 8000)[1::2] >> (64 - 8 * info.dtype.itemsize)
     np.testing.assert_array_equal(got, [int(w) + info.min for w in words])
@@ -251,33 +241,32 @@ def test_edges_of_integers():
     text = 'a = integers(500, -3, 3, seed=1); b = integers(500, 7, seed=1, dtype="uint16");'
     text += "c = integers(500, 5, 5, endpoint=True, seed=1); d = integers(500, -128, 127, seed=1, "
     text += 'dtype="int8", endpoint=False); e = integers(0, 4, seed=1); '
-    text += (
-        'f = integers(500, "18446744073709551614", "0x10000000000000000", dtype="uint64", seed=1)'
-    )
+    text += 'f = integers(500, 2, dtype="uint64", seed=1)'
     got = evaluate(text)
     assert set(got["a"]) == {-3, -2, -1, 0, 1, 2}
     assert set(got["b"]) == set(range(7)) and got["b"].dtype == np.uint16
     assert set(got["c"]) == {5}
     assert got["d"].min() >= -128 and got["d"].max() <= 126
     assert got["e"].shape == (0,)
-    assert set(got["f"]) == {2**64 - 2, 2**64 - 1}
+    assert set(got["f"]) == {0, 1} and got["f"].dtype == np.uint64
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("random(3)", "either seed= or key="),
-        ("random(3, seed=1, key=1)", "either seed= or key="),
-        ("random(3, seed=-1)", "from 0 below 2**128"),
+        ("random(3)", "take seed="),
+        ("random(3, seed=1, key=1)", "key= is instead of seed="),
+        ('random(3, seed=1, dtype="float32")', "is of float64"),
+        ("random(3, key=-1)", "from 0 below 2**128"),
         (f'random(3, key="{2**128}")', "from 0 below 2**128"),
         ('random(3, key="0x")', "from 0 below 2**128"),
         ('random(3, key="12g")', "from 0 below 2**128"),
-        ('random(3, seed=1, dtype="int32")', "expected float64 or float32"),
+        ('random(3, key=1, dtype="int32")', "expected float64 or float32"),
         ("random([3, 3], seed=1, chunks=2)", "one chunk length per dimension"),
         ("random(3, seed=1, chunks=0)", "chunks[0] is 0"),
         ("random(-3, seed=1)", "random: shape[0] is -3"),
-        ("random(3000000000, seed=1, chunks=1)", "3000000000 chunks of up to 1 elements"),
-        ("random(5000000000, seed=1, chunks=-1)", "1 chunks of up to 5000000000 elements"),
+        ("random(3000000000, key=1, chunks=1)", "3000000000 chunks of up to 1 elements"),
+        ("random(5000000000, key=1, chunks=-1)", "1 chunks of up to 5000000000 elements"),
         ("normal(3)", "take seed="),
         ("normal(3, 0, -1, seed=1)", "scale -1"),
         ("normal(3, 0, loc=1, seed=1)", "the argument comes twice"),
@@ -290,7 +279,6 @@ def test_edges_of_integers():
         ('integers(3, 256, seed=1, dtype="uint8", endpoint=True)', "uint8 does not have this"),
         ('integers(3, -1, 5, seed=1, dtype="uint64")', "uint64 does not have this"),
         ('integers(3, 5, seed=1, dtype="float64")', "a type of integers"),
-        ('integers(3, "18446744073709551617", seed=1)', "whole number of 64 bits"),
         ("integers(3, 1.5, seed=1)", "expected a whole number"),
     ],
 )
