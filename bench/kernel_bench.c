@@ -144,16 +144,23 @@ static void bench_cast(const bench *b)
 typedef struct fold_call {
     const cb_fold_fns *fns;
     const bench *b;
+    void *planes[2];
+    size_t r; /* elements of a run of `runs` */
 } fold_call;
 static void call_run(void *ctx)
 {
     fold_call *e = ctx;
-    e->fns->run(e->b->dst, e->b->c, e->b->a, CB_VECTOR, 1);
+    e->fns->run(e->planes, e->b->a, CB_VECTOR, 1);
 }
 static void call_rows(void *ctx)
 {
     fold_call *e = ctx;
-    e->fns->rows(e->b->dst, e->b->c, e->b->a, CB_VECTOR, 1);
+    e->fns->rows(e->planes, e->b->a, CB_VECTOR, 1);
+}
+static void call_runs(void *ctx)
+{
+    fold_call *e = ctx;
+    e->fns->runs(e->planes, e->b->a, e->r, CB_VECTOR / e->r, 1);
 }
 
 static void bench_fold(const bench *b)
@@ -161,18 +168,23 @@ static void bench_fold(const bench *b)
     static const char *const names[CB_FOLD_KINDS] = {"sum", "prod", "min", "max", "m2"};
     for (int f = 0; f < CB_FOLD_KINDS; f++) {
         for (int t = 0; t < CUBED_DTYPE_COUNT; t++) {
-            fold_call e = {&b->k->fold[f][t], b};
+            fold_call e = {&b->k->fold[f][t], b, {b->dst, b->c}, 0};
             char name[64];
             if (!e.fns->init) continue;
             fill(b->a, (cubed_dtype)t);
             fill(b->c, (cubed_dtype)t);
-            e.fns->init(b->dst, b->c, CB_VECTOR);
+            e.fns->init(e.planes, CB_VECTOR);
             double bytes = (double)cubed_dtype_size((cubed_dtype)t) * CB_VECTOR;
             snprintf(name, sizeof name, "%s run", names[f]);
             report(b, name, cubed_dtype_name((cubed_dtype)t), call_run, &e, CB_VECTOR, bytes);
-            e.fns->init(b->dst, b->c, CB_VECTOR);
+            e.fns->init(e.planes, CB_VECTOR);
             snprintf(name, sizeof name, "%s rows", names[f]);
             report(b, name, cubed_dtype_name((cubed_dtype)t), call_rows, &e, CB_VECTOR, 3 * bytes);
+            for (e.r = 3; e.r <= 12; e.r *= 2) {
+                e.fns->init(e.planes, CB_VECTOR);
+                snprintf(name, sizeof name, "%s runs of %zu", names[f], e.r);
+                report(b, name, cubed_dtype_name((cubed_dtype)t), call_runs, &e, CB_VECTOR, bytes);
+            }
         }
     }
 }

@@ -2,31 +2,25 @@
  * TAG. */
 #define FN(name) CB_PASTE(name, TAG)
 
-static void FN(init)(void *s0, void *s1, size_t n)
+static void FN(init)(void *const *s, size_t n)
 {
-    T *s = s0;
-    (void)s1;
-    for (size_t i = 0; i < n; i++) s[i] = START(T);
+    T *state = s[0];
+    for (size_t i = 0; i < n; i++) state[i] = START(T);
 }
 
-static void FN(rows)(void *s0, void *s1, const void *x, size_t n, int64_t count)
+static void FN(rows)(void *const *s, const void *x, size_t n, int64_t count)
 {
-    T *s = s0;
+    T *state = s[0];
     const T *v = x;
-    (void)s1;
     (void)count;
     CB_IVDEP
-    for (size_t i = 0; i < n; i++) s[i] = JOIN(s[i], v[i]);
+    for (size_t i = 0; i < n; i++) state[i] = JOIN(state[i], v[i]);
 }
 
-static void FN(run)(void *s0, void *s1, const void *x, size_t n, int64_t count)
+static inline T FN(lanes)(const T *v, size_t n)
 {
-    T *s = s0;
-    const T *v = x;
     T lane[8];
     size_t i = 0;
-    (void)s1;
-    (void)count;
     for (int l = 0; l < 8; l++) lane[l] = START(T);
     for (; i + 8 <= n; i += 8) {
         for (int l = 0; l < 8; l++) lane[l] = JOIN(lane[l], v[i + (size_t)l]);
@@ -35,17 +29,37 @@ static void FN(run)(void *s0, void *s1, const void *x, size_t n, int64_t count)
     for (int l = 0; l < 4; l++) lane[l] = JOIN(lane[l], lane[l + 4]);
     lane[0] = JOIN(lane[0], lane[2]);
     lane[1] = JOIN(lane[1], lane[3]);
-    lane[0] = JOIN(lane[0], lane[1]);
-    s[0] = JOIN(s[0], lane[0]);
+    return JOIN(lane[0], lane[1]);
 }
 
-static void FN(merge)(void *s0, void *s1, const void *t0, const void *t1, size_t n, int64_t ns,
-                      int64_t nt)
+static void FN(run)(void *const *s, const void *x, size_t n, int64_t count)
 {
-    (void)t1;
+    T *state = s[0];
+    (void)count;
+    state[0] = JOIN(state[0], FN(lanes)(x, n));
+}
+
+static void FN(runs)(void *const *s, const void *x, size_t r, size_t n, int64_t count)
+{
+    T *state = s[0];
+    const T *v = x;
+    (void)count;
+    if (r >= 8) {
+        for (size_t i = 0; i < n; i++) state[i] = JOIN(state[i], FN(lanes)(v + i * r, r));
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        T a = state[i];
+        for (size_t j = 0; j < r; j++) a = JOIN(a, v[i * r + j]);
+        state[i] = a;
+    }
+}
+
+static void FN(merge)(void *const *s, void *const *t, size_t n, int64_t ns, int64_t nt)
+{
     (void)ns;
     (void)nt;
-    FN(rows)(s0, s1, t0, n, 0);
+    FN(rows)(s, t[0], n, 0);
 }
 #undef FN
 #undef T

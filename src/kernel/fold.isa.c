@@ -183,17 +183,17 @@ static inline complex128 complex_mul(complex128 a, complex128 b)
 #undef START
 #undef JOIN
 
-/* --- Variance: s0 is M2, the sum of squared deviations; s1 the mean. --- */
+/* --- Variance: s[0] is M2, the sum of squared deviations; s[1] the mean. --- */
 
-static void init_m2(void *s0, void *s1, size_t n)
+static void init_m2(void *const *s, size_t n)
 {
-    memset(s0, 0, n * sizeof(double));
-    memset(s1, 0, n * sizeof(double));
+    memset(s[0], 0, n * sizeof(double));
+    memset(s[1], 0, n * sizeof(double));
 }
 
-static void rows_m2(void *s0, void *s1, const void *x, size_t n, int64_t count)
+static void rows_m2(void *const *s, const void *x, size_t n, int64_t count)
 {
-    double *m2 = s0, *mean = s1, k = (double)(count + 1);
+    double *m2 = s[0], *mean = s[1], k = (double)(count + 1);
     const double *v = x;
     CB_IVDEP
     for (size_t i = 0; i < n; i++) {
@@ -205,11 +205,10 @@ static void rows_m2(void *s0, void *s1, const void *x, size_t n, int64_t count)
 }
 
 /* Chan, Golub, LeVeque 1983. An empty side leaves the other's bits as they are. */
-static void merge_m2(void *s0, void *s1, const void *t0, const void *t1, size_t n, int64_t ns,
-                     int64_t nt)
+static void merge_m2(void *const *s, void *const *t, size_t n, int64_t ns, int64_t nt)
 {
-    double *m2 = s0, *mean = s1;
-    const double *tm2 = t0, *tmean = t1;
+    double *m2 = s[0], *mean = s[1];
+    const double *tm2 = t[0], *tmean = t[1];
     if (nt == 0) return;
     if (ns == 0) {
         memcpy(m2, tm2, n * sizeof *m2);
@@ -225,33 +224,60 @@ static void merge_m2(void *s0, void *s1, const void *t0, const void *t1, size_t 
     }
 }
 
-static double lanes_sum(const double lane[8])
+static inline double lanes_sum(const double lane[8])
 {
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-static void run_m2(void *s0, void *s1, const void *x, size_t n, int64_t count)
+/* The mean of a run and its M2, each in the order of lanes. */
+static inline void lanes_m2(const double *v, size_t n, double *m2, double *mean)
 {
-    const double *v = x;
-    double lane[8] = {0}, m2, mean;
+    double lane[8] = {0}, m;
     size_t whole = n / 8 * 8;
-    if (n == 0) return;
     for (size_t i = 0; i < whole; i += 8) {
         for (size_t l = 0; l < 8; l++) lane[l] += v[i + l];
     }
     for (size_t i = whole; i < n; i++) lane[i - whole] += v[i];
-    mean = lanes_sum(lane) / (double)n;
+    m = lanes_sum(lane) / (double)n;
     memset(lane, 0, sizeof lane);
     for (size_t i = 0; i < whole; i += 8) {
-        for (size_t l = 0; l < 8; l++) lane[l] += (v[i + l] - mean) * (v[i + l] - mean);
+        for (size_t l = 0; l < 8; l++) lane[l] += (v[i + l] - m) * (v[i + l] - m);
     }
-    for (size_t i = whole; i < n; i++) lane[i - whole] += (v[i] - mean) * (v[i] - mean);
-    m2 = lanes_sum(lane);
-    merge_m2(s0, s1, &m2, &mean, 1, count, (int64_t)n);
+    for (size_t i = whole; i < n; i++) lane[i - whole] += (v[i] - m) * (v[i] - m);
+    *mean = m;
+    *m2 = lanes_sum(lane);
 }
 
-#define FNS(tag) ((cb_fold_fns){init_##tag, rows_##tag, run_##tag, merge_##tag})
+static void run_m2(void *const *s, const void *x, size_t n, int64_t count)
+{
+    double m2, mean;
+    void *t[2] = {&m2, &mean};
+    if (n == 0) return;
+    lanes_m2(x, n, &m2, &mean);
+    merge_m2(s, t, 1, count, (int64_t)n);
+}
+
+static void runs_m2(void *const *s, const void *x, size_t r, size_t n, int64_t count)
+{
+    const double *v = x;
+    double m2[CB_VECTOR], mean[CB_VECTOR];
+    void *t[2] = {m2, mean};
+    for (size_t i = 0; i < n; i++, v += r) {
+        if (r >= 8) {
+            lanes_m2(v, r, &m2[i], &mean[i]);
+            continue;
+        }
+        double sum = 0, squares = 0;
+        for (size_t j = 0; j < r; j++) sum += v[j];
+        mean[i] = sum / (double)r;
+        for (size_t j = 0; j < r; j++) squares += (v[j] - mean[i]) * (v[j] - mean[i]);
+        m2[i] = squares;
+    }
+    merge_m2(s, t, n, count, (int64_t)r);
+}
+
+#define FNS(tag) ((cb_fold_fns){init_##tag, rows_##tag, run_##tag, runs_##tag, merge_##tag})
 
 void CB_ISA_NAME(cb_fill_fold)(cb_kernels *k)
 {

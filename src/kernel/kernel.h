@@ -32,17 +32,20 @@ typedef enum cb_fold_kind {
     CB_FOLD_KINDS
 } cb_fold_kind;
 
+/* s and t are lists of planes of state. */
 typedef struct cb_fold_fns {
     /* Neutral state in n elements of each plane (sum: -0.0). */
-    void (*init)(void *s0, void *s1, size_t n);
-    /* state[i] takes in x[i]; each state has taken `count` values before. */
-    void (*rows)(void *s0, void *s1, const void *x, size_t n, int64_t count);
-    /* state[0] takes in x[0..n), n <= CB_VECTOR, in a fixed order that is the same for every
+    void (*init)(void *const *s, size_t n);
+    /* State i takes in x[i]; each state has taken `count` values before. */
+    void (*rows)(void *const *s, const void *x, size_t n, int64_t count);
+    /* State 0 takes in x[0..n), n <= CB_VECTOR, in a fixed order that is the same for every
      * instruction set: element i goes to lane i % 8, lanes join pairwise, then with the state. */
-    void (*run)(void *s0, void *s1, const void *x, size_t n, int64_t count);
-    /* s[i] takes in t[i]: states over ns and nt values. */
-    void (*merge)(void *s0, void *s1, const void *t0, const void *t1, size_t n, int64_t ns,
-                  int64_t nt);
+    void (*run)(void *const *s, const void *x, size_t n, int64_t count);
+    /* State i takes in x[i * r .. (i + 1) * r), n * r <= CB_VECTOR, r > 0: as `run` from 8 elements
+     * on, shorter ones one after another (of a variance: their mean, then their squares). */
+    void (*runs)(void *const *s, const void *x, size_t r, size_t n, int64_t count);
+    /* State i takes in t's: states over ns and nt values. */
+    void (*merge)(void *const *s, void *const *t, size_t n, int64_t ns, int64_t nt);
 } cb_fold_fns;
 
 /* Running totals in place, from and to a carry (of float64, complex128, int64 or uint64) for each

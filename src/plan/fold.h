@@ -10,7 +10,8 @@
  * Within a block, let the "inner run" be the longest run of trailing axes that are all reduced or
  * all kept (axes of extent 1 count as either). If it is kept, states take in elements in C order of
  * the reduced axes. If it is reduced, each run is cut into vectors of CB_VECTOR elements from its
- * start, folded in the order that kernel.h fixes for `run`.
+ * start, folded in the order that kernel.h fixes for `run`; runs of a block that are shorter than
+ * that are folded many at a time, in the order that it fixes for `runs`.
  */
 #ifndef CB_PLAN_FOLD_H
 #define CB_PLAN_FOLD_H

@@ -26,8 +26,7 @@ static const cb_fold_fns *fns_of(const folder *f, int fold)
 static void clear_level(folder *f, int level)
 {
     for (int k = 0; k < f->s->nfolds; k++)
-        fns_of(f, k)->init(f->state[level][k].plane[0], f->state[level][k].plane[1],
-                           (size_t)f->nkept);
+        fns_of(f, k)->init(f->state[level][k].plane, (size_t)f->nkept);
     f->taken[level] = 0;
     f->children[level] = 0;
 }
@@ -63,8 +62,7 @@ static cubed_status make_levels(folder *f, cb_state *top, cubed_error *err)
 static void close_level(folder *f, int level)
 {
     for (int k = 0; k < f->s->nfolds; k++) {
-        cb_state *from = &f->state[level][k], *to = &f->state[level + 1][k];
-        fns_of(f, k)->merge(to->plane[0], to->plane[1], from->plane[0], from->plane[1],
+        fns_of(f, k)->merge(f->state[level + 1][k].plane, f->state[level][k].plane,
                             (size_t)f->nkept, f->taken[level + 1], f->taken[level]);
     }
     f->taken[level + 1] += f->taken[level];
@@ -95,12 +93,19 @@ typedef struct source {
     char *const *values;
 } source;
 
+/* What a vector holds: elements of as many states, a piece of one reduced run, or whole short ones,
+ * each of another state. */
+typedef enum how { ROWS, RUN, RUNS } how;
+
 typedef struct block_loop {
     folder *f;
     source from;
-    int ndim, inner;
+    int ndim, inner; /* vectors go along the axes from `inner` */
     int64_t extent[CUBED_MAX_NDIM];
-    int64_t run;
+    int64_t run;  /* their elements; RUNS: of all runs side by side */
+    int64_t step; /* elements of a vector */
+    how how;
+    int64_t reduced_run; /* RUN, RUNS */
 } block_loop;
 
 static void seek(const block_loop *b, const int64_t *idx, int64_t *at)
@@ -120,32 +125,35 @@ static const void *vector(const block_loop *b, int fold, int64_t at, int64_t p)
     return b->from.values[fold] + (size_t)(at + p) * cubed_dtype_size(b->f->s->folds[fold].dtype);
 }
 
-/* Kept position of the outer indices, in elements of the dense kept box. */
-static int64_t kept_position(const block_loop *b, const int64_t *idx, bool inner_reduced)
+/* The state that position p of the run at these outer indices goes to. */
+static int64_t kept_position(const block_loop *b, const int64_t *idx, int64_t p)
 {
     int64_t at = 0;
     for (int d = 0; d < b->inner; d++) {
         if (!(b->f->s->reduced >> d & 1)) at = at * b->extent[d] + idx[d];
     }
-    return inner_reduced ? at : at * b->run;
+    return b->how == ROWS ? at * b->run + p : (at * b->run + p) / b->reduced_run;
 }
 
-static void fold_vector(const block_loop *b, bool inner_reduced, int64_t at, int64_t p, size_t n,
-                        int64_t kept, int64_t count)
+static void fold_vector(const block_loop *b, int64_t at, int64_t p, size_t n, int64_t kept,
+                        int64_t count)
 {
     folder *f = b->f;
     if (b->from.vm) cb_vm_vector(b->from.vm, p, n);
     for (int k = 0; k < f->s->nfolds; k++) {
-        size_t size = cubed_dtype_size(f->s->folds[k].dtype);
+        const cb_stage_fold *fold = &f->s->folds[k];
         const cb_fold_fns *fns = fns_of(f, k);
-        size_t offset = (size_t)(inner_reduced ? kept : kept + p) * size;
-        char *s0 = f->state[0][k].plane[0] + offset;
-        char *s1 = f->state[0][k].plane[1] ? f->state[0][k].plane[1] + offset : NULL;
+        size_t r = (size_t)b->reduced_run;
+        cb_state s = {{NULL, NULL}};
         const void *x = vector(b, k, at, p);
-        if (inner_reduced)
-            fns->run(s0, s1, x, n, count);
-        else
-            fns->rows(s0, s1, x, n, count);
+        for (int i = 0; i < fold->nplanes; i++)
+            s.plane[i] =
+                (char *)f->state[0][k].plane[i] + (size_t)kept * cubed_dtype_size(fold->dtype);
+        switch (b->how) {
+        case ROWS: fns->rows(s.plane, x, n, count); break;
+        case RUN: fns->run(s.plane, x, n, count); break;
+        case RUNS: fns->runs(s.plane, x, r, n / r, count); break;
+        }
     }
 }
 
@@ -160,33 +168,52 @@ static bool next_of(const block_loop *b, bool reduced, int64_t *idx)
     return false;
 }
 
-/* Vectors of one run that are folded together over all reduced rows, so that their states stay in
+/* Elements of a run that are folded together over all reduced rows, so that their states stay in
  * the cache. Element order within a state is the same for any panel. */
-enum { PANEL = 16 * CB_VECTOR };
+enum { PANEL_VECTORS = 16, PANEL = PANEL_VECTORS * CB_VECTOR };
 
-static void fold_loop(const block_loop *b, bool inner_reduced)
+static void fold_loop(const block_loop *b)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0}, at = 0;
-    int64_t panel = inner_reduced ? b->run : PANEL;
+    int64_t panel = b->how == RUN ? b->run : PANEL_VECTORS * b->step;
     if (b->run == 0) return;
     for (int d = 0; d < b->inner; d++) {
         if (b->extent[d] == 0) return;
     }
     do {
-        int64_t kept = kept_position(b, idx, inner_reduced);
         for (int64_t p0 = 0; p0 < b->run; p0 += panel) {
             int64_t p1 = cb_min_i64(b->run, p0 + panel), count = b->f->taken[0];
             do {
                 seek(b, idx, &at);
-                for (int64_t p = p0; p < p1; p += CB_VECTOR) {
-                    size_t n = (size_t)cb_min_i64(CB_VECTOR, p1 - p);
-                    fold_vector(b, inner_reduced, at, p, n, kept, count);
-                    if (inner_reduced) count += (int64_t)n;
+                for (int64_t p = p0; p < p1; p += b->step) {
+                    size_t n = (size_t)cb_min_i64(b->step, p1 - p);
+                    fold_vector(b, at, p, n, kept_position(b, idx, p), count);
+                    if (b->how == RUN) count += (int64_t)n;
                 }
-                if (!inner_reduced) count++;
+                if (b->how == ROWS) count++;
+                if (b->how == RUNS) count += b->reduced_run;
             } while (next_of(b, true, idx));
         }
     } while (next_of(b, false, idx));
+}
+
+/* How a block is walked. Which order a fold has depends on the extents of the block's reduced axes
+ * alone; how many short runs go into a panel does not change it. */
+static void set_walk(block_loop *b, uint32_t reduced)
+{
+    bool inner_reduced;
+    b->inner = cb_fold_inner(&b->f->s->domain, reduced, &inner_reduced);
+    b->run = 1;
+    for (int d = b->inner; d < b->ndim; d++) b->run *= b->extent[d];
+    b->step = CB_VECTOR;
+    b->how = inner_reduced ? RUN : ROWS;
+    b->reduced_run = b->run;
+    if (!inner_reduced || b->run >= CB_VECTOR || b->run == 0) return;
+    b->how = RUNS;
+    b->step = CB_VECTOR / b->run * b->run;
+    while (b->inner > 0 && b->run < PANEL &&
+           (!(reduced >> (b->inner - 1) & 1) || b->extent[b->inner - 1] == 1))
+        b->run *= b->extent[--b->inner];
 }
 
 /* Evaluates a block that crosses branches into dense arrays. */
@@ -244,16 +271,14 @@ static cubed_status fold_block(folder *f, int64_t block, cubed_error *err)
     size_t mark = cb_arena_mark(t->arena);
     cubed_status st = CUBED_OK;
     cb_box box;
-    bool inner_reduced;
-    block_loop b = {.f = f, .ndim = f->s->domain.ndim, .run = 1};
+    block_loop b = {.f = f, .ndim = f->s->domain.ndim};
     int64_t reduced = 1;
     cb_stage_block(f->s, f->task_box, block, &box);
-    b.inner = cb_fold_inner(&f->s->domain, f->s->reduced, &inner_reduced);
     for (int d = 0; d < b.ndim; d++) {
         b.extent[d] = box.hi[d] - box.lo[d];
-        if (d >= b.inner) b.run *= b.extent[d];
         if (f->s->reduced >> d & 1) reduced *= b.extent[d];
     }
+    set_walk(&b, f->s->reduced);
     const cb_branch *branch = single_branch(&f->s->body, &box);
     if (branch) {
         CB_GO(cb_vm_open(t, &f->s->body, branch, &box, NULL, NULL, b.inner, &b.from.vm, err));
@@ -263,7 +288,7 @@ static cubed_status fold_block(folder *f, int64_t block, cubed_error *err)
         CB_GO(evaluate_values(f, &box, p, err));
         b.from.values = p;
     }
-    fold_loop(&b, inner_reduced);
+    fold_loop(&b);
     f->taken[0] += reduced;
 out:
     cb_arena_release(t->arena, mark);
@@ -287,7 +312,7 @@ static int64_t group_count(const cb_grid *reduced, int64_t g)
 }
 
 /* The states of group g over the kept box, gathered from the chunks that hold them. */
-static cubed_status read_states(const folder *f, int k, int64_t g, char *const *planes, void *chunk,
+static cubed_status read_states(const folder *f, int k, int64_t g, void *const *planes, void *chunk,
                                 cubed_error *err)
 {
     const cb_task *t = f->t;
@@ -352,9 +377,8 @@ static cubed_status merge_states(folder *f, cubed_error *err)
             CB_TRY(cb_arena_alloc(t->arena, cb_chunk_bytes(t->plan, fold->states), "chunk", &chunk,
                                   err));
             CB_TRY(read_states(f, k, g, state.plane, chunk, err));
-            cb_state *to = &f->state[0][k];
-            fns_of(f, k)->merge(to->plane[0], to->plane[1], state.plane[0], state.plane[1],
-                                (size_t)f->nkept, f->taken[0], count);
+            fns_of(f, k)->merge(f->state[0][k].plane, state.plane, (size_t)f->nkept, f->taken[0],
+                                count);
             cb_arena_release(t->arena, mark);
         }
         f->taken[0] += count;

@@ -187,3 +187,55 @@ def test_position_in_nothing_is_an_error():
     assert (
         check(run("eval", "argmax(zeros((0, 2)), axis=1)", "--json")).arrays()["result"].size == 0
     )
+
+
+WAYS = (
+    ("--executor", "single-threaded"),
+    ("--executor", "threads", "--max-workers", "3"),
+    ("--executor", "processes", "--max-workers", "2"),
+    ("--no-optimize",),
+    ("--through-bytes",),
+    ("--isa", "x86-64-v2"),
+)
+
+
+def the_same_bits(text, *args):
+    """The arrays of an evaluation, which must not depend on how it is run."""
+    first = check(run("eval", text, *args, "--json", "--progress", "none")).arrays()
+    for way in WAYS:
+        again = check(run("eval", text, *args, *way, "--json", "--progress", "none")).arrays()
+        for name, x in first.items():
+            assert again[name].tobytes() == x.tobytes(), f"{name} {' '.join(way)}"
+    return first
+
+
+@pytest.mark.parametrize(
+    ("shape", "chunks"),
+    [
+        ((301, 5), (64, 5)),
+        ((301, 19), (64, 16)),  # short runs that do not fill their chunks
+        ((7, 33, 3), (2, 10, 3)),
+        ((5, 4, 6, 13), (2, 3, 4, 13)),
+        ((40, 2, 70), (16, 1, 40)),
+        ((640, 2), (5, 1)),  # folded by partial folds and a merge along axis 0
+    ],
+)
+def test_short_rows(tmp_path, shape, chunks):
+    x = np.random.default_rng(5).normal(size=shape)
+    zarr.create_array(tmp_path / "x", shape=shape, chunks=chunks, dtype=x.dtype)[...] = x
+    last = len(shape) - 1
+    axes = [(last,), (0, last), tuple(range(1, last + 1)), tuple(range(last + 1))]
+    names = ["sum", "prod", "max", "var", "mean"]
+    cases = [(n, a) for n in names for a in axes]
+    # What is not contiguous is gathered: a broadcast operand, a transposed one.
+    cases = [(n, a, f"{n}({y}, axis={a})") for n, a in cases for y in ("x", "x - x[..., :1]")]
+    text = "; ".join(f"r{i} = {c[2]}" for i, c in enumerate(cases))
+    text += "; t = sum(transpose(x), axis=0); n = sum(float32(x) > 0, axis=-1)"
+    text += f"; j = sum(concat([x, 2 * x], axis={last}), axis={last})"
+    got = the_same_bits(text, "--in", f"x={tmp_path / 'x'}")
+    for i, (n, a, what) in enumerate(cases):
+        y = x - x[..., :1] if "-" in what else x
+        np.testing.assert_allclose(got[f"r{i}"], getattr(y, n)(axis=a), 1e-12, 1e-13, err_msg=what)
+    np.testing.assert_allclose(got["t"], x.T.sum(axis=0), 1e-12, 1e-13)
+    np.testing.assert_array_equal(got["n"], (x > 0).sum(axis=-1))
+    np.testing.assert_allclose(got["j"], 3 * x.sum(axis=-1), 1e-12, 1e-13)

@@ -18,6 +18,7 @@ static void check_holes(const cb_kernels *k)
             assert_int_equal(fns->init != NULL, want);
             assert_int_equal(fns->rows != NULL, want);
             assert_int_equal(fns->run != NULL, want);
+            assert_int_equal(fns->runs != NULL, want);
             assert_int_equal(fns->merge != NULL, want);
         }
     }
@@ -81,7 +82,7 @@ static cubed_scalar join(int fold, cubed_dtype t, cubed_scalar a, cubed_scalar b
 static cubed_scalar neutral(const cb_kernels *k, int fold, cubed_dtype t)
 {
     cubed_scalar s = {{0}};
-    k->fold[fold][t].init(&s, NULL, 1);
+    k->fold[fold][t].init((void *[]){&s}, 1);
     return s;
 }
 
@@ -95,6 +96,15 @@ static cubed_scalar reference_run(int fold, cubed_dtype t, cubed_scalar start, c
         for (int l = 0; l < half; l++) lane[l] = join(fold, t, lane[l], lane[l + half]);
     }
     return join(fold, t, state, lane[0]);
+}
+
+/* Runs of fewer than 8 elements go one after another. */
+static cubed_scalar reference_short(int fold, cubed_dtype t, cubed_scalar start, cubed_scalar state,
+                                    const cubed_scalar *x, size_t r)
+{
+    if (r >= 8) return reference_run(fold, t, start, state, x, r);
+    for (size_t j = 0; j < r; j++) state = join(fold, t, state, x[j]);
+    return state;
 }
 
 static void fail_fold(const cb_kernels *k, int fold, cubed_dtype t, const char *what, size_t n,
@@ -140,22 +150,32 @@ static void check_folds(const cb_kernels *k)
                 cubed_scalar state = start, want;
                 if (n % 4 == 3) state = edge(dt, 14);
                 want = reference_run(f, dt, start, state, x, n);
-                fns->run(&state, NULL, px + size, n, 1);
+                fns->run((void *[]){&state}, px + size, n, 1);
                 if (!same_value(dt, &state, &want)) fail_fold(k, f, dt, "run", n, &state, &want);
                 /* n states side by side, and their merge. */
                 fill(dt, x, px, n, n % 2, &seed);
                 fill(dt, y, py, n, n % 2, &seed);
-                fns->rows(px, NULL, py, n, 1);
+                fns->rows((void *[]){px}, py, n, 1);
                 for (size_t i = 0; i < n; i++) {
                     want = x[i] = join(f, dt, x[i], y[i]);
                     if (!same_value(dt, px + i * size, &want))
                         fail_fold(k, f, dt, "rows", n, px + i * size, &want);
                 }
-                fns->merge(px, NULL, py, NULL, n, 2, 1);
+                fns->merge((void *[]){px}, (void *[]){py}, n, 2, 1);
                 for (size_t i = 0; i < n; i++) {
                     want = join(f, dt, x[i], y[i]);
                     if (!same_value(dt, px + i * size, &want))
                         fail_fold(k, f, dt, "merge", n, px + i * size, &want);
+                }
+                /* Runs of n elements side by side. */
+                size_t runs = n > 0 ? CB_VECTOR / n : 0;
+                fill(dt, x, px + size, n * runs, n % 2, &seed);
+                fill(dt, y, py, runs, n % 2, &seed);
+                if (n > 0) fns->runs((void *[]){py}, px + size, n, runs, 1);
+                for (size_t i = 0; i < runs; i++) {
+                    want = reference_short(f, dt, start, y[i], x + i * n, n);
+                    if (!same_value(dt, py + i * size, &want))
+                        fail_fold(k, f, dt, "runs", n, py + i * size, &want);
                 }
             }
         }
@@ -177,16 +197,19 @@ static void check_neutral(const cb_kernels *k)
                 cubed_scalar s = neutral(k, f, dt), x = edge(dt, e);
                 /* An infinite or NaN part times the 0 of 1+0j leaves no number. */
                 if (dt == CUBED_COMPLEX128 && f == CB_FOLD_PROD) continue;
-                k->fold[f][t].rows(&s, NULL, &x, 1, 0);
+                k->fold[f][t].rows((void *[]){&s}, &x, 1, 0);
                 if (!same_value(dt, &s, &x)) fail_fold(k, f, dt, "neutral", 1, &s, &x);
             }
         }
     }
     /* A sum of negative zeros is one. */
     double zeros[11] = {-0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0}, s;
-    k->fold[CB_FOLD_SUM][CUBED_FLOAT64].init(&s, NULL, 1);
-    k->fold[CB_FOLD_SUM][CUBED_FLOAT64].run(&s, NULL, zeros, 11, 0);
-    assert_true(s == 0 && signbit(s));
+    for (size_t r = 1; r <= 11; r++) {
+        k->fold[CB_FOLD_SUM][CUBED_FLOAT64].init((void *[]){&s}, 1);
+        k->fold[CB_FOLD_SUM][CUBED_FLOAT64].run((void *[]){&s}, zeros, r, 0);
+        k->fold[CB_FOLD_SUM][CUBED_FLOAT64].runs((void *[]){&s}, zeros, r, 1, 0);
+        assert_true(s == 0 && signbit(s));
+    }
 }
 static void test_neutral(void **state)
 {
@@ -202,10 +225,15 @@ static void check_nan(const cb_kernels *k)
         for (size_t at = 0; at < CB_VECTOR; at++) {
             for (size_t i = 0; i < CB_VECTOR; i++) x[i] = i % 2 ? INFINITY : -INFINITY;
             x[at] = NAN;
-            k->fold[f][CUBED_FLOAT64].init(&s, NULL, 1);
-            k->fold[f][CUBED_FLOAT64].run(&s, NULL, x, CB_VECTOR, 0);
+            void *planes[1] = {&s};
+            k->fold[f][CUBED_FLOAT64].init(planes, 1);
+            k->fold[f][CUBED_FLOAT64].run(planes, x, CB_VECTOR, 0);
             assert_true(isnan(s));
-            k->fold[f][CUBED_FLOAT64].rows(&s, NULL, &x[(at + 1) % CB_VECTOR], 1, CB_VECTOR);
+            k->fold[f][CUBED_FLOAT64].rows(planes, &x[(at + 1) % CB_VECTOR], 1, CB_VECTOR);
+            assert_true(isnan(s));
+            k->fold[f][CUBED_FLOAT64].init(planes, 1);
+            k->fold[f][CUBED_FLOAT64].runs(planes, x, at + 1, 1, 0);
+            k->fold[f][CUBED_FLOAT64].runs(planes, &x[(at + 1) % CB_VECTOR], 1, 1, 0);
             assert_true(isnan(s));
         }
     }
@@ -242,6 +270,15 @@ static double lanes(const double *x, size_t n, double mean, bool squares)
     return lane[0];
 }
 
+/* The same of a short run: in the order of its elements. */
+static double ordered(const double *x, size_t n, double mean, bool squares)
+{
+    double sum = 0;
+    if (n >= 8) return lanes(x, n, mean, squares);
+    for (size_t i = 0; i < n; i++) sum += squares ? (x[i] - mean) * (x[i] - mean) : x[i];
+    return sum;
+}
+
 static void check_m2(const cb_kernels *k)
 {
     const cb_fold_fns *fns = &k->fold[CB_FOLD_M2][CUBED_FLOAT64];
@@ -256,15 +293,31 @@ static void check_m2(const cb_kernels *k)
                 reference_m2_merge(&wa, &wb, lanes(x + 1, n, center, true), center, count,
                                    (int64_t)n);
             }
-            fns->run(&a, &b, x + 1, n, count);
+            fns->run((void *[]){&a, &b}, x + 1, n, count);
             assert_memory_equal(&a, &wa, 8);
             assert_memory_equal(&b, &wb, 8);
+            for (size_t i = 0; i < CB_VECTOR; i++) {
+                m2[i] = s0[i] = 12.5 * (double)count;
+                mean[i] = s1[i] = count ? 3.25 + (double)i : 0;
+            }
+            size_t runs = n > 0 ? CB_VECTOR / n : 0;
+            for (size_t i = 0; i <= CB_VECTOR; i++)
+                x[i] = (double)(next_random(&seed) % 10000) / 7 - 300;
+            if (n > 0) fns->runs((void *[]){m2, mean}, x + 1, n, runs, count);
+            for (size_t i = 0; i < runs; i++) {
+                const double *v = x + 1 + i * n;
+                double center = ordered(v, n, 0, false) / (double)n;
+                reference_m2_merge(&s0[i], &s1[i], ordered(v, n, center, true), center, count,
+                                   (int64_t)n);
+            }
+            assert_memory_equal(m2, s0, sizeof m2);
+            assert_memory_equal(mean, s1, sizeof mean);
         }
         /* Welford, row after row, and merges with every kind of empty side. */
-        fns->init(m2, mean, n);
+        fns->init((void *[]){m2, mean}, n);
         for (size_t i = 0; i < n; i++) s0[i] = s1[i] = 0;
         for (int64_t count = 0; count < 5; count++) {
-            fns->rows(m2, mean, x, n, count);
+            fns->rows((void *[]){m2, mean}, x, n, count);
             for (size_t i = 0; i < n; i++) {
                 double delta = x[i] - s1[i];
                 s1[i] += delta / (double)(count + 1);
@@ -276,7 +329,7 @@ static void check_m2(const cb_kernels *k)
         }
         const int64_t sides[3][2] = {{5, 0}, {0, 3}, {5, 3}};
         for (int v = 0; v < 3; v++) {
-            fns->merge(m2, mean, x, x + 1, n, sides[v][0], sides[v][1]);
+            fns->merge((void *[]){m2, mean}, (void *[]){x, x + 1}, n, sides[v][0], sides[v][1]);
             for (size_t i = 0; i < n; i++)
                 reference_m2_merge(&s0[i], &s1[i], x[i], x[i + 1], sides[v][0], sides[v][1]);
             assert_memory_equal(m2, s0, n * 8);
@@ -285,10 +338,10 @@ static void check_m2(const cb_kernels *k)
     }
     /* Deviations survive a large mean: 4, 7, 13, 16 around 10 have the squares 90. */
     double big[4] = {1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16}, a = 0, b = 0;
-    fns->run(&a, &b, big, 4, 0);
+    fns->run((void *[]){&a, &b}, big, 4, 0);
     assert_true(a == 90 && b == 1e9 + 10);
     a = b = 0;
-    for (int i = 0; i < 4; i++) fns->rows(&a, &b, &big[i], 1, i);
+    for (int i = 0; i < 4; i++) fns->rows((void *[]){&a, &b}, &big[i], 1, i);
     assert_true(fabs(a - 90) < 1e-6);
 }
 static void test_m2(void **state)
