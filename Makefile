@@ -21,9 +21,11 @@ test:
 install: build
 	cmake --install build/$(PRESET) --prefix $(PREFIX)
 
+# BENCH='--only a,e --size 0.1' for pieces.
 bench:
-	@$(MAKE) --no-print-directory build PRESET=release
-	@if [ -x bench/run.sh ]; then bench/run.sh; else echo "there is no bench/run.sh"; exit 1; fi
+	@cmake --preset release --log-level=WARNING >/dev/null
+	@cmake --build --preset release --target cubed_cli bench_programs -- --quiet
+	@bench/run.py $(BENCH)
 
 format:
 	find src include tests examples -name '*.[ch]' -print0 | xargs -0 clang-format -i

@@ -1,19 +1,24 @@
-/* In-memory expressions beside the machine's streaming bandwidth, in the same run.
+/* In-memory expressions beside the machine's streaming bandwidth, in the same process.
  *
- * The limit is a fused loop over three inputs and one output (or none, for the sum) with stores past
- * the caches, by as many threads: what hand-written code reaches. Rounds of (limit, engine, limit)
- * are interleaved, because bandwidth on shared machines swings; the median of the ratios counts. */
+ *   memory_bench [THREADS [MEGABYTES]]     megabytes of each of the four arrays
+ *
+ * The limit is a loop over three inputs and one output (or none, for the sum) with stores past the
+ * caches, by as many threads: what hand-written code reaches. Rounds of (limit, engine, limit) are
+ * interleaved, because bandwidth on shared machines swings; the median of the ratios counts. Prints
+ * one JSON object per line. */
 #define _GNU_SOURCE
 #include <immintrin.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "cubed/cubed.h"
 
-enum { ROUNDS = 11, MAX_THREADS = 64 };
+enum { ROUNDS = 11, MAX_THREADS = 256 };
 
 static double now(void)
 {
@@ -22,53 +27,56 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Integer additions: as fast whatever the bytes are. */
 typedef struct part {
     pthread_t id;
-    const double *a, *b, *c;
-    double *out; /* NULL: sum */
+    const __m256i *a, *b, *c;
+    __m256i *out; /* NULL: sum */
     size_t n;
-    double sum;
+    __m256i sum;
 } part;
+
+static __m256i add3(const part *p, size_t i)
+{
+    return _mm256_add_epi64(
+        _mm256_loadu_si256(p->a + i),
+        _mm256_add_epi64(_mm256_loadu_si256(p->b + i), _mm256_loadu_si256(p->c + i)));
+}
 
 static void *limit_part(void *arg)
 {
     part *p = arg;
-    const double *a = p->a, *b = p->b, *c = p->c;
-    if (!p->out) {
-        __m256d s[4] = {_mm256_setzero_pd(), _mm256_setzero_pd(), _mm256_setzero_pd(),
-                        _mm256_setzero_pd()};
-        for (size_t i = 0; i + 16 <= p->n; i += 16) {
-            for (size_t k = 0; k < 4; k++) {
-                size_t j = i + 4 * k;
-                s[k] = _mm256_add_pd(s[k], _mm256_add_pd(_mm256_loadu_pd(a + j),
-                                                         _mm256_add_pd(_mm256_loadu_pd(b + j),
-                                                                       _mm256_loadu_pd(c + j))));
-            }
-        }
-        double t[4];
-        _mm256_storeu_pd(t, _mm256_add_pd(_mm256_add_pd(s[0], s[1]), _mm256_add_pd(s[2], s[3])));
-        p->sum = t[0] + t[1] + t[2] + t[3];
+    if (p->out) {
+        for (size_t i = 0; i < p->n; i++) _mm256_stream_si256(p->out + i, add3(p, i));
+        _mm_sfence();
         return NULL;
     }
-    for (size_t i = 0; i + 4 <= p->n; i += 4)
-        _mm256_stream_pd(p->out + i, _mm256_add_pd(_mm256_loadu_pd(a + i),
-                                                   _mm256_add_pd(_mm256_loadu_pd(b + i),
-                                                                 _mm256_loadu_pd(c + i))));
-    _mm_sfence();
+    __m256i s[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(),
+                    _mm256_setzero_si256()};
+    for (size_t i = 0; i + 4 <= p->n; i += 4) {
+        for (size_t k = 0; k < 4; k++) s[k] = _mm256_add_epi64(s[k], add3(p, i + k));
+    }
+    p->sum = _mm256_add_epi64(_mm256_add_epi64(s[0], s[1]), _mm256_add_epi64(s[2], s[3]));
     return NULL;
 }
 
-static double run_limit(double *const *in, double *out, size_t n, unsigned threads)
+typedef struct arrays {
+    void *in[3], *out;
+    size_t bytes; /* of each */
+    cubed_dtype dtype;
+} arrays;
+
+static double run_limit(const arrays *x, bool sum, unsigned threads)
 {
     part parts[MAX_THREADS];
-    size_t each = n / threads / 16 * 16;
+    size_t each = x->bytes / threads / sizeof(__m256i);
     double start = now();
     for (unsigned t = 0; t < threads; t++) {
         size_t at = t * each;
-        parts[t] = (part){.a = in[0] + at,
-                          .b = in[1] + at,
-                          .c = in[2] + at,
-                          .out = out ? out + at : NULL,
+        parts[t] = (part){.a = (const __m256i *)x->in[0] + at,
+                          .b = (const __m256i *)x->in[1] + at,
+                          .c = (const __m256i *)x->in[2] + at,
+                          .out = sum ? NULL : (__m256i *)x->out + at,
                           .n = each};
         if (pthread_create(&parts[t].id, NULL, limit_part, &parts[t]) != 0) exit(1);
     }
@@ -77,38 +85,71 @@ static double run_limit(double *const *in, double *out, size_t n, unsigned threa
 }
 
 static cubed_error err;
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != CUBED_OK) {                                                                  \
-            fprintf(stderr, "%s\n", err.message);                                                  \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+static void ok(cubed_status status)
+{
+    if (status == CUBED_OK) return;
+    fprintf(stderr, "%s\n", err.message);
+    exit(1);
+}
 
 /* sqrt((a-b)**2 + c**2), or its sum. */
-static cubed_plan *make_plan(cubed_context *ctx, double *const *in, void *out, size_t n, bool sum,
+static cubed_plan *make_plan(cubed_context *ctx, const arrays *in, void *result, bool sum,
                              unsigned threads)
 {
-    const int64_t shape[1] = {(int64_t)n}, chunk[1] = {(int64_t)(n / threads / 64)};
+    int64_t n = (int64_t)(in->bytes / cubed_dtype_size(in->dtype));
+    const int64_t shape[1] = {n}, chunk[1] = {n / threads / 64};
     cubed_array *x[3], *y, *z;
     for (int k = 0; k < 3; k++)
-        OK(cubed_array_from_memory(ctx, CUBED_FLOAT64, 1, shape, NULL, chunk, in[k], &x[k], &err));
-    OK(cubed_elementwise(CUBED_OP_SUBTRACT, x, 2, &y, &err));
-    OK(cubed_elementwise(CUBED_OP_SQUARE, &y, 1, &z, &err));
+        ok(cubed_array_from_memory(ctx, in->dtype, 1, shape, NULL, chunk, in->in[k], &x[k], &err));
+    ok(cubed_elementwise(CUBED_OP_SUBTRACT, x, 2, &y, &err));
+    ok(cubed_elementwise(CUBED_OP_SQUARE, &y, 1, &z, &err));
     cubed_array *args[2] = {z, NULL};
-    OK(cubed_elementwise(CUBED_OP_SQUARE, &x[2], 1, &args[1], &err));
-    OK(cubed_elementwise(CUBED_OP_ADD, args, 2, &y, &err));
-    OK(cubed_elementwise(CUBED_OP_SQRT, &y, 1, &z, &err));
+    ok(cubed_elementwise(CUBED_OP_SQUARE, &x[2], 1, &args[1], &err));
+    ok(cubed_elementwise(CUBED_OP_ADD, args, 2, &y, &err));
+    ok(cubed_elementwise(CUBED_OP_SQRT, &y, 1, &z, &err));
     if (sum) {
         y = z;
-        OK(cubed_reduce(CUBED_FOLD_SUM, y, NULL, &z, &err));
+        ok(cubed_reduce(CUBED_FOLD_SUM, y, NULL, &z, &err));
     }
-    cubed_target target = {.array = z, .data = out};
+    cubed_target target = {.array = z, .data = result};
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
     cubed_plan *plan;
     o.max_workers = threads;
-    OK(cubed_plan_new(ctx, &target, 1, &o, &plan, &err));
+    ok(cubed_plan_new(ctx, &target, 1, &o, &plan, &err));
     return plan; /* the benchmark ends with the process: arrays are left to it */
+}
+
+static void fill(const arrays *x)
+{
+    size_t n = x->bytes / cubed_dtype_size(x->dtype);
+    for (int k = 0; k < 3; k++) {
+        for (size_t i = 0; i < n; i++) {
+            double v = (double)(i % 1000) * (k + 1);
+            if (x->dtype == CUBED_FLOAT64)
+                ((double *)x->in[k])[i] = v;
+            else
+                ((float *)x->in[k])[i] = (float)v;
+        }
+    }
+}
+
+/* Element i of each array is i % 1000 times 1, 2 and 3: a result is sqrt(10) times that. */
+static bool right(const arrays *x, bool sum, const void *result)
+{
+    size_t n = x->bytes / cubed_dtype_size(x->dtype);
+    bool wide = x->dtype == CUBED_FLOAT64;
+    double tolerance = wide ? 1e-12 : 1e-6, total = 0;
+    if (!sum) {
+        for (size_t i = 0; i < n; i++) {
+            double v = wide ? ((const double *)result)[i] : ((const float *)result)[i];
+            double e = sqrt(10.0) * (double)(i % 1000);
+            if (!(fabs(v - e) <= tolerance * e)) return false;
+        }
+        return true;
+    }
+    for (size_t i = 0; i < n; i++) total += (double)(i % 1000);
+    double v = wide ? *(const double *)result : *(const float *)result;
+    return fabs(v - sqrt(10.0) * total) <= tolerance * v;
 }
 
 static int by_value(const void *a, const void *b)
@@ -117,39 +158,55 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static void measure(cubed_context *ctx, const arrays *x, bool sum, unsigned threads)
+{
+    double one = 0, ratio[ROUNDS], limit[ROUNDS];
+    void *result = sum ? (void *)&one : x->out;
+    cubed_plan *plan = make_plan(ctx, x, result, sum, threads);
+    for (int r = 0; r < ROUNDS; r++) {
+        double before = run_limit(x, sum, threads), start = now();
+        ok(cubed_run(plan, NULL, NULL, &err));
+        double engine = now() - start;
+        if (r == 0 && !right(x, sum, result)) {
+            fprintf(stderr, "memory_bench: wrong values\n");
+            exit(1);
+        }
+        limit[r] = (before + run_limit(x, sum, threads)) / 2;
+        ratio[r] = limit[r] / engine;
+    }
+    qsort(ratio, ROUNDS, sizeof *ratio, by_value);
+    qsort(limit, ROUNDS, sizeof *limit, by_value);
+    cubed_plan_unref(plan);
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    printf("{\"sum\": %s, \"dtype\": \"%s\", \"threads\": %u, \"limit_bytes_per_s\": %.4g, "
+           "\"ratio\": [%.3f, %.3f, %.3f], \"arrays\": %zu, \"peak_rss\": %ld}\n",
+           sum ? "true" : "false", x->dtype == CUBED_FLOAT64 ? "float64" : "float32", threads,
+           (sum ? 3.0 : 4.0) * (double)x->bytes / limit[ROUNDS / 2], ratio[0], ratio[ROUNDS / 2],
+           ratio[ROUNDS - 1], 4 * x->bytes, use.ru_maxrss * 1024);
+    (void)fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
     unsigned threads = argc > 1 ? (unsigned)atoi(argv[1]) : 2;
-    size_t n = (size_t)1 << 26; /* 512 MiB each */
-    double *in[3], *out = aligned_alloc(64, n * sizeof *out), sum = 0;
+    long megabytes = argc > 2 ? atol(argv[2]) : 512;
+    if (threads < 1 || threads > MAX_THREADS || megabytes < 1) return 2;
+    arrays x = {.bytes = (size_t)megabytes << 20};
     cubed_context *ctx;
-    if (threads < 1 || threads > MAX_THREADS || !out) return 1;
-    for (int k = 0; k < 3; k++) {
-        in[k] = aligned_alloc(64, n * sizeof(double));
-        if (!in[k]) return 1;
-        for (size_t i = 0; i < n; i++) in[k][i] = (double)(i % 1000) * (k + 1);
+    for (int k = 0; k < 4; k++) {
+        void *p = aligned_alloc(64, x.bytes);
+        if (!p) return 1;
+        memset(p, 0, x.bytes);
+        *(k < 3 ? &x.in[k] : &x.out) = p;
     }
-    for (size_t i = 0; i < n; i++) out[i] = 0;
-    OK(cubed_context_new(NULL, &ctx, &err));
-    for (int with_sum = 0; with_sum < 2; with_sum++) {
-        cubed_plan *plan = make_plan(ctx, in, with_sum ? (void *)&sum : out, n, with_sum, threads);
-        double ratio[ROUNDS], best = 1e9, bytes = (with_sum ? 3.0 : 4.0) * 8 * (double)n;
-        for (int r = 0; r < ROUNDS; r++) {
-            double before = run_limit(in, with_sum ? NULL : out, n, threads), start = now();
-            OK(cubed_run(plan, NULL, NULL, &err));
-            double engine = now() - start;
-            if (!with_sum && out[7] != sqrt(49.0 + 441.0)) {
-                fprintf(stderr, "wrong: %g\n", out[7]);
-                return 1;
-            }
-            double after = run_limit(in, with_sum ? NULL : out, n, threads);
-            ratio[r] = (before + after) / 2 / engine;
-            if (before < best) best = before;
-        }
-        qsort(ratio, ROUNDS, sizeof *ratio, by_value);
-        printf("%-28s %u threads  limit %5.1f GB/s  engine/limit %.2f (%.2f to %.2f)\n",
-               with_sum ? "sum(sqrt((a-b)**2+c**2))" : "sqrt((a-b)**2+c**2)", threads,
-               bytes / best * 1e-9, ratio[ROUNDS / 2], ratio[0], ratio[ROUNDS - 1]);
+    ok(cubed_context_new(NULL, &ctx, &err));
+    static const cubed_dtype types[2] = {CUBED_FLOAT64, CUBED_FLOAT32};
+    for (int t = 0; t < 2; t++) {
+        x.dtype = types[t];
+        fill(&x);
+        measure(ctx, &x, false, threads);
+        measure(ctx, &x, true, threads);
     }
     return 0;
 }
