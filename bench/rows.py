@@ -1,0 +1,306 @@
+"""The rows of the benchmark: which runs stand beside each other, and which ratios count."""
+
+import json
+import shutil
+import statistics
+import subprocess
+
+from harness import Contender, interleave, ratios, remove, run, spread
+
+RAW = '[{"name": "bytes", "configuration": {"endian": "little"}}]'
+MEANS = "uu=mean(u*u, axis=0); vv=mean(v*v, axis=0); uv=mean(u*v, axis=0)"
+# What each worker may use.
+WINDS_MEM = 2_000_000_000
+SERIES_MEM = 2_000_000_000
+RECHUNK_MEM = 500_000_000
+
+
+class Bench:
+    """What the rows share, and the tables that they fill."""
+
+    def __init__(self, root, data, size, rounds, workers, environments, say):
+        self.data, self.size, self.rounds, self.workers = data, size, rounds, workers
+        self.cubed = root / "build/release/cubed"
+        self.programs = root / "build/release/bench"
+        self.scripts = root / "bench"
+        self.environments, self.say = environments, say
+        self.expected = data / "expected"
+        self.main = environments.python("main")
+        self.cdo = shutil.which("cdo")
+        self.ratios, self.runs, self.notes, self.figures = [], [], [], []
+        self.wrong = False
+        self._series = None
+
+    def make(self, *args):
+        self.say(f"making data: {' '.join(map(str, args))}")
+        run([self.main, self.scripts / "data.py", *args])
+
+    def ours(self, verb, *args, mem, output):
+        command = [self.cubed, verb, *args, "--allowed-mem", mem, "--max-workers", self.workers]
+        command += ["--progress", "none"]
+        return Contender("ours", command, output, allowance=mem * self.workers)
+
+    def peer(self, environment, name, *args, output, allowance=None, clean=None):
+        """None, and a note, where the machine cannot have it."""
+        python = self.environments.python(environment)
+        if not python:
+            return None
+        script = self.scripts / f"peer_{environment}.py"
+        return Contender(name, [python, script, *args], output, True, allowance, clean)
+
+    def cdo_run(self, name, operators, output):
+        if not self.cdo:
+            note = "no CDO here (Debian: cdo): its ratios are left out"
+            if note not in self.notes:
+                self.notes.append(note)
+            return None
+        return Contender(name, [self.cdo, "-O", "-s", "-b", "F32", *operators, output], output)
+
+    def rounds_of(self, row, contenders, rtol=0.0, atol=0.0):
+        """Interleaved rounds of those that there are. All results are compared with one of `ours`
+        from a run before, which also brings the inputs into the page cache."""
+        contenders = [c for c in contenders if c]
+        ours = next(c for c in contenders if c.name == "ours")
+        run(ours.command)
+        ours.output.rename(self.expected)
+
+        def compare(c):
+            check = [self.main, self.scripts / "data.py", "compare", self.expected, c.output]
+            run([*check, rtol, atol])
+
+        results = interleave(contenders, self.rounds, compare, self.say)
+        remove(self.expected)
+        for c in contenders:
+            self.add_run(row, c, results[c.name])
+        return {k: v for k, v in results.items() if v.samples and not v.failure}
+
+    def add_run(self, row, contender, result):
+        name, verdict = contender.name, ""
+        if result.failure:
+            self.wrong = True
+            self.runs.append([row, name, "-", "-", "-", f"FAILED: {result.failure}"])
+            return
+        allowed = "no bound"
+        if contender.allowance:
+            allowed = f"{contender.allowance / 1e6:.0f}"
+            verdict = "" if result.peak() <= contender.allowance else "MORE THAN ALLOWED"
+        self.figures.append(
+            {
+                "row": row,
+                "run": name,
+                "command": [str(c) for c in contender.command],
+                "seconds": [s.seconds for s in result.samples],
+                "peak": result.peak(),
+            }
+        )
+        seconds, peak = f"{result.median():.3f}", f"{result.peak() / 1e6:.0f}"
+        self.runs.append([row, name, seconds, peak, allowed, verdict])
+
+    def add_ratio(self, row, what, value, target=None, at_most=False, unit=""):
+        """`value`: median, least, most. The target is a least value, unless at_most."""
+        median, least, most = value
+        shown, verdict = "", ""
+        if target is not None:
+            shown = f"{'<=' if at_most else '>='} {target:g}{unit}"
+            verdict = "met" if (median <= target if at_most else median >= target) else "MISSED"
+        digits = ".3g" if median < 0.1 else ".2f" if median < 100 else ".0f"
+        between = f"{least:{digits}}..{most:{digits}}"
+        self.ratios.append([row, what, f"{median:{digits}}{unit}", between, shown, verdict])
+        self.figures.append({"row": row, "ratio": what, "value": value, "target": target})
+
+    def series(self):
+        """x.zarr and x.nc, made once."""
+        if not self._series:
+            times = max(40, round(960 * self.size / 20) * 20)
+            self.make("series", self.data, times)
+            self._series = times
+        return self._series
+
+
+def winds(b):
+    """quadratic means of two winds, Zarr to Zarr"""
+    times = max(20, round(50 * b.size / 10) * 10)
+    for codec in ("none", "blosc-lz4"):
+        row = f"a {codec}"
+        source, out = b.data / f"winds-{codec}", b.data / "means"
+        b.make("winds", source, times, codec)
+        inputs = ["--in", f"u={source}::u", "--in", f"v={source}::v"]
+        ours = b.ours(
+            "eval", MEANS, *inputs, "--out", out, "--codecs", RAW, mem=WINDS_MEM, output=out
+        )
+        limit = [b.programs / "limits", b.workers, source, "--", b.expected]
+        contenders = [Contender("limit", limit, own_time=True), ours]
+        upstream = []
+        for executor in ("threads", "processes"):
+            work, per = b.data / "work", WINDS_MEM
+            each = per * b.workers if executor == "threads" else per
+            args = (executor, b.workers, per, work, "means", source, out)
+            name = f"upstream {executor}"
+            peer = b.peer("cubed", name, *args, output=out, allowance=each, clean=work)
+            upstream.append(name)
+            contenders.append(peer)
+        dask = b.peer("dask", "dask", b.workers, "means", source, out, output=out)
+        got = b.rounds_of(row, [*contenders, dask], rtol=1e-10)
+        if "ours" not in got:
+            return
+        best = min((got[n] for n in upstream if n in got), key=lambda r: r.median(), default=None)
+        if best:
+            b.add_ratio(row, "upstream's best / ours", ratios(best, got["ours"]), 10)
+        if "dask" in got:
+            b.add_ratio(row, "Dask / ours", ratios(got["dask"], got["ours"]), 3)
+        if "limit" in got:
+            b.add_ratio(row, "limit / ours", ratios(got["limit"], got["ours"]), 0.85)
+            parts = {
+                k: statistics.median(s.figures[k] for s in got["limit"].samples)
+                for k in ("read", "decode", "write")
+            }
+            b.notes.append(
+                f"{row}: limit: " + ", ".join(f"{k} {v:.3f} s" for k, v in parts.items())
+            )
+        remove(source)
+
+
+def memory(b):
+    """sqrt((a-b)**2+c**2) in memory, beside streaming bandwidth"""
+    program = b.programs / "memory_bench"
+    if not program.exists():
+        b.notes.append("b: the limit is written for x86-64 only")
+        return
+    size = max(256, int(512 * min(1.0, b.size)))
+    command = [str(program), str(b.workers), str(size)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        b.wrong = True
+        b.notes.append(f"b: FAILED: {done.stderr.strip()}")
+        return
+    for line in done.stdout.splitlines():
+        f = json.loads(line)
+        expression = "sqrt((a-b)**2+c**2)"
+        if f["sum"]:
+            expression = f"sum({expression})"
+        least, median, most = f["ratio"]
+        what = f"limit ({f['limit_bytes_per_s'] / 1e9:.0f} GB/s) / ours, {expression}"
+        b.add_ratio(f"b {f['dtype']}", what, (median, least, most), 0.9)
+    allowed = f["arrays"] + 2_000_000_000 * b.workers
+    cells = ["b", "ours", "-", f"{f['peak_rss'] / 1e6:.0f}", f"{allowed / 1e6:.0f}"]
+    b.runs.append([*cells, f"{f['arrays'] / 1e6:.0f} MB are the arrays"])
+
+
+def climate(b):
+    """float32 series: time mean, anomaly, five operations; beside CDO, Dask and cp"""
+    b.series()
+    zarr, nc = b.data / "x.zarr", b.data / "x.nc"
+    works = {
+        "timmean": ("mean(x, axis=0)", ["-timmean", nc]),
+        "anomaly": ("x - mean(x, axis=0)", ["-sub", nc, "-timmean", nc]),
+        "chain": (
+            "sqrt((x-280)**2 + x**2)",
+            ["-sqrt", "-add", "-sqr", "-subc,280", nc, "-sqr", nc],
+        ),
+    }
+    for name, (expression, operators) in works.items():
+        row = f"c {name}"
+        out = b.data / "result"
+        args = (expression, "--in", f"x={zarr}", "--out", out, "--codecs", RAW)
+        ours = b.ours("eval", *args, mem=SERIES_MEM, output=out)
+        contenders = [ours, b.cdo_run("cdo", operators, b.data / "result.nc")]
+        contenders.append(b.peer("dask", "dask", b.workers, name, zarr, out, output=out))
+        copied = b.data / "copy" / "x.zarr"
+        if name == "chain":
+            contenders.insert(
+                0,
+                Contender(
+                    "cp", ["cp", "-r", "--reflink=never", zarr, copied.parent], clean=copied.parent
+                ),
+            )
+        got = b.rounds_of(row, contenders, rtol=1e-5, atol=2e-4)
+        if "ours" not in got:
+            continue
+        if "cdo" in got:
+            b.add_ratio(row, "CDO / ours", ratios(got["cdo"], got["ours"]), 2)
+        if "dask" in got:
+            b.add_ratio(row, "Dask / ours", ratios(got["dask"], got["ours"]))
+        if "cp" in got:
+            b.add_ratio(row, "ours / cp", ratios(got["ours"], got["cp"]), 1.3, at_most=True)
+    b.notes.append(
+        "c: anomalies are from the time mean: `cubed eval` has no groups, so there is no monthly "
+        "climatology; nor a median over time"
+    )
+
+
+def tasks(b):
+    """cost per task; planning and saving the means of 1.5 TB"""
+    rounds = max(5, b.rounds)
+    chunks = max(10000, int(1_000_000 * min(1.0, b.size)))
+    runs = [run([b.programs / "task_bench", chunks], own_time=True) for _ in range(rounds)]
+    cost = spread([1e6 * r.seconds / r.figures["tasks"] for r in runs])
+    what = f"per task, {runs[0].figures['tasks']} tasks of one element in memory"
+    b.add_ratio("d", what, cost, 20, at_most=True, unit=" us")
+    source, saved = b.data / "big", b.data / "plan.cubed"
+    b.make("metadata", source)
+    inputs = ["--in", f"u={source}::u", "--in", f"v={source}::v", "--out", b.data / "none"]
+    command = [b.cubed, "eval", MEANS, *inputs, "--allowed-mem", WINDS_MEM]
+    command += ["--max-workers", b.workers]
+    plans = [run([*command, "--plan", "--json"]) for _ in range(rounds)]
+    total = plans[0].figures
+    planning = spread([1e3 * p.seconds for p in plans])
+    what = f"planning {total['bytes_read'] / 1e12:.2f} TB, {total['tasks']} tasks, whole process"
+    b.add_ratio("d", what, planning, 50, at_most=True, unit=" ms")
+    run([*command, "--save-plan", saved, "--work-dir", b.data / "work"])
+    size = saved.stat().st_size / 1024
+    b.add_ratio("d", "saved plan", (size, size, size), 64, at_most=True, unit=" KiB")
+    for name, got in (("tasks", runs), ("plan", plans)):
+        allowed = WINDS_MEM * (1 if name == "tasks" else b.workers)
+        peak = max(s.peak for s in got)
+        seconds = statistics.median(s.seconds for s in got)
+        verdict = "" if peak <= allowed else "MORE THAN ALLOWED"
+        cells = [f"{seconds:.3f}", f"{peak / 1e6:.0f}", f"{allowed / 1e6:.0f}", verdict]
+        b.runs.append(["d", f"ours, {name}", *cells])
+
+
+def rechunk(b):
+    """time-major to space-major"""
+    times = b.series()
+    source, out, work = b.data / "x.zarr", b.data / "result", b.data / "work"
+    chunks = f"{times},30,30"
+    args = [source, out, "--chunks", "-1,30,30", "--format", 3, "--codecs", RAW]
+    ours = b.ours("rechunk", *args, "--work-dir", work, mem=RECHUNK_MEM, output=out)
+    ours.clean = work
+    plan = run([*ours.command, "--plan", "--json"]).figures
+    nbytes = times * 721 * 1440 * 4
+    moved = [(s["bytes_read"] + s["bytes_written"]) / 2 / nbytes for s in plan["stages"]]
+    copies = sum(moved)
+    copied = b.data / "copy"
+    cp = Contender("cp", ["cp", "-r", "--reflink=never", source, copied], clean=copied)
+    both = RECHUNK_MEM * b.workers
+    rechunker = b.peer(
+        "rechunker",
+        "rechunker+dask",
+        *(b.workers, RECHUNK_MEM, work, source, out, chunks),
+        output=out,
+        allowance=both,
+        clean=work,
+    )
+    upstream = [
+        b.peer(
+            "cubed",
+            f"upstream {executor}",
+            *(executor, b.workers, RECHUNK_MEM, work, "rechunk", source, out, chunks),
+            output=out,
+            allowance=both if executor == "threads" else RECHUNK_MEM,
+            clean=work,
+        )
+        for executor in ("threads", "processes")
+    ]
+    got = b.rounds_of("e", [cp, ours, rechunker, *upstream])
+    if "ours" not in got:
+        return
+    if "cp" in got:
+        value = tuple(copies * v for v in ratios(got["cp"], got["ours"]))
+        b.add_ratio("e", f"{copies:.2f} planned copies x cp / ours", value, 0.85)
+    for name in ("rechunker+dask", "upstream threads", "upstream processes"):
+        if name in got:
+            b.add_ratio("e", f"{name} / ours", ratios(got[name], got["ours"]))
+
+
+ROWS = {"a": winds, "b": memory, "c": climate, "d": tasks, "e": rechunk}

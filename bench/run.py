@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Benchmarks: this engine beside the machine's limits and beside what else people use, on the same
+work in interleaved rounds. Prints tables of ratios; absolute times are only of this machine.
+
+Peers get virtual environments in build/bench, with the versions of bench/requirements-*.txt. What
+the machine lacks (CDO, an index to install packages from) is said and left out.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import rows
+from harness import Failed, markdown
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BENCH = ROOT / "bench"
+SERIES_BYTES = 4e9  # of the float32 series at size 1
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+class Environments:
+    """The Python of each virtual environment, made when it is asked for."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.missing = {}
+
+    def python(self, name):
+        """None where it cannot be made."""
+        requirements = BENCH / f"requirements-{name}.txt"
+        venv = self.directory / f"venv-{name}"
+        python, made = venv / "bin/python", venv / "requirements.txt"
+        if name in self.missing:
+            return None
+        if made.exists() and made.read_text() == requirements.read_text():
+            return python
+        say(f"making {venv.relative_to(ROOT)}")
+        shutil.rmtree(venv, ignore_errors=True)
+        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        for command in ([sys.executable, "-m", "venv", venv], [*pip, "-r", requirements]):
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                lines = (done.stderr or done.stdout).strip().splitlines()
+                self.missing[name] = lines[-1] if lines else "it cannot be made"
+                return None
+        shutil.copy(requirements, made)
+        return python
+
+
+def available_memory():
+    for line in pathlib.Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return 4e9
+
+
+def fitting_size(directory):
+    """The largest size up to 1 with room for the series twice and two results: on disk, and in
+    memory, because the page cache must hold what is measured."""
+    room = min(0.8 * shutil.disk_usage(directory).free, 0.9 * available_memory())
+    return max(0.02, min(1.0, round(room / (4.5 * SERIES_BYTES), 2)))
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--only", default="a,b,c,d,e", help="rows, such as a,e")
+    p.add_argument(
+        "--size", type=float, help="1: 1.5 GB of winds, a series of 4 GB (default: fits)"
+    )
+    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--workers", type=int, default=os.cpu_count())
+    p.add_argument("--dir", type=pathlib.Path, default=ROOT / "build/bench", help="for data")
+    p.add_argument("--json", type=pathlib.Path, help="write all figures there")
+    return p.parse_args()
+
+
+def main():
+    options = arguments()
+    only = options.only.split(",")
+    unknown = set(only) - set(rows.ROWS)
+    if unknown:
+        sys.exit(f"there is no row {', '.join(sorted(unknown))}; there are {', '.join(rows.ROWS)}")
+    environments = Environments(ROOT / "build/bench")
+    options.dir.mkdir(parents=True, exist_ok=True)
+    data = options.dir / f"data-{os.getpid()}"
+    size = options.size or fitting_size(options.dir)
+    bench = rows.Bench(ROOT, data, size, options.rounds, options.workers, environments, say)
+    if not bench.main:
+        sys.exit(f"no environment to make data in: {environments.missing['main']}")
+    data.mkdir()
+    try:
+        for name in only:
+            say(f"== {name}: {rows.ROWS[name].__doc__.splitlines()[0]}")
+            try:
+                rows.ROWS[name](bench)
+            except Failed as e:
+                bench.wrong = True
+                bench.notes.append(f"{name}: FAILED: {e}")
+    finally:
+        shutil.rmtree(data, ignore_errors=True)
+    print(f"size {size:g}, {options.workers} workers, {options.rounds} rounds\n")
+    print(markdown(["row", "ratio", "median", "min..max", "target", ""], bench.ratios) + "\n")
+    print(markdown(["row", "run", "median s", "peak MB", "allowed MB", ""], bench.runs))
+    for note in bench.notes + [f"no {k}: {v}" for k, v in environments.missing.items()]:
+        print(f"\n- {note}")
+    if options.json:
+        options.json.write_text(json.dumps(bench.figures, indent=1) + "\n")
+    sys.exit(1 if bench.wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
