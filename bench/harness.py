@@ -60,10 +60,21 @@ def remove(path):
         path.unlink(missing_ok=True)
 
 
+def bring(path):
+    """Reads a file, or all below a directory, into the page cache."""
+    buffer = bytearray(1 << 20)
+    for file in path.rglob("*") if path.is_dir() else [path]:
+        if file.is_file():
+            with file.open("rb", buffering=0) as f:
+                while f.readinto(buffer):
+                    pass
+
+
 @dataclass
 class Contender:
     name: str
     command: list
+    reads: pathlib.Path | None = None  # brought into the page cache before each run
     output: pathlib.Path | None = None  # removed before each run, compared after the first
     own_time: bool = False
     allowance: int | None = None  # bytes of its largest process; None: the tool has no bound
@@ -97,6 +108,8 @@ def interleave(contenders, rounds, compare, say) -> dict[str, Result]:
                 remove(c.clean)
                 c.clean.mkdir(parents=True)
             os.sync()  # what others left to write is not this one's to wait for
+            if c.reads:
+                bring(c.reads)
             try:
                 sample = run(c.command, c.own_time)
                 if number == 0 and c.output:

@@ -38,7 +38,7 @@ class Bench:
     def ours(self, verb, *args, mem, output):
         command = [self.cubed, verb, *args, "--allowed-mem", mem, "--max-workers", self.workers]
         command += ["--progress", "none"]
-        return Contender("ours", command, output, allowance=mem * self.workers)
+        return Contender("ours", command, output=output, allowance=mem * self.workers)
 
     def peer(self, environment, name, *args, output, allowance=None, clean=None):
         """None, and a note, where the machine cannot have it."""
@@ -46,20 +46,26 @@ class Bench:
         if not python:
             return None
         script = self.scripts / f"peer_{environment}.py"
-        return Contender(name, [python, script, *args], output, True, allowance, clean)
+        command = [python, script, *args]
+        return Contender(
+            name, command, output=output, own_time=True, allowance=allowance, clean=clean
+        )
 
-    def cdo_run(self, name, operators, output):
+    def cdo_run(self, operators, source, output):
         if not self.cdo:
             note = "no CDO here (Debian: cdo): its ratios are left out"
             if note not in self.notes:
                 self.notes.append(note)
             return None
-        return Contender(name, [self.cdo, "-O", "-s", "-b", "F32", *operators, output], output)
+        command = [self.cdo, "-O", "-s", "-b", "F32", *operators, output]
+        return Contender("cdo", command, source, output)
 
-    def rounds_of(self, row, contenders, rtol=0.0, atol=0.0):
+    def rounds_of(self, row, source, contenders, rtol=0.0, atol=0.0):
         """Interleaved rounds of those that there are. All results are compared with one of `ours`
-        from a run before, which also brings the inputs into the page cache."""
+        from a run before."""
         contenders = [c for c in contenders if c]
+        for c in contenders:
+            c.reads = c.reads or source
         ours = next(c for c in contenders if c.name == "ours")
         run(ours.command)
         ours.output.rename(self.expected)
@@ -140,7 +146,7 @@ def winds(b):
             upstream.append(name)
             contenders.append(peer)
         dask = b.peer("dask", "dask", b.workers, "means", source, out, output=out)
-        got = b.rounds_of(row, [*contenders, dask], rtol=1e-10)
+        got = b.rounds_of(row, source, [*contenders, dask], rtol=1e-10)
         if "ours" not in got:
             return
         best = min((got[n] for n in upstream if n in got), key=lambda r: r.median(), default=None)
@@ -203,7 +209,7 @@ def climate(b):
         out = b.data / "result"
         args = (expression, "--in", f"x={zarr}", "--out", out, "--codecs", RAW)
         ours = b.ours("eval", *args, mem=SERIES_MEM, output=out)
-        contenders = [ours, b.cdo_run("cdo", operators, b.data / "result.nc")]
+        contenders = [ours, b.cdo_run(operators, nc, b.data / "result.nc")]
         contenders.append(b.peer("dask", "dask", b.workers, name, zarr, out, output=out))
         copied = b.data / "copy" / "x.zarr"
         if name == "chain":
@@ -213,7 +219,7 @@ def climate(b):
                     "cp", ["cp", "-r", "--reflink=never", zarr, copied.parent], clean=copied.parent
                 ),
             )
-        got = b.rounds_of(row, contenders, rtol=1e-5, atol=2e-4)
+        got = b.rounds_of(row, zarr, contenders, rtol=1e-5, atol=2e-4)
         if "ours" not in got:
             continue
         if "cdo" in got:
@@ -292,7 +298,7 @@ def rechunk(b):
         )
         for executor in ("threads", "processes")
     ]
-    got = b.rounds_of("e", [cp, ours, rechunker, *upstream])
+    got = b.rounds_of("e", source, [cp, ours, rechunker, *upstream])
     if "ours" not in got:
         return
     if "cp" in got:
