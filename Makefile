@@ -21,11 +21,12 @@ test:
 install: build
 	cmake --install build/$(PRESET) --prefix $(PREFIX)
 
-# BENCH='--only a,e --size 0.1' for pieces.
+# SIZE=small takes some minutes; BENCH='--only a,e' for pieces.
 bench:
+	@tools/setup --bench
 	@cmake --preset release --log-level=WARNING >/dev/null
 	@cmake --build --preset release --target cubed_cli bench_programs -- --quiet
-	@bench/run.py $(BENCH)
+	@bench/run.py $(if $(SIZE),--size $(SIZE)) $(BENCH)
 
 format:
 	find src include tests examples -name '*.[ch]' -print0 | xargs -0 clang-format -i

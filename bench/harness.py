@@ -86,6 +86,9 @@ class Result:
     samples: list[Sample]
     failure: str = ""
 
+    def seconds(self):
+        return sum(s.seconds for s in self.samples)
+
     def median(self):
         return statistics.median(s.seconds for s in self.samples)
 
@@ -93,14 +96,14 @@ class Result:
         return max(s.peak for s in self.samples)
 
 
-def interleave(contenders, rounds, compare, say) -> dict[str, Result]:
+def interleave(contenders, rounds, patience, compare, say) -> dict[str, Result]:
     """Rounds of all contenders in turn. `compare(contender)` raises Failed where results differ. A
-    contender that fails takes part no more."""
+    contender that fails, or that has run for `patience` seconds, takes part no more."""
     results = {c.name: Result([]) for c in contenders}
     for number in range(rounds):
         for c in contenders:
             result = results[c.name]
-            if result.failure:
+            if result.failure or result.seconds() > patience:
                 continue
             if c.output:
                 remove(c.output)

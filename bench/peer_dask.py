@@ -1,6 +1,6 @@
 """Dask with threads as a peer. Prints the seconds of everything but imports, as JSON.
 
-peer_dask.py WORKERS means|timmean|anomaly|chain IN OUT
+peer_dask.py WORKERS means|timmean|climatology|chain IN OUT
 """
 
 import json
@@ -18,8 +18,9 @@ def results(verb, source):
     x = da.from_zarr(source)
     if verb == "timmean":
         return {"": x.mean(axis=0)}
-    if verb == "anomaly":
-        return {"": x - x.mean(axis=0)}
+    if verb == "climatology":
+        months = x.reshape((-1, 12, *x.shape[1:]))
+        return {"": months - months.mean(axis=0)}
     return {"": da.sqrt((x - 280) ** 2 + x**2)}
 
 

@@ -13,6 +13,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import time
 
 import rows
 from harness import Failed, markdown
@@ -20,6 +21,7 @@ from harness import Failed, markdown
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BENCH = ROOT / "bench"
 SERIES_BYTES = 4e9  # of the float32 series at size 1
+SMALL = 0.05
 
 
 def say(text):
@@ -73,9 +75,13 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--only", default="a,b,c,d,e", help="rows, such as a,e")
     p.add_argument(
-        "--size", type=float, help="1: 1.5 GB of winds, a series of 4 GB (default: fits)"
+        "--size",
+        help="1: 1.5 GB of winds, 4 GB of a series; small: minutes (default: up to 1, what fits)",
     )
-    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--rounds", type=int, help="default: 5, small: 3")
+    p.add_argument(
+        "--patience", type=float, help="seconds for all rounds of one run; default: 90, small: 10"
+    )
     p.add_argument("--workers", type=int, default=os.cpu_count())
     p.add_argument("--dir", type=pathlib.Path, default=ROOT / "build/bench", help="for data")
     p.add_argument("--json", type=pathlib.Path, help="write all figures there")
@@ -85,14 +91,18 @@ def arguments():
 def main():
     options = arguments()
     only = options.only.split(",")
+    start = time.perf_counter()
     unknown = set(only) - set(rows.ROWS)
     if unknown:
         sys.exit(f"there is no row {', '.join(sorted(unknown))}; there are {', '.join(rows.ROWS)}")
     environments = Environments(ROOT / "build/bench")
     options.dir.mkdir(parents=True, exist_ok=True)
     data = options.dir / f"data-{os.getpid()}"
-    size = options.size or fitting_size(options.dir)
-    bench = rows.Bench(ROOT, data, size, options.rounds, options.workers, environments, say)
+    small = options.size == "small"
+    size = SMALL if small else float(options.size or fitting_size(options.dir))
+    rounds = options.rounds or (3 if small else 5)
+    patience = options.patience or (10 if small else 90)
+    bench = rows.Bench(ROOT, data, size, rounds, patience, options.workers, environments, say)
     if not bench.main:
         sys.exit(f"no environment to make data in: {environments.missing['main']}")
     data.mkdir()
@@ -106,13 +116,14 @@ def main():
                 bench.notes.append(f"{name}: FAILED: {e}")
     finally:
         shutil.rmtree(data, ignore_errors=True)
-    print(f"size {size:g}, {options.workers} workers, {options.rounds} rounds\n")
+    print(f"size {size:g}, {options.workers} workers, {rounds} rounds\n")
     print(markdown(["row", "ratio", "median", "min..max", "target", ""], bench.ratios) + "\n")
     print(markdown(["row", "run", "median s", "peak MB", "allowed MB", ""], bench.runs))
     for note in bench.notes + [f"no {k}: {v}" for k, v in environments.missing.items()]:
         print(f"\n- {note}")
     if options.json:
         options.json.write_text(json.dumps(bench.figures, indent=1) + "\n")
+    say(f"took {time.perf_counter() - start:.0f} s")
     sys.exit(1 if bench.wrong else 0)
 
 
