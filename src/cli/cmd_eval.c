@@ -34,7 +34,9 @@ static const cli_topic topics[] = {
                    "include_initial=True)"},
     {"shapes", "permute_dims transpose flip squeeze expand_dims broadcast_to concat stack roll pad "
                "tril triu rechunk"},
+    {"sorting", "sort argsort (axis=, dim=\"time\", descending=True)"},
     {"new arrays", "arange linspace eye full zeros ones (dtype=\"int32\")"},
+    {"random", "random uniform normal exponential integers (shape, ..., seed=1)"},
     {"types", "astype, and types as functions: float32(x)"},
     {NULL, NULL}};
 
