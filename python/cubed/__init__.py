@@ -1,8 +1,8 @@
 """Bounded-memory N-dimensional array processing.
 
-Arrays are lazy and chunked; the memory that each task of a computation needs is known before it starts
-and is never exceeded. :mod:`cubed.array_api` has the functions of the Python Array API standard, which
-are here, too.
+Arrays are lazy and chunked; the memory that each task of a computation needs is known before
+it starts and is never exceeded. :mod:`cubed.array_api` has the functions of the Python Array API
+standard, which are here, too.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __version__: str = _core.version
 
-__all__ = [  # noqa: PLE0604
+__all__ = [
     "Array",
     "Callback",
     "Plan",

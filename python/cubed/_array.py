@@ -19,8 +19,9 @@ _SCALAR_KINDS = {bool: "b", int: "iu", float: "f", complex: "c"}
 class Array:
     """An N-dimensional array in chunks, which is computed when somebody asks for its values.
 
-    Arrays are made by functions such as :func:`cubed.from_array`, :func:`cubed.from_zarr` and those of
-    :mod:`cubed.array_api`. Assigning to a part of one puts a new lazy value behind the same object.
+    Arrays are made by functions such as :func:`cubed.from_array`, :func:`cubed.from_zarr` and those
+    of :mod:`cubed.array_api`. Assigning to a part of one puts a new lazy value behind the same
+    object.
     """
 
     __slots__ = ("_x", "_spec", "_shape", "_dtype", "__weakref__")
@@ -46,7 +47,7 @@ class Array:
         self._shape: tuple[int, ...] = x.shape
         self._dtype: np.dtype | None = None
 
-    # --- What it is ---------------------------------------------------------------------------
+    # --- What it is ------------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -125,14 +126,14 @@ class Array:
         return math.prod(self.chunksize) * self.dtype.itemsize
 
     @property
-    def T(self) -> Array:  # noqa: N802
+    def T(self) -> Array:
         """The transpose of a matrix."""
         if self.ndim != 2:
             raise ValueError(f"x.T takes two axes, x has {self.ndim}")
         return self._like(_core.permute_dims(self._x, (1, 0)))
 
     @property
-    def mT(self) -> Array:  # noqa: N802
+    def mT(self) -> Array:
         """The transposes of the matrices in the last two axes."""
         if self.ndim < 2:
             raise ValueError(f"x.mT takes at least two axes, x has {self.ndim}")
@@ -143,9 +144,7 @@ class Array:
         return Array._new(x, self._spec)
 
     def __repr__(self) -> str:
-        return (
-            f"cubed.Array<shape={self.shape}, dtype={self._x.dtype}, chunks={self.chunksize}>"
-        )
+        return f"cubed.Array<shape={self.shape}, dtype={self._x.dtype}, chunks={self.chunksize}>"
 
     def _repr_html_(self) -> str:
         from cubed._html import array_html
@@ -160,7 +159,7 @@ class Array:
             raise TypeError("len() of an array without axes")
         return self._shape[0]
 
-    # --- Its values -----------------------------------------------------------------------------
+    # --- Its values ------------------------------------------------------------------------------
 
     def compute(
         self,
@@ -231,7 +230,7 @@ class Array:
         """The values as nested lists."""
         return self.compute().tolist()
 
-    # --- The standard's protocol ------------------------------------------------------------------
+    # --- The standard's protocol -----------------------------------------------------------------
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
@@ -271,7 +270,7 @@ class Array:
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
 
-    # --- Indexing ----------------------------------------------------------------------------------
+    # --- Indexing --------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any, /) -> Array:
         from cubed._indexing import getitem
@@ -286,7 +285,7 @@ class Array:
     def __iter__(self) -> Any:
         return (self[i] for i in range(len(self)))
 
-    # --- Operators ---------------------------------------------------------------------------------
+    # --- Operators -------------------------------------------------------------------------------
 
     def __neg__(self) -> Array:
         return self._like(_core.elementwise("negative", self._x))
@@ -390,7 +389,7 @@ class Array:
     def __ge__(self, other: Any, /) -> Array:
         return _operate("greater_equal", self, other)
 
-    # --- Methods that NumPy's arrays have ------------------------------------------------------------
+    # --- Methods that NumPy's arrays have --------------------------------------------------------
 
     def astype(self, dtype: Any, copy: bool = True) -> Array:
         """The values in another type; see :func:`cubed.array_api.astype`."""
@@ -398,7 +397,7 @@ class Array:
 
 
 def common_spec(*arrays: Any) -> Spec | None:
-    """What computations over these arrays may use: the spec that some of them have, and only one."""
+    """What computations over these arrays may use: the one spec that some of them have."""
     spec = None
     for a in arrays:
         mine = a._spec if isinstance(a, Array) else None

@@ -23,9 +23,9 @@ def normalize_chunks(
     ----------
     chunks
         An integer for all axes; ``"auto"`` or a size such as ``"64MB"`` for about so many bytes; a
-        sequence with an entry for each axis, or a mapping from axes to entries: an extent, -1 for the
-        whole axis, None for what it was before (else the whole axis), ``"auto"``, or the extents of all
-        chunks, which are equal but for the last.
+        sequence with an entry for each axis, or a mapping from axes to entries: an extent, -1 for
+        the whole axis, None for what it was before (else the whole axis), ``"auto"``, or the
+        extents of all chunks, which are equal but for the last.
     shape, itemsize
         Of the array.
     previous
@@ -87,7 +87,7 @@ def _entry(axis: int, entry: Any, extent: int, previous: Sequence[int] | None) -
 def _fill_auto(
     entries: list[int | None], shape: Sequence[int], itemsize: int, limit: int
 ) -> tuple[int, ...]:
-    """Gives automatic axes equal parts, as far as they go, of what the others leave of the limit."""
+    """Gives automatic axes equal parts of what the others leave of the limit."""
     left = [d for d, e in enumerate(entries) if e is None]
     room = max(1.0, limit / itemsize / math.prod(e for e in entries if e is not None))
     out = [0 if e is None else e for e in entries]

@@ -22,7 +22,7 @@ _default_spec = Spec()
 
 
 class Plan:
-    """What a computation runs: stages of tasks, their memory and bytes, decided before anything runs."""
+    """What a computation runs: stages of tasks, decided before anything runs."""
 
     def __init__(
         self,

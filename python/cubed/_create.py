@@ -15,8 +15,8 @@ from cubed.spec import Spec
 
 
 def core_from_numpy(a: np.ndarray, chunks: Any) -> _core.Array:
-    """The engine's array over NumPy's memory, which is copied only where neither its order nor that of
-    its transpose is that of memory."""
+    """The engine's array over NumPy's memory, which is copied only where neither its order nor that
+    of its transpose is that of memory."""
     if not a.dtype.isnative:
         a = a.astype(a.dtype.newbyteorder("="))
     if not (a.flags.c_contiguous or a.flags.f_contiguous):
@@ -61,7 +61,8 @@ def from_array(
     if hasattr(x, "__array__") and isinstance(x, np.generic):
         return Array._new(core_from_numpy(np.asarray(x), chunks), spec)
     raise NotImplementedError(
-        f"from_array of {type(x).__module__}.{type(x).__qualname__}: give a NumPy array or a Zarr array"
+        f"from_array of {type(x).__module__}.{type(x).__qualname__}:"
+        " give a NumPy array or a Zarr array"
     )
 
 
@@ -110,9 +111,9 @@ def asarray(
             x = _core.astype(x, name_of(dtype))
         out = Array._new(x, obj._spec if spec is None else spec)
         return out if chunks is None else out.rechunk(chunks)
-    if copy is False and not isinstance(obj, np.ndarray):
-        if not (hasattr(obj, "__array_interface__") or hasattr(obj, "__buffer__")):
-            raise ValueError(f"values of {type(obj).__name__} need a copy")
+    has_memory = hasattr(obj, "__array_interface__") or hasattr(obj, "__buffer__")
+    if copy is False and not has_memory:
+        raise ValueError(f"values of {type(obj).__name__} need a copy")
     if isinstance(obj, np.ndarray) and copy:
         obj = obj.copy()
     given = obj if isinstance(obj, np.ndarray) else np.asarray(_values(obj))

@@ -175,7 +175,9 @@ def _spread(v: _core.Array, axis: int, step: int) -> _core.Array:
     shape = list(wide.shape)
     shape[axis + 1] = step
     parts = [
-        _core.squeeze(_core.slice(_core.broadcast_to(wide, shape), _at(len(shape), axis, i)), (axis,))
+        _core.squeeze(
+            _core.slice(_core.broadcast_to(wide, shape), _at(len(shape), axis, i)), (axis,)
+        )
         for i in range(n)
     ]
     return _core.concat(tuple(parts), axis)

@@ -16,8 +16,9 @@ def rechunk(x: Array, chunks: Any, *, min_mem: Any = None, allow_irregular: bool
     Parameters
     ----------
     chunks
-        An extent for all axes, -1 for a whole axis; ``"auto"`` or a size such as ``"64MB"``; a sequence
-        or a mapping with an entry for each axis, where None (or no entry) leaves the axis as it is.
+        An extent for all axes, -1 for a whole axis; ``"auto"`` or a size such as ``"64MB"``; a
+        sequence or a mapping with an entry for each axis, where None (or no entry) leaves the axis
+        as it is.
     min_mem, allow_irregular
         For compatibility: the planner chooses the passes.
     """
@@ -53,7 +54,7 @@ def pad(
 def _pairs(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
     if isinstance(pad_width, int):
         return [(pad_width, pad_width)] * ndim
-    widths = [tuple(w) if isinstance(w, Sequence) else w for w in pad_width]
+    widths: list[Any] = [tuple(w) if isinstance(w, Sequence) else w for w in pad_width]
     if len(widths) == 2 and all(isinstance(w, int) for w in widths):
         return [(widths[0], widths[1])] * ndim
     if len(widths) == 1 and ndim != 1:

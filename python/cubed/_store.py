@@ -73,7 +73,7 @@ def to_zarr(
     resume: bool | None = None,
     **kwargs: Any,
 ) -> None:
-    """Writes x to the Zarr array at `path` of a store, a local directory; see :func:`cubed.store`."""
+    """Writes x to the Zarr array at `path` of a store, a local directory: :func:`cubed.store`."""
     _write(
         x,
         store_url(store, path),

@@ -15,13 +15,13 @@ class Spec:
     Parameters
     ----------
     work_dir
-        Directory for intermediate arrays that do not stay in memory. Default: the system's directory
-        for temporary files.
+        Directory for intermediate arrays that do not stay in memory. Default: the system's
+        directory for temporary files.
     intermediate_store
         Not implemented: intermediate arrays lie in memory or in `work_dir`.
     allowed_mem
-        Memory that a task may use, reserved memory included: bytes, or a string such as ``"2GB"``. A
-        computation that needs more is refused before it starts.
+        Memory that a task may use, reserved memory included: bytes, or a string such as ``"2GB"``.
+        A computation that needs more is refused before it starts.
     reserved_mem
         The part of it for Python, libraries and metadata.
     executor

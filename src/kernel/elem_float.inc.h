@@ -36,7 +36,7 @@
 #include "kernel/loop1.inc.h"
 
 /* Python's float_divmod: the quotient that goes with the remainder below, so that a rounded division
- * never lands above its floor. */
+ * never lands above its floor; with infinities floor(x / y), which the Array API standard prefers. */
 static inline T FN(remainder1)(T x, T y)
 {
     T r = M(fmod)(x, y);
@@ -46,7 +46,8 @@ static inline T FN(remainder1)(T x, T y)
 }
 static inline T FN(floor_divide1)(T x, T y)
 {
-    if (y == 0) return x / y;
+    const T inf = (T)INFINITY;
+    if (y == 0 || M(fabs)(x) == inf || M(fabs)(y) == inf) return x / y;
     T r = M(fmod)(x, y);
     T q = (x - r) / y;
     if (r != 0 && (r < 0) != (y < 0)) q -= 1;

@@ -1,6 +1,7 @@
 """The Python Array API standard, version 2025.12.
 
-Functions have the standard's names and parameters; those that make arrays also take `chunks` and `spec`.
+Functions have the standard's names and parameters; those that make arrays also take
+`chunks` and `spec`.
 """
 
 from cubed.array_api import (
@@ -9,9 +10,9 @@ from cubed.array_api import (
     data_type_functions,
     dtypes,
     elementwise_functions,
-    inspection,
     manipulation_functions,
     searching_functions,
+    sorting_functions,
     statistical_functions,
     utility_functions,
 )
@@ -23,12 +24,13 @@ from cubed.array_api.elementwise_functions import *  # noqa: F403
 from cubed.array_api.inspection import __array_namespace_info__
 from cubed.array_api.manipulation_functions import *  # noqa: F403
 from cubed.array_api.searching_functions import *  # noqa: F403
+from cubed.array_api.sorting_functions import *  # noqa: F403
 from cubed.array_api.statistical_functions import *  # noqa: F403
 from cubed.array_api.utility_functions import *  # noqa: F403
 
 __array_api_version__ = "2025.12"
 
-__all__ = [  # noqa: PLE0604
+__all__ = [
     "__array_api_version__",
     "__array_namespace_info__",
     *constants.__all__,
@@ -38,6 +40,7 @@ __all__ = [  # noqa: PLE0604
     *elementwise_functions.__all__,
     *manipulation_functions.__all__,
     *searching_functions.__all__,
+    *sorting_functions.__all__,
     *statistical_functions.__all__,
     *utility_functions.__all__,
 ]

@@ -76,7 +76,11 @@ def arange(
     else:
         n = max(0, math.ceil((stop - start) / step))
     extents = normalize_chunks(chunks, (n,), d.itemsize)
-    if d.kind in "iu" and isinstance(start, (int, np.integer)) and isinstance(step, (int, np.integer)):
+    if (
+        d.kind in "iu"
+        and isinstance(start, (int, np.integer))
+        and isinstance(step, (int, np.integer))
+    ):
         # Exact in integers, which wrap.
         k = _core.index((n,), extents, 0)
         k = _core.elementwise("multiply", k, _core.full("int64", (), None, int(step)))
@@ -197,8 +201,8 @@ def linspace(
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
     d = np.dtype(dtype if dtype is not None else np.complex128 if is_complex else np.float64)
     extents = normalize_chunks(chunks, (num,), d.itemsize)
+    a, b = complex(start), complex(stop)
     if is_complex:
-        a, b = complex(start), complex(stop)
         re = _core.linspace(a.real, b.real, num, endpoint, extents)
         im = _core.linspace(a.imag, b.imag, num, endpoint, extents)
         i = _core.elementwise(
@@ -206,7 +210,7 @@ def linspace(
         )
         out = _core.elementwise("add", _core.astype(re, "complex128"), i)
     else:
-        out = _core.linspace(float(start), float(stop), num, endpoint, extents)
+        out = _core.linspace(a.real, b.real, num, endpoint, extents)
     return Array._new(_core.astype(out, name_of(d)), spec)
 
 
@@ -252,12 +256,12 @@ def ones_like(
 
 
 def tril(x: Array, /, *, k: int = 0) -> Array:
-    """The lower triangles of matrices, with the diagonal k right of the main one; zeros elsewhere."""
+    """The lower triangles of matrices, with the diagonal k right of the main one; else zeros."""
     return x._like(_core.triangle(False, x._x, k))
 
 
 def triu(x: Array, /, *, k: int = 0) -> Array:
-    """The upper triangles of matrices, with the diagonal k right of the main one; zeros elsewhere."""
+    """The upper triangles of matrices, with the diagonal k right of the main one; else zeros."""
     return x._like(_core.triangle(True, x._x, k))
 
 

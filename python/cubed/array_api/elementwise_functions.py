@@ -1,7 +1,7 @@
 """Elementwise functions.
 
-Operands are broadcast and promoted by the standard's rules; one of two may be a Python scalar, which takes
-the type of the other.
+Operands are broadcast and promoted by the standard's rules; one of two may be a Python scalar,
+which takes the type of the other.
 """
 
 from __future__ import annotations

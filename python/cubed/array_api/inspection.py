@@ -10,7 +10,7 @@ from cubed.array_api.data_type_functions import isdtype
 __all__ = ["__array_namespace_info__"]
 
 
-class __array_namespace_info__:  # noqa: N801
+class __array_namespace_info__:
     """Capabilities, devices and types."""
 
     def capabilities(self) -> dict[str, Any]:

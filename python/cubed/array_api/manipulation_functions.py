@@ -62,9 +62,7 @@ def _promoted(arrays: Sequence[Array]) -> tuple[_core.Array, ...]:
     return tuple(cores)
 
 
-def concat(
-    arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: Any = None
-) -> Array:
+def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: Any = None) -> Array:
     """Arrays one after another along an axis; flattened first if that is None."""
     spec = common_spec(*arrays)
     cores = _promoted(arrays)
@@ -150,7 +148,5 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The parts of x along an axis, without that axis."""
     a = normalize_axis(axis, x.ndim)
-    keys = (
-        tuple(i if d == a else slice(None) for d in range(x.ndim)) for i in range(x.shape[a])
-    )
+    keys = (tuple(i if d == a else slice(None) for d in range(x.ndim)) for i in range(x.shape[a]))
     return tuple(x._like(_core.slice(x._x, key)) for key in keys)

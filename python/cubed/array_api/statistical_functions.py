@@ -48,9 +48,7 @@ def cumulative_sum(
     return _cumulative("sum", x, axis, dtype, include_initial)
 
 
-def max(
-    x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None
-) -> Array:
+def max(x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None) -> Array:
     """The largest element; NaN if there is one."""
     return _reduce("max", x, axis, keepdims)
 
@@ -63,9 +61,7 @@ def mean(
     return _reduce("mean", x, axis, keepdims, dtype)
 
 
-def min(
-    x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None
-) -> Array:
+def min(x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None) -> Array:
     """The smallest element; NaN if there is one."""
     return _reduce("min", x, axis, keepdims)
 

@@ -44,7 +44,9 @@ class LocalExecutor:
         return type(self)(**{**mine, **options})
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(max_workers={self.max_workers or None}, retries={self.retries})"
+        return (
+            f"{type(self).__name__}(max_workers={self.max_workers or None}, retries={self.retries})"
+        )
 
 
 class SingleThreadedExecutor(LocalExecutor):

@@ -1,0 +1,61 @@
+"""Arrays in notebooks."""
+
+from __future__ import annotations
+
+from html import escape
+
+from cubed._array import Array
+from cubed._bytes import format_bytes
+
+SIDE = 120.0
+#: Finer grids are drawn as if they had so many chunks along an axis.
+MOST_LINES = 40
+
+
+def _lines(chunks: tuple[int, ...], length: float) -> list[float]:
+    """Where chunks meet, scaled to `length`."""
+    total = sum(chunks) or 1
+    if len(chunks) > MOST_LINES:
+        return [length * i / MOST_LINES for i in range(MOST_LINES + 1)]
+    at, out = 0, [0.0]
+    for c in chunks:
+        at += c
+        out.append(length * at / total)
+    return out
+
+
+def grid_svg(chunks: tuple[tuple[int, ...], ...]) -> str:
+    """The chunk grid of the last two axes."""
+    if not chunks:
+        return ""
+    rows, columns = (chunks[-2] if len(chunks) > 1 else (1,)), chunks[-1]
+    height, width = float(sum(rows) or 1), float(sum(columns) or 1)
+    scale = SIDE / max(height, width)
+    # A sliver is drawn wide enough to see.
+    h, w = max(height * scale, SIDE / 8), max(width * scale, SIDE / 8)
+    parts = [
+        f'<svg width="{w + 2:.0f}" height="{h + 2:.0f}" xmlns="http://www.w3.org/2000/svg">',
+        f'<g transform="translate(1 1)" stroke="#3b6ea5" stroke-width="1">'
+        f'<rect width="{w:.1f}" height="{h:.1f}" fill="#dbe7f3"/>',
+    ]
+    parts += [f'<path d="M0 {y:.1f}H{w:.1f}"/>' for y in _lines(rows, h)[1:-1]]
+    parts += [f'<path d="M{x:.1f} 0V{h:.1f}"/>' for x in _lines(columns, w)[1:-1]]
+    return "".join([*parts, "</g></svg>"])
+
+
+def array_html(x: Array) -> str:
+    """A table of what the array and its chunks are, and the chunk grid; computes nothing."""
+    rows = [
+        ("Bytes", format_bytes(x.nbytes), format_bytes(x.chunkmem)),
+        ("Shape", str(x.shape), str(x.chunksize)),
+        ("Count", "1 array", f"{x.npartitions} chunks"),
+        ("Type", str(x.dtype), "cubed.Array"),
+    ]
+    body = "".join(
+        f"<tr><th>{escape(name)}</th><td>{escape(a)}</td><td>{escape(b)}</td></tr>"
+        for name, a, b in rows
+    )
+    return (
+        "<table><tr><td><table><thead><tr><td></td><th>Array</th><th>Chunk</th></tr></thead>"
+        f"<tbody>{body}</tbody></table></td><td>{grid_svg(x.chunks)}</td></tr></table>"
+    )

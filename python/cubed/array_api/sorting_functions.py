@@ -1,0 +1,18 @@
+"""Sorting. The axis is brought together in a task's memory."""
+
+from __future__ import annotations
+
+from cubed import _core
+from cubed._array import Array, normalize_axis
+
+__all__ = ["argsort", "sort"]
+
+
+def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """The positions that put the elements along an axis in order; equal ones keep theirs."""
+    return x._like(_core.sort(True, x._x, normalize_axis(axis, x.ndim), descending))
+
+
+def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """The elements in order along an axis, NaN last."""
+    return x._like(_core.sort(False, x._x, normalize_axis(axis, x.ndim), descending))
