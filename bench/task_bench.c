@@ -44,6 +44,6 @@ int main(int argc, char **argv)
         }
     }
     printf("{\"seconds\": %.6f, \"chunks\": %ld, \"tasks\": %lld, \"peak_rss\": %llu}\n",
-           stats.seconds, n, (long long)stats.num_tasks, (unsigned long long)stats.peak_rss);
+           stats.seconds, n, (long long)stats.num_tasks, (unsigned long long)cubed_peak_rss());
     return 0;
 }

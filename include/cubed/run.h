@@ -82,8 +82,10 @@ typedef struct cubed_run_stats {
     uint64_t tier_spilled;  /* bytes of intermediates written to the work directory */
     uint64_t bytes_read, bytes_written;
     uint64_t stored_read, stored_written;
-    uint64_t peak_rss; /* of the process, by the operating system, so far */
 } cubed_run_stats;
+
+/* The most memory that was resident in this process so far, in bytes, by the operating system. */
+CUBED_API uint64_t cubed_peak_rss(void);
 
 /* Runs the plan to its end. Targets' metadata is written when all of their chunks are, so that no
  * half-written array looks whole; what else an error or cancellation leaves says `keep`. `options`

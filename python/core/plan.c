@@ -285,15 +285,14 @@ static bool is_short(const cubed_plan_info *info)
 static PyObject *stats_dict(const cubed_run_stats *s)
 {
     return Py_BuildValue(
-        "{sdsLsLsLsIsKsKsKsKsKsKsKsKsK}", "seconds", s->seconds, "num_tasks",
-        (long long)s->num_tasks, "num_retries", (long long)s->num_retries, "num_resumed",
-        (long long)s->num_resumed, "num_workers", s->num_workers, "measured_mem",
-        (unsigned long long)s->measured_mem, "projected_mem", (unsigned long long)s->projected_mem,
-        "tier_peak", (unsigned long long)s->tier_peak, "tier_spilled",
-        (unsigned long long)s->tier_spilled, "bytes_read", (unsigned long long)s->bytes_read,
-        "bytes_written", (unsigned long long)s->bytes_written, "stored_read",
-        (unsigned long long)s->stored_read, "stored_written", (unsigned long long)s->stored_written,
-        "peak_rss", (unsigned long long)s->peak_rss);
+        "{sdsLsLsLsIsKsKsKsKsKsKsKsK}", "seconds", s->seconds, "num_tasks", (long long)s->num_tasks,
+        "num_retries", (long long)s->num_retries, "num_resumed", (long long)s->num_resumed,
+        "num_workers", s->num_workers, "measured_mem", (unsigned long long)s->measured_mem,
+        "projected_mem", (unsigned long long)s->projected_mem, "tier_peak",
+        (unsigned long long)s->tier_peak, "tier_spilled", (unsigned long long)s->tier_spilled,
+        "bytes_read", (unsigned long long)s->bytes_read, "bytes_written",
+        (unsigned long long)s->bytes_written, "stored_read", (unsigned long long)s->stored_read,
+        "stored_written", (unsigned long long)s->stored_written);
 }
 
 /* Binds results[i], a writable contiguous buffer, for each target in memory. */

@@ -240,6 +240,6 @@ json_t *values_run_json(const cubed_run_stats *s, const cubed_plan_info *p)
     json_object_set_new(o, "bytes_written", json_integer((json_int_t)s->bytes_written));
     json_object_set_new(o, "stored_read", json_integer((json_int_t)s->stored_read));
     json_object_set_new(o, "stored_written", json_integer((json_int_t)s->stored_written));
-    json_object_set_new(o, "peak_rss", json_integer((json_int_t)s->peak_rss));
+    json_object_set_new(o, "peak_rss", json_integer((json_int_t)cubed_peak_rss()));
     return o;
 }

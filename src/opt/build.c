@@ -10,7 +10,7 @@
 
 static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed_error *err)
 {
-    uint64_t have = cb_machine_memory();
+    uint64_t have = p->ctx->machine_memory;
     p->max_workers = o->max_workers ? o->max_workers : cb_cpu_count();
     p->allowed_mem = o->allowed_mem ? o->allowed_mem : DEFAULT_ALLOWED_MEM;
     /* A default must not be refused: a small machine gives what it has, less a tenth. */

@@ -19,6 +19,7 @@ struct cubed_context {
     atomic_int refs;
     cubed_allocator alloc;
     cb_kernels kernels;
+    uint64_t machine_memory; /* that this process may use, when the context was made */
     _Atomic(cb_added_block_fn *) block_fns;
 };
 

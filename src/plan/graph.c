@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "mem/pages.h"
 
 cubed_status cubed_context_new(const cubed_context_options *options, cubed_context **out,
                                cubed_error *err)
@@ -34,6 +35,7 @@ cubed_status cubed_context_new(const cubed_context_options *options, cubed_conte
     }
     atomic_init(&ctx->refs, 1);
     ctx->alloc = *a;
+    ctx->machine_memory = cb_machine_memory();
     *out = ctx;
     return CUBED_OK;
 }

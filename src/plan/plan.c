@@ -186,7 +186,7 @@ static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
 
 static cubed_status check_machine(const cubed_plan *p, cubed_error *err)
 {
-    uint64_t have = cb_machine_memory(), want = cb_sat_mul(p->max_workers, p->allowed_mem);
+    uint64_t have = p->ctx->machine_memory, want = cb_sat_mul(p->max_workers, p->allowed_mem);
     if (want <= have) return CUBED_OK;
     char a[32], b[32], c[32];
     format_bytes(p->allowed_mem, a);

@@ -100,7 +100,7 @@ static void put_totals(const report *r, const report_run *run, FILE *f)
     row_bytes(f, "bound", "bound of all workers", (double)workers * (double)i->allowed_mem,
               "workers x allowed");
     if (run->stats)
-        row_bytes(f, "peak_rss", "peak resident, this process", (double)run->stats->peak_rss,
+        row_bytes(f, "peak_rss", "peak resident, this process", (double)cubed_peak_rss(),
                   "by the operating system, without worker processes");
     if (r->tier_peak)
         row_bytes(f, "tier_peak", "intermediates in memory, peak", (double)r->tier_peak, "");

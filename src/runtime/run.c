@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "runtime/schedule.h"
 
+uint64_t cubed_peak_rss(void) { return cb_peak_rss(); }
+
 static cubed_status check_options(const cubed_run_options *options, cubed_run_options *out,
                                   cubed_error *err)
 {
@@ -32,7 +34,6 @@ static void finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_
         stats->tier_peak = cb_io_tier(io)->high_water;
         stats->tier_spilled = cb_io_spilled(io);
     }
-    stats->peak_rss = cb_peak_rss();
 }
 
 /* An end that may be resumed: by a signal, or by an error that has nothing to do with the plan. */
