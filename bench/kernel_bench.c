@@ -144,7 +144,7 @@ static void bench_cast(const bench *b)
 typedef struct fold_call {
     const cb_fold_fns *fns;
     const bench *b;
-    void *planes[2];
+    void *planes[CB_FOLD_MAX_PLANES];
     size_t r; /* elements of a run of `runs` */
 } fold_call;
 static void call_run(void *ctx)
@@ -165,10 +165,11 @@ static void call_runs(void *ctx)
 
 static void bench_fold(const bench *b)
 {
-    static const char *const names[CB_FOLD_KINDS] = {"sum", "prod", "min", "max", "m2"};
+    static const char *const names[CB_FOLD_KINDS] = {"sum", "prod",   "min",    "max",
+                                                     "m2",  "argmin", "argmax", "nan m2"};
     for (int f = 0; f < CB_FOLD_KINDS; f++) {
         for (int t = 0; t < CUBED_DTYPE_COUNT; t++) {
-            fold_call e = {&b->k->fold[f][t], b, {b->dst, b->c}, 0};
+            fold_call e = {&b->k->fold[f][t], b, {b->dst, b->c, b->b}, 0};
             char name[64];
             if (!e.fns->init) continue;
             fill(b->a, (cubed_dtype)t);

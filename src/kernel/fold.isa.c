@@ -277,12 +277,129 @@ static void runs_m2(void *const *s, const void *x, size_t r, size_t n, int64_t c
     merge_m2(s, t, n, count, (int64_t)r);
 }
 
+/* --- The same of what is not NaN: s[2] is how many that are. ---
+ *
+ * Without any NaN the bits are those of the plain variance. */
+
+/* A value, or nothing where it is NaN. */
+static inline double number(double v) { return v == v ? v : 0; }
+static inline double is_number(double v) { return v == v ? 1.0 : 0.0; }
+static inline double square_off(double v, double mean)
+{
+    double off = v == v ? v - mean : 0;
+    return off * off;
+}
+
+static void init_nan_m2(void *const *s, size_t n)
+{
+    init_m2(s, n);
+    memset(s[2], 0, n * sizeof(double));
+}
+
+static void rows_nan_m2(void *const *s, const void *x, size_t n, int64_t count)
+{
+    double *m2 = s[0], *mean = s[1], *seen = s[2];
+    const double *v = x;
+    (void)count;
+    CB_IVDEP
+    for (size_t i = 0; i < n; i++) {
+        bool is_nan = v[i] != v[i];
+        double w = is_nan ? mean[i] : v[i];
+        double k = seen[i] + is_number(v[i]);
+        double delta = w - mean[i];
+        double m = mean[i] + delta / (k > 0 ? k : 1.0);
+        m2[i] += delta * (w - m);
+        mean[i] = m;
+        seen[i] = k;
+    }
+}
+
+static void merge_nan_m2(void *const *s, void *const *t, size_t n, int64_t ns, int64_t nt)
+{
+    double *m2 = s[0], *mean = s[1], *seen = s[2];
+    const double *tm2 = t[0], *tmean = t[1], *tseen = t[2];
+    (void)ns;
+    (void)nt;
+    CB_IVDEP
+    for (size_t i = 0; i < n; i++) {
+        double a = seen[i], b = tseen[i], k = a + b;
+        double share = b / (k > 0 ? k : 1.0), weight = a * share;
+        double delta = tmean[i] - mean[i];
+        double joint_mean = mean[i] + delta * share;
+        double joint_m2 = m2[i] + (tm2[i] + delta * delta * weight);
+        mean[i] = b == 0 ? mean[i] : a == 0 ? tmean[i] : joint_mean;
+        m2[i] = b == 0 ? m2[i] : a == 0 ? tm2[i] : joint_m2;
+        seen[i] = k;
+    }
+}
+
+static inline void lanes_nan_m2(const double *v, size_t n, double *m2, double *mean, double *seen)
+{
+    double lane[8] = {0}, count[8] = {0}, k;
+    size_t whole = n / 8 * 8;
+    for (size_t i = 0; i < whole; i += 8) {
+        for (size_t l = 0; l < 8; l++) {
+            lane[l] += number(v[i + l]);
+            count[l] += is_number(v[i + l]);
+        }
+    }
+    for (size_t i = whole; i < n; i++) {
+        lane[i - whole] += number(v[i]);
+        count[i - whole] += is_number(v[i]);
+    }
+    *seen = k = lanes_sum(count);
+    *mean = lanes_sum(lane) / (k > 0 ? k : 1.0);
+    memset(lane, 0, sizeof lane);
+    for (size_t i = 0; i < whole; i += 8) {
+        for (size_t l = 0; l < 8; l++) lane[l] += square_off(v[i + l], *mean);
+    }
+    for (size_t i = whole; i < n; i++) lane[i - whole] += square_off(v[i], *mean);
+    *m2 = lanes_sum(lane);
+}
+
+/* In the order of the elements. */
+static inline void short_nan_m2(const double *v, size_t n, double *m2, double *mean, double *seen)
+{
+    double sum = 0, squares = 0, k = 0;
+    for (size_t j = 0; j < n; j++) {
+        sum += number(v[j]);
+        k += is_number(v[j]);
+    }
+    *seen = k;
+    *mean = sum / (k > 0 ? k : 1.0);
+    for (size_t j = 0; j < n; j++) squares += square_off(v[j], *mean);
+    *m2 = squares;
+}
+
+static void run_nan_m2(void *const *s, const void *x, size_t n, int64_t count)
+{
+    double m2, mean, seen;
+    void *t[3] = {&m2, &mean, &seen};
+    lanes_nan_m2(x, n, &m2, &mean, &seen);
+    merge_nan_m2(s, t, 1, count, (int64_t)n);
+}
+
+static void runs_nan_m2(void *const *s, const void *x, size_t r, size_t n, int64_t count)
+{
+    const double *v = x;
+    double m2[CB_VECTOR], mean[CB_VECTOR], seen[CB_VECTOR];
+    void *t[3] = {m2, mean, seen};
+    for (size_t i = 0; i < n; i++, v += r) {
+        if (r >= 8)
+            lanes_nan_m2(v, r, &m2[i], &mean[i], &seen[i]);
+        else
+            short_nan_m2(v, r, &m2[i], &mean[i], &seen[i]);
+    }
+    merge_nan_m2(s, t, n, count, (int64_t)r);
+}
+
 #define FNS(tag) ((cb_fold_fns){init_##tag, rows_##tag, run_##tag, runs_##tag, merge_##tag})
 
 void CB_ISA_NAME(cb_fill_fold)(cb_kernels *k)
 {
     cb_fold_fns(*f)[CUBED_DTYPE_COUNT] = k->fold;
     f[CB_FOLD_M2][CUBED_FLOAT64] = FNS(m2);
+    f[CB_FOLD_NAN_M2][CUBED_FLOAT64] = FNS(nan_m2);
     f[CB_FOLD_SUM][CUBED_INT64] = FNS(sum_i8);
     f[CB_FOLD_SUM][CUBED_UINT64] = FNS(sum_u8);
     f[CB_FOLD_SUM][CUBED_FLOAT64] = FNS(sum_f8);

@@ -21,18 +21,24 @@
 typedef void (*cb_elem_fn)(void *dst, const void *a, const void *b, const void *c, size_t n);
 typedef void (*cb_cast_fn)(void *dst, const void *src, size_t n);
 
-/* What a fold does to its state: one plane of the fold's own type, or two (M2, mean). */
+/* What a fold does to its state: planes of the fold's own type, of which the first is the result. */
 typedef enum cb_fold_kind {
     CB_FOLD_SUM,  /* int64 uint64 float64 complex128 */
     CB_FOLD_PROD, /* the same */
     CB_FOLD_MIN,  /* every real type and bool; NaN wins */
     CB_FOLD_MAX,
-    CB_FOLD_M2, /* float64: sum of squared deviations from the mean (Welford 1962, merged by
-                   Chan, Golub, LeVeque 1983) */
+    CB_FOLD_M2,     /* float64: sum of squared deviations from the mean (Welford 1962, merged by
+                   Chan, Golub, LeVeque 1983); the mean */
+    CB_FOLD_ARGMIN, /* int64 uint64 float64: position of the first least value, NaN being less than
+                       any; the value */
+    CB_FOLD_ARGMAX,
+    CB_FOLD_NAN_M2, /* float64: M2 of what is not NaN; its mean; its count */
     CB_FOLD_KINDS
 } cb_fold_kind;
+#define CB_FOLD_MAX_PLANES 3
 
-/* s and t are lists of planes of state. */
+/* s and t are lists of planes of state. ARGMIN and ARGMAX take the position of x[0] for `count`: the
+ * elements of a run follow it, those of rows, and the first of each of several runs, are all there. */
 typedef struct cb_fold_fns {
     /* Neutral state in n elements of each plane (sum: -0.0). */
     void (*init)(void *const *s, size_t n);

@@ -43,6 +43,7 @@ void CB_ISA_NAME(cb_fill_complex)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_cast)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_half)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_fold)(cb_kernels *k);
+void CB_ISA_NAME(cb_fill_fold_position)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_scan)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_super)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_move)(cb_kernels *k);

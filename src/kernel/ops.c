@@ -117,7 +117,12 @@ bool cb_kernel_has_fold(cb_fold_kind fold, cubed_dtype dtype)
                dtype == CUBED_COMPLEX128;
     case CB_FOLD_MIN:
     case CB_FOLD_MAX: return cubed_dtype_kind(dtype) != CUBED_KIND_COMPLEX;
-    default: return fold == CB_FOLD_M2 && dtype == CUBED_FLOAT64;
+    case CB_FOLD_ARGMIN:
+    case CB_FOLD_ARGMAX:
+        return dtype == CUBED_INT64 || dtype == CUBED_UINT64 || dtype == CUBED_FLOAT64;
+    case CB_FOLD_M2:
+    case CB_FOLD_NAN_M2: return dtype == CUBED_FLOAT64;
+    default: return false;
     }
 }
 

@@ -1,79 +1,66 @@
-/* argmin and argmax: the least position at which the extreme value stands. Two passes over the input:
- * the extreme, then the position. NaN is the extreme where there is one, as in NumPy. */
+/* argmin and argmax: the least position at which the extreme value stands. NaN is the extreme where
+ * there is one, as in NumPy. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
-/* Positions along the axis (-1: in C order of the whole array), as int64 that broadcast against x. */
-static cubed_status positions(cubed_array *x, int axis, cubed_array **out, cubed_error *err)
+/* The position has the type in which values are compared: float64 counts no further. */
+#define MAX_FLOAT_POSITIONS ((int64_t)1 << 53)
+
+static cubed_dtype compared_as(cubed_dtype dtype)
 {
-    int ndim = x->node.grid.ndim;
-    int64_t shape[CUBED_MAX_NDIM];
-    for (int d = 0; d < ndim; d++) shape[d] = axis < 0 || d == axis ? x->shape[d] : 1;
-    return cubed_array_index(x->ctx, ndim, shape, NULL, 0, out, err);
+    if (dtype == CUBED_UINT64) return CUBED_UINT64;
+    return cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT ? CUBED_FLOAT64 : CUBED_INT64;
 }
 
-/* True where x is the extreme of its lane. */
-static cubed_status hits(cubed_array *x, cubed_fold fold, const cubed_fold_options *o,
-                         cubed_array **out, cubed_error *err)
-{
-    cubed_fold_options keepdims = *o;
-    cubed_array *two[2] = {x, NULL}, *either[2] = {NULL, NULL};
-    cubed_status st = CUBED_OK;
-    keepdims.keepdims = true;
-    CB_GO(cubed_reduce(fold, x, &keepdims, &two[1], err));
-    CB_GO(cubed_elementwise(CUBED_OP_EQUAL, two, 2, &either[0], err));
-    CB_GO(cubed_elementwise(CUBED_OP_ISNAN, &x, 1, &either[1], err));
-    CB_GO(cubed_elementwise(CUBED_OP_LOGICAL_OR, either, 2, out, err));
-out:
-    cubed_array_unref(two[1]);
-    cubed_array_unref(either[0]);
-    cubed_array_unref(either[1]);
-    return st;
-}
-
-static cubed_status arg_reduce(const char *name, cubed_fold fold, cubed_array *x, const int *axis,
+static cubed_status arg_reduce(const char *name, cb_fold_kind kind, cubed_array *x, const int *axis,
                                bool keepdims, cubed_array **out, cubed_error *err)
 {
-    int ndim = x->node.grid.ndim, at = -1;
-    uint32_t mask;
+    int ndim = x->node.grid.ndim;
+    uint32_t reduced;
+    int64_t count = 1;
     cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
-    cubed_scalar far = {.i64 = INT64_MAX};
-    cubed_array *args[3] = {NULL, NULL, NULL}, *place = NULL;
+    cubed_dtype type = compared_as(x->node.dtype);
+    cubed_array *wide = NULL, *found = NULL;
     cubed_status st = CUBED_OK;
-    if (axis) {
-        CB_TRY(cb_op_axes(name, ndim, axis, 1, &mask, err));
-        at = *axis < 0 ? *axis + ndim : *axis;
-        o.axes = &at;
-        o.naxes = 1;
-    }
+    if (cubed_dtype_kind(x->node.dtype) > CUBED_KIND_FLOAT)
+        return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name,
+                       cubed_dtype_name(x->node.dtype));
+    o.axes = axis;
+    o.naxes = 1;
+    CB_TRY(cb_op_fold_axes(name, ndim, &o, &reduced, err));
     for (int d = 0; d < ndim; d++) {
-        if (x->shape[d] == 0 && (at < 0 || d == at))
+        if (!(reduced >> d & 1)) continue;
+        if (x->shape[d] == 0)
             return cb_fail(err, CUBED_E_ARG, "%s: axis %d has no elements, expected at least one",
                            name, d);
+        count *= x->shape[d];
     }
-    o.keepdims = keepdims;
-    CB_GO(hits(x, fold, &o, &args[0], err));
-    CB_GO(positions(x, at, &args[1], err));
-    CB_GO(cubed_array_full(x->ctx, CUBED_INT64, 0, NULL, NULL, &far, &args[2], err));
-    CB_GO(cubed_elementwise(CUBED_OP_WHERE, args, 3, &place, err));
-    CB_GO(cubed_reduce(CUBED_FOLD_MIN, place, &o, out, err));
+    if (type == CUBED_FLOAT64 && count > MAX_FLOAT_POSITIONS)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s over %" PRId64 " elements of %s, at most 2**53", name, count,
+                       cubed_dtype_name(x->node.dtype));
+    CB_GO(cb_op_cast(x, type, &wide, err));
+    CB_GO(cb_op_fold(name, wide, kind, reduced, &found, err));
+    CB_GO(cb_op_cast(found, CUBED_INT64, out, err));
+    if (!keepdims) goto out;
+    st = cb_op_restore_axes(out, ndim, reduced, err);
+    if (st != CUBED_OK) cubed_array_unref(*out);
 out:
-    for (int i = 0; i < 3; i++) cubed_array_unref(args[i]);
-    cubed_array_unref(place);
+    cubed_array_unref(wide);
+    cubed_array_unref(found);
     return st;
 }
 
 cubed_status cubed_argmin(cubed_array *x, const int *axis, bool keepdims, cubed_array **out,
                           cubed_error *err)
 {
-    return arg_reduce("argmin", CUBED_FOLD_MIN, x, axis, keepdims, out, err);
+    return arg_reduce("argmin", CB_FOLD_ARGMIN, x, axis, keepdims, out, err);
 }
 
 cubed_status cubed_argmax(cubed_array *x, const int *axis, bool keepdims, cubed_array **out,
                           cubed_error *err)
 {
-    return arg_reduce("argmax", CUBED_FOLD_MAX, x, axis, keepdims, out, err);
+    return arg_reduce("argmax", CB_FOLD_ARGMAX, x, axis, keepdims, out, err);
 }

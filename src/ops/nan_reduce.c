@@ -1,6 +1,6 @@
 /* Reductions that pass over NaN: the plain ones over values in which NaN is neutral, and counts. The
- * folds of one result share their pass over the input; var and std take a second one, for the mean
- * comes first. Calculated in float64 or complex128, as the plain ones. */
+ * folds of one result share their pass over the input. Calculated in float64 or complex128, as the
+ * plain ones. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 /* A list of references that are given up together. */
 typedef struct keep {
     cubed_context *ctx;
-    cubed_array *list[48]; /* std, the longest, makes 25 */
+    cubed_array *list[32]; /* std, the longest, makes 15 */
     int n;
 } keep;
 
@@ -85,17 +85,27 @@ static cubed_array *count_of(keep *k, cubed_array *is_nan, const cubed_fold_opti
     return cast(k, fold(k, CUBED_FOLD_SUM, present, o, st, err), CUBED_FLOAT64, st, err);
 }
 
-/* Mean of squared deviations from the mean of all that are not NaN. */
+/* Squared deviations from the mean of all that are not NaN, summed. */
+static cubed_array *squares_of(keep *k, cubed_array *x, const cubed_fold_options *o,
+                               cubed_status *st, cubed_error *err)
+{
+    cubed_array *out = NULL;
+    uint32_t reduced;
+    int ndim = x->node.grid.ndim;
+    if (*st == CUBED_OK) *st = cb_op_fold_axes("nanvar", ndim, o, &reduced, err);
+    if (*st == CUBED_OK) *st = cb_op_fold("nanvar", x, CB_FOLD_NAN_M2, reduced, &out, err);
+    if (*st == CUBED_OK && o->keepdims) *st = cb_op_restore_axes(&out, ndim, reduced, err);
+    if (*st == CUBED_OK)
+        k->list[k->n++] = out;
+    else
+        cubed_array_unref(out);
+    return *st == CUBED_OK ? out : NULL;
+}
+
 static cubed_array *variance(keep *k, cubed_array *x, cubed_array *is_nan,
                              const cubed_fold_options *o, cubed_status *st, cubed_error *err)
 {
-    cubed_fold_options wide = *o;
-    wide.keepdims = true;
-    cubed_array *mean = op(k, CUBED_OP_DIVIDE, sum_of(k, CUBED_FOLD_SUM, x, is_nan, &wide, st, err),
-                           count_of(k, is_nan, &wide, st, err), NULL, st, err);
-    cubed_array *off = op(k, CUBED_OP_SUBTRACT, x, mean, NULL, st, err);
-    cubed_array *square = op(k, CUBED_OP_SQUARE, off, NULL, NULL, st, err);
-    cubed_array *sum = sum_of(k, CUBED_FOLD_SUM, square, is_nan, o, st, err);
+    cubed_array *sum = squares_of(k, x, o, st, err);
     cubed_array *zero = constant(k, CUBED_FLOAT64, 0, st, err);
     cubed_array *freedom = op(k, CUBED_OP_SUBTRACT, count_of(k, is_nan, o, st, err),
                               constant(k, CUBED_FLOAT64, o->correction, st, err), NULL, st, err);

@@ -23,5 +23,16 @@ CUBED_MUST_CHECK cubed_status cb_op_scalar(cubed_context *ctx, cubed_dtype dtype
 /* Makes negative axes positive; CUBED_E_ARG if one is out of range or comes twice. */
 CUBED_MUST_CHECK cubed_status cb_op_axes(const char *what, int ndim, const int *axes, int n,
                                          uint32_t *mask, cubed_error *err);
+/* The axes that options name, as a mask; all of them if they name none. */
+CUBED_MUST_CHECK cubed_status cb_op_fold_axes(const char *what, int ndim,
+                                              const cubed_fold_options *options, uint32_t *mask,
+                                              cubed_error *err);
+/* The fold of x, which has the type of the state, over these axes; over a new one if there are
+ * none. */
+CUBED_MUST_CHECK cubed_status cb_op_fold(const char *what, cubed_array *x, cb_fold_kind kind,
+                                         uint32_t reduced, cubed_array **out, cubed_error *err);
+/* Puts the axes that were reduced back into x (given up) with extent 1: x had ndim of them. */
+CUBED_MUST_CHECK cubed_status cb_op_restore_axes(cubed_array **x, int ndim, uint32_t reduced,
+                                                 cubed_error *err);
 
 #endif

@@ -66,6 +66,28 @@ static cubed_status add_fold(cubed_array *x, cb_fold_kind kind, uint32_t reduced
     return cb_graph_add(x->ctx, &n, &x, out, err);
 }
 
+cubed_status cb_op_fold(const char *what, cubed_array *x, cb_fold_kind kind, uint32_t reduced,
+                        cubed_array **out, cubed_error *err)
+{
+    int ndim = x->node.grid.ndim;
+    cubed_array *wider;
+    if (reduced) return add_fold(x, kind, reduced, out, err);
+    if (ndim == CUBED_MAX_NDIM)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s of %d dimensions over no axis", what, ndim);
+    CB_TRY(cubed_expand_dims(x, ndim, &wider, err));
+    cubed_status st = add_fold(wider, kind, (uint32_t)1 << ndim, out, err);
+    cubed_array_unref(wider);
+    return st;
+}
+
+cubed_status cb_op_fold_axes(const char *what, int ndim, const cubed_fold_options *options,
+                             uint32_t *mask, cubed_error *err)
+{
+    if (options->axes) return cb_op_axes(what, ndim, options->axes, options->naxes, mask, err);
+    *mask = ndim == 32 ? UINT32_MAX : ((uint32_t)1 << ndim) - 1;
+    return CUBED_OK;
+}
+
 /* x = x op value, dropping the old x. */
 static cubed_status apply(cubed_op op, cubed_array **x, double value, cubed_error *err)
 {
@@ -104,7 +126,7 @@ static cubed_status finish(cubed_fold fold, cubed_array **x, int64_t count, doub
     return CUBED_OK;
 }
 
-static cubed_status restore_axes(cubed_array **x, int ndim, uint32_t reduced, cubed_error *err)
+cubed_status cb_op_restore_axes(cubed_array **x, int ndim, uint32_t reduced, cubed_error *err)
 {
     for (int d = 0; d < ndim; d++) {
         cubed_array *wider;
@@ -137,8 +159,7 @@ cubed_status cubed_reduce(cubed_fold fold, cubed_array *x, const cubed_fold_opti
     if (!cb_fold_accepts(fold, x->node.dtype))
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name,
                        cubed_dtype_name(x->node.dtype));
-    CB_TRY(cb_op_axes(name, ndim, o->axes, o->axes ? o->naxes : 0, &reduced, err));
-    if (!o->axes) reduced = ndim == 32 ? UINT32_MAX : ((uint32_t)1 << ndim) - 1;
+    CB_TRY(cb_op_fold_axes(name, ndim, o, &reduced, err));
     int64_t count = 1;
     for (int d = 0; d < ndim; d++) {
         if (reduced >> d & 1) count *= x->shape[d];
@@ -149,22 +170,12 @@ cubed_status cubed_reduce(cubed_fold fold, cubed_array *x, const cubed_fold_opti
     cubed_array *a = NULL, *b = NULL;
     cubed_status st;
     CB_GO(cb_op_cast(x, state_type(fold, x->node.dtype), &a, err));
-    uint32_t axes = reduced;
-    if (axes == 0) { /* over no axes: over a new one of extent 1 */
-        if (ndim == CUBED_MAX_NDIM) {
-            st = cb_fail(err, CUBED_E_UNSUPPORTED, "%s of %d dimensions over no axis", name, ndim);
-            goto out;
-        }
-        CB_GO(cubed_expand_dims(a, ndim, &b, err));
-        CB_GO(replace(&a, b));
-        axes = (uint32_t)1 << ndim;
-    }
-    CB_GO(add_fold(a, kernel_fold(fold), axes, &b, err));
+    CB_GO(cb_op_fold(name, a, kernel_fold(fold), reduced, &b, err));
     CB_GO(replace(&a, b));
     CB_GO(finish(fold, &a, count, o->correction, err));
     CB_GO(cb_op_cast(a, result_type(fold, x->node.dtype), &b, err));
     CB_GO(replace(&a, b));
-    if (o->keepdims) CB_GO(restore_axes(&a, ndim, reduced, err));
+    if (o->keepdims) CB_GO(cb_op_restore_axes(&a, ndim, reduced, err));
     *out = a;
     a = NULL;
 out:

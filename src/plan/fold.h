@@ -22,7 +22,14 @@
 #define CB_FOLD_GROUP      16
 #define CB_FOLD_MAX_LEVELS 16 /* 16^16 blocks */
 
-static inline int cb_fold_planes(cb_fold_kind kind) { return kind == CB_FOLD_M2 ? 2 : 1; }
+static inline bool cb_fold_has_position(cb_fold_kind kind)
+{
+    return kind == CB_FOLD_ARGMIN || kind == CB_FOLD_ARGMAX;
+}
+static inline int cb_fold_planes(cb_fold_kind kind)
+{
+    return kind == CB_FOLD_NAN_M2 ? 3 : kind == CB_FOLD_M2 || cb_fold_has_position(kind) ? 2 : 1;
+}
 
 /* The axes that are left, in order. */
 cb_grid cb_fold_kept_grid(const cb_grid *in, uint32_t reduced);

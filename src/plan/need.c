@@ -88,7 +88,7 @@ size_t cb_bookkeeping_bytes(const cb_stage *s)
 {
     /* Lists of states by level, of views and of pointers, each rounded up by itself. */
     size_t lists = (size_t)(CB_FOLD_MAX_LEVELS + 8);
-    return lists * cb_arena_round((size_t)(s->nfolds + s->nouts + 1) * 16) +
+    return lists * cb_arena_round((size_t)(s->nfolds + s->nouts + 1) * CB_STATE_BYTES) +
            cb_arena_round(((size_t)s->nouts + (size_t)s->nfolds) * 2 * CB_VIEW_BYTES +
                           CB_VIEW_BYTES);
 }

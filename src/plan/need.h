@@ -56,7 +56,8 @@ cb_need cb_program_need(const cubed_plan *p, cb_stage *s, cb_program *prog, cons
                         bool gather);
 
 /* Small lists that a task keeps beside its data: views, states. A bound. */
-#define CB_VIEW_BYTES ((size_t)264)
+#define CB_VIEW_BYTES  ((size_t)264)
+#define CB_STATE_BYTES ((size_t)24)
 size_t cb_bookkeeping_bytes(const cb_stage *s);
 
 /* Fills the tile flags of loads, need and counts of the stage. */

@@ -76,7 +76,7 @@ typedef struct cb_program {
 typedef struct cb_stage_fold {
     cb_fold_kind kind;
     cubed_dtype dtype; /* of state and result */
-    int nplanes;       /* arrays of state: 2 for M2, else 1 */
+    int nplanes;       /* arrays of state */
     int node;          /* FOLD, PARTIAL or MERGE */
     int states;        /* MERGE: the node that holds the states; else -1 */
 } cb_stage_fold;

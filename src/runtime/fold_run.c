@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "plan/fold.h"
 
+_Static_assert(sizeof(cb_state) <= CB_STATE_BYTES, "CB_STATE_BYTES");
+
 typedef struct folder {
     const cb_task *t;
     const cb_stage *s;
@@ -46,7 +48,6 @@ static cubed_status make_levels(folder *f, cb_state *top, cubed_error *err)
         }
         for (int k = 0; k < f->s->nfolds && !is_top; k++) {
             const cb_stage_fold *fold = &f->s->folds[k];
-            f->state[l][k].plane[1] = NULL;
             for (int i = 0; i < fold->nplanes; i++) {
                 CB_TRY(cb_arena_alloc(t->arena, (size_t)f->nkept * cubed_dtype_size(fold->dtype),
                                       "fold state", &p, err));
@@ -106,6 +107,9 @@ typedef struct block_loop {
     int64_t step; /* elements of a vector */
     how how;
     int64_t reduced_run; /* RUN, RUNS */
+    /* Positions of elements, in C order of the reduced axes of the whole domain. */
+    int64_t origin, place[CUBED_MAX_NDIM];
+    int64_t straight; /* RUN, RUNS: elements of a reduced run whose positions follow one another */
 } block_loop;
 
 static void seek(const block_loop *b, const int64_t *idx, int64_t *at)
@@ -135,20 +139,56 @@ static int64_t kept_position(const block_loop *b, const int64_t *idx, int64_t p)
     return b->how == ROWS ? at * b->run + p : (at * b->run + p) / b->reduced_run;
 }
 
-static void fold_vector(const block_loop *b, int64_t at, int64_t p, size_t n, int64_t kept,
+static int64_t position(const block_loop *b, const int64_t *idx, int64_t p)
+{
+    int64_t at = b->origin;
+    for (int d = b->ndim - 1; d >= b->inner; d--) {
+        at += p % b->extent[d] * b->place[d];
+        p /= b->extent[d];
+    }
+    for (int d = 0; d < b->inner; d++) at += idx[d] * b->place[d];
+    return at;
+}
+
+static void fold_positions(const block_loop *b, const cb_fold_fns *fns, const cb_state *s,
+                           const void *x, const int64_t *idx, int64_t p, size_t n)
+{
+    size_t r = (size_t)b->reduced_run, straight = (size_t)b->straight;
+    if (b->how == ROWS) {
+        fns->rows(s->plane, x, n, position(b, idx, p));
+        return;
+    }
+    if (b->how == RUNS && r == straight) {
+        fns->runs(s->plane, x, r, n / r, position(b, idx, p));
+        return;
+    }
+    for (size_t q = 0, piece; q < n; q += piece) {
+        size_t state = b->how == RUNS ? q / r : 0;
+        piece = cb_min_size(n - q, straight - ((size_t)p + q) % straight);
+        void *planes[2] = {(int64_t *)s->plane[0] + state, (int64_t *)s->plane[1] + state};
+        fns->run(planes, (const int64_t *)x + q, piece, position(b, idx, p + (int64_t)q));
+    }
+}
+
+static void fold_vector(const block_loop *b, const int64_t *idx, int64_t at, int64_t p, size_t n,
                         int64_t count)
 {
+    int64_t kept = kept_position(b, idx, p);
     folder *f = b->f;
     if (b->from.vm) cb_vm_vector(b->from.vm, p, n);
     for (int k = 0; k < f->s->nfolds; k++) {
         const cb_stage_fold *fold = &f->s->folds[k];
         const cb_fold_fns *fns = fns_of(f, k);
         size_t r = (size_t)b->reduced_run;
-        cb_state s = {{NULL, NULL}};
+        cb_state s;
         const void *x = vector(b, k, at, p);
         for (int i = 0; i < fold->nplanes; i++)
             s.plane[i] =
                 (char *)f->state[0][k].plane[i] + (size_t)kept * cubed_dtype_size(fold->dtype);
+        if (cb_fold_has_position(fold->kind)) {
+            fold_positions(b, fns, &s, x, idx, p, n);
+            continue;
+        }
         switch (b->how) {
         case ROWS: fns->rows(s.plane, x, n, count); break;
         case RUN: fns->run(s.plane, x, n, count); break;
@@ -187,7 +227,7 @@ static void fold_loop(const block_loop *b)
                 seek(b, idx, &at);
                 for (int64_t p = p0; p < p1; p += b->step) {
                     size_t n = (size_t)cb_min_i64(b->step, p1 - p);
-                    fold_vector(b, at, p, n, kept_position(b, idx, p), count);
+                    fold_vector(b, idx, at, p, n, count);
                     if (b->how == RUN) count += (int64_t)n;
                 }
                 if (b->how == ROWS) count++;
@@ -195,6 +235,26 @@ static void fold_loop(const block_loop *b)
             } while (next_of(b, true, idx));
         }
     } while (next_of(b, false, idx));
+}
+
+static void set_positions(block_loop *b, const cb_box *box)
+{
+    const cb_stage *s = b->f->s;
+    int64_t place = 1;
+    bool straight = true;
+    b->straight = 1;
+    for (int d = b->ndim - 1; d >= 0; d--) {
+        if (!(s->reduced >> d & 1)) {
+            straight = straight && b->extent[d] == 1;
+            continue;
+        }
+        b->place[d] = place;
+        b->origin += box->lo[d] * place;
+        place *= s->domain.axis[d].extent;
+        if (b->extent[d] == 1) continue;
+        straight = straight && b->place[d] == b->straight && b->straight < b->reduced_run;
+        if (straight) b->straight *= b->extent[d];
+    }
 }
 
 /* How a block is walked. Which order a fold has depends on the extents of the block's reduced axes
@@ -279,6 +339,7 @@ static cubed_status fold_block(folder *f, int64_t block, cubed_error *err)
         if (f->s->reduced >> d & 1) reduced *= b.extent[d];
     }
     set_walk(&b, f->s->reduced);
+    set_positions(&b, &box);
     const cb_branch *branch = single_branch(&f->s->body, &box);
     if (branch) {
         CB_GO(cb_vm_open(t, &f->s->body, branch, &box, NULL, NULL, b.inner, &b.from.vm, err));
@@ -367,7 +428,7 @@ static cubed_status merge_states(folder *f, cubed_error *err)
         for (int k = 0; k < f->s->nfolds; k++) {
             const cb_stage_fold *fold = &f->s->folds[k];
             size_t mark = cb_arena_mark(t->arena);
-            cb_state state = {{NULL, NULL}};
+            cb_state state;
             void *p, *chunk;
             for (int i = 0; i < fold->nplanes; i++) {
                 CB_TRY(cb_arena_alloc(t->arena, (size_t)f->nkept * cubed_dtype_size(fold->dtype),

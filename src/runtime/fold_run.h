@@ -6,7 +6,7 @@
 
 /* The states of one fold at one level: its planes, dense over the task's kept box. */
 typedef struct cb_state {
-    void *plane[2]; /* [1] is NULL for folds with one plane */
+    void *plane[CB_FOLD_MAX_PLANES];
 } cb_state;
 
 /* Folds all blocks of the task (MERGE: all states) and leaves the result in top[nfolds]. `kept` is

@@ -286,7 +286,6 @@ static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
     CB_TRY(cb_arena_alloc(t->arena, (size_t)s->nfolds * sizeof(cb_state), "states", &p, err));
     cb_state *folds = p;
     for (int k = 0; k < s->nfolds; k++) {
-        folds[k].plane[1] = NULL;
         for (int i = 0; i < s->folds[k].nplanes; i++) {
             CB_TRY(cb_arena_alloc(t->arena,
                                   (size_t)cb_box_count(&kept) * cubed_dtype_size(s->folds[k].dtype),

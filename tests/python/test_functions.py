@@ -179,6 +179,47 @@ def test_positions_of_extremes(tmp_path, dtype):
     np.testing.assert_array_equal(got.arrays()["k"], np.argmax(x, axis=1, keepdims=True))
 
 
+@pytest.mark.parametrize("chunks", [(2, 3, 4), (5, 6, 7), (1, 6, 1), (5, 1, 7), (4, 2, 5)])
+def test_first_of_equal_extremes(tmp_path, chunks):
+    """Ties within and across chunks, between zeros of both signs, and of NaN."""
+    rng = np.random.default_rng(1)
+    x = rng.choice([0.0, -0.0, 1.0, -1.0, np.nan], size=(5, 6, 7), p=[0.3, 0.3, 0.19, 0.19, 0.02])
+    zarr.create_array(tmp_path / "x", shape=x.shape, chunks=chunks, dtype=x.dtype)[...] = x
+    what = {"x": x, "abs(x)": np.abs(x), "x * 0": x * 0, "float16(x)": x.astype("f2")}
+    what["where(isnan(x), x + 2, x)"] = x
+    cases = [(t, n, a) for t in what for n in ("argmin", "argmax") for a in (0, 1, 2, None)]
+    text = "; ".join(f"r{i} = {n}({t}, axis={a})" for i, (t, n, a) in enumerate(cases))
+    got = the_same_bits(text, "--in", f"x={tmp_path / 'x'}")
+    for i, (t, n, a) in enumerate(cases):
+        np.testing.assert_array_equal(got[f"r{i}"], getattr(np, n)(what[t], axis=a), f"{n} {t} {a}")
+
+
+def test_extremes_are_found_in_one_pass(tmp_path):
+    x = np.random.default_rng(2).normal(size=(40, 30))
+    x[3, 4] = np.nan
+    zarr.create_array(tmp_path / "x", shape=x.shape, chunks=(10, 10), dtype=x.dtype)[...] = x
+    for text in ("argmax(x, axis=0)", "argmin(x)", "nanvar(x, axis=1)", "nanstd(x)", "nanmean(x)"):
+        result = check(
+            run("eval", text, "--in", f"x={tmp_path / 'x'}", "--json", "--progress", "none")
+        )
+        assert result.run["bytes_read"] < 1.5 * x.nbytes, text
+
+
+def test_variance_over_nan_is_stable(tmp_path):
+    """Far from zero, where the squares of sums have no digits left."""
+    x = np.random.default_rng(3).normal(size=(200, 33)) + 1e9
+    x[np.random.default_rng(4).random(x.shape) < 0.2] = np.nan
+    zarr.create_array(tmp_path / "x", shape=x.shape, chunks=(7, 12), dtype=x.dtype)[...] = x
+    text = "; ".join(f"r{i} = nanvar(x, axis={a})" for i, a in enumerate((0, 1, None)))
+    text += "; v = var(x - x, axis=1); n = nanvar(where(isnan(x), 1.5, x), axis=1)"
+    text += "; w = var(where(isnan(x), 1.5, x), axis=1); k = nanstd(x, axis=1, keepdims=True)"
+    got = the_same_bits(text, "--in", f"x={tmp_path / 'x'}")
+    for i, a in enumerate((0, 1, None)):
+        np.testing.assert_allclose(got[f"r{i}"], np.nanvar(x - 1e9, axis=a), rtol=1e-6)
+    assert got["n"].tobytes() == got["w"].tobytes()
+    np.testing.assert_allclose(got["k"], np.nanstd(x - 1e9, axis=1, keepdims=True), rtol=1e-6)
+
+
 def test_position_in_nothing_is_an_error():
     for text in ("argmax(zeros(0))", "argmin(zeros((3, 0)), axis=1)", "argmax(zeros((0, 2)))"):
         result = run("eval", text)

@@ -3,7 +3,9 @@
 
 static bool has_fold(int fold, cubed_dtype t)
 {
-    if (fold == CB_FOLD_M2) return t == CUBED_FLOAT64;
+    if (fold == CB_FOLD_M2 || fold == CB_FOLD_NAN_M2) return t == CUBED_FLOAT64;
+    if (fold == CB_FOLD_ARGMIN || fold == CB_FOLD_ARGMAX)
+        return t == CUBED_INT64 || t == CUBED_UINT64 || t == CUBED_FLOAT64;
     if (fold == CB_FOLD_MIN || fold == CB_FOLD_MAX) return t < CUBED_COMPLEX64;
     return t == CUBED_INT64 || t == CUBED_UINT64 || t == CUBED_FLOAT64 || t == CUBED_COMPLEX128;
 }
@@ -350,11 +352,182 @@ static void test_m2(void **state)
     for_each_isa(check_m2);
 }
 
+/* --- Variance of what is not NaN -------------------------------------------------------------- */
+
+enum { PLANES = 3 };
+
+/* Without NaN the bits are those of the plain variance; with some those of what is left. */
+static void check_nan_m2(const cb_kernels *k)
+{
+    const cb_fold_fns *nan = &k->fold[CB_FOLD_NAN_M2][CUBED_FLOAT64];
+    const cb_fold_fns *plain = &k->fold[CB_FOLD_M2][CUBED_FLOAT64];
+    double x[CB_VECTOR], a[PLANES][CB_VECTOR], b[2][CB_VECTOR];
+    void *pa[PLANES] = {a[0], a[1], a[2]}, *pb[2] = {b[0], b[1]};
+    uint64_t seed = 11;
+    for (size_t n = 1; n <= CB_VECTOR; n++) {
+        for (size_t i = 0; i < CB_VECTOR; i++) x[i] = within(&seed, -300, 700);
+        size_t runs = CB_VECTOR / n;
+        nan->init(pa, runs);
+        plain->init(pb, runs);
+        nan->runs(pa, x, n, runs, 0);
+        plain->runs(pb, x, n, runs, 0);
+        nan->rows(pa, x, runs, (int64_t)n);
+        plain->rows(pb, x, runs, (int64_t)n);
+        nan->run(pa, x, n, (int64_t)n + 1);
+        plain->run(pb, x, n, (int64_t)n + 1);
+        assert_true(a[2][0] == (double)(2 * n + 1));
+        if (runs > 1) assert_true(a[2][1] == (double)(n + 1));
+        assert_memory_equal(a[0], b[0], runs * 8);
+        assert_memory_equal(a[1], b[1], runs * 8);
+        /* NaN changes nothing, by itself or as a state without values. */
+        double before[PLANES][CB_VECTOR], none[PLANES][CB_VECTOR];
+        memcpy(before, a, sizeof a);
+        for (size_t i = 0; i < CB_VECTOR; i++) x[i] = NAN;
+        nan->runs(pa, x, n, runs, 5);
+        nan->rows(pa, x, runs, 5);
+        nan->run(pa, x, n, 5);
+        void *pn[PLANES] = {none[0], none[1], none[2]};
+        nan->init(pn, runs);
+        nan->rows(pn, x, runs, 0);
+        nan->merge(pa, pn, runs, 5, 1);
+        for (int p = 0; p < PLANES; p++) assert_memory_equal(a[p], before[p], runs * 8);
+        nan->merge(pn, pa, runs, 1, 5);
+        for (int p = 0; p < PLANES; p++) assert_memory_equal(none[p], before[p], runs * 8);
+    }
+    /* 4, 7, 13, 16 between NaN have the squares 90 around 10, in each way. */
+    double some[8] = {1e9 + 4, NAN, 1e9 + 7, NAN, NAN, 1e9 + 13, NAN, 1e9 + 16};
+    nan->init(pa, 1);
+    nan->run(pa, some, 8, 0);
+    assert_true(a[0][0] == 90 && a[1][0] == 1e9 + 10 && a[2][0] == 4);
+    nan->init(pa, 1);
+    for (int i = 0; i < 8; i++) nan->rows(pa, &some[i], 1, i);
+    assert_true(fabs(a[0][0] - 90) < 1e-6 && a[2][0] == 4);
+    nan->init(pa, 1);
+    nan->run(pa, some, 3, 0);
+    nan->runs(pa, some + 3, 5, 1, 3);
+    assert_true(fabs(a[0][0] - 90) < 1e-6 && a[2][0] == 4);
+}
+static void test_nan_m2(void **state)
+{
+    (void)state;
+    for_each_isa(check_nan_m2);
+}
+
+/* --- Positions -------------------------------------------------------------------------------- */
+
+/* Whether x comes before y: more extreme, or NaN. */
+static bool comes_before(int fold, cubed_dtype t, const cubed_scalar *x, const cubed_scalar *y)
+{
+    if (t == CUBED_FLOAT64) {
+        if (isnan(x->f64) || isnan(y->f64)) return isnan(x->f64) && !isnan(y->f64);
+        return fold == CB_FOLD_ARGMIN ? x->f64 < y->f64 : x->f64 > y->f64;
+    }
+    if (t == CUBED_INT64) return fold == CB_FOLD_ARGMIN ? x->i64 < y->i64 : x->i64 > y->i64;
+    return fold == CB_FOLD_ARGMIN ? x->u64 < y->u64 : x->u64 > y->u64;
+}
+
+static int64_t first_of(int fold, cubed_dtype t, const cubed_scalar *x, size_t step, size_t n)
+{
+    size_t at = 0;
+    for (size_t i = 1; i < n; i++) {
+        if (comes_before(fold, t, &x[i * step], &x[at * step])) at = i;
+    }
+    return (int64_t)at;
+}
+
+static int64_t as_position(cubed_dtype t, cubed_scalar s)
+{
+    cubed_scalar to;
+    cb_scalar_cast(t, &s, CUBED_INT64, &to);
+    return to.i64;
+}
+
+/* Each way that x[0..n) can be folded into one state, and pieces of it in another order. */
+static void check_position(const cb_kernels *k, int fold, cubed_dtype t, const cubed_scalar *x,
+                           size_t n)
+{
+    const cb_fold_fns *fns = &k->fold[fold][t];
+    int64_t want = first_of(fold, t, x, 1, n), packed[CB_VECTOR];
+    for (size_t i = 0; i < n; i++) packed[i] = x[i].i64;
+    for (int way = 0; way < 4; way++) {
+        cubed_scalar s[2], u[2];
+        size_t half = n / 2;
+        void *state[2] = {&s[0], &s[1]}, *other[2] = {&u[0], &u[1]};
+        fns->init(state, 1);
+        fns->init(other, 1);
+        switch (way) {
+        case 0: fns->run(state, packed, n, 100); break;
+        case 1: fns->runs(state, packed, n, 1, 100); break;
+        case 2: /* the later ones first */
+            fns->run(state, packed + half, n - half, 100 + (int64_t)half);
+            fns->run(state, packed, half, 100);
+            break;
+        default: /* backwards, in two states */
+            for (size_t i = n; i-- > 0;)
+                fns->rows(i < half ? state : other, &packed[i], 1, 100 + (int64_t)i);
+            fns->merge(state, other, 1, (int64_t)half, (int64_t)(n - half));
+        }
+        if (as_position(t, s[0]) != 100 + want)
+            fail_msg("%s: fold %d of %s, way %d, n = %zu: %lld, expected %lld", k->isa, fold,
+                     cubed_dtype_name(t), way, n, (long long)as_position(t, s[0]),
+                     (long long)(100 + want));
+        assert_true(!comes_before(fold, t, &s[1], &x[want]) &&
+                    !comes_before(fold, t, &x[want], &s[1]));
+    }
+}
+
+static void check_positions(const cb_kernels *k)
+{
+    static const cubed_dtype types[] = {CUBED_INT64, CUBED_UINT64, CUBED_FLOAT64};
+    uint64_t seed = 3;
+    for (int fold = CB_FOLD_ARGMIN; fold <= CB_FOLD_ARGMAX; fold++) {
+        for (int i = 0; i < 3; i++) {
+            cubed_dtype t = types[i];
+            const cb_fold_fns *fns = &k->fold[fold][t];
+            cubed_scalar x[CB_VECTOR];
+            int64_t packed[CB_VECTOR], at[CB_VECTOR], best[CB_VECTOR];
+            for (size_t n = 1; n <= CB_VECTOR; n++) {
+                /* Ordinary values, edges, a few with many ties, and all the same. */
+                for (int what = 0; what < 4 + EDGES; what++) {
+                    fill(t, x, (char *)packed, CB_VECTOR, what == 1, &seed);
+                    for (size_t j = 0; j < CB_VECTOR && what > 1; j++)
+                        x[j] = what >= 4 ? edge(t, what - 4)
+                                         : edge(t, (int)(next_random(&seed) % (what == 2 ? 2 : 7)));
+                    check_position(k, fold, t, x, n);
+                    for (size_t j = 0; j < CB_VECTOR; j++) packed[j] = x[j].i64;
+                    /* Runs side by side, and rows, into states of their own. */
+                    for (int rows = 0; rows < 2; rows++) {
+                        size_t runs = CB_VECTOR / n;
+                        fns->init((void *[]){at, best}, runs);
+                        if (!rows) fns->runs((void *[]){at, best}, packed, n, runs, 7);
+                        for (size_t j = 0; rows && j < n; j++)
+                            fns->rows((void *[]){at, best}, packed + j * runs, runs,
+                                      7 + (int64_t)j);
+                        for (size_t j = 0; j < runs; j++) {
+                            cubed_scalar got = {.i64 = at[j]};
+                            int64_t want = rows ? first_of(fold, t, x + j, runs, n)
+                                                : first_of(fold, t, x + j * n, 1, n);
+                            assert_int_equal(as_position(t, got), 7 + want);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+static void test_positions(void **state)
+{
+    (void)state;
+    for_each_isa(check_positions);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_holes), cmocka_unit_test(test_folds), cmocka_unit_test(test_neutral),
-        cmocka_unit_test(test_nan),   cmocka_unit_test(test_m2),
+        cmocka_unit_test(test_holes),     cmocka_unit_test(test_folds),
+        cmocka_unit_test(test_neutral),   cmocka_unit_test(test_nan),
+        cmocka_unit_test(test_m2),        cmocka_unit_test(test_nan_m2),
+        cmocka_unit_test(test_positions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

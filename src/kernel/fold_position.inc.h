@@ -1,0 +1,91 @@
+/* The position of the first of the extreme values: included with T, TAG, MORE(a, b): whether a number
+ * is more extreme than another; IS_NAN(a), NOT_A_NUMBER; LEAST: what no number is less extreme than; FAR: behind
+ * every position. s[0] is the position, in T; s[1] the value. Which of two states wins does not
+ * depend on the order of the folds. */
+#define FN(name)     CB_PASTE(name, TAG)
+#define BEFORE(a, b) (MORE(a, b) | (IS_NAN(a) & !IS_NAN(b)))
+#define SAME(a, b)   (((a) == (b)) | (IS_NAN(a) & IS_NAN(b)))
+
+static void FN(init)(void *const *s, size_t n)
+{
+    T *at = s[0], *best = s[1];
+    for (size_t i = 0; i < n; i++) {
+        at[i] = FAR;
+        best[i] = LEAST;
+    }
+}
+
+static inline void FN(join)(T *at, T *best, T place, T v)
+{
+    bool take = (bool)(BEFORE(v, *best) | (SAME(v, *best) & (place < *at)));
+    *at = take ? place : *at;
+    *best = take ? v : *best;
+}
+
+static void FN(rows)(void *const *s, const void *x, size_t n, int64_t position)
+{
+    T *at = s[0], *best = s[1];
+    const T *v = x;
+    CB_IVDEP
+    for (size_t i = 0; i < n; i++) FN(join)(&at[i], &best[i], (T)position, v[i]);
+}
+
+static void FN(merge)(void *const *s, void *const *t, size_t n, int64_t ns, int64_t nt)
+{
+    T *at = s[0], *best = s[1];
+    const T *place = t[0], *v = t[1];
+    (void)ns;
+    (void)nt;
+    CB_IVDEP
+    for (size_t i = 0; i < n; i++) FN(join)(&at[i], &best[i], place[i], v[i]);
+}
+
+/* In loops of their own: with NaN in the comparison compilers make no vectors of them. */
+static inline T FN(extreme)(const T *v, size_t n)
+{
+    T lane[8];
+    size_t whole = n / 8 * 8;
+    int64_t nans = 0;
+    for (size_t i = 0; i < n; i++) nans += IS_NAN(v[i]);
+    for (size_t l = 0; l < 8; l++) lane[l] = LEAST;
+    for (size_t i = 0; i < whole; i += 8) {
+        for (size_t l = 0; l < 8; l++) lane[l] = MORE(v[i + l], lane[l]) ? v[i + l] : lane[l];
+    }
+    for (size_t i = whole; i < n; i++) lane[0] = MORE(v[i], lane[0]) ? v[i] : lane[0];
+    for (size_t l = 1; l < 8; l++) lane[0] = MORE(lane[l], lane[0]) ? lane[l] : lane[0];
+    return nans ? NOT_A_NUMBER : lane[0];
+}
+
+/* Most runs do not change the state: where their extreme is need not be known. */
+static void FN(run)(void *const *s, const void *x, size_t n, int64_t position)
+{
+    T *at = s[0], *best = s[1];
+    const T *v = x;
+    size_t i = 0;
+    if (n == 0) return;
+    T value = FN(extreme)(v, n);
+    if (BEFORE(*best, value) | (SAME(*best, value) & (*at < (T)position))) return;
+    while (!SAME(v[i], value)) i++;
+    FN(join)(at, best, (T)(position + (int64_t)i), value);
+}
+
+static void FN(runs)(void *const *s, const void *x, size_t r, size_t n, int64_t position)
+{
+    T *at = s[0], *best = s[1];
+    const T *v = x;
+    for (size_t i = 0; i < n; i++, v += r) {
+        T value = v[0], place = (T)position;
+        for (size_t j = 1; j < r; j++) {
+            bool take = (bool)(BEFORE(v[j], value));
+            place = take ? (T)(position + (int64_t)j) : place;
+            value = take ? v[j] : value;
+        }
+        FN(join)(&at[i], &best[i], place, value);
+    }
+}
+#undef FN
+#undef BEFORE
+#undef SAME
+#undef T
+#undef TAG
+#undef LEAST
