@@ -18,7 +18,9 @@ typedef struct cubed_target {
     int zarr_format;       /* 2 or 3; 0: 3 */
     const char *codecs;    /* JSON: v3 "codecs" list; v2 compressor, or a list of filters that
                             * ends with one; NULL: zstd level 1 */
-    const int64_t *chunks; /* of the Zarr array; NULL: the array's own */
+    /* Of the Zarr array. NULL: the array's own, or shorter ones where those of a function on whole
+     * blocks do not fit the memory. */
+    const int64_t *chunks;
     /* Chunks are stored together in shards of this shape (format 3), which tasks write whole: each a
      * multiple of the chunk, or -1 for the whole axis. NULL: every chunk is an object. */
     const int64_t *shards;

@@ -9,7 +9,7 @@
 /* Blocks are made about this large where an operation has the choice: large enough that a task is worth
  * its dispatch, small enough that several fit a task. Where not even that does the optimiser cuts them
  * finer. */
-#define CB_API_BLOCK_BYTES ((int64_t)16 << 20)
+#define CB_API_BLOCK_BYTES ((int64_t)32 << 20)
 
 /* Extents of blocks of x: axes in `whole` (bit d) are whole, the others as they are chunked, or shorter
  * if a block would have more than CB_API_BLOCK_BYTES of `item_size` each. */

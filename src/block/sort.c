@@ -331,6 +331,9 @@ static cubed_status run_argsort(const cubed_block_call *call, void *ctx, cubed_e
 }
 
 const cubed_block_fn cb_block_sort = {
-    .name = "sort", .check = check_sort, .need = need_sort, .run = run_sort};
-const cubed_block_fn cb_block_argsort = {
-    .name = "argsort", .check = check_argsort, .need = need_argsort, .run = run_argsort};
+    .name = "sort", .check = check_sort, .need = need_sort, .run = run_sort, .divisible = true};
+const cubed_block_fn cb_block_argsort = {.name = "argsort",
+                                         .check = check_argsort,
+                                         .need = need_argsort,
+                                         .run = run_argsort,
+                                         .divisible = true};

@@ -45,7 +45,12 @@ static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntarge
     }
     CB_TRY(cb_ir_check(&p->ir, err));
     CB_TRY(cb_plan_open_storage(p, err));
-    if (o->optimize) CB_TRY(cb_opt_divide(p, err));
+    CB_TRY(cb_opt_fit_blocks(p, err));
+    if (o->optimize) {
+        CB_TRY(cb_opt_block_inputs(p, err));
+        CB_TRY(cb_opt_fuse(p, err));
+        CB_TRY(cb_opt_divide(p, err));
+    }
     CB_TRY(cb_opt_make_stages(p, o->optimize, err));
     if (o->optimize) CB_TRY(cb_opt_rechunk_passes(p, err));
     return cb_plan_finish(p, err);

@@ -179,6 +179,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     }
     n.stored = true;
     n.is_target = true;
+    n.any_chunks = !t->url || (!t->chunks && !t->shards);
     n.url = t->url;
     n.zarr_format = t->zarr_format;
     n.skip_empty = t->skip_empty;

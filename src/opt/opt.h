@@ -3,6 +3,7 @@
  *   flatten.c   the graph behind the targets becomes a list of nodes
  *   fuse.c      which nodes are stored; everything else is virtual
  *   divide.c    stages that would read more than fits become several
+ *   blocks.c    functions on whole blocks: blocks that fit, and inputs that are rechunked for them
  *   split.c     folds with few tasks become partial folds and a merge
  *   siblings.c  stored nodes become stages; those that read the same inputs share one
  *   tile.c      how many output chunks a task makes
@@ -24,6 +25,11 @@ CUBED_MUST_CHECK cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *
 void cb_opt_store_all(cubed_plan *p);
 /* Stores what cannot be recomputed inside its users' stages. */
 CUBED_MUST_CHECK cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err);
+/* Cuts blocks of functions finer where a task would not fit. After the storage is open. */
+CUBED_MUST_CHECK cubed_status cb_opt_fit_blocks(cubed_plan *p, cubed_error *err);
+/* Stores inputs of functions in their blocks where they would be read too often. After the storage is
+ * open. */
+CUBED_MUST_CHECK cubed_status cb_opt_block_inputs(cubed_plan *p, cubed_error *err);
 /* Stores more nodes where a stage would need more than a task may have. After the storage is open. */
 CUBED_MUST_CHECK cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err);
 /* Splits folds that would not keep the workers busy. Changes the node list. */
@@ -39,7 +45,8 @@ CUBED_MUST_CHECK cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t m
 CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err);
 
 /* Copies the nodes into a new list, in order: `each` adds what it wants in place of old node i (its
- * inputs already renumbered) and says which new node users of i read. */
+ * inputs already renumbered) and says which new node users of i read. Storage that is open stays with the
+ * nodes that have a URL, whose order does not change. */
 typedef cubed_status (*cb_rewrite_fn)(void *ctx, cubed_plan *p, cb_ir *to, int i,
                                       const cb_node *node, int *out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_opt_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx,

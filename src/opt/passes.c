@@ -88,21 +88,6 @@ static bool fits(const cubed_plan *p)
     return true;
 }
 
-/* Sources are open already: their handles move to the new node list. */
-static cubed_status restage(cubed_plan *p, cb_storage *old, int nold, cubed_error *err)
-{
-    cb_storage *storage = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof *storage);
-    if (!storage) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-    for (int i = 0, k = 0; i < p->ir.nnodes; i++) {
-        if (!p->ir.nodes[i].url) continue;
-        while (k < nold && !old[k].where) k++;
-        storage[i] = old[k++];
-        cb_codec_chain_fix(&storage[i].meta.codecs);
-    }
-    p->storage = storage;
-    return cb_opt_make_stages(p, true, err);
-}
-
 /* Asks the planner for intermediates in front of stage `s`; memory is divided by `part`. */
 static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, double part, detour *d,
                                 cubed_error *err)
@@ -150,7 +135,7 @@ static cubed_status try_detour(cubed_plan *p, const cb_stage *s, double part, bo
     CB_TRY(plan_detour(p, s, part, &d, err));
     if (d.nmiddles == 0) return CUBED_OK;
     cubed_status st = cb_opt_rewrite(p, insert, &d, err);
-    if (st == CUBED_OK) st = restage(p, before.storage, before.ir.nnodes, err);
+    if (st == CUBED_OK) st = cb_opt_make_stages(p, true, err);
     /* Of a copy the planner knows more than bytes: requests. */
     *better = st == CUBED_OK && fits(p) && (copy || traffic(p) < traffic(&before));
     if (!*better) {

@@ -214,16 +214,32 @@ static uint64_t times_read(const cb_stage_call *c, const cb_block_operand *x)
     return times;
 }
 
-static cb_need input_need(const cubed_plan *p, cb_stage *s, int i)
+/* What visiting all blocks of an input once takes; adds to the stage's counts. */
+static cb_need visit_need(const cubed_plan *p, cb_stage *s, int i)
 {
     cb_blocks axes[CUBED_MAX_NDIM] = {{NULL, 0}};
     const cb_block_operand *x = &s->call->op->in[i];
-    cb_stage_input *in = &s->call->inputs[i];
-    uint64_t chunks = s->chunks_read, bytes = s->bytes_read;
-    uint64_t times = times_read(s->call, x);
     for (int d = 0; d < x->blocks.ndim; d++) axes[d] = (cb_blocks){&x->blocks.axis[d], 1};
+    return cb_program_need(p, s, &s->call->inputs[i].program, axes, true);
+}
+
+uint64_t cb_block_input_reads(const cubed_plan *p, const cb_stage *s, int in, uint64_t *times)
+{
+    cb_stage visit = *s;
+    visit.bytes_read = visit.chunks_read = 0;
+    cb_need unused = visit_need(p, &visit, in);
+    (void)unused;
+    *times = times_read(s->call, &s->call->op->in[in]);
+    return visit.bytes_read;
+}
+
+static cb_need input_need(const cubed_plan *p, cb_stage *s, int i)
+{
+    const cb_stage_input *in = &s->call->inputs[i];
+    uint64_t chunks = s->chunks_read, bytes = s->bytes_read;
+    uint64_t times = times_read(s->call, &s->call->op->in[i]);
     s->chunks_read = s->bytes_read = 0;
-    cb_need need = cb_program_need(p, s, &in->program, axes, true);
+    cb_need need = visit_need(p, s, i);
     s->chunks_read = cb_sat_add(chunks, cb_sat_mul(s->chunks_read, times));
     s->bytes_read = cb_sat_add(bytes, cb_sat_mul(s->bytes_read, times));
     if (!in->in_place) return need;

@@ -27,6 +27,8 @@ cb_box cb_block_contracted(const cb_stage_call *c);
 /* Bytes of the tile of an input or output of the operation; at most. */
 size_t cb_block_in_bytes(const cubed_plan *p, const cb_stage *s, int in);
 size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out);
+/* Bytes decoded when all blocks of an input are visited once, and how many times they are. */
+uint64_t cb_block_input_reads(const cubed_plan *p, const cb_stage *s, int in, uint64_t *times);
 /* Asks a function whether it can work on the blocks of an operation, and what that takes. What it is
  * shown is made in the zone. */
 CUBED_MUST_CHECK cubed_status cb_block_ask(cb_zone *zone, const cubed_block_fn *fn,

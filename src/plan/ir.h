@@ -67,6 +67,7 @@ typedef struct cb_node {
 
     bool stored; /* decided by the optimiser; sources: false */
     bool is_target;
+    bool any_chunks; /* while planning: nobody minds in which chunks the target is */
 } cb_node;
 
 /* 64 nodes of a chain of views and elementwise operations are as cheap as one; this bounds what a

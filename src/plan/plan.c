@@ -86,7 +86,7 @@ static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
     return CUBED_OK;
 }
 
-static cubed_status plan_target(cubed_plan *p, int i, cubed_error *err)
+cubed_status cb_plan_target(cubed_plan *p, int i, cubed_error *err)
 {
     const cb_node *n = &p->ir.nodes[i];
     cb_zarr_meta *m = &p->storage[i].meta;
@@ -141,7 +141,7 @@ cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err)
         if (n->kind == CB_NODE_ZARR)
             CB_TRY(open_source(p, i, err));
         else
-            CB_TRY(plan_target(p, i, err));
+            CB_TRY(cb_plan_target(p, i, err));
     }
     for (int i = 0; i < p->ir.nnodes; i++) {
         if (p->ir.nodes[i].is_target && p->ir.nodes[i].url) CB_TRY(check_places(p, i, err));

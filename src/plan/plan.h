@@ -44,6 +44,8 @@ CUBED_MUST_CHECK cubed_status cb_plan_alloc(cubed_context *ctx, cubed_plan **out
 /* Opens sources and works out the metadata of targets, for nodes that have none yet. A source must
  * have the shape and type that its node says. */
 CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err);
+/* Works out the metadata of one target, whose chunks are others than before. */
+CUBED_MUST_CHECK cubed_status cb_plan_target(cubed_plan *p, int node, cubed_error *err);
 /* From nodes and the outputs and tasks of stages: compiles, projects, and checks the budget. */
 CUBED_MUST_CHECK cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err);
 /* Writes the plan's bytes (serial.c), without the header. `for_id`: only what decides which values

@@ -59,6 +59,9 @@ typedef struct cubed_block_fn {
     /* Inputs are read-only, but for those that `clobbers` names, and do not overlap outputs. */
     cubed_status (*run)(const cubed_block_call *call, void *ctx, cubed_error *err);
     uint32_t clobbers; /* bit i: the call may overwrite input i */
+    /* Results do not depend on how axes that have a symbol are cut: where a task would not fit the
+     * planner cuts them finer, all operands in the same way. */
+    bool divisible;
     void *ctx;
 } cubed_block_fn;
 

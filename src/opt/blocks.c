@@ -1,0 +1,292 @@
+/* Functions on whole blocks: blocks that fit, and how inputs get into them.
+ *
+ * An operation chooses its blocks when it is written, without knowing the memory. Where a task would not
+ * fit and the function does not mind, its blocks are cut finer; users see the chunks that were promised
+ * through a copy.
+ *
+ * An input is gathered from the chunks that its blocks touch. Where that would decode the same chunks, or
+ * compute the same values, again and again it is written once in blocks that are read as they are. */
+#include <string.h>
+
+#include "base/error.h"
+#include "opt/opt.h"
+#include "plan/block_stage.h"
+#include "plan/need.h"
+
+/* Bytes that a detour saves at least, of those that are read directly. */
+#define WORTH 0.2
+
+static uint64_t need_of(const cb_stage *s) { return cb_sat_add(s->need.arena, s->need.library); }
+
+/* The stage that makes one output alone. */
+static cubed_status single_stage(cubed_plan *p, int node, cb_stage *s, cubed_error *err)
+{
+    memset(s, 0, sizeof *s);
+    s->nouts = 1;
+    s->outs = cb_zone_alloc(p->ir.zone, sizeof *s->outs);
+    if (!s->outs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    s->outs[0].node = node;
+    CB_TRY(cb_stage_compile(p, s, err));
+    cb_stage_project(p, s);
+    return CUBED_OK;
+}
+
+/* The first node of the same call; its decisions are for all. */
+static int first_of_call(const cb_ir *ir, int node)
+{
+    for (int i = 0; i < node; i++) {
+        if (cb_ir_same_call(ir, i, node)) return i;
+    }
+    return node;
+}
+
+/* --- Finer blocks --------------------------------------------------------------------------------- */
+
+/* Extent along a symbol and of its blocks; false if operands differ in them, or nothing is to be cut. */
+static bool symbol_extent(const cb_blockwise *op, int symbol, int64_t *extent, int64_t *chunk)
+{
+    *extent = *chunk = 1;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < op->nin + op->nout; i++) {
+            const cb_block_operand *x = i < op->nin ? &op->in[i] : &op->out[i - op->nin];
+            for (int d = 0; d < x->blocks.ndim; d++) {
+                const cb_axis *a = &x->blocks.axis[d];
+                if (x->symbol[d] != symbol || a->extent <= 1) continue;
+                if (pass == 0) *extent = cb_max_i64(*extent, a->extent);
+                if (pass == 0) *chunk = cb_max_i64(*chunk, cb_min_i64(a->extent, a->chunk));
+                if (pass == 1 && a->extent != *extent) return false;
+            }
+        }
+    }
+    return *chunk > 1;
+}
+
+static void cut(cb_block_operand *x, int symbol, int64_t chunk)
+{
+    for (int d = 0; d < x->blocks.ndim; d++) {
+        cb_axis *a = &x->blocks.axis[d];
+        if (x->symbol[d] == symbol && a->extent > 1) *a = cb_axis_regular(a->extent, chunk);
+    }
+}
+
+static cb_blockwise *with_chunk(cb_zone *zone, const cb_blockwise *op, int symbol, int64_t chunk)
+{
+    cb_blockwise *finer = cb_zone_memdup(zone, op, sizeof *op);
+    if (!finer) return NULL;
+    finer->in = cb_zone_memdup(zone, op->in, (size_t)op->nin * sizeof *op->in);
+    finer->out = cb_zone_memdup(zone, op->out, (size_t)op->nout * sizeof *op->out);
+    if (!finer->in || !finer->out) return NULL;
+    for (int i = 0; i < op->nin; i++) cut(&finer->in[i], symbol, chunk);
+    for (int i = 0; i < op->nout; i++) cut(&finer->out[i], symbol, chunk);
+    return finer;
+}
+
+/* Whether a target may have other chunks than those promised: other nodes would see them. */
+static bool may_change(const cb_ir *ir, int node)
+{
+    if (!ir->nodes[node].any_chunks) return false;
+    for (int i = node + 1; i < ir->nnodes; i++) {
+        for (int k = 0; k < ir->nodes[i].ninputs; k++) {
+            if (ir->nodes[i].inputs[k] == node) return false;
+        }
+    }
+    return true;
+}
+
+/* The node with another operation. One that gets a copy for a target is none itself. */
+static cubed_status set_operation(cubed_plan *p, int node, const cb_node *was,
+                                  const cb_blockwise *op, cubed_error *err)
+{
+    cb_node *n = &p->ir.nodes[node];
+    n->block = op;
+    n->grid = op->out[n->output].blocks;
+    bool itself = may_change(&p->ir, node) || cb_grid_equal(&n->grid, &was->grid);
+    n->is_target = was->is_target && itself;
+    n->to_memory = was->to_memory && itself;
+    n->url = itself ? was->url : NULL;
+    return n->url ? cb_plan_target(p, node, err) : CUBED_OK;
+}
+
+/* Of the operations that cut blocks along one symbol into `parts` the one that needs least; NULL if none
+ * needs less than `least`. */
+static cubed_status try_parts(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
+                              int64_t parts, const cb_blockwise **best, cubed_error *err)
+{
+    uint64_t least = need_of(s);
+    *best = NULL;
+    for (int k = 0; k < s->call->symbols.n; k++) {
+        int64_t extent, chunk;
+        cb_stage trial;
+        if (!symbol_extent(s->call->op, k, &extent, &chunk)) continue;
+        const cb_blockwise *finer =
+            with_chunk(p->ir.zone, s->call->op, k, cb_ceil_div(chunk, parts));
+        if (!finer) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        CB_TRY(set_operation(p, node, was, finer, err));
+        CB_TRY(single_stage(p, node, &trial, err));
+        if (need_of(&trial) >= least) continue;
+        least = need_of(&trial);
+        *best = finer;
+    }
+    return CUBED_OK;
+}
+
+/* Cuts blocks in two along whichever symbol saves most until a task fits; in more where that alone saves
+ * nothing, as blocks that are chunks are read with less than parts of chunks. Where nothing helps the
+ * refusal is written when all is planned. */
+static cubed_status fit(cubed_plan *p, int node, cubed_error *err)
+{
+    const cb_node was = p->ir.nodes[node];
+    cb_stage s;
+    CB_TRY(single_stage(p, node, &s, err));
+    while (need_of(&s) > cb_opt_task_mem(p) && s.call->fn->divisible) {
+        const cb_blockwise *best = NULL;
+        for (int64_t parts = 2; parts <= 16 && !best; parts *= 2)
+            CB_TRY(try_parts(p, node, &was, &s, parts, &best, err));
+        CB_TRY(set_operation(p, node, &was, best ? best : s.call->op, err));
+        if (!best) break;
+        CB_TRY(single_stage(p, node, &s, err));
+    }
+    cb_node *n = &p->ir.nodes[node];
+    n->is_target = was.is_target;
+    n->to_memory = was.to_memory;
+    n->url = was.url;
+    return CUBED_OK;
+}
+
+typedef struct rewrite {
+    const cb_node *was; /* the nodes before their blocks were cut */
+    int *made;          /* new numbers of nodes by their old ones */
+} rewrite;
+
+/* A node whose chunks are others than those promised gets a copy with those behind it. */
+static cubed_status add_copy(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,
+                             cubed_error *err)
+{
+    const rewrite *r = ctx;
+    if (n->kind != CB_NODE_BLOCKWISE || may_change(&p->ir, i) ||
+        cb_grid_equal(&n->grid, &r->was[i].grid))
+        return cb_ir_add(to, n, out, err);
+    cb_node finer = {.kind = CB_NODE_BLOCKWISE,
+                     .dtype = n->dtype,
+                     .grid = n->grid,
+                     .ninputs = n->ninputs,
+                     .inputs = n->inputs,
+                     .block = n->block,
+                     .output = n->output,
+                     .stored = true};
+    int index;
+    CB_TRY(cb_ir_add(to, &finer, &index, err));
+    cb_node copy = *n;
+    copy.kind = CB_NODE_COPY;
+    copy.grid = r->was[i].grid;
+    copy.ninputs = 1;
+    copy.inputs = &index;
+    copy.block = NULL;
+    copy.output = 0;
+    copy.stored = n->is_target;
+    return cb_ir_add(to, &copy, out, err);
+}
+
+cubed_status cb_opt_fit_blocks(cubed_plan *p, cubed_error *err)
+{
+    rewrite r = {
+        .was = cb_zone_memdup(p->ir.zone, p->ir.nodes, (size_t)p->ir.nnodes * sizeof *p->ir.nodes)};
+    const cb_ir was = {.nodes = (cb_node *)r.was, .nnodes = p->ir.nnodes};
+    bool changed = false;
+    if (!r.was) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        cb_node *n = &p->ir.nodes[i];
+        if (n->kind != CB_NODE_BLOCKWISE) continue;
+        int first = first_of_call(&was, i);
+        if (first == i) {
+            CB_TRY(fit(p, i, err));
+        } else {
+            n->block = p->ir.nodes[first].block;
+            n->grid = n->block->out[n->output].blocks;
+            if (n->url && may_change(&p->ir, i)) CB_TRY(cb_plan_target(p, i, err));
+        }
+        changed = changed || !cb_grid_equal(&n->grid, &r.was[i].grid);
+    }
+    return changed ? cb_opt_rewrite(p, add_copy, &r, err) : CUBED_OK;
+}
+
+/* --- Inputs --------------------------------------------------------------------------------------- */
+
+/* Bytes of the arrays that a program reads, each once. */
+static uint64_t read_once(const cubed_plan *p, const cb_program *prog)
+{
+    uint64_t bytes = 0;
+    for (int n = 0; n < p->ir.nnodes; n++) {
+        bool read = false;
+        for (int b = 0; b < prog->nbranches && !read; b++) {
+            for (int v = 0; v < prog->branches[b].nloads && !read; v++) {
+                const cb_load *l = &prog->branches[b].loads[v];
+                read = l->kind == CB_LOAD_STORED && l->node == n;
+            }
+        }
+        if (read)
+            bytes = cb_sat_add(bytes, cb_sat_mul((size_t)cb_grid_count(&p->ir.nodes[n].grid),
+                                                 cb_chunk_bytes(p, n)));
+    }
+    return bytes;
+}
+
+static uint64_t grid_bytes(const cb_grid *g, cubed_dtype dtype)
+{
+    size_t bytes = cubed_dtype_size(dtype);
+    for (int d = 0; d < g->ndim; d++) bytes = cb_sat_mul(bytes, (size_t)g->axis[d].chunk);
+    return cb_sat_mul(bytes, (size_t)cb_grid_count(g));
+}
+
+static bool is_worth_storing(const cubed_plan *p, cb_stage *s, int input)
+{
+    uint64_t times, visit = cb_block_input_reads(p, s, input, &times);
+    const cb_block_operand *x = &s->call->op->in[input];
+    double size = (double)grid_bytes(&x->blocks, x->dtype);
+    double once = (double)read_once(p, &s->call->inputs[input].program);
+    double direct = (double)times * (double)visit;
+    double detour = (once < (double)visit ? once : (double)visit) + size + (double)times * size;
+    return detour < (1 - WORTH) * direct;
+}
+
+static cubed_status add_inputs(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n,
+                               int *out, cubed_error *err)
+{
+    const rewrite *r = ctx;
+    cb_node node = *n;
+    if (n->kind == CB_NODE_BLOCKWISE) {
+        int first = first_of_call(&p->ir, i);
+        if (first != i) {
+            node.inputs = to->nodes[r->made[first]].inputs;
+        } else {
+            cb_stage s;
+            CB_TRY(single_stage(p, i, &s, err));
+            for (int k = 0; k < n->ninputs; k++) {
+                const cb_block_operand *x = &n->block->in[k];
+                if (!is_worth_storing(p, &s, k)) continue;
+                cb_node copy = {.kind = CB_NODE_COPY,
+                                .dtype = x->dtype,
+                                .grid = x->blocks,
+                                .ninputs = 1,
+                                .inputs = &node.inputs[k],
+                                .stored = true};
+                for (int d = 0; d < copy.grid.ndim; d++) /* stored chunks are equal */
+                    copy.grid.axis[d].first = copy.grid.axis[d].chunk;
+                if (!cb_grid_equal(&copy.grid, &x->blocks)) continue;
+                CB_TRY(cb_ir_add(to, &copy, &node.inputs[k], err));
+            }
+        }
+    }
+    CB_TRY(cb_ir_add(to, &node, out, err));
+    r->made[i] = *out;
+    return CUBED_OK;
+}
+
+cubed_status cb_opt_block_inputs(cubed_plan *p, cubed_error *err)
+{
+    rewrite r = {.made = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof(int) + 1)};
+    bool any = false;
+    if (!r.made) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    for (int i = 0; i < p->ir.nnodes; i++) any = any || p->ir.nodes[i].kind == CB_NODE_BLOCKWISE;
+    return any ? cb_opt_rewrite(p, add_inputs, &r, err) : CUBED_OK;
+}
