@@ -17,6 +17,8 @@ set_source_files_properties(${kernel_sources} PROPERTIES COMPILE_OPTIONS "${kern
 # bzip2's header does not say its version to the compiler.
 set_source_files_properties(src/codec/libraries.c PROPERTIES
   COMPILE_DEFINITIONS "CUBED_BZIP2_VERSION=\"${BZIP2_VERSION_STRING}\"")
+# Sums of products are fused in products of matrices.
+set_source_files_properties(src/kernel/gemm.isa.c PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 
 function(add_objects target)
   add_library(${target} OBJECT ${ARGN})

@@ -21,6 +21,26 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_sort(cubed_array *x, int axis, boo
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_argsort(cubed_array *x, int axis, bool descending,
                                                       cubed_array **out, cubed_error *err);
 
+/* --- Linear algebra --------------------------------------------------------------------------------- */
+
+/* Operands are promoted to a common type, which is the result's; integers wrap, bools are and-ed and
+ * or-ed. Products of matrices are made block by block, summing over one block of the summed axes after
+ * another; floats of less than 64 bits are summed in their own type there, and in float64 where one
+ * operand has nothing but summed axes. */
+
+/* Of matrices in the last two axes, the others broadcast; a vector on the left or right is one row or
+ * one column, which the result lacks. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_matmul(cubed_array *x1, cubed_array *x2,
+                                                     cubed_array **out, cubed_error *err);
+/* Sums over pairs of axes; the result has the other axes of x1, then those of x2. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_tensordot(cubed_array *x1, cubed_array *x2,
+                                                        const int *axes1, const int *axes2,
+                                                        int naxes, cubed_array **out,
+                                                        cubed_error *err);
+/* Sum of conj(x1) * x2 over an axis of both, counted from the end (-1: the last); the others broadcast. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_vecdot(cubed_array *x1, cubed_array *x2, int axis,
+                                                     cubed_array **out, cubed_error *err);
+
 #ifdef __cplusplus
 }
 #endif

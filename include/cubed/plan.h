@@ -14,9 +14,9 @@ typedef struct cubed_plan cubed_plan;
 /* Where one result goes. Zero it, then set `array` and either `url` or `data`. */
 typedef struct cubed_target {
     cubed_array *array;
-    const char *url;       /* STORE or STORE::PATH of the Zarr array to make */
-    int zarr_format;       /* 2 or 3; 0: 3 */
-    const char *codecs;    /* JSON: v3 "codecs" list; v2 compressor, or a list of filters that
+    const char *url;    /* STORE or STORE::PATH of the Zarr array to make */
+    int zarr_format;    /* 2 or 3; 0: 3 */
+    const char *codecs; /* JSON: v3 "codecs" list; v2 compressor, or a list of filters that
                             * ends with one; NULL: zstd level 1 */
     /* Of the Zarr array. NULL: the array's own, or shorter ones where those of a function on whole
      * blocks do not fit the memory. */

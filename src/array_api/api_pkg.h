@@ -18,4 +18,8 @@ void cb_api_blocks(const cubed_array *x, uint32_t whole, size_t item_size,
 /* Makes an axis of an array of ndim dimensions positive. */
 CUBED_MUST_CHECK cubed_status cb_api_axis(const char *what, int ndim, int *axis, cubed_error *err);
 
+/* Several, each once, as bits. */
+CUBED_MUST_CHECK cubed_status cb_api_axes(const char *what, int ndim, const int *axes, int n,
+                                          uint32_t *mask, cubed_error *err);
+
 #endif

@@ -30,3 +30,17 @@ cubed_status cb_api_axis(const char *what, int ndim, int *axis, cubed_error *err
     if (*axis < 0) *axis += ndim;
     return CUBED_OK;
 }
+
+cubed_status cb_api_axes(const char *what, int ndim, const int *axes, int n, uint32_t *mask,
+                         cubed_error *err)
+{
+    *mask = 0;
+    for (int i = 0; i < n; i++) {
+        int axis = axes[i];
+        CB_TRY(cb_api_axis(what, ndim, &axis, err));
+        if (*mask >> axis & 1)
+            return cb_fail(err, CUBED_E_ARG, "%s: axis %d comes twice", what, axis);
+        *mask |= 1u << axis;
+    }
+    return CUBED_OK;
+}

@@ -7,6 +7,7 @@
 static const cubed_block_fn *const functions[] = {
     &cb_block_sort,
     &cb_block_argsort,
+    &cb_block_matmul,
     NULL,
 };
 

@@ -1,4 +1,4 @@
-/* The functions of this folder, one row each in block.c. */
+/* The functions of this folder, one row each in block.c. Their `ctx` is the context's cb_kernels. */
 #ifndef CB_BLOCK_FUNCTIONS_H
 #define CB_BLOCK_FUNCTIONS_H
 
@@ -6,5 +6,6 @@
 
 extern const cubed_block_fn cb_block_sort;
 extern const cubed_block_fn cb_block_argsort;
+extern const cubed_block_fn cb_block_matmul;
 
 #endif

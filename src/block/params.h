@@ -11,4 +11,10 @@ typedef struct cb_sort_params {
     int32_t descending; /* 0 or 1 */
 } cb_sort_params;
 
+/* "matmul": how many axes there are of each kind. a has batch, rows, summed; b has batch, summed,
+ * columns; the output has batch, rows, columns. Batch axes of a and b may have extent 1. */
+typedef struct cb_matmul_params {
+    int32_t batch, rows, summed, columns;
+} cb_matmul_params;
+
 #endif

@@ -52,12 +52,105 @@ static cubed_status call_argsort(expr_builder *b, const expr *e, cubed_array **o
     return call_sorting(b, e, cubed_argsort, out);
 }
 
+/* The first two arguments, as arrays; literals take the other's type. */
+static cubed_status get_operands(expr_builder *b, const expr *e, cubed_array *x[2])
+{
+    expr_value v[2] = {{.array = NULL}, {.array = NULL}};
+    cubed_status st = expr_build_value(b, e->child[0], &v[0]);
+    if (st == CUBED_OK) st = expr_build_value(b, e->child[1], &v[1]);
+    if (st == CUBED_OK) st = expr_operand(b, e->child[0], &v[0], v[1].array);
+    if (st == CUBED_OK) st = expr_operand(b, e->child[1], &v[1], v[0].array);
+    for (int i = 0; i < 2; i++) {
+        x[i] = v[i].array;
+        if (st == CUBED_OK) continue;
+        cubed_array_unref(v[i].array);
+        x[i] = NULL;
+    }
+    return st;
+}
+
+static cubed_status call_matmul(expr_builder *b, const expr *e, cubed_array **out)
+{
+    int n;
+    cubed_array *x[2];
+    EXPR_TRY(expr_check_args(b, e, 2, 2, NULL, &n));
+    EXPR_TRY(get_operands(b, e, x));
+    cubed_status st = expr_located(b, e, cubed_matmul(x[0], x[1], out, b->err));
+    cubed_array_unref(x[0]);
+    cubed_array_unref(x[1]);
+    return st;
+}
+
+static cubed_status call_vecdot(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"axis", NULL};
+    int n;
+    int64_t axis = -1;
+    cubed_array *x[2];
+    EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
+    const expr *a = n > 2 ? e->child[2] : expr_keyword(e, "axis");
+    if (a) EXPR_TRY(expr_get_int(b, a, &axis));
+    if (axis < -CUBED_MAX_NDIM || axis >= 0) return expr_reject(b, a, "expected an axis below 0");
+    EXPR_TRY(get_operands(b, e, x));
+    cubed_status st = expr_located(b, e, cubed_vecdot(x[0], x[1], (int)axis, out, b->err));
+    cubed_array_unref(x[0]);
+    cubed_array_unref(x[1]);
+    return st;
+}
+
+/* axes=N: the last N of the first operand with the first N of the second; axes=(A, B): the axes A with
+ * the axes B, each a number or several. */
+static cubed_status get_pairs(expr_builder *b, const expr *call, const expr *e,
+                              const cubed_array *x1, int *n, int axes[2][CUBED_MAX_NDIM])
+{
+    int64_t list[2][CUBED_MAX_NDIM], count = 2;
+    int length[2];
+    if (e && e->kind == EXPR_TUPLE) {
+        if (e->n != 2) return expr_reject(b, e, "expected two lists of axes");
+        for (int i = 0; i < 2; i++) EXPR_TRY(expr_get_ints(b, e->child[i], &length[i], list[i]));
+        if (length[0] != length[1]) return expr_reject(b, e, "expected as many axes of both");
+        *n = length[0];
+    } else {
+        if (e) EXPR_TRY(expr_get_int(b, e, &count));
+        if (count < 0 || count > cubed_array_ndim(x1))
+            return expr_reject(b, e ? e : call, "more axes than there are");
+        *n = (int)count;
+        for (int i = 0; i < *n; i++) {
+            list[0][i] = cubed_array_ndim(x1) - *n + i;
+            list[1][i] = i;
+        }
+    }
+    for (int k = 0; k < 2 * *n; k++) {
+        int64_t axis = list[k % 2][k / 2];
+        if (axis < -CUBED_MAX_NDIM || axis >= CUBED_MAX_NDIM)
+            return expr_reject(b, call, "an axis is out of range");
+        axes[k % 2][k / 2] = (int)axis;
+    }
+    return CUBED_OK;
+}
+
+static cubed_status call_tensordot(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"axes", NULL};
+    int n, naxes = 0, axes[2][CUBED_MAX_NDIM];
+    cubed_array *x[2];
+    EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
+    EXPR_TRY(get_operands(b, e, x));
+    const expr *a = n > 2 ? e->child[2] : expr_keyword(e, "axes");
+    cubed_status st = get_pairs(b, e, a, x[0], &naxes, axes);
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_tensordot(x[0], x[1], axes[0], axes[1], naxes, out, b->err));
+    cubed_array_unref(x[0]);
+    cubed_array_unref(x[1]);
+    return st;
+}
+
 static const struct {
     const char *name;
     expr_function fn;
 } functions[] = {
-    {"sort", call_sort},
-    {"argsort", call_argsort},
+    {"sort", call_sort},           {"argsort", call_argsort}, {"matmul", call_matmul},
+    {"tensordot", call_tensordot}, {"vecdot", call_vecdot},
 };
 
 expr_function expr_find_block_function(const char *name)

@@ -61,6 +61,17 @@ typedef struct cb_scan_fns {
     void (*row)(char *data, int64_t stride, int64_t n, void *carry);
 } cb_scan_fns;
 
+/* Products of matrices, dense in C order: c (m x n) = or += a (m x k) b (k x n). Integers wrap, bools are
+ * or-ed. Floats are summed in the order of k, CB_GEMM_KC real products at a time, which are then added to
+ * c; sums of products are fused but by x86-64-v2. `scratch`: cb_gemm_scratch bytes, aligned to 64. */
+typedef void (*cb_gemm_fn)(int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c,
+                           bool add, void *scratch);
+#define CB_GEMM_MC           192
+#define CB_GEMM_KC           256
+#define CB_GEMM_NC_BYTES     12288
+#define CB_GEMM_MAX_MR       8
+#define CB_GEMM_MAX_NR_BYTES 192
+
 /* Two operations in one pass, results bit for bit those of the two: outer(inner(a, b), c) when
  * pos = 0, outer(c, inner(a, b)) when pos = 1. A unary inner leaves b unused: outer(inner(a), c);
  * a unary outer leaves c unused. The inner result's type is the operand type of the outer. */
@@ -89,7 +100,8 @@ typedef struct cb_kernels {
     cb_cast_fn half[CB_HALF_CASTS];
     cb_fold_fns fold[CB_FOLD_KINDS][CUBED_DTYPE_COUNT];
     cb_scan_fns scan[2][CUBED_DTYPE_COUNT]; /* sums, products */
-    const cb_super *super;                  /* nsuper rows */
+    cb_gemm_fn gemm[CUBED_DTYPE_COUNT];
+    const cb_super *super; /* nsuper rows */
     cb_elem_fn super_fn[CB_MAX_SUPER][CUBED_DTYPE_COUNT];
     int nsuper;
     /* n copies of one element of `size` bytes (1, 2, 4, 8 or 16). */
@@ -150,6 +162,8 @@ size_t cb_scan_carry_size(cubed_dtype dtype);
 void cb_scan_start(cb_fold_kind kind, cubed_dtype dtype, void *carry, int64_t n);
 void cb_scan_box(const cb_kernels *k, cb_fold_kind kind, cubed_dtype dtype, int ndim,
                  const int64_t *shape, int axis, void *data, const int64_t *strides, void *carry);
+/* Bytes for products of at most these sizes. Sticks at SIZE_MAX. */
+size_t cb_gemm_scratch(cubed_dtype dtype, int64_t m, int64_t n, int64_t k);
 /* Casts go between types that are computed with, from half precision to float32, to it from float32
  * and float64, and between times and int64 (the same bits). */
 bool cb_kernel_has_cast(cubed_dtype from, cubed_dtype to);

@@ -56,6 +56,7 @@ static cubed_status make_operation(cubed_context *ctx, cb_zone *zone, cb_blockwi
                                    const cubed_block_output *outputs, cubed_error *err)
 {
     const cubed_block_fn *fn;
+    void *fn_ctx;
     cubed_block_need need;
     cb_symbols symbols;
     op->in = cb_zone_alloc(zone, (size_t)op->nin * sizeof *op->in);
@@ -63,7 +64,7 @@ static cubed_status make_operation(cubed_context *ctx, cb_zone *zone, cb_blockwi
     op->params = cb_zone_memdup(zone, op->params, op->params_size);
     if (!op->in || !op->out || !op->params)
         return cb_fail(err, CUBED_E_NOMEM, "no memory for an operation");
-    CB_TRY(cb_context_find_block_fn(ctx, op->function, &fn, err));
+    CB_TRY(cb_context_find_block_fn(ctx, op->function, &fn, &fn_ctx, err));
     for (int i = 0; i < op->nin; i++) {
         if (inputs[i].array->ctx != ctx)
             return cb_fail(err, CUBED_E_ARG, "input %d is of another context", i);
@@ -71,7 +72,7 @@ static cubed_status make_operation(cubed_context *ctx, cb_zone *zone, cb_blockwi
     }
     for (int i = 0; i < op->nout; i++) CB_TRY(set_output(&outputs[i], i, &op->out[i], err));
     CB_TRY(cb_blockwise_symbols(op, &symbols, err));
-    return cb_block_ask(zone, fn, op, &symbols, &need, err);
+    return cb_block_ask(zone, fn, fn_ctx, op, &symbols, &need, err);
 }
 
 cubed_status cubed_blockwise(cubed_context *ctx, const char *function, const void *params,

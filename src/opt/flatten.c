@@ -173,6 +173,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
         n.axis = made->axis;
         n.block = made->block;
         n.output = made->output;
+        n.ninputs = made->ninputs;
         n.inputs = made->inputs;
     } else {
         n.inputs = &input;

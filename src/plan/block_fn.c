@@ -16,12 +16,14 @@ static const cubed_block_fn *find(const cubed_context *ctx, const char *name)
 }
 
 cubed_status cb_context_find_block_fn(const cubed_context *ctx, const char *name,
-                                      const cubed_block_fn **out, cubed_error *err)
+                                      const cubed_block_fn **out, void **fn_ctx, cubed_error *err)
 {
     *out = find(ctx, name);
-    if (*out) return CUBED_OK;
-    return cb_fail(err, CUBED_E_UNSUPPORTED, "the function \"%s\" on blocks is not known here",
-                   name);
+    if (!*out)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "the function \"%s\" on blocks is not known here",
+                       name);
+    *fn_ctx = cb_block_fn(name) ? (void *)(uintptr_t)&ctx->kernels : (*out)->ctx;
+    return CUBED_OK;
 }
 
 cubed_status cubed_context_add_block_fn(cubed_context *ctx, const cubed_block_fn *fn,

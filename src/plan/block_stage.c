@@ -121,8 +121,9 @@ static void largest(const cb_block_operand *x, int n, cubed_block *blocks, int64
     }
 }
 
-cubed_status cb_block_ask(cb_zone *zone, const cubed_block_fn *fn, const cb_blockwise *op,
-                          const cb_symbols *symbols, cubed_block_need *need, cubed_error *err)
+cubed_status cb_block_ask(cb_zone *zone, const cubed_block_fn *fn, void *fn_ctx,
+                          const cb_blockwise *op, const cb_symbols *symbols, cubed_block_need *need,
+                          cubed_error *err)
 {
     size_t n = (size_t)op->nin + (size_t)op->nout;
     cubed_block *blocks = cb_zone_alloc(zone, n * sizeof *blocks);
@@ -141,8 +142,8 @@ cubed_status cb_block_ask(cb_zone *zone, const cubed_block_fn *fn, const cb_bloc
                              .last = true,
                              .nsymbols = symbols->n,
                              .index = index};
-    CB_TRY(fn->check(&call, fn->ctx, err));
-    *need = fn->need ? fn->need(&call, fn->ctx) : (cubed_block_need){0, 0};
+    CB_TRY(fn->check(&call, fn_ctx, err));
+    *need = fn->need ? fn->need(&call, fn_ctx) : (cubed_block_need){0, 0};
     return CUBED_OK;
 }
 
@@ -153,9 +154,9 @@ cubed_status cb_block_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
     if (!c) return no_memory(err);
     s->call = c;
     c->op = ir->nodes[s->outs[0].node].block;
-    CB_TRY(cb_context_find_block_fn(p->ctx, c->op->function, &c->fn, err));
+    CB_TRY(cb_context_find_block_fn(p->ctx, c->op->function, &c->fn, &c->fn_ctx, err));
     CB_TRY(cb_blockwise_symbols(c->op, &c->symbols, err));
-    cubed_status st = cb_block_ask(ir->zone, c->fn, c->op, &c->symbols, &c->need, err);
+    cubed_status st = cb_block_ask(ir->zone, c->fn, c->fn_ctx, c->op, &c->symbols, &c->need, err);
     if (st != CUBED_OK) return cb_context(err, st, "%s", c->fn->name);
     CB_TRY(find_outputs(ir, ir->zone, s, err));
     CB_TRY(cb_stage_find_folds(ir, s->outs[0].node, refuse_fold, NULL, err));

@@ -31,7 +31,7 @@ size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out);
 uint64_t cb_block_input_reads(const cubed_plan *p, const cb_stage *s, int in, uint64_t *times);
 /* Asks a function whether it can work on the blocks of an operation, and what that takes. What it is
  * shown is made in the zone. */
-CUBED_MUST_CHECK cubed_status cb_block_ask(cb_zone *zone, const cubed_block_fn *fn,
+CUBED_MUST_CHECK cubed_status cb_block_ask(cb_zone *zone, const cubed_block_fn *fn, void *fn_ctx,
                                            const cb_blockwise *op, const cb_symbols *symbols,
                                            cubed_block_need *need, cubed_error *err);
 

@@ -23,9 +23,10 @@ struct cubed_context {
     _Atomic(cb_added_block_fn *) block_fns;
 };
 
-/* The function of that name, the library's own or an added one. CUBED_E_UNSUPPORTED if there is none. */
+/* The function of that name, the library's own or an added one, and what it is given as its `ctx`: its
+ * own ones get the kernels. CUBED_E_UNSUPPORTED if there is none. */
 CUBED_MUST_CHECK cubed_status cb_context_find_block_fn(const cubed_context *ctx, const char *name,
-                                                       const cubed_block_fn **out,
+                                                       const cubed_block_fn **out, void **fn_ctx,
                                                        cubed_error *err);
 
 #endif

@@ -98,6 +98,7 @@ typedef struct cb_stage_input {
 typedef struct cb_stage_call {
     const cb_blockwise *op;
     const cubed_block_fn *fn;
+    void *fn_ctx;
     cubed_block_need need;
     cb_symbols symbols;
     int axis[CUBED_MAX_NDIM]; /* of a symbol in `kept` of the stage; -1: contracted */

@@ -1,0 +1,88 @@
+/* Products of matrices, many at a time. */
+#include "base/checked.h"
+#include "base/error.h"
+#include "block/functions.h"
+#include "block/params.h"
+#include "kernel/kernel.h"
+
+/* Axes of a: batch, rows, summed. Of b: batch, summed, columns. Of c: batch, rows, columns. */
+static cubed_status check_axes(const cubed_block_call *call, const cb_matmul_params *p,
+                               cubed_error *err)
+{
+    const cubed_block *a = &call->in[0], *b = &call->in[1], *c = &call->out[0];
+    const int32_t batch = p->batch, m = p->rows, k = p->summed, n = p->columns;
+    if (batch < 0 || m < 0 || k < 0 || n < 0 || a->ndim != (int64_t)batch + m + k ||
+        b->ndim != (int64_t)batch + k + n || c->ndim != (int64_t)batch + m + n)
+        return cb_fail(err, CUBED_E_FORMAT, "operands of other dimensions");
+    bool same = true;
+    for (int d = 0; d < batch; d++) {
+        same = same && (a->shape[d] == c->shape[d] || a->shape[d] == 1) &&
+               (b->shape[d] == c->shape[d] || b->shape[d] == 1);
+    }
+    for (int d = batch; d < batch + m; d++) same = same && a->shape[d] == c->shape[d];
+    for (int d = batch; d < batch + k; d++) same = same && a->shape[d + m] == b->shape[d];
+    for (int d = batch; d < batch + n; d++) same = same && b->shape[d + k] == c->shape[d + m];
+    return same ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
+}
+
+static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cb_kernels *kernels = ctx;
+    if (call->params_size != sizeof(cb_matmul_params) || call->nin != 2 || call->nout != 1)
+        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+    cubed_dtype type = call->in[0].dtype;
+    if (type != call->in[1].dtype || type != call->out[0].dtype)
+        return cb_fail(err, CUBED_E_FORMAT, "operands of different types");
+    if (type >= CUBED_DTYPE_COUNT || !kernels->gemm[type])
+        return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s", cubed_dtype_name(type));
+    return check_axes(call, call->params, err);
+}
+
+static int64_t extent_of(const cubed_block *x, int first, int n)
+{
+    int64_t extent = 1;
+    for (int d = first; d < first + n; d++) extent *= x->shape[d];
+    return extent;
+}
+
+static cubed_block_need need(const cubed_block_call *call, void *ctx)
+{
+    const cb_matmul_params *p = call->params;
+    const cubed_block *a = &call->in[0], *b = &call->in[1];
+    (void)ctx;
+    size_t scratch = cb_gemm_scratch(a->dtype, extent_of(a, p->batch, p->rows),
+                                     extent_of(b, p->batch + p->summed, p->columns),
+                                     extent_of(a, p->batch + p->rows, p->summed));
+    return (cubed_block_need){scratch, 0};
+}
+
+/* The matrix of x that is broadcast to number `i` of those of c. */
+static const char *matrix_of(const cubed_block *x, const cubed_block *c, int batch, int64_t i)
+{
+    int64_t at = 0, stride = extent_of(x, batch, x->ndim - batch);
+    for (int d = batch - 1; d >= 0; d--) {
+        if (x->shape[d] != 1) at += i % c->shape[d] * stride;
+        stride *= x->shape[d];
+        i /= c->shape[d];
+    }
+    return (const char *)x->data + at * (int64_t)cubed_dtype_size(x->dtype);
+}
+
+static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cb_kernels *kernels = ctx;
+    const cb_matmul_params *p = call->params;
+    const cubed_block *a = &call->in[0], *b = &call->in[1], *c = &call->out[0];
+    int64_t m = extent_of(a, p->batch, p->rows), k = extent_of(a, p->batch + p->rows, p->summed);
+    int64_t n = extent_of(b, p->batch + p->summed, p->columns);
+    int64_t count = extent_of(c, 0, p->batch), size = (int64_t)cubed_dtype_size(c->dtype);
+    (void)err;
+    if (!c->data) return CUBED_OK;
+    for (int64_t i = 0; i < count; i++)
+        kernels->gemm[c->dtype](m, n, k, matrix_of(a, c, p->batch, i), matrix_of(b, c, p->batch, i),
+                                (char *)c->data + i * m * n * size, !call->first, call->scratch);
+    return CUBED_OK;
+}
+
+const cubed_block_fn cb_block_matmul = {
+    .name = "matmul", .check = check, .need = need, .run = run, .divisible = true};

@@ -1,0 +1,132 @@
+/* One product of matrices. Takes T (of elements), TAG, MULTIPLY_ADD(sum, a, b), which works on T and on
+ * vectors of it, and COMPLEX; undefines T and TAG.
+ *
+ * Panels of `b` (KC x NC) and blocks of `a` (MC x KC) are packed so that the innermost loop reads both in
+ * order, and stay in the caches while they are used; a tile of MR x NR sums stays in registers (Goto and
+ * van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008). A matrix of complex
+ * numbers is one of twice as many real columns; `b` has a second row for each of its rows, with what
+ * imaginary parts are multiplied by. */
+#define FN(name) CB_PASTE(name, TAG)
+#define V        FN(vector)
+/* Vectors at any address, over elements of any type. */
+typedef T V __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));
+enum { FN(NR) = NV * (int)(VECTOR_BYTES / sizeof(T)), FN(NC) = NC_BYTES / (int)sizeof(T) };
+#define NR FN(NR)
+#define NC FN(NC)
+
+/* c (MR x NR, rows `ldc` apart) = or += a tile of products over k. */
+static inline void FN(tile)(int64_t k, const T *a, const T *b, T *c, int64_t ldc, bool add)
+{
+    V sum[MR][NV];
+#pragma GCC unroll 16
+    for (int i = 0; i < MR; i++) {
+#pragma GCC unroll 4
+        for (int j = 0; j < NV; j++) sum[i][j] = (V){0};
+    }
+    for (int64_t p = 0; p < k; p++, a += MR, b += NR) {
+#pragma GCC unroll 16
+        for (int i = 0; i < MR; i++) {
+#pragma GCC unroll 4
+            for (int j = 0; j < NV; j++)
+                sum[i][j] = MULTIPLY_ADD(sum[i][j], a[i], ((const V *)b)[j]);
+        }
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < MR; i++) {
+#pragma GCC unroll 4
+        for (int j = 0; j < NV; j++) {
+            V *to = (V *)(c + i * ldc) + j;
+            if (add) sum[i][j] = ADD(*to, sum[i][j]);
+            *to = sum[i][j];
+        }
+    }
+}
+
+/* Columns of MR rows of `a`, one after another; rows that are not there are 0. */
+static void FN(pack_a)(int64_t m, int64_t k, const T *a, int64_t lda, T *to)
+{
+    for (int64_t i = 0; i < m; i += MR) {
+        for (int64_t p = 0; p < k; p++) {
+            for (int64_t r = i; r < i + MR; r++) *to++ = r < m ? a[r * lda + p] : 0;
+        }
+    }
+}
+
+/* Rows of NR columns of `b`, one after another; columns that are not there are 0. */
+static void FN(pack_b)(int64_t k, int64_t n, const T *b, int64_t ldb, T *to)
+{
+    for (int64_t j = 0; j < n; j += NR) {
+        int64_t have = n - j < NR ? n - j : NR;
+        for (int64_t p = 0; p < k; p++, to += NR) {
+#if COMPLEX
+            const T *row = b + p / 2 * ldb + j;
+            if (p % 2 == 0) {
+                memcpy(to, row, (size_t)have * sizeof(T));
+            } else {
+                for (int64_t c = 0; c < have; c += 2) {
+                    to[c] = -row[c + 1];
+                    to[c + 1] = row[c];
+                }
+            }
+#else
+            memcpy(to, b + p * ldb + j, (size_t)have * sizeof(T));
+#endif
+            if (have < NR) memset(to + have, 0, (size_t)(NR - have) * sizeof(T));
+        }
+    }
+}
+
+/* A block of c from a block of `a` and a panel of `b`. */
+static void FN(block)(int64_t m, int64_t n, int64_t k, const T *a, const T *b, T *c, int64_t ldc,
+                      bool add)
+{
+    for (int64_t j = 0; j < n; j += NR) {
+        for (int64_t i = 0; i < m; i += MR) {
+            T edge[MR * NR], *to = c + i * ldc + j;
+            int64_t rows = m - i < MR ? m - i : MR, columns = n - j < NR ? n - j : NR;
+            if (rows == MR && columns == NR) {
+                FN(tile)(k, a + i * k, b + j * k, to, ldc, add);
+                continue;
+            }
+            FN(tile)(k, a + i * k, b + j * k, edge, NR, false);
+            for (int64_t r = 0; r < rows; r++) {
+                for (int64_t s = 0; s < columns; s++) {
+                    T *x = &to[r * ldc + s], y = edge[r * NR + s];
+                    *x = add ? ADD(*x, y) : y;
+                }
+            }
+        }
+    }
+}
+
+static void FN(gemm)(int64_t m, int64_t n, int64_t k, const void *a_, const void *b_, void *c_,
+                     bool add, void *scratch)
+{
+    const T *a = a_, *b = b_;
+    T *c = c_, *packed_a = scratch, *packed_b;
+    if (COMPLEX) {
+        n *= 2;
+        k *= 2;
+    }
+    int64_t kc = k < KC ? k : KC;
+    packed_b = packed_a + ((m < MC ? (m + MR - 1) / MR * MR : MC) * kc + 63) / 64 * 64;
+    if (k == 0 && !add) memset(c, 0, (size_t)m * (size_t)n * sizeof(T));
+    for (int64_t j = 0; j < n; j += NC) {
+        int64_t columns = n - j < NC ? n - j : NC;
+        for (int64_t p = 0; p < k; p += KC) {
+            int64_t depth = k - p < KC ? k - p : KC;
+            FN(pack_b)(depth, columns, b + (COMPLEX ? p / 2 : p) * n + j, n, packed_b);
+            for (int64_t i = 0; i < m; i += MC) {
+                int64_t rows = m - i < MC ? m - i : MC;
+                FN(pack_a)(rows, depth, a + i * k + p, k, packed_a);
+                FN(block)(rows, columns, depth, packed_a, packed_b, c + i * n + j, n, add || p > 0);
+            }
+        }
+    }
+}
+#undef FN
+#undef V
+#undef NR
+#undef NC
+#undef T
+#undef TAG
