@@ -29,3 +29,7 @@ foreach(source IN LISTS test_sources)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 300)
 endforeach()
+
+if(TARGET test_system_faults)
+  target_link_options(test_system_faults PRIVATE -Wl,--wrap=pthread_create)
+endif()

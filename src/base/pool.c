@@ -37,11 +37,10 @@ static int start_blocked(pool_thread *t, const pthread_attr_t *attr)
 {
     sigset_t all, old;
     sigfillset(&all);
-    int rc = pthread_sigmask(SIG_SETMASK, &all, &old);
-    if (rc != 0) return rc;
-    rc = pthread_create(&t->id, attr, thread_main, t);
-    int restored = pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return rc != 0 ? rc : restored;
+    pthread_sigmask(SIG_SETMASK, &all, &old); /* cannot fail with these arguments */
+    int rc = pthread_create(&t->id, attr, thread_main, t);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return rc;
 }
 
 cubed_status cb_pool_start(const cubed_allocator *a, unsigned n, size_t stack_size, cb_pool_fn fn,

@@ -1,5 +1,5 @@
-/* Whole runs in which the nth read, write, rename or sync fails, for every n: a right result or an
- * error, never an array that looks whole, and nothing that hinders the next run. */
+/* Whole runs in which the nth read, write, rename, sync or start of a thread fails, for every n: a
+ * right result or an error, never an array that looks whole, and nothing that hinders the next run. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 
 /* --- System calls that fail when they are told to ----------------------------------------------------- */
 
-typedef enum call { CALL_NONE, CALL_READ, CALL_WRITE, CALL_RENAME, CALL_SYNC } call;
+typedef enum call { CALL_NONE, CALL_READ, CALL_WRITE, CALL_RENAME, CALL_SYNC, CALL_THREAD } call;
 
 static struct {
     call which;
@@ -73,11 +74,22 @@ int rename(const char *from, const char *to)
     return fails(CALL_RENAME) ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
+/* The linker puts this one in the library's way (--wrap): sanitizers need theirs behind it. */
+int __real_pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *),
+                          void *arg);
+int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *),
+                          void *arg);
+
+int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
+{
+    return fails(CALL_THREAD) ? fault.error : __real_pthread_create(id, attr, fn, arg);
+}
+
 int fsync(int fd) { return fails(CALL_SYNC) ? -1 : (int)syscall(SYS_fsync, fd); }
 
 /* --- Runs -------------------------------------------------------------------------------------------- */
 
-enum { N = 48, CHUNK = 16 };
+enum { N = 48, CHUNK = 16, WORKERS = 2 };
 
 typedef struct fixture {
     char dir[64], src[128], out[128], work[128];
@@ -114,7 +126,7 @@ static cubed_status make_plan(fixture *f, cubed_plan **plan, cubed_error *err)
     if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_SUBTRACT, args, 2, &y, err);
     if (st == CUBED_OK) st = cubed_rechunk(y, other, &z, err);
     cubed_target t = {.array = z, .url = f->out, .durable = f->durable};
-    o.max_workers = 2;
+    o.max_workers = WORKERS;
     o.reserved_mem = 1;
     o.allowed_mem = (uint64_t)8 << 20;
     o.work_dir = f->work;
@@ -264,6 +276,14 @@ static void test_syncs(void **state)
     assert_true(n >= 2 * (N / 20 + 1)); /* of every chunk the file and the directory */
 }
 
+/* The workers that did start are told to stop: the run ends, and says why. */
+static void test_thread_starts(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(fail_each(f, "threads", CALL_THREAD, false, EAGAIN, 3), WORKERS);
+    assert_int_equal(fail_each(f, "threads", CALL_THREAD, true, EAGAIN, 3), WORKERS);
+}
+
 /* What fails once while tasks run is tried again: the chunks of the source are read by tasks only. */
 static void test_one_failed_read_of_a_chunk_is_retried(void **state)
 {
@@ -285,11 +305,9 @@ static void test_one_failed_read_of_a_chunk_is_retried(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_reads),
-        TEST(test_writes),
-        TEST(test_renames),
-        TEST(test_syncs),
-        TEST(test_one_failed_read_of_a_chunk_is_retried),
+        TEST(test_reads),         TEST(test_writes),
+        TEST(test_renames),       TEST(test_syncs),
+        TEST(test_thread_starts), TEST(test_one_failed_read_of_a_chunk_is_retried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
