@@ -93,6 +93,32 @@ size_t cb_bookkeeping_bytes(const cb_stage *s)
                           CB_VIEW_BYTES);
 }
 
+bool cb_node_has_parts(const cubed_plan *p, int node)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    return n->url && cb_zarr_has_parts(&p->storage[node].meta);
+}
+
+/* The most elements along axis d of the array that lie between the first and the last that a block
+ * needs of one chunk. */
+static int64_t part_extent(const cubed_plan *p, const cb_load *load, int d, const int64_t *extents)
+{
+    int j = load->map.dim[d].axis;
+    int64_t chunk = p->ir.nodes[load->node].grid.axis[d].chunk, stride = load->map.dim[d].stride;
+    if (j < 0 || extents[j] <= 1) return 1;
+    if (stride < 0) stride = -stride;
+    return extents[j] - 1 >= chunk / stride ? chunk : stride * (extents[j] - 1) + 1;
+}
+
+size_t cb_load_bytes(const cubed_plan *p, const cb_load *load, const int64_t *extents)
+{
+    size_t bytes = cubed_dtype_size(load->dtype);
+    if (!load->part) return cb_chunk_bytes(p, load->node);
+    for (int d = 0; d < load->map.ndim_out; d++)
+        bytes = cb_sat_mul(bytes, (size_t)part_extent(p, load, d, extents));
+    return bytes;
+}
+
 size_t cb_tile_bytes(const cb_load *load, const int64_t *extents)
 {
     size_t bytes = cubed_dtype_size(load->dtype);
@@ -126,25 +152,28 @@ static int64_t max_block(const cb_blocks *b)
 /* Axes of more blocks than this are judged by formula. */
 #define COUNTED_BLOCKS 65536
 
-/* Chunks of a source axis that blocks within [lo, hi) touch: the most by one block, and the sum. */
-static void axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offset, int64_t stride,
-                       const cb_axis *chunks, int64_t *most, uint64_t *total)
+/* How blocks meet the chunks of a source axis: the most chunks that one block touches, the sum, and
+ * the sum of the elements between the first and the last that each block needs. */
+typedef struct cover {
+    int64_t most;
+    uint64_t total, elements;
+} cover;
+
+/* Of the blocks within [lo, hi). */
+static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offset, int64_t stride,
+                        const cb_axis *chunks)
 {
-    int64_t n = nblocks(b);
-    *most = 0;
-    *total = 0;
+    int64_t n = nblocks(b), magnitude = stride < 0 ? -stride : stride;
+    cover c = {0, 0, 0};
     if (stride == 1 && offset == 0 && b->per == 1 && b->axis->first == chunks->first &&
-        b->axis->chunk == chunks->chunk) {
-        *most = 1;
-        *total = (uint64_t)n;
-        return;
-    }
+        b->axis->chunk == chunks->chunk)
+        return (cover){1, (uint64_t)n, (uint64_t)chunks->extent};
     if (n > COUNTED_BLOCKS) {
-        int64_t magnitude = stride < 0 ? -stride : stride;
         int64_t span = cb_min_i64(chunks->extent, magnitude * (max_block(b) - 1) + 1);
-        *most = cb_min_i64(cb_axis_count(chunks), (span - 1) / chunks->chunk + 2);
-        *total = cb_sat_add((size_t)n, (size_t)cb_axis_count(chunks));
-        return;
+        c.most = cb_min_i64(cb_axis_count(chunks), (span - 1) / chunks->chunk + 2);
+        c.total = cb_sat_add((size_t)n, (size_t)cb_axis_count(chunks));
+        c.elements = cb_sat_mul((size_t)n, (size_t)span);
+        return c;
     }
     for (int64_t i = 0; i < n; i++) {
         int64_t x0, x1;
@@ -155,41 +184,70 @@ static void axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offse
         int64_t a = offset + stride * x0, z = offset + stride * (x1 - 1);
         int64_t count =
             cb_axis_find(chunks, cb_max_i64(a, z)) - cb_axis_find(chunks, cb_min_i64(a, z)) + 1;
-        *most = cb_max_i64(*most, count);
-        *total += (uint64_t)count;
+        c.most = cb_max_i64(c.most, count);
+        c.total += (uint64_t)count;
+        c.elements += (uint64_t)(magnitude * (x1 - x0 - 1) + 1);
     }
+    return c;
 }
 
-/* Sets the tile flag, and adds the chunks that this load reads in all tasks. */
-static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes, cb_load *l,
-                       cb_stage *s)
+/* Runs of bytes shorter than this are not worth reading by themselves. */
+#define PART_RUN_BYTES ((size_t)16 << 10)
+
+/* Whether a block of these extents needs at most half of a chunk, in runs that are long enough. */
+static bool is_part(const cubed_plan *p, const cb_load *l, const int64_t *extents)
 {
     const cb_grid *g = &p->ir.nodes[l->node].grid;
-    uint64_t reads = 1, used = 0;
+    size_t size = cubed_dtype_size(l->dtype), bytes = size, run = size;
+    bool whole = true;
+    if (!cb_node_has_parts(p, l->node)) return false;
+    for (int d = g->ndim - 1; d >= 0; d--) {
+        int64_t n = part_extent(p, l, d, extents);
+        bytes = cb_sat_mul(bytes, (size_t)n);
+        if (whole) run = bytes;
+        whole = whole && n == g->axis[d].chunk;
+    }
+    return run >= PART_RUN_BYTES && bytes <= cb_chunk_bytes(p, l->node) / 2;
+}
+
+/* Sets the flags of a load, and adds what it reads in all tasks. */
+static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
+                       const int64_t *extents, cb_load *l, cb_stage *s)
+{
+    const cb_grid *g = &p->ir.nodes[l->node].grid;
+    uint64_t reads = 1, elements = 1, used = 0;
     int last = -1;
     l->tile = false;
     for (int d = 0; d < l->map.ndim_out; d++) {
         int j = l->map.dim[d].axis;
         if (j < 0) continue;
-        int64_t most;
-        uint64_t total;
-        axis_cover(&axes[j], b->box.lo[j], b->box.hi[j], l->map.dim[d].offset, l->map.dim[d].stride,
-                   &g->axis[d], &most, &total);
-        if (most > 1 || j < last) l->tile = true;
+        cover c = axis_cover(&axes[j], b->box.lo[j], b->box.hi[j], l->map.dim[d].offset,
+                             l->map.dim[d].stride, &g->axis[d]);
+        if (c.most > 1 || j < last) l->tile = true;
         last = j;
         used |= 1ull << j;
-        reads = cb_sat_mul(reads, total);
+        reads = cb_sat_mul(reads, c.total);
+        elements = cb_sat_mul(elements, c.elements);
     }
     for (int j = 0; j < l->map.ndim_in; j++) {
         if (used >> j & 1) continue;
-        int64_t most;
-        uint64_t total;
         cb_axis whole = cb_axis_regular(axes[j].axis->extent, cb_max_i64(1, axes[j].axis->extent));
-        axis_cover(&axes[j], b->box.lo[j], b->box.hi[j], 0, 1, &whole, &most, &total);
-        reads = cb_sat_mul(reads, total);
+        cover c = axis_cover(&axes[j], b->box.lo[j], b->box.hi[j], 0, 1, &whole);
+        reads = cb_sat_mul(reads, c.total);
+        elements = cb_sat_mul(elements, c.total);
     }
+    l->part = is_part(p, l, extents);
+    uint64_t bytes = l->part ? cb_sat_mul(elements, cubed_dtype_size(l->dtype))
+                             : cb_sat_mul(reads, cb_chunk_bytes(p, l->node));
     s->chunks_read = cb_sat_add(s->chunks_read, reads);
-    s->bytes_read = cb_sat_add(s->bytes_read, cb_sat_mul(reads, cb_chunk_bytes(p, l->node)));
+    s->bytes_read = cb_sat_add(s->bytes_read, bytes);
+}
+
+static void max_extents(const cb_program *prog, const cb_branch *b, const cb_blocks *axes,
+                        int64_t *extents)
+{
+    for (int d = 0; d < prog->ndim; d++)
+        extents[d] = cb_min_i64(max_block(&axes[d]), b->box.hi[d] - b->box.lo[d]);
 }
 
 bool cb_branch_is_bare(const cb_branch *b)
@@ -198,14 +256,16 @@ bool cb_branch_is_bare(const cb_branch *b)
 }
 
 /* One chunk at a time beside the output. */
-static cb_need gather_need(const cubed_plan *p, cb_stage *s, const cb_branch *b,
-                           const cb_blocks *axes)
+static cb_need gather_need(const cubed_plan *p, cb_stage *s, const cb_program *prog,
+                           const cb_branch *b, const cb_blocks *axes)
 {
     cb_load *l = &b->loads[b->results[0]];
     cb_need n = cb_read_need(p, l->node);
-    judge_load(p, b, axes, l, s);
+    int64_t extents[CUBED_MAX_NDIM];
+    max_extents(prog, b, axes, extents);
+    judge_load(p, b, axes, extents, l, s);
     if (!cb_copy_in_place(p, s))
-        n.arena = cb_sat_add(n.arena, cb_arena_round(cb_chunk_bytes(p, l->node)));
+        n.arena = cb_sat_add(n.arena, cb_arena_round(cb_load_bytes(p, l, extents)));
     return n;
 }
 
@@ -213,8 +273,7 @@ static cb_need branch_need(const cubed_plan *p, cb_stage *s, const cb_program *p
                            const cb_branch *b, const cb_blocks *axes)
 {
     int64_t extents[CUBED_MAX_NDIM];
-    for (int d = 0; d < prog->ndim; d++)
-        extents[d] = cb_min_i64(max_block(&axes[d]), b->box.hi[d] - b->box.lo[d]);
+    max_extents(prog, b, axes, extents);
     cb_need hold = {cb_arena_round(cb_sat_mul((size_t)b->nloads + 1, CB_VM_LOAD_BYTES)), 0};
     cb_need read = {0, 0};
     hold.arena = cb_sat_add(hold.arena,
@@ -226,8 +285,8 @@ static cb_need branch_need(const cubed_plan *p, cb_stage *s, const cb_program *p
     for (int v = 0; v < b->nloads; v++) {
         cb_load *l = &b->loads[v];
         if (l->kind != CB_LOAD_STORED) continue;
-        judge_load(p, b, axes, l, s);
-        hold.arena = cb_sat_add(hold.arena, cb_arena_round(cb_chunk_bytes(p, l->node)));
+        judge_load(p, b, axes, extents, l, s);
+        hold.arena = cb_sat_add(hold.arena, cb_arena_round(cb_load_bytes(p, l, extents)));
         if (l->tile) hold.arena = cb_sat_add(hold.arena, cb_arena_round(cb_tile_bytes(l, extents)));
         read = cb_need_either(read, cb_read_need(p, l->node));
     }
@@ -240,7 +299,7 @@ cb_need cb_program_need(const cubed_plan *p, cb_stage *s, cb_program *prog, cons
     cb_need most = {0, 0};
     for (int i = 0; i < prog->nbranches; i++) {
         const cb_branch *b = &prog->branches[i];
-        cb_need n = gather && cb_branch_is_bare(b) ? gather_need(p, s, b, axes)
+        cb_need n = gather && cb_branch_is_bare(b) ? gather_need(p, s, prog, b, axes)
                                                    : branch_need(p, s, prog, b, axes);
         most = cb_need_either(most, n);
     }

@@ -19,7 +19,7 @@
 #include "plan/plan.h"
 
 /* What runtime/vm.c keeps for each load and each instruction of a branch; it asserts them. */
-#define CB_VM_LOAD_BYTES  ((size_t)768)
+#define CB_VM_LOAD_BYTES  ((size_t)960)
 #define CB_VM_INSTR_BYTES ((size_t)64)
 
 /* Reading and writing one chunk, beside the decoded chunk. */
@@ -41,6 +41,10 @@ bool cb_copy_in_place(const cubed_plan *p, const cb_stage *s);
 size_t cb_scan_carry_bytes(const cubed_plan *p, const cb_stage *s, const cb_box *task);
 /* Levels of fold states that a task of this stage keeps. */
 int cb_stage_levels(const cb_stage *s);
+/* Whether parts of the chunks of a node in storage can be read by themselves. */
+bool cb_node_has_parts(const cubed_plan *p, int node);
+/* Bytes of a load's buffer for a chunk, or the part of it that a block of these extents needs. */
+size_t cb_load_bytes(const cubed_plan *p, const cb_load *load, const int64_t *extents);
 /* Bytes of a load's tile over a block of these extents. */
 size_t cb_tile_bytes(const cb_load *load, const int64_t *extents);
 
@@ -60,7 +64,7 @@ cb_need cb_program_need(const cubed_plan *p, cb_stage *s, cb_program *prog, cons
 #define CB_STATE_BYTES ((size_t)24)
 size_t cb_bookkeeping_bytes(const cb_stage *s);
 
-/* Fills the tile flags of loads, need and counts of the stage. */
+/* Fills the tile and part flags of loads, need and counts of the stage. */
 void cb_stage_project(const cubed_plan *p, cb_stage *s);
 
 #endif

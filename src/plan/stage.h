@@ -37,6 +37,7 @@ typedef struct cb_load {
     int fold;
     bool tile; /* STORED: a block may touch several chunks, or lies across them (transposed):
                       gathered into a dense tile first. Set by need.c */
+    bool part; /* STORED: of a chunk only the part that a block needs is read. Set by need.c */
 } cb_load;
 
 typedef enum cb_instr_kind { CB_INSTR_ELEM, CB_INSTR_CAST, CB_INSTR_SUPER } cb_instr_kind;

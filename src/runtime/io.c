@@ -371,6 +371,26 @@ cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, void *dst, cb_a
     return CUBED_OK;
 }
 
+cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst, cb_io_count *count,
+                             cubed_error *err)
+{
+    const cb_node *n = &io->plan->ir.nodes[node];
+    const cb_zarr_array *source = io->plan->storage[node].array;
+    int64_t idx[CUBED_MAX_NDIM], lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
+    uint64_t stored = 0;
+    for (int d = 0; d < box->ndim; d++) {
+        idx[d] = cb_axis_find(&n->grid.axis[d], box->lo[d]);
+        int64_t first = cb_axis_lo(&n->grid.axis[d], idx[d]);
+        lo[d] = box->lo[d] - first;
+        hi[d] = box->hi[d] - first;
+    }
+    CB_TRY(
+        cb_zarr_read_part(source ? source : io->nodes[node].array, idx, lo, hi, dst, &stored, err));
+    count->bytes_read += (size_t)cb_box_count(box) * cubed_dtype_size(n->dtype);
+    count->stored_read += stored;
+    return CUBED_OK;
+}
+
 cubed_status cb_io_write(cb_io *io, int node, const int64_t *idx, const void *src,
                          cb_arena *scratch, cb_io_count *count, cubed_error *err)
 {

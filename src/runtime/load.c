@@ -30,23 +30,43 @@ static void preimage(int64_t offset, int64_t stride, int64_t first, int64_t last
     *hi = cb_min_i64(*hi, z);
 }
 
+cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t *idx,
+                           const cb_box *image, void *buffer, cb_held *out, cubed_error *err)
+{
+    const cb_grid *g = &t->plan->ir.nodes[load->node].grid;
+    int64_t extents[CUBED_MAX_NDIM];
+    const void *data = buffer;
+    cb_box part;
+    cb_grid_box(g, idx, &part);
+    for (int d = 0; d < g->ndim; d++) extents[d] = g->axis[d].chunk;
+    if (load->part) {
+        cb_box_intersect(&part, image, &part);
+        for (int d = 0; d < g->ndim; d++) extents[d] = part.hi[d] - part.lo[d];
+        CB_TRY(cb_io_read_part(t->io, load->node, &part, buffer, t->count, err));
+    } else {
+        CB_TRY(cb_io_read(t->io, load->node, idx, buffer, t->arena, &data, t->count, err));
+    }
+    out->data = data;
+    memcpy(out->lo, part.lo, sizeof out->lo);
+    cb_dense_strides(g->ndim, extents, cubed_dtype_size(load->dtype), out->stride);
+    return CUBED_OK;
+}
+
 cubed_status cb_load_gather(const cb_task *t, const cb_load *load, const cb_box *box,
-                            const cb_view *dst, void *chunk, cubed_error *err)
+                            const cb_view *dst, void *buffer, cubed_error *err)
 {
     const cb_grid *g = &t->plan->ir.nodes[load->node].grid;
     size_t size = cubed_dtype_size(load->dtype);
-    int64_t extents[CUBED_MAX_NDIM], chunk_strides[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM];
+    int64_t idx[CUBED_MAX_NDIM];
     cb_box image, cover;
-    for (int d = 0; d < g->ndim; d++) extents[d] = g->axis[d].chunk;
-    cb_dense_strides(g->ndim, extents, size, chunk_strides);
     cb_map_image(&load->map, box, &image);
     cb_grid_cover(g, &image, &cover);
     memcpy(idx, cover.lo, sizeof idx);
     do {
-        const void *data;
-        CB_TRY(cb_io_read(t->io, load->node, idx, chunk, t->arena, &data, t->count, err));
+        cb_held held;
+        CB_TRY(cb_load_chunk(t, load, idx, &image, buffer, &held, err));
         cb_box part = *box, elements;
-        const char *from = data;
+        const char *from = held.data;
         char *to = dst->base;
         int64_t shape[CUBED_MAX_NDIM], from_strides[CUBED_MAX_NDIM] = {0};
         bool used[CUBED_MAX_NDIM] = {false};
@@ -56,11 +76,11 @@ cubed_status cb_load_gather(const cb_task *t, const cb_load *load, const cb_box 
             int64_t offset = load->map.dim[d].offset, s = load->map.dim[d].stride;
             if (j >= 0) {
                 preimage(offset, s, elements.lo[d], elements.hi[d], &part.lo[j], &part.hi[j]);
-                from_strides[j] = s * chunk_strides[d];
+                from_strides[j] = s * held.stride[d];
                 used[j] = true;
                 offset += s * part.lo[j];
             }
-            from += (offset - elements.lo[d]) * chunk_strides[d];
+            from += (offset - held.lo[d]) * held.stride[d];
         }
         for (int j = 0; j < box->ndim; j++) {
             /* Axes that the load does not depend on are not multiplied: their tile stride is 0. */

@@ -101,7 +101,9 @@ static cubed_status run_copy(const cb_task *t, const cb_branch *b, const cb_box 
         if (data != chunk) memcpy(chunk, data, cb_chunk_bytes(t->plan, l->node));
         return CUBED_OK;
     }
-    CB_TRY(cb_arena_alloc(t->arena, cb_chunk_bytes(t->plan, l->node), "chunk", &chunk, err));
+    int64_t extents[CUBED_MAX_NDIM];
+    for (int d = 0; d < part->ndim; d++) extents[d] = part->hi[d] - part->lo[d];
+    CB_TRY(cb_arena_alloc(t->arena, cb_load_bytes(t->plan, l, extents), "chunk", &chunk, err));
     CB_TRY(cb_load_gather(t, l, part, view, chunk, err));
     cb_arena_release(t->arena, mark);
     return CUBED_OK;

@@ -16,10 +16,10 @@ typedef struct vm_load {
     int64_t index_at, index_row; /* INDEX: at element 0 of the box, and of the run */
     void *reg;
     enum { LOAD_DIRECT, LOAD_UNIFORM, LOAD_GATHER, LOAD_INDEX, LOAD_BLOCKS, LOAD_CONST } how;
-    void *chunk; /* STORED: buffer of one chunk, and which one is in it */
-    const void *resident;
+    void *chunk; /* STORED: buffer of one chunk or a part of it */
+    bool resident;
     union {
-        int64_t resident_idx[CUBED_MAX_NDIM];
+        cb_held held;
         int64_t box_idx[CUBED_MAX_NDIM]; /* BLOCKS: element 0 of the box, in the array */
     };
 } vm_load;
@@ -58,34 +58,39 @@ static void *load_register(const cb_vm *vm, int v)
     return vm->regs + (size_t)v * vm->prog->reg_size;
 }
 
+/* Whether what `o` holds is what `l` needs of chunk `idx`. */
+static bool same_chunk(const vm_load *o, const vm_load *l, const int64_t *idx, const cb_grid *g)
+{
+    if (o->load->node != l->load->node || o->load->part != l->load->part) return false;
+    if (o->load->part) return cb_map_equal(&o->load->map, &l->load->map);
+    for (int d = 0; d < g->ndim; d++) {
+        if (o->held.lo[d] != cb_axis_lo(&g->axis[d], idx[d])) return false;
+    }
+    return true;
+}
+
 /* A block that lies in one chunk is used where the chunk is. */
-static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, const cb_box *cover,
-                                      cubed_error *err)
+static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, const cb_box *image,
+                                      const cb_box *cover, cubed_error *err)
 {
     const cb_task *t = vm->task;
     const cb_grid *g = &t->plan->ir.nodes[l->load->node].grid;
-    int64_t strides[CUBED_MAX_NDIM], extents[CUBED_MAX_NDIM];
-    for (int d = 0; d < g->ndim; d++) extents[d] = g->axis[d].chunk;
-    cb_dense_strides(g->ndim, extents, l->size, strides);
     /* Another load of this branch may have brought the same chunk. */
-    for (const vm_load *o = vm->loads; o < l; o++) {
-        if (o->resident && o->load->node == l->load->node &&
-            memcmp(o->resident_idx, cover->lo, (size_t)g->ndim * sizeof(int64_t)) == 0)
-            l->resident = o->resident;
+    for (const vm_load *o = vm->loads; o < l && !l->resident; o++) {
+        l->resident = o->resident && same_chunk(o, l, cover->lo, g);
+        if (l->resident) l->held = o->held;
     }
-    if (!l->resident)
-        CB_TRY(cb_io_read(t->io, l->load->node, cover->lo, l->chunk, t->arena, &l->resident,
-                          t->count, err));
-    memcpy(l->resident_idx, cover->lo, (size_t)g->ndim * sizeof(int64_t));
-    l->base = l->resident;
+    if (!l->resident) CB_TRY(cb_load_chunk(t, l->load, cover->lo, image, l->chunk, &l->held, err));
+    l->resident = true;
+    l->base = l->held.data;
     for (int d = 0; d < g->ndim; d++) {
         int j = l->load->map.dim[d].axis;
         int64_t x = l->load->map.dim[d].offset;
         if (j >= 0) {
             x += l->load->map.dim[d].stride * box->lo[j];
-            l->stride[j] = l->load->map.dim[d].stride * strides[d];
+            l->stride[j] = l->load->map.dim[d].stride * l->held.stride[d];
         }
-        l->base += (x - cb_axis_lo(&g->axis[d], cover->lo[d])) * strides[d];
+        l->base += (x - l->held.lo[d]) * l->held.stride[d];
     }
     return CUBED_OK;
 }
@@ -96,7 +101,8 @@ static cubed_status open_stored(cb_vm *vm, vm_load *l, const cb_box *box, cubed_
     const cb_load *load = l->load;
     const cb_grid *g = &t->plan->ir.nodes[load->node].grid;
     cb_box image, cover;
-    CB_TRY(cb_arena_alloc(t->arena, cb_chunk_bytes(t->plan, load->node), "chunk", &l->chunk, err));
+    CB_TRY(cb_arena_alloc(t->arena, cb_load_bytes(t->plan, load, vm->extent), "chunk", &l->chunk,
+                          err));
     cb_map_image(&load->map, box, &image);
     cb_grid_cover(g, &image, &cover);
     bool ordered = true;
@@ -105,7 +111,8 @@ static cubed_status open_stored(cb_vm *vm, vm_load *l, const cb_box *box, cubed_
         if (j >= 0 && j < last) ordered = false;
         if (j >= 0) last = j;
     }
-    if (cb_box_count(&cover) == 1 && ordered) return open_single_chunk(vm, l, box, &cover, err);
+    if (cb_box_count(&cover) == 1 && ordered)
+        return open_single_chunk(vm, l, box, &image, &cover, err);
     CB_CHECK(load->tile, err);
     cb_view tile;
     int64_t extents[CUBED_MAX_NDIM];

@@ -47,10 +47,23 @@ const void *cb_vm_result(const cb_vm *vm, int result);
 /* Evaluates the whole box into the outputs given to cb_vm_open. `stream`: past the caches. */
 void cb_vm_store(cb_vm *vm, bool stream);
 
+/* A chunk, or a part of it, in memory. */
+typedef struct cb_held {
+    const char *data; /* the element at lo of the array */
+    int64_t lo[CUBED_MAX_NDIM];
+    int64_t stride[CUBED_MAX_NDIM]; /* bytes, by axis of the array */
+} cb_held;
+
+/* Brings chunk `idx` of a stored node, or what of it lies in `image` (a box of the array), into
+ * `buffer`, of cb_load_bytes. What lies in memory is used where it is. */
+CUBED_MUST_CHECK cubed_status cb_load_chunk(const cb_task *t, const cb_load *load,
+                                            const int64_t *idx, const cb_box *image, void *buffer,
+                                            cb_held *out, cubed_error *err);
+
 /* Loads the part of a stored node that `load` sees of `box` into `dst`, a view over the box's axes.
- * `chunk` is a buffer for one of its chunks. */
+ * `buffer` has cb_load_bytes. */
 CUBED_MUST_CHECK cubed_status cb_load_gather(const cb_task *t, const cb_load *load,
-                                             const cb_box *box, const cb_view *dst, void *chunk,
+                                             const cb_box *box, const cb_view *dst, void *buffer,
                                              cubed_error *err);
 
 #endif

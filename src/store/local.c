@@ -36,29 +36,62 @@ static cubed_status full_path(const local_store *s, const char *key, char out[PA
     return CUBED_OK;
 }
 
+/* -1 on failure. */
+static int open_object(const local_store *s, const char *key, char path[PATH_MAX], cubed_status *st,
+                       cubed_error *err)
+{
+    *st = full_path(s, key, path, err);
+    if (*st != CUBED_OK) return -1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* A file where a directory is expected means that the key is not there. */
+    if (fd < 0) *st = cb_fail_errno(err, errno == ENOTDIR ? ENOENT : errno, "cannot open %s", path);
+    return fd;
+}
+
+/* Fewer bytes than asked for only at the end of the file. errno of what failed. */
+static int read_at(int fd, uint64_t offset, char *dst, size_t size, size_t *got)
+{
+    *got = 0;
+    while (*got < size) {
+        ssize_t n = pread(fd, dst + *got, size - *got, (off_t)(offset + *got));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return errno == EISDIR ? ENOENT : errno;
+        if (n == 0) break;
+        *got += (size_t)n;
+    }
+    return 0;
+}
+
 static cubed_status local_get(cubed_store *store, const char *key, uint64_t offset, void *dst,
                               size_t size, size_t *got, cubed_error *err)
 {
     char path[PATH_MAX];
-    CB_TRY(full_path((local_store *)store, key, path, err));
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        /* A file where a directory is expected means that the key is not there. */
-        int e = errno == ENOTDIR ? ENOENT : errno;
-        return cb_fail_errno(err, e, "cannot open %s", path);
-    }
-    size_t done = 0;
-    int failed = 0;
-    while (done < size) {
-        ssize_t n = pread(fd, (char *)dst + done, size - done, (off_t)(offset + done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) failed = errno == EISDIR ? ENOENT : errno;
-        if (n <= 0) break;
-        done += (size_t)n;
+    cubed_status st;
+    int fd = open_object((local_store *)store, key, path, &st, err);
+    if (fd < 0) return st;
+    int e = read_at(fd, offset, dst, size, got);
+    close(fd);
+    return e ? cb_fail_errno(err, e, "cannot read %s", path) : CUBED_OK;
+}
+
+static cubed_status local_get_ranges(cubed_store *store, const char *key, const cubed_range *ranges,
+                                     size_t n, void *dst, uint64_t *size, cubed_error *err)
+{
+    char path[PATH_MAX], *to = dst;
+    cubed_status st;
+    struct stat info;
+    int fd = open_object((local_store *)store, key, path, &st, err);
+    if (fd < 0) return st;
+    int e = fstat(fd, &info) != 0 ? errno : S_ISDIR(info.st_mode) ? ENOENT : 0;
+    size_t got = 0, i = 0;
+    for (; i < n && e == 0; i++, to += got) {
+        e = read_at(fd, ranges[i].offset, to, ranges[i].size, &got);
+        if (got != ranges[i].size) break;
     }
     close(fd);
-    if (failed) return cb_fail_errno(err, failed, "cannot read %s", path);
-    *got = done;
+    if (e) return cb_fail_errno(err, e, "cannot read %s", path);
+    if (i < n) return cb_fail(err, CUBED_E_FORMAT, "%s ends within a range that is read", path);
+    *size = (uint64_t)info.st_size;
     return CUBED_OK;
 }
 
@@ -335,7 +368,8 @@ static void local_close(cubed_store *store)
 }
 
 static const cubed_store_vtable local_vtable = {
-    "file", local_get, local_put, local_del, local_list, local_size, local_close, local_clear,
+    "file",     local_get,   local_put,        local_del,   local_list,
+    local_size, local_close, local_get_ranges, local_clear,
 };
 
 cubed_status cb_store_open_local(const cubed_allocator *a, const char *path, bool durable,

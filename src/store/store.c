@@ -85,6 +85,23 @@ cubed_status cb_store_get(cubed_store *s, const char *key, uint64_t offset, void
     return s->vt->get(s, key, offset, dst, size, got, err);
 }
 
+cubed_status cb_store_get_ranges(cubed_store *s, const char *key, const cubed_range *ranges,
+                                 size_t n, void *dst, uint64_t *size, cubed_error *err)
+{
+    char *to = dst;
+    CB_TRY(cb_key_check(key, err));
+    if (s->vt->get_ranges) return s->vt->get_ranges(s, key, ranges, n, dst, size, err);
+    CB_TRY(s->vt->size(s, key, size, err));
+    for (size_t i = 0; i < n; i++) {
+        size_t got;
+        CB_TRY(s->vt->get(s, key, ranges[i].offset, to, ranges[i].size, &got, err));
+        if (got != ranges[i].size)
+            return cb_fail(err, CUBED_E_FORMAT, "%s ends within a range that is read", key);
+        to += got;
+    }
+    return CUBED_OK;
+}
+
 cubed_status cb_store_put(cubed_store *s, const char *key, const void *src, size_t size,
                           cubed_error *err)
 {

@@ -22,6 +22,9 @@ CUBED_MUST_CHECK cubed_status cb_store_absolute(const char *url, cb_buf *out, cu
 
 CUBED_MUST_CHECK cubed_status cb_store_get(cubed_store *s, const char *key, uint64_t offset,
                                            void *dst, size_t size, size_t *got, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_store_get_ranges(cubed_store *s, const char *key,
+                                                  const cubed_range *ranges, size_t n, void *dst,
+                                                  uint64_t *size, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_put(cubed_store *s, const char *key, const void *src,
                                            size_t size, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_del(cubed_store *s, const char *key, cubed_error *err);

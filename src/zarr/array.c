@@ -450,6 +450,67 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void
     return CUBED_OK;
 }
 
+bool cb_zarr_has_parts(const cb_zarr_meta *m) { return cb_codec_chain_is_raw(&m->codecs); }
+
+/* Most ranges that are read at once. */
+enum { MAX_RANGES = 64 };
+
+/* Reads the runs of elements that make up the part, in batches of ranges. */
+static cubed_status read_runs(const cb_zarr_array *z, const char *key, const int64_t *lo,
+                              const int64_t *hi, char *dst, cubed_error *err)
+{
+    const cb_zarr_meta *m = &z->meta;
+    cubed_range ranges[MAX_RANGES];
+    int64_t idx[CUBED_MAX_NDIM];
+    uint64_t size;
+    size_t run = cubed_dtype_size(m->dtype), n = 0, bytes = 0;
+    int outer = m->ndim; /* axes before it are walked, those from it on are one run */
+    bool whole = true;
+    while (outer > 0 && whole) {
+        outer--;
+        run *= (size_t)(hi[outer] - lo[outer]);
+        whole = hi[outer] - lo[outer] == m->chunk[outer];
+    }
+    memcpy(idx, lo, sizeof idx);
+    for (bool more = true; more;) {
+        uint64_t at = 0;
+        for (int d = 0; d < m->ndim; d++) at = at * (uint64_t)m->chunk[d] + (uint64_t)idx[d];
+        ranges[n++] = (cubed_range){at * cubed_dtype_size(m->dtype), run};
+        bytes += run;
+        int d = outer - 1;
+        for (; d >= 0 && ++idx[d] == hi[d]; d--) idx[d] = lo[d];
+        more = d >= 0;
+        if (more && n < MAX_RANGES) continue;
+        CB_TRY(cb_store_get_ranges(z->store, key, ranges, n, dst, &size, err));
+        if (size != m->codecs.chunk_bytes)
+            return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", size,
+                           m->codecs.chunk_bytes);
+        dst += bytes;
+        n = bytes = 0;
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_zarr_read_part(const cb_zarr_array *z, const int64_t *idx, const int64_t *lo,
+                               const int64_t *hi, void *dst, uint64_t *stored, cubed_error *err)
+{
+    char key[4096];
+    cubed_error why = CUBED_ERROR_INIT;
+    size_t bytes = cubed_dtype_size(z->meta.dtype);
+    for (int d = 0; d < z->meta.ndim; d++) bytes *= (size_t)(hi[d] - lo[d]);
+    *stored = bytes;
+    CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
+    cubed_status st = read_runs(z, key, lo, hi, dst, &why);
+    if (st == CUBED_OK) return st;
+    if (st == CUBED_E_NOT_FOUND) {
+        fill_chunk(&z->meta, dst, bytes);
+        *stored = 0;
+        return CUBED_OK;
+    }
+    if (err) *err = why;
+    return cb_context(err, st, "%s: chunk %s", z->store->url, key);
+}
+
 static bool is_fill(const cb_zarr_meta *m, const char *p, size_t item)
 {
     if (item <= sizeof m->fill) return memcmp(p, m->fill.bytes, item) == 0;

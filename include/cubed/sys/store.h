@@ -21,6 +21,11 @@ typedef struct cubed_store cubed_store;
 typedef cubed_status (*cubed_store_list_fn)(void *ctx, const char *key, uint64_t size,
                                             cubed_error *err);
 
+typedef struct cubed_range {
+    uint64_t offset;
+    size_t size;
+} cubed_range;
+
 typedef struct cubed_store_vtable {
     const char *scheme; /* "file", "memory" */
     /* Reads up to `size` bytes from `offset` into `dst`; *got is how many there were (fewer only
@@ -37,6 +42,10 @@ typedef struct cubed_store_vtable {
     /* CUBED_E_NOT_FOUND if there is no such key. */
     cubed_status (*size)(cubed_store *store, const char *key, uint64_t *size, cubed_error *err);
     void (*close)(cubed_store *store);
+    /* Reads all `n` ranges, one behind the other, into `dst`, and tells the object's size;
+     * CUBED_E_FORMAT if it ends before one of them. NULL: one by one. */
+    cubed_status (*get_ranges)(cubed_store *store, const char *key, const cubed_range *ranges,
+                               size_t n, void *dst, uint64_t *size, cubed_error *err);
     /* Deletes every key below the prefix, and what the store made for them. NULL: one by one. */
     cubed_status (*clear)(cubed_store *store, const char *prefix, cubed_error *err);
 } cubed_store_vtable;

@@ -1,0 +1,75 @@
+"""Parts of uncompressed chunks are read by themselves, whatever the order they are needed in."""
+
+import os
+
+import numpy as np
+import pytest
+from conftest import check, run
+
+import zarr
+
+RAW = '[{"name": "bytes", "configuration": {"endian": "little"}}]'
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def store(request, tmp_path_factory):
+    """Chunks of 8 x 30 x 100 float64 with edges, one of them missing."""
+    path = tmp_path_factory.mktemp("parts") / "x.zarr"
+    x = np.random.default_rng(3).normal(size=(19, 75, 100))
+    z = zarr.create_array(
+        path,
+        shape=x.shape,
+        chunks=(8, 30, 100),
+        dtype="f8",
+        fill_value=1.5,
+        zarr_format=request.param,
+        compressors=None,
+    )
+    z[...] = x
+    (path / ("1.1.0" if request.param == 2 else "c/1/1/0")).unlink()
+    x[8:16, 30:60] = 1.5
+    return path, x
+
+
+CASES = {
+    "x[3] + 0": lambda x: x[3],
+    "x[4:6, ::-1]": lambda x: x[4:6, ::-1],
+    "x[-1:2:-8]": lambda x: x[-1:2:-8],
+    "x[1::8, 7:71]": lambda x: x[1::8, 7:71],
+    "x[:16:8] - x[3::8]": lambda x: x[:16:8] - x[3::8],
+    "x[5, :, ::-1] * x[9]": lambda x: x[5, :, ::-1] * x[9],
+    "permute_dims(x[2:4], (2, 0, 1)) + 1": lambda x: x[2:4].transpose(2, 0, 1) + 1,
+    "sum(x[:, 10:40], axis=0)": lambda x: x[:, 10:40].sum(axis=0),
+    "max(x[7:9], axis=1)": lambda x: x[7:9].max(axis=1),
+    "stack((x[0::8], x[1::8]), axis=1)": lambda x: np.stack((x[0::8], x[1::8]), axis=1),
+}
+
+
+@pytest.mark.parametrize("expression", CASES)
+def test_values(store, expression, tmp_path):
+    path, x = store
+    out = tmp_path / "out"
+    done = check(run("eval", expression, "--in", f"x={path}", "--out", out, "--json"))
+    expected = CASES[expression](x)
+    np.testing.assert_allclose(zarr.open_array(out, mode="r")[...], expected, rtol=1e-13)
+    used = done.run
+    assert used["measured_mem"] <= used["projected_mem"]
+
+
+def test_only_what_is_needed_is_read(store, tmp_path):
+    path, x = store
+    plan = check(run("eval", "x[3]", "--in", f"x={path}", "--plan", "--json", "--out", tmp_path))
+    assert f'"bytes_read": {x[3].nbytes}' in plan.out
+
+
+def test_a_chunk_of_the_wrong_size_is_named(tmp_path):
+    z = zarr.create_array(
+        tmp_path / "x", shape=(8, 5000), chunks=(8, 5000), dtype="f8", compressors=None
+    )
+    z[...] = 1
+    chunk = tmp_path / "x/c/0/0"
+    for size in (8 * 5000 * 8 - 1, 8 * 5000, 8 * 5000 * 8 + 1):
+        os.truncate(chunk, size)
+        done = run("eval", "x[3]", "--in", f"x={tmp_path / 'x'}", "--out", tmp_path / "out")
+        assert done.code != 0
+        assert "chunk c/0/0" in done.err
