@@ -52,7 +52,10 @@ static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntarge
         CB_TRY(cb_opt_divide(p, err));
     }
     CB_TRY(cb_opt_make_stages(p, o->optimize, err));
-    if (o->optimize) CB_TRY(cb_opt_rechunk_passes(p, err));
+    if (o->optimize) {
+        CB_TRY(cb_opt_spread_folds(p, err));
+        CB_TRY(cb_opt_rechunk_passes(p, err));
+    }
     return cb_plan_finish(p, err);
 }
 

@@ -7,6 +7,7 @@
  *   split.c     folds with few tasks become partial folds and a merge
  *   siblings.c  stored nodes become stages; those that read the same inputs share one
  *   tile.c      how many output chunks a task makes
+ *   spread.c    folds of fewer tasks than workers are made piece by piece
  *   passes.c    copies whose grids fit badly go through intermediates, which
  *               rechunk.c finds, and rechunk_tile.c the tiles of their tasks
  *   build.c     the order of it all: cubed_plan_new
@@ -40,6 +41,8 @@ CUBED_MUST_CHECK cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_sibli
 /* Compiles and projects s, with the task_chunks that read least within `mem` bytes per task. */
 CUBED_MUST_CHECK cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem,
                                           cubed_error *err);
+/* Has several tasks make one output chunk of a fold where workers would be idle. */
+CUBED_MUST_CHECK cubed_status cb_opt_spread_folds(cubed_plan *p, cubed_error *err);
 /* Puts intermediates in front of stages that would read the same chunks too often, and makes the
  * stages anew where it does. */
 CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err);
@@ -51,6 +54,14 @@ typedef cubed_status (*cb_rewrite_fn)(void *ctx, cubed_plan *p, cb_ir *to, int i
                                       const cb_node *node, int *out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_opt_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx,
                                              cubed_error *err);
+
+/* Rewrites the nodes of a plan that has stages, and makes the stages anew. All is as before unless
+ * every stage fits and `better` says that it is. */
+typedef bool (*cb_better_fn)(const void *ctx, const cubed_plan *now, const cubed_plan *before);
+CUBED_MUST_CHECK cubed_status cb_opt_try_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx,
+                                                 cb_better_fn better, bool *done, cubed_error *err);
+/* Bytes that all stages read and write. */
+uint64_t cb_opt_traffic(const cubed_plan *p);
 
 /* Chunks are grouped into tasks that make so much, where nothing is lost by it. */
 #define CB_OPT_TASK_BYTES ((size_t)4 << 20)

@@ -46,6 +46,7 @@ static const cb_load *source_of(const cb_stage *s)
 
 typedef struct detour {
     int root;
+    bool copy;
     int nmiddles;
     cb_grid grid[CB_RECHUNK_MAX_PASSES - 1];
 } detour;
@@ -69,23 +70,6 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
     }
     root.inputs = &index;
     return cb_ir_add(to, &root, out, err);
-}
-
-static uint64_t traffic(const cubed_plan *p)
-{
-    uint64_t bytes = 0;
-    for (int i = 0; i < p->nstages; i++)
-        bytes = cb_sat_add(bytes, cb_sat_add(p->stages[i].bytes_read, p->stages[i].bytes_written));
-    return bytes;
-}
-
-static bool fits(const cubed_plan *p)
-{
-    for (int i = 0; i < p->nstages; i++) {
-        if (cb_sat_add(p->stages[i].need.arena, p->stages[i].need.library) > cb_opt_task_mem(p))
-            return false;
-    }
-    return true;
 }
 
 /* Asks the planner for intermediates in front of stage `s`; memory is divided by `part`. */
@@ -123,29 +107,20 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, double p
     return CUBED_OK;
 }
 
+/* Of a copy the planner knows more than bytes: requests. */
+static bool saves(const void *ctx, const cubed_plan *now, const cubed_plan *before)
+{
+    const detour *d = ctx;
+    return d->copy || cb_opt_traffic(now) < cb_opt_traffic(before);
+}
+
 static cubed_status try_detour(cubed_plan *p, const cb_stage *s, double part, bool *better,
                                cubed_error *err)
 {
-    const cubed_plan before = *p; /* nodes and stages are replaced, never changed */
-    const bool copy = s->copy;
-    int *targets = cb_zone_memdup(p->ir.zone, p->targets, (size_t)p->ntargets * sizeof(int));
-    if (!targets) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-    detour d = {.root = s->outs[0].node};
+    detour d = {.root = s->outs[0].node, .copy = s->copy};
     *better = false;
     CB_TRY(plan_detour(p, s, part, &d, err));
-    if (d.nmiddles == 0) return CUBED_OK;
-    cubed_status st = cb_opt_rewrite(p, insert, &d, err);
-    if (st == CUBED_OK) st = cb_opt_make_stages(p, true, err);
-    /* Of a copy the planner knows more than bytes: requests. */
-    *better = st == CUBED_OK && fits(p) && (copy || traffic(p) < traffic(&before));
-    if (!*better) {
-        p->ir = before.ir;
-        p->storage = before.storage;
-        p->stages = before.stages;
-        p->nstages = before.nstages;
-        p->targets = targets;
-    }
-    return st;
+    return d.nmiddles ? cb_opt_try_rewrite(p, insert, &d, saves, better, err) : CUBED_OK;
 }
 
 cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)

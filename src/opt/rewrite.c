@@ -35,3 +35,39 @@ cubed_status cb_opt_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx, cubed_
     p->ir = to;
     return CUBED_OK;
 }
+
+uint64_t cb_opt_traffic(const cubed_plan *p)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < p->nstages; i++)
+        bytes = cb_sat_add(bytes, cb_sat_add(p->stages[i].bytes_read, p->stages[i].bytes_written));
+    return bytes;
+}
+
+static bool fits(const cubed_plan *p)
+{
+    for (int i = 0; i < p->nstages; i++) {
+        if (cb_sat_add(p->stages[i].need.arena, p->stages[i].need.library) > cb_opt_task_mem(p))
+            return false;
+    }
+    return true;
+}
+
+cubed_status cb_opt_try_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx, cb_better_fn better,
+                                bool *done, cubed_error *err)
+{
+    const cubed_plan before = *p; /* nodes and stages are replaced, never changed */
+    int *targets = cb_zone_memdup(p->ir.zone, p->targets, (size_t)p->ntargets * sizeof(int));
+    *done = false;
+    if (!targets) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    cubed_status st = cb_opt_rewrite(p, each, ctx, err);
+    if (st == CUBED_OK) st = cb_opt_make_stages(p, true, err);
+    *done = st == CUBED_OK && fits(p) && better(ctx, p, &before);
+    if (*done) return CUBED_OK;
+    p->ir = before.ir;
+    p->storage = before.storage;
+    p->stages = before.stages;
+    p->nstages = before.nstages;
+    p->targets = targets;
+    return st;
+}

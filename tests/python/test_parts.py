@@ -1,5 +1,6 @@
 """Parts of uncompressed chunks are read by themselves, whatever the order they are needed in."""
 
+import json
 import os
 
 import numpy as np
@@ -73,3 +74,29 @@ def test_a_chunk_of_the_wrong_size_is_named(tmp_path):
         done = run("eval", "x[3]", "--in", f"x={tmp_path / 'x'}", "--out", tmp_path / "out")
         assert done.code != 0
         assert "chunk c/0/0" in done.err
+
+
+@pytest.mark.parametrize("chunk", [200, 70])
+def test_workers_share_one_output_chunk(chunk, tmp_path):
+    x = np.random.default_rng(4).normal(size=(60, 200, 1000)).astype("f4")
+    path = tmp_path / "x"
+    z = zarr.create_array(
+        path, shape=x.shape, chunks=(5, chunk, 1000), dtype="f4", compressors=None
+    )
+    z[...] = x
+    got = {}
+    for workers in (1, 4):
+        out = tmp_path / f"out{workers}"
+        args = ("m=mean(x, axis=0); v=var(x, axis=0); a=x - max(x, axis=0)", "--in", f"x={path}")
+        args += ("--out", out, "--max-workers", workers, "--json")
+        plan = check(run("eval", *args, "--plan"))
+        tasks = max(s["tasks"] for s in json.loads(plan.out)["stages"])
+        assert tasks >= 8 or workers == 1
+        done = check(run("eval", *args))
+        assert done.run["measured_mem"] <= done.run["projected_mem"]
+        got[workers] = {k: zarr.open_array(out / k, mode="r")[...] for k in "mva"}
+    for k in "mva":
+        np.testing.assert_array_equal(got[1][k], got[4][k])
+    np.testing.assert_allclose(got[4]["m"], x.mean(axis=0), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(got[4]["v"], x.var(axis=0), rtol=1e-5)
+    np.testing.assert_array_equal(got[4]["a"], x - x.max(axis=0))

@@ -1,0 +1,122 @@
+/* Folds with fewer output chunks than workers.
+ *
+ * Where blocks are too few for tree folds (split.c), the tasks of a fold are its output chunks. If
+ * parts of the input can be read by themselves, an intermediate with smaller chunks makes more
+ * tasks, and its pieces are put together by a copy. A piece is small enough that what is read of a
+ * block is still in the cache when it is folded. */
+#include "base/error.h"
+#include "opt/opt.h"
+#include "plan/need.h"
+
+/* What a task should hold of the arrays that it reads. */
+#define PIECE_BYTES ((size_t)2 << 20)
+
+typedef struct spread {
+    const cubed_plan *p; /* as it was */
+    const cb_stage *stage;
+    int axis; /* of the stage's kept domain, which is cut */
+    int64_t step;
+} spread;
+
+/* Buffers that a task has for a block of all arrays. */
+static size_t block_bytes(const cubed_plan *p, const cb_stage *s)
+{
+    size_t bytes = 0;
+    for (int v = 0; v < s->body.branches[0].nloads; v++) {
+        const cb_load *l = &s->body.branches[0].loads[v];
+        if (l->kind == CB_LOAD_STORED) bytes = cb_sat_add(bytes, cb_chunk_bytes(p, l->node));
+    }
+    return bytes;
+}
+
+/* Cuts the first axis that can be. */
+static bool choose(const cubed_plan *p, const cb_stage *s, spread *out)
+{
+    int d = 0;
+    while (d < s->kept.ndim && s->kept.axis[d].chunk < 2) d++;
+    if (d == s->kept.ndim) return false;
+    int64_t chunk = s->kept.axis[d].chunk, workers = (int64_t)p->max_workers;
+    int64_t pieces = (int64_t)(block_bytes(p, s) / PIECE_BYTES) + 1;
+    pieces = cb_min_i64(cb_max_i64(pieces, 2 * workers), 64 * workers);
+    *out = (spread){p, s, d, cb_ceil_div(chunk, pieces)};
+    return true;
+}
+
+static bool may_spread(const cubed_plan *p, const cb_stage *s)
+{
+    if (s->nfolds == 0 || s->partial || s->merge || s->body.nbranches != 1) return false;
+    if (s->ntasks == 0 || s->ntasks >= (int64_t)p->max_workers) return false;
+    for (int v = 0; v < s->body.branches[0].nloads; v++) {
+        const cb_load *l = &s->body.branches[0].loads[v];
+        if (l->kind == CB_LOAD_STORED && !cb_node_has_parts(p, l->node)) return false;
+    }
+    return true;
+}
+
+static int output_of(const spread *s, int node)
+{
+    for (int o = 0; o < s->stage->nouts; o++) {
+        if (s->stage->outs[o].node == node) return o;
+    }
+    return -1;
+}
+
+/* A target reads the pieces; an intermediate is them. */
+static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,
+                           cubed_error *err)
+{
+    const spread *s = ctx;
+    int o = output_of(s, i), index;
+    (void)p;
+    if (o < 0) return cb_ir_add(to, n, out, err);
+    cb_node pieces = {.kind = CB_NODE_COPY,
+                      .dtype = n->dtype,
+                      .grid = n->grid,
+                      .ninputs = 1,
+                      .inputs = &index,
+                      .stored = true};
+    for (int d = 0; d < n->grid.ndim; d++) {
+        cb_axis *a = &pieces.grid.axis[d];
+        if (s->stage->outs[o].axis[d] == s->axis) *a = cb_axis_regular(a->extent, s->step);
+    }
+    if (!n->is_target || n->kind != CB_NODE_COPY) {
+        cb_node virtual = *n;
+        virtual.stored = false;
+        CB_TRY(cb_ir_add(to, &virtual, &index, err));
+        return cb_ir_add(to, &pieces, out, err);
+    }
+    cb_node root = *n;
+    index = n->inputs[0];
+    CB_TRY(cb_ir_add(to, &pieces, &index, err));
+    root.inputs = &index;
+    return cb_ir_add(to, &root, out, err);
+}
+
+/* Nothing may be read twice: the copies are all that is added. */
+static bool is_worth(const void *ctx, const cubed_plan *now, const cubed_plan *before)
+{
+    const spread *s = ctx;
+    uint64_t added = 0;
+    for (int o = 0; o < s->stage->nouts; o++) {
+        int node = s->stage->outs[o].node;
+        added +=
+            2 * (uint64_t)cb_grid_count(&s->p->ir.nodes[node].grid) * cb_chunk_bytes(s->p, node);
+    }
+    return added < s->stage->bytes_read / 4 &&
+           cb_opt_traffic(now) <= cb_opt_traffic(before) + added + added / 8;
+}
+
+cubed_status cb_opt_spread_folds(cubed_plan *p, cubed_error *err)
+{
+    for (int i = 0; i < p->nstages; i++) {
+        const cubed_plan before = *p;
+        spread s;
+        bool done = false;
+        if (!may_spread(p, &p->stages[i]) || !choose(p, &p->stages[i], &s)) continue;
+        s.p = &before;
+        CB_TRY(cb_opt_try_rewrite(p, insert, &s, is_worth, &done, err));
+        /* Stages are in another order now; those that are spread have many tasks. */
+        if (done) i = -1;
+    }
+    return CUBED_OK;
+}
