@@ -154,36 +154,138 @@ static cubed_codec_need encode_need(const cubed_codec_conf *conf, const cubed_co
         cb_sat_add(block_memory(block), inner_encode_memory(conf->text, (int)conf->i[0], block))};
 }
 
+/* Sizes of the whole and of its blocks by the header, which is checked against what the plan allows
+ * and against raw_size, the most that there can be. */
+static cubed_status read_header(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                const void *src, size_t src_size, size_t raw_size, size_t *nbytes,
+                                size_t *block, cubed_error *err)
+{
+    size_t cbytes = 0;
+    if (src_size < BLOSC_MIN_HEADER_LENGTH || blosc_cbuffer_validate(src, src_size, nbytes) != 0)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no blosc buffer", src_size);
+    blosc_cbuffer_sizes(src, nbytes, &cbytes, block);
+    if (*nbytes > raw_size)
+        return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %zu bytes, expected %zu", *nbytes,
+                       raw_size);
+    /* Negative sizes come out huge. */
+    if (*block == 0 || *block > raw_size)
+        return cb_fail(err, CUBED_E_FORMAT, "the blosc buffer has blocks of %zu bytes", *block);
+    /* Blocks and inner codec of other writers need not be what the metadata lets expect. */
+    const char *inner = blosc_cbuffer_complib(src);
+    size_t real = block_memory(*block) + inner_decode_memory(inner ? inner : "");
+    size_t allowed = decode_need(conf, ctx, raw_size).library;
+    if (real > allowed)
+        return cb_fail(err, CUBED_E_BUDGET,
+                       "the chunk (%s, blocks of %zu bytes) takes %zu bytes to decode, the plan "
+                       "allows for %zu: rewrite the array, or state its cname and blocksize in "
+                       "the metadata",
+                       inner ? inner : "unknown", *block, real, allowed);
+    return CUBED_OK;
+}
+
+static cubed_status damaged(int code, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_FORMAT, "the blosc buffer is damaged (code %d)", code);
+}
+
 static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
                            const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
                            void *scratch, size_t scratch_size, cubed_error *err)
 {
     (void)scratch;
     (void)scratch_size;
-    size_t nbytes = 0, cbytes = 0, block = 0;
-    if (src_size < BLOSC_MIN_HEADER_LENGTH || blosc_cbuffer_validate(src, src_size, &nbytes) != 0)
-        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no blosc buffer", src_size);
-    blosc_cbuffer_sizes(src, &nbytes, &cbytes, &block);
-    if (nbytes > dst_cap)
-        return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %zu bytes, expected %zu", nbytes,
-                       dst_cap);
-    /* Negative sizes come out huge. */
-    if (block == 0 || block > dst_cap)
-        return cb_fail(err, CUBED_E_FORMAT, "the blosc buffer has blocks of %zu bytes", block);
-    /* Blocks and inner codec of other writers need not be what the metadata lets expect. */
-    const char *inner = blosc_cbuffer_complib(src);
-    size_t real = block_memory(block) + inner_decode_memory(inner ? inner : "");
-    size_t allowed = decode_need(conf, ctx, dst_cap).library;
-    if (real > allowed)
-        return cb_fail(err, CUBED_E_BUDGET,
-                       "the chunk (%s, blocks of %zu bytes) takes %zu bytes to decode, the plan "
-                       "allows for %zu: rewrite the array, or state its cname and blocksize in "
-                       "the metadata",
-                       inner ? inner : "unknown", block, real, allowed);
+    size_t nbytes = 0, block = 0;
+    CB_TRY(read_header(conf, ctx, src, src_size, dst_cap, &nbytes, &block, err));
     int n = blosc_decompress_ctx(src, dst, dst_cap, 1);
-    if (n < 0 || (size_t)n != nbytes)
-        return cb_fail(err, CUBED_E_FORMAT, "the blosc buffer is damaged (code %d)", n);
+    if (n < 0 || (size_t)n != nbytes) return damaged(n, err);
     *got = (size_t)n;
+    return CUBED_OK;
+}
+
+/* --- Ranges -------------------------------------------------------------------------------------------- */
+
+/* A buffer is a header (version, version of the inner codec, flags, typesize, then little-endian
+ * bytes, block bytes, encoded bytes), the offset of each block, and the blocks. */
+enum { HEADER = 16, ENTRY = 4, FLAGS = 2, IS_COPY = 0x02, IS_NOT_SPLIT = 0x10 };
+
+static uint32_t load32(const unsigned char *p)
+{
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static void store32(unsigned char *p, size_t v)
+{
+    for (int k = 0; k < 4; k++) p[k] = (unsigned char)(v >> 8 * k);
+}
+
+/* Offsets are from the header, which is `by` bytes further on. */
+static void shift_offsets(unsigned char *entry, size_t n, size_t by)
+{
+    for (size_t k = 0; k < n; k++, entry += ENTRY) store32(entry, load32(entry) - (uint32_t)by);
+}
+
+/* Decodes `n` blocks from number `first` on, together `bytes`. For the time of the call they are a
+ * buffer of their own: a header is put in front of their offsets. */
+static int decode_blocks(unsigned char *src, size_t src_size, size_t first, size_t n, size_t block,
+                         size_t bytes, void *dst)
+{
+    unsigned char saved[HEADER], own[HEADER], *head = src + first * ENTRY;
+    memcpy(own, src, 4);
+    memcpy(saved, head, HEADER);
+    shift_offsets(head + HEADER, n, first * ENTRY);
+    /* The short block at the end, which is not split by bytes, would be a whole one now. */
+    if (n == 1 && bytes < block) {
+        own[FLAGS] |= IS_NOT_SPLIT;
+        block = bytes;
+    }
+    store32(own + 4, bytes);
+    store32(own + 8, block);
+    store32(own + 12, src_size - first * ENTRY);
+    memcpy(head, own, HEADER);
+    int got = blosc_decompress_ctx(head, dst, bytes, 1);
+    memcpy(head, saved, HEADER);
+    shift_offsets(head + HEADER, n, (size_t)0 - first * ENTRY);
+    return got;
+}
+
+static cubed_codec_need range_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                   size_t raw_size)
+{
+    return (cubed_codec_need){block_bound(conf, raw_size),
+                              decode_need(conf, ctx, raw_size).library};
+}
+
+static cubed_status decode_range(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                 void *src, size_t src_size, size_t raw_size, size_t from,
+                                 size_t size, void *dst, void *scratch, size_t scratch_size,
+                                 cubed_error *err)
+{
+    size_t nbytes = 0, block = 0, end = from + size;
+    const unsigned char *bytes = src;
+    char *to = dst;
+    CB_TRY(read_header(conf, ctx, src, src_size, raw_size, &nbytes, &block, err));
+    if (nbytes != raw_size)
+        return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %zu bytes, expected %zu", nbytes,
+                       raw_size);
+    if (bytes[FLAGS] & IS_COPY) {
+        if (src_size != nbytes + HEADER) return damaged(0, err);
+        memcpy(dst, bytes + HEADER + from, size);
+        return CUBED_OK;
+    }
+    size_t nblocks = nbytes / block + (nbytes % block != 0);
+    if (nblocks > (src_size - HEADER) / ENTRY || block > scratch_size) return damaged(0, err);
+    while (from < end) {
+        size_t i = from / block, last = end == nbytes ? nblocks : end / block;
+        bool whole = from == i * block && last > i;
+        size_t n = whole ? last - i : 1, start = i * block;
+        size_t have = cb_min_size(n * block, nbytes - start);
+        int got = decode_blocks(src, src_size, i, n, block, have, whole ? to : scratch);
+        if (got < 0 || (size_t)got != have) return damaged(got, err);
+        size_t used = cb_min_size(end, start + have) - from;
+        if (!whole) memcpy(to, (char *)scratch + (from - start), used);
+        from += used;
+        to += used;
+    }
     return CUBED_OK;
 }
 
@@ -211,4 +313,6 @@ const cubed_codec_vtable cb_codec_blosc = {
     .encode_need = encode_need,
     .decode = decode,
     .encode = encode,
+    .decode_range = decode_range,
+    .range_need = range_need,
 };

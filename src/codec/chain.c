@@ -162,3 +162,35 @@ cubed_status cb_codec_chain_encode(const cb_codec_chain *c, const void *src, con
     return cb_part_run(c, c->all, false, used, src, c->chunk_bytes, dst, cb_codec_chain_bound(c),
                        got, scratch, err);
 }
+
+/* --- Ranges -------------------------------------------------------------------------------------------- */
+
+const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c)
+{
+    schedule s = make_schedule(c, c->all, true);
+    const cb_codec_step *t = &c->step[s.step[0]];
+    return s.n == 1 && t->vt->decode_range && t->raw_size == c->chunk_bytes ? t : NULL;
+}
+
+cb_need cb_codec_range_need(const cb_codec_step *s)
+{
+    cubed_codec_need n = s->vt->range_need(&s->conf, &s->ctx, s->raw_size);
+    return (cb_need){cb_arena_round(n.arena), n.library};
+}
+
+cubed_status cb_codec_range_decode(const cb_codec_step *s, void *src, size_t src_size, size_t from,
+                                   size_t size, void *dst, cb_arena *scratch, cubed_error *err)
+{
+    cubed_codec_need n = s->vt->range_need(&s->conf, &s->ctx, s->raw_size);
+    size_t mark = cb_arena_mark(scratch);
+    void *work = NULL;
+    CB_TRY(cb_arena_alloc(scratch, n.arena, "codec scratch", &work, err));
+    cubed_status st = cb_arena_charge(scratch, n.library, s->vt->name, err);
+    if (st == CUBED_OK) {
+        st = s->vt->decode_range(&s->conf, &s->ctx, src, src_size, s->raw_size, from, size, dst,
+                                 work, n.arena, err);
+        cb_arena_uncharge(scratch, n.library);
+    }
+    cb_arena_release(scratch, mark);
+    return st == CUBED_OK ? st : cb_context(err, st, "codec %s", s->vt->name);
+}

@@ -95,6 +95,16 @@ CUBED_MUST_CHECK cubed_status cb_codec_chain_encode(const cb_codec_chain *c, con
                                                     const int64_t *used, void *dst, size_t *got,
                                                     cb_arena *scratch, cubed_error *err);
 
+/* The step if the chain is but one, and ranges of what it decodes to can be had by themselves; else
+ * NULL. */
+const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c);
+/* Beside the encoded chunk and the range. */
+cb_need cb_codec_range_need(const cb_codec_step *s);
+/* src is changed meanwhile. */
+CUBED_MUST_CHECK cubed_status cb_codec_range_decode(const cb_codec_step *s, void *src,
+                                                    size_t src_size, size_t from, size_t size,
+                                                    void *dst, cb_arena *scratch, cubed_error *err);
+
 /* The sharding step if the chain is nothing else, so that inner chunks can be read by themselves;
  * else NULL. */
 const cb_codec_step *cb_codec_chain_shard(const cb_codec_chain *c);

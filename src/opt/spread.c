@@ -29,6 +29,17 @@ static size_t block_bytes(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
+/* Of encoded chunks every piece reads and decodes a little too much. */
+static bool is_encoded(const cubed_plan *p, const cb_stage *s)
+{
+    for (int v = 0; v < s->body.branches[0].nloads; v++) {
+        const cb_load *l = &s->body.branches[0].loads[v];
+        if (l->kind == CB_LOAD_STORED && cb_zarr_part_need(&p->storage[l->node].meta).arena > 0)
+            return true;
+    }
+    return false;
+}
+
 /* Cuts the first axis that can be. */
 static bool choose(const cubed_plan *p, const cb_stage *s, spread *out)
 {
@@ -38,6 +49,7 @@ static bool choose(const cubed_plan *p, const cb_stage *s, spread *out)
     int64_t chunk = s->kept.axis[d].chunk, workers = (int64_t)p->max_workers;
     int64_t pieces = (int64_t)(block_bytes(p, s) / PIECE_BYTES) + 1;
     pieces = cb_min_i64(cb_max_i64(pieces, 2 * workers), 64 * workers);
+    if (is_encoded(p, s)) pieces = workers;
     *out = (spread){p, s, d, cb_ceil_div(chunk, pieces)};
     return true;
 }
@@ -48,7 +60,7 @@ static bool may_spread(const cubed_plan *p, const cb_stage *s)
     if (s->ntasks == 0 || s->ntasks >= (int64_t)p->max_workers) return false;
     for (int v = 0; v < s->body.branches[0].nloads; v++) {
         const cb_load *l = &s->body.branches[0].loads[v];
-        if (l->kind == CB_LOAD_STORED && !cb_node_has_parts(p, l->node)) return false;
+        if (l->kind == CB_LOAD_STORED && cb_node_part_run(p, l->node) == 0) return false;
     }
     return true;
 }
@@ -92,6 +104,13 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
     return cb_ir_add(to, &root, out, err);
 }
 
+static int64_t tasks(const cubed_plan *p)
+{
+    int64_t n = 0;
+    for (int i = 0; i < p->nstages; i++) n += p->stages[i].ntasks;
+    return n;
+}
+
 /* Nothing may be read twice: the copies are all that is added. */
 static bool is_worth(const void *ctx, const cubed_plan *now, const cubed_plan *before)
 {
@@ -102,7 +121,7 @@ static bool is_worth(const void *ctx, const cubed_plan *now, const cubed_plan *b
         added +=
             2 * (uint64_t)cb_grid_count(&s->p->ir.nodes[node].grid) * cb_chunk_bytes(s->p, node);
     }
-    return added < s->stage->bytes_read / 4 &&
+    return tasks(now) > tasks(before) + s->stage->nouts && added < s->stage->bytes_read / 4 &&
            cb_opt_traffic(now) <= cb_opt_traffic(before) + added + added / 8;
 }
 

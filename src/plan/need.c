@@ -93,10 +93,14 @@ size_t cb_bookkeeping_bytes(const cb_stage *s)
                           CB_VIEW_BYTES);
 }
 
-bool cb_node_has_parts(const cubed_plan *p, int node)
+size_t cb_node_part_run(const cubed_plan *p, int node)
 {
-    const cb_node *n = &p->ir.nodes[node];
-    return n->url && cb_zarr_has_parts(&p->storage[node].meta);
+    return p->ir.nodes[node].url ? cb_zarr_part_run(&p->storage[node].meta) : 0;
+}
+
+static cb_need load_need(const cubed_plan *p, const cb_load *l)
+{
+    return l->part ? cb_zarr_part_need(&p->storage[l->node].meta) : cb_read_need(p, l->node);
 }
 
 /* The most elements along axis d of the array that lie between the first and the last that a block
@@ -191,23 +195,21 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
     return c;
 }
 
-/* Runs of bytes shorter than this are not worth reading by themselves. */
-#define PART_RUN_BYTES ((size_t)16 << 10)
-
-/* Whether a block of these extents needs at most half of a chunk, in runs that are long enough. */
+/* Whether a block of these extents needs at most two thirds of a chunk, in runs that are long enough. */
 static bool is_part(const cubed_plan *p, const cb_load *l, const int64_t *extents)
 {
     const cb_grid *g = &p->ir.nodes[l->node].grid;
     size_t size = cubed_dtype_size(l->dtype), bytes = size, run = size;
+    size_t worth = cb_node_part_run(p, l->node);
     bool whole = true;
-    if (!cb_node_has_parts(p, l->node)) return false;
+    if (worth == 0) return false;
     for (int d = g->ndim - 1; d >= 0; d--) {
         int64_t n = part_extent(p, l, d, extents);
         bytes = cb_sat_mul(bytes, (size_t)n);
         if (whole) run = bytes;
         whole = whole && n == g->axis[d].chunk;
     }
-    return run >= PART_RUN_BYTES && bytes <= cb_chunk_bytes(p, l->node) / 2;
+    return run >= worth && bytes <= cb_chunk_bytes(p, l->node) / 3 * 2;
 }
 
 /* Sets the flags of a load, and adds what it reads in all tasks. */
@@ -260,10 +262,10 @@ static cb_need gather_need(const cubed_plan *p, cb_stage *s, const cb_program *p
                            const cb_branch *b, const cb_blocks *axes)
 {
     cb_load *l = &b->loads[b->results[0]];
-    cb_need n = cb_read_need(p, l->node);
     int64_t extents[CUBED_MAX_NDIM];
     max_extents(prog, b, axes, extents);
     judge_load(p, b, axes, extents, l, s);
+    cb_need n = load_need(p, l);
     if (!cb_copy_in_place(p, s))
         n.arena = cb_sat_add(n.arena, cb_arena_round(cb_load_bytes(p, l, extents)));
     return n;
@@ -288,7 +290,7 @@ static cb_need branch_need(const cubed_plan *p, cb_stage *s, const cb_program *p
         judge_load(p, b, axes, extents, l, s);
         hold.arena = cb_sat_add(hold.arena, cb_arena_round(cb_load_bytes(p, l, extents)));
         if (l->tile) hold.arena = cb_sat_add(hold.arena, cb_arena_round(cb_tile_bytes(l, extents)));
-        read = cb_need_either(read, cb_read_need(p, l->node));
+        read = cb_need_either(read, load_need(p, l));
     }
     return cb_need_both(hold, read);
 }

@@ -41,8 +41,8 @@ bool cb_copy_in_place(const cubed_plan *p, const cb_stage *s);
 size_t cb_scan_carry_bytes(const cubed_plan *p, const cb_stage *s, const cb_box *task);
 /* Levels of fold states that a task of this stage keeps. */
 int cb_stage_levels(const cb_stage *s);
-/* Whether parts of the chunks of a node in storage can be read by themselves. */
-bool cb_node_has_parts(const cubed_plan *p, int node);
+/* From which length of run on parts of a node's chunks are worth reading by themselves; 0: never. */
+size_t cb_node_part_run(const cubed_plan *p, int node);
 /* Bytes of a load's buffer for a chunk, or the part of it that a block of these extents needs. */
 size_t cb_load_bytes(const cubed_plan *p, const cb_load *load, const int64_t *extents);
 /* Bytes of a load's tile over a block of these extents. */

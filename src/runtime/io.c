@@ -371,8 +371,8 @@ cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, void *dst, cb_a
     return CUBED_OK;
 }
 
-cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst, cb_io_count *count,
-                             cubed_error *err)
+cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst, cb_arena *scratch,
+                             cb_io_count *count, cubed_error *err)
 {
     const cb_node *n = &io->plan->ir.nodes[node];
     const cb_zarr_array *source = io->plan->storage[node].array;
@@ -384,8 +384,8 @@ cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst, 
         lo[d] = box->lo[d] - first;
         hi[d] = box->hi[d] - first;
     }
-    CB_TRY(
-        cb_zarr_read_part(source ? source : io->nodes[node].array, idx, lo, hi, dst, &stored, err));
+    CB_TRY(cb_zarr_read_part(source ? source : io->nodes[node].array, idx, lo, hi, dst, scratch,
+                             &stored, err));
     count->bytes_read += (size_t)cb_box_count(box) * cubed_dtype_size(n->dtype);
     count->stored_read += stored;
     return CUBED_OK;

@@ -340,12 +340,25 @@ static void fill_chunk(const cb_zarr_meta *m, void *dst, size_t n)
     for (size_t i = 0; i < n; i += item) memcpy(d + i, m->fill.bytes, item);
 }
 
+/* Reads the object of an encoded chunk. */
+static cubed_status get_encoded(const cb_zarr_array *z, const char *key, cb_arena *scratch,
+                                void **encoded, size_t *got, cubed_error *err)
+{
+    size_t bound = cb_codec_chain_bound(&z->meta.codecs);
+    /* One byte more than any valid chunk has: a larger one shows at once. */
+    CB_TRY(cb_arena_alloc(scratch, bound + 1, "encoded chunk", encoded, err));
+    CB_TRY(cb_store_get(z->store, key, 0, *encoded, bound + 1, got, err));
+    if (*got > bound)
+        return cb_fail(err, CUBED_E_FORMAT, "more than the %zu bytes that a chunk can have", bound);
+    return CUBED_OK;
+}
+
 /* Reads the object and decodes it; CUBED_E_NOT_FOUND if there is none. */
 static cubed_status read_encoded(const cb_zarr_array *z, const char *key, void *dst,
                                  cb_arena *scratch, uint64_t *stored, cubed_error *err)
 {
     const cb_codec_chain *c = &z->meta.codecs;
-    size_t got, bound = cb_codec_chain_bound(c);
+    size_t got;
     if (cb_codec_chain_is_raw(c)) {
         uint64_t size = c->chunk_bytes;
         CB_TRY(cb_store_get(z->store, key, 0, dst, c->chunk_bytes, &got, err));
@@ -356,12 +369,8 @@ static cubed_status read_encoded(const cb_zarr_array *z, const char *key, void *
         *stored = got;
         return CUBED_OK;
     }
-    /* One byte more than any valid chunk has: a larger one shows at once. */
     void *encoded;
-    CB_TRY(cb_arena_alloc(scratch, bound + 1, "encoded chunk", &encoded, err));
-    CB_TRY(cb_store_get(z->store, key, 0, encoded, bound + 1, &got, err));
-    if (got > bound)
-        return cb_fail(err, CUBED_E_FORMAT, "more than the %zu bytes that a chunk can have", bound);
+    CB_TRY(get_encoded(z, key, scratch, &encoded, &got, err));
     CB_TRY(cb_codec_chain_decode(c, encoded, got, dst, scratch, err));
     *stored = got;
     return CUBED_OK;
@@ -450,57 +459,110 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void
     return CUBED_OK;
 }
 
-bool cb_zarr_has_parts(const cb_zarr_meta *m) { return cb_codec_chain_is_raw(&m->codecs); }
+/* A system call costs as much as copying some KiB; of compressed blocks, about half a MiB long,
+ * those at both ends of a run are decoded for nothing. */
+#define RAW_RUN     ((size_t)16 << 10)
+#define ENCODED_RUN ((size_t)2 << 20)
+
+size_t cb_zarr_part_run(const cb_zarr_meta *m)
+{
+    if (cb_codec_chain_is_raw(&m->codecs)) return RAW_RUN;
+    return cb_codec_chain_ranged(&m->codecs) ? ENCODED_RUN : 0;
+}
+
+cb_need cb_zarr_part_need(const cb_zarr_meta *m)
+{
+    const cb_codec_step *s = cb_codec_chain_ranged(&m->codecs);
+    if (!s) return (cb_need){0, 0};
+    size_t encoded = cb_arena_round(cb_sat_add(cb_codec_chain_bound(&m->codecs), 1));
+    return cb_need_both((cb_need){encoded, 0}, cb_codec_range_need(s));
+}
 
 /* Most ranges that are read at once. */
 enum { MAX_RANGES = 64 };
 
-/* Reads the runs of elements that make up the part, in batches of ranges. */
-static cubed_status read_runs(const cb_zarr_array *z, const char *key, const int64_t *lo,
-                              const int64_t *hi, char *dst, cubed_error *err)
-{
-    const cb_zarr_meta *m = &z->meta;
-    cubed_range ranges[MAX_RANGES];
+/* The runs of elements that make up a part of a chunk, as ranges of its bytes. */
+typedef struct runs {
+    const cb_zarr_meta *m;
+    const int64_t *lo, *hi;
+    int outer;   /* axes before it are walked, those from it on are one run */
+    size_t size; /* of each */
     int64_t idx[CUBED_MAX_NDIM];
-    uint64_t size;
-    size_t run = cubed_dtype_size(m->dtype), n = 0, bytes = 0;
-    int outer = m->ndim; /* axes before it are walked, those from it on are one run */
+    bool more;
+} runs;
+
+static runs start_runs(const cb_zarr_meta *m, const int64_t *lo, const int64_t *hi)
+{
+    runs r = {m, lo, hi, m->ndim, cubed_dtype_size(m->dtype), {0}, true};
     bool whole = true;
-    while (outer > 0 && whole) {
-        outer--;
-        run *= (size_t)(hi[outer] - lo[outer]);
-        whole = hi[outer] - lo[outer] == m->chunk[outer];
+    while (r.outer > 0 && whole) {
+        r.outer--;
+        r.size *= (size_t)(hi[r.outer] - lo[r.outer]);
+        whole = hi[r.outer] - lo[r.outer] == m->chunk[r.outer];
     }
-    memcpy(idx, lo, sizeof idx);
-    for (bool more = true; more;) {
-        uint64_t at = 0;
-        for (int d = 0; d < m->ndim; d++) at = at * (uint64_t)m->chunk[d] + (uint64_t)idx[d];
-        ranges[n++] = (cubed_range){at * cubed_dtype_size(m->dtype), run};
-        bytes += run;
-        int d = outer - 1;
-        for (; d >= 0 && ++idx[d] == hi[d]; d--) idx[d] = lo[d];
-        more = d >= 0;
-        if (more && n < MAX_RANGES) continue;
+    memcpy(r.idx, lo, (size_t)m->ndim * sizeof *lo);
+    return r;
+}
+
+static cubed_range next_run(runs *r)
+{
+    size_t at = 0;
+    for (int d = 0; d < r->m->ndim; d++) at = at * (size_t)r->m->chunk[d] + (size_t)r->idx[d];
+    int d = r->outer - 1;
+    for (; d >= 0 && ++r->idx[d] == r->hi[d]; d--) r->idx[d] = r->lo[d];
+    r->more = d >= 0;
+    return (cubed_range){at * cubed_dtype_size(r->m->dtype), r->size};
+}
+
+static cubed_status read_runs(const cb_zarr_array *z, const char *key, runs *r, char *dst,
+                              uint64_t *stored, cubed_error *err)
+{
+    while (r->more) {
+        cubed_range ranges[MAX_RANGES];
+        size_t n = 0;
+        uint64_t size;
+        while (n < MAX_RANGES && r->more) ranges[n++] = next_run(r);
         CB_TRY(cb_store_get_ranges(z->store, key, ranges, n, dst, &size, err));
-        if (size != m->codecs.chunk_bytes)
+        if (size != z->meta.codecs.chunk_bytes)
             return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", size,
-                           m->codecs.chunk_bytes);
-        dst += bytes;
-        n = bytes = 0;
+                           z->meta.codecs.chunk_bytes);
+        dst += n * r->size;
+        *stored += n * r->size;
+    }
+    return CUBED_OK;
+}
+
+static cubed_status decode_runs(const cb_zarr_array *z, const char *key, runs *r, char *dst,
+                                cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    const cb_codec_step *step = cb_codec_chain_ranged(&z->meta.codecs);
+    void *encoded;
+    size_t got;
+    CB_TRY(get_encoded(z, key, scratch, &encoded, &got, err));
+    *stored = got;
+    for (; r->more; dst += r->size) {
+        cubed_range range = next_run(r);
+        CB_TRY(cb_codec_range_decode(step, encoded, got, (size_t)range.offset, range.size, dst,
+                                     scratch, err));
     }
     return CUBED_OK;
 }
 
 cubed_status cb_zarr_read_part(const cb_zarr_array *z, const int64_t *idx, const int64_t *lo,
-                               const int64_t *hi, void *dst, uint64_t *stored, cubed_error *err)
+                               const int64_t *hi, void *dst, cb_arena *scratch, uint64_t *stored,
+                               cubed_error *err)
 {
     char key[4096];
     cubed_error why = CUBED_ERROR_INIT;
-    size_t bytes = cubed_dtype_size(z->meta.dtype);
+    size_t bytes = cubed_dtype_size(z->meta.dtype), mark = cb_arena_mark(scratch);
+    runs r = start_runs(&z->meta, lo, hi);
     for (int d = 0; d < z->meta.ndim; d++) bytes *= (size_t)(hi[d] - lo[d]);
-    *stored = bytes;
+    *stored = 0;
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
-    cubed_status st = read_runs(z, key, lo, hi, dst, &why);
+    cubed_status st = cb_codec_chain_is_raw(&z->meta.codecs)
+                          ? read_runs(z, key, &r, dst, stored, &why)
+                          : decode_runs(z, key, &r, dst, scratch, stored, &why);
+    cb_arena_release(scratch, mark);
     if (st == CUBED_OK) return st;
     if (st == CUBED_E_NOT_FOUND) {
         fill_chunk(&z->meta, dst, bytes);

@@ -100,3 +100,38 @@ def test_workers_share_one_output_chunk(chunk, tmp_path):
     np.testing.assert_allclose(got[4]["m"], x.mean(axis=0), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(got[4]["v"], x.var(axis=0), rtol=1e-5)
     np.testing.assert_array_equal(got[4]["a"], x - x.max(axis=0))
+
+
+def test_blocks_of_blosc_chunks(tmp_path):
+    """Long runs of a chunk are decoded without the rest of it."""
+    x = np.random.default_rng(5).normal(size=(9, 600, 1000)).round(2)
+    path = tmp_path / "x"
+    blosc = zarr.codecs.BloscCodec(cname="lz4", clevel=5, shuffle="shuffle")
+    z = zarr.create_array(
+        path, shape=x.shape, chunks=(4, 600, 1000), dtype="f8", compressors=[blosc]
+    )
+    z[...] = x
+    whole = x[:4].nbytes
+    for text, expected in {
+        "x[2, 100:] + 0": x[2, 100:],
+        "x[6:4:-1]": x[6:4:-1],
+        "x[8, ::-1] * 1": x[8, ::-1],
+    }.items():
+        args = ("eval", text, "--in", f"x={path}", "--out", tmp_path / "out", "--overwrite")
+        plan = json.loads(check(run(*args, "--plan", "--json")).out)
+        assert plan["bytes_read"] < whole
+        done = check(run(*args, "--json")).run
+        assert done["measured_mem"] <= done["projected_mem"]
+        np.testing.assert_array_equal(
+            zarr.open_array(tmp_path / "out", mode="r")[...], expected + 0
+        )
+    args = ("eval", "var(x, axis=0)", "--in", f"x={path}", "--overwrite", "--json")
+    got = []
+    for workers in (1, 2):
+        out = tmp_path / f"out{workers}"
+        done = check(run(*args, "--out", out, "--max-workers", workers)).run
+        assert done["tasks"] == (3 if workers == 2 else 1)
+        assert done["measured_mem"] <= done["projected_mem"]
+        got.append(zarr.open_array(out, mode="r")[...])
+    np.testing.assert_array_equal(*got)
+    np.testing.assert_allclose(got[0], x.var(axis=0), rtol=1e-12)

@@ -78,6 +78,14 @@ typedef struct cubed_codec_vtable {
     /* What the next codec is told: changes `ctx` (a copy of this one's) and `shape`, which it points
      * to. May be NULL: the same. */
     void (*output)(const cubed_codec_conf *conf, cubed_codec_ctx *ctx, int64_t *shape);
+    /* Decodes only `size` bytes from byte `from` on of the raw_size that src has to decode to; src
+     * may be changed meanwhile, but is as it was afterwards. May be NULL. */
+    cubed_status (*decode_range)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                 void *src, size_t src_size, size_t raw_size, size_t from,
+                                 size_t size, void *dst, void *scratch, size_t scratch_size,
+                                 cubed_error *err);
+    cubed_codec_need (*range_need)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                   size_t raw_size);
 } cubed_codec_vtable;
 
 #ifdef __cplusplus

@@ -1,0 +1,134 @@
+/* Ranges of what blocks decode to, beside the whole. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <blosc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "codec/codec.h"
+
+enum { N = 100040, ITEM = 8 }; /* a short block at the end, whatever their size */
+
+static uint8_t plain[N], out[N], packed[N + BLOSC_MAX_OVERHEAD], kept[sizeof packed];
+
+static uint32_t draw(uint32_t below)
+{
+    static uint32_t x = 1;
+    x = x * 1664525u + 1013904223u;
+    return (x >> 8) % below;
+}
+
+static void parse(const char *codec, cb_codec_chain *c)
+{
+    char text[512];
+    json_t *doc;
+    int64_t shape = N / ITEM;
+    cb_codec_array array = {ITEM, ITEM, 1, &shape, NULL, CUBED_KIND_FLOAT};
+    snprintf(text, sizeof text,
+             "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, %s]", codec);
+    assert_int_equal(cb_json_parse("test", text, strlen(text), &doc, NULL), CUBED_OK);
+    assert_int_equal(cb_codec_chain_parse_v3("test", doc, &array, c, NULL), CUBED_OK);
+    json_decref(doc);
+    cb_codec_chain_fix(c);
+}
+
+static cb_arena *range_arena(const cb_codec_chain *c)
+{
+    cb_arena *a;
+    cb_need need = cb_codec_range_need(cb_codec_chain_ranged(c));
+    assert_int_equal(cb_arena_new(&cb_system_allocator, need, &a, NULL), CUBED_OK);
+    return a;
+}
+
+#define BLOSC "{\"name\": \"blosc\", \"configuration\": {\"cname\": \"zstd\"}}"
+
+static void test_every_kind_of_buffer(void **state)
+{
+    static const char *const inner[] = {"lz4", "zstd", "blosclz", "zlib"};
+    static const size_t blocks[] = {0, 1024, 4096, 30000, 1 << 20};
+    cb_codec_chain c;
+    (void)state;
+    parse(BLOSC, &c);
+    cb_arena *scratch = range_arena(&c);
+    for (int k = 0; k < 4 * 5 * 3 * 2; k++) {
+        int shuffle = k / 20 % 3, level = k / 60 ? 5 : 0; /* level 0: the bytes as they are */
+        for (size_t i = 0; i < N; i++) plain[i] = (uint8_t)(i % 64 == 0 ? draw(256) : i / 999);
+        int n = blosc_compress_ctx(level, shuffle, ITEM, N, plain, packed, sizeof packed,
+                                   inner[k % 4], blocks[k / 4 % 5], 1);
+        assert_true(n > 0);
+        memcpy(kept, packed, (size_t)n);
+        for (int t = 0; t < 40; t++) {
+            size_t from = draw(N), size = t % 4 ? draw((uint32_t)(N - from) + 1) : N - from;
+            cubed_error err = CUBED_ERROR_INIT;
+            memset(out, 0xAA, sizeof out);
+            if (cb_codec_range_decode(cb_codec_chain_ranged(&c), packed, (size_t)n, from, size, out,
+                                      scratch, &err) != CUBED_OK)
+                fail_msg("%s", err.message);
+            assert_memory_equal(out, plain + from, size);
+            assert_true(size == N || out[size] == 0xAA);
+            assert_memory_equal(kept, packed, (size_t)n);
+        }
+    }
+    cb_arena_free(scratch);
+}
+
+/* Right bytes or an error, never more than the buffers; the sanitizers watch. */
+static void test_damaged_buffers(void **state)
+{
+    cb_codec_chain c;
+    (void)state;
+    parse(BLOSC, &c);
+    cb_arena *scratch = range_arena(&c);
+    for (size_t i = 0; i < N; i++) plain[i] = (uint8_t)(i % 16 == 0 ? draw(256) : i / 999);
+    int n = blosc_compress_ctx(5, 1, ITEM, N, plain, kept, sizeof kept, "lz4", 4096, 1);
+    assert_true(n > 0);
+    for (int t = 0; t < 4000; t++) {
+        size_t size = t % 5 ? (size_t)n : draw((uint32_t)n + 1), from = draw(N);
+        size_t want = draw((uint32_t)(N - from)) + 1;
+        uint8_t *copy = malloc(size + 1), *dst = malloc(want);
+        assert_non_null(copy);
+        assert_non_null(dst);
+        memcpy(copy, kept, size);
+        /* Mostly where the header and the offsets are. */
+        for (uint32_t flips = draw(4); flips && size; flips--)
+            copy[draw(t % 2 ? (uint32_t)cb_min_size(size, 120) : (uint32_t)size)] ^=
+                (uint8_t)(1u << draw(8));
+        cubed_status st = cb_codec_range_decode(cb_codec_chain_ranged(&c), copy, size, from, want,
+                                                dst, scratch, NULL);
+        assert_true(st == CUBED_OK || st == CUBED_E_FORMAT || st == CUBED_E_BUDGET);
+        free(copy);
+        free(dst);
+    }
+    cb_arena_free(scratch);
+}
+
+static void test_only_one_step_has_ranges(void **state)
+{
+    cb_codec_chain c;
+    (void)state;
+    parse(BLOSC, &c);
+    assert_non_null(cb_codec_chain_ranged(&c));
+    parse(BLOSC ", {\"name\": \"crc32c\"}", &c);
+    assert_null(cb_codec_chain_ranged(&c));
+    parse("{\"name\": \"gzip\", \"configuration\": {\"level\": 1}}", &c);
+    assert_null(cb_codec_chain_ranged(&c));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_kind_of_buffer),
+        cmocka_unit_test(test_damaged_buffers),
+        cmocka_unit_test(test_only_one_step_has_ranges),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
