@@ -41,6 +41,24 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_tensordot(cubed_array *x1, cubed_a
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_vecdot(cubed_array *x1, cubed_array *x2, int axis,
                                                      cubed_array **out, cubed_error *err);
 
+/* --- Indexing and searching ------------------------------------------------------------------------- */
+
+/* The elements at positions along an axis, from its end if they are negative; positions are integers. A
+ * run fails with CUBED_E_INDEX if one is out of range. x is read once for every block of positions, in
+ * its own chunks. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_take(cubed_array *x, cubed_array *positions, int axis,
+                                                   cubed_array **out, cubed_error *err);
+/* The same with positions for every line along the axis; the other axes broadcast. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_take_along_axis(cubed_array *x,
+                                                              cubed_array *positions, int axis,
+                                                              cubed_array **out, cubed_error *err);
+/* int64: where elements of x2 would be inserted into x1, which is sorted in one dimension, so that it
+ * stays sorted: in front of those that are equal, or behind them if `right`. NaN is behind all numbers.
+ * `sorter` (may be NULL): positions that sort x1. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_searchsorted(cubed_array *x1, cubed_array *x2,
+                                                           bool right, cubed_array *sorter,
+                                                           cubed_array **out, cubed_error *err);
+
 #ifdef __cplusplus
 }
 #endif

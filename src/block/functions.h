@@ -7,5 +7,8 @@
 extern const cubed_block_fn cb_block_sort;
 extern const cubed_block_fn cb_block_argsort;
 extern const cubed_block_fn cb_block_matmul;
+extern const cubed_block_fn cb_block_take;
+extern const cubed_block_fn cb_block_take_along_axis;
+extern const cubed_block_fn cb_block_searchsorted;
 
 #endif

@@ -145,12 +145,71 @@ static cubed_status call_tensordot(expr_builder *b, const expr *e, cubed_array *
     return st;
 }
 
+typedef cubed_status (*take_fn)(cubed_array *x, cubed_array *positions, int axis, cubed_array **out,
+                                cubed_error *err);
+
+/* `missing`: the axis if none is given, CUBED_MAX_NDIM: of a one-dimensional array only. */
+static cubed_status taking(expr_builder *b, const expr *e, take_fn fn, int missing,
+                           cubed_array **out)
+{
+    static const char *const names[] = {"axis", "dim", NULL};
+    int n, axis = 0;
+    cubed_array *x = NULL, *positions = NULL;
+    EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = get_axis(b, e, n > 2 ? e->child[2] : NULL, x, missing, &axis);
+    if (st == CUBED_OK && axis == CUBED_MAX_NDIM && cubed_array_ndim(x) != 1)
+        st = expr_reject(b, e, "expected one axis, by axis= or dim=");
+    if (st == CUBED_OK) st = expr_get_array(b, e->child[1], &positions);
+    if (st == CUBED_OK)
+        st = expr_located(b, e, fn(x, positions, axis == CUBED_MAX_NDIM ? 0 : axis, out, b->err));
+    cubed_array_unref(x);
+    cubed_array_unref(positions);
+    return st;
+}
+
+static cubed_status call_take(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return taking(b, e, cubed_take, CUBED_MAX_NDIM, out);
+}
+
+static cubed_status call_take_along_axis(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return taking(b, e, cubed_take_along_axis, -1, out);
+}
+
+static cubed_status call_searchsorted(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"side", "sorter", NULL};
+    int n;
+    cubed_array *x[2], *sorter = NULL;
+    EXPR_TRY(expr_check_args(b, e, 2, 2, names, &n));
+    const expr *side = expr_keyword(e, "side"), *order = expr_keyword(e, "sorter");
+    bool right = side && side->kind == EXPR_STRING && strcmp(side->text, "right") == 0;
+    bool left = !side || (side->kind == EXPR_STRING && strcmp(side->text, "left") == 0);
+    if (!left && !right) return expr_reject(b, side, "expected \"left\" or \"right\"");
+    EXPR_TRY(get_operands(b, e, x));
+    cubed_status st = order ? expr_get_array(b, order, &sorter) : CUBED_OK;
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_searchsorted(x[0], x[1], right, sorter, out, b->err));
+    cubed_array_unref(x[0]);
+    cubed_array_unref(x[1]);
+    cubed_array_unref(sorter);
+    return st;
+}
+
 static const struct {
     const char *name;
     expr_function fn;
 } functions[] = {
-    {"sort", call_sort},           {"argsort", call_argsort}, {"matmul", call_matmul},
-    {"tensordot", call_tensordot}, {"vecdot", call_vecdot},
+    {"sort", call_sort},
+    {"argsort", call_argsort},
+    {"matmul", call_matmul},
+    {"tensordot", call_tensordot},
+    {"vecdot", call_vecdot},
+    {"take", call_take},
+    {"take_along_axis", call_take_along_axis},
+    {"searchsorted", call_searchsorted},
 };
 
 expr_function expr_find_block_function(const char *name)

@@ -113,11 +113,12 @@ static cubed_status lower_inputs(cubed_plan *p, cb_stage *s, cubed_error *err)
 /* The largest blocks; shapes are in `shapes`, CUBED_MAX_NDIM each. */
 static void largest(const cb_block_operand *x, int n, cubed_block *blocks, int64_t *shapes)
 {
+    static const int64_t origin[CUBED_MAX_NDIM] = {0};
     for (int i = 0; i < n; i++) {
         int64_t *shape = shapes + (ptrdiff_t)i * CUBED_MAX_NDIM;
         for (int d = 0; d < x[i].blocks.ndim; d++)
             shape[d] = cb_min_i64(x[i].blocks.axis[d].extent, x[i].blocks.axis[d].chunk);
-        blocks[i] = (cubed_block){NULL, x[i].dtype, x[i].blocks.ndim, shape};
+        blocks[i] = (cubed_block){NULL, x[i].dtype, x[i].blocks.ndim, shape, origin};
     }
 }
 

@@ -29,7 +29,7 @@ static void set_shape(operand *x, cubed_block *block, const cb_block_operand *of
 {
     cb_block_box(of, index, index, &x->box);
     for (int d = 0; d < x->box.ndim; d++) x->shape[d] = x->box.hi[d] - x->box.lo[d];
-    *block = (cubed_block){NULL, of->dtype, x->box.ndim, x->shape};
+    *block = (cubed_block){NULL, of->dtype, x->box.ndim, x->shape, x->box.lo};
 }
 
 static bool is_clobbered(const run *r, int input)

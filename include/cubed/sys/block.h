@@ -20,6 +20,7 @@ typedef struct cubed_block {
     cubed_dtype dtype;
     int ndim;
     const int64_t *shape;
+    const int64_t *offset; /* position of its first element in the array */
 } cubed_block;
 
 typedef struct cubed_block_call {

@@ -1,0 +1,45 @@
+/* Searching functions. */
+#include "array_api/api_pkg.h"
+#include "base/error.h"
+#include "block/params.h"
+
+static cubed_status search(cubed_array *sorted, cubed_array *values, bool right, cubed_array **out,
+                           cubed_error *err)
+{
+    int ndim = values->node.grid.ndim, symbols[CUBED_MAX_NDIM];
+    int64_t chunks[CUBED_MAX_NDIM];
+    if (ndim == CUBED_MAX_NDIM)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "searchsorted of %d dimensions", ndim);
+    cb_api_blocks(values, 0, sizeof(int64_t), chunks);
+    for (int d = 0; d < ndim; d++) symbols[d] = d;
+    const cb_search_params params = {right};
+    const cubed_block_input in[2] = {{sorted, &ndim, NULL}, {values, symbols, chunks}};
+    const cubed_block_output to = {CUBED_INT64, ndim,    values->shape,
+                                   chunks,      symbols, values->node.dim_names};
+    return cubed_blockwise(sorted->ctx, "searchsorted", &params, sizeof params, in, 2, &to, 1, out,
+                           err);
+}
+
+cubed_status cubed_searchsorted(cubed_array *x1, cubed_array *x2, bool right, cubed_array *sorter,
+                                cubed_array **out, cubed_error *err)
+{
+    cubed_dtype type = cubed_dtype_promote(x1->node.dtype, x2->node.dtype);
+    if (x1->node.grid.ndim != 1)
+        return cb_fail(err, CUBED_E_ARG, "searchsorted: x1 has %d dimensions, expected 1",
+                       x1->node.grid.ndim);
+    if (type == CUBED_DTYPE_COUNT || cubed_dtype_kind(type) >= CUBED_KIND_COMPLEX)
+        return cb_fail(err, CUBED_E_TYPE, "searchsorted is not defined for %s and %s",
+                       cubed_dtype_name(x1->node.dtype), cubed_dtype_name(x2->node.dtype));
+    if (type > CUBED_DTYPE_COUNT) type = CUBED_FLOAT32;
+    cubed_array *sorted = NULL, *a = NULL, *b = NULL;
+    cubed_status st = CUBED_OK;
+    if (sorter) CB_GO(cubed_take(x1, sorter, 0, &sorted, err));
+    CB_GO(cubed_astype(sorter ? sorted : x1, type, &a, err));
+    CB_GO(cubed_astype(x2, type, &b, err));
+    CB_GO(search(a, b, right, out, err));
+out:
+    cubed_array_unref(sorted);
+    cubed_array_unref(a);
+    cubed_array_unref(b);
+    return st;
+}

@@ -1,0 +1,100 @@
+/* Where values belong among sorted elements.
+ *
+ * A call has one block of the sorted elements, and counts those in it that come before; the counts of
+ * all blocks add up. */
+#include "base/error.h"
+#include "block/functions.h"
+#include "block/params.h"
+
+#define CB_SEARCH_JOIN(a, b)  a##_##b
+#define CB_SEARCH_PASTE(a, b) CB_SEARCH_JOIN(a, b)
+
+#define T         bool
+#define TAG       b1
+#define IS_NAN(x) false
+#include "block/search.inc.h"
+#define T         int8_t
+#define TAG       i1
+#define IS_NAN(x) false
+#include "block/search.inc.h"
+#define T         int16_t
+#define TAG       i2
+#define IS_NAN(x) false
+#include "block/search.inc.h"
+#define T         int32_t
+#define TAG       i4
+#define IS_NAN(x) false
+#include "block/search.inc.h"
+#define T         int64_t
+#define TAG       i8
+#define IS_NAN(x) false
+#include "block/search.inc.h"
+#define T         uint8_t
+#define TAG       u1
+#define IS_NAN(x) false
+#include "block/search.inc.h"
+#define T         uint16_t
+#define TAG       u2
+#define IS_NAN(x) false
+#include "block/search.inc.h"
+#define T         uint32_t
+#define TAG       u4
+#define IS_NAN(x) false
+#include "block/search.inc.h"
+#define T         uint64_t
+#define TAG       u8
+#define IS_NAN(x) false
+#include "block/search.inc.h"
+#define T         float
+#define TAG       f4
+#define IS_NAN(x) ((x) != (x))
+#include "block/search.inc.h"
+#define T         double
+#define TAG       f8
+#define IS_NAN(x) ((x) != (x))
+#include "block/search.inc.h"
+
+typedef void (*search_fn)(const void *x, int64_t n, const void *values, int64_t count, bool right,
+                          bool first, int64_t *out);
+
+static const search_fn searches[CUBED_DTYPE_COUNT] = {
+    [CUBED_BOOL] = search_b1,    [CUBED_INT8] = search_i1,    [CUBED_INT16] = search_i2,
+    [CUBED_INT32] = search_i4,   [CUBED_INT64] = search_i8,   [CUBED_UINT8] = search_u1,
+    [CUBED_UINT16] = search_u2,  [CUBED_UINT32] = search_u4,  [CUBED_UINT64] = search_u8,
+    [CUBED_FLOAT32] = search_f4, [CUBED_FLOAT64] = search_f8,
+};
+
+static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cb_search_params *p = call->params;
+    (void)ctx;
+    if (call->params_size != sizeof *p || call->nin != 2 || call->nout != 1 || p->right >> 1)
+        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+    const cubed_block *x = &call->in[0], *v = &call->in[1], *y = &call->out[0];
+    if (x->dtype >= CUBED_DTYPE_COUNT || !searches[x->dtype])
+        return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s", cubed_dtype_name(x->dtype));
+    if (x->ndim != 1 || v->ndim != y->ndim || v->dtype != x->dtype || y->dtype != CUBED_INT64)
+        return cb_fail(err, CUBED_E_FORMAT, "operands of other types or dimensions");
+    for (int d = 0; d < v->ndim; d++) {
+        if (v->shape[d] != y->shape[d])
+            return cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
+    }
+    return CUBED_OK;
+}
+
+static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cb_search_params *p = call->params;
+    const cubed_block *x = &call->in[0], *v = &call->in[1];
+    int64_t count = 1;
+    (void)ctx;
+    (void)err;
+    for (int d = 0; d < v->ndim; d++) count *= v->shape[d];
+    if (call->out[0].data)
+        searches[x->dtype](x->data, x->shape[0], v->data, count, p->right, call->first,
+                           call->out[0].data);
+    return CUBED_OK;
+}
+
+const cubed_block_fn cb_block_searchsorted = {
+    .name = "searchsorted", .check = check, .run = run, .divisible = true};

@@ -1,0 +1,35 @@
+/* Positions in sorted elements. Takes T, TAG and IS_NAN(x); undefines them. */
+#define FN(name) CB_SEARCH_PASTE(name, TAG)
+
+/* How many of n sorted elements come before a value (`right`: or are equal to it). NaN is the largest. */
+static int64_t FN(count_before)(const T *x, int64_t n, T value, bool right)
+{
+    int64_t lo = 0;
+    while (n > 0) {
+        int64_t half = n / 2;
+        T a = x[lo + half];
+        bool less = a < value || (IS_NAN(value) && !IS_NAN(a));
+        bool more = a > value || (IS_NAN(a) && !IS_NAN(value));
+        if (less || (right && !more)) {
+            lo += half + 1;
+            n -= half + 1;
+        } else {
+            n = half;
+        }
+    }
+    return lo;
+}
+
+static void FN(search)(const void *x, int64_t n, const void *values, int64_t count, bool right,
+                       bool first, int64_t *out)
+{
+    const T *v = values;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t before = FN(count_before)(x, n, v[i], right);
+        out[i] = first ? before : out[i] + before;
+    }
+}
+#undef FN
+#undef T
+#undef TAG
+#undef IS_NAN
