@@ -169,18 +169,22 @@ static void copy_inner(const walk *w, char *shard, char *inner, bool into)
     }
 }
 
-/* The fill value of longer items is zero. */
+/* Items that are longer than the fill value go on with zeros. */
 static void fill(const cb_codec_chain *c, size_t item, char *dst, size_t bytes)
 {
-    if (item > CB_MAX_ITEM) memset(dst, 0, bytes);
-    for (size_t i = 0; i < bytes && item <= CB_MAX_ITEM; i += item) memcpy(dst + i, c->fill, item);
+    size_t kept = cb_min_size(item, CB_MAX_ITEM);
+    if (kept < item) memset(dst, 0, bytes);
+    for (size_t i = 0; i < bytes; i += item) memcpy(dst + i, c->fill, kept);
 }
 
 static bool is_fill(const cb_codec_chain *c, size_t item, const char *src, size_t bytes)
 {
-    if (item > CB_MAX_ITEM) return bytes == 0 || (*src == 0 && !memcmp(src, src + 1, bytes - 1));
+    size_t kept = cb_min_size(item, CB_MAX_ITEM);
     for (size_t i = 0; i < bytes; i += item) {
-        if (memcmp(src + i, c->fill, item) != 0) return false;
+        if (memcmp(src + i, c->fill, kept) != 0) return false;
+        for (size_t k = kept; k < item; k++) {
+            if (src[i + k] != 0) return false;
+        }
     }
     return true;
 }

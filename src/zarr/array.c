@@ -337,7 +337,9 @@ static void fill_chunk(const cb_zarr_meta *m, void *dst, size_t n)
         memset(d, 0, n);
         return;
     }
-    for (size_t i = 0; i < n; i += item) memcpy(d + i, m->fill.bytes, item);
+    size_t kept = cb_fill_size(m->dtype);
+    if (kept < item) memset(d, 0, n);
+    for (size_t i = 0; i < n; i += item) memcpy(d + i, m->fill.bytes, kept);
 }
 
 /* Reads the object of an encoded chunk. */
@@ -575,8 +577,10 @@ cubed_status cb_zarr_read_part(const cb_zarr_array *z, const int64_t *idx, const
 
 static bool is_fill(const cb_zarr_meta *m, const char *p, size_t item)
 {
-    if (item <= sizeof m->fill) return memcmp(p, m->fill.bytes, item) == 0;
-    return *p == 0 && memcmp(p, p + 1, item - 1) == 0;
+    size_t kept = cb_fill_size(m->dtype);
+    if (memcmp(p, m->fill.bytes, kept) != 0) return false;
+    while (kept < item && p[kept] == 0) kept++;
+    return kept == item;
 }
 
 /* Whether the part of a chunk within the array holds nothing but the fill value, bit by bit. */

@@ -16,7 +16,7 @@ CUBED_MUST_CHECK cubed_status cb_fill_parse(const char *where, const json_t *v, 
                                             cubed_scalar *out, cubed_error *err);
 json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v);
 
-/* Bytes of a fill value that are kept: it is zero in those of longer items. */
+/* Bytes of a fill value that are kept: longer items go on with zeros. */
 static inline size_t cb_fill_size(cubed_dtype dtype)
 {
     return cb_min_size(cubed_dtype_size(dtype), sizeof(cubed_scalar));

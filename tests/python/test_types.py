@@ -86,7 +86,9 @@ def test_big_endian(tmp_path, dtype):
         ("m8[s]", np.timedelta64(-7, "s")),
         ("S5", b"ab"),
         ("S5", b""),
+        ("S40", b"abc"),
         ("U3", "äλ"),
+        ("U9", "äλ"),
         ("U100", ""),
     ],
 )
@@ -106,7 +108,17 @@ def test_fill_values(tmp_path, dtype, fill):
             assert copy.nchunks_initialized == 1
 
 
-def test_fill_values_of_long_texts_are_refused(tmp_path):
+@pytest.mark.filterwarnings("ignore")
+def test_fill_values_of_long_texts_in_shards(tmp_path):
+    z = zarr.create_array(
+        tmp_path / "x", shape=(10,), chunks=(2,), shards=(6,), dtype="S40", fill_value=b"abc"
+    )
+    z[:2] = values("S40", (2,))
+    check(run("copy", tmp_path / "x", tmp_path / "y", "--skip-empty", *QUIET))
+    same(zarr.open_array(tmp_path / "y")[...], z[...])
+
+
+def test_fill_values_beyond_16_bytes_are_refused(tmp_path):
     zarr.create_array(
         tmp_path / "x", shape=(4,), chunks=(4,), dtype="U9", fill_value="missing", zarr_format=2
     )
