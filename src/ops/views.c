@@ -17,7 +17,7 @@ cubed_status cb_op_view(cubed_array *x, const cb_map *map, const cb_grid *grid,
     memcpy(n.dim_names, names, (size_t)grid->ndim * sizeof *names);
     cubed_array *in = x;
     if (x->node.kind == CB_NODE_VIEW) {
-        n.map = cb_map_compose(&x->node.map, map);
+        CB_TRY(cb_map_compose(&x->node.map, map, &n.map, err));
         in = x->in[0];
     }
     return cb_graph_add(x->ctx, &n, &in, out, err);

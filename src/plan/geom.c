@@ -1,5 +1,7 @@
 #include "plan/geom.h"
 
+#include "base/error.h"
+
 bool cb_box_empty(const cb_box *b)
 {
     for (int d = 0; d < b->ndim; d++) {
@@ -140,19 +142,28 @@ bool cb_map_equal(const cb_map *a, const cb_map *b)
     return true;
 }
 
-cb_map cb_map_compose(const cb_map *inner, const cb_map *outer)
+/* Sums of a few of these do not overflow. */
+static bool is_position(int64_t x) { return x >= -(INT64_MAX / 4) && x <= INT64_MAX / 4; }
+
+cubed_status cb_map_compose(const cb_map *inner, const cb_map *outer, cb_map *out, cubed_error *err)
 {
     cb_map m = {.ndim_in = outer->ndim_in, .ndim_out = inner->ndim_out};
     for (int d = 0; d < inner->ndim_out; d++) {
         int mid = inner->dim[d].axis;
+        int64_t first = 0, stride = 0;
         m.dim[d].offset = inner->dim[d].offset;
-        m.dim[d].axis = -1;
+        m.dim[d].axis = mid < 0 ? -1 : outer->dim[mid].axis;
         if (mid < 0) continue;
-        m.dim[d].offset += inner->dim[d].stride * outer->dim[mid].offset;
-        m.dim[d].axis = outer->dim[mid].axis;
-        m.dim[d].stride = m.dim[d].axis < 0 ? 0 : inner->dim[d].stride * outer->dim[mid].stride;
+        if (cb_mul_i64(inner->dim[d].stride, outer->dim[mid].offset, &first) ||
+            cb_add_i64(inner->dim[d].offset, first, &m.dim[d].offset) ||
+            cb_mul_i64(inner->dim[d].stride, outer->dim[mid].stride, &stride) ||
+            !is_position(m.dim[d].offset) || !is_position(stride))
+            return cb_fail(err, CUBED_E_UNSUPPORTED,
+                           "views of views reach more than 2**61 elements apart");
+        m.dim[d].stride = m.dim[d].axis < 0 ? 0 : stride;
     }
-    return m;
+    *out = m;
+    return CUBED_OK;
 }
 
 void cb_map_image(const cb_map *m, const cb_box *domain, cb_box *source)

@@ -83,8 +83,10 @@ typedef struct cb_map {
 cb_map cb_map_identity(int ndim);
 bool cb_map_is_identity(const cb_map *m);
 bool cb_map_equal(const cb_map *a, const cb_map *b);
-/* outer: domain -> middle, inner: middle -> source; result: domain -> source. */
-cb_map cb_map_compose(const cb_map *inner, const cb_map *outer);
+/* outer: domain -> middle, inner: middle -> source; result: domain -> source. CUBED_E_UNSUPPORTED where
+ * it overflows, as maps can that describe part of their domain only (a piece of a concatenation). */
+CUBED_MUST_CHECK cubed_status cb_map_compose(const cb_map *inner, const cb_map *outer, cb_map *out,
+                                             cubed_error *err);
 /* The smallest box of the source that holds the image of a non-empty box of the domain. */
 void cb_map_image(const cb_map *m, const cb_box *domain, cb_box *source);
 

@@ -121,19 +121,20 @@ static cubed_status check_view(const cb_ir *ir, const cb_node *n, cubed_error *e
     uint64_t used = 0;
     for (int d = 0; d < in->ndim; d++) {
         int j = n->map.dim[d].axis;
-        int64_t lo = n->map.dim[d].offset, span = 0;
+        int64_t lo = n->map.dim[d].offset, stride = n->map.dim[d].stride, hi = lo;
+        int64_t last = cb_max_i64(0, in->axis[d].extent - 1);
         if (j < -1 || j >= n->grid.ndim) return BAD("axis %d of the view is %d", d, j);
         if (j >= 0) {
             if (used & (1ull << j)) return BAD("axis %d of the view is used twice", j);
             used |= 1ull << j;
-            int64_t extent = n->grid.axis[j].extent;
-            if (extent == 0) continue;
-            if (cb_mul_i64(n->map.dim[d].stride, extent - 1, &span)) return BAD("view overflows");
+            int64_t longest = cb_max_i64(1, last), steps = n->grid.axis[j].extent - 1;
+            if (stride == 0 || stride < -longest || stride > longest)
+                return BAD("axis %d of the view goes by %" PRId64, d, stride);
+            if (steps > 0 && (cb_mul_i64(stride, steps, &hi) || cb_add_i64(lo, hi, &hi)))
+                return BAD("the view overflows");
         }
-        int64_t hi;
-        if (cb_add_i64(lo, span, &hi)) return BAD("the view overflows");
-        bool empty = cb_grid_count(&n->grid) == 0;
-        if (!empty && (cb_min_i64(lo, hi) < 0 || cb_max_i64(lo, hi) >= in->axis[d].extent))
+        bool none = j >= 0 && n->grid.axis[j].extent == 0;
+        if (lo < 0 || lo > last || hi < 0 || hi > last || (in->axis[d].extent == 0 && !none))
             return BAD("axis %d of the view leaves its source", d);
     }
     return CUBED_OK;
@@ -245,7 +246,11 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     }
     switch (n->kind) {
     case CB_NODE_ZARR: return n->url ? CUBED_OK : BAD("a source without a URL");
-    case CB_NODE_MEMORY: return n->data ? CUBED_OK : BAD("a source without data");
+    case CB_NODE_MEMORY:
+        return n->data ? CUBED_OK : BAD("a source without data");
+    case CB_NODE_FULL:
+        return n->dtype < CUBED_DTYPE_COUNT ? CUBED_OK
+                                            : BAD("a constant of type %d", (int)n->dtype);
     case CB_NODE_INDEX: return n->dtype == CUBED_INT64 ? CUBED_OK : BAD("an index type");
     case CB_NODE_BLOCKS:
         return n->dtype == CUBED_INT64 && cb_blocks_fit(&n->grid) ? CUBED_OK : BAD("a block index");
@@ -267,7 +272,6 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     case CB_NODE_PARTIAL:
     case CB_NODE_MERGE: return check_fold(ir, n, err);
     case CB_NODE_BLOCKWISE: return check_blockwise(ir, n, err);
-    case CB_NODE_FULL: return CUBED_OK;
     case CB_NODE_KINDS: break;
     }
     return BAD("kind number %d", (int)n->kind);

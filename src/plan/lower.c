@@ -219,7 +219,8 @@ static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool i
     case CB_NODE_SCAN: /* the stage makes the totals of what is stored here */
         return lower_node(lo, n->inputs[0], map, false, value, err);
     case CB_NODE_VIEW: {
-        cb_map m = cb_map_compose(&n->map, map);
+        cb_map m;
+        CB_TRY(cb_map_compose(&n->map, map, &m, err));
         return lower_node(lo, n->inputs[0], &m, false, value, err);
     }
     case CB_NODE_FOLD:
@@ -230,8 +231,8 @@ static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool i
             CB_TRY(add_load(lo, &load, value, err));
             return remember(lo, node, map, *value, err);
         }
-        return cb_fail(err, CUBED_E_INTERNAL, "bug: node %d folds inside another stage", node);
-    default: return cb_fail(err, CUBED_E_INTERNAL, "bug: node %d has no code", node);
+        return cb_fail(err, CUBED_E_FORMAT, "node %d folds inside another stage", node);
+    default: return cb_fail(err, CUBED_E_FORMAT, "node %d has no code", node);
     }
 }
 
@@ -324,8 +325,8 @@ static cubed_status find_cuts(cuts *c, int node, const cb_map *map, const cb_box
     c->seen[c->nseen++] = (struct seen){node, *map, *box};
     if (n->kind == CB_NODE_CONCAT) return cut_concat(c, n, map, box, err);
     for (int i = 0; i < n->ninputs; i++) {
-        cb_map m = n->kind == CB_NODE_VIEW ? cb_map_compose(&n->map, map)
-                                           : operand_map(&c->ir->nodes[n->inputs[i]], map);
+        cb_map m = operand_map(&c->ir->nodes[n->inputs[i]], map);
+        if (n->kind == CB_NODE_VIEW) CB_TRY(cb_map_compose(&n->map, map, &m, err));
         CB_TRY(find_cuts(c, n->inputs[i], &m, box, false, err));
     }
     return CUBED_OK;

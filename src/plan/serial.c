@@ -493,6 +493,7 @@ static cubed_status read_body(reader *r, cubed_plan *p, cubed_error *err)
         if (r->bad || !p->ir.nodes[p->targets[i]].is_target) return malformed("a target", err);
     }
     p->nstages = get_n(r, (uint64_t)nnodes + 1);
+    if (p->nstages == 0) return malformed("it has no stages", err);
     p->stages = cb_zone_alloc(p->ir.zone, (size_t)p->nstages * sizeof *p->stages + 1);
     uint8_t *made = cb_zone_alloc(p->ir.zone, (size_t)nnodes + 1);
     if (!p->stages || !made) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");

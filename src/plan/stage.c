@@ -47,7 +47,7 @@ static cubed_status walk_folds(fold_walk *w, int node, const cb_map *map, bool i
     for (int i = 0; i < n->ninputs; i++) {
         cb_map m = *map;
         if (n->kind == CB_NODE_BLOCKWISE) m = cb_map_identity(w->ir->nodes[n->inputs[i]].grid.ndim);
-        if (n->kind == CB_NODE_VIEW) m = cb_map_compose(&n->map, map);
+        if (n->kind == CB_NODE_VIEW) CB_TRY(cb_map_compose(&n->map, map, &m, err));
         if (w->ir->nodes[n->inputs[i]].grid.ndim == 0)
             m = (cb_map){.ndim_in = map->ndim_in, .ndim_out = 0};
         CB_TRY(walk_folds(w, n->inputs[i], &m, false, err));
