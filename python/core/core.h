@@ -48,6 +48,7 @@ PyObject *core_finish(PyObject *module, cubed_status st, cubed_array *x, const c
 
 extern PyType_Spec core_array_spec; /* array.c */
 extern PyType_Spec core_plan_spec;  /* plan.c */
-extern PyMethodDef core_source_methods[], core_function_methods[], core_view_methods[];
+extern PyMethodDef core_source_methods[], core_function_methods[], core_view_methods[],
+    core_block_methods[];
 
 #endif

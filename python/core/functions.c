@@ -105,21 +105,6 @@ static PyObject *cumulative(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* sort(positions, x, axis, descending): the elements in order, or their positions. */
-static PyObject *sort(PyObject *module, PyObject *args)
-{
-    PyObject *object;
-    int positions, axis, descending;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "pOip", &positions, &object, &axis, &descending) ||
-        !(x = core_unwrap(core_get_state(module), object)))
-        return NULL;
-    cubed_status st = positions ? cubed_argsort(x, axis, descending, &out, &err)
-                                : cubed_sort(x, axis, descending, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 static PyObject *triangle(PyObject *module, PyObject *args)
 {
     PyObject *object;
@@ -152,7 +137,6 @@ PyMethodDef core_function_methods[] = {
     {"reduce", reduce, METH_VARARGS, NULL},
     {"arg_reduce", arg_reduce, METH_VARARGS, NULL},
     {"cumulative", cumulative, METH_VARARGS, NULL},
-    {"sort", sort, METH_VARARGS, NULL},
     {"triangle", triangle, METH_VARARGS, NULL},
     {"result_type", result_type, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

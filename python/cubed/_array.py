@@ -341,6 +341,12 @@ class Array:
     def __rpow__(self, other: Any, /) -> Array:
         return _operate("pow", other, self)
 
+    def __matmul__(self, other: Any, /) -> Array:
+        return _multiply(self, other)
+
+    def __rmatmul__(self, other: Any, /) -> Array:
+        return _multiply(other, self)
+
     def __and__(self, other: Any, /) -> Array:
         return _operate("bitwise_and", self, other)
 
@@ -461,6 +467,12 @@ def _operate(name: str, left: Any, right: Any) -> Array:
             return NotImplemented
     xs, spec = operands(left, right)
     return Array._new(_core.elementwise(name, *xs), spec)
+
+
+def _multiply(left: Any, right: Any) -> Array:
+    if not all(isinstance(v, (Array, np.ndarray)) for v in (left, right)):
+        return NotImplemented
+    return Array._new(_core.matmul(core_of(left), core_of(right)), common_spec(left, right))
 
 
 def normalize_axis(axis: SupportsIndex, ndim: int) -> int:

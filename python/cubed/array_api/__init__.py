@@ -10,6 +10,8 @@ from cubed.array_api import (
     data_type_functions,
     dtypes,
     elementwise_functions,
+    indexing_functions,
+    linear_algebra_functions,
     manipulation_functions,
     searching_functions,
     sorting_functions,
@@ -21,7 +23,9 @@ from cubed.array_api.creation_functions import *  # noqa: F403
 from cubed.array_api.data_type_functions import *  # noqa: F403
 from cubed.array_api.dtypes import *  # noqa: F403
 from cubed.array_api.elementwise_functions import *  # noqa: F403
+from cubed.array_api.indexing_functions import *  # noqa: F403
 from cubed.array_api.inspection import __array_namespace_info__
+from cubed.array_api.linear_algebra_functions import *  # noqa: F403
 from cubed.array_api.manipulation_functions import *  # noqa: F403
 from cubed.array_api.searching_functions import *  # noqa: F403
 from cubed.array_api.sorting_functions import *  # noqa: F403
@@ -38,6 +42,8 @@ __all__ = [
     *data_type_functions.__all__,
     *dtypes.__all__,
     *elementwise_functions.__all__,
+    *indexing_functions.__all__,
+    *linear_algebra_functions.__all__,
     *manipulation_functions.__all__,
     *searching_functions.__all__,
     *sorting_functions.__all__,

@@ -7,7 +7,7 @@ from typing import Any
 from cubed import _core
 from cubed._array import Array, common_spec, core_of, normalize_axes, normalize_axis, operands
 
-__all__ = ["argmax", "argmin", "count_nonzero", "where"]
+__all__ = ["argmax", "argmin", "count_nonzero", "searchsorted", "where"]
 
 
 def argmax(
@@ -32,6 +32,25 @@ def count_nonzero(
     """How many elements are not 0."""
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     return x._like(_core.reduce("count_nonzero", x._x, axes, keepdims, 0.0))
+
+
+def searchsorted(
+    x1: Array,
+    x2: Any,
+    /,
+    *,
+    side: str = "left",
+    sorter: Array | None = None,
+) -> Array:
+    """Where elements of x2 would be put into x1, which is sorted, so that it stays so.
+
+    In front of equal ones, or behind them for ``side="right"``; `sorter`: positions that sort x1.
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"side is {side!r}, expected 'left' or 'right'")
+    (a, b), spec = operands(x1, x2)
+    order = None if sorter is None else core_of(sorter)
+    return Array._new(_core.searchsorted(a, b, side == "right", order), spec)
 
 
 def where(condition: Array, x1: Any, x2: Any, /) -> Array:

@@ -1,0 +1,105 @@
+/* Functions on whole blocks: sorting, searching, products. */
+#include "core.h"
+
+/* sort(positions, x, axis, descending): the elements in order, or their positions. */
+static PyObject *sort(PyObject *module, PyObject *args)
+{
+    PyObject *object;
+    int positions, axis, descending;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "pOip", &positions, &object, &axis, &descending) ||
+        !(x = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    cubed_status st = positions ? cubed_argsort(x, axis, descending, &out, &err)
+                                : cubed_sort(x, axis, descending, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+static bool take_pair(PyObject *module, PyObject *left, PyObject *right, cubed_array **x1,
+                      cubed_array **x2)
+{
+    core_state *s = core_get_state(module);
+    *x1 = core_unwrap(s, left);
+    *x2 = *x1 ? core_unwrap(s, right) : NULL;
+    return *x2 != NULL;
+}
+
+static PyObject *matmul(PyObject *module, PyObject *args)
+{
+    PyObject *left, *right;
+    cubed_array *x1, *x2, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OO", &left, &right) || !take_pair(module, left, right, &x1, &x2))
+        return NULL;
+    cubed_status st = cubed_matmul(x1, x2, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+static PyObject *tensordot(PyObject *module, PyObject *args)
+{
+    PyObject *left, *right, *first, *second;
+    int axes1[CUBED_MAX_NDIM], axes2[CUBED_MAX_NDIM], n, m;
+    cubed_array *x1, *x2, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOOO", &left, &right, &first, &second) ||
+        !take_pair(module, left, right, &x1, &x2) || !core_axes("axes", first, axes1, &n) ||
+        !core_axes("axes", second, axes2, &m))
+        return NULL;
+    if (n != m) return PyErr_Format(PyExc_ValueError, "%d axes with %d axes", n, m);
+    cubed_status st = cubed_tensordot(x1, x2, axes1, axes2, n, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+static PyObject *vecdot(PyObject *module, PyObject *args)
+{
+    PyObject *left, *right;
+    int axis;
+    cubed_array *x1, *x2, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOi", &left, &right, &axis) ||
+        !take_pair(module, left, right, &x1, &x2))
+        return NULL;
+    cubed_status st = cubed_vecdot(x1, x2, axis, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* take(along, x, positions, axis): take_along_axis if `along`. */
+static PyObject *take(PyObject *module, PyObject *args)
+{
+    PyObject *left, *right;
+    int along, axis;
+    cubed_array *x, *positions, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "pOOi", &along, &left, &right, &axis) ||
+        !take_pair(module, left, right, &x, &positions))
+        return NULL;
+    cubed_status st = along ? cubed_take_along_axis(x, positions, axis, &out, &err)
+                            : cubed_take(x, positions, axis, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* searchsorted(x1, x2, right, sorter or None) */
+static PyObject *searchsorted(PyObject *module, PyObject *args)
+{
+    PyObject *left, *right, *order;
+    int behind;
+    cubed_array *x1, *x2, *sorter = NULL, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOpO", &left, &right, &behind, &order) ||
+        !take_pair(module, left, right, &x1, &x2) ||
+        (order != Py_None && !(sorter = core_unwrap(core_get_state(module), order))))
+        return NULL;
+    cubed_status st = cubed_searchsorted(x1, x2, behind, sorter, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+PyMethodDef core_block_methods[] = {
+    {"sort", sort, METH_VARARGS, NULL},
+    {"matmul", matmul, METH_VARARGS, NULL},
+    {"tensordot", tensordot, METH_VARARGS, NULL},
+    {"vecdot", vecdot, METH_VARARGS, NULL},
+    {"take", take, METH_VARARGS, NULL},
+    {"searchsorted", searchsorted, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};

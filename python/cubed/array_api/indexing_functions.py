@@ -1,0 +1,24 @@
+"""Elements at positions."""
+
+from __future__ import annotations
+
+from cubed import _core
+from cubed._array import Array, common_spec, core_of, normalize_axis
+
+__all__ = ["take", "take_along_axis"]
+
+
+def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+    """The elements at positions along an axis."""
+    if axis is None:
+        if x.ndim != 1:
+            raise ValueError(f"take: axis is needed for an array with {x.ndim} axes")
+        axis = 0
+    out = _core.take(False, x._x, core_of(indices), normalize_axis(axis, x.ndim))
+    return Array._new(out, common_spec(x, indices))
+
+
+def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+    """The elements at positions that every line along the axis has of its own."""
+    out = _core.take(True, x._x, core_of(indices), normalize_axis(axis, x.ndim))
+    return Array._new(out, common_spec(x, indices))

@@ -1,0 +1,46 @@
+"""Products of matrices and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cubed import _core
+from cubed._array import Array, common_spec, core_of, normalize_axes
+
+__all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
+
+
+def matmul(x1: Array, x2: Array, /, *, split_every: Any = None) -> Array:
+    """Products of the matrices in the last two axes; a vector is one row or one column."""
+    return Array._new(_core.matmul(core_of(x1), core_of(x2)), common_spec(x1, x2))
+
+
+def matrix_transpose(x: Array, /) -> Array:
+    """The transposes of the matrices in the last two axes."""
+    return x.mT
+
+
+def tensordot(
+    x1: Array,
+    x2: Array,
+    /,
+    *,
+    axes: int | tuple[Sequence[int], Sequence[int]] = 2,
+    split_every: Any = None,
+) -> Array:
+    """Sums of products over pairs of axes: the last of x1 with the first of x2, or those given."""
+    a, b = core_of(x1), core_of(x2)
+    n, m = len(a.shape), len(b.shape)
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(n, m):
+            raise ValueError(f"tensordot over {axes} axes of arrays with {n} and {m}")
+        first, second = tuple(range(n - axes, n)), tuple(range(axes))
+    else:
+        first, second = normalize_axes(tuple(axes[0]), n), normalize_axes(tuple(axes[1]), m)
+    return Array._new(_core.tensordot(a, b, first, second), common_spec(x1, x2))
+
+
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, split_every: Any = None) -> Array:
+    """Sums of conj(x1) * x2 over an axis, which is counted from the end."""
+    return Array._new(_core.vecdot(core_of(x1), core_of(x2), axis), common_spec(x1, x2))
