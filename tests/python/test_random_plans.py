@@ -180,6 +180,32 @@ def running_total(pick, text, value):
     return f"cumulative_sum({text}, axis={axis})", total
 
 
+def ordered(pick, text, value):
+    axis = pick.randrange(value.ndim)
+    if pick.random() < 0.5:
+        return f"sort({text}, axis={axis})", np.sort(value, axis=axis)
+    order = np.argsort(value, axis=axis, kind="stable")
+    if pick.random() < 0.5:
+        return f"argsort({text}, axis={axis})", order
+    return (
+        f"take_along_axis({text}, argsort({text}, axis={axis}), axis={axis})",
+        np.take_along_axis(value, order, axis),
+    )
+
+
+def product(pick, text, value):
+    """With its own transpose, which keeps the sums from cancelling."""
+    kind = value.dtype.kind
+    axes = list(range(value.ndim))
+    axes[-2:] = axes[:-3:-1]
+    wide = value.astype({"f": "f8", "c": "c16"}.get(kind, value.dtype))
+    conj = "conj" if kind == "c" else ""
+    other = f"{conj}(permute_dims({text}, ({','.join(map(str, axes))},)))"
+    with np.errstate(all="ignore"):
+        result = wide @ wide.conj().transpose(axes)
+    return f"matmul({text}, {other})", result.astype(value.dtype)
+
+
 def reduce(pick, text, value):
     kind = value.dtype.kind
     folds = ["sum", "mean"] if kind == "c" else ["sum", "min", "max", "mean", "var", "all", "any"]
@@ -209,6 +235,10 @@ def make_case(pick, arrays):
         text, value = elementwise(pick, text, value)
     if value.ndim and pick.random() < 0.15:
         text, value = running_total(pick, text, value)
+    if value.ndim and pick.random() < 0.15:
+        text, value = ordered(pick, text, value)
+    if value.ndim > 1 and pick.random() < 0.15:
+        text, value = product(pick, text, value)
     if value.ndim and pick.random() < 0.7:
         before_text, before = text, value
         text, value = reduce(pick, text, value)

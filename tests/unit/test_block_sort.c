@@ -1,0 +1,193 @@
+/* Sorting against insertion by a comparison written down anew: each type, axis, direction and a few
+ * lengths, with NaNs and zeros of both signs. */
+#include "kernel_test.h"
+
+#include "block/block.h"
+#include "block/params.h"
+
+static const cubed_dtype types[] = {
+    CUBED_BOOL,    CUBED_INT8,    CUBED_INT16,     CUBED_INT32,      CUBED_INT64,
+    CUBED_UINT8,   CUBED_UINT16,  CUBED_UINT32,    CUBED_UINT64,     CUBED_FLOAT32,
+    CUBED_FLOAT64, CUBED_FLOAT16, CUBED_COMPLEX64, CUBED_COMPLEX128, CUBED_DATETIME64};
+
+/* Values as NumPy sorts them: class, then real and imaginary part. */
+typedef struct rank {
+    int class;
+    double re, im;
+    int64_t whole;
+    bool is_unsigned;
+} rank;
+
+static rank rank_of(cubed_dtype t, const char *x)
+{
+    cubed_scalar v = {.c128 = {0, 0}}, wide;
+    rank r = {0};
+    size_t size = cubed_dtype_size(t);
+    memcpy(&v, x, size);
+    if (cubed_dtype_family(t) == CUBED_DATETIME64) {
+        r.whole = v.i64;
+        r.class = v.i64 == INT64_MIN;
+    } else if (t == CUBED_FLOAT16) {
+        r.re = cubed_half_value(t, v.u16);
+        r.class = 2 * (r.re != r.re);
+    } else if (cubed_dtype_kind(t) >= CUBED_KIND_FLOAT) {
+        cb_scalar_cast(t, &v, CUBED_COMPLEX128, &wide);
+        r.re = wide.c128[0];
+        r.im = wide.c128[1];
+        r.class = 2 * (r.re != r.re) + (r.im != r.im);
+    } else {
+        cb_scalar_cast(t, &v, cubed_dtype_kind(t) == CUBED_KIND_INT ? CUBED_INT64 : CUBED_UINT64,
+                       &wide);
+        r.whole = wide.i64;
+        r.is_unsigned = cubed_dtype_kind(t) != CUBED_KIND_INT;
+    }
+    return r;
+}
+
+static int compare_parts(double a, double b) { return a < b ? -1 : a > b; }
+
+static int compare(cubed_dtype t, const char *x, const char *y)
+{
+    rank a = rank_of(t, x), b = rank_of(t, y);
+    if (a.class != b.class) return a.class < b.class ? -1 : 1;
+    int c = compare_parts(a.re, b.re);
+    if (c == 0) c = compare_parts(a.im, b.im);
+    if (c != 0 || a.whole == b.whole) return c;
+    if (a.is_unsigned) return (uint64_t)a.whole < (uint64_t)b.whole ? -1 : 1;
+    return a.whole < b.whole ? -1 : 1;
+}
+
+static void fill(cubed_dtype t, char *x, int64_t n, uint64_t *seed)
+{
+    size_t size = cubed_dtype_size(t);
+    for (int64_t i = 0; i < n; i++) {
+        cubed_scalar v =
+            edge(t < CUBED_DTYPE_COUNT ? t : CUBED_INT64, (int)(next_random(seed) % EDGES));
+        if (next_random(seed) % 3) v.u64 = next_random(seed);
+        if (next_random(seed) % 4 == 0) v.u64 &= 0x8000000080008080u;
+        if (t == CUBED_BOOL) v.u8 &= 1;
+        if (t >= CUBED_DTYPE_COUNT && next_random(seed) % 5 == 0) v.i64 = INT64_MIN;
+        if (size == 16 && next_random(seed) % 2) v.c128[0] = 1;
+        memcpy(x + (size_t)i * size, &v, size);
+    }
+}
+
+/* Positions in order, by insertion: stable. */
+static void order_line(cubed_dtype t, const char *x, int64_t stride, int64_t n, bool descending,
+                       int64_t *out)
+{
+    for (int64_t i = 0; i < n; i++) {
+        int64_t k = i;
+        for (; k > 0; k--) {
+            int c = compare(t, x + out[k - 1] * stride, x + i * stride);
+            if (descending ? c >= 0 : c <= 0) break;
+            out[k] = out[k - 1];
+        }
+        out[k] = i;
+    }
+}
+
+static void check_case(cubed_dtype t, const int64_t *shape, int axis, bool descending,
+                       uint64_t *seed)
+{
+    size_t size = cubed_dtype_size(t);
+    int64_t count = shape[0] * shape[1] * shape[2], inner = 1, n = shape[axis];
+    char *x = calloc((size_t)count + 1, size), *y = calloc((size_t)count + 1, size);
+    int64_t *positions = calloc((size_t)count + 1, 8), *want = calloc((size_t)n + 1, 8);
+    const int64_t origin[3] = {0}, index[1] = {0};
+    const cb_sort_params params = {axis, descending};
+    for (int d = axis + 1; d < 3; d++) inner *= shape[d];
+    fill(t, x, count, seed);
+    for (int k = 0; k < 2; k++) {
+        const cubed_block in = {x, t, 3, shape, origin};
+        const cubed_block out = {k ? (void *)positions : y, k ? CUBED_INT64 : t, 3, shape, origin};
+        const cubed_block_fn *fn = cb_block_fn(k ? "argsort" : "sort");
+        cubed_block_call call = {.nin = 1,
+                                 .nout = 1,
+                                 .in = &in,
+                                 .out = &out,
+                                 .params = &params,
+                                 .params_size = sizeof params,
+                                 .first = true,
+                                 .last = true,
+                                 .index = index};
+        cubed_error err = CUBED_ERROR_INIT;
+        assert_int_equal(fn->check(&call, NULL, &err), CUBED_OK);
+        size_t need = fn->need(&call, NULL).scratch;
+        call.scratch = aligned_alloc(64, (need + 63) / 64 * 64 + 64);
+        assert_int_equal(fn->run(&call, NULL, &err), CUBED_OK);
+        free(call.scratch);
+    }
+    for (int64_t line = 0; n > 0 && line < count / n; line++) {
+        int64_t at = line / inner * n * inner + line % inner, step = inner * (int64_t)size;
+        const char *from = x + (size_t)at * size;
+        order_line(t, from, step, n, descending, want);
+        for (int64_t i = 0; i < n; i++) {
+            if (positions[at + i * inner] != want[i] ||
+                memcmp(y + (size_t)(at + i * inner) * size, from + want[i] * step, size) != 0)
+                fail_msg("%s (%d, %d, %d) axis %d%s: line %d, element %d", cubed_dtype_name(t),
+                         (int)shape[0], (int)shape[1], (int)shape[2], axis,
+                         descending ? " descending" : "", (int)line, (int)i);
+        }
+    }
+    free(x);
+    free(y);
+    free(positions);
+    free(want);
+}
+
+static void test_sort(void **state)
+{
+    static const int64_t shapes[][3] = {{1, 1, 0},  {1, 1, 1},  {2, 3, 7},  {3, 2, 48},
+                                        {1, 49, 2}, {70, 1, 3}, {1, 1, 600}};
+    uint64_t seed = 1;
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        cubed_dtype t = types[i];
+        if (t == CUBED_DATETIME64)
+            assert_int_equal(cubed_dtype_time(t, CUBED_UNIT_NS, 1, &t, NULL), CUBED_OK);
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+            for (int k = 0; k < 6; k++) check_case(t, shapes[s], k / 2, k % 2, &seed);
+        }
+    }
+}
+
+static void test_refusals(void **state)
+{
+    const int64_t shape[2] = {3, 4}, other[2] = {3, 5}, origin[2] = {0};
+    cubed_block in = {NULL, CUBED_FLOAT64, 2, shape, origin}, out = in;
+    cb_sort_params params = {2, 0};
+    const cubed_block_fn *fn = cb_block_fn("sort");
+    cubed_block_call call = {.nin = 1,
+                             .nout = 1,
+                             .in = &in,
+                             .out = &out,
+                             .params = &params,
+                             .params_size = sizeof params};
+    (void)state;
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT); /* no such axis */
+    params.axis = 1;
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_OK);
+    params.descending = 2;
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
+    params.descending = 1;
+    call.params_size = 4;
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
+    call.params_size = sizeof params;
+    out.shape = other;
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
+    out.shape = shape;
+    out.dtype = CUBED_FLOAT32;
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
+    assert_int_equal(cb_block_fn("argsort")->check(&call, NULL, NULL), CUBED_E_FORMAT);
+    assert_null(cb_block_fn("no such function"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sort),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
