@@ -39,7 +39,14 @@ function(add_kernels isa level)
   endif()
 endfunction()
 
+# Not ours: without our warnings.
+add_library(cubed_pocketfft OBJECT third_party/pocketfft/interface.c)
+set_target_properties(cubed_pocketfft PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_compile_options(cubed_pocketfft PRIVATE -w -ffp-contract=off ${sanitize})
+set_property(GLOBAL APPEND PROPERTY cubed_objects $<TARGET_OBJECTS:cubed_pocketfft>)
+
 add_objects(cubed_objects ${library_sources})
+target_include_directories(cubed_objects SYSTEM PRIVATE third_party/pocketfft)
 if(CUBED_X86)
   add_kernels(v2 2 -march=x86-64-v2)
   add_kernels(v3 3 -march=x86-64-v3)

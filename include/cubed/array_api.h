@@ -59,6 +59,72 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_searchsorted(cubed_array *x1, cube
                                                            bool right, cubed_array *sorter,
                                                            cubed_array **out, cubed_error *err);
 
+/* --- Fourier transforms ------------------------------------------------------------------------------ */
+
+/* Which of the two directions is divided by the number of elements n: the inverse, both by sqrt(n), or the
+ * forward one. */
+typedef enum cubed_fft_norm {
+    CUBED_FFT_BACKWARD,
+    CUBED_FFT_ORTHO,
+    CUBED_FFT_FORWARD
+} cubed_fft_norm;
+
+/* Discrete Fourier transforms along an axis, which may be negative: of complex numbers; of real ones (rfft,
+ * ihfft: n / 2 + 1 complex numbers); of the same, to real ones (irfft, hfft). n is the number of elements
+ * that are transformed, or that come out where these are real: the input is cut or gets zeros behind it
+ * accordingly. NULL: all there are, and 2 (m - 1) for m elements that become real ones. Where complex
+ * numbers are expected others are taken for such; float32 and complex64 stay single precision, but are
+ * transformed in double and rounded once per axis. Any length is fast, powers of 2, 3, 5, 7 and 11 are
+ * fastest; more than 2**28 are CUBED_E_UNSUPPORTED. An axis is in one block: a task needs memory for it three
+ * times, and for 3 to 22 times one line along it. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_fft(cubed_array *x, const int64_t *n, int axis,
+                                                  cubed_fft_norm norm, cubed_array **out,
+                                                  cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_ifft(cubed_array *x, const int64_t *n, int axis,
+                                                   cubed_fft_norm norm, cubed_array **out,
+                                                   cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_rfft(cubed_array *x, const int64_t *n, int axis,
+                                                   cubed_fft_norm norm, cubed_array **out,
+                                                   cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_irfft(cubed_array *x, const int64_t *n, int axis,
+                                                    cubed_fft_norm norm, cubed_array **out,
+                                                    cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_hfft(cubed_array *x, const int64_t *n, int axis,
+                                                   cubed_fft_norm norm, cubed_array **out,
+                                                   cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_ihfft(cubed_array *x, const int64_t *n, int axis,
+                                                    cubed_fft_norm norm, cubed_array **out,
+                                                    cubed_error *err);
+/* The same along several axes, each once; those with real numbers along the last one of the list. axes NULL:
+ * all, and s must be NULL, too. s[naxes] as n above, -1: as if s were NULL. Axes that are small together are
+ * transformed in one pass, others in one each. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_fftn(cubed_array *x, const int64_t *s,
+                                                   const int *axes, int naxes, cubed_fft_norm norm,
+                                                   cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_ifftn(cubed_array *x, const int64_t *s,
+                                                    const int *axes, int naxes, cubed_fft_norm norm,
+                                                    cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_rfftn(cubed_array *x, const int64_t *s,
+                                                    const int *axes, int naxes, cubed_fft_norm norm,
+                                                    cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_irfftn(cubed_array *x, const int64_t *s,
+                                                     const int *axes, int naxes,
+                                                     cubed_fft_norm norm, cubed_array **out,
+                                                     cubed_error *err);
+/* Frequencies of the elements of cubed_fft, and of those of cubed_rfft, for samples at a distance of d.
+ * dtype: float32 or float64. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_fftfreq(cubed_context *ctx, int64_t n, double d,
+                                                      cubed_dtype dtype, cubed_array **out,
+                                                      cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_rfftfreq(cubed_context *ctx, int64_t n, double d,
+                                                       cubed_dtype dtype, cubed_array **out,
+                                                       cubed_error *err);
+/* Views with the frequency 0 in the middle of these axes (NULL: of all), and the way back. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_fftshift(cubed_array *x, const int *axes, int naxes,
+                                                       cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_ifftshift(cubed_array *x, const int *axes, int naxes,
+                                                        cubed_array **out, cubed_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,8 +5,15 @@
 #include "block/functions.h"
 
 static const cubed_block_fn *const functions[] = {
-    &cb_block_sort, &cb_block_argsort,         &cb_block_matmul,
-    &cb_block_take, &cb_block_take_along_axis, &cb_block_searchsorted,
+    &cb_block_sort,
+    &cb_block_argsort,
+    &cb_block_matmul,
+    &cb_block_take,
+    &cb_block_take_along_axis,
+    &cb_block_searchsorted,
+    &cb_block_fft,
+    &cb_block_rfft,
+    &cb_block_irfft,
     NULL,
 };
 

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "cubed/base.h"
+
 /* "sort", "argsort": one input, one output of the same shape. */
 typedef struct cb_sort_params {
     int32_t axis;
@@ -30,5 +32,18 @@ typedef struct cb_take_params {
 typedef struct cb_search_params {
     int32_t right; /* 0 or 1 */
 } cb_search_params;
+
+/* What a transform along an axis of n elements is multiplied by: 1, 1 / sqrt(n) or 1 / n. */
+typedef enum cb_fft_scale { CB_FFT_SCALE_ONE, CB_FFT_SCALE_SQRT, CB_FFT_SCALE_N } cb_fft_scale;
+
+/* "fft": one complex input, one output of the same shape. "rfft": along real_axis n real numbers become
+ * n / 2 + 1 complex ones; "irfft": the other way round, overwriting its input. */
+typedef struct cb_fft_params {
+    int64_t n[CUBED_MAX_NDIM]; /* by axis; 0: not transformed */
+    int32_t real_axis;         /* -1 of "fft" */
+    int32_t forward;           /* 0 or 1 */
+    int32_t scale;             /* cb_fft_scale */
+    int32_t zero;
+} cb_fft_params;
 
 #endif

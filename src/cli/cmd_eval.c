@@ -37,6 +37,9 @@ static const cli_topic topics[] = {
     {"sorting", "sort argsort (axis=, dim=\"time\", descending=True)"},
     {"new arrays", "arange linspace eye full zeros ones (dtype=\"int32\")"},
     {"random", "random uniform normal exponential integers (shape, ..., seed=1)"},
+    {"transforms",
+     "fft ifft rfft irfft hfft ihfft (n=, axis=), fftn ifftn rfftn irfftn (s=, axes=), all "
+     "with norm=\"ortho\"; fftfreq rfftfreq fftshift ifftshift"},
     {"types", "astype, and types as functions: float32(x)"},
     {NULL, NULL}};
 

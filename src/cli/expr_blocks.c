@@ -4,25 +4,6 @@
 #include "cli.h"
 #include "expr_builder.h"
 
-static cubed_status get_bool(expr_builder *b, const expr *call, const char *name, bool *out)
-{
-    const expr *e = expr_keyword(call, name);
-    if (e && e->kind != EXPR_BOOL) return expr_reject(b, e, "expected True or False");
-    *out = e && e->integer;
-    return CUBED_OK;
-}
-
-/* One axis, positional or by axis= or dim=; `missing` if there is none. */
-static cubed_status get_axis(expr_builder *b, const expr *call, const expr *positional,
-                             const cubed_array *x, int missing, int *out)
-{
-    int n, axes[CUBED_MAX_NDIM];
-    EXPR_TRY(expr_get_axes(b, call, positional, x, &n, axes));
-    if (n != 1 && n != -1) return expr_reject(b, call, "expected one axis");
-    *out = n == 1 ? axes[0] : missing;
-    return CUBED_OK;
-}
-
 typedef cubed_status (*sort_fn)(cubed_array *x, int axis, bool descending, cubed_array **out,
                                 cubed_error *err);
 
@@ -33,10 +14,10 @@ static cubed_status call_sorting(expr_builder *b, const expr *e, sort_fn fn, cub
     int n, axis = -1;
     cubed_array *x;
     EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
-    EXPR_TRY(get_bool(b, e, "descending", &descending));
-    EXPR_TRY(get_bool(b, e, "stable", &stable));
+    EXPR_TRY(expr_get_bool(b, e, "descending", &descending));
+    EXPR_TRY(expr_get_bool(b, e, "stable", &stable));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = get_axis(b, e, n > 1 ? e->child[1] : NULL, x, -1, &axis);
+    cubed_status st = expr_get_axis(b, e, n > 1 ? e->child[1] : NULL, x, -1, &axis);
     if (st == CUBED_OK) st = expr_located(b, e, fn(x, axis, descending, out, b->err));
     cubed_array_unref(x);
     return st;
@@ -157,7 +138,7 @@ static cubed_status taking(expr_builder *b, const expr *e, take_fn fn, int missi
     cubed_array *x = NULL, *positions = NULL;
     EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = get_axis(b, e, n > 2 ? e->child[2] : NULL, x, missing, &axis);
+    cubed_status st = expr_get_axis(b, e, n > 2 ? e->child[2] : NULL, x, missing, &axis);
     if (st == CUBED_OK && axis == CUBED_MAX_NDIM && cubed_array_ndim(x) != 1)
         st = expr_reject(b, e, "expected one axis, by axis= or dim=");
     if (st == CUBED_OK) st = expr_get_array(b, e->child[1], &positions);

@@ -43,6 +43,16 @@ cubed_status expr_check_args(expr_builder *b, const expr *call, int least, int m
 /* Axes from axis= or dim= or a positional argument; *n is -1 if there is none of them. */
 cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positional,
                            const cubed_array *x, int *n, int axes[CUBED_MAX_NDIM]);
+/* One axis, positional or by axis= or dim=; `missing` if there is none. */
+cubed_status expr_get_axis(expr_builder *b, const expr *call, const expr *positional,
+                           const cubed_array *x, int missing, int *out);
+/* An integer or a float: `re` has the value of both. */
+cubed_status expr_get_number(expr_builder *b, const expr *e, expr_value *out);
+/* True or False by name; *out stays as it is if it is not there. */
+cubed_status expr_get_bool(expr_builder *b, const expr *call, const char *name, bool *out);
+/* dtype="..."; `missing` if it is not there. */
+cubed_status expr_get_dtype(expr_builder *b, const expr *call, cubed_dtype missing,
+                            cubed_dtype *out);
 /* Elements along dimension d were picked or put in another order. */
 void expr_note_cut(expr_builder *b, const cubed_array *x, int d);
 
@@ -51,5 +61,7 @@ typedef cubed_status (*expr_function)(expr_builder *b, const expr *call, cubed_a
 expr_function expr_find_function(const char *name);
 /* Those among them that work on whole blocks (expr_blocks.c). */
 expr_function expr_find_block_function(const char *name);
+/* Fourier transforms (expr_fft.c). */
+expr_function expr_find_fft_function(const char *name);
 
 #endif

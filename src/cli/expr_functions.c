@@ -4,16 +4,6 @@
 #include "cli.h"
 #include "expr_builder.h"
 
-static cubed_status get_number(expr_builder *b, const expr *e, expr_value *out)
-{
-    EXPR_TRY(expr_build_value(b, e, out));
-    bool number = !out->array && (out->kind == EXPR_INT || out->kind == EXPR_FLOAT);
-    cubed_array_unref(out->array);
-    return number ? CUBED_OK : expr_reject(b, e, "expected a number");
-}
-
-static double as_double(const expr_value *v) { return v->kind == EXPR_INT ? (double)v->i : v->re; }
-
 /* The number in a type that has it. */
 static cubed_status get_scalar(expr_builder *b, const expr *e, const expr_value *v,
                                cubed_dtype dtype, cubed_scalar *out)
@@ -23,17 +13,6 @@ static cubed_status get_scalar(expr_builder *b, const expr *e, const expr_value 
         return CUBED_OK;
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s does not have this value",
                      cubed_dtype_name(dtype));
-}
-
-/* dtype="..."; `missing` if it is not there. */
-static cubed_status get_dtype(expr_builder *b, const expr *call, cubed_dtype missing,
-                              cubed_dtype *out)
-{
-    const expr *e = expr_keyword(call, "dtype");
-    *out = missing;
-    if (!e) return CUBED_OK;
-    if (e->kind != EXPR_STRING) return expr_reject(b, e, "expected a type's name in quotes");
-    return expr_located(b, e, cubed_dtype_parse(e->text, out, b->err));
 }
 
 /* k= or the positional argument number `at`; 0 if neither is there. */
@@ -118,7 +97,7 @@ static cubed_status call_pad(expr_builder *b, const expr *e, cubed_array **out)
     cubed_scalar s;
     EXPR_TRY(expr_check_args(b, e, 2, 2, names, &n));
     const expr *value = expr_keyword(e, "constant_values");
-    if (value) EXPR_TRY(get_number(b, value, &v));
+    if (value) EXPR_TRY(expr_get_number(b, value, &v));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = get_widths(b, e->child[1], cubed_array_ndim(x), before, after);
     if (st == CUBED_OK) st = get_scalar(b, value ? value : e, &v, cubed_array_dtype(x), &s);
@@ -139,12 +118,12 @@ static cubed_status call_arange(expr_builder *b, const expr *e, cubed_array **ou
     bool whole = true;
     EXPR_TRY(expr_check_args(b, e, 1, 3, names, &n));
     for (int i = 0; i < n; i++) {
-        EXPR_TRY(get_number(b, e->child[i], &v[i]));
+        EXPR_TRY(expr_get_number(b, e->child[i], &v[i]));
         whole = whole && v[i].kind == EXPR_INT;
     }
-    EXPR_TRY(get_dtype(b, e, whole ? CUBED_INT64 : CUBED_FLOAT64, &dtype));
-    double start = n > 1 ? as_double(&v[0]) : 0, stop = as_double(&v[n > 1]);
-    double step = n > 2 ? as_double(&v[2]) : 1;
+    EXPR_TRY(expr_get_dtype(b, e, whole ? CUBED_INT64 : CUBED_FLOAT64, &dtype));
+    double start = n > 1 ? v[0].re : 0, stop = v[n > 1].re;
+    double step = n > 2 ? v[2].re : 1;
     return expr_located(b, e,
                         cubed_array_arange(b->ctx, start, stop, step, dtype, NULL, out, b->err));
 }
@@ -159,10 +138,10 @@ static cubed_status call_linspace(expr_builder *b, const expr *e, cubed_array **
     const expr *endpoint = expr_keyword(e, "endpoint");
     if (endpoint && endpoint->kind != EXPR_BOOL)
         return expr_reject(b, endpoint, "expected True or False");
-    for (int i = 0; i < 2; i++) EXPR_TRY(get_number(b, e->child[i], &v[i]));
+    for (int i = 0; i < 2; i++) EXPR_TRY(expr_get_number(b, e->child[i], &v[i]));
     EXPR_TRY(expr_get_int(b, e->child[2], &num));
     return expr_located(b, e,
-                        cubed_array_linspace(b->ctx, as_double(&v[0]), as_double(&v[1]), num,
+                        cubed_array_linspace(b->ctx, v[0].re, v[1].re, num,
                                              !endpoint || endpoint->integer, NULL, out, b->err));
 }
 
@@ -177,7 +156,7 @@ static cubed_status call_eye(expr_builder *b, const expr *e, cubed_array **out)
     columns = rows;
     if (n > 1) EXPR_TRY(expr_get_int(b, e->child[1], &columns));
     EXPR_TRY(get_diagonal(b, e, n, 2, &k));
-    EXPR_TRY(get_dtype(b, e, CUBED_FLOAT64, &dtype));
+    EXPR_TRY(expr_get_dtype(b, e, CUBED_FLOAT64, &dtype));
     return expr_located(b, e, cubed_array_eye(b->ctx, rows, columns, k, dtype, NULL, out, b->err));
 }
 
@@ -214,7 +193,7 @@ static cubed_status filled(expr_builder *b, const expr *e, const expr *what, exp
     cubed_dtype dtype;
     cubed_scalar s;
     EXPR_TRY(expr_get_ints(b, e->child[0], &ndim, shape));
-    EXPR_TRY(get_dtype(b, e, missing, &dtype));
+    EXPR_TRY(expr_get_dtype(b, e, missing, &dtype));
     EXPR_TRY(get_scalar(b, what, &v, dtype, &s));
     return expr_located(b, e, cubed_array_full(b->ctx, dtype, ndim, shape, NULL, &s, out, b->err));
 }
@@ -225,7 +204,7 @@ static cubed_status call_full(expr_builder *b, const expr *e, cubed_array **out)
     int n;
     expr_value v;
     EXPR_TRY(expr_check_args(b, e, 2, 2, names, &n));
-    EXPR_TRY(get_number(b, e->child[1], &v));
+    EXPR_TRY(expr_get_number(b, e->child[1], &v));
     return filled(b, e, e->child[1], v, v.kind == EXPR_INT ? CUBED_INT64 : CUBED_FLOAT64, out);
 }
 
@@ -408,8 +387,8 @@ static cubed_status get_parameter(expr_builder *b, const expr *call, int n, int 
     if (e && n > at) return expr_reject(b, e, "the argument comes twice");
     if (n > at) e = call->child[at];
     if (!e) return CUBED_OK;
-    EXPR_TRY(get_number(b, e, &v));
-    *out = as_double(&v);
+    EXPR_TRY(expr_get_number(b, e, &v));
+    *out = v.re;
     return CUBED_OK;
 }
 
@@ -421,7 +400,7 @@ static cubed_status call_random(expr_builder *b, const expr *e, cubed_array **ou
     cubed_dtype dtype;
     uint64_t key[2];
     EXPR_TRY(get_random_args(b, e, 1, 1, names, &a));
-    EXPR_TRY(get_dtype(b, e, CUBED_FLOAT64, &dtype));
+    EXPR_TRY(expr_get_dtype(b, e, CUBED_FLOAT64, &dtype));
     if (!a.key && dtype != CUBED_FLOAT64)
         return expr_reject(b, e, "random with seed= is of float64; key= also gives float32");
     if (!a.key)
@@ -480,7 +459,7 @@ static cubed_status call_integers(expr_builder *b, const expr *e, cubed_array **
     cubed_scalar first, last;
     int64_t low = 0, high;
     EXPR_TRY(get_random_args(b, e, 2, 3, names, &a));
-    EXPR_TRY(get_dtype(b, e, CUBED_INT64, &dtype));
+    EXPR_TRY(expr_get_dtype(b, e, CUBED_INT64, &dtype));
     if (cubed_dtype_kind(dtype) != CUBED_KIND_INT && cubed_dtype_kind(dtype) != CUBED_KIND_UINT)
         return expr_reject(b, e, "integers takes a type of integers");
     const expr *endpoint = expr_keyword(e, "endpoint"), *top = e->child[a.n - 1];
@@ -534,5 +513,6 @@ expr_function expr_find_function(const char *name)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         if (strcmp(functions[i].name, name) == 0) return functions[i].fn;
     }
-    return expr_find_block_function(name);
+    expr_function fn = expr_find_block_function(name);
+    return fn ? fn : expr_find_fft_function(name);
 }

@@ -63,6 +63,26 @@ def check(result: Result) -> Result:
     return result
 
 
+WAYS = (
+    ("--executor", "single-threaded"),
+    ("--executor", "threads", "--max-workers", "3"),
+    ("--executor", "processes", "--max-workers", "2"),
+    ("--no-optimize",),
+    ("--through-bytes",),
+    ("--isa", "x86-64-v2"),
+)
+
+
+def the_same_bits(text, *args):
+    """The arrays of an evaluation, which must not depend on how it is run."""
+    first = check(run("eval", text, *args, "--json", "--progress", "none")).arrays()
+    for way in WAYS:
+        again = check(run("eval", text, *args, *way, "--json", "--progress", "none")).arrays()
+        for name, x in first.items():
+            assert again[name].tobytes() == x.tobytes(), f"{name} {' '.join(way)}"
+    return first
+
+
 @pytest.fixture(scope="session")
 def data() -> pathlib.Path:
     path = pathlib.Path(os.environ.get("CUBED_TEST_DATA", ROOT.parent / "shared/data"))

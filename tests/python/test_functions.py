@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import check, run
+from conftest import check, run, the_same_bits
 
 import zarr
 
@@ -228,26 +228,6 @@ def test_position_in_nothing_is_an_error():
     assert (
         check(run("eval", "argmax(zeros((0, 2)), axis=1)", "--json")).arrays()["result"].size == 0
     )
-
-
-WAYS = (
-    ("--executor", "single-threaded"),
-    ("--executor", "threads", "--max-workers", "3"),
-    ("--executor", "processes", "--max-workers", "2"),
-    ("--no-optimize",),
-    ("--through-bytes",),
-    ("--isa", "x86-64-v2"),
-)
-
-
-def the_same_bits(text, *args):
-    """The arrays of an evaluation, which must not depend on how it is run."""
-    first = check(run("eval", text, *args, "--json", "--progress", "none")).arrays()
-    for way in WAYS:
-        again = check(run("eval", text, *args, *way, "--json", "--progress", "none")).arrays()
-        for name, x in first.items():
-            assert again[name].tobytes() == x.tobytes(), f"{name} {' '.join(way)}"
-    return first
 
 
 @pytest.mark.parametrize(
