@@ -11,6 +11,8 @@ list(REMOVE_ITEM support_sources ${test_sources})
 
 add_library(cubed_internal INTERFACE)
 target_include_directories(cubed_internal INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(cubed_internal SYSTEM INTERFACE
+  ${PROJECT_SOURCE_DIR}/third_party/pocketfft)
 target_link_libraries(cubed_internal INTERFACE cubed_static cubed_flags ${dependency_targets})
 if(support_sources)
   add_library(cubed_test_support STATIC ${support_sources})
