@@ -22,3 +22,10 @@ foreach(source IN LISTS fuzz_sources)
   add_test(NAME ${fuzzer} COMMAND replay_${name} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${name})
   set_tests_properties(${fuzzer} PROPERTIES LABELS fuzz TIMEOUT 300)
 endforeach()
+
+# No plan opens a file.
+foreach(executable IN ITEMS replay_plan fuzz_plan)
+  if(TARGET ${executable})
+    target_link_options(${executable} PRIVATE -Wl,--wrap=cb_store_open)
+  endif()
+endforeach()
