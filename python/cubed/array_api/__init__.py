@@ -10,6 +10,7 @@ from cubed.array_api import (
     data_type_functions,
     dtypes,
     elementwise_functions,
+    fft,
     indexing_functions,
     linear_algebra_functions,
     manipulation_functions,
@@ -37,6 +38,7 @@ __array_api_version__ = "2025.12"
 __all__ = [
     "__array_api_version__",
     "__array_namespace_info__",
+    "fft",
     *constants.__all__,
     *creation_functions.__all__,
     *data_type_functions.__all__,

@@ -1,0 +1,151 @@
+"""Fourier transforms. An axis that is transformed is brought together in a task's memory.
+
+`norm` says which direction is divided by the number of elements: the inverse (``"backward"``), both
+by its root (``"ortho"``), or the other one (``"forward"``). Single precision stays single, but is
+transformed in double precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed._array import Array, normalize_axes, normalize_axis
+from cubed._dtypes import name_of
+
+__all__ = [
+    "fft",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfftn",
+    "rfft",
+    "rfftfreq",
+    "rfftn",
+]
+
+
+def _one(name: str, x: Array, n: int | None, axis: int, norm: str) -> Array:
+    return x._like(_core.fft(name, x._x, n, normalize_axis(axis, x.ndim), norm))
+
+
+def _many(
+    name: str, x: Array, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str
+) -> Array:
+    if axes is None:
+        # With s, its last axes.
+        axes = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
+    return x._like(_core.fftn(name, x._x, s, normalize_axes(tuple(axes), x.ndim), norm))
+
+
+def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The Fourier transform along an axis."""
+    return _one("fft", x, n, axis, norm)
+
+
+def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The inverse Fourier transform along an axis."""
+    return _one("ifft", x, n, axis, norm)
+
+
+def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The Fourier transform of real numbers along an axis: n // 2 + 1 numbers."""
+    return _one("rfft", x, n, axis, norm)
+
+
+def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The inverse of rfft: n real numbers, 2 * (m - 1) of m by default."""
+    return _one("irfft", x, n, axis, norm)
+
+
+def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The transform of a Hermitian sequence: real numbers."""
+    return _one("hfft", x, n, axis, norm)
+
+
+def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+    """The inverse of hfft."""
+    return _one("ihfft", x, n, axis, norm)
+
+
+def fftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str = "backward",
+) -> Array:
+    """The Fourier transform along several axes."""
+    return _many("fftn", x, s, axes, norm)
+
+
+def ifftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str = "backward",
+) -> Array:
+    """The inverse Fourier transform along several axes."""
+    return _many("ifftn", x, s, axes, norm)
+
+
+def rfftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str = "backward",
+) -> Array:
+    """The Fourier transform of real numbers along several axes, of which the last is halved."""
+    return _many("rfftn", x, s, axes, norm)
+
+
+def irfftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str = "backward",
+) -> Array:
+    """The inverse of rfftn."""
+    return _many("irfftn", x, s, axes, norm)
+
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
+    """The frequencies of the elements of fft, of samples at a distance of d."""
+    if device not in (None, "cpu"):
+        raise ValueError(f"there is no device {device!r}, only 'cpu'")
+    name = name_of(np.float64 if dtype is None else dtype)
+    return Array._new(_core.fftfreq(False, n, float(d), name), None)
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
+    """The frequencies of the elements of rfft, of samples at a distance of d."""
+    if device not in (None, "cpu"):
+        raise ValueError(f"there is no device {device!r}, only 'cpu'")
+    name = name_of(np.float64 if dtype is None else dtype)
+    return Array._new(_core.fftfreq(True, n, float(d), name), None)
+
+
+def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+    """The elements with the frequency 0 in the middle."""
+    return x._like(_core.fftshift(False, x._x, normalize_axes(axes, x.ndim)))
+
+
+def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+    """The elements of fftshift where they were."""
+    return x._like(_core.fftshift(True, x._x, normalize_axes(axes, x.ndim)))
