@@ -65,7 +65,8 @@ static cubed_status start(job *j, int kind, int64_t n, bool forward, cubed_error
         j->shape[i][0] = 2;
         j->shape[i][1] = kind == 0 || real ? n : half;
         j->shape[i][2] = 3;
-        j->block[i] = (cubed_block){NULL, real ? CUBED_FLOAT64 : CUBED_COMPLEX128, 3, j->shape[i]};
+        j->block[i] = (cubed_block){
+            .dtype = real ? CUBED_FLOAT64 : CUBED_COMPLEX128, .ndim = 3, .shape = j->shape[i]};
     }
     j->call = (cubed_block_call){.nin = 1,
                                  .nout = 1,
