@@ -102,7 +102,7 @@ static cubed_status put_data(cb_buf *b, const cb_node *n, bool for_id, cubed_err
                        "than %zu bytes do not travel in a saved plan: store the array first",
                        count * (int64_t)size, EMBED_BYTES);
     put_u(b, (uint64_t)count * size);
-    /* One row of the last axis at a time, in pieces that fit the buffer. */
+    /* One row of the last axis at a time, in pieces that fit the buffer; long texts one by one. */
     int ndim = n->grid.ndim, last = ndim - 1;
     int64_t row = ndim ? shape[last] : 1, per = (int64_t)(sizeof bytes / size);
     cb_box rows = {.ndim = ndim ? last : 0};
@@ -113,8 +113,10 @@ static cubed_status put_data(cb_buf *b, const cb_node *n, bool for_id, cubed_err
     do {
         const char *at = n->data;
         for (int d = 0; d < last; d++) at += idx[d] * n->strides[d];
-        for (int64_t i = 0; i < row; i += per) {
-            int64_t piece = cb_min_i64(per, row - i), stride = ndim ? n->strides[last] : 0;
+        int64_t stride = ndim ? n->strides[last] : 0;
+        for (int64_t i = 0; per == 0 && i < row; i++) cb_buf_put(b, at + i * stride, size);
+        for (int64_t i = 0; per > 0 && i < row; i += per) {
+            int64_t piece = cb_min_i64(per, row - i);
             cb_copy_box(1, &piece, size, bytes, dense, at + i * stride, &stride);
             cb_buf_put(b, bytes, (size_t)piece * size);
         }
