@@ -120,9 +120,11 @@ static cubed_status evaluate(const run *r, int i, cubed_error *err)
         size_t mark = cb_arena_mark(t->arena);
         if (cb_branch_is_bare(b)) {
             const cb_load *l = &b->loads[b->results[0]];
+            int64_t extents[CUBED_MAX_NDIM];
             void *chunk;
+            for (int d = 0; d < part.ndim; d++) extents[d] = part.hi[d] - part.lo[d];
             CB_TRY(
-                cb_arena_alloc(t->arena, cb_chunk_bytes(t->plan, l->node), "chunk", &chunk, err));
+                cb_arena_alloc(t->arena, cb_load_bytes(t->plan, l, extents), "chunk", &chunk, err));
             CB_TRY(cb_load_gather(t, l, &part, &view, chunk, err));
         } else {
             cb_vm *vm;

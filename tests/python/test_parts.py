@@ -42,6 +42,10 @@ CASES = {
     "permute_dims(x[2:4], (2, 0, 1)) + 1": lambda x: x[2:4].transpose(2, 0, 1) + 1,
     "sum(x[:, 10:40], axis=0)": lambda x: x[:, 10:40].sum(axis=0),
     "max(x[7:9], axis=1)": lambda x: x[7:9].max(axis=1),
+    "sort(x[3], axis=1)": lambda x: np.sort(x[3], axis=1),
+    "matmul(abs(x[2:4]), permute_dims(abs(x[7:9]), (0, 2, 1)))": lambda x: (
+        np.abs(x[2:4]) @ np.abs(x[7:9]).transpose(0, 2, 1)
+    ),
     "stack((x[0::8], x[1::8]), axis=1)": lambda x: np.stack((x[0::8], x[1::8]), axis=1),
 }
 
