@@ -52,6 +52,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_take(cubed_array *x, cubed_array *
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_take_along_axis(cubed_array *x,
                                                               cubed_array *positions, int axis,
                                                               cubed_array **out, cubed_error *err);
+/* The elements of x where the mask, of bool and as long as x, is true; both have one dimension. There are
+ * `count` of them (cubed_count_nonzero): a run fails with CUBED_E_ARG if there are others. One task reads
+ * both from beginning to end. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_compress(cubed_array *x, cubed_array *mask,
+                                                       int64_t count, cubed_array **out,
+                                                       cubed_error *err);
 /* int64: where elements of x2 would be inserted into x1, which is sorted in one dimension, so that it
  * stays sorted: in front of those that are equal, or behind them if `right`. NaN is behind all numbers.
  * `sorter` (may be NULL): positions that sort x1. */

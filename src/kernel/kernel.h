@@ -131,6 +131,11 @@ void cb_copy_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
 void cb_fill_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
                  const int64_t *dst_strides, const void *value);
 
+/* Copies the elements of x from *at to n - 1 whose mask is not 0 to dst, as many as there is room for;
+ * moves *at behind the last one looked at, and returns their number. */
+int64_t cb_compress(size_t size, const void *x, const uint8_t *mask, int64_t n, int64_t *at,
+                    void *dst, int64_t room);
+
 /* How the type of a result follows from the operands': the words of ops.def. */
 typedef enum cb_result_rule {
     CB_RESULT_SAME,

@@ -163,10 +163,9 @@ static cubed_status add_copy(void *ctx, cubed_plan *p, cb_ir *to, int i, const c
                              cubed_error *err)
 {
     const rewrite *r = ctx;
-    if (n->kind != CB_NODE_BLOCKWISE || may_change(&p->ir, i) ||
-        cb_grid_equal(&n->grid, &r->was[i].grid))
+    if (!n->block || may_change(&p->ir, i) || cb_grid_equal(&n->grid, &r->was[i].grid))
         return cb_ir_add(to, n, out, err);
-    cb_node finer = {.kind = CB_NODE_BLOCKWISE,
+    cb_node finer = {.kind = n->kind,
                      .dtype = n->dtype,
                      .grid = n->grid,
                      .ninputs = n->ninputs,
@@ -196,7 +195,7 @@ cubed_status cb_opt_fit_blocks(cubed_plan *p, cubed_error *err)
     if (!r.was) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     for (int i = 0; i < p->ir.nnodes; i++) {
         cb_node *n = &p->ir.nodes[i];
-        if (n->kind != CB_NODE_BLOCKWISE) continue;
+        if (!n->block) continue;
         int first = first_of_call(&was, i);
         if (first == i) {
             CB_TRY(fit(p, i, err));
@@ -254,7 +253,7 @@ static cubed_status add_inputs(void *ctx, cubed_plan *p, cb_ir *to, int i, const
 {
     const rewrite *r = ctx;
     cb_node node = *n;
-    if (n->kind == CB_NODE_BLOCKWISE) {
+    if (n->block) {
         int first = first_of_call(&p->ir, i);
         if (first != i) {
             node.inputs = to->nodes[r->made[first]].inputs;
@@ -287,6 +286,6 @@ cubed_status cb_opt_block_inputs(cubed_plan *p, cubed_error *err)
     rewrite r = {.made = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof(int) + 1)};
     bool any = false;
     if (!r.made) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-    for (int i = 0; i < p->ir.nnodes; i++) any = any || p->ir.nodes[i].kind == CB_NODE_BLOCKWISE;
+    for (int i = 0; i < p->ir.nnodes; i++) any = any || p->ir.nodes[i].block;
     return any ? cb_opt_rewrite(p, add_inputs, &r, err) : CUBED_OK;
 }

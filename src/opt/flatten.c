@@ -165,8 +165,8 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     n.grid = cb_grid_regular(x->node.grid.ndim, x->shape, chunk);
     cb_node *made = &p->ir.nodes[input];
     /* Stored by themselves: in the target at once if its chunks are the same. */
-    bool direct = (made->kind == CB_NODE_SCAN || made->kind == CB_NODE_BLOCKWISE) &&
-                  !made->is_target && cb_grid_equal(&made->grid, &n.grid);
+    bool direct = (made->kind == CB_NODE_SCAN || made->block) && !made->is_target &&
+                  cb_grid_equal(&made->grid, &n.grid);
     if (direct) {
         n.kind = made->kind;
         n.fold = made->fold;

@@ -13,7 +13,7 @@ void cb_opt_store_all(cubed_plan *p)
 {
     for (int i = 0; i < p->ir.nnodes; i++) {
         cb_node *n = &p->ir.nodes[i];
-        if (n->ninputs > 0 || n->kind == CB_NODE_BLOCKWISE) n->stored = true;
+        if (n->ninputs > 0 || n->block) n->stored = true;
     }
 }
 
@@ -45,9 +45,8 @@ static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error 
     int axis[CUBED_MAX_NDIM];
     (void)err;
     if (n->kind == CB_NODE_PARTIAL) return CUBED_OK;
-    cb_node_kind kind = ir->nodes[f->root].kind;
     /* Their tasks go along axes block by block. */
-    if (kind == CB_NODE_SCAN || kind == CB_NODE_BLOCKWISE) {
+    if (ir->nodes[f->root].kind == CB_NODE_SCAN || ir->nodes[f->root].block) {
         store(f, node);
         return CUBED_OK;
     }
@@ -122,8 +121,8 @@ cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err)
     int *depth = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof *depth + 1);
     if (!depth) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     for (int i = 0; i < p->ir.nnodes; i++) {
-        cb_node_kind kind = p->ir.nodes[i].kind;
-        if (kind == CB_NODE_SCAN || kind == CB_NODE_BLOCKWISE) p->ir.nodes[i].stored = true;
+        cb_node *n = &p->ir.nodes[i];
+        if (n->kind == CB_NODE_SCAN || n->block) n->stored = true;
     }
     cut_chains(p, depth);
     bool again = true;

@@ -148,6 +148,37 @@ cubed_status cb_block_ask(cb_zone *zone, const cubed_block_fn *fn, void *fn_ctx,
     return CUBED_OK;
 }
 
+static cubed_status compile_function(cubed_plan *p, cb_stage *s, cubed_error *err)
+{
+    cb_stage_call *c = s->call;
+    CB_TRY(cb_context_find_block_fn(p->ctx, c->op->function, &c->fn, &c->fn_ctx, err));
+    CB_TRY(cb_blockwise_symbols(c->op, &c->symbols, err));
+    cubed_status st = cb_block_ask(p->ir.zone, c->fn, c->fn_ctx, c->op, &c->symbols, &c->need, err);
+    if (st != CUBED_OK) return cb_context(err, st, "%s", c->fn->name);
+    set_domain(&p->ir, s);
+    for (int d = 0; d < s->kept.ndim; d++) s->task_chunks[d] = 1;
+    return CUBED_OK;
+}
+
+/* One symbol, of the inputs; one task for all chunks, as where they begin is not known. */
+static void compile_compress(cb_stage *s)
+{
+    static const cubed_block_fn compress = {.name = "compress"};
+    cb_stage_call *c = s->call;
+    const cb_grid *chunks = &c->op->out[0].blocks;
+    int64_t nchunks = cb_axis_count(&chunks->axis[0]);
+    c->compress = true;
+    c->fn = &compress;
+    c->symbols.n = 1;
+    c->symbols.nblocks[0] = cb_axis_count(&c->op->in[0].blocks.axis[0]);
+    c->axis[0] = -1;
+    s->kept.ndim = 1;
+    s->kept.axis[0] = cb_axis_regular(nchunks, 1);
+    s->task_chunks[0] = cb_max_i64(1, nchunks);
+    s->outs[0].axis[0] = 0;
+    s->outs[0].alias = -1;
+}
+
 cubed_status cb_block_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
 {
     const cb_ir *ir = &p->ir;
@@ -155,14 +186,12 @@ cubed_status cb_block_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
     if (!c) return no_memory(err);
     s->call = c;
     c->op = ir->nodes[s->outs[0].node].block;
-    CB_TRY(cb_context_find_block_fn(p->ctx, c->op->function, &c->fn, &c->fn_ctx, err));
-    CB_TRY(cb_blockwise_symbols(c->op, &c->symbols, err));
-    cubed_status st = cb_block_ask(ir->zone, c->fn, c->fn_ctx, c->op, &c->symbols, &c->need, err);
-    if (st != CUBED_OK) return cb_context(err, st, "%s", c->fn->name);
     CB_TRY(find_outputs(ir, ir->zone, s, err));
+    if (ir->nodes[s->outs[0].node].kind == CB_NODE_COMPRESS)
+        compile_compress(s);
+    else
+        CB_TRY(compile_function(p, s, err));
     CB_TRY(cb_stage_find_folds(ir, s->outs[0].node, refuse_fold, NULL, err));
-    set_domain(ir, s);
-    for (int d = 0; d < s->kept.ndim; d++) s->task_chunks[d] = 1;
     CB_TRY(cb_stage_set_tasks(s, err));
     return lower_inputs(p, s, err);
 }
@@ -258,7 +287,6 @@ void cb_block_project(const cubed_plan *p, cb_stage *s)
         tiles = cb_sat_add(tiles, cb_arena_round(cb_block_in_bytes(p, s, i)));
         call = cb_need_either(call, input_need(p, s, i));
     }
-    call.arena = cb_sat_add(call.arena, tiles);
     for (int k = 0; k < c->op->nout; k++) {
         if (c->outs[k] < 0) continue;
         int node = s->outs[c->outs[k]].node;
@@ -269,6 +297,8 @@ void cb_block_project(const cubed_plan *p, cb_stage *s)
         s->bytes_written =
             cb_sat_add(s->bytes_written, cb_sat_mul(chunks, cb_chunk_bytes(p, node)));
     }
+    if (c->compress) call = cb_need_either(call, write); /* in between */
+    call.arena = cb_sat_add(call.arena, tiles);
     size_t operands = cb_sat_mul((size_t)c->op->nin + (size_t)c->op->nout, CB_BLOCK_OPERAND_BYTES);
     s->need = cb_need_either(call, write);
     s->need.arena = cb_sat_add(s->need.arena, cb_sat_add(results, cb_arena_round(operands)));

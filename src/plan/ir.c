@@ -181,6 +181,19 @@ static cubed_status check_fold(const cb_ir *ir, const cb_node *n, cubed_error *e
     return CUBED_OK;
 }
 
+/* One dimension; the mask is cut as what it is for. */
+static cubed_status check_compress(const cb_blockwise *op, cubed_error *err)
+{
+    const cb_block_operand *x = &op->in[0], *mask = &op->in[1], *out = &op->out[0];
+    if (op->nout != 1 || x->blocks.ndim != 1 || out->blocks.ndim != 1 || x->dtype != out->dtype ||
+        mask->dtype != CUBED_BOOL || !cb_grid_equal(&x->blocks, &mask->blocks) ||
+        x->symbol[0] != 0 || mask->symbol[0] != 0 || out->symbol[0] != -1)
+        return BAD("operands of other types or shapes");
+    if (out->blocks.axis[0].extent > x->blocks.axis[0].extent)
+        return BAD("more elements than there are");
+    return CUBED_OK;
+}
+
 static cubed_status check_blockwise(const cb_ir *ir, const cb_node *n, cubed_error *err)
 {
     const cb_blockwise *op = n->block;
@@ -209,6 +222,7 @@ static cubed_status check_blockwise(const cb_ir *ir, const cb_node *n, cubed_err
     if (op->out[n->output].dtype != n->dtype ||
         !cb_grid_equal(&op->out[n->output].blocks, &n->grid))
         return BAD("output %d of %s is another array", n->output, op->function);
+    if (n->kind == CB_NODE_COMPRESS) return check_compress(op, err);
     if (cb_blockwise_symbols(op, &symbols, &why) != CUBED_OK)
         return BAD("%s: %s", op->function, why.message);
     return CUBED_OK;
@@ -220,10 +234,10 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     static const struct {
         int8_t min, max;
     } inputs[CB_NODE_KINDS] = {
-        [CB_NODE_ELEM] = {1, 3},      [CB_NODE_CAST] = {1, 1}, [CB_NODE_VIEW] = {1, 1},
-        [CB_NODE_CONCAT] = {1, -1},   [CB_NODE_FOLD] = {1, 1}, [CB_NODE_PARTIAL] = {1, 1},
-        [CB_NODE_MERGE] = {1, 1},     [CB_NODE_COPY] = {1, 1}, [CB_NODE_SCAN] = {1, 1},
-        [CB_NODE_BLOCKWISE] = {0, -1}};
+        [CB_NODE_ELEM] = {1, 3},       [CB_NODE_CAST] = {1, 1},    [CB_NODE_VIEW] = {1, 1},
+        [CB_NODE_CONCAT] = {1, -1},    [CB_NODE_FOLD] = {1, 1},    [CB_NODE_PARTIAL] = {1, 1},
+        [CB_NODE_MERGE] = {1, 1},      [CB_NODE_COPY] = {1, 1},    [CB_NODE_SCAN] = {1, 1},
+        [CB_NODE_BLOCKWISE] = {0, -1}, [CB_NODE_COMPRESS] = {2, 2}};
     if ((unsigned)n->kind >= CB_NODE_KINDS) return BAD("kind number %d", (int)n->kind);
     if (!cubed_dtype_is_valid(n->dtype)) return BAD("type number %d", (int)n->dtype);
     CB_TRY(check_grid(&n->grid, n->dtype, err));
@@ -237,7 +251,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     if (n->is_target && (!n->stored || (!n->url && !n->to_memory))) return BAD("a target nowhere");
     if (n->kind == CB_NODE_PARTIAL && !n->stored) return BAD("fold states that are not stored");
     const cb_node *in = n->ninputs ? &ir->nodes[n->inputs[0]] : NULL;
-    bool casts = n->kind == CB_NODE_ELEM || n->kind == CB_NODE_CAST || n->kind == CB_NODE_BLOCKWISE;
+    bool casts = n->kind == CB_NODE_ELEM || n->kind == CB_NODE_CAST || n->block;
     if (!casts && in && in->dtype != n->dtype) return BAD("its input has another type");
     if (n->kind == CB_NODE_CONCAT) {
         for (int k = 1; k < n->ninputs; k++) {
@@ -246,8 +260,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     }
     switch (n->kind) {
     case CB_NODE_ZARR: return n->url ? CUBED_OK : BAD("a source without a URL");
-    case CB_NODE_MEMORY:
-        return n->data ? CUBED_OK : BAD("a source without data");
+    case CB_NODE_MEMORY: return n->data ? CUBED_OK : BAD("a source without data");
     case CB_NODE_FULL:
         return n->dtype < CUBED_DTYPE_COUNT ? CUBED_OK
                                             : BAD("a constant of type %d", (int)n->dtype);
@@ -271,7 +284,8 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     case CB_NODE_FOLD:
     case CB_NODE_PARTIAL:
     case CB_NODE_MERGE: return check_fold(ir, n, err);
-    case CB_NODE_BLOCKWISE: return check_blockwise(ir, n, err);
+    case CB_NODE_BLOCKWISE:
+    case CB_NODE_COMPRESS: return check_blockwise(ir, n, err);
     case CB_NODE_KINDS: break;
     }
     return BAD("kind number %d", (int)n->kind);

@@ -27,6 +27,7 @@ typedef enum cb_node_kind {
     CB_NODE_SCAN = 12,      /* running totals (fold: SUM or PROD) of input[0] along axis; stored */
     CB_NODE_BLOCKS = 13,    /* int64: chunk number << 32 | position in the chunk, both in C order */
     CB_NODE_BLOCKWISE = 14, /* an output of a function on whole blocks of the inputs; stored */
+    CB_NODE_COMPRESS = 15,  /* those elements of input[0] where input[1] is true; stored */
     CB_NODE_KINDS
 } cb_node_kind;
 
@@ -45,7 +46,9 @@ typedef struct cb_node {
     cubed_scalar value; /* FULL */
     int64_t start;      /* INDEX */
     cb_grid fold_grid;  /* MERGE: the grid of the original fold's input */
-    const cb_blockwise *block; /* BLOCKWISE: the operation, and which of its outputs this is */
+    /* BLOCKWISE: the operation, and which of its outputs this is. COMPRESS: the blocks that its inputs
+     * are read in, and its chunks. NULL for all others. */
+    const cb_blockwise *block;
     int output;
 
     const char *url;    /* ZARR: STORE::PATH; results: where to, else NULL */

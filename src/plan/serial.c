@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "plan/plan.h"
 
-#define PLAN_VERSION 4
+#define PLAN_VERSION 5
 #define HEADER_BYTES 16
 /* Memory sources up to this size travel in the plan. */
 #define EMBED_BYTES ((size_t)64 << 10)
@@ -164,6 +164,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_err
     case CB_NODE_FULL: cb_buf_put(b, n->value.bytes, sizeof n->value.bytes); break;
     case CB_NODE_INDEX: put_i(b, n->start); break;
     case CB_NODE_MEMORY: CB_TRY(put_data(b, n, for_id, err)); break;
+    case CB_NODE_COMPRESS:
     case CB_NODE_BLOCKWISE: put_block(b, n); break;
     default: break;
     }
@@ -425,6 +426,7 @@ static void get_node(reader *r, int index, cb_node *n)
     }
     case CB_NODE_INDEX: n->start = get_i(r); break;
     case CB_NODE_MEMORY: get_data(r, n); break;
+    case CB_NODE_COMPRESS:
     case CB_NODE_BLOCKWISE: get_block(r, n); break;
     default: break;
     }

@@ -46,7 +46,7 @@ static cubed_status walk_folds(fold_walk *w, int node, const cb_map *map, bool i
     w->seen[w->nseen++].map = *map;
     for (int i = 0; i < n->ninputs; i++) {
         cb_map m = *map;
-        if (n->kind == CB_NODE_BLOCKWISE) m = cb_map_identity(w->ir->nodes[n->inputs[i]].grid.ndim);
+        if (n->block) m = cb_map_identity(w->ir->nodes[n->inputs[i]].grid.ndim);
         if (n->kind == CB_NODE_VIEW) CB_TRY(cb_map_compose(&n->map, map, &m, err));
         if (w->ir->nodes[n->inputs[i]].grid.ndim == 0)
             m = (cb_map){.ndim_in = map->ndim_in, .ndim_out = 0};
@@ -393,7 +393,7 @@ static cubed_status compile_programs(cubed_plan *p, cb_stage *s, cubed_error *er
 
 cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
 {
-    bool block = p->ir.nodes[s->outs[0].node].kind == CB_NODE_BLOCKWISE;
+    bool block = p->ir.nodes[s->outs[0].node].block != NULL;
     s->nfolds = 0;
     s->folds = NULL;
     s->call = NULL;

@@ -275,6 +275,72 @@ static cubed_status run_block(run *r, const int64_t *kept, cubed_error *err)
     return CUBED_OK;
 }
 
+/* --- Picking elements ------------------------------------------------------------------------------ */
+
+static void set_chunk(run *r, int64_t chunk)
+{
+    const cb_block_operand *of = &r->c->op->out[0];
+    operand *x = &r->operand[2];
+    cb_grid_box(&of->blocks, &chunk, &x->box);
+    x->shape[0] = x->box.hi[0] - x->box.lo[0];
+    r->block[2] = (cubed_block){x->tile, of->dtype, 1, x->shape, x->box.lo};
+}
+
+static cubed_status wrong_count(const run *r, const char *what, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_ARG,
+                   "the mask has %s than the %lld true elements that were announced", what,
+                   (long long)r->c->op->out[0].blocks.axis[0].extent);
+}
+
+/* The elements of one block of the input that the mask picks, behind the `filled` ones of chunk number
+ * *chunk. Chunks that are full are written. */
+static cubed_status pick_block(run *r, int64_t *chunk, int64_t *filled, cubed_error *err)
+{
+    const cubed_block *x = &r->block[0], *mask = &r->block[1], *out = &r->block[2];
+    int64_t nchunks = cb_axis_count(&r->c->op->out[0].blocks.axis[0]), at = 0;
+    size_t size = cubed_dtype_size(x->dtype);
+    while (at < x->shape[0]) {
+        int64_t room = *chunk < nchunks ? out->shape[0] - *filled : 0;
+        if (room == 0) {
+            for (; at < x->shape[0]; at++) {
+                if (((const uint8_t *)mask->data)[at]) return wrong_count(r, "more", err);
+            }
+            return CUBED_OK;
+        }
+        *filled += cb_compress(size, x->data, mask->data, x->shape[0], &at,
+                               (char *)out->data + (size_t)*filled * size, room);
+        if (*filled < out->shape[0]) continue;
+        CB_TRY(write_output(r, 0, err));
+        *filled = 0;
+        if (++*chunk < nchunks) set_chunk(r, *chunk);
+    }
+    return CUBED_OK;
+}
+
+static cubed_status compress(run *r, cubed_error *err)
+{
+    const cb_task *t = r->t;
+    int64_t chunk = 0, filled = 0;
+    for (int i = 0; i < 2; i++)
+        CB_TRY(cb_arena_alloc(t->arena, cb_block_in_bytes(t->plan, t->stage, i), "input block",
+                              &r->operand[i].tile, err));
+    CB_TRY(cb_arena_alloc(t->arena, cb_block_out_bytes(t->plan, t->stage, 0), "output block",
+                          &r->operand[2].tile, err));
+    r->block[0].data = r->block[1].data = NULL;
+    set_chunk(r, 0);
+    for (; r->index[0] < r->c->symbols.nblocks[0]; r->index[0]++) {
+        if (t->cancel && *t->cancel) return cb_fail(err, CUBED_E_CANCELLED, "interrupted");
+        for (int i = 0; i < 2; i++) CB_TRY(bring_input(r, i, err));
+        CB_TRY(pick_block(r, &chunk, &filled, err));
+    }
+    if (chunk < cb_axis_count(&r->c->op->out[0].blocks.axis[0]))
+        return wrong_count(r, "fewer", err);
+    return CUBED_OK;
+}
+
+/* --- Tasks ----------------------------------------------------------------------------------------- */
+
 cubed_status cb_block_task(const cb_task *t, int64_t task, cubed_error *err)
 {
     const cb_stage_call *c = t->stage->call;
@@ -294,6 +360,7 @@ cubed_status cb_block_task(const cb_task *t, int64_t task, cubed_error *err)
                                 .params_size = c->op->params_size,
                                 .nsymbols = c->symbols.n,
                                 .index = r.index};
+    if (c->compress) return compress(&r, err);
     cb_stage_task_box(t->stage, task, &kept);
     memcpy(idx, kept.lo, sizeof idx);
     do {

@@ -354,3 +354,51 @@ def test_positions_out_of_range(positions):
         result = run("eval", expression, "--in", path)
         assert result.code == 1, expression
         assert message in result.err
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize(("n", "chunk", "mask_chunk"), [(1, 1, 1), (1000, 64, 100), (999, 999, 7)])
+def test_compress(tmp_path, n, chunk, mask_chunk, executor):
+    rng = np.random.default_rng(n)
+    group = zarr.open_group(tmp_path / "g.zarr", mode="w")
+    path = group.store.root
+    x = put(group, "x", rng.normal(size=n), (chunk,))
+    for name, share in {"none": 0, "few": 0.05, "half": 0.5, "all": 1}.items():
+        m = put(group, name, rng.random(n) < share, (mask_chunk,))
+        count = int(m.sum())
+        for options in ([], ["--no-optimize"], ["--through-bytes"]):
+            options = ["--executor", executor, *options]
+            same(evaluate(f"compress(x, {name}, {count})", path, *options), x[m])
+            expression = f"sum(compress(x * 2, {name} & (x > 0), {(m & (x > 0)).sum()}), axis=0)"
+            same(evaluate(expression, path, *options), (x * 2)[m & (x > 0)].sum(), 1e-12)
+        for other in {max(0, count - 1), min(n, count + 1)} - {count}:
+            result = run("eval", f"compress(x, {name}, {other})", "--in", path)
+            if other == 0 and count:  # nothing is to be made: nobody looks at the mask
+                continue
+            assert result.code == 1
+            more = "more" if other < count else "fewer"
+            assert f"the mask has {more} than the {other} true elements" in result.err
+
+
+def test_compress_memory(tmp_path):
+    path = tmp_path / "y.zarr"
+    flat = zarr.create_array(tmp_path / "flat.zarr", shape=6_000_000, chunks=(60_000,), dtype="f8")
+    values = np.random.default_rng(4).normal(size=6_000_000)
+    flat[...] = values
+    result = check(
+        run(
+            "eval",
+            f"y=compress(x, x > 1, {(values > 1).sum()})",
+            "--in",
+            f"x={flat.store.root}",
+            "--out",
+            path,
+            "--allowed-mem",
+            "19.6MB",
+            "--max-workers",
+            "2",
+            "--json",
+        )  # fmt: skip
+    )
+    assert result.run["measured_mem"] <= result.run["projected_mem"]
+    np.testing.assert_array_equal(zarr.open_array(path, path="y")[...], values[values > 1])
