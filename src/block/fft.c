@@ -276,8 +276,12 @@ static cubed_status run_irfft(const cubed_block_call *call, void *ctx, cubed_err
 }
 
 const cubed_block_fn cb_block_fft = {
-    .name = "fft", .check = check_fft, .need = need, .run = run_fft};
+    .name = "fft", .check = check_fft, .need = need, .run = run_fft, .divisible = true};
 const cubed_block_fn cb_block_rfft = {
-    .name = "rfft", .check = check_rfft, .need = need, .run = run_rfft};
-const cubed_block_fn cb_block_irfft = {
-    .name = "irfft", .check = check_irfft, .need = need, .run = run_irfft, .clobbers = 1};
+    .name = "rfft", .check = check_rfft, .need = need, .run = run_rfft, .divisible = true};
+const cubed_block_fn cb_block_irfft = {.name = "irfft",
+                                       .check = check_irfft,
+                                       .need = need,
+                                       .run = run_irfft,
+                                       .clobbers = 1,
+                                       .divisible = true};
