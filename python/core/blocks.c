@@ -94,6 +94,19 @@ static PyObject *searchsorted(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+static PyObject *compress(PyObject *module, PyObject *args)
+{
+    PyObject *left, *right;
+    long long count;
+    cubed_array *x, *mask, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOL", &left, &right, &count) ||
+        !take_pair(module, left, right, &x, &mask))
+        return NULL;
+    cubed_status st = cubed_compress(x, mask, count, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
 PyMethodDef core_block_methods[] = {
     {"sort", sort, METH_VARARGS, NULL},
     {"matmul", matmul, METH_VARARGS, NULL},
@@ -101,5 +114,6 @@ PyMethodDef core_block_methods[] = {
     {"vecdot", vecdot, METH_VARARGS, NULL},
     {"take", take, METH_VARARGS, NULL},
     {"searchsorted", searchsorted, METH_VARARGS, NULL},
+    {"compress", compress, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

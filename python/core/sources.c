@@ -187,21 +187,75 @@ static PyObject *eye(PyObject *module, PyObject *args)
     return core_finish(module, st, x, &err);
 }
 
-static PyObject *uniform(PyObject *module, PyObject *args)
+/* random(name, shape, chunks, seed, a, b): "random", "uniform" from a to b, "normal" of mean a and
+ * deviation b, "exponential" of mean a. float64. */
+static PyObject *random_numbers(PyObject *module, PyObject *args)
 {
+    const char *name;
     PyObject *shape_arg, *chunks_arg;
     long long seed;
+    double a, b;
     int64_t shape[CUBED_MAX_NDIM], own[CUBED_MAX_NDIM];
     const int64_t *chunks;
     int ndim;
     cubed_array *x;
+    cubed_status st;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOL", &shape_arg, &chunks_arg, &seed) ||
+    if (!PyArg_ParseTuple(args, "sOOLdd", &name, &shape_arg, &chunks_arg, &seed, &a, &b) ||
         !core_ints("shape", shape_arg, shape, &ndim) ||
         !take_chunks(chunks_arg, ndim, own, &chunks))
         return NULL;
-    cubed_status st =
-        cubed_array_random(core_get_state(module)->ctx, ndim, shape, chunks, seed, &x, &err);
+    cubed_context *ctx = core_get_state(module)->ctx;
+    switch (name[0]) {
+    case 'r': st = cubed_array_random(ctx, ndim, shape, chunks, seed, &x, &err); break;
+    case 'u': st = cubed_array_uniform(ctx, ndim, shape, chunks, a, b, seed, &x, &err); break;
+    case 'n': st = cubed_array_normal(ctx, ndim, shape, chunks, a, b, seed, &x, &err); break;
+    default: st = cubed_array_exponential(ctx, ndim, shape, chunks, a, seed, &x, &err); break;
+    }
+    return core_finish(module, st, x, &err);
+}
+
+/* random_integers(dtype, shape, chunks, seed, low, last), both ends included. */
+static PyObject *random_integers(PyObject *module, PyObject *args)
+{
+    PyObject *name, *shape_arg, *chunks_arg, *low_arg, *last_arg;
+    long long seed;
+    int64_t shape[CUBED_MAX_NDIM], own[CUBED_MAX_NDIM];
+    const int64_t *chunks;
+    int ndim;
+    cubed_dtype dtype;
+    cubed_scalar low, last;
+    cubed_array *x;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOOLOO", &name, &shape_arg, &chunks_arg, &seed, &low_arg,
+                          &last_arg) ||
+        !core_dtype(name, &dtype) || !core_ints("shape", shape_arg, shape, &ndim) ||
+        !take_chunks(chunks_arg, ndim, own, &chunks) || !core_scalar(low_arg, dtype, &low) ||
+        !core_scalar(last_arg, dtype, &last))
+        return NULL;
+    cubed_status st = cubed_array_integers(core_get_state(module)->ctx, dtype, ndim, shape, chunks,
+                                           &low, &last, seed, &x, &err);
+    return core_finish(module, st, x, &err);
+}
+
+/* random_blocks(dtype, shape, chunks, key): chunk number b has what NumPy's Philox(key + b) gives. */
+static PyObject *random_blocks(PyObject *module, PyObject *args)
+{
+    PyObject *name, *shape_arg, *chunks_arg;
+    unsigned long long key[2];
+    int64_t shape[CUBED_MAX_NDIM], own[CUBED_MAX_NDIM];
+    const int64_t *chunks;
+    int ndim;
+    cubed_dtype dtype;
+    cubed_array *x;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOOKK", &name, &shape_arg, &chunks_arg, &key[0], &key[1]) ||
+        !core_dtype(name, &dtype) || !core_ints("shape", shape_arg, shape, &ndim) ||
+        !take_chunks(chunks_arg, ndim, own, &chunks))
+        return NULL;
+    const uint64_t words[2] = {key[0], key[1]};
+    cubed_status st = cubed_array_random_blocks(core_get_state(module)->ctx, dtype, ndim, shape,
+                                                chunks, words, &x, &err);
     return core_finish(module, st, x, &err);
 }
 
@@ -213,6 +267,8 @@ PyMethodDef core_source_methods[] = {
     {"arange", arange, METH_VARARGS, NULL},
     {"linspace", linspace, METH_VARARGS, NULL},
     {"eye", eye, METH_VARARGS, NULL},
-    {"random", uniform, METH_VARARGS, NULL},
+    {"random", random_numbers, METH_VARARGS, NULL},
+    {"random_integers", random_integers, METH_VARARGS, NULL},
+    {"random_blocks", random_blocks, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -185,6 +185,34 @@ static PyObject *pad(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+static PyObject *reshape(PyObject *module, PyObject *args)
+{
+    PyObject *object, *seq;
+    int64_t shape[CUBED_MAX_NDIM];
+    int n;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OO", &object, &seq) ||
+        !(x = core_unwrap(core_get_state(module), object)) || !core_ints("shape", seq, shape, &n))
+        return NULL;
+    cubed_status st = cubed_reshape(x, n, shape, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+static PyObject *repeat(PyObject *module, PyObject *args)
+{
+    PyObject *object;
+    long long times;
+    int axis;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OLi", &object, &times, &axis) ||
+        !(x = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    cubed_status st = cubed_repeat(x, times, &axis, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
 static PyObject *rechunk(PyObject *module, PyObject *args)
 {
     PyObject *object, *seq;
@@ -213,6 +241,8 @@ PyMethodDef core_view_methods[] = {
     {"stack", stack, METH_VARARGS, NULL},
     {"roll", roll, METH_VARARGS, NULL},
     {"pad", pad, METH_VARARGS, NULL},
+    {"reshape", reshape, METH_VARARGS, NULL},
+    {"repeat", repeat, METH_VARARGS, NULL},
     {"rechunk", rechunk, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -8,12 +8,29 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, core_of, is_scalar, operands, scalar_array, scalar_type
+from cubed._array import (
+    Array,
+    common_spec,
+    core_of,
+    is_scalar,
+    operands,
+    scalar_array,
+    scalar_type,
+)
+from cubed._select import get_advanced, get_masked, positions_of, set_masked, unravel
 
 
 def getitem(x: Array, key: Any) -> Array:
-    """x[key]: integers, slices, None and Ellipsis."""
+    """x[key], as NumPy has it. A mask computes how many elements there are."""
+    given = key if isinstance(key, tuple) else (key,)
+    masks = [k for k in given if _is_mask(k)]
+    if masks:
+        if len(given) == 1:
+            return get_masked(x, given[0])
+        key = tuple(p for k in given for p in (_coordinates(x, k) if _is_mask(k) else (k,)))
     entries = expand_key(x, key)
+    if any(not isinstance(e, (int, slice, type(None))) for e in entries):
+        return get_advanced(x, entries)
     basic = tuple(e for e in entries if e is not None)
     out = _core.slice(x._x, basic)
     # New axes stand where the key has None; integers leave none behind.
@@ -45,19 +62,37 @@ def expand_key(x: Array, key: Any) -> list[Any]:
     return out + [slice(None)] * left
 
 
+def _is_mask(k: Any) -> bool:
+    if isinstance(k, (bool, np.bool_)):
+        return True
+    if isinstance(k, list):
+        return np.asarray(k).dtype == np.bool_
+    return isinstance(k, (Array, np.ndarray)) and k.dtype == np.bool_
+
+
+def _coordinates(x: Array, mask: Any) -> tuple[Array, ...]:
+    """The integer arrays that a mask among other indices stands for."""
+    m = core_of(mask)
+    if len(m.shape) == 0:
+        raise NotImplementedError("a mask without axes among other indices")
+    at = positions_of(m, x._spec)
+    return tuple(Array._new(c, x._spec) for c in unravel(at, m.shape))
+
+
 def _entry(k: Any) -> Any:
     if k is None:
         return k
+    if isinstance(k, (list, np.ndarray, Array)):
+        a = k if isinstance(k, Array) else np.asarray(k, dtype=None if len(k) else np.int64)
+        if a.dtype.kind not in "iu":
+            raise IndexError(f"an array of type {a.dtype} as an index: expected integers or bool")
+        return a
     if isinstance(k, slice):
         return slice(*(None if v is None else operator.index(v) for v in (k.start, k.stop, k.step)))
-    if isinstance(k, (bool, np.bool_)):
-        raise NotImplementedError("indices that are booleans")
     try:
         return operator.index(k)
     except TypeError:
-        raise NotImplementedError(
-            f"an index of type {type(k).__name__}: integers, slices, None and ... are implemented"
-        ) from None
+        raise IndexError(f"an index of type {type(k).__name__}") from None
 
 
 def setitem(x: Array, key: Any, value: Any) -> Array:
@@ -65,6 +100,8 @@ def setitem(x: Array, key: Any, value: Any) -> Array:
     if isinstance(key, (Array, np.ndarray)) and key.dtype == np.bool_:
         return _set_masked(x, key, value)
     entries = [e for e in expand_key(x, key) if e is not None]
+    if any(not isinstance(e, (int, slice)) for e in entries):
+        raise NotImplementedError("assigning to arrays of positions")
     mask = None
     ranges = []
     for d, e in enumerate(entries):
@@ -155,7 +192,7 @@ def _placed(
             v = _core.flip(v, (d,))
             r = r[::-1]
         if r.step > 1:
-            v = _spread(v, d, r.step)
+            v = _core.repeat(v, r.step, d)
         before, after = [0] * len(v.shape), [0] * len(v.shape)
         before[d] = r[0]
         after[d] = x.shape[d] - r[0] - v.shape[d]
@@ -168,32 +205,15 @@ def _placed(
     return v
 
 
-def _spread(v: _core.Array, axis: int, step: int) -> _core.Array:
-    """Each element along the axis `step` times."""
-    n = v.shape[axis]
-    wide = _core.expand_dims(v, axis + 1)
-    shape = list(wide.shape)
-    shape[axis + 1] = step
-    parts = [
-        _core.squeeze(
-            _core.slice(_core.broadcast_to(wide, shape), _at(len(shape), axis, i)), (axis,)
-        )
-        for i in range(n)
-    ]
-    return _core.concat(tuple(parts), axis)
-
-
-def _at(ndim: int, axis: int, i: int) -> tuple[slice, ...]:
-    return tuple(slice(i, i + 1) if d == axis else slice(None) for d in range(ndim))
-
-
 def _set_masked(x: Array, mask: Any, value: Any) -> Array:
     m = core_of(mask)
     if len(m.shape) > x.ndim or m.shape != x.shape[: len(m.shape)]:
         raise IndexError(f"a mask of shape {m.shape} for an array of shape {x.shape}")
     v = _value(x, value)
     if v.shape and any(n != 1 for n in v.shape):
-        raise NotImplementedError("x[mask] = value where the value is no scalar")
+        if len(v.shape) != 1 or m.shape != x.shape:
+            raise NotImplementedError("x[mask] = value where the value has several axes")
+        return Array._new(set_masked(x, mask, v), common_spec(x, mask, value))
     v = _core.squeeze(v, range(len(v.shape)))
     for _ in range(x.ndim - len(m.shape)):
         m = _core.expand_dims(m, len(m.shape))

@@ -15,6 +15,7 @@ from cubed.array_api import (
     linear_algebra_functions,
     manipulation_functions,
     searching_functions,
+    set_functions,
     sorting_functions,
     statistical_functions,
     utility_functions,
@@ -29,6 +30,7 @@ from cubed.array_api.inspection import __array_namespace_info__
 from cubed.array_api.linear_algebra_functions import *  # noqa: F403
 from cubed.array_api.manipulation_functions import *  # noqa: F403
 from cubed.array_api.searching_functions import *  # noqa: F403
+from cubed.array_api.set_functions import *  # noqa: F403
 from cubed.array_api.sorting_functions import *  # noqa: F403
 from cubed.array_api.statistical_functions import *  # noqa: F403
 from cubed.array_api.utility_functions import *  # noqa: F403
@@ -48,6 +50,7 @@ __all__ = [
     *linear_algebra_functions.__all__,
     *manipulation_functions.__all__,
     *searching_functions.__all__,
+    *set_functions.__all__,
     *sorting_functions.__all__,
     *statistical_functions.__all__,
     *utility_functions.__all__,

@@ -8,6 +8,7 @@ from typing import Any
 from cubed import _core
 from cubed._array import Array, common_spec, core_of, normalize_axes, normalize_axis
 from cubed._manipulate import rechunk
+from cubed._select import flatten
 from cubed.array_api.data_type_functions import result_type
 
 __all__ = [
@@ -19,6 +20,8 @@ __all__ = [
     "flip",
     "moveaxis",
     "permute_dims",
+    "repeat",
+    "reshape",
     "roll",
     "squeeze",
     "stack",
@@ -67,7 +70,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: Any = No
     spec = common_spec(*arrays)
     cores = _promoted(arrays)
     if axis is None:
-        raise NotImplementedError("concat with axis=None")
+        cores, axis = tuple(flatten(c) for c in cores), 0
     out = Array._new(_core.concat(cores, axis), spec)
     return out if chunks is None else rechunk(out, chunks)
 
@@ -106,12 +109,45 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     return x._like(_core.permute_dims(x._x, normalize_axes(tuple(axes), x.ndim)))
 
 
+def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
+    """Each element some times, one beside the other; with axis=None, of x in one dimension.
+
+    An array has the times for each position along the axis; its sum is computed now.
+    """
+    core, a = (flatten(x._x), 0) if axis is None else (x._x, normalize_axis(axis, x.ndim))
+    if isinstance(repeats, int):
+        if repeats < 0:
+            raise ValueError(f"repeats is {repeats}, expected 0 or more")
+        return x._like(_core.repeat(core, repeats, a))
+    spec = common_spec(x, repeats)
+    n = core.shape[a]
+    times = flatten(_core.astype(core_of(repeats), "int64"))
+    if times.shape != (n,):
+        if times.shape != (1,):
+            raise ValueError(f"{times.shape[0]} repeats for an axis of size {n}")
+        times = _core.broadcast_to(times, (n,))
+    ends = _core.cumulative("sum", times, 0, False)
+    total = int(Array._new(_core.reduce("sum", times, None, False, 0.0), spec)) if n else 0
+    if total == 0:
+        empty = tuple(slice(0, 0) if d == a else slice(None) for d in range(len(core.shape)))
+        return Array._new(_core.slice(core, empty), spec)
+    at = _core.searchsorted(ends, _core.index((total,), None, 0), True, None)
+    return Array._new(_core.take(False, core, at, a), spec)
+
+
+def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
+    """The elements in C order in another shape; one extent may be -1, for what is left."""
+    return x._like(_core.reshape(x._x, shape if isinstance(shape, tuple) else tuple(shape)))
+
+
 def roll(
     x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None
 ) -> Array:
     """The elements further along axes, those that leave coming back at the start."""
     if axis is None:
-        raise NotImplementedError("roll with axis=None")
+        steps = sum(shift) if isinstance(shift, tuple) else shift
+        flat = _core.roll(flatten(x._x), (steps,), (0,))
+        return x._like(_core.reshape(flat, x.shape))
     axes = axis if isinstance(axis, tuple) else (axis,)
     shifts = shift if isinstance(shift, tuple) else (shift,) * len(axes)
     if len(shifts) != len(axes):

@@ -6,8 +6,9 @@ from typing import Any
 
 from cubed import _core
 from cubed._array import Array, common_spec, core_of, normalize_axes, normalize_axis, operands
+from cubed._select import positions_of, unravel
 
-__all__ = ["argmax", "argmin", "count_nonzero", "searchsorted", "where"]
+__all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 
 def argmax(
@@ -32,6 +33,15 @@ def count_nonzero(
     """How many elements are not 0."""
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     return x._like(_core.reduce("count_nonzero", x._x, axes, keepdims, 0.0))
+
+
+def nonzero(x: Array, /) -> tuple[Array, ...]:
+    """Coordinates of the elements that are not 0, in C order; their number is computed now."""
+    if x.ndim == 0:
+        raise ValueError("nonzero of an array without axes")
+    mask = _core.astype(x._x, "bool")
+    at = positions_of(mask, x._spec)
+    return tuple(x._like(c) for c in unravel(at, x.shape))
 
 
 def searchsorted(

@@ -1,0 +1,169 @@
+"""Elements by masks and by arrays of positions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed._array import Array, common_spec, core_of
+
+
+def flatten(x: _core.Array) -> _core.Array:
+    """x in one dimension."""
+    return x if len(x.shape) == 1 else _core.reshape(x, (math.prod(x.shape),))
+
+
+def compress(x: _core.Array, mask: _core.Array, count: int) -> _core.Array:
+    """The `count` elements where the mask is true, both in one dimension."""
+    if count == 0:
+        return _core.slice(x, (slice(0, 0),))
+    return _core.compress(x, mask, count)
+
+
+def count_true(mask: _core.Array, spec: Any) -> int:
+    """How many elements of a mask are true: computed now."""
+    return int(Array._new(_core.reduce("count_nonzero", mask, None, False, 0.0), spec))
+
+
+def constant(value: int) -> _core.Array:
+    """A 0-d int64."""
+    return _core.full("int64", (), None, value)
+
+
+def positions_of(mask: _core.Array, spec: Any) -> _core.Array:
+    """Positions in C order of the true elements of a mask."""
+    flat = flatten(mask)
+    count = count_true(flat, spec)
+    return compress(_core.index(flat.shape, flat.chunks, 0), flat, count)
+
+
+def unravel(flat: _core.Array, shape: Sequence[int]) -> tuple[_core.Array, ...]:
+    """Coordinates of positions in C order."""
+    out = []
+    stride = math.prod(shape)
+    for n in shape:
+        stride //= max(1, n)
+        at = _core.elementwise("floor_divide", flat, constant(max(1, stride)))
+        out.append(_core.elementwise("remainder", at, constant(max(1, n))))
+    return tuple(out)
+
+
+def get_masked(x: Array, mask: Any) -> Array:
+    """x[mask], with a mask over the first axes of x."""
+    m = core_of(mask)
+    spec = common_spec(x, mask)
+    k = len(m.shape)
+    if k > x.ndim or any(
+        n not in (extent, 0) or (n == 0 and extent != 0)
+        for n, extent in zip(m.shape, x.shape, strict=False)
+    ):
+        raise IndexError(f"a mask of shape {m.shape} for an array of shape {x.shape}")
+    if k == 0:
+        out = _core.expand_dims(x._x, 0)
+        keep = slice(0, 1 if bool(Array._new(m, spec)) else 0)
+        return Array._new(_core.slice(out, (keep, *[slice(None)] * x.ndim)), spec)
+    if k == x.ndim:
+        flat = flatten(m)
+        return Array._new(compress(flatten(x._x), flat, count_true(flat, spec)), spec)
+    rows = _core.reshape(x._x, (math.prod(m.shape), *x.shape[k:]))
+    return Array._new(_core.take(False, rows, positions_of(m, spec), 0), spec)
+
+
+def set_masked(x: Array, mask: Any, value: _core.Array) -> _core.Array:
+    """x with values in C order where the mask, of x's shape, is true."""
+    m = core_of(mask)
+    flat = flatten(m)
+    if value.shape[0] != (count := count_true(flat, common_spec(x, mask))):
+        raise ValueError(f"{value.shape[0]} values for {count} elements of a mask")
+    if count == 0:
+        return x._x
+    rank = _core.cumulative("sum", _core.astype(flat, "int64"), 0, False)
+    rank = _core.elementwise(
+        "maximum", _core.elementwise("subtract", rank, constant(1)), constant(0)
+    )
+    spread = _core.reshape(_core.take(False, value, rank, 0), x.shape)
+    return _core.elementwise("where", m, spread, x._x)
+
+
+def get_advanced(x: Array, entries: list[Any]) -> Array:
+    """x[entries] where some entries are arrays of positions, as NumPy has it.
+
+    entries: for every axis an integer, a slice or an array of integers, and None for new axes.
+    Integers are positions, too. The axes of positions stand where the first of them was if they are
+    next to each other, else in front.
+    """
+    spec = common_spec(x, *entries)
+    arrays = [e for e in entries if not isinstance(e, (slice, type(None)))]
+    where = [i for i, e in enumerate(entries) if not isinstance(e, (slice, type(None)))]
+    adjacent = where[-1] - where[0] + 1 == len(where)
+    shape = np.broadcast_shapes(*(_shape_of(a) for a in arrays))
+
+    # Slices first, positions next; None makes axes of extent 1 that stay where they are.
+    basic = tuple(e if isinstance(e, slice) else slice(None) for e in entries if e is not None)
+    core = _core.slice(x._x, basic)
+    for axis, e in enumerate(entries):
+        if e is None:
+            core = _core.expand_dims(core, axis)
+    chosen = where
+    others = [axis for axis in range(len(entries)) if axis not in where]
+    place = where[0] if adjacent else 0
+    extents = [core.shape[a] for a in chosen]
+    # The chosen axes next to each other at `place`, as one.
+    order = [*others[:place], *chosen, *others[place:]]
+    core = _core.permute_dims(core, order)
+    rest = [core.shape[i] for i in range(len(order)) if not place <= i < place + len(chosen)]
+    if len(chosen) > 1:
+        merged = (*rest[:place], math.prod(extents), *rest[place:])
+        core = _core.reshape(core, merged)
+    flat = _positions(arrays, extents, shape, spec)
+    if core.shape[place] == 0 and math.prod(shape) > 0:
+        raise IndexError(f"index out of bounds for an axis of size {core.shape[place]}")
+    out = _core.take(False, core, flat, place)
+    return Array._new(_core.reshape(out, (*rest[:place], *shape, *rest[place:])), spec)
+
+
+def _shape_of(a: Any) -> tuple[int, ...]:
+    return tuple(a.shape) if hasattr(a, "shape") else ()
+
+
+def _positions(
+    arrays: list[Any], extents: list[int], shape: tuple[int, ...], spec: Any
+) -> _core.Array:
+    """Positions in C order along the merged axes, in one dimension."""
+    total: _core.Array | None = None
+    for a, n in zip(arrays, extents, strict=True):
+        if isinstance(a, int):
+            if not -n <= a < n:
+                raise IndexError(f"index {a} is out of bounds for an axis of size {n}")
+            at = constant(a % n)
+        else:
+            at = _core.astype(core_of(a), "int64")
+            if len(arrays) > 1:
+                _check_bounds(at, n, spec)
+                negative = _core.elementwise("less", at, constant(0))
+                wrapped = _core.elementwise("add", at, constant(n))
+                at = _core.elementwise("where", negative, wrapped, at)
+        if total is None:
+            total = at
+        else:
+            total = _core.elementwise("add", _core.elementwise("multiply", total, constant(n)), at)
+    assert total is not None
+    return flatten(_core.broadcast_to(total, shape))
+
+
+def _check_bounds(at: _core.Array, n: int, spec: Any) -> None:
+    """Raises IndexError if a position is out of range: computed now."""
+    if math.prod(at.shape) == 0:
+        return
+    low = _core.reduce("min", at, None, False, 0.0)
+    high = _core.reduce("max", at, None, False, 0.0)
+    from cubed._compute import compute
+
+    least, most = compute(Array._new(low, spec), Array._new(high, spec))
+    if least < -n or most >= n:
+        bad = least if least < -n else most
+        raise IndexError(f"index {bad} is out of bounds for an axis of size {n}")

@@ -1,0 +1,104 @@
+"""Random numbers, by Philox.
+
+Values follow from the seed and the position of the element, whatever the chunks and the executor.
+Without a seed, one is drawn from Python's :mod:`random`, so that ``random.seed`` makes a program
+repeatable.
+"""
+
+from __future__ import annotations
+
+import random as _python
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed._array import Array
+from cubed._chunks import normalize_chunks
+from cubed._dtypes import name_of
+from cubed.spec import Spec
+
+__all__ = ["exponential", "integers", "normal", "random", "uniform"]
+
+Size = int | Sequence[int]
+
+
+def _extents(size: Size | None) -> tuple[int, ...]:
+    if size is None:
+        return ()
+    return (size,) if isinstance(size, int) else tuple(size)
+
+
+def _seed(seed: int | None) -> int:
+    return _python.getrandbits(63) if seed is None else seed
+
+
+def _make(
+    name: str, size: Size | None, dtype: Any, chunks: Any, seed: int | None, spec: Spec | None,
+    a: float = 0.0, b: float = 1.0,
+) -> Array:  # fmt: skip
+    shape, d = _extents(size), np.dtype(dtype)
+    if d.kind != "f":
+        raise TypeError(f"random numbers of type {d}: expected float32 or float64")
+    extents = normalize_chunks(chunks, shape, d.itemsize)
+    x = _core.random(name, shape, extents, _seed(seed), a, b)
+    return Array._new(_core.astype(x, name_of(d)), spec)
+
+
+def random(
+    size: Size | None, *, dtype: Any = np.float64, chunks: Any = "auto", seed: int | None = None,
+    key: int | None = None, spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """Uniform in [0, 1).
+
+    With `key`, chunk number b has the numbers of NumPy's ``Generator(Philox(key=key + b))``, which
+    depend on the chunks: those of Cubed 0.28 with that root seed.
+    """
+    if key is None:
+        return _make("random", size, dtype, chunks, seed, spec)
+    if seed is not None:
+        raise ValueError("seed and key are both given")
+    shape, d = _extents(size), np.dtype(dtype)
+    extents = normalize_chunks(chunks, shape, d.itemsize)
+    low, high = key % 2**64, (key >> 64) % 2**64
+    return Array._new(_core.random_blocks(name_of(d), shape, extents, low, high), spec)
+
+
+def uniform(
+    low: float = 0.0, high: float = 1.0, size: Size | None = None, *, dtype: Any = np.float64,
+    chunks: Any = "auto", seed: int | None = None, spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """Uniform from low to high."""
+    return _make("uniform", size, dtype, chunks, seed, spec, low, high)
+
+
+def normal(
+    loc: float = 0.0, scale: float = 1.0, size: Size | None = None, *, dtype: Any = np.float64,
+    chunks: Any = "auto", seed: int | None = None, spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """Normal with mean `loc` and standard deviation `scale`."""
+    return _make("normal", size, dtype, chunks, seed, spec, loc, scale)
+
+
+def exponential(
+    scale: float = 1.0, size: Size | None = None, *, dtype: Any = np.float64, chunks: Any = "auto",
+    seed: int | None = None, spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """Exponential with mean `scale`."""
+    return _make("exponential", size, dtype, chunks, seed, spec, scale)
+
+
+def integers(
+    low: int, high: int | None = None, size: Size | None = None, *, dtype: Any = np.int64,
+    endpoint: bool = False, chunks: Any = "auto", seed: int | None = None,
+    spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """Integers from low (0 if `high` is None) up to but not including high, all equally likely."""
+    first, last = (0, low) if high is None else (low, high)
+    shape, d = _extents(size), np.dtype(dtype)
+    extents = normalize_chunks(chunks, shape, d.itemsize)
+    x = _core.random_integers(
+        name_of(d), shape, extents, _seed(seed), first, last if endpoint else last - 1
+    )
+    return Array._new(x, spec)
