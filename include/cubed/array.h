@@ -252,6 +252,16 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_squeeze(cubed_array *x, const int 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis,
                                                      cubed_array **out, cubed_error *err);
 
+/* The same elements in C order in another shape; one extent may be -1, for what is left. Where groups
+ * of axes are merged whose chunks are no intervals in C order, the result's chunks are whole rows of
+ * those chunks, up to 16 MiB; beyond that x is stored in other chunks before. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_reshape(cubed_array *x, int ndim,
+                                                      const int64_t *shape, cubed_array **out,
+                                                      cubed_error *err);
+/* Each element n times, one beside the other; axis NULL: of x in one dimension. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat(cubed_array *x, int64_t n, const int *axis,
+                                                     cubed_array **out, cubed_error *err);
+
 /* Elements shifts[i] further along axes[i], those that leave coming back at the start. n pairs; an
  * axis may come twice. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_roll(cubed_array *x, const int64_t *shifts,

@@ -33,7 +33,7 @@ static const cli_topic topics[] = {
     {"cumulative", "cumulative_sum cumulative_prod, also cumsum cumprod (axis=, dim=\"time\", "
                    "include_initial=True)"},
     {"shapes", "permute_dims transpose flip squeeze expand_dims broadcast_to concat stack roll pad "
-               "tril triu rechunk"},
+               "repeat reshape tril triu rechunk"},
     {"sorting", "sort argsort (axis=, dim=\"time\", descending=True)"},
     {"new arrays", "arange linspace eye full zeros ones (dtype=\"int32\")"},
     {"random", "random uniform normal exponential integers (shape, ..., seed=1)"},

@@ -44,6 +44,38 @@ static cubed_status call_roll(expr_builder *b, const expr *e, cubed_array **out)
     return st;
 }
 
+static cubed_status call_repeat(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"axis", "dim", NULL};
+    int n, naxes, axes[CUBED_MAX_NDIM] = {0};
+    int64_t times;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
+    EXPR_TRY(expr_get_int(b, e->child[1], &times));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_get_axes(b, e, n > 2 ? e->child[2] : NULL, x, &naxes, axes);
+    if (st == CUBED_OK && naxes > 1) st = expr_reject(b, e, "expected one axis, or none");
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_repeat(x, times, naxes == 1 ? axes : NULL, out, b->err));
+    if (st == CUBED_OK && naxes == 1 && times != 1)
+        expr_note_cut(b, x, axes[0] < 0 ? axes[0] + cubed_array_ndim(x) : axes[0]);
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_reshape(expr_builder *b, const expr *e, cubed_array **out)
+{
+    int n, ndim;
+    int64_t shape[CUBED_MAX_NDIM];
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 2, 2, NULL, &n));
+    EXPR_TRY(expr_get_ints(b, e->child[1], &ndim, shape));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_located(b, e, cubed_reshape(x, ndim, shape, out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
 static cubed_status call_stack(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"axis", NULL};
@@ -484,6 +516,8 @@ static const struct {
     expr_function fn;
 } functions[] = {
     {"roll", call_roll},
+    {"repeat", call_repeat},
+    {"reshape", call_reshape},
     {"stack", call_stack},
     {"pad", call_pad},
     {"arange", call_arange},

@@ -37,6 +37,7 @@ static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntarge
 {
     CB_TRY(set_limits(p, o, err));
     CB_TRY(cb_opt_flatten(p, targets, ntargets, err));
+    CB_TRY(cb_opt_sink_reshapes(p, err));
     if (o->optimize) {
         CB_TRY(cb_opt_split_folds(p, err));
         CB_TRY(cb_opt_fuse(p, err));

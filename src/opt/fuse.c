@@ -122,7 +122,9 @@ cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err)
     if (!depth) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     for (int i = 0; i < p->ir.nnodes; i++) {
         cb_node *n = &p->ir.nodes[i];
-        if (n->kind == CB_NODE_SCAN || n->block) n->stored = true;
+        /* Texts have no registers: views of what is reshaped are copies. */
+        bool text = n->kind == CB_NODE_RESHAPE && cubed_dtype_kind(n->dtype) == CUBED_KIND_TEXT;
+        if (n->kind == CB_NODE_SCAN || n->block || text) n->stored = true;
     }
     cut_chains(p, depth);
     bool again = true;

@@ -1,6 +1,7 @@
 /* From what the user wrote to a plan: one file per decision.
  *
  *   flatten.c   the graph behind the targets becomes a list of nodes
+ *   sink.c      reshapes go below elementwise operations, to what is stored
  *   fuse.c      which nodes are stored; everything else is virtual
  *   divide.c    stages that would read more than fits become several
  *   blocks.c    functions on whole blocks: blocks that fit, and inputs that are rechunked for them
@@ -22,6 +23,8 @@
 /* Nodes below the targets, and one COPY node per target. Sets p->targets. */
 CUBED_MUST_CHECK cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *targets,
                                              int ntargets, cubed_error *err);
+/* Puts reshapes directly on arrays that have chunks. */
+CUBED_MUST_CHECK cubed_status cb_opt_sink_reshapes(cubed_plan *p, cubed_error *err);
 /* Stores every operation's result: the plan as written. */
 void cb_opt_store_all(cubed_plan *p);
 /* Stores what cannot be recomputed inside its users' stages. */

@@ -38,7 +38,7 @@ static const cb_load *source_of(const cb_stage *s)
     for (int b = 0; b < s->tail.nbranches; b++) {
         for (int v = 0; v < s->tail.branches[b].nloads; v++) {
             const cb_load *l = &s->tail.branches[b].loads[v];
-            if (l->kind == CB_LOAD_STORED && cb_map_is_identity(&l->map)) return l;
+            if (l->kind == CB_LOAD_STORED && !l->reshape && cb_map_is_identity(&l->map)) return l;
         }
     }
     return NULL;
@@ -117,7 +117,7 @@ static bool saves(const void *ctx, const cubed_plan *now, const cubed_plan *befo
 static cubed_status try_detour(cubed_plan *p, const cb_stage *s, double part, bool *better,
                                cubed_error *err)
 {
-    detour d = {.root = s->outs[0].node, .copy = s->copy};
+    detour d = {.root = s->outs[0].node, .copy = s->copy && !cb_stage_reshapes(s)};
     *better = false;
     CB_TRY(plan_detour(p, s, part, &d, err));
     return d.nmiddles ? cb_opt_try_rewrite(p, insert, &d, saves, better, err) : CUBED_OK;

@@ -60,7 +60,8 @@ static bool may_spread(const cubed_plan *p, const cb_stage *s)
     if (s->ntasks == 0 || s->ntasks >= (int64_t)p->max_workers) return false;
     for (int v = 0; v < s->body.branches[0].nloads; v++) {
         const cb_load *l = &s->body.branches[0].loads[v];
-        if (l->kind == CB_LOAD_STORED && cb_node_part_run(p, l->node) == 0) return false;
+        if (l->kind == CB_LOAD_STORED && (l->reshape || cb_node_part_run(p, l->node) == 0))
+            return false;
     }
     return true;
 }

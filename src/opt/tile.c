@@ -59,6 +59,7 @@ static int list_counts(const cubed_plan *p, const cb_stage *s, int d, int64_t *c
     for (int b = 0; b < s->tail.nbranches; b++) {
         for (int v = 0; v < s->tail.branches[b].nloads; v++) {
             const cb_load *l = &s->tail.branches[b].loads[v];
+            if (l->reshape) continue; /* its axes are not the source's */
             for (int k = 0; k < l->map.ndim_out && l->kind == CB_LOAD_STORED; k++) {
                 if (l->map.dim[k].axis != d || n == MAX_COUNTS) continue;
                 int64_t chunk = p->ir.nodes[l->node].grid.axis[k].chunk;
@@ -76,7 +77,7 @@ static const cb_load *copied(const cb_stage *s)
     if (!s->copy || s->tail.nbranches != 1) return NULL;
     const cb_branch *b = &s->tail.branches[0];
     const cb_load *l = &b->loads[b->results[0]];
-    return l->kind == CB_LOAD_STORED ? l : NULL;
+    return l->kind == CB_LOAD_STORED && !l->reshape ? l : NULL;
 }
 
 /* Of a copy everything is known in closed form. */

@@ -113,31 +113,56 @@ static cubed_status check_elem(const cb_ir *ir, const cb_node *n, cubed_error *e
     return CUBED_OK;
 }
 
-static cubed_status check_view(const cb_ir *ir, const cb_node *n, cubed_error *err)
+/* Of `ndim` axes of these extents. */
+static cubed_status check_view(const cb_ir *ir, const cb_node *n, int ndim, const int64_t *shape,
+                               cubed_error *err)
 {
     const cb_grid *in = &ir->nodes[n->inputs[0]].grid;
-    if (n->map.ndim_in != n->grid.ndim || n->map.ndim_out != in->ndim)
+    if (n->map.ndim_in != ndim || n->map.ndim_out != in->ndim)
         return BAD("the view maps %d to %d dimensions", n->map.ndim_in, n->map.ndim_out);
     uint64_t used = 0;
     for (int d = 0; d < in->ndim; d++) {
         int j = n->map.dim[d].axis;
         int64_t lo = n->map.dim[d].offset, stride = n->map.dim[d].stride, hi = lo;
         int64_t last = cb_max_i64(0, in->axis[d].extent - 1);
-        if (j < -1 || j >= n->grid.ndim) return BAD("axis %d of the view is %d", d, j);
+        if (j < -1 || j >= ndim) return BAD("axis %d of the view is %d", d, j);
         if (j >= 0) {
             if (used & (1ull << j)) return BAD("axis %d of the view is used twice", j);
             used |= 1ull << j;
-            int64_t longest = cb_max_i64(1, last), steps = n->grid.axis[j].extent - 1;
+            int64_t longest = cb_max_i64(1, last), steps = shape[j] - 1;
             if (stride == 0 || stride < -longest || stride > longest)
                 return BAD("axis %d of the view goes by %" PRId64, d, stride);
             if (steps > 0 && (cb_mul_i64(stride, steps, &hi) || cb_add_i64(lo, hi, &hi)))
                 return BAD("the view overflows");
         }
-        bool none = j >= 0 && n->grid.axis[j].extent == 0;
+        bool none = j >= 0 && shape[j] == 0;
         if (lo < 0 || lo > last || hi < 0 || hi > last || (in->axis[d].extent == 0 && !none))
             return BAD("axis %d of the view leaves its source", d);
     }
     return CUBED_OK;
+}
+
+int cb_ir_below_copies(const cb_ir *ir, int node)
+{
+    while (ir->nodes[node].kind == CB_NODE_COPY && !ir->nodes[node].stored)
+        node = ir->nodes[node].inputs[0];
+    return node;
+}
+
+static cubed_status check_reshape(const cb_ir *ir, const cb_node *n, cubed_error *err)
+{
+    const cb_node *in = &ir->nodes[cb_ir_below_copies(ir, n->inputs[0])];
+    int64_t shape[CUBED_MAX_NDIM], count, same;
+    cb_node_shape(n, shape);
+    if (in->kind != CB_NODE_ZARR && (!in->stored || in->to_memory))
+        return BAD("a reshape of what is not stored");
+    for (int d = 0; d < n->map.ndim_in; d++) {
+        if (n->from[d] < 0) return BAD("axis %d of a reshape has extent %" PRId64, d, n->from[d]);
+    }
+    if (cb_count(n->map.ndim_in, n->from, &count) || cb_count(n->grid.ndim, shape, &same) ||
+        count != same)
+        return BAD("a reshape to another number of elements");
+    return check_view(ir, n, n->map.ndim_in, n->from, err);
 }
 
 static cubed_status check_concat(const cb_ir *ir, const cb_node *n, cubed_error *err)
@@ -234,10 +259,10 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     static const struct {
         int8_t min, max;
     } inputs[CB_NODE_KINDS] = {
-        [CB_NODE_ELEM] = {1, 3},       [CB_NODE_CAST] = {1, 1},    [CB_NODE_VIEW] = {1, 1},
-        [CB_NODE_CONCAT] = {1, -1},    [CB_NODE_FOLD] = {1, 1},    [CB_NODE_PARTIAL] = {1, 1},
-        [CB_NODE_MERGE] = {1, 1},      [CB_NODE_COPY] = {1, 1},    [CB_NODE_SCAN] = {1, 1},
-        [CB_NODE_BLOCKWISE] = {0, -1}, [CB_NODE_COMPRESS] = {2, 2}};
+        [CB_NODE_ELEM] = {1, 3},       [CB_NODE_CAST] = {1, 1},     [CB_NODE_VIEW] = {1, 1},
+        [CB_NODE_CONCAT] = {1, -1},    [CB_NODE_FOLD] = {1, 1},     [CB_NODE_PARTIAL] = {1, 1},
+        [CB_NODE_MERGE] = {1, 1},      [CB_NODE_COPY] = {1, 1},     [CB_NODE_SCAN] = {1, 1},
+        [CB_NODE_BLOCKWISE] = {0, -1}, [CB_NODE_COMPRESS] = {2, 2}, [CB_NODE_RESHAPE] = {1, 1}};
     if ((unsigned)n->kind >= CB_NODE_KINDS) return BAD("kind number %d", (int)n->kind);
     if (!cubed_dtype_is_valid(n->dtype)) return BAD("type number %d", (int)n->dtype);
     CB_TRY(check_grid(&n->grid, n->dtype, err));
@@ -279,7 +304,12 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
         if (!cb_kernel_has_scan(n->fold, n->dtype)) return BAD("a running total of its type");
         if (n->axis < 0 || n->axis >= n->grid.ndim) return BAD("axis %d", n->axis);
         return same_shape(&in->grid, &n->grid) ? CUBED_OK : BAD("another shape");
-    case CB_NODE_VIEW: return check_view(ir, n, err);
+    case CB_NODE_VIEW: {
+        int64_t shape[CUBED_MAX_NDIM];
+        cb_node_shape(n, shape);
+        return check_view(ir, n, n->grid.ndim, shape, err);
+    }
+    case CB_NODE_RESHAPE: return check_reshape(ir, n, err);
     case CB_NODE_CONCAT: return check_concat(ir, n, err);
     case CB_NODE_FOLD:
     case CB_NODE_PARTIAL:

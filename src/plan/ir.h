@@ -28,6 +28,7 @@ typedef enum cb_node_kind {
     CB_NODE_BLOCKS = 13,    /* int64: chunk number << 32 | position in the chunk, both in C order */
     CB_NODE_BLOCKWISE = 14, /* an output of a function on whole blocks of the inputs; stored */
     CB_NODE_COMPRESS = 15,  /* those elements of input[0] where input[1] is true; stored */
+    CB_NODE_RESHAPE = 16,   /* input[0] through map, then in another shape: elements in C order */
     CB_NODE_KINDS
 } cb_node_kind;
 
@@ -38,14 +39,15 @@ typedef struct cb_node {
     int ninputs;
     int *inputs; /* node numbers, less than its own */
 
-    cubed_op op;        /* ELEM */
-    cb_fold_kind fold;  /* FOLD, PARTIAL, MERGE, SCAN */
-    uint32_t reduced;   /* FOLD, PARTIAL: bit d = axis d of the input. MERGE: of the original */
-    int axis;           /* CONCAT, SCAN */
-    cb_map map;         /* VIEW */
-    cubed_scalar value; /* FULL */
-    int64_t start;      /* INDEX */
-    cb_grid fold_grid;  /* MERGE: the grid of the original fold's input */
+    cubed_op op;       /* ELEM */
+    cb_fold_kind fold; /* FOLD, PARTIAL, MERGE, SCAN */
+    uint32_t reduced;  /* FOLD, PARTIAL: bit d = axis d of the input. MERGE: of the original */
+    int axis;          /* CONCAT, SCAN */
+    cb_map map;        /* VIEW, RESHAPE */
+    int64_t from[CUBED_MAX_NDIM]; /* RESHAPE: the shape that its map gives */
+    cubed_scalar value;           /* FULL */
+    int64_t start;                /* INDEX */
+    cb_grid fold_grid;            /* MERGE: the grid of the original fold's input */
     /* BLOCKWISE: the operation, and which of its outputs this is. COMPRESS: the blocks that its inputs
      * are read in, and its chunks. NULL for all others. */
     const cb_blockwise *block;
@@ -104,6 +106,8 @@ static inline void cb_node_shape(const cb_node *n, int64_t *shape)
     for (int d = 0; d < n->grid.ndim; d++) shape[d] = n->grid.axis[d].extent;
 }
 
+/* The node that is read where `node` is, below copies that are not stored. */
+int cb_ir_below_copies(const cb_ir *ir, int node);
 /* Whether two nodes are outputs of one operation on blocks. */
 bool cb_ir_same_call(const cb_ir *ir, int a, int b);
 

@@ -215,6 +215,15 @@ static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool i
     case CB_NODE_CAST: return lower_cast(lo, node, map, value, err);
     case CB_NODE_ELEM: return lower_elem(lo, node, map, value, err);
     case CB_NODE_CONCAT: return lower_concat(lo, node, map, value, err);
+    case CB_NODE_RESHAPE: {
+        cb_load load = {.kind = CB_LOAD_STORED,
+                        .dtype = carrier(n->dtype),
+                        .node = cb_ir_below_copies(lo->ir, n->inputs[0]),
+                        .map = *map,
+                        .reshape = node};
+        CB_TRY(add_load(lo, &load, value, err));
+        return remember(lo, node, map, *value, err);
+    }
     case CB_NODE_COPY:
     case CB_NODE_SCAN: /* the stage makes the totals of what is stored here */
         return lower_node(lo, n->inputs[0], map, false, value, err);
@@ -313,7 +322,7 @@ static cubed_status find_cuts(cuts *c, int node, const cb_map *map, const cb_box
 {
     const cb_node *n = &c->ir->nodes[node];
     if (n->ninputs == 0 || (n->stored && !is_root) || n->kind == CB_NODE_FOLD ||
-        n->kind == CB_NODE_MERGE)
+        n->kind == CB_NODE_MERGE || n->kind == CB_NODE_RESHAPE)
         return CUBED_OK;
     for (int i = 0; i < c->nseen; i++) {
         if (c->seen[i].node == node && cb_map_equal(&c->seen[i].map, map) &&

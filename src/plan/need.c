@@ -55,7 +55,7 @@ bool cb_copy_in_place(const cubed_plan *p, const cb_stage *s)
     if (!s->copy || s->tail.nbranches != 1 || !single_chunk_tasks(s)) return false;
     const cb_load *l = &s->tail.branches[0].loads[s->tail.branches[0].results[0]];
     const cb_node *out = &p->ir.nodes[s->outs[0].node];
-    if (out->to_memory || !cb_map_is_identity(&l->map)) return false;
+    if (out->to_memory || l->reshape || !cb_map_is_identity(&l->map)) return false;
     const cb_grid *from = &p->ir.nodes[l->node].grid;
     for (int d = 0; d < from->ndim; d++) {
         if (from->axis[d].chunk != out->grid.axis[d].chunk ||
@@ -127,8 +127,13 @@ size_t cb_tile_bytes(const cb_load *load, const int64_t *extents)
 {
     size_t bytes = cubed_dtype_size(load->dtype);
     for (int d = 0; d < load->map.ndim_out; d++) {
-        if (load->map.dim[d].axis >= 0)
-            bytes = cb_sat_mul(bytes, (size_t)extents[load->map.dim[d].axis]);
+        if (load->map.dim[d].axis < 0) continue;
+        size_t extent = (size_t)extents[load->map.dim[d].axis];
+        int64_t step = load->map.dim[d].stride;
+        /* What is reshaped is brought without the steps between its elements. */
+        if (load->reshape && extent > 1)
+            extent = cb_sat_add(cb_sat_mul(extent - 1, (size_t)(step < 0 ? -step : step)), 1);
+        bytes = cb_sat_mul(bytes, extent);
     }
     return bytes;
 }
@@ -195,6 +200,41 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
     return c;
 }
 
+/* Blocks of a reshape that are looked at; where there are more, these stand for all. */
+#define SAMPLED_BLOCKS 1024
+
+/* Chunks that all blocks read through a reshape. */
+static uint64_t reshaped_reads(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
+                               const cb_load *l)
+{
+    uint64_t reads = 0;
+    size_t all = 1;
+    for (int j = 0; j < l->map.ndim_in; j++) all = cb_sat_mul(all, (size_t)nblocks(&axes[j]));
+    all = cb_min_size(all, INT64_MAX);
+    size_t sampled = cb_min_size(all, SAMPLED_BLOCKS);
+    for (size_t i = 0; i < sampled; i++) {
+        size_t at = i * (all / sampled);
+        cb_box box = {.ndim = l->map.ndim_in}, part, image, chunks;
+        for (int j = l->map.ndim_in - 1; j >= 0; j--) {
+            size_t n = (size_t)nblocks(&axes[j]);
+            block_range(&axes[j], (int64_t)(at % n), &box.lo[j], &box.hi[j]);
+            at /= n;
+        }
+        cb_box_intersect(&box, &b->box, &part);
+        if (cb_box_empty(&part)) continue;
+        cb_load_image(&p->ir, l, &part, &image);
+        cb_grid_cover(&p->ir.nodes[l->node].grid, &image, &chunks);
+        reads = cb_sat_add(reads, (size_t)cb_box_count(&chunks));
+    }
+    return sampled ? cb_sat_mul(reads, cb_ceil_div((int64_t)all, (int64_t)sampled)) : 0;
+}
+
+static void add_reads(cb_stage *s, uint64_t chunks, uint64_t bytes)
+{
+    s->chunks_read = cb_sat_add(s->chunks_read, chunks);
+    s->bytes_read = cb_sat_add(s->bytes_read, bytes);
+}
+
 /* Whether a block of these extents needs at most two thirds of a chunk, in runs that are long enough. */
 static bool is_part(const cubed_plan *p, const cb_load *l, const int64_t *extents)
 {
@@ -219,7 +259,13 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
     const cb_grid *g = &p->ir.nodes[l->node].grid;
     uint64_t reads = 1, elements = 1, used = 0;
     int last = -1;
-    l->tile = false;
+    l->tile = l->reshape != 0;
+    l->part = false;
+    if (l->reshape) {
+        reads = reshaped_reads(p, b, axes, l);
+        add_reads(s, reads, cb_sat_mul(reads, cb_chunk_bytes(p, l->node)));
+        return;
+    }
     for (int d = 0; d < l->map.ndim_out; d++) {
         int j = l->map.dim[d].axis;
         if (j < 0) continue;
@@ -241,8 +287,7 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
     l->part = is_part(p, l, extents);
     uint64_t bytes = l->part ? cb_sat_mul(elements, cubed_dtype_size(l->dtype))
                              : cb_sat_mul(reads, cb_chunk_bytes(p, l->node));
-    s->chunks_read = cb_sat_add(s->chunks_read, reads);
-    s->bytes_read = cb_sat_add(s->bytes_read, bytes);
+    add_reads(s, reads, bytes);
 }
 
 static void max_extents(const cb_program *prog, const cb_branch *b, const cb_blocks *axes,
@@ -254,7 +299,9 @@ static void max_extents(const cb_program *prog, const cb_branch *b, const cb_blo
 
 bool cb_branch_is_bare(const cb_branch *b)
 {
-    return b->ninstrs == 0 && b->loads[b->results[0]].kind == CB_LOAD_STORED;
+    const cb_load *l = &b->loads[b->results[0]];
+    return b->ninstrs == 0 && l->kind == CB_LOAD_STORED &&
+           (!l->reshape || cb_map_is_identity(&l->map));
 }
 
 /* One chunk at a time beside the output. */

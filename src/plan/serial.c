@@ -160,6 +160,10 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_err
         break;
     case CB_NODE_SCAN: put_u(b, (uint64_t)n->fold); /* fall through */
     case CB_NODE_CONCAT: put_u(b, (uint64_t)n->axis); break;
+    case CB_NODE_RESHAPE:
+        put_map(b, &n->map);
+        for (int d = 0; d < n->map.ndim_in; d++) put_i(b, n->from[d]);
+        break;
     case CB_NODE_VIEW: put_map(b, &n->map); break;
     case CB_NODE_FULL: cb_buf_put(b, n->value.bytes, sizeof n->value.bytes); break;
     case CB_NODE_INDEX: put_i(b, n->start); break;
@@ -418,6 +422,10 @@ static void get_node(reader *r, int index, cb_node *n)
         break;
     case CB_NODE_SCAN: n->fold = (cb_fold_kind)get_n(r, CB_FOLD_KINDS); /* fall through */
     case CB_NODE_CONCAT: n->axis = get_n(r, CUBED_MAX_NDIM); break;
+    case CB_NODE_RESHAPE:
+        get_map(r, &n->map);
+        for (int d = 0; d < n->map.ndim_in && !r->bad; d++) n->from[d] = get_i(r);
+        break;
     case CB_NODE_VIEW: get_map(r, &n->map); break;
     case CB_NODE_FULL: {
         const void *p = get_bytes(r, sizeof n->value.bytes);

@@ -29,6 +29,7 @@ static cubed_status walk_folds(fold_walk *w, int node, const cb_map *map, bool i
 {
     const cb_node *n = &w->ir->nodes[node];
     if (n->ninputs == 0 || (n->stored && !is_root)) return CUBED_OK;
+    if (n->kind == CB_NODE_RESHAPE) return CUBED_OK; /* of what is stored */
     if (n->kind == CB_NODE_FOLD || n->kind == CB_NODE_MERGE || n->kind == CB_NODE_PARTIAL)
         return w->fn(w->ctx, node, map, err);
     for (int i = 0; i < w->nseen; i++) {
@@ -307,7 +308,9 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
         cb_buf_printf(&text, "cumulative %s%s", fold_names[p->ir.nodes[s->outs[0].node].fold],
                       s->tail.nbranches && s->tail.branches[0].ninstrs ? ", " : "");
     else if (!s->nfolds && (s->copy || !s->tail.nbranches || !s->tail.branches[0].ninstrs))
-        cb_buf_puts(&text, s->tail.nbranches > 1 ? "concat" : "copy");
+        cb_buf_puts(&text, s->tail.nbranches > 1  ? "concat"
+                           : cb_stage_reshapes(s) ? "reshape"
+                                                  : "copy");
     if (s->tail.nbranches && s->tail.branches[0].ninstrs) {
         if (s->nfolds) cb_buf_puts(&text, ", ");
         put_ops(&text, &s->tail, &p->ctx->kernels);
@@ -410,6 +413,40 @@ const cb_program *cb_stage_program(const cb_stage *s, int i)
     return s->call && i - 2 < s->call->op->nin ? &s->call->inputs[i - 2].program : NULL;
 }
 
+/* --- Loads ---------------------------------------------------------------------------------------- */
+
+bool cb_stage_reshapes(const cb_stage *s)
+{
+    for (int i = 0; i < s->tail.nbranches; i++) {
+        for (int v = 0; v < s->tail.branches[i].nloads; v++) {
+            if (s->tail.branches[i].loads[v].reshape) return true;
+        }
+    }
+    return false;
+}
+
+void cb_load_reshape(const cb_ir *ir, const cb_load *load, cb_reshape *out)
+{
+    const cb_node *n = &ir->nodes[load->reshape];
+    int64_t to[CUBED_MAX_NDIM];
+    cb_node_shape(n, to);
+    cb_reshape_make(out, n->map.ndim_in, n->from, n->grid.ndim, to);
+}
+
+void cb_load_image(const cb_ir *ir, const cb_load *load, const cb_box *domain, cb_box *image)
+{
+    cb_box to, from;
+    cb_reshape r;
+    if (!load->reshape) {
+        cb_map_image(&load->map, domain, image);
+        return;
+    }
+    cb_map_image(&load->map, domain, &to);
+    cb_load_reshape(ir, load, &r);
+    cb_reshape_image(&r, &to, &from);
+    cb_map_image(&ir->nodes[load->reshape].map, &from, image);
+}
+
 /* --- Tasks ---------------------------------------------------------------------------------------- */
 
 void cb_stage_task_chunks(const cb_stage *s, int64_t task, cb_box *chunks)
@@ -479,7 +516,7 @@ cubed_status cb_program_reads(const cubed_plan *p, const cb_program *prog, const
         if (cb_box_empty(&part)) continue;
         for (int v = 0; v < b->nloads; v++) {
             if (b->loads[v].kind != CB_LOAD_STORED) continue;
-            cb_map_image(&b->loads[v].map, &part, &image);
+            cb_load_image(&p->ir, &b->loads[v], &part, &image);
             cb_grid_cover(&p->ir.nodes[b->loads[v].node].grid, &image, &chunks);
             CB_TRY(fn(ctx, b->loads[v].node, &chunks, err));
         }

@@ -16,6 +16,7 @@
 #include "cubed/sys/block.h"
 #include "mem/arena.h"
 #include "plan/ir.h"
+#include "plan/reshape.h"
 
 typedef enum cb_load_kind {
     CB_LOAD_STORED, /* chunks of a Zarr source or stored node */
@@ -29,8 +30,9 @@ typedef enum cb_load_kind {
 typedef struct cb_load {
     cb_load_kind kind;
     cubed_dtype dtype;
-    int node;   /* STORED, MEMORY, BLOCKS */
-    cb_map map; /* of the same: domain -> array */
+    int node;    /* STORED, MEMORY, BLOCKS */
+    cb_map map;  /* of the same: domain -> array, or the shape that a reshape makes of it */
+    int reshape; /* STORED: the node that it is seen through; 0: none */
     cubed_scalar value;
     int64_t start; /* INDEX */
     int64_t step[CUBED_MAX_NDIM];
@@ -39,6 +41,11 @@ typedef struct cb_load {
                       gathered into a dense tile first. Set by need.c */
     bool part; /* STORED: of a chunk only the part that a block needs is read. Set by need.c */
 } cb_load;
+
+/* What a load goes through: see plan/reshape.h. */
+void cb_load_reshape(const cb_ir *ir, const cb_load *load, cb_reshape *out);
+/* The smallest box of the array (STORED) that holds what a load reads for a box of the domain. */
+void cb_load_image(const cb_ir *ir, const cb_load *load, const cb_box *domain, cb_box *image);
 
 typedef enum cb_instr_kind { CB_INSTR_ELEM, CB_INSTR_CAST, CB_INSTR_SUPER } cb_instr_kind;
 
@@ -141,6 +148,9 @@ typedef struct cb_stage {
     cb_need need; /* upper bound for every task of this stage */
     uint64_t bytes_read, bytes_written, chunks_read, chunks_written;
 } cb_stage;
+
+/* Whether results are made of anything that is seen through a reshape. */
+bool cb_stage_reshapes(const cb_stage *s);
 
 struct cubed_plan;
 

@@ -13,9 +13,8 @@ void cb_dense_strides(int ndim, const int64_t *extents, size_t item_size, int64_
     }
 }
 
-/* The positions x of [lo, hi) for which offset + stride * x lies in [first, last). */
-static void preimage(int64_t offset, int64_t stride, int64_t first, int64_t last, int64_t *lo,
-                     int64_t *hi)
+void cb_load_preimage(int64_t offset, int64_t stride, int64_t first, int64_t last, int64_t *lo,
+                      int64_t *hi)
 {
     int64_t a, z;
     if (stride > 0) {
@@ -59,6 +58,7 @@ cubed_status cb_load_gather(const cb_task *t, const cb_load *load, const cb_box 
     size_t size = cubed_dtype_size(load->dtype);
     int64_t idx[CUBED_MAX_NDIM];
     cb_box image, cover;
+    if (load->reshape) return cb_load_reshaped(t, load, box, dst, buffer, err);
     cb_map_image(&load->map, box, &image);
     cb_grid_cover(g, &image, &cover);
     memcpy(idx, cover.lo, sizeof idx);
@@ -75,7 +75,8 @@ cubed_status cb_load_gather(const cb_task *t, const cb_load *load, const cb_box 
             int j = load->map.dim[d].axis;
             int64_t offset = load->map.dim[d].offset, s = load->map.dim[d].stride;
             if (j >= 0) {
-                preimage(offset, s, elements.lo[d], elements.hi[d], &part.lo[j], &part.hi[j]);
+                cb_load_preimage(offset, s, elements.lo[d], elements.hi[d], &part.lo[j],
+                                 &part.hi[j]);
                 from_strides[j] = s * held.stride[d];
                 used[j] = true;
                 offset += s * part.lo[j];

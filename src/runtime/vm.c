@@ -95,6 +95,31 @@ static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, 
     return CUBED_OK;
 }
 
+/* What is reshaped comes into a tile of the new shape, through which the box is seen. */
+static cubed_status open_reshaped(cb_vm *vm, vm_load *l, const cb_box *box, cubed_error *err)
+{
+    const cb_task *t = vm->task;
+    const cb_map *m = &l->load->map;
+    int64_t extents[CUBED_MAX_NDIM];
+    cb_box to;
+    cb_view tile;
+    void *data;
+    cb_map_image(m, box, &to);
+    for (int d = 0; d < to.ndim; d++) extents[d] = to.hi[d] - to.lo[d];
+    cb_dense_strides(to.ndim, extents, l->size, tile.stride);
+    CB_TRY(cb_arena_alloc(t->arena, cb_tile_bytes(l->load, vm->extent), "tile", &data, err));
+    tile.base = data;
+    CB_TRY(cb_load_reshaped(t, l->load, &to, &tile, l->chunk, err));
+    l->base = data;
+    for (int d = 0; d < to.ndim; d++) {
+        int j = m->dim[d].axis;
+        if (j < 0) continue;
+        l->stride[j] = m->dim[d].stride * tile.stride[d];
+        l->base += (m->dim[d].offset + m->dim[d].stride * box->lo[j] - to.lo[d]) * tile.stride[d];
+    }
+    return CUBED_OK;
+}
+
 static cubed_status open_stored(cb_vm *vm, vm_load *l, const cb_box *box, cubed_error *err)
 {
     const cb_task *t = vm->task;
@@ -103,6 +128,7 @@ static cubed_status open_stored(cb_vm *vm, vm_load *l, const cb_box *box, cubed_
     cb_box image, cover;
     CB_TRY(cb_arena_alloc(t->arena, cb_load_bytes(t->plan, load, vm->extent), "chunk", &l->chunk,
                           err));
+    if (load->reshape) return open_reshaped(vm, l, box, err);
     cb_map_image(&load->map, box, &image);
     cb_grid_cover(g, &image, &cover);
     bool ordered = true;

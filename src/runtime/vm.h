@@ -65,5 +65,13 @@ CUBED_MUST_CHECK cubed_status cb_load_chunk(const cb_task *t, const cb_load *loa
 CUBED_MUST_CHECK cubed_status cb_load_gather(const cb_task *t, const cb_load *load,
                                              const cb_box *box, const cb_view *dst, void *buffer,
                                              cubed_error *err);
+/* The same of a load through a reshape: brings the box `to` of the new shape, with these strides
+ * from one element to the next along its axes. */
+CUBED_MUST_CHECK cubed_status cb_load_reshaped(const cb_task *t, const cb_load *load,
+                                               const cb_box *to, const cb_view *dst, void *chunk,
+                                               cubed_error *err);
+/* The positions x of [lo, hi) for which offset + stride * x lies in [first, last). */
+void cb_load_preimage(int64_t offset, int64_t stride, int64_t first, int64_t last, int64_t *lo,
+                      int64_t *hi);
 
 #endif

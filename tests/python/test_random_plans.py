@@ -105,15 +105,45 @@ def blosc_v2(pick):
     return Blosc(cname=pick.choice(["lz4", "zstd", "zlib"]), shuffle=pick.choice([0, 1, 2, -1]))
 
 
+def other_shape(pick, shape):
+    """Another shape of as many elements: axes merged, split, and of extent 1."""
+    shape = list(shape)
+    for _ in range(pick.randint(1, 4)):
+        d = pick.randrange(len(shape) + 1)
+        what = pick.randrange(3)
+        if what == 0 and 0 < d < len(shape):
+            shape[d - 1 : d + 1] = [shape[d - 1] * shape[d]]
+        elif what == 1 and d < len(shape) and shape[d] > 1:
+            divisors = [k for k in range(2, shape[d]) if shape[d] % k == 0]
+            k = pick.choice(divisors or [1])
+            shape[d : d + 1] = [k, shape[d] // k]
+        elif what == 2 and len(shape) < 6:
+            shape.insert(d, 1)
+    if pick.random() < 0.3 and 1 in shape:
+        shape.remove(1)
+    return tuple(shape)
+
+
 def leaf_view(pick, text, value):
-    """A view of an array that keeps its number of dimensions."""
-    kind = pick.randrange(6)
+    """A view of an array, or a reshape."""
+    kind = pick.randrange(8)
+    if kind == 6:
+        shape = other_shape(pick, value.shape)
+        text_of = [str(n) for n in shape]
+        if shape and value.size and pick.random() < 0.3:
+            text_of[pick.randrange(len(shape))] = "-1"
+        return f"reshape({text}, ({''.join(n + ',' for n in text_of)}))", value.reshape(shape)
     if value.ndim == 0 or kind == 0:
         return text, value
     axis = pick.randrange(value.ndim)
     n = value.shape[axis]
     if kind == 1:
         return f"flip({text}, axis={axis})", np.flip(value, axis)
+    if kind == 7 and value.size < 20000:
+        times = pick.choice([0, 1, 2, 2, 3, 5])
+        if pick.random() < 0.2:
+            return f"repeat({text}, {times})", np.repeat(value, times)
+        return f"repeat({text}, {times}, axis={axis})", np.repeat(value, times, axis)
     if kind == 2 and n > 1:
         step = pick.choice([1, 2, 3, -1, -2])
         start = pick.randrange(n)

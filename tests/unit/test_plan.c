@@ -63,16 +63,17 @@ static void test_fold_levels(void **state)
     assert_int_equal(cb_fold_levels(257), 3);
 }
 
-/* mean over rows of x*x + index, and the rows' deviations from it, as one plan. */
+/* The mean over rows of x*x, the rows' deviations from it, and x*x by columns in one dimension, as one
+ * plan. */
 typedef struct sample {
-    double x[6][50], mean[50], off[6][50];
+    double x[6][50], mean[50], off[6][50], flat[300];
 } sample;
 
 static cubed_status make_plan(cubed_context *ctx, sample *s, bool optimize, cubed_plan **plan,
                               cubed_error *err)
 {
     const int64_t shape[2] = {6, 50}, chunks[2] = {2, 16};
-    cubed_array *x = NULL, *sq = NULL, *mean = NULL, *off = NULL;
+    cubed_array *x = NULL, *sq = NULL, *mean = NULL, *off = NULL, *turned = NULL, *flat = NULL;
     cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
     cubed_plan_options po = CUBED_PLAN_OPTIONS_INIT;
     const int axis = 0;
@@ -87,8 +88,14 @@ static cubed_status make_plan(cubed_context *ctx, sample *s, bool optimize, cube
     if (st == CUBED_OK) st = cubed_reduce(CUBED_FOLD_MEAN, sq, &o, &mean, err);
     cubed_array *args[2] = {sq, mean};
     if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_SUBTRACT, args, 2, &off, err);
-    cubed_target t[2] = {{.array = mean, .data = s->mean}, {.array = off, .data = s->off}};
-    if (st == CUBED_OK) st = cubed_plan_new(ctx, t, 2, &po, plan, err);
+    if (st == CUBED_OK) st = cubed_permute_dims(sq, (const int[]){1, 0}, &turned, err);
+    if (st == CUBED_OK) st = cubed_reshape(turned, 1, (const int64_t[]){-1}, &flat, err);
+    cubed_target t[3] = {{.array = mean, .data = s->mean},
+                         {.array = off, .data = s->off},
+                         {.array = flat, .data = s->flat}};
+    if (st == CUBED_OK) st = cubed_plan_new(ctx, t, 3, &po, plan, err);
+    cubed_array_unref(turned);
+    cubed_array_unref(flat);
     cubed_array_unref(x);
     cubed_array_unref(sq);
     cubed_array_unref(mean);
@@ -111,6 +118,7 @@ static void check(const sample *s)
         for (int i = 0; i < 6; i++) sum += s->x[i][j] * s->x[i][j];
         assert_true(s->mean[j] == sum / 6);
         for (int i = 0; i < 6; i++) assert_true(s->off[i][j] == s->x[i][j] * s->x[i][j] - sum / 6);
+        for (int i = 0; i < 6; i++) assert_true(s->flat[6 * j + i] == s->x[i][j] * s->x[i][j]);
     }
 }
 
@@ -158,6 +166,7 @@ static void test_damaged_bytes(void **state)
     assert_int_equal(cubed_plan_bind_result(loaded, 1, s.off, 8, &err), CUBED_E_ARG);
     assert_int_equal(cubed_run(loaded, NULL, NULL, &err), CUBED_E_ARG); /* one is not bound */
     assert_int_equal(cubed_plan_bind_result(loaded, 1, s.off, sizeof s.off, &err), CUBED_OK);
+    assert_int_equal(cubed_plan_bind_result(loaded, 2, s.flat, sizeof s.flat, &err), CUBED_OK);
     assert_int_equal(cubed_run(loaded, NULL, NULL, &err), CUBED_OK);
     check(&s);
     cubed_plan_unref(loaded);

@@ -1,0 +1,144 @@
+/* Reshapes go down to what is stored.
+ *
+ * A reshape is part of a load. What is between it and an array with chunks goes on top of it:
+ * elementwise operations are the same in any shape, views become part of it. Anything else below a
+ * reshape is stored. */
+#include <string.h>
+
+#include "base/error.h"
+#include "opt/opt.h"
+
+/* What became of a node under the reshape that is sunk. */
+typedef struct sunk {
+    int node, out;
+    cb_map map;
+} sunk;
+
+typedef struct sinker {
+    cb_ir *to;
+    const cb_node *reshape;
+    sunk *done;
+    int ndone, cap;
+} sinker;
+
+/* Chains that are longer are cut anyway. */
+enum { MAX_SINK_DEPTH = CB_MAX_DEPTH / 2 };
+
+static cubed_status remember(sinker *s, int node, const cb_map *map, int out, cubed_error *err)
+{
+    if (s->ndone == s->cap) {
+        int cap = s->cap ? 2 * s->cap : 8;
+        sunk *done = cb_zone_alloc(s->to->zone, (size_t)cap * sizeof *done);
+        if (!done) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        if (s->ndone) memcpy(done, s->done, (size_t)s->ndone * sizeof *done);
+        s->done = done;
+        s->cap = cap;
+    }
+    s->done[s->ndone++] = (sunk){node, out, *map};
+    return CUBED_OK;
+}
+
+/* The reshape over `node`, which is stored from now on. */
+static cubed_status over_stored(sinker *s, int node, const cb_map *map, int *out, cubed_error *err)
+{
+    cb_node *n = &s->to->nodes[node], made = *s->reshape;
+    made.dtype = n->dtype;
+    made.map = *map;
+    made.inputs = &node;
+    if (n->kind == CB_NODE_ZARR) return cb_ir_add(s->to, &made, out, err);
+    bool regular = true;
+    for (int d = 0; d < n->grid.ndim; d++)
+        regular = regular && n->grid.axis[d].first == n->grid.axis[d].chunk;
+    if (n->ninputs > 0 && !n->to_memory && regular) {
+        n->stored = true;
+        return cb_ir_add(s->to, &made, out, err);
+    }
+    int below = node;
+    cb_node copy = {.kind = CB_NODE_COPY,
+                    .dtype = n->dtype,
+                    .grid = n->grid,
+                    .ninputs = 1,
+                    .inputs = &below,
+                    .stored = true};
+    for (int d = 0; d < n->grid.ndim; d++)
+        copy.grid.axis[d] = cb_axis_regular(n->grid.axis[d].extent, n->grid.axis[d].chunk);
+    CB_TRY(cb_ir_add(s->to, &copy, &node, err));
+    return cb_ir_add(s->to, &made, out, err);
+}
+
+/* Memory that has the elements in C order has them in the new shape, too. */
+static bool reshape_memory(const cb_node *n, cb_node *made)
+{
+    int64_t stride = (int64_t)cubed_dtype_size(n->dtype);
+    for (int d = n->grid.ndim - 1; d >= 0; d--) {
+        if (n->grid.axis[d].extent != 1 && n->strides[d] != stride) return false;
+        stride *= n->grid.axis[d].extent;
+    }
+    stride = (int64_t)cubed_dtype_size(n->dtype);
+    for (int d = made->grid.ndim - 1; d >= 0; d--) {
+        made->strides[d] = stride;
+        stride *= made->grid.axis[d].extent;
+    }
+    return true;
+}
+
+static cubed_status sink(sinker *s, int node, const cb_map *map, int depth, int *out,
+                         cubed_error *err)
+{
+    for (int i = 0; i < s->ndone; i++) {
+        if (s->done[i].node != node || !cb_map_equal(&s->done[i].map, map)) continue;
+        *out = s->done[i].out;
+        return CUBED_OK;
+    }
+    cb_node n = s->to->nodes[node]; /* the list may move */
+    bool whole = cb_map_is_identity(map), deep = depth == MAX_SINK_DEPTH;
+    for (int d = 0; d < n.grid.ndim && whole; d++)
+        whole = n.grid.axis[d].extent == s->reshape->from[d];
+    bool flat = n.kind == CB_NODE_FULL || (n.kind == CB_NODE_INDEX && whole);
+    bool step = n.kind == CB_NODE_ELEM || n.kind == CB_NODE_CAST;
+    const cb_grid grid = n.grid;
+    n.grid = s->reshape->grid;
+    if (n.kind == CB_NODE_MEMORY && whole) {
+        cb_node from = s->to->nodes[node];
+        flat = reshape_memory(&from, &n);
+    }
+    if (flat) {
+        CB_TRY(cb_ir_add(s->to, &n, out, err));
+    } else if (n.stored || deep || (!step && n.kind != CB_NODE_VIEW)) {
+        CB_TRY(over_stored(s, node, map, out, err));
+    } else if (n.kind == CB_NODE_VIEW) {
+        cb_map below;
+        CB_TRY(cb_map_compose(&n.map, map, &below, err));
+        CB_TRY(sink(s, n.inputs[0], &below, depth + 1, out, err));
+    } else {
+        int inputs[3];
+        for (int k = 0; k < n.ninputs; k++) {
+            inputs[k] = n.inputs[k];
+            /* One element stays one. */
+            if (s->to->nodes[n.inputs[k]].grid.ndim == 0 && grid.ndim > 0) continue;
+            CB_TRY(sink(s, n.inputs[k], map, depth + 1, &inputs[k], err));
+        }
+        n.inputs = inputs;
+        CB_TRY(cb_ir_add(s->to, &n, out, err));
+    }
+    return remember(s, node, map, *out, err);
+}
+
+static cubed_status each(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,
+                         cubed_error *err)
+{
+    (void)ctx;
+    (void)p;
+    (void)i;
+    if (n->kind != CB_NODE_RESHAPE) return cb_ir_add(to, n, out, err);
+    sinker s = {.to = to, .reshape = n};
+    return sink(&s, n->inputs[0], &n->map, 0, out, err);
+}
+
+cubed_status cb_opt_sink_reshapes(cubed_plan *p, cubed_error *err)
+{
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        if (p->ir.nodes[i].kind == CB_NODE_RESHAPE) return cb_opt_rewrite(p, each, NULL, err);
+    }
+    return CUBED_OK;
+}
