@@ -104,7 +104,7 @@ typedef struct cb_kernels {
     const cb_super *super; /* nsuper rows */
     cb_elem_fn super_fn[CB_MAX_SUPER][CUBED_DTYPE_COUNT];
     int nsuper;
-    /* n copies of one element of `size` bytes (1, 2, 4, 8 or 16). */
+    /* n copies of one element of `size` bytes. */
     void (*splat)(void *dst, const void *value, size_t size, size_t n);
     /* start, start+step, ... */
     void (*index)(int64_t *dst, int64_t start, int64_t step, size_t n);

@@ -29,9 +29,12 @@ static void splat(void *dst, const void *value, size_t size, size_t n)
         memcpy(v8, value, 8);
         for (size_t i = 0; i < n; i++) memcpy(d + 8 * i, v8, 8);
         return;
-    default:
+    case 16:
         memcpy(v8, value, 16);
         for (size_t i = 0; i < n; i++) memcpy(d + 16 * i, v8, 16);
+        return;
+    default: /* texts */
+        for (size_t i = 0; i < n; i++) memcpy(d + size * i, value, size);
         return;
     }
 }
@@ -62,8 +65,11 @@ static void gather(void *dst, const void *src, int64_t stride, size_t size, size
     case 8:
         for (size_t i = 0; i < n; i++, s += stride) memcpy(d + 8 * i, s, 8);
         return;
-    default:
+    case 16:
         for (size_t i = 0; i < n; i++, s += stride) memcpy(d + 16 * i, s, 16);
+        return;
+    default:
+        for (size_t i = 0; i < n; i++, s += stride) memcpy(d + size * i, s, size);
         return;
     }
 }
