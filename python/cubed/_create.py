@@ -109,6 +109,8 @@ def asarray(
             if copy is False:
                 raise ValueError(f"{obj.dtype} to {np.dtype(dtype)} needs a copy")
             x = _core.astype(x, name_of(dtype))
+        elif not copy and chunks is None and spec is None:
+            return obj
         out = Array._new(x, obj._spec if spec is None else spec)
         return out if chunks is None else out.rechunk(chunks)
     has_memory = hasattr(obj, "__array_interface__") or hasattr(obj, "__buffer__")

@@ -51,11 +51,12 @@ static inline T FN(scaled_log)(T x, REAL unit)
     return MAKE(M(creal)(l) / unit, M(cimag)(l) / unit);
 }
 
-/* exp(a + bi) - 1 = expm1(a) cos(b) - 2 sin(b/2)^2 + exp(a) sin(b) i: exact for small arguments. */
+/* exp(a + bi) - 1 = expm1(a) cos(b) - 2 sin(b/2)^2 + exp(a) sin(b) i: exact for small arguments. The
+ * Array API standard wants +0 of -0 + 0i. */
 static inline T FN(expm11)(T x)
 {
     REAL a = M(creal)(x), b = M(cimag)(x);
-    if (b == 0) return MAKE(M(expm1)(a), b);
+    if (b == 0) return MAKE(a == 0 && !signbit(b) ? 0 : M(expm1)(a), b);
     if (!(a - a == 0 && b - b == 0)) return M(cexp)(x) - 1;
     REAL h = M(sin)(b / 2);
     return MAKE(M(expm1)(a) * M(cos)(b) - 2 * h * h, M(exp)(a) * M(sin)(b));
