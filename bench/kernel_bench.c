@@ -190,6 +190,35 @@ static void bench_fold(const bench *b)
     }
 }
 
+enum { GEMM = 768 };
+typedef struct gemm_call {
+    cb_gemm_fn fn;
+    void *a, *b, *c, *scratch;
+} gemm_call;
+static void call_gemm(void *ctx)
+{
+    gemm_call *e = ctx;
+    e->fn(GEMM, GEMM, GEMM, e->a, e->b, e->c, false, e->scratch);
+}
+
+/* An element is a multiplication and an addition: 2 / (ns/element) is GFLOP/s. */
+static void bench_gemm(bench *b)
+{
+    for (int t = CUBED_BOOL; t < CUBED_DTYPE_COUNT; t++) {
+        size_t size = (size_t)GEMM * GEMM * cubed_dtype_size((cubed_dtype)t);
+        size_t scratch = cb_gemm_scratch((cubed_dtype)t, GEMM, GEMM, GEMM);
+        gemm_call e = {b->k->gemm[t], calloc(1, size), calloc(1, size), calloc(1, size), NULL};
+        e.scratch = aligned_alloc(64, (scratch + 63) / 64 * 64);
+        if (e.a && e.b && e.c && e.scratch)
+            report(b, "matmul", cubed_dtype_name((cubed_dtype)t), call_gemm, &e,
+                   (double)GEMM * GEMM * GEMM, 3 * (double)size);
+        free(e.a);
+        free(e.b);
+        free(e.c);
+        free(e.scratch);
+    }
+}
+
 typedef struct box_call {
     int64_t shape[2], ds[2], ss[2];
     size_t size;
@@ -258,6 +287,7 @@ int main(int argc, char **argv)
         if (!cb_kernels_init(names[i], &k)) return 1;
         b.k = &k;
         bench_elem(&b);
+        bench_gemm(&b);
         bench_cast(&b);
         bench_fold(&b);
     }

@@ -35,6 +35,9 @@ static const cli_topic topics[] = {
     {"shapes", "permute_dims transpose flip squeeze expand_dims broadcast_to concat stack roll pad "
                "repeat reshape tril triu rechunk"},
     {"sorting", "sort argsort (axis=, dim=\"time\", descending=True)"},
+    {"products", "matmul vecdot(a, b, axis=-1) tensordot(a, b, axes=2 or ((1, 2), (0, 1)))"},
+    {"picking", "take take_along_axis (axis=, dim=\"time\") compress(x, mask, count=) "
+                "searchsorted(sorted, x, side=\"right\", sorter=)"},
     {"new arrays", "arange linspace eye full zeros ones (dtype=\"int32\")"},
     {"random", "random uniform normal exponential integers (shape, ..., seed=1)"},
     {"transforms",
