@@ -75,14 +75,14 @@ int rename(const char *from, const char *to)
 }
 
 /* The linker puts this one in the library's way (--wrap): sanitizers need theirs behind it. */
-int __real_pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *),
-                          void *arg);
-int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *),
-                          void *arg);
+int real_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *),
+                void *arg) __asm__("__real_pthread_create");
+int create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *),
+           void *arg) __asm__("__wrap_pthread_create");
 
-int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
+int create(pthread_t *id, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
 {
-    return fails(CALL_THREAD) ? fault.error : __real_pthread_create(id, attr, fn, arg);
+    return fails(CALL_THREAD) ? fault.error : real_create(id, attr, fn, arg);
 }
 
 int fsync(int fd) { return fails(CALL_SYNC) ? -1 : (int)syscall(SYS_fsync, fd); }
