@@ -14,6 +14,12 @@ static const char head[] =
     "h1 { font-size: 22px; } h2 { font-size: 17px; margin: 28px 0 6px; }\n"
     "p { margin: 4px 0; color: #555; }\n"
     ".scroll { overflow-x: auto; }\n"
+    ".side { display: flex; flex-wrap: wrap; gap: 12px 56px; align-items: flex-start; }\n"
+    ".tiles { display: flex; flex-wrap: wrap; gap: 12px; margin: 16px 0 0; }\n"
+    ".tiles div { flex: 1; min-width: 130px; padding: 10px 14px; border-radius: 6px; "
+    "background: #f4f6f8; color: #555; }\n"
+    ".tiles b { display: block; font-size: 20px; color: #222; white-space: nowrap; }\n"
+    ".tiles b.bad { color: #b3261e; }\n"
     ".good { color: #2b7a2b; } .bad { color: #b3261e; }\n"
     "table { border-collapse: collapse; } th { text-align: left; font-weight: 600; }\n"
     "th { white-space: nowrap; } th, td { padding: 3px 14px 3px 0; border-bottom: 1px solid "
@@ -52,10 +58,11 @@ static void row_count(FILE *f, const char *name, const char *what, int64_t n, co
     row(f, name, what, text, (double)n, note);
 }
 
+static double elapsed_of(const report *r) { return (double)(r->end_ns - r->start_ns) * 1e-9; }
+
 static void put_outcome(const report *r, const report_run *run, FILE *f)
 {
     char seconds[32], when[64] = "";
-    double elapsed = (double)(r->end_ns - r->start_ns) * 1e-9;
     time_t start = (time_t)r->wall_start;
     struct tm local;
     if (localtime_r(&start, &local)) strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
@@ -68,28 +75,69 @@ static void put_outcome(const report *r, const report_run *run, FILE *f)
         text_put(f, run->error);
         fputs("</p>\n", f);
     } else {
-        fprintf(f, "<p class=\"good\">Done in %s.</p>\n", text_time(elapsed, seconds));
+        fprintf(f, "<p class=\"good\">Done in %s.</p>\n", text_time(elapsed_of(r), seconds));
     }
 }
 
-static void put_totals(const report *r, const report_run *run, FILE *f)
+static unsigned workers_of(const report *r, const report_run *run)
+{
+    return run->stats ? run->stats->num_workers : r->info.max_workers;
+}
+
+static void tile(FILE *f, const char *value, const char *kind, const char *what)
+{
+    fprintf(f, "<div><b class=\"%s\">%s</b>%s</div>\n", kind, value, what);
+}
+
+/* What one looks for first. */
+static void put_tiles(const report *r, const report_run *run, FILE *f)
+{
+    const cubed_plan_info *i = &r->info;
+    char text[32], what[64];
+    unsigned workers = workers_of(r, run);
+    bool over = r->total.measured > i->projected_mem;
+    fputs("<div class=\"tiles\">\n", f);
+    snprintf(what, sizeof what, "%" PRId64 " task%s on %u worker%s", r->total.ended,
+             r->total.ended == 1 ? "" : "s", workers, workers == 1 ? "" : "s");
+    tile(f, text_time(elapsed_of(r), text), "", what);
+    tile(f, text_bytes((double)r->total.measured, text), over ? "bad" : "",
+         "measured, largest task");
+    tile(f, text_bytes((double)i->projected_mem, text), "", "projected before the run");
+    tile(f, text_bytes((double)(i->allowed_mem - i->reserved_mem), text), "", "allowed for a task");
+    tile(f, text_bytes((double)r->total.bytes_read, text), "", "read, decoded");
+    tile(f, text_bytes((double)r->total.bytes_written, text), "", "written, decoded");
+    fputs("</div>\n", f);
+}
+
+static void put_work(const report *r, const report_run *run, FILE *f)
 {
     const record_stage *t = &r->total;
     const cubed_plan_info *i = &r->info;
-    double elapsed = (double)(r->end_ns - r->start_ns) * 1e-9;
-    unsigned workers = run->stats ? run->stats->num_workers : i->max_workers;
-    uint64_t projected = i->projected_mem;
+    double elapsed = elapsed_of(r);
     char text[32];
-    fputs("<h2>Totals</h2>\n<table class=\"totals\">\n", f);
+    fputs("<table class=\"totals\">\n", f);
     row_count(f, "tasks", "tasks", i->num_tasks, "of the plan");
     row_count(f, "tasks_ended", "tasks that ran", t->ended, "");
     if (t->resumed) row_count(f, "tasks_resumed", "tasks of an earlier run", t->resumed, "");
     if (t->failed) row_count(f, "attempts_failed", "failed attempts", t->failed, "see below");
     row_count(f, "stages", "stages", i->num_stages, "");
-    row_count(f, "workers", "workers", workers, "");
+    row_count(f, "workers", "workers", workers_of(r, run), "");
     row(f, "seconds", "time", text_time(elapsed, text), elapsed, "");
     row(f, "busy_seconds", "time of all tasks", text_time((double)t->busy_ns * 1e-9, text),
         (double)t->busy_ns * 1e-9, "");
+    row_bytes(f, "bytes_read", "read, decoded", (double)t->bytes_read, "");
+    row_bytes(f, "stored_read", "read, stored", (double)t->stored_read, "");
+    row_bytes(f, "bytes_written", "written, decoded", (double)t->bytes_written, "");
+    row_bytes(f, "stored_written", "written, stored", (double)t->stored_written, "");
+    fputs("</table>\n", f);
+}
+
+static void put_memory(const report *r, const report_run *run, FILE *f)
+{
+    const record_stage *t = &r->total;
+    const cubed_plan_info *i = &r->info;
+    uint64_t projected = i->projected_mem;
+    fputs("<table class=\"totals\">\n", f);
     row_bytes(f, "allowed_mem", "memory allowed, per worker", (double)i->allowed_mem, "");
     row_bytes(f, "reserved_mem", "reserved of it", (double)i->reserved_mem,
               "code, libraries, metadata");
@@ -97,8 +145,8 @@ static void put_totals(const report *r, const report_run *run, FILE *f)
               "known before the run");
     row_bytes(f, "measured_mem", "measured, largest task", (double)t->measured,
               t->measured <= projected ? "&lt;= projected" : "OVER the projection: a bug");
-    row_bytes(f, "bound", "bound of all workers", (double)workers * (double)i->allowed_mem,
-              "workers x allowed");
+    row_bytes(f, "bound", "bound of all workers",
+              (double)workers_of(r, run) * (double)i->allowed_mem, "workers x allowed");
     if (run->stats)
         row_bytes(f, "peak_rss", "peak resident, this process", (double)cubed_peak_rss(),
                   "by the operating system, without worker processes");
@@ -107,10 +155,6 @@ static void put_totals(const report *r, const report_run *run, FILE *f)
     if (run->stats && run->stats->tier_spilled)
         row_bytes(f, "tier_spilled", "intermediates written to disk",
                   (double)run->stats->tier_spilled, "");
-    row_bytes(f, "bytes_read", "read, decoded", (double)t->bytes_read, "");
-    row_bytes(f, "stored_read", "read, stored", (double)t->stored_read, "");
-    row_bytes(f, "bytes_written", "written, decoded", (double)t->bytes_written, "");
-    row_bytes(f, "stored_written", "written, stored", (double)t->stored_written, "");
     fputs("</table>\n", f);
 }
 
@@ -169,6 +213,7 @@ cubed_status report_write(const report *r, const report_run *run, FILE *f, cubed
 {
     fputs(head, f);
     put_outcome(r, run, f);
+    put_tiles(r, run, f);
     fputs("<h2>Plan</h2>\n<div class=\"scroll\">\n", f);
     cubed_status st = report_plan_svg(r->plan, true, f, err);
     fputs("</div>\n<h2>Tasks by worker</h2>\n<p>In the colour of their stage", f);
@@ -186,7 +231,10 @@ cubed_status report_write(const report *r, const report_run *run, FILE *f, cubed
     fputs("</p>\n<div class=\"scroll\">\n", f);
     chart_memory(r, f);
     fputs("</div>\n", f);
-    put_totals(r, run, f);
+    fputs("<h2>Totals</h2>\n<div class=\"side\">\n", f);
+    put_work(r, run, f);
+    put_memory(r, run, f);
+    fputs("</div>\n", f);
     put_stages(r, f);
     put_failures(r, f);
     fputs("</body>\n</html>\n", f);

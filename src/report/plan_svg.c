@@ -1,6 +1,7 @@
 /* The drawing of a plan: stored arrays and the stages between them. */
 #include <inttypes.h>
 
+#include "report/charts.h"
 #include "report/layout.h"
 #include "report/report.h"
 #include "report/text.h"
@@ -85,11 +86,14 @@ cubed_status report_plan_svg(const cubed_plan *plan, bool inside, FILE *f, cubed
     if (st != CUBED_OK) return st;
     double width = l.width + 2 * MARGIN, height = l.height + 2 * MARGIN;
     if (!inside) fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", f);
+    /* Somewhat too wide a drawing is made smaller, a wider one is scrolled. */
+    bool fit = inside && width > CHART_WIDTH && width <= 1.5 * CHART_WIDTH;
+    double scale = fit ? CHART_WIDTH / width : 1;
     fprintf(f,
             "<svg%s class=\"plan\" width=\"%.0f\" height=\"%.0f\" viewBox=\"%d %d %.0f %.0f\" "
             "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n",
-            inside ? "" : " xmlns=\"http://www.w3.org/2000/svg\"", width, height, -MARGIN, -MARGIN,
-            width, height);
+            inside ? "" : " xmlns=\"http://www.w3.org/2000/svg\"", width * scale, height * scale,
+            -MARGIN, -MARGIN, width, height);
     if (!inside)
         fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
                 -MARGIN, -MARGIN);

@@ -93,6 +93,8 @@ const char *text_time(double s, char text[32])
         snprintf(text, 32, s < 0.01 ? "%.1f ms" : "%.0f ms", s * 1e3);
     else if (s < 600)
         snprintf(text, 32, s < 100 ? "%.2f s" : "%.0f s", s);
+    else if (s < 7200)
+        snprintf(text, 32, "%.0f min %02d s", floor(s / 60), (int)fmod(s, 60));
     else
         snprintf(text, 32, "%.0f h %02d min", floor(s / 3600), (int)(fmod(s, 3600) / 60));
     return text;
