@@ -30,7 +30,7 @@ from cubed.runtime.types import Callback, TaskEndEvent
 from cubed.spec import Spec
 
 if TYPE_CHECKING:
-    from cubed.config import config as config
+    from cubed import config as config
 
 __version__: str = _core.version
 
@@ -61,12 +61,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "config":  # takes a while to import
-        from cubed.config import config
-
-        return config
-    if name in ("random", "diagnostics"):
-        import importlib
+    if name in ("config", "random"):
+        import importlib  # they take a while
 
         return importlib.import_module(f"cubed.{name}")
     raise AttributeError(f"module 'cubed' has no attribute {name!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -19,6 +20,14 @@ from cubed.spec import Spec
 _KEEP_ALL = 3  # CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES
 
 _default_spec = Spec()
+
+# Without the package and what it imports: the engine adds the descriptor's number.
+_worker_command = (
+    sys.executable,
+    "-ISs",
+    str(pathlib.Path(__file__).with_name("_worker.py")),
+    str(_core.__file__),
+)
 
 
 class Plan:
@@ -107,7 +116,7 @@ class Plan:
                 e.retries,
                 bool(resume),
                 _KEEP_ALL if resume is not None else 0,
-                (sys.executable, "-m", "cubed._worker"),
+                _worker_command,
                 on_event,
             )
 

@@ -113,11 +113,12 @@ def setitem(x: Array, key: Any, value: Any) -> Array:
                 raise IndexError(f"index {e} is out of bounds for axis {d} of size {extent}")
             r = range(e % extent, e % extent + 1)
         ranges.append(r)
+    if any(len(r) == 0 for r in ranges):
+        return x
+    for d, r in enumerate(ranges):
         m = _range_mask(x, d, r)
         if m is not None:
             mask = m if mask is None else _core.elementwise("logical_and", mask, m)
-    if any(len(r) == 0 for r in ranges):
-        return x
     kept = tuple(len(r) for r, e in zip(ranges, entries, strict=True) if isinstance(e, slice))
     new = _placed(x, entries, ranges, kept, value)
     if mask is None:

@@ -7,6 +7,8 @@ expanded); a variable such as ``CUBED_SPEC__ALLOWED_MEM`` sets one value.
 
 from donfig import Config
 
+__all__ = ["collect", "config", "get", "pprint", "refresh", "set", "update"]
+
 defaults = {
     "spec": {
         "allowed_mem": "2GB",
@@ -16,3 +18,10 @@ defaults = {
 }
 
 config = Config("cubed", defaults=[defaults])
+
+collect = config.collect
+get = config.get
+pprint = config.pprint
+refresh = config.refresh
+set = config.set
+update = config.update
