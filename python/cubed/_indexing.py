@@ -83,7 +83,9 @@ def _entry(k: Any) -> Any:
     if k is None:
         return k
     if isinstance(k, (list, np.ndarray, Array)):
-        a = k if isinstance(k, Array) else np.asarray(k, dtype=None if len(k) else np.int64)
+        a = k if isinstance(k, Array) else np.asarray(k)
+        if isinstance(k, list) and not k:
+            a = a.astype(np.int64)
         if a.dtype.kind not in "iu":
             raise IndexError(f"an array of type {a.dtype} as an index: expected integers or bool")
         return a
