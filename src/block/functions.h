@@ -13,5 +13,11 @@ extern const cubed_block_fn cb_block_searchsorted;
 extern const cubed_block_fn cb_block_fft;
 extern const cubed_block_fn cb_block_rfft;
 extern const cubed_block_fn cb_block_irfft;
+extern const cubed_block_fn cb_block_cholesky;
+extern const cubed_block_fn cb_block_det;
+extern const cubed_block_fn cb_block_slogdet;
+extern const cubed_block_fn cb_block_inv;
+extern const cubed_block_fn cb_block_solve;
+extern const cubed_block_fn cb_block_qr;
 
 #endif

@@ -46,4 +46,9 @@ typedef struct cb_fft_params {
     int32_t zero;
 } cb_fft_params;
 
+/* "cholesky": the upper triangle is read and made, or the lower one. */
+typedef struct cb_cholesky_params {
+    int32_t upper; /* 0 or 1 */
+} cb_cholesky_params;
+
 #endif

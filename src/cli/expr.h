@@ -21,7 +21,7 @@ typedef enum expr_kind {
     EXPR_INDEX,   /* child 0 [children 1...] */
     EXPR_SLICE,   /* three children, EXPR_NONE where left out */
     EXPR_ELLIPSIS,
-    EXPR_ASSIGN /* name = child */
+    EXPR_ASSIGN /* name, children... = last child */
 } expr_kind;
 
 typedef struct expr {

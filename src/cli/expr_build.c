@@ -506,6 +506,10 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
         cubed_array_unref(x);
         return st;
     }
+    if (expr_find_tuple_function(e->text, &n))
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                         "%s makes %d arrays: name them all in front of \"= %s(\"", e->text, n,
+                         e->text);
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
                      "unknown function \"%s\": see cubed eval --help", e->text);
 }
@@ -642,6 +646,38 @@ void expr_result_free(expr_result *r)
     memset(r, 0, sizeof *r);
 }
 
+/* a, b = f(x) */
+static cubed_status assign_several(expr_builder *b, const expr *e)
+{
+    const expr *call = e->child[e->n - 1];
+    int nout = 0;
+    expr_tuple_function fn =
+        call->kind == EXPR_CALL ? expr_find_tuple_function(call->text, &nout) : NULL;
+    cubed_array *outs[EXPR_MAX_TUPLE];
+    if (!fn) return expr_reject(b, call, "this is one array, but there are several names for it");
+    if (nout != e->n)
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s makes %d arrays, %d are named",
+                         call->text, nout, e->n);
+    EXPR_TRY(fn(b, call, outs));
+    for (int i = 0; i < nout; i++) {
+        const char *name = i == 0 ? e->text : e->child[i - 1]->text;
+        add_var(b->result, name, outs[i], name[0] != '_');
+    }
+    return CUBED_OK;
+}
+
+static cubed_status build_statement(expr_builder *b, const expr *e, int *bare)
+{
+    bool named = e->kind == EXPR_ASSIGN;
+    cubed_array *x;
+    if (named && e->n > 1) return assign_several(b, e);
+    EXPR_TRY(expr_get_array(b, named ? e->child[0] : e, &x));
+    char name[32] = "result";
+    if (!named && ++*bare > 1) snprintf(name, sizeof name, "result%d", *bare);
+    add_var(b->result, named ? e->text : name, x, !named || e->text[0] != '_');
+    return CUBED_OK;
+}
+
 cubed_status expr_build(cubed_context *ctx, const char *text, expr *const *statements, int n,
                         expr_lookup_fn lookup, void *lookup_ctx, expr_result *out, cubed_error *err)
 {
@@ -650,17 +686,11 @@ cubed_status expr_build(cubed_context *ctx, const char *text, expr *const *state
     int bare = 0;
     memset(out, 0, sizeof *out);
     for (int i = 0; i < n; i++) {
-        const expr *e = statements[i];
-        bool named = e->kind == EXPR_ASSIGN;
-        cubed_array *x;
-        cubed_status st = expr_get_array(&b, named ? e->child[0] : e, &x);
+        cubed_status st = build_statement(&b, statements[i], &bare);
         if (st != CUBED_OK) {
             expr_result_free(out);
             return st;
         }
-        char name[32] = "result";
-        if (!named && ++bare > 1) snprintf(name, sizeof name, "result%d", bare);
-        add_var(out, named ? e->text : name, x, !named || e->text[0] != '_');
     }
     return CUBED_OK;
 }

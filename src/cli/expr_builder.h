@@ -63,5 +63,11 @@ expr_function expr_find_function(const char *name);
 expr_function expr_find_block_function(const char *name);
 /* Fourier transforms (expr_fft.c). */
 expr_function expr_find_fft_function(const char *name);
+/* Linear algebra but for products (expr_linalg.c). */
+expr_function expr_find_linalg_function(const char *name);
+/* Those that make several arrays: a, b = f(x). */
+#define EXPR_MAX_TUPLE 3
+typedef cubed_status (*expr_tuple_function)(expr_builder *b, const expr *call, cubed_array **outs);
+expr_tuple_function expr_find_tuple_function(const char *name, int *nout);
 
 #endif

@@ -548,5 +548,6 @@ expr_function expr_find_function(const char *name)
         if (strcmp(functions[i].name, name) == 0) return functions[i].fn;
     }
     expr_function fn = expr_find_block_function(name);
-    return fn ? fn : expr_find_fft_function(name);
+    if (!fn) fn = expr_find_fft_function(name);
+    return fn ? fn : expr_find_linalg_function(name);
 }

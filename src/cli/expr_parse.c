@@ -375,24 +375,41 @@ static expr *parse_binary(parser *p, int power)
     return left;
 }
 
+/* "name =", "name, name, ... =" */
+static bool parse_targets(parser *p, expr *e)
+{
+    do {
+        skip_space(p);
+        int at = p->at;
+        if (!isalpha((unsigned char)p->text[at]) && p->text[at] != '_') return false;
+        char *name = take_name(p);
+        if (e->text) {
+            expr *other = new_node(p, EXPR_NAME, at);
+            other->text = name;
+            add_child(p, e, other);
+        } else {
+            e->text = name;
+        }
+    } while (accept(p, ","));
+    return accept(p, "=");
+}
+
 static expr *parse_statement(parser *p)
 {
     skip_space(p);
     int start = p->at;
-    if (isalpha((unsigned char)p->text[start]) || p->text[start] == '_') {
-        char *name = take_name(p);
-        if (accept(p, "=")) {
-            if (find_constant(name) >= 0) fail(p, "this name is a constant");
-            expr *e = new_node(p, EXPR_ASSIGN, start);
-            e->text = name;
-            expr *value = parse_binary(p, 0);
-            if (value) add_child(p, e, value);
-            return e;
-        }
-        cli_free(name);
+    expr *e = new_node(p, EXPR_ASSIGN, start);
+    if (!parse_targets(p, e)) {
+        free_node(e);
         p->at = start;
+        return parse_binary(p, 0);
     }
-    return parse_binary(p, 0);
+    bool constant = find_constant(e->text) >= 0;
+    for (int i = 0; i < e->n; i++) constant = constant || find_constant(e->child[i]->text) >= 0;
+    if (constant) fail(p, "this name is a constant");
+    expr *value = parse_binary(p, 0);
+    if (value) add_child(p, e, value);
+    return e;
 }
 
 cubed_status expr_parse(const char *text, expr ***out, int *n, cubed_error *err)

@@ -1,0 +1,306 @@
+/* Linear algebra: functions of whole matrices, which are the last two axes. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "array_api/api_pkg.h"
+#include "base/error.h"
+#include "block/params.h"
+
+/* --- Operands --------------------------------------------------------------------------------------- */
+
+/* Integers and half precision are taken for floats. */
+static cubed_status compute_dtype(const char *name, cubed_dtype x, cubed_dtype *out,
+                                  cubed_error *err)
+{
+    cubed_kind kind = cubed_dtype_kind(x);
+    if (kind > CUBED_KIND_COMPLEX)
+        return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name, cubed_dtype_name(x));
+    *out = kind == CUBED_KIND_COMPLEX ? x : CUBED_FLOAT64;
+    if (kind == CUBED_KIND_FLOAT && x != CUBED_FLOAT64) *out = CUBED_FLOAT32;
+    return CUBED_OK;
+}
+
+static cubed_dtype real_dtype(cubed_dtype x)
+{
+    if (x == CUBED_COMPLEX64) return CUBED_FLOAT32;
+    return x == CUBED_COMPLEX128 ? CUBED_FLOAT64 : x;
+}
+
+static cubed_dtype complex_dtype(cubed_dtype x)
+{
+    return real_dtype(x) == CUBED_FLOAT32 ? CUBED_COMPLEX64 : CUBED_COMPLEX128;
+}
+
+/* x in the type that is computed with; a reference that the caller drops. */
+static cubed_status matrices(const char *name, cubed_array *x, bool square, cubed_array **out,
+                             cubed_error *err)
+{
+    int ndim = x->node.grid.ndim;
+    cubed_dtype dtype = x->node.dtype;
+    if (ndim < 2)
+        return cb_fail(err, CUBED_E_ARG, "%s: an array of %d dimensions, expected at least 2", name,
+                       ndim);
+    if (square && x->shape[ndim - 2] != x->shape[ndim - 1])
+        return cb_fail(err, CUBED_E_ARG,
+                       "%s: matrices of %" PRId64 " x %" PRId64 ", expected square ones", name,
+                       x->shape[ndim - 2], x->shape[ndim - 1]);
+    CB_TRY(compute_dtype(name, dtype, &dtype, err));
+    return cubed_astype(x, dtype, out, err);
+}
+
+/* --- One call --------------------------------------------------------------------------------------- */
+
+/* A result: for each matrix one of rows x columns, a vector (core 1) or a number (core 0). */
+typedef struct result {
+    cubed_dtype dtype;
+    int core;
+    int64_t extent[2];
+} result;
+
+/* Every call gets so many whole matrices as make a block. */
+static cubed_status apply(const char *function, const void *params, size_t params_size,
+                          cubed_array *x, const result *r, int nout, cubed_array **outs,
+                          cubed_error *err)
+{
+    int ndim = x->node.grid.ndim, batch = ndim - 2, symbols[CUBED_MAX_NDIM];
+    int64_t chunks[CUBED_MAX_NDIM], shape[3][CUBED_MAX_NDIM], out_chunks[3][CUBED_MAX_NDIM];
+    cubed_block_output to[3];
+    cb_api_blocks(x, 3u << batch, cubed_dtype_size(x->node.dtype), chunks);
+    for (int d = 0; d < ndim; d++) symbols[d] = d < batch ? d : -1;
+    for (int i = 0; i < nout; i++) {
+        for (int d = 0; d < batch + r[i].core; d++) {
+            shape[i][d] = d < batch ? x->shape[d] : r[i].extent[d - batch];
+            out_chunks[i][d] = d < batch ? chunks[d] : cb_max_i64(1, shape[i][d]);
+        }
+        to[i] = (cubed_block_output){r[i].dtype,    batch + r[i].core, shape[i],
+                                     out_chunks[i], symbols,           NULL};
+    }
+    const cubed_block_input in = {x, symbols, chunks};
+    return cubed_blockwise(x->ctx, function, params, params_size, &in, 1, to, nout, outs, err);
+}
+
+/* Hands results to those who want them: outs may hold NULLs. */
+static cubed_status apply_to(const char *function, const void *params, size_t params_size,
+                             cubed_array *x, const result *r, int nout, cubed_array **const *outs,
+                             cubed_error *err)
+{
+    cubed_array *made[3];
+    CB_TRY(apply(function, params, params_size, x, r, nout, made, err));
+    for (int i = 0; i < nout; i++) {
+        if (outs[i])
+            *outs[i] = made[i];
+        else
+            cubed_array_unref(made[i]);
+    }
+    return CUBED_OK;
+}
+
+/* --- Triangular factors ------------------------------------------------------------------------------ */
+
+cubed_status cubed_cholesky(cubed_array *x, bool upper, cubed_array **out, cubed_error *err)
+{
+    cubed_array *a;
+    const cb_cholesky_params params = {upper};
+    CB_TRY(matrices("cholesky", x, true, &a, err));
+    int64_t n = x->shape[x->node.grid.ndim - 1];
+    const result r = {a->node.dtype, 2, {n, n}};
+    cubed_status st = apply("cholesky", &params, sizeof params, a, &r, 1, out, err);
+    cubed_array_unref(a);
+    return st;
+}
+
+cubed_status cubed_det(cubed_array *x, cubed_array **out, cubed_error *err)
+{
+    cubed_array *a;
+    CB_TRY(matrices("det", x, true, &a, err));
+    const result r = {a->node.dtype, 0, {0, 0}};
+    cubed_status st = apply("det", NULL, 0, a, &r, 1, out, err);
+    cubed_array_unref(a);
+    return st;
+}
+
+cubed_status cubed_slogdet(cubed_array *x, cubed_array **sign, cubed_array **logabsdet,
+                           cubed_error *err)
+{
+    cubed_array *a, **const outs[2] = {sign, logabsdet};
+    CB_TRY(matrices("slogdet", x, true, &a, err));
+    const result r[2] = {{a->node.dtype, 0, {0, 0}}, {real_dtype(a->node.dtype), 0, {0, 0}}};
+    cubed_status st = apply_to("slogdet", NULL, 0, a, r, 2, outs, err);
+    cubed_array_unref(a);
+    return st;
+}
+
+cubed_status cubed_inv(cubed_array *x, cubed_array **out, cubed_error *err)
+{
+    cubed_array *a;
+    CB_TRY(matrices("inv", x, true, &a, err));
+    int64_t n = x->shape[x->node.grid.ndim - 1];
+    const result r = {a->node.dtype, 2, {n, n}};
+    cubed_status st = apply("inv", NULL, 0, a, &r, 1, out, err);
+    cubed_array_unref(a);
+    return st;
+}
+
+/* --- solve ------------------------------------------------------------------------------------------- */
+
+/* Axes of extent 1 in front, up to ndim dimensions; x is replaced. */
+static cubed_status widen(cubed_array **x, int ndim, cubed_error *err)
+{
+    while ((*x)->node.grid.ndim < ndim) {
+        cubed_array *wider;
+        CB_TRY(cubed_expand_dims(*x, 0, &wider, err));
+        cubed_array_unref(*x);
+        *x = wider;
+    }
+    return CUBED_OK;
+}
+
+/* Both have the same number of dimensions and the same type. */
+static cubed_status solve_blocks(cubed_array *a, cubed_array *b, cubed_array **out,
+                                 cubed_error *err)
+{
+    int ndim = a->node.grid.ndim, batch = ndim - 2, symbols[CUBED_MAX_NDIM];
+    int64_t shape[CUBED_MAX_NDIM], chunks[3][CUBED_MAX_NDIM];
+    int64_t n = a->shape[ndim - 1], m = b->shape[ndim - 1];
+    int64_t largest =
+        cb_max_i64(1, n * cb_max_i64(n, m) * (int64_t)cubed_dtype_size(a->node.dtype));
+    int64_t left = CB_API_BLOCK_BYTES / largest;
+    for (int d = ndim - 1; d >= 0; d--) {
+        const cubed_array *longer = a->shape[d] == 1 ? b : a;
+        symbols[d] = d < batch ? d : -1;
+        shape[d] = d < batch ? longer->shape[d] : b->shape[d];
+        if (d < batch && a->shape[d] != b->shape[d] && a->shape[d] != 1 && b->shape[d] != 1)
+            return cb_fail(err, CUBED_E_ARG,
+                           "solve: shapes do not broadcast: axis %d is %" PRId64 " and %" PRId64, d,
+                           a->shape[d], b->shape[d]);
+        chunks[2][d] = cb_max_i64(1, shape[d]);
+        if (d < batch)
+            chunks[2][d] = cb_max_i64(1, cb_min_i64(left, cb_min_i64(longer->chunks[d], shape[d])));
+        if (d < batch) left /= chunks[2][d];
+        chunks[0][d] = d < batch ? cb_min_i64(chunks[2][d], a->shape[d]) : a->shape[d];
+        chunks[1][d] = d < batch ? cb_min_i64(chunks[2][d], b->shape[d]) : b->shape[d];
+        chunks[0][d] = cb_max_i64(1, chunks[0][d]);
+        chunks[1][d] = cb_max_i64(1, chunks[1][d]);
+    }
+    const cubed_block_input in[2] = {{a, symbols, chunks[0]}, {b, symbols, chunks[1]}};
+    const cubed_block_output to = {a->node.dtype, ndim, shape, chunks[2], symbols, NULL};
+    return cubed_blockwise(a->ctx, "solve", NULL, 0, in, 2, &to, 1, out, err);
+}
+
+cubed_status cubed_solve(cubed_array *x1, cubed_array *x2, cubed_array **out, cubed_error *err)
+{
+    cubed_array *a = NULL, *b = NULL, *x = NULL, *column = NULL;
+    int n2 = x2->node.grid.ndim, ndim = x1->node.grid.ndim > n2 ? x1->node.grid.ndim : n2;
+    cubed_dtype dtype = cubed_dtype_promote(x1->node.dtype, x2->node.dtype);
+    cubed_status st;
+    CB_TRY(compute_dtype("solve", dtype, &dtype, err));
+    CB_GO(matrices("solve", x1, true, &a, err));
+    CB_GO(cubed_astype(a, dtype, &x, err));
+    cubed_array_unref(a);
+    a = x;
+    x = NULL;
+    int64_t n = x1->shape[x1->node.grid.ndim - 1],
+            rows = n2 > 0 ? x2->shape[n2 > 1 ? n2 - 2 : 0] : -1;
+    if (rows != n) {
+        st = cb_fail(err, CUBED_E_ARG,
+                     "solve: matrices of %" PRId64 " x %" PRId64 " and %" PRId64 " equations", n, n,
+                     rows);
+        goto out;
+    }
+    CB_GO(cubed_astype(x2, dtype, &b, err));
+    if (n2 == 1) {
+        CB_GO(cubed_expand_dims(b, 1, &column, err));
+        cubed_array_unref(b);
+        b = column;
+    }
+    CB_GO(widen(&a, ndim, err));
+    CB_GO(widen(&b, ndim, err));
+    CB_GO(solve_blocks(a, b, n2 == 1 ? &x : out, err));
+    if (n2 == 1) CB_GO(cubed_squeeze(x, (const int[]){-1}, 1, out, err));
+out:
+    cubed_array_unref(a);
+    cubed_array_unref(b);
+    cubed_array_unref(x);
+    return st;
+}
+
+/* --- Orthogonal factors ------------------------------------------------------------------------------ */
+
+cubed_status cubed_qr(cubed_array *x, bool complete, cubed_array **q, cubed_array **r,
+                      cubed_error *err)
+{
+    cubed_array *a, **const outs[2] = {q, r};
+    int ndim = x->node.grid.ndim;
+    CB_TRY(matrices("qr", x, false, &a, err));
+    int64_t m = x->shape[ndim - 2], n = x->shape[ndim - 1];
+    int64_t columns = complete ? m : cb_min_i64(m, n);
+    const result results[2] = {{a->node.dtype, 2, {m, columns}}, {a->node.dtype, 2, {columns, n}}};
+    cubed_status st = apply_to("qr", NULL, 0, a, results, 2, outs, err);
+    cubed_array_unref(a);
+    return st;
+}
+
+cubed_status cubed_svd(cubed_array *x, bool full_matrices, cubed_array **u, cubed_array **s,
+                       cubed_array **vh, cubed_error *err)
+{
+    cubed_array *a, **const outs[3] = {u, s, vh};
+    int ndim = x->node.grid.ndim;
+    CB_TRY(matrices("svd", x, false, &a, err));
+    int64_t m = x->shape[ndim - 2], n = x->shape[ndim - 1], k = cb_min_i64(m, n);
+    const result results[3] = {{a->node.dtype, 2, {m, full_matrices ? m : k}},
+                               {real_dtype(a->node.dtype), 1, {k, 0}},
+                               {a->node.dtype, 2, {full_matrices ? n : k, n}}};
+    cubed_status st = apply_to("svd", NULL, 0, a, results, 3, outs, err);
+    cubed_array_unref(a);
+    return st;
+}
+
+cubed_status cubed_svdvals(cubed_array *x, cubed_array **out, cubed_error *err)
+{
+    cubed_array *a;
+    int ndim = x->node.grid.ndim;
+    CB_TRY(matrices("svdvals", x, false, &a, err));
+    const result r = {
+        real_dtype(a->node.dtype), 1, {cb_min_i64(x->shape[ndim - 2], x->shape[ndim - 1]), 0}};
+    cubed_status st = apply("svdvals", NULL, 0, a, &r, 1, out, err);
+    cubed_array_unref(a);
+    return st;
+}
+
+/* --- Eigenvalues ------------------------------------------------------------------------------------- */
+
+static cubed_status eigen(const char *name, cubed_array *x, bool hermitian,
+                          cubed_array **const *outs, int nout, cubed_error *err)
+{
+    cubed_array *a;
+    CB_TRY(matrices(name, x, true, &a, err));
+    cubed_dtype dtype = a->node.dtype;
+    int64_t n = x->shape[x->node.grid.ndim - 1];
+    const result r[2] = {{hermitian ? real_dtype(dtype) : complex_dtype(dtype), 1, {n, 0}},
+                         {hermitian ? dtype : complex_dtype(dtype), 2, {n, n}}};
+    cubed_status st = apply_to(name, NULL, 0, a, r, nout, outs, err);
+    cubed_array_unref(a);
+    return st;
+}
+
+cubed_status cubed_eigh(cubed_array *x, cubed_array **values, cubed_array **vectors,
+                        cubed_error *err)
+{
+    return eigen("eigh", x, true, (cubed_array * *const[]){values, vectors}, 2, err);
+}
+
+cubed_status cubed_eigvalsh(cubed_array *x, cubed_array **out, cubed_error *err)
+{
+    return eigen("eigvalsh", x, true, &out, 1, err);
+}
+
+cubed_status cubed_eig(cubed_array *x, cubed_array **values, cubed_array **vectors,
+                       cubed_error *err)
+{
+    return eigen("eig", x, false, (cubed_array * *const[]){values, vectors}, 2, err);
+}
+
+cubed_status cubed_eigvals(cubed_array *x, cubed_array **out, cubed_error *err)
+{
+    return eigen("eigvals", x, false, &out, 1, err);
+}

@@ -1,0 +1,152 @@
+/* Triangular factors, T by T; see linalg.h. */
+
+/* Rows of `a` (n x n) are eliminated from those below: L without its diagonal of ones, and U. Row k was
+ * swapped with row pivot[k]. Returns the first k without a pivot; n if there is none. */
+static int64_t F(lu)(T *a, int64_t n, int64_t *pivot)
+{
+    int64_t singular = n;
+    for (int64_t k = 0; k < n; k++) {
+        int64_t p = k;
+        double most = -1;
+        for (int64_t i = k; i < n; i++) {
+            double size = fabs(F(real)(a[i * n + k])) + fabs(F(imag)(a[i * n + k]));
+            if (size > most) {
+                most = size;
+                p = i;
+            }
+        }
+        pivot[k] = p;
+        if (most == 0) {
+            if (singular == n) singular = k;
+            continue;
+        }
+        if (p != k) F(swap)(n, a + p * n, a + k * n);
+        for (int64_t i = k + 1; i < n; i++) {
+            T *row = a + i * n;
+            row[k] = F(div)(row[k], a[k * n + k]);
+            F(axpy)(n - k - 1, F(scaled)(-1, row[k]), a + k * n + k + 1, row + k + 1);
+        }
+    }
+    return singular;
+}
+
+/* b (n x m) becomes what `a` times it was, with the factors of a. */
+static void F(lu_solve)(const T *a, int64_t n, const int64_t *pivot, T *b, int64_t m)
+{
+    for (int64_t k = 0; k < n; k++) {
+        if (pivot[k] != k) F(swap)(m, b + k * m, b + pivot[k] * m);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t k = 0; k < i; k++)
+            F(axpy)(m, F(scaled)(-1, a[i * n + k]), b + k * m, b + i * m);
+    }
+    for (int64_t i = n - 1; i >= 0; i--) {
+        for (int64_t k = i + 1; k < n; k++)
+            F(axpy)(m, F(scaled)(-1, a[i * n + k]), b + k * m, b + i * m);
+        for (int64_t j = 0; j < m; j++) b[i * m + j] = F(div)(b[i * m + j], a[i * n + i]);
+    }
+}
+
+/* The product of U's diagonal and of the swaps' signs is unit * 2**exponent, |unit| in [1/2, 2) or 0: no
+ * overflow on the way. */
+static void F(lu_det)(const T *a, int64_t n, const int64_t *pivot, T *unit, int64_t *exponent)
+{
+    T product = F(make)(1, 0);
+    *exponent = 0;
+    for (int64_t k = 0; k < n; k++) {
+        T x = a[k * n + k];
+        int e = 0;
+        double size = fmax(fabs(F(real)(x)), fabs(F(imag)(x)));
+        if (isfinite(size)) (void)frexp(size, &e);
+        product = F(mul)(product, F(make)(ldexp(F(real)(x), -e), ldexp(F(imag)(x), -e)));
+        *exponent += e;
+        size = fmax(fabs(F(real)(product)), fabs(F(imag)(product)));
+        e = 0;
+        if (isfinite(size)) (void)frexp(size, &e);
+        product = F(make)(ldexp(F(real)(product), -e), ldexp(F(imag)(product), -e));
+        *exponent += e;
+        if (pivot[k] != k) product = F(scaled)(-1, product);
+    }
+    *unit = product;
+}
+
+/* The lower triangle of `a`, of which the lower one is read, in place; zeros above it. false: it is not
+ * positive definite. */
+static bool F(cholesky)(T *a, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        T *row = a + i * n;
+        for (int64_t j = 0; j < i; j++) {
+            T sum = F(sub)(row[j], F(dot_conj)(j, a + j * n, row));
+            row[j] = F(scaled)(1 / F(real)(a[j * n + j]), sum);
+        }
+        double left = F(real)(row[i]) - F(real)(F(dot_conj)(i, row, row));
+        if (!(left > 0) || isinf(left)) return false;
+        row[i] = F(make)(sqrt(left), 0);
+        for (int64_t j = i + 1; j < n; j++) row[j] = F(make)(0, 0);
+    }
+    return true;
+}
+
+/* a = conj(a)^T */
+static void F(conj_transpose)(T *a, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            T x = F(conj)(a[i * n + j]);
+            a[i * n + j] = F(conj)(a[j * n + i]);
+            a[j * n + i] = x;
+        }
+        a[i * n + i] = F(conj)(a[i * n + i]);
+    }
+}
+
+/* --- One of a block ---------------------------------------------------------------------------------- */
+
+static bool F(cholesky_one)(const cubed_block_call *call, int64_t i, int64_t n, bool upper, T *a)
+{
+    cb_linalg_load(&call->in[0], i, n * n, a);
+    if (upper) F(conj_transpose)(a, n);
+    if (!F(cholesky)(a, n)) return false;
+    if (upper) F(conj_transpose)(a, n);
+    cb_linalg_store(&call->out[0], i, n * n, a);
+    return true;
+}
+
+static bool F(solve_one)(const cubed_block_call *call, work *w, int64_t i, int64_t of_a,
+                         int64_t of_b)
+{
+    T *a = w->a, *b = w->b;
+    if (of_a != w->factored) {
+        cb_linalg_load(&call->in[0], of_a, w->n * w->n, a);
+        if (F(lu)(a, w->n, w->pivot) < w->n) return false;
+        w->factored = of_a;
+    }
+    if (call->nin > 1) {
+        cb_linalg_load(&call->in[1], of_b, w->n * w->m, b);
+    } else {
+        for (int64_t k = 0; k < w->n * w->n; k++) b[k] = F(make)(k % (w->n + 1) == 0, 0);
+    }
+    F(lu_solve)(a, w->n, w->pivot, b, w->m);
+    cb_linalg_store(&call->out[0], i, w->n * w->m, b);
+    return true;
+}
+
+static void F(det_one)(const cubed_block_call *call, const work *w, int64_t i)
+{
+    T *a = w->a, unit, det;
+    int64_t exponent;
+    cb_linalg_load(&call->in[0], i, w->n * w->n, a);
+    (void)F(lu)(a, w->n, w->pivot);
+    F(lu_det)(a, w->n, w->pivot, &unit, &exponent);
+    if (call->nout == 1) {
+        int e = (int)cb_max_i64(-5000, cb_min_i64(5000, exponent));
+        det = F(make)(ldexp(F(real)(unit), e), ldexp(F(imag)(unit), e));
+        cb_linalg_store(&call->out[0], i, 1, &det);
+        return;
+    }
+    double size = F(abs)(unit), logarithm = log(size) + (double)exponent * M_LN2;
+    T sign = size == 0 ? unit : F(scaled)(1 / size, unit);
+    if (call->out[0].data) cb_linalg_store(&call->out[0], i, 1, &sign);
+    if (call->out[1].data) cb_linalg_store(&call->out[1], i, 1, &logarithm);
+}

@@ -1,0 +1,84 @@
+/* Orthogonal factors: qr. */
+#include "base/error.h"
+#include "block/functions.h"
+#include "block/linalg.h"
+
+typedef struct work {
+    int64_t m, n, columns; /* a is m x n, q m x columns: min(m, n) of them, or m */
+    void *a, *q, *tau, *v, *w;
+} work;
+
+#define T   double
+#define TAG d
+#include "block/linalg_vector.inc.h"
+
+#include "block/linalg_reflector.inc.h"
+
+#include "block/linalg_qr.inc.h"
+#undef T
+#undef TAG
+#define T   cb_complex
+#define TAG z
+#include "block/linalg_vector.inc.h"
+
+#include "block/linalg_reflector.inc.h"
+
+#include "block/linalg_qr.inc.h"
+#undef T
+#undef TAG
+
+static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    (void)ctx;
+    CB_TRY(cb_linalg_check(call, 1, 2, 0, (const int[]){2, 2, 2}, 0, err));
+    int64_t m = cb_rows(&call->in[0]), n = cb_columns(&call->in[0]);
+    int64_t columns = cb_columns(&call->out[0]);
+    if (columns != m && columns != cb_min_i64(m, n))
+        return cb_fail(err, CUBED_E_FORMAT, "%lld columns of a %lld x %lld matrix",
+                       (long long)columns, (long long)m, (long long)n);
+    CB_TRY(cb_linalg_shape(&call->out[0], m, columns, err));
+    return cb_linalg_shape(&call->out[1], columns, n, err);
+}
+
+static void make_work(const cubed_block_call *call, cb_room *room, work *s)
+{
+    const cubed_block *x = &call->in[0];
+    size_t size = cb_is_complex(x->dtype) ? sizeof(cb_complex) : sizeof(double);
+    s->m = cb_rows(x);
+    s->n = cb_columns(x);
+    s->columns = cb_columns(&call->out[0]);
+    s->a = cb_room_take(room, s->m * s->n, size);
+    s->q = cb_room_take(room, s->m * s->columns, size);
+    s->tau = cb_room_take(room, cb_min_i64(s->m, s->n), size);
+    s->v = cb_room_take(room, s->m, size);
+    s->w = cb_room_take(room, cb_max_i64(s->n, s->columns), size);
+}
+
+static cubed_block_need need(const cubed_block_call *call, void *ctx)
+{
+    cb_room room = {NULL, 0};
+    work s;
+    (void)ctx;
+    make_work(call, &room, &s);
+    return (cubed_block_need){room.used, 0};
+}
+
+static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    cb_room room = {call->scratch, 0};
+    work s;
+    (void)ctx;
+    (void)err;
+    make_work(call, &room, &s);
+    int64_t count = cb_linalg_count(&call->in[0], 2);
+    for (int64_t i = 0; i < count; i++) {
+        if (cb_is_complex(call->in[0].dtype))
+            qr_one_z(call, &s, i);
+        else
+            qr_one_d(call, &s, i);
+    }
+    return CUBED_OK;
+}
+
+const cubed_block_fn cb_block_qr = {
+    .name = "qr", .check = check, .need = need, .run = run, .divisible = true};

@@ -1,0 +1,58 @@
+/* Loops over contiguous elements. The order of sums is fixed. */
+
+/* y += a x */
+static inline void F(axpy)(int64_t n, T a, const T *x, T *y)
+{
+    for (int64_t i = 0; i < n; i++) y[i] = F(add)(y[i], F(mul)(a, x[i]));
+}
+
+/* y += a conj(x) */
+static inline void F(axpy_conj)(int64_t n, T a, const T *x, T *y)
+{
+    for (int64_t i = 0; i < n; i++) y[i] = F(add)(y[i], F(mul)(a, F(conj)(x[i])));
+}
+
+/* Sum of x y. */
+static inline T F(dot)(int64_t n, const T *x, const T *y)
+{
+    T s[4] = {F(make)(0, 0), F(make)(0, 0), F(make)(0, 0), F(make)(0, 0)};
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        for (int k = 0; k < 4; k++) s[k] = F(add)(s[k], F(mul)(x[i + k], y[i + k]));
+    }
+    for (; i < n; i++) s[0] = F(add)(s[0], F(mul)(x[i], y[i]));
+    return F(add)(F(add)(s[0], s[2]), F(add)(s[1], s[3]));
+}
+
+/* Sum of conj(x) y. */
+static inline T F(dot_conj)(int64_t n, const T *x, const T *y)
+{
+    T s[4] = {F(make)(0, 0), F(make)(0, 0), F(make)(0, 0), F(make)(0, 0)};
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        for (int k = 0; k < 4; k++) s[k] = F(add)(s[k], F(mul)(F(conj)(x[i + k]), y[i + k]));
+    }
+    for (; i < n; i++) s[0] = F(add)(s[0], F(mul)(F(conj)(x[i]), y[i]));
+    return F(add)(F(add)(s[0], s[2]), F(add)(s[1], s[3]));
+}
+
+static inline void F(swap)(int64_t n, T *x, T *y)
+{
+    for (int64_t i = 0; i < n; i++) {
+        T t = x[i];
+        x[i] = y[i];
+        y[i] = t;
+    }
+}
+
+/* The largest part, whatever its sign; NaN does not count. */
+static inline double F(largest)(int64_t n, const T *x)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double re = fabs(F(real)(x[i])), im = fabs(F(imag)(x[i]));
+        if (re > most) most = re;
+        if (im > most) most = im;
+    }
+    return most;
+}

@@ -1,0 +1,360 @@
+/* Linear algebra of whole matrices. */
+#include <math.h>
+#include <string.h>
+
+#include "cli.h"
+#include "expr_builder.h"
+
+/* --- Of one array, without more arguments -------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    cubed_status (*fn)(cubed_array *x, cubed_array **out, cubed_error *err);
+} plain[] = {
+    {"det", cubed_det},           {"inv", cubed_inv},
+    {"svdvals", cubed_svdvals},   {"eigvals", cubed_eigvals},
+    {"eigvalsh", cubed_eigvalsh}, {"matrix_transpose", cubed_matrix_transpose},
+};
+
+static cubed_status call_plain(expr_builder *b, const expr *e, cubed_array **out)
+{
+    int n;
+    size_t i = 0;
+    cubed_array *x;
+    while (strcmp(plain[i].name, e->text) != 0) i++;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_located(b, e, plain[i].fn(x, out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+/* --- Of two ------------------------------------------------------------------------------------------- */
+
+static cubed_status solve(cubed_array *x1, cubed_array *x2, int axis, cubed_array **out,
+                          cubed_error *err)
+{
+    (void)axis;
+    return cubed_solve(x1, x2, out, err);
+}
+
+static cubed_status outer(cubed_array *x1, cubed_array *x2, int axis, cubed_array **out,
+                          cubed_error *err)
+{
+    (void)axis;
+    return cubed_outer(x1, x2, out, err);
+}
+
+typedef cubed_status (*pair_fn)(cubed_array *x1, cubed_array *x2, int axis, cubed_array **out,
+                                cubed_error *err);
+
+static cubed_status call_pair(expr_builder *b, const expr *e, pair_fn fn, const char *const *names,
+                              cubed_array **out)
+{
+    int n;
+    int64_t axis = -1;
+    cubed_array *x1, *x2;
+    EXPR_TRY(expr_check_args(b, e, 2, 2, names, &n));
+    const expr *where = expr_keyword(e, "axis");
+    if (where) EXPR_TRY(expr_get_int(b, where, &axis));
+    if (axis < -CUBED_MAX_NDIM || axis > CUBED_MAX_NDIM)
+        return expr_reject(b, where, "an axis is out of range");
+    EXPR_TRY(expr_get_array(b, e->child[0], &x1));
+    cubed_status st = expr_get_array(b, e->child[1], &x2);
+    if (st == CUBED_OK) {
+        st = expr_located(b, e, fn(x1, x2, (int)axis, out, b->err));
+        cubed_array_unref(x2);
+    }
+    cubed_array_unref(x1);
+    return st;
+}
+
+static cubed_status call_cross(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return call_pair(b, e, cubed_cross, (const char *const[]){"axis", NULL}, out);
+}
+
+static cubed_status call_solve(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return call_pair(b, e, solve, NULL, out);
+}
+
+static cubed_status call_outer(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return call_pair(b, e, outer, NULL, out);
+}
+
+/* --- With arguments of their own ------------------------------------------------------------------------ */
+
+static cubed_status call_cholesky(expr_builder *b, const expr *e, cubed_array **out)
+{
+    int n;
+    bool upper = false;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, (const char *const[]){"upper", NULL}, &n));
+    EXPR_TRY(expr_get_bool(b, e, "upper", &upper));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_located(b, e, cubed_cholesky(x, upper, out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+typedef cubed_status (*rtol_fn)(cubed_array *x, cubed_array *rtol, cubed_array **out,
+                                cubed_error *err);
+
+static cubed_status call_with_rtol(expr_builder *b, const expr *e, rtol_fn fn, cubed_array **out)
+{
+    int n;
+    expr_value v = {.array = NULL};
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, (const char *const[]){"rtol", NULL}, &n));
+    const expr *rtol = expr_keyword(e, "rtol");
+    if (rtol && rtol->kind == EXPR_NONE) rtol = NULL;
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = CUBED_OK;
+    if (rtol) st = expr_build_value(b, rtol, &v);
+    /* A number is of x's precision. */
+    if (st == CUBED_OK && rtol) st = expr_operand(b, rtol, &v, x);
+    if (st == CUBED_OK) st = expr_located(b, e, fn(x, v.array, out, b->err));
+    cubed_array_unref(v.array);
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_matrix_rank(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return call_with_rtol(b, e, cubed_matrix_rank, out);
+}
+
+static cubed_status call_pinv(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return call_with_rtol(b, e, cubed_pinv, out);
+}
+
+static cubed_status call_matrix_power(expr_builder *b, const expr *e, cubed_array **out)
+{
+    int n;
+    int64_t power;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 2, 2, NULL, &n));
+    EXPR_TRY(expr_get_int(b, e->child[1], &power));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_located(b, e, cubed_matrix_power(x, power, out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status get_offset(expr_builder *b, const expr *e, int n, int64_t *out)
+{
+    const expr *offset = n > 1 ? e->child[1] : expr_keyword(e, "offset");
+    *out = 0;
+    return offset ? expr_get_int(b, offset, out) : CUBED_OK;
+}
+
+static cubed_status call_diagonal(expr_builder *b, const expr *e, cubed_array **out)
+{
+    int n;
+    int64_t offset;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 2, (const char *const[]){"offset", NULL}, &n));
+    EXPR_TRY(get_offset(b, e, n, &offset));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_located(b, e, cubed_diagonal(x, offset, out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_trace(expr_builder *b, const expr *e, cubed_array **out)
+{
+    int n;
+    int64_t offset;
+    cubed_dtype dtype;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 2, (const char *const[]){"offset", "dtype", NULL}, &n));
+    EXPR_TRY(get_offset(b, e, n, &offset));
+    EXPR_TRY(expr_get_dtype(b, e, CUBED_DTYPE_COUNT, &dtype));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_located(
+        b, e, cubed_trace(x, offset, dtype == CUBED_DTYPE_COUNT ? NULL : &dtype, out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+/* ord= as a number; `missing` if it is not there. */
+static cubed_status get_ord(expr_builder *b, const expr *e, double missing, double *out)
+{
+    const expr *ord = expr_keyword(e, "ord");
+    expr_value v;
+    *out = missing;
+    if (!ord || ord->kind == EXPR_NONE) return CUBED_OK;
+    EXPR_TRY(expr_get_number(b, ord, &v));
+    *out = v.re;
+    return CUBED_OK;
+}
+
+static cubed_status call_vector_norm(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"axis", "dim", "keepdims", "ord", NULL};
+    int n, naxes, axes[CUBED_MAX_NDIM];
+    bool keepdims = false;
+    double ord;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, names, &n));
+    EXPR_TRY(expr_get_bool(b, e, "keepdims", &keepdims));
+    EXPR_TRY(get_ord(b, e, 2, &ord));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_get_axes(b, e, NULL, x, &naxes, axes);
+    if (st == CUBED_OK)
+        st = expr_located(b, e,
+                          cubed_vector_norm(x, ord, naxes < 0 ? NULL : axes, naxes < 0 ? 0 : naxes,
+                                            keepdims, out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status get_matrix_ord(expr_builder *b, const expr *e, cubed_matrix_norm_ord *out)
+{
+    static const struct {
+        double number;
+        cubed_matrix_norm_ord ord;
+    } orders[] = {{1, CUBED_NORM_1},          {-1, CUBED_NORM_MINUS_1},
+                  {2, CUBED_NORM_2},          {-2, CUBED_NORM_MINUS_2},
+                  {INFINITY, CUBED_NORM_INF}, {-INFINITY, CUBED_NORM_MINUS_INF}};
+    const expr *ord = expr_keyword(e, "ord");
+    double number;
+    *out = CUBED_NORM_FRO;
+    if (!ord || ord->kind == EXPR_NONE) return CUBED_OK;
+    if (ord->kind == EXPR_STRING && strcmp(ord->text, "fro") == 0) return CUBED_OK;
+    if (ord->kind == EXPR_STRING && strcmp(ord->text, "nuc") == 0) {
+        *out = CUBED_NORM_NUC;
+        return CUBED_OK;
+    }
+    if (ord->kind != EXPR_STRING) EXPR_TRY(get_ord(b, e, 0, &number));
+    for (size_t i = 0; ord->kind != EXPR_STRING && i < sizeof orders / sizeof *orders; i++) {
+        if (orders[i].number != number) continue;
+        *out = orders[i].ord;
+        return CUBED_OK;
+    }
+    return expr_reject(b, ord, "expected 1, -1, 2, -2, inf, -inf, \"fro\" or \"nuc\"");
+}
+
+static cubed_status call_matrix_norm(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"keepdims", "ord", NULL};
+    int n;
+    bool keepdims = false;
+    cubed_matrix_norm_ord ord;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, names, &n));
+    EXPR_TRY(expr_get_bool(b, e, "keepdims", &keepdims));
+    EXPR_TRY(get_matrix_ord(b, e, &ord));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_located(b, e, cubed_matrix_norm(x, ord, keepdims, out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+static const struct {
+    const char *name;
+    expr_function fn;
+} functions[] = {
+    {"cross", call_cross},
+    {"solve", call_solve},
+    {"outer", call_outer},
+    {"cholesky", call_cholesky},
+    {"matrix_rank", call_matrix_rank},
+    {"pinv", call_pinv},
+    {"matrix_power", call_matrix_power},
+    {"diagonal", call_diagonal},
+    {"trace", call_trace},
+    {"vector_norm", call_vector_norm},
+    {"matrix_norm", call_matrix_norm},
+};
+
+expr_function expr_find_linalg_function(const char *name)
+{
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        if (strcmp(plain[i].name, name) == 0) return call_plain;
+    }
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        if (strcmp(functions[i].name, name) == 0) return functions[i].fn;
+    }
+    return NULL;
+}
+
+/* --- Several results ------------------------------------------------------------------------------------ */
+
+static cubed_status call_qr(expr_builder *b, const expr *e, cubed_array **outs)
+{
+    int n;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, (const char *const[]){"mode", NULL}, &n));
+    const expr *mode = expr_keyword(e, "mode");
+    bool complete = mode && mode->kind == EXPR_STRING && strcmp(mode->text, "complete") == 0;
+    if (mode && !complete && (mode->kind != EXPR_STRING || strcmp(mode->text, "reduced") != 0))
+        return expr_reject(b, mode, "expected \"reduced\" or \"complete\"");
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_located(b, e, cubed_qr(x, complete, &outs[0], &outs[1], b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_svd(expr_builder *b, const expr *e, cubed_array **outs)
+{
+    int n;
+    bool full = true;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, (const char *const[]){"full_matrices", NULL}, &n));
+    EXPR_TRY(expr_get_bool(b, e, "full_matrices", &full));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_located(b, e, cubed_svd(x, full, &outs[0], &outs[1], &outs[2], b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+typedef cubed_status (*two_results)(cubed_array *x, cubed_array **first, cubed_array **second,
+                                    cubed_error *err);
+
+static cubed_status call_for_two(expr_builder *b, const expr *e, two_results fn, cubed_array **outs)
+{
+    int n;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_located(b, e, fn(x, &outs[0], &outs[1], b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_slogdet(expr_builder *b, const expr *e, cubed_array **outs)
+{
+    return call_for_two(b, e, cubed_slogdet, outs);
+}
+
+static cubed_status call_eigh(expr_builder *b, const expr *e, cubed_array **outs)
+{
+    return call_for_two(b, e, cubed_eigh, outs);
+}
+
+static cubed_status call_eig(expr_builder *b, const expr *e, cubed_array **outs)
+{
+    return call_for_two(b, e, cubed_eig, outs);
+}
+
+expr_tuple_function expr_find_tuple_function(const char *name, int *nout)
+{
+    static const struct {
+        const char *name;
+        int nout;
+        expr_tuple_function fn;
+    } rows[] = {
+        {"qr", 2, call_qr},     {"svd", 3, call_svd}, {"slogdet", 2, call_slogdet},
+        {"eigh", 2, call_eigh}, {"eig", 2, call_eig},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].name, name) != 0) continue;
+        *nout = rows[i].nout;
+        return rows[i].fn;
+    }
+    return NULL;
+}
