@@ -20,6 +20,12 @@ static const cubed_block_fn *const functions[] = {
     &cb_block_inv,
     &cb_block_solve,
     &cb_block_qr,
+    &cb_block_svd,
+    &cb_block_svdvals,
+    &cb_block_eigh,
+    &cb_block_eigvalsh,
+    &cb_block_eig,
+    &cb_block_eigvals,
     NULL,
 };
 

@@ -19,5 +19,11 @@ extern const cubed_block_fn cb_block_slogdet;
 extern const cubed_block_fn cb_block_inv;
 extern const cubed_block_fn cb_block_solve;
 extern const cubed_block_fn cb_block_qr;
+extern const cubed_block_fn cb_block_svd;
+extern const cubed_block_fn cb_block_svdvals;
+extern const cubed_block_fn cb_block_eigh;
+extern const cubed_block_fn cb_block_eigvalsh;
+extern const cubed_block_fn cb_block_eig;
+extern const cubed_block_fn cb_block_eigvals;
 
 #endif

@@ -42,31 +42,34 @@ void cb_linalg_store(const cubed_block *x, int64_t i, int64_t n, const void *fro
 
 /* --- Checks ---------------------------------------------------------------------------------------- */
 
-static cubed_dtype real_counterpart(cubed_dtype dtype)
+static cubed_dtype counterpart(cubed_dtype dtype, bool complex)
 {
-    if (dtype == CUBED_COMPLEX64) return CUBED_FLOAT32;
-    return dtype == CUBED_COMPLEX128 ? CUBED_FLOAT64 : dtype;
+    bool single = is_single(dtype);
+    if (complex) return single ? CUBED_COMPLEX64 : CUBED_COMPLEX128;
+    return single ? CUBED_FLOAT32 : CUBED_FLOAT64;
 }
 
-static cubed_status check_types(const cubed_block_call *call, uint32_t real, cubed_error *err)
+static cubed_status check_types(const cubed_block_call *call, cb_linalg_types types,
+                                cubed_error *err)
 {
     cubed_dtype type = call->in[0].dtype;
     if (type != CUBED_FLOAT32 && type != CUBED_FLOAT64 && !cb_is_complex(type))
         return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s", cubed_dtype_name(type));
     for (int i = 0; i < call->nin + call->nout; i++) {
-        cubed_dtype want = real >> i & 1 ? real_counterpart(type) : type;
         const cubed_block *x = i < call->nin ? &call->in[i] : &call->out[i - call->nin];
+        cubed_dtype want = type;
+        if ((types.real | types.complex) >> i & 1) want = counterpart(type, types.complex >> i & 1);
         if (x->dtype != want) return cb_fail(err, CUBED_E_FORMAT, "operands of different types");
     }
     return CUBED_OK;
 }
 
 cubed_status cb_linalg_check(const cubed_block_call *call, int nin, int nout, size_t params_size,
-                             const int *core, uint32_t real, cubed_error *err)
+                             const int *core, cb_linalg_types types, cubed_error *err)
 {
     if (call->params_size != params_size || call->nin != nin || call->nout != nout)
         return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
-    CB_TRY(check_types(call, real, err));
+    CB_TRY(check_types(call, types, err));
     int batch = call->out[0].ndim - core[nin];
     for (int i = 0; i < nin + nout; i++) {
         const cubed_block *x = i < nin ? &call->in[i] : &call->out[i - nin];
@@ -93,4 +96,10 @@ cubed_status cb_linalg_length(const cubed_block *x, int64_t n, cubed_error *err)
     if (cb_columns(x) == n) return CUBED_OK;
     return cb_fail(err, CUBED_E_FORMAT, "a vector of %lld elements, expected %lld",
                    (long long)cb_columns(x), (long long)n);
+}
+
+cubed_status cb_linalg_no_convergence(cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_ARG,
+                   "it does not converge: a matrix has elements that are not finite");
 }

@@ -31,15 +31,22 @@ static inline bool cb_is_complex(cubed_dtype dtype)
 void cb_linalg_load(const cubed_block *x, int64_t i, int64_t n, void *to);
 void cb_linalg_store(const cubed_block *x, int64_t i, int64_t n, const void *from);
 
-/* Checks the number of operands and of parameters, that all types are the first input's, or its real
- * counterpart where `real` has a bit (outputs behind inputs), and that axes in front of the last
- * core[operand] ones agree; an input may have extent 1 there. */
+/* Types of operands beside the first input's; bits are numbers of operands, outputs behind inputs. */
+typedef struct cb_linalg_types {
+    uint32_t real, complex; /* of the same precision */
+} cb_linalg_types;
+
+/* Checks the number of operands and of parameters, types, and that axes in front of the last core[operand]
+ * ones agree; an input may have extent 1 there. */
 CUBED_MUST_CHECK cubed_status cb_linalg_check(const cubed_block_call *call, int nin, int nout,
-                                              size_t params_size, const int *core, uint32_t real,
-                                              cubed_error *err);
+                                              size_t params_size, const int *core,
+                                              cb_linalg_types types, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_linalg_shape(const cubed_block *x, int64_t rows, int64_t columns,
                                               cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_linalg_length(const cubed_block *x, int64_t n, cubed_error *err);
+
+/* Iterations came to no end, or to numbers that are not finite. */
+CUBED_MUST_CHECK cubed_status cb_linalg_no_convergence(cubed_error *err);
 
 /* --- Scratch ---------------------------------------------------------------------------------------- */
 

@@ -42,7 +42,7 @@ static cubed_status check_cholesky(const cubed_block_call *call, void *ctx, cube
 {
     const cb_cholesky_params *p = call->params;
     (void)ctx;
-    CB_TRY(cb_linalg_check(call, 1, 1, sizeof *p, (const int[]){2, 2}, 0, err));
+    CB_TRY(cb_linalg_check(call, 1, 1, sizeof *p, (const int[]){2, 2}, (cb_linalg_types){0}, err));
     CB_TRY(check_square(&call->in[0], err));
     if (p->upper >> 1) return cb_fail(err, CUBED_E_FORMAT, "parameters out of range");
     return cb_linalg_shape(&call->out[0], cb_rows(&call->in[0]), cb_rows(&call->in[0]), err);
@@ -87,14 +87,15 @@ static void make_work(const cubed_block_call *call, int64_t m, cb_room *room, wo
 static cubed_status check_det(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     (void)ctx;
-    CB_TRY(cb_linalg_check(call, 1, 1, 0, (const int[]){2, 0}, 0, err));
+    CB_TRY(cb_linalg_check(call, 1, 1, 0, (const int[]){2, 0}, (cb_linalg_types){0}, err));
     return check_square(&call->in[0], err);
 }
 
 static cubed_status check_slogdet(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     (void)ctx;
-    CB_TRY(cb_linalg_check(call, 1, 2, 0, (const int[]){2, 0, 0}, 1u << 2, err));
+    CB_TRY(cb_linalg_check(call, 1, 2, 0, (const int[]){2, 0, 0},
+                           (cb_linalg_types){.real = 1u << 2}, err));
     return check_square(&call->in[0], err);
 }
 
@@ -129,7 +130,7 @@ static cubed_status run_det(const cubed_block_call *call, void *ctx, cubed_error
 static cubed_status check_inv(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     (void)ctx;
-    CB_TRY(cb_linalg_check(call, 1, 1, 0, (const int[]){2, 2}, 0, err));
+    CB_TRY(cb_linalg_check(call, 1, 1, 0, (const int[]){2, 2}, (cb_linalg_types){0}, err));
     CB_TRY(check_square(&call->in[0], err));
     return cb_linalg_shape(&call->out[0], cb_rows(&call->in[0]), cb_rows(&call->in[0]), err);
 }
@@ -137,7 +138,7 @@ static cubed_status check_inv(const cubed_block_call *call, void *ctx, cubed_err
 static cubed_status check_solve(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     (void)ctx;
-    CB_TRY(cb_linalg_check(call, 2, 1, 0, (const int[]){2, 2, 2}, 0, err));
+    CB_TRY(cb_linalg_check(call, 2, 1, 0, (const int[]){2, 2, 2}, (cb_linalg_types){0}, err));
     CB_TRY(check_square(&call->in[0], err));
     CB_TRY(cb_linalg_shape(&call->in[1], cb_rows(&call->in[0]), cb_columns(&call->in[1]), err));
     return cb_linalg_shape(&call->out[0], cb_rows(&call->in[0]), cb_columns(&call->in[1]), err);

@@ -30,7 +30,7 @@ typedef struct work {
 static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     (void)ctx;
-    CB_TRY(cb_linalg_check(call, 1, 2, 0, (const int[]){2, 2, 2}, 0, err));
+    CB_TRY(cb_linalg_check(call, 1, 2, 0, (const int[]){2, 2, 2}, (cb_linalg_types){0}, err));
     int64_t m = cb_rows(&call->in[0]), n = cb_columns(&call->in[0]);
     int64_t columns = cb_columns(&call->out[0]);
     if (columns != m && columns != cb_min_i64(m, n))

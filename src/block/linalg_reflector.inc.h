@@ -16,19 +16,26 @@ static inline double F(norm)(int64_t n, const T *x)
     return ldexp(sqrt(sum), e);
 }
 
-/* Turns x (n >= 1) into v so that H^H x = (beta, 0, ..., 0) with beta real. */
+/* Turns x (n >= 1) into v so that H^H x = (beta, 0, ..., 0) with beta real. Numbers that have lost digits
+ * as they are so small are made larger first: H is orthogonal all the same. */
 static inline T F(reflect)(int64_t n, T *x, double *beta)
 {
     T alpha = x[0];
-    double rest = F(norm)(n - 1, x + 1);
+    double rest = F(norm)(n - 1, x + 1), size = hypot(F(abs)(alpha), rest), up = 1;
     x[0] = F(make)(1, 0);
     *beta = F(real)(alpha);
     if (rest == 0 && F(imag)(alpha) == 0) return F(make)(0, 0);
-    double size = hypot(F(abs)(alpha), rest);
-    *beta = -copysign(size, F(real)(alpha));
-    T difference = F(sub)(alpha, F(make)(*beta, 0));
+    if (size < 0x1p-900) {
+        up = 0x1p1000;
+        alpha = F(scaled)(up, alpha);
+        for (int64_t i = 1; i < n; i++) x[i] = F(scaled)(up, x[i]);
+        size = hypot(F(abs)(alpha), F(norm)(n - 1, x + 1));
+    }
+    double reflected = -copysign(size, F(real)(alpha));
+    T difference = F(sub)(alpha, F(make)(reflected, 0));
     for (int64_t i = 1; i < n; i++) x[i] = F(div)(x[i], difference);
-    return F(make)((*beta - F(real)(alpha)) / *beta, -F(imag)(alpha) / *beta);
+    *beta = reflected / up;
+    return F(make)((reflected - F(real)(alpha)) / reflected, -F(imag)(alpha) / reflected);
 }
 
 /* a = (1 - tau v v^H) a for the m x n matrix whose rows are `ld` apart; w: n numbers. */
@@ -52,8 +59,8 @@ static inline void F(reflect_columns)(int64_t m, int64_t n, T tau, const T *v, T
 
 /* Reflectors that are kept in the columns of `a` from row k + below on, k the column: q (m x n) becomes the
  * first n columns of their product. v: m numbers, w: n. */
-static inline void F(form_q)(int64_t m, int64_t n, const T *a, int64_t ld, int64_t below, const T *tau,
-                      int64_t count, T *q, T *v, T *w)
+static inline void F(form_q)(int64_t m, int64_t n, const T *a, int64_t ld, int64_t below,
+                             const T *tau, int64_t count, T *q, T *v, T *w)
 {
     for (int64_t i = 0; i < m; i++) {
         for (int64_t j = 0; j < n; j++) q[i * n + j] = F(make)(i == j, 0);
@@ -68,7 +75,8 @@ static inline void F(form_q)(int64_t m, int64_t n, const T *a, int64_t ld, int64
 }
 
 /* Takes x[] from column k of `a`, from row `top` on, and reflects it; what is left of v is put back. */
-static inline T F(reflect_column)(T *a, int64_t m, int64_t ld, int64_t top, int64_t k, T *v, double *beta)
+static inline T F(reflect_column)(T *a, int64_t m, int64_t ld, int64_t top, int64_t k, T *v,
+                                  double *beta)
 {
     for (int64_t i = top; i < m; i++) v[i - top] = a[i * ld + k];
     T tau = F(reflect)(m - top, v, beta);

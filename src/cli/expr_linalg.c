@@ -113,8 +113,7 @@ static cubed_status call_with_rtol(expr_builder *b, const expr *e, rtol_fn fn, c
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = CUBED_OK;
     if (rtol) st = expr_build_value(b, rtol, &v);
-    /* A number is of x's precision. */
-    if (st == CUBED_OK && rtol) st = expr_operand(b, rtol, &v, x);
+    if (st == CUBED_OK && rtol) st = expr_operand(b, rtol, &v, NULL);
     if (st == CUBED_OK) st = expr_located(b, e, fn(x, v.array, out, b->err));
     cubed_array_unref(v.array);
     cubed_array_unref(x);

@@ -1,0 +1,116 @@
+/* Singular values: svd and svdvals. Reflectors make a bidiagonal matrix (Golub and Kahan, 1965), whose
+ * singular values are found by QR iterations. */
+#include "base/error.h"
+#include "block/functions.h"
+#include "block/linalg.h"
+#include "block/linalg_iterate.h"
+
+typedef struct work {
+    bool wide, vectors;
+    int64_t m, n;    /* of the matrix that is decomposed, the adjoint of a wide one: m >= n */
+    int64_t columns; /* left singular vectors: m or n */
+    void *a, *b;     /* m x max(n, columns); b is there for vectors and for wide matrices */
+    void *p;         /* n x n, for vectors */
+    void *tau_q, *tau_p, *v, *w;
+    double *d, *e;
+} work;
+
+#define T   double
+#define TAG d
+#include "block/linalg_vector.inc.h"
+
+#include "block/linalg_reflector.inc.h"
+
+#include "block/linalg_scale.inc.h"
+
+#include "block/linalg_svd.inc.h"
+#undef T
+#undef TAG
+#define T   cb_complex
+#define TAG z
+#include "block/linalg_vector.inc.h"
+
+#include "block/linalg_reflector.inc.h"
+
+#include "block/linalg_scale.inc.h"
+
+#include "block/linalg_svd.inc.h"
+#undef T
+#undef TAG
+
+static cubed_status check_svd(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    (void)ctx;
+    CB_TRY(cb_linalg_check(call, 1, 3, 0, (const int[]){2, 2, 1, 2},
+                           (cb_linalg_types){.real = 1u << 2}, err));
+    int64_t rows = cb_rows(&call->in[0]), columns = cb_columns(&call->in[0]);
+    int64_t k = cb_min_i64(rows, columns), of_u = cb_columns(&call->out[0]);
+    bool full = of_u == rows && cb_rows(&call->out[2]) == columns;
+    if (!full && of_u != k)
+        return cb_fail(err, CUBED_E_FORMAT, "%lld singular vectors of a %lld x %lld matrix",
+                       (long long)of_u, (long long)rows, (long long)columns);
+    CB_TRY(cb_linalg_shape(&call->out[0], rows, of_u, err));
+    CB_TRY(cb_linalg_length(&call->out[1], k, err));
+    return cb_linalg_shape(&call->out[2], full ? columns : k, columns, err);
+}
+
+static cubed_status check_svdvals(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    (void)ctx;
+    CB_TRY(cb_linalg_check(call, 1, 1, 0, (const int[]){2, 1}, (cb_linalg_types){.real = 1u << 1},
+                           err));
+    return cb_linalg_length(&call->out[0],
+                            cb_min_i64(cb_rows(&call->in[0]), cb_columns(&call->in[0])), err);
+}
+
+static void make_work(const cubed_block_call *call, cb_room *room, work *s)
+{
+    const cubed_block *x = &call->in[0];
+    size_t size = cb_is_complex(x->dtype) ? sizeof(cb_complex) : sizeof(double);
+    int64_t rows = cb_rows(x), columns = cb_columns(x);
+    s->wide = rows < columns;
+    s->vectors = call->nout > 1;
+    s->m = s->wide ? columns : rows;
+    s->n = s->wide ? rows : columns;
+    s->columns = s->n;
+    if (s->vectors) s->columns = s->wide ? cb_rows(&call->out[2]) : cb_columns(&call->out[0]);
+    int64_t most = cb_max_i64(s->n, s->columns);
+    s->a = cb_room_take(room, s->m * most, size);
+    s->b = cb_room_take(room, s->vectors || s->wide ? s->m * most : 0, size);
+    s->p = cb_room_take(room, s->vectors ? s->n * s->n : 0, size);
+    s->tau_q = cb_room_take(room, s->n, size);
+    s->tau_p = cb_room_take(room, s->n, size);
+    s->v = cb_room_take(room, s->m, size);
+    s->w = cb_room_take(room, most, size);
+    s->d = cb_room_take(room, s->n, sizeof(double));
+    s->e = cb_room_take(room, s->n, sizeof(double));
+}
+
+static cubed_block_need need(const cubed_block_call *call, void *ctx)
+{
+    cb_room room = {NULL, 0};
+    work s;
+    (void)ctx;
+    make_work(call, &room, &s);
+    return (cubed_block_need){room.used, 0};
+}
+
+static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    cb_room room = {call->scratch, 0};
+    work s;
+    (void)ctx;
+    make_work(call, &room, &s);
+    int64_t count = cb_linalg_count(&call->in[0], 2);
+    for (int64_t i = 0; i < count; i++) {
+        bool ok =
+            cb_is_complex(call->in[0].dtype) ? svd_one_z(call, &s, i) : svd_one_d(call, &s, i);
+        if (!ok) return cb_linalg_no_convergence(err);
+    }
+    return CUBED_OK;
+}
+
+const cubed_block_fn cb_block_svd = {
+    .name = "svd", .check = check_svd, .need = need, .run = run, .divisible = true};
+const cubed_block_fn cb_block_svdvals = {
+    .name = "svdvals", .check = check_svdvals, .need = need, .run = run, .divisible = true};
