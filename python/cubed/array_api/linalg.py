@@ -1,0 +1,206 @@
+"""Linear algebra. A matrix is whole in a task's memory; stacks of matrices may be of any length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from cubed import _core
+from cubed._array import Array, common_spec, core_of, normalize_axes, normalize_axis, scalar_array
+from cubed._dtypes import dtype_of, name_of
+from cubed.array_api.linear_algebra_functions import matmul, matrix_transpose, tensordot, vecdot
+
+__all__ = [
+    "cholesky",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
+
+
+class EigResult(NamedTuple):
+    """Eigenvalues, and eigenvectors as columns."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class EighResult(NamedTuple):
+    """Eigenvalues, which ascend, and orthonormal eigenvectors as columns."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class QRResult(NamedTuple):
+    """Orthonormal columns, and an upper triangle."""
+
+    Q: Array
+    R: Array
+
+
+class SlogdetResult(NamedTuple):
+    """Signs of determinants, and logarithms of their absolute values."""
+
+    sign: Array
+    logabsdet: Array
+
+
+class SVDResult(NamedTuple):
+    """Left singular vectors as columns, singular values, right ones as rows."""
+
+    U: Array
+    S: Array
+    Vh: Array
+
+
+def cholesky(x: Array, /, *, upper: bool = False) -> Array:
+    """The triangular factor with positive diagonal of positive definite matrices."""
+    return x._like(_core.cholesky(x._x, upper))
+
+
+def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """Cross products of the vectors of three elements along an axis, counted from the end."""
+    return Array._new(_core.cross(core_of(x1), core_of(x2), axis), common_spec(x1, x2))
+
+
+def det(x: Array, /) -> Array:
+    """Determinants."""
+    return x._like(_core.matrices("det", x._x))
+
+
+def diagonal(x: Array, /, *, offset: int = 0) -> Array:
+    """The diagonals that are `offset` right of the main one."""
+    return x._like(_core.diagonal(False, x._x, offset, None))
+
+
+def eig(x: Array, /) -> EigResult:
+    """Eigenvalues and eigenvectors of square matrices: complex numbers."""
+    return EigResult(*(x._like(c) for c in _core.factors("eig", x._x, False)))
+
+
+def eigh(x: Array, /) -> EighResult:
+    """Eigenvalues and eigenvectors of Hermitian matrices, of which the lower triangle is read."""
+    return EighResult(*(x._like(c) for c in _core.factors("eigh", x._x, False)))
+
+
+def eigvals(x: Array, /) -> Array:
+    """Eigenvalues of square matrices: complex numbers."""
+    return x._like(_core.matrices("eigvals", x._x))
+
+
+def eigvalsh(x: Array, /) -> Array:
+    """Eigenvalues of Hermitian matrices, of which the lower triangle is read."""
+    return x._like(_core.matrices("eigvalsh", x._x))
+
+
+def inv(x: Array, /) -> Array:
+    """Inverses; computing fails if a matrix is singular."""
+    return x._like(_core.matrices("inv", x._x))
+
+
+def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
+    """Norms of matrices: "fro", "nuc", or 1, 2, inf and their negatives."""
+    name = ord if isinstance(ord, str) else f"{float(ord):g}"
+    return x._like(_core.matrix_norm(x._x, name, keepdims))
+
+
+def matrix_power(x: Array, n: int, /) -> Array:
+    """Products of n times the same matrix; of its inverse if n is negative."""
+    return x._like(_core.matrix_power(x._x, n))
+
+
+def _limit(x: Array, rtol: Any) -> _core.Array | None:
+    if rtol is None:
+        return None
+    if isinstance(rtol, (int, float)):
+        real = {"complex64": "float32", "complex128": "float64"}.get(x._x.dtype, x._x.dtype)
+        return scalar_array(float(rtol), dtype_of(real))
+    return core_of(rtol)
+
+
+def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
+    """How many singular values are more than `rtol` times the largest."""
+    return x._like(_core.by_rank(False, x._x, _limit(x, rtol)))
+
+
+def outer(x1: Array, x2: Array, /) -> Array:
+    """All products of the elements of two vectors."""
+    return Array._new(_core.outer(core_of(x1), core_of(x2)), common_spec(x1, x2))
+
+
+def pinv(x: Array, /, *, rtol: Any = None) -> Array:
+    """Moore-Penrose inverses; singular values up to `rtol` times the largest count as 0."""
+    return x._like(_core.by_rank(True, x._x, _limit(x, rtol)))
+
+
+def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
+    """Orthonormal columns and an upper triangle; "complete": as many columns as rows."""
+    if mode not in ("reduced", "complete"):
+        raise ValueError(f"mode is {mode!r}, expected 'reduced' or 'complete'")
+    return QRResult(*(x._like(c) for c in _core.factors("qr", x._x, mode == "complete")))
+
+
+def slogdet(x: Array, /) -> SlogdetResult:
+    """Signs of determinants, and logarithms of their absolute values."""
+    return SlogdetResult(*(x._like(c) for c in _core.factors("slogdet", x._x, False)))
+
+
+def solve(x1: Array, x2: Array, /) -> Array:
+    """What x1 has to be multiplied with to give x2: a vector, or the columns of matrices."""
+    return Array._new(_core.solve(core_of(x1), core_of(x2)), common_spec(x1, x2))
+
+
+def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
+    """Singular values, which descend, and singular vectors."""
+    return SVDResult(*(x._like(c) for c in _core.factors("svd", x._x, full_matrices)))
+
+
+def svdvals(x: Array, /) -> Array:
+    """Singular values, which descend."""
+    return x._like(_core.matrices("svdvals", x._x))
+
+
+def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
+    """Sums of the diagonals that are `offset` right of the main one."""
+    return x._like(_core.diagonal(True, x._x, offset, None if dtype is None else name_of(dtype)))
+
+
+def vector_norm(
+    x: Array,
+    /,
+    *,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    ord: float = 2,
+) -> Array:
+    """Norms of the vectors along axes, or of all elements."""
+    axes = None
+    if axis is not None:
+        axes = (
+            normalize_axes(tuple(axis), x.ndim)
+            if isinstance(axis, Sequence)
+            else (normalize_axis(axis, x.ndim),)
+        )
+    return x._like(_core.vector_norm(x._x, float(ord), axes, keepdims))
