@@ -85,9 +85,10 @@ static cubed_status run_take(const cubed_block_call *call, void *ctx, cubed_erro
     for (int64_t j = 0; j < m; j++) {
         int64_t at;
         CB_TRY(find(call, positions[j], &at, err));
+        if (at < 0) continue;
         const char *from = (const char *)x->data + (size_t)at * run;
         char *to = (char *)y->data + (size_t)j * run;
-        for (int64_t i = 0; i < outer && at >= 0; i++) {
+        for (int64_t i = 0; i < outer; i++) {
             memcpy(to, from, run);
             from += (size_t)n * run;
             to += (size_t)m * run;
