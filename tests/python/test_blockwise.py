@@ -113,6 +113,10 @@ def test_sort_inside_expressions(tmp_path):
     same(evaluate("sum(sort(x, axis=1) * x, axis=0)", path), (np.sort(x, 1) * x).sum(0), 1e-12)
     same(evaluate("sort(concat([x, x + 1], axis=1), axis=1)", path), np.sort(np.c_[x, x + 1], 1))
     same(evaluate("sort(sort(x, axis=0), axis=1)", path), np.sort(np.sort(x, 0), 1))
+    z = put(group, "z", rng.permutation(16).reshape(2, 8), (2, 8))
+    # In the shape of what is stored, and in one chunk of it, but in another order.
+    same(evaluate("sort(reshape(transpose(z), (2, 8)), axis=1)", path), np.sort(z.T.reshape(2, 8)))
+    same(evaluate("sort(reshape(x, (17, 31)), axis=0)", path), np.sort(x.reshape(17, 31), 0))
     both = check(run("eval", "a=sort(x, axis=0);b=argsort(x, axis=0);c=sort(x,axis=0)*2", "--in",
                      path, "--json"))  # fmt: skip
     got = both.arrays()
