@@ -66,6 +66,8 @@ static inline void *cb_room_take(cb_room *r, int64_t n, size_t size)
 /* --- Numbers ---------------------------------------------------------------------------------------- */
 
 /* By the names of their types: those of doubles end in _d, those of complex numbers in _z. */
+enum { parts_d = 1, parts_z = 2 }; /* doubles each */
+
 static inline double real_d(double x) { return x; }
 static inline double imag_d(double x) { return 0 * x; }
 static inline double make_d(double re, double im) { return re + 0 * im; }

@@ -14,8 +14,14 @@ static void F(balance)(int64_t n, T *a, double *by)
             }
             if (!(row > 0x1p-900) || !(column > 0x1p-900) || !isfinite(row + column)) continue;
             double sum = row + column, c = column;
-            for (; c < row / 2 && f < 0x1p300; c *= 4) f *= 2;
-            for (; c >= row * 2 && f > 0x1p-300; c /= 4) f /= 2;
+            while (c < row / 2 && f < 0x1p300) {
+                f *= 2;
+                c *= 4;
+            }
+            while (c >= row * 2 && f > 0x1p-300) {
+                f /= 2;
+                c /= 4;
+            }
             if (f == 1 || c / f + row / f >= 0.95 * sum) continue;
             if (by[i] * f > 0x1p300 || by[i] * f < 0x1p-300) continue;
             done = false;
@@ -70,7 +76,7 @@ static void F(make_vector)(const work *s, int64_t k, int64_t length)
         largest = abs_z(v[i]);
         which = i;
     }
-    if (s->values[k].im == 0 && sizeof(T) == sizeof(double)) return; /* it is real */
+    if (s->values[k].im == 0 && F(parts) == 1) return; /* it is real */
     turn = scaled_z(1 / largest, conj_z(v[which]));
     for (int64_t i = 0; i < n; i++) v[i] = mul_z(turn, v[i]);
     v[which].im = 0;
@@ -82,7 +88,7 @@ static void F(make_vectors)(const work *s)
     int64_t n = s->n;
     double norm = F(largest)(n * n, t);
     for (int64_t k = 0; k < n; k++) {
-        bool pair = sizeof(T) == sizeof(double) && s->values[k].im != 0;
+        bool pair = F(parts) == 1 && s->values[k].im != 0;
         F(cb_schur_vector)(n, t, norm, k + pair, s->values[k], s->y);
         F(make_vector)(s, k, k + pair + 1);
         if (!pair) continue;

@@ -44,7 +44,7 @@ static bool F(eigh_one)(const cubed_block_call *call, const work *s, int64_t i)
     if (q) {
         F(form_q)(n, n, a, n, 1, s->tau, n - 1, q, s->v, s->w);
         F(transpose_square)(n, q);
-        vectors = (cb_vectors){(double *)q, n * (int64_t)(sizeof(T) / sizeof(double))};
+        vectors = (cb_vectors){(double *)q, n * F(parts)};
     }
     if (!cb_tridiagonal_eigen(n, s->d, s->e, vectors)) return false;
     for (int64_t k = 0; k < n; k++) s->d[k] = ldexp(s->d[k], exponent);

@@ -104,9 +104,11 @@ static void split_pair(const schur *m, int64_t k, cb_complex *values)
     low[0] = 0;
 }
 
-bool cb_schur_d(int64_t n, double *h, double *zt, cb_complex *values)
+bool cb_schur_d(int64_t n, double *h,
+                double *zt, /* NOLINT(readability-non-const-parameter): steps change it */
+                cb_complex *values)
 {
-    const schur m = {n, h, zt};
+    const schur m = {.n = n, .h = h, .zt = zt};
     int64_t steps = 0;
     for (int64_t last = n - 1; last >= 0;) {
         int64_t first = last;

@@ -70,9 +70,8 @@ static bool F(svd_one)(const cubed_block_call *call, const work *s, int64_t i)
         F(form_p)(s, a, p);
         F(transpose)(s->m, s->columns, q, a);
         F(transpose_square)(s->n, p);
-        int64_t parts = sizeof(T) / sizeof(double);
-        left = (cb_vectors){(double *)a, s->m * parts};
-        right = (cb_vectors){(double *)p, s->n * parts};
+        left = (cb_vectors){(double *)a, s->m * F(parts)};
+        right = (cb_vectors){(double *)p, s->n * F(parts)};
     }
     if (!cb_bidiagonal_svd(s->n, s->d, s->e, left, right)) return false;
     for (int64_t k = 0; k < s->n; k++) s->d[k] = ldexp(s->d[k], exponent);
