@@ -248,6 +248,47 @@ static int decode_blocks(unsigned char *src, size_t src_size, size_t first, size
     return got;
 }
 
+static size_t count_blocks(size_t nbytes, size_t block)
+{
+    return nbytes / block + (nbytes % block != 0);
+}
+
+/* Blocks need not be in order: one ends where the next one in the buffer begins. */
+static cubed_status locate(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, size_t raw_size, size_t from,
+                           size_t size, cubed_codec_extent *out, cubed_error *err)
+{
+    const unsigned char *bytes = src;
+    size_t nbytes = 0, block = 0;
+    *out = (cubed_codec_extent){.head = HEADER};
+    if (src_size < HEADER) return CUBED_OK;
+    CB_TRY(read_header(conf, ctx, src, load32(bytes + 12), raw_size, &nbytes, &block, err));
+    out->total = load32(bytes + 12);
+    if (nbytes != raw_size || out->total > bound(conf, ctx, raw_size)) return damaged(0, err);
+    if (bytes[FLAGS] & IS_COPY) {
+        out->lo = HEADER + from;
+        out->hi = out->lo + size;
+        return out->hi <= out->total ? CUBED_OK : damaged(0, err);
+    }
+    size_t n = count_blocks(nbytes, block);
+    if (n > (out->total - HEADER) / ENTRY) return damaged(0, err);
+    out->head = HEADER + n * ENTRY;
+    if (src_size < out->head) return CUBED_OK;
+    size_t last = 0; /* where the last block that is needed begins */
+    out->lo = out->total;
+    for (size_t i = from / block; i < n && i * block < from + size; i++) {
+        size_t at = load32(bytes + HEADER + i * ENTRY);
+        out->lo = cb_min_size(out->lo, at);
+        last = cb_max_size(last, at);
+    }
+    out->hi = out->total;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = load32(bytes + HEADER + i * ENTRY);
+        if (at > last) out->hi = cb_min_size(out->hi, at);
+    }
+    return CUBED_OK;
+}
+
 static cubed_codec_need range_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
                                    size_t raw_size)
 {
@@ -272,7 +313,7 @@ static cubed_status decode_range(const cubed_codec_conf *conf, const cubed_codec
         memcpy(dst, bytes + HEADER + from, size);
         return CUBED_OK;
     }
-    size_t nblocks = nbytes / block + (nbytes % block != 0);
+    size_t nblocks = count_blocks(nbytes, block);
     if (nblocks > (src_size - HEADER) / ENTRY || block > scratch_size) return damaged(0, err);
     while (from < end) {
         size_t i = from / block, last = end == nbytes ? nblocks : end / block;
@@ -315,4 +356,5 @@ const cubed_codec_vtable cb_codec_blosc = {
     .encode = encode,
     .decode_range = decode_range,
     .range_need = range_need,
+    .locate = locate,
 };

@@ -178,6 +178,15 @@ cb_need cb_codec_range_need(const cb_codec_step *s)
     return (cb_need){cb_arena_round(n.arena), n.library};
 }
 
+cubed_status cb_codec_range_locate(const cb_codec_step *s, const void *src, size_t src_size,
+                                   size_t from, size_t size, cubed_codec_extent *out,
+                                   cubed_error *err)
+{
+    cubed_status st =
+        s->vt->locate(&s->conf, &s->ctx, src, src_size, s->raw_size, from, size, out, err);
+    return st == CUBED_OK ? st : cb_context(err, st, "codec %s", s->vt->name);
+}
+
 cubed_status cb_codec_range_decode(const cb_codec_step *s, void *src, size_t src_size, size_t from,
                                    size_t size, void *dst, cb_arena *scratch, cubed_error *err)
 {

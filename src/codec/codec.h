@@ -100,6 +100,10 @@ CUBED_MUST_CHECK cubed_status cb_codec_chain_encode(const cb_codec_chain *c, con
 const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c);
 /* Beside the encoded chunk and the range. */
 cb_need cb_codec_range_need(const cb_codec_step *s);
+/* What of the encoded chunk it takes: see cubed_codec_vtable.locate. */
+CUBED_MUST_CHECK cubed_status cb_codec_range_locate(const cb_codec_step *s, const void *src,
+                                                    size_t src_size, size_t from, size_t size,
+                                                    cubed_codec_extent *out, cubed_error *err);
 /* src is changed meanwhile. */
 CUBED_MUST_CHECK cubed_status cb_codec_range_decode(const cb_codec_step *s, void *src,
                                                     size_t src_size, size_t from, size_t size,

@@ -476,7 +476,7 @@ cb_need cb_zarr_part_need(const cb_zarr_meta *m)
 {
     const cb_codec_step *s = cb_codec_chain_ranged(&m->codecs);
     if (!s) return (cb_need){0, 0};
-    size_t encoded = cb_arena_round(cb_sat_add(cb_codec_chain_bound(&m->codecs), 1));
+    size_t encoded = cb_arena_round(cb_codec_chain_bound(&m->codecs));
     return cb_need_both((cb_need){encoded, 0}, cb_codec_range_need(s));
 }
 
@@ -534,17 +534,66 @@ static cubed_status read_runs(const cb_zarr_array *z, const char *key, runs *r, 
     return CUBED_OK;
 }
 
+/* An encoded chunk of which only what is needed is in memory, each byte in its place. */
+typedef struct encoded_chunk {
+    const char *key;
+    char *bytes;
+    size_t head; /* how many of the first bytes are there */
+} encoded_chunk;
+
+/* Most chunks of ordinary size have their table of blocks in the first bytes. */
+enum { FIRST_BYTES = 4096 };
+
+static cubed_status open_encoded(const cb_zarr_array *z, encoded_chunk *e, cb_arena *scratch,
+                                 cubed_error *err)
+{
+    size_t bound = cb_codec_chain_bound(&z->meta.codecs);
+    void *p;
+    CB_TRY(cb_arena_alloc(scratch, bound, "encoded chunk", &p, err));
+    e->bytes = p;
+    return cb_store_get(z->store, e->key, 0, p, cb_min_size(bound, FIRST_BYTES), &e->head, err);
+}
+
+/* Brings what a range takes. */
+static cubed_status fetch(const cb_zarr_array *z, encoded_chunk *e, const cb_codec_step *step,
+                          cubed_range range, cubed_codec_extent *x, uint64_t *stored,
+                          cubed_error *err)
+{
+    uint64_t size = 0;
+    size_t from = (size_t)range.offset, before;
+    do {
+        before = e->head;
+        CB_TRY(cb_codec_range_locate(step, e->bytes, e->head, from, range.size, x, err));
+        if (x->head <= e->head) break;
+        if (x->total > 0) { /* not even the header is there else */
+            cubed_range rest = {e->head, x->head - e->head};
+            CB_TRY(cb_store_get_ranges(z->store, e->key, &rest, 1, e->bytes + e->head, &size, err));
+            e->head = x->head;
+        }
+    } while (e->head > before);
+    if (x->head > e->head)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no encoded chunk", e->head);
+    size_t lo = cb_max_size(x->lo, e->head), hi = cb_max_size(x->hi, lo);
+    cubed_range body = {lo, hi - lo};
+    CB_TRY(cb_store_get_ranges(z->store, e->key, &body, 1, e->bytes + lo, &size, err));
+    if (size != x->total)
+        return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", size, x->total);
+    *stored += body.size;
+    return CUBED_OK;
+}
+
 static cubed_status decode_runs(const cb_zarr_array *z, const char *key, runs *r, char *dst,
                                 cb_arena *scratch, uint64_t *stored, cubed_error *err)
 {
     const cb_codec_step *step = cb_codec_chain_ranged(&z->meta.codecs);
-    void *encoded;
-    size_t got;
-    CB_TRY(get_encoded(z, key, scratch, &encoded, &got, err));
-    *stored = got;
+    encoded_chunk e = {.key = key};
+    CB_TRY(open_encoded(z, &e, scratch, err));
+    *stored = e.head;
     for (; r->more; dst += r->size) {
         cubed_range range = next_run(r);
-        CB_TRY(cb_codec_range_decode(step, encoded, got, (size_t)range.offset, range.size, dst,
+        cubed_codec_extent x;
+        CB_TRY(fetch(z, &e, step, range, &x, stored, err));
+        CB_TRY(cb_codec_range_decode(step, e.bytes, x.total, (size_t)range.offset, range.size, dst,
                                      scratch, err));
     }
     return CUBED_OK;

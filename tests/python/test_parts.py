@@ -139,3 +139,22 @@ def test_blocks_of_blosc_chunks(tmp_path):
         got.append(zarr.open_array(out, mode="r")[...])
     np.testing.assert_array_equal(*got)
     np.testing.assert_allclose(got[0], x.var(axis=0), rtol=1e-12)
+
+
+def test_damaged_blosc_chunks_are_named(tmp_path):
+    path = tmp_path / "x"
+    z = zarr.create_array(
+        path,
+        shape=(4, 600, 1000),
+        chunks=(4, 600, 1000),
+        dtype="f8",
+        compressors=[zarr.codecs.BloscCodec(cname="lz4")],
+    )
+    z[...] = np.random.default_rng(6).normal(size=z.shape)
+    chunk = path / "c/0/0/0"
+    size = chunk.stat().st_size
+    for wrong in (size + 1, size - 1, size // 2, 5000, 40, 10, 0):
+        os.truncate(chunk, wrong)
+        done = run("eval", "x[3]", "--in", f"x={path}", "--out", tmp_path / "out")
+        assert done.code != 0
+        assert "chunk c/0/0/0" in done.err

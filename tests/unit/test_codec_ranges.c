@@ -81,6 +81,64 @@ static void test_every_kind_of_buffer(void **state)
     cb_arena_free(scratch);
 }
 
+/* Blocks in another order, as several threads of a writer leave them. */
+static size_t swap_blocks(uint8_t *p, size_t size)
+{
+    uint32_t block, first, second, third, at[2];
+    uint8_t copy[sizeof packed];
+    memcpy(copy, p, size);
+    memcpy(&block, p + 8, 4);
+    size_t n = (N + block - 1) / block;
+    if (p[2] & 2 || n < 3) return size;
+    memcpy(&first, p + 16, 4);
+    memcpy(&second, p + 20, 4);
+    memcpy(&third, p + 24, 4);
+    at[1] = first;
+    at[0] = first + (third - second);
+    memcpy(p + at[1], copy + second, third - second);
+    memcpy(p + at[0], copy + first, second - first);
+    memcpy(p + 16, at, 8);
+    return size;
+}
+
+/* All that a range takes is what was located. */
+static void test_located_bytes_are_enough(void **state)
+{
+    static uint8_t sparse[sizeof packed];
+    cb_codec_chain c;
+    (void)state;
+    parse(BLOSC, &c);
+    const cb_codec_step *step = cb_codec_chain_ranged(&c);
+    cb_arena *scratch = range_arena(&c);
+    for (int k = 0; k < 4; k++) {
+        for (size_t i = 0; i < N; i++) plain[i] = (uint8_t)(i % 16 == 0 ? draw(256) : i / 999);
+        int n = blosc_compress_ctx(k == 3 ? 0 : 5, 1, ITEM, N, plain, packed, sizeof packed, "lz4",
+                                   k == 1 ? 30000 : 4096, 1);
+        assert_true(n > 0);
+        size_t total = swap_blocks(packed, (size_t)n);
+        for (int t = 0; t < 50; t++) {
+            size_t from = draw(N), size = draw((uint32_t)(N - from)) + 1, head = 0;
+            cubed_codec_extent x;
+            do {
+                memset(sparse, 0xEE, sizeof sparse);
+                memcpy(sparse, packed, head);
+                assert_int_equal(cb_codec_range_locate(step, sparse, head, from, size, &x, NULL),
+                                 CUBED_OK);
+                if (x.head <= head) break;
+                head = x.head;
+            } while (head <= total);
+            assert_int_equal(x.total, total);
+            assert_true(x.lo < x.hi && x.hi <= total);
+            memcpy(sparse + x.lo, packed + x.lo, x.hi - x.lo);
+            assert_int_equal(
+                cb_codec_range_decode(step, sparse, total, from, size, out, scratch, NULL),
+                CUBED_OK);
+            assert_memory_equal(out, plain + from, size);
+        }
+    }
+    cb_arena_free(scratch);
+}
+
 /* Right bytes or an error, never more than the buffers; the sanitizers watch. */
 static void test_damaged_buffers(void **state)
 {
@@ -92,17 +150,21 @@ static void test_damaged_buffers(void **state)
     int n = blosc_compress_ctx(5, 1, ITEM, N, plain, kept, sizeof kept, "lz4", 4096, 1);
     assert_true(n > 0);
     for (int t = 0; t < 4000; t++) {
-        size_t size = t % 5 ? (size_t)n : draw((uint32_t)n + 1), from = draw(N);
+        size_t have = t % 5 ? (size_t)n : draw((uint32_t)n + 1), from = draw(N);
         size_t want = draw((uint32_t)(N - from)) + 1;
-        uint8_t *copy = malloc(size + 1), *dst = malloc(want);
+        uint8_t *copy = malloc(have + 1), *dst = malloc(want);
         assert_non_null(copy);
         assert_non_null(dst);
-        memcpy(copy, kept, size);
+        memcpy(copy, kept, have);
         /* Mostly where the header and the offsets are. */
-        for (uint32_t flips = draw(4); flips && size; flips--)
-            copy[draw(t % 2 ? (uint32_t)cb_min_size(size, 120) : (uint32_t)size)] ^=
+        for (uint32_t flips = draw(4); flips && have; flips--)
+            copy[draw(t % 2 ? (uint32_t)cb_min_size(have, 120) : (uint32_t)have)] ^=
                 (uint8_t)(1u << draw(8));
-        cubed_status st = cb_codec_range_decode(cb_codec_chain_ranged(&c), copy, size, from, want,
+        cubed_codec_extent x;
+        cubed_status located =
+            cb_codec_range_locate(cb_codec_chain_ranged(&c), copy, have, from, want, &x, NULL);
+        assert_true(located != CUBED_OK || (x.lo <= x.total && x.hi <= x.total));
+        cubed_status st = cb_codec_range_decode(cb_codec_chain_ranged(&c), copy, have, from, want,
                                                 dst, scratch, NULL);
         assert_true(st == CUBED_OK || st == CUBED_E_FORMAT || st == CUBED_E_BUDGET);
         free(copy);
@@ -127,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_kind_of_buffer),
+        cmocka_unit_test(test_located_bytes_are_enough),
         cmocka_unit_test(test_damaged_buffers),
         cmocka_unit_test(test_only_one_step_has_ranges),
     };

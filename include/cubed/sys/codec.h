@@ -47,6 +47,12 @@ typedef enum cubed_codec_kind {
     CUBED_CODEC_ARRAY_TO_BYTES
 } cubed_codec_kind;
 
+/* The parts of an encoded chunk that a range takes: its first `head` bytes and lo..hi-1 of the
+ * `total`. */
+typedef struct cubed_codec_extent {
+    size_t head, lo, hi, total;
+} cubed_codec_extent;
+
 typedef struct cubed_codec_vtable {
     cubed_codec_kind kind;
     const char *name;    /* Zarr v3 name: "bytes", "transpose", "blosc", "zstd", "gzip", "crc32c" */
@@ -78,14 +84,21 @@ typedef struct cubed_codec_vtable {
     /* What the next codec is told: changes `ctx` (a copy of this one's) and `shape`, which it points
      * to. May be NULL: the same. */
     void (*output)(const cubed_codec_conf *conf, cubed_codec_ctx *ctx, int64_t *shape);
-    /* Decodes only `size` bytes from byte `from` on of the raw_size that src has to decode to; src
-     * may be changed meanwhile, but is as it was afterwards. May be NULL. */
+    /* Ranges of what is decoded. All three or none:
+     * decode_range gives only `size` bytes from byte `from` on of the raw_size that src has to decode
+     * to. src may be changed meanwhile, but is as it was afterwards; what `locate` leaves out of it
+     * may be anything. */
     cubed_status (*decode_range)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
                                  void *src, size_t src_size, size_t raw_size, size_t from,
                                  size_t size, void *dst, void *scratch, size_t scratch_size,
                                  cubed_error *err);
     cubed_codec_need (*range_need)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
                                    size_t raw_size);
+    /* What of an encoded chunk decode_range reads, from its first bytes: call again with more of
+     * them while there are fewer than out->head. Everything found is at most the bound. */
+    cubed_status (*locate)(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           const void *src, size_t src_size, size_t raw_size, size_t from,
+                           size_t size, cubed_codec_extent *out, cubed_error *err);
 } cubed_codec_vtable;
 
 #ifdef __cplusplus
