@@ -16,23 +16,21 @@ static PyObject *sort(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-static bool take_pair(PyObject *module, PyObject *left, PyObject *right, cubed_array **x1,
-                      cubed_array **x2)
-{
-    core_state *s = core_get_state(module);
-    *x1 = core_unwrap(s, left);
-    *x2 = *x1 ? core_unwrap(s, right) : NULL;
-    return *x2 != NULL;
-}
+typedef cubed_status (*pair_fn)(cubed_array *x1, cubed_array *x2, cubed_array **out,
+                                cubed_error *err);
 
-static PyObject *matmul(PyObject *module, PyObject *args)
+/* pair(name, x1, x2): "matmul", "solve" or "outer". */
+static PyObject *pair(PyObject *module, PyObject *args)
 {
+    const char *name;
     PyObject *left, *right;
     cubed_array *x1, *x2, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OO", &left, &right) || !take_pair(module, left, right, &x1, &x2))
+    if (!PyArg_ParseTuple(args, "sOO", &name, &left, &right) ||
+        !core_pair(module, left, right, &x1, &x2))
         return NULL;
-    cubed_status st = cubed_matmul(x1, x2, &out, &err);
+    pair_fn fn = name[0] == 'm' ? cubed_matmul : name[0] == 's' ? cubed_solve : cubed_outer;
+    cubed_status st = fn(x1, x2, &out, &err);
     return core_finish(module, st, out, &err);
 }
 
@@ -43,7 +41,7 @@ static PyObject *tensordot(PyObject *module, PyObject *args)
     cubed_array *x1, *x2, *out;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "OOOO", &left, &right, &first, &second) ||
-        !take_pair(module, left, right, &x1, &x2) || !core_axes("axes", first, axes1, &n) ||
+        !core_pair(module, left, right, &x1, &x2) || !core_axes("axes", first, axes1, &n) ||
         !core_axes("axes", second, axes2, &m))
         return NULL;
     if (n != m) return PyErr_Format(PyExc_ValueError, "%d axes with %d axes", n, m);
@@ -51,16 +49,19 @@ static PyObject *tensordot(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-static PyObject *vecdot(PyObject *module, PyObject *args)
+/* along(name, x1, x2, axis): "vecdot" or "cross". */
+static PyObject *along(PyObject *module, PyObject *args)
 {
+    const char *name;
     PyObject *left, *right;
     int axis;
     cubed_array *x1, *x2, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOi", &left, &right, &axis) ||
-        !take_pair(module, left, right, &x1, &x2))
+    if (!PyArg_ParseTuple(args, "sOOi", &name, &left, &right, &axis) ||
+        !core_pair(module, left, right, &x1, &x2))
         return NULL;
-    cubed_status st = cubed_vecdot(x1, x2, axis, &out, &err);
+    cubed_status st = name[0] == 'v' ? cubed_vecdot(x1, x2, axis, &out, &err)
+                                     : cubed_cross(x1, x2, axis, &out, &err);
     return core_finish(module, st, out, &err);
 }
 
@@ -72,7 +73,7 @@ static PyObject *take(PyObject *module, PyObject *args)
     cubed_array *x, *positions, *out;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "pOOi", &along, &left, &right, &axis) ||
-        !take_pair(module, left, right, &x, &positions))
+        !core_pair(module, left, right, &x, &positions))
         return NULL;
     cubed_status st = along ? cubed_take_along_axis(x, positions, axis, &out, &err)
                             : cubed_take(x, positions, axis, &out, &err);
@@ -87,7 +88,7 @@ static PyObject *searchsorted(PyObject *module, PyObject *args)
     cubed_array *x1, *x2, *sorter = NULL, *out;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "OOpO", &left, &right, &behind, &order) ||
-        !take_pair(module, left, right, &x1, &x2) ||
+        !core_pair(module, left, right, &x1, &x2) ||
         (order != Py_None && !(sorter = core_unwrap(core_get_state(module), order))))
         return NULL;
     cubed_status st = cubed_searchsorted(x1, x2, behind, sorter, &out, &err);
@@ -101,19 +102,15 @@ static PyObject *compress(PyObject *module, PyObject *args)
     cubed_array *x, *mask, *out;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "OOL", &left, &right, &count) ||
-        !take_pair(module, left, right, &x, &mask))
+        !core_pair(module, left, right, &x, &mask))
         return NULL;
     cubed_status st = cubed_compress(x, mask, count, &out, &err);
     return core_finish(module, st, out, &err);
 }
 
 PyMethodDef core_block_methods[] = {
-    {"sort", sort, METH_VARARGS, NULL},
-    {"matmul", matmul, METH_VARARGS, NULL},
-    {"tensordot", tensordot, METH_VARARGS, NULL},
-    {"vecdot", vecdot, METH_VARARGS, NULL},
-    {"take", take, METH_VARARGS, NULL},
-    {"searchsorted", searchsorted, METH_VARARGS, NULL},
-    {"compress", compress, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
+    {"sort", sort, METH_VARARGS, NULL},         {"pair", pair, METH_VARARGS, NULL},
+    {"along", along, METH_VARARGS, NULL},       {"tensordot", tensordot, METH_VARARGS, NULL},
+    {"take", take, METH_VARARGS, NULL},         {"searchsorted", searchsorted, METH_VARARGS, NULL},
+    {"compress", compress, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
 };

@@ -162,6 +162,15 @@ cubed_array *core_unwrap(core_state *s, PyObject *object)
     return NULL;
 }
 
+bool core_pair(PyObject *module, PyObject *left, PyObject *right, cubed_array **x1,
+               cubed_array **x2)
+{
+    core_state *s = core_get_state(module);
+    *x1 = core_unwrap(s, left);
+    *x2 = *x1 ? core_unwrap(s, right) : NULL;
+    return *x2 != NULL;
+}
+
 PyObject *core_wrap(core_state *s, cubed_array *x)
 {
     allocfunc alloc = (allocfunc)PyType_GetSlot(s->array_type, Py_tp_alloc);

@@ -39,6 +39,8 @@ PyObject *core_tuple(const int64_t *values, int n);
 bool core_scalar(PyObject *value, cubed_dtype dtype, cubed_scalar *out);
 /* The array in an argument. */
 cubed_array *core_unwrap(core_state *s, PyObject *object);
+bool core_pair(PyObject *module, PyObject *left, PyObject *right, cubed_array **x1,
+               cubed_array **x2);
 /* Takes over the reference. */
 PyObject *core_wrap(core_state *s, cubed_array *x);
 /* What a function that made x, or failed, returns. */

@@ -87,46 +87,6 @@ static PyObject *cholesky(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-static PyObject *solve(PyObject *module, PyObject *args)
-{
-    core_state *s = core_get_state(module);
-    PyObject *left, *right;
-    cubed_array *x1, *x2, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OO", &left, &right) || !(x1 = core_unwrap(s, left)) ||
-        !(x2 = core_unwrap(s, right)))
-        return NULL;
-    cubed_status st = cubed_solve(x1, x2, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
-static PyObject *cross(PyObject *module, PyObject *args)
-{
-    core_state *s = core_get_state(module);
-    PyObject *left, *right;
-    int axis;
-    cubed_array *x1, *x2, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOi", &left, &right, &axis) || !(x1 = core_unwrap(s, left)) ||
-        !(x2 = core_unwrap(s, right)))
-        return NULL;
-    cubed_status st = cubed_cross(x1, x2, axis, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
-static PyObject *outer(PyObject *module, PyObject *args)
-{
-    core_state *s = core_get_state(module);
-    PyObject *left, *right;
-    cubed_array *x1, *x2, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OO", &left, &right) || !(x1 = core_unwrap(s, left)) ||
-        !(x2 = core_unwrap(s, right)))
-        return NULL;
-    cubed_status st = cubed_outer(x1, x2, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 /* by_rank(inverse, x, rtol or None): pinv or matrix_rank. */
 static PyObject *by_rank(PyObject *module, PyObject *args)
 {
@@ -215,9 +175,6 @@ PyMethodDef core_linalg_methods[] = {
     {"matrices", matrices, METH_VARARGS, NULL},
     {"factors", factors, METH_VARARGS, NULL},
     {"cholesky", cholesky, METH_VARARGS, NULL},
-    {"solve", solve, METH_VARARGS, NULL},
-    {"cross", cross, METH_VARARGS, NULL},
-    {"outer", outer, METH_VARARGS, NULL},
     {"by_rank", by_rank, METH_VARARGS, NULL},
     {"matrix_power", matrix_power, METH_VARARGS, NULL},
     {"matrix_norm", matrix_norm, METH_VARARGS, NULL},

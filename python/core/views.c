@@ -86,18 +86,42 @@ static PyObject *squeeze(PyObject *module, PyObject *args)
     return with_axes(module, args, cubed_squeeze);
 }
 
-static PyObject *broadcast_to(PyObject *module, PyObject *args)
+typedef cubed_status (*extents_fn)(cubed_array *x, int n, const int64_t *extents, cubed_array **out,
+                                   cubed_error *err);
+
+static PyObject *with_extents(PyObject *module, PyObject *args, const char *what, extents_fn fn)
 {
     PyObject *object, *seq;
-    int64_t shape[CUBED_MAX_NDIM];
+    int64_t extents[CUBED_MAX_NDIM];
     int n;
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "OO", &object, &seq) ||
-        !(x = core_unwrap(core_get_state(module), object)) || !core_ints("shape", seq, shape, &n))
+        !(x = core_unwrap(core_get_state(module), object)) || !core_ints(what, seq, extents, &n))
         return NULL;
-    cubed_status st = cubed_broadcast_to(x, n, shape, &out, &err);
+    cubed_status st = fn(x, n, extents, &out, &err);
     return core_finish(module, st, out, &err);
+}
+
+/* The wrong number of chunks is one chunk that cannot be. */
+static cubed_status to_chunks(cubed_array *x, int n, const int64_t *chunks, cubed_array **out,
+                              cubed_error *err)
+{
+    static const int64_t none[CUBED_MAX_NDIM];
+    return cubed_rechunk(x, n == cubed_array_ndim(x) ? chunks : none, out, err);
+}
+
+static PyObject *broadcast_to(PyObject *module, PyObject *args)
+{
+    return with_extents(module, args, "shape", cubed_broadcast_to);
+}
+static PyObject *reshape(PyObject *module, PyObject *args)
+{
+    return with_extents(module, args, "shape", cubed_reshape);
+}
+static PyObject *rechunk(PyObject *module, PyObject *args)
+{
+    return with_extents(module, args, "chunks", to_chunks);
 }
 
 static PyObject *expand_dims(PyObject *module, PyObject *args)
@@ -185,20 +209,6 @@ static PyObject *pad(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-static PyObject *reshape(PyObject *module, PyObject *args)
-{
-    PyObject *object, *seq;
-    int64_t shape[CUBED_MAX_NDIM];
-    int n;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OO", &object, &seq) ||
-        !(x = core_unwrap(core_get_state(module), object)) || !core_ints("shape", seq, shape, &n))
-        return NULL;
-    cubed_status st = cubed_reshape(x, n, shape, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 static PyObject *repeat(PyObject *module, PyObject *args)
 {
     PyObject *object;
@@ -210,23 +220,6 @@ static PyObject *repeat(PyObject *module, PyObject *args)
         !(x = core_unwrap(core_get_state(module), object)))
         return NULL;
     cubed_status st = cubed_repeat(x, times, &axis, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
-static PyObject *rechunk(PyObject *module, PyObject *args)
-{
-    PyObject *object, *seq;
-    int64_t chunks[CUBED_MAX_NDIM];
-    int n;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OO", &object, &seq) ||
-        !(x = core_unwrap(core_get_state(module), object)) || !core_ints("chunks", seq, chunks, &n))
-        return NULL;
-    if (n != cubed_array_ndim(x))
-        return PyErr_Format(PyExc_ValueError, "chunks has %d entries, expected %d", n,
-                            cubed_array_ndim(x));
-    cubed_status st = cubed_rechunk(x, chunks, &out, &err);
     return core_finish(module, st, out, &err);
 }
 

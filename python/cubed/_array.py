@@ -470,7 +470,7 @@ def _operate(name: str, left: Any, right: Any) -> Array:
 def _multiply(left: Any, right: Any) -> Array:
     if not all(isinstance(v, (Array, np.ndarray)) for v in (left, right)):
         return NotImplemented
-    return Array._new(_core.matmul(core_of(left), core_of(right)), common_spec(left, right))
+    return Array._new(_core.pair("matmul", core_of(left), core_of(right)), common_spec(left, right))
 
 
 def normalize_axis(axis: SupportsIndex, ndim: int) -> int:

@@ -239,3 +239,32 @@ def test_larger_than_its_memory():
     kept = x[x > 0.999]
     values = kept.compute(max_workers=1)
     assert 28000 < values.size < 32000 and (values > 0.999).all()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+def test_linear_algebra(dtype):
+    rng = np.random.default_rng(7)
+    a = rng.normal(size=(5, 6, 6)) + (1j * rng.normal(size=(5, 6, 6)) if dtype[0] == "c" else 0)
+    a = a.astype(dtype)
+    b = rng.normal(size=(5, 6, 2)).astype(dtype)
+    x = cubed.from_array(a, chunks=(2, 4, 3), spec=SPEC)
+    y = cubed.from_array(b, chunks=(1, 6, 1), spec=SPEC)
+    rtol = 2e-3 if dtype in ("f4", "c8") else 1e-10
+    la = cubed.linalg
+    same(la.solve(x, y), np.linalg.solve(a, b), rtol)
+    same(la.inv(x), np.linalg.inv(a), rtol)
+    same(la.det(x), np.linalg.det(a), rtol)
+    same(la.svdvals(x), np.linalg.svd(a, compute_uv=False), rtol)
+    u, s, vh = la.svd(x, full_matrices=False)
+    same((u * s[:, None, :].astype(u.dtype)) @ vh, a, rtol)
+    q, r = la.qr(x)
+    same(q @ r, a, rtol)
+    hermitian = a @ np.conj(np.swapaxes(a, 1, 2)) + 6 * np.eye(6, dtype=dtype)
+    h = cubed.from_array(hermitian, chunks=3, spec=SPEC)
+    same(la.eigvalsh(h), np.linalg.eigvalsh(hermitian), rtol)
+    same(la.cholesky(h), np.linalg.cholesky(hermitian), rtol)
+    same(la.matrix_norm(x), np.linalg.norm(a, axis=(1, 2)), rtol)
+    same(la.trace(x), np.trace(a, axis1=1, axis2=2), rtol)
+    same(la.matrix_rank(x), [6] * 5)
+    with pytest.raises(ValueError, match="singular"):
+        la.inv(cubed.zeros((2, 2))).compute()

@@ -82,7 +82,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
 
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Cross products of the vectors of three elements along an axis, counted from the end."""
-    return Array._new(_core.cross(core_of(x1), core_of(x2), axis), common_spec(x1, x2))
+    return Array._new(_core.along("cross", core_of(x1), core_of(x2), axis), common_spec(x1, x2))
 
 
 def det(x: Array, /) -> Array:
@@ -147,7 +147,7 @@ def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
 
 def outer(x1: Array, x2: Array, /) -> Array:
     """All products of the elements of two vectors."""
-    return Array._new(_core.outer(core_of(x1), core_of(x2)), common_spec(x1, x2))
+    return Array._new(_core.pair("outer", core_of(x1), core_of(x2)), common_spec(x1, x2))
 
 
 def pinv(x: Array, /, *, rtol: Any = None) -> Array:
@@ -169,7 +169,7 @@ def slogdet(x: Array, /) -> SlogdetResult:
 
 def solve(x1: Array, x2: Array, /) -> Array:
     """What x1 has to be multiplied with to give x2: a vector, or the columns of matrices."""
-    return Array._new(_core.solve(core_of(x1), core_of(x2)), common_spec(x1, x2))
+    return Array._new(_core.pair("solve", core_of(x1), core_of(x2)), common_spec(x1, x2))
 
 
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:

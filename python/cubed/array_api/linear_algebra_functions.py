@@ -13,7 +13,7 @@ __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 def matmul(x1: Array, x2: Array, /, *, split_every: Any = None) -> Array:
     """Products of the matrices in the last two axes; a vector is one row or one column."""
-    return Array._new(_core.matmul(core_of(x1), core_of(x2)), common_spec(x1, x2))
+    return Array._new(_core.pair("matmul", core_of(x1), core_of(x2)), common_spec(x1, x2))
 
 
 def matrix_transpose(x: Array, /) -> Array:
@@ -43,4 +43,4 @@ def tensordot(
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, split_every: Any = None) -> Array:
     """Sums of conj(x1) * x2 over an axis, which is counted from the end."""
-    return Array._new(_core.vecdot(core_of(x1), core_of(x2), axis), common_spec(x1, x2))
+    return Array._new(_core.along("vecdot", core_of(x1), core_of(x2), axis), common_spec(x1, x2))
