@@ -22,4 +22,12 @@ CUBED_MUST_CHECK cubed_status cb_api_axis(const char *what, int ndim, int *axis,
 CUBED_MUST_CHECK cubed_status cb_api_axes(const char *what, int ndim, const int *axes, int n,
                                           uint32_t *mask, cubed_error *err);
 
+/* Whether x has matrices with so many more rows than columns that they are decomposed in blocks of rows; and
+ * how (tall.c). Outputs that nobody wants are NULL. */
+bool cb_api_is_tall(const cubed_array *x);
+CUBED_MUST_CHECK cubed_status cb_api_tall_qr(cubed_array *x, cubed_array **q, cubed_array **r,
+                                             cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_api_tall_svd(cubed_array *x, cubed_array **u, cubed_array **s,
+                                              cubed_array **vh, cubed_error *err);
+
 #endif

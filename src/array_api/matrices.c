@@ -235,34 +235,95 @@ cubed_status cubed_qr(cubed_array *x, bool complete, cubed_array **q, cubed_arra
     int64_t m = x->shape[ndim - 2], n = x->shape[ndim - 1];
     int64_t columns = complete ? m : cb_min_i64(m, n);
     const result results[2] = {{a->node.dtype, 2, {m, columns}}, {a->node.dtype, 2, {columns, n}}};
-    cubed_status st = apply_to("qr", NULL, 0, a, results, 2, outs, err);
+    cubed_status st = !complete && cb_api_is_tall(a)
+                          ? cb_api_tall_qr(a, q, r, err)
+                          : apply_to("qr", NULL, 0, a, results, 2, outs, err);
     cubed_array_unref(a);
+    return st;
+}
+
+static cubed_status whole_svd(cubed_array *a, bool full_matrices, cubed_array **u, cubed_array **s,
+                              cubed_array **vh, cubed_error *err)
+{
+    cubed_array **const outs[3] = {u, s, vh};
+    int ndim = a->node.grid.ndim;
+    int64_t m = a->shape[ndim - 2], n = a->shape[ndim - 1], k = cb_min_i64(m, n);
+    const result results[3] = {{a->node.dtype, 2, {m, full_matrices ? m : k}},
+                               {real_dtype(a->node.dtype), 1, {k, 0}},
+                               {a->node.dtype, 2, {full_matrices ? n : k, n}}};
+    return apply_to("svd", NULL, 0, a, results, 3, outs, err);
+}
+
+/* x's adjoint in its place. */
+static cubed_status adjoin(cubed_array **x, cubed_error *err)
+{
+    cubed_array *conj = NULL, *adjoint = NULL;
+    CB_TRY(cubed_elementwise(CUBED_OP_CONJ, x, 1, &conj, err));
+    cubed_status st = cubed_matrix_transpose(conj, &adjoint, err);
+    cubed_array_unref(conj);
+    if (st != CUBED_OK) return st;
+    cubed_array_unref(*x);
+    *x = adjoint;
+    return CUBED_OK;
+}
+
+/* Of a wide matrix, by its adjoint `tall`: what is on the right there is on the left here. */
+static cubed_status wide_svd(cubed_array *tall, cubed_array **u, cubed_array **s, cubed_array **vh,
+                             cubed_error *err)
+{
+    CB_TRY(cb_api_tall_svd(tall, vh, s, u, err));
+    cubed_status st = u ? adjoin(u, err) : CUBED_OK;
+    if (st == CUBED_OK && vh) st = adjoin(vh, err);
+    if (st == CUBED_OK) return st;
+    if (u) cubed_array_unref(*u);
+    if (s) cubed_array_unref(*s);
+    if (vh) cubed_array_unref(*vh);
+    return st;
+}
+
+/* a or its adjoint, whichever is tall; NULL if neither is. */
+static cubed_status tall_of(cubed_array *a, cubed_array **tall, cubed_error *err)
+{
+    *tall = cubed_array_ref(a);
+    if (cb_api_is_tall(a)) return CUBED_OK;
+    cubed_status st = adjoin(tall, err);
+    if (st == CUBED_OK && cb_api_is_tall(*tall)) return CUBED_OK;
+    cubed_array_unref(*tall);
+    *tall = NULL;
     return st;
 }
 
 cubed_status cubed_svd(cubed_array *x, bool full_matrices, cubed_array **u, cubed_array **s,
                        cubed_array **vh, cubed_error *err)
 {
-    cubed_array *a, **const outs[3] = {u, s, vh};
-    int ndim = x->node.grid.ndim;
+    cubed_array *a, *tall = NULL;
     CB_TRY(matrices("svd", x, false, &a, err));
-    int64_t m = x->shape[ndim - 2], n = x->shape[ndim - 1], k = cb_min_i64(m, n);
-    const result results[3] = {{a->node.dtype, 2, {m, full_matrices ? m : k}},
-                               {real_dtype(a->node.dtype), 1, {k, 0}},
-                               {a->node.dtype, 2, {full_matrices ? n : k, n}}};
-    cubed_status st = apply_to("svd", NULL, 0, a, results, 3, outs, err);
+    cubed_status st = full_matrices ? CUBED_OK : tall_of(a, &tall, err);
+    if (st == CUBED_OK && !tall)
+        st = whole_svd(a, full_matrices, u, s, vh, err);
+    else if (st == CUBED_OK)
+        st = cb_api_is_tall(a) ? cb_api_tall_svd(tall, u, s, vh, err)
+                               : wide_svd(tall, u, s, vh, err);
     cubed_array_unref(a);
+    cubed_array_unref(tall);
     return st;
 }
 
 cubed_status cubed_svdvals(cubed_array *x, cubed_array **out, cubed_error *err)
 {
-    cubed_array *a;
-    int ndim = x->node.grid.ndim;
+    cubed_array *a, *tall;
     CB_TRY(matrices("svdvals", x, false, &a, err));
-    const result r = {
-        real_dtype(a->node.dtype), 1, {cb_min_i64(x->shape[ndim - 2], x->shape[ndim - 1]), 0}};
-    cubed_status st = apply("svdvals", NULL, 0, a, &r, 1, out, err);
+    cubed_status st = tall_of(a, &tall, err);
+    if (st == CUBED_OK && tall) {
+        cubed_array_unref(a);
+        st = cb_api_tall_qr(tall, NULL, &a, err);
+        cubed_array_unref(tall);
+        if (st != CUBED_OK) return st;
+    }
+    int ndim = a->node.grid.ndim;
+    int64_t k = cb_min_i64(a->shape[ndim - 2], a->shape[ndim - 1]);
+    const result r = {real_dtype(a->node.dtype), 1, {k, 0}};
+    if (st == CUBED_OK) st = apply("svdvals", NULL, 0, a, &r, 1, out, err);
     cubed_array_unref(a);
     return st;
 }

@@ -4,7 +4,7 @@
 #include "block/linalg.h"
 
 typedef struct work {
-    int64_t m, n, columns; /* a is m x n, q m x columns: min(m, n) of them, or m */
+    int64_t m, n, columns; /* a is m x n, q m x columns, r columns x n */
     void *a, *q, *tau, *v, *w;
 } work;
 
@@ -33,7 +33,8 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     CB_TRY(cb_linalg_check(call, 1, 2, 0, (const int[]){2, 2, 2}, (cb_linalg_types){0}, err));
     int64_t m = cb_rows(&call->in[0]), n = cb_columns(&call->in[0]);
     int64_t columns = cb_columns(&call->out[0]);
-    if (columns != m && columns != cb_min_i64(m, n))
+    /* Of n columns those that are not there are zeros, and so are rows of r. */
+    if (columns != m && columns != n)
         return cb_fail(err, CUBED_E_FORMAT, "%lld columns of a %lld x %lld matrix",
                        (long long)columns, (long long)m, (long long)n);
     CB_TRY(cb_linalg_shape(&call->out[0], m, columns, err));
@@ -47,7 +48,7 @@ static void make_work(const cubed_block_call *call, cb_room *room, work *s)
     s->m = cb_rows(x);
     s->n = cb_columns(x);
     s->columns = cb_columns(&call->out[0]);
-    s->a = cb_room_take(room, s->m * s->n, size);
+    s->a = cb_room_take(room, cb_max_i64(s->m, s->columns) * s->n, size);
     s->q = cb_room_take(room, s->m * s->columns, size);
     s->tau = cb_room_take(room, cb_min_i64(s->m, s->n), size);
     s->v = cb_room_take(room, s->m, size);

@@ -21,7 +21,8 @@ static void F(qr_one)(const cubed_block_call *call, const work *s, int64_t i)
     }
     if (!r->data) return;
     for (int64_t row = 1; row < s->columns; row++) {
-        for (int64_t k = 0; k < cb_min_i64(row, s->n); k++) a[row * s->n + k] = F(make)(0, 0);
+        int64_t zeros = row < s->m ? cb_min_i64(row, s->n) : s->n;
+        for (int64_t k = 0; k < zeros; k++) a[row * s->n + k] = F(make)(0, 0);
     }
     cb_linalg_store(r, i, s->columns * s->n, a);
 }

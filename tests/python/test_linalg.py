@@ -376,6 +376,37 @@ def test_the_same_bits_everywhere(tmp_path):
             assert name == "b" or np.array_equal(one[name], got[name][i]), name
 
 
+@pytest.mark.parametrize(
+    ("m", "n", "dtype"),
+    [(260002, 4, "float64"), (600001, 5, "complex64"), (300000, 9, "float32")],
+)
+def test_tall_matrices_are_decomposed_in_blocks_of_rows(tmp_path, m, n, dtype):
+    """The last block of the first case has fewer rows than columns."""
+    x = numbers((m, n), dtype) * np.arange(1, n + 1, dtype=real(dtype))
+    args = ["--in", f"x={store(tmp_path / 'x', x, (20_000, n))}", "--json", "--progress", "none"]
+    text = "q, r = qr(x); u, s, v = svd(x, full_matrices=False); w = svdvals(x * 2); "
+    text += (
+        "k = matrix_rank(x); U, S, V = svd(matrix_transpose(x), full_matrices=False); p = pinv(x)"
+    )
+    result = check(run("eval", text, *args, "--out", tmp_path / "y", "--allowed-mem", "110MB"))
+    assert result.run["measured_mem"] <= result.run["projected_mem"]
+    got = {y: zarr.open_array(tmp_path / "y" / y)[...] for y in "qrusvwkUSVp"}
+    a, tolerance = wide(x), 150 * eps(dtype)
+    assert all(got[y].dtype == (real(dtype) if y in "sSw" else x.dtype) for y in "qrusvwUSVp")
+    close(wide(got["q"]) @ got["r"], a, tolerance)
+    assert got["r"].shape == (n, n) and not np.tril(got["r"], -1).any()
+    values = np.linalg.svd(a, compute_uv=False)
+    for y, want in (("s", values), ("S", values), ("w", 2 * values)):
+        close(got[y], want, tolerance)
+    close(wide(got["u"]) * got["s"] @ got["v"], a, tolerance)
+    close(wide(got["U"]) * got["S"] @ got["V"], a.T, tolerance)
+    for y in ("q", "u", "V"):
+        y = adjoint(wide(got[y])) if y == "V" else wide(got[y])
+        close(adjoint(y) @ y, np.eye(n), tolerance)
+    assert got["k"] == n
+    close(wide(got["p"]) @ a, np.eye(n), 100 * tolerance)
+
+
 def test_views_are_matrices_too(tmp_path):
     x = numbers((9, 6, 4), "float64")
     text = "a = inv(x[:, ::-2, :3][1]); b = svdvals(permute_dims(x, (2, 0, 1))); "
