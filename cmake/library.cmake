@@ -42,7 +42,7 @@ endfunction()
 # Not ours: without our warnings.
 add_library(cubed_pocketfft OBJECT third_party/pocketfft/interface.c)
 set_target_properties(cubed_pocketfft PROPERTIES POSITION_INDEPENDENT_CODE ON)
-target_compile_options(cubed_pocketfft PRIVATE -w -ffp-contract=off ${sanitize})
+target_compile_options(cubed_pocketfft PRIVATE -w -ffp-contract=off ${sanitize} ${sanitize_pocketfft})
 set_property(GLOBAL APPEND PROPERTY cubed_objects $<TARGET_OBJECTS:cubed_pocketfft>)
 
 add_objects(cubed_objects ${library_sources})
