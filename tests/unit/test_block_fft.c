@@ -33,7 +33,7 @@ static void counting_free(void *p)
 
 #define malloc counting_malloc
 #define free   counting_free
-#include <interface.c>
+#include <interface.c> /* NOLINT(bugprone-suspicious-include): for its allocator */
 #undef malloc
 #undef free
 
@@ -194,7 +194,7 @@ static void test_memory_is_bounded(void **state)
 static void test_allocations_that_fail(void **state)
 {
     (void)state;
-    static const int64_t lengths[] = {64, 13 * 13 * 17 * 19};
+    static const int64_t lengths[] = {64, (int64_t)13 * 13 * 17 * 19};
     for (int kind = 0; kind < 3; kind++) {
         for (size_t i = 0; i < 2; i++) {
             cubed_status st = CUBED_E_NOMEM;
