@@ -57,11 +57,11 @@ def get_masked(x: Array, mask: Any) -> Array:
     m = core_of(mask)
     spec = common_spec(x, mask)
     k = len(m.shape)
-    if k > x.ndim or any(
-        n not in (extent, 0) or (n == 0 and extent != 0)
-        for n, extent in zip(m.shape, x.shape, strict=False)
-    ):
+    if k > x.ndim or any(n not in (e, 0) for n, e in zip(m.shape, x.shape, strict=False)):
         raise IndexError(f"a mask of shape {m.shape} for an array of shape {x.shape}")
+    if m.shape != x.shape[:k]:  # a mask without elements picks none
+        nothing = _core.slice(x._x, (slice(0, 0), *[slice(None)] * (x.ndim - 1)))
+        return Array._new(_core.reshape(nothing, (0, *x.shape[k:])), spec)
     if k == 0:
         out = _core.expand_dims(x._x, 0)
         keep = slice(0, 1 if bool(Array._new(m, spec)) else 0)

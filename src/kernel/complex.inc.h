@@ -51,6 +51,15 @@ static inline T FN(scaled_log)(T x, REAL unit)
     return MAKE(M(creal)(l) / unit, M(cimag)(l) / unit);
 }
 
+/* The Array API standard has +-1 with a zero of the imaginary part's sign for infinite real parts, where
+ * C has the sign of sin(2b). */
+static inline T FN(tanh1)(T x)
+{
+    REAL a = M(creal)(x), b = M(cimag)(x);
+    if (a - a != 0 && a == a && b - b == 0) return MAKE(M(copysign)(1, a), M(copysign)(0, b));
+    return M(ctanh)(x);
+}
+
 /* exp(a + bi) - 1 = expm1(a) cos(b) - 2 sin(b/2)^2 + exp(a) sin(b) i: exact for small arguments. The
  * Array API standard wants +0 of -0 + 0i. */
 static inline T FN(expm11)(T x)
@@ -135,7 +144,7 @@ static inline T FN(sign1)(T x)
 #define EXPR(x) M(ccosh)(x)
 #include "kernel/loop1.inc.h"
 #define NAME    tanh
-#define EXPR(x) M(ctanh)(x)
+#define EXPR(x) FN(tanh1)(x)
 #include "kernel/loop1.inc.h"
 #define NAME    asinh
 #define EXPR(x) M(casinh)(x)

@@ -137,6 +137,7 @@ def eye(
     columns = n_rows if n_cols is None else n_cols
     d = np.dtype(np.float64 if dtype is None else dtype)
     extents = normalize_chunks(chunks, (n_rows, columns), d.itemsize)
+    k = max(-n_rows, min(k, columns))  # diagonals further out are as empty
     return Array._new(_core.eye(n_rows, columns, k, name_of(d), extents), spec)
 
 
@@ -255,14 +256,19 @@ def ones_like(
     return full_like(x, 1, dtype=dtype, device=device, chunks=chunks, spec=spec)
 
 
+def _diagonal(x: Array, k: int) -> int:
+    """k, or where nothing changes any more."""
+    return max(-sum(x.shape), min(k, sum(x.shape)))
+
+
 def tril(x: Array, /, *, k: int = 0) -> Array:
     """The lower triangles of matrices, with the diagonal k right of the main one; else zeros."""
-    return x._like(_core.triangle(False, x._x, k))
+    return x._like(_core.triangle(False, x._x, _diagonal(x, k)))
 
 
 def triu(x: Array, /, *, k: int = 0) -> Array:
     """The upper triangles of matrices, with the diagonal k right of the main one; else zeros."""
-    return x._like(_core.triangle(True, x._x, k))
+    return x._like(_core.triangle(True, x._x, _diagonal(x, k)))
 
 
 def zeros(
