@@ -1,6 +1,7 @@
 /* Between Python's objects and the library's values. */
 #include "core.h"
 
+#include <stdio.h>
 #include <string.h>
 
 PyObject *core_raise(const cubed_error *err)
@@ -28,6 +29,40 @@ PyObject *core_raise(const cubed_error *err)
         PyErr_SetString(type, err->message);
     }
     return NULL;
+}
+
+cubed_status core_catch(cubed_error *err)
+{
+    const struct {
+        PyObject *type;
+        cubed_status status;
+    } rows[] = {{PyExc_KeyboardInterrupt, CUBED_E_CANCELLED},
+                {PyExc_MemoryError, CUBED_E_NOMEM},
+                {PyExc_TypeError, CUBED_E_TYPE},
+                {PyExc_IndexError, CUBED_E_INDEX},
+                {PyExc_OSError, CUBED_E_IO},
+                {PyExc_NotImplementedError, CUBED_E_UNSUPPORTED}};
+    PyObject *type, *value, *trace;
+    cubed_status st = CUBED_E_ARG;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (PyErr_GivenExceptionMatches(type, rows[i].type)) st = rows[i].status;
+    }
+    PyObject *name = PyObject_GetAttrString(type, "__name__");
+    PyObject *text = name ? PyUnicode_FromFormat("%U: %S", name, value) : NULL;
+    const char *utf8 = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    if (err) {
+        *err = (cubed_error){.status = st};
+        snprintf(err->message, sizeof err->message, "%s", utf8 ? utf8 : "an exception");
+    }
+    PyErr_Clear(); /* of making the text, if any */
+    Py_XDECREF(text);
+    Py_XDECREF(name);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return st;
 }
 
 bool core_dtype(PyObject *name, cubed_dtype *out)

@@ -10,10 +10,13 @@
 #include <Python.h>
 
 #include "cubed/cubed.h"
+#include "cubed/sys/source.h"
 
 typedef struct core_state {
     cubed_context *ctx;
     PyTypeObject *array_type, *plan_type;
+    cubed_source_fn readers;
+    PyObject *load; /* of a worker: makes an object of the bytes that travel in a plan; else NULL */
 } core_state;
 
 core_state *core_get_state(PyObject *module);
@@ -28,6 +31,9 @@ typedef struct core_array {
 
 /* Raises what belongs to the error's status; returns NULL. */
 PyObject *core_raise(const cubed_error *err);
+/* The other way round: the exception that is set, which is cleared, as an error. Those that may pass when
+ * it is tried again are OSError and what is derived from it. */
+cubed_status core_catch(cubed_error *err);
 bool core_dtype(PyObject *name, cubed_dtype *out);
 PyObject *core_dtype_name(cubed_dtype dtype);
 /* A sequence of at most CUBED_MAX_NDIM integers. */
@@ -51,6 +57,8 @@ PyObject *core_finish(PyObject *module, cubed_status st, cubed_array *x, const c
 extern PyType_Spec core_array_spec; /* array.c */
 extern PyType_Spec core_plan_spec;  /* plan.c */
 extern PyMethodDef core_source_methods[], core_function_methods[], core_view_methods[],
-    core_block_methods[], core_fft_methods[], core_linalg_methods[];
+    core_block_methods[], core_fft_methods[], core_linalg_methods[], core_reader_methods[];
+/* Makes sources that are Python objects known to the context (readers.c). */
+bool core_add_readers(core_state *s);
 
 #endif

@@ -2,14 +2,20 @@
 
 core_state *core_get_state(PyObject *module) { return PyModule_GetState(module); }
 
-/* serve(fd): this process as a worker of another one's run with processes. */
+/* serve(fd, load): this process as a worker of another one's run with processes. load(bytes) makes the
+ * Python objects that its plan has. */
 static PyObject *serve(PyObject *module, PyObject *args)
 {
     int fd;
     cubed_status st;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "i", &fd)) return NULL;
-    cubed_context *ctx = core_get_state(module)->ctx;
+    PyObject *load;
+    if (!PyArg_ParseTuple(args, "iO", &fd, &load)) return NULL;
+    core_state *s = core_get_state(module);
+    cubed_context *ctx = s->ctx;
+    PyObject *before = s->load;
+    s->load = Py_NewRef(load);
+    Py_XDECREF(before);
     Py_BEGIN_ALLOW_THREADS;
     st = cubed_worker_serve(ctx, fd, NULL, &err);
     Py_END_ALLOW_THREADS;
@@ -32,13 +38,14 @@ static int exec(PyObject *module)
 {
     core_state *s = core_get_state(module);
     cubed_error err = CUBED_ERROR_INIT;
-    PyMethodDef *const tables[] = {core_source_methods, core_function_methods, core_view_methods,
-                                   core_block_methods,  core_fft_methods,      core_linalg_methods,
-                                   own_methods};
+    PyMethodDef *const tables[] = {
+        core_source_methods, core_function_methods, core_view_methods,   core_block_methods,
+        core_fft_methods,    core_linalg_methods,   core_reader_methods, own_methods};
     if (cubed_context_new(NULL, &s->ctx, &err) != CUBED_OK) {
         core_raise(&err);
         return -1;
     }
+    if (!core_add_readers(s)) return -1;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) return -1;
     }
@@ -55,6 +62,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     core_state *s = core_get_state(module);
     Py_VISIT(s->array_type);
     Py_VISIT(s->plan_type);
+    Py_VISIT(s->load);
     return 0;
 }
 
@@ -63,6 +71,7 @@ static int clear(PyObject *module)
     core_state *s = core_get_state(module);
     Py_CLEAR(s->array_type);
     Py_CLEAR(s->plan_type);
+    Py_CLEAR(s->load);
     return 0;
 }
 

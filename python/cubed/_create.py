@@ -39,31 +39,68 @@ def from_array(
     Parameters
     ----------
     x
-        A NumPy array, whose memory is read when the result is computed; a zarr-python array in a
-        local directory; a lazy array.
+        A NumPy array, whose memory is read when the result is computed; a zarr-python array, which
+        is read natively if it lies in a local directory; or any object with ``shape``, ``dtype``
+        and indexing by slices, such as data sets of h5py: regions are read by indexing it, in
+        worker threads that hold the GIL. Worker processes get the object by pickling (data sets of
+        h5py by opening their file).
     chunks
-        Chunks of the result; see :func:`cubed.rechunk`.
+        Chunks of the result, see :func:`cubed.rechunk`. ``"auto"`` takes those of `x` if it has
+        some.
     asarray
         For compatibility: values are always NumPy's to functions on blocks.
     spec
         What computations may use.
+
+    Raises
+    ------
+    TypeError
+        `x` is not like an array, or has a type of elements that the engine does not know.
+
+    Notes
+    -----
+    A task that reads an object may need, beside its block, twice the bytes of what it reads (what
+    the object gives, and what it makes that of) and 1 MiB. This is part of the projection, but only
+    worker processes are held to it.
     """
     if isinstance(x, Array):
         raise ValueError("the array is lazy already: use rechunk")
-    if isinstance(x, np.ndarray):
-        return Array._new(core_from_numpy(x, chunks), spec)
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError("masked arrays are not implemented: give x.filled(value)")
+    if isinstance(x, (np.ndarray, np.generic)):
+        return Array._new(core_from_numpy(np.asarray(x), chunks), spec)
     url = _zarr_url(x)
     if url is not None:
-        opened = Array._new(_core.open(url), spec)
-        if chunks == "auto":
-            return opened
-        return opened.rechunk(chunks)
-    if hasattr(x, "__array__") and isinstance(x, np.generic):
-        return Array._new(core_from_numpy(np.asarray(x), chunks), spec)
-    raise NotImplementedError(
-        f"from_array of {type(x).__module__}.{type(x).__qualname__}:"
-        " give a NumPy array or a Zarr array"
-    )
+        try:
+            opened = Array._new(_core.open(url), spec)
+        except NotImplementedError:
+            pass  # what the engine cannot decode zarr-python reads
+        else:
+            return opened if _is_auto(chunks) else opened.rechunk(chunks)
+    return Array._new(_core_from_object(x, chunks), spec)
+
+
+def _is_auto(chunks: Any) -> bool:
+    return isinstance(chunks, str) and chunks == "auto"
+
+
+def _core_from_object(x: Any, chunks: Any) -> _core.Array:
+    """The engine's array over anything that is like one."""
+    missing = [a for a in ("shape", "dtype", "__getitem__") if not hasattr(x, a)]
+    if missing:
+        raise TypeError(
+            f"from_array of {type(x).__module__}.{type(x).__qualname__}, which has no"
+            f" {' and no '.join(missing)}: use asarray for lists and numbers"
+        )
+    from cubed._readers import Reader
+
+    shape = tuple(int(n) for n in x.shape)
+    dtype = np.dtype(x.dtype).newbyteorder("=")
+    own = getattr(x, "chunks", None)
+    if _is_auto(chunks) and isinstance(own, tuple) and len(own) == len(shape):
+        chunks = own
+    extents = normalize_chunks(chunks, shape, max(1, dtype.itemsize))
+    return _core.from_reader(Reader(x, dtype), name_of(dtype), shape, extents)
 
 
 def _zarr_url(x: Any) -> str | None:

@@ -72,6 +72,30 @@ cubed_status cubed_array_from_memory(cubed_context *ctx, cubed_dtype dtype, int 
     return cb_graph_add(ctx, &n, NULL, out, err);
 }
 
+cubed_status cubed_array_from_source(cubed_context *ctx, const cubed_source_fn *fn, void *handle,
+                                     cubed_dtype dtype, int ndim, const int64_t *shape,
+                                     const int64_t *chunks, cubed_array **out, cubed_error *err)
+{
+    cb_node n = {.kind = CB_NODE_READER, .dtype = dtype};
+    cubed_array *x = NULL;
+    if (!cubed_dtype_is_valid(dtype))
+        return cb_fail(err, CUBED_E_TYPE, "from_source: dtype %d is none", (int)dtype);
+    if (!handle) return cb_fail(err, CUBED_E_ARG, "from_source: handle is NULL");
+    CB_TRY(cb_op_grid("from_source", dtype, ndim, shape, chunks, &n.grid, err));
+    CB_TRY(cb_graph_add(ctx, &n, NULL, &x, err));
+    cb_source *s = cb_zone_alloc(x->zone, sizeof *s);
+    if (!s) {
+        cubed_array_unref(x);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a source");
+    }
+    *s =
+        (cb_source){.fn = fn, .handle = handle, .token = cb_source_token(handle), .name = fn->name};
+    x->node.source = s;
+    cubed_array_set_owner(x, fn->close, handle);
+    *out = x;
+    return CUBED_OK;
+}
+
 cubed_status cubed_array_full(cubed_context *ctx, cubed_dtype dtype, int ndim, const int64_t *shape,
                               const int64_t *chunks, const cubed_scalar *value, cubed_array **out,
                               cubed_error *err)

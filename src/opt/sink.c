@@ -45,7 +45,7 @@ static cubed_status over_stored(sinker *s, int node, const cb_map *map, int *out
     made.dtype = n->dtype;
     made.map = *map;
     made.inputs = &node;
-    if (n->kind == CB_NODE_ZARR) return cb_ir_add(s->to, &made, out, err);
+    if (cb_node_has_chunks(n)) return cb_ir_add(s->to, &made, out, err);
     bool regular = true;
     for (int d = 0; d < n->grid.ndim; d++)
         regular = regular && n->grid.axis[d].first == n->grid.axis[d].chunk;

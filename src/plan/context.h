@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "cubed/sys/block.h"
+#include "cubed/sys/source.h"
 #include "kernel/kernel.h"
 
 /* Functions that were added are never taken away: readers need no lock. */
@@ -15,12 +16,18 @@ typedef struct cb_added_block_fn {
     struct cb_added_block_fn *next;
 } cb_added_block_fn;
 
+typedef struct cb_added_source_fn {
+    const cubed_source_fn *fn;
+    struct cb_added_source_fn *next;
+} cb_added_source_fn;
+
 struct cubed_context {
     atomic_int refs;
     cubed_allocator alloc;
     cb_kernels kernels;
     uint64_t machine_memory; /* that this process may use, when the context was made */
     _Atomic(cb_added_block_fn *) block_fns;
+    _Atomic(cb_added_source_fn *) source_fns;
 };
 
 /* The function of that name, the library's own or an added one, and what it is given as its `ctx`: its

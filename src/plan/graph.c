@@ -55,6 +55,11 @@ void cubed_context_unref(cubed_context *ctx)
         next = added->next;
         cb_free(&a, added, sizeof *added);
     }
+    cb_added_source_fn *after, *kind = atomic_load(&ctx->source_fns);
+    for (; kind; kind = after) {
+        after = kind->next;
+        cb_free(&a, kind, sizeof *kind);
+    }
     cb_free(&a, ctx, sizeof *ctx);
 }
 

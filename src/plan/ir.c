@@ -154,7 +154,7 @@ static cubed_status check_reshape(const cb_ir *ir, const cb_node *n, cubed_error
     const cb_node *in = &ir->nodes[cb_ir_below_copies(ir, n->inputs[0])];
     int64_t shape[CUBED_MAX_NDIM], count, same;
     cb_node_shape(n, shape);
-    if (in->kind != CB_NODE_ZARR && (!in->stored || in->to_memory))
+    if (!cb_node_has_chunks(in) && (!in->stored || in->to_memory))
         return BAD("a reshape of what is not stored");
     for (int d = 0; d < n->map.ndim_in; d++) {
         if (n->from[d] < 0) return BAD("axis %d of a reshape has extent %" PRId64, d, n->from[d]);
@@ -285,6 +285,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     }
     switch (n->kind) {
     case CB_NODE_ZARR: return n->url ? CUBED_OK : BAD("a source without a URL");
+    case CB_NODE_READER: return n->source ? CUBED_OK : BAD("a source that nothing reads");
     case CB_NODE_MEMORY: return n->data ? CUBED_OK : BAD("a source without data");
     case CB_NODE_FULL:
         return n->dtype < CUBED_DTYPE_COUNT ? CUBED_OK

@@ -9,6 +9,7 @@
 #include "kernel/kernel.h"
 #include "plan/blockwise.h"
 #include "plan/geom.h"
+#include "plan/source.h"
 
 /* The numbers are part of the plan format. */
 typedef enum cb_node_kind {
@@ -29,6 +30,7 @@ typedef enum cb_node_kind {
     CB_NODE_BLOCKWISE = 14, /* an output of a function on whole blocks of the inputs; stored */
     CB_NODE_COMPRESS = 15,  /* those elements of input[0] where input[1] is true; stored */
     CB_NODE_RESHAPE = 16,   /* input[0] through map, then in another shape: elements in C order */
+    CB_NODE_READER = 17,    /* a source in chunks that a function reads */
     CB_NODE_KINDS
 } cb_node_kind;
 
@@ -52,6 +54,8 @@ typedef struct cb_node {
      * are read in, and its chunks. NULL for all others. */
     const cb_blockwise *block;
     int output;
+
+    cb_source *source; /* READER; not copied: it lives as long as its array or the loaded plan */
 
     const char *url;    /* ZARR: STORE::PATH; results: where to, else NULL */
     int zarr_format;    /* results with url */
@@ -92,7 +96,12 @@ typedef struct cb_ir {
 /* A stored array has chunks that tasks read and write. */
 static inline bool cb_node_is_source(const cb_node *n)
 {
-    return n->kind == CB_NODE_ZARR || n->kind == CB_NODE_MEMORY;
+    return n->kind == CB_NODE_ZARR || n->kind == CB_NODE_MEMORY || n->kind == CB_NODE_READER;
+}
+/* A source of which tasks read chunks. */
+static inline bool cb_node_has_chunks(const cb_node *n)
+{
+    return n->kind == CB_NODE_ZARR || n->kind == CB_NODE_READER;
 }
 static inline bool cb_node_is_intermediate(const cb_node *n) { return n->stored && !n->is_target; }
 /* Whether the two parts of a BLOCKS node have room for this grid. */

@@ -6,6 +6,8 @@
 cb_need cb_read_need(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
+    if (n->kind == CB_NODE_READER)
+        return (cb_need){0, cb_source_need(n->source, cb_chunk_bytes(p, node))};
     if (n->kind == CB_NODE_ZARR) return cb_zarr_read_inner_need(&p->storage[node].meta);
     return n->url ? cb_zarr_read_need(&p->storage[node].meta) : (cb_need){0, 0};
 }
@@ -93,14 +95,25 @@ size_t cb_bookkeeping_bytes(const cb_stage *s)
                           CB_VIEW_BYTES);
 }
 
+/* What is behind a source may be encoded in blocks of its own, and calling it takes a while. */
+#define SOURCE_RUN ((size_t)256 << 10)
+
 size_t cb_node_part_run(const cubed_plan *p, int node)
 {
+    if (p->ir.nodes[node].kind == CB_NODE_READER) return SOURCE_RUN;
     return p->ir.nodes[node].url ? cb_zarr_part_run(&p->storage[node].meta) : 0;
+}
+
+cb_need cb_node_part_need(const cubed_plan *p, int node)
+{
+    /* Of a part that is as large as parts may be. */
+    if (p->ir.nodes[node].kind == CB_NODE_READER) return cb_read_need(p, node);
+    return cb_zarr_part_need(&p->storage[node].meta);
 }
 
 static cb_need load_need(const cubed_plan *p, const cb_load *l)
 {
-    return l->part ? cb_zarr_part_need(&p->storage[l->node].meta) : cb_read_need(p, l->node);
+    return l->part ? cb_node_part_need(p, l->node) : cb_read_need(p, l->node);
 }
 
 /* The most elements along axis d of the array that lie between the first and the last that a block

@@ -55,6 +55,10 @@ void cubed_plan_unref(cubed_plan *p)
         cb_zarr_close(p->storage[i].array);
         cb_store_close(p->storage[i].store);
     }
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_source *s = p->ir.nodes[i].source;
+        if (s && s->opened) s->fn->close(s->handle);
+    }
     for (int i = 0; i < p->nowned; i++) cubed_array_unref(p->owned[i]);
     cubed_context *ctx = p->ctx;
     cb_zone_free(p->ir.zone);
@@ -136,6 +140,7 @@ cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err)
     p->storage = storage;
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
+        if (n->source && !n->source->handle) CB_TRY(cb_source_open(p->ctx, n->source, err));
         if (!n->url) continue;
         CB_TRY(cb_url_split(p->ir.zone, n->url, &storage[i].where, &storage[i].path, err));
         if (n->kind == CB_NODE_ZARR)
@@ -315,7 +320,10 @@ static void describe(const cubed_plan *p, int node, cubed_stored_info *info)
                                 .dtype = n->dtype,
                                 .ndim = n->grid.ndim};
     if (!info->name)
-        info->name = n->to_memory ? "result" : cb_node_is_source(n) ? "memory" : "intermediate";
+        info->name = n->source              ? n->source->name
+                     : n->to_memory         ? "result"
+                     : cb_node_is_source(n) ? "memory"
+                                            : "intermediate";
     for (int d = 0; d < n->grid.ndim; d++) {
         info->shape[d] = n->grid.axis[d].extent;
         info->chunks[d] = n->grid.axis[d].chunk;

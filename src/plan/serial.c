@@ -143,6 +143,21 @@ static void put_block(cb_buf *b, const cb_node *n)
     put_u(b, (uint64_t)n->output);
 }
 
+static cubed_status put_source(cb_buf *b, const cb_source *s, bool for_id, cubed_error *err)
+{
+    put_u(b, s->token);
+    if (for_id) return CUBED_OK;
+    cb_buf params;
+    cb_buf_init(&params, b->alloc);
+    cubed_status st = cb_source_save(s, &params, err);
+    put_string(b, s->name);
+    put_u(b, params.size);
+    if (params.size) cb_buf_put(b, params.data, params.size);
+    b->failed = b->failed || params.failed;
+    cb_buf_free(&params);
+    return st;
+}
+
 static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_error *err)
 {
     put_u(b, (uint64_t)n->kind);
@@ -167,6 +182,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_err
     case CB_NODE_VIEW: put_map(b, &n->map); break;
     case CB_NODE_FULL: cb_buf_put(b, n->value.bytes, sizeof n->value.bytes); break;
     case CB_NODE_INDEX: put_i(b, n->start); break;
+    case CB_NODE_READER: CB_TRY(put_source(b, n->source, for_id, err)); break;
     case CB_NODE_MEMORY: CB_TRY(put_data(b, n, for_id, err)); break;
     case CB_NODE_COMPRESS:
     case CB_NODE_BLOCKWISE: put_block(b, n); break;
@@ -360,6 +376,22 @@ static void get_data(reader *r, cb_node *n)
     }
 }
 
+static void get_source(reader *r, cb_node *n)
+{
+    cb_source *s = cb_zone_alloc(r->zone, sizeof *s);
+    if (!s) {
+        r->bad = true;
+        return;
+    }
+    s->token = get_u(r);
+    s->name = get_string(r);
+    s->params_size = (size_t)get_n(r, (uint64_t)(r->end - r->at) + 1);
+    const void *params = get_bytes(r, s->params_size);
+    s->params = params ? cb_zone_memdup(r->zone, params, s->params_size) : NULL;
+    if (!s->name || !s->params) r->bad = true;
+    n->source = s;
+}
+
 static void get_operand(reader *r, cb_block_operand *x)
 {
     x->dtype = (cubed_dtype)get_n(r, INT32_MAX);
@@ -433,6 +465,7 @@ static void get_node(reader *r, int index, cb_node *n)
         break;
     }
     case CB_NODE_INDEX: n->start = get_i(r); break;
+    case CB_NODE_READER: get_source(r, n); break;
     case CB_NODE_MEMORY: get_data(r, n); break;
     case CB_NODE_COMPRESS:
     case CB_NODE_BLOCKWISE: get_block(r, n); break;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "plan/need.h"
+#include "runtime/vm.h"
 
 /* A chunk of an intermediate: in memory if ptr is set, else in the work directory if spilled. */
 typedef struct tier_chunk {
@@ -353,13 +354,44 @@ static cubed_status read_intermediate(cb_io *io, int node, const int64_t *idx, v
 
 /* --- Chunks ------------------------------------------------------------------------------------------ */
 
+/* A box of what a function reads, with library memory charged. */
+static cubed_status read_source(const cb_node *n, const cb_box *box, const int64_t *strides,
+                                void *dst, cb_arena *scratch, cb_io_count *count, cubed_error *err)
+{
+    size_t bytes = (size_t)cb_box_count(box) * cubed_dtype_size(n->dtype);
+    size_t library = cb_source_need(n->source, bytes);
+    CB_TRY(cb_arena_charge(scratch, library, "what a source allocates", err));
+    cubed_status st = cb_source_read(n->source, box, strides, dst, err);
+    cb_arena_uncharge(scratch, library);
+    count->stored_read += bytes;
+    return st;
+}
+
+/* The same of a chunk, whose elements behind the array's end are 0. */
+static cubed_status read_source_chunk(const cb_node *n, const int64_t *idx, void *dst,
+                                      size_t chunk_bytes, cb_arena *scratch, cb_io_count *count,
+                                      cubed_error *err)
+{
+    int64_t extents[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM];
+    size_t size = cubed_dtype_size(n->dtype);
+    cb_box box;
+    cb_grid_box(&n->grid, idx, &box);
+    for (int d = 0; d < n->grid.ndim; d++) extents[d] = n->grid.axis[d].chunk;
+    cb_dense_strides(n->grid.ndim, extents, size, strides);
+    if ((size_t)cb_box_count(&box) * size < chunk_bytes) memset(dst, 0, chunk_bytes);
+    return read_source(n, &box, strides, dst, scratch, count, err);
+}
+
 cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, void *dst, cb_arena *scratch,
                         const void **direct, cb_io_count *count, cubed_error *err)
 {
     const cb_zarr_array *array = io->plan->storage[node].array;
     uint64_t stored = 0;
     count->bytes_read += cb_chunk_bytes(io->plan, node);
-    if (array) {
+    if (io->plan->ir.nodes[node].source) {
+        CB_TRY(read_source_chunk(&io->plan->ir.nodes[node], idx, dst,
+                                 cb_chunk_bytes(io->plan, node), scratch, count, err));
+    } else if (array) {
         CB_TRY(cb_zarr_read_inner(array, idx, dst, scratch, &stored, err));
     } else if (io->nodes[node].array) { /* a target that a later stage reads */
         CB_TRY(cb_zarr_read_chunk(io->nodes[node].array, idx, dst, scratch, &stored, err));
@@ -377,7 +409,15 @@ cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst, 
     const cb_node *n = &io->plan->ir.nodes[node];
     const cb_zarr_array *source = io->plan->storage[node].array;
     int64_t idx[CUBED_MAX_NDIM], lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
+    size_t size = cubed_dtype_size(n->dtype);
     uint64_t stored = 0;
+    count->bytes_read += (size_t)cb_box_count(box) * size;
+    if (n->source) {
+        int64_t strides[CUBED_MAX_NDIM];
+        for (int d = 0; d < box->ndim; d++) hi[d] = box->hi[d] - box->lo[d];
+        cb_dense_strides(box->ndim, hi, size, strides);
+        return read_source(n, box, strides, dst, scratch, count, err);
+    }
     for (int d = 0; d < box->ndim; d++) {
         idx[d] = cb_axis_find(&n->grid.axis[d], box->lo[d]);
         int64_t first = cb_axis_lo(&n->grid.axis[d], idx[d]);
@@ -386,7 +426,6 @@ cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst, 
     }
     CB_TRY(cb_zarr_read_part(source ? source : io->nodes[node].array, idx, lo, hi, dst, scratch,
                              &stored, err));
-    count->bytes_read += (size_t)cb_box_count(box) * cubed_dtype_size(n->dtype);
     count->stored_read += stored;
     return CUBED_OK;
 }

@@ -1,0 +1,167 @@
+/* Sources that are Python objects.
+ *
+ * A reader is a callable (memory, offset, shape, strides) that puts a region into the memory, a writable
+ * memoryview which is valid until it returns, with a method dump() that gives the bytes which another
+ * process makes it of (cubed/_readers.py). Worker threads call it with the GIL. */
+#include "core.h"
+#include "cubed/sys/source.h"
+
+typedef struct reader {
+    PyObject *object;
+    Py_ssize_t itemsize;
+    double factor; /* bytes that it allocates for each byte that is read, */
+    double extra;  /* and beside that */
+} reader;
+
+static size_t need(void *handle, size_t size)
+{
+    const reader *r = handle;
+    double bytes = r->factor * (double)size + r->extra;
+    return bytes < 9e18 ? (size_t)bytes : SIZE_MAX;
+}
+
+/* Bytes from the start of the region's first element to the end of its last one. */
+static Py_ssize_t reach(const reader *r, const cubed_source_region *region)
+{
+    Py_ssize_t n = r->itemsize;
+    for (int d = 0; d < region->ndim; d++)
+        n += (Py_ssize_t)((region->shape[d] - 1) * region->strides[d]);
+    return n;
+}
+
+static cubed_status read_region(void *handle, const cubed_source_region *region, cubed_error *err)
+{
+    const reader *r = handle;
+    cubed_status st = CUBED_OK;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *memory = PyMemoryView_FromMemory(region->data, reach(r, region), PyBUF_WRITE);
+    PyObject *offset = core_tuple(region->offset, region->ndim);
+    PyObject *shape = core_tuple(region->shape, region->ndim);
+    PyObject *strides = core_tuple(region->strides, region->ndim);
+    PyObject *answer = NULL;
+    if (memory && offset && shape && strides)
+        answer = PyObject_CallFunctionObjArgs(r->object, memory, offset, shape, strides, NULL);
+    if (!answer) st = core_catch(err);
+    Py_XDECREF(answer);
+    Py_XDECREF(strides);
+    Py_XDECREF(shape);
+    Py_XDECREF(offset);
+    Py_XDECREF(memory);
+    PyGILState_Release(gil);
+    return st;
+}
+
+static cubed_status save(void *handle, cubed_source_sink put, void *sink, cubed_error *err)
+{
+    const reader *r = handle;
+    char *data;
+    Py_ssize_t size;
+    cubed_status st;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *bytes = PyObject_CallMethod(r->object, "dump", NULL);
+    if (bytes && PyBytes_AsStringAndSize(bytes, &data, &size) == 0)
+        st = put(sink, data, (size_t)size, err);
+    else
+        st = core_catch(err);
+    Py_XDECREF(bytes);
+    PyGILState_Release(gil);
+    return st;
+}
+
+static void close_reader(void *handle)
+{
+    reader *r = handle;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    Py_DECREF(r->object);
+    PyMem_Free(r);
+    PyGILState_Release(gil);
+}
+
+static double number(PyObject *object, const char *name)
+{
+    PyObject *value = PyObject_GetAttrString(object, name);
+    double v = value ? PyFloat_AsDouble(value) : -1;
+    Py_XDECREF(value);
+    return v;
+}
+
+/* With a reference of its own; NULL with an exception. */
+static reader *make(PyObject *object)
+{
+    reader *r = PyMem_Malloc(sizeof *r);
+    if (!r) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    r->factor = number(object, "factor");
+    if (!PyErr_Occurred()) r->extra = number(object, "extra");
+    if (!PyErr_Occurred()) r->itemsize = (Py_ssize_t)number(object, "itemsize");
+    if (PyErr_Occurred()) {
+        PyMem_Free(r);
+        return NULL;
+    }
+    r->object = Py_NewRef(object);
+    return r;
+}
+
+/* A plan's bytes may be anybody's: only a worker, which serves its own driver, makes objects of them. */
+static cubed_status open_reader(const void *params, size_t size, void *ctx, void **handle,
+                                cubed_error *err)
+{
+    const core_state *s = ctx;
+    cubed_status st = CUBED_OK;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *object = NULL;
+    if (s->load) {
+        PyObject *bytes = PyBytes_FromStringAndSize(params, (Py_ssize_t)size);
+        object = bytes ? PyObject_CallFunctionObjArgs(s->load, bytes, NULL) : NULL;
+        Py_XDECREF(bytes);
+    } else {
+        PyErr_SetString(PyExc_NotImplementedError,
+                        "Python objects of saved plans are read by worker processes alone");
+    }
+    reader *r = object ? make(object) : NULL;
+    if (!r) st = core_catch(err);
+    Py_XDECREF(object);
+    PyGILState_Release(gil);
+    *handle = r;
+    return st;
+}
+
+bool core_add_readers(core_state *s)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    s->readers = (cubed_source_fn){"python", read_region, need, save, open_reader, close_reader, s};
+    if (cubed_context_add_source_fn(s->ctx, &s->readers, &err) == CUBED_OK) return true;
+    core_raise(&err);
+    return false;
+}
+
+/* from_reader(reader, dtype, shape, chunks) */
+static PyObject *from_reader(PyObject *module, PyObject *args)
+{
+    PyObject *object, *name, *shape_arg, *chunks_arg;
+    int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
+    int ndim, n;
+    cubed_dtype dtype;
+    cubed_array *x = NULL;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOOO", &object, &name, &shape_arg, &chunks_arg) ||
+        !core_dtype(name, &dtype) || !core_ints("shape", shape_arg, shape, &ndim) ||
+        !core_ints("chunks", chunks_arg, chunks, &n))
+        return NULL;
+    if (n != ndim)
+        return PyErr_Format(PyExc_ValueError, "chunks has %d entries, expected %d", n, ndim);
+    core_state *s = core_get_state(module);
+    reader *r = make(object);
+    if (!r) return NULL;
+    cubed_status st =
+        cubed_array_from_source(s->ctx, &s->readers, r, dtype, ndim, shape, chunks, &x, &err);
+    if (st != CUBED_OK) close_reader(r);
+    return core_finish(module, st, x, &err);
+}
+
+PyMethodDef core_reader_methods[] = {
+    {"from_reader", from_reader, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};

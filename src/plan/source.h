@@ -1,0 +1,34 @@
+/* Sources that a function reads (cubed/sys/source.h). */
+#ifndef CB_PLAN_SOURCE_H
+#define CB_PLAN_SOURCE_H
+
+#include "base/alloc.h"
+#include "cubed/sys/source.h"
+#include "plan/context.h"
+#include "plan/geom.h"
+
+/* What a READER node reads: in the zone of its array, or of the plan that was loaded. */
+typedef struct cb_source {
+    const cubed_source_fn *fn;
+    void *handle;
+    uint64_t token;     /* tells it from others: part of the id of plans */
+    const char *name;   /* of fn */
+    const void *params; /* of a plan that was loaded: what it opens from */
+    size_t params_size;
+    bool opened; /* by a plan that was loaded, which closes it */
+} cb_source;
+
+/* A number that, with all likelihood, no other source has, in this process or elsewhere. */
+uint64_t cb_source_token(const void *handle);
+/* Opens what a plan that was loaded names. */
+CUBED_MUST_CHECK cubed_status cb_source_open(const cubed_context *ctx, cb_source *s,
+                                             cubed_error *err);
+/* Appends the bytes to open it from. */
+CUBED_MUST_CHECK cubed_status cb_source_save(const cb_source *s, cb_buf *out, cubed_error *err);
+/* Library memory of a read of so many bytes. */
+size_t cb_source_need(const cb_source *s, size_t size);
+/* Brings a box, which lies within the array, to `dst`. */
+CUBED_MUST_CHECK cubed_status cb_source_read(const cb_source *s, const cb_box *box,
+                                             const int64_t *strides, void *dst, cubed_error *err);
+
+#endif
