@@ -15,29 +15,60 @@ from conftest import BIN, check, run
 
 import zarr
 
-EXPRESSION = "exp(log(abs(x)))**1.5 + sum(x, axis=0)"
+KEEP = {"write_empty_chunks": True}
+EXPRESSION = "exp(log(abs(x)))**1.5 + sum(x, axis=0) + zero"
+
+
+class Gate:
+    """The last chunk of an array. While it is closed the chunk is a pipe: who reads it waits."""
+
+    def __init__(self, chunk: pathlib.Path):
+        self.chunk, self.kept = chunk, chunk.with_name("kept")
+
+    def close(self):
+        self.chunk.rename(self.kept)
+        os.mkfifo(self.chunk)
+
+    def open(self):
+        if self.kept.exists():
+            pipe = os.open(self.chunk, os.O_RDWR)  # who waits finds that a pipe cannot be read
+            self.kept.rename(self.chunk)
+            os.close(pipe)
 
 
 class Job:
-    """A run over many small chunks, long enough to be disturbed."""
+    """A run over many small chunks that can be disturbed before it is over."""
 
     def __init__(self, folder: pathlib.Path, source: pathlib.Path, x: np.ndarray):
         self.x = x
         self.out, self.work = folder / "out.zarr", folder / "work"
-        self.args = ["eval", EXPRESSION, "--in", f"x={source}", "--out", self.out]
-        self.args += ["--work-dir", self.work, "--progress", "none", "--max-workers", "2"]
+        zero = folder / "zero.zarr"
+        z = zarr.create_array(
+            zero, shape=(len(x), 1), chunks=(400, 1), dtype="f8", compressors=(), config=KEEP
+        )
+        z[...] = 0
+        self.gate = Gate(zero / "c/9/0")
+        self.args = ["eval", EXPRESSION, "--in", f"x={source}", "--in", f"zero={zero}"]
+        self.args += ["--out", self.out, "--work-dir", self.work]
+        self.args += ["--progress", "none", "--max-workers", "2"]
 
     @contextmanager
     def started(self, *options: str):
-        """Yields the process when it has written some chunks: those of several tasks."""
+        """Yields the process when it has written some chunks, those of several tasks. It cannot end
+        before the gate is opened."""
+        self.gate.close()
         with subprocess.Popen(
             [BIN, *map(str, self.args), *options], stderr=subprocess.PIPE, text=True
         ) as process:
-            deadline = time.monotonic() + 30
-            while len(self.chunks()) < 500 and time.monotonic() < deadline:
-                time.sleep(0.002)
-            yield process
-            process.kill()
+            try:
+                deadline = time.monotonic() + 60
+                while len(self.chunks()) < 500 and time.monotonic() < deadline:
+                    time.sleep(0.002)
+                assert process.poll() is None, process.stderr.read()
+                yield process
+            finally:
+                process.kill()
+                self.gate.open()
 
     def chunks(self) -> list[pathlib.Path]:
         return [p for p in self.out.glob("c/*/*") if p.name.isdigit()]
@@ -105,6 +136,7 @@ def job(tmp_path, source):
 def test_interrupted_runs_are_resumed(job, executor):
     with job.started("--executor", executor) as process:
         process.send_signal(signal.SIGINT)
+        job.gate.open()
         _, err = process.communicate(timeout=30)
     assert process.returncode == 130, "the run was over before it was interrupted"
     assert "interrupted after" in err and "--resume" in err
@@ -139,6 +171,7 @@ def test_killed_workers_are_replaced(job):
             for pid in children(process.pid)[:1]:
                 killed += kill(pid)
             time.sleep(0.02)
+        job.gate.open()
         _, err = process.communicate(timeout=60)
     assert killed >= 2
     assert process.returncode == 0, err
