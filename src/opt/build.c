@@ -33,11 +33,11 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
 }
 
 static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntargets,
-                          const cubed_plan_options *o, cubed_error *err)
+                          const cubed_plan_options *o, bool through_copies, cubed_error *err)
 {
     CB_TRY(set_limits(p, o, err));
     CB_TRY(cb_opt_flatten(p, targets, ntargets, err));
-    CB_TRY(cb_opt_sink_reshapes(p, err));
+    CB_TRY(cb_opt_sink_reshapes(p, through_copies, err));
     if (o->optimize) {
         CB_TRY(cb_opt_split_folds(p, err));
         CB_TRY(cb_opt_fuse(p, err));
@@ -60,6 +60,39 @@ static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntarge
     return cb_plan_finish(p, err);
 }
 
+static cubed_status new_plan(cubed_context *ctx, const cubed_target *targets, int ntargets,
+                             const cubed_plan_options *o, bool through_copies, cubed_plan **out,
+                             cubed_error *err)
+{
+    cubed_plan *p;
+    CB_TRY(cb_plan_alloc(ctx, &p, err));
+    cubed_status st = build(p, targets, ntargets, o, through_copies, err);
+    if (st == CUBED_OK)
+        *out = p;
+    else
+        cubed_plan_unref(p);
+    return st;
+}
+
+/* Where a reshape is of a copy, which was put there without knowing the memory that is allowed: the plan
+ * without the copy, if it fits and moves less. */
+static cubed_status without_copies(cubed_context *ctx, const cubed_target *targets, int ntargets,
+                                   const cubed_plan_options *o, cubed_plan **plan, cubed_error *err)
+{
+    cubed_plan *other;
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st = new_plan(ctx, targets, ntargets, o, true, &other, &why);
+    if (st == CUBED_E_NOMEM) {
+        if (err) *err = why;
+        return st;
+    }
+    if (st != CUBED_OK) return CUBED_OK;
+    bool better = cb_opt_traffic(other) < cb_opt_traffic(*plan);
+    cubed_plan_unref(better ? *plan : other);
+    if (better) *plan = other;
+    return CUBED_OK;
+}
+
 cubed_status cubed_plan_new(cubed_context *ctx, const cubed_target *targets, int ntargets,
                             const cubed_plan_options *options, cubed_plan **out, cubed_error *err)
 {
@@ -73,12 +106,13 @@ cubed_status cubed_plan_new(cubed_context *ctx, const cubed_target *targets, int
         o = *options;
     }
     cubed_plan *p;
-    CB_TRY(cb_plan_alloc(ctx, &p, err));
-    cubed_status st = build(p, targets, ntargets, &o, err);
-    if (st != CUBED_OK) {
+    CB_TRY(new_plan(ctx, targets, ntargets, &o, false, &p, err));
+    cubed_status st = CUBED_OK;
+    if (o.optimize && cb_opt_reshapes_copies(p))
+        st = without_copies(ctx, targets, ntargets, &o, &p, err);
+    if (st == CUBED_OK)
+        *out = p;
+    else
         cubed_plan_unref(p);
-        return st;
-    }
-    *out = p;
-    return CUBED_OK;
+    return st;
 }

@@ -23,8 +23,12 @@
 /* Nodes below the targets, and one COPY node per target. Sets p->targets. */
 CUBED_MUST_CHECK cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *targets,
                                              int ntargets, cubed_error *err);
-/* Puts reshapes directly on arrays that have chunks. */
-CUBED_MUST_CHECK cubed_status cb_opt_sink_reshapes(cubed_plan *p, cubed_error *err);
+/* Puts reshapes directly on arrays that have chunks. `through_copies`: those of what was copied into
+ * other chunks, which takes larger tasks and moves less. */
+CUBED_MUST_CHECK cubed_status cb_opt_sink_reshapes(cubed_plan *p, bool through_copies,
+                                                   cubed_error *err);
+/* Whether that makes a difference. */
+bool cb_opt_reshapes_copies(const cubed_plan *p);
 /* Stores every operation's result: the plan as written. */
 void cb_opt_store_all(cubed_plan *p);
 /* Stores what cannot be recomputed inside its users' stages. */

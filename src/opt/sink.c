@@ -2,7 +2,7 @@
  *
  * A reshape is part of a load. What is between it and an array with chunks goes on top of it:
  * elementwise operations are the same in any shape, views become part of it. Anything else below a
- * reshape is stored. */
+ * reshape is stored: copies, too, unless the plan is tried without them. */
 #include <string.h>
 
 #include "base/error.h"
@@ -17,6 +17,7 @@ typedef struct sunk {
 typedef struct sinker {
     cb_ir *to;
     const cb_node *reshape;
+    bool through_copies;
     sunk *done;
     int ndone, cap;
 } sinker;
@@ -104,6 +105,8 @@ static cubed_status sink(sinker *s, int node, const cb_map *map, int depth, int 
     }
     if (flat) {
         CB_TRY(cb_ir_add(s->to, &n, out, err));
+    } else if (n.kind == CB_NODE_COPY && !n.stored && !deep && s->through_copies) {
+        CB_TRY(sink(s, n.inputs[0], map, depth + 1, out, err));
     } else if (n.stored || deep || (!step && n.kind != CB_NODE_VIEW)) {
         CB_TRY(over_stored(s, node, map, out, err));
     } else if (n.kind == CB_NODE_VIEW) {
@@ -127,18 +130,29 @@ static cubed_status sink(sinker *s, int node, const cb_map *map, int depth, int 
 static cubed_status each(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,
                          cubed_error *err)
 {
-    (void)ctx;
+    const bool *through_copies = ctx;
     (void)p;
     (void)i;
     if (n->kind != CB_NODE_RESHAPE) return cb_ir_add(to, n, out, err);
-    sinker s = {.to = to, .reshape = n};
+    sinker s = {.to = to, .reshape = n, .through_copies = *through_copies};
     return sink(&s, n->inputs[0], &n->map, 0, out, err);
 }
 
-cubed_status cb_opt_sink_reshapes(cubed_plan *p, cubed_error *err)
+cubed_status cb_opt_sink_reshapes(cubed_plan *p, bool through_copies, cubed_error *err)
 {
     for (int i = 0; i < p->ir.nnodes; i++) {
-        if (p->ir.nodes[i].kind == CB_NODE_RESHAPE) return cb_opt_rewrite(p, each, NULL, err);
+        if (p->ir.nodes[i].kind == CB_NODE_RESHAPE)
+            return cb_opt_rewrite(p, each, &through_copies, err);
     }
     return CUBED_OK;
+}
+
+bool cb_opt_reshapes_copies(const cubed_plan *p)
+{
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        if (n->kind == CB_NODE_RESHAPE && p->ir.nodes[n->inputs[0]].kind == CB_NODE_COPY)
+            return true;
+    }
+    return false;
 }

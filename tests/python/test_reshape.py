@@ -1,6 +1,7 @@
 """Reshapes and repeats against NumPy: chunks that fit and that do not, read how often."""
 
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -169,3 +170,17 @@ def test_every_type(tmp_path, dtype):
                       "--format", "2", "--progress", "none", *extra))  # fmt: skip
             got = zarr.open_array(out, mode="r")[...]
             np.testing.assert_array_equal(got.astype(x.dtype), want, err_msg=text)
+
+
+def test_memory_that_is_allowed_saves_a_copy(tmp_path):
+    """Rows of chunks of 64 MB become one chunk, where a task may have them."""
+    x = tmp_path / "x"
+    zarr.create_array(x, shape=(4000, 8192), chunks=(1000, 512), dtype="f8")
+    args = ["eval", "y = reshape(x, (-1,)) + 1", "--in", f"x={x}", "--out", tmp_path / "y"]
+    args += ["--plan", "--json", "--max-workers", "1", "--reserved-mem", "1MB", "--allowed-mem"]
+    roomy = json.loads(check(run(*args, "600MB")).out)
+    tight = json.loads(check(run(*args, "40MB", "--work-dir", tmp_path / "work")).out)
+    assert len(roomy["stages"]) == 1 and len(tight["stages"]) > 1
+    stored = 8 * 4000 * 8192
+    assert roomy["stages"][0]["bytes_read"] < 1.1 * stored
+    assert roomy["projected_mem"] <= 599e6 and tight["projected_mem"] <= 39e6
