@@ -32,6 +32,14 @@ typedef struct cubed_target {
     void *data;
 } cubed_target;
 
+/* A group around results. A run makes it when they are all there. */
+typedef struct cubed_plan_group {
+    const char *url;   /* STORE or STORE::PATH */
+    int zarr_format;   /* 2 or 3 */
+    const char *attrs; /* a JSON object; NULL: none, or those that it has */
+    bool consolidate;  /* it gets a copy of all metadata below it */
+} cubed_plan_group;
+
 typedef struct cubed_plan_options {
     size_t struct_size;
     uint64_t
@@ -40,11 +48,13 @@ typedef struct cubed_plan_options {
     unsigned max_workers;  /* 0: one per core */
     const char *work_dir;  /* for intermediates that do not stay in memory; NULL: none may spill */
     bool optimize;         /* false: every operation is a stage of its own, as written */
+    const cubed_plan_group *groups; /* in this order */
+    int num_groups;
 } cubed_plan_options;
 #define CUBED_DEFAULT_RESERVED_MEM ((uint64_t)16 << 20)
 #define CUBED_PLAN_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(cubed_plan_options), 0, CUBED_DEFAULT_RESERVED_MEM, 0, NULL, true                   \
+        sizeof(cubed_plan_options), 0, CUBED_DEFAULT_RESERVED_MEM, 0, NULL, true, NULL, 0          \
     }
 
 /* Decides stages and memory. CUBED_E_BUDGET if a task or the machine would not hold it: the message
@@ -63,6 +73,13 @@ CUBED_API void cubed_plan_unref(cubed_plan *plan);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_bind_result(cubed_plan *plan, int target,
                                                                void *data, size_t size,
                                                                cubed_error *err);
+
+/* Other limits for the same stages and tasks: allowed_mem, reserved_mem, max_workers and work_dir of the
+ * options, as far as they are not 0 or NULL. Not while the plan runs. CUBED_E_BUDGET, and nothing has
+ * changed, if the tasks or the machine do not have room in them. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_set_limits(cubed_plan *plan,
+                                                              const cubed_plan_options *options,
+                                                              cubed_error *err);
 
 /* The plan as bytes: versioned, checksummed, without secrets. Relative paths become absolute, so that
  * it means the same in any directory. CUBED_E_UNSUPPORTED if it reads borrowed memory larger than

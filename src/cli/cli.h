@@ -134,7 +134,12 @@ void cli_catch_signals(void);
 /* Plans and runs (or only shows, or saves) as the options say. Results in memory are bound already.
  * Returns an exit code; *ran says whether results exist. `stats` may be NULL. */
 int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *targets, int ntargets,
-                const cli_common *c, bool *ran, cubed_run_stats *stats, cubed_plan_info *info);
+                const cubed_plan_group *groups, int ngroups, const cli_common *c, bool *ran,
+                cubed_run_stats *stats, cubed_plan_info *info);
+/* --plan and --plan-svg. */
+cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, cubed_error *err);
+/* The limits that the options say. */
+cubed_plan_options cli_plan_options(const cli_common *c);
 /* Runs a plan as the options say. */
 cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,
                           cubed_error *err);

@@ -160,20 +160,17 @@ static cubed_status first_attrs(void *ctx, const cubed_zarr_info *info, cubed_er
     return CUBED_E_CANCELLED;
 }
 
-/* The group around several results has the attributes of the input group. */
-static cubed_status finish_group(const eval *e, cubed_error *err)
+/* The group around several results, with the attributes of the input group; false if there is none.
+ * Attributes are the caller's to free. */
+static cubed_status result_group(const eval *e, cubed_plan_group *group, char **attrs,
+                                 bool *grouped, cubed_error *err)
 {
-    char *attrs = NULL;
     const char *from = inputs_group(&e->in);
-    bool grouped = e->out && e->nitems > 0 && strcmp(e->item[0].url, e->out) != 0;
-    if (!grouped) return CUBED_OK;
-    cubed_status st = from ? cubed_zarr_walk(e->ctx, from, first_attrs, &attrs, err) : CUBED_OK;
-    if (st == CUBED_E_CANCELLED) st = CUBED_OK;
-    if (st == CUBED_OK && attrs)
-        st = cubed_zarr_make_group(e->ctx, e->out, e->format ? e->format : 3, attrs, false,
-                                   e->common.durable, err);
-    cli_free(attrs);
-    return st == CUBED_OK ? cubed_zarr_consolidate(e->ctx, e->out, e->common.durable, err) : st;
+    *grouped = e->out && e->nitems > 0 && strcmp(e->item[0].url, e->out) != 0;
+    if (!*grouped) return CUBED_OK;
+    cubed_status st = from ? cubed_zarr_walk(e->ctx, from, first_attrs, attrs, err) : CUBED_OK;
+    *group = (cubed_plan_group){e->out, e->format ? e->format : 3, *attrs, true};
+    return st == CUBED_E_CANCELLED ? CUBED_OK : st;
 }
 
 static json_t *item_json(const cubed_array *x, const void *data)
@@ -228,7 +225,14 @@ static int run(eval *e)
     cubed_target *targets = cli_alloc((size_t)e->nitems * sizeof *targets);
     cubed_run_stats stats;
     cubed_plan_info info;
-    bool ran;
+    cubed_plan_group group;
+    char *attrs = NULL;
+    bool ran, grouped;
+    if (result_group(e, &group, &attrs, &grouped, &err) != CUBED_OK) {
+        cli_free(targets);
+        cli_free(attrs);
+        return cli_report("eval", &err);
+    }
     memset(&stats, 0, sizeof stats);
     for (int i = 0; i < e->nitems; i++) {
         if (!e->item[i].url) e->item[i].data = cli_alloc(e->item[i].bytes);
@@ -240,10 +244,11 @@ static int run(eval *e)
                                     .overwrite = e->common.overwrite,
                                     .durable = e->common.durable};
     }
-    int code = cli_execute("eval", e->ctx, targets, e->nitems, &e->common, &ran, &stats, &info);
-    if (ran && finish_group(e, &err) != CUBED_OK) code = cli_report("eval", &err);
-    if (ran && code == EXIT_SUCCESS) show_results(e, &stats, &info);
+    int code = cli_execute("eval", e->ctx, targets, e->nitems, &group, grouped, &e->common, &ran,
+                           &stats, &info);
+    if (ran) show_results(e, &stats, &info);
     cli_free(targets);
+    cli_free(attrs);
     return code;
 }
 

@@ -183,6 +183,18 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
     return st;
 }
 
+/* The groups, that around all of them last: it has a copy of the metadata of all. */
+static cubed_plan_group *make_groups(const job *j)
+{
+    cubed_plan_group *groups = cli_alloc(((size_t)j->ngroups + 1) * sizeof *groups);
+    for (int i = 0; i < j->ngroups; i++) {
+        const int from = j->ngroups - 1 - i;
+        groups[i] = (cubed_plan_group){j->group[from].url, j->group[from].format,
+                                       j->group[from].attrs, from == 0};
+    }
+    return groups;
+}
+
 static int run(job *j, const cli_common *c, const char *codecs)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -210,16 +222,11 @@ static int run(job *j, const cli_common *c, const char *codecs)
     bool ran;
     cubed_run_stats stats;
     cubed_plan_info info;
-    int code = cli_execute(j->verb->name, j->ctx, targets, j->n, c, &ran, &stats, &info);
+    cubed_plan_group *groups = make_groups(j);
+    int code = cli_execute(j->verb->name, j->ctx, targets, j->n, groups, j->ngroups, c, &ran,
+                           &stats, &info);
     cli_free(targets);
-    for (int i = 0; i < j->ngroups && ran; i++) {
-        if (cubed_zarr_make_group(j->ctx, j->group[i].url, j->group[i].format, j->group[i].attrs,
-                                  false, c->durable, &err) != CUBED_OK)
-            return cli_report(j->verb->name, &err);
-    }
-    if (ran && j->ngroups > 0 &&
-        cubed_zarr_consolidate(j->ctx, j->dst, c->durable, &err) != CUBED_OK)
-        return cli_report(j->verb->name, &err);
+    cli_free(groups);
     if (ran && c->json) {
         json_t *o = json_object(), *urls = json_array();
         for (int i = 0; i < j->n; i++) json_array_append_new(urls, json_string(j->item[i].url));

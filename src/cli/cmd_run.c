@@ -8,13 +8,13 @@
 const cli_usage cmd_run_usage = {
     .synopsis = "run PLAN [options]",
     .text =
-        "Runs a plan that --save-plan wrote, whole, from any directory. Its limits, work directory "
-        "and targets, and whether these are durable, are in the plan;\nof the options below those "
-        "about running count: --executor, --retries, "
-        "--resume, --progress,\n--events, --report, --json, --isa.",
+        "Runs a plan that --save-plan wrote, whole, from any directory. Its tasks and targets, and "
+        "whether these are durable or replace what is there, are fixed: --overwrite, --durable, "
+        "--no-optimize and --save-plan are refused.\nIts limits and work directory count where the "
+        "options below say nothing else.",
     .examples =
         "  cubed rechunk a.zarr b.zarr --chunks -1,10 --work-dir /scratch/me --save-plan p.cubed\n"
-        "  cubed run p.cubed --executor processes\n",
+        "  cubed run p.cubed --executor processes --max-workers 4 --allowed-mem 1GB\n",
     .own = NULL,
     .common = true};
 
@@ -36,19 +36,46 @@ static void report(const cubed_plan *plan, const cubed_run_stats *stats, bool js
            cli_format_bytes((double)stats->projected_mem, projected));
 }
 
+/* The option that would make another plan; NULL if there is none. */
+static const char *not_for_saved(const cli_common *c)
+{
+    return c->durable     ? "--durable"
+           : c->overwrite ? "--overwrite"
+           : !c->optimize ? "--no-optimize"
+                          : NULL;
+}
+
+static cubed_status run(cubed_plan *plan, cli_common *c, cubed_error *err)
+{
+    cubed_run_stats stats;
+    cubed_plan_options o = cli_plan_options(c);
+    cubed_status st = cubed_plan_set_limits(plan, &o, err);
+    if (st == CUBED_OK) st = cli_show_plan(plan, c, err);
+    if (st != CUBED_OK || c->plan_only) return st;
+    /* Its intermediates lie in a directory that was named: they may wait there. */
+    c->work_dir = "";
+    st = cli_run_plan(plan, c, &stats, err);
+    if (st == CUBED_OK) report(plan, &stats, c->json);
+    return st;
+}
+
 int cmd_run(int argc, char **argv)
 {
     cli_common c = CLI_COMMON_INIT;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context *ctx = NULL;
     cubed_plan *plan = NULL;
-    cubed_run_stats stats;
     void *data;
     size_t size;
+    c.reserved_mem = 0;
     while (cli_next_option(argc, argv, &cmd_run_usage, &c) != -1) continue;
-    if (c.durable)
-        return cli_usage_error("run", "a plan is durable if it was saved so: give --durable with "
-                                      "--save-plan");
+    if (not_for_saved(&c))
+        return cli_usage_error("run",
+                               "a saved plan is run as it was saved: give %s with --save-plan",
+                               not_for_saved(&c));
+    if (c.save_plan) return cli_usage_error("run", "--save-plan: the plan is saved already");
+    if (c.plan_only && c.report)
+        return cli_usage_error("run", "--report is of a run: not with --plan");
     if (argc - optind != 1)
         return cli_usage_error("run", "expected PLAN, got %d arguments", argc - optind);
     int e = cli_read_file(argv[optind], &data, &size);
@@ -59,14 +86,9 @@ int cmd_run(int argc, char **argv)
     int code = cli_context("run", &c, &ctx);
     if (code == EXIT_SUCCESS) {
         cli_catch_signals();
-        /* Its intermediates lie in a directory that was named: they may wait there. */
-        c.work_dir = "";
         cubed_status st = cubed_plan_load(ctx, data, size, &plan, &err);
-        if (st == CUBED_OK) st = cli_run_plan(plan, &c, &stats, &err);
-        if (st == CUBED_OK)
-            report(plan, &stats, c.json);
-        else
-            code = cli_report("run", &err);
+        if (st == CUBED_OK) st = run(plan, &c, &err);
+        if (st != CUBED_OK) code = cli_report("run", &err);
     }
     cubed_plan_unref(plan);
     cubed_context_unref(ctx);

@@ -211,11 +211,31 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
     return st;
 }
 
+cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, cubed_error *err)
+{
+    if (c->plan_only && c->json) cli_print_plan_json(stdout, plan);
+    if (c->plan_only && !c->json) cli_print_plan(stdout, plan);
+    return c->plan_svg ? draw_plan(plan, c->plan_svg, err) : CUBED_OK;
+}
+
+cubed_plan_options cli_plan_options(const cli_common *c)
+{
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    o.allowed_mem = c->allowed_mem;
+    o.reserved_mem = c->reserved_mem;
+    o.max_workers = c->max_workers;
+    o.work_dir = c->work_dir;
+    o.optimize = c->optimize;
+    if (c->executor && strcmp(c->executor, "single-threaded") == 0) o.max_workers = 1;
+    return o;
+}
+
 int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *targets, int ntargets,
-                const cli_common *c, bool *ran, cubed_run_stats *stats, cubed_plan_info *info)
+                const cubed_plan_group *groups, int ngroups, const cli_common *c, bool *ran,
+                cubed_run_stats *stats, cubed_plan_info *info)
 {
     cubed_error err = CUBED_ERROR_INIT;
-    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    cubed_plan_options o = cli_plan_options(c);
     cubed_plan *plan = NULL;
     char *work_dir = NULL;
     cubed_status st = CUBED_OK;
@@ -224,12 +244,8 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
     if (dry && c->report)
         return cli_usage_error(verb, "--report is of a run: not with --plan or --save-plan");
     cli_catch_signals();
-    o.allowed_mem = c->allowed_mem;
-    o.reserved_mem = c->reserved_mem;
-    o.max_workers = c->max_workers;
-    o.optimize = c->optimize;
-    if (c->executor && strcmp(c->executor, "single-threaded") == 0) o.max_workers = 1;
-    o.work_dir = c->work_dir;
+    o.groups = groups;
+    o.num_groups = ngroups;
     if (!o.work_dir && !dry && !(o.work_dir = work_dir = make_work_dir(&err))) {
         st = err.status;
         goto out;
@@ -243,9 +259,7 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
         cubed_plan_unref(plan);
         return cli_usage_error(verb, "%s", missing);
     }
-    if (c->plan_only && c->json) cli_print_plan_json(stdout, plan);
-    if (c->plan_only && !c->json) cli_print_plan(stdout, plan);
-    if (c->plan_svg) st = draw_plan(plan, c->plan_svg, &err);
+    st = cli_show_plan(plan, c, &err);
     if (st == CUBED_OK && c->save_plan) st = save_plan(plan, c->save_plan, &err);
     if (st == CUBED_OK && !dry) {
         st = cli_run_plan(plan, c, stats, &err);

@@ -17,9 +17,9 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
     if (!o->allowed_mem && cb_sat_mul(p->allowed_mem, p->max_workers) > have)
         p->allowed_mem = have / 10 * 9 / p->max_workers;
     p->reserved_mem = o->reserved_mem;
-    if (p->max_workers >= 1 << 20)
+    if (p->max_workers >= CB_MAX_WORKERS)
         return cb_fail(err, CUBED_E_ARG, "max_workers is %u, expected less than %d", p->max_workers,
-                       1 << 20);
+                       CB_MAX_WORKERS);
     if (p->reserved_mem >= p->allowed_mem)
         return cb_fail(err, CUBED_E_BUDGET,
                        "reserved_mem is %" PRIu64 " bytes, which leaves nothing of the %" PRIu64
@@ -32,10 +32,32 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
     return CUBED_OK;
 }
 
+static cubed_status set_groups(cubed_plan *p, const cubed_plan_options *o, cubed_error *err)
+{
+    cb_zone *zone = p->ir.zone;
+    p->groups = cb_zone_alloc(zone, (size_t)o->num_groups * sizeof *p->groups + 1);
+    if (!p->groups) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    for (; p->ngroups < o->num_groups; p->ngroups++) {
+        const cubed_plan_group *from = &o->groups[p->ngroups];
+        cb_plan_group *g = &p->groups[p->ngroups];
+        if (from->zarr_format != 2 && from->zarr_format != 3)
+            return cb_fail(err, CUBED_E_ARG, "%s: zarr_format is %d, expected 2 or 3", from->url,
+                           from->zarr_format);
+        g->format = from->zarr_format;
+        g->consolidate = from->consolidate;
+        g->url = cb_zone_strdup(zone, from->url);
+        if (from->attrs) g->attrs = cb_zone_strdup(zone, from->attrs);
+        if (!g->url || (from->attrs && !g->attrs))
+            return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    }
+    return CUBED_OK;
+}
+
 static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntargets,
                           const cubed_plan_options *o, bool through_copies, cubed_error *err)
 {
     CB_TRY(set_limits(p, o, err));
+    CB_TRY(set_groups(p, o, err));
     CB_TRY(cb_opt_flatten(p, targets, ntargets, err));
     CB_TRY(cb_opt_sink_reshapes(p, through_copies, err));
     if (o->optimize) {

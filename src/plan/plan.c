@@ -203,6 +203,44 @@ static cubed_status check_machine(const cubed_plan *p, cubed_error *err)
                    p->max_workers, a, b, c, have / p->max_workers);
 }
 
+/* What projections leave of all workers' memory is for intermediates. */
+static void set_tier(cubed_plan *p)
+{
+    bool spare = false;
+    for (int i = 0; i < p->ir.nnodes; i++)
+        spare = spare || cb_node_is_intermediate(&p->ir.nodes[i]);
+    p->tier_budget =
+        spare ? p->max_workers * (p->allowed_mem - p->reserved_mem - total(p->need)) : 0;
+}
+
+cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, cubed_error *err)
+{
+    cubed_plan to = {.ctx = p->ctx,
+                     .nstages = p->nstages,
+                     .stages = p->stages,
+                     .need = p->need,
+                     .allowed_mem = o->allowed_mem ? o->allowed_mem : p->allowed_mem,
+                     .reserved_mem = o->reserved_mem ? o->reserved_mem : p->reserved_mem,
+                     .max_workers = o->max_workers ? o->max_workers : p->max_workers};
+    const char *work_dir = p->work_dir;
+    if (o->struct_size != sizeof *o)
+        return cb_fail(err, CUBED_E_ARG, "options.struct_size is %zu, expected %zu", o->struct_size,
+                       sizeof *o);
+    if (to.max_workers >= CB_MAX_WORKERS)
+        return cb_fail(err, CUBED_E_ARG, "max_workers is %u, expected less than %d", to.max_workers,
+                       CB_MAX_WORKERS);
+    CB_TRY(check_budget(&to, err));
+    CB_TRY(check_machine(&to, err));
+    if (o->work_dir && !(work_dir = cb_zone_strdup(p->ir.zone, o->work_dir)))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a path");
+    p->allowed_mem = to.allowed_mem;
+    p->reserved_mem = to.reserved_mem;
+    p->max_workers = to.max_workers;
+    p->work_dir = work_dir;
+    set_tier(p);
+    return CUBED_OK;
+}
+
 cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
 {
     p->need = (cb_need){0, 0};
@@ -215,19 +253,16 @@ cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
     }
     CB_TRY(check_budget(p, err));
     CB_TRY(check_machine(p, err));
-    bool spare = false;
     p->result_bytes = 0;
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
-        spare = spare || cb_node_is_intermediate(n);
         if (!n->to_memory) continue;
         int64_t shape[CUBED_MAX_NDIM], count = 0;
         cb_node_shape(n, shape);
         if (cb_count(n->grid.ndim, shape, &count)) count = 0;
         p->result_bytes += (uint64_t)count * cubed_dtype_size(n->dtype);
     }
-    p->tier_budget =
-        spare ? p->max_workers * (p->allowed_mem - p->reserved_mem - total(p->need)) : 0;
+    set_tier(p);
     cb_buf bytes;
     cb_buf_init(&bytes, &p->ctx->alloc);
     cubed_status st = cb_plan_write(p, true, &bytes, err);

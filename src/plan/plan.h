@@ -19,6 +19,16 @@ typedef struct cb_storage {
     cb_zarr_array *array; /* the same */
 } cb_storage;
 
+/* See cubed/plan.h; strings in the plan's zone. */
+typedef struct cb_plan_group {
+    const char *url, *attrs;
+    int format;
+    bool consolidate;
+} cb_plan_group;
+
+/* One more than a plan may have. */
+#define CB_MAX_WORKERS (1 << 20)
+
 struct cubed_plan {
     atomic_int refs;
     cubed_context *ctx;  /* referenced */
@@ -31,6 +41,8 @@ struct cubed_plan {
     int nowned, owned_cap;
     int ntargets;
     int *targets; /* node numbers, in the caller's order */
+    int ngroups;
+    cb_plan_group *groups;
     uint64_t allowed_mem, reserved_mem;
     unsigned max_workers;
     const char *work_dir; /* NULL: none */

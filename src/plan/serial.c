@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "plan/plan.h"
 
-#define PLAN_VERSION 5
+#define PLAN_VERSION 6
 #define HEADER_BYTES 16
 /* Memory sources up to this size travel in the plan. */
 #define EMBED_BYTES ((size_t)64 << 10)
@@ -223,6 +223,13 @@ cubed_status cb_plan_write(const cubed_plan *p, bool for_id, cb_buf *b, cubed_er
         for (int o = 0; o < s->nouts; o++) put_u(b, (uint64_t)s->outs[o].node);
         put_u(b, (uint64_t)s->kept.ndim);
         for (int d = 0; d < s->kept.ndim; d++) put_i(b, s->task_chunks[d]);
+    }
+    put_u(b, (uint64_t)p->ngroups);
+    for (int i = 0; i < p->ngroups; i++) {
+        CB_TRY(put_url(b, p->groups[i].url, for_id, err));
+        put_u(b, (uint64_t)p->groups[i].format);
+        put_string(b, p->groups[i].attrs);
+        put_u(b, p->groups[i].consolidate);
     }
 out:
     return b->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for the plan's bytes") : CUBED_OK;
@@ -509,6 +516,22 @@ static void get_stage(reader *r, const cb_ir *ir, cb_stage *s)
     }
 }
 
+static void get_groups(reader *r, cubed_plan *p)
+{
+    /* Each takes a few bytes. */
+    p->ngroups = get_n(r, (uint64_t)(r->end - r->at) + 1);
+    p->groups = cb_zone_alloc(r->zone, (size_t)p->ngroups * sizeof *p->groups + 1);
+    if (!p->groups) r->bad = true;
+    for (int i = 0; i < p->ngroups && !r->bad; i++) {
+        cb_plan_group *g = &p->groups[i];
+        g->url = get_string(r);
+        g->format = get_n(r, 4);
+        g->attrs = get_string(r);
+        g->consolidate = get_n(r, 2) == 1;
+        if (!g->url || g->format < 2) r->bad = true;
+    }
+}
+
 static cubed_status malformed(const char *what, cubed_error *err)
 {
     return cb_fail(err, CUBED_E_FORMAT, "the plan's bytes are malformed: %s", what);
@@ -518,7 +541,7 @@ static cubed_status read_body(reader *r, cubed_plan *p, cubed_error *err)
 {
     p->allowed_mem = get_u(r);
     p->reserved_mem = get_u(r);
-    p->max_workers = (unsigned)get_n(r, 1 << 20);
+    p->max_workers = (unsigned)get_n(r, CB_MAX_WORKERS);
     p->work_dir = get_string(r);
     int nnodes = get_n(r, CB_MAX_NODES + 1);
     if (r->bad || p->max_workers == 0) return malformed("limits", err);
@@ -549,6 +572,8 @@ static cubed_status read_body(reader *r, cubed_plan *p, cubed_error *err)
             if (made[p->stages[i].outs[o].node]++) return malformed("a node of two stages", err);
         }
     }
+    get_groups(r, p);
+    if (r->bad) return malformed("a group", err);
     for (int i = 0; i < nnodes; i++) {
         if (p->ir.nodes[i].stored && !made[i]) return malformed("a node of no stage", err);
     }

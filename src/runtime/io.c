@@ -145,11 +145,34 @@ cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, bool resume, cb_io **
     return CUBED_OK;
 }
 
+/* Groups are written with their targets' care. */
+static cubed_status make_group(const cb_io *io, const cb_plan_group *g, bool durable,
+                               cubed_error *err)
+{
+    const char *where, *path;
+    cubed_store *store = NULL;
+    cubed_status st = CUBED_OK;
+    cb_zone *zone;
+    CB_TRY(cb_zone_new(&io->plan->ctx->alloc, &zone, err));
+    CB_GO(cb_url_split(zone, g->url, &where, &path, err));
+    CB_GO(cb_store_open(&io->plan->ctx->alloc, where, durable, &store, err));
+    CB_GO(cb_zarr_create_group(store, path, g->format, g->attrs, false, err));
+    if (g->consolidate) CB_GO(cb_zarr_consolidate(store, path, err));
+out:
+    cb_store_close(store);
+    cb_zone_free(zone);
+    return st;
+}
+
 cubed_status cb_io_commit(cb_io *io, cubed_error *err)
 {
+    bool durable = false;
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         if (io->nodes[i].array) CB_TRY(cb_zarr_commit(io->nodes[i].array, err));
+        durable = durable || io->plan->ir.nodes[i].durable;
     }
+    for (int i = 0; i < io->plan->ngroups; i++)
+        CB_TRY(make_group(io, &io->plan->groups[i], durable, err));
     io->committed = true;
     for (int i = 0; drives(io) && i < io->plan->ir.nnodes; i++) {
         if (io->nodes[i].array) remove_mark(io, i);

@@ -32,7 +32,7 @@ typedef enum cb_io_mode {
  * intermediates. The plan must outlive it. */
 CUBED_MUST_CHECK cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, bool resume,
                                          cb_io **out, cubed_error *err);
-/* The run is complete: targets get their metadata and lose their marks. */
+/* The run is complete: targets get their metadata and lose their marks, and their groups are made. */
 CUBED_MUST_CHECK cubed_status cb_io_commit(cb_io *io, cubed_error *err);
 /* The run ended early: `keep` (CUBED_KEEP_*) says what close leaves for another one to resume. */
 void cb_io_keep(cb_io *io, unsigned keep);

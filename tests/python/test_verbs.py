@@ -1,5 +1,6 @@
 """copy and run."""
 
+import json
 import os
 
 import numpy as np
@@ -151,3 +152,62 @@ def test_results_in_a_group_are_consolidated(tmp_path, group):
     ds = xr.open_dataset(out, engine="zarr", consolidated=True)
     np.testing.assert_array_equal(ds["b"], x * 2)
     assert ds.attrs["title"] == "winds"
+
+
+def test_limits_of_a_saved_plan_are_changed(tmp_path, group):
+    source, x = group
+    args = ["--in", source, "--out", tmp_path / "m.zarr", "--work-dir", tmp_path / "work"]
+    check(
+        run("eval", "u - mean(u, axis=0)", *args, "--max-workers", 1, "--save-plan", tmp_path / "p")
+    )
+
+    def planned(*options):
+        return json.loads(check(run("run", tmp_path / "p", "--plan", "--json", *options)).out)
+
+    before = planned()
+    after = planned("--max-workers", 2, "--allowed-mem", "90MB", "--reserved-mem", "9MB")
+    names = ("workers", "allowed_mem", "reserved_mem")
+    assert [after[n] for n in names] == [2, 90_000_000, 9_000_000]
+    assert after["stages"] == before["stages"]
+    assert planned("--executor", "single-threaded")["workers"] == 1
+    small = run(
+        "run", tmp_path / "p", "--allowed-mem", before["projected_mem"], "--reserved-mem", 1
+    )
+    assert small.code == 1 and "allow at least" in small.err
+    assert "this machine has" in run("run", tmp_path / "p", "--max-workers", 99999).err
+    for option in ["--overwrite", "--durable", "--no-optimize", "--save-plan=q"]:
+        refused = run("run", tmp_path / "p", option)
+        assert refused.code == 2 and "--save-plan" in refused.err
+    assert not (tmp_path / "m.zarr").exists() and not (tmp_path / "work").exists()
+    events = tmp_path / "events"
+    options = ["--max-workers", 2, "--work-dir", tmp_path / "other", "--executor", "processes"]
+    check(run("run", tmp_path / "p", *options, "--events", events))
+    assert {json.loads(e).get("worker", 0) for e in events.read_text().splitlines()} <= {0, 1}
+    got = zarr.open_array(tmp_path / "m.zarr", mode="r")[...]
+    np.testing.assert_allclose(got, x - x.mean(axis=0, dtype="f8").astype("f4"), atol=1e-6)
+    assert (tmp_path / "other").exists() and not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize("format", [2, 3])
+def test_a_saved_plan_makes_groups_as_its_command_would(tmp_path, format):
+    root = zarr.open_group(tmp_path / "in.zarr", mode="w", attributes={"title": "all"})
+    for path in ["a", "sub/b"]:
+        array = root.create_array(path, shape=(4, 6), chunks=(2, 3), dtype="i4")
+        array[...] = 7
+    root["sub"].attrs["of"] = "b"
+    args = ["copy", tmp_path / "in.zarr"]
+    more = ["--format", format, "--progress", "none"]
+    check(run(*args, tmp_path / "direct.zarr", *more))
+    check(run(*args, tmp_path / "saved.zarr", *more, "--save-plan", tmp_path / "p"))
+    assert not (tmp_path / "saved.zarr").exists()
+    check(run("run", tmp_path / "p"))
+
+    def documents(store):
+        names = ("zarr.json", ".zgroup", ".zattrs", ".zmetadata", ".zarray")
+        found = [p for p in store.rglob("*") if p.name in names]
+        return {str(p.relative_to(store)): json.loads(p.read_text()) for p in found}
+
+    assert documents(tmp_path / "direct.zarr") == documents(tmp_path / "saved.zarr")
+    copy = zarr.open_consolidated(tmp_path / "saved.zarr", zarr_format=format)
+    assert dict(copy.attrs) == {"title": "all"} and dict(copy["sub"].attrs) == {"of": "b"}
+    np.testing.assert_array_equal(copy["sub/b"][...], np.full((4, 6), 7))
