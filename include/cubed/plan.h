@@ -110,6 +110,7 @@ typedef struct cubed_plan_info {
     uint64_t bytes_read;    /* decoded, sources and intermediates */
     uint64_t bytes_written; /* decoded */
     uint64_t requests;      /* chunks read and written */
+    uint64_t elements;      /* of all arrays, sources and virtual ones too: a measure of the work */
     double seconds;         /* by the assumptions above: for comparing plans */
     uint64_t result_bytes;  /* of targets in the caller's memory, on top of everything above */
     const char *work_dir;   /* may be NULL */

@@ -279,7 +279,7 @@ static bool run_watched(channel *c, PyObject *callback)
 /* Work that is done before anybody could interrupt it. */
 static bool is_short(const cubed_plan_info *info)
 {
-    return info->num_tasks <= 16 && info->bytes_read + info->bytes_written < (1u << 20);
+    return info->num_tasks <= 16 && info->elements < (1u << 16);
 }
 
 static PyObject *stats_dict(const cubed_run_stats *s)

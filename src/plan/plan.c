@@ -289,7 +289,14 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
     info->tier_budget = p->tier_budget;
     info->result_bytes = p->result_bytes;
     info->work_dir = p->work_dir;
-    for (int i = 0; i < p->ir.nnodes; i++) info->num_arrays += p->ir.nodes[i].stored;
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        info->num_arrays += n->stored;
+        size_t size = 1;
+        for (int d = 0; d < n->grid.ndim; d++)
+            size = cb_sat_mul(size, (size_t)n->grid.axis[d].extent);
+        info->elements = cb_sat_add(info->elements, size);
+    }
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
         info->num_tasks += s->ntasks;

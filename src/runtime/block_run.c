@@ -129,7 +129,7 @@ static cubed_status evaluate(const run *r, int i, cubed_error *err)
         } else {
             cb_vm *vm;
             CB_TRY(cb_vm_open(t, prog, b, &part, NULL, &view, -1, &vm, err));
-            cb_vm_store(vm, false);
+            CB_TRY(cb_vm_store(vm, false, err));
         }
         cb_arena_release(t->arena, mark);
     }
@@ -232,7 +232,7 @@ static cubed_status make_blocks(run *r, cubed_error *err)
         r->block[i].data = NULL;
     }
     for (bool more = !cb_box_empty(&contracted); more;) {
-        if (t->cancel && *t->cancel) return cb_fail(err, CUBED_E_CANCELLED, "interrupted");
+        CB_TRY(cb_task_check(t, err));
         r->call.first = r->call.last = true;
         for (int k = 0; k < r->c->symbols.n; k++) {
             if (r->c->axis[k] >= 0) continue;
@@ -330,7 +330,7 @@ static cubed_status compress(run *r, cubed_error *err)
     r->block[0].data = r->block[1].data = NULL;
     set_chunk(r, 0);
     for (; r->index[0] < r->c->symbols.nblocks[0]; r->index[0]++) {
-        if (t->cancel && *t->cancel) return cb_fail(err, CUBED_E_CANCELLED, "interrupted");
+        CB_TRY(cb_task_check(t, err));
         for (int i = 0; i < 2; i++) CB_TRY(bring_input(r, i, err));
         CB_TRY(pick_block(r, &chunk, &filled, err));
     }

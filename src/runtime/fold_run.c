@@ -225,16 +225,16 @@ static void fold_loop(const block_loop *b)
             int64_t p1 = cb_min_i64(b->run, p0 + panel), count = b->f->taken[0];
             do {
                 seek(b, idx, &at);
-                for (int64_t p = p0; p < p1; p += b->step) {
+                for (int64_t p = p0; p < p1 && !cb_task_cancelled(b->f->t); p += b->step) {
                     size_t n = (size_t)cb_min_i64(b->step, p1 - p);
                     fold_vector(b, idx, at, p, n, count);
                     if (b->how == RUN) count += (int64_t)n;
                 }
                 if (b->how == ROWS) count++;
                 if (b->how == RUNS) count += b->reduced_run;
-            } while (next_of(b, true, idx));
+            } while (next_of(b, true, idx) && !cb_task_cancelled(b->f->t));
         }
-    } while (next_of(b, false, idx));
+    } while (next_of(b, false, idx) && !cb_task_cancelled(b->f->t));
 }
 
 static void set_positions(block_loop *b, const cb_box *box)
@@ -307,7 +307,7 @@ static cubed_status evaluate_values(const folder *f, const cb_box *block, char *
         size_t mark = cb_arena_mark(t->arena);
         cb_vm *vm;
         CB_TRY(cb_vm_open(t, prog, &prog->branches[i], &part, NULL, outs, -1, &vm, err));
-        cb_vm_store(vm, false);
+        CB_TRY(cb_vm_store(vm, false, err));
         cb_arena_release(t->arena, mark);
     }
     return CUBED_OK;
@@ -350,6 +350,7 @@ static cubed_status fold_block(folder *f, int64_t block, cubed_error *err)
         b.from.values = p;
     }
     fold_loop(&b);
+    CB_GO(cb_task_check(t, err));
     f->taken[0] += reduced;
 out:
     cb_arena_release(t->arena, mark);
@@ -462,7 +463,7 @@ cubed_status cb_fold_task(const cb_task *t, const cb_box *task_box, const cb_box
         int64_t first, last;
         cb_stage_task_blocks(t->stage, task_box, &first, &last);
         for (int64_t b = first; b < last; b++) {
-            if (t->cancel && *t->cancel) return cb_fail(err, CUBED_E_CANCELLED, "interrupted");
+            CB_TRY(cb_task_check(t, err));
             CB_TRY(fold_block(&f, b, err));
             add_child(&f, 0);
         }

@@ -132,7 +132,7 @@ static cubed_status run_tail(const cb_task *t, const cb_box *kept, const cb_stat
         cb_box part;
         cb_box_intersect(&prog->branches[i].box, kept, &part);
         if (cb_box_empty(&part)) continue;
-        if (t->cancel && *t->cancel) return cb_fail(err, CUBED_E_CANCELLED, "interrupted");
+        CB_TRY(cb_task_check(t, err));
         shift(t, outs, kept, &part, views);
         if (t->stage->copy) {
             CB_TRY(run_copy(t, &prog->branches[i], &part, &views[0], err));
@@ -141,7 +141,7 @@ static cubed_status run_tail(const cb_task *t, const cb_box *kept, const cb_stat
         size_t mark = cb_arena_mark(t->arena);
         cb_vm *vm;
         CB_TRY(cb_vm_open(t, prog, &prog->branches[i], &part, planes, views, -1, &vm, err));
-        cb_vm_store(vm, stream);
+        CB_TRY(cb_vm_store(vm, stream, err));
         cb_arena_release(t->arena, mark);
     }
     return CUBED_OK;

@@ -9,7 +9,7 @@
 /* Runs task number `task` of a stage with nothing but this arena (capacity >= the stage's need).
  * Stateless and idempotent. On return the arena is as it was, but for its high-water mark. Different
  * tasks may run at the same time with different arenas. `cancel` (may be NULL) is looked at between
- * blocks. */
+ * vectors. */
 CUBED_MUST_CHECK cubed_status cb_task_run(const cubed_plan *plan, const cb_stage *stage,
                                           int64_t task, cb_io *io, cb_arena *arena,
                                           const volatile int *cancel, cb_io_count *count,

@@ -571,7 +571,7 @@ static void store_run(cb_vm *vm, const int64_t *idx, bool stream)
         at[r] = vm->outs[r].base;
         for (int d = 0; d < vm->inner; d++) at[r] += idx[d] * vm->outs[r].stride[d];
     }
-    for (int64_t p = 0; p < vm->run; p += CB_VECTOR) {
+    for (int64_t p = 0; p < vm->run && !cb_task_cancelled(vm->task); p += CB_VECTOR) {
         size_t n = (size_t)cb_min_i64(CB_VECTOR, vm->run - p);
         bring_loads(vm, p, n);
         for (int r = 0; r < prog->nresults && runs; r++)
@@ -593,15 +593,21 @@ static void store_run(cb_vm *vm, const int64_t *idx, bool stream)
     }
 }
 
-void cb_vm_store(cb_vm *vm, bool stream)
+cubed_status cb_task_check(const cb_task *t, cubed_error *err)
+{
+    return cb_task_cancelled(t) ? cb_fail(err, CUBED_E_CANCELLED, "interrupted") : CUBED_OK;
+}
+
+cubed_status cb_vm_store(cb_vm *vm, bool stream, cubed_error *err)
 {
     cb_box outer = {.ndim = vm->inner};
     int64_t idx[CUBED_MAX_NDIM] = {0};
-    if (vm->run == 0) return;
+    if (vm->run == 0) return CUBED_OK;
     memcpy(outer.hi, vm->extent, sizeof outer.hi);
     do {
         cb_vm_seek(vm, idx);
         store_run(vm, idx, stream);
-    } while (cb_odometer_next(&outer, idx));
+    } while (cb_odometer_next(&outer, idx) && !cb_task_cancelled(vm->task));
     if (stream) cb_stream_fence();
+    return cb_task_check(vm->task, err);
 }

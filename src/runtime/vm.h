@@ -16,6 +16,11 @@ typedef struct cb_task {
     const volatile int *cancel;
 } cb_task;
 
+/* Whether the run was cancelled, which is never taken back. Loops over many elements that end early
+ * by this are followed by cb_task_check, before anything is made of their results. */
+static inline bool cb_task_cancelled(const cb_task *t) { return t->cancel && *t->cancel; }
+CUBED_MUST_CHECK cubed_status cb_task_check(const cb_task *t, cubed_error *err);
+
 /* A strided buffer over the axes of a box: element x of the box (from its lo) is at base +
  * sum(stride[d] * x[d]). Strides in bytes. */
 typedef struct cb_view {
@@ -45,7 +50,7 @@ void cb_vm_seek(cb_vm *vm, const int64_t *idx);
 void cb_vm_vector(cb_vm *vm, int64_t p, size_t n);
 const void *cb_vm_result(const cb_vm *vm, int result);
 /* Evaluates the whole box into the outputs given to cb_vm_open. `stream`: past the caches. */
-void cb_vm_store(cb_vm *vm, bool stream);
+CUBED_MUST_CHECK cubed_status cb_vm_store(cb_vm *vm, bool stream, cubed_error *err);
 
 /* A chunk, or a part of it, in memory. */
 typedef struct cb_held {
