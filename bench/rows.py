@@ -1,6 +1,7 @@
 """The rows of the benchmark: which runs stand beside each other, and which ratios count."""
 
 import json
+import math
 import shutil
 import statistics
 import subprocess
@@ -15,6 +16,22 @@ ANOMALIES = f"_y = stack(({MONTHS}), axis=1); _y - mean(_y, axis=0, keepdims=Tru
 WINDS_MEM = 2_000_000_000
 SERIES_MEM = 2_000_000_000
 RECHUNK_MEM = 500_000_000
+FUNCTIONS_MEM = 1_000_000_000
+# Functions of the Python package, and which libraries there are beside it that have them.
+FUNCTIONS = {
+    "chain": ("numpy", "dask", "upstream"),
+    "mean0": ("numpy", "dask", "upstream"),
+    "mean1": ("numpy", "dask", "upstream"),
+    "var0": ("numpy", "dask", "upstream"),
+    "var1": ("numpy", "dask", "upstream"),
+    "sort": ("numpy", "dask"),
+    "median": ("numpy", "dask"),
+    "matmul": ("numpy", "dask", "upstream"),
+    "fft": ("numpy", "dask"),
+    "cumsum": ("numpy", "dask", "upstream"),
+    "mask": ("numpy", "dask"),
+    "tiny": ("numpy", "dask", "upstream"),
+}
 
 
 class Bench:
@@ -313,4 +330,48 @@ def rechunk(b):
             b.add_ratio("e", f"{name} / ours", ratios(got[name], got["ours"]))
 
 
-ROWS = {"a": winds, "b": memory, "c": climate, "d": tasks, "e": rechunk}
+def functions(b):
+    """functions of the Python package in memory, beside NumPy, Dask and upstream"""
+    pythons = {
+        "numpy": b.environments.python("dask"),
+        "dask": b.environments.python("dask"),
+        "upstream": b.environments.python("cubed"),
+        "cubed": b.environments.package(),
+    }
+    if not pythons["cubed"]:
+        return
+    chunk = max(200, round(2000 * math.sqrt(b.size)))
+    script, work = b.scripts / "functions.py", b.data / "work"
+    for function, peers in FUNCTIONS.items():
+        row = f"f {function}"
+        args = (function, 4 * chunk, chunk, b.workers, FUNCTIONS_MEM, work)
+        contenders = [
+            Contender(
+                "ours" if library == "cubed" else library,
+                [pythons[library], script, library, *args],
+                own_time=True,
+                clean=work,
+            )
+            for library in ("cubed", *peers)
+            if pythons[library]
+        ]
+        results = interleave(contenders, b.rounds, b.patience, lambda c: None, b.say)
+        ours = results["ours"]
+        for c in contenders:
+            result = results[c.name]
+            if not result.failure and not ours.failure:
+                figures = result.samples[0].figures
+                if not math.isclose(figures["sum"], ours.samples[0].figures["sum"], rel_tol=1e-9):
+                    result.failure = "another result than ours"
+                elif c.name == "ours":
+                    c.allowance = int(figures["arrays"] + FUNCTIONS_MEM * b.workers)
+            b.add_run(row, c, result)
+            if c.name != "ours" and not result.failure and not ours.failure:
+                target = 0.9 if (function, c.name) == ("matmul", "numpy") else None
+                b.add_ratio(row, f"{c.name} / ours", ratios(result, ours), target)
+        if function == "tiny" and not ours.failure:
+            micro = spread([1e6 * s.seconds for s in ours.samples])
+            b.add_ratio(row, "three elements plus 1", micro, 100, at_most=True, unit=" us")
+
+
+ROWS = {"a": winds, "b": memory, "c": climate, "d": tasks, "e": rechunk, "f": functions}
