@@ -21,6 +21,43 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_sort(cubed_array *x, int axis, boo
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_argsort(cubed_array *x, int axis, bool descending,
                                                       cubed_array **out, cubed_error *err);
 
+/* --- Order statistics ------------------------------------------------------------------------------- */
+
+/* What a quantile is that lies between two elements (cubed/quantiles.def). */
+typedef enum cubed_quantile_method {
+#define CUBED_QUANTILE(NAME, name, number, discrete) CUBED_QUANTILE_##NAME = (number),
+#include "cubed/quantiles.def"
+#undef CUBED_QUANTILE
+    CUBED_QUANTILE_METHOD_COUNT
+} cubed_quantile_method;
+/* By NumPy's names. false if there is none of that name. */
+CUBED_API bool cubed_quantile_method_parse(const char *name, cubed_quantile_method *method);
+
+typedef struct cubed_quantile_options {
+    size_t struct_size;
+    const int *axes; /* may be negative, no repeats; NULL: all */
+    int naxes;
+    bool keepdims;
+    bool skip_nan; /* of the elements that are not NaN; else one NaN makes NaN */
+    cubed_quantile_method method;
+} cubed_quantile_options;
+#define CUBED_QUANTILE_OPTIONS_INIT                                                                \
+    {                                                                                              \
+        sizeof(cubed_quantile_options), NULL, 0, false, false, CUBED_QUANTILE_LINEAR               \
+    }
+
+/* The exact quantiles q[0..n), each from 0 to 1, of real numbers: in front of the result's axes there is one
+ * of n elements. Of type float64 for integers and bools, else of x's; discrete methods keep x's. NaN of
+ * nothing. Zeros of either sign are equal: the result has +0. CUBED_E_ARG for a q out of range. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantiles(cubed_array *x, const double *q, int n,
+                                                        const cubed_quantile_options *options,
+                                                        cubed_array **out, cubed_error *err);
+/* The same of one q, without the axis in front. The median is that of 0.5: the mean of the two elements in
+ * the middle. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantile(cubed_array *x, double q,
+                                                       const cubed_quantile_options *options,
+                                                       cubed_array **out, cubed_error *err);
+
 /* --- Linear algebra --------------------------------------------------------------------------------- */
 
 /* Operands are promoted to a common type, which is the result's; integers wrap, bools are and-ed and

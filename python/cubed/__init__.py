@@ -23,6 +23,14 @@ from cubed._nan import (
     nansum,
     nanvar,
 )
+from cubed._quantiles import (
+    median,
+    nanmedian,
+    nanpercentile,
+    nanquantile,
+    percentile,
+    quantile,
+)
 from cubed._store import store, to_zarr
 from cubed.array_api import *  # noqa: F403
 from cubed.array_api import __all__ as _standard
@@ -44,15 +52,21 @@ __all__ = [
     "config",
     "from_array",
     "from_zarr",
+    "median",
     "nanmax",
     "nanmean",
+    "nanmedian",
     "nanmin",
+    "nanpercentile",
     "nanprod",
+    "nanquantile",
     "nanstd",
     "nansum",
     "nanvar",
     "pad",
+    "percentile",
     "plan",
+    "quantile",
     "rechunk",
     "store",
     "to_zarr",

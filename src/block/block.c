@@ -7,6 +7,7 @@
 static const cubed_block_fn *const functions[] = {
     &cb_block_sort,
     &cb_block_argsort,
+    &cb_block_quantile,
     &cb_block_matmul,
     &cb_block_take,
     &cb_block_take_along_axis,

@@ -6,6 +6,7 @@
 
 extern const cubed_block_fn cb_block_sort;
 extern const cubed_block_fn cb_block_argsort;
+extern const cubed_block_fn cb_block_quantile;
 extern const cubed_block_fn cb_block_matmul;
 extern const cubed_block_fn cb_block_take;
 extern const cubed_block_fn cb_block_take_along_axis;

@@ -1,7 +1,6 @@
 /* Sorting along one axis, and the positions that sort it.
  *
- * Elements are turned into unsigned keys of the same width that have the order wanted, sorted, and turned
- * back. Complex numbers have two keys: positions are sorted by one after the other, and by which parts
+ * Elements are turned into keys (order.h), sorted, and turned back. Complex numbers have two keys: positions are sorted by one after the other, and by which parts
  * are NaN, as NumPy has it: all numbers, then those with a NaN imaginary part, then those with a NaN
  * real part, then both. */
 #include <string.h>
@@ -9,83 +8,8 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "block/functions.h"
+#include "block/order.h"
 #include "block/params.h"
-
-typedef enum order_kind { ORDER_PLAIN, ORDER_SIGNED, ORDER_FLOAT, ORDER_TIME } order_kind;
-
-typedef struct order {
-    order_kind kind;
-    bool descending;
-    uint64_t infinity; /* its bits; what is larger without its sign is a NaN */
-} order;
-
-/* What there was among the elements. */
-typedef struct special {
-    bool nan, minus_zero;
-} special;
-
-/* So many are inserted one by one: measured with random float64, from 60 on counting is faster. */
-#define FEW 48
-
-#define CB_SORT_JOIN(a, b)  a##b
-#define CB_SORT_PASTE(a, b) CB_SORT_JOIN(a, b)
-#define K                   uint8_t
-#define BITS                8
-#include "block/sort.inc.h"
-#define K    uint16_t
-#define BITS 16
-#include "block/sort.inc.h"
-#define K    uint32_t
-#define BITS 32
-#include "block/sort.inc.h"
-#define K    uint64_t
-#define BITS 64
-#include "block/sort.inc.h"
-
-typedef struct width {
-    void (*make_keys)(const char *from, int64_t stride, int64_t n, const order *o, void *keys,
-                      special *seen);
-    void (*make_values)(void *keys, int64_t n, const order *o, special seen, const char *from,
-                        int64_t stride);
-    void (*sort_keys)(void *keys, uint32_t *pos, int64_t n, void *spare, uint32_t *spare_pos);
-} width;
-
-static const width widths[] = {
-    {make_keys8, make_values8, sort_keys8},
-    {make_keys16, make_values16, sort_keys16},
-    {make_keys32, make_values32, sort_keys32},
-    {make_keys64, make_values64, sort_keys64},
-};
-
-static const width *width_of(size_t size)
-{
-    return &widths[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3];
-}
-
-/* Bytes of an element's key: half of a complex number. */
-static size_t key_size(cubed_dtype dtype)
-{
-    size_t size = cubed_dtype_size(dtype);
-    return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? size / 2 : size;
-}
-
-static order order_of(cubed_dtype dtype, bool descending)
-{
-    order o = {.descending = descending};
-    switch (cubed_dtype_kind(dtype)) {
-    case CUBED_KIND_INT: o.kind = ORDER_SIGNED; break;
-    case CUBED_KIND_TIME: o.kind = ORDER_TIME; break;
-    case CUBED_KIND_FLOAT:
-    case CUBED_KIND_COMPLEX: o.kind = ORDER_FLOAT; break;
-    default: o.kind = ORDER_PLAIN; break;
-    }
-    switch (key_size(dtype)) {
-    case 2: o.infinity = dtype == CUBED_BFLOAT16 ? 0x7f80 : 0x7c00; break;
-    case 4: o.infinity = 0x7f800000; break;
-    default: o.infinity = 0x7ff0000000000000; break;
-    }
-    return o;
-}
 
 /* --- One line -------------------------------------------------------------------------------------- */
 
@@ -114,10 +38,10 @@ typedef struct room {
     uint32_t *pos, *spare_pos;
 } room;
 
-static void sort_line(const line *l, const order *o, const room *r)
+static void sort_line(const line *l, const cb_order *o, const room *r)
 {
-    const width *w = width_of(l->size);
-    special seen = {false, false};
+    const cb_order_width *w = cb_order_width_of(l->size);
+    cb_order_seen seen = {false, false};
     /* Where the result is dense the keys need no room of their own. */
     char *keys = l->to_stride == (int64_t)l->size ? l->to : r->keys;
     w->make_keys(l->from, l->from_stride, l->n, o, keys, &seen);
@@ -127,11 +51,11 @@ static void sort_line(const line *l, const order *o, const room *r)
 }
 
 /* Positions sorted by the keys of one part of the elements, stable against their order so far. */
-static void sort_positions(const line *l, size_t offset, size_t size, const order *o, bool again,
+static void sort_positions(const line *l, size_t offset, size_t size, const cb_order *o, bool again,
                            const room *r)
 {
-    const width *w = width_of(size);
-    special seen = {false, false};
+    const cb_order_width *w = cb_order_width_of(size);
+    cb_order_seen seen = {false, false};
     char *keys = r->keys;
     w->make_keys(l->from + offset, l->from_stride, l->n, o, keys, &seen);
     if (again) { /* keys in the order of the positions */
@@ -154,7 +78,7 @@ static bool is_nan_part(const char *x, size_t size)
     return f != f;
 }
 
-static void sort_complex_positions(const line *l, const order *o, const room *r)
+static void sort_complex_positions(const line *l, const cb_order *o, const room *r)
 {
     size_t part = l->size / 2;
     int64_t count[4] = {0}, sum = 0;
@@ -176,7 +100,7 @@ static void sort_complex_positions(const line *l, const order *o, const room *r)
     memcpy(r->pos, r->spare_pos, (size_t)l->n * sizeof *r->pos);
 }
 
-static void find_positions(const line *l, const order *o, bool is_complex, const room *r)
+static void find_positions(const line *l, const cb_order *o, bool is_complex, const room *r)
 {
     for (int64_t i = 0; i < l->n; i++) r->pos[i] = (uint32_t)i;
     if (is_complex)
@@ -250,7 +174,7 @@ static size_t make_room(const cubed_block_call *call, bool positions, void *scra
     const cubed_block *x = &call->in[0];
     layout s = layout_of(x, p->axis);
     positions = positions || is_complex(x->dtype);
-    size_t n = (size_t)s.n, bytes = rounded(cb_sat_mul(n, key_size(x->dtype)));
+    size_t n = (size_t)s.n, bytes = rounded(cb_sat_mul(n, cb_order_key_size(x->dtype)));
     size_t keys = positions || s.inner > 1 ? bytes : 0;
     size_t pos = positions ? rounded(cb_sat_mul(n, sizeof(uint32_t))) : 0;
     char *at = scratch;
@@ -288,7 +212,7 @@ static void each_line(const cubed_block_call *call, bool positions)
     const cb_sort_params *p = call->params;
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     layout s = layout_of(x, p->axis);
-    order o = order_of(x->dtype, p->descending);
+    cb_order o = cb_order_of(x->dtype, p->descending);
     int64_t size = (int64_t)cubed_dtype_size(x->dtype), step = (int64_t)cubed_dtype_size(y->dtype);
     room r;
     make_room(call, positions, call->scratch, &r);

@@ -34,6 +34,9 @@ static const cli_topic topics[] = {
                    "include_initial=True)"},
     {"shapes", "permute_dims transpose flip squeeze expand_dims broadcast_to concat stack roll pad "
                "repeat reshape tril triu rechunk"},
+    {"quantiles",
+     "median quantile percentile, nanmedian nanquantile nanpercentile (x, q, axis=, dim=\"time\", "
+     "keepdims=True, method=\"nearest\")"},
     {"sorting", "sort argsort (axis=, dim=\"time\", descending=True)"},
     {"products", "matmul vecdot(a, b, axis=-1) tensordot(a, b, axes=2 or ((1, 2), (0, 1)))"},
     {"picking", "take take_along_axis (axis=, dim=\"time\") compress(x, mask, count=) "

@@ -61,6 +61,8 @@ typedef cubed_status (*expr_function)(expr_builder *b, const expr *call, cubed_a
 expr_function expr_find_function(const char *name);
 /* Those among them that work on whole blocks (expr_blocks.c). */
 expr_function expr_find_block_function(const char *name);
+/* Order statistics (expr_order.c). */
+expr_function expr_find_order_function(const char *name);
 /* Fourier transforms (expr_fft.c). */
 expr_function expr_find_fft_function(const char *name);
 /* Linear algebra but for products (expr_linalg.c). */

@@ -1,19 +1,19 @@
-/* Sorting keys of one width. Takes K, an unsigned type, and BITS, its bits; undefines both.
+/* Keys of one width, and sorting them. Takes K, an unsigned type, and BITS, its bits; undefines both.
  *
- * Keys order elements as unsigned numbers. Few are inserted one by one, many are distributed by one byte
- * after another from the lowest (radix sort), which is stable and takes as long whatever the order. With
- * positions (`pos`, NULL: none), those move as their keys do. */
-#define FN(name) CB_SORT_PASTE(name, BITS)
+ * Few keys are inserted one by one, many are distributed by one byte after another from the lowest (radix
+ * sort), which is stable and takes as long whatever the order. With positions (`pos`, NULL: none), those
+ * move as their keys do. */
+#define FN(name) CB_ORDER_PASTE(name, BITS)
 
 #define SIGN ((K)((K)1 << (BITS - 1)))
 
-static inline __attribute__((always_inline)) K FN(one_key)(K bits, order_kind kind, K infinity,
-                                                           bool descending, special *seen)
+static inline __attribute__((always_inline)) K FN(one_key)(K bits, cb_order_kind kind, K infinity,
+                                                           bool descending, cb_order_seen *seen)
 {
     K key = bits;
-    if (kind == ORDER_SIGNED) key = bits ^ SIGN;
-    if (kind == ORDER_TIME) key = (K)(bits - 1) ^ SIGN; /* the least one is behind all others */
-    if (kind == ORDER_FLOAT) {
+    if (kind == CB_ORDER_SIGNED) key = bits ^ SIGN;
+    if (kind == CB_ORDER_TIME) key = (K)(bits - 1) ^ SIGN; /* the least one is behind all others */
+    if (kind == CB_ORDER_FLOAT) {
         K magnitude = (K)(bits & (K)~SIGN);
         bool nan = magnitude > infinity, minus_zero = bits == SIGN;
         key = bits & SIGN ? (K)~bits : (K)(bits | SIGN);
@@ -25,42 +25,82 @@ static inline __attribute__((always_inline)) K FN(one_key)(K bits, order_kind ki
     return descending ? (K)~key : key;
 }
 
-static inline K FN(one_value)(K key, order_kind kind, bool descending)
+static inline K FN(one_value)(K key, cb_order_kind kind, bool descending)
 {
     if (descending) key = (K)~key;
-    if (kind == ORDER_SIGNED) return key ^ SIGN;
-    if (kind == ORDER_TIME) return (K)((key ^ SIGN) + 1);
-    if (kind == ORDER_FLOAT) return key & SIGN ? key ^ SIGN : (K)~key;
+    if (kind == CB_ORDER_SIGNED) return key ^ SIGN;
+    if (kind == CB_ORDER_TIME) return (K)((key ^ SIGN) + 1);
+    if (kind == CB_ORDER_FLOAT) return key & SIGN ? key ^ SIGN : (K)~key;
     return key;
 }
 
 /* Keys of n elements `stride` bytes apart. */
 static inline __attribute__((always_inline)) void FN(keys_of_kind)(const char *from, int64_t stride,
-                                                                   int64_t n, order_kind kind,
+                                                                   int64_t n, cb_order_kind kind,
                                                                    K infinity, bool descending,
-                                                                   K *keys, special *seen)
+                                                                   K *keys, cb_order_seen *seen)
 {
     for (int64_t i = 0; i < n; i++)
         keys[i] = FN(one_key)(*(const K *)(from + i * stride), kind, infinity, descending, seen);
 }
 
-static void FN(make_keys)(const char *from, int64_t stride, int64_t n, const order *o, void *to,
-                          special *seen)
+static void FN(make_keys)(const char *from, int64_t stride, int64_t n, const cb_order *o, void *to,
+                          cb_order_seen *seen)
 {
     K *keys = to, infinity = (K)o->infinity;
     bool down = o->descending;
     switch (o->kind) {
-    case ORDER_PLAIN:
-        FN(keys_of_kind)(from, stride, n, ORDER_PLAIN, infinity, down, keys, seen);
+    case CB_ORDER_PLAIN:
+        FN(keys_of_kind)(from, stride, n, CB_ORDER_PLAIN, infinity, down, keys, seen);
         break;
-    case ORDER_SIGNED:
-        FN(keys_of_kind)(from, stride, n, ORDER_SIGNED, infinity, down, keys, seen);
+    case CB_ORDER_SIGNED:
+        FN(keys_of_kind)(from, stride, n, CB_ORDER_SIGNED, infinity, down, keys, seen);
         break;
-    case ORDER_FLOAT:
-        FN(keys_of_kind)(from, stride, n, ORDER_FLOAT, infinity, down, keys, seen);
+    case CB_ORDER_FLOAT:
+        FN(keys_of_kind)(from, stride, n, CB_ORDER_FLOAT, infinity, down, keys, seen);
         break;
-    case ORDER_TIME:
-        FN(keys_of_kind)(from, stride, n, ORDER_TIME, infinity, down, keys, seen);
+    case CB_ORDER_TIME:
+        FN(keys_of_kind)(from, stride, n, CB_ORDER_TIME, infinity, down, keys, seen);
+        break;
+    }
+}
+
+static uint64_t FN(value_of)(uint64_t key, const cb_order *o)
+{
+    return FN(one_value)((K)key, o->kind, o->descending);
+}
+
+/* Keys of `lines` lines beside each other, in lines `to_stride` bytes apart: a row of elements is read
+ * while it is in the cache. */
+static inline __attribute__((always_inline)) void
+FN(lines_of_kind)(const char *from, int64_t stride, int64_t n, int lines, cb_order_kind kind,
+                  K infinity, char *to, size_t to_stride)
+{
+    cb_order_seen unused = {false, false};
+    for (int64_t i = 0; i < n; i++) {
+        const K *row = (const K *)(from + i * stride);
+        for (int k = 0; k < lines; k++)
+            ((K *)(to + (size_t)k * to_stride))[i] =
+                FN(one_key)(row[k], kind, infinity, false, &unused);
+    }
+}
+
+static void FN(make_lines)(const char *from, int64_t stride, int64_t n, int lines,
+                           const cb_order *o, char *to, size_t to_stride)
+{
+    K infinity = (K)o->infinity;
+    switch (o->kind) {
+    case CB_ORDER_PLAIN:
+        FN(lines_of_kind)(from, stride, n, lines, CB_ORDER_PLAIN, infinity, to, to_stride);
+        break;
+    case CB_ORDER_SIGNED:
+        FN(lines_of_kind)(from, stride, n, lines, CB_ORDER_SIGNED, infinity, to, to_stride);
+        break;
+    case CB_ORDER_FLOAT:
+        FN(lines_of_kind)(from, stride, n, lines, CB_ORDER_FLOAT, infinity, to, to_stride);
+        break;
+    case CB_ORDER_TIME:
+        FN(lines_of_kind)(from, stride, n, lines, CB_ORDER_TIME, infinity, to, to_stride);
         break;
     }
 }
@@ -83,11 +123,11 @@ static int64_t FN(lower_bound)(const K *keys, int64_t n, K key)
 
 /* Sorted keys become elements where they are. What keys do not tell apart, zeros of either sign and
  * NaNs, is taken from the original elements in order. */
-static void FN(make_values)(void *data, int64_t n, const order *o, special seen, const char *from,
-                            int64_t stride)
+static void FN(make_values)(void *data, int64_t n, const cb_order *o, cb_order_seen seen,
+                            const char *from, int64_t stride)
 {
     K *keys = data, infinity = (K)o->infinity;
-    special unused = {false, false};
+    cb_order_seen unused = {false, false};
     K zero = FN(one_key)(0, o->kind, infinity, o->descending, &unused);
     K nan = o->descending ? 0 : (K) ~(K)0;
     int64_t at_zero = seen.minus_zero ? FN(lower_bound)(keys, n, zero) : 0;

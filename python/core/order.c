@@ -1,0 +1,64 @@
+/* Order statistics. */
+#include "core.h"
+
+/* The numbers of a sequence; freed with PyMem_Free. */
+static double *get_numbers(PyObject *seq, int *n)
+{
+    Py_ssize_t len = PySequence_Size(seq);
+    if (len < 0) return NULL;
+    if (len > INT32_MAX) {
+        PyErr_Format(PyExc_ValueError, "q has %zd elements", len);
+        return NULL;
+    }
+    double *out = PyMem_Malloc(((size_t)len + 1) * sizeof *out);
+    if (!out) PyErr_NoMemory();
+    for (Py_ssize_t i = 0; out && i < len; i++) {
+        PyObject *item = PySequence_GetItem(seq, i);
+        out[i] = item ? PyFloat_AsDouble(item) : -1;
+        Py_XDECREF(item);
+        if (!PyErr_Occurred()) continue;
+        PyMem_Free(out);
+        return NULL;
+    }
+    *n = (int)len;
+    return out;
+}
+
+/* quantile(x, q: a number or a sequence, axes or None, keepdims, skip_nan, method) */
+static PyObject *quantile(PyObject *module, PyObject *args)
+{
+    PyObject *object, *numbers, *axes_arg;
+    const char *method;
+    int axes[CUBED_MAX_NDIM], keepdims, skip_nan, n;
+    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
+    cubed_array *x, *out;
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOOpps", &object, &numbers, &axes_arg, &keepdims, &skip_nan,
+                          &method) ||
+        !(x = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    if (axes_arg != Py_None) {
+        if (!core_axes("axis", axes_arg, axes, &o.naxes)) return NULL;
+        o.axes = axes;
+    }
+    if (!cubed_quantile_method_parse(method, &o.method))
+        return PyErr_Format(PyExc_ValueError, "method is %s, expected one of NumPy's methods",
+                            method);
+    o.keepdims = keepdims;
+    o.skip_nan = skip_nan;
+    if (PyFloat_Check(numbers)) {
+        st = cubed_quantile(x, PyFloat_AsDouble(numbers), &o, &out, &err);
+    } else {
+        double *q = get_numbers(numbers, &n);
+        if (!q) return NULL;
+        st = cubed_quantiles(x, q, n, &o, &out, &err);
+        PyMem_Free(q);
+    }
+    return core_finish(module, st, out, &err);
+}
+
+PyMethodDef core_order_methods[] = {
+    {"quantile", quantile, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,112 @@
+"""Quantiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed._array import Array, normalize_axes
+
+
+def _quantile(
+    x: Array, q: Any, scale: float, axis: Any, skip_nan: bool, method: str, keepdims: bool
+) -> Array:
+    values = np.asarray(q, dtype="float64") / scale
+    if values.ndim > 1:
+        raise ValueError(f"q has {values.ndim} axes, expected a number or one axis of them")
+    axes = None if axis is None else normalize_axes(axis, x.ndim)
+    numbers = float(values) if values.ndim == 0 else values.tolist()
+    return x._like(_core.quantile(x._x, numbers, axes, keepdims, skip_nan, method))
+
+
+def median(x: Array, /, axis: Any = None, *, keepdims: bool = False) -> Array:
+    """The element in the middle, or the mean of the two there; NaN if there is one.
+
+    Parameters
+    ----------
+    x
+        Real numbers.
+    axis
+        An axis, several, or None: all.
+    keepdims
+        Leave the axes, with one element.
+
+    Returns
+    -------
+    Array
+        float64 for integers and bools, else x's type; NaN of no elements.
+
+    Notes
+    -----
+    Lazy and exact. All elements of one result are brought together in a task, whose need is about
+    three times as much.
+    """
+    return _quantile(x, 0.5, 1, axis, False, "linear", keepdims)
+
+
+def nanmedian(x: Array, /, axis: Any = None, *, keepdims: bool = False) -> Array:
+    """As :func:`median`, of the elements that are not NaN."""
+    return _quantile(x, 0.5, 1, axis, True, "linear", keepdims)
+
+
+def quantile(
+    x: Array, q: Any, /, axis: Any = None, *, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """Quantiles; NaN if there is one among the elements.
+
+    Parameters
+    ----------
+    x
+        Real numbers.
+    q
+        From 0 to 1: a number, or a list of them.
+    axis
+        An axis, several, or None: all.
+    method
+        One of NumPy's: ``"linear"``, ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``,
+        ``"inverted_cdf"``, ``"hazen"``, ...; those that give one of the elements keep x's type.
+    keepdims
+        Leave the axes, with one element.
+
+    Returns
+    -------
+    Array
+        float64 for integers and bools, else x's type; NaN of no elements. A list of q makes an axis
+        in front of the others.
+
+    Raises
+    ------
+    ValueError
+        For a q out of range, another method, or an axis that x does not have.
+    TypeError
+        For other types than real numbers.
+
+    Notes
+    -----
+    Lazy and exact. All elements of one result are brought together in a task, whose need is about
+    three times as much.
+    """
+    return _quantile(x, q, 1, axis, False, method, keepdims)
+
+
+def nanquantile(
+    x: Array, q: Any, /, axis: Any = None, *, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """As :func:`quantile`, of the elements that are not NaN."""
+    return _quantile(x, q, 1, axis, True, method, keepdims)
+
+
+def percentile(
+    x: Array, q: Any, /, axis: Any = None, *, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """As :func:`quantile`, with q from 0 to 100."""
+    return _quantile(x, q, 100, axis, False, method, keepdims)
+
+
+def nanpercentile(
+    x: Array, q: Any, /, axis: Any = None, *, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """As :func:`percentile`, of the elements that are not NaN."""
+    return _quantile(x, q, 100, axis, True, method, keepdims)

@@ -1,0 +1,157 @@
+/* Quantiles along axes. */
+#include <string.h>
+
+#include "array_api/api_pkg.h"
+#include "base/error.h"
+#include "block/quantile.h"
+
+bool cubed_quantile_method_parse(const char *name, cubed_quantile_method *method)
+{
+    static const char *const names[CUBED_QUANTILE_METHOD_COUNT] = {
+#define CUBED_QUANTILE(NAME, name, number, discrete) [number] = #name,
+#include "cubed/quantiles.def"
+#undef CUBED_QUANTILE
+    };
+    for (int i = 0; i < CUBED_QUANTILE_METHOD_COUNT; i++) {
+        if (strcmp(names[i], name) != 0) continue;
+        *method = (cubed_quantile_method)i;
+        return true;
+    }
+    return false;
+}
+
+/* An array whose axes `first` to `first + n - 1` are reduced, and which axis of the caller's array each
+ * one is. */
+typedef struct lines {
+    cubed_array *x; /* a reference */
+    int first, n;
+    int axis[CUBED_MAX_NDIM];
+} lines;
+
+/* Reduced axes that are not next to each other go behind the others. */
+static cubed_status find_lines(cubed_array *x, uint32_t reduced, lines *out, cubed_error *err)
+{
+    int ndim = x->node.grid.ndim, n = 0;
+    *out = (lines){.n = __builtin_popcount(reduced), .first = ndim};
+    for (int d = 0; d < ndim; d++) {
+        if (reduced >> d & 1 && d < out->first) out->first = d;
+        out->axis[d] = d;
+    }
+    if (out->n == 0 || (uint64_t)reduced >> out->first == ((uint64_t)1 << out->n) - 1) {
+        out->x = cubed_array_ref(x);
+        return CUBED_OK;
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        for (int d = 0; d < ndim; d++) {
+            if ((int)(reduced >> d & 1) == pass) out->axis[n++] = d;
+        }
+    }
+    out->first = ndim - out->n;
+    return cubed_permute_dims(x, out->axis, &out->x, err);
+}
+
+/* Axes of a result: for each quantile (`count` of them, or -1: of one, without an axis), of what is not
+ * reduced. */
+typedef struct result {
+    int ndim;
+    int64_t shape[CUBED_MAX_NDIM + 1], chunks[CUBED_MAX_NDIM + 1];
+    int symbols[CUBED_MAX_NDIM + 1];
+    const char *names[CUBED_MAX_NDIM + 1];
+} result;
+
+static void add_axis(result *r, int64_t extent, int64_t chunk, int symbol, const char *name)
+{
+    r->shape[r->ndim] = extent;
+    r->chunks[r->ndim] = chunk;
+    r->symbols[r->ndim] = symbol;
+    r->names[r->ndim++] = name;
+}
+
+static void set_result(const cubed_array *x, uint32_t reduced, int count, bool keepdims,
+                       const int64_t *chunks, result *r)
+{
+    *r = (result){.ndim = 0};
+    if (count >= 0) add_axis(r, count, cb_max_i64(1, count), -1, NULL);
+    for (int d = 0; d < x->node.grid.ndim; d++) {
+        if (!(reduced >> d & 1))
+            add_axis(r, x->shape[d], chunks[d], d, x->node.dim_names[d]);
+        else if (keepdims)
+            add_axis(r, 1, 1, -1, x->node.dim_names[d]);
+    }
+}
+
+static cubed_status in_blocks(cubed_array *x, uint32_t reduced, cb_quantile_params *p,
+                              size_t params_size, int count, bool keepdims, cubed_array **out,
+                              cubed_error *err)
+{
+    int64_t whole[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
+    int symbols[CUBED_MAX_NDIM];
+    result r;
+    lines l;
+    CB_TRY(find_lines(x, reduced, &l, err));
+    p->axis = l.first;
+    p->naxes = l.n;
+    cb_api_blocks(x, reduced, cubed_dtype_size(x->node.dtype), whole);
+    for (int d = 0; d < x->node.grid.ndim; d++) {
+        chunks[d] = whole[l.axis[d]];
+        symbols[d] = reduced >> l.axis[d] & 1 ? -1 : l.axis[d];
+    }
+    set_result(x, reduced, count, keepdims, whole, &r);
+    const cubed_block_input in = {l.x, symbols, chunks};
+    const cubed_block_output to = {
+        cb_quantile_dtype(p->method, x->node.dtype), r.ndim, r.shape, r.chunks, r.symbols, r.names};
+    cubed_status st = cubed_blockwise(x->ctx, "quantile", p, params_size, &in, 1, &to, 1, out, err);
+    cubed_array_unref(l.x);
+    return st;
+}
+
+static cubed_status quantiles(cubed_array *x, const double *q, int n, bool in_front,
+                              const cubed_quantile_options *options, cubed_array **out,
+                              cubed_error *err)
+{
+    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
+    uint32_t reduced = 0;
+    int ndim = x->node.grid.ndim;
+    if (options) {
+        if (options->struct_size != sizeof o)
+            return cb_fail(err, CUBED_E_ARG, "quantile: options.struct_size is %zu, expected %zu",
+                           options->struct_size, sizeof o);
+        o = *options;
+    }
+    if (n < 0) return cb_fail(err, CUBED_E_ARG, "quantile: %d quantiles", n);
+    if (ndim + in_front > CUBED_MAX_NDIM)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "quantile: several quantiles of %d dimensions",
+                       ndim);
+    if (o.axes)
+        CB_TRY(cb_api_axes("quantile", ndim, o.axes, o.naxes, &reduced, err));
+    else
+        reduced = (uint32_t)((uint64_t)1 << ndim) - 1;
+    size_t size = sizeof(cb_quantile_params) + (size_t)n * sizeof *q;
+    cb_zone *zone;
+    CB_TRY(cb_zone_new(&x->ctx->alloc, &zone, err));
+    cb_quantile_params *p = cb_zone_alloc(zone, size);
+    cubed_status st = p ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for quantiles");
+    if (p) {
+        *p = (cb_quantile_params){.method = (int32_t)o.method, .skip_nan = o.skip_nan, .count = n};
+        memcpy(p + 1, q, (size_t)n * sizeof *q);
+        st = cb_quantile_check(p, size, x->node.dtype, err);
+        if (st != CUBED_OK) st = cb_context(err, st, "quantile");
+    }
+    if (st == CUBED_OK)
+        st = in_blocks(x, reduced, p, size, in_front ? n : -1, o.keepdims, out, err);
+    cb_zone_free(zone);
+    return st;
+}
+
+cubed_status cubed_quantiles(cubed_array *x, const double *q, int n,
+                             const cubed_quantile_options *options, cubed_array **out,
+                             cubed_error *err)
+{
+    return quantiles(x, q, n, true, options, out, err);
+}
+
+cubed_status cubed_quantile(cubed_array *x, double q, const cubed_quantile_options *options,
+                            cubed_array **out, cubed_error *err)
+{
+    return quantiles(x, &q, 1, false, options, out, err);
+}

@@ -1,0 +1,35 @@
+#include "block/select.h"
+
+#include <string.h>
+
+/* So many are sorted by insertion. */
+#define FEW 24
+/* Keys are distributed over so many buckets at a time, by the highest bits in which they differ. */
+#define BUCKET_BITS 8
+
+#define CB_SELECT_JOIN(a, b)  a##b
+#define CB_SELECT_PASTE(a, b) CB_SELECT_JOIN(a, b)
+#define K                     uint8_t
+#define BITS                  8
+#include "block/select.inc.h"
+#define K    uint16_t
+#define BITS 16
+#include "block/select.inc.h"
+#define K    uint32_t
+#define BITS 32
+#include "block/select.inc.h"
+#define K    uint64_t
+#define BITS 64
+#include "block/select.inc.h"
+
+static const cb_select_width widths[] = {
+    {drop_ones8, has_ones8, select8, get8},
+    {drop_ones16, has_ones16, select16, get16},
+    {drop_ones32, has_ones32, select32, get32},
+    {drop_ones64, has_ones64, select64, get64},
+};
+
+const cb_select_width *cb_select_width_of(size_t key_size)
+{
+    return &widths[key_size == 1 ? 0 : key_size == 2 ? 1 : key_size == 4 ? 2 : 3];
+}

@@ -1,0 +1,125 @@
+/* Order statistics. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "expr_builder.h"
+
+/* One number, or a list of them: *several. */
+static cubed_status get_numbers(expr_builder *b, const expr *e, double scale, double **q, int *n,
+                                bool *several)
+{
+    *several = e->kind == EXPR_TUPLE;
+    *n = *several ? e->n : 1;
+    *q = cli_alloc(((size_t)*n + 1) * sizeof **q);
+    for (int i = 0; i < *n; i++) {
+        expr_value v;
+        EXPR_TRY(expr_get_number(b, *several ? e->child[i] : e, &v));
+        (*q)[i] = v.re / scale;
+    }
+    return CUBED_OK;
+}
+
+static cubed_status get_method(expr_builder *b, const expr *e, cubed_quantile_method *out)
+{
+    const expr *method = expr_keyword(e, "method");
+    if (!method) return CUBED_OK;
+    if (method->kind == EXPR_STRING && cubed_quantile_method_parse(method->text, out))
+        return CUBED_OK;
+    return expr_reject(b, method,
+                       "expected one of NumPy's methods, as \"linear\", \"nearest\", \"hazen\"");
+}
+
+/* Of the positional arguments the one behind `before` others is the axis. */
+static cubed_status call(expr_builder *b, const expr *e, int before, int positional,
+                         const double *q, int n, bool several, bool skip_nan, cubed_array **out)
+{
+    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
+    int axes[CUBED_MAX_NDIM];
+    cubed_array *x;
+    o.skip_nan = skip_nan;
+    EXPR_TRY(get_method(b, e, &o.method));
+    EXPR_TRY(expr_get_bool(b, e, "keepdims", &o.keepdims));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st =
+        expr_get_axes(b, e, positional > before ? e->child[before] : NULL, x, &o.naxes, axes);
+    if (o.naxes >= 0) o.axes = axes;
+    if (st == CUBED_OK)
+        st = expr_located(b, e,
+                          several ? cubed_quantiles(x, q, n, &o, out, b->err)
+                                  : cubed_quantile(x, q[0], &o, out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status median(expr_builder *b, const expr *e, bool skip_nan, cubed_array **out)
+{
+    static const char *const names[] = {"axis", "dim", "keepdims", NULL};
+    const double half = 0.5;
+    int n;
+    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
+    return call(b, e, 1, n, &half, 1, false, skip_nan, out);
+}
+
+static cubed_status quantile(expr_builder *b, const expr *e, double scale, bool skip_nan,
+                             cubed_array **out)
+{
+    static const char *const names[] = {"q", "axis", "dim", "keepdims", "method", NULL};
+    int positional, n = 0;
+    bool several = false;
+    double *q = NULL;
+    EXPR_TRY(expr_check_args(b, e, 1, 3, names, &positional));
+    const expr *list = positional > 1 ? e->child[1] : expr_keyword(e, "q");
+    if (!list) return expr_reject(b, e, "expected q, a number or a list of them");
+    cubed_status st = get_numbers(b, list, scale, &q, &n, &several);
+    if (st == CUBED_OK) st = call(b, e, 2, positional, q, n, several, skip_nan, out);
+    cli_free(q);
+    return st;
+}
+
+static cubed_status call_median(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return median(b, e, false, out);
+}
+
+static cubed_status call_nanmedian(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return median(b, e, true, out);
+}
+
+static cubed_status call_quantile(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return quantile(b, e, 1, false, out);
+}
+
+static cubed_status call_nanquantile(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return quantile(b, e, 1, true, out);
+}
+
+static cubed_status call_percentile(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return quantile(b, e, 100, false, out);
+}
+
+static cubed_status call_nanpercentile(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return quantile(b, e, 100, true, out);
+}
+
+static const struct {
+    const char *name;
+    expr_function fn;
+} functions[] = {
+    {"median", call_median},         {"nanmedian", call_nanmedian},
+    {"quantile", call_quantile},     {"nanquantile", call_nanquantile},
+    {"percentile", call_percentile}, {"nanpercentile", call_nanpercentile},
+};
+
+expr_function expr_find_order_function(const char *name)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        if (strcmp(functions[i].name, name) == 0) return functions[i].fn;
+    }
+    return NULL;
+}
