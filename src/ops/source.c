@@ -60,6 +60,7 @@ cubed_status cubed_array_from_memory(cubed_context *ctx, cubed_dtype dtype, int 
                                      cubed_error *err)
 {
     cb_node n = {.kind = CB_NODE_MEMORY, .dtype = dtype, .data = data};
+    n.token = (uint64_t)(uintptr_t)data;
     if (!cubed_dtype_is_valid(dtype))
         return cb_fail(err, CUBED_E_TYPE, "from_memory: dtype %d is none", (int)dtype);
     if (!data) return cb_fail(err, CUBED_E_ARG, "from_memory: data is NULL");

@@ -286,7 +286,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     switch (n->kind) {
     case CB_NODE_ZARR: return n->url ? CUBED_OK : BAD("a source without a URL");
     case CB_NODE_READER: return n->source ? CUBED_OK : BAD("a source that nothing reads");
-    case CB_NODE_MEMORY: return n->data ? CUBED_OK : BAD("a source without data");
+    case CB_NODE_MEMORY: return n->data || n->token ? CUBED_OK : BAD("a source without data");
     case CB_NODE_FULL:
         return n->dtype < CUBED_DTYPE_COUNT ? CUBED_OK
                                             : BAD("a constant of type %d", (int)n->dtype);

@@ -69,6 +69,7 @@ typedef struct cb_node {
     cubed_scalar fill;
 
     const void *data;                /* MEMORY: element 0 */
+    uint64_t token;                  /* MEMORY: its address in the process that made the plan */
     bool to_memory;                  /* a result in the caller's memory */
     void *result;                    /* where; NULL until it is bound */
     int64_t strides[CUBED_MAX_NDIM]; /* bytes; MEMORY */

@@ -265,7 +265,7 @@ cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
     set_tier(p);
     cb_buf bytes;
     cb_buf_init(&bytes, &p->ctx->alloc);
-    cubed_status st = cb_plan_write(p, true, &bytes, err);
+    cubed_status st = cb_plan_write(p, CB_PLAN_FOR_ID, &bytes, err);
     if (st == CUBED_OK) {
         /* FNV-1a with 128 bits. */
         unsigned __int128 h = ((unsigned __int128)0x6c62272e07bb0142u << 64) | 0x62b821756295c58du;
@@ -390,6 +390,17 @@ cubed_status cubed_plan_get_output(const cubed_plan *p, int stage, int i, cubed_
         return cb_fail(err, CUBED_E_INDEX, "there is no output %d of stage %d", i, stage);
     describe(p, p->stages[stage].outs[i].node, info);
     return CUBED_OK;
+}
+
+bool cb_plan_is_shared(const cb_node *n, size_t *size)
+{
+    int64_t shape[CUBED_MAX_NDIM], count = 0;
+    if (n->kind != CB_NODE_MEMORY) return false;
+    cb_node_shape(n, shape);
+    /* Nodes whose bytes cannot be counted do not pass cb_ir_check. */
+    if (cb_count(n->grid.ndim, shape, &count)) count = 0;
+    *size = (size_t)count * cubed_dtype_size(n->dtype);
+    return *size > CB_PLAN_EMBED_BYTES;
 }
 
 bool cb_plan_memory_result(const cubed_plan *p, int target, size_t *size)

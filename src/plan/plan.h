@@ -60,10 +60,22 @@ CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *e
 CUBED_MUST_CHECK cubed_status cb_plan_target(cubed_plan *p, int node, cubed_error *err);
 /* From nodes and the outputs and tasks of stages: compiles, projects, and checks the budget. */
 CUBED_MUST_CHECK cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err);
-/* Writes the plan's bytes (serial.c), without the header. `for_id`: only what decides which values
- * are in which chunks, so that a run can be resumed with other limits and workers. */
-CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, bool for_id, cb_buf *out,
+/* What bytes are for: to be kept, to be hashed (only what decides which values are in which chunks, so that
+ * a run can be resumed with other limits and workers), or for worker processes of this run, which are
+ * given the caller's memory otherwise. */
+typedef enum cb_plan_use { CB_PLAN_FOR_FILE, CB_PLAN_FOR_ID, CB_PLAN_FOR_WORKERS } cb_plan_use;
+/* Writes the plan's bytes (serial.c), without the header. */
+CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *out,
                                             cubed_error *err);
+/* cubed_plan_save and _load; a worker's plan has sources whose data is still NULL. */
+CUBED_MUST_CHECK cubed_status cb_plan_save(const cubed_plan *p, cb_plan_use use, void **data,
+                                           size_t *size, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size,
+                                           bool worker, cubed_plan **out, cubed_error *err);
+/* Memory sources up to this size travel in the plan. */
+#define CB_PLAN_EMBED_BYTES ((size_t)64 << 10)
+/* Whether the node is a source in memory that does not; its bytes if it is one. */
+bool cb_plan_is_shared(const cb_node *n, size_t *size);
 
 /* Whether result number `target` goes to memory, and its bytes. */
 bool cb_plan_memory_result(const cubed_plan *p, int target, size_t *size);

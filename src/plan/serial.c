@@ -19,8 +19,6 @@
 
 #define PLAN_VERSION 6
 #define HEADER_BYTES 16
-/* Memory sources up to this size travel in the plan. */
-#define EMBED_BYTES ((size_t)64 << 10)
 
 /* --- Writing ----------------------------------------------------------------------------------------- */
 
@@ -43,12 +41,12 @@ static void put_string(cb_buf *b, const char *s)
 }
 
 /* Plans may run in another directory: a relative path is written as an absolute one. */
-static cubed_status put_url(cb_buf *b, const char *url, bool for_id, cubed_error *err)
+static cubed_status put_url(cb_buf *b, const char *url, cb_plan_use use, cubed_error *err)
 {
     cb_buf whole;
     cb_buf_init(&whole, b->alloc);
     cubed_status st = url ? cb_store_absolute(url, &whole, err) : CUBED_OK;
-    if (st == CUBED_OK && url && !whole.failed && !for_id) {
+    if (st == CUBED_OK && url && !whole.failed && use != CB_PLAN_FOR_ID) {
         const char *given = strstr(url, "::"), *got = strstr(whole.data, "::");
         if (got && (!given || strlen(got) != strlen(given)))
             st = cb_fail(err, CUBED_E_UNSUPPORTED,
@@ -84,24 +82,23 @@ static void put_map(cb_buf *b, const cb_map *m)
 }
 
 /* The elements of a small source, dense in C order. */
-static cubed_status put_data(cb_buf *b, const cb_node *n, bool for_id, cubed_error *err)
+static cubed_status put_data(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
 {
-    int64_t shape[CUBED_MAX_NDIM], dense[CUBED_MAX_NDIM], count;
-    size_t size = cubed_dtype_size(n->dtype);
+    int64_t shape[CUBED_MAX_NDIM], dense[CUBED_MAX_NDIM];
+    size_t size = cubed_dtype_size(n->dtype), bytes_all;
     char bytes[4096];
-    cb_node_shape(n, shape);
-    if (cb_count(n->grid.ndim, shape, &count)) count = INT64_MAX / 16;
-    bool embed = (size_t)count <= EMBED_BYTES / size;
-    if (for_id && !embed) { /* never seen by another process: the address does */
-        put_u(b, (uint64_t)(uintptr_t)n->data);
+    if (cb_plan_is_shared(n, &bytes_all)) {
+        if (use == CB_PLAN_FOR_FILE)
+            return cb_fail(err, CUBED_E_UNSUPPORTED,
+                           "the plan reads %zu bytes of the caller's memory; sources of more than "
+                           "%zu bytes do not travel in a saved plan: store the array first",
+                           bytes_all, CB_PLAN_EMBED_BYTES);
+        put_u(b, bytes_all);
+        put_u(b, n->token);
         return CUBED_OK;
     }
-    if (!embed)
-        return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "the plan reads %" PRId64 " bytes of the caller's memory; sources of more "
-                       "than %zu bytes do not travel in a saved plan: store the array first",
-                       count * (int64_t)size, EMBED_BYTES);
-    put_u(b, (uint64_t)count * size);
+    cb_node_shape(n, shape);
+    put_u(b, bytes_all);
     /* One row of the last axis at a time, in pieces that fit the buffer; long texts one by one. */
     int ndim = n->grid.ndim, last = ndim - 1;
     int64_t row = ndim ? shape[last] : 1, per = (int64_t)(sizeof bytes / size);
@@ -109,7 +106,7 @@ static cubed_status put_data(cb_buf *b, const cb_node *n, bool for_id, cubed_err
     int64_t idx[CUBED_MAX_NDIM] = {0};
     memcpy(rows.hi, shape, sizeof rows.hi);
     dense[0] = (int64_t)size;
-    if (count == 0) return CUBED_OK;
+    if (bytes_all == 0) return CUBED_OK;
     do {
         const char *at = n->data;
         for (int d = 0; d < last; d++) at += idx[d] * n->strides[d];
@@ -143,10 +140,10 @@ static void put_block(cb_buf *b, const cb_node *n)
     put_u(b, (uint64_t)n->output);
 }
 
-static cubed_status put_source(cb_buf *b, const cb_source *s, bool for_id, cubed_error *err)
+static cubed_status put_source(cb_buf *b, const cb_source *s, cb_plan_use use, cubed_error *err)
 {
     put_u(b, s->token);
-    if (for_id) return CUBED_OK;
+    if (use == CB_PLAN_FOR_ID) return CUBED_OK;
     cb_buf params;
     cb_buf_init(&params, b->alloc);
     cubed_status st = cb_source_save(s, &params, err);
@@ -158,7 +155,7 @@ static cubed_status put_source(cb_buf *b, const cb_source *s, bool for_id, cubed
     return st;
 }
 
-static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_error *err)
+static cubed_status put_node(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
 {
     put_u(b, (uint64_t)n->kind);
     put_u(b, (uint64_t)n->dtype);
@@ -182,16 +179,17 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_err
     case CB_NODE_VIEW: put_map(b, &n->map); break;
     case CB_NODE_FULL: cb_buf_put(b, n->value.bytes, sizeof n->value.bytes); break;
     case CB_NODE_INDEX: put_i(b, n->start); break;
-    case CB_NODE_READER: CB_TRY(put_source(b, n->source, for_id, err)); break;
-    case CB_NODE_MEMORY: CB_TRY(put_data(b, n, for_id, err)); break;
+    case CB_NODE_READER: CB_TRY(put_source(b, n->source, use, err)); break;
+    case CB_NODE_MEMORY: CB_TRY(put_data(b, n, use, err)); break;
     case CB_NODE_COMPRESS:
     case CB_NODE_BLOCKWISE: put_block(b, n); break;
     default: break;
     }
     put_u(b, (uint64_t)n->stored | (uint64_t)n->is_target << 1 | (uint64_t)n->to_memory << 2 |
-                 (uint64_t)(n->overwrite && !for_id) << 3 | (uint64_t)n->skip_empty << 4 |
-                 (uint64_t)(n->durable && !for_id) << 5);
-    CB_TRY(put_url(b, n->url, for_id, err));
+                 (uint64_t)(n->overwrite && use != CB_PLAN_FOR_ID) << 3 |
+                 (uint64_t)n->skip_empty << 4 |
+                 (uint64_t)(n->durable && use != CB_PLAN_FOR_ID) << 5);
+    CB_TRY(put_url(b, n->url, use, err));
     if (n->is_target) {
         put_u(b, (uint64_t)n->zarr_format);
         put_string(b, n->codecs);
@@ -203,19 +201,19 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, bool for_id, cubed_err
     return CUBED_OK;
 }
 
-cubed_status cb_plan_write(const cubed_plan *p, bool for_id, cb_buf *b, cubed_error *err)
+cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cubed_error *err)
 {
-    if (!for_id) {
+    if (use != CB_PLAN_FOR_ID) {
         put_u(b, p->allowed_mem);
         put_u(b, p->reserved_mem);
         put_u(b, p->max_workers);
-        CB_TRY(put_url(b, p->work_dir, for_id, err));
+        CB_TRY(put_url(b, p->work_dir, use, err));
     }
     put_u(b, (uint64_t)p->ir.nnodes);
-    for (int i = 0; i < p->ir.nnodes; i++) CB_TRY(put_node(b, &p->ir.nodes[i], for_id, err));
+    for (int i = 0; i < p->ir.nnodes; i++) CB_TRY(put_node(b, &p->ir.nodes[i], use, err));
     put_u(b, (uint64_t)p->ntargets);
     for (int i = 0; i < p->ntargets; i++) put_u(b, (uint64_t)p->targets[i]);
-    if (for_id) goto out; /* chunks are the same however tasks are cut */
+    if (use == CB_PLAN_FOR_ID) goto out; /* chunks are the same however tasks are cut */
     put_u(b, (uint64_t)p->nstages);
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
@@ -235,14 +233,15 @@ out:
     return b->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for the plan's bytes") : CUBED_OK;
 }
 
-cubed_status cubed_plan_save(const cubed_plan *p, void **data, size_t *size, cubed_error *err)
+cubed_status cb_plan_save(const cubed_plan *p, cb_plan_use use, void **data, size_t *size,
+                          cubed_error *err)
 {
     static const char magic[8] = "CUBEDPLN";
     uint8_t header[HEADER_BYTES] = {0};
     cb_buf b;
     cb_buf_init(&b, &p->ctx->alloc);
     cb_buf_put(&b, header, sizeof header);
-    cubed_status st = cb_plan_write(p, false, &b, err);
+    cubed_status st = cb_plan_write(p, use, &b, err);
     if (st == CUBED_OK && b.failed) st = cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
     if (st != CUBED_OK) {
         cb_buf_free(&b);
@@ -267,6 +266,11 @@ cubed_status cubed_plan_save(const cubed_plan *p, void **data, size_t *size, cub
     return CUBED_OK;
 }
 
+cubed_status cubed_plan_save(const cubed_plan *p, void **data, size_t *size, cubed_error *err)
+{
+    return cb_plan_save(p, CB_PLAN_FOR_FILE, data, size, err);
+}
+
 void cubed_plan_free_bytes(const cubed_plan *p, void *data, size_t size)
 {
     cb_free(&p->ctx->alloc, data, size);
@@ -278,6 +282,7 @@ void cubed_plan_free_bytes(const cubed_plan *p, void *data, size_t size)
 typedef struct reader {
     const uint8_t *at, *end;
     bool bad;
+    bool worker; /* of the run that the plan is from */
     cb_zone *zone;
 } reader;
 
@@ -365,17 +370,22 @@ static void get_map(reader *r, cb_map *m)
 static void get_data(reader *r, cb_node *n)
 {
     uint64_t size = get_u(r);
-    int64_t shape[CUBED_MAX_NDIM], count = 0;
+    int64_t shape[CUBED_MAX_NDIM], count = 0, bytes = 0;
     cb_node_shape(n, shape);
     for (int d = 0; d < n->grid.ndim; d++) r->bad = r->bad || shape[d] < 0;
-    if (r->bad || cb_count(n->grid.ndim, shape, &count) || size > EMBED_BYTES ||
-        (uint64_t)count > EMBED_BYTES || (uint64_t)count * cubed_dtype_size(n->dtype) != size) {
+    bool shared = size > CB_PLAN_EMBED_BYTES;
+    if (r->bad || (shared && !r->worker) || cb_count(n->grid.ndim, shape, &count) ||
+        cb_mul_i64(count, (int64_t)cubed_dtype_size(n->dtype), &bytes) || (uint64_t)bytes != size) {
         r->bad = true;
         return;
     }
-    const void *p = get_bytes(r, (size_t)size);
-    n->data = p ? cb_zone_memdup(r->zone, p, (size_t)size) : NULL;
-    if (!n->data) r->bad = true;
+    if (shared) {
+        n->token = get_u(r);
+    } else {
+        const void *p = get_bytes(r, (size_t)size);
+        n->data = p ? cb_zone_memdup(r->zone, p, (size_t)size) : NULL;
+        if (!n->data) r->bad = true;
+    }
     int64_t s = (int64_t)cubed_dtype_size(n->dtype);
     for (int d = n->grid.ndim - 1; d >= 0 && count > 0; d--) {
         n->strides[d] = s;
@@ -581,8 +591,8 @@ static cubed_status read_body(reader *r, cubed_plan *p, cubed_error *err)
     return CUBED_OK;
 }
 
-cubed_status cubed_plan_load(cubed_context *ctx, const void *data, size_t size, cubed_plan **out,
-                             cubed_error *err)
+cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size, bool worker,
+                          cubed_plan **out, cubed_error *err)
 {
     const uint8_t *b = data;
     if (size < HEADER_BYTES || memcmp(b, "CUBEDPLN", 8) != 0)
@@ -601,7 +611,7 @@ cubed_status cubed_plan_load(cubed_context *ctx, const void *data, size_t size, 
         return cb_fail(err, CUBED_E_FORMAT, "the plan's bytes are damaged: the checksum differs");
     cubed_plan *p;
     CB_TRY(cb_plan_alloc(ctx, &p, err));
-    reader r = {b + HEADER_BYTES, b + size, false, p->ir.zone};
+    reader r = {b + HEADER_BYTES, b + size, false, worker, p->ir.zone};
     cubed_status st;
     CB_GO(read_body(&r, p, err));
     CB_GO(cb_plan_open_storage(p, err));
@@ -611,4 +621,10 @@ cubed_status cubed_plan_load(cubed_context *ctx, const void *data, size_t size, 
 out:
     cubed_plan_unref(p);
     return st;
+}
+
+cubed_status cubed_plan_load(cubed_context *ctx, const void *data, size_t size, cubed_plan **out,
+                             cubed_error *err)
+{
+    return cb_plan_load(ctx, data, size, false, out, err);
 }

@@ -9,7 +9,6 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,9 +17,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "runtime/executor.h"
+#include "runtime/shared.h"
 #include "runtime/wire.h"
 
-/* The connection's descriptor in a worker; results come behind it. */
+/* The connection's descriptor in a worker; what is shared comes behind it. */
 #define WORKER_FD 3
 /* Descriptors that a worker inherits are made above this, out of the way of where they go. */
 #define SPAWN_FD   100
@@ -36,48 +36,17 @@ typedef struct worker {
     cubed_task_range range; /* first: the task that reports next */
 } worker;
 
-/* A result in the caller's memory: workers write to a shared copy. */
-typedef struct shared_result {
-    int fd;
-    int target;
-    size_t size;
-    void *map; /* NULL if it has no bytes */
-} shared_result;
-
 typedef struct processes {
     cubed_executor head;
     cb_executor_args args;
     worker *workers;
     struct pollfd *polls; /* one per worker */
-    shared_result *results;
-    int nresults;
+    cb_shared *shared;
+    int nshared;
     unsigned turn; /* where the next poll starts to look */
 } processes;
 
 /* --- Starting ----------------------------------------------------------------------------------------- */
-
-static cubed_status share_results(processes *x, cubed_error *err)
-{
-    const cubed_plan *p = x->args.plan;
-    for (int t = 0; t < p->ntargets; t++) {
-        shared_result *r = &x->results[x->nresults];
-        if (!cb_plan_memory_result(p, t, &r->size)) continue;
-        r->target = t;
-        int made = memfd_create("cubed-result", MFD_CLOEXEC);
-        r->fd = made < 0 ? -1 : fcntl(made, F_DUPFD_CLOEXEC, SPAWN_FD);
-        if (made >= 0) close(made);
-        if (r->fd >= 0 && r->size > 0 && ftruncate(r->fd, (off_t)r->size) == 0)
-            r->map = mmap(NULL, r->size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
-        if (r->fd < 0 || (r->size > 0 && (!r->map || r->map == MAP_FAILED))) {
-            int e = errno;
-            if (r->fd >= 0) close(r->fd);
-            return cb_fail_errno(err, e, "cannot share a result of %zu bytes with workers",
-                                 r->size);
-        }
-        x->nresults++;
-    }
-    return CUBED_OK;
-}
 
 /* Sends a new worker what it works on. That it died already shows when it is polled. */
 static void greet(const processes *x, int fd)
@@ -85,7 +54,7 @@ static void greet(const processes *x, int fd)
     cb_wire_hello hello;
     cb_wire_hello_init(&hello);
     hello.plan_size = x->args.blob_size;
-    hello.nresults = (uint64_t)x->nresults;
+    hello.nshared = (uint64_t)x->nshared;
     if (cb_wire_send(fd, &hello, sizeof hello)) {
         bool ignored = cb_wire_send(fd, x->args.blob, x->args.blob_size);
         (void)ignored;
@@ -107,8 +76,8 @@ static int spawn(const processes *x, int fd, pid_t *pid)
     int rc = posix_spawn_file_actions_init(&actions);
     if (rc != 0) return rc;
     rc = posix_spawn_file_actions_adddup2(&actions, fd, WORKER_FD);
-    for (int i = 0; i < x->nresults && rc == 0; i++)
-        rc = posix_spawn_file_actions_adddup2(&actions, x->results[i].fd, WORKER_FD + 1 + i);
+    for (int i = 0; i < x->nshared && rc == 0; i++)
+        rc = posix_spawn_file_actions_adddup2(&actions, x->shared[i].fd, WORKER_FD + 1 + i);
     if (rc == 0) rc = posix_spawnp(pid, argv[0], &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     return rc;
@@ -236,28 +205,18 @@ static cubed_status processes_poll(cubed_executor *ex, int timeout_ms, cubed_tas
     return CUBED_OK;
 }
 
-/* What workers wrote goes to the caller's memory. Also after a failed run, whose results are
- * unspecified. */
-static void fetch_results(processes *x)
+static size_t most_shared(const cubed_plan *p)
 {
-    for (int i = 0; i < x->nresults; i++) {
-        const shared_result *r = &x->results[i];
-        if (r->map)
-            memcpy(x->args.plan->ir.nodes[x->args.plan->targets[r->target]].result, r->map,
-                   r->size);
-    }
+    return (size_t)p->ntargets + (size_t)p->ir.nnodes;
 }
 
 static void processes_free(processes *x)
 {
     const cubed_allocator *a = &x->args.plan->ctx->alloc;
-    for (int i = 0; i < x->nresults; i++) {
-        if (x->results[i].map) munmap(x->results[i].map, x->results[i].size);
-        close(x->results[i].fd);
-    }
+    cb_shared_close(x->shared, x->nshared);
     cb_free(a, x->workers, x->head.workers * sizeof *x->workers);
     cb_free(a, x->polls, x->head.workers * sizeof *x->polls);
-    cb_free(a, x->results, (size_t)x->args.plan->ntargets * sizeof *x->results);
+    cb_free(a, x->shared, most_shared(x->args.plan) * sizeof *x->shared);
     cb_free(a, x, sizeof *x);
 }
 
@@ -273,7 +232,8 @@ static void processes_close(cubed_executor *ex)
     for (unsigned i = 0; i < x->head.workers; i++) {
         if (x->workers[i].pid) end_worker(&x->workers[i], &ignored);
     }
-    fetch_results(x);
+    /* Also after a failed run, whose results are unspecified. */
+    cb_shared_fetch(x->args.plan, x->shared, x->nshared);
     processes_free(x);
 }
 
@@ -295,9 +255,9 @@ cubed_status cb_executor_processes_open(const cb_executor_args *args, cubed_exec
     x->args = *args;
     x->workers = cb_alloc_zero(a, n * sizeof *x->workers);
     x->polls = cb_alloc_zero(a, n * sizeof *x->polls);
-    x->results = cb_alloc_zero(a, (size_t)args->plan->ntargets * sizeof *x->results);
-    cubed_status st = x->workers && x->polls && x->results
-                          ? share_results(x, err)
+    x->shared = cb_alloc_zero(a, most_shared(args->plan) * sizeof *x->shared);
+    cubed_status st = x->workers && x->polls && x->shared
+                          ? cb_shared_open(args->plan, SPAWN_FD, x->shared, &x->nshared, err)
                           : cb_fail(err, CUBED_E_NOMEM, "no memory for %u workers", n);
     if (st != CUBED_OK) {
         processes_free(x);

@@ -59,7 +59,7 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
         return cb_fail(err, CUBED_E_ARG,
                        "executor %s needs options.worker_command: the program to start as a worker",
                        o.executor);
-    if (remote) CB_TRY(cubed_plan_save(plan, &blob, &blob_size, err));
+    if (remote) CB_TRY(cb_plan_save(plan, CB_PLAN_FOR_WORKERS, &blob, &blob_size, err));
     cb_executor_args args = {plan, NULL, o.cancel, blob, blob_size, o.worker_command};
     CB_GO(cb_io_open(plan, remote ? CB_IO_DRIVER : CB_IO_RUN, o.resume, &io, err));
     args.io = io;

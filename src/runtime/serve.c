@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #ifdef __linux__
 #include <signal.h>
@@ -14,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "runtime/executor.h"
+#include "runtime/shared.h"
 #include "runtime/wire.h"
 
 #define POLL_MS 200
@@ -48,27 +48,10 @@ static cubed_status receive_plan(cubed_context *ctx, int fd, const cb_wire_hello
         return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan of %" PRIu64 " bytes",
                        hello->plan_size);
     cubed_status st = cb_wire_receive(fd, blob, (size_t)hello->plan_size)
-                          ? cubed_plan_load(ctx, blob, (size_t)hello->plan_size, out, err)
+                          ? cb_plan_load(ctx, blob, (size_t)hello->plan_size, true, out, err)
                           : cb_fail(err, CUBED_E_IO, "the connection ended within the plan");
     cb_free(a, blob, (size_t)hello->plan_size);
     return st;
-}
-
-/* Results in memory are the driver's, mapped. They stay mapped: the process ends before they do. */
-static cubed_status map_results(cubed_plan *plan, int fd, uint64_t nresults, cubed_error *err)
-{
-    for (int t = 0; t < plan->ntargets; t++) {
-        size_t size;
-        if (!cb_plan_memory_result(plan, t, &size)) continue;
-        if (nresults-- == 0) return cb_fail(err, CUBED_E_FORMAT, "a result has no descriptor");
-        fd++;
-        if (size == 0) continue;
-        void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (data == MAP_FAILED)
-            return cb_fail_errno(err, errno, "cannot map a result of %zu bytes", size);
-        CB_TRY(cubed_plan_bind_result(plan, t, data, size, err));
-    }
-    return CUBED_OK;
 }
 
 /* False when the connection ended or the worker shall stop. */
@@ -126,7 +109,7 @@ cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const volatile int *
     }
     CB_GO(receive_plan(ctx, fd, &hello, &plan, &why));
     CB_GO(limit_memory(plan, &why));
-    CB_GO(map_results(plan, fd, hello.nresults, &why));
+    CB_GO(cb_shared_map(plan, fd + 1, hello.nshared, &why));
     CB_GO(cb_io_open(plan, CB_IO_WORKER, false, &io, &why));
     cb_executor_args args = {.plan = plan, .io = io, .cancel = cancel};
     CB_GO(run_ranges(&args, fd, &why));

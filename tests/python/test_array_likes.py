@@ -179,3 +179,21 @@ def test_what_is_refused(spec):
         cubed.from_array(like, chunks=((20, 10, 30), 50))
     plan = cubed.plan(cubed.from_array(Like(VALUES), spec=spec))
     assert plan.save()[:8] == b"CUBEDPLN"
+
+
+@pytest.mark.parametrize("view", [np.s_[:, :], np.s_[::2, ::-3]])
+def test_memory_is_given_to_worker_processes(view, tmp_path):
+    """By files in the work directory, which nobody sees and nothing is left of."""
+    spec = cubed.Spec(work_dir=tmp_path / "new/work", allowed_mem="150MB", reserved_mem="100MB")
+    a = np.random.default_rng(0).normal(size=(700, 800))
+    for b in (a[view], a.T[view]):
+        x = cubed.from_array(b, chunks=(150, 200), spec=spec)
+        run = {"executor": "processes", "max_workers": 2}
+        np.testing.assert_array_equal((x + b).compute(**run), 2 * b)
+        assert (
+            cubed.mean(x, axis=0).compute(**run).tobytes()
+            == cubed.mean(x, axis=0).compute().tobytes()
+        )
+    assert list((tmp_path / "new/work").iterdir()) == []
+    with pytest.raises(NotImplementedError, match="do not travel in a saved plan"):
+        cubed.plan(cubed.from_array(a, spec=spec)).save()
