@@ -224,7 +224,7 @@ cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cube
     }
     put_u(b, (uint64_t)p->ngroups);
     for (int i = 0; i < p->ngroups; i++) {
-        CB_TRY(put_url(b, p->groups[i].url, for_id, err));
+        CB_TRY(put_url(b, p->groups[i].url, use, err));
         put_u(b, (uint64_t)p->groups[i].format);
         put_string(b, p->groups[i].attrs);
         put_u(b, p->groups[i].consolidate);
