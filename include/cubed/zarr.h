@@ -36,6 +36,13 @@ typedef cubed_status (*cubed_zarr_info_fn)(void *ctx, const cubed_zarr_info *inf
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_walk(cubed_context *ctx, const char *url,
                                                         cubed_zarr_info_fn fn, void *fn_ctx,
                                                         cubed_error *err);
+/* Calls `fn` for the group at `url`, then for every group and array directly in it, which are not opened:
+ * only path (below the group, "" for itself), is_array, zarr_format and, of the group, attrs are set.
+ * `consolidated`: as the group's consolidated metadata has them, where there is some, which may be out
+ * of date; else they are found by listing the store. CUBED_E_NOT_FOUND if there is no group. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_members(cubed_context *ctx, const char *url,
+                                                           bool consolidated, cubed_zarr_info_fn fn,
+                                                           void *fn_ctx, cubed_error *err);
 /* Makes an empty group at `url`, with groups above it; attrs is JSON object text or NULL. One that
  * exists is kept, with `attrs` in place of its own if they are given and the format is the same, unless
  * `overwrite`, which removes everything in it. `durable`: it survives a power failure. */

@@ -80,6 +80,17 @@ static PyObject *get_dim_names(PyObject *self, void *closure)
     return tuple;
 }
 
+/* Its bytes, or as many of them as are kept. */
+static PyObject *get_missing_value(PyObject *self, void *closure)
+{
+    cubed_scalar value;
+    (void)closure;
+    if (!cubed_array_missing_value(array_of(self), &value)) return Py_NewRef(Py_None);
+    size_t size = cubed_dtype_size(cubed_array_dtype(array_of(self)));
+    return PyBytes_FromStringAndSize((const char *)&value,
+                                     (Py_ssize_t)(size < sizeof value ? size : sizeof value));
+}
+
 static PyGetSetDef getset[] = {
     {"shape", get_shape, NULL, "Extents of the axes.", NULL},
     {"chunks", get_chunks, NULL, "Nominal extents of a chunk.", NULL},
@@ -87,6 +98,8 @@ static PyGetSetDef getset[] = {
     {"dtype", get_dtype, NULL, "Name of the data type.", NULL},
     {"attrs", get_attrs, NULL, "Attributes, as the text of a JSON object.", NULL},
     {"dim_names", get_dim_names, NULL, "Names of the dimensions; None where there is none.", NULL},
+    {"missing_value", get_missing_value, NULL,
+     "Bytes of the element that stands for a missing one in a store of format 2, or None.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

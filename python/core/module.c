@@ -40,7 +40,8 @@ static int exec(PyObject *module)
     cubed_error err = CUBED_ERROR_INIT;
     PyMethodDef *const tables[] = {core_source_methods, core_function_methods, core_view_methods,
                                    core_block_methods,  core_fft_methods,      core_linalg_methods,
-                                   core_reader_methods, core_order_methods,    own_methods};
+                                   core_reader_methods, core_order_methods,    core_zarr_methods,
+                                   own_methods};
     if (cubed_context_new(NULL, &s->ctx, &err) != CUBED_OK) {
         core_raise(&err);
         return -1;

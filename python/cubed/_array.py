@@ -26,7 +26,6 @@ class Array:
 
     __slots__ = ("_x", "_spec", "_shape", "_dtype", "__weakref__")
 
-    __array_ufunc__ = None  # NumPy leaves operators to us
     __hash__ = None  # type: ignore[assignment]
 
     _x: _core.Array
@@ -154,6 +153,12 @@ class Array:
     def _repr_inline_(self, max_width: int) -> str:
         return f"cubed.Array<chunksize={self.chunksize}>"[:max_width]
 
+    def __copy__(self) -> Array:
+        return self._like(self._x)
+
+    def __deepcopy__(self, memo: Any) -> Array:
+        return self._like(self._x)  # what is behind it never changes
+
     def __len__(self) -> int:
         if not self._shape:
             raise TypeError("len() of an array without axes")
@@ -230,7 +235,17 @@ class Array:
         """The values as nested lists."""
         return self.compute().tolist()
 
-    # --- The standard's protocol -----------------------------------------------------------------
+    # --- Protocols of NumPy and the standard -----------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        from cubed._numpy import call_ufunc
+
+        return call_ufunc(ufunc, method, args, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from cubed._numpy import call_function
+
+        return call_function(func, args, kwargs)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):

@@ -31,31 +31,87 @@ def normalize_chunks(
     previous
         Its chunks so far.
     """
-    ndim = len(shape)
-    limit = AUTO_CHUNK_BYTES
+    entries, limit = _entries(chunks, len(shape))
+    return _fill_auto(
+        [_entry(d, e, shape[d], previous) for d, e in enumerate(entries)],
+        shape,
+        itemsize,
+        limit or AUTO_CHUNK_BYTES,
+    )
+
+
+def explicit_chunks(
+    chunks: Any,
+    shape: Sequence[int] | None,
+    itemsize: int | None,
+    limit: int | str | None = None,
+    previous: Sequence[Any] | None = None,
+) -> tuple[tuple[int, ...], ...]:
+    """The extents of all chunks, axis by axis, which may differ where they are given.
+
+    Parameters
+    ----------
+    chunks, shape, itemsize
+        As for :func:`normalize_chunks`; without a shape, extents of all chunks.
+    limit
+        Bytes of a chunk where axes are automatic.
+    previous
+        For each axis an extent, extents of all chunks, or None; automatic extents are multiples.
+    """
+    if shape is None:
+        shape = tuple(sum(c) for c in chunks)
+    entries, own_limit = _entries(chunks, len(shape))
+    before = [p[0] if isinstance(p, Sequence) and p else p for p in previous or ()]
+    sizes: list[int | None] = []
+    for d, e in enumerate(entries):
+        if isinstance(e, Sequence) and not isinstance(e, str):
+            if sum(e) != shape[d]:
+                raise ValueError(f"chunks {e!r} of axis {d} do not add up to its size {shape[d]}")
+            sizes.append(max(e, default=1) or 1)
+        else:
+            known = [b or n for b, n in zip(before, shape, strict=True)] if before else None
+            sizes.append(_entry(d, e, shape[d], known))
+    if None in sizes and itemsize is None:
+        raise ValueError(f"chunks {chunks!r}: automatic chunks need the type of the array")
+    most = own_limit or parse_bytes(limit) or AUTO_CHUNK_BYTES
+    filled = _fill_auto(sizes, shape, itemsize or 1, most)
+    out = []
+    for d, (e, size) in enumerate(zip(entries, filled, strict=True)):
+        if isinstance(e, Sequence) and not isinstance(e, str):
+            out.append(tuple(int(n) for n in e))
+            continue
+        if sizes[d] is None and before and before[d] and size < shape[d]:
+            size = _aligned(size, int(before[d]))
+        whole, rest = divmod(shape[d], size)
+        out.append((size,) * whole + ((rest,) if rest or not whole else ()))
+    return tuple(out)
+
+
+def _aligned(size: int, base: int) -> int:
+    """The largest multiple of base that is not above size, else an equal part of base."""
+    return size // base * base if size >= base else -(-base // -(-base // size))
+
+
+def _entries(chunks: Any, ndim: int) -> tuple[list[Any], int | None]:
+    """What is given for each axis, and the limit for automatic ones if there is one."""
     if isinstance(chunks, str):
-        if chunks != "auto":
-            limit = parse_bytes(chunks)
-        entries: list[Any] = ["auto"] * ndim
-    elif chunks is None:
-        entries = [None] * ndim
-    elif isinstance(chunks, Mapping):
+        return ["auto"] * ndim, None if chunks == "auto" else parse_bytes(chunks)
+    if chunks is None:
+        return [None] * ndim, None
+    if isinstance(chunks, Mapping):
         for axis in chunks:
             if not -ndim <= axis < ndim:
                 raise ValueError(f"chunks has axis {axis}, but the array has {ndim} axes")
         given = {axis % ndim: entry for axis, entry in chunks.items()}
-        entries = [given.get(d) for d in range(ndim)]
-    elif isinstance(chunks, Sequence):
+        return [given.get(d) for d in range(ndim)], None
+    if isinstance(chunks, Sequence):
         entries = list(chunks)
         if ndim == 1 and len(entries) > 1 and all(isinstance(e, int) for e in entries):
             entries = [tuple(entries)]
         if len(entries) != ndim:
             raise ValueError(f"chunks {chunks!r} has {len(entries)} entries, expected {ndim}")
-    else:
-        entries = [int(chunks)] * ndim
-    return _fill_auto(
-        [_entry(d, e, shape[d], previous) for d, e in enumerate(entries)], shape, itemsize, limit
-    )
+        return entries, None
+    return [int(chunks)] * ndim, None
 
 
 def _entry(axis: int, entry: Any, extent: int, previous: Sequence[int] | None) -> int | None:

@@ -106,6 +106,59 @@ cubed_status cubed_zarr_walk(cubed_context *ctx, const char *url, cubed_zarr_inf
     return st;
 }
 
+/* Members are told after the group, whose format is known last. */
+typedef struct member_list {
+    cb_zone *zone;
+    cb_zarr_entry *list;
+    int n, cap;
+} member_list;
+
+static cubed_status keep_member(void *ctx, const cb_zarr_entry *e, cubed_error *err)
+{
+    member_list *m = ctx;
+    size_t size = strlen(e->path) + 1;
+    if (m->n == m->cap) {
+        int cap = m->cap ? 2 * m->cap : 16;
+        cb_zarr_entry *list = cb_zone_alloc(m->zone, (size_t)cap * sizeof *list);
+        if (!list) return cb_fail(err, CUBED_E_NOMEM, "no memory to list a group");
+        if (m->n) memcpy(list, m->list, (size_t)m->n * sizeof *list);
+        m->list = list;
+        m->cap = cap;
+    }
+    char *path = cb_zone_alloc(m->zone, size);
+    if (!path) return cb_fail(err, CUBED_E_NOMEM, "no memory to list a group");
+    memcpy(path, e->path, size);
+    m->list[m->n++] = (cb_zarr_entry){path, e->is_array, e->format};
+    return CUBED_OK;
+}
+
+cubed_status cubed_zarr_members(cubed_context *ctx, const char *url, bool consolidated,
+                                cubed_zarr_info_fn fn, void *fn_ctx, cubed_error *err)
+{
+    place p;
+    cb_buf attrs = {0};
+    cubed_status st = open_place(ctx, url, false, &p, err);
+    member_list m = {.zone = p.zone};
+    cubed_zarr_info group = {.path = "", .attrs = "{}"};
+    if (st != CUBED_OK) goto out;
+    cb_buf_init(&attrs, cb_zone_allocator(p.zone));
+    CB_GO(cb_zarr_members(p.store, p.path, consolidated, &group.zarr_format, keep_member, &m, err));
+    CB_GO(cb_zarr_group_attrs(p.store, p.path, &attrs, err));
+    if (attrs.data) group.attrs = attrs.data;
+    CB_GO(fn(fn_ctx, &group, err));
+    for (int i = 0; i < m.n; i++) {
+        cubed_zarr_info info = {.path = m.list[i].path,
+                                .is_array = m.list[i].is_array,
+                                .zarr_format = m.list[i].format,
+                                .attrs = "{}"};
+        CB_GO(fn(fn_ctx, &info, err));
+    }
+out:
+    if (attrs.data) cb_buf_free(&attrs);
+    close_place(&p);
+    return st;
+}
+
 cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url, int zarr_format,
                                    const char *attrs, bool overwrite, bool durable,
                                    cubed_error *err)

@@ -161,6 +161,12 @@ typedef cubed_status (*cb_zarr_walk_fn)(void *ctx, const cb_zarr_entry *entry, c
  * listing the store. CUBED_E_NOT_FOUND if there is none. */
 CUBED_MUST_CHECK cubed_status cb_zarr_walk(cubed_store *store, const char *path, cb_zarr_walk_fn fn,
                                            void *ctx, cubed_error *err);
+/* Calls fn for every group and array directly in the group at PATH, whose format is stored in *format, with
+ * paths below it. `consolidated`: as its consolidated metadata has them, if there is some; it may be out
+ * of date. Else they are found by listing the store. CUBED_E_NOT_FOUND if there is no group. */
+CUBED_MUST_CHECK cubed_status cb_zarr_members(cubed_store *store, const char *path,
+                                              bool consolidated, int *format, cb_zarr_walk_fn fn,
+                                              void *ctx, cubed_error *err);
 /* Attributes of a group as JSON text in `out`. */
 CUBED_MUST_CHECK cubed_status cb_zarr_group_attrs(cubed_store *store, const char *path, cb_buf *out,
                                                   cubed_error *err);

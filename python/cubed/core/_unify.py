@@ -1,0 +1,68 @@
+"""Common chunks of arrays that are used together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from cubed._array import Array
+
+
+def unify_chunks(
+    *args: Any, **kwargs: Any
+) -> tuple[dict[Hashable, tuple[int, ...]], list[Array | Any]]:
+    """Arrays in chunks that are the same along axes of the same index.
+
+    Parameters
+    ----------
+    *args
+        Arrays and their indices in turn, such as ``x, "ij", y, "j"``; with None for indices a value
+        is left as it is.
+
+    Returns
+    -------
+    chunks
+        For each index the extents of its chunks: of the finest that an array has.
+    arrays
+        The arrays, rechunked where theirs are others. Nothing is computed.
+
+    Raises
+    ------
+    ValueError
+        Axes of one index have different extents.
+    """
+    if kwargs:
+        raise TypeError(f"unify_chunks: unknown arguments {', '.join(sorted(kwargs))}")
+    pairs: list[tuple[Any, Sequence[Hashable] | None]] = [
+        (args[i], None if args[i + 1] is None else tuple(args[i + 1]))
+        for i in range(0, len(args), 2)
+    ]
+    best: dict[Hashable, tuple[int, int]] = {}  # extent of the axis, of its chunks
+    for a, indices in pairs:
+        if indices is None:
+            continue
+        if len(indices) != a.ndim:
+            raise ValueError(f"{len(indices)} indices {indices!r} for an array with {a.ndim} axes")
+        for n, size, i in zip(a.shape, a._x.chunks, indices, strict=True):
+            old = best.get(i)
+            if old is None or old[0] == 1:
+                best[i] = (n, size)
+            elif n != 1 and n != old[0]:
+                raise ValueError(f"axes of index {i!r} have extents {old[0]} and {n}")
+            elif n != 1:
+                best[i] = (n, min(size, old[1]))
+    out = [
+        a
+        if indices is None
+        else a.rechunk(
+            tuple(best[i][1] if n != 1 else 1 for n, i in zip(a.shape, indices, strict=True))
+        )
+        for a, indices in pairs
+    ]
+    chunks = {i: _extents(n, size) for i, (n, size) in best.items()}
+    return chunks, out
+
+
+def _extents(n: int, size: int) -> tuple[int, ...]:
+    whole, rest = divmod(n, max(1, size))
+    return (size,) * whole + ((rest,) if rest or not whole else ())

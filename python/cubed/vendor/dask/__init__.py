@@ -1,0 +1,1 @@
+"""Import paths of Cubed for Python that other packages use."""

@@ -1,0 +1,43 @@
+"""Chunks in the spelling of Dask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cubed._chunks import explicit_chunks
+
+__all__ = ["normalize_chunks"]
+
+
+def normalize_chunks(
+    chunks: Any,
+    shape: Sequence[int] | None = None,
+    limit: int | str | None = None,
+    dtype: Any = None,
+    previous_chunks: Any = None,
+) -> tuple[tuple[int, ...], ...]:
+    """The extents of all chunks, axis by axis.
+
+    Parameters
+    ----------
+    chunks
+        As for :func:`cubed.rechunk`, or the extents themselves.
+    shape
+        Of the array; only extents of all chunks can do without.
+    limit
+        Bytes that a chunk has at most where axes are ``"auto"``; default: 128 MiB.
+    dtype
+        Of the array; ``"auto"`` needs it.
+    previous_chunks
+        Chunks so far, or those of a store: automatic extents are multiples of them.
+
+    Raises
+    ------
+    ValueError
+        Chunks do not belong to the shape; ``"auto"`` without a type.
+    """
+    itemsize = None if dtype is None else max(1, np.dtype(dtype).itemsize)
+    return explicit_chunks(chunks, shape, itemsize, limit, previous_chunks)

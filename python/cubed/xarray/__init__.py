@@ -1,0 +1,1 @@
+"""What Xarray finds through entry points: the chunk manager ``cubed`` and the backend ``cubed``."""

@@ -1,0 +1,218 @@
+"""The backend ``cubed``: Zarr stores as Xarray's data sets, without zarr-python."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from xarray import Coordinates, Dataset, DataTree, Variable, conventions
+from xarray.backends import AbstractDataStore, BackendEntrypoint
+from xarray.backends.zarr import FillValueCoder
+from xarray.core import indexing
+from xarray.core.utils import FrozenDict
+
+import cubed
+from cubed import _core
+from cubed._array import Array
+from cubed._create import store_url
+from cubed.spec import Spec
+
+#: Times of at most so many bytes are read when a store is opened, as Xarray decodes them.
+_SMALL_TIMES = 2**20
+
+
+class _Store(AbstractDataStore):
+    """A Zarr group, for Xarray's decoding."""
+
+    def __init__(self, url: str, spec: Spec | None, consolidated: bool, drop: set[str]) -> None:
+        self._url = url
+        self._spec = spec
+        self._format, attrs, members = _core.members(url, consolidated)
+        self._attrs = json.loads(attrs)
+        self._arrays = [name for name, is_array in members if is_array and name not in drop]
+        self.groups = [name for name, is_array in members if not is_array]
+
+    def get_attrs(self) -> Any:
+        return FrozenDict(self._attrs)
+
+    def get_variables(self) -> Any:
+        variables = {name: self._variable(name) for name in self._arrays}
+        # What indices and Xarray's coders of times need is read now, in one plan.
+        now = [v for name, v in variables.items() if _is_read_now(name, v)]
+        arrays: list[Any] = [v._data for v in now]
+        for v, values in zip(now, cubed.compute(*arrays) if arrays else (), strict=True):
+            v._data = values
+        return FrozenDict(variables)
+
+    def _variable(self, name: str) -> Variable:
+        x = Array._new(_core.open(_member(self._url, name)), self._spec)
+        attrs = x.attrs
+        dims = attrs.pop("_ARRAY_DIMENSIONS", None) or x._x.dim_names
+        if any(d is None for d in dims):
+            raise ValueError(f"the array {name} of {self._url} has no names for its dimensions")
+        encoding: dict[str, Any] = {
+            "chunks": x._x.chunks,
+            "preferred_chunks": dict(zip(dims, x._x.chunks, strict=True)),
+            "dtype": x.dtype,
+        }
+        missing = x._x.missing_value
+        if missing is not None:
+            attrs["_FillValue"] = np.frombuffer(missing.ljust(x.itemsize, b"\0"), x.dtype)[0]
+        elif isinstance(attrs.get("_FillValue"), (str, list)):
+            attrs["_FillValue"] = FillValueCoder.decode(attrs["_FillValue"], x.dtype)
+        if attrs.get("dtype") == "bool":  # Xarray's decoder would hide what is lazy
+            encoding["dtype"] = attrs.pop("dtype")
+            x = x.astype(bool)
+        return Variable(dims, x, attrs, encoding, fastpath=True)
+
+
+class _LazyVariable(Variable):
+    """A variable whose lazy array stays what it is.
+
+    Xarray wraps what backends give into arrays of its own, which it takes for values once they are
+    loaded; and it gives options of ``chunk`` to arrays alone that are not lazy yet.
+    """
+
+    __slots__ = ()
+
+    @property
+    def data(self) -> Any:
+        return Variable.data.fget(self)  # type: ignore[attr-defined]
+
+    @data.setter
+    def data(self, data: Any) -> None:
+        inner = data
+        while isinstance(inner, indexing.ExplicitlyIndexed) and hasattr(inner, "array"):
+            inner = inner.array
+        Variable.data.fset(  # type: ignore[attr-defined]
+            self, inner if isinstance(inner, Array) else data
+        )
+
+    def to_base_variable(self) -> Variable:
+        return self.copy(deep=False)
+
+    def chunk(self, *args: Any, **kwargs: Any) -> Variable:  # type: ignore[override]
+        out = super().chunk(*args, **kwargs)
+        spec = (kwargs.get("from_array_kwargs") or {}).get("spec")
+        if spec is not None and isinstance(out._data, Array):
+            out._data = Array._new(out._data._x, spec)
+        return out
+
+
+def _is_read_now(name: str, v: Variable) -> bool:
+    units, dtype = v.attrs.get("units", ""), v.attrs.get("dtype", "")
+    is_time = " since " in str(units) or str(dtype).startswith("timedelta64")
+    return v.dims == (name,) or v.ndim == 0 or (is_time and v.nbytes <= _SMALL_TIMES)
+
+
+def _member(url: str, name: str) -> str:
+    store, _, path = url.partition("::")
+    return f"{store}::{path}/{name}" if path else f"{store}::{name}"
+
+
+def _drop(drop_variables: str | Iterable[str] | None) -> set[str]:
+    return {drop_variables} if isinstance(drop_variables, str) else set(drop_variables or ())
+
+
+class CubedBackend(BackendEntrypoint):
+    """Opens local Zarr stores, of both formats, as lazy arrays of the engine.
+
+    Scales, offsets and missing values (CF) are decoded by operations that are part of the
+    computation. Coordinates with an index are read when the store is opened.
+    """
+
+    description = "Open Zarr stores as lazy arrays of Cubed"
+    supports_groups = True
+
+    def guess_can_open(self, filename_or_obj: Any) -> bool:
+        """False: Xarray's own backend for Zarr stays the default."""
+        return False
+
+    def open_dataset(  # type: ignore[override]
+        self,
+        filename_or_obj: str | os.PathLike[Any],
+        *,
+        mask_and_scale: bool = True,
+        decode_times: Any = True,
+        concat_characters: bool = True,
+        decode_coords: Any = True,
+        drop_variables: str | Iterable[str] | None = None,
+        use_cftime: bool | None = None,
+        decode_timedelta: Any = None,
+        group: str | None = None,
+        consolidated: bool | None = None,
+        spec: Spec | None = None,
+    ) -> Dataset:
+        """A group of a Zarr store.
+
+        Parameters
+        ----------
+        filename_or_obj
+            A directory, a file:// URL, or a zarr-python store in a local directory.
+        group
+            Path of the group in the store.
+        consolidated
+            False: the store is listed, whatever consolidated metadata says. Metadata of arrays is
+            read from the arrays in any case.
+        spec
+            What computations may use.
+        """
+        where = store_url(filename_or_obj, group.strip("/") or None if group else None)
+        store = _Store(where, spec, consolidated is not False, _drop(drop_variables))
+        variables, attrs, coord_names = conventions.decode_cf_variables(
+            store.get_variables(),
+            store.get_attrs(),
+            mask_and_scale=mask_and_scale,
+            decode_times=decode_times,
+            concat_characters=concat_characters,
+            decode_coords=decode_coords,
+            use_cftime=use_cftime,
+            decode_timedelta=decode_timedelta,
+        )
+        found = {
+            name: _LazyVariable(v.dims, v._data, v.attrs, v.encoding, fastpath=True)
+            if isinstance(v._data, Array)
+            else v
+            for name, v in variables.items()
+        }
+        coords = {n: v for n, v in found.items() if n in coord_names or v.dims == (n,)}
+        data = {n: v for n, v in found.items() if n not in coords}
+        return Dataset(data, Coordinates(coords, indexes={}), attrs)
+
+    def open_groups_as_dict(  # type: ignore[override]
+        self,
+        filename_or_obj: str | os.PathLike[Any],
+        *,
+        drop_variables: str | Iterable[str] | None = None,
+        group: str | None = None,
+        consolidated: bool | None = None,
+        spec: Spec | None = None,
+        **decoding: Any,
+    ) -> dict[str, Dataset]:
+        """All groups at and below one, by their paths; parameters as for a data set."""
+        top = (group or "").strip("/")
+        found: dict[str, Dataset] = {}
+        todo = [""]
+        while todo:
+            below = todo.pop()
+            path = "/".join(p for p in (top, below) if p)
+            found["/" + below] = self.open_dataset(
+                filename_or_obj,
+                drop_variables=drop_variables,
+                group=path,
+                consolidated=consolidated,
+                spec=spec,
+                **decoding,
+            )
+            groups = _Store(store_url(filename_or_obj, path or None), spec, False, set()).groups
+            todo += [f"{below}/{name}" if below else name for name in groups]
+        return found
+
+    def open_datatree(  # type: ignore[override]
+        self, filename_or_obj: str | os.PathLike[Any], **options: Any
+    ) -> DataTree:
+        """All groups as a tree; parameters as for :meth:`open_groups_as_dict`."""
+        return DataTree.from_dict(self.open_groups_as_dict(filename_or_obj, **options))

@@ -1,0 +1,192 @@
+"""The chunk manager ``cubed``: how Xarray makes, computes and stores chunked arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from xarray.namedarray.parallelcompat import ChunkManagerEntrypoint
+
+import cubed
+from cubed._array import Array
+from cubed._chunks import AUTO_CHUNK_BYTES
+from cubed.vendor.dask.array.core import normalize_chunks
+
+#: What Xarray passes to from_array on behalf of Dask.
+_DASK_OPTIONS = {"asarray", "fancy", "getitem", "inline_array", "lock", "meta", "name"}
+
+
+class CubedManager(ChunkManagerEntrypoint[Any]):
+    """What Xarray calls where it meets ``chunked_array_type="cubed"`` or a :class:`cubed.Array`.
+
+    See :class:`xarray.namedarray.parallelcompat.ChunkManagerEntrypoint` for the methods.
+    """
+
+    array_cls: type[Array]
+
+    def __init__(self) -> None:
+        self.array_cls = Array
+
+    @property
+    def array_api(self) -> Any:
+        """The namespace of functions on arrays."""
+        return cubed.array_api
+
+    # --- Making arrays ---------------------------------------------------------------------------
+
+    def chunks(self, data: Array) -> tuple[tuple[int, ...], ...]:
+        """Extents of all chunks."""
+        return data.chunks
+
+    def normalize_chunks(
+        self,
+        chunks: Any,
+        shape: tuple[int, ...] | None = None,
+        limit: int | None = None,
+        dtype: Any = None,
+        previous_chunks: Any = None,
+    ) -> tuple[tuple[int, ...], ...]:
+        """Extents of all chunks, out of what a user gave."""
+        return normalize_chunks(chunks, shape, limit, dtype, previous_chunks)
+
+    def from_array(self, data: Any, chunks: Any, **kwargs: Any) -> Array:
+        """A lazy array over values in memory, or over a lazily indexed array of a backend.
+
+        Zarr arrays that the engine reads, with what Xarray decodes by scale, offset and missing
+        values, are read by the engine; others by Python, a region for each chunk.
+
+        Parameters
+        ----------
+        chunks
+            As for :func:`cubed.from_array`.
+        **kwargs
+            ``spec``; options that only Dask has are ignored.
+        """
+        spec = kwargs.pop("spec", None)
+        unknown = set(kwargs) - _DASK_OPTIONS
+        if unknown:
+            raise TypeError(
+                f"from_array_kwargs has {', '.join(sorted(unknown))}, expected spec alone"
+            )
+        if isinstance(data, (np.ndarray, np.generic)):
+            return cubed.from_array(np.asarray(data), chunks, spec=spec)
+        from cubed.xarray._lazy import native_array
+
+        x = native_array(data, spec)
+        if x is None:
+            return cubed.from_array(data, chunks, spec=spec)
+        return x.rechunk(normalize_chunks(chunks, x.shape, None, x.dtype, x._x.chunks))
+
+    def rechunk(self, data: Array, chunks: Any, **kwargs: Any) -> Array:
+        """The same values in other chunks."""
+        return data.rechunk(chunks, **kwargs)
+
+    def unify_chunks(self, *args: Any, **kwargs: Any) -> Any:
+        """Arrays in common chunks: :func:`cubed.core.unify_chunks`."""
+        from cubed.core import unify_chunks
+
+        arrays = [
+            cubed.asarray(a) if i % 2 == 0 and args[i + 1] is not None else a
+            for i, a in enumerate(args)
+        ]
+        return unify_chunks(*arrays, **kwargs)
+
+    def get_auto_chunk_size(self) -> int:
+        """Bytes of chunks that are chosen automatically."""
+        return AUTO_CHUNK_BYTES
+
+    # --- Computing -------------------------------------------------------------------------------
+
+    def compute(self, *data: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """The values of lazy arrays, in one plan; what is no lazy array is returned as it is."""
+        lazy = [a for a in data if isinstance(a, Array)]
+        values = iter(cubed.compute(*lazy, **kwargs) if lazy else ())
+        return tuple(next(values) if isinstance(a, Array) else a for a in data)
+
+    def persist(self, *data: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Lazy arrays over values that are computed now and kept in memory, in one plan."""
+        values = self.compute(*data, **kwargs)
+        return tuple(
+            cubed.from_array(v, a._x.chunks, spec=a._spec) if isinstance(a, Array) else a
+            for a, v in zip(data, values, strict=True)
+        )
+
+    def store(self, sources: Any, targets: Any, **kwargs: Any) -> Any:
+        """Writes arrays into Zarr arrays or other arrays that exist.
+
+        Parameters
+        ----------
+        targets
+            Arrays with ``target[region] = values``.
+        **kwargs
+            ``regions``, ``lock`` and ``compute`` as Xarray gives them, and options of the executor.
+
+        Returns
+        -------
+        None, or with ``compute=False`` an object whose ``compute()`` writes.
+        """
+        from cubed.xarray._store import store
+
+        return store(sources, targets, **kwargs)
+
+    # --- Functions on chunks ---------------------------------------------------------------------
+
+    def map_blocks(
+        self,
+        func: Callable[..., Any],
+        *args: Any,
+        dtype: Any = None,
+        chunks: Any = None,
+        drop_axis: int | Sequence[int] | None = None,
+        new_axis: int | Sequence[int] | None = None,
+        **kwargs: Any,
+    ) -> Array:
+        """func of each chunk; what the engine can do of Xarray's decoding, it does."""
+        if len(args) == 1 and not kwargs and isinstance(args[0], Array):
+            from cubed.xarray._coding import decoded
+
+            x = decoded(func, args[0])
+            if x is not None:
+                return x
+        return cubed.map_blocks(
+            func,
+            *args,
+            dtype=dtype,
+            chunks=chunks,
+            drop_axis=drop_axis,
+            new_axis=new_axis,
+            **kwargs,
+        )
+
+    def apply_gufunc(
+        self,
+        func: Callable[..., Any],
+        signature: str,
+        *args: Any,
+        axes: Sequence[tuple[int, ...]] | None = None,
+        keepdims: bool = False,
+        output_dtypes: Sequence[Any] | None = None,
+        vectorize: bool | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """A function on core dimensions, of arrays with any others: :func:`cubed.apply_gufunc`."""
+        kwargs.pop("meta", None)  # of Dask
+        return cubed.apply_gufunc(
+            func,
+            signature,
+            *args,
+            axes=axes,
+            keepdims=keepdims,
+            output_dtypes=output_dtypes,
+            vectorize=vectorize,
+            **kwargs,
+        )
+
+    def shuffle(self, x: Array, indexer: list[list[int]], axis: int, chunks: Any) -> Array:
+        """The elements along an axis in groups, each a list of positions, one after another."""
+        if chunks not in (None, "auto"):
+            raise NotImplementedError(f"shuffle into chunks {chunks!r}: only 'auto' is implemented")
+        order = np.concatenate([np.asarray(i, dtype=np.int64) for i in indexer])
+        out = cubed.take(x, cubed.asarray(order, spec=x._spec), axis=axis)
+        return out.rechunk({axis: x._x.chunks[axis]})

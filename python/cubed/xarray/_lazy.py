@@ -1,0 +1,68 @@
+"""Lazily indexed arrays of Xarray's backends as arrays of the engine, without Python in between."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from xarray.coding import common, variables
+from xarray.core import indexing
+
+from cubed._array import Array
+from cubed._create import from_array
+from cubed.spec import Spec
+from cubed.xarray._coding import decoded
+
+_WRAPPERS = (
+    indexing.ImplicitToExplicitIndexingAdapter,
+    indexing.CopyOnWriteArray,
+    indexing.MemoryCachedArray,
+    indexing.NumpyIndexingAdapter,
+    indexing.ArrayApiIndexingAdapter,
+)
+
+
+def native_array(data: Any, spec: Spec | None) -> Array | None:
+    """What a lazily indexed array stands for, as views and operations over a store or memory.
+
+    None where the engine cannot read the store, or where a wrapper does what only Python can.
+    """
+    if isinstance(data, Array):  # of the backend "cubed"
+        return Array._new(data._x, data._spec if spec is None else spec)
+    if isinstance(data, np.ndarray):
+        return from_array(data, data.shape or "auto", spec=spec) if data.dtype != object else None
+    if isinstance(data, _WRAPPERS):
+        return native_array(data.array, spec)
+    if isinstance(data, variables.NativeEndiannessArray):
+        return native_array(data.array, spec)
+    if isinstance(data, variables.BoolTypeArray):
+        x = native_array(data.array, spec)
+        return None if x is None else x.astype(bool)
+    if isinstance(data, indexing.LazilyIndexedArray):
+        return _indexed(data, spec)
+    if isinstance(data, common._ElementwiseFunctionArray):
+        x = native_array(data.array, spec)
+        return None if x is None else decoded(data.func, x)
+    return _stored(data, spec)
+
+
+def _indexed(data: indexing.LazilyIndexedArray, spec: Spec | None) -> Array | None:
+    x = native_array(data.array, spec)
+    if x is None:
+        return None
+    for axis, k in reversed(list(enumerate(data.key.tuple))):
+        # Arrays of positions select along each axis by itself.
+        x = x[(slice(None),) * axis + (k,)]
+    return x
+
+
+def _stored(data: Any, spec: Spec | None) -> Array | None:
+    """A Zarr array in a store that the engine reads."""
+    array = data.get_array() if hasattr(data, "get_array") else None
+    if array is None or type(array).__module__.split(".")[0] != "zarr":
+        return None
+    try:
+        x = from_array(array, "auto", spec=spec)
+    except (NotImplementedError, OSError, TypeError, ValueError):
+        return None  # a store or a codec that only zarr-python reads
+    return x if x.dtype == data.dtype and x.shape == data.shape else None
