@@ -21,6 +21,20 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_sort(cubed_array *x, int axis, boo
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_argsort(cubed_array *x, int axis, bool descending,
                                                       cubed_array **out, cubed_error *err);
 
+/* --- Manipulation and differences ------------------------------------------------------------------- */
+
+/* Axes sources[i] become axes destinations[i], the others keep their order around them. n pairs. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_moveaxis(cubed_array *x, const int *sources,
+                                                       const int *destinations, int n,
+                                                       cubed_array **out, cubed_error *err);
+/* x repetitions[i] times along each axis; of n and x's dimensions the fewer get 1 in front. More than
+ * 16 times is a reshape, which may store x in other chunks before (cubed_reshape). */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_tile(cubed_array *x, const int64_t *repetitions,
+                                                   int n, cubed_array **out, cubed_error *err);
+/* The n-th differences of neighbours along an axis; of bools whether they differ. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_diff(cubed_array *x, int axis, int64_t n,
+                                                   cubed_array **out, cubed_error *err);
+
 /* --- Order statistics ------------------------------------------------------------------------------- */
 
 /* What a quantile is that lies between two elements (cubed/quantiles.def). */

@@ -111,6 +111,12 @@ static cubed_status to_chunks(cubed_array *x, int n, const int64_t *chunks, cube
     return cubed_rechunk(x, n == cubed_array_ndim(x) ? chunks : none, out, err);
 }
 
+static cubed_status tiled(cubed_array *x, int n, const int64_t *times, cubed_array **out,
+                          cubed_error *err)
+{
+    return cubed_tile(x, times, n, out, err);
+}
+
 static PyObject *broadcast_to(PyObject *module, PyObject *args)
 {
     return with_extents(module, args, "shape", cubed_broadcast_to);
@@ -223,6 +229,42 @@ static PyObject *repeat(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+/* moveaxis(x, sources, destinations) */
+static PyObject *moveaxis(PyObject *module, PyObject *args)
+{
+    PyObject *object, *from, *to;
+    int sources[CUBED_MAX_NDIM], destinations[CUBED_MAX_NDIM], n, m;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOO", &object, &from, &to) ||
+        !(x = core_unwrap(core_get_state(module), object)) ||
+        !core_axes("source", from, sources, &n) || !core_axes("destination", to, destinations, &m))
+        return NULL;
+    if (n != m) return PyErr_Format(PyExc_ValueError, "%d sources for %d destinations", n, m);
+    cubed_status st = cubed_moveaxis(x, sources, destinations, n, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+static PyObject *tile(PyObject *module, PyObject *args)
+{
+    return with_extents(module, args, "repetitions", tiled);
+}
+
+/* diff(x, axis, n) */
+static PyObject *diff(PyObject *module, PyObject *args)
+{
+    PyObject *object;
+    int axis;
+    long long n;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OiL", &object, &axis, &n) ||
+        !(x = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    cubed_status st = cubed_diff(x, axis, n, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
 PyMethodDef core_view_methods[] = {
     {"slice", slice, METH_VARARGS, NULL},
     {"permute_dims", permute_dims, METH_VARARGS, NULL},
@@ -236,6 +278,9 @@ PyMethodDef core_view_methods[] = {
     {"pad", pad, METH_VARARGS, NULL},
     {"reshape", reshape, METH_VARARGS, NULL},
     {"repeat", repeat, METH_VARARGS, NULL},
+    {"moveaxis", moveaxis, METH_VARARGS, NULL},
+    {"tile", tile, METH_VARARGS, NULL},
+    {"diff", diff, METH_VARARGS, NULL},
     {"rechunk", rechunk, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

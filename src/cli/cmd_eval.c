@@ -33,7 +33,7 @@ static const cli_topic topics[] = {
     {"cumulative", "cumulative_sum cumulative_prod, also cumsum cumprod (axis=, dim=\"time\", "
                    "include_initial=True)"},
     {"shapes", "permute_dims transpose flip squeeze expand_dims broadcast_to concat stack roll pad "
-               "repeat reshape tril triu rechunk"},
+               "repeat tile reshape moveaxis diff tril triu rechunk"},
     {"quantiles",
      "median quantile percentile, nanmedian nanquantile nanpercentile (x, q, axis=, dim=\"time\", "
      "keepdims=True, method=\"nearest\")"},

@@ -63,6 +63,66 @@ static cubed_status call_repeat(expr_builder *b, const expr *e, cubed_array **ou
     return st;
 }
 
+static cubed_status call_tile(expr_builder *b, const expr *e, cubed_array **out)
+{
+    int n, ntimes;
+    int64_t times[CUBED_MAX_NDIM];
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 2, 2, NULL, &n));
+    EXPR_TRY(expr_get_ints(b, e->child[1], &ntimes, times));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_located(b, e, cubed_tile(x, times, ntimes, out, b->err));
+    for (int i = 1; st == CUBED_OK && i <= ntimes && i <= cubed_array_ndim(x); i++) {
+        if (times[ntimes - i] != 1) expr_note_cut(b, x, cubed_array_ndim(x) - i);
+    }
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status get_some_axes(expr_builder *b, const expr *e, int *n, int axes[CUBED_MAX_NDIM])
+{
+    int64_t numbers[CUBED_MAX_NDIM];
+    EXPR_TRY(expr_get_ints(b, e, n, numbers));
+    for (int i = 0; i < *n; i++) {
+        if (numbers[i] < -CUBED_MAX_NDIM || numbers[i] >= CUBED_MAX_NDIM)
+            return expr_reject(b, e, "an axis is out of range");
+        axes[i] = (int)numbers[i];
+    }
+    return CUBED_OK;
+}
+
+static cubed_status call_moveaxis(expr_builder *b, const expr *e, cubed_array **out)
+{
+    int n, nfrom, nto, from[CUBED_MAX_NDIM], to[CUBED_MAX_NDIM];
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 3, 3, NULL, &n));
+    EXPR_TRY(get_some_axes(b, e->child[1], &nfrom, from));
+    EXPR_TRY(get_some_axes(b, e->child[2], &nto, to));
+    if (nfrom != nto) return expr_reject(b, e, "expected as many sources as destinations");
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_located(b, e, cubed_moveaxis(x, from, to, nto, out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_diff(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"axis", "dim", "n", NULL};
+    int n, axis = -1;
+    int64_t times = 1;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, names, &n));
+    const expr *order = expr_keyword(e, "n");
+    if (order) EXPR_TRY(expr_get_int(b, order, &times));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_get_axis(b, e, NULL, x, -1, &axis);
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_diff(x, axis, times, out, b->err));
+    if (st == CUBED_OK && times > 0)
+        expr_note_cut(b, x, axis < 0 ? axis + cubed_array_ndim(x) : axis);
+    cubed_array_unref(x);
+    return st;
+}
+
 static cubed_status call_reshape(expr_builder *b, const expr *e, cubed_array **out)
 {
     int n, ndim;
@@ -518,6 +578,9 @@ static const struct {
     {"roll", call_roll},
     {"repeat", call_repeat},
     {"reshape", call_reshape},
+    {"tile", call_tile},
+    {"moveaxis", call_moveaxis},
+    {"diff", call_diff},
     {"stack", call_stack},
     {"pad", call_pad},
     {"arange", call_arange},

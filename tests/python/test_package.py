@@ -183,7 +183,8 @@ def test_failed_tasks_raise_what_belongs_to_them(tmp_path):
 INTERRUPTED = """
 import signal, sys, threading, time
 import cubed
-signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
+# Ignored in what a shell runs in the background.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 if sys.argv[1] == "many tasks":
     x = cubed.random.random((60_000, 20_000), chunks=(1000, 1000))
 else:

@@ -93,13 +93,9 @@ def moveaxis(
     x: Array, source: int | tuple[int, ...], destination: int | tuple[int, ...], /
 ) -> Array:
     """x with some axes moved to other places."""
-    src, dst = normalize_axes(source, x.ndim), normalize_axes(destination, x.ndim)
-    if len(src) != len(dst):
-        raise ValueError(f"{len(src)} sources for {len(dst)} destinations")
-    order = [d for d in range(x.ndim) if d not in src]
-    for to, axis in sorted(zip(dst, src, strict=True)):
-        order.insert(to, axis)
-    return x._like(_core.permute_dims(x._x, order))
+    sources = source if isinstance(source, tuple) else (source,)
+    destinations = destination if isinstance(destination, tuple) else (destination,)
+    return x._like(_core.moveaxis(x._x, sources, destinations))
 
 
 def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
@@ -167,18 +163,7 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
 
 def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     """x that many times along each axis."""
-    n = max(len(repetitions), x.ndim)
-    times = [1] * (n - len(repetitions)) + list(repetitions)
-    out = x._x
-    while len(out.shape) < n:
-        out = _core.expand_dims(out, 0)
-    for d, k in enumerate(times):
-        if k == 0:
-            key = tuple(slice(0, 0) if e == d else slice(None) for e in range(n))
-            out = _core.slice(out, key)
-        elif k > 1:
-            out = _core.concat((out,) * k, d)
-    return x._like(out)
+    return x._like(_core.tile(x._x, repetitions))
 
 
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:

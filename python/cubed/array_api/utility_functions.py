@@ -6,7 +6,6 @@ from typing import Any
 
 from cubed import _core
 from cubed._array import Array, common_spec, normalize_axes, normalize_axis
-from cubed._dtypes import dtype_of
 
 __all__ = ["all", "any", "diff"]
 
@@ -49,13 +48,4 @@ def diff(
     if n == 0:
         return x
     core = x._x if len(parts) == 1 else concat(parts, axis=a)._x
-    for _ in range(n):
-        extent = core.shape[a]
-        upper = tuple(slice(1, None) if d == a else slice(None) for d in range(x.ndim))
-        lower = tuple(
-            slice(0, extent - 1) if d == a and extent else slice(None) for d in range(x.ndim)
-        )
-        hi, lo = _core.slice(core, upper), _core.slice(core, lower)
-        name = "bitwise_xor" if dtype_of(core.dtype).kind == "b" else "subtract"
-        core = _core.elementwise(name, hi, lo)
-    return Array._new(core, spec)
+    return Array._new(_core.diff(core, a, n), spec)
