@@ -52,6 +52,7 @@ typedef enum cubed_status {
     CUBED_E_UNSUPPORTED, /* valid, but not implemented (NotImplementedError) */
     CUBED_E_CANCELLED,   /* the run was interrupted (KeyboardInterrupt) */
     CUBED_E_INTERNAL,    /* a bug in this library (RuntimeError) */
+    CUBED_E_FUNCTION,    /* a function that the user brought failed (its exception) */
 } cubed_status;
 
 /* Where a failing function explains itself. Zero it or use CUBED_ERROR_INIT before the first use;

@@ -88,10 +88,15 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_save(const cubed_plan *plan, 
                                                         size_t *size, cubed_error *err);
 CUBED_API void cubed_plan_free_bytes(const cubed_plan *plan, void *data, size_t size);
 /* Checks everything that it reads; CUBED_E_FORMAT for bytes that are no plan, CUBED_E_UNSUPPORTED
- * for another version. Sources are opened and must still have the shape and type they had. */
+ * for another version. Sources are opened and must still have the shape and type they had. A plan that
+ * carries code (a user's function, which can do whatever this process may) is refused. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_load(cubed_context *ctx, const void *data,
                                                         size_t size, cubed_plan **out,
                                                         cubed_error *err);
+/* The same, and code is welcome: only for plans of somebody who may run programs here. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_load_code(cubed_context *ctx, const void *data,
+                                                             size_t size, cubed_plan **out,
+                                                             cubed_error *err);
 
 /* What plans are compared by: bytes per second that are stored or loaded by all workers together, of
  * uncompressed data, and seconds that a request adds. A local disk's, roughly. */
@@ -114,6 +119,7 @@ typedef struct cubed_plan_info {
     double seconds;         /* by the assumptions above: for comparing plans */
     uint64_t result_bytes;  /* of targets in the caller's memory, on top of everything above */
     const char *work_dir;   /* may be NULL */
+    bool code;              /* it carries code: see cubed_plan_load_code */
 } cubed_plan_info;
 CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info);
 

@@ -10,6 +10,7 @@
 #include <Python.h>
 
 #include "cubed/cubed.h"
+#include "cubed/sys/block.h"
 #include "cubed/sys/source.h"
 
 typedef struct core_state {
@@ -17,6 +18,8 @@ typedef struct core_state {
     PyTypeObject *array_type, *plan_type;
     cubed_source_fn readers;
     PyObject *load; /* of a worker: makes an object of the bytes that travel in a plan; else NULL */
+    PyObject *call_block; /* of cubed._call; NULL until a block needs it */
+    cubed_block_fn python_fn;
 } core_state;
 
 core_state *core_get_state(PyObject *module);
@@ -52,13 +55,18 @@ PyObject *core_wrap(core_state *s, cubed_array *x);
 /* What a function that made x, or failed, returns. */
 PyObject *core_finish(PyObject *module, cubed_status st, cubed_array *x, const cubed_error *err);
 
+/* --- apply.c --------------------------------------------------------------------------------------- */
+
+/* Makes the function "python" known to the context. */
+cubed_status core_add_python_fn(core_state *s, cubed_error *err);
+
 /* --- The types and functions of the module -------------------------------------------------------- */
 
 extern PyType_Spec core_array_spec; /* array.c */
 extern PyType_Spec core_plan_spec;  /* plan.c */
 extern PyMethodDef core_source_methods[], core_function_methods[], core_view_methods[],
     core_block_methods[], core_fft_methods[], core_linalg_methods[], core_reader_methods[],
-    core_order_methods[], core_zarr_methods[];
+    core_order_methods[], core_zarr_methods[], core_apply_methods[];
 /* Makes sources that are Python objects known to the context (readers.c). */
 bool core_add_readers(core_state *s);
 

@@ -38,11 +38,12 @@ static int exec(PyObject *module)
 {
     core_state *s = core_get_state(module);
     cubed_error err = CUBED_ERROR_INIT;
-    PyMethodDef *const tables[] = {core_source_methods, core_function_methods, core_view_methods,
-                                   core_block_methods,  core_fft_methods,      core_linalg_methods,
-                                   core_reader_methods, core_order_methods,    core_zarr_methods,
-                                   own_methods};
-    if (cubed_context_new(NULL, &s->ctx, &err) != CUBED_OK) {
+    PyMethodDef *const tables[] = {
+        core_source_methods, core_function_methods, core_view_methods,   core_block_methods,
+        core_fft_methods,    core_linalg_methods,   core_reader_methods, core_order_methods,
+        core_zarr_methods,   core_apply_methods,    own_methods};
+    if (cubed_context_new(NULL, &s->ctx, &err) != CUBED_OK ||
+        core_add_python_fn(s, &err) != CUBED_OK) {
         core_raise(&err);
         return -1;
     }
@@ -64,6 +65,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(s->array_type);
     Py_VISIT(s->plan_type);
     Py_VISIT(s->load);
+    Py_VISIT(s->call_block);
     return 0;
 }
 
@@ -73,6 +75,7 @@ static int clear(PyObject *module)
     Py_CLEAR(s->array_type);
     Py_CLEAR(s->plan_type);
     Py_CLEAR(s->load);
+    Py_CLEAR(s->call_block);
     return 0;
 }
 

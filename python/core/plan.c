@@ -276,10 +276,10 @@ static bool run_watched(channel *c, PyObject *callback)
     return ok;
 }
 
-/* Work that is done before anybody could interrupt it. */
+/* Work that is done before anybody could interrupt it; nobody knows how long users' functions take. */
 static bool is_short(const cubed_plan_info *info)
 {
-    return info->num_tasks <= 16 && info->elements < (1u << 16);
+    return !info->code && info->num_tasks <= 16 && info->elements < (1u << 16);
 }
 
 static PyObject *stats_dict(const cubed_run_stats *s)
@@ -388,14 +388,15 @@ static PyObject *plan_info(PyObject *object, PyObject *args)
     (void)args;
     cubed_plan_get_info(((core_plan *)object)->plan, &i);
     return Py_BuildValue(
-        "{sisisLsKsKsKsIsKsKsKsKsdsKsz}", "num_stages", i.num_stages, "num_arrays", i.num_arrays,
+        "{sisisLsKsKsKsIsKsKsKsKsdsKszsO}", "num_stages", i.num_stages, "num_arrays", i.num_arrays,
         "num_tasks", (long long)i.num_tasks, "allowed_mem", (unsigned long long)i.allowed_mem,
         "reserved_mem", (unsigned long long)i.reserved_mem, "projected_mem",
         (unsigned long long)i.projected_mem, "max_workers", i.max_workers, "tier_budget",
         (unsigned long long)i.tier_budget, "bytes_read", (unsigned long long)i.bytes_read,
         "bytes_written", (unsigned long long)i.bytes_written, "requests",
         (unsigned long long)i.requests, "seconds", i.seconds, "result_bytes",
-        (unsigned long long)i.result_bytes, "work_dir", i.work_dir);
+        (unsigned long long)i.result_bytes, "work_dir", i.work_dir, "code",
+        i.code ? Py_True : Py_False);
 }
 
 static PyObject *stored_dict(const cubed_stored_info *s)

@@ -10,9 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cubed import _core
+from cubed._apply import map_blocks
 from cubed._array import Array
+from cubed._blockwise import blockwise
 from cubed._compute import Plan, compute, plan
 from cubed._create import from_array, from_zarr
+from cubed._gufunc import apply_gufunc, as_gufunc
 from cubed._manipulate import pad, rechunk
 from cubed._nan import (
     nanmax,
@@ -48,10 +51,14 @@ __all__ = [
     "Plan",
     "Spec",
     "TaskEndEvent",
+    "apply_gufunc",
+    "as_gufunc",
+    "blockwise",
     "compute",
     "config",
     "from_array",
     "from_zarr",
+    "map_blocks",
     "median",
     "nanmax",
     "nanmean",

@@ -12,6 +12,7 @@ import numpy as np
 
 from cubed import _core
 from cubed._array import Array, common_spec
+from cubed._call import reraise, worker_arguments
 from cubed.runtime.create import executor_for
 from cubed.runtime.executors.local import LocalExecutor
 from cubed.runtime.types import dispatch
@@ -109,16 +110,24 @@ class Plan:
         """Runs it; statistics of the run."""
         e = self.executor
         buffers = tuple(_bytes_of(r) for r in results)
-        with dispatch(self, callbacks) as on_event:
-            return self._plan.run(
-                buffers,
-                e.name,
-                e.retries,
-                bool(resume),
-                _KEEP_ALL if resume is not None else 0,
-                _worker_command,
-                on_event,
-            )
+        command: tuple[str, ...] = _worker_command
+        if self._info["code"] and e.name == "processes":
+            command = (*command, *worker_arguments())
+        try:
+            with dispatch(self, callbacks) as on_event:
+                return self._plan.run(
+                    buffers,
+                    e.name,
+                    e.retries,
+                    bool(resume),
+                    _KEEP_ALL if resume is not None else 0,
+                    command,
+                    on_event,
+                )
+        except Exception as error:
+            if self._info["code"]:
+                reraise(error)
+            raise
 
     def __repr__(self) -> str:
         return (

@@ -1,13 +1,14 @@
 """A worker process of the executor "processes".
 
-Run as a script with the path of the extension module and a descriptor's number. It imports nothing
-else, unless its plan has Python objects: the memory of the process is limited to what a task is
-allowed.
+Run as a script with the path of the extension module, the search path of modules if the plan has
+functions of users, and a descriptor's number. It imports nothing else, unless its plan has Python
+objects: the memory of the process is limited to what a task is allowed.
 """
 
 import sys
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
+from types import ModuleType
 from typing import Any
 
 
@@ -20,11 +21,31 @@ def load(data: bytes) -> Any:
     return pickle.loads(payload)
 
 
-if __name__ == "__main__":
-    loader = ExtensionFileLoader("cubed._core", sys.argv[1])
+def load_core(path: str) -> ModuleType:
+    """The extension module, without the package around it."""
+    loader = ExtensionFileLoader("cubed._core", path)
     spec = spec_from_loader("cubed._core", loader)
     assert spec is not None
-    core = module_from_spec(spec)
-    loader.exec_module(core)
-    sys.modules["cubed._core"] = core  # what is loaded may import the package
-    core.serve(int(sys.argv[2]), load)
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    sys.modules["cubed._core"] = module  # what is loaded may import the package
+    return module
+
+
+def prepare(search_path: str) -> None:
+    """Imports what runs users' functions, before memory is limited."""
+    import json
+    import os
+
+    # One task at a time: OpenBLAS would take memory for threads that nobody uses.
+    for library in ("OPENBLAS", "OMP", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    sys.path[:] = json.loads(search_path)
+    import cubed._call  # noqa: F401
+
+
+if __name__ == "__main__":
+    core = load_core(sys.argv[1])
+    if len(sys.argv) == 4:
+        prepare(sys.argv[2])
+    core.serve(int(sys.argv[-1]), load)

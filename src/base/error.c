@@ -24,6 +24,7 @@ const char *cubed_status_str(cubed_status status)
     case CUBED_E_UNSUPPORTED: return "not supported";
     case CUBED_E_CANCELLED: return "interrupted";
     case CUBED_E_INTERNAL: return "internal error";
+    case CUBED_E_FUNCTION: return "a user's function failed";
     }
     return "unknown status";
 }

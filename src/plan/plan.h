@@ -67,11 +67,14 @@ typedef enum cb_plan_use { CB_PLAN_FOR_FILE, CB_PLAN_FOR_ID, CB_PLAN_FOR_WORKERS
 /* Writes the plan's bytes (serial.c), without the header. */
 CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *out,
                                             cubed_error *err);
+/* What is believed of a plan's bytes: that they are data, which is checked; that their code may run; that
+ * they come from the driver of this worker process. */
+typedef enum cb_plan_trust { CB_TRUST_DATA, CB_TRUST_CODE, CB_TRUST_DRIVER } cb_plan_trust;
 /* cubed_plan_save and _load; a worker's plan has sources whose data is still NULL. */
 CUBED_MUST_CHECK cubed_status cb_plan_save(const cubed_plan *p, cb_plan_use use, void **data,
                                            size_t *size, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size,
-                                           bool worker, cubed_plan **out, cubed_error *err);
+                                           cb_plan_trust trust, cubed_plan **out, cubed_error *err);
 /* Memory sources up to this size travel in the plan. */
 #define CB_PLAN_EMBED_BYTES ((size_t)64 << 10)
 /* Whether the node is a source in memory that does not; its bytes if it is one. */

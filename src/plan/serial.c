@@ -591,7 +591,26 @@ static cubed_status read_body(reader *r, cubed_plan *p, cubed_error *err)
     return CUBED_OK;
 }
 
-cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size, bool worker,
+/* Whether all functions are known, and none of them is code where that is not permitted. */
+static cubed_status check_functions(const cubed_plan *p, cb_plan_trust trust, cubed_error *err)
+{
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cubed_block_fn *fn;
+        void *fn_ctx;
+        if (p->ir.nodes[i].kind != CB_NODE_BLOCKWISE) continue;
+        const char *name = p->ir.nodes[i].block->function;
+        CB_TRY(cb_context_find_block_fn(p->ctx, name, &fn, &fn_ctx, err));
+        if (fn->code && trust == CB_TRUST_DATA)
+            return cb_fail(
+                err, CUBED_E_ARG,
+                "the plan carries code for the function \"%s\": that it may run has to be "
+                "said (allow_code)",
+                name);
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size, cb_plan_trust trust,
                           cubed_plan **out, cubed_error *err)
 {
     const uint8_t *b = data;
@@ -611,9 +630,10 @@ cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size, boo
         return cb_fail(err, CUBED_E_FORMAT, "the plan's bytes are damaged: the checksum differs");
     cubed_plan *p;
     CB_TRY(cb_plan_alloc(ctx, &p, err));
-    reader r = {b + HEADER_BYTES, b + size, false, worker, p->ir.zone};
+    reader r = {b + HEADER_BYTES, b + size, false, trust == CB_TRUST_DRIVER, p->ir.zone};
     cubed_status st;
     CB_GO(read_body(&r, p, err));
+    CB_GO(check_functions(p, trust, err));
     CB_GO(cb_plan_open_storage(p, err));
     CB_GO(cb_plan_finish(p, err));
     *out = p;
@@ -626,5 +646,11 @@ out:
 cubed_status cubed_plan_load(cubed_context *ctx, const void *data, size_t size, cubed_plan **out,
                              cubed_error *err)
 {
-    return cb_plan_load(ctx, data, size, false, out, err);
+    return cb_plan_load(ctx, data, size, CB_TRUST_DATA, out, err);
+}
+
+cubed_status cubed_plan_load_code(cubed_context *ctx, const void *data, size_t size,
+                                  cubed_plan **out, cubed_error *err)
+{
+    return cb_plan_load(ctx, data, size, CB_TRUST_CODE, out, err);
 }

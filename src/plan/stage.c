@@ -303,7 +303,8 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
         cb_buf_puts(&text, ")");
     }
     if (s->call)
-        cb_buf_puts(&text, s->call->fn->name);
+        cb_buf_puts(&text, s->call->fn->title ? s->call->fn->title(s->call->op->params)
+                                              : s->call->fn->name);
     else if (s->scan)
         cb_buf_printf(&text, "cumulative %s%s", fold_names[p->ir.nodes[s->outs[0].node].fold],
                       s->tail.nbranches && s->tail.branches[0].ninstrs ? ", " : "");

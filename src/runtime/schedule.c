@@ -257,6 +257,8 @@ static cubed_status make_stages(driver *d, cubed_error *err)
         uint64_t each = cb_sat_add(s->bytes_read, s->bytes_written) / (uint64_t)s->ntasks;
         int64_t batch = (int64_t)(RANGE_BYTES / (each + 1)) + 1;
         int64_t share = s->ntasks / (4 * (int64_t)d->a->executor->workers);
+        /* Nobody knows how long a user's function takes. */
+        if (s->call && s->call->fn->code) batch = 1;
         d->stages[i].batch = cb_max_i64(1, cb_min_i64(cb_min_i64(batch, RANGE_TASKS), share));
     }
     d->waiting = table(d, (size_t)d->ntasks, sizeof *d->waiting, err, &st);

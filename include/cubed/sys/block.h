@@ -63,6 +63,10 @@ typedef struct cubed_block_fn {
     /* Results do not depend on how axes that have a symbol are cut: where a task would not fit the
      * planner cuts them finer, all operands in the same way. */
     bool divisible;
+    /* What people see of a call with these parameters, which `check` has accepted; NULL: `name`. */
+    const char *(*title)(const void *params);
+    /* The parameters are a program: plans with it are loaded only where that is permitted. */
+    bool code;
     void *ctx;
 } cubed_block_fn;
 

@@ -1,0 +1,253 @@
+/* Functions of Python on blocks of arrays: the function "python" of plans (cubed/sys/block.h).
+ *
+ * Its parameters are a header and pickled code, which cubed._call runs. It takes the GIL, shows Python
+ * the blocks where they are, and leaves the rest to Python: see cubed/_call.py. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core.h"
+
+/* At the start of the parameters; what follows is Python's. */
+typedef struct header {
+    uint64_t extra_mem; /* that a call allocates beside its results */
+    uint8_t digest[16]; /* of the pickled code */
+    char title[40];     /* what people see */
+} header;
+
+/* --- The function ------------------------------------------------------------------------------------- */
+
+static cubed_status fail(cubed_error *err, cubed_status status, const char *message)
+{
+    if (err) {
+        err->status = status;
+        err->os_errno = 0;
+        snprintf(err->message, sizeof err->message, "%s", message);
+    }
+    return status;
+}
+
+static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const header *h = call->params;
+    (void)ctx;
+    if (call->params_size <= sizeof *h || !memchr(h->title, 0, sizeof h->title))
+        return fail(err, CUBED_E_FORMAT, "a function of Python without code");
+    return CUBED_OK;
+}
+
+static size_t add(size_t a, size_t b)
+{
+    size_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
+}
+
+static size_t bytes_of(const cubed_block *b)
+{
+    size_t bytes = cubed_dtype_size(b->dtype);
+    for (int d = 0; d < b->ndim; d++) {
+        if (__builtin_mul_overflow(bytes, (size_t)b->shape[d], &bytes)) return SIZE_MAX;
+    }
+    return bytes;
+}
+
+/* What it returns, which is copied; what it holds by itself, about as large as its code; what it is said
+ * to need. */
+static cubed_block_need need(const cubed_block_call *largest, void *ctx)
+{
+    const header *h = largest->params;
+    size_t bytes = add(largest->params_size, h->extra_mem);
+    (void)ctx;
+    for (int i = 0; i < largest->nout; i++) bytes = add(bytes, bytes_of(&largest->out[i]));
+    return (cubed_block_need){.library = bytes};
+}
+
+static const char *title(const void *params) { return ((const header *)params)->title; }
+
+/* (memory, type, shape) */
+static PyObject *block_tuple(const cubed_block *b, int access)
+{
+    static char nothing[1];
+    PyObject *memory = Py_NewRef(Py_None), *shape = core_tuple(b->shape, b->ndim);
+    PyObject *dtype = core_dtype_name(b->dtype), *tuple = NULL;
+    if (b->data || access == PyBUF_READ) {
+        size_t bytes = bytes_of(b);
+        Py_DECREF(memory);
+        memory = PyMemoryView_FromMemory(bytes ? b->data : nothing, (Py_ssize_t)bytes, access);
+    }
+    if (memory && dtype && shape) tuple = PyTuple_Pack(3, memory, dtype, shape);
+    Py_XDECREF(memory);
+    Py_XDECREF(dtype);
+    Py_XDECREF(shape);
+    return tuple;
+}
+
+static PyObject *block_list(const cubed_block *blocks, int n, int access)
+{
+    PyObject *list = PyList_New(n);
+    for (int i = 0; list && i < n; i++) {
+        PyObject *item = block_tuple(&blocks[i], access);
+        if (!item || PyList_SetItem(list, i, item) < 0) Py_CLEAR(list);
+    }
+    return list;
+}
+
+/* cubed._call.call_block(params, inputs, outputs, index): None, or (status, message) of a failure. */
+static PyObject *call_python(core_state *s, const cubed_block_call *call)
+{
+    PyObject *answer = NULL;
+    if (!s->call_block) {
+        PyObject *module = PyImport_ImportModule("cubed._call");
+        s->call_block = module ? PyObject_GetAttrString(module, "call_block") : NULL;
+        Py_XDECREF(module);
+        if (!s->call_block) return NULL;
+    }
+    PyObject *params = PyMemoryView_FromMemory((char *)(uintptr_t)call->params,
+                                               (Py_ssize_t)call->params_size, PyBUF_READ);
+    PyObject *inputs = block_list(call->in, call->nin, PyBUF_READ);
+    PyObject *outputs = block_list(call->out, call->nout, PyBUF_WRITE);
+    PyObject *index = core_tuple(call->index, call->nsymbols);
+    if (params && inputs && outputs && index)
+        answer = PyObject_CallFunctionObjArgs(s->call_block, params, inputs, outputs, index, NULL);
+    Py_XDECREF(params);
+    Py_XDECREF(inputs);
+    Py_XDECREF(outputs);
+    Py_XDECREF(index);
+    return answer;
+}
+
+static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    cubed_status st = CUBED_OK;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *answer = call_python(ctx, call);
+    if (!answer) {
+        st = core_catch(err);
+    } else if (answer != Py_None) {
+        int status;
+        const char *message;
+        st = PyArg_ParseTuple(answer, "is", &status, &message) ? fail(err, status, message)
+                                                               : core_catch(err);
+    }
+    Py_XDECREF(answer);
+    PyGILState_Release(gil);
+    return st;
+}
+
+cubed_status core_add_python_fn(core_state *s, cubed_error *err)
+{
+    s->python_fn = (cubed_block_fn){.name = "python",
+                                    .check = check,
+                                    .need = need,
+                                    .run = run,
+                                    .title = title,
+                                    .code = true,
+                                    .ctx = s};
+    return cubed_context_add_block_fn(s->ctx, &s->python_fn, err);
+}
+
+/* --- Applying it -------------------------------------------------------------------------------------- */
+
+/* What the descriptions of operands point to. */
+typedef struct operand {
+    int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
+    int symbols[CUBED_MAX_NDIM];
+} operand;
+
+static bool same_length(const char *what, int n, int ndim)
+{
+    if (n == ndim) return true;
+    PyErr_Format(PyExc_ValueError, "%s has %d entries, expected %d", what, n, ndim);
+    return false;
+}
+
+/* (array, symbols, chunks) */
+static bool take_input(core_state *s, PyObject *tuple, cubed_block_input *in, operand *own)
+{
+    PyObject *array, *symbols, *chunks;
+    int nsymbols, nchunks;
+    if (!PyArg_ParseTuple(tuple, "OOO", &array, &symbols, &chunks) ||
+        !(in->array = core_unwrap(s, array)) ||
+        !core_axes("symbols", symbols, own->symbols, &nsymbols) ||
+        !core_ints("chunks", chunks, own->chunks, &nchunks))
+        return false;
+    in->symbols = own->symbols;
+    in->chunks = own->chunks;
+    int ndim = cubed_array_ndim(in->array);
+    return same_length("symbols", nsymbols, ndim) && same_length("chunks", nchunks, ndim);
+}
+
+/* (dtype, shape, chunks, symbols) */
+static bool take_output(PyObject *tuple, cubed_block_output *out, operand *own)
+{
+    PyObject *dtype, *shape, *chunks, *symbols;
+    int nsymbols, nchunks;
+    if (!PyArg_ParseTuple(tuple, "OOOO", &dtype, &shape, &chunks, &symbols) ||
+        !core_dtype(dtype, &out->dtype) || !core_ints("shape", shape, own->shape, &out->ndim) ||
+        !core_ints("chunks", chunks, own->chunks, &nchunks) ||
+        !core_axes("symbols", symbols, own->symbols, &nsymbols))
+        return false;
+    out->shape = own->shape;
+    out->chunks = own->chunks;
+    out->symbols = own->symbols;
+    return same_length("symbols", nsymbols, out->ndim) && same_length("chunks", nchunks, out->ndim);
+}
+
+static PyObject *wrap_all(core_state *s, cubed_array **arrays, Py_ssize_t n)
+{
+    PyObject *tuple = PyTuple_New(n);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (!tuple) {
+            cubed_array_unref(arrays[i]);
+            continue;
+        }
+        PyObject *item = core_wrap(s, arrays[i]);
+        if (!item || PyTuple_SetItem(tuple, i, item) < 0) Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+/* blockwise(params, inputs, outputs) -> tuple of arrays. The function's symbols and blocks are those of
+ * cubed_blockwise. */
+static PyObject *blockwise(PyObject *module, PyObject *args)
+{
+    core_state *s = core_get_state(module);
+    const char *params;
+    Py_ssize_t size;
+    PyObject *ins, *outs, *answer = NULL;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "y#O!O!", &params, &size, &PyTuple_Type, &ins, &PyTuple_Type,
+                          &outs))
+        return NULL;
+    Py_ssize_t nin = PyTuple_Size(ins), nout = PyTuple_Size(outs), n = nin + nout;
+    if (n > INT_MAX) return PyErr_NoMemory();
+    operand *own = PyMem_Calloc((size_t)n + 1, sizeof *own);
+    cubed_block_input *inputs = PyMem_Calloc((size_t)nin + 1, sizeof *inputs);
+    cubed_block_output *outputs = PyMem_Calloc((size_t)nout + 1, sizeof *outputs);
+    cubed_array **arrays = PyMem_Calloc((size_t)nout + 1, sizeof(cubed_array *));
+    if (!own || !inputs || !outputs || !arrays) {
+        PyErr_NoMemory();
+        goto out;
+    }
+    for (Py_ssize_t i = 0; i < nin; i++) {
+        if (!take_input(s, PyTuple_GetItem(ins, i), &inputs[i], &own[i])) goto out;
+    }
+    for (Py_ssize_t i = 0; i < nout; i++) {
+        if (!take_output(PyTuple_GetItem(outs, i), &outputs[i], &own[nin + i])) goto out;
+    }
+    if (cubed_blockwise(s->ctx, s->python_fn.name, params, (size_t)size, inputs, (int)nin, outputs,
+                        (int)nout, arrays, &err) == CUBED_OK)
+        answer = wrap_all(s, arrays, nout);
+    else
+        core_raise(&err);
+out:
+    PyMem_Free(own);
+    PyMem_Free(inputs);
+    PyMem_Free(outputs);
+    PyMem_Free(arrays);
+    return answer;
+}
+
+PyMethodDef core_apply_methods[] = {
+    {"blockwise", blockwise, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};

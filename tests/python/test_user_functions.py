@@ -1,0 +1,418 @@
+"""Functions of users on blocks: map_blocks, blockwise, apply_gufunc and what is made of them."""
+
+import pathlib
+import subprocess
+
+import cubed
+import cubed.core.ops as ops
+import numpy as np
+import pytest
+from conftest import BIN
+
+MB = 10**6
+EXECUTORS = ["single-threaded", "threads", "processes"]
+
+
+@pytest.fixture
+def spec(tmp_path):
+    return cubed.Spec(work_dir=tmp_path, allowed_mem="200MB", reserved_mem="100MB")
+
+
+def same(x, expected, **options):
+    """The values, the same without the optimiser."""
+    expected = np.asarray(expected)
+    assert x.shape == expected.shape
+    assert x.dtype == expected.dtype
+    got = x.compute(**options)
+    np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(x.compute(optimize_graph=False, **options), expected)
+
+
+def double(x, by=2):
+    return x * by
+
+
+# --- map_blocks -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_blocks_are_views_and_results_arrive(executor, spec):
+    a = np.arange(77.0).reshape(7, 11)
+    x = cubed.from_array(a, chunks=(3, 4), spec=spec)
+    factor = 3  # a closure
+
+    def f(block, offset, *, by):
+        assert not block.flags.writeable and not block.flags.owndata
+        return (block + offset) * by * factor
+
+    y = cubed.map_blocks(f, x * 2, 5, by=2, dtype=float)
+    same(y + 1, (2 * a + 5) * 6 + 1, executor=executor)
+    assert y.chunks == x.chunks
+
+
+def test_the_plan_around_a_function_is_native():
+    x = cubed.ones((100, 100), chunks=50)
+    y = cubed.sum(cubed.map_blocks(double, cubed.sqrt(x[::-1] + 1).T, dtype=float) ** 2)
+    names = [stage["name"] for stage in y.plan().stages]
+    assert len(names) == 2 and names[0].startswith("map_blocks(double)"), names
+    assert float(y) == pytest.approx(80000)
+
+
+def test_block_id_says_which_block():
+    x = cubed.zeros((5, 6), chunks=(2, 4), dtype=np.int64)
+
+    def f(block, block_id):
+        return block + 10 * block_id[0] + block_id[1]
+
+    expected = 10 * (np.arange(5)[:, None] // 2) + np.arange(6) // 4
+    same(cubed.map_blocks(f, x, dtype=np.int64), expected)
+
+
+def test_several_arrays_meet_block_by_block():
+    a, b = np.arange(10.0), np.arange(40.0).reshape(4, 10)
+    x = cubed.from_array(a, chunks=4)
+    y = cubed.from_array(b, chunks=(2, 4))
+    same(cubed.map_blocks(np.add, y, x), b + a)
+    # One block for all, and grids that differ where extents do not.
+    same(cubed.map_blocks(np.add, y, cubed.from_array(b[:1], chunks=(1, 10))), b + b[0])
+    same(cubed.map_blocks(np.add, y, cubed.from_array(b, chunks=(3, 5))), b + b)
+    # Extents differ: blocks of the same number.
+    wide = cubed.from_array(np.arange(30), chunks=12)
+    counts = cubed.map_blocks(lambda u, v: u * 0 + len(v), x, wide, dtype=float)
+    same(counts, [12.0] * 8 + [6.0] * 2)
+    with pytest.raises(ValueError, match="blocks along index"):
+        cubed.map_blocks(np.add, x, cubed.zeros(7, chunks=1))
+
+
+def test_blocks_change_their_shape():
+    a = np.arange(60).reshape(6, 10)
+    x = cubed.from_array(a, chunks=(2, 5))
+    tall = cubed.map_blocks(lambda b: np.repeat(b, 2, 0), x, chunks=(4, 5))
+    same(tall, np.repeat(a, 2, 0))
+    assert tall.chunks == ((4, 4, 4), (5, 5))
+    first = cubed.map_blocks(lambda b: b[:1], x, chunks=((1, 1, 1), (5, 5)))
+    same(first, a[::2])
+    same(cubed.map_blocks(lambda b: b.sum(0), x, drop_axis=0), a.sum(0))
+    same(cubed.map_blocks(lambda b: b.sum((0, 1)), x, drop_axis=[0, 1]), a.sum())
+    stacked = cubed.map_blocks(
+        lambda b: np.stack([b, -b]), x, new_axis=0, chunks=((2,), (2, 2, 2), (5, 5))
+    )
+    same(stacked, np.stack([a, -a]))
+    same(cubed.map_blocks(lambda b: b[..., None], x, new_axis=2), a[..., None])
+    swapped = cubed.map_blocks(lambda b: b.sum(0)[None], x, drop_axis=0, new_axis=0)
+    same(swapped, a.sum(0)[None])
+
+
+def test_without_arrays():
+    def f(block_id):
+        return np.full((2, 3), 10 * block_id[0] + block_id[1])
+
+    x = cubed.map_blocks(f, chunks=((2, 2), (3, 3, 3)), dtype=np.int64)
+    same(x, 10 * np.repeat([0, 1], 2)[:, None] + np.repeat([0, 1, 2], 3))
+
+
+def test_slices_have_regular_blocks():
+    a = np.arange(20.0)
+    x = cubed.from_array(a, chunks=6)[4:]
+    assert x.chunks == ((2, 6, 6, 2),)
+    same(cubed.map_blocks(lambda b: np.full(len(b), float(len(b))), x), [6.0] * 12 + [4.0] * 4)
+
+
+def test_arrays_without_elements():
+    x = cubed.zeros((0, 4), chunks=2)
+    same(cubed.map_blocks(double, x), np.zeros((0, 4)))
+    same(cubed.map_blocks(lambda b: b.sum(0), x, drop_axis=0, dtype=float), np.zeros(4))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "i2", "u8", "f2", "f4", "c8", "M8[ns]", "m8[s]", "U3"])
+def test_every_type(dtype):
+    a = np.arange(10).astype(dtype)
+    same(cubed.map_blocks(np.flip, cubed.from_array(a, chunks=10)), a[::-1])
+
+
+# --- What goes wrong ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_errors_say_where(executor, spec):
+    x = cubed.zeros((6, 4), chunks=(2, 2), spec=spec)
+
+    def fails(block, block_id):
+        if block_id == (2, 1):
+            raise ZeroDivisionError("no wind")
+        return block
+
+    y = cubed.map_blocks(fails, x, dtype=float)
+    with pytest.raises(ZeroDivisionError) as caught:
+        y.compute(executor=executor)
+    message = str(caught.value)
+    assert "map_blocks(fails), block (2, 1): ZeroDivisionError: no wind" in message
+    assert 'raise ZeroDivisionError("no wind")' in message
+    if executor != "processes":
+        assert str(caught.value.__cause__) == "no wind"
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "message"),
+    [
+        (lambda b: b[:1], ValueError, r"output 0 has shape \(1, 2\), expected \(2, 2\)"),
+        (lambda b: b + 1j, TypeError, "output 0 has dtype complex128, expected float64"),
+        (lambda b: b.__setitem__(0, 1), ValueError, "read-only"),
+        (lambda b: {}["wind"], KeyError, "wind"),
+        (lambda b: pathlib.Path("/nowhere").stat(), OSError, "nowhere"),
+    ],
+)
+def test_wrong_functions(function, kind, message):
+    x = cubed.zeros((4, 4), chunks=2)
+    with pytest.raises(kind, match=message) as caught:
+        cubed.map_blocks(function, x, dtype=float).compute()
+    assert "block (" in str(caught.value)
+
+
+kept = []
+
+
+def keep(block):
+    kept.append(block)
+    return block
+
+
+def test_blocks_that_are_kept_are_an_error():
+    with pytest.raises(ValueError, match="keeps a view"):
+        cubed.map_blocks(keep, cubed.zeros(4), dtype=float).compute(executor="single-threaded")
+    kept.clear()
+
+
+def test_refusals():
+    x = cubed.zeros((4, 4), chunks=2)
+    lock = __import__("threading").Lock()
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        cubed.map_blocks(lambda b: lock and b, x, dtype=float)
+    with pytest.raises(ValueError, match="give dtype"):
+        cubed.map_blocks(lambda b: 1 / 0, x)
+    with pytest.raises(TypeError, match="lazy array"):
+        cubed.map_blocks(double, x, by=x)
+    with pytest.raises(ValueError, match="3 entries"):
+        cubed.map_blocks(double, x, chunks=(1, 2, 3))
+    with pytest.raises(NotImplementedError, match="must be equal"):
+        cubed.map_blocks(double, x, chunks=((2, 3), (2, 2)))
+    with pytest.raises(ValueError, match="-1"):
+        cubed.map_blocks(double, x, extra_projected_mem=-1)
+
+
+# --- Memory ---------------------------------------------------------------------------------------
+
+
+def test_memory_is_projected():
+    x = cubed.ones((1000, 1000), chunks=(500, 500))
+    plain = cubed.map_blocks(double, x, dtype=float).plan().max_projected_mem
+    more = cubed.map_blocks(double, x, dtype=float, extra_projected_mem=50 * MB)
+    assert more.plan().max_projected_mem - plain == 50 * MB
+    assert plain >= 3 * 500 * 500 * 8  # the input, what is returned, the output
+    spec = cubed.Spec(allowed_mem="40MB", reserved_mem="1MB")
+    x = cubed.ones((1000, 1000), chunks=(500, 500), spec=spec)
+    with pytest.raises(MemoryError, match="map_blocks"):
+        cubed.map_blocks(double, x, dtype=float, extra_projected_mem=50 * MB).compute()
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_measured_is_at_most_projected(executor, spec):
+    x = cubed.random.random((2000, 2000), chunks=(500, 500), spec=spec)
+    ends = []
+
+    class Watch(cubed.Callback):
+        def on_task_end(self, event):
+            ends.append(event)
+
+    y = cubed.map_blocks(np.sort, x * 2, axis=0, dtype=float)
+    cubed.sum(y).compute(callbacks=[Watch()], executor=executor)
+    assert ends
+    assert all(e.peak_measured_mem_end <= e.projected_mem <= 200 * MB for e in ends)
+
+
+# --- Plans that are saved -------------------------------------------------------------------------
+
+
+def test_saved_plans_with_code_are_refused(tmp_path):
+    x = cubed.map_blocks(double, cubed.ones(4), dtype=float)
+    path = tmp_path / "p.cubed"
+    path.write_bytes(x.plan().save())
+    done = subprocess.run([BIN, "run", path], capture_output=True, text=True)
+    assert done.returncode == 1 and '"python"' in done.stderr
+
+
+# --- Index notation -------------------------------------------------------------------------------
+
+
+def product(x, y):
+    return np.tensordot(x, y, 1)
+
+
+def sum_of_products(xs, ys):
+    return sum(np.dot(x, y) for x, y in zip(xs, ys, strict=True))
+
+
+def test_blockwise():
+    a, b = np.arange(12.0).reshape(3, 4), np.arange(20.0).reshape(4, 5)
+    x, y = cubed.from_array(a, chunks=2), cubed.from_array(b, chunks=(3, 2))
+    same(cubed.blockwise(product, "ik", x, "ij", y, "jk", dtype=float, concatenate=True), a @ b)
+    same(cubed.blockwise(sum_of_products, "ik", x, "ij", y, "jk"), a @ b)
+    same(ops.blockwise(np.transpose, "ji", x, "ij"), a.T)
+    same(ops.blockwise(np.add, (0, 1), x, (0, 1), 5, None, dtype=float), a + 5)
+    outer = ops.blockwise(np.multiply.outer, "ijk", x, "ij", cubed.arange(3, chunks=2), "k")
+    same(outer, np.multiply.outer(a, np.arange(3)))
+
+
+def test_blockwise_changes_chunks():
+    a = np.arange(10)
+    x = cubed.from_array(a, chunks=4)
+    for adjust in (lambda n: 2 * n, (8, 8, 4)):
+        y = ops.blockwise(np.repeat, "i", x, "i", 2, None, adjust_chunks={"i": adjust})
+        same(y, np.repeat(a, 2))
+        assert y.chunks == ((8, 8, 4),)
+    same(ops.blockwise(np.max, "i", x, "i", adjust_chunks={"i": 1}, keepdims=True), [3, 7, 9])
+    new = ops.blockwise(
+        lambda b: np.stack([b] * 3, 1), "ia", x, "i", new_axes={"a": 3}, dtype=np.int64
+    )
+    same(new, np.stack([a] * 3, 1))
+
+
+def test_blockwise_refusals():
+    x = cubed.zeros((4, 4), chunks=2)
+    with pytest.raises(ValueError, match="in no array"):
+        ops.blockwise(double, "iz", x, "ij")
+    with pytest.raises(ValueError, match="has 2 axes, but 1 indices"):
+        ops.blockwise(double, "i", x, "i")
+    with pytest.raises(ValueError, match="extents"):
+        ops.blockwise(np.add, "ij", x, "ij", cubed.zeros((4, 5)), "ij")
+    with pytest.raises(ValueError, match="twice"):
+        ops.blockwise(double, "i", x, "ii")
+    with pytest.raises(ValueError, match="in pairs"):
+        ops.blockwise(double, "ij", x)
+
+
+def test_unify_chunks():
+    a, b = cubed.zeros((4, 6), chunks=(2, 3)), cubed.zeros(6, chunks=2)
+    chunks, (x, y) = cubed.core.unify_chunks(a, "ij", b, "j")
+    assert chunks == {"i": (2, 2), "j": (2, 2, 2)}
+    assert x.chunks == ((2, 2), (2, 2, 2)) and y.chunks == ((2, 2, 2),)
+
+
+def test_elemwise():
+    a = np.arange(12.0).reshape(3, 4)
+    x = cubed.from_array(a, chunks=(2, 3))
+    same(ops.elemwise(np.hypot, x, a[0]), np.hypot(a, a[0]))
+    same(ops.elemwise(np.add, x, cubed.from_array(a[:, :1]), dtype=float), a + a[:, :1])
+    same(ops.elemwise(np.power, x, 2), a**2)
+
+
+# --- apply_gufunc ---------------------------------------------------------------------------------
+
+
+def mean_and_deviation(x):
+    return x.mean(-1), x.std(-1)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_gufunc_with_several_outputs(executor, spec):
+    a = np.random.default_rng(0).normal(size=(5, 7, 9))
+    x = cubed.from_array(a, chunks=(2, 3, 9), spec=spec)
+    mean, deviation = cubed.apply_gufunc(
+        mean_and_deviation, "(i)->(),()", x, output_dtypes=(float, float)
+    )
+    got = cubed.compute(mean, deviation, executor=executor)
+    np.testing.assert_allclose(got[0], a.mean(-1))
+    np.testing.assert_allclose(got[1], a.std(-1))
+    assert mean.chunks == x.chunks[:2]
+    same(deviation, a.std(-1))
+
+
+def test_gufunc_signatures():
+    a = np.arange(24.0).reshape(2, 3, 4)
+    x = cubed.from_array(a, chunks=(1, 2, 4))
+    same(
+        cubed.apply_gufunc(lambda u, v: (u * v).sum(-1), "(i),(i)->()", x, a[0]), (a * a[0]).sum(-1)
+    )
+    outer = cubed.apply_gufunc(
+        lambda u, v: u[..., :, None] * v[..., None, :], "(i),(j)->(i,j)", x, np.arange(5.0)
+    )
+    same(outer, a[..., :, None] * np.arange(5.0))
+    wider = cubed.apply_gufunc(
+        lambda u: np.repeat(u, 2, -1), "(i)->(k)", x, output_sizes={"k": 8}, output_dtypes=float
+    )
+    same(wider, np.repeat(a, 2, -1))
+    (only,) = cubed.apply_gufunc(lambda u: (u.sum(-1),), "(i)->(),", x)
+    same(only, a.sum(-1))
+    same(cubed.apply_gufunc(lambda u, v: u + v, "(),()->()", x, 1.0), a + 1)
+
+
+def test_gufunc_vectorize():
+    a = np.arange(24.0).reshape(2, 3, 4)
+    x = cubed.from_array(a, chunks=(1, 2, 4))
+
+    def spread(row):
+        assert row.ndim == 1
+        return row.max() - row.min()
+
+    same(cubed.apply_gufunc(spread, "(i)->()", x, vectorize=True), np.ptp(a, -1))
+    same(
+        cubed.apply_gufunc(spread, "(i)->()", x, vectorize=True, output_dtypes=[float]),
+        np.ptp(a, -1),
+    )
+    both = cubed.apply_gufunc(lambda u, v: u + v, "(),()->()", x, a, vectorize=True)
+    same(both, a + a)
+
+
+def test_gufunc_axes():
+    a = np.arange(24.0).reshape(2, 3, 4)
+    x = cubed.from_array(a, chunks=(2, 3, 2))
+
+    def total(u):
+        return u.sum(-1)
+
+    same(cubed.apply_gufunc(total, "(i)->()", x, axis=1), a.sum(1))
+    same(cubed.apply_gufunc(total, "(i)->()", x, axis=1, keepdims=True), a.sum(1, keepdims=True))
+    same(cubed.apply_gufunc(total, "(i)->()", x, axes=[(0,), ()]), a.sum(0))
+    same(cubed.apply_gufunc(total, "(i)->()", x, axes=[0]), a.sum(0))
+    turned = cubed.apply_gufunc(
+        lambda u: u[..., ::-1], "(i)->(i)", x, axes=[(0,), (2,)], output_dtypes=float
+    )
+    same(turned, np.moveaxis(a, 0, -1)[..., ::-1])
+    cumulative = cubed.apply_gufunc(lambda u: np.cumsum(u, -1), "(i)->(i)", x, axis=0)
+    same(cumulative, np.cumsum(a, 0))
+    both = cubed.apply_gufunc(
+        lambda u: u.sum((-2, -1)), "(i,j)->()", x, axes=[(0, 2), ()], allow_rechunk=True
+    )
+    same(both, a.sum((0, 2)))
+
+
+def test_gufunc_refusals():
+    x = cubed.zeros((4, 6), chunks=2)
+
+    def total(u):
+        return u.sum(-1)
+
+    with pytest.raises(ValueError, match="allow_rechunk"):
+        cubed.apply_gufunc(total, "(i)->()", x)
+    same(cubed.apply_gufunc(total, "(i)->()", x, allow_rechunk=True), np.zeros(4))
+    with pytest.raises(ValueError, match="signature"):
+        cubed.apply_gufunc(total, "i->()", x)
+    with pytest.raises(ValueError, match="1 inputs, but there are 2"):
+        cubed.apply_gufunc(total, "(i)->()", x, x)
+    with pytest.raises(ValueError, match="output_sizes lacks"):
+        cubed.apply_gufunc(total, "(i)->(j)", x, allow_rechunk=True)
+    with pytest.raises(ValueError, match="extents 6 and 5"):
+        cubed.apply_gufunc(np.dot, "(i),(i)->()", x, np.zeros(5), allow_rechunk=True)
+    with pytest.raises(ValueError, match="output_dtypes has 2"):
+        cubed.apply_gufunc(total, "(i)->()", x, output_dtypes=(int, int), allow_rechunk=True)
+
+
+def test_as_gufunc():
+    @cubed.as_gufunc("(i)->()", output_dtypes=float, allow_rechunk=True)
+    def spread(x, times=1):
+        """Largest less smallest."""
+        return times * np.ptp(x, -1)
+
+    a = np.arange(12.0).reshape(3, 4)
+    assert spread.__doc__ == "Largest less smallest."
+    same(spread(cubed.from_array(a, chunks=2), times=2), 2 * np.ptp(a, -1))
