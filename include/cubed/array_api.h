@@ -54,10 +54,15 @@ typedef struct cubed_quantile_options {
     bool keepdims;
     bool skip_nan; /* of the elements that are not NaN; else one NaN makes NaN */
     cubed_quantile_method method;
+    /* What tasks may use (allowed_mem without reserved_mem), where that is known; 0: it is not. Where the
+     * elements of one result take up to a quarter of it (at most 256 MiB; not known: 32 MiB) a task brings
+     * them together, and needs about three times as much. Otherwise x is read once for each few bits of
+     * its elements, 8 to 16 at a time, as memory allows for their counts. */
+    uint64_t task_mem;
 } cubed_quantile_options;
 #define CUBED_QUANTILE_OPTIONS_INIT                                                                \
     {                                                                                              \
-        sizeof(cubed_quantile_options), NULL, 0, false, false, CUBED_QUANTILE_LINEAR               \
+        sizeof(cubed_quantile_options), NULL, 0, false, false, CUBED_QUANTILE_LINEAR, 0            \
     }
 
 /* The exact quantiles q[0..n), each from 0 to 1, of real numbers: in front of the result's axes there is one

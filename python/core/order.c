@@ -24,18 +24,19 @@ static double *get_numbers(PyObject *seq, int *n)
     return out;
 }
 
-/* quantile(x, q: a number or a sequence, axes or None, keepdims, skip_nan, method) */
+/* quantile(x, q: a number or a sequence, axes or None, keepdims, skip_nan, method, task_mem) */
 static PyObject *quantile(PyObject *module, PyObject *args)
 {
     PyObject *object, *numbers, *axes_arg;
     const char *method;
     int axes[CUBED_MAX_NDIM], keepdims, skip_nan, n;
+    unsigned long long task_mem;
     cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
     cubed_array *x, *out;
     cubed_status st;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOOpps", &object, &numbers, &axes_arg, &keepdims, &skip_nan,
-                          &method) ||
+    if (!PyArg_ParseTuple(args, "OOOppsK", &object, &numbers, &axes_arg, &keepdims, &skip_nan,
+                          &method, &task_mem) ||
         !(x = core_unwrap(core_get_state(module), object)))
         return NULL;
     if (axes_arg != Py_None) {
@@ -47,6 +48,7 @@ static PyObject *quantile(PyObject *module, PyObject *args)
                             method);
     o.keepdims = keepdims;
     o.skip_nan = skip_nan;
+    o.task_mem = task_mem;
     if (PyFloat_Check(numbers)) {
         st = cubed_quantile(x, PyFloat_AsDouble(numbers), &o, &out, &err);
     } else {

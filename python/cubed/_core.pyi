@@ -124,6 +124,7 @@ def quantile(
     keepdims: bool,
     skip_nan: bool,
     method: str,
+    task_mem: int,
     /,
 ) -> Array: ...
 def pair(name: str, x1: Array, x2: Array, /) -> Array: ...

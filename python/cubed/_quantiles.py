@@ -18,7 +18,7 @@ def _quantile(
         raise ValueError(f"q has {values.ndim} axes, expected a number or one axis of them")
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     numbers = float(values) if values.ndim == 0 else values.tolist()
-    return x._like(_core.quantile(x._x, numbers, axes, keepdims, skip_nan, method))
+    return x._like(_core.quantile(x._x, numbers, axes, keepdims, skip_nan, method, x.spec.task_mem))
 
 
 def median(x: Array, /, axis: Any = None, *, keepdims: bool = False) -> Array:
@@ -40,8 +40,8 @@ def median(x: Array, /, axis: Any = None, *, keepdims: bool = False) -> Array:
 
     Notes
     -----
-    Lazy and exact. All elements of one result are brought together in a task, whose need is about
-    three times as much.
+    Lazy and exact. Where the elements of one result take up to a quarter of a task's memory they
+    are brought together in one; otherwise they are counted, in two to eight passes over x.
     """
     return _quantile(x, 0.5, 1, axis, False, "linear", keepdims)
 
@@ -85,8 +85,8 @@ def quantile(
 
     Notes
     -----
-    Lazy and exact. All elements of one result are brought together in a task, whose need is about
-    three times as much.
+    Lazy and exact. Where the elements of one result take up to a quarter of a task's memory they
+    are brought together in one; otherwise they are counted, in two to eight passes over x.
     """
     return _quantile(x, q, 1, axis, False, method, keepdims)
 

@@ -107,6 +107,11 @@ class Spec:
         return value
 
     @property
+    def task_mem(self) -> int:
+        """Bytes that are left for the data of a task."""
+        return max(1, self.allowed_mem - self.reserved_mem)
+
+    @property
     def executor(self) -> Any:
         """The executor object, or None for the configured one."""
         return self._values["executor"]

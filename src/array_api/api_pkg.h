@@ -11,6 +11,10 @@
  * finer. */
 #define CB_API_BLOCK_BYTES ((int64_t)32 << 20)
 
+/* Bytes that are brought together at most where a function knows another way: of what tasks may use a
+ * quarter, as they need about three times as much. 0: it is not known. */
+uint64_t cb_api_line_bytes(uint64_t task_mem);
+
 /* Extents of blocks of x: axes in `whole` (bit d) are whole, the others as they are chunked, or shorter
  * if a block would have more than CB_API_BLOCK_BYTES of `item_size` each. */
 void cb_api_blocks(const cubed_array *x, uint32_t whole, size_t item_size,

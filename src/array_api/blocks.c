@@ -2,6 +2,14 @@
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 
+#define MOST_LINE_BYTES ((uint64_t)256 << 20)
+
+uint64_t cb_api_line_bytes(uint64_t task_mem)
+{
+    if (task_mem == 0) return (uint64_t)CB_API_BLOCK_BYTES;
+    return task_mem / 4 < MOST_LINE_BYTES ? task_mem / 4 : MOST_LINE_BYTES;
+}
+
 void cb_api_blocks(const cubed_array *x, uint32_t whole, size_t item_size,
                    int64_t chunks[CUBED_MAX_NDIM])
 {

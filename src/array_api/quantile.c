@@ -1,7 +1,8 @@
 /* Quantiles along axes. */
 #include <string.h>
 
-#include "array_api/api_pkg.h"
+#include "array_api/lines.h"
+#include "base/checked.h"
 #include "base/error.h"
 #include "block/quantile.h"
 
@@ -20,19 +21,11 @@ bool cubed_quantile_method_parse(const char *name, cubed_quantile_method *method
     return false;
 }
 
-/* An array whose axes `first` to `first + n - 1` are reduced, and which axis of the caller's array each
- * one is. */
-typedef struct lines {
-    cubed_array *x; /* a reference */
-    int first, n;
-    int axis[CUBED_MAX_NDIM];
-} lines;
-
 /* Reduced axes that are not next to each other go behind the others. */
-static cubed_status find_lines(cubed_array *x, uint32_t reduced, lines *out, cubed_error *err)
+static cubed_status find_lines(cubed_array *x, uint32_t reduced, cb_lines *out, cubed_error *err)
 {
     int ndim = x->node.grid.ndim, n = 0;
-    *out = (lines){.n = __builtin_popcount(reduced), .first = ndim};
+    *out = (cb_lines){.n = __builtin_popcount(reduced), .first = ndim};
     for (int d = 0; d < ndim; d++) {
         if (reduced >> d & 1 && d < out->first) out->first = d;
         out->axis[d] = d;
@@ -80,29 +73,68 @@ static void set_result(const cubed_array *x, uint32_t reduced, int count, bool k
     }
 }
 
-static cubed_status in_blocks(cubed_array *x, uint32_t reduced, cb_quantile_params *p,
-                              size_t params_size, int count, bool keepdims, cubed_array **out,
-                              cubed_error *err)
+/* How many bytes of x one result is made of, at most SIZE_MAX. */
+static size_t line_bytes(const cb_lines *l)
 {
-    int64_t whole[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
+    size_t bytes = cubed_dtype_size(l->x->node.dtype);
+    for (int d = l->first; d < l->first + l->n; d++)
+        bytes = cb_sat_mul(bytes, (size_t)l->x->shape[d]);
+    return bytes;
+}
+
+/* All elements of a result in one block. */
+static cubed_status by_selection(const cb_lines *l, const cb_quantile_params *p, size_t params_size,
+                                 const int64_t *chunks, const cubed_block_output *to,
+                                 cubed_array **out, cubed_error *err)
+{
     int symbols[CUBED_MAX_NDIM];
-    result r;
-    lines l;
-    CB_TRY(find_lines(x, reduced, &l, err));
-    p->axis = l.first;
-    p->naxes = l.n;
-    cb_api_blocks(x, reduced, cubed_dtype_size(x->node.dtype), whole);
-    for (int d = 0; d < x->node.grid.ndim; d++) {
-        chunks[d] = whole[l.axis[d]];
-        symbols[d] = reduced >> l.axis[d] & 1 ? -1 : l.axis[d];
+    int64_t blocks[CUBED_MAX_NDIM];
+    for (int d = 0; d < l->x->node.grid.ndim; d++) {
+        blocks[d] = chunks[l->axis[d]];
+        symbols[d] = cb_lines_reduces(l, d) ? -1 : l->axis[d];
     }
-    set_result(x, reduced, count, keepdims, whole, &r);
-    const cubed_block_input in = {l.x, symbols, chunks};
+    const cubed_block_input in = {l->x, symbols, blocks};
+    return cubed_blockwise(l->x->ctx, "quantile", p, params_size, &in, 1, to, 1, out, err);
+}
+
+static cubed_status by_counting(const cb_lines *l, const cb_quantile_params *p, size_t params_size,
+                                uint64_t memory, const cubed_block_output *to, cubed_array **out,
+                                cubed_error *err)
+{
+    cubed_array *state;
+    int symbols[CUBED_MAX_NDIM], n = 0;
+    CB_TRY(cb_api_count_keys(l, p, params_size, memory, &state, err));
+    for (int d = 0; d < l->x->node.grid.ndim; d++) {
+        if (!cb_lines_reduces(l, d)) symbols[n++] = l->axis[d];
+    }
+    symbols[n] = -1;
+    const cubed_block_input in = {state, symbols, NULL};
+    cubed_status st =
+        cubed_blockwise(state->ctx, "find_keys", p, params_size, &in, 1, to, 1, out, err);
+    cubed_array_unref(state);
+    return st;
+}
+
+static cubed_status along_lines(const cb_lines *l, cubed_array *x, uint32_t reduced,
+                                cb_quantile_params *p, size_t params_size, int count,
+                                const cubed_quantile_options *o, cubed_array **out,
+                                cubed_error *err)
+{
+    int64_t chunks[CUBED_MAX_NDIM];
+    uint64_t most = cb_api_line_bytes(o->task_mem);
+    bool counted = line_bytes(l) > most;
+    result r;
+    p->axis = l->first;
+    p->naxes = l->n;
+    if (counted)
+        memcpy(chunks, x->chunks, sizeof chunks);
+    else
+        cb_api_blocks(x, reduced, cubed_dtype_size(x->node.dtype), chunks);
+    set_result(x, reduced, count, o->keepdims, chunks, &r);
     const cubed_block_output to = {
         cb_quantile_dtype(p->method, x->node.dtype), r.ndim, r.shape, r.chunks, r.symbols, r.names};
-    cubed_status st = cubed_blockwise(x->ctx, "quantile", p, params_size, &in, 1, &to, 1, out, err);
-    cubed_array_unref(l.x);
-    return st;
+    return counted ? by_counting(l, p, params_size, most, &to, out, err)
+                   : by_selection(l, p, params_size, chunks, &to, out, err);
 }
 
 static cubed_status quantiles(cubed_array *x, const double *q, int n, bool in_front,
@@ -128,17 +160,24 @@ static cubed_status quantiles(cubed_array *x, const double *q, int n, bool in_fr
         reduced = (uint32_t)((uint64_t)1 << ndim) - 1;
     size_t size = sizeof(cb_quantile_params) + (size_t)n * sizeof *q;
     cb_zone *zone;
+    cb_lines l;
     CB_TRY(cb_zone_new(&x->ctx->alloc, &zone, err));
     cb_quantile_params *p = cb_zone_alloc(zone, size);
     cubed_status st = p ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for quantiles");
     if (p) {
-        *p = (cb_quantile_params){.method = (int32_t)o.method, .skip_nan = o.skip_nan, .count = n};
+        *p = (cb_quantile_params){.method = (int32_t)o.method,
+                                  .skip_nan = o.skip_nan,
+                                  .dtype = (int32_t)x->node.dtype,
+                                  .count = n};
         memcpy(p + 1, q, (size_t)n * sizeof *q);
-        st = cb_quantile_check(p, size, x->node.dtype, err);
+        st = cb_quantile_check(p, size, err);
         if (st != CUBED_OK) st = cb_context(err, st, "quantile");
     }
-    if (st == CUBED_OK)
-        st = in_blocks(x, reduced, p, size, in_front ? n : -1, o.keepdims, out, err);
+    if (st == CUBED_OK) st = find_lines(x, reduced, &l, err);
+    if (st == CUBED_OK) {
+        st = along_lines(&l, x, reduced, p, size, in_front ? n : -1, &o, out, err);
+        cubed_array_unref(l.x);
+    }
     cb_zone_free(zone);
     return st;
 }

@@ -35,13 +35,22 @@ typedef struct cb_search_params {
 
 /* "quantile": of all elements of `naxes` axes from `axis` on together; `count` of them, from 0 to 1, follow
  * as doubles. The output has them in front, then x's other axes, which may have axes of extent 1 between
- * them. `skip_nan`: of what is not NaN. */
+ * them. `skip_nan`: of what is not NaN. "refine_keys", "find_keys": the same, without axes. */
 typedef struct cb_quantile_params {
     int32_t axis, naxes;
     int32_t method;   /* cubed_quantile_method */
     int32_t skip_nan; /* 0 or 1 */
+    int32_t dtype;    /* of the elements */
+    int32_t zero;
     int64_t count;
 } cb_quantile_params;
+
+/* "count_keys": of all elements of `naxes` axes from `axis` on together, the digit of `bits` bits from bit
+ * number `shift` on. */
+typedef struct cb_count_params {
+    int32_t axis, naxes;
+    int32_t shift, bits;
+} cb_count_params;
 
 /* What a transform along an axis of n elements is multiplied by: 1, 1 / sqrt(n) or 1 / n. */
 typedef enum cb_fft_scale { CB_FFT_SCALE_ONE, CB_FFT_SCALE_SQRT, CB_FFT_SCALE_N } cb_fft_scale;

@@ -11,9 +11,9 @@ static inline const double *cb_quantile_list(const cb_quantile_params *p)
     return (const double *)(p + 1);
 }
 
-/* Methods, numbers and the type of x; false if no function is defined for them. */
+/* Method, numbers and type. */
 CUBED_MUST_CHECK cubed_status cb_quantile_check(const cb_quantile_params *p, size_t size,
-                                                cubed_dtype x, cubed_error *err);
+                                                cubed_error *err);
 /* The type of quantiles of elements of type x. */
 cubed_dtype cb_quantile_dtype(int method, cubed_dtype x);
 

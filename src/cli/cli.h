@@ -59,6 +59,12 @@ typedef struct cli_common {
         .reserved_mem = CUBED_DEFAULT_RESERVED_MEM, .retries = 2, .optimize = true                 \
     }
 
+/* What a task may use, beside reserved_mem; 0: the library decides. */
+static inline uint64_t cli_task_mem(const cli_common *c)
+{
+    return c->allowed_mem > c->reserved_mem ? c->allowed_mem - c->reserved_mem : 0;
+}
+
 /* One option, for getopt_long, help, man pages and completion. `arg` NULL: it takes none; "a|b|c": one
  * of these; a name with FILE, STORE, PLAN or DIR in it: something in the file system. */
 struct cli_option {

@@ -264,8 +264,8 @@ static int prepare(eval *e)
     if (code != EXIT_SUCCESS) return code;
     e->in.ctx = e->ctx;
     if (expr_parse(e->text, &statements, &n, &err) != CUBED_OK) return cli_report("eval", &err);
-    cubed_status st =
-        expr_build(e->ctx, e->text, statements, n, inputs_lookup, &e->in, &e->built, &err);
+    const expr_host host = {inputs_lookup, &e->in, cli_task_mem(&e->common)};
+    cubed_status st = expr_build(e->ctx, e->text, statements, n, &host, &e->built, &err);
     expr_free(statements, n);
     if (st != CUBED_OK) return cli_report("eval", &err);
     place_results(e);

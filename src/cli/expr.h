@@ -65,12 +65,19 @@ bool expr_is_cut(const expr_result *r, const char *dim);
 typedef cubed_status (*expr_lookup_fn)(void *ctx, const char *name, cubed_array **out,
                                        const char **known, cubed_error *err);
 
+/* What surrounds an expression. */
+typedef struct expr_host {
+    expr_lookup_fn lookup;
+    void *ctx;         /* of its functions */
+    uint64_t task_mem; /* what a task may use; 0: not known */
+} expr_host;
+
 /* Builds arrays for all statements. Results are the assigned names that do not start with '_', and
  * bare expressions (named "result", "result2", ...). *out is freed with expr_result_free; it is empty
  * after a failure. */
 CUBED_MUST_CHECK cubed_status expr_build(cubed_context *ctx, const char *text,
-                                         expr *const *statements, int n, expr_lookup_fn lookup,
-                                         void *lookup_ctx, expr_result *out, cubed_error *err);
+                                         expr *const *statements, int n, const expr_host *host,
+                                         expr_result *out, cubed_error *err);
 
 /* "at column 3: message\n  u*w\n    ^"; always returns `status`. */
 cubed_status expr_fail(cubed_error *err, cubed_status status, const char *text, int at,

@@ -595,7 +595,8 @@ static cubed_status build_name(expr_builder *b, const expr *e, value *out)
         out->array = cubed_array_ref(r->vars[i].array);
         return CUBED_OK;
     }
-    EXPR_TRY(expr_located(b, e, b->lookup(b->lookup_ctx, e->text, &out->array, &known, b->err)));
+    EXPR_TRY(
+        expr_located(b, e, b->host->lookup(b->host->ctx, e->text, &out->array, &known, b->err)));
     if (out->array) return CUBED_OK;
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "unknown name \"%s\"; arrays here: %s",
                      e->text, known);
@@ -679,10 +680,10 @@ static cubed_status build_statement(expr_builder *b, const expr *e, int *bare)
 }
 
 cubed_status expr_build(cubed_context *ctx, const char *text, expr *const *statements, int n,
-                        expr_lookup_fn lookup, void *lookup_ctx, expr_result *out, cubed_error *err)
+                        const expr_host *host, expr_result *out, cubed_error *err)
 {
     cubed_error own = CUBED_ERROR_INIT;
-    expr_builder b = {ctx, text, lookup, lookup_ctx, out, err ? err : &own};
+    expr_builder b = {ctx, text, host, out, err ? err : &own};
     int bare = 0;
     memset(out, 0, sizeof *out);
     for (int i = 0; i < n; i++) {

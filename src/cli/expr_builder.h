@@ -8,8 +8,7 @@
 typedef struct expr_builder {
     cubed_context *ctx;
     const char *text;
-    expr_lookup_fn lookup;
-    void *lookup_ctx;
+    const expr_host *host;
     expr_result *result;
     cubed_error *err;
 } expr_builder;

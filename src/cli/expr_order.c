@@ -38,6 +38,7 @@ static cubed_status call(expr_builder *b, const expr *e, int before, int positio
     int axes[CUBED_MAX_NDIM];
     cubed_array *x;
     o.skip_nan = skip_nan;
+    o.task_mem = b->host->task_mem;
     EXPR_TRY(get_method(b, e, &o.method));
     EXPR_TRY(expr_get_bool(b, e, "keepdims", &o.keepdims));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));

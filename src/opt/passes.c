@@ -31,14 +31,24 @@ static uint64_t read_once(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
+static bool same_shape(const cb_grid *a, const cb_grid *b)
+{
+    for (int d = 0; d < a->ndim; d++) {
+        if (a->axis[d].extent != b->axis[d].extent) return false;
+    }
+    return a->ndim == b->ndim;
+}
+
 /* The array that a copy is read from: the first stored one below it that has its shape; NULL if
  * there is none. */
-static const cb_load *source_of(const cb_stage *s)
+static const cb_load *source_of(const cubed_plan *p, const cb_stage *s, const cb_grid *copy)
 {
     for (int b = 0; b < s->tail.nbranches; b++) {
         for (int v = 0; v < s->tail.branches[b].nloads; v++) {
             const cb_load *l = &s->tail.branches[b].loads[v];
-            if (l->kind == CB_LOAD_STORED && !l->reshape && cb_map_is_identity(&l->map)) return l;
+            if (l->kind == CB_LOAD_STORED && !l->reshape && cb_map_is_identity(&l->map) &&
+                same_shape(&p->ir.nodes[l->node].grid, copy)) /* else it is cut */
+                return l;
         }
     }
     return NULL;
@@ -76,8 +86,8 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
 static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, double part, detour *d,
                                 cubed_error *err)
 {
-    const cb_load *l = source_of(s);
     const cb_node *n = &p->ir.nodes[d->root];
+    const cb_load *l = source_of(p, s, &n->grid);
     cb_need write = cb_write_need(p, d->root);
     size_t read_extra = 0;
     d->nmiddles = 0;

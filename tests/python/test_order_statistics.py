@@ -203,6 +203,59 @@ def test_along_a_chunked_axis(tmp_path):
         assert other.tobytes() == results[0].tobytes()
 
 
+SMALL = cubed.Spec(allowed_mem="1.2MB", reserved_mem="1.1MB")
+
+
+def stages_of(x):
+    return len(x.plan().stages)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_counting_types(dtype):
+    """Lines that do not fit a task, here of more than 25 kB."""
+    a = values(np.random.default_rng(7), (3, 30_000), dtype, nan=False)
+    x = cubed.from_array(a, chunks=(2, 4000), spec=SMALL)
+    assert a.nbytes / 3 > 25_000
+    same(cubed.median(x, 1), np.median(a, 1))
+    same(cubed.median(x), np.median(a))
+    same(cubed.median(x.T, 0, keepdims=True), np.median(a.T, 0, keepdims=True))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_counting_is_selecting(method):
+    """Both ways give the same bits, with NaN and infinities, also of lines of NaN alone."""
+    a = values(np.random.default_rng(8), (2, 8000, 3), "float32")
+    a[0, :, 1] = np.nan
+    a[1, :, 2] = 4
+    small = cubed.from_array(a, chunks=(1, 1000, 2), spec=SMALL)
+    large = cubed.from_array(a, chunks=(1, 1000, 2), spec=SPEC)
+    q = [0, 0.001, 0.4, 0.5, 1]
+    for axis in (1, (0, 1), None):
+        for fn in (cubed.quantile, cubed.nanquantile):
+            got = fn(small, q, axis, method=method)
+            assert stages_of(got) > stages_of(fn(large, q, axis, method=method))
+            want = fn(large, q, axis, method=method).compute()
+            assert run_within_bound(got).tobytes() == want.tobytes()
+            assert got.compute(optimize_graph=False).tobytes() == want.tobytes()
+
+
+def test_counting_20_times_the_memory(tmp_path):
+    a = values(np.random.default_rng(9), 600_000, "float64", nan=False)
+    z = zarr.create_array(tmp_path / "x.zarr", shape=a.shape, chunks=(3000,), dtype="f8")
+    z[...] = a
+    limits = ("--allowed-mem", "16.2MB", "--reserved-mem", "16MB", "--max-workers", "2")
+    for executor in ("threads", "single-threaded", "processes"):
+        places = ("--in", f"x={tmp_path / 'x.zarr'}", "--work-dir", tmp_path)
+        result = check(run("eval", "median(x)", *places, *limits, "--executor", executor, "--json"))
+        stats = result.run
+        assert a.nbytes > 20 * (stats["allowed_mem"] - stats["reserved_mem"])
+        assert stats["measured_mem"] <= stats["projected_mem"] <= 200_000
+        assert result.arrays()["result"] == np.median(a)
+    result = check(run("eval", "quantile(x, [0.01, 0.99])", *places, *limits, "--json"))
+    got = result.arrays()["result"]
+    np.testing.assert_allclose(got, np.quantile(a, [0.01, 0.99]), rtol=1e-14)
+
+
 def test_eval(tmp_path):
     group = zarr.open_group(tmp_path / "g.zarr", mode="w")
     a = values(np.random.default_rng(6), (20, 9), "float32")

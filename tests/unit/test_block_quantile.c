@@ -105,7 +105,7 @@ static void test_refusals(void **state)
     struct {
         cb_quantile_params p;
         double q[1];
-    } params = {{.axis = 1, .naxes = 1, .count = 1}, {0.5}};
+    } params = {{.axis = 1, .naxes = 1, .dtype = CUBED_INT32, .count = 1}, {0.5}};
     cubed_block in = {NULL, CUBED_INT32, 2, shape, origin};
     cubed_block out = {NULL, CUBED_FLOAT64, 1, kept, origin};
     const cubed_block_fn *fn = cb_block_fn("quantile");
@@ -139,6 +139,8 @@ static void test_refusals(void **state)
     in.shape = empty;
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_ARG);
     in.dtype = CUBED_COMPLEX64;
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
+    params.p.dtype = CUBED_COMPLEX64;
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_TYPE);
 }
 

@@ -1,0 +1,179 @@
+/* Quantiles by counting: passes over elements that no task can hold together. */
+#include "array_api/lines.h"
+#include "base/checked.h"
+#include "base/error.h"
+
+/* Counts of so many bits at once at most: 512 KiB for each key that is wanted. */
+#define MOST_BITS  16
+#define LEAST_BITS 8
+/* A pass over few lines is made in so many pieces, for as many tasks, whose counts are added. */
+#define PIECES 8
+
+typedef struct counting {
+    const cb_lines *l;
+    const cb_quantile_params *p;
+    size_t params_size;
+    uint64_t memory;
+    int64_t wanted; /* keys for each line */
+    int key_bits, passes;
+    int nkept;
+    /* Of counts and states: the axes that are not reduced, and room for two more. */
+    int64_t shape[CUBED_MAX_NDIM + 2], chunks[CUBED_MAX_NDIM + 2];
+    int symbols[CUBED_MAX_NDIM + 2];
+} counting;
+
+/* Bytes of the counts of a block of lines. */
+static size_t count_bytes(const counting *c, int bits)
+{
+    size_t bytes = cb_sat_mul((size_t)c->wanted, sizeof(int64_t) << bits);
+    for (int k = 0; k < c->nkept; k++)
+        bytes = cb_sat_mul(bytes, (size_t)cb_min_i64(c->chunks[k], cb_max_i64(1, c->shape[k])));
+    return bytes;
+}
+
+/* As few passes as memory for the counts allows; their digits are about equally long. */
+static int count_passes(const counting *c)
+{
+    int bits = MOST_BITS;
+    while (bits > LEAST_BITS && count_bytes(c, bits) > c->memory / 4) bits--;
+    return (c->key_bits + bits - 1) / bits;
+}
+
+static void begin(counting *c, const cb_lines *l)
+{
+    const cubed_array *x = l->x;
+    c->key_bits = 8 * (int)cubed_dtype_size(x->node.dtype);
+    for (int d = 0; d < x->node.grid.ndim; d++) {
+        if (cb_lines_reduces(l, d)) continue;
+        c->shape[c->nkept] = x->shape[d];
+        c->chunks[c->nkept] = x->chunks[d];
+        c->symbols[c->nkept++] = d;
+    }
+    c->symbols[c->nkept] = c->symbols[c->nkept + 1] = -1;
+    c->passes = count_passes(c);
+}
+
+static void set_last(counting *c, int axis, int64_t extent)
+{
+    c->shape[c->nkept + axis] = extent;
+    c->chunks[c->nkept + axis] = cb_max_i64(1, extent);
+}
+
+/* Counts in x, which is all or a piece of the elements. */
+static cubed_status count_piece(counting *c, cubed_array *x, cubed_array *state, int shift,
+                                int bits, cubed_array **out, cubed_error *err)
+{
+    const cb_count_params params = {c->l->first, c->l->n, shift, bits};
+    int symbols[CUBED_MAX_NDIM];
+    for (int d = 0; d < x->node.grid.ndim; d++) symbols[d] = d; /* also reduced: contracted */
+    set_last(c, 0, state ? c->wanted : 1);
+    set_last(c, 1, ((int64_t)1 << bits) + 1);
+    const cubed_block_input in[2] = {{x, symbols, x->chunks}, {state, c->symbols, NULL}};
+    const cubed_block_output to = {CUBED_INT64, c->nkept + 2, c->shape,
+                                   c->chunks,   c->symbols,   NULL};
+    return cubed_blockwise(x->ctx, "count_keys", &params, sizeof params, in, state ? 2 : 1, &to, 1,
+                           out, err);
+}
+
+/* The reduced axis with most chunks; how many pieces it is cut into, whose counts fit a task together. */
+static int64_t choose_pieces(const counting *c, int bits, int *axis)
+{
+    int64_t fit = (int64_t)(c->memory / cb_max_size(1, count_bytes(c, bits)));
+    const cubed_array *x = c->l->x;
+    int64_t most = 1, blocks = 1;
+    *axis = 0;
+    for (int d = 0; d < x->node.grid.ndim; d++) {
+        int64_t n = cb_ceil_div(x->shape[d], x->chunks[d]);
+        if (!cb_lines_reduces(c->l, d)) {
+            blocks = cb_min_i64(PIECES, blocks * cb_min_i64(PIECES, n));
+        } else if (n > most) {
+            most = n;
+            *axis = d;
+        }
+    }
+    return cb_min_i64(cb_min_i64(most, fit), PIECES / cb_max_i64(1, blocks));
+}
+
+/* Adds the counts in part of x to *total (NULL: none yet). */
+static cubed_status add_piece(counting *c, int axis, int64_t from, int64_t to, cubed_array *state,
+                              int shift, int bits, cubed_array **total, cubed_error *err)
+{
+    cubed_array *x = c->l->x, *piece = NULL, *counts = NULL, *sum = NULL;
+    cubed_slice slices[CUBED_MAX_NDIM];
+    cubed_status st = CUBED_OK;
+    for (int d = 0; d < x->node.grid.ndim; d++)
+        slices[d] = d == axis ? (cubed_slice){from, to - from, 1, false}
+                              : (cubed_slice){0, x->shape[d], 1, false};
+    CB_GO(cubed_slice_array(x, slices, &piece, err));
+    CB_GO(count_piece(c, piece, state, shift, bits, &counts, err));
+    cubed_array *both[2] = {*total, counts};
+    if (*total) CB_GO(cubed_elementwise(CUBED_OP_ADD, both, 2, &sum, err));
+    cubed_array_unref(*total);
+    *total = sum ? sum : cubed_array_ref(counts);
+out:
+    cubed_array_unref(piece);
+    cubed_array_unref(counts);
+    return st;
+}
+
+static cubed_status count_all(counting *c, cubed_array *state, int shift, int bits,
+                              cubed_array **out, cubed_error *err)
+{
+    cubed_array *x = c->l->x, *total = NULL;
+    cubed_status st = CUBED_OK;
+    int axis;
+    int64_t pieces = choose_pieces(c, bits, &axis);
+    if (pieces <= 1) return count_piece(c, x, state, shift, bits, out, err);
+    int64_t extent = x->shape[axis], chunk = x->chunks[axis];
+    int64_t length = chunk * cb_ceil_div(cb_ceil_div(extent, chunk), pieces);
+    for (int64_t at = 0; at < extent && st == CUBED_OK; at += length)
+        st = add_piece(c, axis, at, cb_min_i64(extent, at + length), state, shift, bits, &total,
+                       err);
+    if (st == CUBED_OK)
+        *out = total;
+    else
+        cubed_array_unref(total);
+    return st;
+}
+
+/* One more digit. */
+static cubed_status refine(counting *c, cubed_array *state, int shift, int bits, cubed_array **out,
+                           cubed_error *err)
+{
+    cubed_array *counts;
+    int64_t blocks[CUBED_MAX_NDIM];
+    CB_TRY(count_all(c, state, shift, bits, &counts, err));
+    for (int d = 0; d < c->nkept + 2; d++) blocks[d] = c->chunks[d];
+    set_last(c, 0, 1 + 2 * c->wanted);
+    const cubed_block_input in[2] = {{counts, c->symbols, blocks}, {state, c->symbols, NULL}};
+    const cubed_block_output to = {CUBED_INT64, c->nkept + 1, c->shape,
+                                   c->chunks,   c->symbols,   NULL};
+    cubed_status st = cubed_blockwise(counts->ctx, "refine_keys", c->p, c->params_size, in,
+                                      state ? 2 : 1, &to, 1, out, err);
+    cubed_array_unref(counts);
+    return st;
+}
+
+cubed_status cb_api_count_keys(const cb_lines *l, const cb_quantile_params *p, size_t params_size,
+                               uint64_t memory, cubed_array **state, cubed_error *err)
+{
+    counting c = {
+        .l = l, .p = p, .params_size = params_size, .memory = memory, .wanted = 2 * p->count};
+    cubed_array *known = NULL;
+    begin(&c, l);
+    if (c.nkept + 2 > CUBED_MAX_NDIM)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "quantile: %d dimensions beside those reduced",
+                       c.nkept);
+    int left = c.key_bits;
+    for (int k = 0; k < c.passes; k++) {
+        cubed_array *next;
+        int bits = (left + c.passes - k - 1) / (c.passes - k);
+        left -= bits;
+        cubed_status st = refine(&c, known, left, bits, &next, err);
+        cubed_array_unref(known);
+        if (st != CUBED_OK) return st;
+        known = next;
+    }
+    *state = known;
+    return CUBED_OK;
+}
