@@ -8,6 +8,7 @@
 #include "cubed/blockwise.h"
 #include "cubed/context.h"
 #include "cubed/dtype.h"
+#include "cubed/groupby.h"
 #include "cubed/plan.h"
 #include "cubed/run.h"
 #include "cubed/zarr.h"

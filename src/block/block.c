@@ -15,6 +15,7 @@ static const cubed_block_fn *const functions[] = {
     &cb_block_take,
     &cb_block_take_along_axis,
     &cb_block_searchsorted,
+    &cb_block_group,
     &cb_block_fft,
     &cb_block_rfft,
     &cb_block_irfft,

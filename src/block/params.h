@@ -70,4 +70,17 @@ typedef struct cb_cholesky_params {
     int32_t upper; /* 0 or 1 */
 } cb_cholesky_params;
 
+/* "group": x, whose grouped axes are naxes from `axis` on, and the group of each of their elements; planes
+ * of states (kernel/group.h) with one axis of groups in their place. */
+typedef struct cb_group_params {
+    int64_t ngroups;
+    /* Of the grouped axes: where x begins in the array that positions are those of, and that array's
+     * extents. */
+    int64_t start[CUBED_MAX_NDIM], extent[CUBED_MAX_NDIM];
+    int32_t axis, naxes;
+    int32_t kind, variant; /* cb_group_kind, cb_group_variant */
+    int32_t time;          /* 1: x is of times, as int64 */
+    int32_t zero;
+} cb_group_params;
+
 #endif

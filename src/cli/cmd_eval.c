@@ -39,6 +39,8 @@ static const cli_topic topics[] = {
      "keepdims=True, method=\"nearest\")"},
     {"sorting", "sort argsort (axis=, dim=\"time\", descending=True)"},
     {"products", "matmul vecdot(a, b, axis=-1) tensordot(a, b, axes=2 or ((1, 2), (0, 1)))"},
+    {"groups", "groupby(x, by, \"mean\", dim=\"time\", ngroups=, skipna=True, ddof=, min_count=) "
+               "group_labels(by)"},
     {"picking", "take take_along_axis (axis=, dim=\"time\") compress(x, mask, count=) "
                 "searchsorted(sorted, x, side=\"right\", sorter=)"},
     {"new arrays", "arange linspace eye full zeros ones (dtype=\"int32\")"},

@@ -64,6 +64,8 @@ expr_function expr_find_block_function(const char *name);
 expr_function expr_find_order_function(const char *name);
 /* Fourier transforms (expr_fft.c). */
 expr_function expr_find_fft_function(const char *name);
+/* Reductions by group (expr_group.c). */
+expr_function expr_find_group_function(const char *name);
 /* Linear algebra but for products (expr_linalg.c). */
 expr_function expr_find_linalg_function(const char *name);
 /* Those that make several arrays: a, b = f(x). */

@@ -12,6 +12,7 @@
 
 #include "cubed/array.h"
 #include "cubed/dtype.h"
+#include "kernel/group.h"
 
 /* Elements of a vector register: 1 KiB of float64 (longer ones split memory and arithmetic into
  * phases and lose bandwidth). Also the unit of a horizontal fold, so it is part of what fixes the
@@ -101,6 +102,7 @@ typedef struct cb_kernels {
     cb_fold_fns fold[CB_FOLD_KINDS][CUBED_DTYPE_COUNT];
     cb_scan_fns scan[2][CUBED_DTYPE_COUNT]; /* sums, products */
     cb_gemm_fn gemm[CUBED_DTYPE_COUNT];
+    cb_group_table group;
     const cb_super *super; /* nsuper rows */
     cb_elem_fn super_fn[CB_MAX_SUPER][CUBED_DTYPE_COUNT];
     int nsuper;

@@ -15,6 +15,8 @@
 
 /* Bytes that a detour saves at least, of those that are read directly. */
 #define WORTH 0.2
+/* What a task should have of its inputs at a time where there is a choice. */
+#define PIECE_BYTES ((size_t)2 << 20)
 
 static uint64_t need_of(const cb_stage *s) { return cb_sat_add(s->need.arena, s->need.library); }
 
@@ -130,10 +132,48 @@ static cubed_status try_parts(cubed_plan *p, int node, const cb_node *was, const
     return CUBED_OK;
 }
 
+/* --- More tasks ----------------------------------------------------------------------------------- */
+
+static size_t input_bytes(const cubed_plan *p, const cb_stage *s)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < s->call->op->nin; i++)
+        bytes = cb_sat_add(bytes, cb_block_in_bytes(p, s, i));
+    return bytes;
+}
+
+/* Where there are fewer tasks than workers: cuts blocks along the first axis of the results that can be, if
+ * no more is read. Small pieces are still in the cache when the function is called; of encoded chunks every
+ * piece reads a little too much, so that few may do where many do not. */
+static cubed_status spread_blocks(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
+                                  cubed_error *err)
+{
+    const cb_symbols *symbols = &s->call->symbols;
+    int64_t workers = (int64_t)p->max_workers, extent, chunk, pieces[2];
+    if (s->ntasks == 0 || s->ntasks >= workers || !s->call->fn->divisible || was->is_target)
+        return CUBED_OK;
+    pieces[0] = cb_min_i64((int64_t)(input_bytes(p, s) / PIECE_BYTES) + 1, 64 * workers);
+    pieces[0] = cb_max_i64(pieces[0], 2 * workers);
+    pieces[1] = workers;
+    for (int k = 0; k < symbols->n; k++) {
+        if (!symbols->kept[k] || !symbol_extent(s->call->op, k, &extent, &chunk)) continue;
+        for (int i = 0; i < 2; i++) {
+            cb_stage trial;
+            const cb_blockwise *finer =
+                with_chunk(p->ir.zone, s->call->op, k, cb_ceil_div(chunk, pieces[i]));
+            if (!finer) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+            CB_TRY(set_operation(p, node, was, finer, err));
+            CB_TRY(single_stage(p, node, &trial, err));
+            if (trial.bytes_read <= s->bytes_read / 8 * 9) return CUBED_OK;
+        }
+    }
+    return set_operation(p, node, was, s->call->op, err);
+}
+
 /* Cuts blocks in two along whichever symbol saves most until a task fits; in more where that alone saves
  * nothing, as blocks that are chunks are read with less than parts of chunks. Where nothing helps the
  * refusal is written when all is planned. */
-static cubed_status fit(cubed_plan *p, int node, cubed_error *err)
+static cubed_status fit(cubed_plan *p, int node, bool spread, cubed_error *err)
 {
     const cb_node was = p->ir.nodes[node];
     cb_stage s;
@@ -146,6 +186,7 @@ static cubed_status fit(cubed_plan *p, int node, cubed_error *err)
         if (!best) break;
         CB_TRY(single_stage(p, node, &s, err));
     }
+    if (spread) CB_TRY(spread_blocks(p, node, &was, &s, err));
     cb_node *n = &p->ir.nodes[node];
     n->is_target = was.is_target;
     n->to_memory = was.to_memory;
@@ -186,7 +227,7 @@ static cubed_status add_copy(void *ctx, cubed_plan *p, cb_ir *to, int i, const c
     return cb_ir_add(to, &copy, out, err);
 }
 
-cubed_status cb_opt_fit_blocks(cubed_plan *p, cubed_error *err)
+cubed_status cb_opt_fit_blocks(cubed_plan *p, bool spread, cubed_error *err)
 {
     rewrite r = {
         .was = cb_zone_memdup(p->ir.zone, p->ir.nodes, (size_t)p->ir.nnodes * sizeof *p->ir.nodes)};
@@ -198,7 +239,7 @@ cubed_status cb_opt_fit_blocks(cubed_plan *p, cubed_error *err)
         if (!n->block) continue;
         int first = first_of_call(&was, i);
         if (first == i) {
-            CB_TRY(fit(p, i, err));
+            CB_TRY(fit(p, i, spread, err));
         } else {
             n->block = p->ir.nodes[first].block;
             n->grid = n->block->out[n->output].blocks;

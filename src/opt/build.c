@@ -68,7 +68,7 @@ static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntarge
     }
     CB_TRY(cb_ir_check(&p->ir, err));
     CB_TRY(cb_plan_open_storage(p, err));
-    CB_TRY(cb_opt_fit_blocks(p, err));
+    CB_TRY(cb_opt_fit_blocks(p, o->optimize, err));
     if (o->optimize) {
         CB_TRY(cb_opt_block_inputs(p, err));
         CB_TRY(cb_opt_fuse(p, err));

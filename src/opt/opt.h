@@ -33,8 +33,9 @@ bool cb_opt_reshapes_copies(const cubed_plan *p);
 void cb_opt_store_all(cubed_plan *p);
 /* Stores what cannot be recomputed inside its users' stages. */
 CUBED_MUST_CHECK cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err);
-/* Cuts blocks of functions finer where a task would not fit. After the storage is open. */
-CUBED_MUST_CHECK cubed_status cb_opt_fit_blocks(cubed_plan *p, cubed_error *err);
+/* Cuts blocks of functions finer where a task would not fit; if `spread` also where there are too few tasks.
+ * After the storage is open. */
+CUBED_MUST_CHECK cubed_status cb_opt_fit_blocks(cubed_plan *p, bool spread, cubed_error *err);
 /* Stores inputs of functions in their blocks where they would be read too often. After the storage is
  * open. */
 CUBED_MUST_CHECK cubed_status cb_opt_block_inputs(cubed_plan *p, cubed_error *err);

@@ -217,11 +217,16 @@ size_t cb_block_in_bytes(const cubed_plan *p, const cb_stage *s, int in)
     return cb_chunk_bytes(p, b->loads[b->results[0]].node);
 }
 
+bool cb_block_is_carried(const cb_stage_call *c, int out)
+{
+    return out < 32 && c->fn->carried >> out & 1;
+}
+
 /* The other way round. */
 size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out)
 {
     int o = s->call->outs[out];
-    if (o < 0) return 0;
+    if (o < 0) return cb_block_is_carried(s->call, out) ? block_bytes(&s->call->op->out[out]) : 0;
     return p->ir.nodes[s->outs[o].node].to_memory ? block_bytes(&s->call->op->out[out])
                                                   : cb_chunk_bytes(p, s->outs[o].node);
 }
@@ -288,10 +293,10 @@ void cb_block_project(const cubed_plan *p, cb_stage *s)
         call = cb_need_either(call, input_need(p, s, i));
     }
     for (int k = 0; k < c->op->nout; k++) {
+        results = cb_sat_add(results, cb_arena_round(cb_block_out_bytes(p, s, k)));
         if (c->outs[k] < 0) continue;
         int node = s->outs[c->outs[k]].node;
         uint64_t chunks = (uint64_t)cb_grid_count(&p->ir.nodes[node].grid);
-        results = cb_sat_add(results, cb_arena_round(cb_block_out_bytes(p, s, k)));
         write = cb_need_either(write, cb_write_need(p, node));
         s->chunks_written = cb_sat_add(s->chunks_written, chunks);
         s->bytes_written =

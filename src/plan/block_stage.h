@@ -24,6 +24,8 @@ void cb_block_box(const cb_block_operand *x, const int64_t *first, const int64_t
 /* The blocks of the contracted symbols: a box over symbols, the kept ones at 0. Empty if there are
  * none. */
 cb_box cb_block_contracted(const cb_stage_call *c);
+/* Whether an output has memory also where nobody wants it. */
+bool cb_block_is_carried(const cb_stage_call *c, int out);
 /* Bytes of the tile of an input or output of the operation; at most. */
 size_t cb_block_in_bytes(const cubed_plan *p, const cb_stage *s, int in);
 size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out);

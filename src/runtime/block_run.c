@@ -259,7 +259,7 @@ static cubed_status run_block(run *r, const int64_t *kept, cubed_error *err)
         operand *x = &r->operand[op->nin + k];
         cubed_block *block = &r->block[op->nin + k];
         set_shape(x, block, &op->out[k], r->index);
-        if (r->c->outs[k] < 0) continue;
+        if (r->c->outs[k] < 0 && !cb_block_is_carried(r->c, k)) continue;
         size_t bytes = cb_block_out_bytes(t->plan, t->stage, k);
         CB_TRY(cb_arena_alloc(t->arena, bytes, "output block", &x->tile, err));
         if (cb_box_empty(&contracted)) memset(x->tile, 0, bytes);

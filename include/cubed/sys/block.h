@@ -68,6 +68,8 @@ typedef struct cubed_block_fn {
     /* The parameters are a program: plans with it are loaded only where that is permitted. */
     bool code;
     void *ctx;
+    /* Bit k: output k is state that later calls need. It has memory also where nobody wants it. */
+    uint32_t carried;
 } cubed_block_fn;
 
 /* Makes a function known to the context. CUBED_E_EXISTS if there is one of that name. A plan that names

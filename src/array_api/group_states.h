@@ -1,0 +1,28 @@
+/* States of reductions by group: arrays of the planes that kernel/group.h describes. */
+#ifndef CB_API_GROUP_STATES_H
+#define CB_API_GROUP_STATES_H
+
+#include "array_api/steps.h"
+#include "kernel/group.h"
+
+/* What is reduced: grouped axes are naxes from `axis` on, codes are int64. */
+typedef struct cb_grouping {
+    cubed_array *x, *codes;
+    int axis, naxes;
+    int64_t ngroups;
+    cb_group_kind kind;
+    cb_group_variant variant;
+    bool time; /* x is of times, as int64 */
+} cb_grouping;
+
+typedef struct cb_group_states {
+    cubed_array *plane[CB_GROUP_MAX_PLANES];
+} cb_group_states;
+
+/* The states of all elements, made of those of parts. */
+void cb_group_reduce(cb_steps *s, const cb_grouping *g, cb_group_states *out);
+/* Those of two parts become those of both. */
+void cb_group_merge(cb_steps *s, const cb_grouping *g, const cb_group_states *a,
+                    const cb_group_states *b, cb_group_states *out);
+
+#endif

@@ -1,0 +1,50 @@
+#include "array_api/steps.h"
+
+#include "base/error.h"
+
+cubed_array *cb_step(cb_steps *s, cubed_status st, cubed_array *const *x)
+{
+    if (s->st != CUBED_OK) return NULL;
+    s->st = st;
+    if (st != CUBED_OK) return NULL;
+    if (s->n == CB_MAX_STEPS) {
+        cubed_array_unref(*x);
+        s->st = cb_fail(s->err, CUBED_E_UNSUPPORTED, "more than %d steps", CB_MAX_STEPS);
+        return NULL;
+    }
+    return s->made[s->n++] = *x;
+}
+
+cubed_array *cb_step_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b, cubed_array *c)
+{
+    cubed_array *args[3] = {a, b, c}, *y = NULL;
+    if (s->st != CUBED_OK) return NULL;
+    return cb_step(s, cubed_elementwise(op, args, c ? 3 : b ? 2 : 1, &y, s->err), &y);
+}
+
+cubed_array *cb_step_cast(cb_steps *s, cubed_array *x, cubed_dtype dtype)
+{
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK) return NULL;
+    return cb_step(s, cubed_astype(x, dtype, &y, s->err), &y);
+}
+
+cubed_array *cb_step_scalar(cb_steps *s, cubed_dtype dtype, const cubed_scalar *value)
+{
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK) return NULL;
+    return cb_step(s, cubed_array_full(s->ctx, dtype, 0, NULL, NULL, value, &y, s->err), &y);
+}
+
+cubed_array *cb_step_float(cb_steps *s, double value)
+{
+    const cubed_scalar v = {.f64 = value};
+    return cb_step_scalar(s, CUBED_FLOAT64, &v);
+}
+
+cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out)
+{
+    if (s->st == CUBED_OK) *out = cubed_array_ref(x);
+    for (int i = 0; i < s->n; i++) cubed_array_unref(s->made[i]);
+    return s->st;
+}

@@ -1,0 +1,29 @@
+/* Expressions of many operations: references are kept until all is written, and the first failure makes
+ * every later step return NULL. */
+#ifndef CB_API_STEPS_H
+#define CB_API_STEPS_H
+
+#include "cubed/array.h"
+
+#define CB_MAX_STEPS 512
+
+typedef struct cb_steps {
+    cubed_context *ctx;
+    cubed_error *err;
+    cubed_status st;
+    int n;
+    cubed_array *made[CB_MAX_STEPS];
+} cb_steps;
+
+/* Keeps what a function has made in *x; NULL if it failed. */
+cubed_array *cb_step(cb_steps *s, cubed_status st, cubed_array *const *x);
+/* Operands that are not there are NULL. */
+cubed_array *cb_step_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b, cubed_array *c);
+cubed_array *cb_step_cast(cb_steps *s, cubed_array *x, cubed_dtype dtype);
+/* Scalars. */
+cubed_array *cb_step_float(cb_steps *s, double value);
+cubed_array *cb_step_scalar(cb_steps *s, cubed_dtype dtype, const cubed_scalar *value);
+/* Gives up all that was made, but for one more reference of x in *out; returns the status. */
+cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out);
+
+#endif
