@@ -1,6 +1,6 @@
 """Dask with threads as a peer. Prints the seconds of everything but imports, as JSON.
 
-peer_dask.py WORKERS means|timmean|climatology|chain IN OUT
+peer_dask.py WORKERS means|timmean|climatology|median|chain IN OUT
 """
 
 import json
@@ -18,6 +18,8 @@ def results(verb, source):
     x = da.from_zarr(source)
     if verb == "timmean":
         return {"": x.mean(axis=0)}
+    if verb == "median":
+        return {"": da.median(x, axis=0)}
     if verb == "climatology":
         months = x.reshape((-1, 12, *x.shape[1:]))
         return {"": months - months.mean(axis=0)}
