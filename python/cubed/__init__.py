@@ -17,23 +17,6 @@ from cubed._compute import Plan, compute, plan
 from cubed._create import from_array, from_zarr
 from cubed._gufunc import apply_gufunc, as_gufunc
 from cubed._manipulate import pad, rechunk
-from cubed._nan import (
-    nanmax,
-    nanmean,
-    nanmin,
-    nanprod,
-    nanstd,
-    nansum,
-    nanvar,
-)
-from cubed._quantiles import (
-    median,
-    nanmedian,
-    nanpercentile,
-    nanquantile,
-    percentile,
-    quantile,
-)
 from cubed._store import store, to_zarr
 from cubed.array_api import *  # noqa: F403
 from cubed.array_api import __all__ as _standard
@@ -59,21 +42,8 @@ __all__ = [
     "from_array",
     "from_zarr",
     "map_blocks",
-    "median",
-    "nanmax",
-    "nanmean",
-    "nanmedian",
-    "nanmin",
-    "nanpercentile",
-    "nanprod",
-    "nanquantile",
-    "nanstd",
-    "nansum",
-    "nanvar",
     "pad",
-    "percentile",
     "plan",
-    "quantile",
     "rechunk",
     "store",
     "to_zarr",

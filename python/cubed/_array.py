@@ -10,13 +10,14 @@ import numpy as np
 
 from cubed import _core
 from cubed._dtypes import dtype_of, name_of
+from cubed._methods import Methods
 from cubed.spec import Spec
 
 #: Kinds of Python scalars, in order of promotion, and the kinds of NumPy types that are as high.
 _SCALAR_KINDS = {bool: "b", int: "iu", float: "f", complex: "c"}
 
 
-class Array:
+class Array(Methods):
     """An N-dimensional array in chunks, which is computed when somebody asks for its values.
 
     Arrays are made by functions such as :func:`cubed.from_array`, :func:`cubed.from_zarr` and those

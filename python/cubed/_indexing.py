@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -17,17 +18,25 @@ from cubed._array import (
     scalar_array,
     scalar_type,
 )
-from cubed._select import get_advanced, get_masked, positions_of, set_masked, unravel
+from cubed._select import (
+    get_advanced,
+    get_masked,
+    positions_in_order,
+    positions_of,
+    set_masked,
+    set_positions,
+    unravel,
+)
 
 
 def getitem(x: Array, key: Any) -> Array:
     """x[key], as NumPy has it. A mask computes how many elements there are."""
     given = key if isinstance(key, tuple) else (key,)
-    masks = [k for k in given if _is_mask(k)]
+    masks = [k for k in given if is_mask(k)]
     if masks:
         if len(given) == 1:
             return get_masked(x, given[0])
-        key = tuple(p for k in given for p in (_coordinates(x, k) if _is_mask(k) else (k,)))
+        key = tuple(p for k in given for p in (_coordinates(x, k) if is_mask(k) else (k,)))
     entries = expand_key(x, key)
     if any(not isinstance(e, (int, slice, type(None))) for e in entries):
         return get_advanced(x, entries)
@@ -62,7 +71,8 @@ def expand_key(x: Array, key: Any) -> list[Any]:
     return out + [slice(None)] * left
 
 
-def _is_mask(k: Any) -> bool:
+def is_mask(k: Any) -> bool:
+    """Whether an index is a mask."""
     if isinstance(k, (bool, np.bool_)):
         return True
     if isinstance(k, list):
@@ -101,9 +111,12 @@ def setitem(x: Array, key: Any, value: Any) -> Array:
     """x with x[key] = value, as a new array of the same type."""
     if isinstance(key, (Array, np.ndarray)) and key.dtype == np.bool_:
         return _set_masked(x, key, value)
+    given = key if isinstance(key, tuple) else (key,)
+    if any(is_mask(k) for k in given):
+        key = tuple(p for k in given for p in (_coordinates(x, k) if is_mask(k) else (k,)))
     entries = [e for e in expand_key(x, key) if e is not None]
     if any(not isinstance(e, (int, slice)) for e in entries):
-        raise NotImplementedError("assigning to arrays of positions")
+        return _set_advanced(x, entries, value)
     mask = None
     ranges = []
     for d, e in enumerate(entries):
@@ -222,3 +235,40 @@ def _set_masked(x: Array, mask: Any, value: Any) -> Array:
         m = _core.expand_dims(m, len(m.shape))
     (m, v, old), spec = operands(Array._new(m, None), Array._new(v, None), x)
     return Array._new(_core.elementwise("where", m, v, old), spec)
+
+
+def _set_advanced(x: Array, entries: list[Any], value: Any) -> Array:
+    """x with x[entries] = value where some entries are arrays of positions."""
+    whole = [e if isinstance(e, slice) else slice(None) for e in entries]
+    if any(len(range(*e.indices(n))) != n or (e.step or 1) < 0
+           for e, n in zip(whole, x.shape, strict=True)):  # fmt: skip
+        part = getitem(x, tuple(whole))
+        inner = [slice(None) if isinstance(e, slice) else e for e in entries]
+        return setitem(x, tuple(whole), _set_advanced(part, inner, value))
+    where = [d for d, e in enumerate(entries) if not isinstance(e, slice)]
+    arrays = [entries[d] for d in where]
+    shape = np.broadcast_shapes(*(np.shape(a) for a in arrays))
+    others = [d for d in range(x.ndim) if d not in where]
+    rest = tuple(x.shape[d] for d in others)
+    # Where NumPy has the axes of positions among those of the value.
+    place = where[0] if where[-1] - where[0] + 1 == len(where) else 0
+    v = _value(x, value)
+    full = (*rest[:place], *shape, *rest[place:])
+    try:
+        fits = np.broadcast_shapes(v.shape, full) == full
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"a value of shape {v.shape} does not fit into {full}")
+    v = _core.broadcast_to(v, full)
+    n = len(shape)
+    order = [*range(place, place + n), *range(place), *range(place + n, len(full))]
+    v = _core.reshape(_core.permute_dims(v, order), (math.prod(shape), *rest))
+    spec = common_spec(x, value, *arrays)
+    flat = positions_in_order(arrays, [x.shape[d] for d in where], shape, spec, True)
+    front = [*where, *others]
+    old = _core.permute_dims(x._x, front)
+    rows = math.prod(x.shape[d] for d in where)
+    new = set_positions(_core.reshape(old, (rows, *rest)), flat, v)
+    back = np.argsort(front).tolist()
+    return Array._new(_core.permute_dims(_core.reshape(new, old.shape), back), spec)

@@ -119,7 +119,7 @@ def get_advanced(x: Array, entries: list[Any]) -> Array:
     if len(chosen) > 1:
         merged = (*rest[:place], math.prod(extents), *rest[place:])
         core = _core.reshape(core, merged)
-    flat = _positions(arrays, extents, shape, spec)
+    flat = positions_in_order(arrays, extents, shape, spec)
     if core.shape[place] == 0 and math.prod(shape) > 0:
         raise IndexError(f"index out of bounds for an axis of size {core.shape[place]}")
     out = _core.take(False, core, flat, place)
@@ -130,10 +130,18 @@ def _shape_of(a: Any) -> tuple[int, ...]:
     return tuple(a.shape) if hasattr(a, "shape") else ()
 
 
-def _positions(
-    arrays: list[Any], extents: list[int], shape: tuple[int, ...], spec: Any
+def positions_in_order(
+    arrays: list[Any],
+    extents: list[int],
+    shape: tuple[int, ...],
+    spec: Any,
+    check: bool = False,
 ) -> _core.Array:
-    """Positions in C order along the merged axes, in one dimension."""
+    """Positions in C order along the merged axes, in one dimension.
+
+    Where there are several arrays, or `check` is set, their bounds are computed now, and negative
+    ones counted from the end.
+    """
     total: _core.Array | None = None
     for a, n in zip(arrays, extents, strict=True):
         if isinstance(a, int):
@@ -142,7 +150,7 @@ def _positions(
             at = constant(a % n)
         else:
             at = _core.astype(core_of(a), "int64")
-            if len(arrays) > 1:
+            if len(arrays) > 1 or check:
                 _check_bounds(at, n, spec)
                 negative = _core.elementwise("less", at, constant(0))
                 wrapped = _core.elementwise("add", at, constant(n))
@@ -167,3 +175,24 @@ def _check_bounds(at: _core.Array, n: int, spec: Any) -> None:
     if least < -n or most >= n:
         bad = least if least < -n else most
         raise IndexError(f"index {bad} is out of bounds for an axis of size {n}")
+
+
+def set_positions(x: _core.Array, at: _core.Array, value: _core.Array) -> _core.Array:
+    """x with value[i] in x[at[i]], positions in one dimension; the last of equal ones stays.
+
+    Every row of x looks for itself among the sorted positions.
+    """
+    if at.shape[0] == 0 or x.shape[0] == 0:
+        return x
+    order = _core.sort(True, at, 0, False)
+    ordered = _core.take(False, at, order, 0)
+    rows = _core.index((x.shape[0],), (x.chunks[0],), 0)
+    behind = _core.searchsorted(ordered, rows, True, None)
+    last = _core.elementwise(
+        "maximum", _core.elementwise("subtract", behind, constant(1)), constant(0)
+    )
+    found = _core.elementwise("equal", _core.take(False, ordered, last, 0), rows)
+    new = _core.take(False, value, _core.take(False, order, last, 0), 0)
+    for _ in range(len(x.shape) - 1):
+        found = _core.expand_dims(found, len(found.shape))
+    return _core.elementwise("where", found, new, x)

@@ -1,7 +1,8 @@
 """The Python Array API standard, version 2025.12.
 
 Functions have the standard's names and parameters; those that make arrays also take
-`chunks` and `spec`.
+`chunks` and `spec`. Functions of NumPy that the standard does not have are here, too, for those
+who look for them in an array's namespace.
 """
 
 from cubed.array_api import (
@@ -12,9 +13,11 @@ from cubed.array_api import (
     elementwise_functions,
     fft,
     indexing_functions,
+    lib,
     linalg,
     linear_algebra_functions,
     manipulation_functions,
+    numpy_functions,
     searching_functions,
     set_functions,
     sorting_functions,
@@ -30,6 +33,7 @@ from cubed.array_api.indexing_functions import *  # noqa: F403
 from cubed.array_api.inspection import __array_namespace_info__
 from cubed.array_api.linear_algebra_functions import *  # noqa: F403
 from cubed.array_api.manipulation_functions import *  # noqa: F403
+from cubed.array_api.numpy_functions import *  # noqa: F403
 from cubed.array_api.searching_functions import *  # noqa: F403
 from cubed.array_api.set_functions import *  # noqa: F403
 from cubed.array_api.sorting_functions import *  # noqa: F403
@@ -42,6 +46,7 @@ __all__ = [
     "__array_api_version__",
     "__array_namespace_info__",
     "fft",
+    "lib",
     "linalg",
     *constants.__all__,
     *creation_functions.__all__,
@@ -51,6 +56,7 @@ __all__ = [
     *indexing_functions.__all__,
     *linear_algebra_functions.__all__,
     *manipulation_functions.__all__,
+    *numpy_functions.__all__,
     *searching_functions.__all__,
     *set_functions.__all__,
     *sorting_functions.__all__,

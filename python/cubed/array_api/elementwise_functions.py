@@ -6,6 +6,7 @@ which takes the type of the other.
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 from cubed import _core
@@ -379,9 +380,19 @@ def remainder(x1: Any, x2: Any, /) -> Array:
     return _two("remainder", x1, x2)
 
 
-def round(x: Array, /) -> Array:
-    """Nearest integers, even ones of two."""
-    return _one("round", x)
+def round(x: Array, /, *, decimals: int = 0) -> Array:
+    """Nearest integers, even ones of two; with `decimals`, nearest multiples of 10**-decimals."""
+    if decimals == 0:
+        return _one("round", x)
+    if x.dtype.kind not in "fc":
+        if decimals > 0:
+            return _one("positive", x)
+        unit = 10**-decimals
+        scaled = _two("multiply", _one("round", _two("divide", x, float(unit))), float(unit))
+        return Array._new(_core.astype(scaled._x, x._x.dtype), x._spec)
+    unit = 10.0 ** builtins.abs(decimals)
+    up, down = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+    return _two(down, _one("round", _two(up, x, unit)), unit)
 
 
 def sign(x: Array, /) -> Array:

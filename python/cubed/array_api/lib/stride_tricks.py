@@ -1,0 +1,71 @@
+"""Windows that slide over an array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cubed import _core
+from cubed._array import Array, normalize_axes
+
+__all__ = ["sliding_window_view"]
+
+
+def sliding_window_view(
+    x: Array,
+    window_shape: int | Sequence[int],
+    axis: int | Sequence[int] | None = None,
+    *,
+    subok: bool = False,
+    writeable: bool = False,
+    automatic_rechunk: bool = True,
+) -> Array:
+    """All windows of a shape, as in NumPy: for each a new axis at the end.
+
+    Parameters
+    ----------
+    window_shape
+        The extent of the windows along each of `axis`.
+    axis
+        An axis or several, where one may come twice; None: all axes of x.
+    subok, writeable, automatic_rechunk
+        For compatibility: windows have chunks of extent 1 along their own axes.
+
+    Returns
+    -------
+    Array
+        Lazy. An axis of extent n has n - w + 1 windows of extent w.
+
+    Notes
+    -----
+    A window of extent w is w slices of x side by side, each of which a task reads by itself: the
+    chunks of x are read w times. Memory does not grow with w.
+    """
+    shape = tuple(window_shape) if isinstance(window_shape, Sequence) else (window_shape,)
+    if axis is None:
+        axes = tuple(range(x.ndim))
+    else:
+        given = tuple(axis) if isinstance(axis, Sequence) else (axis,)
+        axes = tuple(normalize_axes(a, x.ndim)[0] for a in given)
+    if len(shape) != len(axes):
+        raise ValueError(f"a window with {len(shape)} extents for {len(axes)} axes")
+    out = x._x
+    for w, a in zip(shape, axes, strict=True):
+        out = _windows(out, w, a)
+    return x._like(out)
+
+
+def _windows(x: _core.Array, w: int, axis: int) -> _core.Array:
+    n = x.shape[axis]
+    if not 0 <= w <= n:
+        raise ValueError(f"a window of extent {w} along axis {axis} of size {n}")
+
+    def start(i: int) -> tuple[Any, ...]:
+        return tuple(
+            slice(i, i + n - w + 1) if d == axis else slice(None) for d in range(len(x.shape))
+        )
+
+    if w == 0:
+        grown = _core.expand_dims(_core.slice(x, start(0)), len(x.shape))
+        return _core.slice(grown, (*(slice(None),) * len(x.shape), slice(0, 0)))
+    return _core.stack(tuple(_core.slice(x, start(i)) for i in range(w)), len(x.shape))

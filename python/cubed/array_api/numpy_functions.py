@@ -1,0 +1,349 @@
+"""Functions of NumPy that the standard does not have, with NumPy's names and parameters.
+
+Xarray and others look for them in an array's namespace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed._array import Array, common_spec, core_of, is_scalar, normalize_axes, normalize_axis
+from cubed._einsum import einsum
+from cubed._nan import (
+    nanmax,
+    nanmean,
+    nanmin,
+    nanprod,
+    nanstd,
+    nansum,
+    nanvar,
+)
+from cubed._quantiles import (
+    median,
+    nanmedian,
+    nanpercentile,
+    nanquantile,
+    percentile,
+    quantile,
+)
+from cubed.array_api.creation_functions import asarray
+from cubed.array_api.elementwise_functions import (
+    abs,
+    equal,
+    isfinite,
+    isnan,
+    less_equal,
+    logical_and,
+    logical_or,
+)
+from cubed.array_api.linalg import cross, diagonal, outer, trace
+from cubed.array_api.linear_algebra_functions import matmul, tensordot
+from cubed.array_api.manipulation_functions import concat, expand_dims, reshape
+from cubed.array_api.searching_functions import argmax, argmin, where
+from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum
+from cubed.array_api.utility_functions import all
+
+__all__ = [
+    "allclose",
+    "around",
+    "concatenate",
+    "cross",
+    "cumprod",
+    "cumsum",
+    "diagonal",
+    "dot",
+    "einsum",
+    "gradient",
+    "isclose",
+    "median",
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmedian",
+    "nanmin",
+    "nanpercentile",
+    "nanprod",
+    "nanquantile",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "outer",
+    "percentile",
+    "ptp",
+    "quantile",
+    "ravel",
+    "swapaxes",
+    "trace",
+    "transpose",
+]
+
+concatenate = concat
+
+
+# --- Arranging -----------------------------------------------------------------------------------
+
+
+def ravel(x: Array, /) -> Array:
+    """The elements in C order, in one dimension."""
+    return reshape(x, (-1,))
+
+
+def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
+    """x with two axes in each other's place."""
+    order = list(range(x.ndim))
+    a, b = normalize_axis(axis1, x.ndim), normalize_axis(axis2, x.ndim)
+    order[a], order[b] = b, a
+    return x._like(_core.permute_dims(x._x, order))
+
+
+def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
+    """x with its axes in another order; reversed for None."""
+    order = tuple(reversed(range(x.ndim))) if axes is None else tuple(axes)
+    if len(order) != x.ndim:
+        raise ValueError(f"transpose: {len(order)} axes for an array with {x.ndim}")
+    return x._like(_core.permute_dims(x._x, normalize_axes(order, x.ndim)))
+
+
+# --- Numbers -------------------------------------------------------------------------------------
+
+
+def around(x: Array, /, decimals: int = 0) -> Array:
+    """Nearest numbers with so many decimals; see :func:`cubed.array_api.round`."""
+    from cubed.array_api.elementwise_functions import round
+
+    return round(x, decimals=decimals)
+
+
+def isclose(
+    a: Any, b: Any, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Array:
+    """Whether ``abs(a - b) <= atol + rtol * abs(b)``; infinities are close to themselves alone.
+
+    Returns
+    -------
+    Array
+        bool, lazy. With `equal_nan` NaN is close to NaN.
+    """
+    x, y = _two(a, b)
+    if y.dtype.kind not in "fc":
+        y = asarray(y, dtype=np.float64) if isinstance(y, Array) else float(y)
+    near = less_equal(abs(x - y), atol + rtol * abs(y))
+    close = logical_or(logical_and(near, isfinite(y)), equal(x, y))
+    if equal_nan:
+        close = logical_or(close, logical_and(isnan(x), isnan(y)))
+    return close
+
+
+def allclose(
+    a: Any, b: Any, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Array:
+    """Whether all elements are close; see :func:`isclose`. A lazy array without axes."""
+    return all(isclose(a, b, rtol, atol, equal_nan))
+
+
+def _two(a: Any, b: Any) -> tuple[Array, Array]:
+    spec = common_spec(a, b)
+    if is_scalar(a) and is_scalar(b):
+        raise TypeError("at least one operand must be an array")
+    return tuple(
+        v if isinstance(v, Array) else Array._new(core_of(np.asarray(v)), spec) for v in (a, b)
+    )  # type: ignore[return-value]
+
+
+def ptp(x: Array, /, axis: Any = None, *, keepdims: bool = False) -> Array:
+    """The largest element less the smallest."""
+    from cubed.array_api.statistical_functions import max, min
+
+    return max(x, axis=axis, keepdims=keepdims) - min(x, axis=axis, keepdims=keepdims)
+
+
+# --- Running totals ------------------------------------------------------------------------------
+
+
+def _along(x: Array, axis: int | None) -> tuple[Array, int]:
+    return (ravel(x), 0) if axis is None else (x, axis)
+
+
+def cumsum(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
+    """Running sums along an axis; of x in one dimension for None."""
+    y, a = _along(x, axis)
+    return cumulative_sum(y, axis=a, dtype=dtype)
+
+
+def cumprod(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
+    """Running products along an axis; of x in one dimension for None."""
+    y, a = _along(x, axis)
+    return cumulative_prod(y, axis=a, dtype=dtype)
+
+
+def _without_nan(x: Array, value: float) -> Array:
+    return where(isnan(x), value, x) if x.dtype.kind in "fc" else x
+
+
+def nancumsum(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
+    """Running sums in which NaN counts as 0."""
+    return cumsum(_without_nan(x, 0.0), axis, dtype)
+
+
+def nancumprod(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
+    """Running products in which NaN counts as 1."""
+    return cumprod(_without_nan(x, 1.0), axis, dtype)
+
+
+def nanargmax(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    """The position of the largest element that is not NaN, the first of several.
+
+    Where all elements are NaN it is 0: NumPy raises an error, which a lazy function cannot.
+    """
+    return argmax(_without_nan(x, -np.inf), axis=axis, keepdims=keepdims)
+
+
+def nanargmin(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    """The position of the smallest element that is not NaN, the first of several.
+
+    Where all elements are NaN it is 0: NumPy raises an error, which a lazy function cannot.
+    """
+    return argmin(_without_nan(x, np.inf), axis=axis, keepdims=keepdims)
+
+
+# --- Products ------------------------------------------------------------------------------------
+
+
+def dot(a: Any, b: Any, /) -> Array:
+    """The sum of products over the last axis of a and the last but one of b, as in NumPy.
+
+    Of matrices their product, of vectors a number; numbers multiply.
+    """
+    if is_scalar(a) or is_scalar(b) or 0 in (np.ndim(a), np.ndim(b)):
+        return a * b
+    x, y = _two(a, b)
+    if y.ndim == 1 or x.ndim <= 2 and y.ndim <= 2:
+        return matmul(x, y)
+    return tensordot(x, y, axes=((-1,), (-2,)))
+
+
+# --- Differences ---------------------------------------------------------------------------------
+
+
+def gradient(
+    f: Array, /, *varargs: Any, axis: int | Sequence[int] | None = None, edge_order: int = 1
+) -> Any:
+    """Differences of second order in the interior, of order `edge_order` at the ends.
+
+    Parameters
+    ----------
+    f
+        Real or complex numbers; at least ``edge_order + 1`` along each axis.
+    varargs
+        The distance of neighbours: nothing (1), one number for all axes, or for each axis a number
+        or an array of coordinates in one dimension.
+    axis
+        An axis, several, or None: all.
+    edge_order
+        1 or 2.
+
+    Returns
+    -------
+    Array or tuple of arrays
+        For each axis an array of f's shape; alone if there is one axis. Lazy.
+    """
+    axes = normalize_axes(axis if axis is None else _sequence(axis), f.ndim)
+    if edge_order not in (1, 2):
+        raise ValueError(f"gradient: edge_order is {edge_order}, expected 1 or 2")
+    steps = varargs or (1.0,)
+    if len(steps) == 1 and np.ndim(steps[0]) == 0:
+        steps *= len(axes)
+    if len(steps) != len(axes):
+        raise TypeError(f"gradient: {len(steps)} distances for {len(axes)} axes")
+    if f.dtype.kind in "biu":
+        f = asarray(f, dtype=np.float64)
+    out = []
+    for a, h in zip(axes, steps, strict=True):
+        if f.shape[a] < edge_order + 1:
+            raise ValueError(
+                f"gradient: axis {a} has {f.shape[a]} elements, expected {edge_order + 1} or more"
+            )
+        out.append(_gradient(f, h, a, edge_order))
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+def _sequence(axis: int | Sequence[int]) -> tuple[int, ...]:
+    return tuple(axis) if isinstance(axis, Sequence) else (axis,)
+
+
+def _gradient(f: Array, h: Any, axis: int, edge_order: int) -> Array:
+    def part(start: int | None, stop: int | None) -> Array:
+        return f[(*(slice(None),) * axis, slice(start, stop))]
+
+    n = f.shape[axis]
+    h0, h1 = _distances(f, h, axis)  # to the next element, but for the last two and the last one
+    if h0 is None:
+        inner = (part(2, None) - part(None, -2)) / (2.0 * h)
+        first, last = (part(1, 2) - part(0, 1)) / h, (part(-1, None) - part(-2, -1)) / h
+        if edge_order == 2:
+            first = (-1.5 * part(0, 1) + 2.0 * part(1, 2) - 0.5 * part(2, 3)) / h
+            last = (0.5 * part(n - 3, n - 2) - 2.0 * part(-2, -1) + 1.5 * part(-1, None)) / h
+    else:
+        inner = (
+            -h1 / (h0 * (h0 + h1)) * part(None, -2)
+            + (h1 - h0) / (h0 * h1) * part(1, -1)
+            + h0 / (h1 * (h0 + h1)) * part(2, None)
+        )
+        first, last = _uneven_ends(part, h, axis, f, edge_order)
+    return concat([first, inner, last], axis=axis)
+
+
+def _distances(f: Array, h: Any, axis: int) -> tuple[Any, Any]:
+    """Of coordinates: distances in front of and behind inner elements. (None, None) of a number."""
+    if np.ndim(h) == 0:
+        return None, None
+    if np.shape(h) != (f.shape[axis],):
+        raise ValueError(
+            f"gradient: coordinates of shape {np.shape(h)} for axis {axis} of size {f.shape[axis]}"
+        )
+    d = _differences(h)
+    lined = _lined(d, f.ndim, axis)
+    key = (slice(None),) * axis
+    return lined[(*key, slice(None, -1))], lined[(*key, slice(1, None))]
+
+
+def _differences(h: Any) -> Array:
+    x = h if isinstance(h, Array) else asarray(np.asarray(h))
+    d = x[1:] - x[:-1]
+    return asarray(d, dtype=np.float64) if d.dtype.kind in "biu" else d
+
+
+def _lined(d: Array, ndim: int, axis: int) -> Array:
+    """A vector along one of so many axes."""
+    return expand_dims(d, tuple(a for a in range(ndim) if a != axis)) if ndim > 1 else d
+
+
+def _uneven_ends(part: Any, h: Any, axis: int, f: Array, edge_order: int) -> tuple[Array, Array]:
+    d, n = _lined(_differences(h), f.ndim, axis), f.shape[axis]
+
+    def step(i: int) -> Array:
+        return d[(*(slice(None),) * axis, slice(i, i + 1))]
+
+    if edge_order == 1:
+        first = (part(1, 2) - part(0, 1)) / step(0)
+        return first, (part(-1, None) - part(-2, -1)) / step(n - 2)
+    a, b = step(0), step(1)
+    first = (
+        -(2.0 * a + b) / (a * (a + b)) * part(0, 1)
+        + (a + b) / (a * b) * part(1, 2)
+        - a / (b * (a + b)) * part(2, 3)
+    )
+    a, b = step(n - 3), step(n - 2)
+    last = (
+        b / (a * (a + b)) * part(n - 3, n - 2)
+        - (b + a) / (a * b) * part(-2, -1)
+        + (2.0 * b + a) / (b * (a + b)) * part(-1, None)
+    )
+    return first, last
