@@ -56,8 +56,14 @@ def call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict
     return func(*args)
 
 
+#: NumPy's functions of what an array knows without its values.
+_ATTRIBUTES = ("ndim", "shape", "size")
+
+
 def call_function(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """func(*args), lazily; with a warning of computed values for one that the namespace lacks."""
+    if func.__name__ in _ATTRIBUTES and len(args) == 1:
+        return getattr(args[0], func.__name__)
     ours = _ours(func.__name__) if func.__module__ == "numpy" else None
     if ours is not None:
         return ours(*args, **kwargs)

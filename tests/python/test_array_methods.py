@@ -283,6 +283,12 @@ def test_cross_and_the_rest():
         cubed.transpose(lazy(A), (0, 1))
 
 
+@pytest.mark.filterwarnings("error")
+def test_numpy_asks_for_shapes_without_values():
+    x = lazy(A)
+    assert (np.shape(x), np.ndim(x), np.size(x)) == (A.shape, 3, A.size)
+
+
 def test_names_are_where_xarray_looks_for_them():
     namespace = lazy(A).__array_namespace__()
     for name in ("einsum", "gradient", "cross", "nanmean", "nanquantile", "median", "transpose"):
