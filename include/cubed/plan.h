@@ -111,8 +111,10 @@ typedef struct cubed_plan_info {
     uint64_t reserved_mem;  /* per worker */
     uint64_t projected_mem; /* the largest task of any stage, without reserved_mem */
     unsigned max_workers;
-    uint64_t tier_budget;   /* for intermediates in memory, all workers together */
-    uint64_t bytes_read;    /* decoded, sources and intermediates */
+    uint64_t tier_budget;  /* for intermediates in memory, all workers together */
+    uint64_t cache_budget; /* for decoded chunks and indices of shards that tasks read again: of the
+                             * same memory, what intermediates do not take */
+    uint64_t bytes_read;   /* decoded, sources and intermediates */
     uint64_t bytes_written; /* decoded */
     uint64_t requests;      /* chunks read and written */
     uint64_t elements;      /* of all arrays, sources and virtual ones too: a measure of the work */

@@ -33,6 +33,9 @@ void cli_print_plan(FILE *f, const cubed_plan *plan)
     if (info.tier_budget)
         fprintf(f, "; intermediates in memory up to %s",
                 cli_format_bytes((double)info.tier_budget, d));
+    if (info.cache_budget)
+        fprintf(f, "; chunks that are read again up to %s",
+                cli_format_bytes((double)info.cache_budget, d));
     fputc('\n', f);
 }
 
@@ -93,6 +96,7 @@ void cli_print_plan_json(FILE *f, const cubed_plan *plan)
     json_object_set_new(o, "reserved_mem", json_integer((json_int_t)info.reserved_mem));
     json_object_set_new(o, "projected_mem", json_integer((json_int_t)info.projected_mem));
     json_object_set_new(o, "tier_budget", json_integer((json_int_t)info.tier_budget));
+    json_object_set_new(o, "cache_budget", json_integer((json_int_t)info.cache_budget));
     json_object_set_new(o, "result_bytes", json_integer((json_int_t)info.result_bytes));
     json_object_set_new(o, "bytes_read", json_integer((json_int_t)info.bytes_read));
     json_object_set_new(o, "bytes_written", json_integer((json_int_t)info.bytes_written));

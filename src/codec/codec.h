@@ -114,13 +114,21 @@ CUBED_MUST_CHECK cubed_status cb_codec_range_decode(const cb_codec_step *s, void
 const cb_codec_step *cb_codec_chain_shard(const cb_codec_chain *c);
 /* Encoded bytes of a shard's index, which stands at the start or the end of its object. */
 size_t cb_codec_index_bytes(const cb_codec_chain *c, const cb_codec_step *shard);
-/* Where inner chunk number i lies (*size 0: it is not there) by the encoded index; checked against
- * the object's size. */
+/* The index decoded: two numbers for each inner chunk. */
+static inline size_t cb_codec_index_numbers(const cb_codec_step *shard)
+{
+    return 2 * (size_t)shard->ninner;
+}
+CUBED_MUST_CHECK cubed_status cb_codec_index_decode(const cb_codec_chain *c,
+                                                    const cb_codec_step *shard, const void *encoded,
+                                                    uint64_t *index, cb_arena *scratch,
+                                                    cubed_error *err);
+/* Where inner chunk number i lies (*size 0: it is not there) by the index; checked against the
+ * object's size. */
 CUBED_MUST_CHECK cubed_status cb_codec_index_find(const cb_codec_chain *c,
-                                                  const cb_codec_step *shard, const void *encoded,
+                                                  const cb_codec_step *shard, const uint64_t *index,
                                                   uint64_t object_size, int64_t i, uint64_t *offset,
-                                                  uint64_t *size, cb_arena *scratch,
-                                                  cubed_error *err);
+                                                  uint64_t *size, cubed_error *err);
 size_t cb_codec_inner_bytes(const cb_codec_chain *c, const cb_codec_step *shard);
 size_t cb_codec_inner_bound(const cb_codec_chain *c, const cb_codec_step *shard);
 /* Beside the encoded index or inner chunk, and the decoded one. */

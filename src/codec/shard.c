@@ -68,26 +68,26 @@ static cubed_status find(const uint64_t *index, int64_t i, size_t most, uint64_t
     return CUBED_OK;
 }
 
-cubed_status cb_codec_index_find(const cb_codec_chain *c, const cb_codec_step *s,
-                                 const void *encoded, uint64_t object_size, int64_t i,
-                                 uint64_t *offset, uint64_t *size, cb_arena *scratch,
-                                 cubed_error *err)
+cubed_status cb_codec_index_decode(const cb_codec_chain *c, const cb_codec_step *s,
+                                   const void *encoded, uint64_t *index, cb_arena *scratch,
+                                   cubed_error *err)
 {
-    size_t mark = cb_arena_mark(scratch);
-    void *index;
-    cubed_status st = CUBED_OK;
-    CB_GO(cb_arena_alloc(scratch, cb_part_bytes(c, s->index), "shard index", &index, err));
-    CB_GO(cb_part_decode(c, s->index, encoded, cb_part_bound(c, s->index), index, scratch, err));
-    CB_GO(find(index, i, cb_part_bound(c, s->inner), object_size, offset, size, err));
-out:
-    cb_arena_release(scratch, mark);
+    cubed_status st =
+        cb_part_decode(c, s->index, encoded, cb_part_bound(c, s->index), index, scratch, err);
+    return st == CUBED_OK ? st : cb_context(err, st, "shard index");
+}
+
+cubed_status cb_codec_index_find(const cb_codec_chain *c, const cb_codec_step *s,
+                                 const uint64_t *index, uint64_t object_size, int64_t i,
+                                 uint64_t *offset, uint64_t *size, cubed_error *err)
+{
+    cubed_status st = find(index, i, cb_part_bound(c, s->inner), object_size, offset, size, err);
     return st == CUBED_OK ? st : cb_context(err, st, "shard index");
 }
 
 cb_need cb_codec_index_need(const cb_codec_chain *c, const cb_codec_step *s)
 {
-    return cb_need_both((cb_need){cb_arena_round(cb_part_bytes(c, s->index)), 0},
-                        cb_part_need(c, s->index, true));
+    return cb_part_need(c, s->index, true);
 }
 
 cb_need cb_codec_inner_need(const cb_codec_chain *c, const cb_codec_step *s)

@@ -174,10 +174,11 @@ static int64_t max_block(const cb_blocks *b)
 /* Axes of more blocks than this are judged by formula. */
 #define COUNTED_BLOCKS 65536
 
-/* How blocks meet the chunks of a source axis: the most chunks that one block touches, the sum, and
- * the sum of the elements between the first and the last that each block needs. */
+/* How blocks meet the chunks of a source axis: the most chunks that one block touches, how many there
+ * are between the first and the last of all, the sum, and the sum of the elements between the first and
+ * the last that each block needs. */
 typedef struct cover {
-    int64_t most;
+    int64_t most, distinct;
     uint64_t total, elements;
 } cover;
 
@@ -186,17 +187,19 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
                         const cb_axis *chunks)
 {
     int64_t n = nblocks(b), magnitude = stride < 0 ? -stride : stride;
-    cover c = {0, 0, 0};
+    cover c = {0, 0, 0, 0};
     if (stride == 1 && offset == 0 && b->per == 1 && b->axis->first == chunks->first &&
         b->axis->chunk == chunks->chunk)
-        return (cover){1, (uint64_t)n, (uint64_t)chunks->extent};
+        return (cover){1, n, (uint64_t)n, (uint64_t)chunks->extent};
     if (n > COUNTED_BLOCKS) {
         int64_t span = cb_min_i64(chunks->extent, magnitude * (max_block(b) - 1) + 1);
         c.most = cb_min_i64(cb_axis_count(chunks), (span - 1) / chunks->chunk + 2);
         c.total = cb_sat_add((size_t)n, (size_t)cb_axis_count(chunks));
+        c.distinct = INT64_MAX; /* who knows */
         c.elements = cb_sat_mul((size_t)n, (size_t)span);
         return c;
     }
+    int64_t least = INT64_MAX, last = -1;
     for (int64_t i = 0; i < n; i++) {
         int64_t x0, x1;
         block_range(b, i, &x0, &x1);
@@ -204,12 +207,15 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
         x1 = cb_min_i64(x1, hi);
         if (x0 >= x1) continue;
         int64_t a = offset + stride * x0, z = offset + stride * (x1 - 1);
-        int64_t count =
-            cb_axis_find(chunks, cb_max_i64(a, z)) - cb_axis_find(chunks, cb_min_i64(a, z)) + 1;
+        int64_t from = cb_axis_find(chunks, cb_min_i64(a, z));
+        int64_t to = cb_axis_find(chunks, cb_max_i64(a, z)), count = to - from + 1;
+        least = cb_min_i64(least, from);
+        last = cb_max_i64(last, to);
         c.most = cb_max_i64(c.most, count);
         c.total += (uint64_t)count;
         c.elements += (uint64_t)(magnitude * (x1 - x0 - 1) + 1);
     }
+    c.distinct = last < 0 ? 0 : last - least + 1;
     return c;
 }
 
@@ -270,12 +276,14 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
                        const int64_t *extents, cb_load *l, cb_stage *s)
 {
     const cb_grid *g = &p->ir.nodes[l->node].grid;
-    uint64_t reads = 1, elements = 1, used = 0;
+    uint64_t reads = 1, elements = 1, used = 0, distinct = 1;
     int last = -1;
     l->tile = l->reshape != 0;
     l->part = false;
+    l->again = CB_AGAIN_NONE;
     if (l->reshape) {
         reads = reshaped_reads(p, b, axes, l);
+        l->again = reads > (uint64_t)cb_grid_count(g) ? CB_AGAIN_ALL : CB_AGAIN_NONE;
         add_reads(s, reads, cb_sat_mul(reads, cb_chunk_bytes(p, l->node)));
         return;
     }
@@ -288,6 +296,7 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
         last = j;
         used |= 1ull << j;
         reads = cb_sat_mul(reads, c.total);
+        distinct = cb_sat_mul(distinct, (size_t)c.distinct);
         elements = cb_sat_mul(elements, c.elements);
     }
     for (int j = 0; j < l->map.ndim_in; j++) {
@@ -296,8 +305,13 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
         cover c = axis_cover(&axes[j], b->box.lo[j], b->box.hi[j], 0, 1, &whole);
         reads = cb_sat_mul(reads, c.total);
         elements = cb_sat_mul(elements, c.total);
+        if (c.total > 1) l->again = CB_AGAIN_ALL;
     }
     l->part = is_part(p, l, extents);
+    if (reads <= distinct)
+        l->again = CB_AGAIN_NONE;
+    else if (l->again == CB_AGAIN_NONE)
+        l->again = CB_AGAIN_CUT;
     uint64_t bytes = l->part ? cb_sat_mul(elements, cubed_dtype_size(l->dtype))
                              : cb_sat_mul(reads, cb_chunk_bytes(p, l->node));
     add_reads(s, reads, bytes);

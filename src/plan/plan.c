@@ -203,14 +203,19 @@ static cubed_status check_machine(const cubed_plan *p, cubed_error *err)
                    p->max_workers, a, b, c, have / p->max_workers);
 }
 
-/* What projections leave of all workers' memory is for intermediates. */
+uint64_t cb_plan_spare(const cubed_plan *p, bool all)
+{
+    uint64_t each = p->allowed_mem - p->reserved_mem - total(p->need);
+    return all ? p->max_workers * each : each;
+}
+
 static void set_tier(cubed_plan *p)
 {
-    bool spare = false;
+    bool wanted = false;
     for (int i = 0; i < p->ir.nnodes; i++)
-        spare = spare || cb_node_is_intermediate(&p->ir.nodes[i]);
-    p->tier_budget =
-        spare ? p->max_workers * (p->allowed_mem - p->reserved_mem - total(p->need)) : 0;
+        wanted = wanted || cb_node_is_intermediate(&p->ir.nodes[i]);
+    p->tier_budget = wanted ? cb_plan_spare(p, true) : 0;
+    p->cache_bytes = cb_plan_mark_again(p);
 }
 
 cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, cubed_error *err)
@@ -287,6 +292,7 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
     info->reserved_mem = p->reserved_mem;
     info->max_workers = p->max_workers;
     info->tier_budget = p->tier_budget;
+    info->cache_budget = cb_min_size(p->cache_bytes, cb_plan_spare(p, true));
     info->result_bytes = p->result_bytes;
     info->work_dir = p->work_dir;
     for (int i = 0; i < p->ir.nnodes; i++) {

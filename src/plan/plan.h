@@ -17,6 +17,7 @@ typedef struct cb_storage {
     const char *path;     /* in the store */
     cubed_store *store;   /* sources: open while the plan lives */
     cb_zarr_array *array; /* the same */
+    bool again; /* tasks read the same chunks: decoded ones are kept while there is room */
 } cb_storage;
 
 /* See cubed/plan.h; strings in the plan's zone. */
@@ -48,7 +49,8 @@ struct cubed_plan {
     const char *work_dir; /* NULL: none */
     cb_need need;         /* of the largest task of any stage */
     uint64_t tier_budget, result_bytes;
-    uint8_t id[16]; /* names what is computed, not how: see cb_plan_write */
+    uint64_t cache_bytes; /* of everything that is worth keeping to be read again */
+    uint8_t id[16];       /* names what is computed, not how: see cb_plan_write */
 };
 
 /* An empty plan with a zone; one reference. */
@@ -60,6 +62,11 @@ CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *e
 CUBED_MUST_CHECK cubed_status cb_plan_target(cubed_plan *p, int node, cubed_error *err);
 /* From nodes and the outputs and tasks of stages: compiles, projects, and checks the budget. */
 CUBED_MUST_CHECK cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err);
+/* Memory that projections leave: of all workers, or of each. */
+uint64_t cb_plan_spare(const cubed_plan *p, bool all);
+/* Marks the arrays of which decoded chunks are worth keeping; bytes of all of them, and of indices of
+ * shards. */
+uint64_t cb_plan_mark_again(cubed_plan *p);
 /* What bytes are for: to be kept, to be hashed (only what decides which values are in which chunks, so that
  * a run can be resumed with other limits and workers), or for worker processes of this run, which are
  * given the caller's memory otherwise. */

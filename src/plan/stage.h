@@ -27,6 +27,13 @@ typedef enum cb_load_kind {
     CB_LOAD_FOLD    /* the result of fold number `fold` of this stage (tail only) */
 } cb_load_kind;
 
+/* Which chunks of a load are read more than once. */
+typedef enum cb_again {
+    CB_AGAIN_NONE,
+    CB_AGAIN_CUT, /* those of which a block needs a part: others need the rest */
+    CB_AGAIN_ALL
+} cb_again;
+
 typedef struct cb_load {
     cb_load_kind kind;
     cubed_dtype dtype;
@@ -37,9 +44,10 @@ typedef struct cb_load {
     int64_t start; /* INDEX */
     int64_t step[CUBED_MAX_NDIM];
     int fold;
-    bool tile; /* STORED: a block may touch several chunks, or lies across them (transposed):
+    bool tile;      /* STORED: a block may touch several chunks, or lies across them (transposed):
                       gathered into a dense tile first. Set by need.c */
-    bool part; /* STORED: of a chunk only the part that a block needs is read. Set by need.c */
+    cb_again again; /* STORED: set by need.c and cb_plan_mark_again */
+    bool part;      /* STORED: of a chunk only the part that a block needs is read. Set by need.c */
 } cb_load;
 
 /* What a load goes through: see plan/reshape.h. */

@@ -401,7 +401,7 @@ static cubed_status read_states(const folder *f, int k, int64_t g, void *const *
     do {
         const void *data;
         cb_box have, part;
-        CB_TRY(cb_io_read(t->io, fold->states, idx, chunk, t->arena, &data, t->count, err));
+        CB_TRY(cb_io_read(t->io, fold->states, idx, false, chunk, t->arena, &data, t->count, err));
         cb_grid_box(grid, idx, &have);
         cb_box_intersect(&have, &want, &part);
         for (int i = 0; i < fold->nplanes; i++) {

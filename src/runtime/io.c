@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "plan/need.h"
+#include "runtime/cache.h"
 #include "runtime/vm.h"
 
 /* A chunk of an intermediate: in memory if ptr is set, else in the work directory if spilled. */
@@ -35,7 +36,9 @@ struct cb_io {
     unsigned keep;
     node_io *nodes;       /* one per node */
     pthread_mutex_t lock; /* of tier_chunk entries and of opening the work store */
-    cb_budget tier;
+    cb_budget spare; /* what projections leave: for intermediates, then for what is wanted again */
+    cb_budget tier;  /* what intermediates have of it */
+    cb_cache *cache; /* NULL: nothing is wanted again */
     cubed_store *work; /* opened by the first spill */
     char prefix[40];   /* the plan's id: of its keys in the work directory, and its mark */
     atomic_uint_least64_t spilled;
@@ -127,10 +130,14 @@ cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, bool resume, cb_io **
         cb_free(a, io, sizeof *io);
         return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");
     }
-    cb_budget_init(&io->tier, mode == CB_IO_RUN ? plan->tier_budget : 0);
+    cb_budget_init(&io->spare, mode == CB_IO_DRIVER ? 0 : cb_plan_spare(plan, mode == CB_IO_RUN));
+    cb_budget_init(&io->tier, SIZE_MAX);
     for (int k = 0; k < 16; k++)
         snprintf(io->prefix + (size_t)2 * (size_t)k, 3, "%02x", plan->id[k]);
     cubed_status st = open_nodes(io, resume, err);
+    size_t most = cb_min_size(plan->cache_bytes, io->spare.limit);
+    /* Without a cache a run is only slower. */
+    if (most > 0) io->cache = cb_cache_new(a, most, &io->spare);
     if (st != CUBED_OK) {
         /* Nothing was written but groups and marks; what a resumed run left stays as it was. */
         io->committed = true;
@@ -223,12 +230,18 @@ void cb_io_close(cb_io *io)
         (void)ignored; /* nobody is left who could do anything about it */
     }
     cb_store_close(io->work);
+    cb_cache_free(io->cache);
     pthread_mutex_destroy(&io->lock);
     cb_free(a, io->nodes, (size_t)io->plan->ir.nnodes * sizeof *io->nodes);
     cb_free(a, io, sizeof *io);
 }
 
 const cb_budget *cb_io_tier(const cb_io *io) { return &io->tier; }
+
+uint64_t cb_io_cache_peak(const cb_io *io)
+{
+    return io->cache ? cb_cache_used(io->cache)->high_water : 0;
+}
 
 uint64_t cb_io_spilled(const cb_io *io) { return atomic_load(&((cb_io *)(uintptr_t)io)->spilled); }
 
@@ -237,6 +250,21 @@ uint64_t cb_io_spilled(const cb_io *io) { return atomic_load(&((cb_io *)(uintptr
 static void spill_key(const cb_io *io, int node, int64_t chunk, char key[96])
 {
     snprintf(key, 96, "%s/%d/%" PRId64, io->prefix, node, chunk);
+}
+
+/* Chunks that are kept for later make room for intermediates. */
+static bool take_tier(cb_io *io, size_t size)
+{
+    while (!cb_budget_take(&io->spare, size)) {
+        if (!io->cache || !cb_cache_evict(io->cache)) return false;
+    }
+    return cb_budget_take(&io->tier, size);
+}
+
+static void give_tier(cb_io *io, size_t size)
+{
+    cb_budget_give(&io->tier, size);
+    cb_budget_give(&io->spare, size);
 }
 
 void cb_io_set_readers(cb_io *io, int node, int64_t chunk, uint32_t readers)
@@ -261,7 +289,7 @@ void cb_io_release(cb_io *io, int node, int64_t chunk)
     pthread_mutex_unlock(&io->lock);
     if (ptr) {
         cb_pages_unmap(ptr, cb_pages_round(x->chunk_bytes));
-        cb_budget_give(&io->tier, cb_pages_round(x->chunk_bytes));
+        give_tier(io, cb_pages_round(x->chunk_bytes));
     }
     if (spilled) {
         char key[96];
@@ -331,9 +359,9 @@ static cubed_status write_intermediate(cb_io *io, int node, const int64_t *idx, 
     if (!wanted) return CUBED_OK;
     size_t taken = cb_pages_round(x->chunk_bytes);
     void *ptr = NULL;
-    if (cb_budget_take(&io->tier, taken)) {
+    if (take_tier(io, taken)) {
         ptr = cb_pages_map(taken);
-        if (!ptr) cb_budget_give(&io->tier, taken); /* the machine is short: spill instead */
+        if (!ptr) give_tier(io, taken); /* the machine is short: spill instead */
     }
     if (ptr)
         memcpy(ptr, src, x->chunk_bytes);
@@ -405,25 +433,61 @@ static cubed_status read_source_chunk(const cb_node *n, const int64_t *idx, void
     return read_source(n, &box, strides, dst, scratch, count, err);
 }
 
-cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, void *dst, cb_arena *scratch,
-                        const void **direct, cb_io_count *count, cubed_error *err)
+/* An inner chunk of a shard, whose index may be known. */
+static cubed_status read_from_shard(const cb_io *io, int node, const int64_t *idx, void *dst,
+                                    cb_arena *scratch, uint64_t *stored, cubed_error *err)
 {
     const cb_zarr_array *array = io->plan->storage[node].array;
+    const cb_zarr_meta *meta = &io->plan->storage[node].meta;
+    size_t size = cb_zarr_index_bytes(meta), mark = cb_arena_mark(scratch);
+    cb_cache_key key = {node, CB_CACHE_INDEX, cb_zarr_shard_number(meta, idx)};
+    cubed_status st = CUBED_OK;
+    void *index;
+    CB_TRY(cb_arena_alloc(scratch, size, "shard index", &index, err));
+    cb_cache_found found = io->cache ? cb_cache_get(io->cache, key, index, size) : CB_CACHE_FULL;
+    if (found != CB_CACHE_HIT) st = cb_zarr_read_index(array, idx, index, scratch, stored, err);
+    if (found == CB_CACHE_FILL) cb_cache_fill(io->cache, key, st == CUBED_OK ? index : NULL);
+    if (st == CUBED_OK) st = cb_zarr_read_inner(array, idx, index, dst, scratch, stored, err);
+    cb_arena_release(scratch, mark);
+    return st;
+}
+
+/* A chunk of what has a store or a function behind it. */
+static cubed_status read_stored(const cb_io *io, int node, const int64_t *idx, void *dst,
+                                cb_arena *scratch, cb_io_count *count, cubed_error *err)
+{
+    const cb_node *n = &io->plan->ir.nodes[node];
+    const cb_storage *s = &io->plan->storage[node];
     uint64_t stored = 0;
-    count->bytes_read += cb_chunk_bytes(io->plan, node);
-    if (io->plan->ir.nodes[node].source) {
-        CB_TRY(read_source_chunk(&io->plan->ir.nodes[node], idx, dst,
-                                 cb_chunk_bytes(io->plan, node), scratch, count, err));
-    } else if (array) {
-        CB_TRY(cb_zarr_read_inner(array, idx, dst, scratch, &stored, err));
-    } else if (io->nodes[node].array) { /* a target that a later stage reads */
-        CB_TRY(cb_zarr_read_chunk(io->nodes[node].array, idx, dst, scratch, &stored, err));
-    } else {
-        return read_intermediate(io, node, idx, dst, direct, count, err);
-    }
+    if (n->source)
+        return read_source_chunk(n, idx, dst, cb_chunk_bytes(io->plan, node), scratch, count, err);
+    if (s->array && cb_zarr_index_bytes(&s->meta) > 0)
+        CB_TRY(read_from_shard(io, node, idx, dst, scratch, &stored, err));
+    else /* a source, or a target that a later stage reads */
+        CB_TRY(cb_zarr_read_chunk(s->array ? s->array : io->nodes[node].array, idx, dst, scratch,
+                                  &stored, err));
     count->stored_read += stored;
-    *direct = dst;
     return CUBED_OK;
+}
+
+cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, bool again, void *dst,
+                        cb_arena *scratch, const void **direct, cb_io_count *count,
+                        cubed_error *err)
+{
+    const cb_node *n = &io->plan->ir.nodes[node];
+    size_t size = cb_chunk_bytes(io->plan, node);
+    cb_cache_key key = {node, CB_CACHE_CHUNK, cb_grid_ravel(&n->grid, idx)};
+    cb_cache_found found = CB_CACHE_FULL;
+    cubed_status st = CUBED_OK;
+    count->bytes_read += size;
+    if (!n->source && !io->plan->storage[node].array && !io->nodes[node].array)
+        return read_intermediate(io, node, idx, dst, direct, count, err);
+    if (io->cache && again && io->plan->storage[node].again)
+        found = cb_cache_get(io->cache, key, dst, size);
+    if (found != CB_CACHE_HIT) st = read_stored(io, node, idx, dst, scratch, count, err);
+    if (found == CB_CACHE_FILL) cb_cache_fill(io->cache, key, st == CUBED_OK ? dst : NULL);
+    *direct = dst;
+    return st;
 }
 
 cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst, cb_arena *scratch,

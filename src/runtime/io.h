@@ -50,13 +50,16 @@ void cb_io_set_readers(cb_io *io, int node, int64_t chunk, uint32_t readers);
 void cb_io_release(cb_io *io, int node, int64_t chunk);
 const cb_budget *cb_io_tier(const cb_io *io);
 uint64_t cb_io_spilled(const cb_io *io);
+/* The most memory that chunks and indices took which were kept to be read again. */
+uint64_t cb_io_cache_peak(const cb_io *io);
 
-/* One chunk, whole (also at the edge: what is beyond the shape is unspecified), in C order.
+/* One chunk, whole (also at the edge: what is beyond the shape is unspecified), in C order. `again`: it
+ * will be read once more, so it may be kept when it had to be decoded.
  * If it lies in memory, *direct points to it, and stays valid until the task that reads it is
  * reported done; else it is read and decoded into dst, and *direct is dst. */
-CUBED_MUST_CHECK cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, void *dst,
-                                         cb_arena *scratch, const void **direct, cb_io_count *count,
-                                         cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, bool again,
+                                         void *dst, cb_arena *scratch, const void **direct,
+                                         cb_io_count *count, cubed_error *err);
 /* The elements of the box, which lies within one chunk, densely in C order. Of a node that has parts
  * (plan/need.h). */
 CUBED_MUST_CHECK cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst,

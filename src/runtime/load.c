@@ -29,6 +29,15 @@ void cb_load_preimage(int64_t offset, int64_t stride, int64_t first, int64_t las
     *hi = cb_min_i64(*hi, z);
 }
 
+/* Whether other blocks will read the chunk. */
+static bool is_read_again(const cb_load *load, const cb_box *chunk, const cb_box *image)
+{
+    bool cut = false;
+    for (int d = 0; d < chunk->ndim; d++)
+        cut = cut || chunk->lo[d] < image->lo[d] || chunk->hi[d] > image->hi[d];
+    return load->again == CB_AGAIN_ALL || (load->again == CB_AGAIN_CUT && cut);
+}
+
 cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t *idx,
                            const cb_box *image, void *buffer, cb_held *out, cubed_error *err)
 {
@@ -43,7 +52,8 @@ cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t 
         for (int d = 0; d < g->ndim; d++) extents[d] = part.hi[d] - part.lo[d];
         CB_TRY(cb_io_read_part(t->io, load->node, &part, buffer, t->arena, t->count, err));
     } else {
-        CB_TRY(cb_io_read(t->io, load->node, idx, buffer, t->arena, &data, t->count, err));
+        bool again = is_read_again(load, &part, image);
+        CB_TRY(cb_io_read(t->io, load->node, idx, again, buffer, t->arena, &data, t->count, err));
     }
     out->data = data;
     memcpy(out->lo, part.lo, sizeof out->lo);

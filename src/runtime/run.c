@@ -32,6 +32,7 @@ static void finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_
     }
     if (io) {
         stats->tier_peak = cb_io_tier(io)->high_water;
+        stats->cache_peak = cb_io_cache_peak(io);
         stats->tier_spilled = cb_io_spilled(io);
     }
 }

@@ -97,7 +97,7 @@ static cubed_status run_copy(const cb_task *t, const cb_branch *b, const cb_box 
         const cb_grid *g = &t->plan->ir.nodes[l->node].grid;
         const void *data;
         for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], part->lo[d]);
-        CB_TRY(cb_io_read(t->io, l->node, idx, chunk, t->arena, &data, t->count, err));
+        CB_TRY(cb_io_read(t->io, l->node, idx, false, chunk, t->arena, &data, t->count, err));
         if (data != chunk) memcpy(chunk, data, cb_chunk_bytes(t->plan, l->node));
         return CUBED_OK;
     }

@@ -4,13 +4,6 @@
 
 #include "zarr/zarr_pkg.h"
 
-struct cb_zarr_array {
-    cubed_store *store; /* borrowed */
-    cb_zone *zone;      /* owns the struct's strings and the struct */
-    const char *path;
-    cb_zarr_meta meta;
-};
-
 cubed_status cb_zarr_check_shape(const char *where, const cb_zarr_meta *m, cubed_error *err)
 {
     int64_t n, size = (int64_t)cubed_dtype_size(m->dtype);
@@ -298,16 +291,6 @@ cb_need cb_zarr_read_need(const cb_zarr_meta *m)
     return cb_need_both((cb_need){encoded, 0}, cb_codec_chain_decode_need(&m->codecs));
 }
 
-cb_need cb_zarr_read_inner_need(const cb_zarr_meta *m)
-{
-    const cb_codec_step *s = cb_codec_chain_shard(&m->codecs);
-    if (!s) return cb_zarr_read_need(m);
-    cb_need index = {cb_arena_round(cb_codec_index_bytes(&m->codecs, s)), 0};
-    cb_need inner = {cb_arena_round(cb_codec_inner_bound(&m->codecs, s)), 0};
-    return cb_need_either(cb_need_both(index, cb_codec_index_need(&m->codecs, s)),
-                          cb_need_both(inner, cb_codec_inner_need(&m->codecs, s)));
-}
-
 cb_need cb_zarr_write_need(const cb_zarr_meta *m)
 {
     if (cb_codec_chain_is_raw(&m->codecs)) return (cb_need){0, 0};
@@ -329,7 +312,7 @@ cubed_status cb_zarr_chunk_key(const cb_zarr_meta *m, const char *path, const in
     return cb_key_join(key, cap, path, name, err);
 }
 
-static void fill_chunk(const cb_zarr_meta *m, void *dst, size_t n)
+void cb_zarr_fill(const cb_zarr_meta *m, void *dst, size_t n)
 {
     size_t item = cubed_dtype_size(m->dtype);
     char *d = dst;
@@ -378,68 +361,6 @@ static cubed_status read_encoded(const cb_zarr_array *z, const char *key, void *
     return CUBED_OK;
 }
 
-/* Reads inner chunk number i of a shard; its size is 0, and dst untouched, if it is not there. */
-static cubed_status read_from_shard(const cb_zarr_array *z, const char *key,
-                                    const cb_codec_step *shard, int64_t i, void *dst,
-                                    cb_arena *scratch, uint64_t *stored, cubed_error *err)
-{
-    const cb_codec_chain *c = &z->meta.codecs;
-    size_t index_bytes = cb_codec_index_bytes(c, shard), got, mark = cb_arena_mark(scratch);
-    uint64_t object, offset, size;
-    void *encoded;
-    CB_TRY(cb_store_size(z->store, key, &object, err));
-    if (object < index_bytes)
-        return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected a shard index of %zu",
-                       object, index_bytes);
-    CB_TRY(cb_arena_alloc(scratch, index_bytes, "encoded index", &encoded, err));
-    CB_TRY(cb_store_get(z->store, key, shard->index_in_front ? 0 : object - index_bytes, encoded,
-                        index_bytes, &got, err));
-    if (got != index_bytes)
-        return cb_fail(err, CUBED_E_FORMAT, "the shard index has %zu bytes, expected %zu", got,
-                       index_bytes);
-    CB_TRY(cb_codec_index_find(c, shard, encoded, object, i, &offset, &size, scratch, err));
-    cb_arena_release(scratch, mark);
-    *stored = size;
-    if (size == 0) return CUBED_OK;
-    /* Not more than the bound: index_find has checked it. */
-    CB_TRY(cb_arena_alloc(scratch, (size_t)size, "encoded chunk", &encoded, err));
-    CB_TRY(cb_store_get(z->store, key, offset, encoded, (size_t)size, &got, err));
-    if (got != size)
-        return cb_fail(err, CUBED_E_FORMAT,
-                       "inner chunk %" PRId64 " has %zu bytes, expected %" PRIu64, i, got, size);
-    cubed_status st = cb_codec_inner_decode(c, shard, encoded, got, dst, scratch, err);
-    return st == CUBED_OK ? st : cb_context(err, st, "inner chunk %" PRId64, i);
-}
-
-cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const int64_t *idx, void *dst,
-                                cb_arena *scratch, uint64_t *stored, cubed_error *err)
-{
-    const cb_zarr_meta *m = &z->meta;
-    const cb_codec_step *shard = cb_codec_chain_shard(&m->codecs);
-    char key[4096];
-    int64_t outer[CUBED_MAX_NDIM], i = 0;
-    uint64_t size = 0;
-    cubed_error why = CUBED_ERROR_INIT;
-    if (!shard) return cb_zarr_read_chunk(z, idx, dst, scratch, stored, err);
-    for (int d = 0; d < m->ndim; d++) {
-        int64_t per = m->chunk[d] / m->inner[d];
-        outer[d] = idx[d] / per;
-        i = i * per + idx[d] % per;
-    }
-    CB_TRY(cb_zarr_chunk_key(m, z->path, outer, key, sizeof key, err));
-    size_t mark = cb_arena_mark(scratch);
-    cubed_status st = read_from_shard(z, key, shard, i, dst, scratch, &size, &why);
-    cb_arena_release(scratch, mark);
-    if (st != CUBED_OK && st != CUBED_E_NOT_FOUND) {
-        if (err) *err = why;
-        return cb_context(err, st, "%s: chunk %s", z->store->url, key);
-    }
-    if (st == CUBED_E_NOT_FOUND) size = 0;
-    if (size == 0) fill_chunk(m, dst, cb_codec_inner_bytes(&m->codecs, shard));
-    if (stored) *stored = size;
-    return CUBED_OK;
-}
-
 cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void *dst,
                                 cb_arena *scratch, uint64_t *stored, cubed_error *err)
 {
@@ -451,7 +372,7 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void
     cubed_status st = read_encoded(z, key, dst, scratch, &size, &why);
     cb_arena_release(scratch, mark);
     if (st == CUBED_E_NOT_FOUND) {
-        fill_chunk(&z->meta, dst, z->meta.codecs.chunk_bytes);
+        cb_zarr_fill(&z->meta, dst, z->meta.codecs.chunk_bytes);
         size = 0;
     } else if (st != CUBED_OK) {
         if (err) *err = why;
@@ -616,7 +537,7 @@ cubed_status cb_zarr_read_part(const cb_zarr_array *z, const int64_t *idx, const
     cb_arena_release(scratch, mark);
     if (st == CUBED_OK) return st;
     if (st == CUBED_E_NOT_FOUND) {
-        fill_chunk(&z->meta, dst, bytes);
+        cb_zarr_fill(&z->meta, dst, bytes);
         *stored = 0;
         return CUBED_OK;
     }

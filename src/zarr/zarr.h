@@ -89,6 +89,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_attrs_with_fill(const char *attrs, cubed_d
 bool cb_zarr_fill_is_zero(const cb_zarr_meta *meta);
 /* Memory that reading (writing) one chunk takes from the arena beside the decoded chunk itself. */
 cb_need cb_zarr_read_need(const cb_zarr_meta *meta);
+/* Of what can be read alone: of shards, an inner chunk and the index. */
 cb_need cb_zarr_read_inner_need(const cb_zarr_meta *meta);
 cb_need cb_zarr_write_need(const cb_zarr_meta *meta);
 size_t cb_zarr_chunk_bytes(const cb_zarr_meta *meta);
@@ -99,10 +100,18 @@ size_t cb_zarr_chunk_bytes(const cb_zarr_meta *meta);
 CUBED_MUST_CHECK cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx,
                                                  void *dst, cb_arena *scratch, uint64_t *stored,
                                                  cubed_error *err);
-/* The same for the grid of inner chunks: of a shard only its index and the chunk are read. */
-CUBED_MUST_CHECK cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const int64_t *idx,
-                                                 void *dst, cb_arena *scratch, uint64_t *stored,
+/* Of a shard only its index and the inner chunks that are wanted need be read. Bytes of an index in
+ * memory, which begins with the size of the object; 0 if chunks are no shards. */
+size_t cb_zarr_index_bytes(const cb_zarr_meta *meta);
+/* The number in the grid of shards of the one that holds inner chunk idx[ndim]. */
+int64_t cb_zarr_shard_number(const cb_zarr_meta *meta, const int64_t *idx);
+CUBED_MUST_CHECK cubed_status cb_zarr_read_index(const cb_zarr_array *z, const int64_t *idx,
+                                                 void *index, cb_arena *scratch, uint64_t *stored,
                                                  cubed_error *err);
+/* Reads inner chunk idx[ndim] by the index of its shard. */
+CUBED_MUST_CHECK cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const int64_t *idx,
+                                                 const void *index, void *dst, cb_arena *scratch,
+                                                 uint64_t *stored, cubed_error *err);
 /* Parts of a chunk can be read by themselves where it is stored as it is, or in blocks that are
  * decoded by themselves: bytes of a run of elements from which on this is worth its while; 0 if it
  * cannot be done. */

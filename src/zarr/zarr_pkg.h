@@ -32,6 +32,16 @@ CUBED_MUST_CHECK cubed_status cb_zarr_parse_type_v3(const char *where, const jso
                                                     cubed_dtype *out, cubed_error *err);
 json_t *cb_zarr_print_type_v3(cubed_dtype dtype);
 
+struct cb_zarr_array {
+    cubed_store *store; /* borrowed */
+    cb_zone *zone;      /* owns the struct's strings and the struct */
+    const char *path;
+    cb_zarr_meta meta;
+};
+
+/* Fills n bytes of a chunk with the fill value. */
+void cb_zarr_fill(const cb_zarr_meta *meta, void *dst, size_t n);
+
 /* What codecs are told of an array whose type, chunk and fill value are known. */
 cb_codec_array cb_zarr_codec_array(const cb_zarr_meta *meta);
 /* Sets `inner` from chunk and codecs. */

@@ -44,10 +44,10 @@ class Job:
         self.out, self.work = folder / "out.zarr", folder / "work"
         zero = folder / "zero.zarr"
         z = zarr.create_array(
-            zero, shape=(len(x), 1), chunks=(400, 1), dtype="f8", compressors=(), config=KEEP
+            zero, shape=(len(x), 1), chunks=(20, 1), dtype="f8", compressors=(), config=KEEP
         )
         z[...] = 0
-        self.gate = Gate(zero / "c/9/0")
+        self.gate = Gate(zero / "c/199/0")
         self.args = ["eval", EXPRESSION, "--in", f"x={source}", "--in", f"zero={zero}"]
         self.args += ["--out", self.out, "--work-dir", self.work]
         self.args += ["--progress", "none", "--max-workers", "2"]

@@ -1,0 +1,113 @@
+"""Chunks and indices of shards that tasks read again are decoded once, where memory is left."""
+
+import pathlib
+
+import numpy as np
+import pytest
+from conftest import check, run
+
+import zarr
+
+QUIET = ("--progress", "none", "--json")
+EXECUTORS = (("single-threaded", 1), ("threads", 2), ("processes", 1))
+
+
+def stored_bytes(path):
+    return sum(p.stat().st_size for p in pathlib.Path(path, "c").rglob("*") if p.is_file())
+
+
+@pytest.fixture
+def x(tmp_path):
+    """The same numbers in compressed chunks, and in shards."""
+    x = np.random.default_rng(0).integers(0, 50, size=(400, 500)).astype("i4")
+    options = {"shape": x.shape, "dtype": "i4"}
+    zarr.create_array(tmp_path / "chunks", chunks=(70, 90), **options)[...] = x
+    zarr.create_array(tmp_path / "shards", chunks=(10, 10), shards=(100, 100), **options)[...] = x
+    return x
+
+
+def within_bounds(stats):
+    assert stats["measured_mem"] <= stats["projected_mem"]
+    assert stats["cache_peak"] <= stats["cache_budget"]
+    room = stats["allowed_mem"] - stats["reserved_mem"] - stats["projected_mem"]
+    assert stats["cache_budget"] <= room * stats["workers"]
+
+
+@pytest.mark.parametrize(("executor", "workers"), EXECUTORS)
+def test_an_index_is_read_once_for_all_inner_chunks(tmp_path, x, executor, workers):
+    args = ["--executor", executor, "--max-workers", workers, "--allowed-mem", "40MB", *QUIET]
+    source, target = tmp_path / "shards", tmp_path / "y"
+    result = check(run("rechunk", source, target, "--chunks", "100,100", *args))
+    np.testing.assert_array_equal(zarr.open_array(target)[...], x)
+    assert result.run["stored_read"] == stored_bytes(source)
+    within_bounds(result.run)
+    # An index has 1604 bytes, and without memory it is read 2000 times.
+    tight = ["--allowed-mem", "20.2MB", "--reserved-mem", "20MB", "--overwrite"]
+    again = check(run("rechunk", source, target, "--chunks", "33,41", *args, *tight)).run
+    assert again["stored_read"] < 2 * stored_bytes(source)
+    within_bounds(again)
+
+
+def test_chunks_that_tasks_share_are_decoded_once(tmp_path, x):
+    args = ["rechunk", tmp_path / "chunks", tmp_path / "y", "--chunks", "33,41", "--overwrite"]
+    args += ["--reserved-mem", "1MB", *QUIET]
+    once = stored_bytes(tmp_path / "chunks")
+    two = check(run(*args, "--max-workers", 2, "--allowed-mem", "1.7MB")).run
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "y")[...], x)
+    assert two["tasks"] > 1 and two["bytes_read"] > x.nbytes * 1.2  # chunks were shared
+    assert two["stored_read"] == once and two["cache_peak"] > 0
+    within_bounds(two)
+    tight = check(run(*args, "--max-workers", 1, "--allowed-mem", "1.2MB")).run
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "y")[...], x)
+    assert tight["stored_read"] > once
+    within_bounds(tight)
+
+
+@pytest.mark.parametrize("text", ["x[1:] - x[:-1]", "x * sum(x, axis=0)", "roll(x, 7, axis=1) + x"])
+def test_loads_of_one_array_share_its_chunks(tmp_path, x, text):
+    args = ["eval", text, "--in", f"x={tmp_path / 'chunks'}", *QUIET]
+    result = check(run(*args, "--max-workers", 2))
+    got = result.arrays()["result"]
+    expected = eval(text, {"x": x.astype("i8"), "sum": np.sum, "roll": np.roll})
+    np.testing.assert_array_equal(got, expected)
+    assert result.run["bytes_read"] > 1.5 * x.nbytes
+    assert result.run["stored_read"] == stored_bytes(tmp_path / "chunks")
+    within_bounds(result.run)
+    for way in ("--no-optimize", "--through-bytes"):
+        np.testing.assert_array_equal(check(run(*args, way)).arrays()["result"], expected)
+
+
+def test_blocks_of_a_product_are_decoded_once(tmp_path, x):
+    args = [
+        "eval",
+        "matmul(x, permute_dims(x, [1, 0]))",
+        "--in",
+        f"x={tmp_path / 'chunks'}",
+        *QUIET,
+    ]
+    result = check(run(*args, "--max-workers", 2, "--out", tmp_path / "y"))
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "y")[...], x @ x.T)
+    within_bounds(result.run)
+
+
+def test_what_is_stored_as_it_is_is_not_kept(tmp_path, x):
+    z = zarr.create_array(
+        tmp_path / "raw", shape=x.shape, chunks=(70, 90), dtype="i4", compressors=()
+    )
+    z[...] = x
+    args = ["eval", "x[1:] - x[:-1]", "--in", f"x={tmp_path / 'raw'}", *QUIET]
+    assert check(run(*args)).run["cache_budget"] == 0
+
+
+def test_intermediates_come_first(tmp_path, x):
+    """Kept chunks make room: nothing is spilled that would not be without them."""
+    args = ["eval", "(x[1:] - x[:-1]) * sum(x, axis=0)", "--in", f"x={tmp_path / 'chunks'}"]
+    args += ["--no-optimize", "--max-workers", 2, "--reserved-mem", "1MB", *QUIET]
+    expected = (x[1:] - x[:-1]) * x.sum(axis=0)
+    for allowed in ("1.4MB", "1.7MB", "3MB", "9MB"):
+        work = tmp_path / "work"
+        result = check(run(*args, "--allowed-mem", allowed, "--work-dir", work))
+        np.testing.assert_array_equal(result.arrays()["result"], expected)
+        assert result.run["tier_peak"] <= result.run["tier_budget"]
+        within_bounds(result.run)
+    assert result.run["tier_spilled"] == 0 and result.run["cache_peak"] > 0
