@@ -132,6 +132,33 @@ out:
     return (PyObject *)self;
 }
 
+/* load(data, code): of saved bytes; results in memory have no place in one. */
+static PyObject *plan_load(PyObject *object, PyObject *args)
+{
+    PyTypeObject *type = (PyTypeObject *)object;
+    PyObject *module = PyType_GetModule(type);
+    const char *data;
+    Py_ssize_t size;
+    int code;
+    cubed_plan *plan = NULL;
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!module || !PyArg_ParseTuple(args, "y#p", &data, &size, &code)) return NULL;
+    cubed_context *ctx = core_get_state(module)->ctx;
+    Py_BEGIN_ALLOW_THREADS;
+    st = code ? cubed_plan_load_code(ctx, data, (size_t)size, &plan, &err)
+              : cubed_plan_load(ctx, data, (size_t)size, &plan, &err);
+    Py_END_ALLOW_THREADS;
+    if (st != CUBED_OK) return core_raise(&err);
+    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    core_plan *self = (core_plan *)alloc(type, 0);
+    if (self)
+        self->plan = plan;
+    else
+        cubed_plan_unref(plan);
+    return (PyObject *)self;
+}
+
 static void dealloc(PyObject *object)
 {
     core_plan *self = (core_plan *)object;
@@ -468,6 +495,7 @@ static PyObject *plan_stages(PyObject *object, PyObject *args)
 static PyMethodDef methods[] = {
     {"run", plan_run, METH_VARARGS, NULL},
     {"save", plan_save, METH_NOARGS, NULL},
+    {"load", plan_load, METH_VARARGS | METH_CLASS, NULL},
     {"info", plan_info, METH_NOARGS, NULL},
     {"stages", plan_stages, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cubed import _core
-from cubed._apply import map_blocks
+from cubed._apply import apply_along_axis, map_blocks
 from cubed._array import Array
 from cubed._blockwise import blockwise
-from cubed._compute import Plan, compute, plan
+from cubed._compute import Plan, compute, load_plan, plan
 from cubed._create import from_array, from_zarr
 from cubed._gufunc import apply_gufunc, as_gufunc
 from cubed._manipulate import pad, rechunk
@@ -34,6 +34,7 @@ __all__ = [
     "Plan",
     "Spec",
     "TaskEndEvent",
+    "apply_along_axis",
     "apply_gufunc",
     "as_gufunc",
     "blockwise",
@@ -41,6 +42,7 @@ __all__ = [
     "config",
     "from_array",
     "from_zarr",
+    "load_plan",
     "map_blocks",
     "pad",
     "plan",

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from cubed._array import Array, common_spec, core_of, normalize_axes
+from cubed._array import Array, common_spec, core_of, normalize_axes, normalize_axis
 from cubed._blockwise import (
     Cut,
     Operand,
     Output,
     count,
     cut_of,
+    cuts,
     infer_dtypes,
     join,
     run_blocks,
@@ -56,7 +57,7 @@ def map_blocks(
     *args: Any,
     dtype: Any = None,
     chunks: Any = None,
-    drop_axis: int | Sequence[int] = (),
+    drop_axis: int | Sequence[int] | None = None,
     new_axis: int | Sequence[int] | None = None,
     spec: Spec | None = None,
     extra_projected_mem: int = 0,
@@ -131,12 +132,12 @@ def _map_output(
     ndim: int,
     joined: dict[Any, Cut],
     chunks: Any,
-    drop_axis: int | Sequence[int],
+    drop_axis: int | Sequence[int] | None,
     new_axis: int | Sequence[int] | None,
     dtype: Any,
 ) -> Output:
     """What map_blocks makes: the axes of the arrays without the dropped and with the new ones."""
-    dropped = normalize_axes(drop_axis, ndim)
+    dropped = () if drop_axis is None else normalize_axes(drop_axis, ndim)
     indices: list[Any] = [d for d in range(ndim) if d not in dropped]
     new = () if new_axis is None else (new_axis,) if isinstance(new_axis, int) else tuple(new_axis)
     for axis in sorted(normalize_axes(new, len(indices) + len(new))):
@@ -233,3 +234,71 @@ def elemwise(
     return run_blocks(
         title, call, operands, unified, [out], extra_projected_mem, common_spec(*args)
     )[0]
+
+
+@dataclass(frozen=True)
+class _AlongCall:
+    function: Callable[..., Any]
+    axis: int
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def __call__(self, blocks: list[np.ndarray], index: tuple[int, ...]) -> Sequence[Any]:
+        along = np.apply_along_axis(self.function, self.axis, blocks[0], *self.args, **self.kwargs)
+        return (along,)
+
+
+def apply_along_axis(
+    func1d: Callable[..., Any],
+    axis: int,
+    arr: Array,
+    *args: Any,
+    dtype: Any = None,
+    shape: Sequence[int] | None = None,
+    extra_projected_mem: int = 0,
+    **kwargs: Any,
+) -> Array:
+    """Applies a function of one dimension to the lines of an array along an axis.
+
+    Parameters
+    ----------
+    func1d
+        Gets a line and returns a number, or an array whose axes take the place of the line's.
+    axis, arr
+        The lines; a task has them whole.
+    *args, **kwargs
+        Passed to the function.
+    dtype, shape
+        Of what the function returns. None: found by calling it with a line of ones.
+    extra_projected_mem
+        Bytes that a call allocates beside its result; the task's projection includes them.
+
+    Returns
+    -------
+    Array
+        Lazy: nothing is computed.
+
+    Raises
+    ------
+    IndexError
+        There is no such axis.
+    """
+    title = title_of("apply_along_axis", func1d)
+    a = normalize_axis(axis, arr.ndim)
+    if dtype is None or shape is None:
+        line = np.ones(arr.shape[a], arr.dtype)
+        tried = np.asarray(func1d(line, *args, **kwargs))
+        dtype = tried.dtype if dtype is None else dtype
+        shape = tried.shape if shape is None else shape
+    indices = tuple(range(arr.ndim))
+    mine = cuts(arr._x)
+    new: list[Cut] = [(n, max(1, n)) for n in shape]
+    out = Output(
+        np.dtype(dtype),
+        [*mine[:a], *new, *mine[a + 1 :]],
+        (*indices[:a], *[None] * len(new), *indices[a + 1 :]),
+    )
+    call = _AlongCall(func1d, a, args, kwargs)
+    unified: dict[Any, list[Cut]] = {d: [cut] for d, cut in enumerate(mine)}
+    operands = [Operand(arr._x, indices)]
+    return run_blocks(title, call, operands, unified, [out], extra_projected_mem, arr._spec)[0]

@@ -55,6 +55,17 @@ class Plan:
         )
         self._info = self._plan.info()
 
+    @classmethod
+    def _of_saved(cls, data: bytes, executor: LocalExecutor, allow_code: bool) -> Plan:
+        self = object.__new__(cls)
+        self.executor = executor
+        self._targets = ()
+        self._plan = _core.Plan.load(data, allow_code)
+        self._info = i = self._plan.info()
+        limits = {name: i[name] for name in ("allowed_mem", "reserved_mem")}
+        self.spec = Spec(i["work_dir"], **limits)
+        return self
+
     @property
     def num_tasks(self) -> int:
         """Number of tasks."""
@@ -98,7 +109,7 @@ class Plan:
         return self._plan.stages()
 
     def save(self) -> bytes:
-        """The plan as bytes, for ``cubed run``."""
+        """The plan as bytes, for ``cubed run`` and :func:`cubed.load_plan`."""
         return self._plan.save()
 
     def execute(
@@ -177,3 +188,27 @@ def compute(
     results = [np.empty(a.shape, a.dtype) for a in arrays]
     p.execute(results, callbacks, resume)
     return tuple(results)
+
+
+def load_plan(
+    data: bytes, *, allow_code: bool = False, executor: Any = None, **kwargs: Any
+) -> Plan:
+    """A plan that :meth:`Plan.save` made bytes of, to be run by :meth:`Plan.execute`.
+
+    Its targets are in stores: results in memory have nobody to go to.
+
+    Parameters
+    ----------
+    data
+        The bytes.
+    allow_code
+        Whether functions of users in it may run: they can do whatever this process may.
+    executor, **kwargs
+        As for :func:`cubed.compute`; limits and workers are the plan's.
+
+    Raises
+    ------
+    ValueError
+        The bytes are no plan, or the plan has functions of users and `allow_code` is false.
+    """
+    return Plan._of_saved(data, executor_for(executor, None, kwargs), allow_code)

@@ -8,6 +8,8 @@ import cubed.core.ops as ops
 import numpy as np
 import pytest
 from conftest import BIN
+from cubed._compute import Plan
+from cubed.runtime.executors.local import ThreadsExecutor
 
 MB = 10**6
 EXECUTORS = ["single-threaded", "threads", "processes"]
@@ -233,12 +235,22 @@ def test_measured_is_at_most_projected(executor, spec):
 # --- Plans that are saved -------------------------------------------------------------------------
 
 
-def test_saved_plans_with_code_are_refused(tmp_path):
-    x = cubed.map_blocks(double, cubed.ones(4), dtype=float)
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_saved_plans_with_code_need_permission(tmp_path, spec, executor):
+    x = cubed.map_blocks(double, cubed.ones(4, chunks=2, spec=spec), dtype=float)
+    target = tmp_path / "out.zarr"
+    data = Plan([(x._x, {"url": str(target)})], spec, ThreadsExecutor()).save()
     path = tmp_path / "p.cubed"
-    path.write_bytes(x.plan().save())
+    path.write_bytes(data)
     done = subprocess.run([BIN, "run", path], capture_output=True, text=True)
     assert done.returncode == 1 and '"python"' in done.stderr
+    with pytest.raises(ValueError, match="allow_code"):
+        cubed.load_plan(data)
+    assert not target.exists()
+    loaded = cubed.load_plan(data, allow_code=True, executor=executor)
+    assert loaded.num_tasks == 2 and loaded.allowed_mem == 200 * MB
+    loaded.execute()
+    np.testing.assert_array_equal(cubed.from_zarr(target).compute(), np.full(4, 2.0))
 
 
 # --- Index notation -------------------------------------------------------------------------------
@@ -416,3 +428,92 @@ def test_as_gufunc():
     a = np.arange(12.0).reshape(3, 4)
     assert spread.__doc__ == "Largest less smallest."
     same(spread(cubed.from_array(a, chunks=2), times=2), 2 * np.ptp(a, -1))
+
+
+# --- Trees of calls -------------------------------------------------------------------------------
+
+
+def sums(x, axis, keepdims):
+    return {
+        "n": np.ones_like(x, np.int64).sum(axis, keepdims=keepdims),
+        "total": x.sum(axis, keepdims=keepdims),
+    }
+
+
+def add_sums(state, axis, keepdims):
+    return {name: part.sum(axis, keepdims=keepdims) for name, part in state.items()}
+
+
+def quotient(state):
+    return state["total"] / state["n"]
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 2), (-1,)])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_reduction(axis, keepdims):
+    a = np.random.default_rng(1).integers(0, 100, (7, 9, 11)).astype(float)
+    x = cubed.from_array(a, chunks=(2, 1, 3))
+    axes = {"axis": axis, "keepdims": keepdims}
+    same(ops.reduction(x, np.max, **axes), a.max(**axes))
+    same(ops.reduction(x, np.sum, split_every=2, dtype=float, **axes), a.sum(**axes))
+    mean = ops.reduction(x, sums, add_sums, quotient, **axes)
+    np.testing.assert_allclose(mean.compute(), a.mean(**axes))
+    structured = [("n", "i8"), ("total", "f8")]
+    given = ops.reduction(
+        x, sums, add_sums, quotient, intermediate_dtype=structured, dtype=float, **axes
+    )
+    np.testing.assert_array_equal(given.compute(executor="processes"), mean.compute())
+
+
+def first_two(x, axis, keepdims):
+    return np.sort(x, axis[0])[:2]
+
+
+def test_reduction_with_wide_parts():
+    a = np.random.default_rng(2).normal(size=(40, 3))
+    x = cubed.from_array(a, chunks=(4, 2))
+
+    def second(state):
+        return state[1:2]
+
+    y = ops.reduction(x, first_two, None, second, axis=0, combine_sizes={0: 2}, dtype=float)
+    same(y, np.sort(a, 0)[1])
+
+
+def test_reduction_refusals():
+    x = cubed.zeros((4, 4), chunks=2)
+    with pytest.raises(ValueError, match="combine_func"):
+        ops.reduction(x, sums)
+    with pytest.raises(ValueError, match="at least 2"):
+        ops.reduction(x, np.sum, split_every={0: 1}, axis=0)
+    with pytest.raises(IndexError):
+        ops.reduction(x, np.sum, axis=2)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_arg_reduction(axis, keepdims):
+    a = np.random.default_rng(3).integers(0, 9, (8, 17)).astype(float)
+    x = cubed.from_array(a, chunks=(3, 2))
+    for function in (np.argmax, np.argmin):  # ties go to the first
+        y = ops.arg_reduction(x, function, axis, keepdims=keepdims, split_every=2)
+        same(y, function(a, axis, keepdims=keepdims))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_scan(axis):
+    a = np.arange(60).reshape(6, 10)
+    x = cubed.from_array(a, chunks=(4, 3))
+    same(ops.scan(np.cumsum, np.add, 0, x, axis), np.cumsum(a, axis))
+    same(ops.scan(np.maximum.accumulate, np.maximum, 0, x, axis), np.maximum.accumulate(a, axis))
+    same(ops.scan(np.cumsum, np.add, 0, x.rechunk(-1), axis), np.cumsum(a, axis))
+
+
+def test_apply_along_axis():
+    a = np.arange(24.0).reshape(2, 3, 4)
+    x = cubed.from_array(a, chunks=(1, 2, 3))
+    for axis in range(3):
+        same(cubed.apply_along_axis(np.ptp, axis, x), np.ptp(a, axis))
+        same(cubed.apply_along_axis(np.cumsum, axis, x), np.cumsum(a, axis))
+        expected = np.apply_along_axis(np.outer, axis, a, [1.0, 2.0])
+        same(cubed.apply_along_axis(np.outer, axis, x, [1.0, 2.0]), expected)

@@ -9,10 +9,12 @@ from cubed._create import from_array, from_zarr
 from cubed._gufunc import apply_gufunc
 from cubed._manipulate import rechunk
 from cubed._store import store, to_zarr
+from cubed._tree import arg_reduction, reduction, scan
 from cubed.core._unify import unify_chunks
 
 __all__ = [
     "apply_gufunc",
+    "arg_reduction",
     "blockwise",
     "compute",
     "elemwise",
@@ -20,6 +22,8 @@ __all__ = [
     "from_zarr",
     "map_blocks",
     "rechunk",
+    "reduction",
+    "scan",
     "store",
     "to_zarr",
     "unify_chunks",
