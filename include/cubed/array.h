@@ -285,6 +285,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_pad(cubed_array *x, const int64_t 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cumulative(cubed_fold fold, cubed_array *x, int axis,
                                                          bool include_initial, cubed_array **out,
                                                          cubed_error *err);
+/* x, where what is NaN (a part of it, of complex numbers) is the last value before it along the axis that
+ * is not; NaN stays where there is none. Other types have nothing to fill. Stored and made in order, as
+ * running totals are. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_forward_fill(cubed_array *x, int axis,
+                                                           cubed_array **out, cubed_error *err);
 /* The same values with other chunks; chunks[ndim], -1 for the whole axis. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rechunk(cubed_array *x, const int64_t *chunks,
                                                       cubed_array **out, cubed_error *err);

@@ -105,6 +105,19 @@ static PyObject *cumulative(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+static PyObject *forward_fill(PyObject *module, PyObject *args)
+{
+    PyObject *object;
+    int axis;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "Oi", &object, &axis) ||
+        !(x = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    cubed_status st = cubed_forward_fill(x, axis, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
 static PyObject *triangle(PyObject *module, PyObject *args)
 {
     PyObject *object;
@@ -136,6 +149,7 @@ PyMethodDef core_function_methods[] = {
     {"astype", astype, METH_VARARGS, NULL},
     {"reduce", reduce, METH_VARARGS, NULL},
     {"arg_reduce", arg_reduce, METH_VARARGS, NULL},
+    {"forward_fill", forward_fill, METH_VARARGS, NULL},
     {"cumulative", cumulative, METH_VARARGS, NULL},
     {"triangle", triangle, METH_VARARGS, NULL},
     {"result_type", result_type, METH_VARARGS, NULL},

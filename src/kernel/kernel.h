@@ -34,6 +34,7 @@ typedef enum cb_fold_kind {
                        any; the value */
     CB_FOLD_ARGMAX,
     CB_FOLD_NAN_M2, /* float64: M2 of what is not NaN; its mean; its count */
+    CB_FOLD_LAST,   /* running only, of floats and complex numbers: the last that is not NaN */
     CB_FOLD_KINDS
 } cb_fold_kind;
 #define CB_FOLD_MAX_PLANES 3
@@ -100,7 +101,7 @@ typedef struct cb_kernels {
     cb_cast_fn cast[CUBED_DTYPE_COUNT][CUBED_DTYPE_COUNT]; /* [from][to]; the diagonal copies */
     cb_cast_fn half[CB_HALF_CASTS];
     cb_fold_fns fold[CB_FOLD_KINDS][CUBED_DTYPE_COUNT];
-    cb_scan_fns scan[2][CUBED_DTYPE_COUNT]; /* sums, products */
+    cb_scan_fns scan[3][CUBED_DTYPE_COUNT]; /* sums, products, last values that are not NaN */
     cb_gemm_fn gemm[CUBED_DTYPE_COUNT];
     cb_group_table group;
     const cb_super *super; /* nsuper rows */
@@ -162,7 +163,7 @@ cubed_dtype cb_dtype_real(cubed_dtype type);
 /* Whether there is a kernel for operands of this type. */
 bool cb_kernel_has_op(cubed_op op, cubed_dtype dtype);
 bool cb_kernel_has_fold(cb_fold_kind fold, cubed_dtype dtype);
-/* Running sums and products. A box of the elements of one block after another, in place; `carry` has a
+/* Running sums, products and last values. A box of the elements of one block after another, in place; `carry` has a
  * total for each position of the box across the axis, in C order: cb_scan_start sets them. */
 bool cb_kernel_has_scan(cb_fold_kind kind, cubed_dtype dtype);
 size_t cb_scan_carry_size(cubed_dtype dtype);

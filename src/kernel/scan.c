@@ -1,4 +1,5 @@
 /* Running totals of boxes. */
+#include <math.h>
 #include <string.h>
 
 #include "kernel/kernel.h"
@@ -6,11 +7,17 @@
 /* Row of the table; -1: none. */
 static int row_of(cb_fold_kind kind)
 {
-    return kind == CB_FOLD_SUM ? 0 : kind == CB_FOLD_PROD ? 1 : -1;
+    switch (kind) {
+    case CB_FOLD_SUM: return 0;
+    case CB_FOLD_PROD: return 1;
+    case CB_FOLD_LAST: return 2;
+    default: return -1;
+    }
 }
 
 bool cb_kernel_has_scan(cb_fold_kind kind, cubed_dtype dtype)
 {
+    if (kind == CB_FOLD_LAST && cubed_dtype_kind(dtype) < CUBED_KIND_FLOAT) return false;
     return row_of(kind) >= 0 &&
            (dtype == CUBED_INT64 || dtype == CUBED_UINT64 || dtype == CUBED_FLOAT32 ||
             dtype == CUBED_FLOAT64 || dtype == CUBED_COMPLEX64 || dtype == CUBED_COMPLEX128);
@@ -31,6 +38,9 @@ void cb_scan_start(cb_fold_kind kind, cubed_dtype dtype, void *carry, int64_t n)
             .c128 = {-0.0, cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? -0.0 : 0}};
     else if (kind == CB_FOLD_PROD && is_float)
         one.f64 = 1;
+    else if (kind == CB_FOLD_LAST)
+        one =
+            (cubed_scalar){.c128 = {NAN, cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? NAN : 0}};
     else if (kind == CB_FOLD_PROD)
         one.i64 = 1;
     for (int64_t i = 0; i < n; i++) memcpy((char *)carry + (size_t)i * size, one.bytes, size);

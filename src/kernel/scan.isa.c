@@ -93,9 +93,47 @@ static inline complex64 narrow(complex128 c) { return (complex64){(float)c.re, (
 #define TAG        prod_c8
 #include "kernel/scan.inc.h"
 
+#undef JOIN
+#undef OF
+
+/* A complex number is missing if a part of it is. */
+static inline complex128 keep(complex128 a, double re, double im)
+{
+    return re != re || im != im ? a : (complex128){re, im};
+}
+
+#define OF(c)      (c)
+#define JOIN(a, b) ((b) != (b) ? (a) : (b))
+#define T          double
+#define C          double
+#define TAG        last_f8
+#include "kernel/scan.inc.h"
+#undef JOIN
+#define JOIN(a, b) keep((a), (b).re, (b).im)
+#define T          complex128
+#define C          complex128
+#define TAG        last_c16
+#include "kernel/scan.inc.h"
+#undef JOIN
+#undef OF
+#define OF(c)      ((float)(c))
+#define JOIN(a, b) ((b) != (b) ? (a) : (double)(b))
+#define T          float
+#define C          double
+#define TAG        last_f4
+#include "kernel/scan.inc.h"
+#undef JOIN
+#undef OF
+#define OF(c)      narrow(c)
+#define JOIN(a, b) keep((a), (double)(b).re, (double)(b).im)
+#define T          complex64
+#define C          complex128
+#define TAG        last_c8
+#include "kernel/scan.inc.h"
+
 void CB_ISA_NAME(cb_fill_scan)(cb_kernels *k)
 {
-    cb_scan_fns *sum = k->scan[0], *prod = k->scan[1];
+    cb_scan_fns *sum = k->scan[0], *prod = k->scan[1], *last = k->scan[2];
     sum[CUBED_INT64] = (cb_scan_fns){scan_line_sum_i8, scan_row_sum_i8};
     sum[CUBED_UINT64] = (cb_scan_fns){scan_line_sum_u8, scan_row_sum_u8};
     sum[CUBED_FLOAT32] = (cb_scan_fns){scan_line_sum_f4, scan_row_sum_f4};
@@ -108,4 +146,8 @@ void CB_ISA_NAME(cb_fill_scan)(cb_kernels *k)
     prod[CUBED_FLOAT64] = (cb_scan_fns){scan_line_prod_f8, scan_row_prod_f8};
     prod[CUBED_COMPLEX64] = (cb_scan_fns){scan_line_prod_c8, scan_row_prod_c8};
     prod[CUBED_COMPLEX128] = (cb_scan_fns){scan_line_prod_c16, scan_row_prod_c16};
+    last[CUBED_FLOAT32] = (cb_scan_fns){scan_line_last_f4, scan_row_last_f4};
+    last[CUBED_FLOAT64] = (cb_scan_fns){scan_line_last_f8, scan_row_last_f8};
+    last[CUBED_COMPLEX64] = (cb_scan_fns){scan_line_last_c8, scan_row_last_c8};
+    last[CUBED_COMPLEX128] = (cb_scan_fns){scan_line_last_c16, scan_row_last_c16};
 }

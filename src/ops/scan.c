@@ -1,4 +1,4 @@
-/* Running sums and products along one axis. */
+/* Running sums, products and last values along one axis. */
 #include "base/error.h"
 #include "ops/ops_pkg.h"
 
@@ -37,6 +37,43 @@ static cubed_status prepend(cubed_fold fold, int axis, cubed_array *x, cubed_arr
     return st;
 }
 
+static cubed_status add_scan(cb_fold_kind kind, cubed_array *x, int axis, cubed_dtype type,
+                             cubed_array **out, cubed_error *err)
+{
+    cubed_array *wide;
+    CB_TRY(cb_op_cast(x, type, &wide, err));
+    cb_node n = cb_graph_like(wide, CB_NODE_SCAN, type);
+    n.fold = kind;
+    n.axis = axis;
+    for (int d = 0; d < n.grid.ndim; d++) /* it is stored: its chunks are equal */
+        n.grid.axis[d] = cb_axis_regular(x->shape[d], n.grid.axis[d].chunk);
+    cubed_status st = cb_graph_add(x->ctx, &n, &wide, out, err);
+    cubed_array_unref(wide);
+    return st;
+}
+
+cubed_status cubed_forward_fill(cubed_array *x, int axis, cubed_array **out, cubed_error *err)
+{
+    cubed_dtype from = x->node.dtype;
+    uint32_t mask;
+    if (cubed_dtype_kind(from) > CUBED_KIND_COMPLEX)
+        return cb_fail(err, CUBED_E_TYPE, "forward_fill is not defined for %s",
+                       cubed_dtype_name(from));
+    CB_TRY(cb_op_axes("forward_fill", x->node.grid.ndim, &axis, 1, &mask, err));
+    if (cubed_dtype_kind(from) < CUBED_KIND_FLOAT) {
+        *out = cubed_array_ref(x);
+        return CUBED_OK;
+    }
+    if (axis < 0) axis += x->node.grid.ndim;
+    if (cb_kernel_has_scan(CB_FOLD_LAST, from))
+        return add_scan(CB_FOLD_LAST, x, axis, from, out, err);
+    cubed_array *wide; /* of half precision, whose values are all kept */
+    CB_TRY(add_scan(CB_FOLD_LAST, x, axis, CUBED_FLOAT32, &wide, err));
+    cubed_status st = cb_op_cast(wide, from, out, err);
+    cubed_array_unref(wide);
+    return st;
+}
+
 cubed_status cubed_cumulative(cubed_fold fold, cubed_array *x, int axis, bool include_initial,
                               cubed_array **out, cubed_error *err)
 {
@@ -51,15 +88,9 @@ cubed_status cubed_cumulative(cubed_fold fold, cubed_array *x, int axis, bool in
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name, cubed_dtype_name(from));
     CB_TRY(cb_op_axes(name, ndim, &axis, 1, &mask, err));
     if (axis < 0) axis += ndim;
-    cubed_array *wide, *scan;
-    CB_TRY(cb_op_cast(x, type, &wide, err));
-    cb_node n = cb_graph_like(wide, CB_NODE_SCAN, type);
-    n.fold = fold == CUBED_FOLD_SUM ? CB_FOLD_SUM : CB_FOLD_PROD;
-    n.axis = axis;
-    for (int d = 0; d < ndim; d++) /* it is stored: its chunks are equal */
-        n.grid.axis[d] = cb_axis_regular(x->shape[d], n.grid.axis[d].chunk);
-    cubed_status st = cb_graph_add(x->ctx, &n, &wide, &scan, err);
-    cubed_array_unref(wide);
+    cubed_array *scan;
+    cubed_status st =
+        add_scan(fold == CUBED_FOLD_SUM ? CB_FOLD_SUM : CB_FOLD_PROD, x, axis, type, &scan, err);
     if (st != CUBED_OK || !include_initial) {
         *out = scan;
         return st;

@@ -286,7 +286,7 @@ static void put_ops(cb_buf *text, const cb_program *p, const cb_kernels *k)
 }
 
 static const char *const fold_names[CB_FOLD_KINDS] = {
-    "sum", "prod", "min", "max", "variance", "argmin", "argmax", "nanvariance"};
+    "sum", "prod", "min", "max", "variance", "argmin", "argmax", "nanvariance", "last"};
 
 /* "sum(multiply), divide -> uu" */
 static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)

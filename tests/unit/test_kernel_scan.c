@@ -14,15 +14,20 @@ static void expected(cb_fold_kind kind, cubed_dtype t, const cubed_scalar *x, in
 {
     static const int step[3] = {B * C, C, 1};
     int at = i / step[axis] % (int)shape[axis], first = i - at * step[axis];
-    bool sum = kind == CB_FOLD_SUM;
+    bool sum = kind == CB_FOLD_SUM, last = kind == CB_FOLD_LAST;
     double zr = sum ? -0.0 : 1, zi = sum ? -0.0 : 0;
     double d = sum ? -0.0 : 1;
     uint64_t u = sum ? 0 : 1;
+    if (last) d = zr = zi = NAN;
     for (int k = 0; k <= at; k++) {
         const cubed_scalar *v = &x[first + k * step[axis]];
         cubed_scalar wide;
         cb_scalar_cast(t, v, CUBED_COMPLEX128, &wide);
         double re = wide.c128[0], im = wide.c128[1];
+        if (last) {
+            if (!isnan(re)) d = zr = re, zi = im;
+            continue;
+        }
         u = sum ? u + v->u64 : u * v->u64;
         d = sum ? d + re : d * re;
         volatile double p = zr * re, q = zi * im, r = zr * im, s = zi * re; /* rounded products */
@@ -58,6 +63,7 @@ static void check_one(const cb_kernels *k, cb_fold_kind kind, cubed_dtype t, int
     for (int i = 0; i < COUNT; i++) {
         cubed_scalar z = {.c128 = {(double)(next_random(&seed) % 19) / 8 - 1,
                                    (double)(next_random(&seed) % 7) / 4 - 0.5}};
+        if (kind == CB_FOLD_LAST && next_random(&seed) % 3) z.c128[0] = NAN;
         if (i % C == 3) z.c128[0] = z.c128[1] = -0.0;
         cb_scalar_cast(CUBED_COMPLEX128, &z, t, &x[i]);
         if (t == CUBED_INT64 || t == CUBED_UINT64) x[i].u64 = next_random(&seed);
@@ -73,8 +79,10 @@ static void check_one(const cb_kernels *k, cb_fold_kind kind, cubed_dtype t, int
         expected(kind, t, x, axis, i, &want);
         if (memcmp(data + i * last, &want, size) != 0)
             fail_msg("%s: %s of %s along axis %d by %d: element %d", k->isa,
-                     kind == CB_FOLD_SUM ? "sum" : "prod", cubed_dtype_name(t), axis, (int)piece,
-                     i);
+                     kind == CB_FOLD_SUM    ? "sum"
+                     : kind == CB_FOLD_PROD ? "prod"
+                                            : "last",
+                     cubed_dtype_name(t), axis, (int)piece, i);
     }
 }
 
@@ -86,6 +94,8 @@ static void check(const cb_kernels *k)
                 for (int wide = 0; wide < 2; wide++) {
                     check_one(k, CB_FOLD_SUM, types[t], axis, piece, wide);
                     check_one(k, CB_FOLD_PROD, types[t], axis, piece, wide);
+                    if (cb_kernel_has_scan(CB_FOLD_LAST, types[t]))
+                        check_one(k, CB_FOLD_LAST, types[t], axis, piece, wide);
                 }
             }
         }
@@ -104,6 +114,8 @@ static void test_which_there_are(void **state)
     assert_false(cb_kernel_has_scan(CB_FOLD_SUM, CUBED_INT32));
     assert_false(cb_kernel_has_scan(CB_FOLD_SUM, CUBED_FLOAT16));
     assert_true(cb_kernel_has_scan(CB_FOLD_PROD, CUBED_COMPLEX64));
+    assert_true(cb_kernel_has_scan(CB_FOLD_LAST, CUBED_COMPLEX64));
+    assert_false(cb_kernel_has_scan(CB_FOLD_LAST, CUBED_INT64));
 }
 
 int main(void)

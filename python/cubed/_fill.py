@@ -1,0 +1,28 @@
+"""Filling what is missing."""
+
+from __future__ import annotations
+
+from cubed import _core
+from cubed._array import Array, normalize_axis
+
+
+def forward_fill(x: Array, axis: int = -1, limit: int | None = None) -> Array:
+    """x, where what is NaN is the last value before it along an axis that is not.
+
+    Parameters
+    ----------
+    limit
+        How many NaN in a row are filled; None: all.
+    """
+    a = normalize_axis(axis, x.ndim)
+    out = x._like(_core.forward_fill(x._x, a))
+    if limit is None or limit >= x.shape[a] or x.dtype.kind not in "fc":
+        return out
+    from cubed import array_api as xp
+
+    shape = tuple(n if d == a else 1 for d, n in enumerate(x.shape))
+    chunks = tuple(n if d == a else 1 for d, n in enumerate(x._x.chunks))
+    at = x._like(_core.index(shape, chunks, 0)).astype(float)
+    known = xp.where(xp.isnan(x), float("nan"), at)
+    last = x._like(_core.forward_fill(known._x, a))
+    return xp.where(at - last <= limit, out, x).astype(x.dtype)
