@@ -163,3 +163,162 @@ def test_quadratic_means(data, spec):
     expected = ref**2
     expected["uv"] = ref.u * ref.v
     xr.testing.assert_allclose(result, expected.mean("month", skipna=False))
+
+
+# --- Writing --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def table():
+    return xr.Dataset(
+        {"a": (("t", "x"), np.arange(48.0).reshape(12, 4)), "b": ("t", np.arange(12))},
+        coords={"t": np.arange(12)},
+    )
+
+
+def read(path):
+    return xr.open_dataset(path, engine="zarr", consolidated=False).load()
+
+
+@pytest.mark.parametrize("executor", ["single-threaded", "threads", "processes"])
+def test_write(table, tmp_path, executor):
+    # zarr-python's threads are in what a worker process may use.
+    spec = cubed.Spec(work_dir=tmp_path, allowed_mem="300MB", reserved_mem="200MB")
+    path = tmp_path / "a.zarr"
+    lazy(table, spec, t=4).to_zarr(
+        path, consolidated=False, chunkmanager_store_kwargs={"executor": executor}
+    )
+    xr.testing.assert_identical(read(path), table)
+
+
+def test_write_encoded(table, spec, tmp_path):
+    ds = lazy(table.where(table.t != 5), spec, t=4)
+    ds.a.encoding = {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -9}
+    ds.to_zarr(tmp_path / "a.zarr", consolidated=False)
+    xr.testing.assert_equal(read(tmp_path / "a.zarr"), table.where(table.t != 5))
+
+
+def test_append_and_regions(table, spec, tmp_path):
+    path, later = tmp_path / "a.zarr", table.assign_coords(t=np.arange(12, 24))
+    lazy(table, spec, t=4).to_zarr(path, consolidated=False)
+    lazy(later, spec, t=4).to_zarr(path, append_dim="t", consolidated=False)
+    xr.testing.assert_identical(read(path), xr.concat([table, later], "t"))
+    changed = lazy(table, spec, t=4).isel(t=slice(4, 8)) + 100
+    changed.to_zarr(path, region="auto", consolidated=False)
+    assert read(path).a.values[:12, 0].tolist() == [
+        0,
+        4,
+        8,
+        12,
+        *range(116, 132, 4),
+        *range(32, 48, 4),
+    ]
+    with pytest.raises(ValueError, match="overlap multiple"):
+        changed.isel(t=slice(1, 3)).to_zarr(path, region="auto", consolidated=False)
+
+
+def test_write_later(table, spec, tmp_path):
+    from cubed.xarray._chunkmanager import CubedManager
+
+    target = zarr.create_array(tmp_path / "a.zarr", shape=(12, 4), chunks=(4, 4), dtype="f8")
+    source = lazy(table, spec, t=4).a.data
+    write = CubedManager().store([source], [target], lock=True, compute=False, regions=[None])
+    assert not target[:].any()
+    write.compute()
+    np.testing.assert_array_equal(target[:], table.a.values)
+    with pytest.raises(ValueError, match="shape"):
+        CubedManager().store(source, target, regions=(slice(2, 4), slice(None)))
+    with pytest.raises(ValueError, match="1 sources for 2 targets"):
+        CubedManager().store([source], [target, target])
+
+
+def test_targets_that_cannot_be_pickled(table, spec):
+    """They are written in this process, and refused by others, with their name."""
+    from cubed.xarray._chunkmanager import CubedManager
+
+    class Target:
+        def __init__(self):
+            self.values = np.zeros((12, 4))
+            self.shape = self.values.shape
+
+        def __setitem__(self, key, value):
+            self.values[key] = value
+
+        def __reduce__(self):
+            raise TypeError("not this one")
+
+    source, target = lazy(table, spec, t=4).a.data, Target()
+    CubedManager().store(source, target)
+    np.testing.assert_array_equal(target.values, table.a.values)
+    with pytest.raises(Exception, match="Target cannot be given to another process"):
+        CubedManager().store(source, target, executor="processes")
+
+
+def test_open_many(table, spec, tmp_path):
+    paths = [tmp_path / "a.zarr", tmp_path / "b.zarr"]
+    for path in paths:
+        table.to_zarr(path, consolidated=False)
+    for engine in ("zarr", "cubed"):
+        ds = xr.open_mfdataset(
+            paths,
+            engine=engine,
+            combine="nested",
+            concat_dim="t",
+            consolidated=False,
+            chunked_array_type="cubed",
+            from_array_kwargs={"spec": spec},
+        )
+        assert is_lazy(ds.a) and ds.a.data.spec is spec
+        xr.testing.assert_identical(ds.compute(), xr.concat([table, table], "t"))
+    ds = xr.open_zarr(
+        paths[0], chunked_array_type="cubed", from_array_kwargs={"spec": spec}, consolidated=False
+    )
+    xr.testing.assert_identical(ds.compute(), table)
+
+
+def test_persist(table, spec):
+    kept = (lazy(table, spec, t=4) + 1).persist()
+    assert is_lazy(kept.a) and kept.a.chunks == ((4, 4, 4), (4,))
+    assert not kept.a.data.plan().stages[0]["name"].startswith("add")
+    xr.testing.assert_identical(kept.compute(), table + 1)
+
+
+# --- Filling --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("limit", [None, 1, 3, 100])
+def test_fill(spec, dtype, limit):
+    rng = np.random.default_rng(5)
+    a = rng.normal(size=(3, 40)).astype(dtype)
+    a[rng.random(a.shape) < 0.6] = np.nan
+
+    def filled_in_order(lines):
+        out = lines.copy()
+        for line in out:
+            run = 0
+            for i in range(1, line.size):
+                run = run + 1 if np.isnan(line[i]) and (run or not np.isnan(line[i - 1])) else 0
+                if run and run <= (limit or line.size):
+                    line[i] = line[i - 1]
+        return out
+
+    for axis, b in ((0, a.T), (1, a)):
+        x = lazy(xr.DataArray(b, dims=("i", "j")), spec, i=7, j=2)
+        for method in ("ffill", "bfill"):
+            filled = getattr(x, method)("ij"[axis], limit=limit)
+            step = 1 if method == "ffill" else -1
+            expected = filled_in_order(a[:, ::step])[:, ::step]
+            assert is_lazy(filled) and filled.dtype == dtype
+            np.testing.assert_array_equal(filled.values, expected if axis else expected.T)
+    flags = lazy(xr.DataArray([True, False], dims="i"), spec, i=1)
+    assert flags.ffill("i").values.tolist() == [True, False]
+
+
+def test_fill_is_bounded(spec):
+    """Twenty times the memory, one task's worth at a time."""
+    x = cubed.random.random((5_000_000, 4), chunks=(50_000, 4), spec=spec)
+    kept = cubed.array_api.where(x < 0.5, x, float("nan"))
+    filled = cubed._fill.forward_fill(kept, axis=0)
+    assert x.nbytes > 3 * spec.allowed_mem
+    assert 0.24 < float(cubed.nanmean(filled)) < 0.26

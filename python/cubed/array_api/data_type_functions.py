@@ -49,6 +49,10 @@ class IntInfo:
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
     """The values in another type: floats to integers towards 0, anything to bool as ``!= 0``."""
     to = np.dtype(dtype)
+    if not isinstance(x, Array):  # of NumPy, beside lazy ones
+        from cubed._create import asarray
+
+        x = asarray(x)
     if x.dtype.kind == "c" and to.kind in "iuf":
         raise TypeError(f"{x.dtype} is not cast to {to}: take real(x) or imag(x)")
     if not copy and to == x.dtype:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cubed import _core
@@ -89,12 +89,10 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     return x._like(_core.flip(x._x, normalize_axes(axis, x.ndim)))
 
 
-def moveaxis(
-    x: Array, source: int | tuple[int, ...], destination: int | tuple[int, ...], /
-) -> Array:
+def moveaxis(x: Array, source: int | Iterable[int], destination: int | Iterable[int], /) -> Array:
     """x with some axes moved to other places."""
-    sources = source if isinstance(source, tuple) else (source,)
-    destinations = destination if isinstance(destination, tuple) else (destination,)
+    sources = (source,) if isinstance(source, int) else tuple(source)
+    destinations = (destination,) if isinstance(destination, int) else tuple(destination)
     return x._like(_core.moveaxis(x._x, sources, destinations))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,12 @@ import cubed
 from cubed._array import Array
 from cubed._chunks import AUTO_CHUNK_BYTES
 from cubed.vendor.dask.array.core import normalize_chunks
+from cubed.xarray._patches import install
 
 #: What Xarray passes to from_array on behalf of Dask.
 _DASK_OPTIONS = {"asarray", "fancy", "getitem", "inline_array", "lock", "meta", "name"}
+
+install()  # also where the manager of another package is used
 
 
 class CubedManager(ChunkManagerEntrypoint[Any]):
@@ -154,8 +157,31 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
             *args,
             dtype=dtype,
             chunks=chunks,
-            drop_axis=drop_axis,
+            drop_axis=() if drop_axis is None else drop_axis,
             new_axis=new_axis,
+            **kwargs,
+        )
+
+    def blockwise(
+        self,
+        func: Callable[..., Any],
+        out_ind: Iterable[Any],
+        *args: Any,
+        adjust_chunks: dict[Any, Callable[..., Any]] | None = None,
+        new_axes: dict[Any, int] | None = None,
+        align_arrays: bool = True,
+        **kwargs: Any,
+    ) -> Any:
+        """func of blocks that belong together by their indices."""
+        from cubed.core.ops import blockwise
+
+        return blockwise(
+            func,
+            tuple(out_ind),
+            *args,
+            adjust_chunks=adjust_chunks,
+            new_axes=new_axes,
+            align_arrays=align_arrays,
             **kwargs,
         )
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import importlib.util
 import threading
+import uuid
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,8 +34,8 @@ def store(
     sources, targets, regions
         An array and where it goes, or lists of them. A region is a tuple of slices; None: all.
     lock
-        Held while a chunk is written: a lock, or True for one of this call. A lock that cannot be
-        pickled is for one process alone.
+        Held while a chunk is written: a lock, or True for one of this call. Locks and targets that
+        cannot be pickled are for executors within this process.
     compute
         False: nothing is written until ``compute()`` of what is returned.
     flush
@@ -53,20 +56,49 @@ def store(
         raise ValueError(
             f"store has {len(arrays)} sources for {len(places)} targets, {len(regions)} regions"
         )
-    if lock is True:
-        lock = threading.Lock()
-    written = [
-        _written(a, t, r, lock or None) for a, t, r in zip(arrays, places, regions, strict=True)
-    ]
+    guard = _Held(threading.Lock() if lock is True else lock or None)
+    held = [_Held(p) for p in places]
+    written = [_written(a, p, r, guard) for a, p, r in zip(arrays, held, regions, strict=True)]
 
-    def write() -> None:
+    def write(*held: _Held) -> None:
         cubed.compute(*written, **kwargs)
 
+    later = functools.partial(write, guard, *held)  # lives as long as what only it holds
     if compute:
-        return write()
+        return later()
     if importlib.util.find_spec("dask"):  # Xarray makes its own steps wait for it with Dask
-        return importlib.import_module("dask").delayed(write)()
-    return _Later(write)
+        return importlib.import_module("dask").delayed(later)()
+    return _Later(later)
+
+
+class _Held:
+    """A value that functions on blocks use. One that cannot be pickled stays in this process."""
+
+    _here: weakref.WeakValueDictionary[str, _Held] = weakref.WeakValueDictionary()
+
+    def __init__(self, value: Any) -> None:
+        import cloudpickle
+
+        self.value = value
+        self._key = ""
+        try:
+            cloudpickle.dumps(value)
+        except Exception:
+            self._key = uuid.uuid4().hex
+            self._here[self._key] = self
+
+    def __reduce__(self) -> Any:
+        if not self._key:
+            return _Held, (self.value,)
+        kind = type(self.value)
+        return _held_here, (self._key, f"{kind.__module__}.{kind.__qualname__}")
+
+
+def _held_here(key: str, name: str) -> _Held:
+    found = _Held._here.get(key)
+    if found is None:
+        raise TypeError(f"{name} cannot be given to another process")
+    return found
 
 
 class _Later:
@@ -80,9 +112,9 @@ class _Later:
         self._write()
 
 
-def _written(x: Array, target: Any, region: Any, lock: Any) -> Array:
+def _written(x: Array, target: _Held, region: Any, lock: _Held) -> Array:
     """An array with an element for each chunk of x, computing which writes x."""
-    shape = tuple(target.shape)
+    shape = tuple(target.value.shape)
     if region is None:
         region = (slice(None),) * x.ndim
     steps = [range(n)[r] for n, r in zip(shape, region, strict=True)]
@@ -101,7 +133,7 @@ class _Writer:
     """Writes a block where it goes."""
 
     def __init__(
-        self, target: Any, steps: Sequence[range], edges: Sequence[np.ndarray], lock: Any
+        self, target: _Held, steps: Sequence[range], edges: Sequence[np.ndarray], lock: _Held
     ) -> None:
         self._target = target
         self._steps = steps
@@ -113,8 +145,8 @@ class _Writer:
             _slice(r[e[i] : e[i + 1]])
             for r, e, i in zip(self._steps, self._edges, block_id, strict=True)
         )
-        with self._lock or contextlib.nullcontext():
-            self._target[key if key else ...] = block
+        with self._lock.value or contextlib.nullcontext():
+            self._target.value[key if key else ...] = block
         return np.ones((1,) * block.ndim, bool)
 
 
