@@ -16,7 +16,8 @@ from cubed._blockwise import blockwise
 from cubed._compute import Plan, compute, load_plan, plan
 from cubed._create import from_array, from_zarr
 from cubed._gufunc import apply_gufunc, as_gufunc
-from cubed._manipulate import pad, rechunk
+from cubed._manipulate import rechunk
+from cubed._pad import pad
 from cubed._store import store, to_zarr
 from cubed.array_api import *  # noqa: F403
 from cubed.array_api import __all__ as _standard

@@ -52,7 +52,7 @@ def nanmedian(x: Array, /, axis: Any = None, *, keepdims: bool = False) -> Array
 
 
 def quantile(
-    x: Array, q: Any, /, axis: Any = None, *, method: str = "linear", keepdims: bool = False
+    x: Array, /, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False
 ) -> Array:
     """Quantiles; NaN if there is one among the elements.
 
@@ -92,21 +92,21 @@ def quantile(
 
 
 def nanquantile(
-    x: Array, q: Any, /, axis: Any = None, *, method: str = "linear", keepdims: bool = False
+    x: Array, /, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False
 ) -> Array:
     """As :func:`quantile`, of the elements that are not NaN."""
     return _quantile(x, q, 1, axis, True, method, keepdims)
 
 
 def percentile(
-    x: Array, q: Any, /, axis: Any = None, *, method: str = "linear", keepdims: bool = False
+    x: Array, /, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False
 ) -> Array:
     """As :func:`quantile`, with q from 0 to 100."""
     return _quantile(x, q, 100, axis, False, method, keepdims)
 
 
 def nanpercentile(
-    x: Array, q: Any, /, axis: Any = None, *, method: str = "linear", keepdims: bool = False
+    x: Array, /, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False
 ) -> Array:
     """As :func:`percentile`, of the elements that are not NaN."""
     return _quantile(x, q, 100, axis, True, method, keepdims)

@@ -22,6 +22,7 @@ from cubed._nan import (
     nansum,
     nanvar,
 )
+from cubed._pad import pad
 from cubed._quantiles import (
     median,
     nanmedian,
@@ -75,6 +76,7 @@ __all__ = [
     "nansum",
     "nanvar",
     "outer",
+    "pad",
     "percentile",
     "ptp",
     "quantile",
@@ -82,12 +84,23 @@ __all__ = [
     "swapaxes",
     "trace",
     "transpose",
+    "unravel_index",
 ]
 
 concatenate = concat
 
 
 # --- Arranging -----------------------------------------------------------------------------------
+
+
+def unravel_index(indices: Any, /, shape: Sequence[int]) -> tuple[Array, ...]:
+    """Positions along each axis of a shape, of positions in C order, which are not checked."""
+    at = asarray(indices)
+    out: list[Array] = []
+    for n in reversed(tuple(shape)):
+        out.append(at % n)
+        at = at // n
+    return tuple(reversed(out))
 
 
 def ravel(x: Array, /) -> Array:

@@ -18,13 +18,19 @@ def _reduce(name: str, x: Array, axis: Any, keepdims: bool) -> Array:
     return x._like(_core.reduce(name, core, axes, keepdims, 0.0))
 
 
-def all(x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None) -> Array:
-    """Whether all elements are true; also of nothing."""
+def all(
+    x: Array, /, *, axis: Any = None, keepdims: bool = False, out: None = None,
+    split_every: Any = None,
+) -> Array:  # fmt: skip
+    """Whether all elements are true; also of nothing. `out` is None: NumPy passes it on."""
     return _reduce("all", x, axis, keepdims)
 
 
-def any(x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None) -> Array:
-    """Whether any element is true; not of nothing."""
+def any(
+    x: Array, /, *, axis: Any = None, keepdims: bool = False, out: None = None,
+    split_every: Any = None,
+) -> Array:  # fmt: skip
+    """Whether any element is true; not of nothing. `out` is None: NumPy passes it on."""
     return _reduce("any", x, axis, keepdims)
 
 

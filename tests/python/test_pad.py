@@ -1,0 +1,57 @@
+"""Padding beside NumPy's."""
+
+import cubed
+import numpy as np
+import pytest
+
+MODES = {
+    "constant": [{}, {"constant_values": 3}, {"constant_values": ((1, 2), (3, 4))}],
+    "linear_ramp": [{}, {"end_values": (5, -3)}],
+    "edge": [{}],
+    "reflect": [{}],
+    "symmetric": [{}],
+    "wrap": [{}],
+    **{m: [{}, {"stat_length": 2}] for m in ("maximum", "mean", "median", "minimum")},
+}
+CASES = [(m, kwargs) for m in MODES for kwargs in MODES[m]]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
+@pytest.mark.parametrize("mode, kwargs", CASES)
+def test_modes(dtype, mode, kwargs):
+    a = (np.random.default_rng(0).normal(size=(5, 7)) * 10).astype(dtype)
+    x = cubed.from_array(a, chunks=(2, 3))
+    for width in (2, (1, 3), ((2, 0), (0, 4)), ((7, 6), (8, 9)), 0):
+        expected = np.pad(a, width, mode=mode, **kwargs)
+        padded = cubed.pad(x, width, mode=mode, **kwargs)
+        assert isinstance(padded, cubed.Array) and padded.dtype == expected.dtype
+        np.testing.assert_allclose(padded.compute(), expected, rtol=1e-5)
+        lazy = np.pad(x, width, mode=mode, **kwargs)
+        assert isinstance(lazy, cubed.Array) and lazy.shape == expected.shape
+
+
+def test_one_pass():
+    x = cubed.ones((40, 40), chunks=(10, 10))
+    for mode in ("constant", "edge", "reflect", "symmetric", "wrap"):
+        assert cubed.pad(x, 3, mode=mode).plan().num_stages == 1
+
+
+def test_empty_and_chunks():
+    x = cubed.pad(cubed.ones((4, 4)), 1, mode="empty", chunks=(2, 6))
+    assert x.chunks == ((2, 2, 2), (6,))
+    assert x.compute()[0].tolist() == [0.0] * 6
+
+
+def test_refusals():
+    x = cubed.ones((4, 4))
+    for width, mode, message in [
+        (1, "many", "mode is 'many'"),
+        (-1, "edge", r"pad_width of axis 0 is \(-1, -1\)"),
+        ((1, 2, 3), "edge", "expected a pair for each of 2 axes"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            cubed.pad(x, width, mode=mode)
+    with pytest.raises(NotImplementedError, match="reflect_type"):
+        cubed.pad(x, 1, mode="reflect", reflect_type="odd")
+    with pytest.raises(ValueError, match="without elements"):
+        cubed.pad(cubed.ones((0, 2)), 1, mode="wrap")
