@@ -6,6 +6,7 @@ import contextlib
 import functools
 import importlib
 import importlib.util
+import math
 import threading
 import uuid
 import weakref
@@ -126,7 +127,15 @@ def _written(x: Array, target: _Held, region: Any, lock: _Held) -> Array:
         x,
         dtype=bool,
         chunks=tuple((1,) * len(c) for c in sizes),
+        # The copy, and what writers make of it: in the target's chunks, encoded.
+        extra_projected_mem=3 * max(x.chunkmem, _chunk_bytes(target.value)),
     )
+
+
+def _chunk_bytes(target: Any) -> int:
+    """Bytes of a chunk of what is written into, which may be read for a part of it."""
+    chunks = getattr(target, "chunks", None) or ()
+    return math.prod(chunks) * np.dtype(target.dtype).itemsize if chunks else 0
 
 
 class _Writer:
@@ -146,7 +155,8 @@ class _Writer:
             for r, e, i in zip(self._steps, self._edges, block_id, strict=True)
         )
         with self._lock.value or contextlib.nullcontext():
-            self._target.value[key if key else ...] = block
+            # A copy: writers may hand it to threads that keep it for longer.
+            self._target.value[key if key else ...] = block.copy()
         return np.ones((1,) * block.ndim, bool)
 
 
