@@ -36,10 +36,13 @@ typedef struct cubed_group_options {
     /* An element of the result's type. NULL: NaN, "not a time", -1 of argmin and argmax, false of any, true
      * of all, 0 else. */
     const cubed_scalar *fill;
+    /* What a task may use: states of a block are no more than a part of it. It has no influence on values.
+     * 0: not known. */
+    uint64_t task_mem;
 } cubed_group_options;
 #define CUBED_GROUP_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(cubed_group_options), false, 0.0, 0, NULL                                           \
+        sizeof(cubed_group_options), false, 0.0, 0, NULL, 0                                        \
     }
 
 /* `codes`, of integers, has the extents of x's `axes`, in their order, and says for each element there which
@@ -48,8 +51,8 @@ typedef struct cubed_group_options {
  * others.
  *
  * x is read once, block by block. A task holds the states of all groups for a block across the other axes:
- * 8 to 24 bytes for each group and element of it, besides a block of x; blocks are cut finer where that does
- * not fit. Floats are added in float64, in the order of the elements within each of up to 16 parts of the
+ * 8 to 24 bytes for each group and element of it, besides a block of x; blocks are cut finer than chunks where
+ * that is more than a quarter of task_mem, or does not fit. Floats are added in float64, in the order of the elements within each of up to 16 parts of the
  * grouped axes; how many there are depends on shape, chunks and types alone. Variances are Welford's, merged
  * by Chan's formula. CUBED_E_TYPE for complex numbers and text. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_groupby_reduce(cubed_array *x, cubed_array *codes,

@@ -66,7 +66,7 @@ extern PyType_Spec core_array_spec; /* array.c */
 extern PyType_Spec core_plan_spec;  /* plan.c */
 extern PyMethodDef core_source_methods[], core_function_methods[], core_view_methods[],
     core_block_methods[], core_fft_methods[], core_linalg_methods[], core_reader_methods[],
-    core_order_methods[], core_zarr_methods[], core_apply_methods[];
+    core_order_methods[], core_zarr_methods[], core_apply_methods[], core_group_methods[];
 /* Makes sources that are Python objects known to the context (readers.c). */
 bool core_add_readers(core_state *s);
 

@@ -15,6 +15,7 @@ from cubed._array import Array
 from cubed._blockwise import blockwise
 from cubed._compute import Plan, compute, load_plan, plan
 from cubed._create import from_array, from_zarr
+from cubed._groupby import groupby_reduce
 from cubed._gufunc import apply_gufunc, as_gufunc
 from cubed._manipulate import rechunk
 from cubed._pad import pad
@@ -43,6 +44,7 @@ __all__ = [
     "config",
     "from_array",
     "from_zarr",
+    "groupby_reduce",
     "load_plan",
     "map_blocks",
     "pad",

@@ -130,6 +130,18 @@ def quantile(
     task_mem: int,
     /,
 ) -> Array: ...
+def groupby(
+    name: str,
+    x: Array,
+    codes: Array,
+    axes: Sequence[int],
+    ngroups: int,
+    correction: float,
+    min_count: int,
+    fill: Any,
+    task_mem: int,
+    /,
+) -> Array: ...
 def pair(name: str, x1: Array, x2: Array, /) -> Array: ...
 def along(name: str, x1: Array, x2: Array, axis: int, /) -> Array: ...
 def tensordot(x1: Array, x2: Array, axes1: Sequence[int], axes2: Sequence[int], /) -> Array: ...

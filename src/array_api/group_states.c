@@ -2,6 +2,7 @@
  * there are too few tasks. */
 #include "array_api/group_states.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -21,6 +22,37 @@ static cubed_dtype plane_type(const cb_grouping *g, int plane)
     if (g->kind == CB_GROUP_COUNT || g->kind == CB_GROUP_M2) return CUBED_FLOAT64;
     if (plane == 0) return sum && x == CUBED_FLOAT32 ? CUBED_FLOAT64 : x;
     return g->kind >= CB_GROUP_ARGMIN ? CUBED_INT64 : CUBED_FLOAT64;
+}
+
+static bool is_grouped(const cb_grouping *g, int d)
+{
+    return d >= g->axis && d < g->axis + g->naxes;
+}
+
+static double state_bytes(const cb_grouping *g)
+{
+    double bytes = 8.0 * (double)g->ngroups * cb_group_planes(g->kind, g->variant);
+    for (int d = 0; d < g->x->node.grid.ndim; d++) {
+        if (!is_grouped(g, d)) bytes *= (double)g->chunks[d];
+    }
+    return bytes;
+}
+
+void cb_group_set_blocks(cb_grouping *g, uint64_t most)
+{
+    int ndim = g->x->node.grid.ndim;
+    memcpy(g->chunks, g->x->chunks, sizeof g->chunks);
+    for (int d = 0; d < ndim; d++) {
+        double times = state_bytes(g) / (double)most;
+        int64_t chunk = g->chunks[d],
+                parts = (int64_t)ceil(times < (double)chunk ? times : (double)chunk);
+        if (is_grouped(g, d) || parts < 2) continue;
+        /* Blocks that lie across chunks would read both. */
+        while (cb_axis_count(&g->x->node.grid.axis[d]) > 1 &&
+               chunk % cb_ceil_div(chunk, parts) != 0)
+            parts++;
+        g->chunks[d] = cb_ceil_div(chunk, parts);
+    }
 }
 
 /* States of a part: elements from `start` to `end` of the grouped axis `cut`. */
@@ -50,7 +82,7 @@ static void reduce_part(cb_steps *s, const cb_grouping *g, int cut, int64_t star
         bool group = d == g->axis;
         to[d] = group ? -1 : old;
         shape[d] = group ? g->ngroups : g->x->shape[old];
-        chunks[d] = cb_max_i64(1, group ? g->ngroups : g->x->chunks[old]);
+        chunks[d] = cb_max_i64(1, group ? g->ngroups : g->chunks[old]);
         names[d] = group ? NULL : g->x->node.dim_names[old];
     }
     if (end - start < g->x->shape[cut]) {
@@ -64,8 +96,8 @@ static void reduce_part(cb_steps *s, const cb_grouping *g, int cut, int64_t star
     if (s->st != CUBED_OK) return;
     for (int k = 0; k < planes; k++)
         outputs[k] = (cubed_block_output){plane_type(g, k), kept, shape, chunks, to, names};
-    const cubed_block_input in[2] = {{part, from, g->x->chunks},
-                                     {codes, from + g->axis, g->x->chunks + g->axis}};
+    const cubed_block_input in[2] = {{part, from, g->chunks},
+                                     {codes, from + g->axis, g->chunks + g->axis}};
     cubed_status st = cubed_blockwise(s->ctx, "group", &params, sizeof params, in, 2, outputs,
                                       planes, outs, s->err);
     for (int k = 0; k < planes; k++) out->plane[k] = cb_step(s, st, &outs[k]);
@@ -81,7 +113,7 @@ static int64_t choose_parts(const cb_grouping *g, int *cut)
     *cut = g->axis;
     for (int d = 0; d < x->node.grid.ndim; d++) {
         int64_t n = cb_axis_count(&x->node.grid.axis[d]);
-        if (d < g->axis || d >= g->axis + g->naxes) {
+        if (!is_grouped(g, d)) {
             tasks = cb_min_i64(LEAST_TASKS, n) * tasks;
             tasks = cb_min_i64(LEAST_TASKS, tasks);
             continue;

@@ -12,8 +12,13 @@ typedef struct cb_grouping {
     int64_t ngroups;
     cb_group_kind kind;
     cb_group_variant variant;
-    bool time; /* x is of times, as int64 */
+    bool time;                      /* x is of times, as int64 */
+    int64_t chunks[CUBED_MAX_NDIM]; /* extents of x's blocks */
 } cb_grouping;
+
+/* Blocks are x's chunks, but shorter across the grouped axes where states would have more bytes than
+ * these. */
+void cb_group_set_blocks(cb_grouping *g, uint64_t most);
 
 typedef struct cb_group_states {
     cubed_array *plane[CB_GROUP_MAX_PLANES];

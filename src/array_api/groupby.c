@@ -117,9 +117,14 @@ static cubed_array *widened(cb_steps *s, const cb_grouping *g, cubed_array *x)
 /* How many elements there are of each group, as float64 with x's other axes of extent 1. */
 static cubed_array *count_codes(cb_steps *s, const cb_grouping *g)
 {
-    const cb_grouping of_codes = {g->codes,       g->codes,     0,    g->naxes, g->ngroups,
-                                  CB_GROUP_COUNT, CB_GROUP_ALL, false};
+    cb_grouping of_codes = {.x = g->codes,
+                            .codes = g->codes,
+                            .naxes = g->naxes,
+                            .ngroups = g->ngroups,
+                            .kind = CB_GROUP_COUNT,
+                            .variant = CB_GROUP_ALL};
     cb_group_states states = {{NULL}};
+    cb_group_set_blocks(&of_codes, UINT64_MAX);
     cb_group_reduce(s, &of_codes, &states);
     cubed_array *n = states.plane[0];
     int behind = g->x->node.grid.ndim - g->axis - g->naxes;
@@ -135,6 +140,7 @@ static cubed_array *fill_of(cb_steps *s, cubed_group_reduction r, cubed_dtype dt
 {
     cubed_scalar v = {.f64 = 0};
     cubed_kind kind = cubed_dtype_kind(dtype);
+    if (kind == CUBED_KIND_TIME) dtype = CUBED_INT64;
     if (given) return cb_step_scalar(s, dtype, given);
     if (dtype == CUBED_FLOAT32) v.f32 = (float)NAN;
     if (dtype == CUBED_FLOAT64) v.f64 = (double)NAN;
@@ -193,6 +199,7 @@ static cubed_array *reduce(cb_steps *s, cb_grouping *g, cubed_group_reduction r,
     if (r == CUBED_GROUP_COUNT && !skip) {
         states.plane[0] = widened(s, g, count_codes(s, g));
     } else {
+        cb_group_set_blocks(g, cb_api_line_bytes(o->task_mem));
         cb_group_reduce(s, g, &states);
     }
     if (has_positions(r)) {

@@ -187,6 +187,7 @@ static cubed_status get_options(expr_builder *b, const expr *e, const char *name
                            "expected count, sum, prod, mean, var, std, min, max, any, all, first, "
                            "last, argmin or argmax, or nan in front of it");
     EXPR_TRY(expr_get_bool(b, e, "skipna", &o->skip_nan));
+    o->task_mem = b->host->task_mem;
     if (least) EXPR_TRY(expr_get_int(b, least, &o->min_count));
     if (ddof) {
         EXPR_TRY(expr_get_number(b, ddof, &v));

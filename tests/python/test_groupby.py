@@ -1,8 +1,12 @@
 """Reductions by group, beside plain loops over NumPy, pandas and flox."""
 
+import cubed
+import flox
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import check, run, the_same_bits
+from cubed.core.groupby import groupby_reduction
 
 import zarr
 
@@ -44,7 +48,7 @@ def reduce_group(name, x, positions, ddof=0):
         order = np.arange(len(x)) if name == "first" else np.arange(len(x))[::-1]
         at = order[np.argmax(there[order], axis=0)]
     else:
-        numbers = x.astype("i8") if x.dtype.kind in "mM" else x
+        numbers = x.astype("i8") if x.dtype.kind in "bmM" else x
         least = name.endswith("min")
         if np.dtype(numbers.dtype).kind == "f":
             worst = np.inf if least else -np.inf
@@ -164,3 +168,254 @@ def test_command_says_what_is_wrong(tmp_path):
     ):
         failed = run("eval", text, *args, "--progress", "none")
         assert failed.code != 0 and message in failed.err, failed.err
+
+
+# --- The package ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def spec(tmp_path):
+    return cubed.Spec(work_dir=tmp_path, allowed_mem="40MB", reserved_mem="10MB")
+
+
+class Measured(cubed.Callback):
+    """Measured and projected memory of each task."""
+
+    def __init__(self, history):
+        self.history = history
+
+    def on_task_end(self, event):
+        self.history.append((event.peak_measured_mem_end, event.projected_mem))
+
+
+def as_last(x):
+    """What flox has: the axis of groups comes last. Of an array whose first axis it is here."""
+    return np.moveaxis(x, 0, -1)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "i1", "u2", "i8", "u8", "f2", "f4", "f8"])
+def test_types(spec, dtype):
+    rng = np.random.default_rng(2)
+    a = rng.integers(0, 2 if dtype == "bool" else 9, (50, 6)).astype(dtype)
+    codes = rng.integers(-1, 4, 50)
+    x = cubed.from_array(a.T.copy(), chunks=(4, 7), spec=spec)
+    for name in NAMES:
+        got, labels = cubed.groupby_reduce(
+            x, codes, func=name, expected_groups=np.arange(5), min_count=0
+        )
+        wide = a.astype("f4") if dtype == "f2" else a
+        numbers = wide.astype("i8") if dtype == "bool" and name in ("sum", "prod") else wide
+        expected = as_last(groupby(name, numbers, codes, (0,), 5))
+        if name not in ("mean", "var", "std", "any", "all"):
+            close(got.compute(), expected.astype(got.dtype), rtol=1e-6)
+        elif name == "all":
+            expected[..., 4] = True
+            close(got.compute(), expected)
+        else:
+            close(got.compute().astype("f8"), expected.astype("f8"), rtol=1e-6)
+        of_standard = {"sum": cubed.sum, "prod": cubed.prod, "mean": cubed.mean}
+        if name in of_standard and not (name == "mean" and a.dtype.kind in "biu"):
+            plain = x.astype("f4") if dtype == "f2" else x
+            assert got.dtype == of_standard[name](plain).dtype
+        np.testing.assert_array_equal(labels, np.arange(5))
+
+
+def test_times(spec):
+    rng = np.random.default_rng(3)
+    a = rng.integers(0, 10**6, (60, 4)).astype("M8[s]")
+    a[rng.random(a.shape) < 0.3] = "NaT"
+    codes = rng.integers(0, 3, 60)
+    a[codes == 1, 2] = "NaT"
+    x = cubed.from_array(a.T.copy(), chunks=(4, 9), spec=spec)
+    for name in ("min", "max", "first", "last", "nanmin", "nanmax", "nanfirst", "nanlast"):
+        got, _ = cubed.groupby_reduce(x, codes, func=name, expected_groups=np.arange(4))
+        assert got.dtype == a.dtype
+        close(got.compute(), as_last(groupby(name, a, codes, (0,), 4)))
+    counts, _ = cubed.groupby_reduce(x, codes, func="count")
+    close(counts.compute(), as_last(groupby("nancount", a, codes, (0,), 3)))
+    with pytest.raises(TypeError, match="mean is not defined for datetime64"):
+        cubed.groupby_reduce(x, codes, func="mean")
+
+
+@pytest.mark.parametrize("axes", [(0,), (2,), (0, 1), (0, 2), (2, 0), (1, 0, 2)])
+def test_several_axes(spec, axes):
+    rng = np.random.default_rng(4)
+    a = rng.standard_normal((12, 10, 14))
+    codes = rng.integers(-1, 5, tuple(a.shape[d] for d in axes))
+    order = [d for d in range(3) if d not in axes] + list(axes)
+    x = cubed.from_array(a, chunks=(5, 4, 6), spec=spec)
+    x = cubed.permute_dims(x, tuple(order))  # labels belong to the last axes
+    for name in ("sum", "var", "first", "argmin"):
+        got, _ = cubed.groupby_reduce(x, codes, func=name, expected_groups=np.arange(5))
+        plain = groupby(name, np.transpose(a, order), codes, tuple(range(3 - len(axes), 3)), 5)
+        close(got.compute(), np.moveaxis(plain, 3 - len(axes), -1), rtol=1e-9)
+
+
+def test_some_axes_of_the_labels(spec):
+    rng = np.random.default_rng(6)
+    a = rng.standard_normal((3, 8, 10))
+    codes = rng.integers(-1, 4, (8, 10))
+    x = cubed.from_array(a, chunks=(2, 3, 4), spec=spec)
+    for axis, kept in ((1, 2), (2, 1)):
+        got, _ = cubed.groupby_reduce(x, codes, func="sum", axis=axis, expected_groups=np.arange(4))
+        for i in range(a.shape[kept]):
+            part = np.take(a, i, axis=kept)
+            expected = groupby("sum", part, np.take(codes, i, axis=kept - 1), (1,), 4)
+            close(np.take(got.compute(), i, axis=1), expected, rtol=1e-9)
+
+
+def test_labels(spec):
+    a = np.arange(24.0).reshape(2, 12)
+    x = cubed.from_array(a, chunks=(1, 5), spec=spec)
+    words, numbers = np.array(list("cabbacabcabc")), np.array([1.5, np.nan, 2.5] * 4)
+    frame = pd.DataFrame({"words": words, "numbers": numbers, "a": a[1]})
+    got, labels = cubed.groupby_reduce(x, words, func="sum")
+    expected = frame.groupby("words")["a"].sum()
+    np.testing.assert_array_equal(got.compute()[1], expected.to_numpy())
+    np.testing.assert_array_equal(labels, expected.index)
+    _, labels = cubed.groupby_reduce(x, words, func="sum", sort=False)
+    assert list(labels) == ["c", "a", "b"]
+    got, labels, others = cubed.groupby_reduce(x, words, numbers, func="max")
+    expected = frame.groupby(["words", "numbers"])["a"].max().unstack()
+    np.testing.assert_array_equal(got.compute()[1], expected.to_numpy())
+    np.testing.assert_array_equal(labels, expected.index)
+    np.testing.assert_array_equal(others, expected.columns)
+    lazy = cubed.from_array(numbers, chunks=5, spec=spec)
+    for by in (lazy, numbers):
+        some = np.array([9.0, 2.5, 1.5])
+        got, _ = cubed.groupby_reduce(x, by, func="min", expected_groups=some, fill_value=-1.0)
+        np.testing.assert_array_equal(got.compute(), [[-1, 2, 0], [-1, 14, 12]])
+    got, _, _ = cubed.groupby_reduce(x, lazy, lazy * 0, func="count")
+    np.testing.assert_array_equal(got.compute(), [[[4], [4]]] * 2)
+
+
+def test_counts_and_fill_values(spec):
+    a = np.array([[1.0, np.nan, 3, 4, np.nan], [5, 6, np.nan, np.nan, np.nan]])
+    x = cubed.from_array(a, chunks=2, spec=spec)
+    by, groups = np.array([0, 0, 2, 2, 2]), np.arange(3)
+
+    def of(func, **more):
+        return cubed.groupby_reduce(x, by, func=func, expected_groups=groups, **more)[0].compute()
+
+    np.testing.assert_array_equal(of("nansum"), [[1, 0, 7], [11, 0, 0]])
+    np.testing.assert_array_equal(of("nansum", min_count=1), [[1, np.nan, 7], [11, np.nan, np.nan]])
+    np.testing.assert_array_equal(of("nanmax", fill_value=-9.0), [[1, -9, 4], [6, -9, -9]])
+    np.testing.assert_array_equal(
+        of("nanmin", min_count=2), [[np.nan, np.nan, 3], [5] + [np.nan] * 2]
+    )
+    np.testing.assert_array_equal(
+        of("nanvar", finalize_kwargs={"ddof": 1}), [[np.nan, np.nan, 0.5], [0.5] + [np.nan] * 2]
+    )
+    whole = cubed.groupby_reduce(
+        cubed.from_array(np.arange(4), spec=spec), np.array([0, 0, 2, 2]), func="max",
+        expected_groups=groups, fill_value=np.nan,
+    )[0]  # fmt: skip
+    np.testing.assert_array_equal(whole.compute(), [1.0, np.nan, 3.0])
+
+
+def test_nothing(spec):
+    x = cubed.zeros((3, 0), chunks=(2, 1), spec=spec)
+    for name, value in (("sum", 0), ("prod", 1), ("count", 0), ("mean", np.nan), ("argmin", -1)):
+        got, _ = cubed.groupby_reduce(x, np.zeros(0, "i8"), func=name, expected_groups=np.arange(2))
+        np.testing.assert_array_equal(got.compute(), np.full((3, 2), value))
+    got, labels = cubed.groupby_reduce(cubed.ones((3, 4)), np.full(4, np.nan), func="sum")
+    assert got.compute().shape == (3, 0) and labels.shape == (0,)
+
+
+def test_values_are_those_of_large_offsets(spec):
+    """Variances far from 0 keep their digits."""
+    a = np.random.default_rng(8).standard_normal((20, 1000)) + 1e9
+    codes = np.arange(1000) % 7
+    x = cubed.from_array(a, chunks=(20, 30), spec=spec)
+    got, _ = cubed.groupby_reduce(x, codes, func="var")
+    close(got.compute(), as_last(groupby("var", np.ascontiguousarray(a.T), codes, (0,), 7)), 1e-6)
+
+
+def test_memory_and_executors(tmp_path):
+    """20 times what a worker may use, grouped along the chunked axis, and along the others."""
+    spec = cubed.Spec(work_dir=tmp_path, allowed_mem="25MB", reserved_mem="10MB")
+    n = 160
+    x = cubed.random.random((n, 250, 1000), chunks=(1, 250, 1000), spec=spec)
+    assert x.nbytes > 20 * (spec.allowed_mem - spec.reserved_mem)
+    months = np.arange(n) % 12
+    moved = cubed.moveaxis(x, 0, -1)
+    mean, _ = cubed.groupby_reduce(moved, months, func="mean")
+    small = cubed.mean(mean, axis=(0, 1))
+    zones, _ = cubed.groupby_reduce(x, np.arange(250 * 1000).reshape(250, -1) % 5, func="max")
+    plan = cubed.plan(small, zones)
+    assert plan.max_projected_mem <= spec.allowed_mem
+    first = None
+    for executor in ("single-threaded", "threads", "processes"):
+        history = []
+        a, b = cubed.compute(
+            small, zones, executor=executor, max_workers=2, callbacks=[Measured(history)]
+        )
+        assert max(m for m, _ in history) > 0
+        assert all(measured <= projected for measured, projected in history)
+        first = first or (a.tobytes(), b.tobytes())
+        assert (a.tobytes(), b.tobytes()) == first
+        assert a.shape == (12,) and abs(a - 0.5).max() < 0.01 and b.min() > 0.99
+
+
+# --- flox -----------------------------------------------------------------------------------------
+
+FLOX = "count sum nansum prod nanprod mean nanmean var nanvar std nanstd min nanmin max nanmax"
+
+
+@pytest.mark.parametrize("method", ["map-reduce", "blockwise"])
+@pytest.mark.parametrize("name", [*FLOX.split(), "any", "all"])
+def test_flox_takes_the_native_path(spec, method, name, monkeypatch):
+    def refuse(*args):
+        raise AssertionError("flox's own functions are called")
+
+    monkeypatch.setattr("cubed.core.groupby._apply", refuse)
+    rng = np.random.default_rng(9)
+    by = np.sort(rng.integers(0, 5, 120)) if method == "blockwise" else rng.integers(0, 5, 120)
+    for dtype in ("f4", "i2"):
+        a = (rng.standard_normal((4, 6, 120)) * 9).astype(dtype)
+        if dtype == "f4":
+            a[rng.random(a.shape) < 0.1] = np.nan
+        x = cubed.from_array(a, chunks=(3, 6, 13), spec=spec)
+        more = [{}, {"min_count": 20, "fill_value": np.nan}]
+        for kwargs in more[: 1 if name in ("count", "any", "all") else 2]:
+            kwargs = {"func": name, "expected_groups": np.arange(5), "engine": "numpy", **kwargs}
+            expected, _ = flox.groupby_reduce(a, by, **kwargs)
+            got, _ = flox.groupby_reduce(x, by, method=method, reindex=True, **kwargs)
+            assert isinstance(got, cubed.Array) and got.dtype == expected.dtype
+            close(got.compute(), expected, rtol=1e-5)
+
+
+def test_flox_functions_that_the_engine_lacks(spec):
+    rng = np.random.default_rng(10)
+    a, by = rng.standard_normal((3, 90)), np.repeat(np.arange(6), 15)
+    x = cubed.from_array(a, chunks=(1, 20), spec=spec)
+    kwargs = {"func": "median", "expected_groups": np.arange(6), "engine": "flox"}
+    expected, _ = flox.groupby_reduce(a, by, **kwargs)
+    got, _ = flox.groupby_reduce(x, by, method="blockwise", reindex=True, **kwargs)
+    close(got.compute(), expected)
+
+
+def test_functions_of_others(spec):
+    """The interface that flox calls, with functions of our own."""
+    a, by = np.arange(24.0).reshape(2, 12), np.arange(12) % 3
+
+    def sums(block, labels, axis, intermediate_dtype, num_groups):
+        out = np.zeros((*block.shape[:-1], num_groups))
+        np.add.at(out, (slice(None), labels), block)
+        return {"total": out}
+
+    def combine(parts, axis, dummy_axis, dtype, keepdims):
+        return {"total": parts["total"].sum(axis=dummy_axis, keepdims=keepdims)}
+
+    got = groupby_reduction(
+        cubed.from_array(a, chunks=(1, 5), spec=spec),
+        cubed.from_array(by, chunks=5, spec=spec),
+        func=sums,
+        combine_func=combine,
+        aggregate_func=lambda parts: parts["total"],
+        axis=(1,),
+        intermediate_dtype=[("total", "f8")],
+        dtype="f8",
+        num_groups=3,
+    )
+    close(got.compute(), as_last(groupby("sum", np.ascontiguousarray(a.T), by, (0,), 3)))

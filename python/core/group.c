@@ -1,0 +1,39 @@
+/* Reductions by group. */
+#include "core.h"
+
+/* groupby(name, x, codes, axes, ngroups, correction, min_count, fill or None, task_mem) */
+static PyObject *groupby(PyObject *module, PyObject *args)
+{
+    const char *name;
+    PyObject *array, *labels, *list, *fill;
+    int axes[CUBED_MAX_NDIM], n;
+    long long ngroups, min_count;
+    unsigned long long task_mem;
+    cubed_group_options o = CUBED_GROUP_OPTIONS_INIT;
+    cubed_group_reduction reduction;
+    cubed_array *x, *codes, *out = NULL;
+    cubed_dtype dtype;
+    cubed_scalar scalar;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "sOOOLdLOK", &name, &array, &labels, &list, &ngroups, &o.correction,
+                          &min_count, &fill, &task_mem) ||
+        !core_pair(module, array, labels, &x, &codes) || !core_axes("axes", list, axes, &n))
+        return NULL;
+    if (!cubed_group_reduction_parse(name, &reduction, &o.skip_nan))
+        return PyErr_Format(PyExc_ValueError, "groupby: \"%s\" is no reduction", name);
+    cubed_status st = cubed_group_result_dtype(reduction, cubed_array_dtype(x), &dtype, &err);
+    if (st == CUBED_OK && fill != Py_None) {
+        if (!core_scalar(fill, dtype, &scalar)) return NULL;
+        o.fill = &scalar;
+    }
+    o.min_count = min_count;
+    o.task_mem = task_mem;
+    if (st == CUBED_OK)
+        st = cubed_groupby_reduce(x, codes, axes, n, ngroups, reduction, &o, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+PyMethodDef core_group_methods[] = {
+    {"groupby", groupby, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
