@@ -5,6 +5,7 @@ import flox
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from conftest import check, run, the_same_bits
 from cubed.core.groupby import groupby_reduction
 
@@ -419,3 +420,26 @@ def test_functions_of_others(spec):
         num_groups=3,
     )
     close(got.compute(), as_last(groupby("sum", np.ascontiguousarray(a.T), by, (0,), 3)))
+
+
+def test_groups_of_xarray(spec):
+    """Xarray's groupby through flox, for whose map-reduce it asks by name."""
+    rng = np.random.default_rng(11)
+    a = rng.standard_normal((900, 4, 5)).astype("f4")
+    a[3, 1, 1] = np.nan
+    time = pd.date_range("2000", periods=900)
+    plain = xr.DataArray(a, dims=("time", "y", "x"), coords={"time": time})
+    lazy = plain.chunk({"time": 100}, chunked_array_type="cubed", from_array_kwargs={"spec": spec})
+    how = {"method": "map-reduce"}
+    for function in (
+        lambda x: x.groupby("time.month").mean(**how),
+        lambda x: x.groupby("time.month").var(ddof=1, **how),
+        lambda x: x.groupby("time.season").max(skipna=False, **how),
+        lambda x: x.groupby("time.dayofyear").count(**how),
+        lambda x: x.groupby("time.dayofyear").sum(min_count=3, **how),
+        lambda x: x.resample(time="MS").sum(**how),
+        lambda x: x.groupby("time.month") - x.groupby("time.month").mean(**how),
+    ):
+        expected, got = function(plain), function(lazy)
+        assert isinstance(got.data, cubed.Array) and got.dtype == expected.dtype
+        xr.testing.assert_allclose(got.compute(), expected, rtol=1e-4, atol=1e-6)
