@@ -68,6 +68,21 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_with_dim_names(cubed_array *
                                                                    cubed_array **out,
                                                                    cubed_error *err);
 
+/* --- Bytes ------------------------------------------------------------------------------------ */
+
+/* What the array is, for another process or another day: operations, places of stores (as absolute paths)
+ * and all elements of memory that it reads. *data is freed with cubed_array_free_bytes.
+ * CUBED_E_UNSUPPORTED for sources that stay in their process. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_save(cubed_array *x, void **data, size_t *size,
+                                                         cubed_error *err);
+CUBED_API void cubed_array_free_bytes(const cubed_array *x, void *data, size_t size);
+/* Checks everything that it reads; CUBED_E_FORMAT for bytes that are no array, CUBED_E_UNSUPPORTED for
+ * another version. Stores are opened when the array is computed. With `allow_code` bytes may carry code
+ * (a user's function, which can do whatever this process may): else they are refused. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_load(cubed_context *ctx, const void *data,
+                                                         size_t size, bool allow_code,
+                                                         cubed_array **out, cubed_error *err);
+
 /* --- Sources ---------------------------------------------------------------------------------- */
 
 /* A Zarr array. `url` is STORE or STORE::PATH, where STORE is a directory or file:// URL. */

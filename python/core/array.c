@@ -91,6 +91,25 @@ static PyObject *get_missing_value(PyObject *self, void *closure)
                                      (Py_ssize_t)(size < sizeof value ? size : sizeof value));
 }
 
+/* dump() -> bytes, from which load_array makes the same array */
+static PyObject *dump(PyObject *self, PyObject *args)
+{
+    cubed_array *x = array_of(self);
+    cubed_error err = CUBED_ERROR_INIT;
+    void *data;
+    size_t size;
+    (void)args;
+    if (cubed_array_save(x, &data, &size, &err) != CUBED_OK) return core_raise(&err);
+    PyObject *bytes = PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
+    cubed_array_free_bytes(x, data, size);
+    return bytes;
+}
+
+static PyMethodDef methods[] = {
+    {"dump", dump, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyGetSetDef getset[] = {
     {"shape", get_shape, NULL, "Extents of the axes.", NULL},
     {"chunks", get_chunks, NULL, "Nominal extents of a chunk.", NULL},
@@ -105,6 +124,7 @@ static PyGetSetDef getset[] = {
 
 static PyType_Slot slots[] = {
     {Py_tp_dealloc, dealloc},
+    {Py_tp_methods, methods},
     {Py_tp_getset, getset},
     {Py_tp_doc, "A lazy array of the engine."},
     {0, NULL},

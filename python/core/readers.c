@@ -104,22 +104,27 @@ static reader *make(PyObject *object)
     return r;
 }
 
-/* A plan's bytes may be anybody's: only a worker, which serves its own driver, makes objects of them. */
+/* A worker has a function of its own for that, as it imports from other places. */
+static PyObject *loader(const core_state *s)
+{
+    if (s->load) return Py_NewRef(s->load);
+    PyObject *module = PyImport_ImportModule("cubed._readers");
+    PyObject *load = module ? PyObject_GetAttrString(module, "load") : NULL;
+    Py_XDECREF(module);
+    return load;
+}
+
 static cubed_status open_reader(const void *params, size_t size, void *ctx, void **handle,
                                 cubed_error *err)
 {
     const core_state *s = ctx;
     cubed_status st = CUBED_OK;
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *object = NULL;
-    if (s->load) {
-        PyObject *bytes = PyBytes_FromStringAndSize(params, (Py_ssize_t)size);
-        object = bytes ? PyObject_CallFunctionObjArgs(s->load, bytes, NULL) : NULL;
-        Py_XDECREF(bytes);
-    } else {
-        PyErr_SetString(PyExc_NotImplementedError,
-                        "Python objects of saved plans are read by worker processes alone");
-    }
+    PyObject *load = loader(s);
+    PyObject *bytes = load ? PyBytes_FromStringAndSize(params, (Py_ssize_t)size) : NULL;
+    PyObject *object = bytes ? PyObject_CallFunctionObjArgs(load, bytes, NULL) : NULL;
+    Py_XDECREF(bytes);
+    Py_XDECREF(load);
     reader *r = object ? make(object) : NULL;
     if (!r) st = core_catch(err);
     Py_XDECREF(object);
@@ -131,7 +136,8 @@ static cubed_status open_reader(const void *params, size_t size, void *ctx, void
 bool core_add_readers(core_state *s)
 {
     cubed_error err = CUBED_ERROR_INIT;
-    s->readers = (cubed_source_fn){"python", read_region, need, save, open_reader, close_reader, s};
+    s->readers =
+        (cubed_source_fn){"python", read_region, need, save, open_reader, close_reader, true, s};
     if (cubed_context_add_source_fn(s->ctx, &s->readers, &err) == CUBED_OK) return true;
     core_raise(&err);
     return false;

@@ -259,7 +259,22 @@ static PyObject *random_blocks(PyObject *module, PyObject *args)
     return core_finish(module, st, x, &err);
 }
 
+/* load_array(bytes, allow_code) */
+static PyObject *load_array(PyObject *module, PyObject *args)
+{
+    const char *data;
+    Py_ssize_t size;
+    int allow_code;
+    cubed_array *x = NULL;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "y#p", &data, &size, &allow_code)) return NULL;
+    cubed_status st =
+        cubed_array_load(core_get_state(module)->ctx, data, (size_t)size, allow_code, &x, &err);
+    return core_finish(module, st, x, &err);
+}
+
 PyMethodDef core_source_methods[] = {
+    {"load_array", load_array, METH_VARARGS, NULL},
     {"from_memory", from_memory, METH_VARARGS, NULL},
     {"open", open_store, METH_VARARGS, NULL},
     {"full", full, METH_VARARGS, NULL},

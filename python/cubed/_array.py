@@ -160,6 +160,9 @@ class Array(Methods):
     def __deepcopy__(self, memo: Any) -> Array:
         return self._like(self._x)  # what is behind it never changes
 
+    def __reduce__(self) -> Any:
+        return _restore, (self._x.dump(), self._spec)
+
     def __len__(self) -> int:
         if not self._shape:
             raise TypeError("len() of an array without axes")
@@ -414,6 +417,11 @@ class Array(Methods):
     def astype(self, dtype: Any, copy: bool = True) -> Array:
         """The values in another type; see :func:`cubed.array_api.astype`."""
         return self._like(_core.astype(self._x, name_of(dtype)))
+
+
+def _restore(data: bytes, spec: Spec | None) -> Array:
+    """An array that was pickled; so may be the code in it."""
+    return Array._new(_core.load_array(data, True), spec)
 
 
 def common_spec(*arrays: Any) -> Spec | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from typing import Any
 
@@ -40,12 +41,8 @@ class Reader:
 
     def dump(self) -> bytes:
         """What worker processes make it of: see _worker.py."""
-        import pickle
+        import cloudpickle
 
-        try:
-            import cloudpickle
-        except ImportError:
-            cloudpickle = pickle
         try:
             payload = cloudpickle.dumps(self)
         except Exception as e:
@@ -61,6 +58,11 @@ class Reader:
     def __setstate__(self, state: tuple[Any, np.dtype]) -> None:
         array, dtype = state
         self.__init__(array() if isinstance(array, _H5Path) else array, dtype)  # type: ignore[misc]
+
+
+def load(data: bytes) -> Any:
+    """What dump() gave, in a process with the same modules."""
+    return pickle.loads(pickle.loads(data)[1])
 
 
 class _H5Path:

@@ -219,3 +219,20 @@ out:
     cb_free(m.alloc, m.slot, m.cap * sizeof *m.slot);
     return st;
 }
+
+cubed_status cubed_array_save(cubed_array *x, void **data, size_t *size, cubed_error *err)
+{
+    numbering m = {.alloc = &x->ctx->alloc};
+    cubed_plan *p;
+    CB_TRY(cb_plan_alloc(x->ctx, &p, err));
+    cubed_status st = visit(p, &m, x, err);
+    if (st == CUBED_OK) st = cb_graph_save(&p->ir, x, data, size, err);
+    cb_free(m.alloc, m.slot, m.cap * sizeof *m.slot);
+    cubed_plan_unref(p);
+    return st;
+}
+
+void cubed_array_free_bytes(const cubed_array *x, void *data, size_t size)
+{
+    cb_free(&x->ctx->alloc, data, size);
+}

@@ -30,6 +30,13 @@ CUBED_MUST_CHECK cubed_status cb_graph_add(cubed_context *ctx, const cb_node *no
 /* Starts a node over x's shape, chunks and names, with x as its only input to be. */
 cb_node cb_graph_like(const cubed_array *x, cb_node_kind kind, cubed_dtype dtype);
 
+/* The bytes of an array, which is the last of these nodes (serial.c). */
+CUBED_MUST_CHECK cubed_status cb_graph_save(const cb_ir *ir, const cubed_array *x, void **data,
+                                            size_t *size, cubed_error *err);
+/* Makes made[i] of a node that was read, which the array owns afterwards, and of made[0..i-1]. */
+CUBED_MUST_CHECK cubed_status cb_graph_restore(cubed_context *ctx, const cb_node *node,
+                                               cubed_array **made, int i, cubed_error *err);
+
 /* Checks 0 <= ndim <= CUBED_MAX_NDIM, extents >= 0 and that the bytes of it all fit int64_t. */
 CUBED_MUST_CHECK cubed_status cb_check_shape(const char *what, int ndim, const int64_t *shape,
                                              cubed_dtype dtype, cubed_error *err);

@@ -92,6 +92,7 @@ typedef struct cb_ir {
     cb_zone *zone; /* owns everything below */
     int nnodes, cap;
     cb_node *nodes;
+    bool is_graph; /* as the user wrote it: nothing is decided, nothing stored */
 } cb_ir;
 
 /* A stored array has chunks that tasks read and write. */

@@ -15,6 +15,7 @@
 #include <zlib.h>
 
 #include "base/error.h"
+#include "plan/graph.h"
 #include "plan/plan.h"
 
 #define PLAN_VERSION 6
@@ -87,7 +88,7 @@ static cubed_status put_data(cb_buf *b, const cb_node *n, cb_plan_use use, cubed
     int64_t shape[CUBED_MAX_NDIM], dense[CUBED_MAX_NDIM];
     size_t size = cubed_dtype_size(n->dtype), bytes_all;
     char bytes[4096];
-    if (cb_plan_is_shared(n, &bytes_all)) {
+    if (cb_plan_is_shared(n, &bytes_all) && use != CB_PLAN_FOR_ARRAY) {
         if (use == CB_PLAN_FOR_FILE)
             return cb_fail(err, CUBED_E_UNSUPPORTED,
                            "the plan reads %zu bytes of the caller's memory; sources of more than "
@@ -233,37 +234,66 @@ out:
     return b->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for the plan's bytes") : CUBED_OK;
 }
 
-cubed_status cb_plan_save(const cubed_plan *p, cb_plan_use use, void **data, size_t *size,
-                          cubed_error *err)
+static const char plan_magic[] = "CUBEDPLN", array_magic[] = "CUBEDARR";
+
+/* Fills in the header at the start of b, and hands its bytes to the caller. */
+static cubed_status finish_bytes(const char *magic, cb_buf *b, void **data, size_t *size,
+                                 cubed_error *err)
 {
-    static const char magic[8] = "CUBEDPLN";
-    uint8_t header[HEADER_BYTES] = {0};
-    cb_buf b;
-    cb_buf_init(&b, &p->ctx->alloc);
-    cb_buf_put(&b, header, sizeof header);
-    cubed_status st = cb_plan_write(p, use, &b, err);
-    if (st == CUBED_OK && b.failed) st = cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
-    if (st != CUBED_OK) {
-        cb_buf_free(&b);
-        return st;
+    /* The caller frees with the size it is told: give it exactly that. */
+    void *exact = b->failed ? NULL : cb_resize(b->alloc, b->data, b->cap, b->size);
+    if (!exact) {
+        cb_buf_free(b);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for the bytes of a plan or an array");
     }
-    uint32_t sum =
-        (uint32_t)crc32(0, (const Bytef *)b.data + HEADER_BYTES, (uInt)(b.size - HEADER_BYTES));
+    uint8_t *header = exact;
+    uint32_t sum = (uint32_t)crc32_z(0, header + HEADER_BYTES, b->size - HEADER_BYTES);
     memcpy(header, magic, 8);
     for (int k = 0; k < 4; k++) {
         header[8 + k] = (uint8_t)(PLAN_VERSION >> (8 * k));
         header[12 + k] = (uint8_t)(sum >> (8 * k));
     }
-    memcpy(b.data, header, sizeof header);
-    /* The caller frees with the size it is told: give it exactly that. */
-    void *exact = cb_resize(&p->ctx->alloc, b.data, b.cap, b.size);
-    if (!exact) {
-        cb_buf_free(&b);
-        return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
-    }
     *data = exact;
-    *size = b.size;
+    *size = b->size;
     return CUBED_OK;
+}
+
+static void start_bytes(cb_buf *b, const cubed_allocator *alloc)
+{
+    const uint8_t header[HEADER_BYTES] = {0};
+    cb_buf_init(b, alloc);
+    cb_buf_put(b, header, sizeof header);
+}
+
+cubed_status cb_plan_save(const cubed_plan *p, cb_plan_use use, void **data, size_t *size,
+                          cubed_error *err)
+{
+    cb_buf b;
+    start_bytes(&b, &p->ctx->alloc);
+    cubed_status st = cb_plan_write(p, use, &b, err);
+    if (st == CUBED_OK) return finish_bytes(plan_magic, &b, data, size, err);
+    cb_buf_free(&b);
+    return st;
+}
+
+cubed_status cb_graph_save(const cb_ir *ir, const cubed_array *x, void **data, size_t *size,
+                           cubed_error *err)
+{
+    cubed_status st;
+    cb_buf b;
+    start_bytes(&b, &x->ctx->alloc);
+    put_u(&b, (uint64_t)ir->nnodes);
+    for (int i = 0; i < ir->nnodes; i++) CB_GO(put_node(&b, &ir->nodes[i], CB_PLAN_FOR_ARRAY, err));
+    /* The array is the last node; names and attributes of the others concern nobody. */
+    put_string(&b, x->node.attrs);
+    for (int d = 0; d < x->node.grid.ndim; d++) put_string(&b, x->node.dim_names[d]);
+    put_u(&b, (uint64_t)x->node.zarr_format);
+    put_u(&b, (uint64_t)x->node.has_fill | (uint64_t)x->node.fill_is_missing << 1);
+    if (x->node.has_fill) cb_buf_put(&b, x->node.fill.bytes, sizeof x->node.fill.bytes);
+    return finish_bytes(array_magic, &b, data, size, err);
+out:
+    cb_buf_free(&b);
+    return st;
 }
 
 cubed_status cubed_plan_save(const cubed_plan *p, void **data, size_t *size, cubed_error *err)
@@ -283,6 +313,7 @@ typedef struct reader {
     const uint8_t *at, *end;
     bool bad;
     bool worker; /* of the run that the plan is from */
+    bool array;  /* memory of any size is in the bytes */
     cb_zone *zone;
 } reader;
 
@@ -373,7 +404,7 @@ static void get_data(reader *r, cb_node *n)
     int64_t shape[CUBED_MAX_NDIM], count = 0, bytes = 0;
     cb_node_shape(n, shape);
     for (int d = 0; d < n->grid.ndim; d++) r->bad = r->bad || shape[d] < 0;
-    bool shared = size > CB_PLAN_EMBED_BYTES;
+    bool shared = size > CB_PLAN_EMBED_BYTES && !r->array;
     if (r->bad || (shared && !r->worker) || cb_count(n->grid.ndim, shape, &count) ||
         cb_mul_i64(count, (int64_t)cubed_dtype_size(n->dtype), &bytes) || (uint64_t)bytes != size) {
         r->bad = true;
@@ -544,7 +575,20 @@ static void get_groups(reader *r, cubed_plan *p)
 
 static cubed_status malformed(const char *what, cubed_error *err)
 {
-    return cb_fail(err, CUBED_E_FORMAT, "the plan's bytes are malformed: %s", what);
+    return cb_fail(err, CUBED_E_FORMAT, "the bytes are malformed: %s", what);
+}
+
+static cubed_status read_nodes(reader *r, cb_ir *ir, cubed_error *err)
+{
+    int nnodes = get_n(r, CB_MAX_NODES + 1);
+    for (int i = 0; i < nnodes; i++) {
+        cb_node n;
+        int index;
+        get_node(r, i, &n);
+        if (r->bad) return malformed("a node", err);
+        CB_TRY(cb_ir_add(ir, &n, &index, err));
+    }
+    return cb_ir_check(ir, err);
 }
 
 static cubed_status read_body(reader *r, cubed_plan *p, cubed_error *err)
@@ -553,16 +597,9 @@ static cubed_status read_body(reader *r, cubed_plan *p, cubed_error *err)
     p->reserved_mem = get_u(r);
     p->max_workers = (unsigned)get_n(r, CB_MAX_WORKERS);
     p->work_dir = get_string(r);
-    int nnodes = get_n(r, CB_MAX_NODES + 1);
     if (r->bad || p->max_workers == 0) return malformed("limits", err);
-    for (int i = 0; i < nnodes; i++) {
-        cb_node n;
-        int index;
-        get_node(r, i, &n);
-        if (r->bad) return malformed("a node", err);
-        CB_TRY(cb_ir_add(&p->ir, &n, &index, err));
-    }
-    CB_TRY(cb_ir_check(&p->ir, err));
+    CB_TRY(read_nodes(r, &p->ir, err));
+    int nnodes = p->ir.nnodes;
     p->ntargets = get_n(r, (uint64_t)nnodes + 1);
     p->targets = cb_zone_alloc(p->ir.zone, (size_t)p->ntargets * sizeof(int) + 1);
     if (!p->targets) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
@@ -592,15 +629,25 @@ static cubed_status read_body(reader *r, cubed_plan *p, cubed_error *err)
 }
 
 /* Whether all functions are known, and none of them is code where that is not permitted. */
-static cubed_status check_functions(const cubed_plan *p, cb_plan_trust trust, cubed_error *err)
+static cubed_status check_functions(const cubed_context *ctx, const cb_ir *ir, cb_plan_trust trust,
+                                    cubed_error *err)
 {
-    for (int i = 0; i < p->ir.nnodes; i++) {
+    for (int i = 0; i < ir->nnodes; i++) {
+        const cb_node *n = &ir->nodes[i];
         const cubed_block_fn *fn;
         void *fn_ctx;
-        if (p->ir.nodes[i].kind != CB_NODE_BLOCKWISE) continue;
-        const char *name = p->ir.nodes[i].block->function;
-        CB_TRY(cb_context_find_block_fn(p->ctx, name, &fn, &fn_ctx, err));
-        if (fn->code && trust == CB_TRUST_DATA)
+        const char *name = NULL;
+        bool code = false;
+        if (n->kind == CB_NODE_BLOCKWISE) {
+            name = n->block->function;
+            CB_TRY(cb_context_find_block_fn(ctx, name, &fn, &fn_ctx, err));
+            code = fn->code;
+        } else if (n->source) {
+            name = n->source->name;
+            CB_TRY(cb_source_find(ctx, n->source, err));
+            code = n->source->fn->code;
+        }
+        if (code && trust == CB_TRUST_DATA)
             return cb_fail(
                 err, CUBED_E_ARG,
                 "the plan carries code for the function \"%s\": that it may run has to be "
@@ -610,12 +657,13 @@ static cubed_status check_functions(const cubed_plan *p, cb_plan_trust trust, cu
     return CUBED_OK;
 }
 
-cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size, cb_plan_trust trust,
-                          cubed_plan **out, cubed_error *err)
+/* Whether the bytes are whole, of this version, and what they say. */
+static cubed_status open_bytes(const char *magic, const void *data, size_t size, cubed_error *err)
 {
     const uint8_t *b = data;
-    if (size < HEADER_BYTES || memcmp(b, "CUBEDPLN", 8) != 0)
-        return cb_fail(err, CUBED_E_FORMAT, "these %zu bytes are no plan", size);
+    const char *what = magic == plan_magic ? "plan" : "array";
+    if (size < HEADER_BYTES || memcmp(b, magic, 8) != 0)
+        return cb_fail(err, CUBED_E_FORMAT, "these %zu bytes are no %s", size, what);
     uint32_t version = 0, sum = 0;
     for (int k = 0; k < 4; k++) {
         version |= (uint32_t)b[8 + k] << (8 * k);
@@ -623,23 +671,72 @@ cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size, cb_
     }
     if (version != PLAN_VERSION)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "the plan has version %u, this library reads version %d", version,
+                       "the %s has version %u, this library reads version %d", what, version,
                        PLAN_VERSION);
-    if (size > UINT32_MAX ||
-        sum != (uint32_t)crc32(0, b + HEADER_BYTES, (uInt)(size - HEADER_BYTES)))
-        return cb_fail(err, CUBED_E_FORMAT, "the plan's bytes are damaged: the checksum differs");
+    if (sum != (uint32_t)crc32_z(0, b + HEADER_BYTES, size - HEADER_BYTES))
+        return cb_fail(err, CUBED_E_FORMAT, "the %s's bytes are damaged: the checksum differs",
+                       what);
+    return CUBED_OK;
+}
+
+cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size, cb_plan_trust trust,
+                          cubed_plan **out, cubed_error *err)
+{
+    const uint8_t *b = data;
+    CB_TRY(open_bytes(plan_magic, data, size, err));
     cubed_plan *p;
     CB_TRY(cb_plan_alloc(ctx, &p, err));
-    reader r = {b + HEADER_BYTES, b + size, false, trust == CB_TRUST_DRIVER, p->ir.zone};
+    reader r = {.at = b + HEADER_BYTES,
+                .end = b + size,
+                .worker = trust == CB_TRUST_DRIVER,
+                .zone = p->ir.zone};
     cubed_status st;
     CB_GO(read_body(&r, p, err));
-    CB_GO(check_functions(p, trust, err));
+    CB_GO(check_functions(ctx, &p->ir, trust, err));
     CB_GO(cb_plan_open_storage(p, err));
     CB_GO(cb_plan_finish(p, err));
     *out = p;
     return CUBED_OK;
 out:
     cubed_plan_unref(p);
+    return st;
+}
+
+/* What the bytes say of the array itself, beside its node. */
+static void get_names(reader *r, cb_node *n)
+{
+    n->attrs = get_string(r);
+    for (int d = 0; d < n->grid.ndim && !r->bad; d++) n->dim_names[d] = get_string(r);
+    n->zarr_format = get_n(r, 4);
+    int fill = get_n(r, 4);
+    n->has_fill = fill & 1;
+    n->fill_is_missing = fill >> 1;
+    const void *bytes = n->has_fill ? get_bytes(r, sizeof n->fill.bytes) : NULL;
+    if (bytes) memcpy(n->fill.bytes, bytes, sizeof n->fill.bytes);
+}
+
+cubed_status cubed_array_load(cubed_context *ctx, const void *data, size_t size, bool allow_code,
+                              cubed_array **out, cubed_error *err)
+{
+    const uint8_t *b = data;
+    CB_TRY(open_bytes(array_magic, data, size, err));
+    cb_ir ir = {.is_graph = true};
+    cubed_array **made = NULL;
+    cubed_status st;
+    CB_TRY(cb_zone_new(&ctx->alloc, &ir.zone, err));
+    reader r = {.at = b + HEADER_BYTES, .end = b + size, .array = true, .zone = ir.zone};
+    CB_GO(read_nodes(&r, &ir, err));
+    if (ir.nnodes == 0) CB_GO(malformed("no nodes", err));
+    get_names(&r, &ir.nodes[ir.nnodes - 1]);
+    if (r.bad || r.at != r.end) CB_GO(malformed("names", err));
+    CB_GO(check_functions(ctx, &ir, allow_code ? CB_TRUST_CODE : CB_TRUST_DATA, err));
+    made = cb_zone_alloc(ir.zone, (size_t)ir.nnodes * sizeof(cubed_array *) + 1);
+    if (!made) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for an array's nodes"));
+    for (int i = 0; i < ir.nnodes; i++) CB_GO(cb_graph_restore(ctx, &ir.nodes[i], made, i, err));
+    *out = cubed_array_ref(made[ir.nnodes - 1]);
+out:
+    for (int i = 0; made && i < ir.nnodes; i++) cubed_array_unref(made[i]);
+    cb_zone_free(ir.zone);
     return st;
 }
 

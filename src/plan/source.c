@@ -44,12 +44,17 @@ uint64_t cb_source_token(const void *handle)
     return h;
 }
 
-cubed_status cb_source_open(const cubed_context *ctx, cb_source *s, cubed_error *err)
+cubed_status cb_source_find(const cubed_context *ctx, cb_source *s, cubed_error *err)
 {
     s->fn = find(ctx, s->name);
-    if (!s->fn || !s->fn->open)
-        return cb_fail(err, CUBED_E_UNSUPPORTED,
-                       "the plan reads a source of kind \"%s\", which is not known here", s->name);
+    if (s->fn && s->fn->open) return CUBED_OK;
+    return cb_fail(err, CUBED_E_UNSUPPORTED,
+                   "the plan reads a source of kind \"%s\", which is not known here", s->name);
+}
+
+cubed_status cb_source_open(const cubed_context *ctx, cb_source *s, cubed_error *err)
+{
+    CB_TRY(cb_source_find(ctx, s, err));
     cubed_status st = s->fn->open(s->params, s->params_size, s->fn->ctx, &s->handle, err);
     if (st != CUBED_OK) return cb_context(err, st, "a source of kind \"%s\"", s->name);
     s->opened = true;

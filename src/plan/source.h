@@ -20,6 +20,9 @@ typedef struct cb_source {
 
 /* A number that, with all likelihood, no other source has, in this process or elsewhere. */
 uint64_t cb_source_token(const void *handle);
+/* Finds the function that a plan names. */
+CUBED_MUST_CHECK cubed_status cb_source_find(const cubed_context *ctx, cb_source *s,
+                                             cubed_error *err);
 /* Opens what a plan that was loaded names. */
 CUBED_MUST_CHECK cubed_status cb_source_open(const cubed_context *ctx, cb_source *s,
                                              cubed_error *err);

@@ -39,6 +39,8 @@ typedef struct cubed_source_fn {
                          cubed_error *err);
     /* Once, by any thread. */
     void (*close)(void *handle);
+    /* Opening may run code that the bytes carry: only where that is permitted (cubed_plan_load_code). */
+    bool code;
     void *ctx;
 } cubed_source_fn;
 
