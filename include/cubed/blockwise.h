@@ -41,6 +41,20 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_blockwise(cubed_context *ctx, cons
                                                         const cubed_block_output *outputs, int nout,
                                                         cubed_array **outs, cubed_error *err);
 
+/* Elements around a block along an axis that come with it. `padded`: the array has them at its ends, and
+ * the blocks cover what is between; else blocks at the ends come with what there is. */
+typedef struct cubed_block_halo {
+    int64_t before, after;
+    bool padded;
+} cubed_block_halo;
+
+/* The same with inputs whose blocks overlap: halos[i] has an entry for each axis of input i, or is NULL.
+ * An input that is padded needs its `chunks`. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_blockwise_overlap(
+    cubed_context *ctx, const char *function, const void *params, size_t params_size,
+    const cubed_block_input *inputs, const cubed_block_halo *const *halos, int nin,
+    const cubed_block_output *outputs, int nout, cubed_array **outs, cubed_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -151,6 +151,7 @@ cubed_status core_add_python_fn(core_state *s, cubed_error *err)
 typedef struct operand {
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
     int symbols[CUBED_MAX_NDIM];
+    cubed_block_halo halo[CUBED_MAX_NDIM];
 } operand;
 
 static bool same_length(const char *what, int n, int ndim)
@@ -160,12 +161,26 @@ static bool same_length(const char *what, int n, int ndim)
     return false;
 }
 
-/* (array, symbols, chunks) */
+/* ((before, after, padded), ...) */
+static bool take_halo(PyObject *tuple, int ndim, cubed_block_halo *halo)
+{
+    if (!PyTuple_Check(tuple) || !same_length("halo", (int)PyTuple_Size(tuple), ndim)) return false;
+    for (int d = 0; d < ndim; d++) {
+        int padded;
+        long long before, after;
+        if (!PyArg_ParseTuple(PyTuple_GetItem(tuple, d), "LLp", &before, &after, &padded))
+            return false;
+        halo[d] = (cubed_block_halo){before, after, padded};
+    }
+    return true;
+}
+
+/* (array, symbols, chunks, halo) */
 static bool take_input(core_state *s, PyObject *tuple, cubed_block_input *in, operand *own)
 {
-    PyObject *array, *symbols, *chunks;
+    PyObject *array, *symbols, *chunks, *halo;
     int nsymbols, nchunks;
-    if (!PyArg_ParseTuple(tuple, "OOO", &array, &symbols, &chunks) ||
+    if (!PyArg_ParseTuple(tuple, "OOOO!", &array, &symbols, &chunks, &PyTuple_Type, &halo) ||
         !(in->array = core_unwrap(s, array)) ||
         !core_axes("symbols", symbols, own->symbols, &nsymbols) ||
         !core_ints("chunks", chunks, own->chunks, &nchunks))
@@ -173,7 +188,8 @@ static bool take_input(core_state *s, PyObject *tuple, cubed_block_input *in, op
     in->symbols = own->symbols;
     in->chunks = own->chunks;
     int ndim = cubed_array_ndim(in->array);
-    return same_length("symbols", nsymbols, ndim) && same_length("chunks", nchunks, ndim);
+    return same_length("symbols", nsymbols, ndim) && same_length("chunks", nchunks, ndim) &&
+           take_halo(halo, ndim, own->halo);
 }
 
 /* (dtype, shape, chunks, symbols) */
@@ -224,18 +240,20 @@ static PyObject *blockwise(PyObject *module, PyObject *args)
     cubed_block_input *inputs = PyMem_Calloc((size_t)nin + 1, sizeof *inputs);
     cubed_block_output *outputs = PyMem_Calloc((size_t)nout + 1, sizeof *outputs);
     cubed_array **arrays = PyMem_Calloc((size_t)nout + 1, sizeof(cubed_array *));
-    if (!own || !inputs || !outputs || !arrays) {
+    const cubed_block_halo **halos = PyMem_Calloc((size_t)nin + 1, sizeof(cubed_block_halo *));
+    if (!own || !inputs || !outputs || !arrays || !halos) {
         PyErr_NoMemory();
         goto out;
     }
     for (Py_ssize_t i = 0; i < nin; i++) {
         if (!take_input(s, PyTuple_GetItem(ins, i), &inputs[i], &own[i])) goto out;
+        halos[i] = own[i].halo;
     }
     for (Py_ssize_t i = 0; i < nout; i++) {
         if (!take_output(PyTuple_GetItem(outs, i), &outputs[i], &own[nin + i])) goto out;
     }
-    if (cubed_blockwise(s->ctx, s->python_fn.name, params, (size_t)size, inputs, (int)nin, outputs,
-                        (int)nout, arrays, &err) == CUBED_OK)
+    if (cubed_blockwise_overlap(s->ctx, s->python_fn.name, params, (size_t)size, inputs, halos,
+                                (int)nin, outputs, (int)nout, arrays, &err) == CUBED_OK)
         answer = wrap_all(s, arrays, nout);
     else
         core_raise(&err);
@@ -244,6 +262,7 @@ out:
     PyMem_Free(inputs);
     PyMem_Free(outputs);
     PyMem_Free(arrays);
+    PyMem_Free(halos);
     return answer;
 }
 

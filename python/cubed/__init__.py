@@ -18,6 +18,7 @@ from cubed._create import from_array, from_zarr
 from cubed._groupby import groupby_reduce
 from cubed._gufunc import apply_gufunc, as_gufunc
 from cubed._manipulate import rechunk
+from cubed._overlap import map_overlap
 from cubed._pad import pad
 from cubed._store import store, to_zarr
 from cubed.array_api import *  # noqa: F403
@@ -47,6 +48,7 @@ __all__ = [
     "groupby_reduce",
     "load_plan",
     "map_blocks",
+    "map_overlap",
     "pad",
     "plan",
     "rechunk",

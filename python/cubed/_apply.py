@@ -115,7 +115,7 @@ def map_blocks(
     operands = [Operand(a._x, tuple(range(ndim - a.ndim, ndim))) for a in arrays]
     unified = unify(operands, title, align=False)
     joined = join(unified)
-    out = _map_output(title, ndim, joined, chunks, drop_axis, new_axis, dtype)
+    out = map_output(title, ndim, joined, chunks, drop_axis, new_axis, dtype)
     values = tuple(None if isinstance(a, Array) else a for a in args)
     block_ndim = len(out.cuts) if wants_keyword(func, "block_id") else None
     call = _MapCall(func, values, places, kwargs, block_ndim)
@@ -127,7 +127,7 @@ def map_blocks(
     )[0]
 
 
-def _map_output(
+def map_output(
     title: str,
     ndim: int,
     joined: dict[Any, Cut],

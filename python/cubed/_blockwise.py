@@ -54,6 +54,9 @@ class Operand:
 
     array: _core.Array
     indices: tuple[Hashable, ...]
+    #: What comes with blocks along each axis: elements before, after, and whether the array has
+    #: them at its ends in addition to the blocks. None: nothing.
+    halo: tuple[tuple[int, int, bool], ...] | None = None
 
 
 @dataclass
@@ -140,7 +143,8 @@ def run_blocks(
             symbols.get(index, -1) if cut[0] else -1
             for index, cut in zip(x.indices, mine, strict=True)
         ]
-        inputs.append((x.array, numbers, [chunk for _, chunk in mine]))
+        halo = x.halo or ((0, 0, False),) * len(mine)
+        inputs.append((x.array, numbers, [chunk for _, chunk in mine], halo))
     made = []
     for out in outputs:
         numbers = [-1 if index is None else symbols[index] for index in out.indices]

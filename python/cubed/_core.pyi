@@ -116,7 +116,9 @@ def arg_reduce(largest: bool, x: Array, axis: int | None, keepdims: bool, /) -> 
 def cumulative(name: str, x: Array, axis: int, include_initial: bool, /) -> Array: ...
 def blockwise(
     params: bytes,
-    inputs: tuple[tuple[Array, Sequence[int], Sequence[int]], ...],
+    inputs: tuple[
+        tuple[Array, Sequence[int], Sequence[int], tuple[tuple[int, int, bool], ...]], ...
+    ],
     outputs: tuple[tuple[str, Sequence[int], Sequence[int], Sequence[int]], ...],
     /,
 ) -> tuple[Array, ...]: ...

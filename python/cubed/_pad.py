@@ -136,9 +136,8 @@ def _copied(x: Array, axis: int, width: tuple[int, int], mode: Any) -> Array:
     while start < at.size:
         step = int(at[start + 1] - at[start]) if start + 1 < at.size else 1
         step = step if abs(step) <= 1 else 1
-        stop = start + 1
-        while stop < at.size and at[stop] - at[stop - 1] == step:
-            stop += 1
+        turns = np.flatnonzero(np.diff(at[start:]) != step)
+        stop = start + 1 + int(turns[0]) if turns.size else at.size
         first, last = int(at[start]), int(at[stop - 1])
         if step == 0:
             parts.append(_spread(_part(x, axis, slice(first, first + 1)), axis, stop - start))

@@ -9,15 +9,26 @@
 #include "plan/block_stage.h"
 #include "plan/graph.h"
 
-static cubed_status set_input(const cubed_block_input *in, int number, cb_block_operand *out,
-                              cubed_error *err)
+static cubed_status set_input(const cubed_block_input *in, const cubed_block_halo *halo, int number,
+                              cb_block_operand *out, cubed_error *err)
 {
     const cubed_array *x = in->array;
     out->dtype = x->node.dtype;
     out->blocks = x->node.grid;
     for (int d = 0; d < x->node.grid.ndim; d++) {
         out->symbol[d] = in->symbols[d];
+        out->halo[d] = halo ? halo[d] : (cubed_block_halo){0, 0, false};
         int64_t extent = x->shape[d];
+        if (out->halo[d].padded) {
+            if (!in->chunks)
+                return cb_fail(err, CUBED_E_ARG, "input %d is padded: chunks is NULL", number);
+            extent -= out->halo[d].before + out->halo[d].after;
+            if (extent < 0)
+                return cb_fail(err, CUBED_E_ARG,
+                               "axis %d of input %d has %" PRId64
+                               " elements, less than its padding",
+                               d, number, x->shape[d]);
+        }
         if (in->symbols[d] < 0) {
             out->blocks.axis[d] = cb_axis_regular(extent, cb_max_i64(1, extent));
         } else if (in->chunks) {
@@ -53,6 +64,7 @@ static cubed_status set_output(const cubed_block_output *of, int number, cb_bloc
 /* The operation in the zone, checked. */
 static cubed_status make_operation(cubed_context *ctx, cb_zone *zone, cb_blockwise *op,
                                    const cubed_block_input *inputs,
+                                   const cubed_block_halo *const *halos,
                                    const cubed_block_output *outputs, cubed_error *err)
 {
     const cubed_block_fn *fn;
@@ -68,7 +80,7 @@ static cubed_status make_operation(cubed_context *ctx, cb_zone *zone, cb_blockwi
     for (int i = 0; i < op->nin; i++) {
         if (inputs[i].array->ctx != ctx)
             return cb_fail(err, CUBED_E_ARG, "input %d is of another context", i);
-        CB_TRY(set_input(&inputs[i], i, &op->in[i], err));
+        CB_TRY(set_input(&inputs[i], halos ? halos[i] : NULL, i, &op->in[i], err));
     }
     for (int i = 0; i < op->nout; i++) CB_TRY(set_output(&outputs[i], i, &op->out[i], err));
     CB_TRY(cb_blockwise_symbols(op, &symbols, err));
@@ -79,6 +91,16 @@ cubed_status cubed_blockwise(cubed_context *ctx, const char *function, const voi
                              size_t params_size, const cubed_block_input *inputs, int nin,
                              const cubed_block_output *outputs, int nout, cubed_array **outs,
                              cubed_error *err)
+{
+    return cubed_blockwise_overlap(ctx, function, params, params_size, inputs, NULL, nin, outputs,
+                                   nout, outs, err);
+}
+
+cubed_status cubed_blockwise_overlap(cubed_context *ctx, const char *function, const void *params,
+                                     size_t params_size, const cubed_block_input *inputs,
+                                     const cubed_block_halo *const *halos, int nin,
+                                     const cubed_block_output *outputs, int nout,
+                                     cubed_array **outs, cubed_error *err)
 {
     cb_blockwise op = {.function = function,
                        .params = params,
@@ -96,7 +118,7 @@ cubed_status cubed_blockwise(cubed_context *ctx, const char *function, const voi
         st = cb_fail(err, CUBED_E_NOMEM, "no memory for an operation");
         goto out;
     }
-    st = make_operation(ctx, zone, &op, inputs, outputs, err);
+    st = make_operation(ctx, zone, &op, inputs, halos, outputs, err);
     if (st != CUBED_OK) {
         st = cb_context(err, st, "%s", function);
         goto out;

@@ -17,6 +17,7 @@ void cb_block_box(const cb_block_operand *x, const int64_t *first, const int64_t
         bool one = x->symbol[d] < 0 || cb_axis_count(a) <= 1;
         elements->lo[d] = one ? 0 : cb_axis_lo(a, first[x->symbol[d]]);
         elements->hi[d] = one ? a->extent : cb_axis_hi(a, last[x->symbol[d]]);
+        cb_halo_widen(&x->halo[d], a->extent, &elements->lo[d], &elements->hi[d]);
     }
 }
 
@@ -82,12 +83,12 @@ static cubed_status find_outputs(const cb_ir *ir, cb_zone *zone, cb_stage *s, cu
     return CUBED_OK;
 }
 
-static bool is_in_place(const cb_ir *ir, const cb_stage_input *in, const cb_grid *blocks)
+static bool is_in_place(const cb_ir *ir, const cb_stage_input *in, const cb_block_operand *x)
 {
     if (in->program.nbranches != 1 || in->program.branches[0].ninstrs > 0) return false;
     const cb_load *l = &in->program.branches[0].loads[in->program.branches[0].results[0]];
     return l->kind == CB_LOAD_STORED && !l->reshape && cb_map_is_identity(&l->map) &&
-           cb_grid_equal(&ir->nodes[l->node].grid, blocks);
+           cb_grid_equal(&ir->nodes[l->node].grid, &x->blocks) && !cb_block_has_halo(x);
 }
 
 static cubed_status lower_inputs(cubed_plan *p, cb_stage *s, cubed_error *err)
@@ -105,7 +106,7 @@ static cubed_status lower_inputs(cubed_plan *p, cb_stage *s, cubed_error *err)
         cb_node_shape(x, shape);
         CB_TRY(cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, x->grid.ndim, shape, &root, 1, true,
                         NULL, 0, &in->program, err));
-        in->in_place = is_in_place(&p->ir, in, &c->op->in[i].blocks);
+        in->in_place = is_in_place(&p->ir, in, &c->op->in[i]);
     }
     return CUBED_OK;
 }
@@ -117,7 +118,7 @@ static void largest(const cb_block_operand *x, int n, cubed_block *blocks, int64
     for (int i = 0; i < n; i++) {
         int64_t *shape = shapes + (ptrdiff_t)i * CUBED_MAX_NDIM;
         for (int d = 0; d < x[i].blocks.ndim; d++)
-            shape[d] = cb_min_i64(x[i].blocks.axis[d].extent, x[i].blocks.axis[d].chunk);
+            shape[d] = cb_halo_most(&x[i].halo[d], &x[i].blocks.axis[d]);
         blocks[i] = (cubed_block){NULL, x[i].dtype, x[i].blocks.ndim, shape, origin};
     }
 }
@@ -201,10 +202,8 @@ cubed_status cb_block_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
 static size_t block_bytes(const cb_block_operand *x)
 {
     size_t bytes = cubed_dtype_size(x->dtype);
-    for (int d = 0; d < x->blocks.ndim; d++) {
-        const cb_axis *a = &x->blocks.axis[d];
-        bytes = cb_sat_mul(bytes, (size_t)cb_min_i64(a->extent, a->chunk));
-    }
+    for (int d = 0; d < x->blocks.ndim; d++)
+        bytes = cb_sat_mul(bytes, (size_t)cb_halo_most(&x->halo[d], &x->blocks.axis[d]));
     return bytes;
 }
 
@@ -253,9 +252,11 @@ static uint64_t times_read(const cb_stage_call *c, const cb_block_operand *x)
 /* What visiting all blocks of an input once takes; adds to the stage's counts. */
 static cb_need visit_need(const cubed_plan *p, cb_stage *s, int i)
 {
-    cb_blocks axes[CUBED_MAX_NDIM] = {{NULL, 0}};
+    cb_blocks axes[CUBED_MAX_NDIM] = {{NULL, 0, NULL}};
     const cb_block_operand *x = &s->call->op->in[i];
-    for (int d = 0; d < x->blocks.ndim; d++) axes[d] = (cb_blocks){&x->blocks.axis[d], 1};
+    bool halo = cb_block_has_halo(x);
+    for (int d = 0; d < x->blocks.ndim; d++)
+        axes[d] = (cb_blocks){&x->blocks.axis[d], 1, halo ? &x->halo[d] : NULL};
     return cb_program_need(p, s, &s->call->inputs[i].program, axes, true);
 }
 

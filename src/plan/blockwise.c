@@ -16,12 +16,60 @@ const cb_blockwise *cb_blockwise_copy(cb_zone *zone, const cb_blockwise *op)
     return copy->function && copy->params && copy->in && copy->out ? copy : NULL;
 }
 
+/* Sums do not overflow: what was checked fits into the array's extent. */
+void cb_halo_widen(const cubed_block_halo *halo, int64_t extent, int64_t *lo, int64_t *hi)
+{
+    if (halo->padded) {
+        *hi += halo->before + halo->after;
+    } else {
+        *lo = cb_max_i64(0, *lo - halo->before);
+        *hi = cb_min_i64(extent, *hi + halo->after);
+    }
+}
+
+int64_t cb_halo_most(const cubed_block_halo *halo, const cb_axis *blocks)
+{
+    int64_t around = halo->before + halo->after, most = cb_min_i64(blocks->extent, blocks->chunk);
+    return halo->padded ? most + around : cb_min_i64(blocks->extent, most + around);
+}
+
+bool cb_block_has_halo(const cb_block_operand *x)
+{
+    for (int d = 0; d < x->blocks.ndim; d++) {
+        if (x->halo[d].before || x->halo[d].after) return true;
+    }
+    return false;
+}
+
+bool cb_block_covers(const cb_block_operand *x, const cb_grid *array)
+{
+    if (x->blocks.ndim != array->ndim) return false;
+    for (int d = 0; d < array->ndim; d++) {
+        int64_t extent = x->blocks.axis[d].extent;
+        const cubed_block_halo *halo = &x->halo[d];
+        if (halo->padded &&
+            (cb_add_i64(extent, halo->before, &extent) || cb_add_i64(extent, halo->after, &extent)))
+            return false;
+        if (extent != array->axis[d].extent) return false;
+    }
+    return true;
+}
+
+static bool same_halos(const cb_block_operand *a, const cb_block_operand *b)
+{
+    for (int d = 0; d < a->blocks.ndim; d++) {
+        const cubed_block_halo *x = &a->halo[d], *y = &b->halo[d];
+        if (x->before != y->before || x->after != y->after || x->padded != y->padded) return false;
+    }
+    return true;
+}
+
 static bool same_operands(const cb_block_operand *a, const cb_block_operand *b, int n)
 {
     for (int i = 0; i < n; i++) {
         size_t symbols = (size_t)a[i].blocks.ndim * sizeof *a[i].symbol;
         if (a[i].dtype != b[i].dtype || !cb_grid_equal(&a[i].blocks, &b[i].blocks) ||
-            memcmp(a[i].symbol, b[i].symbol, symbols) != 0)
+            memcmp(a[i].symbol, b[i].symbol, symbols) != 0 || !same_halos(&a[i], &b[i]))
             return false;
     }
     return true;
@@ -35,6 +83,20 @@ bool cb_blockwise_equal(const cb_blockwise *a, const cb_blockwise *b)
            same_operands(a->in, b->in, a->nin) && same_operands(a->out, b->out, a->nout);
 }
 
+/* Whether the array's extent has room for it. */
+static cubed_status check_halo(const cubed_block_halo *halo, int64_t extent, int axis, int number,
+                               cubed_error *err)
+{
+    if (halo->before == 0 && halo->after == 0) return CUBED_OK;
+    if (halo->before >= 0 && halo->after >= 0 && halo->before <= extent && halo->after <= extent &&
+        extent <= INT64_MAX / 4)
+        return CUBED_OK;
+    return cb_fail(err, CUBED_E_ARG,
+                   "axis %d of input %d comes with %" PRId64 " and %" PRId64
+                   " elements around its blocks, expected 0 to %" PRId64,
+                   axis, number, halo->before, halo->after, extent);
+}
+
 /* Symbols within range, none twice; axes without one are one block. */
 static cubed_status check_operand(const cb_block_operand *x, const char *what, int number,
                                   cubed_error *err)
@@ -42,6 +104,7 @@ static cubed_status check_operand(const cb_block_operand *x, const char *what, i
     uint32_t seen = 0;
     for (int d = 0; d < x->blocks.ndim; d++) {
         int s = x->symbol[d];
+        CB_TRY(check_halo(&x->halo[d], x->blocks.axis[d].extent, d, number, err));
         if (s < -1 || s >= CUBED_MAX_NDIM)
             return cb_fail(err, CUBED_E_ARG,
                            "axis %d of %s %d has the symbol %d, expected -1 to %d", d, what, number,

@@ -4,14 +4,20 @@
 #define CB_PLAN_BLOCKWISE_H
 
 #include "base/alloc.h"
-#include "cubed/dtype.h"
+#include "cubed/blockwise.h"
 #include "plan/geom.h"
 
 typedef struct cb_block_operand {
     cubed_dtype dtype;
     cb_grid blocks; /* of an output: its chunks */
     int symbol[CUBED_MAX_NDIM];
+    cubed_block_halo halo[CUBED_MAX_NDIM]; /* of inputs */
 } cb_block_operand;
+
+/* Widens a range of the blocks' elements by what comes with them; positions in the array. */
+void cb_halo_widen(const cubed_block_halo *halo, int64_t extent, int64_t *lo, int64_t *hi);
+/* The most elements of a block of the axis with what comes with it. */
+int64_t cb_halo_most(const cubed_block_halo *halo, const cb_axis *blocks);
 
 /* The nodes of the outputs of one operation have equal copies of it. */
 typedef struct cb_blockwise {
@@ -28,6 +34,10 @@ typedef struct cb_symbols {
     int64_t nblocks[CUBED_MAX_NDIM];
     bool kept[CUBED_MAX_NDIM]; /* some output has it; the others are contracted */
 } cb_symbols;
+
+/* Whether the blocks with their halos make up an array of that grid. */
+bool cb_block_covers(const cb_block_operand *x, const cb_grid *array);
+bool cb_block_has_halo(const cb_block_operand *x);
 
 /* NULL when there is no memory. */
 const cb_blockwise *cb_blockwise_copy(cb_zone *zone, const cb_blockwise *op);

@@ -229,7 +229,7 @@ static cubed_status check_blockwise(const cb_ir *ir, const cb_node *n, cubed_err
     if (op->nin != n->ninputs) return BAD("%d inputs of %d", n->ninputs, op->nin);
     for (int i = 0; i < op->nin; i++) {
         const cb_node *in = &ir->nodes[n->inputs[i]];
-        if (op->in[i].dtype != in->dtype || !same_shape(&op->in[i].blocks, &in->grid))
+        if (op->in[i].dtype != in->dtype || !cb_block_covers(&op->in[i], &in->grid))
             return BAD("input %d of %s is another array", i, op->function);
         CB_TRY(check_grid(&op->in[i].blocks, in->dtype, err));
     }

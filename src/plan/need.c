@@ -160,11 +160,13 @@ static void block_range(const cb_blocks *b, int64_t i, int64_t *lo, int64_t *hi)
     int64_t n = cb_axis_count(b->axis);
     *lo = cb_axis_lo(b->axis, i * b->per);
     *hi = cb_axis_hi(b->axis, cb_min_i64(n, (i + 1) * b->per) - 1);
+    if (b->halo) cb_halo_widen(b->halo, b->axis->extent, lo, hi);
 }
 
 static int64_t max_block(const cb_blocks *b)
 {
     const cb_axis *a = b->axis;
+    if (b->halo) return cb_halo_most(b->halo, a); /* one at a time */
     if (a->extent == 0) return 0;
     return cb_min_i64(a->extent, cb_sat_mul((size_t)a->chunk, (size_t)b->per) > INT64_MAX
                                      ? a->extent
@@ -188,7 +190,7 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
 {
     int64_t n = nblocks(b), magnitude = stride < 0 ? -stride : stride;
     cover c = {0, 0, 0, 0};
-    if (stride == 1 && offset == 0 && b->per == 1 && b->axis->first == chunks->first &&
+    if (!b->halo && stride == 1 && offset == 0 && b->per == 1 && b->axis->first == chunks->first &&
         b->axis->chunk == chunks->chunk)
         return (cover){1, n, (uint64_t)n, (uint64_t)chunks->extent};
     if (n > COUNTED_BLOCKS) {
@@ -301,7 +303,8 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
     }
     for (int j = 0; j < l->map.ndim_in; j++) {
         if (used >> j & 1) continue;
-        cb_axis whole = cb_axis_regular(axes[j].axis->extent, cb_max_i64(1, axes[j].axis->extent));
+        int64_t extent = cb_max_i64(1, cb_max_i64(axes[j].axis->extent, b->box.hi[j]));
+        cb_axis whole = cb_axis_regular(extent, extent);
         cover c = axis_cover(&axes[j], b->box.lo[j], b->box.hi[j], 0, 1, &whole);
         reads = cb_sat_mul(reads, c.total);
         elements = cb_sat_mul(elements, c.total);
@@ -392,7 +395,7 @@ void cb_stage_project(const cubed_plan *p, cb_stage *s)
     size_t count = 1; /* elements of the largest task's box, without the groups of PARTIAL */
     s->bytes_read = s->chunks_read = s->bytes_written = s->chunks_written = 0;
     for (int d = 0; d < s->kept.ndim; d++) {
-        kept[d] = (cb_blocks){&s->kept.axis[d], cb_stage_step(s, d)};
+        kept[d] = (cb_blocks){&s->kept.axis[d], cb_stage_step(s, d), NULL};
         if (!s->partial || d > 0) count = cb_sat_mul(count, (size_t)max_block(&kept[d]));
     }
 
@@ -403,7 +406,7 @@ void cb_stage_project(const cubed_plan *p, cb_stage *s)
         int k = s->partial ? 1 : 0;
         for (int d = 0; d < s->domain.ndim; d++) {
             bool gone = s->reduced >> d & 1;
-            domain[d] = gone ? (cb_blocks){&s->domain.axis[d], 1} : kept[k];
+            domain[d] = gone ? (cb_blocks){&s->domain.axis[d], 1, NULL} : kept[k];
             if (gone)
                 block = cb_sat_mul(block, (size_t)max_block(&domain[d]));
             else

@@ -54,6 +54,7 @@ size_t cb_tile_bytes(const cb_load *load, const int64_t *extents);
 typedef struct cb_blocks {
     const cb_axis *axis;
     int64_t per;
+    const cubed_block_halo *halo; /* what comes with each of them; NULL: nothing */
 } cb_blocks;
 /* Evaluating a program one block after another. Sets the tile flags of its loads, and adds what it reads
  * to the counts of the stage. `gather`: branches that are bare loads have no machine: one chunk at a

@@ -18,7 +18,7 @@
 #include "plan/graph.h"
 #include "plan/plan.h"
 
-#define PLAN_VERSION 6
+#define PLAN_VERSION 7
 #define HEADER_BYTES 16
 
 /* --- Writing ----------------------------------------------------------------------------------------- */
@@ -127,6 +127,12 @@ static void put_operand(cb_buf *b, const cb_block_operand *x)
     put_u(b, (uint64_t)x->dtype);
     put_grid(b, &x->blocks);
     for (int d = 0; d < x->blocks.ndim; d++) put_i(b, x->symbol[d]);
+    put_u(b, cb_block_has_halo(x));
+    for (int d = 0; d < x->blocks.ndim && cb_block_has_halo(x); d++) {
+        put_u(b, (uint64_t)x->halo[d].before);
+        put_u(b, (uint64_t)x->halo[d].after);
+        put_u(b, x->halo[d].padded);
+    }
 }
 
 static void put_block(cb_buf *b, const cb_node *n)
@@ -448,6 +454,13 @@ static void get_operand(reader *r, cb_block_operand *x)
         int64_t symbol = get_i(r);
         if (symbol < -1 || symbol >= CUBED_MAX_NDIM) r->bad = true;
         x->symbol[d] = (int)symbol;
+    }
+    memset(x->halo, 0, sizeof x->halo);
+    if (get_n(r, 2) == 0) return;
+    for (int d = 0; d < x->blocks.ndim && !r->bad; d++) {
+        x->halo[d].before = (int64_t)get_u(r);
+        x->halo[d].after = (int64_t)get_u(r);
+        x->halo[d].padded = get_n(r, 2) != 0;
     }
 }
 

@@ -145,7 +145,9 @@ static cubed_status bring_input(run *r, int i, cubed_error *err)
     const bool there = r->block[i].data && !is_clobbered(r, i);
     void *data = r->block[i].data;
     set_shape(x, &r->block[i], &r->c->op->in[i], r->index);
-    if (there && memcmp(before.lo, x->box.lo, (size_t)before.ndim * sizeof *before.lo) == 0) {
+    size_t corner = (size_t)before.ndim * sizeof *before.lo;
+    if (there && memcmp(before.lo, x->box.lo, corner) == 0 &&
+        memcmp(before.hi, x->box.hi, corner) == 0) {
         r->block[i].data = data;
         return CUBED_OK;
     }
