@@ -8,12 +8,14 @@ from cubed._array import Array, common_spec, core_of, normalize_axis
 __all__ = ["take", "take_along_axis"]
 
 
-def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
-    """The elements at positions along an axis."""
+def take(x: Array, indices: Array | int, /, *, axis: int | None = None) -> Array:
+    """The elements at positions along an axis; a number takes the axis away."""
     if axis is None:
         if x.ndim != 1:
             raise ValueError(f"take: axis is needed for an array with {x.ndim} axes")
         axis = 0
+    if isinstance(indices, int):
+        return x[(slice(None),) * normalize_axis(axis, x.ndim) + (indices,)]
     out = _core.take(False, x._x, core_of(indices), normalize_axis(axis, x.ndim))
     return Array._new(out, common_spec(x, indices))
 

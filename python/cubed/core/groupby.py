@@ -139,9 +139,14 @@ def _codes(x: Array, by: Any) -> Array:
 def _native(x: Array, codes: Array, axes: tuple[int, ...], ngroups: int, func: Any) -> Array | None:
     """The result by the engine, if flox's aggregation, which its functions refer to, is one that it
     has."""
-    agg: Any = (
-        inspect.getclosurevars(func).nonlocals.get("agg") if inspect.isfunction(func) else None
-    )
+    agg = inspect.getclosurevars(func).nonlocals.get("agg") if inspect.isfunction(func) else None
+    return native_aggregation(x, codes, axes, ngroups, agg)
+
+
+def native_aggregation(
+    x: Array, codes: Array, axes: tuple[int, ...], ngroups: int, agg: Any
+) -> Array | None:
+    """The result of an aggregation of flox by the engine, if that has it."""
     if type(agg).__module__ != "flox.aggregations" or agg.name not in NAMES:
         return None
     if set(agg.finalize_kwargs) - {"ddof"} or codes.ndim != len(axes) or x.dtype.kind not in "biuf":

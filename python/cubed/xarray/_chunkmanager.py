@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from xarray.namedarray.parallelcompat import ChunkManagerEntrypoint
 
 import cubed
-from cubed._array import Array
+from cubed._array import Array, normalize_axes
 from cubed._chunks import AUTO_CHUNK_BYTES
 from cubed.vendor.dask.array.core import normalize_chunks
 from cubed.xarray._patches import install
@@ -208,6 +209,56 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
             vectorize=vectorize,
             **kwargs,
         )
+
+    def reduction(
+        self,
+        arr: Array,
+        func: Callable[..., Any],
+        combine_func: Callable[..., Any] | None = None,
+        aggregate_func: Callable[..., Any] | None = None,
+        axis: int | Sequence[int] | None = None,
+        dtype: Any = None,
+        keepdims: bool = False,
+    ) -> Array:
+        """A reduction of chunks, then of what that gave.
+
+        Functions are called ``func(block, axis=, keepdims=)``. Without `combine_func` it is
+        `aggregate_func` that combines.
+        """
+        from cubed.core.ops import reduction
+
+        last = None
+        if aggregate_func is not None and combine_func is not None:
+            last = partial(aggregate_func, axis=normalize_axes(axis, arr.ndim), keepdims=True)
+        return reduction(
+            arr,
+            func,
+            combine_func=combine_func or aggregate_func,
+            aggregate_func=last,
+            axis=axis,
+            intermediate_dtype=None if last else dtype,
+            dtype=dtype,
+            keepdims=keepdims,
+        )
+
+    def scan(
+        self,
+        func: Callable[..., Any],
+        binop: Callable[..., Any],
+        ident: float,
+        arr: Array,
+        axis: int | None = None,
+        dtype: Any = None,
+        **kwargs: Any,
+    ) -> Array:
+        """Running results along an axis, of a function that has them for a chunk."""
+        from cubed.core.ops import scan
+
+        for name in ("method", "preop"):  # Dask's algorithms
+            kwargs.pop(name, None)
+        if axis is None:
+            raise ValueError("scan: axis is None, expected an axis")
+        return scan(func, binop, ident, arr, axis, dtype, **kwargs)
 
     def shuffle(self, x: Array, indexer: list[list[int]], axis: int, chunks: Any) -> Array:
         """The elements along an axis in groups, each a list of positions, one after another."""

@@ -12,7 +12,7 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-from xarray.core import accessor_dt, duck_array_ops, indexing, nputils
+from xarray.core import accessor_dt, duck_array_ops, groupby, indexing, nputils
 
 import cubed
 from cubed._array import Array
@@ -24,6 +24,9 @@ def install() -> None:
     _replace(duck_array_ops, "_push", _push)
     _replace(nputils, "least_squares", _least_squares)
     _replace(indexing.ArrayApiIndexingAdapter, "_vindex_get", _vindex_get)
+    for owner in (groupby.DataArrayGroupBy, groupby.DatasetGroupBy):
+        _replace(owner, "_flox_reduce", _flox_reduce)
+        _replace(owner, "_flox_scan", _flox_scan)
     _replace(accessor_dt, "_get_date_field", _date_field)
     _replace(accessor_dt, "_round_field", _rounded_date)
     _replace(accessor_dt, "_strftime", _strftime)
@@ -89,6 +92,28 @@ def _least_squares_of_columns(lhs: np.ndarray, rhs: Array, rcond: Any) -> tuple[
         allow_rechunk=True,
     )
     return cubed.moveaxis(out[..., :-1], -1, 0), out[..., -1]
+
+
+def _flox_reduce(theirs: Any, groups: Any, *args: Any, **kwargs: Any) -> Any:
+    """Before flox is used for the first time, as importing it takes a while."""
+    import flox.cubed
+    import flox.xarray
+
+    from cubed.xarray._flox import aggregate, groupby_reduce
+
+    _replace(flox.cubed, "cubed_groupby_agg", aggregate)
+    _replace(flox.xarray, "groupby_reduce", groupby_reduce)
+    return NotImplemented
+
+
+def _flox_scan(theirs: Any, groups: Any, dim: Any, *, func: str, **kwargs: Any) -> Any:
+    """Running totals by group, which flox does not know for lazy arrays: group by group."""
+    obj = groups._original_obj
+    variables = obj.variables.values() if hasattr(obj, "data_vars") else [obj.variable]
+    if not any(isinstance(v._data, Array) for v in variables):
+        return NotImplemented
+    out = groups.reduce(getattr(duck_array_ops, func), dim=dim, **kwargs)
+    return out.assign_coords(groups._obj.coords).transpose(..., *groups._parse_dim(dim))
 
 
 def _date_field(theirs: Any, values: Any, name: str, dtype: Any) -> Any:
