@@ -18,6 +18,7 @@ from cubed._create import from_array, from_zarr
 from cubed._groupby import groupby_reduce
 from cubed._gufunc import apply_gufunc, as_gufunc
 from cubed._manipulate import rechunk
+from cubed._measure import measure_reserved_mem
 from cubed._overlap import map_overlap
 from cubed._pad import pad
 from cubed._store import store, to_zarr
@@ -49,6 +50,7 @@ __all__ = [
     "load_plan",
     "map_blocks",
     "map_overlap",
+    "measure_reserved_mem",
     "pad",
     "plan",
     "rechunk",

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from cubed import _core
 from cubed._array import Array, common_spec
@@ -19,6 +22,89 @@ def _codecs(compressor: Any) -> str | None:
     return json.dumps([] if compressor is None else compressor)
 
 
+class Delayed:
+    """Writing that is still to be done: what :func:`cubed.store` gives with ``compute=False``."""
+
+    def __init__(self, arrays: Sequence[Array], places: Sequence[Any], regions: Any) -> None:
+        self._spec = common_spec(*arrays)
+        self._targets: list[tuple[_core.Array, _core.Target | None]] = []
+        self._results: list[tuple[int, ...]] = []
+        self._held: list[Any] = []  # what cannot be pickled lives as long as this
+        for x, place, region in zip(arrays, places, regions, strict=True):
+            if region is None and _is_place(place):
+                self._replace(x, place)
+            else:
+                self._write_into(x, place, region)
+
+    def _replace(self, x: Array, place: Any) -> None:
+        codecs = _codecs(self._spec.zarr_compressor if self._spec is not None else "auto")
+        options: _core.Target = {"url": store_url(place), "overwrite": True, "codecs": codecs}
+        self._targets.append((x._x, options))
+
+    def _write_into(self, x: Array, place: Any, region: Any) -> None:
+        from cubed._regions import Held, aligned, written_into
+
+        target = _opened(place) if _is_place(place) else place
+        slices = _region(x, target.shape, region)
+        held = Held(target)
+        chunked, front = aligned(x, target, slices)
+        done = written_into(chunked, held, slices, Held(None), front)
+        self._held.append(held)
+        self._targets.append((done._x, None))
+        self._results.append(done.shape)
+
+    def plan(self, *, executor: Any = None, optimize_graph: bool = True, **kwargs: Any) -> Plan:
+        """What writing would run."""
+        options = executor_for(executor, self._spec, kwargs)
+        return Plan(self._targets, self._spec, options, optimize_graph)
+
+    def compute(
+        self,
+        *,
+        executor: Any = None,
+        callbacks: Sequence[Any] | None = None,
+        optimize_graph: bool = True,
+        resume: bool | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Writes everything, in one plan. Parameters as for :func:`cubed.compute`."""
+        p = self.plan(executor=executor, optimize_graph=optimize_graph, **kwargs)
+        p.execute([np.empty(shape, bool) for shape in self._results], callbacks, resume)
+
+
+def _is_place(target: Any) -> bool:
+    """Whether it says where a Zarr array is, or is a store; else it is an array itself."""
+    return isinstance(target, (str, os.PathLike)) or not hasattr(target, "__setitem__")
+
+
+def _opened(place: Any) -> Any:
+    try:
+        import zarr
+    except ImportError as e:
+        raise ImportError(f"writing into a region of {place} needs the package zarr") from e
+    url = store_url(place)
+    where, _, path = url.partition("::")
+    return zarr.open_array(where, path=path, mode="r+")
+
+
+def _region(x: Array, shape: Sequence[int], region: Any) -> tuple[slice, ...]:
+    """The region as a slice for each axis."""
+    if region is None:
+        region = (slice(None),) * len(shape)
+    slices = tuple(region) if isinstance(region, (tuple, list)) else (region,)
+    if len(slices) != len(shape):
+        raise ValueError(f"region {region} has {len(slices)} slices for {len(shape)} axes")
+    ranges = []
+    for d, (s, n) in enumerate(zip(slices, shape, strict=True)):
+        r = range(*s.indices(n))
+        if s.step not in (None, 1) or (s.stop is not None and s.stop > n):
+            raise ValueError(f"region {s} of axis {d}: expected step 1, within its size {n}")
+        ranges.append(r)
+    if tuple(map(len, ranges)) != x.shape:
+        raise ValueError(f"an array of shape {x.shape} for region {region} of shape {tuple(shape)}")
+    return tuple(slice(r.start, r.stop) for r in ranges)
+
+
 def store(
     sources: Array | Sequence[Array],
     targets: Any,
@@ -30,31 +116,59 @@ def store(
     optimize_graph: bool = True,
     resume: bool | None = None,
     **kwargs: Any,
-) -> None:
+) -> Delayed | None:
     """Writes arrays to Zarr arrays, in one plan.
 
     Parameters
     ----------
+    sources
+        An array, or several.
     targets
-        For each source where its Zarr array goes: a directory. What is there is replaced once the
-        new one is whole.
+        For each source where it goes: the directory of a Zarr array, which is replaced once the new
+        one is whole; or an array that exists and is assigned to (of zarr-python, h5py, NumPy, ...).
+    regions
+        For each source a tuple of slices of the target (of step 1), which exists; one tuple is for
+        all. None: the whole target. Other elements stay as they are. A directory is opened by the
+        package zarr.
+    compute
+        False: nothing is written until ``compute()`` of what is returned.
+    executor, callbacks, optimize_graph, resume, **kwargs
+        As for :func:`cubed.compute`.
+
+    Returns
+    -------
+    None, or :class:`Delayed` for ``compute=False``.
+
+    Raises
+    ------
+    ValueError
+        Numbers of sources, targets and regions differ, or a shape is not that of its region.
+
+    Notes
+    -----
+    Sources are rechunked so that no two tasks write to one chunk of a region's target. A chunk that
+    is in the region only in part is read and written whole. A task that assigns needs three chunks
+    beside its block, and holds the GIL.
     """
     arrays = [sources] if isinstance(sources, Array) else list(sources)
     places = [targets] if isinstance(sources, Array) else list(targets)
-    if len(arrays) != len(places):
-        raise ValueError(f"{len(arrays)} sources for {len(places)} targets")
-    if regions is not None:
-        raise NotImplementedError("store into regions of an array that exists")
+    one = regions is None or (len(regions) > 0 and isinstance(regions[0], slice))
+    parts = [regions] * len(arrays) if one or regions == () else list(regions)
+    if not len(arrays) == len(places) == len(parts):
+        raise ValueError(
+            f"{len(arrays)} sources for {len(places)} targets and {len(parts)} regions"
+        )
+    later = Delayed(arrays, places, parts)
     if not compute:
-        raise NotImplementedError("store with compute=False")
-    spec = common_spec(*arrays)
-    codecs = _codecs(spec.zarr_compressor if spec is not None else "auto")
-    out: list[tuple[_core.Array, _core.Target | None]] = []
-    for a, place in zip(arrays, places, strict=True):
-        options: _core.Target = {"url": store_url(place), "overwrite": True, "codecs": codecs}
-        out.append((a._x, options))
-    p = Plan(out, spec, executor_for(executor, spec, kwargs), optimize_graph)
-    p.execute((), callbacks, resume)
+        return later
+    later.compute(
+        executor=executor,
+        callbacks=callbacks,
+        optimize_graph=optimize_graph,
+        resume=resume,
+        **kwargs,
+    )
+    return None
 
 
 _write = store  # to_zarr has a parameter of that name
@@ -72,9 +186,12 @@ def to_zarr(
     optimize_graph: bool = True,
     resume: bool | None = None,
     **kwargs: Any,
-) -> None:
-    """Writes x to the Zarr array at `path` of a store, a local directory: :func:`cubed.store`."""
-    _write(
+) -> Delayed | None:
+    """Writes x to the Zarr array at `path` of a store, a local directory: :func:`cubed.store`.
+
+    With a `region`, a tuple of slices, into that part of an array that exists.
+    """
+    return _write(
         x,
         store_url(store, path),
         region,

@@ -6,6 +6,7 @@ expanded); a variable such as ``CUBED_SPEC__ALLOWED_MEM`` sets one value.
 """
 
 from donfig import Config
+from donfig.config_obj import expand_environment_variables
 
 __all__ = ["collect", "config", "get", "pprint", "refresh", "set", "update"]
 
@@ -18,6 +19,7 @@ defaults = {
 }
 
 config = Config("cubed", defaults=[defaults])
+config.update(expand_environment_variables(config.config))
 
 collect = config.collect
 get = config.get

@@ -130,7 +130,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         -------
         None, or with ``compute=False`` an object whose ``compute()`` writes.
         """
-        from cubed.xarray._store import store
+        from cubed._regions import store
 
         return store(sources, targets, **kwargs)
 

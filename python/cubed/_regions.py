@@ -7,6 +7,7 @@ import functools
 import importlib
 import importlib.util
 import math
+import pickle
 import threading
 import uuid
 import weakref
@@ -57,11 +58,11 @@ def store(
         raise ValueError(
             f"store has {len(arrays)} sources for {len(places)} targets, {len(regions)} regions"
         )
-    guard = _Held(threading.Lock() if lock is True else lock or None)
-    held = [_Held(p) for p in places]
-    written = [_written(a, p, r, guard) for a, p, r in zip(arrays, held, regions, strict=True)]
+    guard = Held(threading.Lock() if lock is True else lock or None)
+    held = [Held(p) for p in places]
+    written = [written_into(a, p, r, guard) for a, p, r in zip(arrays, held, regions, strict=True)]
 
-    def write(*held: _Held) -> None:
+    def write(*held: Held) -> None:
         cubed.compute(*written, **kwargs)
 
     later = functools.partial(write, guard, *held)  # lives as long as what only it holds
@@ -72,31 +73,37 @@ def store(
     return _Later(later)
 
 
-class _Held:
-    """A value that functions on blocks use. One that cannot be pickled stays in this process."""
+class Held:
+    """A value that functions on blocks use: in this process itself, in others what pickle makes."""
 
-    _here: weakref.WeakValueDictionary[str, _Held] = weakref.WeakValueDictionary()
+    _here: weakref.WeakValueDictionary[str, Held] = weakref.WeakValueDictionary()
 
     def __init__(self, value: Any) -> None:
-        import cloudpickle
-
         self.value = value
-        self._key = ""
-        try:
-            cloudpickle.dumps(value)
-        except Exception:
-            self._key = uuid.uuid4().hex
-            self._here[self._key] = self
+        self._key = uuid.uuid4().hex
+        self._here[self._key] = self
 
     def __reduce__(self) -> Any:
-        if not self._key:
-            return _Held, (self.value,)
+        import cloudpickle
+
         kind = type(self.value)
-        return _held_here, (self._key, f"{kind.__module__}.{kind.__qualname__}")
+        data = None
+        if not _is_memory(self.value):
+            with contextlib.suppress(Exception):  # who needs it there gets an error that names it
+                data = cloudpickle.dumps(self.value)
+        return _found, (self._key, f"{kind.__module__}.{kind.__qualname__}", data)
 
 
-def _held_here(key: str, name: str) -> _Held:
-    found = _Held._here.get(key)
+def _is_memory(value: Any) -> bool:
+    """Whether writing to a copy in another process changes nothing here."""
+    store = getattr(value, "store", None)
+    return isinstance(value, np.ndarray) or type(store).__name__.endswith("MemoryStore")
+
+
+def _found(key: str, name: str, data: bytes | None) -> Held:
+    found = Held._here.get(key)
+    if found is None and data is not None:
+        found = Held(pickle.loads(data))
     if found is None:
         raise TypeError(f"{name} cannot be given to another process")
     return found
@@ -113,17 +120,25 @@ class _Later:
         self._write()
 
 
-def _written(x: Array, target: _Held, region: Any, lock: _Held) -> Array:
-    """An array with an element for each chunk of x, computing which writes x."""
+def written_into(
+    x: Array, target: Held, region: Any, lock: Held, front: tuple[int, ...] = ()
+) -> Array:
+    """An array with an element for each chunk of x, computing which writes x.
+
+    Without the first elements along each axis, `front`, which are in no region.
+    """
+    front = front or (0,) * x.ndim
     shape = tuple(target.value.shape)
     if region is None:
         region = (slice(None),) * x.ndim
     steps = [range(n)[r] for n, r in zip(shape, region, strict=True)]
-    if tuple(map(len, steps)) != x.shape:
+    if tuple(len(r) + f for r, f in zip(steps, front, strict=True)) != x.shape:
         raise ValueError(f"an array of shape {x.shape} for region {region} of shape {shape}")
     sizes = x.chunks
     return cubed.map_blocks(
-        _Writer(target, steps, [np.cumsum((0, *c)) for c in sizes], lock),
+        _Writer(
+            target, steps, [np.cumsum((0, *c)) - f for c, f in zip(sizes, front, strict=True)], lock
+        ),  # fmt: skip
         x,
         dtype=bool,
         chunks=tuple((1,) * len(c) for c in sizes),
@@ -138,11 +153,26 @@ def _chunk_bytes(target: Any) -> int:
     return math.prod(chunks) * np.dtype(target.dtype).itemsize if chunks else 0
 
 
+def aligned(x: Array, target: Any, region: tuple[slice, ...]) -> tuple[Array, tuple[int, ...]]:
+    """x, which goes to a region, in such chunks that no two are in one chunk of the target.
+
+    For that some elements are put in front of it along each axis: how many.
+    """
+    chunks = getattr(target, "shards", None) or getattr(target, "chunks", None)
+    if not chunks:
+        return x, (0,) * x.ndim
+    starts = [r.indices(n)[0] for r, n in zip(region, target.shape, strict=True)]
+    front = tuple(s % c for s, c in zip(starts, chunks, strict=True))
+    sizes = [c * max(1, n // c) for c, n in zip(chunks, x.chunksize, strict=True)]
+    padded = cubed.pad(x, [(f, 0) for f in front]) if any(front) else x
+    return padded.rechunk(tuple(sizes)), front
+
+
 class _Writer:
     """Writes a block where it goes."""
 
     def __init__(
-        self, target: _Held, steps: Sequence[range], edges: Sequence[np.ndarray], lock: _Held
+        self, target: Held, steps: Sequence[range], edges: Sequence[np.ndarray], lock: Held
     ) -> None:
         self._target = target
         self._steps = steps
@@ -151,12 +181,14 @@ class _Writer:
 
     def __call__(self, block: np.ndarray, block_id: tuple[int, ...] = ()) -> np.ndarray:
         key = tuple(
-            _slice(r[e[i] : e[i + 1]])
+            _slice(r[max(0, e[i]) : e[i + 1]])
             for r, e, i in zip(self._steps, self._edges, block_id, strict=True)
         )
+        part = tuple(slice(max(0, -e[i]), None)
+                     for e, i in zip(self._edges, block_id, strict=True))  # fmt: skip
         with self._lock.value or contextlib.nullcontext():
             # A copy: writers may hand it to threads that keep it for longer.
-            self._target.value[key if key else ...] = block.copy()
+            self._target.value[key if key else ...] = block[part].copy()
         return np.ones((1,) * block.ndim, bool)
 
 

@@ -1,0 +1,42 @@
+"""Settings by file and environment; what processes need."""
+
+import json
+import os
+import subprocess
+import sys
+
+import cubed
+import pytest
+
+SHOW = """
+import json, cubed
+s = cubed.Spec()
+plan = cubed.plan(cubed.ones(3))
+print(json.dumps([s.allowed_mem, s.reserved_mem, plan.executor.name, plan.allowed_mem]))
+"""
+
+
+def show(**env):
+    done = subprocess.run(
+        [sys.executable, "-c", SHOW], env={**os.environ, **env}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_file_and_variables(tmp_path):
+    file = tmp_path / "cubed.yaml"
+    file.write_text(
+        "spec:\n  allowed_mem: $MY_MEMORY\n  reserved_mem: 50MB\n  executor_name: single-threaded\n"
+    )
+    env = {"CUBED_CONFIG": str(file), "MY_MEMORY": "700MB"}
+    assert show(**env) == [700_000_000, 50_000_000, "single-threaded", 700_000_000]
+    env["CUBED_SPEC__ALLOWED_MEM"] = "600MB"  # is stronger
+    assert show(**env) == [600_000_000, 50_000_000, "single-threaded", 600_000_000]
+
+
+@pytest.mark.parametrize("executor", ["single-threaded", "threads", "processes"])
+def test_what_a_process_needs(executor):
+    size = cubed.measure_reserved_mem(executor, max_workers=1)
+    # Python and NumPy are there, and the data of this test are not.
+    assert 10_000_000 < size < 2_000_000_000

@@ -1,0 +1,126 @@
+"""Writing into parts of arrays that exist, several at once, and later."""
+
+import cubed
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import zarr
+
+A = np.random.default_rng(4).normal(size=(20, 30))
+EXECUTORS = ["single-threaded", "threads", "processes"]
+
+
+@pytest.fixture
+def spec(tmp_path):
+    return cubed.Spec(work_dir=tmp_path, allowed_mem="200MB", reserved_mem="100MB")
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_region_of_a_zarr_array(tmp_path, spec, executor, zarr_format):
+    place = tmp_path / "z.zarr"
+    z = zarr.create_array(
+        place, name="g/v", shape=(50, 40), chunks=(8, 7), dtype="f8", zarr_format=zarr_format
+    )
+    expected = np.full((50, 40), 3.0)
+    z[...] = 3
+    x = cubed.from_array(A, chunks=(6, 11), spec=spec)
+    cubed.to_zarr(x, place, "g/v", (slice(13, 33), slice(5, 35)), executor=executor)
+    expected[13:33, 5:35] = A
+    np.testing.assert_array_equal(z[...], expected)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(st.data())
+def test_no_task_overwrites_what_another_wrote(data):
+    """Whatever edges the region has: chunks in part of it are read and written by one task."""
+    n, c = data.draw(st.integers(1, 20)), data.draw(st.integers(1, 7))
+    start = data.draw(st.integers(0, n - 1))
+    stop = data.draw(st.integers(start, n))
+    z = zarr.create_array({}, shape=(n, 3), chunks=(c, 2), dtype="i8", fill_value=7)
+    values = np.arange((stop - start) * 3).reshape(-1, 3) + 100
+    x = cubed.from_array(values, chunks=data.draw(st.integers(1, 9)))
+    cubed.store(x, z, (slice(start, stop), slice(None)), max_workers=3)
+    expected = np.full((n, 3), 7)
+    expected[start:stop] = values
+    np.testing.assert_array_equal(z[...], expected)
+
+
+def test_shards_are_written_by_one_task_each():
+    z = zarr.create_array({}, shape=(64, 64), chunks=(4, 4), shards=(16, 16), dtype="f8")
+    x = cubed.from_array(np.arange(3600.0).reshape(60, 60), chunks=(7, 9))
+    cubed.store(x, z, (slice(2, 62), slice(3, 63)), max_workers=4)
+    np.testing.assert_array_equal(z[2:62, 3:63], np.arange(3600.0).reshape(60, 60))
+    assert z[:2].sum() == 0
+
+
+def test_several_sources_and_kinds_of_targets_in_one_plan(tmp_path, spec):
+    x = cubed.from_array(A, chunks=(6, 11), spec=spec)
+    memory = np.zeros((25, 30))
+    inside = zarr.create_array({}, shape=A.shape, chunks=(5, 5), dtype="f8")
+    with h5py.File(tmp_path / "x.h5", "w") as f:
+        d = f.create_dataset("d", shape=(20, 30), dtype="f8", chunks=(7, 7))
+        cubed.store(
+            [x, x * 2, x + 1, x - 1],
+            [tmp_path / "new.zarr", memory, inside, d],
+            [None, (slice(5, None), slice(None)), None, None],
+        )
+        np.testing.assert_array_equal(d[...], A - 1)
+    np.testing.assert_array_equal(cubed.from_zarr(tmp_path / "new.zarr").compute(), A)
+    np.testing.assert_array_equal(memory, np.concatenate([np.zeros((5, 30)), A * 2]))
+    np.testing.assert_array_equal(inside[...], A + 1)
+
+
+def test_later(tmp_path, spec):
+    x = cubed.from_array(A, chunks=(6, 11), spec=spec)
+    z = zarr.create_array({}, shape=A.shape, chunks=(5, 5), dtype="f8")
+    one = cubed.to_zarr(x, tmp_path / "a.zarr", compute=False)
+    two = cubed.store([x, x + 1], [tmp_path / "b.zarr", z], compute=False)
+    assert not (tmp_path / "a.zarr").exists()
+    assert (z[...] == 0).all()
+    assert two.plan().num_tasks > 4
+    assert one.compute() is None
+    two.compute(executor="single-threaded")
+    np.testing.assert_array_equal(cubed.from_zarr(tmp_path / "a.zarr").compute(), A)
+    np.testing.assert_array_equal(cubed.from_zarr(tmp_path / "b.zarr").compute(), A)
+    np.testing.assert_array_equal(z[...], A + 1)
+
+
+def test_memory_stays_in_its_bound(tmp_path):
+    spec = cubed.Spec(allowed_mem="40MB", reserved_mem=0)
+    z = zarr.create_array(tmp_path / "z", shape=(2000, 2000), chunks=(500, 500), dtype="f8")
+    x = cubed.random.random((2000, 1000), chunks=(500, 1000), seed=1, spec=spec)
+    ends = []
+
+    class Watch(cubed.Callback):
+        def on_task_end(self, event):
+            ends.append(event)
+
+    cubed.store(x, z, (slice(None), slice(700, 1700)), callbacks=[Watch()])
+    np.testing.assert_array_equal(z[:, 700:1700], x.compute())
+    assert ends
+    for e in ends:
+        assert e.peak_measured_mem_end <= e.projected_mem <= 40_000_000
+
+
+def test_what_does_not_fit_is_refused(tmp_path, spec):
+    x = cubed.from_array(A, chunks=10, spec=spec)
+    z = zarr.create_array(tmp_path / "z", shape=(20, 40), chunks=(5, 5), dtype="f8")
+    for region, text in [
+        ((slice(0, 20), slice(0, 20)), "shape"),
+        ((slice(0, 20), slice(20, 50)), "within its size 40"),
+        ((slice(0, 20), slice(0, 60, 2)), "step 1"),
+        ((slice(0, 20),), "1 slices for 2 axes"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            cubed.store(x, tmp_path / "z", region)
+    with pytest.raises(ValueError, match="1 sources for 2 targets"):
+        cubed.store([x], [z, z])
+    for memory in (np.zeros(A.shape), zarr.create_array({}, shape=A.shape, dtype="f8")):
+        with pytest.raises(TypeError, match="cannot be given to another process"):
+            cubed.store(x, memory, executor="processes")
+    with pytest.raises(FileNotFoundError):
+        cubed.store(x, tmp_path / "nothing", (slice(None), slice(None)))
