@@ -59,6 +59,8 @@ static void add_json(json_t *list, const cubed_zarr_info *x)
         json_object_set_new(o, "dtype", json_string(cubed_dtype_text(x->dtype, dtype)));
         json_object_set_new(o, "shape", ints(x->ndim, x->shape));
         json_object_set_new(o, "chunks", ints(x->ndim, x->chunks));
+        if (x->chunk_shapes)
+            json_object_set_new(o, "chunk_shapes", json_loads(x->chunk_shapes, 0, NULL));
         json_object_set_new(o, "shards", x->shards ? ints(x->ndim, x->shards) : json_null());
         json_object_set_new(o, "dims", dims);
         json_object_set_new(o, "codecs", parsed(x->codecs));
@@ -133,6 +135,11 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
     row->cell[1] = cli_strdup(cubed_dtype_text(x->dtype, dtype));
     row->cell[2] = extents(x->ndim, x->shape, x->dim_names);
     row->cell[3] = extents(x->ndim, x->chunks, NULL);
+    if (x->chunk_shapes) {
+        char *largest = row->cell[3];
+        row->cell[3] = cli_printf("up to %s", largest);
+        cli_free(largest);
+    }
     if (x->shards) {
         char *chunks = row->cell[3], *shards = extents(x->ndim, x->shards, NULL);
         row->cell[3] = cli_printf("%s in %s", chunks, shards);

@@ -1,6 +1,7 @@
 /* Chains of codecs from metadata, and back. */
 #include "codec/codec.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -126,6 +127,34 @@ static cubed_status start_chain(const char *where, const cb_codec_array *a, cb_c
                                 .kind = a->kind};
     in->bytes = c->chunk_bytes;
     return CUBED_OK;
+}
+
+bool cb_codec_chain_has_shards(const cb_codec_chain *c)
+{
+    for (int i = 0; i < c->nsteps; i++) {
+        if (c->step[i].vt == &cb_codec_sharding_indexed) return true;
+    }
+    return false;
+}
+
+void cb_codec_chain_resize(const cb_codec_chain *c, const int64_t *shape, cb_codec_chain *out)
+{
+    input in = {.ctx = c->step[c->all.first].ctx};
+    *out = *c;
+    cb_codec_chain_fix(out);
+    memcpy(in.shape, shape, (size_t)in.ctx.ndim * sizeof *shape);
+    in.bytes = in.ctx.item_size;
+    for (int d = 0; d < in.ctx.ndim; d++) in.bytes *= (size_t)shape[d]; /* less than before */
+    out->chunk_bytes = in.bytes;
+    for (int i = out->all.first; i < out->all.first + out->all.n; i++) {
+        cb_codec_step *s = &out->step[i];
+        memcpy(s->shape, in.shape, sizeof s->shape);
+        s->raw_size = in.bytes;
+        in.ctx = s->ctx;
+        cubed_status st = end_step("", out, s, &in, NULL);
+        assert(st == CUBED_OK); /* as of the larger chunk */
+        (void)st;
+    }
 }
 
 /* What a list of codecs is for: an index has a fixed size, so nothing may compress it. */

@@ -42,6 +42,9 @@ typedef struct cb_codec_chain {
 } cb_codec_chain;
 
 void cb_codec_chain_fix(cb_codec_chain *c);
+/* The same codecs for a chunk of another shape, none of whose lengths is greater. Without shards. */
+void cb_codec_chain_resize(const cb_codec_chain *c, const int64_t *shape, cb_codec_chain *out);
+bool cb_codec_chain_has_shards(const cb_codec_chain *c);
 
 /* What codecs are told about the array. `chunk` in C order; `fill` has item_size bytes. */
 typedef struct cb_codec_array {

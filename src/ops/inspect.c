@@ -39,6 +39,8 @@ static cubed_status show_array(const inspect *w, cubed_zarr_info *info, cubed_er
     CB_TRY(cb_zarr_open(w->store, info->path, &z, err));
     const cb_zarr_meta *m = cb_zarr_get_meta(z);
     cb_grid grid = cb_grid_regular(m->ndim, m->shape, m->chunk);
+    bool irregular = cb_zarr_is_irregular(m);
+    if (irregular) grid = cb_plan_zarr_grid(m);
     int64_t count = 0;
     cubed_status st;
     info->attrs = m->attrs;
@@ -52,6 +54,7 @@ static cubed_status show_array(const inspect *w, cubed_zarr_info *info, cubed_er
     if (!cb_count(m->ndim, m->shape, &count))
         info->logical_bytes = (uint64_t)count * cubed_dtype_size(m->dtype);
     CB_GO(codecs_text(m, w->zone, &info->codecs, err));
+    if (irregular) CB_GO(cb_zarr_chunk_shapes(m, w->zone, &info->chunk_shapes, err));
     CB_GO(cb_zarr_stored(w->store, z, &info->chunks_present, &info->stored_bytes, err));
     CB_GO(w->fn(w->ctx, info, err));
 out:

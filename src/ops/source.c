@@ -12,6 +12,7 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
     cb_zone *zone = NULL;
     cubed_store *store = NULL;
     cb_zarr_array *z = NULL;
+    cubed_array *x = NULL, *even;
     const char *where, *path;
     cubed_status st;
     CB_GO(cb_zone_new(&ctx->alloc, &zone, err));
@@ -27,10 +28,20 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
                  .has_fill = m->format == 2 ? !m->fill_is_null : !cb_zarr_fill_is_zero(m),
                  .fill_is_missing = m->format == 2 && !m->fill_is_null,
                  .fill = m->fill};
-    n.grid = cb_grid_regular(m->ndim, m->shape, m->inner);
+    const cb_grid grid = cb_plan_zarr_grid(m);
+    n.grid = cb_grid_evened(&grid); /* plans look for themselves */
     memcpy(n.dim_names, m->dim_names, sizeof n.dim_names);
-    CB_GO(cb_graph_add(ctx, &n, NULL, out, err));
+    CB_GO(cb_graph_add(ctx, &n, NULL, &x, err));
+    if (cb_grid_is_irregular(&grid)) {
+        /* Nothing but a source has such chunks. */
+        CB_GO(cubed_rechunk(x, m->inner, &even, err));
+        cubed_array_unref(x);
+        x = even;
+    }
+    *out = x;
+    x = NULL;
 out:
+    cubed_array_unref(x);
     cb_zarr_close(z);
     cb_store_close(store);
     cb_zone_free(zone);

@@ -46,7 +46,9 @@ static cb_axis view_axis(const cb_axis *a, int64_t offset, int64_t stride, int64
     int64_t i = cb_axis_find(a, offset), step = stride < 0 ? -stride : stride;
     /* Elements of the source from the first one to the end of its chunk, in the view's direction. */
     int64_t left = stride < 0 ? offset - cb_axis_lo(a, i) + 1 : cb_axis_hi(a, i) - offset;
-    cb_axis v = {extent, cb_ceil_div(left, step), cb_max_i64(1, a->chunk / step)};
+    cb_axis v = {.extent = extent,
+                 .first = cb_ceil_div(left, step),
+                 .chunk = cb_max_i64(1, a->chunk / step)};
     /* With a step that does not divide the chunk, boundaries drift: equal chunks do as well. */
     if (v.first > v.chunk || a->chunk % step != 0) v.first = v.chunk;
     return v;

@@ -95,7 +95,7 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, double p
         cb_need read = cb_read_need(p, l->node);
         read_extra = cb_sat_add(read.arena, read.library);
     }
-    cb_rechunk_in in = {.source = l ? p->ir.nodes[l->node].grid : p->ir.nodes[n->inputs[0]].grid,
+    cb_rechunk_in in = {.source = cb_grid_evened(&p->ir.nodes[l ? l->node : n->inputs[0]].grid),
                         .target = n->grid,
                         .item_size = cubed_dtype_size(n->dtype),
                         .mem = (size_t)((double)cb_opt_task_mem(p) / part),

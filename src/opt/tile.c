@@ -86,7 +86,8 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
     const cb_load *l = copied(s);
     const cb_node *out = &p->ir.nodes[s->outs[0].node];
     cb_need read = cb_read_need(p, l->node), write = cb_write_need(p, s->outs[0].node);
-    cb_tile_source source = {&p->ir.nodes[l->node].grid, &l->map, cubed_dtype_size(l->dtype),
+    cb_grid from = cb_grid_evened(&p->ir.nodes[l->node].grid);
+    cb_tile_source source = {&from, &l->map, cubed_dtype_size(l->dtype),
                              cb_sat_add(read.arena, read.library)};
     cb_tile_in in = {.out = &out->grid,
                      .item_size = cubed_dtype_size(out->dtype),

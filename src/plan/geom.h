@@ -19,33 +19,46 @@ void cb_box_intersect(const cb_box *a, const cb_box *b, cb_box *out);
 cb_box cb_box_whole(int ndim, const int64_t *shape);
 
 /* One axis cut into chunks: the first is `first` long, the others `chunk`, the last what is left.
- * Closed under slicing with step 1 and flipping. 1 <= first <= chunk; extent >= 0. */
+ * Closed under slicing with step 1 and flipping. 1 <= first <= chunk; extent >= 0. Arrays that are
+ * stored in irregular chunks say where these begin, first and chunk are the longest then; nothing else
+ * has such grids. */
 typedef struct cb_axis {
     int64_t extent, first, chunk;
+    const int64_t *starts; /* n + 1 of them, from 0 to the extent or more; NULL: regular */
+    int64_t n;
 } cb_axis;
 
 static inline int64_t cb_axis_count(const cb_axis *a)
 {
     if (a->extent == 0) return 0;
+    if (a->starts) return a->n;
     if (a->extent <= a->first) return 1;
     return 1 + cb_ceil_div(a->extent - a->first, a->chunk);
 }
 static inline int64_t cb_axis_lo(const cb_axis *a, int64_t i)
 {
+    if (a->starts) return a->starts[i];
     return i == 0 ? 0 : a->first + (i - 1) * a->chunk;
 }
 static inline int64_t cb_axis_hi(const cb_axis *a, int64_t i)
 {
-    return cb_min_i64(a->extent, a->first + i * a->chunk);
+    return cb_min_i64(a->extent, a->starts ? a->starts[i + 1] : a->first + i * a->chunk);
 }
+/* Elements of a chunk as it is stored, with those behind the end of the array. */
+static inline int64_t cb_axis_stored(const cb_axis *a, int64_t i)
+{
+    return a->starts ? a->starts[i + 1] - a->starts[i] : a->chunk;
+}
+int64_t cb_axis_find_start(const cb_axis *a, int64_t x);
 /* The chunk that holds position x, 0 <= x < extent. */
 static inline int64_t cb_axis_find(const cb_axis *a, int64_t x)
 {
+    if (a->starts) return cb_axis_find_start(a, x);
     return x < a->first ? 0 : 1 + (x - a->first) / a->chunk;
 }
 static inline cb_axis cb_axis_regular(int64_t extent, int64_t chunk)
 {
-    return (cb_axis){extent, chunk, chunk};
+    return (cb_axis){.extent = extent, .first = chunk, .chunk = chunk};
 }
 
 typedef struct cb_grid {
@@ -54,6 +67,9 @@ typedef struct cb_grid {
 } cb_grid;
 
 cb_grid cb_grid_regular(int ndim, const int64_t *shape, const int64_t *chunk);
+/* A regular one whose chunks are as large as the largest, for estimates. */
+cb_grid cb_grid_evened(const cb_grid *g);
+bool cb_grid_is_irregular(const cb_grid *g);
 /* Chunks in all; may be 0. */
 int64_t cb_grid_count(const cb_grid *g);
 /* Position in the grid of chunk number `i` in C order, and back. */

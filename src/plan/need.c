@@ -59,6 +59,7 @@ bool cb_copy_in_place(const cubed_plan *p, const cb_stage *s)
     const cb_node *out = &p->ir.nodes[s->outs[0].node];
     if (out->to_memory || l->reshape || !cb_map_is_identity(&l->map)) return false;
     const cb_grid *from = &p->ir.nodes[l->node].grid;
+    if (cb_grid_is_irregular(from)) return false;
     for (int d = 0; d < from->ndim; d++) {
         if (from->axis[d].chunk != out->grid.axis[d].chunk ||
             from->axis[d].first != out->grid.axis[d].first)
@@ -190,8 +191,8 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
 {
     int64_t n = nblocks(b), magnitude = stride < 0 ? -stride : stride;
     cover c = {0, 0, 0, 0};
-    if (!b->halo && stride == 1 && offset == 0 && b->per == 1 && b->axis->first == chunks->first &&
-        b->axis->chunk == chunks->chunk)
+    if (!chunks->starts && !b->halo && stride == 1 && offset == 0 && b->per == 1 &&
+        b->axis->first == chunks->first && b->axis->chunk == chunks->chunk)
         return (cover){1, n, (uint64_t)n, (uint64_t)chunks->extent};
     if (n > COUNTED_BLOCKS) {
         int64_t span = cb_min_i64(chunks->extent, magnitude * (max_block(b) - 1) + 1);

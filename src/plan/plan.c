@@ -68,15 +68,25 @@ void cubed_plan_unref(cubed_plan *p)
 
 /* --- Storage ----------------------------------------------------------------------------------------- */
 
+cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m)
+{
+    cb_grid g = cb_grid_regular(m->ndim, m->shape, m->inner);
+    for (int d = 0; d < m->ndim; d++) {
+        g.axis[d].starts = m->starts[d];
+        g.axis[d].n = m->nchunks[d];
+    }
+    return g;
+}
+
 static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
 {
-    const cb_node *n = &p->ir.nodes[i];
+    cb_node *n = &p->ir.nodes[i];
     cb_storage *s = &p->storage[i];
     CB_TRY(cb_store_open(&p->ctx->alloc, s->where, false, &s->store, err));
     CB_TRY(cb_zarr_open(s->store, s->path, &s->array, err));
     s->meta = *cb_zarr_get_meta(s->array);
     cb_codec_chain_fix(&s->meta.codecs);
-    cb_grid grid = cb_grid_regular(s->meta.ndim, s->meta.shape, s->meta.inner);
+    cb_grid grid = cb_plan_zarr_grid(&s->meta);
     bool same = s->meta.dtype == n->dtype && s->meta.ndim == n->grid.ndim;
     for (int d = 0; d < n->grid.ndim && same; d++)
         same = grid.axis[d].extent == n->grid.axis[d].extent &&
@@ -87,6 +97,7 @@ static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
                        "%s is no longer the array that was planned with: its type, shape or chunks "
                        "are others",
                        n->url);
+    n->grid = grid; /* where irregular chunks begin lives as long as the open array */
     return CUBED_OK;
 }
 

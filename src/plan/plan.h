@@ -62,6 +62,8 @@ CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *e
 CUBED_MUST_CHECK cubed_status cb_plan_target(cubed_plan *p, int node, cubed_error *err);
 /* From nodes and the outputs and tasks of stages: compiles, projects, and checks the budget. */
 CUBED_MUST_CHECK cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err);
+/* The chunks of a Zarr array that can be read by themselves; points into the metadata. */
+cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m);
 /* Memory that projections leave: of all workers, or of each. */
 uint64_t cb_plan_spare(const cubed_plan *p, bool all);
 /* Marks the arrays of which decoded chunks are worth keeping; bytes of all of them, and of indices of

@@ -46,7 +46,7 @@ cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t 
     const void *data = buffer;
     cb_box part;
     cb_grid_box(g, idx, &part);
-    for (int d = 0; d < g->ndim; d++) extents[d] = g->axis[d].chunk;
+    for (int d = 0; d < g->ndim; d++) extents[d] = cb_axis_stored(&g->axis[d], idx[d]);
     if (load->part) {
         cb_box_intersect(&part, image, &part);
         for (int d = 0; d < g->ndim; d++) extents[d] = part.hi[d] - part.lo[d];

@@ -326,10 +326,10 @@ void cb_zarr_fill(const cb_zarr_meta *m, void *dst, size_t n)
 }
 
 /* Reads the object of an encoded chunk. */
-static cubed_status get_encoded(const cb_zarr_array *z, const char *key, cb_arena *scratch,
-                                void **encoded, size_t *got, cubed_error *err)
+static cubed_status get_encoded(const cb_zarr_array *z, const cb_codec_chain *c, const char *key,
+                                cb_arena *scratch, void **encoded, size_t *got, cubed_error *err)
 {
-    size_t bound = cb_codec_chain_bound(&z->meta.codecs);
+    size_t bound = cb_codec_chain_bound(c);
     /* One byte more than any valid chunk has: a larger one shows at once. */
     CB_TRY(cb_arena_alloc(scratch, bound + 1, "encoded chunk", encoded, err));
     CB_TRY(cb_store_get(z->store, key, 0, *encoded, bound + 1, got, err));
@@ -339,10 +339,9 @@ static cubed_status get_encoded(const cb_zarr_array *z, const char *key, cb_aren
 }
 
 /* Reads the object and decodes it; CUBED_E_NOT_FOUND if there is none. */
-static cubed_status read_encoded(const cb_zarr_array *z, const char *key, void *dst,
-                                 cb_arena *scratch, uint64_t *stored, cubed_error *err)
+static cubed_status read_encoded(const cb_zarr_array *z, const cb_codec_chain *c, const char *key,
+                                 void *dst, cb_arena *scratch, uint64_t *stored, cubed_error *err)
 {
-    const cb_codec_chain *c = &z->meta.codecs;
     size_t got;
     if (cb_codec_chain_is_raw(c)) {
         uint64_t size = c->chunk_bytes;
@@ -355,10 +354,22 @@ static cubed_status read_encoded(const cb_zarr_array *z, const char *key, void *
         return CUBED_OK;
     }
     void *encoded;
-    CB_TRY(get_encoded(z, key, scratch, &encoded, &got, err));
+    CB_TRY(get_encoded(z, c, key, scratch, &encoded, &got, err));
     CB_TRY(cb_codec_chain_decode(c, encoded, got, dst, scratch, err));
     *stored = got;
     return CUBED_OK;
+}
+
+/* Irregular chunks go through the same codecs in their own shape. */
+static const cb_codec_chain *codecs_of(const cb_zarr_meta *m, const int64_t *idx,
+                                       cb_codec_chain *own)
+{
+    int64_t shape[CUBED_MAX_NDIM];
+    if (!cb_zarr_is_irregular(m)) return &m->codecs;
+    for (int d = 0; d < m->ndim; d++)
+        shape[d] = m->starts[d] ? m->starts[d][idx[d] + 1] - m->starts[d][idx[d]] : m->chunk[d];
+    cb_codec_chain_resize(&m->codecs, shape, own);
+    return own;
 }
 
 cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void *dst,
@@ -368,11 +379,13 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void
     uint64_t size = 0;
     cubed_error why = CUBED_ERROR_INIT;
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
+    cb_codec_chain own;
+    const cb_codec_chain *codecs = codecs_of(&z->meta, idx, &own);
     size_t mark = cb_arena_mark(scratch);
-    cubed_status st = read_encoded(z, key, dst, scratch, &size, &why);
+    cubed_status st = read_encoded(z, codecs, key, dst, scratch, &size, &why);
     cb_arena_release(scratch, mark);
     if (st == CUBED_E_NOT_FOUND) {
-        cb_zarr_fill(&z->meta, dst, z->meta.codecs.chunk_bytes);
+        cb_zarr_fill(&z->meta, dst, codecs->chunk_bytes);
         size = 0;
     } else if (st != CUBED_OK) {
         if (err) *err = why;
@@ -389,6 +402,7 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void
 
 size_t cb_zarr_part_run(const cb_zarr_meta *m)
 {
+    if (cb_zarr_is_irregular(m)) return 0;
     if (cb_codec_chain_is_raw(&m->codecs)) return RAW_RUN;
     return cb_codec_chain_ranged(&m->codecs) ? ENCODED_RUN : 0;
 }

@@ -3,13 +3,16 @@
 
 #include "zarr/zarr_pkg.h"
 
-static cubed_status read_grid(const char *where, const json_t *doc, cb_zarr_meta *m,
+static cubed_status read_grid(const char *where, const json_t *doc, cb_zone *zone, cb_zarr_meta *m,
                               cubed_error *err)
 {
     const json_t *grid = json_object_get(doc, "chunk_grid");
     const char *name = NULL;
     int n;
     CB_TRY(cb_json_get_string(where, grid, "name", &name, err));
+    if (strcmp(name, "rectilinear") == 0)
+        return cb_zarr_parse_rectilinear(where, json_object_get(grid, "configuration"), zone, m,
+                                         err);
     if (strcmp(name, "regular") != 0)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: chunk grid \"%s\" is not supported", where,
                        name);
@@ -115,7 +118,7 @@ cubed_status cb_zarr_parse_v3(const char *where, const json_t *doc, cb_zone *zon
     CB_TRY(check_extensions(where, doc, err));
     CB_TRY(cb_zarr_parse_type_v3(where, doc, &m->dtype, err));
     CB_TRY(cb_json_get_ints(where, doc, "shape", 0, &m->ndim, m->shape, err));
-    CB_TRY(read_grid(where, doc, m, err));
+    CB_TRY(read_grid(where, doc, zone, m, err));
     CB_TRY(cb_zarr_check_shape(where, m, err));
     CB_TRY(read_keys(where, doc, m, err));
     const json_t *fill = json_object_get(doc, "fill_value");
@@ -124,6 +127,9 @@ cubed_status cb_zarr_parse_v3(const char *where, const json_t *doc, cb_zone *zon
     cb_codec_array array = cb_zarr_codec_array(m);
     CB_TRY(cb_codec_chain_parse_v3(where, json_object_get(doc, "codecs"), &array, &m->codecs, err));
     cb_zarr_set_inner(m);
+    if (cb_zarr_is_irregular(m) && cb_codec_chain_has_shards(&m->codecs))
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: shards of different sizes are not supported",
+                       where);
     CB_TRY(read_dims(where, doc, zone, m, err));
     const json_t *attrs = json_object_get(doc, "attributes");
     if (attrs && !json_is_object(attrs))
@@ -142,7 +148,7 @@ cubed_status cb_zarr_print_v3(const cb_zarr_meta *m, json_t **out, cubed_error *
 {
     json_t *codecs = NULL, *attrs = NULL, *shape = json_array(), *chunk = json_array();
     char separator[2] = {m->separator, 0};
-    bool any_name = false;
+    bool any_name = false, irregular = cb_zarr_is_irregular(m);
     cubed_status st = cb_codec_chain_print_v3(&m->codecs, &codecs, err);
     if (st == CUBED_OK) st = cb_json_parse("attributes", m->attrs, strlen(m->attrs), &attrs, err);
     if (st != CUBED_OK) {
@@ -162,7 +168,9 @@ cubed_status cb_zarr_print_v3(const cb_zarr_meta *m, json_t **out, cubed_error *
     json_object_set_new(doc, "shape", shape);
     json_object_set_new(doc, "data_type", cb_zarr_print_type_v3(m->dtype));
     json_object_set_new(doc, "chunk_grid",
-                        named("regular", json_pack("{s:o}", "chunk_shape", chunk)));
+                        irregular ? named("rectilinear", cb_zarr_print_rectilinear(m))
+                                  : named("regular", json_pack("{s:O}", "chunk_shape", chunk)));
+    json_decref(chunk);
     json_object_set_new(
         doc, "chunk_key_encoding",
         named(m->v2_keys ? "v2" : "default", json_pack("{s:s}", "separator", separator)));

@@ -13,6 +13,10 @@ typedef struct cb_zarr_meta {
     int ndim;
     int64_t shape[CUBED_MAX_NDIM];
     int64_t chunk[CUBED_MAX_NDIM]; /* of one stored object; >= 1, also where the shape is 0 */
+    /* Irregular chunks (v3's "rectilinear"): where they begin along an axis, nchunks + 1 numbers; `chunk`
+     * has the longest then. NULL: all are alike. */
+    const int64_t *starts[CUBED_MAX_NDIM];
+    int64_t nchunks[CUBED_MAX_NDIM];
     int64_t inner[CUBED_MAX_NDIM]; /* what can be read alone: of shards inner chunks, else chunks */
     cubed_scalar fill;             /* 0 where v2 says null */
     bool fill_is_null;             /* v2 only */
@@ -85,6 +89,10 @@ CUBED_MUST_CHECK cubed_status cb_zarr_shard_codecs(cb_zone *zone, int ndim, cons
 CUBED_MUST_CHECK cubed_status cb_zarr_attrs_with_fill(const char *attrs, cubed_dtype dtype,
                                                       const cubed_scalar *fill, cb_zone *zone,
                                                       const char **out, cubed_error *err);
+bool cb_zarr_is_irregular(const cb_zarr_meta *meta);
+/* JSON text, in the zone, of "chunk_shapes" in the metadata of irregular chunks. */
+CUBED_MUST_CHECK cubed_status cb_zarr_chunk_shapes(const cb_zarr_meta *meta, cb_zone *zone,
+                                                   const char **out, cubed_error *err);
 /* Whether the fill value has no bit set. */
 bool cb_zarr_fill_is_zero(const cb_zarr_meta *meta);
 /* Memory that reading (writing) one chunk takes from the arena beside the decoded chunk itself. */
@@ -95,7 +103,7 @@ cb_need cb_zarr_write_need(const cb_zarr_meta *meta);
 size_t cb_zarr_chunk_bytes(const cb_zarr_meta *meta);
 
 /* Reads and decodes the chunk at grid position idx[ndim] into dst (a whole chunk in C order, also
- * at the edge, where what is beyond the shape is unspecified). A missing chunk is filled.
+ * at the edge, where what is beyond the shape is unspecified; an irregular one in its own shape). A missing chunk is filled.
  * *stored (may be NULL) is the encoded size, 0 if missing. Thread-safe. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx,
                                                  void *dst, cb_arena *scratch, uint64_t *stored,

@@ -39,6 +39,11 @@ struct cb_zarr_array {
     cb_zarr_meta meta;
 };
 
+/* The "rectilinear" chunk grid: shape is set before. */
+CUBED_MUST_CHECK cubed_status cb_zarr_parse_rectilinear(const char *where, const json_t *conf,
+                                                        cb_zone *zone, cb_zarr_meta *meta,
+                                                        cubed_error *err);
+json_t *cb_zarr_print_rectilinear(const cb_zarr_meta *meta);
 /* Fills n bytes of a chunk with the fill value. */
 void cb_zarr_fill(const cb_zarr_meta *meta, void *dst, size_t n);
 

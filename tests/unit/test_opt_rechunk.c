@@ -50,7 +50,8 @@ static double between_log(double lo, double hi)
 static cb_axis random_axis(int64_t extent, int64_t longest)
 {
     int64_t chunk = between(1, longest);
-    return (cb_axis){extent, between(0, 1) ? chunk : between(1, chunk), chunk};
+    return (cb_axis){
+        .extent = extent, .first = between(0, 1) ? chunk : between(1, chunk), .chunk = chunk};
 }
 
 /* --- Counting along one axis ----------------------------------------------------------------- */
@@ -584,17 +585,17 @@ static void test_nearly_aligned(void **state)
     assert_int_equal(p.pass[0].task_chunks[0], 999);
     assert_int_equal(p.bytes_read, cb_tile_grid_bytes(&in.source, 8));
     /* A source that was cut so that its first chunk is short. */
-    in.source.axis[0] = (cb_axis){10000000, 400, 1000};
+    in.source.axis[0] = (cb_axis){.extent = 10000000, .first = 400, .chunk = 1000};
     in.target.axis[0] = cb_axis_regular(10000000, 1000);
     in.mem = 1000000;
     p = make_plan(&in);
     assert_int_equal(p.npasses, 1);
     assert_true(p.bytes_read <= cb_tile_grid_bytes(&in.source, 8) / 100 * 101);
     /* Cut at the same place. */
-    in.target.axis[0] = (cb_axis){10000000, 400, 500};
+    in.target.axis[0] = (cb_axis){.extent = 10000000, .first = 400, .chunk = 500};
     p = make_plan(&in);
     assert_true(p.bytes_read <= cb_tile_grid_bytes(&in.source, 8) / 100 * 101);
-    in.target.axis[0] = (cb_axis){10000000, 400, 2000};
+    in.target.axis[0] = (cb_axis){.extent = 10000000, .first = 400, .chunk = 2000};
     p = make_plan(&in);
     assert_int_equal(p.bytes_read, cb_tile_grid_bytes(&in.source, 8));
 }

@@ -21,7 +21,7 @@ static void test_grids(void **state)
     for (int64_t extent = 0; extent < 12; extent++) {
         for (int64_t chunk = 1; chunk < 6; chunk++) {
             for (int64_t first = 1; first <= chunk; first++) {
-                cb_axis a = {extent, first, chunk};
+                cb_axis a = {.extent = extent, .first = first, .chunk = chunk};
                 int64_t n = cb_axis_count(&a), at = 0;
                 for (int64_t i = 0; i < n; i++) {
                     assert_int_equal(cb_axis_lo(&a, i), at);
