@@ -1,5 +1,6 @@
 """Xarray on lazy arrays: the chunk manager, the backend, and Xarray's own methods."""
 
+import re
 import subprocess
 import sys
 
@@ -7,6 +8,7 @@ import cubed
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import ROOT
 
 import zarr
 
@@ -322,3 +324,30 @@ def test_fill_is_bounded(spec):
     filled = cubed._fill.forward_fill(kept, axis=0)
     assert x.nbytes > 3 * spec.allowed_mem
     assert 0.24 < float(cubed.nanmean(filled)) < 0.26
+
+
+# --- The documentation ----------------------------------------------------------------------------
+
+
+def test_code_of_the_documentation(tmp_path, monkeypatch):
+    rng = np.random.default_rng(1)
+    packed = {"dtype": "i2", "scale_factor": 0.01, "add_offset": 3.0, "_FillValue": -32768}
+    winds = xr.Dataset(
+        {k: (("time", "x"), rng.normal(size=(40, 12))) for k in "uv"},
+        coords={"time": np.arange("2000-01-01", "2000-02-10", dtype="M8[D]").astype("M8[ns]")},
+    )
+    chunks = {"chunks": (10, 12)}
+    winds.to_zarr(tmp_path / "winds.zarr", encoding={k: {**packed, **chunks} for k in "uv"})
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs/xarray.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 6
+    scope = {}
+    with xr.set_options(chunk_manager="dask"):
+        for block in blocks:
+            exec(compile(block, "docs/xarray.md", "exec"), scope)
+    for name in ("speed", "ds", "climatology", "anomaly"):
+        found = scope[name]
+        assert is_lazy(found if isinstance(found, xr.DataArray) else found.u)
+    expected = winds.u.mean("time")
+    np.testing.assert_allclose(scope["mean"].u.values, expected, atol=0.005)

@@ -78,7 +78,7 @@ METHODS = {
     "all": [lambda v: (v.i > 0).all("time"), lambda v: (v.i >= 0).all()],
     "any": [lambda v: (v.i > 8).any("lat"), lambda v: (v.i > 7).any()],
     "astype": [lambda v: v.f.astype("f4"), lambda v: v.i.astype(bool)],
-    "bfill": [],  # test_fill: NumPy's arrays need bottleneck
+    "bfill": [lambda v: v.f.bfill("time"), lambda v: v.f.bfill("lon", limit=1)],
     "broadcast_like": [lambda v: v.f.isel(time=0, drop=True).broadcast_like(v.g)],
     "chunk": [lambda v: v.f.chunk(time=6), lambda v: v.f.chunk("auto"), lambda v: v.f.chunk()],
     "clip": [lambda v: v.f.clip(-1, 1), lambda v: v.i.clip(min=3)],
@@ -113,7 +113,7 @@ METHODS = {
         lambda v: v.dates.dt.floor("5D"),
     ],
     "expand_dims": [lambda v: v.f.expand_dims("n"), lambda v: v.f.expand_dims(n=3)],
-    "ffill": [],
+    "ffill": [lambda v: v.f.ffill("time"), lambda v: v.f.ffill("time", limit=2)],
     "fillna": [lambda v: v.f.fillna(0), lambda v: v.f.fillna(v.g)],
     "groupby": [
         *(
@@ -171,6 +171,7 @@ METHODS = {
     "isin": [lambda v: v.i.isin([1, 2, 3]), lambda v: v.i.isin(v.i.isel(time=0))],
     "isnull": [lambda v: v.f.isnull(), lambda v: v.i.isnull()],
     "loc": [lambda v: v.f.loc[{"time": "2001"}]],
+    "map_blocks": [lambda v: v.f.map_blocks(lambda x: x * 2)],
     "notnull": [lambda v: v.f.notnull()],
     "pad": [
         lambda v: v.f.pad(lon=2),
@@ -196,6 +197,7 @@ METHODS = {
         lambda v: v.g.quantile(0.3, "lon", skipna=False),
     ],
     "query": [lambda v: v.f.query(lat="lat > 0")],
+    "rank": [lambda v: v.f.rank("lon"), lambda v: v.g.rank("lon", pct=True)],
     "real": [lambda v: v.c.real],
     "reduce": [
         lambda v: v.g.reduce(np.sum, "time"),
@@ -394,8 +396,8 @@ ABOUT = """as_numpy assign_attrs assign_coords attrs chunks chunksizes close coo
 COMPUTES = """argsort broadcast_equals compute equals identical item load load_async searchsorted
     to_dataframe to_dict to_masked_array to_netcdf to_numpy to_pandas to_series to_zarr
     values""".split()
-#: What Xarray does for NumPy's and Dask's arrays alone, or with packages that are not here: errors.
-REFUSED = "map_blocks rank rolling_exp to_dask_dataframe to_iris".split()
+#: What needs Dask, or packages that are not here: errors.
+REFUSED = "rolling_exp to_dask_dataframe to_iris".split()
 
 
 def test_the_tables_are_complete():
@@ -458,6 +460,11 @@ def test_groups_are_one_pass(lazy):
         (lambda v: v.dates.dt.strftime("%Y"), NotImplementedError, "compute it first"),
         (lambda v: v.f.interpolate_na("time"), ValueError, "consists of multiple chunks"),
         (lambda v: v.f.chunk(time=(5, 19)), NotImplementedError, "differ"),
+        (
+            lambda v: xr.DataArray(np.array([None, 1], object), dims="x").chunk(),
+            TypeError,
+            "object are not supported",
+        ),
         (
             lambda v: v.f.groupby("time.month").quantile([0.1, 0.2]),
             NotImplementedError,
