@@ -197,12 +197,17 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_take(cubed_array *x, cubed_array *
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_take_along_axis(cubed_array *x,
                                                               cubed_array *positions, int axis,
                                                               cubed_array **out, cubed_error *err);
+/* int64: how many elements of a mask of bool, in one dimension, are true in front of each block of `chunk`
+ * elements (of the last one, which may be shorter, too), and how many there are in all. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_mask_offsets(cubed_array *mask, int64_t chunk,
+                                                           cubed_array **out, cubed_error *err);
 /* The elements of x where the mask, of bool and as long as x, is true; both have one dimension. There are
- * `count` of them (cubed_count_nonzero): a run fails with CUBED_E_ARG if there are others. One task reads
- * both from beginning to end. */
+ * `count` of them: a run fails with CUBED_E_ARG if there are others. `offsets`: those of the mask for x's
+ * chunks, for instance as the run had them that found out `count`; NULL: the run that makes the result reads
+ * the mask twice. A task makes one chunk, and reads the blocks of x and the mask that its elements are in. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_compress(cubed_array *x, cubed_array *mask,
-                                                       int64_t count, cubed_array **out,
-                                                       cubed_error *err);
+                                                       cubed_array *offsets, int64_t count,
+                                                       cubed_array **out, cubed_error *err);
 /* int64: where elements of x2 would be inserted into x1, which is sorted in one dimension, so that it
  * stays sorted: in front of those that are equal, or behind them if `right`. NaN is behind all numbers.
  * `sorter` (may be NULL): positions that sort x1. */

@@ -95,22 +95,43 @@ static PyObject *searchsorted(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+/* compress(x, mask, offsets, count) */
 static PyObject *compress(PyObject *module, PyObject *args)
 {
-    PyObject *left, *right;
+    PyObject *left, *right, *counts;
     long long count;
-    cubed_array *x, *mask, *out;
+    cubed_array *x, *mask, *offsets, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOL", &left, &right, &count) ||
-        !core_pair(module, left, right, &x, &mask))
+    if (!PyArg_ParseTuple(args, "OOOL", &left, &right, &counts, &count) ||
+        !core_pair(module, left, right, &x, &mask) ||
+        !(offsets = core_unwrap(core_get_state(module), counts)))
         return NULL;
-    cubed_status st = cubed_compress(x, mask, count, &out, &err);
+    cubed_status st = cubed_compress(x, mask, offsets, count, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* mask_offsets(mask, chunk) */
+static PyObject *mask_offsets(PyObject *module, PyObject *args)
+{
+    PyObject *object;
+    long long chunk;
+    cubed_array *mask, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OL", &object, &chunk) ||
+        !(mask = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    cubed_status st = cubed_mask_offsets(mask, chunk, &out, &err);
     return core_finish(module, st, out, &err);
 }
 
 PyMethodDef core_block_methods[] = {
-    {"sort", sort, METH_VARARGS, NULL},         {"pair", pair, METH_VARARGS, NULL},
-    {"along", along, METH_VARARGS, NULL},       {"tensordot", tensordot, METH_VARARGS, NULL},
-    {"take", take, METH_VARARGS, NULL},         {"searchsorted", searchsorted, METH_VARARGS, NULL},
-    {"compress", compress, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
+    {"sort", sort, METH_VARARGS, NULL},
+    {"pair", pair, METH_VARARGS, NULL},
+    {"along", along, METH_VARARGS, NULL},
+    {"tensordot", tensordot, METH_VARARGS, NULL},
+    {"take", take, METH_VARARGS, NULL},
+    {"searchsorted", searchsorted, METH_VARARGS, NULL},
+    {"compress", compress, METH_VARARGS, NULL},
+    {"mask_offsets", mask_offsets, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
 };

@@ -17,11 +17,30 @@ def flatten(x: _core.Array) -> _core.Array:
     return x if len(x.shape) == 1 else _core.reshape(x, (math.prod(x.shape),))
 
 
-def compress(x: _core.Array, mask: _core.Array, count: int) -> _core.Array:
-    """The `count` elements where the mask is true, both in one dimension."""
-    if count == 0:
-        return _core.slice(x, (slice(0, 0),))
-    return _core.compress(x, mask, count)
+class Picked:
+    """How a mask in one dimension picks from arrays in chunks of one extent: counted now."""
+
+    def __init__(self, mask: _core.Array, chunk: int, spec: Any) -> None:
+        counts = Array._new(_core.mask_offsets(mask, chunk), spec).compute()
+        self.mask = mask
+        self.chunk = chunk
+        self.count = int(counts[-1])
+        self._offsets = core_of(counts)
+
+    def of(self, x: _core.Array) -> _core.Array:
+        """The elements of x, in one dimension."""
+        if self.count == 0:
+            return _core.slice(x, (slice(0, 0),))
+        return _core.compress(x, self.mask, self._offsets, self.count)
+
+    def positions(self) -> _core.Array:
+        """Where the mask is true."""
+        return self.of(_core.index(self.mask.shape, (self.chunk,), 0))
+
+
+def pick(x: _core.Array, mask: _core.Array, spec: Any) -> _core.Array:
+    """Elements of x where the mask is true, both in one dimension."""
+    return Picked(mask, x.chunks[0], spec).of(x)
 
 
 def count_true(mask: _core.Array, spec: Any) -> int:
@@ -37,8 +56,7 @@ def constant(value: int) -> _core.Array:
 def positions_of(mask: _core.Array, spec: Any) -> _core.Array:
     """Positions in C order of the true elements of a mask."""
     flat = flatten(mask)
-    count = count_true(flat, spec)
-    return compress(_core.index(flat.shape, flat.chunks, 0), flat, count)
+    return Picked(flat, flat.chunks[0], spec).positions()
 
 
 def unravel(flat: _core.Array, shape: Sequence[int]) -> tuple[_core.Array, ...]:
@@ -67,8 +85,7 @@ def get_masked(x: Array, mask: Any) -> Array:
         keep = slice(0, 1 if bool(Array._new(m, spec)) else 0)
         return Array._new(_core.slice(out, (keep, *[slice(None)] * x.ndim)), spec)
     if k == x.ndim:
-        flat = flatten(m)
-        return Array._new(compress(flatten(x._x), flat, count_true(flat, spec)), spec)
+        return Array._new(pick(flatten(x._x), flatten(m), spec), spec)
     rows = _core.reshape(x._x, (math.prod(m.shape), *x.shape[k:]))
     return Array._new(_core.take(False, rows, positions_of(m, spec), 0), spec)
 

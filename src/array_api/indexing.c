@@ -97,29 +97,3 @@ cubed_status cubed_take_along_axis(cubed_array *x, cubed_array *positions, int a
     choose_blocks(x, shape, chunks);
     return pick("take_along_axis", x, positions, axis, shape, chunks, symbols, true, out, err);
 }
-
-cubed_status cubed_compress(cubed_array *x, cubed_array *mask, int64_t count, cubed_array **out,
-                            cubed_error *err)
-{
-    if (x->node.grid.ndim != 1 || mask->node.grid.ndim != 1 || x->shape[0] != mask->shape[0])
-        return cb_fail(err, CUBED_E_ARG, "compress: x and mask need one dimension of one extent");
-    if (mask->node.dtype != CUBED_BOOL)
-        return cb_fail(err, CUBED_E_TYPE, "compress: the mask is %s, expected bool",
-                       cubed_dtype_name(mask->node.dtype));
-    if (count < 0 || count > x->shape[0])
-        return cb_fail(err, CUBED_E_ARG, "compress: %lld elements of %lld", (long long)count,
-                       (long long)x->shape[0]);
-    int64_t chunk = cb_min_i64(x->chunks[0], cb_max_i64(1, count));
-    cb_block_operand in[2] = {{.dtype = x->node.dtype, .blocks = x->node.grid},
-                              {.dtype = CUBED_BOOL, .blocks = x->node.grid}};
-    cb_block_operand to = {
-        .dtype = x->node.dtype, .blocks = cb_grid_regular(1, &count, &chunk), .symbol = {-1}};
-    const cb_blockwise op = {
-        .function = "compress", .params = "", .nin = 2, .nout = 1, .in = in, .out = &to};
-    cb_node n = cb_graph_like(x, CB_NODE_COMPRESS, x->node.dtype);
-    cubed_array *inputs[2] = {x, mask};
-    n.grid = to.blocks;
-    n.ninputs = 2;
-    n.block = &op;
-    return cb_graph_add(x->ctx, &n, inputs, out, err);
-}

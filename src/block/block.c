@@ -4,17 +4,38 @@
 
 #include "block/functions.h"
 
+/* clang-format off */
 static const cubed_block_fn *const functions[] = {
-    &cb_block_sort,         &cb_block_argsort,     &cb_block_quantile,
-    &cb_block_count_keys,   &cb_block_refine_keys, &cb_block_find_keys,
-    &cb_block_matmul,       &cb_block_take,        &cb_block_take_along_axis,
-    &cb_block_searchsorted, &cb_block_group,       &cb_block_fft,
-    &cb_block_rfft,         &cb_block_irfft,       &cb_block_cholesky,
-    &cb_block_det,          &cb_block_slogdet,     &cb_block_inv,
-    &cb_block_solve,        &cb_block_qr,          &cb_block_svd,
-    &cb_block_svdvals,      &cb_block_eigh,        &cb_block_eigvalsh,
-    &cb_block_eig,          &cb_block_eigvals,     NULL,
+    &cb_block_sort,
+    &cb_block_argsort,
+    &cb_block_quantile,
+    &cb_block_count_keys,
+    &cb_block_refine_keys,
+    &cb_block_find_keys,
+    &cb_block_matmul,
+    &cb_block_take,
+    &cb_block_take_along_axis,
+    &cb_block_searchsorted,
+    &cb_block_count_true,
+    &cb_block_group,
+    &cb_block_fft,
+    &cb_block_rfft,
+    &cb_block_irfft,
+    &cb_block_cholesky,
+    &cb_block_det,
+    &cb_block_slogdet,
+    &cb_block_inv,
+    &cb_block_solve,
+    &cb_block_qr,
+    &cb_block_svd,
+    &cb_block_svdvals,
+    &cb_block_eigh,
+    &cb_block_eigvalsh,
+    &cb_block_eig,
+    &cb_block_eigvals,
+    NULL,
 };
+/* clang-format on */
 
 const cubed_block_fn *cb_block_fn(const char *name)
 {

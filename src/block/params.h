@@ -28,6 +28,11 @@ typedef struct cb_take_params {
     int64_t extent; /* of x's axis */
 } cb_take_params;
 
+/* "count_true": of a mask in one dimension, how many elements are true of each `chunk` of them. */
+typedef struct cb_count_true_params {
+    int64_t chunk;
+} cb_count_true_params;
+
 /* "searchsorted": x1, one axis in blocks that are given one after another, and values to be found. */
 typedef struct cb_search_params {
     int32_t right; /* 0 or 1 */

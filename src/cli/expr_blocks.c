@@ -191,7 +191,7 @@ static cubed_status call_compress(expr_builder *b, const expr *e, cubed_array **
     EXPR_TRY(expr_get_int(b, c, &count));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = expr_get_array(b, e->child[1], &mask);
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_compress(x, mask, count, out, b->err));
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_compress(x, mask, NULL, count, out, b->err));
     cubed_array_unref(x);
     cubed_array_unref(mask);
     return st;

@@ -41,3 +41,10 @@ int64_t cb_compress(size_t size, const void *x, const uint8_t *mask, int64_t n, 
     }
     return picked;
 }
+
+int64_t cb_count_true(const uint8_t *mask, int64_t n)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) count += mask[i] != 0;
+    return count;
+}

@@ -138,6 +138,8 @@ void cb_fill_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
  * moves *at behind the last one looked at, and returns their number. */
 int64_t cb_compress(size_t size, const void *x, const uint8_t *mask, int64_t n, int64_t *at,
                     void *dst, int64_t room);
+/* How many elements of a mask are not 0. */
+int64_t cb_count_true(const uint8_t *mask, int64_t n);
 
 /* How the type of a result follows from the operands': the words of ops.def. */
 typedef enum cb_result_rule {

@@ -161,7 +161,8 @@ static cubed_status compile_function(cubed_plan *p, cb_stage *s, cubed_error *er
     return CUBED_OK;
 }
 
-/* One symbol, of the inputs; one task for all chunks, as where they begin is not known. */
+/* One symbol, of the inputs. A task makes one chunk; as nobody knows yet from which blocks, it waits for all
+ * of them. */
 static void compile_compress(cb_stage *s)
 {
     static const cubed_block_fn compress = {.name = "compress"};
@@ -175,7 +176,7 @@ static void compile_compress(cb_stage *s)
     c->axis[0] = -1;
     s->kept.ndim = 1;
     s->kept.axis[0] = cb_axis_regular(nchunks, 1);
-    s->task_chunks[0] = cb_max_i64(1, nchunks);
+    s->task_chunks[0] = 1;
     s->outs[0].axis[0] = 0;
     s->outs[0].alias = -1;
 }
@@ -307,7 +308,6 @@ void cb_block_project(const cubed_plan *p, cb_stage *s)
         s->bytes_written =
             cb_sat_add(s->bytes_written, cb_sat_mul(chunks, cb_chunk_bytes(p, node)));
     }
-    if (c->compress) call = cb_need_either(call, write); /* in between */
     call.arena = cb_sat_add(call.arena, tiles);
     size_t operands = cb_sat_mul((size_t)c->op->nin + (size_t)c->op->nout, CB_BLOCK_OPERAND_BYTES);
     s->need = cb_need_either(call, write);

@@ -209,11 +209,16 @@ static cubed_status check_fold(const cb_ir *ir, const cb_node *n, cubed_error *e
 /* One dimension; the mask is cut as what it is for. */
 static cubed_status check_compress(const cb_blockwise *op, cubed_error *err)
 {
-    const cb_block_operand *x = &op->in[0], *mask = &op->in[1], *out = &op->out[0];
+    const cb_block_operand *x = &op->in[0], *mask = &op->in[1], *offsets = &op->in[2];
+    const cb_block_operand *out = &op->out[0];
     if (op->nout != 1 || x->blocks.ndim != 1 || out->blocks.ndim != 1 || x->dtype != out->dtype ||
         mask->dtype != CUBED_BOOL || !cb_grid_equal(&x->blocks, &mask->blocks) ||
         x->symbol[0] != 0 || mask->symbol[0] != 0 || out->symbol[0] != -1)
         return BAD("operands of other types or shapes");
+    if (offsets->dtype != CUBED_INT64 || offsets->blocks.ndim != 1 || offsets->symbol[0] != -1 ||
+        offsets->blocks.axis[0].extent != cb_axis_count(&x->blocks.axis[0]) + 1 ||
+        cb_axis_count(&offsets->blocks.axis[0]) != 1)
+        return BAD("offsets that are not of the mask's blocks");
     if (out->blocks.axis[0].extent > x->blocks.axis[0].extent)
         return BAD("more elements than there are");
     return CUBED_OK;
@@ -262,7 +267,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
         [CB_NODE_ELEM] = {1, 3},       [CB_NODE_CAST] = {1, 1},     [CB_NODE_VIEW] = {1, 1},
         [CB_NODE_CONCAT] = {1, -1},    [CB_NODE_FOLD] = {1, 1},     [CB_NODE_PARTIAL] = {1, 1},
         [CB_NODE_MERGE] = {1, 1},      [CB_NODE_COPY] = {1, 1},     [CB_NODE_SCAN] = {1, 1},
-        [CB_NODE_BLOCKWISE] = {0, -1}, [CB_NODE_COMPRESS] = {2, 2}, [CB_NODE_RESHAPE] = {1, 1}};
+        [CB_NODE_BLOCKWISE] = {0, -1}, [CB_NODE_COMPRESS] = {3, 3}, [CB_NODE_RESHAPE] = {1, 1}};
     if ((unsigned)n->kind >= CB_NODE_KINDS) return BAD("kind number %d", (int)n->kind);
     if (!cubed_dtype_is_valid(n->dtype)) return BAD("type number %d", (int)n->dtype);
     CB_TRY(check_grid(&n->grid, n->dtype, err));

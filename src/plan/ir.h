@@ -28,7 +28,8 @@ typedef enum cb_node_kind {
     CB_NODE_SCAN = 12,      /* running totals (fold: SUM or PROD) of input[0] along axis; stored */
     CB_NODE_BLOCKS = 13,    /* int64: chunk number << 32 | position in the chunk, both in C order */
     CB_NODE_BLOCKWISE = 14, /* an output of a function on whole blocks of the inputs; stored */
-    CB_NODE_COMPRESS = 15,  /* those elements of input[0] where input[1] is true; stored */
+    CB_NODE_COMPRESS = 15,  /* those elements of input[0] where input[1] is true, of which
+                            * there are input[2] in front of each block; stored */
     CB_NODE_RESHAPE = 16,   /* input[0] through map, then in another shape: elements in C order */
     CB_NODE_READER = 17,    /* a source in chunks that a function reads */
     CB_NODE_KINDS

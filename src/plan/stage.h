@@ -112,7 +112,7 @@ typedef struct cb_stage_input {
 } cb_stage_input;
 
 typedef struct cb_stage_call {
-    bool compress; /* there is no function: elements are picked. One task makes all chunks */
+    bool compress; /* there is no function: elements are picked */
     const cb_blockwise *op;
     const cubed_block_fn *fn;
     void *fn_ctx;

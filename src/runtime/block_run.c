@@ -280,66 +280,94 @@ static cubed_status run_block(run *r, const int64_t *kept, cubed_error *err)
 
 /* --- Picking elements ------------------------------------------------------------------------------ */
 
-static void set_chunk(run *r, int64_t chunk)
-{
-    const cb_block_operand *of = &r->c->op->out[0];
-    operand *x = &r->operand[2];
-    cb_grid_box(&of->blocks, &chunk, &x->box);
-    x->shape[0] = x->box.hi[0] - x->box.lo[0];
-    r->block[2] = (cubed_block){x->tile, of->dtype, 1, x->shape, x->box.lo};
-}
-
-static cubed_status wrong_count(const run *r, const char *what, cubed_error *err)
+static cubed_status other_mask(const run *r, cubed_error *err)
 {
     return cb_fail(err, CUBED_E_ARG,
-                   "the mask has %s than the %lld true elements that were announced", what,
+                   "the mask has not the %lld true elements that were announced, or not where they "
+                   "were counted",
                    (long long)r->c->op->out[0].blocks.axis[0].extent);
 }
 
-/* The elements of one block of the input that the mask picks, behind the `filled` ones of chunk number
- * *chunk. Chunks that are full are written. */
-static cubed_status pick_block(run *r, int64_t *chunk, int64_t *filled, cubed_error *err)
+/* The elements from number `from` on that the mask picks in a block with `n` of them; as many as there is
+ * room for. */
+static cubed_status pick_block(const run *r, int64_t from, int64_t n, char *to, int64_t room,
+                               int64_t *picked, cubed_error *err)
 {
-    const cubed_block *x = &r->block[0], *mask = &r->block[1], *out = &r->block[2];
-    int64_t nchunks = cb_axis_count(&r->c->op->out[0].blocks.axis[0]), at = 0;
-    size_t size = cubed_dtype_size(x->dtype);
-    while (at < x->shape[0]) {
-        int64_t room = *chunk < nchunks ? out->shape[0] - *filled : 0;
-        if (room == 0) {
-            for (; at < x->shape[0]; at++) {
-                if (((const uint8_t *)mask->data)[at]) return wrong_count(r, "more", err);
-            }
-            return CUBED_OK;
-        }
-        *filled += cb_compress(size, x->data, mask->data, x->shape[0], &at,
-                               (char *)out->data + (size_t)*filled * size, room);
-        if (*filled < out->shape[0]) continue;
-        CB_TRY(write_output(r, 0, err));
-        *filled = 0;
-        if (++*chunk < nchunks) set_chunk(r, *chunk);
+    const cubed_block *x = &r->block[0], *mask = &r->block[1];
+    const uint8_t *flags = mask->data;
+    int64_t at = 0;
+    *picked = 0;
+    if (cb_count_true(flags, x->shape[0]) != n) return other_mask(r, err);
+    while (from > 0) from -= flags[at++] != 0;
+    *picked = cb_compress(cubed_dtype_size(x->dtype), x->data, flags, x->shape[0], &at, to, room);
+    return CUBED_OK;
+}
+
+/* The block with element number `element` of those picked. */
+static int64_t find_block(const int64_t *offsets, int64_t nblocks, int64_t element)
+{
+    int64_t lo = 0, hi = nblocks - 1;
+    while (lo < hi) {
+        int64_t middle = lo + (hi - lo + 1) / 2;
+        if (offsets[middle] <= element)
+            lo = middle;
+        else
+            hi = middle - 1;
+    }
+    return lo;
+}
+
+static bool are_offsets(const int64_t *offsets, int64_t nblocks, int64_t total)
+{
+    for (int64_t b = 0; b < nblocks; b++) {
+        if (offsets[b] > offsets[b + 1]) return false;
+    }
+    return offsets[0] == 0 && offsets[nblocks] == total;
+}
+
+static cubed_status pick_chunk(run *r, cubed_error *err)
+{
+    const cb_task *t = r->t;
+    const operand *to = &r->operand[3];
+    const int64_t nblocks = r->c->symbols.nblocks[0], *offsets = r->block[2].data;
+    const size_t size = cubed_dtype_size(r->block[3].dtype);
+    int64_t element = to->box.lo[0];
+    if (!are_offsets(offsets, nblocks, r->c->op->out[0].blocks.axis[0].extent))
+        return other_mask(r, err);
+    for (int64_t b = find_block(offsets, nblocks, element); element < to->box.hi[0]; b++) {
+        int64_t n = offsets[b + 1] - offsets[b], picked;
+        if (n == 0) continue;
+        if (t->cancel && *t->cancel) return cb_fail(err, CUBED_E_CANCELLED, "interrupted");
+        r->index[0] = b;
+        for (int i = 0; i < 2; i++) CB_TRY(bring_input(r, i, err));
+        CB_TRY(pick_block(r, element - offsets[b], n,
+                          (char *)to->tile + (size_t)(element - to->box.lo[0]) * size,
+                          to->box.hi[0] - element, &picked, err));
+        element += picked;
     }
     return CUBED_OK;
 }
 
-static cubed_status compress(run *r, cubed_error *err)
+static cubed_status compress(run *r, int64_t chunk, cubed_error *err)
 {
     const cb_task *t = r->t;
-    int64_t chunk = 0, filled = 0;
-    for (int i = 0; i < 2; i++)
+    const cb_block_operand *of = &r->c->op->out[0];
+    operand *to = &r->operand[3];
+    CB_TRY(cb_arena_alloc(t->arena, cb_block_out_bytes(t->plan, t->stage, 0), "output block",
+                          &to->tile, err));
+    size_t inner = cb_arena_mark(t->arena);
+    for (int i = 0; i < 3; i++) {
         CB_TRY(cb_arena_alloc(t->arena, cb_block_in_bytes(t->plan, t->stage, i), "input block",
                               &r->operand[i].tile, err));
-    CB_TRY(cb_arena_alloc(t->arena, cb_block_out_bytes(t->plan, t->stage, 0), "output block",
-                          &r->operand[2].tile, err));
-    r->block[0].data = r->block[1].data = NULL;
-    set_chunk(r, 0);
-    for (; r->index[0] < r->c->symbols.nblocks[0]; r->index[0]++) {
-        CB_TRY(cb_task_check(t, err));
-        for (int i = 0; i < 2; i++) CB_TRY(bring_input(r, i, err));
-        CB_TRY(pick_block(r, &chunk, &filled, err));
+        r->block[i].data = NULL;
     }
-    if (chunk < cb_axis_count(&r->c->op->out[0].blocks.axis[0]))
-        return wrong_count(r, "fewer", err);
-    return CUBED_OK;
+    cb_grid_box(&of->blocks, &chunk, &to->box);
+    to->shape[0] = to->box.hi[0] - to->box.lo[0];
+    r->block[3] = (cubed_block){to->tile, of->dtype, 1, to->shape, to->box.lo};
+    CB_TRY(bring_input(r, 2, err));
+    CB_TRY(pick_chunk(r, err));
+    cb_arena_release(t->arena, inner);
+    return write_output(r, 0, err);
 }
 
 /* --- Tasks ----------------------------------------------------------------------------------------- */
@@ -363,9 +391,9 @@ cubed_status cb_block_task(const cb_task *t, int64_t task, cubed_error *err)
                                 .params_size = c->op->params_size,
                                 .nsymbols = c->symbols.n,
                                 .index = r.index};
-    if (c->compress) return compress(&r, err);
     cb_stage_task_box(t->stage, task, &kept);
     memcpy(idx, kept.lo, sizeof idx);
+    if (c->compress) return compress(&r, idx[0], err);
     do {
         CB_TRY(run_block(&r, idx, err));
     } while (cb_odometer_next(&kept, idx));

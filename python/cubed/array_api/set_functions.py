@@ -12,7 +12,7 @@ import numpy as np
 
 from cubed import _core
 from cubed._array import Array, operands
-from cubed._select import compress, flatten
+from cubed._select import Picked, flatten
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
@@ -64,22 +64,22 @@ class _Groups:
         self.x = x
         self.flat = flatten(x._x)
         self.order = _core.sort(True, self.flat, 0, False)
-        self.first = _first_of_equals(_core.sort(False, self.flat, 0, False))
-        total = _core.reduce("count_nonzero", self.first, None, False, 0.0)
-        self.count = int(Array._new(total, x._spec))
+        self.ordered = _core.sort(False, self.flat, 0, False)
+        self.first = _first_of_equals(self.ordered)
+        self.picked = Picked(self.first, self.ordered.chunks[0], x._spec)
 
     def _of(self, core: _core.Array) -> Array:
         return Array._new(core, self.x._spec)
 
     def values(self) -> Array:
-        return self._of(compress(_core.sort(False, self.flat, 0, False), self.first, self.count))
+        return self._of(self.picked.of(self.ordered))
 
     def indices(self) -> Array:
-        return self._of(compress(self.order, self.first, self.count))
+        return self._of(self.picked.of(self.order))
 
     def counts(self) -> Array:
         n = self.flat.shape[0]
-        starts = compress(_core.index((n,), None, 0), self.first, self.count)
+        starts = self.picked.positions()
         ends = _core.concat((starts, _core.full("int64", (1,), None, n)), 0)
         after = _core.slice(ends, (slice(1, None),))
         return self._of(_core.elementwise("subtract", after, starts))
