@@ -10,59 +10,70 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cubed import _core
-from cubed._apply import apply_along_axis, map_blocks
-from cubed._array import Array
-from cubed._blockwise import blockwise
-from cubed._compute import Plan, compute, load_plan, plan
-from cubed._create import from_array, from_zarr
-from cubed._groupby import groupby_reduce
-from cubed._gufunc import apply_gufunc, as_gufunc
-from cubed._manipulate import rechunk
-from cubed._measure import measure_reserved_mem
-from cubed._overlap import map_overlap
-from cubed._pad import pad
-from cubed._store import store, to_zarr
+from cubed import array_api as array_api
+from cubed._apply import apply_along_axis as apply_along_axis
+from cubed._apply import map_blocks as map_blocks
+from cubed._array import Array as Array
+from cubed._blockwise import blockwise as blockwise
+from cubed._compute import Plan as Plan
+from cubed._compute import compute as compute
+from cubed._compute import load_plan as load_plan
+from cubed._compute import plan as plan
+from cubed._create import from_array as from_array
+from cubed._create import from_zarr as from_zarr
+from cubed._groupby import groupby_reduce as groupby_reduce
+from cubed._gufunc import apply_gufunc as apply_gufunc
+from cubed._gufunc import as_gufunc as as_gufunc
+from cubed._manipulate import rechunk as rechunk
+from cubed._measure import measure_reserved_mem as measure_reserved_mem
+from cubed._overlap import map_overlap as map_overlap
+from cubed._pad import pad as pad
+from cubed._store import store as store
+from cubed._store import to_zarr as to_zarr
 from cubed.array_api import *  # noqa: F403
-from cubed.array_api import __all__ as _standard
-from cubed.runtime.types import Callback, TaskEndEvent
-from cubed.spec import Spec
+from cubed.runtime.types import Callback as Callback
+from cubed.runtime.types import TaskEndEvent as TaskEndEvent
+from cubed.spec import Spec as Spec
 
 if TYPE_CHECKING:
     from cubed import config as config
+    from cubed import random as random
 
 __version__: str = _core.version
 
-__all__ = [
-    "Array",
-    "Callback",
-    "Plan",
-    "Spec",
-    "TaskEndEvent",
-    "apply_along_axis",
-    "apply_gufunc",
-    "as_gufunc",
-    "blockwise",
-    "compute",
-    "config",
-    "from_array",
-    "from_zarr",
-    "groupby_reduce",
-    "load_plan",
-    "map_blocks",
-    "map_overlap",
-    "measure_reserved_mem",
-    "pad",
-    "plan",
-    "rechunk",
-    "store",
-    "to_zarr",
-    *_standard,
-]
+if not TYPE_CHECKING:  # who do not follow it: to them what is imported is there
+    __all__ = [
+        "Array",
+        "Callback",
+        "Plan",
+        "Spec",
+        "TaskEndEvent",
+        "apply_along_axis",
+        "apply_gufunc",
+        "as_gufunc",
+        "blockwise",
+        "compute",
+        "config",
+        "from_array",
+        "from_zarr",
+        "groupby_reduce",
+        "load_plan",
+        "map_blocks",
+        "map_overlap",
+        "measure_reserved_mem",
+        "pad",
+        "plan",
+        "rechunk",
+        "store",
+        "to_zarr",
+    ]
+    __all__ += array_api.__all__
 
+if not TYPE_CHECKING:  # who finds any name of any type here
 
-def __getattr__(name: str) -> Any:
-    if name in ("config", "random"):
-        import importlib  # they take a while
+    def __getattr__(name: str) -> Any:
+        if name in ("config", "random"):
+            import importlib  # they take a while
 
-        return importlib.import_module(f"cubed.{name}")
-    raise AttributeError(f"module 'cubed' has no attribute {name!r}")
+            return importlib.import_module(f"cubed.{name}")
+        raise AttributeError(f"module 'cubed' has no attribute {name!r}")

@@ -89,3 +89,9 @@ def data() -> pathlib.Path:
     if not path.is_dir():
         pytest.skip(f"the real data sets are not at {path}: set CUBED_TEST_DATA")
     return path
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--nightly", action="store_true", help="thousands of random cases where there are hundreds"
+    )

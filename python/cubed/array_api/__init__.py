@@ -5,16 +5,15 @@ Functions have the standard's names and parameters; those that make arrays also 
 who look for them in an array's namespace.
 """
 
+from typing import TYPE_CHECKING
+
 from cubed.array_api import (
     constants,
     creation_functions,
     data_type_functions,
     dtypes,
     elementwise_functions,
-    fft,
     indexing_functions,
-    lib,
-    linalg,
     linear_algebra_functions,
     manipulation_functions,
     numpy_functions,
@@ -24,13 +23,16 @@ from cubed.array_api import (
     statistical_functions,
     utility_functions,
 )
+from cubed.array_api import fft as fft
+from cubed.array_api import lib as lib
+from cubed.array_api import linalg as linalg
 from cubed.array_api.constants import *  # noqa: F403
 from cubed.array_api.creation_functions import *  # noqa: F403
 from cubed.array_api.data_type_functions import *  # noqa: F403
 from cubed.array_api.dtypes import *  # noqa: F403
 from cubed.array_api.elementwise_functions import *  # noqa: F403
 from cubed.array_api.indexing_functions import *  # noqa: F403
-from cubed.array_api.inspection import __array_namespace_info__
+from cubed.array_api.inspection import __array_namespace_info__ as __array_namespace_info__
 from cubed.array_api.linear_algebra_functions import *  # noqa: F403
 from cubed.array_api.manipulation_functions import *  # noqa: F403
 from cubed.array_api.numpy_functions import *  # noqa: F403
@@ -42,24 +44,25 @@ from cubed.array_api.utility_functions import *  # noqa: F403
 
 __array_api_version__ = "2025.12"
 
-__all__ = [
-    "__array_api_version__",
-    "__array_namespace_info__",
-    "fft",
-    "lib",
-    "linalg",
-    *constants.__all__,
-    *creation_functions.__all__,
-    *data_type_functions.__all__,
-    *dtypes.__all__,
-    *elementwise_functions.__all__,
-    *indexing_functions.__all__,
-    *linear_algebra_functions.__all__,
-    *manipulation_functions.__all__,
-    *numpy_functions.__all__,
-    *searching_functions.__all__,
-    *set_functions.__all__,
-    *sorting_functions.__all__,
-    *statistical_functions.__all__,
-    *utility_functions.__all__,
-]
+if not TYPE_CHECKING:  # who do not follow it: to them what is imported by * is there
+    __all__ = [
+        "__array_api_version__",
+        "__array_namespace_info__",
+        "fft",
+        "lib",
+        "linalg",
+    ]
+    __all__ += constants.__all__
+    __all__ += creation_functions.__all__
+    __all__ += data_type_functions.__all__
+    __all__ += dtypes.__all__
+    __all__ += elementwise_functions.__all__
+    __all__ += indexing_functions.__all__
+    __all__ += linear_algebra_functions.__all__
+    __all__ += manipulation_functions.__all__
+    __all__ += numpy_functions.__all__
+    __all__ += searching_functions.__all__
+    __all__ += set_functions.__all__
+    __all__ += sorting_functions.__all__
+    __all__ += statistical_functions.__all__
+    __all__ += utility_functions.__all__

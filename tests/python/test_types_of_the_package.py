@@ -1,0 +1,51 @@
+"""The package's types: a program of a user under `mypy --strict`."""
+
+import importlib.util
+import pathlib
+import subprocess
+import sys
+
+import cubed
+
+EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples/python/typed.py"
+
+WRONG = """
+import cubed
+x = cubed.ones((2, 3))
+y: int = x.sum(0)
+x.no_such_method()
+cubed.Spec(allowed_mem=[1])
+cubed.no_such_function()
+"""
+
+
+def mypy(path, cache):
+    return subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(cache), str(path)],
+        capture_output=True,
+        text=True,
+        cwd=path.parent,
+        check=False,
+    )
+
+
+def test_a_program_is_typed(tmp_path):
+    done = mypy(EXAMPLE, tmp_path / "cache")
+    assert done.returncode == 0, done.stdout
+    # Every name is there to a type checker, and is not any name of any type.
+    names = tmp_path / "names.py"
+    public = [n for n in cubed.__all__ if not n.startswith("__")]
+    names.write_text("import cubed\n" + "".join(f"cubed.{n}\n" for n in public))
+    assert mypy(names, tmp_path / "cache").stdout.startswith("Success")
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(WRONG)
+    found = mypy(wrong, tmp_path / "cache").stdout
+    for line in (4, 5, 6, 7):
+        assert f"wrong.py:{line}: error" in found, found
+
+
+def test_it_runs(tmp_path):
+    spec = importlib.util.spec_from_file_location("typed_example", EXAMPLE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert 4 < module.main(tmp_path) < 8
