@@ -467,10 +467,15 @@ void cb_stage_task_box(const cb_stage *s, int64_t task, cb_box *elements)
 {
     cb_box chunks;
     cb_stage_task_chunks(s, task, &chunks);
+    cb_stage_elements(s, &chunks, elements);
+}
+
+void cb_stage_elements(const cb_stage *s, const cb_box *chunks, cb_box *elements)
+{
     elements->ndim = s->kept.ndim;
     for (int d = 0; d < s->kept.ndim; d++) {
-        elements->lo[d] = cb_axis_lo(&s->kept.axis[d], chunks.lo[d]);
-        elements->hi[d] = cb_axis_hi(&s->kept.axis[d], chunks.hi[d] - 1);
+        elements->lo[d] = cb_axis_lo(&s->kept.axis[d], chunks->lo[d]);
+        elements->hi[d] = cb_axis_hi(&s->kept.axis[d], chunks->hi[d] - 1);
     }
 }
 
@@ -573,14 +578,20 @@ cubed_status cb_stage_task_writes(const cubed_plan *p, const cb_stage *s, int64_
 {
     cb_box kept;
     cb_stage_task_chunks(s, task, &kept);
+    return cb_stage_box_writes(p, s, &kept, fn, ctx, err);
+}
+
+cubed_status cb_stage_box_writes(const cubed_plan *p, const cb_stage *s, const cb_box *kept,
+                                 cb_chunks_fn fn, void *ctx, cubed_error *err)
+{
     for (int o = 0; o < s->nouts; o++) {
         const cb_grid *g = &p->ir.nodes[s->outs[o].node].grid;
         cb_box chunks = {.ndim = g->ndim};
         if (cb_grid_count(g) == 0) continue; /* beside another output that is not empty */
         for (int d = 0; d < chunks.ndim; d++) {
             int j = s->outs[o].axis[d];
-            chunks.lo[d] = j < 0 ? 0 : kept.lo[j];
-            chunks.hi[d] = j < 0 ? 1 : kept.hi[j];
+            chunks.lo[d] = j < 0 ? 0 : kept->lo[j];
+            chunks.hi[d] = j < 0 ? 1 : kept->hi[j];
         }
         CB_TRY(fn(ctx, s->outs[o].node, &chunks, err));
     }

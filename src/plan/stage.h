@@ -194,6 +194,7 @@ CUBED_MUST_CHECK cubed_status cb_stage_set_tasks(cb_stage *s, cubed_error *err);
 /* The output chunks of a task: a box in the grid `kept`, and its elements. */
 void cb_stage_task_chunks(const cb_stage *s, int64_t task, cb_box *chunks);
 void cb_stage_task_box(const cb_stage *s, int64_t task, cb_box *elements);
+void cb_stage_elements(const cb_stage *s, const cb_box *chunks, cb_box *elements);
 
 /* Folding stages: blocks along the reduced axes, numbered in C order; those that a task visits;
  * and the part of the body's domain that one of them is for a task's box (of PARTIAL: with the
@@ -212,9 +213,12 @@ CUBED_MUST_CHECK cubed_status cb_stage_task_reads(const struct cubed_plan *p, co
 CUBED_MUST_CHECK cubed_status cb_program_reads(const struct cubed_plan *p, const cb_program *prog,
                                                const cb_box *box, cb_chunks_fn fn, void *ctx,
                                                cubed_error *err);
-/* The same for the chunks that it writes. */
+/* The same for the chunks that it writes, and for those of a box of output chunks. */
 CUBED_MUST_CHECK cubed_status cb_stage_task_writes(const struct cubed_plan *p, const cb_stage *s,
                                                    int64_t task, cb_chunks_fn fn, void *ctx,
                                                    cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_stage_box_writes(const struct cubed_plan *p, const cb_stage *s,
+                                                  const cb_box *kept, cb_chunks_fn fn, void *ctx,
+                                                  cubed_error *err);
 
 #endif

@@ -54,6 +54,7 @@ static void greet(const processes *x, int fd)
     cb_wire_hello hello;
     cb_wire_hello_init(&hello);
     hello.plan_size = x->args.blob_size;
+    hello.resume = x->args.resume;
     hello.nshared = (uint64_t)x->nshared;
     if (cb_wire_send(fd, &hello, sizeof hello)) {
         bool ignored = cb_wire_send(fd, x->args.blob, x->args.blob_size);

@@ -12,6 +12,7 @@ typedef struct cb_executor_args {
     const volatile int *cancel; /* may be NULL */
     /* Of executors that are remote: */
     const void *blob; /* the plan's bytes */
+    bool resume;      /* an earlier run of the plan began all targets */
     size_t blob_size;
     const char *const *worker_command;
 } cb_executor_args;

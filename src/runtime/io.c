@@ -54,8 +54,10 @@ static cubed_status open_target(cb_io *io, int i, bool resume, cubed_error *err)
     node_io *x = &io->nodes[i];
     char mark[CB_ZARR_MARK_CAP];
     CB_TRY(cb_store_open(&io->plan->ctx->alloc, s->where, n->durable, &x->store, err));
-    if (io->mode == CB_IO_WORKER)
+    if (io->mode == CB_IO_WORKER) {
+        x->resumed = resume;
         return cb_zarr_attach(x->store, s->path, &s->meta, &x->array, err);
+    }
     CB_TRY(cb_zarr_get_mark(x->store, s->path, mark, err));
     if (resume && strcmp(mark, io->prefix) == 0) {
         x->resumed = true;
@@ -299,6 +301,8 @@ void cb_io_release(cb_io *io, int node, int64_t chunk)
         (void)ignored;
     }
 }
+
+bool cb_io_resumes(const cb_io *io, int node) { return io->nodes[node].resumed; }
 
 cubed_status cb_io_exists(cb_io *io, int node, int64_t chunk, bool *found, cubed_error *err)
 {

@@ -29,7 +29,7 @@ typedef enum cb_io_mode {
 
 /* Opens stores; but for workers, checks and prepares targets, and marks them with the run's name.
  * `resume` (the first two modes) keeps chunks of targets that have this plan's mark, and
- * intermediates. The plan must outlive it. */
+ * intermediates; workers are told of it. The plan must outlive it. */
 CUBED_MUST_CHECK cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, bool resume,
                                          cb_io **out, cubed_error *err);
 /* The run is complete: targets get their metadata and lose their marks, and their groups are made. */
@@ -39,8 +39,10 @@ void cb_io_keep(cb_io *io, unsigned keep);
 /* In the first two modes removes intermediates and, unless committed, chunks of targets. */
 void cb_io_close(cb_io *io);
 
+/* Whether the node is a target that an earlier run began. */
+bool cb_io_resumes(const cb_io *io, int node);
 /* Whether a chunk has been written by a run that is resumed, and is still there. Never so for
- * results in memory. Before the run starts. */
+ * results in memory. Of intermediates before the run starts. */
 CUBED_MUST_CHECK cubed_status cb_io_exists(cb_io *io, int node, int64_t chunk, bool *found,
                                            cubed_error *err);
 

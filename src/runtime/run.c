@@ -40,6 +40,16 @@ static void finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_
 /* An end that may be resumed: by a signal, or by an error that has nothing to do with the plan. */
 static bool resumable(cubed_status st) { return st == CUBED_E_CANCELLED || st == CUBED_E_IO; }
 
+/* Workers may skip what is there only where it is known to be this plan's. */
+static bool resumes_all(const cubed_plan *plan, const cb_io *io)
+{
+    for (int i = 0; i < plan->ir.nnodes; i++) {
+        const cb_node *n = &plan->ir.nodes[i];
+        if (n->is_target && n->url && !cb_io_resumes(io, i)) return false;
+    }
+    return true;
+}
+
 cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed_run_stats *stats,
                        cubed_error *err)
 {
@@ -61,9 +71,14 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
                        "executor %s needs options.worker_command: the program to start as a worker",
                        o.executor);
     if (remote) CB_TRY(cb_plan_save(plan, CB_PLAN_FOR_WORKERS, &blob, &blob_size, err));
-    cb_executor_args args = {plan, NULL, o.cancel, blob, blob_size, o.worker_command};
+    cb_executor_args args = {.plan = plan,
+                             .cancel = o.cancel,
+                             .blob = blob,
+                             .blob_size = blob_size,
+                             .worker_command = o.worker_command};
     CB_GO(cb_io_open(plan, remote ? CB_IO_DRIVER : CB_IO_RUN, o.resume, &io, err));
     args.io = io;
+    args.resume = resumes_all(plan, io);
     CB_GO(cb_executor_open(o.executor, &args, &ex, err));
     stats->num_workers = ex->workers;
     cb_schedule_args driver = {plan, io, ex, &o, stats};

@@ -112,7 +112,7 @@ cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const volatile int *
     CB_GO(receive_plan(ctx, fd, &hello, &plan, &why));
     CB_GO(limit_memory(plan, &why));
     CB_GO(cb_shared_map(plan, fd + 1, hello.nshared, &why));
-    CB_GO(cb_io_open(plan, CB_IO_WORKER, false, &io, &why));
+    CB_GO(cb_io_open(plan, CB_IO_WORKER, hello.resume != 0, &io, &why));
     cb_executor_args args = {.plan = plan, .io = io, .cancel = cancel};
     CB_GO(run_ranges(&args, fd, &why));
 out:
