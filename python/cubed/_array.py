@@ -416,6 +416,11 @@ class Array(Methods):
 
     def astype(self, dtype: Any, copy: bool = True) -> Array:
         """The values in another type; see :func:`cubed.array_api.astype`."""
+        to = np.dtype(dtype)
+        if self.dtype.kind in "mM" or to.kind in "mM":
+            from cubed._times import cast
+
+            return cast(self, to)
         return self._like(_core.astype(self._x, name_of(dtype)))
 
 
@@ -487,8 +492,16 @@ def _operate(name: str, left: Any, right: Any) -> Array:
     for value in (left, right):
         if not isinstance(value, (Array, bool, int, float, complex, np.ndarray, np.generic)):
             return NotImplemented
+    if is_time(left) or is_time(right):
+        from cubed._times import operate
+
+        return operate(name, left, right)
     xs, spec = operands(left, right)
     return Array._new(_core.elementwise(name, *xs), spec)
+
+
+def is_time(value: Any) -> bool:
+    return isinstance(value, (Array, np.ndarray, np.generic)) and value.dtype.kind in "mM"
 
 
 def _multiply(left: Any, right: Any) -> Array:

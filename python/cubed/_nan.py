@@ -12,6 +12,10 @@ from cubed._dtypes import name_of
 def _reduce(
     name: str, x: Array, axis: Any, dtype: Any, keepdims: bool, correction: float = 0.0
 ) -> Array:
+    if x.dtype.kind in "mM" and name.endswith(("min", "max")):
+        from cubed._times import extreme
+
+        return extreme(name, x, axis, keepdims)
     core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     return x._like(_core.reduce(name, core, axes, keepdims, correction))

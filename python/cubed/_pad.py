@@ -93,7 +93,10 @@ def _pairs(what: str, given: Any, ndim: int) -> list[tuple[Any, Any]]:
     return [tuple(pair) for pair in table.tolist()]
 
 
-def _constant(x: Array, axis: int, width: tuple[int, int], values: tuple[Any, Any]) -> Array:
+def _constant(x: Array, axis: int, width: tuple[int, int], values: tuple[Any, ...]) -> Array:
+    if x.dtype.kind in "mM":
+        ints = tuple(np.asarray(v).astype(x.dtype).view(np.int64).item() for v in values)
+        return _constant(x.astype(np.int64), axis, width, ints).astype(x.dtype)
     before, after = ([w if d == axis else 0 for d in range(x.ndim)] for w in width)
     none = [0] * x.ndim
     if values[0] == values[1] or not all(width):

@@ -166,6 +166,11 @@ def full(
     if d.kind in "iu" and isinstance(value, float):
         value = int(value)
     sizes = normalize_chunks(chunks, extents, d.itemsize)
+    if d.kind in "mM":
+        number = int(np.asarray(fill_value).astype(d).view(np.int64))
+        return Array._new(
+            _core.astype(_core.full("int64", extents, sizes, number), name_of(d)), spec
+        )
     return Array._new(_core.full(name_of(d), extents, sizes, value), spec)
 
 

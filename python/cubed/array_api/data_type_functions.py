@@ -57,7 +57,7 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
         raise TypeError(f"{x.dtype} is not cast to {to}: take real(x) or imag(x)")
     if not copy and to == x.dtype:
         return x
-    return x._like(_core.astype(x._x, name_of(to)))
+    return x.astype(to)
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:

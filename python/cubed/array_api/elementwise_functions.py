@@ -10,7 +10,7 @@ import builtins
 from typing import Any
 
 from cubed import _core
-from cubed._array import Array, operands
+from cubed._array import Array, is_time, operands
 
 __all__ = [
     "abs",
@@ -84,10 +84,18 @@ __all__ = [
 
 
 def _one(name: str, x: Array) -> Array:
+    if x.dtype.kind in "mM" and name in ("isfinite", "isnan"):
+        from cubed._times import is_nat
+
+        return is_nat(x) if name == "isnan" else ~is_nat(x)
     return Array._new(_core.elementwise(name, x._x), x._spec)
 
 
 def _two(name: str, x1: Any, x2: Any) -> Array:
+    if is_time(x1) or is_time(x2):
+        from cubed._times import operate
+
+        return operate(name, x1, x2)
     xs, spec = operands(x1, x2)
     return Array._new(_core.elementwise(name, *xs), spec)
 

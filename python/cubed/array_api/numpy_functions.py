@@ -31,6 +31,7 @@ from cubed._quantiles import (
     percentile,
     quantile,
 )
+from cubed._times import is_nat
 from cubed.array_api.creation_functions import asarray
 from cubed.array_api.elementwise_functions import (
     abs,
@@ -60,6 +61,7 @@ __all__ = [
     "einsum",
     "gradient",
     "isclose",
+    "isnat",
     "median",
     "nanargmax",
     "nanargmin",
@@ -91,6 +93,13 @@ concatenate = concat
 
 
 # --- Arranging -----------------------------------------------------------------------------------
+
+
+def isnat(x: Array, /) -> Array:
+    """Where dates and times are not a time."""
+    if x.dtype.kind not in "mM":
+        raise TypeError(f"isnat of {x.dtype}: expected dates or times")
+    return is_nat(x)
 
 
 def unravel_index(indices: Any, /, shape: Sequence[int]) -> tuple[Array, ...]:

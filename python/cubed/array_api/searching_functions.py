@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from cubed import _core
-from cubed._array import Array, common_spec, core_of, normalize_axes, normalize_axis, operands
+from cubed._array import (
+    Array,
+    common_spec,
+    core_of,
+    is_time,
+    normalize_axes,
+    normalize_axis,
+    operands,
+)
 from cubed._select import positions_of, unravel
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
@@ -65,6 +73,10 @@ def searchsorted(
 
 def where(condition: Array, x1: Any, x2: Any, /) -> Array:
     """Elements of x1 where the condition holds, of x2 elsewhere."""
+    if is_time(x1) or is_time(x2):
+        from cubed import _times
+
+        return _times.where(condition, x1, x2)
     (a, b), _ = operands(x1, x2)
     spec = common_spec(condition, x1, x2)
     return Array._new(_core.elementwise("where", core_of(condition), a, b), spec)

@@ -14,6 +14,10 @@ __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "s
 def _reduce(
     name: str, x: Array, axis: Any, keepdims: bool, dtype: Any = None, correction: float = 0.0
 ) -> Array:
+    if x.dtype.kind in "mM" and name.endswith(("min", "max")):
+        from cubed._times import extreme
+
+        return extreme(name, x, axis, keepdims)
     core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     out = _core.reduce(name, core, axes, keepdims, float(correction))

@@ -1,0 +1,179 @@
+"""Dates and times: arithmetic on the integers that they are, where the least one is NaT."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed._array import Array, common_spec
+from cubed._dtypes import name_of
+
+NAT = np.iinfo(np.int64).min
+
+_COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+
+
+def operate(name: str, left: Any, right: Any) -> Array:
+    """A binary operation of which an operand is of dates or times, with NumPy's rules."""
+    spec = common_spec(left, right)
+    a, b = _lazy(left), _lazy(right)
+    wanted = _result_type(name, a.dtype, b.dtype)
+    if a.dtype.kind in "mM" and b.dtype.kind in "mM":
+        unit = np.promote_types(_as_difference(a.dtype), _as_difference(b.dtype))
+        ints = tuple(_in_unit(v, unit) for v in (a, b))
+        result_unit = _as_difference(wanted) if wanted.kind in "mM" else unit
+        if result_unit != unit:
+            raise TypeError(f"{name} of {a.dtype} and {b.dtype}")
+    else:
+        ints = tuple(_integers(v) if v.dtype.kind in "mM" else v for v in (a, b))
+    missing = _either(*(is_nat(v) for v in (a, b) if v.dtype.kind in "mM"))
+    x, y = ints
+    if name in _COMPARISONS:
+        known = ~missing if name != "not_equal" else missing
+        out = _two(name, x, y)
+        out = out | known if name == "not_equal" else out & known
+    elif wanted.kind in "mM":
+        divides = name in ("divide", "floor_divide")
+        values = _divided(x, y) if divides else _two(name, x, y)
+        if divides:
+            missing = missing | _two("equal", y, _lazy(y.dtype.type(0)))
+        if values.dtype.kind == "f":
+            missing = missing | _one("isnan", values)
+        out = _where(missing, NAT, values.astype(np.int64)).astype(wanted)
+    elif wanted.kind == "f":
+        out = _where(missing, float("nan"), _two(name, x.astype(float), y.astype(float)))
+    else:
+        out = _where(missing, 0, _two(name, x, y)).astype(wanted)
+    return Array._new(out._x, spec)
+
+
+def is_nat(x: Array) -> Array:
+    """Where x is NaT."""
+    return _two("equal", _integers(x), _lazy(np.int64(NAT)))
+
+
+def cast(x: Array, dtype: np.dtype) -> Array:
+    """x as another type, where x or that is of dates or times."""
+    if x.dtype == dtype:
+        return x
+    if x.dtype.kind == dtype.kind:
+        if _is_calendar(x.dtype) != _is_calendar(dtype):
+            from cubed._apply import map_blocks
+
+            return map_blocks(_numpy_cast, x, dtype=dtype, target=dtype)
+        return _scaled(x, dtype)
+    if dtype.kind not in "mM":
+        return _integers(x).astype(dtype)
+    return x._like(_core.astype(_integers(x)._x, name_of(dtype)))
+
+
+def extreme(name: str, x: Array, axis: Any, keepdims: bool) -> Array:
+    """min, max, nanmin and nanmax."""
+    from cubed import array_api as xp
+
+    smallest = name.endswith("min")
+    ints = _integers(x)
+    missing = is_nat(x)
+    # NaT is the least of all: it may not win where it is passed over, and must where it is not.
+    neutral = np.iinfo(np.int64).max if smallest else NAT
+    kept = _where(missing, neutral, ints)
+    reduce = xp.min if smallest else xp.max
+    out = reduce(kept, axis=axis, keepdims=keepdims)
+    lost = (xp.all if name.startswith("nan") else xp.any)(missing, axis=axis, keepdims=keepdims)
+    return _where(lost, NAT, out).astype(x.dtype)
+
+
+def where(condition: Any, left: Any, right: Any) -> Array:
+    """Elements of one or the other, of dates or times."""
+    a, b = (_lazy(v) for v in (left, right))
+    dtype = np.promote_types(a.dtype, b.dtype)
+    ints = [_integers(cast(v, dtype)) for v in (a, b)]
+    out = _where(condition, *ints).astype(dtype)
+    return Array._new(out._x, common_spec(condition, left, right))
+
+
+# --- Parts ----------------------------------------------------------------------------------------
+
+
+def _lazy(value: Any) -> Array:
+    from cubed._create import asarray
+
+    return value if isinstance(value, Array) else asarray(np.asarray(value))
+
+
+def _integers(x: Array) -> Array:
+    return x._like(_core.astype(x._x, "int64"))
+
+
+def _one(name: str, x: Array) -> Array:
+    return x._like(_core.elementwise(name, x._x))
+
+
+def _two(name: str, x: Array, y: Array) -> Array:
+    return Array._new(_core.elementwise(name, x._x, y._x), common_spec(x, y))
+
+
+def _divided(x: Array, y: Array) -> Array:
+    """Towards 0, as NumPy divides differences of times by numbers."""
+    if y.dtype.kind == "f":
+        return _two("divide", x.astype(float), y)
+    q = _two("floor_divide", x, y)
+    is_less = _two("less", q, _lazy(np.int64(0))) & _two("not_equal", _two("multiply", q, y), x)
+    return _two("add", q, is_less.astype(np.int64))
+
+
+def _where(condition: Any, left: Any, right: Any) -> Array:
+    from cubed.array_api import where
+
+    return where(condition, left, right)
+
+
+def _either(first: Array, *more: Array) -> Array:
+    for m in more:
+        first = first | m
+    return first
+
+
+def _as_difference(dtype: np.dtype) -> np.dtype:
+    """The type of differences of dates of a type."""
+    unit, count = np.datetime_data(dtype)
+    return np.dtype(f"m8[{count}{unit}]")
+
+
+def _is_calendar(dtype: np.dtype) -> bool:
+    return np.datetime_data(dtype)[0] in ("Y", "M")
+
+
+def _result_type(name: str, a: np.dtype, b: np.dtype) -> np.dtype:
+    """The type that NumPy gives; TypeError where it has none."""
+    names = {"divide": "true_divide", "remainder": "remainder"}
+    ufunc = getattr(np, names.get(name, name), None)
+    if ufunc is None:
+        raise TypeError(f"{name} is not defined for {a} and {b}")
+    try:
+        return ufunc(np.ones(1, a), np.ones(1, b)).dtype
+    except TypeError as e:
+        raise TypeError(f"{name} is not defined for {a} and {b}") from e
+
+
+def _in_unit(x: Array, unit: np.dtype) -> Array:
+    kind = x.dtype.kind
+    return _integers(cast(x, np.dtype(unit.str.replace("m8", f"{kind}8"))))
+
+
+def _scaled(x: Array, dtype: np.dtype) -> Array:
+    """Another unit, of those that are numbers of seconds (or of months): floors."""
+    before, after = _as_difference(x.dtype), _as_difference(dtype)
+    ratio = np.ones(1, before)[0] / np.ones(1, after)[0]
+    ints = _integers(x)
+    if ratio >= 1:
+        changed = _two("multiply", ints, _lazy(np.int64(round(ratio))))
+    else:
+        changed = _two("floor_divide", ints, _lazy(np.int64(round(1 / ratio))))
+    return _where(is_nat(x), NAT, changed).astype(dtype)
+
+
+def _numpy_cast(block: np.ndarray, target: np.dtype) -> np.ndarray:
+    return block.astype(target)
