@@ -38,3 +38,18 @@ endforeach()
 if(TARGET test_system_faults)
   target_link_options(test_system_faults PRIVATE -Wl,--wrap=pthread_create)
 endif()
+
+# The example of a kernel in a shared object, which is a test's, too.
+add_library(example_kernel MODULE examples/map_blocks/kernel.c)
+target_include_directories(example_kernel PRIVATE include)
+target_link_libraries(example_kernel PRIVATE cubed_flags)
+set_target_properties(example_kernel PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+add_executable(example_map_blocks examples/map_blocks/main.c examples/map_blocks/kernel.c)
+target_link_libraries(example_map_blocks PRIVATE cubed cubed_flags)
+set_target_properties(example_map_blocks PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+add_test(NAME example_map_blocks COMMAND example_map_blocks $<TARGET_FILE:example_kernel>)
+set_tests_properties(example_map_blocks PROPERTIES LABELS unit PASS_REGULAR_EXPRESSION "shared: 0.5")
+target_compile_definitions(test_map_blocks PRIVATE
+  KERNEL_LIBRARY="$<TARGET_FILE:example_kernel>")
+add_dependencies(test_map_blocks example_kernel)

@@ -55,6 +55,26 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_blockwise_overlap(
     const cubed_block_input *inputs, const cubed_block_halo *const *halos, int nin,
     const cubed_block_output *outputs, int nout, cubed_array **outs, cubed_error *err);
 
+/* A function of one's own, either by the name under which the context knows it
+ * (cubed_context_add_block_fn), or by a shared object and the name of a `const cubed_block_fn` that it
+ * exports. The object's path travels in plans, which are code then: see cubed_plan_load_code. */
+typedef struct cubed_kernel {
+    const char *name;
+    const char *library, *symbol;
+    const void *params; /* copied; NULL if there are none */
+    size_t params_size;
+} cubed_kernel;
+
+/* Calls a function for each block of arrays, which gets the blocks of the same number (axes are counted
+ * from the last, arrays of one element along an axis are given to all) and makes one of the result.
+ * Arrays are cut alike, by the smallest chunk along each axis. `chunks`: the extents of all of the
+ * result's blocks, as many as there are of the arrays'; NULL: theirs. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_map_blocks(cubed_context *ctx,
+                                                         const cubed_kernel *kernel,
+                                                         cubed_array *const *arrays, int narrays,
+                                                         cubed_dtype dtype, const int64_t *chunks,
+                                                         cubed_array **out, cubed_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,13 @@
 #include "cli.h"
 #include "values.h"
 
+enum { KEY_ALLOW_CODE = CLI_OWN_KEY };
+
+static const cli_option own[] = {
+    {"allow-code", NULL,
+     "let kernels in shared objects run that the plan names: they can do anything", KEY_ALLOW_CODE},
+    {NULL, NULL, NULL, 0}};
+
 const cli_usage cmd_run_usage = {
     .synopsis = "run PLAN [options]",
     .text =
@@ -15,7 +22,7 @@ const cli_usage cmd_run_usage = {
     .examples =
         "  cubed rechunk a.zarr b.zarr --chunks -1,10 --work-dir /scratch/me --save-plan p.cubed\n"
         "  cubed run p.cubed --executor processes --max-workers 4 --allowed-mem 1GB\n",
-    .own = NULL,
+    .own = own,
     .common = true};
 
 static void report(const cubed_plan *plan, const cubed_run_stats *stats, bool json)
@@ -67,8 +74,11 @@ int cmd_run(int argc, char **argv)
     cubed_plan *plan = NULL;
     void *data;
     size_t size;
+    bool allow_code = false;
+    int key;
     c.reserved_mem = 0;
-    while (cli_next_option(argc, argv, &cmd_run_usage, &c) != -1) continue;
+    while ((key = cli_next_option(argc, argv, &cmd_run_usage, &c)) != -1)
+        allow_code = allow_code || key == KEY_ALLOW_CODE;
     if (not_for_saved(&c))
         return cli_usage_error("run",
                                "a saved plan is run as it was saved: give %s with --save-plan",
@@ -86,7 +96,8 @@ int cmd_run(int argc, char **argv)
     int code = cli_context("run", &c, &ctx);
     if (code == EXIT_SUCCESS) {
         cli_catch_signals();
-        cubed_status st = cubed_plan_load(ctx, data, size, &plan, &err);
+        cubed_status st = allow_code ? cubed_plan_load_code(ctx, data, size, &plan, &err)
+                                     : cubed_plan_load(ctx, data, size, &plan, &err);
         if (st == CUBED_OK) st = run(plan, &c, &err);
         if (st != CUBED_OK) code = cli_report("run", &err);
     }

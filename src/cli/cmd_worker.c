@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-enum { KEY_PREPARE = CLI_OWN_KEY, KEY_SERVE, KEY_ISA };
+enum { KEY_PREPARE = CLI_OWN_KEY, KEY_SERVE, KEY_ISA, KEY_ALLOW_CODE };
 
 static const cli_option own[] = {
     {"prepare", NULL, "make the targets first: for one worker of the run, before the others",
@@ -12,6 +12,8 @@ static const cli_option own[] = {
     {"serve", "FD", "serve the executor `processes` of the command that started this one",
      KEY_SERVE},
     {"isa", "x86-64-v2|x86-64-v3|x86-64-v4", "instruction set (default: the best)", KEY_ISA},
+    {"allow-code", NULL,
+     "let kernels in shared objects run that the plan names: they can do anything", KEY_ALLOW_CODE},
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_worker_usage = {
@@ -57,6 +59,7 @@ static int serve(const char *fd_text, const cli_common *c)
 int cmd_worker(int argc, char **argv)
 {
     bool prepare = false;
+    bool allow_code = false;
     const char *serve_fd = NULL;
     cli_common c = CLI_COMMON_INIT;
     int key;
@@ -64,6 +67,7 @@ int cmd_worker(int argc, char **argv)
         if (key == KEY_PREPARE) prepare = true;
         if (key == KEY_SERVE) serve_fd = optarg;
         if (key == KEY_ISA) c.isa = optarg;
+        if (key == KEY_ALLOW_CODE) allow_code = true;
     }
     if (serve_fd) return serve(serve_fd, &c);
     if (argc - optind != 3)
@@ -96,7 +100,8 @@ int cmd_worker(int argc, char **argv)
         cli_free(data);
         return code;
     }
-    cubed_status st = cubed_plan_load(ctx, data, size, &plan, &err);
+    cubed_status st = allow_code ? cubed_plan_load_code(ctx, data, size, &plan, &err)
+                                 : cubed_plan_load(ctx, data, size, &plan, &err);
     if (st == CUBED_OK)
         st = cubed_run_tasks(plan, (int)stage, first, last, prepare, &o, &stats, &err);
     if (st == CUBED_OK)

@@ -18,9 +18,16 @@ static const cubed_block_fn *find(const cubed_context *ctx, const char *name)
 cubed_status cb_context_find_block_fn(const cubed_context *ctx, const char *name,
                                       const cubed_block_fn **out, void **fn_ctx, cubed_error *err)
 {
+    if (cb_block_fn_is_shared(name)) {
+        CB_TRY(cb_shared_block_fn(ctx, name, out, err));
+        *fn_ctx = (*out)->ctx;
+        return CUBED_OK;
+    }
     *out = find(ctx, name);
     if (!*out)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "the function \"%s\" on blocks is not known here",
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "the function \"%s\" on blocks is not known here: the program that made the "
+                       "plan knows it",
                        name);
     *fn_ctx = cb_block_fn(name) ? (void *)(uintptr_t)&ctx->kernels : (*out)->ctx;
     return CUBED_OK;
@@ -29,8 +36,8 @@ cubed_status cb_context_find_block_fn(const cubed_context *ctx, const char *name
 cubed_status cubed_context_add_block_fn(cubed_context *ctx, const cubed_block_fn *fn,
                                         cubed_error *err)
 {
-    if (!fn->name || !fn->check || !fn->run)
-        return cb_fail(err, CUBED_E_ARG, "a function on blocks needs a name, a check and a run");
+    if (!fn->name || !fn->run || cb_block_fn_is_shared(fn->name))
+        return cb_fail(err, CUBED_E_ARG, "a function on blocks needs a name without ':' and a run");
     cb_added_block_fn *added = cb_alloc_zero(&ctx->alloc, sizeof *added);
     if (!added) return cb_fail(err, CUBED_E_NOMEM, "no memory for a function on blocks");
     added->fn = fn;

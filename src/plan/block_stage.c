@@ -144,7 +144,7 @@ cubed_status cb_block_ask(cb_zone *zone, const cubed_block_fn *fn, void *fn_ctx,
                              .last = true,
                              .nsymbols = symbols->n,
                              .index = index};
-    CB_TRY(fn->check(&call, fn_ctx, err));
+    if (fn->check) CB_TRY(fn->check(&call, fn_ctx, err));
     *need = fn->need ? fn->need(&call, fn_ctx) : (cubed_block_need){0, 0};
     return CUBED_OK;
 }

@@ -36,4 +36,13 @@ CUBED_MUST_CHECK cubed_status cb_context_find_block_fn(const cubed_context *ctx,
                                                        const cubed_block_fn **out, void **fn_ctx,
                                                        cubed_error *err);
 
+/* Functions in shared objects (shared_fn.c): their names in plans are made of path and symbol. Finding one
+ * opens the object, which runs its code. */
+bool cb_block_fn_is_shared(const char *name);
+CUBED_MUST_CHECK cubed_status cb_shared_block_fn_name(cb_zone *zone, const char *library,
+                                                      const char *symbol, const char **out,
+                                                      cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_shared_block_fn(const cubed_context *ctx, const char *name,
+                                                 const cubed_block_fn **out, cubed_error *err);
+
 #endif

@@ -320,7 +320,9 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
         info->bytes_read = cb_sat_add(info->bytes_read, s->bytes_read);
         info->bytes_written = cb_sat_add(info->bytes_written, s->bytes_written);
         info->requests = cb_sat_add(info->requests, cb_sat_add(s->chunks_read, s->chunks_written));
-        info->code = info->code || (s->call && s->call->fn->code);
+        info->code =
+            info->code ||
+            (s->call && (s->call->fn->code || cb_block_fn_is_shared(s->call->op->function)));
         if (total(s->need) > info->projected_mem) info->projected_mem = total(s->need);
     }
     info->seconds =

@@ -676,8 +676,12 @@ static cubed_status check_functions(const cubed_context *ctx, const cb_ir *ir, c
         bool code = false;
         if (n->kind == CB_NODE_BLOCKWISE) {
             name = n->block->function;
-            CB_TRY(cb_context_find_block_fn(ctx, name, &fn, &fn_ctx, err));
-            code = fn->code;
+            code = cb_block_fn_is_shared(name);
+            if (code && trust != CB_TRUST_DATA) continue; /* found when the plan is compiled */
+            if (!code) {
+                CB_TRY(cb_context_find_block_fn(ctx, name, &fn, &fn_ctx, err));
+                code = fn->code;
+            }
         } else if (n->source) {
             name = n->source->name;
             CB_TRY(cb_source_find(ctx, n->source, err));
@@ -687,7 +691,7 @@ static cubed_status check_functions(const cubed_context *ctx, const cb_ir *ir, c
             return cb_fail(
                 err, CUBED_E_ARG,
                 "the plan carries code for the function \"%s\": that it may run has to be "
-                "said (allow_code)",
+                "said (--allow-code, allow_code=True)",
                 name);
     }
     return CUBED_OK;

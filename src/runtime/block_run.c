@@ -213,7 +213,7 @@ static cubed_status call_function(run *r, cubed_error *err)
 {
     const cubed_block_fn *fn = r->c->fn;
     size_t mark = cb_arena_mark(r->t->arena);
-    CB_TRY(fn->check(&r->call, r->c->fn_ctx, err));
+    if (fn->check) CB_TRY(fn->check(&r->call, r->c->fn_ctx, err));
     CB_TRY(cb_arena_alloc(r->t->arena, r->c->need.scratch, "scratch", &r->call.scratch, err));
     CB_TRY(cb_arena_charge(r->t->arena, r->c->need.library, "function on blocks", err));
     cubed_status st = fn->run(&r->call, r->c->fn_ctx, err);

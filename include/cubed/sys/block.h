@@ -52,7 +52,7 @@ typedef struct cubed_block_fn {
     /* Whether the function can work on operands of these types and shapes with these parameters: all of
      * it may come from an untrusted plan. data and scratch are NULL. Asked when an operation is made,
      * when a plan is loaded (with shapes of the largest blocks), and in front of every call, so that
-     * `run` need not look again. */
+     * `run` need not look again. NULL: it works on everything, or `run` looks. */
     cubed_status (*check)(const cubed_block_call *call, void *ctx, cubed_error *err);
     /* Of a call with operands that are at most as large; after `check`. data and scratch are NULL.
      * NULL: nothing. */

@@ -1,0 +1,14 @@
+#ifndef KERNEL_H
+#define KERNEL_H
+
+#include <cubed/cubed.h>
+#include <cubed/sys/block.h>
+
+typedef struct limits {
+    double low, high;
+} limits;
+
+/* Exported by kernel.so; linked into a program it can be registered by its address. */
+CUBED_API extern const cubed_block_fn between;
+
+#endif

@@ -1,0 +1,105 @@
+/* Functions on the blocks of the same number of several arrays. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cubed/blockwise.h"
+#include "plan/graph.h"
+
+/* The arrays' common blocks. */
+typedef struct layout {
+    int ndim;
+    int64_t extent[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];
+} layout;
+
+/* Axes are counted from the last; those of one element are given to all blocks. */
+static cubed_status add_array(layout *l, const cubed_array *x, int number, cubed_error *err)
+{
+    for (int k = 0; k < x->node.grid.ndim; k++) {
+        int d = l->ndim - 1 - k, of = x->node.grid.ndim - 1 - k;
+        int64_t extent = x->shape[of], chunk = x->chunks[of];
+        if (extent == 1) continue;
+        if (l->extent[d] != 1 && l->extent[d] != extent)
+            return cb_fail(err, CUBED_E_ARG,
+                           "axis %d of array %d has %" PRId64
+                           " elements, another array has %" PRId64,
+                           of, number, extent, l->extent[d]);
+        l->chunk[d] = l->extent[d] == 1 ? chunk : cb_min_i64(chunk, l->chunk[d]);
+        l->extent[d] = extent;
+    }
+    return CUBED_OK;
+}
+
+static cubed_status common_blocks(cubed_array *const *arrays, int narrays, layout *l,
+                                  cubed_error *err)
+{
+    l->ndim = 0;
+    for (int i = 0; i < narrays; i++) {
+        if (arrays[i]->node.grid.ndim > l->ndim) l->ndim = arrays[i]->node.grid.ndim;
+    }
+    for (int d = 0; d < l->ndim; d++) l->extent[d] = l->chunk[d] = 1;
+    for (int i = 0; i < narrays; i++) CB_TRY(add_array(l, arrays[i], i, err));
+    return CUBED_OK;
+}
+
+/* What an input's description points to. */
+typedef struct operand {
+    int symbols[CUBED_MAX_NDIM];
+    int64_t chunks[CUBED_MAX_NDIM];
+} operand;
+
+static void set_input(const layout *l, cubed_array *x, operand *own, cubed_block_input *in)
+{
+    int ndim = x->node.grid.ndim;
+    for (int d = 0; d < ndim; d++) {
+        own->symbols[d] = l->ndim - ndim + d;
+        own->chunks[d] = x->shape[d] == 1 ? 1 : l->chunk[own->symbols[d]];
+    }
+    *in = (cubed_block_input){x, own->symbols, own->chunks};
+}
+
+static cubed_status result_blocks(const layout *l, const int64_t *chunks, int64_t *shape,
+                                  cubed_error *err)
+{
+    for (int d = 0; d < l->ndim; d++) {
+        if (chunks[d] < 1)
+            return cb_fail(err, CUBED_E_ARG, "chunks[%d] is %" PRId64 ", expected >= 1", d,
+                           chunks[d]);
+        if (cb_mul_i64(cb_ceil_div(l->extent[d], l->chunk[d]), chunks[d], &shape[d]))
+            return cb_fail(err, CUBED_E_ARG, "axis %d of the result has more than 2**63 elements",
+                           d);
+    }
+    return CUBED_OK;
+}
+
+cubed_status cubed_map_blocks(cubed_context *ctx, const cubed_kernel *kernel,
+                              cubed_array *const *arrays, int narrays, cubed_dtype dtype,
+                              const int64_t *chunks, cubed_array **out, cubed_error *err)
+{
+    const char *name = kernel->name;
+    layout l;
+    cb_zone *zone;
+    cubed_status st;
+    int64_t shape[CUBED_MAX_NDIM];
+    int symbols[CUBED_MAX_NDIM];
+    if (!name == !kernel->library || !kernel->library != !kernel->symbol)
+        return cb_fail(err, CUBED_E_ARG, "a kernel has either a name or a library and a symbol");
+    if (narrays < 1)
+        return cb_fail(err, CUBED_E_ARG, "narrays is %d, expected at least 1", narrays);
+    CB_TRY(common_blocks(arrays, narrays, &l, err));
+    memcpy(shape, l.extent, sizeof shape);
+    if (chunks) CB_TRY(result_blocks(&l, chunks, shape, err));
+    for (int d = 0; d < l.ndim; d++) symbols[d] = d;
+    CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
+    cubed_block_input *inputs = cb_zone_alloc(zone, (size_t)narrays * sizeof *inputs);
+    operand *own = cb_zone_alloc(zone, (size_t)narrays * sizeof *own);
+    if (!inputs || !own) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for an operation"));
+    for (int i = 0; i < narrays; i++) set_input(&l, arrays[i], &own[i], &inputs[i]);
+    if (!name) CB_GO(cb_shared_block_fn_name(zone, kernel->library, kernel->symbol, &name, err));
+    const cubed_block_output to = {dtype, l.ndim, shape, chunks ? chunks : l.chunk, symbols, NULL};
+    st = cubed_blockwise(ctx, name, kernel->params ? kernel->params : "", kernel->params_size,
+                         inputs, narrays, &to, 1, out, err);
+out:
+    cb_zone_free(zone);
+    return st;
+}
