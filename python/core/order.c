@@ -1,4 +1,4 @@
-/* Order statistics. */
+/* Order statistics, and counts of values. */
 #include "core.h"
 
 /* The numbers of a sequence; freed with PyMem_Free. */
@@ -60,7 +60,47 @@ static PyObject *quantile(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+/* weights or None; false with an exception set */
+static bool get_weights(PyObject *module, PyObject *object, cubed_array **out)
+{
+    *out = object == Py_None ? NULL : core_unwrap(core_get_state(module), object);
+    return *out || object == Py_None;
+}
+
+/* histogram(x, edges, weights or None) */
+static PyObject *histogram(PyObject *module, PyObject *args)
+{
+    PyObject *object, *edges, *heavy;
+    cubed_array *x, *weights, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    int n;
+    if (!PyArg_ParseTuple(args, "OOO", &object, &edges, &heavy) ||
+        !(x = core_unwrap(core_get_state(module), object)) || !get_weights(module, heavy, &weights))
+        return NULL;
+    double *numbers = get_numbers(edges, &n);
+    if (!numbers) return NULL;
+    cubed_status st = cubed_histogram(x, numbers, (int64_t)n - 1, weights, &out, &err);
+    PyMem_Free(numbers);
+    return core_finish(module, st, out, &err);
+}
+
+/* bincount(x, length, weights or None) */
+static PyObject *bincount(PyObject *module, PyObject *args)
+{
+    PyObject *object, *heavy;
+    long long length;
+    cubed_array *x, *weights, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OLO", &object, &length, &heavy) ||
+        !(x = core_unwrap(core_get_state(module), object)) || !get_weights(module, heavy, &weights))
+        return NULL;
+    cubed_status st = cubed_bincount(x, length, weights, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
 PyMethodDef core_order_methods[] = {
     {"quantile", quantile, METH_VARARGS, NULL},
+    {"histogram", histogram, METH_VARARGS, NULL},
+    {"bincount", bincount, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

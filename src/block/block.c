@@ -17,6 +17,8 @@ static const cubed_block_fn *const functions[] = {
     &cb_block_take_along_axis,
     &cb_block_searchsorted,
     &cb_block_count_true,
+    &cb_block_histogram,
+    &cb_block_bincount,
     &cb_block_group,
     &cb_block_fft,
     &cb_block_rfft,

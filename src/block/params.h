@@ -33,6 +33,11 @@ typedef struct cb_count_true_params {
     int64_t chunk;
 } cb_count_true_params;
 
+/* "histogram": bins + 1 edges, which do not descend, follow as doubles. "bincount" has no parameters. */
+typedef struct cb_histogram_params {
+    int64_t bins;
+} cb_histogram_params;
+
 /* "searchsorted": x1, one axis in blocks that are given one after another, and values to be found. */
 typedef struct cb_search_params {
     int32_t right; /* 0 or 1 */

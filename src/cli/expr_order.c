@@ -1,4 +1,4 @@
-/* Order statistics. */
+/* Order statistics, and counts of values. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +108,82 @@ static cubed_status call_nanpercentile(expr_builder *b, const expr *e, cubed_arr
     return quantile(b, e, 100, true, out);
 }
 
+/* weights=; NULL if it is not there. */
+static cubed_status get_weights(expr_builder *b, const expr *e, cubed_array **out)
+{
+    const expr *weights = expr_keyword(e, "weights");
+    *out = NULL;
+    return weights ? expr_get_array(b, weights, out) : CUBED_OK;
+}
+
+/* Edges: a list of them, or a number of bins of equal width within range=(first, last). */
+static cubed_status get_edges(expr_builder *b, const expr *e, const expr *bins, double **edges,
+                              int *n)
+{
+    const expr *range = expr_keyword(e, "range");
+    int64_t count;
+    bool several;
+    if (bins->kind == EXPR_TUPLE) {
+        if (range) return expr_reject(b, range, "edges are given: there is no range beside them");
+        EXPR_TRY(get_numbers(b, bins, 1, edges, n, &several));
+        return *n > 1 ? CUBED_OK : expr_reject(b, bins, "expected two edges at least");
+    }
+    EXPR_TRY(expr_get_int(b, bins, &count));
+    if (count < 1 || count > 1000000) return expr_reject(b, bins, "expected 1 to 1000000 bins");
+    if (!range || range->kind != EXPR_TUPLE || range->n != 2)
+        return expr_reject(b, range ? range : e, "a number of bins takes range=(first, last)");
+    double *ends;
+    int two;
+    cubed_status st = get_numbers(b, range, 1, &ends, &two, &several);
+    if (st == CUBED_OK) {
+        *n = (int)count + 1;
+        *edges = cli_alloc((size_t)*n * sizeof **edges);
+        for (int i = 0; i < *n; i++)
+            (*edges)[i] =
+                i == *n - 1 ? ends[1] : ends[0] + i * ((ends[1] - ends[0]) / (double)count);
+    }
+    cli_free(ends);
+    return st;
+}
+
+static cubed_status call_histogram(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"bins", "range", "weights", NULL};
+    int positional, n = 0;
+    double *edges = NULL;
+    cubed_array *x = NULL, *weights = NULL;
+    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &positional));
+    const expr *bins = positional > 1 ? e->child[1] : expr_keyword(e, "bins");
+    if (!bins) return expr_reject(b, e, "expected bins: edges, or a number of them and range=");
+    cubed_status st = get_edges(b, e, bins, &edges, &n);
+    if (st == CUBED_OK) st = expr_get_array(b, e->child[0], &x);
+    if (st == CUBED_OK) st = get_weights(b, e, &weights);
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_histogram(x, edges, n - 1, weights, out, b->err));
+    cubed_array_unref(x);
+    cubed_array_unref(weights);
+    cli_free(edges);
+    return st;
+}
+
+static cubed_status call_bincount(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"length", "weights", NULL};
+    int positional;
+    int64_t length;
+    cubed_array *x = NULL, *weights = NULL;
+    EXPR_TRY(expr_check_args(b, e, 1, 2, names, &positional));
+    const expr *n = positional > 1 ? e->child[1] : expr_keyword(e, "length");
+    if (!n) return expr_reject(b, e, "expected length=: one more than the greatest element");
+    EXPR_TRY(expr_get_int(b, n, &length));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = get_weights(b, e, &weights);
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_bincount(x, length, weights, out, b->err));
+    cubed_array_unref(x);
+    cubed_array_unref(weights);
+    return st;
+}
+
 static const struct {
     const char *name;
     expr_function fn;
@@ -115,6 +191,7 @@ static const struct {
     {"median", call_median},         {"nanmedian", call_nanmedian},
     {"quantile", call_quantile},     {"nanquantile", call_nanquantile},
     {"percentile", call_percentile}, {"nanpercentile", call_nanpercentile},
+    {"histogram", call_histogram},   {"bincount", call_bincount},
 };
 
 expr_function expr_find_order_function(const char *name)

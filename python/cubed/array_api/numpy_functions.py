@@ -13,6 +13,7 @@ import numpy as np
 from cubed import _core
 from cubed._array import Array, common_spec, core_of, is_scalar, normalize_axes, normalize_axis
 from cubed._einsum import einsum
+from cubed._histogram import bincount, digitize, histogram
 from cubed._nan import (
     nanmax,
     nanmean,
@@ -52,14 +53,17 @@ from cubed.array_api.utility_functions import all
 __all__ = [
     "allclose",
     "around",
+    "bincount",
     "concatenate",
     "cross",
     "cumprod",
     "cumsum",
     "diagonal",
+    "digitize",
     "dot",
     "einsum",
     "gradient",
+    "histogram",
     "isclose",
     "isnat",
     "median",
