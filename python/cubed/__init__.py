@@ -27,7 +27,6 @@ from cubed._gufunc import as_gufunc as as_gufunc
 from cubed._manipulate import rechunk as rechunk
 from cubed._measure import measure_reserved_mem as measure_reserved_mem
 from cubed._overlap import map_overlap as map_overlap
-from cubed._pad import pad as pad
 from cubed._store import store as store
 from cubed._store import to_zarr as to_zarr
 from cubed.array_api import *  # noqa: F403
@@ -61,7 +60,6 @@ if not TYPE_CHECKING:  # who do not follow it: to them what is imported is there
         "map_blocks",
         "map_overlap",
         "measure_reserved_mem",
-        "pad",
         "plan",
         "rechunk",
         "store",
