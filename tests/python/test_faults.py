@@ -243,7 +243,7 @@ def test_a_task_makes_only_the_chunks_that_are_missing(tmp_path, executor):
     args += ["--executor", executor]
 
     def made():
-        return sorted((out / "a/c").glob("*/*"))
+        return sorted(p for p in (out / "a/c").glob("*/*") if p.name.isdigit())
 
     gate.close()
     with subprocess.Popen([BIN, *map(str, args)], stdout=subprocess.PIPE) as process:
@@ -265,28 +265,67 @@ def test_a_task_makes_only_the_chunks_that_are_missing(tmp_path, executor):
     np.testing.assert_array_equal(zarr.open_array(out / "b", mode="r")[...], 61)
 
 
-def test_a_full_disk_is_reported_and_can_be_resumed(tmp_path):
-    small = tmp_path / "small"
-    small.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(small)]
+@contextmanager
+def small_disk(path):
+    """A file system of 4 MB; what is yielded makes it larger."""
+    path.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(path)]
     if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode != 0:
         pytest.skip("a small file system cannot be mounted here (needs root)")
     try:
-        x = np.random.default_rng(0).normal(size=(1000, 1000))
-        z = zarr.create_array(tmp_path / "x.zarr", shape=x.shape, chunks=(50, 1000), dtype="f8")
-        z[...] = x
-        args = ["eval", "x*2", "--in", f"x={tmp_path / 'x.zarr'}", "--out", small / "y.zarr"]
-        args += ["--progress", "none"]
+        yield lambda: subprocess.run([*mount[:4], "size=64m,remount", *mount[5:]], check=True)
+    finally:
+        subprocess.run(["umount", str(path)], check=True)
+
+
+FULL = {
+    "x * 2": lambda x: x * 2,
+    "sort(x, axis=0)": lambda x: np.sort(x, axis=0),
+    "reshape(x, (-1, 500))": lambda x: x.reshape(-1, 500),
+    "compress(reshape(x, (-1,)), reshape(x, (-1,)) != 2, count=1000000)": lambda x: x.reshape(-1),
+    "cumulative_sum(x, axis=1)": lambda x: np.cumsum(x, axis=1),
+}
+
+
+@pytest.mark.parametrize("text", FULL)
+def test_a_full_disk_is_reported_and_can_be_resumed(tmp_path, text):
+    small = tmp_path / "small"
+    x = np.random.default_rng(0).random(size=(1000, 1000))
+    z = zarr.create_array(tmp_path / "x.zarr", shape=x.shape, chunks=(50, 1000), dtype="f8")
+    z[...] = x
+    args = ["eval", text, "--in", f"x={tmp_path / 'x.zarr'}", "--out", small / "y.zarr"]
+    args += ["--progress", "none"]
+    with small_disk(small) as enlarge:
         result = run(*args)
         assert result.code == 1
         assert "No space left on device" in result.err
         assert not (small / "y.zarr/zarr.json").exists()
-        subprocess.run([*mount[:4], "size=64m,remount", *mount[5:]], check=True)
+        enlarge()
         again = check(run(*args, "--resume", "--json"))
-        assert again.run["resumed"] > 0
-        np.testing.assert_array_equal(zarr.open_array(small / "y.zarr", mode="r")[...], x * 2)
-    finally:
-        subprocess.run(["umount", str(small)], check=True)
+        if text == "x * 2":
+            assert again.run["resumed"] > 0
+        got = zarr.open_array(small / "y.zarr", mode="r")[...]
+        np.testing.assert_allclose(got, FULL[text](x), rtol=1e-12)
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+def test_a_full_work_directory_is_reported_and_can_be_resumed(tmp_path, executor):
+    x = np.random.default_rng(0).random(size=(1000, 1000))
+    z = zarr.create_array(tmp_path / "x.zarr", shape=x.shape, chunks=(50, 1000), dtype="f8")
+    z[...] = x
+    args = ["eval", "sort(x + 1, axis=0)", "--in", f"x={tmp_path / 'x.zarr'}", "--no-optimize"]
+    args += ["--out", tmp_path / "y.zarr", "--work-dir", tmp_path / "small", "--max-workers", 1]
+    args += ["--allowed-mem", "25MB", "--progress", "none", "--executor", executor]
+    with small_disk(tmp_path / "small") as enlarge:
+        result = run(*args)
+        assert result.code == 1
+        assert "No space left on device" in result.err
+        assert not (tmp_path / "y.zarr/zarr.json").exists()
+        enlarge()
+        check(run(*args, "--resume"))
+        got = zarr.open_array(tmp_path / "y.zarr", mode="r")[...]
+        np.testing.assert_array_equal(got, np.sort(x + 1, axis=0))
+        assert not list((tmp_path / "small").rglob("*/*"))
 
 
 def test_results_in_memory_come_from_worker_processes(tmp_path):

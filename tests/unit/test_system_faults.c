@@ -91,11 +91,16 @@ int fsync(int fd) { return fails(CALL_SYNC) ? -1 : (int)syscall(SYS_fsync, fd); 
 
 enum { N = 48, CHUNK = 16, WORKERS = 2 };
 
+/* What is made of x - mean(x), by stages of another kind each. */
+typedef enum shape_of_work { AS_IT_IS, SORTED, PICKED, RESHAPED, TOTALS } shape_of_work;
+
 typedef struct fixture {
     char dir[64], src[128], out[128], work[128];
     cubed_context *ctx;
     double data[N], expected[N];
-    bool durable;
+    int count; /* elements of the result */
+    shape_of_work work_on;
+    bool durable, spill; /* intermediates have no room in memory */
 } fixture;
 
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
@@ -112,10 +117,50 @@ static void remove_tree(const char *path)
         assert_int_equal(nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
-/* x - mean(x), stored as written: the mean and x's rechunked copy lie in the work directory. */
+static cubed_status pick_positive(const fixture *f, cubed_array *x, cubed_array **out,
+                                  cubed_error *err)
+{
+    static const cubed_scalar zero;
+    cubed_array *nothing = NULL, *mask = NULL;
+    cubed_status st = cubed_array_full(f->ctx, CUBED_FLOAT64, 0, NULL, NULL, &zero, &nothing, err);
+    cubed_array *args[2] = {x, nothing};
+    if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_GREATER, args, 2, &mask, err);
+    if (st == CUBED_OK) st = cubed_compress(x, mask, NULL, N / 2, out, err);
+    cubed_array_unref(nothing);
+    cubed_array_unref(mask);
+    return st;
+}
+
+static cubed_status work_on(const fixture *f, cubed_array *x, cubed_array **out, cubed_error *err)
+{
+    static const int64_t shape[2] = {6, 8}, chunk[1] = {20}, chunks[2] = {4, 8};
+    cubed_array *y = NULL;
+    cubed_status st = CUBED_OK;
+    switch (f->work_on) {
+    case AS_IT_IS: y = cubed_array_ref(x); break;
+    case SORTED: st = cubed_sort(x, 0, true, &y, err); break;
+    case PICKED: st = pick_positive(f, x, &y, err); break;
+    case RESHAPED: st = cubed_reshape(x, 2, shape, &y, err); break;
+    case TOTALS: st = cubed_cumulative(CUBED_FOLD_SUM, x, 0, false, &y, err); break;
+    }
+    if (st == CUBED_OK) st = cubed_rechunk(y, f->work_on == RESHAPED ? chunks : chunk, out, err);
+    cubed_array_unref(y);
+    return st;
+}
+
+/* Leaves nothing to intermediates. */
+static cubed_status take_the_rest(cubed_plan *plan, cubed_error *err)
+{
+    cubed_plan_info info;
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    cubed_plan_get_info(plan, &info);
+    o.reserved_mem = info.allowed_mem - info.projected_mem;
+    return cubed_plan_set_limits(plan, &o, err);
+}
+
+/* Stored as written: every operation's result is an intermediate. */
 static cubed_status make_plan(fixture *f, cubed_plan **plan, cubed_error *err)
 {
-    static const int64_t other[1] = {20};
     cubed_array *x = NULL, *mean = NULL, *y = NULL, *z = NULL;
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
     cubed_fold_options keep = CUBED_FOLD_OPTIONS_INIT;
@@ -124,7 +169,7 @@ static cubed_status make_plan(fixture *f, cubed_plan **plan, cubed_error *err)
     if (st == CUBED_OK) st = cubed_reduce(CUBED_FOLD_MEAN, x, &keep, &mean, err);
     cubed_array *args[2] = {x, mean};
     if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_SUBTRACT, args, 2, &y, err);
-    if (st == CUBED_OK) st = cubed_rechunk(y, other, &z, err);
+    if (st == CUBED_OK) st = work_on(f, y, &z, err);
     cubed_target t = {.array = z, .url = f->out, .durable = f->durable};
     o.max_workers = WORKERS;
     o.reserved_mem = 1;
@@ -132,6 +177,7 @@ static cubed_status make_plan(fixture *f, cubed_plan **plan, cubed_error *err)
     o.work_dir = f->work;
     o.optimize = false;
     if (st == CUBED_OK) st = cubed_plan_new(f->ctx, &t, 1, &o, plan, err);
+    if (st == CUBED_OK && f->spill) st = take_the_rest(*plan, err);
     cubed_array_unref(x);
     cubed_array_unref(mean);
     cubed_array_unref(y);
@@ -161,7 +207,7 @@ static void check_output(fixture *f)
     cubed_target t = {.array = x, .data = back};
     assert_int_equal(cubed_plan_new(f->ctx, &t, 1, NULL, &plan, NULL), CUBED_OK);
     assert_int_equal(cubed_run(plan, NULL, NULL, NULL), CUBED_OK);
-    assert_memory_equal(back, f->expected, sizeof back);
+    assert_memory_equal(back, f->expected, (size_t)f->count * sizeof *back);
     cubed_plan_unref(plan);
     cubed_array_unref(x);
 }
@@ -188,6 +234,7 @@ static int setup(void **state)
         f->data[i] = i;
         f->expected[i] = i - (N - 1) / 2.0;
     }
+    f->count = N;
     if (cubed_context_new(NULL, &f->ctx, NULL) != CUBED_OK) return -1;
     if (cubed_array_from_memory(f->ctx, CUBED_FLOAT64, 1, shape, NULL, chunk, f->data, &x, NULL))
         return -1;
@@ -300,14 +347,49 @@ static void test_one_failed_read_of_a_chunk_is_retried(void **state)
     }
 }
 
+static void expect(fixture *f, shape_of_work w)
+{
+    double total = 0;
+    f->work_on = w;
+    f->count = w == PICKED ? N / 2 : N;
+    for (int i = 0; i < N; i++) {
+        double v = i - (N - 1) / 2.0;
+        total += v;
+        f->expected[i] = w == SORTED ? -v : w == PICKED ? v + N / 2.0 : w == TOTALS ? total : v;
+    }
+}
+
+/* The same faults in stages of every kind, with intermediates in memory and in the work directory. */
+static void test_kinds_of_stages(void **state)
+{
+    static const shape_of_work kinds[] = {AS_IT_IS, SORTED, PICKED, RESHAPED, TOTALS};
+    fixture *f = *state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        int writes[2];
+        expect(f, kinds[k]);
+        for (int spill = 0; spill < 2; spill++) {
+            f->spill = spill;
+            fail_each(f, "single-threaded", CALL_READ, false, EIO, 0);
+            writes[spill] = fail_each(f, "single-threaded", CALL_WRITE, false, ENOSPC, 0);
+            fail_each(f, "threads", CALL_WRITE, false, EIO, 0);
+            fail_each(f, "single-threaded", CALL_RENAME, false, EIO, 0);
+        }
+        assert_true(writes[1] > writes[0]); /* intermediates were written, too */
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_reads),         TEST(test_writes),
-        TEST(test_renames),       TEST(test_syncs),
-        TEST(test_thread_starts), TEST(test_one_failed_read_of_a_chunk_is_retried),
+        TEST(test_reads),
+        TEST(test_writes),
+        TEST(test_renames),
+        TEST(test_syncs),
+        TEST(test_kinds_of_stages),
+        TEST(test_thread_starts),
+        TEST(test_one_failed_read_of_a_chunk_is_retried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
