@@ -11,36 +11,36 @@ from typing import TYPE_CHECKING, Any
 
 from cubed import _core
 from cubed import array_api as array_api
-from cubed._apply import apply_along_axis as apply_along_axis
-from cubed._apply import map_blocks as map_blocks
 from cubed._array import Array as Array
-from cubed._blockwise import blockwise as blockwise
 from cubed._compute import Plan as Plan
 from cubed._compute import compute as compute
 from cubed._compute import load_plan as load_plan
 from cubed._compute import plan as plan
 from cubed._create import from_array as from_array
 from cubed._create import from_zarr as from_zarr
-from cubed._groupby import groupby_reduce as groupby_reduce
-from cubed._gufunc import apply_gufunc as apply_gufunc
-from cubed._gufunc import as_gufunc as as_gufunc
 from cubed._manipulate import rechunk as rechunk
-from cubed._measure import measure_reserved_mem as measure_reserved_mem
-from cubed._overlap import map_overlap as map_overlap
 from cubed._store import store as store
 from cubed._store import to_zarr as to_zarr
 from cubed.array_api import *  # noqa: F403
-from cubed.runtime.types import Callback as Callback
-from cubed.runtime.types import TaskEndEvent as TaskEndEvent
 from cubed.spec import Spec as Spec
 
 if TYPE_CHECKING:
     from cubed import config as config
     from cubed import random as random
+    from cubed._apply import apply_along_axis as apply_along_axis
+    from cubed._apply import map_blocks as map_blocks
+    from cubed._blockwise import blockwise as blockwise
+    from cubed._groupby import groupby_reduce as groupby_reduce
+    from cubed._gufunc import apply_gufunc as apply_gufunc
+    from cubed._gufunc import as_gufunc as as_gufunc
+    from cubed._measure import measure_reserved_mem as measure_reserved_mem
+    from cubed._overlap import map_overlap as map_overlap
+    from cubed.runtime.types import Callback as Callback
+    from cubed.runtime.types import TaskEndEvent as TaskEndEvent
 
 __version__: str = _core.version
 
-if not TYPE_CHECKING:  # who do not follow it: to them what is imported is there
+if not TYPE_CHECKING:  # to type checkers what is imported is there, and no other name
     __all__ = [
         "Array",
         "Callback",
@@ -66,12 +66,27 @@ if not TYPE_CHECKING:  # who do not follow it: to them what is imported is there
         "to_zarr",
     ]
     __all__ += array_api.__all__
-
-if not TYPE_CHECKING:  # who finds any name of any type here
+    #: What few programs need and takes a while to import, and where it is.
+    _later = {
+        "Callback": "runtime.types",
+        "TaskEndEvent": "runtime.types",
+        "apply_along_axis": "_apply",
+        "apply_gufunc": "_gufunc",
+        "as_gufunc": "_gufunc",
+        "blockwise": "_blockwise",
+        "groupby_reduce": "_groupby",
+        "map_blocks": "_apply",
+        "map_overlap": "_overlap",
+        "measure_reserved_mem": "_measure",
+    }
 
     def __getattr__(name: str) -> Any:
-        if name in ("config", "random"):
-            import importlib  # they take a while
+        import importlib
 
+        if name in ("config", "random"):
             return importlib.import_module(f"cubed.{name}")
-        raise AttributeError(f"module 'cubed' has no attribute {name!r}")
+        if name not in _later:
+            raise AttributeError(f"module 'cubed' has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"cubed.{_later[name]}"), name)
+        globals()[name] = value
+        return value

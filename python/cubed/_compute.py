@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pathlib
 import sys
-import tempfile
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,10 +10,8 @@ import numpy as np
 
 from cubed import _core
 from cubed._array import Array, common_spec
-from cubed._call import reraise, worker_arguments
 from cubed.runtime.create import executor_for
 from cubed.runtime.executors.local import LocalExecutor
-from cubed.runtime.types import dispatch
 from cubed.spec import Spec
 
 _KEEP_ALL = 3  # CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES
@@ -26,9 +22,15 @@ _default_spec = Spec()
 _worker_command = (
     sys.executable,
     "-ISs",
-    str(pathlib.Path(__file__).with_name("_worker.py")),
+    f"{__file__.rpartition('_compute.')[0]}_worker.py",
     str(_core.__file__),
 )
+
+
+def _temporary() -> str:
+    import tempfile  # takes a while
+
+    return tempfile.gettempdir()
 
 
 class Plan:
@@ -50,7 +52,7 @@ class Plan:
             allowed_mem=s.allowed_mem,
             reserved_mem=s.reserved_mem,
             max_workers=executor.max_workers,
-            work_dir=s.work_dir or tempfile.gettempdir(),
+            work_dir=s.work_dir or _temporary(),
             optimize=optimize,
         )
         self._info = self._plan.info()
@@ -119,6 +121,9 @@ class Plan:
         resume: bool | None = None,
     ) -> dict[str, Any]:
         """Runs it; statistics of the run."""
+        from cubed._call import reraise, worker_arguments  # these take a while
+        from cubed.runtime.types import dispatch
+
         e = self.executor
         buffers = tuple(_bytes_of(r) for r in results)
         command: tuple[str, ...] = _worker_command

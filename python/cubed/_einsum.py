@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,8 @@ import numpy as np
 from cubed import _core
 from cubed._array import Array, common_spec, core_of
 from cubed._dtypes import dtype_of, name_of
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 Terms = tuple[list[str], str]
 
@@ -73,11 +74,11 @@ def _parse(subscripts: str, ndims: list[int]) -> Terms:
     terms = left.split(",")
     if len(terms) != len(ndims):
         raise ValueError(f"einsum {subscripts!r}: {len(terms)} terms for {len(ndims)} operands")
-    free = [c for c in string.ascii_letters if c not in text]
+    free = [c for c in _LETTERS if c not in text]
     longest = 0
     for t, n in zip(terms, ndims, strict=True):
         named = t.replace("...", "", 1)
-        if not all(c in string.ascii_letters for c in named):
+        if not all(c in _LETTERS for c in named):
             raise ValueError(f"einsum {subscripts!r}: term {t!r} has other characters than letters")
         if len(named) > n or ("..." not in t and len(named) != n):
             raise ValueError(f"einsum {subscripts!r}: term {t!r} for an operand with {n} axes")
@@ -90,7 +91,7 @@ def _parse(subscripts: str, ndims: list[int]) -> Terms:
 
     full = [expand(t, n) for t, n in zip(terms, ndims, strict=True)]
     if not arrow:
-        letters = sorted(c for c in set(left) if c in string.ascii_letters)
+        letters = sorted(c for c in set(left) if c in _LETTERS)
         once = [c for c in letters if sum(t.count(c) for t in terms) == 1]
         return full, "".join(dots) + "".join(once)
     result = right.replace("...", "".join(dots), 1)

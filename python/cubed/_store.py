@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +18,8 @@ from cubed.runtime.create import executor_for
 def _codecs(compressor: Any) -> str | None:
     if isinstance(compressor, str) and compressor == "auto":
         return None
+    import json
+
     return json.dumps([] if compressor is None else compressor)
 
 

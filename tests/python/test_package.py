@@ -250,3 +250,4 @@ def test_importing_is_quick_and_does_not_bring_in_much():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     roots = {name.split(".")[0] for name in done.stdout.split()}
     assert not roots & {"donfig", "yaml", "zarr", "pandas", "rich", "IPython", "asyncio"}
+    assert not roots & {"cloudpickle", "dataclasses", "hashlib", "inspect", "json", "tempfile"}

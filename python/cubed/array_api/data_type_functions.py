@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,8 +23,7 @@ _kinds = {
 }
 
 
-@dataclass(frozen=True)
-class FloatInfo:
+class FloatInfo(NamedTuple):
     """Limits of a floating type, as Python scalars."""
 
     bits: int
@@ -36,8 +34,7 @@ class FloatInfo:
     dtype: np.dtype
 
 
-@dataclass(frozen=True)
-class IntInfo:
+class IntInfo(NamedTuple):
     """Limits of an integer type."""
 
     bits: int
