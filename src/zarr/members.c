@@ -32,7 +32,7 @@ static cubed_status add_v2(const members *m, const char *key, cubed_error *err)
 {
     const char *slash = strchr(key, '/');
     char name[4096];
-    if (!slash || (size_t)(slash - key) >= sizeof name) return CUBED_OK;
+    if (!slash || slash == key || (size_t)(slash - key) >= sizeof name) return CUBED_OK;
     bool is_array = strcmp(slash, "/.zarray") == 0;
     if (!is_array && strcmp(slash, "/.zgroup") != 0) return CUBED_OK;
     memcpy(name, key, (size_t)(slash - key));

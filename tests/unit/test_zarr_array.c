@@ -431,6 +431,58 @@ static void expect_walk(cubed_store *s, const char *path, const char *found)
     cb_buf_free(&v.text);
 }
 
+static void expect_members(cubed_store *s, const char *path, bool consolidated, const char *found)
+{
+    seen v = {.stop_after = 0};
+    int format = 0;
+    cb_buf_init(&v.text, &cb_system_allocator);
+    assert_int_equal(cb_zarr_members(s, path, consolidated, &format, note, &v, NULL), CUBED_OK);
+    assert_string_equal(v.text.data ? v.text.data : "", found);
+    cb_buf_free(&v.text);
+}
+
+static void test_members(void **state)
+{
+    (void)state;
+    cubed_store *s = memory();
+    cubed_error err = CUBED_ERROR_INIT;
+    int format = 0;
+    seen v = {.stop_after = 0};
+    for (int f = 2; f <= 3; f++) {
+        const char *top = f == 2 ? "two" : "three";
+        char x[32], y[32], xs[32];
+        snprintf(x, sizeof x, "%s/x", top);
+        snprintf(y, sizeof y, "%s/sub/y", top);
+        snprintf(xs, sizeof xs, "%ss/z", top); /* a group whose name goes on */
+        cb_zarr_close(make_array(s, x, f, NULL));
+        cb_zarr_close(make_array(s, y, f, NULL));
+        cb_zarr_close(make_array(s, xs, f, NULL));
+        expect_members(s, top, false, f == 2 ? "sub:g2 x:a2 " : "sub:g3 x:a3 ");
+        expect_members(s, top, true, f == 2 ? "sub:g2 x:a2 " : "sub:g3 x:a3 ");
+        assert_int_equal(cb_zarr_consolidate(s, top, NULL), CUBED_OK);
+        expect_members(s, top, true, f == 2 ? "sub:g2 x:a2 " : "sub:g3 x:a3 ");
+        /* What others add behind its back is not in consolidated metadata. */
+        put(s, f == 2 ? "two/late/.zgroup" : "three/late/zarr.json",
+            f == 2 ? "{\"zarr_format\": 2}" : "{\"zarr_format\": 3, \"node_type\": \"group\"}");
+        expect_members(s, top, true, f == 2 ? "sub:g2 x:a2 " : "sub:g3 x:a3 ");
+        expect_members(s, top, false, f == 2 ? "late:g2 sub:g2 x:a2 " : "late:g3 sub:g3 x:a3 ");
+    }
+    expect_members(s, "two/sub", true, "y:a2 ");
+    assert_int_equal(cb_zarr_members(s, "two/x", false, &format, note, &v, &err),
+                     CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_zarr_members(s, "nothing", true, &format, note, &v, &err),
+                     CUBED_E_NOT_FOUND);
+    put(s, "two/.zmetadata", "{\"metadata\": [");
+    assert_int_equal(cb_zarr_members(s, "two", true, &format, note, &v, &err), CUBED_E_FORMAT);
+    put(s, "two/.zmetadata", "{\"metadata\": {\"x\": 1, \"/.zarray\": 2}}");
+    expect_members(s, "two", true, "");
+    v.stop_after = 1;
+    cb_buf_init(&v.text, &cb_system_allocator);
+    assert_int_equal(cb_zarr_members(s, "two", false, &format, note, &v, &err), CUBED_E_CANCELLED);
+    cb_buf_free(&v.text);
+    cb_store_close(s);
+}
+
 static void test_walk(void **state)
 {
     (void)state;
@@ -699,6 +751,7 @@ int main(void)
         cmocka_unit_test(test_prepare),
         cmocka_unit_test(test_consolidated_metadata_is_dropped),
         cmocka_unit_test(test_no_array),
+        cmocka_unit_test(test_members),
         cmocka_unit_test(test_walk),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_every_allocation_may_fail),
