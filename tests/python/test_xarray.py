@@ -285,6 +285,28 @@ def test_persist(table, spec):
     xr.testing.assert_identical(kept.compute(), table + 1)
 
 
+# --- Files of other formats -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+def test_netcdf(table, tmp_path, executor):
+    """Lazily indexed arrays are read by region, decoded by Xarray, and written under its locks."""
+    spec = cubed.Spec(work_dir=tmp_path, allowed_mem="300MB", reserved_mem="200MB")
+    packed = {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -9}
+    table.to_netcdf(tmp_path / "a.nc", encoding={"a": packed}, engine="scipy")
+    options = {"chunked_array_type": "cubed", "from_array_kwargs": {"spec": spec}}
+    ds = xr.open_dataset(tmp_path / "a.nc", chunks={"t": 5}, engine="scipy", **options)
+    assert is_lazy(ds.a) and ds.a.data.numblocks == (3, 1)
+    mean = ds.a[::-1, 1:].mean("t").compute(executor=executor, max_workers=1)
+    np.testing.assert_allclose(mean, table.a[:, 1:].mean("t"))
+    if executor == "threads":  # scipy has the file in memory until it is closed
+        xr.testing.assert_equal(ds.compute(), table)
+        ds.to_netcdf(
+            tmp_path / "b.nc", engine="scipy", encoding={"a": {"dtype": "f8"}, "b": {"dtype": "i4"}}
+        )
+        xr.testing.assert_equal(xr.load_dataset(tmp_path / "b.nc", engine="scipy"), table)
+
+
 # --- Filling --------------------------------------------------------------------------------------
 
 
