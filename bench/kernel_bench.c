@@ -198,7 +198,9 @@ typedef struct gemm_call {
 static void call_gemm(void *ctx)
 {
     gemm_call *e = ctx;
-    e->fn(GEMM, GEMM, GEMM, e->a, e->b, e->c, false, e->scratch);
+    const cb_gemm g = {GEMM, GEMM, GEMM, e->a,        e->b,      e->c,
+                       GEMM, GEMM, GEMM, CB_GEMM_SET, e->scratch};
+    e->fn(&g);
 }
 
 /* An element is a multiplication and an addition: 2 / (ns/element) is GFLOP/s. */

@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "cubed/sys/block.h"
+#include "kernel/kernel.h"
 
 #define CB_EPSILON 0x1p-52
 
@@ -107,6 +108,27 @@ static inline cb_complex div_z(cb_complex x, cb_complex y)
     return make_z((x.re * q + x.im) / d, (x.im * q - x.re) / d);
 }
 static inline double abs_z(cb_complex x) { return hypot(x.re, x.im); }
+
+/* --- Products --------------------------------------------------------------------------------------- */
+
+/* Up to so many rows and columns factors are made one row after another. */
+#define CB_LINALG_BASE 16
+
+/* Products of matrices of T, and scratch for the largest of them. */
+typedef struct cb_products {
+    cb_gemm_fn gemm_d, gemm_z;
+    void *scratch;
+} cb_products;
+
+/* Of matrices of up to n rows and columns. */
+static inline cb_products cb_products_of(const cb_kernels *k, cubed_dtype dtype, int64_t n,
+                                         cb_room *room)
+{
+    cubed_dtype type = cb_is_complex(dtype) ? CUBED_COMPLEX128 : CUBED_FLOAT64;
+    size_t bytes = n > CB_LINALG_BASE ? cb_gemm_scratch(type, n, n, n) : 0;
+    return (cb_products){k->gemm[CUBED_FLOAT64], k->gemm[CUBED_COMPLEX128],
+                         cb_room_take(room, 1, bytes)};
+}
 
 /* --- Templates -------------------------------------------------------------------------------------- */
 

@@ -1,4 +1,6 @@
 /* Triangular factors: cholesky, det, slogdet, inv and solve. */
+#include <string.h>
+
 #include "base/error.h"
 #include "block/functions.h"
 #include "block/linalg.h"
@@ -7,7 +9,9 @@
 typedef struct work {
     int64_t n, m; /* a is n x n, b is n x m */
     void *a, *b;
+    void *panel; /* CB_LINALG_BASE columns of a */
     int64_t *pivot;
+    cb_products products;
     int64_t factored; /* number of the matrix in a */
 } work;
 
@@ -15,12 +19,16 @@ typedef struct work {
 #define TAG d
 #include "block/linalg_vector.inc.h"
 
+#include "block/linalg_blocked.inc.h"
+
 #include "block/linalg_lu.inc.h"
 #undef T
 #undef TAG
 #define T   cb_complex
 #define TAG z
 #include "block/linalg_vector.inc.h"
+
+#include "block/linalg_blocked.inc.h"
 
 #include "block/linalg_lu.inc.h"
 #undef T
@@ -73,7 +81,8 @@ static cubed_status run_cholesky(const cubed_block_call *call, void *ctx, cubed_
 
 /* --- det, slogdet ----------------------------------------------------------------------------------- */
 
-static void make_work(const cubed_block_call *call, int64_t m, cb_room *room, work *w)
+static void make_work(const cubed_block_call *call, const cb_kernels *kernels, int64_t m,
+                      cb_room *room, work *w)
 {
     size_t size = item_size(&call->in[0]);
     w->n = cb_rows(&call->in[0]);
@@ -81,7 +90,9 @@ static void make_work(const cubed_block_call *call, int64_t m, cb_room *room, wo
     w->factored = -1;
     w->a = cb_room_take(room, w->n * w->n, size);
     w->b = cb_room_take(room, w->n * m, size);
+    w->panel = cb_room_take(room, cb_min_i64(w->n, CB_LINALG_BASE) * w->n, size);
     w->pivot = cb_room_take(room, w->n, sizeof *w->pivot);
+    w->products = cb_products_of(kernels, call->in[0].dtype, cb_max_i64(w->n, m), room);
 }
 
 static cubed_status check_det(const cubed_block_call *call, void *ctx, cubed_error *err)
@@ -103,8 +114,7 @@ static cubed_block_need need_det(const cubed_block_call *call, void *ctx)
 {
     cb_room room = {NULL, 0};
     work w;
-    (void)ctx;
-    make_work(call, 0, &room, &w);
+    make_work(call, ctx, 0, &room, &w);
     return (cubed_block_need){room.used, 0};
 }
 
@@ -112,9 +122,8 @@ static cubed_status run_det(const cubed_block_call *call, void *ctx, cubed_error
 {
     cb_room room = {call->scratch, 0};
     work w;
-    (void)ctx;
     (void)err;
-    make_work(call, 0, &room, &w);
+    make_work(call, ctx, 0, &room, &w);
     int64_t count = cb_linalg_count(&call->in[0], 2);
     for (int64_t i = 0; i < count; i++) {
         if (cb_is_complex(call->in[0].dtype))
@@ -148,8 +157,7 @@ static cubed_block_need need_solve(const cubed_block_call *call, void *ctx)
 {
     cb_room room = {NULL, 0};
     work w;
-    (void)ctx;
-    make_work(call, cb_columns(&call->out[0]), &room, &w);
+    make_work(call, ctx, cb_columns(&call->out[0]), &room, &w);
     return (cubed_block_need){room.used, 0};
 }
 
@@ -170,8 +178,7 @@ static cubed_status run_solve(const cubed_block_call *call, void *ctx, cubed_err
     const cubed_block *a = &call->in[0], *x = &call->out[0];
     cb_room room = {call->scratch, 0};
     work w;
-    (void)ctx;
-    make_work(call, cb_columns(x), &room, &w);
+    make_work(call, ctx, cb_columns(x), &room, &w);
     int64_t count = cb_linalg_count(x, 2);
     for (int64_t i = 0; i < count; i++) {
         int64_t of_a = broadcast(a, x, i), of_b = call->nin > 1 ? broadcast(&call->in[1], x, i) : 0;

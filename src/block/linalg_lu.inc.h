@@ -1,15 +1,15 @@
 /* Triangular factors, T by T; see linalg.h. */
 
-/* Rows of `a` (n x n) are eliminated from those below: L without its diagonal of ones, and U. Row k was
- * swapped with row pivot[k]. Returns the first k without a pivot; n if there is none. */
-static int64_t F(lu)(T *a, int64_t n, int64_t *pivot)
+/* Columns `lo` to `hi` of `a` from row `lo` on, which are in `panel`, its rows one after another. */
+static int64_t F(lu_panel)(T *panel, int64_t n, int64_t lo, int64_t hi, int64_t *pivot)
 {
-    int64_t singular = n;
-    for (int64_t k = 0; k < n; k++) {
+    int64_t singular = n, width = hi - lo;
+    for (int64_t k = lo; k < hi; k++) {
         int64_t p = k;
         double most = -1;
         for (int64_t i = k; i < n; i++) {
-            double size = fabs(F(real)(a[i * n + k])) + fabs(F(imag)(a[i * n + k]));
+            T x = panel[(i - lo) * width + k - lo];
+            double size = fabs(F(real)(x)) + fabs(F(imag)(x));
             if (size > most) {
                 most = size;
                 p = i;
@@ -20,31 +20,54 @@ static int64_t F(lu)(T *a, int64_t n, int64_t *pivot)
             if (singular == n) singular = k;
             continue;
         }
-        if (p != k) F(swap)(n, a + p * n, a + k * n);
+        T *top = panel + (k - lo) * width, *rest = top + k - lo + 1;
+        if (p != k) F(swap)(width, panel + (p - lo) * width, top);
         for (int64_t i = k + 1; i < n; i++) {
-            T *row = a + i * n;
-            row[k] = F(div)(row[k], a[k * n + k]);
-            F(axpy)(n - k - 1, F(scaled)(-1, row[k]), a + k * n + k + 1, row + k + 1);
+            T *row = panel + (i - lo) * width + k - lo;
+            row[0] = F(div)(row[0], top[k - lo]);
+            F(axpy)(hi - k - 1, F(scaled)(-1, row[0]), rest, row + 1);
         }
     }
     return singular;
 }
 
-/* b (n x m) becomes what `a` times it was, with the factors of a. */
-static void F(lu_solve)(const T *a, int64_t n, const int64_t *pivot, T *b, int64_t m)
+static int64_t F(lu_columns)(const work *w, int64_t lo, int64_t hi)
 {
-    for (int64_t k = 0; k < n; k++) {
-        if (pivot[k] != k) F(swap)(m, b + k * m, b + pivot[k] * m);
+    T *a = w->a, *panel = w->panel;
+    int64_t n = w->n, width = hi - lo, mid = lo + width / 2;
+    if (width > CB_LINALG_BASE) {
+        int64_t singular = F(lu_columns)(w, lo, mid);
+        F(solve_unit_lower)
+        (&w->products, mid - lo, hi - mid, a + lo * n + lo, n, a + lo * n + mid, n);
+        F(subtract_product)
+        (&w->products, n - mid, hi - mid, mid - lo, a + mid * n + lo, n, a + lo * n + mid, n,
+         a + mid * n + mid, n);
+        return cb_min_i64(singular, F(lu_columns)(w, mid, hi));
     }
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t k = 0; k < i; k++)
-            F(axpy)(m, F(scaled)(-1, a[i * n + k]), b + k * m, b + i * m);
+    for (int64_t i = lo; i < n; i++)
+        memcpy(panel + (i - lo) * width, a + i * n + lo, (size_t)width * sizeof(T));
+    int64_t singular = F(lu_panel)(panel, n, lo, hi, w->pivot);
+    for (int64_t k = lo; k < hi; k++) {
+        if (w->pivot[k] != k) F(swap)(n, a + w->pivot[k] * n, a + k * n);
     }
-    for (int64_t i = n - 1; i >= 0; i--) {
-        for (int64_t k = i + 1; k < n; k++)
-            F(axpy)(m, F(scaled)(-1, a[i * n + k]), b + k * m, b + i * m);
-        for (int64_t j = 0; j < m; j++) b[i * m + j] = F(div)(b[i * m + j], a[i * n + i]);
+    for (int64_t i = lo; i < n; i++)
+        memcpy(a + i * n + lo, panel + (i - lo) * width, (size_t)width * sizeof(T));
+    return singular;
+}
+
+/* Rows of `a` (n x n) are eliminated from those below: L without its diagonal of ones, and U. Row k was
+ * swapped with row pivot[k]. Returns the first k without a pivot; n if there is none. */
+static int64_t F(lu)(const work *w) { return F(lu_columns)(w, 0, w->n); }
+
+/* b (n x m) becomes what `a` times it was, with the factors of a. */
+static void F(lu_solve)(const work *w)
+{
+    T *b = w->b;
+    for (int64_t k = 0; k < w->n; k++) {
+        if (w->pivot[k] != k) F(swap)(w->m, b + k * w->m, b + w->pivot[k] * w->m);
     }
+    F(solve_unit_lower)(&w->products, w->n, w->m, w->a, w->n, b, w->m);
+    F(solve_upper)(&w->products, w->n, w->m, w->a, w->n, b, w->m);
 }
 
 /* The product of U's diagonal and of the swaps' signs is unit * 2**exponent, |unit| in [1/2, 2) or 0: no
@@ -119,7 +142,7 @@ static bool F(solve_one)(const cubed_block_call *call, work *w, int64_t i, int64
     T *a = w->a, *b = w->b;
     if (of_a != w->factored) {
         cb_linalg_load(&call->in[0], of_a, w->n * w->n, a);
-        if (F(lu)(a, w->n, w->pivot) < w->n) return false;
+        if (F(lu)(w) < w->n) return false;
         w->factored = of_a;
     }
     if (call->nin > 1) {
@@ -127,7 +150,7 @@ static bool F(solve_one)(const cubed_block_call *call, work *w, int64_t i, int64
     } else {
         for (int64_t k = 0; k < w->n * w->n; k++) b[k] = F(make)(k % (w->n + 1) == 0, 0);
     }
-    F(lu_solve)(a, w->n, w->pivot, b, w->m);
+    F(lu_solve)(w);
     cb_linalg_store(&call->out[0], i, w->n * w->m, b);
     return true;
 }
@@ -137,7 +160,7 @@ static void F(det_one)(const cubed_block_call *call, const work *w, int64_t i)
     T *a = w->a, unit, det;
     int64_t exponent;
     cb_linalg_load(&call->in[0], i, w->n * w->n, a);
-    (void)F(lu)(a, w->n, w->pivot);
+    (void)F(lu)(w);
     F(lu_det)(a, w->n, w->pivot, &unit, &exponent);
     if (call->nout == 1) {
         int e = (int)cb_max_i64(-5000, cb_min_i64(5000, exponent));

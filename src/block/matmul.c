@@ -78,9 +78,20 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     int64_t count = extent_of(c, 0, p->batch), size = (int64_t)cubed_dtype_size(c->dtype);
     (void)err;
     if (!c->data) return CUBED_OK;
-    for (int64_t i = 0; i < count; i++)
-        kernels->gemm[c->dtype](m, n, k, matrix_of(a, c, p->batch, i), matrix_of(b, c, p->batch, i),
-                                (char *)c->data + i * m * n * size, !call->first, call->scratch);
+    for (int64_t i = 0; i < count; i++) {
+        const cb_gemm g = {.m = m,
+                           .n = n,
+                           .k = k,
+                           .a = matrix_of(a, c, p->batch, i),
+                           .b = matrix_of(b, c, p->batch, i),
+                           .c = (char *)c->data + i * m * n * size,
+                           .lda = k,
+                           .ldb = n,
+                           .ldc = n,
+                           .mode = call->first ? CB_GEMM_SET : CB_GEMM_ADD,
+                           .scratch = call->scratch};
+        kernels->gemm[c->dtype](&g);
+    }
     return CUBED_OK;
 }
 

@@ -1,5 +1,5 @@
-/* One product of matrices. Takes T (of elements), TAG, MULTIPLY_ADD(sum, a, b), which works on T and on
- * vectors of it, and COMPLEX; undefines T and TAG.
+/* One product of matrices. Takes T (of elements), TAG, ADD, SUBTRACT and MULTIPLY_ADD(sum, a, b), which work
+ * on T and on vectors of it, and COMPLEX; undefines T and TAG.
  *
  * Panels of `b` (KC x NC) and blocks of `a` (MC x KC) are packed so that the innermost loop reads both in
  * order, and stay in the caches while they are used; a tile of MR x NR sums stays in registers (Goto and
@@ -14,8 +14,8 @@ enum { FN(NR) = NV * (int)(VECTOR_BYTES / sizeof(T)), FN(NC) = NC_BYTES / (int)s
 #define NR FN(NR)
 #define NC FN(NC)
 
-/* c (MR x NR, rows `ldc` apart) = or += a tile of products over k. */
-static inline void FN(tile)(int64_t k, const T *a, const T *b, T *c, int64_t ldc, bool add)
+/* c (MR x NR, rows `ldc` apart) =, += or -= a tile of products over k. */
+static inline void FN(tile)(int64_t k, const T *a, const T *b, T *c, int64_t ldc, cb_gemm_mode mode)
 {
     V sum[MR][NV];
 #pragma GCC unroll 16
@@ -36,7 +36,8 @@ static inline void FN(tile)(int64_t k, const T *a, const T *b, T *c, int64_t ldc
 #pragma GCC unroll 4
         for (int j = 0; j < NV; j++) {
             V *to = (V *)(c + i * ldc) + j;
-            if (add) sum[i][j] = ADD(*to, sum[i][j]);
+            if (mode == CB_GEMM_ADD) sum[i][j] = ADD(*to, sum[i][j]);
+            if (mode == CB_GEMM_SUBTRACT) sum[i][j] = SUBTRACT(*to, sum[i][j]);
             *to = sum[i][j];
         }
     }
@@ -78,48 +79,49 @@ static void FN(pack_b)(int64_t k, int64_t n, const T *b, int64_t ldb, T *to)
 
 /* A block of c from a block of `a` and a panel of `b`. */
 static void FN(block)(int64_t m, int64_t n, int64_t k, const T *a, const T *b, T *c, int64_t ldc,
-                      bool add)
+                      cb_gemm_mode mode)
 {
     for (int64_t j = 0; j < n; j += NR) {
         for (int64_t i = 0; i < m; i += MR) {
             T edge[MR * NR], *to = c + i * ldc + j;
             int64_t rows = m - i < MR ? m - i : MR, columns = n - j < NR ? n - j : NR;
             if (rows == MR && columns == NR) {
-                FN(tile)(k, a + i * k, b + j * k, to, ldc, add);
+                FN(tile)(k, a + i * k, b + j * k, to, ldc, mode);
                 continue;
             }
-            FN(tile)(k, a + i * k, b + j * k, edge, NR, false);
+            FN(tile)(k, a + i * k, b + j * k, edge, NR, CB_GEMM_SET);
             for (int64_t r = 0; r < rows; r++) {
                 for (int64_t s = 0; s < columns; s++) {
                     T *x = &to[r * ldc + s], y = edge[r * NR + s];
-                    *x = add ? ADD(*x, y) : y;
+                    if (mode == CB_GEMM_ADD) y = ADD(*x, y);
+                    *x = mode == CB_GEMM_SUBTRACT ? SUBTRACT(*x, y) : y;
                 }
             }
         }
     }
 }
 
-static void FN(gemm)(int64_t m, int64_t n, int64_t k, const void *a_, const void *b_, void *c_,
-                     bool add, void *scratch)
+static void FN(gemm)(const cb_gemm *g)
 {
-    const T *a = a_, *b = b_;
-    T *c = c_, *packed_a = scratch, *packed_b;
-    if (COMPLEX) {
-        n *= 2;
-        k *= 2;
-    }
+    enum { PARTS = COMPLEX ? 2 : 1 }; /* real numbers in an element */
+    const T *a = g->a, *b = g->b;
+    T *c = g->c, *packed_a = g->scratch, *packed_b;
+    int64_t m = g->m, n = g->n * PARTS, k = g->k * PARTS;
+    int64_t lda = g->lda * PARTS, ldb = g->ldb * PARTS, ldc = g->ldc * PARTS;
     int64_t kc = k < KC ? k : KC;
     packed_b = packed_a + ((m < MC ? (m + MR - 1) / MR * MR : MC) * kc + 63) / 64 * 64;
-    if (k == 0 && !add) memset(c, 0, (size_t)m * (size_t)n * sizeof(T));
+    for (int64_t i = 0; i < m && k == 0 && g->mode == CB_GEMM_SET; i++)
+        memset(c + i * ldc, 0, (size_t)n * sizeof(T));
     for (int64_t j = 0; j < n; j += NC) {
         int64_t columns = n - j < NC ? n - j : NC;
         for (int64_t p = 0; p < k; p += KC) {
             int64_t depth = k - p < KC ? k - p : KC;
-            FN(pack_b)(depth, columns, b + (COMPLEX ? p / 2 : p) * n + j, n, packed_b);
+            cb_gemm_mode mode = g->mode == CB_GEMM_SET && p > 0 ? CB_GEMM_ADD : g->mode;
+            FN(pack_b)(depth, columns, b + p / PARTS * ldb + j, ldb, packed_b);
             for (int64_t i = 0; i < m; i += MC) {
                 int64_t rows = m - i < MC ? m - i : MC;
-                FN(pack_a)(rows, depth, a + i * k + p, k, packed_a);
-                FN(block)(rows, columns, depth, packed_a, packed_b, c + i * n + j, n, add || p > 0);
+                FN(pack_a)(rows, depth, a + i * lda + p, lda, packed_a);
+                FN(block)(rows, columns, depth, packed_a, packed_b, c + i * ldc + j, ldc, mode);
             }
         }
     }

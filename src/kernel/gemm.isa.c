@@ -27,6 +27,7 @@ _Static_assert(MR <= CB_GEMM_MAX_MR && NV * VECTOR_BYTES <= CB_GEMM_MAX_NR_BYTES
 
 #define COMPLEX                 0
 #define ADD(a, b)               ((a) + (b))
+#define SUBTRACT(a, b)          ((a) - (b))
 #define MULTIPLY_ADD(sum, a, b) ((sum) + (a) * (b))
 #define T                       float
 #define TAG                     f4
@@ -56,9 +57,11 @@ _Static_assert(MR <= CB_GEMM_MAX_MR && NV * VECTOR_BYTES <= CB_GEMM_MAX_NR_BYTES
 #include "kernel/gemm.inc.h"
 #undef COMPLEX
 #undef ADD
+#undef SUBTRACT
 #undef MULTIPLY_ADD
 #define COMPLEX                 0
 #define ADD(a, b)               ((a) | (b))
+#define SUBTRACT(a, b)          ((a) & ~(b))
 #define MULTIPLY_ADD(sum, a, b) ((sum) | ((a) & (b)))
 #define T                       uint8_t
 #define TAG                     b1

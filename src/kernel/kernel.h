@@ -63,11 +63,20 @@ typedef struct cb_scan_fns {
     void (*row)(char *data, int64_t stride, int64_t n, void *carry);
 } cb_scan_fns;
 
-/* Products of matrices, dense in C order: c (m x n) = or += a (m x k) b (k x n). Integers wrap, bools are
- * or-ed. Floats are summed in the order of k, CB_GEMM_KC real products at a time, which are then added to
- * c; sums of products are fused but by x86-64-v2. `scratch`: cb_gemm_scratch bytes, aligned to 64. */
-typedef void (*cb_gemm_fn)(int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c,
-                           bool add, void *scratch);
+/* Products of matrices: c (m x n) = a (m x k) b (k x n), or that is added to it or subtracted from it. Rows
+ * are contiguous, and so many elements apart. Integers wrap, bools are or-ed. Floats are summed in the order
+ * of k, CB_GEMM_KC real products at a time, which are then added to c; sums of products are fused but by
+ * x86-64-v2. `scratch`: cb_gemm_scratch bytes, aligned to 64. */
+typedef enum cb_gemm_mode { CB_GEMM_SET, CB_GEMM_ADD, CB_GEMM_SUBTRACT } cb_gemm_mode;
+typedef struct cb_gemm {
+    int64_t m, n, k;
+    const void *a, *b;
+    void *c;
+    int64_t lda, ldb, ldc;
+    cb_gemm_mode mode;
+    void *scratch;
+} cb_gemm;
+typedef void (*cb_gemm_fn)(const cb_gemm *g);
 #define CB_GEMM_MC           192
 #define CB_GEMM_KC           256
 #define CB_GEMM_NC_BYTES     12288

@@ -13,8 +13,11 @@
 
 #include "block/block.h"
 #include "block/params.h"
+#include "kernel/kernel.h"
 
 #define COUNT 3 /* matrices in a block */
+
+static cb_kernels kernels; /* what the functions get as their context */
 
 /* Extents of operands in letters: m and n of the matrix, k the smaller one, 2 columns on the right side.
  * Types in letters: that of the input, its real or its complex counterpart. */
@@ -97,7 +100,7 @@ static void fill(cubed_block *x)
     int64_t n = (int64_t)(bytes_of(x) / cubed_dtype_size(x->dtype));
     for (int64_t i = 0; i < n; i++) {
         int64_t row = columns ? i / columns % x->shape[1] : 0, column = columns ? i % columns : 0;
-        double value = row == column ? 50 + (double)row : 1.0 / (double)(1 + row + column);
+        double value = row == column ? 5000 + (double)row : 1.0 / (double)(1 + row + column);
         for (size_t p = 0; p < parts; p++) {
             double part = p ? 0.25 * (double)(row - column) : value;
             size_t at = (size_t)i * parts + p;
@@ -120,14 +123,14 @@ static void run(job *j, uint32_t wanted)
     }
     for (int i = 0; i < j->call.nout; i++)
         j->block[2 + i].data = wanted >> i & 1 ? calloc(1, bytes_of(&j->block[2 + i]) + 1) : NULL;
-    assert_int_equal(j->fn->check(&j->call, j->fn->ctx, &err), CUBED_OK);
-    cubed_block_need need = j->fn->need(&j->call, j->fn->ctx);
+    assert_int_equal(j->fn->check(&j->call, &kernels, &err), CUBED_OK);
+    cubed_block_need need = j->fn->need(&j->call, &kernels);
     assert_int_equal(need.library, 0);
     assert_int_equal(need.scratch % 64, 0);
     /* Whatever was there before does not matter. */
     j->call.scratch = need.scratch ? aligned_alloc(64, need.scratch) : NULL;
     if (need.scratch) memset(j->call.scratch, 0xff, need.scratch);
-    if (j->fn->run(&j->call, j->fn->ctx, &err) != CUBED_OK) fail_msg("%s", err.message);
+    if (j->fn->run(&j->call, &kernels, &err) != CUBED_OK) fail_msg("%s", err.message);
     free(j->call.scratch);
 }
 
@@ -138,7 +141,7 @@ static void drop(job *j)
 
 static const cubed_dtype types[] = {CUBED_FLOAT32, CUBED_FLOAT64, CUBED_COMPLEX64,
                                     CUBED_COMPLEX128};
-static const int64_t extents[] = {0, 1, 2, 3, 5, 17};
+static const int64_t extents[] = {0, 1, 2, 3, 5, 17, 70};
 
 typedef void (*visitor)(const function *r, cubed_dtype dtype, int64_t m, int64_t n);
 
@@ -146,8 +149,8 @@ static void each_case(visitor visit)
 {
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         for (size_t t = 0; t < 4; t++) {
-            for (size_t i = 0; i < 6; i++) {
-                for (size_t k = 0; k < 6; k++) {
+            for (size_t i = 0; i < 7; i++) {
+                for (size_t k = 0; k < 7; k++) {
                     if (rows[r].square && i != k) continue;
                     visit(&rows[r], types[t], extents[i], extents[k]);
                 }
@@ -180,7 +183,7 @@ static void test_results_do_not_depend_on_which_are_wanted(void **state)
 static void refuse(const job *j)
 {
     cubed_error err = CUBED_ERROR_INIT;
-    if (j->fn->check(&j->call, j->fn->ctx, &err) == CUBED_OK)
+    if (j->fn->check(&j->call, &kernels, &err) == CUBED_OK)
         fail_msg("%s takes what it should not", j->fn->name);
     assert_true(err.message[0] != 0);
 }
@@ -240,5 +243,6 @@ int main(void)
         cmocka_unit_test(test_results_do_not_depend_on_which_are_wanted),
         cmocka_unit_test(test_what_is_refused),
     };
+    if (!cb_kernels_init(NULL, &kernels)) return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,24 +73,49 @@ static void expect(cubed_dtype t, int64_t n, int64_t k, const char *a, const cha
         cb_scalar_cast(CUBED_COMPLEX128, &wide, t, out);
 }
 
+/* The rows with `gap` elements behind each, which nobody may change. */
+static char *apart(const char *x, int64_t rows, int64_t columns, int64_t gap, size_t size)
+{
+    size_t row = (size_t)columns * size, ld = (size_t)(columns + gap) * size;
+    char *to = room((size_t)rows * ld);
+    memset(to, 0x5a, (size_t)rows * ld);
+    for (int64_t i = 0; i < rows; i++) memcpy(to + (size_t)i * ld, x + (size_t)i * row, row);
+    return to;
+}
+
 static void check_one(const cb_kernels *k, cubed_dtype t, const int64_t *s, uint64_t *seed)
 {
     size_t size = cubed_dtype_size(t);
     char *a = room((size_t)(s[0] * s[2]) * size), *b = room((size_t)(s[2] * s[1]) * size);
     char *c = room((size_t)(s[0] * s[1]) * size);
     void *scratch = room(cb_gemm_scratch(t, s[0], s[1], s[2]));
+    static const struct {
+        cb_gemm_mode mode;
+        int times; /* how often the product is in c afterwards */
+    } steps[] = {{CB_GEMM_SET, 1}, {CB_GEMM_ADD, 2}, {CB_GEMM_SUBTRACT, 1}};
     fill(t, a, s[0] * s[2], seed);
     fill(t, b, s[2] * s[1], seed);
-    for (int times = 1; times <= 2; times++) {
-        k->gemm[t](s[0], s[1], s[2], a, b, c, times > 1, scratch);
-        for (int64_t i = 0; i < s[0] * s[1]; i++) {
+    char *wide_a = apart(a, s[0], s[2], 3, size), *wide_b = apart(b, s[2], s[1], 1, size);
+    char *wide_c = apart(c, s[0], s[1], 2, size);
+    for (int i = 0; i < (t == CUBED_BOOL ? 2 : 3); i++) {
+        const cb_gemm g = {s[0],     s[1],     s[2],     wide_a,        wide_b, wide_c,
+                           s[2] + 3, s[1] + 1, s[1] + 2, steps[i].mode, scratch};
+        k->gemm[t](&g);
+        for (int64_t e = 0; e < s[0] * (s[1] + 2); e++) {
+            int64_t row = e / (s[1] + 2), column = e % (s[1] + 2);
             cubed_scalar want;
-            expect(t, s[1], s[2], a, b, i / s[1], i % s[1], times, &want);
-            if (memcmp(c + (size_t)i * size, &want, size) != 0)
-                fail_msg("%s: %s, %d x %d x %d, element %d", k->isa, cubed_dtype_name(t), (int)s[0],
-                         (int)s[1], (int)s[2], (int)i);
+            if (column < s[1])
+                expect(t, s[1], s[2], a, b, row, column, steps[i].times, &want);
+            else
+                memset(&want, 0x5a, sizeof want);
+            if (memcmp(wide_c + (size_t)e * size, &want, size) != 0)
+                fail_msg("%s: %s, %d x %d x %d, step %d, element %d", k->isa, cubed_dtype_name(t),
+                         (int)s[0], (int)s[1], (int)s[2], i, (int)e);
         }
     }
+    free(wide_a);
+    free(wide_b);
+    free(wide_c);
     free(a);
     free(b);
     free(c);
@@ -126,7 +151,8 @@ static void check_bits(const cb_kernels *k)
         a[i] = (double)next_random(&seed) / 0x1p64;
         b[i] = (double)next_random(&seed) / 0x1p64;
     }
-    k->gemm[CUBED_FLOAT64](N, N, K, a, b, c, false, scratch);
+    const cb_gemm g = {N, N, K, a, b, c, K, N, N, CB_GEMM_SET, scratch};
+    k->gemm[CUBED_FLOAT64](&g);
     if (strcmp(k->isa, "x86-64-v2") != 0) {
         if (have_first) assert_memory_equal(c, first_result, sizeof first_result);
         memcpy(first_result, c, sizeof first_result);
