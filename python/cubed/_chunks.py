@@ -129,7 +129,8 @@ def _entry(axis: int, entry: Any, extent: int, previous: Sequence[int] | None) -
         sizes = [s for s in sizes if s] or [1]
         if any(s != sizes[0] for s in sizes[:-1]) or sizes[-1] > sizes[0]:
             raise NotImplementedError(
-                f"chunks {entry!r} of axis {axis} differ: all but the last must be equal"
+                f"chunks {entry!r} of axis {axis} differ: all but the last must be equal,"
+                " as in the regular grids of Zarr"
             )
         return sizes[0]
     size = int(entry)

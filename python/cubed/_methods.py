@@ -202,6 +202,14 @@ class Methods:
 
         return PointIndex(self)
 
+    # --- Blocks -----------------------------------------------------------------------------------
+
+    def map_blocks(self, func: Any, *args: Any, **kwargs: Any) -> Array:
+        """A function of each chunk; see :func:`cubed.map_blocks`."""
+        from cubed._apply import map_blocks
+
+        return map_blocks(func, self, *args, **kwargs)
+
     # --- Values and stores -----------------------------------------------------------------------
 
     def persist(self, **kwargs: Any) -> Array:

@@ -87,6 +87,25 @@ def test_persisted_values_are_not_computed_again():
     assert kept.chunks == x.chunks
 
 
+def test_blocks_of_a_method():
+    same(lazy(A).map_blocks(lambda b, k: b * k, k=3, dtype=A.dtype), A * 3)
+
+
+def test_dlpack_both_ways():
+    x = lazy(A) + 1
+    np.testing.assert_array_equal(np.from_dlpack(x), A + 1)
+    np.testing.assert_array_equal(cubed.from_dlpack(x).compute(), A + 1)
+    for a in (A, A.T, A[::2, ::-1], np.array(3.0), np.zeros((0, 2)), A > 0, A + 1j):
+        y = cubed.from_dlpack(a)
+        assert y.dtype == a.dtype
+        np.testing.assert_array_equal(y.compute(), a)
+    with pytest.raises(BufferError, match="CPU"):
+        x.__dlpack__(dl_device=(2, 0))
+    with pytest.raises(ValueError, match="copy"):
+        np.asarray(x, copy=False)
+    np.testing.assert_array_equal(np.asarray(x, dtype="f4"), (A + 1).astype("f4"))
+
+
 @many
 @given(arrays(kinds="iuf"), st.data())
 def test_other_ways_of_indexing(pair, data):
