@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,6 +90,14 @@ def data() -> pathlib.Path:
     if not path.is_dir():
         pytest.skip(f"the real data sets are not at {path}: set CUBED_TEST_DATA")
     return path
+
+
+NIGHTLY = "--nightly" in sys.argv
+
+
+def cases(quick: int) -> int:
+    """How many random cases: so many, or twenty times as many with `--nightly`."""
+    return 20 * quick if NIGHTLY else quick
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,6 +8,7 @@ import cubed
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
+from conftest import NIGHTLY, cases
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -221,14 +222,14 @@ def check(a, x):
         assert e.peak_measured_mem_end <= e.projected_mem <= SPEC.allowed_mem
 
 
-def test_chains(pytestconfig):
+def test_chains():
     """Also by worker processes, where some cases share a plan: starting those takes a while."""
     some = []
 
     @settings(
-        max_examples=4000 if pytestconfig.getoption("nightly") else 200,
+        max_examples=cases(200),
         deadline=None,
-        derandomize=not pytestconfig.getoption("nightly"),
+        derandomize=not NIGHTLY,
         suppress_health_check=list(HealthCheck),
     )
     @given(chains())

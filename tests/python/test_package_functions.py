@@ -4,14 +4,15 @@ import cubed
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
+from conftest import NIGHTLY, cases
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 SPEC = cubed.Spec(allowed_mem="60MB", reserved_mem="10MB")
 many = settings(
-    max_examples=40,
+    max_examples=cases(40),
     deadline=None,
-    derandomize=True,
+    derandomize=not NIGHTLY,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=7)
