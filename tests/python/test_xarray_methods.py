@@ -231,6 +231,10 @@ METHODS = {
             for name in "sum mean min max std var prod median count".split()
         ),
         lambda v: v.g.rolling(time=3, center=True).mean(),
+        lambda v: v.f.rolling(time=10).mean(),  # longer than chunks
+        lambda v: v.f.rolling(lat=2, center=True, min_periods=1).median(),
+        lambda v: v.i.rolling(time=3).sum(),
+        lambda v: v.g.rolling(time=3).std(ddof=1),
         lambda v: v.f.rolling(lat=3, lon=3, center=True).mean(),
         lambda v: v.f.rolling(time=3).construct("window"),
         lambda v: v.f.rolling(time=4).construct("window", stride=2, fill_value=0.0),
@@ -443,6 +447,12 @@ def check(function, lazy, eager):
 @pytest.mark.parametrize("function", cases(METHODS))
 def test_methods(function, lazy, eager):
     check(function, lazy, eager)
+
+
+@pytest.mark.parametrize("function", cases({"rolling": METHODS["rolling"]}))
+def test_windows_without_bottleneck(function, lazy, eager):
+    with xr.set_options(use_bottleneck=False):
+        check(function, lazy, eager)
 
 
 @pytest.mark.parametrize("function", cases({k: METHODS[k] for k in ("groupby", "resample")}))

@@ -8,11 +8,13 @@ Xarray's own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
+from xarray.computation import rolling
 from xarray.core import accessor_dt, duck_array_ops, groupby, indexing, nputils
+from xarray.core.options import OPTIONS
 
 import cubed
 from cubed._array import Array
@@ -24,6 +26,7 @@ def install() -> None:
     _replace(duck_array_ops, "_push", _push)
     _replace(nputils, "least_squares", _least_squares)
     _replace(indexing.ArrayApiIndexingAdapter, "_vindex_get", _vindex_get)
+    _replace(rolling.DataArrayRolling, "_array_reduce", _rolling_reduce)
     for owner in (groupby.DataArrayGroupBy, groupby.DatasetGroupBy):
         _replace(owner, "_flox_reduce", _flox_reduce)
         _replace(owner, "_flox_scan", _flox_scan)
@@ -92,6 +95,39 @@ def _least_squares_of_columns(lhs: np.ndarray, rhs: Array, rcond: Any) -> tuple[
         allow_rechunk=True,
     )
     return cubed.moveaxis(out[..., :-1], -1, 0), out[..., -1]
+
+
+def _rolling_reduce(theirs: Any, windows: Any, *args: Any, **kwargs: Any) -> Any:
+    """Bottleneck's functions of blocks with the elements in front of them.
+
+    Without bottleneck, of positions, and along several dimensions, windows are an axis that is
+    reduced: what Xarray does with arrays that are neither NumPy's nor Dask's.
+    """
+    move = kwargs.get("bottleneck_move_func")
+    known = {"array_agg_func", "bottleneck_move_func", "numbagg_move_func", "rolling_agg_func"}
+    other = set(kwargs) - known - {"keep_attrs", "fillna", "sliding_window_view_kwargs"}
+    x = windows.obj.variable._data
+    if not isinstance(x, Array) or x.dtype.kind not in "iuf" or move is None or args or other:
+        return NotImplemented
+    if not OPTIONS["use_bottleneck"] or windows.ndim != 1 or move.__name__.startswith("move_arg"):
+        return NotImplemented
+    return windows._bottleneck_reduce(partial(_moved, move), keep_attrs=kwargs["keep_attrs"])
+
+
+def _moved(move: Any, x: Array, window: int, min_count: int | None, axis: int) -> Array:
+    if x.dtype.kind != "f":
+        x = x.astype(float)
+    return cubed.map_overlap(
+        move,
+        x,
+        dtype=x.dtype,
+        depth={axis: (window - 1, 0)},
+        boundary={axis: float("nan")},  # which does not count
+        trim=True,
+        window=window,
+        min_count=min_count,
+        axis=axis,
+    )
 
 
 def _flox_reduce(theirs: Any, groups: Any, *args: Any, **kwargs: Any) -> Any:
