@@ -15,7 +15,22 @@ extern "C" {
  * order. Equal elements stay in theirs, also descending, and zeros of either sign are equal. NaN counts as
  * larger than all numbers, "not a time" as larger than all times; complex numbers are ordered by their
  * real parts, then by their imaginary ones. An axis is in one block: a task needs memory for three times
- * its elements. */
+ * its elements. Arrays of one dimension that are more than that are sorted in parts: x is read once for each
+ * few bits of its elements, and once for each part. Not complex numbers. */
+typedef struct cubed_sort_options {
+    size_t struct_size;
+    bool descending;
+    bool positions;    /* argsort */
+    uint64_t task_mem; /* what tasks may use, where that is known: as in cubed_quantile_options */
+} cubed_sort_options;
+#define CUBED_SORT_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(cubed_sort_options), false, false, 0                                                \
+    }
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_sort_with(cubed_array *x, int axis,
+                                                        const cubed_sort_options *options,
+                                                        cubed_array **out, cubed_error *err);
+/* Without knowing what tasks may use. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_sort(cubed_array *x, int axis, bool descending,
                                                    cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_argsort(cubed_array *x, int axis, bool descending,

@@ -1,18 +1,22 @@
 /* Functions on whole blocks: sorting, searching, products. */
 #include "core.h"
 
-/* sort(positions, x, axis, descending): the elements in order, or their positions. */
+/* sort(positions, x, axis, descending, task_mem): the elements in order, or their positions. */
 static PyObject *sort(PyObject *module, PyObject *args)
 {
     PyObject *object;
     int positions, axis, descending;
+    unsigned long long task_mem;
+    cubed_sort_options o = CUBED_SORT_OPTIONS_INIT;
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "pOip", &positions, &object, &axis, &descending) ||
+    if (!PyArg_ParseTuple(args, "pOipK", &positions, &object, &axis, &descending, &task_mem) ||
         !(x = core_unwrap(core_get_state(module), object)))
         return NULL;
-    cubed_status st = positions ? cubed_argsort(x, axis, descending, &out, &err)
-                                : cubed_sort(x, axis, descending, &out, &err);
+    o.positions = positions;
+    o.descending = descending;
+    o.task_mem = task_mem;
+    cubed_status st = cubed_sort_with(x, axis, &o, &out, &err);
     return core_finish(module, st, out, &err);
 }
 

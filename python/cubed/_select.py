@@ -31,6 +31,8 @@ class Picked:
         """The elements of x, in one dimension."""
         if self.count == 0:
             return _core.slice(x, (slice(0, 0),))
+        if x.chunks[0] != self.chunk:
+            x = _core.rechunk(x, (self.chunk,))
         return _core.compress(x, self.mask, self._offsets, self.count)
 
     def positions(self) -> _core.Array:
@@ -201,7 +203,7 @@ def set_positions(x: _core.Array, at: _core.Array, value: _core.Array) -> _core.
     """
     if at.shape[0] == 0 or x.shape[0] == 0:
         return x
-    order = _core.sort(True, at, 0, False)
+    order = _core.sort(True, at, 0, False, 0)
     ordered = _core.take(False, at, order, 0)
     rows = _core.index((x.shape[0],), (x.chunks[0],), 0)
     behind = _core.searchsorted(ordered, rows, True, None)

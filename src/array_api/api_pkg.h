@@ -15,6 +15,13 @@
  * quarter, as they need about three times as much. 0: it is not known. */
 uint64_t cb_api_line_bytes(uint64_t task_mem);
 
+/* Whether x has one dimension, of more elements than a task brings together; and how they are sorted, or
+ * their positions (sort_parts.c). */
+bool cb_api_sorts_in_parts(const cubed_array *x, uint64_t task_mem);
+CUBED_MUST_CHECK cubed_status cb_api_sort_parts(cubed_array *x, bool descending, bool positions,
+                                                uint64_t task_mem, cubed_array **out,
+                                                cubed_error *err);
+
 /* Extents of blocks of x: axes in `whole` (bit d) are whole, the others as they are chunked, or shorter
  * if a block would have more than CB_API_BLOCK_BYTES of `item_size` each. */
 void cb_api_blocks(const cubed_array *x, uint32_t whole, size_t item_size,

@@ -4,7 +4,7 @@
 #include "block/params.h"
 
 /* Of masks whose chunks are smaller, a task counts so many elements. */
-#define COUNTED ((int64_t)1 << 14)
+#define COUNTED ((int64_t)1 << 12)
 /* A result of few chunks is cut into so many, for as many tasks, unless they were shorter than this. */
 #define LEAST_TASKS 8
 #define SHORT_CHUNK 4096

@@ -5,7 +5,7 @@
 
 /* Counts of so many bits at once at most: 512 KiB for each key that is wanted. */
 #define MOST_BITS  16
-#define LEAST_BITS 8
+#define LEAST_BITS 4
 /* A pass over few lines is made in so many pieces, for as many tasks, whose counts are added. */
 #define PIECES 8
 
@@ -13,6 +13,7 @@ typedef struct counting {
     const cb_lines *l;
     const cb_quantile_params *p;
     size_t params_size;
+    bool descending;
     uint64_t memory;
     int64_t wanted; /* keys for each line */
     int key_bits, passes;
@@ -63,7 +64,7 @@ static void set_last(counting *c, int axis, int64_t extent)
 static cubed_status count_piece(counting *c, cubed_array *x, cubed_array *state, int shift,
                                 int bits, cubed_array **out, cubed_error *err)
 {
-    const cb_count_params params = {c->l->first, c->l->n, shift, bits};
+    const cb_count_params params = {c->l->first, c->l->n, shift, bits, c->descending, c->p->ranks};
     int symbols[CUBED_MAX_NDIM];
     for (int d = 0; d < x->node.grid.ndim; d++) symbols[d] = d; /* also reduced: contracted */
     set_last(c, 0, state ? c->wanted : 1);
@@ -155,10 +156,15 @@ static cubed_status refine(counting *c, cubed_array *state, int shift, int bits,
 }
 
 cubed_status cb_api_count_keys(const cb_lines *l, const cb_quantile_params *p, size_t params_size,
-                               uint64_t memory, cubed_array **state, cubed_error *err)
+                               bool descending, uint64_t memory, cubed_array **state,
+                               cubed_error *err)
 {
-    counting c = {
-        .l = l, .p = p, .params_size = params_size, .memory = memory, .wanted = 2 * p->count};
+    counting c = {.l = l,
+                  .p = p,
+                  .params_size = params_size,
+                  .descending = descending,
+                  .memory = memory,
+                  .wanted = 2 * p->count};
     cubed_array *known = NULL;
     begin(&c, l);
     if (c.nkept + 2 > CUBED_MAX_NDIM)

@@ -8,7 +8,6 @@ static cubed_status along_axis(const char *name, cubed_array *x, int axis, bool 
 {
     int64_t chunks[CUBED_MAX_NDIM];
     int symbols[CUBED_MAX_NDIM];
-    CB_TRY(cb_api_axis(name, x->node.grid.ndim, &axis, err));
     if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_TEXT)
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name,
                        cubed_dtype_name(x->node.dtype));
@@ -21,14 +20,33 @@ static cubed_status along_axis(const char *name, cubed_array *x, int axis, bool 
     return cubed_blockwise(x->ctx, name, &params, sizeof params, &in, 1, &to, 1, out, err);
 }
 
+cubed_status cubed_sort_with(cubed_array *x, int axis, const cubed_sort_options *o,
+                             cubed_array **out, cubed_error *err)
+{
+    const char *name = o->positions ? "argsort" : "sort";
+    if (o->struct_size != sizeof *o)
+        return cb_fail(err, CUBED_E_ARG, "%s: options.struct_size is %zu, expected %zu", name,
+                       o->struct_size, sizeof *o);
+    CB_TRY(cb_api_axis(name, x->node.grid.ndim, &axis, err));
+    if (cb_api_sorts_in_parts(x, o->task_mem))
+        return cb_api_sort_parts(x, o->descending, o->positions, o->task_mem, out, err);
+    return along_axis(name, x, axis, o->descending, o->positions ? CUBED_INT64 : x->node.dtype, out,
+                      err);
+}
+
 cubed_status cubed_sort(cubed_array *x, int axis, bool descending, cubed_array **out,
                         cubed_error *err)
 {
-    return along_axis("sort", x, axis, descending, x->node.dtype, out, err);
+    cubed_sort_options o = CUBED_SORT_OPTIONS_INIT;
+    o.descending = descending;
+    return cubed_sort_with(x, axis, &o, out, err);
 }
 
 cubed_status cubed_argsort(cubed_array *x, int axis, bool descending, cubed_array **out,
                            cubed_error *err)
 {
-    return along_axis("argsort", x, axis, descending, CUBED_INT64, out, err);
+    cubed_sort_options o = CUBED_SORT_OPTIONS_INIT;
+    o.descending = descending;
+    o.positions = true;
+    return cubed_sort_with(x, axis, &o, out, err);
 }

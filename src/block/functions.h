@@ -6,6 +6,7 @@
 
 extern const cubed_block_fn cb_block_sort;
 extern const cubed_block_fn cb_block_argsort;
+extern const cubed_block_fn cb_block_sort_part;
 extern const cubed_block_fn cb_block_quantile;
 extern const cubed_block_fn cb_block_count_keys;
 extern const cubed_block_fn cb_block_refine_keys;

@@ -51,7 +51,7 @@ typedef struct cb_quantile_params {
     int32_t method;   /* cubed_quantile_method */
     int32_t skip_nan; /* 0 or 1 */
     int32_t dtype;    /* of the elements */
-    int32_t zero;
+    int32_t ranks;    /* 1: of "refine_keys": the doubles are ranks, of all elements */
     int64_t count;
 } cb_quantile_params;
 
@@ -60,7 +60,17 @@ typedef struct cb_quantile_params {
 typedef struct cb_count_params {
     int32_t axis, naxes;
     int32_t shift, bits;
+    int32_t descending; /* 0 or 1 */
+    int32_t keep_nan;   /* 0 or 1: NaN counts as the largest element */
 } cb_count_params;
+
+/* "sort_part": of the elements of x in one dimension in order (positions: of their positions), those from a
+ * multiple of `chunk` on; the second operand is a state of "refine_keys" of the other multiples. */
+typedef struct cb_sort_part_params {
+    int64_t chunk;
+    int32_t descending; /* 0 or 1 */
+    int32_t positions;  /* 0 or 1 */
+} cb_sort_part_params;
 
 /* What a transform along an axis of n elements is multiplied by: 1, 1 / sqrt(n) or 1 / n. */
 typedef enum cb_fft_scale { CB_FFT_SCALE_ONE, CB_FFT_SCALE_SQRT, CB_FFT_SCALE_N } cb_fft_scale;

@@ -4,33 +4,33 @@
 #include "cli.h"
 #include "expr_builder.h"
 
-typedef cubed_status (*sort_fn)(cubed_array *x, int axis, bool descending, cubed_array **out,
-                                cubed_error *err);
-
-static cubed_status call_sorting(expr_builder *b, const expr *e, sort_fn fn, cubed_array **out)
+static cubed_status call_sorting(expr_builder *b, const expr *e, bool positions, cubed_array **out)
 {
     static const char *const names[] = {"axis", "dim", "descending", "stable", NULL};
-    bool descending = false, stable = true; /* it always is */
+    cubed_sort_options o = CUBED_SORT_OPTIONS_INIT;
+    bool stable = true; /* it always is */
     int n, axis = -1;
     cubed_array *x;
     EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
-    EXPR_TRY(expr_get_bool(b, e, "descending", &descending));
+    EXPR_TRY(expr_get_bool(b, e, "descending", &o.descending));
     EXPR_TRY(expr_get_bool(b, e, "stable", &stable));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = expr_get_axis(b, e, n > 1 ? e->child[1] : NULL, x, -1, &axis);
-    if (st == CUBED_OK) st = expr_located(b, e, fn(x, axis, descending, out, b->err));
+    o.positions = positions;
+    o.task_mem = b->host->task_mem;
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_sort_with(x, axis, &o, out, b->err));
     cubed_array_unref(x);
     return st;
 }
 
 static cubed_status call_sort(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return call_sorting(b, e, cubed_sort, out);
+    return call_sorting(b, e, false, out);
 }
 
 static cubed_status call_argsort(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return call_sorting(b, e, cubed_argsort, out);
+    return call_sorting(b, e, true, out);
 }
 
 /* The first two arguments, as arrays; literals take the other's type. */

@@ -1,7 +1,7 @@
 """Sets of elements.
 
 Shapes of results depend on the values: all functions but isin compute how many there are when they
-are called, and sort all elements in a task's memory.
+are called, and sort all elements.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from cubed import _core
 from cubed._array import Array, operands
 from cubed._select import Picked, flatten
+from cubed.spec import Spec
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
@@ -63,8 +64,9 @@ class _Groups:
     def __init__(self, x: Array) -> None:
         self.x = x
         self.flat = flatten(x._x)
-        self.order = _core.sort(True, self.flat, 0, False)
-        self.ordered = _core.sort(False, self.flat, 0, False)
+        self.task_mem = x.spec.task_mem
+        self.order = _core.sort(True, self.flat, 0, False, self.task_mem)
+        self.ordered = _core.sort(False, self.flat, 0, False, self.task_mem)
         self.first = _first_of_equals(self.ordered)
         self.picked = Picked(self.first, self.ordered.chunks[0], x._spec)
 
@@ -90,7 +92,7 @@ class _Groups:
             _core.cumulative("sum", _core.astype(self.first, "int64"), 0, False),
             _int(1),
         )
-        back = _core.sort(True, self.order, 0, False)
+        back = _core.sort(True, self.order, 0, False, self.task_mem)
         flat = _core.take(False, rank, back, 0) if self.flat.shape[0] else rank
         return self._of(_core.reshape(flat, self.x.shape))
 
@@ -107,7 +109,9 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
     if dtype.startswith("complex"):
         found = _isin_complex(flat, b)
     else:
-        ordered = _core.sort(False, _core.astype(b, "uint8") if dtype == "bool" else b, 0, False)
+        among = _core.astype(b, "uint8") if dtype == "bool" else b
+        task_mem = (spec or Spec()).task_mem
+        ordered = _core.sort(False, among, 0, False, task_mem)
         key = _core.astype(flat, "uint8") if dtype == "bool" else flat
         at = _core.searchsorted(ordered, key, False, None)
         at = _core.elementwise("minimum", at, _int(n - 1))
