@@ -34,9 +34,11 @@ typedef struct cubed_event {
     uint64_t stored_written; /* TASK_END: encoded bytes to stores */
     uint64_t measured_mem;   /* TASK_END: high-water mark of its arena and library charges */
     uint64_t projected_mem;  /* TASK_END: the bound */
-    uint64_t tier_mem;       /* intermediates held in memory now */
-    cubed_status status;     /* TASK_RETRY, PLAN_END */
-    const char *message;     /* with status; valid during the callback */
+    /* TASK_END: what a user's function said that it took by itself, and what of projected_mem is for that */
+    uint64_t function_mem, function_projected;
+    uint64_t tier_mem;   /* intermediates held in memory now */
+    cubed_status status; /* TASK_RETRY, PLAN_END */
+    const char *message; /* with status; valid during the callback */
 } cubed_event;
 
 /* Called from the thread that called cubed_run only, between other work: be quick. */
@@ -77,6 +79,7 @@ typedef struct cubed_run_stats {
     int64_t num_resumed; /* tasks that an earlier run had done */
     unsigned num_workers;
     uint64_t measured_mem;  /* the most any task used */
+    uint64_t function_mem;  /* the most a user's function said that it took */
     uint64_t projected_mem; /* the most any task was projected to use */
     uint64_t tier_peak;     /* the most intermediates held in memory at a time */
     uint64_t cache_peak;    /* the most memory of chunks that were kept to be read again */

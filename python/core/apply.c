@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "meter.h"
 
 /* At the start of the parameters; what follows is Python's. */
 typedef struct header {
@@ -119,7 +120,11 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
 {
     cubed_status st = CUBED_OK;
     PyGILState_STATE gil = PyGILState_Ensure();
+    core_meter meter;
+    core_meter_begin(&meter);
     PyObject *answer = call_python(ctx, call);
+    uint64_t taken = core_meter_end(&meter);
+    if (call->library_taken) *call->library_taken = taken;
     if (!answer) {
         st = core_catch(err);
     } else if (answer != Py_None) {

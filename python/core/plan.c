@@ -226,15 +226,16 @@ static const char *const event_names[] = {"plan_start", "stage_start", "task_sta
 static bool deliver(PyObject *callback, const cubed_event *e)
 {
     PyObject *dict = Py_BuildValue(
-        "{sssLsisLsIsIsLsKsKsKsKsKsKsKsssz}", "kind", event_names[e->kind], "time_ns",
+        "{sssLsisLsIsIsLsKsKsKsKsKsKsKsKsKsssz}", "kind", event_names[e->kind], "time_ns",
         (long long)e->time_ns, "stage", e->stage, "task", (long long)e->task, "worker", e->worker,
         "attempt", e->attempt, "duration_ns", (long long)e->duration_ns, "bytes_read",
         (unsigned long long)e->bytes_read, "bytes_written", (unsigned long long)e->bytes_written,
         "stored_read", (unsigned long long)e->stored_read, "stored_written",
         (unsigned long long)e->stored_written, "measured_mem", (unsigned long long)e->measured_mem,
-        "projected_mem", (unsigned long long)e->projected_mem, "tier_mem",
-        (unsigned long long)e->tier_mem, "status", cubed_status_str(e->status), "message",
-        e->message);
+        "function_mem", (unsigned long long)e->function_mem, "function_projected",
+        (unsigned long long)e->function_projected, "projected_mem",
+        (unsigned long long)e->projected_mem, "tier_mem", (unsigned long long)e->tier_mem, "status",
+        cubed_status_str(e->status), "message", e->message);
     PyObject *result = dict ? PyObject_CallFunctionObjArgs(callback, dict, NULL) : NULL;
     Py_XDECREF(dict);
     Py_XDECREF(result);
@@ -312,9 +313,10 @@ static bool is_short(const cubed_plan_info *info)
 static PyObject *stats_dict(const cubed_run_stats *s)
 {
     return Py_BuildValue(
-        "{sdsLsLsLsIsKsKsKsKsKsKsKsK}", "seconds", s->seconds, "num_tasks", (long long)s->num_tasks,
-        "num_retries", (long long)s->num_retries, "num_resumed", (long long)s->num_resumed,
-        "num_workers", s->num_workers, "measured_mem", (unsigned long long)s->measured_mem,
+        "{sdsLsLsLsIsKsKsKsKsKsKsKsKsK}", "seconds", s->seconds, "num_tasks",
+        (long long)s->num_tasks, "num_retries", (long long)s->num_retries, "num_resumed",
+        (long long)s->num_resumed, "num_workers", s->num_workers, "measured_mem",
+        (unsigned long long)s->measured_mem, "function_mem", (unsigned long long)s->function_mem,
         "projected_mem", (unsigned long long)s->projected_mem, "tier_peak",
         (unsigned long long)s->tier_peak, "tier_spilled", (unsigned long long)s->tier_spilled,
         "bytes_read", (unsigned long long)s->bytes_read, "bytes_written",

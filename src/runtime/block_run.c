@@ -216,7 +216,10 @@ static cubed_status call_function(run *r, cubed_error *err)
     if (fn->check) CB_TRY(fn->check(&r->call, r->c->fn_ctx, err));
     CB_TRY(cb_arena_alloc(r->t->arena, r->c->need.scratch, "scratch", &r->call.scratch, err));
     CB_TRY(cb_arena_charge(r->t->arena, r->c->need.library, "function on blocks", err));
+    uint64_t taken = 0;
+    r->call.library_taken = &taken;
     cubed_status st = fn->run(&r->call, r->c->fn_ctx, err);
+    if (taken > r->t->count->function_mem) r->t->count->function_mem = taken;
     cb_arena_uncharge(r->t->arena, r->c->need.library);
     cb_arena_release(r->t->arena, mark);
     return st;

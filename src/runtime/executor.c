@@ -45,7 +45,7 @@ cubed_status cb_executor_open(const char *name, const cb_executor_args *args, cu
 void cb_executor_run_task(const cb_executor_args *args, cb_arena *arena, int stage, int64_t task,
                           cubed_task_report *report)
 {
-    cb_io_count count = {0, 0, 0, 0};
+    cb_io_count count = {.bytes_read = 0};
     memset(&report->error, 0, sizeof report->error);
     report->task = task;
     report->start_ns = cb_clock_ns();
@@ -59,4 +59,5 @@ void cb_executor_run_task(const cb_executor_args *args, cb_arena *arena, int sta
     report->stored_read = count.stored_read;
     report->stored_written = count.stored_written;
     report->measured_mem = cb_arena_high_water(arena);
+    report->function_mem = count.function_mem;
 }

@@ -17,6 +17,7 @@ typedef struct cb_io cb_io;
 typedef struct cb_io_count {
     uint64_t bytes_read, bytes_written;   /* decoded */
     uint64_t stored_read, stored_written; /* encoded, from and to stores */
+    uint64_t function_mem;                /* the most that a user's function took */
 } cb_io_count;
 
 /* How a run uses storage. */

@@ -112,6 +112,7 @@ static cubed_status run_range(cubed_plan *plan, int stage, int64_t first, int64_
         stats->stored_read += r.stored_read;
         stats->stored_written += r.stored_written;
         if (r.measured_mem > stats->measured_mem) stats->measured_mem = r.measured_mem;
+        if (r.function_mem > stats->function_mem) stats->function_mem = r.function_mem;
     }
     cb_arena_free(arena);
     return st;

@@ -123,6 +123,9 @@ static void emit_task(driver *d, int stage, const cubed_task_report *r)
     e.stored_read = r->stored_read;
     e.stored_written = r->stored_written;
     e.measured_mem = r->measured_mem;
+    e.function_mem = r->function_mem;
+    const cb_stage_call *call = d->p->stages[stage].call;
+    e.function_projected = call && call->fn->code ? call->need.library : 0;
     e.projected_mem = s->need.arena + s->need.library;
     e.status = r->error.status;
     e.message = r->error.status == CUBED_OK ? NULL : r->error.message;
@@ -357,6 +360,7 @@ static cubed_status task_done(driver *d, int stage, const cubed_task_report *r, 
     stats->stored_read += r->stored_read;
     stats->stored_written += r->stored_written;
     if (r->measured_mem > stats->measured_mem) stats->measured_mem = r->measured_mem;
+    if (r->function_mem > stats->function_mem) stats->function_mem = r->function_mem;
     return finish_task(d, stage, r->task, err);
 }
 

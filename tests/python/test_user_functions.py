@@ -232,6 +232,28 @@ def test_measured_is_at_most_projected(executor, spec):
     assert all(e.peak_measured_mem_end <= e.projected_mem <= 200 * MB for e in ends)
 
 
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_what_functions_allocate_is_measured(executor, spec):
+    x = cubed.ones((1000, 500), chunks=(250, 500), spec=spec)
+    block = 250 * 500 * 8
+    ends = []
+
+    class Watch(cubed.Callback):
+        def on_task_end(self, event):
+            ends.append(event)
+
+    def f(b):
+        big = np.concatenate([b, b])
+        return np.sqrt(big[:250])
+
+    y = cubed.map_blocks(f, x, dtype=float, extra_projected_mem=2 * block)
+    y.compute(callbacks=[Watch()], executor=executor)
+    assert len(ends) == 4
+    for e in ends:
+        assert 3 * block <= e.function_mem <= 3 * block + 10_000
+        assert e.function_mem <= e.function_projected_mem <= e.projected_mem
+
+
 # --- Plans that are saved -------------------------------------------------------------------------
 
 

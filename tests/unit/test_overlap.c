@@ -6,6 +6,7 @@
 /* cmocka wants those first. */
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 #include <cmocka.h>
 
 #include "cubed/cubed.h"
@@ -135,6 +136,46 @@ static void test_values(void **state)
     }
 }
 
+/* Plans that somebody made up: they are refused, or run within their memory. */
+static void test_flipped_bits(void **state)
+{
+    enum { HEADER = 16, SUM = 12 };
+    double data[N + 3] = {0}, result[N];
+    cubed_array *x;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (make(*state, data, N + 3, (cubed_block_halo){1, 2, true}, &x, &err) != CUBED_OK)
+        fail_msg("%s", err.message);
+    cubed_target t = {.array = x, .data = result};
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    cubed_plan *plan, *other;
+    void *bytes;
+    size_t size;
+    int loaded = 0;
+    o.max_workers = 1;
+    o.allowed_mem = (uint64_t)64 << 20;
+    assert_int_equal(cubed_plan_new(*state, &t, 1, &o, &plan, &err), CUBED_OK);
+    assert_int_equal(cubed_plan_save(plan, &bytes, &size, &err), CUBED_OK);
+    uint8_t *b = bytes;
+    for (size_t bit = 8 * HEADER; bit < 8 * size; bit++) {
+        b[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        uint32_t sum = (uint32_t)crc32(0, b + HEADER, (uInt)(size - HEADER));
+        for (int k = 0; k < 4; k++) b[SUM + k] = (uint8_t)(sum >> (8 * k));
+        if (cubed_plan_load(*state, bytes, size, &other, &err) == CUBED_OK) {
+            cubed_run_stats stats;
+            loaded++;
+            if (cubed_plan_bind_result(other, 0, result, sizeof result, &err) == CUBED_OK &&
+                cubed_run(other, NULL, &stats, &err) == CUBED_OK)
+                assert_true(stats.measured_mem <= stats.projected_mem);
+            cubed_plan_unref(other);
+        }
+        b[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    assert_true(loaded > 0);
+    cubed_plan_free_bytes(plan, bytes, size);
+    cubed_plan_unref(plan);
+    cubed_array_unref(x);
+}
+
 static void test_refusals(void **state)
 {
     static const struct {
@@ -158,6 +199,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_values, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_flipped_bits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

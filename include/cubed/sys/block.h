@@ -37,6 +37,8 @@ typedef struct cubed_block_call {
     bool first, last;
     int nsymbols;
     const int64_t *index; /* number of the block along each symbol */
+    /* Where `run` may say how many bytes libraries really took at a time; NULL: nobody asks. */
+    uint64_t *library_taken;
 } cubed_block_call;
 
 /* Memory that a call needs beside its operands. `library` is an upper bound of what libraries that it

@@ -29,7 +29,7 @@ typedef struct cubed_task_report {
     unsigned worker;
     int64_t start_ns, end_ns;
     uint64_t bytes_read, bytes_written, stored_read, stored_written;
-    uint64_t measured_mem;
+    uint64_t measured_mem, function_mem;
     cubed_error error; /* status CUBED_OK if it is done */
 } cubed_task_report;
 

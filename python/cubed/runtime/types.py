@@ -60,6 +60,9 @@ class TaskEndEvent:
     peak_measured_mem_start: int | None = None
     peak_measured_mem_end: int | None = None
     projected_mem: int | None = None
+    #: What NumPy's arrays of a user's function took at a time, and what `projected_mem` has for it.
+    function_mem: int = 0
+    function_projected_mem: int = 0
     task: int = -1
     worker: int = 0
     bytes_read: int = 0
@@ -139,6 +142,8 @@ class _Dispatcher:
                     peak_measured_mem_start=reserved,
                     peak_measured_mem_end=reserved + e["measured_mem"],
                     projected_mem=reserved + e["projected_mem"],
+                    function_mem=e["function_mem"],
+                    function_projected_mem=e["function_projected"],
                     task=e["task"],
                     worker=e["worker"],
                     bytes_read=e["bytes_read"],
