@@ -27,9 +27,8 @@ def install() -> None:
     _replace(nputils, "least_squares", _least_squares)
     _replace(indexing.ArrayApiIndexingAdapter, "_vindex_get", _vindex_get)
     _replace(rolling.DataArrayRolling, "_array_reduce", _rolling_reduce)
-    for owner in (groupby.DataArrayGroupBy, groupby.DatasetGroupBy):
-        _replace(owner, "_flox_reduce", _flox_reduce)
-        _replace(owner, "_flox_scan", _flox_scan)
+    _replace(groupby.GroupBy, "_flox_reduce", _flox_reduce)
+    _replace(groupby.GroupBy, "_flox_scan", _flox_scan)
     _replace(accessor_dt, "_get_date_field", _date_field)
     _replace(accessor_dt, "_round_field", _rounded_date)
     _replace(accessor_dt, "_strftime", _strftime)
