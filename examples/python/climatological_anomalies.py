@@ -1,6 +1,6 @@
 """Anomalies from the mean of each month of the year, and how much they vary.
 
-    python examples/python/climatological_anomalies.py
+python examples/python/climatological_anomalies.py
 """
 
 import xarray as xr

@@ -1,4 +1,4 @@
-"""What the examples share: their options, the fields that they read, and the check of their results."""
+"""What the examples share: options, the fields that they read, and the check of their results."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def workplace(options: argparse.Namespace) -> Iterator[tuple[Path, cubed.Spec]]:
 def make_fields(
     path: Path, names: str, times: int, step: str = "6h", levels: int = 3, packed: bool = False
 ) -> None:
-    """Writes smooth waves with noise as float64 (packed: int16 with a scale) in chunks of 24 times."""
+    """Writes smooth waves with noise, as float64 or packed as int16, in chunks of 24 times."""
     rng = np.random.default_rng(5)
     lat = np.linspace(90, -90, LATITUDES)
     lon = np.arange(0, 360, 360 / LONGITUDES)

@@ -1,6 +1,6 @@
 """From packed six-hourly temperatures to daily extremes, rechunked in space, and their percentiles.
 
-    python examples/python/era5_pipeline.py
+python examples/python/era5_pipeline.py
 """
 
 import cubed
@@ -24,7 +24,8 @@ def main() -> None:
         # Unpacked by the engine, together with what follows.
         ds = xr.open_dataset(directory / "t.zarr", engine="cubed", spec=spec)
         # To series over time: the planner makes the passes that fit.
-        series = daily(ds).chunk({"time": -1, "level": 1, "lat": 10, "lon": 10})
+        chunks = {"time": -1, "level": 1, "lat": 10, "lon": 10}
+        series = daily(ds).chunk(chunks, chunked_array_type="cubed")
         series.to_zarr(directory / "daily.zarr", mode="w")
         stored = xr.open_dataset(directory / "daily.zarr", engine="cubed", spec=spec)
         lazy = percentiles(stored)

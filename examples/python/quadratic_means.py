@@ -1,7 +1,7 @@
 """Means over time of products of winds, the first of the Pangeo workloads.
 
-    python examples/python/quadratic_means.py
-    python examples/python/quadratic_means.py --size 20000 --no-check --dir /scratch/winds
+python examples/python/quadratic_means.py
+python examples/python/quadratic_means.py --size 20000 --no-check --dir /scratch/winds
 """
 
 import xarray as xr

@@ -1,6 +1,6 @@
 """Zonal means and eddy fluxes for the transformed Eulerian mean, day by day.
 
-    python examples/python/transformed_eulerian_mean.py
+python examples/python/transformed_eulerian_mean.py
 """
 
 import xarray as xr
@@ -29,7 +29,9 @@ def main() -> None:
         result = lazy.compute()
         print(result)
         check(
-            result, zonal_fluxes(xr.open_zarr(directory / "state.zarr", chunks=None).load()), options
+            result,
+            zonal_fluxes(xr.open_zarr(directory / "state.zarr", chunks=None).load()),
+            options,
         )
 
 

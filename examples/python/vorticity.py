@@ -1,6 +1,6 @@
 """Relative vorticity of winds on a grid of latitudes and longitudes, and its mean over time.
 
-    python examples/python/vorticity.py
+python examples/python/vorticity.py
 """
 
 import numpy as np
@@ -29,7 +29,9 @@ def main() -> None:
         print(mean.zeta.data.plan())
         result = mean.compute()
         print(result)
-        check(result, vorticity(xr.open_zarr(directory / "winds.zarr", chunks=None).load()), options)
+        check(
+            result, vorticity(xr.open_zarr(directory / "winds.zarr", chunks=None).load()), options
+        )
 
 
 if __name__ == "__main__":
