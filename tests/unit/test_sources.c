@@ -136,7 +136,7 @@ static void test_values_and_memory(void **state)
                            value(i / COLUMNS, i % COLUMNS) * value(i / COLUMNS, i % COLUMNS), 0);
     assert_int_equal(atomic_load(&f->h->reads), 12); /* each chunk once, not beyond the end */
     assert_int_equal(atomic_load(&f->h->elements), ROWS * COLUMNS);
-    size_t chunk = 16 * 8 * sizeof(double);
+    size_t chunk = (size_t)16 * 8 * sizeof(double);
     assert_true(stats.measured_mem >= 4 * chunk);
     assert_true(stats.measured_mem <= stats.projected_mem);
     cubed_array_unref(square);
@@ -218,7 +218,8 @@ static void test_refusals(void **state)
     assert_non_null(strstr(err.message, "sums, region ["));
     cubed_plan_options small = CUBED_PLAN_OPTIONS_INIT;
     small.reserved_mem = 0;
-    small.allowed_mem = 5 * 16 * 8 * sizeof(double); /* bookkeeping needs more beside the reads */
+    small.allowed_mem =
+        (size_t)5 * 16 * 8 * sizeof(double); /* bookkeeping needs more beside the reads */
     assert_int_equal(run(f->x, &small, out, sizeof out, NULL, &err), CUBED_E_BUDGET);
     cubed_array_unref(f->x);
     assert_int_equal(atomic_load(&f->closed), 1);
