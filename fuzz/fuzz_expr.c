@@ -66,8 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[size] = 0;
     if (expr_parse(text, &statements, &n, &err) == CUBED_OK) {
         if (cubed_context_new(NULL, &ctx, NULL) != CUBED_OK) abort();
-        cubed_status st =
-            expr_build(ctx, text, statements, n, &(expr_host){lookup, ctx, 0}, &result, &err);
+        cubed_status st = expr_build(ctx, text, statements, n,
+                                     &(expr_host){.lookup = lookup, .ctx = ctx}, &result, &err);
         expr_free(statements, n);
         if (st == CUBED_OK) {
             plan(ctx, &result);

@@ -236,6 +236,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_mask_offsets(cubed_array *mask, in
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_compress(cubed_array *x, cubed_array *mask,
                                                        cubed_array *offsets, int64_t count,
                                                        cubed_array **out, cubed_error *err);
+/* Bool: which elements of x, sorted in one dimension, differ from those in front of them; the first one does,
+ * and every NaN. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_first_of_equals(cubed_array *sorted,
+                                                              cubed_array **out, cubed_error *err);
 /* int64: where elements of x2 would be inserted into x1, which is sorted in one dimension, so that it
  * stays sorted: in front of those that are equal, or behind them if `right`. NaN is behind all numbers.
  * `sorter` (may be NULL): positions that sort x1. */

@@ -142,6 +142,9 @@ void cli_catch_signals(void);
 int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *targets, int ntargets,
                 const cubed_plan_group *groups, int ngroups, const cli_common *c, bool *ran,
                 cubed_run_stats *stats, cubed_plan_info *info);
+/* Computes all elements of x into data, before what a command is about: shows and leaves nothing. */
+cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const cli_common *c,
+                         cubed_error *err);
 /* --plan and --plan-svg. */
 cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, cubed_error *err);
 /* The limits that the options say. */

@@ -43,8 +43,10 @@ static const cli_topic topics[] = {
     {"products", "matmul vecdot(a, b, axis=-1) tensordot(a, b, axes=2 or ((1, 2), (0, 1)))"},
     {"groups", "groupby(x, by, \"mean\", dim=\"time\", ngroups=, skipna=True, ddof=, min_count=) "
                "group_labels(by)"},
-    {"picking", "take take_along_axis (axis=, dim=\"time\") compress(x, mask, count=) "
-                "searchsorted(sorted, x, side=\"right\", sorter=)"},
+    {"picking",
+     "take take_along_axis (axis=, dim=\"time\") searchsorted(sorted, x, side=\"right\", sorter=)"},
+    {"shapes that depend on values", "compress(x, mask) unique_values(x); values, counts = "
+                                     "unique_counts(x): they are counted before the rest runs"},
     {"new arrays", "arange linspace eye full zeros ones (dtype=\"int32\")"},
     {"random", "random uniform normal exponential integers (shape, ..., seed=1)"},
     {"transforms",
@@ -259,6 +261,13 @@ static int run(eval *e)
     return code;
 }
 
+/* Numbers that shapes depend on. */
+static cubed_status compute_now(void *ctx, cubed_array *x, void *data, cubed_error *err)
+{
+    const eval *e = ctx;
+    return cli_compute(e->ctx, x, data, &e->common, err);
+}
+
 static int prepare(eval *e)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -268,7 +277,7 @@ static int prepare(eval *e)
     if (code != EXIT_SUCCESS) return code;
     e->in.ctx = e->ctx;
     if (expr_parse(e->text, &statements, &n, &err) != CUBED_OK) return cli_report("eval", &err);
-    const expr_host host = {inputs_lookup, &e->in, cli_task_mem(&e->common)};
+    const expr_host host = {inputs_lookup, &e->in, cli_task_mem(&e->common), compute_now, e};
     cubed_status st = expr_build(e->ctx, e->text, statements, n, &host, &e->built, &err);
     expr_free(statements, n);
     if (st != CUBED_OK) return cli_report("eval", &err);

@@ -230,6 +230,29 @@ cubed_plan_options cli_plan_options(const cli_common *c)
     return o;
 }
 
+cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const cli_common *c,
+                         cubed_error *err)
+{
+    const cubed_target target = {.array = x, .data = data};
+    cubed_plan_options o = cli_plan_options(c);
+    cli_common quiet = *c;
+    cubed_plan *plan;
+    char *work_dir = NULL;
+    if (!o.work_dir && !(o.work_dir = work_dir = make_work_dir(err))) return err->status;
+    quiet.progress = PROGRESS_NONE;
+    quiet.events = quiet.report = NULL;
+    quiet.resume = false;
+    cli_catch_signals();
+    cubed_status st = cubed_plan_new(ctx, &target, 1, &o, &plan, err);
+    if (st == CUBED_OK) {
+        st = cli_run_plan(plan, &quiet, NULL, err);
+        cubed_plan_unref(plan);
+    }
+    if (work_dir) rmdir(work_dir); /* empty: the library removed what it put there */
+    cli_free(work_dir);
+    return st;
+}
+
 int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *targets, int ntargets,
                 const cubed_plan_group *groups, int ngroups, const cli_common *c, bool *ran,
                 cubed_run_stats *stats, cubed_plan_info *info)

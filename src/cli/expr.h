@@ -70,6 +70,9 @@ typedef struct expr_host {
     expr_lookup_fn lookup;
     void *ctx;         /* of its functions */
     uint64_t task_mem; /* what a task may use; 0: not known */
+    /* Computes all elements of x, now, into data. NULL: nothing is computed here. */
+    cubed_status (*compute)(void *ctx, cubed_array *x, void *data, cubed_error *err);
+    void *compute_ctx;
 } expr_host;
 
 /* Builds arrays for all statements. Results are the assigned names that do not start with '_', and

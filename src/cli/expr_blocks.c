@@ -179,24 +179,6 @@ static cubed_status call_searchsorted(expr_builder *b, const expr *e, cubed_arra
     return st;
 }
 
-static cubed_status call_compress(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"count", NULL};
-    int n;
-    int64_t count = 0;
-    cubed_array *x = NULL, *mask = NULL;
-    EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
-    const expr *c = n > 2 ? e->child[2] : expr_keyword(e, "count");
-    if (!c) return expr_reject(b, e, "compress takes count=: how many elements the mask picks");
-    EXPR_TRY(expr_get_int(b, c, &count));
-    EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_get_array(b, e->child[1], &mask);
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_compress(x, mask, NULL, count, out, b->err));
-    cubed_array_unref(x);
-    cubed_array_unref(mask);
-    return st;
-}
-
 static const struct {
     const char *name;
     expr_function fn;
@@ -209,7 +191,6 @@ static const struct {
     {"take", call_take},
     {"take_along_axis", call_take_along_axis},
     {"searchsorted", call_searchsorted},
-    {"compress", call_compress},
 };
 
 expr_function expr_find_block_function(const char *name)

@@ -72,5 +72,8 @@ expr_function expr_find_linalg_function(const char *name);
 #define EXPR_MAX_TUPLE 3
 typedef cubed_status (*expr_tuple_function)(expr_builder *b, const expr *call, cubed_array **outs);
 expr_tuple_function expr_find_tuple_function(const char *name, int *nout);
+/* Functions whose shapes depend on values (expr_sets.c). */
+expr_function expr_find_set_function(const char *name);
+expr_tuple_function expr_find_set_tuple(const char *name, int *nout);
 
 #endif

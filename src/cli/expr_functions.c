@@ -613,6 +613,7 @@ expr_function expr_find_function(const char *name)
     expr_function fn = expr_find_block_function(name);
     if (!fn) fn = expr_find_fft_function(name);
     if (!fn) fn = expr_find_order_function(name);
+    if (!fn) fn = expr_find_set_function(name);
     if (!fn) fn = expr_find_group_function(name);
     return fn ? fn : expr_find_linalg_function(name);
 }

@@ -355,5 +355,5 @@ expr_tuple_function expr_find_tuple_function(const char *name, int *nout)
         *nout = rows[i].nout;
         return rows[i].fn;
     }
-    return NULL;
+    return expr_find_set_tuple(name, nout);
 }

@@ -4,7 +4,7 @@ import cubed
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
-from conftest import check, run
+from conftest import check, run, the_same_bits
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -113,3 +113,52 @@ def test_few_and_all(share):
     chunks = x[m].chunks[0]
     assert sum(chunks) == mask.sum()
     assert len(chunks) >= min(8, mask.sum() // 4096)
+
+
+def test_eval(tmp_path):
+    """Numbers of elements are computed before the rest, by the same executor."""
+    rng = np.random.default_rng(3)
+    group = zarr.open_group(tmp_path / "g.zarr", mode="w")
+    a, b = rng.normal(size=300).round(1), rng.integers(0, 9, (20, 7))
+    a[::50] = np.nan
+    for name, value, chunks in (("a", a, (40,)), ("b", b, (6, 3))):
+        z = group.create_array(name, shape=value.shape, chunks=chunks, dtype=value.dtype)
+        z[...] = value
+    text = (
+        "m=compress(a, a > 0.5); n=compress(a, a > 99); u=unique_values(a); v, c=unique_counts(b)"
+    )
+    got = the_same_bits(text, "--in", tmp_path / "g.zarr")
+    np.testing.assert_array_equal(got["m"], a[a > 0.5])
+    np.testing.assert_array_equal(got["n"], a[a > 99])
+    np.testing.assert_array_equal(got["u"], np.unique(a, equal_nan=False))
+    values, counts = np.unique(b, return_counts=True)
+    np.testing.assert_array_equal(got["v"], values)
+    np.testing.assert_array_equal(got["c"], counts)
+    for expression, message in {
+        "compress(b, b > 3)": "expected one dimension",
+        "compress(a, b > 3)": "the mask has 2 dimensions",
+        "unique_counts(a)": "unique_counts",
+        "unique_values(a, b)": "takes 1 argument",
+    }.items():
+        result = run("eval", expression, "--in", tmp_path / "g.zarr")
+        assert result.code != 0, expression
+        assert message in result.err
+    assert not list(tmp_path.glob("cubed-*"))
+
+
+def test_unique_in_parts(tmp_path):
+    """Of 5 times the memory of a task, which sorts it in parts."""
+    a = np.random.default_rng(5).integers(0, 500, 250_000, dtype="int32")
+    z = zarr.create_array(
+        tmp_path / "x.zarr", shape=a.shape, chunks=(10_000,), dtype="i4", compressors=None
+    )
+    z[...] = a
+    limits = ("--allowed-mem", "24.2MB", "--reserved-mem", "24MB", "--max-workers", "2")
+    text = "v, c = unique_counts(x)"
+    result = check(run("eval", text, "--in", f"x={tmp_path / 'x.zarr'}", *limits, "--json"))
+    stats = result.run
+    assert a.nbytes >= 5 * (stats["allowed_mem"] - stats["reserved_mem"])
+    assert stats["measured_mem"] <= stats["projected_mem"] <= 200_000
+    values, counts = np.unique(a, return_counts=True)
+    np.testing.assert_array_equal(result.arrays()["v"], values)
+    np.testing.assert_array_equal(result.arrays()["c"], counts)

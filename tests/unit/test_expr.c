@@ -433,7 +433,8 @@ static cubed_status build(const arrays *a, const char *text, expr_result *out, c
     int n;
     cubed_status st = expr_parse(text, &list, &n, err);
     if (st != CUBED_OK) return st;
-    st = expr_build(a->ctx, text, list, n, &(expr_host){lookup, (void *)a, 0}, out, err);
+    st = expr_build(a->ctx, text, list, n, &(expr_host){.lookup = lookup, .ctx = (void *)a}, out,
+                    err);
     expr_free(list, n);
     return st;
 }

@@ -45,19 +45,6 @@ def _int(value: int) -> _core.Array:
     return _core.full("int64", (), None, value)
 
 
-def _first_of_equals(ordered: _core.Array) -> _core.Array:
-    """Where a sorted array has an element that differs from the one before."""
-    n = ordered.shape[0]
-    if n == 0:
-        return _core.full("bool", (0,), None, False)
-    later = _core.elementwise(
-        "not_equal",
-        _core.slice(ordered, (slice(1, None),)),
-        _core.slice(ordered, (slice(0, n - 1),)),
-    )
-    return _core.concat((_core.full("bool", (1,), None, True), later), 0)
-
-
 class _Groups:
     """The elements of an array in order, and where equal ones begin."""
 
@@ -67,7 +54,7 @@ class _Groups:
         self.task_mem = x.spec.task_mem
         self.order = _core.sort(True, self.flat, 0, False, self.task_mem)
         self.ordered = _core.sort(False, self.flat, 0, False, self.task_mem)
-        self.first = _first_of_equals(self.ordered)
+        self.first = _core.first_of_equals(self.ordered)
         self.picked = Picked(self.first, self.ordered.chunks[0], x._spec)
 
     def _of(self, core: _core.Array) -> Array:
