@@ -18,10 +18,9 @@ static bool is_decoded(const cubed_plan *p, int node)
     return n->source || (n->url && !cb_codec_chain_is_raw(&p->storage[node].meta.codecs));
 }
 
-typedef void (*load_fn)(cubed_plan *p, cb_load *load, int *count);
-
-/* Calls fn for loads of what is decoded, chunk by chunk. */
-static void each_load(cubed_plan *p, load_fn fn, int *count)
+/* Visits loads of what is decoded, chunk by chunk: first to count those of each array and to mark arrays of
+ * which a load reads chunks again, then to say so to all loads of a marked array that has several. */
+static void visit_loads(cubed_plan *p, int *count, bool marked)
 {
     const cb_program *prog;
     for (int s = 0; s < p->nstages; s++) {
@@ -29,23 +28,18 @@ static void each_load(cubed_plan *p, load_fn fn, int *count)
             for (int b = 0; b < prog->nbranches; b++) {
                 for (int v = 0; v < prog->branches[b].nloads; v++) {
                     cb_load *l = &prog->branches[b].loads[v];
-                    if (l->kind == CB_LOAD_STORED && !l->part && is_decoded(p, l->node))
-                        fn(p, l, &count[l->node]);
+                    if (l->kind != CB_LOAD_STORED || l->part || !is_decoded(p, l->node)) continue;
+                    cb_storage *x = &p->storage[l->node];
+                    if (!marked) {
+                        count[l->node]++;
+                        x->again = x->again || l->again != CB_AGAIN_NONE;
+                    } else if (x->again && count[l->node] > 1) {
+                        l->again = CB_AGAIN_ALL;
+                    }
                 }
             }
         }
     }
-}
-
-static void look_at(cubed_plan *p, cb_load *l, int *count)
-{
-    ++*count;
-    if (l->again != CB_AGAIN_NONE) p->storage[l->node].again = true;
-}
-
-static void read_all_again(cubed_plan *p, cb_load *l, int *count)
-{
-    if (*count > 1 && p->storage[l->node].again) l->again = CB_AGAIN_ALL;
 }
 
 uint64_t cb_plan_mark_again(cubed_plan *p)
@@ -54,7 +48,7 @@ uint64_t cb_plan_mark_again(cubed_plan *p)
     int *loads = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof *loads + 1);
     if (!loads) return 0; /* a run without a cache is only slower */
     for (int i = 0; i < p->ir.nnodes; i++) p->storage[i].again = false;
-    each_load(p, look_at, loads);
+    visit_loads(p, loads, false);
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
         if (loads[i] == 0) continue;
@@ -70,6 +64,6 @@ uint64_t cb_plan_mark_again(cubed_plan *p)
             shards = cb_sat_mul(shards, (size_t)cb_ceil_div(m->shape[d], m->chunk[d]));
         all = cb_sat_add(all, kept_bytes(shards, index));
     }
-    each_load(p, read_all_again, loads);
+    visit_loads(p, loads, true);
     return all;
 }
