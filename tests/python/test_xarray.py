@@ -167,6 +167,54 @@ def test_quadratic_means(data, spec):
     xr.testing.assert_allclose(result, expected.mean("month", skipna=False))
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda t: t.resample(time="1D").mean(),
+        lambda t: t.groupby("time.hour") - t.groupby("time.hour").mean(),
+        lambda t: t.rolling(time=24).mean().max("time"),
+        lambda t: t.weighted(np.cos(np.deg2rad(t.latitude))).mean(("latitude", "longitude")),
+        lambda t: t.astype(float).quantile([0.1, 0.9], "time"),
+        lambda t: t.astype(float).interp(latitude=[51.1, 53.2], longitude=[-1.3, 0.1]),
+        lambda t: t.sel(time="2019-03-05T12", latitude=52, method="nearest").diff("longitude"),
+        lambda t: t.where(t > 280).ffill("time").std("time"),
+        lambda t: t.idxmax("time"),
+        lambda t: t.polyfit("longitude", 1)["polyfit_coefficients"],
+    ],
+)
+def test_real_temperatures(function, data, spec):
+    path = data / "era5_t2m_uk.zarr"
+    lazy_one = function(xr.open_dataset(path, engine="cubed", spec=spec).t2m)
+    expected = function(xr.open_dataset(path, engine="zarr").t2m.load())
+    assert is_lazy(lazy_one) and lazy_one.dtype == expected.dtype
+    xr.testing.assert_allclose(lazy_one.compute(), expected, rtol=1e-4)
+
+
+def test_names_that_others_import():
+    """By cubed-xarray, flox and notebooks."""
+    from cubed.core import unify_chunks
+    from cubed.core.groupby import groupby_blockwise, groupby_reduction
+    from cubed.core.ops import blockwise, map_blocks, reduction, store
+    from cubed.vendor.dask.array.core import normalize_chunks
+
+    for function in (groupby_blockwise, groupby_reduction, blockwise, reduction, store):
+        assert callable(function)
+    assert map_blocks is cubed.map_blocks
+    chunks = normalize_chunks(("auto", -1, (2, 3)), (100, 7, 5), 10_000, "f8", ((8,), (7,), (5,)))
+    assert chunks == ((56, 44), (7,), (2, 3))
+    assert normalize_chunks(((2, 3), (4,))) == ((2, 3), (4,))
+    with pytest.raises(ValueError, match="need the type"):
+        normalize_chunks("auto", (10,))
+    with pytest.raises(ValueError, match="add up"):
+        normalize_chunks(((2, 3),), (6,))
+    x, y = cubed.ones((4, 6), chunks=(2, 3)), cubed.ones((6,), chunks=(2,))
+    unified, (a, b) = unify_chunks(x, "ij", y, "j")
+    assert unified == {"i": (2, 2), "j": (2, 2, 2)}
+    assert a.chunks == ((2, 2), (2, 2, 2)) and b.chunks == ((2, 2, 2),)
+    with pytest.raises(ValueError, match="extents 6 and 4"):
+        unify_chunks(x, "ij", x, "ji")
+
+
 # --- Writing --------------------------------------------------------------------------------------
 
 

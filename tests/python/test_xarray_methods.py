@@ -401,6 +401,14 @@ FUNCTIONS = {
         lambda v: v.f.to_dataset().assign(y=v.g).to_stacked_array("z", ["time"]),
         lambda v: v.f.to_dataset().query(lat="lat > 0").f,
         lambda v: v.f.to_dataset().rolling(time=2).mean().f,
+        lambda v: v.f.to_dataset().groupby("time.month").mean().f,
+        lambda v: v.f.to_dataset().groupby("time.month").cumsum().f,
+        lambda v: v.f.to_dataset().resample(time="QS").std().f,
+        lambda v: v.f.to_dataset()
+        .convert_calendar("noleap", use_cftime=True)
+        .groupby("time.month")
+        .max()
+        .f,
         lambda v: v.f.to_dataset().eval("h = f * 2").h,
     ],
 }

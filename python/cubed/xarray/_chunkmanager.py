@@ -13,12 +13,9 @@ import cubed
 from cubed._array import Array, normalize_axes
 from cubed._chunks import AUTO_CHUNK_BYTES
 from cubed.vendor.dask.array.core import normalize_chunks
-from cubed.xarray._patches import install
 
 #: What Xarray passes to from_array on behalf of Dask.
 _DASK_OPTIONS = {"asarray", "fancy", "getitem", "inline_array", "lock", "meta", "name"}
-
-install()  # also where the manager of another package is used
 
 
 class CubedManager(ChunkManagerEntrypoint[Any]):
