@@ -8,7 +8,7 @@
 #include "kernel.h"
 
 /* The mean of what the kernel makes of random numbers between 0 and 1. */
-static cubed_status mean_of_kernel(cubed_context *ctx, const cubed_kernel *kernel, double *mean,
+static cubed_status mean_of_kernel(cubed_context *ctx, const cubed_kernel *kernel, void *mean,
                                    cubed_error *err)
 {
     const int64_t shape[2] = {2000, 1000}, chunks[2] = {500, 500};

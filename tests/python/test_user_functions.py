@@ -254,6 +254,17 @@ def test_what_functions_allocate_is_measured(executor, spec):
         assert e.function_mem <= e.function_projected_mem <= e.projected_mem
 
 
+def test_worker_processes_hold_functions_to_their_limit(tmp_path):
+    spec = cubed.Spec(work_dir=tmp_path, allowed_mem="150MB", reserved_mem="50MB")
+
+    def greedy(block):
+        return block + np.ones(100_000_000)[: block.size]
+
+    y = cubed.map_blocks(greedy, cubed.ones(4, spec=spec), dtype=float)
+    with pytest.raises(MemoryError, match=r"map_blocks\(greedy\), block \(0,\)"):
+        y.compute(executor="processes")
+
+
 # --- Plans that are saved -------------------------------------------------------------------------
 
 

@@ -74,7 +74,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static cubed_plan *plan_of(fixture *f, cubed_array *x, double *result)
+static cubed_plan *plan_of(fixture *f, cubed_array *x, void *result)
 {
     cubed_target t = {.array = x, .data = result};
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;

@@ -156,7 +156,7 @@ static void test_flipped_bits(void **state)
     assert_int_equal(cubed_plan_new(*state, &t, 1, &o, &plan, &err), CUBED_OK);
     assert_int_equal(cubed_plan_save(plan, &bytes, &size, &err), CUBED_OK);
     uint8_t *b = bytes;
-    for (size_t bit = 8 * HEADER; bit < 8 * size; bit++) {
+    for (size_t bit = (size_t)8 * HEADER; bit < 8 * size; bit++) {
         b[bit / 8] ^= (uint8_t)(1 << bit % 8);
         uint32_t sum = (uint32_t)crc32(0, b + HEADER, (uInt)(size - HEADER));
         for (int k = 0; k < 4; k++) b[SUM + k] = (uint8_t)(sum >> (8 * k));
