@@ -1,0 +1,49 @@
+"""Pages that are made of other files when the site is built: the command's help, headers, the design."""
+
+import re
+import subprocess
+from pathlib import Path
+
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMAND = ROOT / "build/release/cubed"
+VERBS = ("info", "eval", "rechunk", "copy", "run", "clean", "worker", "demo")
+
+
+def run(*args):
+    return subprocess.run([COMMAND, *args], capture_output=True, text=True, check=True).stdout
+
+
+def command():
+    parts = ["# The command\n", f"```\n{run('--help')}```\n"]
+    parts += [f"## cubed {verb}\n\n```\n{run(verb, '--help')}```\n" for verb in VERBS]
+    return "\n".join(parts)
+
+
+def headers():
+    parts = [
+        "# The C library\n",
+        "Public headers say what every function does, who owns what, and which errors there are.\n",
+    ]
+    folder = ROOT / "include/cubed"
+    for path in sorted(folder.glob("*.h")) + sorted(folder.glob("sys/*.h")):
+        name = path.relative_to(folder.parent)
+        parts.append(f"## {name}\n\n```c\n{path.read_text()}```\n")
+    return "\n".join(parts)
+
+
+def on_files(files, config):
+    pages = {
+        "command.md": command(),
+        "c-api.md": headers(),
+        "design.md": (ROOT / "ARCHITECTURE.md").read_text(),
+    }
+    for name, text in pages.items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def on_page_markdown(markdown, page, config, files):
+    """Links to files that are not pages: only their names."""
+    return re.sub(r"\[([^]]*)\]\((?:\.\./|[A-Z]+\.md|src/|examples/)[^)]*\)", r"\1", markdown)
