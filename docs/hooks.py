@@ -1,4 +1,4 @@
-"""Pages that are made of other files when the site is built: the command's help, headers, the design."""
+"""Pages made of other files when the site is built: the command's help, headers, the design."""
 
 import re
 import subprocess
