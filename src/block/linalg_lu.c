@@ -7,7 +7,7 @@
 #include "block/params.h"
 
 typedef struct work {
-    int64_t n, m; /* a is n x n, b is n x m */
+    int64_t n, m; /* a is n x n, b is n x m; of cholesky half of a's rows and columns */
     void *a, *b;
     void *panel; /* CB_LINALG_BASE columns of a */
     int64_t *pivot;
@@ -19,7 +19,7 @@ typedef struct work {
 #define TAG d
 #include "block/linalg_vector.inc.h"
 
-#include "block/linalg_blocked.inc.h"
+#include "block/linalg_products.inc.h"
 
 #include "block/linalg_lu.inc.h"
 #undef T
@@ -28,7 +28,7 @@ typedef struct work {
 #define TAG z
 #include "block/linalg_vector.inc.h"
 
-#include "block/linalg_blocked.inc.h"
+#include "block/linalg_products.inc.h"
 
 #include "block/linalg_lu.inc.h"
 #undef T
@@ -56,12 +56,21 @@ static cubed_status check_cholesky(const cubed_block_call *call, void *ctx, cube
     return cb_linalg_shape(&call->out[0], cb_rows(&call->in[0]), cb_rows(&call->in[0]), err);
 }
 
-static cubed_block_need need_cholesky(const cubed_block_call *call, void *ctx)
+static void make_cholesky(const cubed_block_call *call, const cb_kernels *kernels, cb_room *room,
+                          work *w)
 {
     const cubed_block *x = &call->in[0];
+    *w = (work){.n = cb_rows(x)};
+    w->a = cb_room_take(room, w->n * w->n, item_size(x));
+    w->b = cb_room_take(room, (w->n / 2 + 1) * (w->n / 2 + 1), item_size(x));
+    w->products = cb_products_of(kernels, x->dtype, w->n, room);
+}
+
+static cubed_block_need need_cholesky(const cubed_block_call *call, void *ctx)
+{
     cb_room room = {NULL, 0};
-    (void)ctx;
-    cb_room_take(&room, cb_rows(x) * cb_rows(x), item_size(x));
+    work w;
+    make_cholesky(call, ctx, &room, &w);
     return (cubed_block_need){room.used, 0};
 }
 
@@ -69,11 +78,13 @@ static cubed_status run_cholesky(const cubed_block_call *call, void *ctx, cubed_
 {
     const cb_cholesky_params *p = call->params;
     const cubed_block *x = &call->in[0];
-    int64_t n = cb_rows(x), count = cb_linalg_count(x, 2);
-    (void)ctx;
+    cb_room room = {call->scratch, 0};
+    work w;
+    make_cholesky(call, ctx, &room, &w);
+    int64_t count = cb_linalg_count(x, 2);
     for (int64_t i = 0; i < count; i++) {
-        bool ok = cb_is_complex(x->dtype) ? cholesky_one_z(call, i, n, p->upper, call->scratch)
-                                          : cholesky_one_d(call, i, n, p->upper, call->scratch);
+        bool ok = cb_is_complex(x->dtype) ? cholesky_one_z(call, &w, i, p->upper)
+                                          : cholesky_one_d(call, &w, i, p->upper);
         if (!ok) return cb_fail(err, CUBED_E_ARG, "a matrix is not positive definite");
     }
     return CUBED_OK;

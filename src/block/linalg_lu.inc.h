@@ -1,4 +1,41 @@
-/* Triangular factors, T by T; see linalg.h. */
+/* Triangular factors, T by T; see linalg.h. Matrices are halved, so that nearly all work is products of
+ * matrices (Toledo, "Locality of reference in LU decomposition with partial pivoting", SIMAX 1997). */
+
+/* b (n x m) = inverse of a, unit lower triangular, times b. */
+static void F(solve_unit_lower)(const cb_products *p, int64_t n, int64_t m, const T *a, int64_t lda,
+                                T *b, int64_t ldb)
+{
+    int64_t half = n / 2;
+    if (n > CB_LINALG_BASE) {
+        F(solve_unit_lower)(p, half, m, a, lda, b, ldb);
+        F(subtract_product)(p, n - half, m, half, a + half * lda, lda, b, ldb, b + half * ldb, ldb);
+        F(solve_unit_lower)(p, n - half, m, a + half * lda + half, lda, b + half * ldb, ldb);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t k = 0; k < i; k++)
+            F(axpy)(m, F(scaled)(-1, a[i * lda + k]), b + k * ldb, b + i * ldb);
+    }
+}
+
+/* b (n x m) = inverse of a, upper triangular, times b. */
+static void F(solve_upper)(const cb_products *p, int64_t n, int64_t m, const T *a, int64_t lda,
+                           T *b, int64_t ldb)
+{
+    int64_t half = n / 2;
+    if (n > CB_LINALG_BASE) {
+        F(solve_upper)(p, n - half, m, a + half * lda + half, lda, b + half * ldb, ldb);
+        F(subtract_product)(p, half, m, n - half, a + half, lda, b + half * ldb, ldb, b, ldb);
+        F(solve_upper)(p, half, m, a, lda, b, ldb);
+        return;
+    }
+    for (int64_t i = n - 1; i >= 0; i--) {
+        T *row = b + i * ldb;
+        for (int64_t k = i + 1; k < n; k++)
+            F(axpy)(m, F(scaled)(-1, a[i * lda + k]), b + k * ldb, row);
+        for (int64_t j = 0; j < m; j++) row[j] = F(div)(row[j], a[i * lda + i]);
+    }
+}
 
 /* Columns `lo` to `hi` of `a` from row `lo` on, which are in `panel`, its rows one after another. */
 static int64_t F(lu_panel)(T *panel, int64_t n, int64_t lo, int64_t hi, int64_t *pivot)
@@ -93,20 +130,50 @@ static void F(lu_det)(const T *a, int64_t n, const int64_t *pivot, T *unit, int6
     *unit = product;
 }
 
-/* The lower triangle of `a`, of which the lower one is read, in place; zeros above it. false: it is not
- * positive definite. */
-static bool F(cholesky)(T *a, int64_t n)
+/* x (m x n) = x times the inverse of l^H, l lower triangular. */
+static void F(solve_right)(const work *w, int64_t m, int64_t n, const T *l, T *x)
 {
-    for (int64_t i = 0; i < n; i++) {
-        T *row = a + i * n;
-        for (int64_t j = 0; j < i; j++) {
-            T sum = F(sub)(row[j], F(dot_conj)(j, a + j * n, row));
-            row[j] = F(scaled)(1 / F(real)(a[j * n + j]), sum);
+    int64_t half = n / 2, ld = w->n;
+    if (n > CB_LINALG_BASE) {
+        F(solve_right)(w, m, half, l, x);
+        F(conj_transposed)(n - half, half, l + half * ld, ld, w->b);
+        F(subtract_product)(&w->products, m, n - half, half, x, ld, w->b, n - half, x + half, ld);
+        F(solve_right)(w, m, n - half, l + half * ld + half, x + half);
+        return;
+    }
+    for (int64_t i = 0; i < m; i++) {
+        T *row = x + i * ld;
+        for (int64_t j = 0; j < n; j++) {
+            T sum = F(sub)(row[j], F(dot_conj)(j, l + j * ld, row));
+            row[j] = F(scaled)(1 / F(real)(l[j * ld + j]), sum);
         }
+    }
+}
+
+/* The lower triangular factor of `a` (n x n), of which the lower triangle is read, in its place. false: it is
+ * not positive definite. */
+static bool F(cholesky)(const work *w, T *a, int64_t n)
+{
+    enum { ROWS = 128 };
+    int64_t half = n / 2, rest = n - half, ld = w->n;
+    T *below = a + half * ld, *right = below + half;
+    if (n > CB_LINALG_BASE) {
+        if (!F(cholesky)(w, a, half)) return false;
+        F(solve_right)(w, rest, half, a, below);
+        F(conj_transposed)(rest, half, below, ld, w->b);
+        for (int64_t i = 0; i < rest; i += ROWS) { /* what is above the diagonal has no meaning */
+            int64_t end = cb_min_i64(i + ROWS, rest);
+            F(subtract_product)
+            (&w->products, end - i, end, half, below + i * ld, ld, w->b, rest, right + i * ld, ld);
+        }
+        return F(cholesky)(w, right, rest);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        T *row = a + i * ld;
+        F(solve_right)(w, 1, i, a, row);
         double left = F(real)(row[i]) - F(real)(F(dot_conj)(i, row, row));
         if (!(left > 0) || isinf(left)) return false;
         row[i] = F(make)(sqrt(left), 0);
-        for (int64_t j = i + 1; j < n; j++) row[j] = F(make)(0, 0);
     }
     return true;
 }
@@ -126,11 +193,16 @@ static void F(conj_transpose)(T *a, int64_t n)
 
 /* --- One of a block ---------------------------------------------------------------------------------- */
 
-static bool F(cholesky_one)(const cubed_block_call *call, int64_t i, int64_t n, bool upper, T *a)
+static bool F(cholesky_one)(const cubed_block_call *call, const work *w, int64_t i, bool upper)
 {
+    T *a = w->a;
+    int64_t n = w->n;
     cb_linalg_load(&call->in[0], i, n * n, a);
     if (upper) F(conj_transpose)(a, n);
-    if (!F(cholesky)(a, n)) return false;
+    if (!F(cholesky)(w, a, n)) return false;
+    for (int64_t k = 0; k < n; k++) {
+        for (int64_t j = k + 1; j < n; j++) a[k * n + j] = F(make)(0, 0);
+    }
     if (upper) F(conj_transpose)(a, n);
     cb_linalg_store(&call->out[0], i, n * n, a);
     return true;

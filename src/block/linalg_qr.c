@@ -1,4 +1,6 @@
 /* Orthogonal factors: qr. */
+#include <string.h>
+
 #include "base/error.h"
 #include "block/functions.h"
 #include "block/linalg.h"
@@ -6,13 +8,21 @@
 typedef struct work {
     int64_t m, n, columns; /* a is m x n, q m x columns, r columns x n */
     void *a, *q, *tau, *v, *w;
+    /* Of reflectors that are applied together, BLOCK at a time: V, V^H, T and T^H of 1 - V T V^H, and
+     * products with them. */
+    void *panel, *panel_h, *t, *t_h, *x, *y;
+    cb_products products;
 } work;
+
+#define BLOCK 32
 
 #define T   double
 #define TAG d
 #include "block/linalg_vector.inc.h"
 
 #include "block/linalg_reflector.inc.h"
+
+#include "block/linalg_products.inc.h"
 
 #include "block/linalg_qr.inc.h"
 #undef T
@@ -22,6 +32,8 @@ typedef struct work {
 #include "block/linalg_vector.inc.h"
 
 #include "block/linalg_reflector.inc.h"
+
+#include "block/linalg_products.inc.h"
 
 #include "block/linalg_qr.inc.h"
 #undef T
@@ -41,7 +53,8 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     return cb_linalg_shape(&call->out[1], columns, n, err);
 }
 
-static void make_work(const cubed_block_call *call, cb_room *room, work *s)
+static void make_work(const cubed_block_call *call, const cb_kernels *kernels, cb_room *room,
+                      work *s)
 {
     const cubed_block *x = &call->in[0];
     size_t size = cb_is_complex(x->dtype) ? sizeof(cb_complex) : sizeof(double);
@@ -53,14 +66,22 @@ static void make_work(const cubed_block_call *call, cb_room *room, work *s)
     s->tau = cb_room_take(room, cb_min_i64(s->m, s->n), size);
     s->v = cb_room_take(room, s->m, size);
     s->w = cb_room_take(room, cb_max_i64(s->n, s->columns), size);
+    bool blocked = cb_min_i64(s->m, s->n) > BLOCK;
+    int64_t block = blocked ? BLOCK : 0, most = cb_max_i64(s->m, cb_max_i64(s->n, s->columns));
+    s->panel = cb_room_take(room, block * s->m, size);
+    s->panel_h = cb_room_take(room, block * s->m, size);
+    s->t = cb_room_take(room, block * block, size);
+    s->t_h = cb_room_take(room, block * block, size);
+    s->x = cb_room_take(room, block * most, size);
+    s->y = cb_room_take(room, block * most, size);
+    s->products = cb_products_of(kernels, x->dtype, blocked ? most : 0, room);
 }
 
 static cubed_block_need need(const cubed_block_call *call, void *ctx)
 {
     cb_room room = {NULL, 0};
     work s;
-    (void)ctx;
-    make_work(call, &room, &s);
+    make_work(call, ctx, &room, &s);
     return (cubed_block_need){room.used, 0};
 }
 
@@ -68,9 +89,8 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
 {
     cb_room room = {call->scratch, 0};
     work s;
-    (void)ctx;
     (void)err;
-    make_work(call, &room, &s);
+    make_work(call, ctx, &room, &s);
     int64_t count = cb_linalg_count(&call->in[0], 2);
     for (int64_t i = 0; i < count; i++) {
         if (cb_is_complex(call->in[0].dtype))
