@@ -141,12 +141,23 @@ static void F(solve_right)(const work *w, int64_t m, int64_t n, const T *l, T *x
         F(solve_right)(w, m, n - half, l + half * ld + half, x + half);
         return;
     }
-    for (int64_t i = 0; i < m; i++) {
-        T *row = x + i * ld;
-        for (int64_t j = 0; j < n; j++) {
-            T sum = F(sub)(row[j], F(dot_conj)(j, l + j * ld, row));
-            row[j] = F(scaled)(1 / F(real)(l[j * ld + j]), sum);
+    if (m > 1) { /* x^H in rows of m */
+        T *rows = w->b;
+        F(conj_transposed)(m, n, x, ld, rows);
+        for (int64_t i = 0; i < n; i++) {
+            T *row = rows + i * m;
+            for (int64_t k = 0; k < i; k++)
+                F(axpy)(m, F(scaled)(-1, l[i * ld + k]), rows + k * m, row);
+            for (int64_t k = 0; k < m; k++) row[k] = F(scaled)(1 / F(real)(l[i * ld + i]), row[k]);
         }
+        for (int64_t i = 0; i < m; i++) {
+            for (int64_t j = 0; j < n; j++) x[i * ld + j] = F(conj)(rows[j * m + i]);
+        }
+        return;
+    }
+    for (int64_t j = 0; j < n && m == 1; j++) {
+        T sum = F(sub)(x[j], F(dot_conj)(j, l + j * ld, x));
+        x[j] = F(scaled)(1 / F(real)(l[j * ld + j]), sum);
     }
 }
 
