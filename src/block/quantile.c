@@ -18,11 +18,15 @@
 
 /* --- What quantiles are ----------------------------------------------------------------------------- */
 
-static const bool discrete[CUBED_QUANTILE_METHOD_COUNT] = {
+static bool is_discrete(int method)
+{
+    static const uint8_t discrete[CUBED_QUANTILE_METHOD_COUNT] = {
 #define CUBED_QUANTILE(NAME, name, number, discrete) [number] = (discrete),
 #include "cubed/quantiles.def"
 #undef CUBED_QUANTILE
-};
+    };
+    return discrete[method] != 0;
+}
 
 cubed_status cb_quantile_check(const cb_quantile_params *p, size_t size, cubed_error *err)
 {
@@ -44,7 +48,7 @@ cubed_status cb_quantile_check(const cb_quantile_params *p, size_t size, cubed_e
 
 cubed_dtype cb_quantile_dtype(int method, cubed_dtype x)
 {
-    return cubed_dtype_kind(x) == CUBED_KIND_FLOAT || discrete[method] ? x : CUBED_FLOAT64;
+    return cubed_dtype_kind(x) == CUBED_KIND_FLOAT || is_discrete(method) ? x : CUBED_FLOAT64;
 }
 
 /* One of the elements: the first whose share of all elements reaches q, where `tie` says what happens when
@@ -108,7 +112,7 @@ cubed_scalar cb_quantile_value(int method, cubed_dtype x, const uint64_t keys[2]
         v[i].u64 = w->value_of(keys[i], &o);
         cb_scalar_cast(x, &v[i], CUBED_FLOAT64, &wide[i]);
     }
-    if (discrete[method]) return v[0];
+    if (is_discrete(method)) return v[0];
     return cb_scalar_from_double(cb_quantile_dtype(method, x),
                                  between(wide[0].f64, wide[1].f64, part));
 }
