@@ -235,6 +235,9 @@ METHODS = {
         lambda v: v.f.rolling(lat=2, center=True, min_periods=1).median(),
         lambda v: v.i.rolling(time=3).sum(),
         lambda v: v.g.rolling(time=3).std(ddof=1),
+        lambda v: v.f.rolling(time=4, center=True, min_periods=1).var(),
+        lambda v: v.f.astype("f4").rolling(lon=4).max(),
+        lambda v: v.f.rolling(time=1).min(),
         lambda v: v.f.rolling(lat=3, lon=3, center=True).mean(),
         lambda v: v.f.rolling(time=3).construct("window"),
         lambda v: v.f.rolling(time=4).construct("window", stride=2, fill_value=0.0),
@@ -457,12 +460,6 @@ def test_methods(function, lazy, eager):
     check(function, lazy, eager)
 
 
-@pytest.mark.parametrize("function", cases({"rolling": METHODS["rolling"]}))
-def test_windows_without_bottleneck(function, lazy, eager):
-    with xr.set_options(use_bottleneck=False):
-        check(function, lazy, eager)
-
-
 @pytest.mark.parametrize("function", cases({k: METHODS[k] for k in ("groupby", "resample")}))
 def test_groups_without_flox(function, lazy, eager):
     with xr.set_options(use_flox=False):
@@ -472,6 +469,14 @@ def test_groups_without_flox(function, lazy, eager):
 @pytest.mark.parametrize("function", cases(FUNCTIONS))
 def test_functions(function, lazy, eager):
     check(function, lazy, eager)
+
+
+def test_windows_read_each_chunk_once(lazy):
+    for name in "sum mean std var min max prod".split():
+        moved = getattr(lazy.f.rolling(time=3), name)()
+        stages = moved.data.plan().stages
+        assert any(f"moving {name}" in s["name"] for s in stages)
+        assert stages[0]["chunks_read"] <= lazy.f.data.npartitions
 
 
 def test_groups_are_one_pass(lazy):

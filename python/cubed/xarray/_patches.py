@@ -8,17 +8,17 @@ Xarray's own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import wraps
 from typing import Any
 
 import numpy as np
 from xarray.computation import rolling
 from xarray.core import accessor_dt, duck_array_ops, groupby, indexing, nputils
-from xarray.core.options import OPTIONS
 
 import cubed
 from cubed._array import Array
 from cubed._fill import forward_fill
+from cubed.xarray._windows import moving
 
 
 def install() -> None:
@@ -97,36 +97,34 @@ def _least_squares_of_columns(lhs: np.ndarray, rhs: Array, rcond: Any) -> tuple[
 
 
 def _rolling_reduce(theirs: Any, windows: Any, *args: Any, **kwargs: Any) -> Any:
-    """Bottleneck's functions of blocks with the elements in front of them.
+    """Windows along one dimension, of blocks with the elements around them.
 
-    Without bottleneck, of positions, and along several dimensions, windows are an axis that is
-    reduced: what Xarray does with arrays that are neither NumPy's nor Dask's.
+    Otherwise windows are an axis that is reduced: what Xarray does with arrays that are neither
+    NumPy's nor Dask's.
     """
-    move = kwargs.get("bottleneck_move_func")
-    known = {"array_agg_func", "bottleneck_move_func", "numbagg_move_func", "rolling_agg_func"}
-    other = set(kwargs) - known - {"keep_attrs", "fillna", "sliding_window_view_kwargs"}
     x = windows.obj.variable._data
-    if not isinstance(x, Array) or x.dtype.kind not in "iuf" or move is None or args or other:
+    known = {"array_agg_func", "bottleneck_move_func", "numbagg_move_func", "rolling_agg_func"}
+    other = set(kwargs) - known - {"keep_attrs", "fillna", "sliding_window_view_kwargs", "ddof"}
+    if not isinstance(x, Array) or x.dtype.kind != "f" or windows.ndim != 1 or args or other:
         return NotImplemented
-    if not OPTIONS["use_bottleneck"] or windows.ndim != 1 or move.__name__.startswith("move_arg"):
-        return NotImplemented
-    return windows._bottleneck_reduce(partial(_moved, move), keep_attrs=kwargs["keep_attrs"])
-
-
-def _moved(move: Any, x: Array, window: int, min_count: int | None, axis: int) -> Array:
-    if x.dtype.kind != "f":
-        x = x.astype(float)
-    return cubed.map_overlap(
-        move,
+    function = kwargs.get("rolling_agg_func") or kwargs.get("array_agg_func")
+    axis, window = windows.obj.get_axis_num(windows.dim[0]), windows.window[0]
+    before = window // 2 if windows.center[0] else window - 1
+    out = moving(
+        getattr(function, "__name__", "").lstrip("_"),
         x,
-        dtype=x.dtype,
-        depth={axis: (window - 1, 0)},
-        boundary={axis: float("nan")},  # which does not count
-        trim=True,
-        window=window,
-        min_count=min_count,
-        axis=axis,
+        axis,
+        before,
+        window - 1 - before,
+        windows.min_periods,
+        kwargs.get("ddof", 0),
     )
+    if out is None:
+        return NotImplemented
+    result = windows.obj.copy(data=out)
+    if not windows._get_keep_attrs(kwargs.get("keep_attrs")):
+        result.attrs = {}
+    return result
 
 
 def _flox_reduce(theirs: Any, groups: Any, *args: Any, **kwargs: Any) -> Any:
