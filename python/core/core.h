@@ -12,6 +12,7 @@
 #include "cubed/cubed.h"
 #include "cubed/sys/block.h"
 #include "cubed/sys/source.h"
+#include "report/report.h"
 
 typedef struct core_state {
     cubed_context *ctx;
@@ -59,6 +60,16 @@ PyObject *core_finish(PyObject *module, cubed_status st, cubed_array *x, const c
 
 /* Makes the function "python" known to the context. */
 cubed_status core_add_python_fn(core_state *s, cubed_error *err);
+
+/* --- report.c ------------------------------------------------------------------------------------- */
+
+/* A plan's drawing as text: "svg", "inside" (of a page) or "dot". */
+PyObject *core_draw_plan(const cubed_plan *plan, const char *format);
+/* Starts a new record of a run in *out, in the place of the one that is there (or NULL). */
+bool core_record(cubed_plan *plan, report **out);
+/* "timeline" or "memory" as SVG. */
+PyObject *core_draw_record(const report *r, const char *name);
+PyObject *core_report(const report *r, const report_run *run);
 
 /* --- The types and functions of the module -------------------------------------------------------- */
 

@@ -14,6 +14,9 @@ typedef struct core_plan {
     int nresults; /* targets in memory come first in nobody's order: see is_memory */
     unsigned char *is_memory;
     bool running;
+    report *record; /* of the latest run that was to be recorded, or NULL */
+    cubed_run_stats stats;
+    bool has_stats;
 } core_plan;
 
 /* --- Making one --------------------------------------------------------------------------------------- */
@@ -163,6 +166,7 @@ static void dealloc(PyObject *object)
 {
     core_plan *self = (core_plan *)object;
     PyTypeObject *type = Py_TYPE(object);
+    report_close(self->record);
     cubed_plan_unref(self->plan);
     PyMem_Free(self->is_memory);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
@@ -269,7 +273,7 @@ static bool wait_for(channel *c, cubed_event **events, size_t *n)
 }
 
 /* False with an exception if a callback raised one or a signal did. The run has ended in any case. */
-static bool run_watched(channel *c, PyObject *callback)
+static bool run_watched(channel *c, report *record, PyObject *callback)
 {
     pthread_t thread;
     bool ok = true, ended = false;
@@ -290,6 +294,7 @@ static bool run_watched(channel *c, PyObject *callback)
             size_t n;
             ended = wait_for(c, &events, &n);
             for (size_t i = 0; i < n; i++) {
+                if (record) report_event(record, &events[i]);
                 ok = ok && deliver(callback, &events[i]);
                 free((char *)events[i].message);
             }
@@ -386,10 +391,12 @@ static PyObject *plan_run(PyObject *object, PyObject *args)
             c.status = cubed_run(c.plan, &c.options, &c.stats, &c.err);
             Py_END_ALLOW_THREADS;
         } else {
-            ok = run_watched(&c, callback);
+            ok = run_watched(&c, self->record, callback);
         }
     }
     self->running = false;
+    self->has_stats = ok && c.status == CUBED_OK;
+    self->stats = c.stats;
     for (int i = 0; i < nbuffers; i++) PyBuffer_Release(&buffers[i]);
     PyMem_Free(buffers);
     if (ok) answer = c.status == CUBED_OK ? stats_dict(&c.stats) : core_raise(&c.err);
@@ -494,7 +501,59 @@ static PyObject *plan_stages(PyObject *object, PyObject *args)
     return list;
 }
 
+/* draw(format) -> str */
+static PyObject *plan_draw(PyObject *object, PyObject *args)
+{
+    const char *format;
+    if (!PyArg_ParseTuple(args, "s", &format)) return NULL;
+    return core_draw_plan(((core_plan *)object)->plan, format);
+}
+
+/* record(): the next run is recorded, if it has a callback */
+static PyObject *plan_record(PyObject *object, PyObject *args)
+{
+    core_plan *self = (core_plan *)object;
+    (void)args;
+    if (self->running) { /* the run puts its events into the record that is there */
+        PyErr_SetString(PyExc_RuntimeError, "this plan is running already");
+        return NULL;
+    }
+    return core_record(self->plan, &self->record) ? Py_NewRef(Py_None) : NULL;
+}
+
+static const report *record_of(PyObject *object)
+{
+    const report *r = ((core_plan *)object)->record;
+    if (!r) PyErr_SetString(PyExc_RuntimeError, "no run of this plan was recorded");
+    return r;
+}
+
+/* chart(name) -> str */
+static PyObject *plan_chart(PyObject *object, PyObject *args)
+{
+    const char *name;
+    const report *r;
+    if (!PyArg_ParseTuple(args, "s", &name) || !(r = record_of(object))) return NULL;
+    return core_draw_record(r, name);
+}
+
+/* report(executor, error) -> str */
+static PyObject *plan_report(PyObject *object, PyObject *args)
+{
+    const core_plan *self = (core_plan *)object;
+    report_run run = {0};
+    const report *r;
+    if (!PyArg_ParseTuple(args, "sz", &run.executor, &run.error) || !(r = record_of(object)))
+        return NULL;
+    if (self->has_stats) run.stats = &self->stats;
+    return core_report(r, &run);
+}
+
 static PyMethodDef methods[] = {
+    {"draw", plan_draw, METH_VARARGS, NULL},
+    {"record", plan_record, METH_NOARGS, NULL},
+    {"chart", plan_chart, METH_VARARGS, NULL},
+    {"report", plan_report, METH_VARARGS, NULL},
     {"run", plan_run, METH_VARARGS, NULL},
     {"save", plan_save, METH_NOARGS, NULL},
     {"load", plan_load, METH_VARARGS | METH_CLASS, NULL},

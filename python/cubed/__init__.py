@@ -16,6 +16,7 @@ from cubed._compute import Plan as Plan
 from cubed._compute import compute as compute
 from cubed._compute import load_plan as load_plan
 from cubed._compute import plan as plan
+from cubed._compute import visualize as visualize
 from cubed._create import from_array as from_array
 from cubed._create import from_zarr as from_zarr
 from cubed._manipulate import rechunk as rechunk
@@ -26,6 +27,7 @@ from cubed.spec import Spec as Spec
 
 if TYPE_CHECKING:
     from cubed import config as config
+    from cubed import diagnostics as diagnostics
     from cubed import random as random
     from cubed._apply import apply_along_axis as apply_along_axis
     from cubed._apply import map_blocks as map_blocks
@@ -64,6 +66,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "rechunk",
         "store",
         "to_zarr",
+        "visualize",
     ]
     __all__ += array_api.__all__
     #: What few programs need and takes a while to import, and where it is.
@@ -83,7 +86,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
     def __getattr__(name: str) -> Any:
         import importlib
 
-        if name in ("config", "random"):
+        if name in ("config", "diagnostics", "random"):
             return importlib.import_module(f"cubed.{name}")
         if name not in _later:
             raise AttributeError(f"module 'cubed' has no attribute {name!r}")

@@ -197,6 +197,20 @@ class Array(Methods):
 
         return plan(self, optimize_graph=optimize_graph)
 
+    def visualize(
+        self,
+        filename: str = "cubed",
+        format: str | None = None,
+        optimize_graph: bool = True,
+        **kwargs: Any,
+    ) -> Any:
+        """Draws what computing it would run; see :func:`cubed.visualize`."""
+        from cubed._compute import visualize
+
+        return visualize(
+            self, filename=filename, format=format, optimize_graph=optimize_graph, **kwargs
+        )
+
     def rechunk(self, chunks: Any, **kwargs: Any) -> Array:
         """The same values in other chunks; see :func:`cubed.rechunk`."""
         from cubed._manipulate import rechunk

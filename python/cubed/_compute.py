@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from cubed._array import Array, common_spec
 from cubed.runtime.create import executor_for
 from cubed.runtime.executors.local import LocalExecutor
 from cubed.spec import Spec
+
+if TYPE_CHECKING:
+    from cubed._visualize import Picture
 
 _KEEP_ALL = 3  # CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES
 
@@ -91,6 +95,11 @@ class Plan:
         return self._info["allowed_mem"]
 
     @property
+    def reserved_mem(self) -> int:
+        """Bytes of it that are kept for Python, libraries and metadata."""
+        return self._info["reserved_mem"]
+
+    @property
     def max_projected_mem(self) -> int:
         """Bytes of the largest task, reserved memory included."""
         return self._info["projected_mem"] + self._info["reserved_mem"]
@@ -110,9 +119,63 @@ class Plan:
         """Each stage's name, tasks, memory, bytes, and stored arrays."""
         return self._plan.stages()
 
+    def summary(self) -> dict[str, Any]:
+        """Counts, bytes and memory of the whole plan."""
+        return dict(self._info)
+
     def save(self) -> bytes:
         """The plan as bytes, for ``cubed run`` and :func:`cubed.load_plan`."""
         return self._plan.save()
+
+    def visualize(
+        self,
+        filename: str | os.PathLike[str] = "cubed",
+        format: str | None = None,
+    ) -> Picture:
+        """Draws stages and stored arrays into a file; computes nothing.
+
+        Parameters
+        ----------
+        filename
+            The file, with or without the format's extension.
+        format
+            ``"svg"``, ``"png"`` or ``"pdf"`` (both need CairoSVG), ``"dot"`` (Graphviz), or
+            ``"html"``: a page that can be moved, zoomed and asked for details. Default: what
+            `filename` ends with, or ``"svg"``.
+
+        Returns
+        -------
+        Picture
+            Has the file's `path`; notebooks show it.
+        """
+        from cubed._visualize import visualize_plan
+
+        return visualize_plan(self, filename, format)
+
+    def draw(self, format: str = "svg") -> str:
+        """The text of the drawing: ``"svg"`` or ``"dot"``."""
+        if format not in ("svg", "dot"):
+            raise ValueError(f"format is {format!r}, expected 'svg' or 'dot'")
+        return self._plan.draw(format)
+
+    def record(self) -> None:
+        """Has the next run recorded, in memory of a fixed size, if it has callbacks."""
+        self._plan.record()
+
+    def chart(self, name: str) -> str:
+        """``"timeline"`` or ``"memory"`` of the recorded run so far, as SVG."""
+        if name not in ("timeline", "memory"):
+            raise ValueError(f"name is {name!r}, expected 'timeline' or 'memory'")
+        return self._plan.chart(name)
+
+    def report(self, error: BaseException | None = None) -> str:
+        """The recorded run as an HTML page; `error` is why it failed."""
+        return self._plan.report(self.executor.name, None if error is None else str(error))
+
+    def _repr_html_(self) -> str:
+        from cubed._visualize import scrolled
+
+        return scrolled(self._plan.draw("svg"))
 
     def execute(
         self,
@@ -162,6 +225,28 @@ def plan(*arrays: Array, optimize_graph: bool = True) -> Plan:
     spec = common_spec(*arrays)
     targets = [(a._x, None) for a in arrays]
     return Plan(targets, spec, executor_for(None, spec, {}), optimize_graph)
+
+
+def visualize(
+    *arrays: Array,
+    filename: str | os.PathLike[str] = "cubed",
+    format: str | None = None,
+    optimize_graph: bool = True,
+    **kwargs: Any,
+) -> Picture:
+    """Draws what computing these arrays would run; see :meth:`Plan.visualize`.
+
+    Parameters
+    ----------
+    optimize_graph
+        False: as it is written, every operation a stage of its own.
+    **kwargs
+        `show_hidden` and `engine` of other versions are accepted: there is one drawing.
+    """
+    for key in kwargs:
+        if key not in ("show_hidden", "engine"):
+            raise TypeError(f"visualize() has no argument {key!r}")
+    return plan(*arrays, optimize_graph=optimize_graph).visualize(filename, format)
 
 
 def compute(

@@ -163,9 +163,8 @@ cli_progress *cli_progress_open(const cubed_plan *plan, cli_progress_mode mode, 
 void cli_progress_event(void *progress, const cubed_event *event);
 void cli_progress_close(cli_progress *p);
 
-/* The plan as text, as JSON, and as source for Graphviz. */
+/* The plan as text, and as JSON. */
 void cli_print_plan(FILE *f, const cubed_plan *plan);
 void cli_print_plan_json(FILE *f, const cubed_plan *plan);
-void cli_print_plan_dot(FILE *f, const cubed_plan *plan);
 
 #endif

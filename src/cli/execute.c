@@ -99,7 +99,7 @@ static cubed_status draw_plan(const cubed_plan *plan, const char *file, cubed_er
     if (!f) return io_error(err, "write", file);
     cubed_status st = CUBED_OK;
     if (n > 4 && strcmp(file + n - 4, ".dot") == 0)
-        cli_print_plan_dot(f, plan);
+        report_plan_dot(plan, f);
     else
         st = report_plan_svg(plan, false, f, err);
     bool lost = ferror(f);

@@ -1,7 +1,6 @@
-/* Plans for people: as text, and as source for Graphviz. */
+/* Plans as text, for people and for programs. */
 #include <inttypes.h>
 #include <jansson.h>
-#include <string.h>
 
 #include "cli.h"
 
@@ -105,62 +104,4 @@ void cli_print_plan_json(FILE *f, const cubed_plan *plan)
     json_dumpf(o, f, JSON_INDENT(2));
     fputc('\n', f);
     json_decref(o);
-}
-
-static void quote(FILE *f, const char *s)
-{
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\') fputc('\\', f);
-        fputc(*s, f);
-    }
-}
-
-static void draw_array(FILE *f, const cubed_stored_info *x)
-{
-    fprintf(f, "  a%d [shape=%s, style=filled, fillcolor=\"%s\", label=\"", x->id,
-            x->is_source || x->is_target ? "cylinder" : "box",
-            x->is_source   ? "#dbe9f6"
-            : x->is_target ? "#dff0d8"
-                           : "#f5f5f5");
-    const char *name = x->name;
-    if (strlen(name) > 40) name += strlen(name) - 40;
-    while (((unsigned char)*name & 0xc0) == 0x80) name++; /* no part of a character */
-    quote(f, name);
-    char dtype[CUBED_DTYPE_TEXT_CAP];
-    fprintf(f, "\\n%s (", cubed_dtype_text(x->dtype, dtype));
-    for (int d = 0; d < x->ndim; d++) fprintf(f, "%s%" PRId64, d ? ", " : "", x->shape[d]);
-    fputs(")\\nchunks (", f);
-    for (int d = 0; d < x->ndim; d++) fprintf(f, "%s%" PRId64, d ? ", " : "", x->chunks[d]);
-    fputs(")\"];\n", f);
-}
-
-void cli_print_plan_dot(FILE *f, const cubed_plan *plan)
-{
-    cubed_plan_info info;
-    char a[32], b[32], c[32];
-    cubed_plan_get_info(plan, &info);
-    fputs("digraph plan {\n  rankdir=LR;\n  node [fontname=\"Helvetica\", fontsize=11];\n", f);
-    for (int i = 0; i < info.num_stages; i++) {
-        cubed_stage_info s;
-        cubed_stored_info x;
-        if (cubed_plan_get_stage(plan, i, &s, NULL) != CUBED_OK) continue;
-        fprintf(f,
-                "  s%d [shape=box, style=\"rounded,filled\", fillcolor=\"#fff3cd\", label=\"stage "
-                "%d\\n",
-                i, i);
-        quote(f, s.name);
-        fprintf(f, "\\n%" PRId64 " tasks of %s\\nreads %s, writes %s\"];\n", s.num_tasks,
-                cli_format_bytes((double)s.projected_mem, a),
-                cli_format_bytes((double)s.bytes_read, b),
-                cli_format_bytes((double)s.bytes_written, c));
-        for (int k = 0; cubed_plan_get_input(plan, i, k, &x, NULL) == CUBED_OK; k++) {
-            draw_array(f, &x);
-            fprintf(f, "  a%d -> s%d;\n", x.id, i);
-        }
-        for (int k = 0; cubed_plan_get_output(plan, i, k, &x, NULL) == CUBED_OK; k++) {
-            draw_array(f, &x);
-            fprintf(f, "  s%d -> a%d;\n", i, x.id);
-        }
-    }
-    fputs("}\n", f);
 }

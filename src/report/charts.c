@@ -3,14 +3,51 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "report/svg.h"
 #include "report/text.h"
 
 enum { LEFT = 84, RIGHT = 24, TOP = 8, BOTTOM = 26, PLOT = CHART_WIDTH - LEFT - RIGHT };
 
-static void begin(FILE *f, const char *name, int height)
+/* A file of its own has what the page says around it: a title above, and stages by colour below. */
+enum { TITLE = 34, LEGEND_LINE = 18, LEGEND_MOST = 24 };
+
+static int legend_lines(const report *r)
 {
-    fprintf(f, "<svg class=\"%s\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n", name,
-            CHART_WIDTH, height, CHART_WIDTH, height);
+    int n = r->info.num_stages;
+    return n > LEGEND_MOST ? LEGEND_MOST + 1 : n;
+}
+
+static void begin(const report *r, FILE *f, const char *name, const char *title, int height,
+                  bool inside)
+{
+    svg_box box = {0, 0, CHART_WIDTH, height};
+    if (!inside) {
+        box.y = -TITLE;
+        box.height += TITLE + (legend_lines(r) + 1) * LEGEND_LINE;
+    }
+    svg_begin(f, name, &box, 1, inside);
+    if (!inside)
+        fprintf(f, "<text class=\"strong\" x=\"%d\" y=\"-12\" font-size=\"15\">%s</text>\n", LEFT,
+                title);
+}
+
+static void end(const report *r, FILE *f, int height, bool inside)
+{
+    for (int i = 0; !inside && i < legend_lines(r); i++) {
+        int y = height + (i + 1) * LEGEND_LINE;
+        if (i == LEGEND_MOST) {
+            fprintf(f, "<text class=\"quiet\" x=\"%d\" y=\"%d\">and %d more</text>\n", LEFT + 18, y,
+                    r->info.num_stages - LEGEND_MOST);
+            continue;
+        }
+        fprintf(f,
+                "<rect x=\"%d\" y=\"%d\" width=\"11\" height=\"11\" rx=\"2\" fill=\"%s\"/>"
+                "<text class=\"quiet\" x=\"%d\" y=\"%d\">stage %d: ",
+                LEFT, y - 10, text_colour(i), LEFT + 18, y, i);
+        text_put_start(f, r->stage[i].info.name, 140);
+        fputs("</text>\n", f);
+    }
+    fputs("</svg>\n", f);
 }
 
 static void put_count(FILE *f, int64_t n, const char *what)
@@ -61,7 +98,7 @@ static void put_mark(const report *r, FILE *f, const record_mark *m, double scal
     fputs("</title></rect>\n", f);
 }
 
-void chart_timeline(const report *r, FILE *f)
+void chart_timeline(const report *r, bool inside, FILE *f)
 {
     double seconds = fmax((double)(r->end_ns - r->start_ns) * 1e-9, 1e-6);
     int lanes = 1;
@@ -70,7 +107,7 @@ void chart_timeline(const report *r, FILE *f)
     }
     int lane_height = lanes <= 16 ? 24 : lanes <= 48 ? 14 : 7;
     int bottom = TOP + lanes * lane_height;
-    begin(f, "timeline", bottom + BOTTOM);
+    begin(r, f, "timeline", "Tasks by worker", bottom + BOTTOM, inside);
     time_axis(f, seconds, bottom);
     for (int l = 0; l < lanes; l += lane_height >= 12 ? 1 : 10) {
         /* More workers than lanes share them. */
@@ -82,7 +119,7 @@ void chart_timeline(const report *r, FILE *f)
     }
     for (int i = 0; i < r->nmarks; i++)
         put_mark(r, f, &r->mark[i], PLOT * 1e-9 / seconds, lane_height);
-    fputs("</svg>\n", f);
+    end(r, f, bottom + BOTTOM, inside);
 }
 
 /* --- Memory ------------------------------------------------------------------------------------------- */
@@ -125,20 +162,24 @@ static void put_bin(const report *r, FILE *f, const scale *sc, int stage, int k)
     char a[32], c[32];
     double x = LEFT + (s->first_bin + k) * sc->width, y = height_of(sc, (double)b->measured);
     double gap = sc->width > 4 ? 1 : 0;
-    int64_t first = first_task(s, k), end = first_task(s, k + 1);
+    int64_t first = first_task(s, k), after = first_task(s, k + 1);
     if (b->ended == 0 && b->resumed == 0) return;
     fprintf(f, "<rect data-tasks=\"%" PRId64 "\"", b->ended);
     if (b->resumed) fprintf(f, " data-resumed=\"%" PRId64 "\"", b->resumed);
     if (b->ended == 0) y = TOP + MEMORY_HEIGHT - 3;
-    fprintf(f, " x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\"><title>", x, y,
-            sc->width - gap, TOP + MEMORY_HEIGHT - y, b->ended ? text_colour(stage) : "#bbb");
-    if (end - first > 1)
-        fprintf(f, "tasks %" PRId64 " to %" PRId64, first, end - 1);
+    fprintf(f, " x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"", x, y, sc->width - gap,
+            TOP + MEMORY_HEIGHT - y);
+    if (b->ended)
+        fprintf(f, " fill=\"%s\"><title>", text_colour(stage));
+    else
+        fputs(" class=\"resumed\"><title>", f);
+    if (after - first > 1)
+        fprintf(f, "tasks %" PRId64 " to %" PRId64, first, after - 1);
     else
         fprintf(f, "task %" PRId64, first);
     fprintf(f, " of stage %d: ", stage);
     if (b->ended)
-        fprintf(f, "%s%s, projected %s", end - first > 1 ? "at most " : "",
+        fprintf(f, "%s%s, projected %s", after - first > 1 ? "at most " : "",
                 text_bytes((double)b->measured, a), text_bytes((double)s->info.projected_mem, c));
     if (b->resumed) {
         if (b->ended) fputs(", ", f);
@@ -159,7 +200,7 @@ static void put_projection(const report *r, FILE *f, const scale *sc, int stage)
                 x + s->nbins * sc->width / 2, TOP + MEMORY_HEIGHT + 16, stage);
 }
 
-void chart_memory(const report *r, FILE *f)
+void chart_memory(const report *r, bool inside, FILE *f)
 {
     char text[32];
     double allowed = (double)r->info.allowed_mem - (double)r->info.reserved_mem;
@@ -168,7 +209,8 @@ void chart_memory(const report *r, FILE *f)
     bool shown = allowed <= 4 * most;
     scale sc = {.most = fmax(shown ? 1.1 * fmax(allowed, most) : 1.25 * most, 1),
                 .width = (double)PLOT / (r->nbins ? r->nbins : 1)};
-    begin(f, "memory", TOP + MEMORY_HEIGHT + BOTTOM);
+    begin(r, f, "memory", "Memory of tasks: measured (bars) and projected (lines)",
+          TOP + MEMORY_HEIGHT + BOTTOM, inside);
     memory_axis(f, &sc);
     for (int i = 0; i < r->info.num_stages; i++) {
         for (int k = 0; k < r->stage[i].nbins; k++) put_bin(r, f, &sc, i, k);
@@ -180,5 +222,13 @@ void chart_memory(const report *r, FILE *f)
             LEFT + PLOT - 4, shown && y > TOP + 16 ? y - 4 : y + 14,
             shown ? "allowed for a task: " : "allowed for a task, far above: ",
             text_bytes(allowed, text));
-    fputs("</svg>\n", f);
+    end(r, f, TOP + MEMORY_HEIGHT + BOTTOM, inside);
+}
+
+void report_draw(const report *r, report_drawing which, FILE *f)
+{
+    if (which == REPORT_TIMELINE)
+        chart_timeline(r, false, f);
+    else
+        chart_memory(r, false, f);
 }

@@ -8,7 +8,8 @@
 
 enum { CHART_WIDTH = 1160 };
 
-void chart_timeline(const report *r, FILE *f);
-void chart_memory(const report *r, FILE *f);
+/* As part of a page (`inside`), or a file of its own with a title and a legend. */
+void chart_timeline(const report *r, bool inside, FILE *f);
+void chart_memory(const report *r, bool inside, FILE *f);
 
 #endif

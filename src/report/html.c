@@ -4,36 +4,41 @@
 
 #include "report/charts.h"
 #include "report/record.h"
+#include "report/svg.h"
 #include "report/text.h"
 
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<meta name=\"color-scheme\" content=\"light dark\">\n"
     "<title>cubed: report of a run</title>\n<style>\n"
-    "body { font: 14px/1.45 Helvetica, Arial, sans-serif; color: #222; margin: 24px auto; "
-    "max-width: 1160px; padding: 0 16px; }\n"
-    "h1 { font-size: 22px; } h2 { font-size: 17px; margin: 28px 0 6px; }\n"
-    "p { margin: 4px 0; color: #555; }\n"
+    ":root { --ink: #1f2933; --quiet: #52606d; --paper: #ffffff; --tile: #f3f5f7; "
+    "--line: #e4e7eb; --good: #00795a; --bad: #b3341d; }\n"
+    "@media (prefers-color-scheme: dark) { :root { --ink: #e4e7eb; --quiet: #a3afbb; "
+    "--paper: #161b22; --tile: #1f262f; --line: #2c343e; --good: #4cc9a4; --bad: #ff8a65; } }\n"
+    "body { font: 14px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, "
+    "sans-serif; color: var(--ink); background: var(--paper); margin: 28px auto 48px; "
+    "max-width: 1160px; padding: 0 20px; }\n"
+    "h1 { font-size: 24px; font-weight: 650; letter-spacing: -0.01em; margin: 0 0 4px; }\n"
+    "h2 { font-size: 17px; font-weight: 650; margin: 34px 0 6px; }\n"
+    "p { margin: 4px 0; color: var(--quiet); }\n"
     ".scroll { overflow-x: auto; }\n"
     ".side { display: flex; flex-wrap: wrap; gap: 12px 56px; align-items: flex-start; }\n"
-    ".tiles { display: flex; flex-wrap: wrap; gap: 12px; margin: 16px 0 0; }\n"
-    ".tiles div { flex: 1; min-width: 130px; padding: 10px 14px; border-radius: 6px; "
-    "background: #f4f6f8; color: #555; }\n"
-    ".tiles b { display: block; font-size: 20px; color: #222; white-space: nowrap; }\n"
-    ".tiles b.bad { color: #b3261e; }\n"
-    ".good { color: #2b7a2b; } .bad { color: #b3261e; }\n"
-    "table { border-collapse: collapse; } th { text-align: left; font-weight: 600; }\n"
-    "th { white-space: nowrap; } th, td { padding: 3px 14px 3px 0; border-bottom: 1px solid "
-    "#e4e4e4; }\n"
-    "td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }\n"
-    "td.note { color: #555; }\n"
-    ".swatch { display: inline-block; width: 10px; height: 10px; margin-right: 6px; }\n"
-    "svg { max-width: none; display: block; }\n"
-    ".axis { font-size: 11px; fill: #555; } .grid { stroke: #e4e4e4; fill: none; }\n"
-    ".projected { stroke: #222; stroke-width: 1.5; fill: none; }\n"
-    "path.allowed { stroke: #b3261e; stroke-dasharray: 6 4; fill: none; }\n"
-    "text.allowed { fill: #b3261e; font-size: 11px; }\n"
-    ".failed { stroke: #b3261e; stroke-width: 2; }\n"
-    "</style>\n</head>\n<body>\n";
+    ".tiles { display: flex; flex-wrap: wrap; gap: 12px; margin: 18px 0 0; }\n"
+    ".tiles div { flex: 1; min-width: 130px; padding: 12px 16px; border-radius: 8px; "
+    "background: var(--tile); color: var(--quiet); }\n"
+    ".tiles b { display: block; font-size: 21px; font-weight: 650; color: var(--ink); "
+    "white-space: nowrap; }\n"
+    "p.good { color: var(--good); } p.bad, .tiles b.bad { color: var(--bad); }\n"
+    "table { border-collapse: collapse; }\n"
+    "th { text-align: left; font-weight: 600; white-space: nowrap; }\n"
+    "th, td { padding: 4px 16px 4px 0; border-bottom: 1px solid var(--line); }\n"
+    "td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; "
+    "white-space: nowrap; }\n"
+    "td.note { color: var(--quiet); }\n"
+    ".swatch { display: inline-block; width: 10px; height: 10px; border-radius: 2px; "
+    "margin-right: 6px; }\n"
+    "svg { max-width: none; display: block; margin-top: 6px; }\n";
 
 /* Rows of the table of totals; `name` is for programs that read the page. */
 static void row(FILE *f, const char *name, const char *what, const char *value, double exact,
@@ -212,6 +217,8 @@ static void put_failures(const report *r, FILE *f)
 cubed_status report_write(const report *r, const report_run *run, FILE *f, cubed_error *err)
 {
     fputs(head, f);
+    svg_put_style(f);
+    fputs("</style>\n</head>\n<body>\n", f);
     put_outcome(r, run, f);
     put_tiles(r, run, f);
     fputs("<h2>Plan</h2>\n<div class=\"scroll\">\n", f);
@@ -223,13 +230,13 @@ cubed_status report_write(const report *r, const report_run *run, FILE *f, cubed
                 "waited between them",
                 r->group);
     fputs(". Pointing at a bar says more.</p>\n<div class=\"scroll\">\n", f);
-    chart_timeline(r, f);
-    fputs("</div>\n<h2>Memory of tasks</h2>\n<p>By number, measured: bars; projected: black "
-          "lines. A worker may use what is allowed less what is reserved.",
+    chart_timeline(r, true, f);
+    fputs("</div>\n<h2>Memory of tasks</h2>\n<p>By number, measured: bars; projected: lines."
+          " A worker may use what is allowed less what is reserved.",
           f);
     if (r->nbins < r->info.num_tasks) fputs(" A bar is the largest of several tasks.", f);
     fputs("</p>\n<div class=\"scroll\">\n", f);
-    chart_memory(r, f);
+    chart_memory(r, true, f);
     fputs("</div>\n", f);
     fputs("<h2>Totals</h2>\n<div class=\"side\">\n", f);
     put_work(r, run, f);

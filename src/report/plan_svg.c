@@ -4,6 +4,7 @@
 #include "report/charts.h"
 #include "report/layout.h"
 #include "report/report.h"
+#include "report/svg.h"
 #include "report/text.h"
 
 enum { MARGIN = 10 };
@@ -14,12 +15,11 @@ static void put_line(FILE *f, const layout_node *n, int line, const char *style)
             n->y + LAYOUT_PAD + (line + 0.75) * LAYOUT_LINE, style);
 }
 
-static void put_box(FILE *f, const layout_node *n, const char *fill, const char *line, int round)
+static void put_box(FILE *f, const layout_node *n, int round)
 {
     fprintf(f,
-            "<rect x=\"%.0f\" y=\"%.1f\" width=\"%.0f\" height=\"%.0f\" rx=\"%d\" fill=\"%s\" "
-            "stroke=\"%s\"/>",
-            n->x, n->y, n->width, n->height, round, fill, line);
+            "<rect class=\"box\" x=\"%.0f\" y=\"%.1f\" width=\"%.0f\" height=\"%.0f\" rx=\"%d\"/>",
+            n->x, n->y, n->width, n->height, round);
 }
 
 static void put_stage(FILE *f, const cubed_plan *plan, const layout_node *n)
@@ -27,21 +27,21 @@ static void put_stage(FILE *f, const cubed_plan *plan, const layout_node *n)
     cubed_stage_info s;
     char a[32], b[32];
     if (cubed_plan_get_stage(plan, n->stage, &s, NULL) != CUBED_OK) return;
-    fputs("<g class=\"stage\"><title>", f);
+    fprintf(f, "<g class=\"stage\" data-stage=\"%d\"><title>", n->stage);
     text_put(f, s.name);
     fputs("</title>", f);
-    put_box(f, n, "#ffffff", text_colour(n->stage), 8);
-    fprintf(f, "<rect x=\"%.0f\" y=\"%.1f\" width=\"%.0f\" height=\"4\" fill=\"%s\"/>", n->x + 8,
-            n->y, n->width - 16, text_colour(n->stage));
-    put_line(f, n, 0, " font-weight=\"bold\"");
+    put_box(f, n, 8);
+    fprintf(f, "<rect x=\"%.0f\" y=\"%.1f\" width=\"5\" height=\"%.0f\" rx=\"2.5\" fill=\"%s\"/>",
+            n->x - 2, n->y + 8, n->height - 16, text_colour(n->stage));
+    put_line(f, n, 0, " class=\"strong\"");
     fprintf(f, "stage %d</text>", n->stage);
     put_line(f, n, 1, "");
     text_put_start(f, s.name, LAYOUT_TEXT);
     fputs("</text>", f);
-    put_line(f, n, 2, " fill=\"#555\"");
+    put_line(f, n, 2, " class=\"quiet\"");
     fprintf(f, "%" PRId64 " task%s of %s</text>", s.num_tasks, s.num_tasks == 1 ? "" : "s",
             text_bytes((double)s.projected_mem, a));
-    put_line(f, n, 3, " fill=\"#555\"");
+    put_line(f, n, 3, " class=\"quiet\"");
     fprintf(f, "%s read, %s written</text></g>\n", text_bytes((double)s.bytes_read, a),
             text_bytes((double)s.bytes_written, b));
 }
@@ -51,18 +51,17 @@ static void put_array(FILE *f, const layout_node *n)
     const cubed_stored_info *x = &n->array;
     char text[LAYOUT_SHAPE];
     const char *kind = x->is_source ? "source" : x->is_target ? "target" : "intermediate";
-    const char *fill = x->is_source ? "#e3edf7" : x->is_target ? "#e4f2e0" : "#f3f3f3";
-    fprintf(f, "<g class=\"%s\"><title>%s: ", kind, kind);
+    fprintf(f, "<g class=\"%s\" data-array=\"%d\"><title>%s: ", kind, x->id, kind);
     text_put(f, x->name);
     fputs("</title>", f);
-    put_box(f, n, fill, "#999", 2);
+    put_box(f, n, 2);
     put_line(f, n, 0, "");
     text_put_end(f, x->name, LAYOUT_TEXT);
     fputs("</text>", f);
-    put_line(f, n, 1, " fill=\"#555\"");
+    put_line(f, n, 1, " class=\"quiet\"");
     text_put_start(f, layout_type(x, text), LAYOUT_TEXT);
     fputs("</text>", f);
-    put_line(f, n, 2, " fill=\"#555\"");
+    put_line(f, n, 2, " class=\"quiet\"");
     text_put_start(f, layout_chunks(x, text), LAYOUT_TEXT);
     fputs("</text></g>\n", f);
 }
@@ -72,10 +71,10 @@ static void put_edge(FILE *f, const layout *l, const layout_edge *e)
     const layout_node *a = &l->node[e->from], *b = &l->node[e->to];
     double x0 = a->x + a->width, y0 = a->y + a->height / 2;
     double x1 = b->x - (e->head ? 6 : 0), y1 = b->y + b->height / 2, bow = (x1 - x0) / 2;
-    fprintf(f, "<path d=\"M%.1f %.1f", a->kind == LAYOUT_BEND ? a->x : x0, y0);
+    fprintf(f, "<path class=\"edge\" d=\"M%.1f %.1f", a->kind == LAYOUT_BEND ? a->x : x0, y0);
     if (a->kind == LAYOUT_BEND) fprintf(f, "L%.1f %.1f", x0, y0);
     fprintf(f, "C%.1f %.1f %.1f %.1f %.1f %.1f\"/>", x0 + bow, y0, x1 - bow, y1, x1, y1);
-    if (e->head) fprintf(f, "<path fill=\"#888\" d=\"M%.1f %.1fl-7 -4v8z\"/>", b->x, y1);
+    if (e->head) fprintf(f, "<path class=\"head\" d=\"M%.1f %.1fl-7 -4v8z\"/>", b->x, y1);
     fputc('\n', f);
 }
 
@@ -84,20 +83,11 @@ cubed_status report_plan_svg(const cubed_plan *plan, bool inside, FILE *f, cubed
     layout l;
     cubed_status st = layout_make(plan, &l, err);
     if (st != CUBED_OK) return st;
-    double width = l.width + 2 * MARGIN, height = l.height + 2 * MARGIN;
-    if (!inside) fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", f);
+    svg_box box = {-MARGIN, -MARGIN, l.width + 2 * MARGIN, l.height + 2 * MARGIN};
     /* Somewhat too wide a drawing is made smaller, a wider one is scrolled. */
-    bool fit = inside && width > CHART_WIDTH && width <= 1.5 * CHART_WIDTH;
-    double scale = fit ? CHART_WIDTH / width : 1;
-    fprintf(f,
-            "<svg%s class=\"plan\" width=\"%.0f\" height=\"%.0f\" viewBox=\"%d %d %.0f %.0f\" "
-            "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n",
-            inside ? "" : " xmlns=\"http://www.w3.org/2000/svg\"", width * scale, height * scale,
-            -MARGIN, -MARGIN, width, height);
-    if (!inside)
-        fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-                -MARGIN, -MARGIN);
-    fputs("<g fill=\"none\" stroke=\"#888\">\n", f);
+    bool fit = inside && box.width > CHART_WIDTH && box.width <= 1.5 * CHART_WIDTH;
+    svg_begin(f, "plan", &box, fit ? CHART_WIDTH / box.width : 1, inside);
+    fputs("<g>\n", f);
     for (int i = 0; i < l.nedges; i++) put_edge(f, &l, &l.edge[i]);
     fputs("</g>\n", f);
     for (int i = 0; i < l.nnodes; i++) {

@@ -111,9 +111,10 @@ double text_step(double extent, int ticks)
 
 const char *text_colour(int stage)
 {
-    static const char colours[TEXT_COLOURS][8] = {"#4e79a7", "#f28e2b", "#59a14f", "#b07aa1",
-                                                  "#edc948", "#76b7b2", "#e15759", "#9c755f",
-                                                  "#ff9da7", "#86817d"};
+    /* Okabe and Ito's, told apart by colour-blind people too; its black and yellow, which vanish on
+     * dark and on white paper, are a grey and an olive. */
+    static const char colours[TEXT_COLOURS][8] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
+                                                  "#56b4e9", "#d55e00", "#a39a00", "#8a8f98"};
     return colours[(unsigned)stage % TEXT_COLOURS];
 }
 

@@ -6,7 +6,7 @@
 
 #include "cubed/base.h"
 
-enum { TEXT_COLOURS = 10 };
+enum { TEXT_COLOURS = 8 };
 
 /* Text for HTML and XML, at most `max` characters of it: the beginning, or the end. What is cut off
  * is an ellipsis; what is no UTF-8 is a question mark. */

@@ -1,0 +1,77 @@
+/* What the command's reports have, for the package: drawings of plans, and records of their runs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+#include "report/report.h"
+
+/* Text that a writer puts into a stream. */
+typedef struct text {
+    char *bytes;
+    size_t size;
+    FILE *stream;
+} text;
+
+static bool text_open(text *t)
+{
+    t->bytes = NULL;
+    t->stream = open_memstream(&t->bytes, &t->size);
+    if (!t->stream) PyErr_NoMemory();
+    return t->stream != NULL;
+}
+
+/* The text; or, after an error, NULL. */
+static PyObject *text_close(text *t, cubed_status st, const cubed_error *err)
+{
+    bool lost = ferror(t->stream) != 0;
+    PyObject *out = NULL;
+    if (fclose(t->stream) != 0) lost = true;
+    if (st != CUBED_OK)
+        core_raise(err);
+    else if (lost)
+        PyErr_NoMemory();
+    else
+        out = PyUnicode_DecodeUTF8(t->bytes, (Py_ssize_t)t->size, "replace");
+    free(t->bytes);
+    return out;
+}
+
+PyObject *core_draw_plan(const cubed_plan *plan, const char *format)
+{
+    text t;
+    cubed_status st = CUBED_OK;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!text_open(&t)) return NULL;
+    if (strcmp(format, "dot") == 0)
+        report_plan_dot(plan, t.stream);
+    else
+        st = report_plan_svg(plan, strcmp(format, "inside") == 0, t.stream, &err);
+    return text_close(&t, st, &err);
+}
+
+bool core_record(cubed_plan *plan, report **out)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    report_close(*out);
+    *out = NULL;
+    if (report_open(plan, out, &err) == CUBED_OK) return true;
+    core_raise(&err);
+    return false;
+}
+
+PyObject *core_draw_record(const report *r, const char *name)
+{
+    text t;
+    if (!text_open(&t)) return NULL;
+    report_draw(r, strcmp(name, "memory") == 0 ? REPORT_MEMORY : REPORT_TIMELINE, t.stream);
+    return text_close(&t, CUBED_OK, NULL);
+}
+
+PyObject *core_report(const report *r, const report_run *run)
+{
+    text t;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!text_open(&t)) return NULL;
+    return text_close(&t, report_write(r, run, t.stream, &err), &err);
+}

@@ -1,0 +1,68 @@
+"""Callbacks that write files when a computation ends."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from cubed.runtime.types import Callback, ComputeEndEvent, ComputeStartEvent, TaskEndEvent
+
+
+class FileCallback(Callback):
+    """Writes ``directory/COMPUTE_ID/name``, or `path` if that is given (one file, replaced by each
+    computation). `written` is the file of the latest computation."""
+
+    file_name: str
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        directory: str | os.PathLike[str] = "history",
+    ) -> None:
+        self.path = None if path is None else Path(path)
+        self.directory = Path(directory)
+        self.written: Path | None = None
+
+    def destination(self, compute_id: str) -> Path:
+        """Where the file of that computation goes; its directory exists then."""
+        path = self.path or self.directory / compute_id / self.file_name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def content(self, event: ComputeEndEvent) -> str | bytes:
+        """What the file holds."""
+        raise NotImplementedError
+
+    def on_compute_end(self, event: ComputeEndEvent) -> None:
+        """Writes the file."""
+        content = self.content(event)
+        path = self.destination(event.compute_id)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        self.written = path
+
+
+class RecordingCallback(FileCallback):
+    """A file made from the engine's own record of the run, whose size does not grow with it."""
+
+    def on_compute_start(self, event: ComputeStartEvent) -> None:
+        """Has the run recorded."""
+        event.plan.record()
+
+
+class TaskLog:
+    """All tasks of a computation, in the order in which they ended."""
+
+    def __init__(self, event: ComputeStartEvent) -> None:
+        self.compute_id = event.compute_id
+        self.plan: Any = event.plan
+        self.stages: list[dict[str, Any]] = event.dag
+        self.tasks: list[TaskEndEvent] = []
+
+    def by_operation(self) -> dict[str, list[TaskEndEvent]]:
+        """Tasks of each operation that had any."""
+        out: dict[str, list[TaskEndEvent]] = {}
+        for task in self.tasks:
+            out.setdefault(task.name, []).append(task)
+        return out

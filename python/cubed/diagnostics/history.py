@@ -1,0 +1,146 @@
+"""Tables of what a computation was to do and what it did."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cubed.diagnostics._files import TaskLog
+from cubed.runtime.types import Callback, ComputeEndEvent, ComputeStartEvent, TaskEndEvent
+
+_MB = 1_000_000
+
+_EVENTS = (
+    "name", "task", "worker", "num_tasks",
+    "task_create_tstamp", "function_start_tstamp", "function_end_tstamp", "task_result_tstamp",
+    "peak_measured_mem_start", "peak_measured_mem_end", "projected_mem",
+    "bytes_read", "bytes_written",
+)  # fmt: skip
+
+
+class HistoryCallback(Callback):
+    """Writes three tables when a computation ends.
+
+    ``plan`` has operations as planned, ``events`` tasks, ``stats`` operations as they ran.
+
+    Parameters
+    ----------
+    directory
+        The files are ``directory/COMPUTE_ID/{plan,events,stats}.FORMAT``.
+    format
+        ``"csv"``, or ``"parquet"``, which needs pandas and pyarrow.
+    """
+
+    def __init__(
+        self, directory: str | os.PathLike[str] = "history", *, format: str = "csv"
+    ) -> None:
+        if format not in ("csv", "parquet"):
+            raise ValueError(f"format is {format!r}, expected 'csv' or 'parquet'")
+        self.directory = Path(directory)
+        self.format = format
+        #: Rows of the latest computation, each a dictionary.
+        self.plan: list[dict[str, Any]] = []
+        self.events: list[dict[str, Any]] = []
+        self.stats: list[dict[str, Any]] = []
+        #: The directory of the latest computation's files.
+        self.written: Path | None = None
+        self._log: TaskLog | None = None
+
+    def on_compute_start(self, event: ComputeStartEvent) -> None:
+        """Makes the plan's table."""
+        self._log = TaskLog(event)
+        reserved = event.plan.reserved_mem
+        self.plan = [
+            {
+                "name": f"op-{i:03d} {stage['name']}",
+                "num_tasks": stage["num_tasks"],
+                "projected_mem": stage["projected_mem"] + reserved,
+                "reserved_mem": reserved,
+                "allowed_mem": event.plan.allowed_mem,
+                "bytes_read": stage["bytes_read"],
+                "bytes_written": stage["bytes_written"],
+                "chunks_read": stage["chunks_read"],
+                "chunks_written": stage["chunks_written"],
+            }
+            for i, stage in enumerate(event.dag)
+        ]
+        self.events, self.stats = [], []
+
+    def on_task_end(self, event: TaskEndEvent) -> None:
+        """Adds a row of events."""
+        assert self._log is not None
+        self._log.tasks.append(event)
+        self.events.append({name: getattr(event, name) for name in _EVENTS})
+
+    def on_compute_end(self, event: ComputeEndEvent) -> None:
+        """Makes the table of statistics, and writes all."""
+        assert self._log is not None
+        projected = {row["name"]: row["projected_mem"] for row in self.plan}
+        self.stats = [
+            _statistics(name, tasks, projected[name])
+            for name, tasks in sorted(self._log.by_operation().items())
+        ]
+        directory = self.directory / event.compute_id
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, rows in (("plan", self.plan), ("events", self.events), ("stats", self.stats)):
+            path = directory / f"{name}.{self.format}"
+            if self.format == "csv":
+                _write_csv(path, rows)
+            else:
+                _frame(rows).to_parquet(path)
+        self.written = directory
+
+    @property
+    def plan_df(self) -> Any:
+        """The plan's table as a pandas DataFrame."""
+        return _frame(self.plan)
+
+    @property
+    def events_df(self) -> Any:
+        """Events as a pandas DataFrame."""
+        return _frame(self.events)
+
+    @property
+    def stats_df(self) -> Any:
+        """Statistics as a pandas DataFrame."""
+        return _frame(self.stats)
+
+
+def _statistics(name: str, tasks: Sequence[TaskEndEvent], projected: int) -> dict[str, Any]:
+    starts = [t.function_start_tstamp or 0.0 for t in tasks]
+    ends = [t.function_end_tstamp or 0.0 for t in tasks]
+    seconds = [b - a for a, b in zip(starts, ends, strict=True)]
+    measured = [t.peak_measured_mem_end or 0 for t in tasks]
+    return {
+        "name": name,
+        "num_tasks": sum(t.num_tasks for t in tasks),
+        "start_tstamp": min(starts),
+        "end_tstamp": max(ends),
+        "seconds_mean": sum(seconds) / len(seconds),
+        "seconds_max": max(seconds),
+        "bytes_read": sum(t.bytes_read for t in tasks),
+        "bytes_written": sum(t.bytes_written for t in tasks),
+        "projected_mem_mb": projected / _MB,
+        "peak_measured_mem_end_mb_mean": sum(measured) / len(measured) / _MB,
+        "peak_measured_mem_end_mb_max": max(measured) / _MB,
+        "projected_mem_utilization": max(measured) / projected,
+    }
+
+
+def _write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    with path.open("w", newline="") as f:
+        if rows:
+            writer = csv.DictWriter(f, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+def _frame(rows: Sequence[dict[str, Any]]) -> Any:
+    try:
+        import pandas as pd
+    except ImportError as e:
+        raise ImportError("tables as DataFrames and Parquet need pandas: pip install pandas") from e
+    return pd.DataFrame(list(rows))

@@ -1,0 +1,81 @@
+"""Progress by Rich: a bar for each operation, on terminals and in notebooks."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from cubed.runtime.types import (
+    Callback,
+    ComputeEndEvent,
+    ComputeStartEvent,
+    OperationEndEvent,
+    OperationStartEvent,
+    TaskEndEvent,
+)
+
+
+class RichProgressBar(Callback):
+    """A bar for each operation.
+
+    Parameters
+    ----------
+    **kwargs
+        Of ``rich.progress.Progress``, such as ``console`` or ``transient``.
+
+    Raises
+    ------
+    ImportError
+        When a computation starts, if Rich is not installed.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        self.kwargs = kwargs
+        self._progress: Any = None
+        self._bars: dict[str, Any] = {}
+
+    def on_compute_start(self, event: ComputeStartEvent) -> None:
+        """Shows a bar for each operation."""
+        try:
+            from rich import progress
+        except ImportError as e:
+            raise ImportError("RichProgressBar needs Rich: pip install rich") from e
+        kwargs = dict(self.kwargs)
+        if "console" not in kwargs:
+            from rich.console import Console
+
+            # Standard output is for results; a notebook has no other.
+            kwargs["console"] = Console(file=None if "ipykernel" in sys.modules else sys.stderr)
+        self._progress = progress.Progress(
+            progress.SpinnerColumn(finished_text="[green]✓"),
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TimeElapsedColumn(),
+            **kwargs,
+        )
+        self._bars = {}
+        for i, stage in enumerate(event.dag):
+            name = f"op-{i:03d} {stage['name']}"
+            label = name if len(name) <= 48 else name[:47] + "…"
+            # Square brackets of a name are no markup.
+            self._bars[name] = self._progress.add_task(
+                label.replace("[", r"\["), total=stage["num_tasks"], start=False
+            )
+        self._progress.start()
+
+    def on_operation_start(self, event: OperationStartEvent) -> None:
+        """Starts the bar's clock."""
+        self._progress.start_task(self._bars[event.name])
+
+    def on_task_end(self, event: TaskEndEvent) -> None:
+        """Moves the bar."""
+        self._progress.advance(self._bars[event.name], event.num_tasks)
+
+    def on_operation_end(self, event: OperationEndEvent) -> None:
+        """Stops the bar's clock."""
+        self._progress.stop_task(self._bars[event.name])
+
+    def on_compute_end(self, event: ComputeEndEvent) -> None:
+        """The bars stay as they are."""
+        self._progress.stop()

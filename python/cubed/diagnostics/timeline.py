@@ -1,0 +1,42 @@
+"""A picture of when tasks ran, and where."""
+
+from __future__ import annotations
+
+import os
+
+from cubed._visualize import convert_svg
+from cubed.diagnostics._files import RecordingCallback
+from cubed.runtime.types import ComputeEndEvent
+
+
+class TimelineVisualizationCallback(RecordingCallback):
+    """Draws tasks by worker over time, when the computation ends.
+
+    Parameters
+    ----------
+    format
+        ``"svg"`` (default), ``"png"`` or ``"pdf"``; the last two need CairoSVG.
+    path
+        The file; default: ``directory/COMPUTE_ID/timeline.FORMAT``.
+    directory
+        Where directories of computations go.
+    """
+
+    chart = "timeline"
+
+    def __init__(
+        self,
+        format: str | None = None,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        directory: str | os.PathLike[str] = "history",
+    ) -> None:
+        super().__init__(path, directory=directory)
+        self.format = format or (self.path.suffix[1:] if self.path else "") or "svg"
+        if self.format not in ("svg", "png", "pdf"):
+            raise ValueError(f"format is {self.format!r}, expected 'svg', 'png' or 'pdf'")
+        self.file_name = f"{self.chart}.{self.format}"
+
+    def content(self, event: ComputeEndEvent) -> str | bytes:
+        """The picture."""
+        return convert_svg(event.plan.chart(self.chart), self.format)

@@ -1,0 +1,59 @@
+"""Progress by tqdm: a bar for each operation that has started."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cubed.runtime.types import (
+    Callback,
+    ComputeEndEvent,
+    ComputeStartEvent,
+    OperationStartEvent,
+    TaskEndEvent,
+)
+
+
+class TqdmProgressBar(Callback):
+    """A bar for each operation.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Of ``tqdm.auto.tqdm``, such as ``file`` or ``leave``.
+
+    Raises
+    ------
+    ImportError
+        When a computation starts, if tqdm is not installed.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.args = args
+        self.kwargs = kwargs
+        self._tqdm: Any = None
+        self._bars: dict[str, Any] = {}
+
+    def on_compute_start(self, event: ComputeStartEvent) -> None:
+        """Forgets the bars of the computation before."""
+        try:
+            from tqdm.auto import tqdm
+        except ImportError as e:
+            raise ImportError("TqdmProgressBar needs tqdm: pip install tqdm") from e
+        self._tqdm = tqdm
+        self._bars = {}
+
+    def on_operation_start(self, event: OperationStartEvent) -> None:
+        """Shows the bar."""
+        options = {"desc": event.name, "total": event.num_tasks, "position": len(self._bars)}
+        self._bars[event.name] = self._tqdm(*self.args, **{**options, **self.kwargs})
+
+    def on_task_end(self, event: TaskEndEvent) -> None:
+        """Moves the bar; tasks of an earlier run come before their operation starts."""
+        if event.name not in self._bars:
+            self.on_operation_start(OperationStartEvent(event.name))
+        self._bars[event.name].update(event.num_tasks)
+
+    def on_compute_end(self, event: ComputeEndEvent) -> None:
+        """The bars stay as they are."""
+        for bar in self._bars.values():
+            bar.close()

@@ -1,0 +1,126 @@
+"""A computation as a trace, for https://ui.perfetto.dev and chrome://tracing."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from cubed.diagnostics._files import FileCallback, TaskLog
+from cubed.runtime.types import ComputeEndEvent, ComputeStartEvent, TaskEndEvent
+
+_WORKERS, _OPERATIONS = 1, 2
+
+
+def _name(kind: str, pid: int, tid: int, name: str) -> dict[str, Any]:
+    return {"ph": "M", "name": kind, "pid": pid, "tid": tid, "args": {"name": name}}
+
+
+class ChromeTraceCallback(FileCallback):
+    """Writes a JSON file in the trace event format: a track for each worker with its tasks, one for
+    each operation, and the memory of the tasks that are running.
+
+    Parameters
+    ----------
+    path
+        The file; default: ``directory/COMPUTE_ID/trace.json``.
+    directory
+        Where directories of computations go.
+    """
+
+    file_name = "trace.json"
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        directory: str | os.PathLike[str] = "history",
+    ) -> None:
+        super().__init__(path, directory=directory)
+        self._log: TaskLog | None = None
+
+    def on_compute_start(self, event: ComputeStartEvent) -> None:
+        """Starts a new log."""
+        self._log = TaskLog(event)
+
+    def on_task_end(self, event: TaskEndEvent) -> None:
+        """Adds the task."""
+        assert self._log is not None
+        self._log.tasks.append(event)
+
+    def content(self, event: ComputeEndEvent) -> str:
+        """The file."""
+        assert self._log is not None
+        return json.dumps({"traceEvents": trace_events(self._log), "displayTimeUnit": "ms"})
+
+
+def trace_events(log: TaskLog) -> list[dict[str, Any]]:
+    """Trace events of a computation; times are microseconds since its first task started."""
+    spans = [(t, t.function_start_tstamp or 0.0, t.function_end_tstamp or 0.0) for t in log.tasks]
+    zero = min((start for _, start, _ in spans), default=0.0)
+    out = [
+        _name("process_name", _WORKERS, 0, "workers"),
+        _name("process_name", _OPERATIONS, 0, "operations"),
+    ]
+    out += [
+        _name("thread_name", _WORKERS, w, f"worker {w}")
+        for w in sorted({t.worker for t in log.tasks})
+    ]
+    for t, start, end in spans:
+        out.append(
+            {
+                "ph": "X",
+                "name": t.name,
+                "cat": "task",
+                "pid": _WORKERS,
+                "tid": t.worker,
+                "ts": (start - zero) * 1e6,
+                "dur": (end - start) * 1e6,
+                "args": {
+                    "task": t.task,
+                    "measured_mem": t.peak_measured_mem_end,
+                    "projected_mem": t.projected_mem,
+                    "bytes_read": t.bytes_read,
+                    "bytes_written": t.bytes_written,
+                },
+            }
+        )
+    for i, (name, tasks) in enumerate(log.by_operation().items()):
+        first = min(t.function_start_tstamp or 0.0 for t in tasks)
+        last = max(t.function_end_tstamp or 0.0 for t in tasks)
+        out.append(_name("thread_name", _OPERATIONS, i, name))
+        out.append(
+            {
+                "ph": "X",
+                "name": name,
+                "cat": "operation",
+                "pid": _OPERATIONS,
+                "tid": i,
+                "ts": (first - zero) * 1e6,
+                "dur": (last - first) * 1e6,
+                "args": {"tasks": len(tasks)},
+            }
+        )
+    return out + _memory(spans, zero)
+
+
+def _memory(spans: list[tuple[TaskEndEvent, float, float]], zero: float) -> list[dict[str, Any]]:
+    """A counter: high-water marks of all tasks that are running, together."""
+    steps = []
+    for t, start, end in spans:
+        own = (t.peak_measured_mem_end or 0) - (t.peak_measured_mem_start or 0)
+        steps += [(start, 1, own), (end, 0, -own)]
+    out, total = [], 0
+    for when, _, change in sorted(steps):
+        total += change
+        out.append(
+            {
+                "ph": "C",
+                "name": "memory of running tasks",
+                "pid": _WORKERS,
+                "tid": 0,
+                "ts": (when - zero) * 1e6,
+                "args": {"bytes": total},
+            }
+        )
+    return out

@@ -1,0 +1,131 @@
+"""Live pictures, by IPython's display: every notebook has that, without extensions."""
+
+from __future__ import annotations
+
+import time
+from html import escape
+from typing import Any
+
+from cubed._visualize import scrolled
+from cubed.runtime.types import (
+    Callback,
+    ComputeEndEvent,
+    ComputeStartEvent,
+    OperationStartEvent,
+    TaskEndEvent,
+)
+
+
+class LiveViewer(Callback):
+    """Shows a picture below the cell, and draws it again while the computation runs.
+
+    Parameters
+    ----------
+    interval
+        Seconds between two drawings, at least.
+
+    Raises
+    ------
+    ImportError
+        When a computation starts, if IPython is not installed.
+    """
+
+    def __init__(self, interval: float = 0.5) -> None:
+        self.interval = interval
+        self._plan: Any = None
+        self._handle: Any = None
+        self._drawn = 0.0
+
+    def html(self) -> str:
+        """The picture now."""
+        raise NotImplementedError
+
+    def on_compute_start(self, event: ComputeStartEvent) -> None:
+        """Shows the picture before anything ran."""
+        try:
+            from IPython.display import HTML, display
+        except ImportError as e:
+            raise ImportError(
+                f"{type(self).__name__} shows pictures in notebooks and needs IPython: pip install"
+                " ipython; in scripts use TimelineVisualizationCallback and its like"
+            ) from e
+        event.plan.record()
+        self._plan = event.plan
+        self._handle = display(HTML(self.html()), display_id=True)
+        self._drawn = time.monotonic()
+
+    def on_task_end(self, event: TaskEndEvent) -> None:
+        """Draws again, now and then."""
+        if time.monotonic() - self._drawn >= self.interval:
+            self._draw()
+
+    def on_compute_end(self, event: ComputeEndEvent) -> None:
+        """The last picture stays."""
+        self._draw()
+
+    def _draw(self) -> None:
+        from IPython.display import HTML
+
+        # None outside of notebooks, where a picture was shown as its repr.
+        if self._handle is not None:
+            self._handle.update(HTML(self.html()))
+        self._drawn = time.monotonic()
+
+
+class LiveTimelineViewer(LiveViewer):
+    """Tasks by worker over time."""
+
+    def html(self) -> str:
+        """The picture now."""
+        return scrolled(self._plan.chart("timeline"))
+
+
+class LiveMemoryViewer(LiveViewer):
+    """Measured memory of tasks against what is projected and allowed."""
+
+    def html(self) -> str:
+        """The picture now."""
+        return scrolled(self._plan.chart("memory"))
+
+
+_BAR = "background:#8884;border-radius:4px;height:8px;width:160px;overflow:hidden"
+
+
+class LivePlanViewer(LiveViewer):
+    """The plan, and how far its stages are."""
+
+    def __init__(self, interval: float = 0.5) -> None:
+        super().__init__(interval)
+        self._stages: list[dict[str, Any]] = []
+        self._done: dict[str, int] = {}
+        self._running: set[str] = set()
+
+    def on_compute_start(self, event: ComputeStartEvent) -> None:
+        """Shows the plan."""
+        self._stages = event.dag
+        self._done = {f"op-{i:03d} {s['name']}": 0 for i, s in enumerate(event.dag)}
+        self._running = set()
+        super().on_compute_start(event)
+
+    def on_operation_start(self, event: OperationStartEvent) -> None:
+        """Marks the stage."""
+        self._running.add(event.name)
+
+    def on_task_end(self, event: TaskEndEvent) -> None:
+        """Counts."""
+        self._done[event.name] += event.num_tasks
+        super().on_task_end(event)
+
+    def html(self) -> str:
+        """The picture now."""
+        rows = []
+        for (name, done), stage in zip(self._done.items(), self._stages, strict=True):
+            total = stage["num_tasks"]
+            part = done / total if total else 1.0
+            colour = "#009e73" if done >= total else "#0072b2"
+            rows.append(
+                f"<tr><td style='text-align:left'>{escape(name)}</td>"
+                f"<td><div style='{_BAR}'><div style='background:{colour};height:100%;"
+                f"width:{100 * part:.0f}%'></div></div></td><td>{done} / {total}</td></tr>"
+            )
+        return f"{scrolled(self._plan.draw('svg'))}<table>{''.join(rows)}</table>"

@@ -1,0 +1,5 @@
+"""Older name of :mod:`cubed.diagnostics.timeline`."""
+
+from cubed.diagnostics.timeline import TimelineVisualizationCallback
+
+__all__ = ["TimelineVisualizationCallback"]

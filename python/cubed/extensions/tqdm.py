@@ -1,0 +1,5 @@
+"""Older name of :mod:`cubed.diagnostics.tqdm`."""
+
+from cubed.diagnostics.tqdm import TqdmProgressBar
+
+__all__ = ["TqdmProgressBar"]

@@ -1,0 +1,308 @@
+"""Callbacks: what they write, and when they complain."""
+
+import csv
+import importlib
+import io
+import itertools
+import json
+import sys
+import warnings
+import xml.etree.ElementTree as ET
+
+import cubed
+import cubed.array_api as xp
+import numpy as np
+import pytest
+from cubed.diagnostics import (
+    ChromeTraceCallback,
+    HistoryCallback,
+    MemoryVisualizationCallback,
+    MemoryWarningCallback,
+    ProgressBar,
+    ReportCallback,
+    TextProgressBar,
+    TimelineVisualizationCallback,
+)
+from cubed.runtime.types import Callback, TaskEndEvent
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def spec(tmp_path):
+    return cubed.Spec(work_dir=str(tmp_path), allowed_mem="40MB", reserved_mem="10MB")
+
+
+@pytest.fixture
+def values():
+    return np.random.default_rng(0).random((600, 400))
+
+
+@pytest.fixture
+def lazy(spec, values):
+    """Several stages: a reduction, and a sort that needs its result."""
+    x = cubed.from_array(values, chunks=(100, 100), spec=spec)
+    return xp.sort(x - xp.mean(x, axis=0), axis=0)
+
+
+@pytest.fixture
+def failing(spec):
+    def refuse(block):
+        raise ValueError("this block <is> refused")
+
+    x = xp.ones((4, 4), chunks=(2, 2), spec=spec)
+    return cubed.map_blocks(refuse, x, dtype=x.dtype)
+
+
+class Tasks(Callback):
+    def __init__(self):
+        self.events = []
+
+    def on_task_end(self, event):
+        self.events.append(event)
+
+
+@pytest.mark.parametrize("package", ["diagnostics", "extensions"])
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("rich", "RichProgressBar"),
+        ("tqdm", "TqdmProgressBar"),
+        ("history", "HistoryCallback"),
+        ("timeline", "TimelineVisualizationCallback"),
+        ("mem_warn", "MemoryWarningCallback"),
+        ("mem_usage", "MemoryVisualizationCallback"),
+        ("mem_utilization", "MemoryVisualizationCallback"),
+    ],
+)
+def test_import_paths_of_upstream(package, module, name):
+    found = getattr(importlib.import_module(f"cubed.{package}.{module}"), name)
+    assert issubclass(found, Callback)
+
+
+def test_importing_needs_the_standard_library_only(monkeypatch):
+    for name in ("rich", "tqdm", "tqdm.auto", "pandas", "cairosvg", "IPython"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in [m for m in sys.modules if m.startswith(("cubed.diagnostics", "cubed.extensions"))]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in ("rich", "tqdm", "history", "timeline", "trace", "widgets"):
+        importlib.import_module(f"cubed.diagnostics.{name}")
+
+
+def test_history(tmp_path, lazy):
+    history, tasks = HistoryCallback(tmp_path / "history"), Tasks()
+    lazy.compute(callbacks=[history, tasks])
+    plan = lazy.plan()
+    tables = {
+        name: list(csv.DictReader((history.written / f"{name}.csv").open()))
+        for name in ("plan", "events", "stats")
+    }
+    assert history.written.parent == tmp_path / "history"
+    assert len(tables["plan"]) == len(tables["stats"]) == plan.num_stages > 1
+    assert len(tables["events"]) == len(tasks.events) == plan.num_tasks
+    assert sum(int(r["num_tasks"]) for r in tables["stats"]) == plan.num_tasks
+    for row in tables["stats"]:
+        own = [e for e in tasks.events if e.name == row["name"]]
+        assert int(row["bytes_read"]) == sum(e.bytes_read for e in own)
+        most = max(e.peak_measured_mem_end for e in own)
+        assert float(row["projected_mem_utilization"]) == most / own[0].projected_mem
+        assert 0 < float(row["projected_mem_utilization"]) <= 1
+
+
+def test_history_as_parquet(tmp_path, lazy):
+    pd = pytest.importorskip("pandas", reason="Parquet is written by pandas")
+    pytest.importorskip("pyarrow", reason="Parquet is written by pyarrow")
+    history = HistoryCallback(tmp_path, format="parquet")
+    lazy.compute(callbacks=[history])
+    read = pd.read_parquet(history.written / "events.parquet")
+    pd.testing.assert_frame_equal(read, history.events_df)
+    assert len(read) == lazy.plan().num_tasks
+
+
+def test_history_refuses_other_formats():
+    with pytest.raises(ValueError, match="'xls', expected 'csv' or 'parquet'"):
+        HistoryCallback(format="xls")
+
+
+@pytest.mark.parametrize("callback", [TimelineVisualizationCallback, MemoryVisualizationCallback])
+def test_charts(tmp_path, lazy, callback):
+    chart = callback(directory=tmp_path)
+    lazy.compute(callbacks=[chart])
+    svg = ET.fromstring(chart.written.read_text())
+    assert svg.tag == f"{SVG}svg"
+    shown = sum(int(r.get("data-tasks", 0)) for r in svg.iter(f"{SVG}rect"))
+    assert shown == lazy.plan().num_tasks
+
+
+def test_charts_in_other_formats(tmp_path, lazy):
+    pytest.importorskip(
+        "cairosvg", reason="PNG and PDF are made by CairoSVG", exc_type=(ImportError, OSError)
+    )
+    png = MemoryVisualizationCallback(path=tmp_path / "memory.png")
+    pdf = TimelineVisualizationCallback("pdf", directory=tmp_path)
+    lazy.compute(callbacks=[png, pdf])
+    assert png.written.read_bytes().startswith(b"\x89PNG")
+    assert pdf.written.read_bytes().startswith(b"%PDF")
+
+
+def test_other_formats_say_what_they_need(tmp_path, lazy, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cairosvg", None)
+    with pytest.raises(ImportError, match="PNG need CairoSVG"):
+        lazy.compute(callbacks=[TimelineVisualizationCallback("png", directory=tmp_path)])
+    with pytest.raises(ValueError, match="'gif', expected 'svg', 'png' or 'pdf'"):
+        TimelineVisualizationCallback("gif")
+
+
+def test_report(tmp_path, lazy):
+    report = ReportCallback(tmp_path / "report.html")
+    lazy.compute(callbacks=[report], executor="single-threaded")
+    page = report.written.read_text()
+    assert page.startswith("<!DOCTYPE html>") and page.rstrip().endswith("</html>")
+    assert f'data-name="tasks_ended" data-value="{lazy.plan().num_tasks}"' in page
+    assert "executor single-threaded" in page
+    assert "<script" not in page
+
+
+def test_report_of_a_failure(tmp_path, failing):
+    report = ReportCallback(directory=tmp_path)
+    with pytest.raises(ValueError, match="refused"):
+        failing.compute(callbacks=[report])
+    page = report.written.read_text()
+    assert "Failed: " in page and "this block &lt;is&gt; refused" in page
+
+
+def test_reports_are_of_recorded_runs(lazy):
+    with pytest.raises(RuntimeError, match="no run of this plan was recorded"):
+        lazy.plan().chart("timeline")
+
+
+def test_nothing_is_recorded_anew_while_a_plan_runs(lazy):
+    class Impatient(Callback):
+        def on_task_end(self, event):
+            self.plan.record()
+
+        def on_compute_start(self, event):
+            self.plan = event.plan
+
+    with pytest.raises(RuntimeError, match="running already"):
+        lazy.compute(callbacks=[Impatient()])
+
+
+def test_trace(tmp_path, lazy):
+    trace, tasks = ChromeTraceCallback(tmp_path / "trace.json"), Tasks()
+    lazy.compute(callbacks=[trace, tasks])
+    doc = json.loads(trace.written.read_text())
+    events = doc["traceEvents"]
+    assert {e["ph"] for e in events} == {"M", "X", "C"}
+    spans = [e for e in events if e["ph"] == "X"]
+    assert all(e["ts"] >= 0 and e["dur"] >= 0 for e in spans)
+    own = [e for e in spans if e["cat"] == "task"]
+    assert sorted(e["args"]["task"] for e in own) == sorted(e.task for e in tasks.events)
+    # Each track has a name; tasks of one do not overlap.
+    named = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name"}
+    assert {(e["pid"], e["tid"]) for e in spans} <= named
+    for worker in {e["tid"] for e in own}:
+        track = sorted((e["ts"], e["ts"] + e["dur"]) for e in own if e["tid"] == worker)
+        assert all(b[0] >= a[1] - 1 for a, b in itertools.pairwise(track))
+    memory = [e["args"]["bytes"] for e in events if e["ph"] == "C"]
+    assert max(memory) > 0 and memory[-1] == 0 and min(memory) >= 0
+
+
+def test_memory_warnings(lazy):
+    watch = MemoryWarningCallback()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lazy.compute(callbacks=[watch])
+
+    class TooMuch(Callback):
+        def on_compute_start(self, event):
+            watch.on_compute_start(event)
+
+        def on_compute_end(self, event):
+            for measured in (20, 30, 25):
+                watch.on_task_end(
+                    TaskEndEvent("op-000 f", peak_measured_mem_end=measured, projected_mem=22)
+                )
+            watch.on_compute_end(event)
+
+    with pytest.warns(UserWarning, match="op-000 f.*30 B of memory.*22 B projected"):
+        lazy.compute(callbacks=[TooMuch()])
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("file", [io.StringIO, Terminal])
+def test_text_progress(lazy, file):
+    out = file()
+    lazy.compute(callbacks=[TextProgressBar(out)])
+    tasks = lazy.plan().num_tasks
+    assert f"{tasks} of {tasks} tasks, done in" in out.getvalue()
+    assert ("100 %" in out.getvalue()) == out.isatty()
+
+
+def test_progress_of_a_failure(failing):
+    out = io.StringIO()
+    with pytest.raises(ValueError, match="refused"):
+        failing.compute(callbacks=[TextProgressBar(out)])
+    assert "tasks, failed after" in out.getvalue()
+
+
+def test_rich_progress(lazy):
+    console = pytest.importorskip("rich.console", reason="bars of Rich")
+    out = io.StringIO()
+    bar = ProgressBar(console=console.Console(file=out, width=120))
+    lazy.compute(callbacks=[bar])
+    for stage in lazy.plan().stages:
+        assert f"{stage['num_tasks']}/{stage['num_tasks']}" in out.getvalue()
+    assert "op-001" in out.getvalue()
+
+
+def test_tqdm_progress(lazy):
+    pytest.importorskip("tqdm", reason="bars of tqdm")
+    from cubed.diagnostics.tqdm import TqdmProgressBar
+
+    out = io.StringIO()
+    with TqdmProgressBar(file=out):
+        lazy.compute()
+    assert "100%" in out.getvalue() and "op-001" in out.getvalue()
+
+
+def test_plain_progress_where_there_is_no_other(monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda n: None if n in ("rich", "tqdm") else find(n)
+    )
+    assert isinstance(ProgressBar(), TextProgressBar)
+
+
+@pytest.mark.parametrize("name", ["LivePlanViewer", "LiveTimelineViewer", "LiveMemoryViewer"])
+def test_live_pictures(lazy, monkeypatch, name):
+    display = pytest.importorskip("IPython.display", reason="pictures in notebooks")
+    from cubed.diagnostics import widgets
+
+    shown = []
+
+    class Handle:
+        def update(self, html):
+            shown.append(html.data)
+
+    def show(html, display_id):
+        shown.append(html.data)
+        return Handle()
+
+    monkeypatch.setattr(display, "display", show)
+    lazy.compute(callbacks=[getattr(widgets, name)(interval=0)])
+    assert len(shown) == 2 + lazy.plan().num_tasks
+    assert all(s.count("<svg") == s.count("</svg>") == 1 for s in shown)
+    assert shown[0] != shown[-1]
+
+
+def test_live_pictures_say_what_they_need(lazy, monkeypatch):
+    from cubed.diagnostics.widgets import LiveTimelineViewer
+
+    monkeypatch.setitem(sys.modules, "IPython.display", None)
+    with pytest.raises(ImportError, match="LiveTimelineViewer .* needs IPython"):
+        lazy.compute(callbacks=[LiveTimelineViewer()])

@@ -1,0 +1,106 @@
+"""Pictures of plans."""
+
+import json
+import re
+import sys
+import xml.etree.ElementTree as ET
+
+import cubed
+import cubed.array_api as xp
+import pytest
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def lazy(tmp_path):
+    spec = cubed.Spec(work_dir=str(tmp_path), allowed_mem="40MB", reserved_mem="10MB")
+    x = xp.ones((600, 400), chunks=(100, 100), spec=spec)
+    return xp.sort(x - xp.mean(x, axis=0), axis=0)
+
+
+def drawn(svg: str, attribute: str) -> set[int]:
+    root = ET.fromstring(svg)
+    return {int(g.get(attribute)) for g in root.iter(f"{SVG}g") if g.get(attribute) is not None}
+
+
+def arrays_of(plan) -> set[int]:
+    return {x["id"] for s in plan.stages for x in [*s["inputs"], *s["outputs"]]}
+
+
+def test_svg(tmp_path, lazy):
+    picture = lazy.visualize(tmp_path / "plan")
+    plan = lazy.plan()
+    assert picture.path == tmp_path / "plan.svg"
+    text = picture.path.read_text()
+    assert drawn(text, "data-stage") == set(range(plan.num_stages))
+    assert drawn(text, "data-array") == arrays_of(plan)
+    assert text in picture._repr_html_() and "<svg" in plan._repr_html_()
+
+
+def test_without_optimisation_there_are_more_stages(tmp_path, lazy):
+    fused = cubed.visualize(lazy, filename=tmp_path / "a").path.read_text()
+    plain = cubed.visualize(lazy, filename=tmp_path / "b", optimize_graph=False).path.read_text()
+    assert drawn(plain, "data-stage") > drawn(fused, "data-stage")
+
+
+def test_dot(tmp_path, lazy):
+    text = lazy.visualize(tmp_path / "plan.dot").path.read_text()
+    plan = lazy.plan()
+    assert text.startswith("digraph plan {") and text.endswith("}\n")
+    assert set(map(int, re.findall(r"^  s(\d+) \[", text, re.M))) == set(range(plan.num_stages))
+    assert set(map(int, re.findall(r"^  a(\d+) \[", text, re.M))) == arrays_of(plan)
+    edges = set(re.findall(r"^  (\w+ -> \w+);", text, re.M))
+    expected = {f"a{x['id']} -> s{i}" for i, s in enumerate(plan.stages) for x in s["inputs"]}
+    expected |= {f"s{i} -> a{x['id']}" for i, s in enumerate(plan.stages) for x in s["outputs"]}
+    assert edges == expected
+
+
+def test_page(tmp_path, lazy):
+    page = lazy.visualize(tmp_path / "plan.html").path.read_text()
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    plan = lazy.plan()
+    assert json.loads(data) == {
+        "stages": json.loads(json.dumps(plan.stages)),
+        "plan": plan.summary(),
+    }
+    assert plan.draw("svg") in page
+    # Nothing is loaded.
+    assert not re.search(r"<link|<img|@import|url\(|\bsrc=|fetch\(", page)
+    assert set(re.findall(r"https?://[^\"' ]+", page)) == {"http://www.w3.org/2000/svg"}
+
+
+def test_names_cannot_break_the_page(tmp_path):
+    store = str(tmp_path / "<script>&amp;@SVG@.zarr")
+    x = cubed.from_zarr(_stored(store))
+    picture = (x + 1).visualize(tmp_path / "plan.html")
+    page = picture.path.read_text()
+    assert page.count("<script") == 2 and page.count("<svg") == 1
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    assert json.loads(data)["stages"][0]["inputs"][0]["name"].endswith("<script>&amp;@SVG@.zarr")
+
+
+def _stored(path: str) -> str:
+    cubed.to_zarr(xp.ones((4,), chunks=(2,)), path)
+    return path
+
+
+def test_png_and_pdf(tmp_path, lazy):
+    pytest.importorskip(
+        "cairosvg", reason="PNG and PDF are made by CairoSVG", exc_type=(ImportError, OSError)
+    )
+    assert lazy.visualize(tmp_path / "p", "png").path.read_bytes().startswith(b"\x89PNG")
+    assert lazy.visualize(tmp_path / "p.pdf").path.read_bytes().startswith(b"%PDF")
+
+
+def test_what_is_refused(tmp_path, lazy, monkeypatch):
+    with pytest.raises(ValueError, match="'gif', expected one of svg, png, pdf, dot, html"):
+        lazy.visualize(tmp_path / "plan", "gif")
+    with pytest.raises(TypeError, match="no argument 'colour'"):
+        lazy.visualize(tmp_path / "plan", colour="red")
+    monkeypatch.setitem(sys.modules, "cairosvg", None)
+    with pytest.raises(ImportError, match="PDF need CairoSVG"):
+        lazy.visualize(tmp_path / "plan.pdf")
+    with pytest.raises(ValueError, match="format is 'png', expected 'svg' or 'dot'"):
+        lazy.plan().draw("png")
+    assert not list(tmp_path.glob("plan*"))
