@@ -185,7 +185,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
         set_positions(call, box.n, call->scratch);
         box.positions = call->scratch;
     }
-    int64_t group_bytes = 8 * call->nout * (p->ngroups > 0 ? p->ngroups : 1);
+    int64_t group_bytes = (int64_t)8 * call->nout * (p->ngroups > 0 ? p->ngroups : 1);
     box.width = cb_max_i64(LEAST_STRIP, STRIP_BYTES / group_bytes / 64 * 64);
     kernels->group.fn[p->kind][p->variant][type](&box, x->data, planes);
     return CUBED_OK;

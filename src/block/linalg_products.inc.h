@@ -2,7 +2,8 @@
 
 /* c (m x n) -= a (m x k) b (k x n) */
 static inline void F(subtract_product)(const cb_products *p, int64_t m, int64_t n, int64_t k,
-                                       const T *a, int64_t lda, const T *b, int64_t ldb, T *c,
+                                       const T *a, int64_t lda, const T *b, int64_t ldb,
+                                       T *c, /* NOLINT(readability-non-const-parameter): is made */
                                        int64_t ldc)
 {
     const cb_gemm g = {m, n, k, a, b, c, lda, ldb, ldc, CB_GEMM_SUBTRACT, p->scratch};

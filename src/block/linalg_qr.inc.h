@@ -13,7 +13,7 @@ static void F(qr)(int64_t m, int64_t n, T *a, T *tau, T *v, T *w)
 
 /* c (m x n) = a (m x k) b (k x n), of which a and c are dense. */
 static void F(product)(const work *s, int64_t m, int64_t n, int64_t k, const T *a, const T *b,
-                       int64_t ldb, T *c)
+                       int64_t ldb, T *c) /* NOLINT(readability-non-const-parameter): is made */
 {
     const cb_gemm g = {m, n, k, a, b, c, k, ldb, n, CB_GEMM_SET, s->products.scratch};
     s->products.F(gemm)(&g);
