@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cubed._apply import map_blocks as map_blocks
     from cubed._blockwise import blockwise as blockwise
     from cubed._groupby import groupby_reduce as groupby_reduce
+    from cubed._guard import raise_if_computes as raise_if_computes
     from cubed._gufunc import apply_gufunc as apply_gufunc
     from cubed._gufunc import as_gufunc as as_gufunc
     from cubed._measure import measure_reserved_mem as measure_reserved_mem
@@ -63,6 +64,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "map_overlap",
         "measure_reserved_mem",
         "plan",
+        "raise_if_computes",
         "rechunk",
         "store",
         "to_zarr",
@@ -81,6 +83,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "map_blocks": "_apply",
         "map_overlap": "_overlap",
         "measure_reserved_mem": "_measure",
+        "raise_if_computes": "_guard",
     }
 
     def __getattr__(name: str) -> Any:

@@ -17,6 +17,7 @@ from cubed.spec import Spec
 
 if TYPE_CHECKING:
     from cubed._visualize import Picture
+    from cubed.diagnostics.estimate import Estimate, Profile
 
 _KEEP_ALL = 3  # CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES
 
@@ -152,6 +153,15 @@ class Plan:
 
         return visualize_plan(self, filename, format)
 
+    def estimate(self, profile: str | Profile = "local-nvme") -> Estimate:
+        """Time, requests and cost on a kind of machine, such as ``"s3-lambda"``; computes nothing.
+
+        See :mod:`cubed.diagnostics.estimate` for profiles, what they assume, and errors.
+        """
+        from cubed.diagnostics.estimate import estimate
+
+        return estimate(self, profile)
+
     def draw(self, format: str = "svg") -> str:
         """The text of the drawing: ``"svg"`` or ``"dot"``."""
         if format not in ("svg", "dot"):
@@ -184,6 +194,9 @@ class Plan:
         resume: bool | None = None,
     ) -> dict[str, Any]:
         """Runs it; statistics of the run."""
+        guard = sys.modules.get("cubed._guard")  # which somebody imported who uses it
+        if guard is not None:
+            guard.check_may_compute()
         from cubed._call import reraise, worker_arguments  # these take a while
         from cubed.runtime.types import dispatch
 

@@ -1,0 +1,31 @@
+"""Finding out where lazy code computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_refused: ContextVar[bool] = ContextVar("cubed_computing_is_refused", default=False)
+
+
+@contextmanager
+def raise_if_computes() -> Iterator[None]:
+    """Within it, in this thread, whatever would compute raises; making lazy arrays does not.
+
+    Raises
+    ------
+    RuntimeError
+        Where something computes: ``compute``, ``store``, ``bool(x)``, masks, conversions to NumPy.
+    """
+    token = _refused.set(True)
+    try:
+        yield
+    finally:
+        _refused.reset(token)
+
+
+def check_may_compute() -> None:
+    """Raises within :func:`raise_if_computes`."""
+    if _refused.get():
+        raise RuntimeError("something computes within cubed.raise_if_computes()")

@@ -1,0 +1,90 @@
+"""What plans would take, and code that must not compute."""
+
+from dataclasses import replace
+
+import cubed
+import cubed.array_api as xp
+import numpy as np
+import pytest
+from cubed.diagnostics.estimate import PROFILES, Profile
+
+PER_S = Profile(
+    workers=3, task_seconds=0.5, request_seconds=0.25, read_rate=1000, write_rate=500,
+    compute_rate=100, read_price=1, write_price=10, memory_price=100,
+)  # fmt: skip
+
+
+@pytest.fixture
+def stored(tmp_path):
+    path = str(tmp_path / "x.zarr")
+    cubed.to_zarr(xp.ones((40,), chunks=(10,), dtype=xp.float64), path)
+    return path
+
+
+def test_an_estimate_adds_up(stored):
+    spec = cubed.Spec(allowed_mem=10**9, reserved_mem=0)
+    plan = (cubed.from_zarr(stored, spec=spec) + 1).plan()
+    (stage,) = plan.stages
+    # The arithmetic below is for this plan: a task for each of 4 chunks of 80 bytes.
+    assert (stage["num_tasks"], stage["bytes_read"], stage["bytes_written"]) == (4, 320, 320)
+    e = plan.estimate(PER_S)
+    task = 0.5 + 2 * 0.25 + 80 / 1000 + 80 / 500 + 160 / 100
+    assert (e.reads, e.writes, e.workers) == (4, 4, 3)
+    assert e.worker_seconds == pytest.approx(4 * task)
+    assert e.seconds == pytest.approx(2 * task)  # waves of 3 and 1
+    assert e.cost == pytest.approx(4 * 1 + 4 * 10 + 4 * task * 100)
+    # A store that all share.
+    assert plan.estimate(replace(PER_S, total_rate=1)).seconds == 640
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_profiles(name):
+    x = xp.ones((600, 400), chunks=(100, 100))
+    plan = xp.sort(x - xp.mean(x, axis=0), axis=0).plan()
+    e = plan.estimate(name)
+    assert 0 < e.seconds <= e.worker_seconds * 1.001
+    assert e.reads + e.writes == plan.summary()["requests"]
+    assert (e.cost > 0) == (name == "s3-lambda")
+    more = plan.estimate(replace(PROFILES[name], workers=e.workers + 1))
+    assert more.seconds <= e.seconds
+
+
+def test_profiles_that_are_not_there():
+    with pytest.raises(ValueError, match="'abacus', expected one of local-nvme, local-disk"):
+        xp.ones((2,)).plan().estimate("abacus")
+
+
+@pytest.mark.parametrize(
+    "computes",
+    [
+        lambda x: x.compute(),
+        lambda x: np.asarray(x),
+        lambda x: bool(xp.all(x)),
+        lambda x: float(xp.sum(x)),
+        lambda x: xp.nonzero(x),
+        lambda x: cubed.compute(x, x + 1),
+    ],
+)
+def test_computing_is_refused(computes):
+    x = xp.ones((4,), chunks=(2,))
+    with cubed.raise_if_computes():
+        y = xp.sum(x + 1)
+        y.plan()
+        with pytest.raises(RuntimeError, match=r"computes within cubed\.raise_if_computes"):
+            computes(x)
+    computes(x)
+    assert y.compute() == 8
+
+
+def test_storing_is_refused(tmp_path):
+    x = xp.ones((4,), chunks=(2,))
+    with cubed.raise_if_computes(), pytest.raises(RuntimeError, match="raise_if_computes"):
+        cubed.to_zarr(x, str(tmp_path / "y.zarr"))
+    cubed.to_zarr(x, str(tmp_path / "y.zarr"))
+    assert cubed.from_zarr(str(tmp_path / "y.zarr")).compute().sum() == 4
+
+
+def test_an_error_ends_the_refusal():
+    with pytest.raises(KeyError), cubed.raise_if_computes():
+        raise KeyError
+    assert xp.ones(()).compute() == 1
