@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from cubed._origins import origins_note, remember_origin
+
 #: What the engine reads of the parameters: extra memory, digest of the code, title.
 _HEADER = struct.Struct("<Q16s40s")
 
@@ -49,6 +51,7 @@ def pack(title: str, runner: Runner, extra_mem: int) -> bytes:
     except Exception as e:
         raise TypeError(f"{title}: the function cannot be pickled: {e}") from e
     digest = hashlib.blake2b(code, digest_size=16).digest()
+    remember_origin(title)
     short = title.encode()[:39].decode(errors="ignore").encode()
     return _HEADER.pack(extra_mem, digest, short) + code
 
@@ -208,7 +211,8 @@ def reraise(error: BaseException) -> None:
     """Raises what a user's function raised in place of the engine's error, if that is why.
 
     The type is the same if it is one of Python's own, else RuntimeError; the message is the
-    engine's; the cause is the original, if it was in this process.
+    engine's; the cause is the original, if it was in this process; a note has the line that made
+    the operation.
     """
     message = str(error)
     found = _raised.search(message)
@@ -224,6 +228,9 @@ def reraise(error: BaseException) -> None:
         new = kind(message)
     except TypeError:  # such as UnicodeError's five arguments
         new = RuntimeError(message)
+    note = origins_note(message)
+    if note is not None:
+        new.add_note(note)
     raise new from cause
 
 
