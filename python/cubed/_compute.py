@@ -11,6 +11,7 @@ import numpy as np
 
 from cubed import _core
 from cubed._array import Array, common_spec
+from cubed._log import log_plan
 from cubed.runtime.create import executor_for
 from cubed.runtime.executors.local import LocalExecutor
 from cubed.spec import Spec
@@ -61,6 +62,7 @@ class Plan:
             optimize=optimize,
         )
         self._info = self._plan.info()
+        log_plan(self)
 
     @classmethod
     def _of_saved(cls, data: bytes, executor: LocalExecutor, allow_code: bool) -> Plan:

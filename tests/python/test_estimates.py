@@ -1,4 +1,4 @@
-"""What plans would take, and code that must not compute."""
+"""What plans would take and have decided, and code that must not compute."""
 
 from dataclasses import replace
 
@@ -88,3 +88,19 @@ def test_an_error_ends_the_refusal():
     with pytest.raises(KeyError), cubed.raise_if_computes():
         raise KeyError
     assert xp.ones(()).compute() == 1
+
+
+def test_what_is_fused_is_logged(caplog):
+    x = xp.ones((600, 400), chunks=(100, 100))
+    y = xp.sort(x * 2 - xp.mean(x, axis=0), axis=0)
+    with caplog.at_level("INFO", logger="cubed"):
+        y.plan()
+    assert not caplog.messages
+    with caplog.at_level("DEBUG", logger="cubed"):
+        plan = y.plan()
+    messages = caplog.messages
+    assert messages[0].startswith(f"plan: {plan.num_stages} stages, {plan.num_tasks} tasks")
+    for i, stage in enumerate(plan.stages):
+        assert any(m.startswith(f"stage {i} runs in one pass: {stage['name']}") for m in messages)
+    (stored,) = (m for m in messages if m.startswith("array-"))
+    assert stored.endswith("is stored between stage 0 and 1")
