@@ -12,6 +12,7 @@ import numpy as np
 from cubed import _core
 from cubed._array import Array, common_spec
 from cubed._log import log_plan
+from cubed._totals import PlanTotals
 from cubed.runtime.create import executor_for
 from cubed.runtime.executors.local import LocalExecutor
 from cubed.spec import Spec
@@ -39,7 +40,7 @@ def _temporary() -> str:
     return tempfile.gettempdir()
 
 
-class Plan:
+class Plan(PlanTotals):
     """What a computation runs: stages of tasks, decided before anything runs."""
 
     def __init__(

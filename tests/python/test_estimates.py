@@ -104,3 +104,20 @@ def test_what_is_fused_is_logged(caplog):
         assert any(m.startswith(f"stage {i} runs in one pass: {stage['name']}") for m in messages)
     (stored,) = (m for m in messages if m.startswith("array-"))
     assert stored.endswith("is stored between stage 0 and 1")
+
+
+def test_totals(stored):
+    x = cubed.from_zarr(stored)
+    plan = cubed.plan(xp.sort(x - xp.mean(x)), x * 2)
+    assert (plan.total_input_narrays, plan.total_input_nbytes, plan.total_input_nchunks) == (
+        1,
+        320,
+        4,
+    )
+    assert (plan.total_output_narrays, plan.total_output_nbytes) == (2, 640)
+    assert plan.total_intermediate_narrays == plan.num_arrays - 2 > 0
+    assert plan.total_intermediate_nbytes >= 8 and plan.total_intermediate_nchunks >= 1
+    assert plan.total_output_nchunks >= 2
+    assert plan.total_narrays_written == plan.num_arrays
+    assert plan.total_narrays_read >= 3
+    assert plan.total_nchunks_read + plan.total_nchunks_written == plan.summary()["requests"]
