@@ -278,6 +278,15 @@ def test_plain_progress_where_there_is_no_other(monkeypatch):
     assert isinstance(ProgressBar(), TextProgressBar)
 
 
+def test_notebooks_without_widgets_get_plain_progress(monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setitem(sys.modules, "ipykernel", object())
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda n: None if n == "ipywidgets" else find(n)
+    )
+    assert isinstance(ProgressBar(), TextProgressBar)
+
+
 @pytest.mark.parametrize("name", ["LivePlanViewer", "LiveTimelineViewer", "LiveMemoryViewer"])
 def test_live_pictures(lazy, monkeypatch, name):
     display = pytest.importorskip("IPython.display", reason="pictures in notebooks")

@@ -90,6 +90,9 @@ def ProgressBar(*args: Any, **kwargs: Any) -> Callback:
     *args, **kwargs
         Passed on to it.
     """
+    in_notebook = "ipykernel" in sys.modules
+    if in_notebook and importlib.util.find_spec("ipywidgets") is None:
+        return TextProgressBar(*args, **kwargs)  # the others show nothing but a warning there
     if importlib.util.find_spec("rich") is not None:
         from cubed.diagnostics.rich import RichProgressBar
 
