@@ -74,6 +74,8 @@ class Estimate:
 def estimate(plan: Any, profile: str | Profile = "local-nvme") -> Estimate:
     """What a plan would take; computes nothing.
 
+    Every operation computes at the profile's one rate: sorts and products of matrices take longer.
+
     Parameters
     ----------
     plan
