@@ -236,10 +236,45 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_mask_offsets(cubed_array *mask, in
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_compress(cubed_array *x, cubed_array *mask,
                                                        cubed_array *offsets, int64_t count,
                                                        cubed_array **out, cubed_error *err);
-/* Bool: which elements of x, sorted in one dimension, differ from those in front of them; the first one does,
- * and every NaN. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_first_of_equals(cubed_array *sorted,
-                                                              cubed_array **out, cubed_error *err);
+/* Where shapes depend on values they are counted by a run of the caller's: `..._offsets` and `..._total` make
+ * the array to compute, which the function then takes with the count, its last element. `task_mem` as in
+ * cubed_sort_options, the same in both. */
+
+/* int64: coordinates of the elements that are not 0, in C order, one array for each dimension of x in outs.
+ * CUBED_E_ARG if x has none. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_nonzero_offsets(cubed_array *x, cubed_array **out,
+                                                              cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_nonzero(cubed_array *x, cubed_array *offsets,
+                                                      int64_t count, cubed_array **outs,
+                                                      cubed_error *err);
+/* What is NULL is not wanted. In one dimension of `count` elements but for `inverse`, which has x's shape. */
+typedef struct cubed_unique_outputs {
+    cubed_array **values;  /* different elements in order; NaN are all different */
+    cubed_array **indices; /* int64: where each of them is first, in C order */
+    cubed_array **inverse; /* int64: which of them each element of x is */
+    cubed_array **counts;  /* int64: how often each of them is there */
+} cubed_unique_outputs;
+/* x is sorted, as cubed_sort_with does it. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_unique_offsets(cubed_array *x, uint64_t task_mem,
+                                                             cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_unique(cubed_array *x, cubed_array *offsets,
+                                                     int64_t count, uint64_t task_mem,
+                                                     const cubed_unique_outputs *outs,
+                                                     cubed_error *err);
+/* Bool, in the shape of x1: which of its elements are among those of x2 (with `invert`: are not), which is
+ * sorted for it; complex numbers are compared with all of them. NaN is among nothing. Nothing is counted. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert,
+                                                   uint64_t task_mem, cubed_array **out,
+                                                   cubed_error *err);
+/* Each element along an axis (NULL: of x in one dimension) as often as `repeats` says, integers or bools: one for
+ * each, or one for all. `total` is their sum; -1, which the first function gives where some are negative, is
+ * CUBED_E_ARG. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat_total(cubed_array *x, cubed_array *repeats,
+                                                           const int *axis, cubed_array **out,
+                                                           cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat_each(cubed_array *x, cubed_array *repeats,
+                                                          const int *axis, int64_t total,
+                                                          cubed_array **out, cubed_error *err);
 /* int64: where elements of x2 would be inserted into x1, which is sorted in one dimension, so that it
  * stays sorted: in front of those that are equal, or behind them if `right`. NaN is behind all numbers.
  * `sorter` (may be NULL): positions that sort x1. */

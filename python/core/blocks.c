@@ -114,15 +114,6 @@ static PyObject *compress(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-static PyObject *first_of_equals(PyObject *module, PyObject *object)
-{
-    cubed_array *out, *x = core_unwrap(core_get_state(module), object);
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!x) return NULL;
-    cubed_status st = cubed_first_of_equals(x, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
 /* mask_offsets(mask, chunk) */
 static PyObject *mask_offsets(PyObject *module, PyObject *args)
 {
@@ -146,6 +137,5 @@ PyMethodDef core_block_methods[] = {
     {"searchsorted", searchsorted, METH_VARARGS, NULL},
     {"compress", compress, METH_VARARGS, NULL},
     {"mask_offsets", mask_offsets, METH_VARARGS, NULL},
-    {"first_of_equals", first_of_equals, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -221,3 +221,18 @@ PyObject *core_finish(PyObject *module, cubed_status st, cubed_array *x, const c
 {
     return st == CUBED_OK ? core_wrap(core_get_state(module), x) : core_raise(err);
 }
+
+PyObject *core_finish_all(PyObject *module, cubed_status st, cubed_array **x, int n,
+                          const cubed_error *err)
+{
+    if (st != CUBED_OK) return core_raise(err);
+    PyObject *tuple = PyTuple_New(n);
+    for (int i = 0; i < n; i++) {
+        PyObject *item = tuple ? core_wrap(core_get_state(module), x[i]) : NULL;
+        if (!tuple)
+            cubed_array_unref(x[i]);
+        else if (!item || PyTuple_SetItem(tuple, i, item) < 0)
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}

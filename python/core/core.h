@@ -55,6 +55,9 @@ bool core_pair(PyObject *module, PyObject *left, PyObject *right, cubed_array **
 PyObject *core_wrap(core_state *s, cubed_array *x);
 /* What a function that made x, or failed, returns. */
 PyObject *core_finish(PyObject *module, cubed_status st, cubed_array *x, const cubed_error *err);
+/* The same for several: a tuple. */
+PyObject *core_finish_all(PyObject *module, cubed_status st, cubed_array **x, int n,
+                          const cubed_error *err);
 
 /* --- apply.c --------------------------------------------------------------------------------------- */
 
@@ -77,7 +80,8 @@ extern PyType_Spec core_array_spec; /* array.c */
 extern PyType_Spec core_plan_spec;  /* plan.c */
 extern PyMethodDef core_source_methods[], core_function_methods[], core_view_methods[],
     core_block_methods[], core_fft_methods[], core_linalg_methods[], core_reader_methods[],
-    core_order_methods[], core_zarr_methods[], core_apply_methods[], core_group_methods[];
+    core_order_methods[], core_zarr_methods[], core_apply_methods[], core_group_methods[],
+    core_set_methods[];
 /* Makes sources that are Python objects known to the context (readers.c). */
 bool core_add_readers(core_state *s);
 

@@ -31,22 +31,6 @@ static PyObject *matrices(PyObject *module, PyObject *args)
     return PyErr_Format(PyExc_ValueError, "there is no function %s", name);
 }
 
-/* A tuple of the results, whose references it takes over. */
-static PyObject *results(PyObject *module, cubed_status st, cubed_array **x, int n,
-                         const cubed_error *err)
-{
-    if (st != CUBED_OK) return core_raise(err);
-    PyObject *tuple = PyTuple_New(n);
-    for (int i = 0; i < n; i++) {
-        PyObject *item = tuple ? core_wrap(core_get_state(module), x[i]) : NULL;
-        if (!tuple)
-            cubed_array_unref(x[i]);
-        else if (!item || PyTuple_SetItem(tuple, i, item) < 0)
-            Py_CLEAR(tuple);
-    }
-    return tuple;
-}
-
 /* factors(name, x, flag): "slogdet", "qr" (complete), "svd" (full), "eigh", "eig". */
 static PyObject *factors(PyObject *module, PyObject *args)
 {
@@ -60,7 +44,7 @@ static PyObject *factors(PyObject *module, PyObject *args)
         return NULL;
     if (strcmp(name, "svd") == 0) {
         cubed_status st = cubed_svd(x, flag, &out[0], &out[1], &out[2], &err);
-        return results(module, st, out, 3, &err);
+        return core_finish_all(module, st, out, 3, &err);
     }
     cubed_status st;
     if (strcmp(name, "slogdet") == 0)
@@ -71,7 +55,7 @@ static PyObject *factors(PyObject *module, PyObject *args)
         st = cubed_eigh(x, &out[0], &out[1], &err);
     else
         st = cubed_eig(x, &out[0], &out[1], &err);
-    return results(module, st, out, 2, &err);
+    return core_finish_all(module, st, out, 2, &err);
 }
 
 static PyObject *cholesky(PyObject *module, PyObject *args)

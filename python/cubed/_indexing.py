@@ -19,13 +19,12 @@ from cubed._array import (
     scalar_type,
 )
 from cubed._select import (
+    coordinates,
     get_advanced,
     get_masked,
     positions_in_order,
-    positions_of,
     set_masked,
     set_positions,
-    unravel,
 )
 
 
@@ -85,8 +84,7 @@ def _coordinates(x: Array, mask: Any) -> tuple[Array, ...]:
     m = core_of(mask)
     if len(m.shape) == 0:
         raise NotImplementedError("a mask without axes among other indices")
-    at = positions_of(m, x._spec)
-    return tuple(Array._new(c, x._spec) for c in unravel(at, m.shape))
+    return tuple(Array._new(c, x._spec) for c in coordinates(m, x._spec))
 
 
 def _entry(k: Any) -> Any:

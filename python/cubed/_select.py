@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,32 +16,12 @@ def flatten(x: _core.Array) -> _core.Array:
     return x if len(x.shape) == 1 else _core.reshape(x, (math.prod(x.shape),))
 
 
-class Picked:
-    """How a mask in one dimension picks from arrays in chunks of one extent: counted now."""
-
-    def __init__(self, mask: _core.Array, chunk: int, spec: Any) -> None:
-        counts = Array._new(_core.mask_offsets(mask, chunk), spec).compute()
-        self.mask = mask
-        self.chunk = chunk
-        self.count = int(counts[-1])
-        self._offsets = core_of(counts)
-
-    def of(self, x: _core.Array) -> _core.Array:
-        """The elements of x, in one dimension."""
-        if self.count == 0:
-            return _core.slice(x, (slice(0, 0),))
-        if x.chunks[0] != self.chunk:
-            x = _core.rechunk(x, (self.chunk,))
-        return _core.compress(x, self.mask, self._offsets, self.count)
-
-    def positions(self) -> _core.Array:
-        """Where the mask is true."""
-        return self.of(_core.index(self.mask.shape, (self.chunk,), 0))
-
-
 def pick(x: _core.Array, mask: _core.Array, spec: Any) -> _core.Array:
-    """Elements of x where the mask is true, both in one dimension."""
-    return Picked(mask, x.chunks[0], spec).of(x)
+    """Elements of x where the mask is true, both in one dimension; counted now."""
+    counts = Array._new(_core.mask_offsets(mask, x.chunks[0]), spec).compute()
+    if counts[-1] == 0:
+        return _core.slice(x, (slice(0, 0),))
+    return _core.compress(x, mask, core_of(counts), int(counts[-1]))
 
 
 def count_true(mask: _core.Array, spec: Any) -> int:
@@ -55,21 +34,10 @@ def constant(value: int) -> _core.Array:
     return _core.full("int64", (), None, value)
 
 
-def positions_of(mask: _core.Array, spec: Any) -> _core.Array:
-    """Positions in C order of the true elements of a mask."""
-    flat = flatten(mask)
-    return Picked(flat, flat.chunks[0], spec).positions()
-
-
-def unravel(flat: _core.Array, shape: Sequence[int]) -> tuple[_core.Array, ...]:
-    """Coordinates of positions in C order."""
-    out = []
-    stride = math.prod(shape)
-    for n in shape:
-        stride //= max(1, n)
-        at = _core.elementwise("floor_divide", flat, constant(max(1, stride)))
-        out.append(_core.elementwise("remainder", at, constant(max(1, n))))
-    return tuple(out)
+def coordinates(x: _core.Array, spec: Any) -> tuple[_core.Array, ...]:
+    """Coordinates in C order of the elements that are not 0; counted now."""
+    counts = Array._new(_core.nonzero_offsets(x), spec).compute()
+    return _core.nonzero(x, core_of(counts), int(counts[-1]))
 
 
 def get_masked(x: Array, mask: Any) -> Array:
@@ -89,7 +57,7 @@ def get_masked(x: Array, mask: Any) -> Array:
     if k == x.ndim:
         return Array._new(pick(flatten(x._x), flatten(m), spec), spec)
     rows = _core.reshape(x._x, (math.prod(m.shape), *x.shape[k:]))
-    return Array._new(_core.take(False, rows, positions_of(m, spec), 0), spec)
+    return Array._new(_core.take(False, rows, coordinates(flatten(m), spec)[0], 0), spec)
 
 
 def set_masked(x: Array, mask: Any, value: _core.Array) -> _core.Array:

@@ -22,6 +22,17 @@ CUBED_MUST_CHECK cubed_status cb_api_sort_parts(cubed_array *x, bool descending,
                                                 uint64_t task_mem, cubed_array **out,
                                                 cubed_error *err);
 
+/* x in one dimension. */
+CUBED_MUST_CHECK cubed_status cb_api_flatten(cubed_array *x, cubed_array **out, cubed_error *err);
+/* The elements of x (or their positions) where a mask is true, of which `count` are; the offsets are of its
+ * blocks of `chunk` elements (nonzero.c). */
+CUBED_MUST_CHECK cubed_status cb_api_pick(cubed_array *x, cubed_array *mask, cubed_array *offsets,
+                                          int64_t chunk, int64_t count, cubed_array **out,
+                                          cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_api_positions(cubed_array *mask, cubed_array *offsets,
+                                               int64_t chunk, int64_t count, cubed_array **out,
+                                               cubed_error *err);
+
 /* Extents of blocks of x: axes in `whole` (bit d) are whole, the others as they are chunked, or shorter
  * if a block would have more than CB_API_BLOCK_BYTES of `item_size` each. */
 void cb_api_blocks(const cubed_array *x, uint32_t whole, size_t item_size,

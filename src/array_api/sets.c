@@ -1,5 +1,6 @@
-/* Sets of elements. */
+/* Sets of elements: groups of equal ones, which are beside each other when they are in order. */
 #include "array_api/api_pkg.h"
+#include "array_api/steps.h"
 #include "base/error.h"
 
 static cubed_status cut(cubed_array *x, int64_t from, int64_t len, cubed_array **out,
@@ -9,12 +10,10 @@ static cubed_status cut(cubed_array *x, int64_t from, int64_t len, cubed_array *
     return cubed_slice_array(x, &slice, out, err);
 }
 
-cubed_status cubed_first_of_equals(cubed_array *sorted, cubed_array **out, cubed_error *err)
+/* Which elements differ from those in front of them: the first one does, and every NaN. */
+static cubed_status find_first(cubed_array *sorted, cubed_array **out, cubed_error *err)
 {
     const cubed_scalar yes = {.b = true};
-    if (sorted->node.grid.ndim != 1)
-        return cb_fail(err, CUBED_E_ARG, "first_of_equals: x has %d dimensions, expected 1",
-                       sorted->node.grid.ndim);
     const int64_t n = sorted->shape[0], one = 1, none = 0;
     if (n <= 1)
         return cubed_array_full(sorted->ctx, CUBED_BOOL, 1, n ? &one : &none, &one, &yes, out, err);
@@ -32,5 +31,199 @@ out:
     cubed_array_unref(behind);
     cubed_array_unref(first);
     cubed_array_unref(differs);
+    return st;
+}
+
+/* The elements in one dimension, in order, and which are the first of their groups. */
+typedef struct groups {
+    cubed_array *flat, *sorted, *first, *offsets;
+    int64_t chunk, count;
+    uint64_t task_mem;
+} groups;
+
+static void drop(groups *g)
+{
+    cubed_array_unref(g->flat);
+    cubed_array_unref(g->sorted);
+    cubed_array_unref(g->first);
+}
+
+static cubed_status sort_all(cubed_array *x, bool positions, uint64_t task_mem, cubed_array **out,
+                             cubed_error *err)
+{
+    cubed_sort_options o = CUBED_SORT_OPTIONS_INIT;
+    o.positions = positions;
+    o.task_mem = task_mem;
+    return cubed_sort_with(x, 0, &o, out, err);
+}
+
+/* g is to be dropped in any case. */
+static cubed_status make_groups(cubed_array *x, uint64_t task_mem, groups *g, cubed_error *err)
+{
+    *g = (groups){.task_mem = task_mem};
+    CB_TRY(cb_api_flatten(x, &g->flat, err));
+    CB_TRY(sort_all(g->flat, false, task_mem, &g->sorted, err));
+    CB_TRY(find_first(g->sorted, &g->first, err));
+    g->chunk = g->sorted->chunks[0];
+    return CUBED_OK;
+}
+
+cubed_status cubed_unique_offsets(cubed_array *x, uint64_t task_mem, cubed_array **out,
+                                  cubed_error *err)
+{
+    groups g;
+    cubed_status st = make_groups(x, task_mem, &g, err);
+    if (st == CUBED_OK) st = cubed_mask_offsets(g.first, g.chunk, out, err);
+    drop(&g);
+    return st;
+}
+
+/* From where each group begins to where the next one does. */
+static cubed_status count_each(const groups *g, cubed_array **out, cubed_error *err)
+{
+    const cubed_scalar n = {.i64 = g->flat->shape[0]};
+    const int64_t one = 1;
+    cubed_array *starts = NULL, *end = NULL, *ends = NULL, *next = NULL;
+    cubed_status st = CUBED_OK;
+    CB_GO(cb_api_positions(g->first, g->offsets, g->chunk, g->count, &starts, err));
+    CB_GO(cubed_array_full(g->flat->ctx, CUBED_INT64, 1, &one, &one, &n, &end, err));
+    cubed_array *const parts[2] = {starts, end};
+    CB_GO(cubed_concat(parts, 2, 0, &ends, err));
+    CB_GO(cut(ends, 1, g->count, &next, err));
+    cubed_array *const pair[2] = {next, starts};
+    CB_GO(cubed_elementwise(CUBED_OP_SUBTRACT, pair, 2, out, err));
+out:
+    cubed_array_unref(starts);
+    cubed_array_unref(end);
+    cubed_array_unref(ends);
+    cubed_array_unref(next);
+    return st;
+}
+
+/* The number of each element's group, in the shape of x: in order they are running sums, and the order of the
+ * order puts them back. */
+static cubed_status number_groups(const cubed_array *x, const groups *g, cubed_array *order,
+                                  cubed_array **out, cubed_error *err)
+{
+    const cubed_scalar one = {.i64 = 1};
+    cubed_array *back = NULL, *sums = NULL, *numbers = NULL;
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *flags = cb_step_cast(&s, g->first, CUBED_INT64);
+    if (s.st == CUBED_OK)
+        cb_step(&s, cubed_cumulative(CUBED_FOLD_SUM, flags, 0, false, &sums, err), &sums);
+    cubed_array *rank =
+        cb_step_op(&s, CUBED_OP_SUBTRACT, sums, cb_step_scalar(&s, CUBED_INT64, &one), NULL);
+    if (s.st == CUBED_OK) cb_step(&s, sort_all(order, true, g->task_mem, &back, err), &back);
+    if (s.st == CUBED_OK && g->flat->shape[0] > 0)
+        rank = cb_step(&s, cubed_take(rank, back, 0, &numbers, err), &numbers);
+    cubed_array *shaped = NULL;
+    if (s.st == CUBED_OK)
+        cb_step(&s, cubed_reshape(rank, x->node.grid.ndim, x->shape, &shaped, err), &shaped);
+    return cb_steps_end(&s, shaped, out);
+}
+
+cubed_status cubed_unique(cubed_array *x, cubed_array *offsets, int64_t count, uint64_t task_mem,
+                          const cubed_unique_outputs *outs, cubed_error *err)
+{
+    groups g;
+    cubed_array *order = NULL, *values = NULL, *indices = NULL, *inverse = NULL, *counts = NULL;
+    cubed_status st = make_groups(x, task_mem, &g, err);
+    g.offsets = offsets;
+    g.count = count;
+    if (st != CUBED_OK) goto out;
+    if (outs->indices || outs->inverse) CB_GO(sort_all(g.flat, true, task_mem, &order, err));
+    if (outs->values) CB_GO(cb_api_pick(g.sorted, g.first, offsets, g.chunk, count, &values, err));
+    if (outs->indices) CB_GO(cb_api_pick(order, g.first, offsets, g.chunk, count, &indices, err));
+    if (outs->inverse) CB_GO(number_groups(x, &g, order, &inverse, err));
+    if (outs->counts) CB_GO(count_each(&g, &counts, err));
+    if (outs->values) *outs->values = cubed_array_ref(values);
+    if (outs->indices) *outs->indices = cubed_array_ref(indices);
+    if (outs->inverse) *outs->inverse = cubed_array_ref(inverse);
+    if (outs->counts) *outs->counts = cubed_array_ref(counts);
+out:
+    cubed_array_unref(order);
+    cubed_array_unref(values);
+    cubed_array_unref(indices);
+    cubed_array_unref(inverse);
+    cubed_array_unref(counts);
+    drop(&g);
+    return st;
+}
+
+/* --- Membership --------------------------------------------------------------------------------------- */
+
+/* Complex numbers have no order to search by: all pairs are compared. */
+static cubed_status compare_pairs(cubed_array *x, cubed_array *among, cubed_array **out,
+                                  cubed_error *err)
+{
+    const int last = 1;
+    cubed_fold_options along = CUBED_FOLD_OPTIONS_INIT;
+    cubed_array *column = NULL, *row = NULL, *equal = NULL;
+    cubed_status st = CUBED_OK;
+    along.axes = &last;
+    along.naxes = 1;
+    CB_GO(cubed_expand_dims(x, 1, &column, err));
+    CB_GO(cubed_expand_dims(among, 0, &row, err));
+    cubed_array *const pair[2] = {column, row};
+    CB_GO(cubed_elementwise(CUBED_OP_EQUAL, pair, 2, &equal, err));
+    CB_GO(cubed_reduce(CUBED_FOLD_ANY, equal, &along, out, err));
+out:
+    cubed_array_unref(column);
+    cubed_array_unref(row);
+    cubed_array_unref(equal);
+    return st;
+}
+
+/* Whether the element that each would be put in front of is equal. */
+static cubed_status search(cubed_array *x, cubed_array *among, uint64_t task_mem, cubed_array **out,
+                           cubed_error *err)
+{
+    const cubed_scalar last = {.i64 = among->shape[0] - 1};
+    cubed_array *sorted = NULL, *at = NULL, *found = NULL;
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cb_step(&s, sort_all(among, false, task_mem, &sorted, err), &sorted);
+    if (s.st == CUBED_OK) cb_step(&s, cubed_searchsorted(sorted, x, false, NULL, &at, err), &at);
+    at = cb_step_op(&s, CUBED_OP_MINIMUM, at, cb_step_scalar(&s, CUBED_INT64, &last), NULL);
+    if (s.st == CUBED_OK) cb_step(&s, cubed_take(sorted, at, 0, &found, err), &found);
+    return cb_steps_end(&s, cb_step_op(&s, CUBED_OP_EQUAL, found, x, NULL), out);
+}
+
+static cubed_status make_comparable(cubed_array *x, cubed_dtype type, cubed_array **out,
+                                    cubed_error *err)
+{
+    cubed_array *flat;
+    CB_TRY(cb_api_flatten(x, &flat, err));
+    cubed_status st = cubed_astype(flat, type, out, err);
+    cubed_array_unref(flat);
+    return st;
+}
+
+cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert, uint64_t task_mem,
+                        cubed_array **out, cubed_error *err)
+{
+    const int ndim = x1->node.grid.ndim;
+    const cubed_scalar none = {.b = invert};
+    cubed_dtype type = cubed_dtype_promote(x1->node.dtype, x2->node.dtype);
+    if (type == CUBED_DTYPE_COUNT)
+        return cb_fail(err, CUBED_E_TYPE, "isin: %s and %s have no type in common",
+                       cubed_dtype_name(x1->node.dtype), cubed_dtype_name(x2->node.dtype));
+    if (type == CUBED_BOOL) type = CUBED_UINT8; /* bools have no order */
+    const bool ordered = cubed_dtype_kind(type) != CUBED_KIND_COMPLEX;
+    cubed_array *x = NULL, *among = NULL, *found = NULL, *wanted = NULL;
+    cubed_status st = CUBED_OK;
+    CB_GO(make_comparable(x1, type, &x, err));
+    CB_GO(make_comparable(x2, type, &among, err));
+    if (x->shape[0] == 0 || among->shape[0] == 0) {
+        st = cubed_array_full(x->ctx, CUBED_BOOL, ndim, x1->shape, NULL, &none, out, err);
+        goto out;
+    }
+    CB_GO(ordered ? search(x, among, task_mem, &found, err) : compare_pairs(x, among, &found, err));
+    if (invert) CB_GO(cubed_elementwise(CUBED_OP_LOGICAL_NOT, &found, 1, &wanted, err));
+    CB_GO(cubed_reshape(invert ? wanted : found, ndim, x1->shape, out, err));
+out:
+    cubed_array_unref(x);
+    cubed_array_unref(among);
+    cubed_array_unref(found);
+    cubed_array_unref(wanted);
     return st;
 }

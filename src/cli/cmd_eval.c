@@ -45,8 +45,11 @@ static const cli_topic topics[] = {
                "group_labels(by)"},
     {"picking",
      "take take_along_axis (axis=, dim=\"time\") searchsorted(sorted, x, side=\"right\", sorter=)"},
-    {"shapes that depend on values", "compress(x, mask) unique_values(x); values, counts = "
-                                     "unique_counts(x): they are counted before the rest runs"},
+    {"sets", "isin(x, among or (1, 2), invert=True)"},
+    {"shapes that depend on values",
+     "compress(x, mask) unique_values(x); values, counts = unique_counts(x), values, inverse = "
+     "unique_inverse(x), values, indices, inverse, counts = unique_all(x); i, j = nonzero(x), one "
+     "name for each dimension; repeat(x, array, axis=): they are counted before the rest runs"},
     {"new arrays", "arange linspace eye full zeros ones (dtype=\"int32\")"},
     {"random", "random uniform normal exponential integers (shape, ..., seed=1)"},
     {"transforms",

@@ -656,11 +656,12 @@ static cubed_status assign_several(expr_builder *b, const expr *e)
         call->kind == EXPR_CALL ? expr_find_tuple_function(call->text, &nout) : NULL;
     cubed_array *outs[EXPR_MAX_TUPLE];
     if (!fn) return expr_reject(b, call, "this is one array, but there are several names for it");
-    if (nout != e->n)
+    if (e->n > EXPR_MAX_TUPLE) return expr_reject(b, e, "too many names");
+    if (nout != EXPR_ANY_NUMBER && nout != e->n)
         return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s makes %d arrays, %d are named",
                          call->text, nout, e->n);
     EXPR_TRY(fn(b, call, outs));
-    for (int i = 0; i < nout; i++) {
+    for (int i = 0; i < e->n; i++) {
         const char *name = i == 0 ? e->text : e->child[i - 1]->text;
         add_var(b->result, name, outs[i], name[0] != '_');
     }
@@ -671,6 +672,7 @@ static cubed_status build_statement(expr_builder *b, const expr *e, int *bare)
 {
     bool named = e->kind == EXPR_ASSIGN;
     cubed_array *x;
+    b->nnames = named ? e->n : 1;
     if (named && e->n > 1) return assign_several(b, e);
     EXPR_TRY(expr_get_array(b, named ? e->child[0] : e, &x));
     char name[32] = "result";
@@ -683,7 +685,7 @@ cubed_status expr_build(cubed_context *ctx, const char *text, expr *const *state
                         const expr_host *host, expr_result *out, cubed_error *err)
 {
     cubed_error own = CUBED_ERROR_INIT;
-    expr_builder b = {ctx, text, host, out, err ? err : &own};
+    expr_builder b = {ctx, text, host, out, 1, err ? err : &own};
     int bare = 0;
     memset(out, 0, sizeof *out);
     for (int i = 0; i < n; i++) {

@@ -10,6 +10,7 @@ typedef struct expr_builder {
     const char *text;
     const expr_host *host;
     expr_result *result;
+    int nnames; /* of the statement: a, b = ... has 2, an expression 1 */
     cubed_error *err;
 } expr_builder;
 
@@ -69,11 +70,15 @@ expr_function expr_find_group_function(const char *name);
 /* Linear algebra but for products (expr_linalg.c). */
 expr_function expr_find_linalg_function(const char *name);
 /* Those that make several arrays: a, b = f(x). */
-#define EXPR_MAX_TUPLE 3
+#define EXPR_MAX_TUPLE  CUBED_MAX_NDIM
+#define EXPR_ANY_NUMBER 0 /* `nout` of those that make as many as have names, or fail */
 typedef cubed_status (*expr_tuple_function)(expr_builder *b, const expr *call, cubed_array **outs);
 expr_tuple_function expr_find_tuple_function(const char *name, int *nout);
 /* Functions whose shapes depend on values (expr_sets.c). */
 expr_function expr_find_set_function(const char *name);
 expr_tuple_function expr_find_set_tuple(const char *name, int *nout);
+/* repeat of x with an array of numbers (axis NULL: in one dimension). */
+cubed_status expr_repeat_each(expr_builder *b, const expr *e, cubed_array *x, cubed_array *repeats,
+                              const int *axis, cubed_array **out);
 
 #endif

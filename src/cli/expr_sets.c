@@ -4,64 +4,51 @@
 #include "cli.h"
 #include "expr_builder.h"
 
-/* How a mask picks from arrays in chunks of one extent. */
-typedef struct picked {
-    cubed_array *mask, *offsets;
-    int64_t chunk, count;
-} picked;
+/* The numbers of an array, computed now: as an array of them, and the last one. */
+typedef struct counted {
+    cubed_array *numbers;
+    int64_t last;
+} counted;
 
-static void drop_picked(picked *p)
+/* Takes over the reference of x, of one dimension or none; *out has nothing after a failure. */
+static cubed_status count_now(expr_builder *b, const expr *e, cubed_array *x, counted *out)
 {
-    cubed_array_unref(p->mask);
-    cubed_array_unref(p->offsets);
-}
-
-/* The numbers of the offsets, computed now, as an array of them. */
-static cubed_status compute_offsets(expr_builder *b, const expr *e, cubed_array *offsets,
-                                    picked *out)
-{
-    const int64_t n = cubed_array_shape(offsets)[0];
-    if (!b->host->compute)
+    const int ndim = cubed_array_ndim(x);
+    const int64_t *shape = cubed_array_shape(x), n = ndim ? shape[0] : 1;
+    *out = (counted){.numbers = NULL};
+    if (!b->host->compute) {
+        cubed_array_unref(x);
         return expr_reject(b, e, "how many elements there are would have to be computed first");
-    int64_t *data = cli_alloc((size_t)n * sizeof *data);
-    cubed_status st =
-        expr_located(b, e, b->host->compute(b->host->compute_ctx, offsets, data, b->err));
-    if (st == CUBED_OK) {
-        out->count = data[n - 1];
-        st = expr_located(b, e,
-                          cubed_array_from_memory(b->ctx, CUBED_INT64, 1, &n, NULL, NULL, data,
-                                                  &out->offsets, b->err));
     }
+    int64_t *data = cli_alloc((size_t)n * sizeof *data);
+    cubed_status st = expr_located(b, e, b->host->compute(b->host->compute_ctx, x, data, b->err));
+    if (st == CUBED_OK) {
+        out->last = data[n - 1];
+        st = expr_located(b, e,
+                          cubed_array_from_memory(b->ctx, CUBED_INT64, ndim, shape, NULL, NULL,
+                                                  data, &out->numbers, b->err));
+    }
+    cubed_array_unref(x);
     if (st == CUBED_OK)
-        cubed_array_set_owner(out->offsets, cli_free, data);
+        cubed_array_set_owner(out->numbers, cli_free, data);
     else
         cli_free(data);
     return st;
 }
 
-/* Takes a reference to the mask; out is to be dropped in any case. */
-static cubed_status count_mask(expr_builder *b, const expr *e, cubed_array *mask, int64_t chunk,
-                               picked *out)
-{
-    cubed_array *offsets;
-    *out = (picked){.mask = cubed_array_ref(mask), .chunk = chunk};
-    EXPR_TRY(expr_located(b, e, cubed_mask_offsets(mask, chunk, &offsets, b->err)));
-    cubed_status st = compute_offsets(b, e, offsets, out);
-    cubed_array_unref(offsets);
-    return st;
-}
-
-static cubed_status pick(expr_builder *b, const expr *e, cubed_array *x, const picked *p,
+static cubed_status pick(expr_builder *b, const expr *e, cubed_array *x, cubed_array *mask,
                          cubed_array **out)
 {
     const cubed_slice none = {0, 0, 1, false};
-    cubed_array *same;
-    if (p->count == 0) return expr_located(b, e, cubed_slice_array(x, &none, out, b->err));
-    EXPR_TRY(expr_located(b, e, cubed_rechunk(x, &p->chunk, &same, b->err)));
-    cubed_status st =
-        expr_located(b, e, cubed_compress(same, p->mask, p->offsets, p->count, out, b->err));
-    cubed_array_unref(same);
-    return st;
+    cubed_array *offsets;
+    counted c;
+    EXPR_TRY(
+        expr_located(b, e, cubed_mask_offsets(mask, cubed_array_chunks(x)[0], &offsets, b->err)));
+    EXPR_TRY(count_now(b, e, offsets, &c));
+    cubed_status st = c.last == 0 ? cubed_slice_array(x, &none, out, b->err)
+                                  : cubed_compress(x, mask, c.numbers, c.last, out, b->err);
+    cubed_array_unref(c.numbers);
+    return expr_located(b, e, st);
 }
 
 static cubed_status get_count(expr_builder *b, const expr *e, int positional, int64_t *count)
@@ -78,111 +65,181 @@ static cubed_status call_compress(expr_builder *b, const expr *e, cubed_array **
     int n;
     int64_t count;
     cubed_array *x = NULL, *mask = NULL;
-    picked p = {.mask = NULL};
     EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
     EXPR_TRY(get_count(b, e, n, &count));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = expr_get_array(b, e->child[1], &mask);
-    bool counted = n > 2 || expr_keyword(e, "count");
-    if (st == CUBED_OK && !counted && cubed_array_ndim(x) != 1)
+    bool known = n > 2 || expr_keyword(e, "count");
+    if (st == CUBED_OK && !known && cubed_array_ndim(x) != 1)
         st = expr_reject(b, e, "expected one dimension: reshape(x, -1)");
-    if (st == CUBED_OK && counted)
+    if (st == CUBED_OK && known)
         st = expr_located(b, e, cubed_compress(x, mask, NULL, count, out, b->err));
-    if (st == CUBED_OK && !counted) st = count_mask(b, e, mask, cubed_array_chunks(x)[0], &p);
-    if (st == CUBED_OK && !counted) st = pick(b, e, x, &p, out);
-    drop_picked(&p);
+    if (st == CUBED_OK && !known) st = pick(b, e, x, mask, out);
     cubed_array_unref(x);
     cubed_array_unref(mask);
     return st;
 }
 
-/* --- Sets -------------------------------------------------------------------------------------------- */
+/* --- Coordinates and sets ------------------------------------------------------------------------------- */
 
-/* The elements in order, and which of them are the first of equal ones. */
-static cubed_status sort_all(expr_builder *b, const expr *e, cubed_array **sorted, picked *first)
+/* outs has room for `names` arrays, which must be as many as x has dimensions. */
+static cubed_status nonzero(expr_builder *b, const expr *e, int names, cubed_array **outs)
 {
-    const int64_t all = -1;
-    cubed_sort_options o = CUBED_SORT_OPTIONS_INIT;
-    cubed_array *x, *flat = NULL, *flags = NULL;
-    o.task_mem = b->host->task_mem;
+    int n;
+    cubed_array *x, *offsets;
+    counted c = {.numbers = NULL};
+    EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_located(b, e, cubed_reshape(x, 1, &all, &flat, b->err));
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_sort_with(flat, 0, &o, sorted, b->err));
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_first_of_equals(*sorted, &flags, b->err));
-    if (st == CUBED_OK) st = count_mask(b, e, flags, cubed_array_chunks(*sorted)[0], first);
+    cubed_status st = CUBED_OK;
+    if (cubed_array_ndim(x) != names)
+        st = expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                       "nonzero makes %d arrays of an array of %d dimensions, %d are named",
+                       cubed_array_ndim(x), cubed_array_ndim(x), names);
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_nonzero_offsets(x, &offsets, b->err));
+    if (st == CUBED_OK) st = count_now(b, e, offsets, &c);
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_nonzero(x, c.numbers, c.last, outs, b->err));
+    cubed_array_unref(c.numbers);
     cubed_array_unref(x);
-    cubed_array_unref(flat);
-    cubed_array_unref(flags);
+    return st;
+}
+
+static cubed_status call_nonzero(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return nonzero(b, e, 1, out);
+}
+
+static cubed_status call_nonzero_tuple(expr_builder *b, const expr *e, cubed_array **outs)
+{
+    return nonzero(b, e, b->nnames, outs);
+}
+
+static cubed_status unique(expr_builder *b, const expr *e, const cubed_unique_outputs *outs)
+{
+    const uint64_t task_mem = b->host->task_mem;
+    int n;
+    cubed_array *x, *offsets;
+    counted c = {.numbers = NULL};
+    EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = expr_located(b, e, cubed_unique_offsets(x, task_mem, &offsets, b->err));
+    if (st == CUBED_OK) st = count_now(b, e, offsets, &c);
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_unique(x, c.numbers, c.last, task_mem, outs, b->err));
+    cubed_array_unref(c.numbers);
+    cubed_array_unref(x);
     return st;
 }
 
 static cubed_status call_unique_values(expr_builder *b, const expr *e, cubed_array **out)
 {
-    int n;
-    cubed_array *sorted = NULL;
-    picked first = {.mask = NULL};
-    EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
-    cubed_status st = sort_all(b, e, &sorted, &first);
-    if (st == CUBED_OK) st = pick(b, e, sorted, &first, out);
-    drop_picked(&first);
-    cubed_array_unref(sorted);
-    return st;
-}
-
-/* Numbers of elements from where each group begins to where the next one does. */
-static cubed_status count_groups(expr_builder *b, const expr *e, const picked *first, int64_t n,
-                                 cubed_array **out)
-{
-    const cubed_scalar total = {.i64 = n};
-    const int64_t one = 1;
-    const cubed_slice later = {1, first->count, 1, false};
-    cubed_array *places = NULL, *starts = NULL, *end = NULL, *ends = NULL, *next = NULL;
-    cubed_status st =
-        expr_located(b, e, cubed_array_index(b->ctx, 1, &n, &first->chunk, 0, &places, b->err));
-    if (st == CUBED_OK) st = pick(b, e, places, first, &starts);
-    if (st == CUBED_OK)
-        st = expr_located(
-            b, e, cubed_array_full(b->ctx, CUBED_INT64, 1, &one, &one, &total, &end, b->err));
-    cubed_array *const parts[2] = {starts, end};
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_concat(parts, 2, 0, &ends, b->err));
-    if (st == CUBED_OK) st = expr_located(b, e, cubed_slice_array(ends, &later, &next, b->err));
-    cubed_array *const pair[2] = {next, starts};
-    if (st == CUBED_OK)
-        st = expr_located(b, e, cubed_elementwise(CUBED_OP_SUBTRACT, pair, 2, out, b->err));
-    cubed_array_unref(places);
-    cubed_array_unref(starts);
-    cubed_array_unref(end);
-    cubed_array_unref(ends);
-    cubed_array_unref(next);
-    return st;
+    const cubed_unique_outputs o = {.values = out};
+    return unique(b, e, &o);
 }
 
 static cubed_status call_unique_counts(expr_builder *b, const expr *e, cubed_array **outs)
 {
-    int n;
-    cubed_array *sorted = NULL;
-    picked first = {.mask = NULL};
-    EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
-    cubed_status st = sort_all(b, e, &sorted, &first);
-    if (st == CUBED_OK) st = pick(b, e, sorted, &first, &outs[0]);
-    if (st == CUBED_OK) {
-        st = count_groups(b, e, &first, cubed_array_shape(sorted)[0], &outs[1]);
-        if (st != CUBED_OK) cubed_array_unref(outs[0]);
+    const cubed_unique_outputs o = {.values = &outs[0], .counts = &outs[1]};
+    return unique(b, e, &o);
+}
+
+static cubed_status call_unique_inverse(expr_builder *b, const expr *e, cubed_array **outs)
+{
+    const cubed_unique_outputs o = {.values = &outs[0], .inverse = &outs[1]};
+    return unique(b, e, &o);
+}
+
+static cubed_status call_unique_all(expr_builder *b, const expr *e, cubed_array **outs)
+{
+    const cubed_unique_outputs o = {&outs[0], &outs[1], &outs[2], &outs[3]};
+    return unique(b, e, &o);
+}
+
+/* A list of numbers, or an array. */
+static cubed_status get_members(expr_builder *b, const expr *e, const cubed_array *like,
+                                cubed_array **out)
+{
+    if (e->kind != EXPR_TUPLE) {
+        expr_value v = {.array = NULL};
+        EXPR_TRY(expr_build_value(b, e, &v));
+        EXPR_TRY(expr_operand(b, e, &v, like));
+        *out = v.array;
+        return CUBED_OK;
     }
-    drop_picked(&first);
-    cubed_array_unref(sorted);
+    if (e->n == 0) return expr_reject(b, e, "expected numbers, or an array");
+    cubed_array **made = cli_alloc((size_t)e->n * sizeof *made);
+    cubed_status st = CUBED_OK;
+    int n = 0;
+    for (; n < e->n && st == CUBED_OK; n++) {
+        made[n] = NULL;
+        st = get_members(b, e->child[n], like, &made[n]);
+    }
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_stack(made, n, 0, out, b->err));
+    for (int i = 0; i < n; i++) cubed_array_unref(made[i]);
+    cli_free(made);
     return st;
+}
+
+static cubed_status call_isin(expr_builder *b, const expr *e, cubed_array **out)
+{
+    static const char *const names[] = {"invert", NULL};
+    bool invert = false;
+    int n;
+    cubed_array *x, *among = NULL;
+    EXPR_TRY(expr_check_args(b, e, 2, 2, names, &n));
+    EXPR_TRY(expr_get_bool(b, e, "invert", &invert));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = get_members(b, e->child[1], x, &among);
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_isin(x, among, invert, b->host->task_mem, out, b->err));
+    cubed_array_unref(x);
+    cubed_array_unref(among);
+    return st;
+}
+
+cubed_status expr_repeat_each(expr_builder *b, const expr *e, cubed_array *x, cubed_array *repeats,
+                              const int *axis, cubed_array **out)
+{
+    cubed_array *total;
+    counted c;
+    EXPR_TRY(expr_located(b, e, cubed_repeat_total(x, repeats, axis, &total, b->err)));
+    EXPR_TRY(count_now(b, e, total, &c));
+    cubed_array_unref(c.numbers);
+    return expr_located(b, e, cubed_repeat_each(x, repeats, axis, c.last, out, b->err));
 }
 
 expr_function expr_find_set_function(const char *name)
 {
-    if (strcmp(name, "compress") == 0) return call_compress;
-    return strcmp(name, "unique_values") == 0 ? call_unique_values : NULL;
+    static const struct {
+        const char *name;
+        expr_function fn;
+    } rows[] = {
+        {"compress", call_compress},
+        {"unique_values", call_unique_values},
+        {"nonzero", call_nonzero},
+        {"isin", call_isin},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].name, name) == 0) return rows[i].fn;
+    }
+    return NULL;
 }
 
 expr_tuple_function expr_find_set_tuple(const char *name, int *nout)
 {
-    if (strcmp(name, "unique_counts") != 0) return NULL;
-    *nout = 2;
-    return call_unique_counts;
+    static const struct {
+        const char *name;
+        int nout;
+        expr_tuple_function fn;
+    } rows[] = {
+        {"unique_counts", 2, call_unique_counts},
+        {"unique_inverse", 2, call_unique_inverse},
+        {"unique_all", 4, call_unique_all},
+        {"nonzero", EXPR_ANY_NUMBER, call_nonzero_tuple},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].name, name) != 0) continue;
+        *nout = rows[i].nout;
+        return rows[i].fn;
+    }
+    return NULL;
 }

@@ -76,6 +76,34 @@ def test_unique(case):
     same(everything.counts, counts)
 
 
+@many
+@given(cases(), st.integers(0, 2))
+def test_repeat_and_isin(case, axis):
+    a, x = case
+    axis = axis % (a.ndim + 1)
+    which = None if axis == a.ndim else axis
+    n = a.size if which is None else a.shape[axis]
+    times = np.arange(n) % 4
+    same(cubed.repeat(x, times, axis=which), np.repeat(a, times, axis=which))
+    among = np.asarray([0, 1, 4, np.nan]).astype(a.dtype) if a.dtype.kind == "f" else a.ravel()[::3]
+    for invert in (False, True):
+        want = np.isin(a, among, invert=invert)
+        same(cubed.isin(x, cubed.from_array(among, chunks=(2,), spec=SPEC), invert=invert), want)
+
+
+def test_complex_members_and_one_repeat_for_all():
+    a = np.asarray([1 + 1j, 2, 3j, np.nan])
+    x = cubed.from_array(a, chunks=(2,), spec=SPEC)
+    same(cubed.isin(x, np.asarray([2, 1 + 1j])), np.isin(a, [2, 1 + 1j]))
+    same(cubed.repeat(x, np.asarray([2])), np.repeat(a, 2))
+    with pytest.raises(ValueError, match="negative"):
+        cubed.repeat(x, np.asarray([1, -1, 1, 1]))
+    with pytest.raises(TypeError, match="float64, expected integers"):
+        cubed.repeat(x, np.asarray([1.0, 1, 1, 1]))
+    with pytest.raises(ValueError, match="3 repeats for an axis of 4"):
+        cubed.repeat(x, np.asarray([1, 1, 1]))
+
+
 def test_each_chunk_of_a_mask_is_a_task(tmp_path):
     """20 times the memory of a task: each reads the chunks that its own elements are in."""
     n = 1_500_000
@@ -124,21 +152,46 @@ def test_eval(tmp_path):
     for name, value, chunks in (("a", a, (40,)), ("b", b, (6, 3))):
         z = group.create_array(name, shape=value.shape, chunks=chunks, dtype=value.dtype)
         z[...] = value
-    text = (
-        "m=compress(a, a > 0.5); n=compress(a, a > 99); u=unique_values(a); v, c=unique_counts(b)"
-    )
+    text = """m=compress(a, a > 0.5); n=compress(a, a > 99); u=unique_values(a)
+        v, c = unique_counts(b); i, j = nonzero(b > 3); k = nonzero(a > 99)
+        w, t = unique_inverse(a); p, q, r, s = unique_all(b); e = isin(b, (2, 5))
+        f = isin(a, a[:9] + 0.5, invert=True); g = repeat(a, int64(a > 0) * 3); h = repeat(b, b[0], axis=1)"""
     got = the_same_bits(text, "--in", tmp_path / "g.zarr")
+    with np.errstate(invalid="ignore"):
+        wanted = {
+            **dict(zip("ij", np.nonzero(b > 3), strict=True)),
+            "k": np.nonzero(a > 99)[0],
+            "w": np.unique(a, equal_nan=False),
+            # With return_index NumPy keeps the order of NaN.
+            "t": np.unique(a, True, True, equal_nan=False)[2].reshape(a.shape),
+            "q": np.unique(b, return_index=True)[1],
+            "r": np.unique(b, return_inverse=True)[1].reshape(b.shape),
+            "e": np.isin(b, [2, 5]),
+            "f": np.isin(a, a[:9] + 0.5, invert=True),
+            "g": np.repeat(a, (a > 0) * 3),
+            "h": np.repeat(b, b[0], axis=1),
+        }
+    for name, want in wanted.items():
+        np.testing.assert_array_equal(got[name], want, err_msg=name)
     np.testing.assert_array_equal(got["m"], a[a > 0.5])
     np.testing.assert_array_equal(got["n"], a[a > 99])
     np.testing.assert_array_equal(got["u"], np.unique(a, equal_nan=False))
     values, counts = np.unique(b, return_counts=True)
-    np.testing.assert_array_equal(got["v"], values)
-    np.testing.assert_array_equal(got["c"], counts)
+    for name, want in (("v", values), ("p", values), ("c", counts), ("s", counts)):
+        np.testing.assert_array_equal(got[name], want)
     for expression, message in {
         "compress(b, b > 3)": "expected one dimension",
         "compress(a, b > 3)": "the mask has 2 dimensions",
         "unique_counts(a)": "unique_counts",
         "unique_values(a, b)": "takes 1 argument",
+        "i, j = nonzero(a)": "nonzero makes 1 arrays of an array of 1 dimensions, 2 are named",
+        "nonzero(b)": "nonzero makes 2 arrays",
+        "v, c = unique_counts(nonzero(b))": "nonzero makes 2 arrays",
+        "u, v, w = unique_all(a)": "unique_all makes 4 arrays, 3 are named",
+        "repeat(a, b[0])": "7 repeats for an axis of 300 elements",
+        "repeat(b, b[0] - 5, axis=1)": "some repeats are negative",
+        "repeat(a, a)": "repeats are float64, expected integers",
+        "isin(a, ())": "expected numbers, or an array",
     }.items():
         result = run("eval", expression, "--in", tmp_path / "g.zarr")
         assert result.code != 0, expression

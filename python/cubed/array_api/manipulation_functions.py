@@ -108,25 +108,15 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
 
     An array has the times for each position along the axis; its sum is computed now.
     """
-    core, a = (flatten(x._x), 0) if axis is None else (x._x, normalize_axis(axis, x.ndim))
     if isinstance(repeats, int):
+        core, a = (flatten(x._x), 0) if axis is None else (x._x, normalize_axis(axis, x.ndim))
         if repeats < 0:
             raise ValueError(f"repeats is {repeats}, expected 0 or more")
         return x._like(_core.repeat(core, repeats, a))
     spec = common_spec(x, repeats)
-    n = core.shape[a]
-    times = flatten(_core.astype(core_of(repeats), "int64"))
-    if times.shape != (n,):
-        if times.shape != (1,):
-            raise ValueError(f"{times.shape[0]} repeats for an axis of size {n}")
-        times = _core.broadcast_to(times, (n,))
-    ends = _core.cumulative("sum", times, 0, False)
-    total = int(Array._new(_core.reduce("sum", times, None, False, 0.0), spec)) if n else 0
-    if total == 0:
-        empty = tuple(slice(0, 0) if d == a else slice(None) for d in range(len(core.shape)))
-        return Array._new(_core.slice(core, empty), spec)
-    at = _core.searchsorted(ends, _core.index((total,), None, 0), True, None)
-    return Array._new(_core.take(False, core, at, a), spec)
+    times = core_of(repeats)
+    total = int(Array._new(_core.repeat_total(x._x, times, axis), spec))
+    return Array._new(_core.repeat_each(x._x, times, axis, total), spec)
 
 
 def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:

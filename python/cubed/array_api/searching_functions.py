@@ -14,7 +14,7 @@ from cubed._array import (
     normalize_axis,
     operands,
 )
-from cubed._select import positions_of, unravel
+from cubed._select import coordinates
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
@@ -45,11 +45,7 @@ def count_nonzero(
 
 def nonzero(x: Array, /) -> tuple[Array, ...]:
     """Coordinates of the elements that are not 0, in C order; their number is computed now."""
-    if x.ndim == 0:
-        raise ValueError("nonzero of an array without axes")
-    mask = _core.astype(x._x, "bool")
-    at = positions_of(mask, x._spec)
-    return tuple(x._like(c) for c in unravel(at, x.shape))
+    return tuple(x._like(c) for c in coordinates(x._x, x._spec))
 
 
 def searchsorted(

@@ -1,0 +1,127 @@
+/* Functions whose shapes depend on values, and sets. */
+#include "core.h"
+
+/* One axis or None; NULL in *axis for that. */
+static bool get_axis(PyObject *object, int *value, const int **axis)
+{
+    *axis = NULL;
+    if (object == Py_None) return true;
+    *value = (int)PyLong_AsLong(object);
+    *axis = value;
+    return !PyErr_Occurred();
+}
+
+static PyObject *nonzero_offsets(PyObject *module, PyObject *object)
+{
+    cubed_array *out, *x = core_unwrap(core_get_state(module), object);
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!x) return NULL;
+    cubed_status st = cubed_nonzero_offsets(x, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* nonzero(x, offsets, count) */
+static PyObject *nonzero(PyObject *module, PyObject *args)
+{
+    PyObject *object, *numbers;
+    long long count;
+    cubed_array *x, *offsets, *outs[CUBED_MAX_NDIM];
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOL", &object, &numbers, &count) ||
+        !core_pair(module, object, numbers, &x, &offsets))
+        return NULL;
+    cubed_status st = cubed_nonzero(x, offsets, count, outs, &err);
+    return core_finish_all(module, st, outs, cubed_array_ndim(x), &err);
+}
+
+/* unique_offsets(x, task_mem) */
+static PyObject *unique_offsets(PyObject *module, PyObject *args)
+{
+    PyObject *object;
+    unsigned long long task_mem;
+    cubed_array *x, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OK", &object, &task_mem) ||
+        !(x = core_unwrap(core_get_state(module), object)))
+        return NULL;
+    cubed_status st = cubed_unique_offsets(x, task_mem, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* unique(x, offsets, count, task_mem, indices, inverse, counts): the values, and those that are wanted. */
+static PyObject *unique(PyObject *module, PyObject *args)
+{
+    PyObject *object, *numbers;
+    long long count;
+    unsigned long long task_mem;
+    int wanted[3], n = 1;
+    cubed_array *x, *offsets, *made[4];
+    cubed_unique_outputs o = {.values = &made[0]};
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOLKppp", &object, &numbers, &count, &task_mem, &wanted[0],
+                          &wanted[1], &wanted[2]) ||
+        !core_pair(module, object, numbers, &x, &offsets))
+        return NULL;
+    if (wanted[0]) o.indices = &made[n++];
+    if (wanted[1]) o.inverse = &made[n++];
+    if (wanted[2]) o.counts = &made[n++];
+    cubed_status st = cubed_unique(x, offsets, count, task_mem, &o, &err);
+    return core_finish_all(module, st, made, n, &err);
+}
+
+/* isin(x1, x2, invert, task_mem) */
+static PyObject *isin(PyObject *module, PyObject *args)
+{
+    PyObject *left, *right;
+    int invert;
+    unsigned long long task_mem;
+    cubed_array *x1, *x2, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOpK", &left, &right, &invert, &task_mem) ||
+        !core_pair(module, left, right, &x1, &x2))
+        return NULL;
+    cubed_status st = cubed_isin(x1, x2, invert, task_mem, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* repeat_total(x, repeats, axis or None) */
+static PyObject *repeat_total(PyObject *module, PyObject *args)
+{
+    PyObject *object, *times, *axis_arg;
+    int value;
+    const int *axis;
+    cubed_array *x, *repeats, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOO", &object, &times, &axis_arg) ||
+        !core_pair(module, object, times, &x, &repeats) || !get_axis(axis_arg, &value, &axis))
+        return NULL;
+    cubed_status st = cubed_repeat_total(x, repeats, axis, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* repeat_each(x, repeats, axis or None, total) */
+static PyObject *repeat_each(PyObject *module, PyObject *args)
+{
+    PyObject *object, *times, *axis_arg;
+    int value;
+    long long total;
+    const int *axis;
+    cubed_array *x, *repeats, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOOL", &object, &times, &axis_arg, &total) ||
+        !core_pair(module, object, times, &x, &repeats) || !get_axis(axis_arg, &value, &axis))
+        return NULL;
+    cubed_status st = cubed_repeat_each(x, repeats, axis, total, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+PyMethodDef core_set_methods[] = {
+    {"nonzero_offsets", nonzero_offsets, METH_O, NULL},
+    {"nonzero", nonzero, METH_VARARGS, NULL},
+    {"unique_offsets", unique_offsets, METH_VARARGS, NULL},
+    {"unique", unique, METH_VARARGS, NULL},
+    {"isin", isin, METH_VARARGS, NULL},
+    {"repeat_total", repeat_total, METH_VARARGS, NULL},
+    {"repeat_each", repeat_each, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
