@@ -151,6 +151,15 @@ class Array(Methods):
 
         return array_html(self)
 
+    def to_svg(self, size: float = 500) -> str:
+        """The chunk grid of the last two axes as SVG, the longer one `size` pixels long.
+
+        An array without axes has none: ``""``. Computes nothing.
+        """
+        from cubed._html import grid_svg
+
+        return grid_svg(self.chunks, size)
+
     def _repr_inline_(self, max_width: int) -> str:
         return f"cubed.Array<chunksize={self.chunksize}>"[:max_width]
 
@@ -191,11 +200,11 @@ class Array(Methods):
             **kwargs,
         )[0]
 
-    def plan(self, *, optimize_graph: bool = True) -> Any:
+    def plan(self, *, optimize_graph: bool = True, optimize_function: Any = None) -> Any:
         """What computing it would run."""
         from cubed._compute import plan
 
-        return plan(self, optimize_graph=optimize_graph)
+        return plan(self, optimize_graph=optimize_graph, optimize_function=optimize_function)
 
     def visualize(
         self,

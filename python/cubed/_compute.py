@@ -12,6 +12,7 @@ import numpy as np
 from cubed import _core
 from cubed._array import Array, common_spec
 from cubed._log import log_plan
+from cubed._optimize import optimizes
 from cubed._totals import PlanTotals
 from cubed.runtime.create import executor_for
 from cubed.runtime.executors.local import LocalExecutor
@@ -236,11 +237,12 @@ def _bytes_of(a: np.ndarray) -> np.ndarray:
     return flat.view(np.uint8) if flat.size else np.empty(0, np.uint8)
 
 
-def plan(*arrays: Array, optimize_graph: bool = True) -> Plan:
-    """What computing these arrays would run."""
+def plan(*arrays: Array, optimize_graph: bool = True, optimize_function: Any = None) -> Plan:
+    """What computing these arrays would run. Parameters as for :func:`compute`."""
     spec = common_spec(*arrays)
     targets = [(a._x, None) for a in arrays]
-    return Plan(targets, spec, executor_for(None, spec, {}), optimize_graph)
+    optimize = optimizes(optimize_graph, optimize_function)
+    return Plan(targets, spec, executor_for(None, spec, {}), optimize)
 
 
 def visualize(
@@ -248,6 +250,7 @@ def visualize(
     filename: str | os.PathLike[str] = "cubed",
     format: str | None = None,
     optimize_graph: bool = True,
+    optimize_function: Any = None,
     **kwargs: Any,
 ) -> Picture:
     """Draws what computing these arrays would run; see :meth:`Plan.visualize`.
@@ -256,13 +259,16 @@ def visualize(
     ----------
     optimize_graph
         False: as it is written, every operation a stage of its own.
+    optimize_function
+        As for :func:`compute`.
     **kwargs
         `show_hidden` and `engine` of other versions are accepted: there is one drawing.
     """
     for key in kwargs:
         if key not in ("show_hidden", "engine"):
             raise TypeError(f"visualize() has no argument {key!r}")
-    return plan(*arrays, optimize_graph=optimize_graph).visualize(filename, format)
+    p = plan(*arrays, optimize_graph=optimize_graph, optimize_function=optimize_function)
+    return p.visualize(filename, format)
 
 
 def compute(
@@ -270,6 +276,7 @@ def compute(
     executor: Any = None,
     callbacks: Sequence[Any] | None = None,
     optimize_graph: bool = True,
+    optimize_function: Any = None,
     resume: bool | None = None,
     **kwargs: Any,
 ) -> tuple[np.ndarray, ...]:
@@ -283,6 +290,8 @@ def compute(
         Objects that are told of events: :class:`cubed.Callback`.
     optimize_graph
         False: every operation is a stage of its own.
+    optimize_function
+        One of :mod:`cubed.core.optimization`, for code that passes them: there is one planner.
     resume
         Take up what an earlier run of the same computation left. None: leave nothing.
     **kwargs
@@ -290,7 +299,8 @@ def compute(
     """
     spec = common_spec(*arrays)
     targets = [(a._x, None) for a in arrays]
-    p = Plan(targets, spec, executor_for(executor, spec, kwargs), optimize_graph)
+    optimize = optimizes(optimize_graph, optimize_function)
+    p = Plan(targets, spec, executor_for(executor, spec, kwargs), optimize)
     results = [np.empty(a.shape, a.dtype) for a in arrays]
     p.execute(results, callbacks, resume)
     return tuple(results)

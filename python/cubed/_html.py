@@ -24,15 +24,15 @@ def _lines(chunks: tuple[int, ...], length: float) -> list[float]:
     return out
 
 
-def grid_svg(chunks: tuple[tuple[int, ...], ...]) -> str:
-    """The chunk grid of the last two axes."""
+def grid_svg(chunks: tuple[tuple[int, ...], ...], side: float = SIDE) -> str:
+    """The chunk grid of the last two axes; `side`: pixels of the longer one."""
     if not chunks:
         return ""
     rows, columns = (chunks[-2] if len(chunks) > 1 else (1,)), chunks[-1]
     height, width = float(sum(rows) or 1), float(sum(columns) or 1)
-    scale = SIDE / max(height, width)
+    scale = side / max(height, width)
     # A sliver is drawn wide enough to see.
-    h, w = max(height * scale, SIDE / 8), max(width * scale, SIDE / 8)
+    h, w = max(height * scale, side / 8), max(width * scale, side / 8)
     parts = [
         f'<svg width="{w + 2:.0f}" height="{h + 2:.0f}" xmlns="http://www.w3.org/2000/svg">',
         f'<g transform="translate(1 1)" stroke="#3b6ea5" stroke-width="1">'

@@ -12,6 +12,7 @@ from cubed import _core
 from cubed._array import Array, common_spec
 from cubed._compute import Plan
 from cubed._create import store_url
+from cubed._optimize import optimizes
 from cubed.runtime.create import executor_for
 
 
@@ -54,10 +55,18 @@ class Delayed:
         self._targets.append((done._x, None))
         self._results.append(done.shape)
 
-    def plan(self, *, executor: Any = None, optimize_graph: bool = True, **kwargs: Any) -> Plan:
+    def plan(
+        self,
+        *,
+        executor: Any = None,
+        optimize_graph: bool = True,
+        optimize_function: Any = None,
+        **kwargs: Any,
+    ) -> Plan:
         """What writing would run."""
         options = executor_for(executor, self._spec, kwargs)
-        return Plan(self._targets, self._spec, options, optimize_graph)
+        optimize = optimizes(optimize_graph, optimize_function)
+        return Plan(self._targets, self._spec, options, optimize)
 
     def compute(
         self,

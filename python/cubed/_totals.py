@@ -19,9 +19,22 @@ class PlanTotals:
         """Each stage's name, tasks, memory, bytes, and stored arrays."""
         raise NotImplementedError
 
-    def _of_kind(self, kind: str) -> list[dict[str, Any]]:
+    @property
+    def allowed_mem(self) -> int:
+        """Bytes that each worker may use."""
+        raise NotImplementedError
+
+    @property
+    def reserved_mem(self) -> int:
+        """Bytes of it that are kept for Python, libraries and metadata."""
+        raise NotImplementedError
+
+    def _stored(self) -> list[dict[str, Any]]:
         found = {x["id"]: x for s in self.stages for x in [*s["inputs"], *s["outputs"]]}
-        return [x for x in found.values() if _kind(x) == kind]
+        return list(found.values())
+
+    def _of_kind(self, kind: str) -> list[dict[str, Any]]:
+        return [x for x in self._stored() if _kind(x) == kind]
 
     @property
     def total_narrays_read(self) -> int:
@@ -87,6 +100,50 @@ class PlanTotals:
     def total_output_nchunks(self) -> int:
         """Their chunks."""
         return sum(map(_nchunks, self._of_kind("output")))
+
+    @property
+    def total_narrays(self) -> int:
+        """Stored arrays: inputs, intermediates and results."""
+        return len(self._stored())
+
+    @property
+    def total_nbytes(self) -> int:
+        """Their bytes."""
+        return sum(map(_nbytes, self._stored()))
+
+    @property
+    def total_nchunks(self) -> int:
+        """Their chunks."""
+        return sum(map(_nchunks, self._stored()))
+
+    @property
+    def ops_exceeding_memory(self) -> list[tuple[str, dict[str, Any]]]:
+        """Names and entries of stages whose tasks need more than is allowed, the worst first.
+
+        Plans are refused when they are made if there are any, so a plan that is there has none.
+        """
+        limit = self.allowed_mem - self.reserved_mem
+        found = [(s["name"], s) for s in self.stages if s["projected_mem"] > limit]
+        return sorted(found, key=lambda op: op[1]["projected_mem"], reverse=True)
+
+    @property
+    def exceeds_memory(self) -> bool:
+        """Whether there are such stages."""
+        return bool(self.ops_exceeding_memory)
+
+    def validate(self) -> None:
+        """Checks that every stage fits into the allowed memory.
+
+        Raises
+        ------
+        ValueError
+            One does not.
+        """
+        for name, stage in self.ops_exceeding_memory:
+            raise ValueError(
+                f"stage {name!r} needs {stage['projected_mem']} bytes beside reserved_mem"
+                f" {self.reserved_mem}, allowed_mem is {self.allowed_mem}"
+            )
 
 
 def _kind(x: dict[str, Any]) -> str:

@@ -155,7 +155,8 @@ def test_eval(tmp_path):
     text = """m=compress(a, a > 0.5); n=compress(a, a > 99); u=unique_values(a)
         v, c = unique_counts(b); i, j = nonzero(b > 3); k = nonzero(a > 99)
         w, t = unique_inverse(a); p, q, r, s = unique_all(b); e = isin(b, (2, 5))
-        f = isin(a, a[:9] + 0.5, invert=True); g = repeat(a, int64(a > 0) * 3); h = repeat(b, b[0], axis=1)"""
+        f = isin(a, a[:9] + 0.5, invert=True); g = repeat(a, int64(a > 0) * 3)
+        h = repeat(b, b[0], axis=1)"""
     got = the_same_bits(text, "--in", tmp_path / "g.zarr")
     with np.errstate(invalid="ignore"):
         wanted = {

@@ -1,0 +1,9 @@
+"""Ways to fuse operations, by the names of Cubed for Python: for ``optimize_function=``."""
+
+from cubed._optimize import (
+    fuse_all_optimize_dag,
+    multiple_inputs_optimize_dag,
+    simple_optimize_dag,
+)
+
+__all__ = ["fuse_all_optimize_dag", "multiple_inputs_optimize_dag", "simple_optimize_dag"]

@@ -1,0 +1,76 @@
+"""Names that code for Cubed for Python uses: how plans are optimised, and what they hold."""
+
+import xml.etree.ElementTree as ET
+from functools import partial
+
+import cubed
+import cubed.array_api as xp
+import numpy as np
+import pytest
+from cubed._totals import PlanTotals
+from cubed.core import optimization
+
+CHOICES = [getattr(optimization, name) for name in optimization.__all__]
+
+
+@pytest.fixture
+def lazy(tmp_path):
+    spec = cubed.Spec(str(tmp_path), allowed_mem="40MB", reserved_mem="10MB")
+    x = xp.ones((60, 40), chunks=(10, 10), spec=spec)
+    return xp.sort(x - xp.mean(x, axis=0), axis=0) + 1
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=repr)
+def test_optimize_functions(lazy, choice, tmp_path):
+    best = lazy.plan().num_stages
+    for f in (choice, partial(choice, max_total_source_arrays=2), partial(partial(choice), a=1)):
+        assert lazy.plan(optimize_function=f).num_stages == best
+        assert cubed.plan(lazy, optimize_function=f).num_stages == best
+    off = lazy.plan(optimize_graph=False, optimize_function=choice).num_stages
+    assert off == lazy.plan(optimize_graph=False).num_stages > best
+    np.testing.assert_array_equal(lazy.compute(optimize_function=choice), np.ones((60, 40)))
+    assert lazy.visualize(tmp_path / "p.svg", optimize_function=choice).path.exists()
+    cubed.to_zarr(lazy, str(tmp_path / "x.zarr"), optimize_function=choice)
+    np.testing.assert_array_equal(cubed.from_zarr(str(tmp_path / "x.zarr")).compute(), 1)
+
+
+def test_functions_that_are_none_of_them(lazy):
+    for f in (lambda dag: dag, "simple_optimize_dag", partial(sorted, reverse=True)):
+        with pytest.raises(TypeError, match=r"expected None or one of cubed\.core\.optimization"):
+            lazy.compute(optimize_function=f)
+    with pytest.raises(TypeError, match="fuse_all_optimize_dag cannot be called"):
+        optimization.fuse_all_optimize_dag({})
+
+
+def test_memory_of_plans(lazy):
+    plan = lazy.plan()
+    assert not plan.exceeds_memory and plan.ops_exceeding_memory == []
+    plan.validate()
+    kinds = ("input", "intermediate", "output")
+    for unit in ("narrays", "nbytes", "nchunks"):
+        parts = [getattr(plan, f"total_{kind}_{unit}") for kind in kinds]
+        assert getattr(plan, f"total_{unit}") == sum(parts) > 0
+
+
+def test_stages_that_exceed_memory():
+    class Small(PlanTotals):
+        stages = tuple(
+            {"name": n, "projected_mem": m} for n, m in (("a", 50), ("b", 70), ("c", 90))
+        )
+        allowed_mem, reserved_mem = 100, 40
+
+    assert [name for name, _ in Small().ops_exceeding_memory] == ["c", "b"]
+    assert Small().exceeds_memory
+    with pytest.raises(ValueError, match="stage 'c' needs 90 bytes beside reserved_mem 40"):
+        Small().validate()
+
+
+def test_to_svg():
+    x = xp.ones((60, 40), chunks=(10, 20))
+    root = ET.fromstring(x.to_svg())
+    assert (root.get("height"), root.get("width")) == ("502", "335")
+    lines = [p.get("d") for p in root.iter("{http://www.w3.org/2000/svg}path")]
+    assert sum(d.startswith("M0 ") for d in lines) == 5
+    assert sum(d.endswith("V500.0") for d in lines) == 1
+    assert 'height="62"' in x.to_svg(size=60)
+    assert xp.ones(()).to_svg() == ""
