@@ -9,6 +9,7 @@ from cubed._create import from_array, from_zarr
 from cubed._gufunc import apply_gufunc
 from cubed._manipulate import rechunk
 from cubed._overlap import map_overlap
+from cubed._selection import map_selection
 from cubed._store import store, to_zarr
 from cubed._tree import arg_reduction, reduction, scan
 from cubed.core._unify import unify_chunks
@@ -23,6 +24,7 @@ __all__ = [
     "from_zarr",
     "map_blocks",
     "map_overlap",
+    "map_selection",
     "rechunk",
     "reduction",
     "scan",
