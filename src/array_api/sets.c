@@ -174,18 +174,23 @@ out:
     return st;
 }
 
-/* Whether the element that each would be put in front of is equal. */
+/* Whether there are elements between the places in front of equal ones and behind them; no NaN is equal. */
 static cubed_status search(cubed_array *x, cubed_array *among, uint64_t task_mem, cubed_array **out,
                            cubed_error *err)
 {
-    const cubed_scalar last = {.i64 = among->shape[0] - 1};
-    cubed_array *sorted = NULL, *at = NULL, *found = NULL;
+    const bool nan = cubed_dtype_kind(x->node.dtype) == CUBED_KIND_FLOAT;
+    cubed_array *sorted = NULL, *left = NULL, *right = NULL;
     cb_steps s = {.ctx = x->ctx, .err = err};
     cb_step(&s, sort_all(among, false, task_mem, &sorted, err), &sorted);
-    if (s.st == CUBED_OK) cb_step(&s, cubed_searchsorted(sorted, x, false, NULL, &at, err), &at);
-    at = cb_step_op(&s, CUBED_OP_MINIMUM, at, cb_step_scalar(&s, CUBED_INT64, &last), NULL);
-    if (s.st == CUBED_OK) cb_step(&s, cubed_take(sorted, at, 0, &found, err), &found);
-    return cb_steps_end(&s, cb_step_op(&s, CUBED_OP_EQUAL, found, x, NULL), out);
+    if (s.st == CUBED_OK)
+        cb_step(&s, cubed_searchsorted(sorted, x, false, NULL, &left, err), &left);
+    if (s.st == CUBED_OK)
+        cb_step(&s, cubed_searchsorted(sorted, x, true, NULL, &right, err), &right);
+    cubed_array *found = cb_step_op(&s, CUBED_OP_NOT_EQUAL, left, right, NULL);
+    if (nan)
+        found = cb_step_op(&s, CUBED_OP_LOGICAL_AND, found,
+                           cb_step_op(&s, CUBED_OP_EQUAL, x, x, NULL), NULL);
+    return cb_steps_end(&s, found, out);
 }
 
 static cubed_status make_comparable(cubed_array *x, cubed_dtype type, cubed_array **out,

@@ -216,3 +216,33 @@ def test_unique_in_parts(tmp_path):
     values, counts = np.unique(a, return_counts=True)
     np.testing.assert_array_equal(result.arrays()["v"], values)
     np.testing.assert_array_equal(result.arrays()["c"], counts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "v, i, j, c = unique_all(x)",
+        "i = nonzero(x > 490)",
+        "m = isin(x, x[::50] * 3)",
+        "r = repeat(x, x > 400)",
+    ],
+)
+def test_more_than_the_memory_of_a_task(tmp_path, text):
+    """Of 5 times that, as a whole."""
+    a = np.random.default_rng(6).integers(0, 500, 250_000, dtype="int32")
+    z = zarr.create_array(
+        tmp_path / "x.zarr", shape=a.shape, chunks=(10_000,), dtype="i4", compressors=None
+    )
+    z[...] = a
+    limits = ("--allowed-mem", "24.2MB", "--reserved-mem", "24MB", "--max-workers", "2")
+    result = check(run("eval", text, "--in", f"x={tmp_path / 'x.zarr'}", *limits, "--json"))
+    stats = result.run
+    assert a.nbytes >= 5 * (stats["allowed_mem"] - stats["reserved_mem"])
+    assert stats["measured_mem"] <= stats["projected_mem"] <= 200_000
+    values, first, inverse, counts = np.unique(a, True, True, True)
+    wanted = {"v": values, "i": first, "j": inverse, "c": counts}
+    if "nonzero" in text:
+        wanted["i"] = np.nonzero(a > 490)[0]
+    wanted |= {"m": np.isin(a, a[::50] * 3), "r": np.repeat(a, a > 400)}
+    for name, got in result.arrays().items():
+        np.testing.assert_array_equal(got, wanted[name], err_msg=name)
