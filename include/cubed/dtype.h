@@ -109,6 +109,8 @@ CUBED_API bool cubed_dtype_can_cast(cubed_dtype from, cubed_dtype to);
 CUBED_API size_t cubed_element_text(cubed_dtype dtype, const void *element, char *text, size_t cap);
 /* The value of an element of a half precision type. */
 CUBED_API double cubed_half_value(cubed_dtype dtype, uint16_t bits);
+/* The inverse: rounded to the nearest, to the even one of two. */
+CUBED_API uint16_t cubed_half_bits(cubed_dtype dtype, double value);
 
 /* One element of any type, as its bytes in native order. */
 typedef union cubed_scalar {

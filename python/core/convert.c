@@ -169,8 +169,10 @@ bool core_scalar(PyObject *value, cubed_dtype dtype, cubed_scalar *out)
         double v = PyFloat_AsDouble(value);
         if (dtype == CUBED_FLOAT32)
             out->f32 = (float)v;
-        else
+        else if (dtype == CUBED_FLOAT64)
             out->f64 = v;
+        else
+            out->u16 = cubed_half_bits(dtype, v);
         return !PyErr_Occurred();
     }
     case CUBED_KIND_COMPLEX: {

@@ -61,8 +61,6 @@ static cubed_status power(expr_builder *b, const expr *e, value *x, const value 
     *done = true;
     if (y->kind == EXPR_INT && y->i < 0 && !inexact)
         return expr_reject(b, e, "integers have no negative powers: make the base a float");
-    if (real && k == 2 && (inexact || y->kind == EXPR_INT))
-        return apply(b, e, CUBED_OP_SQUARE, x, 1, out);
     if (real && k == 0.5 && kind == CUBED_KIND_FLOAT) return apply(b, e, CUBED_OP_SQRT, x, 1, out);
     if (real && k == 1 && (inexact || y->kind == EXPR_INT)) {
         out->array = cubed_array_ref(x->array);

@@ -94,3 +94,8 @@ double cubed_half_value(cubed_dtype dtype, uint16_t bits)
     return (double)(dtype == CUBED_FLOAT16 ? cb_half_to_float(bits)
                                            : cb_float32((uint32_t)bits << 16));
 }
+
+uint16_t cubed_half_bits(cubed_dtype dtype, double value)
+{
+    return dtype == CUBED_FLOAT16 ? cb_double_to_half(value) : cb_double_to_bfloat(value);
+}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "dtype/scalar.h"
 #include "ops/ops_pkg.h"
 
 static bool is_half(cubed_dtype dtype) { return dtype == CUBED_FLOAT16 || dtype == CUBED_BFLOAT16; }
@@ -127,6 +128,23 @@ static cubed_status prepare_operand(cubed_array *x, cubed_dtype dtype, int ndim,
     return st;
 }
 
+static bool is_two(const cubed_array *x)
+{
+    if (x->node.kind != CB_NODE_FULL || x->node.grid.ndim) return false;
+    cubed_scalar two = cb_scalar_from_i64(x->node.dtype, 2);
+    return !memcmp(&x->node.value, &two, cubed_dtype_size(x->node.dtype));
+}
+
+/* x**2 is rounded once, as every power should be, and costs a multiplication. */
+static cubed_status square_of(cubed_array *x, cubed_dtype type, cubed_array **out, cubed_error *err)
+{
+    cubed_array *cast;
+    CB_TRY(cb_op_cast(x, type, &cast, err));
+    cubed_status st = cubed_elementwise(CUBED_OP_SQUARE, &cast, 1, out, err);
+    cubed_array_unref(cast);
+    return st;
+}
+
 cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs, cubed_array **out,
                                cubed_error *err)
 {
@@ -160,6 +178,7 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
     if (cb_op_rule(op) == CB_RESULT_FLOAT && cubed_dtype_kind(type) < CUBED_KIND_FLOAT)
         type = CUBED_FLOAT64;
     if (cb_op_takes_index(op)) type = CUBED_INT64;
+    if (op == CUBED_OP_POW && is_two(args[1])) return square_of(args[0], type, out, err);
     CB_TRY(broadcast_shape(op, args, nargs, &ndim, shape, err));
     CB_TRY(cb_check_shape(name, ndim, shape, type, err));
 

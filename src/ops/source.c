@@ -113,8 +113,11 @@ cubed_status cubed_array_full(cubed_context *ctx, cubed_dtype dtype, int ndim, c
                               cubed_error *err)
 {
     cb_node n = {.kind = CB_NODE_FULL, .dtype = dtype, .value = *value};
-    if ((unsigned)dtype >= CUBED_DTYPE_COUNT)
+    if (!cubed_dtype_is_valid(dtype))
         return cb_fail(err, CUBED_E_TYPE, "full: dtype %d is none", (int)dtype);
+    if (cubed_dtype_kind(dtype) == CUBED_KIND_TEXT)
+        return cb_fail(err, CUBED_E_TYPE, "full: an array of %s has no one value",
+                       cubed_dtype_name(dtype));
     CB_TRY(cb_op_grid("full", dtype, ndim, shape, chunks, &n.grid, err));
     return cb_graph_add(ctx, &n, NULL, out, err);
 }

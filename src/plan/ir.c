@@ -298,8 +298,9 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     case CB_NODE_READER: return n->source ? CUBED_OK : BAD("a source that nothing reads");
     case CB_NODE_MEMORY: return n->data || n->token ? CUBED_OK : BAD("a source without data");
     case CB_NODE_FULL:
-        return n->dtype < CUBED_DTYPE_COUNT ? CUBED_OK
-                                            : BAD("a constant of type %d", (int)n->dtype);
+        return cubed_dtype_kind(n->dtype) == CUBED_KIND_TEXT
+                   ? BAD("a constant of type %d", (int)n->dtype)
+                   : CUBED_OK;
     case CB_NODE_INDEX: return n->dtype == CUBED_INT64 ? CUBED_OK : BAD("an index type");
     case CB_NODE_BLOCKS:
         return n->dtype == CUBED_INT64 && cb_blocks_fit(&n->grid) ? CUBED_OK : BAD("a block index");

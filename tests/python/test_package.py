@@ -6,6 +6,7 @@ import sys
 import threading
 
 import cubed
+import cubed.array_api as xp
 import numpy as np
 import pytest
 from cubed._chunks import normalize_chunks
@@ -94,6 +95,29 @@ def test_operators_take_numpy_and_scalars():
     y += 1  # a new array: x is as it was
     np.testing.assert_array_equal(x.compute(), a)
     np.testing.assert_array_equal(y.compute(), a + 1)
+
+
+@pytest.mark.parametrize("dtype", "int8 uint16 int64 float32 float64 complex64 complex128".split())
+def test_squares_are_products(dtype):
+    x = np.array([-3.7, 2.1, 0, 7, 100.3]).astype(dtype)
+    for two in (2, np.asarray(2, dtype)):
+        got = xp.asarray(x) ** two
+        assert got.dtype == x.dtype
+        np.testing.assert_array_equal(got.compute(), x * x)
+
+
+def test_half_precision_is_stored_and_computes_in_float32():
+    x = np.float16([1, 2.5, -0.1])
+    a = xp.asarray(x)
+    np.testing.assert_array_equal((a * 1.1).compute(), x.astype("f4") * np.float32(np.float16(1.1)))
+    assert (a + 1).dtype == (a**2).dtype == np.float32
+    for made, expected in (
+        (xp.full((2, 3), 1.1, dtype=np.float16), np.full((2, 3), 1.1, np.float16)),
+        (xp.zeros_like(a), np.zeros_like(x)),
+        (cubed.pad(a, (1, 1), constant_values=7), np.pad(x, (1, 1), constant_values=7)),
+    ):
+        assert made.dtype == np.float16
+        np.testing.assert_array_equal(made.compute(), expected)
 
 
 def test_assigning_builds_a_new_value():
