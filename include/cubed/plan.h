@@ -144,6 +144,8 @@ typedef struct cubed_stored_info {
     int id;           /* the same array has the same id in every stage */
     const char *name; /* URL, "memory", "result" or "intermediate" */
     bool is_source, is_target;
+    const char
+        *why; /* it is stored and not made again where it is read, for people; "" of sources */
     cubed_dtype dtype;
     int ndim;
     int64_t shape[CUBED_MAX_NDIM];
@@ -155,6 +157,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_input(const cubed_plan *p
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_output(const cubed_plan *plan, int stage,
                                                               int i, cubed_stored_info *info,
                                                               cubed_error *err);
+/* Why two stages that read the same array do so separately, for people. NULL if they read nothing in
+ * common, or are one. */
+CUBED_API const char *cubed_plan_why_apart(const cubed_plan *plan, int stage, int other);
 
 #ifdef __cplusplus
 }

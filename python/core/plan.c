@@ -444,8 +444,8 @@ static PyObject *stored_dict(const cubed_stored_info *s)
         Py_XDECREF(chunks);
         return NULL;
     }
-    return Py_BuildValue("{sisssOsOsssNsN}", "id", s->id, "name", s->name, "is_source",
-                         s->is_source ? Py_True : Py_False, "is_target",
+    return Py_BuildValue("{sisssssOsOsssNsN}", "id", s->id, "name", s->name, "why", s->why,
+                         "is_source", s->is_source ? Py_True : Py_False, "is_target",
                          s->is_target ? Py_True : Py_False, "dtype",
                          cubed_dtype_text(s->dtype, dtype), "shape", shape, "chunks", chunks);
 }
@@ -461,6 +461,20 @@ static PyObject *stored_list(const cubed_plan *plan, int stage, int n, stored_fn
         cubed_stored_info info;
         PyObject *item =
             fn(plan, stage, i, &info, &err) == CUBED_OK ? stored_dict(&info) : core_raise(&err);
+        if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
+        Py_XDECREF(item);
+    }
+    return list;
+}
+
+/* [(number of another stage that reads the same, why it does so separately), ...] */
+static PyObject *apart_list(const cubed_plan *plan, int stage, int num_stages)
+{
+    PyObject *list = PyList_New(0);
+    for (int k = 0; list && k < num_stages; k++) {
+        const char *why = cubed_plan_why_apart(plan, stage, k);
+        if (!why) continue;
+        PyObject *item = Py_BuildValue("(is)", k, why);
         if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
         Py_XDECREF(item);
     }
@@ -484,16 +498,19 @@ static PyObject *plan_stages(PyObject *object, PyObject *args)
         } else {
             PyObject *inputs = stored_list(plan, i, s.num_inputs, cubed_plan_get_input);
             PyObject *outputs = stored_list(plan, i, s.num_outputs, cubed_plan_get_output);
-            if (inputs && outputs)
-                item = Py_BuildValue(
-                    "{sssLsKsKsKsKsKsOsO}", "name", s.name, "num_tasks", (long long)s.num_tasks,
-                    "projected_mem", (unsigned long long)s.projected_mem, "bytes_read",
-                    (unsigned long long)s.bytes_read, "bytes_written",
-                    (unsigned long long)s.bytes_written, "chunks_read",
-                    (unsigned long long)s.chunks_read, "chunks_written",
-                    (unsigned long long)s.chunks_written, "inputs", inputs, "outputs", outputs);
+            PyObject *apart = apart_list(plan, i, info.num_stages);
+            if (inputs && outputs && apart)
+                item = Py_BuildValue("{sssLsKsKsKsKsKsOsOsO}", "name", s.name, "num_tasks",
+                                     (long long)s.num_tasks, "projected_mem",
+                                     (unsigned long long)s.projected_mem, "bytes_read",
+                                     (unsigned long long)s.bytes_read, "bytes_written",
+                                     (unsigned long long)s.bytes_written, "chunks_read",
+                                     (unsigned long long)s.chunks_read, "chunks_written",
+                                     (unsigned long long)s.chunks_written, "inputs", inputs,
+                                     "outputs", outputs, "apart", apart);
             Py_XDECREF(inputs);
             Py_XDECREF(outputs);
+            Py_XDECREF(apart);
         }
         if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
         Py_XDECREF(item);

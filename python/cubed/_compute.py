@@ -11,7 +11,7 @@ import numpy as np
 
 from cubed import _core
 from cubed._array import Array, common_spec
-from cubed._log import log_plan
+from cubed._log import explain_plan, log_plan
 from cubed._optimize import optimizes
 from cubed._totals import PlanTotals
 from cubed.runtime.create import executor_for
@@ -165,6 +165,10 @@ class Plan(PlanTotals):
         from cubed.diagnostics.estimate import estimate
 
         return estimate(self, profile)
+
+    def explain(self) -> str:
+        """What each stage runs in one pass, and why the rest is not fused: lines of text."""
+        return "\n".join(explain_plan(self))
 
     def draw(self, format: str = "svg") -> str:
         """The text of the drawing: ``"svg"`` or ``"dot"``."""

@@ -50,7 +50,7 @@ typedef struct cli_common {
     const char *executor;
     unsigned max_workers;
     int retries;
-    bool overwrite, durable, resume, optimize, plan_only, json, through_bytes;
+    bool overwrite, durable, resume, optimize, plan_only, explain, json, through_bytes;
     cli_progress_mode progress;
     const char *plan_svg, *save_plan, *events, *report, *isa;
 } cli_common;
@@ -145,7 +145,7 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
 /* Computes all elements of x into data, before what a command is about: shows and leaves nothing. */
 cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const cli_common *c,
                          cubed_error *err);
-/* --plan and --plan-svg. */
+/* --plan, --explain and --plan-svg. */
 cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, cubed_error *err);
 /* The limits that the options say. */
 cubed_plan_options cli_plan_options(const cli_common *c);
@@ -165,6 +165,8 @@ void cli_progress_close(cli_progress *p);
 
 /* The plan as text, and as JSON. */
 void cli_print_plan(FILE *f, const cubed_plan *plan);
+/* Why it is not one pass. */
+void cli_explain_plan(FILE *f, const cubed_plan *plan);
 void cli_print_plan_json(FILE *f, const cubed_plan *plan);
 
 #endif

@@ -215,6 +215,7 @@ cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, cubed_er
 {
     if (c->plan_only && c->json) cli_print_plan_json(stdout, plan);
     if (c->plan_only && !c->json) cli_print_plan(stdout, plan);
+    if (c->plan_only && !c->json && c->explain) cli_explain_plan(stdout, plan);
     return c->plan_svg ? draw_plan(plan, c->plan_svg, err) : CUBED_OK;
 }
 

@@ -19,6 +19,7 @@ enum {
     KEY_PROGRESS,
     KEY_PLAN,
     KEY_PLAN_SVG,
+    KEY_EXPLAIN,
     KEY_SAVE_PLAN,
     KEY_EVENTS,
     KEY_REPORT,
@@ -49,6 +50,8 @@ const cli_option cli_common_options[] = {
     {"plan", NULL, "show stages, tasks, bytes and memory, and do not run", KEY_PLAN},
     {"plan-svg", "FILE", "draw the plan as SVG (a FILE.dot gets source for Graphviz)",
      KEY_PLAN_SVG},
+    {"explain", NULL, "with --plan, also say why arrays are stored and stages are apart",
+     KEY_EXPLAIN},
     {"save-plan", "FILE", "write the plan for `cubed run` and `cubed worker`, and do not run",
      KEY_SAVE_PLAN},
     {"events", "FILE", "write what happens as JSON lines", KEY_EVENTS},
@@ -120,6 +123,7 @@ static void store_common(const char *verb, int key, cli_common *c)
         break;
     case KEY_PLAN: c->plan_only = true; break;
     case KEY_PLAN_SVG: c->plan_svg = optarg; break;
+    case KEY_EXPLAIN: c->explain = true; break;
     case KEY_SAVE_PLAN: c->save_plan = optarg; break;
     case KEY_EVENTS: c->events = optarg; break;
     case KEY_REPORT: c->report = optarg; break;

@@ -38,6 +38,32 @@ void cli_print_plan(FILE *f, const cubed_plan *plan)
     fputc('\n', f);
 }
 
+void cli_explain_plan(FILE *f, const cubed_plan *plan)
+{
+    cubed_plan_info info;
+    cubed_stored_info x;
+    char dtype[CUBED_DTYPE_TEXT_CAP];
+    cubed_plan_get_info(plan, &info);
+    if (info.num_stages > 1) fputs("what is stored on the way, and why\n", f);
+    for (int i = 0; i < info.num_stages; i++) {
+        for (int k = 0; cubed_plan_get_output(plan, i, k, &x, NULL) == CUBED_OK; k++) {
+            if (x.is_target) continue;
+            fprintf(f, "  by stage %d: %s (", i, cubed_dtype_text(x.dtype, dtype));
+            for (int d = 0; d < x.ndim; d++) fprintf(f, d ? ", %" PRId64 : "%" PRId64, x.shape[d]);
+            fprintf(f, "): %s\n", x.why);
+        }
+    }
+    bool any = false;
+    for (int i = 0; i < info.num_stages; i++) {
+        for (int k = i + 1; k < info.num_stages; k++) {
+            const char *why = cubed_plan_why_apart(plan, i, k);
+            if (why && !any) fputs("stages that read the same array, and why they are apart\n", f);
+            if (why) fprintf(f, "  %d and %d: %s\n", i, k, why);
+            any = any || why;
+        }
+    }
+}
+
 static json_t *stored_json(const cubed_stored_info *x)
 {
     json_t *o = json_object(), *shape = json_array(), *chunks = json_array();
@@ -53,9 +79,28 @@ static json_t *stored_json(const cubed_stored_info *x)
                                                    : "intermediate"));
     char dtype[CUBED_DTYPE_TEXT_CAP];
     json_object_set_new(o, "dtype", json_string(cubed_dtype_text(x->dtype, dtype)));
+    if (!x->is_source) json_object_set_new(o, "why", json_string(x->why));
     json_object_set_new(o, "shape", shape);
     json_object_set_new(o, "chunks", chunks);
     return o;
+}
+
+static json_t *apart_json(const cubed_plan *plan, int num_stages)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < num_stages; i++) {
+        for (int k = i + 1; k < num_stages; k++) {
+            const char *why = cubed_plan_why_apart(plan, i, k);
+            if (!why) continue;
+            json_t *o = json_object(), *pair = json_array();
+            json_array_append_new(pair, json_integer(i));
+            json_array_append_new(pair, json_integer(k));
+            json_object_set_new(o, "stages", pair);
+            json_object_set_new(o, "why", json_string(why));
+            json_array_append_new(list, o);
+        }
+    }
+    return list;
 }
 
 static json_t *stage_json(const cubed_plan *plan, int stage, const cubed_stage_info *s)
@@ -89,6 +134,7 @@ void cli_print_plan_json(FILE *f, const cubed_plan *plan)
             json_array_append_new(stages, stage_json(plan, i, &s));
     }
     json_object_set_new(o, "stages", stages);
+    json_object_set_new(o, "apart", apart_json(plan, info.num_stages));
     json_object_set_new(o, "tasks", json_integer(info.num_tasks));
     json_object_set_new(o, "workers", json_integer(info.max_workers));
     json_object_set_new(o, "allowed_mem", json_integer((json_int_t)info.allowed_mem));

@@ -214,7 +214,8 @@ static cubed_status add_copy(void *ctx, cubed_plan *p, cb_ir *to, int i, const c
                      .inputs = n->inputs,
                      .block = n->block,
                      .output = n->output,
-                     .stored = true};
+                     .stored = true,
+                     .why = CB_WHY_FINER};
     int index;
     CB_TRY(cb_ir_add(to, &finer, &index, err));
     cb_node copy = *n;
@@ -225,6 +226,7 @@ static cubed_status add_copy(void *ctx, cubed_plan *p, cb_ir *to, int i, const c
     copy.block = NULL;
     copy.output = 0;
     copy.stored = n->is_target;
+    copy.why = n->is_target ? CB_WHY_TARGET : CB_WHY_NOT;
     return cb_ir_add(to, &copy, out, err);
 }
 
@@ -310,7 +312,8 @@ static cubed_status add_inputs(void *ctx, cubed_plan *p, cb_ir *to, int i, const
                                 .grid = x->blocks,
                                 .ninputs = 1,
                                 .inputs = &node.inputs[k],
-                                .stored = true};
+                                .stored = true,
+                                .why = CB_WHY_BLOCK_INPUT};
                 for (int d = 0; d < copy.grid.ndim; d++) /* stored chunks are equal */
                     copy.grid.axis[d].first = copy.grid.axis[d].chunk;
                 if (!cb_grid_equal(&copy.grid, &x->blocks)) continue;

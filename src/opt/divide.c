@@ -105,7 +105,7 @@ cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err)
             w.search++;
             find_half(&w, i, w.bytes[i] / 2, &half);
             if (half < 0) continue; /* the refusal is written when all is planned */
-            p->ir.nodes[half].stored = true;
+            cb_node_store(&p->ir.nodes[half], CB_WHY_MEMORY);
             divisions++;
             changed = true;
         }

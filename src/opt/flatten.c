@@ -178,7 +178,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     } else {
         n.inputs = &input;
     }
-    n.stored = true;
+    cb_node_store(&n, CB_WHY_TARGET);
     n.is_target = true;
     n.any_chunks = !t->url || (!t->chunks && !t->shards);
     n.url = t->url;

@@ -13,7 +13,7 @@ void cb_opt_store_all(cubed_plan *p)
 {
     for (int i = 0; i < p->ir.nnodes; i++) {
         cb_node *n = &p->ir.nodes[i];
-        if (n->ninputs > 0 || n->block) n->stored = true;
+        if (n->ninputs > 0 || n->block) cb_node_store(n, CB_WHY_AS_WRITTEN);
     }
 }
 
@@ -25,9 +25,9 @@ typedef struct finder {
     bool changed;
 } finder;
 
-static void store(finder *f, int node)
+static void store(finder *f, int node, cb_why why)
 {
-    f->p->ir.nodes[node].stored = true;
+    cb_node_store(&f->p->ir.nodes[node], why);
     f->changed = true;
 }
 
@@ -47,13 +47,13 @@ static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error 
     if (n->kind == CB_NODE_PARTIAL) return CUBED_OK;
     /* Their tasks go along axes block by block. */
     if (ir->nodes[f->root].kind == CB_NODE_SCAN || ir->nodes[f->root].block) {
-        store(f, node);
+        store(f, node, CB_WHY_UNDER_BLOCKS);
         return CUBED_OK;
     }
     cb_grid kept = cb_fold_kept_grid(input_grid(ir, n), n->reduced);
     const cb_grid *root = &ir->nodes[f->root].grid;
     if (!cb_stage_fold_fits(map, &kept, root, axis)) {
-        store(f, node);
+        store(f, node, CB_WHY_OTHER_AXES);
         return CUBED_OK;
     }
     if (f->primary < 0) {
@@ -63,7 +63,7 @@ static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error 
     }
     if (!cb_stage_same_domain(ir, f->primary, node) ||
         memcmp(f->axis, axis, (size_t)root->ndim * sizeof *axis) != 0)
-        store(f, node);
+        store(f, node, CB_WHY_OTHER_FOLD);
     return CUBED_OK;
 }
 
@@ -72,7 +72,7 @@ static cubed_status in_body(void *ctx, int node, const cb_map *map, cubed_error 
 {
     (void)map;
     (void)err;
-    store(ctx, node);
+    store(ctx, node, CB_WHY_UNDER_FOLD);
     return CUBED_OK;
 }
 
@@ -85,7 +85,7 @@ static cubed_status look_into_body(void *ctx, int node, const cb_map *map, cubed
     (void)map;
     if (n->kind == CB_NODE_MERGE || b->stored) return CUBED_OK;
     if (b->kind == CB_NODE_FOLD) {
-        store(f, below);
+        store(f, below, CB_WHY_UNDER_FOLD);
         return CUBED_OK;
     }
     return cb_stage_find_folds(&f->p->ir, below, in_body, f, err);
@@ -112,7 +112,7 @@ static void cut_chains(cubed_plan *p, int *depth)
             int d = p->ir.nodes[n->inputs[k]].stored ? 0 : depth[n->inputs[k]];
             if (d + 1 > depth[i]) depth[i] = d + 1;
         }
-        if (depth[i] >= CB_MAX_DEPTH - 1) n->stored = true;
+        if (depth[i] >= CB_MAX_DEPTH - 1) cb_node_store(n, CB_WHY_LONG);
     }
 }
 
@@ -124,7 +124,8 @@ cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err)
         cb_node *n = &p->ir.nodes[i];
         /* Texts have no registers: views of what is reshaped are copies. */
         bool text = n->kind == CB_NODE_RESHAPE && cubed_dtype_kind(n->dtype) == CUBED_KIND_TEXT;
-        if (n->kind == CB_NODE_SCAN || n->block || text) n->stored = true;
+        if (n->kind == CB_NODE_SCAN || n->block || text)
+            cb_node_store(n, text ? CB_WHY_TEXT : n->block ? CB_WHY_BLOCKS : CB_WHY_SCAN);
     }
     cut_chains(p, depth);
     bool again = true;

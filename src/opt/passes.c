@@ -75,7 +75,8 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
                           .grid = d->grid[k],
                           .ninputs = 1,
                           .inputs = &index,
-                          .stored = true};
+                          .stored = true,
+                          .why = CB_WHY_RECHUNK};
         CB_TRY(cb_ir_add(to, &middle, &index, err));
     }
     root.inputs = &index;

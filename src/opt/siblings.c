@@ -10,34 +10,6 @@
 #include "opt/opt.h"
 #include "plan/need.h"
 
-static int level_of_program(const cubed_plan *p, const cb_program *prog, const int *level)
-{
-    int most = 0;
-    for (int b = 0; b < prog->nbranches; b++) {
-        for (int v = 0; v < prog->branches[b].nloads; v++) {
-            const cb_load *l = &prog->branches[b].loads[v];
-            if (l->kind != CB_LOAD_STORED || !p->ir.nodes[l->node].stored) continue;
-            if (level[l->node] + 1 > most) most = level[l->node] + 1;
-        }
-    }
-    return most;
-}
-
-static int level_of(const cubed_plan *p, const cb_stage *s, const int *level)
-{
-    int most = 0;
-    const cb_program *prog;
-    for (int g = 0; (prog = cb_stage_program(s, g)) != NULL; g++) {
-        int l = level_of_program(p, prog, level);
-        if (l > most) most = l;
-    }
-    for (int k = 0; k < s->nfolds; k++) {
-        if (s->folds[k].states >= 0 && level[s->folds[k].states] + 1 > most)
-            most = level[s->folds[k].states] + 1;
-    }
-    return most;
-}
-
 static bool program_loads(const cb_program *prog, int node)
 {
     for (int b = 0; b < prog->nbranches; b++) {
@@ -82,25 +54,55 @@ static bool same_call(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
     return true;
 }
 
-static bool may_join(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
+/* Why two stages cannot be one, whatever they need; NULL: they can. */
+static const char *why_not(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
 {
     /* Texts have no registers: they are only copied, by a stage of their own. */
     if (cubed_dtype_kind(p->ir.nodes[a->outs[0].node].dtype) == CUBED_KIND_TEXT ||
         cubed_dtype_kind(p->ir.nodes[b->outs[0].node].dtype) == CUBED_KIND_TEXT)
-        return false;
-    if (a->scan || b->scan) return false;
-    if (a->call || b->call) return same_call(p, a, b);
-    if (a->partial != b->partial || a->merge != b->merge || (a->nfolds > 0) != (b->nfolds > 0) ||
-        !same_tiles(a, b))
-        return false;
+        return "texts are copied by themselves";
+    if (a->scan || b->scan) return "one makes chunk after chunk, each from the one before";
+    if (a->call || b->call)
+        return same_call(p, a, b) ? NULL : "a function on whole blocks has its tasks for itself";
+    if ((a->nfolds > 0) != (b->nfolds > 0)) return "one reduces, the other does not";
+    if (a->partial != b->partial || a->merge != b->merge) return "one reduces in parts";
+    if (!same_tiles(a, b)) return "their tasks make other chunks";
     if (a->nfolds == 0) {
         const cb_grid *x = &p->ir.nodes[a->outs[0].node].grid;
-        return cb_grid_equal(x, &p->ir.nodes[b->outs[0].node].grid) &&
-               share_a_load(&a->tail, &b->tail);
+        if (!cb_grid_equal(x, &p->ir.nodes[b->outs[0].node].grid)) return "they make other chunks";
+        return share_a_load(&a->tail, &b->tail) ? NULL : "they read nothing in common";
     }
-    if (!cb_stage_same_domain(&p->ir, a->folds[0].node, b->folds[0].node)) return false;
+    if (!cb_stage_same_domain(&p->ir, a->folds[0].node, b->folds[0].node))
+        return "they reduce other elements";
     /* Merges share no loads, but what they merge was made together. */
-    return a->merge || share_a_load(&a->body, &b->body);
+    return a->merge || share_a_load(&a->body, &b->body) ? NULL : "they read nothing in common";
+}
+
+static bool may_join(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
+{
+    return !why_not(p, a, b);
+}
+
+static bool read_the_same(const cb_stage *a, const cb_stage *b)
+{
+    const cb_program *x, *y;
+    for (int i = 0; (x = cb_stage_program(a, i)) != NULL; i++) {
+        for (int k = 0; (y = cb_stage_program(b, k)) != NULL; k++) {
+            if (share_a_load(x, y)) return true;
+        }
+    }
+    return false;
+}
+
+const char *cubed_plan_why_apart(const cubed_plan *p, int stage, int other)
+{
+    if (stage < 0 || other < 0 || stage >= p->nstages || other >= p->nstages || stage == other)
+        return NULL;
+    const cb_stage *a = &p->stages[stage], *b = &p->stages[other];
+    if (!read_the_same(a, b)) return NULL;
+    if (a->level != b->level) return "one waits for results that the other does without";
+    const char *why = why_not(p, a, b);
+    return why ? why : "a task of both would need more than the allowed memory has room for";
 }
 
 static cubed_status try_join(cubed_plan *p, cb_stage *a, const cb_stage *b, bool *joined,
@@ -168,7 +170,7 @@ cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_siblings, cubed_error 
         cb_stage s;
         bool joined = false;
         CB_TRY(make_single(p, i, &s, err));
-        level[i] = level_of(p, &s, level);
+        level[i] = cb_stage_level(p, &s, level);
         for (int k = 0; k < p->nstages && merge_siblings && !joined; k++) {
             if (stage_level[k] == level[i] && may_join(p, &p->stages[k], &s))
                 CB_TRY(try_join(p, &p->stages[k], &s, &joined, err));

@@ -51,7 +51,7 @@ static cubed_status over_stored(sinker *s, int node, const cb_map *map, int *out
     for (int d = 0; d < n->grid.ndim; d++)
         regular = regular && n->grid.axis[d].first == n->grid.axis[d].chunk;
     if (n->ninputs > 0 && !n->to_memory && regular) {
-        n->stored = true;
+        cb_node_store(n, CB_WHY_RESHAPE);
         return cb_ir_add(s->to, &made, out, err);
     }
     int below = node;
@@ -60,7 +60,8 @@ static cubed_status over_stored(sinker *s, int node, const cb_map *map, int *out
                     .grid = n->grid,
                     .ninputs = 1,
                     .inputs = &below,
-                    .stored = true};
+                    .stored = true,
+                    .why = CB_WHY_RESHAPE};
     for (int d = 0; d < n->grid.ndim; d++)
         copy.grid.axis[d] = cb_axis_regular(n->grid.axis[d].extent, n->grid.axis[d].chunk);
     CB_TRY(cb_ir_add(s->to, &copy, &node, err));

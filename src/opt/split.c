@@ -33,7 +33,8 @@ static cubed_status each(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_no
                        .reduced = n->reduced,
                        .ninputs = 1,
                        .inputs = n->inputs,
-                       .stored = true};
+                       .stored = true,
+                       .why = CB_WHY_PARTIAL};
     partial.grid = cb_fold_partial_grid(&in, n->reduced, cb_fold_planes(n->fold));
     int states;
     CB_TRY(cb_ir_add(to, &partial, &states, err));

@@ -88,7 +88,8 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
                       .grid = n->grid,
                       .ninputs = 1,
                       .inputs = &index,
-                      .stored = true};
+                      .stored = true,
+                      .why = CB_WHY_SPREAD};
     for (int d = 0; d < n->grid.ndim; d++) {
         cb_axis *a = &pieces.grid.axis[d];
         if (s->stage->outs[o].axis[d] == s->axis) *a = cb_axis_regular(a->extent, s->step);
@@ -96,6 +97,7 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
     if (!n->is_target || n->kind != CB_NODE_COPY) {
         cb_node virtual = *n;
         virtual.stored = false;
+        virtual.why = CB_WHY_NOT;
         CB_TRY(cb_ir_add(to, &virtual, &index, err));
         return cb_ir_add(to, &pieces, out, err);
     }

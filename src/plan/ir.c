@@ -281,6 +281,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
         if (n->inputs[k] < 0 || n->inputs[k] >= i) return BAD("input number %d", n->inputs[k]);
     }
     if (n->stored && cb_node_is_source(n)) return BAD("a stored source");
+    if (n->stored != (n->why != CB_WHY_NOT)) return BAD("an array stored for no reason");
     if (n->is_target && (!n->stored || (!n->url && !n->to_memory))) return BAD("a target nowhere");
     if (ir->is_graph && (n->stored || n->is_target || n->to_memory || n->kind == CB_NODE_PARTIAL))
         return BAD("a decision in what nothing is decided of");

@@ -10,6 +10,7 @@
 #include "plan/blockwise.h"
 #include "plan/geom.h"
 #include "plan/source.h"
+#include "plan/why.h"
 
 /* The numbers are part of the plan format. */
 typedef enum cb_node_kind {
@@ -77,6 +78,7 @@ typedef struct cb_node {
     bool owned;                      /* data lies in the zone and travels in the blob */
 
     bool stored; /* decided by the optimiser; sources: false */
+    cb_why why;  /* it is */
     bool is_target;
     bool any_chunks; /* while planning: nobody minds in which chunks the target is */
 } cb_node;
@@ -105,6 +107,12 @@ static inline bool cb_node_is_source(const cb_node *n)
 static inline bool cb_node_has_chunks(const cb_node *n)
 {
     return n->kind == CB_NODE_ZARR || n->kind == CB_NODE_READER;
+}
+/* Has a node stored; the first reason stays. */
+static inline void cb_node_store(cb_node *n, cb_why why)
+{
+    if (!n->stored) n->why = why;
+    n->stored = true;
 }
 static inline bool cb_node_is_intermediate(const cb_node *n) { return n->stored && !n->is_target; }
 /* Whether the two parts of a BLOCKS node have room for this grid. */

@@ -259,11 +259,15 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, c
 
 cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
 {
+    int *level = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof *level + 1);
+    if (!level) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     p->need = (cb_need){0, 0};
     for (int i = 0; i < p->nstages; i++) {
         cb_stage *s = &p->stages[i];
         s->index = i;
         CB_TRY(cb_stage_compile(p, s, err));
+        s->level = cb_stage_level(p, s, level);
+        for (int o = 0; o < s->nouts; o++) level[s->outs[o].node] = s->level;
         cb_stage_project(p, s);
         p->need = cb_need_either(p->need, s->need);
     }
@@ -379,6 +383,7 @@ static void describe(const cubed_plan *p, int node, cubed_stored_info *info)
                                 .name = n->url,
                                 .is_source = cb_node_is_source(n),
                                 .is_target = n->is_target,
+                                .why = cb_why_text(n->why),
                                 .dtype = n->dtype,
                                 .ndim = n->grid.ndim};
     if (!info->name)

@@ -18,7 +18,7 @@
 #include "plan/graph.h"
 #include "plan/plan.h"
 
-#define PLAN_VERSION 7
+#define PLAN_VERSION 8
 #define HEADER_BYTES 16
 
 /* --- Writing ----------------------------------------------------------------------------------------- */
@@ -196,6 +196,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, cb_plan_use use, cubed
                  (uint64_t)(n->overwrite && use != CB_PLAN_FOR_ID) << 3 |
                  (uint64_t)n->skip_empty << 4 |
                  (uint64_t)(n->durable && use != CB_PLAN_FOR_ID) << 5);
+    if (n->stored && use != CB_PLAN_FOR_ID) put_u(b, (uint64_t)n->why);
     CB_TRY(put_url(b, n->url, use, err));
     if (n->is_target) {
         put_u(b, (uint64_t)n->zarr_format);
@@ -540,6 +541,7 @@ static void get_node(reader *r, int index, cb_node *n)
     n->overwrite = flags >> 3 & 1;
     n->skip_empty = flags >> 4 & 1;
     n->durable = flags >> 5 & 1;
+    if (n->stored) n->why = (cb_why)get_n(r, CB_WHYS);
     n->url = get_string(r);
     if (n->is_target) {
         n->zarr_format = get_n(r, 4);

@@ -125,6 +125,7 @@ typedef struct cb_stage_call {
 
 typedef struct cb_stage {
     int index;
+    int level; /* the longest way from the sources */
     const char *name;
     int nouts;
     cb_stage_out *outs;
@@ -174,6 +175,9 @@ bool cb_stage_fold_fits(const cb_map *map, const cb_grid *kept, const cb_grid *r
                         int axis[CUBED_MAX_NDIM]);
 /* Whether two folds can be computed in one pass. */
 bool cb_stage_same_domain(const cb_ir *ir, int fold_a, int fold_b);
+
+/* One more than the highest level of the stored nodes that it reads (level[node]), else 0. */
+int cb_stage_level(const struct cubed_plan *p, const cb_stage *s, const int *level);
 
 /* The programs of a stage, from 0 up; NULL behind the last. */
 const cb_program *cb_stage_program(const cb_stage *s, int i);

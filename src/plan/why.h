@@ -1,0 +1,33 @@
+/* Why nodes are stored: what the optimiser knew when it decided. */
+#ifndef CB_PLAN_WHY_H
+#define CB_PLAN_WHY_H
+
+#include <stdbool.h>
+
+/* The numbers are part of the plan format. */
+typedef enum cb_why {
+    CB_WHY_NOT = 0, /* it is not stored */
+    CB_WHY_TARGET = 1,
+    CB_WHY_AS_WRITTEN = 2,   /* nothing is optimised */
+    CB_WHY_OTHER_AXES = 3,   /* fuse.c: folds */
+    CB_WHY_OTHER_FOLD = 4,   /* ... */
+    CB_WHY_UNDER_FOLD = 5,   /* ... */
+    CB_WHY_UNDER_BLOCKS = 6, /* ... */
+    CB_WHY_BLOCKS = 7,
+    CB_WHY_SCAN = 8,
+    CB_WHY_TEXT = 9,
+    CB_WHY_LONG = 10,
+    CB_WHY_MEMORY = 11,      /* divide.c */
+    CB_WHY_PARTIAL = 12,     /* split.c */
+    CB_WHY_SPREAD = 13,      /* spread.c */
+    CB_WHY_RECHUNK = 14,     /* passes.c */
+    CB_WHY_BLOCK_INPUT = 15, /* blocks.c */
+    CB_WHY_FINER = 16,       /* blocks.c */
+    CB_WHY_RESHAPE = 17,     /* sink.c */
+    CB_WHYS
+} cb_why;
+
+/* For people; "" for what is not stored. */
+const char *cb_why_text(cb_why why);
+
+#endif
