@@ -1,6 +1,9 @@
-/* One fold with a single plane of state. Takes T, TAG, START(T), JOIN(state, x); undefines T and
- * TAG. */
+/* One fold with a single plane of state. Takes T, TAG, START(T), JOIN(state, x), and V where values
+ * are of a type that T has all values of; undefines T, TAG and V. */
 #define FN(name) CB_PASTE(name, TAG)
+#ifndef V
+#define V T
+#endif
 
 static void FN(init)(void *const *s, size_t n)
 {
@@ -11,13 +14,13 @@ static void FN(init)(void *const *s, size_t n)
 static void FN(rows)(void *const *s, const void *x, size_t n, int64_t count)
 {
     T *state = s[0];
-    const T *v = x;
+    const V *v = x;
     (void)count;
     CB_IVDEP
     for (size_t i = 0; i < n; i++) state[i] = JOIN(state[i], v[i]);
 }
 
-static inline T FN(lanes)(const T *v, size_t n)
+static inline T FN(lanes)(const V *v, size_t n)
 {
     T lane[8];
     size_t i = 0;
@@ -42,7 +45,7 @@ static void FN(run)(void *const *s, const void *x, size_t n, int64_t count)
 static void FN(runs)(void *const *s, const void *x, size_t r, size_t n, int64_t count)
 {
     T *state = s[0];
-    const T *v = x;
+    const V *v = x;
     (void)count;
     if (r >= 8) {
         for (size_t i = 0; i < n; i++) state[i] = JOIN(state[i], FN(lanes)(v + i * r, r));
@@ -59,8 +62,12 @@ static void FN(merge)(void *const *s, void *const *t, size_t n, int64_t ns, int6
 {
     (void)ns;
     (void)nt;
-    FN(rows)(s, t[0], n, 0);
+    T *state = s[0];
+    const T *other = t[0];
+    CB_IVDEP
+    for (size_t i = 0; i < n; i++) state[i] = JOIN(state[i], other[i]);
 }
 #undef FN
 #undef T
+#undef V
 #undef TAG

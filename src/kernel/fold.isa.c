@@ -23,6 +23,10 @@ typedef struct {
 #define T        double
 #define TAG      sum_f8
 #include "kernel/fold.inc.h"
+#define T   double
+#define V   float
+#define TAG sum_f8_of_f4
+#include "kernel/fold.inc.h"
 #undef START
 #undef JOIN
 
@@ -403,6 +407,7 @@ void CB_ISA_NAME(cb_fill_fold)(cb_kernels *k)
     f[CB_FOLD_SUM][CUBED_INT64] = FNS(sum_i8);
     f[CB_FOLD_SUM][CUBED_UINT64] = FNS(sum_u8);
     f[CB_FOLD_SUM][CUBED_FLOAT64] = FNS(sum_f8);
+    k->fold_float32[CB_FOLD_SUM] = FNS(sum_f8_of_f4);
     f[CB_FOLD_SUM][CUBED_COMPLEX128] = FNS(sum_c16);
     f[CB_FOLD_PROD][CUBED_INT64] = FNS(prod_i8);
     f[CB_FOLD_PROD][CUBED_UINT64] = FNS(prod_u8);

@@ -110,7 +110,8 @@ typedef struct cb_kernels {
     cb_cast_fn cast[CUBED_DTYPE_COUNT][CUBED_DTYPE_COUNT]; /* [from][to]; the diagonal copies */
     cb_cast_fn half[CB_HALF_CASTS];
     cb_fold_fns fold[CB_FOLD_KINDS][CUBED_DTYPE_COUNT];
-    cb_scan_fns scan[3][CUBED_DTYPE_COUNT]; /* sums, products, last values that are not NaN */
+    cb_fold_fns fold_float32[CB_FOLD_KINDS]; /* float32 values into states of float64; or NULL */
+    cb_scan_fns scan[3][CUBED_DTYPE_COUNT];  /* sums, products, last values that are not NaN */
     cb_gemm_fn gemm[CUBED_DTYPE_COUNT];
     cb_group_table group;
     const cb_super *super; /* nsuper rows */

@@ -418,7 +418,8 @@ void cb_stage_project(const cubed_plan *p, cb_stage *s)
         size_t size = cubed_dtype_size(s->folds[k].dtype);
         size_t plane = cb_arena_round(cb_sat_mul(count, size));
         states = cb_sat_add(states, cb_sat_mul(plane, (size_t)s->folds[k].nplanes));
-        values = cb_sat_add(values, cb_arena_round(cb_sat_mul(block, size)));
+        values = cb_sat_add(values,
+                            cb_arena_round(cb_sat_mul(block, cubed_dtype_size(s->folds[k].value))));
         if (s->merge) {
             size_t temp = cb_sat_add(cb_arena_round(cb_chunk_bytes(p, s->folds[k].states)),
                                      cb_sat_mul(plane, (size_t)s->folds[k].nplanes));

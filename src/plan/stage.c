@@ -141,6 +141,7 @@ static cubed_status add_fold(void *ctx, int node, const cb_map *map, cubed_error
     }
     s->folds[s->nfolds++] = (cb_stage_fold){.kind = n->fold,
                                             .dtype = n->dtype,
+                                            .value = n->dtype,
                                             .nplanes = cb_fold_planes(n->fold),
                                             .node = node,
                                             .states = n->kind == CB_NODE_MERGE ? n->inputs[0] : -1};
@@ -337,6 +338,17 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
     return s->name ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
 }
 
+/* The input of a fold, or what is below a cast that the fold's kernel does as it goes. */
+static int folded_values(const cubed_plan *p, const cb_stage_fold *fold)
+{
+    int input = p->ir.nodes[fold->node].inputs[0];
+    const cb_node *n = &p->ir.nodes[input];
+    bool widens = n->kind == CB_NODE_CAST && !n->stored && n->dtype == CUBED_FLOAT64 &&
+                  p->ir.nodes[n->inputs[0]].dtype == CUBED_FLOAT32 &&
+                  p->ctx->kernels.fold_float32[fold->kind].rows;
+    return widens ? n->inputs[0] : input;
+}
+
 static cubed_status lower_body(cubed_plan *p, cb_stage *s, cubed_error *err)
 {
     int64_t shape[CUBED_MAX_NDIM];
@@ -344,8 +356,9 @@ static cubed_status lower_body(cubed_plan *p, cb_stage *s, cubed_error *err)
     cb_lower_root *roots = cb_zone_alloc(p->ir.zone, (size_t)s->nfolds * sizeof *roots);
     if (!roots) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
     for (int k = 0; k < s->nfolds; k++) {
-        roots[k].node = p->ir.nodes[s->folds[k].node].inputs[0];
+        roots[k].node = folded_values(p, &s->folds[k]);
         roots[k].map = cb_map_identity(s->domain.ndim);
+        s->folds[k].value = p->ir.nodes[roots[k].node].dtype;
         /* A stored input is loaded; only outputs of this stage are recomputed. */
     }
     return cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, s->domain.ndim, shape, roots, s->nfolds,

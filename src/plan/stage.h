@@ -92,6 +92,7 @@ typedef struct cb_program {
 typedef struct cb_stage_fold {
     cb_fold_kind kind;
     cubed_dtype dtype; /* of state and result */
+    cubed_dtype value; /* of what is folded: float32 may be widened by the fold itself */
     int nplanes;       /* arrays of state */
     int node;          /* FOLD, PARTIAL or MERGE */
     int states;        /* MERGE: the node that holds the states; else -1 */

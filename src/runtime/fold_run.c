@@ -22,7 +22,10 @@ typedef struct folder {
 
 static const cb_fold_fns *fns_of(const folder *f, int fold)
 {
-    return &f->t->kernels->fold[f->s->folds[fold].kind][f->s->folds[fold].dtype];
+    const cb_stage_fold *of = &f->s->folds[fold];
+    if (of->value == CUBED_FLOAT32 && of->dtype == CUBED_FLOAT64)
+        return &f->t->kernels->fold_float32[of->kind];
+    return &f->t->kernels->fold[of->kind][of->dtype];
 }
 
 static void clear_level(folder *f, int level)
@@ -126,7 +129,7 @@ static void seek(const block_loop *b, const int64_t *idx, int64_t *at)
 static const void *vector(const block_loop *b, int fold, int64_t at, int64_t p)
 {
     if (b->from.vm) return cb_vm_result(b->from.vm, fold);
-    return b->from.values[fold] + (size_t)(at + p) * cubed_dtype_size(b->f->s->folds[fold].dtype);
+    return b->from.values[fold] + (size_t)(at + p) * cubed_dtype_size(b->f->s->folds[fold].value);
 }
 
 /* The state that position p of the run at these outer indices goes to. */
@@ -289,7 +292,7 @@ static cubed_status evaluate_values(const folder *f, const cb_box *block, char *
     CB_TRY(cb_arena_alloc(t->arena, (size_t)f->s->nfolds * sizeof *outs, "views", &p, err));
     outs = p;
     for (int k = 0; k < f->s->nfolds; k++) {
-        CB_TRY(cb_arena_alloc(t->arena, (size_t)count * cubed_dtype_size(f->s->folds[k].dtype),
+        CB_TRY(cb_arena_alloc(t->arena, (size_t)count * cubed_dtype_size(f->s->folds[k].value),
                               "values of a block", &p, err));
         values[k] = p;
     }
@@ -298,7 +301,7 @@ static cubed_status evaluate_values(const folder *f, const cb_box *block, char *
         cb_box_intersect(&prog->branches[i].box, block, &part);
         if (cb_box_empty(&part)) continue;
         for (int k = 0; k < f->s->nfolds; k++) {
-            cb_dense_strides(block->ndim, extents, cubed_dtype_size(f->s->folds[k].dtype),
+            cb_dense_strides(block->ndim, extents, cubed_dtype_size(f->s->folds[k].value),
                              outs[k].stride);
             outs[k].base = values[k];
             for (int d = 0; d < block->ndim; d++)
