@@ -298,8 +298,37 @@ typedef enum cubed_fft_norm {
  * accordingly. NULL: all there are, and 2 (m - 1) for m elements that become real ones. Where complex
  * numbers are expected others are taken for such; float32 and complex64 stay single precision, but are
  * transformed in double and rounded once per axis. Any length is fast, powers of 2, 3, 5, 7 and 11 are
- * fastest; more than 2**28 are CUBED_E_UNSUPPORTED. An axis is in one block: a task needs memory for it three
- * times, and for 3 to 22 times one line along it. */
+ * fastest. An axis is in one block: a task needs memory for it three times, and for 3 to 22 times one line
+ * along it. Where that is more than `task_mem`, or there are more than 2**28 elements, the axis becomes a matrix
+ * of about as many rows as columns (Bailey's four steps). Its two transforms are rounded one after the other, so
+ * that last bits depend on task_mem; x is read and stored up to nine times. A number of elements without factors
+ * that fit is padded to one that has them (Bluestein), in double precision; more than 2**30 of them are
+ * CUBED_E_UNSUPPORTED. */
+typedef enum cubed_transform {
+    CUBED_TRANSFORM_FFT,
+    CUBED_TRANSFORM_IFFT,
+    CUBED_TRANSFORM_RFFT,
+    CUBED_TRANSFORM_IRFFT,
+    CUBED_TRANSFORM_HFFT,
+    CUBED_TRANSFORM_IHFFT
+} cubed_transform;
+
+typedef struct cubed_fft_options {
+    size_t struct_size;
+    const int64_t *s; /* n of each axis; -1 or s NULL: as n NULL */
+    const int *axes;  /* each once; of real numbers the last one; NULL: all, and s is NULL, too */
+    int naxes;
+    cubed_fft_norm norm;
+    uint64_t task_mem; /* what tasks may use, where that is known; 0: an axis is in one block */
+} cubed_fft_options;
+#define CUBED_FFT_OPTIONS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(cubed_fft_options), NULL, NULL, 0, CUBED_FFT_BACKWARD, 0                            \
+    }
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_fft_with(cubed_transform transform, cubed_array *x,
+                                                       const cubed_fft_options *options,
+                                                       cubed_array **out, cubed_error *err);
+/* Along one axis, without knowing what tasks may use. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_fft(cubed_array *x, const int64_t *n, int axis,
                                                   cubed_fft_norm norm, cubed_array **out,
                                                   cubed_error *err);

@@ -3,31 +3,16 @@
 
 #include <string.h>
 
-typedef cubed_status (*one_axis)(cubed_array *x, const int64_t *n, int axis, cubed_fft_norm norm,
-                                 cubed_array **out, cubed_error *err);
-typedef cubed_status (*many_axes)(cubed_array *x, const int64_t *s, const int *axes, int naxes,
-                                  cubed_fft_norm norm, cubed_array **out, cubed_error *err);
-
-static const struct {
-    const char *name;
-    one_axis one;
-    many_axes many;
-} transforms[] = {
-    {"fft", cubed_fft, NULL},       {"ifft", cubed_ifft, NULL},   {"rfft", cubed_rfft, NULL},
-    {"irfft", cubed_irfft, NULL},   {"hfft", cubed_hfft, NULL},   {"ihfft", cubed_ihfft, NULL},
-    {"fftn", NULL, cubed_fftn},     {"ifftn", NULL, cubed_ifftn}, {"rfftn", NULL, cubed_rfftn},
-    {"irfftn", NULL, cubed_irfftn},
-};
-
-/* Its row in the table; -1 with an exception if there is none. */
-static int find(const char *name, bool many)
+static bool find(const char *name, cubed_transform *out)
 {
-    for (size_t i = 0; i < sizeof transforms / sizeof *transforms; i++) {
-        if (strcmp(transforms[i].name, name) == 0 && (transforms[i].many != NULL) == many)
-            return (int)i;
+    static const char *const names[] = {"fft", "ifft", "rfft", "irfft", "hfft", "ihfft"};
+    for (int i = 0; i < 6; i++) {
+        if (strcmp(names[i], name) != 0) continue;
+        *out = (cubed_transform)i;
+        return true;
     }
     PyErr_Format(PyExc_ValueError, "there is no transform %s", name);
-    return -1;
+    return false;
 }
 
 static bool take_norm(const char *name, cubed_fft_norm *out)
@@ -42,48 +27,29 @@ static bool take_norm(const char *name, cubed_fft_norm *out)
     return false;
 }
 
-/* fft(name, x, n or None, axis, norm) */
+/* fft(name, x, s or None, axes, norm, task_mem) */
 static PyObject *fft(PyObject *module, PyObject *args)
 {
-    const char *name, *norm_name;
-    PyObject *object, *n_arg;
-    int64_t n = 0;
-    int axis;
-    cubed_fft_norm norm;
-    cubed_array *x, *out;
-    cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "sOOis", &name, &object, &n_arg, &axis, &norm_name) ||
-        !(x = core_unwrap(core_get_state(module), object)) || !take_norm(norm_name, &norm))
-        return NULL;
-    int row = find(name, false);
-    if (row < 0) return NULL;
-    if (n_arg != Py_None) n = PyLong_AsLongLong(n_arg);
-    if (PyErr_Occurred()) return NULL;
-    cubed_status st = transforms[row].one(x, n_arg == Py_None ? NULL : &n, axis, norm, &out, &err);
-    return core_finish(module, st, out, &err);
-}
-
-/* fftn(name, x, s or None, axes or None, norm); s needs axes. */
-static PyObject *fftn(PyObject *module, PyObject *args)
-{
-    const char *name, *norm_name;
+    const char *name, *norm;
     PyObject *object, *s_arg, *axes_arg;
     int64_t s[CUBED_MAX_NDIM];
-    int axes[CUBED_MAX_NDIM], ns = 0, naxes = 0;
-    cubed_fft_norm norm;
+    int axes[CUBED_MAX_NDIM], ns = 0;
+    unsigned long long task_mem;
+    cubed_fft_options o = CUBED_FFT_OPTIONS_INIT;
+    cubed_transform which;
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "sOOOs", &name, &object, &s_arg, &axes_arg, &norm_name) ||
-        !(x = core_unwrap(core_get_state(module), object)) || !take_norm(norm_name, &norm) ||
-        (s_arg != Py_None && !core_ints("s", s_arg, s, &ns)) ||
-        (axes_arg != Py_None && !core_axes("axes", axes_arg, axes, &naxes)))
+    if (!PyArg_ParseTuple(args, "sOOOsK", &name, &object, &s_arg, &axes_arg, &norm, &task_mem) ||
+        !(x = core_unwrap(core_get_state(module), object)) || !find(name, &which) ||
+        !take_norm(norm, &o.norm) || (s_arg != Py_None && !core_ints("s", s_arg, s, &ns)) ||
+        !core_axes("axes", axes_arg, axes, &o.naxes))
         return NULL;
-    int row = find(name, true);
-    if (row < 0) return NULL;
-    if (s_arg != Py_None && ns != naxes)
-        return PyErr_Format(PyExc_ValueError, "s has %d entries for %d axes", ns, naxes);
-    cubed_status st = transforms[row].many(
-        x, s_arg == Py_None ? NULL : s, axes_arg == Py_None ? NULL : axes, naxes, norm, &out, &err);
+    if (s_arg != Py_None && ns != o.naxes)
+        return PyErr_Format(PyExc_ValueError, "s has %d entries for %d axes", ns, o.naxes);
+    o.s = s_arg == Py_None ? NULL : s;
+    o.axes = axes;
+    o.task_mem = task_mem;
+    cubed_status st = cubed_fft_with(which, x, &o, &out, &err);
     return core_finish(module, st, out, &err);
 }
 
@@ -124,7 +90,6 @@ static PyObject *fftshift(PyObject *module, PyObject *args)
 
 PyMethodDef core_fft_methods[] = {
     {"fft", fft, METH_VARARGS, NULL},
-    {"fftn", fftn, METH_VARARGS, NULL},
     {"fftfreq", fftfreq, METH_VARARGS, NULL},
     {"fftshift", fftshift, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

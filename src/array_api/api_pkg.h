@@ -37,6 +37,9 @@ CUBED_MUST_CHECK cubed_status cb_api_positions(cubed_array *mask, cubed_array *o
  * if a block would have more than CB_API_BLOCK_BYTES of `item_size` each. */
 void cb_api_blocks(const cubed_array *x, uint32_t whole, size_t item_size,
                    int64_t chunks[CUBED_MAX_NDIM]);
+/* The same with another bound in its place. */
+void cb_api_blocks_within(const cubed_array *x, uint32_t whole, int64_t bytes, size_t item_size,
+                          int64_t chunks[CUBED_MAX_NDIM]);
 /* Makes an axis of an array of ndim dimensions positive. */
 CUBED_MUST_CHECK cubed_status cb_api_axis(const char *what, int ndim, int *axis, cubed_error *err);
 

@@ -13,7 +13,13 @@ uint64_t cb_api_line_bytes(uint64_t task_mem)
 void cb_api_blocks(const cubed_array *x, uint32_t whole, size_t item_size,
                    int64_t chunks[CUBED_MAX_NDIM])
 {
-    int64_t left = cb_max_i64(1, CB_API_BLOCK_BYTES / (int64_t)item_size);
+    cb_api_blocks_within(x, whole, CB_API_BLOCK_BYTES, item_size, chunks);
+}
+
+void cb_api_blocks_within(const cubed_array *x, uint32_t whole, int64_t bytes, size_t item_size,
+                          int64_t chunks[CUBED_MAX_NDIM])
+{
+    int64_t left = cb_max_i64(1, bytes / (int64_t)item_size);
     int ndim = x->node.grid.ndim;
     for (int d = 0; d < ndim; d++) {
         if (whole >> d & 1) left = cb_max_i64(1, left / cb_max_i64(1, x->shape[d]));

@@ -1,8 +1,9 @@
 /* Fourier transforms. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
-#include "array_api/api_pkg.h"
+#include "array_api/fft.h"
 #include "base/error.h"
 #include "block/params.h"
 
@@ -10,14 +11,8 @@
  * many axes cannot be cut where memory is short. */
 #define TOGETHER_BYTES ((int64_t)8 << 20)
 
-typedef struct transform {
-    const char *name;
-    bool real_in, real_out, forward;
-    cubed_fft_norm norm;
-} transform;
-
 /* The type that x is transformed in. */
-static cubed_status input_dtype(const transform *t, cubed_dtype x, cubed_dtype *out,
+static cubed_status input_dtype(const cb_transform *t, cubed_dtype x, cubed_dtype *out,
                                 cubed_error *err)
 {
     cubed_kind kind = cubed_dtype_kind(x);
@@ -31,10 +26,18 @@ static cubed_status input_dtype(const transform *t, cubed_dtype x, cubed_dtype *
     return CUBED_OK;
 }
 
-static int32_t scale_of(const transform *t)
+static int32_t scale_of(const cb_transform *t)
 {
     if (t->norm == CUBED_FFT_ORTHO) return CB_FFT_SCALE_SQRT;
     return (t->norm == CUBED_FFT_FORWARD) == t->forward ? CB_FFT_SCALE_N : CB_FFT_SCALE_ONE;
+}
+
+double cb_fft_factor(const cb_transform *t, int64_t n)
+{
+    const int32_t scale = scale_of(t);
+    return scale == CB_FFT_SCALE_N      ? 1.0 / (double)n
+           : scale == CB_FFT_SCALE_SQRT ? 1.0 / sqrt((double)n)
+                                        : 1.0;
 }
 
 /* Makes an axis of x as long as it takes. */
@@ -60,42 +63,53 @@ static cubed_status resize(cubed_array *x, int axis, int64_t extent, cubed_array
 
 /* --- One pass -------------------------------------------------------------------------------------- */
 
-static cubed_dtype other_precision(const transform *t, cubed_dtype x)
+static cubed_dtype result_dtype(cb_fft_kind kind, cubed_dtype x)
 {
-    if (t->real_in) return x == CUBED_FLOAT32 ? CUBED_COMPLEX64 : CUBED_COMPLEX128;
-    return x == CUBED_COMPLEX64 ? CUBED_FLOAT32 : CUBED_FLOAT64;
+    switch (kind) {
+    case CB_FFT_FROM_REAL: return x == CUBED_FLOAT32 ? CUBED_COMPLEX64 : CUBED_COMPLEX128;
+    case CB_FFT_TO_REAL: return x == CUBED_COMPLEX64 ? CUBED_FLOAT32 : CUBED_FLOAT64;
+    default: return x;
+    }
 }
 
-/* Transforms x along the axes of the mask; n is by axis. real_axis: -1 of complex numbers only. */
-static cubed_status pass(const transform *t, cubed_array *x, uint32_t mask, const int64_t *n,
-                         int real_axis, cubed_array **out, cubed_error *err)
+cubed_status cb_fft_blocks(const cb_transform *t, cubed_array *x, const cb_fft_pass *p,
+                           cubed_array **out, cubed_error *err)
 {
-    cubed_dtype dtype = real_axis < 0 ? x->node.dtype : other_precision(t, x->node.dtype);
+    static const char *const functions[] = {"fft", "rfft", "irfft"};
+    cubed_dtype dtype = result_dtype(p->kind, x->node.dtype);
     cubed_dtype larger = t->real_out ? x->node.dtype : dtype;
     int ndim = x->node.grid.ndim;
     int64_t chunks[CUBED_MAX_NDIM], out_chunks[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
     int symbols[CUBED_MAX_NDIM];
-    cb_fft_params params = {.real_axis = real_axis, .forward = t->forward, .scale = scale_of(t)};
-    cb_api_blocks(x, mask, cubed_dtype_size(larger), chunks);
+    cb_fft_params params = {.twiddle_n = p->twiddle_n,
+                            .real_axis = p->real_axis,
+                            .twiddle_axis = p->twiddle_axis,
+                            .forward = t->forward,
+                            .scale = scale_of(t)};
+    cb_api_blocks_within(x, p->mask, p->block_bytes, cubed_dtype_size(larger), chunks);
     for (int d = 0; d < ndim; d++) {
-        bool whole = mask >> d & 1;
+        bool whole = p->mask >> d & 1;
         symbols[d] = whole ? -1 : d;
-        params.n[d] = whole ? n[d] : 0;
+        params.n[d] = whole ? p->n[d] : 0;
         shape[d] = x->shape[d];
-        if (d == real_axis) shape[d] = t->real_in ? n[d] / 2 + 1 : n[d];
+        if (d == p->real_axis) shape[d] = p->kind == CB_FFT_FROM_REAL ? p->n[d] / 2 + 1 : p->n[d];
         out_chunks[d] = whole ? shape[d] : chunks[d];
     }
-    const char *function = real_axis < 0 ? "fft" : t->real_in ? "rfft" : "irfft";
     const cubed_block_input in = {x, symbols, chunks};
     const cubed_block_output to = {dtype, ndim, shape, out_chunks, symbols, x->node.dim_names};
-    return cubed_blockwise(x->ctx, function, &params, sizeof params, &in, 1, &to, 1, out, err);
+    return cubed_blockwise(x->ctx, functions[p->kind], &params, sizeof params, &in, 1, &to, 1, out,
+                           err);
 }
 
 /* `first`, and as many of the other axes as fit. */
-static uint32_t together(const cubed_array *x, uint32_t mask, const int64_t *n, int first)
+static uint32_t together(const cb_transform *t, const cubed_array *x, uint32_t mask,
+                         const int64_t *n, int first)
 {
     uint32_t taken = 1u << first;
-    int64_t left = TOGETHER_BYTES / (int64_t)(2 * sizeof(double)) / n[first];
+    uint64_t bytes = TOGETHER_BYTES;
+    if (!cb_fft_fits(t, x, n[first])) return taken;
+    if (t->task_mem > 0 && t->task_mem / 8 < bytes) bytes = t->task_mem / 8;
+    int64_t left = (int64_t)bytes / (int64_t)(2 * sizeof(double)) / n[first];
     for (int d = x->node.grid.ndim - 1; d >= 0; d--) {
         if (!(mask >> d & 1) || taken >> d & 1 || n[d] > left) continue;
         taken |= 1u << d;
@@ -106,33 +120,45 @@ static uint32_t together(const cubed_array *x, uint32_t mask, const int64_t *n, 
 
 static int last_of(uint32_t mask) { return 31 - __builtin_clz(mask); }
 
-static cubed_status pass_on(const transform *t, cubed_array **x, uint32_t mask, const int64_t *n,
-                            int real_axis, cubed_error *err)
+/* *x is replaced. `axis` is one of the mask, and the one of real numbers if there is one. */
+static cubed_status pass_on(const cb_transform *t, cubed_array **x, uint32_t mask, const int64_t *n,
+                            int axis, cb_fft_kind kind, cubed_error *err)
 {
     cubed_array *y;
-    CB_TRY(pass(t, *x, mask, n, real_axis, &y, err));
+    if (mask == 1u << axis) {
+        CB_TRY(cb_fft_axis(t, *x, axis, n[axis], kind, &y, err));
+    } else {
+        const cb_fft_pass pass = {.kind = kind,
+                                  .mask = mask,
+                                  .n = n,
+                                  .real_axis = kind == CB_FFT_COMPLEX ? -1 : axis,
+                                  .twiddle_axis = -1,
+                                  .block_bytes = CB_API_BLOCK_BYTES};
+        CB_TRY(cb_fft_blocks(t, *x, &pass, &y, err));
+    }
     cubed_array_unref(*x);
     *x = y;
     return CUBED_OK;
 }
 
 /* Real numbers are among the first or the last ones. *x is replaced. */
-static cubed_status all_passes(const transform *t, cubed_array **x, uint32_t mask, const int64_t *n,
-                               int real_axis, cubed_error *err)
+static cubed_status all_passes(const cb_transform *t, cubed_array **x, uint32_t mask,
+                               const int64_t *n, int real_axis, cubed_error *err)
 {
-    uint32_t with_real = real_axis < 0 ? 0 : together(*x, mask, n, real_axis);
-    if (t->real_in) CB_TRY(pass_on(t, x, with_real, n, real_axis, err));
+    uint32_t with_real = real_axis < 0 ? 0 : together(t, *x, mask, n, real_axis);
+    if (t->real_in) CB_TRY(pass_on(t, x, with_real, n, real_axis, CB_FFT_FROM_REAL, err));
     for (uint32_t rest = mask & ~with_real; rest;) {
-        uint32_t some = together(*x, rest, n, last_of(rest));
-        CB_TRY(pass_on(t, x, some, n, -1, err));
+        int axis = last_of(rest);
+        uint32_t some = together(t, *x, rest, n, axis);
+        CB_TRY(pass_on(t, x, some, n, axis, CB_FFT_COMPLEX, err));
         rest &= ~some;
     }
-    return t->real_out ? pass_on(t, x, with_real, n, real_axis, err) : CUBED_OK;
+    return t->real_out ? pass_on(t, x, with_real, n, real_axis, CB_FFT_TO_REAL, err) : CUBED_OK;
 }
 
 /* --- All ------------------------------------------------------------------------------------------- */
 
-static cubed_status lengths(const transform *t, const cubed_array *x, const int64_t *s,
+static cubed_status lengths(const cb_transform *t, const cubed_array *x, const int64_t *s,
                             const int *axes, int naxes, int64_t *n, uint32_t *mask,
                             cubed_error *err)
 {
@@ -154,7 +180,7 @@ static cubed_status lengths(const transform *t, const cubed_array *x, const int6
     return CUBED_OK;
 }
 
-static cubed_status apply(const transform *t, cubed_array *x, const int64_t *s, const int *axes,
+static cubed_status apply(const cb_transform *t, cubed_array *x, const int64_t *s, const int *axes,
                           int naxes, cubed_array **out, cubed_error *err)
 {
     int64_t n[CUBED_MAX_NDIM] = {0};
@@ -184,148 +210,104 @@ out:
     return st;
 }
 
-static cubed_status along_axes(const transform *t, cubed_array *x, const int64_t *s,
-                               const int *axes, int naxes, cubed_array **out, cubed_error *err)
+static const cb_transform transforms[] = {
+    [CUBED_TRANSFORM_FFT] = {.name = "fft", .forward = true},
+    [CUBED_TRANSFORM_IFFT] = {.name = "ifft"},
+    [CUBED_TRANSFORM_RFFT] = {.name = "rfft", .real_in = true, .forward = true},
+    [CUBED_TRANSFORM_IRFFT] = {.name = "irfft", .real_out = true},
+    [CUBED_TRANSFORM_HFFT] = {.name = "hfft", .real_out = true, .forward = true},
+    [CUBED_TRANSFORM_IHFFT] = {.name = "ihfft", .real_in = true},
+};
+
+cubed_status cubed_fft_with(cubed_transform transform, cubed_array *x, const cubed_fft_options *o,
+                            cubed_array **out, cubed_error *err)
 {
-    int all[CUBED_MAX_NDIM];
-    if (axes) return apply(t, x, s, axes, naxes, out, err);
-    if (s) return cb_fail(err, CUBED_E_ARG, "%s: lengths without axes", t->name);
-    for (int d = 0; d < x->node.grid.ndim; d++) all[d] = d;
-    return apply(t, x, NULL, all, x->node.grid.ndim, out, err);
+    int all[CUBED_MAX_NDIM], ndim = x->node.grid.ndim;
+    if (o->struct_size != sizeof *o)
+        return cb_fail(err, CUBED_E_ARG, "fft: options.struct_size is %zu, expected %zu",
+                       o->struct_size, sizeof *o);
+    if ((unsigned)transform >= sizeof transforms / sizeof *transforms ||
+        (unsigned)o->norm > CUBED_FFT_FORWARD)
+        return cb_fail(err, CUBED_E_ARG, "fft: transform %d or norm %d, which there is none",
+                       (int)transform, (int)o->norm);
+    cb_transform t = transforms[transform];
+    t.norm = o->norm;
+    t.task_mem = o->task_mem;
+    if (o->axes) return apply(&t, x, o->s, o->axes, o->naxes, out, err);
+    if (o->s) return cb_fail(err, CUBED_E_ARG, "%s: lengths without axes", t.name);
+    for (int d = 0; d < ndim; d++) all[d] = d;
+    return apply(&t, x, NULL, all, ndim, out, err);
+}
+
+/* Without knowing what tasks may use. */
+static cubed_status along_axes(cubed_transform transform, cubed_array *x, const int64_t *s,
+                               const int *axes, int naxes, cubed_fft_norm norm, cubed_array **out,
+                               cubed_error *err)
+{
+    cubed_fft_options o = CUBED_FFT_OPTIONS_INIT;
+    o.s = s;
+    o.axes = axes;
+    o.naxes = naxes;
+    o.norm = norm;
+    return cubed_fft_with(transform, x, &o, out, err);
 }
 
 cubed_status cubed_fft(cubed_array *x, const int64_t *n, int axis, cubed_fft_norm norm,
                        cubed_array **out, cubed_error *err)
 {
-    return apply(&(transform){"fft", false, false, true, norm}, x, n, &axis, 1, out, err);
+    return along_axes(CUBED_TRANSFORM_FFT, x, n, &axis, 1, norm, out, err);
 }
 
 cubed_status cubed_ifft(cubed_array *x, const int64_t *n, int axis, cubed_fft_norm norm,
                         cubed_array **out, cubed_error *err)
 {
-    return apply(&(transform){"ifft", false, false, false, norm}, x, n, &axis, 1, out, err);
+    return along_axes(CUBED_TRANSFORM_IFFT, x, n, &axis, 1, norm, out, err);
 }
 
 cubed_status cubed_rfft(cubed_array *x, const int64_t *n, int axis, cubed_fft_norm norm,
                         cubed_array **out, cubed_error *err)
 {
-    return apply(&(transform){"rfft", true, false, true, norm}, x, n, &axis, 1, out, err);
+    return along_axes(CUBED_TRANSFORM_RFFT, x, n, &axis, 1, norm, out, err);
 }
 
 cubed_status cubed_irfft(cubed_array *x, const int64_t *n, int axis, cubed_fft_norm norm,
                          cubed_array **out, cubed_error *err)
 {
-    return apply(&(transform){"irfft", false, true, false, norm}, x, n, &axis, 1, out, err);
+    return along_axes(CUBED_TRANSFORM_IRFFT, x, n, &axis, 1, norm, out, err);
 }
 
 cubed_status cubed_hfft(cubed_array *x, const int64_t *n, int axis, cubed_fft_norm norm,
                         cubed_array **out, cubed_error *err)
 {
-    return apply(&(transform){"hfft", false, true, true, norm}, x, n, &axis, 1, out, err);
+    return along_axes(CUBED_TRANSFORM_HFFT, x, n, &axis, 1, norm, out, err);
 }
 
 cubed_status cubed_ihfft(cubed_array *x, const int64_t *n, int axis, cubed_fft_norm norm,
                          cubed_array **out, cubed_error *err)
 {
-    return apply(&(transform){"ihfft", true, false, false, norm}, x, n, &axis, 1, out, err);
+    return along_axes(CUBED_TRANSFORM_IHFFT, x, n, &axis, 1, norm, out, err);
 }
 
 cubed_status cubed_fftn(cubed_array *x, const int64_t *s, const int *axes, int naxes,
                         cubed_fft_norm norm, cubed_array **out, cubed_error *err)
 {
-    return along_axes(&(transform){"fftn", false, false, true, norm}, x, s, axes, naxes, out, err);
+    return along_axes(CUBED_TRANSFORM_FFT, x, s, axes, naxes, norm, out, err);
 }
 
 cubed_status cubed_ifftn(cubed_array *x, const int64_t *s, const int *axes, int naxes,
                          cubed_fft_norm norm, cubed_array **out, cubed_error *err)
 {
-    return along_axes(&(transform){"ifftn", false, false, false, norm}, x, s, axes, naxes, out,
-                      err);
+    return along_axes(CUBED_TRANSFORM_IFFT, x, s, axes, naxes, norm, out, err);
 }
 
 cubed_status cubed_rfftn(cubed_array *x, const int64_t *s, const int *axes, int naxes,
                          cubed_fft_norm norm, cubed_array **out, cubed_error *err)
 {
-    return along_axes(&(transform){"rfftn", true, false, true, norm}, x, s, axes, naxes, out, err);
+    return along_axes(CUBED_TRANSFORM_RFFT, x, s, axes, naxes, norm, out, err);
 }
 
 cubed_status cubed_irfftn(cubed_array *x, const int64_t *s, const int *axes, int naxes,
                           cubed_fft_norm norm, cubed_array **out, cubed_error *err)
 {
-    return along_axes(&(transform){"irfftn", false, true, false, norm}, x, s, axes, naxes, out,
-                      err);
-}
-
-/* --- Frequencies ----------------------------------------------------------------------------------- */
-
-/* Whole numbers from `first` to `last` over n d. */
-static cubed_status frequencies(const char *name, cubed_context *ctx, int64_t first, int64_t last,
-                                int64_t n, double d, cubed_dtype dtype, cubed_array **out,
-                                cubed_error *err)
-{
-    cubed_array *args[2] = {NULL, NULL}, *wide = NULL;
-    cubed_status st;
-    if (n < 1 || d == 0)
-        return cb_fail(err, CUBED_E_ARG,
-                       "%s: %" PRId64 " samples at a distance of %g, expected some", name, n, d);
-    if (dtype != CUBED_FLOAT32 && dtype != CUBED_FLOAT64)
-        return cb_fail(err, CUBED_E_TYPE, "%s makes float32 and float64, not %s", name,
-                       cubed_dtype_name(dtype));
-    const cubed_scalar unit = {.f64 = 1.0 / ((double)n * d)};
-    CB_GO(cubed_array_arange(ctx, (double)first, (double)last + 1, 1, CUBED_FLOAT64, NULL, &args[0],
-                             err));
-    CB_GO(cubed_array_full(ctx, CUBED_FLOAT64, 0, NULL, NULL, &unit, &args[1], err));
-    CB_GO(cubed_elementwise(CUBED_OP_MULTIPLY, args, 2, &wide, err));
-    CB_GO(cubed_astype(wide, dtype, out, err));
-out:
-    cubed_array_unref(args[0]);
-    cubed_array_unref(args[1]);
-    cubed_array_unref(wide);
-    return st;
-}
-
-cubed_status cubed_fftfreq(cubed_context *ctx, int64_t n, double d, cubed_dtype dtype,
-                           cubed_array **out, cubed_error *err)
-{
-    cubed_array *rising;
-    CB_TRY(frequencies("fftfreq", ctx, -(n / 2), (n - 1) / 2, n, d, dtype, &rising, err));
-    cubed_status st = cubed_ifftshift(rising, NULL, 0, out, err);
-    cubed_array_unref(rising);
-    return st;
-}
-
-cubed_status cubed_rfftfreq(cubed_context *ctx, int64_t n, double d, cubed_dtype dtype,
-                            cubed_array **out, cubed_error *err)
-{
-    return frequencies("rfftfreq", ctx, 0, n / 2, n, d, dtype, out, err);
-}
-
-/* Halves of axes change places; where they differ the first one is the longer one, or the shorter one of
- * the inverse. */
-static cubed_status swap_halves(const char *name, cubed_array *x, const int *axes, int naxes,
-                                bool inverse, cubed_array **out, cubed_error *err)
-{
-    int all[CUBED_MAX_NDIM];
-    int64_t shifts[CUBED_MAX_NDIM];
-    if (!axes) naxes = x->node.grid.ndim;
-    if (naxes > CUBED_MAX_NDIM) return cb_fail(err, CUBED_E_ARG, "%s: %d axes", name, naxes);
-    for (int i = 0; i < naxes; i++) {
-        all[i] = axes ? axes[i] : i;
-        CB_TRY(cb_api_axis(name, x->node.grid.ndim, &all[i], err));
-        int64_t half = x->shape[all[i]] / 2;
-        shifts[i] = inverse ? -half : half;
-    }
-    return cubed_roll(x, shifts, all, naxes, out, err);
-}
-
-cubed_status cubed_fftshift(cubed_array *x, const int *axes, int naxes, cubed_array **out,
-                            cubed_error *err)
-{
-    return swap_halves("fftshift", x, axes, naxes, false, out, err);
-}
-
-cubed_status cubed_ifftshift(cubed_array *x, const int *axes, int naxes, cubed_array **out,
-                             cubed_error *err)
-{
-    return swap_halves("ifftshift", x, axes, naxes, true, out, err);
+    return along_axes(CUBED_TRANSFORM_IRFFT, x, s, axes, naxes, norm, out, err);
 }

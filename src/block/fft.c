@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "block/fft.h"
 #include "block/functions.h"
 #include "block/params.h"
 
@@ -46,6 +47,9 @@ typedef struct transform {
     double scale;
     cb_cfft_plan complex_plan; /* COMPLEX */
     cb_rfft_plan real_plan;    /* others */
+    /* The lines number q * repeat to (q + 1) * repeat - 1, q counted modulo `extent`, are at the position
+     * first + q along the twiddle axis. */
+    int64_t twiddle_n, first, repeat, extent; /* twiddle_n: 0 without */
 } transform;
 
 static void conjugate(double *pairs, int64_t n)
@@ -73,6 +77,43 @@ static bool to_real(const transform *t, double *line)
     return cb_rfft_backward(t->real_plan, line + 1, t->scale);
 }
 
+/* --- Twiddle factors ------------------------------------------------------------------------------- */
+
+/* So many powers are products of one of them and one of as many that lie next to each other. */
+#define NEAR 64
+
+static const double pi = 3.14159265358979323846;
+
+/* The power m of exp(-2 pi i / n), or of its inverse. */
+static void root(uint64_t m, uint64_t n, bool forward, double out[2])
+{
+    m %= n;
+    /* Half a turn is taken off as an integer: what is left is exact, and its sine accurate. */
+    const double near = m > n / 2 ? -(double)(n - m) : (double)m;
+    const double angle = (forward ? -2 : 2) * pi * (near / (double)n);
+    out[0] = cos(angle);
+    out[1] = sin(angle);
+}
+
+/* Multiplies element k of a line by the power j * k. */
+static void twiddle(double *pairs, int64_t count, uint64_t j, uint64_t n, bool forward)
+{
+    double near[NEAR][2], far[2];
+    for (uint64_t k = 0; k < NEAR && (int64_t)k < count; k++) root(j * k, n, forward, near[k]);
+    for (int64_t start = 0; start < count; start += NEAR) {
+        root(j * (uint64_t)start, n, forward, far);
+        const int64_t some = cb_min_i64(NEAR, count - start);
+        for (int64_t k = 0; k < some; k++) {
+            double *x = pairs + 2 * (start + k);
+            const double wr = far[0] * near[k][0] - far[1] * near[k][1];
+            const double wi = far[0] * near[k][1] + far[1] * near[k][0];
+            const double re = x[0] * wr - x[1] * wi;
+            x[1] = x[0] * wi + x[1] * wr;
+            x[0] = re;
+        }
+    }
+}
+
 /* --- One axis -------------------------------------------------------------------------------------- */
 
 /* Blocks as (outer, extent along the axis, inner). */
@@ -95,8 +136,9 @@ static char *line_at(const side *s, int64_t o, int64_t inner, int64_t k)
     return s->data + (o * s->extent * inner + k) * item;
 }
 
+/* `number`: of the first line, in C order. */
 static bool run_lines(const transform *t, const side *from, const char *in, const side *to,
-                      char *out, int64_t inner, double *scratch, int64_t count)
+                      char *out, int64_t inner, double *scratch, int64_t number, int64_t count)
 {
     lines l = {scratch, 2 * t->n + 2, count, from->parts};
     if (t->kind == FROM_REAL) l.line++;
@@ -107,6 +149,10 @@ static bool run_lines(const transform *t, const side *from, const char *in, cons
                   : t->kind == FROM_REAL ? from_real(t, line)
                                          : to_real(t, line);
         if (!ok) return false;
+        if (t->twiddle_n > 0) {
+            const int64_t j = t->first + (number + k) / t->repeat % t->extent;
+            twiddle(line, to->extent, (uint64_t)j, (uint64_t)t->twiddle_n, t->forward);
+        }
     }
     l.parts = to->parts;
     l.line = scratch + (t->kind == TO_REAL);
@@ -120,7 +166,7 @@ static bool each_line(const transform *t, int64_t outer, int64_t inner, const si
     for (int64_t o = 0; o < outer; o++) {
         for (int64_t k = 0; k < inner; k += LINES) {
             if (!run_lines(t, from, line_at(from, o, inner, k), to, line_at(to, o, inner, k), inner,
-                           scratch, cb_min_i64(LINES, inner - k)))
+                           scratch, o * inner + k, cb_min_i64(LINES, inner - k)))
                 return false;
         }
     }
@@ -145,6 +191,15 @@ static cubed_status run_axis(const cubed_block_call *call, transform_kind kind, 
     for (int d = 0; d < axis; d++) outer *= to->shape[d];
     for (int d = axis + 1; d < to->ndim; d++) inner *= to->shape[d];
     t.scale = scale_of(p->scale, t.n);
+    if (p->twiddle_axis >= 0) {
+        t.twiddle_n = p->twiddle_n;
+        t.first = to->offset[p->twiddle_axis];
+        t.extent = to->shape[p->twiddle_axis];
+        t.repeat = 1;
+        for (int d = p->twiddle_axis + 1; d < to->ndim; d++) {
+            if (d != axis) t.repeat *= to->shape[d];
+        }
+    }
     if (kind == COMPLEX)
         t.complex_plan = cb_cfft_new((size_t)t.n);
     else
@@ -159,6 +214,20 @@ static cubed_status run_axis(const cubed_block_call *call, transform_kind kind, 
 }
 
 /* --- Blocks ---------------------------------------------------------------------------------------- */
+
+static cubed_status check_twiddle(const cb_fft_params *p, int ndim, transform_kind kind,
+                                  cubed_error *err)
+{
+    int transformed = 0;
+    if (p->twiddle_axis == -1 && p->twiddle_n == 0) return CUBED_OK;
+    for (int d = 0; d < ndim; d++) transformed += p->n[d] > 0;
+    if (p->twiddle_axis >= 0 && p->twiddle_axis < ndim && p->twiddle_n > 0 &&
+        p->n[p->twiddle_axis] == 0 && transformed == 1 && kind != TO_REAL)
+        return CUBED_OK;
+    return cb_fail(err, CUBED_E_FORMAT,
+                   "twiddle axis %d of %d dimensions, of which %d are transformed",
+                   (int)p->twiddle_axis, ndim, transformed);
+}
 
 static cubed_status check(const cubed_block_call *call, transform_kind kind, cubed_error *err)
 {
@@ -181,6 +250,7 @@ static cubed_status check(const cubed_block_call *call, transform_kind kind, cub
     if (!inexact || part_in != part_out || part_in < sizeof(float))
         return cb_fail(err, CUBED_E_TYPE, "it does not make %s of %s", cubed_dtype_name(y->dtype),
                        cubed_dtype_name(x->dtype));
+    CB_TRY(check_twiddle(p, x->ndim, kind, err));
     bool any = false;
     for (int d = 0; d < x->ndim; d++) {
         int64_t n = p->n[d];
@@ -192,7 +262,7 @@ static cubed_status check(const cubed_block_call *call, transform_kind kind, cub
             return cb_fail(err, CUBED_E_FORMAT,
                            "blocks of %lld and %lld elements along axis %d for a transform of %lld",
                            (long long)x->shape[d], (long long)y->shape[d], d, (long long)n);
-        if (n > (int64_t)CB_POCKETFFT_MAX)
+        if (n > CB_FFT_MOST)
             return cb_fail(err, CUBED_E_UNSUPPORTED, "an axis of %lld elements, more than 2**28",
                            (long long)n);
     }
@@ -218,6 +288,21 @@ static cubed_status check_irfft(const cubed_block_call *call, void *ctx, cubed_e
     return check(call, TO_REAL, err);
 }
 
+_Static_assert(CB_FFT_MOST == CB_POCKETFFT_MAX, "lines as long as pocketfft takes");
+
+/* Lines side by side, which go together. */
+static size_t scratch_bytes(size_t count, size_t n)
+{
+    return cb_sat_mul(count, (2 * n + 2) * sizeof(double));
+}
+
+uint64_t cb_fft_line_bytes(int64_t n)
+{
+    const size_t length = (size_t)n;
+    return scratch_bytes(1, length) +
+           cb_max_size(cb_fft_bytes(length, false), cb_fft_bytes(length, true));
+}
+
 /* Of the axis that needs most: they come one after another. */
 static cubed_block_need need(const cubed_block_call *call, void *ctx)
 {
@@ -226,8 +311,7 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     cubed_block_need most = {0, 0};
     size_t inner = 1;
     for (int d = call->out[0].ndim - 1; d >= 0; d--) {
-        size_t n = (size_t)p->n[d], together = cb_min_size(inner, LINES);
-        size_t scratch = cb_sat_mul(together, (2 * n + 2) * sizeof(double));
+        size_t n = (size_t)p->n[d], scratch = scratch_bytes(cb_min_size(inner, LINES), n);
         inner = cb_sat_mul(inner, (size_t)call->out[0].shape[d]);
         if (n == 0) continue;
         most.scratch = cb_max_size(most.scratch, scratch);

@@ -76,13 +76,18 @@ typedef struct cb_sort_part_params {
 typedef enum cb_fft_scale { CB_FFT_SCALE_ONE, CB_FFT_SCALE_SQRT, CB_FFT_SCALE_N } cb_fft_scale;
 
 /* "fft": one complex input, one output of the same shape. "rfft": along real_axis n real numbers become
- * n / 2 + 1 complex ones; "irfft": the other way round, overwriting its input. */
+ * n / 2 + 1 complex ones; "irfft": the other way round, overwriting its input.
+ *
+ * With a twiddle axis, which is none that is transformed, there is one axis that is: its element k is then
+ * multiplied by the power k * j of the root of unity of order `twiddle_n`, with j the position along the
+ * twiddle axis. Not of "irfft". */
 typedef struct cb_fft_params {
     int64_t n[CUBED_MAX_NDIM]; /* by axis; 0: not transformed */
+    int64_t twiddle_n;         /* 0 without a twiddle axis */
     int32_t real_axis;         /* -1 of "fft" */
+    int32_t twiddle_axis;      /* -1: none */
     int32_t forward;           /* 0 or 1 */
     int32_t scale;             /* cb_fft_scale */
-    int32_t zero;
 } cb_fft_params;
 
 /* "cholesky": the upper triangle is read and made, or the lower one. */

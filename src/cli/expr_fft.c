@@ -27,23 +27,31 @@ static const expr *get_optional(const expr *call, int n, int at, const char *nam
 
 /* --- Along one axis -------------------------------------------------------------------------------- */
 
-typedef cubed_status (*transform)(cubed_array *x, const int64_t *n, int axis, cubed_fft_norm norm,
-                                  cubed_array **out, cubed_error *err);
+static cubed_status transform(expr_builder *b, const expr *e, cubed_transform which, cubed_array *x,
+                              cubed_fft_options *o, cubed_array **out)
+{
+    o->task_mem = b->host->task_mem;
+    EXPR_TRY(get_norm(b, e, &o->norm));
+    return expr_located(b, e, cubed_fft_with(which, x, o, out, b->err));
+}
 
-static cubed_status along_axis(expr_builder *b, const expr *e, transform fn, cubed_array **out)
+static cubed_status along_axis(expr_builder *b, const expr *e, cubed_transform which,
+                               cubed_array **out)
 {
     static const char *const names[] = {"n", "axis", "dim", "norm", NULL};
     int count, axis = -1;
     int64_t n;
-    cubed_fft_norm norm;
+    cubed_fft_options o = CUBED_FFT_OPTIONS_INIT;
     cubed_array *x;
     EXPR_TRY(expr_check_args(b, e, 1, 3, names, &count));
-    EXPR_TRY(get_norm(b, e, &norm));
     const expr *length = get_optional(e, count, 1, "n");
     if (length) EXPR_TRY(expr_get_int(b, length, &n));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = expr_get_axis(b, e, count > 2 ? e->child[2] : NULL, x, -1, &axis);
-    if (st == CUBED_OK) st = expr_located(b, e, fn(x, length ? &n : NULL, axis, norm, out, b->err));
+    o.s = length ? &n : NULL;
+    o.axes = &axis;
+    o.naxes = 1;
+    if (st == CUBED_OK) st = transform(b, e, which, x, &o, out);
     if (st == CUBED_OK) expr_note_cut(b, x, axis < 0 ? axis + cubed_array_ndim(x) : axis);
     cubed_array_unref(x);
     return st;
@@ -51,32 +59,32 @@ static cubed_status along_axis(expr_builder *b, const expr *e, transform fn, cub
 
 static cubed_status call_fft(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return along_axis(b, e, cubed_fft, out);
+    return along_axis(b, e, CUBED_TRANSFORM_FFT, out);
 }
 
 static cubed_status call_ifft(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return along_axis(b, e, cubed_ifft, out);
+    return along_axis(b, e, CUBED_TRANSFORM_IFFT, out);
 }
 
 static cubed_status call_rfft(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return along_axis(b, e, cubed_rfft, out);
+    return along_axis(b, e, CUBED_TRANSFORM_RFFT, out);
 }
 
 static cubed_status call_irfft(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return along_axis(b, e, cubed_irfft, out);
+    return along_axis(b, e, CUBED_TRANSFORM_IRFFT, out);
 }
 
 static cubed_status call_hfft(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return along_axis(b, e, cubed_hfft, out);
+    return along_axis(b, e, CUBED_TRANSFORM_HFFT, out);
 }
 
 static cubed_status call_ihfft(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return along_axis(b, e, cubed_ihfft, out);
+    return along_axis(b, e, CUBED_TRANSFORM_IHFFT, out);
 }
 
 /* --- Along several ---------------------------------------------------------------------------------- */
@@ -105,27 +113,25 @@ static void note_cuts(expr_builder *b, const cubed_array *x, const int *axes, in
     }
 }
 
-typedef cubed_status (*transforms)(cubed_array *x, const int64_t *s, const int *axes, int naxes,
-                                   cubed_fft_norm norm, cubed_array **out, cubed_error *err);
-
-static cubed_status along_axes(expr_builder *b, const expr *e, transforms fn, cubed_array **out)
+static cubed_status along_axes(expr_builder *b, const expr *e, cubed_transform which,
+                               cubed_array **out)
 {
     static const char *const names[] = {"s", "axes", "norm", NULL};
     int count, naxes, nlengths = -1, axes[CUBED_MAX_NDIM];
     int64_t s[CUBED_MAX_NDIM];
-    cubed_fft_norm norm;
+    cubed_fft_options o = CUBED_FFT_OPTIONS_INIT;
     cubed_array *x;
     EXPR_TRY(expr_check_args(b, e, 1, 3, names, &count));
-    EXPR_TRY(get_norm(b, e, &norm));
     const expr *lengths = get_optional(e, count, 1, "s");
     if (lengths) EXPR_TRY(expr_get_ints(b, lengths, &nlengths, s));
     EXPR_TRY(get_axes(b, get_optional(e, count, 2, "axes"), &naxes, axes));
     if (lengths && naxes >= 0 && nlengths != naxes)
         return expr_reject(b, lengths, "expected one length for each axis");
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_located(b, e,
-                                   fn(x, lengths ? s : NULL, naxes < 0 ? NULL : axes,
-                                      naxes < 0 ? 0 : naxes, norm, out, b->err));
+    o.s = lengths ? s : NULL;
+    o.axes = naxes < 0 ? NULL : axes;
+    o.naxes = naxes < 0 ? 0 : naxes;
+    cubed_status st = transform(b, e, which, x, &o, out);
     if (st == CUBED_OK) note_cuts(b, x, axes, naxes);
     cubed_array_unref(x);
     return st;
@@ -133,22 +139,22 @@ static cubed_status along_axes(expr_builder *b, const expr *e, transforms fn, cu
 
 static cubed_status call_fftn(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return along_axes(b, e, cubed_fftn, out);
+    return along_axes(b, e, CUBED_TRANSFORM_FFT, out);
 }
 
 static cubed_status call_ifftn(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return along_axes(b, e, cubed_ifftn, out);
+    return along_axes(b, e, CUBED_TRANSFORM_IFFT, out);
 }
 
 static cubed_status call_rfftn(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return along_axes(b, e, cubed_rfftn, out);
+    return along_axes(b, e, CUBED_TRANSFORM_RFFT, out);
 }
 
 static cubed_status call_irfftn(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return along_axes(b, e, cubed_irfftn, out);
+    return along_axes(b, e, CUBED_TRANSFORM_IRFFT, out);
 }
 
 /* --- Frequencies ----------------------------------------------------------------------------------- */

@@ -18,8 +18,6 @@
 /* What a task should have of its inputs at a time where there is a choice. */
 #define PIECE_BYTES ((size_t)2 << 20)
 
-static uint64_t need_of(const cb_stage *s) { return cb_sat_add(s->need.arena, s->need.library); }
-
 /* The stage that makes one output alone. */
 static cubed_status single_stage(cubed_plan *p, int node, cb_stage *s, cubed_error *err)
 {
@@ -115,7 +113,7 @@ static cubed_status set_operation(cubed_plan *p, int node, const cb_node *was,
 static cubed_status try_parts(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
                               int64_t parts, const cb_blockwise **best, cubed_error *err)
 {
-    uint64_t least = need_of(s);
+    uint64_t least = cb_opt_need(p, s->need);
     *best = NULL;
     for (int k = 0; k < s->call->symbols.n; k++) {
         int64_t extent, chunk;
@@ -126,8 +124,8 @@ static cubed_status try_parts(cubed_plan *p, int node, const cb_node *was, const
         if (!finer) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
         CB_TRY(set_operation(p, node, was, finer, err));
         CB_TRY(single_stage(p, node, &trial, err));
-        if (need_of(&trial) >= least) continue;
-        least = need_of(&trial);
+        if (cb_opt_need(p, trial.need) >= least) continue;
+        least = cb_opt_need(p, trial.need);
         *best = finer;
     }
     return CUBED_OK;
@@ -179,7 +177,7 @@ static cubed_status fit(cubed_plan *p, int node, bool spread, cubed_error *err)
     const cb_node was = p->ir.nodes[node];
     cb_stage s;
     CB_TRY(single_stage(p, node, &s, err));
-    while (need_of(&s) > cb_opt_task_mem(p) && s.call->fn->divisible) {
+    while (cb_opt_need(p, s.need) > cb_opt_task_mem(p) && s.call->fn->divisible) {
         const cb_blockwise *best = NULL;
         for (int64_t parts = 2; parts <= 16 && !best; parts *= 2)
             CB_TRY(try_parts(p, node, &was, &s, parts, &best, err));

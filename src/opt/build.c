@@ -82,18 +82,37 @@ static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntarge
     return cb_plan_finish(p, err);
 }
 
-static cubed_status new_plan(cubed_context *ctx, const cubed_target *targets, int ntargets,
-                             const cubed_plan_options *o, bool through_copies, cubed_plan **out,
-                             cubed_error *err)
+/* *library_mem: what arenas leave to libraries; then what those of some stage take. */
+static cubed_status try_plan(cubed_context *ctx, const cubed_target *targets, int ntargets,
+                             const cubed_plan_options *o, bool through_copies,
+                             uint64_t *library_mem, cubed_plan **out, cubed_error *err)
 {
     cubed_plan *p;
     CB_TRY(cb_plan_alloc(ctx, &p, err));
+    p->library_mem = *library_mem;
     cubed_status st = build(p, targets, ntargets, o, through_copies, err);
+    *library_mem = p->need.library;
     if (st == CUBED_OK)
         *out = p;
     else
         cubed_plan_unref(p);
     return st;
+}
+
+/* A worker has one arena for all stages. Where each of them fits, but not the largest arena beside what
+ * libraries take in another stage, arenas are planned again for what is left. */
+static cubed_status new_plan(cubed_context *ctx, const cubed_target *targets, int ntargets,
+                             const cubed_plan_options *o, bool through_copies, cubed_plan **out,
+                             cubed_error *err)
+{
+    uint64_t library_mem = 0;
+    cubed_error second = CUBED_ERROR_INIT;
+    cubed_status st = try_plan(ctx, targets, ntargets, o, through_copies, &library_mem, out, err);
+    if (st != CUBED_E_BUDGET || library_mem == 0) return st;
+    if (try_plan(ctx, targets, ntargets, o, through_copies, &library_mem, out, &second) != CUBED_OK)
+        return st;
+    if (err) *err = (cubed_error)CUBED_ERROR_INIT;
+    return CUBED_OK;
 }
 
 /* Where a reshape is of a copy, which was put there without knowing the memory that is allowed: the plan

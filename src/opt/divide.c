@@ -74,7 +74,7 @@ static cubed_status is_too_large(cubed_plan *p, int root, bool *too_large, cubed
     cubed_status st = cb_stage_compile(p, &s, &why);
     if (st == CUBED_OK) {
         cb_stage_project(p, &s);
-        *too_large = cb_sat_add(s.need.arena, s.need.library) > cb_opt_task_mem(p);
+        *too_large = cb_opt_need(p, s.need) > cb_opt_task_mem(p);
         return CUBED_OK;
     }
     if (st == CUBED_E_BUDGET) {

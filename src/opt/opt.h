@@ -80,4 +80,17 @@ static inline uint64_t cb_opt_task_mem(const cubed_plan *p)
     return p->allowed_mem > p->reserved_mem ? p->allowed_mem - p->reserved_mem : 0;
 }
 
+/* What a worker needs that runs a stage among others: libraries may have their most in another one. */
+static inline uint64_t cb_opt_need(const cubed_plan *p, cb_need need)
+{
+    return cb_sat_add(need.arena, cb_max_size(need.library, p->library_mem));
+}
+
+/* Bytes that the arena of one task may have. */
+static inline uint64_t cb_opt_arena_mem(const cubed_plan *p)
+{
+    const uint64_t mem = cb_opt_task_mem(p);
+    return mem > p->library_mem ? mem - p->library_mem : 0;
+}
+
 #endif

@@ -99,7 +99,7 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, double p
     cb_rechunk_in in = {.source = cb_grid_evened(&p->ir.nodes[l ? l->node : n->inputs[0]].grid),
                         .target = n->grid,
                         .item_size = cubed_dtype_size(n->dtype),
-                        .mem = (size_t)((double)cb_opt_task_mem(p) / part),
+                        .mem = (size_t)((double)cb_opt_arena_mem(p) / part),
                         .read_extra = read_extra,
                         .write_extra = cb_sat_add(write.arena, write.library),
                         .fixed = cb_bookkeeping_bytes(s),

@@ -47,8 +47,7 @@ uint64_t cb_opt_traffic(const cubed_plan *p)
 static bool fits(const cubed_plan *p)
 {
     for (int i = 0; i < p->nstages; i++) {
-        if (cb_sat_add(p->stages[i].need.arena, p->stages[i].need.library) > cb_opt_task_mem(p))
-            return false;
+        if (cb_opt_need(p, p->stages[i].need) > cb_opt_task_mem(p)) return false;
     }
     return true;
 }

@@ -119,7 +119,7 @@ static cubed_status try_join(cubed_plan *p, cb_stage *a, const cb_stage *b, bool
     if (st == CUBED_E_BUDGET) return CUBED_OK; /* too long a program: stay apart */
     if (st != CUBED_OK) return st;
     cb_stage_project(p, &both);
-    if (cb_sat_add(both.need.arena, both.need.library) > cb_opt_task_mem(p)) return CUBED_OK;
+    if (cb_opt_need(p, both.need) > cb_opt_task_mem(p)) return CUBED_OK;
     *a = both;
     *joined = true;
     return CUBED_OK;

@@ -10,8 +10,6 @@
 #include "opt/rechunk_tile.h"
 #include "plan/need.h"
 
-static uint64_t need_of(const cb_stage *s) { return cb_sat_add(s->need.arena, s->need.library); }
-
 /* Bytes decoded when every chunk is decoded once, at least: nothing larger can be saved than what
  * is beyond it. */
 static uint64_t floor_of(const cubed_plan *p, const cb_stage *s)
@@ -95,7 +93,7 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
                      .copy = true,
                      .nsources = 1,
                      .sources = &source,
-                     .mem = mem,
+                     .mem = mem > p->library_mem ? mem - p->library_mem : 0,
                      .fixed = cb_bookkeeping_bytes(s),
                      .worth = CB_OPT_TASK_BYTES,
                      .min_tasks = 4 * (int64_t)p->max_workers};
@@ -104,7 +102,7 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
     /* One chunk per task, which is too much then, is what the refusal tells of. */
     if (cb_tile_choose(&in, &t, NULL) != CUBED_OK) return CUBED_OK;
     CB_TRY(try_chunks(p, s, t.task_chunks, &trial, err));
-    if (need_of(&trial) <= mem) *s = trial;
+    if (cb_opt_need(p, trial.need) <= mem) *s = trial;
     return CUBED_OK;
 }
 
@@ -131,7 +129,8 @@ cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *
                 memcpy(chunks, s->task_chunks, sizeof chunks);
                 chunks[d] = cb_min_i64(n, counts[f]);
                 CB_TRY(try_chunks(p, s, chunks, &trial, err));
-                if (need_of(&trial) <= mem && trial.bytes_read < best.bytes_read) best = trial;
+                if (cb_opt_need(p, trial.need) <= mem && trial.bytes_read < best.bytes_read)
+                    best = trial;
             }
         }
         if (best.bytes_read >= s->bytes_read - s->bytes_read / 32) break;

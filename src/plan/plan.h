@@ -45,6 +45,8 @@ struct cubed_plan {
     int ngroups;
     cb_plan_group *groups;
     uint64_t allowed_mem, reserved_mem;
+    uint64_t
+        library_mem; /* while the plan is made: of libraries, which arenas leave free (opt/build.c) */
     unsigned max_workers;
     const char *work_dir; /* NULL: none */
     cb_need need;         /* of the largest task of any stage */

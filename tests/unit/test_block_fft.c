@@ -58,7 +58,8 @@ static cubed_status start(job *j, int kind, int64_t n, bool forward, cubed_error
     memset(j, 0, sizeof *j);
     j->fn = cb_block_fn(names[kind]);
     assert_non_null(j->fn);
-    j->params = (cb_fft_params){.real_axis = kind == 0 ? -1 : 1, .forward = forward};
+    j->params =
+        (cb_fft_params){.real_axis = kind == 0 ? -1 : 1, .twiddle_axis = -1, .forward = forward};
     j->params.n[1] = n;
     for (int i = 0; i < 2; i++) {
         bool real = kind == i + 1;

@@ -1,4 +1,5 @@
-"""Fourier transforms. An axis that is transformed is brought together in a task's memory.
+"""Fourier transforms. An axis that is transformed is brought together in a task's memory; one that
+does not fit is transformed in parts, and stored a few times on the way.
 
 `norm` says which direction is divided by the number of elements: the inverse (``"backward"``), both
 by its root (``"ortho"``), or the other one (``"forward"``). Single precision stays single, but is
@@ -35,7 +36,8 @@ __all__ = [
 
 
 def _one(name: str, x: Array, n: int | None, axis: int, norm: str) -> Array:
-    return x._like(_core.fft(name, x._x, n, normalize_axis(axis, x.ndim), norm))
+    axes = (normalize_axis(axis, x.ndim),)
+    return x._like(_core.fft(name, x._x, None if n is None else (n,), axes, norm, x.spec.task_mem))
 
 
 def _many(
@@ -44,7 +46,8 @@ def _many(
     if axes is None:
         # With s, its last axes.
         axes = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
-    return x._like(_core.fftn(name, x._x, s, normalize_axes(tuple(axes), x.ndim), norm))
+    all_axes = normalize_axes(tuple(axes), x.ndim)
+    return x._like(_core.fft(name, x._x, s, all_axes, norm, x.spec.task_mem))
 
 
 def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
@@ -86,7 +89,7 @@ def fftn(
     norm: str = "backward",
 ) -> Array:
     """The Fourier transform along several axes."""
-    return _many("fftn", x, s, axes, norm)
+    return _many("fft", x, s, axes, norm)
 
 
 def ifftn(
@@ -98,7 +101,7 @@ def ifftn(
     norm: str = "backward",
 ) -> Array:
     """The inverse Fourier transform along several axes."""
-    return _many("ifftn", x, s, axes, norm)
+    return _many("ifft", x, s, axes, norm)
 
 
 def rfftn(
@@ -110,7 +113,7 @@ def rfftn(
     norm: str = "backward",
 ) -> Array:
     """The Fourier transform of real numbers along several axes, of which the last is halved."""
-    return _many("rfftn", x, s, axes, norm)
+    return _many("rfft", x, s, axes, norm)
 
 
 def irfftn(
@@ -122,7 +125,7 @@ def irfftn(
     norm: str = "backward",
 ) -> Array:
     """The inverse of rfftn."""
-    return _many("irfftn", x, s, axes, norm)
+    return _many("irfft", x, s, axes, norm)
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
