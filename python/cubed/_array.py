@@ -254,6 +254,16 @@ class Array(Methods):
             raise TypeError("only integer arrays without axes are indices")
         return int(self._scalar())
 
+    def __format__(self, format_spec: str) -> str:
+        """With a format the only element in it; without one, as ``str`` does, nothing computes."""
+        return format(self.item(), format_spec) if format_spec else str(self)
+
+    def __divmod__(self, other: Any) -> tuple[Array, Array]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Array, Array]:
+        return other // self, other % self
+
     def item(self) -> Any:
         """The only element, as a Python scalar."""
         return self._scalar().item()
@@ -327,17 +337,24 @@ class Array(Methods):
 
     # --- Operators -------------------------------------------------------------------------------
 
+    def _unary(self, name: str) -> Array:
+        if self.dtype.kind in "mM":
+            from cubed._times import unary
+
+            return unary(name, self)
+        return self._like(_core.elementwise(name, self._x))
+
     def __neg__(self) -> Array:
-        return self._like(_core.elementwise("negative", self._x))
+        return self._unary("negative")
 
     def __pos__(self) -> Array:
-        return self._like(_core.elementwise("positive", self._x))
+        return self._unary("positive")
 
     def __abs__(self) -> Array:
-        return self._like(_core.elementwise("abs", self._x))
+        return self._unary("abs")
 
     def __invert__(self) -> Array:
-        return self._like(_core.elementwise("bitwise_invert", self._x))
+        return self._unary("bitwise_invert")
 
     def __add__(self, other: Any, /) -> Array:
         return _operate("add", self, other)
@@ -511,16 +528,30 @@ def operands(*values: Any) -> tuple[list[_core.Array], Spec | None]:
     return out, common_spec(*values)
 
 
+_OPERANDS = (Array, bool, int, float, complex, str, bytes, np.ndarray, np.generic)
+
+
 def _operate(name: str, left: Any, right: Any) -> Array:
     for value in (left, right):
-        if not isinstance(value, (Array, bool, int, float, complex, np.ndarray, np.generic)):
+        if not isinstance(value, _OPERANDS):
             return NotImplemented
     if is_time(left) or is_time(right):
         from cubed._times import operate
 
         return operate(name, left, right)
+    if is_text(left) or is_text(right):
+        from cubed._texts import compare
+
+        return compare(name, left, right)
     xs, spec = operands(left, right)
     return Array._new(_core.elementwise(name, *xs), spec)
+
+
+def is_text(value: Any) -> bool:
+    """Whether it is text, or an array of it."""
+    if isinstance(value, (str, bytes)):
+        return True
+    return isinstance(value, (Array, np.ndarray, np.generic)) and value.dtype.kind in "SU"
 
 
 def is_time(value: Any) -> bool:

@@ -210,6 +210,12 @@ class Methods:
 
         return map_blocks(func, self, *args, **kwargs)
 
+    def map_overlap(self, func: Any, *args: Any, **kwargs: Any) -> Array:
+        """A function of each chunk with elements around it; see :func:`cubed.map_overlap`."""
+        from cubed._overlap import map_overlap
+
+        return map_overlap(func, self, *args, **kwargs)
+
     # --- Values and stores -----------------------------------------------------------------------
 
     def persist(self, **kwargs: Any) -> Array:

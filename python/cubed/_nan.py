@@ -16,6 +16,10 @@ def _reduce(
         from cubed._times import extreme
 
         return extreme(name, x, axis, keepdims)
+    if x.dtype.kind in "mM" and name in ("nansum", "nanmean"):
+        from cubed._times import total
+
+        return total(name, x, axis, keepdims)
     core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     return x._like(_core.reduce(name, core, axes, keepdims, correction))

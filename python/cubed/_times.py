@@ -85,6 +85,57 @@ def extreme(name: str, x: Array, axis: Any, keepdims: bool) -> Array:
     return _where(lost, NAT, out).astype(x.dtype)
 
 
+def total(name: str, x: Array, axis: Any, keepdims: bool) -> Array:
+    """sum, mean, nansum and nanmean of differences of times; means are truncated, as NumPy's."""
+    from cubed import array_api as xp
+
+    if x.dtype.kind == "M":
+        raise TypeError(f"{name} is not defined for {x.dtype}")
+    missing = is_nat(x)
+    out = xp.sum(_where(missing, 0, _integers(x)), axis=axis, keepdims=keepdims)
+    if name.endswith("mean"):
+        known = xp.sum((~missing).astype(np.int64), axis=axis, keepdims=keepdims)
+        out = _where(xp.equal(known, 0), NAT, _divided(out, known))
+    if not name.startswith("nan"):
+        out = _where(xp.any(missing, axis=axis, keepdims=keepdims), NAT, out)
+    return out.astype(x.dtype)
+
+
+def running_total(x: Array, axis: int, include_initial: bool) -> Array:
+    """Running sums of differences of times: NaT from the first one on."""
+    from cubed import array_api as xp
+
+    if x.dtype.kind == "M":
+        raise TypeError(f"cumulative_sum is not defined for {x.dtype}")
+    missing = is_nat(x)
+    lost, out = (
+        xp.cumulative_sum(v, axis=axis, include_initial=include_initial)
+        for v in (missing.astype(np.int64), _where(missing, 0, _integers(x)))
+    )
+    return _where(xp.greater(lost, 0), NAT, out).astype(x.dtype)
+
+
+def unary(name: str, x: Array) -> Array:
+    """abs, negative and positive: integers wrap, so that NaT stays what it is."""
+    if x.dtype.kind == "M" or name not in ("abs", "negative", "positive"):
+        raise TypeError(f"{name} is not defined for {x.dtype}")
+    return _one(name, _integers(x)).astype(x.dtype)
+
+
+def ordered(x: Array, largest: bool) -> Array:
+    """Integers whose first largest (least) element is at the first NaT, or where x has its own."""
+    ints = _integers(x)
+    return _where(is_nat(x), np.iinfo(np.int64).max, ints) if largest else ints
+
+
+def difference(x: Array, axis: int, n: int) -> Array:
+    """The n-th differences of neighbours along an axis."""
+    for _ in range(n):
+        before = (slice(None),) * axis
+        x = x[(*before, slice(1, None))] - x[(*before, slice(0, -1))]
+    return x
+
+
 def where(condition: Any, left: Any, right: Any) -> Array:
     """Elements of one or the other, of dates or times."""
     a, b = (_lazy(v) for v in (left, right))

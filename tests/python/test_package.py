@@ -1,5 +1,6 @@
 """The Python package: arrays, limits, runs, stores."""
 
+import operator
 import pickle
 import subprocess
 import sys
@@ -118,6 +119,29 @@ def test_half_precision_is_stored_and_computes_in_float32():
     ):
         assert made.dtype == np.float16
         np.testing.assert_array_equal(made.compute(), expected)
+
+
+@pytest.mark.parametrize("kind", ["U", "S"])
+def test_texts_are_compared(kind):
+    a, b = (np.array(v, kind) for v in (["a", "bb", "", "ccc"], ["b", "bb", "a", "cc"]))
+    x = cubed.from_array(a, chunks=3)
+    for op in "eq ne lt le gt ge".split():
+        compare = getattr(operator, op)
+        for other in (b, b[1], b[1].item(), cubed.from_array(b, chunks=2)):
+            wanted = compare(a, other.compute() if isinstance(other, cubed.Array) else other)
+            np.testing.assert_array_equal(compare(x, other).compute(), wanted)
+    with pytest.raises(TypeError, match="add is not defined"):
+        x + x
+    with pytest.raises(TypeError, match="equal is not defined"):
+        _ = x == 3
+
+
+def test_numbers_are_formatted():
+    x = xp.asarray([1.25, 3])
+    assert f"{x[0]:.1f} {x[1]:g}" == "1.2 3"
+    assert f"{x}" == str(x)
+    q, r = divmod(xp.asarray([7, -7]), 4)
+    assert (q.compute().tolist(), r.compute().tolist()) == ([1, -2], [3, 1])
 
 
 def test_assigning_builds_a_new_value():

@@ -85,6 +85,40 @@ def test_functions(a):
         np.isnat(cubed.ones(3))
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_differences(missing):
+    a = np.array([[5, -7, 8, 0, 11], [1, 2, -30, 4, 8]], "m8[s]")
+    if missing:
+        a[0, 3] = "NaT"
+    x, valid = cubed.from_array(a, chunks=(1, 2)), np.where(np.isnat(a), np.timedelta64(0), a)
+    for axis in (None, 0, 1):
+        count = (~np.isnat(a)).sum(axis=axis)
+        check(cubed.sum(x, axis=axis), np.sum(a, axis=axis))
+        check(cubed.mean(x, axis=axis), np.mean(a, axis=axis))
+        check(cubed.nansum(x, axis=axis), valid.sum(axis=axis))
+        check(cubed.nanmean(x, axis=axis), valid.sum(axis=axis) / np.asarray(count))
+        check(cubed.argmin(x, axis=axis), np.argmin(a, axis=axis))
+        check(cubed.argmax(x, axis=axis), np.argmax(a, axis=axis))
+    check(cubed.cumulative_sum(x, axis=1), np.cumsum(a, axis=1))
+    check(cubed.diff(x), np.diff(a))
+    check(cubed.diff(x, n=2, axis=1), np.diff(a, n=2, axis=1))
+    check(-x, -a)
+    check(abs(x), abs(a))
+    check(cubed.nanmean(x[:, 3:3], axis=1), np.full(2, "NaT", a.dtype))
+    dates = a + np.datetime64("2000-01-01")
+    y = cubed.from_array(dates, chunks=2)
+    check(cubed.diff(y), np.diff(dates))
+    check(cubed.argmax(y, axis=1), np.argmax(dates, axis=1))
+    for wrong in (
+        lambda: y.sum(),
+        lambda: y.mean(),
+        lambda: -y,
+        lambda: cubed.cumulative_sum(y, axis=1),
+    ):
+        with pytest.raises(TypeError, match="not defined for datetime64"):
+            wrong()
+
+
 def test_one_pass():
     x = cubed.from_array(DATES, chunks=2)
     late = (x - np.datetime64("2000-01-01")) / np.timedelta64(1, "D") > 3

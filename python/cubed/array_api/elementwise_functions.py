@@ -10,7 +10,7 @@ import builtins
 from typing import Any
 
 from cubed import _core
-from cubed._array import Array, is_time, operands
+from cubed._array import Array, is_text, is_time, operands
 
 __all__ = [
     "abs",
@@ -88,7 +88,7 @@ def _one(name: str, x: Array) -> Array:
         from cubed._times import is_nat
 
         return is_nat(x) if name == "isnan" else ~is_nat(x)
-    return Array._new(_core.elementwise(name, x._x), x._spec)
+    return x._unary(name)
 
 
 def _two(name: str, x1: Any, x2: Any) -> Array:
@@ -96,6 +96,10 @@ def _two(name: str, x1: Any, x2: Any) -> Array:
         from cubed._times import operate
 
         return operate(name, x1, x2)
+    if is_text(x1) or is_text(x2):
+        from cubed._texts import compare
+
+        return compare(name, x1, x2)
     xs, spec = operands(x1, x2)
     return Array._new(_core.elementwise(name, *xs), spec)
 

@@ -19,20 +19,27 @@ from cubed._select import coordinates
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 
+def _arg_extreme(largest: bool, x: Array, axis: int | None, keepdims: bool) -> Array:
+    a = None if axis is None else normalize_axis(axis, x.ndim)
+    if x.dtype.kind in "mM":
+        from cubed._times import ordered
+
+        x = ordered(x, largest)
+    return x._like(_core.arg_reduce(largest, x._x, a, keepdims))
+
+
 def argmax(
     x: Array, /, *, axis: int | None = None, keepdims: bool = False, split_every: Any = None
 ) -> Array:
     """The position of the largest element along an axis, the first of several."""
-    a = None if axis is None else normalize_axis(axis, x.ndim)
-    return x._like(_core.arg_reduce(True, x._x, a, keepdims))
+    return _arg_extreme(True, x, axis, keepdims)
 
 
 def argmin(
     x: Array, /, *, axis: int | None = None, keepdims: bool = False, split_every: Any = None
 ) -> Array:
     """The position of the smallest element along an axis, the first of several."""
-    a = None if axis is None else normalize_axis(axis, x.ndim)
-    return x._like(_core.arg_reduce(False, x._x, a, keepdims))
+    return _arg_extreme(False, x, axis, keepdims)
 
 
 def count_nonzero(

@@ -18,6 +18,10 @@ def _reduce(
         from cubed._times import extreme
 
         return extreme(name, x, axis, keepdims)
+    if x.dtype.kind in "mM" and name in ("sum", "mean"):
+        from cubed._times import total
+
+        return total(name, x, axis, keepdims)
     core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     out = _core.reduce(name, core, axes, keepdims, float(correction))
@@ -31,6 +35,10 @@ def _cumulative(name: str, x: Array, axis: int | None, dtype: Any, include_initi
         if x.ndim != 1:
             raise ValueError(f"cumulative_{name}: axis is needed for an array with {x.ndim} axes")
         axis = 0
+    if x.dtype.kind in "mM" and name == "sum":
+        from cubed._times import running_total
+
+        return running_total(x, normalize_axis(axis, x.ndim), include_initial)
     core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
     out = _core.cumulative(name, core, normalize_axis(axis, x.ndim), include_initial)
     if dtype is not None and out.dtype != name_of(dtype):

@@ -53,5 +53,9 @@ def diff(
     spec = common_spec(*parts)
     if n == 0:
         return x
-    core = x._x if len(parts) == 1 else concat(parts, axis=a)._x
-    return Array._new(_core.diff(core, a, n), spec)
+    joined = x if len(parts) == 1 else concat(parts, axis=a)
+    if joined.dtype.kind in "mM":
+        from cubed._times import difference
+
+        return difference(joined, a, n)
+    return Array._new(_core.diff(joined._x, a, n), spec)

@@ -1,0 +1,22 @@
+"""Comparisons of texts, which NumPy does block by block: programs of the engine have none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cubed._array import Array, is_text
+
+_COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+
+
+def compare(name: str, left: Any, right: Any) -> Array:
+    """A comparison of which both operands are texts; TypeError for others."""
+    from cubed._apply import elemwise
+
+    if name not in _COMPARISONS or not (is_text(left) and is_text(right)):
+        a, b = (getattr(v, "dtype", type(v).__name__) for v in (left, right))
+        raise TypeError(f"{name} is not defined for {a} and {b}")
+    operands = (v if isinstance(v, Array) else np.asarray(v) for v in (left, right))
+    return elemwise(getattr(np, name), *operands, dtype=np.dtype(bool))
