@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
@@ -37,6 +40,8 @@ class Array(Methods):
 
     @staticmethod
     def _new(x: _core.Array, spec: Spec | None) -> Array:
+        if not _xarray_met and "xarray" in sys.modules:
+            _meet_xarray()
         self = object.__new__(Array)
         self._spec = spec
         self._rebind(x)
@@ -101,6 +106,8 @@ class Array(Methods):
     @property
     def chunks(self) -> tuple[tuple[int, ...], ...]:
         """Extents of all chunks, axis by axis."""
+        if not _xarray_met and "xarray" in sys.modules:
+            _meet_xarray()
         return self._x.all_chunks
 
     @property
@@ -462,6 +469,21 @@ class Array(Methods):
 
             return cast(self, to)
         return self._like(_core.astype(self._x, name_of(dtype)))
+
+
+_xarray_met = False
+
+
+def _meet_xarray() -> None:
+    """Makes Xarray know lazy arrays, once: whoever imported it may wrap one."""
+    global _xarray_met
+    if not hasattr(sys.modules["xarray"], "__all__"):
+        return  # it is just being imported
+    _xarray_met = True
+    try:
+        importlib.import_module("cubed.xarray")
+    except (AttributeError, ImportError) as e:
+        warnings.warn(f"this version of Xarray is not known to cubed.xarray: {e}", stacklevel=3)
 
 
 def _restore(data: bytes, spec: Spec | None) -> Array:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+from xarray.core import indexing
+from xarray.core.utils import find_stack_level
 from xarray.namedarray.parallelcompat import ChunkManagerEntrypoint
 
 import cubed
@@ -57,6 +61,10 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         Zarr arrays that the engine reads, with what Xarray decodes by scale, offset and missing
         values, are read by the engine; others by Python, a region for each chunk.
 
+        Python's objects, such as dates of cftime, and strings of variable length have no lazy form:
+        they are returned as they are, with a warning. What a backend has not read yet, it reads
+        when somebody asks for values.
+
         Parameters
         ----------
         chunks
@@ -70,6 +78,8 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
             raise TypeError(
                 f"from_array_kwargs has {', '.join(sorted(unknown))}, expected spec alone"
             )
+        if data.dtype.kind in "OTV" and not isinstance(data, Array):
+            return _kept(data)
         if isinstance(data, (np.ndarray, np.generic)):
             return cubed.from_array(np.asarray(data), chunks, spec=spec)
         from cubed.xarray._lazy import native_array
@@ -194,8 +204,20 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         vectorize: bool | None = None,
         **kwargs: Any,
     ) -> Any:
-        """A function on core dimensions, of arrays with any others: :func:`cubed.apply_gufunc`."""
+        """A function on core dimensions, of arrays with any others: :func:`cubed.apply_gufunc`.
+
+        Arrays of objects, such as dates of cftime, are in memory, and go with the function.
+        """
         kwargs.pop("meta", None)  # of Dask
+        objects = {
+            i: a for i, a in enumerate(args) if isinstance(a, np.ndarray) and a.dtype.kind == "O"
+        }
+        if objects:
+            func = _WithObjects(func, {i: a.reshape(-1) for i, a in objects.items()})
+            args = tuple(
+                np.arange(a.size).reshape(a.shape) if i in objects else a
+                for i, a in enumerate(args)
+            )
         return cubed.apply_gufunc(
             func,
             signature,
@@ -264,3 +286,30 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         order = np.concatenate([np.asarray(i, dtype=np.int64) for i in indexer])
         out = cubed.take(x, cubed.asarray(order, spec=x._spec), axis=axis)
         return out.rechunk({axis: x._x.chunks[axis]})
+
+
+@dataclass(frozen=True)
+class _WithObjects:
+    """A function on blocks that are, of some arguments, positions of objects."""
+
+    function: Callable[..., Any]
+    objects: dict[int, np.ndarray]
+
+    def __call__(self, *blocks: Any, **kwargs: Any) -> Any:
+        return self.function(
+            *(
+                self.objects[i].take(b, mode="clip") if i in self.objects else b
+                for i, b in enumerate(blocks)
+            ),
+            **kwargs,
+        )
+
+
+def _kept(data: Any) -> Any:
+    """An array of a type that Cubed has not, as Xarray had it."""
+    warnings.warn(
+        f"an array of {data.dtype} of shape {data.shape} is not chunked: Cubed has no such type;"
+        " it is Xarray's, and in memory once it is used",
+        stacklevel=find_stack_level(),
+    )
+    return data.array if isinstance(data, indexing.ImplicitToExplicitIndexingAdapter) else data

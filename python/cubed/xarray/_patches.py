@@ -12,17 +12,24 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
+from xarray import Dataset
+from xarray.backends import api
 from xarray.computation import rolling
 from xarray.core import accessor_dt, duck_array_ops, groupby, indexing, nputils
+from xarray.namedarray.core import NamedArray
 
 import cubed
 from cubed._array import Array
 from cubed._fill import forward_fill
+from cubed.xarray import _chunking
 from cubed.xarray._windows import moving
 
 
 def install() -> None:
     """Puts them in place."""
+    _replace(api, "_chunk_ds", _chunking.chunk_opened)
+    _replace(Dataset, "chunk", _chunking.chunk_dataset)
+    _replace(NamedArray, "chunk", _chunking.chunk_variable)
     _replace(duck_array_ops, "_push", _push)
     _replace(nputils, "least_squares", _least_squares)
     _replace(indexing.ArrayApiIndexingAdapter, "_vindex_get", _vindex_get)

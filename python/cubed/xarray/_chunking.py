@@ -1,0 +1,47 @@
+"""``chunk`` of what is Cubed's already: it stays so, whichever manager is Xarray's default."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from cubed._array import Array
+
+
+def chunk_dataset(theirs: Callable[..., Any], ds: Any, *args: Any, **kwargs: Any) -> Any:
+    """Of data sets and, as Xarray makes data sets of them, of DataArrays."""
+    x = _first(ds.variables.values())
+    if x is None or kwargs.get("chunked_array_type") is not None:
+        return NotImplemented
+    kwargs["chunked_array_type"] = "cubed"
+    options = kwargs.get("from_array_kwargs") or {}
+    if x._spec is not None:  # of variables that are not lazy yet
+        kwargs["from_array_kwargs"] = {"spec": x._spec, **options}
+    return theirs(ds, *args, **kwargs)
+
+
+def chunk_variable(theirs: Callable[..., Any], v: Any, *args: Any, **kwargs: Any) -> Any:
+    """Of a variable."""
+    return (
+        _with_manager(theirs, (v, *args), kwargs) if isinstance(v._data, Array) else NotImplemented
+    )
+
+
+def chunk_opened(theirs: Callable[..., Any], ds: Any, *args: Any, **kwargs: Any) -> Any:
+    """Of what a backend opened: the backend "cubed" has lazy arrays, with or without ``chunks``."""
+    if _first(ds.variables.values()) is None:
+        return NotImplemented
+    return _with_manager(theirs, (ds, *args), kwargs)
+
+
+def _with_manager(theirs: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    given = inspect.signature(theirs).bind(*args, **kwargs)
+    if given.arguments.get("chunked_array_type") is not None:
+        return NotImplemented
+    given.arguments["chunked_array_type"] = "cubed"
+    return theirs(*given.args, **given.kwargs)
+
+
+def _first(variables: Iterable[Any]) -> Array | None:
+    return next((v._data for v in variables if isinstance(v._data, Array)), None)

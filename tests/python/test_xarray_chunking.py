@@ -1,0 +1,170 @@
+"""Arrays that are Cubed's stay so, also where Dask is Xarray's default; and what stays Xarray's."""
+
+import subprocess
+import sys
+
+import cubed
+import numpy as np
+import pytest
+import xarray as xr
+
+
+@pytest.fixture
+def spec(tmp_path):
+    return cubed.Spec(work_dir=tmp_path, allowed_mem="50MB", reserved_mem="10MB")
+
+
+@pytest.fixture
+def table():
+    return xr.Dataset(
+        {"a": (("t", "x"), np.arange(48.0).reshape(12, 4)), "b": ("t", np.arange(12))},
+        coords={"t": np.arange(12)},
+    )
+
+
+@pytest.fixture
+def stored(table, tmp_path):
+    paths = [tmp_path / "a.zarr", tmp_path / "b.zarr"]
+    for path in paths:
+        table.to_zarr(path, consolidated=False)
+    return paths
+
+
+def is_lazy(x):
+    return isinstance(x.variable._data, cubed.Array)
+
+
+def test_chunk_keeps_the_kind_of_arrays(table, spec):
+    assert xr.get_options()["chunk_manager"] == "dask"
+    ds = table.chunk(t=4, chunked_array_type="cubed", from_array_kwargs={"spec": spec})
+    ds["c"] = ("t", np.arange(12.0))
+    for again in (ds.chunk(), ds.chunk(t=6), ds.chunk({"t": 6}), ds.chunk("auto")):
+        assert all(is_lazy(v) and v.data.spec is spec for v in again.data_vars.values())
+        xr.testing.assert_identical(again.compute(), ds.compute())
+    assert ds.chunk(t=6).chunksizes["t"] == (6, 6)
+    assert is_lazy(ds.a.chunk(x=2)) and ds.a.chunk(x=2).chunks == ((4, 4, 4), (2, 2))
+    assert isinstance(ds.a.variable.chunk(x=2)._data, cubed.Array)
+    # Who asks for Dask's arrays gets them, and NumPy's become what is the default.
+    dask = ds.chunk(t=6, chunked_array_type="dask")
+    assert type(dask.a.data).__module__.startswith("dask")
+    xr.testing.assert_identical(dask.compute(), ds.compute())
+    assert type(table.chunk(t=6).a.data).__module__.startswith("dask")
+
+
+def test_engine_keeps_the_kind_of_arrays(stored, table):
+    options = {"engine": "cubed", "consolidated": False}
+    for chunks in ({}, {"t": -1}, "auto"):
+        ds = xr.open_dataset(stored[0], chunks=chunks, **options)
+        assert is_lazy(ds.a) and is_lazy(ds.chunk(t=3).a)
+    many = xr.open_mfdataset(stored, combine="nested", concat_dim="t", **options)
+    assert is_lazy(many.a)
+    xr.testing.assert_identical(many.compute(), xr.concat([table, table], "t"))
+
+
+def test_arrays_in_data_sets_without_importing_more():
+    """Whichever of the two is imported first."""
+    code = """
+import sys
+{imports}
+x = cubed.asarray([1.0, float("nan"), 3.0, 4.0], chunks=2)
+{late}
+da = xr.DataArray(x, dims="x")
+results = [
+    da.ffill("x"), da.chunk(), da.chunk(x=3), da.persist(), da.rolling(x=2, min_periods=1).sum(),
+    da.isel(x=xr.DataArray([1, 2], dims="p")), da.groupby("x").mean(),
+]
+assert all(isinstance(r.data, cubed.Array) for r in results), results
+assert results[0].values.tolist() == [1, 1, 3, 4] == da.compute().ffill("x").values.tolist()
+assert isinstance(da.load().data, __import__("numpy").ndarray)
+"""
+    for imports, late in (
+        ("import xarray as xr, cubed", ""),
+        ("import cubed; assert 'xarray' not in sys.modules", "import xarray as xr"),
+    ):
+        program = code.format(imports=imports, late=late)
+        subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
+
+
+def test_xarray_that_is_not_known(tmp_path):
+    """A version without the names that are replaced is no reason to fail."""
+    (tmp_path / "xarray.py").write_text("__all__ = ()")
+    code = """
+import warnings, xarray, cubed
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    assert cubed.ones((2, 2)).sum().compute() == 4
+assert ["not known" in str(w.message) for w in caught] == [True]
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(tmp_path)})
+
+
+# --- Python's objects -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def calendar(tmp_path):
+    """A year of days without a 29th of February, with bounds of months, and names."""
+    time = xr.date_range("2000-01-01", periods=730, calendar="noleap", use_cftime=True)
+    ds = xr.Dataset(
+        {
+            "a": (("time", "x"), np.random.default_rng(0).normal(size=(730, 3))),
+            "bounds": (("time", "side"), np.stack([time, time.shift(1, "D")], 1)),
+        },
+        coords={"time": time},
+    )
+    ds["names"] = ("x", np.array(["r", "gg", "bbb"], object))
+    ds.bounds.encoding = {"units": "days since 2000-01-01", "calendar": "noleap", "dtype": "i4"}
+    path = tmp_path / "noleap.zarr"
+    ds.to_zarr(path, consolidated=False, encoding={"a": {"chunks": (100, 3)}})
+    return path
+
+
+@pytest.mark.filterwarnings("ignore:an array of .* is not chunked")
+@pytest.mark.parametrize("engine", ["zarr", "cubed"])
+def test_calendars(calendar, spec, engine):
+    names = "names" if engine == "cubed" else ()  # strings, which the engine does not read
+    expected = xr.open_dataset(calendar, engine="zarr", consolidated=False, drop_variables=names)
+    ds = xr.open_dataset(
+        calendar,
+        engine=engine,
+        consolidated=False,
+        drop_variables=names,
+        chunks={},
+        chunked_array_type="cubed",
+        from_array_kwargs={"spec": spec},
+    )
+    assert is_lazy(ds.a) and ds.bounds.dtype == object and not ds.bounds.variable._in_memory
+    for function in (
+        lambda d: d.a.groupby("time.month").mean(),
+        lambda d: d.a.groupby("time.season").std(),
+        lambda d: d.a.groupby("time.month") - d.a.groupby("time.month").mean(),
+        lambda d: d.a.groupby("time.dayofyear").max(),
+        lambda d: d.a.resample(time="MS").mean(),
+        lambda d: d.a.resample(time="QS-DEC").median(),
+        lambda d: d.a.sel(time="2001-02"),
+        lambda d: d.a.sel(time=slice("2000-03", "2000-05")).mean("time"),
+        lambda d: d.a.convert_calendar("standard", use_cftime=False),
+        lambda d: d.a.interp(time=d.time[[3, 100]]),
+        lambda d: d.a.rolling(time=30).mean(),
+        lambda d: d.a.differentiate("time", datetime_unit="D"),
+        lambda d: d.a.chunk(time=xr.groupers.TimeResampler("YS")) + 1,
+    ):
+        result = function(ds)
+        assert is_lazy(result)
+        xr.testing.assert_allclose(result.compute(), function(expected).compute())
+    with pytest.warns(UserWarning, match=r"array of object of shape \(730, 2\)"):
+        again = ds.chunk(time=365)
+    assert is_lazy(again.a)
+    xr.testing.assert_equal(again.bounds.dt.month, expected.bounds.dt.month)
+    xr.testing.assert_identical(ds.compute(), expected.compute())
+    means = ds.resample(time="MS").mean()
+    assert is_lazy(means.a)
+
+
+def test_writing_calendars(calendar, spec, tmp_path):
+    options = {"engine": "cubed", "consolidated": False, "spec": spec}
+    ds = xr.open_dataset(calendar, drop_variables="names", **options)
+    ds.to_zarr(tmp_path / "copy.zarr", consolidated=False)
+    copy = xr.open_dataset(tmp_path / "copy.zarr", **options)
+    assert copy.time.dt.calendar == "noleap"
+    xr.testing.assert_equal(copy.compute(), ds.compute())
