@@ -75,9 +75,9 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: Any = No
     return out if chunks is None else rechunk(out, chunks)
 
 
-def expand_dims(x: Array, /, axis: int | tuple[int, ...] = 0) -> Array:
+def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
     """x with new axes of extent 1."""
-    axes = axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(axis) if isinstance(axis, Sequence) else (axis,)
     out = x._x
     for a in sorted(normalize_axes(axes, x.ndim + len(axes))):
         out = _core.expand_dims(out, a)

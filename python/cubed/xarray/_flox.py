@@ -2,65 +2,232 @@
 
 from __future__ import annotations
 
+import importlib
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from cubed._array import Array
-from cubed._create import from_array
-from cubed.array_api import broadcast_to, reshape
-
-
-def aggregate(
-    theirs: Any,
-    array: Any,
-    by: Any,
-    agg: Any,
-    expected_groups: Any,
-    axis: tuple[int, ...] = (),
-    method: str = "map-reduce",
-    **kwargs: Any,
-) -> Any:
-    """An aggregation of flox: by the engine if that has it, else by flox on whole axes.
-
-    flox itself knows one axis of labels that are known before, and functions whose partial results
-    combine.
-    """
-    if expected_groups is None or not isinstance(array, Array):
-        return NotImplemented
-    from cubed.core.groupby import native_aggregation
-
-    codes = by if isinstance(by, Array) else _codes(np.asarray(by), expected_groups, array)
-    codes = broadcast_to(codes, array.shape[array.ndim - by.ndim :])
-    native = native_aggregation(array, codes, tuple(axis), len(expected_groups), agg)
-    if native is not None:
-        return native, (expected_groups,)
-    if agg.num_new_vector_dims:
-        raise NotImplementedError(f"{agg.name} by groups of a lazy array: one number at a time")
-    if by.ndim != 1:
-        raise NotImplementedError(
-            f"{agg.name} by groups of {by.ndim} axes of a lazy array: stack them first"
-        )
-    return theirs(array, by, agg, expected_groups, axis=axis, method="blockwise", **kwargs)
+import cubed
+from cubed._array import Array, common_spec, normalize_axes
+from cubed._groupby import _apart, _joined
+from cubed.core.groupby import native_aggregation
+from cubed.xarray._lines import in_lines
 
 
 def groupby_reduce(
-    theirs: Any, array: Any, *by: Any, expected_groups: Any = None, **kwargs: Any
+    theirs: Any,
+    array: Any,
+    *by: Any,
+    func: Any,
+    expected_groups: Any = None,
+    sort: bool = True,
+    isbin: Any = False,
+    axis: Any = None,
+    fill_value: Any = None,
+    dtype: Any = None,
+    min_count: int | None = None,
+    engine: Any = None,
+    finalize_kwargs: Any = None,
+    **kwargs: Any,
 ) -> Any:
-    """The axis of groups of lazy arrays, apart into one for each of several labels."""
-    if not isinstance(array, Array) or len(by) == 1 or expected_groups is None:
+    """Lazy arrays, or lazy labels: by the engine if it has the reduction, else by flox's functions
+    on whole axes.
+
+    The methods ``"map-reduce"``, ``"blockwise"`` and ``"cohorts"`` say how chunks are to be
+    combined: the engine reads each once in any case.
+    """
+    core: Any = importlib.import_module("flox.core")
+
+    if not any(isinstance(a, Array) for a in (array, *by)):
         return NotImplemented
-    result, *_ = theirs(array, *by, expected_groups=expected_groups, **kwargs)
-    sizes = tuple(len(e) for e in expected_groups)
-    return (reshape(result, (*result.shape[:-1], *sizes)), *expected_groups)
+    expected = core._validate_expected_groups(len(by), expected_groups)
+    if any(e is None for e in expected):
+        return NotImplemented
+    bins = (isbin,) * len(by) if isinstance(isbin, bool) else tuple(isbin)
+    groups = core._convert_expected_groups_to_index(expected, bins, sort)
+    if not isinstance(array, Array):
+        array = cubed.asarray(array, spec=common_spec(*(b for b in by if isinstance(b, Array))))
 
-
-def _codes(by: np.ndarray, expected: Any, array: Array) -> Array:
-    """Numbers of groups, in chunks as the array's."""
-    if not hasattr(expected, "step"):  # a range is one of numbers of groups already
-        by = expected.get_indexer(by.reshape(-1)).reshape(by.shape)
-    chunks = tuple(
-        c if n > 1 else 1
-        for n, c in zip(by.shape, array._x.chunks[array.ndim - by.ndim :], strict=True)
+    shape = array.shape[array.ndim - np.ndim(by[0]) :]
+    codes = _joined(
+        [_numbers(b, g) for b, g in zip(by, groups, strict=True)],
+        [len(g) for g in groups],
+        shape,
+        array,
     )
-    return from_array(by.astype(np.int64), chunks, spec=array._spec)
+    first = array.ndim - codes.ndim
+    axes = tuple(range(first, array.ndim)) if axis is None else normalize_axes(axis, array.ndim)
+    if min_count is None:
+        by_default = len(axes) < codes.ndim or fill_value is not None
+        min_count = int(by_default)
+    name = func if isinstance(func, str) else func.name
+    if min_count > 0 and name in ("nansum", "nanprod") and fill_value is None:
+        fill_value = np.nan
+
+    reduction = _Reduction(func, dtype, fill_value, min_count, engine, finalize_kwargs)
+    result = _typed(reduction, name, array, codes, axes, math.prod(len(g) for g in groups))
+    if len(groups) > 1:
+        result = cubed.reshape(result, (*result.shape[:-1], *(len(g) for g in groups)))
+    return (result, *groups)
+
+
+@dataclass(frozen=True)
+class _Reduction:
+    """What flox is asked for."""
+
+    func: Any
+    dtype: Any
+    fill_value: Any
+    min_count: int
+    engine: Any
+    finalize_kwargs: Any
+
+    def aggregation(self, dtype: np.dtype) -> Any:
+        """flox's description of it, for arrays of a type."""
+        from flox.aggregations import _initialize_aggregation
+
+        return _initialize_aggregation(
+            self.func, self.dtype, dtype, self.fill_value, self.min_count, self.finalize_kwargs
+        )
+
+
+def _typed(
+    reduction: _Reduction, name: str, x: Array, codes: Array, axes: tuple[int, ...], n: int
+) -> Array:
+    """The reduction of times as integers and of bools as such, as flox does it."""
+    kind, dtype = x.dtype.kind, x.dtype
+    plain = name.removeprefix("nan")
+    if kind in "mM" and plain not in ("count", "any", "all", "first", "last"):
+        out = _reduced(reduction, x.astype(np.int64), codes, axes, n)
+        missing = np.array("NaT", dtype)
+        if out.dtype.kind == "f":
+            known = cubed.where(cubed.isnan(out), 0.0, out)
+            return cubed.where(cubed.isnan(out), missing, known.astype(np.int64).astype(dtype))
+        return out if "arg" in plain else out.astype(dtype)
+    if kind == "b" and plain not in ("any", "all"):
+        out = _reduced(reduction, x.astype(np.int64), codes, axes, n)
+        return out.astype(bool) if plain in ("min", "max", "first", "last") else out
+    if kind == "c" and plain in ("sum", "mean"):
+        if plain != name:  # missing is what misses either part
+            x = cubed.where(cubed.isnan(x), complex("nan+nanj"), x)
+        parts = (_reduced(reduction, p, codes, axes, n) for p in (cubed.real(x), cubed.imag(x)))
+        real, imag = parts
+        return (real + imag * 1j).astype(dtype)
+    return _reduced(reduction, x, codes, axes, n)
+
+
+def _reduced(reduction: _Reduction, x: Array, codes: Array, axes: tuple[int, ...], n: int) -> Array:
+    agg = reduction.aggregation(x.dtype)
+    native = native_aggregation(x, codes, axes, n, agg)
+    return _in_memory(reduction, agg, x, codes, axes, n) if native is None else native
+
+
+def _in_memory(
+    reduction: _Reduction, agg: Any, x: Array, codes: Array, axes: tuple[int, ...], n: int
+) -> Array:
+    """Medians, quantiles and other functions of flox, on whole axes."""
+    first = x.ndim - codes.ndim
+    kept = [d for d in range(first, x.ndim) if d not in axes]
+    apart = tuple(x.shape[d] for d in kept)
+    if kept:  # every element along these is a set of groups of its own
+        codes = _apart(codes, [d - first for d in kept], n)
+    if codes.ndim > 1:
+        x = cubed.reshape(x, (*x.shape[:first], codes.size))
+        codes = cubed.reshape(codes, (codes.size,))
+    x, extra = in_lines(x, (x.ndim - 1,))
+    ngroups = n * math.prod(apart)
+    several = agg.num_new_vector_dims > 0
+    out: Any = cubed.apply_gufunc(
+        _OnLines(reduction, ngroups, several),
+        "(n),(n)->(q,g)" if several else "(n),(n)->(g)",
+        x,
+        codes,
+        output_dtypes=np.dtype(agg.dtype["final"]),
+        output_sizes={
+            "g": ngroups,
+            **({"q": np.size(agg.finalize_kwargs["q"])} if several else {}),
+        },
+        extra_projected_mem=extra + codes.nbytes,
+        allow_rechunk=True,
+        name=f"{agg.name} by group",
+    )
+    if several:  # which flox has in front
+        out = cubed.moveaxis(out, -2, 0)
+    return cubed.reshape(out, (*out.shape[:-1], *apart, n)) if kept else out
+
+
+@dataclass(frozen=True)
+class _OnLines:
+    """flox on blocks that are whole along the axis of labels."""
+
+    reduction: _Reduction
+    ngroups: int
+    several: bool
+
+    def __call__(self, block: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        from flox import groupby_reduce
+        from pandas import RangeIndex
+
+        r = self.reduction
+        out: Any = groupby_reduce(
+            block,
+            codes,
+            func=r.func,
+            expected_groups=(RangeIndex(self.ngroups),),
+            fill_value=r.fill_value,
+            dtype=r.dtype,
+            min_count=r.min_count,
+            engine=r.engine,
+            finalize_kwargs=r.finalize_kwargs,
+        )[0]
+        return np.moveaxis(out, 0, -2) if self.several else out
+
+
+def _numbers(by: Any, groups: Any) -> Any:
+    """The number of each label's group, -1 of none."""
+    if isinstance(by, Array):
+        return cubed.map_blocks(_numbers_of_block, by, groups=groups, dtype=np.int64)
+    return _numbers_of_block(np.asarray(by), groups)
+
+
+def _numbers_of_block(by: np.ndarray, groups: Any) -> np.ndarray:
+    return groups.get_indexer(by.reshape(-1)).reshape(by.shape).astype(np.int64)
+
+
+# --- Running totals -------------------------------------------------------------------------------
+
+
+def groupby_scan(
+    theirs: Any, array: Any, *by: Any, func: Any, axis: Any = -1, dtype: Any = None, **kwargs: Any
+) -> Any:
+    """Running totals by group along the last axis, on whole lines."""
+    if not isinstance(array, Array):
+        return NotImplemented
+    labels = [np.asarray(b) for b in by]
+    if any(b.ndim != 1 for b in labels):
+        raise NotImplementedError(f"{func} by groups of several axes of a lazy array")
+    x, extra = in_lines(array, (array.ndim - 1,))
+    out = cubed.apply_gufunc(
+        _Scan(func, dtype),
+        ",".join(["(n)"] * (1 + len(by))) + "->(n)",
+        x,
+        *(np.unique(b, return_inverse=True)[1] for b in labels),
+        extra_projected_mem=extra,
+        allow_rechunk=True,
+        name=f"{func} by group",
+    )
+    assert isinstance(out, Array)
+    return out.rechunk(array._x.chunks)
+
+
+@dataclass(frozen=True)
+class _Scan:
+    func: Any
+    dtype: Any
+
+    def __call__(self, block: np.ndarray, *by: np.ndarray) -> np.ndarray:
+        from flox import groupby_scan
+
+        return groupby_scan(block, *by, func=self.func, dtype=self.dtype)

@@ -12,17 +12,16 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-from xarray import Dataset
+from xarray import Dataset, Variable
 from xarray.backends import api
-from xarray.computation import rolling
-from xarray.core import accessor_dt, duck_array_ops, groupby, indexing, nputils
+from xarray.computation import fit, rolling
+from xarray.core import accessor_dt, duck_array_ops, groupby, indexing, missing, nputils
 from xarray.namedarray.core import NamedArray
 
 import cubed
 from cubed._array import Array
 from cubed._fill import forward_fill
-from cubed.xarray import _chunking
-from cubed.xarray._windows import moving
+from cubed.xarray import _along, _chunking, _rolling
 
 
 def install() -> None:
@@ -33,9 +32,14 @@ def install() -> None:
     _replace(duck_array_ops, "_push", _push)
     _replace(nputils, "least_squares", _least_squares)
     _replace(indexing.ArrayApiIndexingAdapter, "_vindex_get", _vindex_get)
-    _replace(rolling.DataArrayRolling, "_array_reduce", _rolling_reduce)
-    _replace(groupby.GroupBy, "_flox_reduce", _flox_reduce)
-    _replace(groupby.GroupBy, "_flox_scan", _flox_scan)
+    _replace(rolling.DataArrayRolling, "_array_reduce", _rolling.array_reduce)
+    _replace(rolling.DataArrayRolling, "reduce", _rolling.reduce)
+    _replace(rolling.DataArrayRolling, "_counts", _rolling.counts)
+    _replace(missing, "apply_ufunc", _along.interpolate_missing)
+    _replace(Variable, "rank", _along.rank)
+    _replace(fit, "curvefit", _along.curvefit)
+    _replace(groupby.GroupBy, "_flox_reduce", _with_flox)
+    _replace(groupby.GroupBy, "_flox_scan", _with_flox)
     _replace(accessor_dt, "_get_date_field", _date_field)
     _replace(accessor_dt, "_round_field", _rounded_date)
     _replace(accessor_dt, "_strftime", _strftime)
@@ -103,66 +107,44 @@ def _least_squares_of_columns(lhs: np.ndarray, rhs: Array, rcond: Any) -> tuple[
     return cubed.moveaxis(out[..., :-1], -1, 0), out[..., -1]
 
 
-def _rolling_reduce(theirs: Any, windows: Any, *args: Any, **kwargs: Any) -> Any:
-    """Windows along one dimension, of blocks with the elements around them.
-
-    Otherwise windows are an axis that is reduced: what Xarray does with arrays that are neither
-    NumPy's nor Dask's.
-    """
-    x = windows.obj.variable._data
-    known = {"array_agg_func", "bottleneck_move_func", "numbagg_move_func", "rolling_agg_func"}
-    other = set(kwargs) - known - {"keep_attrs", "fillna", "sliding_window_view_kwargs", "ddof"}
-    if not isinstance(x, Array) or x.dtype.kind != "f" or windows.ndim != 1 or args or other:
+def _strftime(theirs: Any, values: Any, date_format: str) -> Any:
+    """Text of dates, chunk by chunk: as wide as that of a day of the leap year 2024 can be."""
+    if not isinstance(values, Array):
         return NotImplemented
-    function = kwargs.get("rolling_agg_func") or kwargs.get("array_agg_func")
-    axis, window = windows.obj.get_axis_num(windows.dim[0]), windows.window[0]
-    before = window // 2 if windows.center[0] else window - 1
-    out = moving(
-        getattr(function, "__name__", "").lstrip("_"),
-        x,
-        axis,
-        before,
-        window - 1 - before,
-        windows.min_periods,
-        kwargs.get("ddof", 0),
-    )
-    if out is None:
-        return NotImplemented
-    result = windows.obj.copy(data=out)
-    if not windows._get_keep_attrs(kwargs.get("keep_attrs")):
-        result.attrs = {}
-    return result
+    days = np.arange("2024-01-01", "2025-01-01", dtype="M8[D]")
+    samples = theirs(days.astype("M8[ns]") + np.timedelta64(86_399_999_999_999, "ns"), date_format)
+    dtype = np.dtype(f"U{max(3, *map(len, samples))}")
+    return cubed.map_blocks(_text, values, theirs=theirs, date_format=date_format, dtype=dtype)
 
 
-def _flox_reduce(theirs: Any, groups: Any, *args: Any, **kwargs: Any) -> Any:
+def _text(block: np.ndarray, theirs: Callable[..., Any], date_format: str) -> np.ndarray:
+    return theirs(block, date_format).astype(str)
+
+
+def _with_flox(theirs: Any, *args: Any, **kwargs: Any) -> Any:
     """Before flox is used for the first time, as importing it takes a while."""
-    import flox.cubed
+    import flox
     import flox.xarray
 
-    from cubed.xarray._flox import aggregate, groupby_reduce
+    from cubed.xarray._flox import groupby_reduce, groupby_scan
 
-    _replace(flox.cubed, "cubed_groupby_agg", aggregate)
     _replace(flox.xarray, "groupby_reduce", groupby_reduce)
+    _replace(flox, "groupby_reduce", groupby_reduce)
+    _replace(flox, "groupby_scan", groupby_scan)
     return NotImplemented
-
-
-def _flox_scan(theirs: Any, groups: Any, dim: Any, *, func: str, **kwargs: Any) -> Any:
-    """Running totals by group, which flox does not know for lazy arrays: group by group."""
-    obj = groups._original_obj
-    variables = obj.variables.values() if hasattr(obj, "data_vars") else [obj.variable]
-    if not any(isinstance(v._data, Array) for v in variables):
-        return NotImplemented
-    out = groups.reduce(getattr(duck_array_ops, func), dim=dim, **kwargs)
-    return out.assign_coords(groups._obj.coords).transpose(..., *groups._parse_dim(dim))
 
 
 def _date_field(theirs: Any, values: Any, name: str, dtype: Any) -> Any:
     """Fields of dates, chunk by chunk."""
     if not isinstance(values, Array):
         return NotImplemented
-    if name in ("date", "isocalendar", "time"):
+    if name in ("date", "time"):
         raise NotImplementedError(f"{name} of a lazy array of dates: compute it first")
-    return cubed.map_blocks(theirs, values, name, dtype, dtype=dtype)
+    if name == "isocalendar":  # year, week and day
+        chunks = ((3,), *values.chunks)
+        return cubed.map_blocks(theirs, values, name, dtype, dtype=dtype, new_axis=0, chunks=chunks)
+    kept = np.dtype("U3") if name == "season" else dtype
+    return cubed.map_blocks(theirs, values, name, dtype, dtype=kept)
 
 
 def _rounded_date(theirs: Any, values: Any, name: str, freq: str) -> Any:
@@ -170,9 +152,3 @@ def _rounded_date(theirs: Any, values: Any, name: str, freq: str) -> Any:
     if not isinstance(values, Array):
         return NotImplemented
     return cubed.map_blocks(theirs, values, name, freq, dtype=values.dtype)
-
-
-def _strftime(theirs: Any, values: Any, date_format: str) -> Any:
-    if not isinstance(values, Array):
-        return NotImplemented
-    raise NotImplementedError("strftime of a lazy array of dates: compute it first")

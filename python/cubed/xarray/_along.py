@@ -1,0 +1,86 @@
+"""Functions of whole lines, which Xarray refuses where an axis has several chunks."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from xarray.core import missing
+
+import cubed
+from cubed._array import Array
+from cubed._fill import forward_fill
+from cubed.xarray._lines import in_lines
+
+
+def interpolate_missing(theirs: Any, func: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:
+    """interpolate_na, where it applies an interpolator to lines: linear and nearest ones are
+    operations of the engine, others get whole lines."""
+    of_missing = isinstance(func, partial) and func.func is missing.func_interpolate_na
+    if not of_missing or not isinstance(obj.variable._data, Array):
+        return NotImplemented
+    (dim,), (index,) = kwargs["input_core_dims"][0], args
+    x, axis = obj.variable._data, obj.get_axis_num(dim)
+    kind = func.keywords.get("method", "linear")
+    native = kind == "nearest" or func.args[0] is missing.NumpyInterpolator
+    if native and not set(func.keywords) - {"method"} and x.dtype.kind == "f":
+        out = obj.copy(data=_between(x, axis, np.asarray(index), kind))
+        if not kwargs.get("keep_attrs"):
+            out.attrs = {}
+        return out
+    lines, extra = in_lines(x, (axis,))
+    kwargs["dask_gufunc_kwargs"] = {"extra_projected_mem": extra}
+    return theirs(func, obj.copy(data=lines), index, **kwargs)
+
+
+def _between(x: Array, axis: int, index: np.ndarray, kind: str) -> Array:
+    """x, with values between those known before and after what is missing."""
+    shape = tuple(-1 if d == axis else 1 for d in range(x.ndim))
+    at = cubed.asarray(index.astype(float).reshape(shape), spec=x._spec)
+    missed = cubed.isnan(x)
+    known_at = cubed.where(missed, float("nan"), at)
+
+    def backward(y: Array) -> Array:
+        return cubed.flip(forward_fill(cubed.flip(y, axis=axis), axis), axis=axis)
+
+    before, after = forward_fill(x, axis), backward(x)
+    left, right = at - forward_fill(known_at, axis), backward(known_at) - at
+    if kind == "nearest":
+        between = cubed.where(left <= right, before, after)
+        between = cubed.where(cubed.isnan(left + right), float("nan"), between)
+    else:
+        between = before + (after - before) * (left / (left + right))
+    return cubed.where(missed, between, x).astype(x.dtype)
+
+
+def rank(theirs: Any, v: Any, dim: Any, *args: Any, pct: bool = False, **kwargs: Any) -> Any:
+    """Ranks along a dimension."""
+    if not isinstance(v._data, Array) or args or kwargs:
+        return NotImplemented
+    import bottleneck
+
+    axis = v.get_axis_num(dim)
+    x, extra = in_lines(v._data, (axis,))
+    func = bottleneck.nanrankdata if x.dtype.kind == "f" else bottleneck.rankdata
+    out = cubed.map_blocks(func, x, axis=axis, dtype=float, extra_projected_mem=extra, name="rank")
+    if pct:
+        out = out / cubed.sum(~cubed.isnan(out), axis=axis, keepdims=True)
+    return v._replace(data=out.rechunk(v._data._x.chunks))
+
+
+def curvefit(theirs: Any, obj: Any, coords: Any, func: Any, *args: Any, **kwargs: Any) -> Any:
+    """Fits of lines, each by a call of a function."""
+    lazy = {k: v for k, v in obj.data_vars.items() if isinstance(v.variable._data, Array)}
+    if not lazy:
+        return NotImplemented
+    given = args[0] if args else kwargs.get("reduce_dims")
+    dims = {given} if isinstance(given, str) else set(given or ())
+    for c in [coords] if isinstance(coords, str) or hasattr(coords, "dims") else coords:
+        dims |= set((obj[c] if isinstance(c, str) else c).dims)
+
+    def whole(v: Any) -> Any:
+        axes = tuple(v.get_axis_num(d) for d in v.dims if d in dims)
+        return v.copy(data=in_lines(v.variable._data, axes)[0])
+
+    return theirs(obj.assign({k: whole(v) for k, v in lazy.items()}), coords, func, *args, **kwargs)

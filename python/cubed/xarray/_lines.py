@@ -1,0 +1,29 @@
+"""Whole axes in a task's memory: what functions need that see all elements along them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from cubed._array import Array
+
+#: A function on lines makes copies of them, masks and orders: bytes for each byte of a block.
+COPIES = 6
+
+
+def in_lines(x: Array, axes: Sequence[int]) -> tuple[Array, int]:
+    """x with some axes in one chunk each, and bytes that a function on its chunks may allocate.
+
+    The other axes are cut so that a chunk and its copies are a quarter of a task's memory, if one
+    line is no more than that.
+    """
+    chunks = [
+        n if d in axes else c for d, (n, c) in enumerate(zip(x.shape, x._x.chunks, strict=True))
+    ]
+    most = x.spec.task_mem // (4 * (COPIES + 1) * x.itemsize)
+    while math.prod(chunks) > most:
+        d = max((d for d in range(x.ndim) if d not in axes), key=lambda d: chunks[d], default=None)
+        if d is None or chunks[d] == 1:
+            break
+        chunks[d] = -(-chunks[d] // 2)
+    return x.rechunk(tuple(max(1, c) for c in chunks)), COPIES * math.prod(chunks) * x.itemsize
