@@ -1,5 +1,6 @@
 """Arrays that are Cubed's stay so, also where Dask is Xarray's default; and what stays Xarray's."""
 
+import os
 import subprocess
 import sys
 
@@ -7,6 +8,7 @@ import cubed
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import NIGHTLY
 
 
 @pytest.fixture
@@ -168,3 +170,49 @@ def test_writing_calendars(calendar, spec, tmp_path):
     copy = xr.open_dataset(tmp_path / "copy.zarr", **options)
     assert copy.time.dt.calendar == "noleap"
     xr.testing.assert_equal(copy.compute(), ds.compute())
+
+
+# --- Beside cubed-xarray --------------------------------------------------------------------------
+
+WORKS = """
+import numpy as np, sys
+if {last}:
+    sys.path.append({path!r})
+import xarray as xr
+ds = xr.Dataset({{"a": ("x", np.arange(6.0))}}).chunk(x=2, chunked_array_type="cubed")
+import cubed_xarray.cubedmanager as other
+from cubed.xarray._chunkmanager import CubedManager
+from xarray.namedarray.parallelcompat import list_chunkmanagers
+assert type(list_chunkmanagers()["cubed"]) is CubedManager is other.CubedManager
+assert type(ds.a.data).__module__ == "cubed._array"
+assert (ds.persist() + 1).mean().a.compute() == 3.5
+"""
+
+
+def works_beside(path, last):
+    environment = {**os.environ, "PYTHONPATH": "" if last else str(path)}
+    program = WORKS.format(last=last, path=str(path))
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_another_manager_of_the_name(last, tmp_path):
+    """Ours is taken, wherever Xarray finds the other."""
+    (tmp_path / "cubed_xarray").mkdir()
+    (tmp_path / "cubed_xarray/__init__.py").touch()
+    (tmp_path / "cubed_xarray/cubedmanager.py").write_text("class CubedManager: available = True")
+    info = tmp_path / "cubed_xarray-0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: cubed-xarray\nVersion: 0\n")
+    (info / "entry_points.txt").write_text(
+        "[xarray.chunkmanagers]\ncubed = cubed_xarray.cubedmanager:CubedManager\n"
+    )
+    works_beside(tmp_path, last)
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="installs a package: --nightly does")
+@pytest.mark.parametrize("last", [False, True])
+def test_cubed_xarray(last, tmp_path):
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", tmp_path]
+    subprocess.run([*pip, "cubed-xarray==0.0.9"], check=True)
+    works_beside(tmp_path, last)

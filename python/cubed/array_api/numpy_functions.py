@@ -296,12 +296,21 @@ def gradient(
             raise ValueError(
                 f"gradient: axis {a} has {f.shape[a]} elements, expected {edge_order + 1} or more"
             )
-        out.append(_gradient(f, h, a, edge_order))
+        g = _gradient(f, _even(h, f.shape[a]), a, edge_order)
+        out.append(g if g.dtype == f.dtype else g.astype(f.dtype))
     return out[0] if len(out) == 1 else tuple(out)
 
 
 def _sequence(axis: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(axis) if isinstance(axis, Sequence) else (axis,)
+
+
+def _even(h: Any, n: int) -> Any:
+    """The distance of even coordinates: inner differences then leave out the middle."""
+    if isinstance(h, Array) or np.shape(h) != (n,):
+        return h
+    d = np.diff(np.asarray(h))
+    return float(d[0]) if d.dtype.kind in "iuf" and (d == d[0]).all() else h
 
 
 def _gradient(f: Array, h: Any, axis: int, edge_order: int) -> Array:

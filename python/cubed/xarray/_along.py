@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 from functools import partial
 from typing import Any
 
@@ -69,6 +71,17 @@ def rank(theirs: Any, v: Any, dim: Any, *args: Any, pct: bool = False, **kwargs:
     return v._replace(data=out.rechunk(v._data._x.chunks))
 
 
+def weighted_quantile(theirs: Any, weighted: Any, da: Any, *args: Any, **kwargs: Any) -> Any:
+    """Quantiles of lines with weights."""
+    if not any(isinstance(a.variable._data, Array) for a in (da, weighted.weights)):
+        return NotImplemented
+    given = inspect.signature(theirs).bind(weighted, da, *args, **kwargs).arguments.get("dim")
+    dims = da.dims if given is None or given is ... else given
+    whole = copy.copy(weighted)
+    whole.weights = _whole(weighted.weights, dims)
+    return theirs(whole, _whole(da, dims), *args, **kwargs)
+
+
 def curvefit(theirs: Any, obj: Any, coords: Any, func: Any, *args: Any, **kwargs: Any) -> Any:
     """Fits of lines, each by a call of a function."""
     lazy = {k: v for k, v in obj.data_vars.items() if isinstance(v.variable._data, Array)}
@@ -79,8 +92,14 @@ def curvefit(theirs: Any, obj: Any, coords: Any, func: Any, *args: Any, **kwargs
     for c in [coords] if isinstance(coords, str) or hasattr(coords, "dims") else coords:
         dims |= set((obj[c] if isinstance(c, str) else c).dims)
 
-    def whole(v: Any) -> Any:
-        axes = tuple(v.get_axis_num(d) for d in v.dims if d in dims)
-        return v.copy(data=in_lines(v.variable._data, axes)[0])
+    whole = {k: _whole(v, dims) for k, v in lazy.items()}
+    return theirs(obj.assign(whole), coords, func, *args, **kwargs)
 
-    return theirs(obj.assign({k: whole(v) for k, v in lazy.items()}), coords, func, *args, **kwargs)
+
+def _whole(v: Any, dims: Any) -> Any:
+    """A DataArray in chunks that are whole along dimensions, if it is lazy."""
+    if not isinstance(v.variable._data, Array):
+        return v
+    dims = {dims} if isinstance(dims, str) else set(dims)
+    axes = tuple(v.get_axis_num(d) for d in v.dims if d in dims)
+    return v.copy(data=in_lines(v.variable._data, axes)[0])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from xarray import Dataset, Variable
 from xarray.backends import api
-from xarray.computation import fit, rolling
+from xarray.computation import fit, rolling, weighted
 from xarray.core import accessor_dt, duck_array_ops, groupby, indexing, missing, nputils
 from xarray.namedarray.core import NamedArray
 
@@ -38,6 +38,7 @@ def install() -> None:
     _replace(missing, "apply_ufunc", _along.interpolate_missing)
     _replace(Variable, "rank", _along.rank)
     _replace(fit, "curvefit", _along.curvefit)
+    _replace(weighted.Weighted, "_weighted_quantile", _along.weighted_quantile)
     _replace(groupby.GroupBy, "_flox_reduce", _with_flox)
     _replace(groupby.GroupBy, "_flox_scan", _with_flox)
     _replace(accessor_dt, "_get_date_field", _date_field)
