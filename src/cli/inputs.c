@@ -85,7 +85,8 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
     return CUBED_OK;
 }
 
-static const char *list_known(inputs *in)
+/* What names there are; an error where a store is not there. */
+static cubed_status list_known(inputs *in, const char **known, cubed_error *err)
 {
     for (int i = 0; i < in->nspecs; i++) {
         const char *sep = strstr(in->spec[i].url, "::");
@@ -93,12 +94,13 @@ static const char *list_known(inputs *in)
         if (in->spec[i].name) {
             add_known(in, in->spec[i].name);
         } else {
-            cubed_status ignored = cubed_zarr_walk(in->ctx, w.url, add_entry, &w, NULL);
-            (void)ignored; /* only for the message */
+            cubed_status st = cubed_zarr_walk(in->ctx, w.url, add_entry, &w, err);
+            if (st != CUBED_OK) return st;
         }
     }
     if (!in->known) in->known = cli_strdup("none (name some with --in)");
-    return in->known;
+    *known = in->known;
+    return CUBED_OK;
 }
 
 static cubed_status open_one(inputs *in, const char *name, const char *url, cubed_array **out,
@@ -147,6 +149,7 @@ cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const
         *err = why;
         return st;
     }
-    if (!*out && known) *known = in->known ? in->known : list_known(in);
-    return CUBED_OK;
+    if (*out || !known) return CUBED_OK;
+    *known = in->known;
+    return in->known ? CUBED_OK : list_known(in, known, err);
 }
