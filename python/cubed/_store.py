@@ -21,7 +21,8 @@ def _codecs(compressor: Any) -> str | None:
         return None
     import json
 
-    return json.dumps([] if compressor is None else compressor)
+    raw = [{"name": "bytes", "configuration": {"endian": "little"}}]
+    return json.dumps(raw if compressor is None else compressor)
 
 
 class Delayed:

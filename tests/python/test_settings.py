@@ -40,3 +40,17 @@ def test_what_a_process_needs(executor):
     size = cubed.measure_reserved_mem(executor, max_workers=1)
     # Python and NumPy are there, and the data of this test are not.
     assert 10_000_000 < size < 2_000_000_000
+
+
+def test_codecs_of_what_is_stored(tmp_path):
+    gzip = [
+        {"name": "bytes", "configuration": {"endian": "little"}},
+        {"name": "gzip", "configuration": {"level": 1}},
+    ]
+    sizes = []
+    for i, compressor in enumerate((None, "auto", gzip)):
+        spec = cubed.Spec(zarr_compressor=compressor)
+        cubed.to_zarr(cubed.ones((1000,), spec=spec), tmp_path / str(i))
+        sizes.append((tmp_path / str(i) / "c/0").stat().st_size)
+        assert cubed.from_zarr(tmp_path / str(i)).sum().compute() == 1000
+    assert sizes[0] == 8000 and max(sizes[1:]) < 200
