@@ -1,5 +1,6 @@
 """What computations leave behind, and what small ones do not touch: each in its own process."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -50,6 +51,8 @@ def python(code, *args, before=()):
         capture_output=True,
         text=True,
         timeout=120,
+        # Threads come and go, and would take their heaps in turn.
+        env={**os.environ, "MALLOC_ARENA_MAX": "1"},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
