@@ -15,12 +15,14 @@
  * quarter, as they need about three times as much. 0: it is not known. */
 uint64_t cb_api_line_bytes(uint64_t task_mem);
 
-/* Whether x has one dimension, of more elements than a task brings together; and how they are sorted, or
- * their positions (sort_parts.c). */
-bool cb_api_sorts_in_parts(const cubed_array *x, uint64_t task_mem);
-CUBED_MUST_CHECK cubed_status cb_api_sort_parts(cubed_array *x, bool descending, bool positions,
-                                                uint64_t task_mem, cubed_array **out,
-                                                cubed_error *err);
+/* Whether lines of x along an axis are too long for a task; and how they are sorted, in parts that are merged
+ * (sort_runs.c). `values`, `positions`: NULL if they are not wanted. `beside`: int64 of x's shape that take the
+ * place of positions; NULL: positions. */
+bool cb_api_sorts_in_runs(const cubed_array *x, int axis, bool positions, uint64_t task_mem);
+CUBED_MUST_CHECK cubed_status cb_api_sort_runs(cubed_array *x, cubed_array *beside, int axis,
+                                               bool descending, uint64_t task_mem,
+                                               cubed_array **values, cubed_array **positions,
+                                               cubed_error *err);
 
 /* x in one dimension. */
 CUBED_MUST_CHECK cubed_status cb_api_flatten(cubed_array *x, cubed_array **out, cubed_error *err);

@@ -37,6 +37,7 @@ out:
 /* The elements in one dimension, in order, and which are the first of their groups. */
 typedef struct groups {
     cubed_array *flat, *sorted, *first, *offsets;
+    cubed_array *order; /* NULL: not wanted */
     int64_t chunk, count;
     uint64_t task_mem;
 } groups;
@@ -46,33 +47,39 @@ static void drop(groups *g)
     cubed_array_unref(g->flat);
     cubed_array_unref(g->sorted);
     cubed_array_unref(g->first);
+    cubed_array_unref(g->order);
 }
 
-static cubed_status sort_all(cubed_array *x, bool positions, uint64_t task_mem, cubed_array **out,
-                             cubed_error *err)
+static cubed_status sort_values(cubed_array *x, uint64_t task_mem, cubed_array **out,
+                                cubed_error *err)
 {
     cubed_sort_options o = CUBED_SORT_OPTIONS_INIT;
-    o.positions = positions;
     o.task_mem = task_mem;
     return cubed_sort_with(x, 0, &o, out, err);
 }
 
-/* g is to be dropped in any case. */
-static cubed_status make_groups(cubed_array *x, uint64_t task_mem, groups *g, cubed_error *err)
+/* Elements and their places from one sort; offsets are counted in chunks of the elements alone, whatever else
+ * is wanted. g is to be dropped in any case. */
+static cubed_status make_groups(cubed_array *x, bool order, uint64_t task_mem, groups *g,
+                                cubed_error *err)
 {
     *g = (groups){.task_mem = task_mem};
     CB_TRY(cb_api_flatten(x, &g->flat, err));
-    CB_TRY(sort_all(g->flat, false, task_mem, &g->sorted, err));
-    CB_TRY(find_first(g->sorted, &g->first, err));
+    CB_TRY(sort_values(g->flat, task_mem, &g->sorted, err));
     g->chunk = g->sorted->chunks[0];
-    return CUBED_OK;
+    if (order) {
+        cubed_array_unref(g->sorted);
+        g->sorted = NULL;
+        CB_TRY(cb_api_sort_runs(g->flat, NULL, 0, false, task_mem, &g->sorted, &g->order, err));
+    }
+    return find_first(g->sorted, &g->first, err);
 }
 
 cubed_status cubed_unique_offsets(cubed_array *x, uint64_t task_mem, cubed_array **out,
                                   cubed_error *err)
 {
     groups g;
-    cubed_status st = make_groups(x, task_mem, &g, err);
+    cubed_status st = make_groups(x, false, task_mem, &g, err);
     if (st == CUBED_OK) st = cubed_mask_offsets(g.first, g.chunk, out, err);
     drop(&g);
     return st;
@@ -100,25 +107,24 @@ out:
     return st;
 }
 
-/* The number of each element's group, in the shape of x: in order they are running sums, and the order of the
- * order puts them back. */
-static cubed_status number_groups(const cubed_array *x, const groups *g, cubed_array *order,
-                                  cubed_array **out, cubed_error *err)
+/* The number of each element's group, in the shape of x: running sums of what is in order, which are sorted by
+ * where the elements were. */
+static cubed_status number_groups(const cubed_array *x, const groups *g, cubed_array **out,
+                                  cubed_error *err)
 {
     const cubed_scalar one = {.i64 = 1};
-    cubed_array *back = NULL, *sums = NULL, *numbers = NULL;
+    cubed_array *back = NULL, *sums = NULL, *shaped = NULL;
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *flags = cb_step_cast(&s, g->first, CUBED_INT64);
     if (s.st == CUBED_OK)
         cb_step(&s, cubed_cumulative(CUBED_FOLD_SUM, flags, 0, false, &sums, err), &sums);
     cubed_array *rank =
         cb_step_op(&s, CUBED_OP_SUBTRACT, sums, cb_step_scalar(&s, CUBED_INT64, &one), NULL);
-    if (s.st == CUBED_OK) cb_step(&s, sort_all(order, true, g->task_mem, &back, err), &back);
-    if (s.st == CUBED_OK && g->flat->shape[0] > 0)
-        rank = cb_step(&s, cubed_take(rank, back, 0, &numbers, err), &numbers);
-    cubed_array *shaped = NULL;
     if (s.st == CUBED_OK)
-        cb_step(&s, cubed_reshape(rank, x->node.grid.ndim, x->shape, &shaped, err), &shaped);
+        cb_step(&s, cb_api_sort_runs(g->order, rank, 0, false, g->task_mem, NULL, &back, err),
+                &back);
+    if (s.st == CUBED_OK)
+        cb_step(&s, cubed_reshape(back, x->node.grid.ndim, x->shape, &shaped, err), &shaped);
     return cb_steps_end(&s, shaped, out);
 }
 
@@ -126,22 +132,20 @@ cubed_status cubed_unique(cubed_array *x, cubed_array *offsets, int64_t count, u
                           const cubed_unique_outputs *outs, cubed_error *err)
 {
     groups g;
-    cubed_array *order = NULL, *values = NULL, *indices = NULL, *inverse = NULL, *counts = NULL;
-    cubed_status st = make_groups(x, task_mem, &g, err);
+    cubed_array *values = NULL, *indices = NULL, *inverse = NULL, *counts = NULL;
+    cubed_status st = make_groups(x, outs->indices || outs->inverse, task_mem, &g, err);
     g.offsets = offsets;
     g.count = count;
     if (st != CUBED_OK) goto out;
-    if (outs->indices || outs->inverse) CB_GO(sort_all(g.flat, true, task_mem, &order, err));
     if (outs->values) CB_GO(cb_api_pick(g.sorted, g.first, offsets, g.chunk, count, &values, err));
-    if (outs->indices) CB_GO(cb_api_pick(order, g.first, offsets, g.chunk, count, &indices, err));
-    if (outs->inverse) CB_GO(number_groups(x, &g, order, &inverse, err));
+    if (outs->indices) CB_GO(cb_api_pick(g.order, g.first, offsets, g.chunk, count, &indices, err));
+    if (outs->inverse) CB_GO(number_groups(x, &g, &inverse, err));
     if (outs->counts) CB_GO(count_each(&g, &counts, err));
     if (outs->values) *outs->values = cubed_array_ref(values);
     if (outs->indices) *outs->indices = cubed_array_ref(indices);
     if (outs->inverse) *outs->inverse = cubed_array_ref(inverse);
     if (outs->counts) *outs->counts = cubed_array_ref(counts);
 out:
-    cubed_array_unref(order);
     cubed_array_unref(values);
     cubed_array_unref(indices);
     cubed_array_unref(inverse);
@@ -181,7 +185,7 @@ static cubed_status search(cubed_array *x, cubed_array *among, uint64_t task_mem
     const bool nan = cubed_dtype_kind(x->node.dtype) == CUBED_KIND_FLOAT;
     cubed_array *sorted = NULL, *left = NULL, *right = NULL;
     cb_steps s = {.ctx = x->ctx, .err = err};
-    cb_step(&s, sort_all(among, false, task_mem, &sorted, err), &sorted);
+    cb_step(&s, sort_values(among, task_mem, &sorted, err), &sorted);
     if (s.st == CUBED_OK)
         cb_step(&s, cubed_searchsorted(sorted, x, false, NULL, &left, err), &left);
     if (s.st == CUBED_OK)

@@ -28,8 +28,9 @@ cubed_status cubed_sort_with(cubed_array *x, int axis, const cubed_sort_options 
         return cb_fail(err, CUBED_E_ARG, "%s: options.struct_size is %zu, expected %zu", name,
                        o->struct_size, sizeof *o);
     CB_TRY(cb_api_axis(name, x->node.grid.ndim, &axis, err));
-    if (cb_api_sorts_in_parts(x, o->task_mem))
-        return cb_api_sort_parts(x, o->descending, o->positions, o->task_mem, out, err);
+    if (cb_api_sorts_in_runs(x, axis, o->positions, o->task_mem))
+        return cb_api_sort_runs(x, NULL, axis, o->descending, o->task_mem,
+                                o->positions ? NULL : out, o->positions ? out : NULL, err);
     return along_axis(name, x, axis, o->descending, o->positions ? CUBED_INT64 : x->node.dtype, out,
                       err);
 }

@@ -8,7 +8,9 @@
 static const cubed_block_fn *const functions[] = {
     &cb_block_sort,
     &cb_block_argsort,
-    &cb_block_sort_part,
+    &cb_block_sort_run,
+    &cb_block_merge_runs,
+    &cb_block_merge_bounds,
     &cb_block_quantile,
     &cb_block_count_keys,
     &cb_block_refine_keys,

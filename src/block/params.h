@@ -64,13 +64,30 @@ typedef struct cb_count_params {
     int32_t keep_nan;   /* 0 or 1: NaN counts as the largest element */
 } cb_count_params;
 
-/* "sort_part": of the elements of x in one dimension in order (positions: of their positions), those from a
- * multiple of `chunk` on; the second operand is a state of "refine_keys" of the other multiples. */
-typedef struct cb_sort_part_params {
-    int64_t chunk;
+/* Runs of a line whose axis is `axis` (operands have extent 1 along all others): parts are `part` elements each,
+ * the last one of `extent` elements is shorter; a run is some parts, and `fan` runs are merged into one. */
+typedef struct cb_runs {
+    int32_t axis;
     int32_t descending; /* 0 or 1 */
-    int32_t positions;  /* 0 or 1 */
-} cb_sort_part_params;
+    int64_t extent, part, run, fan;
+} cb_runs;
+
+/* "sort_run": a part of x in order. "merge_runs": a part of runs that are merged, from ranges of the runs that
+ * hold it: pairs of positions, one of each run, and the elements there. `positions`: elements come with
+ * int64 positions, or other numbers that "sort_run" has as a second input. Results are the elements, positions, and so many lists of samples, whose steps follow as
+ * int64: of each part every step-th element, and the last one. */
+typedef struct cb_sort_run_params {
+    cb_runs runs;
+    int32_t positions, samples;
+} cb_sort_run_params;
+
+/* "merge_bounds": of each part of runs that are merged ranges of the runs that hold it, found in samples of
+ * every `step` elements. A second input is gathered by the first one, ranges that hold the part, too;
+ * alone it is all of the runs. Ranges of the result are of samples of every `finer` elements (1: elements). */
+typedef struct cb_bounds_params {
+    cb_runs runs;
+    int64_t step, finer;
+} cb_bounds_params;
 
 /* What a transform along an axis of n elements is multiplied by: 1, 1 / sqrt(n) or 1 / n. */
 typedef enum cb_fft_scale { CB_FFT_SCALE_ONE, CB_FFT_SCALE_SQRT, CB_FFT_SCALE_N } cb_fft_scale;

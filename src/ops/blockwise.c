@@ -6,15 +6,18 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ops/blockwise.h"
 #include "plan/block_stage.h"
 #include "plan/graph.h"
 
-static cubed_status set_input(const cubed_block_input *in, const cubed_block_halo *halo, int number,
-                              cb_block_operand *out, cubed_error *err)
+static cubed_status set_input(const cubed_block_input *in, const cubed_block_halo *halo,
+                              const cb_gather *gather, int number, cb_block_operand *out,
+                              cubed_error *err)
 {
     const cubed_array *x = in->array;
     out->dtype = x->node.dtype;
     out->blocks = x->node.grid;
+    out->gather = gather ? *gather : (cb_gather){.most = 0};
     for (int d = 0; d < x->node.grid.ndim; d++) {
         out->symbol[d] = in->symbols[d];
         out->halo[d] = halo ? halo[d] : (cubed_block_halo){0, 0, false};
@@ -64,7 +67,7 @@ static cubed_status set_output(const cubed_block_output *of, int number, cb_bloc
 /* The operation in the zone, checked. */
 static cubed_status make_operation(cubed_context *ctx, cb_zone *zone, cb_blockwise *op,
                                    const cubed_block_input *inputs,
-                                   const cubed_block_halo *const *halos,
+                                   const cubed_block_halo *const *halos, const cb_gather *gathers,
                                    const cubed_block_output *outputs, cubed_error *err)
 {
     const cubed_block_fn *fn;
@@ -80,27 +83,19 @@ static cubed_status make_operation(cubed_context *ctx, cb_zone *zone, cb_blockwi
     for (int i = 0; i < op->nin; i++) {
         if (inputs[i].array->ctx != ctx)
             return cb_fail(err, CUBED_E_ARG, "input %d is of another context", i);
-        CB_TRY(set_input(&inputs[i], halos ? halos[i] : NULL, i, &op->in[i], err));
+        CB_TRY(set_input(&inputs[i], halos ? halos[i] : NULL, gathers ? &gathers[i] : NULL, i,
+                         &op->in[i], err));
     }
     for (int i = 0; i < op->nout; i++) CB_TRY(set_output(&outputs[i], i, &op->out[i], err));
     CB_TRY(cb_blockwise_symbols(op, &symbols, err));
     return cb_block_ask(zone, fn, fn_ctx, op, &symbols, &need, err);
 }
 
-cubed_status cubed_blockwise(cubed_context *ctx, const char *function, const void *params,
-                             size_t params_size, const cubed_block_input *inputs, int nin,
-                             const cubed_block_output *outputs, int nout, cubed_array **outs,
-                             cubed_error *err)
-{
-    return cubed_blockwise_overlap(ctx, function, params, params_size, inputs, NULL, nin, outputs,
-                                   nout, outs, err);
-}
-
-cubed_status cubed_blockwise_overlap(cubed_context *ctx, const char *function, const void *params,
-                                     size_t params_size, const cubed_block_input *inputs,
-                                     const cubed_block_halo *const *halos, int nin,
-                                     const cubed_block_output *outputs, int nout,
-                                     cubed_array **outs, cubed_error *err)
+static cubed_status add(cubed_context *ctx, const char *function, const void *params,
+                        size_t params_size, const cubed_block_input *inputs,
+                        const cubed_block_halo *const *halos, const cb_gather *gathers, int nin,
+                        const cubed_block_output *outputs, int nout, cubed_array **outs,
+                        cubed_error *err)
 {
     cb_blockwise op = {.function = function,
                        .params = params,
@@ -118,7 +113,7 @@ cubed_status cubed_blockwise_overlap(cubed_context *ctx, const char *function, c
         st = cb_fail(err, CUBED_E_NOMEM, "no memory for an operation");
         goto out;
     }
-    st = make_operation(ctx, zone, &op, inputs, halos, outputs, err);
+    st = make_operation(ctx, zone, &op, inputs, halos, gathers, outputs, err);
     if (st != CUBED_OK) {
         st = cb_context(err, st, "%s", function);
         goto out;
@@ -140,4 +135,33 @@ out:
     for (int k = 0; st != CUBED_OK && k < made; k++) cubed_array_unref(arrays[nin + k]);
     cb_zone_free(zone);
     return st;
+}
+
+cubed_status cubed_blockwise(cubed_context *ctx, const char *function, const void *params,
+                             size_t params_size, const cubed_block_input *inputs, int nin,
+                             const cubed_block_output *outputs, int nout, cubed_array **outs,
+                             cubed_error *err)
+{
+    return add(ctx, function, params, params_size, inputs, NULL, NULL, nin, outputs, nout, outs,
+               err);
+}
+
+cubed_status cubed_blockwise_overlap(cubed_context *ctx, const char *function, const void *params,
+                                     size_t params_size, const cubed_block_input *inputs,
+                                     const cubed_block_halo *const *halos, int nin,
+                                     const cubed_block_output *outputs, int nout,
+                                     cubed_array **outs, cubed_error *err)
+{
+    return add(ctx, function, params, params_size, inputs, halos, NULL, nin, outputs, nout, outs,
+               err);
+}
+
+cubed_status cb_blockwise_gather(cubed_context *ctx, const char *function, const void *params,
+                                 size_t params_size, const cubed_block_input *inputs,
+                                 const cb_gather *gathers, int nin,
+                                 const cubed_block_output *outputs, int nout, cubed_array **outs,
+                                 cubed_error *err)
+{
+    return add(ctx, function, params, params_size, inputs, NULL, gathers, nin, outputs, nout, outs,
+               err);
 }

@@ -304,7 +304,8 @@ static cubed_status add_inputs(void *ctx, cubed_plan *p, cb_ir *to, int i, const
             CB_TRY(single_stage(p, i, &s, err));
             for (int k = 0; k < n->ninputs; k++) {
                 const cb_block_operand *x = &n->block->in[k];
-                if (cb_block_has_halo(x) || !is_worth_storing(p, &s, k)) continue;
+                if (cb_block_has_halo(x) || x->gather.most > 0 || !is_worth_storing(p, &s, k))
+                    continue;
                 cb_node copy = {.kind = CB_NODE_COPY,
                                 .dtype = x->dtype,
                                 .grid = x->blocks,

@@ -15,8 +15,9 @@ void cb_block_box(const cb_block_operand *x, const int64_t *first, const int64_t
     for (int d = 0; d < x->blocks.ndim; d++) {
         const cb_axis *a = &x->blocks.axis[d];
         bool one = x->symbol[d] < 0 || cb_axis_count(a) <= 1;
-        elements->lo[d] = one ? 0 : cb_axis_lo(a, first[x->symbol[d]]);
-        elements->hi[d] = one ? a->extent : cb_axis_hi(a, last[x->symbol[d]]);
+        int64_t per = x->gather.most > 0 && d == x->gather.axis ? x->gather.per : 1;
+        elements->lo[d] = one ? 0 : cb_axis_lo(a, first[x->symbol[d]] / per);
+        elements->hi[d] = one ? a->extent : cb_axis_hi(a, last[x->symbol[d]] / per);
         cb_halo_widen(&x->halo[d], a->extent, &elements->lo[d], &elements->hi[d]);
     }
 }
@@ -91,6 +92,20 @@ static bool is_in_place(const cb_ir *ir, const cb_stage_input *in, const cb_bloc
            cb_grid_equal(&ir->nodes[l->node].grid, &x->blocks) && !cb_block_has_halo(x);
 }
 
+/* Gathering copies ranges of chunks that are as they are in memory or in the work directory. */
+static cubed_status check_gathered(const cb_ir *ir, const cb_stage_input *in,
+                                   const cb_block_operand *x, cubed_error *err)
+{
+    const cb_node *n = &ir->nodes[in->node];
+    bool sound = in->program.nbranches == 1 && cb_branch_is_bare(&in->program.branches[0]) &&
+                 n->stored && cb_node_is_intermediate(n);
+    for (int d = 0; d < n->grid.ndim; d++)
+        sound = sound && (d == x->gather.axis || n->grid.axis[d].chunk == 1);
+    return sound
+               ? CUBED_OK
+               : cb_fail(err, CUBED_E_FORMAT, "node %d is gathered, but no intermediate", in->node);
+}
+
 static cubed_status lower_inputs(cubed_plan *p, cb_stage *s, cubed_error *err)
 {
     const cb_node *n = &p->ir.nodes[s->outs[0].node];
@@ -106,7 +121,8 @@ static cubed_status lower_inputs(cubed_plan *p, cb_stage *s, cubed_error *err)
         cb_node_shape(x, shape);
         CB_TRY(cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, x->grid.ndim, shape, &root, 1, true,
                         NULL, 0, &in->program, err));
-        in->in_place = is_in_place(&p->ir, in, &c->op->in[i]);
+        in->in_place = is_in_place(&p->ir, in, &c->op->in[i]) && c->op->in[i].gather.most == 0;
+        if (c->op->in[i].gather.most > 0) CB_TRY(check_gathered(&p->ir, in, &c->op->in[i], err));
     }
     return CUBED_OK;
 }
@@ -118,7 +134,9 @@ static void largest(const cb_block_operand *x, int n, cubed_block *blocks, int64
     for (int i = 0; i < n; i++) {
         int64_t *shape = shapes + (ptrdiff_t)i * CUBED_MAX_NDIM;
         for (int d = 0; d < x[i].blocks.ndim; d++)
-            shape[d] = cb_halo_most(&x[i].halo[d], &x[i].blocks.axis[d]);
+            shape[d] = x[i].gather.most > 0 && d == x[i].gather.axis
+                           ? x[i].gather.most
+                           : cb_halo_most(&x[i].halo[d], &x[i].blocks.axis[d]);
         blocks[i] = (cubed_block){NULL, x[i].dtype, x[i].blocks.ndim, shape, origin};
     }
 }
@@ -203,6 +221,7 @@ cubed_status cb_block_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
 static size_t block_bytes(const cb_block_operand *x)
 {
     size_t bytes = cubed_dtype_size(x->dtype);
+    if (x->gather.most > 0) return cb_sat_mul(bytes, (size_t)x->gather.most);
     for (int d = 0; d < x->blocks.ndim; d++)
         bytes = cb_sat_mul(bytes, (size_t)cb_halo_most(&x->halo[d], &x->blocks.axis[d]));
     return bytes;
@@ -271,11 +290,26 @@ uint64_t cb_block_input_reads(const cubed_plan *p, const cb_stage *s, int in, ui
     return visit.bytes_read;
 }
 
+/* Ranges are copied to where the function gets them. Each task may meet all chunks of its block. */
+static void count_gathered(cb_stage *s, const cb_block_operand *x, const cb_axis *chunks)
+{
+    const cb_axis *blocks = &x->blocks.axis[x->gather.axis];
+    size_t tasks = (size_t)s->ntasks;
+    size_t met = (size_t)cb_ceil_div(cb_min_i64(blocks->extent, blocks->chunk), chunks->chunk);
+    s->chunks_read = cb_sat_add(s->chunks_read, cb_sat_mul(tasks, met));
+    s->bytes_read = cb_sat_add(s->bytes_read, cb_sat_mul(tasks, block_bytes(x)));
+}
+
 static cb_need input_need(const cubed_plan *p, cb_stage *s, int i)
 {
     const cb_stage_input *in = &s->call->inputs[i];
+    const cb_block_operand *x = &s->call->op->in[i];
+    if (x->gather.most > 0) {
+        count_gathered(s, x, &p->ir.nodes[in->node].grid.axis[x->gather.axis]);
+        return (cb_need){0, 0};
+    }
     uint64_t chunks = s->chunks_read, bytes = s->bytes_read;
-    uint64_t times = times_read(s->call, &s->call->op->in[i]);
+    uint64_t times = times_read(s->call, x);
     s->chunks_read = s->bytes_read = 0;
     cb_need need = visit_need(p, s, i);
     s->chunks_read = cb_sat_add(chunks, cb_sat_mul(s->chunks_read, times));

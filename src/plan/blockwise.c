@@ -64,12 +64,18 @@ static bool same_halos(const cb_block_operand *a, const cb_block_operand *b)
     return true;
 }
 
+static bool same_gather(const cb_gather *a, const cb_gather *b)
+{
+    return a->most == b->most && a->per == b->per && a->axis == b->axis && a->ranges == b->ranges;
+}
+
 static bool same_operands(const cb_block_operand *a, const cb_block_operand *b, int n)
 {
     for (int i = 0; i < n; i++) {
         size_t symbols = (size_t)a[i].blocks.ndim * sizeof *a[i].symbol;
         if (a[i].dtype != b[i].dtype || !cb_grid_equal(&a[i].blocks, &b[i].blocks) ||
-            memcmp(a[i].symbol, b[i].symbol, symbols) != 0 || !same_halos(&a[i], &b[i]))
+            memcmp(a[i].symbol, b[i].symbol, symbols) != 0 || !same_halos(&a[i], &b[i]) ||
+            !same_gather(&a[i].gather, &b[i].gather))
             return false;
     }
     return true;
@@ -131,7 +137,7 @@ static cubed_status count_blocks(const cb_block_operand *x, const char *what, in
     for (int d = 0; d < x->blocks.ndim; d++) {
         int s = x->symbol[d];
         int64_t n = cb_axis_count(&x->blocks.axis[d]);
-        if (s < 0 || n == 1) continue;
+        if (s < 0 || n == 1 || (x->gather.most > 0 && d == x->gather.axis)) continue;
         if (known[s] && out->nblocks[s] != n)
             return cb_fail(err, CUBED_E_ARG,
                            "%s %d has %" PRId64
@@ -141,6 +147,29 @@ static cubed_status count_blocks(const cb_block_operand *x, const char *what, in
         out->nblocks[s] = n;
     }
     return CUBED_OK;
+}
+
+/* A gathered input is cut along its axis in blocks that several calls share. */
+static cubed_status check_gather(const cb_blockwise *op, int number, const cb_symbols *symbols,
+                                 cubed_error *err)
+{
+    const cb_block_operand *x = &op->in[number];
+    const cb_gather *g = &x->gather;
+    if (g->most == 0) return CUBED_OK;
+    bool sound = g->most > 0 && g->most <= INT64_MAX / 4 && g->per > 0 && g->axis >= 0 &&
+                 g->axis < x->blocks.ndim && g->ranges >= 0 && g->ranges < number &&
+                 !cb_block_has_halo(x);
+    if (sound) {
+        const cb_block_operand *ranges = &op->in[g->ranges];
+        int s = x->symbol[g->axis];
+        sound = ranges->dtype == CUBED_INT64 && ranges->gather.most == 0 && s >= 0 &&
+                symbols->kept[s] &&
+                cb_axis_count(&x->blocks.axis[g->axis]) == cb_ceil_div(symbols->nblocks[s], g->per);
+    }
+    for (int d = 0; sound && d < x->blocks.ndim; d++)
+        sound = d == g->axis || x->blocks.axis[d].chunk == 1;
+    return sound ? CUBED_OK
+                 : cb_fail(err, CUBED_E_ARG, "input %d cannot be gathered in this way", number);
 }
 
 static int most_symbols(const cb_block_operand *x, int n, int most)
@@ -167,6 +196,7 @@ cubed_status cb_blockwise_symbols(const cb_blockwise *op, cb_symbols *out, cubed
             if (op->out[i].symbol[d] >= 0) out->kept[op->out[i].symbol[d]] = true;
         }
     }
+    for (int i = 0; i < op->nin; i++) CB_TRY(check_gather(op, i, out, err));
     /* Else several tasks would write one block of an output. */
     for (int i = 0; i < op->nout; i++) {
         uint32_t has = 0;

@@ -7,11 +7,23 @@
 #include "cubed/blockwise.h"
 #include "plan/geom.h"
 
+/* Of a gathered input a call gets ranges along one axis, one behind another: pairs of positions, the first
+ * in the range and the first behind it, which are the block of another input. What is read depends on data;
+ * how much of it at most does not. */
+typedef struct cb_gather {
+    int64_t most; /* elements of a call; 0: the input is not gathered */
+    int64_t
+        per; /* blocks along the axis' symbol that share one of this input, in which their ranges are */
+    int axis;   /* blocks have extent 1 along all others */
+    int ranges; /* number of the input of type int64, in front of this one */
+} cb_gather;
+
 typedef struct cb_block_operand {
     cubed_dtype dtype;
     cb_grid blocks; /* of an output: its chunks */
     int symbol[CUBED_MAX_NDIM];
     cubed_block_halo halo[CUBED_MAX_NDIM]; /* of inputs */
+    cb_gather gather;                      /* of inputs */
 } cb_block_operand;
 
 /* Widens a range of the blocks' elements by what comes with them; positions in the array. */

@@ -236,15 +236,16 @@ static cubed_status check_blockwise(const cb_ir *ir, const cb_node *n, cubed_err
         const cb_node *in = &ir->nodes[n->inputs[i]];
         if (op->in[i].dtype != in->dtype || !cb_block_covers(&op->in[i], &in->grid))
             return BAD("input %d of %s is another array", i, op->function);
-        if (n->kind == CB_NODE_COMPRESS && cb_block_has_halo(&op->in[i]))
-            return BAD("input %d with elements around its blocks", i);
+        if (n->kind == CB_NODE_COMPRESS && (cb_block_has_halo(&op->in[i]) || op->in[i].gather.most))
+            return BAD("input %d with elements around its blocks, or gathered", i);
         CB_TRY(check_grid(&op->in[i].blocks, in->dtype, err));
     }
     if (op->nout < 1) return BAD("an operation on blocks without outputs");
     for (int i = 0; i < op->nout; i++) {
         const cb_block_operand *out = &op->out[i];
         if (!cubed_dtype_is_valid(out->dtype)) return BAD("type number %d", (int)out->dtype);
-        if (cb_block_has_halo(out)) return BAD("output %d with elements around its blocks", i);
+        if (cb_block_has_halo(out) || out->gather.most)
+            return BAD("output %d with elements around its blocks, or gathered", i);
         CB_TRY(check_grid(&out->blocks, out->dtype, err));
         for (int d = 0; d < out->blocks.ndim; d++) {
             if (out->blocks.axis[d].first != out->blocks.axis[d].chunk)

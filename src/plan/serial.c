@@ -18,7 +18,7 @@
 #include "plan/graph.h"
 #include "plan/plan.h"
 
-#define PLAN_VERSION 8
+#define PLAN_VERSION 9
 #define HEADER_BYTES 16
 
 /* --- Writing ----------------------------------------------------------------------------------------- */
@@ -133,6 +133,11 @@ static void put_operand(cb_buf *b, const cb_block_operand *x)
         put_u(b, (uint64_t)x->halo[d].after);
         put_u(b, x->halo[d].padded);
     }
+    put_u(b, (uint64_t)x->gather.most);
+    if (x->gather.most == 0) return;
+    put_u(b, (uint64_t)x->gather.per);
+    put_u(b, (uint64_t)x->gather.axis);
+    put_u(b, (uint64_t)x->gather.ranges);
 }
 
 static void put_block(cb_buf *b, const cb_node *n)
@@ -457,12 +462,18 @@ static void get_operand(reader *r, cb_block_operand *x)
         x->symbol[d] = (int)symbol;
     }
     memset(x->halo, 0, sizeof x->halo);
-    if (get_n(r, 2) == 0) return;
-    for (int d = 0; d < x->blocks.ndim && !r->bad; d++) {
+    x->gather = (cb_gather){.most = 0};
+    bool halo = get_n(r, 2) != 0;
+    for (int d = 0; halo && d < x->blocks.ndim && !r->bad; d++) {
         x->halo[d].before = (int64_t)get_u(r);
         x->halo[d].after = (int64_t)get_u(r);
         x->halo[d].padded = get_n(r, 2) != 0;
     }
+    x->gather.most = (int64_t)get_u(r);
+    if (x->gather.most == 0) return;
+    x->gather.per = (int64_t)get_u(r);
+    x->gather.axis = get_n(r, CUBED_MAX_NDIM);
+    x->gather.ranges = get_n(r, INT32_MAX);
 }
 
 static cb_block_operand *get_operands(reader *r, int n)

@@ -138,6 +138,55 @@ static cubed_status evaluate(const run *r, int i, cubed_error *err)
     return CUBED_OK;
 }
 
+/* One range of a gathered input, from each of its chunks. */
+static cubed_status copy_range(const run *r, int i, int64_t lo, int64_t hi, char *to,
+                               cubed_error *err)
+{
+    const cb_task *t = r->t;
+    const int axis = r->c->op->in[i].gather.axis, node = r->c->inputs[i].node;
+    const cb_grid *g = &t->plan->ir.nodes[node].grid;
+    const size_t size = cubed_dtype_size(r->block[i].dtype);
+    int64_t idx[CUBED_MAX_NDIM];
+    for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], r->operand[i].box.lo[d]);
+    while (lo < hi) {
+        idx[axis] = cb_axis_find(&g->axis[axis], lo);
+        int64_t first = cb_axis_lo(&g->axis[axis], idx[axis]);
+        int64_t end = cb_min_i64(hi, cb_axis_hi(&g->axis[axis], idx[axis]));
+        size_t bytes = (size_t)(end - lo) * size;
+        CB_TRY(cb_io_read_range(t->io, node, idx, (size_t)(lo - first) * size, bytes, to, t->count,
+                                err));
+        to += bytes;
+        lo = end;
+    }
+    return CUBED_OK;
+}
+
+/* The ranges that another input names, one behind another. */
+static cubed_status gather(run *r, int i, cubed_error *err)
+{
+    const cb_gather *g = &r->c->op->in[i].gather;
+    const cubed_block *ranges = &r->block[g->ranges];
+    const int64_t *pairs = ranges->data;
+    const size_t size = cubed_dtype_size(r->block[i].dtype);
+    const int64_t n = (int64_t)(dense_bytes(ranges) / sizeof *pairs / 2);
+    operand *x = &r->operand[i];
+    int64_t lo = x->box.lo[g->axis], hi = x->box.hi[g->axis], filled = 0;
+    for (int64_t k = 0; k < n; k++) {
+        int64_t from = pairs[2 * k], to = pairs[2 * k + 1];
+        if (from < lo || to < from || to > hi || to - from > g->most - filled)
+            return cb_fail(err, CUBED_E_ARG,
+                           "range %lld of those to be gathered is %lld to %lld, expected at most "
+                           "%lld elements within %lld to %lld",
+                           (long long)k, (long long)from, (long long)to,
+                           (long long)(g->most - filled), (long long)lo, (long long)hi);
+        CB_TRY(copy_range(r, i, from, to, (char *)x->tile + (size_t)filled * size, err));
+        filled += to - from;
+    }
+    x->shape[g->axis] = filled;
+    r->block[i].data = x->tile;
+    return CUBED_OK;
+}
+
 static cubed_status bring_input(run *r, int i, cubed_error *err)
 {
     operand *x = &r->operand[i];
@@ -145,6 +194,7 @@ static cubed_status bring_input(run *r, int i, cubed_error *err)
     const bool there = r->block[i].data && !is_clobbered(r, i);
     void *data = r->block[i].data;
     set_shape(x, &r->block[i], &r->c->op->in[i], r->index);
+    if (r->c->op->in[i].gather.most > 0) return gather(r, i, err);
     size_t corner = (size_t)before.ndim * sizeof *before.lo;
     if (there && memcmp(before.lo, x->box.lo, corner) == 0 &&
         memcmp(before.hi, x->box.hi, corner) == 0) {

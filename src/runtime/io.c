@@ -407,6 +407,34 @@ static cubed_status read_intermediate(cb_io *io, int node, const int64_t *idx, v
     return CUBED_OK;
 }
 
+cubed_status cb_io_read_range(cb_io *io, int node, const int64_t *idx, size_t offset, size_t size,
+                              void *dst, cb_io_count *count, cubed_error *err)
+{
+    int64_t chunk = cb_grid_ravel(&io->plan->ir.nodes[node].grid, idx);
+    char key[96];
+    size_t got;
+    count->bytes_read += size;
+    if (io->mode == CB_IO_RUN) {
+        tier_chunk *c = &io->nodes[node].chunks[chunk];
+        pthread_mutex_lock(&io->lock);
+        const char *ptr = c->ptr;
+        bool there = ptr || c->spilled;
+        pthread_mutex_unlock(&io->lock);
+        CB_CHECK(there, err);
+        if (ptr) {
+            memcpy(dst, ptr + offset, size);
+            return CUBED_OK;
+        }
+    }
+    spill_key(io, node, chunk, key);
+    CB_TRY(cb_store_get(io->work, key, offset, dst, size, &got, err));
+    if (got != size)
+        return cb_fail(err, CUBED_E_FORMAT, "%s has %zu bytes from %zu on, expected %zu", key, got,
+                       offset, size);
+    count->stored_read += got;
+    return CUBED_OK;
+}
+
 /* --- Chunks ------------------------------------------------------------------------------------------ */
 
 /* A box of what a function reads, with library memory charged. */

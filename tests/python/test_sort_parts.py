@@ -1,21 +1,34 @@
-"""Sorting one axis that no task holds, in parts, against NumPy."""
+"""Sorting lines that no task holds, in parts that are merged, against NumPy."""
+
+import math
 
 import cubed
 import numpy as np
 import pytest
 from conftest import check, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import zarr
 
 # A quarter of what a task may use is 25 kB.
 SPEC = cubed.Spec(allowed_mem="1.2MB", reserved_mem="1.1MB")
 LARGE = cubed.Spec(allowed_mem="60MB", reserved_mem="10MB")
+TINY = cubed.Spec(allowed_mem="1.13MB", reserved_mem="1.1MB")
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
+DTYPES += ["complex64", "complex128", "datetime64[s]"]
 
 
 def values(rng, n, dtype):
     """Values with ties, at all scales, with infinities, NaN and zeros of both signs."""
     dtype = np.dtype(dtype)
+    if dtype.kind == "c":
+        x = values(rng, n, dtype.type().real.dtype).astype(dtype)
+        x.imag = values(rng, n, x.imag.dtype)
+        return x
+    if dtype.kind == "M":
+        x = values(rng, n, "int64")
+        return np.where(rng.random(n) < 0.1, np.iinfo("int64").min, x).astype(dtype)
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
         x = rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True)
@@ -85,6 +98,72 @@ def test_ties(a):
     np.testing.assert_array_equal(cubed.argsort(x).compute(), np.argsort(a, kind="stable"))
     down = cubed.argsort(x, descending=True).compute()
     np.testing.assert_array_equal(down, order_of(a, True))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_axes(axis):
+    """Lines along each axis, next to which chunks have to be cut."""
+    shape = [3, 2, 4]
+    shape[axis] = 9000
+    a = values(np.random.default_rng(7), math.prod(shape), "float64").reshape(shape)
+    chunks = [2, 2, 2]
+    chunks[axis] = 300
+    x = cubed.from_array(a, chunks=tuple(chunks), spec=SPEC)
+    want = np.argsort(a, axis=axis, kind="stable")
+    np.testing.assert_array_equal(run_within_bound(cubed.argsort(x, axis=axis)), want)
+    got = run_within_bound(cubed.sort(x, axis=axis))
+    assert got.tobytes() == np.take_along_axis(a, want, axis).tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float64", "complex64"])
+def test_several_merges(dtype):
+    """A hundred parts and more, few of which can be merged at a time; parts of unequal runs."""
+    a = values(np.random.default_rng(8), 40_001, dtype)
+    x = cubed.from_array(a, chunks=(170,), spec=TINY)
+    want = order_of(a, True)
+    positions = cubed.argsort(x, descending=True)
+    merges = [s for s in positions.plan().stages if "merge_runs" in s["name"]]
+    assert len(merges) > 1
+    np.testing.assert_array_equal(run_within_bound(positions), want)
+    got = run_within_bound(cubed.sort(x, descending=True))
+    assert got.tobytes() == a[want].tobytes()
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(2000, 9000),
+    chunk=st.integers(40, 700),
+    distinct=st.integers(1, 3000),
+    dtype=st.sampled_from(DTYPES),
+    descending=st.booleans(),
+    presorted=st.sampled_from(["no", "up", "down"]),
+)
+def test_random(seed, n, chunk, distinct, dtype, descending, presorted):
+    rng = np.random.default_rng(seed)
+    a = values(rng, distinct, dtype)[rng.integers(0, distinct, n)]
+    if presorted != "no":
+        a = a[order_of(a, presorted == "down")]
+    x = cubed.from_array(a, chunks=(chunk,), spec=TINY)
+    want = order_of(a, descending)
+    positions = run_within_bound(cubed.argsort(x, descending=descending))
+    np.testing.assert_array_equal(positions, want)
+    assert run_within_bound(cubed.sort(x, descending=descending)).tobytes() == a[want].tobytes()
+
+
+def test_reads_are_linear():
+    """What merging reads is what there is and a quarter more at most, and little beside it."""
+    spec = cubed.Spec(allowed_mem="3MB", reserved_mem="1MB")
+    for n in (400_000, 1_600_000):
+        x = cubed.from_array(np.random.default_rng(9).random(n), chunks=(20_000,), spec=spec)
+        events = []
+
+        class Watch(cubed.Callback):
+            def on_task_end(self, event):
+                events.append(event)  # noqa: B023
+
+        cubed.sort(x).compute(callbacks=[Watch()])
+        assert 8 * n <= sum(e.bytes_read for e in events) <= 1.4 * 8 * n
 
 
 def test_of_an_expression():

@@ -1,7 +1,8 @@
 """Sorting.
 
-The axis is brought together in a task's memory; one axis that does not fit is sorted in parts, each
-of them from a read of all elements.
+The axis is brought together in a task's memory; an axis that does not fit is sorted in parts, which
+are merged: all elements are read and written once for each merge. Results are then in chunks of one
+part along the axis and 1 along all others.
 """
 
 from __future__ import annotations

@@ -1,0 +1,232 @@
+/* Which ranges of sorted runs hold one part of what they become when they are merged, found in samples of the
+ * runs: first in few of all of them, then, in ranges that are known, in finer ones.
+ *
+ * Elements are ordered by their keys, equal ones by run and place: no two are equal. Samples are visited in that
+ * order. When some have been visited, at least the elements up to the last visited sample of each run are not
+ * behind the last one visited, and at most those in front of the next sample of each run. A part's first
+ * element is behind all visited ones while the most is not more than its rank; all of it is in front of the next
+ * samples once the least is as large as the rank of its end. So ranges have at most
+ * part + 2 (fan + 1) step elements, whatever the data. */
+#include <string.h>
+
+#include "base/error.h"
+#include "block/functions.h"
+#include "block/runs.h"
+#include "block/sort_line.h"
+
+#define UNKNOWN (INT64_MAX / 2)
+
+/* Of one run: positions behind its last visited sample and its next one, and the number of the next one in the
+ * block and behind the last. */
+typedef struct cursor {
+    int64_t done, next;
+    int64_t sample, end;
+    int64_t first; /* number, among the line's samples, of the run's first one in the block */
+    int64_t start; /* of its samples in the block */
+    bool open;     /* there is more of the run behind those in the block */
+} cursor;
+
+static const cubed_block *samples_of(const cubed_block_call *call)
+{
+    return &call->in[call->nin - 1];
+}
+
+static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cb_bounds_params *p = call->params;
+    int64_t n, m;
+    (void)ctx;
+    if (call->params_size != sizeof *p || call->nin < 1 || call->nin > 2 || call->nout != 1 ||
+        !cb_runs_are_sound(&p->runs) || p->step < 1 || p->finer < 1 || p->step % p->finer != 0)
+        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+    const cubed_block *x = samples_of(call), *ranges = call->in;
+    if (cubed_dtype_kind(x->dtype) == CUBED_KIND_TEXT)
+        return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s", cubed_dtype_name(x->dtype));
+    if (!cb_block_is_line(x, p->runs.axis, &n) || n > UINT32_MAX ||
+        !cb_block_is_line(call->out, p->runs.axis, &m) || m % (2 * p->runs.fan) != 0 ||
+        call->out->dtype != CUBED_INT64)
+        return cb_fail(err, CUBED_E_FORMAT, "operands of other types or shapes");
+    if (call->nin == 2 && (!cb_block_is_line(ranges, p->runs.axis, &n) || n != m ||
+                           n != 2 * p->runs.fan || ranges->dtype != CUBED_INT64))
+        return cb_fail(err, CUBED_E_FORMAT, "operands of other types or shapes");
+    return CUBED_OK;
+}
+
+typedef struct room {
+    cb_sort_room sort;
+    cursor *cursors;
+    uint32_t *run_of; /* by sample of the block */
+} room;
+
+static size_t rounded(size_t bytes) { return cb_sat_add(bytes, 63) & ~(size_t)63; }
+
+static size_t make_room(const cubed_block_call *call, void *scratch, room *out)
+{
+    const cb_bounds_params *p = call->params;
+    const cubed_block *x = samples_of(call);
+    const int64_t n = x->shape[p->runs.axis];
+    size_t sort = cb_sort_room_make(n, x->dtype, true, true, scratch, out ? &out->sort : NULL);
+    size_t cursors = rounded(cb_sat_mul((size_t)p->runs.fan, sizeof(cursor)));
+    if (scratch) {
+        out->cursors = (cursor *)((char *)scratch + sort);
+        out->run_of = (uint32_t *)((char *)scratch + sort + cursors);
+    }
+    return cb_sat_add(cb_sat_add(sort, cursors), cb_sat_mul((size_t)n, sizeof(uint32_t)));
+}
+
+static cubed_block_need need(const cubed_block_call *call, void *ctx)
+{
+    (void)ctx;
+    return (cubed_block_need){make_room(call, NULL, NULL), 0};
+}
+
+/* Where the samples of run number k are: all, or those in the ranges. */
+static void find_run(const cubed_block_call *call, int64_t group, int64_t k, int64_t *from,
+                     int64_t *to)
+{
+    const cb_bounds_params *p = call->params;
+    const cb_runs *r = &p->runs;
+    const int64_t start = cb_min_i64(r->extent, group + k * r->run);
+    if (call->nin == 2) {
+        const int64_t *ranges = call->in->data;
+        *from = ranges[2 * k];
+        *to = ranges[2 * k + 1];
+        return;
+    }
+    *from = cb_runs_sample(r, p->step, start);
+    *to = cb_runs_sample(r, p->step, cb_min_i64(r->extent, start + r->run));
+}
+
+static cubed_status begin_runs(const cubed_block_call *call, int64_t group, room *m,
+                               cubed_error *err)
+{
+    const cb_bounds_params *p = call->params;
+    const cb_runs *r = &p->runs;
+    const int64_t n = samples_of(call)->shape[r->axis];
+    int64_t filled = 0;
+    for (int64_t k = 0; k < r->fan; k++) {
+        int64_t from, to, start = cb_min_i64(r->extent, group + k * r->run);
+        int64_t end = cb_min_i64(r->extent, start + r->run);
+        find_run(call, group, k, &from, &to);
+        if (from < cb_runs_sample(r, p->step, start) || to < from ||
+            to > cb_runs_sample(r, p->step, end) || to - from > n - filled)
+            return cb_fail(err, CUBED_E_ARG, "the ranges are not of the runs");
+        bool all = from == cb_runs_sample(r, p->step, start);
+        m->cursors[k] = (cursor){.done = all ? start : cb_runs_position(r, p->step, from - 1),
+                                 .first = from,
+                                 .start = filled,
+                                 .sample = filled,
+                                 .end = filled + to - from,
+                                 .open = to < cb_runs_sample(r, p->step, end)};
+        m->cursors[k].next = to > from ? cb_runs_position(r, p->step, from) : m->cursors[k].done;
+        for (int64_t i = 0; i < to - from; i++) m->run_of[filled + i] = (uint32_t)k;
+        filled += to - from;
+    }
+    return filled == n ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "the ranges are not of the runs");
+}
+
+/* The sample has been visited. */
+static void advance(const cb_bounds_params *p, cursor *c)
+{
+    c->done = c->next;
+    c->sample++;
+    if (c->sample < c->end)
+        c->next = cb_runs_position(&p->runs, p->step, c->first + c->sample - c->start);
+}
+
+/* At least, and at most, so many elements are not behind the samples that were visited. Of a run with more
+ * samples than those in the block nobody knows when all of them were. */
+static int64_t least(const cursor *c) { return c->done; }
+static int64_t most(const cursor *c)
+{
+    if (c->sample < c->end) return c->next - 1;
+    return c->open ? UNKNOWN : c->done;
+}
+
+/* One end of a part's ranges in each run. */
+static void put_bounds(const cb_bounds_params *p, const cursor *cursors, int64_t *pairs,
+                       bool behind)
+{
+    for (int64_t k = 0; k < p->runs.fan; k++) {
+        const cursor *c = &cursors[k];
+        int64_t at = behind && c->sample < c->end ? c->next : c->done;
+        pairs[2 * k + behind] = cb_runs_sample(&p->runs, p->finer, at);
+    }
+}
+
+/* Parts whose ranges are looked for, and what the visited samples say. */
+typedef struct sweep {
+    const cb_bounds_params *p;
+    int64_t group, size; /* where the group begins, its elements */
+    int64_t first, n;    /* rank of the first part's begin, parts */
+    int64_t begun, ended;
+    int64_t low, high;
+} sweep;
+
+/* The rank of the begin of part number i. */
+static int64_t rank_of(const sweep *s, int64_t i)
+{
+    return cb_min_i64(s->size, s->first + i * s->p->runs.part);
+}
+
+static void begin_sweep(sweep *s, const cursor *cursors)
+{
+    const cb_runs *r = &s->p->runs;
+    for (int64_t k = 0; k < r->fan; k++) {
+        int64_t start = cb_min_i64(r->extent, s->group + k * r->run);
+        s->low += least(&cursors[k]) - start;
+        s->high = cb_min_i64(UNKNOWN, s->high + most(&cursors[k]) - start);
+    }
+}
+
+static void visit(sweep *s, cursor *c)
+{
+    int64_t low = least(c), high = most(c);
+    advance(s->p, c);
+    s->low += least(c) - low;
+    s->high = most(c) == UNKNOWN ? UNKNOWN : cb_min_i64(UNKNOWN, s->high + most(c) - high);
+}
+
+/* Visits the n samples of the block in order. */
+static void find_bounds(sweep *s, const room *m, int64_t n, int64_t *pairs)
+{
+    const int64_t row = 2 * s->p->runs.fan;
+    begin_sweep(s, m->cursors);
+    for (int64_t i = 0; i < n && s->ended < s->n; i++) {
+        cursor *c = &m->cursors[m->run_of[m->sort.pos[i]]], before = *c;
+        visit(s, c);
+        const cursor after = *c;
+        *c = before;
+        for (; s->begun < s->n && s->high > rank_of(s, s->begun); s->begun++)
+            put_bounds(s->p, m->cursors, pairs + s->begun * row, false);
+        *c = after;
+        for (; s->ended < s->n && s->low >= rank_of(s, s->ended + 1); s->ended++)
+            put_bounds(s->p, m->cursors, pairs + s->ended * row, true);
+    }
+    for (; s->begun < s->n; s->begun++) put_bounds(s->p, m->cursors, pairs + s->begun * row, false);
+    for (; s->ended < s->n; s->ended++) put_bounds(s->p, m->cursors, pairs + s->ended * row, true);
+}
+
+static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cb_bounds_params *p = call->params;
+    const cb_runs *r = &p->runs;
+    const cubed_block *x = samples_of(call);
+    const int64_t size = (int64_t)cubed_dtype_size(x->dtype), n = x->shape[r->axis];
+    const int64_t at = call->out->offset[r->axis] / (2 * r->fan) * r->part;
+    sweep s = {.p = p, .group = at / cb_runs_group(r) * cb_runs_group(r)};
+    room m;
+    (void)ctx;
+    s.size = cb_min_i64(cb_runs_group(r), r->extent - s.group);
+    s.first = at - s.group;
+    s.n = call->out->shape[r->axis] / (2 * r->fan);
+    make_room(call, call->scratch, &m);
+    CB_TRY(begin_runs(call, s.group, &m, err));
+    cb_line l = cb_line_of(x->data, size, n, x->dtype, r->descending);
+    cb_sort_positions(&l, &m.sort);
+    find_bounds(&s, &m, n, call->out->data);
+    return CUBED_OK;
+}
+
+const cubed_block_fn cb_block_merge_bounds = {
+    .name = "merge_bounds", .check = check, .need = need, .run = run};

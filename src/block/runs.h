@@ -1,0 +1,51 @@
+/* Where runs, parts and samples of a sorted line are: see cb_runs in params.h.
+ *
+ * Samples of every `step` elements are cut where parts are, so that each part makes its own: the last sample of
+ * a part may have fewer elements in front of it. Steps of 1 are the elements. */
+#ifndef CB_BLOCK_RUNS_H
+#define CB_BLOCK_RUNS_H
+
+#include "base/checked.h"
+#include "block/params.h"
+#include "cubed/sys/block.h"
+
+static inline bool cb_runs_are_sound(const cb_runs *r)
+{
+    return r->axis >= 0 && r->axis < CUBED_MAX_NDIM && !(r->descending >> 1) && r->extent >= 0 &&
+           r->extent <= INT64_MAX / 4 && r->part > 0 && r->part <= UINT32_MAX && r->run > 0 &&
+           r->run % r->part == 0 && r->fan > 0 && r->fan <= UINT32_MAX &&
+           r->run <= INT64_MAX / 4 / r->fan;
+}
+
+/* Elements of runs that are merged with each other. */
+static inline int64_t cb_runs_group(const cb_runs *r) { return r->run * r->fan; }
+
+static inline int64_t cb_runs_per_part(const cb_runs *r, int64_t step)
+{
+    return cb_ceil_div(r->part, step);
+}
+
+/* How many samples of the line there are up to a position that is an end of one, or of a part or the line. */
+static inline int64_t cb_runs_sample(const cb_runs *r, int64_t step, int64_t position)
+{
+    return position / r->part * cb_runs_per_part(r, step) + cb_ceil_div(position % r->part, step);
+}
+
+/* The position behind sample number `sample`. */
+static inline int64_t cb_runs_position(const cb_runs *r, int64_t step, int64_t sample)
+{
+    const int64_t per = cb_runs_per_part(r, step), first = sample / per * r->part;
+    const int64_t end = cb_min_i64(r->part, (sample % per + 1) * step);
+    return cb_min_i64(r->extent, first + end);
+}
+
+/* Whether a block has extent 1 along all axes but one; its elements: *n. */
+static inline bool cb_block_is_line(const cubed_block *x, int axis, int64_t *n)
+{
+    bool line = axis < x->ndim;
+    for (int d = 0; line && d < x->ndim; d++) line = d == axis || x->shape[d] == 1;
+    *n = line ? x->shape[axis] : 0;
+    return line;
+}
+
+#endif

@@ -1,0 +1,101 @@
+/* Elements are turned into keys (order.h), sorted, and turned back. Complex numbers have two keys: positions
+ * are sorted by one after the other, and by which parts are NaN, as NumPy has it: all numbers, then those with
+ * a NaN imaginary part, then those with a NaN real part, then both. */
+#include "block/sort_line.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+bool cb_sort_needs_positions(cubed_dtype dtype)
+{
+    return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX;
+}
+
+cb_line cb_line_of(const void *from, int64_t stride, int64_t n, cubed_dtype dtype, bool descending)
+{
+    return (cb_line){from, stride, n, dtype, cb_order_of(dtype, descending)};
+}
+
+static size_t rounded(size_t bytes) { return cb_sat_add(bytes, 63) & ~(size_t)63; }
+
+size_t cb_sort_room_make(int64_t n, cubed_dtype dtype, bool keys, bool positions, void *scratch,
+                         cb_sort_room *room)
+{
+    size_t spare = rounded(cb_sat_mul((size_t)n, cb_order_key_size(dtype)));
+    size_t pos = positions ? rounded(cb_sat_mul((size_t)n, sizeof(uint32_t))) : 0;
+    size_t own = keys ? spare : 0;
+    char *at = scratch;
+    if (at)
+        *room = (cb_sort_room){at, at + own, (uint32_t *)(at + own + spare),
+                               (uint32_t *)(at + own + spare + pos)};
+    return cb_sat_add(cb_sat_add(own, spare), cb_sat_add(pos, pos));
+}
+
+void cb_sort_values(const cb_line *l, void *keys, const cb_sort_room *room)
+{
+    const cb_order_width *w = cb_order_width_of(cubed_dtype_size(l->dtype));
+    cb_order_seen seen = {false, false};
+    w->make_keys(l->from, l->stride, l->n, &l->order, keys, &seen);
+    w->sort_keys(keys, NULL, l->n, room->spare, NULL);
+    w->make_values(keys, l->n, &l->order, seen, l->from, l->stride);
+}
+
+/* Positions sorted by the keys of one part of the elements, stable against their order so far. */
+static void sort_part(const cb_line *l, size_t offset, bool again, const cb_sort_room *r)
+{
+    size_t size = cb_order_key_size(l->dtype);
+    const cb_order_width *w = cb_order_width_of(size);
+    cb_order_seen seen = {false, false};
+    char *keys = r->keys;
+    w->make_keys(l->from + offset, l->stride, l->n, &l->order, keys, &seen);
+    if (again) { /* keys in the order of the positions */
+        for (int64_t i = 0; i < l->n; i++)
+            memcpy(r->spare + (size_t)i * size, keys + (size_t)r->pos[i] * size, size);
+        memcpy(keys, r->spare, (size_t)l->n * size);
+    }
+    w->sort_keys(keys, r->pos, l->n, r->spare, r->spare_pos);
+}
+
+static bool is_nan_part(const char *x, size_t size)
+{
+    double d;
+    float f;
+    if (size == sizeof d) {
+        memcpy(&d, x, size);
+        return d != d;
+    }
+    memcpy(&f, x, size);
+    return f != f;
+}
+
+static void sort_complex(const cb_line *l, const cb_sort_room *r)
+{
+    size_t part = cb_order_key_size(l->dtype);
+    int64_t count[4] = {0}, sum = 0;
+    sort_part(l, part, false, r);
+    sort_part(l, 0, true, r);
+    uint8_t *class = (uint8_t *)r->keys;
+    for (int64_t i = 0; i < l->n; i++) {
+        const char *x = l->from + (int64_t)r->pos[i] * l->stride;
+        int c = 2 * is_nan_part(x, part) + is_nan_part(x + part, part);
+        class[i] = (uint8_t)(l->order.descending ? 3 - c : c);
+        count[class[i]]++;
+    }
+    for (int c = 0; c < 4; c++) {
+        int64_t here = count[c];
+        count[c] = sum;
+        sum += here;
+    }
+    for (int64_t i = 0; i < l->n; i++) r->spare_pos[count[class[i]]++] = r->pos[i];
+    memcpy(r->pos, r->spare_pos, (size_t)l->n * sizeof *r->pos);
+}
+
+void cb_sort_positions(const cb_line *l, const cb_sort_room *r)
+{
+    for (int64_t i = 0; i < l->n; i++) r->pos[i] = (uint32_t)i;
+    if (cb_sort_needs_positions(l->dtype))
+        sort_complex(l, r);
+    else
+        sort_part(l, 0, false, r);
+}
