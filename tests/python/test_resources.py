@@ -79,7 +79,7 @@ def test_nothing_is_left_behind(call, tmp_path):
                 if i % 20 == 0:
                     gc.collect()  # exceptions are in cycles
 
-        calls(80)
+        calls(200)  # what is kept is there then
         before = state()
         calls(200)
         print(*before, *state())
