@@ -8,6 +8,7 @@ who look for them in an array's namespace.
 from typing import TYPE_CHECKING
 
 from cubed.array_api import (
+    composed_functions,
     constants,
     creation_functions,
     data_type_functions,
@@ -26,6 +27,7 @@ from cubed.array_api import (
 from cubed.array_api import fft as fft
 from cubed.array_api import lib as lib
 from cubed.array_api import linalg as linalg
+from cubed.array_api.composed_functions import *  # noqa: F403
 from cubed.array_api.constants import *  # noqa: F403
 from cubed.array_api.creation_functions import *  # noqa: F403
 from cubed.array_api.data_type_functions import *  # noqa: F403
@@ -52,6 +54,7 @@ if not TYPE_CHECKING:  # who do not follow it: to them what is imported by * is 
         "lib",
         "linalg",
     ]
+    __all__ += composed_functions.__all__
     __all__ += constants.__all__
     __all__ += creation_functions.__all__
     __all__ += data_type_functions.__all__

@@ -1,0 +1,362 @@
+"""More of NumPy's functions, each a few of the others: lazy, in one pass where those are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cubed._array import Array, normalize_axis
+from cubed.array_api.creation_functions import asarray, full_like, ones_like
+from cubed.array_api.data_type_functions import result_type
+from cubed.array_api.elementwise_functions import (
+    abs,
+    conj,
+    divide,
+    equal,
+    isfinite,
+    isnan,
+    maximum,
+    minimum,
+    multiply,
+    pow,
+    signbit,
+    sqrt,
+    subtract,
+    trunc,
+)
+from cubed.array_api.linear_algebra_functions import matmul
+from cubed.array_api.manipulation_functions import concat, expand_dims, flip, permute_dims, reshape
+from cubed.array_api.searching_functions import nonzero, where
+from cubed.array_api.set_functions import (
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+)
+from cubed.array_api.statistical_functions import mean, sum
+
+__all__ = [
+    "append",
+    "argwhere",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "average",
+    "corrcoef",
+    "cov",
+    "deg2rad",
+    "delete",
+    "dstack",
+    "exp2",
+    "extract",
+    "fix",
+    "flatnonzero",
+    "fliplr",
+    "flipud",
+    "fmax",
+    "fmin",
+    "hstack",
+    "isneginf",
+    "isposinf",
+    "nan_to_num",
+    "rad2deg",
+    "rot90",
+    "select",
+    "union1d",
+    "unique",
+    "vdot",
+    "vstack",
+]
+
+
+def _lazy(x: Any) -> Array:
+    return x if isinstance(x, Array) else asarray(x)
+
+
+def _flat(x: Any) -> Array:
+    return reshape(_lazy(x), (-1,))
+
+
+# --- Axes and pieces ------------------------------------------------------------------------------
+
+
+def atleast_1d(x: Any, /) -> Array:
+    """x; one element as an array of one axis."""
+    a = _lazy(x)
+    return a if a.ndim else reshape(a, (1,))
+
+
+def atleast_2d(x: Any, /) -> Array:
+    """x with axes of one element in front, of which there are two then."""
+    a = _lazy(x)
+    while a.ndim < 2:
+        a = expand_dims(a, axis=0)
+    return a
+
+
+def atleast_3d(x: Any, /) -> Array:
+    """x with three axes at least: one axis becomes the middle one, two the first ones."""
+    a = atleast_1d(x)
+    if a.ndim == 1:
+        a = expand_dims(a, axis=0)
+    return a if a.ndim > 2 else expand_dims(a, axis=-1)
+
+
+def vstack(arrays: Sequence[Any], /) -> Array:
+    """Arrays one below the other: along the first of two or more axes."""
+    return concat([atleast_2d(a) for a in arrays], axis=0)
+
+
+def hstack(arrays: Sequence[Any], /) -> Array:
+    """Arrays side by side: along the second axis, of one axis along it."""
+    parts = [atleast_1d(a) for a in arrays]
+    return concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
+
+
+def dstack(arrays: Sequence[Any], /) -> Array:
+    """Arrays one behind the other: along the third axis."""
+    return concat([atleast_3d(a) for a in arrays], axis=2)
+
+
+def append(x: Any, values: Any, axis: int | None = None) -> Array:
+    """x and then the values, along an axis, or both flattened."""
+    a, b = _lazy(x), _lazy(values)
+    if axis is None:
+        return concat([_flat(a), _flat(b)], axis=0)
+    return concat([a, b], axis=axis)
+
+
+def delete(x: Any, obj: Any, axis: int | None = None) -> Array:
+    """x without the elements at an index, a slice, a mask or several indices along an axis; None
+    flattens x."""
+    a = _flat(x) if axis is None else _lazy(x)
+    k = normalize_axis(axis or 0, a.ndim)
+    kept = np.delete(np.arange(a.shape[k]), obj)
+    edges = np.flatnonzero(np.diff(kept) != 1) + 1
+    runs = [run for run in np.split(kept, edges) if run.size] or [kept]
+    before = (slice(None),) * k
+    parts = [a[(*before, slice(int(r[0]), int(r[-1]) + 1) if r.size else slice(0))] for r in runs]
+    return concat(parts, axis=k)
+
+
+def fliplr(x: Any, /) -> Array:
+    """x with the second axis backwards."""
+    return flip(_lazy(x), axis=1)
+
+
+def flipud(x: Any, /) -> Array:
+    """x with the first axis backwards."""
+    return flip(_lazy(x), axis=0)
+
+
+def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
+    """x turned by k right angles, from the first of two axes towards the second."""
+    a = _lazy(x)
+    first, second = (normalize_axis(d, a.ndim) for d in axes)
+    if first == second:
+        raise ValueError(f"rot90: axes are {axes!r}, expected two different ones")
+    order = list(range(a.ndim))
+    order[first], order[second] = second, first
+    turns = k % 4
+    if turns == 0:
+        return a
+    if turns == 2:
+        return flip(a, axis=(first, second))
+    if turns == 1:
+        return permute_dims(flip(a, axis=second), tuple(order))
+    return flip(permute_dims(a, tuple(order)), axis=second)
+
+
+# --- Elementwise ----------------------------------------------------------------------------------
+
+
+def deg2rad(x: Any, /) -> Array:
+    """Degrees as radians."""
+    return multiply(_lazy(x), np.pi / 180)
+
+
+def rad2deg(x: Any, /) -> Array:
+    """Radians as degrees."""
+    return multiply(_lazy(x), 180 / np.pi)
+
+
+def exp2(x: Any, /) -> Array:
+    """Powers of 2."""
+    return pow(2.0, _lazy(x))
+
+
+def fix(x: Any, /) -> Array:
+    """x rounded towards zero."""
+    return trunc(_lazy(x))
+
+
+def fmax(x1: Any, x2: Any, /) -> Array:
+    """The larger of two elements; where one is NaN the other."""
+    a, b = _lazy(x1), _lazy(x2)
+    out = maximum(a, b)
+    return where(isnan(a), b, where(isnan(b), a, out))
+
+
+def fmin(x1: Any, x2: Any, /) -> Array:
+    """The smaller of two elements; where one is NaN the other."""
+    a, b = _lazy(x1), _lazy(x2)
+    out = minimum(a, b)
+    return where(isnan(a), b, where(isnan(b), a, out))
+
+
+def isneginf(x: Any, /) -> Array:
+    """Where x is minus infinity."""
+    return equal(_lazy(x), float("-inf"))
+
+
+def isposinf(x: Any, /) -> Array:
+    """Where x is plus infinity."""
+    return equal(_lazy(x), float("inf"))
+
+
+def nan_to_num(
+    x: Any,
+    copy: bool = True,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> Array:
+    """x with numbers for NaN and infinities (None: the largest and least finite ones). `copy` is
+    for compatibility."""
+    a = _lazy(x)
+    if a.dtype.kind != "f":
+        if a.dtype.kind in "biu":
+            return a
+        raise TypeError(f"nan_to_num is not defined for {a.dtype}")
+    limits = np.finfo(a.dtype)
+    high = float(limits.max) if posinf is None else posinf
+    low = float(limits.min) if neginf is None else neginf
+    finite = where(isnan(a), nan, where(signbit(a), asarray(low, dtype=a.dtype), high))
+    return where(isfinite(a), a, finite)
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
+    """Elements of the choice of the first condition that holds; where none does, the default."""
+    if not condlist or len(condlist) != len(choicelist):
+        raise ValueError(
+            f"select: {len(condlist)} conditions and {len(choicelist)} choices, expected as many"
+        )
+    out = default
+    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        out = where(_lazy(condition), choice, out)
+    return out
+
+
+# --- Statistics -----------------------------------------------------------------------------------
+
+
+def average(
+    x: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+) -> Any:
+    """The mean with weights, of the shape of x or of one axis; with `returned` also their sum."""
+    a = _lazy(x)
+    if weights is None:
+        out = mean(a, axis=axis, keepdims=keepdims)
+        count = a.size / out.size if out.size else 0
+        return (out, full_like(out, count)) if returned else out
+    w = _lazy(weights)
+    if w.shape != a.shape:
+        if w.ndim != 1 or axis is None or not isinstance(axis, int):
+            raise ValueError(f"average: weights of shape {w.shape} for an array of {a.shape}")
+        k = normalize_axis(axis, a.ndim)
+        if w.shape[0] != a.shape[k]:
+            raise ValueError(f"average: {w.shape[0]} weights for {a.shape[k]} elements of axis {k}")
+        w = reshape(w, (-1, *(1,) * (a.ndim - k - 1)))
+    if a.dtype.kind in "biu":
+        a = a.astype(np.float64)
+    if w.dtype.kind in "biu":
+        w = w.astype(np.float64)
+    total = sum(multiply(w, ones_like(a)), axis=axis, keepdims=keepdims)
+    out = divide(sum(multiply(a, w), axis=axis, keepdims=keepdims), total)
+    return (out, total) if returned else out
+
+
+def cov(
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None
+) -> Array:
+    """The covariance matrix of variables, which are rows (columns without `rowvar`)."""
+    parts = [atleast_2d(v) for v in (m, y) if v is not None]
+    if not rowvar:
+        parts = [permute_dims(p, (1, 0)) if p.shape[0] != 1 else p for p in parts]
+    if any(p.ndim > 2 for p in parts):
+        raise ValueError("cov: an array has more than two axes")
+    x = concat(parts, axis=0) if len(parts) > 1 else parts[0]
+    x = x.astype(result_type(x.dtype, np.float64))
+    n = x.shape[1] - (ddof if ddof is not None else 0 if bias else 1)
+    centred = subtract(x, mean(x, axis=1, keepdims=True))
+    out = divide(matmul(centred, _conj_transposed(centred)), float(np.maximum(n, 0)))
+    return reshape(out, ()) if out.shape == (1, 1) else out
+
+
+def _conj_transposed(x: Array) -> Array:
+    """A matrix's conjugate transpose."""
+    t = permute_dims(x, (1, 0))
+    return conj(t) if t.dtype.kind == "c" else t
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Array:
+    """Pearson's correlation coefficients of variables, which are rows (columns if not `rowvar`)."""
+    c = cov(x, y, rowvar)
+    if c.ndim == 0:
+        return divide(c, c)
+    from cubed.array_api.linalg import diagonal
+
+    d = diagonal(c)
+    scale = sqrt(abs(d) if d.dtype.kind == "c" else d)
+    return divide(divide(c, expand_dims(scale, axis=1)), expand_dims(scale, axis=0))
+
+
+# --- Positions and sets: the number of results is counted, which computes -------------------------
+
+
+def argwhere(x: Any, /) -> Array:
+    """Positions of elements that are not zero, one per row. Computes their number."""
+    from cubed.array_api.manipulation_functions import stack
+
+    a = _lazy(x)
+    return stack(nonzero(a), axis=-1)
+
+
+def flatnonzero(x: Any, /) -> Array:
+    """Positions in the flattened array of elements that are not zero. Computes their number."""
+    return nonzero(_flat(x))[0]
+
+
+def extract(condition: Any, x: Any) -> Array:
+    """Elements where a condition of the same shape holds. Computes their number."""
+    return _flat(x)[_flat(condition).astype(bool)]
+
+
+def unique(
+    x: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+) -> Any:
+    """Distinct elements in ascending order, with options in a tuple. Computes their number."""
+    a = _lazy(x)
+    if return_index or (return_inverse and return_counts):
+        found = unique_all(a)
+        wanted = (True, return_index, return_inverse, return_counts)
+        return tuple(v for v, w in zip(found, wanted, strict=True) if w)
+    if return_inverse:
+        return tuple(unique_inverse(a))
+    return tuple(unique_counts(a)) if return_counts else unique_values(a)
+
+
+def union1d(x1: Any, x2: Any, /) -> Array:
+    """Distinct elements of two arrays in ascending order. Computes their number."""
+    return unique_values(concat([_flat(x1), _flat(x2)], axis=0))
+
+
+def vdot(x1: Any, x2: Any, /) -> Array:
+    """The product of two flattened arrays, of which the first is conjugated."""
+    a, b = _flat(x1), _flat(x2)
+    return sum(multiply(conj(a) if a.dtype.kind == "c" else a, b))
