@@ -50,11 +50,15 @@ typedef struct cubed_plan_options {
     bool optimize;         /* false: every operation is a stage of its own, as written */
     const cubed_plan_group *groups; /* in this order */
     int num_groups;
+    /* Where tasks of a copy would read less if they were larger than allowed_mem, the workers may make
+     * one together, each holding a share of its chunks: for executors whose workers are threads. Others
+     * run such a plan, too, within the same memory, and read more than it says. */
+    bool share_tasks;
 } cubed_plan_options;
 #define CUBED_DEFAULT_RESERVED_MEM ((uint64_t)16 << 20)
 #define CUBED_PLAN_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(cubed_plan_options), 0, CUBED_DEFAULT_RESERVED_MEM, 0, NULL, true, NULL, 0          \
+        sizeof(cubed_plan_options), 0, CUBED_DEFAULT_RESERVED_MEM, 0, NULL, true, NULL, 0, true    \
     }
 
 /* Decides stages and memory. CUBED_E_BUDGET if a task or the machine would not hold it: the message
@@ -121,6 +125,7 @@ typedef struct cubed_plan_info {
     double seconds;         /* by the assumptions above: for comparing plans */
     uint64_t result_bytes;  /* of targets in the caller's memory, on top of everything above */
     const char *work_dir;   /* may be NULL */
+    unsigned team;          /* the most workers that share a task: 1, or see share_tasks */
     bool code;              /* it carries code: see cubed_plan_load_code */
 } cubed_plan_info;
 CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info);
@@ -128,7 +133,8 @@ CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info
 typedef struct cubed_stage_info {
     const char *name; /* "mean(multiply) -> uu": what it does, for people */
     int64_t num_tasks;
-    uint64_t projected_mem; /* of its largest task */
+    unsigned team;          /* workers that make a task together: 1, or see share_tasks */
+    uint64_t projected_mem; /* of its largest task, by each of them */
     uint64_t bytes_read;
     uint64_t bytes_written;
     uint64_t chunks_read; /* requests: one per chunk read */

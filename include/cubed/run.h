@@ -26,14 +26,16 @@ typedef struct cubed_event {
     int stage;
     int64_t task;
     unsigned worker;
+    unsigned team;           /* workers that made it together, `worker` among them; mostly 1 */
     unsigned attempt;        /* 0 for the first */
     int64_t duration_ns;     /* TASK_END, STAGE_END, PLAN_END */
     uint64_t bytes_read;     /* TASK_END: decoded bytes of chunks that the task read */
     uint64_t bytes_written;  /* TASK_END: decoded bytes of chunks that it wrote */
     uint64_t stored_read;    /* TASK_END: encoded bytes from stores */
     uint64_t stored_written; /* TASK_END: encoded bytes to stores */
-    uint64_t measured_mem;   /* TASK_END: high-water mark of its arena and library charges */
-    uint64_t projected_mem;  /* TASK_END: the bound */
+    /* TASK_END: high-water mark of its arena and library charges; of a team, of the worker with most */
+    uint64_t measured_mem;
+    uint64_t projected_mem; /* TASK_END: the bound */
     /* TASK_END: what a user's function said that it took by itself, and what of projected_mem is for that */
     uint64_t function_mem, function_projected;
     uint64_t tier_mem;   /* intermediates held in memory now */

@@ -76,21 +76,21 @@ static bool take_target(core_state *s, PyObject *pair, cubed_target *t, target *
            take_flag(options, "overwrite", &t->overwrite);
 }
 
-/* Plan(targets, allowed_mem, reserved_mem, max_workers, work_dir, optimize) */
+/* Plan(targets, allowed_mem, reserved_mem, max_workers, work_dir, optimize, share_tasks) */
 static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"targets",  "allowed_mem", "reserved_mem", "max_workers", "work_dir",
-                            "optimize", NULL};
+    static char *names[] = {"targets",  "allowed_mem", "reserved_mem", "max_workers",
+                            "work_dir", "optimize",    "share_tasks",  NULL};
     PyObject *list;
     unsigned long long allowed = 0, reserved = CUBED_DEFAULT_RESERVED_MEM;
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
-    int optimize = 1;
+    int optimize = 1, share = 0;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_status st;
     PyObject *module = PyType_GetModule(type);
-    if (!module ||
-        !PyArg_ParseTupleAndKeywords(args, kwargs, "O!|KKIzp", names, &PyTuple_Type, &list,
-                                     &allowed, &reserved, &o.max_workers, &o.work_dir, &optimize))
+    if (!module || !PyArg_ParseTupleAndKeywords(args, kwargs, "O!|KKIzpp", names, &PyTuple_Type,
+                                                &list, &allowed, &reserved, &o.max_workers,
+                                                &o.work_dir, &optimize, &share))
         return NULL;
     core_state *s = core_get_state(module);
     Py_ssize_t n = PyTuple_Size(list);
@@ -98,6 +98,7 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     o.allowed_mem = allowed;
     o.reserved_mem = reserved;
     o.optimize = optimize;
+    o.share_tasks = share;
     core_plan *self = NULL;
     cubed_plan *plan = NULL;
     cubed_target *targets = PyMem_Calloc((size_t)n + 1, sizeof *targets);
@@ -383,8 +384,8 @@ static PyObject *plan_run(PyObject *object, PyObject *args)
         cubed_plan_info info;
         cubed_plan_get_info(self->plan, &info);
         /* A pool of threads costs more than such a task. */
-        bool one =
-            info.num_tasks <= 1 && c.options.executor && strcmp(c.options.executor, "threads") == 0;
+        bool one = info.num_tasks <= 1 && info.team == 1 && c.options.executor &&
+                   strcmp(c.options.executor, "threads") == 0;
         if (one) c.options.executor = "single-threaded";
         if (callback == Py_None && is_short(&info)) {
             Py_BEGIN_ALLOW_THREADS;
@@ -500,8 +501,8 @@ static PyObject *plan_stages(PyObject *object, PyObject *args)
             PyObject *outputs = stored_list(plan, i, s.num_outputs, cubed_plan_get_output);
             PyObject *apart = apart_list(plan, i, info.num_stages);
             if (inputs && outputs && apart)
-                item = Py_BuildValue("{sssLsKsKsKsKsKsOsOsO}", "name", s.name, "num_tasks",
-                                     (long long)s.num_tasks, "projected_mem",
+                item = Py_BuildValue("{sssLsIsKsKsKsKsKsOsOsO}", "name", s.name, "num_tasks",
+                                     (long long)s.num_tasks, "team", s.team, "projected_mem",
                                      (unsigned long long)s.projected_mem, "bytes_read",
                                      (unsigned long long)s.bytes_read, "bytes_written",
                                      (unsigned long long)s.bytes_written, "chunks_read",

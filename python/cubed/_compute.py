@@ -62,6 +62,7 @@ class Plan(PlanTotals):
             max_workers=executor.max_workers,
             work_dir=s.work_dir or _temporary(),
             optimize=optimize,
+            share_tasks=executor.name == "threads",
         )
         self._info = self._plan.info()
         log_plan(self)

@@ -42,6 +42,7 @@ class Plan:
         max_workers: int = ...,
         work_dir: str | None = ...,
         optimize: bool = ...,
+        share_tasks: bool = ...,
     ) -> Plan: ...
     def run(
         self,

@@ -228,6 +228,7 @@ cubed_plan_options cli_plan_options(const cli_common *c)
     o.work_dir = c->work_dir;
     o.optimize = c->optimize;
     if (c->executor && strcmp(c->executor, "single-threaded") == 0) o.max_workers = 1;
+    o.share_tasks = !c->executor || strcmp(c->executor, "threads") == 0;
     return o;
 }
 

@@ -17,6 +17,7 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
     if (!o->allowed_mem && cb_sat_mul(p->allowed_mem, p->max_workers) > have)
         p->allowed_mem = have / 10 * 9 / p->max_workers;
     p->reserved_mem = o->reserved_mem;
+    p->share_tasks = o->optimize && o->share_tasks;
     if (p->max_workers >= CB_MAX_WORKERS)
         return cb_fail(err, CUBED_E_ARG, "max_workers is %u, expected less than %d", p->max_workers,
                        CB_MAX_WORKERS);

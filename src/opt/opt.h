@@ -74,6 +74,12 @@ uint64_t cb_opt_traffic(const cubed_plan *p);
 /* Chunks are grouped into tasks that make so much, where nothing is lost by it. */
 #define CB_OPT_TASK_BYTES ((size_t)4 << 20)
 
+/* Workers that may share a task of a copy. */
+static inline unsigned cb_opt_team(const cubed_plan *p)
+{
+    return p->share_tasks ? p->max_workers : 1;
+}
+
 /* Bytes that one task may use. */
 static inline uint64_t cb_opt_task_mem(const cubed_plan *p)
 {

@@ -100,6 +100,7 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, double p
                         .target = n->grid,
                         .item_size = cubed_dtype_size(n->dtype),
                         .mem = (size_t)((double)cb_opt_arena_mem(p) / part),
+                        .team = d->copy ? cb_opt_team(p) : 1,
                         .read_extra = read_extra,
                         .write_extra = cb_sat_add(write.arena, write.library),
                         .fixed = cb_bookkeeping_bytes(s),

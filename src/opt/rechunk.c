@@ -103,6 +103,7 @@ static void plan_pass(planner *p, chain *c, int i)
                      .item_size = p->in.item_size,
                      .write_extra = i == c->npasses - 1 ? p->in.write_extra : middle,
                      .copy = true,
+                     .team = p->in.team,
                      .nsources = 1,
                      .sources = &source,
                      .mem = p->in.mem,
@@ -171,7 +172,8 @@ static void guess(const planner *p, double share, int order, chain *c)
     int64_t piece[MAX_MIDDLES][CUBED_MAX_NDIM];
     double chunk = (double)cb_max_size(cb_tile_chunk_bytes(source, p->in.item_size),
                                        cb_tile_chunk_bytes(target, p->in.item_size));
-    double most = fmax(0, (double)p->in.mem - chunk) * share / (double)p->in.item_size;
+    double room = fmax(0, (double)p->in.mem - chunk) * (p->in.team > 1 ? p->in.team : 1);
+    double most = room * share / (double)p->in.item_size;
     int k = c->npasses - 1;
     grow(source, target, most, order, r);
     grow(target, source, most, order, w);
@@ -384,6 +386,7 @@ static void write_plan(const planner *p, const chain *c, cb_rechunk_plan *out)
         pass->target = c->grid[i + 1];
         memcpy(pass->task_chunks, c->tile[i].task_chunks, sizeof pass->task_chunks);
         pass->ntasks = c->tile[i].ntasks;
+        pass->team = c->tile[i].team;
         pass->bytes_read = c->tile[i].bytes_read;
         pass->bytes_written = cb_tile_grid_bytes(&pass->target, p->in.item_size);
         pass->requests_read = c->tile[i].chunks_read;

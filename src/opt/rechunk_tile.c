@@ -136,6 +136,26 @@ static int64_t task_length(const cb_axis *a, int64_t per)
     return cb_mul_i64(a->chunk, per, &length) ? a->extent : cb_min_i64(a->extent, length);
 }
 
+static unsigned team_of(const cb_tile_in *in) { return in->copy && in->team > 1 ? in->team : 1; }
+
+/* Elements along an axis that are held for a task, at least: teams hold whole chunks. */
+static int64_t held_length(const cb_tile_in *in, int d, int64_t per)
+{
+    const cb_axis *a = &in->out->axis[d];
+    int64_t length;
+    if (team_of(in) == 1) return task_length(a, per);
+    return cb_mul_i64(a->chunk, cb_min_i64(per, cb_axis_count(a)), &length) ? INT64_MAX : length;
+}
+
+/* Chunks of a copy's task that each worker holds. */
+static size_t held_chunks(const cb_tile_in *in, const int64_t *per)
+{
+    size_t n = 1;
+    for (int d = 0; d < in->out->ndim; d++)
+        n = cb_sat_mul(n, (size_t)cb_min_i64(per[d], cb_axis_count(&in->out->axis[d])));
+    return n / team_of(in) + (n % team_of(in) != 0);
+}
+
 /* Source chunks are read straight into the output's. */
 static bool in_place(const cb_tile_in *in, const int64_t *per)
 {
@@ -190,22 +210,23 @@ static size_t reading_bytes(const cb_tile_in *in, const int64_t *per)
 
 static size_t task_bytes(const cb_tile_in *in, const int64_t *per)
 {
-    size_t chunk = cb_arena_round(cb_tile_chunk_bytes(in->out, in->item_size));
-    size_t tile = in->item_size, writing = in->write_extra;
-    if (single_chunk(in, per)) {
-        tile = chunk;
-    } else {
-        for (int d = 0; d < in->out->ndim; d++)
-            tile = cb_sat_mul(tile, (size_t)task_length(&in->out->axis[d], per[d]));
-        tile = cb_arena_round(tile);
-        writing = cb_sat_add(writing, chunk);
-    }
-    return cb_sat_add(in->fixed, cb_sat_add(tile, cb_max_size(writing, reading_bytes(in, per))));
+    size_t chunk = cb_tile_chunk_bytes(in->out, in->item_size), tile = in->item_size;
+    size_t reading = reading_bytes(in, per);
+    /* The output's chunks one beside the other. */
+    size_t held = cb_arena_round(cb_sat_mul(in->copy ? held_chunks(in, per) : 1, chunk));
+    size_t scattered = cb_sat_add(held, cb_max_size(in->write_extra, reading));
+    if (team_of(in) > 1 || single_chunk(in, per)) return cb_sat_add(in->fixed, scattered);
+    for (int d = 0; d < in->out->ndim; d++)
+        tile = cb_sat_mul(tile, (size_t)task_length(&in->out->axis[d], per[d]));
+    size_t writing = cb_sat_add(in->write_extra, cb_arena_round(chunk));
+    size_t tiled = cb_sat_add(cb_arena_round(tile), cb_max_size(writing, reading));
+    return cb_sat_add(in->fixed, in->copy && scattered < tiled ? scattered : tiled);
 }
 
 void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *out)
 {
-    cb_tile t = {.ntasks = 1, .task_mem = task_bytes(in, task_chunks)};
+    cb_tile t = {.ntasks = 1, .team = team_of(in), .task_mem = task_bytes(in, task_chunks)};
+    if (single_chunk(in, task_chunks)) t.team = 1;
     for (int d = 0; d < in->out->ndim; d++) {
         t.task_chunks[d] = task_chunks[d];
         t.ntasks *= task_count(&in->out->axis[d], task_chunks[d]);
@@ -275,10 +296,11 @@ static void choose_sources(search *s)
 }
 
 /* Chunks per task along axis d when `length` elements are allowed there. */
-static int64_t most_chunks(const cb_axis *a, double length)
+static int64_t most_chunks(const cb_tile_in *in, int d, double length)
 {
+    const cb_axis *a = &in->out->axis[d];
     int64_t n = cb_axis_count(a);
-    if (length >= (double)a->extent) return n;
+    if (length >= (double)held_length(in, d, n)) return n;
     return cb_max_i64(1, cb_min_i64(n, (int64_t)(length / (double)a->chunk)));
 }
 
@@ -286,7 +308,8 @@ static int64_t most_chunks(const cb_axis *a, double length)
 static double most_elements(const cb_tile_in *in)
 {
     size_t chunk = cb_arena_round(cb_tile_chunk_bytes(in->out, in->item_size));
-    size_t writing = cb_sat_add(in->write_extra, chunk), hold = 0, extra = 0, either = 0;
+    size_t writing = cb_sat_add(in->write_extra, in->copy ? 0 : chunk);
+    size_t hold = 0, extra = 0, either = 0;
     for (int s = 0; s < in->nsources; s++) {
         const cb_tile_source *src = &in->sources[s];
         size_t bytes = cb_arena_round(cb_tile_chunk_bytes(src->grid, src->item_size));
@@ -296,7 +319,8 @@ static double most_elements(const cb_tile_in *in)
     }
     size_t most = cb_max_size(writing, in->copy ? either : cb_sat_add(hold, extra));
     most = cb_sat_add(most, in->fixed);
-    return most >= in->mem ? 0 : floor((double)(in->mem - most) / (double)in->item_size);
+    if (most >= in->mem) return 0;
+    return floor((double)(in->mem - most) / (double)in->item_size) * team_of(in);
 }
 
 /* The least number of chunks whose borders may all fall on borders of source s; 0: none. */
@@ -363,7 +387,7 @@ static void list_options(const search *s, int d, int64_t most, axis_options *a)
     a->n = 0;
     for (int i = 0; i < ncounts; i++) {
         option o = {.per = counts[i]};
-        o.length = (double)task_length(&s->in->out->axis[d], counts[i]);
+        o.length = (double)held_length(s->in, d, counts[i]);
         bool worse = false;
         for (int k = 0; k < s->nsources; k++)
             o.touched[k] = (double)touched_along(s->in, s->source[k], d, counts[i]);
@@ -397,11 +421,11 @@ static void list_axes(search *s)
     const cb_grid *out = s->in->out;
     double room = most_elements(s->in), one = 1;
     s->length = 1;
-    for (int d = 0; d < out->ndim; d++) one *= (double)task_length(&out->axis[d], 1);
+    for (int d = 0; d < out->ndim; d++) one *= (double)held_length(s->in, d, 1);
     for (int d = 0; d < out->ndim; d++) {
         axis_options a;
-        double own = (double)task_length(&out->axis[d], 1);
-        list_options(s, d, most_chunks(&out->axis[d], room / (one / own)), &a);
+        double own = (double)held_length(s->in, d, 1);
+        list_options(s, d, most_chunks(s->in, d, room / (one / own)), &a);
         if (a.n > 1) {
             int at = s->naxes;
             while (at > 0 && gain(s, &s->axes[at - 1]) < gain(s, &a)) at--;
@@ -416,7 +440,7 @@ static void list_axes(search *s)
         bool fixed = true;
         for (int k = 0; k < s->naxes; k++) fixed = fixed && s->axes[k].axis != d;
         if (!fixed) continue;
-        s->length *= (double)task_length(&out->axis[d], 1);
+        s->length *= (double)held_length(s->in, d, 1);
         for (int k = 0; k < s->nsources; k++)
             s->weight[k] *= (double)touched_along(s->in, s->source[k], d, 1);
     }
@@ -456,7 +480,7 @@ static void descend(search *s, int k, double length, const double *cost)
         return;
     }
     const axis_options *a = &s->axes[k];
-    double most = (double)s->in->mem / (double)s->in->item_size;
+    double most = (double)s->in->mem / (double)s->in->item_size * team_of(s->in);
     for (int j = a->n - 1; j >= 0 && s->steps < MAX_STEPS; j--) {
         double next[MAX_SOURCES], sum = 0, long_as = length * a->option[j].length;
         s->steps++;
@@ -503,9 +527,9 @@ static void polish(const search *s, cb_tile *best)
             if (n <= 1) continue;
             double others = 1;
             for (int e = 0; e < in->out->ndim; e++) {
-                if (e != d) others *= (double)task_length(&in->out->axis[e], best->task_chunks[e]);
+                if (e != d) others *= (double)held_length(in, e, best->task_chunks[e]);
             }
-            int64_t most = most_chunks(a, room / others);
+            int64_t most = most_chunks(in, d, room / others);
             improve(in, d, cb_ceil_div(n, cb_ceil_div(n, most)), best);
             for (int k = 0; k < s->nsources; k++) {
                 int64_t aligned = aligned_chunks(in, s->source[k], d);
@@ -537,7 +561,7 @@ static void group(const cb_tile_in *in, cb_tile *best)
     }
 }
 
-cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err)
+static cubed_status choose(const cb_tile_in *in, cb_tile *out, cubed_error *err)
 {
     search s = {.in = in};
     cb_tile best;
@@ -557,5 +581,30 @@ cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err
         group(in, &best);
     }
     *out = best;
+    return CUBED_OK;
+}
+
+/* Teams wait for their slowest member: they must read so much less. */
+#define WORTH_A_TEAM 0.97
+
+/* Whether no other tiling reads much less. */
+static bool reads_once(const cb_tile_in *in, const cb_tile *t)
+{
+    double once = 0;
+    for (int s = 0; s < in->nsources; s++)
+        once += (double)cb_tile_grid_bytes(in->sources[s].grid, in->sources[s].item_size);
+    return once >= (double)t->bytes_read * WORTH_A_TEAM;
+}
+
+cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err)
+{
+    cb_tile_in alone = *in;
+    cb_tile shared;
+    alone.team = 1;
+    CB_TRY(choose(&alone, out, err));
+    if (team_of(in) == 1 || out->ntasks == 0 || reads_once(in, out)) return CUBED_OK;
+    CB_TRY(choose(in, &shared, err));
+    bool busy = shared.chunks_read / (uint64_t)shared.ntasks >= shared.team; /* all of them */
+    if (busy && (double)shared.bytes_read <= (double)out->bytes_read * WORTH_A_TEAM) *out = shared;
     return CUBED_OK;
 }

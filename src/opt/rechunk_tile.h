@@ -24,9 +24,12 @@ typedef struct cb_tile_in {
     const cb_grid *out;
     size_t item_size;   /* of the output */
     size_t write_extra; /* bytes that writing a chunk takes beside the decoded chunk */
-    /* A copy gathers source chunks straight into the output's tile. Anything else keeps a chunk of
+    /* A copy scatters source chunks straight into the output's. Anything else keeps a chunk of
      * every source, and a tile of those that blocks do not lie in one chunk of. */
     bool copy;
+    /* Workers that may make a task of a copy together: each has `mem` bytes, and holds a share of the
+     * task's chunks. 0 is 1. */
+    unsigned team;
     int nsources;
     const cb_tile_source *sources;
     size_t mem;   /* bytes that a task may use */
@@ -40,9 +43,10 @@ typedef struct cb_tile_in {
 typedef struct cb_tile {
     int64_t task_chunks[CUBED_MAX_NDIM];
     int64_t ntasks;
+    unsigned team; /* workers to a task */
     /* Of all tasks; of whole chunks, also at the edges. They stick at UINT64_MAX. */
     uint64_t chunks_read, bytes_read;
-    size_t task_mem; /* bytes that the largest task uses: as plan/need.c has it */
+    size_t task_mem; /* bytes that the largest task uses, of each worker: as plan/need.c has it */
 } cb_tile;
 
 /* Pairs of a task and a source chunk that it touches, along one axis, exactly. Tasks are `per`
@@ -51,11 +55,12 @@ typedef struct cb_tile {
 uint64_t cb_tile_touched(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
                          const cb_axis *source);
 
-/* What the given task_chunks cost. */
+/* What the given task_chunks cost, made by teams of in->team. */
 void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *out);
 
-/* The task_chunks that decode the fewest bytes within the memory. CUBED_E_BUDGET if not even tasks
- * of one chunk fit. With many axes that differ a good choice rather than the best one. */
+/* The task_chunks that decode the fewest bytes within the memory; by teams only where that is less
+ * than each worker alone would. CUBED_E_BUDGET if not even tasks of one chunk fit. With many axes that
+ * differ a good choice rather than the best one. */
 CUBED_MUST_CHECK cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err);
 
 /* Bytes of a decoded chunk; also those at the edge are stored whole. Sticks at SIZE_MAX. */

@@ -91,6 +91,7 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
                      .item_size = cubed_dtype_size(out->dtype),
                      .write_extra = cb_sat_add(write.arena, write.library),
                      .copy = true,
+                     .team = out->to_memory ? 1 : cb_opt_team(p),
                      .nsources = 1,
                      .sources = &source,
                      .mem = mem > p->library_mem ? mem - p->library_mem : 0,
@@ -101,7 +102,9 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
     cb_stage trial;
     /* One chunk per task, which is too much then, is what the refusal tells of. */
     if (cb_tile_choose(&in, &t, NULL) != CUBED_OK) return CUBED_OK;
-    CB_TRY(try_chunks(p, s, t.task_chunks, &trial, err));
+    cb_stage base = *s;
+    base.team = t.team;
+    CB_TRY(try_chunks(p, &base, t.task_chunks, &trial, err));
     if (cb_opt_need(p, trial.need) <= mem) *s = trial;
     return CUBED_OK;
 }

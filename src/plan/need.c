@@ -43,6 +43,7 @@ bool cb_out_needs_staging(const cubed_plan *p, const cb_stage *s, int out)
 {
     const cb_node *n = &p->ir.nodes[s->outs[out].node];
     if (n->to_memory) return false;
+    if (s->scatter) return false;
     if (s->partial || !single_chunk_tasks(s)) return true;
     if (cb_out_is_chunk(s, out)) return false;
     for (int d = 0; d < n->grid.ndim; d++) {
@@ -66,6 +67,24 @@ bool cb_copy_in_place(const cubed_plan *p, const cb_stage *s)
             return false;
     }
     return true;
+}
+
+static bool may_scatter(const cubed_plan *p, const cb_stage *s)
+{
+    if (!s->copy || s->tail.nbranches != 1 || single_chunk_tasks(s)) return false;
+    const cb_branch *b = &s->tail.branches[0];
+    return !p->ir.nodes[s->outs[0].node].to_memory && cb_branch_is_bare(b) &&
+           !b->loads[b->results[0]].reshape;
+}
+
+int64_t cb_copy_share(const cb_stage *s)
+{
+    size_t chunks = 1;
+    for (int d = 0; d < s->kept.ndim; d++) {
+        int64_t n = cb_min_i64(s->task_chunks[d], cb_axis_count(&s->kept.axis[d]));
+        chunks = cb_sat_mul(chunks, (size_t)n);
+    }
+    return cb_ceil_div((int64_t)cb_min_size(chunks, INT64_MAX - s->team), s->team);
 }
 
 size_t cb_scan_carry_bytes(const cubed_plan *p, const cb_stage *s, const cb_box *task)
@@ -386,8 +405,22 @@ cb_need cb_program_need(const cubed_plan *p, cb_stage *s, cb_program *prog, cons
     return most;
 }
 
+/* Output chunks one beside the other, where that takes no more than a tile of them all and a chunk. */
+static void choose_scatter(const cubed_plan *p, cb_stage *s, cb_need read)
+{
+    int node = s->outs[0].node;
+    cb_need need = cb_need_either(read, cb_write_need(p, node));
+    size_t held = cb_arena_round(cb_sat_mul((size_t)cb_copy_share(s), cb_chunk_bytes(p, node)));
+    need.arena = cb_sat_add(need.arena, cb_sat_add(held, cb_bookkeeping_bytes(s)));
+    if (s->team == 1 && need.arena > s->need.arena) return;
+    s->scatter = true;
+    s->need = need;
+}
+
 void cb_stage_project(const cubed_plan *p, cb_stage *s)
 {
+    s->scatter = false;
+    if (s->team < 1 || !may_scatter(p, s)) s->team = 1;
     if (s->call) {
         cb_block_project(p, s);
         return;
@@ -459,8 +492,10 @@ void cb_stage_project(const cubed_plan *p, cb_stage *s)
     if (s->scan) tiles = cb_sat_add(tiles, cb_arena_round(cb_scan_carry_bytes(p, s, NULL)));
     cb_need tail = {0, 0};
     if (!s->partial) tail = cb_program_need(p, s, &s->tail, kept, s->copy);
+    cb_need read = tail;
     tail = cb_need_either(tail, write);
     tail.arena = cb_sat_add(tail.arena, cb_sat_add(tiles, states));
     s->need = cb_need_either(body, tail);
     s->need.arena = cb_sat_add(s->need.arena, cb_bookkeeping_bytes(s));
+    if (may_scatter(p, s)) choose_scatter(p, s, read);
 }

@@ -37,6 +37,8 @@ bool cb_branch_is_bare(const cb_branch *b);
 bool cb_out_needs_staging(const cubed_plan *p, const cb_stage *s, int out);
 /* A copy whose chunks are read straight into the output tile. */
 bool cb_copy_in_place(const cubed_plan *p, const cb_stage *s);
+/* Chunks of a task that scatters which each worker of its team holds, at most. */
+int64_t cb_copy_share(const cb_stage *s);
 /* Totals that a task of running totals keeps; `task` NULL: at most. */
 size_t cb_scan_carry_bytes(const cubed_plan *p, const cb_stage *s, const cb_box *task);
 /* Levels of fold states that a task of this stage keeps. */

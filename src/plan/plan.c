@@ -303,6 +303,7 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
 {
     memset(info, 0, sizeof *info);
     info->num_stages = p->nstages;
+    info->team = 1;
     info->allowed_mem = p->allowed_mem;
     info->reserved_mem = p->reserved_mem;
     info->max_workers = p->max_workers;
@@ -321,6 +322,7 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
         info->num_tasks += s->ntasks;
+        if (s->team > info->team) info->team = s->team;
         info->bytes_read = cb_sat_add(info->bytes_read, s->bytes_read);
         info->bytes_written = cb_sat_add(info->bytes_written, s->bytes_written);
         info->requests = cb_sat_add(info->requests, cb_sat_add(s->chunks_read, s->chunks_written));
@@ -366,6 +368,7 @@ cubed_status cubed_plan_get_stage(const cubed_plan *p, int stage, cubed_stage_in
     int unused = 0;
     *info = (cubed_stage_info){.name = s->name,
                                .num_tasks = s->ntasks,
+                               .team = s->team,
                                .projected_mem = total(s->need),
                                .bytes_read = s->bytes_read,
                                .bytes_written = s->bytes_written,

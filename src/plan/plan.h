@@ -48,6 +48,7 @@ struct cubed_plan {
     uint64_t
         library_mem; /* while the plan is made: of libraries, which arenas leave free (opt/build.c) */
     unsigned max_workers;
+    bool share_tasks;     /* while it is made: see cubed_plan_options */
     const char *work_dir; /* NULL: none */
     cb_need need;         /* of the largest task of any stage */
     uint64_t tier_budget, result_bytes;

@@ -18,7 +18,7 @@
 #include "plan/graph.h"
 #include "plan/plan.h"
 
-#define PLAN_VERSION 9
+#define PLAN_VERSION 10
 #define HEADER_BYTES 16
 
 /* --- Writing ----------------------------------------------------------------------------------------- */
@@ -234,6 +234,7 @@ cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cube
         for (int o = 0; o < s->nouts; o++) put_u(b, (uint64_t)s->outs[o].node);
         put_u(b, (uint64_t)s->kept.ndim);
         for (int d = 0; d < s->kept.ndim; d++) put_i(b, s->task_chunks[d]);
+        put_u(b, s->team);
     }
     put_u(b, (uint64_t)p->ngroups);
     for (int i = 0; i < p->ngroups; i++) {
@@ -581,6 +582,7 @@ static void get_stage(reader *r, const cb_ir *ir, cb_stage *s)
         s->task_chunks[d] = get_i(r);
         if (s->task_chunks[d] < 1 || s->task_chunks[d] > INT64_MAX / 4) r->bad = true;
     }
+    s->team = (unsigned)get_n(r, CB_MAX_WORKERS);
 }
 
 static void get_groups(reader *r, cubed_plan *p)

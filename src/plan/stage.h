@@ -136,6 +136,9 @@ typedef struct cb_stage {
     cb_grid kept;
     int64_t task_chunks[CUBED_MAX_NDIM];
     int64_t ntasks;
+    /* Of copies that scatter: workers that make a task together, each with its share of the chunks in its
+     * own memory. Fewer make it in rounds, with that memory; more hold less. Else 1. */
+    unsigned team;
 
     /* Running totals: a task is a column of chunks along the axis, made one after another. */
     bool scan;
@@ -146,6 +149,9 @@ typedef struct cb_stage {
     cb_stage_call *call;
 
     bool copy; /* one output, every branch a bare load: chunks are gathered straight into it */
+    /* A copy of one load into several chunks, which are held one beside the other: what is read is
+     * scattered straight into them. Set by need.c */
+    bool scatter;
 
     /* Stages without folds have an empty body. */
     int nfolds;

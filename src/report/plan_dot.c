@@ -38,9 +38,10 @@ static void put_stage(FILE *f, const cubed_plan *plan, int i, const cubed_stage_
         f, "  s%d [shape=box, style=\"rounded,filled\", fillcolor=\"#fff7e0\", label=\"stage %d\\n",
         i, i);
     quote(f, s->name);
-    fprintf(f, "\\n%" PRId64 " tasks of %s\\nreads %s, writes %s\"];\n", s->num_tasks,
-            text_bytes((double)s->projected_mem, a), text_bytes((double)s->bytes_read, b),
-            text_bytes((double)s->bytes_written, c));
+    fprintf(f, "\\n%" PRId64 " tasks of ", s->num_tasks);
+    if (s->team > 1) fprintf(f, "%u x ", s->team);
+    fprintf(f, "%s\\nreads %s, writes %s\"];\n", text_bytes((double)s->projected_mem, a),
+            text_bytes((double)s->bytes_read, b), text_bytes((double)s->bytes_written, c));
     for (int k = 0; cubed_plan_get_input(plan, i, k, &x, NULL) == CUBED_OK; k++) {
         put_array(f, &x);
         fprintf(f, "  a%d -> s%d;\n", x.id, i);

@@ -4,6 +4,7 @@
 
 #include "cubed/sys/executor.h"
 #include "runtime/io.h"
+#include "runtime/team.h"
 
 /* What an executor works with; all of it outlives it. */
 typedef struct cb_executor_args {
@@ -34,5 +35,9 @@ CUBED_MUST_CHECK cubed_status cb_executor_processes_open(const cb_executor_args 
 /* Runs one task and fills its report: what all of them have in common. */
 void cb_executor_run_task(const cb_executor_args *args, cb_arena *arena, int stage, int64_t task,
                           cubed_task_report *report);
+/* The part of member number `member` of a team. Its first one's report is of all of them; to be called
+ * by every member with the same task, until a report has an error. */
+void cb_executor_run_member(const cb_executor_args *args, cb_arena *arena, int stage, int64_t task,
+                            cb_team *team, unsigned member, cubed_task_report *report);
 
 #endif

@@ -61,11 +61,40 @@ cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t 
     return CUBED_OK;
 }
 
+void cb_load_place(const cb_task *t, const cb_load *load, const int64_t *idx, const cb_held *held,
+                   const cb_box *box, const cb_view *dst)
+{
+    const cb_grid *g = &t->plan->ir.nodes[load->node].grid;
+    cb_box part = *box, elements;
+    const char *from = held->data;
+    char *to = dst->base;
+    int64_t shape[CUBED_MAX_NDIM], from_strides[CUBED_MAX_NDIM] = {0};
+    bool used[CUBED_MAX_NDIM] = {false};
+    cb_grid_box(g, idx, &elements);
+    for (int d = 0; d < g->ndim; d++) {
+        int j = load->map.dim[d].axis;
+        int64_t offset = load->map.dim[d].offset, s = load->map.dim[d].stride;
+        if (j >= 0) {
+            cb_load_preimage(offset, s, elements.lo[d], elements.hi[d], &part.lo[j], &part.hi[j]);
+            from_strides[j] = s * held->stride[d];
+            used[j] = true;
+            offset += s * part.lo[j];
+        }
+        from += (offset - held->lo[d]) * held->stride[d];
+    }
+    for (int j = 0; j < box->ndim; j++) {
+        /* Axes that the load does not depend on are not multiplied: their tile stride is 0. */
+        shape[j] = used[j] || dst->stride[j] != 0 ? part.hi[j] - part.lo[j] : 1;
+        to += (part.lo[j] - box->lo[j]) * dst->stride[j];
+    }
+    cb_copy_box(box->ndim, shape, cubed_dtype_size(load->dtype), to, dst->stride, from,
+                from_strides);
+}
+
 cubed_status cb_load_gather(const cb_task *t, const cb_load *load, const cb_box *box,
                             const cb_view *dst, void *buffer, cubed_error *err)
 {
     const cb_grid *g = &t->plan->ir.nodes[load->node].grid;
-    size_t size = cubed_dtype_size(load->dtype);
     int64_t idx[CUBED_MAX_NDIM];
     cb_box image, cover;
     if (load->reshape) return cb_load_reshaped(t, load, box, dst, buffer, err);
@@ -75,30 +104,7 @@ cubed_status cb_load_gather(const cb_task *t, const cb_load *load, const cb_box 
     do {
         cb_held held;
         CB_TRY(cb_load_chunk(t, load, idx, &image, buffer, &held, err));
-        cb_box part = *box, elements;
-        const char *from = held.data;
-        char *to = dst->base;
-        int64_t shape[CUBED_MAX_NDIM], from_strides[CUBED_MAX_NDIM] = {0};
-        bool used[CUBED_MAX_NDIM] = {false};
-        cb_grid_box(g, idx, &elements);
-        for (int d = 0; d < g->ndim; d++) {
-            int j = load->map.dim[d].axis;
-            int64_t offset = load->map.dim[d].offset, s = load->map.dim[d].stride;
-            if (j >= 0) {
-                cb_load_preimage(offset, s, elements.lo[d], elements.hi[d], &part.lo[j],
-                                 &part.hi[j]);
-                from_strides[j] = s * held.stride[d];
-                used[j] = true;
-                offset += s * part.lo[j];
-            }
-            from += (offset - held.lo[d]) * held.stride[d];
-        }
-        for (int j = 0; j < box->ndim; j++) {
-            /* Axes that the load does not depend on are not multiplied: their tile stride is 0. */
-            shape[j] = used[j] || dst->stride[j] != 0 ? part.hi[j] - part.lo[j] : 1;
-            to += (part.lo[j] - box->lo[j]) * dst->stride[j];
-        }
-        cb_copy_box(box->ndim, shape, size, to, dst->stride, from, from_strides);
+        cb_load_place(t, load, idx, &held, box, dst);
     } while (cb_odometer_next(&cover, idx));
     return CUBED_OK;
 }

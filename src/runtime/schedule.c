@@ -113,6 +113,7 @@ static void emit_task(driver *d, int stage, const cubed_task_report *r)
                      .stage = stage,
                      .task = r->task,
                      .worker = r->worker,
+                     .team = r->team,
                      .attempt = attempt};
     emit(d, &e);
     e.kind = r->error.status == CUBED_OK ? CUBED_EVENT_TASK_END : CUBED_EVENT_TASK_RETRY;
@@ -262,6 +263,7 @@ static cubed_status make_stages(driver *d, cubed_error *err)
         int64_t share = s->ntasks / (4 * (int64_t)d->a->executor->workers);
         /* Nobody knows how long a user's function takes. */
         if (s->call && s->call->fn->code) batch = 1;
+        if (s->team > 1) batch = 1;
         d->stages[i].batch = cb_max_i64(1, cb_min_i64(cb_min_i64(batch, RANGE_TASKS), share));
     }
     d->waiting = table(d, (size_t)d->ntasks, sizeof *d->waiting, err, &st);

@@ -5,7 +5,9 @@
 #include "base/error.h"
 #include "plan/fold.h"
 #include "runtime/block_run.h"
+#include "runtime/copy_run.h"
 #include "runtime/fold_run.h"
+#include "runtime/resume.h"
 #include "runtime/vm.h"
 
 /* One output of a task: where its elements go. */
@@ -271,58 +273,6 @@ static cubed_status run_scan(const cb_task *t, int64_t task, const cb_box *box, 
     return CUBED_OK;
 }
 
-/* The smallest box around the chunks of a task that are not there. */
-typedef struct absent {
-    const cb_task *t;
-    const cb_box *all; /* chunks of the task */
-    cb_box box;
-    int next; /* output */
-} absent;
-
-static cubed_status find_absent(void *ctx, int node, const cb_box *chunks, cubed_error *err)
-{
-    absent *a = ctx;
-    const cb_stage_out *out = &a->t->stage->outs[a->next++];
-    const cb_grid *g = &a->t->plan->ir.nodes[node].grid;
-    int64_t idx[CUBED_MAX_NDIM];
-    memcpy(idx, chunks->lo, sizeof idx);
-    do {
-        bool found;
-        cb_box one = *a->all;
-        CB_TRY(cb_io_exists(a->t->io, node, cb_grid_ravel(g, idx), &found, err));
-        if (found) continue;
-        for (int d = 0; d < g->ndim; d++) {
-            if (out->axis[d] < 0) continue;
-            one.lo[out->axis[d]] = idx[d];
-            one.hi[out->axis[d]] = idx[d] + 1;
-        }
-        for (int j = 0; j < one.ndim; j++) {
-            a->box.lo[j] = cb_min_i64(a->box.lo[j], one.lo[j]);
-            a->box.hi[j] = cb_max_i64(a->box.hi[j], one.hi[j]);
-        }
-    } while (cb_odometer_next(chunks, idx));
-    return CUBED_OK;
-}
-
-/* Of what an earlier run began, a task of many chunks makes those that are not there yet, and those
- * between them. */
-static cubed_status skip_present(const cb_task *t, cb_box *chunks, cubed_error *err)
-{
-    const cb_stage *s = t->stage;
-    if (s->nfolds || cb_box_count(chunks) == 1) return CUBED_OK;
-    for (int o = 0; o < s->nouts; o++) {
-        if (!cb_io_resumes(t->io, s->outs[o].node)) return CUBED_OK;
-    }
-    absent a = {t, chunks, *chunks, 0};
-    for (int j = 0; j < chunks->ndim; j++) {
-        a.box.lo[j] = chunks->hi[j];
-        a.box.hi[j] = chunks->lo[j];
-    }
-    CB_TRY(cb_stage_box_writes(t->plan, s, chunks, find_absent, &a, err));
-    if (!cb_box_empty(&a.box)) *chunks = a.box; /* else another attempt made them all */
-    return CUBED_OK;
-}
-
 static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
 {
     const cb_stage *s = t->stage;
@@ -330,7 +280,8 @@ static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
     void *p;
     if (s->call) return cb_block_task(t, task, err);
     cb_stage_task_chunks(s, task, &chunks);
-    if (!s->scan) CB_TRY(skip_present(t, &chunks, err));
+    if (s->scatter) return cb_copy_task(t, &chunks, err);
+    if (!s->scan) CB_TRY(cb_task_skip_present(t, &chunks, err));
     cb_stage_elements(s, &chunks, &box);
     if (s->scan) return run_scan(t, task, &box, err);
     kept = box;
@@ -362,15 +313,12 @@ static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
     return cb_stage_box_writes(t->plan, s, &chunks, write_one, &w, err);
 }
 
-cubed_status cb_task_run(const cubed_plan *plan, const cb_stage *stage, int64_t task, cb_io *io,
-                         cb_arena *arena, const volatile int *cancel, cb_io_count *count,
-                         cubed_error *err)
+cubed_status cb_task_run(const cb_task *t, int64_t task, cubed_error *err)
 {
-    cb_task t = {plan, stage, &plan->ctx->kernels, io, arena, count, cancel};
-    size_t mark = cb_arena_mark(arena);
-    cubed_status st = run(&t, task, err);
-    cb_arena_release(arena, mark);
+    size_t mark = cb_arena_mark(t->arena);
+    cubed_status st = run(t, task, err);
+    cb_arena_release(t->arena, mark);
     if (st == CUBED_OK || st == CUBED_E_CANCELLED) return st;
-    return cb_context(err, st, "stage %d (%s), task %lld", stage->index, stage->name,
+    return cb_context(err, st, "stage %d (%s), task %lld", t->stage->index, t->stage->name,
                       (long long)task);
 }

@@ -2,17 +2,12 @@
 #ifndef CB_RUNTIME_TASK_H
 #define CB_RUNTIME_TASK_H
 
-#include "mem/arena.h"
-#include "plan/plan.h"
-#include "runtime/io.h"
+#include "runtime/vm.h"
 
-/* Runs task number `task` of a stage with nothing but this arena (capacity >= the stage's need).
+/* Runs task number `task` of t->stage with nothing but t->arena (capacity >= the stage's need).
  * Stateless and idempotent. On return the arena is as it was, but for its high-water mark. Different
- * tasks may run at the same time with different arenas. `cancel` (may be NULL) is looked at between
- * vectors. */
-CUBED_MUST_CHECK cubed_status cb_task_run(const cubed_plan *plan, const cb_stage *stage,
-                                          int64_t task, cb_io *io, cb_arena *arena,
-                                          const volatile int *cancel, cb_io_count *count,
-                                          cubed_error *err);
+ * tasks may run at the same time with different arenas. t->cancel (may be NULL) is looked at between
+ * vectors. With a team every member runs it, and all get the same status. */
+CUBED_MUST_CHECK cubed_status cb_task_run(const cb_task *t, int64_t task, cubed_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "plan/need.h"
 #include "runtime/io.h"
+#include "runtime/team.h"
 
 /* What a task has at hand. */
 typedef struct cb_task {
@@ -14,6 +15,8 @@ typedef struct cb_task {
     cb_arena *arena;
     cb_io_count *count;
     const volatile int *cancel;
+    cb_team *team;   /* NULL: nobody else works on it */
+    unsigned member; /* which of them this is */
 } cb_task;
 
 /* Whether the run was cancelled, which is never taken back. Loops over many elements that end early
@@ -64,6 +67,11 @@ typedef struct cb_held {
 CUBED_MUST_CHECK cubed_status cb_load_chunk(const cb_task *t, const cb_load *load,
                                             const int64_t *idx, const cb_box *image, void *buffer,
                                             cb_held *out, cubed_error *err);
+
+/* Copies what of that chunk belongs to `box`, of the domain, into `dst`, a view over the box's axes. The
+ * chunk and the box must meet. */
+void cb_load_place(const cb_task *t, const cb_load *load, const int64_t *idx, const cb_held *held,
+                   const cb_box *box, const cb_view *dst);
 
 /* Loads the part of a stored node that `load` sees of `box` into `dst`, a view over the box's axes.
  * `buffer` has cb_load_bytes. */

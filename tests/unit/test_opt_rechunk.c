@@ -114,23 +114,27 @@ static void test_touched_far(void **state)
 
 /* --- Tiles ----------------------------------------------------------------------------------- */
 
-/* What plan/need.c says of a copy. */
+/* What plan/need.c says of a copy: output chunks one beside the other, or a tile of them all and one that
+ * is written, whichever takes less; teams divide the former. */
 static size_t copy_mem(const cb_tile_in *in, const int64_t *per)
 {
-    size_t chunk = in->item_size, source = in->item_size, tile = in->item_size;
+    size_t chunk = in->item_size, source = in->item_size, tile = in->item_size, held = 1;
+    size_t team = in->team > 1 ? in->team : 1;
     bool single = true, same = true;
     for (int d = 0; d < in->out->ndim; d++) {
         const cb_axis *a = &in->out->axis[d], *b = &in->sources[0].grid->axis[d];
         chunk *= (size_t)a->chunk;
         source *= (size_t)b->chunk;
         tile *= (size_t)cb_min_i64(a->extent, a->chunk * per[d]);
+        held *= (size_t)cb_min_i64(cb_axis_count(a), per[d]);
         single = single && per[d] == 1;
         same = same && a->first == b->first && a->chunk == b->chunk;
     }
     size_t reading = in->sources[0].read_extra, writing = in->write_extra;
     if (!(single && same)) reading += cb_arena_round(source);
-    if (!single) writing += cb_arena_round(chunk);
-    return in->fixed + cb_arena_round(single ? chunk : tile) + cb_max_size(reading, writing);
+    held = cb_arena_round((held + team - 1) / team * chunk) + cb_max_size(reading, writing);
+    tile = cb_arena_round(tile) + cb_max_size(reading, writing + cb_arena_round(chunk));
+    return in->fixed + (single || team > 1 ? held : cb_min_size(held, tile));
 }
 
 /* Walks the tasks and the chunks of each. `seen`, if there, counts who writes each target chunk. */
@@ -187,6 +191,7 @@ static void test_measure(void **state)
                          .write_extra = (size_t)between(0, 300),
                          .fixed = 11,
                          .copy = true,
+                         .team = (unsigned)between(0, 4),
                          .nsources = 1,
                          .sources = &s};
         for (int d = 0; d < to.ndim; d++) per[d] = between(1, cb_axis_count(&to.axis[d]));
@@ -243,6 +248,7 @@ static void test_projection(void **state)
                              .fixed = cb_bookkeeping_bytes(&s)};
             for (int trial = 0; trial < 5; trial++) {
                 cb_tile t;
+                s.team = in.team = (unsigned)between(1, 4);
                 for (int d = 0; d < ndim; d++)
                     s.task_chunks[d] = trial ? between(1, cb_axis_count(&out->grid.axis[d])) : 1;
                 assert_int_equal(cb_stage_set_tasks(&s, NULL), CUBED_OK);
@@ -437,6 +443,7 @@ static void check_plan(const cb_rechunk_in *in, const cb_rechunk_plan *p)
                             .item_size = in->item_size,
                             .read_extra = i ? in->middle_extra : in->read_extra};
         cb_tile_in tile = {.out = &pass->target,
+                           .team = pass->team,
                            .item_size = in->item_size,
                            .write_extra = last ? in->write_extra : in->middle_extra,
                            .fixed = in->fixed,
@@ -778,6 +785,36 @@ static void test_bound(void **state)
     assert_true(two > 500 / SLOW);
 }
 
+/* A team reads no more than one worker with as much memory less would; and two copies do for what the
+ * memory of all can do it for. */
+static void test_team(void **state)
+{
+    (void)state;
+    random_state = 12;
+    int shared = 0, fewer = 0;
+    for (int i = 0; i < 3000 / SLOW; i++) {
+        unsigned team = (unsigned)between(2, 16);
+        double mem = between_log(2e6, 1e9), all = mem * team;
+        cb_rechunk_in in =
+            random_in(between_log(all, fmin(1e13, all * all / 1048576)), mem / 4, false);
+        in.mem = (size_t)mem + 1024;
+        cb_rechunk_plan alone = make_plan(&in);
+        in.team = team;
+        cb_rechunk_plan p = make_plan(&in);
+        check_plan(&in, &p);
+        assert_true(p.seconds <= alone.seconds * 1.02); /* searches are not exhaustive */
+        for (int k = 0; k < p.npasses; k++) {
+            assert_true(p.pass[k].team == 1 || p.pass[k].team == team);
+            shared += p.pass[k].team > 1;
+        }
+        fewer += p.npasses < alone.npasses;
+        in.latency = 1e-12;
+        p = make_plan(&in);
+        assert_true(p.npasses <= 2);
+    }
+    assert_true(shared > 300 / SLOW && fewer > 100 / SLOW);
+}
+
 static double milliseconds(void)
 {
     struct timespec t;
@@ -842,25 +879,16 @@ static void test_fast(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_touched),
-        cmocka_unit_test(test_touched_far),
-        cmocka_unit_test(test_measure),
-        cmocka_unit_test(test_projection),
-        cmocka_unit_test(test_choose),
-        cmocka_unit_test(test_choose_sources),
-        cmocka_unit_test(test_choose_many),
-        cmocka_unit_test(test_group),
-        cmocka_unit_test(test_two_copies),
-        cmocka_unit_test(test_more_passes),
-        cmocka_unit_test(test_ratio),
-        cmocka_unit_test(test_aligned),
-        cmocka_unit_test(test_nearly_aligned),
-        cmocka_unit_test(test_degenerate),
-        cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_bad_grids),
-        cmocka_unit_test(test_enumerate),
-        cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_any),
+        cmocka_unit_test(test_touched),        cmocka_unit_test(test_touched_far),
+        cmocka_unit_test(test_measure),        cmocka_unit_test(test_projection),
+        cmocka_unit_test(test_choose),         cmocka_unit_test(test_choose_sources),
+        cmocka_unit_test(test_choose_many),    cmocka_unit_test(test_group),
+        cmocka_unit_test(test_two_copies),     cmocka_unit_test(test_more_passes),
+        cmocka_unit_test(test_ratio),          cmocka_unit_test(test_aligned),
+        cmocka_unit_test(test_nearly_aligned), cmocka_unit_test(test_degenerate),
+        cmocka_unit_test(test_budget),         cmocka_unit_test(test_bad_grids),
+        cmocka_unit_test(test_enumerate),      cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_team),           cmocka_unit_test(test_any),
         cmocka_unit_test(test_fast),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

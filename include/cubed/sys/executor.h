@@ -27,10 +27,12 @@ typedef struct cubed_task_report {
     uint64_t token;
     int64_t task;
     unsigned worker;
+    unsigned
+        team; /* workers that made it together, this one among them: 1 but where they share tasks */
     int64_t start_ns, end_ns;
     uint64_t bytes_read, bytes_written, stored_read, stored_written;
-    uint64_t measured_mem, function_mem;
-    cubed_error error; /* status CUBED_OK if it is done */
+    uint64_t measured_mem, function_mem; /* of a team: of the worker that took most */
+    cubed_error error;                   /* status CUBED_OK if it is done */
 } cubed_task_report;
 
 typedef struct cubed_executor_vtable {
