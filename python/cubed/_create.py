@@ -127,11 +127,52 @@ def store_url(store: Any, path: str | None = None) -> str:
     return f"{where}::{path}" if path else where
 
 
+def _is_local(store: Any) -> bool:
+    """Whether the engine reads it: a directory, by its path or URL or as a store of zarr-python."""
+    if not isinstance(store, (str, os.PathLike)):
+        return getattr(store, "root", None) is not None
+    where = os.fspath(store)
+    scheme, sep, _ = where.partition("://")
+    return (not sep or scheme == "file") and not os.path.isfile(where)
+
+
 def from_zarr(
-    store: Any, path: str | None = None, chunks: Any = None, spec: Spec | None = None
+    store: Any,
+    path: str | None = None,
+    chunks: Any = None,
+    spec: Spec | None = None,
+    *,
+    storage_options: dict[str, Any] | None = None,
 ) -> Array:
-    """The Zarr array at `path` of a store, a local directory."""
-    x = Array._new(_core.open(store_url(store, path)), spec)
+    """The Zarr array at `path` of a store.
+
+    Parameters
+    ----------
+    store
+        A local directory: its path, ``file://`` URL or ``zarr.storage.LocalStore``, which the engine
+        reads. Anything else that the package zarr opens (other stores, URLs of fsspec such as
+        ``s3://``, ZIP files) is read by that, as :func:`from_array` does.
+    chunks
+        Those of the result; None: as stored.
+    storage_options
+        Of a URL, for fsspec.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is none.
+    """
+    if _is_local(store):
+        x = Array._new(_core.open(store_url(store, path)), spec)
+        return x if chunks is None else x.rechunk(chunks)
+    try:
+        import zarr
+    except ImportError as e:
+        raise ImportError(f"reading {store!r} needs the package zarr") from e
+    if isinstance(store, (str, os.PathLike)) and os.path.isfile(store):
+        store = zarr.storage.ZipStore(store, mode="r")
+    opened = zarr.open_array(store, path=path or "", mode="r", storage_options=storage_options)
+    x = from_array(opened, spec=spec)
     return x if chunks is None else x.rechunk(chunks)
 
 

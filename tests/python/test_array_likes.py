@@ -197,3 +197,25 @@ def test_memory_is_given_to_worker_processes(view, tmp_path):
     assert list((tmp_path / "new/work").iterdir()) == []
     with pytest.raises(NotImplementedError, match="do not travel in a saved plan"):
         cubed.plan(cubed.from_array(a, spec=spec)).save()
+
+
+@pytest.mark.parametrize("kind", ["memory", "zip", "zip file", "fsspec"])
+def test_stores_that_zarr_opens(kind, tmp_path, spec):
+    path = tmp_path / ("a.zip" if "zip" in kind else "a.zarr")
+    store = zarr.storage.MemoryStore() if kind == "memory" else path
+    if "zip" in kind:
+        store = zarr.storage.ZipStore(path, mode="w")
+    zarr.create_array(store, name="x", data=VALUES, chunks=(20, 20))
+    if "zip" in kind:
+        store.close()
+        store = path if "file" in kind else zarr.storage.ZipStore(path, mode="r")
+    if kind == "fsspec":
+        store = f"local://{path}"
+    x = cubed.from_zarr(store, path="x", spec=spec)
+    assert x.chunksize == (20, 20)
+    executors = EXECUTORS[:2] if kind == "memory" else EXECUTORS
+    for executor in executors:
+        np.testing.assert_array_equal((x + 1).compute(executor=executor), VALUES + 1)
+    assert cubed.from_zarr(store, path="x", chunks=(10, -1), spec=spec).chunksize == (10, 50)
+    with pytest.raises(FileNotFoundError):
+        cubed.from_zarr(store, path="y", spec=spec)
