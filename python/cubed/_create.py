@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ def _is_local(store: Any) -> bool:
         return getattr(store, "root", None) is not None
     where = os.fspath(store)
     scheme, sep, _ = where.partition("://")
-    return (not sep or scheme == "file") and not os.path.isfile(where)
+    return (not sep or scheme == "file") and not Path(where).is_file()
 
 
 def from_zarr(
@@ -149,8 +150,8 @@ def from_zarr(
     Parameters
     ----------
     store
-        A local directory: its path, ``file://`` URL or ``zarr.storage.LocalStore``, which the engine
-        reads. Anything else that the package zarr opens (other stores, URLs of fsspec such as
+        A local directory: its path, ``file://`` URL or ``zarr.storage.LocalStore``. The engine
+        reads it. Anything else that the package zarr opens (other stores, URLs of fsspec such as
         ``s3://``, ZIP files) is read by that, as :func:`from_array` does.
     chunks
         Those of the result; None: as stored.
@@ -169,8 +170,8 @@ def from_zarr(
         import zarr
     except ImportError as e:
         raise ImportError(f"reading {store!r} needs the package zarr") from e
-    if isinstance(store, (str, os.PathLike)) and os.path.isfile(store):
-        store = zarr.storage.ZipStore(store, mode="r")
+    if isinstance(store, (str, os.PathLike)) and Path(store).is_file():
+        store = zarr.storage.ZipStore(Path(store), mode="r")
     opened = zarr.open_array(store, path=path or "", mode="r", storage_options=storage_options)
     x = from_array(opened, spec=spec)
     return x if chunks is None else x.rechunk(chunks)
