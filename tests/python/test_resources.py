@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import pytest
 
 COMMON = """
@@ -60,7 +61,7 @@ def python(code, *args, before=()):
 
 @pytest.mark.parametrize("call", CALLS)
 def test_nothing_is_left_behind(call, tmp_path):
-    """Memory, open files and threads are the same after 200 calls."""
+    """Memory, open files and threads are the same after every 15 calls."""
     out = python(
         f"""
         def once():
@@ -73,22 +74,18 @@ def test_nothing_is_left_behind(call, tmp_path):
             rss = int(status.split("VmRSS:")[1].split()[0])
             return rss, len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
 
-        def calls(n):
-            for i in range(n):
+        for _ in range(8):
+            for _ in range(15):
                 once()
-                if i % 20 == 0:
-                    gc.collect()  # exceptions are in cycles
-
-        calls(200)  # what is kept is there then
-        before = state()
-        calls(200)
-        print(*before, *state())
+                gc.collect()  # exceptions are in cycles
+            print(*state())
         """,
         tmp_path / "x",
     )
-    rss, files, threads, rss_after, files_after, threads_after = map(int, out.split())
-    assert (files_after, threads_after) == (files, threads)
-    assert rss_after - rss < 500, "more than 2.5 kB for each call"
+    rss, files, threads = np.array([line.split() for line in out.splitlines()], int).T
+    assert len(set(files)) == len(set(threads)) == 1
+    # Caches fill, and the heap grows now and then, but not each time.
+    assert np.median(np.diff(rss)) < 20, f"more than a kB for each call: {rss} kB"
 
 
 def test_a_small_computation_touches_no_file(tmp_path):
