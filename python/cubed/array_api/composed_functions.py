@@ -12,15 +12,19 @@ from cubed.array_api.creation_functions import asarray, full_like, ones_like
 from cubed.array_api.data_type_functions import result_type
 from cubed.array_api.elementwise_functions import (
     abs,
+    add,
+    atan2,
     conj,
     divide,
     equal,
+    imag,
     isfinite,
     isnan,
     maximum,
     minimum,
     multiply,
     pow,
+    real,
     signbit,
     sqrt,
     subtract,
@@ -36,8 +40,14 @@ from cubed.array_api.set_functions import (
     unique_values,
 )
 from cubed.array_api.statistical_functions import mean, sum
+from cubed.array_api.utility_functions import diff
 
 __all__ = [
+    "trapezoid",
+    "split",
+    "diag",
+    "array_split",
+    "angle",
     "append",
     "argwhere",
     "atleast_1d",
@@ -141,6 +151,41 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> Array:
     return concat(parts, axis=k)
 
 
+def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """Pieces along an axis: so many, the first ones longer by one if need be, or cut at indices."""
+    a = _lazy(x)
+    k = normalize_axis(axis, a.ndim)
+    before = (slice(None),) * k
+    pieces = np.array_split(np.arange(a.shape[k]), indices_or_sections)
+    return [a[(*before, slice(p[0], p[-1] + 1) if p.size else slice(0, 0))] for p in pieces]
+
+
+def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """Pieces along an axis: so many of one length, or cut at indices."""
+    a = _lazy(x)
+    n = a.shape[normalize_axis(axis, a.ndim)]
+    if np.ndim(indices_or_sections) == 0 and n % indices_or_sections:
+        raise ValueError(f"split: {n} elements are not {indices_or_sections} equal pieces")
+    return array_split(a, indices_or_sections, axis)
+
+
+def diag(x: Any, k: int = 0) -> Array:
+    """A diagonal of a matrix, or the matrix with a vector on it."""
+    from cubed.array_api.creation_functions import eye
+    from cubed.array_api.linalg import diagonal
+
+    a = _lazy(x)
+    if a.ndim == 2:
+        return diagonal(a, offset=k)
+    if a.ndim != 1:
+        raise ValueError(f"diag: an array of {a.ndim} axes, expected 1 or 2")
+    n = a.shape[0] + np.abs(k)
+    zeros = full_like(a, 0)[: int(np.abs(k))]
+    column = concat([zeros, a] if k < 0 else [a, zeros], axis=0)
+    on = eye(int(n), k=k, dtype=np.bool_, spec=a._spec)
+    return where(on, expand_dims(column, axis=1), full_like(column, 0)[0])
+
+
 def fliplr(x: Any, /) -> Array:
     """x with the second axis backwards."""
     return flip(_lazy(x), axis=1)
@@ -170,6 +215,15 @@ def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
 
 
 # --- Elementwise ----------------------------------------------------------------------------------
+
+
+def angle(x: Any, deg: bool = False) -> Array:
+    """The angles of complex numbers, in radians or degrees."""
+    a = _lazy(x)
+    if a.dtype.kind != "c":
+        a = a.astype(result_type(a.dtype, np.complex64))
+    out = atan2(imag(a), real(a))
+    return rad2deg(out) if deg else out
 
 
 def deg2rad(x: Any, /) -> Array:
@@ -276,6 +330,21 @@ def average(
     total = sum(multiply(w, ones_like(a)), axis=axis, keepdims=keepdims)
     out = divide(sum(multiply(a, w), axis=axis, keepdims=keepdims), total)
     return (out, total) if returned else out
+
+
+def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Array:
+    """The integral along an axis by trapezia: of points x (one axis, or y's shape), or dx apart."""
+    a = _lazy(y)
+    k = normalize_axis(axis, a.ndim)
+    before = (slice(None),) * k
+    d: Any = dx
+    if x is not None:
+        points = _lazy(x)
+        d = diff(points, axis=k if points.ndim == a.ndim else -1)
+        if points.ndim == 1:
+            d = reshape(d, (-1, *(1,) * (a.ndim - k - 1)))
+    middle = add(a[(*before, slice(1, None))], a[(*before, slice(None, -1))])
+    return sum(divide(multiply(d, middle), 2.0), axis=k)
 
 
 def cov(
