@@ -468,6 +468,8 @@ class Array(Methods):
             from cubed._times import cast
 
             return cast(self, to)
+        if to == self.dtype:
+            return self._like(self._x)
         return self._like(_core.astype(self._x, name_of(dtype)))
 
 

@@ -24,8 +24,8 @@ def normalize_chunks(
     chunks
         An integer for all axes; ``"auto"`` or a size such as ``"64MB"`` for about so many bytes; a
         sequence with an entry for each axis, or a mapping from axes to entries: an extent, -1 for
-        the whole axis, None for what it was before (else the whole axis), ``"auto"``, or the
-        extents of all chunks, which are equal but for the last.
+        the whole axis, None for what it was before (else the whole axis), ``"auto"`` or a size in
+        bytes of all automatic ones, or the extents of all chunks, which are equal but for the last.
     shape, itemsize
         Of the array.
     previous
@@ -103,15 +103,22 @@ def _entries(chunks: Any, ndim: int) -> tuple[list[Any], int | None]:
             if not -ndim <= axis < ndim:
                 raise ValueError(f"chunks has axis {axis}, but the array has {ndim} axes")
         given = {axis % ndim: entry for axis, entry in chunks.items()}
-        return [given.get(d) for d in range(ndim)], None
+        return _automatic([given.get(d) for d in range(ndim)])
     if isinstance(chunks, Sequence):
         entries = list(chunks)
         if ndim == 1 and len(entries) > 1 and all(isinstance(e, int) for e in entries):
             entries = [tuple(entries)]
         if len(entries) != ndim:
             raise ValueError(f"chunks {chunks!r} has {len(entries)} entries, expected {ndim}")
-        return entries, None
+        return _automatic(entries)
     return [int(chunks)] * ndim, None
+
+
+def _automatic(entries: list[Any]) -> tuple[list[Any], int | None]:
+    """Sizes in bytes among entries, the smallest of them as the limit of automatic ones."""
+    sizes = [parse_bytes(e) for e in entries if isinstance(e, str) and e != "auto"]
+    limit = min((s for s in sizes if s), default=None)
+    return ["auto" if isinstance(e, str) else e for e in entries], limit
 
 
 def _entry(axis: int, entry: Any, extent: int, previous: Sequence[int] | None) -> int | None:
@@ -119,8 +126,6 @@ def _entry(axis: int, entry: Any, extent: int, previous: Sequence[int] | None) -
     if entry is None:
         return previous[axis] if previous else max(1, extent)
     if isinstance(entry, str):
-        if entry != "auto":
-            raise ValueError(f"chunks for axis {axis} are {entry!r}, expected 'auto' or a number")
         return None
     if isinstance(entry, Sequence):
         sizes = [int(e) for e in entry]
@@ -136,9 +141,9 @@ def _entry(axis: int, entry: Any, extent: int, previous: Sequence[int] | None) -
     size = int(entry)
     if size == -1:
         return max(1, extent)
-    if size < 1:
+    if size < 1 and (size or extent):
         raise ValueError(f"chunks for axis {axis} are {size}, expected at least 1, or -1")
-    return min(size, max(1, extent))
+    return min(max(1, size), max(1, extent))
 
 
 def _fill_auto(

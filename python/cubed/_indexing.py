@@ -37,6 +37,11 @@ def getitem(x: Array, key: Any) -> Array:
             return get_masked(x, given[0])
         key = tuple(p for k in given for p in (_coordinates(x, k) if is_mask(k) else (k,)))
     entries = expand_key(x, key)
+    if len(entries) == x.ndim and all(
+        isinstance(e, slice) and e.indices(n) == (0, n, 1)
+        for e, n in zip(entries, x.shape, strict=True)
+    ):
+        return x._like(x._x)
     if any(not isinstance(e, (int, slice, type(None))) for e in entries):
         return get_advanced(x, entries)
     basic = tuple(e for e in entries if e is not None)

@@ -126,8 +126,8 @@ def positions_in_order(
 ) -> _core.Array:
     """Positions in C order along the merged axes, in one dimension.
 
-    Where there are several arrays, or `check` is set, their bounds are computed now, and negative
-    ones counted from the end.
+    Where there are several arrays, or `check` is set, bounds of lazy ones are computed now, and
+    negative positions counted from the end.
     """
     total: _core.Array | None = None
     for a, n in zip(arrays, extents, strict=True):
@@ -136,8 +136,9 @@ def positions_in_order(
                 raise IndexError(f"index {a} is out of bounds for an axis of size {n}")
             at = constant(a % n)
         else:
-            at = _core.astype(core_of(a), "int64")
-            if len(arrays) > 1 or check:
+            lazy = isinstance(a, Array)
+            at = _core.astype(core_of(a if lazy else _within(np.asarray(a), n)), "int64")
+            if lazy and (len(arrays) > 1 or check):
                 _check_bounds(at, n, spec)
                 negative = _core.elementwise("less", at, constant(0))
                 wrapped = _core.elementwise("add", at, constant(n))
@@ -148,6 +149,14 @@ def positions_in_order(
             total = _core.elementwise("add", _core.elementwise("multiply", total, constant(n)), at)
     assert total is not None
     return flatten(_core.broadcast_to(total, shape))
+
+
+def _within(at: np.ndarray, n: int) -> np.ndarray:
+    """Positions, counted from the first; IndexError if one is out of range."""
+    if at.size and not (-n <= at.min() and at.max() < n):
+        bad = at.min() if at.min() < -n else at.max()
+        raise IndexError(f"index {bad} is out of bounds for an axis of size {n}")
+    return np.where(at < 0, at + n, at) if at.dtype.kind == "i" else at
 
 
 def _check_bounds(at: _core.Array, n: int, spec: Any) -> None:

@@ -100,6 +100,54 @@ assert ["not known" in str(w.message) for w in caught] == [True]
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(tmp_path)})
 
 
+def test_same_arrays_are_not_compared(spec):
+    """Coordinates that are lazy in several axes: the same array is equal without its values."""
+    options = {"chunked_array_type": "cubed", "from_array_kwargs": {"spec": spec}}
+    grid = xr.DataArray(np.arange(24.0).reshape(4, 6), dims=("y", "x"), name="grid")
+    area = grid.chunk(x=2, **options)
+    a = (area * 2).assign_coords(area=area)
+    with cubed.raise_if_computes():
+        total = a + (area * 3).assign_coords(area=area.transpose("y", "x"))
+        joined = xr.concat([a, a.isel(y=slice(None))], "n", coords="different")
+        merged = xr.merge([a.rename("a"), (a + 1).rename("b").loc[{"x": slice(None)}]])
+        for same in (
+            a.transpose(...),
+            a.squeeze(),
+            a.astype(float),
+            a.reindex_like(a),
+            a.broadcast_like(a),
+            a.isel(x=slice(0, 6)),
+        ):
+            assert same.equals(a)
+    assert is_lazy(total.area) and is_lazy(merged.area) and is_lazy(joined.area)
+    assert joined.area.dims == ("y", "x")
+    other = a.assign_coords(area=area + 0)
+    with pytest.raises(RuntimeError, match="computes"), cubed.raise_if_computes():
+        a + other
+    np.testing.assert_array_equal(total.values, 5 * grid.values)
+
+
+def test_positions_of_memory_are_checked_there(spec):
+    x = xr.Variable(("y", "x"), cubed.asarray(np.arange(24).reshape(4, 6), chunks=2, spec=spec))
+    with cubed.raise_if_computes():
+        x[[0, -1, 1]] = 99
+        points = x[{"y": xr.Variable("p", [3, 1]), "x": xr.Variable("p", [-1, 2])}]
+        with pytest.raises(IndexError, match="index 4 is out of bounds for an axis of size 4"):
+            x[[0, 4]] = 1
+        with pytest.raises(IndexError, match="index -7 is out of bounds for an axis of size 6"):
+            x[{"y": xr.Variable("p", [3, 1]), "x": xr.Variable("p", [-7, 2])}]
+    assert x.values[:, 0].tolist() == [99, 99, 12, 99] and points.values.tolist() == [99, 99]
+
+
+def test_sizes_in_bytes_for_one_axis(spec):
+    options = {"chunked_array_type": "cubed", "from_array_kwargs": {"spec": spec}}
+    x = xr.DataArray(np.zeros((100, 100)), dims=("y", "x")).chunk(x=10, **options)
+    assert x.chunk({"x": "800B"}).chunks == ((100,), (1,) * 100)
+    assert x.chunk({"y": "800B"}).chunks == ((10,) * 10, (10,) * 10)
+    assert x.isel(x=[]).chunk({"y": "auto"}).shape == (100, 0)
+    assert x.assign_coords(y=range(100)).chunk(y=25).idxmax("y").chunks == ((10,) * 10,)
+
+
 # --- Python's objects -----------------------------------------------------------------------------
 
 

@@ -51,7 +51,8 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 def broadcast_to(x: Array, /, shape: tuple[int, ...], *, chunks: Any = None) -> Array:
     """x repeated along axes of extent 1 and new ones in front."""
-    out = x._like(_core.broadcast_to(x._x, shape))
+    same = tuple(shape) == x.shape
+    out = x._like(x._x if same else _core.broadcast_to(x._x, shape))
     return out if chunks is None else rechunk(out, chunks)
 
 
@@ -100,7 +101,9 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     """x with its axes in another order."""
     if len(axes) != x.ndim:
         raise ValueError(f"{len(axes)} axes for an array with {x.ndim}")
-    return x._like(_core.permute_dims(x._x, normalize_axes(tuple(axes), x.ndim)))
+    order = normalize_axes(tuple(axes), x.ndim)
+    same = order == tuple(range(x.ndim))
+    return x._like(x._x if same else _core.permute_dims(x._x, order))
 
 
 def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
@@ -141,7 +144,8 @@ def roll(
 
 def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """x without some of its axes of extent 1."""
-    return x._like(_core.squeeze(x._x, normalize_axes(axis, x.ndim)))
+    axes = normalize_axes(axis, x.ndim)
+    return x._like(_core.squeeze(x._x, axes) if axes else x._x)
 
 
 def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:

@@ -82,6 +82,15 @@ def weighted_quantile(theirs: Any, weighted: Any, da: Any, *args: Any, **kwargs:
     return theirs(whole, _whole(da, dims), *args, **kwargs)
 
 
+def position_labels(theirs: Any, *, array: Any, dim: Any = None, **kwargs: Any) -> Any:
+    """idxmin and idxmax, in the chunks of what they reduce."""
+    out = theirs(array=array, dim=dim, **kwargs)
+    if not isinstance(out.variable._data, Array):
+        return out
+    chunks = dict(zip(array.dims, array.variable._data.chunks, strict=True))
+    return out.copy(data=out.variable._data.rechunk(tuple(chunks[d] for d in out.dims)))
+
+
 def curvefit(theirs: Any, obj: Any, coords: Any, func: Any, *args: Any, **kwargs: Any) -> Any:
     """Fits of lines, each by a call of a function."""
     lazy = {k: v for k, v in obj.data_vars.items() if isinstance(v.variable._data, Array)}
