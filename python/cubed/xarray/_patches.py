@@ -12,10 +12,11 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
+import xarray
 from xarray import Dataset, Variable
 from xarray.backends import api
 from xarray.computation import computation, fit, rolling, weighted
-from xarray.core import accessor_dt, duck_array_ops, groupby, indexing, missing, nputils
+from xarray.core import accessor_dt, duck_array_ops, groupby, indexing, missing, nputils, parallel
 from xarray.namedarray.core import NamedArray
 from xarray.structure import concat, merge
 
@@ -30,6 +31,8 @@ def install() -> None:
     _replace(api, "_chunk_ds", _chunking.chunk_opened)
     _replace(Dataset, "chunk", _chunking.chunk_dataset)
     _replace(NamedArray, "chunk", _chunking.chunk_variable)
+    _replace(parallel, "map_blocks", _map_blocks)
+    _replace(xarray, "map_blocks", _map_blocks)
     _replace(duck_array_ops, "_push", _push)
     for module in (duck_array_ops, merge, concat):
         _replace(module, "lazy_array_equiv", _equivalent)
@@ -67,6 +70,12 @@ def _replace(owner: Any, name: str, ours: Callable[..., Any]) -> None:
 def _push(theirs: Any, array: Any, n: int | None = None, axis: int = -1) -> Any:
     """ffill and bfill."""
     return forward_fill(array, axis, n) if isinstance(array, Array) else NotImplemented
+
+
+def _map_blocks(theirs: Any, *args: Any, **kwargs: Any) -> Any:
+    from cubed.xarray._blocks import map_blocks
+
+    return map_blocks(theirs, *args, **kwargs)
 
 
 def _equivalent(theirs: Any, a: Any, b: Any) -> Any:

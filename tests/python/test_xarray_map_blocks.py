@@ -1,0 +1,165 @@
+"""xarray.map_blocks on lazy arrays: functions on Xarray's objects, block by block."""
+
+import cubed
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+TIME = pd.date_range("2000-01-01", periods=20, freq="D")
+CHUNKS = {"time": 6, "x": 3}
+
+
+@pytest.fixture
+def eager():
+    rng = np.random.default_rng(0)
+    return xr.Dataset(
+        {
+            "a": (("time", "x"), rng.normal(size=(20, 7)), {"units": "m"}),
+            "b": ("x", np.arange(7)),
+        },
+        coords={
+            "time": TIME,
+            "x": np.arange(7) * 10,
+            "area": ("x", np.linspace(0, 1, 7)),
+            "height": 2.0,
+        },
+        attrs={"title": "t"},
+    )
+
+
+@pytest.fixture
+def lazy(eager, tmp_path):
+    spec = cubed.Spec(work_dir=tmp_path, allowed_mem="50MB", reserved_mem="10MB")
+    return eager.chunk(CHUNKS, chunked_array_type="cubed", from_array_kwargs={"spec": spec})
+
+
+@pytest.fixture(autouse=True)
+def _default_manager():
+    with xr.set_options(chunk_manager="cubed"):
+        yield
+
+
+def only_numpy(x):
+    """What needs arrays in memory, of no more than a chunk."""
+    variables = x.data_vars.values() if isinstance(x, xr.Dataset) else [x]
+    for v in variables:
+        assert isinstance(v.data, np.ndarray)
+        assert v.sizes.get("time", 0) <= 6 and v.sizes.get("x", 0) <= 3
+    return x
+
+
+def check(result, expected):
+    variables = result.data_vars if isinstance(result, xr.Dataset) else {"": result}
+    assert all(isinstance(v.variable._data, cubed.Array) for v in variables.values())
+    result = result.compute()
+    xr.testing.assert_allclose(result, expected)
+    assert result.attrs == expected.attrs and list(result.coords) == list(expected.coords)
+
+
+def test_arrays_and_data_sets(lazy, eager):
+    def double(x):
+        return only_numpy(x) * 2
+
+    with xr.set_options(keep_attrs=True):
+        check(xr.map_blocks(double, lazy.a), (eager.a * 2))
+        check(lazy.a.map_blocks(double), (eager.a * 2))
+        check(lazy.map_blocks(double), eager * 2)
+
+
+def test_coordinates_come_with_their_blocks(lazy, eager):
+    def from_coordinates(x):
+        return x * 0 + x.time.dt.dayofyear + x.x + x.area + x.height
+
+    check(lazy.a.map_blocks(from_coordinates), from_coordinates(eager.a))
+
+
+def test_more_objects_and_values(lazy, eager):
+    def combine(x, y, n, ds, factor=1):
+        assert x.sizes == y.sizes and isinstance(ds, xr.Dataset)
+        return (x + y * n + ds.b) * factor
+
+    result = xr.map_blocks(combine, lazy.a, [lazy.a + 1, 3, lazy], {"factor": 2})
+    check(result, combine(eager.a, eager.a + 1, 3, eager, factor=2))
+
+
+def test_dimensions_that_go_and_come(lazy, eager):
+    check(
+        lazy.a.chunk(time=-1).map_blocks(lambda x: x.mean("time")),
+        eager.a.mean("time"),
+    )
+    with pytest.raises(ValueError, match="no dimension 'time', which is in 4 chunks"):
+        lazy.a.map_blocks(lambda x: x.mean("time"))
+    check(
+        lazy.a.map_blocks(lambda x: x.expand_dims(k=[1, 2])),
+        eager.a.expand_dims(k=[1, 2]),
+    )
+    check(
+        lazy.map_blocks(lambda d: d.assign(c=d.b * 2, new=d.a.astype("f4"))),
+        eager.assign(c=eager.b * 2, new=eager.a.astype("f4")),
+    )
+
+
+def test_new_coordinates_are_lazy(lazy, eager):
+    result = lazy.a.map_blocks(lambda x: x.assign_coords(twice=x.area * 2))
+    assert isinstance(result.twice.variable._data, cubed.Array)
+    check(result, eager.a.assign_coords(twice=eager.area * 2))
+
+
+def test_templates(lazy, eager):
+    def first_of_each(x):
+        return only_numpy(x).isel(x=slice(0, 1)) if x.size else 1 / 0
+
+    with pytest.raises(ValueError, match="cannot be found by calling it .* give a template"):
+        lazy.a.map_blocks(first_of_each)
+    template = lazy.a.isel(x=[0, 3, 6]).chunk(x=1)
+    expected = eager.a.isel(x=[0, 3, 6])
+    check(lazy.a.map_blocks(first_of_each, template=template), expected)
+    check(
+        lazy.a.map_blocks(
+            lambda x: (x * 2).to_dataset(name="c"), template=lazy[["a"]].rename(a="c")
+        ),
+        (eager[["a"]] * 2)
+        .rename(a="c")
+        .assign_attrs(title="t")
+        .map(lambda v: v.assign_attrs(units="m")),
+    )
+    with pytest.raises(ValueError, match="has 3 chunks of 7 along 'time', expected 4"):
+        lazy.a.map_blocks(lambda x: x, template=lazy.a.chunk(time=7))
+    wrong = lazy.a.map_blocks(lambda x: x.to_dataset(name="d"), template=lazy[["a"]])
+    with pytest.raises(ValueError, match="the result has no variable 'a'"):
+        wrong.compute()
+
+
+def test_what_is_refused(lazy):
+    with pytest.raises(TypeError, match="the result is a int"):
+        lazy.a.map_blocks(lambda x: 1)
+    with pytest.raises(TypeError, match="y is lazy: pass it in args"):
+        lazy.a.map_blocks(lambda x, y: x, kwargs={"y": lazy.a})
+    with pytest.raises(ValueError, match="chunks of 6 and of 5: unify_chunks first"):
+        xr.map_blocks(lambda x, y: x, lazy.a, [lazy.a.chunk(time=5)])
+    with pytest.raises(ValueError, match="align"):
+        xr.map_blocks(lambda x, y: x, lazy.a, [lazy.a.isel(x=slice(3))])
+
+
+def test_other_arrays_are_xarrays_own(eager):
+    result = eager.a.map_blocks(lambda x: x * 2)
+    assert isinstance(result.data, np.ndarray)
+    with xr.set_options(chunk_manager="dask"):
+        dask = eager.a.drop_vars("area").chunk(CHUNKS).map_blocks(lambda x: x * 2)
+    assert type(dask.data).__module__.startswith("dask")
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+def test_calls_are_of_blocks(eager, executor, tmp_path):
+    # Xarray itself is in what a worker process may use.
+    spec = cubed.Spec(work_dir=tmp_path, allowed_mem="300MB", reserved_mem="250MB")
+    lazy = eager.chunk(CHUNKS, chunked_array_type="cubed", from_array_kwargs={"spec": spec})
+
+    def count(x):
+        return x * 0 + x.size
+
+    result = lazy.a.map_blocks(count)
+    assert result.data.plan().num_tasks == 12
+    values = result.data.compute(executor=executor)
+    assert values[0, 0] == 18 and values[-1, -1] == 2
