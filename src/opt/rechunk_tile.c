@@ -596,15 +596,30 @@ static bool reads_once(const cb_tile_in *in, const cb_tile *t)
     return once >= (double)t->bytes_read * WORTH_A_TEAM;
 }
 
+/* Every member has something to read. */
+static bool keeps_busy(const cb_tile *t)
+{
+    return t->team > 1 && t->chunks_read / (uint64_t)t->ntasks >= t->team;
+}
+
 cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err)
 {
     cb_tile_in alone = *in;
     cb_tile shared;
     alone.team = 1;
     CB_TRY(choose(&alone, out, err));
-    if (team_of(in) == 1 || out->ntasks == 0 || reads_once(in, out)) return CUBED_OK;
-    CB_TRY(choose(in, &shared, err));
-    bool busy = shared.chunks_read / (uint64_t)shared.ntasks >= shared.team; /* all of them */
-    if (busy && (double)shared.bytes_read <= (double)out->bytes_read * WORTH_A_TEAM) *out = shared;
+    if (team_of(in) == 1 || out->ntasks == 0) return CUBED_OK;
+    if (!reads_once(in, out)) {
+        CB_TRY(choose(in, &shared, err));
+        if (keeps_busy(&shared) &&
+            (double)shared.bytes_read <= (double)out->bytes_read * WORTH_A_TEAM)
+            *out = shared;
+    }
+    /* Large tasks, of which there are fewer than workers. */
+    if (out->team == 1 && out->ntasks < in->team &&
+        out->bytes_read / (uint64_t)out->ntasks > in->worth) {
+        cb_tile_measure(in, out->task_chunks, &shared);
+        if (keeps_busy(&shared)) *out = shared;
+    }
     return CUBED_OK;
 }

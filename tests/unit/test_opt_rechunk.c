@@ -406,6 +406,38 @@ static void test_group(void **state)
     assert_true(t.task_mem <= 20000);
 }
 
+/* One task that reads everything once, which is large: all work at it, or it alone where it is small. */
+static void test_few_tasks(void **state)
+{
+    (void)state;
+    int64_t shape[] = {100, 1000}, from[] = {1, 1000}, to[] = {100, 10};
+    cb_grid source = cb_grid_regular(2, shape, from), target = cb_grid_regular(2, shape, to);
+    cb_tile_source s = {.grid = &source, .item_size = 8};
+    cb_tile_in in = {.out = &target,
+                     .item_size = 8,
+                     .copy = true,
+                     .nsources = 1,
+                     .sources = &s,
+                     .mem = 1000000,
+                     .worth = 800000};
+    cb_tile t;
+    assert_int_equal(cb_tile_choose(&in, &t, NULL), CUBED_OK);
+    assert_int_equal(t.ntasks, 1);
+    size_t alone = t.task_mem;
+    in.team = 4;
+    assert_int_equal(cb_tile_choose(&in, &t, NULL), CUBED_OK);
+    assert_int_equal(t.team, 1);
+    in.worth--;
+    assert_int_equal(cb_tile_choose(&in, &t, NULL), CUBED_OK);
+    assert_int_equal(t.team, 4);
+    assert_int_equal(t.chunks_read, 100);
+    assert_int_equal(t.task_mem, alone - 600000);
+    /* Nobody would read more than one chunk of two. */
+    source = cb_grid_regular(2, shape, (int64_t[]){50, 1000});
+    assert_int_equal(cb_tile_choose(&in, &t, NULL), CUBED_OK);
+    assert_int_equal(t.team, 1);
+}
+
 /* --- Plans ----------------------------------------------------------------------------------- */
 
 /* Grids chain up, numbers are those of the passes, memory holds. */
@@ -879,17 +911,17 @@ static void test_fast(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_touched),        cmocka_unit_test(test_touched_far),
-        cmocka_unit_test(test_measure),        cmocka_unit_test(test_projection),
-        cmocka_unit_test(test_choose),         cmocka_unit_test(test_choose_sources),
-        cmocka_unit_test(test_choose_many),    cmocka_unit_test(test_group),
-        cmocka_unit_test(test_two_copies),     cmocka_unit_test(test_more_passes),
-        cmocka_unit_test(test_ratio),          cmocka_unit_test(test_aligned),
-        cmocka_unit_test(test_nearly_aligned), cmocka_unit_test(test_degenerate),
-        cmocka_unit_test(test_budget),         cmocka_unit_test(test_bad_grids),
-        cmocka_unit_test(test_enumerate),      cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_team),           cmocka_unit_test(test_any),
-        cmocka_unit_test(test_fast),
+        cmocka_unit_test(test_touched),     cmocka_unit_test(test_touched_far),
+        cmocka_unit_test(test_measure),     cmocka_unit_test(test_projection),
+        cmocka_unit_test(test_choose),      cmocka_unit_test(test_choose_sources),
+        cmocka_unit_test(test_choose_many), cmocka_unit_test(test_group),
+        cmocka_unit_test(test_few_tasks),   cmocka_unit_test(test_two_copies),
+        cmocka_unit_test(test_more_passes), cmocka_unit_test(test_ratio),
+        cmocka_unit_test(test_aligned),     cmocka_unit_test(test_nearly_aligned),
+        cmocka_unit_test(test_degenerate),  cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_bad_grids),   cmocka_unit_test(test_enumerate),
+        cmocka_unit_test(test_bound),       cmocka_unit_test(test_team),
+        cmocka_unit_test(test_any),         cmocka_unit_test(test_fast),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
