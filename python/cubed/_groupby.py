@@ -38,6 +38,7 @@ def groupby_reduce(
     dtype: Any = None,
     min_count: int | None = None,
     finalize_kwargs: Mapping[str, Any] | None = None,
+    isbin: bool | Sequence[bool] = False,
 ) -> tuple[Any, ...]:
     """Reduces the elements of an array that have the same label.
 
@@ -46,7 +47,7 @@ def groupby_reduce(
     Parameters
     ----------
     array
-        Of real numbers or times.
+        Of numbers or times; of complex numbers sums, means, counts, any and all.
     *by
         Labels, as NumPy's or lazy arrays: each of the shape of the last axes of `array`, or 1 where
         it is the same along an axis. Elements are of one group if all their labels are equal. NaN,
@@ -55,7 +56,7 @@ def groupby_reduce(
         ``"count"`` (of what is not missing), ``"any"``, ``"all"``, or one of ``"sum"``, ``"prod"``,
         ``"mean"``, ``"var"``, ``"std"``, ``"min"``, ``"max"``, ``"first"``, ``"last"``,
         ``"argmin"`` and ``"argmax"`` (positions in C order of the reduced axes), with ``"nan"`` in
-        front of it if NaN and NaT are passed over.
+        front of it if NaN and NaT are passed over; also ``"nanany"`` and ``"nanall"``.
     expected_groups
         The labels of the groups, for several `by` a tuple of them. None: those that there are.
     sort
@@ -72,20 +73,23 @@ def groupby_reduce(
         sum 0, product 1, and `fill_value` of what needs elements.
     finalize_kwargs
         ``{"ddof": n}`` of var and std.
+    isbin
+        Whether `expected_groups` are edges of bins, in order: a bin has its right edge, but not its
+        left one. For several `by` a sequence.
 
     Returns
     -------
     result : Array
         The axes that are not reduced, then one of groups for each `by`. Lazy.
     *groups : numpy.ndarray
-        The labels along these axes.
+        The labels along these axes; of bins a ``pandas.IntervalIndex``.
 
     Raises
     ------
     ValueError
         For another reduction, or labels that do not have the shape of the last axes.
     TypeError
-        For complex numbers and text.
+        For text, and complex numbers where they have no order.
 
     Notes
     -----
@@ -100,6 +104,8 @@ def groupby_reduce(
     >>> total.compute(), labels
     (array([7., 8.]), array(['a', 'b'], dtype='<U1'))
     """
+    if func in ("nanany", "nanall"):  # as if what is missing were not there
+        array, func = _unless_missing(array, func == "nanall"), func.removeprefix("nan")
     if func not in NAMES:
         raise ValueError(f"func is {func!r}, expected one of {', '.join(NAMES)}")
     unknown = set(finalize_kwargs or {}) - {"ddof"}
@@ -107,7 +113,11 @@ def groupby_reduce(
         raise TypeError(f"finalize_kwargs: unknown arguments {', '.join(sorted(unknown))}")
     shape = _labelled_shape(array, by)
     expected = _each(expected_groups, len(by))
-    found = [_factorize(b, e, sort) for b, e in zip(by, expected, strict=True)]
+    bins = [isbin] * len(by) if isinstance(isbin, bool) else isbin
+    found = [
+        _in_bins(b, e) if is_bin else _factorize(b, e, sort)
+        for b, e, is_bin in zip(by, expected, bins, strict=True)
+    ]
     groups = [labels for labels, _ in found]
     codes = _joined([c for _, c in found], [len(labels) for labels in groups], shape, array)
     if min_count is None:
@@ -162,6 +172,10 @@ def _reduce(
     min_count: int,
     ddof: float,
 ) -> Array:
+    if array.dtype.kind == "c":
+        return _reduce_complex(
+            array, codes, axes, ngroups, func, fill_value, dtype, min_count, ddof
+        )
     x = array._x
     wanted = None if dtype is None else np.dtype(dtype)
     if func.removeprefix("nan") in _OF_ELEMENTS and array.dtype.kind in "biu":
@@ -176,6 +190,48 @@ def _reduce(
     order = [d for d in range(len(out.shape)) if d != axes[0]]
     out = _core.permute_dims(out, [*order, axes[0]])
     return array._like(out if wanted is None else _core.astype(out, name_of(wanted)))
+
+
+def _unless_missing(x: Array, value: bool) -> Array:
+    if x.dtype.kind not in "fcmM":
+        return x
+    from cubed import array_api as xp
+
+    truth = xp.ones_like(x, dtype=bool) if x.dtype.kind in "mM" else x != 0
+    return xp.where(xp.isnan(x), value, truth)
+
+
+def _reduce_complex(
+    x: Array,
+    codes: Array,
+    axes: tuple[int, ...],
+    ngroups: int,
+    func: str,
+    fill_value: Any,
+    dtype: Any,
+    min_count: int,
+    ddof: float,
+) -> Array:
+    """By real and imaginary parts, where that is possible."""
+    from cubed import array_api as xp
+
+    def reduce(part: Array, fill: Any) -> Array:
+        return _reduce(part, codes, axes, ngroups, func, fill, None, min_count, ddof)
+
+    plain = func.removeprefix("nan")
+    if plain in ("count", "any", "all"):  # what is missing misses either part
+        truth = xp.where(xp.isnan(x), float("nan"), (x != 0).astype(float))
+        out = reduce(truth, fill_value)
+        return out if dtype is None else out.astype(dtype)
+    if plain not in ("sum", "mean"):
+        raise TypeError(f"{func} of complex numbers is not defined")
+    if plain != func:
+        x = xp.where(xp.isnan(x), complex("nan+nanj"), x)
+    fill = complex("nan+nanj") if fill_value is None else complex(fill_value)
+    known = fill_value is not None
+    real = reduce(xp.real(x), fill.real if known else None)
+    out = real + reduce(xp.imag(x), fill.imag if known else None) * 1j
+    return out.astype(x.dtype if dtype is None else dtype)
 
 
 # --- Labels ---------------------------------------------------------------------------------------
@@ -228,6 +284,24 @@ def _factorize(by: Any, expected: Any, sort: bool) -> tuple[np.ndarray, Any]:
     if not sort:
         groups = groups[np.argsort(first, kind="stable")]
     return groups, _lookup(values, groups)
+
+
+def _in_bins(by: Any, edges: Any) -> tuple[Any, Any]:
+    """The bins, and the number of each label's."""
+    from pandas import IntervalIndex
+
+    if edges is None:
+        raise ValueError("isbin without expected_groups, expected edges of bins")
+    edges = np.asarray(edges)
+    groups = IntervalIndex.from_breaks(edges)
+    if isinstance(by, Array):
+        return groups, map_blocks(_bin, by, edges, dtype=np.int64)
+    return groups, _bin(np.asarray(by), edges)
+
+
+def _bin(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    at = np.searchsorted(edges, values, side="left") - 1
+    return np.where((values > edges[0]) & (values <= edges[-1]), at, -1)
 
 
 def _lookup(values: np.ndarray, groups: np.ndarray) -> np.ndarray:

@@ -149,7 +149,13 @@ def native_aggregation(
     """The result of an aggregation of flox by the engine, if that has it."""
     if type(agg).__module__ != "flox.aggregations" or agg.name not in NAMES:
         return None
-    if set(agg.finalize_kwargs) - {"ddof"} or codes.ndim != len(axes) or x.dtype.kind not in "biuf":
+    if (
+        set(agg.finalize_kwargs) - {"ddof"}
+        or codes.ndim != len(axes)
+        or x.dtype.kind not in "biufc"
+    ):
+        return None
+    if x.dtype.kind == "c" and agg.name.removeprefix("nan") not in ("sum", "mean", "count"):
         return None
     fill = agg.fill_value["user"] if agg.min_count > 0 else agg.fill_value[agg.name]
     if not isinstance(fill, (bool, int, float, np.bool_, np.integer, np.floating)):

@@ -161,6 +161,11 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
             x = decoded(func, args[0])
             if x is not None:
                 return x
+        if dtype is not None and np.dtype(dtype).kind == "O":
+            raise NotImplementedError(
+                "Python's objects, such as dates of calendars that NumPy lacks, have no lazy form:"
+                " load the variable first, or open the store with decode_times=False"
+            )
         return cubed.map_blocks(
             func,
             *args,

@@ -43,8 +43,14 @@ def groupby_reduce(
     if not any(isinstance(a, Array) for a in (array, *by)):
         return NotImplemented
     expected = core._validate_expected_groups(len(by), expected_groups)
-    if any(e is None for e in expected):
-        return NotImplemented
+    for k, (e, b) in enumerate(zip(expected, by, strict=True)):
+        if e is None and isinstance(b, Array):
+            raise ValueError(f"groupby_reduce: label {k} is lazy, expected_groups has to say which")
+    provided = expected_groups is not None
+    expected = tuple(
+        core._get_expected_groups(np.asarray(b), sort=sort) if e is None else e
+        for e, b in zip(expected, by, strict=True)
+    )
     bins = (isbin,) * len(by) if isinstance(isbin, bool) else tuple(isbin)
     groups = core._convert_expected_groups_to_index(expected, bins, sort)
     if not isinstance(array, Array):
@@ -60,7 +66,7 @@ def groupby_reduce(
     first = array.ndim - codes.ndim
     axes = tuple(range(first, array.ndim)) if axis is None else normalize_axes(axis, array.ndim)
     if min_count is None:
-        by_default = len(axes) < codes.ndim or fill_value is not None
+        by_default = len(axes) < codes.ndim or (fill_value is not None and provided)
         min_count = int(by_default)
     name = func if isinstance(func, str) else func.name
     if min_count > 0 and name in ("nansum", "nanprod") and fill_value is None:
@@ -109,12 +115,6 @@ def _typed(
     if kind == "b" and plain not in ("any", "all"):
         out = _reduced(reduction, x.astype(np.int64), codes, axes, n)
         return out.astype(bool) if plain in ("min", "max", "first", "last") else out
-    if kind == "c" and plain in ("sum", "mean"):
-        if plain != name:  # missing is what misses either part
-            x = cubed.where(cubed.isnan(x), complex("nan+nanj"), x)
-        parts = (_reduced(reduction, p, codes, axes, n) for p in (cubed.real(x), cubed.imag(x)))
-        real, imag = parts
-        return (real + imag * 1j).astype(dtype)
     return _reduced(reduction, x, codes, axes, n)
 
 

@@ -7,6 +7,7 @@ Xarray's own.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -48,6 +49,8 @@ def install() -> None:
     _replace(weighted.Weighted, "_weighted_quantile", _along.weighted_quantile)
     _replace(groupby.GroupBy, "_flox_reduce", _with_flox)
     _replace(groupby.GroupBy, "_flox_scan", _with_flox)
+    if "flox" in sys.modules:
+        _know_flox()
     _replace(accessor_dt, "_get_date_field", _date_field)
     _replace(accessor_dt, "_round_field", _rounded_date)
     _replace(accessor_dt, "_strftime", _strftime)
@@ -143,6 +146,11 @@ def _text(block: np.ndarray, theirs: Callable[..., Any], date_format: str) -> np
 
 def _with_flox(theirs: Any, *args: Any, **kwargs: Any) -> Any:
     """Before flox is used for the first time, as importing it takes a while."""
+    _know_flox()
+    return NotImplemented
+
+
+def _know_flox() -> None:
     import flox
     import flox.xarray
 
@@ -151,7 +159,6 @@ def _with_flox(theirs: Any, *args: Any, **kwargs: Any) -> Any:
     _replace(flox.xarray, "groupby_reduce", groupby_reduce)
     _replace(flox, "groupby_reduce", groupby_reduce)
     _replace(flox, "groupby_scan", groupby_scan)
-    return NotImplemented
 
 
 def _date_field(theirs: Any, values: Any, name: str, dtype: Any) -> Any:
