@@ -27,10 +27,25 @@ typedef struct cubed_target {
     bool skip_empty; /* chunks with nothing but the fill value are not stored */
     bool durable;    /* what is written survives a power failure: slow */
     bool overwrite;  /* replace what is at `url`; else that is CUBED_E_EXISTS */
+    /* The array at `url` exists, and stays but for the part that `array` goes into, which begins at
+     * region_start[d] along axis d: set by cubed_region_target. */
+    bool region;
+    int64_t region_start[CUBED_MAX_NDIM];
     /* Without url: the result goes to this C-order buffer, borrowed until the plan is gone. It may
      * be NULL and given later by cubed_plan_bind_result. */
     void *data;
 } cubed_target;
+
+/* Sets *target so that x, of any type, goes into the part of the Zarr array at `url` (borrowed) that begins at
+ * start[ndim]: chunks (shards) that it covers are written, those that it covers in part are read, too, and
+ * target->array, a new reference for the caller to give up, is x with what is around it in them. Every chunk is
+ * put as a whole: at any time it is the old one or the new one. What a run that failed has written stays; nothing
+ * is resumed, the run is made again. Others must not write to the same chunks meanwhile, and the plan must not
+ * read the array elsewhere. CUBED_E_NOT_FOUND if there is none, CUBED_E_ARG for a region that is not within it,
+ * CUBED_E_UNSUPPORTED for irregular chunks. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_region_target(cubed_array *x, const char *url,
+                                                            const int64_t *start,
+                                                            cubed_target *target, cubed_error *err);
 
 /* A group around results. A run makes it when they are all there. */
 typedef struct cubed_plan_group {

@@ -57,6 +57,15 @@ static bool take_flag(PyObject *options, const char *name, bool *out)
     return truth >= 0;
 }
 
+/* Where in an array that exists it begins: of `region_target`. */
+static bool take_region(PyObject *options, int ndim, cubed_target *t)
+{
+    const int64_t *start = NULL;
+    if (!take_extents(options, "region", ndim, t->region_start, &start)) return false;
+    t->region = start != NULL;
+    return true;
+}
+
 /* (array, None) or (array, dict) */
 static bool take_target(core_state *s, PyObject *pair, cubed_target *t, target *own)
 {
@@ -71,7 +80,7 @@ static bool take_target(core_state *s, PyObject *pair, cubed_target *t, target *
            take_text(options, "codecs", &t->codecs) &&
            take_extents(options, "chunks", ndim, own->chunks, &t->chunks) &&
            take_extents(options, "shards", ndim, own->shards, &t->shards) &&
-           take_flag(options, "skip_empty", &t->skip_empty) &&
+           take_flag(options, "skip_empty", &t->skip_empty) && take_region(options, ndim, t) &&
            take_flag(options, "durable", &t->durable) &&
            take_flag(options, "overwrite", &t->overwrite);
 }

@@ -29,6 +29,7 @@ class Target(TypedDict, total=False):
     codecs: str | None
     chunks: Sequence[int] | None
     shards: Sequence[int] | None
+    region: Sequence[int] | None
     skip_empty: bool
     durable: bool
     overwrite: bool
@@ -79,6 +80,7 @@ def from_memory(
     /,
 ) -> Array: ...
 def open(url: str, /) -> Array: ...
+def region_target(x: Array, url: str, start: Sequence[int], /) -> tuple[Array, tuple[int, ...]]: ...
 def members(url: str, consolidated: bool, /) -> tuple[int, str, list[tuple[str, bool]]]: ...
 def full(
     dtype: str, shape: Sequence[int], chunks: Sequence[int] | None, value: Any, /

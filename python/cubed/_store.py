@@ -32,6 +32,7 @@ class Delayed:
         self._spec = common_spec(*arrays)
         self._targets: list[tuple[_core.Array, _core.Target | None]] = []
         self._results: list[tuple[int, ...]] = []
+        self._urls: set[str] = set()  # of arrays that are written into: once in a plan
         self._held: list[Any] = []  # what cannot be pickled lives as long as this
         for x, place, region in zip(arrays, places, regions, strict=True):
             if region is None and _is_place(place):
@@ -47,6 +48,11 @@ class Delayed:
     def _write_into(self, x: Array, place: Any, region: Any) -> None:
         from cubed._regions import Held, aligned, written_into
 
+        native = native_target(x, place, region)
+        if native is not None and native[1]["url"] not in self._urls:
+            self._urls.add(native[1]["url"])
+            self._targets.append(native)
+            return
         target = _opened(place) if _is_place(place) else place
         slices = _region(x, target.shape, region)
         held = Held(target)
@@ -86,6 +92,49 @@ class Delayed:
 def _is_place(target: Any) -> bool:
     """Whether it says where a Zarr array is, or is a store; else it is an array itself."""
     return isinstance(target, (str, os.PathLike)) or not hasattr(target, "__setitem__")
+
+
+def native_target(x: Array, place: Any, region: Any) -> tuple[_core.Array, _core.Target] | None:
+    """What writes x into a region of a Zarr array that exists, in whole chunks and without the GIL.
+
+    For writers such as Xarray's chunk manager, too: a target of a plan, which reads what stays in
+    chunks that the region covers in part. A plan can have one for each array.
+
+    Parameters
+    ----------
+    x
+        Of any type that casts to the target's.
+    place
+        A path, a zarr-python store in a local directory, or a zarr-python array in one.
+    region
+        A slice for each axis (of step 1), or None for all.
+
+    Returns
+    -------
+    None where only zarr-python, or whoever made `place`, can write: other stores, codecs that are
+    not known here, chunks of different extents. Nothing is computed.
+
+    Raises
+    ------
+    ValueError
+        The region is not within the array, or has another shape than x.
+    FileNotFoundError
+        There is no array at a path.
+    """
+    if _is_place(place):
+        url = store_url(place)
+    else:
+        root = getattr(getattr(place, "store", None), "root", None)
+        if root is None or not hasattr(place, "path") or getattr(place, "read_only", True):
+            return None
+        url = store_url(place.store, place.path)
+    try:
+        shape = _core.open(url).shape
+        slices = _region(x, shape, region)
+        part, first = _core.region_target(x._x, url, [s.start for s in slices])
+    except NotImplementedError:
+        return None
+    return part, {"url": url, "region": first}
 
 
 def _opened(place: Any) -> Any:
@@ -139,8 +188,7 @@ def store(
         one is whole; or an array that exists and is assigned to (of zarr-python, h5py, NumPy, ...).
     regions
         For each source a tuple of slices of the target (of step 1), which exists; one tuple is for
-        all. None: the whole target. Other elements stay as they are. A directory is opened by the
-        package zarr.
+        all. None: the whole target. Other elements stay as they are.
     compute
         False: nothing is written until ``compute()`` of what is returned.
     executor, callbacks, optimize_graph, resume, **kwargs
@@ -158,8 +206,11 @@ def store(
     Notes
     -----
     Sources are rechunked so that no two tasks write to one chunk of a region's target. A chunk that
-    is in the region only in part is read and written whole. A task that assigns needs three chunks
-    beside its block, and holds the GIL.
+    is in the region only in part is read and written whole. Zarr arrays in local directories are
+    written natively, one region of each in a plan: every chunk is at any time the old one or the
+    new one, a run that failed has written some of them and is to be run again, and sources may not
+    read the target. Into other arrays tasks assign: that needs three chunks beside the block, and
+    the GIL.
     """
     arrays = [sources] if isinstance(sources, Array) else list(sources)
     places = [targets] if isinstance(sources, Array) else list(targets)

@@ -33,6 +33,12 @@ int cmd_demo(int argc, char **argv);
 extern const cli_usage cmd_info_usage, cmd_eval_usage, cmd_rechunk_usage, cmd_copy_usage,
     cmd_run_usage, cmd_clean_usage, cmd_worker_usage, cmd_demo_usage;
 
+/* --- Regions -------------------------------------------------------------------------------------------- */
+
+/* What x that goes into the part of the array at `url` that `text` names is: cubed_region_target. */
+cubed_status cli_region_target(cubed_context *ctx, const char *text, cubed_array *x,
+                               const char *url, cubed_target *target, cubed_error *err);
+
 /* --- Options ------------------------------------------------------------------------------------------ */
 
 typedef enum cli_progress_mode {

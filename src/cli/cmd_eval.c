@@ -7,7 +7,7 @@
 #include "inputs.h"
 #include "values.h"
 
-enum { KEY_IN = CLI_OWN_KEY, KEY_OUT, KEY_DECODE, KEY_FORMAT, KEY_CODECS };
+enum { KEY_IN = CLI_OWN_KEY, KEY_OUT, KEY_DECODE, KEY_FORMAT, KEY_CODECS, KEY_REGION };
 
 /* Results up to this size are printed. */
 #define PRINTED_BYTES ((size_t)64 << 20)
@@ -21,6 +21,10 @@ static const cli_option own[] = {
     {"format", "2|3", "Zarr format of results (default 3)", KEY_FORMAT},
     {"codecs", "JSON", "v3 codec list or v2 compressor of results (default zstd, level 1)",
      KEY_CODECS},
+    {"region", "NAME=START:STOP,...",
+     "put the result into this part of the array at --out, which exists (START:STOP,... by "
+     "position)",
+     KEY_REGION},
     {NULL, NULL, NULL, 0}};
 
 static const cli_topic topics[] = {
@@ -84,7 +88,7 @@ typedef struct eval {
     cubed_context *ctx;
     inputs in;
     cli_common common;
-    const char *text, *out, *codecs;
+    const char *text, *out, *codecs, *region;
     int format;
     expr_result built;
     /* What is stored or printed: results, then coordinates. */
@@ -159,7 +163,7 @@ static void place_results(eval *e)
         e->item[0].url = cli_strdup(e->out);
         return;
     }
-    add_coordinates(e);
+    if (!e->region) add_coordinates(e);
     for (int i = 0; i < e->nitems; i++) e->item[i].url = inputs_join(e->out, e->item[i].name);
 }
 
@@ -178,7 +182,7 @@ static cubed_status result_group(const eval *e, cubed_plan_group *group, char **
                                  bool *grouped, cubed_error *err)
 {
     const char *from = inputs_group(&e->in);
-    *grouped = e->out && e->nitems > 0 && strcmp(e->item[0].url, e->out) != 0;
+    *grouped = e->out && !e->region && e->nitems > 0 && strcmp(e->item[0].url, e->out) != 0;
     if (!*grouped) return CUBED_OK;
     cubed_status st = from ? cubed_zarr_walk(e->ctx, from, first_attrs, attrs, err) : CUBED_OK;
     *group = (cubed_plan_group){e->out, e->format ? e->format : 3, *attrs, true};
@@ -239,7 +243,8 @@ static int run(eval *e)
     cubed_plan_info info;
     cubed_plan_group group;
     char *attrs = NULL;
-    bool ran, grouped;
+    bool ran = false, grouped;
+    int code = EXIT_SUCCESS, made = 0; /* targets whose arrays are ours */
     if (result_group(e, &group, &attrs, &grouped, &err) != CUBED_OK) {
         cli_free(targets);
         cli_free(attrs);
@@ -255,10 +260,20 @@ static int run(eval *e)
                                     .codecs = e->codecs,
                                     .overwrite = e->common.overwrite,
                                     .durable = e->common.durable};
+        if (!e->region) continue;
+        if (cli_region_target(e->ctx, e->region, e->item[i].array, e->item[i].url, &targets[i],
+                              &err) != CUBED_OK) {
+            code = cli_report("eval", &err);
+            break;
+        }
+        targets[i].durable = e->common.durable;
+        made = i + 1;
     }
-    int code = cli_execute("eval", e->ctx, targets, e->nitems, &group, grouped, &e->common, &ran,
+    if (code == EXIT_SUCCESS)
+        code = cli_execute("eval", e->ctx, targets, e->nitems, &group, grouped, &e->common, &ran,
                            &stats, &info);
     if (ran) show_results(e, &stats, &info);
+    for (int i = 0; i < made; i++) cubed_array_unref(targets[i].array);
     cli_free(targets);
     cli_free(attrs);
     return code;
@@ -308,6 +323,7 @@ int cmd_eval(int argc, char **argv)
         case KEY_OUT: e.out = optarg; break;
         case KEY_DECODE: e.in.decode = true; break;
         case KEY_CODECS: e.codecs = optarg; break;
+        case KEY_REGION: e.region = optarg; break;
         case KEY_FORMAT:
             if (strcmp(optarg, "2") != 0 && strcmp(optarg, "3") != 0)
                 return cli_usage_error("eval", "--format \"%s\": expected 2 or 3", optarg);
@@ -317,6 +333,10 @@ int cmd_eval(int argc, char **argv)
         }
     }
     if (optind >= argc) return cli_usage_error("eval", "expected an expression");
+    if (e.region && (!e.out || e.codecs || e.format || e.common.overwrite))
+        return cli_usage_error(
+            "eval", "--region is for an array that exists: with --out, and without --format, "
+                    "--codecs and --overwrite");
     e.text = argv[optind++];
     for (; optind < argc; optind++) {
         if (!inputs_add(&e.in, argv[optind])) return cli_usage_error("eval", "too many stores");

@@ -141,6 +141,41 @@ static cubed_status make_shards(cubed_plan *p, const cubed_target *t, int i, int
     return CUBED_OK;
 }
 
+/* Where in an array that exists a result is: chunks are that one's. */
+static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_node *n,
+                                cubed_error *err)
+{
+    const cubed_array *x = t->array;
+    const char *where, *path;
+    cubed_store *store = NULL;
+    cb_zarr_array *z = NULL;
+    if (!t->url || t->chunks || t->shards || t->codecs || t->overwrite || t->zarr_format)
+        return cb_fail(err, CUBED_E_ARG,
+                       "target %d: a region is of an array that exists, with a format, codecs, "
+                       "chunks and shards of its own",
+                       i);
+    CB_TRY(cb_url_split(p->ir.zone, t->url, &where, &path, err));
+    CB_TRY(cb_store_open(&p->ctx->alloc, where, false, &store, err));
+    cubed_status st = cb_zarr_open(store, path, &z, err);
+    if (st == CUBED_OK) {
+        const cb_zarr_meta *m = cb_zarr_get_meta(z);
+        n->region = true;
+        for (int d = 0; d < x->node.grid.ndim && d < m->ndim && st == CUBED_OK; d++) {
+            if (t->region_start[d] < 0 ||
+                (t->region_start[d] % m->chunk[d] != 0 && x->shape[d] > 0))
+                st = cb_fail(err, CUBED_E_ARG,
+                             "target %d: the region begins at %" PRId64
+                             " along axis %d, expected a multiple of the chunk's %" PRId64,
+                             i, t->region_start[d], d, m->chunk[d]);
+            n->first_chunk[d] = t->region_start[d] / m->chunk[d];
+            n->grid.axis[d] = cb_axis_regular(x->shape[d], m->chunk[d]);
+        }
+        cb_zarr_close(z);
+    }
+    cb_store_close(store);
+    return st;
+}
+
 static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_target *t, int i,
                                cubed_error *err)
 {
@@ -163,9 +198,10 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     n.codecs = t->codecs;
     if (t->shards) CB_TRY(make_shards(p, t, i, chunk, &n.codecs, err));
     n.grid = cb_grid_regular(x->node.grid.ndim, x->shape, chunk);
+    if (t->region) CB_TRY(find_region(p, t, i, &n, err));
     cb_node *made = &p->ir.nodes[input];
     /* Stored by themselves: in the target at once if its chunks are the same. */
-    bool direct = (made->kind == CB_NODE_SCAN || made->block) && !made->is_target &&
+    bool direct = !t->region && (made->kind == CB_NODE_SCAN || made->block) && !made->is_target &&
                   cb_grid_equal(&made->grid, &n.grid);
     if (direct) {
         n.kind = made->kind;
@@ -180,7 +216,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     }
     cb_node_store(&n, CB_WHY_TARGET);
     n.is_target = true;
-    n.any_chunks = !t->url || (!t->chunks && !t->shards);
+    n.any_chunks = !t->url || (!t->chunks && !t->shards && !t->region);
     n.url = t->url;
     n.zarr_format = t->zarr_format;
     n.skip_empty = t->skip_empty;

@@ -65,6 +65,10 @@ typedef struct cb_node {
     const char *attrs;  /* JSON text, NULL: none */
     const char *dim_names[CUBED_MAX_NDIM];
     bool overwrite, skip_empty, durable;
+    /* Of a result: it goes to these chunks of an array that exists. Of a ZARR node: only what stays in the
+     * chunks of such a result is read. */
+    bool region;
+    int64_t first_chunk[CUBED_MAX_NDIM]; /* of a result */
     /* Of a Zarr array, and of views and copies of it: what its metadata has for chunks that are not
      * there, and whether that means "missing" wherever it stands, as it does in format 2. */
     bool has_fill, fill_is_missing;

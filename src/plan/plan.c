@@ -101,10 +101,37 @@ static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
     return CUBED_OK;
 }
 
+/* Whole chunks of an array that exists. */
+static cubed_status open_region(cubed_plan *p, int i, cubed_error *err)
+{
+    const cb_node *n = &p->ir.nodes[i];
+    cb_storage *s = &p->storage[i];
+    if (s->array) return CUBED_OK;
+    CB_TRY(cb_store_open(&p->ctx->alloc, s->where, false, &s->store, err));
+    CB_TRY(cb_zarr_open(s->store, s->path, &s->array, err));
+    s->meta = *cb_zarr_get_meta(s->array);
+    cb_codec_chain_fix(&s->meta.codecs);
+    const cb_zarr_meta *m = &s->meta;
+    bool fits = m->dtype == n->dtype && m->ndim == n->grid.ndim && !cb_zarr_is_irregular(m);
+    for (int d = 0; d < n->grid.ndim && fits; d++) {
+        const int64_t chunk = m->chunk[d], extent = n->grid.axis[d].extent;
+        fits = n->grid.axis[d].chunk == chunk && n->first_chunk[d] >= 0 &&
+               n->first_chunk[d] <= m->shape[d] / chunk;
+        if (!fits || extent == 0) continue;
+        const int64_t left = m->shape[d] - n->first_chunk[d] * chunk;
+        fits = extent == left || (extent < left && extent % chunk == 0);
+    }
+    if (fits) return CUBED_OK;
+    return cb_fail(err, CUBED_E_ARG,
+                   "%s: a region that is not of whole chunks of the array, or of another type",
+                   n->url);
+}
+
 cubed_status cb_plan_target(cubed_plan *p, int i, cubed_error *err)
 {
     const cb_node *n = &p->ir.nodes[i];
     cb_zarr_meta *m = &p->storage[i].meta;
+    if (n->region) return open_region(p, i, err);
     m->format = n->zarr_format ? n->zarr_format : 3;
     m->dtype = n->dtype;
     m->ndim = n->grid.ndim;
@@ -135,7 +162,9 @@ static cubed_status check_places(const cubed_plan *p, int i, cubed_error *err)
         size_t a = strlen(s->path), b = strlen(o->path), n = a < b ? a : b;
         bool nested = strncmp(s->path, o->path, n) == 0 &&
                       (a == b || n == 0 || (a > b ? s->path : o->path)[n] == '/');
-        if (!nested) continue;
+        if (!nested ||
+            (p->ir.nodes[i].region && p->ir.nodes[j].region && p->ir.nodes[j].kind == CB_NODE_ZARR))
+            continue;
         return cb_fail(err, CUBED_E_ARG,
                        p->ir.nodes[j].is_target ? "two results go to the same place: %s and %s"
                                                 : "the result %s would overwrite the source %s",

@@ -18,7 +18,7 @@
 #include "plan/graph.h"
 #include "plan/plan.h"
 
-#define PLAN_VERSION 10
+#define PLAN_VERSION 11
 #define HEADER_BYTES 16
 
 /* --- Writing ----------------------------------------------------------------------------------------- */
@@ -200,7 +200,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, cb_plan_use use, cubed
     put_u(b, (uint64_t)n->stored | (uint64_t)n->is_target << 1 | (uint64_t)n->to_memory << 2 |
                  (uint64_t)(n->overwrite && use != CB_PLAN_FOR_ID) << 3 |
                  (uint64_t)n->skip_empty << 4 |
-                 (uint64_t)(n->durable && use != CB_PLAN_FOR_ID) << 5);
+                 (uint64_t)(n->durable && use != CB_PLAN_FOR_ID) << 5 | (uint64_t)n->region << 6);
     if (n->stored && use != CB_PLAN_FOR_ID) put_u(b, (uint64_t)n->why);
     CB_TRY(put_url(b, n->url, use, err));
     if (n->is_target) {
@@ -210,6 +210,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, cb_plan_use use, cubed
         put_u(b, n->has_fill);
         if (n->has_fill) cb_buf_put(b, n->fill.bytes, sizeof n->fill.bytes);
         for (int d = 0; d < n->grid.ndim; d++) put_string(b, n->dim_names[d]);
+        for (int d = 0; d < n->grid.ndim && n->region; d++) put_i(b, n->first_chunk[d]);
     }
     return CUBED_OK;
 }
@@ -546,13 +547,14 @@ static void get_node(reader *r, int index, cb_node *n)
     default: break;
     }
     uint64_t flags = get_u(r);
-    if (flags > 63) r->bad = true;
+    if (flags > 127) r->bad = true;
     n->stored = flags & 1;
     n->is_target = flags >> 1 & 1;
     n->to_memory = flags >> 2 & 1;
     n->overwrite = flags >> 3 & 1;
     n->skip_empty = flags >> 4 & 1;
     n->durable = flags >> 5 & 1;
+    n->region = flags >> 6 & 1;
     if (n->stored) n->why = (cb_why)get_n(r, CB_WHYS);
     n->url = get_string(r);
     if (n->is_target) {
@@ -563,7 +565,9 @@ static void get_node(reader *r, int index, cb_node *n)
         const void *fill = n->has_fill ? get_bytes(r, sizeof n->fill.bytes) : NULL;
         if (fill) memcpy(n->fill.bytes, fill, sizeof n->fill.bytes);
         for (int d = 0; d < n->grid.ndim && !r->bad; d++) n->dim_names[d] = get_string(r);
+        for (int d = 0; d < n->grid.ndim && n->region && !r->bad; d++) n->first_chunk[d] = get_i(r);
     }
+    if (n->region && (!n->url || !(n->is_target || n->kind == CB_NODE_ZARR))) r->bad = true;
 }
 
 static void get_stage(reader *r, const cb_ir *ir, cb_stage *s)

@@ -54,6 +54,10 @@ static cubed_status open_target(cb_io *io, int i, bool resume, cubed_error *err)
     node_io *x = &io->nodes[i];
     char mark[CB_ZARR_MARK_CAP];
     CB_TRY(cb_store_open(&io->plan->ctx->alloc, s->where, n->durable, &x->store, err));
+    if (n->region) {
+        if (io->mode != CB_IO_WORKER) CB_TRY(cb_zarr_check_writable(x->store, s->path, err));
+        return cb_zarr_attach(x->store, s->path, &s->meta, &x->array, err);
+    }
     if (io->mode == CB_IO_WORKER) {
         x->resumed = resume;
         return cb_zarr_attach(x->store, s->path, &s->meta, &x->array, err);
@@ -112,6 +116,12 @@ static cubed_status open_nodes(cb_io *io, bool resume, cubed_error *err)
     return CUBED_OK;
 }
 
+/* Whether this run makes the array, which is none until it is whole. */
+static bool makes(const cb_io *io, int i)
+{
+    return io->nodes[i].array && !io->plan->ir.nodes[i].region;
+}
+
 static void remove_mark(const cb_io *io, int i)
 {
     cubed_status ignored = cb_zarr_del_mark(io->nodes[i].store, io->plan->storage[i].path, NULL);
@@ -145,7 +155,7 @@ cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, bool resume, cb_io **
         io->committed = true;
         io->keep = resume ? CUBED_KEEP_INTERMEDIATES : 0;
         for (int i = 0; drives(io) && i < plan->ir.nnodes; i++) {
-            if (io->nodes[i].array && !io->nodes[i].resumed) remove_mark(io, i);
+            if (makes(io, i) && !io->nodes[i].resumed) remove_mark(io, i);
         }
         cb_io_close(io);
         return st;
@@ -177,14 +187,14 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
 {
     bool durable = false;
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
-        if (io->nodes[i].array) CB_TRY(cb_zarr_commit(io->nodes[i].array, err));
+        if (makes(io, i)) CB_TRY(cb_zarr_commit(io->nodes[i].array, err));
         durable = durable || io->plan->ir.nodes[i].durable;
     }
     for (int i = 0; i < io->plan->ngroups; i++)
         CB_TRY(make_group(io, &io->plan->groups[i], durable, err));
     io->committed = true;
     for (int i = 0; drives(io) && i < io->plan->ir.nnodes; i++) {
-        if (io->nodes[i].array) remove_mark(io, i);
+        if (makes(io, i)) remove_mark(io, i);
     }
     return CUBED_OK;
 }
@@ -216,7 +226,7 @@ void cb_io_close(cb_io *io)
     const cubed_allocator *a = &io->plan->ctx->alloc;
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         node_io *x = &io->nodes[i];
-        if (x->array && !io->committed && drives(io)) {
+        if (makes(io, i) && !io->committed && drives(io)) {
             /* Of several targets some may have been committed before one could not be. */
             bool gone = cb_zarr_retract(x->array, NULL) == CUBED_OK;
             if (gone && !(io->keep & CUBED_KEEP_CHUNKS)) remove_chunks(io, i);
@@ -555,7 +565,10 @@ cubed_status cb_io_write(cb_io *io, int node, const int64_t *idx, const void *sr
     uint64_t stored = 0;
     count->bytes_written += cb_chunk_bytes(io->plan, node);
     if (!io->nodes[node].array) return write_intermediate(io, node, idx, src, count, err);
-    CB_TRY(cb_zarr_write_chunk(io->nodes[node].array, idx, src, scratch, &stored, err));
+    const cb_node *n = &io->plan->ir.nodes[node];
+    int64_t at[CUBED_MAX_NDIM];
+    for (int d = 0; d < n->grid.ndim; d++) at[d] = idx[d] + n->first_chunk[d];
+    CB_TRY(cb_zarr_write_chunk(io->nodes[node].array, at, src, scratch, &stored, err));
     count->stored_written += stored;
     return CUBED_OK;
 }

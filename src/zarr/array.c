@@ -146,7 +146,7 @@ cubed_status cb_zarr_attach(cubed_store *store, const char *path, const cb_zarr_
 }
 
 /* A store that cannot be written is found out before the work, not after. */
-static cubed_status check_writable(cubed_store *store, const char *path, cubed_error *err)
+cubed_status cb_zarr_check_writable(cubed_store *store, const char *path, cubed_error *err)
 {
     char key[4096];
     CB_TRY(cb_key_join(key, sizeof key, path, ".cubed-write-check", err));
@@ -166,7 +166,7 @@ cubed_status cb_zarr_prepare(cubed_store *store, const char *path, const cb_zarr
                        store->url, *path ? "::" : "", path,
                        kind == CB_ZARR_ARRAY ? "an array" : "a group");
     if (kind != CB_ZARR_NOTHING) CB_TRY(cb_store_clear(store, path, err));
-    CB_TRY(check_writable(store, path, err));
+    CB_TRY(cb_zarr_check_writable(store, path, err));
     CB_TRY(cb_zarr_make_parents(store, path, meta->format, false, err));
     return cb_zarr_attach(store, path, meta, out, err);
 }

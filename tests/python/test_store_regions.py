@@ -4,6 +4,7 @@ import cubed
 import h5py
 import numpy as np
 import pytest
+from conftest import check, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -124,3 +125,98 @@ def test_what_does_not_fit_is_refused(tmp_path, spec):
             cubed.store(x, memory, executor="processes")
     with pytest.raises(FileNotFoundError):
         cubed.store(x, tmp_path / "nothing", (slice(None), slice(None)))
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.data())
+def test_native_regions_keep_what_is_around(tmp_path_factory, data):
+    """Any edges, chunks, shards and types; metadata stays as it is."""
+    place = tmp_path_factory.mktemp("region") / "z"
+    shape = data.draw(st.tuples(st.integers(1, 20), st.integers(1, 9)))
+    chunks = data.draw(st.tuples(st.integers(1, 7), st.integers(1, 5)))
+    form = data.draw(st.sampled_from([2, 3]))
+    many = data.draw(st.sampled_from([None, 2])) if form == 3 else None
+    shards = many and tuple(c * many for c in chunks)
+    dtype = data.draw(st.sampled_from(["f8", "i2"]))
+    z = zarr.create_array(place, shape=shape, chunks=chunks, shards=shards, dtype=dtype,
+                          zarr_format=form, fill_value=7)  # fmt: skip
+    expected = np.full(shape, 7, dtype)
+    if data.draw(st.booleans()):
+        expected[...] = z[...] = np.arange(shape[0] * shape[1]).reshape(shape)
+    ends = [sorted(data.draw(st.tuples(st.integers(0, n), st.integers(0, n)))) for n in shape]
+    region = tuple(slice(a, b) for a, b in ends)
+    values = np.random.default_rng(1).integers(-99, 99, [b - a for a, b in ends])
+    x = cubed.from_array(values, chunks=data.draw(st.integers(1, 9)))
+    target = data.draw(st.sampled_from([place, z]))
+    before = {p.name: p.read_bytes() for p in place.glob("*") if p.name in (".zarray", "zarr.json")}
+    plan = cubed.store(x, target, region, compute=False).plan()
+    assert not any("_Writer" in s["name"] or "python" in s["name"] for s in plan.stages)
+    cubed.store(x, target, region, max_workers=2)
+    expected[region] = values
+    np.testing.assert_array_equal(z[...], expected)
+    for name, content in before.items():
+        assert (place / name).read_bytes() == content
+    assert not list(place.glob(".cubed*"))
+
+
+def test_chunks_outside_of_a_region_are_not_touched_and_failures_leave_an_array(tmp_path):
+    z = zarr.create_array(tmp_path / "z", shape=(30,), chunks=(5,), dtype="f8", fill_value=0)
+    z[...] = 1
+    times = {p: p.stat().st_mtime_ns for p in (tmp_path / "z").rglob("*") if p.is_file()}
+
+    def fails(block, block_id=None):
+        if block_id[0] == 2:
+            raise RuntimeError("no")
+        return block
+
+    x = cubed.map_blocks(fails, cubed.zeros(15, chunks=5), dtype="f8")
+    with pytest.raises(RuntimeError):
+        cubed.store(x, tmp_path / "z", (slice(5, 20),), executor="single-threaded")
+    again = zarr.open_array(tmp_path / "z")[...]
+    assert set(again[5:20].reshape(3, 5).mean(axis=1)) <= {0.0, 1.0}
+    assert again[:5].all()
+    assert again[20:].all()
+    cubed.store(cubed.zeros(15, chunks=5), tmp_path / "z", (slice(5, 20),))
+    changed = {p.name for p, t in times.items() if p.stat().st_mtime_ns != t}
+    assert changed == {"1", "2", "3"}
+
+
+def test_a_source_may_not_read_the_target(tmp_path):
+    z = zarr.create_array(tmp_path / "z", shape=(30,), chunks=(5,), dtype="f8")
+    x = cubed.from_zarr(tmp_path / "z")
+    with pytest.raises(ValueError, match="would overwrite the source"):
+        cubed.store(x[:20] + 1, z, (slice(3, 23),))
+
+
+def test_a_plan_with_a_region_can_be_saved(tmp_path):
+    z = zarr.create_array(tmp_path / "z", shape=(30,), chunks=(7,), dtype="f8", fill_value=3)
+    x = cubed.full(10, 5.0, chunks=4)
+    data = cubed.store(x, tmp_path / "z", (slice(12, 22),), compute=False).plan()._plan.save()
+    (tmp_path / "p").write_bytes(data)
+    check(run("run", tmp_path / "p", "--progress", "none"))
+    assert z[...].tolist() == [3.0] * 12 + [5.0] * 10 + [3.0] * 8
+
+
+def test_the_command_writes_regions(tmp_path):
+    place = tmp_path / "z"
+    z = zarr.create_array(
+        place, name="t", shape=(20, 6), chunks=(6, 4), dtype="f4", dimension_names=["time", "x"]
+    )
+    run_args = ["--out", f"{place}::t", "--progress", "none"]
+    check(run("eval", "ones((10, 6))", *run_args, "--region", "time=5:15"))
+    check(run("eval", "ones((2, 3)) * 2", *run_args, "--region", "0:2,-3:"))
+    expected = np.zeros((20, 6))
+    expected[5:15] = 1
+    expected[:2, 3:] = 2
+    np.testing.assert_array_equal(z[...], expected)
+    for region, message in [
+        ("time=5:16", "has 11 elements along axis 0, the result has 10"),
+        ("lat=5:15", "expected NAME=START:STOP"),
+        ("time=5", "expected NAME=START:STOP"),
+    ]:
+        result = run("eval", "ones((10, 6))", *run_args, "--region", region)
+        assert result.code == 1
+        assert message in result.err
+    result = run("eval", "ones(3)", "--region", "0:3", "--out", tmp_path / "none")
+    assert result.code == 1
+    assert run("eval", "ones(3)", "--region", "0:3").code == 2

@@ -1,0 +1,97 @@
+/* --region: the part of an array that a result goes into. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* A number up to `end`, or nothing: *given. */
+static bool read_bound(const char **at, const char *end, int64_t *out, bool *given)
+{
+    char *stop;
+    *given = *at < end && **at != ':';
+    if (!*given) return true;
+    *out = strtoll(*at, &stop, 10);
+    if (stop == *at || stop > end) return false;
+    *at = stop;
+    return true;
+}
+
+static int find_axis(const cubed_array *into, const char *name, size_t n)
+{
+    for (int d = 0; d < cubed_array_ndim(into); d++) {
+        const char *have = cubed_array_dim_name(into, d);
+        if (have && strlen(have) == n && strncmp(have, name, n) == 0) return d;
+    }
+    return -1;
+}
+
+/* One part of the text: the slice of an axis, whose number is *next where it has no name. */
+static bool read_part(const char *at, const char *end, const cubed_array *into, int *next,
+                      cubed_slice *slices)
+{
+    const char *equals = memchr(at, '=', (size_t)(end - at));
+    const int64_t *shape = cubed_array_shape(into);
+    int64_t start, stop;
+    bool has_start, has_stop;
+    int axis = equals ? find_axis(into, at, (size_t)(equals - at)) : (*next)++;
+    if (axis < 0 || axis >= cubed_array_ndim(into)) return false;
+    if (equals) at = equals + 1;
+    if (!read_bound(&at, end, &start, &has_start) || at == end || *at++ != ':' ||
+        !read_bound(&at, end, &stop, &has_stop) || at != end)
+        return false;
+    return cubed_slice_resolve(has_start ? &start : NULL, has_stop ? &stop : NULL, NULL,
+                               shape[axis], &slices[axis], NULL) == CUBED_OK;
+}
+
+/* Where the part of `into` begins, which must have x's shape. */
+static cubed_status find_start(const char *text, const cubed_array *into, const cubed_array *x,
+                               int64_t *start, cubed_error *err)
+{
+    const int ndim = cubed_array_ndim(into);
+    const int64_t *shape = cubed_array_shape(into);
+    cubed_slice slices[CUBED_MAX_NDIM];
+    int next = 0;
+    for (int d = 0; d < ndim; d++) slices[d] = (cubed_slice){0, shape[d], 1, false};
+    for (const char *at = text; at;) {
+        const char *comma = strchr(at, ',');
+        const char *end = comma ? comma : at + strlen(at);
+        if (!read_part(at, end, into, &next, slices)) {
+            err->status = CUBED_E_ARG;
+            snprintf(err->message, sizeof err->message,
+                     "--region \"%s\": expected NAME=START:STOP,... with names of the array's "
+                     "dimensions, or START:STOP,... by position",
+                     text);
+            return CUBED_E_ARG;
+        }
+        at = comma ? comma + 1 : NULL;
+    }
+    for (int d = 0; d < ndim; d++) {
+        const int64_t have = d < cubed_array_ndim(x) ? cubed_array_shape(x)[d] : -1;
+        start[d] = slices[d].start;
+        if (have < 0 || have == slices[d].len) continue;
+        err->status = CUBED_E_ARG;
+        snprintf(err->message, sizeof err->message,
+                 "--region \"%s\" has %" PRId64 " elements along axis %d, the result has %" PRId64,
+                 text, slices[d].len, d, have);
+        return CUBED_E_ARG;
+    }
+    if (ndim == cubed_array_ndim(x)) return CUBED_OK;
+    err->status = CUBED_E_ARG;
+    snprintf(err->message, sizeof err->message,
+             "--region \"%s\": an array of %d dimensions, the result has %d", text, ndim,
+             cubed_array_ndim(x));
+    return CUBED_E_ARG;
+}
+
+cubed_status cli_region_target(cubed_context *ctx, const char *text, cubed_array *x,
+                               const char *url, cubed_target *target, cubed_error *err)
+{
+    int64_t start[CUBED_MAX_NDIM];
+    cubed_array *into;
+    cubed_status st = cubed_array_open(ctx, url, &into, err);
+    if (st != CUBED_OK) return st;
+    st = find_start(text, into, x, start, err);
+    cubed_array_unref(into);
+    return st == CUBED_OK ? cubed_region_target(x, url, start, target, err) : st;
+}

@@ -1,0 +1,118 @@
+/* Writing into a part of an array that exists: chunks that the part covers but in part are written with what is
+ * in them. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/ops_pkg.h"
+#include "plan/plan.h"
+
+/* The part of an array from lo to hi - 1 along each axis. */
+typedef struct box {
+    int64_t lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
+} box;
+
+/* Where x goes, and the chunks around it. */
+static cubed_status find_boxes(const cubed_array *x, const char *url, const int64_t *start,
+                               const cb_zarr_meta *m, box *part, box *chunks, cubed_error *err)
+{
+    if (cb_zarr_is_irregular(m))
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s: its chunks have different extents, regions of it cannot be written",
+                       url);
+    if (m->ndim != x->node.grid.ndim)
+        return cb_fail(err, CUBED_E_ARG, "%s has %d dimensions, what is written to it has %d", url,
+                       m->ndim, x->node.grid.ndim);
+    for (int d = 0; d < m->ndim; d++) {
+        const int64_t chunk = m->chunk[d];
+        if (start[d] < 0 || start[d] > m->shape[d] || x->shape[d] > m->shape[d] - start[d])
+            return cb_fail(err, CUBED_E_ARG,
+                           "%s: a region of %" PRId64 " elements from %" PRId64
+                           " on along axis %d, which has %" PRId64,
+                           url, x->shape[d], start[d], d, m->shape[d]);
+        part->lo[d] = start[d];
+        part->hi[d] = start[d] + x->shape[d];
+        chunks->lo[d] = x->shape[d] == 0 ? start[d] : start[d] / chunk * chunk;
+        const int64_t left = m->shape[d] - chunks->lo[d];
+        const int64_t whole = cb_ceil_div(part->hi[d] - chunks->lo[d], chunk);
+        chunks->hi[d] = whole > left / chunk ? m->shape[d] : chunks->lo[d] + whole * chunk;
+        if (x->shape[d] == 0) chunks->hi[d] = start[d];
+    }
+    return CUBED_OK;
+}
+
+/* What is stored along an axis from lo to hi - 1: of the axes in front of it in whole chunks, of those behind
+ * it beside the part. */
+static cubed_status stored(cubed_array *old, int axis, int64_t lo, int64_t hi, const box *part,
+                           const box *chunks, cubed_array **out, cubed_error *err)
+{
+    cubed_slice slices[CUBED_MAX_NDIM];
+    for (int d = 0; d < old->node.grid.ndim; d++) {
+        const box *b = d < axis ? chunks : part;
+        slices[d] = (cubed_slice){b->lo[d], b->hi[d] - b->lo[d], 1, false};
+    }
+    slices[axis] = (cubed_slice){lo, hi - lo, 1, false};
+    return cubed_slice_array(old, slices, out, err);
+}
+
+/* *x, which is replaced, with what is stored in front of it and behind it along an axis. */
+static cubed_status widen(cubed_array **x, cubed_array *old, int axis, const box *part,
+                          const box *chunks, cubed_error *err)
+{
+    cubed_array *parts[3] = {NULL, cubed_array_ref(*x), NULL}, *wide;
+    cubed_status st = CUBED_OK;
+    const bool before = chunks->lo[axis] < part->lo[axis],
+               behind = part->hi[axis] < chunks->hi[axis];
+    if (before)
+        CB_GO(stored(old, axis, chunks->lo[axis], part->lo[axis], part, chunks, &parts[0], err));
+    if (behind)
+        CB_GO(stored(old, axis, part->hi[axis], chunks->hi[axis], part, chunks, &parts[2], err));
+    if (before || behind) {
+        CB_GO(cubed_concat(parts + !before, 1 + before + behind, axis, &wide, err));
+        cubed_array_unref(*x);
+        *x = wide;
+    }
+out:
+    for (int i = 0; i < 3; i++) cubed_array_unref(parts[i]);
+    return st;
+}
+
+static cubed_status set_target(cubed_array *x, const char *url, const int64_t *start,
+                               const cb_zarr_meta *m, cubed_target *target, cubed_error *err)
+{
+    box part = {{0}, {0}}, chunks = {{0}, {0}};
+    cubed_array *old = NULL, *y = NULL;
+    cubed_status st = CUBED_OK;
+    CB_TRY(find_boxes(x, url, start, m, &part, &chunks, err));
+    CB_GO(cubed_astype(x, m->dtype, &y, err));
+    CB_GO(cubed_array_open(x->ctx, url, &old, err));
+    old->node.region = true; /* nobody else has it yet */
+    for (int d = 0; d < m->ndim; d++) CB_GO(widen(&y, old, d, &part, &chunks, err));
+    *target = (cubed_target){.array = y, .url = url, .region = true};
+    memcpy(target->region_start, chunks.lo, sizeof chunks.lo);
+    y = NULL;
+out:
+    cubed_array_unref(old);
+    cubed_array_unref(y);
+    return st;
+}
+
+cubed_status cubed_region_target(cubed_array *x, const char *url, const int64_t *start,
+                                 cubed_target *target, cubed_error *err)
+{
+    cb_zone *zone;
+    cubed_store *store = NULL;
+    cb_zarr_array *z = NULL;
+    const char *where, *path;
+    cubed_status st;
+    CB_TRY(cb_zone_new(&x->ctx->alloc, &zone, err));
+    CB_GO(cb_url_split(zone, url, &where, &path, err));
+    CB_GO(cb_store_open(&x->ctx->alloc, where, false, &store, err));
+    CB_GO(cb_zarr_open(store, path, &z, err));
+    CB_GO(set_target(x, url, start, cb_zarr_get_meta(z), target, err));
+out:
+    cb_zarr_close(z);
+    cb_store_close(store);
+    cb_zone_free(zone);
+    return st;
+}
