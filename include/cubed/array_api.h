@@ -50,6 +50,17 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_tile(cubed_array *x, const int64_t
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_diff(cubed_array *x, int axis, int64_t n,
                                                    cubed_array **out, cubed_error *err);
 
+/* --- Positions -------------------------------------------------------------------------------------- */
+
+/* As cubed_argmin and cubed_argmax, of the elements that are not NaN. A run fails with CUBED_E_ARG where there
+ * are none. Stored. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_nanargmin(cubed_array *x, const int *axis,
+                                                        bool keepdims, cubed_array **out,
+                                                        cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_nanargmax(cubed_array *x, const int *axis,
+                                                        bool keepdims, cubed_array **out,
+                                                        cubed_error *err);
+
 /* --- Order statistics ------------------------------------------------------------------------------- */
 
 /* What a quantile is that lies between two elements (cubed/quantiles.def). */

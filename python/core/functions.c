@@ -67,8 +67,11 @@ static PyObject *reduce(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* arg_reduce(largest, x, axis or None, keepdims) */
-static PyObject *arg_reduce(PyObject *module, PyObject *args)
+typedef cubed_status (*arg_function)(cubed_array *x, const int *axis, bool keepdims,
+                                     cubed_array **out, cubed_error *err);
+
+static PyObject *find_extreme(PyObject *module, PyObject *args, arg_function least,
+                              arg_function most)
 {
     PyObject *object, *axis_arg;
     int largest, keepdims, axis = 0;
@@ -82,9 +85,19 @@ static PyObject *arg_reduce(PyObject *module, PyObject *args)
         if (PyErr_Occurred()) return NULL;
     }
     const int *where = axis_arg == Py_None ? NULL : &axis;
-    cubed_status st = largest ? cubed_argmax(x, where, keepdims, &out, &err)
-                              : cubed_argmin(x, where, keepdims, &out, &err);
+    cubed_status st = (largest ? most : least)(x, where, keepdims, &out, &err);
     return core_finish(module, st, out, &err);
+}
+
+/* arg_reduce(largest, x, axis or None, keepdims), and of what is not NaN */
+static PyObject *arg_reduce(PyObject *module, PyObject *args)
+{
+    return find_extreme(module, args, cubed_argmin, cubed_argmax);
+}
+
+static PyObject *nan_arg_reduce(PyObject *module, PyObject *args)
+{
+    return find_extreme(module, args, cubed_nanargmin, cubed_nanargmax);
 }
 
 /* cumulative(name, x, axis, include_initial) */
@@ -149,6 +162,7 @@ PyMethodDef core_function_methods[] = {
     {"astype", astype, METH_VARARGS, NULL},
     {"reduce", reduce, METH_VARARGS, NULL},
     {"arg_reduce", arg_reduce, METH_VARARGS, NULL},
+    {"nan_arg_reduce", nan_arg_reduce, METH_VARARGS, NULL},
     {"forward_fill", forward_fill, METH_VARARGS, NULL},
     {"cumulative", cumulative, METH_VARARGS, NULL},
     {"triangle", triangle, METH_VARARGS, NULL},

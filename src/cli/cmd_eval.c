@@ -31,9 +31,9 @@ static const cli_topic topics[] = {
     {"operators", "+ - * / // % ** & | ^ ~ << >>, comparisons, x[0, ::-1, ..., None]"},
     {"elementwise",
      "all functions of the Array API standard by name: add, exp, atan2, where, ...; clip(x, 0, 1)"},
-    {"reductions",
-     "sum prod min max mean var std all any count_nonzero argmin argmax, and nansum, nanmax, ... "
-     "(axis=, dim=\"time\", keepdims=True, correction=)"},
+    {"reductions", "sum prod min max mean var std all any count_nonzero argmin argmax, and nansum, "
+                   "nanmax, nanargmax, ... "
+                   "(axis=, dim=\"time\", keepdims=True, correction=)"},
     {"cumulative", "cumulative_sum cumulative_prod, also cumsum cumprod (axis=, dim=\"time\", "
                    "include_initial=True)"},
     {"shapes", "permute_dims transpose flip squeeze expand_dims broadcast_to concat stack roll pad "

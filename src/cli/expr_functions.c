@@ -328,7 +328,10 @@ static cubed_status call_ones(expr_builder *b, const expr *e, cubed_array **out)
     return filled(b, e, e, expr_literal(EXPR_INT, 1, 1, 0), CUBED_FLOAT64, out);
 }
 
-static cubed_status arg_reduce(expr_builder *b, const expr *e, bool largest, cubed_array **out)
+typedef cubed_status (*arg_function)(cubed_array *x, const int *axis, bool keepdims,
+                                     cubed_array **out, cubed_error *err);
+
+static cubed_status arg_reduce(expr_builder *b, const expr *e, arg_function fn, cubed_array **out)
 {
     static const char *const names[] = {"axis", "dim", "keepdims", NULL};
     int n, naxes, axes[CUBED_MAX_NDIM] = {0};
@@ -341,22 +344,29 @@ static cubed_status arg_reduce(expr_builder *b, const expr *e, bool largest, cub
     if (st == CUBED_OK && naxes > 1) st = expr_reject(b, e, "expected one axis, or none");
     const int *axis = naxes == 1 ? axes : NULL;
     bool keepdims = keep && keep->integer;
-    if (st == CUBED_OK)
-        st = expr_located(b, e,
-                          largest ? cubed_argmax(x, axis, keepdims, out, b->err)
-                                  : cubed_argmin(x, axis, keepdims, out, b->err));
+    if (st == CUBED_OK) st = expr_located(b, e, fn(x, axis, keepdims, out, b->err));
     cubed_array_unref(x);
     return st;
 }
 
 static cubed_status call_argmin(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return arg_reduce(b, e, false, out);
+    return arg_reduce(b, e, cubed_argmin, out);
 }
 
 static cubed_status call_argmax(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return arg_reduce(b, e, true, out);
+    return arg_reduce(b, e, cubed_argmax, out);
+}
+
+static cubed_status call_nanargmin(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return arg_reduce(b, e, cubed_nanargmin, out);
+}
+
+static cubed_status call_nanargmax(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return arg_reduce(b, e, cubed_nanargmax, out);
 }
 
 static cubed_status cumulative(expr_builder *b, const expr *e, cubed_fold fold, cubed_array **out)
@@ -603,6 +613,8 @@ static const struct {
     {"full", call_full},
     {"argmin", call_argmin},
     {"argmax", call_argmax},
+    {"nanargmin", call_nanargmin},
+    {"nanargmax", call_nanargmax},
     {"zeros", call_zeros},
     {"ones", call_ones},
     {"clip", call_clip},

@@ -315,3 +315,20 @@ def test_names_are_where_xarray_looks_for_them():
     assert all(c in string.printable for c in namespace.lib.stride_tricks.__doc__)
     assert len(set(cubed.__all__)) == len(cubed.__all__)
     assert all(hasattr(cubed, name) for name in cubed.__all__)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_positions_where_all_is_nan(dtype):
+    a = np.arange(24, dtype=dtype).reshape(6, 4)
+    a[::2, 1] = np.nan
+    x = cubed.from_array(a, chunks=(2, 3), spec=SPEC)
+    for name in ("nanargmin", "nanargmax"):
+        for axis in (None, 0, 1):
+            want = getattr(np, name)(a, axis=axis, keepdims=axis is not None)
+            same(getattr(cubed, name)(x, axis=axis, keepdims=axis is not None), want)
+        a[:, 1] = np.nan
+        with pytest.raises(ValueError, match=r"All-NaN slice encountered, at \(1\) of the result"):
+            getattr(cubed, name)(cubed.from_array(a, chunks=(2, 3), spec=SPEC), axis=0).compute()
+        with pytest.raises(ValueError, match="All-NaN slice"):
+            getattr(cubed, name)(cubed.full(5, np.nan, chunks=2)).compute()
+        a[1::2, 1] = 1

@@ -223,20 +223,27 @@ def nancumprod(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array
     return cumprod(_without_nan(x, 1.0), axis, dtype)
 
 
+def _nan_position(largest: bool, x: Array, axis: int | None, keepdims: bool) -> Array:
+    if x.dtype.kind != "f":
+        return (argmax if largest else argmin)(x, axis=axis, keepdims=keepdims)
+    a = None if axis is None else normalize_axis(axis, x.ndim)
+    return x._like(_core.nan_arg_reduce(largest, x._x, a, keepdims))
+
+
 def nanargmax(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
     """The position of the largest element that is not NaN, the first of several.
 
-    Where all elements are NaN it is 0: NumPy raises an error, which a lazy function cannot.
+    Where all elements are NaN computing it raises ValueError.
     """
-    return argmax(_without_nan(x, -np.inf), axis=axis, keepdims=keepdims)
+    return _nan_position(True, x, axis, keepdims)
 
 
 def nanargmin(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
     """The position of the smallest element that is not NaN, the first of several.
 
-    Where all elements are NaN it is 0: NumPy raises an error, which a lazy function cannot.
+    Where all elements are NaN computing it raises ValueError.
     """
-    return argmin(_without_nan(x, np.inf), axis=axis, keepdims=keepdims)
+    return _nan_position(False, x, axis, keepdims)
 
 
 # --- Products ------------------------------------------------------------------------------------
