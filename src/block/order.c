@@ -4,6 +4,13 @@
 
 /* So many are inserted one by one: measured with random float64, from 60 on counting is faster. */
 #define FEW 48
+/* So many are distributed into buckets, twice as fast as by bytes; more need two passes, which are slower. */
+#define MOST_IN_BUCKETS 16384
+/* What is left in a bucket and inserted. */
+#define FEW_IN_BUCKET 32
+/* Counts are on the stack, 8 KiB for each time that buckets are divided. */
+#define MOST_BUCKET_BITS 11
+#define MOST_DEPTH       3
 
 #define CB_ORDER_JOIN(a, b)  a##b
 #define CB_ORDER_PASTE(a, b) CB_ORDER_JOIN(a, b)
@@ -21,10 +28,10 @@
 #include "block/order.inc.h"
 
 static const cb_order_width widths[] = {
-    {make_keys8, make_values8, make_lines8, value_of8, sort_keys8},
-    {make_keys16, make_values16, make_lines16, value_of16, sort_keys16},
-    {make_keys32, make_values32, make_lines32, value_of32, sort_keys32},
-    {make_keys64, make_values64, make_lines64, value_of64, sort_keys64},
+    {make_keys8, make_values8, make_lines8, put_lines8, value_of8, sort_keys8},
+    {make_keys16, make_values16, make_lines16, put_lines16, value_of16, sort_keys16},
+    {make_keys32, make_values32, make_lines32, put_lines32, value_of32, sort_keys32},
+    {make_keys64, make_values64, make_lines64, put_lines64, value_of64, sort_keys64},
 };
 
 const cb_order_width *cb_order_width_of(size_t key_size)

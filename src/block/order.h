@@ -37,9 +37,12 @@ typedef struct cb_order_width {
      * elements in order. */
     void (*make_values)(void *keys, int64_t n, const cb_order *o, cb_order_seen seen,
                         const char *from, int64_t stride);
-    /* Keys, ascending, of lines whose elements lie beside each other; in lines `to_stride` bytes apart. */
+    /* Keys of lines whose elements lie beside each other; in lines `to_stride` bytes apart. */
     void (*make_lines)(const char *from, int64_t stride, int64_t n, int lines, const cb_order *o,
-                       char *to, size_t to_stride);
+                       char *to, size_t to_stride, cb_order_seen *seen);
+    /* The other way round: values that lie in lines are written beside each other. */
+    void (*put_lines)(const char *from, size_t from_stride, int64_t n, int lines, char *to,
+                      int64_t stride);
     /* The bits of a key's element. */
     uint64_t (*value_of)(uint64_t key, const cb_order *o);
     /* Stable. With positions (NULL: none), those move as their keys do. `spare` and `spare_pos` are as

@@ -1,8 +1,9 @@
 /* Keys of one width, and sorting them. Takes K, an unsigned type, and BITS, its bits; undefines both.
  *
- * Few keys are inserted one by one, many are distributed by one byte after another from the lowest (radix
- * sort), which is stable and takes as long whatever the order. With positions (`pos`, NULL: none), those
- * move as their keys do. */
+ * Few keys are inserted one by one. Short ones are distributed by one byte after another from the lowest (radix
+ * sort), and so are very many; others by their highest bits that differ, bucket by bucket again, or by bytes where
+ * that does not tell them apart soon. All of it is stable. With positions (`pos`,
+ * NULL: none), those move as their keys do. */
 #define FN(name) CB_ORDER_PASTE(name, BITS)
 
 #define SIGN ((K)((K)1 << (BITS - 1)))
@@ -74,34 +75,47 @@ static uint64_t FN(value_of)(uint64_t key, const cb_order *o)
  * while it is in the cache. */
 static inline __attribute__((always_inline)) void
 FN(lines_of_kind)(const char *from, int64_t stride, int64_t n, int lines, cb_order_kind kind,
-                  K infinity, char *to, size_t to_stride)
+                  K infinity, bool descending, char *to, size_t to_stride, cb_order_seen *seen)
 {
-    cb_order_seen unused = {false, false};
     for (int64_t i = 0; i < n; i++) {
         const K *row = (const K *)(from + i * stride);
         for (int k = 0; k < lines; k++)
             ((K *)(to + (size_t)k * to_stride))[i] =
-                FN(one_key)(row[k], kind, infinity, false, &unused);
+                FN(one_key)(row[k], kind, infinity, descending, seen);
     }
 }
 
 static void FN(make_lines)(const char *from, int64_t stride, int64_t n, int lines,
-                           const cb_order *o, char *to, size_t to_stride)
+                           const cb_order *o, char *to, size_t to_stride, cb_order_seen *seen)
 {
     K infinity = (K)o->infinity;
+    bool down = o->descending;
     switch (o->kind) {
     case CB_ORDER_PLAIN:
-        FN(lines_of_kind)(from, stride, n, lines, CB_ORDER_PLAIN, infinity, to, to_stride);
+        FN(lines_of_kind)
+        (from, stride, n, lines, CB_ORDER_PLAIN, infinity, down, to, to_stride, seen);
         break;
     case CB_ORDER_SIGNED:
-        FN(lines_of_kind)(from, stride, n, lines, CB_ORDER_SIGNED, infinity, to, to_stride);
+        FN(lines_of_kind)
+        (from, stride, n, lines, CB_ORDER_SIGNED, infinity, down, to, to_stride, seen);
         break;
     case CB_ORDER_FLOAT:
-        FN(lines_of_kind)(from, stride, n, lines, CB_ORDER_FLOAT, infinity, to, to_stride);
+        FN(lines_of_kind)
+        (from, stride, n, lines, CB_ORDER_FLOAT, infinity, down, to, to_stride, seen);
         break;
     case CB_ORDER_TIME:
-        FN(lines_of_kind)(from, stride, n, lines, CB_ORDER_TIME, infinity, to, to_stride);
+        FN(lines_of_kind)
+        (from, stride, n, lines, CB_ORDER_TIME, infinity, down, to, to_stride, seen);
         break;
+    }
+}
+
+static void FN(put_lines)(const char *from, size_t from_stride, int64_t n, int lines, char *to,
+                          int64_t stride)
+{
+    for (int64_t i = 0; i < n; i++) {
+        K *row = (K *)(to + i * stride);
+        for (int k = 0; k < lines; k++) row[k] = ((const K *)(from + (size_t)k * from_stride))[i];
     }
 }
 
@@ -156,16 +170,12 @@ static void FN(insertion)(K *keys, uint32_t *pos, int64_t n)
     }
 }
 
-/* `spare` and `spare_pos` are as large as keys and pos. */
-static void FN(sort_keys)(void *data, uint32_t *pos, int64_t n, void *spare, uint32_t *spare_pos)
+/* One byte after another from the lowest. `spare` and `spare_pos` are as large as keys and pos. */
+static void FN(count_bytes)(K *data, uint32_t *pos, int64_t n, K *spare, uint32_t *spare_pos)
 {
     enum { BYTES = BITS / 8 };
     K *keys = data, *to = spare;
     uint32_t count[BYTES][256];
-    if (n <= FEW) {
-        FN(insertion)(keys, pos, n);
-        return;
-    }
     memset(count, 0, sizeof count);
     for (int64_t i = 0; i < n; i++) {
         for (int b = 0; b < BYTES; b++) count[b][keys[i] >> (8 * b) & 255]++;
@@ -198,6 +208,71 @@ static void FN(sort_keys)(void *data, uint32_t *pos, int64_t n, void *spare, uin
     if (keys == data) return;
     memcpy(data, keys, (size_t)n * sizeof(K));
     if (pos) memcpy(spare_pos, pos, (size_t)n * sizeof *pos);
+}
+
+/* Whether keys are in order; the least and the greatest of them. */
+static bool FN(find_range)(const K *keys, int64_t n, K *least, K *greatest)
+{
+    K lo = keys[0], hi = keys[0], unordered = 0;
+    for (int64_t i = 1; i < n; i++) {
+        lo = keys[i] < lo ? keys[i] : lo;
+        hi = keys[i] > hi ? keys[i] : hi;
+        unordered |= (K)(keys[i] < keys[i - 1]);
+    }
+    *least = lo;
+    *greatest = hi;
+    return !unordered;
+}
+
+/* Into buckets between the least and the greatest key, which are sorted by themselves: in the cache, and by
+ * insertion where few are left. */
+static void FN(into_buckets)(K *keys, uint32_t *pos, int64_t n, K *spare, uint32_t *spare_pos,
+                             int depth)
+{
+    uint32_t count[((size_t)1 << MOST_BUCKET_BITS) + 1];
+    K least, greatest;
+    if (n <= FEW_IN_BUCKET) {
+        FN(insertion)(keys, pos, n);
+        return;
+    }
+    if (FN(find_range)(keys, n, &least, &greatest)) return;
+    if (depth == MOST_DEPTH) {
+        FN(count_bytes)(keys, pos, n, spare, spare_pos);
+        return;
+    }
+    const int bits = 64 - __builtin_clzll((uint64_t)(K)(greatest - least));
+    const int wanted = 62 - __builtin_clzll((uint64_t)n); /* two keys in each, and more */
+    const int digit = wanted < MOST_BUCKET_BITS ? wanted : MOST_BUCKET_BITS;
+    const int shift = bits > digit ? bits - digit : 0;
+    const size_t nbuckets = (size_t)((K)(greatest - least) >> shift) + 1;
+    memset(count, 0, (nbuckets + 1) * sizeof *count);
+    for (int64_t i = 0; i < n; i++) count[((K)(keys[i] - least) >> shift) + 1]++;
+    for (size_t b = 1; b < nbuckets; b++) count[b] += count[b - 1];
+    /* count[b] is where bucket b begins, and, when its keys are there, where it ends. */
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t at = count[(K)(keys[i] - least) >> shift]++;
+        spare[at] = keys[i];
+        if (pos) spare_pos[at] = pos[i];
+    }
+    memcpy(keys, spare, (size_t)n * sizeof(K));
+    if (pos) memcpy(pos, spare_pos, (size_t)n * sizeof *pos);
+    if (shift == 0) return;
+    for (size_t b = 0; b < nbuckets; b++) {
+        uint32_t from = b ? count[b - 1] : 0, here = count[b] - from;
+        if (here > 1) FN(into_buckets)
+        (keys + from, pos ? pos + from : NULL, here, spare + from, pos ? spare_pos + from : NULL,
+         depth + 1);
+    }
+}
+
+static void FN(sort_keys)(void *data, uint32_t *pos, int64_t n, void *spare, uint32_t *spare_pos)
+{
+    if (n <= FEW)
+        FN(insertion)(data, pos, n);
+    else if (BITS < 32 || n > MOST_IN_BUCKETS)
+        FN(count_bytes)(data, pos, n, spare, spare_pos);
+    else
+        FN(into_buckets)(data, pos, n, spare, spare_pos, 0);
 }
 
 #undef FN

@@ -225,6 +225,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     int64_t at_a_time = cb_min_i64(s.inner, lines_at_a_time(size));
     char *keys = call->scratch, *spare = keys + (size_t)at_a_time * stride;
     cb_order o = cb_order_of(x->dtype, false);
+    cb_order_seen unused = {false, false};
     (void)ctx;
     (void)err;
     if (!y->data) return CUBED_OK;
@@ -233,7 +234,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
             int lines = (int)cb_min_i64(at_a_time, s.inner - k);
             const char *from = (const char *)x->data + (size_t)(i * s.n * s.inner + k) * size;
             cb_order_width_of(size)->make_lines(from, s.inner * (int64_t)size, s.n, lines, &o, keys,
-                                                stride);
+                                                stride, &unused);
             for (int l = 0; l < lines; l++)
                 find_quantiles(p, x->dtype, keys + (size_t)l * stride, s.n, spare,
                                (char *)y->data + (size_t)(i * s.inner + k + l) * step,

@@ -59,15 +59,39 @@ static cubed_status check_argsort(const cubed_block_call *call, void *ctx, cubed
     return CUBED_OK;
 }
 
-/* Room for one line. Where the result is dense, keys of values need none of their own. */
+/* Lines beside each other are made keys together, so that each cache line is read and written once. */
+#define LINES_BYTES 64
+
+static bool by_values(const cubed_block_call *call, bool positions)
+{
+    return !positions && !cb_sort_needs_positions(call->in[0].dtype);
+}
+
+static int lines_at_a_time(const layout *s, cubed_dtype dtype)
+{
+    return (int)cb_min_i64(s->inner, LINES_BYTES / (int64_t)cubed_dtype_size(dtype));
+}
+
+/* Lines do not begin at the same place of pages. */
+static size_t line_stride(const layout *s, cubed_dtype dtype)
+{
+    size_t bytes = cb_sat_mul((size_t)s->n, cubed_dtype_size(dtype));
+    return cb_sat_add(bytes, 127) & ~(size_t)63;
+}
+
+/* Room for one line, and keys of some. Where the result is dense, keys of values need none of their own. */
 static size_t make_room(const cubed_block_call *call, bool positions, void *scratch,
                         cb_sort_room *room)
 {
     const cb_sort_params *p = call->params;
-    const cubed_block *x = &call->in[0];
-    layout s = layout_of(x, p->axis);
-    positions = positions || cb_sort_needs_positions(x->dtype);
-    return cb_sort_room_make(s.n, x->dtype, positions || s.inner > 1, positions, scratch, room);
+    const cubed_dtype dtype = call->in[0].dtype;
+    layout s = layout_of(&call->in[0], p->axis);
+    if (!by_values(call, positions))
+        return cb_sort_room_make(s.n, dtype, true, true, scratch, room);
+    size_t one = cb_sort_room_make(s.n, dtype, false, false, scratch, room);
+    if (scratch) room->keys = (char *)scratch + one;
+    if (s.inner <= 1) return one;
+    return cb_sat_add(one, cb_sat_mul((size_t)lines_at_a_time(&s, dtype), line_stride(&s, dtype)));
 }
 
 static cubed_block_need need_sort(const cubed_block_call *call, void *ctx)
@@ -88,16 +112,20 @@ typedef struct target {
     int64_t stride;
 } target;
 
-static void put_values(const cb_line *l, const target *t, const cb_sort_room *r)
+/* Lines that lie beside the given one, so many of them. */
+static void put_values(const cb_line *l, int lines, const target *t, size_t keys_stride,
+                       const cb_sort_room *r)
 {
-    int64_t size = (int64_t)cubed_dtype_size(l->dtype);
-    if (t->stride == size) {
-        cb_sort_values(l, t->to, r);
-        return;
+    const size_t size = cubed_dtype_size(l->dtype);
+    const cb_order_width *w = cb_order_width_of(size);
+    cb_order_seen seen = {false, false};
+    w->make_lines(l->from, l->stride, l->n, lines, &l->order, r->keys, keys_stride, &seen);
+    for (int k = 0; k < lines; k++) {
+        char *keys = r->keys + (size_t)k * keys_stride;
+        w->sort_keys(keys, NULL, l->n, r->spare, NULL);
+        w->make_values(keys, l->n, &l->order, seen, l->from + (size_t)k * size, l->stride);
     }
-    cb_sort_values(l, r->keys, r);
-    for (int64_t i = 0; i < l->n; i++)
-        memcpy(t->to + i * t->stride, r->keys + i * size, (size_t)size);
+    w->put_lines(r->keys, keys_stride, l->n, lines, t->to, t->stride);
 }
 
 static void put_elements(const cb_line *l, const target *t, const uint32_t *pos)
@@ -118,16 +146,23 @@ static void each_line(const cubed_block_call *call, bool positions)
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     layout s = layout_of(x, p->axis);
     int64_t size = (int64_t)cubed_dtype_size(x->dtype), step = (int64_t)cubed_dtype_size(y->dtype);
+    const bool values = by_values(call, positions);
+    const int64_t at_a_time = values ? cb_max_i64(1, lines_at_a_time(&s, x->dtype)) : 1;
     cb_sort_room r;
     make_room(call, positions, call->scratch, &r);
     for (int64_t i = 0; i < s.outer; i++) {
-        for (int64_t k = 0; k < s.inner; k++) {
+        for (int64_t k = 0; k < s.inner; k += at_a_time) {
             int64_t at = i * s.n * s.inner + k;
             cb_line l = cb_line_of((const char *)x->data + at * size, s.inner * size, s.n, x->dtype,
                                    p->descending);
             target t = {(char *)y->data + at * step, s.inner * step};
-            if (!positions && !cb_sort_needs_positions(x->dtype)) {
-                put_values(&l, &t, &r);
+            if (values && s.inner == 1) {
+                cb_sort_values(&l, t.to, &r);
+                continue;
+            }
+            if (values) {
+                put_values(&l, (int)cb_min_i64(at_a_time, s.inner - k), &t,
+                           line_stride(&s, x->dtype), &r);
                 continue;
             }
             cb_sort_positions(&l, &r);

@@ -3,6 +3,7 @@
 #include "kernel_test.h"
 
 #include "block/block.h"
+#include "block/order.h"
 #include "block/params.h"
 
 static const cubed_dtype types[] = {
@@ -138,8 +139,8 @@ static void check_case(cubed_dtype t, const int64_t *shape, int axis, bool desce
 
 static void test_sort(void **state)
 {
-    static const int64_t shapes[][3] = {{1, 1, 0},  {1, 1, 1},  {2, 3, 7},  {3, 2, 48},
-                                        {1, 49, 2}, {70, 1, 3}, {1, 1, 600}};
+    static const int64_t shapes[][3] = {{1, 1, 0},  {1, 1, 1},  {2, 3, 7},   {3, 2, 48},
+                                        {1, 49, 2}, {70, 1, 3}, {1, 1, 600}, {2, 90, 19}};
     uint64_t seed = 1;
     (void)state;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -148,6 +149,64 @@ static void test_sort(void **state)
             assert_int_equal(cubed_dtype_time(t, CUBED_UNIT_NS, 1, &t, NULL), CUBED_OK);
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             for (int k = 0; k < 6; k++) check_case(t, shapes[s], k / 2, k % 2, &seed);
+        }
+    }
+}
+
+/* Keys of a distribution: all bits, few of them, runs, a few far from the others, all the same. */
+static uint64_t key_of(int distribution, int64_t i, uint64_t *seed)
+{
+    uint64_t r = next_random(seed);
+    switch (distribution) {
+    case 0: return r;
+    case 1: return r & 0x0300000003000003;
+    case 2: return (uint64_t)i % 700;
+    case 3: return r % 100 == 0 ? r : 0x4000000000000000 + r % 64;
+    default: return 7;
+    }
+}
+
+/* Long lists, in order, by the same moves as positions; equal keys stay in theirs. */
+static void check_keys(size_t size, int64_t n, int distribution, uint64_t *seed)
+{
+    const cb_order_width *w = cb_order_width_of(size);
+    char *keys = calloc((size_t)n, size), *alone = calloc((size_t)n, size);
+    char *was = calloc((size_t)n, size), *spare = calloc((size_t)n, size);
+    uint32_t *pos = calloc((size_t)n, sizeof *pos), *spare_pos = calloc((size_t)n, sizeof *pos);
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t key = key_of(distribution, i, seed);
+        memcpy(was + (size_t)i * size, (char *)&key + 8 - size, size); /* the highest bits */
+        if (distribution == 2) memcpy(was + (size_t)i * size, &key, size);
+        pos[i] = (uint32_t)i;
+    }
+    memcpy(keys, was, (size_t)n * size);
+    memcpy(alone, was, (size_t)n * size);
+    w->sort_keys(keys, pos, n, spare, spare_pos);
+    w->sort_keys(alone, NULL, n, spare, NULL);
+    assert_memory_equal(keys, alone, (size_t)n * size);
+    uint64_t before = 0, key = 0;
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(&key, keys + (size_t)i * size, size);
+        assert_memory_equal(keys + (size_t)i * size, was + (size_t)pos[i] * size, size);
+        assert_true(i == 0 || before < key || (before == key && pos[i - 1] < pos[i]));
+        before = key;
+    }
+    free(keys);
+    free(alone);
+    free(was);
+    free(spare);
+    free(pos);
+    free(spare_pos);
+}
+
+static void test_keys(void **state)
+{
+    static const int64_t lengths[] = {49, 3000, 16384, 16385};
+    uint64_t seed = 5;
+    (void)state;
+    for (size_t size = 1; size <= 8; size *= 2) {
+        for (int k = 0; k < 4; k++) {
+            for (int d = 0; d < 5; d++) check_keys(size, lengths[k], d, &seed);
         }
     }
 }
@@ -187,6 +246,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sort),
+        cmocka_unit_test(test_keys),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
