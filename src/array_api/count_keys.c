@@ -13,7 +13,6 @@ typedef struct counting {
     const cb_lines *l;
     const cb_quantile_params *p;
     size_t params_size;
-    bool descending;
     uint64_t memory;
     int64_t wanted; /* keys for each line */
     int key_bits, passes;
@@ -64,7 +63,7 @@ static void set_last(counting *c, int axis, int64_t extent)
 static cubed_status count_piece(counting *c, cubed_array *x, cubed_array *state, int shift,
                                 int bits, cubed_array **out, cubed_error *err)
 {
-    const cb_count_params params = {c->l->first, c->l->n, shift, bits, c->descending, c->p->ranks};
+    const cb_count_params params = {c->l->first, c->l->n, shift, bits};
     int symbols[CUBED_MAX_NDIM];
     for (int d = 0; d < x->node.grid.ndim; d++) symbols[d] = d; /* also reduced: contracted */
     set_last(c, 0, state ? c->wanted : 1);
@@ -156,15 +155,10 @@ static cubed_status refine(counting *c, cubed_array *state, int shift, int bits,
 }
 
 cubed_status cb_api_count_keys(const cb_lines *l, const cb_quantile_params *p, size_t params_size,
-                               bool descending, uint64_t memory, cubed_array **state,
-                               cubed_error *err)
+                               uint64_t memory, cubed_array **state, cubed_error *err)
 {
-    counting c = {.l = l,
-                  .p = p,
-                  .params_size = params_size,
-                  .descending = descending,
-                  .memory = memory,
-                  .wanted = 2 * p->count};
+    counting c = {
+        .l = l, .p = p, .params_size = params_size, .memory = memory, .wanted = 2 * p->count};
     cubed_array *known = NULL;
     begin(&c, l);
     if (c.nkept + 2 > CUBED_MAX_NDIM)

@@ -18,12 +18,11 @@ static inline bool cb_lines_reduces(const cb_lines *l, int d)
     return d >= l->first && d < l->first + l->n;
 }
 
-/* The keys that the quantiles lie between (or, p->ranks, that are there and one further), found by counting in passes over x (block/key_counts.c): a
+/* The keys that the quantiles lie between, found by counting in passes over x (block/key_counts.c): a
  * state, whose axes are those of x that are not reduced, in x's chunks, and one of numbers. A task's counts
  * take about a quarter of `memory`, if that is enough for 8 bits at a time. */
 CUBED_MUST_CHECK cubed_status cb_api_count_keys(const cb_lines *l, const cb_quantile_params *p,
-                                                size_t params_size, bool descending,
-                                                uint64_t memory, cubed_array **state,
-                                                cubed_error *err);
+                                                size_t params_size, uint64_t memory,
+                                                cubed_array **state, cubed_error *err);
 
 #endif

@@ -103,7 +103,7 @@ static cubed_status by_counting(const cb_lines *l, const cb_quantile_params *p, 
 {
     cubed_array *state;
     int symbols[CUBED_MAX_NDIM], n = 0;
-    CB_TRY(cb_api_count_keys(l, p, params_size, false, memory, &state, err));
+    CB_TRY(cb_api_count_keys(l, p, params_size, memory, &state, err));
     for (int d = 0; d < l->x->node.grid.ndim; d++) {
         if (!cb_lines_reduces(l, d)) symbols[n++] = l->axis[d];
     }

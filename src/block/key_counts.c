@@ -92,8 +92,7 @@ static cubed_status check_counts(const cubed_block_call *call, void *ctx, cubed_
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     int bits = has_key(x->dtype) ? 8 * (int)cubed_dtype_size(x->dtype) : 0;
     if (p->axis < 0 || p->naxes < 0 || p->axis > x->ndim || p->naxes > x->ndim - p->axis ||
-        p->shift < 0 || p->bits < 1 || p->bits > 16 || p->shift + p->bits > bits ||
-        p->descending >> 1 || p->keep_nan >> 1)
+        p->shift < 0 || p->bits < 1 || p->bits > 16 || p->shift + p->bits > bits)
         return cb_fail(err, CUBED_E_FORMAT, "%d bits from %d on of %d, %d axes from %d on of %d",
                        (int)p->bits, (int)p->shift, bits, (int)p->naxes, (int)p->axis, x->ndim);
     if (!is_int64(y, 2) || y->shape[y->ndim - 1] != ((int64_t)1 << p->bits) + 1)
@@ -126,10 +125,10 @@ static void count_some(const cubed_block_call *call, const char *from, int64_t s
     const cubed_block *y = &call->out[0];
     cubed_dtype dtype = call->in[0].dtype;
     size_t size = cubed_dtype_size(dtype);
-    bool real = cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT && !p->keep_nan;
+    bool real = cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT;
     int64_t wanted = y->shape[y->ndim - 2], bins = y->shape[y->ndim - 1];
     int64_t *counts = (int64_t *)y->data + line * wanted * bins;
-    cb_order o = cb_order_of(dtype, p->descending);
+    cb_order o = cb_order_of(dtype, false);
     cb_order_seen unused = {false, false};
     cb_order_width_of(size)->make_keys(from, stride, n, &o, call->scratch, &unused);
     const int64_t *state =
@@ -198,8 +197,7 @@ static void begin(const cb_quantile_params *p, const int64_t *counts, int64_t bi
     state[0] = n;
     for (int64_t i = 0; i < p->count; i++) {
         double number = cb_quantile_list(p)[i];
-        int64_t at = p->ranks ? (int64_t)number : 0;
-        if (!p->ranks && n > 0) at = cb_quantile_find(p->method, n, number).at;
+        int64_t at = n > 0 ? cb_quantile_find(p->method, n, number).at : 0;
         int64_t *wanted = state + 1 + 4 * i;
         wanted[0] = wanted[2] = 0;
         wanted[1] = at;
@@ -247,7 +245,7 @@ static cubed_status check_find(const cubed_block_call *call, void *ctx, cubed_er
         return cb_fail(err, CUBED_E_FORMAT, "other operands than it takes");
     CB_TRY(cb_quantile_check(p, call->params_size, err));
     const cubed_block *state = &call->in[0], *y = &call->out[0];
-    if (p->ranks || !is_int64(state, 1) || state->shape[state->ndim - 1] != 1 + 4 * p->count ||
+    if (!is_int64(state, 1) || state->shape[state->ndim - 1] != 1 + 4 * p->count ||
         y->dtype != cb_quantile_dtype(p->method, (cubed_dtype)p->dtype) ||
         count_of(y, y->ndim) != cb_sat_mul((size_t)p->count, count_of(state, state->ndim - 1)))
         return other_shapes(err);

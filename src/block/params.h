@@ -51,7 +51,7 @@ typedef struct cb_quantile_params {
     int32_t method;   /* cubed_quantile_method */
     int32_t skip_nan; /* 0 or 1 */
     int32_t dtype;    /* of the elements */
-    int32_t ranks;    /* 1: of "refine_keys": the doubles are ranks, of all elements */
+    int32_t unused;   /* 0 */
     int64_t count;
 } cb_quantile_params;
 
@@ -60,8 +60,6 @@ typedef struct cb_quantile_params {
 typedef struct cb_count_params {
     int32_t axis, naxes;
     int32_t shift, bits;
-    int32_t descending; /* 0 or 1 */
-    int32_t keep_nan;   /* 0 or 1: NaN counts as the largest element */
 } cb_count_params;
 
 /* Runs of a line whose axis is `axis` (operands have extent 1 along all others): parts are `part` elements each,

@@ -32,15 +32,15 @@ cubed_status cb_quantile_check(const cb_quantile_params *p, size_t size, cubed_e
 {
     if (size < sizeof *p || p->count < 0 || p->count > INT32_MAX ||
         size != sizeof *p + (size_t)p->count * sizeof(double) || p->skip_nan >> 1 ||
-        p->ranks >> 1 || p->method < 0 || p->method >= CUBED_QUANTILE_METHOD_COUNT ||
+        p->unused != 0 || p->method < 0 || p->method >= CUBED_QUANTILE_METHOD_COUNT ||
         !cubed_dtype_is_valid((cubed_dtype)p->dtype))
         return cb_fail(err, CUBED_E_FORMAT, "other parameters than it takes");
     for (int64_t i = 0; i < p->count; i++) {
         double q = cb_quantile_list(p)[i];
-        if (p->ranks ? !(q >= 0 && q < 0x1p53) : !(q >= 0 && q <= 1))
+        if (!(q >= 0 && q <= 1))
             return cb_fail(err, CUBED_E_ARG, "q is %g, expected a number from 0 to 1", q);
     }
-    if (!p->ranks && cubed_dtype_kind((cubed_dtype)p->dtype) > CUBED_KIND_FLOAT)
+    if (cubed_dtype_kind((cubed_dtype)p->dtype) > CUBED_KIND_FLOAT)
         return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s, expected real numbers",
                        cubed_dtype_name((cubed_dtype)p->dtype));
     return CUBED_OK;
@@ -149,7 +149,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
         return cb_fail(err, CUBED_E_FORMAT, "other operands than it takes");
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     CB_TRY(cb_quantile_check(p, call->params_size, err));
-    if (x->dtype != (cubed_dtype)p->dtype || p->ranks)
+    if (x->dtype != (cubed_dtype)p->dtype)
         return cb_fail(err, CUBED_E_FORMAT, "elements of another type");
     if (p->axis < 0 || p->naxes < 0 || p->axis > x->ndim || p->naxes > x->ndim - p->axis)
         return cb_fail(err, CUBED_E_FORMAT, "%d axes from %d on of %d", (int)p->naxes, (int)p->axis,
