@@ -178,6 +178,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_input(const cubed_plan *p
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_output(const cubed_plan *plan, int stage,
                                                               int i, cubed_stored_info *info,
                                                               cubed_error *err);
+/* Where the program made what a stage computes and reads from sources: distinct numbers of
+ * cubed_array_set_origin, the last first; at most `cap` are written, *n is how many there are. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_origins(const cubed_plan *plan, int stage,
+                                                               uint32_t *origins, int cap, int *n,
+                                                               cubed_error *err);
 /* Why two stages that read the same array do so separately, for people. NULL if they read nothing in
  * common, or are one. */
 CUBED_API const char *cubed_plan_why_apart(const cubed_plan *plan, int stage, int other);

@@ -82,6 +82,9 @@ typedef struct cubed_run_stats {
     unsigned num_workers;
     uint64_t measured_mem;  /* the most any task used */
     uint64_t function_mem;  /* the most a user's function said that it took */
+    /* The most by which one took more than the projection has for it, and in which stage. */
+    uint64_t function_excess;
+    int function_excess_stage;
     uint64_t projected_mem; /* the most any task was projected to use */
     uint64_t tier_peak;     /* the most intermediates held in memory at a time */
     uint64_t cache_peak;    /* the most memory of chunks that were kept to be read again */

@@ -212,10 +212,12 @@ PyObject *core_wrap(core_state *s, cubed_array *x)
 {
     allocfunc alloc = (allocfunc)PyType_GetSlot(s->array_type, Py_tp_alloc);
     core_array *a = (core_array *)alloc(s->array_type, 0);
-    if (a)
-        a->x = x;
-    else
+    if (!a) {
         cubed_array_unref(x);
+        return NULL;
+    }
+    a->x = x;
+    if (s->origins) cubed_array_set_origin(x, core_origin(s));
     return (PyObject *)a;
 }
 

@@ -21,6 +21,7 @@ typedef struct core_state {
     PyObject *load; /* of a worker: makes an object of the bytes that travel in a plan; else NULL */
     PyObject *call_block; /* of cubed._call; NULL until a block needs it */
     cubed_block_fn python_fn;
+    struct core_origins *origins; /* NULL: nobody wants to know where arrays were made */
 } core_state;
 
 core_state *core_get_state(PyObject *module);
@@ -59,6 +60,13 @@ PyObject *core_finish(PyObject *module, cubed_status st, cubed_array *x, const c
 PyObject *core_finish_all(PyObject *module, cubed_status st, cubed_array **x, int n,
                           const cubed_error *err);
 
+/* --- origins.c ------------------------------------------------------------------------------------- */
+
+/* No more noting of lines that make arrays. */
+void core_stop_origins(core_state *s);
+/* The number of the line that runs now; 0: it is not noted. Never fails. */
+uint32_t core_origin(core_state *s);
+
 /* --- apply.c --------------------------------------------------------------------------------------- */
 
 /* Makes the function "python" known to the context. */
@@ -81,7 +89,7 @@ extern PyType_Spec core_plan_spec;  /* plan.c */
 extern PyMethodDef core_source_methods[], core_function_methods[], core_view_methods[],
     core_block_methods[], core_fft_methods[], core_linalg_methods[], core_reader_methods[],
     core_order_methods[], core_zarr_methods[], core_apply_methods[], core_group_methods[],
-    core_set_methods[];
+    core_set_methods[], core_origin_methods[];
 /* Makes sources that are Python objects known to the context (readers.c). */
 bool core_add_readers(core_state *s);
 

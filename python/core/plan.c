@@ -328,10 +328,11 @@ static bool is_short(const cubed_plan_info *info)
 static PyObject *stats_dict(const cubed_run_stats *s)
 {
     return Py_BuildValue(
-        "{sdsLsLsLsIsKsKsKsKsKsKsKsKsK}", "seconds", s->seconds, "num_tasks",
+        "{sdsLsLsLsIsKsKsKsisKsKsKsKsKsKsK}", "seconds", s->seconds, "num_tasks",
         (long long)s->num_tasks, "num_retries", (long long)s->num_retries, "num_resumed",
         (long long)s->num_resumed, "num_workers", s->num_workers, "measured_mem",
         (unsigned long long)s->measured_mem, "function_mem", (unsigned long long)s->function_mem,
+"function_excess", (unsigned long long)s->function_excess, "function_excess_stage", s->function_excess_stage,
         "projected_mem", (unsigned long long)s->projected_mem, "tier_peak",
         (unsigned long long)s->tier_peak, "tier_spilled", (unsigned long long)s->tier_spilled,
         "bytes_read", (unsigned long long)s->bytes_read, "bytes_written",
@@ -528,6 +529,22 @@ static PyObject *plan_stages(PyObject *object, PyObject *args)
     return list;
 }
 
+/* origins(stage) -> numbers of the lines that made what it computes and reads, the last first */
+static PyObject *plan_origins(PyObject *object, PyObject *args)
+{
+    enum { MOST = 16 };
+    uint32_t origins[MOST];
+    int stage, n;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "i", &stage)) return NULL;
+    if (cubed_plan_get_origins(((core_plan *)object)->plan, stage, origins, MOST, &n, &err) !=
+        CUBED_OK)
+        return core_raise(&err);
+    int64_t numbers[MOST];
+    for (int i = 0; i < n && i < MOST; i++) numbers[i] = origins[i];
+    return core_tuple(numbers, n < MOST ? n : MOST);
+}
+
 /* draw(format) -> str */
 static PyObject *plan_draw(PyObject *object, PyObject *args)
 {
@@ -586,6 +603,7 @@ static PyMethodDef methods[] = {
     {"load", plan_load, METH_VARARGS | METH_CLASS, NULL},
     {"info", plan_info, METH_NOARGS, NULL},
     {"stages", plan_stages, METH_NOARGS, NULL},
+    {"origins", plan_origins, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from cubed.runtime.types import Callback as Callback
     from cubed.runtime.types import TaskEndEvent as TaskEndEvent
 
+_core.note_origins(__file__.rpartition("__init__.")[0])
+
 __version__: str = _core.version
 
 if not TYPE_CHECKING:  # to type checkers what is imported is there, and no other name

@@ -22,8 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from cubed._origins import origins_note, remember_origin
-
 #: What the engine reads of the parameters: extra memory, digest of the code, title.
 _HEADER = struct.Struct("<Q16s40s")
 
@@ -51,7 +49,6 @@ def pack(title: str, runner: Runner, extra_mem: int) -> bytes:
     except Exception as e:
         raise TypeError(f"{title}: the function cannot be pickled: {e}") from e
     digest = hashlib.blake2b(code, digest_size=16).digest()
-    remember_origin(title)
     short = title.encode()[:39].decode(errors="ignore").encode()
     return _HEADER.pack(extra_mem, digest, short) + code
 
@@ -207,17 +204,16 @@ def _remember(message: str, e: BaseException) -> None:
 _raised = re.compile(r", block \([\d, ]*\): (\w+): ")
 
 
-def reraise(error: BaseException) -> None:
-    """Raises what a user's function raised in place of the engine's error, if that is why.
+def error_of_function(error: Exception) -> BaseException:
+    """What a user's function raised in place of the engine's error, if that is why; else `error`.
 
     The type is the same if it is one of Python's own, else RuntimeError; the message is the
-    engine's; the cause is the original, if it was in this process; a note has the line that made
-    the operation.
+    engine's; the cause is the original, if it was in this process.
     """
     message = str(error)
     found = _raised.search(message)
     if found is None:
-        return
+        return error
     kind = getattr(builtins, found[1], None)
     with _lock:
         told = next((m for m in _failures if m in message), None)
@@ -225,13 +221,11 @@ def reraise(error: BaseException) -> None:
     if not (isinstance(kind, type) and issubclass(kind, BaseException)):
         kind = RuntimeError
     try:
-        new = kind(message)
+        new: BaseException = kind(message)
     except TypeError:  # such as UnicodeError's five arguments
         new = RuntimeError(message)
-    note = origins_note(message)
-    if note is not None:
-        new.add_note(note)
-    raise new from cause
+    new.__cause__ = cause
+    return new
 
 
 # --- Worker processes -----------------------------------------------------------------------------

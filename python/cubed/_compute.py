@@ -206,7 +206,7 @@ class Plan(PlanTotals):
         guard = sys.modules.get("cubed._guard")  # which somebody imported who uses it
         if guard is not None:
             guard.check_may_compute()
-        from cubed._call import reraise, worker_arguments  # these take a while
+        from cubed._call import error_of_function, worker_arguments  # these take a while
         from cubed.runtime.types import dispatch
 
         e = self.executor
@@ -216,7 +216,7 @@ class Plan(PlanTotals):
             command = (*command, *worker_arguments())
         try:
             with dispatch(self, callbacks) as on_event:
-                return self._plan.run(
+                stats = self._plan.run(
                     buffers,
                     e.name,
                     e.retries,
@@ -226,9 +226,18 @@ class Plan(PlanTotals):
                     on_event,
                 )
         except Exception as error:
-            if self._info["code"]:
-                reraise(error)
-            raise
+            from cubed._origins import add_origins
+
+            raised = error_of_function(error) if self._info["code"] else error
+            add_origins(raised, self._plan)
+            if raised is error:
+                raise
+            raise raised from raised.__cause__
+        if stats["function_excess"]:
+            from cubed.diagnostics.mem_warn import warn_of_function
+
+            warn_of_function(self, stats)
+        return stats
 
     def __repr__(self) -> str:
         return (

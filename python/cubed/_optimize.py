@@ -26,6 +26,7 @@ class OptimizeFunction:
 
 simple_optimize_dag = OptimizeFunction("simple_optimize_dag")
 multiple_inputs_optimize_dag = OptimizeFunction("multiple_inputs_optimize_dag")
+fuse_only_optimize_dag = OptimizeFunction("fuse_only_optimize_dag")
 fuse_all_optimize_dag = OptimizeFunction("fuse_all_optimize_dag")
 
 

@@ -1,52 +1,62 @@
-"""Lines of programs that applied functions to blocks, for errors in their calls.
+"""Lines of programs that made arrays, for errors of their tasks.
 
-They are kept in this process, by title, not in plans: a plan is the same wherever its program's
+The engine keeps them in this process, not in saved plans: a plan is the same wherever its program's
 lines move to.
 """
 
 from __future__ import annotations
 
 import linecache
-import sys
-from collections import OrderedDict
+import re
+from types import CodeType
+from typing import Any
 
+from cubed import _core
+
+_MOST_LINES = 6
 _PACKAGE = __file__.rpartition("_origins.")[0]
-
-#: File and line number of each title's calls, the latest last.
-_origins: OrderedDict[str, list[tuple[str, int]]] = OrderedDict()
-_KEEP_TITLES, _KEEP_LINES = 256, 3
+_failed = re.compile(r"\bstage (\d+) \(")
 
 
-def remember_origin(title: str) -> None:
-    """Keeps the line that called the package: the program's own, if it did so through libraries."""
-    frame = sys._getframe(1)
-    nearest = None
-    while frame is not None:
-        code = frame.f_code.co_filename
-        if not code.startswith(_PACKAGE):
-            nearest = nearest or (code, frame.f_lineno)
-            if "site-packages" not in code:
-                nearest = (code, frame.f_lineno)
-                break
-        frame = frame.f_back  # type: ignore[assignment]
-    if nearest is None:
+def note_origins(on: bool = True) -> bool:
+    """Says whether arrays keep the line that made them, which is so from the beginning.
+
+    It takes less than a microsecond for each array.
+
+    Returns
+    -------
+    bool
+        What was said before.
+    """
+    return _core.note_origins(_PACKAGE if on else None)
+
+
+def add_origins(error: BaseException, plan: Any) -> None:
+    """Adds a note to the error of a task: the lines that made what its stage computes."""
+    found = _failed.search(str(error))
+    if found is None:
         return
-    lines = [o for o in _origins.pop(title, []) if o != nearest]
-    _origins[title] = [*lines, nearest][-_KEEP_LINES:]
-    if len(_origins) > _KEEP_TITLES:
-        _origins.popitem(last=False)
+    lines = [text for n in plan.origins(int(found[1])) if (text := _describe(n)) is not None]
+    if not lines:
+        return
+    more = [f"  and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
+    shown = lines[:_MOST_LINES] + more
+    error.add_note("\n".join([f"stage {found[1]} computes what was made here:", *shown]))
 
 
-def origins_note(message: str) -> str | None:
-    """Where the operation was made whose call an error's message is about."""
-    before = message.partition(", block (")[0]
-    title = max((t for t in list(_origins) if before.endswith(t)), key=len, default=None)
-    if title is None:
+def _describe(number: int) -> str | None:
+    origin = _core.origin(number)
+    if origin is None:  # long ago
         return None
-    text = [f"{title} was made here:"]
-    for file, line in _origins[title]:
-        text.append(f'  File "{file}", line {line}')
-        source = linecache.getline(file, line).strip()
-        if source:
-            text.append(f"    {source}")
-    return "\n".join(text)
+    code, position = origin
+    line = _line_of(code, position)
+    source = linecache.getline(code.co_filename, line).strip()
+    text = f'  File "{code.co_filename}", line {line}, in {code.co_name}'
+    return f"{text}\n    {source}" if source else text
+
+
+def _line_of(code: CodeType, position: int) -> int:
+    for start, end, line in code.co_lines():
+        if start <= position < end and line is not None:
+            return line
+    return code.co_firstlineno

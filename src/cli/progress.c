@@ -63,9 +63,10 @@ static void write_event(FILE *f, const cubed_event *e)
         fprintf(f,
                 ", \"bytes_read\": %" PRIu64 ", \"bytes_written\": %" PRIu64
                 ", \"stored_read\": %" PRIu64 ", \"stored_written\": %" PRIu64
-                ", \"measured_mem\": %" PRIu64 ", \"projected_mem\": %" PRIu64,
+                ", \"measured_mem\": %" PRIu64 ", \"projected_mem\": %" PRIu64
+                ", \"function_mem\": %" PRIu64 ", \"function_projected_mem\": %" PRIu64,
                 e->bytes_read, e->bytes_written, e->stored_read, e->stored_written, e->measured_mem,
-                e->projected_mem);
+                e->projected_mem, e->function_mem, e->function_projected);
     fprintf(f, ", \"tier_mem\": %" PRIu64, e->tier_mem);
     if (e->message) {
         fprintf(f, ", \"status\": \"%s\", \"message\": ", cubed_status_str(e->status));

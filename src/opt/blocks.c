@@ -213,6 +213,7 @@ static cubed_status add_copy(void *ctx, cubed_plan *p, cb_ir *to, int i, const c
                      .block = n->block,
                      .output = n->output,
                      .stored = true,
+                     .origin = n->origin,
                      .why = CB_WHY_FINER};
     int index;
     CB_TRY(cb_ir_add(to, &finer, &index, err));
@@ -312,6 +313,7 @@ static cubed_status add_inputs(void *ctx, cubed_plan *p, cb_ir *to, int i, const
                                 .ninputs = 1,
                                 .inputs = &node.inputs[k],
                                 .stored = true,
+                                .origin = n->origin,
                                 .why = CB_WHY_BLOCK_INPUT};
                 for (int d = 0; d < copy.grid.ndim; d++) /* stored chunks are equal */
                     copy.grid.axis[d].first = copy.grid.axis[d].chunk;

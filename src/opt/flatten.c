@@ -196,6 +196,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     }
     cb_node n = cb_graph_like(x, CB_NODE_COPY, x->node.dtype);
     n.codecs = t->codecs;
+    n.origin = x->node.origin;
     if (t->shards) CB_TRY(make_shards(p, t, i, chunk, &n.codecs, err));
     n.grid = cb_grid_regular(x->node.grid.ndim, x->shape, chunk);
     if (t->region) CB_TRY(find_region(p, t, i, &n, err));

@@ -76,6 +76,7 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
                           .ninputs = 1,
                           .inputs = &index,
                           .stored = true,
+                          .origin = n->origin,
                           .why = CB_WHY_RECHUNK};
         CB_TRY(cb_ir_add(to, &middle, &index, err));
     }

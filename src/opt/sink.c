@@ -61,6 +61,7 @@ static cubed_status over_stored(sinker *s, int node, const cb_map *map, int *out
                     .ninputs = 1,
                     .inputs = &below,
                     .stored = true,
+                    .origin = n->origin,
                     .why = CB_WHY_RESHAPE};
     for (int d = 0; d < n->grid.ndim; d++)
         copy.grid.axis[d] = cb_axis_regular(n->grid.axis[d].extent, n->grid.axis[d].chunk);

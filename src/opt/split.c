@@ -34,6 +34,7 @@ static cubed_status each(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_no
                        .ninputs = 1,
                        .inputs = n->inputs,
                        .stored = true,
+                       .origin = n->origin,
                        .why = CB_WHY_PARTIAL};
     partial.grid = cb_fold_partial_grid(&in, n->reduced, cb_fold_planes(n->fold));
     int states;

@@ -89,6 +89,7 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
                       .ninputs = 1,
                       .inputs = &index,
                       .stored = true,
+                      .origin = n->origin,
                       .why = CB_WHY_SPREAD};
     for (int d = 0; d < n->grid.ndim; d++) {
         cb_axis *a = &pieces.grid.axis[d];

@@ -131,6 +131,7 @@ cubed_status cb_graph_add(cubed_context *ctx, const cb_node *node, cubed_array *
     x->node = *node;
     x->node.ninputs = 0;
     x->node.inputs = NULL;
+    x->node.origin = 0;
     for (int d = 0; d < node->grid.ndim; d++) {
         x->shape[d] = node->grid.axis[d].extent;
         x->chunks[d] = node->grid.axis[d].chunk;
@@ -231,6 +232,16 @@ void cubed_array_set_owner(cubed_array *x, void (*release)(void *owner), void *o
     x->release = release;
     x->owner = owner;
 }
+
+/* What one call makes is not deep: `levels` is for arrays that came from bytes. */
+static void set_origin(cubed_array *x, uint32_t origin, int levels)
+{
+    if (x->node.origin || levels == 0) return;
+    x->node.origin = origin;
+    for (int i = 0; i < x->node.ninputs; i++) set_origin(x->in[i], origin, levels - 1);
+}
+
+void cubed_array_set_origin(cubed_array *x, uint32_t origin) { set_origin(x, origin, 64); }
 
 cubed_context *cubed_array_context(const cubed_array *x) { return x->ctx; }
 cubed_dtype cubed_array_dtype(const cubed_array *x) { return x->node.dtype; }

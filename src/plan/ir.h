@@ -81,8 +81,9 @@ typedef struct cb_node {
     int64_t strides[CUBED_MAX_NDIM]; /* bytes; MEMORY */
     bool owned;                      /* data lies in the zone and travels in the blob */
 
-    bool stored; /* decided by the optimiser; sources: false */
-    cb_why why;  /* it is */
+    bool stored;     /* decided by the optimiser; sources: false */
+    cb_why why;      /* it is */
+    uint32_t origin; /* see cubed_array_set_origin; does not travel */
     bool is_target;
     bool any_chunks; /* while planning: nobody minds in which chunks the target is */
 } cb_node;

@@ -104,6 +104,12 @@ static void emit_stage(const driver *d, cubed_event_kind kind, int stage, int64_
     emit(d, &e);
 }
 
+/* What of a task's projection is for a user's function. */
+static uint64_t function_projected(const cb_stage *s)
+{
+    return s->call && s->call->fn->code ? s->call->need.library : 0;
+}
+
 static void emit_task(driver *d, int stage, const cubed_task_report *r)
 {
     const cb_stage *s = &d->p->stages[stage];
@@ -125,8 +131,7 @@ static void emit_task(driver *d, int stage, const cubed_task_report *r)
     e.stored_written = r->stored_written;
     e.measured_mem = r->measured_mem;
     e.function_mem = r->function_mem;
-    const cb_stage_call *call = d->p->stages[stage].call;
-    e.function_projected = call && call->fn->code ? call->need.library : 0;
+    e.function_projected = function_projected(&d->p->stages[stage]);
     e.projected_mem = s->need.arena + s->need.library;
     e.status = r->error.status;
     e.message = r->error.status == CUBED_OK ? NULL : r->error.message;
@@ -363,6 +368,11 @@ static cubed_status task_done(driver *d, int stage, const cubed_task_report *r, 
     stats->stored_written += r->stored_written;
     if (r->measured_mem > stats->measured_mem) stats->measured_mem = r->measured_mem;
     if (r->function_mem > stats->function_mem) stats->function_mem = r->function_mem;
+    uint64_t projected = function_projected(&d->p->stages[stage]);
+    if (r->function_mem > projected && r->function_mem - projected > stats->function_excess) {
+        stats->function_excess = r->function_mem - projected;
+        stats->function_excess_stage = stage;
+    }
     return finish_task(d, stage, r->task, err);
 }
 

@@ -208,6 +208,29 @@ def test_trace(tmp_path, lazy):
     assert max(memory) > 0 and memory[-1] == 0 and min(memory) >= 0
 
 
+def greedy(block):
+    more = np.ones(4_000_000)
+    return block + more[0]
+
+
+def test_functions_that_take_more_than_they_said(spec):
+    x = xp.ones((4, 4), chunks=(2, 4), dtype=xp.float64, spec=spec)
+    with pytest.warns(RuntimeWarning, match=r"a function took 32 MB more .* 40 MB allowed"):
+        cubed.map_blocks(greedy, x, dtype=x.dtype).compute()
+    roomy = cubed.map_blocks(
+        greedy,
+        xp.ones((4, 4), chunks=(2, 4), dtype=xp.float64, spec=cubed.Spec(allowed_mem="400MB")),
+        dtype=x.dtype,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        roomy.compute()
+        declared = cubed.map_blocks(greedy, roomy, dtype=x.dtype, extra_projected_mem=33_000_000)
+        declared.compute()
+    with pytest.warns(UserWarning, match=r"a function of 'op-000 .*greedy.*' took 32 MB, more"):
+        roomy.compute(callbacks=[MemoryWarningCallback()])
+
+
 def test_memory_warnings(lazy):
     watch = MemoryWarningCallback()
     with warnings.catch_warnings():

@@ -1,19 +1,22 @@
-"""Errors in functions of users name the line that applied them."""
+"""Errors of tasks name the lines that made what their stage computes."""
 
 import inspect
+import resource
+import signal
 
 import cubed
-import cubed._origins
+import cubed._core
 import cubed.array_api as xp
 import pytest
+from cubed._origins import add_origins, note_origins
 
 
 def refuse(block):
     raise ValueError("refused")
 
 
-def note_of(lazy, **kwargs) -> str:
-    with pytest.raises(ValueError, match="refused") as caught:
+def note_of(lazy, error=ValueError, match="refused", **kwargs) -> str:
+    with pytest.raises(error, match=match) as caught:
         lazy.compute(**kwargs)
     (note,) = caught.value.__notes__
     return note
@@ -46,6 +49,75 @@ def test_of_several_functions_the_right_one():
     assert line in note_of(z) and line not in note_of(y)
 
 
+def test_chunks_that_are_corrupt(tmp_path):
+    path = tmp_path / "x.zarr"
+    cubed.to_zarr(xp.ones((40,), chunks=(10,), dtype=xp.float64), str(path))
+    (path / "c" / "2").write_bytes(b"no chunk of zstd at all")
+    opened = here()
+    x = cubed.from_zarr(str(path))
+    doubled = here()
+    y = x * 2
+    other = here()
+    z = xp.sum(y, axis=0)
+    text = note_of(z, ValueError, r"stage 0 .*chunk")
+    # From the result to what it reads.
+    assert text.index(other) < text.index(doubled) < text.index(opened)
+    assert "y = x * 2" in text and text.startswith("stage 0 computes what was made here:")
+
+
+@pytest.fixture
+def _short_files():
+    """Files cannot get longer than 10 kB, as where the disk is full."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.usefixtures("_short_files")
+def test_chunks_that_cannot_be_written(tmp_path):
+    line = here()
+    x = cubed.random.random((40000,), chunks=(10000,)) + 1
+    with pytest.raises(OSError, match="stage 0") as caught:
+        cubed.to_zarr(x, str(tmp_path / "x.zarr"), executor="single-threaded")
+    assert line in caught.value.__notes__[0]
+
+
+def test_lines_of_stages_that_a_plan_added():
+    """The parts of a reduction come from the reduction's line, whatever the engine made of it."""
+    x = cubed.random.random((4000, 40), chunks=(10, 40))
+    line = here()
+    plan = xp.sum(x).plan()
+    assert plan.num_stages == 2
+    for stage in range(2):
+        error = RuntimeError(f"stage {stage} (sum), task 0: no more")
+        add_origins(error, plan._plan)
+        assert line in error.__notes__[0]
+
+
+def test_in_loops_a_line_has_one_number():
+    x = xp.ones((4,), chunks=(2,))
+    for _ in range(20):
+        x = x + 1
+    numbers = x.plan()._plan.origins(0)
+    assert len(numbers) == 2 == len(set(numbers))
+
+
+def test_calls_through_libraries(tmp_path):
+    xr = pytest.importorskip("xarray")
+    path = tmp_path / "x.zarr"
+    cubed.to_zarr(xp.ones((40,), chunks=(10,), dtype=xp.float64), str(path))
+    (path / "c" / "0").write_bytes(b"no chunk")
+    x = xr.DataArray(cubed.from_zarr(str(path)), dims="t")
+    line = here()
+    lazy = x.mean("t")
+    with pytest.raises(ValueError, match="stage") as caught:
+        lazy.compute()
+    assert line in caught.value.__notes__[0]
+
+
 def test_lines_are_the_same_plan():
     x = xp.ones((4,), chunks=(2,), dtype=xp.float64)
     plans = []
@@ -58,8 +130,25 @@ def test_lines_are_the_same_plan():
 
 
 def test_what_is_kept_is_bounded():
-    for i in range(1000):
-        cubed._origins.remember_origin(f"title {i}")
-    assert len(cubed._origins._origins) <= 256
-    assert cubed._origins.origins_note("title 999, block (0,): ValueError: x") is not None
-    assert cubed._origins.origins_note("title 0, block (0,): ValueError: x") is None
+    first = xp.ones((4,)).plan()._plan.origins(0)[0]
+    assert cubed._core.origin(first) is not None
+    code = "import cubed.array_api as xp\nx = xp.ones((4,))"
+    for _ in range(4200):
+        scope = {}
+        exec(compile(code, "program", "exec"), scope)
+    assert cubed._core.origin(first) is None
+    assert cubed._core.origin(scope["x"].plan()._plan.origins(0)[0]) is not None
+    assert cubed._core.origin(0) is None and cubed._core.origin(2**31) is None
+
+
+def test_it_can_be_switched_off(tmp_path):
+    assert note_origins(False) is True
+    try:
+        x = xp.ones((4,), chunks=(2,), dtype=xp.float64)
+        y = cubed.map_blocks(refuse, x, dtype=x.dtype)
+        assert y.plan()._plan.origins(0) == ()
+        with pytest.raises(ValueError, match="refused") as caught:
+            y.compute()
+        assert not hasattr(caught.value, "__notes__")
+    finally:
+        assert note_origins() is False

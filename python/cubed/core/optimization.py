@@ -2,8 +2,14 @@
 
 from cubed._optimize import (
     fuse_all_optimize_dag,
+    fuse_only_optimize_dag,
     multiple_inputs_optimize_dag,
     simple_optimize_dag,
 )
 
-__all__ = ["fuse_all_optimize_dag", "multiple_inputs_optimize_dag", "simple_optimize_dag"]
+__all__ = [
+    "fuse_all_optimize_dag",
+    "fuse_only_optimize_dag",
+    "multiple_inputs_optimize_dag",
+    "simple_optimize_dag",
+]

@@ -3,27 +3,49 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 from cubed._bytes import format_bytes
 from cubed.runtime.types import Callback, ComputeEndEvent, ComputeStartEvent, TaskEndEvent
+
+
+def warn_of_function(plan: Any, stats: dict[str, Any]) -> None:
+    """Warns if a user's function took so much more than is projected for it that its task was
+    over `allowed_mem`."""
+    number, excess = stats["function_excess_stage"], stats["function_excess"]
+    stage = plan.stages[number]
+    used = stage["projected_mem"] + plan.reserved_mem + excess
+    if used > plan.allowed_mem:
+        warnings.warn(
+            f"stage {number} ({stage['name']}): a function took {format_bytes(excess)} more than is"
+            f" projected for it, so that its task used {format_bytes(used)} of"
+            f" {format_bytes(plan.allowed_mem)} allowed: give that as its extra_projected_mem",
+            RuntimeWarning,
+            stacklevel=2,
+        )
 
 
 class MemoryWarningCallback(Callback):
     """Warns of each operation with tasks that used more than was projected, when it is over.
 
     The engine's own memory cannot exceed its projection; that of users' functions, which declare
-    theirs by `extra_projected_mem`, can.
+    theirs by `extra_projected_mem`, can. Of these it warns, too, where the task as a whole stayed
+    below its projection.
     """
 
     def __init__(self) -> None:
         self._worst: dict[str, tuple[int, int]] = {}
+        self._functions: dict[str, tuple[int, int]] = {}
 
     def on_compute_start(self, event: ComputeStartEvent) -> None:
         """Forgets the computation before."""
-        self._worst = {}
+        self._worst, self._functions = {}, {}
 
     def on_task_end(self, event: TaskEndEvent) -> None:
         """Keeps the operation's worst task."""
+        taken, declared = event.function_mem, event.function_projected_mem
+        if taken > max(declared, self._functions.get(event.name, (0, 0))[0]):
+            self._functions[event.name] = (taken, declared)
         measured, projected = event.peak_measured_mem_end, event.projected_mem
         if measured is None or projected is None or measured <= projected:
             return
@@ -37,5 +59,12 @@ class MemoryWarningCallback(Callback):
                 f"a task of {name!r} used {format_bytes(measured)} of memory, more than the"
                 f" {format_bytes(projected)} projected for it; allowed are"
                 f" {format_bytes(event.plan.allowed_mem)}",
+                stacklevel=2,
+            )
+        for name, (taken, declared) in self._functions.items():
+            warnings.warn(
+                f"a function of {name!r} took {format_bytes(taken)}, more than the"
+                f" {format_bytes(declared)} projected for it: give the difference as its"
+                " extra_projected_mem",
                 stacklevel=2,
             )
