@@ -140,6 +140,12 @@ def ratios(numerator, denominator):
     return spread([a.seconds / b.seconds for a, b in pairs])
 
 
+def peaks(numerator, denominator):
+    """Ratios of peak memory within rounds."""
+    pairs = zip(numerator.samples, denominator.samples, strict=False)
+    return spread([a.peak / b.peak for a, b in pairs])
+
+
 def markdown(header, rows):
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]

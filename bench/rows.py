@@ -6,7 +6,7 @@ import shutil
 import statistics
 import subprocess
 
-from harness import Contender, interleave, ratios, remove, run, spread
+from harness import Contender, interleave, peaks, ratios, remove, run, spread
 
 RAW = '[{"name": "bytes", "configuration": {"endian": "little"}}]'
 MEANS = "uu=mean(u*u, axis=0); vv=mean(v*v, axis=0); uv=mean(u*v, axis=0)"
@@ -17,6 +17,14 @@ WINDS_MEM = 2_000_000_000
 SERIES_MEM = 2_000_000_000
 RECHUNK_MEM = 500_000_000
 FUNCTIONS_MEM = 1_000_000_000
+WORKLOADS_MEM = 500_000_000
+WORKLOADS = (
+    "quadratic_means",
+    "vorticity",
+    "transformed_eulerian_mean",
+    "climatological_anomalies",
+    "era5_pipeline",
+)
 # Functions of the Python package, and which libraries there are beside it that have them.
 FUNCTIONS = {
     "chain": ("numpy", "dask", "upstream"),
@@ -379,4 +387,40 @@ def functions(b):
             b.add_ratio(row, "three elements plus 1", micro, 100, at_most=True, unit=" us")
 
 
-ROWS = {"a": winds, "b": memory, "c": climate, "d": tasks, "e": rechunk, "f": functions}
+def workloads(b):
+    """the workloads of examples/python by Xarray, on arrays of Cubed and of Dask"""
+    python = b.environments.package("workloads")
+    if not python:
+        return
+    script, out, work = b.scripts / "workloads.py", b.data / "result", b.data / "work"
+    for name in WORKLOADS:
+        row, source = f"g {name}", b.data / f"{name}.zarr"
+        b.say(f"making data: {name}")
+        run([python, script, "make", name, source, b.size])
+        contenders = [
+            Contender(
+                "ours" if library == "cubed" else library,
+                [python, script, library, name, source, out, b.workers, WORKLOADS_MEM, work],
+                output=out,
+                own_time=True,
+                clean=work,
+                allowance=WORKLOADS_MEM * b.workers if library == "cubed" else None,
+            )
+            for library in ("cubed", "dask")
+        ]
+        got = b.rounds_of(row, source, contenders, rtol=1e-9, atol=1e-12)
+        if "ours" in got and "dask" in got:
+            b.add_ratio(row, "dask / ours", ratios(got["dask"], got["ours"]))
+            b.add_ratio(row, "peak memory, dask / ours", peaks(got["dask"], got["ours"]))
+        remove(source)
+
+
+ROWS = {
+    "a": winds,
+    "b": memory,
+    "c": climate,
+    "d": tasks,
+    "e": rechunk,
+    "f": functions,
+    "g": workloads,
+}

@@ -56,9 +56,10 @@ class Environments:
         shutil.copy(requirements, made)
         return python
 
-    def package(self):
-        """The Python that has this project's own package, as the tree is now."""
-        python = self.python("package")
+    def package(self, name="package"):
+        """The Python of an environment that has this project's own package, too, as the tree is
+        now."""
+        python = self.python(name)
         if not python:
             return None
         pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
@@ -68,7 +69,7 @@ class Environments:
             [*pip, *own, build, ROOT], capture_output=True, text=True, check=False
         )
         if done.returncode:
-            self.missing["package"] = done.stderr.strip().splitlines()[-1]
+            self.missing[name] = done.stderr.strip().splitlines()[-1]
             return None
         return python
 
@@ -89,7 +90,7 @@ def fitting_size(directory):
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("--only", default="a,b,c,d,e,f", help="rows, such as a,e")
+    p.add_argument("--only", default="a,b,c,d,e,f,g", help="rows, such as a,e")
     p.add_argument(
         "--size",
         help="1: 1.5 GB of winds, 4 GB of a series; small: minutes (default: up to 1, what fits)",
