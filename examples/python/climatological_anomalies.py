@@ -1,12 +1,45 @@
-"""Anomalies from the mean of each month of the year, and how much they vary.
+# %% [markdown]
+# # Climatological anomalies
+#
+# Anomalies from the mean of each month of the year, and how much they vary. Groups are found in
+# the coordinate; the means of all of them are made in one pass.
+#
+# **Large:** `python climatological_anomalies.py --size 36500 --no-check --dir /scratch/t`;
+# anomalies are as large as the input, so write them: `lazy.to_zarr("anomalies.zarr")` instead of
+# `compute`.
 
-python examples/python/climatological_anomalies.py
-"""
-
+# %%
 import xarray as xr
-from common import arguments, check, make_fields, open_lazily, workplace
+from common import arguments, check, make_fields, watch
+
+options = arguments("Climatological anomalies.", times=730)
+spec = options.spec
+
+# %% [markdown]
+# Two years of synthetic daily temperatures, in a Zarr store.
+
+# %%
+make_fields(options.dir / "t.zarr", "t", options.size, step="1D", levels=2)
+
+# %% [markdown]
+# Opened as lazy arrays of Cubed.
+
+# %%
+ds = xr.open_dataset(
+    options.dir / "t.zarr",
+    engine="zarr",
+    chunked_array_type="cubed",
+    from_array_kwargs={"spec": spec},
+    chunks={},
+)
+ds
 
 
+# %% [markdown]
+# The workload is plain Xarray.
+
+
+# %%
 def anomalies(ds: xr.Dataset) -> xr.Dataset:
     months = ds.groupby("time.month")
     climatology = months.mean()
@@ -20,16 +53,27 @@ def anomalies(ds: xr.Dataset) -> xr.Dataset:
     )
 
 
-def main() -> None:
-    options = arguments(__doc__, 730)
-    with workplace(options) as (directory, spec):
-        make_fields(directory / "t.zarr", "t", options.size, step="1D", levels=2)
-        lazy = anomalies(open_lazily(directory / "t.zarr", spec))
-        print(lazy.deviation.data.plan())
-        result = lazy.compute()
-        print(result)
-        check(result, anomalies(xr.open_zarr(directory / "t.zarr", chunks=None).load()), options)
+# %% [markdown]
+# What it will do for the deviation.
 
+# %%
+lazy = anomalies(ds)
+plan = lazy.deviation.data.plan()
+print(plan)
+plan
 
-if __name__ == "__main__":
-    main()
+# %% [markdown]
+# All three together.
+
+# %%
+with watch():
+    result = lazy.compute()
+result
+
+# %% [markdown]
+# The same by NumPy, which has to have all of it in memory.
+
+# %%
+if not options.no_check:
+    whole = xr.open_zarr(options.dir / "t.zarr", chunks=None).load()
+    check(result, anomalies(whole))

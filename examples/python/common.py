@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
+import atexit
+import sys
 import tempfile
-from collections.abc import Iterator
+import warnings
 from pathlib import Path
 
 import cubed
@@ -13,25 +14,27 @@ import numpy as np
 import xarray as xr
 
 LATITUDES, LONGITUDES = 37, 72
+IN_NOTEBOOK = "ipykernel" in sys.modules
+# What zarr says of all groups that Xarray writes.
+warnings.filterwarnings("ignore", message="Consolidated metadata is currently not part")
 
 
-def arguments(doc: str, times: int) -> argparse.Namespace:
-    """The options of an example that makes `times` times unless --size says otherwise."""
-    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+def arguments(about: str, times: int) -> argparse.Namespace:
+    """The options of an example that makes `times` times unless --size says otherwise, with the
+    `spec` that follows from them. In a notebook there are none: they have their defaults."""
+    parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--size", type=int, default=times, help=f"times (default {times})")
     parser.add_argument("--allowed-mem", default="200MB", help="of each worker (default 200MB)")
     parser.add_argument("--dir", type=Path, help="for data and results (default: a temporary one)")
     parser.add_argument("--no-check", action="store_true", help="do not compute it with NumPy, too")
-    return parser.parse_args()
-
-
-@contextlib.contextmanager
-def workplace(options: argparse.Namespace) -> Iterator[tuple[Path, cubed.Spec]]:
-    """A directory for stores, and what computations may use."""
-    with contextlib.ExitStack() as stack:
-        directory = options.dir or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        directory.mkdir(parents=True, exist_ok=True)
-        yield directory, cubed.Spec(directory / "work", allowed_mem=options.allowed_mem)
+    options = parser.parse_args([] if IN_NOTEBOOK else None)
+    if options.dir is None:
+        temporary = tempfile.TemporaryDirectory()
+        atexit.register(temporary.cleanup)
+        options.dir = Path(temporary.name)
+    options.dir.mkdir(parents=True, exist_ok=True)
+    options.spec = cubed.Spec(options.dir / "work", allowed_mem=options.allowed_mem)
+    return options
 
 
 def make_fields(
@@ -58,7 +61,7 @@ def make_fields(
     for options in encoding.values():
         if packed:
             options.update(dtype="i2", scale_factor=0.002, add_offset=0.0, _FillValue=-32768)
-    xr.Dataset(data, coords).to_zarr(path, mode="w", encoding=encoding, consolidated=True)
+    xr.Dataset(data, coords).to_zarr(path, mode="w", encoding=encoding)
 
 
 def parse_step(step: str) -> tuple[int, str]:
@@ -66,21 +69,19 @@ def parse_step(step: str) -> tuple[int, str]:
     return int(step[:-1]), step[-1]
 
 
-def open_lazily(path: Path, spec: cubed.Spec) -> xr.Dataset:
-    """The store as lazy arrays, in the chunks that it has."""
-    return xr.open_dataset(
-        path,
-        engine="zarr",
-        chunked_array_type="cubed",
-        from_array_kwargs={"spec": spec},
-        chunks={},
-    )
+def watch() -> cubed.Callback:
+    """What is shown while something is computed: tasks over time in a notebook, else a line."""
+    if IN_NOTEBOOK:
+        from cubed.diagnostics.widgets import LiveTimelineViewer
+
+        return LiveTimelineViewer()
+    from cubed.diagnostics import TextProgressBar
+
+    return TextProgressBar()
 
 
-def check(result: xr.Dataset, expected: xr.Dataset, options: argparse.Namespace) -> None:
+def check(result: xr.Dataset, expected: xr.Dataset) -> None:
     """Compares with the same computed by NumPy, prints, and fails if they differ."""
-    if options.no_check:
-        return
     for name, x in expected.data_vars.items():
         np.testing.assert_allclose(result[name].values, x.values, rtol=1e-9, atol=1e-9)
     print("equal to NumPy:", ", ".join(map(str, expected.data_vars)))

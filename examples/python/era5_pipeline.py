@@ -1,13 +1,41 @@
-"""From packed six-hourly temperatures to daily extremes, rechunked in space, and their percentiles.
+# %% [markdown]
+# # A pipeline as for ERA5
+#
+# From packed six-hourly temperatures to daily extremes, rechunked from maps to series over time,
+# and their percentiles.
+#
+# **Large:** `python era5_pipeline.py --size 100000 --no-check --dir /scratch/era5 --allowed-mem
+# 2GB`. For ERA5 itself give its store to `open_dataset`, and chunks of some tens of megabytes to
+# `chunk`.
 
-python examples/python/era5_pipeline.py
-"""
-
+# %%
 import cubed
 import xarray as xr
-from common import arguments, check, make_fields, workplace
+from common import arguments, check, make_fields, watch
+
+options = arguments("A pipeline as for ERA5.", times=240)
+spec = options.spec
+
+# %% [markdown]
+# Synthetic temperatures packed as 16-bit integers with a scale, as archives have them.
+
+# %%
+make_fields(options.dir / "t.zarr", "t", options.size, levels=1, packed=True)
+
+# %% [markdown]
+# With `engine="cubed"` the store is opened natively, and unpacking is part of the pass that reads
+# it.
+
+# %%
+ds = xr.open_dataset(options.dir / "t.zarr", engine="cubed", spec=spec)
+ds
 
 
+# %% [markdown]
+# Daily extremes, and percentiles of each place.
+
+
+# %%
 def daily(ds: xr.Dataset) -> xr.Dataset:
     days = ds.t.resample(time="1D")
     return xr.Dataset({"tmax": days.max(), "tmin": days.min()})
@@ -17,25 +45,33 @@ def percentiles(ds: xr.Dataset) -> xr.Dataset:
     return ds.quantile([0.05, 0.5, 0.95], "time")
 
 
-def main() -> None:
-    options = arguments(__doc__, 240)
-    with workplace(options) as (directory, spec):
-        make_fields(directory / "t.zarr", "t", options.size, levels=1, packed=True)
-        # Unpacked by the engine, together with what follows.
-        ds = xr.open_dataset(directory / "t.zarr", engine="cubed", spec=spec)
-        # To series over time: the planner makes the passes that fit.
-        chunks = {"time": -1, "level": 1, "lat": 10, "lon": 10}
-        series = daily(ds).chunk(chunks, chunked_array_type="cubed")
-        series.to_zarr(directory / "daily.zarr", mode="w")
-        stored = xr.open_dataset(directory / "daily.zarr", engine="cubed", spec=spec)
-        lazy = percentiles(stored)
-        assert isinstance(lazy.tmax.data, cubed.Array)
-        print(lazy.tmax.data.plan())
-        result = lazy.compute()
-        print(result)
-        expected = percentiles(daily(xr.open_zarr(directory / "t.zarr", chunks=None).load()))
-        check(result, expected, options)
+# %% [markdown]
+# Chunks that are whole series over time: the planner makes the passes that fit.
 
+# %%
+chunks = {"time": -1, "level": 1, "lat": 10, "lon": 10}
+series = daily(ds).chunk(chunks, chunked_array_type="cubed")
+plan = series.tmax.data.plan()
+print(plan)
+plan
 
-if __name__ == "__main__":
-    main()
+# %% [markdown]
+# Stored as series, and read again for the percentiles.
+
+# %%
+with watch():
+    series.to_zarr(options.dir / "daily.zarr", mode="w")
+stored = xr.open_dataset(options.dir / "daily.zarr", engine="cubed", spec=spec)
+lazy = percentiles(stored)
+assert isinstance(lazy.tmax.data, cubed.Array)
+with watch():
+    result = lazy.compute()
+result
+
+# %% [markdown]
+# The same by NumPy, which has to have all of it in memory.
+
+# %%
+if not options.no_check:
+    whole = xr.open_zarr(options.dir / "t.zarr", chunks=None).load()
+    check(result, percentiles(daily(whole)))

@@ -1,12 +1,43 @@
-"""Zonal means and eddy fluxes for the transformed Eulerian mean, day by day.
+# %% [markdown]
+# # Transformed Eulerian mean
+#
+# Zonal means and eddy fluxes for the transformed Eulerian mean, day by day: deviations from a
+# mean along each circle of latitude, multiplied and averaged again.
+#
+# **Large:** `python transformed_eulerian_mean.py --size 20000 --no-check --dir /scratch/state`.
 
-python examples/python/transformed_eulerian_mean.py
-"""
-
+# %%
 import xarray as xr
-from common import arguments, check, make_fields, open_lazily, workplace
+from common import arguments, check, make_fields, watch
+
+options = arguments("Transformed Eulerian mean.", times=48)
+spec = options.spec
+
+# %% [markdown]
+# A synthetic state of the atmosphere, in a Zarr store.
+
+# %%
+make_fields(options.dir / "state.zarr", "u v w t", options.size)
+
+# %% [markdown]
+# Opened as lazy arrays of Cubed.
+
+# %%
+ds = xr.open_dataset(
+    options.dir / "state.zarr",
+    engine="zarr",
+    chunked_array_type="cubed",
+    from_array_kwargs={"spec": spec},
+    chunks={},
+)
+ds
 
 
+# %% [markdown]
+# The workload is plain Xarray.
+
+
+# %%
 def zonal_fluxes(ds: xr.Dataset) -> xr.Dataset:
     zonal = ds.mean("lon")
     eddy = ds - zonal
@@ -20,20 +51,28 @@ def zonal_fluxes(ds: xr.Dataset) -> xr.Dataset:
     return xr.Dataset(fluxes).resample(time="1D").mean()
 
 
-def main() -> None:
-    options = arguments(__doc__, 48)
-    with workplace(options) as (directory, spec):
-        make_fields(directory / "state.zarr", "u v w t", options.size)
-        lazy = zonal_fluxes(open_lazily(directory / "state.zarr", spec))
-        print(lazy.uv.data.plan())
-        result = lazy.compute()
-        print(result)
-        check(
-            result,
-            zonal_fluxes(xr.open_zarr(directory / "state.zarr", chunks=None).load()),
-            options,
-        )
+# %% [markdown]
+# What it will do for one of the fluxes, and why that is not a single pass.
 
+# %%
+fluxes = zonal_fluxes(ds)
+plan = fluxes.uv.data.plan()
+print(plan.explain())
+print(plan)
+plan
 
-if __name__ == "__main__":
-    main()
+# %% [markdown]
+# All of them together.
+
+# %%
+with watch():
+    result = fluxes.compute()
+result
+
+# %% [markdown]
+# The same by NumPy, which has to have all of it in memory.
+
+# %%
+if not options.no_check:
+    state = xr.open_zarr(options.dir / "state.zarr", chunks=None).load()
+    check(result, zonal_fluxes(state))

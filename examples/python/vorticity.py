@@ -1,17 +1,53 @@
-"""Relative vorticity of winds on a grid of latitudes and longitudes, and its mean over time.
+# %% [markdown]
+# # Vorticity
+#
+# Relative vorticity of winds on a grid of latitudes and longitudes, its mean over time, and the
+# mean of its square. Derivatives are differences of neighbours: views of one array, read
+# together.
+#
+# **Large:** `python vorticity.py --size 20000 --no-check --dir /scratch/winds`. The results are
+# as small as one time: where they are not, `mean.to_zarr` writes them chunk by chunk.
 
-python examples/python/vorticity.py
-"""
-
+# %%
 import numpy as np
 import xarray as xr
-from common import arguments, check, make_fields, open_lazily, workplace
+from common import arguments, check, make_fields, watch
 
 RADIUS = 6.371e6  # of the Earth, m
 
+options = arguments("Vorticity.", times=48)
+spec = options.spec
 
+# %% [markdown]
+# Synthetic winds, in a Zarr store.
+
+# %%
+make_fields(options.dir / "winds.zarr", "u v", options.size)
+
+# %% [markdown]
+# Opened as lazy arrays of Cubed.
+
+# %%
+ds = xr.open_dataset(
+    options.dir / "winds.zarr",
+    engine="zarr",
+    chunked_array_type="cubed",
+    from_array_kwargs={"spec": spec},
+    chunks={},
+)
+ds
+
+
+# %% [markdown]
+# $$\zeta = \frac{1}{R \cos \varphi} \left( \frac{\partial v}{\partial \lambda}
+# - \frac{\partial (u \cos \varphi)}{\partial \varphi} \right)$$
+#
+# away from the poles.
+
+
+# %%
 def vorticity(ds: xr.Dataset) -> xr.Dataset:
-    """(dv/dlon - d(u cos(lat))/dlat) / (R cos(lat)), in 1/s, away from the poles."""
+    """In 1/s."""
     inner = ds.sel(lat=slice(85, -85))
     cos = np.cos(np.deg2rad(inner.lat))
     per_radian = np.rad2deg(1.0)
@@ -21,18 +57,27 @@ def vorticity(ds: xr.Dataset) -> xr.Dataset:
     return xr.Dataset({"zeta": zeta.mean("time"), "enstrophy": (zeta**2).mean("time")})
 
 
-def main() -> None:
-    options = arguments(__doc__, 48)
-    with workplace(options) as (directory, spec):
-        make_fields(directory / "winds.zarr", "u v", options.size)
-        mean = vorticity(open_lazily(directory / "winds.zarr", spec))
-        print(mean.zeta.data.plan())
-        result = mean.compute()
-        print(result)
-        check(
-            result, vorticity(xr.open_zarr(directory / "winds.zarr", chunks=None).load()), options
-        )
+# %% [markdown]
+# What it will do.
 
+# %%
+mean = vorticity(ds)
+plan = mean.zeta.data.plan()
+print(plan)
+plan
 
-if __name__ == "__main__":
-    main()
+# %% [markdown]
+# Both means from one pass over the winds.
+
+# %%
+with watch():
+    result = mean.compute()
+result
+
+# %% [markdown]
+# The same by NumPy, which has to have all of it in memory.
+
+# %%
+if not options.no_check:
+    winds = xr.open_zarr(options.dir / "winds.zarr", chunks=None).load()
+    check(result, vorticity(winds))
