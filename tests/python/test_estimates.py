@@ -6,7 +6,15 @@ import cubed
 import cubed.array_api as xp
 import numpy as np
 import pytest
-from cubed.diagnostics.estimate import PROFILES, Profile
+from cubed.diagnostics.estimate import (
+    COSTS,
+    DECODE_COST,
+    ENCODE_COST,
+    PRODUCT_COST,
+    PROFILES,
+    Profile,
+    touched_bytes,
+)
 
 PER_S = Profile(
     workers=3, task_seconds=0.5, request_seconds=0.25, read_rate=1000, write_rate=500,
@@ -28,13 +36,37 @@ def test_an_estimate_adds_up(stored):
     # The arithmetic below is for this plan: a task for each of 4 chunks of 80 bytes.
     assert (stage["num_tasks"], stage["bytes_read"], stage["bytes_written"]) == (4, 320, 320)
     e = plan.estimate(PER_S)
-    task = 0.5 + 2 * 0.25 + 80 / 1000 + 80 / 500 + 160 / 100
+    task = 0.5 + 2 * 0.25 + 80 / 1000 + 80 / 500 + (160 + DECODE_COST * 80) / 100
     assert (e.reads, e.writes, e.workers) == (4, 4, 3)
     assert e.worker_seconds == pytest.approx(4 * task)
     assert e.seconds == pytest.approx(2 * task)  # waves of 3 and 1
     assert e.cost == pytest.approx(4 * 1 + 4 * 10 + 4 * task * 100)
     # A store that all share.
     assert plan.estimate(replace(PER_S, total_rate=1)).seconds == 640
+
+
+def test_operations_take_what_they_cost(stored, tmp_path):
+    """In seconds of a machine that does nothing but compute, one byte in a second."""
+    slow = Profile(workers=1, compute_rate=1)
+    values = np.ones((40, 40))
+
+    def cost(lazy):
+        return lazy.plan().estimate(slow).worker_seconds
+
+    def x():
+        return cubed.from_array(values, chunks=(20, 40))
+
+    assert touched_bytes((x() + 1).plan().stages[0]) == 2 * values.nbytes == cost(x() + 1)
+    assert cost(xp.sin(x())) == COSTS["sin"] * 2 * values.nbytes
+    assert cost(xp.sin(x()) * x() ** 1.7) == pytest.approx(
+        (COSTS["sin"] + COSTS["pow"]) * (cost(x() * x() + 1))
+    )
+    assert cost(xp.sort(x(), axis=1)) == COSTS["sort"] * 2 * values.nbytes
+    product = cost(x() @ cubed.from_array(values + 1, chunks=(40, 20)))
+    assert product == pytest.approx(3 * values.nbytes + PRODUCT_COST * 40**3)
+    assert cost(cubed.from_zarr(stored) + 1) == 640 + DECODE_COST * 320
+    later = cubed.to_zarr(x() + 1, str(tmp_path / "y.zarr"), compute=False)
+    assert later.plan().estimate(slow).worker_seconds == (2 + ENCODE_COST) * values.nbytes
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -44,13 +76,13 @@ def test_profiles(name):
     e = plan.estimate(name)
     assert 0 < e.seconds <= e.worker_seconds * 1.001
     assert e.reads + e.writes == plan.summary()["requests"]
-    assert (e.cost > 0) == (name == "s3-lambda")
+    assert (e.cost > 0) == (name in ("s3-lambda", "gcs-functions"))
     more = plan.estimate(replace(PROFILES[name], workers=e.workers + 1))
     assert more.seconds <= e.seconds
 
 
 def test_profiles_that_are_not_there():
-    with pytest.raises(ValueError, match="'abacus', expected one of local-nvme, local-disk"):
+    with pytest.raises(ValueError, match="'abacus', expected one of local-memory, local-nvme"):
         xp.ones((2,)).plan().estimate("abacus")
 
 
