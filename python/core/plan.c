@@ -332,12 +332,13 @@ static PyObject *stats_dict(const cubed_run_stats *s)
         (long long)s->num_tasks, "num_retries", (long long)s->num_retries, "num_resumed",
         (long long)s->num_resumed, "num_workers", s->num_workers, "measured_mem",
         (unsigned long long)s->measured_mem, "function_mem", (unsigned long long)s->function_mem,
-"function_excess", (unsigned long long)s->function_excess, "function_excess_stage", s->function_excess_stage,
-        "projected_mem", (unsigned long long)s->projected_mem, "tier_peak",
-        (unsigned long long)s->tier_peak, "tier_spilled", (unsigned long long)s->tier_spilled,
-        "bytes_read", (unsigned long long)s->bytes_read, "bytes_written",
-        (unsigned long long)s->bytes_written, "stored_read", (unsigned long long)s->stored_read,
-        "stored_written", (unsigned long long)s->stored_written);
+        "function_excess", (unsigned long long)s->function_excess, "function_excess_stage",
+        s->function_excess_stage, "projected_mem", (unsigned long long)s->projected_mem,
+        "tier_peak", (unsigned long long)s->tier_peak, "tier_spilled",
+        (unsigned long long)s->tier_spilled, "bytes_read", (unsigned long long)s->bytes_read,
+        "bytes_written", (unsigned long long)s->bytes_written, "stored_read",
+        (unsigned long long)s->stored_read, "stored_written",
+        (unsigned long long)s->stored_written);
 }
 
 /* Binds results[i], a writable contiguous buffer, for each target in memory. */
