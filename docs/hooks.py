@@ -1,9 +1,11 @@
-"""Pages made of other files when the site is built: the command's help, headers, the design."""
+"""Pages made of other files when the site is built: the command's help, headers, the design, and
+the examples."""
 
 import re
 import subprocess
 from pathlib import Path
 
+import jupytext
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,12 +35,24 @@ def headers():
     return "\n".join(parts)
 
 
+def example(path):
+    """A script with cells as text and code."""
+    parts = [
+        c.source if c.cell_type == "markdown" else f"```python\n{c.source}\n```"
+        for c in jupytext.read(path, fmt="py:percent").cells
+    ]
+    notebook = f"This is `examples/python/{path.stem}.py`, and a notebook beside it."
+    return "\n\n".join([parts[0], notebook, *parts[1:], ""])
+
+
 def on_files(files, config):
     pages = {
         "command.md": command(),
         "c-api.md": headers(),
         "design.md": (ROOT / "ARCHITECTURE.md").read_text(),
     }
+    for path in sorted((ROOT / "examples/python").glob("*.ipynb")):
+        pages[f"{path.stem}.md"] = example(path.with_suffix(".py"))
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files

@@ -39,10 +39,7 @@ ds
 
 
 # %% [markdown]
-# $$\zeta = \frac{1}{R \cos \varphi} \left( \frac{\partial v}{\partial \lambda}
-# - \frac{\partial (u \cos \varphi)}{\partial \varphi} \right)$$
-#
-# away from the poles.
+# `(dv/dlon - d(u cos(lat))/dlat) / (R cos(lat))`, away from the poles.
 
 
 # %%
