@@ -16,8 +16,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-/* More reads of intermediate chunks than this are not kept track of one by one. */
-#define MAX_EDGES ((uint64_t)1 << 28)
+/* More reads of intermediate chunks than this are not kept track of one by one; nor more tasks. */
+#define MAX_EDGES ((uint32_t)1 << 28)
+#define MAX_TASKS ((int64_t)UINT32_MAX)
 /* Tasks of less work than this are handed over together. */
 #define RANGE_BYTES    ((uint64_t)1 << 20)
 #define RANGE_TASKS    32
@@ -27,17 +28,17 @@
 typedef struct stage_state {
     int64_t base; /* number of its first task among all */
     int64_t done, started;
-    int64_t *ready; /* tasks of this stage that may run: a queue */
+    uint32_t *ready; /* tasks of this stage that may run: a queue */
     int64_t head, tail;
     int64_t batch; /* tasks to a range */
     int64_t start_ns;
 } stage_state;
 
-/* Chunks of an intermediate and the tasks that read them. */
+/* Chunks of a stored array and the tasks that read them. Without tables: nobody does. */
 typedef struct chunk_readers {
     int64_t nchunks;
-    uint64_t *first; /* nchunks + 1: edges of chunk c are first[c]..first[c+1]-1 */
-    uint64_t *fill;  /* nchunks: where the next edge of c goes, while they are collected */
+    uint32_t *first; /* nchunks + 1: edges of chunk c are first[c]..first[c+1]-1 */
+    uint32_t *fill;  /* nchunks: where the next edge of c goes, while they are collected */
 } chunk_readers;
 
 typedef struct in_flight {
@@ -59,17 +60,18 @@ typedef struct driver {
     const cubed_allocator *alloc;
     int64_t ntasks, ndone;
     stage_state *stages;
+    int latest; /* no stage behind this one has tasks that are ready */
     uint32_t *waiting;
     chunk_readers *readers; /* one per node */
-    int64_t *edges;         /* task numbers */
-    uint64_t nedges;
+    uint32_t *edges;        /* task numbers */
+    uint32_t nedges;
     in_flight *flights; /* one per slot: the token */
     unsigned nflights;
     retry *retries;
     unsigned nretries, retry_cap;
     uint8_t *attempts; /* per task */
     bool *resumed;     /* per task, in a run that resumes another one: it need not run */
-    int64_t *queue;    /* memory of the ready queues */
+    uint32_t *queue;   /* memory of the ready queues */
     int64_t start_ns;
 } driver;
 
@@ -146,6 +148,14 @@ typedef struct read_walk {
     enum { COUNT, FILL, RELEASE } what;
 } read_walk;
 
+static void *table(driver *d, size_t n, size_t size, cubed_error *err, cubed_status *st)
+{
+    size_t bytes;
+    void *p = cb_mul_size(n ? n : 1, size, &bytes) ? NULL : cb_alloc_zero(d->alloc, bytes);
+    if (!p) *st = cb_fail(err, CUBED_E_NOMEM, "no memory for a schedule of %zu entries", n);
+    return p;
+}
+
 static cubed_status walk_chunks(void *ctx, int node, const cb_box *chunks, cubed_error *err)
 {
     read_walk *w = ctx;
@@ -154,6 +164,12 @@ static cubed_status walk_chunks(void *ctx, int node, const cb_box *chunks, cubed
     if (!n->stored) return CUBED_OK;
     chunk_readers *r = &d->readers[node];
     int64_t idx[CUBED_MAX_NDIM];
+    cubed_status st = CUBED_OK;
+    if (!r->fill && w->what == COUNT) {
+        r->nchunks = cb_grid_count(&n->grid);
+        r->fill = table(d, (size_t)r->nchunks, sizeof *r->fill, err, &st);
+        if (st != CUBED_OK) return st;
+    }
     memcpy(idx, chunks->lo, sizeof idx);
     do {
         int64_t c = cb_grid_ravel(&n->grid, idx);
@@ -163,11 +179,11 @@ static cubed_status walk_chunks(void *ctx, int node, const cb_box *chunks, cubed
             d->waiting[w->task]++;
             if (++d->nedges > MAX_EDGES)
                 return cb_fail(err, CUBED_E_UNSUPPORTED,
-                               "the plan's tasks read intermediate chunks more than %" PRIu64
+                               "the plan's tasks read intermediate chunks more than %" PRIu32
                                " times: choose larger chunks",
                                MAX_EDGES);
             break;
-        case FILL: d->edges[r->fill[c]++] = w->task; break;
+        case FILL: d->edges[r->fill[c]++] = (uint32_t)w->task; break;
         case RELEASE:
             if (!n->is_target) cb_io_release(d->a->io, node, c);
             break;
@@ -189,12 +205,10 @@ static cubed_status walk_all(driver *d, int what, cubed_error *err)
     return CUBED_OK;
 }
 
-static void *table(driver *d, size_t n, size_t size, cubed_error *err, cubed_status *st)
+static void free_fill(const driver *d, chunk_readers *r)
 {
-    size_t bytes;
-    void *p = cb_mul_size(n ? n : 1, size, &bytes) ? NULL : cb_alloc_zero(d->alloc, bytes);
-    if (!p) *st = cb_fail(err, CUBED_E_NOMEM, "no memory for a schedule of %zu entries", n);
-    return p;
+    cb_free(d->alloc, r->fill, (size_t)(r->nchunks ? r->nchunks : 1) * sizeof *r->fill);
+    r->fill = NULL;
 }
 
 static cubed_status make_edges(driver *d, cubed_error *err)
@@ -202,30 +216,27 @@ static cubed_status make_edges(driver *d, cubed_error *err)
     cubed_status st = CUBED_OK;
     d->readers = table(d, (size_t)d->p->ir.nnodes, sizeof *d->readers, err, &st);
     if (st != CUBED_OK) return st;
-    for (int i = 0; i < d->p->ir.nnodes; i++) {
-        if (!d->p->ir.nodes[i].stored) continue;
-        chunk_readers *r = &d->readers[i];
-        r->nchunks = cb_grid_count(&d->p->ir.nodes[i].grid);
-        r->first = table(d, (size_t)r->nchunks + 1, sizeof *r->first, err, &st);
-        if (st == CUBED_OK) r->fill = table(d, (size_t)r->nchunks, sizeof *r->fill, err, &st);
-        if (st != CUBED_OK) return st;
-    }
     CB_TRY(walk_all(d, COUNT, err));
     d->edges = table(d, (size_t)d->nedges, sizeof *d->edges, err, &st);
     if (st != CUBED_OK) return st;
-    uint64_t at = 0;
+    uint32_t at = 0;
     for (int i = 0; i < d->p->ir.nnodes; i++) {
         chunk_readers *r = &d->readers[i];
+        if (!r->fill) continue;
+        r->first = table(d, (size_t)r->nchunks + 1, sizeof *r->first, err, &st);
+        if (st != CUBED_OK) return st;
         for (int64_t c = 0; c < r->nchunks; c++) {
-            uint64_t count = r->fill[c];
+            uint32_t count = r->fill[c];
             if (cb_node_is_intermediate(&d->p->ir.nodes[i]))
-                cb_io_set_readers(d->a->io, i, c, (uint32_t)count);
+                cb_io_set_readers(d->a->io, i, c, count);
             r->first[c] = r->fill[c] = at;
             at += count;
         }
-        if (r->first) r->first[r->nchunks] = at;
+        r->first[r->nchunks] = at;
     }
-    return walk_all(d, FILL, err);
+    CB_TRY(walk_all(d, FILL, err));
+    for (int i = 0; i < d->p->ir.nnodes; i++) free_fill(d, &d->readers[i]);
+    return CUBED_OK;
 }
 
 /* --- Ready tasks -------------------------------------------------------------------------------------- */
@@ -248,8 +259,10 @@ static int stage_of(const driver *d, int64_t task)
 static void make_ready(driver *d, int64_t task)
 {
     if (d->resumed && d->resumed[task]) return;
-    stage_state *s = &d->stages[stage_of(d, task)];
-    s->ready[s->tail++] = task - s->base;
+    int stage = stage_of(d, task);
+    stage_state *s = &d->stages[stage];
+    if (stage > d->latest) d->latest = stage;
+    s->ready[s->tail++] = (uint32_t)(task - s->base);
 }
 
 static cubed_status make_stages(driver *d, cubed_error *err)
@@ -260,8 +273,10 @@ static cubed_status make_stages(driver *d, cubed_error *err)
     for (int i = 0; i < d->p->nstages; i++) {
         const cb_stage *s = &d->p->stages[i];
         d->stages[i].base = d->ntasks;
-        if (cb_add_i64(d->ntasks, s->ntasks, &d->ntasks))
-            return cb_fail(err, CUBED_E_BUDGET, "the plan has more than 2**63 tasks");
+        if (cb_add_i64(d->ntasks, s->ntasks, &d->ntasks) || d->ntasks > MAX_TASKS)
+            return cb_fail(err, CUBED_E_UNSUPPORTED,
+                           "the plan has more than %" PRId64 " tasks: choose larger chunks",
+                           MAX_TASKS);
         if (s->ntasks == 0) continue;
         uint64_t each = cb_sat_add(s->bytes_read, s->bytes_written) / (uint64_t)s->ntasks;
         int64_t batch = (int64_t)(RANGE_BYTES / (each + 1)) + 1;
@@ -292,7 +307,8 @@ static bool next_range(driver *d, cubed_task_range *range)
         *range = (cubed_task_range){0, r.stage, r.first, r.last};
         return true;
     }
-    for (int i = d->p->nstages - 1; i >= 0; i--) {
+    for (; d->latest >= 0; d->latest--) {
+        int i = d->latest;
         stage_state *s = &d->stages[i];
         if (s->head == s->tail) continue;
         int64_t first = s->ready[s->head++], last = first + 1;
@@ -335,10 +351,11 @@ static cubed_status wake_readers(void *ctx, int node, const cb_box *chunks, cube
     const chunk_readers *r = &d->readers[node];
     int64_t idx[CUBED_MAX_NDIM];
     (void)err;
+    if (!r->first) return CUBED_OK;
     memcpy(idx, chunks->lo, sizeof idx);
     do {
         int64_t c = cb_grid_ravel(&d->p->ir.nodes[node].grid, idx);
-        for (uint64_t e = r->first[c]; e < r->first[c + 1]; e++) {
+        for (uint32_t e = r->first[c]; e < r->first[c + 1]; e++) {
             if (--d->waiting[d->edges[e]] == 0) make_ready(d, d->edges[e]);
         }
     } while (cb_odometer_next(chunks, idx));
@@ -393,7 +410,7 @@ static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, c
         CB_TRY(cb_io_exists(d->a->io, node, c, &found, err));
         if (found) continue;
         bool wanted = !cb_node_is_intermediate(n);
-        for (uint64_t e = r->first[c]; e < r->first[c + 1]; e++)
+        for (uint32_t e = r->first ? r->first[c] : 0; r->first && e < r->first[c + 1]; e++)
             wanted = wanted || !d->resumed[d->edges[e]];
         if (wanted) d->resumed[w->task] = false;
     } while (cb_odometer_next(chunks, idx));
@@ -518,7 +535,7 @@ static void release(driver *d)
     for (int i = 0; d->readers && i < d->p->ir.nnodes; i++) {
         chunk_readers *r = &d->readers[i];
         cb_free(a, r->first, ((size_t)r->nchunks + 1) * sizeof *r->first);
-        cb_free(a, r->fill, (size_t)(r->nchunks ? r->nchunks : 1) * sizeof *r->fill);
+        free_fill(d, r);
     }
     size_t ntasks = (size_t)(d->ntasks ? d->ntasks : 1);
     cb_free(a, d->readers, (size_t)(d->p->ir.nnodes ? d->p->ir.nnodes : 1) * sizeof *d->readers);
