@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import cubed
+import numcodecs
 import numpy as np
 import pytest
 import xarray as xr
@@ -172,18 +173,17 @@ def calendar(tmp_path):
 @pytest.mark.filterwarnings("ignore:an array of .* is not chunked")
 @pytest.mark.parametrize("engine", ["zarr", "cubed"])
 def test_calendars(calendar, spec, engine):
-    names = "names" if engine == "cubed" else ()  # strings, which the engine does not read
-    expected = xr.open_dataset(calendar, engine="zarr", consolidated=False, drop_variables=names)
+    expected = xr.open_dataset(calendar, engine="zarr", consolidated=False)
     ds = xr.open_dataset(
         calendar,
         engine=engine,
         consolidated=False,
-        drop_variables=names,
         chunks={},
         chunked_array_type="cubed",
         from_array_kwargs={"spec": spec},
     )
     assert is_lazy(ds.a) and ds.bounds.dtype == object and not ds.bounds.variable._in_memory
+    assert ds.names.dtype.kind in "OT" and not ds.names.variable._in_memory
     for function in (
         lambda d: d.a.groupby("time.month").mean(),
         lambda d: d.a.groupby("time.season").std(),
@@ -211,12 +211,23 @@ def test_calendars(calendar, spec, engine):
     assert is_lazy(means.a)
 
 
+def test_codecs_that_the_engine_has_not(tmp_path, spec, table):
+    """zarr-python reads them, a region for each chunk."""
+    encoding = {"a": {"chunks": (5, 4), "filters": [numcodecs.Quantize(9, dtype="f8")]}}
+    table.to_zarr(tmp_path / "a.zarr", zarr_format=2, consolidated=False, encoding=encoding)
+    with pytest.raises(NotImplementedError):
+        cubed.from_zarr(f"{tmp_path}/a.zarr", path="a")
+    ds = xr.open_dataset(tmp_path / "a.zarr", engine="cubed", consolidated=False, spec=spec)
+    assert is_lazy(ds.a) and ds.a.chunks == ((5, 5, 2), (4,))
+    xr.testing.assert_identical(ds.compute(), table)
+
+
 def test_large_dates_of_calendars(calendar, spec, monkeypatch):
     """Which the engine does not read at once."""
     from cubed.xarray import _backend
 
     monkeypatch.setattr(_backend, "_SMALL_TIMES", 100)
-    options = {"engine": "cubed", "consolidated": False, "spec": spec, "drop_variables": "names"}
+    options = {"engine": "cubed", "consolidated": False, "spec": spec}
     with pytest.raises(NotImplementedError, match="have no lazy form: load"):
         xr.open_dataset(calendar, **options)
     ds = xr.open_dataset(calendar, decode_times=False, **options)
@@ -227,7 +238,7 @@ def test_large_dates_of_calendars(calendar, spec, monkeypatch):
 
 def test_writing_calendars(calendar, spec, tmp_path):
     options = {"engine": "cubed", "consolidated": False, "spec": spec}
-    ds = xr.open_dataset(calendar, drop_variables="names", **options)
+    ds = xr.open_dataset(calendar, **options)
     ds.to_zarr(tmp_path / "copy.zarr", consolidated=False)
     copy = xr.open_dataset(tmp_path / "copy.zarr", **options)
     assert copy.time.dt.calendar == "noleap"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 from collections.abc import Iterable
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from xarray import Coordinates, Dataset, DataTree, Variable, conventions
-from xarray.backends import AbstractDataStore, BackendEntrypoint
+from xarray.backends import AbstractDataStore, BackendEntrypoint, ZarrStore
 from xarray.backends.zarr import FillValueCoder
 from xarray.core import indexing
 from xarray.core.utils import FrozenDict
@@ -41,14 +42,21 @@ class _Store(AbstractDataStore):
     def get_variables(self) -> Any:
         variables = {name: self._variable(name) for name in self._arrays}
         # What indices and Xarray's coders of times need is read now, in one plan.
-        now = [v for name, v in variables.items() if _is_read_now(name, v)]
+        now = [
+            v
+            for name, v in variables.items()
+            if isinstance(v._data, Array) and _is_read_now(name, v)
+        ]
         arrays: list[Any] = [v._data for v in now]
         for v, values in zip(now, cubed.compute(*arrays) if arrays else (), strict=True):
             v._data = values
         return FrozenDict(variables)
 
     def _variable(self, name: str) -> Variable:
-        x = Array._new(_core.open(_member(self._url, name)), self._spec)
+        try:
+            x = Array._new(_core.open(_member(self._url, name)), self._spec)
+        except NotImplementedError as e:
+            return self._by_zarr(name, e)
         attrs = x.attrs
         dims = attrs.pop("_ARRAY_DIMENSIONS", None) or x._x.dim_names
         if any(d is None for d in dims):
@@ -67,6 +75,19 @@ class _Store(AbstractDataStore):
             encoding["dtype"] = attrs.pop("dtype")
             x = x.astype(bool)
         return Variable(dims, x, attrs, encoding, fastpath=True)
+
+    def _by_zarr(self, name: str, error: NotImplementedError) -> Variable:
+        """What the engine has no type or codec for, read by zarr-python if that is there."""
+        if importlib.util.find_spec("zarr") is None:
+            raise error
+        store, _, path = self._url.partition("::")
+        group = ZarrStore.open_group(store, group=path or None, consolidated=False)
+        v: Variable = group.open_store_variable(name)
+        if v.dtype.kind in "OTV":
+            return v  # Xarray's, which reads it when somebody asks for values
+        data: Any = indexing.ImplicitToExplicitIndexingAdapter(v._data, indexing.OuterIndexer)
+        v._data = cubed.from_array(data, chunks=v.encoding["chunks"], spec=self._spec)
+        return v
 
 
 class _LazyVariable(Variable):
