@@ -92,7 +92,8 @@ int fsync(int fd) { return fails(CALL_SYNC) ? -1 : (int)syscall(SYS_fsync, fd); 
 enum { N = 48, CHUNK = 16, WORKERS = 2 };
 
 /* What is made of x - mean(x), by stages of another kind each. */
-typedef enum shape_of_work { AS_IT_IS, SORTED, PICKED, RESHAPED, TOTALS } shape_of_work;
+typedef enum shape_of_work { AS_IT_IS, SORTED, PICKED, RESHAPED, TOTALS, GROUPED } shape_of_work;
+enum { NGROUPS = 4 };
 
 typedef struct fixture {
     char dir[64], src[128], out[128], work[128];
@@ -131,6 +132,22 @@ static cubed_status pick_positive(const fixture *f, cubed_array *x, cubed_array 
     return st;
 }
 
+static cubed_status sum_groups(const fixture *f, cubed_array *x, cubed_array **out,
+                               cubed_error *err)
+{
+    static const int64_t shape[1] = {N};
+    static const int axis = 0;
+    static int32_t groups[N];
+    cubed_array *codes;
+    for (int i = 0; i < N; i++) groups[i] = i % NGROUPS;
+    cubed_status st =
+        cubed_array_from_memory(f->ctx, CUBED_INT32, 1, shape, NULL, shape, groups, &codes, err);
+    if (st != CUBED_OK) return st;
+    st = cubed_groupby_reduce(x, codes, &axis, 1, NGROUPS, CUBED_GROUP_SUM, NULL, out, err);
+    cubed_array_unref(codes);
+    return st;
+}
+
 static cubed_status work_on(const fixture *f, cubed_array *x, cubed_array **out, cubed_error *err)
 {
     static const int64_t shape[2] = {6, 8}, chunk[1] = {20}, chunks[2] = {4, 8};
@@ -142,6 +159,7 @@ static cubed_status work_on(const fixture *f, cubed_array *x, cubed_array **out,
     case PICKED: st = pick_positive(f, x, &y, err); break;
     case RESHAPED: st = cubed_reshape(x, 2, shape, &y, err); break;
     case TOTALS: st = cubed_cumulative(CUBED_FOLD_SUM, x, 0, false, &y, err); break;
+    case GROUPED: st = sum_groups(f, x, &y, err); break;
     }
     if (st == CUBED_OK) st = cubed_rechunk(y, f->work_on == RESHAPED ? chunks : chunk, out, err);
     cubed_array_unref(y);
@@ -349,20 +367,22 @@ static void test_one_failed_read_of_a_chunk_is_retried(void **state)
 
 static void expect(fixture *f, shape_of_work w)
 {
-    double total = 0;
+    double total = 0, sums[NGROUPS] = {0};
     f->work_on = w;
-    f->count = w == PICKED ? N / 2 : N;
+    f->count = w == PICKED ? N / 2 : w == GROUPED ? NGROUPS : N;
     for (int i = 0; i < N; i++) {
         double v = i - (N - 1) / 2.0;
         total += v;
+        sums[i % NGROUPS] += v;
         f->expected[i] = w == SORTED ? -v : w == PICKED ? v + N / 2.0 : w == TOTALS ? total : v;
     }
+    if (w == GROUPED) memcpy(f->expected, sums, sizeof sums);
 }
 
 /* The same faults in stages of every kind, with intermediates in memory and in the work directory. */
 static void test_kinds_of_stages(void **state)
 {
-    static const shape_of_work kinds[] = {AS_IT_IS, SORTED, PICKED, RESHAPED, TOTALS};
+    static const shape_of_work kinds[] = {AS_IT_IS, SORTED, PICKED, RESHAPED, TOTALS, GROUPED};
     fixture *f = *state;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         int writes[2];
