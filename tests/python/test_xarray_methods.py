@@ -513,7 +513,7 @@ ACROSS = {
         (1, lambda v: v.dates.dt.strftime("%A %d").astype("U12")),
     ],
     "weighted": [(2, lambda v: v.f.weighted(v.i).var("lat"))],
-    "idxmax": [(2, lambda v: v.f.idxmax("time"))],
+    "idxmax": [(3, lambda v: v.f.idxmax("time"))],
     "polyfit": [(2, lambda v: v.g.polyfit("time", 2)["polyfit_coefficients"])],
     "interp": [(8, lambda v: v.g.interp(lat=[0.0, 5], lon=[1.0, 100], time=TIME[3:5]))],
     "sortby": [(1, lambda v: v.f.sortby(["lat", "lon"], ascending=False))],
