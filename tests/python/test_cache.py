@@ -49,16 +49,16 @@ def test_an_index_is_read_once_for_all_inner_chunks(tmp_path, x, executor, worke
 
 
 def test_chunks_that_tasks_share_are_decoded_once(tmp_path, x):
-    args = ["rechunk", tmp_path / "chunks", tmp_path / "y", "--chunks", "33,41", "--overwrite"]
-    args += ["--reserved-mem", "1MB", *QUIET]
+    args = ["eval", "rechunk(x + 1, (33, 41))", "--in", f"x={tmp_path / 'chunks'}", "--overwrite"]
+    args += ["--out", tmp_path / "y", "--reserved-mem", "1MB", *QUIET]
     once = stored_bytes(tmp_path / "chunks")
-    two = check(run(*args, "--max-workers", 2, "--allowed-mem", "1.7MB")).run
-    np.testing.assert_array_equal(zarr.open_array(tmp_path / "y")[...], x)
+    two = check(run(*args, "--max-workers", 2, "--allowed-mem", "2.2MB")).run
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "y")[...], x + 1)
     assert two["tasks"] > 1 and two["bytes_read"] > x.nbytes * 1.2  # chunks were shared
     assert two["stored_read"] == once and two["cache_peak"] > 0
     within_bounds(two)
     tight = check(run(*args, "--max-workers", 1, "--allowed-mem", "1.2MB")).run
-    np.testing.assert_array_equal(zarr.open_array(tmp_path / "y")[...], x)
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "y")[...], x + 1)
     assert tight["stored_read"] > once
     within_bounds(tight)
 
