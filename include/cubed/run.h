@@ -80,8 +80,8 @@ typedef struct cubed_run_stats {
     int64_t num_retries;
     int64_t num_resumed; /* tasks that an earlier run had done */
     unsigned num_workers;
-    uint64_t measured_mem;  /* the most any task used */
-    uint64_t function_mem;  /* the most a user's function said that it took */
+    uint64_t measured_mem; /* the most any task used */
+    uint64_t function_mem; /* the most a user's function said that it took */
     /* The most by which one took more than the projection has for it, and in which stage. */
     uint64_t function_excess;
     int function_excess_stage;

@@ -112,6 +112,10 @@ def test_events_tell_every_task_once(tmp_path):
         )
     )
     lines = [json.loads(line) for line in events.read_text().splitlines()]
+    # No function of a user is there to take memory.
+    own = [e["function_mem"] for e in lines if "measured_mem" in e]
+    assert own
+    assert set(own) == {0}
     assert lines[0]["event"] == "plan_start" and lines[-1]["event"] == "plan_end"
     ends = [(e["stage"], e["task"]) for e in lines if e["event"] == "task_end"]
     assert len(ends) == len(set(ends)) == result.run["tasks"]
