@@ -153,38 +153,49 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_trace(cubed_array *x, int64_t offs
                                                     const cubed_dtype *dtype, cubed_array **out,
                                                     cubed_error *err);
 
-/* Functions of matrices, which are the last two axes, each of them whole in a block: a task needs memory
- * for it about four times, and runs refuse what does not fit. They compute in double precision; float32
- * and complex64 are rounded once, integers are taken for float64. The same matrix gives the same bits
- * wherever it stands. Outputs that are more than one may be NULL if they are not wanted. */
+/* Functions of matrices, which are the last two axes. They compute in double precision; float32 and complex64
+ * are rounded once, integers are taken for float64. The same matrix gives the same bits wherever it stands.
+ * Outputs that are more than one may be NULL if they are not wanted.
+ *
+ * `task_mem` as in cubed_sort_options; 0: not known. A matrix that a task holds is whole in a block: it takes
+ * memory for about four of it. Others are factored in panels of columns, as wide as `task_mem` allows, by
+ * cholesky, det, slogdet, inv, solve and qr; each reads the panels left of it, so that n x n elements in p panels
+ * are read p / 3 times (cholesky: p / 6; qr: 2 p / 3). A task must hold one column: CUBED_E_BUDGET if it does
+ * not. Singular values and eigenvalues are of matrices that a task holds, but for those with many more rows than
+ * columns, or the reverse (svd, svdvals, and what is made of them): runs refuse what does not fit. */
 
 /* The triangular factor with positive diagonal of Hermitian matrices, of which one triangle is read: the
  * one that is made. A run fails with CUBED_E_ARG if one is not positive definite. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cholesky(cubed_array *x, bool upper,
-                                                       cubed_array **out, cubed_error *err);
+                                                       uint64_t task_mem, cubed_array **out,
+                                                       cubed_error *err);
 /* Determinants; their signs (of complex matrices: on the unit circle; 0 of singular ones) and the logarithms
  * of their absolute values. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_det(cubed_array *x, cubed_array **out,
-                                                  cubed_error *err);
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_slogdet(cubed_array *x, cubed_array **sign,
-                                                      cubed_array **logabsdet, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_det(cubed_array *x, uint64_t task_mem,
+                                                  cubed_array **out, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_slogdet(cubed_array *x, uint64_t task_mem,
+                                                      cubed_array **sign, cubed_array **logabsdet,
+                                                      cubed_error *err);
 /* A run fails with CUBED_E_ARG if a matrix is singular. x2: one vector, or matrices whose other axes
  * broadcast with those of x1. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_inv(cubed_array *x, cubed_array **out,
-                                                  cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_inv(cubed_array *x, uint64_t task_mem,
+                                                  cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_solve(cubed_array *x1, cubed_array *x2,
-                                                    cubed_array **out, cubed_error *err);
+                                                    uint64_t task_mem, cubed_array **out,
+                                                    cubed_error *err);
 /* Q with orthonormal columns, as many as x has rows if `complete`, else the smaller number of both; R upper
  * triangular with a real diagonal. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_qr(cubed_array *x, bool complete, cubed_array **q,
-                                                 cubed_array **r, cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_qr(cubed_array *x, bool complete, uint64_t task_mem,
+                                                 cubed_array **q, cubed_array **r,
+                                                 cubed_error *err);
 /* Singular vectors are the columns of u and the rows of vh, all of them or so many as there are singular
  * values, which descend. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_svd(cubed_array *x, bool full_matrices,
-                                                  cubed_array **u, cubed_array **s,
-                                                  cubed_array **vh, cubed_error *err);
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_svdvals(cubed_array *x, cubed_array **out,
-                                                      cubed_error *err);
+                                                  uint64_t task_mem, cubed_array **u,
+                                                  cubed_array **s, cubed_array **vh,
+                                                  cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_svdvals(cubed_array *x, uint64_t task_mem,
+                                                      cubed_array **out, cubed_error *err);
 /* Of Hermitian matrices, of which the lower triangle is read: real eigenvalues, which ascend, and
  * orthonormal eigenvectors as columns. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_eigh(cubed_array *x, cubed_array **values,
@@ -200,11 +211,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_eigvals(cubed_array *x, cubed_arra
 /* Singular values up to rtol times the largest one count as 0. rtol: one number or one for each matrix;
  * NULL: the larger number of rows and columns times the type's epsilon. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_rank(cubed_array *x, cubed_array *rtol,
-                                                          cubed_array **out, cubed_error *err);
+                                                          uint64_t task_mem, cubed_array **out,
+                                                          cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_pinv(cubed_array *x, cubed_array *rtol,
-                                                   cubed_array **out, cubed_error *err);
+                                                   uint64_t task_mem, cubed_array **out,
+                                                   cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_power(cubed_array *x, int64_t n,
-                                                           cubed_array **out, cubed_error *err);
+                                                           uint64_t task_mem, cubed_array **out,
+                                                           cubed_error *err);
 
 typedef enum cubed_matrix_norm_ord {
     CUBED_NORM_FRO,
@@ -218,8 +232,8 @@ typedef enum cubed_matrix_norm_ord {
 } cubed_matrix_norm_ord;
 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord,
-                                                          bool keepdims, cubed_array **out,
-                                                          cubed_error *err);
+                                                          bool keepdims, uint64_t task_mem,
+                                                          cubed_array **out, cubed_error *err);
 /* Over all elements along some axes (NULL: all); ord may be any number, infinite, too. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_vector_norm(cubed_array *x, double ord,
                                                           const int *axes, int naxes, bool keepdims,

@@ -23,7 +23,7 @@ static PyObject *sort(PyObject *module, PyObject *args)
 typedef cubed_status (*pair_fn)(cubed_array *x1, cubed_array *x2, cubed_array **out,
                                 cubed_error *err);
 
-/* pair(name, x1, x2): "matmul", "solve" or "outer". */
+/* pair(name, x1, x2): "matmul" or "outer". */
 static PyObject *pair(PyObject *module, PyObject *args)
 {
     const char *name;
@@ -33,7 +33,7 @@ static PyObject *pair(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "sOO", &name, &left, &right) ||
         !core_pair(module, left, right, &x1, &x2))
         return NULL;
-    pair_fn fn = name[0] == 'm' ? cubed_matmul : name[0] == 's' ? cubed_solve : cubed_outer;
+    pair_fn fn = name[0] == 'm' ? cubed_matmul : cubed_outer;
     cubed_status st = fn(x1, x2, &out, &err);
     return core_finish(module, st, out, &err);
 }

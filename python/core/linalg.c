@@ -3,54 +3,69 @@
 
 #include <string.h>
 
-typedef cubed_status (*one_to_one)(cubed_array *x, cubed_array **out, cubed_error *err);
+typedef cubed_status (*one_to_one)(cubed_array *x, uint64_t task_mem, cubed_array **out,
+                                   cubed_error *err);
+
+static cubed_status eigvalsh(cubed_array *x, uint64_t task_mem, cubed_array **out, cubed_error *err)
+{
+    (void)task_mem;
+    return cubed_eigvalsh(x, out, err);
+}
+
+static cubed_status eigvals(cubed_array *x, uint64_t task_mem, cubed_array **out, cubed_error *err)
+{
+    (void)task_mem;
+    return cubed_eigvals(x, out, err);
+}
 
 static const struct {
     const char *name;
     one_to_one fn;
 } functions[] = {
-    {"det", cubed_det},           {"inv", cubed_inv},         {"svdvals", cubed_svdvals},
-    {"eigvalsh", cubed_eigvalsh}, {"eigvals", cubed_eigvals},
+    {"det", cubed_det},     {"inv", cubed_inv},   {"svdvals", cubed_svdvals},
+    {"eigvalsh", eigvalsh}, {"eigvals", eigvals},
 };
 
-/* matrices(name, x): functions of one matrix with one result. */
+/* matrices(name, x, task_mem): functions of one matrix with one result. */
 static PyObject *matrices(PyObject *module, PyObject *args)
 {
     const char *name;
     PyObject *object;
+    unsigned long long task_mem;
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "sO", &name, &object) ||
+    if (!PyArg_ParseTuple(args, "sOK", &name, &object, &task_mem) ||
         !(x = core_unwrap(core_get_state(module), object)))
         return NULL;
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         if (strcmp(functions[i].name, name) != 0) continue;
-        cubed_status st = functions[i].fn(x, &out, &err);
+        cubed_status st = functions[i].fn(x, task_mem, &out, &err);
         return core_finish(module, st, out, &err);
     }
     return PyErr_Format(PyExc_ValueError, "there is no function %s", name);
 }
 
-/* factors(name, x, flag): "slogdet", "qr" (complete), "svd" (full), "eigh", "eig". */
+/* factors(name, x, flag, task_mem): "slogdet", "qr" (complete), "svd" (full), "eigh", "eig". */
 static PyObject *factors(PyObject *module, PyObject *args)
 {
     const char *name;
     PyObject *object;
     int flag;
+    unsigned long long task_mem;
     cubed_array *x, *out[3] = {NULL, NULL, NULL};
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "sOp", &name, &object, &flag) ||
+    if (!PyArg_ParseTuple(args, "sOpK", &name, &object, &flag, &task_mem) ||
         !(x = core_unwrap(core_get_state(module), object)))
         return NULL;
     if (strcmp(name, "svd") == 0) {
-        cubed_status st = cubed_svd(x, flag, &out[0], &out[1], &out[2], &err);
+        cubed_status st = cubed_svd(x, flag, task_mem, &out[0], &out[1], &out[2], &err);
         return core_finish_all(module, st, out, 3, &err);
     }
     cubed_status st;
     if (strcmp(name, "slogdet") == 0)
-        st = cubed_slogdet(x, &out[0], &out[1], &err);
+        st = cubed_slogdet(x, task_mem, &out[0], &out[1], &err);
     else if (strcmp(name, "qr") == 0)
-        st = cubed_qr(x, flag, &out[0], &out[1], &err);
+        st = cubed_qr(x, flag, task_mem, &out[0], &out[1], &err);
     else if (strcmp(name, "eigh") == 0)
         st = cubed_eigh(x, &out[0], &out[1], &err);
     else
@@ -58,63 +73,84 @@ static PyObject *factors(PyObject *module, PyObject *args)
     return core_finish_all(module, st, out, 2, &err);
 }
 
+/* cholesky(x, upper, task_mem) */
 static PyObject *cholesky(PyObject *module, PyObject *args)
 {
     PyObject *object;
     int upper;
+    unsigned long long task_mem;
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "Op", &object, &upper) ||
+    if (!PyArg_ParseTuple(args, "OpK", &object, &upper, &task_mem) ||
         !(x = core_unwrap(core_get_state(module), object)))
         return NULL;
-    cubed_status st = cubed_cholesky(x, upper, &out, &err);
+    cubed_status st = cubed_cholesky(x, upper, task_mem, &out, &err);
     return core_finish(module, st, out, &err);
 }
 
-/* by_rank(inverse, x, rtol or None): pinv or matrix_rank. */
+/* solve(x1, x2, task_mem) */
+static PyObject *solve(PyObject *module, PyObject *args)
+{
+    PyObject *left, *right;
+    unsigned long long task_mem;
+    cubed_array *x1, *x2, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOK", &left, &right, &task_mem) ||
+        !core_pair(module, left, right, &x1, &x2))
+        return NULL;
+    cubed_status st = cubed_solve(x1, x2, task_mem, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* by_rank(inverse, x, rtol or None, task_mem): pinv or matrix_rank. */
 static PyObject *by_rank(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
     PyObject *object, *limit;
     int inverse;
+    unsigned long long task_mem;
     cubed_array *x, *rtol = NULL, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "pOO", &inverse, &object, &limit) ||
+    if (!PyArg_ParseTuple(args, "pOOK", &inverse, &object, &limit, &task_mem) ||
         !(x = core_unwrap(s, object)) || (limit != Py_None && !(rtol = core_unwrap(s, limit))))
         return NULL;
-    cubed_status st =
-        inverse ? cubed_pinv(x, rtol, &out, &err) : cubed_matrix_rank(x, rtol, &out, &err);
+    cubed_status st = inverse ? cubed_pinv(x, rtol, task_mem, &out, &err)
+                              : cubed_matrix_rank(x, rtol, task_mem, &out, &err);
     return core_finish(module, st, out, &err);
 }
 
+/* matrix_power(x, n, task_mem) */
 static PyObject *matrix_power(PyObject *module, PyObject *args)
 {
     PyObject *object;
     long long n;
+    unsigned long long task_mem;
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OL", &object, &n) ||
+    if (!PyArg_ParseTuple(args, "OLK", &object, &n, &task_mem) ||
         !(x = core_unwrap(core_get_state(module), object)))
         return NULL;
-    cubed_status st = cubed_matrix_power(x, n, &out, &err);
+    cubed_status st = cubed_matrix_power(x, n, task_mem, &out, &err);
     return core_finish(module, st, out, &err);
 }
 
-/* matrix_norm(x, ord, keepdims): a number, or "fro" or "nuc". */
+/* matrix_norm(x, ord, keepdims, task_mem): a number, or "fro" or "nuc". */
 static PyObject *matrix_norm(PyObject *module, PyObject *args)
 {
     static const char *const names[] = {"fro", "nuc", "1", "-1", "2", "-2", "inf", "-inf"};
     const char *name;
     PyObject *object;
     int keepdims;
+    unsigned long long task_mem;
     cubed_array *x, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "Osp", &object, &name, &keepdims) ||
+    if (!PyArg_ParseTuple(args, "OspK", &object, &name, &keepdims, &task_mem) ||
         !(x = core_unwrap(core_get_state(module), object)))
         return NULL;
     for (int i = 0; i < 8; i++) {
         if (strcmp(names[i], name) != 0) continue;
-        cubed_status st = cubed_matrix_norm(x, (cubed_matrix_norm_ord)i, keepdims, &out, &err);
+        cubed_status st =
+            cubed_matrix_norm(x, (cubed_matrix_norm_ord)i, keepdims, task_mem, &out, &err);
         return core_finish(module, st, out, &err);
     }
     return PyErr_Format(PyExc_ValueError,
@@ -159,6 +195,7 @@ PyMethodDef core_linalg_methods[] = {
     {"matrices", matrices, METH_VARARGS, NULL},
     {"factors", factors, METH_VARARGS, NULL},
     {"cholesky", cholesky, METH_VARARGS, NULL},
+    {"solve", solve, METH_VARARGS, NULL},
     {"by_rank", by_rank, METH_VARARGS, NULL},
     {"matrix_power", matrix_power, METH_VARARGS, NULL},
     {"matrix_norm", matrix_norm, METH_VARARGS, NULL},

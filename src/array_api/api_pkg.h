@@ -51,10 +51,28 @@ CUBED_MUST_CHECK cubed_status cb_api_axes(const char *what, int ndim, const int 
 
 /* Whether x has matrices with so many more rows than columns that they are decomposed in blocks of rows; and
  * how (tall.c). Outputs that nobody wants are NULL. */
-bool cb_api_is_tall(const cubed_array *x);
-CUBED_MUST_CHECK cubed_status cb_api_tall_qr(cubed_array *x, cubed_array **q, cubed_array **r,
-                                             cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_api_tall_svd(cubed_array *x, cubed_array **u, cubed_array **s,
-                                              cubed_array **vh, cubed_error *err);
+bool cb_api_is_tall(const cubed_array *x, uint64_t task_mem);
+CUBED_MUST_CHECK cubed_status cb_api_tall_qr(cubed_array *x, uint64_t task_mem, cubed_array **q,
+                                             cubed_array **r, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_api_tall_svd(cubed_array *x, uint64_t task_mem, cubed_array **u,
+                                              cubed_array **s, cubed_array **vh, cubed_error *err);
+
+/* The functions of matrices that no task holds (panel_factors.c); x and b are of types that are computed with.
+ * CUBED_E_BUDGET if tasks do not even hold one column. */
+CUBED_MUST_CHECK cubed_status cb_api_panel_cholesky(cubed_array *x, bool upper, uint64_t task_mem,
+                                                    cubed_array **out, cubed_error *err);
+/* What is NULL is not wanted. */
+CUBED_MUST_CHECK cubed_status cb_api_panel_slogdet(const char *name, cubed_array *x,
+                                                   uint64_t task_mem, cubed_array **sign,
+                                                   cubed_array **logabsdet, cubed_array **det,
+                                                   cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_api_panel_inv(cubed_array *x, uint64_t task_mem, cubed_array **out,
+                                               cubed_error *err);
+/* `batch`: the extents of both in front of matrices, broadcast. */
+CUBED_MUST_CHECK cubed_status cb_api_panel_solve(const char *name, cubed_array *x, cubed_array *b,
+                                                 const int64_t *batch, uint64_t task_mem,
+                                                 cubed_array **out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_api_panel_qr(cubed_array *x, bool complete, uint64_t task_mem,
+                                              cubed_array **q, cubed_array **r, cubed_error *err);
 
 #endif

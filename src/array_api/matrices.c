@@ -5,6 +5,7 @@
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 #include "block/params.h"
+#include "plan/context.h"
 
 /* --- Operands --------------------------------------------------------------------------------------- */
 
@@ -95,48 +96,109 @@ static cubed_status apply_to(const char *function, const void *params, size_t pa
     return CUBED_OK;
 }
 
+/* Whether a task holds one matrix of x (and of b, if there is one), what a function makes of it, and the chunks
+ * that it comes from. */
+static cubed_status fits(const char *function, const void *params, size_t params_size,
+                         const cubed_array *x, const cubed_array *b, const result *r, int nout,
+                         uint64_t task_mem, bool *out, cubed_error *err)
+{
+    static const int64_t index[2] = {0, 0};
+    const cubed_block_fn *fn;
+    const cubed_array *const from[2] = {x, b};
+    cubed_block blocks[5];
+    void *fn_ctx;
+    size_t bytes[5], total = 0, chunks = 0;
+    const int nin = b ? 2 : 1;
+    *out = true;
+    if (task_mem == 0) return CUBED_OK;
+    CB_TRY(cb_context_find_block_fn(x->ctx, function, &fn, &fn_ctx, err));
+    for (int i = 0; i < nin + nout; i++) {
+        const cubed_array *a = i < nin ? from[i] : NULL;
+        blocks[i] =
+            a ? (cubed_block){NULL, a->node.dtype, 2, a->shape + a->node.grid.ndim - 2, index}
+              : (cubed_block){NULL, r[i - nin].dtype, r[i - nin].core, r[i - nin].extent, index};
+        bytes[i] = cubed_dtype_size(blocks[i].dtype);
+        for (int d = 0; d < blocks[i].ndim; d++)
+            bytes[i] = cb_sat_mul(bytes[i], (size_t)blocks[i].shape[d]);
+        total = cb_sat_add(total, bytes[i]);
+        if (a) chunks = cb_max_size(chunks, (size_t)cb_grid_max_chunk(&a->node.grid));
+    }
+    const cubed_block_call call = {.nin = nin,
+                                   .nout = nout,
+                                   .in = blocks,
+                                   .out = blocks + nin,
+                                   .params = params,
+                                   .params_size = params_size,
+                                   .first = true,
+                                   .last = true,
+                                   .index = index};
+    CB_TRY(fn->check(&call, fn_ctx, err));
+    total = cb_sat_add(total, fn->need(&call, fn_ctx).scratch);
+    total = cb_sat_add(total, cb_sat_mul(2 * cubed_dtype_size(x->node.dtype), chunks));
+    *out = total <= task_mem;
+    return CUBED_OK;
+}
+
 /* --- Triangular factors ------------------------------------------------------------------------------ */
 
-cubed_status cubed_cholesky(cubed_array *x, bool upper, cubed_array **out, cubed_error *err)
+cubed_status cubed_cholesky(cubed_array *x, bool upper, uint64_t task_mem, cubed_array **out,
+                            cubed_error *err)
 {
     cubed_array *a;
     const cb_cholesky_params params = {upper};
+    bool whole;
     CB_TRY(matrices("cholesky", x, true, &a, err));
     int64_t n = x->shape[x->node.grid.ndim - 1];
     const result r = {a->node.dtype, 2, {n, n}};
-    cubed_status st = apply("cholesky", &params, sizeof params, a, &r, 1, out, err);
+    cubed_status st =
+        fits("cholesky", &params, sizeof params, a, NULL, &r, 1, task_mem, &whole, err);
+    if (st == CUBED_OK)
+        st = whole ? apply("cholesky", &params, sizeof params, a, &r, 1, out, err)
+                   : cb_api_panel_cholesky(a, upper, task_mem, out, err);
     cubed_array_unref(a);
     return st;
 }
 
-cubed_status cubed_det(cubed_array *x, cubed_array **out, cubed_error *err)
+cubed_status cubed_det(cubed_array *x, uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
     cubed_array *a;
+    bool whole;
     CB_TRY(matrices("det", x, true, &a, err));
     const result r = {a->node.dtype, 0, {0, 0}};
-    cubed_status st = apply("det", NULL, 0, a, &r, 1, out, err);
+    cubed_status st = fits("det", NULL, 0, a, NULL, &r, 1, task_mem, &whole, err);
+    if (st == CUBED_OK)
+        st = whole ? apply("det", NULL, 0, a, &r, 1, out, err)
+                   : cb_api_panel_slogdet("det", a, task_mem, NULL, NULL, out, err);
     cubed_array_unref(a);
     return st;
 }
 
-cubed_status cubed_slogdet(cubed_array *x, cubed_array **sign, cubed_array **logabsdet,
-                           cubed_error *err)
+cubed_status cubed_slogdet(cubed_array *x, uint64_t task_mem, cubed_array **sign,
+                           cubed_array **logabsdet, cubed_error *err)
 {
     cubed_array *a, **const outs[2] = {sign, logabsdet};
+    bool whole;
     CB_TRY(matrices("slogdet", x, true, &a, err));
     const result r[2] = {{a->node.dtype, 0, {0, 0}}, {real_dtype(a->node.dtype), 0, {0, 0}}};
-    cubed_status st = apply_to("slogdet", NULL, 0, a, r, 2, outs, err);
+    cubed_status st = fits("slogdet", NULL, 0, a, NULL, r, 2, task_mem, &whole, err);
+    if (st == CUBED_OK)
+        st = whole ? apply_to("slogdet", NULL, 0, a, r, 2, outs, err)
+                   : cb_api_panel_slogdet("slogdet", a, task_mem, sign, logabsdet, NULL, err);
     cubed_array_unref(a);
     return st;
 }
 
-cubed_status cubed_inv(cubed_array *x, cubed_array **out, cubed_error *err)
+cubed_status cubed_inv(cubed_array *x, uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
     cubed_array *a;
+    bool whole;
     CB_TRY(matrices("inv", x, true, &a, err));
     int64_t n = x->shape[x->node.grid.ndim - 1];
     const result r = {a->node.dtype, 2, {n, n}};
-    cubed_status st = apply("inv", NULL, 0, a, &r, 1, out, err);
+    cubed_status st = fits("inv", NULL, 0, a, NULL, &r, 1, task_mem, &whole, err);
+    if (st == CUBED_OK)
+        st = whole ? apply("inv", NULL, 0, a, &r, 1, out, err)
+                   : cb_api_panel_inv(a, task_mem, out, err);
     cubed_array_unref(a);
     return st;
 }
@@ -156,8 +218,8 @@ static cubed_status widen(cubed_array **x, int ndim, cubed_error *err)
 }
 
 /* Both have the same number of dimensions and the same type. */
-static cubed_status solve_blocks(cubed_array *a, cubed_array *b, cubed_array **out,
-                                 cubed_error *err)
+static cubed_status solve_blocks(cubed_array *a, cubed_array *b, uint64_t task_mem,
+                                 cubed_array **out, cubed_error *err)
 {
     int ndim = a->node.grid.ndim, batch = ndim - 2, symbols[CUBED_MAX_NDIM];
     int64_t shape[CUBED_MAX_NDIM], chunks[3][CUBED_MAX_NDIM];
@@ -182,12 +244,17 @@ static cubed_status solve_blocks(cubed_array *a, cubed_array *b, cubed_array **o
         chunks[0][d] = cb_max_i64(1, chunks[0][d]);
         chunks[1][d] = cb_max_i64(1, chunks[1][d]);
     }
+    const result r = {a->node.dtype, 2, {n, m}};
+    bool whole;
+    CB_TRY(fits("solve", NULL, 0, a, b, &r, 1, task_mem, &whole, err));
+    if (!whole) return cb_api_panel_solve("solve", a, b, shape, task_mem, out, err);
     const cubed_block_input in[2] = {{a, symbols, chunks[0]}, {b, symbols, chunks[1]}};
     const cubed_block_output to = {a->node.dtype, ndim, shape, chunks[2], symbols, NULL};
     return cubed_blockwise(a->ctx, "solve", NULL, 0, in, 2, &to, 1, out, err);
 }
 
-cubed_status cubed_solve(cubed_array *x1, cubed_array *x2, cubed_array **out, cubed_error *err)
+cubed_status cubed_solve(cubed_array *x1, cubed_array *x2, uint64_t task_mem, cubed_array **out,
+                         cubed_error *err)
 {
     cubed_array *a = NULL, *b = NULL, *x = NULL, *column = NULL;
     int n2 = x2->node.grid.ndim, ndim = x1->node.grid.ndim > n2 ? x1->node.grid.ndim : n2;
@@ -215,7 +282,7 @@ cubed_status cubed_solve(cubed_array *x1, cubed_array *x2, cubed_array **out, cu
     }
     CB_GO(widen(&a, ndim, err));
     CB_GO(widen(&b, ndim, err));
-    CB_GO(solve_blocks(a, b, n2 == 1 ? &x : out, err));
+    CB_GO(solve_blocks(a, b, task_mem, n2 == 1 ? &x : out, err));
     if (n2 == 1) CB_GO(cubed_squeeze(x, (const int[]){-1}, 1, out, err));
 out:
     cubed_array_unref(a);
@@ -226,18 +293,22 @@ out:
 
 /* --- Orthogonal factors ------------------------------------------------------------------------------ */
 
-cubed_status cubed_qr(cubed_array *x, bool complete, cubed_array **q, cubed_array **r,
-                      cubed_error *err)
+cubed_status cubed_qr(cubed_array *x, bool complete, uint64_t task_mem, cubed_array **q,
+                      cubed_array **r, cubed_error *err)
 {
     cubed_array *a, **const outs[2] = {q, r};
     int ndim = x->node.grid.ndim;
+    bool whole;
     CB_TRY(matrices("qr", x, false, &a, err));
     int64_t m = x->shape[ndim - 2], n = x->shape[ndim - 1];
     int64_t columns = complete ? m : cb_min_i64(m, n);
     const result results[2] = {{a->node.dtype, 2, {m, columns}}, {a->node.dtype, 2, {columns, n}}};
-    cubed_status st = !complete && cb_api_is_tall(a)
-                          ? cb_api_tall_qr(a, q, r, err)
-                          : apply_to("qr", NULL, 0, a, results, 2, outs, err);
+    cubed_status st = fits("qr", NULL, 0, a, NULL, results, 2, task_mem, &whole, err);
+    if (st == CUBED_OK && !complete && cb_api_is_tall(a, task_mem))
+        st = cb_api_tall_qr(a, task_mem, q, r, err);
+    else if (st == CUBED_OK)
+        st = whole ? apply_to("qr", NULL, 0, a, results, 2, outs, err)
+                   : cb_api_panel_qr(a, complete, task_mem, q, r, err);
     cubed_array_unref(a);
     return st;
 }
@@ -268,10 +339,10 @@ static cubed_status adjoin(cubed_array **x, cubed_error *err)
 }
 
 /* Of a wide matrix, by its adjoint `tall`: what is on the right there is on the left here. */
-static cubed_status wide_svd(cubed_array *tall, cubed_array **u, cubed_array **s, cubed_array **vh,
-                             cubed_error *err)
+static cubed_status wide_svd(cubed_array *tall, uint64_t task_mem, cubed_array **u, cubed_array **s,
+                             cubed_array **vh, cubed_error *err)
 {
-    CB_TRY(cb_api_tall_svd(tall, vh, s, u, err));
+    CB_TRY(cb_api_tall_svd(tall, task_mem, vh, s, u, err));
     cubed_status st = u ? adjoin(u, err) : CUBED_OK;
     if (st == CUBED_OK && vh) st = adjoin(vh, err);
     if (st == CUBED_OK) return st;
@@ -282,41 +353,41 @@ static cubed_status wide_svd(cubed_array *tall, cubed_array **u, cubed_array **s
 }
 
 /* a or its adjoint, whichever is tall; NULL if neither is. */
-static cubed_status tall_of(cubed_array *a, cubed_array **tall, cubed_error *err)
+static cubed_status tall_of(cubed_array *a, uint64_t task_mem, cubed_array **tall, cubed_error *err)
 {
     *tall = cubed_array_ref(a);
-    if (cb_api_is_tall(a)) return CUBED_OK;
+    if (cb_api_is_tall(a, task_mem)) return CUBED_OK;
     cubed_status st = adjoin(tall, err);
-    if (st == CUBED_OK && cb_api_is_tall(*tall)) return CUBED_OK;
+    if (st == CUBED_OK && cb_api_is_tall(*tall, task_mem)) return CUBED_OK;
     cubed_array_unref(*tall);
     *tall = NULL;
     return st;
 }
 
-cubed_status cubed_svd(cubed_array *x, bool full_matrices, cubed_array **u, cubed_array **s,
-                       cubed_array **vh, cubed_error *err)
+cubed_status cubed_svd(cubed_array *x, bool full_matrices, uint64_t task_mem, cubed_array **u,
+                       cubed_array **s, cubed_array **vh, cubed_error *err)
 {
     cubed_array *a, *tall = NULL;
     CB_TRY(matrices("svd", x, false, &a, err));
-    cubed_status st = full_matrices ? CUBED_OK : tall_of(a, &tall, err);
+    cubed_status st = full_matrices ? CUBED_OK : tall_of(a, task_mem, &tall, err);
     if (st == CUBED_OK && !tall)
         st = whole_svd(a, full_matrices, u, s, vh, err);
     else if (st == CUBED_OK)
-        st = cb_api_is_tall(a) ? cb_api_tall_svd(tall, u, s, vh, err)
-                               : wide_svd(tall, u, s, vh, err);
+        st = cb_api_is_tall(a, task_mem) ? cb_api_tall_svd(tall, task_mem, u, s, vh, err)
+                                         : wide_svd(tall, task_mem, u, s, vh, err);
     cubed_array_unref(a);
     cubed_array_unref(tall);
     return st;
 }
 
-cubed_status cubed_svdvals(cubed_array *x, cubed_array **out, cubed_error *err)
+cubed_status cubed_svdvals(cubed_array *x, uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
     cubed_array *a, *tall;
     CB_TRY(matrices("svdvals", x, false, &a, err));
-    cubed_status st = tall_of(a, &tall, err);
+    cubed_status st = tall_of(a, task_mem, &tall, err);
     if (st == CUBED_OK && tall) {
         cubed_array_unref(a);
-        st = cb_api_tall_qr(tall, NULL, &a, err);
+        st = cb_api_tall_qr(tall, task_mem, NULL, &a, err);
         cubed_array_unref(tall);
         if (st != CUBED_OK) return st;
     }

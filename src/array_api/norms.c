@@ -151,26 +151,26 @@ static cubed_status sums_norm(cubed_array *x, int axis, cubed_fold of_sums, cube
     return hand_over(st, y, out);
 }
 
-static cubed_status singular_norm(cubed_array *x, cubed_fold of_values, cubed_array **out,
-                                  cubed_error *err)
+static cubed_status singular_norm(cubed_array *x, cubed_fold of_values, uint64_t task_mem,
+                                  cubed_array **out, cubed_error *err)
 {
     cubed_array *s;
-    CB_TRY(cubed_svdvals(x, &s, err));
+    CB_TRY(cubed_svdvals(x, task_mem, &s, err));
     cubed_status st = fold(of_values, &s, (const int[]){-1}, 1, true, err);
     if (st == CUBED_OK) st = new_axis(&s, -1, err);
     return hand_over(st, s, out);
 }
 
-static cubed_status matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord, cubed_array **out,
-                                cubed_error *err)
+static cubed_status matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord, uint64_t task_mem,
+                                cubed_array **out, cubed_error *err)
 {
     switch (ord) {
     case CUBED_NORM_FRO: return cubed_vector_norm(x, 2, (const int[]){-2, -1}, 2, true, out, err);
-    case CUBED_NORM_NUC: return singular_norm(x, CUBED_FOLD_SUM, out, err);
+    case CUBED_NORM_NUC: return singular_norm(x, CUBED_FOLD_SUM, task_mem, out, err);
     case CUBED_NORM_1: return sums_norm(x, -2, CUBED_FOLD_MAX, out, err);
     case CUBED_NORM_MINUS_1: return sums_norm(x, -2, CUBED_FOLD_MIN, out, err);
-    case CUBED_NORM_2: return singular_norm(x, CUBED_FOLD_MAX, out, err);
-    case CUBED_NORM_MINUS_2: return singular_norm(x, CUBED_FOLD_MIN, out, err);
+    case CUBED_NORM_2: return singular_norm(x, CUBED_FOLD_MAX, task_mem, out, err);
+    case CUBED_NORM_MINUS_2: return singular_norm(x, CUBED_FOLD_MIN, task_mem, out, err);
     case CUBED_NORM_INF: return sums_norm(x, -1, CUBED_FOLD_MAX, out, err);
     case CUBED_NORM_MINUS_INF: return sums_norm(x, -1, CUBED_FOLD_MIN, out, err);
     }
@@ -186,11 +186,11 @@ static cubed_status check_matrices(const char *name, const cubed_array *x, cubed
 }
 
 cubed_status cubed_matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord, bool keepdims,
-                               cubed_array **out, cubed_error *err)
+                               uint64_t task_mem, cubed_array **out, cubed_error *err)
 {
     cubed_array *kept;
     CB_TRY(check_matrices("matrix_norm", x, err));
-    CB_TRY(matrix_norm(x, ord, &kept, err));
+    CB_TRY(matrix_norm(x, ord, task_mem, &kept, err));
     if (keepdims) return hand_over(CUBED_OK, kept, out);
     cubed_status st = cubed_squeeze(kept, (const int[]){-2, -1}, 2, out, err);
     cubed_array_unref(kept);
@@ -239,14 +239,14 @@ static bool has_empty_matrices(const cubed_array *x)
     return x->shape[ndim - 2] == 0 || x->shape[ndim - 1] == 0;
 }
 
-cubed_status cubed_matrix_rank(cubed_array *x, cubed_array *rtol, cubed_array **out,
-                               cubed_error *err)
+cubed_status cubed_matrix_rank(cubed_array *x, cubed_array *rtol, uint64_t task_mem,
+                               cubed_array **out, cubed_error *err)
 {
     cubed_array *s, *counts = NULL;
     CB_TRY(check_matrices("matrix_rank", x, err));
     if (has_empty_matrices(x))
         return zeros(x, CUBED_INT64, x->node.grid.ndim - 2, x->shape, out, err);
-    CB_TRY(cubed_svdvals(x, &s, err));
+    CB_TRY(cubed_svdvals(x, task_mem, &s, err));
     cubed_status st = significant(x, s, rtol, &counts, err);
     cubed_array_unref(s);
     if (st == CUBED_OK) st = fold(CUBED_FOLD_SUM, &counts, (const int[]){-1}, 1, false, err);
@@ -262,13 +262,14 @@ static cubed_status adjoint(cubed_array **x, cubed_error *err)
     return become(x, st, y);
 }
 
-cubed_status cubed_pinv(cubed_array *x, cubed_array *rtol, cubed_array **out, cubed_error *err)
+cubed_status cubed_pinv(cubed_array *x, cubed_array *rtol, uint64_t task_mem, cubed_array **out,
+                        cubed_error *err)
 {
     cubed_array *u = NULL, *s = NULL, *vh = NULL, *counts = NULL, *where[3] = {NULL, NULL, NULL};
     int ndim = x->node.grid.ndim;
     cubed_status st;
     CB_TRY(check_matrices("pinv", x, err));
-    CB_TRY(cubed_svd(x, false, &u, &s, &vh, err));
+    CB_TRY(cubed_svd(x, false, task_mem, &u, &s, &vh, err));
     if (has_empty_matrices(x)) {
         int64_t shape[CUBED_MAX_NDIM];
         memcpy(shape, x->shape, sizeof shape);
@@ -316,7 +317,8 @@ static cubed_status multiply(cubed_array **x, cubed_array *by, cubed_error *err)
     return become(x, st, y);
 }
 
-cubed_status cubed_matrix_power(cubed_array *x, int64_t n, cubed_array **out, cubed_error *err)
+cubed_status cubed_matrix_power(cubed_array *x, int64_t n, uint64_t task_mem, cubed_array **out,
+                                cubed_error *err)
 {
     int ndim = x->node.grid.ndim;
     cubed_array *square, *power = NULL;
@@ -328,7 +330,7 @@ cubed_status cubed_matrix_power(cubed_array *x, int64_t n, cubed_array **out, cu
                        x->shape[ndim - 2], x->shape[ndim - 1]);
     if (n == 0) return identities(x, out, err);
     if (n < 0)
-        CB_TRY(cubed_inv(x, &square, err));
+        CB_TRY(cubed_inv(x, task_mem, &square, err));
     else
         square = cubed_array_ref(x);
     for (uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n; left && st == CUBED_OK; left >>= 1) {

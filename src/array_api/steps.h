@@ -5,14 +5,12 @@
 
 #include "cubed/array.h"
 
-#define CB_MAX_STEPS 512
-
 typedef struct cb_steps {
     cubed_context *ctx;
     cubed_error *err;
     cubed_status st;
-    int n;
-    cubed_array *made[CB_MAX_STEPS];
+    int n, cap;
+    cubed_array **made;
 } cb_steps;
 
 /* Keeps what a function has made in *x; NULL if it failed. */

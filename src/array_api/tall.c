@@ -7,23 +7,29 @@
 #include "base/error.h"
 #include "block/params.h"
 
-/* Of blocks of rows, unless there are so many columns that twice as many rows take more. A task needs about
- * four times as much. */
+/* Of blocks of rows, unless there are so many columns that twice as many rows take more; and how many times as
+ * much a task needs, single precision included. */
 #define ROWS_BYTES ((int64_t)8 << 20)
+#define TIMES      8
 
 /* Rows of a block; 0: x is not tall. */
-static int64_t rows_of_block(const cubed_array *x)
+static int64_t rows_of_block(const cubed_array *x, uint64_t task_mem)
 {
+    const int64_t most = task_mem ? (int64_t)(task_mem / TIMES) : INT64_MAX;
     int ndim = x->node.grid.ndim;
     int64_t m = x->shape[ndim - 2], n = x->shape[ndim - 1], chunk = x->chunks[ndim - 2];
     if (n == 0 || n > m / 4) return 0;
     int64_t size = n * (int64_t)cubed_dtype_size(x->node.dtype);
-    int64_t rows = cb_max_i64(2 * n, ROWS_BYTES / size);
+    int64_t rows = cb_max_i64(2 * n, cb_min_i64(ROWS_BYTES, most) / size);
+    if (rows > most / size) return 0;
     if (chunk < rows && rows / chunk * chunk >= 2 * n) rows = rows / chunk * chunk;
     return cb_ceil_div(m, rows) * n > m / 2 ? 0 : rows;
 }
 
-bool cb_api_is_tall(const cubed_array *x) { return rows_of_block(x) > 0; }
+bool cb_api_is_tall(const cubed_array *x, uint64_t task_mem)
+{
+    return rows_of_block(x, task_mem) > 0;
+}
 
 /* Extents, blocks and symbols of the matrices behind x's other axes. */
 typedef struct operand {
@@ -80,12 +86,13 @@ static cubed_status multiply_blocks(cubed_array *q, cubed_array *by, int64_t row
     return cubed_blockwise(q->ctx, "matmul", &params, sizeof params, in, 2, &to, 1, out, err);
 }
 
-cubed_status cb_api_tall_qr(cubed_array *x, cubed_array **q, cubed_array **r, cubed_error *err)
+cubed_status cb_api_tall_qr(cubed_array *x, uint64_t task_mem, cubed_array **q, cubed_array **r,
+                            cubed_error *err)
 {
-    int64_t rows = rows_of_block(x);
+    int64_t rows = rows_of_block(x, task_mem);
     cubed_array *blocks[2], *of_all = NULL;
     CB_TRY(factor_blocks(x, rows, blocks, err));
-    cubed_status st = cubed_qr(blocks[1], false, q ? &of_all : NULL, r, err);
+    cubed_status st = cubed_qr(blocks[1], false, task_mem, q ? &of_all : NULL, r, err);
     if (st == CUBED_OK && q) {
         st = multiply_blocks(blocks[0], of_all, rows, q, err);
         if (st != CUBED_OK && r) cubed_array_unref(*r);
@@ -97,12 +104,12 @@ cubed_status cb_api_tall_qr(cubed_array *x, cubed_array **q, cubed_array **r, cu
 }
 
 /* The same for singular vectors, which are those of R times Q. */
-cubed_status cb_api_tall_svd(cubed_array *x, cubed_array **u, cubed_array **s, cubed_array **vh,
-                             cubed_error *err)
+cubed_status cb_api_tall_svd(cubed_array *x, uint64_t task_mem, cubed_array **u, cubed_array **s,
+                             cubed_array **vh, cubed_error *err)
 {
     cubed_array *q = NULL, *r, *inner = NULL;
-    CB_TRY(cb_api_tall_qr(x, u ? &q : NULL, &r, err));
-    cubed_status st = cubed_svd(r, false, u ? &inner : NULL, s, vh, err);
+    CB_TRY(cb_api_tall_qr(x, task_mem, u ? &q : NULL, &r, err));
+    cubed_status st = cubed_svd(r, false, task_mem, u ? &inner : NULL, s, vh, err);
     if (st == CUBED_OK && u) {
         st = cubed_matmul(q, inner, u, err);
         if (st != CUBED_OK && s) cubed_array_unref(*s);

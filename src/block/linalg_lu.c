@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "block/functions.h"
 #include "block/linalg.h"
+#include "block/linalg_triangle.h"
 #include "block/params.h"
 
 typedef struct work {
@@ -21,6 +22,8 @@ typedef struct work {
 
 #include "block/linalg_products.inc.h"
 
+#include "block/linalg_triangle.inc.h"
+
 #include "block/linalg_lu.inc.h"
 #undef T
 #undef TAG
@@ -29,6 +32,8 @@ typedef struct work {
 #include "block/linalg_vector.inc.h"
 
 #include "block/linalg_products.inc.h"
+
+#include "block/linalg_triangle.inc.h"
 
 #include "block/linalg_lu.inc.h"
 #undef T

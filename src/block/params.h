@@ -110,6 +110,16 @@ typedef struct cb_cholesky_params {
     int32_t upper; /* 0 or 1 */
 } cb_cholesky_params;
 
+/* "lu_panel", "cholesky_panel", "qr_panel": the panel with so many others left of it. "lu_solve",
+ * "qr_apply": of so many panels. */
+typedef struct cb_panel_params {
+    int64_t rows; /* of a block */
+    int64_t panels;
+    int32_t
+        option; /* 1: of "lu_panel": singular matrices are an error; of "qr_apply": Q's adjoint, not Q */
+    int32_t zero;
+} cb_panel_params;
+
 /* "group": x, whose grouped axes are naxes from `axis` on, and the group of each of their elements; planes
  * of states (kernel/group.h) with one axis of groups in their place. */
 typedef struct cb_group_params {

@@ -10,10 +10,12 @@
 static const struct {
     const char *name;
     cubed_status (*fn)(cubed_array *x, cubed_array **out, cubed_error *err);
+    cubed_status (*with_memory)(cubed_array *x, uint64_t task_mem, cubed_array **out,
+                                cubed_error *err);
 } plain[] = {
-    {"det", cubed_det},           {"inv", cubed_inv},
-    {"svdvals", cubed_svdvals},   {"eigvals", cubed_eigvals},
-    {"eigvalsh", cubed_eigvalsh}, {"matrix_transpose", cubed_matrix_transpose},
+    {"det", NULL, cubed_det},           {"inv", NULL, cubed_inv},
+    {"svdvals", NULL, cubed_svdvals},   {"eigvals", cubed_eigvals, NULL},
+    {"eigvalsh", cubed_eigvalsh, NULL}, {"matrix_transpose", cubed_matrix_transpose, NULL},
 };
 
 static cubed_status call_plain(expr_builder *b, const expr *e, cubed_array **out)
@@ -24,19 +26,15 @@ static cubed_status call_plain(expr_builder *b, const expr *e, cubed_array **out
     while (strcmp(plain[i].name, e->text) != 0) i++;
     EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_located(b, e, plain[i].fn(x, out, b->err));
+    cubed_status st =
+        expr_located(b, e,
+                     plain[i].fn ? plain[i].fn(x, out, b->err)
+                                 : plain[i].with_memory(x, b->host->task_mem, out, b->err));
     cubed_array_unref(x);
     return st;
 }
 
 /* --- Of two ------------------------------------------------------------------------------------------- */
-
-static cubed_status solve(cubed_array *x1, cubed_array *x2, int axis, cubed_array **out,
-                          cubed_error *err)
-{
-    (void)axis;
-    return cubed_solve(x1, x2, out, err);
-}
 
 static cubed_status outer(cubed_array *x1, cubed_array *x2, int axis, cubed_array **out,
                           cubed_error *err)
@@ -76,7 +74,17 @@ static cubed_status call_cross(expr_builder *b, const expr *e, cubed_array **out
 
 static cubed_status call_solve(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return call_pair(b, e, solve, NULL, out);
+    int n;
+    cubed_array *x1, *x2;
+    EXPR_TRY(expr_check_args(b, e, 2, 2, NULL, &n));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x1));
+    cubed_status st = expr_get_array(b, e->child[1], &x2);
+    if (st == CUBED_OK) {
+        st = expr_located(b, e, cubed_solve(x1, x2, b->host->task_mem, out, b->err));
+        cubed_array_unref(x2);
+    }
+    cubed_array_unref(x1);
+    return st;
 }
 
 static cubed_status call_outer(expr_builder *b, const expr *e, cubed_array **out)
@@ -94,13 +102,13 @@ static cubed_status call_cholesky(expr_builder *b, const expr *e, cubed_array **
     EXPR_TRY(expr_check_args(b, e, 1, 1, (const char *const[]){"upper", NULL}, &n));
     EXPR_TRY(expr_get_bool(b, e, "upper", &upper));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_located(b, e, cubed_cholesky(x, upper, out, b->err));
+    cubed_status st = expr_located(b, e, cubed_cholesky(x, upper, b->host->task_mem, out, b->err));
     cubed_array_unref(x);
     return st;
 }
 
-typedef cubed_status (*rtol_fn)(cubed_array *x, cubed_array *rtol, cubed_array **out,
-                                cubed_error *err);
+typedef cubed_status (*rtol_fn)(cubed_array *x, cubed_array *rtol, uint64_t task_mem,
+                                cubed_array **out, cubed_error *err);
 
 static cubed_status call_with_rtol(expr_builder *b, const expr *e, rtol_fn fn, cubed_array **out)
 {
@@ -114,7 +122,7 @@ static cubed_status call_with_rtol(expr_builder *b, const expr *e, rtol_fn fn, c
     cubed_status st = CUBED_OK;
     if (rtol) st = expr_build_value(b, rtol, &v);
     if (st == CUBED_OK && rtol) st = expr_operand(b, rtol, &v, NULL);
-    if (st == CUBED_OK) st = expr_located(b, e, fn(x, v.array, out, b->err));
+    if (st == CUBED_OK) st = expr_located(b, e, fn(x, v.array, b->host->task_mem, out, b->err));
     cubed_array_unref(v.array);
     cubed_array_unref(x);
     return st;
@@ -138,7 +146,8 @@ static cubed_status call_matrix_power(expr_builder *b, const expr *e, cubed_arra
     EXPR_TRY(expr_check_args(b, e, 2, 2, NULL, &n));
     EXPR_TRY(expr_get_int(b, e->child[1], &power));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_located(b, e, cubed_matrix_power(x, power, out, b->err));
+    cubed_status st =
+        expr_located(b, e, cubed_matrix_power(x, power, b->host->task_mem, out, b->err));
     cubed_array_unref(x);
     return st;
 }
@@ -248,7 +257,8 @@ static cubed_status call_matrix_norm(expr_builder *b, const expr *e, cubed_array
     EXPR_TRY(expr_get_bool(b, e, "keepdims", &keepdims));
     EXPR_TRY(get_matrix_ord(b, e, &ord));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_located(b, e, cubed_matrix_norm(x, ord, keepdims, out, b->err));
+    cubed_status st =
+        expr_located(b, e, cubed_matrix_norm(x, ord, keepdims, b->host->task_mem, out, b->err));
     cubed_array_unref(x);
     return st;
 }
@@ -293,7 +303,8 @@ static cubed_status call_qr(expr_builder *b, const expr *e, cubed_array **outs)
     if (mode && !complete && (mode->kind != EXPR_STRING || strcmp(mode->text, "reduced") != 0))
         return expr_reject(b, mode, "expected \"reduced\" or \"complete\"");
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_located(b, e, cubed_qr(x, complete, &outs[0], &outs[1], b->err));
+    cubed_status st =
+        expr_located(b, e, cubed_qr(x, complete, b->host->task_mem, &outs[0], &outs[1], b->err));
     cubed_array_unref(x);
     return st;
 }
@@ -306,7 +317,20 @@ static cubed_status call_svd(expr_builder *b, const expr *e, cubed_array **outs)
     EXPR_TRY(expr_check_args(b, e, 1, 1, (const char *const[]){"full_matrices", NULL}, &n));
     EXPR_TRY(expr_get_bool(b, e, "full_matrices", &full));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_located(b, e, cubed_svd(x, full, &outs[0], &outs[1], &outs[2], b->err));
+    cubed_status st = expr_located(
+        b, e, cubed_svd(x, full, b->host->task_mem, &outs[0], &outs[1], &outs[2], b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_slogdet(expr_builder *b, const expr *e, cubed_array **outs)
+{
+    int n;
+    cubed_array *x;
+    EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st =
+        expr_located(b, e, cubed_slogdet(x, b->host->task_mem, &outs[0], &outs[1], b->err));
     cubed_array_unref(x);
     return st;
 }
@@ -323,11 +347,6 @@ static cubed_status call_for_two(expr_builder *b, const expr *e, two_results fn,
     cubed_status st = expr_located(b, e, fn(x, &outs[0], &outs[1], b->err));
     cubed_array_unref(x);
     return st;
-}
-
-static cubed_status call_slogdet(expr_builder *b, const expr *e, cubed_array **outs)
-{
-    return call_for_two(b, e, cubed_slogdet, outs);
 }
 
 static cubed_status call_eigh(expr_builder *b, const expr *e, cubed_array **outs)

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "opt/opt.h"
 #include "plan/block_stage.h"
+#include "plan/context.h"
 #include "plan/need.h"
 
 /* Bytes that a detour saves at least, of those that are read directly. */
@@ -175,7 +176,13 @@ static cubed_status spread_blocks(cubed_plan *p, int node, const cb_node *was, c
 static cubed_status fit(cubed_plan *p, int node, bool spread, cubed_error *err)
 {
     const cb_node was = p->ir.nodes[node];
+    const cubed_block_fn *fn;
+    void *fn_ctx;
     cb_stage s;
+    if (was.kind == CB_NODE_BLOCKWISE) {
+        CB_TRY(cb_context_find_block_fn(p->ctx, was.block->function, &fn, &fn_ctx, err));
+        if (!fn->divisible) return CUBED_OK;
+    }
     CB_TRY(single_stage(p, node, &s, err));
     while (cb_opt_need(p, s.need) > cb_opt_task_mem(p) && s.call->fn->divisible) {
         const cb_blockwise *best = NULL;
@@ -291,36 +298,44 @@ static bool is_worth_storing(const cubed_plan *p, cb_stage *s, int input)
     return detour < (1 - WORTH) * direct;
 }
 
+static cubed_status store_inputs(cubed_plan *p, cb_ir *to, int i, cb_node *node, cubed_error *err)
+{
+    cb_stage s;
+    CB_TRY(single_stage(p, i, &s, err));
+    for (int k = 0; k < node->ninputs; k++) {
+        const cb_block_operand *x = &node->block->in[k];
+        if (cb_block_has_halo(x) || x->gather.most > 0 || !is_worth_storing(p, &s, k)) continue;
+        cb_node copy = {.kind = CB_NODE_COPY,
+                        .dtype = x->dtype,
+                        .grid = x->blocks,
+                        .ninputs = 1,
+                        .inputs = &node->inputs[k],
+                        .stored = true,
+                        .origin = node->origin,
+                        .why = CB_WHY_BLOCK_INPUT};
+        for (int d = 0; d < copy.grid.ndim; d++) /* stored chunks are equal */
+            copy.grid.axis[d].first = copy.grid.axis[d].chunk;
+        if (!cb_grid_equal(&copy.grid, &x->blocks)) continue;
+        CB_TRY(cb_ir_add(to, &copy, &node->inputs[k], err));
+    }
+    return CUBED_OK;
+}
+
 static cubed_status add_inputs(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n,
                                int *out, cubed_error *err)
 {
     const rewrite *r = ctx;
+    cb_zone *const zone = p->ir.zone;
     cb_node node = *n;
-    if (n->block) {
-        int first = first_of_call(&p->ir, i);
-        if (first != i) {
-            node.inputs = to->nodes[r->made[first]].inputs;
-        } else {
-            cb_stage s;
-            CB_TRY(single_stage(p, i, &s, err));
-            for (int k = 0; k < n->ninputs; k++) {
-                const cb_block_operand *x = &n->block->in[k];
-                if (cb_block_has_halo(x) || x->gather.most > 0 || !is_worth_storing(p, &s, k))
-                    continue;
-                cb_node copy = {.kind = CB_NODE_COPY,
-                                .dtype = x->dtype,
-                                .grid = x->blocks,
-                                .ninputs = 1,
-                                .inputs = &node.inputs[k],
-                                .stored = true,
-                                .origin = n->origin,
-                                .why = CB_WHY_BLOCK_INPUT};
-                for (int d = 0; d < copy.grid.ndim; d++) /* stored chunks are equal */
-                    copy.grid.axis[d].first = copy.grid.axis[d].chunk;
-                if (!cb_grid_equal(&copy.grid, &x->blocks)) continue;
-                CB_TRY(cb_ir_add(to, &copy, &node.inputs[k], err));
-            }
-        }
+    int first = n->block ? first_of_call(&p->ir, i) : i;
+    if (first != i) {
+        node.inputs = to->nodes[r->made[first]].inputs;
+    } else if (n->block) { /* nothing stays of the stage that is asked */
+        CB_TRY(cb_zone_new(cb_zone_allocator(zone), &p->ir.zone, err));
+        cubed_status st = store_inputs(p, to, i, &node, err);
+        cb_zone_free(p->ir.zone);
+        p->ir.zone = zone;
+        if (st != CUBED_OK) return st;
     }
     CB_TRY(cb_ir_add(to, &node, out, err));
     r->made[i] = *out;

@@ -62,8 +62,7 @@ static void find_half(weights *w, int node, double half, int *best)
     }
 }
 
-/* Whether the stage that would make this node alone cannot be. */
-static cubed_status is_too_large(cubed_plan *p, int root, bool *too_large, cubed_error *err)
+static cubed_status try_alone(cubed_plan *p, int root, bool *too_large, cubed_error *err)
 {
     cb_stage s = {.nouts = 1};
     cubed_error why = CUBED_ERROR_INIT;
@@ -82,6 +81,18 @@ static cubed_status is_too_large(cubed_plan *p, int root, bool *too_large, cubed
         return CUBED_OK;
     }
     if (err) *err = why;
+    return st;
+}
+
+/* Whether the stage that would make this node alone cannot be. It is compiled in a zone of its own: nothing of it
+ * stays. */
+static cubed_status is_too_large(cubed_plan *p, int root, bool *too_large, cubed_error *err)
+{
+    cb_zone *const zone = p->ir.zone;
+    CB_TRY(cb_zone_new(cb_zone_allocator(zone), &p->ir.zone, err));
+    cubed_status st = try_alone(p, root, too_large, err);
+    cb_zone_free(p->ir.zone);
+    p->ir.zone = zone;
     return st;
 }
 

@@ -284,7 +284,9 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     if (n->stored && cb_node_is_source(n)) return BAD("a stored source");
     if (n->stored != (n->why != CB_WHY_NOT)) return BAD("an array stored for no reason");
     if (n->is_target && (!n->stored || (!n->url && !n->to_memory))) return BAD("a target nowhere");
-    if (ir->is_graph && (n->stored || n->is_target || n->to_memory || n->kind == CB_NODE_PARTIAL))
+    bool asked = n->kind == CB_NODE_COPY && n->why == CB_WHY_BLOCK_INPUT;
+    if (ir->is_graph &&
+        ((n->stored && !asked) || n->is_target || n->to_memory || n->kind == CB_NODE_PARTIAL))
         return BAD("a decision in what nothing is decided of");
     if (n->kind == CB_NODE_PARTIAL && !n->stored) return BAD("fold states that are not stored");
     const cb_node *in = n->ninputs ? &ir->nodes[n->inputs[0]] : NULL;

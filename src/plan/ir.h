@@ -81,7 +81,8 @@ typedef struct cb_node {
     int64_t strides[CUBED_MAX_NDIM]; /* bytes; MEMORY */
     bool owned;                      /* data lies in the zone and travels in the blob */
 
-    bool stored;     /* decided by the optimiser; sources: false */
+    /* Decided by the optimiser, but for copies that functions on blocks ask for; sources: false. */
+    bool stored;
     cb_why why;      /* it is */
     uint32_t origin; /* see cubed_array_set_origin; does not travel */
     bool is_target;

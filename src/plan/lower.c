@@ -15,7 +15,7 @@ typedef struct memo {
 
 typedef struct lowering {
     const cb_ir *ir;
-    cb_zone *zone;
+    cb_zone *zone; /* of lists while they grow */
     const int *fold_nodes;
     int nfolds;
     cb_box box; /* of the branch */
@@ -247,10 +247,12 @@ static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool i
 
 /* --- Branches: the domain is cut where pieces of concatenations meet. --------------------------- */
 
+/* Of a box. */
 typedef struct cuts {
     const cb_ir *ir;
     cb_zone *zone;
-    int64_t *at[CUBED_MAX_NDIM]; /* sorted, without 0 and the extent */
+    int first;                   /* the axis that was cut first; -1: none */
+    int64_t *at[CUBED_MAX_NDIM]; /* sorted, without the box's ends */
     int n[CUBED_MAX_NDIM], cap[CUBED_MAX_NDIM];
     struct seen *seen; /* walked already */
     int nseen, seen_cap;
@@ -275,6 +277,7 @@ static cubed_status add_cut(cuts *c, int axis, int64_t x, cubed_error *err)
     int i = 0;
     while (i < c->n[axis] && c->at[axis][i] < x) i++;
     if (i < c->n[axis] && c->at[axis][i] == x) return CUBED_OK;
+    if (c->first < 0) c->first = axis;
     if (!grow(c->zone, (void **)&c->at[axis], c->n[axis], &c->cap[axis], sizeof(int64_t)))
         return no_memory(err);
     memmove(c->at[axis] + i + 1, c->at[axis] + i, (size_t)(c->n[axis] - i) * sizeof(int64_t));
@@ -348,24 +351,74 @@ static uint16_t settle(const lowering *lo, int value)
     return (uint16_t)(value < CB_MAX_VALUES ? value : value - CB_MAX_VALUES + lo->nloads);
 }
 
-static cubed_status lower_branch(lowering *lo, const cb_lower_root *roots, int nroots,
-                                 bool load_roots, cb_branch *out, cubed_error *err)
+typedef struct lowered {
+    const cb_ir *ir;
+    const cb_kernels *kernels;
+    cb_zone *zone, *scratch;
+    const cb_lower_root *roots;
+    int nroots;
+    bool load_roots;
+    const int *fold_nodes;
+    int nfolds, cap; /* of branches, in scratch */
+    size_t widest;
+    cb_program *out;
+} lowered;
+
+static cubed_status lower_branch(const lowered *l, lowering *lo, cb_branch *out, cubed_error *err)
 {
     out->box = lo->box;
-    out->results = cb_zone_alloc(lo->zone, (size_t)nroots * sizeof *out->results);
-    int *values = cb_zone_alloc(lo->zone, (size_t)nroots * sizeof *values);
+    out->results = cb_zone_alloc(l->zone, (size_t)l->nroots * sizeof *out->results);
+    int *values = cb_zone_alloc(lo->zone, (size_t)l->nroots * sizeof *values);
     if (!out->results || !values) return no_memory(err);
-    for (int r = 0; r < nroots; r++)
-        CB_TRY(lower_node(lo, roots[r].node, &roots[r].map, !load_roots, &values[r], err));
-    for (int r = 0; r < nroots; r++) out->results[r] = settle(lo, values[r]);
+    for (int r = 0; r < l->nroots; r++)
+        CB_TRY(lower_node(lo, l->roots[r].node, &l->roots[r].map, !l->load_roots, &values[r], err));
+    for (int r = 0; r < l->nroots; r++) out->results[r] = settle(lo, values[r]);
     for (int i = 0; i < lo->ninstrs; i++) {
         for (int k = 0; k < lo->instrs[i].nargs; k++)
             lo->instrs[i].arg[k] = settle(lo, lo->instrs[i].arg[k]);
     }
     out->nloads = lo->nloads;
-    out->loads = lo->loads;
+    out->loads = cb_zone_memdup(l->zone, lo->loads, (size_t)lo->nloads * sizeof *lo->loads);
     out->ninstrs = lo->ninstrs;
-    out->instrs = lo->instrs;
+    out->instrs = cb_zone_memdup(l->zone, lo->instrs, (size_t)lo->ninstrs * sizeof *lo->instrs);
+    return out->loads && out->instrs ? CUBED_OK : no_memory(err);
+}
+
+static cubed_status add_branch(lowered *l, const cb_box *box, cubed_error *err)
+{
+    cb_program *out = l->out;
+    lowering lo = {.ir = l->ir,
+                   .zone = l->scratch,
+                   .fold_nodes = l->fold_nodes,
+                   .nfolds = l->nfolds,
+                   .box = *box};
+    int nregs;
+    if (out->nbranches == CB_MAX_BRANCHES)
+        return cb_fail(err, CUBED_E_BUDGET, "one stage puts together more than %d pieces of arrays",
+                       CB_MAX_BRANCHES);
+    if (!grow(l->scratch, (void **)&out->branches, out->nbranches, &l->cap, sizeof(cb_branch)))
+        return no_memory(err);
+    cb_branch *b = &out->branches[out->nbranches++];
+    CB_TRY(lower_branch(l, &lo, b, err));
+    cb_code code = {l->zone, l->kernels, b, l->nroots};
+    CB_TRY(cb_allocate_registers(&code, &nregs, &l->widest, err));
+    if (nregs > out->nregs) out->nregs = nregs;
+    return CUBED_OK;
+}
+
+/* Each part is cut by itself along the other axes: pieces of one concatenation may be others. */
+static cubed_status add_branches(lowered *l, const cb_box *box, cubed_error *err)
+{
+    cuts c = {.ir = l->ir, .zone = l->scratch, .first = -1};
+    for (int r = 0; r < l->nroots; r++)
+        CB_TRY(find_cuts(&c, l->roots[r].node, &l->roots[r].map, box, !l->load_roots, err));
+    if (c.first < 0) return add_branch(l, box, err);
+    for (int i = 0; i <= c.n[c.first]; i++) {
+        cb_box part = *box;
+        if (i > 0) part.lo[c.first] = c.at[c.first][i - 1];
+        if (i < c.n[c.first]) part.hi[c.first] = c.at[c.first][i];
+        CB_TRY(add_branches(l, &part, err)); /* along an axis once */
+    }
     return CUBED_OK;
 }
 
@@ -373,7 +426,16 @@ cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels,
                       const int64_t *shape, const cb_lower_root *roots, int nroots, bool load_roots,
                       const int *fold_nodes, int nfolds, cb_program *out, cubed_error *err)
 {
-    cuts c = {.ir = ir, .zone = zone};
+    lowered l = {.ir = ir,
+                 .kernels = kernels,
+                 .zone = zone,
+                 .roots = roots,
+                 .nroots = nroots,
+                 .load_roots = load_roots,
+                 .fold_nodes = fold_nodes,
+                 .nfolds = nfolds,
+                 .widest = 1,
+                 .out = out};
     cb_box whole = cb_box_whole(ndim, shape);
     memset(out, 0, sizeof *out);
     out->ndim = ndim;
@@ -382,37 +444,15 @@ cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels,
     if (!out->types) return no_memory(err);
     for (int r = 0; r < nroots; r++) out->types[r] = carrier(ir->nodes[roots[r].node].dtype);
     if (cb_box_empty(&whole)) return CUBED_OK; /* no tasks: no code */
-    for (int r = 0; r < nroots; r++)
-        CB_TRY(find_cuts(&c, roots[r].node, &roots[r].map, &whole, !load_roots, err));
-
-    int64_t nbranches = 1;
-    cb_box pieces = {.ndim = ndim};
-    for (int d = 0; d < ndim; d++) {
-        pieces.hi[d] = c.n[d] + 1;
-        nbranches *= c.n[d] + 1;
-        if (nbranches > CB_MAX_BRANCHES)
-            return cb_fail(err, CUBED_E_BUDGET,
-                           "one stage puts together more than %d pieces of arrays",
-                           CB_MAX_BRANCHES);
+    CB_TRY(cb_zone_new(cb_zone_allocator(zone), &l.scratch, err));
+    cubed_status st = add_branches(&l, &whole, err);
+    if (st == CUBED_OK) {
+        out->branches =
+            cb_zone_memdup(zone, out->branches, (size_t)out->nbranches * sizeof *out->branches);
+        if (!out->branches) st = no_memory(err);
     }
-    out->branches = cb_zone_alloc(zone, (size_t)nbranches * sizeof *out->branches);
-    if (!out->branches) return no_memory(err);
-    int64_t idx[CUBED_MAX_NDIM] = {0};
-    size_t widest = 1;
-    do {
-        lowering lo = {.ir = ir, .zone = zone, .fold_nodes = fold_nodes, .nfolds = nfolds};
-        lo.box.ndim = ndim;
-        for (int d = 0; d < ndim; d++) {
-            lo.box.lo[d] = idx[d] == 0 ? 0 : c.at[d][idx[d] - 1];
-            lo.box.hi[d] = idx[d] == c.n[d] ? shape[d] : c.at[d][idx[d]];
-        }
-        cb_branch *b = &out->branches[out->nbranches++];
-        CB_TRY(lower_branch(&lo, roots, nroots, load_roots, b, err));
-        cb_code code = {zone, kernels, b, nroots};
-        int nregs;
-        CB_TRY(cb_allocate_registers(&code, &nregs, &widest, err));
-        if (nregs > out->nregs) out->nregs = nregs;
-    } while (cb_odometer_next(&pieces, idx));
-    out->reg_size = CB_VECTOR * widest;
-    return CUBED_OK;
+    if (st != CUBED_OK) out->nbranches = 0;
+    cb_zone_free(l.scratch);
+    out->reg_size = CB_VECTOR * l.widest;
+    return st;
 }

@@ -118,16 +118,28 @@ size_t cb_bookkeeping_bytes(const cb_stage *s)
 /* What is behind a source may be encoded in blocks of its own, and calling it takes a while. */
 #define SOURCE_RUN ((size_t)256 << 10)
 
+/* What functions on blocks leave behind may be larger than what reads it can hold: it lies in memory or in the
+ * work directory as it is. */
+#define INTERMEDIATE_RUN ((size_t)1)
+
+static bool is_block_intermediate(const cb_node *n)
+{
+    return n->kind == CB_NODE_BLOCKWISE && cb_node_is_intermediate(n);
+}
+
 size_t cb_node_part_run(const cubed_plan *p, int node)
 {
-    if (p->ir.nodes[node].kind == CB_NODE_READER) return SOURCE_RUN;
-    return p->ir.nodes[node].url ? cb_zarr_part_run(&p->storage[node].meta) : 0;
+    const cb_node *n = &p->ir.nodes[node];
+    if (n->kind == CB_NODE_READER) return SOURCE_RUN;
+    if (is_block_intermediate(n)) return INTERMEDIATE_RUN;
+    return n->url ? cb_zarr_part_run(&p->storage[node].meta) : 0;
 }
 
 cb_need cb_node_part_need(const cubed_plan *p, int node)
 {
     /* Of a part that is as large as parts may be. */
     if (p->ir.nodes[node].kind == CB_NODE_READER) return cb_read_need(p, node);
+    if (is_block_intermediate(&p->ir.nodes[node])) return (cb_need){0, 0};
     return cb_zarr_part_need(&p->storage[node].meta);
 }
 
@@ -276,14 +288,30 @@ static void add_reads(cb_stage *s, uint64_t chunks, uint64_t bytes)
     s->bytes_read = cb_sat_add(s->bytes_read, bytes);
 }
 
-/* Whether a block of these extents needs at most two thirds of a chunk, in runs that are long enough. */
+/* Whether what a block of these extents needs of a chunk lies there without gaps. */
+static bool is_one_run(const cubed_plan *p, const cb_load *l, const int64_t *extents)
+{
+    const cb_grid *g = &p->ir.nodes[l->node].grid;
+    int d = g->ndim - 1;
+    while (d > 0 && cb_axis_count(&g->axis[d]) == 1 &&
+           part_extent(p, l, d, extents) == g->axis[d].chunk)
+        d--;
+    for (d--; d >= 0; d--) {
+        if (part_extent(p, l, d, extents) != 1) return false;
+    }
+    return true;
+}
+
+/* Whether a block of these extents needs at most two thirds of a chunk, in runs that are long enough; of an
+ * intermediate in one run. */
 static bool is_part(const cubed_plan *p, const cb_load *l, const int64_t *extents)
 {
     const cb_grid *g = &p->ir.nodes[l->node].grid;
     size_t size = cubed_dtype_size(l->dtype), bytes = size, run = size;
     size_t worth = cb_node_part_run(p, l->node);
     bool whole = true;
-    if (worth == 0) return false;
+    if (worth == 0 || (is_block_intermediate(&p->ir.nodes[l->node]) && !is_one_run(p, l, extents)))
+        return false;
     for (int d = g->ndim - 1; d >= 0; d--) {
         int64_t n = part_extent(p, l, d, extents);
         bytes = cb_sat_mul(bytes, (size_t)n);

@@ -18,7 +18,7 @@
 #include "plan/graph.h"
 #include "plan/plan.h"
 
-#define PLAN_VERSION 11
+#define PLAN_VERSION 12
 #define HEADER_BYTES 16
 
 /* --- Writing ----------------------------------------------------------------------------------------- */

@@ -388,8 +388,10 @@ static cubed_status write_intermediate(cb_io *io, int node, const int64_t *idx, 
     return CUBED_OK;
 }
 
-static cubed_status read_intermediate(cb_io *io, int node, const int64_t *idx, void *dst,
-                                      const void **direct, cb_io_count *count, cubed_error *err)
+/* `size` bytes of a chunk from `offset` on. */
+static cubed_status read_intermediate(cb_io *io, int node, const int64_t *idx, size_t offset,
+                                      size_t size, void *dst, const void **direct,
+                                      cb_io_count *count, cubed_error *err)
 {
     node_io *x = &io->nodes[node];
     int64_t chunk = cb_grid_ravel(&io->plan->ir.nodes[node].grid, idx);
@@ -398,20 +400,20 @@ static cubed_status read_intermediate(cb_io *io, int node, const int64_t *idx, v
     if (io->mode == CB_IO_RUN) {
         tier_chunk *c = &x->chunks[chunk];
         pthread_mutex_lock(&io->lock);
-        const void *ptr = c->ptr;
+        const char *ptr = c->ptr;
         bool there = ptr || c->spilled;
         pthread_mutex_unlock(&io->lock);
         CB_CHECK(there, err);
         if (ptr) {
-            *direct = ptr;
+            *direct = ptr + offset;
             return CUBED_OK;
         }
     }
     spill_key(io, node, chunk, key);
-    CB_TRY(cb_store_get(io->work, key, 0, dst, x->chunk_bytes, &got, err));
-    if (got != x->chunk_bytes)
-        return cb_fail(err, CUBED_E_FORMAT, "%s has %zu bytes, expected %zu", key, got,
-                       x->chunk_bytes);
+    CB_TRY(cb_store_get(io->work, key, offset, dst, size, &got, err));
+    if (got != size)
+        return cb_fail(err, CUBED_E_FORMAT, "%s has %zu bytes from byte %zu on, expected %zu", key,
+                       got, offset, size);
     count->stored_read += got;
     *direct = dst;
     return CUBED_OK;
@@ -420,28 +422,43 @@ static cubed_status read_intermediate(cb_io *io, int node, const int64_t *idx, v
 cubed_status cb_io_read_range(cb_io *io, int node, const int64_t *idx, size_t offset, size_t size,
                               void *dst, cb_io_count *count, cubed_error *err)
 {
-    int64_t chunk = cb_grid_ravel(&io->plan->ir.nodes[node].grid, idx);
-    char key[96];
-    size_t got;
+    const void *data;
     count->bytes_read += size;
-    if (io->mode == CB_IO_RUN) {
-        tier_chunk *c = &io->nodes[node].chunks[chunk];
-        pthread_mutex_lock(&io->lock);
-        const char *ptr = c->ptr;
-        bool there = ptr || c->spilled;
-        pthread_mutex_unlock(&io->lock);
-        CB_CHECK(there, err);
-        if (ptr) {
-            memcpy(dst, ptr + offset, size);
-            return CUBED_OK;
-        }
+    CB_TRY(read_intermediate(io, node, idx, offset, size, dst, &data, count, err));
+    if (data != dst) memcpy(dst, data, size);
+    return CUBED_OK;
+}
+
+/* The elements from lo to hi of a chunk, run by run. *direct points to the chunk if they are one. */
+static cubed_status read_part_of_intermediate(cb_io *io, int node, const int64_t *idx,
+                                              const int64_t *lo, const int64_t *hi, void *dst,
+                                              const void **direct, cb_io_count *count,
+                                              cubed_error *err)
+{
+    const cb_node *n = &io->plan->ir.nodes[node];
+    size_t size = cubed_dtype_size(n->dtype), run = size;
+    cb_box runs = {.ndim = n->grid.ndim};
+    int64_t at[CUBED_MAX_NDIM];
+    bool whole = true, more = true, one = true;
+    char *to = dst;
+    for (int d = n->grid.ndim - 1; d >= 0; d--) {
+        int64_t extent = hi[d] - lo[d];
+        at[d] = runs.lo[d] = lo[d];
+        runs.hi[d] = whole ? lo[d] + 1 : hi[d];
+        one = one && (whole || extent == 1);
+        if (whole) run *= (size_t)extent;
+        whole = whole && extent == n->grid.axis[d].chunk;
     }
-    spill_key(io, node, chunk, key);
-    CB_TRY(cb_store_get(io->work, key, offset, dst, size, &got, err));
-    if (got != size)
-        return cb_fail(err, CUBED_E_FORMAT, "%s has %zu bytes from %zu on, expected %zu", key, got,
-                       offset, size);
-    count->stored_read += got;
+    while (more) {
+        size_t offset = 0;
+        for (int d = 0; d < runs.ndim; d++)
+            offset = offset * (size_t)n->grid.axis[d].chunk + (size_t)at[d];
+        CB_TRY(read_intermediate(io, node, idx, offset * size, run, to, direct, count, err));
+        if (!one && *direct != to) memcpy(to, *direct, run);
+        to += run;
+        more = cb_odometer_next(&runs, at);
+    }
+    if (!one) *direct = dst;
     return CUBED_OK;
 }
 
@@ -523,7 +540,7 @@ cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, bool again, voi
     cubed_status st = CUBED_OK;
     count->bytes_read += size;
     if (!n->source && !io->plan->storage[node].array && !io->nodes[node].array)
-        return read_intermediate(io, node, idx, dst, direct, count, err);
+        return read_intermediate(io, node, idx, 0, size, dst, direct, count, err);
     if (io->cache && again && io->plan->storage[node].again)
         found = cb_cache_get(io->cache, key, dst, size);
     if (found != CB_CACHE_HIT) st = read_stored(io, node, idx, dst, scratch, count, err);
@@ -533,13 +550,14 @@ cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, bool again, voi
 }
 
 cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst, cb_arena *scratch,
-                             cb_io_count *count, cubed_error *err)
+                             const void **direct, cb_io_count *count, cubed_error *err)
 {
     const cb_node *n = &io->plan->ir.nodes[node];
     const cb_zarr_array *source = io->plan->storage[node].array;
     int64_t idx[CUBED_MAX_NDIM], lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
     size_t size = cubed_dtype_size(n->dtype);
     uint64_t stored = 0;
+    *direct = dst;
     count->bytes_read += (size_t)cb_box_count(box) * size;
     if (n->source) {
         int64_t strides[CUBED_MAX_NDIM];
@@ -553,6 +571,8 @@ cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst, 
         lo[d] = box->lo[d] - first;
         hi[d] = box->hi[d] - first;
     }
+    if (!source && !io->nodes[node].array)
+        return read_part_of_intermediate(io, node, idx, lo, hi, dst, direct, count, err);
     CB_TRY(cb_zarr_read_part(source ? source : io->nodes[node].array, idx, lo, hi, dst, scratch,
                              &stored, err));
     count->stored_read += stored;

@@ -50,7 +50,7 @@ cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t 
     if (load->part) {
         cb_box_intersect(&part, image, &part);
         for (int d = 0; d < g->ndim; d++) extents[d] = part.hi[d] - part.lo[d];
-        CB_TRY(cb_io_read_part(t->io, load->node, &part, buffer, t->arena, t->count, err));
+        CB_TRY(cb_io_read_part(t->io, load->node, &part, buffer, t->arena, &data, t->count, err));
     } else {
         bool again = is_read_again(load, &part, image);
         CB_TRY(cb_io_read(t->io, load->node, idx, again, buffer, t->arena, &data, t->count, err));

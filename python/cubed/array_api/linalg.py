@@ -1,4 +1,8 @@
-"""Linear algebra. A matrix is whole in a task's memory; stacks of matrices may be of any length."""
+"""Linear algebra. Stacks of matrices may be of any length.
+
+A matrix that is larger than a task's memory is factored in panels of columns by `cholesky`, `det`,
+`inv`, `qr`, `slogdet` and `solve`; the others refuse it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from cubed import _core
 from cubed._array import Array, common_spec, core_of, normalize_axes, normalize_axis, scalar_array
 from cubed._dtypes import dtype_of, name_of
 from cubed.array_api.linear_algebra_functions import matmul, matrix_transpose, tensordot, vecdot
+from cubed.spec import Spec
 
 __all__ = [
     "cholesky",
@@ -76,8 +81,29 @@ class SVDResult(NamedTuple):
 
 
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
-    """The triangular factor with positive diagonal of positive definite matrices."""
-    return x._like(_core.cholesky(x._x, upper))
+    """The triangular factors of positive definite matrices.
+
+    Lazy. A matrix that a task cannot hold is factored in panels of columns.
+
+    Parameters
+    ----------
+    x : Array
+        ``(..., n, n)``, of which the triangle that is made is read.
+    upper : bool
+        Make the upper triangle, not the lower one.
+
+    Returns
+    -------
+    Array
+        ``(..., n, n)``, with a positive diagonal; float64 for integers, else x's type.
+
+    Raises
+    ------
+    MemoryError
+        If a task cannot hold even one column. Computing raises ValueError if a matrix is not
+        positive definite.
+    """
+    return x._like(_core.cholesky(x._x, upper, x.spec.task_mem))
 
 
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
@@ -87,7 +113,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 def det(x: Array, /) -> Array:
     """Determinants."""
-    return x._like(_core.matrices("det", x._x))
+    return x._like(_core.matrices("det", x._x, x.spec.task_mem))
 
 
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
@@ -97,38 +123,42 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
 
 def eig(x: Array, /) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices: complex numbers."""
-    return EigResult(*(x._like(c) for c in _core.factors("eig", x._x, False)))
+    return EigResult(*(x._like(c) for c in _core.factors("eig", x._x, False, x.spec.task_mem)))
 
 
 def eigh(x: Array, /) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices, of which the lower triangle is read."""
-    return EighResult(*(x._like(c) for c in _core.factors("eigh", x._x, False)))
+    return EighResult(*(x._like(c) for c in _core.factors("eigh", x._x, False, x.spec.task_mem)))
 
 
 def eigvals(x: Array, /) -> Array:
     """Eigenvalues of square matrices: complex numbers."""
-    return x._like(_core.matrices("eigvals", x._x))
+    return x._like(_core.matrices("eigvals", x._x, x.spec.task_mem))
 
 
 def eigvalsh(x: Array, /) -> Array:
     """Eigenvalues of Hermitian matrices, of which the lower triangle is read."""
-    return x._like(_core.matrices("eigvalsh", x._x))
+    return x._like(_core.matrices("eigvalsh", x._x, x.spec.task_mem))
 
 
 def inv(x: Array, /) -> Array:
-    """Inverses; computing fails if a matrix is singular."""
-    return x._like(_core.matrices("inv", x._x))
+    """Inverses, ``(..., n, n)``: float64 for integers, else of x's type.
+
+    Lazy. A matrix that a task cannot hold is factored in panels of columns: MemoryError if not even
+    one column fits. Computing raises ValueError if a matrix is singular.
+    """
+    return x._like(_core.matrices("inv", x._x, x.spec.task_mem))
 
 
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """Norms of matrices: "fro", "nuc", or 1, 2, inf and their negatives."""
     name = ord if isinstance(ord, str) else f"{float(ord):g}"
-    return x._like(_core.matrix_norm(x._x, name, keepdims))
+    return x._like(_core.matrix_norm(x._x, name, keepdims, x.spec.task_mem))
 
 
 def matrix_power(x: Array, n: int, /) -> Array:
     """Products of n times the same matrix; of its inverse if n is negative."""
-    return x._like(_core.matrix_power(x._x, n))
+    return x._like(_core.matrix_power(x._x, n, x.spec.task_mem))
 
 
 def _limit(x: Array, rtol: Any) -> _core.Array | None:
@@ -142,7 +172,7 @@ def _limit(x: Array, rtol: Any) -> _core.Array | None:
 
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     """How many singular values are more than `rtol` times the largest."""
-    return x._like(_core.by_rank(False, x._x, _limit(x, rtol)))
+    return x._like(_core.by_rank(False, x._x, _limit(x, rtol), x.spec.task_mem))
 
 
 def outer(x1: Array, x2: Array, /) -> Array:
@@ -152,34 +182,42 @@ def outer(x1: Array, x2: Array, /) -> Array:
 
 def pinv(x: Array, /, *, rtol: Any = None) -> Array:
     """Moore-Penrose inverses; singular values up to `rtol` times the largest count as 0."""
-    return x._like(_core.by_rank(True, x._x, _limit(x, rtol)))
+    return x._like(_core.by_rank(True, x._x, _limit(x, rtol), x.spec.task_mem))
 
 
 def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     """Orthonormal columns and an upper triangle; "complete": as many columns as rows."""
     if mode not in ("reduced", "complete"):
         raise ValueError(f"mode is {mode!r}, expected 'reduced' or 'complete'")
-    return QRResult(*(x._like(c) for c in _core.factors("qr", x._x, mode == "complete")))
+    return QRResult(
+        *(x._like(c) for c in _core.factors("qr", x._x, mode == "complete", x.spec.task_mem))
+    )
 
 
 def slogdet(x: Array, /) -> SlogdetResult:
     """Signs of determinants, and logarithms of their absolute values."""
-    return SlogdetResult(*(x._like(c) for c in _core.factors("slogdet", x._x, False)))
+    return SlogdetResult(
+        *(x._like(c) for c in _core.factors("slogdet", x._x, False, x.spec.task_mem))
+    )
 
 
 def solve(x1: Array, x2: Array, /) -> Array:
     """What x1 has to be multiplied with to give x2: a vector, or the columns of matrices."""
-    return Array._new(_core.pair("solve", core_of(x1), core_of(x2)), common_spec(x1, x2))
+    spec = common_spec(x1, x2)
+    task_mem = (spec or Spec()).task_mem
+    return Array._new(_core.solve(core_of(x1), core_of(x2), task_mem), spec)
 
 
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     """Singular values, which descend, and singular vectors."""
-    return SVDResult(*(x._like(c) for c in _core.factors("svd", x._x, full_matrices)))
+    return SVDResult(
+        *(x._like(c) for c in _core.factors("svd", x._x, full_matrices, x.spec.task_mem))
+    )
 
 
 def svdvals(x: Array, /) -> Array:
     """Singular values, which descend."""
-    return x._like(_core.matrices("svdvals", x._x))
+    return x._like(_core.matrices("svdvals", x._x, x.spec.task_mem))
 
 
 def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
