@@ -8,7 +8,8 @@ import cubed
 import cubed._core
 import cubed.array_api as xp
 import pytest
-from cubed._origins import add_origins, note_origins
+from cubed._origins import add_origins
+from cubed.diagnostics import note_origins
 
 
 def refuse(block):

@@ -1,10 +1,11 @@
 """What computations do: progress, history, pictures, reports.
 
-Everything here is a :class:`cubed.Callback`: given to ``compute(callbacks=[...])``, or as a context
-manager for all computations within it. Nothing beyond the standard library is imported until it is
-used.
+Classes here are :class:`cubed.Callback`: given to ``compute(callbacks=[...])``, or as context
+managers for all computations within them. Nothing beyond the standard library is imported until it
+is used.
 """
 
+from cubed._origins import note_origins
 from cubed.diagnostics._progress import ProgressBar, TextProgressBar
 from cubed.diagnostics.history import HistoryCallback
 from cubed.diagnostics.mem_usage import MemoryVisualizationCallback
@@ -22,4 +23,5 @@ __all__ = [
     "ReportCallback",
     "TextProgressBar",
     "TimelineVisualizationCallback",
+    "note_origins",
 ]
