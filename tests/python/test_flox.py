@@ -168,6 +168,20 @@ def test_bools(spec):
         same(spec, X > 0, LABELS, func=name)
 
 
+def test_groups_that_are_not_there(spec):
+    """Nothing is known of them, not false and not true."""
+    for name in ("any", "all"):
+        for x in (X > 0, np.nan_to_num(X)):
+            same(spec, x, LABELS, func=name, expected_groups=np.arange(9), fill_value=np.nan)
+    time = pd.to_datetime(["2000-01-01", "2000-01-02", "2000-03-01"])
+    da = xr.DataArray([True, False, True], {"time": time}, "time")
+    lazy = da.chunk(time=2, chunked_array_type="cubed", from_array_kwargs={"spec": spec})
+    for name in ("any", "all"):
+        result = getattr(lazy.resample(time="MS"), name)()
+        assert isinstance(result.data, cubed.Array)
+        xr.testing.assert_identical(result.compute(), getattr(da.resample(time="MS"), name)())
+
+
 def test_scans(spec):
     x = cubed.from_array(X, chunks=(2, 4, 7), spec=spec)
     for name in ("nancumsum", "ffill", "bfill"):

@@ -13,6 +13,7 @@ from cubed._array import Array, normalize_axes
 from cubed._blockwise import Cut, Operand, Output, cuts, infer_dtypes, run_blocks, tiny
 from cubed._create import from_array
 from cubed._groupby import NAMES, reduce_codes
+from cubed.array_api import where
 
 __all__ = ["groupby_blockwise", "groupby_reduction"]
 
@@ -161,6 +162,11 @@ def native_aggregation(
     if not isinstance(fill, (bool, int, float, np.bool_, np.integer, np.floating)):
         fill = None  # flox's and Xarray's marks of what is not available
     final = np.dtype(agg.dtype["final"])
+    if agg.name in ("any", "all") and isinstance(fill, float) and np.isnan(fill):
+        # Bools have no NaN: groups without elements get it afterwards.
+        truth = reduce_codes(x, codes, axes, ngroups, agg.name, None, None, 0, 0)
+        known = reduce_codes(x, codes, axes, ngroups, "count", None, None, 0, 0)
+        return where(known >= max(1, agg.min_count), truth.astype(final), fill).astype(final)
     if final.kind in "iu" and isinstance(fill, (float, np.floating)) and not np.isfinite(fill):
         fill = None  # what flox makes of it in an integer says nothing
     counts = "arg" in agg.name or agg.name == "count"
