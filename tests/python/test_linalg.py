@@ -449,6 +449,6 @@ def test_errors_name_what_is_wrong(tmp_path, text, message):
 def test_a_matrix_that_does_not_fit_is_refused_by_name(tmp_path):
     path = store(tmp_path / "x", numbers((1500, 1500), "float64"), (500, 500))
     args = ["--in", f"x={path}", "--out", tmp_path / "y", "--progress", "none"]
-    result = run("eval", "eigvals(x)", *args, "--allowed-mem", "60MB")
+    result = run("eval", "eigvals(x)", *args, "--allowed-mem", "40MB")
     assert result.code == 1
     assert "eigvals" in result.err and "allow at least" in result.err
