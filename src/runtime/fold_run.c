@@ -215,6 +215,14 @@ static bool next_of(const block_loop *b, bool reduced, int64_t *idx)
  * the cache. Element order within a state is the same for any panel. */
 enum { PANEL_VECTORS = 16, PANEL = PANEL_VECTORS * CB_VECTOR };
 
+/* The processor brings what follows by itself within a row, not where the next one starts. */
+static void prefetch_next_row(const block_loop *b, const int64_t *idx, int64_t p)
+{
+    int64_t next[CUBED_MAX_NDIM];
+    memcpy(next, idx, sizeof next);
+    if (b->from.vm && next_of(b, true, next)) cb_vm_prefetch(b->from.vm, next, p);
+}
+
 static void fold_loop(const block_loop *b)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0}, at = 0;
@@ -230,6 +238,7 @@ static void fold_loop(const block_loop *b)
                 seek(b, idx, &at);
                 for (int64_t p = p0; p < p1 && !cb_task_cancelled(b->f->t); p += b->step) {
                     size_t n = (size_t)cb_min_i64(b->step, p1 - p);
+                    if (p + b->step >= p1) prefetch_next_row(b, idx, p0);
                     fold_vector(b, idx, at, p, n, count);
                     if (b->how == RUN) count += (int64_t)n;
                 }

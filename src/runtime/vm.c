@@ -478,6 +478,17 @@ static void prefetch(const char *p, size_t bytes)
     for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(p + i);
 }
 
+void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p)
+{
+    for (int v = 0; v < vm->branch->nloads; v++) {
+        const vm_load *l = &vm->loads[v];
+        if (l->how != LOAD_DIRECT) continue;
+        const char *at = l->base + (size_t)p * l->size;
+        for (int d = 0; d < vm->inner; d++) at += idx[d] * l->stride[d];
+        prefetch(at, CB_VECTOR * l->size);
+    }
+}
+
 static void bring_loads(cb_vm *vm, int64_t p, size_t n)
 {
     for (int v = 0; v < vm->branch->nloads; v++) {

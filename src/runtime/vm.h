@@ -49,6 +49,8 @@ int cb_vm_inner(const cb_vm *vm);
 int64_t cb_vm_run(const cb_vm *vm);
 /* Goes to the run at idx (positions in the box of the axes before `inner`; the rest is ignored). */
 void cb_vm_seek(cb_vm *vm, const int64_t *idx);
+/* Brings the vector at p of the run at idx, which comes next, towards the cache. */
+void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p);
 /* Evaluates elements p..p+n-1 of the run, n <= CB_VECTOR; results are valid until the next call. */
 void cb_vm_vector(cb_vm *vm, int64_t p, size_t n);
 const void *cb_vm_result(const cb_vm *vm, int result);
