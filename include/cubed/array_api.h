@@ -250,6 +250,22 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_take(cubed_array *x, cubed_array *
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_take_along_axis(cubed_array *x,
                                                               cubed_array *positions, int axis,
                                                               cubed_array **out, cubed_error *err);
+/* Arrays of positions for several axes at once: positions[ndim] has an array for each axis of x, or NULL for all
+ * of it; they broadcast against each other. Their axes are where the first of x's was if these lie next to each
+ * other, else in front: as NumPy has x[i, :, j]. A run fails with CUBED_E_INDEX if a position is out of range. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_gather(cubed_array *x, cubed_array *const *positions,
+                                                     cubed_array **out, cubed_error *err);
+/* x with `value`, which broadcasts to the shape that cubed_gather gives, at those positions: x[i, :, j] = value.
+ * Where positions are equal the last one in C order counts. For each block of x all positions are read, in
+ * order. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions,
+                                                      cubed_array *value, cubed_array **out,
+                                                      cubed_error *err);
+/* x with `values`, in one dimension, where the mask, of bool and x's shape, is true, in C order. A run fails with
+ * CUBED_E_ARG if there are more values or fewer. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask,
+                                                           cubed_array *values, cubed_array **out,
+                                                           cubed_error *err);
 /* int64: how many elements of a mask of bool, in one dimension, are true in front of each block of `chunk`
  * elements (of the last one, which may be shorter, too), and how many there are in all. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_mask_offsets(cubed_array *mask, int64_t chunk,

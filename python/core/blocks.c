@@ -69,6 +69,65 @@ static PyObject *along(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+/* A list with an array or None for each axis of x. */
+static bool take_positions(core_state *s, PyObject *list, const cubed_array *x, cubed_array **at)
+{
+    const int ndim = cubed_array_ndim(x);
+    if (!PyTuple_Check(list) || PyTuple_Size(list) != ndim) {
+        PyErr_Format(PyExc_ValueError,
+                     "positions: expected a tuple with an entry for each of %d axes", ndim);
+        return false;
+    }
+    for (int d = 0; d < ndim; d++) {
+        PyObject *item = PyTuple_GetItem(list, d);
+        at[d] = item == Py_None ? NULL : core_unwrap(s, item);
+        if (item != Py_None && !at[d]) return false;
+    }
+    return true;
+}
+
+/* gather(x, positions) */
+static PyObject *gather(PyObject *module, PyObject *args)
+{
+    core_state *s = core_get_state(module);
+    PyObject *object, *list;
+    cubed_array *x, *at[CUBED_MAX_NDIM], *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OO", &object, &list) || !(x = core_unwrap(s, object)) ||
+        !take_positions(s, list, x, at))
+        return NULL;
+    cubed_status st = cubed_gather(x, at, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* scatter(x, positions, value) */
+static PyObject *scatter(PyObject *module, PyObject *args)
+{
+    core_state *s = core_get_state(module);
+    PyObject *object, *list, *other;
+    cubed_array *x, *value, *at[CUBED_MAX_NDIM], *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOO", &object, &list, &other) ||
+        !core_pair(module, object, other, &x, &value) || !take_positions(s, list, x, at))
+        return NULL;
+    cubed_status st = cubed_scatter(x, at, value, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
+/* scatter_mask(x, mask, values) */
+static PyObject *scatter_mask(PyObject *module, PyObject *args)
+{
+    PyObject *object, *mask_object, *other;
+    cubed_array *x, *mask, *values, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOO", &object, &mask_object, &other) ||
+        !core_pair(module, object, other, &x, &values) ||
+        !(mask = core_unwrap(core_get_state(module), mask_object)))
+        return NULL;
+    cubed_status st = cubed_scatter_mask(x, mask, values, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
 /* take(along, x, positions, axis): take_along_axis if `along`. */
 static PyObject *take(PyObject *module, PyObject *args)
 {
@@ -137,5 +196,8 @@ PyMethodDef core_block_methods[] = {
     {"searchsorted", searchsorted, METH_VARARGS, NULL},
     {"compress", compress, METH_VARARGS, NULL},
     {"mask_offsets", mask_offsets, METH_VARARGS, NULL},
+    {"gather", gather, METH_VARARGS, NULL},
+    {"scatter", scatter, METH_VARARGS, NULL},
+    {"scatter_mask", scatter_mask, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from typing import Any
 
@@ -22,9 +21,7 @@ from cubed._select import (
     coordinates,
     get_advanced,
     get_masked,
-    positions_in_order,
-    set_masked,
-    set_positions,
+    positions,
 )
 
 
@@ -232,7 +229,7 @@ def _set_masked(x: Array, mask: Any, value: Any) -> Array:
     if v.shape and any(n != 1 for n in v.shape):
         if len(v.shape) != 1 or m.shape != x.shape:
             raise NotImplementedError("x[mask] = value where the value has several axes")
-        return Array._new(set_masked(x, mask, v), common_spec(x, mask, value))
+        return Array._new(_core.scatter_mask(x._x, m, v), common_spec(x, mask, value))
     v = _core.squeeze(v, range(len(v.shape)))
     for _ in range(x.ndim - len(m.shape)):
         m = _core.expand_dims(m, len(m.shape))
@@ -248,30 +245,6 @@ def _set_advanced(x: Array, entries: list[Any], value: Any) -> Array:
         part = getitem(x, tuple(whole))
         inner = [slice(None) if isinstance(e, slice) else e for e in entries]
         return setitem(x, tuple(whole), _set_advanced(part, inner, value))
-    where = [d for d, e in enumerate(entries) if not isinstance(e, slice)]
-    arrays = [entries[d] for d in where]
-    shape = np.broadcast_shapes(*(np.shape(a) for a in arrays))
-    others = [d for d in range(x.ndim) if d not in where]
-    rest = tuple(x.shape[d] for d in others)
-    # Where NumPy has the axes of positions among those of the value.
-    place = where[0] if where[-1] - where[0] + 1 == len(where) else 0
-    v = _value(x, value)
-    full = (*rest[:place], *shape, *rest[place:])
-    try:
-        fits = np.broadcast_shapes(v.shape, full) == full
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(f"a value of shape {v.shape} does not fit into {full}")
-    v = _core.broadcast_to(v, full)
-    n = len(shape)
-    order = [*range(place, place + n), *range(place), *range(place + n, len(full))]
-    v = _core.reshape(_core.permute_dims(v, order), (math.prod(shape), *rest))
-    spec = common_spec(x, value, *arrays)
-    flat = positions_in_order(arrays, [x.shape[d] for d in where], shape, spec, True)
-    front = [*where, *others]
-    old = _core.permute_dims(x._x, front)
-    rows = math.prod(x.shape[d] for d in where)
-    new = set_positions(_core.reshape(old, (rows, *rest)), flat, v)
-    back = np.argsort(front).tolist()
-    return Array._new(_core.permute_dims(_core.reshape(new, old.shape), back), spec)
+    at = positions(entries, x.shape)
+    spec = common_spec(x, value, *entries)
+    return Array._new(_core.scatter(x._x, at, _value(x, value)), spec)

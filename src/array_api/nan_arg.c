@@ -6,25 +6,6 @@
 
 static const char none_there[] = "All-NaN slice encountered";
 
-/* x, where all elements of `holds` are true: a run fails otherwise. */
-static cubed_array *required(cb_steps *s, cubed_array *x, cubed_array *holds)
-{
-    int64_t chunks[CUBED_MAX_NDIM];
-    int symbols[CUBED_MAX_NDIM];
-    cubed_array *y = NULL;
-    if (s->st != CUBED_OK) return NULL;
-    const int ndim = x->node.grid.ndim;
-    cb_api_blocks(x, 0, cubed_dtype_size(x->node.dtype), chunks);
-    for (int d = 0; d < ndim; d++) symbols[d] = d;
-    const cubed_block_input in[2] = {{x, symbols, chunks}, {holds, symbols, chunks}};
-    const cubed_block_output to = {x->node.dtype, ndim,    x->shape,
-                                   chunks,        symbols, x->node.dim_names};
-    return cb_step(s,
-                   cubed_blockwise(s->ctx, "require", none_there, sizeof none_there, in, 2, &to, 1,
-                                   &y, s->err),
-                   &y);
-}
-
 static cubed_status nan_arg(bool largest, cubed_array *x, const int *axis, bool keepdims,
                             cubed_array **out, cubed_error *err)
 {
@@ -47,7 +28,7 @@ static cubed_status nan_arg(bool largest, cubed_array *x, const int *axis, bool 
                     &y);
     cubed_array *present = cb_step_op(&s, CUBED_OP_LOGICAL_NOT, is_nan, NULL, NULL);
     if (present) any = cb_step(&s, cubed_reduce(CUBED_FOLD_ANY, present, &o, &any, err), &any);
-    y = required(&s, y, any);
+    y = cb_step_required(&s, y, any, none_there);
     return cb_steps_end(&s, y, out);
 }
 

@@ -21,6 +21,11 @@ cubed_array *cb_step_cast(cb_steps *s, cubed_array *x, cubed_dtype dtype);
 /* Scalars. */
 cubed_array *cb_step_float(cb_steps *s, double value);
 cubed_array *cb_step_scalar(cb_steps *s, cubed_dtype dtype, const cubed_scalar *value);
+/* x, stored, where all elements of `holds`, of its shape, are true; a run fails with CUBED_E_ARG and the text,
+ * of less than 200 characters, otherwise. */
+cubed_array *cb_step_required(cb_steps *s, cubed_array *x, cubed_array *holds, const char *text);
+/* Positions along an axis from its start, stored: a run fails with CUBED_E_INDEX if one is not in it. */
+cubed_array *cb_step_wrapped(cb_steps *s, cubed_array *positions, int axis, int64_t extent);
 /* Gives up all that was made, but for one more reference of x in *out; returns the status. */
 cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out);
 

@@ -21,6 +21,7 @@ static const cubed_block_fn *const functions[] = {
     &cb_block_searchsorted,
     &cb_block_count_true,
     &cb_block_require,
+    &cb_block_wrap,
     &cb_block_histogram,
     &cb_block_bincount,
     &cb_block_group,

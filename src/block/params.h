@@ -28,6 +28,8 @@ typedef struct cb_take_params {
     int64_t extent; /* of x's axis */
 } cb_take_params;
 
+/* "wrap" has the same: int64 positions of any shape. */
+
 /* "count_true": of a mask in one dimension, how many elements are true of each `chunk` of them. */
 typedef struct cb_count_true_params {
     int64_t chunk;

@@ -32,7 +32,7 @@ static const cli_topic topics[] = {
     {"elementwise",
      "all functions of the Array API standard by name: add, exp, atan2, where, ...; clip(x, 0, 1)"},
     {"reductions", "sum prod min max mean var std all any count_nonzero argmin argmax, and nansum, "
-                   "nanmax, nanargmax, ... "
+                   "nanmax, nanargmin, nanargmax, ... "
                    "(axis=, dim=\"time\", keepdims=True, correction=)"},
     {"cumulative", "cumulative_sum cumulative_prod, also cumsum cumprod (axis=, dim=\"time\", "
                    "include_initial=True)"},
@@ -48,7 +48,8 @@ static const cli_topic topics[] = {
     {"groups", "groupby(x, by, \"mean\", dim=\"time\", ngroups=, skipna=True, ddof=, min_count=) "
                "group_labels(by)"},
     {"picking",
-     "take take_along_axis (axis=, dim=\"time\") searchsorted(sorted, x, side=\"right\", sorter=)"},
+     "take take_along_axis (axis=, dim=\"time\") searchsorted(sorted, x, side=\"right\", sorter=); "
+     "gather(x, i, None, j) for x[i, :, j], scatter(x, value, i, None, j) for x[i, :, j] = value"},
     {"sets", "isin(x, among or (1, 2), invert=True)"},
     {"shapes that depend on values",
      "compress(x, mask) unique_values(x); values, counts = unique_counts(x), values, inverse = "

@@ -159,6 +159,52 @@ static cubed_status call_take_along_axis(expr_builder *b, const expr *e, cubed_a
     return taking(b, e, cubed_take_along_axis, -1, out);
 }
 
+/* Arguments from number `first` on: positions for each axis of x, or None. */
+static cubed_status get_positions(expr_builder *b, const expr *e, int first, int n,
+                                  const cubed_array *x, cubed_array **at)
+{
+    if (n - first != cubed_array_ndim(x))
+        return expr_reject(b, e, "expected positions, or None, for each axis of x");
+    for (int i = first; i < n; i++) {
+        if (e->child[i]->kind != EXPR_NONE)
+            EXPR_TRY(expr_get_array(b, e->child[i], &at[i - first]));
+    }
+    return CUBED_OK;
+}
+
+/* gather(x, i, None, j) and, with a value behind x, scatter. */
+static cubed_status by_positions(expr_builder *b, const expr *e, bool assigns, cubed_array **out)
+{
+    static const char *const names[] = {NULL};
+    int n, first = assigns ? 2 : 1;
+    cubed_array *x, *value = NULL, *at[CUBED_MAX_NDIM] = {NULL};
+    EXPR_TRY(expr_check_args(b, e, first + 1, first + CUBED_MAX_NDIM, names, &n));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = get_positions(b, e, first, n, x, at);
+    if (st == CUBED_OK && assigns) st = expr_get_array(b, e->child[1], &value);
+    if (st == CUBED_OK)
+        st = expr_located(b, e,
+                          assigns ? cubed_scatter(x, at, value, out, b->err)
+                                  : cubed_gather(x, at, out, b->err));
+    for (int d = 0; d < cubed_array_ndim(x) && !assigns && st == CUBED_OK; d++) {
+        if (at[d]) expr_note_cut(b, x, d);
+    }
+    for (int d = 0; d < CUBED_MAX_NDIM; d++) cubed_array_unref(at[d]);
+    cubed_array_unref(value);
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status call_gather(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return by_positions(b, e, false, out);
+}
+
+static cubed_status call_scatter(expr_builder *b, const expr *e, cubed_array **out)
+{
+    return by_positions(b, e, true, out);
+}
+
 static cubed_status call_searchsorted(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"side", "sorter", NULL};
@@ -189,6 +235,8 @@ static const struct {
     {"tensordot", call_tensordot},
     {"vecdot", call_vecdot},
     {"take", call_take},
+    {"gather", call_gather},
+    {"scatter", call_scatter},
     {"take_along_axis", call_take_along_axis},
     {"searchsorted", call_searchsorted},
 };

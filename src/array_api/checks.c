@@ -1,0 +1,38 @@
+/* Steps that find out while a plan runs whether values are what they have to be. */
+#include <string.h>
+
+#include "array_api/api_pkg.h"
+#include "array_api/steps.h"
+#include "block/params.h"
+
+/* A function of inputs of one shape. */
+static cubed_array *by_elements(cb_steps *s, const char *function, const void *params,
+                                size_t params_size, cubed_array *const *x, int n)
+{
+    int64_t chunks[CUBED_MAX_NDIM];
+    int symbols[CUBED_MAX_NDIM];
+    cubed_block_input in[2];
+    cubed_array *y = NULL;
+    if (s->st != CUBED_OK) return NULL;
+    const int ndim = x[0]->node.grid.ndim;
+    cb_api_blocks(x[0], 0, cubed_dtype_size(x[0]->node.dtype), chunks);
+    for (int d = 0; d < ndim; d++) symbols[d] = d;
+    for (int i = 0; i < n; i++) in[i] = (cubed_block_input){x[i], symbols, chunks};
+    const cubed_block_output to = {x[0]->node.dtype, ndim,    x[0]->shape,
+                                   chunks,           symbols, x[0]->node.dim_names};
+    return cb_step(
+        s, cubed_blockwise(s->ctx, function, params, params_size, in, n, &to, 1, &y, s->err), &y);
+}
+
+cubed_array *cb_step_required(cb_steps *s, cubed_array *x, cubed_array *holds, const char *text)
+{
+    cubed_array *const both[2] = {x, holds};
+    return by_elements(s, "require", text, strlen(text) + 1, both, 2);
+}
+
+cubed_array *cb_step_wrapped(cb_steps *s, cubed_array *positions, int axis, int64_t extent)
+{
+    const cb_take_params params = {axis, 0, extent};
+    cubed_array *const wide = cb_step_cast(s, positions, CUBED_INT64);
+    return by_elements(s, "wrap", &params, sizeof params, &wide, 1);
+}

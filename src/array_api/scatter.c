@@ -1,0 +1,268 @@
+/* Arrays of positions for several axes at once: as NumPy has x[i, j] and x[i, j] = value, of whole other axes.
+ *
+ * Axes that have positions are moved next to each other and merged, and positions along them become one. Where
+ * values are put every element looks for itself among the sorted positions, so that nothing is written but by
+ * the task whose element it is. */
+#include <string.h>
+
+#include "array_api/api_pkg.h"
+#include "array_api/steps.h"
+#include "base/error.h"
+
+/* Which axes have positions, and the shape that their arrays broadcast to. */
+typedef struct picked {
+    const char *name;
+    cubed_array *const *at; /* by axis of x; NULL: the whole axis */
+    int ndim, n;
+    int axis[CUBED_MAX_NDIM];
+    int place; /* of the axes of positions among those of the result */
+    int nshape;
+    int64_t shape[CUBED_MAX_NDIM];
+} picked;
+
+static cubed_status broadcast_shape(picked *p, const cubed_array *a, cubed_error *err)
+{
+    const int ndim = a->node.grid.ndim, more = ndim - p->nshape;
+    if (more > 0) {
+        memmove(p->shape + more, p->shape, sizeof *p->shape * (size_t)p->nshape);
+        for (int d = 0; d < more; d++) p->shape[d] = 1;
+        p->nshape = ndim;
+    }
+    for (int d = 0; d < ndim; d++) {
+        int64_t *have = &p->shape[p->nshape - ndim + d];
+        if (a->shape[d] != 1 && *have != 1 && *have != a->shape[d])
+            return cb_fail(err, CUBED_E_ARG,
+                           "%s: positions of %lld and %lld elements along an axis", p->name,
+                           (long long)*have, (long long)a->shape[d]);
+        if (*have == 1) *have = a->shape[d];
+    }
+    return CUBED_OK;
+}
+
+static cubed_status find_picked(const char *name, const cubed_array *x, cubed_array *const *at,
+                                picked *p, cubed_error *err)
+{
+    *p = (picked){.name = name, .at = at, .ndim = x->node.grid.ndim};
+    for (int d = 0; d < p->ndim; d++) {
+        if (!at[d]) continue;
+        const cubed_kind kind = cubed_dtype_kind(at[d]->node.dtype);
+        if (kind != CUBED_KIND_INT && kind != CUBED_KIND_UINT)
+            return cb_fail(err, CUBED_E_TYPE, "%s: positions are %s, expected integers", name,
+                           cubed_dtype_name(at[d]->node.dtype));
+        CB_TRY(broadcast_shape(p, at[d], err));
+        p->axis[p->n++] = d;
+    }
+    if (p->n == 0) return cb_fail(err, CUBED_E_ARG, "%s: no positions", name);
+    p->place = p->axis[p->n - 1] - p->axis[0] == p->n - 1 ? p->axis[0] : 0;
+    if (p->ndim - p->n + p->nshape > CUBED_MAX_NDIM)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s of more than %d dimensions", name,
+                       CUBED_MAX_NDIM);
+    return CUBED_OK;
+}
+
+/* --- Steps ----------------------------------------------------------------------------------------- */
+
+static cubed_array *reshaped(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape)
+{
+    cubed_array *y = NULL;
+    return x ? cb_step(s, cubed_reshape(x, ndim, shape, &y, s->err), &y) : NULL;
+}
+
+static cubed_array *permuted(cb_steps *s, cubed_array *x, const int *order)
+{
+    cubed_array *y = NULL;
+    return x ? cb_step(s, cubed_permute_dims(x, order, &y, s->err), &y) : NULL;
+}
+
+static cubed_array *spread(cb_steps *s, cubed_array *x, int ndim, const int64_t *shape)
+{
+    cubed_array *y = NULL;
+    return x ? cb_step(s, cubed_broadcast_to(x, ndim, shape, &y, s->err), &y) : NULL;
+}
+
+static cubed_array *taken(cb_steps *s, cubed_array *x, cubed_array *at, int axis)
+{
+    cubed_array *y = NULL;
+    return x && at ? cb_step(s, cubed_take(x, at, axis, &y, s->err), &y) : NULL;
+}
+
+static cubed_array *whole(cb_steps *s, int64_t value)
+{
+    const cubed_scalar v = {.i64 = value};
+    return cb_step_scalar(s, CUBED_INT64, &v);
+}
+
+/* Positions along the merged axes, in one dimension. What is picked from one axis alone needs no `wrap`. */
+static cubed_array *merged_positions(cb_steps *s, const cubed_array *x, const picked *p, bool wrap)
+{
+    const int64_t flat = -1;
+    cubed_array *total = NULL;
+    for (int i = 0; i < p->n && s->st == CUBED_OK; i++) {
+        const int axis = p->axis[i];
+        cubed_array *at = wrap ? cb_step_wrapped(s, p->at[axis], axis, x->shape[axis])
+                               : cb_step_cast(s, p->at[axis], CUBED_INT64);
+        if (total) {
+            total = cb_step_op(s, CUBED_OP_MULTIPLY, total, whole(s, x->shape[axis]), NULL);
+            at = cb_step_op(s, CUBED_OP_ADD, total, at, NULL);
+        }
+        total = at;
+    }
+    return reshaped(s, spread(s, total, p->nshape, p->shape), 1, &flat);
+}
+
+/* x with the axes that have positions merged, at `place`; what it was before is in `order` and `before`. */
+static cubed_array *merged(cb_steps *s, cubed_array *x, const picked *p, int place, int *order,
+                           int64_t *before)
+{
+    int64_t shape[CUBED_MAX_NDIM];
+    int used = 0, made = 0;
+    for (int pass = 0, d = 0; pass < 2; pass++) {
+        for (; d < p->ndim && (pass || used < place); d++) {
+            if (!p->at[d]) order[used++] = d;
+        }
+        for (int i = 0; i < p->n && !pass; i++) order[used++] = p->axis[i];
+    }
+    for (int d = 0; d < p->ndim; d++) {
+        before[d] = x->shape[order[d]];
+        if (d > place && d < place + p->n)
+            shape[made - 1] *= before[d];
+        else
+            shape[made++] = before[d];
+    }
+    return reshaped(s, permuted(s, x, order), made, shape);
+}
+
+/* --- Gather ---------------------------------------------------------------------------------------- */
+
+cubed_status cubed_gather(cubed_array *x, cubed_array *const *positions, cubed_array **out,
+                          cubed_error *err)
+{
+    picked p;
+    int order[CUBED_MAX_NDIM], ndim = 0;
+    int64_t before[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
+    CB_TRY(find_picked("gather", x, positions, &p, err));
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *y = merged(&s, x, &p, p.place, order, before);
+    y = taken(&s, y, merged_positions(&s, x, &p, p.n > 1), p.place);
+    for (int d = 0; d < p.place; d++) shape[ndim++] = before[d];
+    for (int d = 0; d < p.nshape; d++) shape[ndim++] = p.shape[d];
+    for (int d = p.place + p.n; d < p.ndim; d++) shape[ndim++] = before[d];
+    return cb_steps_end(&s, reshaped(&s, y, ndim, shape), out);
+}
+
+/* --- Scatter --------------------------------------------------------------------------------------- */
+
+static cubed_status check_value(const cubed_array *value, int ndim, const int64_t *full,
+                                cubed_error *err)
+{
+    const int have = value->node.grid.ndim;
+    if (have > ndim)
+        return cb_fail(err, CUBED_E_ARG, "scatter: a value of %d dimensions does not fit into %d",
+                       have, ndim);
+    for (int d = 0; d < have; d++) {
+        const int64_t n = value->shape[d], room = full[ndim - have + d];
+        if (n != 1 && n != room)
+            return cb_fail(err, CUBED_E_ARG,
+                           "scatter: a value of %lld elements along axis %d does not fit into %lld",
+                           (long long)n, d, (long long)room);
+    }
+    return CUBED_OK;
+}
+
+/* `value`, which broadcasts to what cubed_gather gives, with one row for each position in front. */
+static cubed_array *rows_of(cb_steps *s, cubed_array *value, const picked *p, const int64_t *rest)
+{
+    int64_t full[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
+    if (!value) return NULL;
+    int order[CUBED_MAX_NDIM], nrest = p->ndim - p->n, ndim = nrest + p->nshape;
+    for (int d = 0; d < ndim; d++) {
+        const int k = d - p->place;
+        const bool is_position = k >= 0 && k < p->nshape;
+        const int other = k < 0 ? d : d - p->nshape;
+        full[d] = is_position ? p->shape[k] : rest[other];
+        order[is_position ? k : p->nshape + other] = d;
+    }
+    s->st = check_value(value, ndim, full, s->err);
+    shape[0] = 1;
+    for (int d = 0; d < p->nshape; d++) shape[0] *= p->shape[d];
+    memcpy(shape + 1, rest, sizeof *rest * (size_t)nrest);
+    if (s->st == CUBED_OK) value = spread(s, value, ndim, full);
+    return reshaped(s, permuted(s, value, order), 1 + nrest, shape);
+}
+
+/* x, whose rows with a position are replaced, by the value of the last of equal ones. */
+static cubed_array *replaced(cb_steps *s, cubed_array *x, cubed_array *at, cubed_array *value)
+{
+    cubed_array *order = NULL, *rows = NULL, *behind = NULL, *wide = NULL;
+    int64_t shape[CUBED_MAX_NDIM];
+    if (!x || !at || !value) return NULL;
+    order = cb_step(s, cubed_argsort(at, 0, false, &order, s->err), &order);
+    cubed_array *ordered = taken(s, at, order, 0);
+    if (ordered)
+        rows =
+            cb_step(s, cubed_array_index(s->ctx, 1, x->shape, x->chunks, 0, &rows, s->err), &rows);
+    if (rows)
+        behind =
+            cb_step(s, cubed_searchsorted(ordered, rows, true, NULL, &behind, s->err), &behind);
+    cubed_array *last = cb_step_op(s, CUBED_OP_SUBTRACT, behind, whole(s, 1), NULL);
+    last = cb_step_op(s, CUBED_OP_MAXIMUM, last, whole(s, 0), NULL);
+    cubed_array *found = cb_step_op(s, CUBED_OP_EQUAL, taken(s, ordered, last, 0), rows, NULL);
+    cubed_array *fresh = taken(s, value, taken(s, order, last, 0), 0);
+    for (int d = 0; d < x->node.grid.ndim; d++) shape[d] = d == 0 ? x->shape[0] : 1;
+    wide = reshaped(s, found, x->node.grid.ndim, shape);
+    return cb_step_op(s, CUBED_OP_WHERE, wide, fresh, x);
+}
+
+cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions, cubed_array *value,
+                           cubed_array **out, cubed_error *err)
+{
+    picked p;
+    int order[CUBED_MAX_NDIM], back[CUBED_MAX_NDIM];
+    int64_t before[CUBED_MAX_NDIM], count = 1;
+    CB_TRY(find_picked("scatter", x, positions, &p, err));
+    for (int d = 0; d < p.nshape; d++) count *= p.shape[d];
+    for (int d = 0; d < p.ndim; d++) count *= x->shape[d] > 0;
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    cubed_array *y = merged(&s, x, &p, 0, order, before), *same = NULL;
+    cubed_array *rows = rows_of(&s, cb_step_cast(&s, value, x->node.dtype), &p, before + p.n);
+    if (count > 0) y = replaced(&s, y, merged_positions(&s, x, &p, true), rows);
+    for (int d = 0; d < p.ndim; d++) back[order[d]] = d;
+    y = permuted(&s, reshaped(&s, y, p.ndim, before), back);
+    /* What was taken has chunks of its own. */
+    if (y) y = cb_step(&s, cubed_rechunk(y, x->chunks, &same, err), &same);
+    return cb_steps_end(&s, y, out);
+}
+
+cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *values,
+                                cubed_array **out, cubed_error *err)
+{
+    const int ndim = x->node.grid.ndim;
+    bool same = mask->node.grid.ndim == ndim;
+    for (int d = 0; d < ndim && same; d++) same = mask->shape[d] == x->shape[d];
+    if (!same || mask->node.dtype != CUBED_BOOL)
+        return cb_fail(err, CUBED_E_ARG, "scatter_mask: the mask is no array of bool of x's shape");
+    if (values->node.grid.ndim != 1)
+        return cb_fail(err, CUBED_E_ARG, "scatter_mask: values have %d dimensions, expected 1",
+                       values->node.grid.ndim);
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    const cubed_fold_options all = CUBED_FOLD_OPTIONS_INIT;
+    cubed_array *flat = NULL, *rank = NULL, *total = NULL;
+    flat = cb_step(&s, cb_api_flatten(mask, &flat, err), &flat);
+    cubed_array *ones = flat ? cb_step_cast(&s, flat, CUBED_INT64) : NULL;
+    if (ones) total = cb_step(&s, cubed_reduce(CUBED_FOLD_SUM, ones, &all, &total, err), &total);
+    cubed_array *fits = cb_step_op(&s, CUBED_OP_EQUAL, total, whole(&s, values->shape[0]), NULL);
+    cubed_array *checked = cb_step_required(
+        &s, cb_step_cast(&s, values, x->node.dtype), spread(&s, fits, 1, values->shape),
+        "other than as many values as true elements of the mask");
+    if (checked && values->shape[0] > 0) {
+        rank = cb_step(&s, cubed_cumulative(CUBED_FOLD_SUM, ones, 0, false, &rank, err), &rank);
+        rank = cb_step_op(&s, CUBED_OP_SUBTRACT, rank, whole(&s, 1), NULL);
+        rank = cb_step_op(&s, CUBED_OP_MAXIMUM, rank, whole(&s, 0), NULL);
+        rank = cb_step_op(&s, CUBED_OP_MINIMUM, rank, whole(&s, values->shape[0] - 1), NULL);
+        cubed_array *put = reshaped(&s, taken(&s, checked, rank, 0), ndim, x->shape);
+        cubed_array *y = cb_step_op(&s, CUBED_OP_WHERE, mask, put, x), *kept = NULL;
+        if (y) y = cb_step(&s, cubed_rechunk(y, x->chunks, &kept, err), &kept);
+        return cb_steps_end(&s, y, out);
+    }
+    return cb_steps_end(&s, x, out);
+}
