@@ -9,7 +9,7 @@ enum { PART = 20, PER_RUN = 2, FAN = 3, N = 97, STEP = 4, ROW = 2 * FAN };
 enum { PARTS = (N + PART - 1) / PART };
 
 static const cb_runs runs = {
-    .axis = 0, .extent = N, .part = PART, .run = PER_RUN * PART, .fan = FAN};
+    .axis = 0, .extent = N, .part = PART, .run = (int64_t)PER_RUN * PART, .fan = FAN};
 static const int64_t origin[1] = {0}, index0[1] = {0};
 
 typedef struct sort_params {
@@ -69,7 +69,7 @@ static int64_t make_samples(const int64_t *x, int64_t step, int64_t *samples)
 static int64_t gather(const int64_t *from, const int64_t *ranges, int64_t *to)
 {
     int64_t n = 0;
-    for (int k = 0; k < FAN; k++) {
+    for (int64_t k = 0; k < FAN; k++) {
         for (int64_t i = ranges[2 * k]; i < ranges[2 * k + 1]; i++) to[n++] = from[i];
     }
     return n;
@@ -95,13 +95,13 @@ static void check_part(const int64_t *x, const int64_t *ranges, int64_t part, co
 static void check_merge(int64_t different, uint64_t *seed)
 {
     int64_t x[N], want[N], coarse[N], fine[N], some[N], wide[PARTS * ROW], ranges[ROW];
-    const int64_t all = PARTS * ROW, row = ROW;
+    const int64_t all = (int64_t)PARTS * ROW, row = ROW;
     make_runs(x, different, seed);
     memcpy(want, x, sizeof x);
     qsort(want, N, sizeof *want, compare_i64);
-    int64_t n = make_samples(x, 2 * STEP, coarse);
+    int64_t n = make_samples(x, (int64_t)2 * STEP, coarse);
     make_samples(x, STEP, fine);
-    const cb_bounds_params first = {runs, 2 * STEP, STEP}, second = {runs, STEP, 1};
+    const cb_bounds_params first = {runs, (int64_t)2 * STEP, STEP}, second = {runs, STEP, 1};
     const cubed_block samples = block(coarse, CUBED_INT64, &n, origin);
     const cubed_block bounds = block(wide, CUBED_INT64, &all, origin);
     assert_int_equal(call("merge_bounds", &samples, 1, &bounds, 1, &first, sizeof first), CUBED_OK);
