@@ -138,7 +138,7 @@ cubed_status cubed_gather(cubed_array *x, cubed_array *const *positions, cubed_a
                           cubed_error *err)
 {
     picked p;
-    int order[CUBED_MAX_NDIM], ndim = 0;
+    int order[CUBED_MAX_NDIM] = {0}, ndim = 0;
     int64_t before[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
     CB_TRY(find_picked("gather", x, positions, &p, err));
     cb_steps s = {.ctx = x->ctx, .err = err};
@@ -217,7 +217,7 @@ cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions, cubed_
                            cubed_array **out, cubed_error *err)
 {
     picked p;
-    int order[CUBED_MAX_NDIM], back[CUBED_MAX_NDIM];
+    int order[CUBED_MAX_NDIM] = {0}, back[CUBED_MAX_NDIM];
     int64_t before[CUBED_MAX_NDIM], count = 1;
     CB_TRY(find_picked("scatter", x, positions, &p, err));
     for (int d = 0; d < p.nshape; d++) count *= p.shape[d];
