@@ -45,10 +45,14 @@ CUBED_API cubed_context *cubed_array_context(const cubed_array *x);
 CUBED_API cubed_dtype cubed_array_dtype(const cubed_array *x);
 CUBED_API int cubed_array_ndim(const cubed_array *x);
 CUBED_API const int64_t *cubed_array_shape(const cubed_array *x);
-/* The nominal chunk extents (the first and last chunk of an axis may be smaller); >= 1. */
+/* The nominal chunk extents (the first and last chunk of an axis may be smaller; of chunks of different
+ * lengths the longest); >= 1. */
 CUBED_API const int64_t *cubed_array_chunks(const cubed_array *x);
-/* The extent of the first chunk along an axis: 0 of an empty one. */
-CUBED_API int64_t cubed_array_first_chunk(const cubed_array *x, int dim);
+/* Chunks along an axis, and the extent of one of them, 0 <= i < their number. */
+CUBED_API int64_t cubed_array_num_chunks(const cubed_array *x, int dim);
+CUBED_API int64_t cubed_array_chunk_length(const cubed_array *x, int dim, int64_t i);
+/* Whether chunks along an axis have different lengths: others than the first and the last are shorter. */
+CUBED_API bool cubed_array_is_irregular(const cubed_array *x, int dim);
 /* NULL for a dimension without a name. */
 CUBED_API const char *cubed_array_dim_name(const cubed_array *x, int dim);
 /* JSON object text of the attributes, "{}" if there are none. Those of a source are its own; an
@@ -312,6 +316,17 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_forward_fill(cubed_array *x, int a
 /* The same values with other chunks; chunks[ndim], -1 for the whole axis. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rechunk(cubed_array *x, const int64_t *chunks,
                                                       cubed_array **out, cubed_error *err);
+/* Lengths of the chunks along an axis, each >= 1, which add up to its extent. */
+typedef struct cubed_chunk_list {
+    const int64_t *lengths;
+    int64_t n;
+} cubed_chunk_list;
+/* The same with chunks of different lengths: axes[ndim]; where `lengths` is NULL the axis keeps its chunks.
+ * They are stored in Zarr arrays of format 3, whose grid is "rectilinear" then. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_rechunk_irregular(cubed_array *x,
+                                                                const cubed_chunk_list *axes,
+                                                                cubed_array **out,
+                                                                cubed_error *err);
 
 #ifdef __cplusplus
 }

@@ -48,12 +48,19 @@ typedef struct cubed_block_halo {
     bool padded;
 } cubed_block_halo;
 
+/* Blocks of different lengths: in[i] of an input and out[i] of an output are NULL, or have a list for each
+ * axis, which takes the place of chunks[d] where its `lengths` are not NULL. */
+typedef struct cubed_block_cuts {
+    const cubed_chunk_list *const *in, *const *out;
+} cubed_block_cuts;
+
 /* The same with inputs whose blocks overlap: halos[i] has an entry for each axis of input i, or is NULL.
- * An input that is padded needs its `chunks`. */
+ * An input that is padded needs its `chunks`. `halos` and `cuts` may be NULL. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_blockwise_overlap(
     cubed_context *ctx, const char *function, const void *params, size_t params_size,
     const cubed_block_input *inputs, const cubed_block_halo *const *halos, int nin,
-    const cubed_block_output *outputs, int nout, cubed_array **outs, cubed_error *err);
+    const cubed_block_output *outputs, int nout, const cubed_block_cuts *cuts, cubed_array **outs,
+    cubed_error *err);
 
 /* A function of one's own, either by the name under which the context knows it
  * (cubed_context_add_block_fn), or by a shared object and the name of a `const cubed_block_fn` that it
@@ -67,7 +74,8 @@ typedef struct cubed_kernel {
 
 /* Calls a function for each block of arrays, which gets the blocks of the same number (axes are counted
  * from the last, arrays of one element along an axis are given to all) and makes one of the result.
- * Arrays are cut alike, by the smallest chunk along each axis. `chunks`: the extents of all of the
+ * Arrays are cut alike, by the smallest chunk along each axis, or as all of them are if their chunks are
+ * the same and have different lengths. `chunks`: the extents of all of the
  * result's blocks, as many as there are of the arrays'; NULL: theirs. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_map_blocks(cubed_context *ctx,
                                                          const cubed_kernel *kernel,

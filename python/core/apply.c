@@ -154,7 +154,8 @@ cubed_status core_add_python_fn(core_state *s, cubed_error *err)
 
 /* What the descriptions of operands point to. */
 typedef struct operand {
-    int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
+    int64_t shape[CUBED_MAX_NDIM];
+    core_chunks chunks;
     int symbols[CUBED_MAX_NDIM];
     cubed_block_halo halo[CUBED_MAX_NDIM];
 } operand;
@@ -184,33 +185,32 @@ static bool take_halo(PyObject *tuple, int ndim, cubed_block_halo *halo)
 static bool take_input(core_state *s, PyObject *tuple, cubed_block_input *in, operand *own)
 {
     PyObject *array, *symbols, *chunks, *halo;
-    int nsymbols, nchunks;
+    int nsymbols;
     if (!PyArg_ParseTuple(tuple, "OOOO!", &array, &symbols, &chunks, &PyTuple_Type, &halo) ||
         !(in->array = core_unwrap(s, array)) ||
-        !core_axes("symbols", symbols, own->symbols, &nsymbols) ||
-        !core_ints("chunks", chunks, own->chunks, &nchunks))
+        !core_axes("symbols", symbols, own->symbols, &nsymbols))
         return false;
     in->symbols = own->symbols;
-    in->chunks = own->chunks;
+    in->chunks = own->chunks.length;
     int ndim = cubed_array_ndim(in->array);
-    return same_length("symbols", nsymbols, ndim) && same_length("chunks", nchunks, ndim) &&
-           take_halo(halo, ndim, own->halo);
+    return same_length("symbols", nsymbols, ndim) && take_halo(halo, ndim, own->halo) &&
+           core_take_chunks(chunks, ndim, &own->chunks);
 }
 
 /* (dtype, shape, chunks, symbols) */
 static bool take_output(PyObject *tuple, cubed_block_output *out, operand *own)
 {
     PyObject *dtype, *shape, *chunks, *symbols;
-    int nsymbols, nchunks;
+    int nsymbols;
     if (!PyArg_ParseTuple(tuple, "OOOO", &dtype, &shape, &chunks, &symbols) ||
         !core_dtype(dtype, &out->dtype) || !core_ints("shape", shape, own->shape, &out->ndim) ||
-        !core_ints("chunks", chunks, own->chunks, &nchunks) ||
         !core_axes("symbols", symbols, own->symbols, &nsymbols))
         return false;
     out->shape = own->shape;
-    out->chunks = own->chunks;
+    out->chunks = own->chunks.length;
     out->symbols = own->symbols;
-    return same_length("symbols", nsymbols, out->ndim) && same_length("chunks", nchunks, out->ndim);
+    return same_length("symbols", nsymbols, out->ndim) &&
+           core_take_chunks(chunks, out->ndim, &own->chunks);
 }
 
 static PyObject *wrap_all(core_state *s, cubed_array **arrays, Py_ssize_t n)
@@ -246,7 +246,8 @@ static PyObject *blockwise(PyObject *module, PyObject *args)
     cubed_block_output *outputs = PyMem_Calloc((size_t)nout + 1, sizeof *outputs);
     cubed_array **arrays = PyMem_Calloc((size_t)nout + 1, sizeof(cubed_array *));
     const cubed_block_halo **halos = PyMem_Calloc((size_t)nin + 1, sizeof(cubed_block_halo *));
-    if (!own || !inputs || !outputs || !arrays || !halos) {
+    const cubed_chunk_list **lists = PyMem_Calloc((size_t)n + 1, sizeof(cubed_chunk_list *));
+    if (!own || !inputs || !outputs || !arrays || !halos || !lists) {
         PyErr_NoMemory();
         goto out;
     }
@@ -257,12 +258,16 @@ static PyObject *blockwise(PyObject *module, PyObject *args)
     for (Py_ssize_t i = 0; i < nout; i++) {
         if (!take_output(PyTuple_GetItem(outs, i), &outputs[i], &own[nin + i])) goto out;
     }
+    for (Py_ssize_t i = 0; i < n; i++) lists[i] = own[i].chunks.list;
+    const cubed_block_cuts cuts = {lists, lists + nin};
     if (cubed_blockwise_overlap(s->ctx, s->python_fn.name, params, (size_t)size, inputs, halos,
-                                (int)nin, outputs, (int)nout, arrays, &err) == CUBED_OK)
+                                (int)nin, outputs, (int)nout, &cuts, arrays, &err) == CUBED_OK)
         answer = wrap_all(s, arrays, nout);
     else
         core_raise(&err);
 out:
+    for (Py_ssize_t i = 0; own && i < n; i++) core_free_chunks(&own[i].chunks);
+    PyMem_Free(lists);
     PyMem_Free(own);
     PyMem_Free(inputs);
     PyMem_Free(outputs);

@@ -33,20 +33,26 @@ static PyObject *get_all_chunks(PyObject *self, void *closure)
     PyObject *axes = PyTuple_New(ndim);
     (void)closure;
     for (int d = 0; axes && d < ndim; d++) {
-        int64_t extent = cubed_array_shape(x)[d], chunk = cubed_array_chunks(x)[d];
-        int64_t size = cubed_array_first_chunk(x, d), at = 0;
-        PyObject *list = PyList_New(0);
-        while (list) {
-            PyObject *item = PyLong_FromLongLong(size);
-            if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
-            Py_XDECREF(item);
-            at += size;
-            if (at >= extent) break;
-            size = extent - at < chunk ? extent - at : chunk;
+        int64_t n = cubed_array_num_chunks(x, d);
+        PyObject *sizes = PyTuple_New(n ? (Py_ssize_t)n : 1);
+        for (int64_t i = 0; sizes && (i < n || i == 0); i++) {
+            PyObject *item = PyLong_FromLongLong(n ? cubed_array_chunk_length(x, d, i) : 0);
+            if (!item || PyTuple_SetItem(sizes, (Py_ssize_t)i, item) < 0) Py_CLEAR(sizes);
         }
-        PyObject *sizes = list ? PyList_AsTuple(list) : NULL;
-        Py_XDECREF(list);
         if (!sizes || PyTuple_SetItem(axes, d, sizes) < 0) Py_CLEAR(axes);
+    }
+    return axes;
+}
+
+static PyObject *get_irregular(PyObject *self, void *closure)
+{
+    cubed_array *x = array_of(self);
+    int ndim = cubed_array_ndim(x);
+    PyObject *axes = PyTuple_New(ndim);
+    (void)closure;
+    for (int d = 0; axes && d < ndim; d++) {
+        PyObject *item = PyBool_FromLong(cubed_array_is_irregular(x, d));
+        if (!item || PyTuple_SetItem(axes, d, item) < 0) Py_CLEAR(axes);
     }
     return axes;
 }
@@ -113,6 +119,8 @@ static PyMethodDef methods[] = {
 static PyGetSetDef getset[] = {
     {"shape", get_shape, NULL, "Extents of the axes.", NULL},
     {"chunks", get_chunks, NULL, "Nominal extents of a chunk.", NULL},
+    {"irregular", get_irregular, NULL, "For each axis whether chunks have different lengths.",
+     NULL},
     {"all_chunks", get_all_chunks, NULL, "Extents of all chunks, axis by axis.", NULL},
     {"dtype", get_dtype, NULL, "Name of the data type.", NULL},
     {"attrs", get_attrs, NULL, "Attributes, as the text of a JSON object.", NULL},

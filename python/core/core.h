@@ -67,6 +67,17 @@ void core_stop_origins(core_state *s);
 /* The number of the line that runs now; 0: it is not noted. Never fails. */
 uint32_t core_origin(core_state *s);
 
+/* --- chunks.c -------------------------------------------------------------------------------------- */
+
+/* Extents of chunks; of axes with a list that of the longest. */
+typedef struct core_chunks {
+    int64_t length[CUBED_MAX_NDIM];
+    cubed_chunk_list list[CUBED_MAX_NDIM]; /* lengths NULL: chunks are alike */
+} core_chunks;
+/* A sequence with an integer, or a tuple of integers, for each of ndim axes. */
+bool core_take_chunks(PyObject *seq, int ndim, core_chunks *out);
+void core_free_chunks(core_chunks *chunks);
+
 /* --- apply.c --------------------------------------------------------------------------------------- */
 
 /* Makes the function "python" known to the context. */

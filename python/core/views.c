@@ -103,14 +103,6 @@ static PyObject *with_extents(PyObject *module, PyObject *args, const char *what
     return core_finish(module, st, out, &err);
 }
 
-/* The wrong number of chunks is one chunk that cannot be. */
-static cubed_status to_chunks(cubed_array *x, int n, const int64_t *chunks, cubed_array **out,
-                              cubed_error *err)
-{
-    static const int64_t none[CUBED_MAX_NDIM];
-    return cubed_rechunk(x, n == cubed_array_ndim(x) ? chunks : none, out, err);
-}
-
 static cubed_status tiled(cubed_array *x, int n, const int64_t *times, cubed_array **out,
                           cubed_error *err)
 {
@@ -125,9 +117,25 @@ static PyObject *reshape(PyObject *module, PyObject *args)
 {
     return with_extents(module, args, "shape", cubed_reshape);
 }
+
+/* rechunk(x, chunks) */
 static PyObject *rechunk(PyObject *module, PyObject *args)
 {
-    return with_extents(module, args, "chunks", to_chunks);
+    PyObject *object, *seq;
+    core_chunks chunks;
+    cubed_array *x, *even, *out = NULL;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OO", &object, &seq) ||
+        !(x = core_unwrap(core_get_state(module), object)) ||
+        !core_take_chunks(seq, cubed_array_ndim(x), &chunks))
+        return NULL;
+    cubed_status st = cubed_rechunk(x, chunks.length, &even, &err);
+    if (st == CUBED_OK) {
+        st = cubed_rechunk_irregular(even, chunks.list, &out, &err);
+        cubed_array_unref(even);
+    }
+    core_free_chunks(&chunks);
+    return core_finish(module, st, out, &err);
 }
 
 static PyObject *expand_dims(PyObject *module, PyObject *args)

@@ -12,40 +12,80 @@ import numpy as np
 from cubed import _core
 from cubed._array import Array, common_spec, core_of
 from cubed._call import Runner, pack
+from cubed._chunks import longest
+from cubed._create import engine_chunks, in_chunks
 from cubed._dtypes import dtype_of, name_of
 from cubed.spec import Spec
 
-#: How an axis is cut: its extent, and that of all blocks but the last.
-Cut = tuple[int, int]
+#: How an axis is cut: its extent, and that of all blocks but the last, or, where they differ, of
+#: each of them.
+Cut = tuple[int, int | tuple[int, ...]]
 
 
 def count(cut: Cut) -> int:
     """Number of blocks; an axis without elements is one block."""
     extent, chunk = cut
-    return max(1, -(-extent // chunk))
+    return len(chunk) if isinstance(chunk, tuple) else max(1, -(-extent // chunk))
 
 
 def sizes(cut: Cut) -> tuple[int, ...]:
     """Extents of the blocks."""
     extent, chunk = cut
+    if isinstance(chunk, tuple):
+        return chunk
     return tuple(min(chunk, extent - i * chunk) for i in range(count(cut)))
+
+
+def bounds(cut: Cut, i: int) -> tuple[int, int]:
+    """Where block number i begins and ends."""
+    extent, chunk = cut
+    if isinstance(chunk, tuple):
+        start = sum(chunk[:i])
+        return start, start + chunk[i]
+    return i * chunk, min(extent, (i + 1) * chunk)
 
 
 def cut_of(extents: Sequence[int], what: str) -> Cut:
     """The cut with these extents of blocks."""
     first = max(1, extents[0]) if extents else 1
     out = (sum(extents), first)
-    if sizes(out) != tuple(extents):
+    if sizes(out) == tuple(extents):
+        return out
+    if min(extents) < 1:
         raise NotImplementedError(
-            f"{what}: blocks of extents {tuple(extents)}: all but the last must be equal"
+            f"{what}: blocks of extents {tuple(extents)}: each must have an element"
         )
-    return out
+    return sum(extents), tuple(extents)
+
+
+def merged(cut: Cut, several: int, what: str) -> Cut:
+    """The cut with so many blocks put together."""
+    extent, chunk = cut
+    if not isinstance(chunk, tuple):
+        return extent, chunk * several
+    return cut_of([sum(chunk[i : i + several]) for i in range(0, len(chunk), several)], what)
+
+
+def common(cuts: Sequence[Cut]) -> Cut:
+    """How axes of one extent are cut together: by the smallest chunk, or, where chunks differ and
+    not all are cut alike, wherever one of them is."""
+    if all(cut == cuts[0] for cut in cuts):
+        return cuts[0]
+    if not any(isinstance(chunk, tuple) for _, chunk in cuts):
+        return min(cuts)
+    edges = np.unique(np.concatenate([np.cumsum((0, *sizes(cut))) for cut in cuts]))
+    return cut_of(np.diff(edges).tolist(), "common chunks")
 
 
 def cuts(x: _core.Array) -> list[Cut]:
-    """How the blocks of an array are cut: as a rechunk to the nominal extents of its chunks would
-    be, also where the first is shorter, as slices have it."""
-    return [(n, min(c, max(1, n))) for n, c in zip(x.shape, x.chunks, strict=True)]
+    """How the blocks of an array are cut: as its chunks if they have different lengths, else as
+    a rechunk to their nominal extents would be, also where the first is shorter, as slices have
+    it."""
+    chunks = engine_chunks(x)
+    return [
+        (n, c if isinstance(c, tuple) else min(c, max(1, n)))
+        for n, c in zip(x.shape, chunks, strict=True)
+    ]
 
 
 @dataclass
@@ -77,7 +117,7 @@ def unify(operands: Sequence[Operand], title: str, align: bool) -> dict[Hashable
     """How the axes of every operand are cut, by index: one cut for each operand that has it, in
     order.
 
-    Axes of one extent are cut alike, by the smallest chunk. Axes whose extents differ belong
+    Axes of one extent are cut alike (:func:`common`). Axes whose extents differ belong
     together block by block, unless `align`; those of extent 1, and of one block, are given to all
     calls.
     """
@@ -91,8 +131,8 @@ def unify(operands: Sequence[Operand], title: str, align: bool) -> dict[Hashable
 def _unify_one(index: Hashable, mine: list[Cut], title: str, align: bool) -> list[Cut]:
     extents = {extent for extent, _ in mine if extent != 1}
     if len(extents) == 1:
-        chunk = min(c for extent, c in mine if extent != 1)
-        return [(extent, chunk if extent != 1 else 1) for extent, _ in mine]
+        cut = common([c for c in mine if c[0] != 1])
+        return [cut if c[0] != 1 else (1, 1) for c in mine]
     if extents and align:
         raise ValueError(
             f"{title}: arrays have extents {sorted(extents)} along index {index!r}, expected one"
@@ -148,11 +188,13 @@ def run_blocks(
     made = []
     for out in outputs:
         numbers = [-1 if index is None else symbols[index] for index in out.indices]
-        chunks = [chunk for _, chunk in out.cuts]
+        chunks = tuple(chunk for _, chunk in out.cuts)
         made.append((name_of(out.dtype), out.shape, chunks, numbers))
     if all(math.prod(out.shape) == 0 for out in outputs):
-        empty = [_core.full(name, shape, chunks, 0) for name, shape, chunks, _ in made]
-        return tuple(Array._new(x, spec) for x in empty)
+        return tuple(
+            Array._new(in_chunks(_core.full(name, shape, longest(cut), 0), cut), spec)
+            for name, shape, cut, _ in made
+        )
     params = pack(title, runner, extra_mem)
     return tuple(Array._new(x, spec) for x in _core.blockwise(params, tuple(inputs), tuple(made)))
 

@@ -10,14 +10,22 @@ from cubed._bytes import parse_bytes
 
 AUTO_CHUNK_BYTES = 128 * 2**20
 
+#: What the engine takes for each axis: the extent of chunks, or, where they differ, of each.
+Chunks = tuple[int | tuple[int, ...], ...]
+
+
+def longest(chunks: Chunks) -> tuple[int, ...]:
+    """Extents of the longest chunks."""
+    return tuple(c if isinstance(c, int) else max(c) for c in chunks)
+
 
 def normalize_chunks(
     chunks: Any,
     shape: Sequence[int],
     itemsize: int,
-    previous: Sequence[int] | None = None,
-) -> tuple[int, ...]:
-    """One extent per axis.
+    previous: Sequence[int | tuple[int, ...]] | None = None,
+) -> Chunks:
+    """An extent for each axis, or the extents of all chunks where they differ.
 
     Parameters
     ----------
@@ -25,19 +33,17 @@ def normalize_chunks(
         An integer for all axes; ``"auto"`` or a size such as ``"64MB"`` for about so many bytes; a
         sequence with an entry for each axis, or a mapping from axes to entries: an extent, -1 for
         the whole axis, None for what it was before (else the whole axis), ``"auto"`` or a size in
-        bytes of all automatic ones, or the extents of all chunks, which are equal but for the last.
+        bytes of all automatic ones, or the extents of all chunks.
     shape, itemsize
         Of the array.
     previous
         Its chunks so far.
     """
     entries, limit = _entries(chunks, len(shape))
-    return _fill_auto(
-        [_entry(d, e, shape[d], previous) for d, e in enumerate(entries)],
-        shape,
-        itemsize,
-        limit or AUTO_CHUNK_BYTES,
-    )
+    cuts = [_entry(d, e, shape[d], previous) for d, e in enumerate(entries)]
+    known = [max(c) if isinstance(c, tuple) else c for c in cuts]
+    filled = _fill_auto(known, shape, itemsize, limit or AUTO_CHUNK_BYTES)
+    return tuple(c if isinstance(c, tuple) else f for c, f in zip(cuts, filled, strict=True))
 
 
 def explicit_chunks(
@@ -70,7 +76,9 @@ def explicit_chunks(
             sizes.append(max(e, default=1) or 1)
         else:
             known = [b or n for b, n in zip(before, shape, strict=True)] if before else None
-            sizes.append(_entry(d, e, shape[d], known))
+            size = _entry(d, e, shape[d], known)
+            assert not isinstance(size, tuple)  # of a list, which e is not
+            sizes.append(size)
     if None in sizes and itemsize is None:
         raise ValueError(f"chunks {chunks!r}: automatic chunks need the type of the array")
     most = own_limit or parse_bytes(limit) or AUTO_CHUNK_BYTES
@@ -121,8 +129,10 @@ def _automatic(entries: list[Any]) -> tuple[list[Any], int | None]:
     return ["auto" if isinstance(e, str) else e for e in entries], limit
 
 
-def _entry(axis: int, entry: Any, extent: int, previous: Sequence[int] | None) -> int | None:
-    """The extent for an axis, None for automatic."""
+def _entry(
+    axis: int, entry: Any, extent: int, previous: Sequence[int | tuple[int, ...]] | None
+) -> int | tuple[int, ...] | None:
+    """The extent for an axis, those of all chunks where they differ, None for automatic."""
     if entry is None:
         return previous[axis] if previous else max(1, extent)
     if isinstance(entry, str):
@@ -131,13 +141,11 @@ def _entry(axis: int, entry: Any, extent: int, previous: Sequence[int] | None) -
         sizes = [int(e) for e in entry]
         if sum(sizes) != extent:
             raise ValueError(f"chunks {entry!r} of axis {axis} do not add up to its size {extent}")
+        if min(sizes, default=0) < 0:
+            raise ValueError(f"chunks {entry!r} of axis {axis}: expected extents of at least 0")
         sizes = [s for s in sizes if s] or [1]
-        if any(s != sizes[0] for s in sizes[:-1]) or sizes[-1] > sizes[0]:
-            raise NotImplementedError(
-                f"chunks {entry!r} of axis {axis} differ: all but the last must be equal,"
-                " as in the regular grids of Zarr"
-            )
-        return sizes[0]
+        alike = all(s == sizes[0] for s in sizes[:-1]) and sizes[-1] <= sizes[0]
+        return sizes[0] if alike else tuple(sizes)
     size = int(entry)
     if size == -1:
         return max(1, extent)

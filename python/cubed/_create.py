@@ -10,9 +10,22 @@ import numpy as np
 
 from cubed import _core
 from cubed._array import Array, core_of
-from cubed._chunks import normalize_chunks
+from cubed._chunks import Chunks, longest, normalize_chunks
 from cubed._dtypes import name_of
 from cubed.spec import Spec
+
+
+def engine_chunks(x: _core.Array) -> Chunks:
+    """The chunks of an array, as rechunk takes them."""
+    if not any(x.irregular):
+        return x.chunks
+    every = zip(x.irregular, x.all_chunks, x.chunks, strict=True)
+    return tuple(sizes if irregular else size for irregular, sizes, size in every)
+
+
+def in_chunks(x: _core.Array, chunks: Chunks) -> _core.Array:
+    """An array that has the longest chunks, in chunks of different lengths if they are."""
+    return x if longest(chunks) == chunks else _core.rechunk(x, chunks)
 
 
 def core_from_numpy(a: np.ndarray, chunks: Any) -> _core.Array:
@@ -26,10 +39,12 @@ def core_from_numpy(a: np.ndarray, chunks: Any) -> _core.Array:
     extents = (
         None if chunks is None else normalize_chunks(chunks, a.shape, max(1, a.dtype.itemsize))
     )
+    regular = None if extents is None else longest(extents)
     flat = (a if a.flags.c_contiguous else a.T).reshape(-1)
     # Types that the buffer protocol does not have are bytes to it.
     memory = flat.view(np.uint8) if flat.size else np.empty(0, np.uint8)
-    return _core.from_memory(memory, name, a.shape, a.strides, 0, extents)
+    x = _core.from_memory(memory, name, a.shape, a.strides, 0, regular)
+    return x if extents is None else in_chunks(x, extents)
 
 
 def from_array(
@@ -101,7 +116,8 @@ def _core_from_object(x: Any, chunks: Any) -> _core.Array:
     if _is_auto(chunks) and isinstance(own, tuple) and len(own) == len(shape):
         chunks = own
     extents = normalize_chunks(chunks, shape, max(1, dtype.itemsize))
-    return _core.from_reader(Reader(x, dtype), name_of(dtype), shape, extents)
+    read = _core.from_reader(Reader(x, dtype), name_of(dtype), shape, longest(extents))
+    return in_chunks(read, extents)
 
 
 def _zarr_url(x: Any) -> str | None:

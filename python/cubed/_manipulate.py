@@ -7,20 +7,22 @@ from typing import Any
 from cubed import _core
 from cubed._array import Array
 from cubed._chunks import normalize_chunks
+from cubed._create import engine_chunks
 
 
 def rechunk(x: Array, chunks: Any, *, min_mem: Any = None, allow_irregular: bool = True) -> Array:
-    """The same values in other chunks.
+    """The same values in other chunks; lazy.
 
     Parameters
     ----------
     chunks
         An extent for all axes, -1 for a whole axis; ``"auto"`` or a size such as ``"64MB"``; a
         sequence or a mapping with an entry for each axis, where None (or no entry) leaves the axis
-        as it is.
+        as it is. An entry may be a tuple with the extents of all chunks, which may differ:
+        ``x.rechunk(((31, 28, 31), -1))``. They are stored in Zarr arrays of format 3.
     min_mem, allow_irregular
         For compatibility: the planner chooses the passes.
     """
-    before = x._x.chunks
+    before = engine_chunks(x._x)
     after = normalize_chunks(chunks, x.shape, max(1, x.dtype.itemsize), before)
     return x if after == before else x._like(_core.rechunk(x._x, after))

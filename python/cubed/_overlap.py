@@ -13,6 +13,7 @@ from cubed._array import Array, common_spec, normalize_axis
 from cubed._blockwise import (
     Cut,
     Operand,
+    bounds,
     infer_dtypes,
     join,
     run_blocks,
@@ -49,9 +50,8 @@ class _OverlapCall:
         key = []
         for axis, (before, after, cut) in enumerate(self.trim):
             if cut is not None:
-                extent, chunk = cut
-                start = index[axis] * chunk
-                before, after = min(before, start), min(after, max(0, extent - start - chunk))
+                start, end = bounds(cut, index[axis])
+                before, after = min(before, start), min(after, cut[0] - end)
             key.append(slice(before, result.shape[axis] - after))
         return (result[tuple(key)],)
 

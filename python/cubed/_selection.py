@@ -58,8 +58,7 @@ def map_selection(
     Raises
     ------
     NotImplementedError
-        Parts have another number of axes than the result, or different extents along an axis other
-        than in its last block.
+        Parts have another number of axes than the result, or other extents than parts beside them.
     """
     title = name or title_of("map_selection", func)
     extent = normalize_chunks(chunks, shape, np.dtype(dtype).itemsize)

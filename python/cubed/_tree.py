@@ -18,6 +18,7 @@ from cubed._blockwise import (
     cut_of,
     cuts,
     infer_dtypes,
+    merged,
     run_blocks,
     tiny,
     title_of,
@@ -218,7 +219,7 @@ def _grouped(
         if a not in became:
             after.append((extent, chunk))
             continue
-        mine[a] = (extent, chunk * several[a])
+        mine[a] = merged((extent, chunk), several[a], f"axis {a}")
         after.append(cut_of((became[a],) * count(mine[a]), f"axis {a}"))
     operands = [Operand(x._x, tuple(range(ndim))) for x in arrays]
     return operands, {a: [mine[a]] * len(arrays) for a in range(ndim)}, after
@@ -326,7 +327,8 @@ def arg_reduction(
     a = normalize_axis(axis, x.ndim)
     groups, names = ((a, 1),), ("position", "value")
     types = [np.dtype(np.int64), x.dtype]
-    first = _ArgFirst(arg_func, a, cuts(x._x)[a][1])
+    x = x.rechunk({a: x.chunksize[a]})  # positions are counted in chunks
+    first = _ArgFirst(arg_func, a, x.chunksize[a])
     partial = _level(title, first, [x], {a: 1}, types, extra_projected_mem, groups)
     several = _groups((a,), split_every)
     step = _Step(None, _ArgCombine(arg_func), None, names, names, groups, (), {})

@@ -15,7 +15,8 @@ import numpy as np
 
 from cubed import _core
 from cubed._array import Array
-from cubed._chunks import normalize_chunks
+from cubed._chunks import longest, normalize_chunks
+from cubed._create import in_chunks
 from cubed._dtypes import name_of
 from cubed.spec import Spec
 
@@ -42,8 +43,8 @@ def _make(
     if d.kind != "f":
         raise TypeError(f"random numbers of type {d}: expected float32 or float64")
     extents = normalize_chunks(chunks, shape, d.itemsize)
-    x = _core.random(name, shape, extents, _seed(seed), a, b)
-    return Array._new(_core.astype(x, name_of(d)), spec)
+    x = _core.random(name, shape, longest(extents), _seed(seed), a, b)
+    return Array._new(in_chunks(_core.astype(x, name_of(d)), extents), spec)
 
 
 def random(
@@ -62,7 +63,8 @@ def random(
     shape, d = _extents(size), np.dtype(dtype)
     extents = normalize_chunks(chunks, shape, d.itemsize)
     low, high = key % 2**64, (key >> 64) % 2**64
-    return Array._new(_core.random_blocks(name_of(d), shape, extents, low, high), spec)
+    x = _core.random_blocks(name_of(d), shape, longest(extents), low, high)
+    return Array._new(in_chunks(x, extents), spec)
 
 
 def uniform(
@@ -99,6 +101,6 @@ def integers(
     shape, d = _extents(size), np.dtype(dtype)
     extents = normalize_chunks(chunks, shape, d.itemsize)
     x = _core.random_integers(
-        name_of(d), shape, extents, _seed(seed), first, last if endpoint else last - 1
+        name_of(d), shape, longest(extents), _seed(seed), first, last if endpoint else last - 1
     )
-    return Array._new(x, spec)
+    return Array._new(in_chunks(x, extents), spec)

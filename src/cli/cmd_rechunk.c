@@ -6,7 +6,7 @@
 #include "inputs.h"
 #include "values.h"
 
-enum { KEY_CHUNKS = CLI_OWN_KEY, KEY_SHARDS, KEY_FORMAT, KEY_CODECS, KEY_SKIP_EMPTY };
+enum { KEY_CHUNKS = CLI_OWN_KEY, KEY_REGULAR, KEY_SHARDS, KEY_FORMAT, KEY_CODECS, KEY_SKIP_EMPTY };
 
 /* What the two verbs have in common. */
 typedef struct verb {
@@ -18,6 +18,7 @@ typedef struct verb {
 static const cli_option own[] = {
     {"chunks", "SPEC", "time=100,lat=-1 by dimension, or 100,-1 by position; -1: the whole axis",
      KEY_CHUNKS},
+    {"regular", NULL, "chunks of different lengths become as long as the longest", KEY_REGULAR},
     {"shards", "SPEC", "store chunks together in shards of this shape, or \"none\" (format 3)",
      KEY_SHARDS},
     {"format", "2|3", "Zarr format of the target (default: the source's)", KEY_FORMAT},
@@ -30,9 +31,13 @@ const cli_usage cmd_rechunk_usage = {
     .text =
         "Stores an array, or every array of a group, with other chunks. Values, dimension names "
         "and\nattributes are kept. In a group, SPEC goes by dimension names, and axes that it "
-        "does not name\nkeep their chunks.",
+        "does not name\nkeep their chunks.\n\n"
+        "Chunks of different lengths (format 3) are given one by one with +, equal ones as "
+        "LENGTHxTIMES:\ntime=31+28+31, or time=365x3+366. They must add up to the axis.",
     .examples = "  cubed rechunk era5.zarr::t2m t2m-series.zarr --chunks time=-1,lat=10,lon=10 \\\n"
                 "      --allowed-mem 2GB\n"
+                "  cubed rechunk daily.zarr::tas monthly.zarr --chunks "
+                "time=31+28+31+30+31+30+31x2+30+31+30+31\n"
                 "  cubed rechunk era5.zarr::t2m x.zarr --chunks -1,10,10 --plan\n",
     .own = own,
     .common = true};
@@ -41,7 +46,9 @@ const cli_usage cmd_copy_usage = {
     .synopsis = "copy SRC DST [options]",
     .text =
         "Stores an array, or a whole group, somewhere else, or in another format, or with other "
-        "codecs.\nValues, chunks, shards, dimension names, attributes and fill values are kept.",
+        "codecs.\nValues, chunks, shards, dimension names, attributes and fill values are kept; "
+        "chunks of\ndifferent lengths, too, unless --regular or --chunks says otherwise (format 2 "
+        "has none).",
     .examples = "  cubed copy era5.zarr era5-v3.zarr --format 3\n"
                 "  cubed copy era5.zarr::t2m t2m.zarr --chunks time=744 --overwrite\n",
     .own = own,
@@ -56,8 +63,36 @@ typedef struct chunk_spec {
     struct {
         char *dim;
         int64_t length;
+        int64_t *list; /* of chunks of different lengths; NULL: they have `length` */
+        int64_t n;
     } part[CUBED_MAX_NDIM];
 } chunk_spec;
+
+enum { MAX_CHUNKS = 1 << 20 };
+
+/* LENGTH or LENGTHxTIMES, and so on after +. What follows the length that was read is at *text. */
+static bool parse_list(const char **text, int64_t length, int64_t **list, int64_t *n)
+{
+    const char *at = *text;
+    for (;;) {
+        char *end;
+        int64_t times = 1;
+        if (*at == 'x') {
+            times = strtoll(at + 1, &end, 10);
+            if (end == at + 1) return false;
+            at = end;
+        }
+        if (length < 1 || times < 1 || times > MAX_CHUNKS - *n) return false;
+        *list = cli_resize(*list, (size_t)(*n + times) * sizeof **list);
+        for (; times > 0; times--) (*list)[(*n)++] = length;
+        if (*at != '+') break;
+        length = strtoll(++at, &end, 10);
+        if (end == at) return false;
+        at = end;
+    }
+    *text = at;
+    return true;
+}
 
 static bool parse_spec(const char *text, chunk_spec *s)
 {
@@ -74,18 +109,36 @@ static bool parse_spec(const char *text, chunk_spec *s)
         if (end == text || (length < 1 && length != -1) || (s->n > 1 && s->named != (dim != NULL)))
             return false;
         s->named = dim != NULL;
-        if (*end == 0) return true;
-        if (*end != ',') return false;
-        text = end + 1;
+        text = end;
+        bool list = *text == '+' || *text == 'x';
+        if (list && !parse_list(&text, length, &s->part[s->n - 1].list, &s->part[s->n - 1].n))
+            return false;
+        if (*text == 0) return true;
+        if (*text++ != ',') return false;
     }
     return false;
 }
+
+static void free_spec(chunk_spec *s)
+{
+    for (int k = 0; k < s->n; k++) {
+        cli_free(s->part[k].dim);
+        cli_free(s->part[k].list);
+    }
+}
+
+/* How one array is cut. */
+typedef struct layout {
+    int64_t chunks[CUBED_MAX_NDIM], shards[CUBED_MAX_NDIM];
+    cubed_chunk_list lists[CUBED_MAX_NDIM]; /* of axes that have chunks of different lengths */
+    int64_t *own[CUBED_MAX_NDIM];           /* lists that belong to the layout */
+} layout;
 
 typedef struct job {
     const verb *verb;
     cubed_context *ctx;
     chunk_spec spec, shards;
-    bool no_shards, skip_empty;
+    bool no_shards, skip_empty, regular;
     const char *src, *dst;
     bool used[2][CUBED_MAX_NDIM]; /* parts of the specifications */
     int format;                   /* 0: each source's */
@@ -106,7 +159,7 @@ typedef struct job {
 /* Lengths of one array's axes by a specification: what `lengths` has where nothing is said. */
 static cubed_status apply_spec(job *j, const char *option, const chunk_spec *spec, bool *used,
                                const cubed_array *x, const char *url, int64_t *lengths,
-                               cubed_error *err)
+                               cubed_chunk_list *lists, cubed_error *err)
 {
     int ndim = cubed_array_ndim(x);
     if (spec->n && !spec->named && spec->n != ndim) {
@@ -118,43 +171,70 @@ static cubed_status apply_spec(job *j, const char *option, const chunk_spec *spe
     }
     for (int d = 0; d < ndim; d++) {
         const char *name = cubed_array_dim_name(x, d);
-        if (spec->n && !spec->named) lengths[d] = spec->part[d].length;
-        for (int k = 0; k < spec->n && spec->named; k++) {
-            if (!name || strcmp(name, spec->part[k].dim) != 0) continue;
+        for (int k = 0; k < spec->n; k++) {
+            if (spec->named ? !name || strcmp(name, spec->part[k].dim) != 0 : k != d) continue;
             lengths[d] = spec->part[k].length;
+            lists[d] = (cubed_chunk_list){spec->part[k].list, spec->part[k].n};
             used[k] = true;
         }
     }
     return CUBED_OK;
 }
 
+/* Lists of the axes along which an array has chunks of different lengths. */
+static void keep_lists(const cubed_array *x, layout *l)
+{
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        int64_t n = cubed_array_num_chunks(x, d);
+        if (!cubed_array_is_irregular(x, d)) continue;
+        l->own[d] = cli_alloc((size_t)n * sizeof *l->own[d]);
+        for (int64_t i = 0; i < n; i++) l->own[d][i] = cubed_array_chunk_length(x, d, i);
+        l->lists[d] = (cubed_chunk_list){l->own[d], n};
+    }
+}
+
+/* x in the chunks of the layout. */
+static cubed_status rechunk(cubed_array *x, const layout *l, cubed_array **out, cubed_error *err)
+{
+    cubed_array *even;
+    cubed_status st = cubed_rechunk(x, l->chunks, &even, err);
+    if (st != CUBED_OK) return st;
+    st = cubed_rechunk_irregular(even, l->lists, out, err);
+    cubed_array_unref(even);
+    return st;
+}
+
 static cubed_status add_array(job *j, const char *url, const char *to, const cubed_zarr_info *info,
                               cubed_error *err)
 {
     cubed_array *x, *y = NULL;
-    int64_t chunks[CUBED_MAX_NDIM], shards[CUBED_MAX_NDIM];
+    layout l = {.own = {NULL}};
     int format = j->format ? j->format : info->zarr_format;
     /* A source's shards stay unless something else is asked for. */
     bool kept = info->shards && !j->spec.n && !j->no_shards && format == 3;
     cubed_status st = cubed_array_open(j->ctx, url, &x, err);
     if (st != CUBED_OK) return st;
-    for (int d = 0; d < info->ndim; d++) chunks[d] = info->chunks[d];
-    st = apply_spec(j, "--chunks", &j->spec, j->used[0], x, url, chunks, err);
+    memcpy(l.chunks, info->chunks, (size_t)info->ndim * sizeof *l.chunks);
+    if (!j->regular) keep_lists(x, &l);
+    st = apply_spec(j, "--chunks", &j->spec, j->used[0], x, url, l.chunks, l.lists, err);
     for (int d = 0; d < info->ndim; d++) {
         /* Longer chunks than the axis would only be padding. */
         int64_t extent = info->shape[d] ? info->shape[d] : 1;
-        if (chunks[d] > extent && !kept) chunks[d] = extent;
-        shards[d] = kept ? info->shards[d] : chunks[d];
+        if (l.chunks[d] > extent && !kept) l.chunks[d] = extent;
+        l.shards[d] = kept ? info->shards[d] : l.chunks[d];
     }
-    if (st == CUBED_OK) st = apply_spec(j, "--shards", &j->shards, j->used[1], x, url, shards, err);
-    if (st == CUBED_OK) st = cubed_rechunk(x, chunks, &y, err);
+    cubed_chunk_list unused[CUBED_MAX_NDIM];
+    if (st == CUBED_OK)
+        st = apply_spec(j, "--shards", &j->shards, j->used[1], x, url, l.shards, unused, err);
+    if (st == CUBED_OK) st = rechunk(x, &l, &y, err);
     cubed_array_unref(x);
+    for (int d = 0; d < info->ndim; d++) cli_free(l.own[d]);
     if (st != CUBED_OK) return st;
     j->item = cli_resize(j->item, (size_t)(j->n + 1) * sizeof *j->item);
     j->item[j->n].array = y;
     j->item[j->n].format = format;
     j->item[j->n].sharded = kept || j->shards.n;
-    memcpy(j->item[j->n].shards, shards, sizeof shards);
+    memcpy(j->item[j->n].shards, l.shards, sizeof l.shards);
     j->item[j->n++].url = cli_strdup(to);
     return CUBED_OK;
 }
@@ -251,8 +331,8 @@ static int run(job *j, const cli_common *c, const char *codecs)
 static int bad_spec(const verb *v, const char *option, const char *text)
 {
     return cli_usage_error(v->name,
-                           "%s \"%s\": expected lengths (>= 1, or -1) by position or name=length, "
-                           "once",
+                           "%s \"%s\": expected lengths (>= 1, or -1, or several such as "
+                           "31+28+31 or 365x3+366) by position or name=length, once",
                            option, text);
 }
 
@@ -271,7 +351,14 @@ static int store_again(const verb *v, int argc, char **argv)
             j.no_shards = strcmp(optarg, "none") == 0;
             if (!j.no_shards && (j.shards.n || !parse_spec(optarg, &j.shards)))
                 return bad_spec(v, "--shards", optarg);
+            for (int k = 0; k < j.shards.n; k++) {
+                if (j.shards.part[k].list)
+                    return cli_usage_error(
+                        v->name, "--shards \"%s\": shards of different lengths are not supported",
+                        optarg);
+            }
             break;
+        case KEY_REGULAR: j.regular = true; break;
         case KEY_SKIP_EMPTY: j.skip_empty = true; break;
         case KEY_CODECS: codecs = optarg; break;
         case KEY_FORMAT:
@@ -297,8 +384,8 @@ static int store_again(const verb *v, int argc, char **argv)
         cli_free(j.group[i].url);
         cli_free(j.group[i].attrs);
     }
-    for (int k = 0; k < j.spec.n; k++) cli_free(j.spec.part[k].dim);
-    for (int k = 0; k < j.shards.n; k++) cli_free(j.shards.part[k].dim);
+    free_spec(&j.spec);
+    free_spec(&j.shards);
     cli_free(j.item);
     cli_free(j.group);
     cubed_context_unref(j.ctx);

@@ -7,14 +7,17 @@
 
 #include "base/error.h"
 #include "ops/blockwise.h"
+#include "ops/ops_pkg.h"
 #include "plan/block_stage.h"
-#include "plan/graph.h"
 
-static cubed_status set_input(const cubed_block_input *in, const cubed_block_halo *halo,
-                              const cb_gather *gather, int number, cb_block_operand *out,
+static cubed_status set_input(cb_zone *zone, const cubed_block_input *in,
+                              const cubed_block_halo *halo, const cb_gather *gather,
+                              const cubed_chunk_list *cut, int number, cb_block_operand *out,
                               cubed_error *err)
 {
     const cubed_array *x = in->array;
+    char what[32];
+    (void)snprintf(what, sizeof what, "input %d", number);
     out->dtype = x->node.dtype;
     out->blocks = x->node.grid;
     out->gather = gather ? *gather : (cb_gather){.most = 0};
@@ -34,6 +37,8 @@ static cubed_status set_input(const cubed_block_input *in, const cubed_block_hal
         }
         if (in->symbols[d] < 0) {
             out->blocks.axis[d] = cb_axis_regular(extent, cb_max_i64(1, extent));
+        } else if (cut && cut[d].lengths) {
+            CB_TRY(cb_op_axis(what, zone, d, extent, &cut[d], &out->blocks.axis[d], err));
         } else if (in->chunks) {
             if (in->chunks[d] < 1)
                 return cb_fail(err, CUBED_E_ARG,
@@ -45,7 +50,8 @@ static cubed_status set_input(const cubed_block_input *in, const cubed_block_hal
     return CUBED_OK;
 }
 
-static cubed_status set_output(const cubed_block_output *of, int number, cb_block_operand *out,
+static cubed_status set_output(cb_zone *zone, const cubed_block_output *of,
+                               const cubed_chunk_list *cut, int number, cb_block_operand *out,
                                cubed_error *err)
 {
     char what[32];
@@ -61,6 +67,10 @@ static cubed_status set_output(const cubed_block_output *of, int number, cb_bloc
     }
     out->dtype = of->dtype;
     out->blocks = cb_grid_regular(of->ndim, of->shape, of->chunks);
+    for (int d = 0; cut && d < of->ndim; d++) {
+        if (cut[d].lengths)
+            CB_TRY(cb_op_axis(what, zone, d, of->shape[d], &cut[d], &out->blocks.axis[d], err));
+    }
     return CUBED_OK;
 }
 
@@ -68,7 +78,8 @@ static cubed_status set_output(const cubed_block_output *of, int number, cb_bloc
 static cubed_status make_operation(cubed_context *ctx, cb_zone *zone, cb_blockwise *op,
                                    const cubed_block_input *inputs,
                                    const cubed_block_halo *const *halos, const cb_gather *gathers,
-                                   const cubed_block_output *outputs, cubed_error *err)
+                                   const cubed_block_output *outputs, const cubed_block_cuts *cuts,
+                                   cubed_error *err)
 {
     const cubed_block_fn *fn;
     void *fn_ctx;
@@ -83,10 +94,12 @@ static cubed_status make_operation(cubed_context *ctx, cb_zone *zone, cb_blockwi
     for (int i = 0; i < op->nin; i++) {
         if (inputs[i].array->ctx != ctx)
             return cb_fail(err, CUBED_E_ARG, "input %d is of another context", i);
-        CB_TRY(set_input(&inputs[i], halos ? halos[i] : NULL, gathers ? &gathers[i] : NULL, i,
-                         &op->in[i], err));
+        CB_TRY(set_input(zone, &inputs[i], halos ? halos[i] : NULL, gathers ? &gathers[i] : NULL,
+                         cuts && cuts->in ? cuts->in[i] : NULL, i, &op->in[i], err));
     }
-    for (int i = 0; i < op->nout; i++) CB_TRY(set_output(&outputs[i], i, &op->out[i], err));
+    for (int i = 0; i < op->nout; i++)
+        CB_TRY(set_output(zone, &outputs[i], cuts && cuts->out ? cuts->out[i] : NULL, i,
+                          &op->out[i], err));
     CB_TRY(cb_blockwise_symbols(op, &symbols, err));
     return cb_block_ask(zone, fn, fn_ctx, op, &symbols, &need, err);
 }
@@ -94,8 +107,8 @@ static cubed_status make_operation(cubed_context *ctx, cb_zone *zone, cb_blockwi
 static cubed_status add(cubed_context *ctx, const char *function, const void *params,
                         size_t params_size, const cubed_block_input *inputs,
                         const cubed_block_halo *const *halos, const cb_gather *gathers, int nin,
-                        const cubed_block_output *outputs, int nout, cubed_array **outs,
-                        cubed_error *err)
+                        const cubed_block_output *outputs, int nout, const cubed_block_cuts *cuts,
+                        cubed_array **outs, cubed_error *err)
 {
     cb_blockwise op = {.function = function,
                        .params = params,
@@ -113,7 +126,7 @@ static cubed_status add(cubed_context *ctx, const char *function, const void *pa
         st = cb_fail(err, CUBED_E_NOMEM, "no memory for an operation");
         goto out;
     }
-    st = make_operation(ctx, zone, &op, inputs, halos, gathers, outputs, err);
+    st = make_operation(ctx, zone, &op, inputs, halos, gathers, outputs, cuts, err);
     if (st != CUBED_OK) {
         st = cb_context(err, st, "%s", function);
         goto out;
@@ -142,18 +155,19 @@ cubed_status cubed_blockwise(cubed_context *ctx, const char *function, const voi
                              const cubed_block_output *outputs, int nout, cubed_array **outs,
                              cubed_error *err)
 {
-    return add(ctx, function, params, params_size, inputs, NULL, NULL, nin, outputs, nout, outs,
-               err);
+    return add(ctx, function, params, params_size, inputs, NULL, NULL, nin, outputs, nout, NULL,
+               outs, err);
 }
 
 cubed_status cubed_blockwise_overlap(cubed_context *ctx, const char *function, const void *params,
                                      size_t params_size, const cubed_block_input *inputs,
                                      const cubed_block_halo *const *halos, int nin,
                                      const cubed_block_output *outputs, int nout,
-                                     cubed_array **outs, cubed_error *err)
+                                     const cubed_block_cuts *cuts, cubed_array **outs,
+                                     cubed_error *err)
 {
-    return add(ctx, function, params, params_size, inputs, halos, NULL, nin, outputs, nout, outs,
-               err);
+    return add(ctx, function, params, params_size, inputs, halos, NULL, nin, outputs, nout, cuts,
+               outs, err);
 }
 
 cubed_status cb_blockwise_gather(cubed_context *ctx, const char *function, const void *params,
@@ -162,6 +176,6 @@ cubed_status cb_blockwise_gather(cubed_context *ctx, const char *function, const
                                  const cubed_block_output *outputs, int nout, cubed_array **outs,
                                  cubed_error *err)
 {
-    return add(ctx, function, params, params_size, inputs, NULL, gathers, nin, outputs, nout, outs,
-               err);
+    return add(ctx, function, params, params_size, inputs, NULL, gathers, nin, outputs, nout, NULL,
+               outs, err);
 }

@@ -10,6 +10,8 @@
 typedef struct layout {
     int ndim;
     int64_t extent[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];
+    const cb_axis *own[CUBED_MAX_NDIM];    /* the chunks that all have so far */
+    cubed_chunk_list list[CUBED_MAX_NDIM]; /* of axes whose blocks have different lengths */
 } layout;
 
 /* Axes are counted from the last; those of one element are given to all blocks. */
@@ -24,8 +26,26 @@ static cubed_status add_array(layout *l, const cubed_array *x, int number, cubed
                            "axis %d of array %d has %" PRId64
                            " elements, another array has %" PRId64,
                            of, number, extent, l->extent[d]);
-        l->chunk[d] = l->extent[d] == 1 ? chunk : cb_min_i64(chunk, l->chunk[d]);
+        const cb_axis *axis = &x->node.grid.axis[of];
+        bool first = l->extent[d] == 1;
+        if (first || (l->own[d] && !cb_axis_equal(l->own[d], axis)))
+            l->own[d] = first ? axis : NULL;
+        l->chunk[d] = first ? chunk : cb_min_i64(chunk, l->chunk[d]);
         l->extent[d] = extent;
+    }
+    return CUBED_OK;
+}
+
+/* Lists of the blocks along axes where they have different lengths. */
+static cubed_status list_blocks(cb_zone *zone, layout *l, cubed_error *err)
+{
+    for (int d = 0; d < l->ndim; d++) {
+        const cb_axis *a = l->own[d];
+        if (!a || !a->starts) continue;
+        int64_t *lengths = cb_zone_alloc(zone, (size_t)a->n * sizeof *lengths);
+        if (!lengths) return cb_fail(err, CUBED_E_NOMEM, "no memory for an operation");
+        for (int64_t i = 0; i < a->n; i++) lengths[i] = cb_axis_hi(a, i) - cb_axis_lo(a, i);
+        l->list[d] = (cubed_chunk_list){lengths, a->n};
     }
     return CUBED_OK;
 }
@@ -33,7 +53,7 @@ static cubed_status add_array(layout *l, const cubed_array *x, int number, cubed
 static cubed_status common_blocks(cubed_array *const *arrays, int narrays, layout *l,
                                   cubed_error *err)
 {
-    l->ndim = 0;
+    *l = (layout){.ndim = 0};
     for (int i = 0; i < narrays; i++) {
         if (arrays[i]->node.grid.ndim > l->ndim) l->ndim = arrays[i]->node.grid.ndim;
     }
@@ -46,6 +66,7 @@ static cubed_status common_blocks(cubed_array *const *arrays, int narrays, layou
 typedef struct operand {
     int symbols[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];
+    cubed_chunk_list lists[CUBED_MAX_NDIM];
 } operand;
 
 static void set_input(const layout *l, cubed_array *x, operand *own, cubed_block_input *in)
@@ -54,6 +75,7 @@ static void set_input(const layout *l, cubed_array *x, operand *own, cubed_block
     for (int d = 0; d < ndim; d++) {
         own->symbols[d] = l->ndim - ndim + d;
         own->chunks[d] = x->shape[d] == 1 ? 1 : l->chunk[own->symbols[d]];
+        own->lists[d] = x->shape[d] == 1 ? (cubed_chunk_list){NULL, 0} : l->list[own->symbols[d]];
     }
     *in = (cubed_block_input){x, own->symbols, own->chunks};
 }
@@ -65,7 +87,8 @@ static cubed_status result_blocks(const layout *l, const int64_t *chunks, int64_
         if (chunks[d] < 1)
             return cb_fail(err, CUBED_E_ARG, "chunks[%d] is %" PRId64 ", expected >= 1", d,
                            chunks[d]);
-        if (cb_mul_i64(cb_ceil_div(l->extent[d], l->chunk[d]), chunks[d], &shape[d]))
+        int64_t n = l->list[d].n ? l->list[d].n : cb_ceil_div(l->extent[d], l->chunk[d]);
+        if (cb_mul_i64(n, chunks[d], &shape[d]))
             return cb_fail(err, CUBED_E_ARG, "axis %d of the result has more than 2**63 elements",
                            d);
     }
@@ -87,18 +110,26 @@ cubed_status cubed_map_blocks(cubed_context *ctx, const cubed_kernel *kernel,
     if (narrays < 1)
         return cb_fail(err, CUBED_E_ARG, "narrays is %d, expected at least 1", narrays);
     CB_TRY(common_blocks(arrays, narrays, &l, err));
-    memcpy(shape, l.extent, sizeof shape);
-    if (chunks) CB_TRY(result_blocks(&l, chunks, shape, err));
     for (int d = 0; d < l.ndim; d++) symbols[d] = d;
     CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
+    CB_GO(list_blocks(zone, &l, err));
+    memcpy(shape, l.extent, sizeof shape);
+    if (chunks) CB_GO(result_blocks(&l, chunks, shape, err));
     cubed_block_input *inputs = cb_zone_alloc(zone, (size_t)narrays * sizeof *inputs);
     operand *own = cb_zone_alloc(zone, (size_t)narrays * sizeof *own);
-    if (!inputs || !own) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for an operation"));
-    for (int i = 0; i < narrays; i++) set_input(&l, arrays[i], &own[i], &inputs[i]);
+    const cubed_chunk_list **lists = cb_zone_alloc(zone, (size_t)narrays * sizeof *lists);
+    if (!inputs || !own || !lists) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for an operation"));
+    for (int i = 0; i < narrays; i++) {
+        set_input(&l, arrays[i], &own[i], &inputs[i]);
+        lists[i] = own[i].lists;
+    }
     if (!name) CB_GO(cb_shared_block_fn_name(zone, kernel->library, kernel->symbol, &name, err));
     const cubed_block_output to = {dtype, l.ndim, shape, chunks ? chunks : l.chunk, symbols, NULL};
-    st = cubed_blockwise(ctx, name, kernel->params ? kernel->params : "", kernel->params_size,
-                         inputs, narrays, &to, 1, out, err);
+    const cubed_chunk_list *const result = chunks ? NULL : l.list;
+    const cubed_block_cuts cuts = {lists, &result};
+    st = cubed_blockwise_overlap(ctx, name, kernel->params ? kernel->params : "",
+                                 kernel->params_size, inputs, NULL, narrays, &to, 1, &cuts, out,
+                                 err);
 out:
     cb_zone_free(zone);
     return st;

@@ -17,6 +17,10 @@ CUBED_MUST_CHECK cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cube
 CUBED_MUST_CHECK cubed_status cb_op_grid(const char *what, cubed_dtype dtype, int ndim,
                                          const int64_t *shape, const int64_t *chunks, cb_grid *out,
                                          cubed_error *err);
+/* An axis of the array in chunks of these lengths; the list is in the zone. */
+CUBED_MUST_CHECK cubed_status cb_op_axis(const char *what, cb_zone *zone, int dim, int64_t extent,
+                                         const cubed_chunk_list *chunks, cb_axis *out,
+                                         cubed_error *err);
 /* A 0-d constant. */
 CUBED_MUST_CHECK cubed_status cb_op_scalar(cubed_context *ctx, cubed_dtype dtype, double value,
                                            cubed_array **out, cubed_error *err);

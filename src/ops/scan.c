@@ -45,8 +45,7 @@ static cubed_status add_scan(cb_fold_kind kind, cubed_array *x, int axis, cubed_
     cb_node n = cb_graph_like(wide, CB_NODE_SCAN, type);
     n.fold = kind;
     n.axis = axis;
-    for (int d = 0; d < n.grid.ndim; d++) /* it is stored: its chunks are equal */
-        n.grid.axis[d] = cb_axis_regular(x->shape[d], n.grid.axis[d].chunk);
+    for (int d = 0; d < n.grid.ndim; d++) n.grid.axis[d] = cb_axis_storable(&n.grid.axis[d]);
     cubed_status st = cb_graph_add(x->ctx, &n, &wide, out, err);
     cubed_array_unref(wide);
     return st;

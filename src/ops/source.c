@@ -12,7 +12,7 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
     cb_zone *zone = NULL;
     cubed_store *store = NULL;
     cb_zarr_array *z = NULL;
-    cubed_array *x = NULL, *even;
+    cubed_array *x = NULL;
     const char *where, *path;
     cubed_status st;
     CB_GO(cb_zone_new(&ctx->alloc, &zone, err));
@@ -28,16 +28,9 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
                  .has_fill = m->format == 2 ? !m->fill_is_null : !cb_zarr_fill_is_zero(m),
                  .fill_is_missing = m->format == 2 && !m->fill_is_null,
                  .fill = m->fill};
-    const cb_grid grid = cb_plan_zarr_grid(m);
-    n.grid = cb_grid_evened(&grid); /* plans look for themselves */
+    n.grid = cb_plan_zarr_grid(m);
     memcpy(n.dim_names, m->dim_names, sizeof n.dim_names);
     CB_GO(cb_graph_add(ctx, &n, NULL, &x, err));
-    if (cb_grid_is_irregular(&grid)) {
-        /* Nothing but a source has such chunks. */
-        CB_GO(cubed_rechunk(x, m->inner, &even, err));
-        cubed_array_unref(x);
-        x = even;
-    }
     *out = x;
     x = NULL;
 out:
@@ -172,14 +165,4 @@ cubed_status cubed_array_with_dim_names(cubed_array *x, const char *const *names
                                         cubed_error *err)
 {
     return same_values(x, x->node.attrs, names, out, err);
-}
-
-cubed_status cubed_rechunk(cubed_array *x, const int64_t *chunks, cubed_array **out,
-                           cubed_error *err)
-{
-    cb_node n = cb_graph_like(x, CB_NODE_COPY, x->node.dtype);
-    n.attrs = x->node.attrs;
-    cb_op_keep_fill(x, &n);
-    CB_TRY(cb_op_grid("rechunk", n.dtype, n.grid.ndim, x->shape, chunks, &n.grid, err));
-    return cb_graph_add(x->ctx, &n, &x, out, err);
 }

@@ -39,6 +39,15 @@ cubed_status cb_op_axes(const char *what, int ndim, const int *axes, int n, uint
     return CUBED_OK;
 }
 
+/* Irregular chunks of a slice: `zone` has the lists, and is made for the first. */
+static cubed_status irregular_axis(cubed_context *ctx, cb_zone **zone, const cb_axis *a,
+                                   int64_t offset, int64_t stride, int64_t extent, cb_axis *out,
+                                   cubed_error *err)
+{
+    if (!*zone) CB_TRY(cb_zone_new(&ctx->alloc, zone, err));
+    return cb_axis_slice(*zone, a, offset, stride, extent, out, err);
+}
+
 /* Chunks of `extent` elements that start at `offset` of a source axis and go on by `stride`. */
 static cb_axis view_axis(const cb_axis *a, int64_t offset, int64_t stride, int64_t extent)
 {
@@ -83,31 +92,41 @@ cubed_status cubed_slice_array(cubed_array *x, const cubed_slice *slices, cubed_
     cb_map map = {.ndim_out = ndim};
     cb_grid grid = {.ndim = 0};
     const char *names[CUBED_MAX_NDIM];
+    cb_zone *zone = NULL;
+    cubed_status st = CUBED_OK;
     for (int d = 0; d < ndim; d++) {
         const cubed_slice *s = &slices[d];
+        const cb_axis *a = &x->node.grid.axis[d];
         int64_t last = 0;
         bool fits = s->len >= 0 && (s->len == 0 || (!cb_mul_i64(s->step, s->len - 1, &last) &&
                                                     !cb_add_i64(last, s->start, &last)));
         if (!fits || (s->len > 0 &&
                       (s->start < 0 || s->start >= x->shape[d] || last < 0 || last >= x->shape[d])))
-            return cb_fail(err, CUBED_E_INDEX,
-                           "slice: %" PRId64 " elements from %" PRId64 " by %" PRId64
-                           " leave axis %d of extent %" PRId64,
-                           s->len, s->start, s->step, d, x->shape[d]);
+            CB_GO(cb_fail(err, CUBED_E_INDEX,
+                          "slice: %" PRId64 " elements from %" PRId64 " by %" PRId64
+                          " leave axis %d of extent %" PRId64,
+                          s->len, s->start, s->step, d, x->shape[d]));
         if (s->drop && s->len != 1)
-            return cb_fail(err, CUBED_E_ARG, "slice: axis %d is dropped with %" PRId64 " elements",
-                           d, s->len);
+            CB_GO(cb_fail(err, CUBED_E_ARG, "slice: axis %d is dropped with %" PRId64 " elements",
+                          d, s->len));
         map.dim[d].offset = s->len ? s->start : 0;
         map.dim[d].axis = -1;
         if (s->drop) continue;
         map.dim[d].axis = grid.ndim;
         map.dim[d].stride = s->len > 1 ? s->step : 1;
         names[grid.ndim] = x->node.dim_names[d];
-        grid.axis[grid.ndim++] =
-            view_axis(&x->node.grid.axis[d], map.dim[d].offset, map.dim[d].stride, s->len);
+        cb_axis *to = &grid.axis[grid.ndim++];
+        if (a->starts && s->len > 0)
+            CB_GO(irregular_axis(x->ctx, &zone, a, map.dim[d].offset, map.dim[d].stride, s->len, to,
+                                 err));
+        else
+            *to = view_axis(a, map.dim[d].offset, map.dim[d].stride, s->len);
     }
     map.ndim_in = grid.ndim;
-    return cb_op_view(x, &map, &grid, names, out, err);
+    st = cb_op_view(x, &map, &grid, names, out, err);
+out:
+    cb_zone_free(zone);
+    return st;
 }
 
 cubed_status cubed_permute_dims(cubed_array *x, const int *axes, cubed_array **out,

@@ -313,8 +313,8 @@ static cubed_status store_inputs(cubed_plan *p, cb_ir *to, int i, cb_node *node,
                         .stored = true,
                         .origin = node->origin,
                         .why = CB_WHY_BLOCK_INPUT};
-        for (int d = 0; d < copy.grid.ndim; d++) /* stored chunks are equal */
-            copy.grid.axis[d].first = copy.grid.axis[d].chunk;
+        for (int d = 0; d < copy.grid.ndim; d++)
+            copy.grid.axis[d] = cb_axis_storable(&copy.grid.axis[d]);
         if (!cb_grid_equal(&copy.grid, &x->blocks)) continue;
         CB_TRY(cb_ir_add(to, &copy, &node->inputs[k], err));
     }

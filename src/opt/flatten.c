@@ -130,6 +130,12 @@ static cubed_status make_shards(cubed_plan *p, const cubed_target *t, int i, int
     CB_TRY(cb_zarr_shard_codecs(p->ir.zone, ndim, chunk, t->codecs, codecs, err));
     for (int d = 0; d < ndim; d++) {
         int64_t shard = t->shards[d];
+        if (!t->chunks && x->node.grid.axis[d].starts)
+            return cb_fail(
+                err, CUBED_E_UNSUPPORTED,
+                "target %d: axis %d has chunks of different lengths, which shards do not "
+                "hold: rechunk the array first",
+                i, d);
         if (shard == -1) shard = cb_ceil_div(cb_max_i64(1, x->shape[d]), chunk[d]) * chunk[d];
         if (shard < 1 || shard % chunk[d] != 0)
             return cb_fail(err, CUBED_E_ARG,
@@ -159,6 +165,11 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
     cubed_status st = cb_zarr_open(store, path, &z, err);
     if (st == CUBED_OK) {
         const cb_zarr_meta *m = cb_zarr_get_meta(z);
+        if (cb_zarr_is_irregular(m))
+            st = cb_fail(err, CUBED_E_UNSUPPORTED,
+                         "target %d: regions of %s, whose chunks have different lengths, are not "
+                         "written",
+                         i, t->url);
         n->region = true;
         for (int d = 0; d < x->node.grid.ndim && d < m->ndim && st == CUBED_OK; d++) {
             if (t->region_start[d] < 0 ||
@@ -174,6 +185,15 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
     }
     cb_store_close(store);
     return st;
+}
+
+/* An array's own chunks, where they have different lengths. */
+static void keep_irregular(const cubed_array *x, cb_grid *grid)
+{
+    for (int d = 0; d < grid->ndim; d++) {
+        const cb_axis *a = &x->node.grid.axis[d];
+        if (a->starts) grid->axis[d] = cb_axis_irregular(a->extent, a->starts, a->n);
+    }
 }
 
 static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_target *t, int i,
@@ -199,7 +219,10 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     n.origin = x->node.origin;
     if (t->shards) CB_TRY(make_shards(p, t, i, chunk, &n.codecs, err));
     n.grid = cb_grid_regular(x->node.grid.ndim, x->shape, chunk);
-    if (t->region) CB_TRY(find_region(p, t, i, &n, err));
+    if (t->region)
+        CB_TRY(find_region(p, t, i, &n, err));
+    else if (!t->chunks)
+        keep_irregular(x, &n.grid);
     cb_node *made = &p->ir.nodes[input];
     /* Stored by themselves: in the target at once if its chunks are the same. */
     bool direct = !t->region && (made->kind == CB_NODE_SCAN || made->block) && !made->is_target &&

@@ -98,7 +98,7 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, double p
         read_extra = cb_sat_add(read.arena, read.library);
     }
     cb_rechunk_in in = {.source = cb_grid_evened(&p->ir.nodes[l ? l->node : n->inputs[0]].grid),
-                        .target = n->grid,
+                        .target = cb_grid_evened(&n->grid),
                         .item_size = cubed_dtype_size(n->dtype),
                         .mem = (size_t)((double)cb_opt_arena_mem(p) / part),
                         .team = d->copy ? cb_opt_team(p) : 1,

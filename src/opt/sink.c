@@ -63,8 +63,7 @@ static cubed_status over_stored(sinker *s, int node, const cb_map *map, int *out
                     .stored = true,
                     .origin = n->origin,
                     .why = CB_WHY_RESHAPE};
-    for (int d = 0; d < n->grid.ndim; d++)
-        copy.grid.axis[d] = cb_axis_regular(n->grid.axis[d].extent, n->grid.axis[d].chunk);
+    for (int d = 0; d < n->grid.ndim; d++) copy.grid.axis[d] = cb_axis_storable(&n->grid.axis[d]);
     CB_TRY(cb_ir_add(s->to, &copy, &node, err));
     return cb_ir_add(s->to, &made, out, err);
 }

@@ -84,10 +84,10 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
     const cb_load *l = copied(s);
     const cb_node *out = &p->ir.nodes[s->outs[0].node];
     cb_need read = cb_read_need(p, l->node), write = cb_write_need(p, s->outs[0].node);
-    cb_grid from = cb_grid_evened(&p->ir.nodes[l->node].grid);
+    cb_grid from = cb_grid_evened(&p->ir.nodes[l->node].grid), to = cb_grid_evened(&out->grid);
     cb_tile_source source = {&from, &l->map, cubed_dtype_size(l->dtype),
                              cb_sat_add(read.arena, read.library)};
-    cb_tile_in in = {.out = &out->grid,
+    cb_tile_in in = {.out = &to,
                      .item_size = cubed_dtype_size(out->dtype),
                      .write_extra = cb_sat_add(write.arena, write.library),
                      .copy = true,

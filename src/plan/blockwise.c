@@ -5,6 +5,15 @@
 
 #include "base/error.h"
 
+/* False when there is no memory. */
+static bool own_blocks(cb_zone *zone, cb_block_operand *x, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (cb_grid_own(zone, &x[i].blocks, NULL, 0, NULL) != CUBED_OK) return false;
+    }
+    return true;
+}
+
 const cb_blockwise *cb_blockwise_copy(cb_zone *zone, const cb_blockwise *op)
 {
     cb_blockwise *copy = cb_zone_memdup(zone, op, sizeof *op);
@@ -13,7 +22,9 @@ const cb_blockwise *cb_blockwise_copy(cb_zone *zone, const cb_blockwise *op)
     copy->params = cb_zone_memdup(zone, op->params, op->params_size);
     copy->in = cb_zone_memdup(zone, op->in, (size_t)op->nin * sizeof *op->in);
     copy->out = cb_zone_memdup(zone, op->out, (size_t)op->nout * sizeof *op->out);
-    return copy->function && copy->params && copy->in && copy->out ? copy : NULL;
+    if (!copy->function || !copy->params || !copy->in || !copy->out) return NULL;
+    bool owned = own_blocks(zone, copy->in, op->nin) && own_blocks(zone, copy->out, op->nout);
+    return owned ? copy : NULL;
 }
 
 /* Sums do not overflow: what was checked fits into the array's extent. */

@@ -1,5 +1,7 @@
 #include "plan/geom.h"
 
+#include <string.h>
+
 #include "base/error.h"
 
 bool cb_box_empty(const cb_box *b)
@@ -45,34 +47,6 @@ cb_grid cb_grid_regular(int ndim, const int64_t *shape, const int64_t *chunk)
     return g;
 }
 
-cb_grid cb_grid_evened(const cb_grid *g)
-{
-    cb_grid even = *g;
-    for (int d = 0; d < g->ndim; d++) even.axis[d].starts = NULL;
-    return even;
-}
-
-bool cb_grid_is_irregular(const cb_grid *g)
-{
-    for (int d = 0; d < g->ndim; d++) {
-        if (g->axis[d].starts) return true;
-    }
-    return false;
-}
-
-int64_t cb_axis_find_start(const cb_axis *a, int64_t x)
-{
-    int64_t lo = 0, hi = a->n - 1;
-    while (lo < hi) {
-        int64_t mid = (lo + hi + 1) / 2;
-        if (a->starts[mid] <= x)
-            lo = mid;
-        else
-            hi = mid - 1;
-    }
-    return lo;
-}
-
 int64_t cb_grid_count(const cb_grid *g)
 {
     int64_t n = 1;
@@ -114,15 +88,23 @@ void cb_grid_cover(const cb_grid *g, const cb_box *elements, cb_box *chunks)
     }
 }
 
+bool cb_axis_equal(const cb_axis *a, const cb_axis *b)
+{
+    if (a->extent != b->extent || !a->starts != !b->starts) return false;
+    if (a->starts)
+        return a->n == b->n &&
+               (a->starts == b->starts ||
+                memcmp(a->starts, b->starts, ((size_t)a->n + 1) * sizeof *a->starts) == 0);
+    /* Chunks longer than the axis cut it the same way. */
+    return cb_min_i64(a->first, a->extent) == cb_min_i64(b->first, b->extent) &&
+           (a->first >= a->extent || a->chunk == b->chunk);
+}
+
 bool cb_grid_equal(const cb_grid *a, const cb_grid *b)
 {
     if (a->ndim != b->ndim) return false;
     for (int d = 0; d < a->ndim; d++) {
-        const cb_axis *x = &a->axis[d], *y = &b->axis[d];
-        if (x->extent != y->extent || x->starts != y->starts) return false;
-        /* Chunks longer than the axis cut it the same way. */
-        if (cb_min_i64(x->first, x->extent) != cb_min_i64(y->first, y->extent)) return false;
-        if (x->first < x->extent && x->chunk != y->chunk) return false;
+        if (!cb_axis_equal(&a->axis[d], &b->axis[d])) return false;
     }
     return true;
 }

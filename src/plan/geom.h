@@ -2,6 +2,7 @@
 #ifndef CB_PLAN_GEOM_H
 #define CB_PLAN_GEOM_H
 
+#include "base/alloc.h"
 #include "base/checked.h"
 #include "cubed/base.h"
 
@@ -19,9 +20,9 @@ void cb_box_intersect(const cb_box *a, const cb_box *b, cb_box *out);
 cb_box cb_box_whole(int ndim, const int64_t *shape);
 
 /* One axis cut into chunks: the first is `first` long, the others `chunk`, the last what is left.
- * Closed under slicing with step 1 and flipping. 1 <= first <= chunk; extent >= 0. Arrays that are
- * stored in irregular chunks say where these begin, first and chunk are the longest then; nothing else
- * has such grids. */
+ * Closed under slicing with step 1 and flipping. 1 <= first <= chunk; extent >= 0. An irregular axis
+ * says where its chunks begin; first and chunk are the longest then, which bounds whatever holds one. The
+ * list is borrowed: what keeps a grid takes it over with cb_grid_own (irregular.c). */
 typedef struct cb_axis {
     int64_t extent, first, chunk;
     const int64_t *starts; /* n + 1 of them, from 0 to the extent or more; NULL: regular */
@@ -61,6 +62,19 @@ static inline cb_axis cb_axis_regular(int64_t extent, int64_t chunk)
     return (cb_axis){.extent = extent, .first = chunk, .chunk = chunk};
 }
 
+bool cb_axis_equal(const cb_axis *a, const cb_axis *b);
+/* Chunks that begin at `starts`, n + 1 of them; a regular axis where that is the same. */
+cb_axis cb_axis_irregular(int64_t extent, const int64_t *starts, int64_t n);
+/* The same chunks, or, as the first one of a stored array is none shorter than others, regular ones. */
+cb_axis cb_axis_storable(const cb_axis *a);
+/* `extent` elements from `offset` on by `stride`, in chunks of those that lie in one chunk of `a`, which is
+ * irregular; the list is in the zone. */
+CUBED_MUST_CHECK cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset,
+                                            int64_t stride, int64_t extent, cb_axis *out,
+                                            cubed_error *err);
+/* Whether the list of an irregular axis is sound; anything may be in it. */
+bool cb_axis_is_sound(const cb_axis *a);
+
 typedef struct cb_grid {
     int ndim;
     cb_axis axis[CUBED_MAX_NDIM];
@@ -70,6 +84,11 @@ cb_grid cb_grid_regular(int ndim, const int64_t *shape, const int64_t *chunk);
 /* A regular one whose chunks are as large as the largest, for estimates. */
 cb_grid cb_grid_evened(const cb_grid *g);
 bool cb_grid_is_irregular(const cb_grid *g);
+/* Puts the lists of irregular axes into the zone, but for those that `known` has, which live as long. */
+CUBED_MUST_CHECK cubed_status cb_grid_own(cb_zone *zone, cb_grid *g, const cb_grid *const *known,
+                                          int nknown, cubed_error *err);
+/* Extents of a chunk as it is stored, in memory and on disk. */
+void cb_grid_stored(const cb_grid *g, const int64_t *idx, int64_t *extents);
 /* Chunks in all; may be 0. */
 int64_t cb_grid_count(const cb_grid *g);
 /* Position in the grid of chunk number `i` in C order, and back. */

@@ -120,6 +120,16 @@ static cubed_status copy_parameters(cubed_array *x, cubed_error *err)
     return CUBED_OK;
 }
 
+/* Lists that an input has live as long as x does. */
+static cubed_status own_grids(cubed_array *x, cubed_error *err)
+{
+    const cb_grid **known = cb_zone_alloc(x->zone, (size_t)x->node.ninputs * sizeof *known + 1);
+    if (!known) return cb_fail(err, CUBED_E_NOMEM, "no memory for an array's inputs");
+    for (int i = 0; i < x->node.ninputs; i++) known[i] = &x->in[i]->node.grid;
+    CB_TRY(cb_grid_own(x->zone, &x->node.fold_grid, known, x->node.ninputs, err));
+    return cb_grid_own(x->zone, &x->node.grid, known, x->node.ninputs, err);
+}
+
 cubed_status cb_graph_add(cubed_context *ctx, const cb_node *node, cubed_array *const *inputs,
                           cubed_array **out, cubed_error *err)
 {
@@ -147,6 +157,8 @@ cubed_status cb_graph_add(cubed_context *ctx, const cb_node *node, cubed_array *
         for (int i = 0; i < node->ninputs; i++) x->in[i] = cubed_array_ref(inputs[i]);
         x->node.ninputs = node->ninputs;
     }
+    if (cb_grid_is_irregular(&x->node.grid) || cb_grid_is_irregular(&x->node.fold_grid))
+        CB_GO(own_grids(x, err));
     *out = x;
     x = NULL;
 out:
@@ -248,10 +260,18 @@ cubed_dtype cubed_array_dtype(const cubed_array *x) { return x->node.dtype; }
 int cubed_array_ndim(const cubed_array *x) { return x->node.grid.ndim; }
 const int64_t *cubed_array_shape(const cubed_array *x) { return x->shape; }
 const int64_t *cubed_array_chunks(const cubed_array *x) { return x->chunks; }
-int64_t cubed_array_first_chunk(const cubed_array *x, int dim)
+int64_t cubed_array_num_chunks(const cubed_array *x, int dim)
+{
+    return cb_axis_count(&x->node.grid.axis[dim]);
+}
+int64_t cubed_array_chunk_length(const cubed_array *x, int dim, int64_t i)
 {
     const cb_axis *axis = &x->node.grid.axis[dim];
-    return cb_axis_count(axis) > 0 ? cb_axis_hi(axis, 0) : 0;
+    return cb_axis_hi(axis, i) - cb_axis_lo(axis, i);
+}
+bool cubed_array_is_irregular(const cubed_array *x, int dim)
+{
+    return x->node.grid.axis[dim].starts != NULL;
 }
 const char *cubed_array_dim_name(const cubed_array *x, int dim)
 {

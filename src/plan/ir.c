@@ -13,6 +13,16 @@ static cubed_status copy_text(cb_zone *z, const char **s, cubed_error *err)
     return *s ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for a plan's text");
 }
 
+/* Lists that an input has are in the zone. */
+static cubed_status own_grids(const cb_ir *ir, cb_node *n, cubed_error *err)
+{
+    const cb_grid **known = cb_zone_alloc(ir->zone, (size_t)n->ninputs * sizeof *known + 1);
+    if (!known) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan node");
+    for (int i = 0; i < n->ninputs; i++) known[i] = &ir->nodes[n->inputs[i]].grid;
+    CB_TRY(cb_grid_own(ir->zone, &n->fold_grid, known, n->ninputs, err));
+    return cb_grid_own(ir->zone, &n->grid, known, n->ninputs, err);
+}
+
 cubed_status cb_ir_set(cb_ir *ir, int index, const cb_node *node, cubed_error *err)
 {
     cb_node copy = *node, *n = &copy;
@@ -28,6 +38,8 @@ cubed_status cb_ir_set(cb_ir *ir, int index, const cb_node *node, cubed_error *e
         n->block = cb_blockwise_copy(ir->zone, n->block);
         if (!n->block) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan node");
     }
+    if (cb_grid_is_irregular(&n->grid) || cb_grid_is_irregular(&n->fold_grid))
+        CB_TRY(own_grids(ir, n, err));
     ir->nodes[index] = copy;
     return CUBED_OK;
 }
@@ -69,6 +81,8 @@ static cubed_status check_grid(const cb_grid *g, cubed_dtype dtype, cubed_error 
             return BAD("extent of axis %d is %" PRId64, d, a->extent);
         if (a->first < 1 || a->chunk < 1 || a->first > a->chunk || a->chunk > INT64_MAX / 4)
             return BAD("chunks of axis %d are %" PRId64 " and %" PRId64, d, a->first, a->chunk);
+        if (a->starts && !cb_axis_is_sound(a))
+            return BAD("chunks of axis %d, with lengths of their own, do not make it up", d);
         shape[d] = a->extent;
         chunk[d] = a->chunk;
     }

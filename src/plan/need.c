@@ -48,7 +48,7 @@ bool cb_out_needs_staging(const cubed_plan *p, const cb_stage *s, int out)
     if (cb_out_is_chunk(s, out)) return false;
     for (int d = 0; d < n->grid.ndim; d++) {
         const cb_axis *a = &n->grid.axis[d];
-        if (a->first != a->chunk || a->extent % a->chunk != 0) return true;
+        if (a->starts || a->first != a->chunk || a->extent % a->chunk != 0) return true;
     }
     return false;
 }
@@ -60,7 +60,7 @@ bool cb_copy_in_place(const cubed_plan *p, const cb_stage *s)
     const cb_node *out = &p->ir.nodes[s->outs[0].node];
     if (out->to_memory || l->reshape || !cb_map_is_identity(&l->map)) return false;
     const cb_grid *from = &p->ir.nodes[l->node].grid;
-    if (cb_grid_is_irregular(from)) return false;
+    if (cb_grid_is_irregular(from) || cb_grid_is_irregular(&out->grid)) return false;
     for (int d = 0; d < from->ndim; d++) {
         if (from->axis[d].chunk != out->grid.axis[d].chunk ||
             from->axis[d].first != out->grid.axis[d].first)
@@ -130,6 +130,7 @@ static bool is_block_intermediate(const cb_node *n)
 size_t cb_node_part_run(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
+    if (cb_grid_is_irregular(&n->grid)) return 0; /* parts lie as those of the longest chunk do */
     if (n->kind == CB_NODE_READER) return SOURCE_RUN;
     if (is_block_intermediate(n)) return INTERMEDIATE_RUN;
     return n->url ? cb_zarr_part_run(&p->storage[node].meta) : 0;
@@ -222,8 +223,10 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
 {
     int64_t n = nblocks(b), magnitude = stride < 0 ? -stride : stride;
     cover c = {0, 0, 0, 0};
-    if (!chunks->starts && !b->halo && stride == 1 && offset == 0 && b->per == 1 &&
-        b->axis->first == chunks->first && b->axis->chunk == chunks->chunk)
+    bool alike = b->axis->starts || chunks->starts
+                     ? cb_axis_equal(b->axis, chunks)
+                     : b->axis->first == chunks->first && b->axis->chunk == chunks->chunk;
+    if (alike && !b->halo && stride == 1 && offset == 0 && b->per == 1)
         return (cover){1, n, (uint64_t)n, (uint64_t)chunks->extent};
     if (n > COUNTED_BLOCKS) {
         int64_t span = cb_min_i64(chunks->extent, magnitude * (max_block(b) - 1) + 1);

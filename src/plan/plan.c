@@ -89,15 +89,13 @@ static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
     cb_grid grid = cb_plan_zarr_grid(&s->meta);
     bool same = s->meta.dtype == n->dtype && s->meta.ndim == n->grid.ndim;
     for (int d = 0; d < n->grid.ndim && same; d++)
-        same = grid.axis[d].extent == n->grid.axis[d].extent &&
-               grid.axis[d].chunk == n->grid.axis[d].chunk &&
-               grid.axis[d].first == n->grid.axis[d].first;
+        same = grid.axis[d].chunk == n->grid.axis[d].chunk &&
+               cb_axis_equal(&grid.axis[d], &n->grid.axis[d]);
     if (!same)
         return cb_fail(err, CUBED_E_FORMAT,
                        "%s is no longer the array that was planned with: its type, shape or chunks "
                        "are others",
                        n->url);
-    n->grid = grid; /* where irregular chunks begin lives as long as the open array */
     return CUBED_OK;
 }
 
@@ -138,9 +136,16 @@ cubed_status cb_plan_target(cubed_plan *p, int i, cubed_error *err)
     for (int d = 0; d < n->grid.ndim; d++) {
         m->shape[d] = n->grid.axis[d].extent;
         m->chunk[d] = n->grid.axis[d].chunk;
+        m->starts[d] = n->grid.axis[d].starts;
+        m->nchunks[d] = n->grid.axis[d].n;
         if (n->grid.axis[d].first != n->grid.axis[d].chunk)
             return cb_fail(err, CUBED_E_FORMAT, "%s: the chunks of a Zarr array must be equal",
                            n->url);
+        if (m->starts[d] && m->format == 2)
+            return cb_fail(err, CUBED_E_UNSUPPORTED,
+                           "%s: axis %d has chunks of different lengths, which format 2 does not "
+                           "have: ask for format 3, or for chunks of one length",
+                           n->url, d);
         m->dim_names[d] = n->dim_names[d];
     }
     m->attrs = n->attrs;

@@ -18,7 +18,7 @@
 #include "plan/graph.h"
 #include "plan/plan.h"
 
-#define PLAN_VERSION 12
+#define PLAN_VERSION 13
 #define HEADER_BYTES 16
 
 /* --- Writing ----------------------------------------------------------------------------------------- */
@@ -61,6 +61,13 @@ static cubed_status put_url(cb_buf *b, const char *url, cb_plan_use use, cubed_e
     return st;
 }
 
+/* Of an irregular axis; a regular one has 0 of them. */
+static void put_lengths(cb_buf *b, const cb_axis *a)
+{
+    put_u(b, a->starts ? (uint64_t)a->n : 0);
+    for (int64_t i = 0; a->starts && i < a->n; i++) put_i(b, cb_axis_stored(a, i));
+}
+
 static void put_grid(cb_buf *b, const cb_grid *g)
 {
     put_u(b, (uint64_t)g->ndim);
@@ -68,6 +75,7 @@ static void put_grid(cb_buf *b, const cb_grid *g)
         put_i(b, g->axis[d].extent);
         put_i(b, g->axis[d].first);
         put_i(b, g->axis[d].chunk);
+        put_lengths(b, &g->axis[d]);
     }
 }
 
@@ -388,6 +396,23 @@ static const char *get_string(reader *r)
     return s;
 }
 
+/* They are checked with the node. */
+static void get_lengths(reader *r, cb_axis *a)
+{
+    a->starts = NULL;
+    a->n = get_n(r, (uint64_t)(r->end - r->at) + 1);
+    if (a->n == 0) return;
+    int64_t *starts = cb_zone_alloc(r->zone, ((size_t)a->n + 1) * sizeof *starts), at = 0;
+    if (!starts) r->bad = true;
+    for (int64_t i = 0; i < a->n && !r->bad; i++) {
+        int64_t length = get_i(r);
+        starts[i] = at;
+        if (length < 1 || cb_add_i64(at, length, &at)) r->bad = true;
+        starts[i + 1] = at;
+    }
+    a->starts = starts;
+}
+
 static void get_grid(reader *r, cb_grid *g)
 {
     g->ndim = get_n(r, CUBED_MAX_NDIM + 1);
@@ -395,6 +420,7 @@ static void get_grid(reader *r, cb_grid *g)
         g->axis[d].extent = get_i(r);
         g->axis[d].first = get_i(r);
         g->axis[d].chunk = get_i(r);
+        get_lengths(r, &g->axis[d]);
     }
 }
 

@@ -46,12 +46,16 @@ static size_t dense_bytes(const cubed_block *block)
 
 /* --- Inputs ---------------------------------------------------------------------------------------- */
 
-static void chunk_strides(const cb_task *t, int node, int64_t *strides)
+/* How a chunk lies, and its bytes. */
+static size_t chunk_strides(const cb_task *t, int node, const int64_t *idx, int64_t *strides)
 {
     const cb_node *n = &t->plan->ir.nodes[node];
     int64_t extents[CUBED_MAX_NDIM];
-    for (int d = 0; d < n->grid.ndim; d++) extents[d] = n->grid.axis[d].chunk;
-    cb_dense_strides(n->grid.ndim, extents, cubed_dtype_size(n->dtype), strides);
+    size_t bytes = cubed_dtype_size(n->dtype);
+    cb_grid_stored(&n->grid, idx, extents);
+    cb_dense_strides(n->grid.ndim, extents, bytes, strides);
+    for (int d = 0; d < n->grid.ndim; d++) bytes *= (size_t)extents[d];
+    return bytes;
 }
 
 /* Moves the rows of a chunk at the edge together. Each goes to where it or one before it was. */
@@ -85,8 +89,7 @@ static cubed_status read_in_place(const run *r, int i, cubed_error *err)
     const void *data;
     for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], x->box.lo[d]);
     CB_TRY(cb_io_read(t->io, node, idx, again, x->tile, t->arena, &data, t->count, err));
-    bool whole = dense_bytes(&r->block[i]) == cb_chunk_bytes(t->plan, node);
-    chunk_strides(t, node, strides);
+    bool whole = dense_bytes(&r->block[i]) == chunk_strides(t, node, idx, strides);
     if (data == x->tile) {
         if (!whole) close_up(x, strides, item);
     } else if (whole && !is_clobbered(r, i)) {
@@ -251,9 +254,10 @@ static cubed_status write_output(const run *r, int out, cubed_error *err)
         cb_copy_box(n->grid.ndim, x->shape, item, to, strides, x->tile, dense);
         return CUBED_OK;
     }
-    chunk_strides(t, node, strides);
-    if (dense_bytes(block) != chunk) spread_out(x, strides, item, chunk);
     for (int d = 0; d < n->grid.ndim; d++) idx[d] = cb_axis_find(&n->grid.axis[d], x->box.lo[d]);
+    size_t stored = chunk_strides(t, node, idx, strides);
+    if (dense_bytes(block) != stored) spread_out(x, strides, item, stored);
+    memset((char *)x->tile + stored, 0, chunk - stored);
     return cb_io_write(t->io, node, idx, x->tile, t->arena, t->count, err);
 }
 

@@ -17,7 +17,6 @@ typedef struct copier {
     const cb_load *load;
     const cb_grid *grid; /* of the output */
     size_t item_size, chunk_bytes;
-    int64_t stride[CUBED_MAX_NDIM]; /* of an output chunk's axes in memory, by axis of the domain */
     /* In C order, the chunks of the task that this round makes. */
     int64_t first, last;
 } copier;
@@ -54,6 +53,26 @@ static void chunk_elements(const copier *c, const int64_t *idx, cb_box *box)
         one.hi[d] = idx[d] + 1;
     }
     cb_stage_elements(c->t->stage, &one, box);
+}
+
+/* A chunk of the task in the grid of the output. */
+static void output_index(const copier *c, const int64_t *idx, int64_t *at)
+{
+    const cb_stage_out *out = &c->t->stage->outs[0];
+    for (int d = 0; d < c->grid->ndim; d++) at[d] = out->axis[d] < 0 ? 0 : idx[out->axis[d]];
+}
+
+/* How it lies in memory, by axis of the domain. */
+static void chunk_strides(const copier *c, const int64_t *idx, int64_t *stride)
+{
+    const cb_stage_out *out = &c->t->stage->outs[0];
+    int64_t at[CUBED_MAX_NDIM], extents[CUBED_MAX_NDIM], dense[CUBED_MAX_NDIM];
+    output_index(c, idx, at);
+    cb_grid_stored(c->grid, at, extents);
+    cb_dense_strides(c->grid->ndim, extents, c->item_size, dense);
+    for (int d = 0; d < c->grid->ndim; d++) {
+        if (out->axis[d] >= 0) stride[out->axis[d]] = dense[d];
+    }
 }
 
 /* What the task's chunks take of source chunk `idx`, as a box of them; false: nothing. */
@@ -96,7 +115,7 @@ static void scatter(const copier *c, const int64_t *source_idx, const cb_held *h
         if (k < c->first || k >= c->last) continue;
         cb_view view = {.base = chunk_at(c, k)};
         cb_box box;
-        memcpy(view.stride, c->stride, sizeof view.stride);
+        chunk_strides(c, idx, view.stride);
         chunk_elements(c, idx, &box);
         cb_load_place(c->t, c->load, source_idx, held, &box, &view);
     } while (cb_odometer_next(into, idx));
@@ -155,13 +174,13 @@ static cubed_status take_share(const copier *c, cubed_error *err)
 static cubed_status write_share(const copier *c, cubed_error *err)
 {
     const cb_task *t = c->t;
-    const cb_stage_out *out = &t->stage->outs[0];
+    const int node = t->stage->outs[0].node;
     for (int64_t k = c->first + t->member; k < c->last; k += c->team->size) {
-        int64_t idx[CUBED_MAX_NDIM], at[CUBED_MAX_NDIM] = {0};
+        int64_t idx[CUBED_MAX_NDIM], at[CUBED_MAX_NDIM];
         chunk_index(&c->team->chunks, k, idx);
-        for (int d = 0; d < c->grid->ndim; d++) at[d] = out->axis[d] < 0 ? 0 : idx[out->axis[d]];
+        output_index(c, idx, at);
         CB_TRY(cb_task_check(t, err));
-        CB_TRY(cb_io_write(t->io, out->node, at, chunk_at(c, k), t->arena, t->count, err));
+        CB_TRY(cb_io_write(t->io, node, at, chunk_at(c, k), t->arena, t->count, err));
     }
     return CUBED_OK;
 }
@@ -200,18 +219,12 @@ static cubed_status run(const cb_task *t, cb_team *team, const cb_box *chunks, c
     const cb_branch *b = &s->tail.branches[0];
     const cb_stage_out *out = &s->outs[0];
     const cb_node *n = &t->plan->ir.nodes[out->node];
-    int64_t extents[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM];
     copier c = {.t = t,
                 .team = team,
                 .load = &b->loads[b->results[0]],
                 .grid = &n->grid,
                 .item_size = cubed_dtype_size(n->dtype),
                 .chunk_bytes = cb_chunk_bytes(t->plan, out->node)};
-    for (int d = 0; d < n->grid.ndim; d++) extents[d] = n->grid.axis[d].chunk;
-    cb_dense_strides(n->grid.ndim, extents, c.item_size, strides);
-    for (int d = 0; d < n->grid.ndim; d++) {
-        if (out->axis[d] >= 0) c.stride[out->axis[d]] = strides[d];
-    }
     if (t->member == 0) team->chunks = *chunks;
     if (step(&c, agree_on_chunks)) {
         int64_t count = cb_box_count(&team->chunks), round = cb_copy_share(s) * team->size;

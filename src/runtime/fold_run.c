@@ -404,8 +404,6 @@ static cubed_status read_states(const folder *f, int k, int64_t g, void *const *
         want.lo[d + 2] = f->kept->lo[d];
         want.hi[d + 2] = f->kept->hi[d];
     }
-    for (int d = 0; d < grid->ndim; d++) extents[d] = grid->axis[d].chunk;
-    cb_dense_strides(grid->ndim, extents, size, chunk_strides);
     for (int d = 0; d < nkept; d++) extents[d] = f->kept->hi[d] - f->kept->lo[d];
     cb_dense_strides(nkept, extents, size, dense);
     cb_grid_cover(grid, &want, &cover);
@@ -416,6 +414,8 @@ static cubed_status read_states(const folder *f, int k, int64_t g, void *const *
         CB_TRY(cb_io_read(t->io, fold->states, idx, false, chunk, t->arena, &data, t->count, err));
         cb_grid_box(grid, idx, &have);
         cb_box_intersect(&have, &want, &part);
+        cb_grid_stored(grid, idx, extents);
+        cb_dense_strides(grid->ndim, extents, size, chunk_strides);
         for (int i = 0; i < fold->nplanes; i++) {
             const char *from = (const char *)data + i * chunk_strides[1];
             char *to = planes[i];

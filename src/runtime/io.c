@@ -486,7 +486,7 @@ static cubed_status read_source_chunk(const cb_node *n, const int64_t *idx, void
     size_t size = cubed_dtype_size(n->dtype);
     cb_box box;
     cb_grid_box(&n->grid, idx, &box);
-    for (int d = 0; d < n->grid.ndim; d++) extents[d] = n->grid.axis[d].chunk;
+    cb_grid_stored(&n->grid, idx, extents);
     cb_dense_strides(n->grid.ndim, extents, size, strides);
     if ((size_t)cb_box_count(&box) * size < chunk_bytes) memset(dst, 0, chunk_bytes);
     return read_source(n, &box, strides, dst, scratch, count, err);

@@ -18,6 +18,7 @@ typedef struct output {
 /* Results this large in the caller's memory are written past the caches. */
 #define STREAM_BYTES ((size_t)8 << 20)
 
+/* Whether the largest chunk has more elements. */
 static bool at_edge(const cb_task *t, int out, const cb_box *kept)
 {
     const cb_node *n = &t->plan->ir.nodes[t->stage->outs[out].node];
@@ -27,6 +28,15 @@ static bool at_edge(const cb_task *t, int out, const cb_box *kept)
         if (have != n->grid.axis[d].chunk) return true;
     }
     return false;
+}
+
+/* The chunk that the box is, or is the first of. */
+static void chunk_of(const cb_task *t, int out, const cb_box *kept, int64_t *idx)
+{
+    const cb_stage_out *o = &t->stage->outs[out];
+    const cb_grid *g = &t->plan->ir.nodes[o->node].grid;
+    for (int d = 0; d < g->ndim; d++)
+        idx[d] = o->axis[d] < 0 ? 0 : cb_axis_find(&g->axis[d], kept->lo[o->axis[d]]);
 }
 
 /* Strides of the node's axes turned into strides of the tail's domain. */
@@ -46,7 +56,7 @@ static cubed_status make_output(const cb_task *t, int o, const cb_box *kept, con
     const cb_stage *s = t->stage;
     const cb_node *n = &t->plan->ir.nodes[s->outs[o].node];
     size_t size = cubed_dtype_size(n->dtype);
-    int64_t extents[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM];
+    int64_t extents[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM];
     void *p;
     for (int j = 0; j < kept->ndim; j++) extents[j] = kept->hi[j] - kept->lo[j];
     if (n->to_memory) {
@@ -71,7 +81,8 @@ static cubed_status make_output(const cb_task *t, int o, const cb_box *kept, con
     size_t bytes = cb_chunk_bytes(t->plan, s->outs[o].node);
     CB_TRY(cb_arena_alloc(t->arena, bytes, "output chunk", &p, err));
     if (at_edge(t, o, kept)) memset(p, 0, bytes);
-    for (int d = 0; d < n->grid.ndim; d++) extents[d] = n->grid.axis[d].chunk;
+    chunk_of(t, o, kept, idx);
+    cb_grid_stored(&n->grid, idx, extents);
     cb_dense_strides(n->grid.ndim, extents, size, strides);
     to_domain(t, o, strides, &out->view);
     out->view.base = p;
@@ -157,8 +168,6 @@ static cubed_status write_chunks(const cb_task *t, int o, const cb_box *kept, co
     const cb_node *n = &t->plan->ir.nodes[node];
     size_t size = cubed_dtype_size(n->dtype), bytes = cb_chunk_bytes(t->plan, node);
     int64_t extents[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM];
-    for (int d = 0; d < n->grid.ndim; d++) extents[d] = n->grid.axis[d].chunk;
-    cb_dense_strides(n->grid.ndim, extents, size, strides);
     memcpy(idx, chunks->lo, sizeof idx);
     bool staging = cb_out_needs_staging(t->plan, t->stage, o);
     do {
@@ -170,6 +179,8 @@ static cubed_status write_chunks(const cb_task *t, int o, const cb_box *kept, co
             const char *from = view->base;
             void *p;
             cb_grid_box(&n->grid, idx, &box);
+            cb_grid_stored(&n->grid, idx, extents);
+            cb_dense_strides(n->grid.ndim, extents, size, strides);
             CB_TRY(cb_arena_alloc(t->arena, bytes, "staging chunk", &p, err));
             for (int d = 0; d < n->grid.ndim; d++) {
                 int j = t->stage->outs[o].axis[d];
@@ -203,17 +214,17 @@ static cubed_status write_states(const cb_task *t, const cb_box *task_box, const
         void *p;
         CB_TRY(cb_arena_alloc(t->arena, bytes, "staging chunk", &p, err));
         memset(p, 0, bytes);
-        for (int d = 0; d < n->grid.ndim; d++) extents[d] = n->grid.axis[d].chunk;
+        idx[0] = task_box->lo[0];
+        idx[1] = 0;
+        for (int d = 0; d < kept->ndim; d++)
+            idx[d + 2] = cb_axis_find(&n->grid.axis[d + 2], kept->lo[d]);
+        cb_grid_stored(&n->grid, idx, extents);
         cb_dense_strides(n->grid.ndim, extents, size, strides);
         for (int d = 0; d < kept->ndim; d++) extents[d] = kept->hi[d] - kept->lo[d];
         cb_dense_strides(kept->ndim, extents, size, dense);
         for (int i = 0; i < t->stage->folds[k].nplanes; i++)
             cb_copy_box(kept->ndim, extents, size, (char *)p + i * strides[1], strides + 2,
                         folds[k].plane[i], dense);
-        idx[0] = task_box->lo[0];
-        idx[1] = 0;
-        for (int d = 0; d < kept->ndim; d++)
-            idx[d + 2] = cb_axis_find(&n->grid.axis[d + 2], kept->lo[d]);
         CB_TRY(cb_io_write(t->io, node, idx, p, t->arena, t->count, err));
         cb_arena_release(t->arena, mark);
     }

@@ -276,6 +276,7 @@ cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const char *codecs_json, cub
                           : cb_codec_chain_parse_v2("compressor", false, false, filters, last,
                                                     &array, &m->codecs, err);
     m->codecs.skip_empty = m->skip_empty;
+    if (st == CUBED_OK) st = cb_zarr_check_irregular("codecs", m, err);
     if (st == CUBED_OK) cb_zarr_set_inner(m);
     json_decref(filters);
     json_decref(last);
@@ -360,14 +361,21 @@ static cubed_status read_encoded(const cb_zarr_array *z, const cb_codec_chain *c
     return CUBED_OK;
 }
 
+/* The shape of a chunk as it is stored, and its elements within the array (or more). */
+static void chunk_shape(const cb_zarr_meta *m, const int64_t *idx, int64_t *shape, int64_t *used)
+{
+    for (int d = 0; d < m->ndim; d++) {
+        const int64_t *s = m->starts[d];
+        shape[d] = s ? s[idx[d] + 1] - s[idx[d]] : m->chunk[d];
+        used[d] = m->shape[d] - (s ? s[idx[d]] : idx[d] * m->chunk[d]);
+    }
+}
+
 /* Irregular chunks go through the same codecs in their own shape. */
-static const cb_codec_chain *codecs_of(const cb_zarr_meta *m, const int64_t *idx,
+static const cb_codec_chain *codecs_of(const cb_zarr_meta *m, const int64_t *shape,
                                        cb_codec_chain *own)
 {
-    int64_t shape[CUBED_MAX_NDIM];
     if (!cb_zarr_is_irregular(m)) return &m->codecs;
-    for (int d = 0; d < m->ndim; d++)
-        shape[d] = m->starts[d] ? m->starts[d][idx[d] + 1] - m->starts[d][idx[d]] : m->chunk[d];
     cb_codec_chain_resize(&m->codecs, shape, own);
     return own;
 }
@@ -380,7 +388,9 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void
     cubed_error why = CUBED_ERROR_INIT;
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
     cb_codec_chain own;
-    const cb_codec_chain *codecs = codecs_of(&z->meta, idx, &own);
+    int64_t shape[CUBED_MAX_NDIM], used[CUBED_MAX_NDIM];
+    chunk_shape(&z->meta, idx, shape, used);
+    const cb_codec_chain *codecs = codecs_of(&z->meta, shape, &own);
     size_t mark = cb_arena_mark(scratch);
     cubed_status st = read_encoded(z, codecs, key, dst, scratch, &size, &why);
     cb_arena_release(scratch, mark);
@@ -568,15 +578,16 @@ static bool is_fill(const cb_zarr_meta *m, const char *p, size_t item)
 }
 
 /* Whether the part of a chunk within the array holds nothing but the fill value, bit by bit. */
-static bool is_empty(const cb_zarr_meta *m, const char *src, const int64_t *used)
+static bool is_empty(const cb_zarr_meta *m, const char *src, const int64_t *shape,
+                     const int64_t *used)
 {
     size_t item = cubed_dtype_size(m->dtype);
     int64_t idx[CUBED_MAX_NDIM] = {0}, extent[CUBED_MAX_NDIM];
     int last = m->ndim - 1;
-    for (int d = 0; d <= last; d++) extent[d] = cb_min_i64(used[d], m->chunk[d]);
+    for (int d = 0; d <= last; d++) extent[d] = cb_min_i64(used[d], shape[d]);
     for (;;) {
         size_t at = 0;
-        for (int d = 0; d <= last; d++) at = at * (size_t)m->chunk[d] + (size_t)idx[d];
+        for (int d = 0; d <= last; d++) at = at * (size_t)shape[d] + (size_t)idx[d];
         for (int64_t i = 0; i < (last < 0 ? 1 : extent[last]); i++) {
             if (!is_fill(m, src + (at + (size_t)i) * item, item)) return false;
         }
@@ -593,14 +604,15 @@ cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, con
                                  cb_arena *scratch, uint64_t *stored, cubed_error *err)
 {
     char key[4096];
-    const cb_codec_chain *c = &z->meta.codecs;
+    cb_codec_chain own;
+    int64_t shape[CUBED_MAX_NDIM], used[CUBED_MAX_NDIM];
+    chunk_shape(&z->meta, idx, shape, used);
+    const cb_codec_chain *c = codecs_of(&z->meta, shape, &own);
     size_t size = c->chunk_bytes, mark = cb_arena_mark(scratch);
     const void *bytes = src;
     cubed_status st = CUBED_OK;
-    int64_t used[CUBED_MAX_NDIM];
-    for (int d = 0; d < z->meta.ndim; d++) used[d] = z->meta.shape[d] - idx[d] * z->meta.chunk[d];
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
-    if (z->meta.skip_empty && is_empty(&z->meta, src, used)) {
+    if (z->meta.skip_empty && is_empty(&z->meta, src, shape, used)) {
         CB_GO(cb_store_del(z->store, key, err)); /* an attempt before this one may have left it */
         if (stored) *stored = 0;
         return CUBED_OK;

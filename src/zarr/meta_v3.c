@@ -127,9 +127,7 @@ cubed_status cb_zarr_parse_v3(const char *where, const json_t *doc, cb_zone *zon
     cb_codec_array array = cb_zarr_codec_array(m);
     CB_TRY(cb_codec_chain_parse_v3(where, json_object_get(doc, "codecs"), &array, &m->codecs, err));
     cb_zarr_set_inner(m);
-    if (cb_zarr_is_irregular(m) && cb_codec_chain_has_shards(&m->codecs))
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: shards of different sizes are not supported",
-                       where);
+    CB_TRY(cb_zarr_check_irregular(where, m, err));
     CB_TRY(read_dims(where, doc, zone, m, err));
     const json_t *attrs = json_object_get(doc, "attributes");
     if (attrs && !json_is_object(attrs))

@@ -96,12 +96,25 @@ cubed_status cb_zarr_parse_rectilinear(const char *where, const json_t *conf, cb
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "%s: chunk grid \"rectilinear\" of kind \"%s\" is not supported", where,
                        kind);
+    if (json_object_get(conf, "encoded_chunk_shapes"))
+        return cb_fail(
+            err, CUBED_E_UNSUPPORTED,
+            "%s: chunks that are encoded in larger shapes (\"encoded_chunk_shapes\") are "
+            "not supported",
+            where);
     if (!json_is_array(shapes) || json_array_size(shapes) != (size_t)m->ndim)
         return cb_fail(err, CUBED_E_FORMAT, "%s: \"chunk_shapes\" must list %d axes", where,
                        m->ndim);
     for (int d = 0; d < m->ndim; d++)
         CB_TRY(read_axis(where, d, json_array_get(shapes, (size_t)d), zone, m, err));
     return CUBED_OK;
+}
+
+cubed_status cb_zarr_check_irregular(const char *where, const cb_zarr_meta *m, cubed_error *err)
+{
+    if (!cb_zarr_is_irregular(m) || !cb_codec_chain_has_shards(&m->codecs)) return CUBED_OK;
+    return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: shards of different sizes are not supported",
+                   where);
 }
 
 static json_t *print_axis(const cb_zarr_meta *m, int d)
@@ -114,9 +127,10 @@ static json_t *print_axis(const cb_zarr_meta *m, int d)
         while (i + times < m->nchunks[d] &&
                m->starts[d][i + times + 1] - m->starts[d][i + times] == length)
             times++;
-        json_array_append_new(
-            list, times == 1 ? json_integer(length)
-                             : json_pack("[I, I]", (json_int_t)length, (json_int_t)times));
+        bool run = times > 2; /* else one by one is no longer */
+        if (!run) times = 1;
+        json_array_append_new(list, run ? json_pack("[I, I]", (json_int_t)length, (json_int_t)times)
+                                        : json_integer(length));
     }
     return list;
 }

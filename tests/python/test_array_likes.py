@@ -164,6 +164,12 @@ def test_errors_name_the_region(error, kind, text, executor, spec):
         x[:30, :25].compute(executor=executor, max_workers=1)
 
 
+def test_chunks_of_different_lengths(spec):
+    x = cubed.from_array(Like(VALUES), chunks=((20, 10, 30), 50), spec=spec)
+    assert x.chunks[0] == (20, 10, 30)
+    np.testing.assert_array_equal(x.compute(), VALUES)
+
+
 def test_what_is_refused(spec):
     like = Like(VALUES)
     like.lock = threading.Lock()
@@ -175,8 +181,8 @@ def test_what_is_refused(spec):
         cubed.from_array(np.ma.masked_array([1, 2], [0, 1]))
     with pytest.raises(TypeError, match="object"):
         cubed.from_array(Like(np.array([None])))
-    with pytest.raises(NotImplementedError, match="all but the last"):
-        cubed.from_array(like, chunks=((20, 10, 30), 50))
+    with pytest.raises(ValueError, match="add up"):
+        cubed.from_array(like, chunks=((20, 10, 31), 50))
     plan = cubed.plan(cubed.from_array(Like(VALUES), spec=spec))
     assert plan.save()[:8] == b"CUBEDPLN"
 

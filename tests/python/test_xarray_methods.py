@@ -630,7 +630,7 @@ def test_groups_are_one_pass(lazy):
             ValueError,
             "consists of multiple chunks",
         ),
-        (lambda v: v.f.chunk(time=(5, 19)), NotImplementedError, "differ"),
+        (lambda v: v.f.chunk(time=(5, 18)), ValueError, "add up"),
     ],
 )
 def test_refusals(function, error, message, lazy):

@@ -48,7 +48,7 @@ static cubed_status make(cubed_context *ctx, const double *data, int64_t n, cube
     if (st != CUBED_OK) return st;
     const cubed_block_input in = {x, symbols, blocks};
     const cubed_block_output to = {CUBED_FLOAT64, 1, shape, blocks, symbols, NULL};
-    st = cubed_blockwise_overlap(ctx, "window", "", 1, &in, halos, 1, &to, 1, out, err);
+    st = cubed_blockwise_overlap(ctx, "window", "", 1, &in, halos, 1, &to, 1, NULL, out, err);
     cubed_array_unref(x);
     return st;
 }

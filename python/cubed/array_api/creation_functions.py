@@ -13,7 +13,8 @@ import numpy as np
 
 from cubed import _core, _create
 from cubed._array import Array, common_spec, core_of
-from cubed._chunks import normalize_chunks
+from cubed._chunks import longest, normalize_chunks
+from cubed._create import engine_chunks, in_chunks
 from cubed._dtypes import name_of
 from cubed.spec import Spec
 
@@ -82,7 +83,7 @@ def arange(
         and isinstance(step, (int, np.integer))
     ):
         # Exact in integers, which wrap.
-        k = _core.index((n,), extents, 0)
+        k = in_chunks(_core.index((n,), longest(extents), 0), extents)
         k = _core.elementwise("multiply", k, _core.full("int64", (), None, int(step)))
         if d == np.uint64:
             k = _core.astype(k, "uint64")
@@ -93,8 +94,8 @@ def arange(
     # n elements, whatever rounding makes of the end.
     stop = start + n * step if n else start
     out = _core.arange(float(start), float(start) + (n - 0.5) * float(step) if n else float(start),
-                       float(step), name_of(d), extents)  # fmt: skip
-    return Array._new(out, spec)
+                       float(step), name_of(d), longest(extents))  # fmt: skip
+    return Array._new(in_chunks(out, extents), spec)
 
 
 def asarray(
@@ -138,7 +139,8 @@ def eye(
     d = np.dtype(np.float64 if dtype is None else dtype)
     extents = normalize_chunks(chunks, (n_rows, columns), d.itemsize)
     k = max(-n_rows, min(k, columns))  # diagonals further out are as empty
-    return Array._new(_core.eye(n_rows, columns, k, name_of(d), extents), spec)
+    out = _core.eye(n_rows, columns, k, name_of(d), longest(extents))
+    return Array._new(in_chunks(out, extents), spec)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
@@ -168,10 +170,10 @@ def full(
     sizes = normalize_chunks(chunks, extents, d.itemsize)
     if d.kind in "mM":
         number = int(np.asarray(fill_value).astype(d).view(np.int64))
-        return Array._new(
-            _core.astype(_core.full("int64", extents, sizes, number), name_of(d)), spec
-        )
-    return Array._new(_core.full(name_of(d), extents, sizes, value), spec)
+        out = _core.astype(_core.full("int64", extents, longest(sizes), number), name_of(d))
+    else:
+        out = _core.full(name_of(d), extents, longest(sizes), value)
+    return Array._new(in_chunks(out, sizes), spec)
 
 
 def _type_of(value: Any) -> np.dtype:
@@ -193,7 +195,7 @@ def full_like(
         fill_value,
         dtype=x.dtype if dtype is None else dtype,
         device=device,
-        chunks=x._x.chunks if chunks is None else chunks,
+        chunks=engine_chunks(x._x) if chunks is None else chunks,
         spec=x._spec if spec is None else spec,
     )
 
@@ -209,15 +211,15 @@ def linspace(
     extents = normalize_chunks(chunks, (num,), d.itemsize)
     a, b = complex(start), complex(stop)
     if is_complex:
-        re = _core.linspace(a.real, b.real, num, endpoint, extents)
-        im = _core.linspace(a.imag, b.imag, num, endpoint, extents)
+        re = _core.linspace(a.real, b.real, num, endpoint, longest(extents))
+        im = _core.linspace(a.imag, b.imag, num, endpoint, longest(extents))
         i = _core.elementwise(
             "multiply", _core.astype(im, "complex128"), _core.full("complex128", (), None, 1j)
         )
         out = _core.elementwise("add", _core.astype(re, "complex128"), i)
     else:
-        out = _core.linspace(a.real, b.real, num, endpoint, extents)
-    return Array._new(_core.astype(out, name_of(d)), spec)
+        out = _core.linspace(a.real, b.real, num, endpoint, longest(extents))
+    return Array._new(in_chunks(_core.astype(out, name_of(d)), extents), spec)
 
 
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:

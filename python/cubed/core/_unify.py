@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from cubed._array import Array
+from cubed._blockwise import Cut, common, cuts, sizes
 
 
 def unify_chunks(
@@ -37,20 +38,20 @@ def unify_chunks(
         (args[i], None if args[i + 1] is None else tuple(args[i + 1]))
         for i in range(0, len(args), 2)
     ]
-    best: dict[Hashable, tuple[int, int]] = {}  # extent of the axis, of its chunks
+    best: dict[Hashable, Cut] = {}
     for a, indices in pairs:
         if indices is None:
             continue
         if len(indices) != a.ndim:
             raise ValueError(f"{len(indices)} indices {indices!r} for an array with {a.ndim} axes")
-        for n, size, i in zip(a.shape, a._x.chunks, indices, strict=True):
+        for cut, i in zip(cuts(a._x), indices, strict=True):
             old = best.get(i)
             if old is None or old[0] == 1:
-                best[i] = (n, size)
-            elif n != 1 and n != old[0]:
-                raise ValueError(f"axes of index {i!r} have extents {old[0]} and {n}")
-            elif n != 1:
-                best[i] = (n, min(size, old[1]))
+                best[i] = cut
+            elif cut[0] != 1 and cut[0] != old[0]:
+                raise ValueError(f"axes of index {i!r} have extents {old[0]} and {cut[0]}")
+            elif cut[0] != 1:
+                best[i] = common([old, cut])
     out = [
         a
         if indices is None
@@ -59,10 +60,4 @@ def unify_chunks(
         )
         for a, indices in pairs
     ]
-    chunks = {i: _extents(n, size) for i, (n, size) in best.items()}
-    return chunks, out
-
-
-def _extents(n: int, size: int) -> tuple[int, ...]:
-    whole, rest = divmod(n, max(1, size))
-    return (size,) * whole + ((rest,) if rest or not whole else ())
+    return {i: sizes(cut) for i, cut in best.items()}, out

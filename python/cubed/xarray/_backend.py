@@ -18,7 +18,7 @@ from xarray.core.utils import FrozenDict
 import cubed
 from cubed import _core
 from cubed._array import Array
-from cubed._create import store_url
+from cubed._create import engine_chunks, store_url
 from cubed.spec import Spec
 
 #: Times of at most so many bytes are read when a store is opened, as Xarray decodes them.
@@ -62,10 +62,11 @@ class _Store(AbstractDataStore):
         if any(d is None for d in dims):
             raise ValueError(f"the array {name} of {self._url} has no names for its dimensions")
         encoding: dict[str, Any] = {
-            "chunks": x._x.chunks,
-            "preferred_chunks": dict(zip(dims, x._x.chunks, strict=True)),
+            "preferred_chunks": dict(zip(dims, engine_chunks(x._x), strict=True)),
             "dtype": x.dtype,
         }
+        if not any(x._x.irregular):  # else Xarray would write such with others
+            encoding["chunks"] = x._x.chunks
         missing = x._x.missing_value
         if missing is not None:
             attrs["_FillValue"] = np.frombuffer(missing.ljust(x.itemsize, b"\0"), x.dtype)[0]

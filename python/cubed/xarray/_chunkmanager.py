@@ -17,6 +17,7 @@ from xarray.namedarray.parallelcompat import ChunkManagerEntrypoint
 import cubed
 from cubed._array import Array, normalize_axes
 from cubed._chunks import AUTO_CHUNK_BYTES
+from cubed._create import engine_chunks
 from cubed.vendor.dask.array.core import normalize_chunks
 
 #: What Xarray passes to from_array on behalf of Dask.
@@ -120,7 +121,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         """Lazy arrays over values that are computed now and kept in memory, in one plan."""
         values = self.compute(*data, **kwargs)
         return tuple(
-            cubed.from_array(v, a._x.chunks, spec=a._spec) if isinstance(a, Array) else a
+            cubed.from_array(v, engine_chunks(a._x), spec=a._spec) if isinstance(a, Array) else a
             for a, v in zip(data, values, strict=True)
         )
 
@@ -291,7 +292,7 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
             raise NotImplementedError(f"shuffle into chunks {chunks!r}: only 'auto' is implemented")
         order = np.concatenate([np.asarray(i, dtype=np.int64) for i in indexer])
         out = cubed.take(x, cubed.asarray(order, spec=x._spec), axis=axis)
-        return out.rechunk({axis: x._x.chunks[axis]})
+        return out.rechunk({axis: engine_chunks(x._x)[axis]})
 
 
 @dataclass(frozen=True)

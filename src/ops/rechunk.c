@@ -1,0 +1,73 @@
+/* Other chunks: copies, which are stored only where that is decided. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ops/ops_pkg.h"
+
+/* Along an axis: lists are kept one by one. */
+#define MAX_CHUNKS ((int64_t)1 << 20)
+
+static cubed_status add_copy(cubed_array *x, const cb_grid *grid, cubed_array **out,
+                             cubed_error *err)
+{
+    cb_node n = cb_graph_like(x, CB_NODE_COPY, x->node.dtype);
+    n.attrs = x->node.attrs;
+    n.grid = *grid;
+    cb_op_keep_fill(x, &n);
+    return cb_graph_add(x->ctx, &n, &x, out, err);
+}
+
+cubed_status cubed_rechunk(cubed_array *x, const int64_t *chunks, cubed_array **out,
+                           cubed_error *err)
+{
+    cb_grid grid;
+    CB_TRY(cb_op_grid("rechunk", x->node.dtype, x->node.grid.ndim, x->shape, chunks, &grid, err));
+    return add_copy(x, &grid, out, err);
+}
+
+cubed_status cb_op_axis(const char *what, cb_zone *zone, int dim, int64_t extent,
+                        const cubed_chunk_list *chunks, cb_axis *out, cubed_error *err)
+{
+    int64_t at = 0, n = chunks->n;
+    if (n < 0 || n > MAX_CHUNKS)
+        return cb_fail(err, CUBED_E_ARG,
+                       "%s: %" PRId64 " chunks along axis %d, expected at most %" PRId64, what, n,
+                       dim, MAX_CHUNKS);
+    int64_t *starts = cb_zone_alloc(zone, ((size_t)n + 1) * sizeof *starts);
+    if (!starts) return cb_fail(err, CUBED_E_NOMEM, "no memory for %" PRId64 " chunks", n);
+    starts[0] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t length = chunks->lengths[i];
+        if (length < 1 || length > extent - at)
+            return cb_fail(err, CUBED_E_ARG,
+                           "%s: chunk %" PRId64 " along axis %d has length %" PRId64
+                           ", expected 1 to %" PRId64 ", which is left of the axis",
+                           what, i, dim, length, extent - at);
+        starts[i + 1] = at += length;
+    }
+    if (at != extent)
+        return cb_fail(err, CUBED_E_ARG,
+                       "%s: the chunks along axis %d add up to %" PRId64 ", the axis has %" PRId64
+                       " elements",
+                       what, dim, at, extent);
+    *out = cb_axis_irregular(extent, starts, n);
+    return CUBED_OK;
+}
+
+cubed_status cubed_rechunk_irregular(cubed_array *x, const cubed_chunk_list *axes,
+                                     cubed_array **out, cubed_error *err)
+{
+    cb_grid grid = x->node.grid;
+    cb_zone *zone;
+    cubed_status st = CUBED_OK;
+    CB_TRY(cb_zone_new(&x->ctx->alloc, &zone, err));
+    for (int d = 0; d < grid.ndim; d++) {
+        if (axes[d].lengths)
+            CB_GO(cb_op_axis("rechunk", zone, d, x->shape[d], &axes[d], &grid.axis[d], err));
+    }
+    CB_GO(add_copy(x, &grid, out, err));
+out:
+    cb_zone_free(zone);
+    return st;
+}

@@ -1,0 +1,121 @@
+/* Axes whose chunks have lengths of their own. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "plan/geom.h"
+
+static size_t list_bytes(const cb_axis *a) { return ((size_t)a->n + 1) * sizeof *a->starts; }
+
+/* Whether all chunks have the length of the first, but for what the end of the axis cuts off the last. */
+static bool is_regular(int64_t extent, const int64_t *starts, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++) {
+        if (starts[i] != i * starts[1]) return false;
+    }
+    return extent <= n * starts[1];
+}
+
+cb_axis cb_axis_irregular(int64_t extent, const int64_t *starts, int64_t n)
+{
+    int64_t longest = 1;
+    if (n == 0) return cb_axis_regular(extent, 1);
+    if (is_regular(extent, starts, n)) return cb_axis_regular(extent, starts[1]);
+    for (int64_t i = 0; i < n; i++) longest = cb_max_i64(longest, starts[i + 1] - starts[i]);
+    return (cb_axis){extent, longest, longest, starts, n};
+}
+
+cb_axis cb_axis_storable(const cb_axis *a)
+{
+    return a->starts ? *a : cb_axis_regular(a->extent, a->chunk);
+}
+
+cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset, int64_t stride,
+                           int64_t extent, cb_axis *out, cubed_error *err)
+{
+    int64_t step = stride < 0 ? -stride : stride, n = 0;
+    int64_t last = cb_axis_find(a, offset + (extent - 1) * stride);
+    int64_t *starts = cb_zone_alloc(zone, list_bytes(a));
+    if (!starts) return cb_fail(err, CUBED_E_NOMEM, "no memory for %" PRId64 " chunks", a->n);
+    starts[n++] = 0;
+    for (int64_t i = cb_axis_find(a, offset); i != last; i += stride < 0 ? -1 : 1) {
+        /* The first element behind the chunk, which may skip whole chunks. */
+        int64_t next = stride < 0 ? (offset - a->starts[i]) / step + 1
+                                  : cb_ceil_div(a->starts[i + 1] - offset, step);
+        if (next > starts[n - 1] && next < extent) starts[n++] = next;
+    }
+    starts[n] = extent;
+    *out = cb_axis_irregular(extent, starts, n);
+    return CUBED_OK;
+}
+
+bool cb_axis_is_sound(const cb_axis *a)
+{
+    int64_t longest = 0;
+    if (a->n < 1 || a->starts[0] != 0 || a->starts[a->n - 1] >= a->extent ||
+        a->starts[a->n] < a->extent || a->starts[a->n] > INT64_MAX / 4)
+        return false;
+    for (int64_t i = 0; i < a->n; i++) {
+        if (a->starts[i] >= a->starts[i + 1]) return false;
+        longest = cb_max_i64(longest, a->starts[i + 1] - a->starts[i]);
+    }
+    return a->first == longest && a->chunk == longest;
+}
+
+int64_t cb_axis_find_start(const cb_axis *a, int64_t x)
+{
+    int64_t lo = 0, hi = a->n - 1;
+    while (lo < hi) {
+        int64_t mid = (lo + hi + 1) / 2;
+        if (a->starts[mid] <= x)
+            lo = mid;
+        else
+            hi = mid - 1;
+    }
+    return lo;
+}
+
+cb_grid cb_grid_evened(const cb_grid *g)
+{
+    cb_grid even = *g;
+    for (int d = 0; d < g->ndim; d++) even.axis[d].starts = NULL;
+    return even;
+}
+
+bool cb_grid_is_irregular(const cb_grid *g)
+{
+    for (int d = 0; d < g->ndim; d++) {
+        if (g->axis[d].starts) return true;
+    }
+    return false;
+}
+
+/* The same list in one of these grids. */
+static const int64_t *find_list(const cb_axis *a, const cb_grid *const *known, int nknown)
+{
+    for (int i = 0; i < nknown; i++) {
+        for (int d = 0; d < known[i]->ndim; d++) {
+            if (cb_axis_equal(a, &known[i]->axis[d])) return known[i]->axis[d].starts;
+        }
+    }
+    return NULL;
+}
+
+cubed_status cb_grid_own(cb_zone *zone, cb_grid *g, const cb_grid *const *known, int nknown,
+                         cubed_error *err)
+{
+    for (int d = 0; d < g->ndim; d++) {
+        cb_axis *a = &g->axis[d];
+        if (!a->starts) continue;
+        const int64_t *starts = find_list(a, known, nknown);
+        if (!starts) starts = cb_zone_memdup(zone, a->starts, list_bytes(a));
+        if (!starts) return cb_fail(err, CUBED_E_NOMEM, "no memory for %" PRId64 " chunks", a->n);
+        a->starts = starts;
+    }
+    return CUBED_OK;
+}
+
+void cb_grid_stored(const cb_grid *g, const int64_t *idx, int64_t *extents)
+{
+    for (int d = 0; d < g->ndim; d++) extents[d] = cb_axis_stored(&g->axis[d], idx[d]);
+}
