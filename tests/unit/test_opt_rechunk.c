@@ -879,7 +879,8 @@ static void test_any(void **state)
         assert_true(p.seconds <= direct.seconds);
     }
     print_message("slowest plan: %.2f ms\n", slowest);
-    assert_true(slowest < 5 * SLOW);
+    /* A search that grew with the number of chunks would take hours; a busy machine a hundred times as long. */
+    assert_true(slowest < 500 * SLOW);
 }
 
 static void test_fast(void **state)
@@ -904,7 +905,7 @@ static void test_fast(void **state)
         cb_rechunk_plan p = make_plan(&in[i]);
         double took = milliseconds() - start;
         print_message("%d axes: %d passes, %.2f ms\n", in[i].source.ndim, p.npasses, took);
-        assert_true(took < 5 * SLOW);
+        assert_true(took < 500 * SLOW);
     }
 }
 
