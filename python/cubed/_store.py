@@ -28,8 +28,11 @@ def _codecs(compressor: Any) -> str | None:
 class Delayed:
     """Writing that is still to be done: what :func:`cubed.store` gives with ``compute=False``."""
 
-    def __init__(self, arrays: Sequence[Array], places: Sequence[Any], regions: Any) -> None:
+    def __init__(
+        self, arrays: Sequence[Array], places: Sequence[Any], regions: Any, overwrite: bool = True
+    ) -> None:
         self._spec = common_spec(*arrays)
+        self._overwrite = overwrite
         self._targets: list[tuple[_core.Array, _core.Target | None]] = []
         self._results: list[tuple[int, ...]] = []
         self._urls: set[str] = set()  # of arrays that are written into: once in a plan
@@ -42,7 +45,11 @@ class Delayed:
 
     def _replace(self, x: Array, place: Any) -> None:
         codecs = _codecs(self._spec.zarr_compressor if self._spec is not None else "auto")
-        options: _core.Target = {"url": store_url(place), "overwrite": True, "codecs": codecs}
+        options: _core.Target = {
+            "url": store_url(place),
+            "overwrite": self._overwrite,
+            "codecs": codecs,
+        }
         self._targets.append((x._x, options))
 
     def _write_into(self, x: Array, place: Any, region: Any) -> None:
@@ -171,6 +178,7 @@ def store(
     regions: Any = None,
     compute: bool = True,
     *,
+    overwrite: bool = True,
     executor: Any = None,
     callbacks: Sequence[Any] | None = None,
     optimize_graph: bool = True,
@@ -184,13 +192,16 @@ def store(
     sources
         An array, or several.
     targets
-        For each source where it goes: the directory of a Zarr array, which is replaced once the new
-        one is whole; or an array that exists and is assigned to (of zarr-python, h5py, NumPy, ...).
+        For each source where it goes: the directory of a Zarr array, which is new; or an array that
+        exists and is assigned to (of zarr-python, h5py, NumPy, ...).
     regions
         For each source a tuple of slices of the target (of step 1), which exists; one tuple is for
         all. None: the whole target. Other elements stay as they are.
     compute
         False: nothing is written until ``compute()`` of what is returned.
+    overwrite
+        Whether an array or a group that is at a target is removed when writing begins. With False
+        it is an error. Regions, and arrays that are assigned to, exist in any case.
     executor, callbacks, optimize_graph, resume, **kwargs
         As for :func:`cubed.compute`.
 
@@ -202,6 +213,9 @@ def store(
     ------
     ValueError
         Numbers of sources, targets and regions differ, or a shape is not that of its region.
+    FileExistsError
+        There is an array or a group at a target, and `overwrite` is False. Nothing is written,
+        also not to other targets.
 
     Notes
     -----
@@ -220,7 +234,7 @@ def store(
         raise ValueError(
             f"{len(arrays)} sources for {len(places)} targets and {len(parts)} regions"
         )
-    later = Delayed(arrays, places, parts)
+    later = Delayed(arrays, places, parts, overwrite)
     if not compute:
         return later
     later.compute(
@@ -243,6 +257,7 @@ def to_zarr(
     region: Any = None,
     compute: bool = True,
     *,
+    overwrite: bool = True,
     executor: Any = None,
     callbacks: Sequence[Any] | None = None,
     optimize_graph: bool = True,
@@ -251,13 +266,15 @@ def to_zarr(
 ) -> Delayed | None:
     """Writes x to the Zarr array at `path` of a store, a local directory: :func:`cubed.store`.
 
-    With a `region`, a tuple of slices, into that part of an array that exists.
+    With a `region`, a tuple of slices, into that part of an array that exists. An array or a group
+    that is there is replaced; with ``overwrite=False`` that is a FileExistsError.
     """
     return _write(
         x,
         store_url(store, path),
         region,
         compute,
+        overwrite=overwrite,
         executor=executor,
         callbacks=callbacks,
         optimize_graph=optimize_graph,

@@ -47,6 +47,25 @@ struct cb_io {
 /* Whether this process drives a whole run. */
 static bool drives(const cb_io *io) { return io->mode == CB_IO_RUN || io->mode == CB_IO_DRIVER; }
 
+/* What exists and may not be replaced ends a run before any of its targets is touched. */
+static cubed_status check_targets(const cb_io *io, bool resume, cubed_error *err)
+{
+    const cubed_plan *p = io->plan;
+    for (int i = 0; io->mode != CB_IO_WORKER && i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        char mark[CB_ZARR_MARK_CAP];
+        cubed_store *store;
+        if (!n->is_target || !n->url || n->region || n->overwrite) continue;
+        CB_TRY(cb_store_open(&p->ctx->alloc, p->storage[i].where, false, &store, err));
+        cubed_status st = cb_zarr_get_mark(store, p->storage[i].path, mark, err);
+        if (st == CUBED_OK && !(resume && strcmp(mark, io->prefix) == 0))
+            st = cb_zarr_check_absent(store, p->storage[i].path, err);
+        cb_store_close(store);
+        CB_TRY(st);
+    }
+    return CUBED_OK;
+}
+
 static cubed_status open_target(cb_io *io, int i, bool resume, cubed_error *err)
 {
     const cb_node *n = &io->plan->ir.nodes[i];
@@ -146,7 +165,8 @@ cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, bool resume, cb_io **
     cb_budget_init(&io->tier, SIZE_MAX);
     for (int k = 0; k < 16; k++)
         snprintf(io->prefix + (size_t)2 * (size_t)k, 3, "%02x", plan->id[k]);
-    cubed_status st = open_nodes(io, resume, err);
+    cubed_status st = check_targets(io, resume, err);
+    if (st == CUBED_OK) st = open_nodes(io, resume, err);
     size_t most = cb_min_size(plan->cache_bytes, io->spare.limit);
     /* Without a cache a run is only slower. */
     if (most > 0) io->cache = cb_cache_new(a, most, &io->spare);

@@ -154,18 +154,29 @@ cubed_status cb_zarr_check_writable(cubed_store *store, const char *path, cubed_
     return cb_store_del(store, key, err);
 }
 
-cubed_status cb_zarr_prepare(cubed_store *store, const char *path, const cb_zarr_meta *meta,
-                             bool overwrite, cb_zarr_array **out, cubed_error *err)
+cubed_status cb_zarr_check_absent(cubed_store *store, const char *path, cubed_error *err)
 {
     cb_zarr_kind kind;
     int format;
     CB_TRY(cb_zarr_probe(store, path, &kind, &format, err));
-    if (kind != CB_ZARR_NOTHING && !overwrite)
-        return cb_fail(err, CUBED_E_EXISTS,
-                       "%s%s%s exists (%s): ask for it to be overwritten or name another target",
-                       store->url, *path ? "::" : "", path,
-                       kind == CB_ZARR_ARRAY ? "an array" : "a group");
-    if (kind != CB_ZARR_NOTHING) CB_TRY(cb_store_clear(store, path, err));
+    if (kind == CB_ZARR_NOTHING) return CUBED_OK;
+    return cb_fail(err, CUBED_E_EXISTS,
+                   "%s%s%s exists (%s): ask for it to be overwritten or name another target",
+                   store->url, *path ? "::" : "", path,
+                   kind == CB_ZARR_ARRAY ? "an array" : "a group");
+}
+
+cubed_status cb_zarr_prepare(cubed_store *store, const char *path, const cb_zarr_meta *meta,
+                             bool overwrite, cb_zarr_array **out, cubed_error *err)
+{
+    if (!overwrite) {
+        CB_TRY(cb_zarr_check_absent(store, path, err));
+    } else {
+        cb_zarr_kind kind;
+        int format;
+        CB_TRY(cb_zarr_probe(store, path, &kind, &format, err));
+        if (kind != CB_ZARR_NOTHING) CB_TRY(cb_store_clear(store, path, err));
+    }
     CB_TRY(cb_zarr_check_writable(store, path, err));
     CB_TRY(cb_zarr_make_parents(store, path, meta->format, false, err));
     return cb_zarr_attach(store, path, meta, out, err);

@@ -47,6 +47,9 @@ CUBED_MUST_CHECK cubed_status cb_zarr_open(cubed_store *store, const char *path,
 CUBED_MUST_CHECK cubed_status cb_zarr_prepare(cubed_store *store, const char *path,
                                               const cb_zarr_meta *meta, bool overwrite,
                                               cb_zarr_array **out, cubed_error *err);
+/* CUBED_E_EXISTS where there is an array or a group at PATH. */
+CUBED_MUST_CHECK cubed_status cb_zarr_check_absent(cubed_store *store, const char *path,
+                                                   cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_zarr_check_writable(cubed_store *store, const char *path,
                                                      cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error *err);

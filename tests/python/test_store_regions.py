@@ -1,4 +1,4 @@
-"""Writing into parts of arrays that exist, several at once, and later."""
+"""Writing into parts of arrays that exist, several at once, later, and over what is there."""
 
 import cubed
 import h5py
@@ -220,3 +220,24 @@ def test_the_command_writes_regions(tmp_path):
     result = run("eval", "ones(3)", "--region", "0:3", "--out", tmp_path / "none")
     assert result.code == 1
     assert run("eval", "ones(3)", "--region", "0:3").code == 2
+
+
+def files(place):
+    return {p.relative_to(place): p.read_bytes() for p in place.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_what_exists_stays_unless_it_is_to_be_replaced(tmp_path, spec, executor):
+    x = cubed.from_array(A, chunks=(6, 11), spec=spec)
+    old, new = tmp_path / "old.zarr", tmp_path / "new.zarr"
+    cubed.to_zarr(x, old, "g/v", overwrite=False, executor=executor)
+    before = files(tmp_path)
+    for path, kind in (("g/v", "an array"), ("g", "a group")):
+        with pytest.raises(FileExistsError, match=rf"old\.zarr::{path} exists \({kind}\)"):
+            cubed.to_zarr(x + 1, old, path, overwrite=False, executor=executor)
+    later = cubed.store([x, x + 1], [new, f"{old}::g/v"], compute=False, overwrite=False)
+    with pytest.raises(FileExistsError, match="g/v exists"):
+        later.compute(executor=executor)
+    assert files(tmp_path) == before  # of the first target nothing, either
+    (x + 1).to_zarr(old, "g/v", executor=executor)
+    np.testing.assert_array_equal(zarr.open_array(old, path="g/v")[...], A + 1)
