@@ -29,7 +29,8 @@ def store(
     flush: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """Writes arrays into arrays with ``target[region] = values``, chunk by chunk, in one plan.
+    """Writes arrays into arrays that exist, in one plan: without the GIL into Zarr arrays in local
+    directories, if there is no lock, else with ``target[region] = values``, chunk by chunk.
 
     Parameters
     ----------
@@ -50,6 +51,8 @@ def store(
     ValueError
         Numbers of sources, targets and regions differ, or a shape is not that of its region.
     """
+    from cubed._store import Delayed
+
     arrays = [sources] if isinstance(sources, Array) else list(sources)
     places = [targets] if isinstance(sources, Array) else list(targets)
     if regions is None or isinstance(regions, tuple):
@@ -58,14 +61,8 @@ def store(
         raise ValueError(
             f"store has {len(arrays)} sources for {len(places)} targets, {len(regions)} regions"
         )
-    guard = Held(threading.Lock() if lock is True else lock or None)
-    held = [Held(p) for p in places]
-    written = [written_into(a, p, r, guard) for a, p, r in zip(arrays, held, regions, strict=True)]
-
-    def write(*held: Held) -> None:
-        cubed.compute(*written, **kwargs)
-
-    later = functools.partial(write, guard, *held)  # lives as long as what only it holds
+    guard = threading.Lock() if lock is True else lock or None
+    later = functools.partial(Delayed(arrays, places, regions, lock=guard).compute, **kwargs)
     if compute:
         return later()
     if importlib.util.find_spec("dask"):  # Xarray makes its own steps wait for it with Dask

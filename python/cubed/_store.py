@@ -29,10 +29,17 @@ class Delayed:
     """Writing that is still to be done: what :func:`cubed.store` gives with ``compute=False``."""
 
     def __init__(
-        self, arrays: Sequence[Array], places: Sequence[Any], regions: Any, overwrite: bool = True
+        self,
+        arrays: Sequence[Array],
+        places: Sequence[Any],
+        regions: Any,
+        *,
+        overwrite: bool = True,
+        lock: Any = None,
     ) -> None:
         self._spec = common_spec(*arrays)
         self._overwrite = overwrite
+        self._lock = lock  # with one nothing is written natively
         self._targets: list[tuple[_core.Array, _core.Target | None]] = []
         self._results: list[tuple[int, ...]] = []
         self._urls: set[str] = set()  # of arrays that are written into: once in a plan
@@ -55,7 +62,7 @@ class Delayed:
     def _write_into(self, x: Array, place: Any, region: Any) -> None:
         from cubed._regions import Held, aligned, written_into
 
-        native = native_target(x, place, region)
+        native = native_target(x, place, region) if self._lock is None else None
         if native is not None and native[1]["url"] not in self._urls:
             self._urls.add(native[1]["url"])
             self._targets.append(native)
@@ -64,8 +71,9 @@ class Delayed:
         slices = _region(x, target.shape, region)
         held = Held(target)
         chunked, front = aligned(x, target, slices)
-        done = written_into(chunked, held, slices, Held(None), front)
-        self._held.append(held)
+        lock = Held(self._lock)
+        done = written_into(chunked, held, slices, lock, front)
+        self._held += [held, lock]
         self._targets.append((done._x, None))
         self._results.append(done.shape)
 
@@ -234,7 +242,7 @@ def store(
         raise ValueError(
             f"{len(arrays)} sources for {len(places)} targets and {len(parts)} regions"
         )
-    later = Delayed(arrays, places, parts, overwrite)
+    later = Delayed(arrays, places, parts, overwrite=overwrite)
     if not compute:
         return later
     later.compute(

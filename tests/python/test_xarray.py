@@ -248,6 +248,23 @@ def test_write_encoded(table, spec, tmp_path):
     xr.testing.assert_equal(read(tmp_path / "a.zarr"), table.where(table.t != 5))
 
 
+def test_directories_are_written_without_zarr_python(table, spec, tmp_path, monkeypatch):
+    assigned = []
+    monkeypatch.setattr("cubed._regions._Writer.__call__", lambda *args: assigned.append(args))
+    lazy(table, spec, t=4).to_zarr(tmp_path / "a.zarr", consolidated=False)
+    xr.testing.assert_identical(read(tmp_path / "a.zarr"), table)
+    assert not assigned
+
+
+def test_a_target_is_not_read_while_it_is_written(table, spec, tmp_path):
+    path = tmp_path / "a.zarr"
+    lazy(table, spec, t=4).to_zarr(path, consolidated=False)
+    stored = xr.open_dataset(path, engine="cubed", chunks={}, consolidated=False)
+    with pytest.raises(ValueError, match="would overwrite the source"):
+        (stored[["a"]] + 1).drop_vars("t").to_zarr(path, region={"t": slice(0, 12)})
+    xr.testing.assert_identical(read(path), table)
+
+
 def test_append_and_regions(table, spec, tmp_path):
     path, later = tmp_path / "a.zarr", table.assign_coords(t=np.arange(12, 24))
     lazy(table, spec, t=4).to_zarr(path, consolidated=False)
