@@ -104,9 +104,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantile(cubed_array *x, double q,
                                                        cubed_array **out, cubed_error *err);
 
 /* int64 of `bins` elements: how many real numbers are between edges[i] and edges[i + 1], which is not included
- * but in the last bin. Edges may be equal, but do not descend (CUBED_E_ARG); NaN and what is beyond them is not
- * counted. Numbers are compared as float64. With `weights` (NULL: none; of x's shape) float64: their sums. Reads
- * x once. */
+ * but in the last bin. Edges may be equal, but do not descend (CUBED_E_ARG); NaN and what is beyond them is
+ * not counted. Numbers are compared as float64. With `weights` (NULL: none; of x's shape) float64: their sums.
+ * Reads x once. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_histogram(cubed_array *x, const double *edges,
                                                         int64_t bins, cubed_array *weights,
                                                         cubed_array **out, cubed_error *err);
@@ -159,10 +159,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_trace(cubed_array *x, int64_t offs
  *
  * `task_mem` as in cubed_sort_options; 0: not known. A matrix that a task holds is whole in a block: it takes
  * memory for about four of it. Others are factored in panels of columns, as wide as `task_mem` allows, by
- * cholesky, det, slogdet, inv, solve and qr; each reads the panels left of it, so that n x n elements in p panels
- * are read p / 3 times (cholesky: p / 6; qr: 2 p / 3). A task must hold one column: CUBED_E_BUDGET if it does
- * not. Singular values and eigenvalues are of matrices that a task holds, but for those with many more rows than
- * columns, or the reverse (svd, svdvals, and what is made of them): runs refuse what does not fit. */
+ * cholesky, det, slogdet, inv, solve and qr; each reads the panels left of it, so that n x n elements in p
+ * panels are read p / 3 times (cholesky: p / 6; qr: 2 p / 3). A task must hold one column: CUBED_E_BUDGET if
+ * it does not. Singular values and eigenvalues are of matrices that a task holds, but for those with many more
+ * rows than columns, or the reverse (svd, svdvals, and what is made of them): runs refuse what does not fit. */
 
 /* The triangular factor with positive diagonal of Hermitian matrices, of which one triangle is read: the
  * one that is made. A run fails with CUBED_E_ARG if one is not positive definite. */
@@ -250,19 +250,20 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_take(cubed_array *x, cubed_array *
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_take_along_axis(cubed_array *x,
                                                               cubed_array *positions, int axis,
                                                               cubed_array **out, cubed_error *err);
-/* Arrays of positions for several axes at once: positions[ndim] has an array for each axis of x, or NULL for all
- * of it; they broadcast against each other. Their axes are where the first of x's was if these lie next to each
- * other, else in front: as NumPy has x[i, :, j]. A run fails with CUBED_E_INDEX if a position is out of range. */
+/* Arrays of positions for several axes at once: positions[ndim] has an array for each axis of x, or NULL for
+ * all of it; they broadcast against each other. Their axes are where the first of x's was if these lie next to
+ * each other, else in front: as NumPy has x[i, :, j]. A run fails with CUBED_E_INDEX if a position is out of
+ * range. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_gather(cubed_array *x, cubed_array *const *positions,
                                                      cubed_array **out, cubed_error *err);
-/* x with `value`, which broadcasts to the shape that cubed_gather gives, at those positions: x[i, :, j] = value.
- * Where positions are equal the last one in C order counts. For each block of x all positions are read, in
- * order. */
+/* x with `value`, which broadcasts to the shape that cubed_gather gives, at those positions: x[i, :, j] =
+ * value. Where positions are equal the last one in C order counts. For each block of x all positions are read,
+ * in order. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions,
                                                       cubed_array *value, cubed_array **out,
                                                       cubed_error *err);
-/* x with `values`, in one dimension, where the mask, of bool and x's shape, is true, in C order. A run fails with
- * CUBED_E_ARG if there are more values or fewer. */
+/* x with `values`, in one dimension, where the mask, of bool and x's shape, is true, in C order. A run fails
+ * with CUBED_E_ARG if there are more values or fewer. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask,
                                                            cubed_array *values, cubed_array **out,
                                                            cubed_error *err);
@@ -307,9 +308,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unique(cubed_array *x, cubed_array
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert,
                                                    uint64_t task_mem, cubed_array **out,
                                                    cubed_error *err);
-/* Each element along an axis (NULL: of x in one dimension) as often as `repeats` says, integers or bools: one for
- * each, or one for all. `total` is their sum; -1, which the first function gives where some are negative, is
- * CUBED_E_ARG. */
+/* Each element along an axis (NULL: of x in one dimension) as often as `repeats` says, integers or bools: one
+ * for each, or one for all. `total` is their sum; -1, which the first function gives where some are negative,
+ * is CUBED_E_ARG. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_repeat_total(cubed_array *x, cubed_array *repeats,
                                                            const int *axis, cubed_array **out,
                                                            cubed_error *err);
@@ -334,16 +335,16 @@ typedef enum cubed_fft_norm {
 } cubed_fft_norm;
 
 /* Discrete Fourier transforms along an axis, which may be negative: of complex numbers; of real ones (rfft,
- * ihfft: n / 2 + 1 complex numbers); of the same, to real ones (irfft, hfft). n is the number of elements
- * that are transformed, or that come out where these are real: the input is cut or gets zeros behind it
- * accordingly. NULL: all there are, and 2 (m - 1) for m elements that become real ones. Where complex
- * numbers are expected others are taken for such; float32 and complex64 stay single precision, but are
- * transformed in double and rounded once per axis. Any length is fast, powers of 2, 3, 5, 7 and 11 are
- * fastest. An axis is in one block: a task needs memory for it three times, and for 3 to 22 times one line
- * along it. Where that is more than `task_mem`, or there are more than 2**28 elements, the axis becomes a matrix
- * of about as many rows as columns (Bailey's four steps). Its two transforms are rounded one after the other, so
- * that last bits depend on task_mem; x is read and stored up to nine times. A number of elements without factors
- * that fit is padded to one that has them (Bluestein), in double precision; more than 2**30 of them are
+ * ihfft: n / 2 + 1 complex numbers); of the same, to real ones (irfft, hfft). n is the number of elements that
+ * are transformed, or that come out where these are real: the input is cut or gets zeros behind it
+ * accordingly. NULL: all there are, and 2 (m - 1) for m elements that become real ones. Where complex numbers
+ * are expected others are taken for such; float32 and complex64 stay single precision, but are transformed in
+ * double and rounded once per axis. Any length is fast, powers of 2, 3, 5, 7 and 11 are fastest. An axis is in
+ * one block: a task needs memory for it three times, and for 3 to 22 times one line along it. Where that is
+ * more than `task_mem`, or there are more than 2**28 elements, the axis becomes a matrix of about as many rows
+ * as columns (Bailey's four steps). Its two transforms are rounded one after the other, so that last bits
+ * depend on task_mem; x is read and stored up to nine times. A number of elements without factors that fit is
+ * padded to one that has them (Bluestein), in double precision; more than 2**30 of them are
  * CUBED_E_UNSUPPORTED. */
 typedef enum cubed_transform {
     CUBED_TRANSFORM_FFT,

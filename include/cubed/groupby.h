@@ -50,11 +50,11 @@ typedef struct cubed_group_options {
  * is a larger one. The result has the axis of groups in place of the first of these axes, and lacks the
  * others.
  *
- * x is read once, block by block. A task holds the states of all groups for a block across the other axes:
- * 8 to 24 bytes for each group and element of it, besides a block of x; blocks are cut finer than chunks where
- * that is more than a quarter of task_mem, or does not fit. Floats are added in float64, in the order of the elements within each of up to 16 parts of the
- * grouped axes; how many there are depends on shape, chunks and types alone. Variances are Welford's, merged
- * by Chan's formula. CUBED_E_TYPE for complex numbers and text. */
+ * x is read once, block by block. A task holds the states of all groups for a block across the other axes: 8
+ * to 24 bytes for each group and element of it, besides a block of x; blocks are cut finer than chunks where
+ * that is more than a quarter of task_mem, or does not fit. Floats are added in float64, in the order of the
+ * elements within each of up to 16 parts of the grouped axes; how many there are depends on shape, chunks and
+ * types alone. Variances are Welford's, merged by Chan's formula. CUBED_E_TYPE for complex numbers and text. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_groupby_reduce(cubed_array *x, cubed_array *codes,
                                                              const int *axes, int naxes,
                                                              int64_t ngroups,

@@ -1,8 +1,9 @@
 /* Sizes for merging.
  *
- * A part of the result is sorted in one task from a few more elements than it has: 2 (fan + 1) steps, which are
- * kept below a quarter of a part. Samples of all runs that are merged, and the ranges of all of their parts, are
- * made in one task. So about sqrt(M) runs of M elements are merged at a time: one pass for M^1.5 elements. */
+ * A part of the result is sorted in one task from a few more elements than it has: 2 (fan + 1) steps, which
+ * are kept below a quarter of a part. Samples of all runs that are merged, and the ranges of all of their
+ * parts, are made in one task. So about sqrt(M) runs of M elements are merged at a time: one pass for M^1.5
+ * elements. */
 #include "array_api/merge_sizes.h"
 
 #include "block/order.h"

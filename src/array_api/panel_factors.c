@@ -1,5 +1,5 @@
-/* Factors of matrices that no task holds, panel by panel; what is made of them. Each panel is one call, which reads
- * all panels left of it. */
+/* Factors of matrices that no task holds, panel by panel; what is made of them. Each panel is one call, which
+ * reads all panels left of it. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -32,8 +32,8 @@ static cubed_array *rechunked(cb_steps *s, cubed_array *x, const int64_t *chunks
     return cb_step(s, cubed_rechunk(x, chunks, &y, s->err), &y);
 }
 
-/* x in double precision, stored in chunks that are blocks of its panels: a task has no memory left for what it is
- * decoded from. */
+/* x in double precision, stored in chunks that are blocks of its panels: a task has no memory left for what it
+ * is decoded from. */
 static cubed_array *prepared(const cb_panels *p, cubed_array *x)
 {
     int64_t chunks[CUBED_MAX_NDIM];

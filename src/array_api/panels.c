@@ -10,7 +10,8 @@
 
 /* --- How wide -------------------------------------------------------------------------------------------- */
 
-/* Blocks are about this large where panels are eight times that; smaller ones than these are not worth a call. */
+/* Blocks are about this large where panels are eight times that; smaller ones than these are not worth a
+ * call. */
 #define BLOCK_BYTES ((int64_t)1 << 20)
 #define LEAST_BYTES ((int64_t)4 << 10)
 /* Bookkeeping of a task. */

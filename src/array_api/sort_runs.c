@@ -34,7 +34,8 @@ static void drop(made *m)
     *m = (made){.values = NULL};
 }
 
-/* An operand with so many elements along the axis, in blocks of `chunk`, and in blocks of 1 along the others. */
+/* An operand with so many elements along the axis, in blocks of `chunk`, and in blocks of 1 along the
+ * others. */
 typedef struct shape {
     int64_t extent[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM];
 } shape;

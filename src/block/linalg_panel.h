@@ -1,5 +1,6 @@
-/* What functions of panels share. A matrix that no task holds is factored in panels of columns, each by what it
- * is given of those left of it (Toledo, "A survey of out-of-core algorithms in numerical linear algebra", 1999).
+/* What functions of panels share. A matrix that no task holds is factored in panels of columns, each by what
+ * it is given of those left of it (Toledo, "A survey of out-of-core algorithms in numerical linear algebra",
+ * 1999).
  *
  * The one input is blocks of `rows` x `step`, given column by column; the output is a panel, which stays in
  * memory and becomes what is returned. Both begin with `rows` rows beside the matrix, the top: pivots, or the

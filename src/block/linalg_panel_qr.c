@@ -1,7 +1,7 @@
-/* Panels of orthogonal factors: qr_panel, and qr_apply, whose panels are of any matrix. Panels hold R above their
- * diagonal and reflectors V below it; the top is T of 1 - V T V^H, their product (Schreiber and Van Loan,
- * "A storage-efficient WY representation", SISSC 1989). Each comes in two columns of blocks: V^H times the panel
- * is complete before V times it is subtracted; the top holds it in between. */
+/* Panels of orthogonal factors: qr_panel, and qr_apply, whose panels are of any matrix. Panels hold R above
+ * their diagonal and reflectors V below it; the top is T of 1 - V T V^H, their product (Schreiber and Van
+ * Loan, "A storage-efficient WY representation", SISSC 1989). Each comes in two columns of blocks: V^H times
+ * the panel is complete before V times it is subtracted; the top holds it in between. */
 #include <string.h>
 
 #include "base/error.h"

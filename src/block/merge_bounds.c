@@ -1,12 +1,12 @@
 /* Which ranges of sorted runs hold one part of what they become when they are merged, found in samples of the
  * runs: first in few of all of them, then, in ranges that are known, in finer ones.
  *
- * Elements are ordered by their keys, equal ones by run and place: no two are equal. Samples are visited in that
- * order. When some have been visited, at least the elements up to the last visited sample of each run are not
- * behind the last one visited, and at most those in front of the next sample of each run. A part's first
- * element is behind all visited ones while the most is not more than its rank; all of it is in front of the next
- * samples once the least is as large as the rank of its end. So ranges have at most
- * part + 2 (fan + 1) step elements, whatever the data. */
+ * Elements are ordered by their keys, equal ones by run and place: no two are equal. Samples are visited in
+ * that order. When some have been visited, at least the elements up to the last visited sample of each run are
+ * not behind the last one visited, and at most those in front of the next sample of each run. A part's first
+ * element is behind all visited ones while the most is not more than its rank; all of it is in front of the
+ * next samples once the least is as large as the rank of its end. So ranges have at most part + 2 (fan + 1)
+ * step elements, whatever the data. */
 #include <string.h>
 
 #include "base/error.h"

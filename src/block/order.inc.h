@@ -1,9 +1,9 @@
 /* Keys of one width, and sorting them. Takes K, an unsigned type, and BITS, its bits; undefines both.
  *
- * Few keys are inserted one by one. Short ones are distributed by one byte after another from the lowest (radix
- * sort), and so are very many; others by their highest bits that differ, bucket by bucket again, or by bytes where
- * that does not tell them apart soon. All of it is stable. With positions (`pos`,
- * NULL: none), those move as their keys do. */
+ * Few keys are inserted one by one. Short ones are distributed by one byte after another from the lowest
+ * (radix sort), and so are very many; others by their highest bits that differ, bucket by bucket again, or by
+ * bytes where that does not tell them apart soon. All of it is stable. With positions (`pos`, NULL: none),
+ * those move as their keys do. */
 #define FN(name) CB_ORDER_PASTE(name, BITS)
 
 #define SIGN ((K)((K)1 << (BITS - 1)))

@@ -64,18 +64,20 @@ typedef struct cb_count_params {
     int32_t shift, bits;
 } cb_count_params;
 
-/* Runs of a line whose axis is `axis` (operands have extent 1 along all others): parts are `part` elements each,
- * the last one of `extent` elements is shorter; a run is some parts, and `fan` runs are merged into one. */
+/* Runs of a line whose axis is `axis` (operands have extent 1 along all others): parts are `part` elements
+ * each, the last one of `extent` elements is shorter; a run is some parts, and `fan` runs are merged into
+ * one. */
 typedef struct cb_runs {
     int32_t axis;
     int32_t descending; /* 0 or 1 */
     int64_t extent, part, run, fan;
 } cb_runs;
 
-/* "sort_run": a part of x in order. "merge_runs": a part of runs that are merged, from ranges of the runs that
- * hold it: pairs of positions, one of each run, and the elements there. `positions`: elements come with
- * int64 positions, or other numbers that "sort_run" has as a second input. Results are the elements, positions, and so many lists of samples, whose steps follow as
- * int64: of each part every step-th element, and the last one. */
+/* "sort_run": a part of x in order. "merge_runs": a part of runs that are merged, from ranges of the runs
+ * that hold it: pairs of positions, one of each run, and the elements there. `positions`: elements come
+ * with int64 positions, or other numbers that "sort_run" has as a second input. Results are the elements,
+ * positions, and so many lists of samples, whose steps follow as int64: of each part every step-th element,
+ * and the last one. */
 typedef struct cb_sort_run_params {
     cb_runs runs;
     int32_t positions, samples;
@@ -113,13 +115,13 @@ typedef struct cb_cholesky_params {
 } cb_cholesky_params;
 
 /* "lu_panel", "cholesky_panel", "qr_panel": the panel with so many others left of it. "lu_solve",
- * "qr_apply": of so many panels. */
+ * "qr_apply": of so many panels. option 1 of "lu_panel": singular matrices are an error; of "qr_apply": Q's
+ * adjoint, not Q. */
 typedef struct cb_panel_params {
     int64_t rows; /* of a block */
     int64_t panels;
-    int32_t
-        option; /* 1: of "lu_panel": singular matrices are an error; of "qr_apply": Q's adjoint, not Q */
-    int32_t zero;
+    int32_t option; /* 0 or 1 */
+    int32_t unused; /* 0 */
 } cb_panel_params;
 
 /* "group": x, whose grouped axes are naxes from `axis` on, and the group of each of their elements; planes

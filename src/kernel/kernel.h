@@ -175,8 +175,8 @@ cubed_dtype cb_dtype_real(cubed_dtype type);
 /* Whether there is a kernel for operands of this type. */
 bool cb_kernel_has_op(cubed_op op, cubed_dtype dtype);
 bool cb_kernel_has_fold(cb_fold_kind fold, cubed_dtype dtype);
-/* Running sums, products and last values. A box of the elements of one block after another, in place; `carry` has a
- * total for each position of the box across the axis, in C order: cb_scan_start sets them. */
+/* Running sums, products and last values. A box of the elements of one block after another, in place; `carry`
+ * has a total for each position of the box across the axis, in C order: cb_scan_start sets them. */
 bool cb_kernel_has_scan(cb_fold_kind kind, cubed_dtype dtype);
 size_t cb_scan_carry_size(cubed_dtype dtype);
 void cb_scan_start(cb_fold_kind kind, cubed_dtype dtype, void *carry, int64_t n);

@@ -84,8 +84,8 @@ static cubed_status try_alone(cubed_plan *p, int root, bool *too_large, cubed_er
     return st;
 }
 
-/* Whether the stage that would make this node alone cannot be. It is compiled in a zone of its own: nothing of it
- * stays. */
+/* Whether the stage that would make this node alone cannot be. It is compiled in a zone of its own: nothing of
+ * it stays. */
 static cubed_status is_too_large(cubed_plan *p, int root, bool *too_large, cubed_error *err)
 {
     cb_zone *const zone = p->ir.zone;

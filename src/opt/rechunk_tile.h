@@ -58,9 +58,9 @@ uint64_t cb_tile_touched(const cb_axis *out, int64_t per, int64_t offset, int64_
 /* What the given task_chunks cost, made by teams of in->team. */
 void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *out);
 
-/* The task_chunks that decode the fewest bytes within the memory; by teams only where that is less
- * than each worker alone would, or where workers would have nothing to do. CUBED_E_BUDGET if not even tasks of one chunk fit. With many axes that
- * differ a good choice rather than the best one. */
+/* The task_chunks that decode the fewest bytes within the memory; by teams only where that is less than each
+ * worker alone would, or where workers would have nothing to do. CUBED_E_BUDGET if not even tasks of one chunk
+ * fit. With many axes that differ a good choice rather than the best one. */
 CUBED_MUST_CHECK cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err);
 
 /* Bytes of a decoded chunk; also those at the edge are stored whole. Sticks at SIZE_MAX. */

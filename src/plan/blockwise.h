@@ -12,10 +12,9 @@
  * how much of it at most does not. */
 typedef struct cb_gather {
     int64_t most; /* elements of a call; 0: the input is not gathered */
-    int64_t
-        per; /* blocks along the axis' symbol that share one of this input, in which their ranges are */
-    int axis;   /* blocks have extent 1 along all others */
-    int ranges; /* number of the input of type int64, in front of this one */
+    int64_t per;  /* blocks along the axis' symbol whose ranges are in one block of this input */
+    int axis;     /* blocks have extent 1 along all others */
+    int ranges;   /* number of the input of type int64, in front of this one */
 } cb_gather;
 
 typedef struct cb_block_operand {

@@ -67,8 +67,8 @@ CUBED_MUST_CHECK cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx
 CUBED_MUST_CHECK cubed_status cb_io_read_range(cb_io *io, int node, const int64_t *idx,
                                                size_t offset, size_t size, void *dst,
                                                cb_io_count *count, cubed_error *err);
-/* The elements of the box, which lies within one chunk, densely in C order; *direct as above. Of a node that has
- * parts (plan/need.h). */
+/* The elements of the box, which lies within one chunk, densely in C order; *direct as above. Of a node that
+ * has parts (plan/need.h). */
 CUBED_MUST_CHECK cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst,
                                               cb_arena *scratch, const void **direct,
                                               cb_io_count *count, cubed_error *err);

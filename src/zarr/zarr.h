@@ -77,10 +77,10 @@ void cb_zarr_close(cb_zarr_array *z);
 const cb_zarr_meta *cb_zarr_get_meta(const cb_zarr_array *z);
 const char *cb_zarr_path(const cb_zarr_array *z);
 
-/* Sets default keys and separator and the codecs of a new array: format, dtype, ndim, shape and
- * chunk are set before. `codecs_json`: v3 "codecs" list, or for format 2 the compressor object or
- * null, or a list of filters that ends with one of those; NULL for zstd at level 1. A fill value of 0 becomes null in format 2, where it would mean
- * "missing" to many readers. The attributes must be an object. */
+/* Sets default keys and separator and the codecs of a new array: format, dtype, ndim, shape and chunk are set
+ * before. `codecs_json`: v3 "codecs" list, or for format 2 the compressor object or null, or a list of filters
+ * that ends with one of those; NULL for zstd at level 1. A fill value of 0 becomes null in format 2, where it
+ * would mean "missing" to many readers. The attributes must be an object. */
 CUBED_MUST_CHECK cubed_status cb_zarr_meta_defaults(cb_zarr_meta *meta, const char *codecs_json,
                                                     cubed_error *err);
 /* JSON text, in the zone, of format 3 codecs that store chunks of this shape in shards, each through
@@ -107,9 +107,9 @@ cb_need cb_zarr_read_inner_need(const cb_zarr_meta *meta);
 cb_need cb_zarr_write_need(const cb_zarr_meta *meta);
 size_t cb_zarr_chunk_bytes(const cb_zarr_meta *meta);
 
-/* Reads and decodes the chunk at grid position idx[ndim] into dst (a whole chunk in C order, also
- * at the edge, where what is beyond the shape is unspecified; an irregular one in its own shape). A missing chunk is filled.
- * *stored (may be NULL) is the encoded size, 0 if missing. Thread-safe. */
+/* Reads and decodes the chunk at grid position idx[ndim] into dst (a whole chunk in C order, also at the edge,
+ * where what is beyond the shape is unspecified; an irregular one in its own shape). A missing chunk is
+ * filled. *stored (may be NULL) is the encoded size, 0 if missing. Thread-safe. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx,
                                                  void *dst, cb_arena *scratch, uint64_t *stored,
                                                  cubed_error *err);
