@@ -82,9 +82,10 @@ static uint32_t number_of(core_origins *o, PyObject *frame, PyObject *code)
     number = o->next++;
     if (number == 0) number = o->next++; /* 0 is none */
     origin *slot = &o->kept[number % KEPT];
-    Py_XDECREF(slot->code);
+    PyObject *old = slot->code;
     *slot = (origin){Py_NewRef(code), position};
     o->find[hash] = number;
+    Py_XDECREF(old); /* may call the program, which may make arrays */
     return number;
 }
 

@@ -19,7 +19,8 @@
 
 static int64_t rows_of_block(int64_t n, int64_t step, int64_t item)
 {
-    int64_t bytes = cb_max_i64(LEAST_BYTES, cb_min_i64(BLOCK_BYTES, n * step * item / 8));
+    const size_t panel = cb_sat_mul((size_t)n, (size_t)(step * item));
+    int64_t bytes = cb_max_i64(LEAST_BYTES, (int64_t)cb_min_size(BLOCK_BYTES, panel / 8));
     int64_t rows = cb_min_i64(n, cb_ceil_div(bytes, step * item));
     return cb_ceil_div(rows, step) * step;
 }
@@ -43,10 +44,11 @@ static cubed_status task_need(const cb_panels *p, const cubed_block_fn *fn, void
                                    .nsymbols = 2,
                                    .index = index};
     CB_TRY(fn->check(&call, fn_ctx, err));
-    uint64_t item = cubed_dtype_size(p->dtype), width = (uint64_t)p->step * item;
-    uint64_t block = (uint64_t)in[0] * width, panel = (uint64_t)out[0] * width;
+    size_t width = (size_t)p->step * cubed_dtype_size(p->dtype);
+    size_t block = cb_sat_mul((size_t)in[0], width), panel = cb_sat_mul((size_t)out[0], width);
     bool part = block <= panel / 3 * 2;
-    *need = TASK_BYTES + panel + block + (part ? block : panel) + fn->need(&call, fn_ctx).scratch;
+    *need = cb_sat_add(cb_sat_add(TASK_BYTES, fn->need(&call, fn_ctx).scratch),
+                       cb_sat_add(cb_sat_add(panel, block), part ? block : panel));
     return CUBED_OK;
 }
 

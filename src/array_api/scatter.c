@@ -221,6 +221,11 @@ cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions, cubed_
     int64_t before[CUBED_MAX_NDIM], count = 1;
     CB_TRY(find_picked("scatter", x, positions, &p, err));
     for (int d = 0; d < p.nshape; d++) count *= p.shape[d];
+    for (int i = 0; i < p.n && count > 0; i++) {
+        if (x->shape[p.axis[i]] == 0)
+            return cb_fail(err, CUBED_E_INDEX,
+                           "scatter: positions in axis %d, which has no elements", p.axis[i]);
+    }
     for (int d = 0; d < p.ndim; d++) count *= x->shape[d] > 0;
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *y = merged(&s, x, &p, 0, order, before), *same = NULL;
@@ -251,18 +256,20 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
     cubed_array *ones = flat ? cb_step_cast(&s, flat, CUBED_INT64) : NULL;
     if (ones) total = cb_step(&s, cubed_reduce(CUBED_FOLD_SUM, ones, &all, &total, err), &total);
     cubed_array *fits = cb_step_op(&s, CUBED_OP_EQUAL, total, whole(&s, values->shape[0]), NULL);
-    cubed_array *checked = cb_step_required(
-        &s, cb_step_cast(&s, values, x->node.dtype), spread(&s, fits, 1, values->shape),
-        "other than as many values as true elements of the mask");
-    if (checked && values->shape[0] > 0) {
+    /* Where there is nothing to put x is what has to be asked for. */
+    const bool some = values->shape[0] > 0;
+    cubed_array *y = some ? cb_step_cast(&s, values, x->node.dtype) : x, *kept = NULL;
+    if (y)
+        y = cb_step_required(&s, y, spread(&s, fits, y->node.grid.ndim, y->shape),
+                             "other than as many values as true elements of the mask");
+    if (y && some) {
         rank = cb_step(&s, cubed_cumulative(CUBED_FOLD_SUM, ones, 0, false, &rank, err), &rank);
         rank = cb_step_op(&s, CUBED_OP_SUBTRACT, rank, whole(&s, 1), NULL);
         rank = cb_step_op(&s, CUBED_OP_MAXIMUM, rank, whole(&s, 0), NULL);
         rank = cb_step_op(&s, CUBED_OP_MINIMUM, rank, whole(&s, values->shape[0] - 1), NULL);
-        cubed_array *put = reshaped(&s, taken(&s, checked, rank, 0), ndim, x->shape);
-        cubed_array *y = cb_step_op(&s, CUBED_OP_WHERE, mask, put, x), *kept = NULL;
-        if (y) y = cb_step(&s, cubed_rechunk(y, x->chunks, &kept, err), &kept);
-        return cb_steps_end(&s, y, out);
+        y = reshaped(&s, taken(&s, y, rank, 0), ndim, x->shape);
+        y = cb_step_op(&s, CUBED_OP_WHERE, mask, y, x);
     }
-    return cb_steps_end(&s, x, out);
+    if (y) y = cb_step(&s, cubed_rechunk(y, x->chunks, &kept, err), &kept);
+    return cb_steps_end(&s, y, out);
 }

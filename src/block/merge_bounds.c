@@ -213,10 +213,13 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     const cb_runs *r = &p->runs;
     const cubed_block *x = samples_of(call);
     const int64_t size = (int64_t)cubed_dtype_size(x->dtype), n = x->shape[r->axis];
-    const int64_t at = call->out->offset[r->axis] / (2 * r->fan) * r->part;
-    sweep s = {.p = p, .group = at / cb_runs_group(r) * cb_runs_group(r)};
+    const int64_t part = call->out->offset[r->axis] / (2 * r->fan);
+    sweep s = {.p = p};
     room m;
     (void)ctx;
+    if (part > r->extent / r->part) return cb_fail(err, CUBED_E_FORMAT, "parts behind the line");
+    const int64_t at = part * r->part;
+    s.group = at / cb_runs_group(r) * cb_runs_group(r);
     s.size = cb_min_i64(cb_runs_group(r), r->extent - s.group);
     s.first = at - s.group;
     s.n = call->out->shape[r->axis] / (2 * r->fan);

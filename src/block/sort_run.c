@@ -166,6 +166,11 @@ static cubed_status run_sort(const cubed_block_call *call, void *ctx, cubed_erro
     return CUBED_OK;
 }
 
+static cubed_status other_ranges(cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_ARG, "the ranges do not hold the part");
+}
+
 static cubed_status run_merge(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     const cb_sort_run_params *p = call->params;
@@ -175,10 +180,12 @@ static cubed_status run_merge(const cubed_block_call *call, void *ctx, cubed_err
     const int64_t group = at / cb_runs_group(r) * cb_runs_group(r);
     int64_t skip = at - group; /* less what is in front of the ranges */
     (void)ctx;
-    for (int64_t k = 0; k < r->fan; k++)
-        skip -= ranges[2 * k] - cb_min_i64(r->extent, group + k * r->run);
-    if (skip < 0 || skip > x->shape[r->axis] - call->out->shape[r->axis])
-        return cb_fail(err, CUBED_E_ARG, "the ranges do not hold the part");
+    for (int64_t k = 0; k < r->fan; k++) {
+        const int64_t from = ranges[2 * k], start = cb_min_i64(r->extent, group + k * r->run);
+        if (from < start || from - start > skip) return other_ranges(err);
+        skip -= from - start;
+    }
+    if (skip > x->shape[r->axis] - call->out->shape[r->axis]) return other_ranges(err);
     ordered o = sort_block(call, x);
     write_outputs(call, &o, skip, p->positions ? call->in[RUN_POSITIONS].data : NULL, 0);
     return CUBED_OK;

@@ -294,6 +294,9 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
         return BAD("%d inputs", n->ninputs);
     for (int k = 0; k < n->ninputs; k++) {
         if (n->inputs[k] < 0 || n->inputs[k] >= i) return BAD("input number %d", n->inputs[k]);
+        /* Its chunks are other ones of the array. */
+        const cb_node *in = &ir->nodes[n->inputs[k]];
+        if (in->is_target && in->region) return BAD("a region of an array that is read again");
     }
     if (n->stored && cb_node_is_source(n)) return BAD("a stored source");
     if (n->stored != (n->why != CB_WHY_NOT)) return BAD("an array stored for no reason");

@@ -394,7 +394,7 @@ static cubed_status pick_chunk(run *r, cubed_error *err)
     for (int64_t b = find_block(offsets, nblocks, element); element < to->box.hi[0]; b++) {
         int64_t n = offsets[b + 1] - offsets[b], picked;
         if (n == 0) continue;
-        if (t->cancel && *t->cancel) return cb_fail(err, CUBED_E_CANCELLED, "interrupted");
+        CB_TRY(cb_task_check(t, err));
         r->index[0] = b;
         for (int i = 0; i < 2; i++) CB_TRY(bring_input(r, i, err));
         CB_TRY(pick_block(r, element - offsets[b], n,

@@ -89,11 +89,15 @@ def test_masks():
     x[lazy(mask)] = -np.arange(mask.sum(), dtype="f8")
     a[mask] = -np.arange(mask.sum(), dtype="f8")
     np.testing.assert_array_equal(x.compute(), a)
-    for n in (mask.sum() - 1, mask.sum() + 1, 2):
+    for n in (mask.sum() - 1, mask.sum() + 1, 2, 0):
         y = lazy(a)
         y[mask] = np.ones(n)
         with pytest.raises(ValueError, match="as many values as true elements of the mask"):
             y.compute()
+    y = lazy(a)
+    y[np.zeros(a.shape, bool)] = np.ones(0)
+    np.testing.assert_array_equal(y.compute(), a)
+    assert y.chunks == lazy(a).chunks
 
 
 def test_out_of_range():
@@ -109,6 +113,9 @@ def test_out_of_range():
         x.compute()
     with pytest.raises(ValueError, match="does not fit"):
         x[np.array([1, 2])] = np.ones(5)
+    nothing = lazy(np.zeros((0, 3)))
+    with pytest.raises(IndexError, match="positions in axis 0, which has no elements"):
+        nothing[lazy(np.array([0]))] = 1
 
 
 def test_nothing_is_computed_and_memory_is_bounded(tmp_path):

@@ -289,13 +289,49 @@ static void test_owned_memory(void **state)
     cubed_context_unref(ctx);
 }
 
+/* A result that is a region of an array has other numbers for its chunks than a stored node. */
+static void test_regions_are_not_read(void **state)
+{
+    (void)state;
+    const int64_t shape[1] = {4};
+    int index;
+    cb_ir ir = {.nnodes = 0};
+    cubed_error err = CUBED_ERROR_INIT;
+    cb_node one = {.kind = CB_NODE_FULL, .dtype = CUBED_FLOAT64};
+    one.grid = cb_grid_regular(1, shape, shape);
+    assert_int_equal(cb_zone_new(&cb_system_allocator, &ir.zone, NULL), CUBED_OK);
+    assert_int_equal(cb_ir_add(&ir, &one, &index, NULL), CUBED_OK);
+    cb_node copy = {.kind = CB_NODE_COPY,
+                    .dtype = CUBED_FLOAT64,
+                    .grid = one.grid,
+                    .ninputs = 1,
+                    .inputs = &index,
+                    .url = "somewhere",
+                    .is_target = true,
+                    .region = true};
+    cb_node_store(&copy, CB_WHY_TARGET);
+    assert_int_equal(cb_ir_add(&ir, &copy, &index, NULL), CUBED_OK);
+    assert_int_equal(cb_ir_check(&ir, &err), CUBED_OK);
+    assert_int_equal(cb_ir_add(&ir, &copy, &index, NULL), CUBED_OK);
+    assert_int_equal(cb_ir_check(&ir, &err), CUBED_E_FORMAT);
+    assert_string_equal(err.message, "plan node 2: a region of an array that is read again");
+    ir.nodes[1].region = false;
+    assert_int_equal(cb_ir_check(&ir, &err), CUBED_OK);
+    cb_zone_free(ir.zone);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grids),          cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_fold_levels),    cmocka_unit_test(test_run),
-        cmocka_unit_test(test_damaged_bytes),  cmocka_unit_test(test_every_allocation_may_fail),
-        cmocka_unit_test(test_strided_memory), cmocka_unit_test(test_owned_memory),
+        cmocka_unit_test(test_grids),
+        cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_fold_levels),
+        cmocka_unit_test(test_run),
+        cmocka_unit_test(test_damaged_bytes),
+        cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_strided_memory),
+        cmocka_unit_test(test_owned_memory),
+        cmocka_unit_test(test_regions_are_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
