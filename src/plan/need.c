@@ -448,83 +448,106 @@ static void choose_scatter(const cubed_plan *p, cb_stage *s, cb_need read)
     s->need = need;
 }
 
-void cb_stage_project(const cubed_plan *p, cb_stage *s)
+/* Blocks of a task along the axes that are kept, and the elements of the largest task's box, without the groups
+ * of PARTIAL. */
+static size_t kept_blocks(const cb_stage *s, cb_blocks *kept)
 {
-    s->scatter = false;
-    if (s->team < 1 || !may_scatter(p, s)) s->team = 1;
-    if (s->call) {
-        cb_block_project(p, s);
-        return;
-    }
-    cb_blocks kept[CUBED_MAX_NDIM + 1], domain[CUBED_MAX_NDIM];
-    size_t count = 1; /* elements of the largest task's box, without the groups of PARTIAL */
-    s->bytes_read = s->chunks_read = s->bytes_written = s->chunks_written = 0;
+    size_t count = 1;
     for (int d = 0; d < s->kept.ndim; d++) {
         kept[d] = (cb_blocks){&s->kept.axis[d], cb_stage_step(s, d), NULL};
         if (!s->partial || d > 0) count = cb_sat_mul(count, (size_t)max_block(&kept[d]));
     }
+    return count;
+}
 
-    size_t states = 0, values = 0, merged = 0;
-    size_t block = count;
+/* The same of what is folded: blocks of its domain, and the elements of the largest one. */
+static size_t folded_blocks(const cb_stage *s, const cb_blocks *kept, size_t count,
+                            cb_blocks *domain)
+{
+    int k = s->partial ? 1 : 0;
+    for (int d = 0; d < s->domain.ndim; d++) {
+        if (s->reduced >> d & 1) {
+            domain[d] = (cb_blocks){&s->domain.axis[d], 1, NULL};
+            count = cb_sat_mul(count, (size_t)max_block(&domain[d]));
+        } else {
+            domain[d] = kept[k++];
+        }
+    }
+    return count;
+}
+
+/* What reading the states that a fold merges takes beside its own; adds to the stage's counts. */
+static size_t merge_bytes(const cubed_plan *p, cb_stage *s, const cb_stage_fold *f, size_t planes)
+{
+    size_t chunk = cb_chunk_bytes(p, f->states);
+    uint64_t chunks = (uint64_t)cb_grid_count(&p->ir.nodes[f->states].grid);
+    add_reads(s, chunks, cb_sat_mul(chunks, chunk));
+    return cb_sat_add(cb_arena_round(chunk), planes);
+}
+
+/* Of a stage that folds until its results are made; *states: one state of each fold. */
+static cb_need body_need(const cubed_plan *p, cb_stage *s, const cb_blocks *kept, size_t count,
+                         size_t *states)
+{
+    cb_blocks domain[CUBED_MAX_NDIM];
+    size_t block = folded_blocks(s, kept, count, domain), values = 0, merged = 0;
     cb_need body = {0, 0};
-    if (s->nfolds) {
-        int k = s->partial ? 1 : 0;
-        for (int d = 0; d < s->domain.ndim; d++) {
-            bool gone = s->reduced >> d & 1;
-            domain[d] = gone ? (cb_blocks){&s->domain.axis[d], 1, NULL} : kept[k];
-            if (gone)
-                block = cb_sat_mul(block, (size_t)max_block(&domain[d]));
-            else
-                k++;
-        }
-    }
     for (int k = 0; k < s->nfolds; k++) {
-        size_t size = cubed_dtype_size(s->folds[k].dtype);
-        size_t plane = cb_arena_round(cb_sat_mul(count, size));
-        states = cb_sat_add(states, cb_sat_mul(plane, (size_t)s->folds[k].nplanes));
-        values = cb_sat_add(values,
-                            cb_arena_round(cb_sat_mul(block, cubed_dtype_size(s->folds[k].value))));
-        if (s->merge) {
-            size_t temp = cb_sat_add(cb_arena_round(cb_chunk_bytes(p, s->folds[k].states)),
-                                     cb_sat_mul(plane, (size_t)s->folds[k].nplanes));
-            merged = cb_max_size(merged, temp);
-            uint64_t chunks = (uint64_t)cb_grid_count(&p->ir.nodes[s->folds[k].states].grid);
-            s->chunks_read = cb_sat_add(s->chunks_read, chunks);
-            s->bytes_read = cb_sat_add(s->bytes_read,
-                                       cb_sat_mul(chunks, cb_chunk_bytes(p, s->folds[k].states)));
-        }
+        const cb_stage_fold *f = &s->folds[k];
+        size_t plane = cb_arena_round(cb_sat_mul(count, cubed_dtype_size(f->dtype)));
+        size_t planes = cb_sat_mul(plane, (size_t)f->nplanes);
+        *states = cb_sat_add(*states, planes);
+        values = cb_sat_add(values, cb_arena_round(cb_sat_mul(block, cubed_dtype_size(f->value))));
+        if (s->merge) merged = cb_max_size(merged, merge_bytes(p, s, f, planes));
     }
-    if (s->nfolds && !s->merge) {
+    if (!s->merge) {
         body = cb_program_need(p, s, &s->body, domain, false);
         if (s->body.nbranches > 1) body.arena = cb_sat_add(body.arena, values);
     }
+    merged = cb_sat_add(merged, cb_sat_mul(*states, (size_t)cb_stage_levels(s)));
     body.arena = cb_sat_add(body.arena, merged);
-    body.arena =
-        cb_sat_add(body.arena, cb_sat_mul(states, (size_t)(s->nfolds ? cb_stage_levels(s) : 0)));
+    return body;
+}
 
-    size_t tiles = 0;
+/* What is written takes beside tiles, of which *tiles is the sum; adds to the stage's counts. */
+static cb_need outputs_need(const cubed_plan *p, cb_stage *s, size_t count, size_t *tiles)
+{
     cb_need write = {0, 0};
     for (int o = 0; o < s->nouts; o++) {
         const cb_stage_out *out = &s->outs[o];
         const cb_node *n = &p->ir.nodes[out->node];
         size_t chunk = cb_chunk_bytes(p, out->node);
+        size_t all = cb_sat_mul(count, cubed_dtype_size(n->dtype));
         uint64_t chunks = (uint64_t)cb_grid_count(&n->grid);
         if (!n->to_memory && out->alias < 0 && !s->partial)
-            tiles = cb_sat_add(tiles,
-                               cb_arena_round(cb_out_is_chunk(s, o)
-                                                  ? chunk
-                                                  : cb_sat_mul(count, cubed_dtype_size(n->dtype))));
+            *tiles = cb_sat_add(*tiles, cb_arena_round(cb_out_is_chunk(s, o) ? chunk : all));
         cb_need w = cb_write_need(p, out->node);
         if (cb_out_needs_staging(p, s, o)) w.arena = cb_sat_add(w.arena, cb_arena_round(chunk));
         write = cb_need_either(write, w);
         s->chunks_written = cb_sat_add(s->chunks_written, chunks);
         s->bytes_written = cb_sat_add(s->bytes_written, cb_sat_mul(chunks, chunk));
     }
-    if (s->scan) tiles = cb_sat_add(tiles, cb_arena_round(cb_scan_carry_bytes(p, s, NULL)));
-    cb_need tail = {0, 0};
-    if (!s->partial) tail = cb_program_need(p, s, &s->tail, kept, s->copy);
-    cb_need read = tail;
-    tail = cb_need_either(tail, write);
+    if (s->scan) *tiles = cb_sat_add(*tiles, cb_arena_round(cb_scan_carry_bytes(p, s, NULL)));
+    return write;
+}
+
+void cb_stage_project(const cubed_plan *p, cb_stage *s)
+{
+    cb_blocks kept[CUBED_MAX_NDIM + 1];
+    cb_need body = {0, 0}, read = {0, 0};
+    size_t states = 0, tiles = 0;
+    s->scatter = false;
+    if (s->team < 1 || !may_scatter(p, s)) s->team = 1;
+    if (s->call) {
+        cb_block_project(p, s);
+        return;
+    }
+    s->bytes_read = s->chunks_read = s->bytes_written = s->chunks_written = 0;
+    size_t count = kept_blocks(s, kept);
+    if (s->nfolds) body = body_need(p, s, kept, count, &states);
+    cb_need tail = outputs_need(p, s, count, &tiles);
+    if (!s->partial) read = cb_program_need(p, s, &s->tail, kept, s->copy);
+    tail = cb_need_either(tail, read);
     tail.arena = cb_sat_add(tail.arena, cb_sat_add(tiles, states));
     s->need = cb_need_either(body, tail);
     s->need.arena = cb_sat_add(s->need.arena, cb_bookkeeping_bytes(s));
