@@ -12,8 +12,7 @@ import numpy as np
 from cubed import _core
 from cubed._array import Array, common_spec, core_of
 from cubed._call import Runner, pack
-from cubed._chunks import longest
-from cubed._create import engine_chunks, in_chunks
+from cubed._create import core_from_numpy, engine_chunks
 from cubed._dtypes import dtype_of, name_of
 from cubed.spec import Spec
 
@@ -192,7 +191,7 @@ def run_blocks(
         made.append((name_of(out.dtype), out.shape, chunks, numbers))
     if all(math.prod(out.shape) == 0 for out in outputs):
         return tuple(
-            Array._new(in_chunks(_core.full(name, shape, longest(cut), 0), cut), spec)
+            Array._new(core_from_numpy(np.empty(shape, dtype_of(name)), cut), spec)
             for name, shape, cut, _ in made
         )
     params = pack(title, runner, extra_mem)

@@ -167,8 +167,7 @@ class Methods:
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
         """The diagonals of the matrices in two axes."""
-        x = _api().moveaxis(self, (axis1, axis2), (-2, -1))
-        return _api().linalg.diagonal(x, offset=offset)
+        return _api().diagonal(self, offset, axis1, axis2)
 
     def dot(self, other: Any) -> Array:
         """The product as of matrices; see :func:`cubed.dot`."""
@@ -176,8 +175,7 @@ class Methods:
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
         """The sums of the diagonals of the matrices in two axes."""
-        x = _api().moveaxis(self, (axis1, axis2), (-2, -1))
-        return _api().linalg.trace(x, offset=offset)
+        return _api().trace(self, offset, axis1, axis2)
 
     # --- Parts -----------------------------------------------------------------------------------
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from cubed._array import Array
+from cubed._array import Array, normalize_axes
 
 #: NumPy's names that the namespace has by another name.
 _NAMES = {
@@ -26,12 +29,13 @@ _NAMES = {
     "left_shift": "bitwise_left_shift",
     "right_shift": "bitwise_right_shift",
     "power": "pow",
-    "float_power": "pow",
     "true_divide": "divide",
     "concatenate": "concat",
     "amax": "max",
     "amin": "min",
     "rint": "round",
+    "degrees": "rad2deg",
+    "radians": "deg2rad",
 }
 
 
@@ -56,7 +60,10 @@ _MODULES = {
 }
 
 #: Functions that arrays have as methods with NumPy's parameters, which the standard's are not.
-_METHODS = ("round", "squeeze")
+_METHODS = ("round", "squeeze", "take")
+
+#: Parameters of NumPy's that change no value here, whatever they are.
+_HINTS = {"assume_unique", "hermitian", "kind", "overwrite_input", "stable", "subok"}
 
 
 def _ours(name: str, module: str = "numpy") -> Callable[..., Any] | None:
@@ -77,21 +84,33 @@ def _ours(name: str, module: str = "numpy") -> Callable[..., Any] | None:
 
 
 def call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """ufunc(*args), lazily; NotImplemented for one that the namespace does not have."""
+    """ufunc(*args), lazily: by the function of its name, else block by block.
+
+    NotImplemented for other methods than calls and reductions, and for parameters but `dtype`.
+    """
     if kwargs.get("out") is not None:
         return NotImplemented
+    is_numpys = getattr(np, ufunc.__name__, None) is ufunc
     if method == "reduce" and ufunc.__name__ in _REDUCTIONS and set(kwargs) <= _REDUCE_OPTIONS:
         reduce = getattr(args[0], _REDUCTIONS[ufunc.__name__])
-        return reduce(**{"axis": 0, **kwargs})
-    func = _ours(ufunc.__name__)
-    if method != "__call__" or func is None:
-        return NotImplemented
+        return reduce(**{"axis": 0, **kwargs}) if is_numpys else NotImplemented
     dtype = kwargs.pop("dtype", None)
-    if kwargs:
+    if method != "__call__" or kwargs:
         return NotImplemented
     if dtype is not None:
         args = tuple(a.astype(dtype) if isinstance(a, (Array, np.ndarray)) else a for a in args)
-    return func(*args)
+    func = _ours(ufunc.__name__) if is_numpys else None
+    return _by_blocks(ufunc, args) if func is None else func(*args)
+
+
+def _by_blocks(ufunc: np.ufunc, args: tuple[Any, ...]) -> Any:
+    from cubed._apply import elemwise
+
+    if ufunc.nout != 1 or ufunc.signature is not None:
+        return NotImplemented
+    samples = [np.ones((), a.dtype) if isinstance(a, Array) else a for a in args]
+    dtype = np.asarray(ufunc(*samples)).dtype
+    return NotImplemented if dtype.kind == "O" else elemwise(ufunc, *args, dtype=dtype)
 
 
 def _array_equal(x1: Any, x2: Any, equal_nan: bool = False) -> bool:
@@ -104,6 +123,21 @@ def _array_equal(x1: Any, x2: Any, equal_nan: bool = False) -> bool:
     return bool(all(same))
 
 
+def _clip(
+    x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None
+) -> Array:
+    from cubed.array_api import clip
+
+    return clip(x, a_min if min is None else min, a_max if max is None else max)
+
+
+def _concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
+    from cubed.array_api import asarray, concat
+
+    parts = [asarray(a) for a in arrays]
+    return concat([a if dtype is None else a.astype(dtype) for a in parts], axis=axis)
+
+
 def _norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
     from cubed.array_api import linalg
 
@@ -112,17 +146,40 @@ def _norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -
     if axis is None and x.ndim == 2:
         axis = (0, 1)
     if isinstance(axis, (tuple, list)) and len(axis) == 2:
-        last = x.ndim - 2, x.ndim - 1
-        if tuple(a % x.ndim for a in axis) != last:
-            raise NotImplementedError(f"norm: matrices on axes {axis}, expected the last two")
-        return linalg.matrix_norm(x, ord="fro" if ord is None else ord, keepdims=keepdims)
+        from cubed.array_api import expand_dims, moveaxis
+
+        axes = normalize_axes(axis, x.ndim)
+        out = linalg.matrix_norm(moveaxis(x, axes, (-2, -1)), ord="fro" if ord is None else ord)
+        return expand_dims(out, axes) if keepdims else out
     return linalg.vector_norm(x, ord=2 if ord is None else ord, axis=axis, keepdims=keepdims)
+
+
+def _size(x: Array, axis: Any = None) -> int:
+    return math.prod(x.shape[a] for a in normalize_axes(axis, x.ndim))
+
+
+def _sort(x: Array, axis: int | None = -1) -> Array:
+    from cubed.array_api import ravel, sort
+
+    return sort(ravel(x), axis=0) if axis is None else sort(x, axis=axis)
+
+
+def _argsort(x: Array, axis: int | None = -1) -> Array:
+    from cubed.array_api import argsort, ravel
+
+    return argsort(ravel(x), axis=0) if axis is None else argsort(x, axis=axis)
 
 
 def _tensordot(x1: Any, x2: Any, axes: Any = 2) -> Array:
     from cubed.array_api import tensordot
 
     return tensordot(x1, x2, axes=axes)
+
+
+def _where(condition: Any, *choices: Any) -> Any:
+    from cubed.array_api import nonzero, where
+
+    return where(condition, *choices) if choices else nonzero(condition)
 
 
 def _tile(x: Any, reps: Any) -> Array:
@@ -133,32 +190,79 @@ def _tile(x: Any, reps: Any) -> Array:
 
 #: Functions whose parameters are not those of ours, or that ask about arrays.
 _ADAPTED: dict[Callable[..., Any], Callable[..., Any]] = {
+    np.argsort: _argsort,
     np.array_equal: _array_equal,
+    np.clip: _clip,
+    np.concatenate: _concatenate,
+    np.copy: lambda x: x,
     np.iscomplexobj: lambda x: x.dtype.kind == "c",
     np.isrealobj: lambda x: x.dtype.kind != "c",
     np.linalg.norm: _norm,
     np.may_share_memory: lambda a, b, max_work=None: False,
+    np.ndim: lambda x: x.ndim,
+    np.shape: lambda x: x.shape,
     np.shares_memory: lambda a, b, max_work=None: False,
+    np.size: _size,
+    np.sort: _sort,
     np.tensordot: _tensordot,
     np.tile: _tile,
+    np.where: _where,
 }
-
-#: NumPy's functions of what an array knows without its values.
-_ATTRIBUTES = ("ndim", "shape", "size")
 
 
 def call_function(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-    """func(*args), lazily; with a warning of computed values for one that the namespace lacks."""
-    if func.__name__ in _ATTRIBUTES and len(args) == 1:
-        return getattr(args[0], func.__name__)
+    """func(*args), lazily; with a warning of computed values for one that the namespace lacks, or
+    whose function there lacks a parameter."""
     ours = _ADAPTED.get(func) or _ours(func.__name__, func.__module__)
     if ours is not None:
-        return ours(*args, **kwargs)
+        given = _translate(func, ours, args, kwargs)
+        if given is not None:
+            return ours(*given[0], **given[1])
     warnings.warn(
         f"{func.__module__}.{func.__name__} of a lazy array: its values are computed into memory",
         stacklevel=3,
     )
     return func(*_values(args), **{k: _values(v) for k, v in kwargs.items()})
+
+
+@functools.cache
+def _signature(func: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(func)
+    except ValueError:  # some of NumPy's that are written in C
+        return None
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, (bool, int, str)) and value == default)
+
+
+def _translate(
+    theirs: Callable[..., Any], ours: Callable[..., Any], args: Any, kwargs: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]] | None:
+    """Arguments of NumPy's function for ours: by name, as order and kind of parameters differ.
+
+    What is NumPy's default need not be known to ours. None if another argument is not.
+    """
+    signature, target = _signature(theirs), _signature(ours)
+    if signature is None or target is None:
+        return list(args), kwargs
+    bound = signature.bind(*args, **kwargs)
+    first = [p for p in target.parameters.values() if p.kind <= p.POSITIONAL_OR_KEYWORD]
+    in_front, named = [], {}
+    for k, (name, value) in enumerate(bound.arguments.items()):
+        p = signature.parameters[name]
+        if p.kind is p.VAR_POSITIONAL:
+            in_front += value
+        elif p.kind is p.VAR_KEYWORD:
+            named.update(value)
+        elif k < len(first) and k == len(in_front) and first[k].default is inspect._empty:
+            in_front.append(value)
+        elif name in target.parameters:
+            named[name] = value
+        elif name not in _HINTS and not _is_default(value, p.default):
+            return None
+    return in_front, named
 
 
 def _values(value: Any) -> Any:

@@ -12,10 +12,11 @@ _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_
 
 
 def compare(name: str, left: Any, right: Any) -> Array:
-    """A comparison of which both operands are texts; TypeError for others."""
+    """A comparison of which both operands are texts, or both are bytes; TypeError for others."""
     from cubed._apply import elemwise
 
-    if name not in _COMPARISONS or not (is_text(left) and is_text(right)):
+    kinds = {getattr(v, "dtype", np.dtype(type(v))).kind for v in (left, right) if is_text(v)}
+    if name not in _COMPARISONS or not (is_text(left) and is_text(right)) or len(kinds) > 1:
         a, b = (getattr(v, "dtype", type(v).__name__) for v in (left, right))
         raise TypeError(f"{name} is not defined for {a} and {b}")
     operands = (v if isinstance(v, Array) else np.asarray(v) for v in (left, right))

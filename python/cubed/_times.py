@@ -21,11 +21,10 @@ def operate(name: str, left: Any, right: Any) -> Array:
     a, b = _lazy(left), _lazy(right)
     wanted = _result_type(name, a.dtype, b.dtype)
     if a.dtype.kind in "mM" and b.dtype.kind in "mM":
-        unit = np.promote_types(_as_difference(a.dtype), _as_difference(b.dtype))
+        # Months and years have no common unit with days but in dates.
+        same = a.dtype.kind == b.dtype.kind
+        unit = _as_difference(np.promote_types(a.dtype, b.dtype) if same else wanted)
         ints = tuple(_in_unit(v, unit) for v in (a, b))
-        result_unit = _as_difference(wanted) if wanted.kind in "mM" else unit
-        if result_unit != unit:
-            raise TypeError(f"{name} of {a.dtype} and {b.dtype}")
     else:
         ints = tuple(_integers(v) if v.dtype.kind in "mM" else v for v in (a, b))
     missing = _either(*(is_nat(v) for v in (a, b) if v.dtype.kind in "mM"))
@@ -35,9 +34,8 @@ def operate(name: str, left: Any, right: Any) -> Array:
         out = _two(name, x, y)
         out = out | known if name == "not_equal" else out & known
     elif wanted.kind in "mM":
-        divides = name in ("divide", "floor_divide")
-        values = _divided(x, y) if divides else _two(name, x, y)
-        if divides:
+        values = _divided(x, y) if name in ("divide", "floor_divide") else _two(name, x, y)
+        if name in ("divide", "floor_divide", "remainder"):
             missing = missing | _two("equal", y, _lazy(y.dtype.type(0)))
         if values.dtype.kind == "f":
             missing = missing | _one("isnan", values)

@@ -271,8 +271,10 @@ EXACT = (
         "tile": lambda xp, a, k: xp.tile(a, (k.n, 2)),
         "tril": lambda xp, a, k: xp.tril(last(xp, a, 2), k=k.n - 2),
         "triu": lambda xp, a, k: xp.triu(last(xp, a, 2), k=k.n - 2),
-        "diagonal": lambda xp, a, k: xp.linalg.diagonal(last(xp, a, 2), offset=k.n - 2),
-        "trace": lambda xp, a, k: xp.linalg.trace(last(xp, a, 2), offset=k.n - 2),
+        "diagonal": lambda xp, a, k: xp.diagonal(last(xp, a, 2), k.n - 2, -1, 0),
+        "trace": lambda xp, a, k: xp.trace(last(xp, a, 2), k.n - 2),
+        "linalg.diagonal": lambda xp, a, k: xp.linalg.diagonal(last(xp, a, 2), offset=k.n - 2),
+        "linalg.trace": lambda xp, a, k: xp.linalg.trace(last(xp, a, 2), offset=k.n - 2),
         "meshgrid": lambda xp, a, k: xp.meshgrid(
             flat(xp, a)[:7], flat(xp, a)[:3], indexing="ij" if k.flag else "xy"
         )[k.n % 2],
@@ -283,7 +285,8 @@ EXACT = (
         "tensordot": lambda xp, a, k: xp.tensordot(
             few(xp, a), few(xp, a), axes=((k.axis,), (k.axis,))
         ),
-        "outer": lambda xp, a, k: xp.linalg.outer(flat(xp, a)[:20], flat(xp, a)[: 5 * k.n]),
+        "outer": lambda xp, a, k: xp.outer(few(xp, a), flat(xp, a)[: 5 * k.n]),
+        "linalg.outer": lambda xp, a, k: xp.linalg.outer(flat(xp, a)[:20], flat(xp, a)[: 5 * k.n]),
         "cross": lambda xp, a, k: xp.linalg.cross(thirds(xp, a), thirds(xp, a)[::-1]),
         "einsum": lambda xp, a, k: xp.einsum(
             "...i,...i->..." if k.flag else "i...,i...->...", ints(xp, a), ints(xp, a)
@@ -417,7 +420,7 @@ def missing() -> set[str]:
     for part in ("linalg", "fft"):
         module = getattr(cubed, part)
         for n in module.__all__:
-            # linalg.trace and trace are one function.
+            # linalg.cross and cross are one function.
             alias = n in rows and getattr(cubed, n, None) is getattr(module, n)
             if f"{part}.{n}" not in rows and not alias:
                 names.add(f"{part}.{n}")

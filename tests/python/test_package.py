@@ -132,8 +132,10 @@ def test_texts_are_compared(kind):
             np.testing.assert_array_equal(compare(x, other).compute(), wanted)
     with pytest.raises(TypeError, match="add is not defined"):
         x + x
-    with pytest.raises(TypeError, match="equal is not defined"):
-        _ = x == 3
+    other_kind = b.astype("S" if kind == "U" else "U")
+    for other in (3, other_kind, other_kind[0].item()):
+        with pytest.raises(TypeError, match="equal is not defined"):
+            _ = x == other
 
 
 def test_numbers_are_formatted():

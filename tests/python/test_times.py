@@ -124,3 +124,41 @@ def test_one_pass():
     late = (x - np.datetime64("2000-01-01")) / np.timedelta64(1, "D") > 3
     assert cubed.sum(late).plan().num_stages == 1
     assert int(cubed.sum(late)) == 1
+
+
+NUMPYS = [
+    getattr(np, n) for n in ("add", "subtract", "remainder", "less", "maximum", "fmax", "fmin")
+]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("ufunc", NUMPYS, ids=lambda f: f.__name__)
+def test_units_of_the_calendar(ufunc):
+    """Months have no common unit with seconds, but dates of both have; x % 0 is not a time."""
+    months = np.array(["2000-01", "NaT", "1969-11", "2001-03"], "M8[M]")
+    span = np.array([5, "NaT", 0, -3], "m8[M]")
+    for a, b in itertools.product([DATES, MILLIS, SECONDS, HOURS, months, span, 2], repeat=2):
+        try:
+            expected = ufunc(a, b)
+        except TypeError:
+            if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+                with pytest.raises(TypeError):
+                    ufunc(lazy(a), lazy(b))
+            continue
+        if isinstance(expected, np.ndarray):
+            check(ufunc(lazy(a), lazy(b)), expected)
+
+
+def test_limits_and_gradients():
+    check(cubed.clip(lazy(DATES), DATES[0], None), np.clip(DATES, DATES[0], None))
+    check(np.clip(lazy(SECONDS), None, np.timedelta64(1, "m")), np.clip(SECONDS, None, 60))
+    check(cubed.gradient(lazy(MILLIS)), np.gradient(MILLIS))
+
+
+@pytest.mark.parametrize("dtype", ["M8[s]", "m8[h]"])
+def test_nothing(dtype):
+    empty = np.empty((0, 3), dtype)
+    x = cubed.from_array(empty, chunks=2)
+    check(x.astype(f"{dtype[0]}8[M]"), empty.astype(f"{dtype[0]}8[M]"))
+    check(x == x, empty == empty)
+    check(cubed.map_blocks(np.copy, x, dtype=x.dtype), empty)

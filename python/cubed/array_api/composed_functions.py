@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from cubed._array import Array, normalize_axis
+from cubed._array import Array, is_scalar, is_time, normalize_axis, operands
+from cubed._pad import pad
 from cubed.array_api.creation_functions import asarray, full_like, ones_like
 from cubed.array_api.data_type_functions import result_type
 from cubed.array_api.elementwise_functions import (
     abs,
     add,
     atan2,
+    clip,
     conj,
     divide,
     equal,
@@ -92,42 +94,49 @@ def _flat(x: Any) -> Array:
 # --- Axes and pieces ------------------------------------------------------------------------------
 
 
-def atleast_1d(x: Any, /) -> Array:
-    """x; one element as an array of one axis."""
+def _with_axes(x: Any, ndim: int) -> Array:
     a = _lazy(x)
-    return a if a.ndim else reshape(a, (1,))
-
-
-def atleast_2d(x: Any, /) -> Array:
-    """x with axes of one element in front, of which there are two then."""
-    a = _lazy(x)
-    while a.ndim < 2:
+    while a.ndim < min(ndim, 2):
         a = expand_dims(a, axis=0)
-    return a
+    return a if a.ndim >= ndim else expand_dims(a, axis=-1)
 
 
-def atleast_3d(x: Any, /) -> Array:
-    """x with three axes at least: one axis becomes the middle one, two the first ones."""
-    a = atleast_1d(x)
-    if a.ndim == 1:
-        a = expand_dims(a, axis=0)
-    return a if a.ndim > 2 else expand_dims(a, axis=-1)
+def _each(arrays: tuple[Any, ...], ndim: int) -> Any:
+    out = tuple(_with_axes(x, ndim) for x in arrays)
+    return out[0] if len(out) == 1 else out
+
+
+def atleast_1d(*arrays: Any) -> Any:
+    """An array, one element as one of one axis; of several arrays a tuple."""
+    return _each(arrays, 1)
+
+
+def atleast_2d(*arrays: Any) -> Any:
+    """An array with axes of one element in front, of which there are two then; of several arrays a
+    tuple."""
+    return _each(arrays, 2)
+
+
+def atleast_3d(*arrays: Any) -> Any:
+    """An array with three axes at least: one axis becomes the middle one, two the first ones; of
+    several arrays a tuple."""
+    return _each(arrays, 3)
 
 
 def vstack(arrays: Sequence[Any], /) -> Array:
     """Arrays one below the other: along the first of two or more axes."""
-    return concat([atleast_2d(a) for a in arrays], axis=0)
+    return concat([_with_axes(a, 2) for a in arrays], axis=0)
 
 
 def hstack(arrays: Sequence[Any], /) -> Array:
     """Arrays side by side: along the second axis, of one axis along it."""
-    parts = [atleast_1d(a) for a in arrays]
+    parts = [_with_axes(a, 1) for a in arrays]
     return concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
 
 
 def dstack(arrays: Sequence[Any], /) -> Array:
     """Arrays one behind the other: along the third axis."""
-    return concat([atleast_3d(a) for a in arrays], axis=2)
+    return concat([_with_axes(a, 3) for a in arrays], axis=2)
 
 
 def append(x: Any, values: Any, axis: int | None = None) -> Array:
@@ -179,11 +188,9 @@ def diag(x: Any, k: int = 0) -> Array:
         return diagonal(a, offset=k)
     if a.ndim != 1:
         raise ValueError(f"diag: an array of {a.ndim} axes, expected 1 or 2")
-    n = a.shape[0] + np.abs(k)
-    zeros = full_like(a, 0)[: int(np.abs(k))]
-    column = concat([zeros, a] if k < 0 else [a, zeros], axis=0)
-    on = eye(int(n), k=k, dtype=np.bool_, spec=a._spec)
-    return where(on, expand_dims(column, axis=1), full_like(column, 0)[0])
+    column = pad(a, (-k, 0) if k < 0 else (0, k))
+    on = eye(column.size, k=k, dtype=np.bool_, spec=a._spec)
+    return where(on, expand_dims(column, axis=1), a.dtype.type(0))
 
 
 def fliplr(x: Any, /) -> Array:
@@ -246,16 +253,24 @@ def fix(x: Any, /) -> Array:
     return trunc(_lazy(x))
 
 
+def _pair(x1: Any, x2: Any) -> tuple[Array, Array]:
+    """Two operands; Python scalars take the other's type."""
+    if is_time(x1) or is_time(x2):
+        return _lazy(x1), _lazy(x2)
+    (a, b), spec = operands(x1, x2)
+    return Array._new(a, spec), Array._new(b, spec)
+
+
 def fmax(x1: Any, x2: Any, /) -> Array:
     """The larger of two elements; where one is NaN the other."""
-    a, b = _lazy(x1), _lazy(x2)
+    a, b = _pair(x1, x2)
     out = maximum(a, b)
     return where(isnan(a), b, where(isnan(b), a, out))
 
 
 def fmin(x1: Any, x2: Any, /) -> Array:
     """The smaller of two elements; where one is NaN the other."""
-    a, b = _lazy(x1), _lazy(x2)
+    a, b = _pair(x1, x2)
     out = minimum(a, b)
     return where(isnan(a), b, where(isnan(b), a, out))
 
@@ -277,13 +292,14 @@ def nan_to_num(
     posinf: float | None = None,
     neginf: float | None = None,
 ) -> Array:
-    """x with numbers for NaN and infinities (None: the largest and least finite ones). `copy` is
-    for compatibility."""
+    """x with numbers for NaN and infinities (None: the largest and least finite ones), also in
+    parts of complex numbers. `copy` is for compatibility."""
     a = _lazy(x)
+    if a.dtype.kind == "c":
+        parts = (nan_to_num(part, copy, nan, posinf, neginf) for part in (real(a), imag(a)))
+        return add(next(parts), multiply(next(parts), 1j))
     if a.dtype.kind != "f":
-        if a.dtype.kind in "biu":
-            return a
-        raise TypeError(f"nan_to_num is not defined for {a.dtype}")
+        return a
     limits = np.finfo(a.dtype)
     high = float(limits.max) if posinf is None else posinf
     low = float(limits.min) if neginf is None else neginf
@@ -297,8 +313,10 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         raise ValueError(
             f"select: {len(condlist)} conditions and {len(choicelist)} choices, expected as many"
         )
-    out = default
-    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+    choices = [c if is_scalar(c) else _lazy(c) for c in (*choicelist, default)]
+    dtype = np.result_type(*(c if is_scalar(c) else c.dtype for c in choices))
+    out = asarray(choices.pop(), dtype=dtype)
+    for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
         out = where(_lazy(condition), choice, out)
     return out
 
@@ -351,7 +369,7 @@ def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None
 ) -> Array:
     """The covariance matrix of variables, which are rows (columns without `rowvar`)."""
-    parts = [atleast_2d(v) for v in (m, y) if v is not None]
+    parts = [_with_axes(v, 2) for v in (m, y) if v is not None]
     if not rowvar:
         parts = [permute_dims(p, (1, 0)) if p.shape[0] != 1 else p for p in parts]
     if any(p.ndim > 2 for p in parts):
@@ -379,7 +397,8 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Array:
 
     d = diagonal(c)
     scale = sqrt(abs(d) if d.dtype.kind == "c" else d)
-    return divide(divide(c, expand_dims(scale, axis=1)), expand_dims(scale, axis=0))
+    out = divide(divide(c, expand_dims(scale, axis=1)), expand_dims(scale, axis=0))
+    return out if out.dtype.kind == "c" else clip(out, -1.0, 1.0)  # where rounding made it more
 
 
 # --- Positions and sets: the number of results is counted, which computes -------------------------
@@ -408,21 +427,52 @@ def unique(
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
+    *,
+    equal_nan: bool = True,
 ) -> Any:
-    """Distinct elements in ascending order, with options in a tuple. Computes their number."""
+    """Distinct elements in ascending order. Computes their number.
+
+    Parameters
+    ----------
+    return_index, return_inverse, return_counts
+        Give a tuple, also with where in the flattened array each element is first; which of them
+        every element of x is, in x's shape; how often each is there.
+    equal_nan
+        Whether NaN is one element, and not as many as there are.
+    """
     a = _lazy(x)
+    wanted = (True, return_index, return_inverse, return_counts)
     if return_index or (return_inverse and return_counts):
-        found = unique_all(a)
-        wanted = (True, return_index, return_inverse, return_counts)
-        return tuple(v for v, w in zip(found, wanted, strict=True) if w)
-    if return_inverse:
-        return tuple(unique_inverse(a))
-    return tuple(unique_counts(a)) if return_counts else unique_values(a)
+        found = dict(zip(_PARTS_OF_UNIQUE, unique_all(a), strict=True))
+    elif return_inverse or return_counts:
+        found = (unique_inverse if return_inverse else unique_counts)(a)._asdict()
+    else:
+        found = {"values": unique_values(a)}
+    if equal_nan and a.dtype.kind in "fc":
+        found = _with_one_nan(found, int(sum(isnan(a).astype(np.int64))))
+    out = tuple(found[part] for part, w in zip(_PARTS_OF_UNIQUE, wanted, strict=True) if w)
+    return out if len(out) > 1 else out[0]
+
+
+_PARTS_OF_UNIQUE = ("values", "indices", "inverse_indices", "counts")
+
+
+def _with_one_nan(found: dict[str, Array], n: int) -> dict[str, Array]:
+    """What was found, with one NaN for the last n elements, which the standard has apart."""
+    if n < 2:
+        return found
+    first = found["values"].size - n
+    out = {part: x[: first + 1] for part, x in found.items()}
+    if "inverse_indices" in found:
+        out["inverse_indices"] = minimum(found["inverse_indices"], first)
+    if "counts" in found:
+        out["counts"] = concat([out["counts"][:first], asarray([n])], axis=0)
+    return out
 
 
 def union1d(x1: Any, x2: Any, /) -> Array:
     """Distinct elements of two arrays in ascending order. Computes their number."""
-    return unique_values(concat([_flat(x1), _flat(x2)], axis=0))
+    return unique(concat([_flat(x1), _flat(x2)], axis=0))
 
 
 def vdot(x1: Any, x2: Any, /) -> Array:

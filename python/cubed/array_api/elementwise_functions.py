@@ -185,14 +185,21 @@ def ceil(x: Array, /) -> Array:
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
-    """The elements, but none below `min` or above `max`, in the type of x; None is no limit."""
+    """The elements, but none below `min` or above `max`; None is no limit.
+
+    The type is that of x; of integers with a limit of floats the one that both have.
+    """
     out = x
     for name, limit in (("maximum", min), ("minimum", max)):
         if limit is None:
             continue
+        if is_time(x):
+            out = _two(name, out, limit)
+            continue
         (_, bound), spec = operands(out, limit)
-        if bound.dtype != x._x.dtype:
-            bound = _core.astype(bound, x._x.dtype)
+        narrows = x.dtype.kind in "biu" and bound.dtype.startswith("float")
+        if bound.dtype != out._x.dtype and not narrows:
+            bound = _core.astype(bound, out._x.dtype)
         out = Array._new(_core.elementwise(name, out._x, bound), spec)
     return _one("positive", x) if out is x and x.dtype.kind != "b" else out
 

@@ -122,9 +122,9 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     return Array._new(_core.repeat_each(x._x, times, axis, total), spec)
 
 
-def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
+def reshape(x: Array, /, shape: int | Sequence[int], *, copy: bool | None = None) -> Array:
     """The elements in C order in another shape; one extent may be -1, for what is left."""
-    return x._like(_core.reshape(x._x, shape if isinstance(shape, tuple) else tuple(shape)))
+    return x._like(_core.reshape(x._x, tuple(shape) if isinstance(shape, Sequence) else (shape,)))
 
 
 def roll(

@@ -43,9 +43,9 @@ from cubed.array_api.elementwise_functions import (
     logical_and,
     logical_or,
 )
-from cubed.array_api.linalg import cross, diagonal, outer, trace
+from cubed.array_api.linalg import cross
 from cubed.array_api.linear_algebra_functions import matmul, tensordot
-from cubed.array_api.manipulation_functions import concat, expand_dims, reshape
+from cubed.array_api.manipulation_functions import concat, expand_dims, moveaxis, reshape
 from cubed.array_api.searching_functions import argmax, argmin, where
 from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum
 from cubed.array_api.utility_functions import all
@@ -135,6 +135,20 @@ def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
     if len(order) != x.ndim:
         raise ValueError(f"transpose: {len(order)} axes for an array with {x.ndim}")
     return x._like(_core.permute_dims(x._x, normalize_axes(order, x.ndim)))
+
+
+def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    """The diagonals of the matrices in two axes, along a new last axis."""
+    from cubed.array_api import linalg
+
+    return linalg.diagonal(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
+
+
+def trace(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Array:
+    """The sums of the diagonals of the matrices in two axes."""
+    from cubed.array_api import linalg
+
+    return linalg.trace(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype)
 
 
 # --- Numbers -------------------------------------------------------------------------------------
@@ -262,6 +276,14 @@ def dot(a: Any, b: Any, /) -> Array:
     return tensordot(x, y, axes=((-1,), (-2,)))
 
 
+def outer(a: Any, b: Any, /) -> Array:
+    """Products of each element of a with each of b, both flattened."""
+    from cubed.array_api import linalg
+
+    x, y = _two(a, b)
+    return linalg.outer(ravel(x), ravel(y))
+
+
 # --- Differences ---------------------------------------------------------------------------------
 
 
@@ -304,7 +326,7 @@ def gradient(
                 f"gradient: axis {a} has {f.shape[a]} elements, expected {edge_order + 1} or more"
             )
         g = _gradient(f, _even(h, f.shape[a]), a, edge_order)
-        out.append(g if g.dtype == f.dtype else g.astype(f.dtype))
+        out.append(g if g.dtype == f.dtype or g.dtype.kind in "mM" else g.astype(f.dtype))
     return out[0] if len(out) == 1 else tuple(out)
 
 

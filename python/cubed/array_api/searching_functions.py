@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from cubed import _core
 from cubed._array import (
     Array,
     common_spec,
     core_of,
+    is_scalar,
     is_time,
     normalize_axes,
     normalize_axis,
@@ -76,6 +79,8 @@ def searchsorted(
 
 def where(condition: Array, x1: Any, x2: Any, /) -> Array:
     """Elements of x1 where the condition holds, of x2 elsewhere."""
+    if is_scalar(x1) and is_scalar(x2):
+        x1 = np.asarray(x1)
     if is_time(x1) or is_time(x2):
         from cubed import _times
 

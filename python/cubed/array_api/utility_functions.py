@@ -40,16 +40,22 @@ def diff(
     *,
     axis: int = -1,
     n: int = 1,
-    prepend: Array | None = None,
-    append: Array | None = None,
+    prepend: Any = None,
+    append: Any = None,
 ) -> Array:
-    """The n-th differences of neighbours along an axis."""
-    from cubed.array_api.manipulation_functions import concat
+    """The n-th differences of neighbours along an axis, of x between two arrays or numbers."""
+    from cubed.array_api.creation_functions import asarray
+    from cubed.array_api.manipulation_functions import broadcast_to, concat
 
     a = normalize_axis(axis, x.ndim)
     if n < 0:
         raise ValueError(f"diff: n is {n}, expected 0 or more")
-    parts = [p for p in (prepend, x, append) if p is not None]
+    edge = (*x.shape[:a], 1, *x.shape[a + 1 :])
+    parts = [
+        p if isinstance(p, Array) and p.ndim else broadcast_to(asarray(p), edge)
+        for p in (prepend, x, append)
+        if p is not None
+    ]
     spec = common_spec(*parts)
     if n == 0:
         return x

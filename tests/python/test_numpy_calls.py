@@ -1,0 +1,144 @@
+"""NumPy's own functions, called with lazy arrays: they take its parameters, in its order."""
+
+import warnings
+
+import cubed
+import numpy as np
+import pytest
+import scipy.special
+
+RNG = np.random.default_rng(17)
+F = np.round(RNG.normal(size=(4, 5)), 2)
+G = np.where(F > 0.9, np.nan, F)
+T = RNG.normal(size=(3, 4, 5))
+I = RNG.integers(-3, 4, (4, 5))  # noqa: E741
+S = F[:, :4] @ F[:, :4].T + 4 * np.eye(4)
+V = np.sort(F[0])
+N = np.array([np.nan, 1, np.nan, 2, 1])
+
+LAZY = [
+    (lambda x: np.sum(x, 0), F),
+    (lambda x: np.sum(x, 1, np.float32), F),
+    (lambda x: np.mean(x, (0, 1)), F),
+    (lambda x: np.std(x, 0, ddof=1), F),
+    (lambda x: np.var(x, 0, None, None, 1), F),
+    (lambda x: np.max(x, 0), G),
+    (lambda x: np.any(x > 0, 0), F),
+    (lambda x: np.argmin(x, 1), F),
+    (lambda x: np.clip(x, a_min=0, a_max=1), F),
+    (lambda x: np.clip(x, -1.5, 1.5), I),
+    (lambda x: np.sort(x, 0), F),
+    (lambda x: np.sort(x, axis=None, kind="stable"), F),
+    (lambda x: np.argsort(x, -1, "stable"), I),
+    (lambda x: np.concatenate((x, x), 1, dtype=np.float32), F),
+    (lambda x: np.stack([x, x], 1), F),
+    (lambda x: np.roll(x, 1, 0), F),
+    (lambda x: np.repeat(x, 2, 0), F),
+    (lambda x: np.take(x, [0, 2]), F),
+    (lambda x: np.take(x, [0, 2], 1), F),
+    (lambda x: np.flip(x, 0), F),
+    (lambda x: np.searchsorted(x, [0.1, 0.2], "right"), V),
+    (lambda x: np.diff(x, 2, 0), F),
+    (lambda x: np.diff(x, axis=0, prepend=0), F),
+    (lambda x: np.count_nonzero(x, 0), I),
+    (lambda x: np.where(x)[0], I),
+    (lambda x: np.where(x > 0, 1, 2.5), F),
+    (lambda x: np.zeros_like(x, int), F),
+    (lambda x: np.nanmean(x, 0), G),
+    (lambda x: np.nanvar(x, 0, ddof=1), G),
+    (lambda x: np.linalg.inv(x), S),
+    (lambda x: np.linalg.svd(x, False)[1], F),
+    (lambda x: np.linalg.norm(x), T),
+    (lambda x: np.linalg.norm(x, axis=0), F),
+    (lambda x: np.linalg.norm(x, 1), F),
+    (lambda x: np.linalg.norm(x, axis=(0, 1), keepdims=True), F),
+    (lambda x: np.linalg.norm(x, axis=(2, 0), ord=1), T),
+    (lambda x: np.linalg.norm(x, axis=(0, 1), ord=1, keepdims=True), T),
+    (lambda x: np.trace(x), T),
+    (lambda x: np.trace(x, 1, 1, 2), T),
+    (lambda x: np.diagonal(x), T),
+    (lambda x: np.diagonal(x, -1, 2, 0), T),
+    (lambda x: np.outer(x, x), F),
+    (lambda x: np.fft.fft(x, 8, 0), F),
+    (lambda x: np.fft.fftn(x, None, (0,)), F),
+    (lambda x: np.reshape(x, -1, order="C"), F),
+    (lambda x: np.round(x, 1), F),
+    (lambda x: np.squeeze(x[:1]), F),
+    (lambda x: np.tile(x, 2), F),
+    (lambda x: np.tile(x, (2, 1)), F),
+    (lambda x: np.tensordot(x, x, 2), F),
+    (lambda x: np.add.reduce(x), F),
+    (lambda x: np.maximum.reduce(x, axis=1, keepdims=True), F),
+    (lambda x: np.float_power(x, -1), I + 5),
+    (lambda x: np.cbrt(x), F),
+    (lambda x: np.heaviside(x, 0.5), I),
+    (lambda x: np.fmod(2, x), F),
+    (lambda x: np.degrees(x), F),
+    (lambda x: np.multiply(x, 2, dtype=np.float32), F),
+    (lambda x: np.fmax(x, 0), F.astype("f4")),
+    (lambda x: np.triu(x, 1), F),
+    (lambda x: np.copy(x), F),
+    (lambda x: np.unique(x), N),
+    (lambda x: np.unique(x, equal_nan=False), N),
+    (lambda x: np.lib.stride_tricks.sliding_window_view(x, 2, axis=0), F),
+]
+
+COMPUTED = [
+    (lambda x: np.kron(x, F[:, :2]), F, "numpy.kron"),
+    (lambda x: np.max(x, initial=0.5), F, "numpy.max"),
+    (lambda x: np.sum(x, where=F > 0), F, "numpy.sum"),
+    (lambda x: np.reshape(x, (5, 4), order="F"), F, "numpy.reshape"),
+    (lambda x: np.unique(x, axis=0), I, "numpy.unique"),
+    (lambda x: np.linalg.pinv(x, 1e-10), F, "numpy.linalg.pinv"),
+]
+
+
+def lazy(a):
+    return cubed.from_array(a, chunks=2)
+
+
+@pytest.mark.parametrize("k", range(len(LAZY)))
+def test_lazy(k):
+    call, values = LAZY[k]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # what NumPy would compute comes with a warning
+        got = call(lazy(values))
+        assert isinstance(got, cubed.Array)
+        wanted = call(values)
+        assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
+        np.testing.assert_allclose(got.compute(), wanted, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize(("call", "values", "name"), COMPUTED)
+def test_what_has_no_lazy_function_or_parameter_is_computed(call, values, name):
+    with pytest.warns(UserWarning, match=f"^{name} of a lazy array"):
+        np.testing.assert_allclose(call(lazy(values)), call(values))
+
+
+def test_what_is_known_without_values():
+    x = lazy(F)
+    with cubed.raise_if_computes():
+        assert (np.ndim(x), np.shape(x), np.size(x), np.size(x, 1)) == (2, (4, 5), 20, 5)
+        assert np.iscomplexobj(lazy(F * 1j)) and np.isrealobj(x)
+        assert not np.may_share_memory(x, x)
+
+
+def test_equal_arrays():
+    x = lazy(F)
+    assert np.array_equal(x, F)
+    assert not np.array_equal(x, F + 1)
+    assert not np.array_equal(x, F[:, :2])
+    assert np.array_equal(lazy(G), G, equal_nan=True)
+    assert not np.array_equal(lazy(G), G)
+
+
+def test_functions_of_others():
+    x = lazy(F)
+    theirs = scipy.special.expit(x)
+    assert isinstance(theirs, cubed.Array)
+    np.testing.assert_array_equal(theirs.compute(), scipy.special.expit(F))
+    with pytest.raises(TypeError, match="NotImplemented|pickled"):
+        np.frompyfunc(str, 1, 1)(x)  # gives objects
+    for call in (np.add.outer, np.logaddexp.accumulate, np.divmod):
+        with pytest.raises(TypeError, match="NotImplemented"):
+            call(x, 1) if call is not np.logaddexp.accumulate else call(x)
