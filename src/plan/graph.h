@@ -30,7 +30,7 @@ CUBED_MUST_CHECK cubed_status cb_graph_add(cubed_context *ctx, const cb_node *no
 /* Starts a node over x's shape, chunks and names, with x as its only input to be. */
 cb_node cb_graph_like(const cubed_array *x, cb_node_kind kind, cubed_dtype dtype);
 
-/* The bytes of an array, which is the last of these nodes (serial.c). */
+/* The bytes of an array, which is the last of these nodes (serial.h). */
 CUBED_MUST_CHECK cubed_status cb_graph_save(const cb_ir *ir, const cubed_array *x, void **data,
                                             size_t *size, cubed_error *err);
 /* Makes made[i] of a node that was read, which the array owns afterwards, and of made[0..i-1]. */

@@ -1,5 +1,5 @@
 /* The plan's immutable representation: a list of nodes, each an array and the operation that makes
- * it, inputs before users. Plain data: it can be written to bytes and read back (serial.c), and
+ * it, inputs before users. Plain data: it can be written to bytes and read back (serial.h), and
  * has no pointers but into the zone that owns it. */
 #ifndef CB_PLAN_IR_H
 #define CB_PLAN_IR_H

@@ -81,7 +81,7 @@ typedef enum cb_plan_use {
     CB_PLAN_FOR_WORKERS,
     CB_PLAN_FOR_ARRAY
 } cb_plan_use;
-/* Writes the plan's bytes (serial.c), without the header. */
+/* Writes the plan's bytes (serial.h), without the header. */
 CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *out,
                                             cubed_error *err);
 /* What is believed of a plan's bytes: that they are data, which is checked; that their code may run; that

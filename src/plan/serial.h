@@ -1,0 +1,25 @@
+/* Plans, and arrays with all that they are made of, as bytes: serial_write.c, serial_read.c.
+ *
+ *   "CUBEDPLN"  8 bytes; of an array "CUBEDARR"
+ *   version     4 bytes, little endian
+ *   checksum    4 bytes: CRC-32 of what follows
+ *   body        fields as serial_write.c puts them, integers as LEB128 varints (signed ones zigzag), strings
+ *               as a length and bytes
+ *
+ * What is decided is written: nodes, which of them are stored, the outputs and tasks of each stage. Programs
+ * and projections follow from that and are made again on loading. */
+#ifndef CB_PLAN_SERIAL_H
+#define CB_PLAN_SERIAL_H
+
+#include "plan/plan.h"
+
+#define CB_PLAN_VERSION      13
+#define CB_PLAN_HEADER_BYTES 16
+#define CB_PLAN_MAGIC        "CUBEDPLN"
+#define CB_ARRAY_MAGIC       "CUBEDARR"
+
+/* Writes a place, or that there is none (NULL). CUBED_E_UNSUPPORTED if it could not be read again. */
+CUBED_MUST_CHECK cubed_status cb_plan_put_url(cb_buf *b, const char *url, cb_plan_use use,
+                                              cubed_error *err);
+
+#endif
