@@ -98,9 +98,9 @@ static bool read_whole(const cb_zarr_array *z, uint16_t *values)
 
 static void put_part(uint16_t *values, const int64_t *idx, const uint16_t *part)
 {
-    for (int r = 0; r < PART_ROWS; r++)
-        memcpy(values + (idx[0] * PART_ROWS + r) * COLS + idx[1] * PART_COLS, part + r * PART_COLS,
-               PART_COLS * sizeof *part);
+    uint16_t *to = values + idx[0] * PART_ROWS * COLS + idx[1] * PART_COLS;
+    for (int r = 0; r < PART_ROWS; r++, to += COLS, part += PART_COLS)
+        memcpy(to, part, PART_COLS * sizeof *part);
 }
 
 static bool read_inner_chunks(const cb_zarr_array *z, uint16_t *values)

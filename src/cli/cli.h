@@ -124,6 +124,8 @@ int cli_usage_error(const char *verb, const char *fmt, ...) CUBED_PRINTF(2, 3);
 bool cli_parse_bytes(const char *text, uint64_t *out);
 /* "1.5 GB"; returns `text`. */
 const char *cli_format_bytes(double bytes, char text[32]);
+/* Says in *err what of the user's words does not fit the arrays; returns CUBED_E_ARG. */
+cubed_status cli_reject(cubed_error *err, const char *fmt, ...) CUBED_PRINTF(2, 3);
 /* Reports an error of the library on stderr; returns the exit code for it. */
 int cli_report(const char *verb, const cubed_error *err);
 

@@ -162,13 +162,9 @@ static cubed_status apply_spec(job *j, const char *option, const chunk_spec *spe
                                cubed_chunk_list *lists, cubed_error *err)
 {
     int ndim = cubed_array_ndim(x);
-    if (spec->n && !spec->named && spec->n != ndim) {
-        err->status = CUBED_E_ARG;
-        snprintf(err->message, sizeof err->message,
-                 "%s has %d lengths for the %d dimensions of %s%s", option, spec->n, ndim, url,
-                 j->ngroups ? ": in a group, give them by name=length" : "");
-        return CUBED_E_ARG;
-    }
+    if (spec->n && !spec->named && spec->n != ndim)
+        return cli_reject(err, "%s has %d lengths for the %d dimensions of %s%s", option, spec->n,
+                          ndim, url, j->ngroups ? ": in a group, give them by name=length" : "");
     for (int d = 0; d < ndim; d++) {
         const char *name = cubed_array_dim_name(x, d);
         for (int k = 0; k < spec->n; k++) {

@@ -56,32 +56,26 @@ static cubed_status find_start(const char *text, const cubed_array *into, const 
     for (const char *at = text; at;) {
         const char *comma = strchr(at, ',');
         const char *end = comma ? comma : at + strlen(at);
-        if (!read_part(at, end, into, &next, slices)) {
-            err->status = CUBED_E_ARG;
-            snprintf(err->message, sizeof err->message,
-                     "--region \"%s\": expected NAME=START:STOP,... with names of the array's "
-                     "dimensions, or START:STOP,... by position",
-                     text);
-            return CUBED_E_ARG;
-        }
+        if (!read_part(at, end, into, &next, slices))
+            return cli_reject(err,
+                              "--region \"%s\": expected NAME=START:STOP,... with names of the "
+                              "array's dimensions, or START:STOP,... by position",
+                              text);
         at = comma ? comma + 1 : NULL;
     }
+    if (ndim != cubed_array_ndim(x))
+        return cli_reject(err, "--region \"%s\": an array of %d dimensions, the result has %d",
+                          text, ndim, cubed_array_ndim(x));
     for (int d = 0; d < ndim; d++) {
-        const int64_t have = d < cubed_array_ndim(x) ? cubed_array_shape(x)[d] : -1;
+        const int64_t have = cubed_array_shape(x)[d];
         start[d] = slices[d].start;
-        if (have < 0 || have == slices[d].len) continue;
-        err->status = CUBED_E_ARG;
-        snprintf(err->message, sizeof err->message,
-                 "--region \"%s\" has %" PRId64 " elements along axis %d, the result has %" PRId64,
-                 text, slices[d].len, d, have);
-        return CUBED_E_ARG;
+        if (have != slices[d].len)
+            return cli_reject(err,
+                              "--region \"%s\" has %" PRId64
+                              " elements along axis %d, the result has %" PRId64,
+                              text, slices[d].len, d, have);
     }
-    if (ndim == cubed_array_ndim(x)) return CUBED_OK;
-    err->status = CUBED_E_ARG;
-    snprintf(err->message, sizeof err->message,
-             "--region \"%s\": an array of %d dimensions, the result has %d", text, ndim,
-             cubed_array_ndim(x));
-    return CUBED_E_ARG;
+    return CUBED_OK;
 }
 
 cubed_status cli_region_target(cubed_context *ctx, const char *text, cubed_array *x,

@@ -115,6 +115,16 @@ int cli_report(const char *verb, const cubed_error *err)
     return err->status == CUBED_E_CANCELLED ? EXIT_INTERRUPTED : EXIT_FAILURE;
 }
 
+cubed_status cli_reject(cubed_error *err, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(err->message, sizeof err->message, fmt, ap);
+    va_end(ap);
+    err->status = CUBED_E_ARG;
+    return CUBED_E_ARG;
+}
+
 int cli_usage_error(const char *verb, const char *fmt, ...)
 {
     va_list ap;

@@ -276,6 +276,29 @@ static cubed_status check_blockwise(const cb_ir *ir, const cb_node *n, cubed_err
     return CUBED_OK;
 }
 
+/* What is stored, and where. */
+static cubed_status check_decisions(const cb_ir *ir, const cb_node *n, cubed_error *err)
+{
+    if (n->stored && cb_node_is_source(n)) return BAD("a stored source");
+    if (n->stored != (n->why != CB_WHY_NOT)) return BAD("an array stored for no reason");
+    if (n->is_target && (!n->stored || (!n->url && !n->to_memory))) return BAD("a target nowhere");
+    bool asked = n->kind == CB_NODE_COPY && n->why == CB_WHY_BLOCK_INPUT;
+    if (ir->is_graph &&
+        ((n->stored && !asked) || n->is_target || n->to_memory || n->kind == CB_NODE_PARTIAL))
+        return BAD("a decision in what nothing is decided of");
+    if (n->kind == CB_NODE_PARTIAL && !n->stored) return BAD("fold states that are not stored");
+    return CUBED_OK;
+}
+
+static cubed_status check_types(const cb_ir *ir, const cb_node *n, cubed_error *err)
+{
+    if (n->kind == CB_NODE_ELEM || n->kind == CB_NODE_CAST || n->block) return CUBED_OK;
+    for (int k = 0; k < n->ninputs; k++) {
+        if (ir->nodes[n->inputs[k]].dtype != n->dtype) return BAD("input %d has another type", k);
+    }
+    return CUBED_OK;
+}
+
 static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
 {
     const cb_node *n = &ir->nodes[i];
@@ -298,22 +321,9 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
         const cb_node *in = &ir->nodes[n->inputs[k]];
         if (in->is_target && in->region) return BAD("a region of an array that is read again");
     }
-    if (n->stored && cb_node_is_source(n)) return BAD("a stored source");
-    if (n->stored != (n->why != CB_WHY_NOT)) return BAD("an array stored for no reason");
-    if (n->is_target && (!n->stored || (!n->url && !n->to_memory))) return BAD("a target nowhere");
-    bool asked = n->kind == CB_NODE_COPY && n->why == CB_WHY_BLOCK_INPUT;
-    if (ir->is_graph &&
-        ((n->stored && !asked) || n->is_target || n->to_memory || n->kind == CB_NODE_PARTIAL))
-        return BAD("a decision in what nothing is decided of");
-    if (n->kind == CB_NODE_PARTIAL && !n->stored) return BAD("fold states that are not stored");
+    CB_TRY(check_decisions(ir, n, err));
+    CB_TRY(check_types(ir, n, err));
     const cb_node *in = n->ninputs ? &ir->nodes[n->inputs[0]] : NULL;
-    bool casts = n->kind == CB_NODE_ELEM || n->kind == CB_NODE_CAST || n->block;
-    if (!casts && in && in->dtype != n->dtype) return BAD("its input has another type");
-    if (n->kind == CB_NODE_CONCAT) {
-        for (int k = 1; k < n->ninputs; k++) {
-            if (ir->nodes[n->inputs[k]].dtype != n->dtype) return BAD("concat of other types");
-        }
-    }
     switch (n->kind) {
     case CB_NODE_ZARR: return n->url ? CUBED_OK : BAD("a source without a URL");
     case CB_NODE_READER: return n->source ? CUBED_OK : BAD("a source that nothing reads");
