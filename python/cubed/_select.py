@@ -74,11 +74,11 @@ def positions(entries: list[Any], shape: tuple[int, ...]) -> tuple[_core.Array |
         if isinstance(e, (slice, type(None))):
             out.append(None)
         else:
-            out.append(core_of(e if isinstance(e, Array) else _within(np.asarray(e), n)))
+            out.append(core_of(e if isinstance(e, Array) else positions_within(np.asarray(e), n)))
     return tuple(out)
 
 
-def _within(at: np.ndarray, n: int) -> np.ndarray:
+def positions_within(at: np.ndarray, n: int) -> np.ndarray:
     """Positions, counted from the first; IndexError if one is out of range."""
     if at.size and not (-n <= at.min() and at.max() < n):
         bad = at.min() if at.min() < -n else at.max()

@@ -19,7 +19,7 @@ CALLS = {
     "atleast_3d": [(F,), (F[0],), (F[0, 0],), (F[None],)],
     "vstack": [([F, F[:2]],), ([F[0], F[1]],)],
     "hstack": [([F, F[:, :2]],), ([F[0], F[1, :2]],), ([F[0, 0], F[0]],)],
-    "array_split": [(F, 4), (F, 3, 1), (F, [1, 1, 4]), (F, 9)],
+    "array_split": [(F, 4), (F, 3, 1), (F, [1, 1, 4]), (F, 9), (F, [4, 2, -1]), (F[:0], 2)],
     "split": [(F, 3), (F, [2, 5])],
     "diag": [(F,), (F, 1), (F, -2), (F[0],), (F[0], 2), (I[0], -1), (F[0], -7), (F[0, :0],)],
     "dstack": [([F, F],), ([F[0], F[1]],)],
@@ -29,6 +29,9 @@ CALLS = {
         (F, -1, 1),
         (F, [0, 2, 2], 0),
         (F, slice(1, 5, 2), 0),
+        (F, slice(4, 1, -1), 0),
+        (F, slice(None, None, -2), 1),
+        (F, slice(3, 3), 1),
         (F, np.array([True, False, True, False, False]), 1),
         (F, [0, 1, 2, 3, 4], 1),
         (F, 7),
@@ -130,3 +133,14 @@ def test_wrong_arguments():
         cubed.cov(x[None])
     with pytest.raises(IndexError, match="out of bounds"):
         cubed.delete(x, 9, axis=0)
+    with pytest.raises(ValueError, match=r"a mask of shape \(2,\) for 6 elements"):
+        cubed.delete(x, [True, False], axis=0)
+    with pytest.raises(ValueError, match="0 pieces"):
+        cubed.array_split(x, 0)
+
+
+def test_pieces_of_long_axes_need_no_memory():
+    x = cubed.ones((10**15,), chunks=10**9, dtype="i1")
+    assert [p.size for p in cubed.split(x, 4)] == [10**15 // 4] * 4
+    assert cubed.delete(x, slice(5, None)).size == 5
+    assert cubed.delete(x, [3, -1]).size == 10**15 - 2

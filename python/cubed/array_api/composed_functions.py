@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
+import itertools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +12,7 @@ import numpy as np
 
 from cubed._array import Array, is_scalar, is_time, normalize_axis, operands
 from cubed._pad import pad
+from cubed._select import positions_within
 from cubed.array_api.creation_functions import asarray, full_like, ones_like
 from cubed.array_api.data_type_functions import result_type
 from cubed.array_api.elementwise_functions import (
@@ -152,12 +156,31 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> Array:
     flattens x."""
     a = _flat(x) if axis is None else _lazy(x)
     k = normalize_axis(axis or 0, a.ndim)
-    kept = np.delete(np.arange(a.shape[k]), obj)
-    edges = np.flatnonzero(np.diff(kept) != 1) + 1
-    runs = [run for run in np.split(kept, edges) if run.size] or [kept]
+    n = a.shape[k]
+    starts, stops = [0], []
+    for start, stop in _removed(obj, n):
+        stops.append(start)
+        starts.append(stop)
+    stops.append(n)
     before = (slice(None),) * k
-    parts = [a[(*before, slice(int(r[0]), int(r[-1]) + 1) if r.size else slice(0))] for r in runs]
-    return concat(parts, axis=k)
+    kept = [(p, q) for p, q in zip(starts, stops, strict=True) if p < q] or [(0, 0)]
+    return concat([a[(*before, slice(p, q))] for p, q in kept], axis=k)
+
+
+def _removed(obj: Any, n: int) -> list[tuple[int, int]]:
+    """Ranges of an axis of n elements that an index, a slice, a mask or several indices are."""
+    if isinstance(obj, slice):
+        at = range(n)[obj]
+        at = at if at.step > 0 else at[::-1]
+        return [(at[0], at[-1] + 1)] if at and at.step == 1 else [(p, p + 1) for p in at]
+    positions = np.asarray(obj)
+    if positions.dtype == bool:
+        if positions.shape != (n,):
+            raise ValueError(f"delete: a mask of shape {positions.shape} for {n} elements")
+        positions = np.flatnonzero(positions)
+    elif positions.dtype.kind not in "iu" and positions.size:
+        raise IndexError(f"delete: positions of type {positions.dtype}, expected integers")
+    return [(int(p), int(p) + 1) for p in np.unique(positions_within(positions, n))]
 
 
 def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
@@ -165,8 +188,16 @@ def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     a = _lazy(x)
     k = normalize_axis(axis, a.ndim)
     before = (slice(None),) * k
-    pieces = np.array_split(np.arange(a.shape[k]), indices_or_sections)
-    return [a[(*before, slice(p[0], p[-1] + 1) if p.size else slice(0, 0))] for p in pieces]
+    n = a.shape[k]
+    if np.ndim(indices_or_sections) == 0:
+        parts = operator.index(indices_or_sections)
+        if parts < 1:
+            raise ValueError(f"array_split: {parts} pieces, expected 1 or more")
+        size, longer = divmod(n, parts)
+        cuts = [p * size + builtins.min(p, longer) for p in range(parts + 1)]
+    else:
+        cuts = [0, *map(operator.index, indices_or_sections), n]
+    return [a[(*before, slice(p, q))] for p, q in itertools.pairwise(cuts)]
 
 
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
