@@ -514,7 +514,7 @@ def is_scalar(value: Any) -> bool:
 def scalar_type(value: Any, dtype: np.dtype) -> np.dtype:
     """The type that a Python scalar takes beside an array: the array's, if that has its kind."""
     if isinstance(value, bool):
-        return dtype if dtype.kind == "b" else dtype
+        return dtype
     if isinstance(value, int):
         return np.dtype(np.int64) if dtype.kind == "b" else dtype
     if isinstance(value, float):

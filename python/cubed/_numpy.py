@@ -63,7 +63,7 @@ _MODULES = {
 _METHODS = ("round", "squeeze", "take")
 
 #: Parameters of NumPy's that change no value here, whatever they are.
-_HINTS = {"assume_unique", "hermitian", "kind", "overwrite_input", "stable", "subok"}
+_HINTS = {"assume_unique", "hermitian", "kind", "optimize", "overwrite_input", "stable", "subok"}
 
 
 def _ours(name: str, module: str = "numpy") -> Callable[..., Any] | None:
@@ -252,6 +252,8 @@ def _translate(
     in_front, named = [], {}
     for k, (name, value) in enumerate(bound.arguments.items()):
         p = signature.parameters[name]
+        if value is np._NoValue:
+            continue
         if p.kind is p.VAR_POSITIONAL:
             in_front += value
         elif p.kind is p.VAR_KEYWORD:

@@ -19,6 +19,8 @@ N = np.array([np.nan, 1, np.nan, 2, 1])
 LAZY = [
     (lambda x: np.sum(x, 0), F),
     (lambda x: np.sum(x, 1, np.float32), F),
+    (lambda x: np.sum(x, 1, keepdims=np._NoValue), F),
+    (lambda x: np.einsum("ij,kj->ik", x, x, optimize=True), F),
     (lambda x: np.mean(x, (0, 1)), F),
     (lambda x: np.std(x, 0, ddof=1), F),
     (lambda x: np.var(x, 0, None, None, 1), F),
