@@ -62,6 +62,8 @@ _MODULES = {
 #: Functions that arrays have as methods with NumPy's parameters, which the standard's are not.
 _METHODS = ("round", "squeeze", "take")
 
+_NO_VALUE: Any = np._NoValue  # type: ignore[attr-defined]
+
 #: Parameters of NumPy's that change no value here, whatever they are.
 _HINTS = {"assume_unique", "hermitian", "kind", "optimize", "overwrite_input", "stable", "subok"}
 
@@ -252,7 +254,7 @@ def _translate(
     in_front, named = [], {}
     for k, (name, value) in enumerate(bound.arguments.items()):
         p = signature.parameters[name]
-        if value is np._NoValue:
+        if value is _NO_VALUE:
             continue
         if p.kind is p.VAR_POSITIONAL:
             in_front += value

@@ -69,6 +69,7 @@ CALLS = {
         for options in ((), (True,), (False, True), (False, False, True), (True, True, True))
     ],
     "trapezoid": [(F,), (F, None, 0.5, 0), (F, np.array([0, 1, 4, 5, 7.0])), (F, F.cumsum(axis=1))],
+    "unravel_index": [(np.array([[200, 7]], "u1"), (3, 1000)), (abs(I), (2, 2))],
     "union1d": [(I, I[0] + 2), (N, N)],
     "vdot": [(F, F), (C, F)],
 }
@@ -129,6 +130,8 @@ def test_wrong_arguments():
         cubed.select([x > 0], [x, x])
     with pytest.raises(ValueError, match="two different"):
         cubed.rot90(x, axes=(0, 0))
+    with pytest.raises(TypeError, match="indices are float64, expected integers"):
+        cubed.unravel_index(x, (2, 3))
     with pytest.raises(ValueError, match="more than two axes"):
         cubed.cov(x[None])
     with pytest.raises(IndexError, match="out of bounds"):

@@ -109,6 +109,9 @@ def isnat(x: Array, /) -> Array:
 def unravel_index(indices: Any, /, shape: Sequence[int]) -> tuple[Array, ...]:
     """Positions along each axis of a shape, of positions in C order, which are not checked."""
     at = asarray(indices)
+    if at.dtype.kind not in "iu":
+        raise TypeError(f"unravel_index: indices are {at.dtype}, expected integers")
+    at = at.astype(np.int64)
     out: list[Array] = []
     for n in reversed(tuple(shape)):
         out.append(at % n)
