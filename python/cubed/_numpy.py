@@ -110,6 +110,7 @@ def _by_blocks(ufunc: np.ufunc, args: tuple[Any, ...]) -> Any:
 
     if ufunc.nout != 1 or ufunc.signature is not None:
         return NotImplemented
+    args = tuple(a if isinstance(a, Array) or np.isscalar(a) else np.asarray(a) for a in args)
     samples = [np.ones((), a.dtype) if isinstance(a, Array) else a for a in args]
     dtype = np.asarray(ufunc(*samples)).dtype
     return NotImplemented if dtype.kind == "O" else elemwise(ufunc, *args, dtype=dtype)

@@ -75,6 +75,7 @@ LAZY = [
     (lambda x: np.cbrt(x), F),
     (lambda x: np.heaviside(x, 0.5), I),
     (lambda x: np.fmod(2, x), F),
+    (lambda x: np.fmod(x, [1, 2, 3, 1, 0.5]), F),
     (lambda x: np.degrees(x), F),
     (lambda x: np.multiply(x, 2, dtype=np.float32), F),
     (lambda x: np.fmax(x, 0), F.astype("f4")),

@@ -78,7 +78,10 @@ def searchsorted(
 
 
 def where(condition: Array, x1: Any, x2: Any, /) -> Array:
-    """Elements of x1 where the condition holds, of x2 elsewhere."""
+    """Elements of x1 where the condition holds, of x2 elsewhere.
+
+    Two Python scalars give the type that NumPy gives them.
+    """
     if is_scalar(x1) and is_scalar(x2):
         x1 = np.asarray(x1)
     if is_time(x1) or is_time(x2):
