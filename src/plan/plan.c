@@ -222,10 +222,19 @@ static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
     for (int i = 1; i < p->nstages; i++) {
         if (total(p->stages[i].need) > total(most->need)) most = &p->stages[i];
     }
-    char a[32], b[32], c[32];
+    char a[32], b[32], c[32], d[32];
     format_bytes(total(most->need), a);
     format_bytes(p->reserved_mem, b);
     format_bytes(p->allowed_mem, c);
+    format_bytes(p->need.library, d);
+    if (cb_sat_add(total(most->need), p->reserved_mem) <= p->allowed_mem)
+        return cb_fail(
+            err, CUBED_E_BUDGET,
+            "each stage fits, at most %s beside %s reserved, but not the largest arena "
+            "beside the %s that libraries take in another stage: a worker keeps one arena "
+            "for all stages, and %s is allowed; allow at least %" PRIu64
+            " bytes, or make the chunks smaller",
+            a, b, d, c, all);
     return cb_fail(
         err, CUBED_E_BUDGET,
         "stage %d (%s): a task needs %s (%" PRIu64 " bytes) beside %s reserved, but %s is "
@@ -265,6 +274,9 @@ static void set_tier(cubed_plan *p)
 
 cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, cubed_error *err)
 {
+    if (o->struct_size != sizeof *o)
+        return cb_fail(err, CUBED_E_ARG, "options.struct_size is %zu, expected %zu", o->struct_size,
+                       sizeof *o);
     cubed_plan to = {.ctx = p->ctx,
                      .nstages = p->nstages,
                      .stages = p->stages,
@@ -273,9 +285,6 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, c
                      .reserved_mem = o->reserved_mem ? o->reserved_mem : p->reserved_mem,
                      .max_workers = o->max_workers ? o->max_workers : p->max_workers};
     const char *work_dir = p->work_dir;
-    if (o->struct_size != sizeof *o)
-        return cb_fail(err, CUBED_E_ARG, "options.struct_size is %zu, expected %zu", o->struct_size,
-                       sizeof *o);
     if (to.max_workers >= CB_MAX_WORKERS)
         return cb_fail(err, CUBED_E_ARG, "max_workers is %u, expected less than %d", to.max_workers,
                        CB_MAX_WORKERS);

@@ -320,6 +320,52 @@ static void test_regions_are_not_read(void **state)
     cb_zone_free(ir.zone);
 }
 
+/* Stages that fit one by one, of which one has the largest arena and another what libraries take. */
+static void test_arenas_and_libraries(void **state)
+{
+    (void)state;
+    enum { ROWS = 64, COLUMNS = 1009 };
+    static double data[ROWS * COLUMNS], sorted[ROWS * COLUMNS], row[2 * COLUMNS];
+    const int64_t shape[2] = {ROWS, COLUMNS};
+    const cubed_slice first[2] = {{0, 1, 1, false}, {0, COLUMNS, 1, false}};
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    cubed_context *ctx;
+    cubed_array *x, *x0, *y, *z;
+    cubed_plan *plan;
+    cubed_plan_info info;
+    cubed_stage_info s;
+    cubed_error err = CUBED_ERROR_INIT;
+    uint64_t all = 0;
+    assert_int_equal(cubed_context_new(NULL, &ctx, NULL), CUBED_OK);
+    assert_int_equal(
+        cubed_array_from_memory(ctx, CUBED_FLOAT64, 2, shape, NULL, NULL, data, &x, NULL),
+        CUBED_OK);
+    assert_int_equal(cubed_slice_array(x, first, &x0, NULL), CUBED_OK);
+    assert_int_equal(cubed_fft(x0, NULL, 1, CUBED_FFT_BACKWARD, &y, NULL), CUBED_OK);
+    assert_int_equal(cubed_sort(x, 1, false, &z, NULL), CUBED_OK);
+    const cubed_target t[2] = {{.array = y, .data = row}, {.array = z, .data = sorted}};
+    o.max_workers = 1;
+    o.reserved_mem = 0;
+    if (cubed_plan_new(ctx, t, 2, &o, &plan, &err) != CUBED_OK) fail_msg("%s", err.message);
+    cubed_plan_get_info(plan, &info);
+    for (int i = 0; i < info.num_stages; i++) {
+        assert_int_equal(cubed_plan_get_stage(plan, i, &s, NULL), CUBED_OK);
+        all += s.projected_mem;
+    }
+    o.allowed_mem = info.projected_mem; /* of the largest stage */
+    assert_int_equal(cubed_plan_set_limits(plan, &o, &err), CUBED_E_BUDGET);
+    assert_non_null(strstr(err.message, "each stage fits"));
+    o.allowed_mem = info.projected_mem - 1;
+    assert_int_equal(cubed_plan_set_limits(plan, &o, &err), CUBED_E_BUDGET);
+    assert_non_null(strstr(err.message, "a task needs"));
+    o.allowed_mem = all;
+    assert_int_equal(cubed_plan_set_limits(plan, &o, NULL), CUBED_OK);
+    cubed_plan_unref(plan);
+    cubed_array *const made[] = {x, x0, y, z};
+    for (int i = 0; i < 4; i++) cubed_array_unref(made[i]);
+    cubed_context_unref(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_strided_memory),
         cmocka_unit_test(test_owned_memory),
         cmocka_unit_test(test_regions_are_not_read),
+        cmocka_unit_test(test_arenas_and_libraries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
