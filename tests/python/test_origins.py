@@ -1,5 +1,6 @@
 """Errors of tasks name the lines that made what their stage computes."""
 
+import contextlib
 import inspect
 import resource
 import signal
@@ -66,22 +67,23 @@ def test_chunks_that_are_corrupt(tmp_path):
     assert "y = x * 2" in text and text.startswith("stage 0 computes what was made here:")
 
 
-@pytest.fixture
-def _short_files():
-    """Files cannot get longer than 10 kB, as where the disk is full."""
+@contextlib.contextmanager
+def short_files():
+    """Files cannot get longer than 10 kB, as where the disk is full: nor can what pytest prints into."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    signal.signal(signal.SIGXFSZ, handler)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
 
 
-@pytest.mark.usefixtures("_short_files")
 def test_chunks_that_cannot_be_written(tmp_path):
     line = here()
     x = cubed.random.random((40000,), chunks=(10000,)) + 1
-    with pytest.raises(OSError, match="stage 0") as caught:
+    with pytest.raises(OSError, match="stage 0") as caught, short_files():
         cubed.to_zarr(x, str(tmp_path / "x.zarr"), executor="single-threaded")
     assert line in caught.value.__notes__[0]
 
