@@ -69,7 +69,7 @@ def test_chunks_that_are_corrupt(tmp_path):
 
 @contextlib.contextmanager
 def short_files():
-    """Files cannot get longer than 10 kB, as where the disk is full: nor can what pytest prints into."""
+    """Files cannot get longer than 10 kB, as where a disk is full: nor can what pytest writes."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
