@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/alloc.h"
 #include "cubed/cubed.h"
+#include "failing_allocator.h"
 #include "plan/fold.h"
 #include "plan/geom.h"
 #include "plan/plan.h"
@@ -184,23 +184,6 @@ static void test_damaged_bytes(void **state)
     cubed_context_unref(ctx);
 }
 
-typedef struct failing {
-    long at, calls;
-} failing;
-
-static void *failing_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
-{
-    failing *f = ctx;
-    if (__atomic_add_fetch(&f->calls, 1, __ATOMIC_RELAXED) == f->at) return NULL;
-    return cb_system_allocator.resize(NULL, ptr, old_size, new_size);
-}
-
-static void failing_free(void *ctx, void *ptr, size_t size)
-{
-    (void)ctx;
-    cb_system_allocator.free(NULL, ptr, size);
-}
-
 /* Whatever allocation fails, planning and running end with CUBED_E_NOMEM and free what they took (the
  * address sanitizer watches); without failure the result is right. */
 static void test_every_allocation_may_fail(void **state)
@@ -209,7 +192,7 @@ static void test_every_allocation_may_fail(void **state)
     for (long at = 1; at < 5000; at++) {
         sample s;
         failing f = {.at = at};
-        cubed_allocator a = {&f, failing_resize, failing_free};
+        const cubed_allocator a = failing_allocator(&f);
         cubed_context_options co = CUBED_CONTEXT_OPTIONS_INIT;
         cubed_context *ctx = NULL;
         cubed_plan *plan = NULL;

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 /* cmocka wants those first. */
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <cmocka.h>
 
 #include "cubed/cubed.h"
+#include "remove_dir.h"
 
 static const char raw[] = "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]";
 
@@ -29,14 +29,6 @@ typedef struct fixture {
     volatile int cancel;
     int cancel_after;
 } fixture;
-
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
-{
-    (void)info;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
 
 /* Plans data -> url, or url -> url. */
 static cubed_status plan_copy(fixture *f, const char *from, const char *to, cubed_plan **plan,
@@ -82,7 +74,7 @@ static int teardown(void **state)
 {
     fixture *f = *state;
     cubed_context_unref(f->ctx);
-    int rc = nftw(f->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    int rc = remove_dir(f->dir);
     free(f);
     return rc;
 }

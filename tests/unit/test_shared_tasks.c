@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 /* cmocka wants those first. */
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include <cmocka.h>
 
 #include "cubed/cubed.h"
+#include "remove_dir.h"
 
 static const char raw[] = "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]";
 
@@ -37,14 +37,6 @@ static int64_t between(int64_t lo, int64_t hi)
 {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
     return lo + (int64_t)((random_state >> 33) % (uint64_t)(hi - lo + 1));
-}
-
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
-{
-    (void)info;
-    (void)type;
-    (void)walk;
-    return remove(path);
 }
 
 static void must(cubed_status st, const cubed_error *err)
@@ -109,7 +101,7 @@ static int teardown(void **state)
 {
     fixture *f = *state;
     cubed_context_unref(f->ctx);
-    int rc = nftw(f->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    int rc = remove_dir(f->dir);
     free(f);
     return rc;
 }

@@ -8,7 +8,6 @@
 /* cmocka wants those first. */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,17 +18,10 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "remove_dir.h"
 #include "store/store.h"
 
 static char root[64];
-
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
-{
-    (void)info;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
 
 static const char *below(const char *name)
 {
@@ -63,7 +55,7 @@ static int teardown(void **state)
 {
     bool local = strcmp(((cubed_store *)*state)->vt->scheme, "file") == 0;
     cb_store_close(*state);
-    return local ? nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS) : 0;
+    return local ? remove_dir(root) : 0;
 }
 
 static void put(cubed_store *s, const char *key, const char *text)

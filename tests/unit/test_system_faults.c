@@ -8,7 +8,6 @@
 /* cmocka wants those first. */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@
 #include <cmocka.h>
 
 #include "cubed/cubed.h"
+#include "remove_dir.h"
 
 /* --- System calls that fail when they are told to ----------------------------------------------------- */
 
@@ -104,18 +104,9 @@ typedef struct fixture {
     bool durable, spill; /* intermediates have no room in memory */
 } fixture;
 
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
-{
-    (void)info;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
-
 static void remove_tree(const char *path)
 {
-    if (access(path, F_OK) == 0)
-        assert_int_equal(nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+    if (access(path, F_OK) == 0) assert_int_equal(remove_dir(path), 0);
 }
 
 static cubed_status pick_positive(const fixture *f, cubed_array *x, cubed_array **out,
@@ -269,7 +260,7 @@ static int teardown(void **state)
 {
     fixture *f = *state;
     cubed_context_unref(f->ctx);
-    int rc = nftw(f->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    int rc = remove_dir(f->dir);
     free(f);
     return rc;
 }
