@@ -23,10 +23,15 @@
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 #endif
 
+/* From here on a block is mapped, of huge pages, and goes back to the system. A smaller one comes from the
+ * allocator, which has its pages from an earlier run, as a rule: new ones cost more than what small tasks do. */
+#define LARGE ((size_t)4 << 20)
+
 struct cb_arena {
     const cubed_allocator *alloc;
+    void *block; /* `size` bytes, `base` in it */
     char *base;
-    size_t mapped;
+    size_t size;
     cb_need cap;
     size_t used;    /* of cap.arena */
     size_t charged; /* of cap.library */
@@ -39,16 +44,21 @@ cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out
     if (!ar) return cb_fail(err, CUBED_E_NOMEM, "no memory for an arena");
     ar->alloc = a;
     ar->cap = need;
-    /* One page at least, so that empty buffers have an address. */
-    ar->mapped = cb_pages_round(cb_max_size(need.arena, 1));
-    ar->base = ar->mapped == SIZE_MAX ? NULL : cb_pages_map(ar->mapped);
-    if (!ar->base) {
+    if (need.arena < LARGE) {
+        ar->size = need.arena + CB_ARENA_ALIGN;
+        ar->block = cb_alloc(a, ar->size);
+    } else {
+        ar->size = cb_pages_round(need.arena);
+        ar->block = ar->size == SIZE_MAX ? NULL : cb_pages_map(ar->size);
+    }
+    if (!ar->block) {
         cb_free(a, ar, sizeof *ar);
         return cb_fail(err, CUBED_E_NOMEM, "the machine has no %zu bytes for an arena", need.arena);
     }
-    /* Huge pages spare page faults; a kernel without them only declines. */
-    if (ar->mapped >= (size_t)4 << 20) (void)madvise(ar->base, ar->mapped, MADV_HUGEPAGE);
-    POISON(ar->base, ar->mapped);
+    /* A kernel without huge pages only declines. */
+    if (need.arena >= LARGE) (void)madvise(ar->block, ar->size, MADV_HUGEPAGE);
+    ar->base = (char *)ar->block + (-(uintptr_t)ar->block & (CB_ARENA_ALIGN - 1));
+    POISON(ar->block, ar->size);
     *out = ar;
     return CUBED_OK;
 }
@@ -56,10 +66,11 @@ cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out
 void cb_arena_free(cb_arena *ar)
 {
     if (!ar) return;
-    if (ar->base) {
-        UNPOISON(ar->base, ar->mapped);
-        cb_pages_unmap(ar->base, ar->mapped);
-    }
+    UNPOISON(ar->block, ar->size);
+    if (ar->cap.arena < LARGE)
+        cb_free(ar->alloc, ar->block, ar->size);
+    else
+        cb_pages_unmap(ar->block, ar->size);
     cb_free(ar->alloc, ar, sizeof *ar);
 }
 

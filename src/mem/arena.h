@@ -1,6 +1,6 @@
 /* Arenas: the only source of data bytes.
  *
- * An arena is one block of fixed size, mapped once per worker and reused by every task. It is a
+ * An arena is one block of fixed size, made once per worker and reused by every task. It is a
  * stack: allocations are released by going back to a mark. It never grows: asking for more than
  * is left is CUBED_E_BUDGET, which means that a projection was wrong. Memory that a codec library
  * takes by itself is charged against a second, separate limit, because it is not in the block.
@@ -39,7 +39,7 @@ static inline cb_need cb_need_either(cb_need a, cb_need b)
 
 typedef struct cb_arena cb_arena;
 
-/* Maps need.arena bytes (transparent huge pages asked for when large). */
+/* Has need.arena bytes: of the allocator or, when large, in huge pages that go back to the system. */
 CUBED_MUST_CHECK cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out,
                                            cubed_error *err);
 void cb_arena_free(cb_arena *ar);
