@@ -27,6 +27,15 @@
  * allocator, which has its pages from an earlier run, as a rule: new ones cost more than what small tasks do. */
 #define LARGE ((size_t)4 << 20)
 
+typedef struct deferred {
+    struct deferred *before;
+    size_t mark; /* of the arena before this was put there */
+    void (*fn)(void *ctx, void *what);
+    void *ctx, *what;
+} deferred;
+
+_Static_assert(sizeof(deferred) <= CB_ARENA_DEFER_BYTES, "CB_ARENA_DEFER_BYTES");
+
 struct cb_arena {
     const cubed_allocator *alloc;
     void *block; /* `size` bytes, `base` in it */
@@ -36,6 +45,7 @@ struct cb_arena {
     size_t used;    /* of cap.arena */
     size_t charged; /* of cap.library */
     size_t high_water;
+    deferred *last;
 };
 
 cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out, cubed_error *err)
@@ -66,6 +76,7 @@ cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out
 void cb_arena_free(cb_arena *ar)
 {
     if (!ar) return;
+    cb_arena_release(ar, 0);
     UNPOISON(ar->block, ar->size);
     if (ar->cap.arena < LARGE)
         cb_free(ar->alloc, ar->block, ar->size);
@@ -102,8 +113,25 @@ size_t cb_arena_mark(const cb_arena *ar) { return ar->used; }
 void cb_arena_release(cb_arena *ar, size_t mark)
 {
     if (mark >= ar->used) return;
+    while (ar->last && ar->last->mark >= mark) {
+        const deferred *d = ar->last;
+        ar->last = d->before;
+        d->fn(d->ctx, d->what);
+    }
     POISON(ar->base + mark, ar->used - mark);
     ar->used = mark;
+}
+
+cubed_status cb_arena_defer(cb_arena *ar, void (*fn)(void *ctx, void *what), void *ctx, void *what,
+                            cubed_error *err)
+{
+    size_t mark = ar->used;
+    void *p = NULL;
+    CB_TRY(cb_arena_alloc(ar, sizeof(deferred), "deferred call", &p, err));
+    deferred *d = p;
+    *d = (deferred){ar->last, mark, fn, ctx, what};
+    ar->last = d;
+    return CUBED_OK;
 }
 
 cubed_status cb_arena_charge(cb_arena *ar, size_t size, const char *what, cubed_error *err)

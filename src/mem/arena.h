@@ -46,9 +46,15 @@ void cb_arena_free(cb_arena *ar);
 /* 64-byte aligned, uninitialised. `what` names the buffer in the error and must be a literal. */
 CUBED_MUST_CHECK cubed_status cb_arena_alloc(cb_arena *ar, size_t size, const char *what,
                                              void **out, cubed_error *err);
-/* Stack discipline: everything allocated after the mark is released by going back to it. */
+/* Stack discipline: everything allocated after the mark is released by going back to it, what was
+ * deferred after it first, the last one first. */
 size_t cb_arena_mark(const cb_arena *ar);
 void cb_arena_release(cb_arena *ar, size_t mark);
+/* Calls fn(ctx, what) when the arena goes back to a mark before this one. Takes CB_ARENA_DEFER_BYTES;
+ * fn has not been called if this fails. */
+#define CB_ARENA_DEFER_BYTES ((size_t)CB_ARENA_ALIGN)
+CUBED_MUST_CHECK cubed_status cb_arena_defer(cb_arena *ar, void (*fn)(void *ctx, void *what),
+                                             void *ctx, void *what, cubed_error *err);
 /* Charges library memory; every charge is given back by cb_arena_uncharge with the same size. */
 CUBED_MUST_CHECK cubed_status cb_arena_charge(cb_arena *ar, size_t size, const char *what,
                                               cubed_error *err);

@@ -67,3 +67,66 @@ uint64_t cb_plan_mark_again(cubed_plan *p)
     visit_loads(p, loads, true);
     return all;
 }
+
+/* --- How often a chunk is read ------------------------------------------------------------------------ */
+
+/* Blocks along an axis that have elements in [lo, hi). */
+static size_t blocks_between(const cb_blocks *b, int64_t lo, int64_t hi)
+{
+    if (lo >= hi) return 0;
+    int64_t first = cb_axis_find(b->axis, lo), last = cb_axis_find(b->axis, hi - 1);
+    return (size_t)(last / b->per - first / b->per + 1);
+}
+
+/* Blocks of a branch that read the chunk by this load: the product over axes. */
+static size_t load_reads(const cubed_plan *p, const cb_branch *b, const cb_load *l,
+                         const cb_blocks *axes, const int64_t *idx)
+{
+    const cb_grid *g = &p->ir.nodes[l->node].grid;
+    uint64_t used = 0;
+    size_t reads = 1;
+    for (int d = 0; d < g->ndim; d++) {
+        int j = l->map.dim[d].axis;
+        int64_t offset = l->map.dim[d].offset, stride = l->map.dim[d].stride;
+        int64_t first = cb_axis_lo(&g->axis[d], idx[d]), last = cb_axis_hi(&g->axis[d], idx[d]);
+        if (j < 0) {
+            if (offset < first || offset >= last) return 0;
+            continue;
+        }
+        if ((stride != 1 && stride != -1) || used >> j & 1) return SIZE_MAX;
+        int64_t lo = stride > 0 ? first - offset : offset - last + 1;
+        int64_t hi = stride > 0 ? last - offset : offset - first + 1;
+        used |= 1ull << j;
+        reads = cb_sat_mul(reads, blocks_between(&axes[j], cb_max_i64(lo, b->box.lo[j]),
+                                                 cb_min_i64(hi, b->box.hi[j])));
+    }
+    for (int j = 0; j < l->map.ndim_in; j++) {
+        if (!(used >> j & 1) && axes[j].axis->extent > 0)
+            reads = cb_sat_mul(reads, blocks_between(&axes[j], b->box.lo[j], b->box.hi[j]));
+    }
+    return reads;
+}
+
+size_t cb_plan_chunk_reads(const cubed_plan *p, int node, const int64_t *idx)
+{
+    const cb_program *prog;
+    size_t reads = 0;
+    for (int s = 0; s < p->nstages; s++) {
+        for (int k = 0; (prog = cb_stage_program(&p->stages[s], k)) != NULL; k++) {
+            cb_blocks axes[CUBED_MAX_NDIM + 1];
+            bool known = false;
+            for (int b = 0; b < prog->nbranches; b++) {
+                for (int v = 0; v < prog->branches[b].nloads; v++) {
+                    const cb_load *l = &prog->branches[b].loads[v];
+                    if (l->kind != CB_LOAD_STORED || l->node != node || l->again == CB_AGAIN_NONE)
+                        continue;
+                    if (k > 1 || l->reshape || p->stages[s].scatter) return SIZE_MAX;
+                    if (!known) cb_program_blocks(&p->stages[s], k, axes);
+                    known = true;
+                    reads = cb_sat_add(reads, load_reads(p, &prog->branches[b], l, axes, idx));
+                }
+            }
+        }
+    }
+    return reads ? reads : SIZE_MAX;
+}

@@ -146,7 +146,9 @@ cb_need cb_node_part_need(const cubed_plan *p, int node)
 
 static cb_need load_need(const cubed_plan *p, const cb_load *l)
 {
-    return l->part ? cb_node_part_need(p, l->node) : cb_read_need(p, l->node);
+    cb_need n = l->part ? cb_node_part_need(p, l->node) : cb_read_need(p, l->node);
+    n.arena = cb_sat_add(n.arena, CB_ARENA_DEFER_BYTES); /* of a chunk that is held */
+    return n;
 }
 
 /* The most elements along axis d of the array that lie between the first and the last that a block
@@ -417,6 +419,7 @@ static cb_need branch_need(const cubed_plan *p, cb_stage *s, const cb_program *p
         if (l->kind != CB_LOAD_STORED) continue;
         judge_load(p, b, axes, extents, l, s);
         hold.arena = cb_sat_add(hold.arena, cb_arena_round(cb_load_bytes(p, l, extents)));
+        hold.arena = cb_sat_add(hold.arena, CB_ARENA_DEFER_BYTES);
         if (l->tile) hold.arena = cb_sat_add(hold.arena, cb_arena_round(cb_tile_bytes(l, extents)));
         read = cb_need_either(read, load_need(p, l));
     }
@@ -474,6 +477,13 @@ static size_t folded_blocks(const cb_stage *s, const cb_blocks *kept, size_t cou
         }
     }
     return count;
+}
+
+void cb_program_blocks(const cb_stage *s, int program, cb_blocks *axes)
+{
+    cb_blocks kept[CUBED_MAX_NDIM + 1];
+    size_t count = kept_blocks(s, program == 0 ? kept : axes);
+    if (program == 0) (void)folded_blocks(s, kept, count, axes);
 }
 
 /* What reading the states that a fold merges takes beside its own; adds to the stage's counts. */

@@ -58,6 +58,8 @@ typedef struct cb_blocks {
     int64_t per;
     const cubed_block_halo *halo; /* what comes with each of them; NULL: nothing */
 } cb_blocks;
+/* Of the body (0) or the tail (1) of a stage, CUBED_MAX_NDIM + 1 at most. */
+void cb_program_blocks(const cb_stage *s, int program, cb_blocks *axes);
 /* Evaluating a program one block after another. Sets the tile flags of its loads, and adds what it reads
  * to the counts of the stage. `gather`: branches that are bare loads have no machine: one chunk at a
  * time is copied to where the values go. */

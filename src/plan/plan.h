@@ -72,6 +72,8 @@ uint64_t cb_plan_spare(const cubed_plan *p, bool all);
 /* Marks the arrays of which decoded chunks are worth keeping; bytes of all of them, and of indices of
  * shards. */
 uint64_t cb_plan_mark_again(cubed_plan *p);
+/* How often loads that want it kept read a chunk of such an array, in all; SIZE_MAX: not known. */
+size_t cb_plan_chunk_reads(const cubed_plan *p, int node, const int64_t *idx);
 /* What bytes are for: to be kept, to be hashed (only what decides which values are in which chunks, so that
  * a run can be resumed with other limits and workers), for worker processes of this run, which are
  * given the caller's memory otherwise, or of an array, with all of its memory. */

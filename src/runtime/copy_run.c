@@ -137,12 +137,14 @@ static cubed_status read_chunks(const copier *c, cubed_error *err)
         cb_arena_alloc(t->arena, cb_load_bytes(t->plan, c->load, extents), "chunk", &buffer, err));
     int64_t n = cb_box_count(&cover), k;
     while ((k = atomic_fetch_add(&c->team->next, 1)) < n) {
+        size_t mark = cb_arena_mark(t->arena);
         cb_held held;
         CB_TRY(cb_task_check(t, err));
         chunk_index(&cover, k, idx);
         if (!chunks_of(c, idx, &domain, &into) || !concerns(c, &into)) continue;
         CB_TRY(cb_load_chunk(t, c->load, idx, &image, buffer, &held, err));
         scatter(c, idx, &held, &into);
+        cb_arena_release(t->arena, mark);
     }
     return CUBED_OK;
 }

@@ -512,6 +512,8 @@ static cubed_status read_source_chunk(const cb_node *n, const int64_t *idx, void
     return read_source(n, &box, strides, dst, scratch, count, err);
 }
 
+static void let_go(void *io, void *entry) { cb_cache_let_go(((cb_io *)io)->cache, entry); }
+
 /* An inner chunk of a shard, whose index may be known. */
 static cubed_status read_from_shard(const cb_io *io, int node, const int64_t *idx, void *dst,
                                     cb_arena *scratch, uint64_t *stored, cubed_error *err)
@@ -520,13 +522,19 @@ static cubed_status read_from_shard(const cb_io *io, int node, const int64_t *id
     const cb_zarr_meta *meta = &io->plan->storage[node].meta;
     size_t size = cb_zarr_index_bytes(meta), mark = cb_arena_mark(scratch);
     cb_cache_key key = {node, CB_CACHE_INDEX, cb_zarr_shard_number(meta, idx)};
+    cb_cache_found found = CB_CACHE_FULL;
+    cb_cache_entry *entry = NULL;
     cubed_status st = CUBED_OK;
     void *index;
     CB_TRY(cb_arena_alloc(scratch, size, "shard index", &index, err));
-    cb_cache_found found = io->cache ? cb_cache_get(io->cache, key, index, size) : CB_CACHE_FULL;
+    if (io->cache) found = cb_cache_hold(io->cache, key, size, SIZE_MAX, &entry);
+    if (entry) index = cb_cache_data(entry);
     if (found != CB_CACHE_HIT) st = cb_zarr_read_index(array, idx, index, scratch, stored, err);
-    if (found == CB_CACHE_FILL) cb_cache_fill(io->cache, key, st == CUBED_OK ? index : NULL);
-    if (st == CUBED_OK) st = cb_zarr_read_inner(array, idx, index, dst, scratch, stored, err);
+    if (found == CB_CACHE_FILL) cb_cache_filled(io->cache, entry, st == CUBED_OK);
+    if (st == CUBED_OK) {
+        st = cb_zarr_read_inner(array, idx, index, dst, scratch, stored, err);
+        if (entry) cb_cache_let_go(io->cache, entry);
+    }
     cb_arena_release(scratch, mark);
     return st;
 }
@@ -549,24 +557,63 @@ static cubed_status read_stored(const cb_io *io, int node, const int64_t *idx, v
     return CUBED_OK;
 }
 
-cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, bool again, void *dst,
-                        cb_arena *scratch, const void **direct, cb_io_count *count,
-                        cubed_error *err)
+static cb_cache_key chunk_key(const cb_io *io, int node, const int64_t *idx)
+{
+    return (cb_cache_key){node, CB_CACHE_CHUNK, cb_grid_ravel(&io->plan->ir.nodes[node].grid, idx)};
+}
+
+/* *entry: where the chunk is kept, which the caller lets go; NULL: it is where *direct says. */
+static cubed_status read_chunk(cb_io *io, int node, const int64_t *idx, bool again, void *dst,
+                               cb_arena *scratch, const void **direct, cb_cache_entry **entry,
+                               cb_io_count *count, cubed_error *err)
 {
     const cb_node *n = &io->plan->ir.nodes[node];
     size_t size = cb_chunk_bytes(io->plan, node);
-    cb_cache_key key = {node, CB_CACHE_CHUNK, cb_grid_ravel(&n->grid, idx)};
     cb_cache_found found = CB_CACHE_FULL;
     cubed_status st = CUBED_OK;
+    *entry = NULL;
     count->bytes_read += size;
     if (!n->source && !io->plan->storage[node].array && !io->nodes[node].array)
         return read_intermediate(io, node, idx, 0, size, dst, direct, count, err);
     if (io->cache && again && io->plan->storage[node].again)
-        found = cb_cache_get(io->cache, key, dst, size);
+        found = cb_cache_hold(io->cache, chunk_key(io, node, idx), size,
+                              cb_plan_chunk_reads(io->plan, node, idx), entry);
+    if (*entry) dst = cb_cache_data(*entry);
     if (found != CB_CACHE_HIT) st = read_stored(io, node, idx, dst, scratch, count, err);
-    if (found == CB_CACHE_FILL) cb_cache_fill(io->cache, key, st == CUBED_OK ? dst : NULL);
+    if (found == CB_CACHE_FILL) cb_cache_filled(io->cache, *entry, st == CUBED_OK);
+    if (st != CUBED_OK) *entry = NULL;
     *direct = dst;
     return st;
+}
+
+cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, bool again, void *dst,
+                        cb_arena *scratch, const void **direct, cb_io_count *count,
+                        cubed_error *err)
+{
+    cb_cache_entry *entry;
+    CB_TRY(read_chunk(io, node, idx, again, dst, scratch, direct, &entry, count, err));
+    if (!entry) return CUBED_OK;
+    memcpy(dst, *direct, cb_chunk_bytes(io->plan, node));
+    *direct = dst;
+    cb_cache_let_go(io->cache, entry);
+    return CUBED_OK;
+}
+
+cubed_status cb_io_hold(cb_io *io, int node, const int64_t *idx, bool again, void *dst,
+                        cb_arena *scratch, const void **direct, cb_io_count *count,
+                        cubed_error *err)
+{
+    cb_cache_entry *entry;
+    CB_TRY(read_chunk(io, node, idx, again, dst, scratch, direct, &entry, count, err));
+    cubed_status st = entry ? cb_arena_defer(scratch, let_go, io, entry, err) : CUBED_OK;
+    if (st != CUBED_OK) cb_cache_let_go(io->cache, entry);
+    return st;
+}
+
+void cb_io_pass(cb_io *io, int node, const int64_t *idx)
+{
+    if (io->cache && io->plan->storage[node].again)
+        cb_cache_pass(io->cache, chunk_key(io, node, idx));
 }
 
 cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst, cb_arena *scratch,

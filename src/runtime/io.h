@@ -58,11 +58,19 @@ uint64_t cb_io_cache_peak(const cb_io *io);
 
 /* One chunk, whole (also at the edge: what is beyond the shape is unspecified), in C order. `again`: it
  * will be read once more, so it may be kept when it had to be decoded.
- * If it lies in memory, *direct points to it, and stays valid until the task that reads it is
- * reported done; else it is read and decoded into dst, and *direct is dst. */
+ * If it is an intermediate in memory, *direct points to it, and stays valid until the task that reads
+ * it is reported done; else it is read and decoded into dst, and *direct is dst. */
 CUBED_MUST_CHECK cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, bool again,
                                          void *dst, cb_arena *scratch, const void **direct,
                                          cb_io_count *count, cubed_error *err);
+/* The same, but *direct may also point to a chunk that is kept to be read again, which stays there until
+ * `scratch` is released to a mark before this call. Takes CB_IO_HOLD_BYTES of it. */
+#define CB_IO_HOLD_BYTES CB_ARENA_DEFER_BYTES
+CUBED_MUST_CHECK cubed_status cb_io_hold(cb_io *io, int node, const int64_t *idx, bool again,
+                                         void *dst, cb_arena *scratch, const void **direct,
+                                         cb_io_count *count, cubed_error *err);
+/* Says that the chunk need not be kept for a read that was done without. */
+void cb_io_pass(cb_io *io, int node, const int64_t *idx);
 /* Bytes of a chunk of an intermediate from `offset` on. */
 CUBED_MUST_CHECK cubed_status cb_io_read_range(cb_io *io, int node, const int64_t *idx,
                                                size_t offset, size_t size, void *dst,

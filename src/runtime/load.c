@@ -53,7 +53,7 @@ cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t 
         CB_TRY(cb_io_read_part(t->io, load->node, &part, buffer, t->arena, &data, t->count, err));
     } else {
         bool again = is_read_again(load, &part, image);
-        CB_TRY(cb_io_read(t->io, load->node, idx, again, buffer, t->arena, &data, t->count, err));
+        CB_TRY(cb_io_hold(t->io, load->node, idx, again, buffer, t->arena, &data, t->count, err));
     }
     out->data = data;
     memcpy(out->lo, part.lo, sizeof out->lo);
@@ -102,9 +102,11 @@ cubed_status cb_load_gather(const cb_task *t, const cb_load *load, const cb_box 
     cb_grid_cover(g, &image, &cover);
     memcpy(idx, cover.lo, sizeof idx);
     do {
+        size_t mark = cb_arena_mark(t->arena);
         cb_held held;
         CB_TRY(cb_load_chunk(t, load, idx, &image, buffer, &held, err));
         cb_load_place(t, load, idx, &held, box, dst);
+        cb_arena_release(t->arena, mark);
     } while (cb_odometer_next(&cover, idx));
     return CUBED_OK;
 }

@@ -75,8 +75,10 @@ cubed_status cb_load_reshaped(const cb_task *t, const cb_load *load, const cb_bo
         if (!part_of(&n->map, &elements, &part) ||
             !cb_reshape_pieces(&r, to, dst->stride, &part, any, NULL))
             continue;
+        size_t mark = cb_arena_mark(t->arena);
         CB_TRY(cb_load_chunk(t, load, idx, &image, chunk, &p.held, err));
         (void)cb_reshape_pieces(&r, to, dst->stride, &part, copy_piece, &p);
+        cb_arena_release(t->arena, mark);
     } while (cb_odometer_next(&cover, idx));
     return CUBED_OK;
 }

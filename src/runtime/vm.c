@@ -78,7 +78,9 @@ static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, 
     /* Another load of this branch may have brought the same chunk. */
     for (const vm_load *o = vm->loads; o < l && !l->resident; o++) {
         l->resident = o->resident && same_chunk(o, l, cover->lo, g);
-        if (l->resident) l->held = o->held;
+        if (!l->resident) continue;
+        l->held = o->held;
+        if (l->load->again != CB_AGAIN_NONE) cb_io_pass(t->io, l->load->node, cover->lo);
     }
     if (!l->resident) CB_TRY(cb_load_chunk(t, l->load, cover->lo, image, l->chunk, &l->held, err));
     l->resident = true;

@@ -65,7 +65,8 @@ typedef struct cb_held {
 } cb_held;
 
 /* Brings chunk `idx` of a stored node, or what of it lies in `image` (a box of the array), into
- * `buffer`, of cb_load_bytes. What lies in memory is used where it is. */
+ * `buffer`, of cb_load_bytes. What lies in memory is used where it is, and stays there until the task's
+ * arena is released to a mark before this call, of which this takes CB_IO_HOLD_BYTES. */
 CUBED_MUST_CHECK cubed_status cb_load_chunk(const cb_task *t, const cb_load *load,
                                             const int64_t *idx, const cb_box *image, void *buffer,
                                             cb_held *out, cubed_error *err);

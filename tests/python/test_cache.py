@@ -77,6 +77,28 @@ def test_loads_of_one_array_share_its_chunks(tmp_path, x, text):
         np.testing.assert_array_equal(check(run(*args, way)).arrays()["result"], expected)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sum(roll(x, 7, axis=1) + x, axis=0)",
+        "sum(x[:, 1:] * x[:, :-1], axis=0)",
+        "sum(x[1:] * x[:-1], axis=0)",
+        "sum(x[::-1] * x[::-1, ::-1], axis=0)",
+    ],
+)
+def test_chunks_that_nobody_will_read_make_room(tmp_path, text):
+    x = np.random.default_rng(0).integers(0, 50, size=(640, 500)).astype("i4")
+    array = zarr.create_array(tmp_path / "rows", shape=x.shape, chunks=(10, 500), dtype="i4")
+    array[...] = x
+    args = ["--in", f"x={tmp_path / 'rows'}", "--out", tmp_path / "y", "--max-workers", 1]
+    stats = check(run("eval", text, *args, *QUIET)).run
+    expected = eval(text, {"x": x, "sum": np.sum, "roll": np.roll})
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "y")[...], expected)
+    assert stats["stored_read"] == stored_bytes(tmp_path / "rows")
+    assert 0 < stats["cache_peak"] <= 4 * 20480  # chunks, of 64
+    within_bounds(stats)
+
+
 def test_blocks_of_a_product_are_decoded_once(tmp_path, x):
     args = [
         "eval",

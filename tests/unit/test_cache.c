@@ -1,4 +1,4 @@
-/* The cache of decoded chunks: what it keeps, what goes first, and who waits for whom. */
+/* The cache of decoded chunks: what it keeps, what goes first, and who waits for what. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,15 +17,35 @@ static cb_cache_key chunk(int64_t number) { return (cb_cache_key){3, CB_CACHE_CH
 
 static cb_cache_key shard(int64_t number) { return (cb_cache_key){3, CB_CACHE_INDEX, number}; }
 
-/* Gets, or brings, something that is all `value`. */
+/* Brings something that is all `value`, or finds it; `reads` as in the header. */
+static cb_cache_found hold(cb_cache *c, cb_cache_key key, int value, size_t reads,
+                           cb_cache_entry **entry)
+{
+    cb_cache_found found = cb_cache_hold(c, key, SIZE, reads, entry);
+    if (found == CB_CACHE_FULL) {
+        assert_null(*entry);
+        return found;
+    }
+    unsigned char *data = cb_cache_data(*entry);
+    if (found == CB_CACHE_FILL) {
+        memset(data, value, SIZE);
+        cb_cache_filled(c, *entry, true);
+    }
+    for (size_t i = 0; i < SIZE; i++) assert_int_equal(data[i], value);
+    return found;
+}
+
+static cb_cache_found get_of(cb_cache *c, cb_cache_key key, int value, size_t reads)
+{
+    cb_cache_entry *entry;
+    cb_cache_found found = hold(c, key, value, reads, &entry);
+    if (entry) cb_cache_let_go(c, entry);
+    return found;
+}
+
 static cb_cache_found get(cb_cache *c, cb_cache_key key, int value)
 {
-    unsigned char data[SIZE];
-    memset(data, value, sizeof data);
-    cb_cache_found found = cb_cache_get(c, key, data, sizeof data);
-    if (found == CB_CACHE_FILL) cb_cache_fill(c, key, data);
-    for (size_t i = 0; i < sizeof data; i++) assert_int_equal(data[i], value);
-    return found;
+    return get_of(c, key, value, SIZE_MAX);
 }
 
 static void test_least_recently_used_goes_first(void **state)
@@ -69,7 +89,7 @@ static void test_indices_stay_longer_than_chunks(void **state)
 static void test_memory_is_shared(void **state)
 {
     cb_budget shared;
-    char big[100000];
+    cb_cache_entry *entry;
     (void)state;
     cb_budget_init(&shared, (size_t)2 * ENTRY);
     cb_cache *c = cb_cache_new(&cb_system_allocator, (size_t)9 * ENTRY, &shared);
@@ -82,7 +102,7 @@ static void test_memory_is_shared(void **state)
     assert_false(cb_cache_evict(c));
     assert_int_equal(get(c, chunk(2), 2), CB_CACHE_FULL);
     cb_budget_give(&shared, (size_t)2 * ENTRY);
-    assert_int_equal(cb_cache_get(c, chunk(3), big, sizeof big), CB_CACHE_FULL);
+    assert_int_equal(cb_cache_hold(c, chunk(3), 100000, SIZE_MAX, &entry), CB_CACHE_FULL);
     cb_cache_free(c);
     assert_int_equal(shared.used, 0);
 }
@@ -91,64 +111,105 @@ static void test_large_things_have_pages(void **state)
 {
     enum { LARGE = 200000 };
     cb_budget shared;
-    char *data = calloc(2, LARGE);
+    cb_cache_entry *entry;
     (void)state;
     cb_budget_init(&shared, SIZE_MAX);
     cb_cache *c = cb_cache_new(&cb_system_allocator, (size_t)1 << 19, &shared);
     for (int i = 0; i < 9; i++) {
+        assert_int_equal(cb_cache_hold(c, chunk(i), LARGE, SIZE_MAX, &entry), CB_CACHE_FILL);
+        char *data = cb_cache_data(entry);
+        assert_int_equal((uintptr_t)data % 64, 0);
         data[LARGE - 1] = (char)i;
-        assert_int_equal(cb_cache_get(c, chunk(i), data + LARGE, LARGE), CB_CACHE_FILL);
-        cb_cache_fill(c, chunk(i), data);
-        assert_int_equal(cb_cache_get(c, chunk(i), data + LARGE, LARGE), CB_CACHE_HIT);
-        assert_int_equal(data[2 * LARGE - 1], i);
+        cb_cache_filled(c, entry, true);
+        cb_cache_let_go(c, entry);
+        assert_int_equal(cb_cache_hold(c, chunk(i), LARGE, SIZE_MAX, &entry), CB_CACHE_HIT);
+        assert_int_equal(((char *)cb_cache_data(entry))[LARGE - 1], i);
+        cb_cache_let_go(c, entry);
     }
     assert_int_equal(cb_cache_used(c)->used, 2 * cb_pages_round(LARGE + 256));
     cb_cache_free(c);
-    free(data);
 }
 
-typedef struct reader {
-    cb_cache *cache;
-    cb_cache_found found;
-} reader;
-
-static void *wait_for_it(void *arg)
+/* What nobody will ask for again makes room, though there is more. */
+static void test_unused_things_go_first(void **state)
 {
-    reader *r = arg;
-    unsigned char data[SIZE] = {0};
-    r->found = cb_cache_get(r->cache, chunk(7), data, sizeof data);
-    if (r->found == CB_CACHE_FILL) {
-        memset(data, 9, sizeof data);
-        cb_cache_fill(r->cache, chunk(7), data);
+    cb_budget shared;
+    cb_cache_entry *entry;
+    (void)state;
+    cb_budget_init(&shared, SIZE_MAX);
+    cb_cache *c = cb_cache_new(&cb_system_allocator, (size_t)9 * ENTRY, &shared);
+    assert_int_equal(get(c, chunk(9), 9), CB_CACHE_FILL);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(get_of(c, chunk(i), i, 3), CB_CACHE_FILL);
+        assert_int_equal(get_of(c, chunk(i), i, 3), CB_CACHE_HIT);
+        cb_cache_pass(c, chunk(i));
     }
-    assert_int_equal(data[SIZE - 1], 9);
-    return NULL;
+    assert_int_equal(cb_cache_used(c)->high_water, 2 * ENTRY);
+    assert_int_equal(get_of(c, chunk(3), 3, 3), CB_CACHE_HIT); /* once more than was said */
+    assert_int_equal(hold(c, chunk(3), 3, 3, &entry), CB_CACHE_HIT);
+    assert_int_equal(get(c, chunk(4), 4), CB_CACHE_FILL); /* beside what is held */
+    assert_int_equal(cb_cache_used(c)->used, 3 * ENTRY);
+    cb_cache_let_go(c, entry);
+    assert_int_equal(get(c, chunk(5), 5), CB_CACHE_FILL);
+    assert_int_equal(cb_cache_used(c)->used, 3 * ENTRY);
+    assert_int_equal(get(c, chunk(9), 9), CB_CACHE_HIT);
+    cb_cache_pass(c, chunk(77)); /* is not there */
+    cb_cache_free(c);
+    assert_int_equal(shared.used, 0);
 }
+
+static void *evict(void *cache) { return cb_cache_evict(cache) ? cache : NULL; }
+
+/* What is held stays where it is; who needs its memory waits. */
+static void test_held_things_stay(void **state)
+{
+    cb_budget shared;
+    cb_cache_entry *one, *again, *other;
+    pthread_t thread;
+    void *evicted;
+    (void)state;
+    cb_budget_init(&shared, SIZE_MAX);
+    cb_cache *c = cb_cache_new(&cb_system_allocator, ENTRY, &shared);
+    assert_int_equal(hold(c, chunk(0), 0, SIZE_MAX, &one), CB_CACHE_FILL);
+    assert_int_equal(hold(c, chunk(0), 0, SIZE_MAX, &again), CB_CACHE_HIT);
+    assert_ptr_equal(one, again);
+    assert_int_equal(hold(c, chunk(1), 1, SIZE_MAX, &other), CB_CACHE_FULL);
+    assert_int_equal(pthread_create(&thread, NULL, evict, c), 0);
+    cb_cache_let_go(c, one);
+    assert_int_equal(shared.used, ENTRY);
+    cb_cache_let_go(c, again);
+    pthread_join(thread, &evicted);
+    assert_ptr_equal(evicted, c);
+    assert_int_equal(shared.used, 0);
+    assert_false(cb_cache_evict(c));
+    cb_cache_free(c);
+}
+
+static void *wait_for_it(void *cache) { return (void *)(uintptr_t)get(cache, chunk(7), 9); }
 
 /* Whoever asks while something is brought has it when it is there; if it fails, one of them tries. */
 static void test_it_is_brought_once(void **state)
 {
     enum { READERS = 4 };
-    unsigned char data[SIZE];
     (void)state;
     for (int fails = 0; fails < 2; fails++) {
         cb_budget shared;
         pthread_t threads[READERS];
-        reader readers[READERS];
+        cb_cache_entry *entry;
         int filled = 0;
         cb_budget_init(&shared, SIZE_MAX);
         cb_cache *c = cb_cache_new(&cb_system_allocator, (size_t)4 * ENTRY, &shared);
-        memset(data, 9, sizeof data);
-        assert_int_equal(cb_cache_get(c, chunk(7), data, sizeof data), CB_CACHE_FILL);
+        assert_int_equal(cb_cache_hold(c, chunk(7), SIZE, SIZE_MAX, &entry), CB_CACHE_FILL);
+        memset(cb_cache_data(entry), 9, SIZE);
+        for (int i = 0; i < READERS; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, wait_for_it, c), 0);
+        cb_cache_filled(c, entry, !fails);
+        if (!fails) cb_cache_let_go(c, entry);
         for (int i = 0; i < READERS; i++) {
-            readers[i].cache = c;
-            assert_int_equal(pthread_create(&threads[i], NULL, wait_for_it, &readers[i]), 0);
-        }
-        cb_cache_fill(c, chunk(7), fails ? NULL : data);
-        for (int i = 0; i < READERS; i++) {
-            pthread_join(threads[i], NULL);
-            filled += readers[i].found == CB_CACHE_FILL;
-            assert_int_not_equal(readers[i].found, CB_CACHE_FULL);
+            void *found;
+            pthread_join(threads[i], &found);
+            filled += (cb_cache_found)(uintptr_t)found == CB_CACHE_FILL;
+            assert_int_not_equal((cb_cache_found)(uintptr_t)found, CB_CACHE_FULL);
         }
         assert_int_equal(filled, fails);
         cb_cache_free(c);
@@ -162,6 +223,8 @@ int main(void)
         cmocka_unit_test(test_indices_stay_longer_than_chunks),
         cmocka_unit_test(test_memory_is_shared),
         cmocka_unit_test(test_large_things_have_pages),
+        cmocka_unit_test(test_unused_things_go_first),
+        cmocka_unit_test(test_held_things_stay),
         cmocka_unit_test(test_it_is_brought_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
