@@ -31,16 +31,18 @@ typedef enum cubed_fold {
     CUBED_FOLD_COUNT
 } cubed_fold;
 
-/* The names of the standard ("add", "mean"); NULL for a number that is none. */
+/* The names of the standard ("add", "mean"), static; NULL for a number that is none. */
 CUBED_API const char *cubed_op_name(cubed_op op);
 CUBED_API const char *cubed_fold_name(cubed_fold fold);
 /* The inverse, and the number of operands. false if there is none of that name. */
 CUBED_API bool cubed_op_parse(const char *name, cubed_op *op, int *arity);
 CUBED_API bool cubed_fold_parse(const char *name, cubed_fold *fold);
 
+/* Takes a reference; returns x. Gives one up; NULL is allowed. Thread-safe. */
 CUBED_API cubed_array *cubed_array_ref(cubed_array *x);
-CUBED_API void cubed_array_unref(cubed_array *x); /* NULL is allowed */
+CUBED_API void cubed_array_unref(cubed_array *x);
 
+/* What they point to lives as long as x; the context is borrowed. */
 CUBED_API cubed_context *cubed_array_context(const cubed_array *x);
 CUBED_API cubed_dtype cubed_array_dtype(const cubed_array *x);
 CUBED_API int cubed_array_ndim(const cubed_array *x);
@@ -89,7 +91,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_load(cubed_context *ctx, con
 
 /* --- Sources ---------------------------------------------------------------------------------- */
 
-/* A Zarr array. `url` is STORE or STORE::PATH, where STORE is a directory or file:// URL. */
+/* A Zarr array of format 3 or 2, whose metadata is read now and whose chunks (of shards the inner ones) become
+ * the array's. `url` is STORE or STORE::PATH, where STORE is a directory or file:// URL. CUBED_E_NOT_FOUND if
+ * there is no array, CUBED_E_FORMAT for malformed metadata, CUBED_E_UNSUPPORTED for what it asks for and is
+ * not known here. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open(cubed_context *ctx, const char *url,
                                                          cubed_array **out, cubed_error *err);
 /* The caller's memory, borrowed until the last array over it and the last plan that reads it are
@@ -198,13 +203,18 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random_blocks(
 
 /* --- Elementwise ------------------------------------------------------------------------------ */
 
-/* Operands are broadcast and promoted by the standard's rules. CUBED_E_TYPE for a kind that the
- * operation does not take, CUBED_E_ARG for shapes that do not broadcast. */
+/* args[nargs] are broadcast and promoted by the standard's rules, and the result has the chunks of the largest.
+ * Half precision (float16, bfloat16) is calculated in float32, which the result is then; CUBED_OP_WHERE takes
+ * a bool first. CUBED_OP_POW with one number (0-d, cubed_array_full) as the exponent is what is rounded once:
+ * of 2 a square, of 1 x in the result's type, of -1 a division (of floats and complex numbers), of 0.5 a square
+ * root (of floats: nan of -inf). CUBED_E_TYPE for a kind that the operation does not take, CUBED_E_ARG for
+ * shapes that do not broadcast, arrays of several contexts, and integers to one negative power. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args,
                                                           int nargs, cubed_array **out,
                                                           cubed_error *err);
-/* Complex to real drops the imaginary part; float to integer truncates (NaN and out of range:
- * unspecified value, no trap); anything to bool tests != 0. */
+/* The same shape and chunks in another type; x itself if it has that type. Complex to real drops the imaginary
+ * part; float to integer truncates (NaN and out of range: unspecified value, no trap); anything to bool tests
+ * != 0; times are cast from and to integers and bools alone, as int64. CUBED_E_TYPE for others, and for texts. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_astype(cubed_array *x, cubed_dtype dtype,
                                                      cubed_array **out, cubed_error *err);
 
@@ -222,6 +232,11 @@ typedef struct cubed_fold_options {
         sizeof(cubed_fold_options), NULL, 0, false, 0.0                                            \
     }
 
+/* The reduction of the standard of that name over `options->axes` (options NULL: all axes), which are gone or,
+ * with keepdims, have extent 1. min and max have x's type (of half precision float32), all and any bool, sums
+ * and products of integers int64 or uint64, everything else the type of floats or complex numbers that x has,
+ * float64 for integers. States of floats are float64. CUBED_E_TYPE for a kind that it does not take,
+ * CUBED_E_ARG for axes that are not there, and for min or max of no elements. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_reduce(cubed_fold fold, cubed_array *x,
                                                      const cubed_fold_options *options,
                                                      cubed_array **out, cubed_error *err);
@@ -261,17 +276,25 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_slice_resolve(const int64_t *start
 /* slices[ndim], one per axis. CUBED_E_INDEX if an element would lie outside. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_slice_array(cubed_array *x, const cubed_slice *slices,
                                                           cubed_array **out, cubed_error *err);
+/* Axis j of the result is axes[j] of x: axes[ndim], each once, may be negative. CUBED_E_ARG else. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_permute_dims(cubed_array *x, const int *axes,
                                                            cubed_array **out, cubed_error *err);
+/* Backwards along axes[naxes], which may be negative; NULL: all. CUBED_E_ARG for one that is not there. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_flip(cubed_array *x, const int *axes, int naxes,
                                                    cubed_array **out, cubed_error *err);
+/* Shapes are aligned at their ends; axes of extent 1 repeat. CUBED_E_ARG for others that differ. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_broadcast_to(cubed_array *x, int ndim,
                                                            const int64_t *shape, cubed_array **out,
                                                            cubed_error *err);
+/* A new axis of extent 1, which is `axis` of the result, -1 for the last. CUBED_E_ARG for one that it does not
+ * have, CUBED_E_UNSUPPORTED beyond CUBED_MAX_NDIM. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_expand_dims(cubed_array *x, int axis,
                                                           cubed_array **out, cubed_error *err);
+/* Without axes[naxes], whose extents must be 1 (else CUBED_E_ARG); NULL: without all that are. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_squeeze(cubed_array *x, const int *axes, int naxes,
                                                       cubed_array **out, cubed_error *err);
+/* args[nargs], at least one, behind each other along an axis, in the type that they promote to and chunks as
+ * long as the longest. CUBED_E_ARG where other extents differ, CUBED_E_TYPE for types with nothing in common. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis,
                                                      cubed_array **out, cubed_error *err);
 

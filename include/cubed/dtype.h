@@ -24,7 +24,7 @@ typedef enum cubed_dtype {
     CUBED_COMPLEX64 = 11,
     CUBED_COMPLEX128 = 12,
     CUBED_DTYPE_COUNT, /* of the types above, which operations compute with */
-    /* Stored, viewed, copied and cast; to operations they are float32. */
+    /* Stored, viewed, copied and cast; operations calculate with them in float32, which their results are. */
     CUBED_FLOAT16 = 16,
     CUBED_BFLOAT16 = 17,
     /* Families of types that are stored, viewed and copied: a type has parameters in its higher bits,

@@ -36,14 +36,15 @@ typedef struct cubed_target {
     void *data;
 } cubed_target;
 
-/* Sets *target so that x, of any type, goes into the part of the Zarr array at `url` (borrowed) that begins at
- * start[ndim]: chunks (shards) that it covers are written, those that it covers in part are read, too, and
- * target->array, a new reference for the caller to give up, is x with what is around it in them. Every chunk
- * is put as a whole: at any time it is the old one or the new one. What a run that failed has written stays;
- * nothing is resumed, the run is made again. Others must not write to the same chunks meanwhile, and the plan
- * must not read the array elsewhere. CUBED_E_NOT_FOUND if there is none, CUBED_E_ARG for a region that is not
- * within it, CUBED_E_UNSUPPORTED for irregular chunks. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_region_target(cubed_array *x, const char *url,
+/* Sets *target so that x, of any type, goes into the part of `into` that begins at start[ndim]. `into` is what
+ * cubed_array_open made, and lives as long as *target, whose url is its own. Chunks (shards) that x covers are
+ * written, those that it covers in part are read, too, and target->array, a new reference for the caller to
+ * give up, is x with what is around it in them. Every chunk is put as a whole: at any time it is the old one
+ * or the new one. What a run that failed has written stays; nothing is resumed, the run is made again. Others
+ * must not write to the same chunks meanwhile, and the plan must not read the array elsewhere. Reads nothing.
+ * CUBED_E_ARG for a region that is not within the array, and for an array that is not stored;
+ * CUBED_E_UNSUPPORTED for irregular chunks. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_region_target(cubed_array *x, const cubed_array *into,
                                                             const int64_t *start,
                                                             cubed_target *target, cubed_error *err);
 

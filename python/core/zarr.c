@@ -45,24 +45,24 @@ static PyObject *members(PyObject *module, PyObject *args)
     return out;
 }
 
-/* region_target(x, url, start): what goes to whole chunks of an array that exists, and where those begin. */
+/* region_target(x, into, start): what goes to whole chunks of an array that was opened, and where those begin. */
 static PyObject *region_target(PyObject *module, PyObject *args)
 {
     core_state *s = core_get_state(module);
-    PyObject *object, *start_arg;
-    const char *url;
+    PyObject *object, *into_object, *start_arg;
     int64_t start[CUBED_MAX_NDIM];
     int n;
-    cubed_array *x;
+    cubed_array *x, *into;
     cubed_target target;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OsO", &object, &url, &start_arg) ||
-        !(x = core_unwrap(s, object)) || !core_ints("start", start_arg, start, &n))
+    if (!PyArg_ParseTuple(args, "OOO", &object, &into_object, &start_arg) ||
+        !(x = core_unwrap(s, object)) || !(into = core_unwrap(s, into_object)) ||
+        !core_ints("start", start_arg, start, &n))
         return NULL;
     if (n != cubed_array_ndim(x))
         return PyErr_Format(PyExc_ValueError, "start has %d entries, expected %d", n,
                             cubed_array_ndim(x));
-    if (cubed_region_target(x, url, start, &target, &err) != CUBED_OK) return core_raise(&err);
+    if (cubed_region_target(x, into, start, &target, &err) != CUBED_OK) return core_raise(&err);
     PyObject *y = core_wrap(s, target.array), *at = core_tuple(target.region_start, n);
     PyObject *pair = y && at ? PyTuple_Pack(2, y, at) : NULL;
     Py_XDECREF(y);

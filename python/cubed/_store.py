@@ -144,9 +144,9 @@ def native_target(x: Array, place: Any, region: Any) -> tuple[_core.Array, _core
             return None
         url = store_url(place.store, place.path)
     try:
-        shape = _core.open(url).shape
-        slices = _region(x, shape, region)
-        part, first = _core.region_target(x._x, url, [s.start for s in slices])
+        into = _core.open(url)
+        slices = _region(x, into.shape, region)
+        part, first = _core.region_target(x._x, into, [s.start for s in slices])
     except NotImplementedError:
         return None
     return part, {"url": url, "region": first}

@@ -50,33 +50,6 @@ static cubed_status apply(expr_builder *b, const expr *e, cubed_op op, value *ar
     return expr_located(b, e, cubed_elementwise(op, in, n, &out->array, b->err));
 }
 
-/* x**k for literals k that have an operation of their own, which is also what NumPy does. */
-static cubed_status power(expr_builder *b, const expr *e, value *x, const value *y, value *out,
-                          bool *done)
-{
-    double k = y->re;
-    cubed_kind kind = cubed_dtype_kind(cubed_array_dtype(x->array));
-    bool real = y->kind == EXPR_INT || y->kind == EXPR_FLOAT;
-    bool inexact = kind >= CUBED_KIND_FLOAT;
-    *done = true;
-    if (y->kind == EXPR_INT && y->i < 0 && !inexact)
-        return expr_reject(b, e, "integers have no negative powers: make the base a float");
-    if (real && k == 0.5 && kind == CUBED_KIND_FLOAT) return apply(b, e, CUBED_OP_SQRT, x, 1, out);
-    if (real && k == 1 && (inexact || y->kind == EXPR_INT)) {
-        out->array = cubed_array_ref(x->array);
-        return CUBED_OK;
-    }
-    if (real && k == -1 && inexact) {
-        value args[2] = {expr_literal(EXPR_INT, 1, 0, 0), *x};
-        EXPR_TRY(expr_operand(b, e, &args[0], x->array));
-        cubed_status st = apply(b, e, CUBED_OP_DIVIDE, args, 2, out);
-        drop(&args[0]);
-        return st;
-    }
-    *done = false;
-    return CUBED_OK;
-}
-
 static cubed_status build_binary(expr_builder *b, const expr *e, value *out)
 {
     static const struct {
@@ -108,11 +81,6 @@ static cubed_status build_binary(expr_builder *b, const expr *e, value *out)
         const char *wrong = expr_literal_combine(e->op, &v[0], &v[1], out);
         if (wrong) st = expr_reject(b, e, wrong);
         goto out;
-    }
-    if (e->op == 'p' && v[0].array && !v[1].array) {
-        bool done;
-        st = power(b, e, &v[0], &v[1], out, &done);
-        if (done || st != CUBED_OK) goto out;
     }
     st = expr_operand(b, e->child[0], &v[0], v[1].array);
     if (st == CUBED_OK) st = expr_operand(b, e->child[1], &v[1], v[0].array);

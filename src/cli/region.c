@@ -86,6 +86,8 @@ cubed_status cli_region_target(cubed_context *ctx, const char *text, cubed_array
     cubed_status st = cubed_array_open(ctx, url, &into, err);
     if (st != CUBED_OK) return st;
     st = find_start(text, into, x, start, err);
+    if (st == CUBED_OK) st = cubed_region_target(x, into, start, target, err);
+    if (st == CUBED_OK) target->url = url;
     cubed_array_unref(into);
-    return st == CUBED_OK ? cubed_region_target(x, url, start, target, err) : st;
+    return st;
 }

@@ -19,7 +19,6 @@ static cubed_status arg_reduce(const char *name, cb_fold_kind kind, cubed_array 
 {
     int ndim = x->node.grid.ndim;
     uint32_t reduced;
-    int64_t count = 1;
     cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
     cubed_dtype type = compared_as(x->node.dtype);
     cubed_array *wide = NULL, *found = NULL;
@@ -31,12 +30,11 @@ static cubed_status arg_reduce(const char *name, cb_fold_kind kind, cubed_array 
     o.naxes = 1;
     CB_TRY(cb_op_fold_axes(name, ndim, &o, &reduced, err));
     for (int d = 0; d < ndim; d++) {
-        if (!(reduced >> d & 1)) continue;
-        if (x->shape[d] == 0)
+        if ((reduced >> d & 1) && x->shape[d] == 0)
             return cb_fail(err, CUBED_E_ARG, "%s: axis %d has no elements, expected at least one",
                            name, d);
-        count *= x->shape[d];
     }
+    int64_t count = cb_op_fold_count(x, reduced);
     if (type == CUBED_FLOAT64 && count > MAX_FLOAT_POSITIONS)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "%s over %" PRId64 " elements of %s, at most 2**53", name, count,

@@ -101,8 +101,8 @@ static void broadcast_grid(cubed_array *const *args, int nargs, int ndim, const 
         for (int i = 0; i < nargs; i++) {
             int lead = ndim - args[i]->node.grid.ndim;
             if (d < lead || args[i]->shape[d - lead] != shape[d]) continue;
-            int64_t size = 1;
-            for (int k = 0; k < args[i]->node.grid.ndim; k++) size *= args[i]->shape[k];
+            int64_t size;
+            if (cb_count(args[i]->node.grid.ndim, args[i]->shape, &size)) size = INT64_MAX;
             size = is_generated(args[i]) ? 0 : cb_max_i64(1, size);
             if (size <= best) continue;
             best = size;
@@ -128,20 +128,43 @@ static cubed_status prepare_operand(cubed_array *x, cubed_dtype dtype, int ndim,
     return st;
 }
 
-static bool is_two(const cubed_array *x)
+/* x**k in `type` for one number k that has an operation of its own, which rounds once and costs less:
+ * 2, 1, -1 and, of real numbers, 0.5 (as NumPy's operator: of -inf it is nan). *out is NULL for
+ * others. */
+static cubed_status simple_power(cubed_array *x, const cubed_array *k, cubed_dtype type,
+                                 cubed_array **out, cubed_error *err)
 {
-    if (x->node.kind != CB_NODE_FULL || x->node.grid.ndim) return false;
-    cubed_scalar two = cb_scalar_from_i64(x->node.dtype, 2);
-    return !memcmp(&x->node.value, &two, cubed_dtype_size(x->node.dtype));
-}
-
-/* x**2 is rounded once, as every power should be, and costs a multiplication. */
-static cubed_status square_of(cubed_array *x, cubed_dtype type, cubed_array **out, cubed_error *err)
-{
-    cubed_array *cast;
-    CB_TRY(cb_op_cast(x, type, &cast, err));
-    cubed_status st = cubed_elementwise(CUBED_OP_SQUARE, &cast, 1, out, err);
-    cubed_array_unref(cast);
+    cubed_kind kind = cubed_dtype_kind(type);
+    cubed_array *args[2] = {NULL, NULL};
+    cubed_scalar re, im = {.f64 = 0};
+    cubed_status st = CUBED_OK;
+    *out = NULL;
+    if (k->node.kind != CB_NODE_FULL || k->node.grid.ndim) return CUBED_OK;
+    cb_scalar_cast(k->node.dtype, &k->node.value, CUBED_FLOAT64, &re);
+    if (k->node.dtype == CUBED_COMPLEX64) im.f64 = (double)k->node.value.c64[1];
+    if (k->node.dtype == CUBED_COMPLEX128) im.f64 = k->node.value.c128[1];
+    if (im.f64 != 0) return CUBED_OK;
+    if (kind < CUBED_KIND_FLOAT && re.f64 < 0)
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "pow: integers have no negative powers (the exponent is %.0f): make the base a "
+            "float",
+            re.f64);
+    bool root = kind == CUBED_KIND_FLOAT && re.f64 == 0.5;
+    bool inverse = re.f64 == -1, same = re.f64 == 1;
+    if (!root && !inverse && !same && re.f64 != 2) return CUBED_OK;
+    CB_GO(cb_op_cast(x, type, &args[inverse], err));
+    if (same) {
+        *out = cubed_array_ref(args[0]);
+    } else if (inverse) {
+        cubed_scalar one = cb_scalar_from_i64(type, 1);
+        CB_GO(cubed_array_full(x->ctx, type, 0, NULL, NULL, &one, &args[0], err));
+        CB_GO(cubed_elementwise(CUBED_OP_DIVIDE, args, 2, out, err));
+    } else {
+        CB_GO(cubed_elementwise(root ? CUBED_OP_SQRT : CUBED_OP_SQUARE, args, 1, out, err));
+    }
+out:
+    for (int i = 0; i < 2; i++) cubed_array_unref(args[i]);
     return st;
 }
 
@@ -178,7 +201,10 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
     if (cb_op_rule(op) == CB_RESULT_FLOAT && cubed_dtype_kind(type) < CUBED_KIND_FLOAT)
         type = CUBED_FLOAT64;
     if (cb_op_takes_index(op)) type = CUBED_INT64;
-    if (op == CUBED_OP_POW && is_two(args[1])) return square_of(args[0], type, out, err);
+    if (op == CUBED_OP_POW) {
+        CB_TRY(simple_power(args[0], args[1], type, out, err));
+        if (*out) return CUBED_OK;
+    }
     CB_TRY(broadcast_shape(op, args, nargs, &ndim, shape, err));
     CB_TRY(cb_check_shape(name, ndim, shape, type, err));
 

@@ -38,10 +38,8 @@ static cubed_array *constant(keep *k, cubed_dtype dtype, double value, cubed_sta
                              cubed_error *err)
 {
     cubed_array *out = NULL;
-    cubed_scalar s = {.c128 = {value, 0}};
-    if (dtype == CUBED_FLOAT32) s.f32 = (float)value;
     if (*st != CUBED_OK) return NULL;
-    *st = cubed_array_full(k->ctx, dtype, 0, NULL, NULL, &s, &out, err);
+    *st = cb_op_scalar(k->ctx, dtype, value, &out, err);
     if (*st == CUBED_OK) k->list[k->n++] = out;
     return out;
 }

@@ -31,6 +31,8 @@ CUBED_MUST_CHECK cubed_status cb_op_axes(const char *what, int ndim, const int *
 CUBED_MUST_CHECK cubed_status cb_op_fold_axes(const char *what, int ndim,
                                               const cubed_fold_options *options, uint32_t *mask,
                                               cubed_error *err);
+/* Elements that are folded into one; INT64_MAX where that is more, as it may be of arrays that have none. */
+int64_t cb_op_fold_count(const cubed_array *x, uint32_t reduced);
 /* The fold of x, which has the type of the state, over these axes; over a new one if there are
  * none. */
 CUBED_MUST_CHECK cubed_status cb_op_fold(const char *what, cubed_array *x, cb_fold_kind kind,

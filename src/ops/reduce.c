@@ -88,6 +88,16 @@ cubed_status cb_op_fold_axes(const char *what, int ndim, const cubed_fold_option
     return CUBED_OK;
 }
 
+int64_t cb_op_fold_count(const cubed_array *x, uint32_t reduced)
+{
+    int64_t count, extents[CUBED_MAX_NDIM];
+    int n = 0;
+    for (int d = 0; d < x->node.grid.ndim; d++) {
+        if (reduced >> d & 1) extents[n++] = x->shape[d];
+    }
+    return cb_count(n, extents, &count) ? INT64_MAX : count;
+}
+
 /* x = x op value, dropping the old x. */
 static cubed_status apply(cubed_op op, cubed_array **x, double value, cubed_error *err)
 {
@@ -160,10 +170,7 @@ cubed_status cubed_reduce(cubed_fold fold, cubed_array *x, const cubed_fold_opti
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name,
                        cubed_dtype_name(x->node.dtype));
     CB_TRY(cb_op_fold_axes(name, ndim, o, &reduced, err));
-    int64_t count = 1;
-    for (int d = 0; d < ndim; d++) {
-        if (reduced >> d & 1) count *= x->shape[d];
-    }
+    int64_t count = cb_op_fold_count(x, reduced);
     if (count == 0 && (fold == CUBED_FOLD_MIN || fold == CUBED_FOLD_MAX))
         return cb_fail(err, CUBED_E_ARG, "%s of no elements: a reduced axis has extent 0", name);
 

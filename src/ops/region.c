@@ -13,29 +13,33 @@ typedef struct box {
 } box;
 
 /* Where x goes, and the chunks around it. */
-static cubed_status find_boxes(const cubed_array *x, const char *url, const int64_t *start,
-                               const cb_zarr_meta *m, box *part, box *chunks, cubed_error *err)
+static cubed_status find_boxes(const cubed_array *x, const cubed_array *into, const int64_t *start,
+                               box *part, box *chunks, cubed_error *err)
 {
-    if (cb_zarr_is_irregular(m))
+    const char *url = into->node.url;
+    if (into->node.kind != CB_NODE_ZARR)
+        return cb_fail(err, CUBED_E_ARG,
+                       "region_target: expected an array that is stored and open");
+    if (!into->whole_chunks)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "%s: its chunks have different extents, regions of it cannot be written",
                        url);
-    if (m->ndim != x->node.grid.ndim)
+    if (into->node.grid.ndim != x->node.grid.ndim)
         return cb_fail(err, CUBED_E_ARG, "%s has %d dimensions, what is written to it has %d", url,
-                       m->ndim, x->node.grid.ndim);
-    for (int d = 0; d < m->ndim; d++) {
-        const int64_t chunk = m->chunk[d];
-        if (start[d] < 0 || start[d] > m->shape[d] || x->shape[d] > m->shape[d] - start[d])
+                       into->node.grid.ndim, x->node.grid.ndim);
+    for (int d = 0; d < x->node.grid.ndim; d++) {
+        const int64_t chunk = into->whole_chunks[d], extent = into->shape[d];
+        if (start[d] < 0 || start[d] > extent || x->shape[d] > extent - start[d])
             return cb_fail(err, CUBED_E_ARG,
                            "%s: a region of %" PRId64 " elements from %" PRId64
                            " on along axis %d, which has %" PRId64,
-                           url, x->shape[d], start[d], d, m->shape[d]);
+                           url, x->shape[d], start[d], d, extent);
         part->lo[d] = start[d];
         part->hi[d] = start[d] + x->shape[d];
         chunks->lo[d] = x->shape[d] == 0 ? start[d] : start[d] / chunk * chunk;
-        const int64_t left = m->shape[d] - chunks->lo[d];
+        const int64_t left = extent - chunks->lo[d];
         const int64_t whole = cb_ceil_div(part->hi[d] - chunks->lo[d], chunk);
-        chunks->hi[d] = whole > left / chunk ? m->shape[d] : chunks->lo[d] + whole * chunk;
+        chunks->hi[d] = whole > left / chunk ? extent : chunks->lo[d] + whole * chunk;
         if (x->shape[d] == 0) chunks->hi[d] = start[d];
     }
     return CUBED_OK;
@@ -77,42 +81,24 @@ out:
     return st;
 }
 
-static cubed_status set_target(cubed_array *x, const char *url, const int64_t *start,
-                               const cb_zarr_meta *m, cubed_target *target, cubed_error *err)
+cubed_status cubed_region_target(cubed_array *x, const cubed_array *into, const int64_t *start,
+                                 cubed_target *target, cubed_error *err)
 {
     box part = {{0}, {0}}, chunks = {{0}, {0}};
     cubed_array *old = NULL, *y = NULL;
     cubed_status st = CUBED_OK;
-    CB_TRY(find_boxes(x, url, start, m, &part, &chunks, err));
-    CB_GO(cubed_astype(x, m->dtype, &y, err));
-    CB_GO(cubed_array_open(x->ctx, url, &old, err));
-    old->node.region = true; /* nobody else has it yet */
-    for (int d = 0; d < m->ndim; d++) CB_GO(widen(&y, old, d, &part, &chunks, err));
-    *target = (cubed_target){.array = y, .url = url, .region = true};
+    CB_TRY(find_boxes(x, into, start, &part, &chunks, err));
+    /* A node of its own: other readers of `into` read all of it. */
+    cb_node n = into->node;
+    n.region = true;
+    CB_GO(cubed_astype(x, n.dtype, &y, err));
+    CB_GO(cb_graph_add(x->ctx, &n, NULL, &old, err));
+    for (int d = 0; d < n.grid.ndim; d++) CB_GO(widen(&y, old, d, &part, &chunks, err));
+    *target = (cubed_target){.array = y, .url = into->node.url, .region = true};
     memcpy(target->region_start, chunks.lo, sizeof chunks.lo);
     y = NULL;
 out:
     cubed_array_unref(old);
     cubed_array_unref(y);
-    return st;
-}
-
-cubed_status cubed_region_target(cubed_array *x, const char *url, const int64_t *start,
-                                 cubed_target *target, cubed_error *err)
-{
-    cb_zone *zone;
-    cubed_store *store = NULL;
-    cb_zarr_array *z = NULL;
-    const char *where, *path;
-    cubed_status st;
-    CB_TRY(cb_zone_new(&x->ctx->alloc, &zone, err));
-    CB_GO(cb_url_split(zone, url, &where, &path, err));
-    CB_GO(cb_store_open(&x->ctx->alloc, where, false, &store, err));
-    CB_GO(cb_zarr_open(store, path, &z, err));
-    CB_GO(set_target(x, url, start, cb_zarr_get_meta(z), target, err));
-out:
-    cb_zarr_close(z);
-    cb_store_close(store);
-    cb_zone_free(zone);
     return st;
 }

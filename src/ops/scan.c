@@ -1,5 +1,6 @@
 /* Running sums, products and last values along one axis. */
 #include "base/error.h"
+#include "dtype/scalar.h"
 #include "ops/ops_pkg.h"
 
 /* The standard's: small integers become int64 or uint64, floats stay. */
@@ -19,18 +20,9 @@ static cubed_status prepend(cubed_fold fold, int axis, cubed_array *x, cubed_arr
 {
     int64_t shape[CUBED_MAX_NDIM];
     cubed_array *both[2] = {NULL, x};
-    cubed_scalar start = {.c128 = {0, 0}};
+    cubed_scalar start = cb_scalar_from_i64(x->node.dtype, fold == CUBED_FOLD_PROD);
     int ndim = x->node.grid.ndim;
-
     for (int d = 0; d < ndim; d++) shape[d] = d == axis ? 1 : x->shape[d];
-    if (fold == CUBED_FOLD_PROD) {
-        if (x->node.dtype == CUBED_FLOAT32 || x->node.dtype == CUBED_COMPLEX64)
-            start.f32 = 1;
-        else if (cubed_dtype_kind(x->node.dtype) >= CUBED_KIND_FLOAT)
-            start.f64 = 1;
-        else
-            start.i64 = 1;
-    }
     CB_TRY(cubed_array_full(x->ctx, x->node.dtype, ndim, shape, x->chunks, &start, &both[0], err));
     cubed_status st = cubed_concat(both, 2, axis, out, err);
     cubed_array_unref(both[0]);
@@ -90,9 +82,10 @@ cubed_status cubed_cumulative(cubed_fold fold, cubed_array *x, int axis, bool in
     cubed_array *scan;
     cubed_status st =
         add_scan(fold == CUBED_FOLD_SUM ? CB_FOLD_SUM : CB_FOLD_PROD, x, axis, type, &scan, err);
-    if (st != CUBED_OK || !include_initial) {
+    if (st != CUBED_OK) return st;
+    if (!include_initial) {
         *out = scan;
-        return st;
+        return CUBED_OK;
     }
     st = prepend(fold, axis, scan, out, err);
     cubed_array_unref(scan);

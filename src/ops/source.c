@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "dtype/scalar.h"
 #include "ops/ops_pkg.h"
 #include "plan/plan.h"
 
@@ -31,6 +32,10 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
     n.grid = cb_plan_zarr_grid(m);
     memcpy(n.dim_names, m->dim_names, sizeof n.dim_names);
     CB_GO(cb_graph_add(ctx, &n, NULL, &x, err));
+    if (!cb_zarr_is_irregular(m)) {
+        x->whole_chunks = cb_zone_memdup(x->zone, m->chunk, sizeof m->chunk);
+        if (!x->whole_chunks) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory to open %s", url));
+    }
     *out = x;
     x = NULL;
 out:
@@ -127,9 +132,8 @@ cubed_status cubed_array_index(cubed_context *ctx, int ndim, const int64_t *shap
 cubed_status cb_op_scalar(cubed_context *ctx, cubed_dtype dtype, double value, cubed_array **out,
                           cubed_error *err)
 {
-    cubed_scalar v = {.f64 = value}, cast = v;
-    if (dtype == CUBED_COMPLEX128) cast.c128[1] = 0;
-    return cubed_array_full(ctx, dtype, 0, NULL, NULL, &cast, out, err);
+    cubed_scalar v = cb_scalar_from_double(dtype, value);
+    return cubed_array_full(ctx, dtype, 0, NULL, NULL, &v, out, err);
 }
 
 void cb_op_keep_fill(const cubed_array *x, cb_node *n)

@@ -201,7 +201,10 @@ cubed_status cubed_expand_dims(cubed_array *x, int axis, cubed_array **out, cube
     cb_map map = {.ndim_in = ndim, .ndim_out = have};
     cb_grid grid = {.ndim = ndim};
     const char *names[CUBED_MAX_NDIM + 1] = {NULL};
-    if (ndim > CUBED_MAX_NDIM || at < 0 || at >= ndim)
+    if (ndim > CUBED_MAX_NDIM)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "expand_dims: the array has %d dimensions already",
+                       have);
+    if (at < 0 || at >= ndim)
         return cb_fail(err, CUBED_E_ARG, "expand_dims: axis %d is out of range for %d dimensions",
                        axis, ndim);
     grid.axis[at] = cb_axis_regular(1, 1);

@@ -49,9 +49,9 @@ cb_grid cb_grid_regular(int ndim, const int64_t *shape, const int64_t *chunk)
 
 int64_t cb_grid_count(const cb_grid *g)
 {
-    int64_t n = 1;
-    for (int d = 0; d < g->ndim; d++) n *= cb_axis_count(&g->axis[d]);
-    return n;
+    int64_t n = 1, counts[CUBED_MAX_NDIM];
+    for (int d = 0; d < g->ndim; d++) counts[d] = cb_axis_count(&g->axis[d]);
+    return cb_count(g->ndim, counts, &n) ? INT64_MAX : n;
 }
 
 void cb_grid_unravel(const cb_grid *g, int64_t i, int64_t *idx)

@@ -89,7 +89,7 @@ CUBED_MUST_CHECK cubed_status cb_grid_own(cb_zone *zone, cb_grid *g, const cb_gr
                                           int nknown, cubed_error *err);
 /* Extents of a chunk as it is stored, in memory and on disk. */
 void cb_grid_stored(const cb_grid *g, const int64_t *idx, int64_t *extents);
-/* Chunks in all; may be 0. */
+/* Chunks in all; may be 0. Sticks at INT64_MAX. */
 int64_t cb_grid_count(const cb_grid *g);
 /* Position in the grid of chunk number `i` in C order, and back. */
 void cb_grid_unravel(const cb_grid *g, int64_t i, int64_t *idx);

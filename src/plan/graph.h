@@ -17,6 +17,9 @@ struct cubed_array {
     cubed_array **in;   /* node.ninputs, referenced */
     int64_t shape[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];
+    /* What cubed_array_open found: the chunks that are written as a whole, of which `chunks` may be parts
+     * (of shards). In the zone; NULL where they are irregular, and of all other arrays. */
+    const int64_t *whole_chunks;
     void (*release)(void *owner); /* MEMORY: NULL if it is borrowed */
     void *owner;
     cubed_array *next_dead; /* used by unref alone, when nobody else has the array */

@@ -2,6 +2,7 @@
  * and nodes pass cb_ir_check before anything uses them. */
 #include "plan/serial.h"
 
+#include <limits.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -37,11 +38,11 @@ static int64_t get_i(reader *r)
     return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
 }
 
-/* A number below `limit`. */
+/* A number below `limit`, of which bytes may be more than an int holds. */
 static int get_n(reader *r, uint64_t limit)
 {
     uint64_t v = get_u(r);
-    if (v >= limit) r->bad = true;
+    if (v >= limit || v > INT_MAX) r->bad = true;
     return r->bad ? 0 : (int)v;
 }
 
@@ -72,6 +73,15 @@ static const char *get_string(reader *r)
     }
     memcpy(s, p, (size_t)(n - 1));
     return s;
+}
+
+/* A function's, of any size. */
+static const void *get_params(reader *r, size_t *size)
+{
+    *size = (size_t)get_u(r);
+    const void *p = get_bytes(r, *size), *copy = p ? cb_zone_memdup(r->zone, p, *size) : NULL;
+    if (!copy) r->bad = true;
+    return copy;
 }
 
 /* They are checked with the node. */
@@ -151,10 +161,8 @@ static void get_source(reader *r, cb_node *n)
     }
     s->token = get_u(r);
     s->name = get_string(r);
-    s->params_size = (size_t)get_n(r, (uint64_t)(r->end - r->at) + 1);
-    const void *params = get_bytes(r, s->params_size);
-    s->params = params ? cb_zone_memdup(r->zone, params, s->params_size) : NULL;
-    if (!s->name || !s->params) r->bad = true;
+    s->params = get_params(r, &s->params_size);
+    if (!s->name) r->bad = true;
     n->source = s;
 }
 
@@ -198,16 +206,14 @@ static void get_block(reader *r, cb_node *n)
         return;
     }
     op->function = get_string(r);
-    op->params_size = (size_t)get_n(r, (uint64_t)(r->end - r->at) + 1);
-    const void *params = get_bytes(r, op->params_size);
-    op->params = params ? cb_zone_memdup(r->zone, params, op->params_size) : NULL;
+    op->params = get_params(r, &op->params_size);
     op->nin = n->ninputs;
     op->in = get_operands(r, op->nin);
     /* Each takes a byte at least. */
     op->nout = get_n(r, (uint64_t)(r->end - r->at) + 1);
     op->out = get_operands(r, op->nout);
     n->output = get_n(r, (uint64_t)op->nout);
-    if (!op->function || !op->params) r->bad = true;
+    if (!op->function) r->bad = true;
     n->block = op;
 }
 

@@ -244,9 +244,10 @@ static const char v3_default[] = "[{\"name\": \"bytes\", \"configuration\": {\"e
 cubed_status cb_zarr_shard_codecs(cb_zone *zone, int ndim, const int64_t *chunk,
                                   const char *codecs_json, const char **out, cubed_error *err)
 {
-    json_t *inner = NULL, *shape = json_array();
+    json_t *inner = NULL;
     const char *text = codecs_json ? codecs_json : v3_default;
     CB_TRY(cb_json_parse("codecs", text, strlen(text), &inner, err));
+    json_t *shape = json_array();
     for (int d = 0; d < ndim; d++) json_array_append_new(shape, json_integer(chunk[d]));
     json_t *doc = json_pack("[{s:s, s:{s:o, s:o, s:[{s:s, s:{s:s}}, {s:s}], s:s}}]", "name",
                             "sharding_indexed", "configuration", "chunk_shape", shape, "codecs",

@@ -142,6 +142,9 @@ def test_half_precision_is_computed_with_as_float32(tmp_path):
     np.testing.assert_array_equal(got["z"], x.astype("f8"))
     assert got["y"].dtype == np.float32
     assert got["s"] == np.inf
+    # Rows of an infinity and NaN, and of NaN alone.
+    got = evaluate("a = nanmin(x[124]); b = nanmax(x[252]); c = nanmin(x[125])", x=src).arrays()
+    assert got["a"] == np.inf and got["b"] == -np.inf and np.isnan(got["c"])
 
 
 @pytest.mark.parametrize("wide", ["f4", "f8", "i4", "i8"])
