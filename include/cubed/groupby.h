@@ -2,7 +2,7 @@
 #ifndef CUBED_GROUPBY_H
 #define CUBED_GROUPBY_H
 
-#include "cubed/array.h"
+#include "cubed/array_api.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,6 +61,17 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_groupby_reduce(cubed_array *x, cub
                                                              cubed_group_reduction reduction,
                                                              const cubed_group_options *options,
                                                              cubed_array **out, cubed_error *err);
+/* The exact quantiles q[0..n) of each group, by `options`, whose axes are not looked at: in front of the result's
+ * axes there is one of n. `codes` has the extents of x's axes from `axis` on; the result has the axis of groups
+ * in their place. float64 if `wide` or x is not of floats, else x's type; NaN of groups without elements.
+ *
+ * x is read once, whole along these axes in a task, which holds it once more for some lines: see
+ * CUBED_E_BUDGET. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_group_quantiles(cubed_array *x, cubed_array *codes,
+                                                              int axis, int64_t ngroups,
+                                                              const double *q, int n, bool wide,
+                                                              const cubed_quantile_options *options,
+                                                              cubed_array **out, cubed_error *err);
 /* "sum", ...; NULL if there is none. */
 CUBED_API const char *cubed_group_reduction_name(cubed_group_reduction reduction);
 /* The inverse; false if there is none. With "nan" in front, *skip_nan is set. */

@@ -45,6 +45,8 @@ PyObject *core_dtype_name(cubed_dtype dtype);
 bool core_ints(const char *what, PyObject *seq, int64_t *out, int *n);
 /* The same into ints, for axes. */
 bool core_axes(const char *what, PyObject *seq, int *out, int *n);
+/* The numbers of a sequence, for PyMem_Free; NULL with an exception set. */
+double *core_numbers(PyObject *seq, int *n);
 PyObject *core_tuple(const int64_t *values, int n);
 /* A Python number as an element of that type. */
 bool core_scalar(PyObject *value, cubed_dtype dtype, cubed_scalar *out);

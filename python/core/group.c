@@ -1,4 +1,4 @@
-/* Reductions by group. */
+/* Reductions and quantiles by group. */
 #include "core.h"
 
 /* groupby(name, x, codes, axes, ngroups, correction, min_count, fill or None, task_mem) */
@@ -33,7 +33,33 @@ static PyObject *groupby(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+/* group_quantiles(x, codes, axis, ngroups, q, wide, skip_nan, method) */
+static PyObject *group_quantiles(PyObject *module, PyObject *args)
+{
+    const char *method;
+    PyObject *array, *labels, *numbers;
+    int axis, wide, skip_nan, n;
+    long long ngroups;
+    cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
+    cubed_array *x, *codes, *out = NULL;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOiLOpps", &array, &labels, &axis, &ngroups, &numbers, &wide,
+                          &skip_nan, &method) ||
+        !core_pair(module, array, labels, &x, &codes))
+        return NULL;
+    if (!cubed_quantile_method_parse(method, &o.method))
+        return PyErr_Format(PyExc_ValueError, "method is %s, expected one of NumPy's methods",
+                            method);
+    o.skip_nan = skip_nan;
+    double *q = core_numbers(numbers, &n);
+    if (!q) return NULL;
+    cubed_status st = cubed_group_quantiles(x, codes, axis, ngroups, q, n, wide, &o, &out, &err);
+    PyMem_Free(q);
+    return core_finish(module, st, out, &err);
+}
+
 PyMethodDef core_group_methods[] = {
+    {"group_quantiles", group_quantiles, METH_VARARGS, NULL},
     {"groupby", groupby, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

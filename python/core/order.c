@@ -1,13 +1,12 @@
 /* Order statistics, and counts of values. */
 #include "core.h"
 
-/* The numbers of a sequence; freed with PyMem_Free. */
-static double *get_numbers(PyObject *seq, int *n)
+double *core_numbers(PyObject *seq, int *n)
 {
     Py_ssize_t len = PySequence_Size(seq);
     if (len < 0) return NULL;
     if (len > INT32_MAX) {
-        PyErr_Format(PyExc_ValueError, "q has %zd elements", len);
+        PyErr_Format(PyExc_ValueError, "%zd numbers, expected fewer", len);
         return NULL;
     }
     double *out = PyMem_Malloc(((size_t)len + 1) * sizeof *out);
@@ -52,7 +51,7 @@ static PyObject *quantile(PyObject *module, PyObject *args)
     if (PyFloat_Check(numbers)) {
         st = cubed_quantile(x, PyFloat_AsDouble(numbers), &o, &out, &err);
     } else {
-        double *q = get_numbers(numbers, &n);
+        double *q = core_numbers(numbers, &n);
         if (!q) return NULL;
         st = cubed_quantiles(x, q, n, &o, &out, &err);
         PyMem_Free(q);
@@ -77,7 +76,7 @@ static PyObject *histogram(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OOO", &object, &edges, &heavy) ||
         !(x = core_unwrap(core_get_state(module), object)) || !get_weights(module, heavy, &weights))
         return NULL;
-    double *numbers = get_numbers(edges, &n);
+    double *numbers = core_numbers(edges, &n);
     if (!numbers) return NULL;
     cubed_status st = cubed_histogram(x, numbers, (int64_t)n - 1, weights, &out, &err);
     PyMem_Free(numbers);

@@ -154,6 +154,17 @@ def quantile(
     task_mem: int,
     /,
 ) -> Array: ...
+def group_quantiles(
+    x: Array,
+    codes: Array,
+    axis: int,
+    ngroups: int,
+    q: Sequence[float],
+    wide: bool,
+    skip_nan: bool,
+    method: str,
+    /,
+) -> Array: ...
 def groupby(
     name: str,
     x: Array,

@@ -23,6 +23,8 @@ NAMES = {
     **{n: n for n in _PLAIN},
     **{f"nan{n}": f"nan{n}" for n in _PLAIN},
 }
+#: Order statistics: groups are brought together in a task.
+QUANTILES = ("median", "nanmedian", "quantile", "nanquantile")
 #: Those whose result has the type of the elements: fill values may need another one.
 _OF_ELEMENTS = ("sum", "prod", "min", "max", "first", "last")
 
@@ -56,7 +58,8 @@ def groupby_reduce(
         ``"count"`` (of what is not missing), ``"any"``, ``"all"``, or one of ``"sum"``, ``"prod"``,
         ``"mean"``, ``"var"``, ``"std"``, ``"min"``, ``"max"``, ``"first"``, ``"last"``,
         ``"argmin"`` and ``"argmax"`` (positions in C order of the reduced axes), with ``"nan"`` in
-        front of it if NaN and NaT are passed over; also ``"nanany"`` and ``"nanall"``.
+        front of it if NaN and NaT are passed over; also ``"nanany"`` and ``"nanall"``, and of real
+        numbers ``"median"``, ``"quantile"``, ``"nanmedian"`` and ``"nanquantile"``.
     expected_groups
         The labels of the groups, for several `by` a tuple of them. None: those that there are.
     sort
@@ -72,7 +75,8 @@ def groupby_reduce(
         None: 1 if there are both a `fill_value` and `expected_groups`, else 0: empty groups have
         sum 0, product 1, and `fill_value` of what needs elements.
     finalize_kwargs
-        ``{"ddof": n}`` of var and std.
+        ``{"ddof": n}`` of var and std; ``{"q": 0.9}`` of quantiles, or a list of them, and
+        ``"method"``, as :func:`quantile` has it.
     isbin
         Whether `expected_groups` are edges of bins, in order: a bin has its right edge, but not its
         left one. For several `by` a sequence.
@@ -80,7 +84,8 @@ def groupby_reduce(
     Returns
     -------
     result : Array
-        The axes that are not reduced, then one of groups for each `by`. Lazy.
+        The axes that are not reduced, then one of groups for each `by`. Lazy. Several quantiles
+        have an axis in front.
     *groups : numpy.ndarray
         The labels along these axes; of bins a ``pandas.IntervalIndex``.
 
@@ -94,7 +99,8 @@ def groupby_reduce(
     Notes
     -----
     The array is read once, block by block; a task holds 8 to 24 bytes for each group and element
-    across the reduced axes. Labels that are lazy are computed here unless `expected_groups` says
+    across the reduced axes; for medians and quantiles the labelled axes whole, in as many of the
+    others' elements as fit. Labels that are lazy are computed here unless `expected_groups` says
     which there are.
 
     Examples
@@ -106,9 +112,10 @@ def groupby_reduce(
     """
     if func in ("nanany", "nanall"):  # as if what is missing were not there
         array, func = _unless_missing(array, func == "nanall"), func.removeprefix("nan")
-    if func not in NAMES:
-        raise ValueError(f"func is {func!r}, expected one of {', '.join(NAMES)}")
-    unknown = set(finalize_kwargs or {}) - {"ddof"}
+    if func not in NAMES and func not in QUANTILES:
+        raise ValueError(f"func is {func!r}, expected one of {', '.join((*NAMES, *QUANTILES))}")
+    options = dict(finalize_kwargs or {})
+    unknown = set(options) - ({"q", "method"} if "quantile" in func else {"ddof"})
     if unknown:
         raise TypeError(f"finalize_kwargs: unknown arguments {', '.join(sorted(unknown))}")
     shape = _labelled_shape(array, by)
@@ -127,10 +134,15 @@ def groupby_reduce(
     if min(axes, default=first) < first:
         raise ValueError(f"axis {min(axes)} has no labels: they have the last {codes.ndim} axes")
     ngroups = math.prod(len(labels) for labels in groups)
-    result = reduce_codes(
-        array, codes, tuple(axes), ngroups, func, fill_value, dtype, min_count,
-        (finalize_kwargs or {}).get("ddof", 0),
-    )  # fmt: skip
+    if func in QUANTILES:
+        result = quantile_codes(
+            array, codes, tuple(axes), ngroups, func, options, fill_value, dtype, min_count
+        )
+    else:
+        result = reduce_codes(
+            array, codes, tuple(axes), ngroups, func, fill_value, dtype, min_count,
+            options.get("ddof", 0),
+        )  # fmt: skip
     if len(groups) > 1:
         core = _core.reshape(result._x, (*result.shape[:-1], *map(len, groups)))
         result = result._like(core)
@@ -159,6 +171,50 @@ def reduce_codes(
         shape = (*array.shape[:first], *(array.shape[d] for d in kept), ngroups)
         return x._like(_core.reshape(x._x, shape))
     return _reduce(array, codes, axes, ngroups, func, fill_value, dtype, min_count, ddof)
+
+
+def quantile_codes(
+    array: Array,
+    codes: Array,
+    axes: tuple[int, ...],
+    ngroups: int,
+    func: str,
+    options: Mapping[str, Any],
+    fill_value: Any,
+    dtype: Any,
+    min_count: int,
+) -> Array:
+    """Medians and quantiles, as :func:`reduce_codes`; several have an axis in front."""
+    if func.endswith("quantile") and "q" not in options:
+        raise TypeError(f"{func} needs finalize_kwargs with q")
+    q = np.asarray(options.get("q", 0.5), dtype=float)
+    if q.ndim > 1:
+        raise ValueError(f"q has {q.ndim} axes, expected a number or one axis of them")
+    first = array.ndim - codes.ndim
+    kept = [d for d in range(first, array.ndim) if d not in axes]
+    apart = [array.shape[d] for d in kept]
+    if kept:
+        codes = _apart(codes, [d - first for d in kept], ngroups)
+    skip, method, total = func.startswith("nan"), options.get("method", "linear"), ngroups
+    total *= math.prod(apart)
+    wide = dtype is not None and np.dtype(dtype) == np.float64
+    # In front labelled axes are as series of maps are stored, and lines lie side by side.
+    order = [*range(first, array.ndim), *range(first)]
+    core = _core.permute_dims(array._x, order)
+    out = _core.group_quantiles(
+        core, codes._x, 0, total, q.reshape(-1).tolist(), wide, skip, method
+    )
+    out = _core.permute_dims(out, [0, *range(2, 2 + first), 1])
+    shape = (*out.shape[:-1], *apart, ngroups)
+    result = array._like(_core.reshape(out, shape if q.ndim else shape[1:]))
+    if min_count > 1 or (fill_value is not None and fill_value == fill_value):
+        whole = tuple(range(first, array.ndim))
+        counts = reduce_codes(array, codes, whole, total, "count", None, None, 0, 0)
+        enough = counts._like(_core.reshape(counts._x, shape[1:])) >= max(1, min_count)
+        from cubed import array_api as xp
+
+        result = xp.where(enough, result, float("nan") if fill_value is None else fill_value)
+    return result if dtype is None else result.astype(dtype)
 
 
 def _reduce(

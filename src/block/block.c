@@ -12,6 +12,7 @@ static const cubed_block_fn *const functions[] = {
     &cb_block_merge_runs,
     &cb_block_merge_bounds,
     &cb_block_quantile,
+    &cb_block_group_quantile,
     &cb_block_count_keys,
     &cb_block_refine_keys,
     &cb_block_find_keys,

@@ -10,6 +10,7 @@ extern const cubed_block_fn cb_block_sort_run;
 extern const cubed_block_fn cb_block_merge_runs;
 extern const cubed_block_fn cb_block_merge_bounds;
 extern const cubed_block_fn cb_block_quantile;
+extern const cubed_block_fn cb_block_group_quantile;
 extern const cubed_block_fn cb_block_count_keys;
 extern const cubed_block_fn cb_block_refine_keys;
 extern const cubed_block_fn cb_block_find_keys;

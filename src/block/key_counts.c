@@ -270,7 +270,7 @@ static cubed_status run_find(const cubed_block_call *call, void *ctx, cubed_erro
             cubed_scalar v = cb_quantile_nan(p->method, (cubed_dtype)p->dtype);
             if (n > 0) {
                 double part = cb_quantile_find(p->method, n, cb_quantile_list(p)[i]).part;
-                v = cb_quantile_value(p->method, (cubed_dtype)p->dtype, keys, part);
+                v = cb_quantile_value(p->method, (cubed_dtype)p->dtype, y->dtype, keys, part);
             }
             memcpy((char *)y->data + ((size_t)i * lines + line) * size, &v, size);
         }

@@ -57,6 +57,16 @@ typedef struct cb_quantile_params {
     int64_t count;
 } cb_quantile_params;
 
+/* "group_quantile": the same of each group of elements; a second input has the number of each element's group
+ * along the axes, negative of none. The output has one axis of groups in the place of the axes; it is of
+ * floats: of the elements' type unless `wide`, which is float64. */
+typedef struct cb_group_quantile_params {
+    int64_t ngroups;
+    int32_t wide;                /* 0 or 1 */
+    int32_t unused;              /* 0 */
+    cb_quantile_params quantile; /* numbers follow */
+} cb_group_quantile_params;
+
 /* "count_keys": of all elements of `naxes` axes from `axis` on together, the digit of `bits` bits from bit
  * number `shift` on. */
 typedef struct cb_count_params {

@@ -102,19 +102,22 @@ static double between(double a, double b, double part)
     return part < 0.5 ? a + (b - a) * part : b - (b - a) * (1 - part);
 }
 
-cubed_scalar cb_quantile_value(int method, cubed_dtype x, const uint64_t keys[2], double part)
+cubed_scalar cb_quantile_value(int method, cubed_dtype x, cubed_dtype result,
+                               const uint64_t keys[2], double part)
 {
     cb_order o = cb_order_of(x, false);
     const cb_order_width *w = cb_order_width_of(cubed_dtype_size(x));
-    cubed_scalar v[2], wide[2];
+    cubed_scalar v[2], wide[2], element;
     memset(v, 0, sizeof v);
     for (int i = 0; i < 2; i++) {
         v[i].u64 = w->value_of(keys[i], &o);
         cb_scalar_cast(x, &v[i], CUBED_FLOAT64, &wide[i]);
     }
-    if (is_discrete(method)) return v[0];
-    return cb_scalar_from_double(cb_quantile_dtype(method, x),
-                                 between(wide[0].f64, wide[1].f64, part));
+    if (!is_discrete(method))
+        return cb_scalar_from_double(result, between(wide[0].f64, wide[1].f64, part));
+    if (result == x) return v[0];
+    cb_scalar_cast(x, &v[0], result, &element);
+    return element;
 }
 
 cubed_scalar cb_quantile_nan(int method, cubed_dtype x)
@@ -124,21 +127,27 @@ cubed_scalar cb_quantile_nan(int method, cubed_dtype x)
 
 /* --- Blocks ------------------------------------------------------------------------------------------ */
 
-/* x as (outer, n, inner). */
-typedef struct layout {
-    int64_t outer, n, inner;
-} layout;
-
-static layout layout_of(const cubed_block_call *call)
+cb_quantile_layout cb_quantile_layout_of(const cb_quantile_params *p, const cubed_block *x)
 {
-    const cb_quantile_params *p = call->params;
-    const cubed_block *x = &call->in[0];
-    layout s = {1, 1, 1};
+    cb_quantile_layout s = {1, 1, 1};
     for (int d = 0; d < x->ndim; d++) {
         int64_t *part = d < p->axis ? &s.outer : d < p->axis + p->naxes ? &s.n : &s.inner;
         *part *= x->shape[d];
     }
     return s;
+}
+
+cubed_status cb_quantile_check_lines(const cb_quantile_params *p, const cubed_block *x,
+                                     cubed_error *err)
+{
+    if (x->dtype != (cubed_dtype)p->dtype)
+        return cb_fail(err, CUBED_E_FORMAT, "elements of another type");
+    if (p->axis < 0 || p->naxes < 0 || p->axis > x->ndim || p->naxes > x->ndim - p->axis)
+        return cb_fail(err, CUBED_E_FORMAT, "%d axes from %d on of %d", (int)p->naxes, (int)p->axis,
+                       x->ndim);
+    if (cb_quantile_layout_of(p, x).n > UINT32_MAX)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "quantiles of 2**32 elements or more in a block");
+    return CUBED_OK;
 }
 
 static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
@@ -149,57 +158,52 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
         return cb_fail(err, CUBED_E_FORMAT, "other operands than it takes");
     const cubed_block *x = &call->in[0], *y = &call->out[0];
     CB_TRY(cb_quantile_check(p, call->params_size, err));
-    if (x->dtype != (cubed_dtype)p->dtype)
-        return cb_fail(err, CUBED_E_FORMAT, "elements of another type");
-    if (p->axis < 0 || p->naxes < 0 || p->axis > x->ndim || p->naxes > x->ndim - p->axis)
-        return cb_fail(err, CUBED_E_FORMAT, "%d axes from %d on of %d", (int)p->naxes, (int)p->axis,
-                       x->ndim);
-    layout s = layout_of(call);
+    CB_TRY(cb_quantile_check_lines(p, x, err));
+    cb_quantile_layout s = cb_quantile_layout_of(p, x);
     size_t results = cb_sat_mul(cb_sat_mul((size_t)s.outer, (size_t)s.inner), (size_t)p->count);
     size_t room = 1;
     for (int d = 0; d < y->ndim; d++) room = cb_sat_mul(room, (size_t)y->shape[d]);
     if (room != results || y->dtype != cb_quantile_dtype(p->method, x->dtype))
         return cb_fail(err, CUBED_E_FORMAT, "a result of another shape or type");
-    if (s.n > UINT32_MAX)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "quantiles of 2**32 elements or more in a block");
     if (s.n == 0 && room > 0 && cubed_dtype_kind(y->dtype) != CUBED_KIND_FLOAT)
         return cb_fail(err, CUBED_E_ARG, "no elements, and %s has no NaN",
                        cubed_dtype_name(y->dtype));
     return CUBED_OK;
 }
 
-/* Bytes from one line of keys to the next: an odd number of cache lines, so that the lines that are
- * written side by side lie in different sets of the cache. */
-static size_t line_stride(int64_t n, size_t size)
+size_t cb_quantile_stride(int64_t n, size_t size)
 {
     size_t lines = cb_sat_add(cb_sat_mul((size_t)n, size), 63) / 64;
     return cb_sat_mul(lines | 1, 64);
 }
 
-static int64_t lines_at_a_time(size_t size) { return cb_min_i64(MOST_LINES, 64 / (int64_t)size); }
+int64_t cb_quantile_lines(int64_t inner, size_t size)
+{
+    return cb_min_i64(inner, cb_min_i64(MOST_LINES, 64 / (int64_t)size));
+}
 
 static cubed_block_need need(const cubed_block_call *call, void *ctx)
 {
     size_t size = cubed_dtype_size(call->in[0].dtype);
-    layout s = layout_of(call);
-    int64_t lines = cb_min_i64(s.inner, lines_at_a_time(size));
+    cb_quantile_layout s = cb_quantile_layout_of(call->params, &call->in[0]);
+    int64_t lines = cb_quantile_lines(s.inner, size);
     (void)ctx;
-    return (cubed_block_need){cb_sat_mul((size_t)lines + 1, line_stride(s.n, size)), 0};
+    return (cubed_block_need){cb_sat_mul((size_t)lines + 1, cb_quantile_stride(s.n, size)), 0};
 }
 
-/* All quantiles of n keys, to out, `step` bytes apart. */
-static void find_quantiles(const cb_quantile_params *p, cubed_dtype x, char *keys, int64_t n,
-                           void *spare, char *out, size_t step)
+void cb_quantile_of_keys(const cb_quantile_params *p, cubed_dtype result, char *keys, int64_t n,
+                         void *spare, char *out, size_t step)
 {
+    cubed_dtype x = (cubed_dtype)p->dtype;
     const cb_select_width *w = cb_select_width_of(cubed_dtype_size(x));
     bool real = cubed_dtype_kind(x) == CUBED_KIND_FLOAT, sorted = p->count > MANY;
-    size_t size = cubed_dtype_size(cb_quantile_dtype(p->method, x));
+    size_t size = cubed_dtype_size(result);
     if (real && p->skip_nan) n = w->drop_ones(keys, n);
     bool none = n == 0 || (real && !p->skip_nan && w->has_ones(keys, n));
     if (sorted && !none)
         cb_order_width_of(cubed_dtype_size(x))->sort_keys(keys, NULL, n, spare, NULL);
     for (int64_t i = 0; i < p->count; i++, out += step) {
-        cubed_scalar value = cb_quantile_nan(p->method, x);
+        cubed_scalar value = cb_scalar_from_double(result, NAN);
         if (!none) {
             cb_quantile_place at = cb_quantile_find(p->method, n, cb_quantile_list(p)[i]);
             uint64_t pair[2];
@@ -209,7 +213,7 @@ static void find_quantiles(const cb_quantile_params *p, cubed_dtype x, char *key
             } else {
                 w->select(keys, n, at.at, spare, pair);
             }
-            value = cb_quantile_value(p->method, x, pair, at.part);
+            value = cb_quantile_value(p->method, x, result, pair, at.part);
         }
         memcpy(out, &value, size);
     }
@@ -219,10 +223,10 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
 {
     const cb_quantile_params *p = call->params;
     const cubed_block *x = &call->in[0], *y = &call->out[0];
-    layout s = layout_of(call);
+    cb_quantile_layout s = cb_quantile_layout_of(p, x);
     size_t size = cubed_dtype_size(x->dtype), step = cubed_dtype_size(y->dtype);
-    size_t stride = line_stride(s.n, size);
-    int64_t at_a_time = cb_min_i64(s.inner, lines_at_a_time(size));
+    size_t stride = cb_quantile_stride(s.n, size);
+    int64_t at_a_time = cb_quantile_lines(s.inner, size);
     char *keys = call->scratch, *spare = keys + (size_t)at_a_time * stride;
     cb_order o = cb_order_of(x->dtype, false);
     cb_order_seen unused = {false, false};
@@ -236,9 +240,9 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
             cb_order_width_of(size)->make_lines(from, s.inner * (int64_t)size, s.n, lines, &o, keys,
                                                 stride, &unused);
             for (int l = 0; l < lines; l++)
-                find_quantiles(p, x->dtype, keys + (size_t)l * stride, s.n, spare,
-                               (char *)y->data + (size_t)(i * s.inner + k + l) * step,
-                               (size_t)(s.outer * s.inner) * step);
+                cb_quantile_of_keys(p, y->dtype, keys + (size_t)l * stride, s.n, spare,
+                                    (char *)y->data + (size_t)(i * s.inner + k + l) * step,
+                                    (size_t)(s.outer * s.inner) * step);
         }
     }
     return CUBED_OK;

@@ -4,6 +4,7 @@
 
 #include "block/order.h"
 #include "block/params.h"
+#include "cubed/sys/block.h"
 
 /* The quantiles behind the parameters. */
 static inline const double *cb_quantile_list(const cb_quantile_params *p)
@@ -23,9 +24,29 @@ typedef struct cb_quantile_place {
     double part;
 } cb_quantile_place;
 cb_quantile_place cb_quantile_find(int method, int64_t n, double q);
-/* There, from the keys of both elements. */
-cubed_scalar cb_quantile_value(int method, cubed_dtype x, const uint64_t keys[2], double part);
+/* There, from the keys of both elements, as an element of type `result`. */
+cubed_scalar cb_quantile_value(int method, cubed_dtype x, cubed_dtype result,
+                               const uint64_t keys[2], double part);
 /* Of nothing, or with NaN among the elements. */
 cubed_scalar cb_quantile_nan(int method, cubed_dtype x);
+
+/* --- Lines in a block ------------------------------------------------------------------------------- */
+
+/* A block as (outer, n, inner), n the axes of the parameters together. */
+typedef struct cb_quantile_layout {
+    int64_t outer, n, inner;
+} cb_quantile_layout;
+cb_quantile_layout cb_quantile_layout_of(const cb_quantile_params *p, const cubed_block *x);
+/* Axes and type of a block. */
+CUBED_MUST_CHECK cubed_status cb_quantile_check_lines(const cb_quantile_params *p,
+                                                      const cubed_block *x, cubed_error *err);
+/* How many lines beside each other are made keys together, and the bytes from one of them to the next: an
+ * odd number of cache lines, so that lines that are written side by side lie in different sets of the
+ * cache. */
+int64_t cb_quantile_lines(int64_t inner, size_t key_size);
+size_t cb_quantile_stride(int64_t n, size_t key_size);
+/* All quantiles of n keys, which may be moved, to out, `step` bytes apart. `spare` is as large as the keys. */
+void cb_quantile_of_keys(const cb_quantile_params *p, cubed_dtype result, char *keys, int64_t n,
+                         void *spare, char *out, size_t step);
 
 #endif

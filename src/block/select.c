@@ -23,10 +23,10 @@
 #include "block/select.inc.h"
 
 static const cb_select_width widths[] = {
-    {drop_ones8, has_ones8, select8, get8},
-    {drop_ones16, has_ones16, select16, get16},
-    {drop_ones32, has_ones32, select32, get32},
-    {drop_ones64, has_ones64, select64, get64},
+    {drop_ones8, has_ones8, select8, scatter8, get8},
+    {drop_ones16, has_ones16, select16, scatter16, get16},
+    {drop_ones32, has_ones32, select32, scatter32, get32},
+    {drop_ones64, has_ones64, select64, scatter64, get64},
 };
 
 const cb_select_width *cb_select_width_of(size_t key_size)

@@ -4,6 +4,9 @@
 
 #include "cubed/base.h"
 
+/* The place of a key that is left out. */
+#define CB_SELECT_NOWHERE UINT32_MAX
+
 typedef struct cb_select_width {
     /* Moves keys of ones (NaN) out: the others are in front, in their order. Returns how many. */
     int64_t (*drop_ones)(void *keys, int64_t n);
@@ -11,6 +14,8 @@ typedef struct cb_select_width {
     /* The k-th smallest key, from 0, and the one behind it (the same if there is none); 0 <= k < n < 2**32.
      * `spare` is as large as keys. */
     void (*select)(const void *keys, int64_t n, int64_t k, void *spare, uint64_t out[2]);
+    /* Moves each key to its place. */
+    void (*scatter)(const void *keys, int64_t n, const uint32_t *places, void *to);
     uint64_t (*get)(const void *keys, int64_t i);
 } cb_select_width;
 

@@ -24,6 +24,14 @@ static bool FN(has_ones)(const void *data, int64_t n)
     return most == (K) ~(K)0;
 }
 
+static void FN(scatter)(const void *data, int64_t n, const uint32_t *places, void *to)
+{
+    const K *keys = data;
+    for (int64_t i = 0; i < n; i++) {
+        if (places[i] != CB_SELECT_NOWHERE) ((K *)to)[places[i]] = keys[i];
+    }
+}
+
 static uint64_t FN(get)(const void *keys, int64_t i) { return ((const K *)keys)[i]; }
 
 static K FN(kth_of_few)(const K *keys, int64_t n, int64_t k)

@@ -144,12 +144,58 @@ static void test_refusals(void **state)
     assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_TYPE);
 }
 
+static void test_group_refusals(void **state)
+{
+    const int64_t shape[2] = {3, 4}, line[1] = {4}, kept[3] = {1, 3, 2}, origin[3] = {0};
+    struct {
+        cb_group_quantile_params g;
+        double q[1];
+    } params = {
+        {.ngroups = 2, .quantile = {.axis = 1, .naxes = 1, .dtype = CUBED_FLOAT32, .count = 1}},
+        {0.5}};
+    cubed_block in[2] = {{NULL, CUBED_FLOAT32, 2, shape, origin},
+                         {NULL, CUBED_INT64, 1, line, origin}};
+    cubed_block out = {NULL, CUBED_FLOAT32, 3, kept, origin};
+    const cubed_block_fn *fn = cb_block_fn("group_quantile");
+    cubed_block_call call = {.nin = 2,
+                             .nout = 1,
+                             .in = in,
+                             .out = &out,
+                             .params = &params,
+                             .params_size = sizeof params};
+    (void)state;
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_OK);
+    params.g.wide = 1; /* float64 */
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
+    params.g.wide = 2;
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
+    params.g.wide = 0;
+    params.g.ngroups = 3; /* more than the result has */
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
+    params.g.ngroups = INT64_MAX;
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
+    params.g.ngroups = -1;
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
+    params.g.ngroups = 2;
+    params.g.quantile.axis = 0; /* three elements, four codes */
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
+    params.g.quantile.axis = 1;
+    in[1].dtype = CUBED_INT32;
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
+    in[1].dtype = CUBED_INT64;
+    params.q[0] = NAN;
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_ARG);
+    call.params_size -= sizeof params.q;
+    assert_int_equal(fn->check(&call, NULL, NULL), CUBED_E_FORMAT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_select),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_group_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

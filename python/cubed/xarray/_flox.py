@@ -11,7 +11,7 @@ import numpy as np
 
 import cubed
 from cubed._array import Array, common_spec, normalize_axes
-from cubed._groupby import _apart, _joined
+from cubed._groupby import QUANTILES, _apart, _joined, quantile_codes
 from cubed.core.groupby import native_aggregation
 from cubed.xarray._lines import in_lines
 
@@ -121,6 +121,12 @@ def _typed(
 def _reduced(reduction: _Reduction, x: Array, codes: Array, axes: tuple[int, ...], n: int) -> Array:
     agg = reduction.aggregation(x.dtype)
     native = native_aggregation(x, codes, axes, n, agg)
+    if native is None and agg.name in QUANTILES and x.dtype.kind in "biuf":
+        given = {k: v for k, v in agg.finalize_kwargs.items() if k in ("q", "method")}
+        fill = agg.fill_value["user"] if agg.min_count > 0 else None
+        native = quantile_codes(
+            x, codes, axes, n, agg.name, given, fill, agg.dtype["final"], agg.min_count
+        )
     return _in_memory(reduction, agg, x, codes, axes, n) if native is None else native
 
 
