@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/checked.h"
+
 /* So many are inserted one by one: measured with random float64, from 60 on counting is faster. */
 #define FEW 48
 /* So many are distributed into buckets, twice as fast as by bytes; more need two passes, which are slower. */
@@ -11,6 +13,8 @@
 /* Counts are on the stack, 8 KiB for each time that buckets are divided. */
 #define MOST_BUCKET_BITS 11
 #define MOST_DEPTH       3
+/* Rows that are fetched before they are needed. */
+#define ROWS_AHEAD 16
 
 #define CB_ORDER_JOIN(a, b)  a##b
 #define CB_ORDER_PASTE(a, b) CB_ORDER_JOIN(a, b)
