@@ -23,6 +23,13 @@ double *core_numbers(PyObject *seq, int *n)
     return out;
 }
 
+/* Each behind a comma. */
+static const char quantile_methods[] =
+#define CUBED_QUANTILE(NAME, name, number, discrete) ", " #name
+#include "cubed/quantiles.def"
+#undef CUBED_QUANTILE
+    ;
+
 /* quantile(x, q: a number or a sequence, axes or None, keepdims, skip_nan, method, task_mem) */
 static PyObject *quantile(PyObject *module, PyObject *args)
 {
@@ -43,8 +50,8 @@ static PyObject *quantile(PyObject *module, PyObject *args)
         o.axes = axes;
     }
     if (!cubed_quantile_method_parse(method, &o.method))
-        return PyErr_Format(PyExc_ValueError, "method is %s, expected one of NumPy's methods",
-                            method);
+        return PyErr_Format(PyExc_ValueError, "method is %s, expected one of %s", method,
+                            quantile_methods + 2);
     o.keepdims = keepdims;
     o.skip_nan = skip_nan;
     o.task_mem = task_mem;

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib
 import math
+import numbers
+import operator
+import reprlib
 import sys
 import warnings
 from collections.abc import Sequence
@@ -42,6 +45,8 @@ class Array(Methods):
     def _new(x: _core.Array, spec: Spec | None) -> Array:
         if not _xarray_met and "xarray" in sys.modules:
             _meet_xarray()
+        if spec is not None and not isinstance(spec, Spec):
+            raise TypeError(f"spec is {spec!r}, expected a cubed.Spec")
         self = object.__new__(Array)
         self._spec = spec
         self._rebind(x)
@@ -521,12 +526,42 @@ def scalar_type(value: Any, dtype: np.dtype) -> np.dtype:
         return dtype if dtype.kind in "fc" else np.dtype(np.float64)
     if dtype.kind == "c":
         return dtype
-    return np.dtype(np.complex64 if dtype == np.float32 else np.complex128)
+    return np.dtype(np.complex64 if dtype.kind == "f" and dtype.itemsize < 8 else np.complex128)
 
 
 def scalar_array(value: Any, dtype: np.dtype) -> _core.Array:
     """A 0-d constant."""
     return _core.full(name_of(dtype), (), None, value)
+
+
+def lazy(value: Any, name: str = "x") -> Array:
+    """The argument of that name as a lazy array, which may be one of NumPy's.
+
+    Raises
+    ------
+    TypeError
+        It is no array.
+    """
+    if isinstance(value, Array):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)):
+        return Array._new(core_of(value), None)
+    shown = reprlib.repr(value)
+    raise TypeError(f"{name} is {shown}, expected an array: cubed.asarray makes one of it")
+
+
+def real_number(value: Any, name: str) -> float:
+    """The argument of that name as a float; TypeError if it is none."""
+    if not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} is {value!r}, expected a number")
+    return float(value)
+
+
+def check_arrays(values: Sequence[Any]) -> None:
+    """TypeError if one of them is no lazy array."""
+    for i, value in enumerate(values):
+        if not isinstance(value, Array):
+            raise TypeError(f"argument {i} is {reprlib.repr(value)}, expected a cubed.Array")
 
 
 def core_of(value: Any) -> _core.Array:
@@ -556,6 +591,10 @@ _OPERANDS = (Array, bool, int, float, complex, str, bytes, np.ndarray, np.generi
 
 
 def _operate(name: str, left: Any, right: Any) -> Array:
+    if isinstance(left, (list, tuple)):
+        left = _of_sequence(left)
+    elif isinstance(right, (list, tuple)):
+        right = _of_sequence(right)
     for value in (left, right):
         if not isinstance(value, _OPERANDS):
             return NotImplemented
@@ -571,6 +610,12 @@ def _operate(name: str, left: Any, right: Any) -> Array:
     return Array._new(_core.elementwise(name, *xs), spec)
 
 
+def _of_sequence(values: Sequence[Any]) -> Array:
+    from cubed._create import asarray
+
+    return asarray(values)
+
+
 def is_text(value: Any) -> bool:
     """Whether it is text, or an array of it."""
     if isinstance(value, (str, bytes)):
@@ -583,6 +628,7 @@ def is_time(value: Any) -> bool:
 
 
 def _multiply(left: Any, right: Any) -> Array:
+    left, right = (_of_sequence(v) if isinstance(v, (list, tuple)) else v for v in (left, right))
     if not all(isinstance(v, (Array, np.ndarray)) for v in (left, right)):
         return NotImplemented
     return Array._new(_core.pair("matmul", core_of(left), core_of(right)), common_spec(left, right))
@@ -590,9 +636,10 @@ def _multiply(left: Any, right: Any) -> Array:
 
 def normalize_axis(axis: SupportsIndex, ndim: int) -> int:
     """The axis counted from the first one."""
-    import operator
-
-    a = operator.index(axis)
+    try:
+        a = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"axis is {axis!r}, expected an integer") from None
     if not -ndim <= a < ndim:
         raise IndexError(f"axis {a} is out of range for an array with {ndim} axes")
     return a % ndim if ndim else a
@@ -604,7 +651,8 @@ def normalize_axes(
     """Axes counted from the first one; all for None."""
     if axis is None:
         return tuple(range(ndim))
-    axes = axis if isinstance(axis, Sequence) else (axis,)
+    several = isinstance(axis, Sequence) and not isinstance(axis, str)
+    axes: Any = axis if several else (axis,)
     out = tuple(normalize_axis(a, ndim) for a in axes)
     if len(set(out)) != len(out):
         raise ValueError(f"an axis comes twice in {axis!r}")

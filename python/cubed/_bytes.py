@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import re
 
 _UNITS = {
@@ -26,6 +27,8 @@ def parse_bytes(value: int | float | str | None) -> int:
         except ValueError:
             raise ValueError(f"{value!r} is no number of bytes, such as 200MB or 1.5GiB") from None
         return int(size)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{value!r} is no number of bytes, such as 2_000_000 or '200MB'")
     if value < 0:
         raise ValueError(f"{value} bytes: expected a number that is not negative")
     return int(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -119,7 +120,14 @@ def _entries(chunks: Any, ndim: int) -> tuple[list[Any], int | None]:
         if len(entries) != ndim:
             raise ValueError(f"chunks {chunks!r} has {len(entries)} entries, expected {ndim}")
         return _automatic(entries)
-    return [int(chunks)] * ndim, None
+    return [_integer(chunks)] * ndim, None
+
+
+def _integer(extent: Any) -> int:
+    try:
+        return operator.index(extent)
+    except TypeError:
+        raise TypeError(f"chunks: an extent is {extent!r}, expected an integer") from None
 
 
 def _automatic(entries: list[Any]) -> tuple[list[Any], int | None]:
@@ -138,7 +146,7 @@ def _entry(
     if isinstance(entry, str):
         return None
     if isinstance(entry, Sequence):
-        sizes = [int(e) for e in entry]
+        sizes = [_integer(e) for e in entry]
         if sum(sizes) != extent:
             raise ValueError(f"chunks {entry!r} of axis {axis} do not add up to its size {extent}")
         if min(sizes, default=0) < 0:
@@ -146,7 +154,7 @@ def _entry(
         sizes = [s for s in sizes if s] or [1]
         alike = all(s == sizes[0] for s in sizes[:-1]) and sizes[-1] <= sizes[0]
         return sizes[0] if alike else tuple(sizes)
-    size = int(entry)
+    size = _integer(entry)
     if size == -1:
         return max(1, extent)
     if size < 1 and (size or extent):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, common_spec
+from cubed._array import Array, check_arrays, common_spec
 from cubed._log import explain_plan, log_plan
 from cubed._optimize import optimizes
 from cubed._totals import PlanTotals
@@ -253,6 +253,7 @@ def _bytes_of(a: np.ndarray) -> np.ndarray:
 
 def plan(*arrays: Array, optimize_graph: bool = True, optimize_function: Any = None) -> Plan:
     """What computing these arrays would run. Parameters as for :func:`compute`."""
+    check_arrays(arrays)
     spec = common_spec(*arrays)
     targets = [(a._x, None) for a in arrays]
     optimize = optimizes(optimize_graph, optimize_function)
@@ -310,7 +311,22 @@ def compute(
         Take up what an earlier run of the same computation left. None: leave nothing.
     **kwargs
         Options of the executor, such as ``max_workers``.
+
+    Returns
+    -------
+    tuple of ndarray
+        For each array its values, of its shape and type, in new memory.
+
+    Raises
+    ------
+    MemoryError
+        A task would need more than ``allowed_mem``. Nothing has run.
+    TypeError
+        What is given is no lazy array, or the executor has no such option.
+    ValueError
+        Arrays have different specs.
     """
+    check_arrays(arrays)
     spec = common_spec(*arrays)
     targets = [(a._x, None) for a in arrays]
     optimize = optimizes(optimize_graph, optimize_function)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from pathlib import Path
 from typing import Any
@@ -110,7 +111,10 @@ def _core_from_object(x: Any, chunks: Any) -> _core.Array:
         )
     from cubed._readers import Reader
 
-    shape = tuple(int(n) for n in x.shape)
+    try:
+        shape = tuple(operator.index(n) for n in x.shape)
+    except TypeError:
+        raise TypeError(f"from_array: x.shape is {x.shape!r}, expected integers") from None
     dtype = np.dtype(x.dtype).newbyteorder("=")
     own = getattr(x, "chunks", None)
     if _is_auto(chunks) and isinstance(own, tuple) and len(own) == len(shape):
@@ -179,6 +183,8 @@ def from_zarr(
     FileNotFoundError
         There is none.
     """
+    if hasattr(store, "__getitem__") and hasattr(store, "shape"):
+        raise TypeError(f"store is the array {store!r}, expected where one is: see from_array")
     if _is_local(store):
         x = Array._new(_core.open(store_url(store, path)), spec)
         return x if chunks is None else x.rechunk(chunks)

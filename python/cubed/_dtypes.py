@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 DType: TypeAlias = np.dtype
 
+_expected = "expected numbers, bool, dates, times, or text of a fixed length"
+
 _names: dict[np.dtype, str] = {}
 
 
@@ -26,7 +28,7 @@ def name_of(dtype: DTypeLike) -> str:
         elif d.kind in "SU":
             name = d.kind + str(d.itemsize // (4 if d.kind == "U" else 1))
         else:
-            raise TypeError(f"arrays of type {d} are not supported")
+            raise TypeError(f"arrays of type {d} are not supported: {_expected}")
         _names[d] = name
     return name
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 Terms = tuple[list[str], str]
 
 
-def einsum(subscripts: str, /, *operands: Any, optimize: Any = True, dtype: Any = None) -> Array:
+def einsum(subscripts: Any, /, *operands: Any, optimize: Any = True, dtype: Any = None) -> Array:
     """Sums of products over indices that are named by letters, as in NumPy.
 
     Parameters
@@ -23,7 +24,8 @@ def einsum(subscripts: str, /, *operands: Any, optimize: Any = True, dtype: Any 
     subscripts
         A letter for each axis, operands separated by commas, and ``->`` before the letters of the
         result; without it, those that come once, in order. ``...`` stands for axes that broadcast,
-        a letter that comes twice in an operand for its diagonal.
+        a letter that comes twice in an operand for its diagonal. Numbers may stand for letters, as
+        in ``einsum(x, [0, 1], y, [1, 2], [0, 2])``.
     operands
         Arrays, at least one of them lazy.
     optimize
@@ -41,6 +43,8 @@ def einsum(subscripts: str, /, *operands: Any, optimize: Any = True, dtype: Any 
     Each step multiplies two operands: by a product of matrices where it has indices that are
     summed, which needs three blocks in memory, elementwise otherwise.
     """
+    if not isinstance(subscripts, str):
+        subscripts, operands = _of_lists((subscripts, *operands))
     arrays = [core_of(o) for o in operands]
     terms, result = _parse(subscripts, [len(a.shape) for a in arrays])
     kind = np.dtype(dtype) if dtype is not None else np.result_type(*map(_dtype, arrays))
@@ -65,6 +69,24 @@ def _dtype(a: _core.Array) -> np.dtype:
 
 
 # --- Subscripts ----------------------------------------------------------------------------------
+
+
+def _of_lists(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """Subscripts and operands of operands, each followed by a list of numbers."""
+
+    def letters(numbers: Any) -> str:
+        return "".join("..." if n is Ellipsis else _LETTERS[operator.index(n)] for n in numbers)
+
+    n = len(given) // 2
+    try:
+        text = ",".join(letters(given[2 * i + 1]) for i in range(n))
+        result = "->" + letters(given[-1]) if len(given) % 2 else ""
+    except (IndexError, TypeError):
+        raise TypeError(
+            "einsum: expected a string of subscripts, or after each operand a list of numbers"
+            f" from 0 to {len(_LETTERS) - 1}"
+        ) from None
+    return text + result, given[: 2 * n : 2]
 
 
 def _parse(subscripts: str, ndims: list[int]) -> Terms:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, common_spec, core_of
+from cubed._array import Array, common_spec, core_of, lazy
 from cubed.array_api.elementwise_functions import subtract
 from cubed.array_api.searching_functions import searchsorted
 from cubed.array_api.statistical_functions import max as maximum
@@ -24,7 +24,10 @@ def _limits(x: Array) -> np.ndarray:
     """The least and the greatest element: computed now."""
     from cubed._compute import compute
 
-    return np.array([0.0, 1.0]) if x.size == 0 else np.array(compute(minimum(x), maximum(x)))
+    if x.size == 0:
+        return np.array([0.0, 1.0])
+    y = x.astype("uint8") if x.dtype.kind == "b" else x
+    return np.array(compute(minimum(y), maximum(y)))
 
 
 def histogram(
@@ -60,6 +63,7 @@ def histogram(
     TypeError
         For other types than real numbers.
     """
+    x = lazy(x)
     if isinstance(bins, str):
         raise NotImplementedError(f"histogram: bins={bins!r}; give their number or edges")
     limits = _limits(x) if range is None and np.ndim(bins) == 0 else np.empty(0)
@@ -77,7 +81,7 @@ def bincount(x: Array, /, weights: Any = None, minlength: int = 0) -> Array:
     Parameters
     ----------
     x
-        Integers from 0 up, in one dimension. The greatest is computed now.
+        Integers from 0 up, in one dimension. The least and the greatest are computed now.
     weights
         Of x's shape: sum these instead of counting.
     minlength
@@ -91,17 +95,23 @@ def bincount(x: Array, /, weights: Any = None, minlength: int = 0) -> Array:
     Raises
     ------
     ValueError
-        For another number of axes, or when it is computed, an element below 0.
+        For another number of axes, or an element below 0.
     TypeError
         For other types than integers.
     """
+    x = lazy(x)
     if x.ndim != 1:
         raise ValueError(f"bincount: x has {x.ndim} axes, expected 1")
     if minlength < 0:
         raise ValueError(f"bincount: minlength is {minlength}, expected at least 0")
     length = minlength
+    if x.dtype.kind == "b":
+        x = x.astype("uint8")
     if x.size and x.dtype.kind in "iu":
-        length = max(minlength, int(maximum(x)) + 1)
+        least, greatest = (int(v) for v in _limits(x))
+        if least < 0:
+            raise ValueError(f"bincount: x has the element {least}, expected 0 or more")
+        length = max(minlength, greatest + 1)
     core = _core.bincount(x._x, length, _weights(weights))
     return Array._new(core, common_spec(x, weights))
 
@@ -128,6 +138,7 @@ def digitize(x: Array, /, bins: Any, right: bool = False) -> Array:
     ValueError
         For edges that neither ascend nor descend.
     """
+    x = lazy(x)
     edges = np.asarray(bins)
     if edges.ndim != 1:
         raise ValueError(f"digitize: bins have {edges.ndim} axes, expected 1")

@@ -109,6 +109,8 @@ def _entry(k: Any) -> Any:
 
 def setitem(x: Array, key: Any, value: Any) -> Array:
     """x with x[key] = value, as a new array of the same type."""
+    if isinstance(key, (bool, np.bool_)):
+        key = np.asarray(key)
     if isinstance(key, (Array, np.ndarray)) and key.dtype == np.bool_:
         return _set_masked(x, key, value)
     given = key if isinstance(key, tuple) else (key,)
@@ -175,8 +177,14 @@ def _range_mask(x: Array, axis: int, r: range) -> _core.Array | None:
     return mask
 
 
+def _kind(value: Any) -> str:
+    return "c" if isinstance(value, complex) else getattr(getattr(value, "dtype", None), "kind", "")
+
+
 def _value(x: Array, value: Any) -> _core.Array:
     """The value to assign, in x's type."""
+    if x.dtype.kind in "biuf" and _kind(value) == "c":
+        raise TypeError(f"{value!r} cannot be assigned to elements of {x.dtype}: it is complex")
     if is_scalar(value):
         wide = scalar_type(value, x.dtype)
         return _core.astype(scalar_array(value, wide), x._x.dtype)
@@ -226,9 +234,11 @@ def _set_masked(x: Array, mask: Any, value: Any) -> Array:
     if len(m.shape) > x.ndim or m.shape != x.shape[: len(m.shape)]:
         raise IndexError(f"a mask of shape {m.shape} for an array of shape {x.shape}")
     v = _value(x, value)
-    if v.shape and any(n != 1 for n in v.shape):
+    if any(n != 1 for n in v.shape):
+        if not m.shape:
+            return setitem(x, ..., value) if bool(mask) else x
         if len(v.shape) != 1 or m.shape != x.shape:
-            raise NotImplementedError("x[mask] = value where the value has several axes")
+            return setitem(x, _coordinates(x, mask), value)
         return Array._new(_core.scatter_mask(x._x, m, v), common_spec(x, mask, value))
     v = _core.squeeze(v, range(len(v.shape)))
     for _ in range(x.ndim - len(m.shape)):

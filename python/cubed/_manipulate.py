@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cubed import _core
-from cubed._array import Array
+from cubed._array import Array, lazy
 from cubed._chunks import normalize_chunks
 from cubed._create import engine_chunks
 
@@ -23,6 +23,7 @@ def rechunk(x: Array, chunks: Any, *, min_mem: Any = None, allow_irregular: bool
     min_mem, allow_irregular
         For compatibility: the planner chooses the passes.
     """
+    x = lazy(x)
     before = engine_chunks(x._x)
     after = normalize_chunks(chunks, x.shape, max(1, x.dtype.itemsize), before)
     return x if after == before else x._like(_core.rechunk(x._x, after))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from cubed import _core
-from cubed._array import Array, normalize_axes
+from cubed._array import Array, lazy, normalize_axes, real_number
 from cubed._dtypes import name_of
 
 
 def _reduce(
     name: str, x: Array, axis: Any, dtype: Any, keepdims: bool, correction: float = 0.0
 ) -> Array:
+    x = lazy(x)
     if x.dtype.kind in "mM" and name.endswith(("min", "max")):
         from cubed._times import extreme
 
@@ -22,11 +23,11 @@ def _reduce(
         return total(name, x, axis, keepdims)
     core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
     axes = None if axis is None else normalize_axes(axis, x.ndim)
-    return x._like(_core.reduce(name, core, axes, keepdims, correction))
+    return x._like(_core.reduce(name, core, axes, keepdims, real_number(correction, "correction")))
 
 
 def nansum(
-    x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False,
+    x: Array, /, axis: Any = None, dtype: Any = None, *, keepdims: bool = False,
     split_every: Any = None,
 ) -> Array:  # fmt: skip
     """The sum; 0 of none."""
@@ -34,7 +35,7 @@ def nansum(
 
 
 def nanprod(
-    x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False,
+    x: Array, /, axis: Any = None, dtype: Any = None, *, keepdims: bool = False,
     split_every: Any = None,
 ) -> Array:  # fmt: skip
     """The product; 1 of none."""
@@ -42,21 +43,21 @@ def nanprod(
 
 
 def nanmin(
-    x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None
+    x: Array, /, axis: Any = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:
     """The smallest element; NaN of none."""
     return _reduce("nanmin", x, axis, None, keepdims)
 
 
 def nanmax(
-    x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None
+    x: Array, /, axis: Any = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:
     """The largest element; NaN of none."""
     return _reduce("nanmax", x, axis, None, keepdims)
 
 
 def nanmean(
-    x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False,
+    x: Array, /, axis: Any = None, dtype: Any = None, *, keepdims: bool = False,
     split_every: Any = None,
 ) -> Array:  # fmt: skip
     """The mean; NaN of none."""
@@ -64,7 +65,7 @@ def nanmean(
 
 
 def nanvar(
-    x: Array, /, *, axis: Any = None, dtype: Any = None, correction: float = 0.0,
+    x: Array, /, axis: Any = None, dtype: Any = None, *, correction: float = 0.0,
     ddof: float | None = None, keepdims: bool = False, split_every: Any = None,
 ) -> Array:  # fmt: skip
     """The variance, with `correction` (or `ddof`) fewer degrees of freedom."""
@@ -72,7 +73,7 @@ def nanvar(
 
 
 def nanstd(
-    x: Array, /, *, axis: Any = None, dtype: Any = None, correction: float = 0.0,
+    x: Array, /, axis: Any = None, dtype: Any = None, *, correction: float = 0.0,
     ddof: float | None = None, keepdims: bool = False, split_every: Any = None,
 ) -> Array:  # fmt: skip
     """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array
+from cubed._array import Array, lazy
 
 #: Modes whose elements are elements of the array.
 _COPIES = ("edge", "reflect", "symmetric", "wrap")
@@ -57,6 +57,7 @@ def pad(
     ValueError
         A mode that is unknown, or a width that is negative or not for the array's axes.
     """
+    x = lazy(x)
     if mode not in _MODES:
         raise ValueError(f"mode is {mode!r}, expected one of {', '.join(sorted(_MODES))}")
     if reflect_type != "even":

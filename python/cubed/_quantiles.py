@@ -7,18 +7,20 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, normalize_axes
+from cubed._array import Array, lazy, normalize_axes
 
 
 def _quantile(
     x: Array, q: Any, scale: float, axis: Any, skip_nan: bool, method: str, keepdims: bool
 ) -> Array:
+    x = lazy(x)
     values = np.asarray(q, dtype="float64") / scale
-    if values.ndim > 1:
-        raise ValueError(f"q has {values.ndim} axes, expected a number or one axis of them")
     axes = None if axis is None else normalize_axes(axis, x.ndim)
-    numbers = float(values) if values.ndim == 0 else values.tolist()
-    return x._like(_core.quantile(x._x, numbers, axes, keepdims, skip_nan, method, x.spec.task_mem))
+    numbers = float(values) if values.ndim == 0 else values.reshape(-1).tolist()
+    out = _core.quantile(x._x, numbers, axes, keepdims, skip_nan, method, x.spec.task_mem)
+    if values.ndim > 1:
+        out = _core.reshape(out, (*values.shape, *out.shape[1:]))
+    return x._like(out)
 
 
 def median(x: Array, /, axis: Any = None, *, keepdims: bool = False) -> Array:
@@ -61,7 +63,7 @@ def quantile(
     x
         Real numbers.
     q
-        From 0 to 1: a number, or a list of them.
+        From 0 to 1: a number, or an array of them.
     axis
         An axis, several, or None: all.
     method
@@ -73,8 +75,8 @@ def quantile(
     Returns
     -------
     Array
-        float64 for integers and bools, else x's type; NaN of no elements. A list of q makes an axis
-        in front of the others.
+        float64 for integers and bools, else x's type; NaN of no elements. The axes of an array q
+        are in front of the others.
 
     Raises
     ------

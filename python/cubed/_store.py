@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, common_spec
+from cubed._array import Array, check_arrays, common_spec
 from cubed._compute import Plan
 from cubed._create import store_url
 from cubed._optimize import optimizes
@@ -68,6 +68,8 @@ class Delayed:
             self._targets.append(native)
             return
         target = _opened(place) if _is_place(place) else place
+        if not hasattr(target, "shape"):
+            raise TypeError(f"target {target!r}: expected a store, or an array that is assigned to")
         slices = _region(x, target.shape, region)
         held = Held(target)
         chunked, front = aligned(x, target, slices)
@@ -235,6 +237,7 @@ def store(
     the GIL.
     """
     arrays = [sources] if isinstance(sources, Array) else list(sources)
+    check_arrays(arrays)
     places = [targets] if isinstance(sources, Array) else list(targets)
     one = regions is None or (len(regions) > 0 and isinstance(regions[0], slice))
     parts = [regions] * len(arrays) if one or regions == () else list(regions)
@@ -277,6 +280,9 @@ def to_zarr(
     With a `region`, a tuple of slices, into that part of an array that exists. An array or a group
     that is there is replaced; with ``overwrite=False`` that is a FileExistsError.
     """
+    check_arrays([x])
+    if hasattr(store, "__setitem__") and hasattr(store, "shape"):
+        raise TypeError(f"store is the array {store!r}, expected where one is: see cubed.store")
     return _write(
         x,
         store_url(store, path),

@@ -8,6 +8,9 @@ from typing import Any
 
 from cubed._bytes import format_bytes, parse_bytes
 
+#: Names of executors.
+EXECUTORS = ("single-threaded", "threads", "processes")
+
 
 class Spec:
     """Limits and places of computations.
@@ -62,6 +65,11 @@ class Spec:
             raise NotImplementedError("storage_options: only local directories are implemented")
         if executor is not None and executor_name is not None:
             raise ValueError("executor and executor_name are both given")
+        for name in (executor, executor_name):
+            if isinstance(name, str) and name not in EXECUTORS:
+                raise ValueError(
+                    f"there is no executor {name!r}, expected one of {', '.join(EXECUTORS)}"
+                )
         allowed, reserved = parse_bytes(allowed_mem), parse_bytes(reserved_mem)
         if allowed_mem is not None and reserved > allowed:
             raise ValueError(

@@ -87,6 +87,55 @@ def test_persisted_values_are_not_computed_again():
     assert kept.chunks == x.chunks
 
 
+MASKS = [
+    A > 0,
+    A[:, :, 0] > 0,
+    A[:, 0, 0] > 0,
+    np.zeros(A.shape, bool),
+    np.array(True),
+    True,
+    False,
+    (slice(1, 4), A[0] > 0),
+    (A[:, 0, 0] > 0, slice(None), 2),
+]
+
+
+@pytest.mark.parametrize("mask", MASKS, ids=map(str, range(len(MASKS))))
+@pytest.mark.parametrize("value", ["number", "same", "row", "lazy"])
+def test_assigning_by_masks(mask, value):
+    expected, x = A.copy(), lazy(A.copy())
+    part = A[mask]
+    new = {"number": 7.5, "row": np.arange(part.shape[-1]) + 0.5}.get(value, part * 2 + 1)
+    expected[mask] = new
+    x[mask] = cubed.from_array(new) if value == "lazy" else new
+    np.testing.assert_array_equal(x.compute(), expected)
+
+
+NUMPYS = {
+    "quantile": lambda m, x: m.quantile(x, [[0.1, 0.5], [0.7, 1]], axis=(0, 2), keepdims=True),
+    "nanpercentile": lambda m, x: m.nanpercentile(x, [[10], [99]], axis=1),
+    "nansum": lambda m, x: m.nansum(x, 1),
+    "nanmax": lambda m, x: m.nanmax(x, (0, 2)),
+    "nanvar": lambda m, x: m.nanvar(x, -1, ddof=1),
+    "nanmean": lambda m, x: m.nanmean(x, 0, "f8"),
+    "cross": lambda m, x: m.cross(x[:, :3], x[:, 1:], axis=1),
+    "cross of axes": lambda m, x: m.cross(x[:3, :2], x[3:, :2], axisa=0, axisb=0, axisc=1),
+    "einsum of lists": lambda m, x: m.einsum(x, [0, 1, 2], x, [0, 3, 2], [3, 1]),
+    "einsum with dots": lambda m, x: m.einsum(x, [0, ...], [..., 0]),
+    "bincount of bool": lambda m, x: m.bincount((x > 0).reshape(-1)),
+    "histogram of bytes": lambda m, x: m.histogram((x > 0).astype("u1"), bins=2)[0],
+    "float16 and complex": lambda m, x: x.astype("f2") * 1j,
+}
+
+
+@pytest.mark.parametrize("name", NUMPYS)
+def test_parameters_of_numpy(name):
+    call = NUMPYS[name]
+    got, expected = call(cubed, lazy(A)), call(np, A)
+    assert got.dtype == expected.dtype
+    same(got, expected, 1e-3 if "float16" in name else 1e-12)
+
+
 def test_blocks_of_a_method():
     same(lazy(A).map_blocks(lambda b, k: b * k, k=3, dtype=A.dtype), A * 3)
 

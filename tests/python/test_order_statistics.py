@@ -173,9 +173,7 @@ def test_refusals():
         cubed.quantile(x, 1.5)
     with pytest.raises(ValueError, match="q is nan"):
         cubed.quantile(x, [0.5, np.nan])
-    with pytest.raises(ValueError, match="expected a number or one axis"):
-        cubed.quantile(x, [[0.5]])
-    with pytest.raises(ValueError, match="method is mean, expected one of NumPy's"):
+    with pytest.raises(ValueError, match="method is mean, expected one of .*linear"):
         cubed.quantile(x, 0.5, method="mean")
     with pytest.raises(TypeError, match="complex128, expected real numbers"):
         cubed.median(cubed.astype(x, "complex128"))

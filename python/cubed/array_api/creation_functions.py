@@ -6,13 +6,15 @@ Chunks are as for :func:`cubed.rechunk`; ``"auto"`` makes them about 128 MiB.
 from __future__ import annotations
 
 import math
+import numbers
+import operator
 from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
 
 from cubed import _core, _create
-from cubed._array import Array, common_spec, core_of
+from cubed._array import Array, common_spec, core_of, lazy
 from cubed._chunks import longest, normalize_chunks
 from cubed._create import engine_chunks, in_chunks
 from cubed._dtypes import name_of
@@ -44,11 +46,12 @@ def _check_device(device: Any) -> None:
 
 
 def _shape(shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
-    import operator
-
-    if isinstance(shape, Sequence):
-        return tuple(operator.index(n) for n in shape)
-    return (operator.index(shape),)
+    try:
+        if isinstance(shape, Sequence):
+            return tuple(operator.index(n) for n in shape)
+        return (operator.index(shape),)
+    except TypeError:
+        raise TypeError(f"shape is {shape!r}, expected integers") from None
 
 
 def arange(
@@ -66,8 +69,11 @@ def arange(
     _check_device(device)
     if stop is None:
         start, stop = 0, start
+    for name, value in (("start", start), ("stop", stop), ("step", step)):
+        if not isinstance(value, numbers.Real):
+            raise TypeError(f"arange: {name} is {value!r}, expected a real number")
     if step == 0:
-        raise ValueError("arange with step 0")
+        raise ValueError("arange: step is 0, expected another number")
     if dtype is None:
         exact = all(isinstance(v, (int, np.integer)) for v in (start, stop, step))
         dtype = np.int64 if exact else np.float64
@@ -148,6 +154,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     _check_device(device)
     if isinstance(x, Array):
         return x
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"from_dlpack of {type(x).__name__}, which has no __dlpack__: use asarray")
     values = np.from_dlpack(x)
     return Array._new(_create.core_from_numpy(values.copy() if copy else values, None), None)
 
@@ -160,9 +168,13 @@ def full(
     _check_device(device)
     if isinstance(fill_value, Array):
         fill_value = fill_value.item()
+    elif isinstance(fill_value, np.ndarray) and fill_value.ndim == 0:
+        fill_value = fill_value[()]
     if dtype is None:
         dtype = _type_of(fill_value)
     d = np.dtype(dtype)
+    if d.kind not in "mM":
+        _check_number(fill_value, d)
     extents = _shape(shape)
     value = fill_value.item() if isinstance(fill_value, np.generic) else fill_value
     if d.kind in "iu" and isinstance(value, float):
@@ -174,6 +186,13 @@ def full(
     else:
         out = _core.full(name_of(d), extents, longest(sizes), value)
     return Array._new(in_chunks(out, sizes), spec)
+
+
+def _check_number(value: Any, dtype: np.dtype) -> None:
+    if not isinstance(value, (bool, int, float, complex, np.generic)):
+        raise TypeError(f"fill_value is {value!r}, expected a number")
+    if isinstance(value, (complex, np.complexfloating)) and dtype.kind != "c":
+        raise TypeError(f"fill_value is {value!r}, expected a number that {dtype} has")
 
 
 def _type_of(value: Any) -> np.dtype:
@@ -190,6 +209,7 @@ def full_like(
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip
     """One value everywhere, in x's shape, type and chunks."""
+    x = lazy(x)
     return full(
         x.shape,
         fill_value,
@@ -208,7 +228,8 @@ def linspace(
     _check_device(device)
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
     d = np.dtype(dtype if dtype is not None else np.complex128 if is_complex else np.float64)
-    extents = normalize_chunks(chunks, (num,), d.itemsize)
+    (num,) = _shape(num)
+    extents = normalize_chunks(chunks, (max(0, num),), d.itemsize)
     a, b = complex(start), complex(stop)
     if is_complex:
         re = _core.linspace(a.real, b.real, num, endpoint, longest(extents))
@@ -270,11 +291,13 @@ def _diagonal(x: Array, k: int) -> int:
 
 def tril(x: Array, /, *, k: int = 0) -> Array:
     """The lower triangles of matrices, with the diagonal k right of the main one; else zeros."""
+    x = lazy(x)
     return x._like(_core.triangle(False, x._x, _diagonal(x, k)))
 
 
 def triu(x: Array, /, *, k: int = 0) -> Array:
     """The upper triangles of matrices, with the diagonal k right of the main one; else zeros."""
+    x = lazy(x)
     return x._like(_core.triangle(True, x._x, _diagonal(x, k)))
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, is_scalar, scalar_type
+from cubed._array import Array, is_scalar, lazy, scalar_type
 from cubed._dtypes import dtype_of, name_of
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
@@ -45,6 +45,7 @@ class IntInfo(NamedTuple):
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
     """The values in another type: floats to integers towards 0, anything to bool as ``!= 0``."""
+    x = lazy(x)
     to = np.dtype(dtype)
     if not isinstance(x, Array):  # of NumPy, beside lazy ones
         from cubed._create import asarray

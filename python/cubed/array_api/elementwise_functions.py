@@ -10,7 +10,7 @@ import builtins
 from typing import Any
 
 from cubed import _core
-from cubed._array import Array, is_text, is_time, operands
+from cubed._array import Array, is_text, is_time, lazy, operands
 
 __all__ = [
     "abs",
@@ -84,6 +84,7 @@ __all__ = [
 
 
 def _one(name: str, x: Array) -> Array:
+    x = lazy(x)
     if x.dtype.kind in "mM" and name in ("isfinite", "isnan"):
         from cubed._times import is_nat
 
@@ -189,6 +190,7 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
 
     The type is that of x; of integers with a limit of floats the one that both have.
     """
+    x = lazy(x)
     out = x
     for name, limit in (("maximum", min), ("minimum", max)):
         if limit is None:
@@ -401,6 +403,7 @@ def remainder(x1: Any, x2: Any, /) -> Array:
 
 def round(x: Array, /, *, decimals: int = 0) -> Array:
     """Nearest integers, even ones of two; with `decimals`, nearest multiples of 10**-decimals."""
+    x = lazy(x)
     if decimals == 0:
         return _one("round", x)
     if x.dtype.kind not in "fc":

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, normalize_axes, normalize_axis
+from cubed._array import Array, lazy, normalize_axes, normalize_axis, real_number
 from cubed._dtypes import name_of
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
 
 
 def _one(name: str, x: Array, n: int | None, axis: int, norm: str) -> Array:
+    x = lazy(x)
     axes = (normalize_axis(axis, x.ndim),)
     return x._like(_core.fft(name, x._x, None if n is None else (n,), axes, norm, x.spec.task_mem))
 
@@ -43,8 +44,11 @@ def _one(name: str, x: Array, n: int | None, axis: int, norm: str) -> Array:
 def _many(
     name: str, x: Array, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str
 ) -> Array:
+    x = lazy(x)
     if axes is None:
         # With s, its last axes.
+        if s is not None and len(s) > x.ndim:
+            raise ValueError(f"s has {len(s)} entries, but the array has {x.ndim} axes")
         axes = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
     all_axes = normalize_axes(tuple(axes), x.ndim)
     return x._like(_core.fft(name, x._x, s, all_axes, norm, x.spec.task_mem))
@@ -133,7 +137,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
     if device not in (None, "cpu"):
         raise ValueError(f"there is no device {device!r}, only 'cpu'")
     name = name_of(np.float64 if dtype is None else dtype)
-    return Array._new(_core.fftfreq(False, n, float(d), name), None)
+    return Array._new(_core.fftfreq(False, n, real_number(d, "d"), name), None)
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
@@ -141,14 +145,16 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
     if device not in (None, "cpu"):
         raise ValueError(f"there is no device {device!r}, only 'cpu'")
     name = name_of(np.float64 if dtype is None else dtype)
-    return Array._new(_core.fftfreq(True, n, float(d), name), None)
+    return Array._new(_core.fftfreq(True, n, real_number(d, "d"), name), None)
 
 
 def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """The elements with the frequency 0 in the middle."""
+    x = lazy(x)
     return x._like(_core.fftshift(False, x._x, normalize_axes(axes, x.ndim)))
 
 
 def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """The elements of fftshift where they were."""
+    x = lazy(x)
     return x._like(_core.fftshift(True, x._x, normalize_axes(axes, x.ndim)))

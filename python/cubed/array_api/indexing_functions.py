@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from cubed import _core
-from cubed._array import Array, common_spec, core_of, normalize_axis
+from cubed._array import Array, common_spec, core_of, lazy, normalize_axis
 
 __all__ = ["take", "take_along_axis"]
 
 
 def take(x: Array, indices: Array | int, /, *, axis: int | None = None) -> Array:
     """The elements at positions along an axis; a number takes the axis away."""
+    x = lazy(x)
     if axis is None:
         if x.ndim != 1:
             raise ValueError(f"take: axis is needed for an array with {x.ndim} axes")
@@ -22,5 +23,6 @@ def take(x: Array, indices: Array | int, /, *, axis: int | None = None) -> Array
 
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """The elements at positions that every line along the axis has of its own."""
+    x = lazy(x)
     out = _core.take(True, x._x, core_of(indices), normalize_axis(axis, x.ndim))
     return Array._new(out, common_spec(x, indices))

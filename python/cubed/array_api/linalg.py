@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cubed import _core
-from cubed._array import Array, common_spec, core_of, normalize_axes, normalize_axis, scalar_array
+from cubed._array import (
+    Array,
+    common_spec,
+    core_of,
+    lazy,
+    normalize_axes,
+    normalize_axis,
+    real_number,
+    scalar_array,
+)
 from cubed._dtypes import dtype_of, name_of
 from cubed.array_api.linear_algebra_functions import matmul, matrix_transpose, tensordot, vecdot
 from cubed.spec import Spec
@@ -103,6 +112,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
         If a task cannot hold even one column. Computing raises ValueError if a matrix is not
         positive definite.
     """
+    x = lazy(x)
     return x._like(_core.cholesky(x._x, upper, x.spec.task_mem))
 
 
@@ -113,31 +123,37 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 def det(x: Array, /) -> Array:
     """Determinants."""
+    x = lazy(x)
     return x._like(_core.matrices("det", x._x, x.spec.task_mem))
 
 
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """The diagonals that are `offset` right of the main one."""
+    x = lazy(x)
     return x._like(_core.diagonal(False, x._x, offset, None))
 
 
 def eig(x: Array, /) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices: complex numbers."""
+    x = lazy(x)
     return EigResult(*(x._like(c) for c in _core.factors("eig", x._x, False, x.spec.task_mem)))
 
 
 def eigh(x: Array, /) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices, of which the lower triangle is read."""
+    x = lazy(x)
     return EighResult(*(x._like(c) for c in _core.factors("eigh", x._x, False, x.spec.task_mem)))
 
 
 def eigvals(x: Array, /) -> Array:
     """Eigenvalues of square matrices: complex numbers."""
+    x = lazy(x)
     return x._like(_core.matrices("eigvals", x._x, x.spec.task_mem))
 
 
 def eigvalsh(x: Array, /) -> Array:
     """Eigenvalues of Hermitian matrices, of which the lower triangle is read."""
+    x = lazy(x)
     return x._like(_core.matrices("eigvalsh", x._x, x.spec.task_mem))
 
 
@@ -147,17 +163,20 @@ def inv(x: Array, /) -> Array:
     Lazy. A matrix that a task cannot hold is factored in panels of columns: MemoryError if not even
     one column fits. Computing raises ValueError if a matrix is singular.
     """
+    x = lazy(x)
     return x._like(_core.matrices("inv", x._x, x.spec.task_mem))
 
 
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """Norms of matrices: "fro", "nuc", or 1, 2, inf and their negatives."""
+    x = lazy(x)
     name = ord if isinstance(ord, str) else f"{float(ord):g}"
     return x._like(_core.matrix_norm(x._x, name, keepdims, x.spec.task_mem))
 
 
 def matrix_power(x: Array, n: int, /) -> Array:
     """Products of n times the same matrix; of its inverse if n is negative."""
+    x = lazy(x)
     return x._like(_core.matrix_power(x._x, n, x.spec.task_mem))
 
 
@@ -172,6 +191,7 @@ def _limit(x: Array, rtol: Any) -> _core.Array | None:
 
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     """How many singular values are more than `rtol` times the largest."""
+    x = lazy(x)
     return x._like(_core.by_rank(False, x._x, _limit(x, rtol), x.spec.task_mem))
 
 
@@ -182,11 +202,13 @@ def outer(x1: Array, x2: Array, /) -> Array:
 
 def pinv(x: Array, /, *, rtol: Any = None) -> Array:
     """Moore-Penrose inverses; singular values up to `rtol` times the largest count as 0."""
+    x = lazy(x)
     return x._like(_core.by_rank(True, x._x, _limit(x, rtol), x.spec.task_mem))
 
 
 def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
     """Orthonormal columns and an upper triangle; "complete": as many columns as rows."""
+    x = lazy(x)
     if mode not in ("reduced", "complete"):
         raise ValueError(f"mode is {mode!r}, expected 'reduced' or 'complete'")
     return QRResult(
@@ -196,6 +218,7 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
 
 def slogdet(x: Array, /) -> SlogdetResult:
     """Signs of determinants, and logarithms of their absolute values."""
+    x = lazy(x)
     return SlogdetResult(
         *(x._like(c) for c in _core.factors("slogdet", x._x, False, x.spec.task_mem))
     )
@@ -210,6 +233,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
 
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     """Singular values, which descend, and singular vectors."""
+    x = lazy(x)
     return SVDResult(
         *(x._like(c) for c in _core.factors("svd", x._x, full_matrices, x.spec.task_mem))
     )
@@ -217,11 +241,13 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
 
 def svdvals(x: Array, /) -> Array:
     """Singular values, which descend."""
+    x = lazy(x)
     return x._like(_core.matrices("svdvals", x._x, x.spec.task_mem))
 
 
 def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
     """Sums of the diagonals that are `offset` right of the main one."""
+    x = lazy(x)
     return x._like(_core.diagonal(True, x._x, offset, None if dtype is None else name_of(dtype)))
 
 
@@ -234,6 +260,7 @@ def vector_norm(
     ord: float = 2,
 ) -> Array:
     """Norms of the vectors along axes, or of all elements."""
+    x = lazy(x)
     axes = None
     if axis is not None:
         axes = (
@@ -241,4 +268,4 @@ def vector_norm(
             if isinstance(axis, Sequence)
             else (normalize_axis(axis, x.ndim),)
         )
-    return x._like(_core.vector_norm(x._x, float(ord), axes, keepdims))
+    return x._like(_core.vector_norm(x._x, real_number(ord, "ord"), axes, keepdims))

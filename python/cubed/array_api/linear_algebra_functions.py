@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cubed import _core
-from cubed._array import Array, common_spec, core_of, normalize_axes
+from cubed._array import Array, common_spec, core_of, lazy, normalize_axes
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
@@ -18,6 +18,7 @@ def matmul(x1: Array, x2: Array, /, *, split_every: Any = None) -> Array:
 
 def matrix_transpose(x: Array, /) -> Array:
     """The transposes of the matrices in the last two axes."""
+    x = lazy(x)
     return x.mT
 
 

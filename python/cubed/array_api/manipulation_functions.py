@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cubed import _core
-from cubed._array import Array, common_spec, core_of, normalize_axes, normalize_axis
+from cubed._array import Array, common_spec, core_of, lazy, normalize_axes, normalize_axis
 from cubed._manipulate import rechunk
 from cubed._select import flatten
 from cubed.array_api.data_type_functions import result_type
@@ -51,6 +51,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 def broadcast_to(x: Array, /, shape: tuple[int, ...], *, chunks: Any = None) -> Array:
     """x repeated along axes of extent 1 and new ones in front."""
+    x = lazy(x)
     same = tuple(shape) == x.shape
     out = x._like(x._x if same else _core.broadcast_to(x._x, shape))
     return out if chunks is None else rechunk(out, chunks)
@@ -78,6 +79,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: Any = No
 
 def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
     """x with new axes of extent 1."""
+    x = lazy(x)
     axes = tuple(axis) if isinstance(axis, Sequence) else (axis,)
     out = x._x
     for a in sorted(normalize_axes(axes, x.ndim + len(axes))):
@@ -87,11 +89,13 @@ def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
 
 def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     """The elements in reverse order along axes."""
+    x = lazy(x)
     return x._like(_core.flip(x._x, normalize_axes(axis, x.ndim)))
 
 
 def moveaxis(x: Array, source: int | Iterable[int], destination: int | Iterable[int], /) -> Array:
     """x with some axes moved to other places."""
+    x = lazy(x)
     sources = (source,) if isinstance(source, int) else tuple(source)
     destinations = (destination,) if isinstance(destination, int) else tuple(destination)
     return x._like(_core.moveaxis(x._x, sources, destinations))
@@ -99,6 +103,7 @@ def moveaxis(x: Array, source: int | Iterable[int], destination: int | Iterable[
 
 def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     """x with its axes in another order."""
+    x = lazy(x)
     if len(axes) != x.ndim:
         raise ValueError(f"{len(axes)} axes for an array with {x.ndim}")
     order = normalize_axes(tuple(axes), x.ndim)
@@ -111,6 +116,7 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
 
     An array has the times for each position along the axis; its sum is computed now.
     """
+    x = lazy(x)
     if isinstance(repeats, int):
         core, a = (flatten(x._x), 0) if axis is None else (x._x, normalize_axis(axis, x.ndim))
         if repeats < 0:
@@ -124,6 +130,7 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
 
 def reshape(x: Array, /, shape: int | Sequence[int], *, copy: bool | None = None) -> Array:
     """The elements in C order in another shape; one extent may be -1, for what is left."""
+    x = lazy(x)
     return x._like(_core.reshape(x._x, tuple(shape) if isinstance(shape, Sequence) else (shape,)))
 
 
@@ -131,6 +138,7 @@ def roll(
     x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None
 ) -> Array:
     """The elements further along axes, those that leave coming back at the start."""
+    x = lazy(x)
     if axis is None:
         steps = sum(shift) if isinstance(shift, tuple) else shift
         flat = _core.roll(flatten(x._x), (steps,), (0,))
@@ -144,6 +152,7 @@ def roll(
 
 def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """x without some of its axes of extent 1."""
+    x = lazy(x)
     axes = normalize_axes(axis, x.ndim)
     return x._like(_core.squeeze(x._x, axes) if axes else x._x)
 
@@ -155,11 +164,13 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
 
 def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     """x that many times along each axis."""
+    x = lazy(x)
     return x._like(_core.tile(x._x, repetitions))
 
 
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The parts of x along an axis, without that axis."""
+    x = lazy(x)
     a = normalize_axis(axis, x.ndim)
     keys = (tuple(i if d == a else slice(None) for d in range(x.ndim)) for i in range(x.shape[a]))
     return tuple(x._like(_core.slice(x._x, key)) for key in keys)

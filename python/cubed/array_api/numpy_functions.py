@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, common_spec, core_of, is_scalar, normalize_axes, normalize_axis
+from cubed._array import (
+    Array,
+    common_spec,
+    core_of,
+    is_scalar,
+    lazy,
+    normalize_axes,
+    normalize_axis,
+)
 from cubed._einsum import einsum
 from cubed._histogram import bincount, digitize, histogram
 from cubed._nan import (
@@ -43,7 +51,6 @@ from cubed.array_api.elementwise_functions import (
     logical_and,
     logical_or,
 )
-from cubed.array_api.linalg import cross
 from cubed.array_api.linear_algebra_functions import matmul, tensordot
 from cubed.array_api.manipulation_functions import concat, expand_dims, moveaxis, reshape
 from cubed.array_api.searching_functions import argmax, argmin, where
@@ -101,6 +108,7 @@ concatenate = concat
 
 def isnat(x: Array, /) -> Array:
     """Where dates and times are not a time."""
+    x = lazy(x)
     if x.dtype.kind not in "mM":
         raise TypeError(f"isnat of {x.dtype}: expected dates or times")
     return is_nat(x)
@@ -126,6 +134,7 @@ def ravel(x: Array, /) -> Array:
 
 def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
     """x with two axes in each other's place."""
+    x = lazy(x)
     order = list(range(x.ndim))
     a, b = normalize_axis(axis1, x.ndim), normalize_axis(axis2, x.ndim)
     order[a], order[b] = b, a
@@ -134,6 +143,7 @@ def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
 
 def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
     """x with its axes in another order; reversed for None."""
+    x = lazy(x)
     order = tuple(reversed(range(x.ndim))) if axes is None else tuple(axes)
     if len(order) != x.ndim:
         raise ValueError(f"transpose: {len(order)} axes for an array with {x.ndim}")
@@ -227,6 +237,7 @@ def cumprod(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
 
 
 def _without_nan(x: Array, value: float) -> Array:
+    x = lazy(x)
     return where(isnan(x), value, x) if x.dtype.kind in "fc" else x
 
 
@@ -241,6 +252,7 @@ def nancumprod(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array
 
 
 def _nan_position(largest: bool, x: Array, axis: int | None, keepdims: bool) -> Array:
+    x = lazy(x)
     if x.dtype.kind != "f":
         return (argmax if largest else argmin)(x, axis=axis, keepdims=keepdims)
     a = None if axis is None else normalize_axis(axis, x.ndim)
@@ -287,6 +299,40 @@ def outer(a: Any, b: Any, /) -> Array:
     return linalg.outer(ravel(x), ravel(y))
 
 
+def cross(
+    a: Any, b: Any, /, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Array:
+    """Cross products of vectors of three elements.
+
+    Parameters
+    ----------
+    a, b
+        Numbers of any type but bool; axes without the vectors' broadcast.
+    axisa, axisb
+        Where the vectors of `a` and `b` are.
+    axisc
+        Where those of the result are.
+    axis
+        In place of all three.
+
+    Returns
+    -------
+    Array
+        Of the type that `a` and `b` promote to. Lazy.
+
+    Raises
+    ------
+    ValueError
+        Vectors have another number of elements than three.
+    """
+    from cubed.array_api import linalg
+
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    x, y = _two(a, b)
+    return moveaxis(linalg.cross(moveaxis(x, axisa, -1), moveaxis(y, axisb, -1)), -1, axisc)
+
+
 # --- Differences ---------------------------------------------------------------------------------
 
 
@@ -312,6 +358,7 @@ def gradient(
     Array or tuple of arrays
         For each axis an array of f's shape; alone if there is one axis. Lazy.
     """
+    f = lazy(f, "f")
     axes = normalize_axes(axis if axis is None else _sequence(axis), f.ndim)
     if edge_order not in (1, 2):
         raise ValueError(f"gradient: edge_order is {edge_order}, expected 1 or 2")

@@ -13,6 +13,7 @@ from cubed._array import (
     core_of,
     is_scalar,
     is_time,
+    lazy,
     normalize_axes,
     normalize_axis,
     operands,
@@ -23,6 +24,7 @@ __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "wher
 
 
 def _arg_extreme(largest: bool, x: Array, axis: int | None, keepdims: bool) -> Array:
+    x = lazy(x)
     a = None if axis is None else normalize_axis(axis, x.ndim)
     if x.dtype.kind in "mM":
         from cubed._times import ordered
@@ -49,12 +51,14 @@ def count_nonzero(
     x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None
 ) -> Array:
     """How many elements are not 0."""
+    x = lazy(x)
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     return x._like(_core.reduce("count_nonzero", x._x, axes, keepdims, 0.0))
 
 
 def nonzero(x: Array, /) -> tuple[Array, ...]:
     """Coordinates of the elements that are not 0, in C order; their number is computed now."""
+    x = lazy(x)
     return tuple(x._like(c) for c in coordinates(x._x, x._spec))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from cubed import _core
-from cubed._array import Array, core_of, operands
+from cubed._array import Array, core_of, lazy, operands
 from cubed.spec import Spec
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
@@ -42,6 +42,7 @@ def _unique(
     x: Array, *, indices: bool = False, inverse: bool = False, counts: bool = False
 ) -> tuple[Array, ...]:
     """The values, and what else is wanted; how many there are is computed now."""
+    x = lazy(x)
     task_mem = x.spec.task_mem
     offsets = Array._new(_core.unique_offsets(x._x, task_mem), x._spec).compute()
     n = int(offsets[-1])

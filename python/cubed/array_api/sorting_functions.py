@@ -8,13 +8,14 @@ part along the axis and 1 along all others.
 from __future__ import annotations
 
 from cubed import _core
-from cubed._array import Array, normalize_axis
+from cubed._array import Array, lazy, normalize_axis
 
 __all__ = ["argsort", "sort"]
 
 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The positions that put the elements along an axis in order; equal ones keep theirs."""
+    x = lazy(x)
     return x._like(
         _core.sort(True, x._x, normalize_axis(axis, x.ndim), descending, x.spec.task_mem)
     )
@@ -22,6 +23,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The elements in order along an axis, NaN last."""
+    x = lazy(x)
     return x._like(
         _core.sort(False, x._x, normalize_axis(axis, x.ndim), descending, x.spec.task_mem)
     )

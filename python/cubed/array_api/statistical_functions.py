@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cubed import _core
-from cubed._array import Array, normalize_axes, normalize_axis
+from cubed._array import Array, lazy, normalize_axes, normalize_axis, real_number
 from cubed._dtypes import name_of
 
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
@@ -14,6 +14,7 @@ __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "s
 def _reduce(
     name: str, x: Array, axis: Any, keepdims: bool, dtype: Any = None, correction: float = 0.0
 ) -> Array:
+    x = lazy(x)
     if x.dtype.kind in "mM" and name.endswith(("min", "max")):
         from cubed._times import extreme
 
@@ -24,13 +25,14 @@ def _reduce(
         return total(name, x, axis, keepdims)
     core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
     axes = None if axis is None else normalize_axes(axis, x.ndim)
-    out = _core.reduce(name, core, axes, keepdims, float(correction))
+    out = _core.reduce(name, core, axes, keepdims, real_number(correction, "correction"))
     if dtype is not None and out.dtype != name_of(dtype):
         out = _core.astype(out, name_of(dtype))
     return x._like(out)
 
 
 def _cumulative(name: str, x: Array, axis: int | None, dtype: Any, include_initial: bool) -> Array:
+    x = lazy(x)
     if axis is None:
         if x.ndim != 1:
             raise ValueError(f"cumulative_{name}: axis is needed for an array with {x.ndim} axes")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from cubed import _core
-from cubed._array import Array, common_spec, normalize_axes, normalize_axis
+from cubed._array import Array, common_spec, lazy, normalize_axes, normalize_axis
 
 __all__ = ["all", "any", "diff"]
 
 
 def _reduce(name: str, x: Array, axis: Any, keepdims: bool) -> Array:
+    x = lazy(x)
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     core = x._x
     if x.dtype.kind == "c":
@@ -44,6 +45,7 @@ def diff(
     append: Any = None,
 ) -> Array:
     """The n-th differences of neighbours along an axis, of x between two arrays or numbers."""
+    x = lazy(x)
     from cubed.array_api.creation_functions import asarray
     from cubed.array_api.manipulation_functions import broadcast_to, concat
 

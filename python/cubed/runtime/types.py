@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -152,11 +152,23 @@ class _Dispatcher:
             )
 
 
+def _check_callbacks(callbacks: Any) -> None:
+    """TypeError if one of them has no method for any event."""
+    if not isinstance(callbacks, Iterable):
+        raise TypeError(f"callbacks is {callbacks!r}, expected a list of cubed.Callback objects")
+    events = [name for name in vars(Callback) if name.startswith("on_")]
+    for c in callbacks:
+        if not any(hasattr(c, name) for name in events):
+            raise TypeError(f"callbacks has {c!r}, expected objects such as cubed.Callback")
+
+
 @contextmanager
 def dispatch(
     plan: Any, callbacks: Sequence[Any] | None
 ) -> Iterator[Callable[[dict[str, Any]], None] | None]:
     """What the engine calls with its events; None if nobody listens."""
+    if callbacks is not None:
+        _check_callbacks(callbacks)
     listeners = [*(callbacks or ()), *Callback.active]
     if not listeners:
         yield None

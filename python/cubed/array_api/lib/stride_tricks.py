@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cubed import _core
-from cubed._array import Array, normalize_axes
+from cubed._array import Array, lazy, normalize_axes
 
 __all__ = ["sliding_window_view"]
 
@@ -41,6 +41,7 @@ def sliding_window_view(
     A window of extent w is w slices of x side by side, each of which a task reads by itself: the
     chunks of x are read w times. Memory does not grow with w.
     """
+    x = lazy(x)
     shape = tuple(window_shape) if isinstance(window_shape, Sequence) else (window_shape,)
     if axis is None:
         axes = tuple(range(x.ndim))

@@ -30,6 +30,9 @@ class LocalExecutor:
         for key in kwargs:
             if key not in self._accepted:
                 raise TypeError(f"the executor {self.name!r} has no option {key!r}")
+        for option, value in (("max_workers", max_workers or 1), ("retries", retries)):
+            if not isinstance(value, int):
+                raise TypeError(f"{option} is {value!r}, expected an integer")
         if max_workers is not None and max_workers < 1:
             raise ValueError(f"max_workers is {max_workers}, expected at least 1")
         if retries < 0:
