@@ -49,8 +49,8 @@ void cb_free(const cubed_allocator *a, void *ptr, size_t size)
 /* --- Zones: a list of blocks, each twice the last one's size up to a limit. ---------------------- */
 
 #define ZONE_ALIGN   16
-#define ZONE_FIRST   1024
-#define ZONE_LARGEST ((size_t)1 << 20)
+#define ZONE_FIRST   256
+#define ZONE_LARGEST ((size_t)32 << 10)
 
 typedef struct zone_block {
     struct zone_block *next;

@@ -21,8 +21,9 @@ static cubed_status add_reshape(cubed_array *x, const cb_grid *grid, const char 
                  .attrs = x->node.attrs};
     bool seen_through = x->node.kind == CB_NODE_VIEW || x->node.kind == CB_NODE_RESHAPE;
     cubed_array *in = seen_through ? x->in[0] : x;
-    n.map = seen_through ? x->node.map : cb_map_identity(x->node.grid.ndim);
-    memcpy(n.from, x->node.kind == CB_NODE_RESHAPE ? x->node.from : x->shape, sizeof n.from);
+    const cb_map identity = cb_map_identity(x->node.grid.ndim);
+    n.map = seen_through ? x->node.map : &identity;
+    n.from = x->node.kind == CB_NODE_RESHAPE ? x->node.from : x->shape;
     cb_op_keep_fill(x, &n);
     memcpy(n.dim_names, names, (size_t)grid->ndim * sizeof *names);
     return cb_graph_add(x->ctx, &n, &in, out, err);

@@ -74,11 +74,9 @@ cubed_status cubed_array_from_memory(cubed_context *ctx, cubed_dtype dtype, int 
         return cb_fail(err, CUBED_E_TYPE, "from_memory: dtype %d is none", (int)dtype);
     if (!data) return cb_fail(err, CUBED_E_ARG, "from_memory: data is NULL");
     CB_TRY(cb_op_grid("from_memory", dtype, ndim, shape, chunks, &n.grid, err));
-    int64_t s = (int64_t)cubed_dtype_size(dtype);
-    for (int d = ndim - 1; d >= 0; d--) {
-        n.strides[d] = strides ? strides[d] : s;
-        s *= shape[d];
-    }
+    int64_t dense[CUBED_MAX_NDIM];
+    cb_dense_strides(ndim, shape, cubed_dtype_size(dtype), dense);
+    n.strides = strides ? strides : dense;
     return cb_graph_add(ctx, &n, NULL, out, err);
 }
 
@@ -147,7 +145,8 @@ static cubed_status same_values(cubed_array *x, const char *attrs, const char *c
                                 cubed_array **out, cubed_error *err)
 {
     cb_node n = cb_graph_like(x, CB_NODE_VIEW, x->node.dtype);
-    n.map = cb_map_identity(x->node.grid.ndim);
+    const cb_map map = cb_map_identity(x->node.grid.ndim);
+    n.map = &map;
     n.attrs = attrs;
     cb_op_keep_fill(x, &n);
     if (names) memcpy(n.dim_names, names, (size_t)n.grid.ndim * sizeof *names);

@@ -11,13 +11,15 @@ cubed_status cb_op_view(cubed_array *x, const cb_map *map, const cb_grid *grid,
                  .dtype = x->node.dtype,
                  .grid = *grid,
                  .ninputs = 1,
-                 .map = *map,
+                 .map = map,
                  .attrs = x->node.attrs};
     cb_op_keep_fill(x, &n);
     memcpy(n.dim_names, names, (size_t)grid->ndim * sizeof *names);
     cubed_array *in = x;
+    cb_map composed;
     if (x->node.kind == CB_NODE_VIEW) {
-        CB_TRY(cb_map_compose(&x->node.map, map, &n.map, err));
+        CB_TRY(cb_map_compose(x->node.map, map, &composed, err));
+        n.map = &composed;
         in = x->in[0];
     }
     return cb_graph_add(x->ctx, &n, &in, out, err);

@@ -236,17 +236,22 @@ static cubed_status add_copy(void *ctx, cubed_plan *p, cb_ir *to, int i, const c
     return cb_ir_add(to, &copy, out, err);
 }
 
-cubed_status cb_opt_fit_blocks(cubed_plan *p, bool spread, cubed_error *err)
+static bool has_blocks(const cb_ir *ir)
 {
-    rewrite r = {
-        .was = cb_zone_memdup(p->ir.zone, p->ir.nodes, (size_t)p->ir.nnodes * sizeof *p->ir.nodes)};
-    const cb_ir was = {.nodes = (cb_node *)r.was, .nnodes = p->ir.nnodes};
+    for (int i = 0; i < ir->nnodes; i++) {
+        if (ir->nodes[i].block) return true;
+    }
+    return false;
+}
+
+static cubed_status fit_all(cubed_plan *p, const cb_ir *was, bool spread, cubed_error *err)
+{
+    rewrite r = {.was = was->nodes};
     bool changed = false;
-    if (!r.was) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     for (int i = 0; i < p->ir.nnodes; i++) {
         cb_node *n = &p->ir.nodes[i];
         if (!n->block) continue;
-        int first = first_of_call(&was, i);
+        int first = first_of_call(was, i);
         if (first == i) {
             CB_TRY(fit(p, i, spread, err));
         } else {
@@ -257,6 +262,19 @@ cubed_status cb_opt_fit_blocks(cubed_plan *p, bool spread, cubed_error *err)
         changed = changed || !cb_grid_equal(&n->grid, &r.was[i].grid);
     }
     return changed ? cb_opt_rewrite(p, add_copy, &r, err) : CUBED_OK;
+}
+
+cubed_status cb_opt_fit_blocks(cubed_plan *p, bool spread, cubed_error *err)
+{
+    const size_t bytes = (size_t)p->ir.nnodes * sizeof *p->ir.nodes;
+    cb_ir was = {.nnodes = p->ir.nnodes};
+    if (!has_blocks(&p->ir)) return CUBED_OK;
+    was.nodes = cb_alloc(&p->ctx->alloc, bytes);
+    if (!was.nodes) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    memcpy(was.nodes, p->ir.nodes, bytes);
+    cubed_status st = fit_all(p, &was, spread, err);
+    cb_free(&p->ctx->alloc, was.nodes, bytes);
+    return st;
 }
 
 /* --- Inputs --------------------------------------------------------------------------------------- */
@@ -345,8 +363,6 @@ static cubed_status add_inputs(void *ctx, cubed_plan *p, cb_ir *to, int i, const
 cubed_status cb_opt_block_inputs(cubed_plan *p, cubed_error *err)
 {
     rewrite r = {.made = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof(int) + 1)};
-    bool any = false;
     if (!r.made) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-    for (int i = 0; i < p->ir.nnodes; i++) any = any || p->ir.nodes[i].block;
-    return any ? cb_opt_rewrite(p, add_inputs, &r, err) : CUBED_OK;
+    return has_blocks(&p->ir) ? cb_opt_rewrite(p, add_inputs, &r, err) : CUBED_OK;
 }

@@ -27,7 +27,7 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
                        " allowed",
                        p->reserved_mem, p->allowed_mem);
     if (o->work_dir) {
-        p->work_dir = cb_zone_strdup(p->ir.zone, o->work_dir);
+        p->work_dir = cb_zone_strdup(p->zone, o->work_dir);
         if (!p->work_dir) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     }
     return CUBED_OK;
@@ -35,7 +35,7 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
 
 static cubed_status set_groups(cubed_plan *p, const cubed_plan_options *o, cubed_error *err)
 {
-    cb_zone *zone = p->ir.zone;
+    cb_zone *zone = p->zone;
     p->groups = cb_zone_alloc(zone, (size_t)o->num_groups * sizeof *p->groups + 1);
     if (!p->groups) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     for (; p->ngroups < o->num_groups; p->ngroups++) {
@@ -74,12 +74,14 @@ static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntarge
         CB_TRY(cb_opt_block_inputs(p, err));
         CB_TRY(cb_opt_fuse(p, err));
         CB_TRY(cb_opt_divide(p, err));
+        CB_TRY(cb_opt_tidy(p, err));
     }
     CB_TRY(cb_opt_make_stages(p, o->optimize, err));
     if (o->optimize) {
         CB_TRY(cb_opt_spread_folds(p, err));
         CB_TRY(cb_opt_rechunk_passes(p, err));
     }
+    CB_TRY(cb_opt_tidy(p, err));
     return cb_plan_finish(p, err);
 }
 

@@ -4,15 +4,24 @@
 #include "base/error.h"
 #include "opt/opt.h"
 
-/* Open addressing from a graph node to its number; grows by doubling. */
+/* Graph nodes in the order of their numbers, inputs before users. */
 typedef struct numbering {
     const cubed_allocator *alloc;
+    cubed_array **order;
+    size_t count, room;
+    /* Open addressing from a node to its number; grows by doubling. */
     struct {
         const cubed_array *key;
         int number;
     } * slot;
-    size_t cap, used;
+    size_t cap;
 } numbering;
+
+static void free_numbering(const numbering *m)
+{
+    cb_free(m->alloc, m->order, m->room * sizeof(cubed_array *));
+    cb_free(m->alloc, m->slot, m->cap * sizeof *m->slot);
+}
 
 static size_t find(const numbering *m, const cubed_array *key)
 {
@@ -21,24 +30,44 @@ static size_t find(const numbering *m, const cubed_array *key)
     return i;
 }
 
-static bool put(numbering *m, const cubed_array *key, int number)
+static bool widen_slots(numbering *m)
 {
-    if (2 * (m->used + 1) > m->cap) {
-        numbering wider = {.alloc = m->alloc, .cap = m->cap ? 2 * m->cap : 64};
-        wider.slot = cb_alloc_zero(m->alloc, wider.cap * sizeof *wider.slot);
-        if (!wider.slot) return false;
-        for (size_t i = 0; i < m->cap; i++) {
-            if (m->slot[i].key) wider.slot[find(&wider, m->slot[i].key)] = m->slot[i];
-        }
-        wider.used = m->used;
-        cb_free(m->alloc, m->slot, m->cap * sizeof *m->slot);
-        *m = wider;
+    numbering wider = {.cap = m->cap ? 2 * m->cap : 64};
+    wider.slot = cb_alloc_zero(m->alloc, wider.cap * sizeof *wider.slot);
+    if (!wider.slot) return false;
+    for (size_t i = 0; i < m->cap; i++) {
+        if (m->slot[i].key) wider.slot[find(&wider, m->slot[i].key)] = m->slot[i];
     }
-    size_t i = find(m, key);
-    if (!m->slot[i].key) m->used++;
-    m->slot[i].key = key;
-    m->slot[i].number = number;
+    cb_free(m->alloc, m->slot, m->cap * sizeof *m->slot);
+    m->slot = wider.slot;
+    m->cap = wider.cap;
     return true;
+}
+
+static bool widen_order(numbering *m)
+{
+    size_t room = m->room ? 2 * m->room : 32;
+    cubed_array **order = cb_resize(m->alloc, m->order, m->room * sizeof(cubed_array *),
+                                    room * sizeof(cubed_array *));
+    if (!order) return false;
+    m->order = order;
+    m->room = room;
+    return true;
+}
+
+/* Gives the next number to a node that has none. */
+static cubed_status put(numbering *m, cubed_array *key, cubed_error *err)
+{
+    if (m->count >= CB_MAX_NODES)
+        return cb_fail(err, CUBED_E_BUDGET, "the plan has more than %d operations", CB_MAX_NODES);
+    if ((2 * (m->count + 1) > m->cap && !widen_slots(m)) ||
+        (m->count == m->room && !widen_order(m)))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    size_t i = find(m, key);
+    m->slot[i].key = key;
+    m->slot[i].number = (int)m->count;
+    m->order[m->count++] = key;
+    return CUBED_OK;
 }
 
 static int number_of(const numbering *m, const cubed_array *key)
@@ -59,7 +88,7 @@ static cubed_status keep_owned(cubed_plan *p, cubed_array *x, cubed_error *err)
 {
     if (p->nowned == p->owned_cap) {
         int cap = p->owned_cap ? 2 * p->owned_cap : 8;
-        cubed_array **list = cb_zone_alloc(p->ir.zone, (size_t)cap * sizeof *list);
+        cubed_array **list = cb_zone_alloc(p->zone, (size_t)cap * sizeof *list);
         if (!list) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
         if (p->nowned) memcpy(list, p->owned, (size_t)p->nowned * sizeof *list);
         p->owned = list;
@@ -69,7 +98,7 @@ static cubed_status keep_owned(cubed_plan *p, cubed_array *x, cubed_error *err)
     return CUBED_OK;
 }
 
-static cubed_status add_node(cubed_plan *p, numbering *m, cubed_array *x, cubed_error *err)
+static cubed_status add_node(cubed_plan *p, const numbering *m, cubed_array *x, cubed_error *err)
 {
     cb_node n = x->node;
     int index;
@@ -80,14 +109,21 @@ static cubed_status add_node(cubed_plan *p, numbering *m, cubed_array *x, cubed_
     n.attrs = NULL; /* only targets carry them */
     n.has_fill = n.fill_is_missing = false;
     memset(n.dim_names, 0, sizeof n.dim_names);
-    CB_TRY(cb_ir_add(&p->ir, &n, &index, err));
-    return put(m, x, index) ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    return cb_ir_add(&p->ir, &n, &index, err);
+}
+
+/* All that have numbers, and room for `more`. */
+static cubed_status add_nodes(cubed_plan *p, const numbering *m, int more, cubed_error *err)
+{
+    CB_TRY(cb_ir_reserve(&p->ir, (int)m->count + more, err));
+    for (size_t i = 0; i < m->count; i++) CB_TRY(add_node(p, m, m->order[i], err));
+    return CUBED_OK;
 }
 
 /* Depth first with a stack of its own: chains may be longer than the thread's stack. */
-static cubed_status visit(cubed_plan *p, numbering *m, cubed_array *root, cubed_error *err)
+static cubed_status visit(numbering *m, cubed_array *root, cubed_error *err)
 {
-    const cubed_allocator *a = &p->ctx->alloc;
+    const cubed_allocator *a = m->alloc;
     size_t cap = 64, n = 1;
     frame *stack = cb_alloc(a, cap * sizeof *stack);
     cubed_status st = CUBED_OK;
@@ -98,7 +134,7 @@ static cubed_status visit(cubed_plan *p, numbering *m, cubed_array *root, cubed_
         if (number_of(m, f->x) >= 0) {
             n--;
         } else if (f->next == f->x->node.ninputs) {
-            CB_GO(add_node(p, m, f->x, err));
+            CB_GO(put(m, f->x, err));
             n--;
         } else {
             cubed_array *in = f->x->in[f->next++];
@@ -149,7 +185,7 @@ static cubed_status make_shards(cubed_plan *p, const cubed_target *t, int i, int
 
 /* Where in an array that exists a result is: chunks are that one's. */
 static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_node *n,
-                                cubed_error *err)
+                                int64_t *first_chunk, cubed_error *err)
 {
     const cubed_array *x = t->array;
     const char *where, *path;
@@ -171,6 +207,7 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
                          "written",
                          i, t->url);
         n->region = true;
+        n->first_chunk = first_chunk;
         for (int d = 0; d < x->node.grid.ndim && d < m->ndim && st == CUBED_OK; d++) {
             if (t->region_start[d] < 0 ||
                 (t->region_start[d] % m->chunk[d] != 0 && x->shape[d] > 0))
@@ -178,7 +215,7 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
                              "target %d: the region begins at %" PRId64
                              " along axis %d, expected a multiple of the chunk's %" PRId64,
                              i, t->region_start[d], d, m->chunk[d]);
-            n->first_chunk[d] = t->region_start[d] / m->chunk[d];
+            first_chunk[d] = t->region_start[d] / m->chunk[d];
             n->grid.axis[d] = cb_axis_regular(x->shape[d], m->chunk[d]);
         }
         cb_zarr_close(z);
@@ -201,7 +238,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
 {
     const cubed_array *x = t->array;
     int input = number_of(m, x);
-    int64_t chunk[CUBED_MAX_NDIM];
+    int64_t chunk[CUBED_MAX_NDIM], first_chunk[CUBED_MAX_NDIM];
     if (t->zarr_format != 0 && t->zarr_format != 2 && t->zarr_format != 3)
         return cb_fail(err, CUBED_E_ARG, "target %d: zarr_format is %d, expected 2 or 3", i,
                        t->zarr_format);
@@ -220,7 +257,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     if (t->shards) CB_TRY(make_shards(p, t, i, chunk, &n.codecs, err));
     n.grid = cb_grid_regular(x->node.grid.ndim, x->shape, chunk);
     if (t->region)
-        CB_TRY(find_region(p, t, i, &n, err));
+        CB_TRY(find_region(p, t, i, &n, first_chunk, err));
     else if (!t->chunks)
         keep_irregular(x, &n.grid);
     cb_node *made = &p->ir.nodes[input];
@@ -265,18 +302,19 @@ cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *targets, int ntar
     cubed_status st = CUBED_OK;
     if (ntargets < 1) return cb_fail(err, CUBED_E_ARG, "a plan needs a target, got %d", ntargets);
     p->ntargets = ntargets;
-    p->targets = cb_zone_alloc(p->ir.zone, (size_t)ntargets * sizeof(int));
+    p->targets = cb_zone_alloc(p->zone, (size_t)ntargets * sizeof(int));
     if (!p->targets) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     for (int i = 0; i < ntargets; i++) {
         if (!targets[i].array || targets[i].array->ctx != p->ctx) {
             st = cb_fail(err, CUBED_E_ARG, "target %d has no array of this context", i);
             goto out;
         }
-        CB_GO(visit(p, &m, targets[i].array, err));
+        CB_GO(visit(&m, targets[i].array, err));
     }
+    CB_GO(add_nodes(p, &m, ntargets, err));
     for (int i = 0; i < ntargets; i++) CB_GO(add_target(p, &m, &targets[i], i, err));
 out:
-    cb_free(m.alloc, m.slot, m.cap * sizeof *m.slot);
+    free_numbering(&m);
     return st;
 }
 
@@ -285,9 +323,10 @@ cubed_status cubed_array_save(cubed_array *x, void **data, size_t *size, cubed_e
     numbering m = {.alloc = &x->ctx->alloc};
     cubed_plan *p;
     CB_TRY(cb_plan_alloc(x->ctx, &p, err));
-    cubed_status st = visit(p, &m, x, err);
+    cubed_status st = visit(&m, x, err);
+    if (st == CUBED_OK) st = add_nodes(p, &m, 0, err);
     if (st == CUBED_OK) st = cb_graph_save(&p->ir, x, data, size, err);
-    cb_free(m.alloc, m.slot, m.cap * sizeof *m.slot);
+    free_numbering(&m);
     cubed_plan_unref(p);
     return st;
 }

@@ -33,7 +33,7 @@ static void store(finder *f, int node, cb_why why)
 
 static const cb_grid *input_grid(const cb_ir *ir, const cb_node *fold)
 {
-    return fold->kind == CB_NODE_MERGE ? &fold->fold_grid : &ir->nodes[fold->inputs[0]].grid;
+    return fold->kind == CB_NODE_MERGE ? fold->fold_grid : &ir->nodes[fold->inputs[0]].grid;
 }
 
 /* A fold met in a tail: part of the stage, or stored. */

@@ -57,11 +57,16 @@ CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *
 
 /* Copies the nodes into a new list, in order: `each` adds what it wants in place of old node i (its
  * inputs already renumbered) and says which new node users of i read. Storage that is open stays with the
- * nodes that have a URL, whose order does not change. */
+ * nodes that have a URL, whose order does not change. The list has a zone of its own: what the old one had
+ * is gone, and so are the stages. */
 typedef cubed_status (*cb_rewrite_fn)(void *ctx, cubed_plan *p, cb_ir *to, int i,
                                       const cb_node *node, int *out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_opt_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx,
                                              cubed_error *err);
+
+/* Copies what the plan is made of, nodes and the outputs and tasks of stages, into a new zone: what planning
+ * left behind is gone. Stages are to be compiled again. */
+CUBED_MUST_CHECK cubed_status cb_opt_tidy(cubed_plan *p, cubed_error *err);
 
 /* Rewrites the nodes of a plan that has stages, and makes the stages anew. All is as before unless
  * every stage fits and `better` says that it is. */

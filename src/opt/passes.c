@@ -46,7 +46,7 @@ static const cb_load *source_of(const cubed_plan *p, const cb_stage *s, const cb
     for (int b = 0; b < s->tail.nbranches; b++) {
         for (int v = 0; v < s->tail.branches[b].nloads; v++) {
             const cb_load *l = &s->tail.branches[b].loads[v];
-            if (l->kind == CB_LOAD_STORED && !l->reshape && cb_map_is_identity(&l->map) &&
+            if (l->kind == CB_LOAD_STORED && !l->reshape && cb_map_is_identity(l->map) &&
                 same_shape(&p->ir.nodes[l->node].grid, copy)) /* else it is cut */
                 return l;
         }

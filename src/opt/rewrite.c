@@ -3,37 +3,122 @@
 #include "base/error.h"
 #include "opt/opt.h"
 
-static cubed_status move_storage(cubed_plan *p, int nold, const cb_ir *to, cubed_error *err)
+static cubed_status no_memory(cubed_error *err)
 {
-    const cb_storage *old = p->storage;
-    cb_storage *storage = cb_zone_alloc(p->ir.zone, (size_t)to->nnodes * sizeof *storage + 1);
-    if (!storage) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-    for (int i = 0, k = 0; i < to->nnodes; i++) {
-        if (!to->nodes[i].url) continue;
-        while (k < nold && !old[k].where) k++;
-        storage[i] = old[k++];
-        cb_codec_chain_fix(&storage[i].meta.codecs);
+    return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+}
+
+/* Gives the plan's nodes the storage of those in `from`, which has the same ones with a URL. */
+static cubed_status move_storage(cubed_plan *p, const cubed_plan *from, cubed_error *err)
+{
+    cb_zone *zone = p->ir.zone;
+    if (!from->storage) return CUBED_OK;
+    CB_TRY(cb_plan_alloc_storage(p, err));
+    for (int i = 0, k = 0; i < p->ir.nnodes; i++) {
+        if (!p->ir.nodes[i].url) continue;
+        while (k < from->ir.nnodes && !from->storage[k]) k++;
+        cb_storage *s = p->storage[i] = cb_zone_memdup(zone, from->storage[k++], sizeof *s);
+        if (!s) return no_memory(err);
+        cb_codec_chain_fix(&s->meta.codecs);
+        CB_TRY(cb_url_split(zone, p->ir.nodes[i].url, &s->where, &s->path, err));
+        if (p->ir.nodes[i].kind != CB_NODE_ZARR) CB_TRY(cb_plan_target(p, i, err));
     }
-    p->storage = storage;
     return CUBED_OK;
+}
+
+/* Fills p->ir, which is new, from the nodes of `from`. */
+static cubed_status copy_nodes(cubed_plan *p, cubed_plan *from, cb_rewrite_fn each, void *ctx,
+                               cubed_error *err)
+{
+    const size_t n = (size_t)from->ir.nnodes;
+    int *renamed = cb_alloc_zero(&p->ctx->alloc, n * sizeof *renamed);
+    cubed_status st = renamed ? cb_ir_reserve(&p->ir, from->ir.nnodes, err) : no_memory(err);
+    for (int i = 0; st == CUBED_OK && i < from->ir.nnodes; i++) {
+        cb_node node = from->ir.nodes[i];
+        node.inputs =
+            cb_zone_memdup(from->ir.zone, node.inputs, (size_t)node.ninputs * sizeof(int));
+        if (!node.inputs) {
+            st = no_memory(err);
+            break;
+        }
+        for (int k = 0; k < node.ninputs; k++) node.inputs[k] = renamed[node.inputs[k]];
+        st = each(ctx, from, &p->ir, i, &node, &renamed[i], err);
+    }
+    for (int i = 0; st == CUBED_OK && i < p->ntargets; i++)
+        p->targets[i] = renamed[from->targets[i]];
+    cb_free(&p->ctx->alloc, renamed, n * sizeof *renamed);
+    return st;
+}
+
+/* The rewritten plan, beside the old one, which stays as it is: both are whole, with zones of their own, and
+ * one of them is to be dropped. */
+static cubed_status rewrite(cubed_plan *from, cb_rewrite_fn each, void *ctx, cubed_plan *to,
+                            cubed_error *err)
+{
+    *to = *from;
+    to->ir = (cb_ir){0};
+    to->stages = NULL;
+    to->nstages = 0;
+    to->storage = NULL;
+    CB_TRY(cb_zone_new(&from->ctx->alloc, &to->ir.zone, err));
+    to->targets = cb_zone_alloc(to->ir.zone, (size_t)from->ntargets * sizeof *to->targets + 1);
+    cubed_status st = to->targets ? copy_nodes(to, from, each, ctx, err) : no_memory(err);
+    if (st == CUBED_OK) st = move_storage(to, from, err);
+    if (st != CUBED_OK) cb_zone_free(to->ir.zone);
+    return st;
+}
+
+/* The plan becomes `to`. */
+static void become(cubed_plan *p, const cubed_plan *to)
+{
+    cb_zone_free(p->ir.zone);
+    *p = *to;
 }
 
 cubed_status cb_opt_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx, cubed_error *err)
 {
-    cb_ir to = {.zone = p->ir.zone};
-    int *renamed = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof(int) + 1);
-    if (!renamed) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-    for (int i = 0; i < p->ir.nnodes; i++) {
-        cb_node n = p->ir.nodes[i];
-        n.inputs = cb_zone_memdup(p->ir.zone, n.inputs, (size_t)n.ninputs * sizeof(int));
-        if (!n.inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-        for (int k = 0; k < n.ninputs; k++) n.inputs[k] = renamed[n.inputs[k]];
-        CB_TRY(each(ctx, p, &to, i, &n, &renamed[i], err));
-    }
-    if (p->storage) CB_TRY(move_storage(p, p->ir.nnodes, &to, err));
-    for (int i = 0; i < p->ntargets; i++) p->targets[i] = renamed[p->targets[i]];
-    p->ir = to;
+    cubed_plan to;
+    CB_TRY(rewrite(p, each, ctx, &to, err));
+    become(p, &to);
     return CUBED_OK;
+}
+
+static cubed_status keep_node(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *node,
+                              int *out, cubed_error *err)
+{
+    (void)ctx;
+    (void)p;
+    (void)i;
+    return cb_ir_add(to, node, out, err);
+}
+
+/* What a stage is compiled from; nodes have kept their numbers. */
+static cubed_status copy_stages(cubed_plan *to, const cubed_plan *from, cubed_error *err)
+{
+    to->stages = cb_zone_alloc(to->ir.zone, (size_t)from->nstages * sizeof *to->stages + 1);
+    if (!to->stages) return no_memory(err);
+    for (; to->nstages < from->nstages; to->nstages++) {
+        const cb_stage *s = &from->stages[to->nstages];
+        cb_stage *made = &to->stages[to->nstages];
+        made->nouts = s->nouts;
+        made->team = s->team;
+        memcpy(made->task_chunks, s->task_chunks, sizeof made->task_chunks);
+        made->outs = cb_zone_memdup(to->ir.zone, s->outs, (size_t)s->nouts * sizeof *s->outs);
+        if (!made->outs) return no_memory(err);
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_opt_tidy(cubed_plan *p, cubed_error *err)
+{
+    cubed_plan to;
+    CB_TRY(rewrite(p, keep_node, NULL, &to, err));
+    cubed_status st = copy_stages(&to, p, err);
+    if (st == CUBED_OK)
+        become(p, &to);
+    else
+        cb_zone_free(to.ir.zone);
+    return st;
 }
 
 uint64_t cb_opt_traffic(const cubed_plan *p)
@@ -55,18 +140,14 @@ static bool fits(const cubed_plan *p)
 cubed_status cb_opt_try_rewrite(cubed_plan *p, cb_rewrite_fn each, void *ctx, cb_better_fn better,
                                 bool *done, cubed_error *err)
 {
-    const cubed_plan before = *p; /* nodes and stages are replaced, never changed */
-    int *targets = cb_zone_memdup(p->ir.zone, p->targets, (size_t)p->ntargets * sizeof(int));
+    cubed_plan to;
     *done = false;
-    if (!targets) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-    cubed_status st = cb_opt_rewrite(p, each, ctx, err);
-    if (st == CUBED_OK) st = cb_opt_make_stages(p, true, err);
-    *done = st == CUBED_OK && fits(p) && better(ctx, p, &before);
-    if (*done) return CUBED_OK;
-    p->ir = before.ir;
-    p->storage = before.storage;
-    p->stages = before.stages;
-    p->nstages = before.nstages;
-    p->targets = targets;
+    CB_TRY(rewrite(p, each, ctx, &to, err));
+    cubed_status st = cb_opt_make_stages(&to, true, err);
+    *done = st == CUBED_OK && fits(&to) && better(ctx, &to, p);
+    if (*done)
+        become(p, &to);
+    else
+        cb_zone_free(to.ir.zone);
     return st;
 }

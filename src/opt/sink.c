@@ -11,7 +11,7 @@
 /* What became of a node under the reshape that is sunk. */
 typedef struct sunk {
     int node, out;
-    cb_map map;
+    const cb_map *map;
 } sunk;
 
 typedef struct sinker {
@@ -35,7 +35,9 @@ static cubed_status remember(sinker *s, int node, const cb_map *map, int out, cu
         s->done = done;
         s->cap = cap;
     }
-    s->done[s->ndone++] = (sunk){node, out, *map};
+    const cb_map *own = cb_map_own(s->to->zone, map);
+    if (!own) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    s->done[s->ndone++] = (sunk){node, out, own};
     return CUBED_OK;
 }
 
@@ -44,7 +46,7 @@ static cubed_status over_stored(sinker *s, int node, const cb_map *map, int *out
 {
     cb_node *n = &s->to->nodes[node], made = *s->reshape;
     made.dtype = n->dtype;
-    made.map = *map;
+    made.map = map;
     made.inputs = &node;
     if (cb_node_has_chunks(n)) return cb_ir_add(s->to, &made, out, err);
     bool regular = true;
@@ -69,7 +71,7 @@ static cubed_status over_stored(sinker *s, int node, const cb_map *map, int *out
 }
 
 /* Memory that has the elements in C order has them in the new shape, too. */
-static bool reshape_memory(const cb_node *n, cb_node *made)
+static bool reshape_memory(const cb_node *n, const cb_grid *to, int64_t *strides)
 {
     int64_t stride = (int64_t)cubed_dtype_size(n->dtype);
     for (int d = n->grid.ndim - 1; d >= 0; d--) {
@@ -77,9 +79,9 @@ static bool reshape_memory(const cb_node *n, cb_node *made)
         stride *= n->grid.axis[d].extent;
     }
     stride = (int64_t)cubed_dtype_size(n->dtype);
-    for (int d = made->grid.ndim - 1; d >= 0; d--) {
-        made->strides[d] = stride;
-        stride *= made->grid.axis[d].extent;
+    for (int d = to->ndim - 1; d >= 0; d--) {
+        strides[d] = stride;
+        stride *= to->axis[d].extent;
     }
     return true;
 }
@@ -88,7 +90,7 @@ static cubed_status sink(sinker *s, int node, const cb_map *map, int depth, int 
                          cubed_error *err)
 {
     for (int i = 0; i < s->ndone; i++) {
-        if (s->done[i].node != node || !cb_map_equal(&s->done[i].map, map)) continue;
+        if (s->done[i].node != node || !cb_map_equal(s->done[i].map, map)) continue;
         *out = s->done[i].out;
         return CUBED_OK;
     }
@@ -99,10 +101,11 @@ static cubed_status sink(sinker *s, int node, const cb_map *map, int depth, int 
     bool flat = n.kind == CB_NODE_FULL || (n.kind == CB_NODE_INDEX && whole);
     bool step = n.kind == CB_NODE_ELEM || n.kind == CB_NODE_CAST;
     const cb_grid grid = n.grid;
+    int64_t strides[CUBED_MAX_NDIM];
     n.grid = s->reshape->grid;
     if (n.kind == CB_NODE_MEMORY && whole) {
-        cb_node from = s->to->nodes[node];
-        flat = reshape_memory(&from, &n);
+        flat = reshape_memory(&s->to->nodes[node], &n.grid, strides);
+        n.strides = strides;
     }
     if (flat) {
         CB_TRY(cb_ir_add(s->to, &n, out, err));
@@ -112,7 +115,7 @@ static cubed_status sink(sinker *s, int node, const cb_map *map, int depth, int 
         CB_TRY(over_stored(s, node, map, out, err));
     } else if (n.kind == CB_NODE_VIEW) {
         cb_map below;
-        CB_TRY(cb_map_compose(&n.map, map, &below, err));
+        CB_TRY(cb_map_compose(n.map, map, &below, err));
         CB_TRY(sink(s, n.inputs[0], &below, depth + 1, out, err));
     } else {
         int inputs[3];
@@ -136,7 +139,7 @@ static cubed_status each(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_no
     (void)i;
     if (n->kind != CB_NODE_RESHAPE) return cb_ir_add(to, n, out, err);
     sinker s = {.to = to, .reshape = n, .through_copies = *through_copies};
-    return sink(&s, n->inputs[0], &n->map, 0, out, err);
+    return sink(&s, n->inputs[0], n->map, 0, out, err);
 }
 
 cubed_status cb_opt_sink_reshapes(cubed_plan *p, bool through_copies, cubed_error *err)

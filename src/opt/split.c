@@ -42,7 +42,7 @@ static cubed_status each(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_no
     cb_node merge = *n;
     merge.kind = CB_NODE_MERGE;
     merge.inputs = &states;
-    merge.fold_grid = in;
+    merge.fold_grid = &in;
     return cb_ir_add(to, &merge, out, err);
 }
 

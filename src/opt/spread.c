@@ -35,7 +35,8 @@ static bool is_encoded(const cubed_plan *p, const cb_stage *s)
     for (int v = 0; v < s->body.branches[0].nloads; v++) {
         const cb_load *l = &s->body.branches[0].loads[v];
         if (l->kind != CB_LOAD_STORED) continue;
-        if (p->ir.nodes[l->node].source || cb_zarr_part_need(&p->storage[l->node].meta).arena > 0)
+        const cb_storage *x = p->storage[l->node];
+        if (p->ir.nodes[l->node].source || (x && cb_zarr_part_need(&x->meta).arena > 0))
             return true;
     }
     return false;

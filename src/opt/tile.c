@@ -58,8 +58,8 @@ static int list_counts(const cubed_plan *p, const cb_stage *s, int d, int64_t *c
         for (int v = 0; v < s->tail.branches[b].nloads; v++) {
             const cb_load *l = &s->tail.branches[b].loads[v];
             if (l->reshape) continue; /* its axes are not the source's */
-            for (int k = 0; k < l->map.ndim_out && l->kind == CB_LOAD_STORED; k++) {
-                if (l->map.dim[k].axis != d || n == MAX_COUNTS) continue;
+            for (int k = 0; k < l->map->ndim_out && l->kind == CB_LOAD_STORED; k++) {
+                if (l->map->dim[k].axis != d || n == MAX_COUNTS) continue;
                 int64_t chunk = p->ir.nodes[l->node].grid.axis[k].chunk;
                 int64_t aligned = cb_ceil_div(chunk, own);
                 if (aligned > 1) counts[n++] = (now / aligned + 1) * aligned;
@@ -85,7 +85,7 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
     const cb_node *out = &p->ir.nodes[s->outs[0].node];
     cb_need read = cb_read_need(p, l->node), write = cb_write_need(p, s->outs[0].node);
     cb_grid from = cb_grid_evened(&p->ir.nodes[l->node].grid), to = cb_grid_evened(&out->grid);
-    cb_tile_source source = {&from, &l->map, cubed_dtype_size(l->dtype),
+    cb_tile_source source = {&from, l->map, cubed_dtype_size(l->dtype),
                              cb_sat_add(read.arena, read.library)};
     cb_tile_in in = {.out = &to,
                      .item_size = cubed_dtype_size(out->dtype),

@@ -15,7 +15,7 @@ static uint64_t kept_bytes(uint64_t count, size_t size)
 static bool is_decoded(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
-    return n->source || (n->url && !cb_codec_chain_is_raw(&p->storage[node].meta.codecs));
+    return n->source || (n->url && !cb_codec_chain_is_raw(&p->storage[node]->meta.codecs));
 }
 
 /* Visits loads of what is decoded, chunk by chunk: first to count those of each array and to mark arrays of
@@ -29,11 +29,10 @@ static void visit_loads(cubed_plan *p, int *count, bool marked)
                 for (int v = 0; v < prog->branches[b].nloads; v++) {
                     cb_load *l = &prog->branches[b].loads[v];
                     if (l->kind != CB_LOAD_STORED || l->part || !is_decoded(p, l->node)) continue;
-                    cb_storage *x = &p->storage[l->node];
                     if (!marked) {
                         count[l->node]++;
-                        x->again = x->again || l->again != CB_AGAIN_NONE;
-                    } else if (x->again && count[l->node] > 1) {
+                        p->again[l->node] = p->again[l->node] || l->again != CB_AGAIN_NONE;
+                    } else if (p->again[l->node] && count[l->node] > 1) {
                         l->again = CB_AGAIN_ALL;
                     }
                 }
@@ -45,26 +44,28 @@ static void visit_loads(cubed_plan *p, int *count, bool marked)
 uint64_t cb_plan_mark_again(cubed_plan *p)
 {
     uint64_t all = 0, spare = cb_plan_spare(p, true);
-    int *loads = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof *loads + 1);
+    const size_t size = (size_t)p->ir.nnodes * sizeof(int);
+    int *loads = cb_alloc_zero(&p->ctx->alloc, size);
     if (!loads) return 0; /* a run without a cache is only slower */
-    for (int i = 0; i < p->ir.nnodes; i++) p->storage[i].again = false;
+    for (int i = 0; i < p->ir.nnodes; i++) p->again[i] = false;
     visit_loads(p, loads, false);
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
         if (loads[i] == 0) continue;
         uint64_t bytes = kept_bytes((uint64_t)cb_grid_count(&n->grid), cb_chunk_bytes(p, i));
         /* Loads that come one after another find only what is kept until then. */
-        if (loads[i] > 1 && bytes <= spare) p->storage[i].again = true;
-        if (p->storage[i].again) all = cb_sat_add(all, bytes);
-        size_t index = n->kind == CB_NODE_ZARR ? cb_zarr_index_bytes(&p->storage[i].meta) : 0;
+        if (loads[i] > 1 && bytes <= spare) p->again[i] = true;
+        if (p->again[i]) all = cb_sat_add(all, bytes);
+        size_t index = n->kind == CB_NODE_ZARR ? cb_zarr_index_bytes(&p->storage[i]->meta) : 0;
         if (index == 0) continue;
-        const cb_zarr_meta *m = &p->storage[i].meta;
+        const cb_zarr_meta *m = &p->storage[i]->meta;
         uint64_t shards = 1;
         for (int d = 0; d < m->ndim; d++)
             shards = cb_sat_mul(shards, (size_t)cb_ceil_div(m->shape[d], m->chunk[d]));
         all = cb_sat_add(all, kept_bytes(shards, index));
     }
     visit_loads(p, loads, true);
+    cb_free(&p->ctx->alloc, loads, size);
     return all;
 }
 
@@ -86,8 +87,8 @@ static size_t load_reads(const cubed_plan *p, const cb_branch *b, const cb_load 
     uint64_t used = 0;
     size_t reads = 1;
     for (int d = 0; d < g->ndim; d++) {
-        int j = l->map.dim[d].axis;
-        int64_t offset = l->map.dim[d].offset, stride = l->map.dim[d].stride;
+        int j = l->map->dim[d].axis;
+        int64_t offset = l->map->dim[d].offset, stride = l->map->dim[d].stride;
         int64_t first = cb_axis_lo(&g->axis[d], idx[d]), last = cb_axis_hi(&g->axis[d], idx[d]);
         if (j < 0) {
             if (offset < first || offset >= last) return 0;
@@ -97,12 +98,12 @@ static size_t load_reads(const cubed_plan *p, const cb_branch *b, const cb_load 
         int64_t lo = stride > 0 ? first - offset : offset - last + 1;
         int64_t hi = stride > 0 ? last - offset : offset - first + 1;
         used |= 1ull << j;
-        reads = cb_sat_mul(reads, blocks_between(&axes[j], cb_max_i64(lo, b->box.lo[j]),
-                                                 cb_min_i64(hi, b->box.hi[j])));
+        reads = cb_sat_mul(
+            reads, blocks_between(&axes[j], cb_max_i64(lo, b->lo[j]), cb_min_i64(hi, b->hi[j])));
     }
-    for (int j = 0; j < l->map.ndim_in; j++) {
+    for (int j = 0; j < l->map->ndim_in; j++) {
         if (!(used >> j & 1) && axes[j].axis->extent > 0)
-            reads = cb_sat_mul(reads, blocks_between(&axes[j], b->box.lo[j], b->box.hi[j]));
+            reads = cb_sat_mul(reads, blocks_between(&axes[j], b->lo[j], b->hi[j]));
     }
     return reads;
 }

@@ -88,7 +88,7 @@ static bool is_in_place(const cb_ir *ir, const cb_stage_input *in, const cb_bloc
 {
     if (in->program.nbranches != 1 || in->program.branches[0].ninstrs > 0) return false;
     const cb_load *l = &in->program.branches[0].loads[in->program.branches[0].results[0]];
-    return l->kind == CB_LOAD_STORED && !l->reshape && cb_map_is_identity(&l->map) &&
+    return l->kind == CB_LOAD_STORED && !l->reshape && cb_map_is_identity(l->map) &&
            cb_grid_equal(&ir->nodes[l->node].grid, &x->blocks) && !cb_block_has_halo(x);
 }
 

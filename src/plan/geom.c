@@ -4,6 +4,15 @@
 
 #include "base/error.h"
 
+void cb_dense_strides(int ndim, const int64_t *extents, size_t item_size, int64_t *strides)
+{
+    int64_t s = (int64_t)item_size;
+    for (int d = ndim - 1; d >= 0; d--) {
+        strides[d] = s;
+        s *= extents[d];
+    }
+}
+
 bool cb_box_empty(const cb_box *b)
 {
     for (int d = 0; d < b->ndim; d++) {
@@ -120,6 +129,11 @@ int64_t cb_grid_max_chunk(const cb_grid *g)
         n *= longest;
     }
     return n;
+}
+
+const cb_map *cb_map_own(cb_zone *zone, const cb_map *m)
+{
+    return cb_zone_memdup(zone, m, offsetof(cb_map, dim) + (size_t)m->ndim_out * sizeof m->dim[0]);
 }
 
 cb_map cb_map_identity(int ndim)

@@ -6,6 +6,9 @@
 #include "base/checked.h"
 #include "cubed/base.h"
 
+/* Dense strides over these extents, last axis fastest. */
+void cb_dense_strides(int ndim, const int64_t *extents, size_t item_size, int64_t *strides);
+
 /* A half-open box lo <= x < hi. Empty if any hi <= lo; ndim 0 is one point. */
 typedef struct cb_box {
     int ndim;
@@ -115,6 +118,9 @@ typedef struct cb_map {
     } dim[CUBED_MAX_NDIM];
 } cb_map;
 
+/* A copy with room for its own axes and no more: to be looked at, not copied as a whole. NULL when there is no
+ * memory. */
+const cb_map *cb_map_own(cb_zone *zone, const cb_map *m);
 cb_map cb_map_identity(int ndim);
 bool cb_map_is_identity(const cb_map *m);
 bool cb_map_equal(const cb_map *a, const cb_map *b);

@@ -99,35 +99,16 @@ cb_node cb_graph_like(const cubed_array *x, cb_node_kind kind, cubed_dtype dtype
     return n;
 }
 
-static cubed_status copy_parameters(cubed_array *x, cubed_error *err)
+/* What the node points to. Lists that an input has live as long as x does. */
+static cubed_status own_node(cubed_array *x, cubed_error *err)
 {
-    cb_node *n = &x->node;
-    const char **strings[] = {&n->url, &n->codecs, &n->attrs};
-    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
-        if (!*strings[i]) continue;
-        *strings[i] = cb_zone_strdup(x->zone, *strings[i]);
-        if (!*strings[i]) return cb_fail(err, CUBED_E_NOMEM, "no memory for an array's text");
-    }
-    for (int d = 0; d < n->grid.ndim; d++) {
-        if (!n->dim_names[d]) continue;
-        n->dim_names[d] = cb_zone_strdup(x->zone, n->dim_names[d]);
-        if (!n->dim_names[d]) return cb_fail(err, CUBED_E_NOMEM, "no memory for a name");
-    }
-    if (n->block) {
-        n->block = cb_blockwise_copy(x->zone, n->block);
-        if (!n->block) return cb_fail(err, CUBED_E_NOMEM, "no memory for an operation");
-    }
-    return CUBED_OK;
-}
-
-/* Lists that an input has live as long as x does. */
-static cubed_status own_grids(cubed_array *x, cubed_error *err)
-{
-    const cb_grid **known = cb_zone_alloc(x->zone, (size_t)x->node.ninputs * sizeof *known + 1);
+    const size_t bytes = (size_t)x->node.ninputs * sizeof(cb_grid *);
+    const cb_grid **known = cb_alloc(&x->ctx->alloc, bytes);
     if (!known) return cb_fail(err, CUBED_E_NOMEM, "no memory for an array's inputs");
     for (int i = 0; i < x->node.ninputs; i++) known[i] = &x->in[i]->node.grid;
-    CB_TRY(cb_grid_own(x->zone, &x->node.fold_grid, known, x->node.ninputs, err));
-    return cb_grid_own(x->zone, &x->node.grid, known, x->node.ninputs, err);
+    cubed_status st = cb_node_own(x->zone, &x->node, known, x->node.ninputs, err);
+    cb_free(&x->ctx->alloc, known, bytes);
+    return st;
 }
 
 cubed_status cb_graph_add(cubed_context *ctx, const cb_node *node, cubed_array *const *inputs,
@@ -147,7 +128,6 @@ cubed_status cb_graph_add(cubed_context *ctx, const cb_node *node, cubed_array *
         x->chunks[d] = node->grid.axis[d].chunk;
     }
     CB_GO(cb_zone_new(&ctx->alloc, &x->zone, err));
-    CB_GO(copy_parameters(x, err));
     if (node->ninputs > 0) {
         x->in = cb_zone_alloc(x->zone, (size_t)node->ninputs * sizeof *x->in);
         if (!x->in) {
@@ -157,8 +137,7 @@ cubed_status cb_graph_add(cubed_context *ctx, const cb_node *node, cubed_array *
         for (int i = 0; i < node->ninputs; i++) x->in[i] = cubed_array_ref(inputs[i]);
         x->node.ninputs = node->ninputs;
     }
-    if (cb_grid_is_irregular(&x->node.grid) || cb_grid_is_irregular(&x->node.fold_grid))
-        CB_GO(own_grids(x, err));
+    CB_GO(own_node(x, err));
     *out = x;
     x = NULL;
 out:

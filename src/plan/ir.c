@@ -6,41 +6,77 @@
 #include "base/error.h"
 #include "plan/fold.h"
 
-static cubed_status copy_text(cb_zone *z, const char **s, cubed_error *err)
+static cubed_status no_memory(cubed_error *err)
 {
-    if (!*s) return CUBED_OK;
-    *s = cb_zone_strdup(z, *s);
-    return *s ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for a plan's text");
+    return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan node");
 }
 
-/* Lists that an input has are in the zone. */
-static cubed_status own_grids(const cb_ir *ir, cb_node *n, cubed_error *err)
+static bool copy_text(cb_zone *z, const char **s)
 {
-    const cb_grid **known = cb_zone_alloc(ir->zone, (size_t)n->ninputs * sizeof *known + 1);
-    if (!known) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan node");
-    for (int i = 0; i < n->ninputs; i++) known[i] = &ir->nodes[n->inputs[i]].grid;
-    CB_TRY(cb_grid_own(ir->zone, &n->fold_grid, known, n->ninputs, err));
-    return cb_grid_own(ir->zone, &n->grid, known, n->ninputs, err);
+    if (*s) *s = cb_zone_strdup(z, *s);
+    return *s != NULL;
+}
+
+static bool copy_numbers(cb_zone *z, const int64_t **list, int n)
+{
+    if (*list) *list = cb_zone_memdup(z, *list, (size_t)n * sizeof **list);
+    return *list != NULL;
+}
+
+cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_grid *const *known, int nknown,
+                         cubed_error *err)
+{
+    const char **texts[] = {&n->url, &n->codecs, &n->attrs};
+    const int ndim = n->grid.ndim;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (*texts[i] && !copy_text(zone, texts[i])) return no_memory(err);
+    }
+    for (int d = 0; d < ndim; d++) {
+        if (n->dim_names[d] && !copy_text(zone, &n->dim_names[d])) return no_memory(err);
+    }
+    if ((n->from && !copy_numbers(zone, &n->from, n->map->ndim_in)) ||
+        (n->map && !(n->map = cb_map_own(zone, n->map))) ||
+        (n->first_chunk && !copy_numbers(zone, &n->first_chunk, ndim)) ||
+        (n->strides && !copy_numbers(zone, &n->strides, ndim)) ||
+        (n->block && !(n->block = cb_blockwise_copy(zone, n->block))))
+        return no_memory(err);
+    if (n->fold_grid) {
+        cb_grid *copy = cb_zone_memdup(zone, n->fold_grid, sizeof *copy);
+        if (!copy) return no_memory(err);
+        CB_TRY(cb_grid_own(zone, copy, known, nknown, err));
+        n->fold_grid = copy;
+    }
+    return cb_grid_own(zone, &n->grid, known, nknown, err);
 }
 
 cubed_status cb_ir_set(cb_ir *ir, int index, const cb_node *node, cubed_error *err)
 {
-    cb_node copy = *node, *n = &copy;
-    CB_TRY(copy_text(ir->zone, &n->url, err));
-    CB_TRY(copy_text(ir->zone, &n->codecs, err));
-    CB_TRY(copy_text(ir->zone, &n->attrs, err));
-    for (int d = 0; d < n->grid.ndim; d++) CB_TRY(copy_text(ir->zone, &n->dim_names[d], err));
-    if (n->ninputs) {
-        n->inputs = cb_zone_memdup(ir->zone, node->inputs, (size_t)n->ninputs * sizeof(int));
-        if (!n->inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan node");
+    const cb_grid *few[16], **known = few;
+    const cubed_allocator *a = cb_zone_allocator(ir->zone);
+    const size_t bytes = (size_t)node->ninputs * sizeof *known;
+    cb_node copy = *node;
+    if (node->ninputs > (int)(sizeof few / sizeof *few)) known = cb_alloc(a, bytes);
+    if (!known) return no_memory(err);
+    for (int i = 0; i < node->ninputs; i++) known[i] = &ir->nodes[node->inputs[i]].grid;
+    cubed_status st = cb_node_own(ir->zone, &copy, known, node->ninputs, err);
+    if (known != few) cb_free(a, known, bytes);
+    if (st != CUBED_OK) return st;
+    if (node->ninputs) {
+        copy.inputs = cb_zone_memdup(ir->zone, node->inputs, (size_t)node->ninputs * sizeof(int));
+        if (!copy.inputs) return no_memory(err);
     }
-    if (n->block) {
-        n->block = cb_blockwise_copy(ir->zone, n->block);
-        if (!n->block) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan node");
-    }
-    if (cb_grid_is_irregular(&n->grid) || cb_grid_is_irregular(&n->fold_grid))
-        CB_TRY(own_grids(ir, n, err));
     ir->nodes[index] = copy;
+    return CUBED_OK;
+}
+
+cubed_status cb_ir_reserve(cb_ir *ir, int cap, cubed_error *err)
+{
+    if (cap <= ir->cap) return CUBED_OK;
+    cb_node *nodes = cb_zone_alloc(ir->zone, (size_t)cap * sizeof *nodes);
+    if (!nodes) return cb_fail(err, CUBED_E_NOMEM, "no memory for %d plan nodes", cap);
+    if (ir->nnodes) memcpy(nodes, ir->nodes, (size_t)ir->nnodes * sizeof *nodes);
+    ir->nodes = nodes;
+    ir->cap = cap;
     return CUBED_OK;
 }
 
@@ -48,14 +84,7 @@ cubed_status cb_ir_add(cb_ir *ir, const cb_node *node, int *index, cubed_error *
 {
     if (ir->nnodes >= CB_MAX_NODES)
         return cb_fail(err, CUBED_E_BUDGET, "the plan has more than %d operations", CB_MAX_NODES);
-    if (ir->nnodes == ir->cap) {
-        int cap = ir->cap ? 2 * ir->cap : 16;
-        cb_node *nodes = cb_zone_alloc(ir->zone, (size_t)cap * sizeof *nodes);
-        if (!nodes) return cb_fail(err, CUBED_E_NOMEM, "no memory for %d plan nodes", cap);
-        if (ir->nnodes) memcpy(nodes, ir->nodes, (size_t)ir->nnodes * sizeof *nodes);
-        ir->nodes = nodes;
-        ir->cap = cap;
-    }
+    if (ir->nnodes == ir->cap) CB_TRY(cb_ir_reserve(ir, ir->cap ? 2 * ir->cap : 16, err));
     CB_TRY(cb_ir_set(ir, ir->nnodes, node, err));
     *index = ir->nnodes++;
     return CUBED_OK;
@@ -132,12 +161,12 @@ static cubed_status check_view(const cb_ir *ir, const cb_node *n, int ndim, cons
                                cubed_error *err)
 {
     const cb_grid *in = &ir->nodes[n->inputs[0]].grid;
-    if (n->map.ndim_in != ndim || n->map.ndim_out != in->ndim)
-        return BAD("the view maps %d to %d dimensions", n->map.ndim_in, n->map.ndim_out);
+    if (n->map->ndim_in != ndim || n->map->ndim_out != in->ndim)
+        return BAD("the view maps %d to %d dimensions", n->map->ndim_in, n->map->ndim_out);
     uint64_t used = 0;
     for (int d = 0; d < in->ndim; d++) {
-        int j = n->map.dim[d].axis;
-        int64_t lo = n->map.dim[d].offset, stride = n->map.dim[d].stride, hi = lo;
+        int j = n->map->dim[d].axis;
+        int64_t lo = n->map->dim[d].offset, stride = n->map->dim[d].stride, hi = lo;
         int64_t last = cb_max_i64(0, in->axis[d].extent - 1);
         if (j < -1 || j >= ndim) return BAD("axis %d of the view is %d", d, j);
         if (j >= 0) {
@@ -170,13 +199,13 @@ static cubed_status check_reshape(const cb_ir *ir, const cb_node *n, cubed_error
     cb_node_shape(n, shape);
     if (!ir->is_graph && !cb_node_has_chunks(in) && (!in->stored || in->to_memory))
         return BAD("a reshape of what is not stored");
-    for (int d = 0; d < n->map.ndim_in; d++) {
+    for (int d = 0; d < n->map->ndim_in; d++) {
         if (n->from[d] < 0) return BAD("axis %d of a reshape has extent %" PRId64, d, n->from[d]);
     }
-    if (cb_count(n->map.ndim_in, n->from, &count) || cb_count(n->grid.ndim, shape, &same) ||
+    if (cb_count(n->map->ndim_in, n->from, &count) || cb_count(n->grid.ndim, shape, &same) ||
         count != same)
         return BAD("a reshape to another number of elements");
-    return check_view(ir, n, n->map.ndim_in, n->from, err);
+    return check_view(ir, n, n->map->ndim_in, n->from, err);
 }
 
 static cubed_status check_concat(const cb_ir *ir, const cb_node *n, cubed_error *err)
@@ -204,7 +233,7 @@ static cubed_status check_fold(const cb_ir *ir, const cb_node *n, cubed_error *e
         in->dtype != n->dtype)
         return BAD("fold number %d of %s to %s", (int)n->fold, cubed_dtype_name(in->dtype),
                    cubed_dtype_name(n->dtype));
-    const cb_grid *from = n->kind == CB_NODE_MERGE ? &n->fold_grid : &in->grid;
+    const cb_grid *from = n->kind == CB_NODE_MERGE ? n->fold_grid : &in->grid;
     if (n->kind == CB_NODE_MERGE) CB_TRY(check_grid(from, n->dtype, err));
     if (from->ndim < CUBED_MAX_NDIM && n->reduced >> from->ndim) return BAD("folded axes");
     if (n->reduced == 0) return BAD("no folded axes");

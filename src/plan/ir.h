@@ -43,15 +43,15 @@ typedef struct cb_node {
     int ninputs;
     int *inputs; /* node numbers, less than its own */
 
-    cubed_op op;       /* ELEM */
-    cb_fold_kind fold; /* FOLD, PARTIAL, MERGE, SCAN */
-    uint32_t reduced;  /* FOLD, PARTIAL: bit d = axis d of the input. MERGE: of the original */
-    int axis;          /* CONCAT, SCAN */
-    cb_map map;        /* VIEW, RESHAPE */
-    int64_t from[CUBED_MAX_NDIM]; /* RESHAPE: the shape that its map gives */
-    cubed_scalar value;           /* FULL */
-    int64_t start;                /* INDEX */
-    cb_grid fold_grid;            /* MERGE: the grid of the original fold's input */
+    cubed_op op;         /* ELEM */
+    cb_fold_kind fold;   /* FOLD, PARTIAL, MERGE, SCAN */
+    uint32_t reduced;    /* FOLD, PARTIAL: bit d = axis d of the input. MERGE: of the original */
+    int axis;            /* CONCAT, SCAN */
+    const cb_map *map;   /* VIEW, RESHAPE: see cb_map_own */
+    const int64_t *from; /* RESHAPE: the shape that its map gives */
+    cubed_scalar value;  /* FULL */
+    int64_t start;       /* INDEX */
+    const cb_grid *fold_grid; /* MERGE: the grid of the original fold's input */
     /* BLOCKWISE: the operation, and which of its outputs this is. COMPRESS: the blocks that its inputs
      * are read in, and its chunks. NULL for all others. */
     const cb_blockwise *block;
@@ -68,18 +68,18 @@ typedef struct cb_node {
     /* Of a result: it goes to these chunks of an array that exists. Of a ZARR node: only what stays in the
      * chunks of such a result is read. */
     bool region;
-    int64_t first_chunk[CUBED_MAX_NDIM]; /* of a result */
+    const int64_t *first_chunk; /* of a result */
     /* Of a Zarr array, and of views and copies of it: what its metadata has for chunks that are not
      * there, and whether that means "missing" wherever it stands, as it does in format 2. */
     bool has_fill, fill_is_missing;
     cubed_scalar fill;
 
-    const void *data;                /* MEMORY: element 0 */
-    uint64_t token;                  /* MEMORY: its address in the process that made the plan */
-    bool to_memory;                  /* a result in the caller's memory */
-    void *result;                    /* where; NULL until it is bound */
-    int64_t strides[CUBED_MAX_NDIM]; /* bytes; MEMORY */
-    bool owned;                      /* data lies in the zone and travels in the blob */
+    const void *data;       /* MEMORY: element 0 */
+    uint64_t token;         /* MEMORY: its address in the process that made the plan */
+    bool to_memory;         /* a result in the caller's memory */
+    void *result;           /* where; NULL until it is bound */
+    const int64_t *strides; /* bytes; MEMORY */
+    bool owned;             /* data lies in the zone and travels in the blob */
 
     /* Decided by the optimiser, but for copies that functions on blocks ask for; sources: false. */
     bool stored;
@@ -137,6 +137,12 @@ int cb_ir_below_copies(const cb_ir *ir, int node);
 /* Whether two nodes are outputs of one operation on blocks. */
 bool cb_ir_same_call(const cb_ir *ir, int a, int b);
 
+/* Copies what the node points to into the zone, but for its inputs, and the lists of irregular axes that `known`
+ * grids have, which live as long. */
+CUBED_MUST_CHECK cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_grid *const *known,
+                                          int nknown, cubed_error *err);
+/* Room for so many nodes. */
+CUBED_MUST_CHECK cubed_status cb_ir_reserve(cb_ir *ir, int cap, cubed_error *err);
 /* Appends a copy of *node (inputs, strings copied into the zone). */
 CUBED_MUST_CHECK cubed_status cb_ir_add(cb_ir *ir, const cb_node *node, int *index,
                                         cubed_error *err);

@@ -16,6 +16,7 @@ typedef struct memo {
 typedef struct lowering {
     const cb_ir *ir;
     cb_zone *zone; /* of lists while they grow */
+    cb_zone *out;  /* of what stays */
     const int *fold_nodes;
     int nfolds;
     cb_box box; /* of the branch */
@@ -47,13 +48,20 @@ static bool grow(cb_zone *zone, void **list, int n, int *cap, size_t size)
     return true;
 }
 
+/* Maps and steps are copied. */
 static cubed_status add_load(lowering *lo, const cb_load *load, int *value, cubed_error *err)
 {
+    cb_load *made;
     if (lo->nloads >= CB_MAX_VALUES)
         return cb_fail(err, CUBED_E_BUDGET, "one stage reads more than %d arrays", CB_MAX_VALUES);
     if (!grow(lo->zone, (void **)&lo->loads, lo->nloads, &lo->load_cap, sizeof *load))
         return no_memory(err);
-    lo->loads[lo->nloads] = *load;
+    made = &lo->loads[lo->nloads];
+    *made = *load;
+    made->map = cb_map_own(lo->out, load->map);
+    if (load->step)
+        made->step = cb_zone_memdup(lo->out, load->step, (size_t)lo->box.ndim * sizeof *load->step);
+    if (!made->map || (load->step && !made->step)) return no_memory(err);
     *value = lo->nloads++;
     return CUBED_OK;
 }
@@ -112,7 +120,8 @@ static cubed_status lower_leaf(lowering *lo, int node, const cb_map *map, int *v
                                cubed_error *err)
 {
     const cb_node *n = &lo->ir->nodes[node];
-    cb_load load = {.dtype = carrier(n->dtype), .node = node, .map = *map, .value = n->value};
+    cb_load load = {.dtype = carrier(n->dtype), .node = node, .map = map, .value = n->value};
+    int64_t step[CUBED_MAX_NDIM] = {0};
     switch (n->kind) {
     case CB_NODE_FULL: load.kind = CB_LOAD_CONST; break;
     case CB_NODE_MEMORY: load.kind = CB_LOAD_MEMORY; break;
@@ -120,10 +129,11 @@ static cubed_status lower_leaf(lowering *lo, int node, const cb_map *map, int *v
     case CB_NODE_INDEX: {
         load.kind = CB_LOAD_INDEX;
         load.start = n->start;
+        load.step = step;
         int64_t stride = 1;
         for (int d = n->grid.ndim - 1; d >= 0; d--) {
             load.start += stride * map->dim[d].offset;
-            if (map->dim[d].axis >= 0) load.step[map->dim[d].axis] += stride * map->dim[d].stride;
+            if (map->dim[d].axis >= 0) step[map->dim[d].axis] += stride * map->dim[d].stride;
             stride *= n->grid.axis[d].extent;
         }
         break;
@@ -219,7 +229,7 @@ static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool i
         cb_load load = {.kind = CB_LOAD_STORED,
                         .dtype = carrier(n->dtype),
                         .node = cb_ir_below_copies(lo->ir, n->inputs[0]),
-                        .map = *map,
+                        .map = map,
                         .reshape = node};
         CB_TRY(add_load(lo, &load, value, err));
         return remember(lo, node, map, *value, err);
@@ -229,14 +239,14 @@ static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool i
         return lower_node(lo, n->inputs[0], map, false, value, err);
     case CB_NODE_VIEW: {
         cb_map m;
-        CB_TRY(cb_map_compose(&n->map, map, &m, err));
+        CB_TRY(cb_map_compose(n->map, map, &m, err));
         return lower_node(lo, n->inputs[0], &m, false, value, err);
     }
     case CB_NODE_FOLD:
     case CB_NODE_MERGE:
         for (int k = 0; k < lo->nfolds; k++) {
             if (lo->fold_nodes[k] != node) continue;
-            cb_load load = {.kind = CB_LOAD_FOLD, .dtype = n->dtype, .fold = k, .map = *map};
+            cb_load load = {.kind = CB_LOAD_FOLD, .dtype = n->dtype, .fold = k, .map = map};
             CB_TRY(add_load(lo, &load, value, err));
             return remember(lo, node, map, *value, err);
         }
@@ -338,7 +348,7 @@ static cubed_status find_cuts(cuts *c, int node, const cb_map *map, const cb_box
     if (n->kind == CB_NODE_CONCAT) return cut_concat(c, n, map, box, err);
     for (int i = 0; i < n->ninputs; i++) {
         cb_map m = operand_map(&c->ir->nodes[n->inputs[i]], map);
-        if (n->kind == CB_NODE_VIEW) CB_TRY(cb_map_compose(&n->map, map, &m, err));
+        if (n->kind == CB_NODE_VIEW) CB_TRY(cb_map_compose(n->map, map, &m, err));
         CB_TRY(find_cuts(c, n->inputs[i], &m, box, false, err));
     }
     return CUBED_OK;
@@ -366,10 +376,12 @@ typedef struct lowered {
 
 static cubed_status lower_branch(const lowered *l, lowering *lo, cb_branch *out, cubed_error *err)
 {
-    out->box = lo->box;
+    const size_t bounds = (size_t)lo->box.ndim * sizeof *out->lo;
+    out->lo = cb_zone_memdup(l->zone, lo->box.lo, bounds);
+    out->hi = cb_zone_memdup(l->zone, lo->box.hi, bounds);
     out->results = cb_zone_alloc(l->zone, (size_t)l->nroots * sizeof *out->results);
     int *values = cb_zone_alloc(lo->zone, (size_t)l->nroots * sizeof *values);
-    if (!out->results || !values) return no_memory(err);
+    if (!out->results || !values || !out->lo || !out->hi) return no_memory(err);
     for (int r = 0; r < l->nroots; r++)
         CB_TRY(lower_node(lo, l->roots[r].node, &l->roots[r].map, !l->load_roots, &values[r], err));
     for (int r = 0; r < l->nroots; r++) out->results[r] = settle(lo, values[r]);
@@ -389,6 +401,7 @@ static cubed_status add_branch(lowered *l, const cb_box *box, cubed_error *err)
     cb_program *out = l->out;
     lowering lo = {.ir = l->ir,
                    .zone = l->scratch,
+                   .out = l->zone,
                    .fold_nodes = l->fold_nodes,
                    .nfolds = l->nfolds,
                    .box = *box};
@@ -400,7 +413,7 @@ static cubed_status add_branch(lowered *l, const cb_box *box, cubed_error *err)
         return no_memory(err);
     cb_branch *b = &out->branches[out->nbranches++];
     CB_TRY(lower_branch(l, &lo, b, err));
-    cb_code code = {l->zone, l->kernels, b, l->nroots};
+    cb_code code = {l->scratch, l->kernels, b, l->nroots};
     CB_TRY(cb_allocate_registers(&code, &nregs, &l->widest, err));
     if (nregs > out->nregs) out->nregs = nregs;
     return CUBED_OK;

@@ -8,14 +8,14 @@ cb_need cb_read_need(const cubed_plan *p, int node)
     const cb_node *n = &p->ir.nodes[node];
     if (n->kind == CB_NODE_READER)
         return (cb_need){0, cb_source_need(n->source, cb_chunk_bytes(p, node))};
-    if (n->kind == CB_NODE_ZARR) return cb_zarr_read_inner_need(&p->storage[node].meta);
-    return n->url ? cb_zarr_read_need(&p->storage[node].meta) : (cb_need){0, 0};
+    if (n->kind == CB_NODE_ZARR) return cb_zarr_read_inner_need(&p->storage[node]->meta);
+    return n->url ? cb_zarr_read_need(&p->storage[node]->meta) : (cb_need){0, 0};
 }
 
 cb_need cb_write_need(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
-    return n->url ? cb_zarr_write_need(&p->storage[node].meta) : (cb_need){0, 0};
+    return n->url ? cb_zarr_write_need(&p->storage[node]->meta) : (cb_need){0, 0};
 }
 
 size_t cb_chunk_bytes(const cubed_plan *p, int node)
@@ -58,7 +58,7 @@ bool cb_copy_in_place(const cubed_plan *p, const cb_stage *s)
     if (!s->copy || s->tail.nbranches != 1 || !single_chunk_tasks(s)) return false;
     const cb_load *l = &s->tail.branches[0].loads[s->tail.branches[0].results[0]];
     const cb_node *out = &p->ir.nodes[s->outs[0].node];
-    if (out->to_memory || l->reshape || !cb_map_is_identity(&l->map)) return false;
+    if (out->to_memory || l->reshape || !cb_map_is_identity(l->map)) return false;
     const cb_grid *from = &p->ir.nodes[l->node].grid;
     if (cb_grid_is_irregular(from) || cb_grid_is_irregular(&out->grid)) return false;
     for (int d = 0; d < from->ndim; d++) {
@@ -133,7 +133,7 @@ size_t cb_node_part_run(const cubed_plan *p, int node)
     if (cb_grid_is_irregular(&n->grid)) return 0; /* parts lie as those of the longest chunk do */
     if (n->kind == CB_NODE_READER) return SOURCE_RUN;
     if (is_block_intermediate(n)) return INTERMEDIATE_RUN;
-    return n->url ? cb_zarr_part_run(&p->storage[node].meta) : 0;
+    return n->url ? cb_zarr_part_run(&p->storage[node]->meta) : 0;
 }
 
 cb_need cb_node_part_need(const cubed_plan *p, int node)
@@ -141,7 +141,7 @@ cb_need cb_node_part_need(const cubed_plan *p, int node)
     /* Of a part that is as large as parts may be. */
     if (p->ir.nodes[node].kind == CB_NODE_READER) return cb_read_need(p, node);
     if (is_block_intermediate(&p->ir.nodes[node])) return (cb_need){0, 0};
-    return cb_zarr_part_need(&p->storage[node].meta);
+    return cb_zarr_part_need(&p->storage[node]->meta);
 }
 
 static cb_need load_need(const cubed_plan *p, const cb_load *l)
@@ -155,8 +155,8 @@ static cb_need load_need(const cubed_plan *p, const cb_load *l)
  * needs of one chunk. */
 static int64_t part_extent(const cubed_plan *p, const cb_load *load, int d, const int64_t *extents)
 {
-    int j = load->map.dim[d].axis;
-    int64_t chunk = p->ir.nodes[load->node].grid.axis[d].chunk, stride = load->map.dim[d].stride;
+    int j = load->map->dim[d].axis;
+    int64_t chunk = p->ir.nodes[load->node].grid.axis[d].chunk, stride = load->map->dim[d].stride;
     if (j < 0 || extents[j] <= 1) return 1;
     if (stride < 0) stride = -stride;
     return extents[j] - 1 >= chunk / stride ? chunk : stride * (extents[j] - 1) + 1;
@@ -166,7 +166,7 @@ size_t cb_load_bytes(const cubed_plan *p, const cb_load *load, const int64_t *ex
 {
     size_t bytes = cubed_dtype_size(load->dtype);
     if (!load->part) return cb_chunk_bytes(p, load->node);
-    for (int d = 0; d < load->map.ndim_out; d++)
+    for (int d = 0; d < load->map->ndim_out; d++)
         bytes = cb_sat_mul(bytes, (size_t)part_extent(p, load, d, extents));
     return bytes;
 }
@@ -174,10 +174,10 @@ size_t cb_load_bytes(const cubed_plan *p, const cb_load *load, const int64_t *ex
 size_t cb_tile_bytes(const cb_load *load, const int64_t *extents)
 {
     size_t bytes = cubed_dtype_size(load->dtype);
-    for (int d = 0; d < load->map.ndim_out; d++) {
-        if (load->map.dim[d].axis < 0) continue;
-        size_t extent = (size_t)extents[load->map.dim[d].axis];
-        int64_t step = load->map.dim[d].stride;
+    for (int d = 0; d < load->map->ndim_out; d++) {
+        if (load->map->dim[d].axis < 0) continue;
+        size_t extent = (size_t)extents[load->map->dim[d].axis];
+        int64_t step = load->map->dim[d].stride;
         /* What is reshaped is brought without the steps between its elements. */
         if (load->reshape && extent > 1)
             extent = cb_sat_add(cb_sat_mul(extent - 1, (size_t)(step < 0 ? -step : step)), 1);
@@ -267,18 +267,18 @@ static uint64_t reshaped_reads(const cubed_plan *p, const cb_branch *b, const cb
 {
     uint64_t reads = 0;
     size_t all = 1;
-    for (int j = 0; j < l->map.ndim_in; j++) all = cb_sat_mul(all, (size_t)nblocks(&axes[j]));
+    for (int j = 0; j < l->map->ndim_in; j++) all = cb_sat_mul(all, (size_t)nblocks(&axes[j]));
     all = cb_min_size(all, INT64_MAX);
     size_t sampled = cb_min_size(all, SAMPLED_BLOCKS);
     for (size_t i = 0; i < sampled; i++) {
         size_t at = i * (all / sampled);
-        cb_box box = {.ndim = l->map.ndim_in}, part, image, chunks;
-        for (int j = l->map.ndim_in - 1; j >= 0; j--) {
+        cb_box box = {.ndim = l->map->ndim_in}, part, image, chunks;
+        for (int j = l->map->ndim_in - 1; j >= 0; j--) {
             size_t n = (size_t)nblocks(&axes[j]);
             block_range(&axes[j], (int64_t)(at % n), &box.lo[j], &box.hi[j]);
             at /= n;
         }
-        cb_box_intersect(&box, &b->box, &part);
+        cb_branch_part(b, &box, &part);
         if (cb_box_empty(&part)) continue;
         cb_load_image(&p->ir, l, &part, &image);
         cb_grid_cover(&p->ir.nodes[l->node].grid, &image, &chunks);
@@ -342,11 +342,11 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
         add_reads(s, reads, cb_sat_mul(reads, cb_chunk_bytes(p, l->node)));
         return;
     }
-    for (int d = 0; d < l->map.ndim_out; d++) {
-        int j = l->map.dim[d].axis;
+    for (int d = 0; d < l->map->ndim_out; d++) {
+        int j = l->map->dim[d].axis;
         if (j < 0) continue;
-        cover c = axis_cover(&axes[j], b->box.lo[j], b->box.hi[j], l->map.dim[d].offset,
-                             l->map.dim[d].stride, &g->axis[d]);
+        cover c = axis_cover(&axes[j], b->lo[j], b->hi[j], l->map->dim[d].offset,
+                             l->map->dim[d].stride, &g->axis[d]);
         if (c.most > 1 || j < last) l->tile = true;
         last = j;
         used |= 1ull << j;
@@ -354,11 +354,11 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
         distinct = cb_sat_mul(distinct, (size_t)c.distinct);
         elements = cb_sat_mul(elements, c.elements);
     }
-    for (int j = 0; j < l->map.ndim_in; j++) {
+    for (int j = 0; j < l->map->ndim_in; j++) {
         if (used >> j & 1) continue;
-        int64_t extent = cb_max_i64(1, cb_max_i64(axes[j].axis->extent, b->box.hi[j]));
+        int64_t extent = cb_max_i64(1, cb_max_i64(axes[j].axis->extent, b->hi[j]));
         cb_axis whole = cb_axis_regular(extent, extent);
-        cover c = axis_cover(&axes[j], b->box.lo[j], b->box.hi[j], 0, 1, &whole);
+        cover c = axis_cover(&axes[j], b->lo[j], b->hi[j], 0, 1, &whole);
         reads = cb_sat_mul(reads, c.total);
         elements = cb_sat_mul(elements, c.total);
         if (c.total > 1) l->again = CB_AGAIN_ALL;
@@ -377,14 +377,14 @@ static void max_extents(const cb_program *prog, const cb_branch *b, const cb_blo
                         int64_t *extents)
 {
     for (int d = 0; d < prog->ndim; d++)
-        extents[d] = cb_min_i64(max_block(&axes[d]), b->box.hi[d] - b->box.lo[d]);
+        extents[d] = cb_min_i64(max_block(&axes[d]), b->hi[d] - b->lo[d]);
 }
 
 bool cb_branch_is_bare(const cb_branch *b)
 {
     const cb_load *l = &b->loads[b->results[0]];
     return b->ninstrs == 0 && l->kind == CB_LOAD_STORED &&
-           (!l->reshape || cb_map_is_identity(&l->map));
+           (!l->reshape || cb_map_is_identity(l->map));
 }
 
 /* One chunk at a time beside the output. */

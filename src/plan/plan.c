@@ -31,8 +31,10 @@ cubed_status cb_plan_alloc(cubed_context *ctx, cubed_plan **out, cubed_error *er
 {
     cubed_plan *p = cb_alloc_zero(&ctx->alloc, sizeof *p);
     if (!p) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
-    cubed_status st = cb_zone_new(&ctx->alloc, &p->ir.zone, err);
+    cubed_status st = cb_zone_new(&ctx->alloc, &p->zone, err);
+    if (st == CUBED_OK) st = cb_zone_new(&ctx->alloc, &p->ir.zone, err);
     if (st != CUBED_OK) {
+        cb_zone_free(p->zone);
         cb_free(&ctx->alloc, p, sizeof *p);
         return st;
     }
@@ -52,8 +54,9 @@ void cubed_plan_unref(cubed_plan *p)
 {
     if (!p || atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1) return;
     for (int i = 0; p->storage && i < p->ir.nnodes; i++) {
-        cb_zarr_close(p->storage[i].array);
-        cb_store_close(p->storage[i].store);
+        if (!p->storage[i]) continue;
+        cb_zarr_close(p->storage[i]->array);
+        cb_store_close(p->storage[i]->store);
     }
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_source *s = p->ir.nodes[i].source;
@@ -62,6 +65,7 @@ void cubed_plan_unref(cubed_plan *p)
     for (int i = 0; i < p->nowned; i++) cubed_array_unref(p->owned[i]);
     cubed_context *ctx = p->ctx;
     cb_zone_free(p->ir.zone);
+    cb_zone_free(p->zone);
     cb_free(&ctx->alloc, p, sizeof *p);
     cubed_context_unref(ctx);
 }
@@ -81,7 +85,7 @@ cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m)
 static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
 {
     cb_node *n = &p->ir.nodes[i];
-    cb_storage *s = &p->storage[i];
+    cb_storage *s = p->storage[i];
     CB_TRY(cb_store_open(&p->ctx->alloc, s->where, false, &s->store, err));
     CB_TRY(cb_zarr_open(s->store, s->path, &s->array, err));
     s->meta = *cb_zarr_get_meta(s->array);
@@ -103,7 +107,7 @@ static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
 static cubed_status open_region(cubed_plan *p, int i, cubed_error *err)
 {
     const cb_node *n = &p->ir.nodes[i];
-    cb_storage *s = &p->storage[i];
+    cb_storage *s = p->storage[i];
     if (s->array) return CUBED_OK;
     CB_TRY(cb_store_open(&p->ctx->alloc, s->where, false, &s->store, err));
     CB_TRY(cb_zarr_open(s->store, s->path, &s->array, err));
@@ -128,7 +132,7 @@ static cubed_status open_region(cubed_plan *p, int i, cubed_error *err)
 cubed_status cb_plan_target(cubed_plan *p, int i, cubed_error *err)
 {
     const cb_node *n = &p->ir.nodes[i];
-    cb_zarr_meta *m = &p->storage[i].meta;
+    cb_zarr_meta *m = &p->storage[i]->meta;
     if (n->region) return open_region(p, i, err);
     m->format = n->zarr_format ? n->zarr_format : 3;
     m->dtype = n->dtype;
@@ -160,10 +164,10 @@ cubed_status cb_plan_target(cubed_plan *p, int i, cubed_error *err)
 /* Two results in one place, or a result over a source, would destroy one of them. */
 static cubed_status check_places(const cubed_plan *p, int i, cubed_error *err)
 {
-    const cb_storage *s = &p->storage[i];
+    const cb_storage *s = p->storage[i];
     for (int j = 0; j < p->ir.nnodes; j++) {
-        const cb_storage *o = &p->storage[j];
-        if (j == i || !o->where || strcmp(o->where, s->where) != 0) continue;
+        const cb_storage *o = p->storage[j];
+        if (j == i || !o || strcmp(o->where, s->where) != 0) continue;
         size_t a = strlen(s->path), b = strlen(o->path), n = a < b ? a : b;
         bool nested = strncmp(s->path, o->path, n) == 0 &&
                       (a == b || n == 0 || (a > b ? s->path : o->path)[n] == '/');
@@ -178,16 +182,24 @@ static cubed_status check_places(const cubed_plan *p, int i, cubed_error *err)
     return CUBED_OK;
 }
 
+cubed_status cb_plan_alloc_storage(cubed_plan *p, cubed_error *err)
+{
+    const size_t n = (size_t)p->ir.nnodes;
+    p->storage = cb_zone_alloc(p->ir.zone, n * sizeof(cb_storage *) + 1);
+    p->again = cb_zone_alloc(p->ir.zone, n * sizeof *p->again + 1);
+    return p->storage && p->again ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
+}
+
 cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err)
 {
-    cb_storage *storage = cb_zone_alloc(p->ir.zone, (size_t)p->ir.nnodes * sizeof *storage + 1);
-    if (!storage) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
-    p->storage = storage;
+    CB_TRY(cb_plan_alloc_storage(p, err));
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
         if (n->source && !n->source->handle) CB_TRY(cb_source_open(p->ctx, n->source, err));
         if (!n->url) continue;
-        CB_TRY(cb_url_split(p->ir.zone, n->url, &storage[i].where, &storage[i].path, err));
+        cb_storage *s = p->storage[i] = cb_zone_alloc(p->ir.zone, sizeof *s);
+        if (!s) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
+        CB_TRY(cb_url_split(p->ir.zone, n->url, &s->where, &s->path, err));
         if (n->kind == CB_NODE_ZARR)
             CB_TRY(open_source(p, i, err));
         else
@@ -290,7 +302,7 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, c
                        CB_MAX_WORKERS);
     CB_TRY(check_budget(&to, err));
     CB_TRY(check_machine(&to, err));
-    if (o->work_dir && !(work_dir = cb_zone_strdup(p->ir.zone, o->work_dir)))
+    if (o->work_dir && !(work_dir = cb_zone_strdup(p->zone, o->work_dir)))
         return cb_fail(err, CUBED_E_NOMEM, "no memory for a path");
     p->allowed_mem = to.allowed_mem;
     p->reserved_mem = to.reserved_mem;

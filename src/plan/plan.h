@@ -17,7 +17,6 @@ typedef struct cb_storage {
     const char *path;     /* in the store */
     cubed_store *store;   /* sources: open while the plan lives */
     cb_zarr_array *array; /* the same */
-    bool again; /* tasks read the same chunks: decoded ones are kept while there is room */
 } cb_storage;
 
 /* See cubed/plan.h; strings in the plan's zone. */
@@ -32,12 +31,15 @@ typedef struct cb_plan_group {
 
 struct cubed_plan {
     atomic_int refs;
-    cubed_context *ctx;  /* referenced */
-    cb_ir ir;            /* its zone owns everything that the plan points to */
-    cb_storage *storage; /* one per node */
+    cubed_context *ctx;   /* referenced */
+    cb_zone *zone;        /* owns groups and limits */
+    cb_ir ir;             /* its zone owns all else that the plan points to */
+    cb_storage **storage; /* one per node, NULL of those without a URL */
+    bool *
+        again; /* per node: tasks read the same chunks, decoded ones are kept while there is room */
     int nstages;
     cb_stage *stages; /* inputs before users */
-    /* Arrays over memory that has an owner, referenced; in the zone. */
+    /* Arrays over memory that has an owner, referenced. */
     cubed_array **owned;
     int nowned, owned_cap;
     int ntargets;
@@ -58,6 +60,8 @@ struct cubed_plan {
 
 /* An empty plan with a zone; one reference. */
 CUBED_MUST_CHECK cubed_status cb_plan_alloc(cubed_context *ctx, cubed_plan **out, cubed_error *err);
+/* Room for what is known of each node's storage: nothing yet. */
+CUBED_MUST_CHECK cubed_status cb_plan_alloc_storage(cubed_plan *p, cubed_error *err);
 /* Opens sources and works out the metadata of targets, for nodes that have none yet. A source must
  * have the shape and type that its node says. */
 CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err);

@@ -112,8 +112,10 @@ static void get_grid(reader *r, cb_grid *g)
     }
 }
 
-static void get_map(reader *r, cb_map *m)
+/* NULL of bad ones. */
+static const cb_map *get_map(reader *r)
 {
+    cb_map map = {0}, *m = &map;
     m->ndim_in = get_n(r, CUBED_MAX_NDIM + 1);
     m->ndim_out = get_n(r, CUBED_MAX_NDIM + 1);
     for (int d = 0; d < m->ndim_out && !r->bad; d++) {
@@ -124,6 +126,32 @@ static void get_map(reader *r, cb_map *m)
         m->dim[d].stride = get_i(r);
         if (axis < 0) m->dim[d].stride = 0;
     }
+    const cb_map *own = r->bad ? NULL : cb_map_own(r->zone, m);
+    if (!own) r->bad = true;
+    return own;
+}
+
+/* NULL when there is no memory. */
+static int64_t *get_list(reader *r, int n)
+{
+    int64_t *list = cb_zone_alloc(r->zone, (size_t)n * sizeof *list);
+    if (!list) r->bad = true;
+    return list;
+}
+
+static const int64_t *get_numbers(reader *r, int n)
+{
+    int64_t *list = get_list(r, n);
+    for (int d = 0; d < n && !r->bad; d++) list[d] = get_i(r);
+    return list;
+}
+
+static const cb_grid *get_fold_grid(reader *r)
+{
+    cb_grid *g = cb_zone_alloc(r->zone, sizeof *g);
+    if (!g) r->bad = true;
+    if (g) get_grid(r, g);
+    return g;
 }
 
 static void get_data(reader *r, cb_node *n)
@@ -145,11 +173,10 @@ static void get_data(reader *r, cb_node *n)
         n->data = p ? cb_zone_memdup(r->zone, p, (size_t)size) : NULL;
         if (!n->data) r->bad = true;
     }
-    int64_t s = (int64_t)cubed_dtype_size(n->dtype);
-    for (int d = n->grid.ndim - 1; d >= 0 && count > 0; d--) {
-        n->strides[d] = s;
-        s *= shape[d];
-    }
+    int64_t *strides = get_list(r, n->grid.ndim);
+    if (strides && count > 0)
+        cb_dense_strides(n->grid.ndim, shape, cubed_dtype_size(n->dtype), strides);
+    n->strides = strides;
 }
 
 static void get_source(reader *r, cb_node *n)
@@ -231,7 +258,7 @@ static void get_node(reader *r, int index, cb_node *n)
     for (int i = 0; i < n->ninputs && !r->bad; i++) n->inputs[i] = get_n(r, (uint64_t)index);
     switch (n->kind) {
     case CB_NODE_ELEM: n->op = (cubed_op)get_n(r, CUBED_OP_COUNT); break;
-    case CB_NODE_MERGE: get_grid(r, &n->fold_grid); /* fall through */
+    case CB_NODE_MERGE: n->fold_grid = get_fold_grid(r); /* fall through */
     case CB_NODE_FOLD:
     case CB_NODE_PARTIAL:
         n->fold = (cb_fold_kind)get_n(r, CB_FOLD_KINDS);
@@ -240,10 +267,10 @@ static void get_node(reader *r, int index, cb_node *n)
     case CB_NODE_SCAN: n->fold = (cb_fold_kind)get_n(r, CB_FOLD_KINDS); /* fall through */
     case CB_NODE_CONCAT: n->axis = get_n(r, CUBED_MAX_NDIM); break;
     case CB_NODE_RESHAPE:
-        get_map(r, &n->map);
-        for (int d = 0; d < n->map.ndim_in && !r->bad; d++) n->from[d] = get_i(r);
+        n->map = get_map(r);
+        n->from = get_numbers(r, n->map ? n->map->ndim_in : 0);
         break;
-    case CB_NODE_VIEW: get_map(r, &n->map); break;
+    case CB_NODE_VIEW: n->map = get_map(r); break;
     case CB_NODE_FULL: {
         const void *p = get_bytes(r, sizeof n->value.bytes);
         if (p) memcpy(n->value.bytes, p, sizeof n->value.bytes);
@@ -275,7 +302,7 @@ static void get_node(reader *r, int index, cb_node *n)
         const void *fill = n->has_fill ? get_bytes(r, sizeof n->fill.bytes) : NULL;
         if (fill) memcpy(n->fill.bytes, fill, sizeof n->fill.bytes);
         for (int d = 0; d < n->grid.ndim && !r->bad; d++) n->dim_names[d] = get_string(r);
-        for (int d = 0; d < n->grid.ndim && n->region && !r->bad; d++) n->first_chunk[d] = get_i(r);
+        if (n->region) n->first_chunk = get_numbers(r, n->grid.ndim);
     }
     if (n->region && (!n->url || !(n->is_target || n->kind == CB_NODE_ZARR))) r->bad = true;
 }

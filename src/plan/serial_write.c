@@ -168,7 +168,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, cb_plan_use use, cubed
     for (int i = 0; i < n->ninputs; i++) put_u(b, (uint64_t)n->inputs[i]);
     switch (n->kind) {
     case CB_NODE_ELEM: put_u(b, (uint64_t)n->op); break;
-    case CB_NODE_MERGE: put_grid(b, &n->fold_grid); /* fall through */
+    case CB_NODE_MERGE: put_grid(b, n->fold_grid); /* fall through */
     case CB_NODE_FOLD:
     case CB_NODE_PARTIAL:
         put_u(b, (uint64_t)n->fold);
@@ -177,10 +177,10 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, cb_plan_use use, cubed
     case CB_NODE_SCAN: put_u(b, (uint64_t)n->fold); /* fall through */
     case CB_NODE_CONCAT: put_u(b, (uint64_t)n->axis); break;
     case CB_NODE_RESHAPE:
-        put_map(b, &n->map);
-        for (int d = 0; d < n->map.ndim_in; d++) put_i(b, n->from[d]);
+        put_map(b, n->map);
+        for (int d = 0; d < n->map->ndim_in; d++) put_i(b, n->from[d]);
         break;
-    case CB_NODE_VIEW: put_map(b, &n->map); break;
+    case CB_NODE_VIEW: put_map(b, n->map); break;
     case CB_NODE_FULL: cb_buf_put(b, n->value.bytes, sizeof n->value.bytes); break;
     case CB_NODE_INDEX: put_i(b, n->start); break;
     case CB_NODE_READER: CB_TRY(put_source(b, n->source, use, err)); break;

@@ -48,7 +48,7 @@ static cubed_status walk_folds(fold_walk *w, int node, const cb_map *map, bool i
     for (int i = 0; i < n->ninputs; i++) {
         cb_map m = *map;
         if (n->block) m = cb_map_identity(w->ir->nodes[n->inputs[i]].grid.ndim);
-        if (n->kind == CB_NODE_VIEW) CB_TRY(cb_map_compose(&n->map, map, &m, err));
+        if (n->kind == CB_NODE_VIEW) CB_TRY(cb_map_compose(n->map, map, &m, err));
         if (w->ir->nodes[n->inputs[i]].grid.ndim == 0)
             m = (cb_map){.ndim_in = map->ndim_in, .ndim_out = 0};
         CB_TRY(walk_folds(w, n->inputs[i], &m, false, err));
@@ -93,7 +93,7 @@ bool cb_stage_fold_fits(const cb_map *map, const cb_grid *kept, const cb_grid *r
 
 static const cb_grid *fold_input_grid(const cb_ir *ir, const cb_node *fold)
 {
-    return fold->kind == CB_NODE_MERGE ? &fold->fold_grid : &ir->nodes[fold->inputs[0]].grid;
+    return fold->kind == CB_NODE_MERGE ? fold->fold_grid : &ir->nodes[fold->inputs[0]].grid;
 }
 
 bool cb_stage_same_domain(const cb_ir *ir, int fold_a, int fold_b)
@@ -349,11 +349,11 @@ static int folded_values(const cubed_plan *p, const cb_stage_fold *fold)
     return widens ? n->inputs[0] : input;
 }
 
-static cubed_status lower_body(cubed_plan *p, cb_stage *s, cubed_error *err)
+static cubed_status lower_body(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
 {
     int64_t shape[CUBED_MAX_NDIM];
     for (int d = 0; d < s->domain.ndim; d++) shape[d] = s->domain.axis[d].extent;
-    cb_lower_root *roots = cb_zone_alloc(p->ir.zone, (size_t)s->nfolds * sizeof *roots);
+    cb_lower_root *roots = cb_zone_alloc(scratch, (size_t)s->nfolds * sizeof *roots);
     if (!roots) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
     for (int k = 0; k < s->nfolds; k++) {
         roots[k].node = folded_values(p, &s->folds[k]);
@@ -365,12 +365,12 @@ static cubed_status lower_body(cubed_plan *p, cb_stage *s, cubed_error *err)
                     true, NULL, 0, &s->body, err);
 }
 
-static cubed_status lower_tail(cubed_plan *p, cb_stage *s, cubed_error *err)
+static cubed_status lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
 {
     int64_t shape[CUBED_MAX_NDIM];
     for (int d = 0; d < s->kept.ndim; d++) shape[d] = s->kept.axis[d].extent;
-    cb_lower_root *roots = cb_zone_alloc(p->ir.zone, (size_t)s->nouts * sizeof *roots);
-    int *folds = cb_zone_alloc(p->ir.zone, (size_t)s->nfolds * sizeof *folds + 1);
+    cb_lower_root *roots = cb_zone_alloc(scratch, (size_t)s->nouts * sizeof *roots);
+    int *folds = cb_zone_alloc(scratch, (size_t)s->nfolds * sizeof *folds + 1);
     if (!roots || !folds) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
     for (int k = 0; k < s->nfolds; k++) folds[k] = s->folds[k].node;
     for (int o = 0; o < s->nouts; o++) {
@@ -388,7 +388,7 @@ static cubed_status lower_tail(cubed_plan *p, cb_stage *s, cubed_error *err)
                     false, folds, s->nfolds, &s->tail, err);
 }
 
-static cubed_status compile_programs(cubed_plan *p, cb_stage *s, cubed_error *err)
+static cubed_status compile_programs(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
 {
     const cb_ir *ir = &p->ir;
     collect c = {.ir = ir, .s = s, .zone = ir->zone};
@@ -401,9 +401,9 @@ static cubed_status compile_programs(cubed_plan *p, cb_stage *s, cubed_error *er
     CB_TRY(set_domain(ir, s, err));
     CB_TRY(set_scan(ir, s, err));
     CB_TRY(cb_stage_set_tasks(s, err));
-    if (s->nfolds && !s->merge) CB_TRY(lower_body(p, s, err));
-    if (!s->partial) CB_TRY(lower_tail(p, s, err));
-    set_aliases(ir, ir->zone, s);
+    if (s->nfolds && !s->merge) CB_TRY(lower_body(p, s, scratch, err));
+    if (!s->partial) CB_TRY(lower_tail(p, s, scratch, err));
+    set_aliases(ir, scratch, s);
     s->copy = is_copy(s);
     return CUBED_OK;
 }
@@ -417,14 +417,26 @@ cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
     s->scan = s->copy = s->partial = s->merge = false;
     memset(&s->body, 0, sizeof s->body);
     memset(&s->tail, 0, sizeof s->tail);
-    CB_TRY(block ? cb_block_compile(p, s, err) : compile_programs(p, s, err));
-    return set_name(p, s, err);
+    cb_zone *scratch;
+    CB_TRY(cb_zone_new(&p->ctx->alloc, &scratch, err));
+    cubed_status st = block ? cb_block_compile(p, s, err) : compile_programs(p, s, scratch, err);
+    cb_zone_free(scratch);
+    return st == CUBED_OK ? set_name(p, s, err) : st;
 }
 
 const cb_program *cb_stage_program(const cb_stage *s, int i)
 {
     if (i < 2) return i == 0 ? &s->body : &s->tail;
     return s->call && i - 2 < s->call->op->nin ? &s->call->inputs[i - 2].program : NULL;
+}
+
+void cb_branch_part(const cb_branch *b, const cb_box *box, cb_box *part)
+{
+    part->ndim = box->ndim;
+    for (int d = 0; d < box->ndim; d++) {
+        part->lo[d] = cb_max_i64(b->lo[d], box->lo[d]);
+        part->hi[d] = cb_min_i64(b->hi[d], box->hi[d]);
+    }
 }
 
 /* --- Loads ---------------------------------------------------------------------------------------- */
@@ -444,7 +456,7 @@ void cb_load_reshape(const cb_ir *ir, const cb_load *load, cb_reshape *out)
     const cb_node *n = &ir->nodes[load->reshape];
     int64_t to[CUBED_MAX_NDIM];
     cb_node_shape(n, to);
-    cb_reshape_make(out, n->map.ndim_in, n->from, n->grid.ndim, to);
+    cb_reshape_make(out, n->map->ndim_in, n->from, n->grid.ndim, to);
 }
 
 void cb_load_image(const cb_ir *ir, const cb_load *load, const cb_box *domain, cb_box *image)
@@ -452,13 +464,13 @@ void cb_load_image(const cb_ir *ir, const cb_load *load, const cb_box *domain, c
     cb_box to, from;
     cb_reshape r;
     if (!load->reshape) {
-        cb_map_image(&load->map, domain, image);
+        cb_map_image(load->map, domain, image);
         return;
     }
-    cb_map_image(&load->map, domain, &to);
+    cb_map_image(load->map, domain, &to);
     cb_load_reshape(ir, load, &r);
     cb_reshape_image(&r, &to, &from);
-    cb_map_image(&ir->nodes[load->reshape].map, &from, image);
+    cb_map_image(ir->nodes[load->reshape].map, &from, image);
 }
 
 /* --- Tasks ---------------------------------------------------------------------------------------- */
@@ -531,7 +543,7 @@ cubed_status cb_program_reads(const cubed_plan *p, const cb_program *prog, const
     for (int i = 0; i < prog->nbranches; i++) {
         const cb_branch *b = &prog->branches[i];
         cb_box part, image, chunks;
-        cb_box_intersect(&b->box, box, &part);
+        cb_branch_part(b, box, &part);
         if (cb_box_empty(&part)) continue;
         for (int v = 0; v < b->nloads; v++) {
             if (b->loads[v].kind != CB_LOAD_STORED) continue;

@@ -37,12 +37,12 @@ typedef enum cb_again {
 typedef struct cb_load {
     cb_load_kind kind;
     cubed_dtype dtype;
-    int node;    /* STORED, MEMORY, BLOCKS */
-    cb_map map;  /* of the same: domain -> array, or the shape that a reshape makes of it */
-    int reshape; /* STORED: the node that it is seen through; 0: none */
+    int node;          /* STORED, MEMORY, BLOCKS */
+    const cb_map *map; /* domain -> array, or the shape that a reshape makes of it */
+    int reshape;       /* STORED: the node that it is seen through; 0: none */
     cubed_scalar value;
-    int64_t start; /* INDEX */
-    int64_t step[CUBED_MAX_NDIM];
+    int64_t start;       /* INDEX */
+    const int64_t *step; /* the same: one for each axis of the domain */
     int fold;
     bool tile;      /* STORED: a block may touch several chunks, or lies across them (transposed):
                       gathered into a dense tile first. Set by need.c */
@@ -71,13 +71,16 @@ typedef struct cb_instr {
 /* Straight-line code for a box of the domain. Where arrays are concatenated each piece has its
  * own. */
 typedef struct cb_branch {
-    cb_box box;
+    const int64_t *lo, *hi; /* the box, of the program's ndim */
     int nloads;
     cb_load *loads;
     int ninstrs;
     cb_instr *instrs;
     uint16_t *results; /* value numbers, nresults of the program */
 } cb_branch;
+
+/* What of a box is a branch's. */
+void cb_branch_part(const cb_branch *b, const cb_box *box, cb_box *part);
 
 typedef struct cb_program {
     int ndim;

@@ -116,7 +116,7 @@ static cubed_status evaluate(const run *r, int i, cubed_error *err)
     for (int k = 0; k < prog->nbranches; k++) {
         const cb_branch *b = &prog->branches[k];
         cb_box part;
-        cb_box_intersect(&b->box, &x->box, &part);
+        cb_branch_part(b, &x->box, &part);
         if (cb_box_empty(&part)) continue;
         view = tile;
         for (int d = 0; d < part.ndim; d++)

@@ -82,7 +82,7 @@ static bool chunks_of(const copier *c, const int64_t *idx, const cb_box *domain,
     cb_box part = *domain, elements;
     cb_grid_box(g, idx, &elements);
     for (int d = 0; d < g->ndim; d++) {
-        const cb_map *m = &c->load->map;
+        const cb_map *m = c->load->map;
         int j = m->dim[d].axis;
         if (j >= 0)
             cb_load_preimage(m->dim[d].offset, m->dim[d].stride, elements.lo[d], elements.hi[d],
@@ -130,7 +130,7 @@ static cubed_status read_chunks(const copier *c, cubed_error *err)
     cb_box domain, image, cover, into;
     void *buffer;
     cb_stage_elements(t->stage, &c->team->chunks, &domain);
-    cb_map_image(&c->load->map, &domain, &image);
+    cb_map_image(c->load->map, &domain, &image);
     cb_grid_cover(g, &image, &cover);
     for (int d = 0; d < domain.ndim; d++) extents[d] = domain.hi[d] - domain.lo[d];
     CB_TRY(

@@ -307,7 +307,7 @@ static cubed_status evaluate_values(const folder *f, const cb_box *block, char *
     }
     for (int i = 0; i < prog->nbranches; i++) {
         cb_box part;
-        cb_box_intersect(&prog->branches[i].box, block, &part);
+        cb_branch_part(&prog->branches[i], block, &part);
         if (cb_box_empty(&part)) continue;
         for (int k = 0; k < f->s->nfolds; k++) {
             cb_dense_strides(block->ndim, extents, cubed_dtype_size(f->s->folds[k].value),
@@ -330,8 +330,8 @@ static const cb_branch *single_branch(const cb_program *prog, const cb_box *bloc
     for (int i = 0; i < prog->nbranches; i++) {
         bool inside = true;
         for (int d = 0; d < block->ndim && inside; d++)
-            inside = block->lo[d] >= prog->branches[i].box.lo[d] &&
-                     block->hi[d] <= prog->branches[i].box.hi[d];
+            inside =
+                block->lo[d] >= prog->branches[i].lo[d] && block->hi[d] <= prog->branches[i].hi[d];
         if (inside) return &prog->branches[i];
     }
     return NULL;

@@ -56,10 +56,10 @@ static cubed_status check_targets(const cb_io *io, bool resume, cubed_error *err
         char mark[CB_ZARR_MARK_CAP];
         cubed_store *store;
         if (!n->is_target || !n->url || n->region || n->overwrite) continue;
-        CB_TRY(cb_store_open(&p->ctx->alloc, p->storage[i].where, false, &store, err));
-        cubed_status st = cb_zarr_get_mark(store, p->storage[i].path, mark, err);
+        CB_TRY(cb_store_open(&p->ctx->alloc, p->storage[i]->where, false, &store, err));
+        cubed_status st = cb_zarr_get_mark(store, p->storage[i]->path, mark, err);
         if (st == CUBED_OK && !(resume && strcmp(mark, io->prefix) == 0))
-            st = cb_zarr_check_absent(store, p->storage[i].path, err);
+            st = cb_zarr_check_absent(store, p->storage[i]->path, err);
         cb_store_close(store);
         CB_TRY(st);
     }
@@ -69,7 +69,7 @@ static cubed_status check_targets(const cb_io *io, bool resume, cubed_error *err
 static cubed_status open_target(cb_io *io, int i, bool resume, cubed_error *err)
 {
     const cb_node *n = &io->plan->ir.nodes[i];
-    const cb_storage *s = &io->plan->storage[i];
+    const cb_storage *s = io->plan->storage[i];
     node_io *x = &io->nodes[i];
     char mark[CB_ZARR_MARK_CAP];
     CB_TRY(cb_store_open(&io->plan->ctx->alloc, s->where, n->durable, &x->store, err));
@@ -143,7 +143,7 @@ static bool makes(const cb_io *io, int i)
 
 static void remove_mark(const cb_io *io, int i)
 {
-    cubed_status ignored = cb_zarr_del_mark(io->nodes[i].store, io->plan->storage[i].path, NULL);
+    cubed_status ignored = cb_zarr_del_mark(io->nodes[i].store, io->plan->storage[i]->path, NULL);
     (void)ignored; /* a mark beside an array, or alone, misleads nobody */
 }
 
@@ -514,12 +514,19 @@ static cubed_status read_source_chunk(const cb_node *n, const int64_t *idx, void
 
 static void let_go(void *io, void *entry) { cb_cache_let_go(((cb_io *)io)->cache, entry); }
 
+/* The array that a source is; NULL of everything else. */
+static const cb_zarr_array *array_of(const cb_io *io, int node)
+{
+    const cb_storage *s = io->plan->storage[node];
+    return s ? s->array : NULL;
+}
+
 /* An inner chunk of a shard, whose index may be known. */
 static cubed_status read_from_shard(const cb_io *io, int node, const int64_t *idx, void *dst,
                                     cb_arena *scratch, uint64_t *stored, cubed_error *err)
 {
-    const cb_zarr_array *array = io->plan->storage[node].array;
-    const cb_zarr_meta *meta = &io->plan->storage[node].meta;
+    const cb_zarr_array *array = io->plan->storage[node]->array;
+    const cb_zarr_meta *meta = &io->plan->storage[node]->meta;
     size_t size = cb_zarr_index_bytes(meta), mark = cb_arena_mark(scratch);
     cb_cache_key key = {node, CB_CACHE_INDEX, cb_zarr_shard_number(meta, idx)};
     cb_cache_found found = CB_CACHE_FULL;
@@ -544,7 +551,7 @@ static cubed_status read_stored(const cb_io *io, int node, const int64_t *idx, v
                                 cb_arena *scratch, cb_io_count *count, cubed_error *err)
 {
     const cb_node *n = &io->plan->ir.nodes[node];
-    const cb_storage *s = &io->plan->storage[node];
+    const cb_storage *s = io->plan->storage[node];
     uint64_t stored = 0;
     if (n->source)
         return read_source_chunk(n, idx, dst, cb_chunk_bytes(io->plan, node), scratch, count, err);
@@ -573,9 +580,9 @@ static cubed_status read_chunk(cb_io *io, int node, const int64_t *idx, bool aga
     cubed_status st = CUBED_OK;
     *entry = NULL;
     count->bytes_read += size;
-    if (!n->source && !io->plan->storage[node].array && !io->nodes[node].array)
+    if (!n->source && !array_of(io, node) && !io->nodes[node].array)
         return read_intermediate(io, node, idx, 0, size, dst, direct, count, err);
-    if (io->cache && again && io->plan->storage[node].again)
+    if (io->cache && again && io->plan->again[node])
         found = cb_cache_hold(io->cache, chunk_key(io, node, idx), size,
                               cb_plan_chunk_reads(io->plan, node, idx), entry);
     if (*entry) dst = cb_cache_data(*entry);
@@ -612,7 +619,7 @@ cubed_status cb_io_hold(cb_io *io, int node, const int64_t *idx, bool again, voi
 
 void cb_io_pass(cb_io *io, int node, const int64_t *idx)
 {
-    if (io->cache && io->plan->storage[node].again)
+    if (io->cache && io->plan->again[node])
         cb_cache_pass(io->cache, chunk_key(io, node, idx));
 }
 
@@ -620,7 +627,7 @@ cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst, 
                              const void **direct, cb_io_count *count, cubed_error *err)
 {
     const cb_node *n = &io->plan->ir.nodes[node];
-    const cb_zarr_array *source = io->plan->storage[node].array;
+    const cb_zarr_array *source = array_of(io, node);
     int64_t idx[CUBED_MAX_NDIM], lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
     size_t size = cubed_dtype_size(n->dtype);
     uint64_t stored = 0;
@@ -654,7 +661,7 @@ cubed_status cb_io_write(cb_io *io, int node, const int64_t *idx, const void *sr
     if (!io->nodes[node].array) return write_intermediate(io, node, idx, src, count, err);
     const cb_node *n = &io->plan->ir.nodes[node];
     int64_t at[CUBED_MAX_NDIM];
-    for (int d = 0; d < n->grid.ndim; d++) at[d] = idx[d] + n->first_chunk[d];
+    for (int d = 0; d < n->grid.ndim; d++) at[d] = idx[d] + (n->region ? n->first_chunk[d] : 0);
     CB_TRY(cb_zarr_write_chunk(io->nodes[node].array, at, src, scratch, &stored, err));
     count->stored_written += stored;
     return CUBED_OK;

@@ -4,15 +4,6 @@
 #include "base/error.h"
 #include "runtime/vm.h"
 
-void cb_dense_strides(int ndim, const int64_t *extents, size_t item_size, int64_t *strides)
-{
-    int64_t s = (int64_t)item_size;
-    for (int d = ndim - 1; d >= 0; d--) {
-        strides[d] = s;
-        s *= extents[d];
-    }
-}
-
 void cb_load_preimage(int64_t offset, int64_t stride, int64_t first, int64_t last, int64_t *lo,
                       int64_t *hi)
 {
@@ -72,8 +63,8 @@ void cb_load_place(const cb_task *t, const cb_load *load, const int64_t *idx, co
     bool used[CUBED_MAX_NDIM] = {false};
     cb_grid_box(g, idx, &elements);
     for (int d = 0; d < g->ndim; d++) {
-        int j = load->map.dim[d].axis;
-        int64_t offset = load->map.dim[d].offset, s = load->map.dim[d].stride;
+        int j = load->map->dim[d].axis;
+        int64_t offset = load->map->dim[d].offset, s = load->map->dim[d].stride;
         if (j >= 0) {
             cb_load_preimage(offset, s, elements.lo[d], elements.hi[d], &part.lo[j], &part.hi[j]);
             from_strides[j] = s * held->stride[d];
@@ -98,7 +89,7 @@ cubed_status cb_load_gather(const cb_task *t, const cb_load *load, const cb_box 
     int64_t idx[CUBED_MAX_NDIM];
     cb_box image, cover;
     if (load->reshape) return cb_load_reshaped(t, load, box, dst, buffer, err);
-    cb_map_image(&load->map, box, &image);
+    cb_map_image(load->map, box, &image);
     cb_grid_cover(g, &image, &cover);
     memcpy(idx, cover.lo, sizeof idx);
     do {

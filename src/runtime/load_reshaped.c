@@ -62,17 +62,17 @@ cubed_status cb_load_reshaped(const cb_task *t, const cb_load *load, const cb_bo
     int64_t idx[CUBED_MAX_NDIM];
     cb_box from, image, cover, elements;
     cb_reshape r;
-    pieces p = {.map = &n->map, .base = dst->base, .size = cubed_dtype_size(load->dtype)};
+    pieces p = {.map = n->map, .base = dst->base, .size = cubed_dtype_size(load->dtype)};
     cb_load_reshape(&t->plan->ir, load, &r);
     cb_reshape_image(&r, to, &from);
-    cb_map_image(&n->map, &from, &image);
+    cb_map_image(n->map, &from, &image);
     cb_grid_cover(g, &image, &cover);
     memcpy(idx, cover.lo, sizeof idx);
     do {
         cb_box part = from;
         cb_grid_box(g, idx, &elements);
         /* The cover is of all between the first element and the last. */
-        if (!part_of(&n->map, &elements, &part) ||
+        if (!part_of(n->map, &elements, &part) ||
             !cb_reshape_pieces(&r, to, dst->stride, &part, any, NULL))
             continue;
         size_t mark = cb_arena_mark(t->arena);

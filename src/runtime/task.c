@@ -143,7 +143,7 @@ static cubed_status run_tail(const cb_task *t, const cb_box *kept, const cb_stat
     bool stream = to_caller && bytes * (size_t)t->stage->ntasks >= STREAM_BYTES;
     for (int i = 0; i < prog->nbranches; i++) {
         cb_box part;
-        cb_box_intersect(&prog->branches[i].box, kept, &part);
+        cb_branch_part(&prog->branches[i], kept, &part);
         if (cb_box_empty(&part)) continue;
         CB_TRY(cb_task_check(t, err));
         shift(t, outs, kept, &part, views);

@@ -62,7 +62,7 @@ static void *load_register(const cb_vm *vm, int v)
 static bool same_chunk(const vm_load *o, const vm_load *l, const int64_t *idx, const cb_grid *g)
 {
     if (o->load->node != l->load->node || o->load->part != l->load->part) return false;
-    if (o->load->part) return cb_map_equal(&o->load->map, &l->load->map);
+    if (o->load->part) return cb_map_equal(o->load->map, l->load->map);
     for (int d = 0; d < g->ndim; d++) {
         if (o->held.lo[d] != cb_axis_lo(&g->axis[d], idx[d])) return false;
     }
@@ -86,11 +86,11 @@ static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, 
     l->resident = true;
     l->base = l->held.data;
     for (int d = 0; d < g->ndim; d++) {
-        int j = l->load->map.dim[d].axis;
-        int64_t x = l->load->map.dim[d].offset;
+        int j = l->load->map->dim[d].axis;
+        int64_t x = l->load->map->dim[d].offset;
         if (j >= 0) {
-            x += l->load->map.dim[d].stride * box->lo[j];
-            l->stride[j] = l->load->map.dim[d].stride * l->held.stride[d];
+            x += l->load->map->dim[d].stride * box->lo[j];
+            l->stride[j] = l->load->map->dim[d].stride * l->held.stride[d];
         }
         l->base += (x - l->held.lo[d]) * l->held.stride[d];
     }
@@ -101,7 +101,7 @@ static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, 
 static cubed_status open_reshaped(cb_vm *vm, vm_load *l, const cb_box *box, cubed_error *err)
 {
     const cb_task *t = vm->task;
-    const cb_map *m = &l->load->map;
+    const cb_map *m = l->load->map;
     int64_t extents[CUBED_MAX_NDIM];
     cb_box to;
     cb_view tile;
@@ -131,11 +131,11 @@ static cubed_status open_stored(cb_vm *vm, vm_load *l, const cb_box *box, cubed_
     CB_TRY(cb_arena_alloc(t->arena, cb_load_bytes(t->plan, load, vm->extent), "chunk", &l->chunk,
                           err));
     if (load->reshape) return open_reshaped(vm, l, box, err);
-    cb_map_image(&load->map, box, &image);
+    cb_map_image(load->map, box, &image);
     cb_grid_cover(g, &image, &cover);
     bool ordered = true;
-    for (int d = 0, last = -1; d < load->map.ndim_out; d++) {
-        int j = load->map.dim[d].axis;
+    for (int d = 0, last = -1; d < load->map->ndim_out; d++) {
+        int j = load->map->dim[d].axis;
         if (j >= 0 && j < last) ordered = false;
         if (j >= 0) last = j;
     }
@@ -145,8 +145,8 @@ static cubed_status open_stored(cb_vm *vm, vm_load *l, const cb_box *box, cubed_
     cb_view tile;
     int64_t extents[CUBED_MAX_NDIM];
     for (int j = 0; j < vm->ndim; j++) extents[j] = 1;
-    for (int d = 0; d < load->map.ndim_out; d++) {
-        int j = load->map.dim[d].axis;
+    for (int d = 0; d < load->map->ndim_out; d++) {
+        int j = load->map->dim[d].axis;
         if (j >= 0) extents[j] = vm->extent[j];
     }
     cb_dense_strides(vm->ndim, extents, l->size, tile.stride);
@@ -169,15 +169,15 @@ static void open_memory(const cb_vm *vm, vm_load *l, const cb_box *box)
     l->base = n->kind == CB_NODE_MEMORY ? n->data : n->result;
     cb_node_shape(n, shape);
     if (n->kind == CB_NODE_MEMORY)
-        memcpy(strides, n->strides, sizeof strides);
+        memcpy(strides, n->strides, (size_t)n->grid.ndim * sizeof *strides);
     else
         cb_dense_strides(n->grid.ndim, shape, l->size, strides);
     for (int d = 0; d < n->grid.ndim; d++) {
-        int j = l->load->map.dim[d].axis;
-        int64_t x = l->load->map.dim[d].offset;
+        int j = l->load->map->dim[d].axis;
+        int64_t x = l->load->map->dim[d].offset;
         if (j >= 0) {
-            x += l->load->map.dim[d].stride * box->lo[j];
-            l->stride[j] = l->load->map.dim[d].stride * strides[d];
+            x += l->load->map->dim[d].stride * box->lo[j];
+            l->stride[j] = l->load->map->dim[d].stride * strides[d];
         }
         l->base += x * strides[d];
     }
@@ -205,10 +205,10 @@ static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, char *const *
         return CUBED_OK;
     case CB_LOAD_BLOCKS:
         l->how = LOAD_BLOCKS;
-        for (int d = 0; d < l->load->map.ndim_out; d++) {
-            int j = l->load->map.dim[d].axis;
-            l->box_idx[d] = l->load->map.dim[d].offset;
-            if (j >= 0) l->box_idx[d] += l->load->map.dim[d].stride * box->lo[j];
+        for (int d = 0; d < l->load->map->ndim_out; d++) {
+            int j = l->load->map->dim[d].axis;
+            l->box_idx[d] = l->load->map->dim[d].offset;
+            if (j >= 0) l->box_idx[d] += l->load->map->dim[d].stride * box->lo[j];
         }
         return CUBED_OK;
     default:
@@ -345,10 +345,10 @@ void cb_vm_seek(cb_vm *vm, const int64_t *idx)
             continue;
         }
         if (l->how == LOAD_BLOCKS) {
-            for (int d = 0; d < l->load->map.ndim_out; d++) {
-                int j = l->load->map.dim[d].axis;
+            for (int d = 0; d < l->load->map->ndim_out; d++) {
+                int j = l->load->map->dim[d].axis;
                 l->row_idx[d] = l->box_idx[d];
-                if (j >= 0 && j < vm->inner) l->row_idx[d] += l->load->map.dim[d].stride * idx[j];
+                if (j >= 0 && j < vm->inner) l->row_idx[d] += l->load->map->dim[d].stride * idx[j];
             }
             continue;
         }
@@ -446,7 +446,7 @@ static int64_t block_index(const cb_grid *g, const int64_t *x, int moving, int64
 
 static void make_blocks(cb_vm *vm, const vm_load *l, int64_t p, size_t n)
 {
-    const cb_map *m = &l->load->map;
+    const cb_map *m = l->load->map;
     const cb_grid *g = &vm->task->plan->ir.nodes[l->load->node].grid;
     int64_t idx[CUBED_MAX_NDIM], x[CUBED_MAX_NDIM], *to = l->reg;
     int last = vm->ndim - 1, moving = -1;

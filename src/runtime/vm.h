@@ -31,9 +31,6 @@ typedef struct cb_view {
     int64_t stride[CUBED_MAX_NDIM];
 } cb_view;
 
-/* Dense strides over these extents, last axis fastest. */
-void cb_dense_strides(int ndim, const int64_t *extents, size_t item_size, int64_t *strides);
-
 typedef struct cb_vm cb_vm;
 
 /* Makes buffers and registers for `branch` and loads its part of `box` (which lies within the

@@ -236,7 +236,7 @@ static void test_projection(void **state)
             if (!s.copy || l->kind != CB_LOAD_STORED) continue;
             const cb_node *out = &p->ir.nodes[s.outs[0].node];
             cb_tile_source source = {.grid = &p->ir.nodes[l->node].grid,
-                                     .map = &l->map,
+                                     .map = l->map,
                                      .item_size = cubed_dtype_size(l->dtype),
                                      .read_extra = cb_read_need(p, l->node).arena};
             cb_tile_in in = {.out = &out->grid,

@@ -1,0 +1,139 @@
+/* What arrays, plans and runs take beside the memory of tasks: bytes that were allocated, for plans of many
+ * stages. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "counting_allocator.h"
+#include "cubed/cubed.h"
+
+/* Every operation is a stage. */
+enum { STAGES = 400, SIDE = 64, BLOCK = 16 };
+
+typedef struct fixture {
+    counting bytes;
+    cubed_allocator alloc;
+    cubed_context *ctx;
+} fixture;
+
+static void must(cubed_status st, const cubed_error *err)
+{
+    if (st != CUBED_OK) fail_msg("%s", err->message);
+}
+
+static int setup(void **state)
+{
+    fixture *f = calloc(1, sizeof *f);
+    cubed_context_options o = CUBED_CONTEXT_OPTIONS_INIT;
+    cubed_error err = CUBED_ERROR_INIT;
+    f->alloc = counting_allocator(&f->bytes);
+    o.allocator = &f->alloc;
+    must(cubed_context_new(&o, &f->ctx, &err), &err);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture *f = *state;
+    cubed_context_unref(f->ctx);
+    assert_int_equal(f->bytes.now, 0);
+    free(f);
+    return 0;
+}
+
+/* A matrix with a heavy diagonal, which Cholesky's method takes. */
+static cubed_array *matrix(const fixture *f, double *data, int64_t n)
+{
+    const int64_t shape[] = {n, n}, chunks[] = {BLOCK, BLOCK};
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array *x;
+    for (int64_t i = 0; i < n * n; i++) data[i] = i % (n + 1) == 0 ? (double)(2 * n) : 1;
+    must(cubed_array_from_memory(f->ctx, CUBED_FLOAT64, 2, shape, NULL, chunks, data, &x, &err),
+         &err);
+    return x;
+}
+
+static cubed_plan *plan_of(const fixture *f, cubed_array *x, double *out, uint64_t mem)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    const cubed_target t = {.array = x, .data = out};
+    cubed_plan *plan;
+    o.allowed_mem = mem;
+    o.reserved_mem = 0;
+    o.max_workers = 2;
+    must(cubed_plan_new(f->ctx, &t, 1, &o, &plan, &err), &err);
+    return plan;
+}
+
+/* Running totals are stored, each by a stage. */
+static void test_chain(void **state)
+{
+    fixture *f = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    double *data = calloc((size_t)2 * SIDE * SIDE, sizeof *data);
+    cubed_array *x = matrix(f, data, SIDE), *y;
+    cubed_plan_info info;
+    cubed_run_stats stats;
+    int64_t before = f->bytes.now;
+    for (int i = 0; i < STAGES; i++) {
+        must(cubed_cumulative(CUBED_FOLD_SUM, x, i % 2, false, &y, &err), &err);
+        cubed_array_unref(x);
+        x = y;
+    }
+    int64_t graph = f->bytes.now - before;
+    before = f->bytes.now;
+    f->bytes.most = before;
+    cubed_plan *plan = plan_of(f, x, data + SIDE * SIDE, 64 << 20);
+    cubed_plan_get_info(plan, &info);
+    int64_t kept = f->bytes.now - before, while_planning = f->bytes.most - before;
+    before = f->bytes.most = f->bytes.now;
+    must(cubed_run(plan, NULL, &stats, &err), &err);
+    int64_t run = f->bytes.most - before;
+    assert_int_equal(info.num_stages, STAGES);
+    assert_in_range(graph / STAGES, 1, 3500);
+    assert_in_range(kept / STAGES, 1, 6500);
+    assert_in_range(while_planning / STAGES, 1, 13000);
+    assert_in_range(run / STAGES, 1, 1500);
+    cubed_plan_unref(plan);
+    cubed_array_unref(x);
+    free(data);
+}
+
+/* Panels read all panels left of them: what they are made of are many small views. */
+static void test_panels(void **state)
+{
+    enum { N = 400, MEM = 100000 };
+    fixture *f = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    double *data = calloc((size_t)2 * N * N, sizeof *data);
+    cubed_array *x = matrix(f, data, N), *y;
+    cubed_plan_info info;
+    must(cubed_cholesky(x, false, MEM, &y, &err), &err);
+    int64_t before = f->bytes.now;
+    f->bytes.most = before;
+    cubed_plan *plan = plan_of(f, y, data + (size_t)N * N, 32 << 20);
+    cubed_plan_get_info(plan, &info);
+    assert_in_range(info.num_stages, 35, 45);
+    assert_in_range((f->bytes.now - before) / info.num_stages, 1, 200000);
+    assert_in_range((f->bytes.most - before) / info.num_stages, 1, 450000);
+    cubed_plan_unref(plan);
+    cubed_array_unref(y);
+    cubed_array_unref(x);
+    free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_chain, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_panels, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
