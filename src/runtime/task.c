@@ -89,14 +89,23 @@ static cubed_status make_output(const cb_task *t, int o, const cb_box *kept, con
     return CUBED_OK;
 }
 
-static void shift(const cb_task *t, const output *outs, const cb_box *kept, const cb_box *part,
-                  cb_view *views)
+/* A view over the box `all`, of the part of it. */
+static cb_view view_of_part(const cb_view *v, const cb_box *all, const cb_box *part)
 {
-    for (int o = 0; o < t->stage->nouts; o++) {
-        views[o] = outs[o].view;
-        for (int j = 0; j < kept->ndim; j++)
-            views[o].base += (part->lo[j] - kept->lo[j]) * views[o].stride[j];
-    }
+    cb_view out = *v;
+    for (int j = 0; j < all->ndim; j++) out.base += (part->lo[j] - all->lo[j]) * v->stride[j];
+    return out;
+}
+
+/* The states of a fold, which are dense over the task's kept box. */
+static cb_view view_of_states(const cb_stage_fold *fold, const cb_state *state, const cb_box *kept,
+                              const cb_box *part)
+{
+    cb_view all = {.base = state->plane[0]};
+    int64_t extents[CUBED_MAX_NDIM];
+    for (int j = 0; j < kept->ndim; j++) extents[j] = kept->hi[j] - kept->lo[j];
+    cb_dense_strides(kept->ndim, extents, cubed_dtype_size(fold->dtype), all.stride);
+    return view_of_part(&all, kept, part);
 }
 
 static cubed_status run_copy(const cb_task *t, const cb_branch *b, const cb_box *part,
@@ -129,9 +138,8 @@ static cubed_status run_tail(const cb_task *t, const cb_box *kept, const cb_stat
     void *p;
     CB_TRY(cb_arena_alloc(t->arena, (size_t)t->stage->nouts * sizeof(cb_view), "views", &p, err));
     cb_view *views = p;
-    CB_TRY(cb_arena_alloc(t->arena, (size_t)t->stage->nfolds * sizeof(char *), "folds", &p, err));
-    char **planes = p;
-    for (int k = 0; k < t->stage->nfolds; k++) planes[k] = folds[k].plane[0];
+    CB_TRY(cb_arena_alloc(t->arena, (size_t)t->stage->nfolds * sizeof(cb_view), "folds", &p, err));
+    cb_view *states = p;
     size_t bytes = 0;
     bool to_caller = true;
     for (int o = 0; o < t->stage->nouts; o++) {
@@ -146,14 +154,17 @@ static cubed_status run_tail(const cb_task *t, const cb_box *kept, const cb_stat
         cb_branch_part(&prog->branches[i], kept, &part);
         if (cb_box_empty(&part)) continue;
         CB_TRY(cb_task_check(t, err));
-        shift(t, outs, kept, &part, views);
+        for (int o = 0; o < t->stage->nouts; o++)
+            views[o] = view_of_part(&outs[o].view, kept, &part);
+        for (int k = 0; k < t->stage->nfolds; k++)
+            states[k] = view_of_states(&t->stage->folds[k], &folds[k], kept, &part);
         if (t->stage->copy) {
             CB_TRY(run_copy(t, &prog->branches[i], &part, &views[0], err));
             continue;
         }
         size_t mark = cb_arena_mark(t->arena);
         cb_vm *vm;
-        CB_TRY(cb_vm_open(t, prog, &prog->branches[i], &part, planes, views, -1, &vm, err));
+        CB_TRY(cb_vm_open(t, prog, &prog->branches[i], &part, states, views, -1, &vm, err));
         CB_TRY(cb_vm_store(vm, stream, err));
         cb_arena_release(t->arena, mark);
     }

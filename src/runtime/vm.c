@@ -183,7 +183,7 @@ static void open_memory(const cb_vm *vm, vm_load *l, const cb_box *box)
     }
 }
 
-static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, char *const *folds,
+static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, const cb_view *folds,
                               cubed_error *err)
 {
     vm_load *l = &vm->loads[v];
@@ -195,8 +195,8 @@ static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, char *const *
     case CB_LOAD_STORED: return open_stored(vm, l, box, err);
     case CB_LOAD_MEMORY: open_memory(vm, l, box); return CUBED_OK;
     case CB_LOAD_FOLD:
-        l->base = folds[l->load->fold];
-        cb_dense_strides(vm->ndim, vm->extent, l->size, l->stride);
+        l->base = folds[l->load->fold].base;
+        memcpy(l->stride, folds[l->load->fold].stride, (size_t)vm->ndim * sizeof(int64_t));
         return CUBED_OK;
     case CB_LOAD_INDEX:
         l->how = LOAD_INDEX;
@@ -289,7 +289,7 @@ static void resolve_instrs(cb_vm *vm)
 }
 
 cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branch *branch,
-                        const cb_box *box, char *const *folds, const cb_view *outs, int inner,
+                        const cb_box *box, const cb_view *folds, const cb_view *outs, int inner,
                         cb_vm **out, cubed_error *err)
 {
     void *p;

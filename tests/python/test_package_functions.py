@@ -269,3 +269,15 @@ def test_linear_algebra(dtype):
     same(la.matrix_rank(x), [6] * 5)
     with pytest.raises(ValueError, match="singular"):
         la.inv(cubed.zeros((2, 2))).compute()
+
+
+@pytest.mark.parametrize("chunk", [3, 50])
+@pytest.mark.parametrize("name", ["max", "mean"])
+def test_a_reduction_meets_what_is_joined(chunk, name):
+    """Each piece has code of its own, and reads its own part of what was reduced."""
+    a = np.random.default_rng(3).integers(-9, 9, (6, 8, 50)).astype("f8")
+    x = cubed.from_array(a, chunks=(2, 3, chunk), spec=SPEC)
+    b = np.concatenate([-a[0, :, :13], a[1, :, 13:]], 1)
+    y = cubed.concat([-x[0, :, :13], x[1, :, 13:]], axis=1)
+    same(getattr(cubed, name)(x, axis=0) - y, getattr(np, name)(a, 0) - b, 1e-12)
+    same(y - getattr(cubed, name)(x[:1], axis=0), b - getattr(np, name)(a[:1], 0), 1e-12)
