@@ -12,6 +12,8 @@
 #include "kernel/kernel.h"
 
 #define CB_EPSILON 0x1p-52
+/* Far below what counts beside numbers around 1, which matrices are scaled to. */
+#define CB_TINY 0x1p-966
 
 typedef struct cb_complex {
     double re, im;

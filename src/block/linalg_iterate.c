@@ -4,8 +4,6 @@
 
 #include "block/linalg.h"
 
-/* Far below what counts beside numbers around 1, which matrices are scaled to. */
-#define TINY 0x1p-966
 /* Three or so for each value are ordinary. */
 #define MOST_STEPS 60
 
@@ -136,7 +134,7 @@ static void svd_step(const bidiagonal *m, int64_t start, int64_t end)
 
 static bool is_negligible(double x, double a, double b)
 {
-    return fabs(x) <= TINY + CB_EPSILON * (fabs(a) + fabs(b));
+    return fabs(x) <= CB_TINY + CB_EPSILON * (fabs(a) + fabs(b));
 }
 
 bool cb_bidiagonal_svd(int64_t n, double *s, double *e, cb_vectors left, cb_vectors right)

@@ -12,9 +12,9 @@ static cb_complex rotation(cb_complex f, cb_complex g, double *c, cb_complex *s)
     double of_f = abs_z(f), of_g = abs_z(g), r = hypot(of_f, of_g);
     *c = 1;
     *s = make_z(0, 0);
-    if (of_g == 0) return f;
+    if (of_g < CB_TINY) return f;
     *c = of_f / r;
-    cb_complex unit = of_f == 0 ? make_z(1, 0) : scaled_z(1 / of_f, f);
+    cb_complex unit = of_f < CB_TINY ? make_z(1, 0) : scaled_z(1 / of_f, f);
     *s = scaled_z(1 / r, mul_z(unit, conj_z(g)));
     return scaled_z(r, unit);
 }
@@ -72,7 +72,7 @@ static void step(int64_t n, cb_complex *h, cb_complex *zt, int64_t first, int64_
 
 bool cb_schur_z(int64_t n, cb_complex *h, cb_complex *zt, cb_complex *values)
 {
-    int64_t steps = 0;
+    int64_t steps = 0, left = MOST_STEPS * n;
     for (int64_t last = n - 1; last >= 0;) {
         int64_t first = last;
         for (; first > 0; first--) {
@@ -88,10 +88,11 @@ bool cb_schur_z(int64_t n, cb_complex *h, cb_complex *zt, cb_complex *values)
             steps = 0;
             continue;
         }
-        if (++steps > MOST_STEPS) return false;
+        steps++; /* for this one */
+        if (--left < 0) return false;
         cb_complex shift = wilkinson(h, n, last);
         if (steps % 10 == 0) /* it goes in circles */
-            shift = make_z(1.5 * size(h[last * n + last - 1]) + h[last * (n + 1)].re, 0);
+            shift = add_z(make_z(1.5 * size(h[last * n + last - 1]), 0), h[last * (n + 1)]);
         step(n, h, zt, first, last, shift);
     }
     return true;

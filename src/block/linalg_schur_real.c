@@ -19,7 +19,7 @@ static double reflect(const schur *m, int64_t k, int64_t count, const double *x,
     double v[3] = {1, 0, 0}, sum = 0;
     int64_t n = m->n;
     for (int64_t i = 1; i < count; i++) sum = hypot(sum, x[i]);
-    if (sum == 0) return x[0];
+    if (sum < CB_TINY) return x[0];
     double beta = -copysign(hypot(x[0], sum), x[0]), tau = (beta - x[0]) / beta;
     for (int64_t i = 1; i < count; i++) v[i] = x[i] / (x[0] - beta);
     for (int64_t j = left; j < right; j++) {
@@ -58,6 +58,30 @@ static void step(const schur *m, int64_t first, int64_t last, double sum, double
         column[0] = beta;
         for (int64_t i = 1; i < count; i++) column[i * n] = 0;
     }
+}
+
+/* Sum and product of the shifts of a step. */
+static void choose_shifts(const schur *m, int64_t first, int64_t last, int64_t steps, double *sum,
+                          double *product)
+{
+    const int64_t n = m->n;
+    const double *end = m->h + last * (n + 1);
+    if (steps % 10 == 0) { /* it goes in circles: others, near an end of the block */
+        const double *at = steps % 20 == 0 ? end : m->h + (first + 2) * (n + 1);
+        double w = fabs(at[-1]) + fabs(at[-n - 2]);
+        double middle = 0.75 * w + (at == end ? end[0] : at[-2 * (n + 1)]);
+        *sum = 2 * middle;
+        *product = middle * middle + 0.4375 * w * w;
+        return;
+    }
+    double half = (end[-n - 1] - end[0]) / 2, square = half * half + end[-1] * end[-n];
+    *sum = end[0] + end[-n - 1];
+    *product = end[0] * end[-n - 1] - end[-1] * end[-n];
+    if (square < 0) return;
+    /* Two real ones converge less surely than twice the one nearer to the last element. */
+    double near = end[0] + half - copysign(sqrt(square), half);
+    *sum = 2 * near;
+    *product = near * near;
 }
 
 /* Rotates rows and columns k and k + 1: x' = c x + s y, y' = c y - s x. */
@@ -109,7 +133,7 @@ bool cb_schur_d(int64_t n, double *h,
                 cb_complex *values)
 {
     const schur m = {.n = n, .h = h, .zt = zt};
-    int64_t steps = 0;
+    int64_t steps = 0, left = MOST_STEPS * n;
     for (int64_t last = n - 1; last >= 0;) {
         int64_t first = last;
         for (; first > 0; first--) {
@@ -129,13 +153,10 @@ bool cb_schur_d(int64_t n, double *h,
             steps = 0;
             continue;
         }
-        if (++steps > MOST_STEPS) return false;
-        double sum = end[0] + end[-n - 1], product = end[0] * end[-n - 1] - end[-1] * end[-n];
-        if (steps % 10 == 0) { /* it goes in circles */
-            double w = fabs(end[-1]) + fabs(end[-n - 2]);
-            sum = 1.5 * w;
-            product = w * w;
-        }
+        steps++; /* for this one */
+        if (--left < 0) return false;
+        double sum, product;
+        choose_shifts(&m, first, last, steps, &sum, &product);
         step(&m, first, last, sum, product);
     }
     return true;

@@ -222,6 +222,26 @@ def test_hard_matrices(tmp_path, name, dtype):
         np.testing.assert_allclose(got["b"], logabsdet, rtol=1e-8, atol=1e-13)
 
 
+def test_eigenvalues_that_ordinary_shifts_do_not_find(tmp_path):
+    """One of some 30,000 random matrices for which double shifts go in circles."""
+    x = np.random.default_rng(37333).normal(size=(8, 8))
+    got = evaluate_one(tmp_path, "g = eigvals(x); W, V = eig(x)", x)
+    want = np.linalg.eigvals(x)
+    for values in (got["g"], got["W"]):
+        assert np.abs(values[:, None] - want).min(axis=0).max() < 1e-12
+    np.testing.assert_allclose(x @ got["V"], got["V"] * got["W"], atol=1e-13)
+
+
+def test_eigenvalues_of_numbers_far_below_one(tmp_path):
+    """Some elements beside the diagonal vanish but for the last few numbers there are."""
+    x = np.exp(0.3j) * np.eye(11)[[8, 0, 9, 7, 4, 10, 1, 5, 3, 6, 2]]
+    got = evaluate_one(tmp_path, "g = eigvals(x); W, V = eig(x)", x)
+    want = np.linalg.eigvals(x)
+    for values in (got["g"], got["W"]):
+        assert np.abs(values[:, None] - want).min(axis=0).max() < 1e-14
+    np.testing.assert_allclose(x @ got["V"], got["V"] * got["W"], atol=1e-14)
+
+
 def test_empty_stacks_and_matrices(tmp_path):
     x = store(tmp_path / "x", np.zeros((0, 4, 4)), (1, 2, 2))
     e = store(tmp_path / "e", np.zeros((3, 0, 0)), (2, 1, 1))
