@@ -14,7 +14,7 @@ ALLOWED = 4_000_000 if NIGHTLY else 500_000
 SPEC = cubed.Spec(allowed_mem=ALLOWED, reserved_mem=1)
 SCALE = 3 if NIGHTLY else 1
 SHAPE = (1400 * SCALE, 1000 * SCALE)
-CHUNKS = (60 * SCALE, 70 * SCALE)
+CHUNKS = (60, 70 * SCALE)  # in one dimension, rows of chunks are one chunk
 SIDE = 12 * SCALE  # of the matrices of a batch
 BATCH = (SHAPE[0] * SHAPE[1] // SIDE**2, SIDE, SIDE)
 
