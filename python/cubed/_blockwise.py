@@ -21,6 +21,11 @@ from cubed.spec import Spec
 Cut = tuple[int, int | tuple[int, ...]]
 
 
+#: What functions are taken to allocate that do not say it: so many copies of their blocks, inputs
+#: and results, and bytes for Python's objects.
+COPIES, OBJECTS = 2, 2**20
+
+
 def count(cut: Cut) -> int:
     """Number of blocks; an axis without elements is one block."""
     extent, chunk = cut
@@ -160,11 +165,13 @@ def run_blocks(
     operands: Sequence[Operand],
     unified: Mapping[Hashable, list[Cut]],
     outputs: Sequence[Output],
-    extra_mem: int,
+    extra_mem: int | None,
     spec: Spec | None,
 ) -> tuple[Array, ...]:
     """The results of a function on blocks: one call for each combination of the outputs' indices.
     What operands have beside those comes whole.
+
+    `extra_mem` is what a call allocates beside its results; None: what :data:`COPIES` says.
 
     Symbols, whose block numbers the runner gets, are the indices of the outputs in their order.
     """
@@ -194,8 +201,21 @@ def run_blocks(
             Array._new(core_from_numpy(np.empty(shape, dtype_of(name)), cut), spec)
             for name, shape, cut, _ in made
         )
+    if extra_mem is None:
+        own = [(x.dtype, x.shape, mine, numbers) for x, numbers, mine, _ in inputs]
+        extra_mem = OBJECTS + COPIES * sum(_largest(*block) for block in (*own, *made))
     params = pack(title, runner, extra_mem)
     return tuple(Array._new(x, spec) for x in _core.blockwise(params, tuple(inputs), tuple(made)))
+
+
+def _largest(
+    dtype: str, shape: Sequence[int], chunks: Sequence[Any], symbols: Sequence[int]
+) -> int:
+    """Bytes of the largest block; axes without a symbol come whole."""
+    longest = (max(c) if isinstance(c, tuple) else c for c in chunks)
+    return dtype_of(dtype).itemsize * math.prod(
+        n if symbol < 0 else c for n, c, symbol in zip(shape, longest, symbols, strict=True)
+    )
 
 
 def title_of(operation: str, function: Any) -> str:

@@ -76,7 +76,7 @@ def apply_gufunc(
     output_sizes: Mapping[str, int] | None = None,
     vectorize: bool | None = None,
     allow_rechunk: bool = False,
-    extra_projected_mem: int = 0,
+    extra_projected_mem: int | None = 0,
     name: str | None = None,
     **kwargs: Any,
 ) -> Array | tuple[Array, ...]:
@@ -109,7 +109,8 @@ def apply_gufunc(
     allow_rechunk
         Whether core dimensions may have several chunks in the arrays.
     extra_projected_mem
-        Bytes that a call allocates beside its results; the task's projection includes them.
+        Bytes that a call allocates beside its results; the task's projection includes them. None:
+        twice those of its blocks, of arguments and results, and 1 MiB.
     name
         What plans and messages call the operation.
     **kwargs

@@ -222,20 +222,6 @@ def test_codecs_that_the_engine_has_not(tmp_path, spec, table):
     xr.testing.assert_identical(ds.compute(), table)
 
 
-def test_large_dates_of_calendars(calendar, spec, monkeypatch):
-    """Which the engine does not read at once."""
-    from cubed.xarray import _backend
-
-    monkeypatch.setattr(_backend, "_SMALL_TIMES", 100)
-    options = {"engine": "cubed", "consolidated": False, "spec": spec}
-    with pytest.raises(NotImplementedError, match="have no lazy form: load"):
-        xr.open_dataset(calendar, **options)
-    ds = xr.open_dataset(calendar, decode_times=False, **options)
-    assert is_lazy(ds.bounds)
-    decoded = xr.decode_cf(ds.load())
-    assert decoded.bounds.dt.calendar == "noleap"
-
-
 def test_writing_calendars(calendar, spec, tmp_path):
     options = {"engine": "cubed", "consolidated": False, "spec": spec}
     ds = xr.open_dataset(calendar, **options)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from xarray import DataArray, Dataset, Variable, align
 
+from cubed._apply import wants_keyword
 from cubed._array import Array, common_spec
 from cubed._blockwise import (
     Cut,
@@ -22,6 +23,8 @@ from cubed._blockwise import (
     unify,
 )
 
+#: In the keywords of a function that has no such parameter: bytes that a call allocates.
+_EXTRA = "extra_projected_mem"
 #: What the variable of a DataArray is called in a data set.
 _DATA = "<this-array>"
 
@@ -41,7 +44,8 @@ def map_blocks(
     given = [obj, *args]
     if not any(_lazy_variables(a) for a in given):
         return NotImplemented
-    kwargs = kwargs or {}
+    kwargs = dict(kwargs or {})
+    extra = None if wants_keyword(func, _EXTRA) else kwargs.pop(_EXTRA, None)
     title = title_of("map_blocks", func)
     for name, value in kwargs.items():
         if _lazy_variables(value):
@@ -90,7 +94,9 @@ def map_blocks(
             {d: sizes(c) for d, c in found.items()},
             tuple((p.name, p.dims) for p in mine),
         )
-        arrays = run_blocks(title, call, operands, unify(operands, title, True), outputs, 0, spec)
+        arrays = run_blocks(
+            title, call, operands, unify(operands, title, True), outputs, extra, spec
+        )
         for p, x in zip(mine, arrays, strict=True):
             made[p.name] = Variable(p.dims, x, p.attrs)
     out = Dataset(

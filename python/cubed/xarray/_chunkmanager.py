@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from xarray.coding import common
 from xarray.core import indexing
 from xarray.core.utils import find_stack_level
 from xarray.namedarray.parallelcompat import ChunkManagerEntrypoint
@@ -154,8 +155,13 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         drop_axis: int | Sequence[int] | None = None,
         new_axis: int | Sequence[int] | None = None,
         **kwargs: Any,
-    ) -> Array:
-        """func of each chunk; what the engine can do of Xarray's decoding, it does."""
+    ) -> Any:
+        """func of each chunk; what the engine can do of Xarray's decoding, it does.
+
+        Python's objects, such as dates of cftime, have no lazy form of Cubed's: their decoding is
+        Xarray's lazily decoded array over the lazy one, which is computed when somebody asks for
+        values, and then as far as it is indexed.
+        """
         if len(args) == 1 and not kwargs and isinstance(args[0], Array):
             from cubed.xarray._coding import decoded
 
@@ -163,10 +169,14 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
             if x is not None:
                 return x
         if dtype is not None and np.dtype(dtype).kind == "O":
-            raise NotImplementedError(
-                "Python's objects, such as dates of calendars that NumPy lacks, have no lazy form:"
-                " load the variable first, or open the store with decode_times=False"
-            )
+            decodes = isinstance(func, partial) and func.func.__module__.startswith("xarray.coding")
+            if not decodes or len(args) != 1 or kwargs or chunks or drop_axis or new_axis:
+                raise NotImplementedError(
+                    "map_blocks: dtype is object: Cubed has no arrays of Python's objects;"
+                    " load what the function is called with first"
+                )
+            lazy = indexing.LazilyIndexedArray(indexing.as_indexable(args[0]))  # type: ignore[no-untyped-call]
+            return common._ElementwiseFunctionArray(lazy, func, dtype)
         return cubed.map_blocks(
             func,
             *args,
@@ -213,9 +223,11 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
     ) -> Any:
         """A function on core dimensions, of arrays with any others: :func:`cubed.apply_gufunc`.
 
-        Arrays of objects, such as dates of cftime, are in memory, and go with the function.
+        Arrays of objects, such as dates of cftime, are in memory, and go with the function. What a
+        call allocates is estimated where `dask_gufunc_kwargs` have no ``extra_projected_mem``.
         """
         kwargs.pop("meta", None)  # of Dask
+        kwargs.setdefault("extra_projected_mem", None)
         objects = {
             i: a for i, a in enumerate(args) if isinstance(a, np.ndarray) and a.dtype.kind == "O"
         }

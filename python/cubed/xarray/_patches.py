@@ -126,6 +126,7 @@ def _least_squares_of_columns(lhs: np.ndarray, rhs: Array, rcond: Any) -> tuple[
         output_dtypes=float,
         output_sizes={"m": lhs.shape[1] + 1},
         allow_rechunk=True,
+        extra_projected_mem=None,
     )
     return cubed.moveaxis(out[..., :-1], -1, 0), out[..., -1]
 
