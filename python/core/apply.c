@@ -121,8 +121,11 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     cubed_status st = CUBED_OK;
     PyGILState_STATE gil = PyGILState_Ensure();
     core_meter meter;
+    core_call self;
     core_meter_begin(&meter);
+    core_call_begin(ctx, &self);
     PyObject *answer = call_python(ctx, call);
+    core_call_end(ctx, &self);
     uint64_t taken = core_meter_end(&meter);
     if (call->library_taken) *call->library_taken = taken;
     if (!answer) {

@@ -14,6 +14,12 @@
 #include "cubed/sys/source.h"
 #include "report/report.h"
 
+/* A call of users' code (interrupt.c), on the stack of the thread that runs it. */
+typedef struct core_call {
+    unsigned long thread;
+    struct core_call *next;
+} core_call;
+
 typedef struct core_state {
     cubed_context *ctx;
     PyTypeObject *array_type, *plan_type;
@@ -21,6 +27,8 @@ typedef struct core_state {
     PyObject *load; /* of a worker: makes an object of the bytes that travel in a plan; else NULL */
     PyObject *call_block; /* of cubed._call; NULL until a block needs it */
     cubed_block_fn python_fn;
+    core_call *calls;             /* those that run now */
+    int nruns;                    /* of plans, now */
     struct core_origins *origins; /* NULL: nobody wants to know where arrays were made */
 } core_state;
 
@@ -68,6 +76,14 @@ PyObject *core_finish_all(PyObject *module, cubed_status st, cubed_array **x, in
 void core_stop_origins(core_state *s);
 /* The number of the line that runs now; 0: it is not noted. Never fails. */
 uint32_t core_origin(core_state *s);
+
+/* --- interrupt.c ----------------------------------------------------------------------------------- */
+
+/* Around each call of users' code for a task. */
+void core_call_begin(core_state *s, core_call *c);
+void core_call_end(core_state *s, core_call *c);
+/* Raises KeyboardInterrupt in those that run, if they can only be of the run that is interrupted. */
+void core_interrupt_calls(const core_state *s);
 
 /* --- chunks.c -------------------------------------------------------------------------------------- */
 

@@ -283,7 +283,7 @@ static bool wait_for(channel *c, cubed_event **events, size_t *n)
 }
 
 /* False with an exception if a callback raised one or a signal did. The run has ended in any case. */
-static bool run_watched(channel *c, report *record, PyObject *callback)
+static bool run_watched(const core_state *s, channel *c, report *record, PyObject *callback)
 {
     pthread_t thread;
     bool ok = true, ended = false;
@@ -310,7 +310,10 @@ static bool run_watched(channel *c, report *record, PyObject *callback)
             }
             free(events);
             if (ok && PyErr_CheckSignals() < 0) ok = false;
-            if (!ok) c->cancel = 1;
+            if (!ok) {
+                c->cancel = 1;
+                core_interrupt_calls(s);
+            }
         }
         pthread_join(thread, NULL);
     }
@@ -389,7 +392,9 @@ static PyObject *plan_run(PyObject *object, PyObject *args)
     Py_buffer *buffers = PyMem_Calloc((size_t)self->nresults + 1, sizeof *buffers);
     int nbuffers = 0;
     if (!buffers) return PyErr_NoMemory();
+    core_state *s = core_get_state(PyType_GetModule(Py_TYPE(object)));
     self->running = true;
+    s->nruns++;
     bool ok = bind(self, results, buffers, &nbuffers);
     if (ok) {
         cubed_plan_info info;
@@ -403,10 +408,11 @@ static PyObject *plan_run(PyObject *object, PyObject *args)
             c.status = cubed_run(c.plan, &c.options, &c.stats, &c.err);
             Py_END_ALLOW_THREADS;
         } else {
-            ok = run_watched(&c, self->record, callback);
+            ok = run_watched(s, &c, self->record, callback);
         }
     }
     self->running = false;
+    s->nruns--;
     self->has_stats = ok && c.status == CUBED_OK;
     self->stats = c.stats;
     for (int i = 0; i < nbuffers; i++) PyBuffer_Release(&buffers[i]);

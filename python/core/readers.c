@@ -7,6 +7,7 @@
 #include "cubed/sys/source.h"
 
 typedef struct reader {
+    core_state *state;
     PyObject *object;
     Py_ssize_t itemsize;
     double factor; /* bytes that it allocates for each byte that is read, */
@@ -39,8 +40,11 @@ static cubed_status read_region(void *handle, const cubed_source_region *region,
     PyObject *shape = core_tuple(region->shape, region->ndim);
     PyObject *strides = core_tuple(region->strides, region->ndim);
     PyObject *answer = NULL;
+    core_call self;
+    core_call_begin(r->state, &self);
     if (memory && offset && shape && strides)
         answer = PyObject_CallFunctionObjArgs(r->object, memory, offset, shape, strides, NULL);
+    core_call_end(r->state, &self);
     if (!answer) st = core_catch(err);
     Py_XDECREF(answer);
     Py_XDECREF(strides);
@@ -86,7 +90,7 @@ static double number(PyObject *object, const char *name)
 }
 
 /* With a reference of its own; NULL with an exception. */
-static reader *make(PyObject *object)
+static reader *make(core_state *s, PyObject *object)
 {
     reader *r = PyMem_Malloc(sizeof *r);
     if (!r) {
@@ -101,6 +105,7 @@ static reader *make(PyObject *object)
         return NULL;
     }
     r->object = Py_NewRef(object);
+    r->state = s;
     return r;
 }
 
@@ -117,7 +122,7 @@ static PyObject *loader(const core_state *s)
 static cubed_status open_reader(const void *params, size_t size, void *ctx, void **handle,
                                 cubed_error *err)
 {
-    const core_state *s = ctx;
+    core_state *s = ctx;
     cubed_status st = CUBED_OK;
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *load = loader(s);
@@ -125,7 +130,7 @@ static cubed_status open_reader(const void *params, size_t size, void *ctx, void
     PyObject *object = bytes ? PyObject_CallFunctionObjArgs(load, bytes, NULL) : NULL;
     Py_XDECREF(bytes);
     Py_XDECREF(load);
-    reader *r = object ? make(object) : NULL;
+    reader *r = object ? make(s, object) : NULL;
     if (!r) st = core_catch(err);
     Py_XDECREF(object);
     PyGILState_Release(gil);
@@ -159,7 +164,7 @@ static PyObject *from_reader(PyObject *module, PyObject *args)
     if (n != ndim)
         return PyErr_Format(PyExc_ValueError, "chunks has %d entries, expected %d", n, ndim);
     core_state *s = core_get_state(module);
-    reader *r = make(object);
+    reader *r = make(s, object);
     if (!r) return NULL;
     cubed_status st =
         cubed_array_from_source(s->ctx, &s->readers, r, dtype, ndim, shape, chunks, &x, &err);

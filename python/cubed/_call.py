@@ -201,7 +201,7 @@ def _remember(message: str, e: BaseException) -> None:
             _failures.popitem(last=False)
 
 
-_raised = re.compile(r", block \([\d, ]*\): (\w+): ")
+_raised = re.compile(r", (?:block \([\d, ]*\)|region \[[\d:, ]*\]): (\w+): ")
 
 
 def error_of_function(error: Exception) -> BaseException:

@@ -369,6 +369,7 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
         info->num_arrays += n->stored;
+        info->code = info->code || (n->source && n->source->fn && n->source->fn->code);
         size_t size = 1;
         for (int d = 0; d < n->grid.ndim; d++)
             size = cb_sat_mul(size, (size_t)n->grid.axis[d].extent);

@@ -36,6 +36,7 @@ cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t 
     int64_t extents[CUBED_MAX_NDIM];
     const void *data = buffer;
     cb_box part;
+    CB_TRY(cb_task_check(t, err));
     cb_grid_box(g, idx, &part);
     for (int d = 0; d < g->ndim; d++) extents[d] = cb_axis_stored(&g->axis[d], idx[d]);
     if (load->part) {

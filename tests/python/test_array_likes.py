@@ -153,7 +153,7 @@ class Failing(Like):
     [
         (ValueError("no such day"), ValueError, r"region \[0:30, 0:25\]: ValueError: no such day"),
         (OSError("gone"), OSError, "gone"),
-        (KeyError("k"), ValueError, "KeyError"),
+        (KeyError("k"), KeyError, "KeyError"),
         (np.zeros(3), ValueError, r"shape \(3,\), expected \(30, 25\)"),
         (np.zeros((30, 25), complex), TypeError, "complex128, expected float64"),
     ],

@@ -233,12 +233,25 @@ def test_failed_tasks_raise_what_belongs_to_them(tmp_path):
 INTERRUPTED = """
 import signal, sys, threading, time
 import cubed
+import numpy as np
 # Ignored in what a shell runs in the background.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if sys.argv[1] == "many tasks":
     x = cubed.random.random((60_000, 20_000), chunks=(1000, 1000))
-else:
+elif sys.argv[1] == "one task":
     x = cubed.array_api.arange(800e6, chunks=800_000_000)
+elif sys.argv[1] == "a function of Python":
+    def busy(block):
+        while True:
+            pass
+    x = cubed.map_blocks(busy, cubed.ones(10, chunks=5), dtype="f8")
+else:
+    class Slow:
+        shape, dtype = (1000,), np.dtype("f8")
+        def __getitem__(self, key):
+            time.sleep(0.2)
+            return np.zeros(len(range(*key[0].indices(1000))))
+    x = cubed.from_array(Slow(), chunks=1)
 y = cubed.sum(cubed.sin(cubed.exp(x)))
 threading.Timer(1.0, lambda: signal.raise_signal(signal.SIGINT)).start()
 start = time.monotonic()
@@ -249,7 +262,9 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize("work", ["many tasks", "one task"])
+@pytest.mark.parametrize(
+    "work", ["many tasks", "one task", "a function of Python", "a slow source"]
+)
 def test_control_c_ends_a_run_within_a_second(work):
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, work],
