@@ -239,12 +239,14 @@ class Array(Methods):
         return rechunk(self, chunks, **kwargs)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """The values, computed now, in new memory; ``copy=False`` is a ValueError."""
         if copy is False:
             raise ValueError("the values of a lazy array cannot be had without a copy")
         values = self.compute()
         return values if dtype is None else values.astype(dtype, copy=False)
 
     def _scalar(self) -> Any:
+        """The only element, computed now."""
         if self.size != 1:
             raise TypeError(f"only arrays of one element are scalars, this one has {self.size}")
         return self.compute().reshape(())[()]
@@ -319,6 +321,13 @@ class Array(Methods):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
+        """A DLPack capsule of the values, computed now, in new memory of the CPU.
+
+        Raises
+        ------
+        BufferError
+            For another device, and types that DLPack does not have, such as dates.
+        """
         if stream is not None:
             raise ValueError("the device 'cpu' has no streams")
         if dl_device is not None and tuple(dl_device) != (1, 0):
@@ -335,11 +344,24 @@ class Array(Methods):
     # --- Indexing --------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any, /) -> Array:
+        """A part, as in NumPy. Lazy; how many elements a mask picks is computed now."""
         from cubed._indexing import getitem
 
         return getitem(self, key)
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
+        """Puts a new lazy value, of the same type, behind this object.
+
+        What was made of it before stays as it was. Masks of some axes, or with a value for each
+        element that they pick, are counted now.
+
+        Raises
+        ------
+        ValueError
+            The value's shape does not broadcast to that of the part.
+        TypeError
+            A complex value for real elements.
+        """
         from cubed._indexing import setitem
 
         self._rebind(setitem(self, key, value)._x)

@@ -178,6 +178,11 @@ def from_zarr(
     storage_options
         Of a URL, for fsspec.
 
+    Returns
+    -------
+    Array
+        Of the stored shape and type. Lazy: metadata is read, no chunk.
+
     Raises
     ------
     FileNotFoundError

@@ -170,7 +170,7 @@ def apply_gufunc(
 
 
 def as_gufunc(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Decorates a function: calling it is :func:`apply_gufunc` with this signature.
+    """Decorates a function: calling it is :func:`apply_gufunc` with this signature, lazily.
 
     Parameters
     ----------

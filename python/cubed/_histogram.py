@@ -53,8 +53,8 @@ def histogram(
     Returns
     -------
     tuple[Array, ndarray]
-        For each bin int64, or float64 with weights or `density`; and the edges. The last bin has
-        its upper edge in it. NaN and what is beyond the edges is in none.
+        For each bin int64, or float64 with weights or `density`, lazy; and the edges. The last
+        bin has its upper edge in it. NaN and what is beyond the edges is in none.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def digitize(x: Array, /, bins: Any, right: bool = False) -> Array:
     Returns
     -------
     Array
-        int64 of x's shape, from 0 to the number of edges.
+        int64 of x's shape, from 0 to the number of edges. Lazy.
 
     Raises
     ------

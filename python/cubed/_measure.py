@@ -39,7 +39,7 @@ def measure_reserved_mem(
     -------
     int
         Bytes that are resident while a task of one element runs a function of Python: code,
-        libraries and metadata. Runs at once.
+        libraries and metadata. Computed at once.
     """
     from cubed._apply import map_blocks
     from cubed.array_api import ones

@@ -30,7 +30,11 @@ def nansum(
     x: Array, /, axis: Any = None, dtype: Any = None, *, keepdims: bool = False,
     split_every: Any = None,
 ) -> Array:  # fmt: skip
-    """The sum; 0 of none."""
+    """The sum; 0 of none.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
+    `dtype`, or int64 or uint64; others of x's type. Lazy.
+    """
     return _reduce("nansum", x, axis, dtype, keepdims)
 
 
@@ -38,21 +42,31 @@ def nanprod(
     x: Array, /, axis: Any = None, dtype: Any = None, *, keepdims: bool = False,
     split_every: Any = None,
 ) -> Array:  # fmt: skip
-    """The product; 1 of none."""
+    """The product; 1 of none.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
+    `dtype`, or int64 or uint64; others of x's type. Lazy.
+    """
     return _reduce("nanprod", x, axis, dtype, keepdims)
 
 
 def nanmin(
     x: Array, /, axis: Any = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:
-    """The smallest element; NaN of none."""
+    """The smallest element; NaN of none.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy.
+    """
     return _reduce("nanmin", x, axis, None, keepdims)
 
 
 def nanmax(
     x: Array, /, axis: Any = None, *, keepdims: bool = False, split_every: Any = None
 ) -> Array:
-    """The largest element; NaN of none."""
+    """The largest element; NaN of none.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy.
+    """
     return _reduce("nanmax", x, axis, None, keepdims)
 
 
@@ -60,7 +74,11 @@ def nanmean(
     x: Array, /, axis: Any = None, dtype: Any = None, *, keepdims: bool = False,
     split_every: Any = None,
 ) -> Array:  # fmt: skip
-    """The mean; NaN of none."""
+    """The mean; NaN of none.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
+    integers, else x's type. Lazy.
+    """
     return _reduce("nanmean", x, axis, dtype, keepdims)
 
 
@@ -68,7 +86,11 @@ def nanvar(
     x: Array, /, axis: Any = None, dtype: Any = None, *, correction: float = 0.0,
     ddof: float | None = None, keepdims: bool = False, split_every: Any = None,
 ) -> Array:  # fmt: skip
-    """The variance, with `correction` (or `ddof`) fewer degrees of freedom."""
+    """The variance, with `correction` (or `ddof`) fewer degrees of freedom.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
+    integers, else x's type. Lazy; TypeError for complex numbers.
+    """
     return _reduce("nanvar", x, axis, dtype, keepdims, correction if ddof is None else ddof)
 
 
@@ -76,5 +98,9 @@ def nanstd(
     x: Array, /, axis: Any = None, dtype: Any = None, *, correction: float = 0.0,
     ddof: float | None = None, keepdims: bool = False, split_every: Any = None,
 ) -> Array:  # fmt: skip
-    """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom."""
+    """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
+    integers, else x's type. Lazy; TypeError for complex numbers.
+    """
     return _reduce("nanstd", x, axis, dtype, keepdims, correction if ddof is None else ddof)

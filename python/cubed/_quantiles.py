@@ -49,7 +49,10 @@ def median(x: Array, /, axis: Any = None, *, keepdims: bool = False) -> Array:
 
 
 def nanmedian(x: Array, /, axis: Any = None, *, keepdims: bool = False) -> Array:
-    """As :func:`median`, of the elements that are not NaN."""
+    """As :func:`median`, of the elements that are not NaN.
+
+    Shapes, types and memory are those of that function. Lazy.
+    """
     return _quantile(x, 0.5, 1, axis, True, "linear", keepdims)
 
 
@@ -96,19 +99,28 @@ def quantile(
 def nanquantile(
     x: Array, /, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False
 ) -> Array:
-    """As :func:`quantile`, of the elements that are not NaN."""
+    """As :func:`quantile`, of the elements that are not NaN.
+
+    Shapes, types and memory are those of that function. Lazy.
+    """
     return _quantile(x, q, 1, axis, True, method, keepdims)
 
 
 def percentile(
     x: Array, /, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False
 ) -> Array:
-    """As :func:`quantile`, with q from 0 to 100."""
+    """As :func:`quantile`, with q from 0 to 100.
+
+    Shapes, types and memory are those of that function. Lazy.
+    """
     return _quantile(x, q, 100, axis, False, method, keepdims)
 
 
 def nanpercentile(
     x: Array, /, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False
 ) -> Array:
-    """As :func:`percentile`, of the elements that are not NaN."""
+    """As :func:`percentile`, of the elements that are not NaN.
+
+    Shapes, types and memory are those of that function. Lazy.
+    """
     return _quantile(x, q, 100, axis, True, method, keepdims)

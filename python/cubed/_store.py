@@ -275,10 +275,21 @@ def to_zarr(
     resume: bool | None = None,
     **kwargs: Any,
 ) -> Delayed | None:
-    """Writes x to the Zarr array at `path` of a store, a local directory: :func:`cubed.store`.
+    """Computes x and writes it to the Zarr array at `path` of a store: :func:`cubed.store`.
 
-    With a `region`, a tuple of slices, into that part of an array that exists. An array or a group
-    that is there is replaced; with ``overwrite=False`` that is a FileExistsError.
+    Parameters
+    ----------
+    x
+        A lazy array.
+    store, path
+        A local directory (its path, ``file://`` URL or ``zarr.storage.LocalStore``), and where the
+        array is in it.
+    region
+        A tuple of slices (of step 1): x goes into that part of an array that exists.
+    overwrite
+        Whether an array or a group that is there is replaced; False: that is a FileExistsError.
+    compute, executor, callbacks, optimize_graph, resume, **kwargs
+        As for :func:`cubed.store`.
     """
     check_arrays([x])
     if hasattr(store, "__setitem__") and hasattr(store, "shape"):

@@ -55,6 +55,8 @@ def random(
 
     With `key`, chunk number b has the numbers of NumPy's ``Generator(Philox(key=key + b))``, which
     depend on the chunks: those of Cubed 0.28 with that root seed.
+
+    Of shape `size` and `dtype`. Lazy.
     """
     if key is None:
         return _make("random", size, dtype, chunks, seed, spec)
@@ -71,7 +73,10 @@ def uniform(
     low: float = 0.0, high: float = 1.0, size: Size | None = None, *, dtype: Any = np.float64,
     chunks: Any = "auto", seed: int | None = None, spec: Spec | None = None,
 ) -> Array:  # fmt: skip
-    """Uniform from low to high."""
+    """Uniform from low to high.
+
+    Of shape `size` and `dtype`. Lazy.
+    """
     return _make("uniform", size, dtype, chunks, seed, spec, low, high)
 
 
@@ -79,7 +84,10 @@ def normal(
     loc: float = 0.0, scale: float = 1.0, size: Size | None = None, *, dtype: Any = np.float64,
     chunks: Any = "auto", seed: int | None = None, spec: Spec | None = None,
 ) -> Array:  # fmt: skip
-    """Normal with mean `loc` and standard deviation `scale`."""
+    """Normal with mean `loc` and standard deviation `scale`.
+
+    Of shape `size` and `dtype`. Lazy.
+    """
     return _make("normal", size, dtype, chunks, seed, spec, loc, scale)
 
 
@@ -87,7 +95,10 @@ def exponential(
     scale: float = 1.0, size: Size | None = None, *, dtype: Any = np.float64, chunks: Any = "auto",
     seed: int | None = None, spec: Spec | None = None,
 ) -> Array:  # fmt: skip
-    """Exponential with mean `scale`."""
+    """Exponential with mean `scale`.
+
+    Of shape `size` and `dtype`. Lazy.
+    """
     return _make("exponential", size, dtype, chunks, seed, spec, scale)
 
 
@@ -96,7 +107,10 @@ def integers(
     endpoint: bool = False, chunks: Any = "auto", seed: int | None = None,
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip
-    """Integers from low (0 if `high` is None) up to but not including high, all equally likely."""
+    """Integers from low (0 if `high` is None) up to but not including high, all equally likely.
+
+    Of shape `size` and `dtype`. Lazy.
+    """
     first, last = (0, low) if high is None else (low, high)
     shape, d = _extents(size), np.dtype(dtype)
     extents = normalize_chunks(chunks, shape, d.itemsize)

@@ -111,40 +111,61 @@ def _each(arrays: tuple[Any, ...], ndim: int) -> Any:
 
 
 def atleast_1d(*arrays: Any) -> Any:
-    """An array, one element as one of one axis; of several arrays a tuple."""
+    """An array, one element as one of one axis; of several arrays a tuple.
+
+    Of the array's type. A view: lazy, nothing is stored.
+    """
     return _each(arrays, 1)
 
 
 def atleast_2d(*arrays: Any) -> Any:
     """An array with axes of one element in front, of which there are two then; of several arrays a
-    tuple."""
+    tuple.
+
+    Of the array's type. A view: lazy, nothing is stored.
+    """
     return _each(arrays, 2)
 
 
 def atleast_3d(*arrays: Any) -> Any:
     """An array with three axes at least: one axis becomes the middle one, two the first ones; of
-    several arrays a tuple."""
+    several arrays a tuple.
+
+    Of the array's type. A view: lazy, nothing is stored.
+    """
     return _each(arrays, 3)
 
 
 def vstack(arrays: Sequence[Any], /) -> Array:
-    """Arrays one below the other: along the first of two or more axes."""
+    """Arrays one below the other: along the first of two or more axes.
+
+    Of the type that they promote to. Lazy.
+    """
     return concat([_with_axes(a, 2) for a in arrays], axis=0)
 
 
 def hstack(arrays: Sequence[Any], /) -> Array:
-    """Arrays side by side: along the second axis, of one axis along it."""
+    """Arrays side by side: along the second axis, of one axis along it.
+
+    Of the type that they promote to. Lazy.
+    """
     parts = [_with_axes(a, 1) for a in arrays]
     return concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
 
 
 def dstack(arrays: Sequence[Any], /) -> Array:
-    """Arrays one behind the other: along the third axis."""
+    """Arrays one behind the other: along the third axis.
+
+    Of the type that they promote to. Lazy.
+    """
     return concat([_with_axes(a, 3) for a in arrays], axis=2)
 
 
 def append(x: Any, values: Any, axis: int | None = None) -> Array:
-    """x and then the values, along an axis, or both flattened."""
+    """x and then the values, along an axis, or both flattened.
+
+    Of the type that they promote to. Lazy.
+    """
     a, b = _lazy(x), _lazy(values)
     if axis is None:
         return concat([_flat(a), _flat(b)], axis=0)
@@ -153,7 +174,10 @@ def append(x: Any, values: Any, axis: int | None = None) -> Array:
 
 def delete(x: Any, obj: Any, axis: int | None = None) -> Array:
     """x without the elements at an index, a slice, a mask or several indices along an axis; None
-    flattens x."""
+    flattens x.
+
+    Of x's type. Lazy.
+    """
     a = _flat(x) if axis is None else _lazy(x)
     k = normalize_axis(axis or 0, a.ndim)
     n = a.shape[k]
@@ -184,7 +208,10 @@ def _removed(obj: Any, n: int) -> list[tuple[int, int]]:
 
 
 def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """Pieces along an axis: so many, the first ones longer by one if need be, or cut at indices."""
+    """Pieces along an axis: so many, the first ones longer by one if need be, or cut at indices.
+
+    Of x's type. Views: lazy, nothing is stored.
+    """
     a = _lazy(x)
     k = normalize_axis(axis, a.ndim)
     before = (slice(None),) * k
@@ -201,7 +228,10 @@ def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 
 
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """Pieces along an axis: so many of one length, or cut at indices."""
+    """Pieces along an axis: so many of one length, or cut at indices.
+
+    Of x's type. Views: lazy, nothing is stored.
+    """
     a = _lazy(x)
     n = a.shape[normalize_axis(axis, a.ndim)]
     if np.ndim(indices_or_sections) == 0 and n % indices_or_sections:
@@ -210,7 +240,10 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 
 
 def diag(x: Any, k: int = 0) -> Array:
-    """A diagonal of a matrix, or the matrix with a vector on it."""
+    """A diagonal of a matrix, or the matrix with a vector on it.
+
+    Of x's type. Lazy.
+    """
     from cubed.array_api.creation_functions import eye
     from cubed.array_api.linalg import diagonal
 
@@ -225,17 +258,26 @@ def diag(x: Any, k: int = 0) -> Array:
 
 
 def fliplr(x: Any, /) -> Array:
-    """x with the second axis backwards."""
+    """x with the second axis backwards.
+
+    Of x's type. A view: lazy, nothing is stored.
+    """
     return flip(_lazy(x), axis=1)
 
 
 def flipud(x: Any, /) -> Array:
-    """x with the first axis backwards."""
+    """x with the first axis backwards.
+
+    Of x's type. A view: lazy, nothing is stored.
+    """
     return flip(_lazy(x), axis=0)
 
 
 def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
-    """x turned by k right angles, from the first of two axes towards the second."""
+    """x turned by k right angles, from the first of two axes towards the second.
+
+    Of x's type. A view: lazy, nothing is stored.
+    """
     a = _lazy(x)
     first, second = (normalize_axis(d, a.ndim) for d in axes)
     if first == second:
@@ -256,7 +298,10 @@ def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
 
 
 def angle(x: Any, deg: bool = False) -> Array:
-    """The angles of complex numbers, in radians or degrees."""
+    """The angles of complex numbers, in radians or degrees.
+
+    Of x's shape: float64 for integers, else x's type, real. Lazy.
+    """
     a = _lazy(x)
     if a.dtype.kind != "c":
         a = a.astype(result_type(a.dtype, np.complex64))
@@ -265,22 +310,34 @@ def angle(x: Any, deg: bool = False) -> Array:
 
 
 def deg2rad(x: Any, /) -> Array:
-    """Degrees as radians."""
+    """Degrees as radians.
+
+    Of x's shape: float64 for integers, else x's type, real. Lazy.
+    """
     return multiply(_lazy(x), np.pi / 180)
 
 
 def rad2deg(x: Any, /) -> Array:
-    """Radians as degrees."""
+    """Radians as degrees.
+
+    Of x's shape: float64 for integers, else x's type, real. Lazy.
+    """
     return multiply(_lazy(x), 180 / np.pi)
 
 
 def exp2(x: Any, /) -> Array:
-    """Powers of 2."""
+    """Powers of 2.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return pow(2.0, _lazy(x))
 
 
 def fix(x: Any, /) -> Array:
-    """x rounded towards zero."""
+    """x rounded towards zero.
+
+    Of x's shape and type. Lazy; TypeError for complex numbers.
+    """
     return trunc(_lazy(x))
 
 
@@ -293,26 +350,38 @@ def _pair(x1: Any, x2: Any) -> tuple[Array, Array]:
 
 
 def fmax(x1: Any, x2: Any, /) -> Array:
-    """The larger of two elements; where one is NaN the other."""
+    """The larger of two elements; where one is NaN the other.
+
+    Operands are broadcast and promoted. Lazy.
+    """
     a, b = _pair(x1, x2)
     out = maximum(a, b)
     return where(isnan(a), b, where(isnan(b), a, out))
 
 
 def fmin(x1: Any, x2: Any, /) -> Array:
-    """The smaller of two elements; where one is NaN the other."""
+    """The smaller of two elements; where one is NaN the other.
+
+    Operands are broadcast and promoted. Lazy.
+    """
     a, b = _pair(x1, x2)
     out = minimum(a, b)
     return where(isnan(a), b, where(isnan(b), a, out))
 
 
 def isneginf(x: Any, /) -> Array:
-    """Where x is minus infinity."""
+    """Where x is minus infinity.
+
+    bool, of x's shape. Lazy.
+    """
     return equal(_lazy(x), float("-inf"))
 
 
 def isposinf(x: Any, /) -> Array:
-    """Where x is plus infinity."""
+    """Where x is plus infinity.
+
+    bool, of x's shape. Lazy.
+    """
     return equal(_lazy(x), float("inf"))
 
 
@@ -324,7 +393,10 @@ def nan_to_num(
     neginf: float | None = None,
 ) -> Array:
     """x with numbers for NaN and infinities (None: the largest and least finite ones), also in
-    parts of complex numbers. `copy` is for compatibility."""
+    parts of complex numbers. `copy` is for compatibility.
+
+    Of x's shape and type. Lazy.
+    """
     a = _lazy(x)
     if a.dtype.kind == "c":
         parts = (nan_to_num(part, copy, nan, posinf, neginf) for part in (real(a), imag(a)))
@@ -339,7 +411,10 @@ def nan_to_num(
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
-    """Elements of the choice of the first condition that holds; where none does, the default."""
+    """Elements of the choice of the first condition that holds; where none does, the default.
+
+    Of the shape that all broadcast to, and of the type that choices promote to. Lazy.
+    """
     if not condlist or len(condlist) != len(choicelist):
         raise ValueError(
             f"select: {len(condlist)} conditions and {len(choicelist)} choices, expected as many"
@@ -358,7 +433,10 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 def average(
     x: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:
-    """The mean with weights, of the shape of x or of one axis; with `returned` also their sum."""
+    """The mean with weights, of the shape of x or of one axis; with `returned` also their sum.
+
+    float64 for integers, else x's type. Lazy.
+    """
     a = _lazy(x)
     if weights is None:
         out = mean(a, axis=axis, keepdims=keepdims)
@@ -382,7 +460,10 @@ def average(
 
 
 def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Array:
-    """The integral along an axis by trapezia: of points x (one axis, or y's shape), or dx apart."""
+    """The integral along an axis by trapezia: of points x (one axis, or y's shape), or dx apart.
+
+    Without the axis: float64 for integers, else y's type. Lazy.
+    """
     a = _lazy(y)
     k = normalize_axis(axis, a.ndim)
     before = (slice(None),) * k
@@ -399,7 +480,10 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Array:
 def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None
 ) -> Array:
-    """The covariance matrix of variables, which are rows (columns without `rowvar`)."""
+    """The covariance matrix of variables, which are rows (columns without `rowvar`).
+
+    ``(n, n)`` for n variables: float64, or complex128. Lazy.
+    """
     parts = [_with_axes(v, 2) for v in (m, y) if v is not None]
     if not rowvar:
         parts = [permute_dims(p, (1, 0)) if p.shape[0] != 1 else p for p in parts]
@@ -420,7 +504,10 @@ def _conj_transposed(x: Array) -> Array:
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Array:
-    """Pearson's correlation coefficients of variables, which are rows (columns if not `rowvar`)."""
+    """Pearson's correlation coefficients of variables, which are rows (columns if not `rowvar`).
+
+    ``(n, n)`` for n variables: float64, or complex128. Lazy.
+    """
     c = cov(x, y, rowvar)
     if c.ndim == 0:
         return divide(c, c)
@@ -507,6 +594,9 @@ def union1d(x1: Any, x2: Any, /) -> Array:
 
 
 def vdot(x1: Any, x2: Any, /) -> Array:
-    """The product of two flattened arrays, of which the first is conjugated."""
+    """The product of two flattened arrays, of which the first is conjugated.
+
+    Of the type that both promote to. Lazy.
+    """
     a, b = _flat(x1), _flat(x2)
     return sum(multiply(conj(a) if a.dtype.kind == "c" else a, b))

@@ -65,7 +65,10 @@ def arange(
     chunks: Any = "auto",
     spec: Spec | None = None,
 ) -> Array:
-    """start, start + step, ... up to but not including stop."""
+    """start, start + step, ... up to but not including stop.
+
+    Of one axis; int64 where all three are integers, else float64. Lazy.
+    """
     _check_device(device)
     if stop is None:
         start, stop = 0, start
@@ -114,7 +117,11 @@ def asarray(
     chunks: Any = None,
     spec: Spec | None = None,
 ) -> Array:
-    """An array of what is an array, a scalar or nested sequences of them."""
+    """An array of what is an array, a scalar or nested sequences of them.
+
+    Of the type that NumPy gives the values, or `dtype`. Memory of NumPy's arrays is read when a
+    result is computed, unless `copy` is true; lazy arrays in nested sequences are computed now.
+    """
     _check_device(device)
     return _create.asarray(obj, dtype, copy, chunks, spec)
 
@@ -123,7 +130,10 @@ def empty(
     shape: Any, *, dtype: Any = None, device: Any = None, chunks: Any = "auto",
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip
-    """Zeros."""
+    """Zeros.
+
+    Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
+    """
     return full(shape, 0, dtype=dtype or np.float64, device=device, chunks=chunks, spec=spec)
 
 
@@ -131,7 +141,10 @@ def empty_like(
     x: Array, /, *, dtype: Any = None, device: Any = None, chunks: Any = None,
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip
-    """Zeros of x's shape and chunks."""
+    """Zeros of x's shape and chunks.
+
+    Of x's shape, and of its type unless there is a `dtype`. Lazy.
+    """
     return full_like(x, 0, dtype=dtype, device=device, chunks=chunks, spec=spec)
 
 
@@ -139,7 +152,10 @@ def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None,
     device: Any = None, chunks: Any = "auto", spec: Spec | None = None,
 ) -> Array:  # fmt: skip
-    """Ones on the diagonal that is k right of the main one, and zeros."""
+    """Ones on the diagonal that is k right of the main one, and zeros.
+
+    ``(n_rows, n_cols)``, float64 by default. Lazy.
+    """
     _check_device(device)
     columns = n_rows if n_cols is None else n_cols
     d = np.dtype(np.float64 if dtype is None else dtype)
@@ -150,7 +166,11 @@ def eye(
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """An array over the memory of an object with ``__dlpack__``."""
+    """An array over the memory of an object with ``__dlpack__``.
+
+    Of its shape and type, in one chunk, read when a result is computed; a lazy array is itself.
+    BufferError for memory that is not the CPU's, TypeError without ``__dlpack__``.
+    """
     _check_device(device)
     if isinstance(x, Array):
         return x
@@ -164,7 +184,11 @@ def full(
     shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, chunks: Any = "auto",
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip
-    """One value everywhere."""
+    """One value everywhere.
+
+    Of `shape` and `dtype` (default: that of the value), in `chunks`. Lazy; TypeError for what is
+    no number of that type.
+    """
     _check_device(device)
     if isinstance(fill_value, Array):
         fill_value = fill_value.item()
@@ -208,7 +232,10 @@ def full_like(
     x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = None, chunks: Any = None,
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip
-    """One value everywhere, in x's shape, type and chunks."""
+    """One value everywhere, in x's shape, type and chunks.
+
+    Of x's shape, and of its type unless there is a `dtype`. Lazy.
+    """
     x = lazy(x)
     return full(
         x.shape,
@@ -224,7 +251,10 @@ def linspace(
     start: complex, stop: complex, /, num: int, *, dtype: Any = None, device: Any = None,
     endpoint: bool = True, chunks: Any = "auto", spec: Spec | None = None,
 ) -> Array:  # fmt: skip
-    """`num` equally spaced numbers from start to stop, which is the last one if `endpoint`."""
+    """`num` equally spaced numbers from start to stop, which is the last one if `endpoint`.
+
+    ``(num,)``, float64 or complex128 by default. Lazy.
+    """
     _check_device(device)
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
     d = np.dtype(dtype if dtype is not None else np.complex128 if is_complex else np.float64)
@@ -244,7 +274,10 @@ def linspace(
 
 
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
-    """Coordinates of a grid from those of its axes."""
+    """Coordinates of a grid from those of its axes.
+
+    Arrays of one axis, each in the shape of all of them together. Lazy.
+    """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing is {indexing!r}, expected 'xy' or 'ij'")
     spec = common_spec(*arrays)
@@ -272,7 +305,10 @@ def ones(
     shape: Any, *, dtype: Any = None, device: Any = None, chunks: Any = "auto",
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip
-    """Ones."""
+    """Ones.
+
+    Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
+    """
     return full(shape, 1, dtype=dtype or np.float64, device=device, chunks=chunks, spec=spec)
 
 
@@ -280,7 +316,10 @@ def ones_like(
     x: Array, /, *, dtype: Any = None, device: Any = None, chunks: Any = None,
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip
-    """Ones of x's shape and chunks."""
+    """Ones of x's shape and chunks.
+
+    Of x's shape, and of its type unless there is a `dtype`. Lazy.
+    """
     return full_like(x, 1, dtype=dtype, device=device, chunks=chunks, spec=spec)
 
 
@@ -290,13 +329,19 @@ def _diagonal(x: Array, k: int) -> int:
 
 
 def tril(x: Array, /, *, k: int = 0) -> Array:
-    """The lower triangles of matrices, with the diagonal k right of the main one; else zeros."""
+    """The lower triangles of matrices, with the diagonal k right of the main one; else zeros.
+
+    ``(..., n, m)`` of x's type. Lazy; ValueError for fewer than two axes.
+    """
     x = lazy(x)
     return x._like(_core.triangle(False, x._x, _diagonal(x, k)))
 
 
 def triu(x: Array, /, *, k: int = 0) -> Array:
-    """The upper triangles of matrices, with the diagonal k right of the main one; else zeros."""
+    """The upper triangles of matrices, with the diagonal k right of the main one; else zeros.
+
+    ``(..., n, m)`` of x's type. Lazy; ValueError for fewer than two axes.
+    """
     x = lazy(x)
     return x._like(_core.triangle(True, x._x, _diagonal(x, k)))
 
@@ -305,7 +350,10 @@ def zeros(
     shape: Any, *, dtype: Any = None, device: Any = None, chunks: Any = "auto",
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip
-    """Zeros."""
+    """Zeros.
+
+    Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
+    """
     return full(shape, 0, dtype=dtype or np.float64, device=device, chunks=chunks, spec=spec)
 
 
@@ -313,5 +361,8 @@ def zeros_like(
     x: Array, /, *, dtype: Any = None, device: Any = None, chunks: Any = None,
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip
-    """Zeros of x's shape and chunks."""
+    """Zeros of x's shape and chunks.
+
+    Of x's shape, and of its type unless there is a `dtype`. Lazy.
+    """
     return full_like(x, 0, dtype=dtype, device=device, chunks=chunks, spec=spec)

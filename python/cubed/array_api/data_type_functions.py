@@ -44,7 +44,10 @@ class IntInfo(NamedTuple):
 
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
-    """The values in another type: floats to integers towards 0, anything to bool as ``!= 0``."""
+    """The values in another type: floats to integers towards 0, anything to bool as ``!= 0``.
+
+    Of x's shape. Lazy; TypeError for complex numbers to real ones.
+    """
     x = lazy(x)
     to = np.dtype(dtype)
     if not isinstance(x, Array):  # of NumPy, beside lazy ones
@@ -59,14 +62,20 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Whether a type, or that of an array, is cast to another one by promotion."""
+    """Whether a type, or that of an array, is cast to another one by promotion.
+
+    Computes nothing.
+    """
     source = from_.dtype if isinstance(from_, Array) else np.dtype(from_)
     target = np.dtype(to)
     return promote(source, target) == target
 
 
 def finfo(type: Any, /) -> FloatInfo:
-    """Limits of a floating type; of a complex one, those of its parts."""
+    """Limits of a floating type; of a complex one, those of its parts.
+
+    Computes nothing.
+    """
     d = type.dtype if isinstance(type, Array) else np.dtype(type)
     if d.kind not in "fc":
         raise ValueError(f"{d} is no floating type")
@@ -82,7 +91,10 @@ def finfo(type: Any, /) -> FloatInfo:
 
 
 def iinfo(type: Any, /) -> IntInfo:
-    """Limits of an integer type."""
+    """Limits of an integer type.
+
+    Computes nothing.
+    """
     d = type.dtype if isinstance(type, Array) else np.dtype(type)
     if d.kind not in "iu":
         raise ValueError(f"{d} is no integer type")
@@ -91,7 +103,10 @@ def iinfo(type: Any, /) -> IntInfo:
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a type is of a kind, is another type, or any of a tuple of those."""
+    """Whether a type is of a kind, is another type, or any of a tuple of those.
+
+    Computes nothing.
+    """
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
     if isinstance(kind, str):
@@ -110,7 +125,10 @@ def promote(a: np.dtype, b: np.dtype) -> np.dtype:
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype:
-    """The type of an operation on these arrays, types and Python scalars."""
+    """The type of an operation on these arrays, types and Python scalars.
+
+    Computes nothing.
+    """
     dtypes = []
     for a in arrays_and_dtypes:
         if not is_scalar(a):

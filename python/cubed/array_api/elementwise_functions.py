@@ -106,82 +106,131 @@ def _two(name: str, x1: Any, x2: Any) -> Array:
 
 
 def abs(x: Array, /) -> Array:
-    """Absolute values."""
+    """Absolute values.
+
+    Of x's shape and type; of complex numbers the real type. Lazy; TypeError for bool.
+    """
     return _one("abs", x)
 
 
 def acos(x: Array, /) -> Array:
-    """Arc cosines."""
+    """Arc cosines.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("acos", x)
 
 
 def acosh(x: Array, /) -> Array:
-    """Inverse hyperbolic cosines."""
+    """Inverse hyperbolic cosines.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("acosh", x)
 
 
 def add(x1: Any, x2: Any, /) -> Array:
-    """Sums."""
+    """Sums.
+
+    Operands are broadcast and promoted. Lazy.
+    """
     return _two("add", x1, x2)
 
 
 def asin(x: Array, /) -> Array:
-    """Arc sines."""
+    """Arc sines.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("asin", x)
 
 
 def asinh(x: Array, /) -> Array:
-    """Inverse hyperbolic sines."""
+    """Inverse hyperbolic sines.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("asinh", x)
 
 
 def atan(x: Array, /) -> Array:
-    """Arc tangents."""
+    """Arc tangents.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("atan", x)
 
 
 def atan2(x1: Any, x2: Any, /) -> Array:
-    """Angles of the points (x2, x1)."""
+    """Angles of the points (x2, x1).
+
+    Operands are broadcast and promoted, integers to float64. Lazy; TypeError for bool and complex
+    numbers.
+    """
     return _two("atan2", x1, x2)
 
 
 def atanh(x: Array, /) -> Array:
-    """Inverse hyperbolic tangents."""
+    """Inverse hyperbolic tangents.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("atanh", x)
 
 
 def bitwise_and(x1: Any, x2: Any, /) -> Array:
-    """Bits that both have."""
+    """Bits that both have.
+
+    Operands are broadcast and promoted. Lazy; TypeError for floats and complex numbers.
+    """
     return _two("bitwise_and", x1, x2)
 
 
 def bitwise_invert(x: Array, /) -> Array:
-    """Complements of the bits."""
+    """Complements of the bits.
+
+    Of x's shape and type. Lazy; TypeError for floats and complex numbers.
+    """
     return _one("bitwise_invert", x)
 
 
 def bitwise_left_shift(x1: Any, x2: Any, /) -> Array:
-    """Bits of x1 shifted x2 to the left."""
+    """Bits of x1 shifted x2 to the left.
+
+    Operands are broadcast and promoted. Lazy; TypeError for other types than integers.
+    """
     return _two("bitwise_left_shift", x1, x2)
 
 
 def bitwise_or(x1: Any, x2: Any, /) -> Array:
-    """Bits that either has."""
+    """Bits that either has.
+
+    Operands are broadcast and promoted. Lazy; TypeError for floats and complex numbers.
+    """
     return _two("bitwise_or", x1, x2)
 
 
 def bitwise_right_shift(x1: Any, x2: Any, /) -> Array:
-    """Bits of x1 shifted x2 to the right."""
+    """Bits of x1 shifted x2 to the right.
+
+    Operands are broadcast and promoted. Lazy; TypeError for other types than integers.
+    """
     return _two("bitwise_right_shift", x1, x2)
 
 
 def bitwise_xor(x1: Any, x2: Any, /) -> Array:
-    """Bits that one of them has."""
+    """Bits that one of them has.
+
+    Operands are broadcast and promoted. Lazy; TypeError for floats and complex numbers.
+    """
     return _two("bitwise_xor", x1, x2)
 
 
 def ceil(x: Array, /) -> Array:
-    """Smallest integers that are not less."""
+    """Smallest integers that are not less.
+
+    Of x's shape and type. Lazy; TypeError for bool and complex numbers.
+    """
     return _one("ceil", x)
 
 
@@ -189,6 +238,9 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """The elements, but none below `min` or above `max`; None is no limit.
 
     The type is that of x; of integers with a limit of floats the one that both have.
+
+    Of the shape that all broadcast to, and of x's type; of integers beside floats the type that
+    they promote to. Lazy.
     """
     x = lazy(x)
     out = x
@@ -207,202 +259,326 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
 
 
 def conj(x: Array, /) -> Array:
-    """Complex conjugates."""
+    """Complex conjugates.
+
+    Of x's shape and type. Lazy; TypeError for bool.
+    """
     return _one("conj", x)
 
 
 def copysign(x1: Any, x2: Any, /) -> Array:
-    """Magnitudes of x1 with signs of x2."""
+    """Magnitudes of x1 with signs of x2.
+
+    Operands are broadcast and promoted, integers to float64. Lazy; TypeError for bool and complex
+    numbers.
+    """
     return _two("copysign", x1, x2)
 
 
 def cos(x: Array, /) -> Array:
-    """Cosines."""
+    """Cosines.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("cos", x)
 
 
 def cosh(x: Array, /) -> Array:
-    """Hyperbolic cosines."""
+    """Hyperbolic cosines.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("cosh", x)
 
 
 def divide(x1: Any, x2: Any, /) -> Array:
-    """Quotients."""
+    """Quotients.
+
+    Operands are broadcast and promoted, integers to float64. Lazy; TypeError for bool.
+    """
     return _two("divide", x1, x2)
 
 
 def equal(x1: Any, x2: Any, /) -> Array:
-    """Whether elements are equal."""
+    """Whether elements are equal.
+
+    bool; operands are broadcast and promoted. Lazy.
+    """
     return _two("equal", x1, x2)
 
 
 def exp(x: Array, /) -> Array:
-    """Exponentials."""
+    """Exponentials.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("exp", x)
 
 
 def expm1(x: Array, /) -> Array:
-    """Exponentials minus 1."""
+    """Exponentials minus 1.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("expm1", x)
 
 
 def floor(x: Array, /) -> Array:
-    """Largest integers that are not greater."""
+    """Largest integers that are not greater.
+
+    Of x's shape and type. Lazy; TypeError for bool and complex numbers.
+    """
     return _one("floor", x)
 
 
 def floor_divide(x1: Any, x2: Any, /) -> Array:
-    """Quotients rounded down."""
+    """Quotients rounded down.
+
+    Operands are broadcast and promoted. Lazy; TypeError for bool and complex numbers.
+    """
     return _two("floor_divide", x1, x2)
 
 
 def greater(x1: Any, x2: Any, /) -> Array:
-    """Whether x1 > x2."""
+    """Whether x1 > x2.
+
+    bool; operands are broadcast and promoted. Lazy; TypeError for complex numbers.
+    """
     return _two("greater", x1, x2)
 
 
 def greater_equal(x1: Any, x2: Any, /) -> Array:
-    """Whether x1 >= x2."""
+    """Whether x1 >= x2.
+
+    bool; operands are broadcast and promoted. Lazy; TypeError for complex numbers.
+    """
     return _two("greater_equal", x1, x2)
 
 
 def hypot(x1: Any, x2: Any, /) -> Array:
-    """Lengths of the vectors (x1, x2)."""
+    """Lengths of the vectors (x1, x2).
+
+    Operands are broadcast and promoted, integers to float64. Lazy; TypeError for bool and complex
+    numbers.
+    """
     return _two("hypot", x1, x2)
 
 
 def imag(x: Array, /) -> Array:
-    """Imaginary parts."""
+    """Imaginary parts.
+
+    Of x's shape and type; of complex numbers the real type. Lazy; TypeError for bool.
+    """
     return _one("imag", x)
 
 
 def isfinite(x: Array, /) -> Array:
-    """Whether elements are finite."""
+    """Whether elements are finite.
+
+    bool, of x's shape. Lazy.
+    """
     return _one("isfinite", x)
 
 
 def isinf(x: Array, /) -> Array:
-    """Whether elements are infinite."""
+    """Whether elements are infinite.
+
+    bool, of x's shape. Lazy.
+    """
     return _one("isinf", x)
 
 
 def isnan(x: Array, /) -> Array:
-    """Whether elements are NaN."""
+    """Whether elements are NaN.
+
+    bool, of x's shape. Lazy.
+    """
     return _one("isnan", x)
 
 
 def less(x1: Any, x2: Any, /) -> Array:
-    """Whether x1 < x2."""
+    """Whether x1 < x2.
+
+    bool; operands are broadcast and promoted. Lazy; TypeError for complex numbers.
+    """
     return _two("less", x1, x2)
 
 
 def less_equal(x1: Any, x2: Any, /) -> Array:
-    """Whether x1 <= x2."""
+    """Whether x1 <= x2.
+
+    bool; operands are broadcast and promoted. Lazy; TypeError for complex numbers.
+    """
     return _two("less_equal", x1, x2)
 
 
 def log(x: Array, /) -> Array:
-    """Natural logarithms."""
+    """Natural logarithms.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("log", x)
 
 
 def log10(x: Array, /) -> Array:
-    """Logarithms to base 10."""
+    """Logarithms to base 10.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("log10", x)
 
 
 def log1p(x: Array, /) -> Array:
-    """Natural logarithms of 1 plus the elements."""
+    """Natural logarithms of 1 plus the elements.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("log1p", x)
 
 
 def log2(x: Array, /) -> Array:
-    """Logarithms to base 2."""
+    """Logarithms to base 2.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("log2", x)
 
 
 def logaddexp(x1: Any, x2: Any, /) -> Array:
-    """Log(exp(x1) + exp(x2)), without overflow."""
+    """Log(exp(x1) + exp(x2)), without overflow.
+
+    Operands are broadcast and promoted, integers to float64. Lazy; TypeError for bool and complex
+    numbers.
+    """
     return _two("logaddexp", x1, x2)
 
 
 def logical_and(x1: Any, x2: Any, /) -> Array:
-    """Whether both are true."""
+    """Whether both are true.
+
+    bool; operands are broadcast and promoted. Lazy; TypeError for other types than bool.
+    """
     return _two("logical_and", x1, x2)
 
 
 def logical_not(x: Array, /) -> Array:
-    """Whether elements are false."""
+    """Whether elements are false.
+
+    bool, of x's shape. Lazy; TypeError for other types than bool.
+    """
     return _one("logical_not", x)
 
 
 def logical_or(x1: Any, x2: Any, /) -> Array:
-    """Whether either is true."""
+    """Whether either is true.
+
+    bool; operands are broadcast and promoted. Lazy; TypeError for other types than bool.
+    """
     return _two("logical_or", x1, x2)
 
 
 def logical_xor(x1: Any, x2: Any, /) -> Array:
-    """Whether one of them is true."""
+    """Whether one of them is true.
+
+    bool; operands are broadcast and promoted. Lazy; TypeError for other types than bool.
+    """
     return _two("logical_xor", x1, x2)
 
 
 def maximum(x1: Any, x2: Any, /) -> Array:
-    """Larger elements; NaN where either is NaN."""
+    """Larger elements; NaN where either is NaN.
+
+    Operands are broadcast and promoted. Lazy; TypeError for complex numbers.
+    """
     return _two("maximum", x1, x2)
 
 
 def minimum(x1: Any, x2: Any, /) -> Array:
-    """Smaller elements; NaN where either is NaN."""
+    """Smaller elements; NaN where either is NaN.
+
+    Operands are broadcast and promoted. Lazy; TypeError for complex numbers.
+    """
     return _two("minimum", x1, x2)
 
 
 def multiply(x1: Any, x2: Any, /) -> Array:
-    """Products."""
+    """Products.
+
+    Operands are broadcast and promoted. Lazy.
+    """
     return _two("multiply", x1, x2)
 
 
 def negative(x: Array, /) -> Array:
-    """Negatives."""
+    """Negatives.
+
+    Of x's shape and type. Lazy; TypeError for bool.
+    """
     return _one("negative", x)
 
 
 def nextafter(x1: Any, x2: Any, /) -> Array:
-    """Next numbers from x1 towards x2."""
+    """Next numbers from x1 towards x2.
+
+    Operands are broadcast and promoted, integers to float64. Lazy; TypeError for bool and complex
+    numbers.
+    """
     return _two("nextafter", x1, x2)
 
 
 def not_equal(x1: Any, x2: Any, /) -> Array:
-    """Whether elements differ."""
+    """Whether elements differ.
+
+    bool; operands are broadcast and promoted. Lazy.
+    """
     return _two("not_equal", x1, x2)
 
 
 def positive(x: Array, /) -> Array:
-    """The elements as they are."""
+    """The elements as they are.
+
+    Of x's shape and type. Lazy; TypeError for bool.
+    """
     return _one("positive", x)
 
 
 def pow(x1: Any, x2: Any, /) -> Array:
-    """Powers."""
+    """Powers.
+
+    Operands are broadcast and promoted. Lazy; TypeError for bool.
+    """
     return _two("pow", x1, x2)
 
 
 def real(x: Array, /) -> Array:
-    """Real parts."""
+    """Real parts.
+
+    Of x's shape and type; of complex numbers the real type. Lazy; TypeError for bool.
+    """
     return _one("real", x)
 
 
 def reciprocal(x: Array, /) -> Array:
-    """Reciprocals."""
+    """Reciprocals.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("reciprocal", x)
 
 
 def remainder(x1: Any, x2: Any, /) -> Array:
-    """Remainders, with the sign of x2."""
+    """Remainders, with the sign of x2.
+
+    Operands are broadcast and promoted. Lazy; TypeError for bool and complex numbers.
+    """
     return _two("remainder", x1, x2)
 
 
 def round(x: Array, /, *, decimals: int = 0) -> Array:
-    """Nearest integers, even ones of two; with `decimals`, nearest multiples of 10**-decimals."""
+    """Nearest integers, even ones of two; with `decimals`, nearest multiples of 10**-decimals.
+
+    Of x's shape and type. Lazy; TypeError for bool.
+    """
     x = lazy(x)
     if decimals == 0:
         return _one("round", x)
@@ -418,50 +594,80 @@ def round(x: Array, /, *, decimals: int = 0) -> Array:
 
 
 def sign(x: Array, /) -> Array:
-    """Signs: -1, 0, 1; of complex numbers the direction."""
+    """Signs: -1, 0, 1; of complex numbers the direction.
+
+    Of x's shape and type. Lazy; TypeError for bool.
+    """
     return _one("sign", x)
 
 
 def signbit(x: Array, /) -> Array:
-    """Whether the sign bit is set."""
+    """Whether the sign bit is set.
+
+    bool, of x's shape. Lazy; TypeError for other types than floats.
+    """
     return _one("signbit", x)
 
 
 def sin(x: Array, /) -> Array:
-    """Sines."""
+    """Sines.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("sin", x)
 
 
 def sinh(x: Array, /) -> Array:
-    """Hyperbolic sines."""
+    """Hyperbolic sines.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("sinh", x)
 
 
 def sqrt(x: Array, /) -> Array:
-    """Square roots."""
+    """Square roots.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("sqrt", x)
 
 
 def square(x: Array, /) -> Array:
-    """Squares."""
+    """Squares.
+
+    Of x's shape and type. Lazy; TypeError for bool.
+    """
     return _one("square", x)
 
 
 def subtract(x1: Any, x2: Any, /) -> Array:
-    """Differences."""
+    """Differences.
+
+    Operands are broadcast and promoted. Lazy; TypeError for bool.
+    """
     return _two("subtract", x1, x2)
 
 
 def tan(x: Array, /) -> Array:
-    """Tangents."""
+    """Tangents.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("tan", x)
 
 
 def tanh(x: Array, /) -> Array:
-    """Hyperbolic tangents."""
+    """Hyperbolic tangents.
+
+    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    """
     return _one("tanh", x)
 
 
 def trunc(x: Array, /) -> Array:
-    """Integers towards 0."""
+    """Integers towards 0.
+
+    Of x's shape and type. Lazy; TypeError for bool and complex numbers.
+    """
     return _one("trunc", x)

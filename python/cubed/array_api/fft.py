@@ -55,32 +55,50 @@ def _many(
 
 
 def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The Fourier transform along an axis."""
+    """The Fourier transform along an axis.
+
+    Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros. Lazy.
+    """
     return _one("fft", x, n, axis, norm)
 
 
 def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The inverse Fourier transform along an axis."""
+    """The inverse Fourier transform along an axis.
+
+    Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros. Lazy.
+    """
     return _one("ifft", x, n, axis, norm)
 
 
 def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The Fourier transform of real numbers along an axis: n // 2 + 1 numbers."""
+    """The Fourier transform of real numbers along an axis: n // 2 + 1 numbers.
+
+    Complex, in x's precision. Lazy; TypeError for complex numbers.
+    """
     return _one("rfft", x, n, axis, norm)
 
 
 def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The inverse of rfft: n real numbers, 2 * (m - 1) of m by default."""
+    """The inverse of rfft: n real numbers, 2 * (m - 1) of m by default.
+
+    Real, in x's precision. Lazy.
+    """
     return _one("irfft", x, n, axis, norm)
 
 
 def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The transform of a Hermitian sequence: real numbers."""
+    """The transform of a Hermitian sequence: real numbers.
+
+    Real, in x's precision. Lazy.
+    """
     return _one("hfft", x, n, axis, norm)
 
 
 def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """The inverse of hfft."""
+    """The inverse of hfft.
+
+    Complex, in x's precision. Lazy; TypeError for complex numbers.
+    """
     return _one("ihfft", x, n, axis, norm)
 
 
@@ -92,7 +110,10 @@ def fftn(
     axes: Sequence[int] | None = None,
     norm: str = "backward",
 ) -> Array:
-    """The Fourier transform along several axes."""
+    """The Fourier transform along several axes.
+
+    Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros. Lazy.
+    """
     return _many("fft", x, s, axes, norm)
 
 
@@ -104,7 +125,10 @@ def ifftn(
     axes: Sequence[int] | None = None,
     norm: str = "backward",
 ) -> Array:
-    """The inverse Fourier transform along several axes."""
+    """The inverse Fourier transform along several axes.
+
+    Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros. Lazy.
+    """
     return _many("ifft", x, s, axes, norm)
 
 
@@ -116,7 +140,10 @@ def rfftn(
     axes: Sequence[int] | None = None,
     norm: str = "backward",
 ) -> Array:
-    """The Fourier transform of real numbers along several axes, of which the last is halved."""
+    """The Fourier transform of real numbers along several axes, of which the last is halved.
+
+    Complex, in x's precision. Lazy; TypeError for complex numbers.
+    """
     return _many("rfft", x, s, axes, norm)
 
 
@@ -128,12 +155,18 @@ def irfftn(
     axes: Sequence[int] | None = None,
     norm: str = "backward",
 ) -> Array:
-    """The inverse of rfftn."""
+    """The inverse of rfftn.
+
+    Real, in x's precision. Lazy.
+    """
     return _many("irfft", x, s, axes, norm)
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
-    """The frequencies of the elements of fft, of samples at a distance of d."""
+    """The frequencies of the elements of fft, of samples at a distance of d.
+
+    ``(n,)``, float64 by default. Lazy.
+    """
     if device not in (None, "cpu"):
         raise ValueError(f"there is no device {device!r}, only 'cpu'")
     name = name_of(np.float64 if dtype is None else dtype)
@@ -141,7 +174,10 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
-    """The frequencies of the elements of rfft, of samples at a distance of d."""
+    """The frequencies of the elements of rfft, of samples at a distance of d.
+
+    ``(n // 2 + 1,)``, float64 by default. Lazy.
+    """
     if device not in (None, "cpu"):
         raise ValueError(f"there is no device {device!r}, only 'cpu'")
     name = name_of(np.float64 if dtype is None else dtype)
@@ -149,12 +185,18 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
 
 
 def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
-    """The elements with the frequency 0 in the middle."""
+    """The elements with the frequency 0 in the middle.
+
+    Of x's shape and type. Lazy.
+    """
     x = lazy(x)
     return x._like(_core.fftshift(False, x._x, normalize_axes(axes, x.ndim)))
 
 
 def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
-    """The elements of fftshift where they were."""
+    """The elements of fftshift where they were.
+
+    Of x's shape and type. Lazy.
+    """
     x = lazy(x)
     return x._like(_core.fftshift(True, x._x, normalize_axes(axes, x.ndim)))

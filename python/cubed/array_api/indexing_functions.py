@@ -9,7 +9,11 @@ __all__ = ["take", "take_along_axis"]
 
 
 def take(x: Array, indices: Array | int, /, *, axis: int | None = None) -> Array:
-    """The elements at positions along an axis; a number takes the axis away."""
+    """The elements at positions along an axis; a number takes the axis away.
+
+    Of x's type; as many elements along the axis as there are positions, in one dimension.
+    Lazy; computing raises IndexError for positions that x does not have.
+    """
     x = lazy(x)
     if axis is None:
         if x.ndim != 1:
@@ -22,7 +26,11 @@ def take(x: Array, indices: Array | int, /, *, axis: int | None = None) -> Array
 
 
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
-    """The elements at positions that every line along the axis has of its own."""
+    """The elements at positions that every line along the axis has of its own.
+
+    Of x's type, in the shape of the positions. Lazy; computing raises IndexError for positions
+    that x does not have.
+    """
     x = lazy(x)
     out = _core.take(True, x._x, core_of(indices), normalize_axis(axis, x.ndim))
     return Array._new(out, common_spec(x, indices))

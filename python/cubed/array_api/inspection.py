@@ -11,7 +11,7 @@ __all__ = ["__array_namespace_info__"]
 
 
 class __array_namespace_info__:
-    """Capabilities, devices and types."""
+    """Capabilities, devices and types; computes nothing."""
 
     def capabilities(self) -> dict[str, Any]:
         """What is supported beyond the minimum."""

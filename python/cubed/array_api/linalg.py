@@ -117,42 +117,66 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
 
 
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """Cross products of the vectors of three elements along an axis, counted from the end."""
+    """Cross products of the vectors of three elements along an axis, counted from the end.
+
+    Of the shape that both broadcast to, and of the type that they promote to. Lazy.
+    """
     return Array._new(_core.along("cross", core_of(x1), core_of(x2), axis), common_spec(x1, x2))
 
 
 def det(x: Array, /) -> Array:
-    """Determinants."""
+    """Determinants.
+
+    ``(...)`` of ``(..., n, n)``: float64 for integers, else x's type. Lazy. A matrix that a task
+    cannot hold is factored in panels.
+    """
     x = lazy(x)
     return x._like(_core.matrices("det", x._x, x.spec.task_mem))
 
 
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
-    """The diagonals that are `offset` right of the main one."""
+    """The diagonals that are `offset` right of the main one.
+
+    Of x's type, without the last two axes and with one at the end. Lazy.
+    """
     x = lazy(x)
     return x._like(_core.diagonal(False, x._x, offset, None))
 
 
 def eig(x: Array, /) -> EigResult:
-    """Eigenvalues and eigenvectors of square matrices: complex numbers."""
+    """Eigenvalues and eigenvectors of square matrices: complex numbers.
+
+    ``(..., n)`` and ``(..., n, n)``. Lazy; MemoryError where a task cannot hold a matrix.
+    """
     x = lazy(x)
     return EigResult(*(x._like(c) for c in _core.factors("eig", x._x, False, x.spec.task_mem)))
 
 
 def eigh(x: Array, /) -> EighResult:
-    """Eigenvalues and eigenvectors of Hermitian matrices, of which the lower triangle is read."""
+    """Eigenvalues and eigenvectors of Hermitian matrices, of which the lower triangle is read.
+
+    ``(..., n)``, real, and ``(..., n, n)``: float64 for integers, else x's precision. Lazy;
+    MemoryError where a task cannot hold a matrix.
+    """
     x = lazy(x)
     return EighResult(*(x._like(c) for c in _core.factors("eigh", x._x, False, x.spec.task_mem)))
 
 
 def eigvals(x: Array, /) -> Array:
-    """Eigenvalues of square matrices: complex numbers."""
+    """Eigenvalues of square matrices: complex numbers.
+
+    ``(..., n)``. Lazy; MemoryError where a task cannot hold a matrix.
+    """
     x = lazy(x)
     return x._like(_core.matrices("eigvals", x._x, x.spec.task_mem))
 
 
 def eigvalsh(x: Array, /) -> Array:
-    """Eigenvalues of Hermitian matrices, of which the lower triangle is read."""
+    """Eigenvalues of Hermitian matrices, of which the lower triangle is read.
+
+    ``(..., n)``, real: float64 for integers, else x's precision. Lazy; MemoryError where a task
+    cannot hold a matrix.
+    """
     x = lazy(x)
     return x._like(_core.matrices("eigvalsh", x._x, x.spec.task_mem))
 
@@ -168,14 +192,21 @@ def inv(x: Array, /) -> Array:
 
 
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
-    """Norms of matrices: "fro", "nuc", or 1, 2, inf and their negatives."""
+    """Norms of matrices: "fro", "nuc", or 1, 2, inf and their negatives.
+
+    Real, without the last two axes. Lazy; MemoryError where singular values are wanted of a matrix
+    that a task cannot hold.
+    """
     x = lazy(x)
     name = ord if isinstance(ord, str) else f"{float(ord):g}"
     return x._like(_core.matrix_norm(x._x, name, keepdims, x.spec.task_mem))
 
 
 def matrix_power(x: Array, n: int, /) -> Array:
-    """Products of n times the same matrix; of its inverse if n is negative."""
+    """Products of n times the same matrix; of its inverse if n is negative.
+
+    ``(..., n, n)`` of x's type; inverses of integers are float64. Lazy.
+    """
     x = lazy(x)
     return x._like(_core.matrix_power(x._x, n, x.spec.task_mem))
 
@@ -190,24 +221,38 @@ def _limit(x: Array, rtol: Any) -> _core.Array | None:
 
 
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
-    """How many singular values are more than `rtol` times the largest."""
+    """How many singular values are more than `rtol` times the largest.
+
+    int64, without the last two axes. Lazy; MemoryError where a task cannot hold a matrix.
+    """
     x = lazy(x)
     return x._like(_core.by_rank(False, x._x, _limit(x, rtol), x.spec.task_mem))
 
 
 def outer(x1: Array, x2: Array, /) -> Array:
-    """All products of the elements of two vectors."""
+    """All products of the elements of two vectors.
+
+    ``(n, m)`` of the type that both promote to. Lazy.
+    """
     return Array._new(_core.pair("outer", core_of(x1), core_of(x2)), common_spec(x1, x2))
 
 
 def pinv(x: Array, /, *, rtol: Any = None) -> Array:
-    """Moore-Penrose inverses; singular values up to `rtol` times the largest count as 0."""
+    """Moore-Penrose inverses; singular values up to `rtol` times the largest count as 0.
+
+    ``(..., m, n)`` of ``(..., n, m)``. Lazy; MemoryError where a task cannot hold a matrix.
+    """
     x = lazy(x)
     return x._like(_core.by_rank(True, x._x, _limit(x, rtol), x.spec.task_mem))
 
 
 def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
-    """Orthonormal columns and an upper triangle; "complete": as many columns as rows."""
+    """Orthonormal columns and an upper triangle; "complete": as many columns as rows.
+
+    ``(..., n, k)`` and ``(..., k, m)`` of ``(..., n, m)``, with k the smaller extent, or n for
+    "complete": float64 for integers, else x's type. Lazy. A matrix that a task cannot hold is
+    factored in blocks of rows, or in panels of columns.
+    """
     x = lazy(x)
     if mode not in ("reduced", "complete"):
         raise ValueError(f"mode is {mode!r}, expected 'reduced' or 'complete'")
@@ -217,7 +262,11 @@ def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
 
 
 def slogdet(x: Array, /) -> SlogdetResult:
-    """Signs of determinants, and logarithms of their absolute values."""
+    """Signs of determinants, and logarithms of their absolute values.
+
+    ``(...)`` of ``(..., n, n)``: float64 for integers, else x's type, logarithms real. Lazy. A
+    matrix that a task cannot hold is factored in panels.
+    """
     x = lazy(x)
     return SlogdetResult(
         *(x._like(c) for c in _core.factors("slogdet", x._x, False, x.spec.task_mem))
@@ -225,14 +274,23 @@ def slogdet(x: Array, /) -> SlogdetResult:
 
 
 def solve(x1: Array, x2: Array, /) -> Array:
-    """What x1 has to be multiplied with to give x2: a vector, or the columns of matrices."""
+    """What x1 has to be multiplied with to give x2: a vector, or the columns of matrices.
+
+    Of x2's shape but for stacks, which broadcast: float64 for integers, else the type that both
+    promote to. Lazy; computing raises ValueError if a matrix is singular.
+    """
     spec = common_spec(x1, x2)
     task_mem = (spec or Spec()).task_mem
     return Array._new(_core.solve(core_of(x1), core_of(x2), task_mem), spec)
 
 
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
-    """Singular values, which descend, and singular vectors."""
+    """Singular values, which descend, and singular vectors.
+
+    ``(..., n, k)``, ``(..., k)`` and ``(..., k, m)`` with k the smaller extent, or square matrices
+    for `full_matrices`. Lazy; MemoryError where a task cannot hold a matrix, unless it can be cut
+    into blocks of rows.
+    """
     x = lazy(x)
     return SVDResult(
         *(x._like(c) for c in _core.factors("svd", x._x, full_matrices, x.spec.task_mem))
@@ -240,13 +298,20 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
 
 
 def svdvals(x: Array, /) -> Array:
-    """Singular values, which descend."""
+    """Singular values, which descend.
+
+    ``(..., k)``, real, with k the smaller extent. Lazy; MemoryError where a task cannot hold a
+    matrix, unless it can be cut into blocks of rows.
+    """
     x = lazy(x)
     return x._like(_core.matrices("svdvals", x._x, x.spec.task_mem))
 
 
 def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
-    """Sums of the diagonals that are `offset` right of the main one."""
+    """Sums of the diagonals that are `offset` right of the main one.
+
+    Without the last two axes; integers become int64 or uint64. Lazy.
+    """
     x = lazy(x)
     return x._like(_core.diagonal(True, x._x, offset, None if dtype is None else name_of(dtype)))
 
@@ -259,7 +324,10 @@ def vector_norm(
     keepdims: bool = False,
     ord: float = 2,
 ) -> Array:
-    """Norms of the vectors along axes, or of all elements."""
+    """Norms of the vectors along axes, or of all elements.
+
+    Real, without the axes (`keepdims`: with one element along them). Lazy.
+    """
     x = lazy(x)
     axes = None
     if axis is not None:

@@ -12,12 +12,18 @@ __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
 def matmul(x1: Array, x2: Array, /, *, split_every: Any = None) -> Array:
-    """Products of the matrices in the last two axes; a vector is one row or one column."""
+    """Products of the matrices in the last two axes; a vector is one row or one column.
+
+    Of the type that both promote to. Lazy.
+    """
     return Array._new(_core.pair("matmul", core_of(x1), core_of(x2)), common_spec(x1, x2))
 
 
 def matrix_transpose(x: Array, /) -> Array:
-    """The transposes of the matrices in the last two axes."""
+    """The transposes of the matrices in the last two axes.
+
+    ``(..., m, n)`` of ``(..., n, m)``. A view: lazy, nothing is stored.
+    """
     x = lazy(x)
     return x.mT
 
@@ -30,7 +36,10 @@ def tensordot(
     axes: int | tuple[Sequence[int], Sequence[int]] = 2,
     split_every: Any = None,
 ) -> Array:
-    """Sums of products over pairs of axes: the last of x1 with the first of x2, or those given."""
+    """Sums of products over pairs of axes: the last of x1 with the first of x2, or those given.
+
+    Of the type that both promote to. Lazy.
+    """
     a, b = core_of(x1), core_of(x2)
     n, m = len(a.shape), len(b.shape)
     if isinstance(axes, int):
@@ -43,5 +52,8 @@ def tensordot(
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1, split_every: Any = None) -> Array:
-    """Sums of conj(x1) * x2 over an axis, which is counted from the end."""
+    """Sums of conj(x1) * x2 over an axis, which is counted from the end.
+
+    Of the type that both promote to. Lazy.
+    """
     return Array._new(_core.along("vecdot", core_of(x1), core_of(x2), axis), common_spec(x1, x2))

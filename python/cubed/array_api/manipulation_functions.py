@@ -31,13 +31,19 @@ __all__ = [
 
 
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
-    """The arrays, each in the shape that they broadcast to."""
+    """The arrays, each in the shape that they broadcast to.
+
+    Lazy; ValueError for shapes that do not broadcast.
+    """
     shape = broadcast_shapes(*(a.shape for a in arrays))
     return tuple(broadcast_to(a, shape) for a in arrays)
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that arrays of these shapes broadcast to."""
+    """The shape that arrays of these shapes broadcast to.
+
+    Computes nothing.
+    """
     ndim = max((len(s) for s in shapes), default=0)
     out = [1] * ndim
     for s in shapes:
@@ -50,7 +56,10 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def broadcast_to(x: Array, /, shape: tuple[int, ...], *, chunks: Any = None) -> Array:
-    """x repeated along axes of extent 1 and new ones in front."""
+    """x repeated along axes of extent 1 and new ones in front.
+
+    Of `shape` and x's type. Lazy; ValueError if x's shape does not broadcast to it.
+    """
     x = lazy(x)
     same = tuple(shape) == x.shape
     out = x._like(x._x if same else _core.broadcast_to(x._x, shape))
@@ -68,7 +77,10 @@ def _promoted(arrays: Sequence[Array]) -> tuple[_core.Array, ...]:
 
 
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: Any = None) -> Array:
-    """Arrays one after another along an axis; flattened first if that is None."""
+    """Arrays one after another along an axis; flattened first if that is None.
+
+    Of the type that they promote to. Lazy; ValueError for shapes that differ along other axes.
+    """
     spec = common_spec(*arrays)
     cores = _promoted(arrays)
     if axis is None:
@@ -78,7 +90,10 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: Any = No
 
 
 def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
-    """x with new axes of extent 1."""
+    """x with new axes of extent 1.
+
+    Of x's type. A view: lazy, nothing is stored.
+    """
     x = lazy(x)
     axes = tuple(axis) if isinstance(axis, Sequence) else (axis,)
     out = x._x
@@ -88,13 +103,19 @@ def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
 
 
 def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
-    """The elements in reverse order along axes."""
+    """The elements in reverse order along axes.
+
+    Of x's type. A view: lazy, nothing is stored.
+    """
     x = lazy(x)
     return x._like(_core.flip(x._x, normalize_axes(axis, x.ndim)))
 
 
 def moveaxis(x: Array, source: int | Iterable[int], destination: int | Iterable[int], /) -> Array:
-    """x with some axes moved to other places."""
+    """x with some axes moved to other places.
+
+    Of x's type. A view: lazy, nothing is stored.
+    """
     x = lazy(x)
     sources = (source,) if isinstance(source, int) else tuple(source)
     destinations = (destination,) if isinstance(destination, int) else tuple(destination)
@@ -102,7 +123,10 @@ def moveaxis(x: Array, source: int | Iterable[int], destination: int | Iterable[
 
 
 def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
-    """x with its axes in another order."""
+    """x with its axes in another order.
+
+    Of x's type. A view: lazy, nothing is stored.
+    """
     x = lazy(x)
     if len(axes) != x.ndim:
         raise ValueError(f"{len(axes)} axes for an array with {x.ndim}")
@@ -129,7 +153,11 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
 
 
 def reshape(x: Array, /, shape: int | Sequence[int], *, copy: bool | None = None) -> Array:
-    """The elements in C order in another shape; one extent may be -1, for what is left."""
+    """The elements in C order in another shape; one extent may be -1, for what is left.
+
+    Of x's type. Lazy; chunks may have to be stored anew. ValueError for another number of
+    elements; `copy` changes nothing.
+    """
     x = lazy(x)
     return x._like(_core.reshape(x._x, tuple(shape) if isinstance(shape, Sequence) else (shape,)))
 
@@ -137,7 +165,10 @@ def reshape(x: Array, /, shape: int | Sequence[int], *, copy: bool | None = None
 def roll(
     x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None
 ) -> Array:
-    """The elements further along axes, those that leave coming back at the start."""
+    """The elements further along axes, those that leave coming back at the start.
+
+    Of x's shape and type. Lazy.
+    """
     x = lazy(x)
     if axis is None:
         steps = sum(shift) if isinstance(shift, tuple) else shift
@@ -151,25 +182,37 @@ def roll(
 
 
 def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
-    """x without some of its axes of extent 1."""
+    """x without some of its axes of extent 1.
+
+    Of x's type. A view: lazy, nothing is stored.
+    """
     x = lazy(x)
     axes = normalize_axes(axis, x.ndim)
     return x._like(_core.squeeze(x._x, axes) if axes else x._x)
 
 
 def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
-    """Arrays of one shape side by side along a new axis."""
+    """Arrays of one shape side by side along a new axis.
+
+    Of the type that they promote to. Lazy; ValueError for shapes that differ.
+    """
     return Array._new(_core.stack(_promoted(arrays), axis), common_spec(*arrays))
 
 
 def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
-    """x that many times along each axis."""
+    """x that many times along each axis.
+
+    Of x's type. Lazy.
+    """
     x = lazy(x)
     return x._like(_core.tile(x._x, repetitions))
 
 
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """The parts of x along an axis, without that axis."""
+    """The parts of x along an axis, without that axis.
+
+    Of x's type. Lazy.
+    """
     x = lazy(x)
     a = normalize_axis(axis, x.ndim)
     keys = (tuple(i if d == a else slice(None) for d in range(x.ndim)) for i in range(x.shape[a]))

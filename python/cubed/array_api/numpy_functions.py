@@ -107,7 +107,10 @@ concatenate = concat
 
 
 def isnat(x: Array, /) -> Array:
-    """Where dates and times are not a time."""
+    """Where dates and times are not a time.
+
+    bool, of x's shape. Lazy.
+    """
     x = lazy(x)
     if x.dtype.kind not in "mM":
         raise TypeError(f"isnat of {x.dtype}: expected dates or times")
@@ -115,7 +118,10 @@ def isnat(x: Array, /) -> Array:
 
 
 def unravel_index(indices: Any, /, shape: Sequence[int]) -> tuple[Array, ...]:
-    """Positions along each axis of a shape, of positions in C order, which are not checked."""
+    """Positions along each axis of a shape, of positions in C order, which are not checked.
+
+    For each axis int64 of the shape of the indices. Lazy.
+    """
     at = asarray(indices)
     if at.dtype.kind not in "iu":
         raise TypeError(f"unravel_index: indices are {at.dtype}, expected integers")
@@ -128,12 +134,18 @@ def unravel_index(indices: Any, /, shape: Sequence[int]) -> tuple[Array, ...]:
 
 
 def ravel(x: Array, /) -> Array:
-    """The elements in C order, in one dimension."""
+    """The elements in C order, in one dimension.
+
+    Of x's type. Lazy; chunks may have to be stored anew.
+    """
     return reshape(x, (-1,))
 
 
 def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
-    """x with two axes in each other's place."""
+    """x with two axes in each other's place.
+
+    Of x's type. A view: lazy, nothing is stored.
+    """
     x = lazy(x)
     order = list(range(x.ndim))
     a, b = normalize_axis(axis1, x.ndim), normalize_axis(axis2, x.ndim)
@@ -142,7 +154,10 @@ def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
 
 
 def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
-    """x with its axes in another order; reversed for None."""
+    """x with its axes in another order; reversed for None.
+
+    Of x's type. A view: lazy, nothing is stored.
+    """
     x = lazy(x)
     order = tuple(reversed(range(x.ndim))) if axes is None else tuple(axes)
     if len(order) != x.ndim:
@@ -151,14 +166,20 @@ def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
 
 
 def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    """The diagonals of the matrices in two axes, along a new last axis."""
+    """The diagonals of the matrices in two axes, along a new last axis.
+
+    Of x's type, without the two axes and with one at the end. Lazy.
+    """
     from cubed.array_api import linalg
 
     return linalg.diagonal(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
 
 
 def trace(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Array:
-    """The sums of the diagonals of the matrices in two axes."""
+    """The sums of the diagonals of the matrices in two axes.
+
+    Without the two axes; integers become int64 or uint64. Lazy.
+    """
     from cubed.array_api import linalg
 
     return linalg.trace(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype)
@@ -168,7 +189,10 @@ def trace(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: A
 
 
 def around(x: Array, /, decimals: int = 0) -> Array:
-    """Nearest numbers with so many decimals; see :func:`cubed.array_api.round`."""
+    """Nearest numbers with so many decimals; see :func:`cubed.array_api.round`.
+
+    Of x's shape and type. Lazy.
+    """
     from cubed.array_api.elementwise_functions import round
 
     return round(x, decimals=decimals)
@@ -211,7 +235,10 @@ def _two(a: Any, b: Any) -> tuple[Array, Array]:
 
 
 def ptp(x: Array, /, axis: Any = None, *, keepdims: bool = False) -> Array:
-    """The largest element less the smallest."""
+    """The largest element less the smallest.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy.
+    """
     from cubed.array_api.statistical_functions import max, min
 
     return max(x, axis=axis, keepdims=keepdims) - min(x, axis=axis, keepdims=keepdims)
@@ -225,13 +252,21 @@ def _along(x: Array, axis: int | None) -> tuple[Array, int]:
 
 
 def cumsum(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
-    """Running sums along an axis; of x in one dimension for None."""
+    """Running sums along an axis; of x in one dimension for None.
+
+    Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each column
+    of chunks.
+    """
     y, a = _along(x, axis)
     return cumulative_sum(y, axis=a, dtype=dtype)
 
 
 def cumprod(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
-    """Running products along an axis; of x in one dimension for None."""
+    """Running products along an axis; of x in one dimension for None.
+
+    Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each column
+    of chunks.
+    """
     y, a = _along(x, axis)
     return cumulative_prod(y, axis=a, dtype=dtype)
 
@@ -242,12 +277,20 @@ def _without_nan(x: Array, value: float) -> Array:
 
 
 def nancumsum(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
-    """Running sums in which NaN counts as 0."""
+    """Running sums in which NaN counts as 0.
+
+    Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each column
+    of chunks.
+    """
     return cumsum(_without_nan(x, 0.0), axis, dtype)
 
 
 def nancumprod(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
-    """Running products in which NaN counts as 1."""
+    """Running products in which NaN counts as 1.
+
+    Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each column
+    of chunks.
+    """
     return cumprod(_without_nan(x, 1.0), axis, dtype)
 
 
@@ -282,6 +325,8 @@ def dot(a: Any, b: Any, /) -> Array:
     """The sum of products over the last axis of a and the last but one of b, as in NumPy.
 
     Of matrices their product, of vectors a number; numbers multiply.
+
+    Of the type that both promote to. Lazy.
     """
     if is_scalar(a) or is_scalar(b) or 0 in (np.ndim(a), np.ndim(b)):
         return a * b
@@ -292,7 +337,10 @@ def dot(a: Any, b: Any, /) -> Array:
 
 
 def outer(a: Any, b: Any, /) -> Array:
-    """Products of each element of a with each of b, both flattened."""
+    """Products of each element of a with each of b, both flattened.
+
+    Of the type that both promote to. Lazy.
+    """
     from cubed.array_api import linalg
 
     x, y = _two(a, b)

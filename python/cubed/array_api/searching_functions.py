@@ -36,21 +36,32 @@ def _arg_extreme(largest: bool, x: Array, axis: int | None, keepdims: bool) -> A
 def argmax(
     x: Array, /, *, axis: int | None = None, keepdims: bool = False, split_every: Any = None
 ) -> Array:
-    """The position of the largest element along an axis, the first of several."""
+    """The position of the largest element along an axis, the first of several.
+
+    int64, without the axis (`keepdims`: with one element along it); of x in C order for None.
+    Lazy; ValueError for no elements, TypeError for complex numbers.
+    """
     return _arg_extreme(True, x, axis, keepdims)
 
 
 def argmin(
     x: Array, /, *, axis: int | None = None, keepdims: bool = False, split_every: Any = None
 ) -> Array:
-    """The position of the smallest element along an axis, the first of several."""
+    """The position of the smallest element along an axis, the first of several.
+
+    int64, without the axis (`keepdims`: with one element along it); of x in C order for None.
+    Lazy; ValueError for no elements, TypeError for complex numbers.
+    """
     return _arg_extreme(False, x, axis, keepdims)
 
 
 def count_nonzero(
     x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None
 ) -> Array:
-    """How many elements are not 0."""
+    """How many elements are not 0.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. int64. Lazy.
+    """
     x = lazy(x)
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     return x._like(_core.reduce("count_nonzero", x._x, axes, keepdims, 0.0))
@@ -73,6 +84,8 @@ def searchsorted(
     """Where elements of x2 would be put into x1, which is sorted, so that it stays so.
 
     In front of equal ones, or behind them for ``side="right"``; `sorter`: positions that sort x1.
+
+    int64 of x2's shape. Lazy: all of x1 is read for each block of x2.
     """
     if side not in ("left", "right"):
         raise ValueError(f"side is {side!r}, expected 'left' or 'right'")
@@ -85,6 +98,8 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Array:
     """Elements of x1 where the condition holds, of x2 elsewhere.
 
     Two Python scalars give the type that NumPy gives them.
+
+    Of the shape that all broadcast to, and of the type that x1 and x2 promote to. Lazy.
     """
     if is_scalar(x1) and is_scalar(x2):
         x1 = np.asarray(x1)

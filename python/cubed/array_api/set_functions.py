@@ -51,27 +51,46 @@ def _unique(
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
-    """Whether elements of x1 are among those of x2; with `invert`, whether they are not."""
+    """Whether elements of x1 are among those of x2; with `invert`, whether they are not.
+
+    bool, of x1's shape. Lazy: elements of x2 are sorted.
+    """
     (a, b), spec = operands(x1, x2)
     return Array._new(_core.isin(a, b, invert, (spec or Spec()).task_mem), spec)
 
 
 def unique_all(x: Array, /) -> UniqueAll:
     """Different elements in order, where each is first, which of them each element is, and how
-    often each is there. NaN are all different."""
+    often each is there. NaN are all different.
+
+    Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
+    counted when it is called, and once more when a result is computed.
+    """
     return UniqueAll(*_unique(x, indices=True, inverse=True, counts=True))
 
 
 def unique_counts(x: Array, /) -> UniqueCounts:
-    """Different elements in order, and how often each is there."""
+    """Different elements in order, and how often each is there.
+
+    Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
+    counted when it is called, and once more when a result is computed.
+    """
     return UniqueCounts(*_unique(x, counts=True))
 
 
 def unique_inverse(x: Array, /) -> UniqueInverse:
-    """Different elements in order, and which of them each element is."""
+    """Different elements in order, and which of them each element is.
+
+    Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
+    counted when it is called, and once more when a result is computed.
+    """
     return UniqueInverse(*_unique(x, inverse=True))
 
 
 def unique_values(x: Array, /) -> Array:
-    """Different elements in order."""
+    """Different elements in order.
+
+    Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
+    counted when it is called, and once more when a result is computed.
+    """
     return _unique(x)[0]

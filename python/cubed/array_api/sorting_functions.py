@@ -14,7 +14,10 @@ __all__ = ["argsort", "sort"]
 
 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """The positions that put the elements along an axis in order; equal ones keep theirs."""
+    """The positions that put the elements along an axis in order; equal ones keep theirs.
+
+    int64, of x's shape. Lazy.
+    """
     x = lazy(x)
     return x._like(
         _core.sort(True, x._x, normalize_axis(axis, x.ndim), descending, x.spec.task_mem)
@@ -22,7 +25,10 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 
 
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """The elements in order along an axis, NaN last."""
+    """The elements in order along an axis, NaN last.
+
+    Of x's shape and type. Lazy.
+    """
     x = lazy(x)
     return x._like(
         _core.sort(False, x._x, normalize_axis(axis, x.ndim), descending, x.spec.task_mem)

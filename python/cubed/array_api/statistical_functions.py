@@ -51,19 +51,31 @@ def _cumulative(name: str, x: Array, axis: int | None, dtype: Any, include_initi
 def cumulative_prod(
     x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Array:
-    """Running products along an axis; with `include_initial` after a 1."""
+    """Running products along an axis; with `include_initial` after a 1.
+
+    Of x's shape, one longer along the axis with `include_initial`; integers become int64 or
+    uint64. The axis may be left out where there is one. Lazy, one task for each column of chunks.
+    """
     return _cumulative("prod", x, axis, dtype, include_initial)
 
 
 def cumulative_sum(
     x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Array:
-    """Running sums along an axis; with `include_initial` after a 0."""
+    """Running sums along an axis; with `include_initial` after a 0.
+
+    Of x's shape, one longer along the axis with `include_initial`; integers become int64 or
+    uint64. The axis may be left out where there is one. Lazy, one task for each column of chunks.
+    """
     return _cumulative("sum", x, axis, dtype, include_initial)
 
 
 def max(x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None) -> Array:
-    """The largest element; NaN if there is one."""
+    """The largest element; NaN if there is one.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy;
+    computing raises ValueError for no elements, complex numbers are a TypeError.
+    """
     return _reduce("max", x, axis, keepdims)
 
 
@@ -71,12 +83,20 @@ def mean(
     x: Array, /, *, axis: Any = None, keepdims: bool = False, dtype: Any = None,
     split_every: Any = None,
 ) -> Array:  # fmt: skip
-    """The mean; NaN of nothing."""
+    """The mean; NaN of nothing.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
+    integers, else x's type. Lazy.
+    """
     return _reduce("mean", x, axis, keepdims, dtype)
 
 
 def min(x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None) -> Array:
-    """The smallest element; NaN if there is one."""
+    """The smallest element; NaN if there is one.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy;
+    computing raises ValueError for no elements, complex numbers are a TypeError.
+    """
     return _reduce("min", x, axis, keepdims)
 
 
@@ -84,7 +104,11 @@ def prod(
     x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False,
     split_every: Any = None,
 ) -> Array:  # fmt: skip
-    """The product, 1 of nothing; of small integers in the default integer type."""
+    """The product, 1 of nothing; of small integers in the default integer type.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
+    `dtype`, or int64 or uint64; others of x's type. Lazy.
+    """
     return _reduce("prod", x, axis, keepdims, dtype)
 
 
@@ -92,7 +116,11 @@ def std(
     x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False,
     ddof: float | None = None, dtype: Any = None, split_every: Any = None,
 ) -> Array:  # fmt: skip
-    """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom."""
+    """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
+    integers, else x's type. Lazy; TypeError for complex numbers.
+    """
     return _reduce("std", x, axis, keepdims, dtype, correction if ddof is None else ddof)
 
 
@@ -100,7 +128,11 @@ def sum(
     x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False,
     split_every: Any = None,
 ) -> Array:  # fmt: skip
-    """The sum, 0 of nothing; of small integers in the default integer type."""
+    """The sum, 0 of nothing; of small integers in the default integer type.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
+    `dtype`, or int64 or uint64; others of x's type. Lazy.
+    """
     return _reduce("sum", x, axis, keepdims, dtype)
 
 
@@ -108,5 +140,9 @@ def var(
     x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False,
     ddof: float | None = None, dtype: Any = None, split_every: Any = None,
 ) -> Array:  # fmt: skip
-    """The variance, with `correction` (or `ddof`) fewer degrees of freedom."""
+    """The variance, with `correction` (or `ddof`) fewer degrees of freedom.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
+    integers, else x's type. Lazy; TypeError for complex numbers.
+    """
     return _reduce("var", x, axis, keepdims, dtype, correction if ddof is None else ddof)

@@ -23,7 +23,10 @@ def all(
     x: Array, /, *, axis: Any = None, keepdims: bool = False, out: None = None,
     split_every: Any = None,
 ) -> Array:  # fmt: skip
-    """Whether all elements are true; also of nothing. `out` is None: NumPy passes it on."""
+    """Whether all elements are true; also of nothing. `out` is None: NumPy passes it on.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. bool. Lazy.
+    """
     return _reduce("all", x, axis, keepdims)
 
 
@@ -31,7 +34,10 @@ def any(
     x: Array, /, *, axis: Any = None, keepdims: bool = False, out: None = None,
     split_every: Any = None,
 ) -> Array:  # fmt: skip
-    """Whether any element is true; not of nothing. `out` is None: NumPy passes it on."""
+    """Whether any element is true; not of nothing. `out` is None: NumPy passes it on.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. bool. Lazy.
+    """
     return _reduce("any", x, axis, keepdims)
 
 
@@ -44,7 +50,10 @@ def diff(
     prepend: Any = None,
     append: Any = None,
 ) -> Array:
-    """The n-th differences of neighbours along an axis, of x between two arrays or numbers."""
+    """The n-th differences of neighbours along an axis, of x between two arrays or numbers.
+
+    Of x's type, n shorter along the axis. Lazy.
+    """
     x = lazy(x)
     from cubed.array_api.creation_functions import asarray
     from cubed.array_api.manipulation_functions import broadcast_to, concat
