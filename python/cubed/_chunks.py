@@ -15,6 +15,16 @@ AUTO_CHUNK_BYTES = 128 * 2**20
 Chunks = tuple[int | tuple[int, ...], ...]
 
 
+def normalize_shape(shape: Any, name: str = "shape") -> tuple[int, ...]:
+    """The argument of that name, an extent or several, as a tuple."""
+    try:
+        if isinstance(shape, Sequence):
+            return tuple(operator.index(n) for n in shape)
+        return (operator.index(shape),)
+    except TypeError:
+        raise TypeError(f"{name} is {shape!r}, expected integers") from None
+
+
 def longest(chunks: Chunks) -> tuple[int, ...]:
     """Extents of the longest chunks."""
     return tuple(c if isinstance(c, int) else max(c) for c in chunks)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array
-from cubed._chunks import longest, normalize_chunks
+from cubed._array import Array, real_number
+from cubed._chunks import longest, normalize_chunks, normalize_shape
 from cubed._create import in_chunks
 from cubed._dtypes import name_of
 from cubed.spec import Spec
@@ -26,13 +26,17 @@ Size = int | Sequence[int]
 
 
 def _extents(size: Size | None) -> tuple[int, ...]:
-    if size is None:
-        return ()
-    return (size,) if isinstance(size, int) else tuple(size)
+    return () if size is None else normalize_shape(size, "size")
 
 
 def _seed(seed: int | None) -> int:
-    return _python.getrandbits(63) if seed is None else seed
+    if seed is None:
+        return _python.getrandbits(63)
+    if not isinstance(seed, (int, np.integer)):
+        raise TypeError(f"seed is {seed!r}, expected an integer")
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"seed is {seed}, expected 0 to 2**63 - 1")
+    return int(seed)
 
 
 def _make(
@@ -77,7 +81,16 @@ def uniform(
 
     Of shape `size` and `dtype`. Lazy.
     """
-    return _make("uniform", size, dtype, chunks, seed, spec, low, high)
+    return _make(
+        "uniform",
+        size,
+        dtype,
+        chunks,
+        seed,
+        spec,
+        real_number(low, "low"),
+        real_number(high, "high"),
+    )
 
 
 def normal(
@@ -88,7 +101,16 @@ def normal(
 
     Of shape `size` and `dtype`. Lazy.
     """
-    return _make("normal", size, dtype, chunks, seed, spec, loc, scale)
+    return _make(
+        "normal",
+        size,
+        dtype,
+        chunks,
+        seed,
+        spec,
+        real_number(loc, "loc"),
+        real_number(scale, "scale"),
+    )
 
 
 def exponential(
@@ -99,7 +121,7 @@ def exponential(
 
     Of shape `size` and `dtype`. Lazy.
     """
-    return _make("exponential", size, dtype, chunks, seed, spec, scale)
+    return _make("exponential", size, dtype, chunks, seed, spec, real_number(scale, "scale"))
 
 
 def integers(

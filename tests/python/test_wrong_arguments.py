@@ -52,7 +52,7 @@ CALLS = {
     "arange(1j)": (TypeError, "stop is 1j, expected a real number"),
     "arange(0, 'a')": (TypeError, "stop is 'a', expected a real number"),
     "arange(0, 9, 0)": (ValueError, "step is 0"),
-    "linspace(0, 1, 2.5)": (TypeError, "2.5, expected integers"),
+    "linspace(0, 1, 2.5)": (TypeError, "num is 2.5, expected integers"),
     "ones((1.5,))": (TypeError, r"shape is \(1.5,\), expected integers"),
     "ones((-1,))": (ValueError, r"shape\[0\] is -1, expected >= 0"),
     # shapes
@@ -96,6 +96,11 @@ CALLS = {
     "x.compute(callbacks=[5])": (TypeError, "callbacks has 5, expected objects"),
     "small + large": (ValueError, "different specs"),
     # values of parameters
+    "random.random((2.5,))": (TypeError, r"size is \(2.5,\), expected integers"),
+    "random.normal('a', 1, size=3)": (TypeError, "loc is 'a', expected a number"),
+    "random.normal(0, 1, size=3, seed='a')": (TypeError, "seed is 'a', expected an integer"),
+    "random.normal(0, 1, size=3, seed=-1)": (ValueError, "seed is -1, expected 0 to"),
+    "random.integers(0, 9, size=3, seed=2**70)": (ValueError, "seed is 1180.*, expected 0 to"),
     "bincount(asarray([3, -1]))": (ValueError, "element -1, expected 0 or more"),
     "bincount(asarray([-1]))": (ValueError, "element -1, expected 0 or more"),
     "quantile(x, 1.5)": (ValueError, "q is 1.5, expected a number from 0 to 1"),
@@ -122,6 +127,7 @@ def test_errors_say_what_is_wrong(call, tmp_path, monkeypatch):
     x = cubed.from_array(np.arange(12.0).reshape(3, 4), chunks=2)
     names = {
         **vars(cubed),
+        "random": cubed.random,
         **{n: getattr(xp, n) for n in xp.__all__},
         "Spec": cubed.Spec,
         "Unknown": Unknown,

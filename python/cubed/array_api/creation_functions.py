@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import math
 import numbers
-import operator
-from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import Any
 
 import numpy as np
 
 from cubed import _core, _create
 from cubed._array import Array, common_spec, core_of, lazy
-from cubed._chunks import longest, normalize_chunks
+from cubed._chunks import longest, normalize_chunks, normalize_shape
 from cubed._create import engine_chunks, in_chunks
 from cubed._dtypes import name_of
 from cubed.spec import Spec
@@ -43,15 +41,6 @@ __all__ = [
 def _check_device(device: Any) -> None:
     if device not in (None, "cpu"):
         raise ValueError(f"there is no device {device!r}, only 'cpu'")
-
-
-def _shape(shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
-    try:
-        if isinstance(shape, Sequence):
-            return tuple(operator.index(n) for n in shape)
-        return (operator.index(shape),)
-    except TypeError:
-        raise TypeError(f"shape is {shape!r}, expected integers") from None
 
 
 def arange(
@@ -199,7 +188,7 @@ def full(
     d = np.dtype(dtype)
     if d.kind not in "mM":
         _check_number(fill_value, d)
-    extents = _shape(shape)
+    extents = normalize_shape(shape)
     value = fill_value.item() if isinstance(fill_value, np.generic) else fill_value
     if d.kind in "iu" and isinstance(value, float):
         value = int(value)
@@ -258,7 +247,7 @@ def linspace(
     _check_device(device)
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
     d = np.dtype(dtype if dtype is not None else np.complex128 if is_complex else np.float64)
-    (num,) = _shape(num)
+    (num,) = normalize_shape(num, "num")
     extents = normalize_chunks(chunks, (max(0, num),), d.itemsize)
     a, b = complex(start), complex(stop)
     if is_complex:
