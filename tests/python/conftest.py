@@ -1,8 +1,11 @@
 """Driving the command, for all tests."""
 
+import contextlib
 import json
 import os
 import pathlib
+import resource
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -82,6 +85,19 @@ def the_same_bits(text, *args):
         for name, x in first.items():
             assert again[name].tobytes() == x.tobytes(), f"{name} {' '.join(way)}"
     return first
+
+
+@contextlib.contextmanager
+def short_files(limit):
+    """Files cannot get longer, as where a disk is full: nor can what pytest writes."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
 
 
 @pytest.fixture(scope="session")

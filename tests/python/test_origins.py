@@ -1,14 +1,12 @@
 """Errors of tasks name the lines that made what their stage computes."""
 
-import contextlib
 import inspect
-import resource
-import signal
 
 import cubed
 import cubed._core
 import cubed.array_api as xp
 import pytest
+from conftest import short_files
 from cubed._origins import add_origins
 from cubed.diagnostics import note_origins
 
@@ -67,23 +65,10 @@ def test_chunks_that_are_corrupt(tmp_path):
     assert "y = x * 2" in text and text.startswith("stage 0 computes what was made here:")
 
 
-@contextlib.contextmanager
-def short_files():
-    """Files cannot get longer than 10 kB, as where a disk is full: nor can what pytest writes."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        signal.signal(signal.SIGXFSZ, handler)
-
-
 def test_chunks_that_cannot_be_written(tmp_path):
     line = here()
     x = cubed.random.random((40000,), chunks=(10000,)) + 1
-    with pytest.raises(OSError, match="stage 0") as caught, short_files():
+    with pytest.raises(OSError, match="stage 0") as caught, short_files(10_000):
         cubed.to_zarr(x, str(tmp_path / "x.zarr"), executor="single-threaded")
     assert line in caught.value.__notes__[0]
 
