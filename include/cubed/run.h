@@ -87,7 +87,7 @@ typedef struct cubed_run_stats {
     int function_excess_stage;
     uint64_t projected_mem; /* the most any task was projected to use */
     uint64_t tier_peak;     /* the most intermediates held in memory at a time */
-    uint64_t cache_peak;    /* the most memory of chunks that were kept to be read again */
+    uint64_t cache_peak;    /* the most memory, in one process, of chunks kept to be read again */
     uint64_t tier_spilled;  /* bytes of intermediates written to the work directory */
     uint64_t bytes_read, bytes_written;
     uint64_t stored_read, stored_written;

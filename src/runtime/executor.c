@@ -87,6 +87,7 @@ void cb_executor_run_task(const cb_executor_args *args, cb_arena *arena, int sta
     cb_io_count count = {.bytes_read = 0};
     run(args, arena, stage, task, NULL, 0, &count, report);
     report->team = 1;
+    report->cache_peak = cb_io_cache_peak(args->io);
     clear_counts(report);
     count_task(report, &count, cb_arena_high_water(arena));
 }
@@ -100,6 +101,7 @@ void cb_executor_run_member(const cb_executor_args *args, cb_arena *arena, int s
     self->measured = cb_arena_high_water(arena);
     (void)cb_team_meet(team); /* all have counted */
     report->team = team->size;
+    report->cache_peak = cb_io_cache_peak(args->io);
     clear_counts(report);
     for (unsigned i = 0; i < team->size; i++)
         count_task(report, &team->members[i].count, team->members[i].measured);

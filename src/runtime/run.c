@@ -32,7 +32,6 @@ static void finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_
     }
     if (io) {
         stats->tier_peak = cb_io_tier(io)->high_water;
-        stats->cache_peak = cb_io_cache_peak(io);
         stats->tier_spilled = cb_io_spilled(io);
     }
 }
@@ -113,6 +112,7 @@ static cubed_status run_range(cubed_plan *plan, int stage, int64_t first, int64_
         stats->stored_written += r.stored_written;
         if (r.measured_mem > stats->measured_mem) stats->measured_mem = r.measured_mem;
         if (r.function_mem > stats->function_mem) stats->function_mem = r.function_mem;
+        if (r.cache_peak > stats->cache_peak) stats->cache_peak = r.cache_peak;
     }
     cb_arena_free(arena);
     return st;

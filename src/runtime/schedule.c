@@ -385,6 +385,7 @@ static cubed_status task_done(driver *d, int stage, const cubed_task_report *r, 
     stats->stored_written += r->stored_written;
     if (r->measured_mem > stats->measured_mem) stats->measured_mem = r->measured_mem;
     if (r->function_mem > stats->function_mem) stats->function_mem = r->function_mem;
+    if (r->cache_peak > stats->cache_peak) stats->cache_peak = r->cache_peak;
     uint64_t projected = function_projected(&d->p->stages[stage]);
     if (r->function_mem > projected && r->function_mem - projected > stats->function_excess) {
         stats->function_excess = r->function_mem - projected;

@@ -40,6 +40,7 @@ def test_an_index_is_read_once_for_all_inner_chunks(tmp_path, x, executor, worke
     result = check(run("rechunk", source, target, "--chunks", "100,100", *args))
     np.testing.assert_array_equal(zarr.open_array(target)[...], x)
     assert result.run["stored_read"] == stored_bytes(source)
+    assert result.run["cache_peak"] > 0
     within_bounds(result.run)
     # An index has 1604 bytes, and without memory it is read 2000 times.
     tight = ["--allowed-mem", "20.2MB", "--reserved-mem", "20MB", "--overwrite"]

@@ -32,6 +32,7 @@ typedef struct cubed_task_report {
     int64_t start_ns, end_ns;
     uint64_t bytes_read, bytes_written, stored_read, stored_written;
     uint64_t measured_mem, function_mem; /* of a team: of the worker that took most */
+    uint64_t cache_peak;                 /* of its process, so far: see cubed_run_stats */
     cubed_error error;                   /* status CUBED_OK if it is done */
 } cubed_task_report;
 
