@@ -32,7 +32,7 @@ def getitem(x: Array, key: Any) -> Array:
     if masks:
         if len(given) == 1:
             return get_masked(x, given[0])
-        key = tuple(p for k in given for p in (_coordinates(x, k) if is_mask(k) else (k,)))
+        key = _without_masks(x, given)
     entries = expand_key(x, key)
     if len(entries) == x.ndim and all(
         isinstance(e, slice) and e.indices(n) == (0, n, 1)
@@ -81,6 +81,11 @@ def is_mask(k: Any) -> bool:
     return isinstance(k, (Array, np.ndarray)) and k.dtype == np.bool_
 
 
+def _without_masks(x: Array, key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The key with integer arrays in place of masks; their lengths are computed now."""
+    return tuple(p for k in key for p in (_coordinates(x, k) if is_mask(k) else (k,)))
+
+
 def _coordinates(x: Array, mask: Any) -> tuple[Array, ...]:
     """The integer arrays that a mask among other indices stands for."""
     m = core_of(mask)
@@ -115,7 +120,7 @@ def setitem(x: Array, key: Any, value: Any) -> Array:
         return _set_masked(x, key, value)
     given = key if isinstance(key, tuple) else (key,)
     if any(is_mask(k) for k in given):
-        key = tuple(p for k in given for p in (_coordinates(x, k) if is_mask(k) else (k,)))
+        key = _without_masks(x, given)
     entries = [e for e in expand_key(x, key) if e is not None]
     if any(not isinstance(e, (int, slice)) for e in entries):
         return _set_advanced(x, entries, value)

@@ -137,6 +137,11 @@ class Methods:
 
     # --- Arranging -------------------------------------------------------------------------------
 
+    def copy(self) -> Array:
+        """The same value behind another object: assigning to one leaves the other as it is."""
+        x: Any = self
+        return x._like(x._x)
+
     def flatten(self) -> Array:
         """The elements in C order, in one dimension."""
         return _api().reshape(self, (-1,))

@@ -93,6 +93,8 @@ def call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict
     if kwargs.get("out") is not None:
         return NotImplemented
     is_numpys = getattr(np, ufunc.__name__, None) is ufunc
+    if ufunc is np.divmod and method == "__call__" and not kwargs:
+        return divmod(args[0], args[1])
     if method == "reduce" and ufunc.__name__ in _REDUCTIONS and set(kwargs) <= _REDUCE_OPTIONS:
         reduce = getattr(args[0], _REDUCTIONS[ufunc.__name__])
         return reduce(**{"axis": 0, **kwargs}) if is_numpys else NotImplemented

@@ -51,6 +51,8 @@ def lazy(a, chunks=3):
         lambda x: x.imag,
         lambda x: x.round(2),
         lambda x: (x * 1000).astype("i8").round(-2),
+        lambda x: np.divmod(x, 0.3)[1],
+        lambda x: x.copy(),
         lambda x: x.ravel(),
         lambda x: x.flatten(),
         lambda x: x.reshape(4, -1),
