@@ -1,4 +1,6 @@
 /* Picking elements by arrays of positions. */
+#include <string.h>
+
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 #include "block/params.h"
@@ -53,9 +55,114 @@ static void choose_blocks(const cubed_array *x, const int64_t *shape, int64_t *c
     }
 }
 
+/* --- Positions that are known ------------------------------------------------------------------------
+ *
+ * Days of one month, hours of one day, what a label stands for: positions often rise in equal steps or stay
+ * the same for a while. Each such run is a view, so that all fuses and only chunks with wanted elements are
+ * read. */
+
+/* More runs are not worth their nodes and branches, nor many of few elements. */
+enum { MOST_RUNS = 256, FEW_RUNS = 16, LONG_RUN = 4 };
+
+typedef struct run {
+    int64_t start, step, n;
+} run;
+
+static int64_t position(const cb_node *n, int64_t i)
+{
+    int64_t at;
+    memcpy(&at, (const char *)n->data + i * n->strides[0], sizeof at);
+    return at;
+}
+
+/* How many runs there are; 0: too many, or none, or positions that are not known or not in the axis. */
+static int find_runs(const cubed_array *positions, int64_t extent, run runs[MOST_RUNS])
+{
+    const cb_node *node = &positions->node;
+    const int64_t n = positions->shape[0];
+    int count = 0;
+    if (node->kind != CB_NODE_MEMORY || node->dtype != CUBED_INT64) return 0;
+    for (int64_t i = 0; i < n;) {
+        int64_t at = position(node, i), last = at;
+        if (at < -extent || at >= extent || count == MOST_RUNS) return 0;
+        run *r = &runs[count++];
+        *r = (run){at < 0 ? at + extent : at, 0, 1};
+        for (i++; i < n; i++, r->n++) {
+            at = position(node, i);
+            /* Where it wraps around a run ends; so it is in the axis if its ends are. */
+            if ((at < 0) != (last < 0) || at < -extent || at >= extent) break;
+            if (r->n == 1)
+                r->step = at - last;
+            else if (at - last != r->step)
+                break;
+            last = at;
+        }
+    }
+    return count <= FEW_RUNS || n / count >= LONG_RUN ? count : 0;
+}
+
+static cubed_status view_run(cubed_array *x, int axis, const run *r, cubed_array **out,
+                             cubed_error *err)
+{
+    cubed_slice slices[CUBED_MAX_NDIM];
+    int64_t shape[CUBED_MAX_NDIM];
+    cubed_array *one;
+    for (int d = 0; d < x->node.grid.ndim; d++) {
+        slices[d] = (cubed_slice){0, x->shape[d], 1, false};
+        shape[d] = x->shape[d];
+    }
+    shape[axis] = r->n;
+    slices[axis] = (cubed_slice){r->start, r->n, r->step, false};
+    if (r->step != 0) return cubed_slice_array(x, slices, out, err);
+    slices[axis] = (cubed_slice){r->start, 1, 1, false};
+    CB_TRY(cubed_slice_array(x, slices, &one, err));
+    cubed_status st = cubed_broadcast_to(one, x->node.grid.ndim, shape, out, err);
+    cubed_array_unref(one);
+    return st;
+}
+
+/* Whether elements of x are computed wherever they are read. */
+static bool is_virtual(const cubed_array *x)
+{
+    while (x->node.kind == CB_NODE_VIEW) x = x->in[0];
+    return !cb_node_is_source(&x->node) && x->node.kind != CB_NODE_FULL &&
+           x->node.kind != CB_NODE_INDEX && x->node.kind != CB_NODE_BLOCKWISE &&
+           x->node.kind != CB_NODE_SCAN;
+}
+
+/* x to read many times: stored if it would be computed every time. */
+static cubed_status computed_once(cubed_array *x, cubed_array **out, cubed_error *err)
+{
+    if (!is_virtual(x)) {
+        *out = cubed_array_ref(x);
+        return CUBED_OK;
+    }
+    cb_node n = cb_graph_like(x, CB_NODE_COPY, x->node.dtype);
+    cb_node_store(&n, CB_WHY_BLOCK_INPUT);
+    return cb_graph_add(x->ctx, &n, &x, out, err);
+}
+
+static cubed_status take_runs(cubed_array *x, int axis, const run *runs, int n, int64_t total,
+                              cubed_array **out, cubed_error *err)
+{
+    cubed_array *views[MOST_RUNS] = {NULL}, *from;
+    cubed_status st = CUBED_OK;
+    if (total > x->shape[axis])
+        CB_TRY(computed_once(x, &from, err));
+    else
+        from = cubed_array_ref(x);
+    for (int i = 0; i < n; i++) CB_GO(view_run(from, axis, &runs[i], &views[i], err));
+    CB_GO(cubed_concat(views, n, axis, out, err));
+out:
+    for (int i = 0; i < n; i++) cubed_array_unref(views[i]);
+    cubed_array_unref(from);
+    return st;
+}
+
 cubed_status cubed_take(cubed_array *x, cubed_array *positions, int axis, cubed_array **out,
                         cubed_error *err)
 {
+    run runs[MOST_RUNS];
     int ndim = x->node.grid.ndim, symbols[CUBED_MAX_NDIM];
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
     CB_TRY(cb_api_axis("take", ndim, &axis, err));
@@ -69,6 +176,8 @@ cubed_status cubed_take(cubed_array *x, cubed_array *positions, int axis, cubed_
         /* Every block of positions reads all of x: let them be few. */
         chunks[d] = d == axis ? cb_max_i64(1, shape[d]) : x->chunks[d];
     }
+    int n = find_runs(positions, x->shape[axis], runs);
+    if (n > 0) return take_runs(x, axis, runs, n, positions->shape[0], out, err);
     choose_blocks(x, shape, chunks);
     return pick("take", x, positions, axis, shape, chunks, symbols, false, out, err);
 }

@@ -97,6 +97,8 @@ static cubed_array *merged_positions(cb_steps *s, const cubed_array *x, const pi
 {
     const int64_t flat = -1;
     cubed_array *total = NULL;
+    if (p->n == 1 && p->nshape == 1 && !wrap)
+        return cb_step_cast(s, p->at[p->axis[0]], CUBED_INT64); /* may be known: see cubed_take */
     for (int i = 0; i < p->n && s->st == CUBED_OK; i++) {
         const int axis = p->axis[i];
         cubed_array *at = wrap ? cb_step_wrapped(s, p->at[axis], axis, x->shape[axis])
