@@ -127,7 +127,7 @@ def test_templates(lazy, eager):
     with pytest.raises(ValueError, match="has 3 chunks of 7 along 'time', expected 4"):
         lazy.a.map_blocks(lambda x: x, template=lazy.a.chunk(time=7))
     wrong = lazy.a.map_blocks(lambda x: x.to_dataset(name="d"), template=lazy[["a"]])
-    with pytest.raises(ValueError, match="the result has no variable 'a'"):
+    with pytest.raises(ValueError, match="unexpected data variables {'d'}"):
         wrong.compute()
 
 
@@ -163,3 +163,34 @@ def test_calls_are_of_blocks(eager, executor, tmp_path):
     assert result.data.plan().num_tasks == 12
     values = result.data.compute(executor=executor)
     assert values[0, 0] == 18 and values[-1, -1] == 2
+
+
+def test_coordinates_that_the_function_changes(eager, lazy):
+    """Their values and attributes are the function's, those that it passes on the arguments'."""
+    height = np.arange(eager.sizes["x"], dtype=float)
+
+    def with_height(ds):
+        return ds.assign_coords(height=("x", height), kept=("x", height + 1))
+
+    def change(ds):
+        ds = ds.assign_coords(height=ds.height * 2)
+        ds.height.attrs["units"] = "m"
+        ds.kept.attrs["new"] = 1
+        return ds
+
+    eager, lazy = with_height(eager), with_height(lazy)
+    lazy = lazy.assign_coords(height=lazy.height.variable.chunk(x=3))
+    with cubed.raise_if_computes():
+        got = xr.map_blocks(change, lazy)
+    assert got.kept.variable._in_memory
+    xr.testing.assert_identical(got.compute(), change(eager))
+
+
+def test_names_that_a_template_lacks(lazy):
+    for change, message in (
+        (lambda ds: ds.assign_coords(new=1), "unexpected coordinate variables {'new'}"),
+        (lambda ds: ds.assign(new=1), "unexpected data variables {'new'}"),
+        (lambda ds: ds.drop_vars("time"), "no coordinate variables {'time'}, expected"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            xr.map_blocks(change, lazy, template=lazy).compute()

@@ -25,6 +25,9 @@ from cubed._blockwise import (
 
 #: In the keywords of a function that has no such parameter: bytes that a call allocates.
 _EXTRA = "extra_projected_mem"
+#: By the identity of an array the array, so that it is not another one's, and a variable that it
+#: stands for: where a result has it, the function has passed that through.
+_Passed = dict[int, tuple[Any, Variable]]
 #: What the variable of a DataArray is called in a data set.
 _DATA = "<this-array>"
 
@@ -54,8 +57,9 @@ def map_blocks(
     align(*objects, join="exact")
     found = _cuts(title, objects)
     inferred = template is None
+    passed: _Passed = {}
     if inferred:
-        template = _inferred(title, func, given, kwargs)
+        template, passed = _inferred(title, func, given, kwargs)
     if not isinstance(template, (DataArray, Dataset)):
         raise TypeError(
             f"{title}: the result is a {type(template).__name__}, expected a DataArray or Dataset"
@@ -64,7 +68,7 @@ def map_blocks(
     coords = {n: result.variables[n] for n in result.coords}
     computed = list(result.data_vars)
     if inferred:
-        computed += _take_coordinates(result, inputs, coords)
+        computed += _take_coordinates(result, inputs, coords, passed)
     plans = [_Variable(title, n, result.variables[n], found, inputs, inferred) for n in computed]
     kept = {d for p in plans for d in p.dims}
     for d, cut in found.items():
@@ -93,6 +97,7 @@ def map_blocks(
             symbols,
             {d: sizes(c) for d, c in found.items()},
             tuple((p.name, p.dims) for p in mine),
+            (frozenset(result.data_vars), frozenset(result.coords)),
         )
         arrays = run_blocks(
             title, call, operands, unify(operands, title, True), outputs, extra, spec
@@ -150,9 +155,20 @@ def _first_blocks(v: Variable, found: dict[Hashable, Cut], dims: frozenset) -> A
 # --- What it gives --------------------------------------------------------------------------------
 
 
-def _inferred(title: str, func: Callable[..., Any], given: Sequence[Any], kwargs: Any) -> Any:
+def _inferred(
+    title: str, func: Callable[..., Any], given: Sequence[Any], kwargs: Any
+) -> tuple[Any, _Passed]:
+    """What the function gives for objects without elements, and what stands for the variables of
+    the arguments there."""
+    empty = [_without_elements(a) for a in given]
+    passed = {}
+    for a, e in zip(given, empty, strict=True):
+        if isinstance(a, (DataArray, Dataset)):
+            there = _data_set(e).variables
+            for n, v in _data_set(a).variables.items():
+                passed[id(there[n]._data)] = (there[n]._data, v)
     try:
-        return func(*(_without_elements(a) for a in given), **kwargs)
+        return func(*empty, **kwargs), passed
     except Exception as e:
         raise ValueError(
             f"{title}: what it gives cannot be found by calling it with objects without elements:"
@@ -173,14 +189,21 @@ def _without_elements(a: Any) -> Any:
 
 
 def _take_coordinates(
-    result: Dataset, inputs: Sequence[Dataset], coords: dict[Hashable, Variable]
+    result: Dataset,
+    inputs: Sequence[Dataset],
+    coords: dict[Hashable, Variable],
+    passed: _Passed,
 ) -> list[Hashable]:
-    """Those that inputs have are as they are there. Names of those to be made block by block."""
+    """Indices, and what is passed through, are those of the inputs. Names of coordinates to be made
+    block by block."""
     computed = []
     for n, v in coords.items():
         same = [ds.variables[n] for ds in inputs if n in ds.coords and ds[n].dims == v.dims]
-        if same:
-            coords[n] = same[0]
+        source = passed.get(id(v._data), (None, None))[1]
+        if source is None and same and n in result.xindexes:
+            source = same[0]
+        if source is not None and source.dims == v.dims:
+            coords[n] = source._replace(attrs=v.attrs)
         elif n not in result.xindexes and any(d in ds.dims for ds in inputs for d in v.dims):
             computed.append(n)
     return computed
@@ -263,6 +286,7 @@ class _Call:
     symbols: tuple[Hashable, ...]
     extents: dict[Hashable, tuple[int, ...]]
     outputs: tuple[tuple[Hashable, tuple[Hashable, ...]], ...]
+    names: tuple[frozenset[Hashable], frozenset[Hashable]]
 
     def __call__(self, blocks: list[np.ndarray], index: tuple[int, ...]) -> Sequence[Any]:
         number = dict(zip(self.symbols, index, strict=False))
@@ -272,7 +296,19 @@ class _Call:
             slices[d] = slice(start, start + extents[number.get(d, 0)])
         rest = iter(blocks)
         out = _data_set(self.func(*(a.filled(rest, slices) for a in self.args), **self.kwargs))
-        missing = [n for n, _ in self.outputs if n not in out.variables]
-        if missing:
-            raise ValueError(f"the result has no variable {missing[0]!r}, expected by the template")
+        self._check(out)
         return [out.variables[n].transpose(*dims).values for n, dims in self.outputs]
+
+    def _check(self, out: Dataset) -> None:
+        """That the result has the names that were expected."""
+        got = (frozenset(out.data_vars), frozenset(out.coords))
+        for what, mine, expected in zip(("data", "coordinate"), got, self.names, strict=True):
+            if mine - expected:
+                raise ValueError(
+                    f"the result has unexpected {what} variables {set(mine - expected)}"
+                )
+            if expected - mine:
+                raise ValueError(
+                    f"the result has no {what} variables {set(expected - mine)}, expected by the"
+                    " template"
+                )
