@@ -37,3 +37,13 @@ cubed_status expr_get_axis(expr_builder *b, const expr *call, const expr *positi
     *out = n == 1 ? axes[0] : missing;
     return CUBED_OK;
 }
+
+cubed_status expr_get_scalar(expr_builder *b, const expr *e, const expr_value *v, cubed_dtype dtype,
+                             cubed_scalar *out)
+{
+    bool whole_type = cubed_dtype_kind(dtype) < CUBED_KIND_FLOAT;
+    if (!(whole_type && v->kind == EXPR_FLOAT) && expr_literal_scalar(v, dtype, out))
+        return CUBED_OK;
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s does not have this value",
+                     cubed_dtype_name(dtype));
+}

@@ -48,6 +48,9 @@ cubed_status expr_get_axis(expr_builder *b, const expr *call, const expr *positi
                            const cubed_array *x, int missing, int *out);
 /* An integer or a float: `re` has the value of both. */
 cubed_status expr_get_number(expr_builder *b, const expr *e, expr_value *out);
+/* The number in a type that has it. */
+cubed_status expr_get_scalar(expr_builder *b, const expr *e, const expr_value *v, cubed_dtype dtype,
+                             cubed_scalar *out);
 /* True or False by name; *out stays as it is if it is not there. */
 cubed_status expr_get_bool(expr_builder *b, const expr *call, const char *name, bool *out);
 /* dtype="..."; `missing` if it is not there. */
@@ -59,7 +62,11 @@ void expr_note_cut(expr_builder *b, const cubed_array *x, int d);
 /* A function with arguments of its own kind (expr_functions.c); NULL if there is none. */
 typedef cubed_status (*expr_function)(expr_builder *b, const expr *call, cubed_array **out);
 expr_function expr_find_function(const char *name);
-/* Those among them that work on whole blocks (expr_blocks.c). */
+/* Those among them that are views, casts and rechunk (expr_views.c). */
+expr_function expr_find_view_function(const char *name);
+/* Random numbers (expr_random.c). */
+expr_function expr_find_random_function(const char *name);
+/* Functions on whole blocks (expr_blocks.c). */
 expr_function expr_find_block_function(const char *name);
 /* Order statistics (expr_order.c). */
 expr_function expr_find_order_function(const char *name);

@@ -4,17 +4,6 @@
 #include "cli.h"
 #include "expr_builder.h"
 
-/* The number in a type that has it. */
-static cubed_status get_scalar(expr_builder *b, const expr *e, const expr_value *v,
-                               cubed_dtype dtype, cubed_scalar *out)
-{
-    bool whole_type = cubed_dtype_kind(dtype) < CUBED_KIND_FLOAT;
-    if (!(whole_type && v->kind == EXPR_FLOAT) && expr_literal_scalar(v, dtype, out))
-        return CUBED_OK;
-    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%s does not have this value",
-                     cubed_dtype_name(dtype));
-}
-
 /* k= or the positional argument number `at`; 0 if neither is there. */
 static cubed_status get_diagonal(expr_builder *b, const expr *call, int n, int at, int64_t *k)
 {
@@ -204,7 +193,7 @@ static cubed_status call_pad(expr_builder *b, const expr *e, cubed_array **out)
     if (value) EXPR_TRY(expr_get_number(b, value, &v));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = get_widths(b, e->child[1], cubed_array_ndim(x), before, after);
-    if (st == CUBED_OK) st = get_scalar(b, value ? value : e, &v, cubed_array_dtype(x), &s);
+    if (st == CUBED_OK) st = expr_get_scalar(b, value ? value : e, &v, cubed_array_dtype(x), &s);
     if (st == CUBED_OK) st = expr_located(b, e, cubed_pad(x, before, after, &s, out, b->err));
     for (int d = 0; d < cubed_array_ndim(x) && st == CUBED_OK; d++) {
         if (before[d] || after[d]) expr_note_cut(b, x, d);
@@ -298,7 +287,7 @@ static cubed_status filled(expr_builder *b, const expr *e, const expr *what, exp
     cubed_scalar s;
     EXPR_TRY(expr_get_ints(b, e->child[0], &ndim, shape));
     EXPR_TRY(expr_get_dtype(b, e, missing, &dtype));
-    EXPR_TRY(get_scalar(b, what, &v, dtype, &s));
+    EXPR_TRY(expr_get_scalar(b, what, &v, dtype, &s));
     return expr_located(b, e, cubed_array_full(b->ctx, dtype, ndim, shape, NULL, &s, out, b->err));
 }
 
@@ -433,166 +422,6 @@ static cubed_status call_clip(expr_builder *b, const expr *e, cubed_array **out)
     return st;
 }
 
-/* --- Random numbers --------------------------------------------------------------------------- */
-
-/* A whole number from 0 below 2**128, low word first; in quotes where it is beyond int64. */
-static cubed_status get_key(expr_builder *b, const expr *e, uint64_t key[2])
-{
-    static const char expected[] =
-        "expected a whole number from 0 below 2**128, in quotes if need be";
-    unsigned __int128 v = 0;
-    if (e->kind != EXPR_STRING) {
-        int64_t i;
-        EXPR_TRY(expr_get_int(b, e, &i));
-        if (i < 0) return expr_reject(b, e, expected);
-        v = (unsigned __int128)i;
-    } else {
-        bool hex = strncmp(e->text, "0x", 2) == 0;
-        const char *digits = hex ? "0123456789abcdef" : "0123456789";
-        const char *at = hex ? e->text + 2 : e->text;
-        if (!*at) return expr_reject(b, e, expected);
-        for (; *at; at++) {
-            const char *digit = strchr(digits, *at);
-            if (!digit || __builtin_mul_overflow(v, hex ? 16 : 10, &v) ||
-                __builtin_add_overflow(v, digit - digits, &v))
-                return expr_reject(b, e, expected);
-        }
-    }
-    key[0] = (uint64_t)v;
-    key[1] = (uint64_t)(v >> 64);
-    return CUBED_OK;
-}
-
-/* What random functions have in common: the shape comes first. */
-typedef struct random_args {
-    int n, ndim; /* positional arguments; dimensions */
-    int64_t shape[CUBED_MAX_NDIM], lengths[CUBED_MAX_NDIM];
-    const int64_t *chunks; /* lengths, or NULL */
-    const expr *key;       /* or a seed */
-    int64_t seed;
-} random_args;
-
-/* A run can be repeated, and resumed, because its seed is in its text. */
-static cubed_status get_random_args(expr_builder *b, const expr *call, int least, int most,
-                                    const char *const *names, random_args *out)
-{
-    int n;
-    EXPR_TRY(expr_check_args(b, call, least, most, names, &out->n));
-    EXPR_TRY(expr_get_ints(b, call->child[0], &out->ndim, out->shape));
-    const expr *chunks = expr_keyword(call, "chunks"), *seed = expr_keyword(call, "seed");
-    out->chunks = chunks ? out->lengths : NULL;
-    if (chunks) EXPR_TRY(expr_get_ints(b, chunks, &n, out->lengths));
-    if (chunks && n != out->ndim)
-        return expr_reject(b, chunks, "expected one chunk length per dimension");
-    out->key = expr_keyword(call, "key");
-    if (seed && out->key) return expr_reject(b, out->key, "key= is instead of seed=");
-    if (out->key) return CUBED_OK;
-    return seed ? expr_get_int(b, seed, &out->seed)
-                : expr_reject(b, call, "random numbers take seed=");
-}
-
-/* The positional argument number `at`, or the keyword argument; `missing` if neither is there. */
-static cubed_status get_parameter(expr_builder *b, const expr *call, int n, int at,
-                                  const char *name, double missing, double *out)
-{
-    expr_value v;
-    const expr *e = expr_keyword(call, name);
-    *out = missing;
-    if (e && n > at) return expr_reject(b, e, "the argument comes twice");
-    if (n > at) e = call->child[at];
-    if (!e) return CUBED_OK;
-    EXPR_TRY(expr_get_number(b, e, &v));
-    *out = v.re;
-    return CUBED_OK;
-}
-
-/* random(shape, seed=) draws element by element; key= block by block, as Cubed for Python does. */
-static cubed_status call_random(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"seed", "key", "chunks", "dtype", NULL};
-    random_args a;
-    cubed_dtype dtype;
-    uint64_t key[2];
-    EXPR_TRY(get_random_args(b, e, 1, 1, names, &a));
-    EXPR_TRY(expr_get_dtype(b, e, CUBED_FLOAT64, &dtype));
-    if (!a.key && dtype != CUBED_FLOAT64)
-        return expr_reject(b, e, "random with seed= is of float64; key= also gives float32");
-    if (!a.key)
-        return expr_located(
-            b, e, cubed_array_random(b->ctx, a.ndim, a.shape, a.chunks, a.seed, out, b->err));
-    EXPR_TRY(get_key(b, a.key, key));
-    return expr_located(
-        b, e,
-        cubed_array_random_blocks(b->ctx, dtype, a.ndim, a.shape, a.chunks, key, out, b->err));
-}
-
-static cubed_status call_uniform(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"low", "high", "seed", "chunks", NULL};
-    random_args a;
-    double low, high;
-    EXPR_TRY(get_random_args(b, e, 1, 3, names, &a));
-    EXPR_TRY(get_parameter(b, e, a.n, 1, "low", 0, &low));
-    EXPR_TRY(get_parameter(b, e, a.n, 2, "high", 1, &high));
-    return expr_located(
-        b, e,
-        cubed_array_uniform(b->ctx, a.ndim, a.shape, a.chunks, low, high, a.seed, out, b->err));
-}
-
-static cubed_status call_normal(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"loc", "scale", "seed", "chunks", NULL};
-    random_args a;
-    double loc, scale;
-    EXPR_TRY(get_random_args(b, e, 1, 3, names, &a));
-    EXPR_TRY(get_parameter(b, e, a.n, 1, "loc", 0, &loc));
-    EXPR_TRY(get_parameter(b, e, a.n, 2, "scale", 1, &scale));
-    return expr_located(
-        b, e,
-        cubed_array_normal(b->ctx, a.ndim, a.shape, a.chunks, loc, scale, a.seed, out, b->err));
-}
-
-static cubed_status call_exponential(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"scale", "seed", "chunks", NULL};
-    random_args a;
-    double scale;
-    EXPR_TRY(get_random_args(b, e, 1, 2, names, &a));
-    EXPR_TRY(get_parameter(b, e, a.n, 1, "scale", 1, &scale));
-    return expr_located(
-        b, e,
-        cubed_array_exponential(b->ctx, a.ndim, a.shape, a.chunks, scale, a.seed, out, b->err));
-}
-
-/* integers(shape, low, high) or (shape, high): below high, or with endpoint=True up to it. */
-static cubed_status call_integers(expr_builder *b, const expr *e, cubed_array **out)
-{
-    static const char *const names[] = {"seed", "chunks", "dtype", "endpoint", NULL};
-    random_args a;
-    cubed_dtype dtype;
-    cubed_scalar first, last;
-    int64_t low = 0, high;
-    EXPR_TRY(get_random_args(b, e, 2, 3, names, &a));
-    EXPR_TRY(expr_get_dtype(b, e, CUBED_INT64, &dtype));
-    if (cubed_dtype_kind(dtype) != CUBED_KIND_INT && cubed_dtype_kind(dtype) != CUBED_KIND_UINT)
-        return expr_reject(b, e, "integers takes a type of integers");
-    const expr *endpoint = expr_keyword(e, "endpoint"), *top = e->child[a.n - 1];
-    if (endpoint && endpoint->kind != EXPR_BOOL)
-        return expr_reject(b, endpoint, "expected True or False");
-    bool closed = endpoint && endpoint->integer;
-    if (a.n > 2) EXPR_TRY(expr_get_int(b, e->child[1], &low));
-    EXPR_TRY(expr_get_int(b, top, &high));
-    if (high < low || (high == low && !closed))
-        return expr_reject(b, e, "there is no integer from low to high");
-    expr_value v = expr_literal(EXPR_INT, low, 0, 0);
-    EXPR_TRY(get_scalar(b, e->child[1], &v, dtype, &first));
-    v = expr_literal(EXPR_INT, closed ? high : high - 1, 0, 0);
-    EXPR_TRY(get_scalar(b, top, &v, dtype, &last));
-    return expr_located(b, e,
-                        cubed_array_integers(b->ctx, dtype, a.ndim, a.shape, a.chunks, &first,
-                                             &last, a.seed, out, b->err));
-}
-
 static const struct {
     const char *name;
     expr_function fn;
@@ -622,11 +451,6 @@ static const struct {
     {"cumsum", call_cumulative_sum},
     {"cumulative_prod", call_cumulative_prod},
     {"cumprod", call_cumulative_prod},
-    {"random", call_random},
-    {"uniform", call_uniform},
-    {"normal", call_normal},
-    {"exponential", call_exponential},
-    {"integers", call_integers},
 };
 
 expr_function expr_find_function(const char *name)
@@ -634,7 +458,9 @@ expr_function expr_find_function(const char *name)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         if (strcmp(functions[i].name, name) == 0) return functions[i].fn;
     }
-    expr_function fn = expr_find_block_function(name);
+    expr_function fn = expr_find_view_function(name);
+    if (!fn) fn = expr_find_random_function(name);
+    if (!fn) fn = expr_find_block_function(name);
     if (!fn) fn = expr_find_fft_function(name);
     if (!fn) fn = expr_find_order_function(name);
     if (!fn) fn = expr_find_set_function(name);

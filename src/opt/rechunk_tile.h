@@ -49,6 +49,12 @@ typedef struct cb_tile {
     size_t task_mem; /* bytes that the largest task uses, of each worker: as plan/need.c has it */
 } cb_tile;
 
+/* Tasks along an axis that is cut into chunks, `per` of them each. */
+static inline int64_t cb_tile_tasks(const cb_axis *out, int64_t per)
+{
+    return cb_ceil_div(cb_axis_count(out), per);
+}
+
 /* Pairs of a task and a source chunk that it touches, along one axis, exactly. Tasks are `per`
  * chunks of `out` long, and position x of it is offset + stride * x of the source, in bounds. With
  * strides longer than a chunk those in between count too. */

@@ -1,51 +1,12 @@
 #include "runtime/io.h"
 
-#include <inttypes.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "plan/need.h"
-#include "runtime/cache.h"
+#include "runtime/io_state.h"
 #include "runtime/vm.h"
-
-/* A chunk of an intermediate: in memory if ptr is set, else in the work directory if spilled. */
-typedef struct tier_chunk {
-    void *ptr;
-    uint32_t readers; /* reads to come */
-    bool spilled;
-} tier_chunk;
-
-typedef struct node_io {
-    /* Targets with a URL: */
-    cubed_store *store;
-    cb_zarr_array *array;
-    bool resumed;
-    /* Intermediates: */
-    tier_chunk *chunks;
-    size_t nchunks;
-    size_t chunk_bytes;
-} node_io;
-
-struct cb_io {
-    cubed_plan *plan;
-    cb_io_mode mode;
-    bool committed;
-    unsigned keep;
-    node_io *nodes;       /* one per node */
-    pthread_mutex_t lock; /* of tier_chunk entries and of opening the work store */
-    cb_budget spare; /* what projections leave: for intermediates, then for what is wanted again */
-    cb_budget tier;  /* what intermediates have of it */
-    cb_cache *cache; /* NULL: nothing is wanted again */
-    cubed_store *work; /* opened by the first spill */
-    char prefix[40];   /* the plan's id: of its keys in the work directory, and its mark */
-    atomic_uint_least64_t spilled;
-};
-
-/* Whether this process drives a whole run. */
-static bool drives(const cb_io *io) { return io->mode == CB_IO_RUN || io->mode == CB_IO_DRIVER; }
 
 /* What exists and may not be replaced ends a run before any of its targets is touched. */
 static cubed_status check_targets(const cb_io *io, bool resume, cubed_error *err)
@@ -94,21 +55,7 @@ static cubed_status open_target(cb_io *io, int i, bool resume, cubed_error *err)
     CB_TRY(cb_zarr_prepare(x->store, s->path, &s->meta, n->overwrite, &x->array, err));
     /* Nothing but an unfinished run is there: its grid may have chunks that this one lacks. */
     if (*mark) CB_TRY(cb_zarr_remove_unfinished(x->store, s->path, err));
-    return drives(io) ? cb_zarr_put_mark(x->store, s->path, io->prefix, err) : CUBED_OK;
-}
-
-static cubed_status open_work(cb_io *io, cubed_error *err)
-{
-    if (io->work) return CUBED_OK;
-    if (!io->plan->work_dir)
-        return cb_fail(err, CUBED_E_BUDGET,
-                       "intermediates need more than the %" PRIu64 " bytes of memory that the plan "
-                       "has for them, and there is no work directory to put them in: name one, or "
-                       "allow more memory",
-                       io->plan->tier_budget);
-    CB_TRY(cb_store_open(&io->plan->ctx->alloc, io->plan->work_dir, false, &io->work, err));
-    /* By its mark a folder of intermediates is known as such when the run has been killed. */
-    return drives(io) ? cb_zarr_put_mark(io->work, io->prefix, io->prefix, err) : CUBED_OK;
+    return cb_io_drives(io) ? cb_zarr_put_mark(x->store, s->path, io->prefix, err) : CUBED_OK;
 }
 
 static cubed_status open_nodes(cb_io *io, bool resume, cubed_error *err)
@@ -124,8 +71,8 @@ static cubed_status open_nodes(cb_io *io, bool resume, cubed_error *err)
         if (!cb_node_is_intermediate(n)) continue;
         node_io *x = &io->nodes[i];
         x->chunk_bytes = cb_chunk_bytes(p, i);
-        if (io->mode != CB_IO_RUN || (resume && io->plan->work_dir)) CB_TRY(open_work(io, err));
-        if (!drives(io)) continue;
+        if (io->mode != CB_IO_RUN || (resume && io->plan->work_dir)) CB_TRY(cb_tier_open(io, err));
+        if (!cb_io_drives(io)) continue;
         size_t nchunks = (size_t)cb_grid_count(&n->grid);
         x->chunks = cb_alloc_zero(a, nchunks * sizeof *x->chunks);
         if (!x->chunks)
@@ -174,7 +121,7 @@ cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, bool resume, cb_io **
         /* Nothing was written but groups and marks; what a resumed run left stays as it was. */
         io->committed = true;
         io->keep = resume ? CUBED_KEEP_INTERMEDIATES : 0;
-        for (int i = 0; drives(io) && i < plan->ir.nnodes; i++) {
+        for (int i = 0; cb_io_drives(io) && i < plan->ir.nnodes; i++) {
             if (makes(io, i) && !io->nodes[i].resumed) remove_mark(io, i);
         }
         cb_io_close(io);
@@ -213,7 +160,7 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
     for (int i = 0; i < io->plan->ngroups; i++)
         CB_TRY(make_group(io, &io->plan->groups[i], durable, err));
     io->committed = true;
-    for (int i = 0; drives(io) && i < io->plan->ir.nnodes; i++) {
+    for (int i = 0; cb_io_drives(io) && i < io->plan->ir.nnodes; i++) {
         if (makes(io, i)) remove_mark(io, i);
     }
     return CUBED_OK;
@@ -246,7 +193,7 @@ void cb_io_close(cb_io *io)
     const cubed_allocator *a = &io->plan->ctx->alloc;
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         node_io *x = &io->nodes[i];
-        if (makes(io, i) && !io->committed && drives(io)) {
+        if (makes(io, i) && !io->committed && cb_io_drives(io)) {
             /* Of several targets some may have been committed before one could not be. */
             bool gone = cb_zarr_retract(x->array, NULL) == CUBED_OK;
             if (gone && !(io->keep & CUBED_KEEP_CHUNKS)) remove_chunks(io, i);
@@ -257,7 +204,7 @@ void cb_io_close(cb_io *io)
             cb_pages_unmap(x->chunks[k].ptr, cb_pages_round(x->chunk_bytes));
         cb_free(a, x->chunks, x->nchunks * sizeof *x->chunks);
     }
-    if (io->work && drives(io) && !(io->keep & CUBED_KEEP_INTERMEDIATES)) {
+    if (io->work && cb_io_drives(io) && !(io->keep & CUBED_KEEP_INTERMEDIATES)) {
         cubed_status ignored = cb_store_clear(io->work, io->prefix, NULL);
         (void)ignored; /* nobody is left who could do anything about it */
     }
@@ -277,61 +224,6 @@ uint64_t cb_io_cache_peak(const cb_io *io)
 
 uint64_t cb_io_spilled(const cb_io *io) { return atomic_load(&((cb_io *)(uintptr_t)io)->spilled); }
 
-/* --- Intermediates ----------------------------------------------------------------------------------- */
-
-static void spill_key(const cb_io *io, int node, int64_t chunk, char key[96])
-{
-    snprintf(key, 96, "%s/%d/%" PRId64, io->prefix, node, chunk);
-}
-
-/* Chunks that are kept for later make room for intermediates. */
-static bool take_tier(cb_io *io, size_t size)
-{
-    while (!cb_budget_take(&io->spare, size)) {
-        if (!io->cache || !cb_cache_evict(io->cache)) return false;
-    }
-    return cb_budget_take(&io->tier, size);
-}
-
-static void give_tier(cb_io *io, size_t size)
-{
-    cb_budget_give(&io->tier, size);
-    cb_budget_give(&io->spare, size);
-}
-
-void cb_io_set_readers(cb_io *io, int node, int64_t chunk, uint32_t readers)
-{
-    io->nodes[node].chunks[chunk].readers = readers;
-}
-
-void cb_io_release(cb_io *io, int node, int64_t chunk)
-{
-    node_io *x = &io->nodes[node];
-    tier_chunk *c = &x->chunks[chunk];
-    void *ptr = NULL;
-    bool spilled = false;
-    pthread_mutex_lock(&io->lock);
-    if (c->readers > 0 && --c->readers == 0) {
-        ptr = c->ptr;
-        /* What worker processes wrote is not noted here. */
-        spilled = c->spilled || io->mode == CB_IO_DRIVER;
-        c->ptr = NULL;
-        c->spilled = false;
-    }
-    pthread_mutex_unlock(&io->lock);
-    if (ptr) {
-        cb_pages_unmap(ptr, cb_pages_round(x->chunk_bytes));
-        give_tier(io, cb_pages_round(x->chunk_bytes));
-    }
-    if (spilled) {
-        char key[96];
-        spill_key(io, node, chunk, key);
-        /* What cannot be deleted now goes with the run's whole folder. */
-        cubed_status ignored = cb_store_del(io->work, key, NULL);
-        (void)ignored;
-    }
-}
-
 bool cb_io_resumes(const cb_io *io, int node) { return io->nodes[node].resumed; }
 
 cubed_status cb_io_exists(cb_io *io, int node, int64_t chunk, bool *found, cubed_error *err)
@@ -350,7 +242,7 @@ cubed_status cb_io_exists(cb_io *io, int node, int64_t chunk, bool *found, cubed
                                  sizeof key, err));
         st = cb_store_size(x->store, key, &size, &why);
     } else if (cb_node_is_intermediate(n) && io->work) {
-        spill_key(io, node, chunk, key);
+        cb_tier_key(io, node, chunk, key);
         st = cb_store_size(io->work, key, &size, &why);
         if (st == CUBED_OK && size != x->chunk_bytes) return CUBED_OK;
         x->chunks[chunk].spilled = st == CUBED_OK;
@@ -361,125 +253,6 @@ cubed_status cb_io_exists(cb_io *io, int node, int64_t chunk, bool *found, cubed
     if (st == CUBED_OK || st == CUBED_E_NOT_FOUND) return CUBED_OK;
     if (err) *err = why;
     return st;
-}
-
-static cubed_status spill(cb_io *io, int node, int64_t chunk, const void *src, cb_io_count *count,
-                          cubed_error *err)
-{
-    char key[96];
-    size_t bytes = io->nodes[node].chunk_bytes;
-    pthread_mutex_lock(&io->lock);
-    cubed_status st = open_work(io, err);
-    pthread_mutex_unlock(&io->lock);
-    if (st != CUBED_OK) return st;
-    spill_key(io, node, chunk, key);
-    CB_TRY(cb_store_put(io->work, key, src, bytes, err));
-    count->stored_written += bytes;
-    atomic_fetch_add(&io->spilled, bytes);
-    return CUBED_OK;
-}
-
-static cubed_status write_intermediate(cb_io *io, int node, const int64_t *idx, const void *src,
-                                       cb_io_count *count, cubed_error *err)
-{
-    node_io *x = &io->nodes[node];
-    int64_t chunk = cb_grid_ravel(&io->plan->ir.nodes[node].grid, idx);
-    if (io->mode != CB_IO_RUN) return spill(io, node, chunk, src, count, err);
-    tier_chunk *c = &x->chunks[chunk];
-    pthread_mutex_lock(&io->lock);
-    /* A task that runs again finds what its first attempt left. */
-    bool wanted = c->readers > 0 && !c->ptr;
-    pthread_mutex_unlock(&io->lock);
-    if (!wanted) return CUBED_OK;
-    size_t taken = cb_pages_round(x->chunk_bytes);
-    void *ptr = NULL;
-    if (take_tier(io, taken)) {
-        ptr = cb_pages_map(taken);
-        if (!ptr) give_tier(io, taken); /* the machine is short: spill instead */
-    }
-    if (ptr)
-        memcpy(ptr, src, x->chunk_bytes);
-    else
-        CB_TRY(spill(io, node, chunk, src, count, err));
-    pthread_mutex_lock(&io->lock);
-    c->ptr = ptr;
-    c->spilled = ptr == NULL;
-    pthread_mutex_unlock(&io->lock);
-    return CUBED_OK;
-}
-
-/* `size` bytes of a chunk from `offset` on. */
-static cubed_status read_intermediate(cb_io *io, int node, const int64_t *idx, size_t offset,
-                                      size_t size, void *dst, const void **direct,
-                                      cb_io_count *count, cubed_error *err)
-{
-    node_io *x = &io->nodes[node];
-    int64_t chunk = cb_grid_ravel(&io->plan->ir.nodes[node].grid, idx);
-    size_t got;
-    char key[96];
-    if (io->mode == CB_IO_RUN) {
-        tier_chunk *c = &x->chunks[chunk];
-        pthread_mutex_lock(&io->lock);
-        const char *ptr = c->ptr;
-        bool there = ptr || c->spilled;
-        pthread_mutex_unlock(&io->lock);
-        CB_CHECK(there, err);
-        if (ptr) {
-            *direct = ptr + offset;
-            return CUBED_OK;
-        }
-    }
-    spill_key(io, node, chunk, key);
-    CB_TRY(cb_store_get(io->work, key, offset, dst, size, &got, err));
-    if (got != size)
-        return cb_fail(err, CUBED_E_FORMAT, "%s has %zu bytes from byte %zu on, expected %zu", key,
-                       got, offset, size);
-    count->stored_read += got;
-    *direct = dst;
-    return CUBED_OK;
-}
-
-cubed_status cb_io_read_range(cb_io *io, int node, const int64_t *idx, size_t offset, size_t size,
-                              void *dst, cb_io_count *count, cubed_error *err)
-{
-    const void *data;
-    count->bytes_read += size;
-    CB_TRY(read_intermediate(io, node, idx, offset, size, dst, &data, count, err));
-    if (data != dst) memcpy(dst, data, size);
-    return CUBED_OK;
-}
-
-/* The elements from lo to hi of a chunk, run by run. *direct points to the chunk if they are one. */
-static cubed_status read_part_of_intermediate(cb_io *io, int node, const int64_t *idx,
-                                              const int64_t *lo, const int64_t *hi, void *dst,
-                                              const void **direct, cb_io_count *count,
-                                              cubed_error *err)
-{
-    const cb_node *n = &io->plan->ir.nodes[node];
-    size_t size = cubed_dtype_size(n->dtype), run = size;
-    cb_box runs = {.ndim = n->grid.ndim};
-    int64_t at[CUBED_MAX_NDIM];
-    bool whole = true, more = true, one = true;
-    char *to = dst;
-    for (int d = n->grid.ndim - 1; d >= 0; d--) {
-        int64_t extent = hi[d] - lo[d];
-        at[d] = runs.lo[d] = lo[d];
-        runs.hi[d] = whole ? lo[d] + 1 : hi[d];
-        one = one && (whole || extent == 1);
-        if (whole) run *= (size_t)extent;
-        whole = whole && extent == n->grid.axis[d].chunk;
-    }
-    while (more) {
-        size_t offset = 0;
-        for (int d = 0; d < runs.ndim; d++)
-            offset = offset * (size_t)n->grid.axis[d].chunk + (size_t)at[d];
-        CB_TRY(read_intermediate(io, node, idx, offset * size, run, to, direct, count, err));
-        if (!one && *direct != to) memcpy(to, *direct, run);
-        to += run;
-        more = cb_odometer_next(&runs, at);
-    }
-    if (!one) *direct = dst;
-    return CUBED_OK;
 }
 
 /* --- Chunks ------------------------------------------------------------------------------------------ */
@@ -581,7 +354,7 @@ static cubed_status read_chunk(cb_io *io, int node, const int64_t *idx, bool aga
     *entry = NULL;
     count->bytes_read += size;
     if (!n->source && !array_of(io, node) && !io->nodes[node].array)
-        return read_intermediate(io, node, idx, 0, size, dst, direct, count, err);
+        return cb_tier_read(io, node, idx, 0, size, dst, direct, count, err);
     if (io->cache && again && io->plan->again[node])
         found = cb_cache_hold(io->cache, chunk_key(io, node, idx), size,
                               cb_plan_chunk_reads(io->plan, node, idx), entry);
@@ -619,8 +392,7 @@ cubed_status cb_io_hold(cb_io *io, int node, const int64_t *idx, bool again, voi
 
 void cb_io_pass(cb_io *io, int node, const int64_t *idx)
 {
-    if (io->cache && io->plan->again[node])
-        cb_cache_pass(io->cache, chunk_key(io, node, idx));
+    if (io->cache && io->plan->again[node]) cb_cache_pass(io->cache, chunk_key(io, node, idx));
 }
 
 cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst, cb_arena *scratch,
@@ -646,7 +418,7 @@ cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst, 
         hi[d] = box->hi[d] - first;
     }
     if (!source && !io->nodes[node].array)
-        return read_part_of_intermediate(io, node, idx, lo, hi, dst, direct, count, err);
+        return cb_tier_read_part(io, node, idx, lo, hi, dst, direct, count, err);
     CB_TRY(cb_zarr_read_part(source ? source : io->nodes[node].array, idx, lo, hi, dst, scratch,
                              &stored, err));
     count->stored_read += stored;
@@ -658,7 +430,7 @@ cubed_status cb_io_write(cb_io *io, int node, const int64_t *idx, const void *sr
 {
     uint64_t stored = 0;
     count->bytes_written += cb_chunk_bytes(io->plan, node);
-    if (!io->nodes[node].array) return write_intermediate(io, node, idx, src, count, err);
+    if (!io->nodes[node].array) return cb_tier_write(io, node, idx, src, count, err);
     const cb_node *n = &io->plan->ir.nodes[node];
     int64_t at[CUBED_MAX_NDIM];
     for (int d = 0; d < n->grid.ndim; d++) at[d] = idx[d] + (n->region ? n->first_chunk[d] : 0);

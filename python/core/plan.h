@@ -1,0 +1,20 @@
+/* The type of plans; for plan.c and run.c only. */
+#ifndef CORE_PLAN_H
+#define CORE_PLAN_H
+
+#include "core.h"
+
+typedef struct core_plan {
+    PyObject_HEAD cubed_plan *plan;
+    int nresults; /* targets in memory come first in nobody's order: see is_memory */
+    unsigned char *is_memory;
+    bool running;
+    report *record; /* of the latest run that was to be recorded, or NULL */
+    cubed_run_stats stats;
+    bool has_stats;
+} core_plan;
+
+/* The method "run". */
+PyObject *core_run_plan(PyObject *self, PyObject *args);
+
+#endif

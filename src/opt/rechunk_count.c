@@ -1,0 +1,73 @@
+/* How much tasks touch, and bytes of chunks: sums in closed form. */
+#include "opt/rechunk_tile.h"
+
+typedef unsigned __int128 wide;
+
+/* The sum of floor((a * i + b) / m) over 0 <= i < n: the lattice points below a line. Rows and
+ * columns change places like in Euclid's algorithm, so the steps are logarithmic. For counts of
+ * chunks it stays below 2^127, as n * (a * n + b) / m is at most tasks times chunks. */
+static wide floor_sum(wide n, wide m, wide a, wide b)
+{
+    wide sum = 0;
+    while (n > 0) {
+        sum += n * (n - 1) / 2 * (a / m) + n * (b / m);
+        a %= m;
+        b %= m;
+        wide top = a * n + b;
+        if (top < m) break;
+        n = top / m;
+        b = top % m;
+        wide swap = m;
+        m = a;
+        a = swap;
+    }
+    return sum;
+}
+
+static uint64_t touched_by(const cb_axis *out, int64_t per, int64_t task, int64_t offset,
+                           int64_t stride, const cb_axis *source)
+{
+    int64_t last = cb_min_i64(cb_axis_count(out), (task + 1) * per) - 1;
+    int64_t a = offset + stride * cb_axis_lo(out, task * per);
+    int64_t z = offset + stride * (cb_axis_hi(out, last) - 1);
+    return (uint64_t)(cb_axis_find(source, cb_max_i64(a, z)) -
+                      cb_axis_find(source, cb_min_i64(a, z)) + 1);
+}
+
+uint64_t cb_tile_touched(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
+                         const cb_axis *source)
+{
+    int64_t n = cb_tile_tasks(out, per);
+    if (n == 0) return 0;
+    if (stride == 1 && offset == 0 && per == 1 && out->first == source->first &&
+        out->chunk == source->chunk)
+        return (uint64_t)n;
+    /* The first task may be short, the last is what is left; those between are all alike. */
+    uint64_t total = touched_by(out, per, 0, offset, stride, source);
+    if (n > 1) total += touched_by(out, per, n - 1, offset, stride, source);
+    if (n <= 2) return total;
+    int64_t length = out->chunk * per, n_alike = n - 2;
+    /* From the end that has the lowest coordinate in the source. */
+    int64_t begin = cb_axis_lo(out, stride < 0 ? n_alike * per : per);
+    int64_t a = offset + stride * begin, z = offset + stride * (begin + length - 1);
+    /* Position x lies in chunk (x + shift) / chunk. */
+    wide shift = (wide)(source->chunk - source->first), chunk = (wide)source->chunk;
+    wide step = (wide)length * (wide)(stride < 0 ? -stride : stride);
+    wide upper = floor_sum((wide)n_alike, chunk, step, (wide)cb_max_i64(a, z) + shift);
+    wide lower = floor_sum((wide)n_alike, chunk, step, (wide)cb_min_i64(a, z) + shift);
+    return total + (uint64_t)(upper - lower) + (uint64_t)n_alike;
+}
+
+size_t cb_tile_chunk_bytes(const cb_grid *g, size_t item_size)
+{
+    size_t bytes = item_size;
+    for (int d = 0; d < g->ndim; d++) bytes = cb_sat_mul(bytes, (size_t)g->axis[d].chunk);
+    return bytes;
+}
+
+uint64_t cb_tile_grid_bytes(const cb_grid *g, size_t item_size)
+{
+    uint64_t bytes = cb_tile_chunk_bytes(g, item_size);
+    for (int d = 0; d < g->ndim; d++) bytes = cb_sat_mul(bytes, (size_t)cb_axis_count(&g->axis[d]));
+    return bytes;
+}

@@ -1,0 +1,191 @@
+/* Intermediates: chunks in memory while its budget lasts, else in the work directory. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "runtime/io_state.h"
+
+cubed_status cb_tier_open(cb_io *io, cubed_error *err)
+{
+    if (io->work) return CUBED_OK;
+    if (!io->plan->work_dir)
+        return cb_fail(err, CUBED_E_BUDGET,
+                       "intermediates need more than the %" PRIu64 " bytes of memory that the plan "
+                       "has for them, and there is no work directory to put them in: name one, or "
+                       "allow more memory",
+                       io->plan->tier_budget);
+    CB_TRY(cb_store_open(&io->plan->ctx->alloc, io->plan->work_dir, false, &io->work, err));
+    /* By its mark a folder of intermediates is known as such when the run has been killed. */
+    return cb_io_drives(io) ? cb_zarr_put_mark(io->work, io->prefix, io->prefix, err) : CUBED_OK;
+}
+
+void cb_tier_key(const cb_io *io, int node, int64_t chunk, char key[96])
+{
+    snprintf(key, 96, "%s/%d/%" PRId64, io->prefix, node, chunk);
+}
+
+/* Chunks that are kept for later make room for intermediates. */
+static bool take_tier(cb_io *io, size_t size)
+{
+    while (!cb_budget_take(&io->spare, size)) {
+        if (!io->cache || !cb_cache_evict(io->cache)) return false;
+    }
+    return cb_budget_take(&io->tier, size);
+}
+
+static void give_tier(cb_io *io, size_t size)
+{
+    cb_budget_give(&io->tier, size);
+    cb_budget_give(&io->spare, size);
+}
+
+void cb_io_set_readers(cb_io *io, int node, int64_t chunk, uint32_t readers)
+{
+    io->nodes[node].chunks[chunk].readers = readers;
+}
+
+void cb_io_release(cb_io *io, int node, int64_t chunk)
+{
+    node_io *x = &io->nodes[node];
+    tier_chunk *c = &x->chunks[chunk];
+    void *ptr = NULL;
+    bool spilled = false;
+    pthread_mutex_lock(&io->lock);
+    if (c->readers > 0 && --c->readers == 0) {
+        ptr = c->ptr;
+        /* What worker processes wrote is not noted here. */
+        spilled = c->spilled || io->mode == CB_IO_DRIVER;
+        c->ptr = NULL;
+        c->spilled = false;
+    }
+    pthread_mutex_unlock(&io->lock);
+    if (ptr) {
+        cb_pages_unmap(ptr, cb_pages_round(x->chunk_bytes));
+        give_tier(io, cb_pages_round(x->chunk_bytes));
+    }
+    if (spilled) {
+        char key[96];
+        cb_tier_key(io, node, chunk, key);
+        /* What cannot be deleted now goes with the run's whole folder. */
+        cubed_status ignored = cb_store_del(io->work, key, NULL);
+        (void)ignored;
+    }
+}
+
+static cubed_status spill(cb_io *io, int node, int64_t chunk, const void *src, cb_io_count *count,
+                          cubed_error *err)
+{
+    char key[96];
+    size_t bytes = io->nodes[node].chunk_bytes;
+    pthread_mutex_lock(&io->lock);
+    cubed_status st = cb_tier_open(io, err);
+    pthread_mutex_unlock(&io->lock);
+    if (st != CUBED_OK) return st;
+    cb_tier_key(io, node, chunk, key);
+    CB_TRY(cb_store_put(io->work, key, src, bytes, err));
+    count->stored_written += bytes;
+    atomic_fetch_add(&io->spilled, bytes);
+    return CUBED_OK;
+}
+
+cubed_status cb_tier_write(cb_io *io, int node, const int64_t *idx, const void *src,
+                           cb_io_count *count, cubed_error *err)
+{
+    node_io *x = &io->nodes[node];
+    int64_t chunk = cb_grid_ravel(&io->plan->ir.nodes[node].grid, idx);
+    if (io->mode != CB_IO_RUN) return spill(io, node, chunk, src, count, err);
+    tier_chunk *c = &x->chunks[chunk];
+    pthread_mutex_lock(&io->lock);
+    /* A task that runs again finds what its first attempt left. */
+    bool wanted = c->readers > 0 && !c->ptr;
+    pthread_mutex_unlock(&io->lock);
+    if (!wanted) return CUBED_OK;
+    size_t taken = cb_pages_round(x->chunk_bytes);
+    void *ptr = NULL;
+    if (take_tier(io, taken)) {
+        ptr = cb_pages_map(taken);
+        if (!ptr) give_tier(io, taken); /* the machine is short: spill instead */
+    }
+    if (ptr)
+        memcpy(ptr, src, x->chunk_bytes);
+    else
+        CB_TRY(spill(io, node, chunk, src, count, err));
+    pthread_mutex_lock(&io->lock);
+    c->ptr = ptr;
+    c->spilled = ptr == NULL;
+    pthread_mutex_unlock(&io->lock);
+    return CUBED_OK;
+}
+
+/* `size` bytes of a chunk from `offset` on. */
+cubed_status cb_tier_read(cb_io *io, int node, const int64_t *idx, size_t offset, size_t size,
+                          void *dst, const void **direct, cb_io_count *count, cubed_error *err)
+{
+    node_io *x = &io->nodes[node];
+    int64_t chunk = cb_grid_ravel(&io->plan->ir.nodes[node].grid, idx);
+    size_t got;
+    char key[96];
+    if (io->mode == CB_IO_RUN) {
+        tier_chunk *c = &x->chunks[chunk];
+        pthread_mutex_lock(&io->lock);
+        const char *ptr = c->ptr;
+        bool there = ptr || c->spilled;
+        pthread_mutex_unlock(&io->lock);
+        CB_CHECK(there, err);
+        if (ptr) {
+            *direct = ptr + offset;
+            return CUBED_OK;
+        }
+    }
+    cb_tier_key(io, node, chunk, key);
+    CB_TRY(cb_store_get(io->work, key, offset, dst, size, &got, err));
+    if (got != size)
+        return cb_fail(err, CUBED_E_FORMAT, "%s has %zu bytes from byte %zu on, expected %zu", key,
+                       got, offset, size);
+    count->stored_read += got;
+    *direct = dst;
+    return CUBED_OK;
+}
+
+cubed_status cb_io_read_range(cb_io *io, int node, const int64_t *idx, size_t offset, size_t size,
+                              void *dst, cb_io_count *count, cubed_error *err)
+{
+    const void *data;
+    count->bytes_read += size;
+    CB_TRY(cb_tier_read(io, node, idx, offset, size, dst, &data, count, err));
+    if (data != dst) memcpy(dst, data, size);
+    return CUBED_OK;
+}
+
+/* The elements from lo to hi of a chunk, run by run. *direct points to the chunk if they are one. */
+cubed_status cb_tier_read_part(cb_io *io, int node, const int64_t *idx, const int64_t *lo,
+                               const int64_t *hi, void *dst, const void **direct,
+                               cb_io_count *count, cubed_error *err)
+{
+    const cb_node *n = &io->plan->ir.nodes[node];
+    size_t size = cubed_dtype_size(n->dtype), run = size;
+    cb_box runs = {.ndim = n->grid.ndim};
+    int64_t at[CUBED_MAX_NDIM];
+    bool whole = true, more = true, one = true;
+    char *to = dst;
+    for (int d = n->grid.ndim - 1; d >= 0; d--) {
+        int64_t extent = hi[d] - lo[d];
+        at[d] = runs.lo[d] = lo[d];
+        runs.hi[d] = whole ? lo[d] + 1 : hi[d];
+        one = one && (whole || extent == 1);
+        if (whole) run *= (size_t)extent;
+        whole = whole && extent == n->grid.axis[d].chunk;
+    }
+    while (more) {
+        size_t offset = 0;
+        for (int d = 0; d < runs.ndim; d++)
+            offset = offset * (size_t)n->grid.axis[d].chunk + (size_t)at[d];
+        CB_TRY(cb_tier_read(io, node, idx, offset * size, run, to, direct, count, err));
+        if (!one && *direct != to) memcpy(to, *direct, run);
+        to += run;
+        more = cb_odometer_next(&runs, at);
+    }
+    if (!one) *direct = dst;
+    return CUBED_OK;
+}

@@ -1,0 +1,353 @@
+/* Chunks of arrays, and parts of them: keys, encoded bytes, elements. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "zarr/zarr_pkg.h"
+
+size_t cb_zarr_chunk_bytes(const cb_zarr_meta *m) { return m->codecs.chunk_bytes; }
+
+cb_need cb_zarr_read_need(const cb_zarr_meta *m)
+{
+    if (cb_codec_chain_is_raw(&m->codecs)) return (cb_need){0, 0};
+    size_t encoded = cb_arena_round(cb_sat_add(cb_codec_chain_bound(&m->codecs), 1));
+    return cb_need_both((cb_need){encoded, 0}, cb_codec_chain_decode_need(&m->codecs));
+}
+
+cb_need cb_zarr_write_need(const cb_zarr_meta *m)
+{
+    if (cb_codec_chain_is_raw(&m->codecs)) return (cb_need){0, 0};
+    size_t encoded = cb_arena_round(cb_codec_chain_bound(&m->codecs));
+    return cb_need_both((cb_need){encoded, 0}, cb_codec_chain_encode_need(&m->codecs));
+}
+
+cubed_status cb_zarr_chunk_key(const cb_zarr_meta *m, const char *path, const int64_t *idx,
+                               char *key, size_t cap, cubed_error *err)
+{
+    char name[32 + 21 * CUBED_MAX_NDIM];
+    int n = 0;
+    if (!m->v2_keys) n = snprintf(name, sizeof name, "c");
+    for (int d = 0; d < m->ndim; d++) {
+        if (n > 0) name[n++] = m->separator;
+        n += snprintf(name + n, sizeof name - (size_t)n, "%" PRId64, idx[d]);
+    }
+    if (m->ndim == 0 && m->v2_keys) snprintf(name, sizeof name, "0");
+    return cb_key_join(key, cap, path, name, err);
+}
+
+void cb_zarr_fill(const cb_zarr_meta *m, void *dst, size_t n)
+{
+    size_t item = cubed_dtype_size(m->dtype);
+    char *d = dst;
+    if (cb_zarr_fill_is_zero(m)) {
+        memset(d, 0, n);
+        return;
+    }
+    size_t kept = cb_fill_size(m->dtype);
+    if (kept < item) memset(d, 0, n);
+    for (size_t i = 0; i < n; i += item) memcpy(d + i, m->fill.bytes, kept);
+}
+
+/* Reads the object of an encoded chunk. */
+static cubed_status get_encoded(const cb_zarr_array *z, const cb_codec_chain *c, const char *key,
+                                cb_arena *scratch, void **encoded, size_t *got, cubed_error *err)
+{
+    size_t bound = cb_codec_chain_bound(c);
+    /* One byte more than any valid chunk has: a larger one shows at once. */
+    CB_TRY(cb_arena_alloc(scratch, bound + 1, "encoded chunk", encoded, err));
+    CB_TRY(cb_store_get(z->store, key, 0, *encoded, bound + 1, got, err));
+    if (*got > bound)
+        return cb_fail(err, CUBED_E_FORMAT, "more than the %zu bytes that a chunk can have", bound);
+    return CUBED_OK;
+}
+
+/* Reads the object and decodes it; CUBED_E_NOT_FOUND if there is none. */
+static cubed_status read_encoded(const cb_zarr_array *z, const cb_codec_chain *c, const char *key,
+                                 void *dst, cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    size_t got;
+    if (cb_codec_chain_is_raw(c)) {
+        uint64_t size = c->chunk_bytes;
+        CB_TRY(cb_store_get(z->store, key, 0, dst, c->chunk_bytes, &got, err));
+        if (got == c->chunk_bytes) CB_TRY(cb_store_size(z->store, key, &size, err));
+        if (got < c->chunk_bytes || size != c->chunk_bytes)
+            return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu",
+                           got < c->chunk_bytes ? (uint64_t)got : size, c->chunk_bytes);
+        *stored = got;
+        return CUBED_OK;
+    }
+    void *encoded;
+    CB_TRY(get_encoded(z, c, key, scratch, &encoded, &got, err));
+    CB_TRY(cb_codec_chain_decode(c, encoded, got, dst, scratch, err));
+    *stored = got;
+    return CUBED_OK;
+}
+
+/* The shape of a chunk as it is stored, and its elements within the array (or more). */
+static void chunk_shape(const cb_zarr_meta *m, const int64_t *idx, int64_t *shape, int64_t *used)
+{
+    for (int d = 0; d < m->ndim; d++) {
+        const int64_t *s = m->starts[d];
+        shape[d] = s ? s[idx[d] + 1] - s[idx[d]] : m->chunk[d];
+        used[d] = m->shape[d] - (s ? s[idx[d]] : idx[d] * m->chunk[d]);
+    }
+}
+
+/* Irregular chunks go through the same codecs in their own shape. */
+static const cb_codec_chain *codecs_of(const cb_zarr_meta *m, const int64_t *shape,
+                                       cb_codec_chain *own)
+{
+    if (!cb_zarr_is_irregular(m)) return &m->codecs;
+    cb_codec_chain_resize(&m->codecs, shape, own);
+    return own;
+}
+
+cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void *dst,
+                                cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    char key[4096];
+    uint64_t size = 0;
+    cubed_error why = CUBED_ERROR_INIT;
+    CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
+    cb_codec_chain own;
+    int64_t shape[CUBED_MAX_NDIM], used[CUBED_MAX_NDIM];
+    chunk_shape(&z->meta, idx, shape, used);
+    const cb_codec_chain *codecs = codecs_of(&z->meta, shape, &own);
+    size_t mark = cb_arena_mark(scratch);
+    cubed_status st = read_encoded(z, codecs, key, dst, scratch, &size, &why);
+    cb_arena_release(scratch, mark);
+    if (st == CUBED_E_NOT_FOUND) {
+        cb_zarr_fill(&z->meta, dst, codecs->chunk_bytes);
+        size = 0;
+    } else if (st != CUBED_OK) {
+        if (err) *err = why;
+        return cb_context(err, st, "%s: chunk %s", z->store->url, key);
+    }
+    if (stored) *stored = size;
+    return CUBED_OK;
+}
+
+/* A system call costs as much as copying some KiB; of compressed blocks, about half a MiB long,
+ * those at both ends of a run are decoded for nothing. */
+#define RAW_RUN     ((size_t)16 << 10)
+#define ENCODED_RUN ((size_t)2 << 20)
+
+size_t cb_zarr_part_run(const cb_zarr_meta *m)
+{
+    if (cb_zarr_is_irregular(m)) return 0;
+    if (cb_codec_chain_is_raw(&m->codecs)) return RAW_RUN;
+    return cb_codec_chain_ranged(&m->codecs) ? ENCODED_RUN : 0;
+}
+
+cb_need cb_zarr_part_need(const cb_zarr_meta *m)
+{
+    const cb_codec_step *s = cb_codec_chain_ranged(&m->codecs);
+    if (!s) return (cb_need){0, 0};
+    size_t encoded = cb_arena_round(cb_codec_chain_bound(&m->codecs));
+    return cb_need_both((cb_need){encoded, 0}, cb_codec_range_need(s));
+}
+
+/* Most ranges that are read at once. */
+enum { MAX_RANGES = 64 };
+
+/* The runs of elements that make up a part of a chunk, as ranges of its bytes. */
+typedef struct runs {
+    const cb_zarr_meta *m;
+    const int64_t *lo, *hi;
+    int outer;   /* axes before it are walked, those from it on are one run */
+    size_t size; /* of each */
+    int64_t idx[CUBED_MAX_NDIM];
+    bool more;
+} runs;
+
+static runs start_runs(const cb_zarr_meta *m, const int64_t *lo, const int64_t *hi)
+{
+    runs r = {m, lo, hi, m->ndim, cubed_dtype_size(m->dtype), {0}, true};
+    bool whole = true;
+    while (r.outer > 0 && whole) {
+        r.outer--;
+        r.size *= (size_t)(hi[r.outer] - lo[r.outer]);
+        whole = hi[r.outer] - lo[r.outer] == m->chunk[r.outer];
+    }
+    memcpy(r.idx, lo, (size_t)m->ndim * sizeof *lo);
+    return r;
+}
+
+static cubed_range next_run(runs *r)
+{
+    size_t at = 0;
+    for (int d = 0; d < r->m->ndim; d++) at = at * (size_t)r->m->chunk[d] + (size_t)r->idx[d];
+    int d = r->outer - 1;
+    for (; d >= 0 && ++r->idx[d] == r->hi[d]; d--) r->idx[d] = r->lo[d];
+    r->more = d >= 0;
+    return (cubed_range){at * cubed_dtype_size(r->m->dtype), r->size};
+}
+
+static cubed_status read_runs(const cb_zarr_array *z, const char *key, runs *r, char *dst,
+                              uint64_t *stored, cubed_error *err)
+{
+    while (r->more) {
+        cubed_range ranges[MAX_RANGES];
+        size_t n = 0;
+        uint64_t size;
+        while (n < MAX_RANGES && r->more) ranges[n++] = next_run(r);
+        CB_TRY(cb_store_get_ranges(z->store, key, ranges, n, dst, &size, err));
+        if (size != z->meta.codecs.chunk_bytes)
+            return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", size,
+                           z->meta.codecs.chunk_bytes);
+        dst += n * r->size;
+        *stored += n * r->size;
+    }
+    return CUBED_OK;
+}
+
+/* An encoded chunk of which only what is needed is in memory, each byte in its place. */
+typedef struct encoded_chunk {
+    const char *key;
+    char *bytes;
+    size_t head; /* how many of the first bytes are there */
+} encoded_chunk;
+
+/* Most chunks of ordinary size have their table of blocks in the first bytes. */
+enum { FIRST_BYTES = 4096 };
+
+static cubed_status open_encoded(const cb_zarr_array *z, encoded_chunk *e, cb_arena *scratch,
+                                 cubed_error *err)
+{
+    size_t bound = cb_codec_chain_bound(&z->meta.codecs);
+    void *p;
+    CB_TRY(cb_arena_alloc(scratch, bound, "encoded chunk", &p, err));
+    e->bytes = p;
+    return cb_store_get(z->store, e->key, 0, p, cb_min_size(bound, FIRST_BYTES), &e->head, err);
+}
+
+/* Brings what a range takes. */
+static cubed_status fetch(const cb_zarr_array *z, encoded_chunk *e, const cb_codec_step *step,
+                          cubed_range range, cubed_codec_extent *x, uint64_t *stored,
+                          cubed_error *err)
+{
+    uint64_t size = 0;
+    size_t from = (size_t)range.offset, before;
+    do {
+        before = e->head;
+        CB_TRY(cb_codec_range_locate(step, e->bytes, e->head, from, range.size, x, err));
+        if (x->head <= e->head) break;
+        if (x->total > 0) { /* not even the header is there else */
+            cubed_range rest = {e->head, x->head - e->head};
+            CB_TRY(cb_store_get_ranges(z->store, e->key, &rest, 1, e->bytes + e->head, &size, err));
+            e->head = x->head;
+        }
+    } while (e->head > before);
+    if (x->head > e->head)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no encoded chunk", e->head);
+    size_t lo = cb_max_size(x->lo, e->head), hi = cb_max_size(x->hi, lo);
+    cubed_range body = {lo, hi - lo};
+    CB_TRY(cb_store_get_ranges(z->store, e->key, &body, 1, e->bytes + lo, &size, err));
+    if (size != x->total)
+        return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", size, x->total);
+    *stored += body.size;
+    return CUBED_OK;
+}
+
+static cubed_status decode_runs(const cb_zarr_array *z, const char *key, runs *r, char *dst,
+                                cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    const cb_codec_step *step = cb_codec_chain_ranged(&z->meta.codecs);
+    encoded_chunk e = {.key = key};
+    CB_TRY(open_encoded(z, &e, scratch, err));
+    *stored = e.head;
+    for (; r->more; dst += r->size) {
+        cubed_range range = next_run(r);
+        cubed_codec_extent x;
+        CB_TRY(fetch(z, &e, step, range, &x, stored, err));
+        CB_TRY(cb_codec_range_decode(step, e.bytes, x.total, (size_t)range.offset, range.size, dst,
+                                     scratch, err));
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_zarr_read_part(const cb_zarr_array *z, const int64_t *idx, const int64_t *lo,
+                               const int64_t *hi, void *dst, cb_arena *scratch, uint64_t *stored,
+                               cubed_error *err)
+{
+    char key[4096];
+    cubed_error why = CUBED_ERROR_INIT;
+    size_t bytes = cubed_dtype_size(z->meta.dtype), mark = cb_arena_mark(scratch);
+    runs r = start_runs(&z->meta, lo, hi);
+    for (int d = 0; d < z->meta.ndim; d++) bytes *= (size_t)(hi[d] - lo[d]);
+    *stored = 0;
+    CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
+    cubed_status st = cb_codec_chain_is_raw(&z->meta.codecs)
+                          ? read_runs(z, key, &r, dst, stored, &why)
+                          : decode_runs(z, key, &r, dst, scratch, stored, &why);
+    cb_arena_release(scratch, mark);
+    if (st == CUBED_OK) return st;
+    if (st == CUBED_E_NOT_FOUND) {
+        cb_zarr_fill(&z->meta, dst, bytes);
+        *stored = 0;
+        return CUBED_OK;
+    }
+    if (err) *err = why;
+    return cb_context(err, st, "%s: chunk %s", z->store->url, key);
+}
+
+static bool is_fill(const cb_zarr_meta *m, const char *p, size_t item)
+{
+    size_t kept = cb_fill_size(m->dtype);
+    if (memcmp(p, m->fill.bytes, kept) != 0) return false;
+    while (kept < item && p[kept] == 0) kept++;
+    return kept == item;
+}
+
+/* Whether the part of a chunk within the array holds nothing but the fill value, bit by bit. */
+static bool is_empty(const cb_zarr_meta *m, const char *src, const int64_t *shape,
+                     const int64_t *used)
+{
+    size_t item = cubed_dtype_size(m->dtype);
+    int64_t idx[CUBED_MAX_NDIM] = {0}, extent[CUBED_MAX_NDIM];
+    int last = m->ndim - 1;
+    for (int d = 0; d <= last; d++) extent[d] = cb_min_i64(used[d], shape[d]);
+    for (;;) {
+        size_t at = 0;
+        for (int d = 0; d <= last; d++) at = at * (size_t)shape[d] + (size_t)idx[d];
+        for (int64_t i = 0; i < (last < 0 ? 1 : extent[last]); i++) {
+            if (!is_fill(m, src + (at + (size_t)i) * item, item)) return false;
+        }
+        int d = last - 1;
+        for (; d >= 0; d--) {
+            if (++idx[d] < extent[d]) break;
+            idx[d] = 0;
+        }
+        if (d < 0) return true;
+    }
+}
+
+cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, const void *src,
+                                 cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    char key[4096];
+    cb_codec_chain own;
+    int64_t shape[CUBED_MAX_NDIM], used[CUBED_MAX_NDIM];
+    chunk_shape(&z->meta, idx, shape, used);
+    const cb_codec_chain *c = codecs_of(&z->meta, shape, &own);
+    size_t size = c->chunk_bytes, mark = cb_arena_mark(scratch);
+    const void *bytes = src;
+    cubed_status st = CUBED_OK;
+    CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
+    if (z->meta.skip_empty && is_empty(&z->meta, src, shape, used)) {
+        CB_GO(cb_store_del(z->store, key, err)); /* an attempt before this one may have left it */
+        if (stored) *stored = 0;
+        return CUBED_OK;
+    }
+    if (!cb_codec_chain_is_raw(c)) {
+        void *encoded;
+        CB_GO(cb_arena_alloc(scratch, cb_codec_chain_bound(c), "encoded chunk", &encoded, err));
+        CB_GO(cb_codec_chain_encode(c, src, used, encoded, &size, scratch, err));
+        bytes = encoded;
+    }
+    CB_GO(cb_store_put(z->store, key, bytes, size, err));
+    if (stored) *stored = size;
+out:
+    cb_arena_release(scratch, mark);
+    return st == CUBED_OK ? st : cb_context(err, st, "%s: chunk %s", z->store->url, key);
+}

@@ -1,0 +1,181 @@
+/* Arrays and groups where an allocation or a call of the store fails. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "zarr_test.h"
+
+/* Fails the call number `at`, and counts what is not given back. */
+typedef struct counted {
+    int at, calls;
+    size_t live;
+} counted;
+
+static void *counted_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
+{
+    counted *c = ctx;
+    if (++c->calls == c->at) return NULL;
+    void *p = cb_system_allocator.resize(NULL, ptr, old_size, new_size);
+    if (p) c->live += new_size - (ptr ? old_size : 0);
+    return p;
+}
+
+static void counted_free(void *ctx, void *ptr, size_t size)
+{
+    counted *c = ctx;
+    c->live -= size;
+    cb_system_allocator.free(NULL, ptr, size);
+}
+
+static cubed_status use_everything(cubed_store *s)
+{
+    cb_zarr_meta m;
+    cb_zarr_array *z = NULL;
+    cb_buf attrs;
+    seen v = {.stop_after = 0};
+    cb_buf_init(&attrs, s->alloc);
+    cb_buf_init(&v.text, s->alloc);
+    make_meta(&m, 2, NULL);
+    m.dim_names[0] = m.dim_names[1] = "x";
+    m.attrs = "{\"a\": 1}";
+    cubed_status st;
+    CB_GO(cb_zarr_create_group(s, "g", 3, "{\"a\": 2}", false, NULL));
+    CB_GO(cb_zarr_prepare(s, "g/u", &m, true, &z, NULL));
+    CB_GO(cb_zarr_commit(z, NULL));
+    cb_zarr_close(z);
+    z = NULL;
+    CB_GO(cb_zarr_open(s, "g/u", &z, NULL));
+    CB_GO(cb_zarr_group_attrs(s, "g", &attrs, NULL));
+    CB_GO(cb_zarr_walk(s, "", note, &v, NULL));
+    if (attrs.failed || v.text.failed) st = CUBED_E_NOMEM;
+out:
+    cb_zarr_close(z);
+    cb_buf_free(&attrs);
+    cb_buf_free(&v.text);
+    return st;
+}
+
+static void test_every_allocation_may_fail(void **state)
+{
+    (void)state;
+    int at = 1;
+    for (;; at++) {
+        counted c = {.at = 0};
+        const cubed_allocator a = {&c, counted_resize, counted_free};
+        cubed_store *s;
+        assert_int_equal(cb_store_open_memory(&a, "memory://t", &s, NULL), CUBED_OK);
+        c.at = c.calls + at;
+        cubed_status st = use_everything(s);
+        bool failed = c.calls >= c.at;
+        cb_store_close(s);
+        assert_int_equal(c.live, 0);
+        if (!failed) {
+            assert_int_equal(st, CUBED_OK);
+            break;
+        }
+        assert_int_equal(st, CUBED_E_NOMEM);
+    }
+    assert_true(at > 30);
+}
+
+/* A store that fails from the n-th call on. */
+typedef struct failing {
+    cubed_store head;
+    cubed_store *inner;
+    int left;
+} failing;
+
+static cubed_status tick(cubed_store *s, cubed_error *err)
+{
+    failing *f = (failing *)s;
+    return f->left-- > 0 ? CUBED_OK : cb_fail(err, CUBED_E_IO, "the disk is gone");
+}
+
+static cubed_status failing_get(cubed_store *s, const char *key, uint64_t offset, void *dst,
+                                size_t size, size_t *got, cubed_error *err)
+{
+    CB_TRY(tick(s, err));
+    return cb_store_get(((failing *)s)->inner, key, offset, dst, size, got, err);
+}
+
+static cubed_status failing_put(cubed_store *s, const char *key, const void *src, size_t size,
+                                cubed_error *err)
+{
+    CB_TRY(tick(s, err));
+    return cb_store_put(((failing *)s)->inner, key, src, size, err);
+}
+
+static cubed_status failing_del(cubed_store *s, const char *key, cubed_error *err)
+{
+    CB_TRY(tick(s, err));
+    return cb_store_del(((failing *)s)->inner, key, err);
+}
+
+static cubed_status failing_list(cubed_store *s, const char *prefix, cubed_store_list_fn fn,
+                                 void *ctx, cubed_error *err)
+{
+    CB_TRY(tick(s, err));
+    return cb_store_list(((failing *)s)->inner, prefix, fn, ctx, err);
+}
+
+static cubed_status failing_size(cubed_store *s, const char *key, uint64_t *size, cubed_error *err)
+{
+    CB_TRY(tick(s, err));
+    return cb_store_size(((failing *)s)->inner, key, size, err);
+}
+
+static const cubed_store_vtable failing_vtable = {
+    .scheme = "failing",
+    .get = failing_get,
+    .put = failing_put,
+    .del = failing_del,
+    .list = failing_list,
+    .size = failing_size,
+};
+
+/* Neither silence nor "not found": a store that fails is said to fail, and no metadata is left that
+ * makes a half-written array look whole. */
+static void test_every_store_call_may_fail(void **state)
+{
+    (void)state;
+    int n = 0;
+    for (;; n++) {
+        failing f = {.inner = memory(), .left = n};
+        f.head = (cubed_store){&failing_vtable, &cb_system_allocator, "failing://"};
+        cubed_status st = use_everything(&f.head);
+        bool failed = f.left < 0;
+        cb_store_close(f.inner);
+        assert_int_equal(st, failed ? CUBED_E_IO : CUBED_OK);
+        if (!failed) break;
+    }
+    assert_true(n > 20);
+    cubed_store *s = memory();
+    cb_zarr_array *z = make_array(s, "u", 3, NULL), *r;
+    failing f = {{&failing_vtable, &cb_system_allocator, "failing://"}, s, 1000};
+    assert_int_equal(cb_zarr_open(&f.head, "u", &r, NULL), CUBED_OK);
+    cb_arena *a = arena(cb_zarr_read_need(cb_zarr_get_meta(r)));
+    double data[12];
+    int64_t idx[2] = {0, 0};
+    cubed_error err = CUBED_ERROR_INIT;
+    f.left = 0;
+    assert_int_equal(cb_zarr_read_chunk(r, idx, data, a, NULL, &err), CUBED_E_IO);
+    assert_non_null(strstr(err.message, "u/c/0/0"));
+    cb_arena_free(a);
+    cb_zarr_close(r);
+    cb_zarr_close(z);
+    cb_store_close(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_every_store_call_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

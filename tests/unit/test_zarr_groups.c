@@ -1,0 +1,142 @@
+/* Groups, what is in them, and their attributes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "zarr_test.h"
+
+static void expect_walk(cubed_store *s, const char *path, const char *found)
+{
+    seen v = {.stop_after = 0};
+    cb_buf_init(&v.text, &cb_system_allocator);
+    assert_int_equal(cb_zarr_walk(s, path, note, &v, NULL), CUBED_OK);
+    assert_string_equal(v.text.data, found);
+    cb_buf_free(&v.text);
+}
+
+static void expect_members(cubed_store *s, const char *path, bool consolidated, const char *found)
+{
+    seen v = {.stop_after = 0};
+    int format = 0;
+    cb_buf_init(&v.text, &cb_system_allocator);
+    assert_int_equal(cb_zarr_members(s, path, consolidated, &format, note, &v, NULL), CUBED_OK);
+    assert_string_equal(v.text.data ? v.text.data : "", found);
+    cb_buf_free(&v.text);
+}
+
+static void test_members(void **state)
+{
+    (void)state;
+    cubed_store *s = memory();
+    cubed_error err = CUBED_ERROR_INIT;
+    int format = 0;
+    seen v = {.stop_after = 0};
+    for (int f = 2; f <= 3; f++) {
+        const char *top = f == 2 ? "two" : "three";
+        char x[32], y[32], xs[32];
+        snprintf(x, sizeof x, "%s/x", top);
+        snprintf(y, sizeof y, "%s/sub/y", top);
+        snprintf(xs, sizeof xs, "%ss/z", top); /* a group whose name goes on */
+        cb_zarr_close(make_array(s, x, f, NULL));
+        cb_zarr_close(make_array(s, y, f, NULL));
+        cb_zarr_close(make_array(s, xs, f, NULL));
+        expect_members(s, top, false, f == 2 ? "sub:g2 x:a2 " : "sub:g3 x:a3 ");
+        expect_members(s, top, true, f == 2 ? "sub:g2 x:a2 " : "sub:g3 x:a3 ");
+        assert_int_equal(cb_zarr_consolidate(s, top, NULL), CUBED_OK);
+        expect_members(s, top, true, f == 2 ? "sub:g2 x:a2 " : "sub:g3 x:a3 ");
+        /* What others add behind its back is not in consolidated metadata. */
+        put(s, f == 2 ? "two/late/.zgroup" : "three/late/zarr.json",
+            f == 2 ? "{\"zarr_format\": 2}" : "{\"zarr_format\": 3, \"node_type\": \"group\"}");
+        expect_members(s, top, true, f == 2 ? "sub:g2 x:a2 " : "sub:g3 x:a3 ");
+        expect_members(s, top, false, f == 2 ? "late:g2 sub:g2 x:a2 " : "late:g3 sub:g3 x:a3 ");
+    }
+    expect_members(s, "two/sub", true, "y:a2 ");
+    assert_int_equal(cb_zarr_members(s, "two/x", false, &format, note, &v, &err),
+                     CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_zarr_members(s, "nothing", true, &format, note, &v, &err),
+                     CUBED_E_NOT_FOUND);
+    put(s, "two/.zmetadata", "{\"metadata\": [");
+    assert_int_equal(cb_zarr_members(s, "two", true, &format, note, &v, &err), CUBED_E_FORMAT);
+    put(s, "two/.zmetadata", "{\"metadata\": {\"x\": 1, \"/.zarray\": 2}}");
+    expect_members(s, "two", true, "");
+    v.stop_after = 1;
+    cb_buf_init(&v.text, &cb_system_allocator);
+    assert_int_equal(cb_zarr_members(s, "two", false, &format, note, &v, &err), CUBED_E_CANCELLED);
+    cb_buf_free(&v.text);
+    cb_store_close(s);
+}
+
+static void test_walk(void **state)
+{
+    (void)state;
+    cubed_store *s = memory();
+    cubed_error err = CUBED_ERROR_INIT;
+    seen v = {.stop_after = 2};
+    cb_buf_init(&v.text, &cb_system_allocator);
+    assert_int_equal(cb_zarr_walk(s, "", note, &v, &err), CUBED_E_NOT_FOUND);
+    cb_zarr_close(make_array(s, "b/x", 3, NULL));
+    cb_zarr_close(make_array(s, "b/sub/y", 2, NULL));
+    cb_zarr_close(make_array(s, "b-c", 3, NULL));
+    put(s, "b/x/c/0/0", "chunk");
+    put(s, "README", "not Zarr");
+    /* In both formats at once, as some converters leave it: listed once, as it is opened. */
+    put(s, "b/x/.zarray", "{}");
+    expect_walk(s, "", ":g3 b:g3 b-c:a3 b/sub:g2 b/sub/y:a2 b/x:a3 ");
+    expect_walk(s, "b", "b:g3 b/sub:g2 b/sub/y:a2 b/x:a3 ");
+    expect_walk(s, "b/x", "b/x:a3 ");
+    assert_int_equal(cb_zarr_walk(s, "nothing", note, &v, &err), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_zarr_walk(s, "", note, &v, &err), CUBED_E_CANCELLED);
+    assert_string_equal(v.text.data, ":g3 b:g3 ");
+    cb_buf_free(&v.text);
+    cb_store_close(s);
+}
+
+static void expect_attrs(cubed_store *s, const char *path, const char *attrs)
+{
+    cb_buf b;
+    cb_buf_init(&b, &cb_system_allocator);
+    assert_int_equal(cb_zarr_group_attrs(s, path, &b, NULL), CUBED_OK);
+    assert_string_equal(b.data, attrs);
+    cb_buf_free(&b);
+}
+
+static void test_groups(void **state)
+{
+    (void)state;
+    for (int format = 2; format <= 3; format++) {
+        cubed_store *s = memory();
+        cubed_error err = CUBED_ERROR_INIT;
+        static const char attrs[] = "{\"b\": 18446744073709551615, \"a\": [1.0, \"NaN\"]}";
+        assert_int_equal(cb_zarr_create_group(s, "g", format, attrs, false, NULL), CUBED_OK);
+        expect_attrs(s, "g", attrs);
+        expect_attrs(s, "", "{}");
+        assert_int_equal(cb_zarr_create_group(s, "g", format, NULL, false, NULL), CUBED_OK);
+        expect_attrs(s, "g", attrs);
+        assert_int_equal(cb_zarr_create_group(s, "h", format, "[]", false, &err), CUBED_E_ARG);
+        assert_int_equal(cb_zarr_create_group(s, "h", format, "{", false, &err), CUBED_E_FORMAT);
+        cb_zarr_close(make_array(s, "g/u", format, NULL));
+        assert_int_equal(cb_zarr_create_group(s, "g/u", format, NULL, false, &err), CUBED_E_EXISTS);
+        assert_int_equal(cb_zarr_create_group(s, "g/u/v", format, NULL, false, &err),
+                         CUBED_E_EXISTS);
+        expect_walk(s, "g", format == 2 ? "g:g2 g/u:a2 " : "g:g3 g/u:a3 ");
+        assert_int_equal(cb_zarr_create_group(s, "g", format, NULL, true, NULL), CUBED_OK);
+        expect_walk(s, "g", format == 2 ? "g:g2 " : "g:g3 ");
+        expect_attrs(s, "g", "{}");
+        cb_store_close(s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_members),
+        cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_groups),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
