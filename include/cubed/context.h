@@ -23,11 +23,12 @@ typedef struct cubed_context_options {
         sizeof(cubed_context_options), NULL, NULL                                                  \
     }
 
-/* `options` may be NULL. */
+/* One reference. `options` may be NULL. CUBED_E_NOMEM, CUBED_E_ARG for an instruction set that there is not. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_new(const cubed_context_options *options,
                                                           cubed_context **out, cubed_error *err);
+/* Takes a reference; returns ctx. Gives one up; NULL is allowed. Arrays and plans hold references of their
+ * own. */
 CUBED_API cubed_context *cubed_context_ref(cubed_context *ctx);
-/* Arrays and plans hold references of their own. */
 CUBED_API void cubed_context_unref(cubed_context *ctx);
 /* The instruction set in use. */
 CUBED_API const char *cubed_context_isa(const cubed_context *ctx);

@@ -84,6 +84,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_new(cubed_context *ctx,
                                                        const cubed_target *targets, int ntargets,
                                                        const cubed_plan_options *options,
                                                        cubed_plan **out, cubed_error *err);
+/* Takes a reference; returns the plan. Gives one up; NULL is allowed. */
 CUBED_API cubed_plan *cubed_plan_ref(cubed_plan *plan);
 CUBED_API void cubed_plan_unref(cubed_plan *plan);
 
@@ -144,6 +145,7 @@ typedef struct cubed_plan_info {
     unsigned team;          /* the most workers that share a task: 1, or see share_tasks */
     bool code;              /* it carries code: see cubed_plan_load_code */
 } cubed_plan_info;
+/* work_dir belongs to the plan. */
 CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info);
 
 typedef struct cubed_stage_info {
@@ -158,6 +160,8 @@ typedef struct cubed_stage_info {
     int num_inputs;  /* stored arrays it reads */
     int num_outputs; /* stored arrays it makes */
 } cubed_stage_info;
+/* Of stage number `stage`, in the order in which they are planned; texts belong to the plan. CUBED_E_INDEX if
+ * there is none. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_stage(const cubed_plan *plan, int stage,
                                                              cubed_stage_info *info,
                                                              cubed_error *err);
@@ -173,6 +177,8 @@ typedef struct cubed_stored_info {
     int64_t shape[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];
 } cubed_stored_info;
+/* Number i of the stored arrays that a stage reads (num_inputs), and that it makes (num_outputs). CUBED_E_INDEX
+ * if there is none. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_input(const cubed_plan *plan, int stage,
                                                              int i, cubed_stored_info *info,
                                                              cubed_error *err);

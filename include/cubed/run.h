@@ -55,7 +55,7 @@ typedef void (*cubed_event_fn)(void *ctx, const cubed_event *event);
 typedef struct cubed_run_options {
     size_t struct_size;
     const char *executor; /* "threads" (default when NULL), "single-threaded" or "processes" */
-    int retries;          /* of a task after an I/O error or a worker's death; others are not */
+    int retries; /* of a task after an I/O error or a worker's death; others are not. 255 at most */
     cubed_event_fn on_event;
     void *event_ctx;
     const volatile int *cancel; /* non-zero stops the run (may be set by a signal handler) */

@@ -216,20 +216,6 @@ static bool take_output(PyObject *tuple, cubed_block_output *out, operand *own)
            core_take_chunks(chunks, out->ndim, &own->chunks);
 }
 
-static PyObject *wrap_all(core_state *s, cubed_array **arrays, Py_ssize_t n)
-{
-    PyObject *tuple = PyTuple_New(n);
-    for (Py_ssize_t i = 0; i < n; i++) {
-        if (!tuple) {
-            cubed_array_unref(arrays[i]);
-            continue;
-        }
-        PyObject *item = core_wrap(s, arrays[i]);
-        if (!item || PyTuple_SetItem(tuple, i, item) < 0) Py_CLEAR(tuple);
-    }
-    return tuple;
-}
-
 /* blockwise(params, inputs, outputs) -> tuple of arrays. The function's symbols and blocks are those of
  * cubed_blockwise. */
 static PyObject *blockwise(PyObject *module, PyObject *args)
@@ -263,11 +249,10 @@ static PyObject *blockwise(PyObject *module, PyObject *args)
     }
     for (Py_ssize_t i = 0; i < n; i++) lists[i] = own[i].chunks.list;
     const cubed_block_cuts cuts = {lists, lists + nin};
-    if (cubed_blockwise_overlap(s->ctx, s->python_fn.name, params, (size_t)size, inputs, halos,
-                                (int)nin, outputs, (int)nout, &cuts, arrays, &err) == CUBED_OK)
-        answer = wrap_all(s, arrays, nout);
-    else
-        core_raise(&err);
+    cubed_status st =
+        cubed_blockwise_overlap(s->ctx, s->python_fn.name, params, (size_t)size, inputs, halos,
+                                (int)nin, outputs, (int)nout, &cuts, arrays, &err);
+    answer = core_finish_all(module, st, arrays, (int)nout, &err);
 out:
     for (Py_ssize_t i = 0; own && i < n; i++) core_free_chunks(&own[i].chunks);
     PyMem_Free(lists);

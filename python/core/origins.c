@@ -4,7 +4,6 @@
  * next to nothing to note. Lines have numbers in the order in which they were first met, and the latest
  * of them are kept. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "core.h"
 

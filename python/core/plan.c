@@ -1,5 +1,4 @@
 /* The type of plans: making them, and looking into them. */
-
 #include "plan.h"
 
 /* --- Making one --------------------------------------------------------------------------------------- */

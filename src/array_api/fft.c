@@ -1,7 +1,6 @@
 /* Fourier transforms. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "array_api/fft.h"
 #include "base/error.h"

@@ -1,5 +1,4 @@
 /* Histograms, and how often whole numbers are there. */
-#include <math.h>
 #include <string.h>
 
 #include "array_api/api_pkg.h"

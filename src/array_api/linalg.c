@@ -1,5 +1,4 @@
 /* Linear algebra: products. */
-#include <string.h>
 
 #include "array_api/api_pkg.h"
 #include "base/error.h"

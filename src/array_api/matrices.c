@@ -1,6 +1,5 @@
 /* Linear algebra: functions of whole matrices, which are the last two axes. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "array_api/api_pkg.h"
 #include "base/error.h"
@@ -21,15 +20,9 @@ static cubed_status compute_dtype(const char *name, cubed_dtype x, cubed_dtype *
     return CUBED_OK;
 }
 
-static cubed_dtype real_dtype(cubed_dtype x)
-{
-    if (x == CUBED_COMPLEX64) return CUBED_FLOAT32;
-    return x == CUBED_COMPLEX128 ? CUBED_FLOAT64 : x;
-}
-
 static cubed_dtype complex_dtype(cubed_dtype x)
 {
-    return real_dtype(x) == CUBED_FLOAT32 ? CUBED_COMPLEX64 : CUBED_COMPLEX128;
+    return cb_dtype_real(x) == CUBED_FLOAT32 ? CUBED_COMPLEX64 : CUBED_COMPLEX128;
 }
 
 /* x in the type that is computed with; a reference that the caller drops. */
@@ -179,7 +172,7 @@ cubed_status cubed_slogdet(cubed_array *x, uint64_t task_mem, cubed_array **sign
     cubed_array *a, **const outs[2] = {sign, logabsdet};
     bool whole;
     CB_TRY(matrices("slogdet", x, true, &a, err));
-    const result r[2] = {{a->node.dtype, 0, {0, 0}}, {real_dtype(a->node.dtype), 0, {0, 0}}};
+    const result r[2] = {{a->node.dtype, 0, {0, 0}}, {cb_dtype_real(a->node.dtype), 0, {0, 0}}};
     cubed_status st = fits("slogdet", NULL, 0, a, NULL, r, 2, task_mem, &whole, err);
     if (st == CUBED_OK)
         st = whole ? apply_to("slogdet", NULL, 0, a, r, 2, outs, err)
@@ -320,7 +313,7 @@ static cubed_status whole_svd(cubed_array *a, bool full_matrices, cubed_array **
     int ndim = a->node.grid.ndim;
     int64_t m = a->shape[ndim - 2], n = a->shape[ndim - 1], k = cb_min_i64(m, n);
     const result results[3] = {{a->node.dtype, 2, {m, full_matrices ? m : k}},
-                               {real_dtype(a->node.dtype), 1, {k, 0}},
+                               {cb_dtype_real(a->node.dtype), 1, {k, 0}},
                                {a->node.dtype, 2, {full_matrices ? n : k, n}}};
     return apply_to("svd", NULL, 0, a, results, 3, outs, err);
 }
@@ -393,7 +386,7 @@ cubed_status cubed_svdvals(cubed_array *x, uint64_t task_mem, cubed_array **out,
     }
     int ndim = a->node.grid.ndim;
     int64_t k = cb_min_i64(a->shape[ndim - 2], a->shape[ndim - 1]);
-    const result r = {real_dtype(a->node.dtype), 1, {k, 0}};
+    const result r = {cb_dtype_real(a->node.dtype), 1, {k, 0}};
     if (st == CUBED_OK) st = apply("svdvals", NULL, 0, a, &r, 1, out, err);
     cubed_array_unref(a);
     return st;
@@ -408,7 +401,7 @@ static cubed_status eigen(const char *name, cubed_array *x, bool hermitian,
     CB_TRY(matrices(name, x, true, &a, err));
     cubed_dtype dtype = a->node.dtype;
     int64_t n = x->shape[x->node.grid.ndim - 1];
-    const result r[2] = {{hermitian ? real_dtype(dtype) : complex_dtype(dtype), 1, {n, 0}},
+    const result r[2] = {{hermitian ? cb_dtype_real(dtype) : complex_dtype(dtype), 1, {n, 0}},
                          {hermitian ? dtype : complex_dtype(dtype), 2, {n, n}}};
     cubed_status st = apply_to(name, NULL, 0, a, r, nout, outs, err);
     cubed_array_unref(a);

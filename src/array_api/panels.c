@@ -1,7 +1,5 @@
 #include "array_api/panels.h"
 
-#include <string.h>
-
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 #include "block/params.h"

@@ -1,7 +1,6 @@
 /* Matrices with many more rows than columns, in blocks of rows: Q and R of each block, then of all R one below
  * the other, whose Q completes those of the blocks (Demmel, Grigori, Hoemmen and Langou,
  * "Communication-optimal parallel and sequential QR", 2012). */
-#include <string.h>
 
 #include "array_api/api_pkg.h"
 #include "base/error.h"

@@ -1,5 +1,4 @@
 /* Trees to lazy arrays. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"

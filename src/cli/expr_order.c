@@ -1,5 +1,4 @@
 /* Order statistics, and counts of values. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"

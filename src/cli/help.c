@@ -1,5 +1,4 @@
 /* Help as text. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"

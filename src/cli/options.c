@@ -1,6 +1,5 @@
 /* Options: one table gives parsing, help, man pages and completion. */
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /* Progress on stderr: a bar on a terminal, lines elsewhere; and events as JSON lines. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -1,32 +1,36 @@
 /* numcodecs' "bitround": floats with the last bits of their mantissas rounded to zero, half to even
  * (Kloewer et al., "Compressing atmospheric data into its real information content", 2021). Decoding
  * changes nothing. conf: i[0] bits of the mantissa that are kept. */
-#include <stdio.h>
 #include <string.h>
 
 #include "codec/codec_pkg.h"
 
-static int mantissa_bits(size_t item_size)
+static int mantissa_bits(cubed_dtype dtype)
 {
-    return item_size == 2 ? 10 : item_size == 4 ? 23 : 52;
+    switch (dtype) {
+    case CUBED_FLOAT16: return 10;
+    case CUBED_BFLOAT16: return 7;
+    case CUBED_FLOAT32: return 23;
+    default: return 52;
+    }
+}
+
+static int exponent_bits(cubed_dtype dtype)
+{
+    return dtype == CUBED_FLOAT16 ? 5 : dtype == CUBED_FLOAT64 ? 11 : 8;
 }
 
 static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
                           cubed_codec_conf *conf, cubed_error *err)
 {
-    json_t *doc = NULL;
+    int most = mantissa_bits(ctx->dtype);
     (void)format;
-    memset(conf, 0, sizeof *conf);
-    if (ctx->kind != CUBED_KIND_FLOAT)
+    if (cubed_dtype_kind(ctx->dtype) != CUBED_KIND_FLOAT)
         return cb_fail(err, CUBED_E_FORMAT, "codec bitround: the elements are no floats");
-    CB_TRY(cb_json_parse("codec bitround", json, strlen(json), &doc, err));
-    int most = mantissa_bits(ctx->item_size);
-    cubed_status st = cb_conf_int(doc, "bitround", "keepbits", -1, 0, most, &conf->i[0], err);
-    if (st == CUBED_OK && conf->i[0] < 0)
-        st = cb_fail(err, CUBED_E_FORMAT,
-                     "codec bitround: \"keepbits\" is missing, expected 0 to %d", most);
-    json_decref(doc);
-    return st;
+    CB_TRY(cb_conf_parse_int(json, "bitround", "keepbits", -1, 0, most, conf, err));
+    if (conf->i[0] >= 0) return CUBED_OK;
+    return cb_fail(err, CUBED_E_FORMAT, "codec bitround: \"keepbits\" is missing, expected 0 to %d",
+                   most);
 }
 
 static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
@@ -34,25 +38,7 @@ static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_
 {
     (void)format;
     (void)ctx;
-    int n = snprintf(json, cap, "{\"keepbits\": %d}", (int)conf->i[0]);
-    return n > 0 && (size_t)n < cap ? CUBED_OK
-                                    : cb_fail(err, CUBED_E_ARG, "codec bitround: no room");
-}
-
-static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
-{
-    (void)conf;
-    (void)ctx;
-    return raw_size ? raw_size : 1;
-}
-
-static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                             size_t raw_size)
-{
-    (void)conf;
-    (void)ctx;
-    (void)raw_size;
-    return (cubed_codec_need){0, 0};
+    return cb_conf_print_int(conf, "bitround", "keepbits", json, cap, err);
 }
 
 static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
@@ -83,7 +69,7 @@ static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *
 {
     const bool big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != ctx->swapped;
     size_t size = ctx->item_size;
-    int drop = mantissa_bits(size) - (int)conf->i[0];
+    int mantissa = mantissa_bits(ctx->dtype), drop = mantissa - (int)conf->i[0];
     (void)scratch;
     (void)scratch_size;
     CB_CHECK(src_size <= dst_cap && src_size % size == 0, err);
@@ -93,9 +79,7 @@ static cubed_status encode(const cubed_codec_conf *conf, const cubed_codec_ctx *
         return CUBED_OK;
     }
     /* What is not finite stays: numcodecs may make -0 of NaN, by a carry through the exponent. */
-    uint64_t exponent = size == 2   ? (uint64_t)0x1f << 10
-                        : size == 4 ? (uint64_t)0xff << 23
-                                    : (uint64_t)0x7ff << 52;
+    uint64_t exponent = (((uint64_t)1 << exponent_bits(ctx->dtype)) - 1) << mantissa;
     for (size_t i = 0; i < src_size; i += size) {
         unsigned char *to = (unsigned char *)dst + i;
         uint64_t v = load((const unsigned char *)src + i, size, big);
@@ -115,9 +99,9 @@ const cubed_codec_vtable cb_codec_bitround = {
     .name_v2 = "bitround",
     .parse = parse,
     .print = print,
-    .bound = bound,
-    .decode_need = need,
-    .encode_need = need,
+    .bound = cb_codec_same_bound,
+    .decode_need = cb_codec_needs_nothing,
+    .encode_need = cb_codec_needs_nothing,
     .decode = decode,
     .encode = encode,
 };

@@ -44,22 +44,6 @@ static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_
     return CUBED_OK;
 }
 
-static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
-{
-    (void)conf;
-    (void)ctx;
-    return raw_size ? raw_size : 1;
-}
-
-static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                             size_t raw_size)
-{
-    (void)conf;
-    (void)ctx;
-    (void)raw_size;
-    return (cubed_codec_need){0, 0};
-}
-
 /* Both ways are the same. */
 static cubed_status swap(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, const void *src,
                          size_t src_size, void *dst, size_t dst_cap, size_t *got, void *scratch,
@@ -120,9 +104,9 @@ const cubed_codec_vtable cb_codec_bytes = {
     .name = "bytes",
     .parse = parse,
     .print = print,
-    .bound = bound,
-    .decode_need = need,
-    .encode_need = need,
+    .bound = cb_codec_same_bound,
+    .decode_need = cb_codec_needs_nothing,
+    .encode_need = cb_codec_needs_nothing,
     .decode = swap,
     .encode = swap,
     .is_identity = is_identity,

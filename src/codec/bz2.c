@@ -1,22 +1,15 @@
 /* numcodecs' "bz2". conf: i[0] level, the size of blocks in 100,000 bytes. The library's state lives
  * in the scratch. */
 #include <bzlib.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "codec/codec_pkg.h"
 
 static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
                           cubed_codec_conf *conf, cubed_error *err)
 {
-    json_t *doc = NULL;
     (void)format;
     (void)ctx;
-    memset(conf, 0, sizeof *conf);
-    CB_TRY(cb_json_parse("codec bz2", json, strlen(json), &doc, err));
-    cubed_status st = cb_conf_int(doc, "bz2", "level", 1, 1, 9, &conf->i[0], err);
-    json_decref(doc);
-    return st;
+    return cb_conf_parse_int(json, "bz2", "level", 1, 1, 9, conf, err);
 }
 
 static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
@@ -24,8 +17,7 @@ static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_
 {
     (void)format;
     (void)ctx;
-    int n = snprintf(json, cap, "{\"level\": %d}", (int)conf->i[0]);
-    return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec bz2: no room");
+    return cb_conf_print_int(conf, "bz2", "level", json, cap, err);
 }
 
 /* The manual promises 1 % and 600 bytes for one stream; other writers may make several. */

@@ -15,7 +15,8 @@ static const cubed_codec_vtable *const codecs[] = {
 };
 enum { NCODECS = (int)(sizeof codecs / sizeof *codecs) };
 
-const cubed_codec_vtable *cb_codec_find(const char *name)
+/* The row of a name; NULL if there is none. */
+static const cubed_codec_vtable *find_v3(const char *name)
 {
     for (int i = 0; i < NCODECS; i++) {
         if (codecs[i]->name && strcmp(codecs[i]->name, name) == 0) return codecs[i];
@@ -23,7 +24,7 @@ const cubed_codec_vtable *cb_codec_find(const char *name)
     return NULL;
 }
 
-const cubed_codec_vtable *cb_codec_find_v2(const char *id)
+static const cubed_codec_vtable *find_v2(const char *id)
 {
     for (int i = 0; i < NCODECS; i++) {
         if (codecs[i]->name_v2 && strcmp(codecs[i]->name_v2, id) == 0) return codecs[i];
@@ -31,7 +32,8 @@ const cubed_codec_vtable *cb_codec_find_v2(const char *id)
     return NULL;
 }
 
-const char *cb_codec_names(void)
+/* For messages. */
+static const char *known_names(void)
 {
     return ""
 #define CUBED_CODEC(name) " " #name
@@ -124,7 +126,7 @@ static cubed_status start_chain(const char *where, const cb_codec_array *a, cb_c
                                 .unit_size = a->unit_size,
                                 .ndim = a->ndim,
                                 .shape = in->shape,
-                                .kind = a->kind};
+                                .dtype = a->dtype};
     in->bytes = c->chunk_bytes;
     return CUBED_OK;
 }
@@ -191,7 +193,7 @@ static cubed_status parse_shard(const char *where, cb_codec_chain *c, cb_codec_s
                       &s->inner, err));
     index.shape[0] = s->ninner;
     index.ctx = (cubed_codec_ctx){
-        .item_size = 8, .unit_size = 8, .ndim = 2, .shape = index.shape, .kind = CUBED_KIND_UINT};
+        .item_size = 8, .unit_size = 8, .ndim = 2, .shape = index.shape, .dtype = CUBED_UINT64};
     if (cb_mul_size((size_t)s->ninner, 16, &index.bytes))
         return cb_fail(err, CUBED_E_FORMAT, "%s: a shard has too many chunks", where);
     CB_TRY(parse_list(where, c, "index_codecs", json_object_get(conf, "index_codecs"),
@@ -222,10 +224,10 @@ static cubed_status parse_entry(const char *where, const json_t *e, const cubed_
                            "%s: the configuration of codec \"%s\" is not an object", where, name);
     }
     if (strcmp(name, "endian") == 0) name = "bytes"; /* its name before the final specification */
-    *vt = cb_codec_find(name);
+    *vt = find_v3(name);
     if (*vt) return CUBED_OK;
     return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: codec \"%s\" is not supported; there are:%s",
-                   where, name, cb_codec_names());
+                   where, name, known_names());
 }
 
 static cubed_status parse_list(const char *where, cb_codec_chain *c, const char *key,
@@ -286,10 +288,10 @@ static cubed_status find_step_v2(const char *where, const char *role, cb_codec_c
 {
     const char *id;
     CB_TRY(cb_json_get_string(where, conf, "id", &id, err));
-    const cubed_codec_vtable *vt = cb_codec_find_v2(id);
+    const cubed_codec_vtable *vt = find_v2(id);
     if (!vt)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: %s \"%s\" is not supported; there are:%s",
-                       where, role, id, cb_codec_names());
+                       where, role, id, known_names());
     return add_step_v2(where, c, vt, conf, 2, in, err);
 }
 

@@ -52,14 +52,8 @@ typedef struct cb_codec_array {
     int ndim;
     const int64_t *chunk;
     const void *fill;
-    cubed_kind kind;
+    cubed_dtype dtype;
 } cb_codec_array;
-
-/* The row of a name; NULL if there is none. */
-const cubed_codec_vtable *cb_codec_find(const char *name);
-const cubed_codec_vtable *cb_codec_find_v2(const char *id);
-/* "bytes, transpose, blosc, ..." for messages. */
-const char *cb_codec_names(void);
 
 /* Parses Zarr v3's "codecs" list. CUBED_E_UNSUPPORTED names an unknown codec; CUBED_E_FORMAT for
  * a list that does not go from an array to bytes (exactly one of "bytes", array codecs before it,

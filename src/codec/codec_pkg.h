@@ -12,24 +12,23 @@
 #undef CUBED_CODEC
 
 /* An optional integer of a configuration, within [lo, hi]. */
-static inline cubed_status cb_conf_int(const json_t *conf, const char *codec, const char *key,
-                                       int64_t missing, int64_t lo, int64_t hi, int64_t *out,
-                                       cubed_error *err)
-{
-    const json_t *v = json_object_get(conf, key);
-    *out = missing;
-    if (!v) return CUBED_OK;
-    if (json_is_boolean(v))
-        *out = json_is_true(v);
-    else if (json_is_integer(v))
-        *out = json_integer_value(v);
-    else
-        return cb_fail(err, CUBED_E_FORMAT, "codec %s: \"%s\" must be an integer", codec, key);
-    if (*out < lo || *out > hi)
-        return cb_fail(err, CUBED_E_FORMAT, "codec %s: \"%s\" is %lld, expected %lld to %lld",
-                       codec, key, (long long)*out, (long long)lo, (long long)hi);
-    return CUBED_OK;
-}
+CUBED_MUST_CHECK cubed_status cb_conf_int(const json_t *conf, const char *codec, const char *key,
+                                          int64_t missing, int64_t lo, int64_t hi, int64_t *out,
+                                          cubed_error *err);
+/* A configuration of such an integer alone, which is i[0]: from text, and to it. */
+CUBED_MUST_CHECK cubed_status cb_conf_parse_int(const char *json, const char *codec,
+                                                const char *key, int64_t missing, int64_t lo,
+                                                int64_t hi, cubed_codec_conf *out,
+                                                cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_conf_print_int(const cubed_codec_conf *conf, const char *codec,
+                                                const char *key, char *json, size_t cap,
+                                                cubed_error *err);
+
+/* For tables of codecs that give as many bytes as they are given, and that need no memory. */
+size_t cb_codec_same_bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           size_t raw_size);
+cubed_codec_need cb_codec_needs_nothing(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                        size_t raw_size);
 
 /* Parts of a chain: see codec.h. */
 size_t cb_step_bound(const cb_codec_chain *c, const cb_codec_step *s);

@@ -62,15 +62,6 @@ static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, si
     return cb_add_size(raw_size, 4, &n) ? 0 : n;
 }
 
-static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                             size_t raw_size)
-{
-    (void)conf;
-    (void)ctx;
-    (void)raw_size;
-    return (cubed_codec_need){0, 0};
-}
-
 static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
                            const void *src, size_t src_size, void *dst, size_t dst_cap, size_t *got,
                            void *scratch, size_t scratch_size, cubed_error *err)
@@ -115,8 +106,8 @@ const cubed_codec_vtable cb_codec_crc32c = {
     .parse = parse,
     .print = print,
     .bound = bound,
-    .decode_need = need,
-    .encode_need = need,
+    .decode_need = cb_codec_needs_nothing,
+    .encode_need = cb_codec_needs_nothing,
     .decode = decode,
     .encode = encode,
 };

@@ -152,21 +152,12 @@ static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, si
     return n ? n : 1;
 }
 
-static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                             size_t raw_size)
-{
-    (void)conf;
-    (void)ctx;
-    (void)raw_size;
-    return (cubed_codec_need){0, 0};
-}
-
 static void output(const cubed_codec_conf *conf, cubed_codec_ctx *ctx,
                    int64_t *shape) /* NOLINT(readability-non-const-parameter): others change it */
 {
     (void)shape;
     ctx->item_size = ctx->unit_size = cubed_dtype_size(type_of(conf, ENCODED));
-    ctx->kind = cubed_dtype_kind(type_of(conf, ENCODED));
+    ctx->dtype = type_of(conf, ENCODED);
     ctx->swapped = conf->i[2 + ENCODED];
 }
 
@@ -299,8 +290,8 @@ const cubed_codec_vtable cb_codec_delta = {
     .parse = parse_delta,
     .print = print_delta,
     .bound = bound,
-    .decode_need = need,
-    .encode_need = need,
+    .decode_need = cb_codec_needs_nothing,
+    .encode_need = cb_codec_needs_nothing,
     .decode = decode_delta,
     .encode = encode_delta,
     .output = output,
@@ -312,8 +303,8 @@ const cubed_codec_vtable cb_codec_fixedscaleoffset = {
     .parse = parse_scale,
     .print = print_scale,
     .bound = bound,
-    .decode_need = need,
-    .encode_need = need,
+    .decode_need = cb_codec_needs_nothing,
+    .encode_need = cb_codec_needs_nothing,
     .decode = decode_scale,
     .encode = encode_scale,
     .output = output,

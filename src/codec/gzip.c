@@ -1,6 +1,5 @@
 /* "gzip" and numcodecs' "zlib": deflate with either header. conf: i[0] level, i[1] 1 for gzip.
  * zlib's state lives in the scratch. */
-#include <stdio.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -8,13 +7,9 @@
 
 static cubed_status parse_as(const char *json, bool gzip, cubed_codec_conf *conf, cubed_error *err)
 {
-    json_t *doc = NULL;
-    memset(conf, 0, sizeof *conf);
-    CB_TRY(cb_json_parse("codec gzip", json, strlen(json), &doc, err));
-    cubed_status st = cb_conf_int(doc, gzip ? "gzip" : "zlib", "level", 1, -1, 9, &conf->i[0], err);
+    CB_TRY(cb_conf_parse_int(json, gzip ? "gzip" : "zlib", "level", 1, -1, 9, conf, err));
     conf->i[1] = gzip;
-    json_decref(doc);
-    return st;
+    return CUBED_OK;
 }
 
 static cubed_status parse_gzip(const char *json, int format, const cubed_codec_ctx *ctx,
@@ -38,8 +33,7 @@ static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_
 {
     (void)format;
     (void)ctx;
-    int n = snprintf(json, cap, "{\"level\": %d}", (int)conf->i[0]);
-    return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec gzip: no room");
+    return cb_conf_print_int(conf, conf->i[1] ? "gzip" : "zlib", "level", json, cap, err);
 }
 
 /* Beyond deflateBound: other writers make several members, and their fastest levels store nothing,

@@ -1,8 +1,6 @@
 /* numcodecs' "lz4": the decoded size in four bytes, little-endian, then one LZ4 block. conf: i[0]
  * acceleration. */
 #include <lz4.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "codec/codec_pkg.h"
 
@@ -11,15 +9,9 @@ enum { HEADER = 4 };
 static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
                           cubed_codec_conf *conf, cubed_error *err)
 {
-    json_t *doc = NULL;
     (void)format;
     (void)ctx;
-    memset(conf, 0, sizeof *conf);
-    CB_TRY(cb_json_parse("codec lz4", json, strlen(json), &doc, err));
-    cubed_status st =
-        cb_conf_int(doc, "lz4", "acceleration", 1, INT32_MIN, INT32_MAX, &conf->i[0], err);
-    json_decref(doc);
-    return st;
+    return cb_conf_parse_int(json, "lz4", "acceleration", 1, INT32_MIN, INT32_MAX, conf, err);
 }
 
 static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
@@ -27,8 +19,7 @@ static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_
 {
     (void)format;
     (void)ctx;
-    int n = snprintf(json, cap, "{\"acceleration\": %d}", (int)conf->i[0]);
-    return n > 0 && (size_t)n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec lz4: no room");
+    return cb_conf_print_int(conf, "lz4", "acceleration", json, cap, err);
 }
 
 static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
@@ -37,15 +28,6 @@ static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, si
     (void)ctx;
     if (raw_size > LZ4_MAX_INPUT_SIZE) return 0;
     return HEADER + (size_t)LZ4_compressBound((int)raw_size);
-}
-
-static cubed_codec_need decode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                                    size_t raw_size)
-{
-    (void)conf;
-    (void)ctx;
-    (void)raw_size;
-    return (cubed_codec_need){0, 0};
 }
 
 static cubed_codec_need encode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
@@ -107,7 +89,7 @@ const cubed_codec_vtable cb_codec_lz4 = {
     .parse = parse,
     .print = print,
     .bound = bound,
-    .decode_need = decode_need,
+    .decode_need = cb_codec_needs_nothing,
     .encode_need = encode_need,
     .decode = decode,
     .encode = encode,

@@ -1,21 +1,14 @@
 /* numcodecs' "shuffle": the first bytes of all elements, then the second bytes, and so on. conf: i[0]
  * bytes of an element, which need not be the array's. */
-#include <stdio.h>
-#include <string.h>
 
 #include "codec/codec_pkg.h"
 
 static cubed_status parse(const char *json, int format, const cubed_codec_ctx *ctx,
                           cubed_codec_conf *conf, cubed_error *err)
 {
-    json_t *doc = NULL;
     (void)format;
     (void)ctx;
-    memset(conf, 0, sizeof *conf);
-    CB_TRY(cb_json_parse("codec shuffle", json, strlen(json), &doc, err));
-    cubed_status st = cb_conf_int(doc, "shuffle", "elementsize", 4, 1, INT32_MAX, &conf->i[0], err);
-    json_decref(doc);
-    return st;
+    return cb_conf_parse_int(json, "shuffle", "elementsize", 4, 1, INT32_MAX, conf, err);
 }
 
 static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_codec_ctx *ctx,
@@ -23,25 +16,7 @@ static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_
 {
     (void)format;
     (void)ctx;
-    int n = snprintf(json, cap, "{\"elementsize\": %d}", (int)conf->i[0]);
-    return n > 0 && (size_t)n < cap ? CUBED_OK
-                                    : cb_fail(err, CUBED_E_ARG, "codec shuffle: no room");
-}
-
-static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
-{
-    (void)conf;
-    (void)ctx;
-    return raw_size;
-}
-
-static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                             size_t raw_size)
-{
-    (void)conf;
-    (void)ctx;
-    (void)raw_size;
-    return (cubed_codec_need){0, 0};
+    return cb_conf_print_int(conf, "shuffle", "elementsize", json, cap, err);
 }
 
 /* A transpose: elements are rows of an element's bytes, and columns when shuffled. */
@@ -93,9 +68,9 @@ const cubed_codec_vtable cb_codec_shuffle = {
     .name_v2 = "shuffle",
     .parse = parse,
     .print = print,
-    .bound = bound,
-    .decode_need = need,
-    .encode_need = need,
+    .bound = cb_codec_same_bound,
+    .decode_need = cb_codec_needs_nothing,
+    .encode_need = cb_codec_needs_nothing,
     .decode = decode,
     .encode = encode,
     .is_identity = is_identity,

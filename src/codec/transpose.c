@@ -53,22 +53,6 @@ static cubed_status print(const cubed_codec_conf *conf, int format, const cubed_
     return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec transpose: no room");
 }
 
-static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
-{
-    (void)conf;
-    (void)ctx;
-    return raw_size ? raw_size : 1;
-}
-
-static cubed_codec_need need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
-                             size_t raw_size)
-{
-    (void)conf;
-    (void)ctx;
-    (void)raw_size;
-    return (cubed_codec_need){0, 0};
-}
-
 /* Walks the stored elements in order; `stride` is the array side's, by stored axis. Two innermost
  * axes are taken in tiles so that both sides stay in the cache. */
 static void move(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, char *stored,
@@ -187,9 +171,9 @@ const cubed_codec_vtable cb_codec_transpose = {
     .name = "transpose",
     .parse = parse,
     .print = print,
-    .bound = bound,
-    .decode_need = need,
-    .encode_need = need,
+    .bound = cb_codec_same_bound,
+    .decode_need = cb_codec_needs_nothing,
+    .encode_need = cb_codec_needs_nothing,
     .decode = decode,
     .encode = encode,
     .is_identity = is_identity,

@@ -145,10 +145,3 @@ void cb_copy_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
         if (k < 0) return;
     }
 }
-
-void cb_fill_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
-                 const int64_t *dst_strides, const void *value)
-{
-    int64_t none[CUBED_MAX_NDIM] = {0};
-    cb_copy_box(ndim, shape, item_size, dst, dst_strides, value, none);
-}

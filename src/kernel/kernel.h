@@ -140,9 +140,6 @@ void cb_stream_fence(void);
  * two sides differ. The buffers do not overlap. */
 void cb_copy_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
                  const int64_t *dst_strides, const void *src, const int64_t *src_strides);
-/* Fills such a box with one element. */
-void cb_fill_box(int ndim, const int64_t *shape, size_t item_size, void *dst,
-                 const int64_t *dst_strides, const void *value);
 
 /* Copies the elements of x from *at to n - 1 whose mask is not 0 to dst, as many as there is room for;
  * moves *at behind the last one looked at, and returns their number. */

@@ -150,5 +150,3 @@ void cb_arena_uncharge(cb_arena *ar, size_t size) { ar->charged -= cb_min_size(s
 size_t cb_arena_high_water(const cb_arena *ar) { return ar->high_water; }
 
 void cb_arena_reset_high_water(cb_arena *ar) { ar->high_water = ar->used + ar->charged; }
-
-cb_need cb_arena_capacity(const cb_arena *ar) { return ar->cap; }

@@ -62,6 +62,5 @@ void cb_arena_uncharge(cb_arena *ar, size_t size);
 /* Most bytes (arena + library) in use at one time since the last reset of the mark. */
 size_t cb_arena_high_water(const cb_arena *ar);
 void cb_arena_reset_high_water(cb_arena *ar);
-cb_need cb_arena_capacity(const cb_arena *ar);
 
 #endif

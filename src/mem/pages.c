@@ -117,12 +117,3 @@ size_t cb_peak_rss(void)
     const char *line = strstr(text, "VmHWM:");
     return line ? (size_t)strtoull(line + 6, NULL, 10) * 1024 : 0;
 }
-
-size_t cb_current_rss(void)
-{
-    char text[128];
-    /* "total resident ...", in pages */
-    if (!read_file("/proc/self/statm", text, sizeof text)) return 0;
-    const char *space = strchr(text, ' ');
-    return space ? (size_t)strtoull(space, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE) : 0;
-}

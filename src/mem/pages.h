@@ -26,8 +26,7 @@ void cb_budget_give(cb_budget *b, size_t size);
 /* Memory of this machine that the process may use: the least of physical memory, the cgroup's
  * limit (v1 or v2) and RLIMIT_AS. */
 size_t cb_machine_memory(void);
-/* Peak and current resident bytes of this process; 0 where the system does not tell. */
+/* The most resident bytes of this process so far; 0 where the system does not tell. */
 size_t cb_peak_rss(void);
-size_t cb_current_rss(void);
 
 #endif

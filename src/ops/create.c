@@ -1,7 +1,6 @@
 /* Arrays that are computed from the positions of their elements. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "ops/ops_pkg.h"

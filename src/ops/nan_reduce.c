@@ -2,7 +2,6 @@
  * folds of one result share their pass over the input. Calculated in float64 or complex128, as the
  * plain ones. */
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "ops/ops_pkg.h"

@@ -1,6 +1,5 @@
 /* Other chunks: copies, which are stored only where that is decided. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "ops/ops_pkg.h"

@@ -1,7 +1,6 @@
 /* Reductions in terms of the kernel's folds: a mean is a sum and a division, a variance the sum of
  * squared deviations and a division. States of floats are float64, so float32 loses nothing on the
  * way. */
-#include <string.h>
 
 #include "base/error.h"
 #include "ops/ops_pkg.h"

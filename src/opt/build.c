@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/pool.h"

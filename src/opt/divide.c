@@ -3,7 +3,6 @@
  * A task holds a chunk of every array that its stage reads. Where those are too many for the allowed
  * memory, or for one program, a node half way down the expression is stored, and both halves are
  * looked at again. The extra array is written and read once. */
-#include <string.h>
 
 #include "base/error.h"
 #include "opt/opt.h"

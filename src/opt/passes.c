@@ -5,7 +5,6 @@
  * put in front of the stage's output. What the planner does not see (a stage may compute, and read
  * several arrays) the projection judges: a detour that does not fit is planned again for less
  * memory, and one that moves more bytes than it may save is taken back. */
-#include <string.h>
 
 #include "base/error.h"
 #include "opt/opt.h"

@@ -1,6 +1,5 @@
 /* Tree folds: with few output chunks the groups of blocks are folded by tasks of their own. The
  * bits are those of the streaming fold (plan/fold.h), so the number of workers may decide. */
-#include <string.h>
 
 #include "base/error.h"
 #include "opt/opt.h"

@@ -1,7 +1,5 @@
 #include "plan/block_stage.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "plan/lower.h"
 #include "plan/need.h"

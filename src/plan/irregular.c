@@ -1,6 +1,5 @@
 /* Axes whose chunks have lengths of their own. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "plan/geom.h"

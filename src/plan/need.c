@@ -136,9 +136,9 @@ size_t cb_node_part_run(const cubed_plan *p, int node)
     return n->url ? cb_zarr_part_run(&p->storage[node]->meta) : 0;
 }
 
-cb_need cb_node_part_need(const cubed_plan *p, int node)
+/* What reading a part of one of its chunks takes beside the part, which is as large as parts may be. */
+static cb_need part_need(const cubed_plan *p, int node)
 {
-    /* Of a part that is as large as parts may be. */
     if (p->ir.nodes[node].kind == CB_NODE_READER) return cb_read_need(p, node);
     if (is_block_intermediate(&p->ir.nodes[node])) return (cb_need){0, 0};
     return cb_zarr_part_need(&p->storage[node]->meta);
@@ -146,7 +146,7 @@ cb_need cb_node_part_need(const cubed_plan *p, int node)
 
 static cb_need load_need(const cubed_plan *p, const cb_load *l)
 {
-    cb_need n = l->part ? cb_node_part_need(p, l->node) : cb_read_need(p, l->node);
+    cb_need n = l->part ? part_need(p, l->node) : cb_read_need(p, l->node);
     n.arena = cb_sat_add(n.arena, CB_ARENA_DEFER_BYTES); /* of a chunk that is held */
     return n;
 }

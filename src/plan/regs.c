@@ -4,7 +4,6 @@
  * is gathered there); the others are given to instruction results, first to die first to be
  * reused. A result may take an operand's register only when both have elements of the same size:
  * kernels allow dst to be exactly an input, never to overlap one. */
-#include <string.h>
 
 #include "base/error.h"
 #include "plan/lower.h"

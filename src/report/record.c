@@ -1,6 +1,5 @@
 #include "report/record.h"
 
-#include <string.h>
 #include <time.h>
 
 #include "report/text.h"

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "mem/arena.h"
 

@@ -466,7 +466,8 @@ static cubed_status task_failed(driver *d, int stage, const in_flight *f,
                                 const cubed_task_report *r, cubed_error *err)
 {
     uint8_t *attempts = &d->attempts[d->stages[stage].base + r->task];
-    if (!may_pass(&r->error) || *attempts >= d->a->options->retries) {
+    /* They are counted in a byte; so many take hours. */
+    if (!may_pass(&r->error) || *attempts == UINT8_MAX || *attempts >= d->a->options->retries) {
         if (err) *err = r->error;
         return r->error.status;
     }

@@ -4,10 +4,6 @@
 #include "base/error.h"
 #include "runtime/vm_state.h"
 
-int cb_vm_inner(const cb_vm *vm) { return vm->inner; }
-
-int64_t cb_vm_run(const cb_vm *vm) { return vm->run; }
-
 void cb_vm_seek(cb_vm *vm, const int64_t *idx)
 {
     for (int v = 0; v < vm->branch->nloads; v++) {

@@ -41,9 +41,6 @@ CUBED_MUST_CHECK cubed_status cb_vm_open(const cb_task *t, const cb_program *pro
                                          const cb_branch *branch, const cb_box *box,
                                          const cb_view *folds, const cb_view *outs, int inner,
                                          cb_vm **out, cubed_error *err);
-/* First axis of the inner run, and its length. */
-int cb_vm_inner(const cb_vm *vm);
-int64_t cb_vm_run(const cb_vm *vm);
 /* Goes to the run at idx (positions in the box of the axes before `inner`; the rest is ignored). */
 void cb_vm_seek(cb_vm *vm, const int64_t *idx);
 /* Brings the vector at p of the run at idx, which comes next, towards the cache. */

@@ -14,9 +14,12 @@ cubed_status cb_zarr_check_shape(const char *where, const cb_zarr_meta *m, cubed
 
 cb_codec_array cb_zarr_codec_array(const cb_zarr_meta *m)
 {
-    return (cb_codec_array){
-        cubed_dtype_size(m->dtype), cb_unit_size(m->dtype), m->ndim, m->chunk, m->fill.bytes,
-        cubed_dtype_kind(m->dtype)};
+    return (cb_codec_array){cubed_dtype_size(m->dtype),
+                            cb_unit_size(m->dtype),
+                            m->ndim,
+                            m->chunk,
+                            m->fill.bytes,
+                            m->dtype};
 }
 
 void cb_zarr_set_inner(cb_zarr_meta *m)

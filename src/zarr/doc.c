@@ -1,5 +1,4 @@
 /* Metadata documents in stores. */
-#include <stdio.h>
 #include <string.h>
 
 #include "zarr/zarr_pkg.h"

@@ -163,7 +163,7 @@ static void test_budget_and_pool(void **state)
     assert_false(cb_budget_take(&b, 9));
     assert_false(cb_budget_take(&b, SIZE_MAX));
     assert_true(cb_machine_memory() > 1 << 20);
-    assert_true(cb_peak_rss() >= cb_current_rss() / 2);
+    assert_true(cb_peak_rss() > 1 << 16);
 }
 
 static void test_keys(void **state)

@@ -142,6 +142,44 @@ static void test_crc32c(void **state)
     }
 }
 
+/* Both kinds of half precision, which have mantissas of other lengths. */
+static void test_bitround_of_halves(void **state)
+{
+    static const struct {
+        cubed_dtype dtype;
+        int keepbits;
+        uint16_t value, rounded;
+    } cases[] = {
+        {CUBED_FLOAT16, 7, 0x3f81, 0x3f80},  {CUBED_FLOAT16, 0, 0x7c01, 0x7c01}, /* NaN */
+        {CUBED_BFLOAT16, 7, 0x3f81, 0x3f81}, {CUBED_BFLOAT16, 0, 0x7c01, 0x7c00},
+        {CUBED_BFLOAT16, 3, 0x3fff, 0x4000}, {CUBED_BFLOAT16, 3, 0x7f81, 0x7f81}, /* NaN */
+        {CUBED_BFLOAT16, 8, 0, 0},                                                /* it has 7 */
+    };
+    const int64_t one = 1;
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char text[200];
+        cb_codec_chain c;
+        cubed_error err = CUBED_ERROR_INIT;
+        snprintf(text, sizeof text,
+                 "[{\"name\": \"numcodecs.bitround\", \"configuration\": {\"keepbits\": %d}}, %s]",
+                 cases[k].keepbits, LITTLE);
+        json_t *doc = json(text);
+        cb_codec_array array = {2, 2, 1, &one, NULL, cases[k].dtype};
+        cubed_status st = cb_codec_chain_parse_v3("test", doc, &array, &c, &err);
+        json_decref(doc);
+        if (cases[k].keepbits == 8) {
+            assert_int_equal(st, CUBED_E_FORMAT);
+            assert_non_null(strstr(err.message, "expected 0 to 7"));
+            continue;
+        }
+        assert_int_equal(st, CUBED_OK);
+        cb_codec_chain_fix(&c);
+        assert_int_equal(encode(&c, &cases[k].value, packed), 2);
+        assert_int_equal(packed[0] | packed[1] << 8, cases[k].rounded);
+    }
+}
+
 /* --- Configurations --------------------------------------------------------------------------------- */
 
 static void test_v3_there_and_back(void **state)
@@ -232,7 +270,7 @@ static void test_filters(void **state)
         json_t *filters = json(text), *compressor = json(compressors[k]), *f, *z;
         assert_int_equal(cb_codec_chain_parse_v2(
                              "test", true, false, filters, compressor,
-                             &(cb_codec_array){4, 4, 1, &two, NULL, CUBED_KIND_FLOAT}, &c, &err),
+                             &(cb_codec_array){4, 4, 1, &two, NULL, CUBED_FLOAT64}, &c, &err),
                          CUBED_OK);
         cb_codec_chain_fix(&c);
         assert_int_equal(cb_codec_chain_print_v2(&c, &f, &z, &err), CUBED_OK);
@@ -313,9 +351,9 @@ static void test_wrong_configurations(void **state)
     assert_int_equal(parse_v2("{\"level\": 1}", false, false, 8, 2, shape, &c, &err),
                      CUBED_E_FORMAT);
     json_t *filters = json("[{\"id\": \"shuffle\"}, {\"id\": \"vlen\"}]");
-    assert_int_equal(cb_codec_chain_parse_v2(
-                         "test", false, false, filters, NULL,
-                         &(cb_codec_array){8, 8, 2, shape, NULL, CUBED_KIND_FLOAT}, &c, &err),
+    assert_int_equal(cb_codec_chain_parse_v2("test", false, false, filters, NULL,
+                                             &(cb_codec_array){8, 8, 2, shape, NULL, CUBED_FLOAT64},
+                                             &c, &err),
                      CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "filter \"vlen\""));
     json_decref(filters);
@@ -352,7 +390,7 @@ int main(void)
         cmocka_unit_test(test_order_f),           cmocka_unit_test(test_crc32c),
         cmocka_unit_test(test_v3_there_and_back), cmocka_unit_test(test_v2_there_and_back),
         cmocka_unit_test(test_filters),           cmocka_unit_test(test_wrong_configurations),
-        cmocka_unit_test(test_huge_chunks),
+        cmocka_unit_test(test_huge_chunks),       cmocka_unit_test(test_bitround_of_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,7 @@ static void test_boxes(void **state)
         memset(want, 0x33, sizeof want);
         memset(b.ss, 0, sizeof b.ss);
         reference_copy(&b, size, want, src);
-        cb_fill_box(b.ndim, b.shape, size, got + b.d0, b.ds, src + b.s0);
+        cb_copy_box(b.ndim, b.shape, size, got + b.d0, b.ds, src + b.s0, b.ss); /* fills */
         assert_memory_equal(got, want, sizeof got);
     }
 }

@@ -28,7 +28,7 @@ typedef struct cubed_codec_ctx {
     size_t unit_size; /* of what byte order swaps: half an element of a complex type */
     int ndim;
     const int64_t *shape; /* of the chunk, in C order, before this codec */
-    cubed_kind kind;      /* of the elements */
+    cubed_dtype dtype;    /* of the elements */
     bool swapped;         /* they are in the other byte order than this machine's */
 } cubed_codec_ctx;
 

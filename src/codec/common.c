@@ -1,0 +1,62 @@
+/* What several codecs have in common. */
+#include <stdio.h>
+#include <string.h>
+
+#include "codec/codec_pkg.h"
+
+cubed_status cb_conf_int(const json_t *conf, const char *codec, const char *key, int64_t missing,
+                         int64_t lo, int64_t hi, int64_t *out, cubed_error *err)
+{
+    const json_t *v = json_object_get(conf, key);
+    *out = missing;
+    if (!v) return CUBED_OK;
+    if (json_is_boolean(v))
+        *out = json_is_true(v);
+    else if (json_is_integer(v))
+        *out = json_integer_value(v);
+    else
+        return cb_fail(err, CUBED_E_FORMAT, "codec %s: \"%s\" must be an integer", codec, key);
+    if (*out < lo || *out > hi)
+        return cb_fail(err, CUBED_E_FORMAT, "codec %s: \"%s\" is %lld, expected %lld to %lld",
+                       codec, key, (long long)*out, (long long)lo, (long long)hi);
+    return CUBED_OK;
+}
+
+cubed_status cb_conf_parse_int(const char *json, const char *codec, const char *key,
+                               int64_t missing, int64_t lo, int64_t hi, cubed_codec_conf *out,
+                               cubed_error *err)
+{
+    json_t *doc = NULL;
+    memset(out, 0, sizeof *out);
+    cubed_status st = cb_json_parse("configuration", json, strlen(json), &doc, err);
+    if (st != CUBED_OK) return cb_context(err, st, "codec %s", codec);
+    st = cb_conf_int(doc, codec, key, missing, lo, hi, &out->i[0], err);
+    json_decref(doc);
+    return st;
+}
+
+cubed_status cb_conf_print_int(const cubed_codec_conf *conf, const char *codec, const char *key,
+                               char *json, size_t cap, cubed_error *err)
+{
+    int n = snprintf(json, cap, "{\"%s\": %lld}", key, (long long)conf->i[0]);
+    if (n > 0 && (size_t)n < cap) return CUBED_OK;
+    return cb_fail(err, CUBED_E_ARG, "codec %s: no room for its configuration in %zu bytes", codec,
+                   cap);
+}
+
+size_t cb_codec_same_bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                           size_t raw_size)
+{
+    (void)conf;
+    (void)ctx;
+    return raw_size ? raw_size : 1; /* 0 is said of overflow */
+}
+
+cubed_codec_need cb_codec_needs_nothing(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                        size_t raw_size)
+{
+    (void)conf;
+    (void)ctx;
+    (void)raw_size;
+    return (cubed_codec_need){0, 0};
+}
