@@ -131,6 +131,9 @@ typedef struct cubed_plan_info {
     uint64_t allowed_mem;   /* per worker */
     uint64_t reserved_mem;  /* per worker */
     uint64_t projected_mem; /* the largest task of any stage, without reserved_mem */
+    /* Of the plan itself, the arrays that it was made of and the tables of a run, as far as these are more
+     * than 4 MiB and a quarter of reserved_mem, which is for them, too. Every worker has room for it. */
+    uint64_t metadata_mem;
     unsigned max_workers;
     uint64_t tier_budget;  /* for intermediates in memory, all workers together */
     uint64_t cache_budget; /* for decoded chunks and indices of shards that tasks read again: of the

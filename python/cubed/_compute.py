@@ -107,8 +107,14 @@ class Plan(PlanTotals):
 
     @property
     def max_projected_mem(self) -> int:
-        """Bytes of the largest task, reserved memory included."""
-        return self._info["projected_mem"] + self._info["reserved_mem"]
+        """Bytes of the largest task, with reserved memory and what the plan itself takes."""
+        i = self._info
+        return i["projected_mem"] + i["metadata_mem"] + i["reserved_mem"]
+
+    @property
+    def metadata_mem(self) -> int:
+        """Bytes of the plan and of a run's tables, beyond a quarter of the reserved memory."""
+        return self._info["metadata_mem"]
 
     @property
     def total_nbytes_read(self) -> int:

@@ -105,13 +105,17 @@ cubed_status cb_api_panel_cholesky(cubed_array *x, bool upper, uint64_t task_mem
 {
     factors f;
     CB_TRY(start(&f, "cholesky", "cholesky_panel", x, task_mem, err));
-    cubed_array **from = list(&f, f.count + 1);
+    cubed_array *from[2];
     cubed_array *a = prepared(&f.p, upper ? adjoint(&f.s, x) : x);
     for (int64_t k = 0; k < f.count && f.s.st == CUBED_OK; k++) {
         int64_t width = cb_panels_width(&f.p, k, f.columns);
         from[0] = cb_panels_own(&f.p, columns_of(&f, a, k, k * f.p.step));
-        for (int64_t j = 0; j < k; j++) from[j + 1] = cb_panels_below(&f.p, f.made[j], k, width);
-        f.made[k] = cb_panels_call(&f.p, "cholesky_panel", from, (int)k + 1, k, false, width);
+        if (k > 0) {
+            /* One view of all panels, not one of each: arrays grow with panels, not with their square. */
+            cubed_array *left = cb_panels_concat(&f.s, f.made, (int)k, true);
+            from[1] = cb_panels_below(&f.p, left, k, width);
+        }
+        f.made[k] = cb_panels_call(&f.p, "cholesky_panel", from, k > 0 ? 2 : 1, k, false, width);
     }
     cubed_array *l = cb_panels_join(&f.p, f.made, (int)f.count, f.p.n);
     return end(&f, result(&f, upper ? adjoint(&f.s, l) : l, x->chunks), out);

@@ -50,6 +50,18 @@ static cubed_status task_need(const cb_panels *p, const cubed_block_fn *fn, void
     return CUBED_OK;
 }
 
+/* Beside tasks there is the plan (cb_plan_metadata): each panel is a stage or two, which reads the panels left of
+ * it piece by piece. Measured: 30 to 130 KB a panel, 0.5 to 2.5 KB a pair of them. Where columns are
+ * narrow enough it gets up to an eighth of the memory; that it is too large is for the plan to say, which knows. */
+static uint64_t plan_bytes(int64_t panels, uint64_t task_mem)
+{
+    const uint64_t n = (uint64_t)panels;
+    const uint64_t bytes = cb_sat_add(cb_sat_mul(n, (size_t)128 << 10),
+                                      cb_sat_mul(cb_sat_mul(n, (size_t)n), (size_t)2560));
+    if (bytes <= CB_PLAN_FREE_BYTES) return 0;
+    return cb_min_size(bytes - CB_PLAN_FREE_BYTES, task_mem / 8);
+}
+
 cubed_status cb_panels_choose(cb_panels *p, const char *name, const char *function,
                               uint64_t task_mem, cubed_error *err)
 {
@@ -58,12 +70,16 @@ cubed_status cb_panels_choose(cb_panels *p, const char *name, const char *functi
     uint64_t need = UINT64_MAX;
     int64_t item = (int64_t)cubed_dtype_size(p->dtype);
     CB_TRY(cb_context_find_block_fn(p->s->ctx, function, &fn, &fn_ctx, err));
-    for (int64_t step = p->n; step > 0; step -= 1 + step / 16) {
-        /* Panels of about the same width: the last one is not much narrower. */
-        p->step = cb_ceil_div(p->n, cb_ceil_div(p->n, step));
-        p->rows = rows_of_block(p->n, p->step, item);
-        CB_TRY(task_need(p, fn, fn_ctx, &need, err));
-        if (need <= task_mem) return CUBED_OK;
+    for (int room = 1; room >= 0; room--) {
+        for (int64_t step = p->n; step > 0; step -= 1 + step / 16) {
+            /* Panels of about the same width: the last one is not much narrower. */
+            const int64_t panels = cb_ceil_div(p->n, step);
+            p->step = cb_ceil_div(p->n, panels);
+            p->rows = rows_of_block(p->n, p->step, item);
+            CB_TRY(task_need(p, fn, fn_ctx, &need, err));
+            if (cb_sat_add(need, room ? plan_bytes(panels, task_mem) : 0) <= task_mem)
+                return CUBED_OK;
+        }
     }
     return cb_fail(err, CUBED_E_BUDGET,
                    "%s: a column of %lld rows takes %llu bytes of a task, which may use %llu: "

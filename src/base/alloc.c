@@ -62,6 +62,7 @@ struct cb_zone {
     zone_block *blocks;
     char *at, *end;
     size_t next_size;
+    size_t bytes; /* of all blocks and this */
 };
 
 static const size_t block_head = (sizeof(zone_block) + ZONE_ALIGN - 1) & ~(size_t)(ZONE_ALIGN - 1);
@@ -72,6 +73,7 @@ cubed_status cb_zone_new(const cubed_allocator *a, cb_zone **out, cubed_error *e
     if (!z) return cb_fail(err, CUBED_E_NOMEM, "no memory for metadata");
     z->alloc = a;
     z->next_size = ZONE_FIRST;
+    z->bytes = sizeof *z;
     *out = z;
     return CUBED_OK;
 }
@@ -97,6 +99,7 @@ static bool add_block(cb_zone *z, size_t wanted)
     z->blocks = b;
     z->at = (char *)b + block_head;
     z->end = (char *)b + size;
+    z->bytes += size;
     if (z->next_size < ZONE_LARGEST) z->next_size *= 2;
     return true;
 }
@@ -124,6 +127,8 @@ void *cb_zone_memdup(cb_zone *z, const void *p, size_t size)
 char *cb_zone_strdup(cb_zone *z, const char *s) { return cb_zone_memdup(z, s, strlen(s) + 1); }
 
 const cubed_allocator *cb_zone_allocator(const cb_zone *z) { return z->alloc; }
+
+size_t cb_zone_bytes(const cb_zone *z) { return z->bytes; }
 
 /* --- Byte strings ---------------------------------------------------------------------------------- */
 

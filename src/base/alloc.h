@@ -24,6 +24,8 @@ void *cb_zone_alloc(cb_zone *z, size_t size);
 char *cb_zone_strdup(cb_zone *z, const char *s);
 void *cb_zone_memdup(cb_zone *z, const void *p, size_t size);
 const cubed_allocator *cb_zone_allocator(const cb_zone *z);
+/* Bytes obtained from the allocator so far. */
+size_t cb_zone_bytes(const cb_zone *z);
 
 /* A growing byte string; zero-initialise with its allocator. `failed` sticks after the first
  * failed growth, so writers may check once at the end. Always NUL-terminated when data != NULL. */

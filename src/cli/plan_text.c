@@ -32,6 +32,9 @@ void cli_print_plan(FILE *f, const cubed_plan *plan)
             cli_format_bytes((double)info.projected_mem, a),
             cli_format_bytes((double)info.reserved_mem, b),
             cli_format_bytes((double)info.allowed_mem, c), info.max_workers);
+    if (info.metadata_mem)
+        fprintf(f, "; %s of it for the plan itself",
+                cli_format_bytes((double)info.metadata_mem, d));
     if (info.tier_budget)
         fprintf(f, "; intermediates in memory up to %s",
                 cli_format_bytes((double)info.tier_budget, d));
@@ -144,6 +147,7 @@ void cli_print_plan_json(FILE *f, const cubed_plan *plan)
     json_object_set_new(o, "allowed_mem", json_integer((json_int_t)info.allowed_mem));
     json_object_set_new(o, "reserved_mem", json_integer((json_int_t)info.reserved_mem));
     json_object_set_new(o, "projected_mem", json_integer((json_int_t)info.projected_mem));
+    json_object_set_new(o, "metadata_mem", json_integer((json_int_t)info.metadata_mem));
     json_object_set_new(o, "tier_budget", json_integer((json_int_t)info.tier_budget));
     json_object_set_new(o, "cache_budget", json_integer((json_int_t)info.cache_budget));
     json_object_set_new(o, "result_bytes", json_integer((json_int_t)info.result_bytes));

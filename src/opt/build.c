@@ -84,16 +84,23 @@ static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntarge
     return cb_plan_finish(p, err);
 }
 
-/* *library_mem: what arenas leave to libraries; then what those of some stage take. */
+/* What tasks leave to others: libraries of another stage, and the plan itself. */
+typedef struct plan_room {
+    uint64_t library, metadata;
+} plan_room;
+
+/* *room: what is left; then what is taken. */
 static cubed_status try_plan(cubed_context *ctx, const cubed_target *targets, int ntargets,
-                             const cubed_plan_options *o, bool through_copies,
-                             uint64_t *library_mem, cubed_plan **out, cubed_error *err)
+                             const cubed_plan_options *o, bool through_copies, plan_room *room,
+                             cubed_plan **out, cubed_error *err)
 {
     cubed_plan *p;
     CB_TRY(cb_plan_alloc(ctx, &p, err));
-    p->library_mem = *library_mem;
+    p->library_mem = room->library;
+    p->metadata_mem = room->metadata;
     cubed_status st = build(p, targets, ntargets, o, through_copies, err);
-    *library_mem = p->need.library;
+    room->library = p->need.library;
+    room->metadata = p->metadata_mem + p->metadata_mem / 8;
     if (st == CUBED_OK)
         *out = p;
     else
@@ -102,16 +109,16 @@ static cubed_status try_plan(cubed_context *ctx, const cubed_target *targets, in
 }
 
 /* A worker has one arena for all stages. Where each of them fits, but not the largest arena beside what
- * libraries take in another stage, arenas are planned again for what is left. */
+ * libraries take in another stage, or beside the plan, arenas are planned again for what is left. */
 static cubed_status new_plan(cubed_context *ctx, const cubed_target *targets, int ntargets,
                              const cubed_plan_options *o, bool through_copies, cubed_plan **out,
                              cubed_error *err)
 {
-    uint64_t library_mem = 0;
+    plan_room room = {0, 0};
     cubed_error second = CUBED_ERROR_INIT;
-    cubed_status st = try_plan(ctx, targets, ntargets, o, through_copies, &library_mem, out, err);
-    if (st != CUBED_E_BUDGET || library_mem == 0) return st;
-    if (try_plan(ctx, targets, ntargets, o, through_copies, &library_mem, out, &second) != CUBED_OK)
+    cubed_status st = try_plan(ctx, targets, ntargets, o, through_copies, &room, out, err);
+    if (st != CUBED_E_BUDGET || (room.library == 0 && room.metadata == 0)) return st;
+    if (try_plan(ctx, targets, ntargets, o, through_copies, &room, out, &second) != CUBED_OK)
         return st;
     if (err) *err = (cubed_error)CUBED_ERROR_INIT;
     return CUBED_OK;

@@ -88,7 +88,8 @@ static inline unsigned cb_opt_team(const cubed_plan *p)
 /* Bytes that one task may use. */
 static inline uint64_t cb_opt_task_mem(const cubed_plan *p)
 {
-    return p->allowed_mem > p->reserved_mem ? p->allowed_mem - p->reserved_mem : 0;
+    const uint64_t kept = cb_sat_add(p->reserved_mem, p->metadata_mem);
+    return p->allowed_mem > kept ? p->allowed_mem - kept : 0;
 }
 
 /* What a worker needs that runs a stage among others: libraries may have their most in another one. */

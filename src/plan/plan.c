@@ -228,18 +228,24 @@ static uint64_t total(cb_need n) { return cb_sat_add(n.arena, n.library); }
  * is what a worker needs. */
 static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
 {
-    uint64_t need = total(p->need), all = cb_sat_add(need, p->reserved_mem);
+    const uint64_t kept = cb_sat_add(p->reserved_mem, p->metadata_mem);
+    const uint64_t all = cb_sat_add(total(p->need), kept);
     const cb_stage *most = &p->stages[0];
     if (all <= p->allowed_mem) return CUBED_OK;
     for (int i = 1; i < p->nstages; i++) {
         if (total(p->stages[i].need) > total(most->need)) most = &p->stages[i];
     }
-    char a[32], b[32], c[32], d[32];
+    char a[32], b[96], c[32], d[32];
     format_bytes(total(most->need), a);
     format_bytes(p->reserved_mem, b);
+    if (p->metadata_mem > 0) {
+        format_bytes(p->metadata_mem, c);
+        format_bytes(p->reserved_mem, d);
+        snprintf(b, sizeof b, "%s of a plan of %d stages and %s", c, p->nstages, d);
+    }
     format_bytes(p->allowed_mem, c);
     format_bytes(p->need.library, d);
-    if (cb_sat_add(total(most->need), p->reserved_mem) <= p->allowed_mem)
+    if (cb_sat_add(total(most->need), kept) <= p->allowed_mem)
         return cb_fail(
             err, CUBED_E_BUDGET,
             "each stage fits, at most %s beside %s reserved, but not the largest arena "
@@ -271,7 +277,7 @@ static cubed_status check_machine(const cubed_plan *p, cubed_error *err)
 
 uint64_t cb_plan_spare(const cubed_plan *p, bool all)
 {
-    uint64_t each = p->allowed_mem - p->reserved_mem - total(p->need);
+    uint64_t each = p->allowed_mem - p->reserved_mem - p->metadata_mem - total(p->need);
     return all ? p->max_workers * each : each;
 }
 
@@ -297,6 +303,7 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, c
                      .reserved_mem = o->reserved_mem ? o->reserved_mem : p->reserved_mem,
                      .max_workers = o->max_workers ? o->max_workers : p->max_workers};
     const char *work_dir = p->work_dir;
+    to.metadata_mem = cb_plan_counted_metadata(p->metadata, to.reserved_mem);
     if (to.max_workers >= CB_MAX_WORKERS)
         return cb_fail(err, CUBED_E_ARG, "max_workers is %u, expected less than %d", to.max_workers,
                        CB_MAX_WORKERS);
@@ -306,6 +313,7 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, c
         return cb_fail(err, CUBED_E_NOMEM, "no memory for a path");
     p->allowed_mem = to.allowed_mem;
     p->reserved_mem = to.reserved_mem;
+    p->metadata_mem = to.metadata_mem;
     p->max_workers = to.max_workers;
     p->work_dir = work_dir;
     set_tier(p);
@@ -326,6 +334,8 @@ cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
         cb_stage_project(p, s);
         p->need = cb_need_either(p->need, s->need);
     }
+    p->metadata = cb_plan_metadata(p);
+    p->metadata_mem = cb_plan_counted_metadata(p->metadata, p->reserved_mem);
     CB_TRY(check_budget(p, err));
     CB_TRY(check_machine(p, err));
     p->result_bytes = 0;
@@ -361,6 +371,7 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
     info->team = 1;
     info->allowed_mem = p->allowed_mem;
     info->reserved_mem = p->reserved_mem;
+    info->metadata_mem = p->metadata_mem;
     info->max_workers = p->max_workers;
     info->tier_budget = p->tier_budget;
     info->cache_budget = cb_min_size(p->cache_bytes, cb_plan_spare(p, true));

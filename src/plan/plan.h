@@ -50,9 +50,12 @@ struct cubed_plan {
     uint64_t
         library_mem; /* while the plan is made: of libraries, which arenas leave free (opt/build.c) */
     unsigned max_workers;
-    bool share_tasks;     /* while it is made: see cubed_plan_options */
-    const char *work_dir; /* NULL: none */
-    cb_need need;         /* of the largest task of any stage */
+    bool share_tasks;      /* while it is made: see cubed_plan_options */
+    const char *work_dir;  /* NULL: none */
+    cb_need need;          /* of the largest task of any stage */
+    uint64_t graph_mem;    /* of the arrays that it was made of */
+    uint64_t metadata;     /* see cb_plan_metadata */
+    uint64_t metadata_mem; /* what of it is counted beside tasks and reserved_mem */
     uint64_t tier_budget, result_bytes;
     uint64_t cache_bytes; /* of everything that is worth keeping to be read again */
     uint8_t id[16];       /* names what is computed, not how: see cb_plan_write */
@@ -71,6 +74,16 @@ CUBED_MUST_CHECK cubed_status cb_plan_target(cubed_plan *p, int node, cubed_erro
 CUBED_MUST_CHECK cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err);
 /* The chunks of a Zarr array that can be read by themselves; points into the metadata. */
 cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m);
+/* What a run's tables take, at most: per node, stage and task. The runtime asserts them. */
+#define CB_RUN_NODE_BYTES  ((size_t)96)
+#define CB_RUN_STAGE_BYTES ((size_t)96)
+#define CB_RUN_TASK_BYTES  ((size_t)10)
+uint64_t cb_plan_run_bytes(const cubed_plan *p);
+/* Bytes of the plan, of the arrays that it was made of and of a run's tables. Stages are projected. */
+uint64_t cb_plan_metadata(const cubed_plan *p);
+/* So much of them is part of what reserved_mem is for: a quarter of it, and what any process has room for. */
+#define CB_PLAN_FREE_BYTES ((uint64_t)4 << 20)
+uint64_t cb_plan_counted_metadata(uint64_t metadata, uint64_t reserved_mem);
 /* Memory that projections leave: of all workers, or of each. */
 uint64_t cb_plan_spare(const cubed_plan *p, bool all);
 /* Marks the arrays of which decoded chunks are worth keeping; bytes of all of them, and of indices of

@@ -26,6 +26,9 @@ typedef struct node_io {
     size_t chunk_bytes;
 } node_io;
 
+/* The driver has 24 bytes more. */
+_Static_assert(sizeof(node_io) + 24 <= CB_RUN_NODE_BYTES, "what a run keeps of a node");
+
 struct cb_io {
     cubed_plan *plan;
     cb_io_mode mode;

@@ -41,6 +41,8 @@ typedef struct chunk_readers {
     uint32_t *fill;  /* nchunks: where the next edge of c goes, while they are collected */
 } chunk_readers;
 
+_Static_assert(sizeof(stage_state) <= CB_RUN_STAGE_BYTES, "what a run keeps of a stage");
+
 typedef struct in_flight {
     bool used;
     int stage;

@@ -106,33 +106,77 @@ static void test_chain(void **state)
     free(data);
 }
 
-/* Panels read all panels left of them: what they are made of are many small views. */
-static void test_panels(void **state)
+/* What a process has allocated is within what the plan says: for itself, what it was made of and its tables, and for
+ * tasks; and limits that leave no room for it are refused. */
+static void test_counted(void **state)
 {
-    enum { N = 400, MEM = 100000 };
+    enum { MANY = 1500, WORKERS = 2, QUEUES = 128 << 10 /* reports of a worker */ };
     fixture *f = *state;
     cubed_error err = CUBED_ERROR_INIT;
-    double *data = calloc((size_t)2 * N * N, sizeof *data);
-    cubed_array *x = matrix(f, data, N), *y;
+    double *data = calloc((size_t)2 * SIDE * SIDE, sizeof *data);
+    cubed_array *x = matrix(f, data, SIDE), *y;
     cubed_plan_info info;
+    const int64_t before = f->bytes.now;
+    for (int i = 0; i < MANY; i++) {
+        must(cubed_cumulative(CUBED_FOLD_SUM, x, i % 2, false, &y, &err), &err);
+        cubed_array_unref(x);
+        x = y;
+    }
+    cubed_plan *plan = plan_of(f, x, data + SIDE * SIDE, 64 << 20), *none;
+    cubed_plan_get_info(plan, &info);
+    f->bytes.most = f->bytes.now;
+    must(cubed_run(plan, NULL, NULL, &err), &err);
+    const int64_t reserved = 4 << 20; /* what metadata_mem leaves out */
+    const int64_t counted = (int64_t)info.metadata_mem + reserved;
+    assert_in_range(f->bytes.most - before, counted / 2,
+                    counted + WORKERS * ((int64_t)info.projected_mem + QUEUES));
+    assert_in_range(info.metadata_mem / MANY, 4000, 12000);
+
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    const cubed_target t = {.array = x, .data = data};
+    o.reserved_mem = 0;
+    o.max_workers = WORKERS;
+    o.allowed_mem = info.metadata_mem + info.projected_mem - 1;
+    assert_int_equal(cubed_plan_new(f->ctx, &t, 1, &o, &none, &err), CUBED_E_BUDGET);
+    assert_non_null(strstr(err.message, "of a plan of 1500 stages"));
+    o.allowed_mem = info.metadata_mem + info.projected_mem;
+    err = (cubed_error)CUBED_ERROR_INIT;
+    must(cubed_plan_new(f->ctx, &t, 1, &o, &none, &err), &err);
+    cubed_plan_unref(none);
+    cubed_plan_unref(plan);
+    cubed_array_unref(x);
+    free(data);
+}
+
+/* Panels read all panels left of them: what they are made of are many small views. Nothing is run. */
+static void test_panels(void **state)
+{
+    enum { N = 8000, MEM = 22 << 20 };
+    const int64_t shape[] = {N, N}, chunks[] = {500, 500};
+    const cubed_scalar one = {.f64 = 1};
+    fixture *f = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array *x, *y;
+    cubed_plan_info info;
+    must(cubed_array_full(f->ctx, CUBED_FLOAT64, 2, shape, chunks, &one, &x, &err), &err);
     must(cubed_cholesky(x, false, MEM, &y, &err), &err);
     int64_t before = f->bytes.now;
     f->bytes.most = before;
-    cubed_plan *plan = plan_of(f, y, data + (size_t)N * N, 32 << 20);
+    cubed_plan *plan = plan_of(f, y, NULL, MEM);
     cubed_plan_get_info(plan, &info);
-    assert_in_range(info.num_stages, 35, 45);
-    assert_in_range((f->bytes.now - before) / info.num_stages, 1, 200000);
-    assert_in_range((f->bytes.most - before) / info.num_stages, 1, 450000);
+    assert_in_range(info.num_stages, 35, 50);
+    assert_in_range((f->bytes.now - before) / info.num_stages, 1, 60000);
+    assert_in_range((f->bytes.most - before) / info.num_stages, 1, 180000);
     cubed_plan_unref(plan);
     cubed_array_unref(y);
     cubed_array_unref(x);
-    free(data);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_chain, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(test_panels, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
