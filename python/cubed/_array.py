@@ -579,6 +579,12 @@ def real_number(value: Any, name: str) -> float:
     return float(value)
 
 
+def check_device(device: Any) -> None:
+    """ValueError for any but the only device."""
+    if device not in (None, "cpu"):
+        raise ValueError(f"there is no device {device!r}, only 'cpu'")
+
+
 def check_arrays(values: Sequence[Any]) -> None:
     """TypeError if one of them is no lazy array."""
     for i, value in enumerate(values):

@@ -239,8 +239,10 @@ def store(
     arrays = [sources] if isinstance(sources, Array) else list(sources)
     check_arrays(arrays)
     places = [targets] if isinstance(sources, Array) else list(targets)
-    one = regions is None or (len(regions) > 0 and isinstance(regions[0], slice))
-    parts = [regions] * len(arrays) if one or regions == () else list(regions)
+    if not isinstance(regions, (type(None), Sequence)):
+        raise TypeError(f"regions is {regions!r}, expected a tuple of slices for each source")
+    one = not regions or isinstance(regions[0], slice)
+    parts = [regions] * len(arrays) if one else list(regions or ())
     if not len(arrays) == len(places) == len(parts):
         raise ValueError(
             f"{len(arrays)} sources for {len(places)} targets and {len(parts)} regions"

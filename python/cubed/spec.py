@@ -70,6 +70,13 @@ class Spec:
                 raise ValueError(
                     f"there is no executor {name!r}, expected one of {', '.join(EXECUTORS)}"
                 )
+        if not (zarr_compressor in (None, "auto") or isinstance(zarr_compressor, list)):
+            raise TypeError(
+                f"zarr_compressor is {zarr_compressor!r}, expected 'auto', None or the list of"
+                " codecs that Zarr metadata has"
+            )
+        if work_dir is not None and not isinstance(work_dir, (str, os.PathLike)):
+            raise TypeError(f"work_dir is {work_dir!r}, expected a path")
         allowed, reserved = parse_bytes(allowed_mem), parse_bytes(reserved_mem)
         if allowed_mem is not None and reserved > allowed:
             raise ValueError(

@@ -54,3 +54,10 @@ def test_codecs_of_what_is_stored(tmp_path):
         sizes.append((tmp_path / str(i) / "c/0").stat().st_size)
         assert cubed.from_zarr(tmp_path / str(i)).sum().compute() == 1000
     assert sizes[0] == 8000 and max(sizes[1:]) < 200
+
+
+def test_options_of_a_spec_are_for_whatever_executor():
+    x = cubed.ones(3, spec=cubed.Spec(executor_options={"max_workers": 3}))
+    assert x.plan().executor.max_workers == 3
+    by_name = cubed.Spec(executor="threads", executor_options={"max_workers": 4})
+    assert cubed.ones(3, spec=by_name).plan().executor.max_workers == 4

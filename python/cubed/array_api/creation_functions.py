@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cubed import _core, _create
-from cubed._array import Array, common_spec, core_of, lazy
+from cubed._array import Array, check_device, common_spec, core_of, lazy
 from cubed._chunks import longest, normalize_chunks, normalize_shape
 from cubed._create import engine_chunks, in_chunks
 from cubed._dtypes import name_of
@@ -38,11 +38,6 @@ __all__ = [
 ]
 
 
-def _check_device(device: Any) -> None:
-    if device not in (None, "cpu"):
-        raise ValueError(f"there is no device {device!r}, only 'cpu'")
-
-
 def arange(
     start: float,
     /,
@@ -58,7 +53,7 @@ def arange(
 
     Of one axis; int64 where all three are integers, else float64. Lazy.
     """
-    _check_device(device)
+    check_device(device)
     if stop is None:
         start, stop = 0, start
     for name, value in (("start", start), ("stop", stop), ("step", step)):
@@ -111,7 +106,7 @@ def asarray(
     Of the type that NumPy gives the values, or `dtype`. Memory of NumPy's arrays is read when a
     result is computed, unless `copy` is true; lazy arrays in nested sequences are computed now.
     """
-    _check_device(device)
+    check_device(device)
     return _create.asarray(obj, dtype, copy, chunks, spec)
 
 
@@ -145,7 +140,7 @@ def eye(
 
     ``(n_rows, n_cols)``, float64 by default. Lazy.
     """
-    _check_device(device)
+    check_device(device)
     columns = n_rows if n_cols is None else n_cols
     d = np.dtype(np.float64 if dtype is None else dtype)
     extents = normalize_chunks(chunks, (n_rows, columns), d.itemsize)
@@ -160,7 +155,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     Of its shape and type, in one chunk, read when a result is computed; a lazy array is itself.
     BufferError for memory that is not the CPU's, TypeError without ``__dlpack__``.
     """
-    _check_device(device)
+    check_device(device)
     if isinstance(x, Array):
         return x
     if not hasattr(x, "__dlpack__"):
@@ -178,7 +173,7 @@ def full(
     Of `shape` and `dtype` (default: that of the value), in `chunks`. Lazy; TypeError for what is
     no number of that type.
     """
-    _check_device(device)
+    check_device(device)
     if isinstance(fill_value, Array):
         fill_value = fill_value.item()
     elif isinstance(fill_value, np.ndarray) and fill_value.ndim == 0:
@@ -244,7 +239,7 @@ def linspace(
 
     ``(num,)``, float64 or complex128 by default. Lazy.
     """
-    _check_device(device)
+    check_device(device)
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
     d = np.dtype(dtype if dtype is not None else np.complex128 if is_complex else np.float64)
     (num,) = normalize_shape(num, "num")

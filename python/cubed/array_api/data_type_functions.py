@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, is_scalar, lazy, scalar_type
+from cubed._array import Array, check_device, is_scalar, lazy, scalar_type
 from cubed._dtypes import dtype_of, name_of
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
@@ -48,12 +48,9 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
 
     Of x's shape. Lazy; TypeError for complex numbers to real ones.
     """
+    check_device(device)
     x = lazy(x)
     to = np.dtype(dtype)
-    if not isinstance(x, Array):  # of NumPy, beside lazy ones
-        from cubed._create import asarray
-
-        x = asarray(x)
     if x.dtype.kind == "c" and to.kind in "iuf":
         raise TypeError(f"{x.dtype} is not cast to {to}: take real(x) or imag(x)")
     if not copy and to == x.dtype:

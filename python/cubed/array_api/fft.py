@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, lazy, normalize_axes, normalize_axis, real_number
+from cubed._array import Array, check_device, lazy, normalize_axes, normalize_axis, real_number
 from cubed._dtypes import name_of
 
 __all__ = [
@@ -167,8 +167,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
 
     ``(n,)``, float64 by default. Lazy.
     """
-    if device not in (None, "cpu"):
-        raise ValueError(f"there is no device {device!r}, only 'cpu'")
+    check_device(device)
     name = name_of(np.float64 if dtype is None else dtype)
     return Array._new(_core.fftfreq(False, n, real_number(d, "d"), name), None)
 
@@ -178,8 +177,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
 
     ``(n // 2 + 1,)``, float64 by default. Lazy.
     """
-    if device not in (None, "cpu"):
-        raise ValueError(f"there is no device {device!r}, only 'cpu'")
+    check_device(device)
     name = name_of(np.float64 if dtype is None else dtype)
     return Array._new(_core.fftfreq(True, n, real_number(d, "d"), name), None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cubed._array import check_device
 from cubed.array_api import dtypes
 from cubed.array_api.data_type_functions import isdtype
 
@@ -23,6 +24,7 @@ class __array_namespace_info__:
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
         """Types of results where nothing else decides."""
+        check_device(device)
         return {
             "real floating": dtypes.float64,
             "complex floating": dtypes.complex128,
@@ -36,6 +38,7 @@ class __array_namespace_info__:
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
         """Types by name, all or those of a kind."""
+        check_device(device)
         every = {name: getattr(dtypes, name) for name in dtypes.__all__}
         if kind is None:
             return every

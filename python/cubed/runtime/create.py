@@ -30,10 +30,8 @@ def create_executor(name: str, executor_options: Mapping[str, Any] | None = None
 def executor_for(executor: Any, spec: Spec | None, options: Mapping[str, Any]) -> LocalExecutor:
     """The executor of a computation: the caller's, the spec's, or the configured one."""
     if executor is None and spec is not None:
-        executor = spec.executor
-        if executor is None and spec.executor_name is not None:
-            options = {**(spec.executor_options or {}), **options}
-            executor = spec.executor_name
+        executor = spec.executor if spec.executor is not None else spec.executor_name
+        options = {**(spec.executor_options or {}), **options}
     if executor is None:
         from cubed.config import config
 
