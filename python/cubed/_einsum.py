@@ -16,7 +16,9 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 Terms = tuple[list[str], str]
 
 
-def einsum(subscripts: Any, /, *operands: Any, optimize: Any = True, dtype: Any = None) -> Array:
+def einsum(
+    subscripts: Any, /, *operands: Any, optimize: Any = True, dtype: Any = None, order: Any = "K"
+) -> Array:
     """Sums of products over indices that are named by letters, as in NumPy.
 
     Parameters
@@ -32,6 +34,8 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Any = True, dtype: Any 
         Which pairs are multiplied first: True for a good order, False from left to right.
     dtype
         Of products and sums; default: the type that operands promote to.
+    order
+        What NumPy may be told of its result's memory; lazy arrays have none.
 
     Returns
     -------

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cubed import _core
+from cubed import _core, _times
 from cubed._array import Array, lazy, normalize_axes
 
 
@@ -16,6 +16,9 @@ def _quantile(
     x = lazy(x)
     values = np.asarray(q, dtype="float64") / scale
     axes = None if axis is None else normalize_axes(axis, x.ndim)
+    if x.dtype.kind in "mM" and not skip_nan:
+        whole = tuple(range(x.ndim)) if axes is None else tuple(axes)
+        return _times.quantile(x, values, whole, method, keepdims)
     numbers = float(values) if values.ndim == 0 else values.reshape(-1).tolist()
     out = _core.quantile(x._x, numbers, axes, keepdims, skip_nan, method, x.spec.task_mem)
     if values.ndim > 1:
@@ -29,7 +32,7 @@ def median(x: Array, /, axis: Any = None, *, keepdims: bool = False) -> Array:
     Parameters
     ----------
     x
-        Real numbers.
+        Real numbers, or differences of times.
     axis
         An axis, several, or None: all.
     keepdims
@@ -45,6 +48,9 @@ def median(x: Array, /, axis: Any = None, *, keepdims: bool = False) -> Array:
     Lazy and exact. Where the elements of one result take up to a quarter of a task's memory they
     are brought together in one; otherwise they are counted, in two to eight passes over x.
     """
+    if x.dtype.kind in "mM":
+        axes = range(x.ndim) if axis is None else normalize_axes(axis, x.ndim)
+        return _times.median(x, tuple(axes), keepdims)
     return _quantile(x, 0.5, 1, axis, False, "linear", keepdims)
 
 
@@ -64,7 +70,7 @@ def quantile(
     Parameters
     ----------
     x
-        Real numbers.
+        Real numbers, or times: with method ``"linear"``, or one that gives an element.
     q
         From 0 to 1: a number, or an array of them.
     axis

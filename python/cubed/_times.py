@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,74 @@ def ordered(x: Array, largest: bool) -> Array:
     """Integers whose first largest (least) element is at the first NaT, or where x has its own."""
     ints = _integers(x)
     return _where(is_nat(x), np.iinfo(np.int64).max, ints) if largest else ints
+
+
+def from_ordered(ints: Array, dtype: np.dtype) -> Array:
+    """The inverse of :func:`ordered` with NaT the largest."""
+    last = _lazy(np.int64(np.iinfo(np.int64).max))
+    return _where(_two("equal", ints, last), NAT, ints).astype(dtype)
+
+
+def isin(x1: Any, x2: Any, invert: bool) -> Array:
+    """Whether elements of x1 are among those of x2; NaT is not."""
+    from cubed import array_api as xp
+
+    a, b = _lazy(x1), _lazy(x2)
+    if a.dtype.kind != b.dtype.kind:
+        raise TypeError(f"isin is not defined for {a.dtype} and {b.dtype}")
+    unit = np.promote_types(a.dtype, b.dtype)
+    found = xp.isin(_integers(cast(a, unit)), _integers(cast(b, unit)))
+    found = found & ~is_nat(a)
+    return Array._new((~found if invert else found)._x, common_spec(x1, x2))
+
+
+def quantile(x: Array, q: np.ndarray, axes: tuple[int, ...], method: str, keepdims: bool) -> Array:
+    """Quantiles between two elements are truncated, as NumPy's; NaT if there is one."""
+    from cubed import _quantiles
+    from cubed import array_api as xp
+
+    ints, n = _integers(x), math.prod(x.shape[d] for d in axes)
+    if n == 0:
+        raise ValueError(f"quantile of {x.dtype} of no elements")
+
+    def element(method: str) -> Array:
+        return _quantiles.quantile(ints, q, axes, method=method, keepdims=keepdims)
+
+    if method == "linear":
+        low, high = element("lower"), element("higher")
+        part = q * (n - 1) - np.floor(q * (n - 1))
+        part = part.reshape(part.shape + (1,) * (low.ndim - part.ndim))
+        way = (high - low).astype(float)
+        out = xp.where(
+            _lazy(part < 0.5),
+            low + (way * part).astype(np.int64),
+            high - (way * (1 - part)).astype(np.int64),
+        )
+    else:
+        out = element(method)
+        if out.dtype.kind == "f":
+            raise TypeError(
+                f"quantile: method {method!r} is not defined for {x.dtype}, expected 'linear' or"
+                " one that gives an element"
+            )
+    missing = xp.any(is_nat(x), axis=axes, keepdims=keepdims)
+    return _where(missing, NAT, out).astype(x.dtype)
+
+
+def median(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    """Of differences of times: the mean of the two in the middle is truncated, as NumPy's."""
+    from cubed import _quantiles
+    from cubed import array_api as xp
+
+    if x.dtype.kind == "M":
+        raise TypeError(f"median is not defined for {x.dtype}: quantile(x, 0.5) is")
+    low, high = (
+        _quantiles.quantile(_integers(x), 0.5, axes, method=m, keepdims=keepdims)
+        for m in ("lower", "higher")
+    )
+    missing = xp.any(is_nat(x), axis=axes, keepdims=keepdims)
+    out = _divided(low + high, _lazy(np.int64(2)))
+    return _where(missing, NAT, out).astype(x.dtype)
 
 
 def difference(x: Array, axis: int, n: int) -> Array:

@@ -162,3 +162,48 @@ def test_nothing(dtype):
     check(x.astype(f"{dtype[0]}8[M]"), empty.astype(f"{dtype[0]}8[M]"))
     check(x == x, empty == empty)
     check(cubed.map_blocks(np.copy, x, dtype=x.dtype), empty)
+
+
+@pytest.mark.parametrize("kind", ["M", "m"])
+def test_sets_and_truth(kind):
+    values = np.random.default_rng(1).integers(-3, 4, (6, 5)).astype(f"{kind}8[s]")
+    for a in (values, np.where(values == values[0, 0], np.array("NaT", values.dtype), values)):
+        x = cubed.from_array(a, chunks=(4, 2))
+        for axis in (None, 0, 1):
+            check(np.any(x, axis=axis), np.any(a, axis=axis))
+            check(np.all(x, axis=axis), np.all(a, axis=axis))
+        check(np.unique(x), np.unique(a))
+        options = {"return_index": True, "return_inverse": True, "return_counts": True}
+        for got, expected in zip(np.unique(x, **options), np.unique(a, **options), strict=True):
+            check(got, expected)
+        some = a[1].astype(f"{kind}8[ms]")
+        check(np.isin(x, some), np.isin(a, some))
+        check(cubed.isin(x, lazy(some), invert=True), np.isin(a, some, invert=True))
+    with pytest.raises(TypeError, match="isin is not defined"):
+        cubed.isin(lazy(values), np.arange(3))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_quantiles(missing):
+    ints = np.random.default_rng(2).integers(-(10**17), 10**17, (7, 6, 4))
+    spans, dates = ints.astype("m8[ns]"), ints.astype("M8[ns]")
+    if missing:
+        spans[3, 2] = dates[3, 2] = "NaT"
+    for axis in (None, 0, -1, (0, 2)):
+        x = cubed.from_array(spans, chunks=(4, 3, 2))
+        check(np.median(x, axis=axis), np.median(spans, axis=axis))
+        for a in (spans, dates):
+            x = cubed.from_array(a, chunks=(4, 3, 2))
+            for q in (0.3, [0.1, 0.5, 1.0]):
+                for method in ("linear", "lower", "nearest"):
+                    got = np.quantile(x, q, axis=axis, method=method)
+                    # NumPy's multiply by a factor whose last bit may differ.
+                    off = (got.compute() - np.quantile(a, q, axis=axis, method=method)).astype("i8")
+                    there = off != np.iinfo("i8").min
+                    assert (np.abs(off[there]) <= (64 if method == "linear" else 0)).all()
+                    nat = np.isnat(np.quantile(a, q, axis=axis, method=method))
+                    np.testing.assert_array_equal(~there, nat)
+    with pytest.raises(TypeError, match=r"median is not defined for datetime64.*quantile"):
+        cubed.median(lazy(dates))
+    with pytest.raises(TypeError, match="'hazen' is not defined"):
+        cubed.quantile(lazy(spans), 0.3, method="hazen")

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from cubed import _core
+import numpy as np
+
+from cubed import _core, _times
 from cubed._array import Array, core_of, lazy, operands
 from cubed.spec import Spec
 
@@ -43,6 +45,11 @@ def _unique(
 ) -> tuple[Array, ...]:
     """The values, and what else is wanted; how many there are is computed now."""
     x = lazy(x)
+    if x.dtype.kind in "mM":
+        values, *more = _unique(
+            _times.ordered(x, True), indices=indices, inverse=inverse, counts=counts
+        )
+        return _times.from_ordered(values, x.dtype), *more
     task_mem = x.spec.task_mem
     offsets = Array._new(_core.unique_offsets(x._x, task_mem), x._spec).compute()
     n = int(offsets[-1])
@@ -53,15 +60,18 @@ def _unique(
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
     """Whether elements of x1 are among those of x2; with `invert`, whether they are not.
 
-    bool, of x1's shape. Lazy: elements of x2 are sorted.
+    bool, of x1's shape. Lazy: elements of x2 are sorted. NaN and NaT are among none.
     """
+    kinds = [(v if isinstance(v, Array) else np.asarray(v)).dtype.kind for v in (x1, x2)]
+    if "m" in kinds or "M" in kinds:
+        return _times.isin(x1, x2, invert)
     (a, b), spec = operands(x1, x2)
     return Array._new(_core.isin(a, b, invert, (spec or Spec()).task_mem), spec)
 
 
 def unique_all(x: Array, /) -> UniqueAll:
     """Different elements in order, where each is first, which of them each element is, and how
-    often each is there. NaN are all different.
+    often each is there. NaN are all different, NaT is one element.
 
     Values are of x's type and in one axis, positions and counts int64. Elements are sorted and
     counted when it is called, and once more when a result is computed.

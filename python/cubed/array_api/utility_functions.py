@@ -14,8 +14,8 @@ def _reduce(name: str, x: Array, axis: Any, keepdims: bool) -> Array:
     x = lazy(x)
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     core = x._x
-    if x.dtype.kind == "c":
-        core = _core.astype(core, "bool")
+    if x.dtype.kind in "cmM":  # NaN and NaT are true
+        core = _core.astype(core, "bool" if x.dtype.kind == "c" else "int64")
     return x._like(_core.reduce(name, core, axes, keepdims, 0.0))
 
 

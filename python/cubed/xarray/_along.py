@@ -46,13 +46,14 @@ def _between(x: Array, axis: int, index: np.ndarray, kind: str) -> Array:
     def backward(y: Array) -> Array:
         return cubed.flip(forward_fill(cubed.flip(y, axis=axis), axis), axis=axis)
 
-    before, after = forward_fill(x, axis), backward(x)
-    left, right = at - forward_fill(known_at, axis), backward(known_at) - at
+    wide = x.astype(float)
+    before, after = forward_fill(wide, axis), backward(wide)
+    left, right = forward_fill(known_at, axis), backward(known_at)
     if kind == "nearest":
-        between = cubed.where(left <= right, before, after)
+        between = cubed.where(at - left <= right - at, before, after)
         between = cubed.where(cubed.isnan(left + right), float("nan"), between)
-    else:
-        between = before + (after - before) * (left / (left + right))
+    else:  # in the order of np.interp, whose bits it has
+        between = (after - before) / (right - left) * (at - left) + before
     return cubed.where(missed, between, x).astype(x.dtype)
 
 
