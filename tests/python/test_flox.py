@@ -121,8 +121,12 @@ def test_lazy_labels(spec):
     for name in ("nanmean", "nanmedian"):
         same(spec, X, LABELS, func=name, expected_groups=np.arange(8), lazy_by=True)
     lazy = cubed.from_array(LABELS, chunks=7, spec=spec)
-    with pytest.raises(ValueError, match="label 0 is lazy"):
-        flox.groupby_reduce(X, lazy, func="sum")
+    found, groups = flox.core.groupby_reduce(X, lazy, func="nansum")
+    expected, labels = flox.groupby_reduce(X, LABELS, func="nansum")
+    assert isinstance(found, cubed.Array)
+    np.testing.assert_allclose(found.compute(), expected)
+    assert isinstance(groups, np.ndarray) and groups.dtype == labels.dtype
+    np.testing.assert_array_equal(groups, labels)
     result, _ = flox.groupby_reduce(X, lazy, func="nansum", expected_groups=np.arange(8))
     assert isinstance(result, cubed.Array)  # of values in memory, too
 

@@ -36,16 +36,21 @@ def groupby_reduce(
     on whole axes.
 
     The methods ``"map-reduce"``, ``"blockwise"`` and ``"cohorts"`` say how chunks are to be
-    combined: the engine reads each once in any case.
+    combined: the engine reads each once in any case. Labels that are lazy are computed unless
+    `expected_groups` says which there are.
     """
+    from pandas import RangeIndex
+
     core: Any = importlib.import_module("flox.core")
 
     if not any(isinstance(a, Array) for a in (array, *by)):
         return NotImplemented
     expected = core._validate_expected_groups(len(by), expected_groups)
-    for k, (e, b) in enumerate(zip(expected, by, strict=True)):
-        if e is None and isinstance(b, Array):
-            raise ValueError(f"groupby_reduce: label {k} is lazy, expected_groups has to say which")
+    spec = common_spec(*(a for a in (array, *by) if isinstance(a, Array)))
+    by = tuple(
+        b.compute() if e is None and isinstance(b, Array) else b
+        for e, b in zip(expected, by, strict=True)
+    )
     provided = expected_groups is not None
     expected = tuple(
         core._get_expected_groups(np.asarray(b), sort=sort) if e is None else e
@@ -54,7 +59,7 @@ def groupby_reduce(
     bins = (isbin,) * len(by) if isinstance(isbin, bool) else tuple(isbin)
     groups = core._convert_expected_groups_to_index(expected, bins, sort)
     if not isinstance(array, Array):
-        array = cubed.asarray(array, spec=common_spec(*(b for b in by if isinstance(b, Array))))
+        array = cubed.asarray(array, spec=spec)
 
     shape = array.shape[array.ndim - np.ndim(by[0]) :]
     codes = _joined(
@@ -76,7 +81,7 @@ def groupby_reduce(
     result = _typed(reduction, name, array, codes, axes, math.prod(len(g) for g in groups))
     if len(groups) > 1:
         result = cubed.reshape(result, (*result.shape[:-1], *(len(g) for g in groups)))
-    return (result, *groups)
+    return (result, *(g if isinstance(g, RangeIndex) else np.asarray(g) for g in groups))
 
 
 @dataclass(frozen=True)

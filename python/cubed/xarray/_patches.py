@@ -152,13 +152,13 @@ def _with_flox(theirs: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _know_flox() -> None:
-    import flox
+    import flox.core
     import flox.xarray
 
     from cubed.xarray._flox import groupby_reduce, groupby_scan
 
-    _replace(flox.xarray, "groupby_reduce", groupby_reduce)
-    _replace(flox, "groupby_reduce", groupby_reduce)
+    for module in (flox, flox.core, flox.xarray):
+        _replace(module, "groupby_reduce", groupby_reduce)
     _replace(flox, "groupby_scan", groupby_scan)
 
 
