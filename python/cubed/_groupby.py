@@ -167,10 +167,32 @@ def reduce_codes(
         count = math.prod(array.shape[d] for d in kept)
         codes = _apart(codes, [d - first for d in kept], ngroups)
         whole = tuple(range(first, array.ndim))
-        x = _reduce(array, codes, whole, count * ngroups, func, fill_value, dtype, min_count, ddof)
+        n = count * ngroups
+        if "arg" in func:
+            at = _reduce(array, codes, whole, n, func, None, None, min_count, ddof)
+            x = _positions_along(
+                at, array.shape, whole, axes, -1 if fill_value is None else fill_value
+            )
+            x = x if dtype is None else x.astype(dtype)
+        else:
+            x = _reduce(array, codes, whole, n, func, fill_value, dtype, min_count, ddof)
         shape = (*array.shape[:first], *(array.shape[d] for d in kept), ngroups)
         return x._like(_core.reshape(x._x, shape))
     return _reduce(array, codes, axes, ngroups, func, fill_value, dtype, min_count, ddof)
+
+
+def _positions_along(
+    at: Array, shape: Sequence[int], whole: Sequence[int], axes: Sequence[int], fill: Any
+) -> Array:
+    """Positions in C order of some axes, out of those in that of all of them; -1 becomes `fill`."""
+    from cubed import array_api as xp
+
+    out: Any = 0
+    for d in whole:
+        if d in axes:
+            step = math.prod(shape[e] for e in whole if e > d)
+            out = out * shape[d] + (at // step) % shape[d]
+    return xp.where(at < 0, fill, out)
 
 
 def quantile_codes(

@@ -443,3 +443,23 @@ def test_groups_of_xarray(spec):
         expected, got = function(plain), function(lazy)
         assert isinstance(got.data, cubed.Array) and got.dtype == expected.dtype
         xr.testing.assert_allclose(got.compute(), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_positions_along_some_of_the_labelled_axes(spec):
+    rng = np.random.default_rng(4)
+    a, codes = rng.random((3, 4, 5)), rng.integers(0, 3, (3, 4, 5))
+    x = cubed.from_array(a, chunks=(2, 3, 2), spec=spec)
+    for axis in (0, 1, (0, 2), (1, 2)):
+        axes = (axis,) if isinstance(axis, int) else axis
+        order = [d for d in range(3) if d not in axes] + list(axes)
+        lines, groups = (
+            v.transpose(order).reshape(*(v.shape[d] for d in order[: 3 - len(axes)]), -1)
+            for v in (a, codes)
+        )
+        mine = groups[..., None, :] == np.arange(3)[:, None]
+        at = np.where(mine, lines[..., None, :], -1).argmax(axis=-1)
+        expected = np.where(mine.any(axis=-1), at, -7)
+        got, _ = cubed.groupby_reduce(
+            x, codes, func="argmax", expected_groups=np.arange(3), axis=axis, fill_value=-7
+        )
+        np.testing.assert_array_equal(got.compute(), expected)
