@@ -1,5 +1,6 @@
-"""What operations cost: processor time of one worker for each byte that is read and written.
-cubed.diagnostics.estimate has these figures; the package must be installed.
+"""What operations cost: processor time of one worker, in nanoseconds for each byte of the elements that an
+operation is done on, beyond reading and writing the arrays. cubed.diagnostics.estimate has these figures, as
+multiples of what a byte takes that is read or written; the package must be installed.
 
 rates.py [MEGABYTES]
 """
@@ -26,62 +27,89 @@ def seconds(lazy):
     return least
 
 
+def operations(lazy):
+    """Bytes of the elements that are worked on, and names, of all stages."""
+    found = [op for s in lazy.plan().stages for op in s["operations"]]
+    return sum(times * size for _, times, size in found), "; ".join(n for n, _, _ in found)
+
+
+def many(f, x, times=16):
+    for _ in range(times):
+        x = f(x)
+    return x
+
+
 def main(megabytes="64"):
     side = int((float(megabytes) * 1e6 / 8) ** 0.5)
     spec = cubed.Spec(tempfile.mkdtemp(), allowed_mem="1GB", reserved_mem="100MB")
     values = np.random.default_rng(1).random((side, side))
     x = cubed.from_array(values, chunks=(side // 4, side // 4), spec=spec)
     rows = x.rechunk((side // 4, side))
+    # Two arrays of the same memory are one input.
+    touched = seconds(-x) / (2 * values.nbytes)
+    print(f"{'read or written':16} {1e9 * touched:8.4f} ns per byte")
     works = {
-        "add": x + 1,
-        "sum": xp.sum(x, axis=0),
-        "exp": xp.exp(x),
-        "sin": xp.sin(x),
-        "log": xp.log(x),
-        "pow": x**1.7,
-        "sort": xp.sort(x, axis=1),
-        "argsort": xp.argsort(x, axis=1),
+        "16 additions": many(lambda y: y + x, x),
+        "16 divisions": many(lambda y: y / (x + 1), x),
+        "sum": xp.sum(x),
+        "sum, first axis": xp.sum(x, axis=0),
+        "variance": xp.var(x),
+        "cast": many(lambda y: xp.astype(xp.astype(y, xp.float32), xp.float64), x, 4),
+        "sort": xp.sort(rows, axis=1),
+        "argsort": xp.argsort(rows, axis=1),
         "median": cubed.median(rows, axis=1),
-        "fft": xp.fft.fft(x, axis=1),
-        "cumulative_sum": xp.cumulative_sum(x, axis=1),
-        "linalg.qr": xp.linalg.qr(rows[:, : side // 8])[1],
+        "fft": xp.fft.fft(rows, axis=1),
+        "running total": xp.cumulative_sum(x, axis=1),
+        "qr": xp.linalg.qr(rows[:, : side // 8])[1],
+        "matmul": x @ x,
+        "searchsorted": xp.searchsorted(cubed.from_array(values[0].copy()), x),
+        "random_uniform": cubed.random.random(x.shape, chunks=x.chunksize, spec=spec),
     }
+    names = "exp log sin cos tan sinh cosh tanh asin acos atan expm1 log1p log2 log10 sqrt"
+    for name in names.split():
+        works[name] = getattr(xp, name)(x)
+    for name in "pow atan2 hypot logaddexp remainder floor_divide".split():
+        works[name] = getattr(xp, name)(x, 1.5 - x)
     for name, lazy in works.items():
-        stages = lazy.plan().stages
-        names = "; ".join(s["name"] for s in stages)
-        each = 1e9 * seconds(lazy) / sum(touched_bytes(s) for s in stages)
-        print(f"{name:16} {each:8.4f} ns per byte       {names}")
-    each = 1e9 * seconds(x @ x) / (2 * side**3)
-    print(f"{'matmul':16} {each:8.4f} ns per operation")
-    # Three digits, as measurements have.
-    digits = cubed.from_array(np.round(values, 3), chunks=x.chunksize, spec=spec)
-    write = float("inf")
-    for i in range(ROUNDS):
-        place = f"{spec.work_dir}/{i}.zarr"
-        start = time.process_time()
-        cubed.to_zarr(digits, place, executor="single-threaded")
-        write = min(write, time.process_time() - start)
-    read = seconds(xp.sum(cubed.from_zarr(place, spec=spec)))
-    print(f"{'zstd, write':16} {1e9 * write / values.nbytes:8.4f} ns per byte")
-    print(f"{'zstd, read':16} {1e9 * read / values.nbytes:8.4f} ns per byte, with its sum")
-    compare(digits, cubed.from_zarr(place, spec=spec))
+        bytes_, ops = operations(lazy)
+        took = seconds(lazy) - touched * sum(touched_bytes(s) for s in lazy.plan().stages)
+        print(
+            f"{name:16} {1e9 * took / bytes_:8.4f} ns per byte  {took / bytes_ / touched:8.3f}  {ops}"
+        )
+    codecs(spec, touched)
 
 
-def compare(values, stored):
-    """Estimates of whole computations beside their processor time."""
-    works = {
-        "mean of a product, from zstd": xp.mean(stored * stored, axis=0),
-        "anomalies, from zstd": stored - xp.mean(stored, axis=0),
-        "sines of a sum": xp.sin(values + stored),
-        "sort of anomalies": xp.sort(values - xp.mean(values, axis=0), axis=0),
-        "rechunk, from zstd": stored.rechunk((stored.shape[0], 100)),
-        "product of matrices": values @ values,
-    }
-    print()
-    for name, lazy in works.items():
-        guess, took = lazy.plan().estimate("local-memory").worker_seconds, seconds(lazy)
-        print(f"{name:30} {1e3 * guess:8.1f} ms estimated {1e3 * took:8.1f} ms measured"
-              f" {guess / took:5.2f}")  # fmt: skip
+def codecs(spec, touched):
+    """Decoding and encoding, of four digits, as measurements have."""
+    rng = np.random.default_rng(2)
+    values = np.round(280 + np.cumsum(rng.normal(size=(2000, 2000)), axis=1), 1)
+    for name, level in ("zstd", 1), ("zstd", 0), ("gzip", 5), ("blosc", 5), ("none", 0):
+        configuration = {"level": level, **({"checksum": False} if name == "zstd" else {})}
+        if name == "blosc":
+            configuration = {
+                "cname": "lz4",
+                "clevel": 5,
+                "shuffle": "shuffle",
+                "typesize": 8,
+                "blocksize": 0,
+            }
+        chain = [{"name": "bytes", "configuration": {"endian": "little"}}]
+        if name != "none":
+            chain.append({"name": name, "configuration": configuration})
+        write = float("inf")
+        for i in range(ROUNDS):
+            place = f"{spec.work_dir}/{name}{level}-{i}.zarr"
+            coded = cubed.Spec(zarr_compressor=chain, allowed_mem="1GB", reserved_mem="100MB")
+            x = cubed.from_array(values, chunks=(500, 500), spec=coded)
+            start = time.process_time()
+            cubed.to_zarr(x, place, executor="single-threaded")
+            write = min(write, time.process_time() - start)
+        read = seconds(-cubed.from_zarr(place, spec=spec)) / values.nbytes
+        write /= values.nbytes
+        print(
+            f"{name:8} {level} write {1e9 * write:8.4f} {write / touched - 2:8.2f}"
+            f" read {1e9 * read:8.4f} {read / touched - 2:8.2f}"
+        )
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_from_memory(
 /* Says whose the memory of such an array is: `release(owner)` is called once, by whichever thread drops
  * the last reference of the arrays and plans that read it. Before x is used otherwise, and once. */
 CUBED_API void cubed_array_set_owner(cubed_array *x, void (*release)(void *owner), void *owner);
-/* A number, not 0, that says for the program where it made x: plans tell it (cubed_plan_get_origins), but
+/* A number, not 0, that says for the program where it made x: plans and errors tell it, but
  * do not save it. Before x is used otherwise; has no effect where x has one. What the call that made x
  * made on the way, and has none, gets it, too. */
 CUBED_API void cubed_array_set_origin(cubed_array *x, uint32_t origin);

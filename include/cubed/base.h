@@ -55,17 +55,22 @@ typedef enum cubed_status {
     CUBED_E_FUNCTION,    /* a function that the user brought failed (its exception) */
 } cubed_status;
 
+enum { CUBED_ERROR_ORIGINS = 8 };
+
 /* Where a failing function explains itself. Zero it or use CUBED_ERROR_INIT before the first use;
  * a function that succeeds does not touch it. */
 typedef struct cubed_error {
     cubed_status status;
     int os_errno;       /* errno of the failing call, else 0 */
     char message[1008]; /* UTF-8, NUL-terminated, no newline at the end */
+    /* Of a stage that does not fit, or whose task failed: the cubed_array_set_origin of what it computes,
+     * the last first; then zeros. */
+    uint32_t origins[CUBED_ERROR_ORIGINS];
 } cubed_error;
 
 #define CUBED_ERROR_INIT                                                                           \
     {                                                                                              \
-        CUBED_OK, 0, ""                                                                            \
+        CUBED_OK, 0, "", { 0 }                                                                     \
     }
 
 /* A status as a short English phrase; never NULL. */

@@ -188,6 +188,22 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_input(const cubed_plan *p
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_output(const cubed_plan *plan, int stage,
                                                               int i, cubed_stored_info *info,
                                                               cubed_error *err);
+/* Name of codec number i that chunks of a Zarr array with this id go through, those within its shards too, in
+ * the order of encoding; NULL if there are no more, or the array is none. */
+CUBED_API const char *cubed_plan_get_codec(const cubed_plan *plan, int id, int i);
+/* What a stage computes: all its operations of one kind on elements of one size. */
+typedef struct cubed_operation_info {
+    const char
+        *name; /* cubed_op_name; "cast"; "sum" and other folds; or a function on blocks, "sort" */
+    double elements;  /* how often: of folds, elements of the input; of matrix products, of both
+                        * matrices' rows, columns and what they share, multiplied */
+    size_t item_size; /* bytes of the largest element that it is done on */
+} cubed_operation_info;
+/* At most `cap` are written, *n is how many there are at least. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_operations(const cubed_plan *plan, int stage,
+                                                                  cubed_operation_info *list,
+                                                                  int cap, int *n,
+                                                                  cubed_error *err);
 /* Where the program made what a stage computes and reads from sources: distinct numbers of
  * cubed_array_set_origin, the last first; at most `cap` are written, *n is how many there are. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_origins(const cubed_plan *plan, int stage,

@@ -4,6 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
+/* For cubed._origins, which describes them. */
+static void add_origins(const cubed_error *err)
+{
+    int64_t numbers[CUBED_ERROR_ORIGINS];
+    int n = 0;
+    for (; n < CUBED_ERROR_ORIGINS && err->origins[n]; n++) numbers[n] = err->origins[n];
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    PyObject *origins = core_tuple(numbers, n);
+    if (!origins || PyObject_SetAttrString(value, "_cubed_origins", origins) < 0) PyErr_Clear();
+    Py_XDECREF(origins);
+    PyErr_Restore(type, value, trace);
+}
+
 PyObject *core_raise(const cubed_error *err)
 {
     PyObject *type = PyExc_RuntimeError;
@@ -28,6 +43,7 @@ PyObject *core_raise(const cubed_error *err)
     } else {
         PyErr_SetString(type, err->message);
     }
+    if (err->origins[0]) add_origins(err);
     return NULL;
 }
 

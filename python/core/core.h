@@ -42,7 +42,7 @@ typedef struct core_array {
 
 /* --- convert.c ------------------------------------------------------------------------------------ */
 
-/* Raises what belongs to the error's status; returns NULL. */
+/* Raises what belongs to the error's status, with its `origins` where it has any; returns NULL. */
 PyObject *core_raise(const cubed_error *err);
 /* The other way round: the exception that is set, which is cleared, as an error. Those that may pass when
  * it is tried again are OSError and what is derived from it. */

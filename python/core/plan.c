@@ -199,19 +199,33 @@ static PyObject *plan_info(PyObject *object, PyObject *args)
         i.code ? Py_True : Py_False);
 }
 
-static PyObject *stored_dict(const cubed_stored_info *s)
+static PyObject *codec_list(const cubed_plan *plan, int id)
 {
+    PyObject *list = PyList_New(0);
+    const char *name;
+    for (int i = 0; list && (name = cubed_plan_get_codec(plan, id, i)); i++) {
+        PyObject *item = PyUnicode_FromString(name);
+        if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
+        Py_XDECREF(item);
+    }
+    return list;
+}
+
+static PyObject *stored_dict(const cubed_plan *plan, const cubed_stored_info *s)
+{
+    PyObject *codecs = codec_list(plan, s->id);
     PyObject *shape = core_tuple(s->shape, s->ndim), *chunks = core_tuple(s->chunks, s->ndim);
     char dtype[CUBED_DTYPE_TEXT_CAP];
-    if (!shape || !chunks) {
+    if (!shape || !chunks || !codecs) {
         Py_XDECREF(shape);
         Py_XDECREF(chunks);
+        Py_XDECREF(codecs);
         return NULL;
     }
-    return Py_BuildValue("{sisssssOsOsssNsN}", "id", s->id, "name", s->name, "why", s->why,
-                         "is_source", s->is_source ? Py_True : Py_False, "is_target",
-                         s->is_target ? Py_True : Py_False, "dtype",
-                         cubed_dtype_text(s->dtype, dtype), "shape", shape, "chunks", chunks);
+    return Py_BuildValue(
+        "{sisssssOsOsssNsNsN}", "id", s->id, "name", s->name, "why", s->why, "is_source",
+        s->is_source ? Py_True : Py_False, "is_target", s->is_target ? Py_True : Py_False, "dtype",
+        cubed_dtype_text(s->dtype, dtype), "shape", shape, "chunks", chunks, "codecs", codecs);
 }
 
 typedef cubed_status (*stored_fn)(const cubed_plan *plan, int stage, int i, cubed_stored_info *info,
@@ -223,8 +237,8 @@ static PyObject *stored_list(const cubed_plan *plan, int stage, int n, stored_fn
     PyObject *list = PyList_New(0);
     for (int i = 0; list && i < n; i++) {
         cubed_stored_info info;
-        PyObject *item =
-            fn(plan, stage, i, &info, &err) == CUBED_OK ? stored_dict(&info) : core_raise(&err);
+        PyObject *item = fn(plan, stage, i, &info, &err) == CUBED_OK ? stored_dict(plan, &info)
+                                                                     : core_raise(&err);
         if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
         Py_XDECREF(item);
     }
@@ -239,6 +253,25 @@ static PyObject *apart_list(const cubed_plan *plan, int stage, int num_stages)
         const char *why = cubed_plan_why_apart(plan, stage, k);
         if (!why) continue;
         PyObject *item = Py_BuildValue("(is)", k, why);
+        if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
+        Py_XDECREF(item);
+    }
+    return list;
+}
+
+/* [(name, how often, bytes of an element), ...] */
+static PyObject *operation_list(const cubed_plan *plan, int stage)
+{
+    enum { MOST = 64 };
+    cubed_operation_info ops[MOST];
+    int n;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (cubed_plan_get_operations(plan, stage, ops, MOST, &n, &err) != CUBED_OK)
+        return core_raise(&err);
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < n && i < MOST; i++) {
+        PyObject *item =
+            Py_BuildValue("(sdn)", ops[i].name, ops[i].elements, (Py_ssize_t)ops[i].item_size);
         if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
         Py_XDECREF(item);
     }
@@ -263,18 +296,20 @@ static PyObject *plan_stages(PyObject *object, PyObject *args)
             PyObject *inputs = stored_list(plan, i, s.num_inputs, cubed_plan_get_input);
             PyObject *outputs = stored_list(plan, i, s.num_outputs, cubed_plan_get_output);
             PyObject *apart = apart_list(plan, i, info.num_stages);
-            if (inputs && outputs && apart)
-                item = Py_BuildValue("{sssLsIsKsKsKsKsKsOsOsO}", "name", s.name, "num_tasks",
+            PyObject *operations = operation_list(plan, i);
+            if (inputs && outputs && apart && operations)
+                item = Py_BuildValue("{sssLsIsKsKsKsKsKsOsOsOsO}", "name", s.name, "num_tasks",
                                      (long long)s.num_tasks, "team", s.team, "projected_mem",
                                      (unsigned long long)s.projected_mem, "bytes_read",
                                      (unsigned long long)s.bytes_read, "bytes_written",
                                      (unsigned long long)s.bytes_written, "chunks_read",
                                      (unsigned long long)s.chunks_read, "chunks_written",
                                      (unsigned long long)s.chunks_written, "inputs", inputs,
-                                     "outputs", outputs, "apart", apart);
+                                     "outputs", outputs, "apart", apart, "operations", operations);
             Py_XDECREF(inputs);
             Py_XDECREF(outputs);
             Py_XDECREF(apart);
+            Py_XDECREF(operations);
         }
         if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
         Py_XDECREF(item);

@@ -55,15 +55,21 @@ class Plan(PlanTotals):
         self.spec = s
         self.executor = executor
         self._targets = tuple(targets)
-        self._plan = _core.Plan(
-            self._targets,
-            allowed_mem=s.allowed_mem,
-            reserved_mem=s.reserved_mem,
-            max_workers=executor.max_workers,
-            work_dir=s.work_dir or _temporary(),
-            optimize=optimize,
-            share_tasks=executor.name == "threads",
-        )
+        try:
+            self._plan = _core.Plan(
+                self._targets,
+                allowed_mem=s.allowed_mem,
+                reserved_mem=s.reserved_mem,
+                max_workers=executor.max_workers,
+                work_dir=s.work_dir or _temporary(),
+                optimize=optimize,
+                share_tasks=executor.name == "threads",
+            )
+        except MemoryError as error:
+            from cubed._origins import add_origins
+
+            add_origins(error)
+            raise
         self._info = self._plan.info()
         log_plan(self)
 
@@ -128,7 +134,8 @@ class Plan(PlanTotals):
 
     @property
     def stages(self) -> list[dict[str, Any]]:
-        """Each stage's name, tasks, memory, bytes, and stored arrays."""
+        """Each stage's name, tasks, memory, bytes, stored arrays, and operations (name, how often,
+        bytes of an element)."""
         return self._plan.stages()
 
     def summary(self) -> dict[str, Any]:
@@ -235,7 +242,7 @@ class Plan(PlanTotals):
             from cubed._origins import add_origins
 
             raised = error_of_function(error) if self._info["code"] else error
-            add_origins(raised, self._plan)
+            add_origins(error, raised)
             if raised is error:
                 raise
             raise raised from raised.__cause__

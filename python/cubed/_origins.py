@@ -1,4 +1,4 @@
-"""Lines of programs that made arrays, for errors of their tasks.
+"""Lines of programs that made arrays, for errors of their stages.
 
 The engine keeps them in this process, not in saved plans: a plan is the same wherever its program's
 lines move to.
@@ -7,15 +7,11 @@ lines move to.
 from __future__ import annotations
 
 import linecache
-import re
 from types import CodeType
-from typing import Any
 
 from cubed import _core
 
-_MOST_LINES = 6
 _PACKAGE = __file__.rpartition("_origins.")[0]
-_failed = re.compile(r"\bstage (\d+) \(")
 
 
 def note_origins(on: bool = True) -> bool:
@@ -31,17 +27,14 @@ def note_origins(on: bool = True) -> bool:
     return _core.note_origins(_PACKAGE if on else None)
 
 
-def add_origins(error: BaseException, plan: Any) -> None:
-    """Adds a note to the error of a task: the lines that made what its stage computes."""
-    found = _failed.search(str(error))
-    if found is None:
-        return
-    lines = [text for n in plan.origins(int(found[1])) if (text := _describe(n)) is not None]
-    if not lines:
-        return
-    more = [f"  and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
-    shown = lines[:_MOST_LINES] + more
-    error.add_note("\n".join([f"stage {found[1]} computes what was made here:", *shown]))
+def add_origins(error: BaseException, raised: BaseException | None = None) -> None:
+    """Adds a note to an error of the engine, or to what is raised in its place: the lines that made
+    what the stage computes that failed, or that does not fit."""
+    origins = getattr(error, "_cubed_origins", ())
+    lines = [text for n in origins if (text := _describe(n)) is not None]
+    if lines:
+        note = "\n".join(["what the stage computes was made here, the last first:", *lines])
+        (raised or error).add_note(note)
 
 
 def _describe(number: int) -> str | None:

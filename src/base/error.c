@@ -38,6 +38,7 @@ cubed_status cb_fail(cubed_error *err, cubed_status status, const char *fmt, ...
     va_end(ap);
     err->status = status;
     err->os_errno = 0;
+    memset(err->origins, 0, sizeof err->origins);
     return status;
 }
 
@@ -58,6 +59,7 @@ cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...)
     snprintf(err->message + used, sizeof err->message - used, ": %s", why);
     err->status = status;
     err->os_errno = os_errno;
+    memset(err->origins, 0, sizeof err->origins);
     return status;
 }
 

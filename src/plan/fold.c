@@ -9,6 +9,13 @@ static cb_grid pick(const cb_grid *in, uint32_t mask, bool wanted)
     return g;
 }
 
+const char *cb_fold_kind_name(cb_fold_kind kind)
+{
+    static const char *const names[CB_FOLD_KINDS] = {
+        "sum", "prod", "min", "max", "variance", "argmin", "argmax", "nanvariance", "last"};
+    return names[kind];
+}
+
 cb_grid cb_fold_kept_grid(const cb_grid *in, uint32_t reduced) { return pick(in, reduced, false); }
 
 cb_grid cb_fold_reduced_grid(const cb_grid *in, uint32_t reduced)

@@ -31,6 +31,8 @@ static inline int cb_fold_planes(cb_fold_kind kind)
     return kind == CB_FOLD_NAN_M2 ? 3 : kind == CB_FOLD_M2 || cb_fold_has_position(kind) ? 2 : 1;
 }
 
+/* For people. */
+const char *cb_fold_kind_name(cb_fold_kind kind);
 /* The axes that are left, in order. */
 cb_grid cb_fold_kept_grid(const cb_grid *in, uint32_t reduced);
 /* The axes that go, in order. */

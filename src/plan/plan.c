@@ -245,20 +245,22 @@ static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
     }
     format_bytes(p->allowed_mem, c);
     format_bytes(p->need.library, d);
-    if (cb_sat_add(total(most->need), kept) <= p->allowed_mem)
-        return cb_fail(
-            err, CUBED_E_BUDGET,
-            "each stage fits, at most %s beside %s reserved, but not the largest arena "
-            "beside the %s that libraries take in another stage: a worker keeps one arena "
-            "for all stages, and %s is allowed; allow at least %" PRIu64
-            " bytes, or make the chunks smaller",
-            a, b, d, c, all);
-    return cb_fail(
-        err, CUBED_E_BUDGET,
-        "stage %d (%s): a task needs %s (%" PRIu64 " bytes) beside %s reserved, but %s is "
-        "allowed; allow at least %" PRIu64 " bytes for the whole plan, or make the chunks "
-        "smaller",
-        most->index, most->name, a, total(most->need), b, c, all);
+    bool each_fits = cb_sat_add(total(most->need), kept) <= p->allowed_mem;
+    cubed_status st =
+        each_fits
+            ? cb_fail(err, CUBED_E_BUDGET,
+                      "each stage fits, at most %s beside %s reserved, but not the largest arena "
+                      "beside the %s that libraries take in another stage: a worker keeps one "
+                      "arena for all stages, and %s is allowed; allow at least %" PRIu64
+                      " bytes, or make the chunks smaller",
+                      a, b, d, c, all)
+            : cb_fail(err, CUBED_E_BUDGET,
+                      "stage %d (%s): a task needs %s (%" PRIu64
+                      " bytes) beside %s reserved, but %s is allowed; allow at least %" PRIu64
+                      " bytes for the whole plan, or make the chunks smaller",
+                      most->index, most->name, a, total(most->need), b, c, all);
+    cb_plan_say_origins(p, most->index, err);
+    return st;
 }
 
 static cubed_status check_machine(const cubed_plan *p, cubed_error *err)
@@ -296,6 +298,7 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, c
         return cb_fail(err, CUBED_E_ARG, "options.struct_size is %zu, expected %zu", o->struct_size,
                        sizeof *o);
     cubed_plan to = {.ctx = p->ctx,
+                     .ir = p->ir,
                      .nstages = p->nstages,
                      .stages = p->stages,
                      .need = p->need,
@@ -444,6 +447,13 @@ cubed_status cubed_plan_get_stage(const cubed_plan *p, int stage, cubed_stage_in
                                .num_inputs = find_input(p, s, -1, &unused),
                                .num_outputs = s->nouts};
     return CUBED_OK;
+}
+
+const char *cubed_plan_get_codec(const cubed_plan *p, int id, int i)
+{
+    if (id < 0 || id >= p->ir.nnodes || !p->ir.nodes[id].url) return NULL;
+    const cb_codec_chain *c = &p->storage[id].meta.codecs;
+    return i >= 0 && i < c->nsteps ? c->step[i].vt->name : NULL;
 }
 
 static void describe(const cubed_plan *p, int node, cubed_stored_info *info)

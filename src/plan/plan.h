@@ -119,6 +119,9 @@ bool cb_plan_is_shared(const cb_node *n, size_t *size);
 /* Whether result number `target` goes to memory, and its bytes. */
 bool cb_plan_memory_result(const cubed_plan *p, int target, size_t *size);
 
+/* Puts where the program made what the stage computes into its error. */
+void cb_plan_say_origins(const cubed_plan *p, int stage, cubed_error *err);
+
 /* Splits STORE::PATH; both parts are copied into the zone, PATH "" if there is none. */
 CUBED_MUST_CHECK cubed_status cb_url_split(cb_zone *zone, const char *url, const char **store,
                                            const char **path, cubed_error *err);

@@ -285,9 +285,6 @@ static void put_ops(cb_buf *text, const cb_program *p, const cb_kernels *k)
     }
 }
 
-static const char *const fold_names[CB_FOLD_KINDS] = {
-    "sum", "prod", "min", "max", "variance", "argmin", "argmax", "nanvariance", "last"};
-
 /* "sum(multiply), divide -> uu" */
 static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
 {
@@ -295,7 +292,7 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
     cb_buf_init(&text, &p->ctx->alloc);
     for (int k = 0; k < s->nfolds && k < 3; k++) {
         cb_buf_printf(&text, "%s%s%s", k ? ", " : "", s->merge ? "merge " : "",
-                      fold_names[s->folds[k].kind]);
+                      cb_fold_kind_name(s->folds[k].kind));
     }
     if (s->nfolds && s->body.nbranches && s->body.branches[0].ninstrs) {
         cb_buf_puts(&text, "(");
@@ -306,7 +303,8 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
         cb_buf_puts(&text, s->call->fn->title ? s->call->fn->title(s->call->op->params)
                                               : s->call->fn->name);
     else if (s->scan)
-        cb_buf_printf(&text, "cumulative %s%s", fold_names[p->ir.nodes[s->outs[0].node].fold],
+        cb_buf_printf(&text, "cumulative %s%s",
+                      cb_fold_kind_name(p->ir.nodes[s->outs[0].node].fold),
                       s->tail.nbranches && s->tail.branches[0].ninstrs ? ", " : "");
     else if (!s->nfolds && (s->copy || !s->tail.nbranches || !s->tail.branches[0].ninstrs))
         cb_buf_puts(&text, s->tail.nbranches > 1  ? "concat"

@@ -471,6 +471,7 @@ static cubed_status task_failed(driver *d, int stage, const in_flight *f,
     /* They are counted in a byte; so many take hours. */
     if (!may_pass(&r->error) || *attempts == UINT8_MAX || *attempts >= d->a->options->retries) {
         if (err) *err = r->error;
+        cb_plan_say_origins(d->p, stage, err);
         return r->error.status;
     }
     if (d->nretries == d->retry_cap) {

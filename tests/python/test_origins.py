@@ -62,7 +62,9 @@ def test_chunks_that_are_corrupt(tmp_path):
     text = note_of(z, ValueError, r"stage 0 .*chunk")
     # From the result to what it reads.
     assert text.index(other) < text.index(doubled) < text.index(opened)
-    assert "y = x * 2" in text and text.startswith("stage 0 computes what was made here:")
+    assert "y = x * 2" in text and text.startswith(
+        "what the stage computes was made here, the last first:"
+    )
 
 
 def test_chunks_that_cannot_be_written(tmp_path):
@@ -73,6 +75,23 @@ def test_chunks_that_cannot_be_written(tmp_path):
     assert line in caught.value.__notes__[0]
 
 
+def test_plans_that_do_not_fit(tmp_path):
+    path = str(tmp_path / "x.zarr")
+    cubed.to_zarr(xp.ones((1000, 1000), chunks=(1000, 1000), dtype=xp.float64), path)
+    spec = cubed.Spec(allowed_mem="1MB", reserved_mem=0)
+    small = xp.ones((10, 10), chunks=(5, 5), spec=spec)
+    opened = here()
+    x = cubed.from_zarr(path, spec=spec)
+    doubled = here()
+    y = x * 2
+    for refused in (lambda: y.plan(), lambda: y.compute(), lambda: cubed.compute(small + 1, y)):
+        with pytest.raises(MemoryError, match=r"stage \d+ \(multiply") as caught:
+            refused()
+        (note,) = caught.value.__notes__
+        assert note.index(doubled) < note.index(opened)
+        assert "y = x * 2" in note and "small" not in note
+
+
 def test_lines_of_stages_that_a_plan_added():
     """The parts of a reduction come from the reduction's line, whatever the engine made of it."""
     x = cubed.random.random((4000, 40), chunks=(10, 40))
@@ -80,8 +99,9 @@ def test_lines_of_stages_that_a_plan_added():
     plan = xp.sum(x).plan()
     assert plan.num_stages == 2
     for stage in range(2):
-        error = RuntimeError(f"stage {stage} (sum), task 0: no more")
-        add_origins(error, plan._plan)
+        error = RuntimeError("no more")
+        error._cubed_origins = plan._plan.origins(stage)
+        add_origins(error)
         assert line in error.__notes__[0]
 
 

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import Any
 
-#: Processor time of operations for each byte that a stage reads and writes, as multiples of a cheap
-#: one's such as an addition, by the words of its name: by ``bench/rates.py``, but for those of
-#: ``svd``, ``cholesky``, ``inv`` and ``solve``, which depend on the shape and are guesses.
+#: Processor time of operations for each byte of the elements that they are done on, as multiples of
+#: what it takes to read or write a byte of an array: by ``bench/rates.py``. Those of ``svd`` and its
+#: like, ``cholesky``, ``inv``, ``solve`` and ``python`` (a function of yours: a pass by NumPy) depend
+#: on more than the size, and are guesses. What is not here is :data:`CHEAP`.
 COSTS = {
-    "sin": 3, "cos": 3, "tan": 4, "sinh": 3, "cosh": 3, "tanh": 3, "asin": 3, "acos": 3, "atan": 3,
-    "atan2": 4, "asinh": 4, "acosh": 4, "atanh": 4, "expm1": 3, "log1p": 3, "logaddexp": 4,
-    "pow": 5, "random_normal": 5, "sort": 9, "argsort": 9, "quantile": 7, "searchsorted": 5,
-    "fft": 7, "ifft": 7, "rfft": 7, "irfft": 7, "qr": 4, "svd": 100, "cholesky": 10, "inv": 20,
-    "solve": 20,
+    "exp": 0.4, "log": 0.5, "log2": 4.5, "log10": 3.5, "log1p": 5.5, "expm1": 6.5,
+    "sin": 5, "cos": 5, "tan": 5, "asin": 5, "acos": 5, "atan": 5, "atan2": 8, "hypot": 7,
+    "sinh": 7, "cosh": 7, "tanh": 8, "asinh": 8, "acosh": 8, "atanh": 8, "logaddexp": 60,
+    "pow": 3, "remainder": 5, "floor_divide": 5, "random_uniform": 4, "random_normal": 8,
+    "sum": 0.8, "prod": 0.8, "variance": 1.3, "nanvariance": 1.5, "argmin": 1, "argmax": 1,
+    "sort": 18, "argsort": 19, "sort_run": 18, "merge_runs": 5, "quantile": 7, "count_keys": 2,
+    "fft": 3.5, "rfft": 3.5, "irfft": 3.5, "searchsorted": 10, "take": 1, "group": 4,
+    "matmul": 0.03, "qr": 24, "svd": 100, "svdvals": 60, "eigh": 100, "eigvalsh": 60, "eig": 200,
+    "cholesky": 10, "inv": 20, "solve": 20, "python": 2,
 }  # fmt: skip
-#: The same for chunks that are decoded and encoded.
-DECODE_COST, ENCODE_COST = 6, 35
-#: And for a multiplication and an addition of a product of matrices.
-PRODUCT_COST = 0.22
+CHEAP = 0.1
+#: The same for a byte of chunks that codecs decode and encode. What is not here takes as long as
+#: ``bytes``, which writes and reads a file.
+DECODE_COSTS = {"bytes": 0, "zstd": 8, "blosc": 4, "lz4": 4, "gzip": 20, "zlib": 20, "bz2": 200}
+ENCODE_COSTS = {"bytes": 20, "zstd": 18, "blosc": 6, "lz4": 6, "gzip": 200, "zlib": 200, "bz2": 500}
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ class Profile:
     #: Bytes per second of one worker: decoded bytes read and written.
     read_rate: float = math.inf
     write_rate: float = math.inf
-    #: Bytes per second of one worker that it computes with by cheap operations; others take as many
+    #: Bytes per second of one worker that it reads and writes in memory; operations take as many
     #: times as long as :data:`COSTS` says.
     compute_rate: float = math.inf
     #: Bytes per second of all workers together.
@@ -107,7 +112,8 @@ class Estimate:
     seconds: float
     #: Seconds of all workers together.
     worker_seconds: float
-    #: Chunks read and written: all of them, also those that a run keeps in memory.
+    #: Chunks read and written. Those that are read again count where workers share no memory that
+    #: has room for all that a stage reads.
     reads: int
     writes: int
     #: US dollars.
@@ -121,39 +127,44 @@ def touched_bytes(stage: dict[str, Any]) -> int:
     return stage["bytes_read"] + stage["bytes_written"] + memory
 
 
+def _read_once(stage: dict[str, Any], spare: float) -> dict[str, Any]:
+    """The stage as it is where `spare` bytes keep the chunks that are read again."""
+    chunked = [_nbytes(x) for x in stage["inputs"] if x["name"] != "memory"]
+    if not stage["bytes_read"] > sum(chunked) <= spare:
+        return stage
+    once = sum(chunked) / stage["bytes_read"]
+    chunks = math.ceil(stage["chunks_read"] * once)
+    return {**stage, "bytes_read": sum(chunked), "chunks_read": chunks}
+
+
 def _nbytes(x: dict[str, Any]) -> int:
     import numpy as np
 
     return math.prod(x["shape"]) * np.dtype(x["dtype"]).itemsize
 
 
-def _is_encoded(x: dict[str, Any]) -> bool:
-    return x["name"] not in ("memory", "result", "intermediate")
+def _codec_cost(x: dict[str, Any], costs: dict[str, float]) -> float:
+    """Of a byte of the array."""
+    names = [*x["codecs"], "bytes"] if x["codecs"] else []
+    return sum(costs.get(name, 0) for name in set(names))
 
 
 def _cost(stage: dict[str, Any]) -> float:
-    """Processor time of a stage, in that of a byte by a cheap operation."""
-    words = re.findall(r"\w+", stage["name"].partition(" -> ")[0])
-    heavy = [COSTS[w] for w in words if w in COSTS]
-    moved = stage["bytes_read"] + stage["bytes_written"]
-    cost = touched_bytes(stage) * max(1.0, float(sum(heavy)))
+    """Processor time of a stage, in that of a byte that is read or written."""
+    cost = float(touched_bytes(stage))
+    for name, times, item_size in stage["operations"]:
+        cost += times * item_size * COSTS.get(name, CHEAP)
     read = sum(_nbytes(x) for x in stage["inputs"]) or 1
-    encoded = sum(_nbytes(x) for x in stage["inputs"] if _is_encoded(x))
-    cost += DECODE_COST * stage["bytes_read"] * encoded / read
-    cost += ENCODE_COST * sum(_nbytes(x) for x in stage["outputs"] if _is_encoded(x))
-    if "matmul" in words and len(stage["inputs"]) and moved:
-        sizes = [math.prod(x["shape"]) for x in (*stage["inputs"], *stage["outputs"])]
-        # (m k) (k n) (m n) = (m k n)^2; a product of an array with itself has one input.
-        sizes = [sizes[0], *sizes] if len(sizes) == 2 else sizes
-        cost += PRODUCT_COST * math.sqrt(math.prod(map(float, sizes[:3])))
-    return cost
+    decode = sum(_nbytes(x) * _codec_cost(x, DECODE_COSTS) for x in stage["inputs"])
+    encode = sum(_nbytes(x) * _codec_cost(x, ENCODE_COSTS) for x in stage["outputs"])
+    return cost + decode * stage["bytes_read"] / read + encode
 
 
 def estimate(plan: Any, profile: str | Profile = "local-nvme") -> Estimate:
     """What a plan would take; computes nothing.
 
     Operations take processor time by their kind (:data:`COSTS`), chunks of stores by being decoded
-    and encoded. Functions of your own count as cheap.
+    and encoded. Functions of your own count as one pass by NumPy.
 
     Parameters
     ----------
@@ -174,9 +185,11 @@ def estimate(plan: Any, profile: str | Profile = "local-nvme") -> Estimate:
         profile = PROFILES[profile]
     p = profile
     workers = p.workers or plan.summary()["max_workers"]
+    # Of a machine's own workers, which share what they have decoded.
+    spare = 0 if p.workers else workers * (plan.allowed_mem - plan.max_projected_mem)
     seconds = busy = 0.0
     reads = writes = 0
-    for s in plan.stages:
+    for s in (_read_once(s, spare) for s in plan.stages):
         tasks, moved = s["num_tasks"], s["bytes_read"] + s["bytes_written"]
         work = (
             tasks * p.task_seconds
