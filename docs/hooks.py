@@ -1,11 +1,12 @@
-"""Pages made of other files when the site is built: the command's help, headers, the design, and
-the examples."""
+"""Pages made of other files when the site is built: the command's help, headers, the package's
+docstrings, the design, and the examples."""
 
 import re
 import subprocess
 from pathlib import Path
 
 import jupytext
+import reference
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,6 +50,7 @@ def on_files(files, config):
     pages = {
         "command.md": command(),
         "c-api.md": headers(),
+        "names.md": reference.page(),
         "design.md": (ROOT / "ARCHITECTURE.md").read_text(),
     }
     for path in sorted((ROOT / "examples/python").glob("*.ipynb")):

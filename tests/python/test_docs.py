@@ -1,31 +1,145 @@
-"""Code in the documentation runs (docs/xarray.md: see test_xarray.py); what docstrings say."""
+"""Code in the documentation runs: all of Python's, all commands, and C is compiled. The Python of
+docs/xarray.md has a test of its own, with the data that it needs: see test_xarray.py. And what
+docstrings say."""
 
+import os
 import re
+import shlex
+import subprocess
+import sys
 import types
 from pathlib import Path
 
 import cubed
 import cubed.array_api as xp
+import numpy as np
 import pytest
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = [p.name for p in sorted(DOCS.glob("*.md")) if p.name != "xarray.md"]
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+CUBED = os.environ.get("CUBED_BIN", str(ROOT / "build/release/cubed"))
+# What a test does not do again: installing, building, and what takes the network.
+NOT_RUN = "pip make sudo git cd cc ./map_blocks python pytest build/venv/bin/python".split()
+NOT_RUN += ["ARRAY_API_TESTS_MODULE=cubed.array_api"]
 
 
-def code_of(page):
-    return re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
+def blocks(page):
+    """Pairs of a language, "" for what is only indented, and text."""
+    text = page.read_text()
+    fence = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+    found = fence.findall(text)
+    rest = fence.sub("", text)
+    indented = re.findall(r"(?:^|\n)\n((?: {4}\S.*\n?(?: {5,}.*\n?)*)+)", rest)
+    return found + [("", re.sub(r"^ {4}", "", b, flags=re.MULTILINE)) for b in indented]
 
 
-def test_there_is_code():
-    assert sum(len(code_of(page)) for page in PAGES) >= 15
+def code_of(page, language):
+    return [text for lang, text in blocks(page) if lang == language]
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if code_of(p)])
-def test_code_of_page(page, tmp_path, monkeypatch):
+def commands_of(page):
+    """Lines of shells, without comments."""
+    text = "\n".join(code_of(page, "sh") + code_of(page, "")).replace("\\\n", " ")
+    lines = [shlex.split(line, comments=True) for line in text.splitlines()]
+    return [words for words in lines if words]
+
+
+def pages_with(language):
+    return [p for p in PAGES if code_of(p, language) and p.name != "xarray.md"]
+
+
+def name_of(page):
+    return page.name
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """A directory with the stores that the pages speak of, as small as can be."""
     monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    xr = pytest.importorskip("xarray", reason="stores with coordinates")
+    temperature = xr.DataArray(280 + 30 * rng.random((24, 20, 30)), dims=("time", "lat", "lon"))
+    temperature.to_dataset(name="t2m").to_zarr("era5.zarr")
+    u, v = (xr.DataArray(rng.random((6, 20, 30)), dims=("month", "lat", "lon")) for _ in "uv")
+    packed = {"dtype": "i2", "scale_factor": 1e-4, "_FillValue": -32768}
+    xr.Dataset({"u": u, "v": v}).to_zarr("winds.zarr", encoding={"u": packed, "v": packed})
+    maps = cubed.from_array(rng.random((1000, 30, 20)), chunks=(10, 30, 20))
+    cubed.to_zarr(maps, "maps.zarr")
+    save = "eval t+1 --in t=maps.zarr --out b.zarr --save-plan plan.cubed"
+    subprocess.run([CUBED, *save.split()], check=True, capture_output=True)
+    return tmp_path
+
+
+def test_blocks_are_found():
+    assert len(code_of(ROOT / "README.md", "python")) == len(code_of(ROOT / "README.md", "c")) == 1
+    assert sum(len(code_of(p, "python")) for p in PAGES) >= 25
+    assert {lang for p in PAGES for lang, _ in blocks(p)} == {"python", "c", "sh", "text", ""}
+    # None is lost between fences.
+    fences = sum(len(re.findall(r"^```", p.read_text(), re.MULTILINE)) for p in PAGES)
+    assert fences == 2 * sum(lang != "" for p in PAGES for lang, _ in blocks(p))
+
+
+@pytest.mark.parametrize("page", pages_with("python"), ids=name_of)
+def test_python(page, data):
     scope = {}
-    for block in code_of(page):
-        exec(compile(block, page, "exec"), scope)
+    for block in code_of(page, "python"):
+        code = block.replace('"/scratch"', repr(str(data / "scratch")))
+        exec(compile(code, page.name, "exec"), scope)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if commands_of(p)], ids=name_of)
+def test_commands(page, data):
+    for words in commands_of(page):
+        if words[0] != "cubed":
+            assert words[0] in NOT_RUN, words
+            continue
+        words = [w.replace("/scratch/me", ".") for w in words[1:]]
+        done = subprocess.run([CUBED, *words], capture_output=True, text=True)
+        assert done.returncode == 0, (words, done.stderr)
+
+
+@pytest.mark.parametrize("page", pages_with("c"), ids=name_of)
+def test_c_compiles(page, data):
+    """Statements are the body of a function."""
+    for k, block in enumerate(code_of(page, "c")):
+        if "\n{" not in block:
+            includes = re.findall(r"^#include.*\n", block, re.MULTILINE)
+            block = (
+                "".join(includes)
+                + "void f(void);\nvoid f(void)\n{\n"
+                + re.sub(r"^#include.*\n", "", block, flags=re.MULTILINE)
+                + "}\n"
+            )
+        Path(f"{k}.c").write_text(block)
+        flags = ["-std=gnu11", "-Wall", "-Werror", "-Wno-unused-result", "-fsyntax-only"]
+        subprocess.run(["cc", *flags, f"-I{ROOT / 'include'}", f"{k}.c"], check=True)
+
+
+def test_all_names_are_described(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    import reference
+
+    page = reference.page()
+    for path in reference.MODULES:
+        module = sys.modules[path]
+        assert f"\n## {path}\n" in page
+        for name in reference.public_names(module):
+            x = getattr(module, name)
+            assert re.search(rf"\n### {re.escape(path)}\.{name}\n|`{name}`", page), (path, name)
+            if callable(x) and getattr(x, "__module__", "").startswith("cubed"):
+                assert (x.__doc__ or "").strip(), f"{path}.{name} has no docstring"
+    # No module that lists names is forgotten, but parts of cubed.array_api, and old places.
+    package = ROOT / "python/cubed"
+    files = [p for p in package.rglob("*.py") if re.search(r"^ *__all__ = ", p.read_text(), re.M)]
+    listed = {
+        ".".join(("cubed", *p.relative_to(package).with_suffix("").parts)).removesuffix(".__init__")
+        for p in files
+    }
+    elsewhere = re.compile(
+        r"cubed\.(array_api\.(\w+_functions|constants|dtypes|inspection|lib)|extensions\.\w+"
+        r"|diagnostics\.mem_utilization)"
+    )
+    assert {m for m in listed if not elsewhere.fullmatch(m)} <= set(reference.MODULES)
 
 
 def test_docstrings_say_whether_functions_compute():

@@ -1,0 +1,107 @@
+"""The page of the Python package's names: signatures and docstrings of what modules list."""
+
+import importlib
+import inspect
+import re
+import types
+import typing
+
+MODULES = (
+    "cubed",
+    "cubed.random",
+    "cubed.diagnostics",
+    "cubed.diagnostics.estimate",
+    "cubed.diagnostics.widgets",
+    "cubed.config",
+    "cubed.array_api",
+    "cubed.array_api.linalg",
+    "cubed.array_api.fft",
+    "cubed.array_api.lib.stride_tricks",
+    "cubed.core",
+    "cubed.core.ops",
+    "cubed.core.groupby",
+    "cubed.core.optimization",
+    "cubed.vendor.dask.array.core",
+)
+
+
+def public_names(module):
+    """Names that a module lists, or all of its own, without modules."""
+    listed = getattr(module, "__all__", None)
+    names = listed or [
+        n for n, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__
+    ]
+    return sorted(
+        n
+        for n in names
+        if not n.startswith("_") and not isinstance(getattr(module, n), types.ModuleType)
+    )
+
+
+def signature(x):
+    try:
+        # Annotations are text.
+        return re.sub(r"(: |-> |\*)'([^']*)'", r"\1\2", str(inspect.signature(x)))
+    except (TypeError, ValueError):  # of types that C made, and ufuncs
+        return "(...)" if callable(x) else ""
+
+
+def markdown(doc):
+    """A docstring in NumPy's style, with its sections as paragraphs and parameters as lists."""
+    text = inspect.cleandoc(doc)
+    text = re.sub(r":\w+:`~?([^`]+)`", r"`\1`", text)
+    text = text.replace("``", "`")
+    text = re.sub(r"^(\w[\w ]*)\n-{3,}$", r"\n**\1**\n", text, flags=re.MULTILINE)
+    return re.sub(r"^(\S.*)\n((?: {4}.*\n?)+)", r"- `\1`: \2", text, flags=re.MULTILINE)
+
+
+def members(cls):
+    """Public methods and properties that the class itself describes."""
+    for name, x in sorted(vars(cls).items()):
+        x = x.__func__ if isinstance(x, (classmethod, staticmethod)) else x
+        doc = inspect.getdoc(x)
+        if name.startswith("_") or not doc or not (callable(x) or isinstance(x, property)):
+            continue
+        call = "" if isinstance(x, property) else signature(x)
+        yield f"- `{name}{call}`: {markdown(doc).splitlines()[0]}"
+
+
+def describe(name, x):
+    if typing.get_origin(x) is not None or not (callable(x) or inspect.isclass(x)):
+        return [f"### {name}\n", f"`{x!r}`\n" if len(repr(x)) < 200 else ""]
+    parts = [f"### {name}\n", f"```\n{name}{signature(x)}\n```\n", markdown(x.__doc__ or "")]
+    if inspect.isclass(x) and x.__module__.startswith("cubed"):
+        parts += ["", *members(x)]
+    return parts
+
+
+def homes(modules):
+    """The module that tells of a name: not the package itself, if another one does."""
+    found = {}
+    for path in sorted(modules, key=lambda path: path == "cubed"):
+        for name in public_names(modules[path]):
+            found.setdefault((name, id(getattr(modules[path], name))), path)
+    return found
+
+
+def page():
+    modules = {path: importlib.import_module(path) for path in MODULES}
+    home = homes(modules)
+    parts = [
+        "# Names of the Python package\n",
+        "All public names, by the module that has them. [The Python package](python.md) says how"
+        " they belong together.\n",
+    ]
+    for path, module in modules.items():
+        parts.append(f"## {path}\n\n{markdown(module.__doc__ or '')}\n")
+        others = {}
+        for name in public_names(module):
+            x = getattr(module, name)
+            where = home[name, id(x)]
+            if where == path:
+                parts += [*describe(f"{path}.{name}", x), ""]
+            else:
+                others.setdefault(where, []).append(f"`{name}`")
+        for where, names in others.items():
+            parts.append(f"From `{where}`: {', '.join(names)}.\n")
+    return "\n".join(parts)
