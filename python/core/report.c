@@ -64,7 +64,10 @@ PyObject *core_draw_record(const report *r, const char *name)
 {
     text t;
     if (!text_open(&t)) return NULL;
-    report_draw(r, strcmp(name, "memory") == 0 ? REPORT_MEMORY : REPORT_TIMELINE, t.stream);
+    report_drawing which = strcmp(name, "memory") == 0     ? REPORT_MEMORY
+                           : strcmp(name, "progress") == 0 ? REPORT_PROGRESS
+                                                           : REPORT_TIMELINE;
+    report_draw(r, which, t.stream);
     return text_close(&t, CUBED_OK, NULL);
 }
 

@@ -195,9 +195,9 @@ class Plan(PlanTotals):
         self._plan.record()
 
     def chart(self, name: str) -> str:
-        """``"timeline"`` or ``"memory"`` of the recorded run so far, as SVG."""
-        if name not in ("timeline", "memory"):
-            raise ValueError(f"name is {name!r}, expected 'timeline' or 'memory'")
+        """``"timeline"``, ``"memory"`` or ``"progress"`` of the recorded run so far, as SVG."""
+        if name not in ("timeline", "memory", "progress"):
+            raise ValueError(f"name is {name!r}, expected 'timeline', 'memory' or 'progress'")
         return self._plan.chart(name)
 
     def report(self, error: BaseException | None = None) -> str:

@@ -35,8 +35,8 @@ def grid_svg(chunks: tuple[tuple[int, ...], ...], side: float = SIDE) -> str:
     h, w = max(height * scale, side / 8), max(width * scale, side / 8)
     parts = [
         f'<svg width="{w + 2:.0f}" height="{h + 2:.0f}" xmlns="http://www.w3.org/2000/svg">',
-        f'<g transform="translate(1 1)" stroke="#3b6ea5" stroke-width="1">'
-        f'<rect width="{w:.1f}" height="{h:.1f}" fill="#dbe7f3"/>',
+        f'<g transform="translate(1 1)" stroke="#5b8fc7" stroke-width="1">'
+        f'<rect width="{w:.1f}" height="{h:.1f}" fill="#5b8fc7" fill-opacity="0.25"/>',
     ]
     parts += [f'<path d="M0 {y:.1f}H{w:.1f}"/>' for y in _lines(rows, h)[1:-1]]
     parts += [f'<path d="M{x:.1f} 0V{h:.1f}"/>' for x in _lines(columns, w)[1:-1]]
@@ -56,6 +56,7 @@ def array_html(x: Array) -> str:
         for name, a, b in rows
     )
     return (
-        "<table><tr><td><table><thead><tr><td></td><th>Array</th><th>Chunk</th></tr></thead>"
-        f"<tbody>{body}</tbody></table></td><td>{grid_svg(x.chunks)}</td></tr></table>"
+        "<div style='display:flex;gap:16px;align-items:center'>"
+        "<table><thead><tr><td></td><th>Array</th><th>Chunk</th></tr></thead>"
+        f"<tbody>{body}</tbody></table>{grid_svg(x.chunks)}</div>"
     )

@@ -7,6 +7,7 @@ lines move to.
 from __future__ import annotations
 
 import linecache
+import sys
 from types import CodeType
 
 from cubed import _core
@@ -44,8 +45,15 @@ def _describe(number: int) -> str | None:
     code, position = origin
     line = _line_of(code, position)
     source = linecache.getline(code.co_filename, line).strip()
-    text = f'  File "{code.co_filename}", line {line}, in {code.co_name}'
+    text = f"  {_place(code.co_filename)}, line {line}, in {code.co_name}"
     return f"{text}\n    {source}" if source else text
+
+
+def _place(filename: str) -> str:
+    """As tracebacks have it: cells of notebooks have names of their own."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    cell = shell.compile.format_code_name(filename) if shell is not None else None
+    return " ".join(cell) if cell else f'File "{filename}"'
 
 
 def _line_of(code: CodeType, position: int) -> int:

@@ -229,6 +229,8 @@ void report_draw(const report *r, report_drawing which, FILE *f)
 {
     if (which == REPORT_TIMELINE)
         chart_timeline(r, false, f);
-    else
+    else if (which == REPORT_MEMORY)
         chart_memory(r, false, f);
+    else
+        chart_progress(r, f);
 }

@@ -24,8 +24,8 @@ typedef struct report_run {
 /* Writes the page. Errors are the stream's: see ferror. */
 CUBED_MUST_CHECK cubed_status report_write(const report *r, const report_run *run, FILE *f,
                                            cubed_error *err);
-typedef enum report_drawing { REPORT_TIMELINE, REPORT_MEMORY } report_drawing;
-/* One chart of the page as an SVG file of its own; also while the run is going on. */
+typedef enum report_drawing { REPORT_TIMELINE, REPORT_MEMORY, REPORT_PROGRESS } report_drawing;
+/* A chart of the page, or how far the run is, as an SVG file of its own; also while the run is going on. */
 void report_draw(const report *r, report_drawing which, FILE *f);
 /* Draws the plan as SVG: as a file of its own, or (`inside`) as part of a page. */
 CUBED_MUST_CHECK cubed_status report_plan_svg(const cubed_plan *plan, bool inside, FILE *f,

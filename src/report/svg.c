@@ -19,26 +19,48 @@ static const char style[] =
     "svg.cubed path.allowed { stroke: #b3341d; stroke-dasharray: 6 4; fill: none; }\n"
     "svg.cubed text.allowed { fill: #b3341d; font-size: 11px; }\n"
     "svg.cubed .resumed { fill: #b8c0c9; }\n"
-    "svg.cubed .failed { stroke: #b3341d; stroke-width: 2; }\n"
-    "@media (prefers-color-scheme: dark) {\n"
-    "svg.cubed text { fill: #e4e7eb; }\n"
-    "svg.cubed .paper { fill: #161b22; }\n"
-    "svg.cubed .quiet, svg.cubed .axis { fill: #a3afbb; }\n"
-    "svg.cubed .box { fill: #1f262f; stroke: #616e7c; }\n"
-    "svg.cubed .source .box { fill: #14293d; stroke: #4c7fae; }\n"
-    "svg.cubed .target .box { fill: #12312a; stroke: #43917a; }\n"
-    "svg.cubed .intermediate .box { fill: #2a2822; stroke: #7d7563; }\n"
-    "svg.cubed .edge { stroke: #8592a0; }\n"
-    "svg.cubed .head { fill: #8592a0; }\n"
-    "svg.cubed .grid { stroke: #2c343e; }\n"
-    "svg.cubed .projected { stroke: #e4e7eb; }\n"
-    "svg.cubed path.allowed { stroke: #ff8a65; }\n"
-    "svg.cubed text.allowed { fill: #ff8a65; }\n"
-    "svg.cubed .resumed { fill: #4a5560; }\n"
-    "svg.cubed .failed { stroke: #ff8a65; }\n"
-    "}\n";
+    "svg.cubed .track { fill: #e4e7eb; }\n"
+    "svg.cubed .failed { stroke: #b3341d; stroke-width: 2; }\n";
 
-void svg_put_style(FILE *f) { fputs(style, f); }
+/* What differs in the dark. */
+static const struct {
+    const char *what, *is;
+} dark[] = {
+    {"text", "fill: #e4e7eb;"},
+    {".paper", "fill: #161b22;"},
+    {".quiet", "fill: #a3afbb;"},
+    {".axis", "fill: #a3afbb;"},
+    {".box", "fill: #1f262f; stroke: #616e7c;"},
+    {".source .box", "fill: #14293d; stroke: #4c7fae;"},
+    {".target .box", "fill: #12312a; stroke: #43917a;"},
+    {".intermediate .box", "fill: #2a2822; stroke: #7d7563;"},
+    {".edge", "stroke: #8592a0;"},
+    {".head", "fill: #8592a0;"},
+    {".grid", "stroke: #2c343e;"},
+    {".projected", "stroke: #e4e7eb;"},
+    {"path.allowed", "stroke: #ff8a65;"},
+    {"text.allowed", "fill: #ff8a65;"},
+    {".resumed", "fill: #4a5560;"},
+    {".track", "fill: #2c343e;"},
+    {".failed", "stroke: #ff8a65;"},
+};
+
+/* Of an element that matches `root`. */
+static void put_dark(FILE *f, const char *root)
+{
+    for (size_t i = 0; i < sizeof dark / sizeof *dark; i++)
+        fprintf(f, "%s %s { %s }\n", root, dark[i].what, dark[i].is);
+}
+
+/* Notebooks have a theme of their own, which Jupyter says so; elsewhere the system's counts. */
+void svg_put_style(FILE *f)
+{
+    fputs(style, f);
+    fputs("@media (prefers-color-scheme: dark) {\n", f);
+    put_dark(f, "svg.cubed:not([data-jp-theme-light=true] *)");
+    fputs("}\n", f);
+    put_dark(f, "[data-jp-theme-light=false] svg.cubed");
+}
 
 void svg_begin(FILE *f, const char *name, const svg_box *b, double scale, bool inside)
 {

@@ -328,8 +328,38 @@ def test_live_pictures(lazy, monkeypatch, name):
     monkeypatch.setattr(display, "display", show)
     lazy.compute(callbacks=[getattr(widgets, name)(interval=0)])
     assert len(shown) == 2 + lazy.plan().num_tasks
-    assert all(s.count("<svg") == s.count("</svg>") == 1 for s in shown)
+    pictures = 2 if name == "LivePlanViewer" else 1
+    assert all(s.count("<svg") == s.count("</svg>") == pictures for s in shown)
     assert shown[0] != shown[-1]
+
+
+def test_progress_is_drawn(lazy):
+    plan = lazy.plan()
+    plan.record()
+    before = plan.chart("progress")
+    assert f">0 of {plan.num_tasks} tasks, " in before and "of a worker" in before
+    out = np.empty(lazy.shape, lazy.dtype)
+    plan.execute([out], callbacks=[Callback()])
+    after = plan.chart("progress")
+    assert f">{plan.num_tasks} of {plan.num_tasks} tasks, " in after
+    for i, stage in enumerate(plan.stages):
+        assert f"stage {i}: " in after
+        assert f">{stage['num_tasks']} / {stage['num_tasks']}<" in after
+    ET.fromstring(after)
+
+
+def test_progress_of_many_stages_is_short():
+    x = xp.ones((64, 64), chunks=(32, 64))
+    for _ in range(12):
+        x = xp.sort(xp.sort(x, axis=0), axis=1)
+    plan = x.plan()
+    assert plan.num_stages > 22
+    plan.record()
+    drawn = plan.chart("progress")
+    assert drawn.count(">stage ") == 20 and f"stages 0 to 19 of {plan.num_stages}" in drawn
+    plan.execute([np.empty(x.shape, x.dtype)], callbacks=[Callback()])
+    last = plan.num_stages - 1
+    assert f"stages {last - 19} to {last} of {plan.num_stages}" in plan.chart("progress")
 
 
 def test_live_pictures_say_what_they_need(lazy, monkeypatch):

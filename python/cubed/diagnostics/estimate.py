@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-#: Processor time of operations for each byte of the elements that they are done on, as multiples of
-#: what it takes to read or write a byte of an array: by ``bench/rates.py``. Those of ``svd`` and its
-#: like, ``cholesky``, ``inv``, ``solve`` and ``python`` (a function of yours: a pass by NumPy) depend
-#: on more than the size, and are guesses. What is not here is :data:`CHEAP`.
+#: Processor time of operations for each byte of the elements that they are done on, as multiples
+#: of what it takes to read or write a byte of an array: by ``bench/rates.py``. Those of ``svd`` and
+#: its like, ``cholesky``, ``inv``, ``solve`` and ``python`` (a function of yours: a pass by NumPy)
+#: depend on more than the size, and are guesses. What is not here is :data:`CHEAP`.
 COSTS = {
     "exp": 0.4, "log": 0.5, "log2": 4.5, "log10": 3.5, "log1p": 5.5, "expm1": 6.5,
     "sin": 5, "cos": 5, "tan": 5, "asin": 5, "acos": 5, "atan": 5, "atan2": 8, "hypot": 7,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from html import escape
 from typing import Any
 
 from cubed._visualize import scrolled
@@ -11,7 +10,6 @@ from cubed.runtime.types import (
     Callback,
     ComputeEndEvent,
     ComputeStartEvent,
-    OperationStartEvent,
     TaskEndEvent,
 )
 
@@ -88,44 +86,9 @@ class LiveMemoryViewer(LiveViewer):
         return scrolled(self._plan.chart("memory"))
 
 
-_BAR = "background:#8884;border-radius:4px;height:8px;width:160px;overflow:hidden"
-
-
 class LivePlanViewer(LiveViewer):
-    """The plan, and how far its stages are."""
-
-    def __init__(self, interval: float = 0.5) -> None:
-        super().__init__(interval)
-        self._stages: list[dict[str, Any]] = []
-        self._done: dict[str, int] = {}
-        self._running: set[str] = set()
-
-    def on_compute_start(self, event: ComputeStartEvent) -> None:
-        """Shows the plan."""
-        self._stages = event.dag
-        self._done = {f"op-{i:03d} {s['name']}": 0 for i, s in enumerate(event.dag)}
-        self._running = set()
-        super().on_compute_start(event)
-
-    def on_operation_start(self, event: OperationStartEvent) -> None:
-        """Marks the stage."""
-        self._running.add(event.name)
-
-    def on_task_end(self, event: TaskEndEvent) -> None:
-        """Counts."""
-        self._done[event.name] += event.num_tasks
-        super().on_task_end(event)
+    """The plan, how far its stages are, and the memory of a worker against what is allowed."""
 
     def html(self) -> str:
         """The picture now."""
-        rows = []
-        for (name, done), stage in zip(self._done.items(), self._stages, strict=True):
-            total = stage["num_tasks"]
-            part = done / total if total else 1.0
-            colour = "#009e73" if done >= total else "#0072b2"
-            rows.append(
-                f"<tr><td style='text-align:left'>{escape(name)}</td>"
-                f"<td><div style='{_BAR}'><div style='background:{colour};height:100%;"
-                f"width:{100 * part:.0f}%'></div></div></td><td>{done} / {total}</td></tr>"
-            )
-        return f"{scrolled(self._plan.draw('svg'))}<table>{''.join(rows)}</table>"
+        return scrolled(self._plan.draw("svg")) + scrolled(self._plan.chart("progress"))
