@@ -451,8 +451,8 @@ cubed_status cubed_plan_get_stage(const cubed_plan *p, int stage, cubed_stage_in
 
 const char *cubed_plan_get_codec(const cubed_plan *p, int id, int i)
 {
-    if (id < 0 || id >= p->ir.nnodes || !p->ir.nodes[id].url) return NULL;
-    const cb_codec_chain *c = &p->storage[id].meta.codecs;
+    if (id < 0 || id >= p->ir.nnodes || !p->storage[id]) return NULL;
+    const cb_codec_chain *c = &p->storage[id]->meta.codecs;
     return i >= 0 && i < c->nsteps ? c->step[i].vt->name : NULL;
 }
 

@@ -198,12 +198,15 @@ def test_trace(tmp_path, lazy):
     assert all(e["ts"] >= 0 and e["dur"] >= 0 for e in spans)
     own = [e for e in spans if e["cat"] == "task"]
     assert sorted(e["args"]["task"] for e in own) == sorted(e.task for e in tasks.events)
-    # Each track has a name; tasks of one do not overlap.
+    # Each track has a name and a number of its own, whatever its process is: to Perfetto they are
+    # one list, in which 0 is special. Tasks of one do not overlap, or Perfetto leaves them out.
+    assert len({e["tid"] for e in spans}) == len({(e["pid"], e["tid"]) for e in spans})
+    assert not {e["tid"] for e in spans} & {0, *(e["pid"] for e in events)}
     named = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name"}
     assert {(e["pid"], e["tid"]) for e in spans} <= named
     for worker in {e["tid"] for e in own}:
         track = sorted((e["ts"], e["ts"] + e["dur"]) for e in own if e["tid"] == worker)
-        assert all(b[0] >= a[1] - 1 for a, b in itertools.pairwise(track))
+        assert all(b[0] >= a[1] - 1e-6 for a, b in itertools.pairwise(track))
     memory = [e["args"]["bytes"] for e in events if e["ph"] == "C"]
     assert max(memory) > 0 and memory[-1] == 0 and min(memory) >= 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,7 +144,7 @@ def _nbytes(x: dict[str, Any]) -> int:
     return math.prod(x["shape"]) * np.dtype(x["dtype"]).itemsize
 
 
-def _codec_cost(x: dict[str, Any], costs: dict[str, float]) -> float:
+def _codec_cost(x: dict[str, Any], costs: Mapping[str, float]) -> float:
     """Of a byte of the array."""
     names = [*x["codecs"], "bytes"] if x["codecs"] else []
     return sum(costs.get(name, 0) for name in set(names))

@@ -10,6 +10,9 @@ from cubed.diagnostics._files import FileCallback, TaskLog
 from cubed.runtime.types import ComputeEndEvent, ComputeStartEvent, TaskEndEvent
 
 _WORKERS, _OPERATIONS = 1, 2
+# To Perfetto threads of all processes are one list, in which 0 is special, and a process's own
+# number its main thread.
+_FIRST_THREAD = 3
 
 
 def _name(kind: str, pid: int, tid: int, name: str) -> dict[str, Any]:
@@ -56,16 +59,15 @@ class ChromeTraceCallback(FileCallback):
 
 def trace_events(log: TaskLog) -> list[dict[str, Any]]:
     """Trace events of a computation; times are microseconds since its first task started."""
-    spans = [(t, t.function_start_tstamp or 0.0, t.function_end_tstamp or 0.0) for t in log.tasks]
+    spans = _spans(log.tasks)
     zero = min((start for _, start, _ in spans), default=0.0)
+    workers = sorted({t.worker for t in log.tasks})
+    first_operation = _FIRST_THREAD + max(workers, default=0) + 1
     out = [
-        _name("process_name", _WORKERS, 0, "workers"),
-        _name("process_name", _OPERATIONS, 0, "operations"),
+        _name("process_name", _WORKERS, _WORKERS, "workers"),
+        _name("process_name", _OPERATIONS, _OPERATIONS, "operations"),
     ]
-    out += [
-        _name("thread_name", _WORKERS, w, f"worker {w}")
-        for w in sorted({t.worker for t in log.tasks})
-    ]
+    out += [_name("thread_name", _WORKERS, _FIRST_THREAD + w, f"worker {w}") for w in workers]
     for t, start, end in spans:
         out.append(
             {
@@ -73,7 +75,7 @@ def trace_events(log: TaskLog) -> list[dict[str, Any]]:
                 "name": t.name,
                 "cat": "task",
                 "pid": _WORKERS,
-                "tid": t.worker,
+                "tid": _FIRST_THREAD + t.worker,
                 "ts": (start - zero) * 1e6,
                 "dur": (end - start) * 1e6,
                 "args": {
@@ -88,20 +90,31 @@ def trace_events(log: TaskLog) -> list[dict[str, Any]]:
     for i, (name, tasks) in enumerate(log.by_operation().items()):
         first = min(t.function_start_tstamp or 0.0 for t in tasks)
         last = max(t.function_end_tstamp or 0.0 for t in tasks)
-        out.append(_name("thread_name", _OPERATIONS, i, name))
+        out.append(_name("thread_name", _OPERATIONS, first_operation + i, name))
         out.append(
             {
                 "ph": "X",
                 "name": name,
                 "cat": "operation",
                 "pid": _OPERATIONS,
-                "tid": i,
+                "tid": first_operation + i,
                 "ts": (first - zero) * 1e6,
                 "dur": (last - first) * 1e6,
                 "args": {"tasks": len(tasks)},
             }
         )
     return out + _memory(spans, zero)
+
+
+def _spans(tasks: list[TaskEndEvent]) -> list[tuple[TaskEndEvent, float, float]]:
+    """Tasks with their beginnings and ends. Those of a worker do not overlap, as they would by what
+    is lost of times in seconds: Perfetto leaves such tasks out."""
+    spans, free = [], dict.fromkeys((t.worker for t in tasks), 0.0)
+    for t in sorted(tasks, key=lambda t: t.function_start_tstamp or 0.0):
+        start = max(t.function_start_tstamp or 0.0, free[t.worker])
+        end = free[t.worker] = max(t.function_end_tstamp or 0.0, start)
+        spans.append((t, start, end))
+    return spans
 
 
 def _memory(spans: list[tuple[TaskEndEvent, float, float]], zero: float) -> list[dict[str, Any]]:
@@ -118,7 +131,7 @@ def _memory(spans: list[tuple[TaskEndEvent, float, float]], zero: float) -> list
                 "ph": "C",
                 "name": "memory of running tasks",
                 "pid": _WORKERS,
-                "tid": 0,
+                "tid": _WORKERS,
                 "ts": (when - zero) * 1e6,
                 "args": {"bytes": total},
             }
