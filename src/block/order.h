@@ -5,6 +5,7 @@
 #define CB_BLOCK_ORDER_H
 
 #include "cubed/dtype.h"
+#include "kernel/kernel.h"
 
 typedef enum cb_order_kind {
     CB_ORDER_PLAIN,
@@ -51,5 +52,7 @@ typedef struct cb_order_width {
 } cb_order_width;
 
 const cb_order_width *cb_order_width_of(size_t key_size);
+/* Keys without positions, by the kernels where they have something for the width. `spare` is as large. */
+void cb_order_sort(const cb_kernels *k, size_t key_size, void *keys, int64_t n, void *spare);
 
 #endif

@@ -113,17 +113,17 @@ typedef struct target {
 } target;
 
 /* Lines that lie beside the given one, so many of them. */
-static void put_values(const cb_line *l, int lines, const target *t, size_t keys_stride,
-                       const cb_sort_room *r)
+static void put_values(const cb_kernels *k, const cb_line *l, int lines, const target *t,
+                       size_t keys_stride, const cb_sort_room *r)
 {
     const size_t size = cubed_dtype_size(l->dtype);
     const cb_order_width *w = cb_order_width_of(size);
     cb_order_seen seen = {false, false};
     w->make_lines(l->from, l->stride, l->n, lines, &l->order, r->keys, keys_stride, &seen);
-    for (int k = 0; k < lines; k++) {
-        char *keys = r->keys + (size_t)k * keys_stride;
-        w->sort_keys(keys, NULL, l->n, r->spare, NULL);
-        w->make_values(keys, l->n, &l->order, seen, l->from + (size_t)k * size, l->stride);
+    for (int i = 0; i < lines; i++) {
+        char *keys = r->keys + (size_t)i * keys_stride;
+        cb_order_sort(k, size, keys, l->n, r->spare);
+        w->make_values(keys, l->n, &l->order, seen, l->from + (size_t)i * size, l->stride);
     }
     w->put_lines(r->keys, keys_stride, l->n, lines, t->to, t->stride);
 }
@@ -140,7 +140,7 @@ static void put_positions(const cb_line *l, const target *t, const uint32_t *pos
     for (int64_t i = 0; i < l->n; i++) *(int64_t *)(t->to + i * t->stride) = pos[i];
 }
 
-static void each_line(const cubed_block_call *call, bool positions)
+static void each_line(const cb_kernels *kernels, const cubed_block_call *call, bool positions)
 {
     const cb_sort_params *p = call->params;
     const cubed_block *x = &call->in[0], *y = &call->out[0];
@@ -157,11 +157,11 @@ static void each_line(const cubed_block_call *call, bool positions)
                                    p->descending);
             target t = {(char *)y->data + at * step, s.inner * step};
             if (values && s.inner == 1) {
-                cb_sort_values(&l, t.to, &r);
+                cb_sort_values(kernels, &l, t.to, &r);
                 continue;
             }
             if (values) {
-                put_values(&l, (int)cb_min_i64(at_a_time, s.inner - k), &t,
+                put_values(kernels, &l, (int)cb_min_i64(at_a_time, s.inner - k), &t,
                            line_stride(&s, x->dtype), &r);
                 continue;
             }
@@ -176,17 +176,15 @@ static void each_line(const cubed_block_call *call, bool positions)
 
 static cubed_status run_sort(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
-    (void)ctx;
     (void)err;
-    each_line(call, false);
+    each_line(ctx, call, false);
     return CUBED_OK;
 }
 
 static cubed_status run_argsort(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
-    (void)ctx;
     (void)err;
-    each_line(call, true);
+    each_line(ctx, call, true);
     return CUBED_OK;
 }
 

@@ -32,12 +32,13 @@ size_t cb_sort_room_make(int64_t n, cubed_dtype dtype, bool keys, bool positions
     return cb_sat_add(cb_sat_add(own, spare), cb_sat_add(pos, pos));
 }
 
-void cb_sort_values(const cb_line *l, void *keys, const cb_sort_room *room)
+void cb_sort_values(const cb_kernels *k, const cb_line *l, void *keys, const cb_sort_room *room)
 {
-    const cb_order_width *w = cb_order_width_of(cubed_dtype_size(l->dtype));
+    const size_t size = cubed_dtype_size(l->dtype);
+    const cb_order_width *w = cb_order_width_of(size);
     cb_order_seen seen = {false, false};
     w->make_keys(l->from, l->stride, l->n, &l->order, keys, &seen);
-    w->sort_keys(keys, NULL, l->n, room->spare, NULL);
+    cb_order_sort(k, size, keys, l->n, room->spare);
     w->make_values(keys, l->n, &l->order, seen, l->from, l->stride);
 }
 

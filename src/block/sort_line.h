@@ -27,7 +27,7 @@ size_t cb_sort_room_make(int64_t n, cubed_dtype dtype, bool keys, bool positions
 /* Complex numbers are sorted by their positions. */
 bool cb_sort_needs_positions(cubed_dtype dtype);
 /* The elements in order, dense in `keys` (n elements), which need not be the room's; not of complex numbers. */
-void cb_sort_values(const cb_line *l, void *keys, const cb_sort_room *room);
+void cb_sort_values(const cb_kernels *k, const cb_line *l, void *keys, const cb_sort_room *room);
 /* room->pos: the positions in order; equal elements stay in theirs. */
 void cb_sort_positions(const cb_line *l, const cb_sort_room *room);
 

@@ -139,7 +139,7 @@ static void write_outputs(const cubed_block_call *call, const ordered *o, int64_
     }
 }
 
-static ordered sort_block(const cubed_block_call *call, const cubed_block *x)
+static ordered sort_block(const cb_kernels *k, const cubed_block_call *call, const cubed_block *x)
 {
     const cb_sort_run_params *p = call->params;
     const size_t size = cubed_dtype_size(x->dtype);
@@ -151,16 +151,15 @@ static ordered sort_block(const cubed_block_call *call, const cubed_block *x)
         cb_sort_positions(&l, &room);
         return (ordered){x->data, room.pos, size};
     }
-    cb_sort_values(&l, room.keys, &room);
+    cb_sort_values(k, &l, room.keys, &room);
     return (ordered){room.keys, NULL, size};
 }
 
 static cubed_status run_sort(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
     const cb_sort_run_params *p = call->params;
-    (void)ctx;
     (void)err;
-    ordered o = sort_block(call, call->in);
+    ordered o = sort_block(ctx, call, call->in);
     write_outputs(call, &o, 0, call->nin == 2 ? call->in[1].data : NULL,
                   call->in->offset[p->runs.axis]);
     return CUBED_OK;
@@ -179,14 +178,13 @@ static cubed_status run_merge(const cubed_block_call *call, void *ctx, cubed_err
     const int64_t *ranges = call->in[RANGES].data, at = call->out->offset[r->axis];
     const int64_t group = at / cb_runs_group(r) * cb_runs_group(r);
     int64_t skip = at - group; /* less what is in front of the ranges */
-    (void)ctx;
     for (int64_t k = 0; k < r->fan; k++) {
         const int64_t from = ranges[2 * k], start = cb_min_i64(r->extent, group + k * r->run);
         if (from < start || from - start > skip) return other_ranges(err);
         skip -= from - start;
     }
     if (skip > x->shape[r->axis] - call->out->shape[r->axis]) return other_ranges(err);
-    ordered o = sort_block(call, x);
+    ordered o = sort_block(ctx, call, x);
     write_outputs(call, &o, skip, p->positions ? call->in[RUN_POSITIONS].data : NULL, 0);
     return CUBED_OK;
 }

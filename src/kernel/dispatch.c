@@ -16,13 +16,15 @@ typedef void (*fill_fn)(cb_kernels *k);
         cb_fill_fold_##isa(cb_kernels *k), cb_fill_super_##isa(cb_kernels *k),                     \
         cb_fill_move_##isa(cb_kernels *k), cb_fill_functions_##isa(cb_kernels *k),                 \
         cb_fill_random_##isa(cb_kernels *k), cb_fill_fold_position_##isa(cb_kernels *k),           \
-        cb_fill_gemm_##isa(cb_kernels *k), cb_fill_group_##isa(cb_kernels *k)
+        cb_fill_gemm_##isa(cb_kernels *k), cb_fill_group_##isa(cb_kernels *k),                     \
+        cb_fill_sort_##isa(cb_kernels *k)
 #define LIST(isa)                                                                                  \
     {                                                                                              \
         cb_fill_elem_##isa, cb_fill_math_##isa, cb_fill_complex_##isa, cb_fill_cast_##isa,         \
             cb_fill_half_##isa, cb_fill_scan_##isa, cb_fill_fold_##isa, cb_fill_super_##isa,       \
             cb_fill_move_##isa, cb_fill_functions_##isa, cb_fill_random_##isa,                     \
-            cb_fill_fold_position_##isa, cb_fill_gemm_##isa, cb_fill_group_##isa                   \
+            cb_fill_fold_position_##isa, cb_fill_gemm_##isa, cb_fill_group_##isa,                  \
+            cb_fill_sort_##isa                                                                     \
     }
 
 #if defined(__x86_64__)
@@ -31,7 +33,7 @@ FILLS(v3);
 FILLS(v4);
 static const struct level {
     const char *name;
-    fill_fn fill[14];
+    fill_fn fill[15];
 } levels[] = {
     {"x86-64-v4", LIST(v4)},
     {"x86-64-v3", LIST(v3)},
@@ -55,7 +57,7 @@ void cb_stream_fence(void) { _mm_sfence(); }
 FILLS(base);
 static const struct level {
     const char *name;
-    fill_fn fill[14];
+    fill_fn fill[15];
 } levels[] = {{"base", LIST(base)}};
 
 static bool machine_has(int level) { return level == 0; }

@@ -114,6 +114,10 @@ typedef struct cb_kernels {
     cb_scan_fns scan[3][CUBED_DTYPE_COUNT];  /* sums, products, last values that are not NaN */
     cb_gemm_fn gemm[CUBED_DTYPE_COUNT];
     cb_group_table group;
+    /* Unsigned keys in order; `spare` has room for as many. False, with the keys in any order, where that would
+     * take too long. NULL where the instruction set has nothing for it. */
+    bool (*sort32)(void *keys, int64_t n, void *spare);
+    bool (*sort64)(void *keys, int64_t n, void *spare);
     const cb_super *super; /* nsuper rows */
     cb_elem_fn super_fn[CB_MAX_SUPER][CUBED_DTYPE_COUNT];
     int nsuper;

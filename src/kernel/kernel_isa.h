@@ -50,5 +50,6 @@ void CB_ISA_NAME(cb_fill_group)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_super)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_move)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_random)(cb_kernels *k);
+void CB_ISA_NAME(cb_fill_sort)(cb_kernels *k);
 
 #endif

@@ -142,19 +142,16 @@ static size_t input_bytes(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
-/* Where there are fewer tasks than workers: cuts blocks along the first axis of the results that can be, if
- * no more is read. Small pieces are still in the cache when the function is called; of encoded chunks every
- * piece reads a little too much, so that few may do where many do not. */
-static cubed_status spread_blocks(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
-                                  cubed_error *err)
+/* Cuts blocks along the first axis of the results that can be cut into the pieces wanted, or the fewer ones,
+ * if not much more is read: *done. Of encoded chunks every piece reads a little too much, so that few may do
+ * where many do not. */
+static cubed_status try_pieces(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
+                               const int64_t pieces[2], uint64_t most_read, bool *done,
+                               cubed_error *err)
 {
     const cb_symbols *symbols = &s->call->symbols;
-    int64_t workers = (int64_t)p->max_workers, extent, chunk, pieces[2];
-    if (s->ntasks == 0 || s->ntasks >= workers || !s->call->fn->divisible || was->is_target)
-        return CUBED_OK;
-    pieces[0] = cb_min_i64((int64_t)(input_bytes(p, s) / PIECE_BYTES) + 1, 64 * workers);
-    pieces[0] = cb_max_i64(pieces[0], 2 * workers);
-    pieces[1] = workers;
+    int64_t extent, chunk;
+    *done = false;
     for (int k = 0; k < symbols->n; k++) {
         if (!symbols->kept[k] || !symbol_extent(s->call->op, k, &extent, &chunk)) continue;
         for (int i = 0; i < 2; i++) {
@@ -164,10 +161,41 @@ static cubed_status spread_blocks(cubed_plan *p, int node, const cb_node *was, c
             if (!finer) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
             CB_TRY(set_operation(p, node, was, finer, err));
             CB_TRY(single_stage(p, node, &trial, err));
-            if (trial.bytes_read <= s->bytes_read / 8 * 9) return CUBED_OK;
+            *done = trial.bytes_read <= most_read;
+            if (*done) return CUBED_OK;
         }
     }
     return set_operation(p, node, was, s->call->op, err);
+}
+
+/* Where there are fewer tasks than workers. Small pieces are still in the cache when the function is called. */
+static cubed_status spread_blocks(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
+                                  cubed_error *err)
+{
+    int64_t workers = (int64_t)p->max_workers, pieces[2];
+    bool done;
+    if (s->ntasks == 0 || s->ntasks >= workers || !s->call->fn->divisible || was->is_target)
+        return CUBED_OK;
+    pieces[0] = cb_min_i64((int64_t)(input_bytes(p, s) / PIECE_BYTES) + 1, 64 * workers);
+    pieces[0] = cb_max_i64(pieces[0], 2 * workers);
+    pieces[1] = workers;
+    return try_pieces(p, node, was, s, pieces, s->bytes_read / 8 * 9, &done, err);
+}
+
+/* Results in memory have no chunks: their blocks are made small enough to stay in the cache, if no more is
+ * read for that. */
+static cubed_status small_blocks(cubed_plan *p, int node, const cb_node *was, const cb_stage *s,
+                                 cubed_error *err)
+{
+    const int64_t n = (int64_t)(input_bytes(p, s) / PIECE_BYTES),
+                  pieces[2] = {n, cb_ceil_div(n, 4)};
+    bool done;
+    if (n < 2 || !s->call->fn->divisible) return CUBED_OK;
+    for (int i = node; i < p->ir.nnodes; i++) {
+        if (!cb_ir_same_call(&p->ir, node, i)) continue;
+        if (!p->ir.nodes[i].to_memory || !may_change(&p->ir, i)) return CUBED_OK;
+    }
+    return try_pieces(p, node, was, s, pieces, s->bytes_read, &done, err);
 }
 
 /* Cuts blocks in two along whichever symbol saves most until a task fits; in more where that alone saves
@@ -193,6 +221,7 @@ static cubed_status fit(cubed_plan *p, int node, bool spread, cubed_error *err)
         CB_TRY(single_stage(p, node, &s, err));
     }
     if (spread) CB_TRY(spread_blocks(p, node, &was, &s, err));
+    if (spread) CB_TRY(small_blocks(p, node, &was, &s, err));
     cb_node *n = &p->ir.nodes[node];
     n->is_target = was.is_target;
     n->to_memory = was.to_memory;

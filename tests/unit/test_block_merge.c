@@ -39,7 +39,9 @@ static cubed_status call(const char *name, const cubed_block *in, int nin, const
     if (st != CUBED_OK) return st;
     size_t need = (fn->need(&c, NULL).scratch + 127) / 64 * 64;
     c.scratch = aligned_alloc(64, need);
-    st = fn->run(&c, NULL, NULL);
+    cb_kernels kernels;
+    assert_true(cb_kernels_init(NULL, &kernels));
+    st = fn->run(&c, &kernels, NULL);
     free(c.scratch);
     return st;
 }

@@ -11,6 +11,8 @@ static const cubed_dtype types[] = {
     CUBED_UINT8,   CUBED_UINT16,  CUBED_UINT32,    CUBED_UINT64,     CUBED_FLOAT32,
     CUBED_FLOAT64, CUBED_FLOAT16, CUBED_COMPLEX64, CUBED_COMPLEX128, CUBED_DATETIME64};
 
+static cb_kernels kernels;
+
 /* Values as NumPy sorts them: class, then real and imaginary part. */
 typedef struct rank {
     int class;
@@ -116,7 +118,7 @@ static void check_case(cubed_dtype t, const int64_t *shape, int axis, bool desce
         assert_int_equal(fn->check(&call, NULL, &err), CUBED_OK);
         size_t need = fn->need(&call, NULL).scratch;
         call.scratch = aligned_alloc(64, (need + 63) / 64 * 64 + 64);
-        assert_int_equal(fn->run(&call, NULL, &err), CUBED_OK);
+        assert_int_equal(fn->run(&call, &kernels, &err), CUBED_OK);
         free(call.scratch);
     }
     for (int64_t line = 0; n > 0 && line < count / n; line++) {
@@ -151,6 +153,18 @@ static void test_sort(void **state)
             for (int k = 0; k < 6; k++) check_case(t, shapes[s], k / 2, k % 2, &seed);
         }
     }
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
 }
 
 /* Keys of a distribution: all bits, few of them, runs, a few far from the others, all the same. */
@@ -211,6 +225,94 @@ static void test_keys(void **state)
     }
 }
 
+/* Without positions: as qsort orders them. What is behind the keys, and behind the room for as many, stays. */
+static void check_kernel(const cb_kernels *k, size_t size, int64_t n, int distribution,
+                         uint64_t *seed)
+{
+    enum { MOST = 2100 };
+    static _Alignas(64) uint64_t keys[MOST + 8], spare[MOST + 8], want[MOST + 8];
+    assert_true(n <= MOST);
+    for (int64_t i = 0; i < n + 8; i++) {
+        uint64_t key = key_of(distribution, i, seed);
+        if (distribution == 5) key = i % 7 == 0 ? 0 : UINT64_MAX;
+        if (distribution == 6) key = (uint64_t)-i;
+        if (size == 4 && distribution != 2 && distribution != 6) key >>= 32;
+        memcpy((char *)keys + (size_t)i * size, &key, size);
+    }
+    memcpy(want, keys, ((size_t)n + 8) * size);
+    memcpy(spare, keys, ((size_t)n + 8) * size);
+    qsort(want, (size_t)n, size, size == 8 ? compare_u64 : compare_u32);
+    cb_order_sort(k, size, keys, n, spare);
+    if (memcmp(keys, want, ((size_t)n + 8) * size) != 0)
+        fail_msg("%s: %d keys of %zu bytes, distribution %d", k->isa, (int)n, size, distribution);
+    assert_memory_equal((char *)spare + (size_t)n * size, (char *)want + (size_t)n * size,
+                        8 * size);
+}
+
+static void check_kernels(const cb_kernels *k)
+{
+    uint64_t seed = 6;
+    for (int d = 0; d < 7; d++) {
+        for (int64_t n = 0; n < 300; n++) {
+            check_kernel(k, 4, n, d, &seed);
+            check_kernel(k, 8, n, d, &seed);
+        }
+        for (int64_t n = 300; n < 2100; n += 173) {
+            check_kernel(k, 4, n, d, &seed);
+            check_kernel(k, 8, n, d, &seed);
+        }
+    }
+}
+
+static void test_kernels(void **state)
+{
+    (void)state;
+    for_each_isa(check_kernels);
+}
+
+/* Keys of which those that sort.inc.h samples are always the least that are left: what a pivot divides off is
+ * about as many as half a sample. */
+static void make_bad_pivots(uint64_t *keys, int64_t n)
+{
+    int64_t *left = calloc((size_t)n, sizeof *left), given = 0;
+    for (int64_t i = 0; i < n; i++) {
+        left[i] = i;
+        keys[i] = UINT64_MAX;
+    }
+    while (n > 128) {
+        const int64_t sample = n < 1024 ? 8 : 64, step = n / sample;
+        int64_t kept = 0;
+        for (int64_t i = 0; i <= sample / 2; i++) {
+            uint64_t *key = &keys[left[i * step + step / 2]];
+            if (*key == UINT64_MAX) *key = (uint64_t)given++;
+        }
+        for (int64_t i = 0; i < n; i++) { /* the greatest of these is the pivot */
+            if (keys[left[i]] >= (uint64_t)given - 1) left[kept++] = left[i];
+        }
+        n = kept;
+    }
+    free(left);
+}
+
+static void check_bad_pivots(const cb_kernels *k)
+{
+    enum { N = 4096 };
+    static uint64_t keys[N], want[N], spare[N];
+    make_bad_pivots(keys, N);
+    memcpy(want, keys, sizeof keys);
+    qsort(want, N, sizeof *want, compare_u64);
+    if (k->sort64) assert_false(k->sort64(keys, N, spare));
+    make_bad_pivots(keys, N);
+    cb_order_sort(k, 8, keys, N, spare);
+    assert_memory_equal(keys, want, sizeof keys);
+}
+
+static void test_bad_pivots(void **state)
+{
+    (void)state;
+    for_each_isa(check_bad_pivots);
+}
+
 static void test_refusals(void **state)
 {
     const int64_t shape[2] = {3, 4}, other[2] = {3, 5}, origin[2] = {0};
@@ -244,9 +346,10 @@ static void test_refusals(void **state)
 
 int main(void)
 {
+    if (!cb_kernels_init(NULL, &kernels)) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sort),
-        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_sort),     cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_kernels),  cmocka_unit_test(test_bad_pivots),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
