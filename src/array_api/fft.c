@@ -10,15 +10,15 @@
  * many axes cannot be cut where memory is short. */
 #define TOGETHER_BYTES ((int64_t)8 << 20)
 
-/* The type that x is transformed in. */
-static cubed_status input_dtype(const cb_transform *t, cubed_dtype x, cubed_dtype *out,
+/* The type that x is transformed in: complex transforms take real numbers, too. */
+static cubed_status input_dtype(const cb_transform *t, cubed_dtype x, int naxes, cubed_dtype *out,
                                 cubed_error *err)
 {
     cubed_kind kind = cubed_dtype_kind(x);
     if (kind > CUBED_KIND_COMPLEX || (kind == CUBED_KIND_COMPLEX && t->real_in))
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", t->name, cubed_dtype_name(x));
     bool is_single = x == CUBED_COMPLEX64 || (kind == CUBED_KIND_FLOAT && x != CUBED_FLOAT64);
-    if (t->real_in)
+    if (t->real_in || (kind != CUBED_KIND_COMPLEX && !t->real_out && naxes > 0))
         *out = is_single ? CUBED_FLOAT32 : CUBED_FLOAT64;
     else
         *out = is_single ? CUBED_COMPLEX64 : CUBED_COMPLEX128;
@@ -67,7 +67,8 @@ static cubed_dtype result_dtype(cb_fft_kind kind, cubed_dtype x)
     switch (kind) {
     case CB_FFT_FROM_REAL: return x == CUBED_FLOAT32 ? CUBED_COMPLEX64 : CUBED_COMPLEX128;
     case CB_FFT_TO_REAL: return x == CUBED_COMPLEX64 ? CUBED_FLOAT32 : CUBED_FLOAT64;
-    default: return x;
+    default:
+        return x == CUBED_FLOAT32 ? CUBED_COMPLEX64 : x == CUBED_FLOAT64 ? CUBED_COMPLEX128 : x;
     }
 }
 
@@ -185,7 +186,7 @@ static cubed_status apply(const cb_transform *t, cubed_array *x, const int64_t *
     int64_t n[CUBED_MAX_NDIM] = {0};
     cubed_dtype dtype = x->node.dtype;
     uint32_t mask;
-    CB_TRY(input_dtype(t, x->node.dtype, &dtype, err));
+    CB_TRY(input_dtype(t, x->node.dtype, naxes, &dtype, err));
     CB_TRY(lengths(t, x, s, axes, naxes, n, &mask, err));
     bool real = t->real_in || t->real_out;
     if (real && naxes < 1) return cb_fail(err, CUBED_E_ARG, "%s: no axis", t->name);

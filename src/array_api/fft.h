@@ -31,7 +31,8 @@ typedef struct cb_fft_pass {
 double cb_fft_factor(const cb_transform *t, int64_t n);
 
 /* All transform x as long as it is: its axes have the extents that `kind` says. The results of one
- * transform have the same type as x, or as its parts or what it is a part of. */
+ * transform have the same type as x, or as its parts or what it is a part of. CB_FFT_COMPLEX takes real
+ * numbers, too. */
 CUBED_MUST_CHECK cubed_status cb_fft_blocks(const cb_transform *t, cubed_array *x,
                                             const cb_fft_pass *pass, cubed_array **out,
                                             cubed_error *err);

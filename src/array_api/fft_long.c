@@ -199,5 +199,13 @@ static cubed_status along_axis(const cb_transform *t, cubed_array *x, int axis, 
 cubed_status cb_fft_axis(const cb_transform *t, cubed_array *x, int axis, int64_t n,
                          cb_fft_kind kind, cubed_array **out, cubed_error *err)
 {
-    return along_axis(t, x, axis, n, kind, CB_API_BLOCK_BYTES, out, err);
+    if (kind != CB_FFT_COMPLEX || cb_fft_fits(t, x, n))
+        return along_axis(t, x, axis, n, kind, CB_API_BLOCK_BYTES, out, err);
+    /* In steps real numbers are as complex ones. */
+    const bool single = x->node.dtype == CUBED_FLOAT32 || x->node.dtype == CUBED_COMPLEX64;
+    cubed_array *y;
+    CB_TRY(cubed_astype(x, single ? CUBED_COMPLEX64 : CUBED_COMPLEX128, &y, err));
+    cubed_status st = along_axis(t, y, axis, n, kind, CB_API_BLOCK_BYTES, out, err);
+    cubed_array_unref(y);
+    return st;
 }

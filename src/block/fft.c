@@ -38,7 +38,8 @@ static bool is_complex(cubed_dtype dtype) { return cubed_dtype_kind(dtype) == CU
 
 /* --- One line -------------------------------------------------------------------------------------- */
 
-typedef enum transform_kind { COMPLEX, FROM_REAL, TO_REAL } transform_kind;
+/* FROM_REAL makes the half that the other one follows from, ALL_FROM_REAL both. */
+typedef enum transform_kind { COMPLEX, FROM_REAL, ALL_FROM_REAL, TO_REAL } transform_kind;
 
 typedef struct transform {
     transform_kind kind;
@@ -67,6 +68,15 @@ static bool from_real(const transform *t, double *line)
     if (t->n % 2 == 0) line[t->n + 1] = 0;
     if (!t->forward) conjugate(line, t->n / 2 + 1);
     return true;
+}
+
+/* The other half: conjugates, back to front. */
+static void complete(double *pairs, int64_t n)
+{
+    for (int64_t i = n / 2 + 1; i < n; i++) {
+        pairs[2 * i] = pairs[2 * (n - i)];
+        pairs[2 * i + 1] = -pairs[2 * (n - i) + 1];
+    }
 }
 
 /* The inverse: those imaginary parts do not count. */
@@ -141,14 +151,15 @@ static bool run_lines(const transform *t, const side *from, const char *in, cons
                       char *out, int64_t inner, double *scratch, int64_t number, int64_t count)
 {
     lines l = {scratch, 2 * t->n + 2, count, from->parts};
-    if (t->kind == FROM_REAL) l.line++;
+    if (t->kind == FROM_REAL || t->kind == ALL_FROM_REAL) l.line++;
     (from->single ? load_float : load_double)(in, inner, &l, from->extent);
     for (int64_t k = 0; k < count; k++) {
         double *line = scratch + k * l.pitch;
-        bool ok = t->kind == COMPLEX     ? cb_cfft_run(t->complex_plan, line, t->forward, t->scale)
-                  : t->kind == FROM_REAL ? from_real(t, line)
-                                         : to_real(t, line);
+        bool ok = t->kind == COMPLEX   ? cb_cfft_run(t->complex_plan, line, t->forward, t->scale)
+                  : t->kind == TO_REAL ? to_real(t, line)
+                                       : from_real(t, line);
         if (!ok) return false;
+        if (t->kind == ALL_FROM_REAL) complete(line, t->n);
         if (t->twiddle_n > 0) {
             const int64_t j = t->first + (number + k) / t->repeat % t->extent;
             twiddle(line, to->extent, (uint64_t)j, (uint64_t)t->twiddle_n, t->forward);
@@ -241,10 +252,10 @@ static cubed_status check(const cubed_block_call *call, transform_kind kind, cub
     if (x->ndim != y->ndim || !real_axis || p->forward >> 1 || p->scale < CB_FFT_SCALE_ONE ||
         p->scale > CB_FFT_SCALE_N)
         return cb_fail(err, CUBED_E_FORMAT, "parameters out of range");
-    bool real_in = kind == FROM_REAL, real_out = kind == TO_REAL;
-    bool inexact =
-        cubed_dtype_kind(x->dtype) == (real_in ? CUBED_KIND_FLOAT : CUBED_KIND_COMPLEX) &&
-        cubed_dtype_kind(y->dtype) == (real_out ? CUBED_KIND_FLOAT : CUBED_KIND_COMPLEX);
+    bool real_in = cubed_dtype_kind(x->dtype) == CUBED_KIND_FLOAT, real_out = kind == TO_REAL;
+    bool inexact = (kind == COMPLEX || real_in == (kind == FROM_REAL)) &&
+                   (real_in || is_complex(x->dtype)) &&
+                   cubed_dtype_kind(y->dtype) == (real_out ? CUBED_KIND_FLOAT : CUBED_KIND_COMPLEX);
     size_t part_in = cubed_dtype_size(x->dtype) / (real_in ? 1 : 2);
     size_t part_out = cubed_dtype_size(y->dtype) / (real_out ? 1 : 2);
     if (!inexact || part_in != part_out || part_in < sizeof(float))
@@ -256,7 +267,7 @@ static cubed_status check(const cubed_block_call *call, transform_kind kind, cub
         int64_t n = p->n[d];
         any = any || n > 0;
         int64_t in = n && d == p->real_axis && real_out ? n / 2 + 1 : n;
-        int64_t out = n && d == p->real_axis && real_in ? n / 2 + 1 : n;
+        int64_t out = n && d == p->real_axis && kind == FROM_REAL ? n / 2 + 1 : n;
         if (n < 0 || (n > 0 && (x->shape[d] != in || y->shape[d] != out)) ||
             (n == 0 && x->shape[d] != y->shape[d]))
             return cb_fail(err, CUBED_E_FORMAT,
@@ -310,12 +321,14 @@ static cubed_block_need need(const cubed_block_call *call, void *ctx)
     const cb_fft_params *p = call->params;
     cubed_block_need most = {0, 0};
     size_t inner = 1;
+    bool real = !is_complex(call->in[0].dtype) && p->real_axis < 0; /* the last axis of "fft" */
     for (int d = call->out[0].ndim - 1; d >= 0; d--) {
         size_t n = (size_t)p->n[d], scratch = scratch_bytes(cb_min_size(inner, LINES), n);
         inner = cb_sat_mul(inner, (size_t)call->out[0].shape[d]);
         if (n == 0) continue;
         most.scratch = cb_max_size(most.scratch, scratch);
-        most.library = cb_max_size(most.library, cb_fft_bytes(n, d == p->real_axis));
+        most.library = cb_max_size(most.library, cb_fft_bytes(n, real || d == p->real_axis));
+        real = false;
     }
     return most;
 }
@@ -337,7 +350,8 @@ static cubed_status run_fft(const cubed_block_call *call, void *ctx, cubed_error
     const cubed_block *from = &call->in[0], *y = &call->out[0];
     for (int d = y->ndim - 1; d >= 0; d--) {
         if (p->n[d] == 0) continue;
-        CB_TRY(run_axis(call, COMPLEX, d, from, y, err));
+        transform_kind kind = is_complex(from->dtype) ? COMPLEX : ALL_FROM_REAL;
+        CB_TRY(run_axis(call, kind, d, from, y, err));
         from = y;
     }
     return CUBED_OK;
