@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/sanitizers.h"
 #include "runtime/executor.h"
 #include "runtime/shared.h"
 #include "runtime/wire.h"
@@ -22,7 +23,7 @@
  * reserve more than any bound. */
 static cubed_status limit_memory(const cubed_plan *plan, cubed_error *err)
 {
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__linux__) && !defined(CB_HAVE_ASAN) && !defined(CB_HAVE_TSAN)
     struct rlimit now;
     rlim_t most = (rlim_t)plan->allowed_mem;
     if (getrlimit(RLIMIT_DATA, &now) != 0)

@@ -1,0 +1,21 @@
+/* Which sanitizers this is built with: GCC and Clang say so in different ways. */
+#ifndef CB_BASE_SANITIZERS_H
+#define CB_BASE_SANITIZERS_H
+
+#if defined(__SANITIZE_ADDRESS__)
+#define CB_HAVE_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CB_HAVE_ASAN 1
+#endif
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define CB_HAVE_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CB_HAVE_TSAN 1
+#endif
+#endif
+
+#endif
