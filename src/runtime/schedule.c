@@ -456,7 +456,7 @@ static cubed_status skip_resumed(driver *d, cubed_error *err)
 /* Errors that may pass: a read or write that failed, but not for lack of space or permission. */
 static bool may_pass(const cubed_error *e)
 {
-    static const int final[] = {ENOSPC, EROFS, EACCES, EPERM, EDQUOT};
+    static const int final[] = {ENOSPC, EFBIG, EROFS, EACCES, EPERM, EDQUOT};
     if (e->status != CUBED_E_IO) return false;
     for (size_t i = 0; i < sizeof final / sizeof *final; i++) {
         if (e->os_errno == final[i]) return false;
