@@ -18,7 +18,7 @@ set_source_files_properties(${kernel_sources} PROPERTIES COMPILE_OPTIONS "${kern
 set_source_files_properties(src/codec/libraries.c PROPERTIES
   COMPILE_DEFINITIONS "CUBED_BZIP2_VERSION=\"${BZIP2_VERSION_STRING}\"")
 # Sums of products are fused in products of matrices.
-set_source_files_properties(src/kernel/gemm.isa.c PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
+set_source_files_properties(src/kernel/gemm.isa.c src/kernel/matvec.isa.c PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 
 function(add_objects target)
   add_library(${target} OBJECT ${ARGN})

@@ -119,6 +119,7 @@ static inline double abs_z(cb_complex x) { return hypot(x.re, x.im); }
 /* Products of matrices of T, and scratch for the largest of them. */
 typedef struct cb_products {
     cb_gemm_fn gemm_d, gemm_z;
+    cb_matvec_fn matvec_d, matvec_z;
     void *scratch;
 } cb_products;
 
@@ -127,8 +128,9 @@ static inline cb_products cb_products_of(const cb_kernels *k, cubed_dtype dtype,
                                          cb_room *room)
 {
     cubed_dtype type = cb_is_complex(dtype) ? CUBED_COMPLEX128 : CUBED_FLOAT64;
-    size_t bytes = n > CB_LINALG_BASE ? cb_gemm_scratch(type, n, n, n) : 0;
+    size_t bytes = cb_gemm_scratch(type, n, n, n);
     return (cb_products){k->gemm[CUBED_FLOAT64], k->gemm[CUBED_COMPLEX128],
+                         k->matvec[CUBED_FLOAT64], k->matvec[CUBED_COMPLEX128],
                          cb_room_take(room, 1, bytes)};
 }
 

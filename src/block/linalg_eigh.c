@@ -1,39 +1,27 @@
-/* Eigenvalues of Hermitian matrices: eigh and eigvalsh. Reflectors make a tridiagonal matrix, whose
- * eigenvalues are found by QL iterations. */
+/* Eigenvalues of Hermitian matrices: eigh and eigvalsh. Reflectors make a tridiagonal matrix, which is divided
+ * for vectors; values alone are found by QL iterations. */
 #include "base/error.h"
 #include "block/functions.h"
 #include "block/linalg.h"
+#include "block/linalg_divide.h"
 #include "block/linalg_iterate.h"
+#include "block/linalg_wy.h"
 
 typedef struct work {
     int64_t n;
-    void *a, *q; /* n x n; q for vectors, else NULL */
+    bool vectors;
+    void *a; /* n x n */
+    void *q; /* n x n: where the division had its scratch */
     void *tau, *v, *w;
+    void *panel, *adjoint; /* n x 2 columns of a block: V and W of a -= V W^H + W V^H; (W V)^H */
     double *d, *e;
+    cb_products products;
+    cb_divide divide;
+    cb_wy wy;
 } work;
 
-#define T   double
-#define TAG d
-#include "block/linalg_vector.inc.h"
-
-#include "block/linalg_reflector.inc.h"
-
-#include "block/linalg_scale.inc.h"
-
-#include "block/linalg_eigh.inc.h"
-#undef T
-#undef TAG
-#define T   cb_complex
-#define TAG z
-#include "block/linalg_vector.inc.h"
-
-#include "block/linalg_reflector.inc.h"
-
-#include "block/linalg_scale.inc.h"
-
-#include "block/linalg_eigh.inc.h"
-#undef T
-#undef TAG
+#define CB_LINALG_FILE "block/linalg_eigh.inc.h"
+#include "block/linalg_both.h"
 
 static cubed_status check_eigh(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
@@ -56,26 +44,36 @@ static cubed_status check_eigvalsh(const cubed_block_call *call, void *ctx, cube
     return cb_linalg_length(&call->out[0], n, err);
 }
 
-static void make_work(const cubed_block_call *call, cb_room *room, work *s)
+static void make_work(const cubed_block_call *call, const cb_kernels *kernels, cb_room *room,
+                      work *s)
 {
     const cubed_block *x = &call->in[0];
     size_t size = cb_is_complex(x->dtype) ? sizeof(cb_complex) : sizeof(double);
-    s->n = cb_rows(x);
-    s->a = cb_room_take(room, s->n * s->n, size);
-    s->q = call->nout > 1 ? cb_room_take(room, s->n * s->n, size) : NULL;
-    s->tau = cb_room_take(room, s->n, size);
-    s->v = cb_room_take(room, s->n, size);
-    s->w = cb_room_take(room, s->n, size);
-    s->d = cb_room_take(room, s->n, sizeof(double));
-    s->e = cb_room_take(room, s->n, sizeof(double));
+    const int64_t n = s->n = cb_rows(x), block = cb_min_i64(CB_WY_BLOCK, n);
+    s->vectors = call->nout > 1;
+    s->a = cb_room_take(room, n * n, size);
+    s->tau = cb_room_take(room, n, size);
+    s->v = cb_room_take(room, n, size);
+    s->w = cb_room_take(room, n, size);
+    s->d = cb_room_take(room, n, sizeof(double));
+    s->e = cb_room_take(room, n, sizeof(double));
+    s->panel = cb_room_take(room, n * 2 * block, size);
+    s->adjoint = cb_room_take(room, n * 2 * block, size);
+    s->products = cb_products_of(kernels, x->dtype, n + 1, room);
+    if (!s->vectors) return;
+    s->wy = cb_wy_make(n, n, block, size, &s->products, room);
+    s->divide = cb_divide_make(&s->products, n, false, room);
+    const size_t end = room->used;
+    room->used = s->divide.scratch_from;
+    s->q = cb_room_take(room, n * n, size);
+    room->used = cb_max_size(room->used, end);
 }
 
 static cubed_block_need need(const cubed_block_call *call, void *ctx)
 {
     cb_room room = {NULL, 0};
     work s;
-    (void)ctx;
-    make_work(call, &room, &s);
+    make_work(call, ctx, &room, &s);
     return (cubed_block_need){room.used, 0};
 }
 
@@ -83,8 +81,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
 {
     cb_room room = {call->scratch, 0};
     work s;
-    (void)ctx;
-    make_work(call, &room, &s);
+    make_work(call, ctx, &room, &s);
     int64_t count = cb_linalg_count(&call->in[0], 2);
     for (int64_t i = 0; i < count; i++) {
         bool ok =

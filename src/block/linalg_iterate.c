@@ -7,7 +7,7 @@
 /* Three or so for each value are ordinary. */
 #define MOST_STEPS 60
 
-static double *row(cb_vectors v, int64_t i) { return v.rows + i * v.width; }
+static double *row(cb_vectors v, int64_t i) { return v.rows + i * v.stride; }
 
 /* Rows i and k become c i + s k and c k - s i. */
 static void rotate(cb_vectors v, int64_t i, int64_t k, double c, double s)
@@ -34,7 +34,8 @@ static void swap_rows(cb_vectors v, int64_t i, int64_t k)
 /* The rotation that takes (f, g) to (r, 0). */
 static double rotation(double f, double g, double *c, double *s)
 {
-    double r = hypot(f, g);
+    double r = sqrt(f * f + g * g);
+    if (!(r > 0x1p-500)) r = hypot(f, g); /* squares have lost digits, or it is not finite */
     *c = r == 0 ? 1 : f / r;
     *s = r == 0 ? 0 : g / r;
     return r;

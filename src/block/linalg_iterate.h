@@ -1,5 +1,5 @@
 /* Iterations on real bidiagonal and tridiagonal matrices. Vectors that go with them are rows of `width`
- * doubles: pairs of them are rotated, whether they hold real or complex numbers. NULL: no vectors. */
+ * doubles, `stride` apart: pairs of them are rotated. NULL: no vectors. */
 #ifndef CB_BLOCK_LINALG_ITERATE_H
 #define CB_BLOCK_LINALG_ITERATE_H
 
@@ -8,7 +8,7 @@
 
 typedef struct cb_vectors {
     double *rows;
-    int64_t width;
+    int64_t width, stride;
 } cb_vectors;
 
 /* Singular values s[n] of the upper bidiagonal matrix with s on its diagonal and e[n - 1] above it, in

@@ -65,11 +65,6 @@ static void F(subtract_square)(const cb_panel *s, int64_t panel)
         F(subtract_rows)(s, cb_max_i64(s->from, panel * s->step), s->from + s->have, s->step, top);
 }
 
-static void F(clear)(T *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) x[i] = F(make)(0, 0);
-}
-
 /* The first row of the top becomes how far down each row was swapped, the second the diagonal of U. false: a
  * column has no pivot. */
 static bool F(factor_lu)(const cb_panel *s, const scratch *w, int64_t panel)
@@ -78,7 +73,7 @@ static bool F(factor_lu)(const cb_panel *s, const scratch *w, int64_t panel)
     const cb_lu f = {F(row_of)(s, first), left, s->width, s->width, NULL, w->pivot, &s->products};
     bool regular = F(lu)(&f) == left;
     T *top = s->at;
-    F(clear)(top, s->rows * s->width);
+    F(clear)(s->rows * s->width, top);
     for (int64_t k = 0; k < s->width; k++) {
         top[k] = F(make)((double)(w->pivot[k] - k), 0);
         top[s->width + k] = F(row_of)(s, first + k)[k];
@@ -92,8 +87,8 @@ static bool F(factor_cholesky)(const cb_panel *s, const scratch *w, int64_t pane
     const cb_cholesky f = {width, w->spare, &s->products};
     T *l = F(row_of)(s, first);
     if (!F(cholesky)(&f, l, width)) return false;
-    F(clear)(s->at, (s->rows + first) * width);
-    for (int64_t k = 0; k < width; k++) F(clear)(l + k * width + k + 1, width - k - 1);
+    F(clear)((s->rows + first) * width, s->at);
+    for (int64_t k = 0; k < width; k++) F(clear)(width - k - 1, l + k * width + k + 1);
     for (int64_t i = first + width; i < s->n; i += s->rows)
         F(solve_right)(&f, cb_min_i64(s->rows, s->n - i), width, l, F(row_of)(s, i));
     return true;

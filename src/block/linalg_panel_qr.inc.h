@@ -23,11 +23,6 @@ static void F(clean)(int64_t m, int64_t n, int64_t top, const T *a, int64_t ld, 
     }
 }
 
-static void F(clear)(T *x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++) x[i] = F(make)(0, 0);
-}
-
 /* --- Panels that are given ----------------------------------------------------------------------------- */
 
 /* The top, between the two times that a panel comes: T or T^H times what it is. */
@@ -51,7 +46,7 @@ static void F(apply_block)(const cb_panel *s, const scratch *w, int64_t panel, b
     const int64_t lo = cb_max_i64(s->from, first), m = s->from + s->have - lo;
     T *top = s->at, *to = F(row_of)(s, lo);
     if (s->from < 0 && second) F(turn)(s, w, adjoint);
-    if (s->from < 0 && !second) F(clear)(top, s->rows * s->width);
+    if (s->from < 0 && !second) F(clear)(s->rows * s->width, top);
     if (s->from < 0 || m <= 0) return;
     const T *v = (const T *)s->in + (lo - s->from) * n;
     if (lo < first + n) {
@@ -124,7 +119,7 @@ static void F(factor_few)(const F(own) * o, int64_t lo, int64_t hi)
         T tau = F(reflect_column)(o->a, o->m, ld, k, k, v, &beta);
         F(reflect_rows)
         (o->m - k, hi - k - 1, F(conj)(tau), v, o->a + k * ld + k + 1, ld, z);
-        F(clear)(z, k - lo);
+        F(clear)(k - lo, z);
         for (int64_t i = k; i < o->m; i++) {
             for (int64_t l = lo; l < k; l++)
                 z[l - lo] = F(add)(z[l - lo], F(mul)(F(conj)(o->a[i * ld + l]), v[i - k]));
@@ -153,7 +148,7 @@ static void F(factor_columns)(const F(own) * o, int64_t lo, int64_t hi)
     T *beside = o->t + lo * ld + mid;
     F(adjoint_times)(o, lo, mid, o->a + mid, n, mid, o->w->x);
     F(multiply)(o->s, CB_GEMM_SET, k, n, n, o->w->x, n, o->t + mid * ld + mid, ld, o->w->y, n);
-    for (int64_t i = 0; i < k; i++) F(clear)(beside + i * ld, n);
+    for (int64_t i = 0; i < k; i++) F(clear)(n, beside + i * ld);
     F(multiply)(o->s, CB_GEMM_SUBTRACT, k, n, k, o->t + lo * ld + lo, ld, o->w->y, n, beside, ld);
 }
 
@@ -161,7 +156,7 @@ static void F(factor_columns)(const F(own) * o, int64_t lo, int64_t hi)
 static void F(factor)(const cb_panel *s, const scratch *w, int64_t panel)
 {
     const int64_t first = panel * s->step, m = s->n - first, count = cb_min_i64(s->width, m);
-    F(clear)(s->at, s->rows * s->width);
+    F(clear)(s->rows * s->width, s->at);
     if (count <= 0) return;
     const F(own) o = {s, w, F(row_of)(s, first), s->at, m};
     F(factor_columns)(&o, 0, count);

@@ -1,13 +1,39 @@
 /* Products of matrices, T by T; see linalg.h. */
 
+/* c (m x n) =, += or -= a (m x k) b (k x n) */
+static inline void F(product)(const cb_products *p, cb_gemm_mode mode, int64_t m, int64_t n,
+                              int64_t k, const T *a, int64_t lda, const T *b, int64_t ldb,
+                              T *c, /* NOLINT(readability-non-const-parameter): is made */
+                              int64_t ldc)
+{
+    const cb_gemm g = {m, n, k, a, b, c, lda, ldb, ldc, mode, p->scratch};
+    p->F(gemm)(&g);
+}
+
 /* c (m x n) -= a (m x k) b (k x n) */
 static inline void F(subtract_product)(const cb_products *p, int64_t m, int64_t n, int64_t k,
-                                       const T *a, int64_t lda, const T *b, int64_t ldb,
-                                       T *c, /* NOLINT(readability-non-const-parameter): is made */
+                                       const T *a, int64_t lda, const T *b, int64_t ldb, T *c,
                                        int64_t ldc)
 {
-    const cb_gemm g = {m, n, k, a, b, c, lda, ldb, ldc, CB_GEMM_SUBTRACT, p->scratch};
-    p->F(gemm)(&g);
+    F(product)(p, CB_GEMM_SUBTRACT, m, n, k, a, lda, b, ldb, c, ldc);
+}
+
+/* p (m) += a (m x n) x */
+static inline void F(add_times)(const cb_products *s, int64_t m, int64_t n, const T *a, int64_t ld,
+                                const T *x,
+                                T *p) /* NOLINT(readability-non-const-parameter): is made */
+{
+    const cb_matvec g = {.m = m, .n = n, .a = a, .lda = ld, .x = x, .p = p};
+    s->F(matvec)(&g);
+}
+
+/* q (n) += a^H y of a (m x n) */
+static inline void F(add_adjoint_times)(const cb_products *s, int64_t m, int64_t n, const T *a,
+                                        int64_t ld, const T *y,
+                                        T *q) /* NOLINT(readability-non-const-parameter): is made */
+{
+    const cb_matvec g = {.m = m, .n = n, .a = a, .lda = ld, .y = y, .q = q};
+    s->F(matvec)(&g);
 }
 
 /* to (n x m) = conj(a)^T of a (m x n) */

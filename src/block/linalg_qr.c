@@ -4,40 +4,17 @@
 #include "base/error.h"
 #include "block/functions.h"
 #include "block/linalg.h"
+#include "block/linalg_wy.h"
 
 typedef struct work {
     int64_t m, n, columns; /* a is m x n, q m x columns, r columns x n */
     void *a, *q, *tau, *v, *w;
-    /* Of reflectors that are applied together, BLOCK at a time: V, V^H, T and T^H of 1 - V T V^H, and
-     * products with them. */
-    void *panel, *panel_h, *t, *t_h, *x, *y;
     cb_products products;
+    cb_wy wy; /* of more reflectors than one block has */
 } work;
 
-#define BLOCK 32
-
-#define T   double
-#define TAG d
-#include "block/linalg_vector.inc.h"
-
-#include "block/linalg_reflector.inc.h"
-
-#include "block/linalg_products.inc.h"
-
-#include "block/linalg_qr.inc.h"
-#undef T
-#undef TAG
-#define T   cb_complex
-#define TAG z
-#include "block/linalg_vector.inc.h"
-
-#include "block/linalg_reflector.inc.h"
-
-#include "block/linalg_products.inc.h"
-
-#include "block/linalg_qr.inc.h"
-#undef T
-#undef TAG
+#define CB_LINALG_FILE "block/linalg_qr.inc.h"
+#include "block/linalg_both.h"
 
 static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
@@ -66,15 +43,10 @@ static void make_work(const cubed_block_call *call, const cb_kernels *kernels, c
     s->tau = cb_room_take(room, cb_min_i64(s->m, s->n), size);
     s->v = cb_room_take(room, s->m, size);
     s->w = cb_room_take(room, cb_max_i64(s->n, s->columns), size);
-    bool blocked = cb_min_i64(s->m, s->n) > BLOCK;
-    int64_t block = blocked ? BLOCK : 0, most = cb_max_i64(s->m, cb_max_i64(s->n, s->columns));
-    s->panel = cb_room_take(room, block * s->m, size);
-    s->panel_h = cb_room_take(room, block * s->m, size);
-    s->t = cb_room_take(room, block * block, size);
-    s->t_h = cb_room_take(room, block * block, size);
-    s->x = cb_room_take(room, block * most, size);
-    s->y = cb_room_take(room, block * most, size);
-    s->products = cb_products_of(kernels, x->dtype, blocked ? most : 0, room);
+    if (cb_min_i64(s->m, s->n) <= CB_WY_BLOCK) return;
+    int64_t most = cb_max_i64(s->n, s->columns);
+    s->products = cb_products_of(kernels, x->dtype, cb_max_i64(s->m, most), room);
+    s->wy = cb_wy_make(s->m, most, CB_WY_BLOCK, size, &s->products, room);
 }
 
 static cubed_block_need need(const cubed_block_call *call, void *ctx)

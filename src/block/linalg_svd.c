@@ -1,42 +1,30 @@
-/* Singular values: svd and svdvals. Reflectors make a bidiagonal matrix (Golub and Kahan, 1965), whose
- * singular values are found by QR iterations. */
+/* Singular values: svd and svdvals. Reflectors make a bidiagonal matrix (Golub and Kahan, 1965), which is divided
+ * for vectors; values alone are found by QR iterations. */
 #include "base/error.h"
 #include "block/functions.h"
 #include "block/linalg.h"
+#include "block/linalg_divide.h"
 #include "block/linalg_iterate.h"
+#include "block/linalg_wy.h"
 
 typedef struct work {
     bool wide, vectors;
     int64_t m, n;    /* of the matrix that is decomposed, the adjoint of a wide one: m >= n */
     int64_t columns; /* left singular vectors: m or n */
-    void *a, *b;     /* m x max(n, columns); b is there for vectors and for wide matrices */
-    void *p;         /* n x n, for vectors */
+    void *a;         /* m x n; m x columns */
+    /* m x columns, and n x n with vectors, where the division had its scratch. */
+    void *out_left, *out_right;
     void *tau_q, *tau_p, *v, *w;
+    /* m and n x 2 columns of a block, (V X) and (Y U) of a -= V Y^H + X U^H, and (Y U)^H. */
+    void *left, *right, *adjoint;
     double *d, *e;
+    cb_products products;
+    cb_divide divide;
+    cb_wy wy;
 } work;
 
-#define T   double
-#define TAG d
-#include "block/linalg_vector.inc.h"
-
-#include "block/linalg_reflector.inc.h"
-
-#include "block/linalg_scale.inc.h"
-
-#include "block/linalg_svd.inc.h"
-#undef T
-#undef TAG
-#define T   cb_complex
-#define TAG z
-#include "block/linalg_vector.inc.h"
-
-#include "block/linalg_reflector.inc.h"
-
-#include "block/linalg_scale.inc.h"
-
-#include "block/linalg_svd.inc.h"
-#undef T
-#undef TAG
+#define CB_LINALG_FILE "block/linalg_svd.inc.h"
+#include "block/linalg_both.h"
 
 static cubed_status check_svd(const cubed_block_call *call, void *ctx, cubed_error *err)
 {
@@ -63,35 +51,47 @@ static cubed_status check_svdvals(const cubed_block_call *call, void *ctx, cubed
                             cb_min_i64(cb_rows(&call->in[0]), cb_columns(&call->in[0])), err);
 }
 
-static void make_work(const cubed_block_call *call, cb_room *room, work *s)
+static void make_work(const cubed_block_call *call, const cb_kernels *kernels, cb_room *room,
+                      work *s)
 {
     const cubed_block *x = &call->in[0];
     size_t size = cb_is_complex(x->dtype) ? sizeof(cb_complex) : sizeof(double);
     int64_t rows = cb_rows(x), columns = cb_columns(x);
     s->wide = rows < columns;
     s->vectors = call->nout > 1;
-    s->m = s->wide ? columns : rows;
-    s->n = s->wide ? rows : columns;
-    s->columns = s->n;
+    const int64_t m = s->m = s->wide ? columns : rows, n = s->n = s->wide ? rows : columns;
+    const int64_t block = cb_min_i64(CB_WY_BLOCK, n);
+    s->columns = n;
     if (s->vectors) s->columns = s->wide ? cb_rows(&call->out[2]) : cb_columns(&call->out[0]);
-    int64_t most = cb_max_i64(s->n, s->columns);
-    s->a = cb_room_take(room, s->m * most, size);
-    s->b = cb_room_take(room, s->vectors || s->wide ? s->m * most : 0, size);
-    s->p = cb_room_take(room, s->vectors ? s->n * s->n : 0, size);
-    s->tau_q = cb_room_take(room, s->n, size);
-    s->tau_p = cb_room_take(room, s->n, size);
-    s->v = cb_room_take(room, s->m, size);
-    s->w = cb_room_take(room, most, size);
-    s->d = cb_room_take(room, s->n, sizeof(double));
-    s->e = cb_room_take(room, s->n, sizeof(double));
+    s->a = cb_room_take(room, m * s->columns, size);
+    s->tau_q = cb_room_take(room, n, size);
+    s->tau_p = cb_room_take(room, n, size);
+    s->v = cb_room_take(room, m, size);
+    s->w = cb_room_take(room, m, size);
+    s->d = cb_room_take(room, n, sizeof(double));
+    s->e = cb_room_take(room, n, sizeof(double));
+    s->left = cb_room_take(room, m * 2 * block, size);
+    s->right = cb_room_take(room, n * 2 * block, size);
+    s->adjoint = cb_room_take(room, n * 2 * block, size);
+    s->products = cb_products_of(kernels, x->dtype, m + 1, room);
+    if (!s->vectors) {
+        s->out_left = s->wide ? cb_room_take(room, m * n, size) : NULL;
+        return;
+    }
+    s->wy = cb_wy_make(m, s->columns, block, size, &s->products, room);
+    s->divide = cb_divide_make(&s->products, n, true, room);
+    const size_t end = room->used;
+    room->used = s->divide.scratch_from;
+    s->out_left = cb_room_take(room, m * s->columns, size);
+    s->out_right = cb_room_take(room, n * n, size);
+    room->used = cb_max_size(room->used, end);
 }
 
 static cubed_block_need need(const cubed_block_call *call, void *ctx)
 {
     cb_room room = {NULL, 0};
     work s;
-    (void)ctx;
-    make_work(call, &room, &s);
+    make_work(call, ctx, &room, &s);
     return (cubed_block_need){room.used, 0};
 }
 
@@ -99,8 +99,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
 {
     cb_room room = {call->scratch, 0};
     work s;
-    (void)ctx;
-    make_work(call, &room, &s);
+    make_work(call, ctx, &room, &s);
     int64_t count = cb_linalg_count(&call->in[0], 2);
     for (int64_t i = 0; i < count; i++) {
         bool ok =

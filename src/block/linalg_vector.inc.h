@@ -56,3 +56,19 @@ static inline double F(largest)(int64_t n, const T *x)
     }
     return most;
 }
+
+static inline void F(clear)(int64_t n, T *x)
+{
+    for (int64_t i = 0; i < n; i++) x[i] = F(make)(0, 0);
+}
+
+/* to = -conj(x) */
+static inline void F(negate_conj)(int64_t n, const T *x, T *to)
+{
+    for (int64_t i = 0; i < n; i++) to[i] = F(scaled)(-1, F(conj)(x[i]));
+}
+
+static inline void F(negate)(int64_t n, T *x)
+{
+    for (int64_t i = 0; i < n; i++) x[i] = F(scaled)(-1, x[i]);
+}

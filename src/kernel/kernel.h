@@ -83,6 +83,19 @@ typedef void (*cb_gemm_fn)(const cb_gemm *g);
 #define CB_GEMM_MAX_MR       8
 #define CB_GEMM_MAX_NR_BYTES 192
 
+/* Products of a matrix and vectors, which read it once: p[m] += a x, q[n] += a^H y; p or q may be NULL, with x or
+ * y. Of float64 and complex128; fused as those of matrices are. */
+typedef struct cb_matvec {
+    int64_t m, n;
+    const void *a;
+    int64_t lda;
+    const void *x;
+    void *p;
+    const void *y;
+    void *q;
+} cb_matvec;
+typedef void (*cb_matvec_fn)(const cb_matvec *g);
+
 /* Two operations in one pass, results bit for bit those of the two: outer(inner(a, b), c) when
  * pos = 0, outer(c, inner(a, b)) when pos = 1. A unary inner leaves b unused: outer(inner(a), c);
  * a unary outer leaves c unused. The inner result's type is the operand type of the outer. */
@@ -113,6 +126,7 @@ typedef struct cb_kernels {
     cb_fold_fns fold_float32[CB_FOLD_KINDS]; /* float32 values into states of float64; or NULL */
     cb_scan_fns scan[3][CUBED_DTYPE_COUNT];  /* sums, products, last values that are not NaN */
     cb_gemm_fn gemm[CUBED_DTYPE_COUNT];
+    cb_matvec_fn matvec[CUBED_DTYPE_COUNT];
     cb_group_table group;
     /* Unsigned keys in order; `spare` has room for as many. False, with the keys in any order, where that would
      * take too long. NULL where the instruction set has nothing for it. */

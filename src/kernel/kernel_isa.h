@@ -46,6 +46,7 @@ void CB_ISA_NAME(cb_fill_fold)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_fold_position)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_scan)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_gemm)(cb_kernels *k);
+void CB_ISA_NAME(cb_fill_matvec)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_group)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_super)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_move)(cb_kernels *k);

@@ -242,6 +242,89 @@ def test_eigenvalues_of_numbers_far_below_one(tmp_path):
     np.testing.assert_allclose(x @ got["V"], got["V"] * got["W"], atol=1e-14)
 
 
+N = 150  # enough for several panels and for matrices that are divided more than once
+
+
+def spread(values, dtype):
+    """A Hermitian matrix with these eigenvalues."""
+    q = np.linalg.qr(numbers((N, N), wide(np.zeros(1, dtype)).dtype.name))[0]
+    return (q * values) @ adjoint(q)
+
+
+LARGE = {
+    "random": lambda dtype: numbers((N, N), dtype),
+    "zeros": lambda dtype: np.zeros((N, N), dtype),
+    "identity": lambda dtype: np.eye(N, dtype=dtype),
+    "diagonal": lambda dtype: np.diag(np.arange(N) % 7 - 3.0).astype(dtype),
+    "ones": lambda dtype: np.ones((N, N), dtype),
+    "clustered": lambda dtype: spread(1 + 1e-12 * np.arange(N), dtype),
+    "two clusters": lambda dtype: spread(np.where(np.arange(N) % 2, -1, 1 + 1e-9), dtype),
+    "graded": lambda dtype: spread(10.0 ** (-20 * np.arange(N) / N), dtype),
+    "rank 5": lambda dtype: numbers((N, 5), dtype) @ numbers((5, N), dtype, 2),
+    "one large": lambda dtype: spread(np.where(np.arange(N) == 9, 1, 1e-10), dtype),
+    "Wilkinson": lambda dtype: (
+        np.diag(np.abs(np.arange(N) - N // 2)) + np.eye(N, k=1) + np.eye(N, k=-1)
+    ).astype(dtype),
+    "second differences": lambda dtype: (2 * np.eye(N) - np.eye(N, k=1) - np.eye(N, k=-1)).astype(
+        dtype
+    ),
+    "blocks": lambda dtype: np.kron(np.eye(N // 50), numbers((50, 50), dtype)),
+    "huge": lambda dtype: numbers((N, N), dtype) * np.array(np.finfo(dtype).max / 1e3, dtype),
+    "tiny": lambda dtype: numbers((N, N), dtype) * np.array(np.finfo(dtype).tiny * 1e3, dtype),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_large_matrices(tmp_path, name, dtype):
+    x = np.ascontiguousarray(LARGE[name](dtype).astype(dtype))
+    unit = np.ldexp(1.0, np.frexp(wide(np.abs(x).max(initial=0)))[1])
+    text = "u, s, v = svd(x); t = svdvals(x); w, V = eigh(x); h = eigvalsh(x)"
+    got = {k: wide(y) for k, y in evaluate_one(tmp_path, text, x, x.shape).items()}
+    for values in ("s", "t", "w", "h"):
+        got[values] = got[values] / unit
+    a, eye = wide(x) / unit, np.eye(N)
+    hermitian = np.tril(a, -1) + adjoint(np.tril(a, -1)) + np.real(a) * eye
+    size, e = max(np.linalg.norm(a, 2), 1e-300), 2 * eps(dtype)
+    for q in (got["u"], got["v"], got["V"]):
+        assert np.abs(adjoint(q) @ q - eye).max() < 60 * e
+    assert np.linalg.norm((got["u"] * got["s"]) @ got["v"] - a, 2) <= 60 * e * size
+    assert np.linalg.norm((got["V"] * got["w"]) @ adjoint(got["V"]) - hermitian, 2) <= 60 * e * size
+    exact = np.linalg.svd(a, compute_uv=False)
+    assert max(np.abs(got["s"] - exact).max(), np.abs(got["t"] - exact).max()) <= 60 * e * size
+    exact = np.linalg.eigvalsh(hermitian)
+    assert max(np.abs(got["w"] - exact).max(), np.abs(got["h"] - exact).max()) <= 60 * e * size
+    assert (np.diff(got["s"]) <= 0).all() and (np.diff(got["w"]) >= 0).all()
+    if name in ("zeros", "identity", "diagonal"):  # they are exact
+        assert np.array_equal(got["w"], np.sort(np.diag(a).real))
+        assert np.array_equal(got["s"], -np.sort(-np.abs(np.diag(a))))
+
+
+@pytest.mark.parametrize("shape", [(150, 40), (40, 150), (97, 96), (33, 33)])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_large_matrices_of_other_shapes(tmp_path, shape, dtype):
+    x = numbers(shape, dtype)
+    text = "u, s, v = svd(x); U, S, V = svd(x, full_matrices=False)"
+    got = evaluate_one(tmp_path, text, x, shape)
+    k = min(shape)
+    for u, s, v in (got["u"][:, :k], got["s"], got["v"][:k]), (got["U"], got["S"], got["V"]):
+        close((u * s) @ v, x, 1e-13)
+        close(s, np.linalg.svd(x, compute_uv=False), 1e-13)
+    for q in (got["u"], adjoint(got["v"])):
+        close(adjoint(q) @ q, np.eye(len(q)), 1e-13)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("text", ["svd(x)", "svdvals(x)", "eigh(x)", "eigvalsh(x)", "eig(x)"])
+def test_numbers_that_are_not_finite(tmp_path, bad, text):
+    x = numbers((60, 60), "float64")
+    x[40, 30] = bad
+    path = store(tmp_path / "x", x, x.shape)
+    names = {"svd(x)": "u, s, v = ", "eigh(x)": "w, v = ", "eig(x)": "w, v = "}
+    result = run("eval", names.get(text, "") + text, "--in", f"x={path}")
+    assert result.code == 1 and "elements that are not finite" in result.err
+
+
 def test_empty_stacks_and_matrices(tmp_path):
     x = store(tmp_path / "x", np.zeros((0, 4, 4)), (1, 2, 2))
     e = store(tmp_path / "e", np.zeros((3, 0, 0)), (2, 1, 1))
@@ -387,9 +470,12 @@ def test_solve_broadcasts(tmp_path):
 def test_the_same_bits_everywhere(tmp_path):
     x = numbers((5, 12, 12), "float64")
     path = store(tmp_path / "x", x, (2, 5, 7))
-    text = "i = inv(x); q, r = qr(x); u, s, v = svd(x); w, y = eigh(x); e, f = eig(x); d = det(x); "
+    text = "i = inv(x); q, r = qr(x); e, f = eig(x); d = det(x); "
     text += "c = cholesky(x + 20 * eye(12)); b = solve(x, x[0]); l, m = slogdet(x)"
+    fused = "u, s, v = svd(x); w, y = eigh(x)"
     got = the_same_bits(text, "--in", f"x={path}")
+    got |= the_same_bits(fused, "--in", f"x={path}", fused=True)
+    text += f"; {fused}"
     for i in range(5):
         one = evaluate(text.replace("x[0]", "x"), {"x": store(tmp_path / str(i), x[i], (12, 12))})
         for name in got:

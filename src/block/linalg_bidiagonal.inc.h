@@ -1,0 +1,92 @@
+/* Reduction to bidiagonal matrices, in panels of columns and rows: half of the work is products of matrices
+ * (Dongarra, Sorensen and Hammarling, "Block reduction of matrices to condensed forms for eigenvalue
+ * computations", 1989). What a panel takes from the m x n matrix a, V Y^H + X U^H, is taken from what lies
+ * behind it when the panel is complete. V and X lie beside each other in rows of 2 b, as Y and U do. */
+
+/* c (m) -= the rows from `rows` on times conj(row): of both, the first `left` and `right` columns of b. */
+static void F(take_line)(const cb_products *p, int64_t m, int64_t b, int64_t left, int64_t right,
+                         const T *rows, const T *row, T *c)
+{
+    T x[CB_WY_BLOCK];
+    F(negate_conj)(left, row, x);
+    F(add_times)(p, m, left, rows, 2 * b, x, c);
+    F(negate_conj)(right, row + b, x);
+    F(add_times)(p, m, right, rows + b, 2 * b, x, c);
+}
+
+/* y (m) -= a b^H x, of the first `left` and `right` columns of both parts; b has n rows. */
+static void F(take_products)(const cb_products *p, int64_t m, int64_t n, int64_t width,
+                             int64_t left, int64_t right, const T *a, const T *b, const T *x, T *y)
+{
+    T z[CB_WY_BLOCK];
+    F(clear)(left, z);
+    F(add_adjoint_times)(p, n, left, b, 2 * width, x, z);
+    F(negate)(left, z);
+    F(add_times)(p, m, left, a, 2 * width, z, y);
+    F(clear)(right, z);
+    F(add_adjoint_times)(p, n, right, b + width, 2 * width, x, z);
+    F(negate)(right, z);
+    F(add_times)(p, m, right, a + width, 2 * width, z, y);
+}
+
+/* Number n of x, from `to` on, each `step` behind the one before. */
+static void F(spread)(int64_t n, const T *x, T *to, int64_t step)
+{
+    for (int64_t i = 0; i < n; i++) to[i * step] = x[i];
+}
+
+/* Column k, of which `done` of the panel are before it, and what it adds to V and Y. */
+static void F(reduce_column)(const work *s, T *a, int64_t b, int64_t k, int64_t done)
+{
+    const int64_t n = s->n, m = s->m - k, rest = n - k - 1;
+    const cb_products *p = &s->products;
+    T *tau = (T *)s->tau_q + k, *v = s->v, *y = s->w;
+    T *left = (T *)s->left + k * 2 * b, *right = (T *)s->right + (k + 1) * 2 * b;
+    for (int64_t i = 0; i < m; i++) v[i] = a[(k + i) * n + k];
+    F(take_line)(p, m, b, done, done, left, right - 2 * b, v);
+    *tau = F(reflect)(m, v, &s->d[k]);
+    for (int64_t i = 1; i < m; i++) a[(k + i) * n + k] = v[i];
+    F(spread)(m, v, left + done, 2 * b);
+    F(clear)(rest, y);
+    F(add_adjoint_times)(p, m, rest, a + k * n + k + 1, n, v, y);
+    F(take_products)(p, rest, m, b, done, done, right, left, v, y);
+    for (int64_t j = 0; j < rest; j++) y[j] = F(mul)(*tau, y[j]);
+    F(spread)(rest, y, right + done, 2 * b);
+}
+
+/* The same of row k, and of X and U. */
+static void F(reduce_row)(const work *s, T *a, int64_t b, int64_t k, int64_t done)
+{
+    const int64_t n = s->n, m = s->m - k - 1, rest = n - k - 1;
+    const cb_products *p = &s->products;
+    T *tau = (T *)s->tau_p + k, *u = s->v, *x = s->w, *row = a + k * n + k + 1;
+    T *left = (T *)s->left + (k + 1) * 2 * b, *right = (T *)s->right + (k + 1) * 2 * b;
+    for (int64_t j = 0; j < rest; j++) u[j] = F(conj)(row[j]);
+    F(take_line)(p, rest, b, done + 1, done, right, left - 2 * b, u);
+    *tau = F(reflect)(rest, u, &s->e[k]);
+    for (int64_t j = 1; j < rest; j++) row[j] = u[j];
+    F(spread)(rest, u, right + b + done, 2 * b);
+    F(clear)(m, x);
+    F(add_times)(p, m, rest, row + n, n, u, x);
+    F(take_products)(p, m, rest, b, done + 1, done, left, right, u, x);
+    for (int64_t i = 0; i < m; i++) x[i] = F(mul)(*tau, x[i]);
+    F(spread)(m, x, left + b + done, 2 * b);
+}
+
+/* a (m x n, m >= n) becomes a real bidiagonal matrix (d, e) between reflectors: those of the left side in
+ * columns, those of the right side in rows. */
+static void F(bidiagonalize)(const work *s, T *a)
+{
+    const int64_t n = s->n;
+    for (int64_t k0 = 0; k0 < n; k0 += CB_WY_BLOCK) {
+        const int64_t b = cb_min_i64(CB_WY_BLOCK, n - k0), top = k0 + b, m = s->m - top;
+        for (int64_t k = k0; k < top; k++) {
+            F(reduce_column)(s, a, b, k, k - k0);
+            if (k < n - 1) F(reduce_row)(s, a, b, k, k - k0);
+        }
+        F(conj_transposed)(n - top, 2 * b, (T *)s->right + top * 2 * b, 2 * b, s->adjoint);
+        F(subtract_product)
+        (&s->products, m, n - top, 2 * b, (T *)s->left + top * 2 * b, 2 * b, s->adjoint, n - top,
+         a + top * (n + 1), n);
+    }
+}

@@ -1,0 +1,34 @@
+/* Includes CB_LINALG_FILE, and what such files share, with T = double and with T = cb_complex: once in a file. */
+#define T   double
+#define TAG d
+#include "block/linalg_vector.inc.h"
+
+#include "block/linalg_reflector.inc.h"
+
+#include "block/linalg_scale.inc.h"
+
+#include "block/linalg_products.inc.h"
+
+#include "block/linalg_wy.inc.h"
+#undef T
+#undef TAG
+#define T   cb_complex
+#define TAG z
+#include "block/linalg_vector.inc.h"
+
+#include "block/linalg_reflector.inc.h"
+
+#include "block/linalg_scale.inc.h"
+
+#include "block/linalg_products.inc.h"
+
+#include "block/linalg_wy.inc.h"
+
+#include CB_LINALG_FILE
+#undef T
+#undef TAG
+#define T   double
+#define TAG d
+#include CB_LINALG_FILE
+#undef T
+#undef TAG

@@ -1,0 +1,69 @@
+/* Many reflectors at once, T by T; see linalg_wy.h. */
+
+/* Of w->v, whose m x b elements are there. */
+static inline void F(wy_complete)(cb_wy *w, int64_t m, int64_t b, const T *tau)
+{
+    T *t = w->t, *inner = w->x;
+    w->m = m;
+    w->b = b;
+    F(conj_transposed)(m, b, w->v, b, w->v_h);
+    F(product)(w->products, CB_GEMM_SET, b, b, m, w->v_h, m, w->v, b, inner, b);
+    for (int64_t j = 0; j < b; j++) {
+        for (int64_t i = 0; i < b; i++) {
+            T sum = F(make)(0, 0); /* of row i of T with V^H v[j] */
+            for (int64_t l = i; l < j; l++)
+                sum = F(add)(sum, F(mul)(t[i * b + l], inner[l * b + j]));
+            t[i * b + j] = i < j    ? F(scaled)(-1, F(mul)(tau[j], sum))
+                           : i == j ? tau[j]
+                                    : F(make)(0, 0);
+        }
+    }
+    F(conj_transposed)(b, b, t, b, w->t_h);
+}
+
+/* b reflectors that are kept in columns of `a` (m rows), the first one from its first row on. */
+static inline void F(wy_columns)(cb_wy *w, int64_t m, int64_t b, const T *a, int64_t ld,
+                                 const T *tau)
+{
+    T *v = w->v;
+    for (int64_t i = 0; i < m; i++) {
+        for (int64_t j = 0; j < b; j++) v[i * b + j] = i > j ? a[i * ld + j] : F(make)(i == j, 0);
+    }
+    F(wy_complete)(w, m, b, tau);
+}
+
+/* The same, kept in rows. */
+static inline void F(wy_rows)(cb_wy *w, int64_t m, int64_t b, const T *a, int64_t ld, const T *tau)
+{
+    T *v = w->v;
+    for (int64_t i = 0; i < m; i++) {
+        for (int64_t j = 0; j < b; j++) v[i * b + j] = i > j ? a[j * ld + i] : F(make)(i == j, 0);
+    }
+    F(wy_complete)(w, m, b, tau);
+}
+
+/* c (w->m x n) becomes their product, or its adjoint, times c. */
+static inline void F(wy_apply)(const cb_wy *w, bool adjoint, int64_t n, T *c, int64_t ld)
+{
+    F(product)(w->products, CB_GEMM_SET, w->b, n, w->m, w->v_h, w->m, c, ld, w->x, n);
+    F(product)
+    (w->products, CB_GEMM_SET, w->b, n, w->b, adjoint ? w->t_h : w->t, w->b, w->x, n, w->y, n);
+    F(product)(w->products, CB_GEMM_SUBTRACT, w->m, n, w->b, w->v, w->b, w->y, n, c, ld);
+}
+
+/* c (m x n) becomes the product of `count` reflectors times c. They are kept in the columns of `a`, or its rows,
+ * number k from row (column) k + below on. */
+static inline void F(wy_multiply)(cb_wy *w, int64_t m, int64_t n, const T *a, int64_t ld,
+                                  bool in_rows, int64_t below, const T *tau, int64_t count, T *c,
+                                  int64_t ldc)
+{
+    for (int64_t k = (count - 1) / CB_WY_BLOCK * CB_WY_BLOCK; k >= 0 && count > 0;
+         k -= CB_WY_BLOCK) {
+        int64_t b = cb_min_i64(CB_WY_BLOCK, count - k), top = k + below;
+        if (in_rows)
+            F(wy_rows)(w, m - top, b, a + k * ld + top, ld, tau + k);
+        else
+            F(wy_columns)(w, m - top, b, a + top * ld + k, ld, tau + k);
+        F(wy_apply)(w, false, n, c + top * ldc, ldc);
+    }
+}

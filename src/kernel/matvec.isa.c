@@ -1,0 +1,196 @@
+/* Products of matrices and vectors. This file is compiled with contraction, as gemm.isa.c is. Rows are summed
+ * in 8 lanes, columns one row after another, so that vectors of any length give the same bits. */
+#include <string.h>
+
+#include "kernel/kernel_isa.h"
+
+#if CB_ISA_LEVEL == 4
+#define VECTOR_BYTES 64
+#define SWAPPED      1, 0, 3, 2, 5, 4, 7, 6
+#elif CB_ISA_LEVEL == 3
+#define VECTOR_BYTES 32
+#define SWAPPED      1, 0, 3, 2
+#else
+#define VECTOR_BYTES 16
+#define SWAPPED      1, 0
+#endif
+
+typedef double vec __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(double)), may_alias));
+enum { LANES = 8, NV = LANES * (int)sizeof(double) / VECTOR_BYTES, ROWS = 4 };
+
+typedef struct lanes {
+    vec v[NV];
+} lanes;
+
+static inline lanes load(const double *x)
+{
+    lanes r;
+#pragma GCC unroll 4
+    for (int i = 0; i < NV; i++) r.v[i] = ((const vec *)x)[i];
+    return r;
+}
+
+static inline void store(double *x, lanes r)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < NV; i++) ((vec *)x)[i] = r.v[i];
+}
+
+/* sum + a * b */
+static inline lanes add_product(lanes sum, lanes a, lanes b)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < NV; i++) sum.v[i] = sum.v[i] + a.v[i] * b.v[i];
+    return sum;
+}
+
+static inline lanes add_scaled(lanes sum, lanes a, double b)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < NV; i++) sum.v[i] = sum.v[i] + a.v[i] * b;
+    return sum;
+}
+
+static inline double add_lanes(lanes r)
+{
+    double x[LANES];
+    store(x, r);
+    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+}
+
+/* Of numbers with two parts, those of each. */
+static inline lanes swap_parts(lanes r)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < NV; i++) r.v[i] = __builtin_shufflevector(r.v[i], r.v[i], SWAPPED);
+    return r;
+}
+
+static inline lanes negate_imaginary(lanes r)
+{
+    static const double signs[LANES] = {1, -1, 1, -1, 1, -1, 1, -1};
+    lanes by = load(signs);
+#pragma GCC unroll 4
+    for (int i = 0; i < NV; i++) r.v[i] = r.v[i] * by.v[i];
+    return r;
+}
+
+/* Calls are inlined, so that what does not depend on data is decided when they are compiled. */
+#define INLINE static inline __attribute__((always_inline))
+
+/* --- Real numbers ------------------------------------------------------------------------------------- */
+
+INLINE void real_columns(int rows, bool sums, bool adds, const double *a, int64_t lda,
+                         const double *x, lanes *sum, const double *y, double *q)
+{
+    lanes of_x, of_q;
+    if (sums) of_x = load(x);
+    if (adds) of_q = load(q);
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; r++) {
+        lanes row = load(a + r * lda);
+        if (sums) sum[r] = add_product(sum[r], row, of_x);
+        if (adds) of_q = add_scaled(of_q, row, y[r]);
+    }
+    if (adds) store(q, of_q);
+}
+
+INLINE void real_rows(int rows, bool sums, bool adds, int64_t n, const double *a, int64_t lda,
+                      const double *x, double *p, const double *y, double *q)
+{
+    lanes sum[ROWS];
+    int64_t j = 0;
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; r++) sum[r] = (lanes){{{0}}};
+    for (; j + LANES <= n; j += LANES)
+        real_columns(rows, sums, adds, a + j, lda, x + j, sum, y, q + j);
+    if (j < n) {
+        double rest[ROWS][LANES] = {{0}}, of_x[LANES] = {0}, of_q[LANES] = {0};
+        size_t bytes = (size_t)(n - j) * sizeof *a;
+        for (int r = 0; r < rows; r++) memcpy(rest[r], a + r * lda + j, bytes);
+        if (sums) memcpy(of_x, x + j, bytes);
+        if (adds) memcpy(of_q, q + j, bytes);
+        real_columns(rows, sums, adds, rest[0], LANES, of_x, sum, y, of_q);
+        if (adds) memcpy(q + j, of_q, bytes);
+    }
+    for (int r = 0; sums && r < rows; r++) p[r] += add_lanes(sum[r]);
+}
+
+INLINE void real(const cb_matvec *g, bool sums, bool adds)
+{
+    const double *a = g->a, *y = g->y;
+    double *p = g->p;
+    int64_t i = 0, m = g->m, n = g->n, lda = g->lda;
+    for (; i + ROWS <= m; i += ROWS)
+        real_rows(ROWS, sums, adds, n, a + i * lda, lda, g->x, p + i, y + i, g->q);
+    for (; i < m; i++) real_rows(1, sums, adds, n, a + i * lda, lda, g->x, p + i, y + i, g->q);
+}
+
+static void matvec_f8(const cb_matvec *g)
+{
+    if (g->p && g->q)
+        real(g, true, true);
+    else if (g->p)
+        real(g, true, false);
+    else
+        real(g, false, true);
+}
+
+/* --- Complex numbers ---------------------------------------------------------------------------------- */
+
+INLINE void complex_columns(bool sums, bool adds, const double *a, const double *x, lanes *sum,
+                            const double *y, double *q)
+{
+    lanes row = load(a);
+    if (sums) {
+        lanes of_x = load(x);
+        sum[0] = add_product(sum[0], row, negate_imaginary(of_x));
+        sum[1] = add_product(sum[1], row, swap_parts(of_x));
+    }
+    if (adds) {
+        lanes of_q = add_scaled(load(q), negate_imaginary(row), y[0]);
+        store(q, add_scaled(of_q, swap_parts(row), y[1]));
+    }
+}
+
+/* n doubles, two for each number. */
+INLINE void complex_row(bool sums, bool adds, int64_t n, const double *a, const double *x,
+                        double *p, const double *y, double *q)
+{
+    lanes sum[2] = {{{{0}}}, {{{0}}}};
+    int64_t j = 0;
+    for (; j + LANES <= n; j += LANES) complex_columns(sums, adds, a + j, x + j, sum, y, q + j);
+    if (j < n) {
+        double rest[LANES] = {0}, of_x[LANES] = {0}, of_q[LANES] = {0};
+        size_t bytes = (size_t)(n - j) * sizeof *a;
+        memcpy(rest, a + j, bytes);
+        if (sums) memcpy(of_x, x + j, bytes);
+        if (adds) memcpy(of_q, q + j, bytes);
+        complex_columns(sums, adds, rest, of_x, sum, y, of_q);
+        if (adds) memcpy(q + j, of_q, bytes);
+    }
+    if (!sums) return;
+    p[0] += add_lanes(sum[0]);
+    p[1] += add_lanes(sum[1]);
+}
+
+static void matvec_c16(const cb_matvec *g)
+{
+    const double *a = g->a, *y = g->y;
+    double *p = g->p;
+    for (int64_t i = 0; i < g->m; i++) {
+        const double *row = a + 2 * i * g->lda;
+        if (g->p && g->q)
+            complex_row(true, true, 2 * g->n, row, g->x, p + 2 * i, y + 2 * i, g->q);
+        else if (g->p)
+            complex_row(true, false, 2 * g->n, row, g->x, p + 2 * i, NULL, NULL);
+        else
+            complex_row(false, true, 2 * g->n, row, NULL, NULL, y + 2 * i, g->q);
+    }
+}
+
+void CB_ISA_NAME(cb_fill_matvec)(cb_kernels *k)
+{
+    k->matvec[CUBED_FLOAT64] = matvec_f8;
+    k->matvec[CUBED_COMPLEX128] = matvec_c16;
+}
