@@ -36,10 +36,14 @@ static inline void F(add_adjoint_times)(const cb_products *s, int64_t m, int64_t
     s->F(matvec)(&g);
 }
 
-/* to (n x m) = conj(a)^T of a (m x n) */
+/* to (n x m) = conj(a)^T of a (m x n); whole cache lines are written. */
 static inline void F(conj_transposed)(int64_t m, int64_t n, const T *a, int64_t lda, T *to)
 {
-    for (int64_t i = 0; i < m; i++) {
-        for (int64_t j = 0; j < n; j++) to[j * m + i] = F(conj)(a[i * lda + j]);
+    enum { ROWS = 8 };
+    for (int64_t i = 0; i < m; i += ROWS) {
+        const int64_t end = cb_min_i64(i + ROWS, m);
+        for (int64_t j = 0; j < n; j++) {
+            for (int64_t k = i; k < end; k++) to[j * m + k] = F(conj)(a[k * lda + j]);
+        }
     }
 }
