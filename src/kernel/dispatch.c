@@ -33,7 +33,7 @@ FILLS(v3);
 FILLS(v4);
 static const struct level {
     const char *name;
-    fill_fn fill[15];
+    fill_fn fill[16];
 } levels[] = {
     {"x86-64-v4", LIST(v4)},
     {"x86-64-v3", LIST(v3)},
@@ -57,7 +57,7 @@ void cb_stream_fence(void) { _mm_sfence(); }
 FILLS(base);
 static const struct level {
     const char *name;
-    fill_fn fill[15];
+    fill_fn fill[16];
 } levels[] = {{"base", LIST(base)}};
 
 static bool machine_has(int level) { return level == 0; }
