@@ -105,13 +105,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantile(cubed_array *x, double q,
 
 /* int64 of `bins` elements: how many real numbers are between edges[i] and edges[i + 1], which is not included
  * but in the last bin. Edges may be equal, but do not descend (CUBED_E_ARG); NaN and what is beyond them is
- * not counted. Numbers are compared as float64. With `weights` (NULL: none; of x's shape) float64: their sums.
- * Reads x once. */
+ * not counted. Numbers are compared as float64. With `weights` (NULL: none; of x's shape) their sums, of their
+ * type (of bool: int64), which are made in int64, uint64 or float64. Reads x once. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_histogram(cubed_array *x, const double *edges,
                                                         int64_t bins, cubed_array *weights,
                                                         cubed_array **out, cubed_error *err);
-/* int64 of `length` elements: how many elements of x, which are integers or bools, are i; or the sums of their
- * weights, as above. A run fails with CUBED_E_ARG if one is below 0 or not below length. */
+/* int64 of `length` elements: how many elements of x, which are integers or bools, are i; or, as float64,
+ * the sums of their weights. A run fails with CUBED_E_ARG if one is below 0 or not below length. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_bincount(cubed_array *x, int64_t length,
                                                        cubed_array *weights, cubed_array **out,
                                                        cubed_error *err);

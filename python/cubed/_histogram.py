@@ -53,8 +53,9 @@ def histogram(
     Returns
     -------
     tuple[Array, ndarray]
-        For each bin int64, or float64 with weights or `density`, lazy; and the edges. The last
-        bin has its upper edge in it. NaN and what is beyond the edges is in none.
+        For each bin int64, or the type of weights (of bool: int64), or float64 with `density`,
+        lazy; and the edges. The last bin has its upper edge in it. NaN and what is beyond the
+        edges is in none.
 
     Raises
     ------

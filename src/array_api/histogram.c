@@ -13,6 +13,7 @@ typedef struct histogram {
     const void *params;
     size_t params_size;
     int64_t bins;
+    cubed_dtype sum;          /* of weights */
     cubed_array *x, *weights; /* of the function's types; weights may be NULL */
 } histogram;
 
@@ -25,7 +26,7 @@ static cubed_status count_piece(const histogram *h, cubed_array *x, cubed_array 
     for (int d = 0; d < x->node.grid.ndim; d++) symbols[d] = d;
     const cubed_block_input in[2] = {{x, symbols, x->chunks}, {weights, symbols, x->chunks}};
     const cubed_block_output to = {
-        weights ? CUBED_FLOAT64 : CUBED_INT64, 1, &h->bins, &chunk, &whole, NULL};
+        weights ? h->sum : CUBED_INT64, 1, &h->bins, &chunk, &whole, NULL};
     return cubed_blockwise(x->ctx, h->function, h->params, h->params_size, in, weights ? 2 : 1, &to,
                            1, out, err);
 }
@@ -92,12 +93,23 @@ static cubed_status count_in_type(histogram *h, cubed_array *x, cubed_array *wei
                            h->function, cubed_dtype_name(weights->node.dtype));
     }
     CB_GO(cubed_astype(x, dtype, &h->x, err));
-    if (weights) CB_GO(cubed_astype(weights, CUBED_FLOAT64, &h->weights, err));
+    if (weights) CB_GO(cubed_astype(weights, h->sum, &h->weights, err));
     CB_GO(count_all(h, out, err));
 out:
     cubed_array_unref(h->x);
     cubed_array_unref(h->weights);
     return st;
+}
+
+/* What keeps all digits of a sum of such numbers, where there is something. */
+static cubed_dtype sum_dtype(cubed_dtype dtype)
+{
+    switch (cubed_dtype_kind(dtype)) {
+    case CUBED_KIND_BOOL:
+    case CUBED_KIND_INT: return CUBED_INT64;
+    case CUBED_KIND_UINT: return CUBED_UINT64;
+    default: return CUBED_FLOAT64;
+    }
 }
 
 cubed_status cubed_histogram(cubed_array *x, const double *edges, int64_t bins,
@@ -116,9 +128,17 @@ cubed_status cubed_histogram(cubed_array *x, const double *edges, int64_t bins,
     cubed_status st;
     if (p) {
         histogram h = {.function = "histogram", .params = p, .params_size = size, .bins = bins};
+        cubed_array *sums = NULL;
+        cubed_dtype result = CUBED_INT64;
+        if (weights) {
+            h.sum = sum_dtype(weights->node.dtype);
+            if (weights->node.dtype != CUBED_BOOL) result = weights->node.dtype;
+        }
         p->bins = bins;
         memcpy(p + 1, edges, size - sizeof *p);
-        st = count_in_type(&h, x, weights, CUBED_FLOAT64, out, err);
+        st = count_in_type(&h, x, weights, CUBED_FLOAT64, &sums, err);
+        if (st == CUBED_OK) st = cubed_astype(sums, result, out, err);
+        cubed_array_unref(sums);
     } else {
         st = cb_fail(err, CUBED_E_NOMEM, "no memory for a histogram");
     }
@@ -129,7 +149,7 @@ cubed_status cubed_histogram(cubed_array *x, const double *edges, int64_t bins,
 cubed_status cubed_bincount(cubed_array *x, int64_t length, cubed_array *weights, cubed_array **out,
                             cubed_error *err)
 {
-    histogram h = {.function = "bincount", .bins = length};
+    histogram h = {.function = "bincount", .bins = length, .sum = CUBED_FLOAT64};
     if (length < 0)
         return cb_fail(err, CUBED_E_ARG, "bincount: length is %lld, expected >= 0",
                        (long long)length);

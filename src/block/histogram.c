@@ -8,6 +8,11 @@
 #include "block/functions.h"
 #include "block/params.h"
 
+static bool can_sum(cubed_dtype dtype)
+{
+    return dtype == CUBED_INT64 || dtype == CUBED_UINT64 || dtype == CUBED_FLOAT64;
+}
+
 /* Elements, and weights if there are some, in calls with counts or sums as their output. */
 static cubed_status check_operands(const cubed_block_call *call, cubed_dtype dtype,
                                    cubed_error *err)
@@ -16,10 +21,10 @@ static cubed_status check_operands(const cubed_block_call *call, cubed_dtype dty
         return cb_fail(err, CUBED_E_FORMAT, "other operands than it takes");
     const cubed_block *x = &call->in[0], *weights = &call->in[1], *y = &call->out[0];
     if (x->dtype != dtype || y->ndim != 1 ||
-        y->dtype != (call->nin == 2 ? CUBED_FLOAT64 : CUBED_INT64))
+        y->dtype != (call->nin == 2 ? weights->dtype : CUBED_INT64))
         return cb_fail(err, CUBED_E_FORMAT, "operands of other types");
     if (call->nin == 1) return CUBED_OK;
-    bool same = weights->dtype == CUBED_FLOAT64 && weights->ndim == x->ndim;
+    bool same = can_sum(weights->dtype) && weights->ndim == x->ndim;
     for (int d = 0; same && d < x->ndim; d++) same = weights->shape[d] == x->shape[d];
     return same ? CUBED_OK : cb_fail(err, CUBED_E_FORMAT, "weights of another type or shape");
 }
@@ -31,13 +36,15 @@ static int64_t count_of(const cubed_block *x)
     return n;
 }
 
-/* One more element, or its weight. */
+/* One more element, or its weight. Sums of integers are modulo 2**64. */
 static void add(const cubed_block_call *call, int64_t bin, int64_t element)
 {
-    if (call->nin == 2)
+    if (call->nin == 1)
+        ((uint64_t *)call->out[0].data)[bin]++;
+    else if (call->out[0].dtype == CUBED_FLOAT64)
         ((double *)call->out[0].data)[bin] += ((const double *)call->in[1].data)[element];
     else
-        ((int64_t *)call->out[0].data)[bin]++;
+        ((uint64_t *)call->out[0].data)[bin] += ((const uint64_t *)call->in[1].data)[element];
 }
 
 static void begin(const cubed_block_call *call)

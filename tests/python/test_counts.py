@@ -77,6 +77,26 @@ def test_edges_and_weights(case, edges, weighted):
     same(cubed.histogram(x, edges, weights=w)[0], np.histogram(a, edges, weights=heavy)[0])
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", "uint64", "f4", "f8"])
+def test_weights_of_all_types(dtype):
+    a = np.linspace(0, 1, 60).reshape(6, 10)
+    heavy = (np.arange(60).reshape(6, 10) % 11).astype(dtype)
+    if dtype in ("int64", "uint64"):
+        heavy[::2] += np.asarray(2**53 - 1, dtype)  # sums of which float64 loses digits
+    x = cubed.from_array(a, chunks=(2, 10), spec=SPEC)
+    w = cubed.from_array(heavy, chunks=(3, 5), spec=SPEC)
+    edges = [0, 0.3, 0.55, 1]
+    same(cubed.histogram(x, edges, weights=w)[0], np.histogram(a, edges, weights=heavy)[0])
+    same(cubed.histogram(x, edges, density=True, weights=w)[0],
+         np.histogram(a, edges, density=True, weights=heavy)[0])  # fmt: skip
+
+
+def test_weights_that_are_conditions_are_counted():
+    a = np.linspace(0, 1, 60)
+    x = cubed.from_array(a, chunks=7, spec=SPEC)
+    same(cubed.histogram(x, 3, (0, 1), weights=x > 0.5)[0], np.histogram(a[a > 0.5], 3, (0, 1))[0])
+
+
 @many
 @given(cases(("bool", "int8", "int64", "uint8", "uint64"), 1), st.integers(0, 40), st.booleans())
 def test_bincount(case, minlength, weighted):
