@@ -51,6 +51,16 @@ _REDUCTIONS = {
 
 _REDUCE_OPTIONS = {"axis", "dtype", "keepdims"}
 
+#: What there is instead of ufuncs' other methods.
+_INSTEAD = {
+    "accumulate": "cubed.core.ops.scan carries values along an axis",
+    "at": "x[positions] = values replaces elements",
+    "outer": "x[:, None] and y broadcast against each other",
+    "reduce": "cubed.core.ops.reduction folds with a function",
+    "reduceat": "cubed.groupby_reduce folds groups of elements",
+}
+_RUNNING = {"add": "cubed.cumulative_sum", "multiply": "cubed.cumulative_prod"}
+
 #: Where functions of NumPy's other modules are in the namespace.
 _MODULES = {
     "numpy": "",
@@ -88,8 +98,44 @@ def _ours(name: str, module: str = "numpy") -> Callable[..., Any] | None:
 def call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """ufunc(*args), lazily: by the function of its name, else block by block.
 
-    NotImplemented for other methods than calls and reductions, and for parameters but `dtype`.
+    Other methods than calls and reductions, and parameters but `dtype`, are a TypeError, or
+    NotImplemented where an argument of another library's type is still to be asked.
     """
+    result = _call_ufunc(ufunc, method, args, dict(kwargs))
+    if result is NotImplemented and not _others(args) and not _others(kwargs.get("out") or ()):
+        raise TypeError(_refusal(ufunc, method, kwargs))
+    return result
+
+
+def _others(args: tuple[Any, ...]) -> bool:
+    known = (None, np.ndarray.__array_ufunc__, Array.__array_ufunc__)
+    return any(getattr(type(a), "__array_ufunc__", None) not in known for a in args)
+
+
+def _refusal(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> str:
+    name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+    if kwargs.get("out") is not None:
+        return (
+            f"{name} of a lazy array cannot write to out=, nor to NumPy's array by an operator"
+            " such as +=: use the result, or cubed.store"
+        )
+    if "where" in kwargs:
+        return (
+            f"{name} of a lazy array has no where=: cubed.where(condition, x, y) chooses elements"
+        )
+    if method == "accumulate" and ufunc.__name__ in _RUNNING:
+        return f"{name} is not defined for lazy arrays: use {_RUNNING[ufunc.__name__]}"
+    if method in _INSTEAD and (method != "reduce" or ufunc.__name__ not in _REDUCTIONS):
+        return f"{name} is not defined for lazy arrays: {_INSTEAD[method]}"
+    unknown = sorted(set(kwargs) - (_REDUCE_OPTIONS if method == "reduce" else {"dtype"}))
+    if unknown:
+        return f"{name} of a lazy array has no parameter {unknown[0]}"
+    if ufunc.nout != 1 or ufunc.signature is not None:
+        return f"{name} is not defined for lazy arrays: cubed.apply_gufunc calls it on blocks"
+    return f"{name} is not defined for lazy arrays of these types"
+
+
+def _call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if kwargs.get("out") is not None:
         return NotImplemented
     is_numpys = getattr(np, ufunc.__name__, None) is ufunc

@@ -140,12 +140,41 @@ def test_functions_of_others():
     theirs = scipy.special.expit(x)
     assert isinstance(theirs, cubed.Array)
     np.testing.assert_array_equal(theirs.compute(), scipy.special.expit(F))
-    with pytest.raises(TypeError, match="NotImplemented|pickled"):
-        np.frompyfunc(str, 1, 1)(x)  # gives objects
-    for call in (
-        lambda: np.add.outer(x, 1),
-        lambda: np.logaddexp.accumulate(x),
-        lambda: np.modf(x),
-    ):
-        with pytest.raises(TypeError, match="NotImplemented"):
-            call()
+
+
+REFUSED = {
+    r"add\.outer is .*: x\[:, None\] and y broadcast": lambda x: np.add.outer(x, 1),
+    "add.accumulate is .*: use cubed.cumulative_sum": lambda x: np.add.accumulate(x, axis=1),
+    "logaddexp.accumulate is .*: cubed.core.ops.scan": lambda x: np.logaddexp.accumulate(x),
+    "subtract.reduce is .*: cubed.core.ops.reduction": lambda x: np.subtract.reduce(x),
+    "add.reduce of a lazy array has no parameter initial": lambda x: np.add.reduce(x, initial=1),
+    "add.reduceat is .*: cubed.groupby_reduce": lambda x: np.add.reduceat(x, [0, 2]),
+    r"add\.at is .*: x\[positions\] = values": lambda x: np.add.at(x, [0], 1),
+    r"add of .* no where=: cubed\.where": lambda x: np.add(x, 1, where=F > 0),
+    r"add.reduce of .* no where=": lambda x: np.add.reduce(x, where=F > 0),
+    "add of .* cannot write to out=": lambda x: np.add(x, 1, out=np.empty((4, 5))),
+    "add of a lazy array has no parameter casting": lambda x: np.add(x, 1, casting="no"),
+    "modf is .*: cubed.apply_gufunc": lambda x: np.modf(x),
+    "is not defined for lazy arrays of these types|pickled": np.frompyfunc(str, 1, 1),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_lazy_arrays_lack_is_a_type_error_that_says_what_there_is(message):
+    with pytest.raises(TypeError, match=message):
+        REFUSED[message](lazy(F))
+
+
+def test_arrays_of_numpy_are_not_added_to_in_place():
+    a = F.copy()
+    with pytest.raises(TypeError, match="such as \\+=: use the result, or cubed.store"):
+        a += lazy(F)
+    np.testing.assert_array_equal(a, F)
+
+
+def test_others_are_asked_before_a_ufunc_is_refused():
+    class Other:
+        def __array_ufunc__(self, ufunc, method, *args, **kwargs):
+            return f"{ufunc.__name__}.{method}"
+
+    assert np.add.outer(lazy(F), Other()) == "add.outer"
