@@ -48,6 +48,7 @@ def median(x: Array, /, axis: Any = None, *, keepdims: bool = False) -> Array:
     Lazy and exact. Where the elements of one result take up to a quarter of a task's memory they
     are brought together in one; otherwise they are counted, in two to eight passes over x.
     """
+    x = lazy(x)
     if x.dtype.kind in "mM":
         axes = range(x.ndim) if axis is None else normalize_axes(axis, x.ndim)
         return _times.median(x, tuple(axes), keepdims)

@@ -24,6 +24,7 @@ CALLS = {
     "sum([1, 2])": (TypeError, r"x is \[1, 2\], expected an array"),
     "sin(1.0)": (TypeError, "x is 1.0, expected an array"),
     "linalg.inv(None)": (TypeError, "x is None, expected an array"),
+    "median([1, 2])": (TypeError, r"x is \[1, 2\], expected an array"),
     "sort({})": (TypeError, "x is {}, expected an array"),
     "add(1, 2)": (TypeError, "at least one operand must be an array"),
     "add(x, None)": (TypeError, "type object are not supported: expected numbers"),
@@ -90,6 +91,7 @@ CALLS = {
     "x.compute(executor=5)": (TypeError, "executor 5 is neither a name"),
     "x.compute(max_workers=0)": (ValueError, "max_workers is 0, expected at least 1"),
     "x.compute(max_workers='a')": (TypeError, "max_workers is 'a', expected an integer"),
+    "x.compute(max_workers=2.0)": (TypeError, "max_workers is 2.0, expected an integer"),
     "x.compute(retries=-1)": (ValueError, "retries is -1, expected 0 or more"),
     "x.compute(foo=1)": (TypeError, "no option 'foo'"),
     "x.compute(callbacks=5)": (TypeError, "callbacks is 5, expected a list"),
@@ -159,6 +161,21 @@ def test_functions_take_arrays_of_numpy():
         for got in made if isinstance(made, tuple) else (made,):
             assert isinstance(got, cubed.Array)
     assert float(xp.mean(np.float32([1, 2]))) == 1.5
+
+
+def test_numbers_of_workers_may_be_numpys():
+    assert cubed.ones(3).compute(max_workers=np.int64(2), retries=np.int8(1)).tolist() == [1, 1, 1]
+
+
+def test_callbacks_may_come_from_a_generator():
+    seen = []
+
+    class Watch(cubed.Callback):
+        def on_compute_end(self, event):
+            seen.append(event)
+
+    cubed.ones(3).compute(callbacks=(c() for c in [Watch]))
+    assert len(seen) == 1
 
 
 def test_operators_take_lists():

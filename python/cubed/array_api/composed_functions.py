@@ -328,7 +328,7 @@ def rad2deg(x: Any, /) -> Array:
 def exp2(x: Any, /) -> Array:
     """Powers of 2.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Of x's shape: float64 for integers and bools, else x's type. Lazy.
     """
     return pow(2.0, _lazy(x))
 

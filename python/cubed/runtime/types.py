@@ -152,24 +152,24 @@ class _Dispatcher:
             )
 
 
-def _check_callbacks(callbacks: Any) -> None:
-    """TypeError if one of them has no method for any event."""
+def _checked(callbacks: Any) -> list[Any]:
+    """A list of them; TypeError if one has no method for any event."""
     if not isinstance(callbacks, Iterable):
         raise TypeError(f"callbacks is {callbacks!r}, expected a list of cubed.Callback objects")
     events = [name for name in vars(Callback) if name.startswith("on_")]
-    for c in callbacks:
+    given = list(callbacks)
+    for c in given:
         if not any(hasattr(c, name) for name in events):
             raise TypeError(f"callbacks has {c!r}, expected objects such as cubed.Callback")
+    return given
 
 
 @contextmanager
 def dispatch(
-    plan: Any, callbacks: Sequence[Any] | None
+    plan: Any, callbacks: Iterable[Any] | None
 ) -> Iterator[Callable[[dict[str, Any]], None] | None]:
     """What the engine calls with its events; None if nobody listens."""
-    if callbacks is not None:
-        _check_callbacks(callbacks)
-    listeners = [*(callbacks or ()), *Callback.active]
+    listeners = [*([] if callbacks is None else _checked(callbacks)), *Callback.active]
     if not listeners:
         yield None
         return

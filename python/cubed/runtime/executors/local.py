@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 
 class LocalExecutor:
     """Runs tasks on this machine.
@@ -31,14 +33,14 @@ class LocalExecutor:
             if key not in self._accepted:
                 raise TypeError(f"the executor {self.name!r} has no option {key!r}")
         for option, value in (("max_workers", max_workers or 1), ("retries", retries)):
-            if not isinstance(value, int):
+            if not isinstance(value, (int, np.integer)):
                 raise TypeError(f"{option} is {value!r}, expected an integer")
         if max_workers is not None and max_workers < 1:
             raise ValueError(f"max_workers is {max_workers}, expected at least 1")
         if retries < 0:
             raise ValueError(f"retries is {retries}, expected 0 or more")
-        self.max_workers = max_workers or 0
-        self.retries = retries
+        self.max_workers = int(max_workers or 0)
+        self.retries = int(retries)
         self.kwargs = kwargs
 
     def with_options(self, options: Mapping[str, Any]) -> LocalExecutor:
