@@ -197,13 +197,15 @@ static cubed_status search(cubed_array *x, cubed_array *among, uint64_t task_mem
     return cb_steps_end(&s, found, out);
 }
 
-static cubed_status make_comparable(cubed_array *x, cubed_dtype type, cubed_array **out,
+/* x2 in one dimension, and x1, too, unless it is searched for as it is. */
+static cubed_status make_comparable(cubed_array *x, bool flat, cubed_dtype type, cubed_array **out,
                                     cubed_error *err)
 {
-    cubed_array *flat;
-    CB_TRY(cb_api_flatten(x, &flat, err));
-    cubed_status st = cubed_astype(flat, type, out, err);
-    cubed_array_unref(flat);
+    if (!flat) return cubed_astype(x, type, out, err);
+    cubed_array *line;
+    CB_TRY(cb_api_flatten(x, &line, err));
+    cubed_status st = cubed_astype(line, type, out, err);
+    cubed_array_unref(line);
     return st;
 }
 
@@ -218,17 +220,23 @@ cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert, uint64_t 
                        cubed_dtype_name(x1->node.dtype), cubed_dtype_name(x2->node.dtype));
     if (type == CUBED_BOOL) type = CUBED_UINT8; /* bools have no order */
     const bool ordered = cubed_dtype_kind(type) != CUBED_KIND_COMPLEX;
+    /* Chunks that are joined to lines need more memory; searchsorted takes one dimension less. */
+    const bool flat = !ordered || ndim == CUBED_MAX_NDIM;
     cubed_array *x = NULL, *among = NULL, *found = NULL, *wanted = NULL;
     cubed_status st = CUBED_OK;
-    CB_GO(make_comparable(x1, type, &x, err));
-    CB_GO(make_comparable(x2, type, &among, err));
-    if (x->shape[0] == 0 || among->shape[0] == 0) {
+    CB_GO(make_comparable(x1, flat, type, &x, err));
+    CB_GO(make_comparable(x2, true, type, &among, err));
+    if (among->shape[0] == 0) {
         st = cubed_array_full(x->ctx, CUBED_BOOL, ndim, x1->shape, NULL, &none, out, err);
         goto out;
     }
     CB_GO(ordered ? search(x, among, task_mem, &found, err) : compare_pairs(x, among, &found, err));
     if (invert) CB_GO(cubed_elementwise(CUBED_OP_LOGICAL_NOT, &found, 1, &wanted, err));
-    CB_GO(cubed_reshape(invert ? wanted : found, ndim, x1->shape, out, err));
+    cubed_array *const answer = invert ? wanted : found;
+    if (flat)
+        st = cubed_reshape(answer, ndim, x1->shape, out, err);
+    else
+        *out = cubed_array_ref(answer);
 out:
     cubed_array_unref(x);
     cubed_array_unref(among);

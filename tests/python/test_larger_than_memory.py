@@ -114,7 +114,7 @@ BATCHES = {
 }
 
 # Blocks of what is picked have 65,536 elements, and compressors need room.
-NEED_MEGABYTES = {"nonzero", "mask", "isin", "fftn"} | {n for n in WHOLE if n.startswith("unique")}
+NEED_MEGABYTES = {"nonzero", "mask", "fftn"} | {n for n in WHOLE if n.startswith("unique")}
 
 
 def at_this_size(names):
