@@ -367,7 +367,7 @@ def test_ranks_and_pseudo_inverses(tmp_path, dtype):
     a = wide(x)
     assert got["r"].dtype == np.int64
     assert got["r"].tolist() == got["s"].tolist() == [2, 5, 0]
-    assert got["l"].tolist() == [1, 1, 0] or (got["l"] <= 2).all()
+    assert np.array_equal(got["l"], np.linalg.matrix_rank(a, rtol=0.9))
     assert np.array_equal(got["a"], np.linalg.matrix_rank(a, rtol=t))
     close(got["p"], np.linalg.pinv(a, rcond=1e-3), 100 * eps(dtype))
     close(got["b"], np.linalg.pinv(a, rcond=t), 100 * eps(dtype))
