@@ -305,7 +305,7 @@ class Array(Methods):
 
         return array_api
 
-    def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
+    def to_device(self, device: str | None, /, *, stream: Any = None) -> Array:
         """The array itself: ``"cpu"`` is the only device."""
         if device != "cpu":
             raise ValueError(f"there is no device {device!r}, only 'cpu'")
@@ -579,7 +579,7 @@ def real_number(value: Any, name: str) -> float:
     return float(value)
 
 
-def check_device(device: Any) -> None:
+def check_device(device: str | None) -> None:
     """ValueError for any but the only device."""
     if device not in (None, "cpu"):
         raise ValueError(f"there is no device {device!r}, only 'cpu'")

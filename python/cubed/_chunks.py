@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 from cubed._bytes import parse_bytes
 
@@ -13,6 +13,9 @@ AUTO_CHUNK_BYTES = 128 * 2**20
 
 #: What the engine takes for each axis: the extent of chunks, or, where they differ, of each.
 Chunks = tuple[int | tuple[int, ...], ...]
+
+#: What users may give as a shape.
+Shape = SupportsIndex | Sequence[SupportsIndex]
 
 
 def normalize_shape(shape: Any, name: str = "shape") -> tuple[int, ...]:

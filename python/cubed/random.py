@@ -8,24 +8,21 @@ repeatable.
 from __future__ import annotations
 
 import random as _python
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from cubed import _core
 from cubed._array import Array, real_number
-from cubed._chunks import longest, normalize_chunks, normalize_shape
+from cubed._chunks import Shape, longest, normalize_chunks, normalize_shape
 from cubed._create import in_chunks
 from cubed._dtypes import name_of
 from cubed.spec import Spec
 
 __all__ = ["exponential", "integers", "normal", "random", "uniform"]
 
-Size = int | Sequence[int]
 
-
-def _extents(size: Size | None) -> tuple[int, ...]:
+def _extents(size: Shape | None) -> tuple[int, ...]:
     return () if size is None else normalize_shape(size, "size")
 
 
@@ -40,7 +37,7 @@ def _seed(seed: int | None) -> int:
 
 
 def _make(
-    name: str, size: Size | None, dtype: Any, chunks: Any, seed: int | None, spec: Spec | None,
+    name: str, size: Shape | None, dtype: Any, chunks: Any, seed: int | None, spec: Spec | None,
     a: float = 0.0, b: float = 1.0,
 ) -> Array:  # fmt: skip
     shape, d = _extents(size), np.dtype(dtype)
@@ -52,7 +49,7 @@ def _make(
 
 
 def random(
-    size: Size | None, *, dtype: Any = np.float64, chunks: Any = "auto", seed: int | None = None,
+    size: Shape | None, *, dtype: Any = np.float64, chunks: Any = "auto", seed: int | None = None,
     key: int | None = None, spec: Spec | None = None,
 ) -> Array:  # fmt: skip
     """Uniform in [0, 1).
@@ -74,7 +71,7 @@ def random(
 
 
 def uniform(
-    low: float = 0.0, high: float = 1.0, size: Size | None = None, *, dtype: Any = np.float64,
+    low: float = 0.0, high: float = 1.0, size: Shape | None = None, *, dtype: Any = np.float64,
     chunks: Any = "auto", seed: int | None = None, spec: Spec | None = None,
 ) -> Array:  # fmt: skip
     """Uniform from low to high.
@@ -94,7 +91,7 @@ def uniform(
 
 
 def normal(
-    loc: float = 0.0, scale: float = 1.0, size: Size | None = None, *, dtype: Any = np.float64,
+    loc: float = 0.0, scale: float = 1.0, size: Shape | None = None, *, dtype: Any = np.float64,
     chunks: Any = "auto", seed: int | None = None, spec: Spec | None = None,
 ) -> Array:  # fmt: skip
     """Normal with mean `loc` and standard deviation `scale`.
@@ -114,7 +111,7 @@ def normal(
 
 
 def exponential(
-    scale: float = 1.0, size: Size | None = None, *, dtype: Any = np.float64, chunks: Any = "auto",
+    scale: float = 1.0, size: Shape | None = None, *, dtype: Any = np.float64, chunks: Any = "auto",
     seed: int | None = None, spec: Spec | None = None,
 ) -> Array:  # fmt: skip
     """Exponential with mean `scale`.
@@ -125,7 +122,7 @@ def exponential(
 
 
 def integers(
-    low: int, high: int | None = None, size: Size | None = None, *, dtype: Any = np.int64,
+    low: int, high: int | None = None, size: Shape | None = None, *, dtype: Any = np.int64,
     endpoint: bool = False, chunks: Any = "auto", seed: int | None = None,
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip

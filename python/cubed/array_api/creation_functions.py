@@ -13,7 +13,7 @@ import numpy as np
 
 from cubed import _core, _create
 from cubed._array import Array, check_device, common_spec, core_of, lazy
-from cubed._chunks import longest, normalize_chunks, normalize_shape
+from cubed._chunks import Shape, longest, normalize_chunks, normalize_shape
 from cubed._create import engine_chunks, in_chunks
 from cubed._dtypes import name_of
 from cubed.spec import Spec
@@ -45,7 +45,7 @@ def arange(
     step: float = 1,
     *,
     dtype: Any = None,
-    device: Any = None,
+    device: str | None = None,
     chunks: Any = "auto",
     spec: Spec | None = None,
 ) -> Array:
@@ -96,7 +96,7 @@ def asarray(
     /,
     *,
     dtype: Any = None,
-    device: Any = None,
+    device: str | None = None,
     copy: bool | None = None,
     chunks: Any = None,
     spec: Spec | None = None,
@@ -111,7 +111,7 @@ def asarray(
 
 
 def empty(
-    shape: Any, *, dtype: Any = None, device: Any = None, chunks: Any = "auto",
+    shape: Shape, *, dtype: Any = None, device: str | None = None, chunks: Any = "auto",
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip
     """Zeros.
@@ -122,7 +122,7 @@ def empty(
 
 
 def empty_like(
-    x: Array, /, *, dtype: Any = None, device: Any = None, chunks: Any = None,
+    x: Array, /, *, dtype: Any = None, device: str | None = None, chunks: Any = None,
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip
     """Zeros of x's shape and chunks.
@@ -134,7 +134,7 @@ def empty_like(
 
 def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None,
-    device: Any = None, chunks: Any = "auto", spec: Spec | None = None,
+    device: str | None = None, chunks: Any = "auto", spec: Spec | None = None,
 ) -> Array:  # fmt: skip
     """Ones on the diagonal that is k right of the main one, and zeros.
 
@@ -149,7 +149,7 @@ def eye(
     return Array._new(in_chunks(out, extents), spec)
 
 
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
+def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:
     """An array over the memory of an object with ``__dlpack__``.
 
     Of its shape and type, in one chunk, read when a result is computed; a lazy array is itself.
@@ -165,8 +165,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def full(
-    shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, chunks: Any = "auto",
-    spec: Spec | None = None,
+    shape: Shape, fill_value: Any, *, dtype: Any = None, device: str | None = None,
+    chunks: Any = "auto", spec: Spec | None = None,
 ) -> Array:  # fmt: skip
     """One value everywhere.
 
@@ -213,8 +213,8 @@ def _type_of(value: Any) -> np.dtype:
 
 
 def full_like(
-    x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = None, chunks: Any = None,
-    spec: Spec | None = None,
+    x: Array, /, fill_value: Any, *, dtype: Any = None, device: str | None = None,
+    chunks: Any = None, spec: Spec | None = None,
 ) -> Array:  # fmt: skip
     """One value everywhere, in x's shape, type and chunks.
 
@@ -232,7 +232,7 @@ def full_like(
 
 
 def linspace(
-    start: complex, stop: complex, /, num: int, *, dtype: Any = None, device: Any = None,
+    start: complex, stop: complex, /, num: int, *, dtype: Any = None, device: str | None = None,
     endpoint: bool = True, chunks: Any = "auto", spec: Spec | None = None,
 ) -> Array:  # fmt: skip
     """`num` equally spaced numbers from start to stop, which is the last one if `endpoint`.
@@ -286,7 +286,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
 
 
 def ones(
-    shape: Any, *, dtype: Any = None, device: Any = None, chunks: Any = "auto",
+    shape: Shape, *, dtype: Any = None, device: str | None = None, chunks: Any = "auto",
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip
     """Ones.
@@ -297,7 +297,7 @@ def ones(
 
 
 def ones_like(
-    x: Array, /, *, dtype: Any = None, device: Any = None, chunks: Any = None,
+    x: Array, /, *, dtype: Any = None, device: str | None = None, chunks: Any = None,
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip
     """Ones of x's shape and chunks.
@@ -331,7 +331,7 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
 
 
 def zeros(
-    shape: Any, *, dtype: Any = None, device: Any = None, chunks: Any = "auto",
+    shape: Shape, *, dtype: Any = None, device: str | None = None, chunks: Any = "auto",
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip
     """Zeros.
@@ -342,7 +342,7 @@ def zeros(
 
 
 def zeros_like(
-    x: Array, /, *, dtype: Any = None, device: Any = None, chunks: Any = None,
+    x: Array, /, *, dtype: Any = None, device: str | None = None, chunks: Any = None,
     spec: Spec | None = None,
 ) -> Array:  # fmt: skip
     """Zeros of x's shape and chunks.

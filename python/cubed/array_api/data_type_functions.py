@@ -43,7 +43,7 @@ class IntInfo(NamedTuple):
     dtype: np.dtype
 
 
-def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
+def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: str | None = None) -> Array:
     """The values in another type: floats to integers towards 0, anything to bool as ``!= 0``.
 
     Of x's shape. Lazy; TypeError for complex numbers to real ones.

@@ -162,7 +162,7 @@ def irfftn(
     return _many("irfft", x, s, axes, norm)
 
 
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Array:
     """The frequencies of the elements of fft, of samples at a distance of d.
 
     ``(n,)``, float64 by default. Lazy.
@@ -172,7 +172,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
     return Array._new(_core.fftfreq(False, n, real_number(d, "d"), name), None)
 
 
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Array:
     """The frequencies of the elements of rfft, of samples at a distance of d.
 
     ``(n // 2 + 1,)``, float64 by default. Lazy.

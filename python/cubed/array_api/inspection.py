@@ -22,7 +22,7 @@ class __array_namespace_info__:
         """``"cpu"``."""
         return "cpu"
 
-    def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
+    def default_dtypes(self, *, device: str | None = None) -> dict[str, Any]:
         """Types of results where nothing else decides."""
         check_device(device)
         return {
@@ -36,7 +36,7 @@ class __array_namespace_info__:
         """``("cpu",)``."""
         return ("cpu",)
 
-    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
+    def dtypes(self, *, device: str | None = None, kind: Any = None) -> dict[str, Any]:
         """Types by name, all or those of a kind."""
         check_device(device)
         every = {name: getattr(dtypes, name) for name in dtypes.__all__}
