@@ -418,9 +418,17 @@ static cubed_status check_depth(const cb_ir *ir, cubed_error *err)
 
 cubed_status cb_ir_check(const cb_ir *ir, cubed_error *err)
 {
+    int64_t operands = 0;
     for (int i = 0; i < ir->nnodes; i++) {
         cubed_status st = check_node(ir, i, err);
         if (st != CUBED_OK) return cb_context(err, st, "plan node %d", i);
+        const cb_blockwise *op = ir->nodes[i].block;
+        if (op) operands += (int64_t)op->nin + op->nout;
     }
+    if (operands > CB_MAX_OPERANDS)
+        return cb_fail(err, CUBED_E_BUDGET,
+                       "functions on blocks have %" PRId64 " inputs and outputs in all, at most %d "
+                       "are allowed in a plan",
+                       operands, CB_MAX_OPERANDS);
     return ir->is_graph ? CUBED_OK : check_depth(ir, err);
 }

@@ -92,6 +92,9 @@ typedef struct cb_node {
 /* 64 nodes of a chain of views and elementwise operations are as cheap as one; this bounds what a
  * malformed blob can ask for. */
 #define CB_MAX_NODES 100000
+/* Operands of all functions on blocks, those of every output's copy, for the same reason: each takes some
+ * KiB, but few bytes of a blob. */
+#define CB_MAX_OPERANDS (2 * CB_MAX_NODES)
 
 /* Most virtual nodes one above the other: the compiler goes down them by recursion. The optimiser
  * stores a node before a chain gets longer. */

@@ -13,8 +13,9 @@
 typedef struct reader {
     const uint8_t *at, *end;
     bool bad;
-    bool worker; /* of the run that the plan is from */
-    bool array;  /* memory of any size is in the bytes */
+    bool worker;  /* of the run that the plan is from */
+    bool array;   /* memory of any size is in the bytes */
+    int operands; /* so far; see CB_MAX_OPERANDS */
     cb_zone *zone;
 } reader;
 
@@ -219,8 +220,13 @@ static void get_operand(reader *r, cb_block_operand *x)
 
 static cb_block_operand *get_operands(reader *r, int n)
 {
+    enum { LEAST_BYTES = 4 };
+    if (n > (r->end - r->at) / LEAST_BYTES || n > CB_MAX_OPERANDS - r->operands) r->bad = true;
     cb_block_operand *x = r->bad ? NULL : cb_zone_alloc(r->zone, (size_t)n * sizeof *x);
-    if (!x) r->bad = true;
+    if (x)
+        r->operands += n;
+    else
+        r->bad = true;
     for (int i = 0; i < n && !r->bad; i++) get_operand(r, &x[i]);
     return x;
 }
@@ -236,8 +242,7 @@ static void get_block(reader *r, cb_node *n)
     op->params = get_params(r, &op->params_size);
     op->nin = n->ninputs;
     op->in = get_operands(r, op->nin);
-    /* Each takes a byte at least. */
-    op->nout = get_n(r, (uint64_t)(r->end - r->at) + 1);
+    op->nout = get_n(r, CB_MAX_OPERANDS + 1);
     op->out = get_operands(r, op->nout);
     n->output = get_n(r, (uint64_t)op->nout);
     if (!op->function) r->bad = true;
@@ -310,7 +315,7 @@ static void get_node(reader *r, int index, cb_node *n)
 static void get_stage(reader *r, const cb_ir *ir, cb_stage *s)
 {
     memset(s, 0, sizeof *s);
-    s->nouts = get_n(r, (uint64_t)(r->end - r->at) + 1);
+    s->nouts = get_n(r, (uint64_t)ir->nnodes + 1);
     if (s->nouts == 0) r->bad = true;
     if (!r->bad) s->outs = cb_zone_alloc(r->zone, (size_t)s->nouts * sizeof *s->outs);
     if (!s->outs) r->bad = true;

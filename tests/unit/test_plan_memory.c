@@ -7,10 +7,12 @@
 /* cmocka wants those first. */
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 #include <cmocka.h>
 
 #include "counting_allocator.h"
 #include "cubed/cubed.h"
+#include "plan/serial.h"
 
 /* Every operation is a stage. */
 enum { STAGES = 400, SIDE = 64, BLOCK = 16 };
@@ -172,12 +174,61 @@ static void test_panels(void **state)
     cubed_array_unref(x);
 }
 
+/* Saved bytes with a checksum: a plan of one operation without inputs, which says that it has so many outputs;
+ * each takes 4 bytes at least, all 0. */
+static size_t claim_outputs(uint8_t *bytes, size_t size, uint32_t outputs)
+{
+    static const uint8_t node[] = {CB_NODE_BLOCKWISE, CUBED_FLOAT64, 0, 0, 2, 'f', 0};
+    size_t at = CB_PLAN_HEADER_BYTES;
+    memset(bytes, 0, size);
+    memcpy(bytes, CB_PLAN_MAGIC, 8);
+    bytes[8] = CB_PLAN_VERSION;
+    bytes[at++] = 1; /* allowed_mem, reserved_mem, workers, no work directory, nodes */
+    bytes[at++] = 0;
+    bytes[at++] = 1;
+    bytes[at++] = 0;
+    bytes[at++] = 1;
+    memcpy(bytes + at, node, sizeof node);
+    at += sizeof node;
+    for (; outputs > 127; outputs >>= 7) bytes[at++] = (uint8_t)(outputs | 128);
+    bytes[at++] = (uint8_t)outputs;
+    uint32_t sum = (uint32_t)crc32_z(0, bytes + CB_PLAN_HEADER_BYTES, size - CB_PLAN_HEADER_BYTES);
+    for (int k = 0; k < 4; k++) bytes[12 + k] = (uint8_t)(sum >> 8 * k);
+    return size - at;
+}
+
+/* Bytes ask for no more than they could fill, and not for more than any plan may have. */
+static void test_claimed_outputs(void **state)
+{
+    enum { SIZE = 1 << 21, HEADER = 64 };
+    const uint32_t claims[] = {SIZE / 4 + 1, SIZE - HEADER, CB_MAX_OPERANDS + 1, UINT32_MAX};
+    fixture *f = *state;
+    uint8_t *bytes = malloc(SIZE);
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_plan *plan;
+    assert_non_null(bytes);
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+        assert_in_range(claim_outputs(bytes, SIZE, claims[i]), SIZE - HEADER, SIZE);
+        f->bytes.most = f->bytes.now;
+        int64_t before = f->bytes.now;
+        assert_int_equal(cubed_plan_load(f->ctx, bytes, SIZE, &plan, &err), CUBED_E_FORMAT);
+        assert_string_equal(err.message, "the bytes are malformed: a node");
+        assert_in_range(f->bytes.most - before, 1, 1 << 20);
+    }
+    /* One that has them is read up to what is wrong with it. */
+    (void)claim_outputs(bytes, SIZE, 100);
+    assert_int_equal(cubed_plan_load(f->ctx, bytes, SIZE, &plan, &err), CUBED_E_FORMAT);
+    assert_null(strstr(err.message, "a node"));
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_chain, setup, teardown),
         cmocka_unit_test_setup_teardown(test_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(test_panels, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_claimed_outputs, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
