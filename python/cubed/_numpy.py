@@ -98,11 +98,14 @@ def _ours(name: str, module: str = "numpy") -> Callable[..., Any] | None:
 def call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """ufunc(*args), lazily: by the function of its name, else block by block.
 
-    Other methods than calls and reductions, and parameters but `dtype`, are a TypeError, or
-    NotImplemented where an argument of another library's type is still to be asked.
+    Other methods than calls and reductions, and parameters but `dtype`, are a TypeError.
+    NotImplemented with objects of other libraries, such as Xarray's: theirs is the result, as it is
+    of operators.
     """
+    if _others(args) or _others(kwargs.get("out") or ()):
+        return NotImplemented
     result = _call_ufunc(ufunc, method, args, dict(kwargs))
-    if result is NotImplemented and not _others(args) and not _others(kwargs.get("out") or ()):
+    if result is NotImplemented:
         raise TypeError(_refusal(ufunc, method, kwargs))
     return result
 

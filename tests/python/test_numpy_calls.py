@@ -172,9 +172,19 @@ def test_arrays_of_numpy_are_not_added_to_in_place():
     np.testing.assert_array_equal(a, F)
 
 
-def test_others_are_asked_before_a_ufunc_is_refused():
+def test_ufuncs_with_objects_of_others_are_theirs():
     class Other:
         def __array_ufunc__(self, ufunc, method, *args, **kwargs):
             return f"{ufunc.__name__}.{method}"
 
+    assert np.add(lazy(F), Other()) == "add.__call__"
     assert np.add.outer(lazy(F), Other()) == "add.outer"
+    assert np.add(lazy(F), 1, out=Other()) == "add.__call__"
+
+
+def test_a_lazy_array_and_one_of_xarray_give_one_of_xarray():
+    xr = pytest.importorskip("xarray", reason="its arrays are what is added")
+    with cubed.raise_if_computes():
+        got = np.add(lazy(F), xr.DataArray(lazy(F), dims=("y", "x")))
+        assert isinstance(got, xr.DataArray) and isinstance(got.data, cubed.Array)
+    np.testing.assert_array_equal(got, F + F)
