@@ -598,7 +598,14 @@ def core_of(value: Any) -> _core.Array:
         return value._x
     from cubed._create import core_from_numpy
 
+    refuse_masked(value)
     return core_from_numpy(np.asarray(value), None)
+
+
+def refuse_masked(value: Any) -> None:
+    """TypeError for a masked array, whose mask would be lost."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError("masked arrays are not implemented: give x.filled(value)")
 
 
 def operands(*values: Any) -> tuple[list[_core.Array], Spec | None]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, core_of
+from cubed._array import Array, core_of, refuse_masked
 from cubed._chunks import Chunks, longest, normalize_chunks
 from cubed._dtypes import name_of
 from cubed.spec import Spec
@@ -82,8 +82,7 @@ def from_array(
     """
     if isinstance(x, Array):
         raise ValueError("the array is lazy already: use rechunk")
-    if isinstance(x, np.ma.MaskedArray):
-        raise TypeError("masked arrays are not implemented: give x.filled(value)")
+    refuse_masked(x)
     if isinstance(x, (np.ndarray, np.generic)):
         return Array._new(core_from_numpy(np.asarray(x), chunks), spec)
     url = _zarr_url(x)
@@ -219,6 +218,7 @@ def asarray(
             return obj
         out = Array._new(x, obj._spec if spec is None else spec)
         return out if chunks is None else out.rechunk(chunks)
+    refuse_masked(obj)
     has_memory = hasattr(obj, "__array_interface__") or hasattr(obj, "__buffer__")
     if copy is False and not has_memory:
         raise ValueError(f"values of {type(obj).__name__} need a copy")
