@@ -198,8 +198,8 @@ typedef struct gemm_call {
 static void call_gemm(void *ctx)
 {
     gemm_call *e = ctx;
-    const cb_gemm g = {GEMM, GEMM, GEMM, e->a,        e->b,      e->c,
-                       GEMM, GEMM, GEMM, CB_GEMM_SET, e->scratch};
+    const cb_gemm g = {GEMM, GEMM, GEMM, e->a,        e->b,       e->c,
+                       GEMM, GEMM, GEMM, CB_GEMM_SET, e->scratch, NULL};
     e->fn(&g);
 }
 

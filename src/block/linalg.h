@@ -48,7 +48,7 @@ CUBED_MUST_CHECK cubed_status cb_linalg_shape(const cubed_block *x, int64_t rows
                                               cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_linalg_length(const cubed_block *x, int64_t n, cubed_error *err);
 
-/* Iterations came to no end, or to numbers that are not finite. */
+/* Iterations came to no end, or to numbers that are not finite, if the run was not cancelled. */
 CUBED_MUST_CHECK cubed_status cb_linalg_no_convergence(cubed_error *err);
 
 /* --- Scratch ---------------------------------------------------------------------------------------- */
@@ -121,17 +121,20 @@ typedef struct cb_products {
     cb_gemm_fn gemm_d, gemm_z;
     cb_matvec_fn matvec_d, matvec_z;
     void *scratch;
+    const volatile int *cancel; /* of the call: products that are not made yet stay as they are */
 } cb_products;
 
-/* Of matrices of up to n rows and columns. */
-static inline cb_products cb_products_of(const cb_kernels *k, cubed_dtype dtype, int64_t n,
-                                         cb_room *room)
+static inline bool cb_is_cancelled(const cb_products *p) { return p->cancel && *p->cancel; }
+
+/* Of matrices of the type of the call's, of up to n rows and columns. */
+static inline cb_products cb_products_of(const cb_kernels *k, const cubed_block_call *call,
+                                         int64_t n, cb_room *room)
 {
-    cubed_dtype type = cb_is_complex(dtype) ? CUBED_COMPLEX128 : CUBED_FLOAT64;
+    cubed_dtype type = cb_is_complex(call->in[0].dtype) ? CUBED_COMPLEX128 : CUBED_FLOAT64;
     size_t bytes = cb_gemm_scratch(type, n, n, n);
-    return (cb_products){k->gemm[CUBED_FLOAT64], k->gemm[CUBED_COMPLEX128],
-                         k->matvec[CUBED_FLOAT64], k->matvec[CUBED_COMPLEX128],
-                         cb_room_take(room, 1, bytes)};
+    return (cb_products){k->gemm[CUBED_FLOAT64],       k->gemm[CUBED_COMPLEX128],
+                         k->matvec[CUBED_FLOAT64],     k->matvec[CUBED_COMPLEX128],
+                         cb_room_take(room, 1, bytes), call->cancel};
 }
 
 /* --- Templates -------------------------------------------------------------------------------------- */

@@ -78,9 +78,9 @@ static void F(reduce_row)(const work *s, T *a, int64_t b, int64_t k, int64_t don
 static void F(bidiagonalize)(const work *s, T *a)
 {
     const int64_t n = s->n;
-    for (int64_t k0 = 0; k0 < n; k0 += CB_WY_BLOCK) {
+    for (int64_t k0 = 0; k0 < n && !cb_is_cancelled(&s->products); k0 += CB_WY_BLOCK) {
         const int64_t b = cb_min_i64(CB_WY_BLOCK, n - k0), top = k0 + b, m = s->m - top;
-        for (int64_t k = k0; k < top; k++) {
+        for (int64_t k = k0; k < top && !cb_is_cancelled(&s->products); k++) {
             F(reduce_column)(s, a, b, k, k - k0);
             if (k < n - 1) F(reduce_row)(s, a, b, k, k - k0);
         }

@@ -67,7 +67,7 @@ static bool solve_leaf(const cb_divide *w, double *s, const double *e, int64_t l
     memcpy(values, s + lo, (size_t)n * sizeof *values);
     memcpy(beside, e + lo, (size_t)n * sizeof *beside);
     values[n] = 0;
-    if (!cb_bidiagonal_svd(n + 1, values, beside, u, v)) return false;
+    if (!cb_bidiagonal_svd(n + 1, values, beside, u, v, NULL)) return false;
     memcpy(s + lo, values, (size_t)n * sizeof *values);
     for (int64_t k = 0; k < n; k++) w->order[lo + k] = hi - 1 - k;
     return true;
@@ -236,6 +236,7 @@ static void multiply(const part *p, const columns *c, double *x, int64_t ld, int
         memcpy(rows + i * width, x + w->row[i] * ld + p->lo, (size_t)width * sizeof *x);
     cb_gemm g = {.m = c->kept, .lda = c->kept, .ldb = width, .ldc = ld, .mode = CB_GEMM_SET};
     g.scratch = w->products->scratch;
+    g.cancel = w->products->cancel;
     g.n = first;
     g.k = c->count[UPPER] + c->count[MIXED];
     g.a = w->coefficients;
@@ -300,6 +301,7 @@ static bool solve(const cb_divide *w, double *s, const double *e, int64_t lo, in
     if (hi - lo <= LEAF) return solve_leaf(w, s, e, lo, hi);
     const double of_upper = s[p.mid], of_lower = e[p.mid];
     if (!solve(w, s, e, lo, p.mid) || !solve(w, s, e, p.mid + 1, hi)) return false;
+    if (cb_is_cancelled(w->products)) return false;
     join(&p, of_upper, of_lower);
     return true;
 }
@@ -350,7 +352,7 @@ static bool eigen_leaf(const cb_divide *w, double *d, double *e, int64_t lo, int
     const cb_vectors v = {right(w, lo) + lo, hi - lo, w->n + 1};
     set_identity(v.rows, hi - lo, v.stride);
     for (int64_t k = lo; k < hi; k++) w->order[k] = k;
-    return cb_tridiagonal_eigen(hi - lo, d + lo, e + lo, v);
+    return cb_tridiagonal_eigen(hi - lo, d + lo, e + lo, v, NULL);
 }
 
 bool cb_divide_eigen(const cb_divide *w, double *d, double *e)

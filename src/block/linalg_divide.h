@@ -22,7 +22,7 @@ typedef struct cb_divide {
 cb_divide cb_divide_make(const cb_products *p, int64_t n, bool left, cb_room *room);
 /* b = u^T s v: singular values s[n] of the upper bidiagonal matrix with s on its diagonal and e[n - 1] above
  * it, e has room for n. Value and vectors number order[k] are the k-th in ascending order. false: there are
- * elements that are not finite. */
+ * elements that are not finite, or the call was cancelled. */
 bool cb_divide_svd(const cb_divide *w, double *s, double *e);
 /* The same of the symmetric tridiagonal matrix with d on its diagonal and e[n - 1] beside it: eigenvalues d, and
  * rows of `v`. */

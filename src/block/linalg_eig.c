@@ -12,7 +12,10 @@ typedef struct work {
     cb_complex *y;
     void *tau, *v, *w;
     double *by;
+    const volatile int *cancel; /* of the call */
 } work;
+
+static bool is_cancelled(const work *s) { return s->cancel && *s->cancel; }
 
 /* Vectors of real matrices are complex, too. */
 #define T   cb_complex
@@ -69,6 +72,7 @@ static void make_work(const cubed_block_call *call, cb_room *room, work *s)
     size_t size = cb_is_complex(x->dtype) ? sizeof(cb_complex) : sizeof(double);
     bool vectors = call->nout > 1;
     int64_t n = s->n = cb_rows(x);
+    s->cancel = call->cancel;
     s->a = cb_room_take(room, n * n, size);
     s->zt = vectors ? cb_room_take(room, n * n, size) : NULL;
     s->vectors = vectors ? cb_room_take(room, n * n, sizeof(cb_complex)) : NULL;
@@ -96,7 +100,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     (void)ctx;
     make_work(call, &room, &s);
     int64_t count = cb_linalg_count(&call->in[0], 2);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && !cubed_block_cancelled(call); i++) {
         bool ok =
             cb_is_complex(call->in[0].dtype) ? eig_one_z(call, &s, i) : eig_one_d(call, &s, i);
         if (!ok) return cb_linalg_no_convergence(err);

@@ -37,7 +37,7 @@ static void F(to_hessenberg)(const work *s, T *a, T *zt)
 {
     int64_t n = s->n;
     T *tau = s->tau, *v = s->v, *w = s->w;
-    for (int64_t k = 0; k < n - 2; k++) {
+    for (int64_t k = 0; k < n - 2 && !is_cancelled(s); k++) {
         int64_t m = n - k - 1;
         double beta;
         tau[k] = F(reflect_column)(a, n, n, k + 1, k, v, &beta);
@@ -45,7 +45,7 @@ static void F(to_hessenberg)(const work *s, T *a, T *zt)
         F(reflect_columns)(n, m, tau[k], v, a + k + 1, n);
     }
     if (zt) {
-        F(form_q)(n, n, a, n, 1, tau, n - 2, zt, v, w);
+        F(form_q)(n, n, a, n, 1, tau, n - 2, zt, v, w, s->cancel);
         F(transpose_square)(n, zt);
     }
     for (int64_t i = 2; i < n; i++) {
@@ -87,7 +87,7 @@ static void F(make_vectors)(const work *s)
     const T *t = s->a;
     int64_t n = s->n;
     double norm = F(largest)(n * n, t);
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n && !is_cancelled(s); k++) {
         bool pair = F(parts) == 1 && s->values[k].im != 0;
         F(cb_schur_vector)(n, t, norm, k + pair, s->values[k], s->y);
         F(make_vector)(s, k, k + pair + 1);
@@ -105,7 +105,8 @@ static bool F(eig_one)(const cubed_block_call *call, const work *s, int64_t i)
     int exponent = F(scale_to_one)(n * n, a);
     F(balance)(n, a, s->by);
     F(to_hessenberg)(s, a, zt);
-    if (!F(cb_schur)(n, a, zt, s->values)) return false;
+    if (is_cancelled(s)) return false;
+    if (!F(cb_schur)(n, a, zt, s->values, s->cancel)) return false;
     if (zt) {
         F(make_vectors)(s);
         transpose_square_z(n, s->vectors);

@@ -59,7 +59,7 @@ static void make_work(const cubed_block_call *call, const cb_kernels *kernels, c
     s->e = cb_room_take(room, n, sizeof(double));
     s->panel = cb_room_take(room, n * 2 * block, size);
     s->adjoint = cb_room_take(room, n * 2 * block, size);
-    s->products = cb_products_of(kernels, x->dtype, n + 1, room);
+    s->products = cb_products_of(kernels, call, n + 1, room);
     if (!s->vectors) return;
     s->wy = cb_wy_make(n, n, block, size, &s->products, room);
     s->divide = cb_divide_make(&s->products, n, false, room);
@@ -83,7 +83,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     work s;
     make_work(call, ctx, &room, &s);
     int64_t count = cb_linalg_count(&call->in[0], 2);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && !cubed_block_cancelled(call); i++) {
         bool ok =
             cb_is_complex(call->in[0].dtype) ? eigh_one_z(call, &s, i) : eigh_one_d(call, &s, i);
         if (!ok) return cb_linalg_no_convergence(err);

@@ -28,8 +28,9 @@ static bool F(eigh_one)(const cubed_block_call *call, work *s, int64_t i)
     }
     int exponent = F(scale_to_one)(n * n, a);
     F(tridiagonalize)(s, a);
+    if (cb_is_cancelled(&s->products)) return false;
     if (!s->vectors) {
-        if (!cb_tridiagonal_eigen(n, s->d, s->e, (cb_vectors){0})) return false;
+        if (!cb_tridiagonal_eigen(n, s->d, s->e, (cb_vectors){0}, s->products.cancel)) return false;
         ordered = s->d;
     } else {
         if (!cb_divide_eigen(&s->divide, s->d, s->e)) return false;

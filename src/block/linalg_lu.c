@@ -68,7 +68,7 @@ static void make_cholesky(const cubed_block_call *call, const cb_kernels *kernel
     *w = (work){.n = cb_rows(x)};
     w->a = cb_room_take(room, w->n * w->n, item_size(x));
     w->b = cb_room_take(room, (w->n / 2 + 1) * (w->n / 2 + 1), item_size(x));
-    w->products = cb_products_of(kernels, x->dtype, w->n, room);
+    w->products = cb_products_of(kernels, call, w->n, room);
 }
 
 static cubed_block_need need_cholesky(const cubed_block_call *call, void *ctx)
@@ -87,7 +87,7 @@ static cubed_status run_cholesky(const cubed_block_call *call, void *ctx, cubed_
     work w;
     make_cholesky(call, ctx, &room, &w);
     int64_t count = cb_linalg_count(x, 2);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && !cubed_block_cancelled(call); i++) {
         bool ok = cb_is_complex(x->dtype) ? cholesky_one_z(call, &w, i, p->upper)
                                           : cholesky_one_d(call, &w, i, p->upper);
         if (!ok) return cb_fail(err, CUBED_E_ARG, "a matrix is not positive definite");
@@ -108,7 +108,7 @@ static void make_work(const cubed_block_call *call, const cb_kernels *kernels, i
     w->b = cb_room_take(room, w->n * m, size);
     w->panel = cb_room_take(room, cb_min_i64(w->n, CB_LINALG_BASE) * w->n, size);
     w->pivot = cb_room_take(room, w->n, sizeof *w->pivot);
-    w->products = cb_products_of(kernels, call->in[0].dtype, cb_max_i64(w->n, m), room);
+    w->products = cb_products_of(kernels, call, cb_max_i64(w->n, m), room);
 }
 
 static cubed_status check_det(const cubed_block_call *call, void *ctx, cubed_error *err)
@@ -141,7 +141,7 @@ static cubed_status run_det(const cubed_block_call *call, void *ctx, cubed_error
     (void)err;
     make_work(call, ctx, 0, &room, &w);
     int64_t count = cb_linalg_count(&call->in[0], 2);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && !cubed_block_cancelled(call); i++) {
         if (cb_is_complex(call->in[0].dtype))
             det_one_z(call, &w, i);
         else
@@ -196,7 +196,7 @@ static cubed_status run_solve(const cubed_block_call *call, void *ctx, cubed_err
     work w;
     make_work(call, ctx, cb_columns(x), &room, &w);
     int64_t count = cb_linalg_count(x, 2);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && !cubed_block_cancelled(call); i++) {
         int64_t of_a = broadcast(a, x, i), of_b = call->nin > 1 ? broadcast(&call->in[1], x, i) : 0;
         bool ok = cb_is_complex(a->dtype) ? solve_one_z(call, &w, i, of_a, of_b)
                                           : solve_one_d(call, &w, i, of_a, of_b);

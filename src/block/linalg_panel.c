@@ -46,7 +46,8 @@ cb_panel cb_panel_of(const cubed_block_call *call, const cb_kernels *kernels)
                       .from = (call->index[call->nsymbols - 1] - 1) * p->rows,
                       .column = call->index[call->nsymbols - 2],
                       .products = {.gemm_d = kernels->gemm[CUBED_FLOAT64],
-                                   .gemm_z = kernels->gemm[CUBED_COMPLEX128]}};
+                                   .gemm_z = kernels->gemm[CUBED_COMPLEX128],
+                                   .cancel = call->cancel}};
 }
 
 void cb_panel_load(const cb_panel *s, size_t item)

@@ -11,7 +11,8 @@ static void F(multiply)(const cb_panel *s, cb_gemm_mode mode, int64_t m, int64_t
                         T *c, /* NOLINT(readability-non-const-parameter): is made */
                         int64_t ldc)
 {
-    const cb_gemm g = {m, n, k, a, b, c, lda, ldb, ldc, mode, s->products.scratch};
+    const cb_gemm g = {
+        m, n, k, a, b, c, lda, ldb, ldc, mode, s->products.scratch, s->products.cancel};
     s->products.F(gemm)(&g);
 }
 

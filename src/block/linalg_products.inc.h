@@ -6,7 +6,7 @@ static inline void F(product)(const cb_products *p, cb_gemm_mode mode, int64_t m
                               T *c, /* NOLINT(readability-non-const-parameter): is made */
                               int64_t ldc)
 {
-    const cb_gemm g = {m, n, k, a, b, c, lda, ldb, ldc, mode, p->scratch};
+    const cb_gemm g = {m, n, k, a, b, c, lda, ldb, ldc, mode, p->scratch, p->cancel};
     p->F(gemm)(&g);
 }
 

@@ -45,7 +45,7 @@ static void make_work(const cubed_block_call *call, const cb_kernels *kernels, c
     s->w = cb_room_take(room, cb_max_i64(s->n, s->columns), size);
     if (cb_min_i64(s->m, s->n) <= CB_WY_BLOCK) return;
     int64_t most = cb_max_i64(s->n, s->columns);
-    s->products = cb_products_of(kernels, x->dtype, cb_max_i64(s->m, most), room);
+    s->products = cb_products_of(kernels, call, cb_max_i64(s->m, most), room);
     s->wy = cb_wy_make(s->m, most, CB_WY_BLOCK, size, &s->products, room);
 }
 
@@ -64,7 +64,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     (void)err;
     make_work(call, ctx, &room, &s);
     int64_t count = cb_linalg_count(&call->in[0], 2);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && !cubed_block_cancelled(call); i++) {
         if (cb_is_complex(call->in[0].dtype))
             qr_one_z(call, &s, i);
         else

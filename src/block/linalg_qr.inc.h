@@ -14,7 +14,7 @@ static void F(qr_blocked)(work *s)
 {
     T *a = s->a, *panel = s->wy.v, *tau = s->tau;
     int64_t count = cb_min_i64(s->m, s->n), n = s->n;
-    for (int64_t k = 0; k < count; k += CB_WY_BLOCK) {
+    for (int64_t k = 0; k < count && !cb_is_cancelled(&s->products); k += CB_WY_BLOCK) {
         int64_t b = cb_min_i64(CB_WY_BLOCK, count - k), m = s->m - k;
         for (int64_t i = 0; i < m; i++)
             memcpy(panel + i * b, a + (k + i) * n + k, (size_t)b * sizeof(T));
@@ -35,7 +35,8 @@ static void F(form_q_blocked)(work *s)
     for (int64_t i = 0; i < s->m; i++) {
         for (int64_t j = 0; j < n; j++) q[i * n + j] = F(make)(i == j, 0);
     }
-    for (int64_t k = (count - 1) / CB_WY_BLOCK * CB_WY_BLOCK; k >= 0; k -= CB_WY_BLOCK) {
+    for (int64_t k = (count - 1) / CB_WY_BLOCK * CB_WY_BLOCK;
+         k >= 0 && !cb_is_cancelled(&s->products); k -= CB_WY_BLOCK) {
         F(wy_columns)
         (&s->wy, s->m - k, cb_min_i64(CB_WY_BLOCK, count - k), a + k * (s->n + 1), s->n, tau + k);
         F(wy_apply)(&s->wy, false, n - k, q + k * n + k, n);
@@ -58,7 +59,7 @@ static void F(qr_one)(const cubed_block_call *call, work *s, int64_t i)
         if (count > CB_WY_BLOCK)
             F(form_q_blocked)(s);
         else
-            F(form_q)(s->m, s->columns, a, s->n, 0, s->tau, count, s->q, s->v, s->w);
+            F(form_q)(s->m, s->columns, a, s->n, 0, s->tau, count, s->q, s->v, s->w, call->cancel);
         cb_linalg_store(q, i, s->m * s->columns, s->q);
     }
     if (!r->data) return;

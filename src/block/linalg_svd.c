@@ -73,7 +73,7 @@ static void make_work(const cubed_block_call *call, const cb_kernels *kernels, c
     s->left = cb_room_take(room, m * 2 * block, size);
     s->right = cb_room_take(room, n * 2 * block, size);
     s->adjoint = cb_room_take(room, n * 2 * block, size);
-    s->products = cb_products_of(kernels, x->dtype, m + 1, room);
+    s->products = cb_products_of(kernels, call, m + 1, room);
     if (!s->vectors) {
         s->out_left = s->wide ? cb_room_take(room, m * n, size) : NULL;
         return;
@@ -101,7 +101,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     work s;
     make_work(call, ctx, &room, &s);
     int64_t count = cb_linalg_count(&call->in[0], 2);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && !cubed_block_cancelled(call); i++) {
         bool ok =
             cb_is_complex(call->in[0].dtype) ? svd_one_z(call, &s, i) : svd_one_d(call, &s, i);
         if (!ok) return cb_linalg_no_convergence(err);

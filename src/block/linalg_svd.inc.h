@@ -63,8 +63,10 @@ static bool F(svd_one)(const cubed_block_call *call, work *s, int64_t i)
     F(load)(&call->in[0], i, s, a);
     int exponent = F(scale_to_one)(s->m * n, a);
     F(bidiagonalize)(s, a);
+    if (cb_is_cancelled(&s->products)) return false;
     if (!s->vectors) {
-        if (!cb_bidiagonal_svd(n, s->d, s->e, (cb_vectors){0}, (cb_vectors){0})) return false;
+        if (!cb_bidiagonal_svd(n, s->d, s->e, (cb_vectors){0}, (cb_vectors){0}, s->products.cancel))
+            return false;
         ordered = s->d;
     } else {
         if (!cb_divide_svd(&s->divide, s->d, s->e)) return false;

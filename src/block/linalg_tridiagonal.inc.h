@@ -58,7 +58,7 @@ static void F(reduce_panel)(const work *s, T *a, int64_t k0, int64_t b)
 {
     const int64_t n = s->n;
     T *tau = s->tau, *v = s->v, *w = s->w;
-    for (int64_t k = k0; k < k0 + b; k++) {
+    for (int64_t k = k0; k < k0 + b && !cb_is_cancelled(&s->products); k++) {
         const int64_t m = n - k - 1, done = k - k0;
         T *panel = (T *)s->panel + (k + 1) * 2 * b + done;
         F(take_column)(s, a, b, k, done, v);
@@ -100,7 +100,7 @@ static void F(update_rest)(const work *s, T *a, int64_t top, int64_t b)
 static void F(tridiagonalize)(const work *s, T *a)
 {
     const int64_t n = s->n;
-    for (int64_t k = 0; k < n - 1; k += CB_WY_BLOCK) {
+    for (int64_t k = 0; k < n - 1 && !cb_is_cancelled(&s->products); k += CB_WY_BLOCK) {
         const int64_t b = cb_min_i64(CB_WY_BLOCK, n - 1 - k);
         F(reduce_panel)(s, a, k, b);
         F(update_rest)(s, a, k + b, b);

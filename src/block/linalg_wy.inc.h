@@ -57,8 +57,8 @@ static inline void F(wy_multiply)(cb_wy *w, int64_t m, int64_t n, const T *a, in
                                   bool in_rows, int64_t below, const T *tau, int64_t count, T *c,
                                   int64_t ldc)
 {
-    for (int64_t k = (count - 1) / CB_WY_BLOCK * CB_WY_BLOCK; k >= 0 && count > 0;
-         k -= CB_WY_BLOCK) {
+    for (int64_t k = (count - 1) / CB_WY_BLOCK * CB_WY_BLOCK;
+         k >= 0 && count > 0 && !cb_is_cancelled(w->products); k -= CB_WY_BLOCK) {
         int64_t b = cb_min_i64(CB_WY_BLOCK, count - k), top = k + below;
         if (in_rows)
             F(wy_rows)(w, m - top, b, a + k * ld + top, ld, tau + k);

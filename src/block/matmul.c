@@ -78,7 +78,7 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     int64_t count = extent_of(c, 0, p->batch), size = (int64_t)cubed_dtype_size(c->dtype);
     (void)err;
     if (!c->data) return CUBED_OK;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && !cubed_block_cancelled(call); i++) {
         const cb_gemm g = {.m = m,
                            .n = n,
                            .k = k,
@@ -89,7 +89,8 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
                            .ldb = n,
                            .ldc = n,
                            .mode = call->first ? CB_GEMM_SET : CB_GEMM_ADD,
-                           .scratch = call->scratch};
+                           .scratch = call->scratch,
+                           .cancel = call->cancel};
         kernels->gemm[c->dtype](&g);
     }
     return CUBED_OK;

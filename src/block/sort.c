@@ -151,7 +151,7 @@ static void each_line(const cb_kernels *kernels, const cubed_block_call *call, b
     cb_sort_room r;
     make_room(call, positions, call->scratch, &r);
     for (int64_t i = 0; i < s.outer; i++) {
-        for (int64_t k = 0; k < s.inner; k += at_a_time) {
+        for (int64_t k = 0; k < s.inner && !cubed_block_cancelled(call); k += at_a_time) {
             int64_t at = i * s.n * s.inner + k;
             cb_line l = cb_line_of((const char *)x->data + at * size, s.inner * size, s.n, x->dtype,
                                    p->descending);

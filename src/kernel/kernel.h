@@ -66,7 +66,8 @@ typedef struct cb_scan_fns {
 /* Products of matrices: c (m x n) = a (m x k) b (k x n), or that is added to it or subtracted from it. Rows
  * are contiguous, and so many elements apart. Integers wrap, bools are or-ed. Floats are summed in the order
  * of k, CB_GEMM_KC real products at a time, which are then added to c; sums of products are fused but by
- * x86-64-v2. `scratch`: cb_gemm_scratch bytes, aligned to 64. */
+ * x86-64-v2. `scratch`: cb_gemm_scratch bytes, aligned to 64. `cancel` (may be NULL) is looked at between
+ * blocks: where it is not 0 the rest of c is left as it is. */
 typedef enum cb_gemm_mode { CB_GEMM_SET, CB_GEMM_ADD, CB_GEMM_SUBTRACT } cb_gemm_mode;
 typedef struct cb_gemm {
     int64_t m, n, k;
@@ -75,6 +76,7 @@ typedef struct cb_gemm {
     int64_t lda, ldb, ldc;
     cb_gemm_mode mode;
     void *scratch;
+    const volatile int *cancel;
 } cb_gemm;
 typedef void (*cb_gemm_fn)(const cb_gemm *g);
 #define CB_GEMM_MC           192

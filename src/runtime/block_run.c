@@ -276,7 +276,8 @@ static cubed_status call_function(run *r, cubed_error *err)
     if (taken > r->t->count->function_mem) r->t->count->function_mem = taken;
     cb_arena_uncharge(r->t->arena, r->c->need.library);
     cb_arena_release(r->t->arena, mark);
-    return st;
+    /* Functions that see it leave what they make as it is. */
+    return cb_task_cancelled(r->t) ? cb_task_check(r->t, err) : st;
 }
 
 /* All calls that add up to the outputs' blocks. */
@@ -447,7 +448,8 @@ cubed_status cb_block_task(const cb_task *t, int64_t task, cubed_error *err)
                                 .params = c->op->params,
                                 .params_size = c->op->params_size,
                                 .nsymbols = c->symbols.n,
-                                .index = r.index};
+                                .index = r.index,
+                                .cancel = t->cancel};
     cb_stage_task_box(t->stage, task, &kept);
     memcpy(idx, kept.lo, sizeof idx);
     if (c->compress) return compress(&r, idx[0], err);

@@ -240,6 +240,10 @@ if sys.argv[1] == "many tasks":
     x = cubed.random.random((60_000, 20_000), chunks=(1000, 1000))
 elif sys.argv[1] == "one task":
     x = cubed.array_api.arange(800e6, chunks=800_000_000)
+elif sys.argv[1] in ("eigh", "svd", "eigvals"):
+    a = np.random.default_rng(0).random((2000, 2000))
+    x = getattr(cubed.linalg, sys.argv[1])(cubed.from_array(a, chunks=-1))
+    x = x if isinstance(x, cubed.Array) else x[-1]
 elif sys.argv[1] == "a function of Python":
     def busy(block):
         while True:
@@ -263,7 +267,8 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize(
-    "work", ["many tasks", "one task", "a function of Python", "a slow source"]
+    "work",
+    ["many tasks", "one task", "eigh", "svd", "eigvals", "a function of Python", "a slow source"],
 )
 def test_control_c_ends_a_run_within_a_second(work):
     done = subprocess.run(

@@ -98,8 +98,8 @@ static void check_one(const cb_kernels *k, cubed_dtype t, const int64_t *s, uint
     char *wide_a = apart(a, s[0], s[2], 3, size), *wide_b = apart(b, s[2], s[1], 1, size);
     char *wide_c = apart(c, s[0], s[1], 2, size);
     for (int i = 0; i < (t == CUBED_BOOL ? 2 : 3); i++) {
-        const cb_gemm g = {s[0],     s[1],     s[2],     wide_a,        wide_b, wide_c,
-                           s[2] + 3, s[1] + 1, s[1] + 2, steps[i].mode, scratch};
+        const cb_gemm g = {s[0],     s[1],     s[2],     wide_a,        wide_b,  wide_c,
+                           s[2] + 3, s[1] + 1, s[1] + 2, steps[i].mode, scratch, NULL};
         k->gemm[t](&g);
         for (int64_t e = 0; e < s[0] * (s[1] + 2); e++) {
             int64_t row = e / (s[1] + 2), column = e % (s[1] + 2);
@@ -151,7 +151,7 @@ static void check_bits(const cb_kernels *k)
         a[i] = (double)next_random(&seed) / 0x1p64;
         b[i] = (double)next_random(&seed) / 0x1p64;
     }
-    const cb_gemm g = {N, N, K, a, b, c, K, N, N, CB_GEMM_SET, scratch};
+    const cb_gemm g = {N, N, K, a, b, c, K, N, N, CB_GEMM_SET, scratch, NULL};
     k->gemm[CUBED_FLOAT64](&g);
     if (strcmp(k->isa, "x86-64-v2") != 0) {
         if (have_first) assert_memory_equal(c, first_result, sizeof first_result);
