@@ -1,18 +1,24 @@
-/* Products of matrices and vectors. This file is compiled with contraction, as gemm.isa.c is. Rows are summed
- * in 8 lanes, columns one row after another, so that vectors of any length give the same bits. */
+/* Products of matrices and vectors. Rows are summed in 8 lanes, columns one row after another, and every product
+ * is fused with its sum where there is an instruction for it, so that vectors of any length give the same bits.
+ * Where instructions are not named this file is compiled with contraction, as gemm.isa.c is. */
 #include <string.h>
 
 #include "kernel/kernel_isa.h"
 
 #if CB_ISA_LEVEL == 4
-#define VECTOR_BYTES 64
-#define SWAPPED      1, 0, 3, 2, 5, 4, 7, 6
+#include <immintrin.h>
+#define VECTOR_BYTES   64
+#define SWAPPED        1, 0, 3, 2, 5, 4, 7, 6
+#define FUSED(a, b, c) ((vec)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
 #elif CB_ISA_LEVEL == 3
-#define VECTOR_BYTES 32
-#define SWAPPED      1, 0, 3, 2
+#include <immintrin.h>
+#define VECTOR_BYTES   32
+#define SWAPPED        1, 0, 3, 2
+#define FUSED(a, b, c) ((vec)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
 #else
-#define VECTOR_BYTES 16
-#define SWAPPED      1, 0
+#define VECTOR_BYTES   16
+#define SWAPPED        1, 0
+#define FUSED(a, b, c) ((a) * (b) + (c))
 #endif
 
 typedef double vec __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(double)), may_alias));
@@ -40,14 +46,14 @@ static inline void store(double *x, lanes r)
 static inline lanes add_product(lanes sum, lanes a, lanes b)
 {
 #pragma GCC unroll 4
-    for (int i = 0; i < NV; i++) sum.v[i] = sum.v[i] + a.v[i] * b.v[i];
+    for (int i = 0; i < NV; i++) sum.v[i] = FUSED(a.v[i], b.v[i], sum.v[i]);
     return sum;
 }
 
 static inline lanes add_scaled(lanes sum, lanes a, double b)
 {
 #pragma GCC unroll 4
-    for (int i = 0; i < NV; i++) sum.v[i] = sum.v[i] + a.v[i] * b;
+    for (int i = 0; i < NV; i++) sum.v[i] = FUSED(a.v[i], (vec){0} + b, sum.v[i]);
     return sum;
 }
 
