@@ -234,9 +234,24 @@ static void keep_irregular(const cubed_array *x, cb_grid *grid)
     }
 }
 
-static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_target *t, int i,
-                               cubed_error *err)
+/* Whether another node, or another target, reads the node. */
+static bool is_read(const cubed_plan *p, int node, const cubed_target *targets, int i)
 {
+    for (int k = node + 1; k < p->ir.nnodes; k++) {
+        for (int j = 0; j < p->ir.nodes[k].ninputs; j++) {
+            if (p->ir.nodes[k].inputs[j] == node) return true;
+        }
+    }
+    for (int k = 0; k < p->ntargets; k++) {
+        if (k != i && targets[k].array == targets[i].array) return true;
+    }
+    return false;
+}
+
+static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_target *targets,
+                               int i, cubed_error *err)
+{
+    const cubed_target *t = &targets[i];
     const cubed_array *x = t->array;
     int input = number_of(m, x);
     int64_t chunk[CUBED_MAX_NDIM], first_chunk[CUBED_MAX_NDIM];
@@ -262,9 +277,10 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     else if (!t->chunks)
         keep_irregular(x, &n.grid);
     cb_node *made = &p->ir.nodes[input];
-    /* Stored by themselves: in the target at once if its chunks are the same. */
+    /* Stored by themselves: in the target at once if its chunks are the same. Nobody waits for chunks of results
+     * in memory, so what others read is not made there. */
     bool direct = !t->region && (made->kind == CB_NODE_SCAN || made->block) && !made->is_target &&
-                  cb_grid_equal(&made->grid, &n.grid);
+                  cb_grid_equal(&made->grid, &n.grid) && (t->url || !is_read(p, input, targets, i));
     if (direct) {
         n.kind = made->kind;
         n.fold = made->fold;
@@ -313,7 +329,7 @@ cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *targets, int ntar
         CB_GO(visit(&m, targets[i].array, err));
     }
     CB_GO(add_nodes(p, &m, ntargets, err));
-    for (int i = 0; i < ntargets; i++) CB_GO(add_target(p, &m, &targets[i], i, err));
+    for (int i = 0; i < ntargets; i++) CB_GO(add_target(p, &m, targets, i, err));
 out:
     free_numbering(&m);
     return st;

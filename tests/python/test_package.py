@@ -321,3 +321,13 @@ def test_importing_is_quick_and_does_not_bring_in_much():
     roots = {name.split(".")[0] for name in done.stdout.split()}
     assert not roots & {"donfig", "yaml", "zarr", "pandas", "rich", "IPython", "asyncio"}
     assert not roots & {"cloudpickle", "dataclasses", "hashlib", "inspect", "json", "tempfile"}
+
+
+@pytest.mark.parametrize("name", ["cumulative_sum", "sort"])
+def test_results_in_memory_that_others_read(name):
+    data = np.random.default_rng(0).standard_normal((40, 30))
+    want = {"cumulative_sum": np.cumsum, "sort": np.sort}[name](data, axis=0)
+    x = getattr(xp, name)(cubed.from_array(data, chunks=(40, 7)), axis=0)
+    got = cubed.compute(x, x + 1, xp.sum(x, axis=1), x)
+    for a, b in zip(got, (want, want + 1, want.sum(axis=1), want), strict=True):
+        np.testing.assert_allclose(a, b)
