@@ -94,7 +94,7 @@ typedef struct cb_node {
 #define CB_MAX_NODES 100000
 /* Operands of all functions on blocks, those of every output's copy, for the same reason: each takes some
  * KiB, but few bytes of a blob. */
-#define CB_MAX_OPERANDS (2 * CB_MAX_NODES)
+#define CB_MAX_OPERANDS 200000
 
 /* Most virtual nodes one above the other: the compiler goes down them by recursion. The optimiser
  * stores a node before a chain gets longer. */
