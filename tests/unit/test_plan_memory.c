@@ -61,7 +61,7 @@ static cubed_array *matrix(const fixture *f, double *data, int64_t n)
     return x;
 }
 
-static cubed_plan *plan_of(const fixture *f, cubed_array *x, double *out, uint64_t mem)
+static cubed_plan *plan_of(const fixture *f, cubed_array *x, void *out, uint64_t mem)
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
@@ -92,7 +92,7 @@ static void test_chain(void **state)
     int64_t graph = f->bytes.now - before;
     before = f->bytes.now;
     f->bytes.most = before;
-    cubed_plan *plan = plan_of(f, x, data + SIDE * SIDE, 64 << 20);
+    cubed_plan *plan = plan_of(f, x, data + (size_t)SIDE * SIDE, 64 << 20);
     cubed_plan_get_info(plan, &info);
     int64_t kept = f->bytes.now - before, while_planning = f->bytes.most - before;
     before = f->bytes.most = f->bytes.now;
@@ -124,7 +124,7 @@ static void test_counted(void **state)
         cubed_array_unref(x);
         x = y;
     }
-    cubed_plan *plan = plan_of(f, x, data + SIDE * SIDE, 64 << 20), *none;
+    cubed_plan *plan = plan_of(f, x, data + (size_t)SIDE * SIDE, 64 << 20), *none;
     cubed_plan_get_info(plan, &info);
     f->bytes.most = f->bytes.now;
     must(cubed_run(plan, NULL, NULL, &err), &err);
