@@ -125,9 +125,8 @@ static cubed_status view_run(cubed_array *x, int axis, const run *r, cubed_array
 static bool is_virtual(const cubed_array *x)
 {
     while (x->node.kind == CB_NODE_VIEW) x = x->in[0];
-    return !cb_node_is_source(&x->node) && x->node.kind != CB_NODE_FULL &&
-           x->node.kind != CB_NODE_INDEX && x->node.kind != CB_NODE_BLOCKWISE &&
-           x->node.kind != CB_NODE_SCAN;
+    return !cb_node_is_source(&x->node) && !cb_node_stores_itself(&x->node) &&
+           x->node.kind != CB_NODE_FULL && x->node.kind != CB_NODE_INDEX;
 }
 
 /* x to read many times: stored if it would be computed every time. */

@@ -279,7 +279,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     cb_node *made = &p->ir.nodes[input];
     /* Stored by themselves: in the target at once if its chunks are the same. Nobody waits for chunks of results
      * in memory, so what others read is not made there. */
-    bool direct = !t->region && (made->kind == CB_NODE_SCAN || made->block) && !made->is_target &&
+    bool direct = !t->region && cb_node_stores_itself(made) && !made->is_target &&
                   cb_grid_equal(&made->grid, &n.grid) && (t->url || !is_read(p, input, targets, i));
     if (direct) {
         n.kind = made->kind;

@@ -46,7 +46,7 @@ static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error 
     (void)err;
     if (n->kind == CB_NODE_PARTIAL) return CUBED_OK;
     /* Their tasks go along axes block by block. */
-    if (ir->nodes[f->root].kind == CB_NODE_SCAN || ir->nodes[f->root].block) {
+    if (cb_node_stores_itself(&ir->nodes[f->root])) {
         store(f, node, CB_WHY_UNDER_BLOCKS);
         return CUBED_OK;
     }
@@ -124,7 +124,7 @@ cubed_status cb_opt_fuse(cubed_plan *p, cubed_error *err)
         cb_node *n = &p->ir.nodes[i];
         /* Texts have no registers: views of what is reshaped are copies. */
         bool text = n->kind == CB_NODE_RESHAPE && cubed_dtype_kind(n->dtype) == CUBED_KIND_TEXT;
-        if (n->kind == CB_NODE_SCAN || n->block || text)
+        if (cb_node_stores_itself(n) || text)
             cb_node_store(n, text ? CB_WHY_TEXT : n->block ? CB_WHY_BLOCKS : CB_WHY_SCAN);
     }
     cut_chains(p, depth);

@@ -117,6 +117,11 @@ static inline bool cb_node_has_chunks(const cb_node *n)
 {
     return n->kind == CB_NODE_ZARR || n->kind == CB_NODE_READER;
 }
+/* Running totals and outputs of operations on whole blocks are stored wherever they are read. */
+static inline bool cb_node_stores_itself(const cb_node *n)
+{
+    return n->kind == CB_NODE_SCAN || n->block;
+}
 /* Has a node stored; the first reason stays. */
 static inline void cb_node_store(cb_node *n, cb_why why)
 {
