@@ -96,17 +96,12 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     uint32_t *starts = (uint32_t *)call->scratch;
     uint32_t *places = (uint32_t *)((char *)call->scratch + at.places);
     char *keys = (char *)call->scratch + at.keys, *grouped = keys + (size_t)at_a_time * stride;
-    cb_order o = cb_order_of(x->dtype, false);
-    cb_order_seen unused = {false, false};
     (void)ctx;
     if (!y->data) return CUBED_OK;
     CB_TRY(place_elements(call->in[1].data, s.n, g->ngroups, starts, places, err));
     for (int64_t i = 0; i < s.outer; i++) {
         for (int64_t k = 0; k < s.inner; k += at_a_time) {
-            int lines = (int)cb_min_i64(at_a_time, s.inner - k);
-            const char *from = (const char *)x->data + (size_t)(i * s.n * s.inner + k) * size;
-            cb_order_width_of(size)->make_lines(from, s.inner * (int64_t)size, s.n, lines, &o, keys,
-                                                stride, &unused);
+            int lines = cb_quantile_make_keys(&s, x, i, k, at_a_time, keys);
             for (int l = 0; l < lines; l++) {
                 char *out = (char *)y->data + (size_t)(i * g->ngroups * s.inner + k + l) * step;
                 cb_select_width_of(size)->scatter(keys + (size_t)l * stride, s.n, places, grouped);

@@ -1,4 +1,6 @@
 /* Includes CB_LINALG_FILE, and what such files share, with T = double and with T = cb_complex: once in a file. */
+#include "block/linalg_wy.h"
+
 #define T   double
 #define TAG d
 #include "block/linalg_vector.inc.h"

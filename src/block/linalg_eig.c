@@ -18,28 +18,8 @@ typedef struct work {
 static bool is_cancelled(const work *s) { return s->cancel && *s->cancel; }
 
 /* Vectors of real matrices are complex, too. */
-#define T   cb_complex
-#define TAG z
-#include "block/linalg_vector.inc.h"
-
-#include "block/linalg_reflector.inc.h"
-
-#include "block/linalg_scale.inc.h"
-
-#include "block/linalg_eig.inc.h"
-#undef T
-#undef TAG
-#define T   double
-#define TAG d
-#include "block/linalg_vector.inc.h"
-
-#include "block/linalg_reflector.inc.h"
-
-#include "block/linalg_scale.inc.h"
-
-#include "block/linalg_eig.inc.h"
-#undef T
-#undef TAG
+#define CB_LINALG_FILE "block/linalg_eig.inc.h"
+#include "block/linalg_both.h"
 
 static cubed_status check_values(const cubed_block_call *call, const cubed_block *values,
                                  cubed_error *err)

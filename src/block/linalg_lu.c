@@ -16,28 +16,8 @@ typedef struct work {
     int64_t factored; /* number of the matrix in a */
 } work;
 
-#define T   double
-#define TAG d
-#include "block/linalg_vector.inc.h"
-
-#include "block/linalg_products.inc.h"
-
-#include "block/linalg_triangle.inc.h"
-
-#include "block/linalg_lu.inc.h"
-#undef T
-#undef TAG
-#define T   cb_complex
-#define TAG z
-#include "block/linalg_vector.inc.h"
-
-#include "block/linalg_products.inc.h"
-
-#include "block/linalg_triangle.inc.h"
-
-#include "block/linalg_lu.inc.h"
-#undef T
-#undef TAG
+#define CB_LINALG_FILE "block/linalg_lu.inc.h"
+#include "block/linalg_both.h"
 
 static size_t item_size(const cubed_block *x)
 {

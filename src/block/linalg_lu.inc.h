@@ -1,4 +1,5 @@
 /* Functions of whole matrices by their triangular factors, T by T; see linalg.h. */
+#include "block/linalg_triangle.inc.h"
 
 /* b (n x m) becomes what `a` times it was, with the factors of a. */
 static void F(lu_solve)(const work *w)

@@ -12,28 +12,8 @@ typedef struct scratch {
     void *spare;    /* of cb_cholesky */
 } scratch;
 
-#define T   double
-#define TAG d
-#include "block/linalg_vector.inc.h"
-
-#include "block/linalg_products.inc.h"
-
-#include "block/linalg_triangle.inc.h"
-
-#include "block/linalg_panel_lu.inc.h"
-#undef T
-#undef TAG
-#define T   cb_complex
-#define TAG z
-#include "block/linalg_vector.inc.h"
-
-#include "block/linalg_products.inc.h"
-
-#include "block/linalg_triangle.inc.h"
-
-#include "block/linalg_panel_lu.inc.h"
-#undef T
-#undef TAG
+#define CB_LINALG_FILE "block/linalg_panel_lu.inc.h"
+#include "block/linalg_both.h"
 
 /* A panel has its diagonal, and one column of blocks for each panel left of it. */
 static cubed_status check_factor(const cubed_block_call *call, void *ctx, cubed_error *err)

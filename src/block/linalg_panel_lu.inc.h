@@ -1,4 +1,5 @@
 /* Panels of triangular factors, T by T; see linalg_panel.h. */
+#include "block/linalg_triangle.inc.h"
 
 /* Row `row` of the matrix in the panel. */
 static inline T *F(row_of)(const cb_panel *s, int64_t row)

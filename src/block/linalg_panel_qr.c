@@ -14,28 +14,8 @@ typedef struct scratch {
     void *one, *of; /* one reflector; products with it */
 } scratch;
 
-#define T   double
-#define TAG d
-#include "block/linalg_vector.inc.h"
-
-#include "block/linalg_reflector.inc.h"
-
-#include "block/linalg_products.inc.h"
-
-#include "block/linalg_panel_qr.inc.h"
-#undef T
-#undef TAG
-#define T   cb_complex
-#define TAG z
-#include "block/linalg_vector.inc.h"
-
-#include "block/linalg_reflector.inc.h"
-
-#include "block/linalg_products.inc.h"
-
-#include "block/linalg_panel_qr.inc.h"
-#undef T
-#undef TAG
+#define CB_LINALG_FILE "block/linalg_panel_qr.inc.h"
+#include "block/linalg_both.h"
 
 static void make(const cubed_block_call *call, bool factors, cb_room *room, cb_panel *s, scratch *w)
 {

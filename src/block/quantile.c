@@ -182,6 +182,19 @@ int64_t cb_quantile_lines(int64_t inner, size_t size)
     return cb_min_i64(inner, cb_min_i64(MOST_LINES, 64 / (int64_t)size));
 }
 
+int cb_quantile_make_keys(const cb_quantile_layout *s, const cubed_block *x, int64_t outer,
+                          int64_t first, int64_t most, char *keys)
+{
+    const size_t size = cubed_dtype_size(x->dtype);
+    const int lines = (int)cb_min_i64(most, s->inner - first);
+    const char *from = (const char *)x->data + (size_t)(outer * s->n * s->inner + first) * size;
+    cb_order o = cb_order_of(x->dtype, false);
+    cb_order_seen unused = {false, false};
+    cb_order_width_of(size)->make_lines(from, s->inner * (int64_t)size, s->n, lines, &o, keys,
+                                        cb_quantile_stride(s->n, size), &unused);
+    return lines;
+}
+
 static cubed_block_need need(const cubed_block_call *call, void *ctx)
 {
     size_t size = cubed_dtype_size(call->in[0].dtype);
@@ -228,17 +241,12 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     size_t stride = cb_quantile_stride(s.n, size);
     int64_t at_a_time = cb_quantile_lines(s.inner, size);
     char *keys = call->scratch, *spare = keys + (size_t)at_a_time * stride;
-    cb_order o = cb_order_of(x->dtype, false);
-    cb_order_seen unused = {false, false};
     (void)ctx;
     (void)err;
     if (!y->data) return CUBED_OK;
     for (int64_t i = 0; i < s.outer; i++) {
         for (int64_t k = 0; k < s.inner; k += at_a_time) {
-            int lines = (int)cb_min_i64(at_a_time, s.inner - k);
-            const char *from = (const char *)x->data + (size_t)(i * s.n * s.inner + k) * size;
-            cb_order_width_of(size)->make_lines(from, s.inner * (int64_t)size, s.n, lines, &o, keys,
-                                                stride, &unused);
+            int lines = cb_quantile_make_keys(&s, x, i, k, at_a_time, keys);
             for (int l = 0; l < lines; l++)
                 cb_quantile_of_keys(p, y->dtype, keys + (size_t)l * stride, s.n, spare,
                                     (char *)y->data + (size_t)(i * s.inner + k + l) * step,

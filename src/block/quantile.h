@@ -45,6 +45,9 @@ CUBED_MUST_CHECK cubed_status cb_quantile_check_lines(const cb_quantile_params *
  * cache. */
 int64_t cb_quantile_lines(int64_t inner, size_t key_size);
 size_t cb_quantile_stride(int64_t n, size_t key_size);
+/* Keys of up to `most` lines from line `first` of an outer position on; returns how many there are. */
+int cb_quantile_make_keys(const cb_quantile_layout *s, const cubed_block *x, int64_t outer,
+                          int64_t first, int64_t most, char *keys);
 /* All quantiles of n keys, which may be moved, to out, `step` bytes apart. `spare` is as large as the keys. */
 void cb_quantile_of_keys(const cb_quantile_params *p, cubed_dtype result, char *keys, int64_t n,
                          void *spare, char *out, size_t step);
