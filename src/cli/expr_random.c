@@ -94,30 +94,33 @@ static cubed_status call_random(expr_builder *b, const expr *e, cubed_array **ou
         cubed_array_random_blocks(b->ctx, dtype, a.ndim, a.shape, a.chunks, key, out, b->err));
 }
 
+typedef cubed_status (*two_parameters)(cubed_context *ctx, int ndim, const int64_t *shape,
+                                       const int64_t *chunks, double first, double second,
+                                       int64_t seed, cubed_array **out, cubed_error *err);
+
+/* Of distributions with two parameters, 0 and 1 if not given: the names of these, then "seed" and "chunks". */
+static cubed_status call_two(expr_builder *b, const expr *e, const char *const *names,
+                             two_parameters make, cubed_array **out)
+{
+    random_args a;
+    double first, second;
+    EXPR_TRY(get_random_args(b, e, 1, 3, names, &a));
+    EXPR_TRY(get_parameter(b, e, a.n, 1, names[0], 0, &first));
+    EXPR_TRY(get_parameter(b, e, a.n, 2, names[1], 1, &second));
+    return expr_located(
+        b, e, make(b->ctx, a.ndim, a.shape, a.chunks, first, second, a.seed, out, b->err));
+}
+
 static cubed_status call_uniform(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"low", "high", "seed", "chunks", NULL};
-    random_args a;
-    double low, high;
-    EXPR_TRY(get_random_args(b, e, 1, 3, names, &a));
-    EXPR_TRY(get_parameter(b, e, a.n, 1, "low", 0, &low));
-    EXPR_TRY(get_parameter(b, e, a.n, 2, "high", 1, &high));
-    return expr_located(
-        b, e,
-        cubed_array_uniform(b->ctx, a.ndim, a.shape, a.chunks, low, high, a.seed, out, b->err));
+    return call_two(b, e, names, cubed_array_uniform, out);
 }
 
 static cubed_status call_normal(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"loc", "scale", "seed", "chunks", NULL};
-    random_args a;
-    double loc, scale;
-    EXPR_TRY(get_random_args(b, e, 1, 3, names, &a));
-    EXPR_TRY(get_parameter(b, e, a.n, 1, "loc", 0, &loc));
-    EXPR_TRY(get_parameter(b, e, a.n, 2, "scale", 1, &scale));
-    return expr_located(
-        b, e,
-        cubed_array_normal(b->ctx, a.ndim, a.shape, a.chunks, loc, scale, a.seed, out, b->err));
+    return call_two(b, e, names, cubed_array_normal, out);
 }
 
 static cubed_status call_exponential(expr_builder *b, const expr *e, cubed_array **out)
