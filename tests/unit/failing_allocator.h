@@ -4,21 +4,26 @@
 
 #include "base/alloc.h"
 
-/* Allocation number `at` fails, from 1 up; `calls` counts them. Threads may share it. */
+/* Allocation number `at` fails, from 1 up; `calls` counts them, and `live` the bytes that are not given back, by
+ * the sizes that are said. Threads may share it. */
 typedef struct failing {
     long at, calls;
+    size_t live;
 } failing;
 
 static inline void *failing_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
 {
     failing *f = ctx;
     if (__atomic_add_fetch(&f->calls, 1, __ATOMIC_RELAXED) == f->at) return NULL;
-    return cb_system_allocator.resize(NULL, ptr, old_size, new_size);
+    void *p = cb_system_allocator.resize(NULL, ptr, old_size, new_size);
+    if (p) __atomic_add_fetch(&f->live, new_size - (ptr ? old_size : 0), __ATOMIC_RELAXED);
+    return p;
 }
 
 static inline void failing_free(void *ctx, void *ptr, size_t size)
 {
-    (void)ctx;
+    failing *f = ctx;
+    if (ptr) __atomic_sub_fetch(&f->live, size, __ATOMIC_RELAXED);
     cb_system_allocator.free(NULL, ptr, size);
 }
 

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/pool.h"
+#include "failing_allocator.h"
 #include "mem/arena.h"
 #include "mem/pages.h"
 #include "store/store.h"
@@ -32,28 +33,6 @@ static void test_errors(void **state)
     assert_int_equal(cb_fail(NULL, CUBED_E_IO, "nobody listens"), CUBED_E_IO);
     for (int s = CUBED_OK; s <= CUBED_E_INTERNAL; s++)
         assert_string_not_equal(cubed_status_str((cubed_status)s), "unknown status");
-}
-
-/* Fails the call number `at`, and checks that blocks come back with the size they had. */
-typedef struct counted {
-    int at, calls;
-    size_t live;
-} counted;
-
-static void *counted_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
-{
-    counted *c = ctx;
-    if (++c->calls == c->at) return NULL;
-    void *p = cb_system_allocator.resize(NULL, ptr, old_size, new_size);
-    if (p) c->live += new_size - (ptr ? old_size : 0);
-    return p;
-}
-
-static void counted_free(void *ctx, void *ptr, size_t size)
-{
-    counted *c = ctx;
-    c->live -= size;
-    cb_system_allocator.free(NULL, ptr, size);
 }
 
 static bool build_something(const cubed_allocator *a)
@@ -79,8 +58,8 @@ static void test_every_allocation_may_fail(void **state)
 {
     (void)state;
     for (int at = 1; at < 1000; at++) {
-        counted c = {.at = at};
-        cubed_allocator a = {&c, counted_resize, counted_free};
+        failing c = {.at = at};
+        cubed_allocator a = failing_allocator(&c);
         bool ok = build_something(&a);
         assert_int_equal(c.live, 0);
         if (ok) {

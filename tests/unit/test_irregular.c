@@ -190,7 +190,7 @@ static void test_every_allocation_may_fail(void **state)
 {
     (void)state;
     for (long at = 1; at < 5000; at++) {
-        failing f = {at, 0};
+        failing f = {.at = at};
         const cubed_allocator a = failing_allocator(&f);
         cubed_context_options co = CUBED_CONTEXT_OPTIONS_INIT;
         cubed_context *ctx = NULL;

@@ -160,7 +160,7 @@ static void test_outputs_of_failures(void **state)
 {
     (void)state;
     for (long at = 1; at < 1000; at++) {
-        failing f = {0, 0};
+        failing f = {.at = 0};
         const cubed_allocator a = failing_allocator(&f);
         cubed_context_options o = CUBED_CONTEXT_OPTIONS_INIT;
         cubed_context *ctx;

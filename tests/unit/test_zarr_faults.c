@@ -8,29 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "failing_allocator.h"
 #include "zarr_test.h"
-
-/* Fails the call number `at`, and counts what is not given back. */
-typedef struct counted {
-    int at, calls;
-    size_t live;
-} counted;
-
-static void *counted_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
-{
-    counted *c = ctx;
-    if (++c->calls == c->at) return NULL;
-    void *p = cb_system_allocator.resize(NULL, ptr, old_size, new_size);
-    if (p) c->live += new_size - (ptr ? old_size : 0);
-    return p;
-}
-
-static void counted_free(void *ctx, void *ptr, size_t size)
-{
-    counted *c = ctx;
-    c->live -= size;
-    cb_system_allocator.free(NULL, ptr, size);
-}
 
 static cubed_status use_everything(cubed_store *s)
 {
@@ -65,8 +44,8 @@ static void test_every_allocation_may_fail(void **state)
     (void)state;
     int at = 1;
     for (;; at++) {
-        counted c = {.at = 0};
-        const cubed_allocator a = {&c, counted_resize, counted_free};
+        failing c = {.at = 0};
+        const cubed_allocator a = failing_allocator(&c);
         cubed_store *s;
         assert_int_equal(cb_store_open_memory(&a, "memory://t", &s, NULL), CUBED_OK);
         c.at = c.calls + at;
@@ -84,15 +63,15 @@ static void test_every_allocation_may_fail(void **state)
 }
 
 /* A store that fails from the n-th call on. */
-typedef struct failing {
+typedef struct failing_store {
     cubed_store head;
     cubed_store *inner;
     int left;
-} failing;
+} failing_store;
 
 static cubed_status tick(cubed_store *s, cubed_error *err)
 {
-    failing *f = (failing *)s;
+    failing_store *f = (failing_store *)s;
     return f->left-- > 0 ? CUBED_OK : cb_fail(err, CUBED_E_IO, "the disk is gone");
 }
 
@@ -100,33 +79,33 @@ static cubed_status failing_get(cubed_store *s, const char *key, uint64_t offset
                                 size_t size, size_t *got, cubed_error *err)
 {
     CB_TRY(tick(s, err));
-    return cb_store_get(((failing *)s)->inner, key, offset, dst, size, got, err);
+    return cb_store_get(((failing_store *)s)->inner, key, offset, dst, size, got, err);
 }
 
 static cubed_status failing_put(cubed_store *s, const char *key, const void *src, size_t size,
                                 cubed_error *err)
 {
     CB_TRY(tick(s, err));
-    return cb_store_put(((failing *)s)->inner, key, src, size, err);
+    return cb_store_put(((failing_store *)s)->inner, key, src, size, err);
 }
 
 static cubed_status failing_del(cubed_store *s, const char *key, cubed_error *err)
 {
     CB_TRY(tick(s, err));
-    return cb_store_del(((failing *)s)->inner, key, err);
+    return cb_store_del(((failing_store *)s)->inner, key, err);
 }
 
 static cubed_status failing_list(cubed_store *s, const char *prefix, cubed_store_list_fn fn,
                                  void *ctx, cubed_error *err)
 {
     CB_TRY(tick(s, err));
-    return cb_store_list(((failing *)s)->inner, prefix, fn, ctx, err);
+    return cb_store_list(((failing_store *)s)->inner, prefix, fn, ctx, err);
 }
 
 static cubed_status failing_size(cubed_store *s, const char *key, uint64_t *size, cubed_error *err)
 {
     CB_TRY(tick(s, err));
-    return cb_store_size(((failing *)s)->inner, key, size, err);
+    return cb_store_size(((failing_store *)s)->inner, key, size, err);
 }
 
 static const cubed_store_vtable failing_vtable = {
@@ -145,7 +124,7 @@ static void test_every_store_call_may_fail(void **state)
     (void)state;
     int n = 0;
     for (;; n++) {
-        failing f = {.inner = memory(), .left = n};
+        failing_store f = {.inner = memory(), .left = n};
         f.head = (cubed_store){&failing_vtable, &cb_system_allocator, "failing://"};
         cubed_status st = use_everything(&f.head);
         bool failed = f.left < 0;
@@ -156,7 +135,7 @@ static void test_every_store_call_may_fail(void **state)
     assert_true(n > 20);
     cubed_store *s = memory();
     cb_zarr_array *z = make_array(s, "u", 3, NULL), *r;
-    failing f = {{&failing_vtable, &cb_system_allocator, "failing://"}, s, 1000};
+    failing_store f = {{&failing_vtable, &cb_system_allocator, "failing://"}, s, 1000};
     assert_int_equal(cb_zarr_open(&f.head, "u", &r, NULL), CUBED_OK);
     cb_arena *a = arena(cb_zarr_read_need(cb_zarr_get_meta(r)));
     double data[12];
