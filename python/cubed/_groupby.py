@@ -418,12 +418,10 @@ def _joined(
 
 def _apart(codes: Array, kept: Sequence[int], ngroups: int) -> Array:
     """Numbers that differ also where the elements do along some axes."""
-    number: Any = 0
-    for d in kept:
-        n = codes.shape[d]
-        along = np.arange(n).reshape([n if i == d else 1 for i in range(codes.ndim)])
-        number = number * n + along
-    shift = from_array(np.ascontiguousarray(np.asarray(number) * ngroups), chunks="auto")
-    moved = codes + shift
+    # Positions in C order of those axes alone; views of a counter.
+    shape = [codes.shape[d] if d in kept else 1 for d in range(codes.ndim)]
+    chunks = [min(c, n) for c, n in zip(codes._x.chunks, shape, strict=True)]
+    number = codes._like(_core.index(shape, [max(1, c) for c in chunks], 0))
+    moved = codes + number * ngroups
     core = _core.elementwise("where", (codes < 0)._x, codes._x, moved._x)
     return codes._like(core)

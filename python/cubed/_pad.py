@@ -15,6 +15,9 @@ _COPIES = ("edge", "reflect", "symmetric", "wrap")
 _STATISTICS = ("maximum", "mean", "median", "minimum")
 _MODES = (*_COPIES, *_STATISTICS, "constant", "empty", "linear_ramp")
 
+#: More of them are a tiling instead of a concatenation of views.
+_MOST_PERIODS = 8
+
 
 def pad(
     x: Array,
@@ -130,26 +133,37 @@ def _spread(x: Array, axis: int, n: int) -> Array:
     return broadcast_to(x, tuple(n if d == axis else s for d, s in enumerate(x.shape)))
 
 
-def _copied(x: Array, axis: int, width: tuple[int, int], mode: Any) -> Array:
+def _copied(x: Array, axis: int, width: tuple[int, int], mode: str) -> Array:
     n = x.shape[axis]
     if n == 0:
         raise ValueError(f"pad with mode {mode!r} of an axis without elements")
-    at = np.pad(np.arange(n), width, mode=mode)
-    # Runs of positions that go up, down or stay are views.
-    parts, start = [], 0
-    while start < at.size:
-        step = int(at[start + 1] - at[start]) if start + 1 < at.size else 1
-        step = step if abs(step) <= 1 else 1
-        turns = np.flatnonzero(np.diff(at[start:]) != step)
-        stop = start + 1 + int(turns[0]) if turns.size else at.size
-        first, last = int(at[start]), int(at[stop - 1])
-        if step == 0:
-            parts.append(_spread(_part(x, axis, slice(first, first + 1)), axis, stop - start))
-        elif step > 0:
-            parts.append(_part(x, axis, slice(first, last + 1)))
-        else:
-            parts.append(_part(x, axis, slice(first, last - 1 if last else None, -1)))
-        start = stop
+    before, after = width
+    if mode == "edge" or n == 1:
+        ends = [_part(x, axis, slice(0, 1)), _part(x, axis, slice(n - 1, n))]
+        return _joined(x, axis, [_spread(ends[0], axis, before), x, _spread(ends[1], axis, after)])
+    # A line through all elements is periodic: this is one period from the first element on.
+    period = [x]
+    if mode != "wrap":
+        skipped = int(mode == "reflect")  # the ends are not repeated
+        back = slice(n - 1 - skipped, skipped - 1 if skipped else None, -1)
+        period.append(_part(x, axis, back))
+    lengths = [p.shape[axis] for p in period]
+    length = sum(lengths)
+    start, stop = -before, n + after
+    if (stop - start) // length > _MOST_PERIODS:
+        first = start % length
+        times = [1] * x.ndim
+        times[axis] = -(-(first + stop - start) // length)
+        many = x._like(_core.tile(_joined(x, axis, period)._x, times))
+        return _part(many, axis, slice(first, first + stop - start))
+    parts = []
+    at = start // length * length
+    while at < stop:
+        for part, extent in zip(period, lengths, strict=True):
+            low, high = max(start - at, 0), min(stop - at, extent)
+            if low < high:
+                parts.append(_part(part, axis, slice(low, high)))
+            at += extent
     return _joined(x, axis, parts)
 
 
@@ -184,12 +198,12 @@ def _ramp(x: Array, axis: int, width: tuple[int, int], ends: tuple[Any, Any]) ->
     n = x.shape[axis]
 
     def one(edge: slice, end: Any, count: int, back: bool) -> Array:
-        steps = np.arange(count, dtype=float).reshape(
-            [-1 if d == axis else 1 for d in range(x.ndim)]
-        )
-        share = (np.flip(steps, axis) if back else steps) / max(1, count)
+        shape = [count if d == axis else 1 for d in range(x.ndim)]
+        chunks = [min(c, n) for c, n in zip(x._x.chunks, shape, strict=True)]
+        steps = x._like(_core.astype(_core.index(shape, [max(1, c) for c in chunks], 0), "float64"))
+        share = (_part(steps, axis, slice(None, None, -1)) if back else steps) / max(1, count)
         value = _part(x, axis, edge).astype(np.result_type(x.dtype, np.float64))
-        ramp = xp.asarray(share, spec=x._spec) * (value - end) + end
+        ramp = share * (value - end) + end
         return (xp.floor(ramp) if x.dtype.kind in "iu" else ramp).astype(x.dtype)
 
     return _joined(

@@ -1,8 +1,11 @@
 """Padding beside NumPy's."""
 
+import tracemalloc
+
 import cubed
 import numpy as np
 import pytest
+from conftest import cases
 
 MODES = {
     "constant": [{}, {"constant_values": 3}, {"constant_values": ((1, 2), (3, 4))}],
@@ -55,3 +58,25 @@ def test_refusals():
         cubed.pad(x, 1, mode="reflect", reflect_type="odd")
     with pytest.raises(ValueError, match="without elements"):
         cubed.pad(cubed.ones((0, 2)), 1, mode="wrap")
+
+
+@pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap", "linear_ramp"])
+def test_widths_beyond_the_axis(mode):
+    rng = np.random.default_rng(1)
+    for _ in range(cases(25)):
+        ndim = int(rng.integers(1, 3))
+        a = rng.integers(0, 99, rng.integers(1, 7, ndim)).astype(float)
+        widths = [tuple(map(int, rng.integers(0, rng.choice([3, 10, 70]), 2))) for _ in a.shape]
+        x = cubed.from_array(a, chunks=tuple(map(int, rng.integers(1, 6, ndim))))
+        got = cubed.pad(x, widths, mode=mode).compute()
+        np.testing.assert_allclose(got, np.pad(a, widths, mode=mode), err_msg=f"{a.shape} {widths}")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_nothing_is_as_long_as_the_axis(mode):
+    for n, width in ((10**12, 3), (10**12, 10**6), (3, 10**9)):
+        tracemalloc.start()
+        x = cubed.pad(cubed.ones(n, chunks=min(n, 10**6)), width, mode=mode)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert x.shape == (n + 2 * width,) and peak < 2 * 10**6
