@@ -76,6 +76,28 @@ static int output_of(const spread *s, int node)
     return -1;
 }
 
+/* A fold of an intermediate goes through chunks as they were: their grid is the order of its terms, and what else
+ * the fold's stage folds has the same. */
+static cubed_status insert_fold(const spread *s, cb_ir *to, int i, const cb_node *n, int *out,
+                                cubed_error *err)
+{
+    const cb_node *nodes = s->p->ir.nodes;
+    const int under =
+        nodes[i].kind == CB_NODE_FOLD || nodes[i].kind == CB_NODE_PARTIAL ? nodes[i].inputs[0] : -1;
+    if (under < 0 || output_of(s, under) < 0) return cb_ir_add(to, n, out, err);
+    int index;
+    const cb_node whole = {.kind = CB_NODE_COPY,
+                           .dtype = nodes[under].dtype,
+                           .grid = nodes[under].grid,
+                           .ninputs = 1,
+                           .inputs = n->inputs,
+                           .origin = nodes[under].origin};
+    cb_node fold = *n;
+    CB_TRY(cb_ir_add(to, &whole, &index, err));
+    fold.inputs = &index;
+    return cb_ir_add(to, &fold, out, err);
+}
+
 /* A target reads the pieces; an intermediate is them. */
 static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,
                            cubed_error *err)
@@ -83,7 +105,7 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
     const spread *s = ctx;
     int o = output_of(s, i), index;
     (void)p;
-    if (o < 0) return cb_ir_add(to, n, out, err);
+    if (o < 0) return insert_fold(s, to, i, n, out, err);
     cb_node pieces = {.kind = CB_NODE_COPY,
                       .dtype = n->dtype,
                       .grid = n->grid,

@@ -283,3 +283,20 @@ def test_a_reduction_meets_what_is_joined(chunk, name):
     y = cubed.concat([-x[0, :, :13], x[1, :, 13:]], axis=1)
     same(getattr(cubed, name)(x, axis=0) - y, getattr(np, name)(a, 0) - b, 1e-12)
     same(y - getattr(cubed, name)(x[:1], axis=0), b - getattr(np, name)(a[:1], 0), 1e-12)
+
+
+@pytest.mark.parametrize("chunks", [3, 30, (30, 7)])
+def test_reductions_of_reductions_meet(chunks):
+    # Inner sums are made in pieces: that must not change the order of the outer ones.
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 30, 30)) * 10.0 ** rng.integers(-9, 9, (2, 30, 30))
+    x, y = (cubed.from_array(v, chunks=c, spec=SPEC) for v, c in ((a, chunks), (b, 30)))
+    traces = [cubed.array_api.sum(v.diagonal()) for v in (x, y)]
+    for z, expected in [
+        (traces[0] * traces[1], np.trace(a) * np.trace(b)),
+        (x.sum(axis=0).sum() * y.sum(axis=0).max(), a.sum() * b.sum(axis=0).max()),
+    ]:
+        got = z.compute(optimize_graph=False)
+        np.testing.assert_allclose(got, expected, rtol=1e-9)
+        for n in (1, 2, 5):
+            assert z.compute(max_workers=n).tobytes() == got.tobytes()
