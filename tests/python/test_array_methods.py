@@ -221,53 +221,6 @@ def test_assigning_refuses_what_does_not_fit():
 # --- Functions -----------------------------------------------------------------------------------
 
 
-@st.composite
-def contractions(draw):
-    """Subscripts and operands: letters that come once, twice in an operand, and in several."""
-    extents = {c: draw(st.integers(1, 4)) for c in "abcde"}
-    terms = draw(st.lists(st.text("abcde", min_size=0, max_size=3), min_size=1, max_size=4))
-    letters = sorted(set("".join(terms)))
-    out = draw(st.permutations(draw(st.lists(st.sampled_from(letters), unique=True))
-                               if letters else []))  # fmt: skip
-    dots = draw(st.booleans())
-    operands = [
-        draw(hnp.arrays("f8", ((2,) if dots else ()) + tuple(extents[c] for c in t),
-                        elements=st.integers(-4, 4)))
-        for t in terms
-    ]  # fmt: skip
-    head = "..." if dots else ""
-    text = ",".join(head + t for t in terms)
-    return text + ("->" + head + "".join(out) if draw(st.booleans()) else ""), operands
-
-
-@many
-@given(contractions(), st.integers(1, 3), st.booleans())
-def test_einsum(contraction, chunks, optimize):
-    text, operands = contraction
-    expected = np.einsum(text, *operands)
-    mine = cubed.einsum(text, *(lazy(o, chunks) for o in operands), optimize=optimize)
-    same(mine, expected, 1e-9)
-
-
-@pytest.mark.parametrize("dtype", ["?", "i2", "u8", "f4", "c16"])
-def test_einsum_keeps_types(dtype):
-    a = np.arange(12).reshape(3, 4).astype(dtype)
-    for text in ("ij,kj->ik", "ij->", "ij,ij->i"):
-        operands = [a] * (text.count(",") + 1)
-        same(cubed.einsum(text, *map(lazy, operands)), np.einsum(text, *operands), 1e-6)
-
-
-@pytest.mark.parametrize("text", ["ij", "ij,jk", "ijk", "i->j", "ij->ii", "i1->i", "...i"])
-def test_einsum_refuses(text):
-    if text == "...i":
-        a, b = lazy(np.ones((2, 3))), lazy(np.ones((3, 3)))
-        with pytest.raises(ValueError, match="extents 2 and 3"):
-            cubed.einsum("ij,ij", a, b)
-        return
-    with pytest.raises(ValueError, match="einsum"):
-        cubed.einsum(text, lazy(np.ones((2, 2, 2)) if text == "ij" else np.ones((2, 2))))
-
-
 @many
 @given(arrays(kinds="if"), st.data())
 def test_gradient(pair, data):
