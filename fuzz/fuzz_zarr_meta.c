@@ -43,11 +43,9 @@ static void print_and_reread(const cb_zarr_meta *m, cb_zone *zone)
     require(again.dtype == m->dtype && again.ndim == m->ndim);
     require(memcmp(again.shape, m->shape, sizeof m->shape) == 0);
     require(memcmp(again.chunk, m->chunk, sizeof m->chunk) == 0);
-    /* Of a NaN the payload may be lost. */
-    json_t *fill = cb_fill_print(m->dtype, &m->fill), *fill2 = cb_fill_print(m->dtype, &again.fill);
-    require(json_equal(fill, fill2));
-    json_decref(fill);
-    json_decref(fill2);
+    cubed_scalar fill = m->fill;
+    if (m->format == 2) cb_fill_for_v2(m->dtype, &fill);
+    require(memcmp(&fill, &again.fill, cb_fill_size(m->dtype)) == 0);
     require(again.separator == m->separator && again.v2_keys == m->v2_keys);
     require(again.order_f == m->order_f && again.codecs.all.n == m->codecs.all.n);
     require(strcmp(again.attrs, m->attrs) == 0);

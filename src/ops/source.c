@@ -136,6 +136,7 @@ cubed_status cb_op_scalar(cubed_context *ctx, cubed_dtype dtype, double value, c
 
 void cb_op_keep_fill(const cubed_array *x, cb_node *n)
 {
+    n->zarr_format = x->node.zarr_format;
     n->has_fill = x->node.has_fill;
     n->fill_is_missing = x->node.fill_is_missing;
     n->fill = x->node.fill;

@@ -248,6 +248,22 @@ static bool is_read(const cubed_plan *p, int node, const cubed_target *targets, 
     return false;
 }
 
+/* Attributes and fill value of a result, in its format. */
+static cubed_status keep_missing(cubed_plan *p, const cubed_array *x, int format, cb_node *n,
+                                 cubed_error *err)
+{
+    cb_zarr_missing m = {.dtype = x->node.dtype,
+                         .from = x->node.zarr_format,
+                         .attrs = x->node.attrs,
+                         .has_fill = x->node.has_fill,
+                         .fill = x->node.fill};
+    CB_TRY(cb_zarr_convert_missing(&m, format ? format : 3, p->ir.zone, err));
+    n->attrs = m.attrs;
+    n->has_fill = m.has_fill;
+    n->fill = m.fill;
+    return CUBED_OK;
+}
+
 static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_target *targets,
                                int i, cubed_error *err)
 {
@@ -300,10 +316,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     n.skip_empty = t->skip_empty;
     n.durable = t->durable;
     n.attrs = x->node.attrs;
-    if (t->url && t->zarr_format != 2 && x->node.fill_is_missing)
-        CB_TRY(cb_zarr_attrs_with_fill(n.attrs, n.dtype, &x->node.fill, p->ir.zone, &n.attrs, err));
-    n.has_fill = x->node.has_fill;
-    n.fill = x->node.fill;
+    if (t->url && !t->region) CB_TRY(keep_missing(p, x, t->zarr_format, &n, err));
     n.overwrite = t->overwrite;
     n.to_memory = !t->url;
     n.result = t->url ? NULL : t->data;

@@ -154,7 +154,7 @@ cubed_status cb_plan_target(cubed_plan *p, int i, cubed_error *err)
     }
     m->attrs = n->attrs;
     m->skip_empty = n->skip_empty;
-    if (n->has_fill) m->fill = n->fill;
+    m->fill = n->has_fill ? n->fill : cb_fill_default(n->dtype);
     cubed_status st = cb_zarr_meta_defaults(m, n->codecs, err);
     if (n->has_fill) m->fill_is_null = false;
     cb_codec_chain_fix(&m->codecs);

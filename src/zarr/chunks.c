@@ -334,7 +334,8 @@ cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, con
     const void *bytes = src;
     cubed_status st = CUBED_OK;
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
-    if (z->meta.skip_empty && is_empty(&z->meta, src, shape, used)) {
+    /* Where the fill value is null, it is for readers to say what they make of a chunk that is not there. */
+    if (z->meta.skip_empty && !z->meta.fill_is_null && is_empty(&z->meta, src, shape, used)) {
         CB_GO(cb_store_del(z->store, key, err)); /* an attempt before this one may have left it */
         if (stored) *stored = 0;
         return CUBED_OK;

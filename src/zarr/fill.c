@@ -1,6 +1,8 @@
 /* Fill values: numbers, the names of those that JSON cannot say, hexadecimal bits, and pairs. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,45 +23,56 @@ static cubed_status wrong(const char *where, const json_t *v, cubed_dtype dtype,
                    cubed_dtype_name(dtype));
 }
 
-/* One real number: false if it is none. */
-static bool parse_real(const json_t *v, cubed_dtype dtype, double *out)
+/* The NaN that both formats spell "NaN". Others differ in bits that are data. */
+static uint64_t plain_nan(cubed_dtype dtype)
 {
-    if (json_is_number(v)) {
-        *out = json_number_value(v);
-        return true;
+    switch (cubed_dtype_size(dtype)) {
+    case 2: return 0x7e00;
+    case 4: return 0x7fc00000;
+    default: return 0x7ff8000000000000;
     }
-    const char *s = json_string_value(v), *big = cb_json_big(v);
-    if (!s) return false;
-    if (big) {
-        *out = strtod(big, NULL);
-        return true;
-    }
-    if (strcmp(s, "NaN") == 0) {
-        *out = (double)NAN;
-        return true;
-    }
-    if (strcmp(s, "Infinity") == 0 || strcmp(s, "-Infinity") == 0) {
-        *out = s[0] == '-' ? -(double)INFINITY : (double)INFINITY;
-        return true;
-    }
-    size_t digits = 2 * cb_unit_size(dtype);
+}
+
+/* The bits of a floating point number in hexadecimal, which do not pass through another type: that would
+ * quiet a NaN. */
+static bool parse_bits(const char *s, size_t size, uint64_t *bits)
+{
+    size_t digits = 2 * size;
     if (s[0] != '0' || s[1] != 'x' || strlen(s) != 2 + digits ||
         strspn(s + 2, "0123456789abcdefABCDEF") != digits)
         return false;
-    uint64_t bits = strtoull(s + 2, NULL, 16);
-    if (digits == 4) {
-        cubed_scalar half = {.u16 = (uint16_t)bits}, wide;
-        cb_scalar_cast(dtype, &half, CUBED_FLOAT64, &wide);
-        *out = wide.f64;
-    } else if (digits == 8) {
-        uint32_t b = (uint32_t)bits;
-        float f;
-        memcpy(&f, &b, 4);
-        *out = (double)f;
-    } else {
-        memcpy(out, &bits, 8);
-    }
+    *bits = strtoull(s + 2, NULL, 16);
     return true;
+}
+
+/* A number of a floating point type; false if it is none. */
+static bool parse_real(const json_t *v, cubed_dtype dtype, void *out)
+{
+    const char *s = json_string_value(v), *big = cb_json_big(v);
+    double real = 0;
+    uint64_t bits;
+    if (json_is_number(v)) {
+        real = json_number_value(v);
+    } else if (big) {
+        real = strtod(big, NULL);
+    } else if (s && (strcmp(s, "Infinity") == 0 || strcmp(s, "-Infinity") == 0)) {
+        real = s[0] == '-' ? -(double)INFINITY : (double)INFINITY;
+    } else if (s && (strcmp(s, "NaN") == 0 || parse_bits(s, cubed_dtype_size(dtype), &bits))) {
+        if (s[0] == 'N') bits = plain_nan(dtype);
+        memcpy(out, &bits, cubed_dtype_size(dtype));
+        return true;
+    } else {
+        return false;
+    }
+    cubed_scalar x = cb_scalar_from_double(dtype, real);
+    memcpy(out, x.bytes, cubed_dtype_size(dtype));
+    return true;
+}
+
+/* The type of both parts of a complex one. */
+static cubed_dtype part_of(cubed_dtype dtype)
+{
+    return dtype == CUBED_COMPLEX64 ? CUBED_FLOAT32 : CUBED_FLOAT64;
 }
 
 static bool parse_integer(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
@@ -89,8 +102,9 @@ static bool parse_integer(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
     return back.f64 == d;
 }
 
-/* Format 2 has the bytes of "bytes" in base64, format 3 too; strings are strings in both. */
-static bool parse_text(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
+/* Format 2 has the bytes of "bytes" in base64, format 3 too; strings are strings in both. *beyond: it fits the
+ * type, but not a scalar. */
+static bool parse_text(const json_t *v, cubed_dtype dtype, cubed_scalar *out, bool *beyond)
 {
     size_t size = cubed_dtype_size(dtype), n = 0;
     const char *s = json_string_value(v);
@@ -99,24 +113,23 @@ static bool parse_text(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
     if (cubed_dtype_family(dtype) == CUBED_STRING) {
         uint32_t c;
         while ((s = cb_utf8_next(s, &c)) != NULL) {
-            if (n + 4 > size || n + 4 > sizeof *out) return false;
-            memcpy(out->bytes + n, &c, 4);
+            if (n + 4 <= sizeof *out) memcpy(out->bytes + n, &c, 4);
             n += 4;
         }
-        return true;
+    } else {
+        unsigned char bytes[4096];
+        if (!cb_base64_decode(s, bytes, sizeof bytes, &n)) return false;
+        while (n > 0 && bytes[n - 1] == 0) n--;
+        memcpy(out->bytes, bytes, cb_min_size(n, sizeof *out));
     }
-    unsigned char bytes[64];
-    if (!cb_base64_decode(s, bytes, sizeof bytes, &n)) return false;
-    while (n > 0 && bytes[n - 1] == 0) n--;
-    if (n > size || n > sizeof *out) return false;
-    memcpy(out->bytes, bytes, n);
-    return true;
+    *beyond = n <= size && n > sizeof *out;
+    return n <= size && n <= sizeof *out;
 }
 
 cubed_status cb_fill_parse(const char *where, const json_t *v, cubed_dtype dtype, cubed_scalar *out,
                            cubed_error *err)
 {
-    double re = 0, im = 0;
+    bool beyond = false;
     memset(out, 0, sizeof *out);
     switch (cubed_dtype_kind(dtype)) {
     case CUBED_KIND_BOOL:
@@ -128,41 +141,44 @@ cubed_status cb_fill_parse(const char *where, const json_t *v, cubed_dtype dtype
     case CUBED_KIND_UINT:
         return parse_integer(v, dtype, out) ? CUBED_OK : wrong(where, v, dtype, err);
     case CUBED_KIND_FLOAT:
-        if (!parse_real(v, dtype, &re)) return wrong(where, v, dtype, err);
-        *out = cb_scalar_from_double(dtype, re);
-        return CUBED_OK;
-    case CUBED_KIND_COMPLEX:
-        if (json_is_array(v) && json_array_size(v) == 2) {
-            if (!parse_real(json_array_get(v, 0), dtype, &re) ||
-                !parse_real(json_array_get(v, 1), dtype, &im))
-                return wrong(where, v, dtype, err);
-        } else if (!parse_real(v, dtype, &re)) {
-            return wrong(where, v, dtype, err);
-        }
-        if (dtype == CUBED_COMPLEX64) {
-            out->c64[0] = (float)re;
-            out->c64[1] = (float)im;
-        } else {
-            out->c128[0] = re;
-            out->c128[1] = im;
-        }
-        return CUBED_OK;
+        return parse_real(v, dtype, out->bytes) ? CUBED_OK : wrong(where, v, dtype, err);
+    case CUBED_KIND_COMPLEX: {
+        const cubed_dtype part = part_of(dtype);
+        const bool pair = json_is_array(v) && json_array_size(v) == 2;
+        if (parse_real(pair ? json_array_get(v, 0) : v, part, out->bytes) &&
+            (!pair || parse_real(json_array_get(v, 1), part, out->bytes + cubed_dtype_size(part))))
+            return CUBED_OK;
+        return wrong(where, v, dtype, err);
+    }
     case CUBED_KIND_TIME:
         if (json_string_value(v) && strcmp(json_string_value(v), "NaT") == 0) {
             out->i64 = INT64_MIN;
             return CUBED_OK;
         }
         return parse_integer(v, CUBED_INT64, out) ? CUBED_OK : wrong(where, v, dtype, err);
-    case CUBED_KIND_TEXT: return parse_text(v, dtype, out) ? CUBED_OK : wrong(where, v, dtype, err);
+    case CUBED_KIND_TEXT:
+        if (parse_text(v, dtype, out, &beyond)) return CUBED_OK;
+        if (beyond)
+            return cb_fail(err, CUBED_E_UNSUPPORTED,
+                           "%s: a fill value of more than %zu bytes is not supported", where,
+                           sizeof *out);
+        break;
     }
     return wrong(where, v, dtype, err);
 }
 
-static json_t *print_real(double v)
+/* Format 2 has no word for a NaN with other bits than the plain one. */
+static json_t *print_real(cubed_dtype dtype, const void *at, int format)
 {
-    if (isnan(v)) return json_string("NaN");
-    if (isinf(v)) return json_string(v < 0 ? "-Infinity" : "Infinity");
-    return json_real(v);
+    cubed_scalar x = {.u64 = 0}, wide;
+    char text[2 + 16 + 1];
+    memcpy(x.bytes, at, cubed_dtype_size(dtype));
+    cb_scalar_cast(dtype, &x, CUBED_FLOAT64, &wide);
+    if (isinf(wide.f64)) return json_string(wide.f64 < 0 ? "-Infinity" : "Infinity");
+    if (!isnan(wide.f64)) return json_real(wide.f64);
+    if (format == 2 || x.u64 == plain_nan(dtype)) return json_string("NaN");
+    snprintf(text, sizeof text, "0x%0*" PRIx64, (int)(2 * cubed_dtype_size(dtype)), x.u64);
+    return json_string(text);
 }
 
 static json_t *print_text(cubed_dtype dtype, const cubed_scalar *v)
@@ -183,7 +199,7 @@ static json_t *print_text(cubed_dtype dtype, const cubed_scalar *v)
     return json_string(text);
 }
 
-json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v)
+json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v, int format)
 {
     cubed_scalar wide;
     switch (cubed_dtype_kind(dtype)) {
@@ -194,52 +210,54 @@ json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v)
     case CUBED_KIND_UINT:
         cb_scalar_cast(dtype, v, CUBED_UINT64, &wide);
         return cb_json_uint64(wide.u64);
-    case CUBED_KIND_FLOAT:
-        cb_scalar_cast(dtype, v, CUBED_FLOAT64, &wide);
-        return print_real(wide.f64);
+    case CUBED_KIND_FLOAT: return print_real(dtype, v->bytes, format);
     case CUBED_KIND_TIME: return json_integer(v->i64);
     case CUBED_KIND_TEXT: return print_text(dtype, v);
     default: break;
     }
     json_t *pair = json_array();
-    cb_scalar_cast(dtype, v, CUBED_COMPLEX128, &wide);
-    json_array_append_new(pair, print_real(wide.c128[0]));
-    json_array_append_new(pair, print_real(wide.c128[1]));
+    const cubed_dtype part = part_of(dtype);
+    for (size_t k = 0; k < 2; k++)
+        json_array_append_new(pair,
+                              print_real(part, v->bytes + k * cubed_dtype_size(part), format));
     return pair;
 }
 
-/* What Xarray takes for a double in attributes of format 3. */
-static json_t *base64_of_double(double v)
+static bool is_nan(cubed_dtype dtype, const void *at)
 {
-    unsigned char bytes[8];
-    char text[16];
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    for (int k = 0; k < 8; k++) bytes[k] = (unsigned char)(bits >> (8 * k));
-    cb_base64_encode(bytes, sizeof bytes, text);
-    return json_string(text);
+    cubed_scalar x = {.u64 = 0}, wide;
+    memcpy(x.bytes, at, cubed_dtype_size(dtype));
+    cb_scalar_cast(dtype, &x, CUBED_FLOAT64, &wide);
+    return isnan(wide.f64);
 }
 
-cubed_status cb_zarr_attrs_with_fill(const char *attrs, cubed_dtype dtype, const cubed_scalar *fill,
-                                     cb_zone *zone, const char **out, cubed_error *err)
+bool cb_fill_is_nan(cubed_dtype dtype, const cubed_scalar *v)
 {
-    json_t *doc = NULL, *v;
-    cubed_scalar wide;
-    *out = attrs;
-    if (cubed_dtype_kind(dtype) >= CUBED_KIND_COMPLEX) return CUBED_OK; /* there is no spelling */
-    CB_TRY(
-        cb_json_parse("attributes", attrs ? attrs : "{}", strlen(attrs ? attrs : "{}"), &doc, err));
-    cubed_status st = CUBED_OK;
-    if (json_is_object(doc) && !json_object_get(doc, "_FillValue")) {
-        if (cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT) {
-            cb_scalar_cast(dtype, fill, CUBED_FLOAT64, &wide);
-            v = base64_of_double(wide.f64);
-        } else {
-            v = cb_fill_print(dtype, fill);
-        }
-        json_object_set_new(doc, "_FillValue", v);
-        st = cb_json_text(doc, zone, out, err);
+    switch (cubed_dtype_kind(dtype)) {
+    case CUBED_KIND_FLOAT: return is_nan(dtype, v->bytes);
+    case CUBED_KIND_COMPLEX:
+        return is_nan(part_of(dtype), v->bytes) ||
+               is_nan(part_of(dtype), v->bytes + cubed_dtype_size(part_of(dtype)));
+    case CUBED_KIND_TIME: return v->i64 == INT64_MIN;
+    default: return false;
     }
-    json_decref(doc);
-    return st;
+}
+
+cubed_scalar cb_fill_default(cubed_dtype dtype)
+{
+    cubed_scalar v = {.c128 = {0, 0}};
+    if (cubed_dtype_kind(dtype) == CUBED_KIND_TIME) v.i64 = INT64_MIN;
+    return v;
+}
+
+void cb_fill_for_v2(cubed_dtype dtype, cubed_scalar *v)
+{
+    const cubed_kind kind = cubed_dtype_kind(dtype);
+    if (kind != CUBED_KIND_FLOAT && kind != CUBED_KIND_COMPLEX) return;
+    const cubed_dtype part = kind == CUBED_KIND_FLOAT ? dtype : part_of(dtype);
+    const uint64_t nan = plain_nan(part);
+    const size_t size = cubed_dtype_size(part);
+    for (size_t at = 0; at < cubed_dtype_size(dtype); at += size) {
+        if (is_nan(part, v->bytes + at)) memcpy(v->bytes + at, &nan, size);
+    }
 }

@@ -70,7 +70,10 @@ cubed_status cb_zarr_parse_v2(const char *where, const json_t *zarray, const jso
     m->separator = s[0];
     const json_t *fill = json_object_get(zarray, "fill_value");
     m->fill_is_null = !fill || json_is_null(fill);
-    if (!m->fill_is_null) CB_TRY(cb_fill_parse(where, fill, m->dtype, &m->fill, err));
+    if (m->fill_is_null)
+        m->fill = cb_fill_default(m->dtype);
+    else
+        CB_TRY(cb_fill_parse(where, fill, m->dtype, &m->fill, err));
     const json_t *filters = json_object_get(zarray, "filters");
     if (filters && !json_is_null(filters) && !json_is_array(filters))
         return cb_fail(err, CUBED_E_FORMAT, "%s: \"filters\" is no list", where);
@@ -111,7 +114,7 @@ cubed_status cb_zarr_print_v2(const cb_zarr_meta *m, json_t **zarray, json_t **z
     json_object_set_new(doc, "chunks", ints(m->ndim, m->chunk));
     json_object_set_new(doc, "dtype", json_string(type));
     json_object_set_new(doc, "fill_value",
-                        m->fill_is_null ? json_null() : cb_fill_print(m->dtype, &m->fill));
+                        m->fill_is_null ? json_null() : cb_fill_print(m->dtype, &m->fill, 2));
     json_object_set_new(doc, "order", json_string(m->order_f ? "F" : "C"));
     json_object_set_new(doc, "filters", filters);
     json_object_set_new(doc, "dimension_separator", json_string(separator));

@@ -172,7 +172,7 @@ cubed_status cb_zarr_print_v3(const cb_zarr_meta *m, json_t **out, cubed_error *
     json_object_set_new(
         doc, "chunk_key_encoding",
         named(m->v2_keys ? "v2" : "default", json_pack("{s:s}", "separator", separator)));
-    json_object_set_new(doc, "fill_value", cb_fill_print(m->dtype, &m->fill));
+    json_object_set_new(doc, "fill_value", cb_fill_print(m->dtype, &m->fill, 3));
     json_object_set_new(doc, "codecs", codecs);
     json_object_set_new(doc, "attributes", attrs);
     if (any_name) {

@@ -18,7 +18,7 @@ typedef struct cb_zarr_meta {
     const int64_t *starts[CUBED_MAX_NDIM];
     int64_t nchunks[CUBED_MAX_NDIM];
     int64_t inner[CUBED_MAX_NDIM]; /* what can be read alone: of shards inner chunks, else chunks */
-    cubed_scalar fill;             /* 0 where v2 says null */
+    cubed_scalar fill;             /* where v2 says null: what readers show, NaT or 0 */
     bool fill_is_null;             /* v2 only */
     bool big_endian;               /* of the stored bytes */
     bool order_f;                  /* v2 only; v3 says it with a transpose codec */
@@ -79,8 +79,9 @@ const char *cb_zarr_path(const cb_zarr_array *z);
 
 /* Sets default keys and separator and the codecs of a new array: format, dtype, ndim, shape and chunk are set
  * before. `codecs_json`: v3 "codecs" list, or for format 2 the compressor object or null, or a list of filters
- * that ends with one of those; NULL for zstd at level 1. A fill value of 0 becomes null in format 2, where it
- * would mean "missing" to many readers. The attributes must be an object. */
+ * that ends with one of those; NULL for zstd at level 1. A fill value of 0 (NaT of times) becomes null in format
+ * 2, where it would mean "missing" to many readers; where it is null no chunk is skipped. The attributes must be
+ * an object. */
 CUBED_MUST_CHECK cubed_status cb_zarr_meta_defaults(cb_zarr_meta *meta, const char *codecs_json,
                                                     cubed_error *err);
 /* JSON text, in the zone, of format 3 codecs that store chunks of this shape in shards, each through
@@ -88,12 +89,23 @@ CUBED_MUST_CHECK cubed_status cb_zarr_meta_defaults(cb_zarr_meta *meta, const ch
 CUBED_MUST_CHECK cubed_status cb_zarr_shard_codecs(cb_zone *zone, int ndim, const int64_t *chunk,
                                                    const char *codecs_json, const char **out,
                                                    cubed_error *err);
-/* Attributes (JSON text, may be NULL) of an array of format 3 whose fill value means "missing", as it
- * does by itself in format 2: with a "_FillValue" as Xarray spells it, unless there is one. Real and
- * boolean types. */
-CUBED_MUST_CHECK cubed_status cb_zarr_attrs_with_fill(const char *attrs, cubed_dtype dtype,
-                                                      const cubed_scalar *fill, cb_zone *zone,
-                                                      const char **out, cubed_error *err);
+/* What readers show of chunks that are not there and have no fill value: NaT of times, else zeros. */
+cubed_scalar cb_fill_default(cubed_dtype dtype);
+/* Whether the fill value is a NaN or NaT, and so missing whatever metadata says. */
+bool cb_fill_is_nan(cubed_dtype dtype, const cubed_scalar *v);
+
+/* What marks missing values (CF's _FillValue) is the fill value in format 2, and in format 3 an attribute, in
+ * which the fill value only stands for chunks that are not there: as Xarray reads and writes them. */
+typedef struct cb_zarr_missing {
+    cubed_dtype dtype;
+    int from;          /* the format that attributes and fill value have been read from; 0: none */
+    const char *attrs; /* JSON object text, may be NULL */
+    bool has_fill;     /* a fill value is to be kept */
+    cubed_scalar fill;
+} cb_zarr_missing;
+/* The same in another format, or in the same: changes `attrs` and the fill value. Text goes to the zone. */
+CUBED_MUST_CHECK cubed_status cb_zarr_convert_missing(cb_zarr_missing *m, int to, cb_zone *zone,
+                                                      cubed_error *err);
 bool cb_zarr_is_irregular(const cb_zarr_meta *meta);
 /* JSON text, in the zone, of "chunk_shapes" in the metadata of irregular chunks. */
 CUBED_MUST_CHECK cubed_status cb_zarr_chunk_shapes(const cb_zarr_meta *meta, cb_zone *zone,

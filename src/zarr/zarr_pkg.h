@@ -14,7 +14,9 @@
 /* A fill value from JSON (both formats' spellings), and to JSON. */
 CUBED_MUST_CHECK cubed_status cb_fill_parse(const char *where, const json_t *v, cubed_dtype dtype,
                                             cubed_scalar *out, cubed_error *err);
-json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v);
+json_t *cb_fill_print(cubed_dtype dtype, const cubed_scalar *v, int format);
+/* What metadata of format 2 can say: all NaN are one there. */
+void cb_fill_for_v2(cubed_dtype dtype, cubed_scalar *v);
 
 /* Bytes of a fill value that are kept: longer items go on with zeros. */
 static inline size_t cb_fill_size(cubed_dtype dtype)

@@ -369,7 +369,7 @@ static bool fill_of(const char *text, cubed_dtype dtype, cubed_scalar *out)
     }
     /* Printed and parsed, it is the same bytes. */
     cubed_scalar again;
-    v = cb_fill_print(dtype, out);
+    v = cb_fill_print(dtype, out, 3);
     assert_int_equal(cb_fill_parse("u", v, dtype, &again, NULL), CUBED_OK);
     json_decref(v);
     assert_memory_equal(out, &again, cubed_dtype_size(dtype));
@@ -437,6 +437,13 @@ static void test_real_fills(void **state)
     assert_true(fill_of("\"0x7fc00000\"", CUBED_FLOAT32, &v) && isnan(v.f32));
     assert_true(fill_of("\"0x3F800000\"", CUBED_FLOAT32, &v) && v.f32 == 1.0f);
     assert_true(fill_of("\"0x3ff8000000000000\"", CUBED_FLOAT64, &v) && v.f64 == 1.5);
+    /* Of a NaN all bits count, also that of a signal. */
+    assert_true(fill_of("\"0xff800001\"", CUBED_FLOAT32, &v) && v.u32 == 0xff800001);
+    assert_true(fill_of("\"0x7c01\"", CUBED_FLOAT16, &v) && v.u16 == 0x7c01);
+    assert_true(fill_of("[\"0x7fc00001\", \"NaN\"]", CUBED_COMPLEX64, &v) &&
+                v.u32 == 0x7fc00001 && v.u64 >> 32 == 0x7fc00000);
+    cb_fill_for_v2(CUBED_COMPLEX64, &v);
+    assert_true(v.u64 == 0x7fc000007fc00000);
     assert_true(fill_of("0.1", CUBED_FLOAT64, &v) && v.f64 == 0.1);
     assert_true(fill_of("0.1", CUBED_FLOAT32, &v) && v.f32 == 0.1f);
     assert_true(fill_of("-0.0", CUBED_FLOAT64, &v) && signbit(v.f64));

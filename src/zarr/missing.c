@@ -1,0 +1,167 @@
+/* What marks missing values in the two formats, as Xarray has it: the fill value in format 2; in format 3 the
+ * attribute _FillValue, which has reals as base64 of a little-endian double. */
+#include <string.h>
+
+#include "base/text.h"
+#include "dtype/scalar.h"
+#include "zarr/zarr_pkg.h"
+
+static const char marker[] = "_FillValue";
+
+static json_t *base64_of_double(double v)
+{
+    unsigned char bytes[8];
+    char text[16];
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    for (int k = 0; k < 8; k++) bytes[k] = (unsigned char)(bits >> (8 * k));
+    cb_base64_encode(bytes, sizeof bytes, text);
+    return json_string(text);
+}
+
+static bool double_of_base64(const json_t *v, double *out)
+{
+    unsigned char bytes[8];
+    size_t n = 0;
+    uint64_t bits = 0;
+    const char *s = json_string_value(v);
+    if (!s || !cb_base64_decode(s, bytes, sizeof bytes, &n) || n != sizeof bytes) return false;
+    for (int k = 0; k < 8; k++) bits |= (uint64_t)bytes[k] << (8 * k);
+    memcpy(out, &bits, sizeof bits);
+    return true;
+}
+
+/* A number, one of the names of those that JSON cannot say, or a double in base64: a new reference to what
+ * fill values in metadata look like. NULL if it is none. */
+static json_t *plain_real(const json_t *v)
+{
+    double d;
+    cubed_scalar x = {.u64 = 0};
+    if (double_of_base64(v, &d)) {
+        x.f64 = d;
+        return cb_fill_print(CUBED_FLOAT64, &x, 2);
+    }
+    return cb_fill_parse("", v, CUBED_FLOAT64, &x, NULL) == CUBED_OK
+               ? cb_fill_print(CUBED_FLOAT64, &x, 2)
+               : NULL;
+}
+
+/* The same, but of a complex number the pair, and of other types what it is. */
+static json_t *plain(const json_t *v, cubed_dtype dtype)
+{
+    const cubed_kind kind = cubed_dtype_kind(dtype);
+    double d;
+    if (kind == CUBED_KIND_FLOAT) return plain_real(v);
+    if (kind == CUBED_KIND_COMPLEX && json_array_size(v) == 2) {
+        json_t *re = plain_real(json_array_get(v, 0)), *im = plain_real(json_array_get(v, 1));
+        if (re && im) return json_pack("[o, o]", re, im);
+        json_decref(re);
+        json_decref(im);
+        return NULL;
+    }
+    /* A real number's attribute that a cast to integers left. */
+    if ((kind == CUBED_KIND_INT || kind == CUBED_KIND_UINT) && double_of_base64(v, &d))
+        return json_real(d);
+    return json_incref((json_t *)(uintptr_t)v);
+}
+
+/* Whether an element can have the value, which is stored in *out then. A double between two float32 marks
+ * nothing. */
+static bool is_exact(const json_t *v, cubed_dtype dtype, cubed_scalar *out)
+{
+    cubed_scalar wide, back;
+    if (cubed_dtype_kind(dtype) == CUBED_KIND_TIME) return false;
+    if (cb_fill_parse("", v, dtype, out, NULL) != CUBED_OK) return false;
+    if (cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT) {
+        if (cb_fill_parse("", v, CUBED_FLOAT64, &wide, NULL) != CUBED_OK) return false;
+        cb_scalar_cast(dtype, out, CUBED_FLOAT64, &back);
+        return back.f64 == wide.f64 || cb_fill_is_nan(dtype, out);
+    }
+    if (cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX) {
+        if (cb_fill_parse("", v, CUBED_COMPLEX128, &wide, NULL) != CUBED_OK) return false;
+        cb_scalar_cast(dtype, out, CUBED_COMPLEX128, &back);
+        return cb_fill_is_nan(dtype, out) ||
+               (back.c128[0] == wide.c128[0] && back.c128[1] == wide.c128[1]);
+    }
+    return true;
+}
+
+/* The attribute, of what fill values in metadata look like. NULL where the type has none that readers take:
+ * they take none of times, which are compared with nothing, and cannot open text that has one. */
+static json_t *spelled_v3(const json_t *v, cubed_dtype dtype)
+{
+    cubed_scalar x;
+    switch (cubed_dtype_kind(dtype)) {
+    case CUBED_KIND_FLOAT:
+        return cb_fill_parse("", v, CUBED_FLOAT64, &x, NULL) == CUBED_OK ? base64_of_double(x.f64)
+                                                                         : NULL;
+    case CUBED_KIND_COMPLEX:
+        if (cb_fill_parse("", v, CUBED_COMPLEX128, &x, NULL) != CUBED_OK ||
+            cb_fill_is_nan(CUBED_COMPLEX128, &x))
+            return NULL;
+        return json_pack("[o, o]", base64_of_double(x.c128[0]), base64_of_double(x.c128[1]));
+    case CUBED_KIND_TIME:
+    case CUBED_KIND_TEXT: return NULL;
+    default:
+        return cb_fill_parse("", v, dtype, &x, NULL) == CUBED_OK
+                   ? cb_fill_print(dtype, &x, 3)
+                   : json_incref((json_t *)(uintptr_t)v);
+    }
+}
+
+static cubed_status to_v3(cb_zarr_missing *m, json_t *attrs, cubed_error *err)
+{
+    const json_t *have = json_object_get(attrs, marker);
+    const bool own =
+        m->from == 2 && m->has_fill; /* the fill value counts, the attribute does not */
+    if (!own && (!have || m->from == 3)) return CUBED_OK;
+    json_t *v = own ? cb_fill_print(m->dtype, &m->fill, 2) : plain(have, m->dtype);
+    json_t *spelled = v ? spelled_v3(v, m->dtype) : NULL;
+    bool ok = true;
+    if (spelled)
+        ok = json_object_set_new(attrs, marker, spelled) == 0;
+    else if (v && m->from == 2 && cubed_dtype_family(m->dtype) == CUBED_STRING) {
+        /* What readers of text in format 3 understand. */
+        json_object_del(attrs, marker);
+        ok = json_object_get(attrs, "missing_value") ||
+             json_object_set(attrs, "missing_value", v) == 0;
+    }
+    json_decref(v);
+    return ok ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for attributes");
+}
+
+static cubed_status to_v2(cb_zarr_missing *m, json_t *attrs, cubed_error *err)
+{
+    const json_t *have = json_object_get(attrs, marker);
+    cubed_scalar x;
+    if (m->from == 2) return CUBED_OK;
+    json_t *v = have ? plain(have, m->dtype) : NULL;
+    /* Without an attribute nothing is missing, and no value may seem to be. */
+    m->has_fill = m->has_fill && cb_fill_is_nan(m->dtype, &m->fill);
+    bool ok = true;
+    if (v && is_exact(v, m->dtype, &x)) {
+        m->has_fill = true;
+        m->fill = x;
+        json_object_del(attrs, marker);
+    } else if (v) {
+        ok = json_object_set(attrs, marker, v) == 0;
+    }
+    json_decref(v);
+    return ok ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for attributes");
+}
+
+cubed_status cb_zarr_convert_missing(cb_zarr_missing *m, int to, cb_zone *zone, cubed_error *err)
+{
+    const char *text = m->attrs ? m->attrs : "{}";
+    json_t *doc = NULL;
+    CB_TRY(cb_json_parse("attributes", text, strlen(text), &doc, err));
+    cubed_status st = CUBED_OK;
+    if (json_is_object(doc)) {
+        st = to == 2 ? to_v2(m, doc, err) : to_v3(m, doc, err);
+        if (st == CUBED_OK && m->attrs) st = cb_json_text(doc, zone, &m->attrs, err);
+        if (st == CUBED_OK && !m->attrs && json_object_size(doc) > 0)
+            st = cb_json_text(doc, zone, &m->attrs, err);
+    }
+    json_decref(doc);
+    return st;
+}
