@@ -26,9 +26,10 @@ static cubed_status wrong(const char *where, const json_t *v, cubed_dtype dtype,
 /* The NaN that both formats spell "NaN". Others differ in bits that are data. */
 static uint64_t plain_nan(cubed_dtype dtype)
 {
-    switch (cubed_dtype_size(dtype)) {
-    case 2: return 0x7e00;
-    case 4: return 0x7fc00000;
+    switch (dtype) {
+    case CUBED_FLOAT16: return 0x7e00;
+    case CUBED_BFLOAT16: return 0x7fc0;
+    case CUBED_FLOAT32: return 0x7fc00000;
     default: return 0x7ff8000000000000;
     }
 }

@@ -440,8 +440,9 @@ static void test_real_fills(void **state)
     /* Of a NaN all bits count, also that of a signal. */
     assert_true(fill_of("\"0xff800001\"", CUBED_FLOAT32, &v) && v.u32 == 0xff800001);
     assert_true(fill_of("\"0x7c01\"", CUBED_FLOAT16, &v) && v.u16 == 0x7c01);
-    assert_true(fill_of("[\"0x7fc00001\", \"NaN\"]", CUBED_COMPLEX64, &v) &&
-                v.u32 == 0x7fc00001 && v.u64 >> 32 == 0x7fc00000);
+    assert_true(fill_of("\"NaN\"", CUBED_BFLOAT16, &v) && v.u16 == 0x7fc0);
+    assert_true(fill_of("[\"0x7fc00001\", \"NaN\"]", CUBED_COMPLEX64, &v) && v.u32 == 0x7fc00001 &&
+                v.u64 >> 32 == 0x7fc00000);
     cb_fill_for_v2(CUBED_COMPLEX64, &v);
     assert_true(v.u64 == 0x7fc000007fc00000);
     assert_true(fill_of("0.1", CUBED_FLOAT64, &v) && v.f64 == 0.1);
