@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cubed._array import Array, common_spec, core_of, normalize_axes, normalize_axis
+from cubed._array import Array, common_spec, core_of, lazy, normalize_axes, normalize_axis
 from cubed._blockwise import (
     Cut,
     Operand,
@@ -24,6 +24,7 @@ from cubed._blockwise import (
     title_of,
     unify,
 )
+from cubed._neighbours import refuse_chunked, refuse_foreign
 from cubed.spec import Spec
 
 
@@ -109,6 +110,7 @@ def map_blocks(
     for key, value in kwargs.items():
         if isinstance(value, Array):
             raise TypeError(f"{title}: {key} is a lazy array: pass it before the keywords")
+    refuse_chunked(title, *args, *kwargs.values())
     places = tuple(i for i, a in enumerate(args) if isinstance(a, Array))
     arrays = [args[i] for i in places]
     ndim = max((a.ndim for a in arrays), default=0)
@@ -217,6 +219,8 @@ def elemwise(
         The function cannot be pickled; when it is computed a block of another type.
     """
     title = name or title_of("elemwise", func)
+    refuse_foreign(*args, what=title)
+    refuse_chunked(title, *kwargs.values())
     places = tuple(i for i, a in enumerate(args) if isinstance(a, (Array, np.ndarray)))
     if not places:
         raise TypeError(f"{title}: at least one argument must be an array")
@@ -284,6 +288,8 @@ def apply_along_axis(
         There is no such axis.
     """
     title = title_of("apply_along_axis", func1d)
+    arr = lazy(arr, "arr")
+    refuse_chunked(title, *args, *kwargs.values())
     a = normalize_axis(axis, arr.ndim)
     if dtype is None or shape is None:
         line = np.ones(arr.shape[a], arr.dtype)

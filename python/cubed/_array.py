@@ -17,6 +17,7 @@ import numpy as np
 from cubed import _core
 from cubed._dtypes import dtype_of, name_of
 from cubed._methods import Methods
+from cubed._neighbours import by_other, element, is_foreign, refuse_foreign
 from cubed.spec import Spec
 
 #: Kinds of Python scalars, in order of promotion, and the kinds of NumPy types that are as high.
@@ -296,7 +297,7 @@ class Array(Methods):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         from cubed._numpy import call_function
 
-        return call_function(func, args, kwargs)
+        return call_function(func, types, args, kwargs)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
@@ -568,6 +569,7 @@ def lazy(value: Any, name: str = "x") -> Array:
         return value
     if isinstance(value, (np.ndarray, np.generic)):
         return Array._new(core_of(value), None)
+    refuse_foreign(value, what=name)
     shown = reprlib.repr(value)
     raise TypeError(f"{name} is {shown}, expected an array: cubed.asarray makes one of it")
 
@@ -593,13 +595,25 @@ def check_arrays(values: Sequence[Any]) -> None:
 
 
 def core_of(value: Any) -> _core.Array:
-    """The engine's array behind an Array, a NumPy array or scalar."""
+    """The engine's array behind an Array, a NumPy array or scalar.
+
+    Raises
+    ------
+    TypeError
+        For masked arrays, and for arrays of other libraries.
+    """
     if isinstance(value, Array):
         return value._x
     from cubed._create import core_from_numpy
 
+    return core_from_numpy(to_numpy(value), None)
+
+
+def to_numpy(value: Any) -> np.ndarray:
+    """NumPy's array of an operand that is none of ours; TypeError as from core_of."""
     refuse_masked(value)
-    return core_from_numpy(np.asarray(value), None)
+    refuse_foreign(value)
+    return np.asarray(element(value))
 
 
 def refuse_masked(value: Any) -> None:
@@ -626,13 +640,9 @@ _OPERANDS = (Array, bool, int, float, complex, str, bytes, np.ndarray, np.generi
 
 
 def _operate(name: str, left: Any, right: Any) -> Array:
-    if isinstance(left, (list, tuple)):
-        left = _of_sequence(left)
-    elif isinstance(right, (list, tuple)):
-        right = _of_sequence(right)
-    for value in (left, right):
-        if not isinstance(value, _OPERANDS):
-            return NotImplemented
+    left, right = _operand(left), _operand(right)
+    if not (_is_operand(left) and _is_operand(right)):
+        return by_other(name, left, right, lambda v: isinstance(v, Array))
     if is_time(left) or is_time(right):
         from cubed._times import operate
 
@@ -645,10 +655,17 @@ def _operate(name: str, left: Any, right: Any) -> Array:
     return Array._new(_core.elementwise(name, *xs), spec)
 
 
-def _of_sequence(values: Sequence[Any]) -> Array:
-    from cubed._create import asarray
+def _operand(value: Any) -> Any:
+    """Sequences, dates and times as arrays and scalars; other operands as they are."""
+    if isinstance(value, (list, tuple, range)):
+        from cubed._create import asarray
 
-    return asarray(values)
+        return asarray(value)
+    return element(value)
+
+
+def _is_operand(value: Any) -> bool:
+    return isinstance(value, _OPERANDS) and not is_foreign(type(value))
 
 
 def is_text(value: Any) -> bool:
@@ -663,9 +680,11 @@ def is_time(value: Any) -> bool:
 
 
 def _multiply(left: Any, right: Any) -> Array:
-    left, right = (_of_sequence(v) if isinstance(v, (list, tuple)) else v for v in (left, right))
+    left, right = _operand(left), _operand(right)
+    if not (_is_operand(left) and _is_operand(right)):
+        return by_other("matmul", left, right, lambda v: isinstance(v, Array))
     if not all(isinstance(v, (Array, np.ndarray)) for v in (left, right)):
-        return NotImplemented
+        return NotImplemented  # a number has no axis to sum over
     return Array._new(_core.pair("matmul", core_of(left), core_of(right)), common_spec(left, right))
 
 

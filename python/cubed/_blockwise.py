@@ -14,6 +14,7 @@ from cubed._array import Array, common_spec, core_of
 from cubed._call import Runner, pack
 from cubed._create import core_from_numpy, engine_chunks
 from cubed._dtypes import dtype_of, name_of
+from cubed._neighbours import refuse_chunked
 from cubed.spec import Spec
 
 #: How an axis is cut: its extent, and that of all blocks but the last, or, where they differ, of
@@ -392,6 +393,7 @@ def _operand(title: str, number: int, value: Any, indices: tuple[Hashable, ...])
 def _refuse_lazy(title: str, name: str, value: Any) -> None:
     if isinstance(value, Array):
         raise TypeError(f"{title}: {name} is a lazy array, expected a value")
+    refuse_chunked(f"{title}: {name}", value)
 
 
 def _output_cuts(

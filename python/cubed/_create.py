@@ -13,6 +13,7 @@ from cubed import _core
 from cubed._array import Array, core_of, refuse_masked
 from cubed._chunks import Chunks, longest, normalize_chunks
 from cubed._dtypes import name_of
+from cubed._neighbours import held, is_foreign, refusal, refuse_foreign
 from cubed.spec import Spec
 
 
@@ -83,6 +84,7 @@ def from_array(
     if isinstance(x, Array):
         raise ValueError("the array is lazy already: use rechunk")
     refuse_masked(x)
+    _refuse_held(x)
     if isinstance(x, (np.ndarray, np.generic)):
         return Array._new(core_from_numpy(np.asarray(x), chunks), spec)
     url = _zarr_url(x)
@@ -219,11 +221,20 @@ def asarray(
         out = Array._new(x, obj._spec if spec is None else spec)
         return out if chunks is None else out.rechunk(chunks)
     refuse_masked(obj)
+    if is_foreign(type(obj)):
+        _refuse_held(obj)
+        if getattr(obj, "chunks", None) is not None:  # lazy: it is read in parts, by the run
+            if copy is False:
+                raise ValueError(f"values of {type(obj).__name__} need a copy")
+            read = from_array(obj, "auto" if chunks is None else chunks, spec=spec)
+            return read if dtype is None else read.astype(dtype)
     has_memory = hasattr(obj, "__array_interface__") or hasattr(obj, "__buffer__")
     if copy is False and not has_memory:
         raise ValueError(f"values of {type(obj).__name__} need a copy")
     if isinstance(obj, np.ndarray) and copy:
         obj = obj.copy()
+    elif isinstance(obj, (list, tuple)):
+        refuse_foreign(obj)
     given = obj if isinstance(obj, np.ndarray) else np.asarray(_values(obj))
     if dtype is None and not isinstance(obj, (np.ndarray, np.generic)) and given.size == 0:
         given = given.astype(np.float64)
@@ -238,6 +249,20 @@ def _values(obj: Any) -> Any:
     """Nested sequences with the values of lazy arrays in place of those."""
     if isinstance(obj, Array):
         return obj.compute()
-    if isinstance(obj, (list, tuple)):
-        return type(obj)(_values(o) for o in obj) if type(obj) in (list, tuple) else obj
+    if type(obj) in (list, tuple):
+        return type(obj)(_values(o) for o in obj)
     return obj
+
+
+def as_lazy(value: Any) -> Array:
+    """An operand that may be anything but an array of another library, as an array."""
+    if isinstance(value, Array):
+        return value
+    refuse_foreign(value)
+    return asarray(value)
+
+
+def _refuse_held(x: Any) -> None:
+    """TypeError for what has a lazy array in it: its values are to be had without computing."""
+    if is_foreign(type(x)) and held(x) is not None:
+        raise TypeError(refusal(x))

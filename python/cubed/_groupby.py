@@ -13,6 +13,7 @@ from cubed._apply import map_blocks
 from cubed._array import Array, normalize_axes
 from cubed._create import from_array
 from cubed._dtypes import name_of
+from cubed._neighbours import refuse_foreign
 
 _PLAIN = "sum prod mean var std min max first last argmin argmax".split()
 #: Reductions, with the engine's names: a count is one of what is not missing.
@@ -110,6 +111,7 @@ def groupby_reduce(
     >>> total.compute(), labels
     (array([7., 8.]), array(['a', 'b'], dtype='<U1'))
     """
+    refuse_foreign(array, *by, what="groupby_reduce")
     if func in ("nanany", "nanall"):  # as if what is missing were not there
         array, func = _unless_missing(array, func == "nanall"), func.removeprefix("nan")
     if func not in NAMES and func not in QUANTILES:

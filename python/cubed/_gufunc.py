@@ -24,6 +24,7 @@ from cubed._blockwise import (
     title_of,
     unify,
 )
+from cubed._neighbours import refuse_chunked
 
 Dims = tuple[str, ...]
 
@@ -139,6 +140,7 @@ def apply_gufunc(
     for key, value in kwargs.items():
         if isinstance(value, Array):
             raise TypeError(f"{title}: {key} is a lazy array: pass it before the keywords")
+    refuse_chunked(title, *kwargs.values())
     places = _axes(title, parsed, axes, axis, keepdims)
     arrays = [
         _core_last(title, i, core_of(a), parsed.inputs[i], places[0][i]) for i, a in enumerate(args)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, common_spec, core_of, lazy
+from cubed._array import Array, common_spec, core_of, lazy, to_numpy
+from cubed._neighbours import refuse_foreign
 from cubed.array_api.elementwise_functions import subtract
 from cubed.array_api.searching_functions import searchsorted
 from cubed.array_api.statistical_functions import max as maximum
@@ -67,6 +68,7 @@ def histogram(
     x = lazy(x)
     if isinstance(bins, str):
         raise NotImplementedError(f"histogram: bins={bins!r}; give their number or edges")
+    refuse_foreign(bins, what="bins")
     limits = _limits(x) if range is None and np.ndim(bins) == 0 else np.empty(0)
     edges = np.histogram_bin_edges(limits, bins, range)
     core = _core.histogram(x._x, edges.astype("float64").tolist(), _weights(weights))
@@ -140,7 +142,7 @@ def digitize(x: Array, /, bins: Any, right: bool = False) -> Array:
         For edges that neither ascend nor descend.
     """
     x = lazy(x)
-    edges = np.asarray(bins)
+    edges = to_numpy(bins)
     if edges.ndim != 1:
         raise ValueError(f"digitize: bins have {edges.ndim} axes, expected 1")
     steps = np.diff(edges)

@@ -17,6 +17,7 @@ from cubed._array import (
     scalar_array,
     scalar_type,
 )
+from cubed._neighbours import refuse_foreign
 from cubed._select import (
     coordinates,
     get_advanced,
@@ -106,6 +107,7 @@ def _entry(k: Any) -> Any:
         return a
     if isinstance(k, slice):
         return slice(*(None if v is None else operator.index(v) for v in (k.start, k.stop, k.step)))
+    refuse_foreign(k, what="an index")
     try:
         return operator.index(k)
     except TypeError:

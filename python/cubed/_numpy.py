@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from cubed._array import Array, normalize_axes
+from cubed._array import Array, normalize_axes, to_numpy
+from cubed._neighbours import ask_function, ask_ufunc, has_ufunc, is_foreign
 
 #: NumPy's names that the namespace has by another name.
 _NAMES = {
@@ -98,21 +99,15 @@ def _ours(name: str, module: str = "numpy") -> Callable[..., Any] | None:
 def call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """ufunc(*args), lazily: by the function of its name, else block by block.
 
-    Other methods than calls and reductions, and parameters but `dtype`, are a TypeError.
-    NotImplemented with objects of other libraries, such as Xarray's: theirs is the result, as it is
-    of operators.
+    Other methods than calls and reductions, and parameters but `dtype`, are a TypeError. With
+    objects of other libraries, such as Xarray's, theirs is the result, as it is of operators.
     """
-    if _others(args) or _others(kwargs.get("out") or ()):
-        return NotImplemented
+    if any(has_ufunc(type(v)) for v in (*args, *(kwargs.get("out") or ()))):
+        return ask_ufunc(ufunc, method, args, kwargs)
     result = _call_ufunc(ufunc, method, args, dict(kwargs))
     if result is NotImplemented:
         raise TypeError(_refusal(ufunc, method, kwargs))
     return result
-
-
-def _others(args: tuple[Any, ...]) -> bool:
-    known = (None, np.ndarray.__array_ufunc__, Array.__array_ufunc__)
-    return any(getattr(type(a), "__array_ufunc__", None) not in known for a in args)
 
 
 def _refusal(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> str:
@@ -143,7 +138,9 @@ def _call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dic
         return NotImplemented
     is_numpys = getattr(np, ufunc.__name__, None) is ufunc
     if ufunc is np.divmod and method == "__call__" and not kwargs:
-        return divmod(args[0], args[1])
+        from cubed.array_api import floor_divide, remainder
+
+        return floor_divide(*args), remainder(*args)
     if method == "reduce" and ufunc.__name__ in _REDUCTIONS and set(kwargs) <= _REDUCE_OPTIONS:
         reduce = getattr(args[0], _REDUCTIONS[ufunc.__name__])
         return reduce(**{"axis": 0, **kwargs}) if is_numpys else NotImplemented
@@ -161,7 +158,7 @@ def _by_blocks(ufunc: np.ufunc, args: tuple[Any, ...]) -> Any:
 
     if ufunc.nout != 1 or ufunc.signature is not None:
         return NotImplemented
-    args = tuple(a if isinstance(a, Array) or np.isscalar(a) else np.asarray(a) for a in args)
+    args = tuple(a if isinstance(a, Array) or np.isscalar(a) else to_numpy(a) for a in args)
     samples = [np.ones((), a.dtype) if isinstance(a, Array) else a for a in args]
     dtype = np.asarray(ufunc(*samples)).dtype
     return NotImplemented if dtype.kind == "O" else elemwise(ufunc, *args, dtype=dtype)
@@ -170,7 +167,7 @@ def _by_blocks(ufunc: np.ufunc, args: tuple[Any, ...]) -> Any:
 def _array_equal(x1: Any, x2: Any, equal_nan: bool = False) -> bool:
     from cubed.array_api import all, isclose
 
-    a, b = (v if isinstance(v, Array) else np.asarray(v) for v in (x1, x2))
+    a, b = (v if isinstance(v, Array) else to_numpy(v) for v in (x1, x2))
     if a.shape != b.shape:
         return False
     same = isclose(a, b, rtol=0, atol=0, equal_nan=True) if equal_nan else a == b
@@ -186,9 +183,10 @@ def _clip(
 
 
 def _concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
-    from cubed.array_api import asarray, concat
+    from cubed._create import as_lazy
+    from cubed.array_api import concat
 
-    parts = [asarray(a) for a in arrays]
+    parts = [as_lazy(a) for a in arrays]
     return concat([a if dtype is None else a.astype(dtype) for a in parts], axis=axis)
 
 
@@ -264,9 +262,14 @@ _ADAPTED: dict[Callable[..., Any], Callable[..., Any]] = {
 }
 
 
-def call_function(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+def call_function(func: Callable[..., Any], types: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """func(*args), lazily; with a warning of computed values for one that the namespace lacks, or
-    whose function there lacks a parameter."""
+    whose function there lacks a parameter.
+
+    With arrays of other libraries theirs is the result, or a TypeError.
+    """
+    if any(is_foreign(t) for t in types):
+        return ask_function(func, types, args, kwargs)
     ours = _ADAPTED.get(func) or _ours(func.__name__, func.__module__)
     if ours is not None:
         given = _translate(func, ours, args, kwargs)

@@ -21,6 +21,7 @@ from cubed._blockwise import (
     unify,
 )
 from cubed._dtypes import dtype_of
+from cubed._neighbours import refuse_chunked
 from cubed._pad import pad
 from cubed.spec import Spec
 
@@ -117,6 +118,7 @@ def map_overlap(
         The function cannot be pickled; when it is computed a block of another type.
     """
     title = name or title_of("map_overlap", func)
+    refuse_chunked(title, *args, *kwargs.values())
     places = tuple(i for i, a in enumerate(args) if isinstance(a, Array))
     arrays = [args[i] for i in places]
     if not arrays:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from cubed import _core, _times
-from cubed._array import Array, lazy, normalize_axes
+from cubed._array import Array, lazy, normalize_axes, to_numpy
 
 
 def _quantile(
     x: Array, q: Any, scale: float, axis: Any, skip_nan: bool, method: str, keepdims: bool
 ) -> Array:
     x = lazy(x)
-    values = np.asarray(q, dtype="float64") / scale
+    values = to_numpy(q).astype(np.float64) / scale
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     if x.dtype.kind in "mM" and not skip_nan:
         whole = tuple(range(x.ndim)) if axes is None else tuple(axes)

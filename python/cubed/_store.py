@@ -12,6 +12,7 @@ from cubed import _core
 from cubed._array import Array, check_arrays, common_spec
 from cubed._compute import Plan
 from cubed._create import store_url
+from cubed._neighbours import refuse_foreign
 from cubed._optimize import optimizes
 from cubed.runtime.create import executor_for
 
@@ -236,6 +237,7 @@ def store(
     read the target. Into other arrays tasks assign: that needs three chunks beside the block, and
     the GIL.
     """
+    refuse_foreign(sources, what="sources")
     arrays = [sources] if isinstance(sources, Array) else list(sources)
     check_arrays(arrays)
     places = [targets] if isinstance(sources, Array) else list(targets)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cubed._array import Array, is_text
+from cubed._array import Array, is_text, to_numpy
 
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 
@@ -19,5 +19,5 @@ def compare(name: str, left: Any, right: Any) -> Array:
     if name not in _COMPARISONS or not (is_text(left) and is_text(right)) or len(kinds) > 1:
         a, b = (getattr(v, "dtype", type(v).__name__) for v in (left, right))
         raise TypeError(f"{name} is not defined for {a} and {b}")
-    operands = (v if isinstance(v, Array) else np.asarray(v) for v in (left, right))
+    operands = (v if isinstance(v, Array) else to_numpy(v) for v in (left, right))
     return elemwise(getattr(np, name), *operands, dtype=np.dtype(bool))

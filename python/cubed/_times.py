@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, common_spec
+from cubed._array import Array, common_spec, to_numpy
 from cubed._dtypes import name_of
 
 NAT = np.iinfo(np.int64).min
@@ -218,7 +218,7 @@ def where(condition: Any, left: Any, right: Any) -> Array:
 def _lazy(value: Any) -> Array:
     from cubed._create import asarray
 
-    return value if isinstance(value, Array) else asarray(np.asarray(value))
+    return value if isinstance(value, Array) else asarray(to_numpy(value))
 
 
 def _integers(x: Array) -> Array:

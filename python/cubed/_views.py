@@ -61,9 +61,10 @@ def _of_axes(x: Any, key: Any) -> list[Any]:
 
 
 def _positions(mask: Any) -> Any:
-    from cubed.array_api import asarray, nonzero
+    from cubed._create import as_lazy
+    from cubed.array_api import nonzero
 
-    m = asarray(mask)
+    m = as_lazy(mask)
     if m.ndim != 1:
         raise IndexError(f"a mask with {m.ndim} axes in oindex or vindex, expected 1")
     return nonzero(m)[0]

@@ -126,6 +126,13 @@ def test_what_is_known_without_values():
         assert not np.may_share_memory(x, x)
 
 
+def test_divmod_on_either_side():
+    for got, wanted in ((divmod(F, lazy(I + 5)), divmod(F, I + 5)),
+                        (np.divmod(lazy(F), 0.5), divmod(F, 0.5))):  # fmt: skip
+        for g, w in zip(got, wanted, strict=True):
+            np.testing.assert_array_equal(g.compute(), w)
+
+
 def test_equal_arrays():
     x = lazy(F)
     assert np.array_equal(x, F)

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from cubed._array import Array, is_scalar, is_time, normalize_axis, operands
+from cubed._array import Array, is_scalar, is_time, normalize_axis, operands, to_numpy
+from cubed._create import as_lazy
+from cubed._neighbours import refuse_foreign
 from cubed._pad import pad
 from cubed._select import positions_within
 from cubed.array_api.creation_functions import asarray, full_like, ones_like
@@ -87,19 +89,15 @@ __all__ = [
 ]
 
 
-def _lazy(x: Any) -> Array:
-    return x if isinstance(x, Array) else asarray(x)
-
-
 def _flat(x: Any) -> Array:
-    return reshape(_lazy(x), (-1,))
+    return reshape(as_lazy(x), (-1,))
 
 
 # --- Axes and pieces ------------------------------------------------------------------------------
 
 
 def _with_axes(x: Any, ndim: int) -> Array:
-    a = _lazy(x)
+    a = as_lazy(x)
     while a.ndim < min(ndim, 2):
         a = expand_dims(a, axis=0)
     return a if a.ndim >= ndim else expand_dims(a, axis=-1)
@@ -141,6 +139,7 @@ def vstack(arrays: Sequence[Any], /) -> Array:
 
     Of the type that they promote to. Lazy.
     """
+    refuse_foreign(arrays)
     return concat([_with_axes(a, 2) for a in arrays], axis=0)
 
 
@@ -149,6 +148,7 @@ def hstack(arrays: Sequence[Any], /) -> Array:
 
     Of the type that they promote to. Lazy.
     """
+    refuse_foreign(arrays)
     parts = [_with_axes(a, 1) for a in arrays]
     return concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
 
@@ -158,6 +158,7 @@ def dstack(arrays: Sequence[Any], /) -> Array:
 
     Of the type that they promote to. Lazy.
     """
+    refuse_foreign(arrays)
     return concat([_with_axes(a, 3) for a in arrays], axis=2)
 
 
@@ -166,7 +167,7 @@ def append(x: Any, values: Any, axis: int | None = None) -> Array:
 
     Of the type that they promote to. Lazy.
     """
-    a, b = _lazy(x), _lazy(values)
+    a, b = as_lazy(x), as_lazy(values)
     if axis is None:
         return concat([_flat(a), _flat(b)], axis=0)
     return concat([a, b], axis=axis)
@@ -178,7 +179,7 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> Array:
 
     Of x's type. Lazy.
     """
-    a = _flat(x) if axis is None else _lazy(x)
+    a = _flat(x) if axis is None else as_lazy(x)
     k = normalize_axis(axis or 0, a.ndim)
     n = a.shape[k]
     starts, stops = [0], []
@@ -197,7 +198,7 @@ def _removed(obj: Any, n: int) -> list[tuple[int, int]]:
         at = range(n)[obj]
         at = at if at.step > 0 else at[::-1]
         return [(at[0], at[-1] + 1)] if at and at.step == 1 else [(p, p + 1) for p in at]
-    positions = np.asarray(obj)
+    positions = to_numpy(obj)
     if positions.dtype == bool:
         if positions.shape != (n,):
             raise ValueError(f"delete: a mask of shape {positions.shape} for {n} elements")
@@ -212,7 +213,7 @@ def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 
     Of x's type. Views: lazy, nothing is stored.
     """
-    a = _lazy(x)
+    a = as_lazy(x)
     k = normalize_axis(axis, a.ndim)
     before = (slice(None),) * k
     n = a.shape[k]
@@ -232,7 +233,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 
     Of x's type. Views: lazy, nothing is stored.
     """
-    a = _lazy(x)
+    a = as_lazy(x)
     n = a.shape[normalize_axis(axis, a.ndim)]
     if np.ndim(indices_or_sections) == 0 and n % indices_or_sections:
         raise ValueError(f"split: {n} elements are not {indices_or_sections} equal pieces")
@@ -247,7 +248,7 @@ def diag(x: Any, k: int = 0) -> Array:
     from cubed.array_api.creation_functions import eye
     from cubed.array_api.linalg import diagonal
 
-    a = _lazy(x)
+    a = as_lazy(x)
     if a.ndim == 2:
         return diagonal(a, offset=k)
     if a.ndim != 1:
@@ -262,7 +263,7 @@ def fliplr(x: Any, /) -> Array:
 
     Of x's type. A view: lazy, nothing is stored.
     """
-    return flip(_lazy(x), axis=1)
+    return flip(as_lazy(x), axis=1)
 
 
 def flipud(x: Any, /) -> Array:
@@ -270,7 +271,7 @@ def flipud(x: Any, /) -> Array:
 
     Of x's type. A view: lazy, nothing is stored.
     """
-    return flip(_lazy(x), axis=0)
+    return flip(as_lazy(x), axis=0)
 
 
 def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
@@ -278,7 +279,7 @@ def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
 
     Of x's type. A view: lazy, nothing is stored.
     """
-    a = _lazy(x)
+    a = as_lazy(x)
     first, second = (normalize_axis(d, a.ndim) for d in axes)
     if first == second:
         raise ValueError(f"rot90: axes are {axes!r}, expected two different ones")
@@ -302,7 +303,7 @@ def angle(x: Any, deg: bool = False) -> Array:
 
     Of x's shape: float64 for integers, else x's type, real. Lazy.
     """
-    a = _lazy(x)
+    a = as_lazy(x)
     if a.dtype.kind != "c":
         a = a.astype(result_type(a.dtype, np.complex64))
     out = atan2(imag(a), real(a))
@@ -314,7 +315,7 @@ def deg2rad(x: Any, /) -> Array:
 
     Of x's shape: float64 for integers, else x's type, real. Lazy.
     """
-    return multiply(_lazy(x), np.pi / 180)
+    return multiply(as_lazy(x), np.pi / 180)
 
 
 def rad2deg(x: Any, /) -> Array:
@@ -322,7 +323,7 @@ def rad2deg(x: Any, /) -> Array:
 
     Of x's shape: float64 for integers, else x's type, real. Lazy.
     """
-    return multiply(_lazy(x), 180 / np.pi)
+    return multiply(as_lazy(x), 180 / np.pi)
 
 
 def exp2(x: Any, /) -> Array:
@@ -330,7 +331,7 @@ def exp2(x: Any, /) -> Array:
 
     Of x's shape: float64 for integers and bools, else x's type. Lazy.
     """
-    return pow(2.0, _lazy(x))
+    return pow(2.0, as_lazy(x))
 
 
 def fix(x: Any, /) -> Array:
@@ -338,13 +339,13 @@ def fix(x: Any, /) -> Array:
 
     Of x's shape and type. Lazy; TypeError for complex numbers.
     """
-    return trunc(_lazy(x))
+    return trunc(as_lazy(x))
 
 
 def _pair(x1: Any, x2: Any) -> tuple[Array, Array]:
     """Two operands; Python scalars take the other's type."""
     if is_time(x1) or is_time(x2):
-        return _lazy(x1), _lazy(x2)
+        return as_lazy(x1), as_lazy(x2)
     (a, b), spec = operands(x1, x2)
     return Array._new(a, spec), Array._new(b, spec)
 
@@ -374,7 +375,7 @@ def isneginf(x: Any, /) -> Array:
 
     bool, of x's shape. Lazy.
     """
-    return equal(_lazy(x), float("-inf"))
+    return equal(as_lazy(x), float("-inf"))
 
 
 def isposinf(x: Any, /) -> Array:
@@ -382,7 +383,7 @@ def isposinf(x: Any, /) -> Array:
 
     bool, of x's shape. Lazy.
     """
-    return equal(_lazy(x), float("inf"))
+    return equal(as_lazy(x), float("inf"))
 
 
 def nan_to_num(
@@ -397,7 +398,8 @@ def nan_to_num(
 
     Of x's shape and type. Lazy.
     """
-    a = _lazy(x)
+    a = as_lazy(x)
+    refuse_foreign(nan, posinf, neginf)
     if a.dtype.kind == "c":
         parts = (nan_to_num(part, copy, nan, posinf, neginf) for part in (real(a), imag(a)))
         return add(next(parts), multiply(next(parts), 1j))
@@ -415,15 +417,16 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
     Of the shape that all broadcast to, and of the type that choices promote to. Lazy.
     """
+    refuse_foreign(condlist, choicelist)
     if not condlist or len(condlist) != len(choicelist):
         raise ValueError(
             f"select: {len(condlist)} conditions and {len(choicelist)} choices, expected as many"
         )
-    choices = [c if is_scalar(c) else _lazy(c) for c in (*choicelist, default)]
+    choices = [c if is_scalar(c) else as_lazy(c) for c in (*choicelist, default)]
     dtype = np.result_type(*(c if is_scalar(c) else c.dtype for c in choices))
     out = asarray(choices.pop(), dtype=dtype)
     for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
-        out = where(_lazy(condition), choice, out)
+        out = where(as_lazy(condition), choice, out)
     return out
 
 
@@ -437,12 +440,12 @@ def average(
 
     float64 for integers, else x's type. Lazy.
     """
-    a = _lazy(x)
+    a = as_lazy(x)
     if weights is None:
         out = mean(a, axis=axis, keepdims=keepdims)
         count = a.size / out.size if out.size else 0
         return (out, full_like(out, count)) if returned else out
-    w = _lazy(weights)
+    w = as_lazy(weights)
     if w.shape != a.shape:
         if w.ndim != 1 or axis is None or not isinstance(axis, int):
             raise ValueError(f"average: weights of shape {w.shape} for an array of {a.shape}")
@@ -464,12 +467,12 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Array:
 
     Without the axis: float64 for integers, else y's type. Lazy.
     """
-    a = _lazy(y)
+    a = as_lazy(y)
     k = normalize_axis(axis, a.ndim)
     before = (slice(None),) * k
     d: Any = dx
     if x is not None:
-        points = _lazy(x)
+        points = as_lazy(x)
         d = diff(points, axis=k if points.ndim == a.ndim else -1)
         if points.ndim == 1:
             d = reshape(d, (-1, *(1,) * (a.ndim - k - 1)))
@@ -526,7 +529,7 @@ def argwhere(x: Any, /) -> Array:
     """Positions of elements that are not zero, one per row. Computes their number."""
     from cubed.array_api.manipulation_functions import stack
 
-    a = _lazy(x)
+    a = as_lazy(x)
     return stack(nonzero(a), axis=-1)
 
 
@@ -558,7 +561,7 @@ def unique(
     equal_nan
         Whether NaN is one element, and not as many as there are.
     """
-    a = _lazy(x)
+    a = as_lazy(x)
     wanted = (True, return_index, return_inverse, return_counts)
     if return_index or (return_inverse and return_counts):
         found = dict(zip(_PARTS_OF_UNIQUE, unique_all(a), strict=True))

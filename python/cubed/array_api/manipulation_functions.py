@@ -8,6 +8,7 @@ from typing import Any
 from cubed import _core
 from cubed._array import Array, common_spec, core_of, lazy, normalize_axes, normalize_axis
 from cubed._manipulate import rechunk
+from cubed._neighbours import refuse_foreign
 from cubed._select import flatten
 from cubed.array_api.data_type_functions import result_type
 
@@ -67,6 +68,7 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...], *, chunks: Any = None) -> 
 
 
 def _promoted(arrays: Sequence[Array]) -> tuple[_core.Array, ...]:
+    refuse_foreign(arrays)
     if not arrays:
         raise ValueError("at least one array is needed")
     cores = [core_of(a) for a in arrays]
@@ -81,8 +83,8 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: Any = No
 
     Of the type that they promote to. Lazy; ValueError for shapes that differ along other axes.
     """
-    spec = common_spec(*arrays)
     cores = _promoted(arrays)
+    spec = common_spec(*arrays)
     if axis is None:
         cores, axis = tuple(flatten(c) for c in cores), 0
     out = Array._new(_core.concat(cores, axis), spec)
@@ -196,7 +198,8 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
 
     Of the type that they promote to. Lazy; ValueError for shapes that differ.
     """
-    return Array._new(_core.stack(_promoted(arrays), axis), common_spec(*arrays))
+    out = _core.stack(_promoted(arrays), axis)
+    return Array._new(out, common_spec(*arrays))
 
 
 def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:

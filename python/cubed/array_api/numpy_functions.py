@@ -20,6 +20,7 @@ from cubed._array import (
     normalize_axes,
     normalize_axis,
 )
+from cubed._create import as_lazy
 from cubed._einsum import einsum
 from cubed._histogram import bincount, digitize, histogram
 from cubed._nan import (
@@ -31,6 +32,7 @@ from cubed._nan import (
     nansum,
     nanvar,
 )
+from cubed._neighbours import refuse_foreign
 from cubed._pad import pad
 from cubed._quantiles import (
     median,
@@ -122,7 +124,7 @@ def unravel_index(indices: Any, /, shape: Sequence[int]) -> tuple[Array, ...]:
 
     For each axis int64 of the shape of the indices. Lazy.
     """
-    at = asarray(indices)
+    at = as_lazy(indices)
     if at.dtype.kind not in "iu":
         raise TypeError(f"unravel_index: indices are {at.dtype}, expected integers")
     at = at.astype(np.int64)
@@ -229,9 +231,8 @@ def _two(a: Any, b: Any) -> tuple[Array, Array]:
     spec = common_spec(a, b)
     if is_scalar(a) and is_scalar(b):
         raise TypeError("at least one operand must be an array")
-    return tuple(
-        v if isinstance(v, Array) else Array._new(core_of(np.asarray(v)), spec) for v in (a, b)
-    )  # type: ignore[return-value]
+    x, y = (v if isinstance(v, Array) else Array._new(core_of(v), spec) for v in (a, b))
+    return x, y
 
 
 def ptp(x: Array, /, axis: Any = None, *, keepdims: bool = False) -> Array:
@@ -328,6 +329,7 @@ def dot(a: Any, b: Any, /) -> Array:
 
     Of the type that both promote to. Lazy.
     """
+    refuse_foreign(a, b)
     if is_scalar(a) or is_scalar(b) or 0 in (np.ndim(a), np.ndim(b)):
         return a * b
     x, y = _two(a, b)
@@ -407,6 +409,7 @@ def gradient(
         For each axis an array of f's shape; alone if there is one axis. Lazy.
     """
     f = lazy(f, "f")
+    refuse_foreign(varargs)
     axes = normalize_axes(axis if axis is None else _sequence(axis), f.ndim)
     if edge_order not in (1, 2):
         raise ValueError(f"gradient: edge_order is {edge_order}, expected 1 or 2")
@@ -477,7 +480,7 @@ def _distances(f: Array, h: Any, axis: int) -> tuple[Any, Any]:
 
 
 def _differences(h: Any) -> Array:
-    x = h if isinstance(h, Array) else asarray(np.asarray(h))
+    x = as_lazy(h)
     d = x[1:] - x[:-1]
     return asarray(d, dtype=np.float64) if d.dtype.kind in "biu" else d
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from cubed import _core, _times
-from cubed._array import Array, core_of, lazy, operands
+from cubed._array import Array, core_of, lazy, operands, to_numpy
 from cubed.spec import Spec
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
@@ -62,7 +60,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
 
     bool, of x1's shape. Lazy: elements of x2 are sorted. NaN and NaT are among none.
     """
-    kinds = [(v if isinstance(v, Array) else np.asarray(v)).dtype.kind for v in (x1, x2)]
+    kinds = [(v if isinstance(v, Array) else to_numpy(v)).dtype.kind for v in (x1, x2)]
     if "m" in kinds or "M" in kinds:
         return _times.isin(x1, x2, invert)
     (a, b), spec = operands(x1, x2)

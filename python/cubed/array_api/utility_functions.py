@@ -55,7 +55,7 @@ def diff(
     Of x's type, n shorter along the axis. Lazy.
     """
     x = lazy(x)
-    from cubed.array_api.creation_functions import asarray
+    from cubed._create import as_lazy
     from cubed.array_api.manipulation_functions import broadcast_to, concat
 
     a = normalize_axis(axis, x.ndim)
@@ -63,7 +63,7 @@ def diff(
         raise ValueError(f"diff: n is {n}, expected 0 or more")
     edge = (*x.shape[:a], 1, *x.shape[a + 1 :])
     parts = [
-        p if isinstance(p, Array) and p.ndim else broadcast_to(asarray(p), edge)
+        p if isinstance(p, Array) and p.ndim else broadcast_to(as_lazy(p), edge)
         for p in (prepend, x, append)
         if p is not None
     ]

@@ -1,0 +1,443 @@
+"""Lazy arrays beside arrays of other libraries: what their classes say, or a TypeError."""
+
+import copy
+import datetime
+import decimal
+import fractions
+import inspect
+import operator
+import warnings
+
+import cubed
+import cubed.array_api as xp
+import dask.array
+import numpy as np
+import pandas as pd
+import pint
+import pytest
+import scipy.sparse
+import sparse
+import xarray as xr
+
+import zarr
+
+F = np.arange(1.0, 7.0).reshape(2, 3)
+I = F.astype(np.int64)  # noqa: E741
+Q = pint.UnitRegistry().Quantity
+
+BINARY = "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift".split()
+COMPARING = "eq ne lt le gt ge".split()
+IN_PLACE = "iadd isub imul itruediv ifloordiv imod ipow imatmul iand ior ixor ilshift irshift"
+OPERATORS = [getattr(operator, n) for n in (*BINARY, *COMPARING, *IN_PLACE.split())] + [divmod]
+
+
+def lazy(a=F):
+    return cubed.from_array(a, chunks=2)
+
+
+class Quiet:
+    """A lazy array in chunks whose values nobody may ask for."""
+
+    shape, ndim, chunks = (2, 3), 2, ((2,), (3,))
+    dtype = np.dtype(float)
+
+    def __array__(self, *args, **kwargs):
+        raise AssertionError("the values were computed")
+
+    def __getitem__(self, key):
+        raise AssertionError("the values were read")
+
+    def __len__(self):
+        return 2
+
+    __iter__ = __array__
+
+
+class Duck(Quiet):
+    def __array_ufunc__(self, *args, **kwargs):
+        return NotImplemented
+
+    def __array_function__(self, *args, **kwargs):
+        return NotImplemented
+
+
+class OptedOut(Quiet):
+    __array_ufunc__ = None
+
+
+class Standard(Quiet):
+    """As Array API classes are, and lazy arrays of Cubed's other implementation."""
+
+    def __array_namespace__(self, api_version=None):
+        return np
+
+    def __eq__(self, other):
+        return NotImplemented
+
+    __ne__ = __add__ = __radd__ = __eq__
+    __hash__ = None
+
+
+class Subclass(np.ndarray):
+    """With a unit, say, which NumPy's array of it has not."""
+
+    def __array_ufunc__(self, *args, **kwargs):
+        return NotImplemented
+
+    def __array_function__(self, *args, **kwargs):
+        return NotImplemented
+
+
+NEIGHBOURS = {
+    "dask": lambda: dask.array.from_array(F, chunks=2),
+    "duck": Duck,
+    "opted out": OptedOut,
+    "standard": Standard,
+    "subclass": lambda: F.copy().view(Subclass),
+}
+
+
+def named(value):
+    return rf"cubed\.Array does not combine with {type(value).__module__}\.{type(value).__name__}: "
+
+
+@pytest.mark.parametrize("kind", NEIGHBOURS)
+@pytest.mark.parametrize("op", OPERATORS, ids=lambda op: op.__name__)
+def test_operators_name_both_types_and_the_way_out(op, kind):
+    other = NEIGHBOURS[kind]()
+    for left, right in ((lazy(), other), (other, lazy()), (lazy(I), other)):
+        with pytest.raises(TypeError, match=named(other) + r"cubed\.from_array\(x\) makes"):
+            op(left, right)
+
+
+@pytest.mark.parametrize("op", OPERATORS, ids=lambda op: op.__name__)
+def test_operators_beside_sparse_arrays(op):
+    other = sparse.COO.from_numpy(F)
+    if "matmul" in op.__name__:
+        pytest.skip("sparse itself tries to multiply, and fails")
+    is_theirs = op.__name__.startswith("i")
+    for left, right in ((lazy(), other), (other, lazy()))[: 1 if is_theirs else 2]:
+        with pytest.raises(TypeError, match=named(other)[:-2] + r".*todense\(\) has the values"):
+            op(left, right)
+
+
+@pytest.mark.parametrize("kind", ["dask", "duck", "subclass"])
+def test_ufuncs(kind):
+    other = NEIGHBOURS[kind]()
+    for ufunc in (np.add, np.equal, np.arctan2, np.logaddexp, np.fmod):
+        for args in ((lazy(), other), (other, lazy())):
+            with pytest.raises(TypeError, match=named(other)):
+                ufunc(*args)
+    for call in (
+        lambda: np.add.outer(lazy(), other),
+        lambda: np.sin(lazy(), out=other),
+        lambda: np.matmul(lazy(), other),
+    ):
+        with pytest.raises(TypeError, match="cubed"):
+            call()
+
+
+#: NumPy's functions of several arrays.
+NUMPYS = [
+    lambda a, b: np.where(a, b, 0),
+    lambda a, b: np.where(True, a, b),
+    lambda a, b: np.concatenate([a, b]),
+    lambda a, b: np.stack((a, b)),
+    lambda a, b: np.block([[a], [b]]),
+    lambda a, b: np.dot(a, b),
+    lambda a, b: np.einsum("ij,ij", a, b),
+    lambda a, b: np.isclose(a, b),
+    lambda a, b: np.array_equal(a, b),
+    lambda a, b: np.clip(a, b, None),
+    lambda a, b: np.average(a, weights=b),
+    lambda a, b: np.copyto(a, b),
+    lambda a, b: np.sum(a, out=b),
+    lambda a, b: np.kron(a, b),
+    lambda a, b: np.linalg.lstsq(a, b),
+    lambda a, b: np.isin(a, b),
+]
+
+
+@pytest.mark.parametrize("kind", ["dask", "duck", "subclass", "sparse"])
+@pytest.mark.parametrize("k", range(len(NUMPYS)))
+def test_functions_of_numpy(k, kind):
+    other = sparse.COO.from_numpy(F) if kind == "sparse" else NEIGHBOURS[kind]()
+    with cubed.raise_if_computes():
+        for args in ((lazy(), other), (other, lazy())):
+            # Where sparse arrays come first, sparse has its own way to say no.
+            with pytest.raises((TypeError, ValueError) if kind == "sparse" else TypeError) as e:
+                NUMPYS[k](*args)
+            if kind != "sparse":
+                assert type(other).__name__ in str(e.value) and "cubed" in str(e.value)
+
+
+def test_a_function_is_left_to_a_class_that_knows_us():
+    class Wrapper(Duck):
+        def __array_function__(self, func, types, args, kwargs):
+            return func.__name__, sorted(t.__name__ for t in types)
+
+    assert np.where(lazy(), Wrapper(), 0) == ("where", ["Array", "Wrapper"])
+    assert np.concatenate([lazy(), Wrapper()]) == ("concatenate", ["Array", "Wrapper"])
+    assert np.sum(lazy(), out=Wrapper()) == ("sum", ["Array", "Wrapper"])
+    # Of those that have no answer the next one is asked.
+    assert np.stack([lazy(), Duck(), Wrapper()])[0] == "stack"
+
+
+#: Parameters that are no operands: they are switches, types, axes or shapes, or what to convert.
+NO_OPERANDS = {
+    "allclose": (4,), "angle": (1,), "array_split": (1,), "asarray": (0,), "astype": (1,),
+    "broadcast_shapes": (0, 1, 2), "broadcast_to": (1,), "can_cast": (0, 1), "corrcoef": (2,),
+    "cov": (2,), "cross": (2, 3, 4, 5), "einsum": (0, 1), "finfo": (0,), "from_array": (0,),
+    "isclose": (4,), "isdtype": (0, 1), "moveaxis": (1, 2), "nan_to_num": (1,), "pad": (1,),
+    "permute_dims": (1,), "result_type": (0, 1, 2), "rot90": (2,), "split": (1,), "store": (1,),
+    "tile": (1,), "transpose": (1,), "trapezoid": (2, 3), "unique": (1, 2, 3), "to_zarr": (1,),
+    "reshape": (1,), "apply_along_axis": (1,), "as_gufunc": (0,),
+    "rechunk": (1,), "blockwise": (1, 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["duck", "opted out", "standard"])
+def test_no_function_takes_a_neighbour_in_silence(kind):
+    """All there are, with a neighbour in place of each positional argument."""
+    functions = {n: getattr(cubed, n) for n in cubed.__all__}
+    for part in (xp.linalg, xp.fft):
+        functions |= {f"{part.__name__}.{n}": getattr(part, n) for n in part.__all__}
+    taken = []
+    tried = refused = 0
+    for name, function in functions.items():
+        if not inspect.isfunction(function):
+            continue
+        parameters = inspect.signature(function).parameters.values()
+        front = [p for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD]
+        several = any(p.kind == p.VAR_POSITIONAL for p in parameters)
+        for k in range(max(len(front), 1) + 2 * several):
+            if k in NO_OPERANDS.get(name.rpartition(".")[2], ()):
+                continue
+            needed = sum(p.default is p.empty for p in front)
+            for value in (NEIGHBOURS[kind](), [lazy(), NEIGHBOURS[kind]()]):
+                args = [*[lazy()] * k, value, *[lazy()] * (needed - k - 1)]
+                tried += 1
+                try:
+                    result = function(*args)
+                except AssertionError as e:
+                    taken.append((name, k, str(e)))
+                except Exception as e:
+                    refused += "does not combine with" in str(e)
+                else:
+                    taken.append((name, k, result))
+    assert not taken, sorted({(n, k) for n, k, _ in taken})
+    assert tried > 500 and refused > 250
+
+
+@pytest.mark.parametrize("kind", ["duck", "opted out", "standard", "dask"])
+def test_keys_and_values_of_assignments(kind):
+    x, other = lazy(), NEIGHBOURS[kind]()
+    for key in (other, (0, other), ([0, 1], other)):
+        with pytest.raises(TypeError, match=named(other)):
+            x[key]
+        with pytest.raises(TypeError, match=named(other)):
+            x[key] = 0
+    for key in (..., 0, [0, 1], x > 2, (slice(None), [0, 1])):
+        with pytest.raises(TypeError, match=named(other)):
+            x[key] = other
+    for view in (x.oindex, x.vindex):
+        with pytest.raises(TypeError, match=named(other)):
+            view[other]
+    np.testing.assert_array_equal(x, F)
+
+
+def test_functions_on_blocks_get_no_lazy_array_of_others():
+    other = NEIGHBOURS["duck"]()
+    for call in (
+        lambda: cubed.map_blocks(np.add, lazy(), other),
+        lambda: cubed.map_blocks(np.add, lazy(), x2=other),
+        lambda: cubed.map_overlap(np.add, lazy(), other, depth=1),
+        lambda: cubed.apply_gufunc(np.add, "(),()->()", lazy(), other),
+        lambda: cubed.blockwise(np.add, "ij", lazy(), "ij", other, "ij", dtype=float),
+        lambda: cubed.blockwise(np.add, "ij", lazy(), "ij", other, None, dtype=float),
+        lambda: cubed.apply_along_axis(np.add, 0, lazy(), other),
+    ):
+        with pytest.raises(TypeError, match="Duck"):
+            call()
+
+
+# --- Libraries ------------------------------------------------------------------------------------
+
+
+def outcome(call, *args):
+    """What a call gives, or the kind of its error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return call(*args)
+        except Exception as e:
+            return type(e)
+
+
+PINTS = [
+    *(lambda a, b, op=op: op(a, b) for op in OPERATORS if op.__name__[0] != "i"),
+    lambda a, b: np.add(a, b),
+    lambda a, b: np.multiply(a, b),
+    lambda a, b: np.where(np.array([True, False, True]), a, b),
+    lambda a, b: np.concatenate([a, b]),
+    lambda a, b: np.dot(a, b.T),
+]
+
+
+@pytest.mark.parametrize("unit", ["m", ""])
+@pytest.mark.parametrize("held", ["ours", "NumPy's"])
+@pytest.mark.parametrize("k", range(len(PINTS)))
+def test_pint_has_precedence(k, held, unit):
+    """A quantity with a lazy array, or beside one, is what it is with Dask's."""
+    dasks = dask.array.from_array(F)
+    pairs = [
+        [(x, Q(x if held == "ours" else F, unit))[:: -1 if swap else 1] for x in (lazy(), dasks)]
+        for swap in (False, True)
+    ]
+    for given, known in pairs:
+        mine, theirs = outcome(PINTS[k], *given), outcome(PINTS[k], *known)
+        if theirs is RecursionError:  # divmod of Dask's array and a quantity has no end
+            continue
+        if isinstance(theirs, type):
+            assert mine is theirs
+            continue
+        for got, wanted in zip(
+            *((v if isinstance(v, tuple) else (v,)) for v in (mine, theirs)), strict=True
+        ):
+            if isinstance(wanted, pint.Quantity):
+                assert isinstance(got, pint.Quantity) and got.units == wanted.units
+                got, wanted = got.magnitude, wanted.magnitude
+            assert isinstance(got, cubed.Array)
+            np.testing.assert_allclose(got.compute(), wanted.compute())
+
+
+def test_units_are_not_lost_in_silence():
+    inner, numpys = Q(lazy(), "m"), Q(F, "m")
+    for call in (
+        lambda: cubed.add(lazy(), inner),
+        lambda: cubed.where(lazy() > 2, lazy(), inner),
+        lambda: cubed.concat([lazy(), inner]),
+        lambda: cubed.mean(inner),
+        lambda: cubed.asarray(inner),
+        lambda: cubed.from_array(inner),
+    ):
+        with pytest.raises(TypeError, match=r"its \.magnitude is a cubed\.Array"):
+            call()
+    with pytest.raises(TypeError, match="its .magnitude has the values without the unit"):
+        cubed.add(lazy(), numpys)
+    unit = numpys.units
+    assert (lazy() * unit).units == unit and isinstance((unit * lazy()).magnitude, cubed.Array)
+
+
+def test_dask_arrays_are_converted_in_parts():
+    other = dask.array.from_array(F, chunks=(1, 3)).map_blocks(lambda b: b + 1)
+    with dask.config.set(scheduler=None), cubed.raise_if_computes():
+        made = [cubed.asarray(other), cubed.from_array(other), cubed.asarray(other, dtype="f4")]
+        total = made[0] + lazy()
+    assert all(x.chunks == other.chunks for x in made) and made[2].dtype == np.float32
+    np.testing.assert_array_equal(made[0], F + 1)
+    np.testing.assert_array_equal(total, F + F + 1)
+    assert cubed.asarray(other, chunks=(2, 2)).chunksize == (2, 2)
+    with pytest.raises(ValueError, match="need a copy"):
+        cubed.asarray(other, copy=False)
+    with pytest.raises(TypeError, match=named(other)):
+        cubed.asarray([other, other])
+
+
+def test_data_arrays_with_ours_and_with_dasks_do_not_mix():
+    c, d = (xr.DataArray(x, dims=("y", "x")) for x in (lazy(), NEIGHBOURS["dask"]()))
+    for call in (
+        lambda: c == d,
+        lambda: d == c,
+        lambda: d.where(d == c),
+        lambda: c.where(d > 2),
+        lambda: d.where(d > 2, c),
+        lambda: c + d,
+        lambda: d - c,
+        lambda: xr.concat([c, d], "y"),
+        lambda: xr.dot(c, d),
+        lambda: np.add(d, c),
+    ):
+        with pytest.raises(TypeError, match="cubed.*dask|dask.*cubed"):
+            call()
+
+
+def test_xarrays_objects_have_precedence():
+    of_dims = xr.Variable(("y", "x"), lazy())
+    for mine in (of_dims, xr.DataArray(of_dims)):
+        with cubed.raise_if_computes():
+            for op in (operator.add, operator.eq, operator.mul, np.subtract, np.maximum):
+                for got in (op(lazy(), mine), op(mine, lazy())):
+                    assert type(got) is type(mine) and isinstance(got.data, cubed.Array)
+            for call in (
+                lambda x=mine: cubed.where(lazy() > 2, x, 0),
+                lambda x=mine: cubed.concat([lazy(), x]),
+                lambda x=mine: cubed.asarray(x),
+                lambda x=mine: cubed.mean(x),
+                lambda x=mine: cubed.isin(lazy(), x),
+            ):
+                with pytest.raises(TypeError, match=r"its \.data is a cubed\.Array"):
+                    call()
+
+
+def test_pandas_lies_in_memory_and_is_taken():
+    series = pd.Series([1.0, 5.0, 3.0])
+    assert isinstance(lazy()[0] + series, pd.Series)
+    assert isinstance(np.add(lazy()[0], series), pd.Series)
+    np.testing.assert_array_equal(cubed.where(lazy() > 2, series, 0), np.where(F > 2, series, 0))
+    np.testing.assert_array_equal(cubed.isin(lazy(), pd.Index([1.0, 5.0])), np.isin(F, [1.0, 5.0]))
+    np.testing.assert_array_equal(np.where(lazy() > 2, series, 0), np.where(F > 2, series, 0))
+
+
+def test_objects_that_are_only_like_arrays_are_never_compared_by_identity():
+    for other, help in (
+        (zarr.array(F), "from_array"),
+        (scipy.sparse.csr_array(F), "todense"),
+        (memoryview(F), "asarray"),
+        (decimal.Decimal(1), "give a float"),
+        (fractions.Fraction(1, 3), "give a float"),
+    ):
+        for op in (operator.eq, operator.ne, operator.add, operator.matmul):
+            for args in ((lazy(), other), (other, lazy())):
+                if op is operator.matmul and help == "todense":
+                    continue  # SciPy's operator makes NumPy's array of ours
+                with pytest.raises(TypeError, match=f"does not combine with .*{help}"):
+                    op(*args)
+    np.testing.assert_array_equal(cubed.add(lazy(), zarr.array(F)), F + F)
+    assert (lazy() == None) is False  # noqa: E711
+    np.testing.assert_array_equal(lazy() == range(1, 4), np.equal(F, range(1, 4)))
+    np.testing.assert_array_equal(range(3) - lazy(), range(3) - F)
+
+
+TIMES = np.array(["2000-01-01", "NaT", "1999-12-31T12:00:00.000000001"], "M8[ns]")
+MOMENTS = [
+    datetime.datetime(2000, 1, 1),
+    datetime.date(2000, 1, 1),
+    pd.Timestamp("2000-01-01"),
+    pd.Timestamp("1999-12-31T12:00:00.000000002"),
+    datetime.timedelta(days=1, microseconds=3),
+    pd.Timedelta("1h"),
+]
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_dates_of_python_and_pandas_are_numbers_beside_times(moment):
+    is_time = isinstance(moment, datetime.date)
+    ops = [operator.sub] + ([operator.eq, operator.ne, operator.lt] if is_time else [operator.add])
+    numpys = moment.asm8 if hasattr(moment, "asm8") else np.array(moment, "M8" if is_time else "m8")
+    for op in ops:
+        got, wanted = op(lazy(TIMES), moment), op(TIMES, numpys)
+        assert isinstance(got, cubed.Array) and got.dtype == wanted.dtype
+        np.testing.assert_array_equal(got.compute(), wanted)
+    if is_time:
+        np.testing.assert_array_equal((moment - lazy(TIMES)).compute(), numpys - TIMES)
+        np.testing.assert_array_equal(moment >= lazy(TIMES), numpys >= TIMES)
+        np.testing.assert_array_equal(cubed.where(lazy(TIMES) < moment, 1, 2), [2, 2, 1])
+
+
+def test_a_subclass_of_ours_is_no_neighbour():
+    x = lazy()
+    assert copy.copy(x) is not x
+    np.testing.assert_array_equal(np.where(x > 2, x, np.float32(0)), np.where(F > 2, F, 0))
+    with pytest.raises(TypeError, match="masked arrays are not implemented"):
+        x + np.ma.array(F)
