@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import functools
 import numbers
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -65,8 +65,7 @@ def _own(cls: type, name: str) -> bool:
     return found is not _NOTHING and all(found is not k for k in known)
 
 
-@functools.lru_cache(maxsize=1024)
-def is_foreign(cls: type) -> bool:
+def _is_foreign(cls: Any) -> bool:
     """Whether it is a class of arrays of another library, whose values nobody takes unasked.
 
     Not one that only makes NumPy's array of itself, nor NumPy's; and not one of pandas, which lies
@@ -74,13 +73,16 @@ def is_foreign(cls: type) -> bool:
     """
     if _own(cls, "__array_function__") or _own(cls, "__array_namespace__"):
         return True
-    return has_ufunc(cls) and not any(c.__module__.split(".")[0] == "pandas" for c in cls.__mro__)
+    return _has_ufunc(cls) and not any(c.__module__.split(".")[0] == "pandas" for c in cls.__mro__)
 
 
-@functools.lru_cache(maxsize=1024)
-def has_ufunc(cls: type) -> bool:
+def _has_ufunc(cls: Any) -> bool:
     """Whether a class decides about ufuncs itself, or about having none."""
     return _own(cls, "__array_ufunc__")
+
+
+is_foreign: Callable[[Any], bool] = functools.lru_cache(maxsize=1024)(_is_foreign)
+has_ufunc: Callable[[Any], bool] = functools.lru_cache(maxsize=1024)(_has_ufunc)
 
 
 def refuse_foreign(*values: Any, what: str = "") -> None:
