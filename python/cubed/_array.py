@@ -8,7 +8,6 @@ import numbers
 import operator
 import reprlib
 import sys
-import warnings
 from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
@@ -507,13 +506,10 @@ _xarray_met = False
 def _meet_xarray() -> None:
     """Makes Xarray know lazy arrays, once: whoever imported it may wrap one."""
     global _xarray_met
-    if not hasattr(sys.modules["xarray"], "__all__"):
+    if not all(hasattr(sys.modules["xarray"], name) for name in ("__all__", "DataArray")):
         return  # it is just being imported
+    importlib.import_module("cubed.xarray._patches").install()
     _xarray_met = True
-    try:
-        importlib.import_module("cubed.xarray")
-    except (AttributeError, ImportError) as e:
-        warnings.warn(f"this version of Xarray is not known to cubed.xarray: {e}", stacklevel=3)
 
 
 def _restore(data: bytes, spec: Spec | None) -> Array:
@@ -706,6 +702,7 @@ def normalize_axes(
     if axis is None:
         return tuple(range(ndim))
     several = isinstance(axis, Sequence) and not isinstance(axis, str)
+    several = several or (isinstance(axis, np.ndarray) and axis.ndim == 1)
     axes: Any = axis if several else (axis,)
     out = tuple(normalize_axis(a, ndim) for a in axes)
     if len(set(out)) != len(out):

@@ -276,3 +276,13 @@ def test_eval(tmp_path):
     doc = check(run("eval", 'quantile(x, 0.5, dim="time", keepdims=True)', path, "--json"))
     assert '"shape": [1, 9]' in doc.out
     assert '"dims": ["time", "lat"]' in doc.out
+
+
+def test_axes_of_an_array():
+    a = np.arange(24.0).reshape(2, 3, 4)
+    x = cubed.asarray(a, chunks=2)
+    for axes in (np.array([-1]), np.array([0, -1])):
+        expected = np.quantile(a, 0.3, axis=tuple(axes.tolist()))
+        np.testing.assert_allclose(cubed.quantile(x, 0.3, axis=axes).compute(), expected)
+    with pytest.raises(TypeError, match="expected an integer"):
+        cubed.sum(x, axis=np.array([[0]]))

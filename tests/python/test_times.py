@@ -207,3 +207,19 @@ def test_quantiles(missing):
         cubed.median(lazy(dates))
     with pytest.raises(TypeError, match="'hazen' is not defined"):
         cubed.quantile(lazy(spans), 0.3, method="hazen")
+
+
+def test_times_without_a_unit():
+    """NaT and numbers of no unit take that of the other side, as NumPy's do."""
+    a = np.array(["2001-01-01", "NaT", "2003-01-01"], "M8[ns]")
+    x = cubed.asarray(a, chunks=2)
+    for nat, u, v in ((np.datetime64("NaT"), x, a), (np.timedelta64("NaT"), x - x[0], a - a[0])):
+        c = [True, False, True]
+        for got, expected in (
+            (cubed.where(cubed.asarray(c), u, nat), np.where(c, v, nat)),
+            (cubed.where(cubed.asarray(c), nat, u), np.where(c, nat, v)),
+            (u == nat, v == nat),
+        ):
+            assert got.dtype == expected.dtype
+            np.testing.assert_array_equal(got.compute(), expected)
+    assert cubed.result_type(np.dtype("M8"), np.dtype("M8")) == np.dtype("M8")

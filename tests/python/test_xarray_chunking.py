@@ -88,19 +88,6 @@ assert isinstance(da.load().data, __import__("numpy").ndarray)
         subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
 
 
-def test_xarray_that_is_not_known(tmp_path):
-    """A version without the names that are replaced is no reason to fail."""
-    (tmp_path / "xarray.py").write_text("__all__ = ()")
-    code = """
-import warnings, xarray, cubed
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    assert cubed.ones((2, 2)).sum().compute() == 4
-assert ["not known" in str(w.message) for w in caught] == [True]
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(tmp_path)})
-
-
 def test_same_arrays_are_not_compared(spec):
     """Coordinates that are lazy in several axes: the same array is equal without its values."""
     options = {"chunked_array_type": "cubed", "from_array_kwargs": {"spec": spec}}

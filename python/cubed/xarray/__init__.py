@@ -1,9 +1,5 @@
 """What Xarray finds through entry points: the chunk manager ``cubed`` and the backend ``cubed``.
 
-Importing it makes Xarray know lazy arrays in some more places, see :mod:`cubed.xarray._patches`.
-Making a lazy array where Xarray was imported does it, too.
+Neither changes Xarray. What is changed for lazy arrays is, once there is one: see
+:mod:`cubed.xarray._patches`.
 """
-
-from cubed.xarray._patches import install
-
-install()

@@ -8,17 +8,19 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from xarray.core import missing
 
 import cubed
 from cubed._array import Array
 from cubed._fill import forward_fill
+from cubed.xarray._hooks import Arguments
 from cubed.xarray._lines import in_lines
 
 
 def interpolate_missing(theirs: Any, func: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:
     """interpolate_na, where it applies an interpolator to lines: linear and nearest ones are
     operations of the engine, others get whole lines."""
+    from xarray.core import missing
+
     of_missing = isinstance(func, partial) and func.func is missing.func_interpolate_na
     if not of_missing or not isinstance(obj.variable._data, Array):
         return NotImplemented
@@ -33,7 +35,7 @@ def interpolate_missing(theirs: Any, func: Any, obj: Any, *args: Any, **kwargs: 
         return out
     lines, extra = in_lines(x, (axis,))
     kwargs["dask_gufunc_kwargs"] = {"extra_projected_mem": extra}
-    return theirs(func, obj.copy(data=lines), index, **kwargs)
+    return Arguments(func, obj.copy(data=lines), index, **kwargs)
 
 
 def _between(x: Array, axis: int, index: np.ndarray, kind: str) -> Array:
@@ -80,7 +82,7 @@ def weighted_quantile(theirs: Any, weighted: Any, da: Any, *args: Any, **kwargs:
     dims = da.dims if given is None or given is ... else given
     whole = copy.copy(weighted)
     whole.weights = _whole(weighted.weights, dims)
-    return theirs(whole, _whole(da, dims), *args, **kwargs)
+    return Arguments(whole, _whole(da, dims), *args, **kwargs)
 
 
 def position_labels(theirs: Any, *, array: Any, dim: Any = None, **kwargs: Any) -> Any:
@@ -103,7 +105,7 @@ def curvefit(theirs: Any, obj: Any, coords: Any, func: Any, *args: Any, **kwargs
         dims |= set((obj[c] if isinstance(c, str) else c).dims)
 
     whole = {k: _whole(v, dims) for k, v in lazy.items()}
-    return theirs(obj.assign(whole), coords, func, *args, **kwargs)
+    return Arguments(obj.assign(whole), coords, func, *args, **kwargs)
 
 
 def _whole(v: Any, dims: Any) -> Any:

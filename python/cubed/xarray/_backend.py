@@ -11,9 +11,6 @@ from typing import Any
 import numpy as np
 from xarray import Coordinates, Dataset, DataTree, Variable, conventions
 from xarray.backends import AbstractDataStore, BackendEntrypoint, ZarrStore
-from xarray.backends.zarr import FillValueCoder
-from xarray.core import indexing
-from xarray.core.utils import FrozenDict
 
 import cubed
 from cubed import _core
@@ -37,7 +34,7 @@ class _Store(AbstractDataStore):
         self.groups = [name for name, is_array in members if not is_array]
 
     def get_attrs(self) -> Any:
-        return FrozenDict(self._attrs)
+        return self._attrs
 
     def get_variables(self) -> Any:
         variables = {name: self._variable(name) for name in self._arrays}
@@ -50,7 +47,7 @@ class _Store(AbstractDataStore):
         arrays: list[Any] = [v._data for v in now]
         for v, values in zip(now, cubed.compute(*arrays) if arrays else (), strict=True):
             v._data = values
-        return FrozenDict(variables)
+        return variables
 
     def _variable(self, name: str) -> Variable:
         try:
@@ -71,6 +68,8 @@ class _Store(AbstractDataStore):
         if missing is not None:
             attrs["_FillValue"] = np.frombuffer(missing.ljust(x.itemsize, b"\0"), x.dtype)[0]
         elif isinstance(attrs.get("_FillValue"), (str, list)):
+            from xarray.backends.zarr import FillValueCoder
+
             attrs["_FillValue"] = FillValueCoder.decode(attrs["_FillValue"], x.dtype)
         if attrs.get("dtype") == "bool":  # Xarray's decoder would hide what is lazy
             encoding["dtype"] = attrs.pop("dtype")
@@ -86,6 +85,8 @@ class _Store(AbstractDataStore):
         v: Variable = group.open_store_variable(name)
         if v.dtype.kind in "OTV":
             return v  # Xarray's, which reads it when somebody asks for values
+        from xarray.core import indexing
+
         data: Any = indexing.ImplicitToExplicitIndexingAdapter(v._data, indexing.OuterIndexer)
         v._data = cubed.from_array(data, chunks=v.encoding["chunks"], spec=self._spec)
         return v
@@ -106,6 +107,8 @@ class _LazyVariable(Variable):
 
     @data.setter
     def data(self, data: Any) -> None:
+        from xarray.core import indexing
+
         inner = data
         while isinstance(inner, indexing.ExplicitlyIndexed) and hasattr(inner, "array"):
             inner = inner.array

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from cubed._array import Array
+from cubed.xarray._hooks import Arguments
 
 
 def chunk_dataset(theirs: Callable[..., Any], ds: Any, *args: Any, **kwargs: Any) -> Any:
@@ -18,7 +19,7 @@ def chunk_dataset(theirs: Callable[..., Any], ds: Any, *args: Any, **kwargs: Any
     options = kwargs.get("from_array_kwargs") or {}
     if x._spec is not None:  # of variables that are not lazy yet
         kwargs["from_array_kwargs"] = {"spec": x._spec, **options}
-    return theirs(ds, *args, **kwargs)
+    return Arguments(ds, *args, **kwargs)
 
 
 def chunk_variable(theirs: Callable[..., Any], v: Any, *args: Any, **kwargs: Any) -> Any:
@@ -40,7 +41,7 @@ def _with_manager(theirs: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     if given.arguments.get("chunked_array_type") is not None:
         return NotImplemented
     given.arguments["chunked_array_type"] = "cubed"
-    return theirs(*given.args, **given.kwargs)
+    return Arguments(*given.args, **given.kwargs)
 
 
 def _first(variables: Iterable[Any]) -> Array | None:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from xarray.coding import common
-from xarray.core import indexing
-from xarray.core.utils import find_stack_level
 from xarray.namedarray.parallelcompat import ChunkManagerEntrypoint
 
 import cubed
 from cubed._array import Array, normalize_axes
 from cubed._chunks import AUTO_CHUNK_BYTES
 from cubed._create import engine_chunks
+from cubed._warnings import warn
 from cubed.vendor.dask.array.core import normalize_chunks
 
 #: What Xarray passes to from_array on behalf of Dask.
@@ -175,8 +172,12 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
                     "map_blocks: dtype is object: Cubed has no arrays of Python's objects;"
                     " load what the function is called with first"
                 )
+            from xarray.core import indexing
+
+            from cubed.xarray._lazy import elementwise_function_array
+
             lazy = indexing.LazilyIndexedArray(indexing.as_indexable(args[0]))  # type: ignore[no-untyped-call]
-            return common._ElementwiseFunctionArray(lazy, func, dtype)
+            return elementwise_function_array()(lazy, func, dtype)
         return cubed.map_blocks(
             func,
             *args,
@@ -326,10 +327,11 @@ class _WithObjects:
 
 def _kept(data: Any) -> Any:
     """An array of a type that Cubed has not, as Xarray had it."""
-    warnings.warn(
+    from xarray.core import indexing
+
+    warn(
         f"an array of {data.dtype} of shape {data.shape} is not chunked: Cubed has no such type;"
-        " it is Xarray's, and in memory once it is used",
-        stacklevel=find_stack_level(),
+        " it is Xarray's, and in memory once it is used"
     )
     return data.array if isinstance(data, indexing.ImplicitToExplicitIndexingAdapter) else data
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from xarray.coding import common, variables
+from xarray.coding import variables
 from xarray.core import indexing
 
 from cubed._array import Array
@@ -20,6 +20,15 @@ _WRAPPERS = (
     indexing.NumpyIndexingAdapter,
     indexing.ArrayApiIndexingAdapter,
 )
+
+
+def elementwise_function_array() -> Any:
+    """Xarray's class of lazily decoded arrays."""
+    try:
+        from xarray.coding import common
+    except ImportError:  # before 2025.3
+        return variables._ElementwiseFunctionArray  # type: ignore[attr-defined]
+    return common._ElementwiseFunctionArray
 
 
 def native_array(data: Any, spec: Spec | None) -> Array | None:
@@ -40,7 +49,7 @@ def native_array(data: Any, spec: Spec | None) -> Array | None:
         return None if x is None else x.astype(bool)
     if isinstance(data, indexing.LazilyIndexedArray):
         return _indexed(data, spec)
-    if isinstance(data, common._ElementwiseFunctionArray):
+    if isinstance(data, elementwise_function_array()):
         x = native_array(data.array, spec)
         return None if x is None else decoded(data.func, x)
     return _stored(data, spec)

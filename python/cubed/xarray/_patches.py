@@ -7,67 +7,25 @@ Xarray's own.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from functools import wraps
+from threading import RLock
 from typing import Any
 
 import numpy as np
-import xarray
-from xarray import Dataset, Variable
-from xarray.backends import api
-from xarray.computation import computation, fit, rolling, weighted
-from xarray.core import accessor_dt, duck_array_ops, groupby, indexing, missing, nputils, parallel
-from xarray.namedarray.core import NamedArray
-from xarray.structure import concat, merge
 
 import cubed
 from cubed._array import Array
 from cubed._fill import forward_fill
-from cubed.xarray import _along, _chunking, _rolling
+from cubed.xarray import _along, _chunking, _hooks, _rolling
+from cubed.xarray._hooks import Hook
+
+_installing = RLock()
 
 
 def install() -> None:
-    """Puts them in place."""
-    _replace(api, "_chunk_ds", _chunking.chunk_opened)
-    _replace(Dataset, "chunk", _chunking.chunk_dataset)
-    _replace(NamedArray, "chunk", _chunking.chunk_variable)
-    _replace(parallel, "map_blocks", _map_blocks)
-    _replace(xarray, "map_blocks", _map_blocks)
-    _replace(duck_array_ops, "_push", _push)
-    for module in (duck_array_ops, merge, concat):
-        _replace(module, "lazy_array_equiv", _equivalent)
-    _replace(computation, "_calc_idxminmax", _along.position_labels)
-    _replace(nputils, "least_squares", _least_squares)
-    _replace(indexing.ArrayApiIndexingAdapter, "_vindex_get", _vindex_get)
-    _replace(rolling.DataArrayRolling, "_array_reduce", _rolling.array_reduce)
-    _replace(rolling.DataArrayRolling, "reduce", _rolling.reduce)
-    _replace(rolling.DataArrayRolling, "_counts", _rolling.counts)
-    _replace(missing, "apply_ufunc", _along.interpolate_missing)
-    _replace(Variable, "rank", _along.rank)
-    _replace(fit, "curvefit", _along.curvefit)
-    _replace(weighted.Weighted, "_weighted_quantile", _along.weighted_quantile)
-    _replace(groupby.GroupBy, "_flox_reduce", _with_flox)
-    _replace(groupby.GroupBy, "_flox_scan", _with_flox)
-    if "flox" in sys.modules:
-        _know_flox()
-    _replace(accessor_dt, "_get_date_field", _date_field)
-    _replace(accessor_dt, "_round_field", _rounded_date)
-    _replace(accessor_dt, "_strftime", _strftime)
-
-
-def _replace(owner: Any, name: str, ours: Callable[..., Any]) -> None:
-    theirs = getattr(owner, name)
-    if getattr(theirs, "_knows_cubed", False):
-        return
-
-    @wraps(theirs)
-    def function(*args: Any, **kwargs: Any) -> Any:
-        out = ours(theirs, *args, **kwargs)
-        return theirs(*args, **kwargs) if out is NotImplemented else out
-
-    function._knows_cubed = True  # type: ignore[attr-defined]
-    setattr(owner, name, function)
+    """Puts them in place, those of flox once it is imported."""
+    with _installing:
+        _hooks.install(HOOKS)
 
 
 def _push(theirs: Any, array: Any, n: int | None = None, axis: int = -1) -> Any:
@@ -89,10 +47,13 @@ def _equivalent(theirs: Any, a: Any, b: Any) -> Any:
 
 def _vindex_get(theirs: Any, adapter: Any, indexer: Any) -> Any:
     """Points, one for each element of several arrays of positions."""
-    if not isinstance(adapter.array, Array):
-        return NotImplemented
-    before, after = nputils._advanced_indexer_subspaces(indexer.tuple)  # type: ignore[no-untyped-call]
-    return cubed.moveaxis(adapter.array[indexer.tuple], before, after)
+    key = indexer.tuple
+    out = adapter.array[key]
+    at = [i for i, k in enumerate(key) if not isinstance(k, slice)]
+    if at and at[-1] - at[0] < len(at):  # else NumPy puts the axes of the points in front
+        points = range(max(np.ndim(key[i]) for i in at))
+        out = cubed.moveaxis(out, [at[0] + k for k in points], list(points))
+    return out
 
 
 def _least_squares(theirs: Any, lhs: Any, rhs: Any, rcond: Any = None, skipna: Any = False) -> Any:
@@ -114,9 +75,13 @@ def _least_squares_of_columns(lhs: np.ndarray, rhs: Array, rcond: Any) -> tuple[
     """Each column by itself, without what it misses."""
 
     def fit(columns: np.ndarray) -> np.ndarray:
-        out = np.empty((*columns.shape[:-1], lhs.shape[1] + 1))
+        out = np.full((*columns.shape[:-1], lhs.shape[1] + 1), np.nan)
         for i in np.ndindex(*columns.shape[:-1]):
-            out[i] = nputils._nanpolyfit_1d(columns[i], lhs, rcond)  # type: ignore[no-untyped-call]
+            known = ~np.isnan(columns[i])
+            if known.any():
+                column = columns[i][known]
+                out[i][:-1], residuals, _, _ = np.linalg.lstsq(lhs[known], column, rcond=rcond)
+                out[i][-1:] = residuals[:1] if residuals.size else np.nan
         return out
 
     out: Any = cubed.apply_gufunc(
@@ -147,19 +112,23 @@ def _text(block: np.ndarray, theirs: Callable[..., Any], date_format: str) -> np
 
 def _with_flox(theirs: Any, *args: Any, **kwargs: Any) -> Any:
     """Before flox is used for the first time, as importing it takes a while."""
-    _know_flox()
+    import flox.core
+    import flox.xarray  # noqa: F401
+
+    install()
     return NotImplemented
 
 
-def _know_flox() -> None:
-    import flox.core
-    import flox.xarray
+def _groupby_reduce(theirs: Any, *args: Any, **kwargs: Any) -> Any:
+    from cubed.xarray._flox import groupby_reduce
 
-    from cubed.xarray._flox import groupby_reduce, groupby_scan
+    return groupby_reduce(theirs, *args, **kwargs)
 
-    for module in (flox, flox.core, flox.xarray):
-        _replace(module, "groupby_reduce", groupby_reduce)
-    _replace(flox, "groupby_scan", groupby_scan)
+
+def _groupby_scan(theirs: Any, *args: Any, **kwargs: Any) -> Any:
+    from cubed.xarray._flox import groupby_scan
+
+    return groupby_scan(theirs, *args, **kwargs)
 
 
 def _date_field(theirs: Any, values: Any, name: str, dtype: Any) -> Any:
@@ -180,3 +149,83 @@ def _rounded_date(theirs: Any, values: Any, name: str, freq: str) -> Any:
     if not isinstance(values, Array):
         return NotImplemented
     return cubed.map_blocks(theirs, values, name, freq, dtype=values.dtype)
+
+
+def _methods(*names: str) -> tuple[str, ...]:
+    return tuple(f"{owner}.{name}" for name in names for owner in ("DataArray", "Dataset"))
+
+
+_CORE, _COMPUTATION = "xarray.core", "xarray.computation"
+_ROLLING = f"{_COMPUTATION}.rolling {_CORE}.rolling"
+_DATES = f"{_CORE}.accessor_dt"
+
+#: What is replaced. docs/dev/xarray-hooks.md says why, and which public hooks would do instead.
+HOOKS = (
+    Hook("xarray", "Dataset.chunk", _chunking.chunk_dataset, "chunk"),
+    Hook("xarray.namedarray.core", "NamedArray.chunk", _chunking.chunk_variable, "chunk"),
+    Hook("xarray.backends.api", "_chunk_ds", _chunking.chunk_opened, "open_dataset with chunks"),
+    Hook("xarray", "map_blocks", _map_blocks, "map_blocks"),
+    Hook(
+        f"{_CORE}.parallel", "map_blocks", _map_blocks, "map_blocks", public=_methods("map_blocks")
+    ),
+    Hook(f"{_CORE}.duck_array_ops", "_push", _push, "ffill and bfill", _methods("ffill", "bfill")),
+    *(
+        Hook(where, "lazy_array_equiv", _equivalent, "comparisons of an array with itself")
+        for where in (
+            f"{_CORE}.duck_array_ops",
+            f"xarray.structure.merge {_CORE}.merge",
+            f"xarray.structure.concat {_CORE}.concat",
+        )
+    ),
+    Hook(
+        f"{_COMPUTATION}.computation {_CORE}.computation",
+        "_calc_idxminmax",
+        _along.position_labels,
+        "idxmin and idxmax",
+    ),
+    Hook(f"{_CORE}.nputils", "least_squares", _least_squares, "polyfit", _methods("polyfit")),
+    Hook(
+        f"{_CORE}.indexing",
+        "ArrayApiIndexingAdapter._vindex_get",
+        _vindex_get,
+        "selection of points",
+    ),
+    Hook(_ROLLING, "DataArrayRolling._array_reduce", _rolling.array_reduce, "rolling"),
+    Hook(_ROLLING, "DataArrayRolling.reduce", _rolling.reduce, "rolling"),
+    Hook(_ROLLING, "DataArrayRolling._counts", _rolling.counts, "rolling"),
+    Hook(
+        f"{_CORE}.missing",
+        "apply_ufunc",
+        _along.interpolate_missing,
+        "interpolate_na",
+        _methods("interpolate_na"),
+    ),
+    Hook("xarray", "Variable.rank", _along.rank, "rank"),
+    Hook(f"{_COMPUTATION}.fit", "curvefit", _along.curvefit, "curvefit"),
+    Hook("xarray", "Dataset.curvefit", _along.curvefit, "curvefit"),
+    Hook(
+        f"{_COMPUTATION}.weighted {_CORE}.weighted",
+        "Weighted._weighted_quantile",
+        _along.weighted_quantile,
+        "weighted quantiles",
+    ),
+    Hook(f"{_CORE}.groupby", "GroupBy._flox_reduce", _with_flox, "reductions of groups"),
+    Hook(f"{_CORE}.groupby", "GroupBy._flox_scan", _with_flox, "running totals of groups"),
+    *(
+        Hook(where, "groupby_reduce", _groupby_reduce, "reductions of groups")
+        for where in ("flox", "flox.core", "flox.xarray")
+    ),
+    *(
+        Hook(where, "groupby_scan", _groupby_scan, "running totals of groups")
+        for where in ("flox", "flox.scan flox.core")
+    ),
+    Hook(
+        _DATES,
+        "_get_date_field",
+        _date_field,
+        "fields of dates",
+        ("core.accessor_dt.CombinedDatetimelikeAccessor.__new__",),
+    ),
+    Hook(_DATES, "_round_field", _rounded_date, "rounded dates"),
+    Hook(_DATES, "_strftime", _strftime, "text of dates"),
+)

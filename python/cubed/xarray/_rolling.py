@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from xarray.core import dtypes
 
 from cubed._array import Array
 from cubed.xarray._windows import counted, moving, reduced
@@ -13,6 +12,8 @@ from cubed.xarray._windows import counted, moving, reduced
 #: What Xarray gives to choose among implementations.
 _KNOWN = {"array_agg_func", "bottleneck_move_func", "numbagg_move_func", "rolling_agg_func"}
 _KNOWN |= {"keep_attrs", "fillna", "sliding_window_view_kwargs", "ddof"}
+#: The missing value of Xarray's promoted type.
+_PROMOTED = object()
 
 
 def array_reduce(theirs: Any, rolling: Any, *args: Any, **kwargs: Any) -> Any:
@@ -33,14 +34,16 @@ def reduce(
     keep_attrs: Any = None,
     *,
     sliding_window_view_kwargs: Any = None,
-    fillna: Any = dtypes.NA,
+    fillna: Any = _PROMOTED,
     **kwargs: Any,
 ) -> Any:
     """Any function of windows."""
+    from xarray.core import dtypes
+
     x = rolling.obj.variable._data
     if not _is_real(x):
         return NotImplemented
-    if fillna is dtypes.NA:
+    if fillna is _PROMOTED or fillna is dtypes.NA:
         dtype, fill = dtypes.maybe_promote(x.dtype)
         if np.dtype(dtype).kind == "O":  # bools, which have no NaN
             return NotImplemented
