@@ -26,4 +26,4 @@ def rechunk(x: Array, chunks: Any, *, min_mem: Any = None, allow_irregular: bool
     x = lazy(x)
     before = engine_chunks(x._x)
     after = normalize_chunks(chunks, x.shape, max(1, x.dtype.itemsize), before)
-    return x if after == before else x._like(_core.rechunk(x._x, after))
+    return x._like(x._x if after == before else _core.rechunk(x._x, after))

@@ -119,7 +119,7 @@ class Methods:
     def real(self) -> Array:
         """Real parts."""
         x: Any = self
-        return _api().real(x) if x.dtype.kind == "c" else x
+        return _api().real(x) if x.dtype.kind == "c" else x.copy()
 
     @property
     def imag(self) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 
 from cubed._array import Array, normalize_axes, to_numpy
 from cubed._neighbours import ask_function, ask_ufunc, has_ufunc, is_foreign
+from cubed._writes import WRITERS
 
 #: NumPy's names that the namespace has by another name.
 _NAMES = {
@@ -73,6 +74,7 @@ _MODULES = {
 #: Functions that arrays have as methods with NumPy's parameters, which the standard's are not.
 _METHODS = ("round", "squeeze", "take")
 
+_SAME_KIND = ("casting", "same_kind")
 _NO_VALUE: Any = np._NoValue  # type: ignore[attr-defined]
 
 #: Parameters of NumPy's that change no value here, whatever they are.
@@ -104,10 +106,20 @@ def call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict
     """
     if any(has_ufunc(type(v)) for v in (*args, *(kwargs.get("out") or ()))):
         return ask_ufunc(ufunc, method, args, kwargs)
+    kwargs = {k: v for k, v in kwargs.items() if not _says_nothing(k, v)}
     result = _call_ufunc(ufunc, method, args, dict(kwargs))
     if result is NotImplemented:
         raise TypeError(_refusal(ufunc, method, kwargs))
     return result
+
+
+def _says_nothing(name: str, value: Any) -> bool:
+    """Whether a parameter of a ufunc changes nothing here."""
+    if name == "where":
+        return value is True
+    if name in ("dtype", "out", "signature"):
+        return value is None
+    return name in ("order", "subok") or value is _NO_VALUE or (name, value) == _SAME_KIND
 
 
 def _refusal(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> str:
@@ -190,6 +202,10 @@ def _concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
     return concat([a if dtype is None else a.astype(dtype) for a in parts], axis=axis)
 
 
+def _copy(a: Array, order: str = "K", subok: bool = False) -> Array:
+    return a.copy()
+
+
 def _norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
     from cubed.array_api import linalg
 
@@ -246,7 +262,7 @@ _ADAPTED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.array_equal: _array_equal,
     np.clip: _clip,
     np.concatenate: _concatenate,
-    np.copy: lambda x: x,
+    np.copy: _copy,
     np.iscomplexobj: lambda x: x.dtype.kind == "c",
     np.isrealobj: lambda x: x.dtype.kind != "c",
     np.linalg.norm: _norm,
@@ -270,6 +286,15 @@ def call_function(func: Callable[..., Any], types: Any, args: Any, kwargs: dict[
     """
     if any(is_foreign(t) for t in types):
         return ask_function(func, types, args, kwargs)
+    if func in WRITERS:
+        target = _written(WRITERS[func], args, kwargs)
+        if isinstance(target, Array):
+            return WRITERS[func](*args, **kwargs)
+    elif ("out" in kwargs or any(isinstance(a, Array) for a in args[1:])) and isinstance(
+        _written(func, args, kwargs, "out"), Array
+    ):
+        name = f"{func.__module__}.{func.__name__}"
+        raise TypeError(f"{name} cannot write to out=, a lazy array: x[...] = {name}(...) can")
     ours = _ADAPTED.get(func) or _ours(func.__name__, func.__module__)
     if ours is not None:
         given = _translate(func, ours, args, kwargs)
@@ -282,15 +307,69 @@ def call_function(func: Callable[..., Any], types: Any, args: Any, kwargs: dict[
     return func(*_values(args), **{k: _values(v) for k, v in kwargs.items()})
 
 
+def _written(func: Any, args: Any, kwargs: dict[str, Any], name: str | None = None) -> Any:
+    """The argument of that name, or the first one, of a call; None if there is none."""
+    signature = _signature(func)
+    if signature is None:
+        return kwargs.get(name) if name is not None else None
+    given = signature.bind(*args, **kwargs).arguments
+    return given.get(next(iter(signature.parameters)) if name is None else name)
+
+
+def _bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> None: ...
+
+
+def _can_cast(from_: Any, to: Any, casting: Any = "safe") -> None: ...
+
+
+def _joined(
+    arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
+) -> None: ...
+
+
+def _dot(a: Any, b: Any, out: Any = None) -> None: ...
+
+
+def _like(
+    prototype: Any,
+    /,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: Any = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> None: ...  # fmt: skip
+
+
+def _unravelled(indices: Any, shape: Any, order: Any = "C") -> None: ...
+
+
+#: Parameters of NumPy's functions that are written in C, where Python does not know them.
+_OF_C: dict[Callable[..., Any], Callable[..., Any]] = {
+    np.bincount: _bincount,
+    np.can_cast: _can_cast,
+    np.concatenate: _joined,
+    np.dot: _dot,
+    np.empty_like: _like,
+    np.unravel_index: _unravelled,
+}
+
+
 @functools.cache
 def _signature(func: Callable[..., Any]) -> inspect.Signature | None:
     try:
         return inspect.signature(func)
-    except ValueError:  # some of NumPy's that are written in C
-        return None
+    except ValueError:
+        return inspect.signature(_OF_C[func]) if func in _OF_C else None
 
 
-def _is_default(value: Any, default: Any) -> bool:
+def _is_default(name: str, value: Any, default: Any) -> bool:
+    """Whether an argument says no more than its absence."""
+    if name == "where":
+        return value is True
+    if name == "order":  # of memory, which lazy arrays do not have
+        return value == default or (value in ("C", "K", "A") and default in ("C", "K", "A"))
     return value is default or (isinstance(value, (bool, int, str)) and value == default)
 
 
@@ -309,7 +388,8 @@ def _translate(
     in_front, named = [], {}
     for k, (name, value) in enumerate(bound.arguments.items()):
         p = signature.parameters[name]
-        if value is _NO_VALUE:
+        required = k < len(first) and first[k].default is inspect._empty
+        if value is _NO_VALUE or (not required and _is_default(name, value, p.default)):
             continue
         if p.kind is p.VAR_POSITIONAL:
             in_front += value
@@ -319,7 +399,7 @@ def _translate(
             in_front.append(value)
         elif name in target.parameters:
             named[name] = value
-        elif name not in _HINTS and not _is_default(value, p.default):
+        elif name not in _HINTS:
             return None
     return in_front, named
 

@@ -71,7 +71,7 @@ def pad(
     lengths = _pairs("stat_length", stat_length, x.ndim)
     if mode == "empty":
         values = [(0, 0)] * x.ndim
-    out = x
+    out = x.copy()
     for d, width in enumerate(widths):
         if min(width) < 0:
             raise ValueError(f"pad_width of axis {d} is {width}, expected 0 or more")

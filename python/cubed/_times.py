@@ -56,7 +56,7 @@ def is_nat(x: Array) -> Array:
 def cast(x: Array, dtype: np.dtype) -> Array:
     """x as another type, where x or that is of dates or times."""
     if x.dtype == dtype:
-        return x
+        return x.copy()
     if x.dtype.kind == dtype.kind:
         if _is_calendar(x.dtype) != _is_calendar(dtype):
             from cubed._apply import map_blocks

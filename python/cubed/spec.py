@@ -147,7 +147,13 @@ class Spec:
         return self._values["zarr_compressor"]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Spec) and self._values == other._values
+        return isinstance(other, Spec) and self._meaning() == other._meaning()
+
+    def _meaning(self) -> dict[str, Any]:
+        """The values, with an executor's name where it does not matter how it was given."""
+        values = dict(self._values)
+        name = values.pop("executor_name")
+        return values if name is None else {**values, "executor": name}
 
     def __hash__(self) -> int:
         return hash((self.work_dir, self._values["allowed_mem"], self._values["reserved_mem"]))

@@ -1,11 +1,14 @@
 """Settings by file and environment; what processes need."""
 
+import copy
 import json
 import os
+import pickle
 import subprocess
 import sys
 
 import cubed
+import cubed.runtime.create
 import pytest
 
 SHOW = """
@@ -54,6 +57,34 @@ def test_codecs_of_what_is_stored(tmp_path):
         sizes.append((tmp_path / str(i) / "c/0").stat().st_size)
         assert cubed.from_zarr(tmp_path / str(i)).sum().compute() == 1000
     assert sizes[0] == 8000 and max(sizes[1:]) < 200
+
+
+EXECUTORS = [
+    {"executor": "threads"},
+    {"executor": "processes"},
+    {"executor": cubed.runtime.create.create_executor("threads")},
+    {"executor": cubed.runtime.create.create_executor("threads", {"max_workers": 2})},
+    {"executor": cubed.runtime.create.create_executor("threads", {"retries": 0})},
+    {"executor": cubed.runtime.create.create_executor("single-threaded")},
+    {"executor": cubed.runtime.create.create_executor("processes", {"use_backups": True})},
+    {"executor": cubed.runtime.create.create_executor("processes")},
+]
+
+
+def test_specs_with_equal_executors_are_equal():
+    specs = [cubed.Spec(allowed_mem="1GB", **e) for e in EXECUTORS]
+    for i, mine in enumerate(specs):
+        others = [copy.deepcopy(mine), pickle.loads(pickle.dumps(mine))]
+        assert all(mine == o and hash(mine) == hash(o) for o in others)
+        x, y = (cubed.ones(3, spec=s) for s in (mine, others[1]))
+        assert (x + y).spec == mine
+        assert (pickle.loads(pickle.dumps(x)) * y + x).spec == mine
+        assert [j for j, other in enumerate(specs) if other == mine] == [i]
+    assert cubed.Spec(executor="threads") == cubed.Spec(executor_name="threads")
+    made = [cubed.runtime.create.create_executor("threads") for _ in range(2)]
+    assert made[0] == made[1] and len(set(made)) == 1 and made[0] != "threads"
+    with pytest.raises(ValueError, match="different specs"):
+        cubed.ones(3, spec=specs[0]) + cubed.ones(3, spec=specs[3])
 
 
 def test_options_of_a_spec_are_for_whatever_executor():

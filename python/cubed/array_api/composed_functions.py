@@ -97,7 +97,7 @@ def _flat(x: Any) -> Array:
 
 
 def _with_axes(x: Any, ndim: int) -> Array:
-    a = as_lazy(x)
+    a = as_lazy(x).copy()
     while a.ndim < min(ndim, 2):
         a = expand_dims(a, axis=0)
     return a if a.ndim >= ndim else expand_dims(a, axis=-1)
@@ -287,7 +287,7 @@ def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     order[first], order[second] = second, first
     turns = k % 4
     if turns == 0:
-        return a
+        return a.copy()
     if turns == 2:
         return flip(a, axis=(first, second))
     if turns == 1:
@@ -394,17 +394,25 @@ def nan_to_num(
     neginf: float | None = None,
 ) -> Array:
     """x with numbers for NaN and infinities (None: the largest and least finite ones), also in
-    parts of complex numbers. `copy` is for compatibility.
+    parts of complex numbers. Without `copy` they are put behind x itself.
 
     Of x's shape and type. Lazy.
     """
     a = as_lazy(x)
     refuse_foreign(nan, posinf, neginf)
+    out = _without_nan(a, nan, posinf, neginf)
+    if copy:
+        return out
+    a._rebind(out._x)
+    return a
+
+
+def _without_nan(a: Array, nan: float, posinf: float | None, neginf: float | None) -> Array:
     if a.dtype.kind == "c":
-        parts = (nan_to_num(part, copy, nan, posinf, neginf) for part in (real(a), imag(a)))
+        parts = (_without_nan(part, nan, posinf, neginf) for part in (real(a), imag(a)))
         return add(next(parts), multiply(next(parts), 1j))
     if a.dtype.kind != "f":
-        return a
+        return a.copy()
     limits = np.finfo(a.dtype)
     high = float(limits.max) if posinf is None else posinf
     low = float(limits.min) if neginf is None else neginf

@@ -255,7 +255,7 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
         if bound.dtype != out._x.dtype and not narrows:
             bound = _core.astype(bound, out._x.dtype)
         out = Array._new(_core.elementwise(name, out._x, bound), spec)
-    return _one("positive", x) if out is x and x.dtype.kind != "b" else out
+    return x.copy() if out is x else out
 
 
 def conj(x: Array, /) -> Array:

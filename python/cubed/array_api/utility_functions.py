@@ -69,7 +69,7 @@ def diff(
     ]
     spec = common_spec(*parts)
     if n == 0:
-        return x
+        return x.copy()
     joined = x if len(parts) == 1 else concat(parts, axis=a)
     if joined.dtype.kind in "mM":
         from cubed._times import difference

@@ -48,6 +48,12 @@ class LocalExecutor:
         mine = {"max_workers": self.max_workers or None, "retries": self.retries, **self.kwargs}
         return type(self)(**{**mine, **options})
 
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.max_workers, self.retries))
+
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(max_workers={self.max_workers or None}, retries={self.retries})"
