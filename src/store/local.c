@@ -36,16 +36,77 @@ static cubed_status full_path(const local_store *s, const char *key, char out[PA
     return CUBED_OK;
 }
 
-/* -1 on failure. */
-static int open_object(const local_store *s, const char *key, char path[PATH_MAX], cubed_status *st,
-                       cubed_error *err)
+static const char *kind_of(mode_t mode)
 {
+    return S_ISDIR(mode)    ? "a directory"
+           : S_ISFIFO(mode) ? "a FIFO"
+           : S_ISSOCK(mode) ? "a socket"
+           : S_ISLNK(mode)  ? "a link to nothing"
+                            : "a device";
+}
+
+static cubed_status not_regular(const char *path, mode_t mode, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_FORMAT, "%s is %s, expected a regular file", path, kind_of(mode));
+}
+
+/* Why there is nothing at the path, as errno `e` says, where `what` was tried. A link to nothing on the way is
+ * an error, and a file where a directory is expected is one if the object is to be read (`strict`): what is
+ * stored there was moved or damaged. Else the key is not there. */
+static cubed_status explain_absence(const local_store *s, char path[PATH_MAX], int e, bool strict,
+                                    const char *what, cubed_error *err)
+{
+    struct stat info;
+    if (e != ENOENT && e != ENOTDIR) return cb_fail_errno(err, e, "%s %s", what, path);
+    const size_t root = strlen(s->path);
+    char part[PATH_MAX];
+    strcpy(part, path);
+    for (size_t n = strlen(part); n >= root && n > 0;) {
+        part[n] = 0;
+        if (lstat(part, &info) == 0) {
+            if (S_ISLNK(info.st_mode) && stat(part, &info) != 0)
+                return not_regular(part, S_IFLNK, err);
+            if (!S_ISDIR(info.st_mode) && strict && n > root && strlen(path) > n)
+                return cb_fail(err, CUBED_E_FORMAT, "%s is no directory, as %s expects", part,
+                               path);
+            break;
+        }
+        do n--;
+        while (n > root && part[n] != '/');
+    }
+    return cb_fail_errno(err, ENOENT, "%s %s", what, path);
+}
+
+/* -1 and errno on failure. Nobody waits for the other end of a FIFO, but for who holds a lease on a file. */
+static int open_to_read(const char *path)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd >= 0 || errno != EWOULDBLOCK) return fd;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
+        return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    errno = EWOULDBLOCK;
+    return -1;
+}
+
+/* -1 on failure. Only regular files are read: others have no size, and may block. */
+static int open_object(const local_store *s, const char *key, char path[PATH_MAX], uint64_t *size,
+                       cubed_status *st, cubed_error *err)
+{
+    struct stat info;
     *st = full_path(s, key, path, err);
     if (*st != CUBED_OK) return -1;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    /* A file where a directory is expected means that the key is not there. */
-    if (fd < 0) *st = cb_fail_errno(err, errno == ENOTDIR ? ENOENT : errno, "cannot open %s", path);
-    return fd;
+    int fd = open_to_read(path), e = fd < 0 ? errno : 0;
+    bool seen = fd >= 0 ? fstat(fd, &info) == 0 : e != ENOENT && stat(path, &info) == 0;
+    if (seen && !S_ISREG(info.st_mode))
+        *st = not_regular(path, info.st_mode, err);
+    else if (fd < 0)
+        *st = explain_absence(s, path, e, true, "cannot open", err);
+    else
+        *size = (uint64_t)info.st_size;
+    if (*st == CUBED_OK) return fd;
+    if (fd >= 0) close(fd);
+    return -1;
 }
 
 /* Fewer bytes than asked for only at the end of the file. errno of what failed. */
@@ -55,7 +116,7 @@ static int read_at(int fd, uint64_t offset, char *dst, size_t size, size_t *got)
     while (*got < size) {
         ssize_t n = pread(fd, dst + *got, size - *got, (off_t)(offset + *got));
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return errno == EISDIR ? ENOENT : errno;
+        if (n < 0) return errno;
         if (n == 0) break;
         *got += (size_t)n;
     }
@@ -67,7 +128,8 @@ static cubed_status local_get(cubed_store *store, const char *key, uint64_t offs
 {
     char path[PATH_MAX];
     cubed_status st;
-    int fd = open_object((local_store *)store, key, path, &st, err);
+    uint64_t whole;
+    int fd = open_object((local_store *)store, key, path, &whole, &st, err);
     if (fd < 0) return st;
     int e = read_at(fd, offset, dst, size, got);
     close(fd);
@@ -79,10 +141,8 @@ static cubed_status local_get_ranges(cubed_store *store, const char *key, const 
 {
     char path[PATH_MAX], *to = dst;
     cubed_status st;
-    struct stat info;
-    int fd = open_object((local_store *)store, key, path, &st, err);
+    int e = 0, fd = open_object((local_store *)store, key, path, size, &st, err);
     if (fd < 0) return st;
-    int e = fstat(fd, &info) != 0 ? errno : S_ISDIR(info.st_mode) ? ENOENT : 0;
     size_t got = 0, i = 0;
     for (; i < n && e == 0; i++, to += got) {
         e = read_at(fd, ranges[i].offset, to, ranges[i].size, &got);
@@ -91,7 +151,6 @@ static cubed_status local_get_ranges(cubed_store *store, const char *key, const 
     close(fd);
     if (e) return cb_fail_errno(err, e, "cannot read %s", path);
     if (i < n) return cb_fail(err, CUBED_E_FORMAT, "%s ends within a range that is read", path);
-    *size = (uint64_t)info.st_size;
     return CUBED_OK;
 }
 
@@ -170,7 +229,12 @@ static cubed_status local_put(cubed_store *store, const char *key, const void *s
 {
     local_store *s = (local_store *)store;
     char path[PATH_MAX], temp[PATH_MAX];
+    struct stat info;
     CB_TRY(full_path(s, key, path, err));
+    /* A link to a file is replaced as a file is; what is neither is somebody else's. */
+    if (lstat(path, &info) == 0 && !S_ISREG(info.st_mode) &&
+        (!S_ISLNK(info.st_mode) || stat(path, &info) != 0 || !S_ISREG(info.st_mode)))
+        return not_regular(path, info.st_mode, err);
     int fd = open_temp(s, path, temp);
     if (fd < 0) {
         /* Not "not found": a target that cannot be made is an I/O error. */
@@ -214,10 +278,11 @@ static cubed_status local_size(cubed_store *store, const char *key, uint64_t *si
 {
     char path[PATH_MAX];
     struct stat info;
-    CB_TRY(full_path((local_store *)store, key, path, err));
+    const local_store *s = (local_store *)store;
+    CB_TRY(full_path(s, key, path, err));
     if (stat(path, &info) != 0)
-        return cb_fail_errno(err, errno == ENOTDIR ? ENOENT : errno, "cannot look at %s", path);
-    if (S_ISDIR(info.st_mode)) return cb_fail(err, CUBED_E_NOT_FOUND, "%s is a directory", path);
+        return explain_absence(s, path, errno, false, "cannot look at", err);
+    if (!S_ISREG(info.st_mode)) return not_regular(path, info.st_mode, err);
     *size = (uint64_t)info.st_size;
     return CUBED_OK;
 }
@@ -276,9 +341,11 @@ static cubed_status walk(walker *w, size_t n, const level *up, cubed_error *err)
             st = cb_fail(err, CUBED_E_IO, "a path below %s is too long", w->path);
             break;
         }
-        if (fstatat(dirfd(dir), name, &info, 0) != 0) {
-            /* Gone meanwhile, or a link to nothing. */
-            if (errno == ENOENT || errno == ELOOP) continue;
+        /* A link to nothing is listed: whoever reads it is told. */
+        if (fstatat(dirfd(dir), name, &info, 0) != 0 &&
+            ((errno != ENOENT && errno != ELOOP) ||
+             fstatat(dirfd(dir), name, &info, AT_SYMLINK_NOFOLLOW) != 0)) {
+            if (errno == ENOENT) continue; /* gone meanwhile */
             st = cb_fail_errno(err, errno, "cannot look at %s/%s", w->path, name);
             break;
         }

@@ -1,5 +1,6 @@
 """Runs that are interrupted, killed, or short of space, and what becomes of them."""
 
+import fcntl
 import os
 import pathlib
 import re
@@ -20,20 +21,20 @@ EXPRESSION = "exp(log(abs(x)))**1.5 + sum(x, axis=0) + zero"
 
 
 class Gate:
-    """The last chunk of an array. While it is closed the chunk is a pipe: who reads it waits."""
+    """The last chunk of an array. While it is closed it is leased: who reads it waits."""
 
     def __init__(self, chunk: pathlib.Path):
-        self.chunk, self.kept = chunk, chunk.with_name("kept")
+        self.chunk, self.lease = chunk, -1
 
     def close(self):
-        self.chunk.rename(self.kept)
-        os.mkfifo(self.chunk)
+        signal.signal(signal.SIGIO, signal.SIG_IGN)  # which says that somebody waits
+        self.lease = os.open(self.chunk, os.O_RDWR)
+        fcntl.fcntl(self.lease, fcntl.F_SETLEASE, fcntl.F_WRLCK)
 
     def open(self):
-        if self.kept.exists():
-            pipe = os.open(self.chunk, os.O_RDWR)  # who waits finds that a pipe cannot be read
-            self.kept.rename(self.chunk)
-            os.close(pipe)
+        if self.lease >= 0:
+            os.close(self.lease)
+            self.lease = -1
 
 
 class Job:

@@ -11,6 +11,7 @@ import time
 import cubed
 import numpy as np
 import pytest
+from test_faults import Gate
 
 import zarr
 
@@ -111,16 +112,14 @@ def test_killed_runs_are_resumed(tmp_path, kind, executor):
     a = np.random.default_rng(1).integers(-9, 9, SHAPE).astype("f8")
     z = zarr.create_array(tmp_path / "x", shape=SHAPE, chunks=(6, 480), dtype="f8", compressors=())
     z[...] = a
-    last, kept = tmp_path / "x/c/9/0", tmp_path / "kept"
-    last.rename(kept)
-    os.mkfifo(last)  # who reads it waits
+    gate = Gate(tmp_path / "x/c/9/0")
+    gate.close()
     code = f"import {__name__} as t; t.write({kind!r}, {str(tmp_path)!r}, {executor!r})"
     with subprocess.Popen(
         [sys.executable, "-c", code], cwd=pathlib.Path(__file__).parent, start_new_session=True
     ) as process:
         kill_when_it_waits(process, tmp_path)
-    last.unlink()
-    kept.rename(last)
+    gate.open()
     assert not (tmp_path / "out/zarr.json").exists()
     other = EXECUTORS[(EXECUTORS.index(executor) + 1) % 3]
     write(kind, tmp_path, other)

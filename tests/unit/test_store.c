@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -111,10 +113,12 @@ static void test_objects(void **state)
     assert_int_equal(cb_store_get(s, "u/c/0/1", (uint64_t)1 << 40, back, 8, &got, NULL), CUBED_OK);
     assert_int_equal(got, 0);
 
-    /* What has keys below it is no key, and below a key there is none. */
-    assert_int_equal(cb_store_get(s, "u/c", 0, back, 8, &got, NULL), CUBED_E_NOT_FOUND);
-    assert_int_equal(cb_store_size(s, "u/c", &size, NULL), CUBED_E_NOT_FOUND);
-    assert_int_equal(cb_store_get(s, "empty/x", 0, back, 8, &got, NULL), CUBED_E_NOT_FOUND);
+    /* What has keys below it is no key, and below a key there is none: in a directory something is wrong. */
+    bool local = strcmp(s->vt->scheme, "file") == 0;
+    cubed_status none = local ? CUBED_E_FORMAT : CUBED_E_NOT_FOUND;
+    assert_int_equal(cb_store_get(s, "u/c", 0, back, 8, &got, NULL), none);
+    assert_int_equal(cb_store_size(s, "u/c", &size, NULL), none);
+    assert_int_equal(cb_store_get(s, "empty/x", 0, back, 8, &got, NULL), none);
     assert_int_equal(cb_store_size(s, "empty/x", &size, NULL), CUBED_E_NOT_FOUND);
     assert_int_equal(cb_store_del(s, "empty/x", NULL), CUBED_OK);
     expect(s, "empty", "");
@@ -330,7 +334,7 @@ static void test_temporary_files(void **state)
     assert_string_equal(seen.text, " u/c/0:1");
     /* A put that fails leaves nothing behind: here its target is a directory. */
     assert_int_equal(mkdir(below("store/d"), 0777), 0);
-    assert_int_equal(cb_store_put(s, "d", "x", 1, NULL), CUBED_E_IO);
+    assert_int_equal(cb_store_put(s, "d", "x", 1, NULL), CUBED_E_FORMAT);
     assert_int_equal(rmdir(below("store/d")), 0);
     memset(long_name, 'n', sizeof long_name);
     long_name[NAME_MAX + 1] = 0;
@@ -372,8 +376,10 @@ static void test_links(void **state)
     assert_int_equal(symlink("nowhere", below("store/g/dangling")), 0);
     assert_int_equal(symlink("loop", below("store/g/loop")), 0);
     assert_int_equal(cb_store_list(s, "", note, &seen, NULL), CUBED_OK);
-    assert_int_equal(seen.n, 2);
+    assert_int_equal(seen.n, 4);
     assert_non_null(strstr(seen.text, " g/x:1"));
+    assert_non_null(strstr(seen.text, " g/dangling:"));
+    assert_non_null(strstr(seen.text, " g/loop:"));
     assert_non_null(strstr(seen.text, " g/link/kept:0"));
     expect(s, "g/link/kept", "");
     assert_int_equal(cb_store_clear(s, "g/link", NULL), CUBED_OK);
@@ -382,6 +388,74 @@ static void test_links(void **state)
     assert_int_equal(cb_store_clear(s, "g", NULL), CUBED_OK);
     assert_false(exists(below("store/g")));
     assert_true(exists(below("elsewhere/kept")));
+}
+
+/* What is neither a file nor a link to one is never taken for an object, nor for one that is not there,
+ * and nobody waits for it. */
+static void test_other_files(void **state)
+{
+    static const struct {
+        const char *key, *says;
+    } cases[] = {{"dir", "a directory"},       {"fifo", "a FIFO"},
+                 {"socket", "a socket"},       {"device", "a device"},
+                 {"to-fifo", "a FIFO"},        {"dangling", "a link to nothing"},
+                 {"loop", "a link to nothing"}};
+    cubed_store *s = *state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    put(s, "file", "1");
+    assert_int_equal(mkdir(below("store/dir"), 0777), 0);
+    assert_int_equal(mkfifo(below("store/fifo"), 0666), 0);
+    assert_int_equal(symlink("fifo", below("store/to-fifo")), 0);
+    assert_int_equal(symlink("/dev/zero", below("store/device")), 0);
+    assert_int_equal(symlink("nowhere", below("store/dangling")), 0);
+    assert_int_equal(symlink("loop", below("store/loop")), 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_true(strlen(below("store/socket")) < sizeof address.sun_path);
+    strcpy(address.sun_path, below("store/socket"));
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char back[4];
+        size_t got;
+        uint64_t size;
+        bool there;
+        const cubed_range range = {0, 1};
+        cubed_error err[5] = {CUBED_ERROR_INIT};
+        const char *key = cases[i].key;
+        assert_int_not_equal(cb_store_get(s, key, 0, back, 4, &got, &err[0]), CUBED_OK);
+        assert_int_not_equal(cb_store_get_ranges(s, key, &range, 1, back, &size, &err[1]),
+                             CUBED_OK);
+        assert_int_not_equal(cb_store_size(s, key, &size, &err[2]), CUBED_OK);
+        assert_int_not_equal(cb_store_exists(s, key, &there, &err[3]), CUBED_OK);
+        assert_int_not_equal(cb_store_put(s, key, "x", 1, &err[4]), CUBED_OK);
+        for (int k = 0; k < 5; k++) {
+            assert_non_null(strstr(err[k].message, key));
+            /* Of a loop the system says so. */
+            if (strcmp(key, "loop") == 0 && k < 4) continue;
+            assert_int_equal(err[k].status, CUBED_E_FORMAT);
+            assert_non_null(strstr(err[k].message, cases[i].says));
+        }
+        char path[64];
+        snprintf(path, sizeof path, "store/%s", key);
+        assert_true(exists(below(path)));
+    }
+    close(fd);
+    /* The same on the way to an object. */
+    char back[4];
+    size_t got;
+    bool there;
+    assert_int_equal(cb_store_get(s, "dangling/c/0", 0, back, 4, &got, NULL), CUBED_E_FORMAT);
+    assert_int_equal(cb_store_exists(s, "dangling/c/0", &there, NULL), CUBED_E_FORMAT);
+    assert_int_equal(cb_store_get(s, "file/c/0", 0, back, 4, &got, NULL), CUBED_E_FORMAT);
+    assert_int_equal(symlink("dir", below("store/to-dir")), 0);
+    assert_int_equal(cb_store_get(s, "to-dir/c/0", 0, back, 4, &got, NULL), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_store_exists(s, "to-dir/0", &there, NULL), CUBED_OK);
+    assert_false(there);
+    /* A link to a file is one; it is replaced, and what it leads to stays. */
+    assert_int_equal(symlink("file", below("store/to-file")), 0);
+    expect(s, "to-file", "1");
+    put(s, "to-file", "2");
+    expect(s, "to-file", "2");
+    expect(s, "file", "1");
 }
 
 static void test_system_errors(void **state)
@@ -548,6 +622,7 @@ int main(void)
         LOCAL(test_temporary_files),
         LOCAL(test_deleting_tidies_up),
         LOCAL(test_links),
+        LOCAL(test_other_files),
         LOCAL(test_system_errors),
         LOCAL(test_opening),
         LOCAL(test_absolute),
