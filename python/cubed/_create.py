@@ -25,8 +25,11 @@ def engine_chunks(x: _core.Array) -> Chunks:
     return tuple(sizes if irregular else size for irregular, sizes, size in every)
 
 
-def in_chunks(x: _core.Array, chunks: Chunks) -> _core.Array:
-    """An array that has the longest chunks, in chunks of different lengths if they are."""
+def in_chunks(x: _core.Array, chunks: Chunks, asked: Any = None) -> _core.Array:
+    """An array that was just made with the longest chunks, in chunks of different lengths if they
+    are. Automatic ones, `asked`, give way to those of other arrays."""
+    if _is_auto(asked):
+        _core.yield_chunks(x)
     return x if longest(chunks) == chunks else _core.rechunk(x, chunks)
 
 
