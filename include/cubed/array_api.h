@@ -258,14 +258,20 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_take_along_axis(cubed_array *x,
  * range. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_gather(cubed_array *x, cubed_array *const *positions,
                                                      cubed_array **out, cubed_error *err);
+/* x with elements of `value` where the mask, of bool, is true: both broadcast to x's shape. The value is cast to
+ * x's type, which the result has, as it has x's chunks; texts are cut or padded to x's length. CUBED_E_TYPE for
+ * times that are not of x's unit, and texts of another kind. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_replace(cubed_array *x, cubed_array *mask,
+                                                      cubed_array *value, cubed_array **out,
+                                                      cubed_error *err);
 /* x with `value`, which broadcasts to the shape that cubed_gather gives, at those positions: x[i, :, j] =
- * value. Where positions are equal the last one in C order counts. For each block of x all positions are read,
- * in order. */
+ * value. Where positions are equal the last one in C order counts. Types as in cubed_replace. For each block of x all
+ * positions are read, in order. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions,
                                                       cubed_array *value, cubed_array **out,
                                                       cubed_error *err);
-/* x with `values`, in one dimension, where the mask, of bool and x's shape, is true, in C order. A run fails
- * with CUBED_E_ARG if there are more values or fewer. */
+/* x with `values`, in one dimension, where the mask, of bool and x's shape, is true, in C order, types as in
+ * cubed_replace. A run fails with CUBED_E_ARG if there are more values or fewer. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask,
                                                            cubed_array *values, cubed_array **out,
                                                            cubed_error *err);

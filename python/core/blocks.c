@@ -100,6 +100,20 @@ static PyObject *gather(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
+/* replace(x, mask, value) */
+static PyObject *replace(PyObject *module, PyObject *args)
+{
+    PyObject *object, *mask_object, *other;
+    cubed_array *x, *mask, *value, *out;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOO", &object, &mask_object, &other) ||
+        !core_pair(module, object, other, &x, &value) ||
+        !(mask = core_unwrap(core_get_state(module), mask_object)))
+        return NULL;
+    cubed_status st = cubed_replace(x, mask, value, &out, &err);
+    return core_finish(module, st, out, &err);
+}
+
 /* scatter(x, positions, value) */
 static PyObject *scatter(PyObject *module, PyObject *args)
 {
@@ -197,6 +211,7 @@ PyMethodDef core_block_methods[] = {
     {"compress", compress, METH_VARARGS, NULL},
     {"mask_offsets", mask_offsets, METH_VARARGS, NULL},
     {"gather", gather, METH_VARARGS, NULL},
+    {"replace", replace, METH_VARARGS, NULL},
     {"scatter", scatter, METH_VARARGS, NULL},
     {"scatter_mask", scatter_mask, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

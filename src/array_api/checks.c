@@ -1,4 +1,4 @@
-/* Steps that find out while a plan runs whether values are what they have to be. */
+/* Steps on elements that no instruction does: finding out whether values are what they have to be, and texts. */
 #include <string.h>
 
 #include "array_api/api_pkg.h"
@@ -11,7 +11,7 @@ static cubed_array *by_elements(cb_steps *s, const char *function, const void *p
 {
     int64_t chunks[CUBED_MAX_NDIM];
     int symbols[CUBED_MAX_NDIM];
-    cubed_block_input in[2];
+    cubed_block_input in[3];
     cubed_array *y = NULL;
     if (s->st != CUBED_OK) return NULL;
     const int ndim = x[0]->node.grid.ndim;
@@ -35,4 +35,11 @@ cubed_array *cb_step_wrapped(cb_steps *s, cubed_array *positions, int axis, int6
     const cb_take_params params = {axis, 0, extent};
     cubed_array *const wide = cb_step_cast(s, positions, CUBED_INT64);
     return by_elements(s, "wrap", &params, sizeof params, &wide, 1);
+}
+
+cubed_array *cb_step_replaced_texts(cb_steps *s, cubed_array *x, cubed_array *mask,
+                                    cubed_array *value)
+{
+    cubed_array *const all[3] = {x, mask, value};
+    return by_elements(s, "replace", NULL, 0, all, 3);
 }

@@ -86,6 +86,15 @@ static cubed_array *taken(cb_steps *s, cubed_array *x, cubed_array *at, int axis
     return x && at ? cb_step(s, cubed_take(x, at, axis, &y, s->err), &y) : NULL;
 }
 
+/* y, of x's shape, in x's chunks. */
+static cubed_array *in_chunks_of(cb_steps *s, const cubed_array *x, cubed_array *y)
+{
+    cubed_array *same = NULL;
+    if (!y) return NULL;
+    const cb_node n = cb_graph_like(x, CB_NODE_COPY, y->node.dtype);
+    return cb_step(s, cb_graph_add(s->ctx, &n, &y, &same, s->err), &same);
+}
+
 static cubed_array *whole(cb_steps *s, int64_t value)
 {
     const cubed_scalar v = {.i64 = value};
@@ -95,8 +104,17 @@ static cubed_array *whole(cb_steps *s, int64_t value)
 /* Positions along the merged axes, in one dimension. What is picked from one axis alone needs no `wrap`. */
 static cubed_array *merged_positions(cb_steps *s, const cubed_array *x, const picked *p, bool wrap)
 {
-    const int64_t flat = -1;
+    int64_t flat = -1;
     cubed_array *total = NULL;
+    for (int d = 0; d < p->nshape; d++) {
+        if (p->shape[d] > 0) continue;
+        const cubed_scalar zero = {.i64 =
+                                       0}; /* nobody reads positions that are broadcast to none */
+        flat = 0;
+        return cb_step(s,
+                       cubed_array_full(s->ctx, CUBED_INT64, 1, &flat, NULL, &zero, &total, s->err),
+                       &total);
+    }
     if (p->n == 1 && p->nshape == 1 && !wrap)
         return cb_step_cast(s, p->at[p->axis[0]], CUBED_INT64); /* may be known: see cubed_take */
     for (int i = 0; i < p->n && s->st == CUBED_OK; i++) {
@@ -134,6 +152,21 @@ static cubed_array *merged(cb_steps *s, cubed_array *x, const picked *p, int pla
     return reshaped(s, permuted(s, x, order), made, shape);
 }
 
+/* Values are cast, but for times to times of their unit, and texts to texts of their kind, alone. */
+static cubed_status check_type(const char *name, const cubed_array *x, const cubed_array *value,
+                               cubed_error *err)
+{
+    const cubed_dtype to = x->node.dtype, from = value->node.dtype;
+    const cubed_kind a = cubed_dtype_kind(to), b = cubed_dtype_kind(from);
+    bool fits = a != CUBED_KIND_TIME || b != CUBED_KIND_TIME || to == from;
+    if (a == CUBED_KIND_TEXT || b == CUBED_KIND_TEXT)
+        fits = cubed_dtype_family(to) == cubed_dtype_family(from);
+    if (fits) return CUBED_OK;
+    char have[CUBED_DTYPE_TEXT_CAP], want[CUBED_DTYPE_TEXT_CAP];
+    return cb_fail(err, CUBED_E_TYPE, "%s: a value of type %s cannot be assigned to %s", name,
+                   cubed_dtype_text(from, have), cubed_dtype_text(to, want));
+}
+
 /* --- Gather ---------------------------------------------------------------------------------------- */
 
 cubed_status cubed_gather(cubed_array *x, cubed_array *const *positions, cubed_array **out,
@@ -150,6 +183,41 @@ cubed_status cubed_gather(cubed_array *x, cubed_array *const *positions, cubed_a
     for (int d = 0; d < p.nshape; d++) shape[ndim++] = p.shape[d];
     for (int d = p.place + p.n; d < p.ndim; d++) shape[ndim++] = before[d];
     return cb_steps_end(&s, reshaped(&s, y, ndim, shape), out);
+}
+
+/* --- Replace --------------------------------------------------------------------------------------- */
+
+/* x with elements of `value` where the mask is true, in x's type, shape and chunks. */
+static cubed_array *replaced(cb_steps *s, cubed_array *x, cubed_array *mask, cubed_array *value)
+{
+    cubed_array *y = NULL;
+    if (!x || !mask || !value) return NULL;
+    const cubed_dtype dtype = x->node.dtype;
+    const cubed_kind kind = cubed_dtype_kind(dtype);
+    const int ndim = x->node.grid.ndim;
+    mask = spread(s, mask, ndim, x->shape);
+    value = spread(s, value, ndim, x->shape);
+    if (kind == CUBED_KIND_TEXT) {
+        y = cb_step_replaced_texts(s, x, mask, value);
+    } else {
+        /* Half precision is selected in single, times as the integers that they are. */
+        const cubed_dtype work = kind == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
+        y = cb_step_op(s, CUBED_OP_WHERE, mask, cb_step_cast(s, value, work),
+                       cb_step_cast(s, x, work));
+        y = cb_step_cast(s, y, dtype);
+    }
+    return in_chunks_of(s, x, y);
+}
+
+cubed_status cubed_replace(cubed_array *x, cubed_array *mask, cubed_array *value, cubed_array **out,
+                           cubed_error *err)
+{
+    if (mask->node.dtype != CUBED_BOOL)
+        return cb_fail(err, CUBED_E_TYPE, "replace: the mask is %s, expected bool",
+                       cubed_dtype_name(mask->node.dtype));
+    CB_TRY(check_type("replace", x, value, err));
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    return cb_steps_end(&s, replaced(&s, x, mask, value), out);
 }
 
 /* --- Scatter --------------------------------------------------------------------------------------- */
@@ -193,7 +261,7 @@ static cubed_array *rows_of(cb_steps *s, cubed_array *value, const picked *p, co
 }
 
 /* x, whose rows with a position are replaced, by the value of the last of equal ones. */
-static cubed_array *replaced(cb_steps *s, cubed_array *x, cubed_array *at, cubed_array *value)
+static cubed_array *rows_replaced(cb_steps *s, cubed_array *x, cubed_array *at, cubed_array *value)
 {
     cubed_array *order = NULL, *rows = NULL, *behind = NULL, *wide = NULL;
     int64_t shape[CUBED_MAX_NDIM];
@@ -212,7 +280,7 @@ static cubed_array *replaced(cb_steps *s, cubed_array *x, cubed_array *at, cubed
     cubed_array *fresh = taken(s, value, taken(s, order, last, 0), 0);
     for (int d = 0; d < x->node.grid.ndim; d++) shape[d] = d == 0 ? x->shape[0] : 1;
     wide = reshaped(s, found, x->node.grid.ndim, shape);
-    return cb_step_op(s, CUBED_OP_WHERE, wide, fresh, x);
+    return replaced(s, x, wide, fresh);
 }
 
 cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions, cubed_array *value,
@@ -222,6 +290,7 @@ cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions, cubed_
     int order[CUBED_MAX_NDIM] = {0}, back[CUBED_MAX_NDIM];
     int64_t before[CUBED_MAX_NDIM], count = 1;
     CB_TRY(find_picked("scatter", x, positions, &p, err));
+    CB_TRY(check_type("scatter", x, value, err));
     for (int d = 0; d < p.nshape; d++) count *= p.shape[d];
     for (int i = 0; i < p.n && count > 0; i++) {
         if (x->shape[p.axis[i]] == 0)
@@ -230,14 +299,13 @@ cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions, cubed_
     }
     for (int d = 0; d < p.ndim; d++) count *= x->shape[d] > 0;
     cb_steps s = {.ctx = x->ctx, .err = err};
-    cubed_array *y = merged(&s, x, &p, 0, order, before), *same = NULL;
-    cubed_array *rows = rows_of(&s, cb_step_cast(&s, value, x->node.dtype), &p, before + p.n);
-    if (count > 0) y = replaced(&s, y, merged_positions(&s, x, &p, true), rows);
+    cubed_array *y = merged(&s, x, &p, 0, order, before);
+    cubed_array *rows = rows_of(&s, value, &p, before + p.n);
+    if (count > 0) y = rows_replaced(&s, y, merged_positions(&s, x, &p, true), rows);
     for (int d = 0; d < p.ndim; d++) back[order[d]] = d;
     y = permuted(&s, reshaped(&s, y, p.ndim, before), back);
-    /* What was taken has chunks of its own. */
-    if (y) y = cb_step(&s, cubed_rechunk(y, x->chunks, &same, err), &same);
-    return cb_steps_end(&s, y, out);
+    /* Reshapes have chunks of their own. */
+    return cb_steps_end(&s, in_chunks_of(&s, x, y), out);
 }
 
 cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *values,
@@ -251,6 +319,7 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
     if (values->node.grid.ndim != 1)
         return cb_fail(err, CUBED_E_ARG, "scatter_mask: values have %d dimensions, expected 1",
                        values->node.grid.ndim);
+    CB_TRY(check_type("scatter_mask", x, values, err));
     cb_steps s = {.ctx = x->ctx, .err = err};
     const cubed_fold_options all = CUBED_FOLD_OPTIONS_INIT;
     cubed_array *flat = NULL, *rank = NULL, *total = NULL;
@@ -260,7 +329,7 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
     cubed_array *fits = cb_step_op(&s, CUBED_OP_EQUAL, total, whole(&s, values->shape[0]), NULL);
     /* Where there is nothing to put x is what has to be asked for. */
     const bool some = values->shape[0] > 0;
-    cubed_array *y = some ? cb_step_cast(&s, values, x->node.dtype) : x, *kept = NULL;
+    cubed_array *y = some ? values : x;
     if (y)
         y = cb_step_required(&s, y, spread(&s, fits, y->node.grid.ndim, y->shape),
                              "other than as many values as true elements of the mask");
@@ -270,8 +339,7 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
         rank = cb_step_op(&s, CUBED_OP_MAXIMUM, rank, whole(&s, 0), NULL);
         rank = cb_step_op(&s, CUBED_OP_MINIMUM, rank, whole(&s, values->shape[0] - 1), NULL);
         y = reshaped(&s, taken(&s, y, rank, 0), ndim, x->shape);
-        y = cb_step_op(&s, CUBED_OP_WHERE, mask, y, x);
+        y = replaced(&s, x, mask, y);
     }
-    if (y) y = cb_step(&s, cubed_rechunk(y, x->chunks, &kept, err), &kept);
-    return cb_steps_end(&s, y, out);
+    return cb_steps_end(&s, in_chunks_of(&s, x, y), out);
 }

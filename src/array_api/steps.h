@@ -26,6 +26,9 @@ cubed_array *cb_step_scalar(cb_steps *s, cubed_dtype dtype, const cubed_scalar *
 cubed_array *cb_step_required(cb_steps *s, cubed_array *x, cubed_array *holds, const char *text);
 /* Positions along an axis from its start, stored: a run fails with CUBED_E_INDEX if one is not in it. */
 cubed_array *cb_step_wrapped(cb_steps *s, cubed_array *positions, int axis, int64_t extent);
+/* Texts x, those of `value` where the mask is true; all have x's shape. */
+cubed_array *cb_step_replaced_texts(cb_steps *s, cubed_array *x, cubed_array *mask,
+                                    cubed_array *value);
 /* Gives up all that was made, but for one more reference of x in *out; returns the status. */
 cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out);
 

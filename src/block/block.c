@@ -22,6 +22,7 @@ static const cubed_block_fn *const functions[] = {
     &cb_block_searchsorted,
     &cb_block_count_true,
     &cb_block_require,
+    &cb_block_replace,
     &cb_block_wrap,
     &cb_block_histogram,
     &cb_block_bincount,

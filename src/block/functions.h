@@ -21,6 +21,7 @@ extern const cubed_block_fn cb_block_searchsorted;
 extern const cubed_block_fn cb_block_group;
 extern const cubed_block_fn cb_block_count_true;
 extern const cubed_block_fn cb_block_require;
+extern const cubed_block_fn cb_block_replace;
 extern const cubed_block_fn cb_block_wrap;
 extern const cubed_block_fn cb_block_histogram;
 extern const cubed_block_fn cb_block_bincount;
