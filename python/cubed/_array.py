@@ -352,8 +352,8 @@ class Array(Methods):
     def __setitem__(self, key: Any, value: Any, /) -> None:
         """Puts a new lazy value, of the same type, behind this object.
 
-        What was made of it before stays as it was. Masks of some axes, or with a value for each
-        element that they pick, are counted now.
+        What was made of it before stays as it was. Masks beside other parts of a key, or with a
+        value for each row that they pick, are counted now.
 
         Raises
         ------
@@ -362,7 +362,7 @@ class Array(Methods):
         TypeError
             A complex value for real elements.
         """
-        from cubed._indexing import setitem
+        from cubed._assign import setitem
 
         self._rebind(setitem(self, key, value)._x)
 

@@ -385,8 +385,6 @@ def _translate(
         return list(args), kwargs
     bound = signature.bind(*args, **kwargs)
     first = [p for p in target.parameters.values() if p.kind <= p.POSITIONAL_OR_KEYWORD]
-    needed = [p for p in first if p.default is inspect._empty]
-    rest = any(p.kind is p.VAR_POSITIONAL for p in target.parameters.values())
     in_front, named = [], {}
     for k, (name, value) in enumerate(bound.arguments.items()):
         p = signature.parameters[name]
@@ -397,7 +395,7 @@ def _translate(
             in_front += value
         elif p.kind is p.VAR_KEYWORD:
             named.update(value)
-        elif k == len(in_front) and (needed[k : k + 1] or (p.kind is p.POSITIONAL_ONLY and rest)):
+        elif k < len(first) and k == len(in_front) and first[k].default is inspect._empty:
             in_front.append(value)
         elif name in target.parameters:
             named[name] = value

@@ -61,7 +61,7 @@ def cast(x: Array, dtype: np.dtype) -> Array:
         if _is_calendar(x.dtype) != _is_calendar(dtype):
             from cubed._apply import map_blocks
 
-            return map_blocks(_numpy_cast, x, dtype=dtype, target=dtype)
+            return map_blocks(numpy_cast, x, dtype=dtype, target=dtype)
         return _scaled(x, dtype)
     if dtype.kind not in "mM":
         return _integers(x).astype(dtype)
@@ -293,5 +293,6 @@ def _scaled(x: Array, dtype: np.dtype) -> Array:
     return _where(is_nat(x), NAT, changed).astype(dtype)
 
 
-def _numpy_cast(block: np.ndarray, target: np.dtype) -> np.ndarray:
+def numpy_cast(block: np.ndarray, target: np.dtype) -> np.ndarray:
+    """A block as NumPy casts it."""
     return block.astype(target)

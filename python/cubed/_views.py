@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
 
-from cubed import _core
-from cubed._indexing import expand_key, getitem, is_mask
+from cubed._indexing import get_advanced, getitem
+from cubed._keys import expand_key, is_mask
 
 
 class OuterIndex:
@@ -19,16 +20,12 @@ class OuterIndex:
 
     def __getitem__(self, key: Any) -> Any:
         out = self._x
-        entries = _of_axes(out, key)
+        entries = _of_axes(out, key, "oindex")
         for axis in reversed(range(len(entries))):
-            e = entries[axis]
-            if isinstance(e, (int, slice)):
-                continue
-            if e.ndim != 1:
-                raise IndexError(f"oindex: the array for axis {axis} has {e.ndim} axes, expected 1")
-            out = getitem(out, (*(slice(None),) * axis, e))
-        basic = (e if isinstance(e, (int, slice)) else slice(None) for e in entries)
-        return getitem(out, tuple(basic))
+            if not isinstance(entries[axis], (int, slice)) and entries[axis].ndim:
+                out = getitem(out, (*(slice(None),) * axis, entries[axis]))
+                entries[axis] = slice(None)
+        return getitem(out, tuple(entries))
 
 
 class PointIndex:
@@ -38,36 +35,23 @@ class PointIndex:
         self._x = x
 
     def __getitem__(self, key: Any) -> Any:
-        entries = _of_axes(self._x, key)
-        where = [d for d, e in enumerate(entries) if not isinstance(e, slice)]
-        arrays = [entries[d] for d in where]
-        out = getitem(self._x, tuple(entries))
-        ndim = len(np.broadcast_shapes(*(np.shape(a) for a in arrays)))
-        adjacent = where and where[-1] - where[0] + 1 == len(where)
-        if not adjacent or where[0] == 0 or ndim == 0:
-            return out
-        place = where[0]
-        order = [*range(place, place + ndim), *range(place), *range(place + ndim, out.ndim)]
-        return out._like(_core.permute_dims(out._x, order))
+        entries = _of_axes(self._x, key, "vindex")
+        if all(isinstance(e, (int, slice)) for e in entries):
+            return getitem(self._x, tuple(entries))
+        return get_advanced(self._x, entries, first=True)
 
 
-def _of_axes(x: Any, key: Any) -> list[Any]:
-    """An entry for each axis; masks of one dimension as arrays of positions."""
-    given = key if isinstance(key, tuple) else (key,)
-    if any(k is None for k in given):
-        raise IndexError("None makes no new axes in oindex and vindex")
-    at = tuple(_positions(k) if is_mask(k) else k for k in given)
-    return expand_key(x, at)
-
-
-def _positions(mask: Any) -> Any:
-    from cubed._create import as_lazy
-    from cubed.array_api import nonzero
-
-    m = as_lazy(mask)
-    if m.ndim != 1:
-        raise IndexError(f"a mask with {m.ndim} axes in oindex or vindex, expected 1")
-    return nonzero(m)[0]
+def _of_axes(x: Any, key: Any, name: str) -> list[Any]:
+    """An entry for each axis: an integer, a slice, or an array of positions or a mask of it."""
+    entries = [e for e in expand_key(x, key) if e is not Ellipsis]
+    for axis, e in enumerate(entries):
+        if e is None:
+            raise IndexError(f"{name}: None makes no new axes")
+        if is_mask(e) and e.ndim != 1:
+            raise IndexError(f"{name}: a mask with {e.ndim} axes, expected 1")
+        if name == "oindex" and not isinstance(e, (int, slice)) and e.ndim > 1:
+            raise IndexError(f"oindex: the array for axis {axis} has {e.ndim} axes, expected 1")
+    return entries
 
 
 class BlockView:
@@ -92,10 +76,11 @@ class BlockView:
 
     def __getitem__(self, key: Any) -> Any:
         given = key if isinstance(key, tuple) else (key,)
-        if sum(k is Ellipsis for k in given) > 1 or len(given) > self._x.ndim + (Ellipsis in given):
+        dots = [i for i, k in enumerate(given) if k is Ellipsis]
+        if len(dots) > 1 or len(given) > self._x.ndim + len(dots):
             raise IndexError(f"{len(given)} indices for the chunks of {self._x.ndim} axes")
-        if Ellipsis in given:
-            at = given.index(Ellipsis)
+        if dots:
+            at = dots[0]
             missing = self._x.ndim - len(given) + 1
             given = (*given[:at], *(slice(None),) * missing, *given[at + 1 :])
         return getitem(self._x, tuple(self._slice(d, k) for d, k in enumerate(given)))
@@ -108,6 +93,11 @@ class BlockView:
             if chosen.step != 1 and len(chosen) > 1:
                 raise IndexError("blocks: slices of chunks have step 1")
         else:
+            try:
+                k = operator.index(k)
+            except TypeError:
+                raise IndexError(f"blocks: {k!r} for axis {axis}, expected an integer or a slice"
+                                 ) from None  # fmt: skip
             if not -n <= k < n:
                 raise IndexError(f"block {k} is out of bounds for axis {axis} with {n} chunks")
             chosen = range(k % n, k % n + 1)

@@ -103,7 +103,7 @@ def test_masks():
 def test_out_of_range():
     a = np.arange(30.0).reshape(5, 6)
     x = lazy(a)
-    with pytest.raises(IndexError, match="index 6 is out of bounds for an axis of size 6"):
+    with pytest.raises(IndexError, match="index 6 is out of bounds for axis 1 of size 6"):
         x[np.array([0, 1]), np.array([0, 6])]
     y = x[lazy(np.array([0, 1])), lazy(np.array([0, -7]))]
     with pytest.raises(IndexError, match="the position -7 is not in axis 1, which has 6 elements"):

@@ -12,9 +12,9 @@ import numpy as np
 
 from cubed._array import Array, is_scalar, is_time, normalize_axis, operands, to_numpy
 from cubed._create import as_lazy
+from cubed._keys import positions_within
 from cubed._neighbours import refuse_foreign
 from cubed._pad import pad
-from cubed._select import positions_within
 from cubed.array_api.creation_functions import asarray, full_like, ones_like
 from cubed.array_api.data_type_functions import result_type
 from cubed.array_api.elementwise_functions import (
@@ -183,7 +183,7 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> Array:
     k = normalize_axis(axis or 0, a.ndim)
     n = a.shape[k]
     starts, stops = [0], []
-    for start, stop in _removed(obj, n):
+    for start, stop in _removed(obj, n, k):
         stops.append(start)
         starts.append(stop)
     stops.append(n)
@@ -192,8 +192,8 @@ def delete(x: Any, obj: Any, axis: int | None = None) -> Array:
     return concat([a[(*before, slice(p, q))] for p, q in kept], axis=k)
 
 
-def _removed(obj: Any, n: int) -> list[tuple[int, int]]:
-    """Ranges of an axis of n elements that an index, a slice, a mask or several indices are."""
+def _removed(obj: Any, n: int, axis: int) -> list[tuple[int, int]]:
+    """Ranges of an axis, of n elements, that an index, a slice, a mask or several indices are."""
     if isinstance(obj, slice):
         at = range(n)[obj]
         at = at if at.step > 0 else at[::-1]
@@ -205,7 +205,7 @@ def _removed(obj: Any, n: int) -> list[tuple[int, int]]:
         positions = np.flatnonzero(positions)
     elif positions.dtype.kind not in "iu" and positions.size:
         raise IndexError(f"delete: positions of type {positions.dtype}, expected integers")
-    return [(int(p), int(p) + 1) for p in np.unique(positions_within(positions, n))]
+    return [(int(p), int(p) + 1) for p in np.unique(positions_within(positions, n, axis))]
 
 
 def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
