@@ -110,6 +110,8 @@ def _core_from_object(x: Any, chunks: Any) -> _core.Array:
             f"from_array of {type(x).__module__}.{type(x).__qualname__}, which has no"
             f" {' and no '.join(missing)}: use asarray for lists and numbers"
         )
+    if is_foreign(type(x)) and hasattr(x, "todense"):
+        raise TypeError(refusal(x))  # NumPy's array of a part is to be asked for
     from cubed._readers import Reader
 
     try:

@@ -53,6 +53,9 @@ _SIGNS = (
     "__dlpack__",
 )
 
+#: Of these NumPy makes an array.
+_CONVERTED = ("__array__", "__array_interface__", "__array_struct__", "__dlpack__")
+
 _NOTHING = object()
 
 
@@ -103,7 +106,9 @@ def refusal(other: Any, what: str = "") -> str:
     """Why an array of ours and another object do not combine, and what helps."""
     cls = type(other)
     name = f"{cls.__module__}.{cls.__qualname__}"
-    return f"{what + ': ' if what else ''}cubed.Array does not combine with {name}: {_help(other)}"
+    text = f"{what + ': ' if what else ''}cubed.Array does not combine with {name}"
+    way_out = _help(other)
+    return f"{text}: {way_out}" if way_out else text
 
 
 def held(other: Any) -> str | None:
@@ -130,7 +135,9 @@ def _help(other: Any) -> str:
         return "its .todense() has the values"
     if all(hasattr(other, a) for a in ("shape", "dtype", "__getitem__")):
         return "cubed.from_array(x) makes a lazy array of it"
-    return "cubed.asarray(x) makes an array of it"
+    if isinstance(other, memoryview) or any(hasattr(other, a) for a in _CONVERTED):
+        return "cubed.asarray(x) makes an array of it"
+    return ""
 
 
 # --- Operators ------------------------------------------------------------------------------------

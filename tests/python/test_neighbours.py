@@ -342,6 +342,8 @@ def test_dask_arrays_are_converted_in_parts():
         cubed.asarray(other, copy=False)
     with pytest.raises(TypeError, match=named(other)):
         cubed.asarray([other, other])
+    with pytest.raises(TypeError, match="todense"):
+        cubed.from_array(sparse.COO.from_numpy(F))
 
 
 def test_data_arrays_with_ours_and_with_dasks_do_not_mix():
@@ -360,6 +362,32 @@ def test_data_arrays_with_ours_and_with_dasks_do_not_mix():
     ):
         with pytest.raises(TypeError, match="cubed.*dask|dask.*cubed"):
             call()
+
+
+def test_equality_of_data_arrays_with_ours_and_with_dasks():
+    c = xr.DataArray(lazy(), dims=("y", "x"), name="a", attrs={"k": 1})
+    with_nan = np.where(F > 2, F, np.nan)
+    for values, same in ((F, True), (F + 1, False), (F[:, :2], False), (with_nan, False)):
+        d = c.copy(
+            data=None if values.shape != F.shape else dask.array.from_array(values, chunks=2)
+        )
+        if values.shape != F.shape:
+            d = xr.DataArray(dask.array.from_array(values), dims=("y", "x"))
+        for first, second in ((c, d), (d, c), (c.to_dataset(name="a"), d.to_dataset(name="a"))):
+            assert first.equals(second) is same and first.identical(second) is same
+            assert first.broadcast_equals(second) is same
+    n, m = (c.copy(data=x) for x in (lazy(with_nan), dask.array.from_array(with_nan)))
+    assert n.equals(m) and m.equals(n)
+    assert xr.merge([c, c.copy(data=dask.array.from_array(F))], compat="equals")["a"].equals(c)
+    with pytest.raises(xr.MergeError):
+        xr.merge([c, m], compat="equals")
+    s = c.copy(data=sparse.COO.from_numpy(F))
+    for first, second in ((c, s), (s, c)):
+        with pytest.raises(ValueError, match="does not combine with sparse"):
+            first.equals(second)
+    metres, feet = (c.copy(data=Q(lazy(), unit)) for unit in ("m", "foot"))
+    assert metres.equals(metres.copy(data=Q(lazy(), "m"))) and not metres.equals(feet)
+    assert not metres.equals(c) and not c.equals(metres)
 
 
 def test_xarrays_objects_have_precedence():

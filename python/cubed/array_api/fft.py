@@ -35,14 +35,15 @@ __all__ = [
 ]
 
 
-def _one(name: str, x: Array, n: int | None, axis: int, norm: str) -> Array:
+def _one(name: str, x: Array, n: int | None, axis: int, norm: str | None) -> Array:
     x = lazy(x)
     axes = (normalize_axis(axis, x.ndim),)
-    return x._like(_core.fft(name, x._x, None if n is None else (n,), axes, norm, x.spec.task_mem))
+    sizes = None if n is None else (n,)
+    return x._like(_core.fft(name, x._x, sizes, axes, norm or "backward", x.spec.task_mem))
 
 
 def _many(
-    name: str, x: Array, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str
+    name: str, x: Array, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str | None
 ) -> Array:
     x = lazy(x)
     if axes is None:
@@ -51,10 +52,12 @@ def _many(
             raise ValueError(f"s has {len(s)} entries, but the array has {x.ndim} axes")
         axes = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
     all_axes = normalize_axes(tuple(axes), x.ndim)
-    return x._like(_core.fft(name, x._x, s, all_axes, norm, x.spec.task_mem))
+    return x._like(_core.fft(name, x._x, s, all_axes, norm or "backward", x.spec.task_mem))
 
 
-def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+def fft(
+    x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+) -> Array:
     """The Fourier transform along an axis.
 
     Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros. Lazy.
@@ -62,7 +65,9 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backw
     return _one("fft", x, n, axis, norm)
 
 
-def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+def ifft(
+    x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+) -> Array:
     """The inverse Fourier transform along an axis.
 
     Complex, in x's precision; `n` or `s` elements along the axes, cut or filled with zeros. Lazy.
@@ -70,7 +75,9 @@ def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
     return _one("ifft", x, n, axis, norm)
 
 
-def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+def rfft(
+    x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+) -> Array:
     """The Fourier transform of real numbers along an axis: n // 2 + 1 numbers.
 
     Complex, in x's precision. Lazy; TypeError for complex numbers.
@@ -78,7 +85,9 @@ def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
     return _one("rfft", x, n, axis, norm)
 
 
-def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+def irfft(
+    x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+) -> Array:
     """The inverse of rfft: n real numbers, 2 * (m - 1) of m by default.
 
     Real, in x's precision. Lazy.
@@ -86,7 +95,9 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "bac
     return _one("irfft", x, n, axis, norm)
 
 
-def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+def hfft(
+    x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+) -> Array:
     """The transform of a Hermitian sequence: real numbers.
 
     Real, in x's precision. Lazy.
@@ -94,7 +105,9 @@ def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
     return _one("hfft", x, n, axis, norm)
 
 
-def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
+def ihfft(
+    x: Array, /, *, n: int | None = None, axis: int = -1, norm: str | None = "backward"
+) -> Array:
     """The inverse of hfft.
 
     Complex, in x's precision. Lazy; TypeError for complex numbers.
@@ -108,7 +121,7 @@ def fftn(
     *,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
-    norm: str = "backward",
+    norm: str | None = "backward",
 ) -> Array:
     """The Fourier transform along several axes.
 
@@ -123,7 +136,7 @@ def ifftn(
     *,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
-    norm: str = "backward",
+    norm: str | None = "backward",
 ) -> Array:
     """The inverse Fourier transform along several axes.
 
@@ -138,7 +151,7 @@ def rfftn(
     *,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
-    norm: str = "backward",
+    norm: str | None = "backward",
 ) -> Array:
     """The Fourier transform of real numbers along several axes, of which the last is halved.
 
@@ -153,7 +166,7 @@ def irfftn(
     *,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
-    norm: str = "backward",
+    norm: str | None = "backward",
 ) -> Array:
     """The inverse of rfftn.
 

@@ -10,7 +10,9 @@ from cubed._array import Array, common_spec, lazy, normalize_axes, normalize_axi
 __all__ = ["all", "any", "diff"]
 
 
-def _reduce(name: str, x: Array, axis: Any, keepdims: bool) -> Array:
+def _reduce(name: str, x: Array, axis: Any, keepdims: bool, out: None) -> Array:
+    if out is not None:
+        raise TypeError(f"{name} of a lazy array cannot write to out=: use the result")
     x = lazy(x)
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     core = x._x
@@ -27,7 +29,7 @@ def all(
 
     Without the axes (`keepdims`: with one element along them); None: all of them. bool. Lazy.
     """
-    return _reduce("all", x, axis, keepdims)
+    return _reduce("all", x, axis, keepdims, out)
 
 
 def any(
@@ -38,7 +40,7 @@ def any(
 
     Without the axes (`keepdims`: with one element along them); None: all of them. bool. Lazy.
     """
-    return _reduce("any", x, axis, keepdims)
+    return _reduce("any", x, axis, keepdims, out)
 
 
 def diff(

@@ -16,6 +16,7 @@ import numpy as np
 import cubed
 from cubed._array import Array
 from cubed._fill import forward_fill
+from cubed._neighbours import held, is_foreign, refusal
 from cubed.xarray import _along, _chunking, _hooks, _rolling
 from cubed.xarray._hooks import Hook
 
@@ -43,6 +44,25 @@ def _equivalent(theirs: Any, a: Any, b: Any) -> Any:
     """Arrays that are the same without being computed."""
     both = isinstance(a, Array) and isinstance(b, Array)
     return True if both and a._x is b._x else NotImplemented
+
+
+def _equals(theirs: Any, first: Any, second: Any, *args: Any, **kwargs: Any) -> Any:
+    """Lazy arrays and those of others: Xarray takes a TypeError of a comparison for False."""
+    both = [first, getattr(second, "variable", second)]
+    data = [getattr(v, "_data", None) for v in both]
+    if all(isinstance(d, Array) or not is_foreign(type(d)) for d in data):
+        return NotImplemented
+    for i, d in enumerate(data):
+        if is_foreign(type(d)) and getattr(d, "chunks", None) is not None and held(d) is None:
+            both[i] = both[i].copy(deep=False, data=cubed.from_array(d))
+    if np.shape(both[0]._data) == np.shape(both[1]._data):
+        try:
+            both[0]._data == both[1]._data  # noqa: B015
+        except Exception as e:
+            if str(e) in (refusal(d, "equal") for d in data):
+                raise ValueError(str(e)) from e  # what a TypeError is not
+            return NotImplemented  # Xarray has the same error, and an answer
+    return _hooks.Arguments(*both, *args, **kwargs)
 
 
 def _vindex_get(theirs: Any, adapter: Any, indexer: Any) -> Any:
@@ -177,6 +197,7 @@ HOOKS = (
             f"xarray.structure.concat {_CORE}.concat",
         )
     ),
+    Hook("xarray", "Variable.equals", _equals, "comparisons with arrays of other libraries"),
     Hook(
         f"{_COMPUTATION}.computation {_CORE}.computation",
         "_calc_idxminmax",
