@@ -336,7 +336,7 @@ class Random:
 
     def __init__(self, rng):
         self.rng, self.kwargs = rng, {}
-        self.dtype = rng.choice(["f8", "i4", "u1", "f4", "?", "c8"])
+        self.dtype = rng.choice(["f8", "i4", "u1", "f4", "?", "c8", "f2", "M8[s]"])
         shape = tuple(rng.integers(0 if rng.random() < 0.1 else 1, 6, rng.integers(0, 4)))
         self.name = str(rng.choice(sorted(WRITERS)))
         if self.name == "fill_diagonal" and len(shape) > 2:
@@ -349,7 +349,7 @@ class Random:
 
     def values(self):
         shape = self.rng.integers(0 if self.rng.random() < 0.1 else 1, 8, self.rng.integers(0, 3))
-        same = self.rng.random() < 0.7
+        same = self.rng.random() < 0.7 or self.dtype[0] == "M"
         v = self.some(tuple(shape), None if same else self.rng.choice(["i2", "f8", "u1"]))
         return v if self.rng.random() < 0.8 else v.astype(self.dtype).tolist()
 
@@ -361,9 +361,8 @@ class Random:
             )
         if self.rng.random() < 0.2:
             self.kwargs["casting"] = "unsafe"
-        return [
-            self.some(part[self.rng.integers(0, len(shape) + 1) :], self.rng.choice(["i2", "f8"]))
-        ]
+        other = self.dtype if self.dtype[0] == "M" else self.rng.choice(["i2", "f8"])
+        return [self.some(part[self.rng.integers(0, len(shape) + 1) :], other)]
 
     def putmask(self, shape):
         mask = np.asarray(self.rng.random(shape) < 0.5)
