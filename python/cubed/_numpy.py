@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import operator
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -278,6 +279,16 @@ _ADAPTED: dict[Callable[..., Any], Callable[..., Any]] = {
 }
 
 
+#: Functions of shapes and types alone.
+_OF_NO_VALUES = {
+    np.common_type,
+    np.diag_indices_from,
+    np.einsum_path,
+    np.tril_indices_from,
+    np.triu_indices_from,
+}
+
+
 def call_function(func: Callable[..., Any], types: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """func(*args), lazily; with a warning of computed values for one that the namespace lacks, or
     whose function there lacks a parameter.
@@ -300,11 +311,14 @@ def call_function(func: Callable[..., Any], types: Any, args: Any, kwargs: dict[
         given = _translate(func, ours, args, kwargs)
         if given is not None:
             return ours(*given[0], **given[1])
+    if func in _OF_NO_VALUES:
+        return func(*_replaced(_stand_in, args), **_replaced(_stand_in, kwargs))
     warnings.warn(
         f"{func.__module__}.{func.__name__} of a lazy array: its values are computed into memory",
         stacklevel=3,
     )
-    return func(*_values(args), **{k: _values(v) for k, v in kwargs.items()})
+    compute = operator.methodcaller("compute")
+    return func(*_replaced(compute, args), **_replaced(compute, kwargs))
 
 
 def _written(func: Any, args: Any, kwargs: dict[str, Any], name: str | None = None) -> Any:
@@ -404,9 +418,17 @@ def _translate(
     return in_front, named
 
 
-def _values(value: Any) -> Any:
+def _stand_in(x: Array) -> np.ndarray:
+    """NumPy's array of x's shape and type, which takes no memory."""
+    return np.broadcast_to(np.zeros((), x.dtype), x.shape)
+
+
+def _replaced(make: Callable[[Array], Any], value: Any) -> Any:
+    """A value with what is made of lazy arrays in their place, also in lists and dictionaries."""
     if isinstance(value, Array):
-        return value.compute()
+        return make(value)
     if type(value) in (list, tuple):
-        return type(value)(_values(v) for v in value)
+        return type(value)(_replaced(make, v) for v in value)
+    if type(value) is dict:
+        return {k: _replaced(make, v) for k, v in value.items()}
     return value
