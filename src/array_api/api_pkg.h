@@ -42,6 +42,11 @@ void cb_api_blocks(const cubed_array *x, uint32_t whole, size_t item_size,
 /* The same with another bound in its place. */
 void cb_api_blocks_within(const cubed_array *x, uint32_t whole, int64_t bytes, size_t item_size,
                           int64_t chunks[CUBED_MAX_NDIM]);
+/* What a task holds that calls a function once: operands, results, scratch memory, and the largest chunk that an
+ * operand comes from, decoded and encoded. `call` has extents and types; inputs are blocks of `from`. */
+CUBED_MUST_CHECK cubed_status cb_api_call_bytes(const char *function, const cubed_block_call *call,
+                                                const cubed_array *const *from, uint64_t *out,
+                                                cubed_error *err);
 /* Makes an axis of an array of ndim dimensions positive. */
 CUBED_MUST_CHECK cubed_status cb_api_axis(const char *what, int ndim, int *axis, cubed_error *err);
 
@@ -51,7 +56,10 @@ CUBED_MUST_CHECK cubed_status cb_api_axes(const char *what, int ndim, const int 
 
 /* Whether x has matrices with so many more rows than columns that they are decomposed in blocks of rows; and
  * how (tall.c). Outputs that nobody wants are NULL. */
-bool cb_api_is_tall(const cubed_array *x, uint64_t task_mem);
+bool cb_api_is_tall(const cubed_array *x);
+/* Whether x is, and a task holds the least block of its rows. */
+CUBED_MUST_CHECK cubed_status cb_api_tall_fits(const cubed_array *x, uint64_t task_mem, bool *out,
+                                               cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_api_tall_qr(cubed_array *x, uint64_t task_mem, cubed_array **q,
                                              cubed_array **r, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_api_tall_svd(cubed_array *x, uint64_t task_mem, cubed_array **u,

@@ -1,6 +1,7 @@
 /* How arrays are cut for functions on blocks. */
 #include "array_api/api_pkg.h"
 #include "base/error.h"
+#include "plan/context.h"
 
 #define MOST_LINE_BYTES ((uint64_t)256 << 20)
 
@@ -34,6 +35,32 @@ void cb_api_blocks_within(const cubed_array *x, uint32_t whole, int64_t bytes, s
         chunks[d] = cb_min_i64(left, cb_min_i64(extent, x->chunks[d]));
         left = cb_max_i64(1, left / chunks[d]);
     }
+}
+
+static size_t block_bytes(const cubed_block *b)
+{
+    size_t bytes = cubed_dtype_size(b->dtype);
+    for (int d = 0; d < b->ndim; d++) bytes = cb_sat_mul(bytes, (size_t)b->shape[d]);
+    return bytes;
+}
+
+cubed_status cb_api_call_bytes(const char *function, const cubed_block_call *call,
+                               const cubed_array *const *from, uint64_t *out, cubed_error *err)
+{
+    const cubed_block_fn *fn;
+    void *fn_ctx;
+    size_t chunk = 0, bytes = 0;
+    CB_TRY(cb_context_find_block_fn(from[0]->ctx, function, &fn, &fn_ctx, err));
+    CB_TRY(fn->check(call, fn_ctx, err));
+    for (int i = 0; i < call->nin; i++) {
+        const size_t item = cubed_dtype_size(from[i]->node.dtype);
+        const size_t n = (size_t)cb_grid_max_chunk(&from[i]->node.grid);
+        chunk = cb_max_size(chunk, cb_sat_mul(2 * item, n));
+        bytes = cb_sat_add(bytes, block_bytes(&call->in[i]));
+    }
+    for (int i = 0; i < call->nout; i++) bytes = cb_sat_add(bytes, block_bytes(&call->out[i]));
+    *out = cb_sat_add(cb_sat_add(bytes, chunk), fn->need(call, fn_ctx).scratch);
+    return CUBED_OK;
 }
 
 cubed_status cb_api_axis(const char *what, int ndim, int *axis, cubed_error *err)

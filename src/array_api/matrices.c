@@ -96,25 +96,17 @@ static cubed_status fits(const char *function, const void *params, size_t params
                          uint64_t task_mem, bool *out, cubed_error *err)
 {
     static const int64_t index[2] = {0, 0};
-    const cubed_block_fn *fn;
     const cubed_array *const from[2] = {x, b};
     cubed_block blocks[5];
-    void *fn_ctx;
-    size_t bytes[5], total = 0, chunks = 0;
+    uint64_t bytes;
     const int nin = b ? 2 : 1;
     *out = true;
     if (task_mem == 0) return CUBED_OK;
-    CB_TRY(cb_context_find_block_fn(x->ctx, function, &fn, &fn_ctx, err));
     for (int i = 0; i < nin + nout; i++) {
         const cubed_array *a = i < nin ? from[i] : NULL;
         blocks[i] =
             a ? (cubed_block){NULL, a->node.dtype, 2, a->shape + a->node.grid.ndim - 2, index}
               : (cubed_block){NULL, r[i - nin].dtype, r[i - nin].core, r[i - nin].extent, index};
-        bytes[i] = cubed_dtype_size(blocks[i].dtype);
-        for (int d = 0; d < blocks[i].ndim; d++)
-            bytes[i] = cb_sat_mul(bytes[i], (size_t)blocks[i].shape[d]);
-        total = cb_sat_add(total, bytes[i]);
-        if (a) chunks = cb_max_size(chunks, (size_t)cb_grid_max_chunk(&a->node.grid));
     }
     const cubed_block_call call = {.nin = nin,
                                    .nout = nout,
@@ -125,10 +117,8 @@ static cubed_status fits(const char *function, const void *params, size_t params
                                    .first = true,
                                    .last = true,
                                    .index = index};
-    CB_TRY(fn->check(&call, fn_ctx, err));
-    total = cb_sat_add(total, fn->need(&call, fn_ctx).scratch);
-    total = cb_sat_add(total, cb_sat_mul(2 * cubed_dtype_size(x->node.dtype), chunks));
-    *out = total <= task_mem;
+    CB_TRY(cb_api_call_bytes(function, &call, from, &bytes, err));
+    *out = bytes <= task_mem;
     return CUBED_OK;
 }
 
@@ -291,13 +281,14 @@ cubed_status cubed_qr(cubed_array *x, bool complete, uint64_t task_mem, cubed_ar
 {
     cubed_array *a, **const outs[2] = {q, r};
     int ndim = x->node.grid.ndim;
-    bool whole;
+    bool whole, in_rows = false;
     CB_TRY(matrices("qr", x, false, &a, err));
     int64_t m = x->shape[ndim - 2], n = x->shape[ndim - 1];
     int64_t columns = complete ? m : cb_min_i64(m, n);
     const result results[2] = {{a->node.dtype, 2, {m, columns}}, {a->node.dtype, 2, {columns, n}}};
     cubed_status st = fits("qr", NULL, 0, a, NULL, results, 2, task_mem, &whole, err);
-    if (st == CUBED_OK && !complete && cb_api_is_tall(a, task_mem))
+    if (st == CUBED_OK && !complete) st = cb_api_tall_fits(a, task_mem, &in_rows, err);
+    if (st == CUBED_OK && in_rows)
         st = cb_api_tall_qr(a, task_mem, q, r, err);
     else if (st == CUBED_OK)
         st = whole ? apply_to("qr", NULL, 0, a, results, 2, outs, err)
@@ -346,12 +337,12 @@ static cubed_status wide_svd(cubed_array *tall, uint64_t task_mem, cubed_array *
 }
 
 /* a or its adjoint, whichever is tall; NULL if neither is. */
-static cubed_status tall_of(cubed_array *a, uint64_t task_mem, cubed_array **tall, cubed_error *err)
+static cubed_status tall_of(cubed_array *a, cubed_array **tall, cubed_error *err)
 {
     *tall = cubed_array_ref(a);
-    if (cb_api_is_tall(a, task_mem)) return CUBED_OK;
+    if (cb_api_is_tall(a)) return CUBED_OK;
     cubed_status st = adjoin(tall, err);
-    if (st == CUBED_OK && cb_api_is_tall(*tall, task_mem)) return CUBED_OK;
+    if (st == CUBED_OK && cb_api_is_tall(*tall)) return CUBED_OK;
     cubed_array_unref(*tall);
     *tall = NULL;
     return st;
@@ -362,12 +353,12 @@ cubed_status cubed_svd(cubed_array *x, bool full_matrices, uint64_t task_mem, cu
 {
     cubed_array *a, *tall = NULL;
     CB_TRY(matrices("svd", x, false, &a, err));
-    cubed_status st = full_matrices ? CUBED_OK : tall_of(a, task_mem, &tall, err);
+    cubed_status st = full_matrices ? CUBED_OK : tall_of(a, &tall, err);
     if (st == CUBED_OK && !tall)
         st = whole_svd(a, full_matrices, u, s, vh, err);
     else if (st == CUBED_OK)
-        st = cb_api_is_tall(a, task_mem) ? cb_api_tall_svd(tall, task_mem, u, s, vh, err)
-                                         : wide_svd(tall, task_mem, u, s, vh, err);
+        st = cb_api_is_tall(a) ? cb_api_tall_svd(tall, task_mem, u, s, vh, err)
+                               : wide_svd(tall, task_mem, u, s, vh, err);
     cubed_array_unref(a);
     cubed_array_unref(tall);
     return st;
@@ -377,7 +368,7 @@ cubed_status cubed_svdvals(cubed_array *x, uint64_t task_mem, cubed_array **out,
 {
     cubed_array *a, *tall;
     CB_TRY(matrices("svdvals", x, false, &a, err));
-    cubed_status st = tall_of(a, task_mem, &tall, err);
+    cubed_status st = tall_of(a, &tall, err);
     if (st == CUBED_OK && tall) {
         cubed_array_unref(a);
         st = cb_api_tall_qr(tall, task_mem, NULL, &a, err);

@@ -51,15 +51,19 @@ static cubed_status task_need(const cb_panels *p, const cubed_block_fn *fn, void
 }
 
 /* Beside tasks there is the plan (cb_plan_metadata): each panel is a stage or two, which reads the panels left of
- * it piece by piece. Measured: 30 to 130 KB a panel, 0.5 to 2.5 KB a pair of them. Where columns are
- * narrow enough it gets up to an eighth of the memory; that it is too large is for the plan to say, which knows. */
-static uint64_t plan_bytes(int64_t panels, uint64_t task_mem)
+ * it piece by piece. Measured: 30 to 130 KB a panel, 0.5 to 2.5 KB a pair of them. */
+static uint64_t plan_bytes(int64_t panels)
 {
     const uint64_t n = (uint64_t)panels;
     const uint64_t bytes = cb_sat_add(cb_sat_mul(n, (size_t)128 << 10),
                                       cb_sat_mul(cb_sat_mul(n, (size_t)n), (size_t)2560));
-    if (bytes <= CB_PLAN_FREE_BYTES) return 0;
-    return cb_min_size(bytes - CB_PLAN_FREE_BYTES, task_mem / 8);
+    return bytes <= CB_PLAN_FREE_BYTES ? 0 : bytes - CB_PLAN_FREE_BYTES;
+}
+
+static void set_step(cb_panels *p, int64_t step, int64_t item)
+{
+    p->step = step;
+    p->rows = rows_of_block(p->n, step, item);
 }
 
 cubed_status cb_panels_choose(cb_panels *p, const char *name, const char *function,
@@ -67,25 +71,34 @@ cubed_status cb_panels_choose(cb_panels *p, const char *name, const char *functi
 {
     const cubed_block_fn *fn;
     void *fn_ctx;
-    uint64_t need = UINT64_MAX;
-    int64_t item = (int64_t)cubed_dtype_size(p->dtype);
+    uint64_t need = UINT64_MAX, least = UINT64_MAX, least_fitting = UINT64_MAX;
+    int64_t item = (int64_t)cubed_dtype_size(p->dtype), best = 0;
     CB_TRY(cb_context_find_block_fn(p->s->ctx, function, &fn, &fn_ctx, err));
-    for (int room = 1; room >= 0; room--) {
-        for (int64_t step = p->n; step > 0; step -= 1 + step / 16) {
-            /* Panels of about the same width: the last one is not much narrower. */
-            const int64_t panels = cb_ceil_div(p->n, step);
-            p->step = cb_ceil_div(p->n, panels);
-            p->rows = rows_of_block(p->n, p->step, item);
-            CB_TRY(task_need(p, fn, fn_ctx, &need, err));
-            if (cb_sat_add(need, room ? plan_bytes(panels, task_mem) : 0) <= task_mem)
-                return CUBED_OK;
+    for (int64_t step = p->n; step > 0; step -= 1 + step / 16) {
+        /* Panels of about the same width: the last one is not much narrower. */
+        const int64_t panels = cb_ceil_div(p->n, step);
+        set_step(p, cb_ceil_div(p->n, panels), item);
+        CB_TRY(task_need(p, fn, fn_ctx, &need, err));
+        const uint64_t all = cb_sat_add(need, plan_bytes(panels));
+        if (all <= task_mem) return CUBED_OK;
+        least = cb_min_size(least, all);
+        if (need <= task_mem && all < least_fitting) {
+            least_fitting = all;
+            best = p->step;
         }
     }
+    /* The estimate of the plan is a high one: that it is too large is for the plan to say, which knows. */
+    if (best > 0) {
+        set_step(p, best, item);
+        return CUBED_OK;
+    }
+    /* A third more than what is missing, as up to a quarter of it may be reserved. */
+    const uint64_t missing = least - task_mem;
     return cb_fail(err, CUBED_E_BUDGET,
                    "%s: a column of %lld rows takes %llu bytes of a task, which may use %llu: "
                    "allowed_mem must be %llu bytes larger",
                    name, (long long)p->n, (unsigned long long)need, (unsigned long long)task_mem,
-                   (unsigned long long)(need - task_mem));
+                   (unsigned long long)cb_sat_add(missing, missing / 3 + 1));
 }
 
 /* --- Views ----------------------------------------------------------------------------------------------- */

@@ -6,28 +6,66 @@
 #include "base/error.h"
 #include "block/params.h"
 
-/* Of blocks of rows, unless there are so many columns that twice as many rows take more; and how many times as
- * much a task needs, single precision included. */
+/* Of blocks of rows, unless there are so many columns that as few rows as a block may have take more. */
 #define ROWS_BYTES ((int64_t)8 << 20)
-#define TIMES      8
 
-/* Rows of a block; 0: x is not tall. */
-static int64_t rows_of_block(const cubed_array *x, uint64_t task_mem)
+/* As few rows of a block as leave R with half of x's rows at most. */
+static int64_t fewest_rows(const cubed_array *x)
 {
-    const int64_t most = task_mem ? (int64_t)(task_mem / TIMES) : INT64_MAX;
-    int ndim = x->node.grid.ndim;
-    int64_t m = x->shape[ndim - 2], n = x->shape[ndim - 1], chunk = x->chunks[ndim - 2];
-    if (n == 0 || n > m / 4) return 0;
-    int64_t size = n * (int64_t)cubed_dtype_size(x->node.dtype);
-    int64_t rows = cb_max_i64(2 * n, cb_min_i64(ROWS_BYTES, most) / size);
-    if (rows > most / size) return 0;
-    if (chunk < rows && rows / chunk * chunk >= 2 * n) rows = rows / chunk * chunk;
-    return cb_ceil_div(m, rows) * n > m / 2 ? 0 : rows;
+    int64_t m = x->shape[x->node.grid.ndim - 2], n = x->shape[x->node.grid.ndim - 1];
+    return cb_ceil_div(m, m / (2 * n));
 }
 
-bool cb_api_is_tall(const cubed_array *x, uint64_t task_mem)
+bool cb_api_is_tall(const cubed_array *x)
 {
-    return rows_of_block(x, task_mem) > 0;
+    int64_t m = x->shape[x->node.grid.ndim - 2], n = x->shape[x->node.grid.ndim - 1];
+    return n > 0 && n <= m / 4;
+}
+
+/* What a task holds that factors a block of so many rows, which may be computed from a tile of as many. */
+static cubed_status block_bytes(const cubed_array *x, int64_t rows, uint64_t *bytes,
+                                cubed_error *err)
+{
+    static const int64_t index[2] = {0, 0};
+    const int64_t n = x->shape[x->node.grid.ndim - 1];
+    const int64_t block[2] = {rows, n}, square[2] = {n, n};
+    const cubed_dtype dtype = x->node.dtype;
+    cubed_block in = {NULL, dtype, 2, block, index};
+    cubed_block out[2] = {{NULL, dtype, 2, block, index}, {NULL, dtype, 2, square, index}};
+    const cubed_block_call call = {
+        .nin = 1, .nout = 2, .in = &in, .out = out, .first = true, .last = true, .index = index};
+    CB_TRY(cb_api_call_bytes("qr", &call, &x, bytes, err));
+    const size_t elements = cb_sat_mul((size_t)rows, (size_t)n);
+    *bytes = cb_sat_add(*bytes, cb_sat_mul(elements, cubed_dtype_size(dtype)));
+    return CUBED_OK;
+}
+
+/* Rows of a block of x, which is tall: as many as fit, and at least the fewest. */
+static cubed_status rows_of_block(const cubed_array *x, uint64_t task_mem, int64_t *out,
+                                  cubed_error *err)
+{
+    const int ndim = x->node.grid.ndim;
+    const int64_t size = x->shape[ndim - 1] * (int64_t)cubed_dtype_size(x->node.dtype);
+    const int64_t fewest = fewest_rows(x), chunk = x->chunks[ndim - 2];
+    int64_t rows = cb_max_i64(fewest, ROWS_BYTES / size);
+    for (; task_mem > 0 && rows > fewest; rows = cb_max_i64(fewest, rows / 8 * 7)) {
+        uint64_t bytes;
+        CB_TRY(block_bytes(x, rows, &bytes, err));
+        if (bytes <= task_mem) break;
+    }
+    if (chunk < rows && rows / chunk * chunk >= fewest) rows = rows / chunk * chunk;
+    *out = rows;
+    return CUBED_OK;
+}
+
+cubed_status cb_api_tall_fits(const cubed_array *x, uint64_t task_mem, bool *out, cubed_error *err)
+{
+    uint64_t bytes = 0;
+    *out = cb_api_is_tall(x);
+    if (!*out || task_mem == 0) return CUBED_OK;
+    CB_TRY(block_bytes(x, fewest_rows(x), &bytes, err));
+    *out = bytes <= task_mem;
+    return CUBED_OK;
 }
 
 /* Extents, blocks and symbols of the matrices behind x's other axes. */
@@ -88,10 +126,15 @@ static cubed_status multiply_blocks(cubed_array *q, cubed_array *by, int64_t row
 cubed_status cb_api_tall_qr(cubed_array *x, uint64_t task_mem, cubed_array **q, cubed_array **r,
                             cubed_error *err)
 {
-    int64_t rows = rows_of_block(x, task_mem);
+    int64_t rows;
+    bool fits;
     cubed_array *blocks[2], *of_all = NULL;
+    CB_TRY(rows_of_block(x, task_mem, &rows, err));
+    CB_TRY(cb_api_tall_fits(x, task_mem, &fits, err));
     CB_TRY(factor_blocks(x, rows, blocks, err));
-    cubed_status st = cubed_qr(blocks[1], false, task_mem, q ? &of_all : NULL, r, err);
+    /* What does not fit as it is, is refused when it is planned: by what these blocks need, not by another way
+     * for all R. */
+    cubed_status st = cubed_qr(blocks[1], false, fits ? task_mem : 0, q ? &of_all : NULL, r, err);
     if (st == CUBED_OK && q) {
         st = multiply_blocks(blocks[0], of_all, rows, q, err);
         if (st != CUBED_OK && r) cubed_array_unref(*r);
