@@ -66,11 +66,14 @@ typedef struct cubed_error {
     /* Of a stage that does not fit, or whose task failed: the cubed_array_set_origin of what it computes,
      * the last first; then zeros. */
     uint32_t origins[CUBED_ERROR_ORIGINS];
+    /* Of a plan that is refused (CUBED_E_BUDGET): an allowed_mem with which it is made, all else as it was;
+     * 0: none is known. */
+    uint64_t enough_mem;
 } cubed_error;
 
 #define CUBED_ERROR_INIT                                                                           \
     {                                                                                              \
-        CUBED_OK, 0, "", { 0 }                                                                     \
+        CUBED_OK, 0, "", {0}, 0                                                                    \
     }
 
 /* A status as a short English phrase; never NULL. */

@@ -70,16 +70,19 @@ typedef struct cubed_plan_options {
      * one together, each holding a share of its chunks: for executors whose workers are threads. Others
      * run such a plan, too, within the same memory, and read more than it says. */
     bool share_tasks;
+    /* Whether reserved_mem is what is wanted at most: of a small allowed_mem no more than a quarter is reserved. */
+    bool reserve_a_quarter;
 } cubed_plan_options;
 #define CUBED_DEFAULT_RESERVED_MEM ((uint64_t)16 << 20)
 #define CUBED_PLAN_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(cubed_plan_options), 0, CUBED_DEFAULT_RESERVED_MEM, 0, NULL, true, NULL, 0, true    \
+        sizeof(cubed_plan_options), 0, CUBED_DEFAULT_RESERVED_MEM, 0, NULL, true, NULL, 0, true,   \
+            false                                                                                  \
     }
 
 /* Decides stages and memory. CUBED_E_BUDGET if a task or the machine would not hold it: the message
- * gives the operation, its need, the allowance, and the smallest allowed_mem that would do. Nothing
- * is written. */
+ * gives the operation, its need, the allowance, and an allowed_mem (and fewer workers, where the machine takes no
+ * more) with which the plan was made to find out that it fits: err->enough_mem. Nothing is written. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_new(cubed_context *ctx,
                                                        const cubed_target *targets, int ntargets,
                                                        const cubed_plan_options *options,

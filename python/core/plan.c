@@ -67,21 +67,22 @@ static bool take_target(core_state *s, PyObject *pair, cubed_target *t, target *
            take_flag(options, "overwrite", &t->overwrite);
 }
 
-/* Plan(targets, allowed_mem, reserved_mem, max_workers, work_dir, optimize, share_tasks) */
+/* Plan(targets, allowed_mem, reserved_mem, max_workers, work_dir, optimize, share_tasks, reserve_a_quarter) */
 static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"targets",  "allowed_mem", "reserved_mem", "max_workers",
-                            "work_dir", "optimize",    "share_tasks",  NULL};
+    static char *names[] = {"targets",     "allowed_mem",       "reserved_mem",
+                            "max_workers", "work_dir",          "optimize",
+                            "share_tasks", "reserve_a_quarter", NULL};
     PyObject *list;
     unsigned long long allowed = 0, reserved = CUBED_DEFAULT_RESERVED_MEM;
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
-    int optimize = 1, share = 0;
+    int optimize = 1, share = 0, quarter = 0;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_status st;
     PyObject *module = PyType_GetModule(type);
-    if (!module || !PyArg_ParseTupleAndKeywords(args, kwargs, "O!|KKIzpp", names, &PyTuple_Type,
+    if (!module || !PyArg_ParseTupleAndKeywords(args, kwargs, "O!|KKIzppp", names, &PyTuple_Type,
                                                 &list, &allowed, &reserved, &o.max_workers,
-                                                &o.work_dir, &optimize, &share))
+                                                &o.work_dir, &optimize, &share, &quarter))
         return NULL;
     core_state *s = core_get_state(module);
     Py_ssize_t n = PyTuple_Size(list);
@@ -90,6 +91,7 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     o.reserved_mem = reserved;
     o.optimize = optimize;
     o.share_tasks = share;
+    o.reserve_a_quarter = quarter;
     core_plan *self = NULL;
     cubed_plan *plan = NULL;
     cubed_target *targets = PyMem_Calloc((size_t)n + 1, sizeof *targets);

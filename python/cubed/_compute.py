@@ -59,7 +59,8 @@ class Plan(PlanTotals):
             self._plan = _core.Plan(
                 self._targets,
                 allowed_mem=s.allowed_mem,
-                reserved_mem=s.reserved_mem,
+                reserved_mem=s.reserve,
+                reserve_a_quarter=s.reserves_a_quarter,
                 max_workers=executor.max_workers,
                 work_dir=s.work_dir or _temporary(),
                 optimize=optimize,

@@ -47,6 +47,7 @@ class Plan:
         work_dir: str | None = ...,
         optimize: bool = ...,
         share_tasks: bool = ...,
+        reserve_a_quarter: bool = ...,
     ) -> Plan: ...
     def run(
         self,

@@ -111,15 +111,28 @@ class Spec:
     @property
     def reserved_mem(self) -> int:
         """Bytes of it for Python, libraries and metadata."""
+        if self.reserves_a_quarter:
+            return min(self.reserve, self.allowed_mem // 4)
+        return self.reserve
+
+    @property
+    def reserve(self) -> int:
+        """Bytes that are reserved if :attr:`reserves_a_quarter` does not make them fewer."""
         value = self._values["reserved_mem"]
         if value is None:
             from cubed.config import config
 
             value = parse_bytes(config.get("spec.reserved_mem"))
-            if self._values["allowed_mem"] is not None:
-                # A small allowance that was given is for data first.
-                value = min(value, self._values["allowed_mem"] // 4)
         return value
+
+    @property
+    def reserves_a_quarter(self) -> bool:
+        """Whether no more than a quarter of `allowed_mem` is reserved, which is for data first.
+
+        So it is where `allowed_mem` was given, and `reserved_mem` was not.
+        """
+        values = self._values
+        return values["reserved_mem"] is None and values["allowed_mem"] is not None
 
     @property
     def task_mem(self) -> int:

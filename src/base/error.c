@@ -39,6 +39,7 @@ cubed_status cb_fail(cubed_error *err, cubed_status status, const char *fmt, ...
     err->status = status;
     err->os_errno = 0;
     memset(err->origins, 0, sizeof err->origins);
+    err->enough_mem = 0;
     return status;
 }
 
@@ -60,7 +61,17 @@ cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...)
     err->status = status;
     err->os_errno = os_errno;
     memset(err->origins, 0, sizeof err->origins);
+    err->enough_mem = 0;
     return status;
+}
+
+void cb_note(cubed_error *err, const char *fmt, ...)
+{
+    const size_t used = strlen(err->message);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(err->message + used, sizeof err->message - used, fmt, ap);
+    va_end(ap);
 }
 
 cubed_status cb_context(cubed_error *err, cubed_status status, const char *fmt, ...)

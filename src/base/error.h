@@ -15,6 +15,9 @@ cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...)
 cubed_status cb_context(cubed_error *err, cubed_status status, const char *fmt, ...)
     CUBED_PRINTF(3, 4);
 
+/* Appends to the message. */
+void cb_note(cubed_error *err, const char *fmt, ...) CUBED_PRINTF(2, 3);
+
 /* For functions that own nothing yet: leave with the status of `call` if it failed. */
 #define CB_TRY(call)                                                                               \
     do {                                                                                           \

@@ -15,16 +15,21 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
     /* A default must not be refused: a small machine gives what it has, less a tenth. */
     if (!o->allowed_mem && cb_sat_mul(p->allowed_mem, p->max_workers) > have)
         p->allowed_mem = have / 10 * 9 / p->max_workers;
-    p->reserved_mem = o->reserved_mem;
+    p->reserved_mem = p->wanted_reserve = o->reserved_mem;
+    p->reserve_a_quarter = o->reserve_a_quarter;
+    if (o->reserve_a_quarter) p->reserved_mem = cb_min_size(o->reserved_mem, p->allowed_mem / 4);
     p->share_tasks = o->optimize && o->share_tasks;
     if (p->max_workers >= CB_MAX_WORKERS)
         return cb_fail(err, CUBED_E_ARG, "max_workers is %u, expected less than %d", p->max_workers,
                        CB_MAX_WORKERS);
-    if (p->reserved_mem >= p->allowed_mem)
-        return cb_fail(err, CUBED_E_BUDGET,
-                       "reserved_mem is %" PRIu64 " bytes, which leaves nothing of the %" PRIu64
-                       " allowed",
-                       p->reserved_mem, p->allowed_mem);
+    if (p->reserved_mem >= p->allowed_mem) {
+        cubed_status st = cb_fail(err, CUBED_E_BUDGET,
+                                  "reserved_mem is %" PRIu64
+                                  " bytes, which leaves nothing of the %" PRIu64 " allowed",
+                                  p->reserved_mem, p->allowed_mem);
+        if (err) err->enough_mem = cb_sat_add(p->reserved_mem, 1);
+        return st;
+    }
     if (o->work_dir) {
         p->work_dir = cb_zone_strdup(p->zone, o->work_dir);
         if (!p->work_dir) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
@@ -143,6 +148,57 @@ static cubed_status without_copies(cubed_context *ctx, const cubed_target *targe
     return CUBED_OK;
 }
 
+static cubed_status best_plan(cubed_context *ctx, const cubed_target *targets, int ntargets,
+                              const cubed_plan_options *o, cubed_plan **out, cubed_error *err)
+{
+    cubed_plan *p;
+    CB_TRY(new_plan(ctx, targets, ntargets, o, false, &p, err));
+    cubed_status st = CUBED_OK;
+    if (o->optimize && cb_opt_reshapes_copies(p))
+        st = without_copies(ctx, targets, ntargets, o, &p, err);
+    if (st == CUBED_OK)
+        *out = p;
+    else
+        cubed_plan_unref(p);
+    return st;
+}
+
+/* Tasks may be larger where more is allowed, so what one refusal asks for may be refused, too. */
+#define ADVICE_TRIALS 12
+
+/* Says in *err what would do, of which a plan was made to know that it does. */
+static void advise(cubed_context *ctx, const cubed_target *targets, int ntargets,
+                   const cubed_plan_options *given, cubed_error *err)
+{
+    cubed_plan_options o = *given;
+    const unsigned workers = o.max_workers ? o.max_workers : cb_cpu_count();
+    uint64_t guess = err->enough_mem;
+    err->enough_mem = 0;
+    for (int i = 0; i < ADVICE_TRIALS && guess > 0 && guess <= ctx->machine_memory; i++) {
+        cubed_error why = CUBED_ERROR_INIT;
+        cubed_plan *p;
+        o.allowed_mem = guess;
+        o.max_workers = (unsigned)cb_min_size(workers, ctx->machine_memory / guess);
+        cubed_status st = best_plan(ctx, targets, ntargets, &o, &p, &why);
+        if (st == CUBED_OK) {
+            cubed_plan_unref(p);
+            err->enough_mem = guess;
+            break;
+        }
+        if (st != CUBED_E_BUDGET) break;
+        guess = cb_max_size(why.enough_mem, guess + guess / 8);
+    }
+    if (err->enough_mem == 0) {
+        cb_note(err, "; this machine does not have what it takes: make the chunks smaller");
+    } else if (err->enough_mem < given->allowed_mem) {
+        cb_note(err, "; allow at most %" PRIu64 " bytes, or use fewer workers", err->enough_mem);
+    } else {
+        cb_note(err, "; allow at least %" PRIu64 " bytes", err->enough_mem);
+        if (o.max_workers < workers) cb_note(err, " with at most %u workers", o.max_workers);
+        cb_note(err, ", or make the chunks smaller");
+    }
+}
+
 cubed_status cubed_plan_new(cubed_context *ctx, const cubed_target *targets, int ntargets,
                             const cubed_plan_options *options, cubed_plan **out, cubed_error *err)
 {
@@ -155,14 +211,7 @@ cubed_status cubed_plan_new(cubed_context *ctx, const cubed_target *targets, int
                            options->struct_size, sizeof o);
         o = *options;
     }
-    cubed_plan *p;
-    CB_TRY(new_plan(ctx, targets, ntargets, &o, false, &p, err));
-    cubed_status st = CUBED_OK;
-    if (o.optimize && cb_opt_reshapes_copies(p))
-        st = without_copies(ctx, targets, ntargets, &o, &p, err);
-    if (st == CUBED_OK)
-        *out = p;
-    else
-        cubed_plan_unref(p);
+    cubed_status st = best_plan(ctx, targets, ntargets, &o, out, err);
+    if (st == CUBED_E_BUDGET && err && err->enough_mem > 0) advise(ctx, targets, ntargets, &o, err);
     return st;
 }

@@ -224,6 +224,13 @@ static void format_bytes(uint64_t n, char text[32])
 
 static uint64_t total(cb_need n) { return cb_sat_add(n.arena, n.library); }
 
+/* The least allowance that leaves so many bytes beside what is reserved of it. */
+static uint64_t allowance_for(const cubed_plan *p, uint64_t bytes)
+{
+    if (!p->reserve_a_quarter) return cb_sat_add(bytes, p->reserved_mem);
+    return cb_min_size(cb_sat_add(bytes, p->wanted_reserve), cb_sat_add(bytes, bytes / 3 + 1));
+}
+
 /* One arena serves all stages, and libraries may take their most in another stage: the sum of both
  * is what a worker needs. */
 static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
@@ -251,15 +258,14 @@ static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
             ? cb_fail(err, CUBED_E_BUDGET,
                       "each stage fits, at most %s beside %s reserved, but not the largest arena "
                       "beside the %s that libraries take in another stage: a worker keeps one "
-                      "arena for all stages, and %s is allowed; allow at least %" PRIu64
-                      " bytes, or make the chunks smaller",
-                      a, b, d, c, all)
+                      "arena for all stages, and %s is allowed",
+                      a, b, d, c)
             : cb_fail(err, CUBED_E_BUDGET,
                       "stage %d (%s): a task needs %s (%" PRIu64
-                      " bytes) beside %s reserved, but %s is allowed; allow at least %" PRIu64
-                      " bytes for the whole plan, or make the chunks smaller",
-                      most->index, most->name, a, total(most->need), b, c, all);
+                      " bytes) beside %s reserved, but %s is allowed",
+                      most->index, most->name, a, total(most->need), b, c);
     cb_plan_say_origins(p, most->index, err);
+    if (err) err->enough_mem = allowance_for(p, cb_sat_add(total(p->need), p->metadata_mem));
     return st;
 }
 
@@ -271,10 +277,11 @@ static cubed_status check_machine(const cubed_plan *p, cubed_error *err)
     format_bytes(p->allowed_mem, a);
     format_bytes(want, b);
     format_bytes(have, c);
-    return cb_fail(err, CUBED_E_BUDGET,
-                   "%u workers with %s each may use %s, but this machine has %s: allow %" PRIu64
-                   " bytes at most, or use fewer workers",
-                   p->max_workers, a, b, c, have / p->max_workers);
+    cubed_status st =
+        cb_fail(err, CUBED_E_BUDGET, "%u workers with %s each may use %s, but this machine has %s",
+                p->max_workers, a, b, c);
+    if (err) err->enough_mem = have / p->max_workers;
+    return st;
 }
 
 uint64_t cb_plan_spare(const cubed_plan *p, bool all)
@@ -310,8 +317,17 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, c
     if (to.max_workers >= CB_MAX_WORKERS)
         return cb_fail(err, CUBED_E_ARG, "max_workers is %u, expected less than %d", to.max_workers,
                        CB_MAX_WORKERS);
-    CB_TRY(check_budget(&to, err));
-    CB_TRY(check_machine(&to, err));
+    cubed_status st = check_budget(&to, err);
+    if (st == CUBED_OK) st = check_machine(&to, err);
+    if (st != CUBED_OK) {
+        /* Stages are as they were planned: more or less memory does not change what they need. */
+        if (err && err->enough_mem > to.allowed_mem)
+            cb_note(err, "; allow at least %" PRIu64 " bytes", err->enough_mem);
+        else if (err)
+            cb_note(err, "; use at most %" PRIu64 " workers",
+                    p->ctx->machine_memory / to.allowed_mem);
+        return st;
+    }
     if (o->work_dir && !(work_dir = cb_zone_strdup(p->zone, o->work_dir)))
         return cb_fail(err, CUBED_E_NOMEM, "no memory for a path");
     p->allowed_mem = to.allowed_mem;
