@@ -653,7 +653,11 @@ def _operate(name: str, left: Any, right: Any) -> Array:
 
 def _operand(value: Any) -> Any:
     """Sequences, dates and times as arrays and scalars; other operands as they are."""
-    if isinstance(value, (list, tuple, range)):
+    if isinstance(value, range):
+        from cubed.array_api import arange
+
+        return arange(value.start, value.stop, value.step)  # of any length
+    if isinstance(value, (list, tuple)):
         from cubed._create import asarray
 
         return asarray(value)

@@ -435,6 +435,8 @@ def test_objects_that_are_only_like_arrays_are_never_compared_by_identity():
     assert (lazy() == None) is False  # noqa: E711
     np.testing.assert_array_equal(lazy() == range(1, 4), np.equal(F, range(1, 4)))
     np.testing.assert_array_equal(range(3) - lazy(), range(3) - F)
+    np.testing.assert_array_equal(lazy() * range(5, 2, -1), F * range(5, 2, -1))
+    assert (range(10**12) + cubed.ones(())).shape == (10**12,)
 
 
 TIMES = np.array(["2000-01-01", "NaT", "1999-12-31T12:00:00.000000001"], "M8[ns]")
