@@ -97,6 +97,7 @@ struct cli_usage {
     const char *words;       /* "a|b": what the first argument may be; NULL: anything */
     const cli_option *own;   /* ends with a NULL name, may be NULL */
     bool common;             /* takes the common options, too */
+    const char *repeats;     /* the one option with a value that may come more than once, or NULL */
 };
 
 /* As `words`: the verbs. */
@@ -122,6 +123,8 @@ int cli_next_option(int argc, char **argv, const cli_usage *usage, cli_common *c
 int cli_usage_error(const char *verb, const char *fmt, ...) CUBED_PRINTF(2, 3);
 /* "2GB", "1.5 MiB", "100000" -> bytes; false if it is none of that. */
 bool cli_parse_bytes(const char *text, uint64_t *out);
+/* A decimal number, of which nothing is lost, in front of whatever follows: *text moves behind it. */
+bool cli_parse_int(const char **text, int64_t *out);
 /* "1.5 GB"; returns `text`. */
 const char *cli_format_bytes(double bytes, char text[32]);
 /* Says in *err what of the user's words does not fit the arrays; returns CUBED_E_ARG. */

@@ -15,7 +15,8 @@ enum { KEY_IN = CLI_OWN_KEY, KEY_OUT, KEY_DECODE, KEY_FORMAT, KEY_CODECS, KEY_RE
 static const cli_option own[] = {
     {"in", "[NAME=]STORE[::PATH]", "an array by its name, or a group whose arrays are names",
      KEY_IN},
-    {"out", "STORE[::PATH]", "where results go (default: a small result is printed)", KEY_OUT},
+    {"out", "STORE[::PATH]",
+     "where results go (default: a small result is printed; --plan shows any)", KEY_OUT},
     {"decode", NULL, "apply scale_factor, add_offset, _FillValue and missing_value (CF)",
      KEY_DECODE},
     {"format", "2|3", "Zarr format of results (default 3)", KEY_FORMAT},
@@ -70,9 +71,11 @@ static const cli_topic topics[] = {
 
 const cli_usage cmd_eval_usage = {
     .synopsis = "eval EXPRESSION [STORE] [--in [NAME=]STORE[::PATH]]... [--out STORE[::PATH]]",
+    .repeats = "in",
     .text =
         "Evaluates NumPy-like expressions over Zarr arrays. Statements are separated by ';': "
-        "each name that is assigned is a result, unless it starts with '_'. Operands are "
+        "each name that is assigned is a result, unless it starts with '_', and is assigned once. "
+        "Every input is used. Operands are "
         "broadcast by position, as in NumPy; dimension names and attributes are kept where they "
         "still hold.",
     .topics = topics,
@@ -177,13 +180,18 @@ static cubed_status first_attrs(void *ctx, const cubed_zarr_info *info, cubed_er
     return CUBED_E_CANCELLED;
 }
 
+static bool is_grouped(const eval *e)
+{
+    return e->out && !e->region && e->nitems > 0 && strcmp(e->item[0].url, e->out) != 0;
+}
+
 /* The group around several results, with the attributes of the input group; false if there is none.
  * Attributes are the caller's to free. */
 static cubed_status result_group(const eval *e, cubed_plan_group *group, char **attrs,
                                  bool *grouped, cubed_error *err)
 {
     const char *from = inputs_group(&e->in);
-    *grouped = e->out && !e->region && e->nitems > 0 && strcmp(e->item[0].url, e->out) != 0;
+    *grouped = is_grouped(e);
     if (!*grouped) return CUBED_OK;
     cubed_status st = from ? cubed_zarr_walk(e->ctx, from, first_attrs, attrs, err) : CUBED_OK;
     *group = (cubed_plan_group){e->out, e->format ? e->format : 3, *attrs, true};
@@ -253,7 +261,7 @@ static int run(eval *e)
     }
     memset(&stats, 0, sizeof stats);
     for (int i = 0; i < e->nitems; i++) {
-        if (!e->item[i].url) e->item[i].data = cli_alloc(e->item[i].bytes);
+        if (!e->item[i].url && !e->common.plan_only) e->item[i].data = cli_alloc(e->item[i].bytes);
         targets[i] = (cubed_target){.array = e->item[i].array,
                                     .url = e->item[i].url,
                                     .data = e->item[i].data,
@@ -296,13 +304,29 @@ static int prepare(eval *e)
     if (code != EXIT_SUCCESS) return code;
     e->in.ctx = e->ctx;
     if (expr_parse(e->text, &statements, &n, &err) != CUBED_OK) return cli_report("eval", &err);
+    char *twice = expr_named_twice(statements, n);
+    if (twice) {
+        code = cli_usage_error("eval",
+                               "the name \"%s\" has two values, of which only the last would be a "
+                               "result: give each its own name, or one that starts with _",
+                               twice);
+        cli_free(twice);
+        expr_free(statements, n);
+        return code;
+    }
     const expr_host host = {inputs_lookup, &e->in, cli_task_mem(&e->common), compute_now, e};
     cubed_status st = expr_build(e->ctx, e->text, statements, n, &host, &e->built, &err);
     expr_free(statements, n);
     if (st != CUBED_OK) return cli_report("eval", &err);
     place_results(e);
+    char *unused = inputs_unused(&e->in, is_grouped(e) ? inputs_group(&e->in) : NULL);
+    if (unused) {
+        code = cli_usage_error("eval", "the expression uses nothing of the input %s", unused);
+        cli_free(unused);
+        return code;
+    }
     if (e->nitems == 0) return cli_usage_error("eval", "no result: every name starts with _");
-    for (int i = 0; i < e->nitems && !e->out; i++) {
+    for (int i = 0; i < e->nitems && !e->out && !e->common.plan_only; i++) {
         char text[32];
         if (e->item[i].bytes > PRINTED_BYTES)
             return cli_usage_error("eval", "the result \"%s\" has %s: say where it goes with --out",
@@ -315,12 +339,11 @@ static int prepare(eval *e)
 int cmd_eval(int argc, char **argv)
 {
     eval e = {.common = CLI_COMMON_INIT};
+    char *wrong = NULL;
     int key;
     while ((key = cli_next_option(argc, argv, &cmd_eval_usage, &e.common)) != -1) {
         switch (key) {
-        case KEY_IN:
-            if (!inputs_add(&e.in, optarg)) return cli_usage_error("eval", "more than 64 --in");
-            break;
+        case KEY_IN: wrong = inputs_add(&e.in, optarg); break;
         case KEY_OUT: e.out = optarg; break;
         case KEY_DECODE: e.in.decode = true; break;
         case KEY_CODECS: e.codecs = optarg; break;
@@ -332,16 +355,26 @@ int cmd_eval(int argc, char **argv)
             break;
         default: break;
         }
+        if (wrong) return cli_usage_error("eval", "--in: %s", wrong);
     }
     if (optind >= argc) return cli_usage_error("eval", "expected an expression");
+    if (argc - optind > 2)
+        return cli_usage_error("eval",
+                               "expected an expression and one STORE, but \"%s\" follows: more "
+                               "inputs are given with --in, and --out says where results go",
+                               argv[optind + 2]);
+    if (!e.out && (e.codecs || e.format || e.common.overwrite || e.common.durable))
+        return cli_usage_error("eval", "--format, --codecs, --overwrite and --durable are for "
+                                       "results that are stored: with --out");
     if (e.region && (!e.out || e.codecs || e.format || e.common.overwrite))
         return cli_usage_error(
             "eval", "--region is for an array that exists: with --out, and without --format, "
                     "--codecs and --overwrite");
     e.text = argv[optind++];
-    for (; optind < argc; optind++) {
-        if (!inputs_add(&e.in, argv[optind])) return cli_usage_error("eval", "too many stores");
-    }
+    if (optind < argc && (wrong = inputs_add(&e.in, argv[optind])))
+        return cli_usage_error("eval", "%s", wrong);
+    if (e.in.decode && e.in.nspecs == 0)
+        return cli_usage_error("eval", "--decode is of inputs, and there are none");
     int code = prepare(&e);
     for (int i = 0; i < e.nitems; i++) {
         cli_free(e.item[i].url);

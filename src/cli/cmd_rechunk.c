@@ -23,7 +23,9 @@ static const cli_option own[] = {
      KEY_SHARDS},
     {"format", "2|3", "Zarr format of the target (default: the source's)", KEY_FORMAT},
     {"codecs", "JSON", "v3 codec list or v2 compressor (default zstd, level 1)", KEY_CODECS},
-    {"skip-empty", NULL, "do not store chunks that hold only the fill value", KEY_SKIP_EMPTY},
+    {"skip-empty", NULL,
+     "do not store chunks that hold only the fill value (where it is not null, as in format 2)",
+     KEY_SKIP_EMPTY},
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_rechunk_usage = {
@@ -38,7 +40,7 @@ const cli_usage cmd_rechunk_usage = {
                 "      --allowed-mem 2GB\n"
                 "  cubed rechunk daily.zarr::tas monthly.zarr --chunks "
                 "time=31+28+31+30+31+30+31x2+30+31+30+31\n"
-                "  cubed rechunk era5.zarr::t2m x.zarr --chunks -1,10,10 --plan\n",
+                "  cubed rechunk era5.zarr::t2m --chunks -1,10,10 --plan\n",
     .own = own,
     .common = true};
 
@@ -75,20 +77,14 @@ static bool parse_list(const char **text, int64_t length, int64_t **list, int64_
 {
     const char *at = *text;
     for (;;) {
-        char *end;
         int64_t times = 1;
-        if (*at == 'x') {
-            times = strtoll(at + 1, &end, 10);
-            if (end == at + 1) return false;
-            at = end;
-        }
+        if (*at == 'x' && (at++, !cli_parse_int(&at, &times))) return false;
         if (length < 1 || times < 1 || times > MAX_CHUNKS - *n) return false;
         *list = cli_resize(*list, (size_t)(*n + times) * sizeof **list);
         for (; times > 0; times--) (*list)[(*n)++] = length;
         if (*at != '+') break;
-        length = strtoll(++at, &end, 10);
-        if (end == at) return false;
-        at = end;
+        at++;
+        if (!cli_parse_int(&at, &length)) return false;
     }
     *text = at;
     return true;
@@ -98,18 +94,19 @@ static bool parse_spec(const char *text, chunk_spec *s)
 {
     while (s->n < CUBED_MAX_NDIM) {
         const char *eq = strchr(text, '='), *comma = strchr(text, ',');
-        char *dim = NULL, *end;
+        char *dim = NULL;
         if (eq && (!comma || eq < comma)) {
             dim = cli_printf("%.*s", (int)(eq - text), text);
             text = eq + 1;
         }
-        int64_t length = strtoll(text, &end, 10);
+        int64_t length = 0;
+        const bool number = cli_parse_int(&text, &length);
+        bool again = s->n > 0 && s->named != (dim != NULL);
+        for (int k = 0; k < s->n && dim && !again; k++) again = strcmp(s->part[k].dim, dim) == 0;
         s->part[s->n].dim = dim;
         s->part[s->n++].length = length;
-        if (end == text || (length < 1 && length != -1) || (s->n > 1 && s->named != (dim != NULL)))
-            return false;
+        if (!number || (length < 1 && length != -1) || again || (dim && !*dim)) return false;
         s->named = dim != NULL;
-        text = end;
         bool list = *text == '+' || *text == 'x';
         if (list && !parse_list(&text, length, &s->part[s->n - 1].list, &s->part[s->n - 1].n))
             return false;
@@ -365,11 +362,15 @@ static int store_again(const verb *v, int argc, char **argv)
         default: break;
         }
     }
-    if (argc - optind != 2)
-        return cli_usage_error(v->name, "expected SRC and DST, got %d arguments", argc - optind);
+    /* What is planned does not depend on where it goes, which is not looked at: a place that is none. */
+    const bool placed = !common.plan_only || common.save_plan;
+    if (argc - optind != 2 && (placed || argc - optind != 1))
+        return cli_usage_error(v->name, "expected SRC and DST%s, got %d arguments",
+                               placed ? "" : " (which --plan can do without)", argc - optind);
     if (!j.spec.n && v->needs_chunks) return cli_usage_error(v->name, "--chunks is missing");
+    if (j.format == 2 && j.shards.n) return cli_usage_error(v->name, "--shards: format 2 has none");
     j.src = argv[optind];
-    j.dst = argv[optind + 1];
+    j.dst = argc - optind == 2 ? argv[optind + 1] : "(DST)";
     int code = cli_context(v->name, &common, &j.ctx);
     if (code == EXIT_SUCCESS) code = run(&j, &common, codecs);
     for (int i = 0; i < j.n; i++) {

@@ -28,30 +28,34 @@ const cli_usage cmd_worker_usage = {
 
 static bool parse_range(const char *text, int64_t *first, int64_t *last)
 {
-    char *end;
-    *first = strtoll(text, &end, 10);
-    if (end == text) return false;
+    if (!cli_parse_int(&text, first) || *first < 0 || *first == INT64_MAX) return false;
     *last = *first + 1;
-    if (*end == 0) return true;
-    if (*end != ':') return false;
-    text = end + 1;
-    *last = strtoll(text, &end, 10);
-    return end != text && *end == 0;
+    if (*text == 0) return true;
+    if (*text++ != ':') return false;
+    return cli_parse_int(&text, last) && *text == 0 && *last > *first;
+}
+
+/* A whole number from 0 on that an int holds. */
+static bool parse_number(const char *text, int *out)
+{
+    int64_t v;
+    if (!cli_parse_int(&text, &v) || *text || v < 0 || v > INT32_MAX) return false;
+    *out = (int)v;
+    return true;
 }
 
 static int serve(const char *fd_text, const cli_common *c)
 {
-    char *end;
-    long fd = strtol(fd_text, &end, 10);
+    int fd;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context *ctx;
-    if (end == fd_text || *end || fd < 0 || fd > INT32_MAX)
+    if (!parse_number(fd_text, &fd))
         return cli_usage_error("worker", "--serve \"%s\": expected a number", fd_text);
     cli_catch_signals();
     int code = cli_context("worker", c, &ctx);
     if (code != EXIT_SUCCESS) return code;
     /* An error is the driver's to report: it has been told. */
-    cubed_status st = cubed_worker_serve(ctx, (int)fd, &cli_cancel, &err);
+    cubed_status st = cubed_worker_serve(ctx, fd, &cli_cancel, &err);
     cubed_context_unref(ctx);
     return st == CUBED_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -69,17 +73,19 @@ int cmd_worker(int argc, char **argv)
         if (key == KEY_ISA) c.isa = optarg;
         if (key == KEY_ALLOW_CODE) allow_code = true;
     }
+    if (serve_fd && (optind < argc || prepare))
+        return cli_usage_error("worker", "--serve is told what to do: no other arguments");
     if (serve_fd) return serve(serve_fd, &c);
     if (argc - optind != 3)
         return cli_usage_error("worker", "expected PLAN STAGE FIRST[:LAST], got %d arguments",
                                argc - optind);
-    char *end;
-    long stage = strtol(argv[optind + 1], &end, 10);
+    int stage;
     int64_t first, last;
-    if (end == argv[optind + 1] || *end || stage < 0 || stage > INT32_MAX)
+    if (!parse_number(argv[optind + 1], &stage))
         return cli_usage_error("worker", "STAGE \"%s\": expected a number", argv[optind + 1]);
     if (!parse_range(argv[optind + 2], &first, &last))
-        return cli_usage_error("worker", "tasks \"%s\": expected FIRST or FIRST:LAST",
+        return cli_usage_error("worker",
+                               "tasks \"%s\": expected FIRST, or FIRST:LAST with a LAST behind it",
                                argv[optind + 2]);
     void *data = NULL;
     size_t size = 0;
@@ -102,8 +108,7 @@ int cmd_worker(int argc, char **argv)
     }
     cubed_status st = allow_code ? cubed_plan_load_code(ctx, data, size, &plan, &err)
                                  : cubed_plan_load(ctx, data, size, &plan, &err);
-    if (st == CUBED_OK)
-        st = cubed_run_tasks(plan, (int)stage, first, last, prepare, &o, &stats, &err);
+    if (st == CUBED_OK) st = cubed_run_tasks(plan, stage, first, last, prepare, &o, &stats, &err);
     if (st == CUBED_OK)
         printf("%" PRId64 " tasks in %.3f s, memory %" PRIu64 " of %" PRIu64 " bytes projected\n",
                stats.num_tasks, stats.seconds, stats.measured_mem, stats.projected_mem);

@@ -75,8 +75,10 @@ typedef struct expr_host {
     void *compute_ctx;
 } expr_host;
 
+/* The name of two results, of which the last would count; NULL if there is none. The caller's. */
+char *expr_named_twice(expr *const *statements, int n);
 /* Builds arrays for all statements. Results are the assigned names that do not start with '_', and
- * bare expressions (named "result", "result2", ...). *out is freed with expr_result_free; it is empty
+ * bare expressions (named "result", "result2", ...), each once. *out is freed with expr_result_free; it is empty
  * after a failure. */
 CUBED_MUST_CHECK cubed_status expr_build(cubed_context *ctx, const char *text,
                                          expr *const *statements, int n, const expr_host *host,

@@ -486,10 +486,6 @@ cubed_status expr_build_value(expr_builder *b, const expr *e, value *out)
 
 static void add_var(expr_result *r, const char *name, cubed_array *array, bool is_result)
 {
-    /* A name assigned again replaces its old value as a result. */
-    for (int i = 0; i < r->n; i++) {
-        if (strcmp(r->vars[i].name, name) == 0) r->vars[i].is_result = false;
-    }
     r->vars = cli_resize(r->vars, (size_t)(r->n + 1) * sizeof *r->vars);
     r->vars[r->n++] = (expr_var){cli_strdup(name), array, is_result};
 }
@@ -527,6 +523,49 @@ static cubed_status assign_several(expr_builder *b, const expr *e)
     return CUBED_OK;
 }
 
+/* "result", "result2", ...: of bare expressions, which are counted from 1. */
+static void name_bare(int number, char name[32])
+{
+    snprintf(name, 32, number > 1 ? "result%d" : "result", number);
+}
+
+/* Name k of a statement: of a bare expression, which is number `bare`, `own`. NULL if there are no more. */
+static const char *name_of(const expr *e, int k, int bare, char own[32])
+{
+    if (e->kind != EXPR_ASSIGN) {
+        name_bare(bare, own);
+        return k == 0 ? own : NULL;
+    }
+    return k >= e->n ? NULL : k == 0 ? e->text : e->child[k - 1]->text;
+}
+
+/* Whether a statement before number i, or an earlier name of that one, is this. */
+static bool is_named_before(expr *const *statements, int i, int k, const char *name)
+{
+    char own[32];
+    const char *other;
+    for (int s = 0, bare = 0; s <= i; s++) {
+        bare += statements[s]->kind != EXPR_ASSIGN;
+        for (int m = 0; (s < i || m < k) && (other = name_of(statements[s], m, bare, own)); m++) {
+            if (strcmp(other, name) == 0) return true;
+        }
+    }
+    return false;
+}
+
+char *expr_named_twice(expr *const *statements, int n)
+{
+    char own[32];
+    const char *name;
+    for (int i = 0, bare = 0; i < n; i++) {
+        bare += statements[i]->kind != EXPR_ASSIGN;
+        for (int k = 0; (name = name_of(statements[i], k, bare, own)) != NULL; k++) {
+            if (name[0] != '_' && is_named_before(statements, i, k, name)) return cli_strdup(name);
+        }
+    }
+    return NULL;
+}
+
 static cubed_status build_statement(expr_builder *b, const expr *e, int *bare)
 {
     bool named = e->kind == EXPR_ASSIGN;
@@ -534,8 +573,8 @@ static cubed_status build_statement(expr_builder *b, const expr *e, int *bare)
     b->nnames = named ? e->n : 1;
     if (named && e->n > 1) return assign_several(b, e);
     EXPR_TRY(expr_get_array(b, named ? e->child[0] : e, &x));
-    char name[32] = "result";
-    if (!named && ++*bare > 1) snprintf(name, sizeof name, "result%d", *bare);
+    char name[32];
+    if (!named) name_bare(++*bare, name);
     add_var(b->result, named ? e->text : name, x, !named || e->text[0] != '_');
     return CUBED_OK;
 }

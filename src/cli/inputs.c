@@ -13,15 +13,35 @@ char *inputs_join(const char *url, const char *name)
     return cli_printf("%s%s%s", url, sep[2] ? "/" : "", name);
 }
 
-bool inputs_add(inputs *in, const char *spec)
+char *inputs_add(inputs *in, const char *spec)
 {
     size_t n = 0;
-    if (in->nspecs == 64) return false;
+    if (in->nspecs == 64) return cli_strdup("there are more than 64 inputs");
     while (isalnum((unsigned char)spec[n]) || spec[n] == '_') n++;
     bool named = n > 0 && spec[n] == '=' && !isdigit((unsigned char)spec[0]);
+    const char *url = named ? spec + n + 1 : spec;
+    if (!*url) return cli_printf("\"%s\": expected a STORE", spec);
+    for (int i = 0; i < in->nspecs; i++) {
+        const char *have = in->spec[i].name;
+        if (named && have && strlen(have) == n && strncmp(have, spec, n) == 0)
+            return cli_printf("the input \"%s\" is given twice: as %s and as %s", have,
+                              in->spec[i].url, url);
+        if (!named && !have && strcmp(in->spec[i].url, url) == 0)
+            return cli_printf("the input %s is given twice", url);
+    }
     in->spec[in->nspecs].name = named ? cli_printf("%.*s", (int)n, spec) : NULL;
-    in->spec[in->nspecs++].url = named ? spec + n + 1 : spec;
-    return true;
+    in->spec[in->nspecs++].url = url;
+    return NULL;
+}
+
+char *inputs_unused(const inputs *in, const char *but)
+{
+    for (int i = 0; i < in->nspecs; i++) {
+        if (in->spec[i].used || in->spec[i].url == but) continue;
+        const char *name = in->spec[i].name;
+        return cli_printf("%s%s%s", name ? name : "", name ? "=" : "", in->spec[i].url);
+    }
+    return NULL;
 }
 
 void inputs_free(inputs *in)
@@ -120,36 +140,65 @@ static cubed_status open_one(inputs *in, const char *name, const char *url, cube
     return CUBED_OK;
 }
 
+/* The array that an input given without a name has under this one, or is itself (`is_array`); CUBED_E_NOT_FOUND. */
+static cubed_status open_unnamed(inputs *in, int i, bool is_array, const char *name,
+                                 cubed_array **out, cubed_error *err)
+{
+    const char *spec = in->spec[i].url;
+    char *alias = is_array ? own_name(spec) : NULL;
+    char *url = is_array ? cli_strdup(spec) : inputs_join(spec, name);
+    cubed_status st = CUBED_E_NOT_FOUND;
+    if (!is_array || strcmp(alias, name) == 0) st = open_one(in, name, url, out, err);
+    cli_free(alias);
+    cli_free(url);
+    return st;
+}
+
+/* Another input, behind number i, has the name, too. */
+static cubed_status check_only(inputs *in, int i, bool is_array, const char *name, cubed_error *err)
+{
+    for (int k = i + 1; k < in->nspecs; k++) {
+        cubed_array *other;
+        cubed_error ignored = CUBED_ERROR_INIT;
+        if (in->spec[k].name || open_unnamed(in, k, is_array, name, &other, &ignored) != CUBED_OK)
+            continue;
+        cubed_array_unref(other);
+        return cli_reject(err, "\"%s\" is in %s and in %s: say which with --in %s=STORE::PATH",
+                          name, in->spec[i].url, in->spec[k].url, name);
+    }
+    return CUBED_OK;
+}
+
 cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const char **known,
                            cubed_error *err)
 {
     inputs *in = ctx;
+    *out = NULL;
     for (int i = 0; i < in->nopen; i++) {
         if (strcmp(in->open[i].name, name) != 0) continue;
         *out = cubed_array_ref(in->open[i].array);
         return CUBED_OK;
     }
     for (int i = 0; i < in->nspecs; i++) {
-        if (in->spec[i].name && strcmp(in->spec[i].name, name) == 0)
-            return open_one(in, name, in->spec[i].url, out, err);
+        if (!in->spec[i].name || strcmp(in->spec[i].name, name) != 0) continue;
+        in->spec[i].used = true;
+        return open_one(in, name, in->spec[i].url, out, err);
     }
-    *out = NULL;
-    for (int i = 0; i < 2 * in->nspecs && !*out; i++) {
-        const char *spec = in->spec[i % in->nspecs].url;
-        bool is_array = i >= in->nspecs; /* groups first, then arrays */
-        if (in->spec[i % in->nspecs].name) continue;
-        char *alias = is_array ? own_name(spec) : NULL;
-        char *url = is_array ? cli_strdup(spec) : inputs_join(spec, name);
+    for (int i = 0; i < 2 * in->nspecs; i++) {
+        const int k = i % in->nspecs;
+        const bool is_array = i >= in->nspecs; /* groups first, then arrays */
+        if (in->spec[k].name) continue;
         cubed_error why = CUBED_ERROR_INIT;
-        cubed_status st = CUBED_E_NOT_FOUND;
-        if (!is_array || strcmp(alias, name) == 0) st = open_one(in, name, url, out, &why);
-        cli_free(alias);
-        cli_free(url);
-        if (st == CUBED_OK || st == CUBED_E_NOT_FOUND) continue;
-        *err = why;
+        cubed_status st = open_unnamed(in, k, is_array, name, out, &why);
+        if (st == CUBED_E_NOT_FOUND) continue;
+        in->spec[k].used = true;
+        if (st != CUBED_OK) *err = why;
+        if (st == CUBED_OK && known) st = check_only(in, k, is_array, name, err);
+        if (st != CUBED_OK) cubed_array_unref(*out);
+        if (st != CUBED_OK) *out = NULL;
         return st;
     }
-    if (*out || !known) return CUBED_OK;
+    if (!known) return CUBED_OK;
     *known = in->known;
     return in->known ? CUBED_OK : list_known(in, known, err);
 }

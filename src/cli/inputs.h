@@ -12,6 +12,7 @@ typedef struct inputs {
     struct {
         char *name; /* NULL: a group */
         const char *url;
+        bool used;
     } spec[64];
     int nopen;
     struct {
@@ -21,11 +22,14 @@ typedef struct inputs {
     char *known; /* names for messages, listed when first needed */
 } inputs;
 
-/* False if there are too many. */
-bool inputs_add(inputs *in, const char *spec);
+/* NULL, or what is wrong with it: the caller's. */
+char *inputs_add(inputs *in, const char *spec);
+/* The first that nothing was looked up in, other than `but` (may be NULL); NULL if there is none. The caller's. */
+char *inputs_unused(const inputs *in, const char *but);
 void inputs_free(inputs *in);
 /* An expr_lookup_fn. A name is, in this order: that of an --in NAME=, an array of a group that was
- * given, the last part of the path of an array that was given without a name. */
+ * given, the last part of the path of an array that was given without a name. If several groups have it, or
+ * several paths, that is an error; without `known` (for coordinates) the first one counts. */
 cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const char **known,
                            cubed_error *err);
 /* The first group's URL, or NULL. */

@@ -72,7 +72,9 @@ static int cmd_help(int argc, char **argv)
         if (key == KEY_MAN) man = true;
         if (key == KEY_MAN_DIR) dir = optarg;
     }
-    if (argc - optind > (dir ? 0 : 1)) return cli_usage_error("help", "too many arguments");
+    if (argc - optind > (dir ? 0 : 1) || (dir && man))
+        return cli_usage_error("help", "expected one VERB%s",
+                               dir ? " or --man, or else --man-dir" : "");
     const cli_verb *v = optind < argc ? find_verb(argv[optind]) : NULL;
     if (optind < argc && !v) return cli_usage_error("help", "\"%s\" is no verb", argv[optind]);
     bool ok = true;
@@ -120,6 +122,7 @@ int main(int argc, char **argv)
     const cli_verb *v = find_verb(name);
     int code;
     if (strcmp(name, "--version") == 0) {
+        if (argc > 2) return cli_usage_error("help", "--version takes no arguments");
         code = show_version();
     } else if (v) {
         code = v->run(argc - 1, argv + 1);

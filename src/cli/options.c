@@ -5,6 +5,8 @@
 
 #include "cli.h"
 
+enum { CLI_MOST_OPTIONS = 48 };
+
 enum {
     KEY_ALLOWED = 1,
     KEY_RESERVED,
@@ -46,7 +48,8 @@ const cli_option cli_common_options[] = {
      KEY_DURABLE},
     {"progress", "auto|bar|plain|none", "how it is shown (default auto: a bar on a terminal)",
      KEY_PROGRESS},
-    {"plan", NULL, "show stages, tasks, bytes and memory, and do not run", KEY_PLAN},
+    {"plan", NULL, "show stages, tasks, bytes and memory, and do not run; needs no target",
+     KEY_PLAN},
     {"plan-svg", "FILE", "draw the plan as SVG (a FILE.dot gets source for Graphviz)",
      KEY_PLAN_SVG},
     {"explain", NULL, "with --plan, also say why arrays are stored and stages are apart",
@@ -70,10 +73,12 @@ static void bad(const char *verb, const char *option, const char *value, const c
 
 static long number(const char *verb, const char *option, const char *text, long least, long most)
 {
-    char *end;
-    long v = strtol(text, &end, 10);
-    if (!*text || *end || v < least || v > most) bad(verb, option, text, "a whole number in range");
-    return v;
+    int64_t v;
+    char expected[64];
+    snprintf(expected, sizeof expected, "a whole number from %ld to %ld", least, most);
+    if (!cli_parse_int(&text, &v) || *text || v < least || v > most)
+        bad(verb, option, text, expected);
+    return (long)v;
 }
 
 static uint64_t bytes(const char *verb, const char *option, const char *text)
@@ -134,6 +139,39 @@ static void store_common(const char *verb, int key, cli_common *c)
     }
 }
 
+/* Options of which one makes no sense without another, or beside it. */
+static void check_common(const char *verb, const cli_common *c)
+{
+    const char *wrong = NULL;
+    if (c->explain && !c->plan_only)
+        wrong = "--explain says more of a plan: give it with --plan";
+    else if (c->plan_only && c->events)
+        wrong = "--events is of a run: not with --plan";
+    if (wrong) exit(cli_usage_error(verb, "%s", wrong));
+}
+
+/* What comes twice would count once: an error, before anything is done. Options are looked through from the
+ * first to the last, and then again by the caller. */
+static void check_repeated(int argc, char **argv, const cli_usage *u, const struct option *longs)
+{
+    bool seen[CLI_MOST_OPTIONS] = {false};
+    int key, index = -1;
+    const char *twice = NULL;
+    opterr = 0;
+    while ((key = getopt_long(argc, argv, ":", longs, &index)) != -1) {
+        if (key == CLI_HELP_KEY || key == ':' || key == '?') {
+            twice = NULL; /* there is something else to be said */
+            break;
+        }
+        bool may =
+            !longs[index].has_arg || (u->repeats && strcmp(u->repeats, longs[index].name) == 0);
+        if (seen[index] && !may) twice = longs[index].name;
+        seen[index] = true;
+    }
+    optind = 0; /* anew */
+    if (twice) exit(cli_usage_error(argv[0], "--%s is given twice", twice));
+}
+
 /* Ends the command because of the option at which getopt_long stopped. */
 static void unknown_option(char **argv)
 {
@@ -146,9 +184,15 @@ static void unknown_option(char **argv)
     exit(cli_usage_error(argv[0], "unknown option %s", arg));
 }
 
+static const char *option_name(const struct option *longs, int key)
+{
+    while (longs->val != key) longs++;
+    return longs->name;
+}
+
 int cli_next_option(int argc, char **argv, const cli_usage *u, cli_common *c)
 {
-    struct option longs[48];
+    struct option longs[CLI_MOST_OPTIONS];
     const cli_option *lists[2] = {u->own, u->common ? cli_common_options : NULL};
     int n = 0;
     for (int l = 0; l < 2; l++) {
@@ -158,6 +202,7 @@ int cli_next_option(int argc, char **argv, const cli_usage *u, cli_common *c)
     }
     longs[n++] = (struct option){"help", no_argument, NULL, CLI_HELP_KEY};
     longs[n] = (struct option){NULL, 0, NULL, 0};
+    if (optind == 1) check_repeated(argc, argv, u, longs);
     for (;;) {
         opterr = 0;
         int key = getopt_long(argc, argv, ":", longs, NULL);
@@ -166,6 +211,16 @@ int cli_next_option(int argc, char **argv, const cli_usage *u, cli_common *c)
         if (key == CLI_HELP_KEY) {
             cli_print_help(stdout, u);
             exit(EXIT_SUCCESS);
+        }
+        if (key != -1 && optarg && !*optarg)
+            exit(cli_usage_error(argv[0], "--%s needs a value, got an empty one",
+                                 option_name(longs, key)));
+        if (key == -1) {
+            for (int i = optind; i < argc; i++) {
+                if (!*argv[i])
+                    exit(cli_usage_error(argv[0], "argument %d is empty", i - optind + 1));
+            }
+            if (c) check_common(argv[0], c);
         }
         if (key == -1 || key >= CLI_OWN_KEY) return key;
         store_common(argv[0], key, c);

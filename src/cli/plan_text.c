@@ -41,6 +41,8 @@ void cli_print_plan(FILE *f, const cubed_plan *plan)
     if (info.cache_budget)
         fprintf(f, "; chunks that are read again up to %s",
                 cli_format_bytes((double)info.cache_budget, d));
+    if (info.result_bytes)
+        fprintf(f, "; results beside it %s", cli_format_bytes((double)info.result_bytes, d));
     fputc('\n', f);
 }
 

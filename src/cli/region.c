@@ -1,6 +1,5 @@
 /* --region: the part of an array that a result goes into. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -8,13 +7,8 @@
 /* A number up to `end`, or nothing: *given. */
 static bool read_bound(const char **at, const char *end, int64_t *out, bool *given)
 {
-    char *stop;
     *given = *at < end && **at != ':';
-    if (!*given) return true;
-    *out = strtoll(*at, &stop, 10);
-    if (stop == *at || stop > end) return false;
-    *at = stop;
-    return true;
+    return !*given || (cli_parse_int(at, out) && *at <= end);
 }
 
 static int find_axis(const cubed_array *into, const char *name, size_t n)
@@ -26,19 +20,24 @@ static int find_axis(const cubed_array *into, const char *name, size_t n)
     return -1;
 }
 
-/* One part of the text: the slice of an axis, whose number is *next where it has no name. */
+/* One part of the text: the slice of an axis, whose number is *next where it has no name. An axis comes once,
+ * and bounds are within it. */
 static bool read_part(const char *at, const char *end, const cubed_array *into, int *next,
-                      cubed_slice *slices)
+                      bool *seen, cubed_slice *slices)
 {
     const char *equals = memchr(at, '=', (size_t)(end - at));
     const int64_t *shape = cubed_array_shape(into);
     int64_t start, stop;
     bool has_start, has_stop;
     int axis = equals ? find_axis(into, at, (size_t)(equals - at)) : (*next)++;
-    if (axis < 0 || axis >= cubed_array_ndim(into)) return false;
+    if (axis < 0 || axis >= cubed_array_ndim(into) || seen[axis]) return false;
+    seen[axis] = true;
     if (equals) at = equals + 1;
     if (!read_bound(&at, end, &start, &has_start) || at == end || *at++ != ':' ||
         !read_bound(&at, end, &stop, &has_stop) || at != end)
+        return false;
+    if ((has_start && (start < -shape[axis] || start > shape[axis])) ||
+        (has_stop && (stop < -shape[axis] || stop > shape[axis])))
         return false;
     return cubed_slice_resolve(has_start ? &start : NULL, has_stop ? &stop : NULL, NULL,
                                shape[axis], &slices[axis], NULL) == CUBED_OK;
@@ -51,15 +50,17 @@ static cubed_status find_start(const char *text, const cubed_array *into, const 
     const int ndim = cubed_array_ndim(into);
     const int64_t *shape = cubed_array_shape(into);
     cubed_slice slices[CUBED_MAX_NDIM];
+    bool seen[CUBED_MAX_NDIM] = {false};
     int next = 0;
     for (int d = 0; d < ndim; d++) slices[d] = (cubed_slice){0, shape[d], 1, false};
     for (const char *at = text; at;) {
         const char *comma = strchr(at, ',');
         const char *end = comma ? comma : at + strlen(at);
-        if (!read_part(at, end, into, &next, slices))
+        if (!read_part(at, end, into, &next, seen, slices))
             return cli_reject(err,
                               "--region \"%s\": expected NAME=START:STOP,... with names of the "
-                              "array's dimensions, or START:STOP,... by position",
+                              "array's dimensions, or START:STOP,... by position, each once and "
+                              "within the array",
                               text);
         at = comma ? comma + 1 : NULL;
     }

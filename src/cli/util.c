@@ -66,6 +66,18 @@ int cli_read_file(const char *file, void **data, size_t *size)
     return e;
 }
 
+bool cli_parse_int(const char **text, int64_t *out)
+{
+    const char *digits = *text + (**text == '-');
+    char *end;
+    if (!isdigit((unsigned char)*digits)) return false;
+    errno = 0;
+    *out = strtoll(*text, &end, 10);
+    if (errno != 0) return false;
+    *text = end;
+    return true;
+}
+
 bool cli_parse_bytes(const char *text, uint64_t *out)
 {
     static const struct {
@@ -88,6 +100,7 @@ bool cli_parse_bytes(const char *text, uint64_t *out)
                  {"TiB", 1099511627776.0}};
     char *end;
     if (!isdigit((unsigned char)*text) && *text != '.') return false;
+    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) return false;
     double v = strtod(text, &end);
     while (*end == ' ') end++;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {

@@ -131,7 +131,7 @@ def test_errors_say_what_and_where(store, tmp_path, text):
 
 def test_a_store_that_is_not_there_is_named(store, tmp_path):
     path, _ = store
-    result = run("eval", "w + 1", path, tmp_path / "nothing")
+    result = run("eval", "w + 1", path, "--in", tmp_path / "nothing")
     assert result.code == 1
     assert f"there is no Zarr group or array at {tmp_path / 'nothing'}" in result.err
 

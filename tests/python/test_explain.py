@@ -1,11 +1,14 @@
 """Why plans are not one pass: what is stored on the way, and which stages stay apart."""
 
 import json
+import pathlib
 
 import cubed
 import cubed.array_api as xp
 import pytest
-from conftest import run
+from conftest import check, run
+
+import zarr
 
 
 @pytest.fixture
@@ -100,3 +103,60 @@ def test_the_command(tmp_path):
     assert run("eval", "x - mean(x, axis=0)", *command[2:4], *out).code == 0
     text = run("run", saved, "--plan", "--explain").out
     assert "by stage 0: float64 (): a reduction" in text
+
+
+LARGE = (20_000, 10_000)  # 1.6 GB that nobody writes
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    root = zarr.create_group(tmp_path_factory.mktemp("large") / "x.zarr", zarr_format=3)
+    names = ["t", "y"]
+    root.create_array("x", shape=LARGE, chunks=(5000, 100), dtype="f8", dimension_names=names)
+    root.create_array("t", shape=LARGE[:1], chunks=(5000,), dtype="f8", dimension_names=["t"])
+    return pathlib.Path(root.store_path.store.root)
+
+
+def test_what_is_too_large_to_print_is_planned(large, tmp_path):
+    """As the run whose result stays in memory."""
+    refused = run("eval", "x + 1", large)
+    assert refused.code == 2 and "--out" in refused.err
+    svg = tmp_path / "p.svg"
+    shown = check(run("eval", "x + 1", large, "--plan", "--explain", "--plan-svg", svg))
+    assert "results beside it 1.6 GB" in shown.out
+    assert "<svg" in svg.read_text()
+    doc = json.loads(check(run("eval", "x + 1", large, "--plan", "--json")).out)
+    assert doc["result_bytes"] == 8 * LARGE[0] * LARGE[1]
+    x = cubed.from_zarr(str(large), path="x", spec=cubed.Spec(allowed_mem=doc["allowed_mem"]))
+    assert (x + 1).plan().num_tasks == sum(s["tasks"] for s in doc["stages"])
+    # More than any memory.
+    doc = json.loads(check(run("eval", f"zeros(({10**12},)) + 1", "--plan", "--json")).out)
+    assert doc["result_bytes"] == 8 * 10**12
+
+
+@pytest.mark.parametrize("text", ["mean(x, axis=0)", "a = x[:9] * 2; b = sum(x)", "sort(x[:, 0])"])
+def test_a_plan_is_that_of_the_run_that_prints(large, text):
+    args = ["eval", text, large, "--json", "--progress", "none"]
+    doc = json.loads(check(run(*args, "--plan")).out)
+    ran = check(run(*args)).run
+    assert sum(s["tasks"] for s in doc["stages"]) == ran["tasks"]
+    assert doc["projected_mem"] == ran["projected_mem"]
+    assert json.loads(check(run(*args, "--plan", "--through-bytes")).out) == doc
+
+
+@pytest.mark.parametrize("verb", ["rechunk", "copy"])
+def test_storing_again_is_planned_without_a_place(large, tmp_path, verb):
+    options = ["--chunks", "t=-1,y=10", "--json", "--allowed-mem", "200MB", "--max-workers", 1]
+    for source in (large, f"{large}::x"):
+        without = check(run(verb, source, *options, "--plan")).out
+        target = tmp_path / "out.zarr"
+        given = check(run(verb, source, target, *options, "--plan")).out
+        assert without.replace("(DST)", "out.zarr") == given.replace(f"{tmp_path}/", "")
+        assert "copy" in check(run(verb, source, *options[:2], "--plan", "--explain")).out
+    assert not target.exists()
+    svg = tmp_path / f"{verb}.svg"
+    check(run(verb, large, *options, "--plan", "--plan-svg", svg))
+    assert "<svg" in svg.read_text()
+    # What runs needs a place.
+    for more in ([], ["--plan-svg", svg], ["--save-plan", tmp_path / "p"]):
+        assert run(verb, large, *options, *more).code == 2

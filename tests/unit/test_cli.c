@@ -73,18 +73,38 @@ static void test_names_of_inputs(void **state)
         cli_free(joined);
     }
     inputs in = {.nspecs = 0};
-    assert_true(inputs_add(&in, "u=a.zarr::u"));
-    assert_true(inputs_add(&in, "g.zarr"));
-    assert_true(inputs_add(&in, "dir/x=1.zarr")); /* no identifier in front of = */
-    assert_true(inputs_add(&in, "2x=b.zarr"));
+    assert_null(inputs_add(&in, "u=a.zarr::u"));
+    assert_null(inputs_add(&in, "g.zarr"));
+    assert_null(inputs_add(&in, "dir/x=1.zarr")); /* no identifier in front of = */
+    assert_null(inputs_add(&in, "2x=b.zarr"));
     assert_string_equal(in.spec[0].name, "u");
     assert_string_equal(in.spec[0].url, "a.zarr::u");
     assert_null(in.spec[1].name);
     assert_null(in.spec[2].name);
     assert_null(in.spec[3].name);
     assert_string_equal(inputs_group(&in), "g.zarr");
-    while (in.nspecs < 64) assert_true(inputs_add(&in, "more"));
-    assert_false(inputs_add(&in, "one too many"));
+    static const char *const wrong[] = {"u=b.zarr", "g.zarr", "v=", ""};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char *why = inputs_add(&in, wrong[i]);
+        assert_non_null(why);
+        cli_free(why);
+    }
+    static char more[64][16];
+    for (int i = in.nspecs; i < 64; i++) {
+        snprintf(more[i], sizeof more[i], "more%d", i);
+        assert_null(inputs_add(&in, more[i]));
+    }
+    char *why = inputs_add(&in, "one too many");
+    assert_non_null(why);
+    cli_free(why);
+    in.spec[0].used = true;
+    char *unused = inputs_unused(&in, NULL);
+    assert_string_equal(unused, "g.zarr");
+    cli_free(unused);
+    in.spec[1].used = true;
+    unused = inputs_unused(&in, in.spec[2].url);
+    assert_string_equal(unused, "2x=b.zarr");
+    cli_free(unused);
     inputs_free(&in);
 }
 

@@ -194,17 +194,44 @@ static void test_names_of_results(void **state)
 {
     cubed_error err = CUBED_ERROR_INIT;
     expr_result r;
-    assert_int_equal(build(*state, "_a = f; b = _a * 2; f; b = b + 1; _a[0]", &r, &err), CUBED_OK);
+    assert_int_equal(build(*state, "_a = f; b = _a * 2; f; _a = b + 1; _a[0]", &r, &err), CUBED_OK);
     static const struct {
         const char *name;
         bool is_result;
-    } expected[] = {{"_a", false}, {"b", false}, {"result", true}, {"b", true}, {"result2", true}};
+    } expected[] = {{"_a", false}, {"b", true}, {"result", true}, {"_a", false}, {"result2", true}};
     assert_int_equal(r.n, 5);
     for (int i = 0; i < r.n; i++) {
         assert_string_equal(r.vars[i].name, expected[i].name);
         assert_int_equal(r.vars[i].is_result, expected[i].is_result);
     }
     expr_result_free(&r);
+}
+
+static void test_names_that_come_twice(void **state)
+{
+    static const struct {
+        const char *text, *twice;
+    } cases[] = {{"a = f; b = f", NULL},
+                 {"f; f", NULL},
+                 {"_a = f; _a = _a + 1; b = _a", NULL},
+                 {"max = max(f); f", NULL},
+                 {"a = f; b = f; a = b", "a"},
+                 {"q, r = qr(f); r = f", "r"},
+                 {"q, q = qr(f)", "q"},
+                 {"result = f; f", "result"},
+                 {"f; f; result2 = f", "result2"},
+                 {"result2 = f; f", NULL}};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        expr **list;
+        int n;
+        assert_int_equal(expr_parse(cases[k].text, &list, &n, NULL), CUBED_OK);
+        char *twice = expr_named_twice(list, n);
+        if (!twice != !cases[k].twice || (twice && strcmp(twice, cases[k].twice) != 0))
+            fail_msg("%s: %s", cases[k].text, twice ? twice : "none");
+        cli_free(twice);
+        expr_free(list, n);
+    }
 }
 
 static void test_cut_dimensions(void **state)
@@ -304,8 +331,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_types_of_results), cmocka_unit_test(test_errors_of_building),
-        cmocka_unit_test(test_names_of_results), cmocka_unit_test(test_cut_dimensions),
-        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_names_of_results), cmocka_unit_test(test_names_that_come_twice),
+        cmocka_unit_test(test_cut_dimensions),   cmocka_unit_test(test_values),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
