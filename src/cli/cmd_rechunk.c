@@ -48,7 +48,10 @@ const cli_usage cmd_copy_usage = {
     .synopsis = "copy SRC DST [options]",
     .text =
         "Stores an array, or a whole group, somewhere else, or in another format, or with other "
-        "codecs.\nValues, chunks, shards, dimension names, attributes and fill values are kept; "
+        "codecs.\nValues, chunks, shards, dimension names, attributes and fill values are kept, "
+        "and "
+        "what is missing to\nXarray: by the fill value in format 2, by the attribute _FillValue in "
+        "format 3; "
         "chunks of\ndifferent lengths, too, unless --regular or --chunks says otherwise (format 2 "
         "has none).",
     .examples = "  cubed copy era5.zarr era5-v3.zarr --format 3\n"
