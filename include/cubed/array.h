@@ -110,6 +110,9 @@ CUBED_API void cubed_array_set_owner(cubed_array *x, void (*release)(void *owner
  * do not save it. Before x is used otherwise; has no effect where x has one. What the call that made x
  * made on the way, and has none, gets it, too. */
 CUBED_API void cubed_array_set_origin(cubed_array *x, uint32_t origin);
+/* Says that nobody chose x's chunks, as is true where they are NULL above and below: what is made of several
+ * arrays has the chunks of others. Before x is used otherwise. */
+CUBED_API void cubed_array_yield_chunks(cubed_array *x);
 /* One value everywhere. ndim 0 makes a scalar, which broadcasts. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_full(cubed_context *ctx, cubed_dtype dtype,
                                                          int ndim, const int64_t *shape,
@@ -203,7 +206,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random_blocks(
 
 /* --- Elementwise ------------------------------------------------------------------------------ */
 
-/* args[nargs] are broadcast and promoted by the standard's rules, and the result has the chunks of the largest.
+/* args[nargs] are broadcast and promoted by the standard's rules, and the result has the chunks of the largest
+ * of those that are read or made chunk by chunk; of constants only where all are.
  * Half precision (float16, bfloat16) is calculated in float32, which the result is then; CUBED_OP_WHERE takes
  * a bool first. CUBED_OP_POW with one number (0-d, cubed_array_full) as the exponent is what is rounded once:
  * of 2 a square, of 1 x in the result's type, of -1 a division (of floats and complex numbers), of 0.5 a square
@@ -282,7 +286,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_permute_dims(cubed_array *x, const
 /* Backwards along axes[naxes], which may be negative; NULL: all. CUBED_E_ARG for one that is not there. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_flip(cubed_array *x, const int *axes, int naxes,
                                                    cubed_array **out, cubed_error *err);
-/* Shapes are aligned at their ends; axes of extent 1 repeat. CUBED_E_ARG for others that differ. */
+/* Shapes are aligned at their ends; axes of extent 1 repeat, in chunks of about a MiB. CUBED_E_ARG for others
+ * that differ. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_broadcast_to(cubed_array *x, int ndim,
                                                            const int64_t *shape, cubed_array **out,
                                                            cubed_error *err);
@@ -293,8 +298,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_expand_dims(cubed_array *x, int ax
 /* Without axes[naxes], whose extents must be 1 (else CUBED_E_ARG); NULL: without all that are. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_squeeze(cubed_array *x, const int *axes, int naxes,
                                                       cubed_array **out, cubed_error *err);
-/* args[nargs], at least one, behind each other along an axis, in the type that they promote to and chunks as
- * long as the longest. CUBED_E_ARG where other extents differ, CUBED_E_TYPE for types with nothing in common. */
+/* args[nargs], at least one, behind each other along an axis, in the type that they promote to. Chunks along the
+ * others are those of the largest (see cubed_elementwise). Along it one array that is no constant keeps its own,
+ * and they go on around it; of several the longest is the length of all. CUBED_E_ARG where other extents differ,
+ * CUBED_E_TYPE for types with nothing in common. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis,
                                                      cubed_array **out, cubed_error *err);
 
@@ -316,7 +323,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_roll(cubed_array *x, const int64_t
 /* Arrays of one shape side by side along a new axis. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_stack(cubed_array *const *args, int nargs, int axis,
                                                     cubed_array **out, cubed_error *err);
-/* before[ndim] and after[ndim] elements of `value`, of x's type, around x. */
+/* before[ndim] and after[ndim] elements of `value`, of x's type, around x, whose chunks go on: none is longer
+ * than the longest of x. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_pad(cubed_array *x, const int64_t *before,
                                                   const int64_t *after, const cubed_scalar *value,
                                                   cubed_array **out, cubed_error *err);

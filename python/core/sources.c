@@ -83,6 +83,14 @@ static PyObject *from_memory(PyObject *module, PyObject *args)
     return core_wrap(core_get_state(module), x);
 }
 
+static PyObject *yield_chunks(PyObject *module, PyObject *object)
+{
+    cubed_array *x = core_unwrap(core_get_state(module), object);
+    if (!x) return NULL;
+    cubed_array_yield_chunks(x);
+    return Py_NewRef(Py_None);
+}
+
 static PyObject *open_store(PyObject *module, PyObject *args)
 {
     const char *url;
@@ -278,6 +286,7 @@ PyMethodDef core_source_methods[] = {
     {"from_memory", from_memory, METH_VARARGS, NULL},
     {"open", open_store, METH_VARARGS, NULL},
     {"full", full, METH_VARARGS, NULL},
+    {"yield_chunks", yield_chunks, METH_O, NULL},
     {"index", positions, METH_VARARGS, NULL},
     {"arange", arange, METH_VARARGS, NULL},
     {"linspace", linspace, METH_VARARGS, NULL},

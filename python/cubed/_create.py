@@ -25,8 +25,11 @@ def engine_chunks(x: _core.Array) -> Chunks:
     return tuple(sizes if irregular else size for irregular, sizes, size in every)
 
 
-def in_chunks(x: _core.Array, chunks: Chunks) -> _core.Array:
-    """An array that has the longest chunks, in chunks of different lengths if they are."""
+def in_chunks(x: _core.Array, chunks: Chunks, asked: Any = None) -> _core.Array:
+    """An array that was just made with the longest chunks, in chunks of different lengths if they
+    are. Automatic ones, `asked`, give way to those of other arrays."""
+    if _is_auto(asked):
+        _core.yield_chunks(x)
     return x if longest(chunks) == chunks else _core.rechunk(x, chunks)
 
 
@@ -131,20 +134,26 @@ def _zarr_url(x: Any) -> str | None:
     """STORE::PATH of a zarr-python array in a local directory."""
     if type(x).__module__.split(".")[0] != "zarr":
         return None
-    root = getattr(getattr(x, "store", None), "root", None)
+    root = local_root(x)
     if root is None or not hasattr(x, "path"):
         return None
-    return f"{os.fspath(root)}::{x.path}" if x.path else os.fspath(root)
+    return f"{root}::{x.path}" if x.path else root
+
+
+def local_root(x: Any) -> str | None:
+    """The directory of a store of zarr-python, or of an array's; None if it is elsewhere."""
+    # Where version 2 has metadata of a whole store in memory, chunks are in another one.
+    store = getattr(x, "chunk_store", None) or getattr(x, "store", x)
+    if type(store).__name__ in ("DirectoryStore", "NestedDirectoryStore"):  # of version 2
+        return os.fspath(store.path)
+    root = getattr(store, "root", None)
+    return None if root is None else os.fspath(root)
 
 
 def store_url(store: Any, path: str | None = None) -> str:
     """STORE or STORE::PATH, from a path, a URL or a zarr-python store in a local directory."""
-    root = getattr(store, "root", None)
-    if isinstance(store, (str, os.PathLike)):
-        where = os.fspath(store)
-    elif root is not None:
-        where = os.fspath(root)
-    else:
+    where = os.fspath(store) if isinstance(store, (str, os.PathLike)) else local_root(store)
+    if where is None:
         raise NotImplementedError(
             f"store {store!r}: expected a directory, a file:// URL or a LocalStore"
         )
@@ -154,7 +163,7 @@ def store_url(store: Any, path: str | None = None) -> str:
 def _is_local(store: Any) -> bool:
     """Whether the engine reads it: a directory, by its path or URL or as a store of zarr-python."""
     if not isinstance(store, (str, os.PathLike)):
-        return getattr(store, "root", None) is not None
+        return local_root(store) is not None
     where = os.fspath(store)
     scheme, sep, _ = where.partition("://")
     return (not sep or scheme == "file") and not Path(where).is_file()

@@ -399,6 +399,8 @@ def _translate(
         return list(args), kwargs
     bound = signature.bind(*args, **kwargs)
     first = [p for p in target.parameters.values() if p.kind <= p.POSITIONAL_OR_KEYWORD]
+    needed = [p for p in first if p.default is inspect._empty]
+    rest = any(p.kind is p.VAR_POSITIONAL for p in target.parameters.values())
     in_front, named = [], {}
     for k, (name, value) in enumerate(bound.arguments.items()):
         p = signature.parameters[name]
@@ -409,7 +411,7 @@ def _translate(
             in_front += value
         elif p.kind is p.VAR_KEYWORD:
             named.update(value)
-        elif k < len(first) and k == len(in_front) and first[k].default is inspect._empty:
+        elif k == len(in_front) and (needed[k : k + 1] or (p.kind is p.POSITIONAL_ONLY and rest)):
             in_front.append(value)
         elif name in target.parameters:
             named[name] = value

@@ -11,7 +11,7 @@ import numpy as np
 from cubed import _core
 from cubed._array import Array, check_arrays, common_spec
 from cubed._compute import Plan
-from cubed._create import store_url
+from cubed._create import local_root, store_url
 from cubed._neighbours import refuse_foreign
 from cubed._optimize import optimizes
 from cubed.runtime.create import executor_for
@@ -142,10 +142,10 @@ def native_target(x: Array, place: Any, region: Any) -> tuple[_core.Array, _core
     if _is_place(place):
         url = store_url(place)
     else:
-        root = getattr(getattr(place, "store", None), "root", None)
+        root = local_root(place) if hasattr(place, "store") else None
         if root is None or not hasattr(place, "path") or getattr(place, "read_only", True):
             return None
-        url = store_url(place.store, place.path)
+        url = store_url(root, place.path)
     try:
         into = _core.open(url)
         slices = _region(x, into.shape, region)

@@ -84,33 +84,6 @@ static cubed_status broadcast_shape(cubed_op op, cubed_array *const *args, int n
     return CUBED_OK;
 }
 
-static bool is_generated(const cubed_array *x)
-{
-    return x->node.kind == CB_NODE_FULL || x->node.kind == CB_NODE_INDEX;
-}
-
-/* The result's chunks are those of the largest operand, by axes that it broadcasts those of the
- * next; operands that are computed from nothing have no say if others do. */
-static void broadcast_grid(cubed_array *const *args, int nargs, int ndim, const int64_t *shape,
-                           cb_grid *grid)
-{
-    grid->ndim = ndim;
-    for (int d = 0; d < ndim; d++) {
-        int64_t best = -1;
-        grid->axis[d] = cb_axis_regular(shape[d], cb_max_i64(1, shape[d]));
-        for (int i = 0; i < nargs; i++) {
-            int lead = ndim - args[i]->node.grid.ndim;
-            if (d < lead || args[i]->shape[d - lead] != shape[d]) continue;
-            int64_t size;
-            if (cb_count(args[i]->node.grid.ndim, args[i]->shape, &size)) size = INT64_MAX;
-            size = is_generated(args[i]) ? 0 : cb_max_i64(1, size);
-            if (size <= best) continue;
-            best = size;
-            grid->axis[d] = args[i]->node.grid.axis[d - lead];
-        }
-    }
-}
-
 static cubed_status prepare_operand(cubed_array *x, cubed_dtype dtype, int ndim,
                                     const int64_t *shape, cubed_array **out, cubed_error *err)
 {
@@ -209,7 +182,7 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
     CB_TRY(cb_check_shape(name, ndim, shape, type, err));
 
     cb_node n = {.kind = CB_NODE_ELEM, .op = op, .ninputs = nargs, .dtype = cb_op_result(op, type)};
-    broadcast_grid(args, nargs, ndim, shape, &n.grid);
+    n.grid = cb_op_broadcast_grid(args, nargs, ndim, shape, n.dtype);
     for (int d = 0; d < ndim; d++) {
         for (int i = 0; i < nargs && !n.dim_names[d]; i++) {
             int lead = ndim - args[i]->node.grid.ndim;

@@ -17,6 +17,18 @@ CUBED_MUST_CHECK cubed_status cb_op_cast(cubed_array *x, cubed_dtype dtype, cube
 CUBED_MUST_CHECK cubed_status cb_op_grid(const char *what, cubed_dtype dtype, int ndim,
                                          const int64_t *shape, const int64_t *chunks, cb_grid *out,
                                          cubed_error *err);
+/* Chunks of what is made of several arrays of one shape, or of such that broadcast to it: those of the largest,
+ * by axes that it broadcasts those of the next. What is computed from nothing decides where nothing else does;
+ * along axes that only such have, chunks are so short that those of the others do not grow by them beyond 16 MiB. */
+cb_grid cb_op_broadcast_grid(cubed_array *const *args, int nargs, int ndim, const int64_t *shape,
+                             cubed_dtype dtype);
+/* Chunks of arrays behind each other along an axis. Beside one that has chunks of its own, others fill: its
+ * chunks go on. Several give regular ones, as long as the longest. Lists are in the zone. */
+CUBED_MUST_CHECK cubed_status cb_op_concat_grid(cb_zone *zone, cubed_array *const *args, int nargs,
+                                                int axis, const int64_t *shape, cb_grid *out,
+                                                cubed_error *err);
+/* Chunks along the axes that x is repeated over: with x's along the others about a MiB. */
+void cb_op_repeated_axes(const cubed_array *x, int ndim, const int64_t *shape, cb_grid *grid);
 /* An axis of the array in chunks of these lengths; the list is in the zone. */
 CUBED_MUST_CHECK cubed_status cb_op_axis(const char *what, cb_zone *zone, int dim, int64_t extent,
                                          const cubed_chunk_list *chunks, cb_axis *out,

@@ -23,7 +23,7 @@ static cubed_status prepend(cubed_fold fold, int axis, cubed_array *x, cubed_arr
     cubed_scalar start = cb_scalar_from_i64(x->node.dtype, fold == CUBED_FOLD_PROD);
     int ndim = x->node.grid.ndim;
     for (int d = 0; d < ndim; d++) shape[d] = d == axis ? 1 : x->shape[d];
-    CB_TRY(cubed_array_full(x->ctx, x->node.dtype, ndim, shape, x->chunks, &start, &both[0], err));
+    CB_TRY(cubed_array_full(x->ctx, x->node.dtype, ndim, shape, NULL, &start, &both[0], err));
     cubed_status st = cubed_concat(both, 2, axis, out, err);
     cubed_array_unref(both[0]);
     return st;

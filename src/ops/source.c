@@ -63,6 +63,20 @@ cubed_status cb_op_grid(const char *what, cubed_dtype dtype, int ndim, const int
     return CUBED_OK;
 }
 
+void cubed_array_yield_chunks(cubed_array *x)
+{
+    memset(x->chunks_from, CB_CHUNKS_NONE, sizeof x->chunks_from);
+}
+
+/* An array without inputs, in chunks that nobody minds if the caller named none. */
+static cubed_status add_source(cubed_context *ctx, const cb_node *n, const int64_t *chunks,
+                               cubed_array **out, cubed_error *err)
+{
+    CB_TRY(cb_graph_add(ctx, n, NULL, out, err));
+    if (!chunks) cubed_array_yield_chunks(*out);
+    return CUBED_OK;
+}
+
 cubed_status cubed_array_from_memory(cubed_context *ctx, cubed_dtype dtype, int ndim,
                                      const int64_t *shape, const int64_t *strides,
                                      const int64_t *chunks, const void *data, cubed_array **out,
@@ -77,7 +91,7 @@ cubed_status cubed_array_from_memory(cubed_context *ctx, cubed_dtype dtype, int 
     int64_t dense[CUBED_MAX_NDIM];
     cb_dense_strides(ndim, shape, cubed_dtype_size(dtype), dense);
     n.strides = strides ? strides : dense;
-    return cb_graph_add(ctx, &n, NULL, out, err);
+    return add_source(ctx, &n, chunks, out, err);
 }
 
 cubed_status cubed_array_from_source(cubed_context *ctx, const cubed_source_fn *fn, void *handle,
@@ -115,7 +129,7 @@ cubed_status cubed_array_full(cubed_context *ctx, cubed_dtype dtype, int ndim, c
         return cb_fail(err, CUBED_E_TYPE, "full: an array of %s has no one value",
                        cubed_dtype_name(dtype));
     CB_TRY(cb_op_grid("full", dtype, ndim, shape, chunks, &n.grid, err));
-    return cb_graph_add(ctx, &n, NULL, out, err);
+    return add_source(ctx, &n, chunks, out, err);
 }
 
 cubed_status cubed_array_index(cubed_context *ctx, int ndim, const int64_t *shape,
@@ -124,7 +138,7 @@ cubed_status cubed_array_index(cubed_context *ctx, int ndim, const int64_t *shap
 {
     cb_node n = {.kind = CB_NODE_INDEX, .dtype = CUBED_INT64, .start = start};
     CB_TRY(cb_op_grid("index", CUBED_INT64, ndim, shape, chunks, &n.grid, err));
-    return cb_graph_add(ctx, &n, NULL, out, err);
+    return add_source(ctx, &n, chunks, out, err);
 }
 
 cubed_status cb_op_scalar(cubed_context *ctx, cubed_dtype dtype, double value, cubed_array **out,

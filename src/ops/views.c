@@ -53,7 +53,7 @@ static cubed_status irregular_axis(cubed_context *ctx, cb_zone **zone, const cb_
 /* Chunks of `extent` elements that start at `offset` of a source axis and go on by `stride`. */
 static cb_axis view_axis(const cb_axis *a, int64_t offset, int64_t stride, int64_t extent)
 {
-    if (extent == 0) return cb_axis_regular(0, 1);
+    if (extent == 0) return cb_axis_regular(0, a->chunk);
     int64_t i = cb_axis_find(a, offset), step = stride < 0 ? -stride : stride;
     /* Elements of the source from the first one to the end of its chunk, in the view's direction. */
     int64_t left = stride < 0 ? offset - cb_axis_lo(a, i) + 1 : cb_axis_hi(a, i) - offset;
@@ -175,11 +175,8 @@ cubed_status cubed_broadcast_to(cubed_array *x, int ndim, const int64_t *shape, 
     if (lead < 0)
         return cb_fail(err, CUBED_E_ARG, "broadcast_to: %d dimensions do not become %d", have,
                        ndim);
-    int64_t automatic[CUBED_MAX_NDIM];
-    cb_auto_chunks(ndim, shape, cubed_dtype_size(x->node.dtype), CB_AUTO_CHUNK_BYTES, automatic);
-    for (int j = 0; j < ndim; j++) {
-        grid.axis[j] = cb_axis_regular(shape[j], automatic[j]);
-        if (j < lead) continue;
+    cb_op_repeated_axes(x, ndim, shape, &grid);
+    for (int j = lead; j < ndim; j++) {
         int d = j - lead;
         names[j] = x->node.dim_names[d];
         map.dim[d].axis = -1;
@@ -237,18 +234,14 @@ cubed_status cubed_squeeze(cubed_array *x, const int *axes, int naxes, cubed_arr
     return cubed_slice_array(x, slices, out, err);
 }
 
-cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis, cubed_array **out,
-                          cubed_error *err)
+/* Types and shapes of what is put together; `shape` is that of the result. */
+static cubed_status check_parts(cubed_array *const *args, int nargs, int at, cubed_dtype *dtype,
+                                int64_t *shape, cubed_error *err)
 {
-    if (nargs < 1) return cb_fail(err, CUBED_E_ARG, "concat: no arrays");
     int ndim = args[0]->node.grid.ndim;
-    uint32_t mask;
-    CB_TRY(cb_op_axes("concat", ndim, &axis, 1, &mask, err));
-    int at = axis < 0 ? axis + ndim : axis;
-    cb_node n = cb_graph_like(args[0], CB_NODE_CONCAT, args[0]->node.dtype);
-    n.ninputs = nargs;
-    n.axis = at;
-    int64_t extent = 0, chunk = 1;
+    memcpy(shape, args[0]->shape, sizeof args[0]->shape);
+    shape[at] = 0;
+    *dtype = args[0]->node.dtype;
     for (int i = 0; i < nargs; i++) {
         const cubed_array *x = args[i];
         if (x->ctx != args[0]->ctx)
@@ -257,34 +250,50 @@ cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis, cubed_a
             return cb_fail(err, CUBED_E_ARG, "concat: array %d has %d dimensions, the first %d", i,
                            x->node.grid.ndim, ndim);
         for (int d = 0; d < ndim; d++) {
-            if (d != at && x->shape[d] != args[0]->shape[d])
+            if (d != at && x->shape[d] != shape[d])
                 return cb_fail(err, CUBED_E_ARG,
                                "concat: axis %d of array %d has extent %" PRId64
                                ", that of the first %" PRId64,
-                               d, i, x->shape[d], args[0]->shape[d]);
+                               d, i, x->shape[d], shape[d]);
         }
-        cubed_dtype both = cubed_dtype_promote(n.dtype, x->node.dtype);
+        cubed_dtype both = cubed_dtype_promote(*dtype, x->node.dtype);
         if (!cubed_dtype_is_valid(both))
             return cb_fail(err, CUBED_E_TYPE, "concat: %s and %s have no type in common",
-                           cubed_dtype_name(n.dtype), cubed_dtype_name(x->node.dtype));
-        n.dtype = both;
-        chunk = cb_max_i64(chunk, cb_min_i64(x->chunks[at], cb_max_i64(1, x->shape[at])));
-        if (cb_add_i64(extent, x->shape[at], &extent))
+                           cubed_dtype_name(*dtype), cubed_dtype_name(x->node.dtype));
+        *dtype = both;
+        if (cb_add_i64(shape[at], x->shape[at], &shape[at]))
             return cb_fail(err, CUBED_E_ARG, "concat: the result has more than 2**63 elements");
     }
-    n.grid.axis[at] = cb_axis_regular(extent, chunk);
+    return cb_check_shape("concat", ndim, shape, *dtype, err);
+}
+
+cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis, cubed_array **out,
+                          cubed_error *err)
+{
+    if (nargs < 1) return cb_fail(err, CUBED_E_ARG, "concat: no arrays");
+    int ndim = args[0]->node.grid.ndim;
+    uint32_t mask;
+    cubed_dtype dtype;
     int64_t shape[CUBED_MAX_NDIM];
-    cb_node_shape(&n, shape);
-    CB_TRY(cb_check_shape("concat", ndim, shape, n.dtype, err));
+    CB_TRY(cb_op_axes("concat", ndim, &axis, 1, &mask, err));
+    int at = axis < 0 ? axis + ndim : axis;
+    CB_TRY(check_parts(args, nargs, at, &dtype, shape, err));
+    cb_node n = cb_graph_like(args[0], CB_NODE_CONCAT, dtype);
+    n.ninputs = nargs;
+    n.axis = at;
     cubed_context *ctx = args[0]->ctx;
     size_t size = (size_t)nargs * sizeof(cubed_array *);
+    cb_zone *zone = NULL;
+    cubed_status st = CUBED_OK;
     cubed_array **in = cb_alloc_zero(&ctx->alloc, size);
     if (!in) return cb_fail(err, CUBED_E_NOMEM, "no memory for %d arrays", nargs);
-    cubed_status st = CUBED_OK;
-    for (int i = 0; i < nargs; i++) CB_GO(cb_op_cast(args[i], n.dtype, &in[i], err));
+    CB_GO(cb_zone_new(&ctx->alloc, &zone, err));
+    CB_GO(cb_op_concat_grid(zone, args, nargs, at, shape, &n.grid, err));
+    for (int i = 0; i < nargs; i++) CB_GO(cb_op_cast(args[i], dtype, &in[i], err));
     CB_GO(cb_graph_add(ctx, &n, in, out, err));
 out:
     for (int i = 0; i < nargs; i++) cubed_array_unref(in[i]);
     cb_free(&ctx->alloc, in, size);
+    cb_zone_free(zone);
     return st;
 }

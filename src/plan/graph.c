@@ -138,6 +138,7 @@ cubed_status cb_graph_add(cubed_context *ctx, const cb_node *node, cubed_array *
         x->node.ninputs = node->ninputs;
     }
     CB_GO(own_node(x, err));
+    cb_graph_find_chunks_from(x);
     *out = x;
     x = NULL;
 out:

@@ -9,6 +9,15 @@
 #include "plan/context.h"
 #include "plan/ir.h"
 
+/* Where an array has the chunks along an axis from. Of operands that differ, those decide that have more to
+ * lose: what is read in other chunks than it has is read again. */
+typedef enum cb_chunks_from {
+    CB_CHUNKS_NONE,   /* automatic ones of memory and constants, and of axes that broadcast */
+    CB_CHUNKS_CALL,   /* the caller's, of what is computed from nothing */
+    CB_CHUNKS_MEMORY, /* of an array in memory */
+    CB_CHUNKS_DATA,   /* of what is read or made chunk by chunk */
+} cb_chunks_from;
+
 struct cubed_array {
     atomic_int refs;
     cubed_context *ctx; /* referenced */
@@ -17,6 +26,7 @@ struct cubed_array {
     cubed_array **in;   /* node.ninputs, referenced */
     int64_t shape[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];
+    uint8_t chunks_from[CUBED_MAX_NDIM]; /* cb_chunks_from */
     /* What cubed_array_open found: the chunks that are written as a whole, of which `chunks` may be parts
      * (of shards). In the zone; NULL where they are irregular, and of all other arrays. */
     const int64_t *whole_chunks;
@@ -32,6 +42,9 @@ CUBED_MUST_CHECK cubed_status cb_graph_add(cubed_context *ctx, const cb_node *no
                                            cubed_error *err);
 /* Starts a node over x's shape, chunks and names, with x as its only input to be. */
 cb_node cb_graph_like(const cubed_array *x, cb_node_kind kind, cubed_dtype dtype);
+
+/* Sets x->chunks_from by its kind and its inputs. */
+void cb_graph_find_chunks_from(cubed_array *x);
 
 /* The bytes of an array, which is the last of these nodes (serial.h). */
 CUBED_MUST_CHECK cubed_status cb_graph_save(const cb_ir *ir, const cubed_array *x, void **data,

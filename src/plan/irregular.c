@@ -4,6 +4,9 @@
 #include "base/error.h"
 #include "plan/geom.h"
 
+/* Beyond that a list would be larger than what it is for. */
+#define MOST_FILLED ((int64_t)1 << 20)
+
 static size_t list_bytes(const cb_axis *a) { return ((size_t)a->n + 1) * sizeof *a->starts; }
 
 /* Whether all chunks have the length of the first, but for what the end of the axis cuts off the last. */
@@ -43,6 +46,50 @@ cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset, int6
                                   : cb_ceil_div(a->starts[i + 1] - offset, step);
         if (next > starts[n - 1] && next < extent) starts[n++] = next;
     }
+    starts[n] = extent;
+    *out = cb_axis_irregular(extent, starts, n);
+    return CUBED_OK;
+}
+
+/* Chunks of a regular axis, in closed form: those in front are counted back from its first one. */
+static cb_axis extend_regular(const cb_axis *a, int64_t before, int64_t after)
+{
+    int64_t extent = before + a->extent + after;
+    bool one = a->extent <= a->first;
+    if (a->extent == 0 || (one && extent <= a->chunk)) return cb_axis_regular(extent, a->chunk);
+    int64_t first = one ? cb_min_i64(a->chunk, a->extent + after) : a->first;
+    return (cb_axis){
+        .extent = extent, .first = (before + first - 1) % a->chunk + 1, .chunk = a->chunk};
+}
+
+/* Chunks beside one of `length` that put together with some of `more` elements is no longer than the longest. */
+static int64_t chunks_beside(int64_t length, int64_t more, int64_t longest)
+{
+    return length + more <= longest ? 0 : cb_ceil_div(more, longest);
+}
+
+cubed_status cb_axis_extend(cb_zone *zone, const cb_axis *a, int64_t before, int64_t after,
+                            cb_axis *out, cubed_error *err)
+{
+    const int64_t extent = before + a->extent + after, longest = a->chunk;
+    if (!a->starts) {
+        *out = extend_regular(a, before, after);
+        return CUBED_OK;
+    }
+    int64_t front = chunks_beside(cb_axis_hi(a, 0), before, longest);
+    /* One chunk has taken what is in front of it. */
+    int64_t last = a->extent - a->starts[a->n - 1] + (a->n == 1 && front == 0 ? before : 0);
+    int64_t behind = chunks_beside(last, after, longest), n = 0;
+    if (front > MOST_FILLED || behind > MOST_FILLED) {
+        *out = cb_axis_regular(extent, longest);
+        return CUBED_OK;
+    }
+    int64_t *starts = cb_zone_alloc(zone, (size_t)(front + a->n + behind + 1) * sizeof *starts);
+    if (!starts) return cb_fail(err, CUBED_E_NOMEM, "no memory for %" PRId64 " chunks", a->n);
+    starts[n++] = 0;
+    for (int64_t i = front; i-- > 0;) starts[n++] = before - i * longest;
+    for (int64_t i = 1; i < a->n; i++) starts[n++] = before + a->starts[i];
+    for (int64_t i = 0; i < behind; i++) starts[n++] = before + a->extent + i * longest;
     starts[n] = extent;
     *out = cb_axis_irregular(extent, starts, n);
     return CUBED_OK;

@@ -111,6 +111,15 @@ def data() -> pathlib.Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def _versions_of_xarray(request):
+    """Tests of Xarray run with older versions of it, too: see tools/xarray_versions."""
+    if request.node.path.name.startswith("test_xarray"):
+        from xarray_versions import skip_differences
+
+        skip_differences(request.node.name)
+
+
 NIGHTLY = "--nightly" in sys.argv
 
 

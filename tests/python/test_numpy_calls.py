@@ -195,3 +195,18 @@ def test_a_lazy_array_and_one_of_xarray_give_one_of_xarray():
         got = np.add(lazy(F), xr.DataArray(lazy(F), dims=("y", "x")))
         assert isinstance(got, xr.DataArray) and isinstance(got.data, cubed.Array)
     np.testing.assert_array_equal(got, F + F)
+
+
+def test_parameters_by_position_alone():
+    """As NumPy 2.4 describes where: what has no name is passed on in order."""
+    from cubed._numpy import _translate
+
+    def theirs(condition, x=None, y=None, /):
+        pass
+
+    def ours(condition, *args):
+        pass
+
+    assert _translate(theirs, ours, (1, 2, 3), {}) == ([1, 2, 3], {})
+    assert _translate(theirs, ours, (1,), {}) == ([1], {})
+    assert _translate(theirs, lambda condition, /, **_: None, (1, 2), {}) is None

@@ -223,3 +223,20 @@ def test_times_without_a_unit():
             assert got.dtype == expected.dtype
             np.testing.assert_array_equal(got.compute(), expected)
     assert cubed.result_type(np.dtype("M8"), np.dtype("M8")) == np.dtype("M8")
+
+
+def test_units_that_differ():
+    """The finer one, in all that promotes."""
+    a, b = DATES, MILLIS
+    x, y = cubed.asarray(a, chunks=2), cubed.asarray(b, chunks=3)
+    assert cubed.result_type(x, y) == np.result_type(a, b) == np.dtype("M8[ms]")
+    c = np.array([True, False, False, True])
+    for got, expected in (
+        (cubed.where(cubed.asarray(c), x, y), np.where(c, a, b)),
+        (cubed.concat([x, y]), np.concatenate([a, b])),
+        (cubed.stack([y, x]), np.stack([b, a])),
+    ):
+        assert got.dtype == expected.dtype
+        np.testing.assert_array_equal(got.compute(), expected)
+    with pytest.raises(TypeError, match="no common type"):
+        cubed.result_type(np.dtype("M8[s]"), np.dtype("m8[s]"))

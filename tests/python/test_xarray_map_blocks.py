@@ -121,8 +121,8 @@ def test_templates(lazy, eager):
         ),
         (eager[["a"]] * 2)
         .rename(a="c")
-        .assign_attrs(title="t")
-        .map(lambda v: v.assign_attrs(units="m")),
+        .map(lambda v: v.assign_attrs(units="m"))
+        .assign_attrs(title="t"),
     )
     with pytest.raises(ValueError, match="has 3 chunks of 7 along 'time', expected 4"):
         lazy.a.map_blocks(lambda x: x, template=lazy.a.chunk(time=7))

@@ -85,6 +85,61 @@ static void test_slices(void **state)
     }
 }
 
+/* Chunks within the axis stay as they are, and none gets longer than the longest. */
+static void check_extended(const cb_axis *a, int64_t before, int64_t after)
+{
+    cb_axis b;
+    cb_zone *zone;
+    assert_int_equal(cb_zone_new(&cb_system_allocator, &zone, NULL), CUBED_OK);
+    assert_int_equal(cb_axis_extend(zone, a, before, after, &b, NULL), CUBED_OK);
+    assert_int_equal(b.extent, before + a->extent + after);
+    assert_true(b.chunk <= a->chunk);
+    assert_true(b.starts ? cb_axis_is_sound(&b) : b.first >= 1 && b.first <= b.chunk);
+    assert_true(cb_axis_count(&b) <=
+                cb_axis_count(a) + cb_ceil_div(before, a->chunk) + cb_ceil_div(after, a->chunk));
+    for (int64_t i = 0, at = 0; i < cb_axis_count(&b); i++) {
+        int64_t length = cb_axis_hi(&b, i) - cb_axis_lo(&b, i);
+        assert_int_equal(cb_axis_lo(&b, i), at);
+        assert_true(length >= 1 && length <= a->chunk);
+        at += length;
+    }
+    for (int64_t i = 1; i < a->extent; i++) {
+        bool same = cb_axis_find(a, i - 1) == cb_axis_find(a, i);
+        bool now = cb_axis_find(&b, before + i - 1) == cb_axis_find(&b, before + i);
+        assert_int_equal(same, now);
+    }
+    cb_zone_free(zone);
+}
+
+static void test_what_is_around_an_axis(void **state)
+{
+    (void)state;
+    const int64_t chunk = 5;
+    cb_axis listed = cb_axis_irregular(EXTENT, starts, CHUNKS), one = listed;
+    static const int64_t short_starts[] = {0, 3, 4, 6};
+    cb_axis few = cb_axis_irregular(6, short_starts, 3);
+    assert_non_null(few.starts);
+    for (int64_t before = 0; before < 13; before++) {
+        for (int64_t after = 0; after < 13; after++) {
+            check_extended(&listed, before, after);
+            check_extended(&few, before, after);
+            for (int64_t first = 1; first <= chunk; first++) {
+                for (int64_t extent = 0; extent < 13; extent++) {
+                    one = (cb_axis){.extent = extent, .first = first, .chunk = chunk};
+                    check_extended(&one, before, after);
+                }
+            }
+        }
+    }
+    /* No list of what is around a few elements. */
+    cb_zone *zone;
+    assert_int_equal(cb_zone_new(&cb_system_allocator, &zone, NULL), CUBED_OK);
+    assert_int_equal(cb_axis_extend(zone, &few, 0, INT64_C(1) << 40, &one, NULL), CUBED_OK);
+    assert_null(one.starts);
+    assert_int_equal(one.chunk, few.chunk);
+    cb_zone_free(zone);
+}
+
 /* Lists are copied once: a node shares those of its input. */
 static void test_who_owns_lists(void **state)
 {
@@ -218,6 +273,7 @@ int main(void)
         cmocka_unit_test(test_lists_of_equal_chunks_are_regular),
         cmocka_unit_test(test_what_is_not_sound),
         cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_what_is_around_an_axis),
         cmocka_unit_test(test_who_owns_lists),
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_every_allocation_may_fail),

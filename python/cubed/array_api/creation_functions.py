@@ -76,7 +76,7 @@ def arange(
         and isinstance(step, (int, np.integer))
     ):
         # Exact in integers, which wrap.
-        k = in_chunks(_core.index((n,), longest(extents), 0), extents)
+        k = in_chunks(_core.index((n,), longest(extents), 0), extents, chunks)
         k = _core.elementwise("multiply", k, _core.full("int64", (), None, int(step)))
         if d == np.uint64:
             k = _core.astype(k, "uint64")
@@ -88,7 +88,7 @@ def arange(
     stop = start + n * step if n else start
     out = _core.arange(float(start), float(start) + (n - 0.5) * float(step) if n else float(start),
                        float(step), name_of(d), longest(extents))  # fmt: skip
-    return Array._new(in_chunks(out, extents), spec)
+    return Array._new(in_chunks(out, extents, chunks), spec)
 
 
 def asarray(
@@ -146,7 +146,7 @@ def eye(
     extents = normalize_chunks(chunks, (n_rows, columns), d.itemsize)
     k = max(-n_rows, min(k, columns))  # diagonals further out are as empty
     out = _core.eye(n_rows, columns, k, name_of(d), longest(extents))
-    return Array._new(in_chunks(out, extents), spec)
+    return Array._new(in_chunks(out, extents, chunks), spec)
 
 
 def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:
@@ -193,7 +193,7 @@ def full(
         out = _core.astype(_core.full("int64", extents, longest(sizes), number), name_of(d))
     else:
         out = _core.full(name_of(d), extents, longest(sizes), value)
-    return Array._new(in_chunks(out, sizes), spec)
+    return Array._new(in_chunks(out, sizes, chunks), spec)
 
 
 def _check_number(value: Any, dtype: np.dtype) -> None:
@@ -254,7 +254,7 @@ def linspace(
         out = _core.elementwise("add", _core.astype(re, "complex128"), i)
     else:
         out = _core.linspace(a.real, b.real, num, endpoint, longest(extents))
-    return Array._new(in_chunks(_core.astype(out, name_of(d)), extents), spec)
+    return Array._new(in_chunks(_core.astype(out, name_of(d)), extents, chunks), spec)
 
 
 def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:

@@ -115,9 +115,8 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 def promote(a: np.dtype, b: np.dtype) -> np.dtype:
     """The type that holds both."""
-    if a.kind == b.kind and a.kind in "mM":  # as NaT has none, without a unit
-        a, b = (b, b) if a.name == a.type.__name__ else (a, b)
-        a, b = (a, a) if b.name == b.type.__name__ else (a, b)
+    if a.kind == b.kind and a.kind in "mM":  # the finer unit; NaT has none
+        return np.promote_types(a, b)
     both = _core.result_type(name_of(a), name_of(b))
     if both is None:
         raise TypeError(f"{a} and {b} have no common type")

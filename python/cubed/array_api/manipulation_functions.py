@@ -73,8 +73,8 @@ def _promoted(arrays: Sequence[Array]) -> tuple[_core.Array, ...]:
         raise ValueError("at least one array is needed")
     cores = [core_of(a) for a in arrays]
     if len({c.dtype for c in cores}) > 1:
-        name = result_type(*arrays).name
-        cores = [_core.astype(c, name) for c in cores]
+        common = result_type(*arrays)
+        cores = [lazy(a).astype(common)._x for a in arrays]
     return tuple(cores)
 
 

@@ -64,11 +64,8 @@ def diff(
     if n < 0:
         raise ValueError(f"diff: n is {n}, expected 0 or more")
     edge = (*x.shape[:a], 1, *x.shape[a + 1 :])
-    parts = [
-        p if isinstance(p, Array) and p.ndim else broadcast_to(as_lazy(p), edge)
-        for p in (prepend, x, append)
-        if p is not None
-    ]
+    given = [as_lazy(p) for p in (prepend, x, append) if p is not None]
+    parts = [p if p.ndim else broadcast_to(p, edge) for p in given]
     spec = common_spec(*parts)
     if n == 0:
         return x.copy()

@@ -71,7 +71,41 @@ def rank(theirs: Any, v: Any, dim: Any, *args: Any, pct: bool = False, **kwargs:
     out = cubed.map_blocks(func, x, axis=axis, dtype=float, extra_projected_mem=extra, name="rank")
     if pct:
         out = out / cubed.sum(~cubed.isnan(out), axis=axis, keepdims=True)
-    return v._replace(data=out.rechunk(v._data._x.chunks))
+    sample = v._replace(data=np.ones((1,) * v.ndim, x.dtype))
+    return v._replace(data=out.rechunk(v._data._x.chunks), attrs=theirs(sample, dim).attrs)
+
+
+def interpolate(
+    theirs: Any, var: Any, x: Any, new_x: Any, method: Any, kwargs: dict[str, Any]
+) -> Any:
+    """interp before 2025.1: along the last axes, to points with axes of their own."""
+    if not isinstance(var, Array) or not x:
+        return NotImplemented
+    ndim = var.ndim - len(x)
+    lines, extra = in_lines(var, range(ndim, var.ndim))
+    old = ",".join(f"x{k}" for k in range(len(x)))
+    new = ",".join(f"y{k}" for k in range(new_x[0].ndim))
+    return cubed.apply_gufunc(
+        partial(_interpolated, x=x, dims=new_x[0].dims, method=method, options=kwargs),
+        ",".join([f"({old})", *[f"({new})"] * len(new_x)]) + f"->({new})",
+        lines,
+        *(v.data for v in new_x),
+        output_dtypes=var.dtype if var.dtype.kind in "fc" else np.dtype(float),
+        allow_rechunk=True,
+        extra_projected_mem=extra,
+        name="interpolate",
+    )
+
+
+def _interpolated(
+    block: np.ndarray, *points: Any, x: Any, dims: Any, method: str, options: dict[str, Any]
+) -> Any:
+    from xarray import Variable
+    from xarray.core import missing
+
+    # The points have axes of length 1 before theirs, for those of the block.
+    new_x = [Variable(dims, np.reshape(p, p.shape[p.ndim - len(dims) :])) for p in points]
+    return missing.interp_func(block, x, new_x, method, options)  # type: ignore[attr-defined]
 
 
 def weighted_quantile(theirs: Any, weighted: Any, da: Any, *args: Any, **kwargs: Any) -> Any:

@@ -6,10 +6,11 @@ import importlib.util
 import json
 import os
 from collections.abc import Iterable
+from inspect import signature
 from typing import Any
 
 import numpy as np
-from xarray import Coordinates, Dataset, DataTree, Variable, conventions
+from xarray import Coordinates, Dataset, DataTree, Variable, conventions, open_dataset
 from xarray.backends import AbstractDataStore, BackendEntrypoint, ZarrStore
 
 import cubed
@@ -17,6 +18,7 @@ from cubed import _core
 from cubed._array import Array
 from cubed._create import engine_chunks, store_url
 from cubed.spec import Spec
+from cubed.xarray._lazy import native_array
 
 #: Times of at most so many bytes are read when a store is opened, as Xarray decodes them.
 _SMALL_TIMES = 2**20
@@ -107,11 +109,7 @@ class _LazyVariable(Variable):
 
     @data.setter
     def data(self, data: Any) -> None:
-        from xarray.core import indexing
-
-        inner = data
-        while isinstance(inner, indexing.ExplicitlyIndexed) and hasattr(inner, "array"):
-            inner = inner.array
+        inner = _innermost(data)
         Variable.data.fset(  # type: ignore[attr-defined]
             self, inner if isinstance(inner, Array) else data
         )
@@ -125,6 +123,23 @@ class _LazyVariable(Variable):
         if spec is not None and isinstance(out._data, Array):
             out._data = Array._new(out._data._x, spec)
         return out
+
+
+def _innermost(data: Any) -> Any:
+    """What Xarray's wrappers of arrays are around."""
+    from xarray.core import indexing
+
+    while isinstance(data, indexing.ExplicitlyIndexed) and hasattr(data, "array"):
+        data = data.array
+    return data
+
+
+def _unwrapped(v: Variable, spec: Spec | None) -> Variable:
+    """A variable that stays lazy; before 2025.7 Xarray has wrapped its array already."""
+    if not isinstance(_innermost(v._data), Array):
+        return v
+    x = native_array(v._data, spec)
+    return v if x is None else _LazyVariable(v.dims, x, v.attrs, v.encoding, fastpath=True)
 
 
 def _is_read_now(name: str, v: Variable) -> bool:
@@ -197,15 +212,12 @@ class CubedBackend(BackendEntrypoint):
             use_cftime=use_cftime,
             decode_timedelta=decode_timedelta,
         )
-        found = {
-            name: _LazyVariable(v.dims, v._data, v.attrs, v.encoding, fastpath=True)
-            if isinstance(v._data, Array)
-            else v
-            for name, v in variables.items()
-        }
+        found = {name: _unwrapped(v, spec) for name, v in variables.items()}
         coords = {n: v for n, v in found.items() if n in coord_names or v.dims == (n,)}
         data = {n: v for n, v in found.items() if n not in coords}
-        return Dataset(data, Coordinates(coords, indexes={}), attrs)
+        # Since 2025.3 Xarray makes indices of what backends have, unless it is told not to.
+        later = "create_default_indexes" in signature(open_dataset).parameters
+        return Dataset(data, Coordinates(coords, indexes={} if later else None), attrs)
 
     def open_groups_as_dict(  # type: ignore[override]
         self,

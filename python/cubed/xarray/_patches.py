@@ -221,6 +221,7 @@ HOOKS = (
         "interpolate_na",
         _methods("interpolate_na"),
     ),
+    Hook(f"{_CORE}.missing", "interp_func", _along.interpolate, "interp"),
     Hook("xarray", "Variable.rank", _along.rank, "rank"),
     Hook(f"{_COMPUTATION}.fit", "curvefit", _along.curvefit, "curvefit"),
     Hook("xarray", "Dataset.curvefit", _along.curvefit, "curvefit"),

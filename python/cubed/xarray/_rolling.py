@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cubed._array import Array
+from cubed.xarray._hooks import Arguments
 from cubed.xarray._windows import counted, moving, reduced
 
 #: What Xarray gives to choose among implementations.
@@ -19,12 +20,16 @@ _PROMOTED = object()
 def array_reduce(theirs: Any, rolling: Any, *args: Any, **kwargs: Any) -> Any:
     """Sums, means, products, extremes and deviations; others come to :func:`reduce`."""
     x = rolling.obj.variable._data
-    if not _is_real(x) or args or set(kwargs) - _KNOWN:
+    if not _is_real(x) or args:
         return NotImplemented
-    function = kwargs.get("rolling_agg_func") or kwargs.get("array_agg_func")
-    name = getattr(function, "__name__", "").lstrip("_")
-    out = moving(name, x, _windows(rolling), rolling.min_periods, kwargs.get("ddof", 0))
-    return NotImplemented if out is None else _wrapped(rolling, out, kwargs.get("keep_attrs"))
+    if not set(kwargs) - _KNOWN:
+        function = kwargs.get("rolling_agg_func") or kwargs.get("array_agg_func")
+        name = getattr(function, "__name__", "").lstrip("_")
+        out = moving(name, x, _windows(rolling), rolling.min_periods, kwargs.get("ddof", 0))
+        if out is not None:
+            return _wrapped(rolling, out, kwargs.get("keep_attrs"))
+    # Before 2025.7 Xarray takes these for any array in memory, as it takes ours for one.
+    return Arguments(rolling, **kwargs | {"bottleneck_move_func": None, "numbagg_move_func": None})
 
 
 def reduce(
