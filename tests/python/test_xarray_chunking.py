@@ -120,9 +120,9 @@ def test_positions_of_memory_are_checked_there(spec):
     with cubed.raise_if_computes():
         x[[0, -1, 1]] = 99
         points = x[{"y": xr.Variable("p", [3, 1]), "x": xr.Variable("p", [-1, 2])}]
-        with pytest.raises(IndexError, match="index 4 is out of bounds for an axis of size 4"):
+        with pytest.raises(IndexError, match="index 4 is out of bounds for .* of size 4"):
             x[[0, 4]] = 1
-        with pytest.raises(IndexError, match="index -7 is out of bounds for an axis of size 6"):
+        with pytest.raises(IndexError, match="index -7 is out of bounds for .* of size 6"):
             x[{"y": xr.Variable("p", [3, 1]), "x": xr.Variable("p", [-7, 2])}]
     assert x.values[:, 0].tolist() == [99, 99, 12, 99] and points.values.tolist() == [99, 99]
 
