@@ -32,7 +32,7 @@ static bool parse_range(const char *text, int64_t *first, int64_t *last)
     *last = *first + 1;
     if (*text == 0) return true;
     if (*text++ != ':') return false;
-    return cli_parse_int(&text, last) && *text == 0 && *last > *first;
+    return cli_parse_int(&text, last) && *text == 0 && *last >= *first;
 }
 
 /* A whole number from 0 on that an int holds. */
@@ -84,9 +84,9 @@ int cmd_worker(int argc, char **argv)
     if (!parse_number(argv[optind + 1], &stage))
         return cli_usage_error("worker", "STAGE \"%s\": expected a number", argv[optind + 1]);
     if (!parse_range(argv[optind + 2], &first, &last))
-        return cli_usage_error("worker",
-                               "tasks \"%s\": expected FIRST, or FIRST:LAST with a LAST behind it",
-                               argv[optind + 2]);
+        return cli_usage_error(
+            "worker", "tasks \"%s\": expected FIRST, or FIRST:LAST with a LAST not before it",
+            argv[optind + 2]);
     void *data = NULL;
     size_t size = 0;
     cubed_error err = CUBED_ERROR_INIT;

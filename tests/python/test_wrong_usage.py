@@ -132,7 +132,7 @@ WRONG = [
     ("rechunk A OUT --chunks 2,t=3", "expected lengths"),
     ("rechunk A OUT --chunks z=2", "no array of"),
     ("copy A OUT --shards z=2", "no array of"),
-    ("worker PLAN 0 1:0", "FIRST:LAST"),
+    ("worker PLAN 0 1:0", "not before it"),
     ("worker PLAN 0 -1", "unknown option -1"),
     ("worker PLAN 0 0:1x", "FIRST:LAST"),
     ("worker PLAN 0 99999999999999999999", "FIRST:LAST"),
