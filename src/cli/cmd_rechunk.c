@@ -371,7 +371,8 @@ static int store_again(const verb *v, int argc, char **argv)
         return cli_usage_error(v->name, "expected SRC and DST%s, got %d arguments",
                                placed ? "" : " (which --plan can do without)", argc - optind);
     if (!j.spec.n && v->needs_chunks) return cli_usage_error(v->name, "--chunks is missing");
-    if (j.format == 2 && j.shards.n) return cli_usage_error(v->name, "--shards: format 2 has none");
+    if (j.format == 2 && j.shards.n)
+        return cli_usage_error(v->name, "--shards: format 2 has none, they are of format 3");
     j.src = argv[optind];
     j.dst = argc - optind == 2 ? argv[optind + 1] : "(DST)";
     int code = cli_context(v->name, &common, &j.ctx);
