@@ -344,7 +344,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_cumulative(cubed_fold fold, cubed_
  * running totals are. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_forward_fill(cubed_array *x, int axis,
                                                            cubed_array **out, cubed_error *err);
-/* The same values with other chunks; chunks[ndim], -1 for the whole axis. */
+#define CUBED_CHUNKS_KEPT INT64_MIN
+/* The same values with other chunks; chunks[ndim], -1 for the whole axis, CUBED_CHUNKS_KEPT for those of x. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rechunk(cubed_array *x, const int64_t *chunks,
                                                       cubed_array **out, cubed_error *err);
 /* Lengths of the chunks along an axis, each >= 1, which add up to its extent. */
@@ -353,7 +354,8 @@ typedef struct cubed_chunk_list {
     int64_t n;
 } cubed_chunk_list;
 /* The same with chunks of different lengths: axes[ndim]; where `lengths` is NULL the axis keeps its chunks.
- * They are stored in Zarr arrays of format 3, whose grid is "rectilinear" then. */
+ * They are stored in Zarr arrays of format 3, whose grid is "rectilinear" then. Lengths that come about by
+ * themselves, of slices and of functions' blocks, are not: such a target has equal chunks, as long as the longest. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_rechunk_irregular(cubed_array *x,
                                                                 const cubed_chunk_list *axes,
                                                                 cubed_array **out,

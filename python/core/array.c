@@ -44,6 +44,14 @@ static PyObject *get_all_chunks(PyObject *self, void *closure)
     return axes;
 }
 
+/* Whether some chunk but the last one differs from the nominal length: so it is of slices, too. */
+static bool is_irregular(const cubed_array *x, int d)
+{
+    if (cubed_array_is_irregular(x, d)) return true;
+    return cubed_array_num_chunks(x, d) > 1 &&
+           cubed_array_chunk_length(x, d, 0) != cubed_array_chunks(x)[d];
+}
+
 static PyObject *get_irregular(PyObject *self, void *closure)
 {
     cubed_array *x = array_of(self);
@@ -51,7 +59,7 @@ static PyObject *get_irregular(PyObject *self, void *closure)
     PyObject *axes = PyTuple_New(ndim);
     (void)closure;
     for (int d = 0; axes && d < ndim; d++) {
-        PyObject *item = PyBool_FromLong(cubed_array_is_irregular(x, d));
+        PyObject *item = PyBool_FromLong(is_irregular(x, d));
         if (!item || PyTuple_SetItem(axes, d, item) < 0) Py_CLEAR(axes);
     }
     return axes;

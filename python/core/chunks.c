@@ -1,4 +1,5 @@
-/* Chunks as Python gives them: an extent for each axis, or the extents of all of its chunks. */
+/* Chunks as Python gives them: an extent for each axis, or the extents of all of its chunks, or None for those that
+ * it has. */
 #include <string.h>
 
 #include "core.h"
@@ -35,7 +36,10 @@ static bool take(PyObject *seq, int ndim, core_chunks *out)
         if (!item) return false;
         bool list = PyTuple_Check(item);
         bool ok = !list || take_list(item, out, d);
-        if (!list) out->length[d] = PyLong_AsLongLong(item);
+        if (item == Py_None)
+            out->length[d] = CUBED_CHUNKS_KEPT;
+        else if (!list)
+            out->length[d] = PyLong_AsLongLong(item);
         Py_DECREF(item);
         if (!ok || PyErr_Occurred()) return false;
     }

@@ -76,7 +76,9 @@ def map_blocks(
     *args
         Lazy arrays; everything else, NumPy arrays, too, is passed to every call as it is.
     dtype
-        Of the result. None: found by calling the function with blocks of one element.
+        Of the result. None: found by calling the function with blocks of one element. What the
+        function returns in another width of the same kind is cast; `extra_projected_mem` holds what
+        it is larger by.
     chunks
         Of the result where they are others than those of the arrays: for each axis an extent, which
         all blocks have, or the extents of all blocks.
@@ -104,7 +106,7 @@ def map_blocks(
         Blocks that do not belong together; when it is computed a block of another shape than
         expected.
     TypeError
-        The function cannot be pickled; when it is computed a block of another type.
+        The function cannot be pickled; when it is computed a block of another kind of type.
     """
     title = name or title_of("map_blocks", func)
     for key, value in kwargs.items():
@@ -216,7 +218,7 @@ def elemwise(
     ValueError
         Shapes that cannot be broadcast together.
     TypeError
-        The function cannot be pickled; when it is computed a block of another type.
+        The function cannot be pickled; when it is computed a block of another kind of type.
     """
     title = name or title_of("elemwise", func)
     refuse_foreign(*args, what=title)

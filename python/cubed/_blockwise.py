@@ -71,6 +71,15 @@ def merged(cut: Cut, several: int, what: str) -> Cut:
     return cut_of([sum(chunk[i : i + several]) for i in range(0, len(chunk), several)], what)
 
 
+def finer(cut: Cut, most: int) -> Cut:
+    """The cut with blocks of at most so many elements."""
+    extent, chunk = cut
+    if not isinstance(chunk, tuple):
+        return extent, min(chunk, most)
+    pieces = (min(most, n - at) for n in chunk for at in range(0, n, most))
+    return cut_of(tuple(pieces), "finer blocks")
+
+
 def common(cuts: Sequence[Cut]) -> Cut:
     """How axes of one extent are cut together: by the smallest chunk, or, where chunks differ and
     not all are cut alike, wherever one of them is."""
@@ -83,9 +92,7 @@ def common(cuts: Sequence[Cut]) -> Cut:
 
 
 def cuts(x: _core.Array) -> list[Cut]:
-    """How the blocks of an array are cut: as its chunks if they have different lengths, else as
-    a rechunk to their nominal extents would be, also where the first is shorter, as slices have
-    it."""
+    """How the blocks of an array are cut: as its chunks."""
     chunks = engine_chunks(x)
     return [
         (n, c if isinstance(c, tuple) else min(c, max(1, n)))
@@ -334,7 +341,7 @@ def blockwise(
         Indices that do not fit the arrays, extents that differ; when it is computed a block of
         another shape than expected.
     TypeError
-        The function cannot be pickled; when it is computed a block of another type.
+        The function cannot be pickled; when it is computed a block of another kind of type.
     """
     title = name or title_of("blockwise", func)
     if len(args) % 2:

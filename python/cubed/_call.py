@@ -18,7 +18,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -101,10 +101,15 @@ def _store(
     value = np.asarray(result)
     if value.shape != shape:
         raise ValueError(f"output {number} has shape {value.shape}, expected {shape}")
-    if not np.can_cast(value.dtype, dtype, "safe"):
-        raise TypeError(f"output {number} has dtype {value.dtype}, expected {dtype}")
+    # Numbers are rounded to the declared width; units of times and lengths of texts are not.
+    casting: Literal["same_kind", "safe"] = "same_kind" if value.dtype.kind in "biufc" else "safe"
+    if not np.can_cast(value.dtype, dtype, casting):
+        raise TypeError(
+            f"output {number} has dtype {value.dtype}, expected {dtype}, to which it does not cast"
+            f" ({casting}): say the dtype that the function returns"
+        )
     if memory is not None and value.size:
-        np.copyto(_view(memory, name, shape, []), value)
+        np.copyto(_view(memory, name, shape, []), value, casting=casting)
 
 
 def _are_gone(alive: Sequence[weakref.ref]) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from cubed import _core
 from cubed._apply import map_blocks
 from cubed._array import Array, normalize_axes
-from cubed._create import from_array
+from cubed._create import engine_chunks, from_array
 from cubed._dtypes import name_of
 from cubed._neighbours import refuse_foreign
 
@@ -397,7 +397,7 @@ def _joined(
     codes: Sequence[Any], sizes: Sequence[int], shape: tuple[int, ...], array: Array
 ) -> Array:
     """One number for all labels of an element."""
-    chunks = array._x.chunks[array.ndim - len(shape) :]
+    chunks = engine_chunks(array._x)[array.ndim - len(shape) :]
     if not any(isinstance(c, Array) for c in codes):
         joined, missing = np.zeros(shape, np.int64), np.zeros(shape, bool)
         for c, n in zip(codes, sizes, strict=True):

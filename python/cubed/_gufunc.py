@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,18 +13,23 @@ import numpy as np
 from cubed import _core
 from cubed._array import Array, common_spec, core_of, normalize_axis
 from cubed._blockwise import (
+    COPIES,
+    OBJECTS,
     Cut,
     Operand,
     Output,
     count,
     cuts,
+    finer,
     infer_dtypes,
     join,
     run_blocks,
+    sizes,
     tiny,
     title_of,
     unify,
 )
+from cubed._dtypes import dtype_of
 from cubed._neighbours import refuse_chunked
 
 Dims = tuple[str, ...]
@@ -101,7 +107,7 @@ def apply_gufunc(
         Core dimensions that the inputs have in common, and outputs lack, stay with extent 1.
     output_dtypes
         One type for each output. None: found by calling the function with one element along each
-        axis.
+        axis. As for :func:`cubed.map_blocks`, other widths are cast.
     output_sizes
         Extents of core dimensions that only outputs have.
     vectorize
@@ -111,7 +117,8 @@ def apply_gufunc(
         Whether core dimensions may have several chunks in the arrays.
     extra_projected_mem
         Bytes that a call allocates beside its results; the task's projection includes them. None:
-        twice those of its blocks, of arguments and results, and 1 MiB.
+        twice those of its blocks, of arguments and results, and 1 MiB; blocks are cut finer along
+        axes that are no core dimensions where that does not fit into half of a task's memory.
     name
         What plans and messages call the operation.
     **kwargs
@@ -128,7 +135,7 @@ def apply_gufunc(
         Arguments that do not fit the signature; when it is computed a block of another shape than
         expected.
     TypeError
-        The function cannot be pickled; when it is computed a block of another type.
+        The function cannot be pickled; when it is computed a block of another kind of type.
     """
     title = name or title_of("apply_gufunc", func)
     parsed = parse_signature(signature)
@@ -155,15 +162,21 @@ def apply_gufunc(
         types = infer_dtypes(title, lambda: call([tiny(x) for x in arrays], ()))
 
     unified = unify(operands, title, align=True)
+    spec = common_spec(*args)
+    if extra_projected_mem is None:
+        made_of = [
+            (np.dtype(t).itemsize, [extents[d] for d in dims])
+            for t, dims in zip(types, parsed.outputs, strict=True)
+        ]
+        memory = next((a.spec.task_mem for a in args if isinstance(a, Array)), None)
+        unified = _narrowed(operands, unified, ndim, made_of, memory)
     joined = join(unified)
     outputs = []
     for dims, dtype in zip(parsed.outputs, types, strict=True):
         whole: list[Cut] = [(extents[d], max(1, extents[d])) for d in dims]
         cut = [joined[i] for i in range(ndim)] + whole
         outputs.append(Output(np.dtype(dtype), cut, (*range(ndim), *[None] * len(dims))))
-    made = run_blocks(
-        title, call, operands, unified, outputs, extra_projected_mem, common_spec(*args)
-    )
+    made = run_blocks(title, call, operands, unified, outputs, extra_projected_mem, spec)
     results = tuple(
         _place(x, dims, where, keepdims)
         for x, dims, where in zip(made, parsed.outputs, places[1], strict=True)
@@ -192,6 +205,41 @@ def as_gufunc(signature: str, **options: Any) -> Callable[[Callable[..., Any]], 
         return gufunc
 
     return decorate
+
+
+# --- Lines that fit ------------------------------------------------------------------------------
+
+
+def _narrowed(
+    operands: Sequence[Operand],
+    unified: Mapping[Hashable, list[Cut]],
+    ndim: int,
+    results: Sequence[tuple[int, list[int]]],
+    memory: int | None,
+) -> dict[Hashable, list[Cut]]:
+    """Cuts of the loop's axes so fine that a call's blocks, whole along core dimensions, fit."""
+    if memory is None:
+        return dict(unified)
+    before = {i: max(sizes(cut)) for i, cut in join(unified).items() if i in range(ndim)}
+    length = dict(before)
+    blocks = []
+    for x in operands:
+        axes = list(zip(x.indices, x.array.shape, strict=True))
+        core = math.prod(n for i, n in axes if i not in before)
+        loop = [i for i, n in axes if i in before and n != 1]
+        blocks.append((dtype_of(x.array.dtype).itemsize * core, loop))
+    blocks += [(size * math.prod(core), list(range(ndim))) for size, core in results]
+    # What is read and made, results once more as they are returned, and what a call allocates.
+    most = (memory - OBJECTS) // (2 * (COPIES + 2))
+    while sum(size * math.prod(length[i] for i in loop) for size, loop in blocks) > most:
+        longest = max(length, key=lambda i: length[i], default=None)
+        if longest is None or length[longest] <= 1:
+            break
+        length[longest] = -(-length[longest] // 2)
+    return {
+        i: [finer(c, length[i]) if i in before and length[i] < before[i] else c for c in mine]
+        for i, mine in unified.items()
+    }
 
 
 # --- Where core dimensions are --------------------------------------------------------------------

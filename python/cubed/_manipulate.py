@@ -19,11 +19,15 @@ def rechunk(x: Array, chunks: Any, *, min_mem: Any = None, allow_irregular: bool
         An extent for all axes, -1 for a whole axis; ``"auto"`` or a size such as ``"64MB"``; a
         sequence or a mapping with an entry for each axis, where None (or no entry) leaves the axis
         as it is. An entry may be a tuple with the extents of all chunks, which may differ:
-        ``x.rechunk(((31, 28, 31), -1))``. They are stored in Zarr arrays of format 3.
+        ``x.rechunk(((31, 28, 31), -1))``. They are stored in Zarr arrays of format 3; see
+        :func:`cubed.store` for chunks of stores.
     min_mem, allow_irregular
         For compatibility: the planner chooses the passes.
     """
     x = lazy(x)
     before = engine_chunks(x._x)
     after = normalize_chunks(chunks, x.shape, max(1, x.dtype.itemsize), before)
-    return x._like(x._x if after == before else _core.rechunk(x._x, after))
+    if after == before:
+        return x._like(x._x)
+    changed = [None if a == b else a for a, b in zip(after, before, strict=True)]
+    return x._like(_core.rechunk(x._x, changed))

@@ -115,7 +115,7 @@ def map_overlap(
         Depths that are negative or larger than the array, boundaries that nobody knows; when it is
         computed a block of another shape than expected.
     TypeError
-        The function cannot be pickled; when it is computed a block of another type.
+        The function cannot be pickled; when it is computed a block of another kind of type.
     """
     title = name or title_of("map_overlap", func)
     refuse_chunked(title, *args, *kwargs.values())

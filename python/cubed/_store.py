@@ -230,6 +230,10 @@ def store(
 
     Notes
     -----
+    A new array has the longest of the source's chunks along each axis, also where those differ
+    because it is a slice or has the blocks of functions. Only where somebody gave lengths
+    (``x.rechunk(((31, 28, 31),))``), or a store had them, it has these: a grid of format 3.
+
     Sources are rechunked so that no two tasks write to one chunk of a region's target. A chunk that
     is in the region only in part is read and written whole. Zarr arrays in local directories are
     written natively, one region of each in a plan: every chunk is at any time the old one or the

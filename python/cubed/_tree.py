@@ -119,7 +119,7 @@ def reduction(
     ValueError
         Axes that do not exist; when it is computed a partial result of another shape than expected.
     TypeError
-        A function cannot be pickled; when it is computed a block of another type.
+        A function cannot be pickled; when it is computed a block of another kind of type.
     """
     title = name or title_of("reduction", func)
     axes = normalize_axes(axis, x.ndim)

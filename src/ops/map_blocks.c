@@ -41,11 +41,12 @@ static cubed_status list_blocks(cb_zone *zone, layout *l, cubed_error *err)
 {
     for (int d = 0; d < l->ndim; d++) {
         const cb_axis *a = l->own[d];
-        if (!a || !a->starts) continue;
-        int64_t *lengths = cb_zone_alloc(zone, (size_t)a->n * sizeof *lengths);
+        int64_t n = a ? cb_axis_count(a) : 0;
+        if (!a || (!a->starts && (n < 2 || a->first == a->chunk))) continue;
+        int64_t *lengths = cb_zone_alloc(zone, (size_t)n * sizeof *lengths);
         if (!lengths) return cb_fail(err, CUBED_E_NOMEM, "no memory for an operation");
-        for (int64_t i = 0; i < a->n; i++) lengths[i] = cb_axis_hi(a, i) - cb_axis_lo(a, i);
-        l->list[d] = (cubed_chunk_list){lengths, a->n};
+        for (int64_t i = 0; i < n; i++) lengths[i] = cb_axis_hi(a, i) - cb_axis_lo(a, i);
+        l->list[d] = (cubed_chunk_list){lengths, n};
     }
     return CUBED_OK;
 }

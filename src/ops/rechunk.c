@@ -21,7 +21,14 @@ cubed_status cubed_rechunk(cubed_array *x, const int64_t *chunks, cubed_array **
                            cubed_error *err)
 {
     cb_grid grid;
-    CB_TRY(cb_op_grid("rechunk", x->node.dtype, x->node.grid.ndim, x->shape, chunks, &grid, err));
+    int64_t wanted[CUBED_MAX_NDIM] = {0};
+    int ndim = x->node.grid.ndim;
+    for (int d = 0; d < ndim; d++)
+        wanted[d] = chunks[d] == CUBED_CHUNKS_KEPT ? x->chunks[d] : chunks[d];
+    CB_TRY(cb_op_grid("rechunk", x->node.dtype, ndim, x->shape, wanted, &grid, err));
+    for (int d = 0; d < ndim; d++) {
+        if (chunks[d] == CUBED_CHUNKS_KEPT) grid.axis[d] = x->node.grid.axis[d];
+    }
     return add_copy(x, &grid, out, err);
 }
 

@@ -167,7 +167,7 @@ static cubed_status make_shards(cubed_plan *p, const cubed_target *t, int i, int
     CB_TRY(cb_zarr_shard_codecs(p->ir.zone, ndim, chunk, t->codecs, codecs, err));
     for (int d = 0; d < ndim; d++) {
         int64_t shard = t->shards[d];
-        if (!t->chunks && x->node.grid.axis[d].starts)
+        if (!t->chunks && x->listed >> d & 1)
             return cb_fail(
                 err, CUBED_E_UNSUPPORTED,
                 "target %d: axis %d has chunks of different lengths, which shards do not "
@@ -225,12 +225,14 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
     return st;
 }
 
-/* An array's own chunks, where they have different lengths. */
-static void keep_irregular(const cubed_array *x, cb_grid *grid)
+/* An array's own chunks, where they have different lengths: in a store only those that somebody gave, as a grid
+ * of equal chunks is read by everybody. */
+static void keep_irregular(const cubed_array *x, bool in_memory, cb_grid *grid)
 {
     for (int d = 0; d < grid->ndim; d++) {
         const cb_axis *a = &x->node.grid.axis[d];
-        if (a->starts) grid->axis[d] = cb_axis_irregular(a->extent, a->starts, a->n);
+        if (a->starts && (in_memory || x->listed >> d & 1))
+            grid->axis[d] = cb_axis_irregular(a->extent, a->starts, a->n);
     }
 }
 
@@ -275,8 +277,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
         return cb_fail(err, CUBED_E_ARG, "target %d: zarr_format is %d, expected 2 or 3", i,
                        t->zarr_format);
     for (int d = 0; d < x->node.grid.ndim; d++) {
-        /* A chunk longer than the axis would only be padding. */
-        chunk[d] = t->chunks ? t->chunks[d] : cb_min_i64(x->chunks[d], cb_max_i64(1, x->shape[d]));
+        chunk[d] = t->chunks ? t->chunks[d] : cb_max_i64(1, cb_axis_longest(&x->node.grid.axis[d]));
         if (chunk[d] == -1) chunk[d] = cb_max_i64(1, x->shape[d]);
         if (chunk[d] < 1)
             return cb_fail(err, CUBED_E_ARG,
@@ -291,7 +292,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     if (t->region)
         CB_TRY(find_region(p, t, i, &n, first_chunk, err));
     else if (!t->chunks)
-        keep_irregular(x, &n.grid);
+        keep_irregular(x, !t->url, &n.grid);
     cb_node *made = &p->ir.nodes[input];
     /* Stored by themselves: in the target at once if its chunks are the same. Nobody waits for chunks of results
      * in memory, so what others read is not made there. */

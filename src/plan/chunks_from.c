@@ -1,4 +1,4 @@
-/* Where arrays have their chunks from. */
+/* Where arrays have their chunks from, and whether somebody gave lengths of their own to them. */
 #include "kernel/kernel.h"
 #include "plan/graph.h"
 
@@ -7,12 +7,19 @@ static void raise_to(cubed_array *x, int axis, uint8_t from)
     if (x->chunks_from[axis] < from) x->chunks_from[axis] = from;
 }
 
+/* An axis that an input has. */
+static void take(cubed_array *x, int axis, const cubed_array *in, int of)
+{
+    raise_to(x, axis, in->chunks_from[of]);
+    if (in->listed >> of & 1) x->listed |= 1u << axis;
+}
+
 /* Inputs have x's axes, or none. */
 static void of_inputs(cubed_array *x)
 {
     for (int i = 0; i < x->node.ninputs; i++) {
         const cubed_array *in = x->in[i];
-        for (int d = 0; d < in->node.grid.ndim; d++) raise_to(x, d, in->chunks_from[d]);
+        for (int d = 0; d < in->node.grid.ndim; d++) take(x, d, in, d);
     }
 }
 
@@ -20,7 +27,7 @@ static void of_view(cubed_array *x)
 {
     const cb_map *map = x->node.map;
     for (int d = 0; d < map->ndim_out; d++) {
-        if (map->dim[d].axis >= 0) raise_to(x, map->dim[d].axis, x->in[0]->chunks_from[d]);
+        if (map->dim[d].axis >= 0) take(x, map->dim[d].axis, x->in[0], d);
     }
 }
 
@@ -28,7 +35,7 @@ static void of_fold(cubed_array *x)
 {
     const cubed_array *in = x->in[0];
     for (int d = 0, k = 0; d < in->node.grid.ndim; d++) {
-        if (!(x->node.reduced >> d & 1)) raise_to(x, k++, in->chunks_from[d]);
+        if (!(x->node.reduced >> d & 1)) take(x, k++, in, d);
     }
 }
 
@@ -37,6 +44,7 @@ static void of_any(cubed_array *x)
 {
     uint8_t most = CB_CHUNKS_NONE;
     for (int i = 0; i < x->node.ninputs; i++) {
+        if (x->in[i]->listed) x->listed = UINT32_MAX;
         for (int d = 0; d < x->in[i]->node.grid.ndim; d++) {
             if (x->in[i]->chunks_from[d] > most) most = x->in[i]->chunks_from[d];
         }
@@ -49,12 +57,54 @@ static void all(cubed_array *x, cb_chunks_from from)
     for (int d = 0; d < x->node.grid.ndim; d++) raise_to(x, d, (uint8_t)from);
 }
 
+static bool same_chunks(const cb_axis *a, const cb_axis *b)
+{
+    int64_t n = cb_axis_count(a);
+    if (n != cb_axis_count(b)) return false;
+    for (int64_t i = 0; i < n; i++) {
+        if (cb_axis_lo(a, i) != cb_axis_lo(b, i)) return false;
+    }
+    return true;
+}
+
+/* Other chunks than before are the caller's; constants are the same constants in any. */
+static void of_copy(cubed_array *x)
+{
+    const cubed_array *in = x->in[0];
+    for (int d = 0; d < x->node.grid.ndim; d++) {
+        const cb_axis *a = &x->node.grid.axis[d];
+        bool constant = in->chunks_from[d] <= CB_CHUNKS_CALL;
+        raise_to(x, d, constant ? CB_CHUNKS_CALL : CB_CHUNKS_DATA);
+        bool kept = a->starts && same_chunks(a, &in->node.grid.axis[d]);
+        if (kept ? in->listed >> d & 1 : !constant) x->listed |= 1u << d;
+    }
+}
+
+/* Blocks of results are lengths of somebody where those of operands are. */
+static void of_blocks(cubed_array *x)
+{
+    const cb_blockwise *op = x->node.block;
+    const cb_block_operand *out = &op->out[x->node.output];
+    all(x, CB_CHUNKS_DATA);
+    for (int i = 0; i < op->nin; i++) {
+        for (int k = 0; k < op->in[i].blocks.ndim; k++) {
+            if (!(x->in[i]->listed >> k & 1) || op->in[i].symbol[k] < 0) continue;
+            for (int d = 0; d < out->blocks.ndim; d++) {
+                if (out->symbol[d] == op->in[i].symbol[k]) x->listed |= 1u << d;
+            }
+        }
+    }
+}
+
 void cb_graph_find_chunks_from(cubed_array *x)
 {
     switch (x->node.kind) {
     case CB_NODE_FULL:
     case CB_NODE_INDEX: all(x, CB_CHUNKS_CALL); break;
-    case CB_NODE_MEMORY: all(x, CB_CHUNKS_MEMORY); break;
+    case CB_NODE_MEMORY:
+        all(x, CB_CHUNKS_MEMORY);
+        x->listed = UINT32_MAX;
+        break;
     case CB_NODE_VIEW: of_view(x); break;
     case CB_NODE_FOLD: of_fold(x); break;
     case CB_NODE_CAST:
@@ -67,11 +117,14 @@ void cb_graph_find_chunks_from(cubed_array *x)
         else
             of_inputs(x);
         break;
-    case CB_NODE_COPY: /* of constants the same constants */
-        for (int d = 0; d < x->node.grid.ndim; d++)
-            raise_to(x, d,
-                     x->in[0]->chunks_from[d] <= CB_CHUNKS_CALL ? CB_CHUNKS_CALL : CB_CHUNKS_DATA);
+    case CB_NODE_COPY: of_copy(x); break;
+    case CB_NODE_BLOCKWISE: of_blocks(x); break;
+    default:
+        all(x, CB_CHUNKS_DATA);
+        x->listed = UINT32_MAX;
         break;
-    default: all(x, CB_CHUNKS_DATA); break;
+    }
+    for (int d = 0; d < CUBED_MAX_NDIM; d++) {
+        if (d >= x->node.grid.ndim || !x->node.grid.axis[d].starts) x->listed &= ~(1u << d);
     }
 }

@@ -121,13 +121,7 @@ bool cb_grid_equal(const cb_grid *a, const cb_grid *b)
 int64_t cb_grid_max_chunk(const cb_grid *g)
 {
     int64_t n = 1;
-    for (int d = 0; d < g->ndim; d++) {
-        const cb_axis *a = &g->axis[d];
-        int64_t longest = a->extent <= a->first
-                              ? a->extent
-                              : cb_max_i64(a->first, cb_min_i64(a->chunk, a->extent - a->first));
-        n *= longest;
-    }
+    for (int d = 0; d < g->ndim; d++) n *= cb_axis_longest(&g->axis[d]);
     return n;
 }
 

@@ -48,6 +48,13 @@ static inline int64_t cb_axis_hi(const cb_axis *a, int64_t i)
 {
     return cb_min_i64(a->extent, a->starts ? a->starts[i + 1] : a->first + i * a->chunk);
 }
+/* Of the chunks that there are; 0 where there is none. Of a slice it may be less than the nominal one. */
+static inline int64_t cb_axis_longest(const cb_axis *a)
+{
+    if (a->starts) return a->chunk;
+    if (a->extent <= a->first) return a->extent;
+    return cb_max_i64(a->first, cb_min_i64(a->chunk, a->extent - a->first));
+}
 /* Elements of a chunk as it is stored, with those behind the end of the array. */
 static inline int64_t cb_axis_stored(const cb_axis *a, int64_t i)
 {

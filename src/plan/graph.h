@@ -27,6 +27,7 @@ struct cubed_array {
     int64_t shape[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];
     uint8_t chunks_from[CUBED_MAX_NDIM]; /* cb_chunks_from */
+    uint32_t listed; /* axes whose chunks have lengths that somebody gave, or a store has */
     /* What cubed_array_open found: the chunks that are written as a whole, of which `chunks` may be parts
      * (of shards). In the zone; NULL where they are irregular, and of all other arrays. */
     const int64_t *whole_chunks;
@@ -43,7 +44,7 @@ CUBED_MUST_CHECK cubed_status cb_graph_add(cubed_context *ctx, const cb_node *no
 /* Starts a node over x's shape, chunks and names, with x as its only input to be. */
 cb_node cb_graph_like(const cubed_array *x, cb_node_kind kind, cubed_dtype dtype);
 
-/* Sets x->chunks_from by its kind and its inputs. */
+/* Sets x->chunks_from and x->listed by its kind and its inputs. */
 void cb_graph_find_chunks_from(cubed_array *x);
 
 /* The bytes of an array, which is the last of these nodes (serial.h). */

@@ -113,11 +113,14 @@ def test_without_arrays():
     same(x, 10 * np.repeat([0, 1], 2)[:, None] + np.repeat([0, 1, 2], 3))
 
 
-def test_slices_have_regular_blocks():
+def test_blocks_of_slices_are_their_chunks():
     a = np.arange(20.0)
     x = cubed.from_array(a, chunks=6)[4:]
     assert x.chunks == ((2, 6, 6, 2),)
-    same(cubed.map_blocks(lambda b: np.full(len(b), float(len(b))), x), [6.0] * 12 + [4.0] * 4)
+    same(
+        cubed.map_blocks(lambda b: np.full(len(b), float(len(b))), x),
+        [2.0] * 2 + [6.0] * 12 + [2.0] * 2,
+    )
 
 
 def test_arrays_without_elements():

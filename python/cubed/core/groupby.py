@@ -11,7 +11,7 @@ import numpy as np
 
 from cubed._array import Array, normalize_axes
 from cubed._blockwise import Cut, Operand, Output, cuts, infer_dtypes, run_blocks, tiny
-from cubed._create import from_array
+from cubed._create import engine_chunks, from_array
 from cubed._groupby import NAMES, reduce_codes
 from cubed.array_api import where
 
@@ -134,7 +134,7 @@ def _codes(x: Array, by: Any) -> Array:
     if isinstance(by, Array):
         return by
     by = np.asarray(by)
-    return from_array(by, chunks=x._x.chunks[x.ndim - by.ndim :], spec=x._spec)
+    return from_array(by, chunks=engine_chunks(x._x)[x.ndim - by.ndim :], spec=x._spec)
 
 
 def _native(x: Array, codes: Array, axes: tuple[int, ...], ngroups: int, func: Any) -> Array | None:

@@ -11,6 +11,7 @@ import numpy as np
 
 import cubed
 from cubed._array import Array
+from cubed._create import engine_chunks
 from cubed._fill import forward_fill
 from cubed.xarray._hooks import Arguments
 from cubed.xarray._lines import in_lines
@@ -72,7 +73,7 @@ def rank(theirs: Any, v: Any, dim: Any, *args: Any, pct: bool = False, **kwargs:
     if pct:
         out = out / cubed.sum(~cubed.isnan(out), axis=axis, keepdims=True)
     sample = v._replace(data=np.ones((1,) * v.ndim, x.dtype))
-    return v._replace(data=out.rechunk(v._data._x.chunks), attrs=theirs(sample, dim).attrs)
+    return v._replace(data=out.rechunk(engine_chunks(v._data._x)), attrs=theirs(sample, dim).attrs)
 
 
 def interpolate(

@@ -11,6 +11,7 @@ import numpy as np
 
 import cubed
 from cubed._array import Array, common_spec, normalize_axes
+from cubed._create import engine_chunks
 from cubed._groupby import QUANTILES, _apart, _joined, quantile_codes
 from cubed.core.groupby import native_aggregation
 from cubed.xarray._lines import in_lines
@@ -230,7 +231,7 @@ def groupby_scan(
         name=f"{func} by group",
     )
     assert isinstance(out, Array)
-    return out.rechunk(array._x.chunks)
+    return out.rechunk(engine_chunks(array._x))
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,14 @@ def in_lines(x: Array, axes: Sequence[int]) -> tuple[Array, int]:
     The other axes are cut so that a chunk and its copies are a quarter of a task's memory, if one
     line is no more than that.
     """
-    chunks = [
-        n if d in axes else c for d, (n, c) in enumerate(zip(x.shape, x._x.chunks, strict=True))
-    ]
+    before = [max(1, n) for n in x.chunksize]
+    chunks = [max(1, n) if d in axes else before[d] for d, n in enumerate(x.shape)]
     most = x.spec.task_mem // (4 * (COPIES + 1) * x.itemsize)
     while math.prod(chunks) > most:
         d = max((d for d in range(x.ndim) if d not in axes), key=lambda d: chunks[d], default=None)
         if d is None or chunks[d] == 1:
             break
         chunks[d] = -(-chunks[d] // 2)
-    return x.rechunk(tuple(max(1, c) for c in chunks)), COPIES * math.prod(chunks) * x.itemsize
+    # Axes that need no other chunks keep those that they have, also where they differ.
+    changed = {d: n for d, n in enumerate(chunks) if d in axes or n != before[d]}
+    return x.rechunk(changed), COPIES * math.prod(chunks) * x.itemsize
