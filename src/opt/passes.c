@@ -23,8 +23,7 @@ static uint64_t read_once(const cubed_plan *p, const cb_stage *s)
             const cb_load *l = &s->tail.branches[b].loads[v];
             if (l->kind != CB_LOAD_STORED) continue;
             const cb_grid *g = &p->ir.nodes[l->node].grid;
-            bytes =
-                cb_sat_add(bytes, cb_sat_mul((size_t)cb_grid_count(g), cb_chunk_bytes(p, l->node)));
+            bytes = cb_sat_add(bytes, cb_tile_grid_bytes(g, cubed_dtype_size(l->dtype)));
         }
     }
     return bytes;
@@ -53,104 +52,188 @@ static const cb_load *source_of(const cubed_plan *p, const cb_stage *s, const cb
     return NULL;
 }
 
+/* A way from a stage's array to its output, by tasks of the passes that are decided, unless something else than
+ * copying is done on the way. */
 typedef struct detour {
     int root;
     bool copy;
-    int nmiddles;
-    cb_grid grid[CB_RECHUNK_MAX_PASSES - 1];
+    cb_rechunk_plan plan;
 } detour;
+
+static cubed_status set_tasks(cb_zone *zone, const cb_rechunk_pass *pass, cb_node *n,
+                              cubed_error *err)
+{
+    n->team = pass->team;
+    n->task_chunks = cb_zone_memdup(zone, pass->task_chunks, sizeof pass->task_chunks);
+    return n->task_chunks ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+}
 
 static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,
                            cubed_error *err)
 {
     const detour *d = ctx;
+    const int last = d->plan.npasses - 1;
     (void)p;
     if (i != d->root) return cb_ir_add(to, n, out, err);
     cb_node root = *n;
     int index = n->inputs[0];
-    for (int k = 0; k < d->nmiddles; k++) {
+    for (int k = 0; k < last; k++) {
         cb_node middle = {.kind = CB_NODE_COPY,
                           .dtype = n->dtype,
-                          .grid = d->grid[k],
+                          .grid = d->plan.pass[k].target,
                           .ninputs = 1,
                           .inputs = &index,
                           .stored = true,
                           .origin = n->origin,
                           .why = CB_WHY_RECHUNK};
+        if (d->copy || k > 0) CB_TRY(set_tasks(to->zone, &d->plan.pass[k], &middle, err));
         CB_TRY(cb_ir_add(to, &middle, &index, err));
     }
     root.inputs = &index;
+    if (d->copy || last > 0) CB_TRY(set_tasks(to->zone, &d->plan.pass[last], &root, err));
     return cb_ir_add(to, &root, out, err);
 }
 
-/* Asks the planner for intermediates in front of stage `s`; memory is divided by `part`. */
-static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, double part, detour *d,
-                                cubed_error *err)
+/* Of what a run keeps all but what this stage takes of it, which passes are planned with. */
+static cb_rechunk_run kept_by_run(const cubed_plan *p, const cb_stage *s)
+{
+    cb_rechunk_run run = {.chunk = CB_RUN_CHUNK_BYTES,
+                          .edge = CB_RUN_EDGE_BYTES,
+                          .task = CB_RUN_TASK_BYTES,
+                          .pass = CB_RUN_NODE_BYTES + CB_RUN_STAGE_BYTES,
+                          .unreserved = cb_plan_uncounted_metadata(p->reserved_mem),
+                          .waits = s->level > 0};
+    uint64_t own = run.pass + cb_sat_mul((size_t)s->ntasks, run.task);
+    if (run.waits) own = cb_sat_add(own, cb_sat_mul((size_t)s->chunks_read, run.edge));
+    uint64_t all = cb_plan_metadata(p);
+    run.others = all > own ? all - own : 0;
+    return run;
+}
+
+/* Asks the planner for a way to the output of stage `s` in so much memory; *found: whether there is one. */
+static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t mem, detour *d,
+                                bool *found, cubed_error *err)
 {
     const cb_node *n = &p->ir.nodes[d->root];
     const cb_load *l = source_of(p, s, &n->grid);
-    cb_need write = cb_write_need(p, d->root);
-    size_t read_extra = 0;
-    d->nmiddles = 0;
-    if (l) {
-        cb_need read = cb_read_need(p, l->node);
-        read_extra = cb_sat_add(read.arena, read.library);
-    }
+    cb_need write = cb_write_need(p, d->root), read = {0, 0}, part = {0, 0};
+    size_t part_run = l ? cb_node_part_run(p, l->node) : 0;
+    if (l) read = cb_read_need(p, l->node);
+    if (part_run) part = cb_read_part_need(p, l->node);
     cb_rechunk_in in = {.source = cb_grid_evened(&p->ir.nodes[l ? l->node : n->inputs[0]].grid),
                         .target = cb_grid_evened(&n->grid),
                         .item_size = cubed_dtype_size(n->dtype),
-                        .mem = (size_t)((double)cb_opt_arena_mem(p) / part),
-                        .team = d->copy ? cb_opt_team(p) : 1,
-                        .read_extra = read_extra,
+                        .mem = mem,
+                        .team = d->copy && !n->to_memory ? cb_opt_team(p) : 1,
+                        .read_extra = cb_sat_add(read.arena, read.library),
                         .write_extra = cb_sat_add(write.arena, write.library),
                         .fixed = cb_bookkeeping_bytes(s),
+                        .part_run = d->copy ? part_run : 0,
+                        .part_extra = cb_sat_add(part.arena, part.library),
+                        .run = kept_by_run(p, s),
                         .worth = CB_OPT_TASK_BYTES,
                         .min_tasks = 4 * (int64_t)p->max_workers};
-    cb_rechunk_plan plan;
     cubed_error why = CUBED_ERROR_INIT;
-    cubed_status st = cb_rechunk_plan_make(&in, &plan, &why);
-    if (st == CUBED_E_BUDGET) return CUBED_OK; /* the refusal is written when all is planned */
-    if (st != CUBED_OK) {
-        if (err) *err = why;
-        return st;
-    }
-    d->nmiddles = plan.npasses - 1;
-    for (int k = 0; k < d->nmiddles; k++) d->grid[k] = plan.pass[k].target;
-    return CUBED_OK;
+    cubed_status st = cb_rechunk_plan_make(&in, &d->plan, &why);
+    *found = st == CUBED_OK;
+    if (st == CUBED_OK || st == CUBED_E_BUDGET)
+        return CUBED_OK; /* refusals are written when all is planned */
+    if (err) *err = why;
+    return st;
 }
 
-/* Of a copy the planner knows more than bytes: requests. */
-static bool saves(const void *ctx, const cubed_plan *now, const cubed_plan *before)
+/* What a worker takes for the whole plan, as it will be checked. */
+static uint64_t whole_need(const cubed_plan *p)
+{
+    cb_need most = {0, 0};
+    for (int i = 0; i < p->nstages; i++) most = cb_need_either(most, p->stages[i].need);
+    uint64_t kept = cb_plan_counted_metadata(cb_plan_metadata(p), p->reserved_mem);
+    return cb_sat_add(cb_sat_add(most.arena, most.library), kept);
+}
+
+/* Copies are planned as they will be, and only have to fit. */
+static bool is_better(const void *ctx, const cubed_plan *now, const cubed_plan *before)
 {
     const detour *d = ctx;
+    uint64_t need = whole_need(now);
+    if (need > now->allowed_mem - now->reserved_mem && need > whole_need(before)) return false;
     return d->copy || cb_opt_traffic(now) < cb_opt_traffic(before);
 }
 
-static cubed_status try_detour(cubed_plan *p, const cb_stage *s, double part, bool *better,
-                               cubed_error *err)
+static size_t most_mem(const cubed_plan *p)
 {
-    detour d = {.root = s->outs[0].node, .copy = s->copy && !cb_stage_reshapes(s)};
-    *better = false;
-    CB_TRY(plan_detour(p, s, part, &d, err));
-    return d.nmiddles ? cb_opt_try_rewrite(p, insert, &d, saves, better, err) : CUBED_OK;
+    uint64_t mem = p->allowed_mem - p->reserved_mem;
+    return mem > p->library_mem ? mem - p->library_mem : 0;
+}
+
+/* The tasks of a stage that copies straight from one grid to the other. */
+static cubed_status retile(cubed_plan *p, cb_stage *s, const detour *d, cubed_error *err)
+{
+    CB_TRY(set_tasks(p->ir.zone, &d->plan.pass[0], &p->ir.nodes[d->root], err));
+    return cb_opt_tile(p, s, cb_opt_task_mem(p), err);
+}
+
+/* A way that the projection does not find room for is planned again for less memory: the next one down the ladder. */
+static cubed_status plan_copy(cubed_plan *p, int stage, bool *rewritten, cubed_error *err)
+{
+    detour d = {.root = p->stages[stage].outs[0].node, .copy = true};
+    bool found = true;
+    *rewritten = false;
+    for (size_t mem = most_mem(p); !*rewritten; mem = d.plan.need - 1) {
+        CB_TRY(plan_detour(p, &p->stages[stage], mem, &d, &found, err));
+        if (!found) return CUBED_OK;
+        if (d.plan.npasses == 1) return retile(p, &p->stages[stage], &d, err);
+        CB_TRY(cb_opt_try_rewrite(p, insert, &d, is_better, rewritten, err));
+    }
+    return CUBED_OK;
+}
+
+/* Where something is computed, too, what the planner says is only a guess: several are tried. */
+static cubed_status plan_computed(cubed_plan *p, int stage, bool *rewritten, cubed_error *err)
+{
+    static const double parts[] = {1, 1.3, 2, 4};
+    const cb_stage *s = &p->stages[stage];
+    detour d = {.root = s->outs[0].node};
+    *rewritten = false;
+    if ((double)s->bytes_read < MIN_REREADS * (double)read_once(p, s)) return CUBED_OK;
+    for (size_t k = 0; k < sizeof parts / sizeof *parts && !*rewritten; k++) {
+        bool found;
+        size_t mem = (size_t)((double)most_mem(p) / parts[k]);
+        CB_TRY(plan_detour(p, &p->stages[stage], mem, &d, &found, err));
+        if (found && d.plan.npasses > 1)
+            CB_TRY(cb_opt_try_rewrite(p, insert, &d, is_better, rewritten, err));
+    }
+    return CUBED_OK;
+}
+
+/* Whether the planner knows all that such a stage does: it copies an array, chunk by chunk. */
+static bool is_plain_copy(const cubed_plan *p, const cb_stage *s)
+{
+    const cb_node *n = &p->ir.nodes[s->outs[0].node];
+    return s->copy && s->tail.nbranches == 1 && !cb_stage_reshapes(s) && source_of(p, s, &n->grid);
+}
+
+static uint64_t source_chunks(const cubed_plan *p, const cb_stage *s)
+{
+    const cb_load *l = source_of(p, s, &p->ir.nodes[s->outs[0].node].grid);
+    return (uint64_t)cb_grid_count(&p->ir.nodes[l->node].grid);
 }
 
 cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
 {
-    static const double parts[] = {1, 1.3, 2, 4};
     /* Stages that a detour made are looked at no more: intermediates are planned all at once. */
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
-        bool better = false;
+        const int stages = p->nstages;
+        bool rewritten = false;
         if (s->nouts != 1 || s->nfolds || s->ntasks == 0 ||
-            p->ir.nodes[s->outs[0].node].kind != CB_NODE_COPY ||
-            (double)s->bytes_read < MIN_REREADS * (double)read_once(p, s))
+            p->ir.nodes[s->outs[0].node].kind != CB_NODE_COPY)
             continue;
-        for (size_t k = 0; k < sizeof parts / sizeof *parts && !better; k++) {
-            int stages = p->nstages;
-            CB_TRY(try_detour(p, &p->stages[i], parts[k], &better, err));
-            if (better) i += p->nstages - stages;
-        }
+        if (!is_plain_copy(p, s))
+            CB_TRY(plan_computed(p, i, &rewritten, err));
+        else if (s->chunks_read > source_chunks(p, s))
+            CB_TRY(plan_copy(p, i, &rewritten, err));
+        if (rewritten) i += p->nstages - stages;
     }
     return CUBED_OK;
 }

@@ -3,13 +3,24 @@
  * One pass copies from grid to grid by tasks (rechunk_tile.h). Where memory is short its tasks
  * decode the same source chunks again and again, and it is faster to write an intermediate array
  * with a grid between the two, then read that: 2 copies of the data instead of (1 + a) / 2 for
- * a-fold reading. The planner takes what it predicts to be fastest:
+ * a-fold reading. What is fast is predicted:
  *
- *   seconds = max(stored bytes / bandwidth, decoded bytes / codec_bandwidth) + requests * latency
+ *   seconds = bytes / bandwidth + requests * latency
+ *
+ * More memory never makes a plan worse, in bytes or in requests. The planner walks up a ladder of memories, whose
+ * steps follow from the grids alone, to the memory that it may use. At the foot, where a task just holds a source
+ * chunk and a target chunk, it takes the plan that is fastest. At each step it takes the fastest of those that fit
+ * and have neither more bytes nor more requests than the plan it stands on, if there is one. Who may use more walks
+ * the same way, and on.
+ *
+ * So that such a walk is not held up by a plan of many passes with few requests, plans of three passes and more have
+ * at least as many requests as two passes with pieces of CB_RECHUNK_BETA / 2.
  *
  * One intermediate does whenever N <= mem^2 / beta, N being the bytes of the array and beta the
  * smallest piece worth a request (Aggarwal and Vitter, "The input/output complexity of sorting and
  * related problems", CACM 1988); then every byte is read twice and written twice, and no more.
+ *
+ * What a run keeps beside tasks grows with the chunks of intermediates, and counts as memory of a plan.
  *
  * A pure function: no allocation, no state, and no loop over chunks. */
 #ifndef CB_OPT_RECHUNK_H
@@ -21,32 +32,39 @@
 /* Three intermediates. */
 #define CB_RECHUNK_MAX_PASSES 4
 
+/* Bytes that a run keeps: for each chunk of an intermediate, each read of a chunk that a task has to wait for, each
+ * task, each pass, and for all else; `unreserved` of the sum are not counted. See plan/metadata.c. */
+typedef struct cb_rechunk_run {
+    size_t chunk, edge, task, pass;
+    uint64_t others, unreserved;
+    bool waits; /* for chunks of the source, too */
+} cb_rechunk_run;
+
 typedef struct cb_rechunk_in {
     /* Of the same shape; first chunks may be short. */
     cb_grid source, target;
     size_t item_size;
-    size_t mem;    /* bytes that one task may use */
+    size_t mem;    /* bytes that one task may use, and what a run keeps */
     unsigned team; /* workers that may share one: see cb_tile_in */
     /* Bytes that reading a source chunk, writing a target chunk, and either with a chunk of an
      * intermediate take beside the decoded chunk; and what every task uses. */
     size_t read_extra, write_extra, middle_extra, fixed;
-    double source_ratio; /* stored / decoded bytes of source and target; intermediates are raw */
+    size_t part_run, part_extra; /* of the source: see cb_tile_source */
+    cb_rechunk_run run;
     /* 0: the constants below. */
-    double bandwidth;       /* bytes stored or loaded per second, by all workers together */
-    double codec_bandwidth; /* bytes decoded or encoded per second, likewise */
-    double latency;         /* seconds that a request adds, divided by those under way at a time */
+    double bandwidth; /* bytes read or written per second, by all workers together */
+    double latency;   /* seconds that a request adds, divided by those under way at a time */
     int max_passes;
     int64_t min_tasks; /* see cb_tile_in */
     size_t worth;
 } cb_rechunk_in;
 
-#define CB_RECHUNK_BETA            ((size_t)1 << 20)
-#define CB_RECHUNK_BANDWIDTH       CUBED_ASSUMED_BANDWIDTH
-#define CB_RECHUNK_CODEC_BANDWIDTH 4e9
+#define CB_RECHUNK_BETA      ((size_t)1 << 20)
+#define CB_RECHUNK_BANDWIDTH CUBED_ASSUMED_BANDWIDTH
 /* Requests of CB_RECHUNK_BETA bytes spend a tenth of the time that their bytes take. */
 #define CB_RECHUNK_LATENCY CUBED_ASSUMED_LATENCY
 
-/* Bytes are of decoded whole chunks, also at the edges, as they are stored. */
+/* Bytes are of decoded chunks as they are stored: whole ones, but for the last ones of intermediates. */
 typedef struct cb_rechunk_pass {
     cb_grid target;
     int64_t task_chunks[CUBED_MAX_NDIM]; /* chunks of the target that a task makes */
@@ -61,6 +79,7 @@ typedef struct cb_rechunk_plan {
     cb_rechunk_pass pass[CB_RECHUNK_MAX_PASSES]; /* each reads what the one before it wrote */
     uint64_t bytes_read, bytes_written, requests;
     double seconds;
+    size_t need; /* of the memory */
 } cb_rechunk_plan;
 
 /* CUBED_E_ARG for grids of different shapes or malformed ones. CUBED_E_BUDGET, with the memory that

@@ -58,6 +58,35 @@ uint64_t cb_tile_touched(const cb_axis *out, int64_t per, int64_t offset, int64_
     return total + (uint64_t)(upper - lower) + (uint64_t)n_alike;
 }
 
+/* Tasks that touch the last chunk of the source: they are the last ones, or the first where strides are
+ * negative. */
+static int64_t touch_last(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
+                          const cb_axis *source)
+{
+    int64_t n = cb_tile_tasks(out, per), chunks = cb_axis_count(out);
+    int64_t begin = cb_axis_lo(source, cb_axis_count(source) - 1), lo = 0, hi = n;
+    while (lo < hi) { /* the first of them, counted from the end that is lowest in the source */
+        int64_t mid = lo + (hi - lo) / 2, task = stride < 0 ? n - 1 - mid : mid;
+        int64_t x = stride < 0 ? cb_axis_lo(out, task * per)
+                               : cb_axis_hi(out, cb_min_i64(chunks, (task + 1) * per) - 1) - 1;
+        if (offset + stride * x >= begin)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return n - lo;
+}
+
+uint64_t cb_tile_touched_length(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
+                                const cb_axis *source)
+{
+    uint64_t pairs = cb_tile_touched(out, per, offset, stride, source);
+    uint64_t length = cb_sat_mul(pairs, (size_t)source->chunk);
+    if (!source->clipped || pairs == 0) return length;
+    int64_t missing = source->chunk - cb_axis_last(source);
+    return length - (uint64_t)touch_last(out, per, offset, stride, source) * (uint64_t)missing;
+}
+
 size_t cb_tile_chunk_bytes(const cb_grid *g, size_t item_size)
 {
     size_t bytes = item_size;
@@ -67,7 +96,8 @@ size_t cb_tile_chunk_bytes(const cb_grid *g, size_t item_size)
 
 uint64_t cb_tile_grid_bytes(const cb_grid *g, size_t item_size)
 {
-    uint64_t bytes = cb_tile_chunk_bytes(g, item_size);
-    for (int d = 0; d < g->ndim; d++) bytes = cb_sat_mul(bytes, (size_t)cb_axis_count(&g->axis[d]));
+    uint64_t bytes = item_size;
+    for (int d = 0; d < g->ndim; d++)
+        bytes = cb_sat_mul(bytes, (size_t)cb_axis_stored_all(&g->axis[d]));
     return bytes;
 }

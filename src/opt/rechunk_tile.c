@@ -88,9 +88,27 @@ static bool in_place(const cb_tile_in *in, const int64_t *per)
     if (s->map && !cb_map_is_identity(s->map)) return false;
     for (int d = 0; d < in->out->ndim; d++) {
         const cb_axis *a = &s->grid->axis[d], *b = &in->out->axis[d];
-        if (a->first != b->first || a->chunk != b->chunk) return false;
+        if (a->first != b->first || a->chunk != b->chunk || a->clipped != b->clipped) return false;
     }
     return true;
+}
+
+/* Whether tasks read parts of the chunks of a copy's source, as plan/need.c has it; *bytes: the largest. */
+static bool reads_parts(const cb_tile_in *in, const int64_t *per, size_t *bytes)
+{
+    const cb_tile_source *s = &in->sources[0];
+    size_t part = s->item_size, run = s->item_size;
+    bool whole = true;
+    if (!in->copy || s->part_run == 0 || (s->map && !cb_map_is_identity(s->map))) return false;
+    for (int d = in->out->ndim - 1; d >= 0; d--) {
+        int64_t chunk = s->grid->axis[d].chunk;
+        int64_t n = cb_min_i64(chunk, task_length(&in->out->axis[d], per[d]));
+        part = cb_sat_mul(part, (size_t)cb_max_i64(1, n));
+        if (whole) run = part;
+        whole = whole && n == chunk;
+    }
+    *bytes = part;
+    return run >= s->part_run && part <= cb_tile_chunk_bytes(s->grid, s->item_size) / 3 * 2;
 }
 
 /* Whether what a task reads of source s does not lie in one chunk as the output's tile lies: it is
@@ -113,7 +131,9 @@ static bool gathered(const cb_tile_in *in, int s, const int64_t *per)
 /* What a task holds while it reads, beside the output's tile. */
 static size_t reading_bytes(const cb_tile_in *in, const int64_t *per)
 {
-    size_t hold = 0, extra = 0, either = 0;
+    size_t hold = 0, extra = 0, either = 0, part;
+    if (reads_parts(in, per, &part))
+        return cb_sat_add(cb_arena_round(part), in->sources[0].part_extra);
     if (in_place(in, per)) return in->sources[0].read_extra;
     for (int s = 0; s < in->nsources; s++) {
         const cb_tile_source *src = &in->sources[s];
@@ -157,12 +177,21 @@ void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *
     }
     for (int s = 0; s < in->nsources; s++) {
         const cb_tile_source *src = &in->sources[s];
-        uint64_t chunks = 1;
-        for (int d = 0; d < in->out->ndim; d++)
+        uint64_t chunks = 1, bytes = src->item_size;
+        bool same_axes = !src->map || cb_map_is_identity(src->map);
+        size_t part;
+        for (int d = 0; d < in->out->ndim; d++) {
+            const cb_axis *a = &in->out->axis[d];
             chunks = cb_sat_mul(chunks, touched_along(in, s, d, task_chunks[d]));
+            if (!same_axes) continue;
+            bytes = cb_sat_mul(
+                bytes, s == 0 && reads_parts(in, task_chunks, &part)
+                           ? (size_t)cb_axis_stored_all(&src->grid->axis[d])
+                           : cb_tile_touched_length(a, task_chunks[d], 0, 1, &src->grid->axis[d]));
+        }
+        if (!same_axes) bytes = cb_sat_mul(chunks, cb_tile_chunk_bytes(src->grid, src->item_size));
         t.chunks_read = cb_sat_add(t.chunks_read, chunks);
-        t.bytes_read = cb_sat_add(
-            t.bytes_read, cb_sat_mul(chunks, cb_tile_chunk_bytes(src->grid, src->item_size)));
+        t.bytes_read = cb_sat_add(t.bytes_read, bytes);
     }
     *out = t;
 }
@@ -420,6 +449,13 @@ static void descend(search *s, int k, double length, const double *cost)
     s->per[a->axis] = 1;
 }
 
+/* Bytes count first, then requests. */
+static bool reads_less(const cb_tile *a, const cb_tile *b)
+{
+    if (a->bytes_read != b->bytes_read) return a->bytes_read < b->bytes_read;
+    return a->chunks_read < b->chunks_read;
+}
+
 /* Takes `count` chunks per task along d if that fits and reads less (or as much with smaller
  * tasks). */
 static void improve(const cb_tile_in *in, int d, int64_t count, cb_tile *best)
@@ -431,9 +467,7 @@ static void improve(const cb_tile_in *in, int d, int64_t count, cb_tile *best)
     per[d] = count;
     cb_tile_measure(in, per, &t);
     if (t.task_mem > in->mem) return;
-    if (t.bytes_read < best->bytes_read ||
-        (t.bytes_read == best->bytes_read && count < best->task_chunks[d]))
-        *best = t;
+    if (reads_less(&t, best) || (!reads_less(best, &t) && count < best->task_chunks[d])) *best = t;
 }
 
 /* What the options were too coarse for: along each axis the most that fits. */
@@ -441,10 +475,10 @@ static void polish(const search *s, cb_tile *best)
 {
     const cb_tile_in *in = s->in;
     double room = most_elements(in);
-    uint64_t before;
+    cb_tile before;
     int round = 0;
     do {
-        before = best->bytes_read;
+        before = *best;
         for (int d = 0; d < in->out->ndim; d++) {
             const cb_axis *a = &in->out->axis[d];
             int64_t n = cb_axis_count(a);
@@ -460,7 +494,7 @@ static void polish(const search *s, cb_tile *best)
                 if (aligned > 0) improve(in, d, most / aligned * aligned, best);
             }
         }
-    } while (best->bytes_read < before && ++round < 3);
+    } while (reads_less(best, &before) && ++round < 3);
 }
 
 /* Groups chunks while nothing more is read, the last axis first: its chunks are neighbours. */
@@ -478,8 +512,7 @@ static void group(const cb_tile_in *in, cb_tile *best)
                 bytes = cb_sat_mul(bytes, (size_t)task_length(&in->out->axis[e], per[e]));
             if (bytes > in->worth) break;
             cb_tile_measure(in, per, &t);
-            if (t.task_mem > in->mem || t.bytes_read > best->bytes_read || t.ntasks < in->min_tasks)
-                break;
+            if (t.task_mem > in->mem || reads_less(best, &t) || t.ntasks < in->min_tasks) break;
             *best = t;
         }
     }

@@ -18,6 +18,9 @@ typedef struct cb_tile_source {
     const cb_map *map; /* from coordinates of the output to the array's; NULL: the identity */
     size_t item_size;
     size_t read_extra; /* bytes that reading a chunk takes beside the decoded chunk */
+    /* Runs of so many bytes are worth reading by themselves, and what that takes beside them; 0: whole chunks are
+     * read. See cb_node_part_run. */
+    size_t part_run, part_extra;
 } cb_tile_source;
 
 typedef struct cb_tile_in {
@@ -44,7 +47,7 @@ typedef struct cb_tile {
     int64_t task_chunks[CUBED_MAX_NDIM];
     int64_t ntasks;
     unsigned team; /* workers to a task */
-    /* Of all tasks; of whole chunks, also at the edges. They stick at UINT64_MAX. */
+    /* Of all tasks; of chunks as they are stored, or of the parts that are read. They stick at UINT64_MAX. */
     uint64_t chunks_read, bytes_read;
     size_t task_mem; /* bytes that the largest task uses, of each worker: as plan/need.c has it */
 } cb_tile;
@@ -69,9 +72,13 @@ void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *
  * fit. With many axes that differ a good choice rather than the best one. */
 CUBED_MUST_CHECK cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err);
 
-/* Bytes of a decoded chunk; also those at the edge are stored whole. Sticks at SIZE_MAX. */
+/* The same pairs, each counted with the length of the source chunk as it is stored. */
+uint64_t cb_tile_touched_length(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
+                                const cb_axis *source);
+
+/* Bytes of the largest decoded chunk. Sticks at SIZE_MAX. */
 size_t cb_tile_chunk_bytes(const cb_grid *g, size_t item_size);
-/* Of all chunks of a grid. */
+/* Of all chunks of a grid, as they are stored. */
 uint64_t cb_tile_grid_bytes(const cb_grid *g, size_t item_size);
 
 /* The greatest common divisor of positive numbers. */

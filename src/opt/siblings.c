@@ -170,7 +170,7 @@ cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_siblings, cubed_error 
         cb_stage s;
         bool joined = false;
         CB_TRY(make_single(p, i, &s, err));
-        level[i] = cb_stage_level(p, &s, level);
+        level[i] = s.level = cb_stage_level(p, &s, level);
         for (int k = 0; k < p->nstages && merge_siblings && !joined; k++) {
             if (stage_level[k] == level[i] && may_join(p, &p->stages[k], &s))
                 CB_TRY(try_join(p, &p->stages[k], &s, &joined, err));

@@ -84,9 +84,15 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
     const cb_load *l = copied(s);
     const cb_node *out = &p->ir.nodes[s->outs[0].node];
     cb_need read = cb_read_need(p, l->node), write = cb_write_need(p, s->outs[0].node);
+    size_t part_run = cb_node_part_run(p, l->node);
+    cb_need part = part_run ? cb_read_part_need(p, l->node) : (cb_need){0, 0};
     cb_grid from = cb_grid_evened(&p->ir.nodes[l->node].grid), to = cb_grid_evened(&out->grid);
-    cb_tile_source source = {&from, l->map, cubed_dtype_size(l->dtype),
-                             cb_sat_add(read.arena, read.library)};
+    cb_tile_source source = {.grid = &from,
+                             .map = l->map,
+                             .item_size = cubed_dtype_size(l->dtype),
+                             .read_extra = cb_sat_add(read.arena, read.library),
+                             .part_run = part_run,
+                             .part_extra = cb_sat_add(part.arena, part.library)};
     cb_tile_in in = {.out = &to,
                      .item_size = cubed_dtype_size(out->dtype),
                      .write_extra = cb_sat_add(write.arena, write.library),
@@ -111,7 +117,12 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
 
 cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *err)
 {
+    const cb_node *out = &p->ir.nodes[s->outs[0].node];
     CB_TRY(cb_stage_compile(p, s, err));
+    if (out->task_chunks && s->copy) {
+        s->team = out->team;
+        return try_chunks(p, s, out->task_chunks, s, err);
+    }
     cb_stage_project(p, s);
     if (copied(s)) return tile_copy(p, s, mem, err);
     /* PARTIAL tasks are one group each, MERGE reads states that fit, running totals go by columns, and

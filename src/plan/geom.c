@@ -99,7 +99,8 @@ void cb_grid_cover(const cb_grid *g, const cb_box *elements, cb_box *chunks)
 
 bool cb_axis_equal(const cb_axis *a, const cb_axis *b)
 {
-    if (a->extent != b->extent || !a->starts != !b->starts) return false;
+    if (a->extent != b->extent || !a->starts != !b->starts || a->clipped != b->clipped)
+        return false;
     if (a->starts)
         return a->n == b->n &&
                (a->starts == b->starts ||

@@ -30,6 +30,8 @@ typedef struct cb_axis {
     int64_t extent, first, chunk;
     const int64_t *starts; /* n + 1 of them, from 0 to the extent or more; NULL: regular */
     int64_t n;
+    /* The last chunk is stored as long as it is, not padded: of intermediates on the way to other chunks. */
+    bool clipped;
 } cb_axis;
 
 static inline int64_t cb_axis_count(const cb_axis *a)
@@ -58,7 +60,18 @@ static inline int64_t cb_axis_longest(const cb_axis *a)
 /* Elements of a chunk as it is stored, with those behind the end of the array. */
 static inline int64_t cb_axis_stored(const cb_axis *a, int64_t i)
 {
-    return a->starts ? a->starts[i + 1] - a->starts[i] : a->chunk;
+    if (a->starts) return a->starts[i + 1] - a->starts[i];
+    return a->clipped ? cb_axis_hi(a, i) - cb_axis_lo(a, i) : a->chunk;
+}
+/* Of the last chunk, of an axis that is not irregular. */
+static inline int64_t cb_axis_last(const cb_axis *a)
+{
+    return a->clipped ? cb_axis_stored(a, cb_axis_count(a) - 1) : a->chunk;
+}
+/* Of all chunks, irregular ones as long as the longest. */
+static inline int64_t cb_axis_stored_all(const cb_axis *a)
+{
+    return a->clipped ? a->extent : cb_axis_count(a) * a->chunk;
 }
 int64_t cb_axis_find_start(const cb_axis *a, int64_t x);
 /* The chunk that holds position x, 0 <= x < extent. */

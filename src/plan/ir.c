@@ -112,6 +112,8 @@ static cubed_status check_grid(const cb_grid *g, cubed_dtype dtype, cubed_error 
             return BAD("chunks of axis %d are %" PRId64 " and %" PRId64, d, a->first, a->chunk);
         if (a->starts && !cb_axis_is_sound(a))
             return BAD("chunks of axis %d, with lengths of their own, do not make it up", d);
+        if (a->clipped && (a->starts || a->first != a->chunk))
+            return BAD("chunks of axis %d are not regular, and the last one is clipped", d);
         shape[d] = a->extent;
         chunk[d] = a->chunk;
     }
@@ -341,6 +343,10 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     if ((unsigned)n->kind >= CB_NODE_KINDS) return BAD("kind number %d", (int)n->kind);
     if (!cubed_dtype_is_valid(n->dtype)) return BAD("type number %d", (int)n->dtype);
     CB_TRY(check_grid(&n->grid, n->dtype, err));
+    for (int d = 0; d < n->grid.ndim; d++) {
+        if (n->grid.axis[d].clipped && (n->kind != CB_NODE_COPY || !cb_node_is_intermediate(n)))
+            return BAD("the last chunk of axis %d is clipped", d);
+    }
     if (n->ninputs < inputs[n->kind].min ||
         (inputs[n->kind].max >= 0 && n->ninputs > inputs[n->kind].max))
         return BAD("%d inputs", n->ninputs);

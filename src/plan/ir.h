@@ -87,6 +87,10 @@ typedef struct cb_node {
     uint32_t origin; /* see cubed_array_set_origin; does not travel */
     bool is_target;
     bool any_chunks; /* while planning: nobody minds in which chunks the target is */
+    /* While planning, of a copy whose tasks are decided: chunks per axis, and the workers that share one. NULL: they
+     * are not. */
+    const int64_t *task_chunks;
+    unsigned team;
 } cb_node;
 
 /* 64 nodes of a chain of views and elementwise operations are as cheap as one; this bounds what a

@@ -24,7 +24,8 @@ cb_axis cb_axis_irregular(int64_t extent, const int64_t *starts, int64_t n)
     if (n == 0) return cb_axis_regular(extent, 1);
     if (is_regular(extent, starts, n)) return cb_axis_regular(extent, starts[1]);
     for (int64_t i = 0; i < n; i++) longest = cb_max_i64(longest, starts[i + 1] - starts[i]);
-    return (cb_axis){extent, longest, longest, starts, n};
+    return (cb_axis){
+        .extent = extent, .first = longest, .chunk = longest, .starts = starts, .n = n};
 }
 
 cb_axis cb_axis_storable(const cb_axis *a)

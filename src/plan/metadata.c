@@ -1,12 +1,6 @@
 /* What a plan and a run of it keep beside the memory of tasks: known before the run, and part of the limits. */
 #include "plan/plan.h"
 
-/* Of an intermediate, per chunk: where it is and how many will read it, the number of its first reader, and where
- * the next one goes while they are collected. */
-#define CHUNK_BYTES ((size_t)24)
-/* Of a chunk that a task waits for. */
-#define EDGE_BYTES ((size_t)4)
-
 /* Chunks of intermediates that the tasks of a stage wait for, at most: each as often as a task reads it. What is
  * gathered or picked is waited for as a whole. */
 static uint64_t edges(const cubed_plan *p, const cb_stage *s)
@@ -28,13 +22,13 @@ uint64_t cb_plan_run_bytes(const cubed_plan *p)
         const cb_node *n = &p->ir.nodes[i];
         if (!cb_node_is_intermediate(n)) continue;
         waits = true;
-        bytes = cb_sat_add(bytes, cb_sat_mul((size_t)cb_grid_count(&n->grid), CHUNK_BYTES));
+        bytes = cb_sat_add(bytes, cb_sat_mul((size_t)cb_grid_count(&n->grid), CB_RUN_CHUNK_BYTES));
     }
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
         bytes = cb_sat_add(bytes, cb_sat_mul((size_t)s->ntasks, CB_RUN_TASK_BYTES));
         if (waits && s->level > 0)
-            bytes = cb_sat_add(bytes, cb_sat_mul((size_t)edges(p, s), EDGE_BYTES));
+            bytes = cb_sat_add(bytes, cb_sat_mul((size_t)edges(p, s), CB_RUN_EDGE_BYTES));
     }
     return bytes;
 }
@@ -45,9 +39,13 @@ uint64_t cb_plan_metadata(const cubed_plan *p)
     return cb_sat_add(cb_sat_add(own, p->graph_mem), cb_plan_run_bytes(p));
 }
 
+uint64_t cb_plan_uncounted_metadata(uint64_t reserved_mem)
+{
+    return reserved_mem / 4 < CB_PLAN_FREE_BYTES ? CB_PLAN_FREE_BYTES : reserved_mem / 4;
+}
+
 uint64_t cb_plan_counted_metadata(uint64_t metadata, uint64_t reserved_mem)
 {
-    uint64_t free_bytes = reserved_mem / 4;
-    if (free_bytes < CB_PLAN_FREE_BYTES) free_bytes = CB_PLAN_FREE_BYTES;
-    return metadata > free_bytes ? metadata - free_bytes : 0;
+    const uint64_t uncounted = cb_plan_uncounted_metadata(reserved_mem);
+    return metadata > uncounted ? metadata - uncounted : 0;
 }

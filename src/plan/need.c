@@ -63,7 +63,8 @@ bool cb_copy_in_place(const cubed_plan *p, const cb_stage *s)
     if (cb_grid_is_irregular(from) || cb_grid_is_irregular(&out->grid)) return false;
     for (int d = 0; d < from->ndim; d++) {
         if (from->axis[d].chunk != out->grid.axis[d].chunk ||
-            from->axis[d].first != out->grid.axis[d].first)
+            from->axis[d].first != out->grid.axis[d].first ||
+            from->axis[d].clipped != out->grid.axis[d].clipped)
             return false;
     }
     return true;
@@ -136,8 +137,7 @@ size_t cb_node_part_run(const cubed_plan *p, int node)
     return n->url ? cb_zarr_part_run(&p->storage[node]->meta) : 0;
 }
 
-/* What reading a part of one of its chunks takes beside the part, which is as large as parts may be. */
-static cb_need part_need(const cubed_plan *p, int node)
+cb_need cb_read_part_need(const cubed_plan *p, int node)
 {
     if (p->ir.nodes[node].kind == CB_NODE_READER) return cb_read_need(p, node);
     if (is_block_intermediate(&p->ir.nodes[node])) return (cb_need){0, 0};
@@ -146,7 +146,7 @@ static cb_need part_need(const cubed_plan *p, int node)
 
 static cb_need load_need(const cubed_plan *p, const cb_load *l)
 {
-    cb_need n = l->part ? part_need(p, l->node) : cb_read_need(p, l->node);
+    cb_need n = l->part ? cb_read_part_need(p, l->node) : cb_read_need(p, l->node);
     n.arena = cb_sat_add(n.arena, CB_ARENA_DEFER_BYTES); /* of a chunk that is held */
     return n;
 }
@@ -212,11 +212,11 @@ static int64_t max_block(const cb_blocks *b)
 #define COUNTED_BLOCKS 65536
 
 /* How blocks meet the chunks of a source axis: the most chunks that one block touches, how many there
- * are between the first and the last of all, the sum, and the sum of the elements between the first and
- * the last that each block needs. */
+ * are between the first and the last of all, the sum, the sum of their lengths as they are stored, and the sum of
+ * the elements between the first and the last that each block needs. */
 typedef struct cover {
     int64_t most, distinct;
-    uint64_t total, elements;
+    uint64_t total, stored, elements;
 } cover;
 
 /* Of the blocks within [lo, hi). */
@@ -224,16 +224,18 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
                         const cb_axis *chunks)
 {
     int64_t n = nblocks(b), magnitude = stride < 0 ? -stride : stride;
-    cover c = {0, 0, 0, 0};
+    cover c = {0, 0, 0, 0, 0};
     bool alike = b->axis->starts || chunks->starts
                      ? cb_axis_equal(b->axis, chunks)
                      : b->axis->first == chunks->first && b->axis->chunk == chunks->chunk;
     if (alike && !b->halo && stride == 1 && offset == 0 && b->per == 1)
-        return (cover){1, n, (uint64_t)n, (uint64_t)chunks->extent};
+        return (cover){1, n, (uint64_t)n, (uint64_t)cb_axis_stored_all(chunks),
+                       (uint64_t)chunks->extent};
     if (n > COUNTED_BLOCKS) {
         int64_t span = cb_min_i64(chunks->extent, magnitude * (max_block(b) - 1) + 1);
         c.most = cb_min_i64(cb_axis_count(chunks), (span - 1) / chunks->chunk + 2);
         c.total = cb_sat_add((size_t)n, (size_t)cb_axis_count(chunks));
+        c.stored = cb_sat_mul(c.total, (size_t)chunks->chunk);
         c.distinct = INT64_MAX; /* who knows */
         c.elements = cb_sat_mul((size_t)n, (size_t)span);
         return c;
@@ -252,7 +254,16 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
         last = cb_max_i64(last, to);
         c.most = cb_max_i64(c.most, count);
         c.total += (uint64_t)count;
+        c.stored += (uint64_t)count * (uint64_t)chunks->chunk;
+        if (to == cb_axis_count(chunks) - 1)
+            c.stored -= (uint64_t)(chunks->chunk - cb_axis_last(chunks));
         c.elements += (uint64_t)(magnitude * (x1 - x0 - 1) + 1);
+        /* Padding counts as it does where chunks are read as a whole. */
+        if (chunks->starts) continue;
+        if (cb_min_i64(a, z) == 0) c.elements += (uint64_t)(chunks->chunk - chunks->first);
+        if (cb_max_i64(a, z) == chunks->extent - 1)
+            c.elements +=
+                (uint64_t)(cb_axis_lo(chunks, to) + cb_axis_last(chunks) - chunks->extent);
     }
     c.distinct = last < 0 ? 0 : last - least + 1;
     return c;
@@ -331,7 +342,7 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
                        const int64_t *extents, cb_load *l, cb_stage *s)
 {
     const cb_grid *g = &p->ir.nodes[l->node].grid;
-    uint64_t reads = 1, elements = 1, used = 0, distinct = 1;
+    uint64_t reads = 1, elements = 1, used = 0, distinct = 1, stored = cubed_dtype_size(l->dtype);
     int last = -1;
     l->tile = l->reshape != 0;
     l->part = false;
@@ -344,13 +355,17 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
     }
     for (int d = 0; d < l->map->ndim_out; d++) {
         int j = l->map->dim[d].axis;
-        if (j < 0) continue;
+        if (j < 0) {
+            stored = cb_sat_mul(stored, (size_t)g->axis[d].chunk);
+            continue;
+        }
         cover c = axis_cover(&axes[j], b->lo[j], b->hi[j], l->map->dim[d].offset,
                              l->map->dim[d].stride, &g->axis[d]);
         if (c.most > 1 || j < last) l->tile = true;
         last = j;
         used |= 1ull << j;
         reads = cb_sat_mul(reads, c.total);
+        stored = cb_sat_mul(stored, c.stored);
         distinct = cb_sat_mul(distinct, (size_t)c.distinct);
         elements = cb_sat_mul(elements, c.elements);
     }
@@ -360,6 +375,7 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
         cb_axis whole = cb_axis_regular(extent, extent);
         cover c = axis_cover(&axes[j], b->lo[j], b->hi[j], 0, 1, &whole);
         reads = cb_sat_mul(reads, c.total);
+        stored = cb_sat_mul(stored, c.total);
         elements = cb_sat_mul(elements, c.total);
         if (c.total > 1) l->again = CB_AGAIN_ALL;
     }
@@ -368,8 +384,7 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
         l->again = CB_AGAIN_NONE;
     else if (l->again == CB_AGAIN_NONE)
         l->again = CB_AGAIN_CUT;
-    uint64_t bytes = l->part ? cb_sat_mul(elements, cubed_dtype_size(l->dtype))
-                             : cb_sat_mul(reads, cb_chunk_bytes(p, l->node));
+    uint64_t bytes = l->part ? cb_sat_mul(elements, cubed_dtype_size(l->dtype)) : stored;
     add_reads(s, reads, bytes);
 }
 
@@ -528,14 +543,16 @@ static cb_need outputs_need(const cubed_plan *p, cb_stage *s, size_t count, size
         const cb_node *n = &p->ir.nodes[out->node];
         size_t chunk = cb_chunk_bytes(p, out->node);
         size_t all = cb_sat_mul(count, cubed_dtype_size(n->dtype));
-        uint64_t chunks = (uint64_t)cb_grid_count(&n->grid);
+        uint64_t bytes = cubed_dtype_size(n->dtype);
+        for (int d = 0; d < n->grid.ndim; d++)
+            bytes = cb_sat_mul(bytes, (size_t)cb_axis_stored_all(&n->grid.axis[d]));
         if (!n->to_memory && out->alias < 0 && !s->partial)
             *tiles = cb_sat_add(*tiles, cb_arena_round(cb_out_is_chunk(s, o) ? chunk : all));
         cb_need w = cb_write_need(p, out->node);
         if (cb_out_needs_staging(p, s, o)) w.arena = cb_sat_add(w.arena, cb_arena_round(chunk));
         write = cb_need_either(write, w);
-        s->chunks_written = cb_sat_add(s->chunks_written, chunks);
-        s->bytes_written = cb_sat_add(s->bytes_written, cb_sat_mul(chunks, chunk));
+        s->chunks_written = cb_sat_add(s->chunks_written, (size_t)cb_grid_count(&n->grid));
+        s->bytes_written = cb_sat_add(s->bytes_written, bytes);
     }
     if (s->scan) *tiles = cb_sat_add(*tiles, cb_arena_round(cb_scan_carry_bytes(p, s, NULL)));
     return write;

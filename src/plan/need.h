@@ -25,6 +25,8 @@
 /* Reading and writing one chunk, beside the decoded chunk. */
 cb_need cb_read_need(const cubed_plan *p, int node);
 cb_need cb_write_need(const cubed_plan *p, int node);
+/* Reading a part of a chunk, beside the part, which is as large as parts may be. */
+cb_need cb_read_part_need(const cubed_plan *p, int node);
 /* Decoded bytes of a whole chunk (also at the edge). */
 size_t cb_chunk_bytes(const cubed_plan *p, int node);
 

@@ -110,6 +110,7 @@ static void get_grid(reader *r, cb_grid *g)
         g->axis[d].first = get_i(r);
         g->axis[d].chunk = get_i(r);
         get_lengths(r, &g->axis[d]);
+        g->axis[d].clipped = get_n(r, 2) == 1;
     }
 }
 

@@ -60,6 +60,7 @@ static void put_grid(cb_buf *b, const cb_grid *g)
         put_i(b, g->axis[d].first);
         put_i(b, g->axis[d].chunk);
         put_lengths(b, &g->axis[d]);
+        put_u(b, g->axis[d].clipped);
     }
 }
 

@@ -73,11 +73,21 @@ void cb_io_release(cb_io *io, int node, int64_t chunk)
     }
 }
 
-static cubed_status spill(cb_io *io, int node, int64_t chunk, const void *src, cb_io_count *count,
-                          cubed_error *err)
+size_t cb_tier_chunk_bytes(const cb_io *io, int node, const int64_t *idx)
+{
+    const cb_node *n = &io->plan->ir.nodes[node];
+    size_t bytes = cubed_dtype_size(n->dtype);
+    for (int d = 0; d < n->grid.ndim; d++) {
+        const cb_axis *a = &n->grid.axis[d];
+        bytes *= (size_t)(a->clipped ? cb_axis_stored(a, idx[d]) : a->chunk);
+    }
+    return bytes;
+}
+
+static cubed_status spill(cb_io *io, int node, int64_t chunk, const void *src, size_t bytes,
+                          cb_io_count *count, cubed_error *err)
 {
     char key[96];
-    size_t bytes = io->nodes[node].chunk_bytes;
     pthread_mutex_lock(&io->lock);
     cubed_status st = cb_tier_open(io, err);
     pthread_mutex_unlock(&io->lock);
@@ -94,7 +104,8 @@ cubed_status cb_tier_write(cb_io *io, int node, const int64_t *idx, const void *
 {
     node_io *x = &io->nodes[node];
     int64_t chunk = cb_grid_ravel(&io->plan->ir.nodes[node].grid, idx);
-    if (io->mode != CB_IO_RUN) return spill(io, node, chunk, src, count, err);
+    size_t bytes = cb_tier_chunk_bytes(io, node, idx);
+    if (io->mode != CB_IO_RUN) return spill(io, node, chunk, src, bytes, count, err);
     tier_chunk *c = &x->chunks[chunk];
     pthread_mutex_lock(&io->lock);
     /* A task that runs again finds what its first attempt left. */
@@ -108,9 +119,9 @@ cubed_status cb_tier_write(cb_io *io, int node, const int64_t *idx, const void *
         if (!ptr) give_tier(io, taken); /* the machine is short: spill instead */
     }
     if (ptr)
-        memcpy(ptr, src, x->chunk_bytes);
+        memcpy(ptr, src, bytes);
     else
-        CB_TRY(spill(io, node, chunk, src, count, err));
+        CB_TRY(spill(io, node, chunk, src, bytes, count, err));
     pthread_mutex_lock(&io->lock);
     c->ptr = ptr;
     c->spilled = ptr == NULL;

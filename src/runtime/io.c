@@ -242,9 +242,11 @@ cubed_status cb_io_exists(cb_io *io, int node, int64_t chunk, bool *found, cubed
                                  sizeof key, err));
         st = cb_store_size(x->store, key, &size, &why);
     } else if (cb_node_is_intermediate(n) && io->work) {
+        int64_t idx[CUBED_MAX_NDIM];
+        cb_grid_unravel(&n->grid, chunk, idx);
         cb_tier_key(io, node, chunk, key);
         st = cb_store_size(io->work, key, &size, &why);
-        if (st == CUBED_OK && size != x->chunk_bytes) return CUBED_OK;
+        if (st == CUBED_OK && size != cb_tier_chunk_bytes(io, node, idx)) return CUBED_OK;
         x->chunks[chunk].spilled = st == CUBED_OK;
     } else {
         return CUBED_OK;
@@ -348,7 +350,7 @@ static cubed_status read_chunk(cb_io *io, int node, const int64_t *idx, bool aga
                                cb_io_count *count, cubed_error *err)
 {
     const cb_node *n = &io->plan->ir.nodes[node];
-    size_t size = cb_chunk_bytes(io->plan, node);
+    size_t size = cb_tier_chunk_bytes(io, node, idx);
     cb_cache_found found = CB_CACHE_FULL;
     cubed_status st = CUBED_OK;
     *entry = NULL;
@@ -429,7 +431,7 @@ cubed_status cb_io_write(cb_io *io, int node, const int64_t *idx, const void *sr
                          cb_arena *scratch, cb_io_count *count, cubed_error *err)
 {
     uint64_t stored = 0;
-    count->bytes_written += cb_chunk_bytes(io->plan, node);
+    count->bytes_written += cb_tier_chunk_bytes(io, node, idx);
     if (!io->nodes[node].array) return cb_tier_write(io, node, idx, src, count, err);
     const cb_node *n = &io->plan->ir.nodes[node];
     int64_t at[CUBED_MAX_NDIM];

@@ -55,6 +55,8 @@ CUBED_MUST_CHECK cubed_status cb_tier_open(cb_io *io, cubed_error *err);
 /* The key in it of a chunk of an intermediate. */
 void cb_tier_key(const cb_io *io, int node, int64_t chunk, char key[96]);
 /* Keeps a whole chunk while there are readers to come. */
+/* Of a chunk as it is stored. */
+size_t cb_tier_chunk_bytes(const cb_io *io, int node, const int64_t *idx);
 CUBED_MUST_CHECK cubed_status cb_tier_write(cb_io *io, int node, const int64_t *idx,
                                             const void *src, cb_io_count *count, cubed_error *err);
 /* `size` bytes of a chunk from `offset` on: *direct points to them, in dst or where the chunk is. */

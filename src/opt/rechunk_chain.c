@@ -1,0 +1,424 @@
+/* How an intermediate's grid is found.
+ *
+ * Let R be a box of whole source chunks and W one of whole target chunks, each as large as memory
+ * allows and grown towards the other. A task of the first pass makes R, one of the second W, and
+ * every source and target chunk is touched once. Where they intersect is the natural chunk of the
+ * intermediate: a task of either pass holds whole ones, if R and W are multiples of it. With k
+ * intermediates there are k - 1 boxes between R and W, in geometric progression, and the grids are
+ * the intersections of neighbours.
+ *
+ * R and W are seldom multiples of anything common, and small chunks cost requests. So the guess is improved: one
+ * axis of one intermediate at a time takes another plausible length, and the tile search says what the
+ * passes on both sides then read. */
+#include "opt/rechunk_chain.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_MIDDLES (CB_RECHUNK_MAX_PASSES - 1)
+#define MAX_LENGTHS 48
+
+/* --- What a chain costs ---------------------------------------------------------------------- */
+
+static double grid_chunks(const cb_grid *g)
+{
+    double n = 1;
+    for (int d = 0; d < g->ndim; d++) n *= (double)cb_axis_count(&g->axis[d]);
+    return n;
+}
+
+static uint64_t grid_bytes(const cb_planner *p, const cb_grid *g)
+{
+    return cb_tile_grid_bytes(g, p->in.item_size);
+}
+
+static double predict(const cb_planner *p, double bytes, double requests)
+{
+    return bytes / p->in.bandwidth + requests * p->in.latency;
+}
+
+static double array_bytes(const cb_planner *p)
+{
+    double raw = (double)p->in.item_size;
+    for (int d = 0; d < p->in.source.ndim; d++) raw *= (double)p->in.source.axis[d].extent;
+    return raw;
+}
+
+static uint64_t counted(const cb_rechunk_in *in, uint64_t bytes)
+{
+    return bytes > in->run.unreserved ? bytes - in->run.unreserved : 0;
+}
+
+/* What a run of the chain keeps beside its tasks, for which nothing is read twice if `planned` is false. */
+static uint64_t run_bytes(const cb_planner *p, const cb_chain *c, bool planned)
+{
+    const cb_rechunk_run *run = &p->in.run;
+    uint64_t bytes = run->others;
+    for (int i = 0; i < c->npasses; i++) {
+        uint64_t chunks = (uint64_t)cb_grid_count(&c->grid[i]);
+        bytes = cb_sat_add(bytes, run->pass);
+        if (i > 0) bytes = cb_sat_add(bytes, cb_sat_mul(chunks, run->chunk));
+        if (i > 0 || run->waits)
+            bytes =
+                cb_sat_add(bytes, cb_sat_mul(planned ? c->tile[i].chunks_read : chunks, run->edge));
+        if (planned) bytes = cb_sat_add(bytes, cb_sat_mul((size_t)c->tile[i].ntasks, run->task));
+    }
+    return counted(&p->in, bytes);
+}
+
+static double excess(double is, double most) { return is <= most ? 0 : is / most - 1; }
+
+/* Twice as many requests are as bad as so much more time, at least. */
+#define A_DOUBLING 0.02
+
+/* Bytes that some padding, or some reading again, adds. */
+#define SLACK 1.05
+
+double cb_chain_floor(const cb_planner *p, const cb_chain *c)
+{
+    double bytes = (double)c->bytes, requests = 2 * array_bytes(p) / (CB_RECHUNK_BETA / 2);
+    if (bytes <= SLACK * (double)cb_chain_least_bytes(p, 2)) return 0;
+    if (bytes > SLACK * (double)cb_chain_least_bytes(p, 3)) requests *= 4;
+    requests = p->floor * (cb_chain_ends(p) + requests);
+    if (!p->no_worse || bytes > 0.97 * (double)p->no_worse->bytes) return requests;
+    return fmin(requests, 0.95 * (double)p->no_worse->requests);
+}
+
+static void chain_predict(const cb_planner *p, cb_chain *c)
+{
+    size_t task = 0;
+    c->bytes = c->requests = 0;
+    c->seconds = c->score = INFINITY;
+    for (int i = 0; i < c->npasses; i++) {
+        uint64_t read = c->tile[i].bytes_read, written = grid_bytes(p, &c->grid[i + 1]);
+        if (!c->fits[i]) return;
+        c->bytes = cb_sat_add(c->bytes, cb_sat_add(read, written));
+        c->requests = cb_sat_add(c->requests, c->tile[i].chunks_read);
+        c->requests = cb_sat_add(c->requests, (size_t)cb_grid_count(&c->grid[i + 1]));
+        task = cb_max_size(task, c->tile[i].task_mem);
+    }
+    c->need = cb_sat_add(task, run_bytes(p, c, true));
+    if (c->need > p->mem) return;
+    c->seconds = predict(p, (double)c->bytes, (double)c->requests);
+    /* Where bytes take all the time, requests count all the same. */
+    c->score = c->seconds;
+    if (c->requests > 0) c->score *= 1 + A_DOUBLING * log2((double)c->requests / cb_chain_ends(p));
+    c->score *= 1 + 100 * excess(cb_chain_floor(p, c), (double)c->requests);
+    if (p->no_worse)
+        c->score *= 1 + 100 * excess((double)c->bytes, (double)p->no_worse->bytes) +
+                    100 * excess((double)c->requests, (double)p->no_worse->requests);
+}
+
+uint64_t cb_chain_least_bytes(const cb_planner *p, int npasses)
+{
+    uint64_t ends = cb_sat_add(grid_bytes(p, &p->in.source), grid_bytes(p, &p->in.target));
+    return cb_sat_add(ends, cb_sat_mul((uint64_t)array_bytes(p), 2 * (size_t)(npasses - 1)));
+}
+
+double cb_chain_ends(const cb_planner *p)
+{
+    return grid_chunks(&p->in.source) + grid_chunks(&p->in.target);
+}
+
+double cb_chain_least_seconds(const cb_planner *p, int npasses)
+{
+    return predict(p, (double)cb_chain_least_bytes(p, npasses), cb_chain_ends(p));
+}
+
+/* What the tile search is asked for pass i; `source` is for it. */
+static cb_tile_in pass_in(const cb_planner *p, const cb_chain *c, int i, cb_tile_source *source)
+{
+    size_t middle = p->in.middle_extra, kept = run_bytes(p, c, false);
+    bool first = i == 0;
+    *source = (cb_tile_source){.grid = &c->grid[i],
+                               .item_size = p->in.item_size,
+                               .read_extra = first ? p->in.read_extra : middle,
+                               .part_run = first ? p->in.part_run : 0,
+                               .part_extra = p->in.part_extra};
+    return (cb_tile_in){.out = &c->grid[i + 1],
+                        .item_size = p->in.item_size,
+                        .write_extra = i == c->npasses - 1 ? p->in.write_extra : middle,
+                        .copy = true,
+                        .team = p->in.team,
+                        .nsources = 1,
+                        .sources = source,
+                        .mem = p->mem > kept ? p->mem - kept : 0,
+                        .fixed = p->in.fixed,
+                        .worth = p->in.worth,
+                        .min_tasks = p->in.min_tasks};
+}
+
+/* A pass whose tasks make a chunk each. */
+static cb_chain chunk_by_chunk(const cb_planner *p)
+{
+    cb_chain c = {.npasses = 1, .grid = {p->in.source, p->in.target}, .fits = {true}};
+    cb_tile_source source;
+    cb_tile_in in = pass_in(p, &c, 0, &source);
+    int64_t chunks[CUBED_MAX_NDIM];
+    for (int d = 0; d < p->in.source.ndim; d++) chunks[d] = 1;
+    in.team = 1;
+    cb_tile_measure(&in, chunks, &c.tile[0]);
+    return c;
+}
+
+size_t cb_chain_least_need(const cb_planner *p)
+{
+    cb_chain c = chunk_by_chunk(p);
+    return cb_sat_add(c.tile[0].task_mem, run_bytes(p, &c, true));
+}
+
+static void plan_pass(cb_planner *p, cb_chain *c, int i)
+{
+    cb_tile_source source;
+    cb_tile_in in = pass_in(p, c, i, &source);
+    p->trials -= 1 + c->grid[0].ndim * c->grid[0].ndim / 64;
+    c->fits[i] = cb_tile_choose(&in, &c->tile[i], NULL) == CUBED_OK;
+}
+
+static void plan_all(cb_planner *p, cb_chain *c)
+{
+    for (int i = 0; i < c->npasses; i++) plan_pass(p, c, i);
+    chain_predict(p, c);
+}
+
+void cb_chain_direct(cb_planner *p, cb_chain *out)
+{
+    *out = (cb_chain){.npasses = 1, .grid = {p->in.source, p->in.target}};
+    plan_all(p, out);
+    if (out->seconds < INFINITY) return;
+    /* Tasks leave no room for what is kept of them. */
+    *out = chunk_by_chunk(p);
+    chain_predict(p, out);
+}
+
+/* --- First guesses --------------------------------------------------------------------------- */
+
+/* An axis of a box of whole chunks, at most `most` of them, that makes the axis's tasks equal. */
+static int64_t even_length(const cb_axis *a, double most)
+{
+    int64_t n = cb_axis_count(a), k = 1;
+    if (most >= (double)n)
+        k = n;
+    else if (most > 1)
+        k = (int64_t)most;
+    k = cb_ceil_div(n, cb_ceil_div(n, k));
+    return k == n ? a->extent : k * a->chunk;
+}
+
+/* Grows a box of whole chunks of `own` to at most `most` elements, towards the length of a chunk of
+ * `other` on each axis. Order 0: first the axis that has farthest to go, 1: the nearest. */
+static void grow(const cb_grid *own, const cb_grid *other, double most, int order, int64_t *box)
+{
+    double elements = 1;
+    uint32_t done = 0;
+    for (int d = 0; d < own->ndim; d++) {
+        box[d] = cb_min_i64(own->axis[d].extent, own->axis[d].chunk);
+        elements *= (double)box[d];
+    }
+    for (int turn = 0; turn < own->ndim; turn++) {
+        int best = -1;
+        double best_ratio = 0;
+        for (int d = 0; d < own->ndim; d++) {
+            double goal = (double)cb_min_i64(own->axis[d].extent, other->axis[d].chunk);
+            double r = goal / (double)box[d];
+            if (done >> d & 1 || r <= 1) continue;
+            if (best < 0 || (order == 0 ? r > best_ratio : r < best_ratio)) {
+                best = d;
+                best_ratio = r;
+            }
+        }
+        if (best < 0) return;
+        const cb_axis *a = &own->axis[best];
+        double rest = elements / (double)box[best], goal = ceil(best_ratio);
+        done |= 1u << best;
+        box[best] = even_length(a, fmin(goal, most / rest / (double)a->chunk));
+        elements = rest * (double)box[best];
+    }
+}
+
+/* What does not fill the last chunk is not stored. */
+static cb_axis middle_axis(int64_t extent, int64_t length)
+{
+    cb_axis a = cb_axis_regular(extent, length);
+    a.clipped = true;
+    return a;
+}
+
+static int64_t round_to(int64_t length, int64_t unit)
+{
+    return length <= unit ? unit : (length + unit / 2) / unit * unit;
+}
+
+/* The intermediates of c from boxes of `share` of the memory. */
+static void guess(const cb_planner *p, double share, int order, cb_chain *c)
+{
+    const cb_grid *source = &p->in.source, *target = &p->in.target;
+    int64_t r[CUBED_MAX_NDIM], w[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
+    int64_t piece[MAX_MIDDLES][CUBED_MAX_NDIM];
+    double chunk = (double)cb_max_size(cb_tile_chunk_bytes(source, p->in.item_size),
+                                       cb_tile_chunk_bytes(target, p->in.item_size));
+    double room = fmax(0, (double)p->mem - chunk) * (p->in.team > 1 ? p->in.team : 1);
+    double most = room * share / (double)p->in.item_size;
+    int k = c->npasses - 1;
+    grow(source, target, most, order, r);
+    grow(target, source, most, order, w);
+    for (int d = 0; d < source->ndim; d++) {
+        int64_t from = r[d], unit = cb_min_i64(r[d], w[d]);
+        shape[d] = source->axis[d].extent;
+        for (int i = 1; i <= k; i++) {
+            double t = (double)i / k;
+            int64_t to = w[d];
+            /* Boxes between are multiples of the shorter end, so that they nest in it. */
+            if (i < k) {
+                double mean = pow((double)r[d], 1 - t) * pow((double)w[d], t);
+                to = round_to((int64_t)mean, unit);
+            }
+            to = cb_min_i64(to, shape[d]);
+            piece[i - 1][d] = cb_min_i64(from, to);
+            from = to;
+        }
+    }
+    for (int i = 1; i <= k; i++) {
+        c->grid[i].ndim = source->ndim;
+        for (int d = 0; d < source->ndim; d++)
+            c->grid[i].axis[d] = middle_axis(shape[d], piece[i - 1][d]);
+    }
+}
+
+/* --- Improving a guess ----------------------------------------------------------------------- */
+
+typedef struct lengths {
+    int n;
+    int64_t length[MAX_LENGTHS];
+} lengths;
+
+static void add_length(lengths *l, int64_t length, int64_t extent)
+{
+    if (length < 1) return;
+    length = cb_min_i64(length, extent);
+    for (int i = 0; i < l->n; i++) {
+        if (l->length[i] == length) return;
+    }
+    if (l->n < MAX_LENGTHS) l->length[l->n++] = length;
+}
+
+/* Multiples of `unit` near `now`, as they are and so that the last chunk of the axis is not much
+ * shorter than the others. */
+static void add_multiples(lengths *l, int64_t unit, int64_t now, int64_t extent)
+{
+    static const double factors[] = {1, 0.85, 1.15, 0.7, 1.4, 0.5, 2};
+    for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
+        double many = round((double)now * factors[f] / (double)unit);
+        if (many * (double)unit >= (double)extent) {
+            add_length(l, extent, extent);
+            continue;
+        }
+        int64_t length = unit * (many < 1 ? 1 : (int64_t)many);
+        cb_axis units = cb_axis_regular(extent, unit);
+        add_length(l, length, extent);
+        add_length(l, even_length(&units, fmax(1, many)), extent);
+    }
+}
+
+/* The longest few parts of at most `now` into which a length divides. */
+static void add_parts(lengths *l, int64_t length, int64_t now, int64_t extent)
+{
+    int64_t parts = cb_ceil_div(length, now);
+    for (int i = 0, found = 0; i < 64 && found < 3 && parts + i <= length; i++) {
+        if (length % (parts + i)) continue;
+        add_length(l, length / (parts + i), extent);
+        found++;
+    }
+}
+
+/* Lengths worth a trial in place of grid i's on axis d. */
+static void list_lengths(const cb_chain *c, int i, int d, lengths *l)
+{
+    const cb_axis *source = &c->grid[0].axis[d], *target = &c->grid[c->npasses].axis[d];
+    const cb_axis *before = &c->grid[i - 1].axis[d], *after = &c->grid[i + 1].axis[d];
+    int64_t now = c->grid[i].axis[d].chunk, extent = c->grid[i].axis[d].extent;
+    /* Chunks of this length or a part of it never straddle anything. */
+    int64_t common = cb_gcd_i64(cb_gcd_i64(source->chunk, source->first),
+                                cb_gcd_i64(target->chunk, target->first));
+    l->n = 0;
+    add_length(l, now, extent);
+    add_multiples(l, source->chunk, now, extent);
+    add_multiples(l, target->chunk, now, extent);
+    add_parts(l, source->chunk, now, extent);
+    add_parts(l, target->chunk, now, extent);
+    add_length(l, common, extent);
+    add_multiples(l, common, now, extent);
+    if (i > 1) add_multiples(l, before->chunk, now, extent);
+    if (i < c->npasses - 1) add_parts(l, after->chunk, now, extent);
+}
+
+/* Gives intermediate i the length on axis d that is predicted to be fastest. */
+static bool improve_axis(cb_planner *p, cb_chain *c, int i, int d)
+{
+    lengths l;
+    cb_chain best = *c, trial = *c;
+    list_lengths(c, i, d, &l);
+    for (int k = 1; k < l.n && p->trials > 0; k++) {
+        trial.grid[i].axis[d] = middle_axis(c->grid[i].axis[d].extent, l.length[k]);
+        plan_pass(p, &trial, i - 1);
+        plan_pass(p, &trial, i);
+        chain_predict(p, &trial);
+        if (trial.score < best.score) best = trial;
+    }
+    bool better = best.score < c->score * (1 - 1e-6);
+    if (better) *c = best;
+    return better;
+}
+
+static void improve(cb_planner *p, cb_chain *c, double enough)
+{
+    bool any = true;
+    while (any && p->trials > 0) {
+        any = false;
+        for (int i = 1; i < c->npasses; i++) {
+            for (int d = 0; d < c->grid[0].ndim && c->score > enough; d++)
+                any = improve_axis(p, c, i, d) || any;
+        }
+    }
+}
+
+/* The better one of the two that are kept stays in front. */
+static void keep(cb_chain *first, cb_chain *second, const cb_chain *c)
+{
+    if (c->score < first->score) {
+        *second = *first;
+        *first = *c;
+    } else if (c->score < second->score) {
+        *second = *c;
+    }
+}
+
+void cb_chain_search(cb_planner *p, int npasses, int trials, cb_chain *out)
+{
+    static const double shares[] = {1, 0.75, 0.5, 0.25, 0.1, 0.03};
+    cb_chain first = {.seconds = INFINITY, .score = INFINITY}, second = first;
+    cb_chain trial = {.npasses = npasses};
+    double enough = cb_chain_least_seconds(p, npasses);
+    /* Short pieces are for chains that shall not have few requests. */
+    size_t nshares = npasses > 2 ? 6 : 4;
+    p->trials = trials;
+    trial.grid[0] = p->in.source;
+    trial.grid[npasses] = p->in.target;
+    if (p->no_worse && p->no_worse->npasses == npasses) {
+        cb_chain again = *p->no_worse;
+        plan_all(p, &again);
+        keep(&first, &second, &again);
+    }
+    for (size_t g = 0; g < 2 * nshares; g++) {
+        guess(p, shares[g / 2], g % 2, &trial);
+        plan_all(p, &trial);
+        keep(&first, &second, &trial);
+    }
+    *out = first;
+    if (first.score == INFINITY) return;
+    improve(p, out, enough);
+    if (second.score < INFINITY && out->score > enough) {
+        improve(p, &second, enough);
+        if (second.score < out->score) *out = second;
+    }
+}
