@@ -95,7 +95,7 @@ def cost(p):
     return p["bytes_read"] + p["bytes_written"], p["requests"]
 
 
-@pytest.mark.parametrize("workers", [1, 2, 8, 64])
+@pytest.mark.parametrize("workers", [1, 2, 8, 40])
 @pytest.mark.parametrize("codec", ["raw", "zstd"])
 def test_more_memory_is_never_worse_for_era5(tmp_path, workers, codec):
     shape, source, target = (350640, 721, 1440), (31, 721, 1440), (350640, 10, 10)
@@ -105,11 +105,14 @@ def test_more_memory_is_never_worse_for_era5(tmp_path, workers, codec):
             break
         options = ["--max-workers", workers]
         p = plan(tmp_path, shape, "f4", source, target, f"{mem}MB", *options, codec=codec)
+        if p is None:  # compressed chunks take more
+            assert last is None and codec == "zstd" and mem < 600
+            continue
         assert last is None or (cost(p)[0] <= last[0] and cost(p)[1] <= last[1]), mem
         assert p["bytes_read"] <= 8 * size
         assert p["projected_mem"] + p["metadata_mem"] <= p["allowed_mem"]
         last = cost(p)
-    assert last[0] <= 10.3 * size if workers == 64 else last[0] <= 4.05 * size
+    assert last[0] <= 10.3 * size if workers == 40 else last[0] <= 4.05 * size
 
 
 def random_grids(pick, most):
@@ -152,8 +155,11 @@ def test_more_memory_is_never_worse(tmp_path):
 def test_copies_are_equal(tmp_path):
     pick = random.Random(6)
     passes = set()
-    for i in range(cases(20)):
-        shape, source, target = random_grids(pick, 5)
+    for i in range(cases(30)):
+        shape, source, target = random_grids(pick, 5.5)
+        if i % 2:  # rows become columns
+            shape = [pick.randint(300, 700), pick.randint(300, 700)]
+            source, target = [pick.randint(1, 20), shape[1]], [shape[0], pick.randint(1, 20)]
         where = tmp_path / f"{i}"
         x = np.arange(math.prod(shape), dtype="f4").reshape(shape)
         compressors = pick.choice([(), "auto"])
@@ -161,28 +167,16 @@ def test_copies_are_equal(tmp_path):
             where / "x.zarr", shape=shape, chunks=source, dtype="f4", compressors=compressors
         )
         a[...] = x
-        mem = round(10_000 + 4 * (math.prod(source) + math.prod(target)) * pick.uniform(1.3, 3))
+        mem = round(8_000 + 4 * (math.prod(source) + math.prod(target)) * pick.uniform(1.3, 3))
         # Compressing takes memory of libraries.
         mem += 3_000_000 if compressors else 0
-        common = (
-            "rechunk",
-            where / "x.zarr",
-            where / "y.zarr",
-            "--chunks",
-            ",".join(map(str, target)),
-        )
+        chunks = ",".join(map(str, target))
+        common = ("rechunk", where / "x.zarr", where / "y.zarr", "--chunks", chunks)
         raw = ("--codecs", '[{"name": "bytes", "configuration": {"endian": "little"}}]')
-        limits = (
-            "--allowed-mem",
-            mem,
-            "--reserved-mem",
-            0,
-            "--max-workers",
-            pick.choice([1, 2, 3]),
-        )
-        passes.add(
-            len(json.loads(check(run(*common, *raw, *limits, "--plan", "--json")).out)["stages"])
-        )
+        workers = pick.choice([1, 2, 3])
+        limits = ("--allowed-mem", mem, "--reserved-mem", 0, "--max-workers", workers)
+        p = json.loads(check(run(*common, *raw, *limits, "--plan", "--json")).out)
+        passes.add(len(p["stages"]))
         check(run(*common, *raw, *limits, "--work-dir", where))
         np.testing.assert_array_equal(zarr.open_array(where / "y.zarr")[...], x)
     assert {1, 2} <= passes
