@@ -29,9 +29,10 @@ cb_box cb_box_whole(int ndim, const int64_t *shape);
 typedef struct cb_axis {
     int64_t extent, first, chunk;
     const int64_t *starts; /* n + 1 of them, from 0 to the extent or more; NULL: regular */
-    int64_t n;
-    /* The last chunk is stored as long as it is, not padded: of intermediates on the way to other chunks. */
-    bool clipped;
+    int64_t n : 63;
+    /* The last chunk is stored as long as it is, not padded: of intermediates on the way to other chunks. Nodes have
+     * many axes, so it takes no room of its own. */
+    uint64_t clipped : 1;
 } cb_axis;
 
 static inline int64_t cb_axis_count(const cb_axis *a)

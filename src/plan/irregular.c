@@ -39,7 +39,8 @@ cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset, int6
     int64_t step = stride < 0 ? -stride : stride, n = 0;
     int64_t last = cb_axis_find(a, offset + (extent - 1) * stride);
     int64_t *starts = cb_zone_alloc(zone, list_bytes(a));
-    if (!starts) return cb_fail(err, CUBED_E_NOMEM, "no memory for %" PRId64 " chunks", a->n);
+    if (!starts)
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for %" PRId64 " chunks", (int64_t)a->n);
     starts[n++] = 0;
     for (int64_t i = cb_axis_find(a, offset); i != last; i += stride < 0 ? -1 : 1) {
         /* The first element behind the chunk, which may skip whole chunks. */
@@ -156,7 +157,8 @@ cubed_status cb_grid_own(cb_zone *zone, cb_grid *g, const cb_grid *const *known,
         if (!a->starts) continue;
         const int64_t *starts = find_list(a, known, nknown);
         if (!starts) starts = cb_zone_memdup(zone, a->starts, list_bytes(a));
-        if (!starts) return cb_fail(err, CUBED_E_NOMEM, "no memory for %" PRId64 " chunks", a->n);
+        if (!starts)
+            return cb_fail(err, CUBED_E_NOMEM, "no memory for %" PRId64 " chunks", (int64_t)a->n);
         a->starts = starts;
     }
     return CUBED_OK;
