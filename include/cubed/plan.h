@@ -212,6 +212,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_operations(const cubed_pl
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_origins(const cubed_plan *plan, int stage,
                                                                uint32_t *origins, int cap, int *n,
                                                                cubed_error *err);
+/* What is slow about the plan and what would be faster, for people: number i of such warnings, cut to `cap` bytes
+ * with the 0 at the end. false: there are no more. */
+CUBED_API bool cubed_plan_get_warning(const cubed_plan *plan, int i, char *text, size_t cap);
 /* Why two stages that read the same array do so separately, for people. NULL if they read nothing in
  * common, or are one. */
 CUBED_API const char *cubed_plan_why_apart(const cubed_plan *plan, int stage, int other);

@@ -201,6 +201,20 @@ static PyObject *plan_info(PyObject *object, PyObject *args)
         i.code ? Py_True : Py_False);
 }
 
+static PyObject *plan_warnings(PyObject *object, PyObject *args)
+{
+    PyObject *list = PyList_New(0);
+    char text[1024];
+    (void)args;
+    for (int i = 0; list && cubed_plan_get_warning(((core_plan *)object)->plan, i, text, sizeof text);
+         i++) {
+        PyObject *item = PyUnicode_FromString(text);
+        if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
+        Py_XDECREF(item);
+    }
+    return list;
+}
+
 static PyObject *codec_list(const cubed_plan *plan, int id)
 {
     PyObject *list = PyList_New(0);
@@ -392,6 +406,7 @@ static PyMethodDef methods[] = {
     {"save", plan_save, METH_NOARGS, NULL},
     {"load", plan_load, METH_VARARGS | METH_CLASS, NULL},
     {"info", plan_info, METH_NOARGS, NULL},
+    {"warnings", plan_warnings, METH_NOARGS, NULL},
     {"stages", plan_stages, METH_NOARGS, NULL},
     {"origins", plan_origins, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,15 @@ def _temporary() -> str:
     return tempfile.gettempdir()
 
 
+def warn_user(text: str) -> None:
+    """Warns at the line that called into this package."""
+    package = __file__.rpartition("_compute.")[0]
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_code.co_filename.startswith(package):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, RuntimeWarning, stacklevel=level)
+
+
 class Plan(PlanTotals):
     """What a computation runs: stages of tasks, decided before anything runs."""
 
@@ -73,6 +83,8 @@ class Plan(PlanTotals):
             raise
         self._info = self._plan.info()
         log_plan(self)
+        for text in self._plan.warnings():
+            warn_user(text)
 
     @classmethod
     def _of_saved(cls, data: bytes, executor: LocalExecutor, allow_code: bool) -> Plan:

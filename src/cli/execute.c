@@ -216,6 +216,9 @@ cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, cubed_er
     if (c->plan_only && c->json) cli_print_plan_json(stdout, plan);
     if (c->plan_only && !c->json) cli_print_plan(stdout, plan);
     if (c->plan_only && !c->json && c->explain) cli_explain_plan(stdout, plan);
+    char text[1024];
+    for (int i = 0; cubed_plan_get_warning(plan, i, text, sizeof text); i++)
+        fprintf(stderr, "cubed: warning: %s\n", text);
     return c->plan_svg ? draw_plan(plan, c->plan_svg, err) : CUBED_OK;
 }
 

@@ -18,6 +18,7 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
     p->reserved_mem = p->wanted_reserve = o->reserved_mem;
     p->reserve_a_quarter = o->reserve_a_quarter;
     if (o->reserve_a_quarter) p->reserved_mem = cb_min_size(o->reserved_mem, p->allowed_mem / 4);
+    p->optimized = o->optimize;
     p->share_tasks = o->optimize && o->share_tasks;
     if (p->max_workers >= CB_MAX_WORKERS)
         return cb_fail(err, CUBED_E_ARG, "max_workers is %u, expected less than %d", p->max_workers,

@@ -6,6 +6,9 @@
  * several arrays) the projection judges: a detour that does not fit is planned again for less
  * memory, and one that moves more bytes than it may save is taken back. */
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/error.h"
 #include "opt/opt.h"
 #include "opt/rechunk.h"
@@ -236,4 +239,57 @@ cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
         if (rewritten) i += p->nstages - stages;
     }
     return CUBED_OK;
+}
+
+/* --- What is slow ---------------------------------------------------------------------------- */
+
+/* Who reads an array more often than this should know. */
+#define MANY_READS 8.0
+
+/* How often a stage reads what it reads; 0 where that is little beside what it writes, or what functions on blocks are
+ * for. */
+static double times_read(const cubed_plan *p, const cb_stage *s)
+{
+    const double once = (double)read_once(p, s), read = (double)s->bytes_read;
+    if (s->call || s->nfolds || once == 0 || read <= MANY_READS * (double)s->bytes_written)
+        return 0;
+    return read / once;
+}
+
+/* The memory with which a stage would not read so often; 0: not known. */
+static uint64_t enough_memory(const cubed_plan *p, const cb_stage *s)
+{
+    detour d = {.root = s->outs[0].node, .copy = is_plain_copy(p, s)};
+    bool found = true, often = true;
+    if (!p->optimized || s->nouts != 1 || p->ir.nodes[d.root].kind != CB_NODE_COPY) return 0;
+    for (size_t mem = most_mem(p); often && mem < SIZE_MAX / 2; mem *= 2) {
+        if (plan_detour(p, s, 2 * mem, &d, &found, NULL) != CUBED_OK) return 0;
+        often =
+            !found || (double)d.plan.pass[0].bytes_read >
+                          MANY_READS / 2 * (double)d.plan.pass[d.plan.npasses - 1].bytes_written;
+    }
+    /* Some for what the passes keep of the plan itself. */
+    return often ? 0 : cb_sat_add(d.plan.need + d.plan.need / 16, p->reserved_mem + p->library_mem);
+}
+
+bool cubed_plan_get_warning(const cubed_plan *p, int i, char *text, size_t cap)
+{
+    for (int k = 0; k < p->nstages; k++) {
+        const cb_stage *s = &p->stages[k];
+        double times = times_read(p, s);
+        if (times <= MANY_READS || i-- > 0) continue;
+        uint64_t mem = enough_memory(p, s);
+        int n = snprintf(text, cap,
+                         "stage %d (%s) reads its input %.0f times, as chunks do not fit: ", k,
+                         s->name, times);
+        if (n < 0 || (size_t)n >= cap) return true;
+        if (mem > p->allowed_mem)
+            snprintf(text + n, cap - (size_t)n,
+                     "allow %" PRIu64 " bytes of memory or more, or take smaller chunks", mem);
+        else
+            snprintf(text + n, cap - (size_t)n,
+                     "allow more memory, or rechunk to chunks between those of both first");
+        return true;
+    }
+    return false;
 }

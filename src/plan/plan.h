@@ -51,6 +51,7 @@ struct cubed_plan {
         library_mem; /* while the plan is made: of libraries, which arenas leave free (opt/build.c) */
     unsigned max_workers;
     bool share_tasks;        /* while it is made: see cubed_plan_options */
+    bool optimized;          /* the same; a loaded plan is not known to be */
     bool reserve_a_quarter;  /* the same, */
     uint64_t wanted_reserve; /* and what is reserved if that is no more than a quarter */
     const char *work_dir;    /* NULL: none */

@@ -3,7 +3,9 @@
 import json
 import math
 import random
+import warnings
 
+import cubed
 import numpy as np
 import pytest
 from conftest import cases, check, run
@@ -180,3 +182,30 @@ def test_copies_are_equal(tmp_path):
         check(run(*common, *raw, *limits, "--work-dir", where))
         np.testing.assert_array_equal(zarr.open_array(where / "y.zarr")[...], x)
     assert {1, 2} <= passes
+
+
+def many_reads(tmp_path):
+    """Columns of what is stored by rows; nothing of it is there, as it is only planned."""
+    zarr.create_array(tmp_path / "x.zarr", shape=(20000, 40000), chunks=(1, 40000), dtype="f8")
+    return tmp_path / "x.zarr"
+
+
+def test_reading_very_often_is_a_warning(tmp_path):
+    rechunk = ("rechunk", many_reads(tmp_path), tmp_path / "y.zarr", "--chunks=20000,1")
+    limits = ("--allowed-mem", "100MB", "--plan")
+    p = check(run(*rechunk, *limits, "--no-optimize"))
+    assert "warning: stage 0" in p.err
+    assert "reads its input" in p.err
+    assert "rechunk to chunks between" in p.err
+    assert "warning" not in check(run(*rechunk, *limits)).err
+
+
+def test_the_warning_is_at_the_line_that_computes(tmp_path):
+    spec = cubed.Spec(tmp_path, allowed_mem="200MB", reserved_mem="100MB")
+    x = cubed.from_zarr(str(many_reads(tmp_path)), spec=spec).rechunk((20000, 1))
+    with pytest.warns(RuntimeWarning, match="reads its input") as seen:
+        cubed.plan(x, optimize_graph=False)
+    assert [w.filename for w in seen] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cubed.plan(x)
