@@ -87,7 +87,8 @@ cubed_status cb_axis_extend(cb_zone *zone, const cb_axis *a, int64_t before, int
         return CUBED_OK;
     }
     int64_t *starts = cb_zone_alloc(zone, (size_t)(front + a->n + behind + 1) * sizeof *starts);
-    if (!starts) return cb_fail(err, CUBED_E_NOMEM, "no memory for %" PRId64 " chunks", a->n);
+    if (!starts)
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for %" PRId64 " chunks", (int64_t)a->n);
     starts[n++] = 0;
     for (int64_t i = front; i-- > 0;) starts[n++] = before - i * longest;
     for (int64_t i = 1; i < a->n; i++) starts[n++] = before + a->starts[i];
