@@ -141,7 +141,10 @@ typedef struct cubed_plan_info {
     uint64_t tier_budget;  /* for intermediates in memory, all workers together */
     uint64_t cache_budget; /* for decoded chunks and indices of shards that tasks read again: of the
                              * same memory, what intermediates do not take */
-    uint64_t bytes_read;   /* decoded, sources and intermediates */
+    /* What a process with all workers takes at most beside what it holds before the run, which reserved_mem is for:
+     * tasks, plans, intermediates and caches. */
+    uint64_t process_mem;
+    uint64_t bytes_read;    /* decoded, sources and intermediates */
     uint64_t bytes_written; /* decoded */
     uint64_t requests;      /* chunks read and written */
     uint64_t elements;      /* of all arrays, sources and virtual ones too: a measure of the work */

@@ -95,6 +95,12 @@ typedef struct cubed_run_stats {
 
 /* The most memory that was resident in this process so far, in bytes, by the operating system. */
 CUBED_API uint64_t cubed_peak_rss(void);
+/* The memory that is resident now; 0 if the system does not tell. Before a run starts, what the reserved_mem of all
+ * workers in this process is to cover. */
+CUBED_API uint64_t cubed_resident_mem(void);
+/* Private memory of this process, resident or not; 0 if the system does not tell. Of a worker process before its first
+ * task, what reserved_mem is to cover: the system limits it to allowed_mem. */
+CUBED_API uint64_t cubed_private_mem(void);
 
 /* Runs the plan to its end. Targets' metadata is written when all of their chunks are, so that no
  * half-written array looks whole; what else an error or cancellation leaves says `keep`. `options`

@@ -22,7 +22,23 @@ static PyObject *serve(PyObject *module, PyObject *args)
     return st == CUBED_OK ? Py_NewRef(Py_None) : core_raise(&err);
 }
 
+static PyObject *resident_mem(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(cubed_resident_mem());
+}
+
+static PyObject *private_mem(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(cubed_private_mem());
+}
+
 static PyMethodDef own_methods[] = {
+    {"private_mem", private_mem, METH_NOARGS, NULL},
+    {"resident_mem", resident_mem, METH_NOARGS, NULL},
     {"serve", serve, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

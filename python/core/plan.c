@@ -189,12 +189,12 @@ static PyObject *plan_info(PyObject *object, PyObject *args)
     (void)args;
     cubed_plan_get_info(((core_plan *)object)->plan, &i);
     return Py_BuildValue(
-        "{sisisLsKsKsKsKsIsKsKsKsKsdsKszsO}", "num_stages", i.num_stages, "num_arrays",
+        "{sisisLsKsKsKsKsIsKsKsKsKsKsdsKszsO}", "num_stages", i.num_stages, "num_arrays",
         i.num_arrays, "num_tasks", (long long)i.num_tasks, "allowed_mem",
         (unsigned long long)i.allowed_mem, "reserved_mem", (unsigned long long)i.reserved_mem,
         "projected_mem", (unsigned long long)i.projected_mem, "metadata_mem",
         (unsigned long long)i.metadata_mem, "max_workers", i.max_workers, "tier_budget",
-        (unsigned long long)i.tier_budget, "bytes_read", (unsigned long long)i.bytes_read,
+        (unsigned long long)i.tier_budget, "process_mem", (unsigned long long)i.process_mem, "bytes_read", (unsigned long long)i.bytes_read,
         "bytes_written", (unsigned long long)i.bytes_written, "requests",
         (unsigned long long)i.requests, "seconds", i.seconds, "result_bytes",
         (unsigned long long)i.result_bytes, "work_dir", i.work_dir, "code",

@@ -14,6 +14,7 @@ from cubed import _core
 from cubed._array import Array, check_arrays, common_spec
 from cubed._log import explain_plan, log_plan
 from cubed._optimize import optimizes
+from cubed._room import check_processes, check_threads
 from cubed._totals import PlanTotals
 from cubed.runtime.create import executor_for
 from cubed.runtime.executors.local import LocalExecutor
@@ -240,6 +241,9 @@ class Plan(PlanTotals):
         command: tuple[str, ...] = _worker_command
         if self._info["code"] and e.name == "processes":
             command = (*command, *worker_arguments())
+            check_processes(self, command)
+        elif e.name != "processes":
+            check_threads(self)
         try:
             with dispatch(self, callbacks) as on_event:
                 stats = self._plan.run(

@@ -1,8 +1,9 @@
 """A worker process of the executor "processes".
 
 Run as a script with the path of the extension module, the search path of modules if the plan has
-functions of users, and a descriptor's number. It imports nothing else, unless its plan has Python
-objects: the memory of the process is limited to what a task is allowed.
+functions of users, and a descriptor's number; with "-" in its place it prints how much memory it
+holds. It imports nothing else, unless its plan has Python objects: the memory of the process is
+limited to what a task is allowed.
 """
 
 import sys
@@ -48,4 +49,7 @@ if __name__ == "__main__":
     core = load_core(sys.argv[1])
     if len(sys.argv) == 4:
         prepare(sys.argv[2])
-    core.serve(int(sys.argv[-1]), load)
+    if sys.argv[-1] == "-":
+        print(core.private_mem())
+    else:
+        core.serve(int(sys.argv[-1]), load)

@@ -160,6 +160,8 @@ cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const c
 cubed_status cli_show_plan(const cubed_plan *plan, const cli_common *c, cubed_error *err);
 /* The limits that the options say. */
 cubed_plan_options cli_plan_options(const cli_common *c);
+/* Says on stderr that this process holds more, before any task, than is reserved for it. */
+void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_common *c);
 /* Runs a plan as the options say. */
 cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,
                           cubed_error *err);

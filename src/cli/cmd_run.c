@@ -61,6 +61,7 @@ static cubed_status run(cubed_plan *plan, cli_common *c, cubed_error *err)
     if (st != CUBED_OK || c->plan_only) return st;
     /* Its intermediates lie in a directory that was named: they may wait there. */
     c->work_dir = "";
+    cli_warn_of_reserve("run", plan, c);
     st = cli_run_plan(plan, c, &stats, err);
     if (st == CUBED_OK) report(plan, &stats, c->json);
     return st;

@@ -1,6 +1,7 @@
 /* Planning and running, the same for every verb. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -169,6 +170,27 @@ static cubed_status write_report(const report *r, const cli_common *c, FILE *f, 
     return written;
 }
 
+void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_common *c)
+{
+    cubed_plan_info info;
+    char held[32], reserved[32], over[32];
+    const uint64_t resident = cubed_resident_mem();
+    if (c->executor && strcmp(c->executor, "processes") == 0) return; /* they look themselves */
+    cubed_plan_get_info(plan, &info);
+    const uint64_t bound = info.max_workers * info.allowed_mem, all = resident + info.process_mem;
+    if (all <= bound) return;
+    cli_format_bytes((double)resident, held);
+    cli_format_bytes((double)info.reserved_mem, reserved);
+    cli_format_bytes((double)(all - bound), over);
+    fprintf(
+        stderr,
+        "cubed %s: warning: this process holds %s before any task, but of each of %u workers %s is "
+        "reserved: it may use %s more than all workers are allowed; --reserved-mem %" PRIu64
+        " counts it\n",
+        verb, held, info.max_workers, reserved, over,
+        (resident + info.max_workers - 1) / info.max_workers);
+}
+
 cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,
                           cubed_error *err)
 {
@@ -290,6 +312,7 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
     st = cli_show_plan(plan, c, &err);
     if (st == CUBED_OK && c->save_plan) st = save_plan(plan, c->save_plan, &err);
     if (st == CUBED_OK && !dry) {
+        cli_warn_of_reserve(verb, plan, c);
         st = cli_run_plan(plan, c, stats, &err);
         *ran = st == CUBED_OK;
         unfinished = st == CUBED_E_CANCELLED || st == CUBED_E_IO;

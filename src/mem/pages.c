@@ -109,11 +109,18 @@ size_t cb_machine_memory(void)
     return least;
 }
 
-size_t cb_peak_rss(void)
+/* A line of /proc/self/status, such as "VmRSS:", in bytes. */
+static size_t read_status(const char *name)
 {
-    /* Not getrusage: what it tells starts from the process that started this one. */
     char text[4096];
     if (!read_file("/proc/self/status", text, sizeof text)) return 0;
-    const char *line = strstr(text, "VmHWM:");
-    return line ? (size_t)strtoull(line + 6, NULL, 10) * 1024 : 0;
+    const char *line = strstr(text, name);
+    return line ? (size_t)strtoull(line + strlen(name), NULL, 10) * 1024 : 0;
 }
+
+/* Not getrusage: what it tells starts from the process that started this one. */
+size_t cb_peak_rss(void) { return read_status("VmHWM:"); }
+
+size_t cb_resident(void) { return read_status("VmRSS:"); }
+
+size_t cb_private_memory(void) { return read_status("VmData:"); }

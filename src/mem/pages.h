@@ -28,5 +28,9 @@ void cb_budget_give(cb_budget *b, size_t size);
 size_t cb_machine_memory(void);
 /* The most resident bytes of this process so far; 0 where the system does not tell. */
 size_t cb_peak_rss(void);
+/* Memory of this process that is resident; 0 if the system does not tell. */
+size_t cb_resident(void);
+/* Private memory of this process, resident or not, which RLIMIT_DATA limits; 0 if the system does not tell. */
+size_t cb_private_memory(void);
 
 #endif

@@ -7,6 +7,10 @@
 
 uint64_t cubed_peak_rss(void) { return cb_peak_rss(); }
 
+uint64_t cubed_resident_mem(void) { return cb_resident(); }
+
+uint64_t cubed_private_mem(void) { return cb_private_memory(); }
+
 static cubed_status check_options(const cubed_run_options *options, cubed_run_options *out,
                                   cubed_error *err)
 {

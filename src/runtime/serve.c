@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/sanitizers.h"
+#include "mem/pages.h"
 #include "runtime/executor.h"
 #include "runtime/shared.h"
 #include "runtime/wire.h"
@@ -33,6 +34,17 @@ static cubed_status limit_memory(const cubed_plan *plan, cubed_error *err)
     if (setrlimit(RLIMIT_DATA, &now) != 0)
         return cb_fail_errno(err, errno, "cannot limit this process's memory to %" PRIu64 " bytes",
                              plan->allowed_mem);
+    /* Said before the first task, which would find no memory for its arena. */
+    const uint64_t held = cb_private_memory();
+    const uint64_t tasks = cb_sat_add(plan->need.arena, plan->need.library);
+    if (cb_sat_add(held, tasks) > plan->allowed_mem)
+        return cb_fail(err, CUBED_E_BUDGET,
+                       "its program and what that loads hold %" PRIu64
+                       " bytes before any task, but reserved_mem is %" PRIu64 ", and %" PRIu64
+                       " of the %" PRIu64 " allowed are for tasks: reserve at "
+                       "least %" PRIu64 " bytes, and allow at least %" PRIu64,
+                       held, plan->reserved_mem, tasks, plan->allowed_mem, held,
+                       cb_sat_add(held, tasks));
 #else
     (void)plan;
     (void)err;
