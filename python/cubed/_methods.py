@@ -99,8 +99,10 @@ class Methods:
 
     def take(self, indices: Any, axis: int | None = None) -> Array:
         """Elements at positions along an axis; with axis=None, of x in one dimension."""
+        from cubed._array import normalize_axis
+
         x: Any = self if axis is not None else self.ravel()
-        at = 0 if axis is None else axis % x.ndim
+        at = 0 if axis is None else normalize_axis(axis, x.ndim)
         return x[(*(slice(None),) * at, indices)]
 
     # --- Elements --------------------------------------------------------------------------------

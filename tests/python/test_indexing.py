@@ -309,6 +309,14 @@ def test_out_of_range_names_axis_index_and_size():
         x[[0, 1], [0, 1, 2]]
 
 
+def test_take_names_an_axis_that_is_not_there():
+    for axis in (3, -4, 5):
+        with pytest.raises(IndexError, match=f"axis {axis} is out of range for an array with 3"):
+            lazy(A).take([0], axis)
+        with pytest.raises(IndexError):
+            np.take(lazy(A), [0], axis)
+
+
 def test_narrow_positions_of_a_long_axis():
     a = np.arange(1000)
     for dtype in ("i1", "u1", "i2"):
