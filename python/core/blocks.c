@@ -1,6 +1,8 @@
 /* Functions on whole blocks: sorting, searching, products. */
 #include "core.h"
 
+#include <string.h>
+
 /* sort(positions, x, axis, descending, task_mem): the elements in order, or their positions. */
 static PyObject *sort(PyObject *module, PyObject *args)
 {
@@ -33,7 +35,10 @@ static PyObject *pair(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "sOO", &name, &left, &right) ||
         !core_pair(module, left, right, &x1, &x2))
         return NULL;
-    pair_fn fn = name[0] == 'm' ? cubed_matmul : cubed_outer;
+    const bool is_outer = strcmp(name, "outer") == 0;
+    if (!is_outer && strcmp(name, "matmul") != 0)
+        return core_unknown("name", name, "matmul or outer");
+    pair_fn fn = is_outer ? cubed_outer : cubed_matmul;
     cubed_status st = fn(x1, x2, &out, &err);
     return core_finish(module, st, out, &err);
 }
@@ -64,8 +69,11 @@ static PyObject *along(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "sOOi", &name, &left, &right, &axis) ||
         !core_pair(module, left, right, &x1, &x2))
         return NULL;
-    cubed_status st = name[0] == 'v' ? cubed_vecdot(x1, x2, axis, &out, &err)
-                                     : cubed_cross(x1, x2, axis, &out, &err);
+    const bool is_cross = strcmp(name, "cross") == 0;
+    if (!is_cross && strcmp(name, "vecdot") != 0)
+        return core_unknown("name", name, "vecdot or cross");
+    cubed_status st = is_cross ? cubed_cross(x1, x2, axis, &out, &err)
+                               : cubed_vecdot(x1, x2, axis, &out, &err);
     return core_finish(module, st, out, &err);
 }
 

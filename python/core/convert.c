@@ -81,6 +81,11 @@ cubed_status core_catch(cubed_error *err)
     return st;
 }
 
+PyObject *core_unknown(const char *argument, const char *value, const char *expected)
+{
+    return PyErr_Format(PyExc_ValueError, "%s is '%s', expected %s", argument, value, expected);
+}
+
 bool core_dtype(PyObject *name, cubed_dtype *out)
 {
     cubed_error err = CUBED_ERROR_INIT;

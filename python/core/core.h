@@ -47,6 +47,8 @@ PyObject *core_raise(const cubed_error *err);
 /* The other way round: the exception that is set, which is cleared, as an error. Those that may pass when
  * it is tried again are OSError and what is derived from it. */
 cubed_status core_catch(cubed_error *err);
+/* A ValueError that names the argument, what it is and what it might be; returns NULL. */
+PyObject *core_unknown(const char *argument, const char *value, const char *expected);
 bool core_dtype(PyObject *name, cubed_dtype *out);
 PyObject *core_dtype_name(cubed_dtype dtype);
 /* A sequence of at most CUBED_MAX_NDIM integers. */

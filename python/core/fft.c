@@ -11,7 +11,7 @@ static bool find(const char *name, cubed_transform *out)
         *out = (cubed_transform)i;
         return true;
     }
-    PyErr_Format(PyExc_ValueError, "there is no transform %s", name);
+    core_unknown("name", name, "fft, ifft, rfft, irfft, hfft or ihfft");
     return false;
 }
 
@@ -23,7 +23,7 @@ static bool take_norm(const char *name, cubed_fft_norm *out)
         *out = (cubed_fft_norm)i;
         return true;
     }
-    PyErr_Format(PyExc_ValueError, "norm is '%s', expected 'backward', 'ortho' or 'forward'", name);
+    core_unknown("norm", name, "'backward', 'ortho' or 'forward'");
     return false;
 }
 

@@ -1,6 +1,8 @@
 /* Operations that compute. */
 #include "core.h"
 
+#include <string.h>
+
 /* elementwise(name, x, ...) */
 static PyObject *elementwise(PyObject *module, PyObject *args)
 {
@@ -13,7 +15,7 @@ static PyObject *elementwise(PyObject *module, PyObject *args)
     const char *name = n < 0 ? NULL : PyUnicode_AsUTF8AndSize(PyTuple_GetItem(args, 0), NULL);
     if (!name) return NULL;
     if (!cubed_op_parse(name, &op, &arity))
-        return PyErr_Format(PyExc_ValueError, "there is no elementwise function %s", name);
+        return core_unknown("name", name, "an elementwise function");
     if (n != arity)
         return PyErr_Format(PyExc_TypeError, "%s takes %d arrays, got %zd", name, arity, n);
     for (Py_ssize_t i = 0; i < n; i++) {
@@ -59,11 +61,12 @@ static PyObject *reduce(PyObject *module, PyObject *args)
     o.keepdims = keepdims;
     if (cubed_fold_parse(name, &fold))
         st = cubed_reduce(fold, x, &o, &out, &err);
-    else if (name[0] == 'n' && name[1] == 'a' && name[2] == 'n' &&
-             cubed_fold_parse(name + 3, &fold))
+    else if (strncmp(name, "nan", 3) == 0 && cubed_fold_parse(name + 3, &fold))
         st = cubed_nan_reduce(fold, x, &o, &out, &err);
-    else
+    else if (strcmp(name, "count_nonzero") == 0)
         st = cubed_count_nonzero(x, &o, &out, &err);
+    else
+        return core_unknown("name", name, "a fold, \"nan\" and a fold, or count_nonzero");
     return core_finish(module, st, out, &err);
 }
 
@@ -113,7 +116,7 @@ static PyObject *cumulative(PyObject *module, PyObject *args)
         !(x = core_unwrap(core_get_state(module), object)))
         return NULL;
     if (!cubed_fold_parse(name, &fold))
-        return PyErr_Format(PyExc_ValueError, "there is no fold %s", name);
+        return core_unknown("name", name, "a fold");
     cubed_status st = cubed_cumulative(fold, x, axis, initial, &out, &err);
     return core_finish(module, st, out, &err);
 }

@@ -20,7 +20,7 @@ static PyObject *groupby(PyObject *module, PyObject *args)
         !core_pair(module, array, labels, &x, &codes) || !core_axes("axes", list, axes, &n))
         return NULL;
     if (!cubed_group_reduction_parse(name, &reduction, &o.skip_nan))
-        return PyErr_Format(PyExc_ValueError, "groupby: \"%s\" is no reduction", name);
+        return core_unknown("name", name, "a reduction of groups");
     cubed_status st = cubed_group_result_dtype(reduction, cubed_array_dtype(x), &dtype, &err);
     if (st == CUBED_OK && fill != Py_None) {
         if (!core_scalar(fill, dtype, &scalar)) return NULL;

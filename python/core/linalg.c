@@ -42,7 +42,7 @@ static PyObject *matrices(PyObject *module, PyObject *args)
         cubed_status st = functions[i].fn(x, task_mem, &out, &err);
         return core_finish(module, st, out, &err);
     }
-    return PyErr_Format(PyExc_ValueError, "there is no function %s", name);
+    return core_unknown("name", name, "det, inv, svdvals, eigvalsh or eigvals");
 }
 
 /* factors(name, x, flag, task_mem): "slogdet", "qr" (complete), "svd" (full), "eigh", "eig". */
@@ -68,8 +68,10 @@ static PyObject *factors(PyObject *module, PyObject *args)
         st = cubed_qr(x, flag, task_mem, &out[0], &out[1], &err);
     else if (strcmp(name, "eigh") == 0)
         st = cubed_eigh(x, &out[0], &out[1], &err);
-    else
+    else if (strcmp(name, "eig") == 0)
         st = cubed_eig(x, &out[0], &out[1], &err);
+    else
+        return core_unknown("name", name, "svd, slogdet, qr, eigh or eig");
     return core_finish_all(module, st, out, 2, &err);
 }
 

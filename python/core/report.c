@@ -42,11 +42,14 @@ PyObject *core_draw_plan(const cubed_plan *plan, const char *format)
     text t;
     cubed_status st = CUBED_OK;
     cubed_error err = CUBED_ERROR_INIT;
+    const bool dot = strcmp(format, "dot") == 0, inside = strcmp(format, "inside") == 0;
+    if (!dot && !inside && strcmp(format, "svg") != 0)
+        return core_unknown("format", format, "svg, dot or inside");
     if (!text_open(&t)) return NULL;
-    if (strcmp(format, "dot") == 0)
+    if (dot)
         report_plan_dot(plan, t.stream);
     else
-        st = report_plan_svg(plan, strcmp(format, "inside") == 0, t.stream, &err);
+        st = report_plan_svg(plan, inside, t.stream, &err);
     return text_close(&t, st, &err);
 }
 
@@ -62,12 +65,17 @@ bool core_record(cubed_plan *plan, report **out)
 
 PyObject *core_draw_record(const report *r, const char *name)
 {
+    static const struct {
+        const char *name;
+        report_drawing which;
+    } rows[] = {{"timeline", REPORT_TIMELINE}, {"memory", REPORT_MEMORY}, {"progress", REPORT_PROGRESS}};
+    const size_t n = sizeof rows / sizeof *rows;
+    size_t i = 0;
     text t;
+    while (i < n && strcmp(rows[i].name, name) != 0) i++;
+    if (i == n) return core_unknown("name", name, "timeline, memory or progress");
     if (!text_open(&t)) return NULL;
-    report_drawing which = strcmp(name, "memory") == 0     ? REPORT_MEMORY
-                           : strcmp(name, "progress") == 0 ? REPORT_PROGRESS
-                                                           : REPORT_TIMELINE;
-    report_draw(r, which, t.stream);
+    report_draw(r, rows[i].which, t.stream);
     return text_close(&t, CUBED_OK, NULL);
 }
 

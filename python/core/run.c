@@ -187,6 +187,10 @@ static bool bind(core_plan *self, PyObject *results, Py_buffer *buffers, int *nb
             return false;
         }
     }
+    if (next < PyTuple_Size(results)) {
+        PyErr_SetString(PyExc_ValueError, "more results than targets in memory");
+        return false;
+    }
     return true;
 }
 

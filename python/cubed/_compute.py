@@ -12,6 +12,7 @@ import numpy as np
 
 from cubed import _core
 from cubed._array import Array, check_arrays, common_spec
+from cubed._dtypes import dtype_of
 from cubed._log import explain_plan, log_plan
 from cubed._optimize import optimizes
 from cubed._room import check_processes, check_threads
@@ -223,13 +224,40 @@ class Plan(PlanTotals):
 
         return scrolled(self._plan.draw("svg"))
 
+    def _buffers(self, results: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+        """The bytes of the results, which are what the plan fills."""
+        wanted = [x for x, target in self._targets if target is None]
+        if len(results) != len(wanted):
+            raise ValueError(f"results: {len(results)} arrays, expected {len(wanted)}")
+        for i, (result, x) in enumerate(zip(results, wanted, strict=True)):
+            _check_result(f"results[{i}]", result, x.shape, dtype_of(x.dtype))
+            for k in range(i):
+                if np.may_share_memory(result, results[k]):
+                    raise ValueError(f"results[{k}] and results[{i}] share memory")
+        return tuple(_bytes_of(r) for r in results)
+
     def execute(
         self,
         results: Sequence[np.ndarray] = (),
         callbacks: Sequence[Any] | None = None,
         resume: bool | None = None,
     ) -> dict[str, Any]:
-        """Runs it; statistics of the run."""
+        """Runs it; statistics of the run.
+
+        Parameters
+        ----------
+        results
+            For each array without a store, in their order, NumPy's array that gets its values: of
+            its shape and type, writable, in C order and of memory of its own.
+        callbacks, resume
+            As for :func:`compute`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Results are others than those. Nothing has run.
+        """
+        buffers = self._buffers(results)
         guard = sys.modules.get("cubed._guard")  # which somebody imported who uses it
         if guard is not None:
             guard.check_may_compute()
@@ -237,7 +265,6 @@ class Plan(PlanTotals):
         from cubed.runtime.types import dispatch
 
         e = self.executor
-        buffers = tuple(_bytes_of(r) for r in results)
         command: tuple[str, ...] = _worker_command
         if self._info["code"] and e.name == "processes":
             command = (*command, *worker_arguments())
@@ -273,6 +300,22 @@ class Plan(PlanTotals):
         return (
             f"<cubed.Plan: {self.num_stages} stages, {self.num_tasks} tasks,"
             f" {self.max_projected_mem} of {self.allowed_mem} bytes of memory>"
+        )
+
+
+def _check_result(name: str, a: Any, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    """An error unless the bytes of an array are what a plan writes."""
+    if not isinstance(a, np.ndarray) or isinstance(a, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a {type(a).__name__}, expected an array of NumPy")
+    if a.shape != shape:
+        raise ValueError(f"{name} has shape {a.shape}, expected {shape}")
+    if a.dtype != dtype:
+        raise ValueError(f"{name} is of type {a.dtype!r}, expected {dtype!r}")
+    if not a.flags.writeable:
+        raise ValueError(f"{name} is read-only, expected an array that can be written")
+    if not a.flags.c_contiguous:
+        raise ValueError(
+            f"{name} has strides {a.strides}, expected C order without gaps: np.empty(shape, dtype)"
         )
 
 
