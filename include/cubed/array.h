@@ -131,6 +131,13 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_arange(cubed_context *ctx, d
                                                            double stop, double step,
                                                            cubed_dtype dtype, const int64_t *chunk,
                                                            cubed_array **out, cubed_error *err);
+/* 1-D, n elements start + step * k, computed as int64 (modulo 2**64) or float64, which `type` is, then cast to
+ * `dtype`, a type of numbers. `chunk` NULL: automatic. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_ramp(cubed_context *ctx, cubed_dtype type,
+                                                         const cubed_scalar *start,
+                                                         const cubed_scalar *step, int64_t n,
+                                                         cubed_dtype dtype, const int64_t *chunk,
+                                                         cubed_array **out, cubed_error *err);
 /* 1-D float64, `num` equally spaced numbers from start to stop, which is the last one, exactly, if
  * `endpoint`. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_linspace(cubed_context *ctx, double start,
@@ -209,7 +216,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_random_blocks(
 /* args[nargs] are broadcast and promoted by the standard's rules, and the result has the chunks of the largest
  * of those that are read or made chunk by chunk; of constants only where all are.
  * Half precision (float16, bfloat16) is calculated in float32, which the result is then; CUBED_OP_WHERE takes
- * a bool first. CUBED_OP_POW with one number (0-d, cubed_array_full) as the exponent is what is rounded once:
+ * a bool first. Comparisons of signed integers with uint64 are exact. CUBED_OP_POW with one number (0-d, cubed_array_full) as the exponent is what is rounded once:
  * of 2 a square, of 1 x in the result's type, of -1 a division (of floats and complex numbers), of 0.5 a square
  * root (of floats: nan of -inf). CUBED_E_TYPE for a kind that the operation does not take, CUBED_E_ARG for
  * shapes that do not broadcast, arrays of several contexts, and integers to one negative power. */

@@ -92,13 +92,13 @@ typedef struct cubed_quantile_options {
     }
 
 /* The exact quantiles q[0..n), each from 0 to 1, of real numbers: in front of the result's axes there is one
- * of n elements. Of type float64 for integers and bools, else of x's; discrete methods keep x's. NaN of
- * nothing. Zeros of either sign are equal: the result has +0. CUBED_E_ARG for a q out of range. */
+ * of n elements. Of type float64; discrete methods keep x's. NaN of nothing. Zeros of either sign are equal:
+ * the result has +0. CUBED_E_ARG for a q out of range. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantiles(cubed_array *x, const double *q, int n,
                                                         const cubed_quantile_options *options,
                                                         cubed_array **out, cubed_error *err);
-/* The same of one q, without the axis in front. The median is that of 0.5: the mean of the two elements in
- * the middle. */
+/* The same of one q, without the axis in front, and of x's type if that is of floats. The median is that of 0.5:
+ * the mean of the two elements in the middle. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_quantile(cubed_array *x, double q,
                                                        const cubed_quantile_options *options,
                                                        cubed_array **out, cubed_error *err);

@@ -1,6 +1,8 @@
 /* Arrays out of nothing, memory and stores. */
 #include "core.h"
 
+#include <string.h>
+
 /* Chunks given as None are the library's choice. */
 static bool take_chunks(PyObject *object, int ndim, int64_t *chunks, const int64_t **out)
 {
@@ -143,20 +145,25 @@ static PyObject *positions(PyObject *module, PyObject *args)
     return core_finish(module, st, x, &err);
 }
 
-static PyObject *arange(PyObject *module, PyObject *args)
+/* ramp(type, start, step, n, dtype, chunks): start + step * k, computed in `type` */
+static PyObject *ramp(PyObject *module, PyObject *args)
 {
-    PyObject *name, *chunks_arg;
-    double start, stop, step;
+    PyObject *type_name, *start_arg, *step_arg, *name, *chunks_arg;
+    cubed_scalar start, step;
+    long long n;
     int64_t own[CUBED_MAX_NDIM];
     const int64_t *chunks;
-    cubed_dtype dtype;
+    cubed_dtype type, dtype;
     cubed_array *x;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "dddOO", &start, &stop, &step, &name, &chunks_arg) ||
-        !core_dtype(name, &dtype) || !take_chunks(chunks_arg, 1, own, &chunks))
+    if (!PyArg_ParseTuple(args, "OOOLOO", &type_name, &start_arg, &step_arg, &n, &name,
+                          &chunks_arg) ||
+        !core_dtype(type_name, &type) || !core_dtype(name, &dtype) ||
+        !core_scalar(start_arg, type, &start) || !core_scalar(step_arg, type, &step) ||
+        !take_chunks(chunks_arg, 1, own, &chunks))
         return NULL;
-    cubed_status st =
-        cubed_array_arange(core_get_state(module)->ctx, start, stop, step, dtype, chunks, &x, &err);
+    cubed_status st = cubed_array_ramp(core_get_state(module)->ctx, type, &start, &step, n, dtype,
+                                       chunks, &x, &err);
     return core_finish(module, st, x, &err);
 }
 
@@ -214,12 +221,16 @@ static PyObject *random_numbers(PyObject *module, PyObject *args)
         !take_chunks(chunks_arg, ndim, own, &chunks))
         return NULL;
     cubed_context *ctx = core_get_state(module)->ctx;
-    switch (name[0]) {
-    case 'r': st = cubed_array_random(ctx, ndim, shape, chunks, seed, &x, &err); break;
-    case 'u': st = cubed_array_uniform(ctx, ndim, shape, chunks, a, b, seed, &x, &err); break;
-    case 'n': st = cubed_array_normal(ctx, ndim, shape, chunks, a, b, seed, &x, &err); break;
-    default: st = cubed_array_exponential(ctx, ndim, shape, chunks, a, seed, &x, &err); break;
-    }
+    if (strcmp(name, "random") == 0)
+        st = cubed_array_random(ctx, ndim, shape, chunks, seed, &x, &err);
+    else if (strcmp(name, "uniform") == 0)
+        st = cubed_array_uniform(ctx, ndim, shape, chunks, a, b, seed, &x, &err);
+    else if (strcmp(name, "normal") == 0)
+        st = cubed_array_normal(ctx, ndim, shape, chunks, a, b, seed, &x, &err);
+    else if (strcmp(name, "exponential") == 0)
+        st = cubed_array_exponential(ctx, ndim, shape, chunks, a, seed, &x, &err);
+    else
+        return core_unknown("name", name, "random, uniform, normal or exponential");
     return core_finish(module, st, x, &err);
 }
 
@@ -288,7 +299,7 @@ PyMethodDef core_source_methods[] = {
     {"full", full, METH_VARARGS, NULL},
     {"yield_chunks", yield_chunks, METH_O, NULL},
     {"index", positions, METH_VARARGS, NULL},
-    {"arange", arange, METH_VARARGS, NULL},
+    {"ramp", ramp, METH_VARARGS, NULL},
     {"linspace", linspace, METH_VARARGS, NULL},
     {"eye", eye, METH_VARARGS, NULL},
     {"random", random_numbers, METH_VARARGS, NULL},

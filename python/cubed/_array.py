@@ -618,15 +618,38 @@ def refuse_masked(value: Any) -> None:
         raise TypeError("masked arrays are not implemented: give x.filled(value)")
 
 
-def operands(*values: Any) -> tuple[list[_core.Array], Spec | None]:
-    """Arrays and Python scalars of an operation, as arrays: at least one of them is an array."""
+#: Operations that any integer takes part in, also one that the other operand's type does not have.
+COMPARISONS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
+
+
+def _compared(value: Any, dtype: np.dtype) -> _core.Array:
+    """A Python scalar that is compared with an array, in a type that has it."""
+    own = scalar_type(value, dtype)
+    if own.kind not in "iu" or isinstance(value, bool):
+        return scalar_array(value, own)
+    for d in (own, np.dtype(np.int64), np.dtype(np.uint64)):
+        if np.iinfo(d).min <= value <= np.iinfo(d).max:
+            return scalar_array(value, d)
+    return scalar_array(math.copysign(math.inf, value > 0 or -1), np.dtype(np.float64))
+
+
+def operands(*values: Any, name: str = "") -> tuple[list[_core.Array], Spec | None]:
+    """Arrays and Python scalars of an operation, as arrays: at least one of them is an array.
+
+    The operation's name tells whether integers are compared, which any may be.
+    """
     arrays = [None if is_scalar(v) else core_of(v) for v in values]
     dtypes = [dtype_of(a.dtype) for a in arrays if a is not None]
     if not dtypes:
         raise TypeError("at least one operand must be an array")
     dtype = dtypes[0] if len(dtypes) == 1 else np.result_type(*dtypes)
+    compared = name in COMPARISONS
     out = [
-        scalar_array(v, scalar_type(v, dtype)) if a is None else a
+        a
+        if a is not None
+        else _compared(v, dtype)
+        if compared
+        else scalar_array(v, scalar_type(v, dtype))
         for a, v in zip(arrays, values, strict=True)
     ]
     return out, common_spec(*values)
@@ -647,7 +670,7 @@ def _operate(name: str, left: Any, right: Any) -> Array:
         from cubed._texts import compare
 
         return compare(name, left, right)
-    xs, spec = operands(left, right)
+    xs, spec = operands(left, right, name=name)
     return Array._new(_core.elementwise(name, *xs), spec)
 
 

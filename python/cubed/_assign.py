@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,8 @@ def _value(x: Array, value: Any) -> _core.Array:
         given = _converted(value, to)
         if given.ndim == 0:
             return _constant(given, to)
+        if to.kind in "iu":
+            _warn_of_lost(given, to)
         value = Array._new(core_of(given), None)
     if value.dtype == to or value.dtype.kind == to.kind in "SU":
         return value._x
@@ -79,6 +82,17 @@ def _converted(value: Any, to: np.dtype) -> np.ndarray:
     except (OverflowError, TypeError, ValueError) as e:
         raise type(e)(f"{value!r} cannot be assigned to elements of {to}: {e}") from e
     return out
+
+
+def _warn_of_lost(values: np.ndarray, to: np.dtype) -> None:
+    """NumPy's RuntimeWarning if floats that integers are assigned are none, without memory for it."""
+    if values.dtype.kind != "f" or not values.size:
+        return
+    with np.errstate(invalid="ignore"):
+        finite = math.isfinite(values.min()) and math.isfinite(values.max())
+    if not finite:
+        text = f"values that are not finite are assigned to elements of {to}"
+        warnings.warn(text, RuntimeWarning, stacklevel=5)
 
 
 def _constant(value: np.ndarray, to: np.dtype) -> _core.Array:

@@ -95,8 +95,8 @@ def full(
     dtype: str, shape: Sequence[int], chunks: Sequence[int] | None, value: Any, /
 ) -> Array: ...
 def index(shape: Sequence[int], chunks: Sequence[int] | None, start: int, /) -> Array: ...
-def arange(
-    start: float, stop: float, step: float, dtype: str, chunks: Sequence[int] | None, /
+def ramp(
+    type: str, start: float, step: float, n: int, dtype: str, chunks: Sequence[int] | None, /
 ) -> Array: ...
 def linspace(
     start: float, stop: float, num: int, endpoint: bool, chunks: Sequence[int] | None, /

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from cubed import _core
 from cubed._array import Array, lazy, normalize_axes, real_number
 from cubed._dtypes import name_of
@@ -21,9 +23,27 @@ def _reduce(
         from cubed._times import total
 
         return total(name, x, axis, keepdims)
-    core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
+    core = x._x
+    if dtype is not None:
+        to = np.dtype(dtype)
+        if x.dtype.kind in "fc" and to.kind not in "fc":
+            if name not in ("nansum", "nanprod"):
+                raise TypeError(f"{name}: dtype is {to} for an array of {x.dtype}, expected floats")
+            core = without_nan(x, name == "nanprod")._x  # casts know no NaN
+        core = _core.astype(core, name_of(to))
     axes = None if axis is None else normalize_axes(axis, x.ndim)
-    return x._like(_core.reduce(name, core, axes, keepdims, real_number(correction, "correction")))
+    out = _core.reduce(name, core, axes, keepdims, real_number(correction, "correction"))
+    if dtype is not None and out.dtype != name_of(dtype):
+        out = _core.astype(out, name_of(dtype))
+    return x._like(out)
+
+
+def without_nan(x: Array, value: float) -> Array:
+    """x with another value for NaN."""
+    from cubed.array_api.elementwise_functions import isnan
+    from cubed.array_api.searching_functions import where
+
+    return where(isnan(x), float(value), x) if x.dtype.kind in "fc" else x
 
 
 def nansum(

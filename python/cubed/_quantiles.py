@@ -8,21 +8,26 @@ import numpy as np
 
 from cubed import _core, _times
 from cubed._array import Array, lazy, normalize_axes, to_numpy
+from cubed._dtypes import name_of
 
 
 def _quantile(
     x: Array, q: Any, scale: float, axis: Any, skip_nan: bool, method: str, keepdims: bool
 ) -> Array:
     x = lazy(x)
-    values = to_numpy(q).astype(np.float64) / scale
+    given = to_numpy(q)
+    values = given.astype(np.float64) / scale
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     if x.dtype.kind in "mM" and not skip_nan:
         whole = tuple(range(x.ndim)) if axes is None else tuple(axes)
         return _times.quantile(x, values, whole, method, keepdims)
-    numbers = float(values) if values.ndim == 0 else values.reshape(-1).tolist()
+    one = given.ndim == 0 and not isinstance(q, (np.ndarray, Array))
+    numbers = float(values) if one else values.reshape(-1).tolist()
     out = _core.quantile(x._x, numbers, axes, keepdims, skip_nan, method, x.spec.task_mem)
-    if values.ndim > 1:
+    if not one and values.ndim != 1:
         out = _core.reshape(out, (*values.shape, *out.shape[1:]))
+    if given.dtype.kind == x.dtype.kind == "f" and out.dtype != x._x.dtype:
+        out = _core.astype(out, name_of(np.result_type(x.dtype, given.dtype)))
     return x._like(out)
 
 
@@ -85,8 +90,8 @@ def quantile(
     Returns
     -------
     Array
-        float64 for integers and bools, else x's type; NaN of no elements. The axes of an array q
-        are in front of the others.
+        float64 for integers and bools; of floats x's type, with an array q the one that both
+        promote to; NaN of no elements. The axes of an array q are in front of the others.
 
     Raises
     ------

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cubed._array import Array, is_text, to_numpy
-
-_COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+from cubed._array import COMPARISONS, Array, is_text, to_numpy
 
 
 def compare(name: str, left: Any, right: Any) -> Array:
@@ -16,7 +14,7 @@ def compare(name: str, left: Any, right: Any) -> Array:
     from cubed._apply import elemwise
 
     kinds = {getattr(v, "dtype", np.dtype(type(v))).kind for v in (left, right) if is_text(v)}
-    if name not in _COMPARISONS or not (is_text(left) and is_text(right)) or len(kinds) > 1:
+    if name not in COMPARISONS or not (is_text(left) and is_text(right)) or len(kinds) > 1:
         a, b = (getattr(v, "dtype", type(v).__name__) for v in (left, right))
         raise TypeError(f"{name} is not defined for {a} and {b}")
     operands = (v if isinstance(v, Array) else to_numpy(v) for v in (left, right))

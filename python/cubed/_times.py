@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, common_spec, to_numpy
+from cubed._array import COMPARISONS, Array, common_spec, to_numpy
 from cubed._dtypes import name_of
 
 NAT = np.iinfo(np.int64).min
-
-_COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 
 
 def operate(name: str, left: Any, right: Any) -> Array:
@@ -30,7 +28,7 @@ def operate(name: str, left: Any, right: Any) -> Array:
         ints = tuple(_integers(v) if v.dtype.kind in "mM" else v for v in (a, b))
     missing = _either(*(is_nat(v) for v in (a, b) if v.dtype.kind in "mM"))
     x, y = ints
-    if name in _COMPARISONS:
+    if name in COMPARISONS:
         known = ~missing if name != "not_equal" else missing
         out = _two(name, x, y)
         out = out | known if name == "not_equal" else out & known

@@ -132,7 +132,7 @@ static cubed_status along_lines(const cb_lines *l, cubed_array *x, uint32_t redu
         cb_api_blocks(x, reduced, cubed_dtype_size(x->node.dtype), chunks);
     set_result(x, reduced, count, o->keepdims, chunks, &r);
     const cubed_block_output to = {
-        cb_quantile_dtype(p->method, x->node.dtype), r.ndim, r.shape, r.chunks, r.symbols, r.names};
+        cb_quantile_dtype(p), r.ndim, r.shape, r.chunks, r.symbols, r.names};
     return counted ? by_counting(l, p, params_size, most, &to, out, err)
                    : by_selection(l, p, params_size, chunks, &to, out, err);
 }
@@ -168,6 +168,7 @@ static cubed_status quantiles(cubed_array *x, const double *q, int n, bool in_fr
         *p = (cb_quantile_params){.method = (int32_t)o.method,
                                   .skip_nan = o.skip_nan,
                                   .dtype = (int32_t)x->node.dtype,
+                                  .wide = in_front, /* as NumPy has it */
                                   .count = n};
         memcpy(p + 1, q, (size_t)n * sizeof *q);
         st = cb_quantile_check(p, size, err);

@@ -1,5 +1,6 @@
 /* Searching functions. */
 #include "array_api/api_pkg.h"
+#include "array_api/steps.h"
 #include "base/error.h"
 #include "block/params.h"
 
@@ -20,6 +21,23 @@ static cubed_status search(cubed_array *sorted, cubed_array *values, bool right,
                            err);
 }
 
+/* Of integers among integers of the other sign and 64 bits: what is beyond their type goes in front of all of
+ * them, or behind them. */
+static cubed_status search_integers(cubed_array *sorted, cubed_array *values, bool right,
+                                    cubed_array **out, cubed_error *err)
+{
+    const bool behind = values->node.dtype == CUBED_UINT64;
+    const cubed_scalar end = {.i64 = behind ? sorted->shape[0] : 0};
+    cubed_array *found = NULL;
+    cb_steps s = {.ctx = sorted->ctx, .err = err};
+    cubed_dtype type = behind ? CUBED_INT64 : CUBED_UINT64;
+    cubed_array *a = cb_step_cast(&s, sorted, type), *b = cb_step_cast(&s, values, type);
+    if (s.st == CUBED_OK) cb_step(&s, search(a, b, right, &found, err), &found);
+    cubed_array *at = cb_step_op(&s, CUBED_OP_WHERE, cb_step_beyond(&s, values),
+                                 cb_step_scalar(&s, CUBED_INT64, &end), found);
+    return cb_steps_end(&s, at, out);
+}
+
 cubed_status cubed_searchsorted(cubed_array *x1, cubed_array *x2, bool right, cubed_array *sorter,
                                 cubed_array **out, cubed_error *err)
 {
@@ -34,6 +52,10 @@ cubed_status cubed_searchsorted(cubed_array *x1, cubed_array *x2, bool right, cu
     cubed_array *sorted = NULL, *a = NULL, *b = NULL;
     cubed_status st = CUBED_OK;
     if (sorter) CB_GO(cubed_take(x1, sorter, 0, &sorted, err));
+    if (cb_steps_mix_uint64(x1->node.dtype, x2->node.dtype)) {
+        CB_GO(search_integers(sorter ? sorted : x1, x2, right, out, err));
+        goto out;
+    }
     CB_GO(cubed_astype(sorter ? sorted : x1, type, &a, err));
     CB_GO(cubed_astype(x2, type, &b, err));
     CB_GO(search(a, b, right, out, err));

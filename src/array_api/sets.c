@@ -197,6 +197,23 @@ static cubed_status search(cubed_array *x, cubed_array *among, uint64_t task_mem
     return cb_steps_end(&s, found, out);
 }
 
+/* found, but not where elements of x are beyond the type that they were searched in. */
+static cubed_status drop_beyond(cubed_array *x, bool flat, cubed_array **found, cubed_error *err)
+{
+    cubed_array *line = NULL, *both = NULL;
+    cb_steps s = {.ctx = x->ctx, .err = err};
+    if (flat) cb_step(&s, cb_api_flatten(x, &line, err), &line);
+    cubed_array *within =
+        cb_step_op(&s, CUBED_OP_LOGICAL_NOT,
+                   s.st == CUBED_OK ? cb_step_beyond(&s, flat ? line : x) : NULL, NULL, NULL);
+    cubed_array *kept = cb_step_op(&s, CUBED_OP_LOGICAL_AND, *found, within, NULL);
+    cubed_status st = cb_steps_end(&s, kept, &both);
+    if (st != CUBED_OK) return st;
+    cubed_array_unref(*found);
+    *found = both;
+    return CUBED_OK;
+}
+
 /* x2 in one dimension, and x1, too, unless it is searched for as it is. */
 static cubed_status make_comparable(cubed_array *x, bool flat, cubed_dtype type, cubed_array **out,
                                     cubed_error *err)
@@ -219,6 +236,8 @@ cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert, uint64_t 
         return cb_fail(err, CUBED_E_TYPE, "isin: %s and %s have no type in common",
                        cubed_dtype_name(x1->node.dtype), cubed_dtype_name(x2->node.dtype));
     if (type == CUBED_BOOL) type = CUBED_UINT8; /* bools have no order */
+    const bool mixed = cb_steps_mix_uint64(x1->node.dtype, x2->node.dtype);
+    if (mixed) type = x2->node.dtype == CUBED_UINT64 ? CUBED_UINT64 : CUBED_INT64;
     const bool ordered = cubed_dtype_kind(type) != CUBED_KIND_COMPLEX;
     /* Chunks that are joined to lines need more memory; searchsorted takes one dimension less. */
     const bool flat = !ordered || ndim == CUBED_MAX_NDIM;
@@ -231,6 +250,7 @@ cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert, uint64_t 
         goto out;
     }
     CB_GO(ordered ? search(x, among, task_mem, &found, err) : compare_pairs(x, among, &found, err));
+    if (mixed) CB_GO(drop_beyond(x1, flat, &found, err));
     if (invert) CB_GO(cubed_elementwise(CUBED_OP_LOGICAL_NOT, &found, 1, &wanted, err));
     cubed_array *const answer = invert ? wanted : found;
     if (flat)

@@ -48,6 +48,20 @@ cubed_array *cb_step_scalar(cb_steps *s, cubed_dtype dtype, const cubed_scalar *
     return cb_step(s, cubed_array_full(s->ctx, dtype, 0, NULL, NULL, value, &y, s->err), &y);
 }
 
+bool cb_steps_mix_uint64(cubed_dtype a, cubed_dtype b)
+{
+    return (a == CUBED_UINT64 && cubed_dtype_kind(b) == CUBED_KIND_INT) ||
+           (b == CUBED_UINT64 && cubed_dtype_kind(a) == CUBED_KIND_INT);
+}
+
+cubed_array *cb_step_beyond(cb_steps *s, cubed_array *x)
+{
+    const bool is_unsigned = x->node.dtype == CUBED_UINT64;
+    const cubed_scalar zero = {.i64 = 0}, most = {.u64 = INT64_MAX};
+    return cb_step_op(s, is_unsigned ? CUBED_OP_GREATER : CUBED_OP_LESS, x,
+                      cb_step_scalar(s, x->node.dtype, is_unsigned ? &most : &zero), NULL);
+}
+
 cubed_array *cb_step_float(cb_steps *s, double value)
 {
     const cubed_scalar v = {.f64 = value};

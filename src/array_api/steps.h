@@ -18,6 +18,10 @@ cubed_array *cb_step(cb_steps *s, cubed_status st, cubed_array *const *x);
 /* Operands that are not there are NULL. */
 cubed_array *cb_step_op(cb_steps *s, cubed_op op, cubed_array *a, cubed_array *b, cubed_array *c);
 cubed_array *cb_step_cast(cb_steps *s, cubed_array *x, cubed_dtype dtype);
+/* Whether these are a signed integer type and uint64, which no integer type holds both. */
+bool cb_steps_mix_uint64(cubed_dtype a, cubed_dtype b);
+/* Of such types: which elements of x, of one, are beyond the other one (uint64, or int64 for all signed ones). */
+cubed_array *cb_step_beyond(cb_steps *s, cubed_array *x);
 /* Scalars. */
 cubed_array *cb_step_float(cb_steps *s, double value);
 cubed_array *cb_step_scalar(cb_steps *s, cubed_dtype dtype, const cubed_scalar *value);

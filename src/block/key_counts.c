@@ -246,7 +246,7 @@ static cubed_status check_find(const cubed_block_call *call, void *ctx, cubed_er
     CB_TRY(cb_quantile_check(p, call->params_size, err));
     const cubed_block *state = &call->in[0], *y = &call->out[0];
     if (!is_int64(state, 1) || state->shape[state->ndim - 1] != 1 + 4 * p->count ||
-        y->dtype != cb_quantile_dtype(p->method, (cubed_dtype)p->dtype) ||
+        y->dtype != cb_quantile_dtype(p) ||
         count_of(y, y->ndim) != cb_sat_mul((size_t)p->count, count_of(state, state->ndim - 1)))
         return other_shapes(err);
     return CUBED_OK;
@@ -267,7 +267,7 @@ static cubed_status run_find(const cubed_block_call *call, void *ctx, cubed_erro
         for (int64_t i = 0; i < p->count; i++) {
             const int64_t *wanted = state + 1 + 4 * i;
             const uint64_t keys[2] = {(uint64_t)wanted[0], (uint64_t)wanted[2]};
-            cubed_scalar v = cb_quantile_nan(p->method, (cubed_dtype)p->dtype);
+            cubed_scalar v = cb_quantile_nan(p);
             if (n > 0) {
                 double part = cb_quantile_find(p->method, n, cb_quantile_list(p)[i]).part;
                 v = cb_quantile_value(p->method, (cubed_dtype)p->dtype, y->dtype, keys, part);

@@ -53,7 +53,7 @@ typedef struct cb_quantile_params {
     int32_t method;   /* cubed_quantile_method */
     int32_t skip_nan; /* 0 or 1 */
     int32_t dtype;    /* of the elements */
-    int32_t unused;   /* 0 */
+    int32_t wide;     /* 1: numbers between elements are float64 whatever these are; else 0 */
     int64_t count;
 } cb_quantile_params;
 

@@ -31,8 +31,8 @@ static bool is_discrete(int method)
 cubed_status cb_quantile_check(const cb_quantile_params *p, size_t size, cubed_error *err)
 {
     if (size < sizeof *p || p->count < 0 || p->count > INT32_MAX ||
-        size != sizeof *p + (size_t)p->count * sizeof(double) || p->skip_nan >> 1 ||
-        p->unused != 0 || p->method < 0 || p->method >= CUBED_QUANTILE_METHOD_COUNT ||
+        size != sizeof *p + (size_t)p->count * sizeof(double) || p->skip_nan >> 1 || p->wide >> 1 ||
+        p->method < 0 || p->method >= CUBED_QUANTILE_METHOD_COUNT ||
         !cubed_dtype_is_valid((cubed_dtype)p->dtype))
         return cb_fail(err, CUBED_E_FORMAT, "other parameters than it takes");
     for (int64_t i = 0; i < p->count; i++) {
@@ -46,9 +46,11 @@ cubed_status cb_quantile_check(const cb_quantile_params *p, size_t size, cubed_e
     return CUBED_OK;
 }
 
-cubed_dtype cb_quantile_dtype(int method, cubed_dtype x)
+cubed_dtype cb_quantile_dtype(const cb_quantile_params *p)
 {
-    return cubed_dtype_kind(x) == CUBED_KIND_FLOAT || is_discrete(method) ? x : CUBED_FLOAT64;
+    cubed_dtype x = (cubed_dtype)p->dtype;
+    bool kept = cubed_dtype_kind(x) == CUBED_KIND_FLOAT && !p->wide;
+    return kept || is_discrete(p->method) ? x : CUBED_FLOAT64;
 }
 
 /* One of the elements: the first whose share of all elements reaches q, where `tie` says what happens when
@@ -120,9 +122,9 @@ cubed_scalar cb_quantile_value(int method, cubed_dtype x, cubed_dtype result,
     return element;
 }
 
-cubed_scalar cb_quantile_nan(int method, cubed_dtype x)
+cubed_scalar cb_quantile_nan(const cb_quantile_params *p)
 {
-    return cb_scalar_from_double(cb_quantile_dtype(method, x), NAN);
+    return cb_scalar_from_double(cb_quantile_dtype(p), NAN);
 }
 
 /* --- Blocks ------------------------------------------------------------------------------------------ */
@@ -163,7 +165,7 @@ static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *
     size_t results = cb_sat_mul(cb_sat_mul((size_t)s.outer, (size_t)s.inner), (size_t)p->count);
     size_t room = 1;
     for (int d = 0; d < y->ndim; d++) room = cb_sat_mul(room, (size_t)y->shape[d]);
-    if (room != results || y->dtype != cb_quantile_dtype(p->method, x->dtype))
+    if (room != results || y->dtype != cb_quantile_dtype(p))
         return cb_fail(err, CUBED_E_FORMAT, "a result of another shape or type");
     if (s.n == 0 && room > 0 && cubed_dtype_kind(y->dtype) != CUBED_KIND_FLOAT)
         return cb_fail(err, CUBED_E_ARG, "no elements, and %s has no NaN",

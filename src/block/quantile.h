@@ -15,8 +15,8 @@ static inline const double *cb_quantile_list(const cb_quantile_params *p)
 /* Method, numbers and type. */
 CUBED_MUST_CHECK cubed_status cb_quantile_check(const cb_quantile_params *p, size_t size,
                                                 cubed_error *err);
-/* The type of quantiles of elements of type x. */
-cubed_dtype cb_quantile_dtype(int method, cubed_dtype x);
+/* The type of the quantiles. */
+cubed_dtype cb_quantile_dtype(const cb_quantile_params *p);
 
 /* Between element `at` of n > 0 in order and the one behind it, `part` of the way. */
 typedef struct cb_quantile_place {
@@ -28,7 +28,7 @@ cb_quantile_place cb_quantile_find(int method, int64_t n, double q);
 cubed_scalar cb_quantile_value(int method, cubed_dtype x, cubed_dtype result,
                                const uint64_t keys[2], double part);
 /* Of nothing, or with NaN among the elements. */
-cubed_scalar cb_quantile_nan(int method, cubed_dtype x);
+cubed_scalar cb_quantile_nan(const cb_quantile_params *p);
 
 /* --- Lines in a block ------------------------------------------------------------------------------- */
 

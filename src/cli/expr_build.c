@@ -26,16 +26,30 @@ static void drop(value *v)
     v->array = NULL;
 }
 
-cubed_status expr_operand(expr_builder *b, const expr *e, value *v, const cubed_array *other)
+/* A literal, in a type. */
+static cubed_status make_array(expr_builder *b, const expr *e, value *v, cubed_dtype dtype)
 {
-    if (v->array) return CUBED_OK;
-    cubed_dtype dtype = expr_literal_dtype(v, other);
     cubed_scalar s;
     if (!expr_literal_scalar(v, dtype, &s))
         return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "%lld is out of the range of %s",
                          (long long)v->i, cubed_dtype_name(dtype));
     return expr_located(b, e,
                         cubed_array_full(b->ctx, dtype, 0, NULL, NULL, &s, &v->array, b->err));
+}
+
+cubed_status expr_operand(expr_builder *b, const expr *e, value *v, const cubed_array *other)
+{
+    return v->array ? CUBED_OK : make_array(b, e, v, expr_literal_dtype(v, other));
+}
+
+cubed_status expr_comparand(expr_builder *b, const expr *e, value *v, const cubed_array *other)
+{
+    return v->array ? CUBED_OK : make_array(b, e, v, expr_literal_compared(v, other));
+}
+
+static bool is_comparison(cubed_op op)
+{
+    return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL;
 }
 
 /* --- Operators ---------------------------------------------------------------------------------------- */
@@ -47,6 +61,15 @@ static cubed_status apply(expr_builder *b, const expr *e, cubed_op op, value *ar
     for (int i = 0; i < n; i++) in[i] = args[i].array;
     *out = (value){.array = NULL};
     return expr_located(b, e, cubed_elementwise(op, in, n, &out->array, b->err));
+}
+
+/* Both children as arrays; at least one is one. */
+static cubed_status make_operands(expr_builder *b, const expr *e, cubed_op op, value v[2])
+{
+    cubed_status (*const make)(expr_builder *, const expr *, value *, const cubed_array *) =
+        is_comparison(op) ? expr_comparand : expr_operand;
+    cubed_status st = make(b, e->child[0], &v[0], v[1].array);
+    return st == CUBED_OK ? make(b, e->child[1], &v[1], v[0].array) : st;
 }
 
 static cubed_status build_binary(expr_builder *b, const expr *e, value *out)
@@ -81,11 +104,10 @@ static cubed_status build_binary(expr_builder *b, const expr *e, value *out)
         if (wrong) st = expr_reject(b, e, wrong);
         goto out;
     }
-    st = expr_operand(b, e->child[0], &v[0], v[1].array);
-    if (st == CUBED_OK) st = expr_operand(b, e->child[1], &v[1], v[0].array);
-    for (size_t i = 0; i < sizeof table / sizeof *table && st == CUBED_OK; i++) {
-        if (table[i].op == e->op) st = apply(b, e, table[i].number, v, 2, out);
-    }
+    size_t row = 0;
+    while (table[row].op != e->op) row++; /* the parser knows no others */
+    st = make_operands(b, e, table[row].number, v);
+    if (st == CUBED_OK) st = apply(b, e, table[row].number, v, 2, out);
 out:
     drop(&v[0]);
     drop(&v[1]);
@@ -259,8 +281,13 @@ static cubed_status call_op(expr_builder *b, const expr *e, cubed_op op, int ari
         bool counts = op != CUBED_OP_WHERE || i > 0;
         if (v[i].array && counts && !strong) strong = v[i].array;
     }
-    for (int i = 0; i < n && st == CUBED_OK; i++)
-        st = expr_operand(b, e->child[i], &v[i], op == CUBED_OP_WHERE && i == 0 ? NULL : strong);
+    for (int i = 0; i < n && st == CUBED_OK; i++) {
+        if (is_comparison(op))
+            st = expr_comparand(b, e->child[i], &v[i], strong);
+        else
+            st =
+                expr_operand(b, e->child[i], &v[i], op == CUBED_OP_WHERE && i == 0 ? NULL : strong);
+    }
     if (st == CUBED_OK) st = apply(b, e, op, v, n, out);
     for (int i = 0; i < n; i++) drop(&v[i]);
     return st;

@@ -202,6 +202,20 @@ static cubed_status call_pad(expr_builder *b, const expr *e, cubed_array **out)
     return st;
 }
 
+/* How many whole numbers there are from start in steps, stop not included; false if the step is 0, or there
+ * are too many. */
+static bool count_whole(int64_t start, int64_t stop, int64_t step, int64_t *out)
+{
+    if (step == 0) return false;
+    bool up = step > 0;
+    uint64_t span = up ? (uint64_t)stop - (uint64_t)start : (uint64_t)start - (uint64_t)stop;
+    uint64_t by = up ? (uint64_t)step : -(uint64_t)step;
+    if (up ? stop <= start : stop >= start) span = 0;
+    uint64_t count = span / by + (span % by != 0);
+    *out = (int64_t)count;
+    return count <= (uint64_t)1 << 60;
+}
+
 static cubed_status call_arange(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"dtype", NULL};
@@ -215,6 +229,14 @@ static cubed_status call_arange(expr_builder *b, const expr *e, cubed_array **ou
         whole = whole && v[i].kind == EXPR_INT;
     }
     EXPR_TRY(expr_get_dtype(b, e, whole ? CUBED_INT64 : CUBED_FLOAT64, &dtype));
+    if (whole) {
+        cubed_scalar from = {.i64 = n > 1 ? v[0].i : 0}, by = {.i64 = n > 2 ? v[2].i : 1};
+        int64_t count;
+        if (count_whole(from.i64, v[n > 1].i, by.i64, &count))
+            return expr_located(
+                b, e,
+                cubed_array_ramp(b->ctx, CUBED_INT64, &from, &by, count, dtype, NULL, out, b->err));
+    }
     double start = n > 1 ? v[0].re : 0, stop = v[n > 1].re;
     double step = n > 2 ? v[2].re : 1;
     return expr_located(b, e,

@@ -161,7 +161,10 @@ static cubed_status get_members(expr_builder *b, const expr *e, const cubed_arra
     if (e->kind != EXPR_TUPLE) {
         expr_value v = {.array = NULL};
         EXPR_TRY(expr_build_value(b, e, &v));
-        EXPR_TRY(expr_operand(b, e, &v, like));
+        /* Whole numbers are compared as such, also those that the other type does not have. */
+        bool whole =
+            v.kind == EXPR_INT && cubed_dtype_kind(cubed_array_dtype(like)) <= CUBED_KIND_UINT;
+        EXPR_TRY(expr_operand(b, e, &v, whole ? NULL : like));
         *out = v.array;
         return CUBED_OK;
     }

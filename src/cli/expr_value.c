@@ -40,6 +40,12 @@ static bool int_fits(int64_t i, cubed_dtype dtype)
     return i >= -((int64_t)1 << (bits - 1)) && i < (int64_t)1 << (bits - 1);
 }
 
+cubed_dtype expr_literal_compared(const expr_value *v, const cubed_array *other)
+{
+    cubed_dtype dtype = expr_literal_dtype(v, other);
+    return is_whole(v) && !int_fits(v->i, dtype) ? CUBED_INT64 : dtype;
+}
+
 bool expr_literal_scalar(const expr_value *v, cubed_dtype dtype, cubed_scalar *out)
 {
     *out = (cubed_scalar){.c128 = {0, 0}};

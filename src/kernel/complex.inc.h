@@ -80,11 +80,19 @@ static inline T FN(log1p1)(T x)
     return M(clog)(MAKE(1 + a, b));
 }
 
+/* Of one infinite part its direction, as NumPy; of two there is none: NaN. Halves have a length where
+ * the number's own is beyond the type. */
 static inline T FN(sign1)(T x)
 {
     REAL a = M(creal)(x), b = M(cimag)(x);
     if (a == 0 && b == 0) return MAKE(0, 0);
+    if (isinf(a) && !isinf(b)) return MAKE(M(copysign)(1, a), 0);
+    if (isinf(b) && !isinf(a)) return MAKE(0, M(copysign)(1, b));
     REAL h = M(cabs)(x);
+    if (!isinf(h)) return MAKE(a / h, b / h);
+    a /= 2;
+    b /= 2;
+    h = M(hypot)(a, b);
     return MAKE(a / h, b / h);
 }
 

@@ -61,6 +61,14 @@ static inline T FN(right1)(T x, T y)
 #define NAME       floor_divide
 #define EXPR(x, y) FN(floor_divide1)((x), (y))
 #include "kernel/loop2.inc.h"
+/* Towards zero; of 0 it is 0, as quotients by 0 are. */
+#define NAME reciprocal
+#if IS_SIGNED
+#define EXPR(x) ((x) == 1 || (x) == -1 ? (x) : 0)
+#else
+#define EXPR(x) ((x) == 1)
+#endif
+#include "kernel/loop1.inc.h"
 #define NAME       remainder
 #define EXPR(x, y) FN(remainder1)((x), (y))
 #include "kernel/loop2.inc.h"
@@ -112,6 +120,7 @@ static void FN(fill_integer)(cb_kernels *k)
 {
     k->elem[CUBED_OP_POW][DT] = FN(pow);
     k->elem[CUBED_OP_NEGATIVE][DT] = FN(negative);
+    k->elem[CUBED_OP_RECIPROCAL][DT] = FN(reciprocal);
     k->elem[CUBED_OP_ABS][DT] = FN(abs);
     k->elem[CUBED_OP_FLOOR_DIVIDE][DT] = FN(floor_divide);
     k->elem[CUBED_OP_REMAINDER][DT] = FN(remainder);

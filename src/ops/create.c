@@ -32,6 +32,34 @@ static cubed_status ramp(cubed_context *ctx, double start, double step, int64_t 
     return consume(st, CUBED_OP_ADD, scaled, c, out, err);
 }
 
+cubed_status cubed_array_ramp(cubed_context *ctx, cubed_dtype type, const cubed_scalar *start,
+                              const cubed_scalar *step, int64_t n, cubed_dtype dtype,
+                              const int64_t *chunk, cubed_array **out, cubed_error *err)
+{
+    cubed_array *k = NULL, *c = NULL, *scaled = NULL, *made = NULL;
+    const bool whole = type == CUBED_INT64;
+    if (type != CUBED_INT64 && type != CUBED_FLOAT64)
+        return cb_fail(err, CUBED_E_TYPE, "arange: computed in type %d, expected int64 or float64",
+                       (int)type);
+    if ((unsigned)dtype >= CUBED_DTYPE_COUNT || dtype == CUBED_BOOL)
+        return cb_fail(err, CUBED_E_TYPE, "arange: dtype %d is no type of numbers", (int)dtype);
+    cubed_status st = CUBED_OK;
+    if (whole) {
+        CB_GO(cubed_array_index(ctx, 1, &n, chunk, 0, &k, err));
+        st = cubed_array_full(ctx, type, 0, NULL, NULL, step, &c, err);
+        CB_GO(consume(st, CUBED_OP_MULTIPLY, k, c, &scaled, err));
+        k = c = NULL;
+        st = cubed_array_full(ctx, type, 0, NULL, NULL, start, &c, err);
+        CB_GO(consume(st, CUBED_OP_ADD, scaled, c, &made, err));
+    } else {
+        CB_GO(ramp(ctx, start->f64, step->f64, n, chunk, &made, err));
+    }
+    st = cubed_astype(made, dtype, out, err);
+out:
+    cubed_array_unref(made);
+    return st;
+}
+
 cubed_status cubed_array_arange(cubed_context *ctx, double start, double stop, double step,
                                 cubed_dtype dtype, const int64_t *chunk, cubed_array **out,
                                 cubed_error *err)

@@ -141,6 +141,54 @@ out:
     return st;
 }
 
+/* The comparison that says of (y, x) what this one says of (x, y). */
+static cubed_op mirrored(cubed_op op)
+{
+    switch (op) {
+    case CUBED_OP_LESS: return CUBED_OP_GREATER;
+    case CUBED_OP_LESS_EQUAL: return CUBED_OP_GREATER_EQUAL;
+    case CUBED_OP_GREATER: return CUBED_OP_LESS;
+    case CUBED_OP_GREATER_EQUAL: return CUBED_OP_LESS_EQUAL;
+    default: return op;
+    }
+}
+
+/* Whether numbers of these types are compared as float64 by promotion, which takes different ones for equal. */
+static bool compares_inexactly(cubed_op op, cubed_array *const *args)
+{
+    cubed_dtype a = args[0]->node.dtype, b = args[1]->node.dtype;
+    return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL &&
+           ((a == CUBED_UINT64 && cubed_dtype_kind(b) == CUBED_KIND_INT) ||
+            (b == CUBED_UINT64 && cubed_dtype_kind(a) == CUBED_KIND_INT));
+}
+
+/* A signed integer against uint64: less where it is negative, otherwise compared as uint64. */
+static cubed_status compare_with_uint64(cubed_op op, cubed_array *const *args, cubed_array **out,
+                                        cubed_error *err)
+{
+    bool swapped = args[0]->node.dtype == CUBED_UINT64;
+    cubed_array *x = args[swapped], *y = args[!swapped];
+    cubed_array *cast = NULL, *zero = NULL, *as_uint = NULL, *sign = NULL;
+    cubed_status st = CUBED_OK;
+    if (swapped) op = mirrored(op);
+    bool less = op == CUBED_OP_NOT_EQUAL || op == CUBED_OP_LESS || op == CUBED_OP_LESS_EQUAL;
+    CB_GO(cb_op_cast(x, CUBED_UINT64, &cast, err));
+    CB_GO(cubed_elementwise(op, (cubed_array *[]){cast, y}, 2, &as_uint, err));
+    CB_GO(cb_op_scalar(x->ctx, x->node.dtype, 0, &zero, err));
+    CB_GO(cubed_elementwise(less ? CUBED_OP_LESS : CUBED_OP_GREATER_EQUAL,
+                            (cubed_array *[]){x, zero}, 2, &sign, err));
+    CB_GO(cubed_elementwise(less ? CUBED_OP_LOGICAL_OR : CUBED_OP_LOGICAL_AND,
+                            swapped ? (cubed_array *[]){as_uint, sign}
+                                    : (cubed_array *[]){sign, as_uint},
+                            2, out, err));
+out:
+    cubed_array_unref(cast);
+    cubed_array_unref(zero);
+    cubed_array_unref(as_uint);
+    cubed_array_unref(sign);
+    return st;
+}
+
 cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs, cubed_array **out,
                                cubed_error *err)
 {
@@ -156,6 +204,7 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
         if (args[i]->ctx != args[0]->ctx)
             return cb_fail(err, CUBED_E_ARG, "%s: operands are of different contexts", name);
     }
+    if (nargs == 2 && compares_inexactly(op, args)) return compare_with_uint64(op, args, out, err);
     int first = op == CUBED_OP_WHERE ? 1 : 0;
     if (first && args[0]->node.dtype != CUBED_BOOL)
         return cb_fail(err, CUBED_E_TYPE, "where: the condition is %s, expected bool",

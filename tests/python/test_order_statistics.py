@@ -91,7 +91,9 @@ def test_methods(method, dtype):
             got = cubed.quantile(x[:, :n], some, axis=1, method=method)
             want = np.quantile(a[:, :n].astype("f8"), some, axis=1, method=method)
             discrete = method in METHODS[1:3] + ["nearest", "inverted_cdf", "closest_observation"]
-            assert got.dtype == (dtype if discrete or dtype[0] == "f" else "float64")
+            assert got.dtype == (dtype if discrete else "float64")
+            one = cubed.quantile(x[:, :n], float(some[0]), axis=1, method=method)
+            assert one.dtype == (dtype if discrete or dtype[0] == "f" else "float64")
             scale = float(np.abs(a).max())
             np.testing.assert_allclose(got.compute(), want, rtol=1e-6, atol=1e-6 * scale)
 

@@ -33,6 +33,7 @@ from cubed.array_api.elementwise_functions import (
     multiply,
     pow,
     real,
+    round,
     signbit,
     sqrt,
     subtract,
@@ -68,6 +69,7 @@ __all__ = [
     "delete",
     "dstack",
     "exp2",
+    "fabs",
     "extract",
     "fix",
     "flatnonzero",
@@ -80,6 +82,7 @@ __all__ = [
     "isposinf",
     "nan_to_num",
     "rad2deg",
+    "rint",
     "rot90",
     "select",
     "union1d",
@@ -334,6 +337,32 @@ def exp2(x: Any, /) -> Array:
     return pow(2.0, as_lazy(x))
 
 
+def fabs(x: Any, /) -> Array:
+    """Absolute values, as floats.
+
+    Of x's shape: float64 for integers and bools, else x's type. Lazy; TypeError for complex
+    numbers.
+    """
+    a = _floats(x)
+    if a.dtype.kind == "c":
+        raise TypeError(f"fabs is not defined for {a.dtype}: abs is")
+    return abs(a)
+
+
+def rint(x: Any, /) -> Array:
+    """Nearest whole numbers, even ones of two, as floats.
+
+    Of x's shape: float64 for integers and bools, else x's type. Lazy.
+    """
+    return round(_floats(x))
+
+
+def _floats(x: Any) -> Array:
+    """x, integers and bools as float64."""
+    a = as_lazy(x)
+    return a.astype(np.float64) if a.dtype.kind in "biu" else a
+
+
 def fix(x: Any, /) -> Array:
     """x rounded towards zero.
 
@@ -446,7 +475,8 @@ def average(
 ) -> Any:
     """The mean with weights, of the shape of x or of one axis; with `returned` also their sum.
 
-    float64 for integers, else x's type. Lazy.
+    float64 for integers, else the type that x and weights promote to. Lazy: where weights sum to
+    zero the mean is NaN or infinite, and no error.
     """
     a = as_lazy(x)
     if weights is None:
@@ -497,7 +527,10 @@ def cov(
     """
     parts = [_with_axes(v, 2) for v in (m, y) if v is not None]
     if not rowvar:
-        parts = [permute_dims(p, (1, 0)) if p.shape[0] != 1 else p for p in parts]
+        parts = [
+            permute_dims(p, (1, 0)) if np.ndim(v) > 1 else p
+            for v, p in zip((m, y), parts, strict=False)
+        ]
     if any(p.ndim > 2 for p in parts):
         raise ValueError("cov: an array has more than two axes")
     x = concat(parts, axis=0) if len(parts) > 1 else parts[0]

@@ -5,6 +5,7 @@ Chunks are as for :func:`cubed.rechunk`; ``"auto"`` makes them about 128 MiB.
 
 from __future__ import annotations
 
+import builtins
 import math
 import numbers
 from typing import Any
@@ -51,7 +52,9 @@ def arange(
 ) -> Array:
     """start, start + step, ... up to but not including stop.
 
-    Of one axis; int64 where all three are integers, else float64. Lazy.
+    Of one axis; int64 where all three are integers, else float64. Element k is
+    ``start + k * step``, exact where all three are integers, else rounded to float64; `dtype` is
+    what that is cast to. Lazy; OverflowError if one of the first two is beyond an integer type.
     """
     check_device(device)
     if stop is None:
@@ -61,34 +64,43 @@ def arange(
             raise TypeError(f"arange: {name} is {value!r}, expected a real number")
     if step == 0:
         raise ValueError("arange: step is 0, expected another number")
-    if dtype is None:
-        exact = all(isinstance(v, (int, np.integer)) for v in (start, stop, step))
-        dtype = np.int64 if exact else np.float64
-    d = np.dtype(dtype)
-    if all(isinstance(v, (int, np.integer)) for v in (start, stop, step)):
-        n = max(0, -((int(start) - int(stop)) // int(step)))
+    whole = all(isinstance(v, (int, np.integer)) for v in (start, stop, step))
+    d = np.dtype((np.int64 if whole else np.float64) if dtype is None else dtype)
+    if whole:
+        start, step = int(start), int(step)
+        n = max(0, -((start - int(stop)) // step))
     else:
         n = max(0, math.ceil((stop - start) / step))
+    if n > _MOST:
+        raise ValueError(f"arange: from {start} to {stop} by {step} are {n} elements: too many")
+    if d.kind in "iu":
+        _check_first(d, start, step, n)
     extents = normalize_chunks(chunks, (n,), d.itemsize)
-    if (
-        d.kind in "iu"
-        and isinstance(start, (int, np.integer))
-        and isinstance(step, (int, np.integer))
-    ):
-        # Exact in integers, which wrap.
-        k = in_chunks(_core.index((n,), longest(extents), 0), extents, chunks)
-        k = _core.elementwise("multiply", k, _core.full("int64", (), None, int(step)))
-        if d == np.uint64:
-            k = _core.astype(k, "uint64")
-            out = _core.elementwise("add", k, _core.full("uint64", (), None, int(start) % 2**64))
-        else:
-            out = _core.elementwise("add", k, _core.full("int64", (), None, int(start)))
-        return Array._new(_core.astype(out, name_of(d)), spec)
-    # n elements, whatever rounding makes of the end.
-    stop = start + n * step if n else start
-    out = _core.arange(float(start), float(start) + (n - 0.5) * float(step) if n else float(start),
-                       float(step), name_of(d), longest(extents))  # fmt: skip
+    if whole and n:
+        # Exact in integers, modulo 2**64 on the way; the last of others has to be one of int64.
+        last = start + (n - 1) * step
+        whole = d.kind in "iu" or max(builtins.abs(start), builtins.abs(last)) < 2**63
+    if whole:
+        out = _core.ramp("int64", _wrapped(start), _wrapped(step), n, name_of(d), longest(extents))
+    else:
+        out = _core.ramp("float64", float(start), float(step), n, name_of(d), longest(extents))
     return Array._new(in_chunks(out, extents, chunks), spec)
+
+
+_MOST = 2**60  # elements of an axis
+
+
+def _check_first(dtype: np.dtype, start: Any, step: Any, n: int) -> None:
+    """OverflowError if one of the first two elements is beyond the type, as in NumPy."""
+    info = np.iinfo(dtype)
+    for value in (start, start + step)[:n]:
+        if not info.min <= int(value) <= info.max:
+            raise OverflowError(f"arange: {value} is out of bounds for {dtype}")
+
+
+def _wrapped(value: float) -> int:
+    """An integer modulo 2**64, as int64 has it."""
+    return (int(value) + 2**63) % 2**64 - 2**63
 
 
 def asarray(
@@ -237,7 +249,7 @@ def linspace(
 ) -> Array:  # fmt: skip
     """`num` equally spaced numbers from start to stop, which is the last one if `endpoint`.
 
-    ``(num,)``, float64 or complex128 by default. Lazy.
+    ``(num,)``, float64 or complex128 by default; numbers of integer types are rounded down. Lazy.
     """
     check_device(device)
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
@@ -254,6 +266,8 @@ def linspace(
         out = _core.elementwise("add", _core.astype(re, "complex128"), i)
     else:
         out = _core.linspace(a.real, b.real, num, endpoint, longest(extents))
+        if d.kind in "iu":
+            out = _core.elementwise("floor", out)
     return Array._new(in_chunks(_core.astype(out, name_of(d)), extents, chunks), spec)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
+import numpy as np
+
 from cubed import _core
 from cubed._array import Array, is_text, is_time, lazy, operands
 
@@ -101,7 +103,7 @@ def _two(name: str, x1: Any, x2: Any) -> Array:
         from cubed._texts import compare
 
         return compare(name, x1, x2)
-    xs, spec = operands(x1, x2)
+    xs, spec = operands(x1, x2, name=name)
     return Array._new(_core.elementwise(name, *xs), spec)
 
 
@@ -237,24 +239,20 @@ def ceil(x: Array, /) -> Array:
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """The elements, but none below `min` or above `max`; None is no limit.
 
-    The type is that of x; of integers with a limit of floats the one that both have.
-
-    Of the shape that all broadcast to, and of x's type; of integers beside floats the type that
-    they promote to. Lazy.
+    Of the shape and the type that all broadcast and promote to; Python scalars take x's type, and
+    a Python integer that no element of that type is beyond is no limit. Lazy; OverflowError for a
+    Python integer that all elements are beyond.
     """
     x = lazy(x)
+    if x.dtype.kind in "iu":
+        info = np.iinfo(x.dtype)
+        min = None if type(min) is int and min <= info.min else min
+        max = None if type(max) is int and max >= info.max else max
     out = x
-    for name, limit in (("maximum", min), ("minimum", max)):
-        if limit is None:
-            continue
-        if is_time(x):
-            out = _two(name, out, limit)
-            continue
-        (_, bound), spec = operands(out, limit)
-        narrows = x.dtype.kind in "biu" and bound.dtype.startswith("float")
-        if bound.dtype != out._x.dtype and not narrows:
-            bound = _core.astype(bound, out._x.dtype)
-        out = Array._new(_core.elementwise(name, out._x, bound), spec)
+    if min is not None:
+        out = _two("maximum", out, min)
+    if max is not None:
+        out = _two("minimum", out, max)
     return x.copy() if out is x else out
 
 
@@ -559,9 +557,9 @@ def real(x: Array, /) -> Array:
 
 
 def reciprocal(x: Array, /) -> Array:
-    """Reciprocals.
+    """Reciprocals; of integers without their fractions, and 0 of 0.
 
-    Of x's shape: float64 for integers, else x's type. Lazy; TypeError for bool.
+    Of x's shape and type. Lazy; TypeError for bool.
     """
     return _one("reciprocal", x)
 

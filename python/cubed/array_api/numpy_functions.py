@@ -31,6 +31,7 @@ from cubed._nan import (
     nanstd,
     nansum,
     nanvar,
+    without_nan,
 )
 from cubed._neighbours import refuse_foreign
 from cubed._pad import pad
@@ -55,7 +56,7 @@ from cubed.array_api.elementwise_functions import (
 )
 from cubed.array_api.linear_algebra_functions import matmul, tensordot
 from cubed.array_api.manipulation_functions import concat, expand_dims, moveaxis, reshape
-from cubed.array_api.searching_functions import argmax, argmin, where
+from cubed.array_api.searching_functions import argmax, argmin
 from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum
 from cubed.array_api.utility_functions import all
 
@@ -205,18 +206,28 @@ def isclose(
 ) -> Array:
     """Whether ``abs(a - b) <= atol + rtol * abs(b)``; infinities are close to themselves alone.
 
+    Python scalars take the type of the array that they meet.
+
     Returns
     -------
     Array
         bool, lazy. With `equal_nan` NaN is close to NaN.
     """
-    x, y = _two(a, b)
-    if y.dtype.kind not in "fc":
-        y = asarray(y, dtype=np.float64) if isinstance(y, Array) else float(y)
-    near = less_equal(abs(x - y), atol + rtol * abs(y))
-    close = logical_or(logical_and(near, isfinite(y)), equal(x, y))
-    if equal_nan:
-        close = logical_or(close, logical_and(isnan(x), isnan(y)))
+    if is_scalar(a) and is_scalar(b):
+        raise TypeError("isclose: a and b are numbers, expected an array at least")
+    x, y = (v if is_scalar(v) else as_lazy(v) for v in (a, b))
+    close = equal(x, y)
+    if is_scalar(y):
+        y = y if isinstance(y, complex) else float(y)
+        if np.isfinite(y):
+            close = logical_or(close, less_equal(abs(x - y), float(atol + rtol * np.abs(y))))
+    else:
+        y = y if y.dtype.kind in "fc" else asarray(y, dtype=np.float64)
+        near = less_equal(abs(x - y), atol + rtol * abs(y))
+        close = logical_or(close, logical_and(near, isfinite(y)))
+    if equal_nan and not any(is_scalar(v) and v == v for v in (x, y)):
+        nan = [isnan(v) for v in (x, y) if isinstance(v, Array)]
+        close = logical_or(close, nan[0] if len(nan) == 1 else logical_and(*nan))
     return close
 
 
@@ -272,18 +283,13 @@ def cumprod(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
     return cumulative_prod(y, axis=a, dtype=dtype)
 
 
-def _without_nan(x: Array, value: float) -> Array:
-    x = lazy(x)
-    return where(isnan(x), value, x) if x.dtype.kind in "fc" else x
-
-
 def nancumsum(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
     """Running sums in which NaN counts as 0.
 
     Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each column
     of chunks.
     """
-    return cumsum(_without_nan(x, 0.0), axis, dtype)
+    return cumsum(without_nan(lazy(x), 0.0), axis, dtype)
 
 
 def nancumprod(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
@@ -292,7 +298,7 @@ def nancumprod(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array
     Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each column
     of chunks.
     """
-    return cumprod(_without_nan(x, 1.0), axis, dtype)
+    return cumprod(without_nan(lazy(x), 1.0), axis, dtype)
 
 
 def _nan_position(largest: bool, x: Array, axis: int | None, keepdims: bool) -> Array:
@@ -439,7 +445,7 @@ def _even(h: Any, n: int) -> Any:
     """The distance of even coordinates: inner differences then leave out the middle."""
     if isinstance(h, Array) or np.shape(h) != (n,):
         return h
-    d = np.diff(np.asarray(h))
+    d = np.diff(_signed(np.asarray(h)))
     return float(d[0]) if d.dtype.kind in "iuf" and (d == d[0]).all() else h
 
 
@@ -480,9 +486,16 @@ def _distances(f: Array, h: Any, axis: int) -> tuple[Any, Any]:
 
 
 def _differences(h: Any) -> Array:
-    x = as_lazy(h)
+    x = _signed(as_lazy(h))
     d = x[1:] - x[:-1]
     return asarray(d, dtype=np.float64) if d.dtype.kind in "biu" else d
+
+
+def _signed(h: Any) -> Any:
+    """Coordinates in a type that their differences do not wrap in."""
+    if h.dtype.kind not in "biu" or h.dtype == np.int64:
+        return h
+    return h.astype(np.float64 if h.dtype == np.uint64 else np.int64)
 
 
 def _lined(d: Array, ndim: int, axis: int) -> Array:
