@@ -637,3 +637,26 @@ def test_groups_are_one_pass(lazy):
 def test_refusals(function, error, message, lazy):
     with pytest.raises(error, match=message):
         function(lazy)
+
+
+@pytest.mark.parametrize("bottleneck", [True, False])
+def test_rolling_finds_the_extreme_that_xarray_finds(bottleneck):
+    a = np.array(
+        [[1.0, 3, 3, 2, np.nan, 3, 3, 3, 0, 0, 0], [2, 2, np.nan, np.nan, 5, 5, 1, 1, 2, 2, 7]]
+    )
+    for values in (a, np.nan_to_num(a).astype("i4")):
+        plain = xr.DataArray(values, dims=("y", "t"))
+        lazy = xr.DataArray(cubed.from_array(values, chunks=4), dims=("y", "t"))
+        for kwargs in (
+            {},
+            {"min_periods": 1},
+            {"center": True},
+            {"min_periods": 2, "center": True},
+        ):
+            if values.dtype.kind == "i":  # what is beyond the ends has no number of its own
+                kwargs = {k: v for k, v in kwargs.items() if k != "min_periods"}
+            for name in ("argmax", "argmin"):
+                with xr.set_options(use_bottleneck=bottleneck):
+                    got, want = (getattr(x.rolling(t=3, **kwargs), name)() for x in (lazy, plain))
+                assert isinstance(got.data, cubed.Array)
+                np.testing.assert_array_equal(got.values, want.values, err_msg=f"{name} {kwargs}")

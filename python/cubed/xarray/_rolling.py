@@ -8,7 +8,7 @@ import numpy as np
 
 from cubed._array import Array
 from cubed.xarray._hooks import Arguments
-from cubed.xarray._windows import counted, moving, reduced
+from cubed.xarray._windows import LAST, counted, moving, reduced
 
 #: What Xarray gives to choose among implementations.
 _KNOWN = {"array_agg_func", "bottleneck_move_func", "numbagg_move_func", "rolling_agg_func"}
@@ -25,6 +25,12 @@ def array_reduce(theirs: Any, rolling: Any, *args: Any, **kwargs: Any) -> Any:
     if not set(kwargs) - _KNOWN:
         function = kwargs.get("rolling_agg_func") or kwargs.get("array_agg_func")
         name = getattr(function, "__name__", "").lstrip("_")
+        if name in LAST and _calls_bottleneck(rolling, kwargs.get("bottleneck_move_func")):
+            from xarray.core import dtypes
+
+            limit: Any = dtypes.get_neg_infinity if name == "argmax" else dtypes.get_pos_infinity
+            fill = limit(rolling.obj.dtype, True)  # of integers their own
+            return reduce(theirs, rolling, LAST[name], kwargs.get("keep_attrs"), fillna=fill)
         out = moving(name, x, _windows(rolling), rolling.min_periods, kwargs.get("ddof", 0))
         if out is not None:
             return _wrapped(rolling, out, kwargs.get("keep_attrs"))
@@ -65,6 +71,14 @@ def counts(theirs: Any, rolling: Any, keep_attrs: Any = None) -> Any:
         return NotImplemented
     known = rolling.obj.notnull().variable._data
     return _wrapped(rolling, counted(known, _windows(rolling)), keep_attrs)
+
+
+def _calls_bottleneck(rolling: Any, function: Any) -> bool:
+    """Whether Xarray would of NumPy's arrays, for which the last of equal elements is found."""
+    from xarray import get_options
+
+    options: Any = get_options
+    return function is not None and options()["use_bottleneck"] and len(rolling.dim) == 1
 
 
 def _is_real(x: Any) -> bool:

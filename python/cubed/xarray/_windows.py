@@ -63,6 +63,18 @@ def counted(known: Array, windows: Windows) -> Array:
     return _around(_count, known, windows, False, np.int64, extra, "moving count")
 
 
+def _last_argmax(x: np.ndarray, axis: int) -> np.ndarray:
+    return x.shape[axis] - 1 - np.argmax(np.flip(x, axis), axis=axis)
+
+
+def _last_argmin(x: np.ndarray, axis: int) -> np.ndarray:
+    return x.shape[axis] - 1 - np.argmin(np.flip(x, axis), axis=axis)
+
+
+#: Functions of windows that find the last of equal elements.
+LAST = {"argmax": _last_argmax, "argmin": _last_argmin}
+
+
 def reduced(
     func: Callable[..., Any], x: Array, windows: Windows, fill: Any, kwargs: dict[str, Any]
 ) -> Array:
