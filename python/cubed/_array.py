@@ -618,37 +618,43 @@ def refuse_masked(value: Any) -> None:
         raise TypeError("masked arrays are not implemented: give x.filled(value)")
 
 
-#: Operations that any integer takes part in, also one that the other operand's type does not have.
+#: Operations that any integer takes part in, also one that the other operand's type does not have:
+#: these, and those that make integers floats.
 COMPARISONS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
 
 
-def _compared(value: Any, dtype: np.dtype) -> _core.Array:
-    """A Python scalar that is compared with an array, in a type that has it."""
+_FLOATING = frozenset(("divide", "atan2", "hypot", "logaddexp", "copysign", "nextafter"))
+
+
+def _wide_scalar(name: str, value: Any, dtype: np.dtype) -> _core.Array:
+    """A Python scalar of such an operation with an array, in a type that has it."""
     own = scalar_type(value, dtype)
     if own.kind not in "iu" or isinstance(value, bool):
         return scalar_array(value, own)
     for d in (own, np.dtype(np.int64), np.dtype(np.uint64)):
         if np.iinfo(d).min <= value <= np.iinfo(d).max:
             return scalar_array(value, d)
-    return scalar_array(math.copysign(math.inf, value > 0 or -1), np.dtype(np.float64))
+    # Beyond all integers as it is, it may be rounded to one of them.
+    wide = math.inf if value > 0 else -math.inf
+    return scalar_array(wide if name in COMPARISONS else value, np.dtype(np.float64))
 
 
 def operands(*values: Any, name: str = "") -> tuple[list[_core.Array], Spec | None]:
     """Arrays and Python scalars of an operation, as arrays: at least one of them is an array.
 
-    The operation's name tells whether integers are compared, which any may be.
+    The operation's name tells whether any integer may be.
     """
     arrays = [None if is_scalar(v) else core_of(v) for v in values]
     dtypes = [dtype_of(a.dtype) for a in arrays if a is not None]
     if not dtypes:
         raise TypeError("at least one operand must be an array")
     dtype = dtypes[0] if len(dtypes) == 1 else np.result_type(*dtypes)
-    compared = name in COMPARISONS
+    wide = name in COMPARISONS or name in _FLOATING
     out = [
         a
         if a is not None
-        else _compared(v, dtype)
-        if compared
+        else _wide_scalar(name, v, dtype)
+        if wide
         else scalar_array(v, scalar_type(v, dtype))
         for a, v in zip(arrays, values, strict=True)
     ]

@@ -145,10 +145,9 @@ def digitize(x: Array, /, bins: Any, right: bool = False) -> Array:
     edges = to_numpy(bins)
     if edges.ndim != 1:
         raise ValueError(f"digitize: bins have {edges.ndim} axes, expected 1")
-    steps = np.diff(edges)
-    if not ((steps >= 0).all() or (steps <= 0).all()):
+    ascend = bool((edges[1:] >= edges[:-1]).all())
+    if not ascend and not (edges[1:] <= edges[:-1]).all():
         raise ValueError("digitize: bins neither ascend nor descend")
-    ascend = bool((steps >= 0).all())
     found = searchsorted(
         x._like(core_of(edges if ascend else edges[::-1].copy())),
         x,

@@ -164,6 +164,17 @@ def test_python_integers_beyond_the_type_are_compared(name):
         np.testing.assert_array_equal(got, want)
 
 
+def test_python_integers_beyond_the_type_are_divided_as_floats():
+    for dtype, number in itertools.product(
+        ["uint8", "uint64", "int8"], [-1, 300, -(2**40), 10**30]
+    ):
+        x = edges(dtype)
+        for name in ("divide", "atan2", "hypot", "copysign"):
+            got = getattr(xp, name)(cubed.from_array(x), number).compute()
+            want = expected(name, x, np.array(float(number)))
+            np.testing.assert_allclose(got, want, rtol=1e-14)
+
+
 def test_python_integers_beyond_the_type_are_no_operands():
     x = cubed.from_array(np.ones(1, "u1"))
     for call in (lambda: x + 300, lambda: xp.maximum(x, -1), lambda: xp.where(x == 1, x, 300)):
@@ -218,14 +229,17 @@ def test_integers_are_found_exactly(types):
 def test_clip():
     x = edges("uint8")
     lazy = cubed.from_array(x, chunks=3)
-    limits = [(-5, 300), (-5, 10), (3, None), (None, 2.5), (np.array([-5]), 10), (np.int16(-5), 9)]
-    for low, high in [*limits, (None, 300), (-1, None), (np.array(300), None)]:
+    limits = [(-5, 300), (-5, 10), (3, None), (None, 2.5), (np.array([-5]), 10), (300, 1.5)]
+    for low, high in [*limits, (np.int16(-5), 9), (None, 300), (-1, None), (np.array(300), None)]:
         got, want = xp.clip(lazy, low, high).compute(), np.clip(x, low, high)
         assert got.dtype == want.dtype, (low, high)
         np.testing.assert_array_equal(got, want)
     for low, high in ((300, None), (None, -5)):
         with pytest.raises(OverflowError, match="out of bounds for uint8"):
             xp.clip(lazy, low, high)
+    both = xp.clip(lazy, 300, cubed.from_array(np.full(x.shape, 400, "u2"))).compute()
+    assert both.dtype == np.uint16
+    assert (both == 300).all()
     y = np.array([1, 2.5, np.nan], "f4")
     assert xp.clip(cubed.from_array(y), np.float64(2), 3).dtype == np.float64
     assert xp.clip(cubed.from_array(y), 2, 3).dtype == np.float32
@@ -359,6 +373,22 @@ def test_types_of_quantiles(dtype):
         np.testing.assert_allclose(got, want, rtol=1e-6)
     assert xp.median(lazy).dtype == np.median(x).dtype
     assert xp.percentile(lazy, [30]).dtype == np.percentile(x, [30]).dtype
+
+
+def test_digitize_and_products_keep_to_integers():
+    x, edges_ = np.arange(8, dtype="i4"), np.array([6, 4, 2], "u1")
+    for right in (False, True):
+        got = xp.digitize(cubed.from_array(x), edges_, right).compute()
+        np.testing.assert_array_equal(got, np.digitize(x, edges_, right))
+    with pytest.raises(ValueError, match="neither ascend nor descend"):
+        xp.digitize(cubed.from_array(x), np.array([1, 3, 2], "u1"))
+    a = np.array([100, 100, 27], "i1")
+    got = xp.vdot(cubed.from_array(a), a).compute()
+    assert got.dtype == np.int8
+    assert got == np.vdot(a, a)
+    w = np.array([1, 2, 4], "i2")
+    got = xp.average(cubed.from_array(a.astype("f4")), weights=w)
+    assert got.dtype == np.average(a.astype("f4"), weights=w).dtype
 
 
 # --- Assigning ------------------------------------------------------------------------------------

@@ -491,10 +491,9 @@ def average(
         if w.shape[0] != a.shape[k]:
             raise ValueError(f"average: {w.shape[0]} weights for {a.shape[k]} elements of axis {k}")
         w = reshape(w, (-1, *(1,) * (a.ndim - k - 1)))
-    if a.dtype.kind in "biu":
-        a = a.astype(np.float64)
-    if w.dtype.kind in "biu":
-        w = w.astype(np.float64)
+    floats = np.float64 if a.dtype.kind in "biu" else a.dtype
+    dtype = result_type(a.dtype, w.dtype, floats)
+    a, w = a.astype(dtype), w.astype(dtype)
     total = sum(multiply(w, ones_like(a)), axis=axis, keepdims=keepdims)
     out = divide(sum(multiply(a, w), axis=axis, keepdims=keepdims), total)
     return (out, total) if returned else out
@@ -643,4 +642,5 @@ def vdot(x1: Any, x2: Any, /) -> Array:
     Of the type that both promote to. Lazy.
     """
     a, b = _flat(x1), _flat(x2)
-    return sum(multiply(conj(a) if a.dtype.kind == "c" else a, b))
+    products = multiply(conj(a) if a.dtype.kind == "c" else a, b)
+    return sum(products, dtype=products.dtype)

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, is_text, is_time, lazy, operands
+from cubed._array import Array, is_scalar, is_text, is_time, lazy, operands
+from cubed._create import as_lazy
+from cubed.array_api.data_type_functions import result_type
 
 __all__ = [
     "abs",
@@ -248,6 +250,9 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
         info = np.iinfo(x.dtype)
         min = None if type(min) is int and min <= info.min else min
         max = None if type(max) is int and max >= info.max else max
+    limits = [v if is_scalar(v) else as_lazy(v) for v in (min, max) if v is not None]
+    if not any(is_time(v) for v in (x, *limits)):
+        x = x.astype(result_type(x, *limits))
     out = x
     if min is not None:
         out = _two("maximum", out, min)
