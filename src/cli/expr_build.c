@@ -42,14 +42,24 @@ cubed_status expr_operand(expr_builder *b, const expr *e, value *v, const cubed_
     return v->array ? CUBED_OK : make_array(b, e, v, expr_literal_dtype(v, other));
 }
 
-cubed_status expr_comparand(expr_builder *b, const expr *e, value *v, const cubed_array *other)
+cubed_status expr_wide_operand(expr_builder *b, const expr *e, value *v, const cubed_array *other)
 {
-    return v->array ? CUBED_OK : make_array(b, e, v, expr_literal_compared(v, other));
+    return v->array ? CUBED_OK : make_array(b, e, v, expr_literal_wide_dtype(v, other));
 }
 
-static bool is_comparison(cubed_op op)
+/* Whether whole numbers that the other operand's type does not have take part: in comparisons, and where
+ * integers are made floats. */
+static bool takes_any_integer(cubed_op op)
 {
-    return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL;
+    switch (op) {
+    case CUBED_OP_DIVIDE:
+    case CUBED_OP_ATAN2:
+    case CUBED_OP_HYPOT:
+    case CUBED_OP_LOGADDEXP:
+    case CUBED_OP_COPYSIGN:
+    case CUBED_OP_NEXTAFTER: return true;
+    default: return op >= CUBED_OP_EQUAL && op <= CUBED_OP_GREATER_EQUAL;
+    }
 }
 
 /* --- Operators ---------------------------------------------------------------------------------------- */
@@ -67,7 +77,7 @@ static cubed_status apply(expr_builder *b, const expr *e, cubed_op op, value *ar
 static cubed_status make_operands(expr_builder *b, const expr *e, cubed_op op, value v[2])
 {
     cubed_status (*const make)(expr_builder *, const expr *, value *, const cubed_array *) =
-        is_comparison(op) ? expr_comparand : expr_operand;
+        takes_any_integer(op) ? expr_wide_operand : expr_operand;
     cubed_status st = make(b, e->child[0], &v[0], v[1].array);
     return st == CUBED_OK ? make(b, e->child[1], &v[1], v[0].array) : st;
 }
@@ -282,8 +292,8 @@ static cubed_status call_op(expr_builder *b, const expr *e, cubed_op op, int ari
         if (v[i].array && counts && !strong) strong = v[i].array;
     }
     for (int i = 0; i < n && st == CUBED_OK; i++) {
-        if (is_comparison(op))
-            st = expr_comparand(b, e->child[i], &v[i], strong);
+        if (takes_any_integer(op))
+            st = expr_wide_operand(b, e->child[i], &v[i], strong);
         else
             st =
                 expr_operand(b, e->child[i], &v[i], op == CUBED_OP_WHERE && i == 0 ? NULL : strong);

@@ -31,9 +31,9 @@ cubed_status expr_build_value(expr_builder *b, const expr *e, expr_value *out);
 cubed_status expr_get_array(expr_builder *b, const expr *e, cubed_array **out);
 /* Makes a literal an array, in the type that it has beside `other` (NULL: its own). */
 cubed_status expr_operand(expr_builder *b, const expr *e, expr_value *v, const cubed_array *other);
-/* The same, for a comparison, which whole numbers beyond that type take part in. */
-cubed_status expr_comparand(expr_builder *b, const expr *e, expr_value *v,
-                            const cubed_array *other);
+/* The same, where whole numbers beyond that type take part, as in comparisons. */
+cubed_status expr_wide_operand(expr_builder *b, const expr *e, expr_value *v,
+                               const cubed_array *other);
 cubed_status expr_get_int(expr_builder *b, const expr *e, int64_t *out);
 /* A whole number, or a list of them. */
 cubed_status expr_get_ints(expr_builder *b, const expr *e, int *n, int64_t out[CUBED_MAX_NDIM]);

@@ -411,7 +411,14 @@ static cubed_status call_cumulative_prod(expr_builder *b, const expr *e, cubed_a
     return cumulative(b, e, CUBED_FOLD_PROD, out);
 }
 
-/* clip(x, min, max), either of them None; numbers or arrays, in the type of x. */
+/* Whether no element of x's type is beyond a whole number that the type does not have. */
+static bool is_no_limit(const expr_value *v, const cubed_array *x, bool is_max)
+{
+    return !v->array && v->kind == EXPR_INT && is_max == (v->i > 0) &&
+           expr_literal_wide_dtype(v, x) != expr_literal_dtype(v, x);
+}
+
+/* clip(x, min, max), either of them None; numbers in the type of x, or arrays. */
 static cubed_status call_clip(expr_builder *b, const expr *e, cubed_array **out)
 {
     static const char *const names[] = {"min", "max", NULL};
@@ -427,6 +434,7 @@ static cubed_status call_clip(expr_builder *b, const expr *e, cubed_array **out)
         cubed_array *y = NULL;
         if (!bound || bound->kind == EXPR_NONE) continue;
         st = expr_build_value(b, bound, &v);
+        if (st == CUBED_OK && is_no_limit(&v, x, k == 1)) continue;
         if (st == CUBED_OK) st = expr_operand(b, bound, &v, x);
         cubed_array *args[2] = {x, v.array};
         if (st == CUBED_OK)

@@ -40,7 +40,7 @@ static bool int_fits(int64_t i, cubed_dtype dtype)
     return i >= -((int64_t)1 << (bits - 1)) && i < (int64_t)1 << (bits - 1);
 }
 
-cubed_dtype expr_literal_compared(const expr_value *v, const cubed_array *other)
+cubed_dtype expr_literal_wide_dtype(const expr_value *v, const cubed_array *other)
 {
     cubed_dtype dtype = expr_literal_dtype(v, other);
     return is_whole(v) && !int_fits(v->i, dtype) ? CUBED_INT64 : dtype;

@@ -18,8 +18,8 @@ expr_value expr_literal(expr_kind kind, int64_t i, double re, double im);
 /* The type that a literal takes beside `other`, or alone if that is NULL. */
 cubed_dtype expr_literal_dtype(const expr_value *v, const cubed_array *other);
 
-/* The type in which it is compared with `other`: one that has its value. */
-cubed_dtype expr_literal_compared(const expr_value *v, const cubed_array *other);
+/* The same, but one that has its value: that in which it is compared with `other`. */
+cubed_dtype expr_literal_wide_dtype(const expr_value *v, const cubed_array *other);
 
 /* The literal in a type that expr_literal_dtype gave; false if the type does not have the value. */
 bool expr_literal_scalar(const expr_value *v, cubed_dtype dtype, cubed_scalar *out);
