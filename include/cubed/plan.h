@@ -92,8 +92,8 @@ CUBED_API cubed_plan *cubed_plan_ref(cubed_plan *plan);
 CUBED_API void cubed_plan_unref(cubed_plan *plan);
 
 /* Says where result number `target` (in the order of the targets) goes, which has no url: `size`
- * must be its bytes. Not while the plan runs. A loaded plan has no addresses: its results in memory
- * are bound again before it can run. */
+ * must be its bytes, and none of them may be what the plan reads. Not while the plan runs. A loaded plan
+ * has no addresses: its results in memory are bound again before it can run. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_bind_result(cubed_plan *plan, int target,
                                                                void *data, size_t size,
                                                                cubed_error *err);

@@ -619,10 +619,11 @@ def refuse_masked(value: Any) -> None:
 
 
 #: Operations that any integer takes part in, also one that the other operand's type does not have:
-#: these, and those that make integers floats.
+#: these, searches, and those that make integers floats.
 COMPARISONS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
 
 
+_SEARCHES = frozenset(("isin", "searchsorted"))
 _FLOATING = frozenset(("divide", "atan2", "hypot", "logaddexp", "copysign", "nextafter"))
 
 
@@ -636,7 +637,7 @@ def _wide_scalar(name: str, value: Any, dtype: np.dtype) -> _core.Array:
             return scalar_array(value, d)
     # Beyond all integers as it is, it may be rounded to one of them.
     wide = math.inf if value > 0 else -math.inf
-    return scalar_array(wide if name in COMPARISONS else value, np.dtype(np.float64))
+    return scalar_array(value if name in _FLOATING else wide, np.dtype(np.float64))
 
 
 def operands(*values: Any, name: str = "") -> tuple[list[_core.Array], Spec | None]:
@@ -649,7 +650,7 @@ def operands(*values: Any, name: str = "") -> tuple[list[_core.Array], Spec | No
     if not dtypes:
         raise TypeError("at least one operand must be an array")
     dtype = dtypes[0] if len(dtypes) == 1 else np.result_type(*dtypes)
-    wide = name in COMPARISONS or name in _FLOATING
+    wide = name in COMPARISONS or name in _SEARCHES or name in _FLOATING
     out = [
         a
         if a is not None

@@ -85,7 +85,7 @@ def _converted(value: Any, to: np.dtype) -> np.ndarray:
 
 
 def _warn_of_lost(values: np.ndarray, to: np.dtype) -> None:
-    """NumPy's RuntimeWarning if floats that integers are assigned are none, without memory for it."""
+    """A RuntimeWarning if floats that integers are assigned are none, without memory for it."""
     if values.dtype.kind != "f" or not values.size:
         return
     with np.errstate(invalid="ignore"):

@@ -540,6 +540,23 @@ bool cb_plan_memory_result(const cubed_plan *p, int target, size_t *size)
     return true;
 }
 
+/* Whether a plan reads some of these bytes, which it would then also write. */
+static bool reads_memory(const cubed_plan *p, const void *data, size_t size)
+{
+    const uintptr_t first = (uintptr_t)data;
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        const uintptr_t from = (uintptr_t)n->data;
+        int64_t shape[CUBED_MAX_NDIM], count = 0;
+        if (n->kind != CB_NODE_MEMORY) continue;
+        cb_node_shape(n, shape);
+        if (cb_count(n->grid.ndim, shape, &count)) count = 0;
+        if (from < first + size && first < from + (size_t)count * cubed_dtype_size(n->dtype))
+            return true;
+    }
+    return false;
+}
+
 cubed_status cubed_plan_bind_result(cubed_plan *p, int target, void *data, size_t size,
                                     cubed_error *err)
 {
@@ -549,6 +566,10 @@ cubed_status cubed_plan_bind_result(cubed_plan *p, int target, void *data, size_
     if (size != expected)
         return cb_fail(err, CUBED_E_ARG, "result %d has %zu bytes, got a buffer of %zu", target,
                        expected, size);
+    if (reads_memory(p, data, size))
+        return cb_fail(err, CUBED_E_ARG,
+                       "result %d is in memory that the plan reads: expected memory of its own",
+                       target);
     p->ir.nodes[p->targets[target]].result = data;
     return CUBED_OK;
 }

@@ -227,6 +227,18 @@ def test_integers_are_found_exactly(types):
         np.testing.assert_array_equal(got, want)
 
 
+def test_python_integers_beyond_the_type_are_searched():
+    x = np.array([0, 7, 255], "u1")
+    lazy = cubed.from_array(x)
+    for number in (-1, 7, 300, 2**63, 10**30, -(10**30)):
+        for side in ("left", "right"):
+            got = xp.searchsorted(lazy, number, side=side).compute()
+            assert got == sum(int(v) < number or (side == "right" and v == number) for v in x)
+        np.testing.assert_array_equal(
+            xp.isin(lazy, number).compute(), [int(v) == number for v in x]
+        )
+
+
 # --- Functions over the tables --------------------------------------------------------------------
 
 
@@ -454,6 +466,9 @@ def test_results_are_what_the_plan_writes():
     two = cubed._compute.Plan(((both._x, None), ((both + 1)._x, None)), None, plan.executor)
     with pytest.raises(ValueError, match=r"results\[0\] and results\[1\] share memory"):
         two.execute([good, good])
+    for own in (x, x.reshape(-1)[3:].reshape(3, 3)):  # what is read
+        with pytest.raises(ValueError, match="memory that the plan reads"):
+            xp.flip(cubed.from_array(x)[:, : own.shape[1]]).plan().execute([own])
     empty = np.zeros((0, 4))
     cubed.from_array(x)[:0].plan().execute([empty])
     (cubed.from_array(x)[0, 0]).plan().execute([one := np.zeros(())])

@@ -89,7 +89,7 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise ValueError(f"side is {side!r}, expected 'left' or 'right'")
-    (a, b), spec = operands(x1, x2)
+    (a, b), spec = operands(x1, x2, name="searchsorted")
     order = None if sorter is None else core_of(sorter)
     return Array._new(_core.searchsorted(a, b, side == "right", order), spec)
 

@@ -63,7 +63,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
     kinds = [(v if isinstance(v, Array) else to_numpy(v)).dtype.kind for v in (x1, x2)]
     if "m" in kinds or "M" in kinds:
         return _times.isin(x1, x2, invert)
-    (a, b), spec = operands(x1, x2)
+    (a, b), spec = operands(x1, x2, name="isin")
     return Array._new(_core.isin(a, b, invert, (spec or Spec()).task_mem), spec)
 
 
