@@ -417,8 +417,14 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
             (s->call && (s->call->fn->code || cb_block_fn_is_shared(s->call->op->function)));
         if (total(s->need) > info->projected_mem) info->projected_mem = total(s->need);
     }
-    const uint64_t kept =
-        cb_min_size(cb_sat_add(p->tier_budget, p->cache_bytes), cb_plan_spare(p, true));
+    uint64_t kept = p->cache_bytes;
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        const size_t chunks = (size_t)cb_grid_count(&n->grid);
+        if (cb_node_is_intermediate(n))
+            kept = cb_sat_add(kept, cb_sat_mul(chunks, cb_chunk_bytes(p, i)));
+    }
+    kept = cb_min_size(kept, cb_plan_spare(p, true));
     const uint64_t worker = cb_sat_add(total(p->need), p->metadata_mem);
     info->process_mem = cb_sat_add(cb_sat_mul(p->max_workers, worker), kept);
     info->seconds =
