@@ -306,8 +306,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_expand_dims(cubed_array *x, int ax
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_squeeze(cubed_array *x, const int *axes, int naxes,
                                                       cubed_array **out, cubed_error *err);
 /* args[nargs], at least one, behind each other along an axis, in the type that they promote to. Chunks along the
- * others are those of the largest (see cubed_elementwise). Along it one array that is no constant keeps its own,
- * and they go on around it; of several the longest is the length of all. CUBED_E_ARG where other extents differ,
+ * others are those of the largest (see cubed_elementwise). Along it chunks are as long as those of the one array
+ * that is no constant (irregular ones stay); of several, as the longest. CUBED_E_ARG where other extents differ,
  * CUBED_E_TYPE for types with nothing in common. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis,
                                                      cubed_array **out, cubed_error *err);

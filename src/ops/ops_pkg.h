@@ -22,8 +22,8 @@ CUBED_MUST_CHECK cubed_status cb_op_grid(const char *what, cubed_dtype dtype, in
  * along axes that only such have, chunks are so short that those of the others do not grow by them beyond 16 MiB. */
 cb_grid cb_op_broadcast_grid(cubed_array *const *args, int nargs, int ndim, const int64_t *shape,
                              cubed_dtype dtype);
-/* Chunks of arrays behind each other along an axis. Beside one that has chunks of its own, others fill: its
- * chunks go on. Several give regular ones, as long as the longest. Lists are in the zone. */
+/* Chunks of arrays behind each other along an axis. Beside one that has chunks of its own, others fill
+ * (cb_axis_extend). Several give regular ones, as long as the longest. Lists are in the zone. */
 CUBED_MUST_CHECK cubed_status cb_op_concat_grid(cb_zone *zone, cubed_array *const *args, int nargs,
                                                 int axis, const int64_t *shape, cb_grid *out,
                                                 cubed_error *err);

@@ -96,8 +96,8 @@ cb_axis cb_axis_storable(const cb_axis *a);
 CUBED_MUST_CHECK cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset,
                                             int64_t stride, int64_t extent, cb_axis *out,
                                             cubed_error *err);
-/* The axis with elements in front of it and behind it: its chunks go on, and none gets longer than its longest
- * (nominal) one. Lists are in the zone. */
+/* The axis with elements in front of it and behind it, in equal chunks of its nominal length; an irregular one keeps
+ * its own, and none gets longer than its longest. Lists are in the zone. */
 CUBED_MUST_CHECK cubed_status cb_axis_extend(cb_zone *zone, const cb_axis *a, int64_t before,
                                              int64_t after, cb_axis *out, cubed_error *err);
 /* Whether the list of an irregular axis is sound; anything may be in it. */

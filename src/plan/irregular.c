@@ -53,17 +53,6 @@ cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset, int6
     return CUBED_OK;
 }
 
-/* Chunks of a regular axis, in closed form: those in front are counted back from its first one. */
-static cb_axis extend_regular(const cb_axis *a, int64_t before, int64_t after)
-{
-    int64_t extent = before + a->extent + after;
-    bool one = a->extent <= a->first;
-    if (a->extent == 0 || (one && extent <= a->chunk)) return cb_axis_regular(extent, a->chunk);
-    int64_t first = one ? cb_min_i64(a->chunk, a->extent + after) : a->first;
-    return (cb_axis){
-        .extent = extent, .first = (before + first - 1) % a->chunk + 1, .chunk = a->chunk};
-}
-
 /* Chunks beside one of `length` that put together with some of `more` elements is no longer than the longest. */
 static int64_t chunks_beside(int64_t length, int64_t more, int64_t longest)
 {
@@ -74,8 +63,8 @@ cubed_status cb_axis_extend(cb_zone *zone, const cb_axis *a, int64_t before, int
                             cb_axis *out, cubed_error *err)
 {
     const int64_t extent = before + a->extent + after, longest = a->chunk;
-    if (!a->starts) {
-        *out = extend_regular(a, before, after);
+    if (!a->starts || extent == a->extent) {
+        *out = extent == a->extent ? *a : cb_axis_regular(extent, longest);
         return CUBED_OK;
     }
     int64_t front = chunks_beside(cb_axis_hi(a, 0), before, longest);
