@@ -169,24 +169,34 @@ static size_t most_mem(const cubed_plan *p)
     return mem > p->library_mem ? mem - p->library_mem : 0;
 }
 
-/* The tasks of a stage that copies straight from one grid to the other. */
-static cubed_status retile(cubed_plan *p, cb_stage *s, const detour *d, cubed_error *err)
+/* The tasks of a stage that copies straight from one grid to the other. All is as before unless they fit. */
+static cubed_status retile(cubed_plan *p, cb_stage *s, const detour *d, bool *done,
+                           cubed_error *err)
 {
-    CB_TRY(set_tasks(p->ir.zone, &d->plan.pass[0], &p->ir.nodes[d->root], err));
-    return cb_opt_tile(p, s, cb_opt_task_mem(p), err);
+    const cb_stage before = *s;
+    cb_node *n = &p->ir.nodes[d->root];
+    CB_TRY(set_tasks(p->ir.zone, &d->plan.pass[0], n, err));
+    CB_TRY(cb_opt_tile(p, s, cb_opt_task_mem(p), err));
+    *done = whole_need(p) <= p->allowed_mem - p->reserved_mem;
+    if (*done) return CUBED_OK;
+    *s = before;
+    n->task_chunks = NULL;
+    return CUBED_OK;
 }
 
 /* A way that the projection does not find room for is planned again for less memory: the next one down the ladder. */
 static cubed_status plan_copy(cubed_plan *p, int stage, bool *rewritten, cubed_error *err)
 {
     detour d = {.root = p->stages[stage].outs[0].node, .copy = true};
-    bool found = true;
+    bool found = true, retiled = false;
     *rewritten = false;
-    for (size_t mem = most_mem(p); !*rewritten; mem = d.plan.need - 1) {
+    for (size_t mem = most_mem(p); !*rewritten && !retiled; mem = d.plan.need - 1) {
         CB_TRY(plan_detour(p, &p->stages[stage], mem, &d, &found, err));
         if (!found) return CUBED_OK;
-        if (d.plan.npasses == 1) return retile(p, &p->stages[stage], &d, err);
-        CB_TRY(cb_opt_try_rewrite(p, insert, &d, is_better, rewritten, err));
+        if (d.plan.npasses == 1)
+            CB_TRY(retile(p, &p->stages[stage], &d, &retiled, err));
+        else
+            CB_TRY(cb_opt_try_rewrite(p, insert, &d, is_better, rewritten, err));
     }
     return CUBED_OK;
 }

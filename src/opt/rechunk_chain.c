@@ -161,10 +161,27 @@ static cb_chain chunk_by_chunk(const cb_planner *p)
     return c;
 }
 
+/* A pass whose tasks have so much memory: fewer ones, of which less is kept. */
+static cb_chain pass_with(const cb_planner *p, size_t mem)
+{
+    cb_chain c = {.npasses = 1, .grid = {p->in.source, p->in.target}};
+    cb_tile_source source;
+    cb_tile_in in = pass_in(p, &c, 0, &source);
+    in.mem = mem;
+    c.fits[0] = cb_tile_choose(&in, &c.tile[0], NULL) == CUBED_OK;
+    return c;
+}
+
 size_t cb_chain_least_need(const cb_planner *p)
 {
     cb_chain c = chunk_by_chunk(p);
-    return cb_sat_add(c.tile[0].task_mem, run_bytes(p, &c, true));
+    size_t task = c.tile[0].task_mem, least = cb_sat_add(task, run_bytes(p, &c, true));
+    for (size_t mem = task; mem < least; mem = cb_sat_mul(mem, 2)) {
+        c = pass_with(p, mem);
+        if (c.fits[0])
+            least = cb_min_size(least, cb_sat_add(c.tile[0].task_mem, run_bytes(p, &c, true)));
+    }
+    return least;
 }
 
 static void plan_pass(cb_planner *p, cb_chain *c, int i)
@@ -186,9 +203,15 @@ void cb_chain_direct(cb_planner *p, cb_chain *out)
     *out = (cb_chain){.npasses = 1, .grid = {p->in.source, p->in.target}};
     plan_all(p, out);
     if (out->seconds < INFINITY) return;
-    /* Tasks leave no room for what is kept of them. */
+    /* Tasks leave no room for what is kept of them: the largest that do, of those that the least need was found
+     * with. */
     *out = chunk_by_chunk(p);
     chain_predict(p, out);
+    for (size_t mem = out->tile[0].task_mem; mem <= p->mem; mem = cb_sat_mul(mem, 2)) {
+        cb_chain c = pass_with(p, mem);
+        chain_predict(p, &c);
+        if (c.seconds <= out->seconds) *out = c;
+    }
 }
 
 /* --- First guesses --------------------------------------------------------------------------- */

@@ -456,6 +456,30 @@ static void test_monotonic(void **state)
     assert_true(better > 100 / SLOW && passes[1] > 100 / SLOW && passes[2] > 100 / SLOW);
 }
 
+/* So many tasks that what is kept of them is more than they need. */
+static void test_many_tasks(void **state)
+{
+    (void)state;
+    int64_t line[] = {11346047}, from[] = {1462}, to[] = {6};
+    uint64_t bytes = UINT64_MAX, requests = UINT64_MAX;
+    int fit = 0;
+    for (double mem = 10e3; mem < 30e6; mem *= 1.05) {
+        cb_rechunk_in in = make_in(1, line, from, to, 4, mem);
+        cb_rechunk_plan p;
+        in.run = (cb_rechunk_run){.task = 10, .unreserved = 4 << 20};
+        if (cb_rechunk_plan_make(&in, &p, NULL) != CUBED_OK) {
+            assert_int_equal(fit, 0);
+            continue;
+        }
+        assert_true(p.need <= in.mem);
+        assert_true(p.bytes_read + p.bytes_written <= bytes && p.requests <= requests);
+        bytes = p.bytes_read + p.bytes_written;
+        requests = p.requests;
+        fit += in.mem < 10000000; /* a task for each chunk would need 14.7 MB */
+    }
+    assert_true(fit > 50);
+}
+
 /* The array that was read 10,512 times, in three copies, and not at all. */
 static void test_maps_to_series(void **state)
 {
@@ -543,13 +567,21 @@ static void test_fast(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_copies), cmocka_unit_test(test_more_passes),
-        cmocka_unit_test(test_aligned),    cmocka_unit_test(test_nearly_aligned),
-        cmocka_unit_test(test_degenerate), cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_bad_grids),  cmocka_unit_test(test_enumerate),
-        cmocka_unit_test(test_bound),      cmocka_unit_test(test_team),
-        cmocka_unit_test(test_any),        cmocka_unit_test(test_fast),
-        cmocka_unit_test(test_monotonic),  cmocka_unit_test(test_maps_to_series),
+        cmocka_unit_test(test_two_copies),
+        cmocka_unit_test(test_more_passes),
+        cmocka_unit_test(test_aligned),
+        cmocka_unit_test(test_nearly_aligned),
+        cmocka_unit_test(test_degenerate),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_bad_grids),
+        cmocka_unit_test(test_enumerate),
+        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_team),
+        cmocka_unit_test(test_any),
+        cmocka_unit_test(test_fast),
+        cmocka_unit_test(test_monotonic),
+        cmocka_unit_test(test_many_tasks),
+        cmocka_unit_test(test_maps_to_series),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
