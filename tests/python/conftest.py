@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -65,6 +66,12 @@ def run(*args: object, timeout: float = 120) -> Result:
 def check(result: Result) -> Result:
     assert result.code == 0, result.err
     return result
+
+
+def inputs(text: str, places: dict[str, object]) -> list[str]:
+    """--in for the arrays that an expression names: others would be an error."""
+    named = [name for name in places if re.search(rf"\b{name}\b", text)]
+    return [word for name in named for word in ("--in", f"{name}={places[name]}")]
 
 
 WAYS = (

@@ -1,10 +1,8 @@
 """Functions of expressions that take numbers, shapes and types, against NumPy."""
 
-import re
-
 import numpy as np
 import pytest
-from conftest import check, run, the_same_bits
+from conftest import check, inputs, run, the_same_bits
 
 import zarr
 
@@ -103,8 +101,7 @@ def source(tmp_path_factory):
 @pytest.mark.parametrize(("text", "expected"), CASES, ids=[t for t, _ in CASES])
 def test_equals_numpy(source, text, expected):
     path, x = source
-    names = ["--in", f"x={path}"] if re.search(r"\bx\b", text) else []
-    got = check(run("eval", text, *names, "--json", "--progress", "none"))
+    got = check(run("eval", text, *inputs(text, {"x": path}), "--json", "--progress", "none"))
     want = expected(x)
     result = got.arrays()["result"]
     assert result.dtype == want.dtype

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import check, run, the_same_bits
+from conftest import check, inputs, run, the_same_bits
 
 import zarr
 
@@ -547,7 +547,7 @@ def test_views_are_matrices_too(tmp_path):
 )
 def test_errors_name_what_is_wrong(tmp_path, text, message):
     path = store(tmp_path / "x", numbers((4, 4), "float64"), (4, 4))
-    result = run("eval", text, "--in", f"x={path}", "--progress", "none")
+    result = run("eval", text, *inputs(text, {"x": path}), "--progress", "none")
     assert result.code == 1
     assert message in result.err
 

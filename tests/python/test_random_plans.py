@@ -9,7 +9,7 @@ import random
 
 import numpy as np
 import pytest
-from conftest import check, run
+from conftest import check, inputs, run
 
 import zarr
 from zarr.codecs import BloscCodec, Crc32cCodec, GzipCodec, TransposeCodec, ZstdCodec
@@ -298,7 +298,7 @@ def test_random_plans(tmp_path, seed):
     pick = random.Random(seed)
     rng = np.random.default_rng(seed)
     arrays = {}
-    args = []
+    places = {}
     for i in range(3):
         ndim = pick.choice([0, 1, 2, 2, 3, 3, 4])
         shape = tuple(
@@ -310,10 +310,19 @@ def test_random_plans(tmp_path, seed):
         arrays[name] = make_values(rng, shape, pick.choice(DTYPES + COMPLEX))
         path = tmp_path / f"{name}.zarr"
         store(path, rng, pick, arrays[name], "x")
-        args += ["--in", f"{name}={path}::x"]
+        places[name] = f"{path}::x"
     cases = [make_case(pick, arrays) for _ in range(6)]
     text = ";".join(f"r{i}={t}" for i, (t, _) in enumerate(cases))
-    base = ["eval", text, *args, "--json", "--progress", "none", "--allowed-mem", "48MB"]
+    base = [
+        "eval",
+        text,
+        *inputs(text, places),
+        "--json",
+        "--progress",
+        "none",
+        "--allowed-mem",
+        "48MB",
+    ]
     results = [
         check(run(*base, "--executor", "single-threaded")),
         check(run(*base, "--max-workers", "3")),
