@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -141,8 +140,7 @@ def _common_shape(shapes: list[Axes]) -> Axes:
 # --- Positions ------------------------------------------------------------------------------------
 
 
-@dataclass
-class Selection:
+class Selection(NamedTuple):
     """A key in two steps: a part of x by slices, and positions in that.
 
     Along the part's axes are those of x but for integers of the key, and new ones of extent 1.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -57,4 +56,6 @@ def check_processes(plan: Plan, command: Sequence[str]) -> None:
 @cache
 def _held_by_worker(command: tuple[str, ...]) -> int:
     """The private memory of such a process, which the system would limit."""
+    import subprocess  # takes a while
+
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

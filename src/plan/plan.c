@@ -546,19 +546,34 @@ bool cb_plan_memory_result(const cubed_plan *p, int target, size_t *size)
     return true;
 }
 
+/* From the first byte of a source in memory to behind its last one: strides may be negative. */
+static void memory_range(const cb_node *n, uintptr_t *from, uintptr_t *to)
+{
+    *from = *to = (uintptr_t)n->data;
+    for (int d = 0; d < n->grid.ndim; d++) {
+        const int64_t extent = n->grid.axis[d].extent;
+        if (extent == 0) {
+            *from = *to = (uintptr_t)n->data;
+            return;
+        }
+        const int64_t reach = (extent - 1) * n->strides[d];
+        if (reach < 0)
+            *from -= (uintptr_t)-reach;
+        else
+            *to += (uintptr_t)reach;
+    }
+    *to += cubed_dtype_size(n->dtype);
+}
+
 /* Whether a plan reads some of these bytes, which it would then also write. */
 static bool reads_memory(const cubed_plan *p, const void *data, size_t size)
 {
     const uintptr_t first = (uintptr_t)data;
     for (int i = 0; i < p->ir.nnodes; i++) {
-        const cb_node *n = &p->ir.nodes[i];
-        const uintptr_t from = (uintptr_t)n->data;
-        int64_t shape[CUBED_MAX_NDIM], count = 0;
-        if (n->kind != CB_NODE_MEMORY) continue;
-        cb_node_shape(n, shape);
-        if (cb_count(n->grid.ndim, shape, &count)) count = 0;
-        if (from < first + size && first < from + (size_t)count * cubed_dtype_size(n->dtype))
-            return true;
+        uintptr_t from, to;
+        if (p->ir.nodes[i].kind != CB_NODE_MEMORY) continue;
+        memory_range(&p->ir.nodes[i], &from, &to);
+        if (from < first + size && first < to) return true;
     }
     return false;
 }
