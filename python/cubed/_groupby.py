@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ NAMES = {
 QUANTILES = ("median", "nanmedian", "quantile", "nanquantile")
 #: Those whose result has the type of the elements: fill values may need another one.
 _OF_ELEMENTS = ("sum", "prod", "min", "max", "first", "last")
+#: Labels that are looked at at a time.
+_PART = 2**20
 
 
 def groupby_reduce(
@@ -101,8 +104,9 @@ def groupby_reduce(
     -----
     The array is read once, block by block; a task holds 8 to 24 bytes for each group and element
     across the reduced axes; for medians and quantiles the labelled axes whole, in as many of the
-    others' elements as fit. Labels that are lazy are computed here unless `expected_groups` says
-    which there are.
+    others' elements as fit. Labels are looked at part by part. Those that are lazy are computed
+    here unless `expected_groups` says which there are, and again by the run, block by block; of
+    others numbers are kept, of 1 to 8 bytes as there are groups, which must fit into `allowed_mem`.
 
     Examples
     --------
@@ -123,8 +127,9 @@ def groupby_reduce(
     shape = _labelled_shape(array, by)
     expected = _each(expected_groups, len(by))
     bins = [isbin] * len(by) if isinstance(isbin, bool) else isbin
+    limit = array.spec.allowed_mem
     found = [
-        _in_bins(b, e) if is_bin else _factorize(b, e, sort)
+        _in_bins(b, e, limit) if is_bin else _factorize(b, e, sort, limit)
         for b, e, is_bin in zip(by, expected, bins, strict=True)
     ]
     groups = [labels for labels, _ in found]
@@ -346,27 +351,21 @@ def _fits(own: tuple[int, ...], shape: tuple[int, ...]) -> bool:
     return all(n in (1, m) for n, m in zip(own, shape, strict=True))
 
 
-def _factorize(by: Any, expected: Any, sort: bool) -> tuple[np.ndarray, Any]:
+def _factorize(by: Any, expected: Any, sort: bool, limit: int) -> tuple[np.ndarray, Any]:
     """The groups, and the number of each label's, -1 of none."""
-    if expected is not None:
+    values = by if isinstance(by, Array) else np.asarray(by)
+    if expected is None:
+        groups = _groups_of(values, sort)
+    else:
         groups = np.asarray(expected)
         if groups.ndim != 1:
             raise ValueError(f"expected_groups has {groups.ndim} axes, expected one")
         if groups.dtype == object and len(groups) and type(groups[0]).__name__ == "Interval":
             raise NotImplementedError("expected_groups are intervals: use labels of bins")
-        if isinstance(by, Array):
-            return groups, map_blocks(_lookup, by, groups, dtype=np.int64)
-        return groups, _lookup(np.asarray(by), groups)
-    values = by.compute() if isinstance(by, Array) else np.asarray(by)
-    groups, first = np.unique(values, return_index=True)
-    there = groups == groups  # NaN and NaT are not
-    groups, first = groups[there], first[there]
-    if not sort:
-        groups = groups[np.argsort(first, kind="stable")]
-    return groups, _lookup(values, groups)
+    return groups, _numbers(_lookup, values, groups, len(groups), limit)
 
 
-def _in_bins(by: Any, edges: Any) -> tuple[Any, Any]:
+def _in_bins(by: Any, edges: Any, limit: int) -> tuple[Any, Any]:
     """The bins, and the number of each label's."""
     from pandas import IntervalIndex
 
@@ -374,9 +373,71 @@ def _in_bins(by: Any, edges: Any) -> tuple[Any, Any]:
         raise ValueError("isbin without expected_groups, expected edges of bins")
     edges = np.asarray(edges)
     groups = IntervalIndex.from_breaks(edges)
-    if isinstance(by, Array):
-        return groups, map_blocks(_bin, by, edges, dtype=np.int64)
-    return groups, _bin(np.asarray(by), edges)
+    values = by if isinstance(by, Array) else np.asarray(by)
+    return groups, _numbers(_bin, values, edges, len(groups), limit)
+
+
+def _parts(values: Array | np.ndarray) -> Iterator[tuple[slice, ...]]:
+    """Parts of labels, which are looked at one after another."""
+    steps = list(values._x.chunks) if isinstance(values, Array) else [1] * values.ndim
+    for d in range(values.ndim - 1, -1, -1):
+        room = _PART // math.prod(steps)
+        steps[d] = min(max(1, values.shape[d]), steps[d] * max(1, room))
+    ranges = (range(0, n, step) for n, step in zip(values.shape, steps, strict=True))
+    for start in itertools.product(*ranges):
+        yield tuple(slice(i, i + step) for i, step in zip(start, steps, strict=True))
+
+
+def _groups_of(values: Array | np.ndarray, sort: bool) -> np.ndarray:
+    """The labels that there are, in order or as they come first."""
+    found = np.empty(0, values.dtype), np.empty(0, np.int64)
+    waiting: list[tuple[np.ndarray, np.ndarray]] = []
+    count = 0
+    for part in _parts(values):
+        one = values[part]
+        block = one.compute() if isinstance(one, Array) else one
+        groups, first = np.unique(block, return_index=True)
+        there = groups == groups  # NaN and NaT are not
+        at = np.unravel_index(first[there], block.shape)
+        whole = tuple(i + s.start for i, s in zip(at, part, strict=True))
+        waiting.append((groups[there], np.ravel_multi_index(whole, values.shape)))
+        count += len(whole[0])
+        if count > len(found[0]) + _PART:  # so that all merges take as long as the last one
+            found, count = _merged([found, *waiting]), 0
+            waiting = []
+    groups, first = _merged([found, *waiting])
+    return groups if sort else groups[np.argsort(first, kind="stable")]
+
+
+def _merged(parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    every = np.concatenate([groups for groups, _ in parts])
+    groups, number = np.unique(every, return_inverse=True)
+    first = np.full(len(groups), np.iinfo(np.int64).max)
+    np.minimum.at(first, number.reshape(-1), np.concatenate([at for _, at in parts]))
+    return groups, first
+
+
+def _numbers(
+    function: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    values: Array | np.ndarray,
+    groups: np.ndarray,
+    ngroups: int,
+    limit: int,
+) -> Any:
+    """What the function makes of labels: of lazy ones when it is computed, of others in the
+    smallest type."""
+    if isinstance(values, Array):
+        return map_blocks(function, values, groups, dtype=np.int64)
+    dtype = np.min_scalar_type(-max(1, ngroups))
+    if values.size * dtype.itemsize > limit:
+        raise MemoryError(
+            f"groupby_reduce: numbers of {values.size} labels take {values.size * dtype.itemsize}"
+            f" bytes, allowed_mem is {limit}: give the labels as a lazy array"
+        )
+    out = np.empty(values.shape, dtype)
+    for part in _parts(values):
+        out[part] = function(values[part], groups)
+    return out
 
 
 def _bin(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
@@ -397,25 +458,23 @@ def _joined(
     codes: Sequence[Any], sizes: Sequence[int], shape: tuple[int, ...], array: Array
 ) -> Array:
     """One number for all labels of an element."""
-    chunks = engine_chunks(array._x)[array.ndim - len(shape) :]
-    if not any(isinstance(c, Array) for c in codes):
-        joined, missing = np.zeros(shape, np.int64), np.zeros(shape, bool)
-        for c, n in zip(codes, sizes, strict=True):
-            joined = joined * n + c
-            missing |= c < 0
-        return from_array(np.where(missing, -1, joined), chunks=chunks, spec=array._spec)
-    lazy = [
-        c if isinstance(c, Array) else from_array(np.ascontiguousarray(c), chunks="auto")
-        for c in codes
-    ]
-    out = lazy[0]
-    negative = out < 0
-    for c, n in zip(lazy[1:], sizes[1:], strict=True):
-        out = out * n + c
-        negative = negative | (c < 0)
-    none = _core.full("int64", (), None, -1)
-    core = _core.elementwise("where", negative._x, none, out._x)
-    return array._like(_core.broadcast_to(core, shape))
+    own = engine_chunks(array._x)[array.ndim - len(shape) :]
+
+    def lazy(c: Any) -> Array:
+        if isinstance(c, Array):
+            return c
+        chunks = [1 if n == 1 else k for k, n in zip(own, c.shape, strict=True)]
+        return from_array(c, chunks=chunks, spec=array._spec).astype(np.int64)
+
+    out = lazy(codes[0])
+    if len(codes) > 1:
+        negative = out < 0
+        for c, n in zip(map(lazy, codes[1:]), sizes[1:], strict=True):
+            out = out * n + c
+            negative = negative | (c < 0)
+        none = _core.full("int64", (), None, -1)
+        out = array._like(_core.elementwise("where", negative._x, none, out._x))
+    return array._like(_core.broadcast_to(out._x, shape))
 
 
 def _apart(codes: Array, kept: Sequence[int], ngroups: int) -> Array:
