@@ -106,6 +106,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_from_memory(
 /* Says whose the memory of such an array is: `release(owner)` is called once, by whichever thread drops
  * the last reference of the arrays and plans that read it. Before x is used otherwise, and once. */
 CUBED_API void cubed_array_set_owner(cubed_array *x, void (*release)(void *owner), void *owner);
+/* A pointer that the program keeps with an array, for what lives as long as arrays that are made of it. NULL at
+ * first. Neither this nor the next is thread-safe. */
+CUBED_API const void *cubed_array_tag(const cubed_array *x);
+/* Gives x the tag `to`, and what x is made of, as far down as it has x's tag. `visit`, if not NULL, is called with
+ * every other tag that is met there, maybe several times; nothing below is looked at. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_retag(cubed_array *x, const void *to,
+                                                          void (*visit)(void *ctx, const void *tag),
+                                                          void *ctx, cubed_error *err);
 /* A number, not 0, that says for the program where it made x: plans and errors tell it, but
  * do not save it. Before x is used otherwise; has no effect where x has one. What the call that made x
  * made on the way, and has none, gets it, too. */

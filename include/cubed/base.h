@@ -69,11 +69,13 @@ typedef struct cubed_error {
     /* Of a plan that is refused (CUBED_E_BUDGET): an allowed_mem with which it is made, all else as it was;
      * 0: none is known. */
     uint64_t enough_mem;
+    /* What the program's own code raised, by a number that it knows (cubed/sys/raised.h); 0: nothing. */
+    uint64_t raised;
 } cubed_error;
 
 #define CUBED_ERROR_INIT                                                                           \
     {                                                                                              \
-        CUBED_OK, 0, "", {0}, 0                                                                    \
+        CUBED_OK, 0, "", {0}, 0, 0                                                                 \
     }
 
 /* A status as a short English phrase; never NULL. */

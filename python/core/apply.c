@@ -51,12 +51,12 @@ static size_t bytes_of(const cubed_block *b)
     return bytes;
 }
 
-/* What it returns, which is copied; what it holds by itself, about as large as its code; what it is said
- * to need. */
+/* What it returns, which is copied; what it is said to need. What it holds by itself, about as large as its
+ * code, is kept until the run ends, and counted with the plan. */
 static cubed_block_need need(const cubed_block_call *largest, void *ctx)
 {
     const header *h = largest->params;
-    size_t bytes = add(largest->params_size, h->extra_mem);
+    size_t bytes = (size_t)h->extra_mem;
     (void)ctx;
     for (int i = 0; i < largest->nout; i++) bytes = add(bytes, bytes_of(&largest->out[i]));
     return (cubed_block_need){.library = bytes};
@@ -131,14 +131,28 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     if (!answer) {
         st = core_catch(err);
     } else if (answer != Py_None) {
-        int status;
-        const char *message;
-        st = PyArg_ParseTuple(answer, "is", &status, &message) ? fail(err, status, message)
-                                                               : core_catch(err);
+        st = core_failed(answer, err);
     }
     Py_XDECREF(answer);
     PyGILState_Release(gil);
     return st;
+}
+
+/* cubed._call.forget(digest) */
+static void ended(const void *params, size_t params_size, void *ctx)
+{
+    const core_state *s = ctx;
+    const header *h = params;
+    (void)params_size;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *module = s->call_block ? PyImport_ImportModule("cubed._call") : NULL;
+    PyObject *answer = module ? PyObject_CallMethod(module, "forget", "y#", (const char *)h->digest,
+                                                    (Py_ssize_t)sizeof h->digest)
+                              : NULL;
+    PyErr_Clear();
+    Py_XDECREF(answer);
+    Py_XDECREF(module);
+    PyGILState_Release(gil);
 }
 
 cubed_status core_add_python_fn(core_state *s, cubed_error *err)
@@ -149,7 +163,8 @@ cubed_status core_add_python_fn(core_state *s, cubed_error *err)
                                     .run = run,
                                     .title = title,
                                     .code = true,
-                                    .ctx = s};
+                                    .ctx = s,
+                                    .ended = ended};
     return cubed_context_add_block_fn(s->ctx, &s->python_fn, err);
 }
 
@@ -173,11 +188,13 @@ static bool same_length(const char *what, int n, int ndim)
 /* ((before, after, padded), ...) */
 static bool take_halo(PyObject *tuple, int ndim, cubed_block_halo *halo)
 {
-    if (!PyTuple_Check(tuple) || !same_length("halo", (int)PyTuple_Size(tuple), ndim)) return false;
+    if (!same_length("halo", (int)PyTuple_Size(tuple), ndim)) return false;
     for (int d = 0; d < ndim; d++) {
         int padded;
         long long before, after;
-        if (!PyArg_ParseTuple(PyTuple_GetItem(tuple, d), "LLp", &before, &after, &padded))
+        PyObject *item = PyTuple_GetItem(tuple, d);
+        if (!core_is_tuple("halo", item) ||
+            !PyArg_ParseTuple(item, "LLp", &before, &after, &padded))
             return false;
         halo[d] = (cubed_block_halo){before, after, padded};
     }
@@ -189,7 +206,8 @@ static bool take_input(core_state *s, PyObject *tuple, cubed_block_input *in, op
 {
     PyObject *array, *symbols, *chunks, *halo;
     int nsymbols;
-    if (!PyArg_ParseTuple(tuple, "OOOO!", &array, &symbols, &chunks, &PyTuple_Type, &halo) ||
+    if (!core_is_tuple("input", tuple) ||
+        !PyArg_ParseTuple(tuple, "OOOO!", &array, &symbols, &chunks, &PyTuple_Type, &halo) ||
         !(in->array = core_unwrap(s, array)) ||
         !core_axes("symbols", symbols, own->symbols, &nsymbols))
         return false;
@@ -205,7 +223,8 @@ static bool take_output(PyObject *tuple, cubed_block_output *out, operand *own)
 {
     PyObject *dtype, *shape, *chunks, *symbols;
     int nsymbols;
-    if (!PyArg_ParseTuple(tuple, "OOOO", &dtype, &shape, &chunks, &symbols) ||
+    if (!core_is_tuple("output", tuple) ||
+        !PyArg_ParseTuple(tuple, "OOOO", &dtype, &shape, &chunks, &symbols) ||
         !core_dtype(dtype, &out->dtype) || !core_ints("shape", shape, own->shape, &out->ndim) ||
         !core_axes("symbols", symbols, own->symbols, &nsymbols))
         return false;

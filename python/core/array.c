@@ -6,10 +6,20 @@ static cubed_array *array_of(PyObject *self) { return ((core_array *)self)->x; }
 static void dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
     cubed_array_unref(array_of(self));
+    Py_XDECREF(((core_array *)self)->held); /* after what reads through it */
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(self);
     Py_DECREF(type);
+}
+
+/* There is nothing to clear: arrays do not change, so something else in a cycle does. */
+static int traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((core_array *)self)->held);
+    return 0;
 }
 
 static PyObject *get_shape(PyObject *self, void *closure)
@@ -140,6 +150,7 @@ static PyGetSetDef getset[] = {
 
 static PyType_Slot slots[] = {
     {Py_tp_dealloc, dealloc},
+    {Py_tp_traverse, traverse},
     {Py_tp_methods, methods},
     {Py_tp_getset, getset},
     {Py_tp_doc, "A lazy array of the engine."},
@@ -149,6 +160,6 @@ static PyType_Slot slots[] = {
 PyType_Spec core_array_spec = {
     .name = "cubed._core.Array",
     .basicsize = sizeof(core_array),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = slots,
 };

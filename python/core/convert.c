@@ -4,81 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* For cubed._origins, which describes them. */
-static void add_origins(const cubed_error *err)
+bool core_is_tuple(const char *what, PyObject *object)
 {
-    int64_t numbers[CUBED_ERROR_ORIGINS];
-    int n = 0;
-    for (; n < CUBED_ERROR_ORIGINS && err->origins[n]; n++) numbers[n] = err->origins[n];
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    PyErr_NormalizeException(&type, &value, &trace);
-    PyObject *origins = core_tuple(numbers, n);
-    if (!origins || PyObject_SetAttrString(value, "_cubed_origins", origins) < 0) PyErr_Clear();
-    Py_XDECREF(origins);
-    PyErr_Restore(type, value, trace);
-}
-
-PyObject *core_raise(const cubed_error *err)
-{
-    PyObject *type = PyExc_RuntimeError;
-    switch (err->status) {
-    case CUBED_E_ARG:
-    case CUBED_E_FORMAT: type = PyExc_ValueError; break;
-    case CUBED_E_TYPE: type = PyExc_TypeError; break;
-    case CUBED_E_INDEX: type = PyExc_IndexError; break;
-    case CUBED_E_NOMEM:
-    case CUBED_E_BUDGET: type = PyExc_MemoryError; break;
-    case CUBED_E_IO: type = PyExc_OSError; break;
-    case CUBED_E_NOT_FOUND: type = PyExc_FileNotFoundError; break;
-    case CUBED_E_EXISTS: type = PyExc_FileExistsError; break;
-    case CUBED_E_UNSUPPORTED: type = PyExc_NotImplementedError; break;
-    case CUBED_E_CANCELLED: type = PyExc_KeyboardInterrupt; break;
-    default: break;
-    }
-    if (err->os_errno) {
-        PyObject *args = Py_BuildValue("(is)", err->os_errno, err->message);
-        if (args) PyErr_SetObject(type, args);
-        Py_XDECREF(args);
-    } else {
-        PyErr_SetString(type, err->message);
-    }
-    if (err->origins[0]) add_origins(err);
-    return NULL;
-}
-
-cubed_status core_catch(cubed_error *err)
-{
-    const struct {
-        PyObject *type;
-        cubed_status status;
-    } rows[] = {{PyExc_KeyboardInterrupt, CUBED_E_CANCELLED},
-                {PyExc_MemoryError, CUBED_E_NOMEM},
-                {PyExc_TypeError, CUBED_E_TYPE},
-                {PyExc_IndexError, CUBED_E_INDEX},
-                {PyExc_OSError, CUBED_E_IO},
-                {PyExc_NotImplementedError, CUBED_E_UNSUPPORTED}};
-    PyObject *type, *value, *trace;
-    cubed_status st = CUBED_E_ARG;
-    PyErr_Fetch(&type, &value, &trace);
-    PyErr_NormalizeException(&type, &value, &trace);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (PyErr_GivenExceptionMatches(type, rows[i].type)) st = rows[i].status;
-    }
-    PyObject *name = PyObject_GetAttrString(type, "__name__");
-    PyObject *text = name ? PyUnicode_FromFormat("%U: %S", name, value) : NULL;
-    const char *utf8 = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-    if (err) {
-        *err = (cubed_error){.status = st};
-        snprintf(err->message, sizeof err->message, "%s", utf8 ? utf8 : "an exception");
-    }
-    PyErr_Clear(); /* of making the text, if any */
-    Py_XDECREF(text);
-    Py_XDECREF(name);
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(trace);
-    return st;
+    if (PyTuple_Check(object)) return true;
+    PyErr_Format(PyExc_TypeError, "%s is %R, expected a tuple", what, object);
+    return false;
 }
 
 PyObject *core_unknown(const char *argument, const char *value, const char *expected)
@@ -229,15 +159,75 @@ bool core_pair(PyObject *module, PyObject *left, PyObject *right, cubed_array **
     return *x2 != NULL;
 }
 
+/* Tags of arrays that need no reader, and of those that are looked at. */
+static const char needs_none, looked_at;
+
+/* Readers of what an array is made of. */
+typedef struct readers {
+    PyObject *first; /* borrowed: the only one so far */
+    PyObject *list;  /* if there are several */
+    bool failed;
+} readers;
+
+static void add_reader(void *ctx, const void *tag)
+{
+    readers *r = ctx;
+    PyObject *object = (PyObject *)(uintptr_t)tag;
+    if (tag == &needs_none || object == r->first || r->failed) return;
+    if (tag == &looked_at) { /* the end of its walk had no memory */
+        PyErr_NoMemory();
+        r->failed = true;
+        return;
+    }
+    if (!r->first) {
+        r->first = object;
+        return;
+    }
+    if (!r->list) r->list = PyList_New(0);
+    if (!r->list || (PyList_Size(r->list) == 0 && PyList_Append(r->list, r->first) < 0) ||
+        PyList_Append(r->list, object) < 0)
+        r->failed = true;
+}
+
+/* What arrays that x is made of hold becomes what x holds. False with an exception. */
+static bool hold(cubed_array *x, PyObject **held)
+{
+    readers r = {NULL, NULL, false};
+    cubed_error err = CUBED_ERROR_INIT;
+    const void *tag = cubed_array_tag(x);
+    *held = NULL;
+    if (!tag) {
+        if (cubed_array_retag(x, &looked_at, add_reader, &r, &err) != CUBED_OK) core_raise(&err);
+        PyObject *all = r.list && !r.failed ? PyList_AsTuple(r.list) : Py_XNewRef(r.first);
+        Py_XDECREF(r.list);
+        if (PyErr_Occurred()) {
+            Py_XDECREF(all);
+            return false;
+        }
+        *held = all;
+        if (cubed_array_retag(x, all ? (const void *)all : &needs_none, NULL, NULL, &err) ==
+            CUBED_OK)
+            return true;
+        core_raise(&err);
+        Py_CLEAR(*held);
+        return false;
+    }
+    if (tag != &needs_none) *held = Py_NewRef((PyObject *)(uintptr_t)tag);
+    return true;
+}
+
 PyObject *core_wrap(core_state *s, cubed_array *x)
 {
+    PyObject *held;
     allocfunc alloc = (allocfunc)PyType_GetSlot(s->array_type, Py_tp_alloc);
-    core_array *a = (core_array *)alloc(s->array_type, 0);
+    core_array *a = hold(x, &held) ? (core_array *)alloc(s->array_type, 0) : NULL;
     if (!a) {
         cubed_array_unref(x);
+        Py_XDECREF(held);
         return NULL;
     }
     a->x = x;
+    a->held = held;
     if (s->origins) cubed_array_set_origin(x, core_origin(s));
     return (PyObject *)a;
 }

@@ -11,6 +11,7 @@
 
 #include "cubed/cubed.h"
 #include "cubed/sys/block.h"
+#include "cubed/sys/raised.h"
 #include "cubed/sys/source.h"
 #include "report/report.h"
 
@@ -24,6 +25,7 @@ typedef struct core_state {
     cubed_context *ctx;
     PyTypeObject *array_type, *plan_type;
     cubed_source_fn readers;
+    cubed_raised_fn raised;
     PyObject *load; /* of a worker: makes an object of the bytes that travel in a plan; else NULL */
     PyObject *call_block; /* of cubed._call; NULL until a block needs it */
     cubed_block_fn python_fn;
@@ -35,22 +37,21 @@ typedef struct core_state {
 core_state *core_get_state(PyObject *module);
 extern struct PyModuleDef core_module;
 
-/* A lazy array: immutable, hashable by identity. */
+/* A lazy array: immutable, hashable by identity. `held` is what reads for it (readers.c), so that the garbage
+ * collector sees it: a reader, a tuple of such, or NULL. It is the array's tag, too. */
 typedef struct core_array {
     PyObject_HEAD cubed_array *x;
+    PyObject *held;
 } core_array;
 
 /* --- convert.c ------------------------------------------------------------------------------------ */
 
-/* Raises what belongs to the error's status, with its `origins` where it has any; returns NULL. */
-PyObject *core_raise(const cubed_error *err);
-/* The other way round: the exception that is set, which is cleared, as an error. Those that may pass when
- * it is tried again are OSError and what is derived from it. */
-cubed_status core_catch(cubed_error *err);
 /* A ValueError that names the argument, what it is and what it might be; returns NULL. */
 PyObject *core_unknown(const char *argument, const char *value, const char *expected);
 bool core_dtype(PyObject *name, cubed_dtype *out);
 PyObject *core_dtype_name(cubed_dtype dtype);
+/* Whether it is a tuple; else raises TypeError. */
+bool core_is_tuple(const char *what, PyObject *object);
 /* A sequence of at most CUBED_MAX_NDIM integers. */
 bool core_ints(const char *what, PyObject *seq, int64_t *out, int *n);
 /* The same into ints, for axes. */
@@ -71,6 +72,22 @@ PyObject *core_finish(PyObject *module, cubed_status st, cubed_array *x, const c
 /* The same for several: a tuple. */
 PyObject *core_finish_all(PyObject *module, cubed_status st, cubed_array **x, int n,
                           const cubed_error *err);
+
+/* --- failures.c ------------------------------------------------------------------------------------ */
+
+/* Raises what is behind the error, else what belongs to its status, with its `origins` where it has any;
+ * returns NULL. */
+PyObject *core_raise(const cubed_error *err);
+/* The other way round: the exception that is set, which is cleared, as an error. Those that may pass when
+ * it is tried again are OSError and what is derived from it. */
+cubed_status core_catch(cubed_error *err);
+/* The same of what Python's code has kept: (status, message, number). */
+cubed_status core_failed(PyObject *answer, cubed_error *err);
+/* Takes memory of the engine away from a memoryview. False if somebody looks at it still: what was raised is
+ * forgotten then. */
+bool core_let_go(PyObject *memory, uint64_t raised);
+/* Makes exceptions that worker processes raised known to the context. */
+void core_add_raised(core_state *s);
 
 /* --- origins.c ------------------------------------------------------------------------------------- */
 

@@ -132,6 +132,8 @@ void core_meter_begin(core_meter *m)
 
 uint64_t core_meter_end(core_meter *m)
 {
+    PyObject *type, *value, *trace; /* of what was called */
+    PyErr_Fetch(&type, &value, &trace);
     void **table = m->before ? numpy_table() : NULL;
     const counter *c = m->mine ? PyCapsule_GetPointer(m->mine, CAPSULE_NAME) : NULL;
     uint64_t peak = c ? (uint64_t)c->peak : 0;
@@ -140,5 +142,6 @@ uint64_t core_meter_end(core_meter *m)
     Py_XDECREF(mine);
     Py_XDECREF(m->mine);
     Py_XDECREF(m->before);
+    PyErr_Restore(type, value, trace);
     return peak;
 }

@@ -67,6 +67,7 @@ static int exec(PyObject *module)
         return -1;
     }
     if (!core_add_readers(s)) return -1;
+    core_add_raised(s);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) return -1;
     }

@@ -52,9 +52,14 @@ static bool take_region(PyObject *options, int ndim, cubed_target *t)
 static bool take_target(core_state *s, PyObject *pair, cubed_target *t, target *own)
 {
     PyObject *object, *options;
-    if (!PyArg_ParseTuple(pair, "OO", &object, &options)) return false;
+    if (!core_is_tuple("target", pair) || !PyArg_ParseTuple(pair, "OO", &object, &options))
+        return false;
     t->array = core_unwrap(s, object);
     if (!t->array || options == Py_None) return t->array != NULL;
+    if (!PyDict_Check(options)) {
+        PyErr_Format(PyExc_TypeError, "options of a target are %R, expected a dict", options);
+        return false;
+    }
     int ndim = cubed_array_ndim(t->array);
     PyObject *format = PyDict_GetItemString(options, "zarr_format");
     t->zarr_format = format ? (int)PyLong_AsLong(format) : 0;
@@ -65,6 +70,18 @@ static bool take_target(core_state *s, PyObject *pair, cubed_target *t, target *
            take_flag(options, "skip_empty", &t->skip_empty) && take_region(options, ndim, t) &&
            take_flag(options, "durable", &t->durable) &&
            take_flag(options, "overwrite", &t->overwrite);
+}
+
+/* What the targets hold; NULL with an exception. */
+static PyObject *held_by(PyObject *targets)
+{
+    Py_ssize_t n = PyTuple_Size(targets);
+    PyObject *all = PyTuple_New(n);
+    for (Py_ssize_t i = 0; all && i < n; i++) {
+        const core_array *a = (core_array *)PyTuple_GetItem(PyTuple_GetItem(targets, i), 0);
+        if (PyTuple_SetItem(all, i, Py_NewRef(a->held ? a->held : Py_None)) < 0) Py_CLEAR(all);
+    }
+    return all;
 }
 
 /* Plan(targets, allowed_mem, reserved_mem, max_workers, work_dir, optimize, share_tasks, reserve_a_quarter) */
@@ -94,6 +111,7 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     o.reserve_a_quarter = quarter;
     core_plan *self = NULL;
     cubed_plan *plan = NULL;
+    PyObject *held = NULL;
     cubed_target *targets = PyMem_Calloc((size_t)n + 1, sizeof *targets);
     target *own = PyMem_Calloc((size_t)n + 1, sizeof *own);
     unsigned char *is_memory = PyMem_Calloc((size_t)n + 1, 1);
@@ -113,16 +131,19 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         core_raise(&err);
         goto out;
     }
+    held = held_by(list);
     allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    self = (core_plan *)alloc(type, 0);
+    self = held ? (core_plan *)alloc(type, 0) : NULL;
     if (!self) goto out;
     self->plan = plan;
+    self->held = Py_NewRef(held);
     self->nresults = (int)n;
     self->is_memory = is_memory;
     plan = NULL;
     is_memory = NULL;
 out:
     cubed_plan_unref(plan);
+    Py_XDECREF(held);
     PyMem_Free(targets);
     PyMem_Free(own);
     PyMem_Free(is_memory);
@@ -160,12 +181,21 @@ static void dealloc(PyObject *object)
 {
     core_plan *self = (core_plan *)object;
     PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
     report_close(self->record);
     cubed_plan_unref(self->plan);
+    Py_XDECREF(self->held); /* after what reads through it */
     PyMem_Free(self->is_memory);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);
+}
+
+static int traverse(PyObject *object, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(((core_plan *)object)->held);
+    return 0;
 }
 
 /* --- Looking into one --------------------------------------------------------------------------------- */
@@ -415,6 +445,7 @@ static PyMethodDef methods[] = {
 static PyType_Slot slots[] = {
     {Py_tp_new, plan_new},
     {Py_tp_dealloc, dealloc},
+    {Py_tp_traverse, traverse},
     {Py_tp_methods, methods},
     {Py_tp_doc, "What will run, decided and checked before anything does."},
     {0, NULL},
@@ -423,6 +454,6 @@ static PyType_Slot slots[] = {
 PyType_Spec core_plan_spec = {
     .name = "cubed._core.Plan",
     .basicsize = sizeof(core_plan),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .slots = slots,
 };

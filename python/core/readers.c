@@ -9,6 +9,7 @@
 typedef struct reader {
     core_state *state;
     PyObject *object;
+    bool owned; /* else who has an array or a plan over it has the object, too: see core_array */
     Py_ssize_t itemsize;
     double factor; /* bytes that it allocates for each byte that is read, */
     double extra;  /* and beside that */
@@ -47,6 +48,12 @@ static cubed_status read_region(void *handle, const cubed_source_region *region,
     core_call_end(r->state, &self);
     if (!answer) st = core_catch(err);
     Py_XDECREF(answer);
+    if (memory && !core_let_go(memory, err && st != CUBED_OK ? err->raised : 0)) {
+        if (st == CUBED_OK)
+            PyErr_SetString(PyExc_ValueError, "the reader keeps a view of memory after its return");
+        if (st == CUBED_OK) st = core_catch(err);
+        if (err) err->raised = 0;
+    }
     Py_XDECREF(strides);
     Py_XDECREF(shape);
     Py_XDECREF(offset);
@@ -76,7 +83,7 @@ static void close_reader(void *handle)
 {
     reader *r = handle;
     PyGILState_STATE gil = PyGILState_Ensure();
-    Py_DECREF(r->object);
+    if (r->owned) Py_DECREF(r->object);
     PyMem_Free(r);
     PyGILState_Release(gil);
 }
@@ -89,8 +96,8 @@ static double number(PyObject *object, const char *name)
     return v;
 }
 
-/* With a reference of its own; NULL with an exception. */
-static reader *make(core_state *s, PyObject *object)
+/* NULL with an exception. */
+static reader *make(core_state *s, PyObject *object, bool owned)
 {
     reader *r = PyMem_Malloc(sizeof *r);
     if (!r) {
@@ -104,7 +111,8 @@ static reader *make(core_state *s, PyObject *object)
         PyMem_Free(r);
         return NULL;
     }
-    r->object = Py_NewRef(object);
+    r->object = owned ? Py_NewRef(object) : object;
+    r->owned = owned;
     r->state = s;
     return r;
 }
@@ -130,7 +138,7 @@ static cubed_status open_reader(const void *params, size_t size, void *ctx, void
     PyObject *object = bytes ? PyObject_CallFunctionObjArgs(load, bytes, NULL) : NULL;
     Py_XDECREF(bytes);
     Py_XDECREF(load);
-    reader *r = object ? make(s, object) : NULL;
+    reader *r = object ? make(s, object, true) : NULL;
     if (!r) st = core_catch(err);
     Py_XDECREF(object);
     PyGILState_Release(gil);
@@ -164,11 +172,15 @@ static PyObject *from_reader(PyObject *module, PyObject *args)
     if (n != ndim)
         return PyErr_Format(PyExc_ValueError, "chunks has %d entries, expected %d", n, ndim);
     core_state *s = core_get_state(module);
-    reader *r = make(s, object);
+    reader *r = make(s, object, false);
     if (!r) return NULL;
     cubed_status st =
         cubed_array_from_source(s->ctx, &s->readers, r, dtype, ndim, shape, chunks, &x, &err);
-    if (st != CUBED_OK) close_reader(r);
+    if (st != CUBED_OK)
+        close_reader(r);
+    else
+        st = cubed_array_retag(x, object, NULL, NULL, &err);
+    if (st != CUBED_OK) cubed_array_unref(x);
     return core_finish(module, st, x, &err);
 }
 

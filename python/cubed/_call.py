@@ -5,30 +5,24 @@ The engine calls :func:`call_block` for every block, in whichever thread or proc
 
 from __future__ import annotations
 
-import builtins
 import gc
 import hashlib
 import pickle
-import re
 import struct
 import sys
 import threading
-import traceback
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 
+from cubed._failures import drop, keep, text_of
+
 #: What the engine reads of the parameters: extra memory, digest of the code, title.
 _HEADER = struct.Struct("<Q16s40s")
-
-_PACKAGE = __file__.rpartition("_call.")[0]
-
-# Numbers of cubed_status.
-_E_NOMEM, _E_IO, _E_CANCELLED, _E_FUNCTION = 4, 6, 11, 13
 
 #: A call on blocks: it gets them and the number of the block along each symbol, and gives one
 #: result for each output.
@@ -53,25 +47,32 @@ def pack(title: str, runner: Runner, extra_mem: int) -> bytes:
     return _HEADER.pack(extra_mem, digest, short) + code
 
 
-_loaded: OrderedDict[bytes, tuple[str, Runner]] = OrderedDict()
-_KEEP_LOADED = 64
+class _Loaded:
+    """A call that blocks share, while its run goes on."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()  # one thread unpickles it, the others wait
+        self.call: tuple[str, Runner] | None = None
+
+
+_loaded: dict[bytes, _Loaded] = {}
 _lock = threading.Lock()
 
 
 def _load(params: memoryview) -> tuple[str, Runner]:
     """Unpickles a call, or finds the one that an earlier block unpickled."""
-    digest = bytes(params[8:24])
     with _lock:
-        found = _loaded.get(digest)
-        if found is not None:
-            _loaded.move_to_end(digest)
-            return found
-    loaded: tuple[str, Runner] = pickle.loads(params[_HEADER.size :])
+        entry = _loaded.setdefault(bytes(params[8:24]), _Loaded())
+    with entry.lock:
+        if entry.call is None:
+            entry.call = pickle.loads(params[_HEADER.size :])
+        return entry.call
+
+
+def forget(digest: bytes) -> None:
+    """A run that had the call is over; another one that has it unpickles it again."""
     with _lock:
-        loaded = _loaded.setdefault(digest, loaded)
-        if len(_loaded) > _KEEP_LOADED:
-            _loaded.popitem(last=False)
-    return loaded
+        _loaded.pop(digest, None)
 
 
 @lru_cache(maxsize=256)
@@ -119,13 +120,21 @@ def _are_gone(alive: Sequence[weakref.ref]) -> bool:
     return all(view() is None for view in alive)
 
 
+def _where(title: str, index: tuple[int, ...]) -> str:
+    number = ", ".join(map(str, index)) + ("," if len(index) == 1 else "")
+    return f"{title}, block ({number})"
+
+
+_KEPT = "the function keeps a view of a block after its return: copy it"
+
+
 def call_block(
     params: memoryview,
     inputs: list[tuple[memoryview, str, tuple[int, ...]]],
     outputs: list[tuple[memoryview | None, str, tuple[int, ...]]],
     index: tuple[int, ...],
-) -> tuple[int, str] | None:
-    """Runs a function on one block; the status and message if it fails."""
+) -> tuple[int, str, int] | None:
+    """Runs a function on one block; if it fails what the engine says: see _failures.keep()."""
     title = "a function of Python"
     alive: list[weakref.ref] = []
     try:
@@ -133,14 +142,21 @@ def call_block(
         _run(runner, inputs, outputs, index, alive)
         if _are_gone(alive):
             return None
-        raise ValueError("the function keeps a view of a block after its return: copy it")
+        return keep(ValueError(_KEPT), _where(title, index))
     except BaseException as e:
-        message = _describe(title, index, e)
-        _forget_frames(e)
-        # Else a debugger that follows the cause would see memory that is gone.
+        failure = keep(e, _where(title, index))
         if _are_gone(alive):
-            _remember(message, e)
-        return _status(e), message
+            return failure
+        # Who got the exception would see memory that is gone.
+        drop(failure[2])
+        text = f"{_KEPT}: an exception has it, {type(e).__name__}: {text_of(e)}"
+        return keep(ValueError(text), _where(title, index))
+    finally:
+        # Frames that a traceback leads to have them still.
+        for memory, *_ in (*inputs, *outputs):
+            if memory is not None:
+                with suppress(BufferError):
+                    memory.release()
 
 
 def _run(
@@ -153,84 +169,6 @@ def _run(
         raise ValueError(f"the function returns {len(results)} outputs, expected {len(outputs)}")
     for k, (result, output) in enumerate(zip(results, outputs, strict=True)):
         _store(result, k, output)
-
-
-# --- Failures -------------------------------------------------------------------------------------
-
-
-def _status(e: BaseException) -> int:
-    if isinstance(e, MemoryError):
-        return _E_NOMEM
-    if isinstance(e, OSError):
-        return _E_IO  # it may pass: the task is tried again
-    return _E_CANCELLED if isinstance(e, KeyboardInterrupt) else _E_FUNCTION
-
-
-def _describe(title: str, index: tuple[int, ...], e: BaseException) -> str:
-    """Operation, block, exception, and as much of the end of the traceback as errors can hold."""
-    number = ", ".join(map(str, index)) + ("," if len(index) == 1 else "")
-    head = f"{title}, block ({number}): {type(e).__name__}: {e}"[:500]
-    tb = e.__traceback__
-    while tb is not None and tb.tb_frame.f_code.co_filename.startswith(_PACKAGE):
-        tb = tb.tb_next
-    if tb is None:
-        return head
-    trace = "".join(traceback.format_tb(tb)).rstrip()
-    room = 800 - len(head)
-    if len(trace) > room:
-        trace = "  ..." + trace[len(trace) - room :]
-    return f"{head}\n{trace}"
-
-
-def _forget_frames(e: BaseException | None) -> None:
-    """Frames of a traceback hold the blocks, whose memory is the engine's again."""
-    seen: set[int] = set()
-    todo = [e]
-    while todo:
-        e = todo.pop()
-        if e is None or id(e) in seen:
-            continue
-        seen.add(id(e))
-        traceback.clear_frames(e.__traceback__)
-        todo += [e.__cause__, e.__context__]
-
-
-_failures: OrderedDict[str, BaseException] = OrderedDict()
-_KEEP_FAILURES = 32
-
-
-def _remember(message: str, e: BaseException) -> None:
-    with _lock:
-        _failures[message.partition("\n")[0]] = e
-        if len(_failures) > _KEEP_FAILURES:
-            _failures.popitem(last=False)
-
-
-_raised = re.compile(r", (?:block \([\d, ]*\)|region \[[\d:, ]*\]): (\w+): ")
-
-
-def error_of_function(error: Exception) -> BaseException:
-    """What a user's function raised in place of the engine's error, if that is why; else `error`.
-
-    The type is the same if it is one of Python's own, else RuntimeError; the message is the
-    engine's; the cause is the original, if it was in this process.
-    """
-    message = str(error)
-    found = _raised.search(message)
-    if found is None:
-        return error
-    kind = getattr(builtins, found[1], None)
-    with _lock:
-        told = next((m for m in _failures if m in message), None)
-        cause = _failures.pop(told) if told is not None else None
-    if not (isinstance(kind, type) and issubclass(kind, BaseException)):
-        kind = RuntimeError
-    try:
-        new: BaseException = kind(message)
-    except TypeError:  # such as UnicodeError's five arguments
-        new = RuntimeError(message)
-    new.__cause__ = cause
-    return new
 
 
 # --- Worker processes -----------------------------------------------------------------------------

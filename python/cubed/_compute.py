@@ -217,7 +217,12 @@ class Plan(PlanTotals):
 
     def report(self, error: BaseException | None = None) -> str:
         """The recorded run as an HTML page; `error` is why it failed."""
-        return self._plan.report(self.executor.name, None if error is None else str(error))
+        from cubed._failures import text_of
+
+        if error is None:
+            return self._plan.report(self.executor.name, None)
+        lines = [text_of(error), *map(str, getattr(error, "__notes__", ()))]
+        return self._plan.report(self.executor.name, "\n".join(lines))
 
     def _repr_html_(self) -> str:
         from cubed._visualize import scrolled
@@ -261,7 +266,8 @@ class Plan(PlanTotals):
         guard = sys.modules.get("cubed._guard")  # which somebody imported who uses it
         if guard is not None:
             guard.check_may_compute()
-        from cubed._call import error_of_function, worker_arguments  # these take a while
+        from cubed._call import worker_arguments  # takes a while
+        from cubed._failures import running
         from cubed.runtime.types import dispatch
 
         e = self.executor
@@ -272,7 +278,7 @@ class Plan(PlanTotals):
         elif e.name != "processes":
             check_threads(self)
         try:
-            with dispatch(self, callbacks) as on_event:
+            with dispatch(self, callbacks) as on_event, running():
                 stats = self._plan.run(
                     buffers,
                     e.name,
@@ -282,14 +288,11 @@ class Plan(PlanTotals):
                     command,
                     on_event,
                 )
-        except Exception as error:
+        except BaseException as error:
             from cubed._origins import add_origins
 
-            raised = error_of_function(error) if self._info["code"] else error
-            add_origins(error, raised)
-            if raised is error:
-                raise
-            raise raised from raised.__cause__
+            add_origins(error)
+            raise
         if stats["function_excess"]:
             from cubed.diagnostics.mem_warn import warn_of_function
 

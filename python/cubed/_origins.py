@@ -28,14 +28,14 @@ def note_origins(on: bool = True) -> bool:
     return _core.note_origins(_PACKAGE if on else None)
 
 
-def add_origins(error: BaseException, raised: BaseException | None = None) -> None:
-    """Adds a note to an error of the engine, or to what is raised in its place: the lines that made
-    what the stage computes that failed, or that does not fit."""
-    origins = getattr(error, "_cubed_origins", ())
+def add_origins(error: BaseException) -> None:
+    """Adds a note to what a run or plan raised: the lines that made what the stage computes that
+    failed, or that does not fit."""
+    origins = getattr(error, "__dict__", {}).pop("_cubed_origins", ())
     lines = [text for n in origins if (text := _describe(n)) is not None]
     if lines:
         note = "\n".join(["what the stage computes was made here, the last first:", *lines])
-        (raised or error).add_note(note)
+        error.add_note(note)
 
 
 def _describe(number: int) -> str | None:

@@ -40,6 +40,7 @@ cubed_status cb_fail(cubed_error *err, cubed_status status, const char *fmt, ...
     err->os_errno = 0;
     memset(err->origins, 0, sizeof err->origins);
     err->enough_mem = 0;
+    err->raised = 0;
     return status;
 }
 
@@ -62,6 +63,7 @@ cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...)
     err->os_errno = os_errno;
     memset(err->origins, 0, sizeof err->origins);
     err->enough_mem = 0;
+    err->raised = 0;
     return status;
 }
 

@@ -33,6 +33,11 @@ cubed_status cb_context_find_block_fn(const cubed_context *ctx, const char *name
     return CUBED_OK;
 }
 
+void cubed_context_set_raised_fn(cubed_context *ctx, const cubed_raised_fn *fn)
+{
+    ctx->raised_fn = fn;
+}
+
 cubed_status cubed_context_add_block_fn(cubed_context *ctx, const cubed_block_fn *fn,
                                         cubed_error *err)
 {

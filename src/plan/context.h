@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "cubed/sys/block.h"
+#include "cubed/sys/raised.h"
 #include "cubed/sys/source.h"
 #include "kernel/kernel.h"
 
@@ -28,6 +29,7 @@ struct cubed_context {
     uint64_t machine_memory; /* that this process may use, when the context was made */
     _Atomic(cb_added_block_fn *) block_fns;
     _Atomic(cb_added_source_fn *) source_fns;
+    const cubed_raised_fn *raised_fn; /* NULL: nobody knows what is behind errors */
 };
 
 /* The function of that name, the library's own or an added one, and what it is given as its `ctx`: its

@@ -235,6 +235,49 @@ static void set_origin(cubed_array *x, uint32_t origin, int levels)
 
 void cubed_array_set_origin(cubed_array *x, uint32_t origin) { set_origin(x, origin, 64); }
 
+const void *cubed_array_tag(const cubed_array *x) { return x->tag; }
+
+/* With a stack of its own, as chains may be long. */
+cubed_status cubed_array_retag(cubed_array *x, const void *to,
+                               void (*visit)(void *ctx, const void *tag), void *ctx,
+                               cubed_error *err)
+{
+    const cubed_allocator *a = &x->ctx->alloc;
+    const void *from = x->tag;
+    cubed_array *own[32], **stack = own;
+    size_t n = 1, cap = sizeof own / sizeof *own;
+    cubed_status st = CUBED_OK;
+    if (from == to) return CUBED_OK;
+    own[0] = x;
+    x->tag = to;
+    while (n > 0) {
+        const cubed_array *now = stack[--n];
+        for (int i = 0; i < now->node.ninputs; i++) {
+            cubed_array *in = now->in[i];
+            if (in->tag != from) {
+                if (visit && in->tag != to) visit(ctx, in->tag);
+                continue;
+            }
+            if (n == cap) {
+                cubed_array **wider = cb_alloc(a, 2 * cap * sizeof *wider);
+                if (!wider) {
+                    st = cb_fail(err, CUBED_E_NOMEM, "no memory to look at an array");
+                    goto out;
+                }
+                memcpy(wider, stack, n * sizeof *wider);
+                if (stack != own) cb_free(a, stack, cap * sizeof *stack);
+                stack = wider;
+                cap *= 2;
+            }
+            in->tag = to;
+            stack[n++] = in;
+        }
+    }
+out:
+    if (stack != own) cb_free(a, stack, cap * sizeof *stack);
+    return st;
+}
+
 cubed_context *cubed_array_context(const cubed_array *x) { return x->ctx; }
 cubed_dtype cubed_array_dtype(const cubed_array *x) { return x->node.dtype; }
 int cubed_array_ndim(const cubed_array *x) { return x->node.grid.ndim; }

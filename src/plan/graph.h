@@ -33,6 +33,7 @@ struct cubed_array {
     const int64_t *whole_chunks;
     void (*release)(void *owner); /* MEMORY: NULL if it is borrowed */
     void *owner;
+    const void *tag;        /* see cubed_array_retag */
     cubed_array *next_dead; /* used by unref alone, when nobody else has the array */
 };
 

@@ -27,6 +27,9 @@ uint64_t cb_plan_run_bytes(const cubed_plan *p)
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
         bytes = cb_sat_add(bytes, cb_sat_mul((size_t)s->ntasks, CB_RUN_TASK_BYTES));
+        /* What is made of code, and of the data that came with it, is kept until the run is over. */
+        if (s->call && s->call->fn && s->call->fn->code)
+            bytes = cb_sat_add(bytes, s->call->op->params_size);
         if (waits && s->level > 0)
             bytes = cb_sat_add(bytes, cb_sat_mul((size_t)edges(p, s), CB_RUN_EDGE_BYTES));
     }

@@ -160,9 +160,9 @@ static cubed_status processes_submit(cubed_executor *ex, const cubed_task_range 
 }
 
 /* A worker has something to say, or ended. */
-static cubed_status hear(worker *w, cubed_task_report *report, cubed_error *err)
+static cubed_status hear(const processes *x, worker *w, cubed_task_report *report, cubed_error *err)
 {
-    if (!cb_wire_receive(w->fd, report, sizeof *report)) {
+    if (!cb_wire_receive_report(x->args.plan->ctx, w->fd, report)) {
         cubed_task_range range = w->range;
         memset(report, 0, sizeof *report);
         report->token = range.token;
@@ -197,7 +197,7 @@ static cubed_status processes_poll(cubed_executor *ex, int timeout_ms, cubed_tas
         unsigned i = (x->turn + k) % n;
         if (!x->polls[i].revents) continue;
         x->turn = i + 1;
-        CB_TRY(hear(&x->workers[i], report, err));
+        CB_TRY(hear(x, &x->workers[i], report, err));
         report->worker = i;
         *got = true;
         return CUBED_OK;

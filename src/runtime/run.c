@@ -53,6 +53,14 @@ static bool resumes_all(const cubed_plan *plan, const cb_io *io)
     return true;
 }
 
+static void say_ended(const cubed_plan *plan)
+{
+    for (int i = 0; i < plan->nstages; i++) {
+        const cb_stage_call *c = plan->stages[i].call;
+        if (c && c->fn && c->fn->ended) c->fn->ended(c->op->params, c->op->params_size, c->fn_ctx);
+    }
+}
+
 cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed_run_stats *stats,
                        cubed_error *err)
 {
@@ -94,6 +102,7 @@ out:
     if (io && resumable(st)) cb_io_keep(io, o.keep);
     cb_io_close(io);
     cubed_plan_free_bytes(plan, blob, blob_size);
+    if (!remote) say_ended(plan);
     return st;
 }
 
@@ -150,5 +159,6 @@ cubed_status cubed_run_tasks(cubed_plan *plan, int stage, int64_t first, int64_t
     finish_stats(plan, io, start_ns, stats);
 out:
     cb_io_close(io);
+    say_ended(plan);
     return st;
 }

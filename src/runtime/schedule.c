@@ -528,7 +528,11 @@ static cubed_status loop(driver *d, cubed_error *err)
         CB_TRY(d->a->executor->vt->poll(d->a->executor, POLL_MS, &report, &got, err));
         if (!got) continue;
         cubed_status st = take_report(d, &report, &busy, err);
-        if (st == CUBED_E_CANCELLED) return cancelled(d, err);
+        if (st == CUBED_E_CANCELLED) { /* a function may have done it */
+            uint64_t raised = report.error.raised;
+            st = cancelled(d, err);
+            if (err) err->raised = raised;
+        }
         if (st != CUBED_OK) return st;
     }
     return CUBED_OK;

@@ -92,8 +92,8 @@ static cubed_status run_ranges(const cb_executor_args *args, int fd, cubed_error
         for (int64_t task = range.first; open && task < range.last; task++) {
             cb_executor_run_task(args, arena, range.stage, task, &report);
             /* A worker that is told to stop says nothing: the driver sees that it ended. */
-            open = report.error.status != CUBED_E_CANCELLED &&
-                   cb_wire_send(fd, &report, sizeof report);
+            open = !(args->cancel && *args->cancel) &&
+                   cb_wire_send_report(args->plan->ctx, fd, &report);
             if (report.error.status != CUBED_OK) break;
         }
     }
@@ -132,7 +132,7 @@ out:
     if (st != CUBED_OK) {
         cubed_task_report report = {.token = CB_WIRE_NO_START, .error = why};
         report.error.status = st;
-        bool ignored = cb_wire_send(fd, &report, sizeof report);
+        bool ignored = cb_wire_send_report(ctx, fd, &report);
         (void)ignored;
         if (err) *err = why;
     }

@@ -21,5 +21,8 @@ void cb_wire_hello_init(cb_wire_hello *h);
 /* A descriptor's whole message: false at the end of the connection, or after an error. */
 bool cb_wire_send(int fd, const void *data, size_t size);
 bool cb_wire_receive(int fd, void *data, size_t size);
+/* A report, and what is behind its error if there is something. */
+bool cb_wire_send_report(const cubed_context *ctx, int fd, const cubed_task_report *report);
+bool cb_wire_receive_report(const cubed_context *ctx, int fd, cubed_task_report *report);
 
 #endif

@@ -81,6 +81,9 @@ typedef struct cubed_block_fn {
     void *ctx;
     /* Bit k: output k is state that later calls need. It has memory also where nobody wants it. */
     uint32_t carried;
+    /* A run that called it with these parameters, in this process, is over: what `run` keeps between calls may
+     * go. Another run may still call it. NULL: it keeps nothing. */
+    void (*ended)(const void *params, size_t params_size, void *ctx);
 } cubed_block_fn;
 
 /* Makes a function known to the context. CUBED_E_EXISTS if there is one of that name. A plan that names
