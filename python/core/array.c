@@ -62,6 +62,40 @@ static bool is_irregular(const cubed_array *x, int d)
            cubed_array_chunk_length(x, d, 0) != cubed_array_chunks(x)[d];
 }
 
+/* Numbers of chunks along the axes. */
+static PyObject *get_num_chunks(PyObject *self, void *closure)
+{
+    cubed_array *x = array_of(self);
+    int64_t n[CUBED_MAX_NDIM];
+    int ndim = cubed_array_ndim(x);
+    (void)closure;
+    for (int d = 0; d < ndim; d++) {
+        n[d] = cubed_array_num_chunks(x, d);
+        if (n[d] == 0) n[d] = 1; /* as all_chunks has it */
+    }
+    return core_tuple(n, ndim);
+}
+
+/* Extents of the longest chunk along each axis. */
+static PyObject *get_longest_chunks(PyObject *self, void *closure)
+{
+    cubed_array *x = array_of(self);
+    int64_t longest[CUBED_MAX_NDIM];
+    int ndim = cubed_array_ndim(x);
+    (void)closure;
+    for (int d = 0; d < ndim; d++) {
+        int64_t n = cubed_array_num_chunks(x, d);
+        /* Chunks that are alike, but for the first and the last. */
+        if (!cubed_array_is_irregular(x, d) && n > 3) n = 3;
+        longest[d] = 0;
+        for (int64_t i = 0; i < n; i++) {
+            int64_t length = cubed_array_chunk_length(x, d, i);
+            if (length > longest[d]) longest[d] = length;
+        }
+    }
+    return core_tuple(longest, ndim);
+}
+
 static PyObject *get_irregular(PyObject *self, void *closure)
 {
     cubed_array *x = array_of(self);
@@ -139,6 +173,8 @@ static PyGetSetDef getset[] = {
     {"chunks", get_chunks, NULL, "Nominal extents of a chunk.", NULL},
     {"irregular", get_irregular, NULL, "For each axis whether chunks have different lengths.",
      NULL},
+    {"num_chunks", get_num_chunks, NULL, "Numbers of chunks along the axes.", NULL},
+    {"longest_chunks", get_longest_chunks, NULL, "Extents of the longest chunk.", NULL},
     {"all_chunks", get_all_chunks, NULL, "Extents of all chunks, axis by axis.", NULL},
     {"dtype", get_dtype, NULL, "Name of the data type.", NULL},
     {"attrs", get_attrs, NULL, "Attributes, as the text of a JSON object.", NULL},

@@ -6,6 +6,9 @@
 #include "core.h"
 #include "cubed/sys/source.h"
 
+/* No type's elements are larger. */
+#define MOST_ITEMSIZE (1 << 30)
+
 typedef struct reader {
     core_state *state;
     PyObject *object;
@@ -88,12 +91,26 @@ static void close_reader(void *handle)
     PyGILState_Release(gil);
 }
 
-static double number(PyObject *object, const char *name)
+/* At least 0; false with an exception. */
+static bool take_number(PyObject *object, const char *name, double *out)
 {
     PyObject *value = PyObject_GetAttrString(object, name);
-    double v = value ? PyFloat_AsDouble(value) : -1;
+    *out = value ? PyFloat_AsDouble(value) : -1;
+    if (!PyErr_Occurred() && !(*out >= 0))
+        PyErr_Format(PyExc_ValueError, "%s of a reader is %R, expected at least 0", name, value);
     Py_XDECREF(value);
-    return v;
+    return !PyErr_Occurred();
+}
+
+static bool take_itemsize(PyObject *object, Py_ssize_t *out)
+{
+    PyObject *value = PyObject_GetAttrString(object, "itemsize");
+    *out = value ? PyNumber_AsSsize_t(value, PyExc_OverflowError) : -1;
+    if (!PyErr_Occurred() && (*out < 1 || *out > MOST_ITEMSIZE))
+        PyErr_Format(PyExc_ValueError, "itemsize of a reader is %R, expected 1 to %d", value,
+                     MOST_ITEMSIZE);
+    Py_XDECREF(value);
+    return !PyErr_Occurred();
 }
 
 /* NULL with an exception. */
@@ -104,10 +121,8 @@ static reader *make(core_state *s, PyObject *object, bool owned)
         PyErr_NoMemory();
         return NULL;
     }
-    r->factor = number(object, "factor");
-    if (!PyErr_Occurred()) r->extra = number(object, "extra");
-    if (!PyErr_Occurred()) r->itemsize = (Py_ssize_t)number(object, "itemsize");
-    if (PyErr_Occurred()) {
+    if (!take_number(object, "factor", &r->factor) || !take_number(object, "extra", &r->extra) ||
+        !take_itemsize(object, &r->itemsize)) {
         PyMem_Free(r);
         return NULL;
     }
@@ -174,6 +189,12 @@ static PyObject *from_reader(PyObject *module, PyObject *args)
     core_state *s = core_get_state(module);
     reader *r = make(s, object, false);
     if (!r) return NULL;
+    if ((size_t)r->itemsize != cubed_dtype_size(dtype)) {
+        PyErr_Format(PyExc_ValueError, "itemsize of the reader is %zd, of %s %zu", r->itemsize,
+                     cubed_dtype_name(dtype), cubed_dtype_size(dtype));
+        close_reader(r);
+        return NULL;
+    }
     cubed_status st =
         cubed_array_from_source(s->ctx, &s->readers, r, dtype, ndim, shape, chunks, &x, &err);
     if (st != CUBED_OK)

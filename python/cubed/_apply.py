@@ -294,6 +294,12 @@ def apply_along_axis(
     refuse_chunked(title, *args, *kwargs.values())
     a = normalize_axis(axis, arr.ndim)
     if dtype is None or shape is None:
+        size = arr.shape[a] * arr.dtype.itemsize
+        if size > arr.spec.task_mem:
+            raise MemoryError(
+                f"{title}: a line of axis {a} has {size} bytes, which a task has to hold, and"
+                f" allowed_mem leaves {arr.spec.task_mem}"
+            )
         line = np.ones(arr.shape[a], arr.dtype)
         tried = np.asarray(func1d(line, *args, **kwargs))
         dtype = tried.dtype if dtype is None else dtype

@@ -118,12 +118,12 @@ class Array(Methods):
     @property
     def chunksize(self) -> tuple[int, ...]:
         """Extents of the largest chunk."""
-        return tuple(max(c) for c in self.chunks)
+        return self._x.longest_chunks
 
     @property
     def numblocks(self) -> tuple[int, ...]:
         """Number of chunks along each axis."""
-        return tuple(len(c) for c in self.chunks)
+        return self._x.num_chunks
 
     @property
     def npartitions(self) -> int:
@@ -170,7 +170,7 @@ class Array(Methods):
         """
         from cubed._html import grid_svg
 
-        return grid_svg(self.chunks, size)
+        return grid_svg(self, size)
 
     def _repr_inline_(self, max_width: int) -> str:
         return f"cubed.Array<chunksize={self.chunksize}>"[:max_width]

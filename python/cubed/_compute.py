@@ -263,9 +263,7 @@ class Plan(PlanTotals):
             Results are others than those. Nothing has run.
         """
         buffers = self._buffers(results)
-        guard = sys.modules.get("cubed._guard")  # which somebody imported who uses it
-        if guard is not None:
-            guard.check_may_compute()
+        _check_may_compute()
         from cubed._call import worker_arguments  # takes a while
         from cubed._failures import running
         from cubed.runtime.types import dispatch
@@ -320,6 +318,12 @@ def _check_result(name: str, a: Any, shape: tuple[int, ...], dtype: np.dtype) ->
         raise ValueError(
             f"{name} has strides {a.strides}, expected C order without gaps: np.empty(shape, dtype)"
         )
+
+
+def _check_may_compute() -> None:
+    guard = sys.modules.get("cubed._guard")  # which somebody imported who uses it
+    if guard is not None:
+        guard.check_may_compute()
 
 
 def _bytes_of(a: np.ndarray) -> np.ndarray:
@@ -403,6 +407,7 @@ def compute(
         Arrays have different specs.
     """
     check_arrays(arrays)
+    _check_may_compute()
     spec = common_spec(*arrays)
     targets = [(a._x, None) for a in arrays]
     optimize = optimizes(optimize_graph, optimize_function)

@@ -33,22 +33,48 @@ def in_chunks(x: _core.Array, chunks: Chunks, asked: Any = None) -> _core.Array:
     return x if longest(chunks) == chunks else _core.rechunk(x, chunks)
 
 
+class _Bytes:
+    """Those of an array from its first to its last one in memory, for NumPy."""
+
+    def __init__(self, a: np.ndarray) -> None:
+        spans = [(n - 1) * stride for n, stride in zip(a.shape, a.strides, strict=True)]
+        start = a.__array_interface__["data"][0]
+        low = start + sum(s for s in spans if s < 0)
+        high = start + sum(s for s in spans if s > 0) + a.itemsize
+        self._a = a
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (low, True),
+            "shape": (high - low,),
+            "typestr": "|u1",
+        }
+
+
+def _memory_of(a: np.ndarray) -> tuple[np.ndarray, int]:
+    """What an array lies in, and where its first element is in there."""
+    if not a.size:
+        return np.empty(0, np.uint8), 0
+    if a.flags.c_contiguous or a.flags.f_contiguous:
+        flat = (a if a.flags.c_contiguous else a.T).reshape(-1)
+        return flat.view(
+            np.uint8
+        ), 0  # types that the buffer protocol does not have are bytes to it
+    memory = np.asarray(_Bytes(a))
+    return memory, a.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
+
+
 def core_from_numpy(a: np.ndarray, chunks: Any) -> _core.Array:
-    """The engine's array over NumPy's memory, which is copied only where neither its order nor that
-    of its transpose is that of memory."""
+    """The engine's array over NumPy's memory, which is not copied but where its bytes are in
+    another order than this machine's."""
     if not a.dtype.isnative:
         a = a.astype(a.dtype.newbyteorder("="))
-    if not (a.flags.c_contiguous or a.flags.f_contiguous):
-        a = np.ascontiguousarray(a)
     name = name_of(a.dtype)
     extents = (
         None if chunks is None else normalize_chunks(chunks, a.shape, max(1, a.dtype.itemsize))
     )
     regular = None if extents is None else longest(extents)
-    flat = (a if a.flags.c_contiguous else a.T).reshape(-1)
-    # Types that the buffer protocol does not have are bytes to it.
-    memory = flat.view(np.uint8) if flat.size else np.empty(0, np.uint8)
-    x = _core.from_memory(memory, name, a.shape, a.strides, 0, regular)
+    memory, offset = _memory_of(a)
+    x = _core.from_memory(memory, name, a.shape, a.strides, offset, regular)
     return x if extents is None else in_chunks(x, extents)
 
 

@@ -24,11 +24,22 @@ def _lines(chunks: tuple[int, ...], length: float) -> list[float]:
     return out
 
 
-def grid_svg(chunks: tuple[tuple[int, ...], ...], side: float = SIDE) -> str:
+def _lengths(x: Array, axis: int) -> tuple[int, ...]:
+    """Of the chunks along an axis; of many as if they were alike."""
+    if x.ndim + axis < 0:
+        return (1,)
+    if x.numblocks[axis] > MOST_LINES:
+        return (x.shape[axis],) + (0,) * MOST_LINES
+    place = x.ndim + axis
+    key = tuple(slice(None) if d == place else slice(0, 1) for d in range(x.ndim))
+    return x[key].chunks[axis]
+
+
+def grid_svg(x: Array, side: float = SIDE) -> str:
     """The chunk grid of the last two axes; `side`: pixels of the longer one."""
-    if not chunks:
+    if not x.ndim:
         return ""
-    rows, columns = (chunks[-2] if len(chunks) > 1 else (1,)), chunks[-1]
+    rows, columns = _lengths(x, -2), _lengths(x, -1)
     height, width = float(sum(rows) or 1), float(sum(columns) or 1)
     scale = side / max(height, width)
     # A sliver is drawn wide enough to see.
@@ -58,5 +69,5 @@ def array_html(x: Array) -> str:
     return (
         "<div style='display:flex;gap:16px;align-items:center'>"
         "<table><thead><tr><td></td><th>Array</th><th>Chunk</th></tr></thead>"
-        f"<tbody>{body}</tbody></table>{grid_svg(x.chunks)}</div>"
+        f"<tbody>{body}</tbody></table>{grid_svg(x)}</div>"
     )

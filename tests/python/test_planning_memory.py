@@ -1,0 +1,89 @@
+"""Planning takes no memory by an array's axes: see planning_calls.py."""
+
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tracemalloc
+
+import cubed
+import numpy as np
+import pytest
+from conftest import cases
+
+SCRIPT = pathlib.Path(__file__).with_name("planning_calls.py")
+#: Bytes of Python's allocations of a call, beside the extents of an array's 50,000 chunks.
+MOST = 16 * 2**20
+
+
+def test_nothing_is_as_long_as_an_axis():
+    done = subprocess.run(
+        [sys.executable, SCRIPT], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout)
+    calls = found["calls"]
+    large = {k: c for k, c in calls.items() if c["peak"] > MOST}
+    assert not large
+    # What NumPy cannot allocate says so; the engine says of what there is too much.
+    asked = {k: c["why"] for k, c in calls.items() if "Unable to allocate" in (c["why"] or "")}
+    assert not asked
+    assert found["grown"] < 100 * 2**20
+    planned = {k.partition("(")[0] for k, c in calls.items() if c["why"] is None}
+    assert len(planned) > 180
+    named = {k: c["why"] for k, c in calls.items() if "(" not in k and c["why"]}
+    refused = {k for k, why in named.items() if why.startswith("MemoryError: stage")}
+    assert set(named) == refused, named
+
+
+def test_memory_of_numpy_is_not_copied():
+    """Whatever its strides are."""
+    rng = random.Random(1)
+    base = np.arange(343.0).reshape(7, 7, 7)
+    parts = [slice(None), slice(None, None, -1), slice(1, None, 2), slice(5, None, -2), 3]
+    for _ in range(cases(40)):
+        a = base.transpose(rng.sample(range(3), 3))[tuple(rng.choice(parts) for _ in range(3))]
+        if rng.random() < 0.3:
+            a = np.broadcast_to(a, (3, *a.shape))
+        x = cubed.from_array(a, chunks=tuple(rng.randrange(1, 5) for _ in a.shape))
+        np.testing.assert_array_equal(x.compute(), a)
+        if a.ndim:
+            np.testing.assert_array_equal((x + x[..., ::-1]).compute(), a + a[..., ::-1])
+    wide = np.broadcast_to(np.arange(3.0)[:, None], (3, 10**9))
+    tracemalloc.start()
+    x = cubed.from_array(wide, chunks=(3, 10**6))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10**5 and float(cubed.array_api.sum(x[:, -2:])) == 6
+
+
+def test_what_arrays_say_of_themselves():
+    x = cubed.zeros((10**12, 7), chunks=(1000, 3))
+    tracemalloc.start()
+    text = repr(x) + x._repr_html_() + str(x.numblocks)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "(1000, 3)" in text and x.npartitions == 3 * 10**9 and peak < 10**6
+    for n in range(9):
+        for start in range(n + 1):
+            y = cubed.zeros(n, chunks=3)[start:]
+            assert y.chunksize == (max(y.chunks[0]),) and y.numblocks == (len(y.chunks[0]),)
+
+
+def test_lines_that_no_task_holds():
+    x = cubed.zeros((3, 10**12), chunks=(1, 10**6))
+    with pytest.raises(MemoryError, match="a line of axis 1 has 8000000000000 bytes"):
+        cubed.apply_along_axis(np.sum, 1, x)
+
+
+@pytest.mark.parametrize("itemsize", [0, -8, 4, 2**62, 2**80, float("nan"), None])
+def test_readers_of_elements_of_another_size(itemsize):
+    class Reader:
+        factor, extra = 2.0, 0.0
+
+        def __init__(self):
+            self.itemsize = itemsize
+
+    with pytest.raises((ValueError, TypeError, OverflowError)):
+        cubed._core.from_reader(Reader(), "float64", (3,), (2,))
