@@ -76,7 +76,7 @@ static double excess(double is, double most) { return is <= most ? 0 : is / most
 
 double cb_chain_floor(const cb_planner *p, const cb_chain *c)
 {
-    double bytes = (double)c->bytes, requests = 2 * array_bytes(p) / (CB_RECHUNK_BETA / 2);
+    double bytes = (double)c->bytes, requests = 2 * array_bytes(p) / ((double)CB_RECHUNK_BETA / 2);
     if (bytes <= SLACK * (double)cb_chain_least_bytes(p, 2)) return 0;
     if (bytes > SLACK * (double)cb_chain_least_bytes(p, 3)) requests *= 4;
     requests = p->floor * (cb_chain_ends(p) + requests);
@@ -433,7 +433,7 @@ void cb_chain_search(cb_planner *p, int npasses, int trials, cb_chain *out)
         keep(&first, &second, &again);
     }
     for (size_t g = 0; g < 2 * nshares; g++) {
-        guess(p, shares[g / 2], g % 2, &trial);
+        guess(p, shares[g / 2], (int)(g % 2), &trial);
         plan_all(p, &trial);
         keep(&first, &second, &trial);
     }
