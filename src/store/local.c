@@ -59,14 +59,15 @@ static cubed_status explain_absence(const local_store *s, char path[PATH_MAX], i
     struct stat info;
     if (e != ENOENT && e != ENOTDIR) return cb_fail_errno(err, e, "%s %s", what, path);
     const size_t root = strlen(s->path);
+    const size_t length = strlen(path);
     char part[PATH_MAX];
-    strcpy(part, path);
-    for (size_t n = strlen(part); n >= root && n > 0;) {
+    memcpy(part, path, length + 1);
+    for (size_t n = length; n >= root && n > 0;) {
         part[n] = 0;
         if (lstat(part, &info) == 0) {
             if (S_ISLNK(info.st_mode) && stat(part, &info) != 0)
                 return not_regular(part, S_IFLNK, err);
-            if (!S_ISDIR(info.st_mode) && strict && n > root && strlen(path) > n)
+            if (!S_ISDIR(info.st_mode) && strict && n > root && length > n)
                 return cb_fail(err, CUBED_E_FORMAT, "%s is no directory, as %s expects", part,
                                path);
             break;

@@ -270,7 +270,7 @@ cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const char *codecs_json, cub
     m->big_endian = m->order_f = false;
     /* Xarray takes format 2's fill value for "missing": zeros must stay zeros. */
     const cubed_scalar none = cb_fill_default(m->dtype);
-    m->fill_is_null = m->format == 2 && memcmp(&m->fill, &none, sizeof none) == 0;
+    m->fill_is_null = m->format == 2 && memcmp(m->fill.bytes, none.bytes, sizeof none.bytes) == 0;
     if (m->format == 2) cb_fill_for_v2(m->dtype, &m->fill);
     if (!m->attrs) m->attrs = "{}";
     CB_TRY(check_texts(m, err));

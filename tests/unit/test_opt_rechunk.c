@@ -438,8 +438,8 @@ static void test_monotonic(void **state)
         cb_rechunk_in in = random_in(between_log(1e3, 1e13), mem, i % 4 == 0);
         cb_rechunk_plan before = {.bytes_read = UINT64_MAX, .requests = UINT64_MAX}, p;
         random_details(&in);
-        for (int k = 0; k < 6; k++, mem *= factor) {
-            in.mem = (size_t)mem;
+        for (int k = 0; k < 6; k++) {
+            in.mem = (size_t)(mem * pow(factor, k));
             if (cb_rechunk_plan_make(&in, &p, NULL) != CUBED_OK) {
                 assert_int_equal(before.bytes_read, UINT64_MAX);
                 continue;
@@ -463,8 +463,8 @@ static void test_many_tasks(void **state)
     int64_t line[] = {11346047}, from[] = {1462}, to[] = {6};
     uint64_t bytes = UINT64_MAX, requests = UINT64_MAX;
     int fit = 0;
-    for (double mem = 10e3; mem < 30e6; mem *= 1.05) {
-        cb_rechunk_in in = make_in(1, line, from, to, 4, mem);
+    for (int k = 0; k < 164; k++) { /* 10 kB to 28 MB */
+        cb_rechunk_in in = make_in(1, line, from, to, 4, 10e3 * pow(1.05, k));
         cb_rechunk_plan p;
         in.run = (cb_rechunk_run){.task = 10, .unreserved = 4 << 20};
         if (cb_rechunk_plan_make(&in, &p, NULL) != CUBED_OK) {
@@ -487,7 +487,8 @@ static void test_maps_to_series(void **state)
     int64_t shape[] = {350640, 721, 1440}, maps[] = {31, 721, 1440}, series[] = {350640, 10, 10};
     for (unsigned team = 1; team <= 64; team *= 8) {
         uint64_t bytes = UINT64_MAX, requests = UINT64_MAX;
-        for (double mem = 300e6; mem <= 2e9; mem += 50e6) {
+        for (int k = 6; k <= 40; k++) {
+            double mem = 50e6 * k;
             cb_rechunk_in in = make_in(3, shape, maps, series, 4, mem);
             cb_rechunk_plan p;
             in.team = team;

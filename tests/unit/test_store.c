@@ -410,8 +410,9 @@ static void test_other_files(void **state)
     assert_int_equal(symlink("nowhere", below("store/dangling")), 0);
     assert_int_equal(symlink("loop", below("store/loop")), 0);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    assert_true(strlen(below("store/socket")) < sizeof address.sun_path);
-    strcpy(address.sun_path, below("store/socket"));
+    size_t length = strlen(below("store/socket"));
+    assert_true(length < sizeof address.sun_path);
+    memcpy(address.sun_path, below("store/socket"), length + 1);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char back[4];
