@@ -1,9 +1,12 @@
 """Xarray is changed for lazy arrays alone, once there is one, and each name by itself."""
 
+import contextlib
 import functools
 import importlib
 import inspect
+import pathlib
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -12,7 +15,9 @@ import cubed
 import numpy as np
 import pytest
 import xarray as xr
+from conftest import cases
 from cubed.xarray import _hooks, _patches
+from xarray_versions import ZARR
 
 dask = pytest.importorskip("dask.array", reason="the neighbour that must not notice")
 
@@ -214,3 +219,136 @@ def test_warnings_are_at_the_line_of_the_user(manager, tmp_path):
         assert lines_of(lambda: words.chunk(x=1, chunked_array_type="cubed")) == {
             (__file__, UserWarning)
         }
+
+
+# --- What is written ------------------------------------------------------------------------------
+
+
+def table(rows=20):
+    values = np.arange(rows * 6.0).reshape(rows, 6)
+    return xr.Dataset({"a": (("t", "x"), values)}, {"t": np.arange(rows)})
+
+
+def stored(folder, rows=20, **options):
+    """A store in chunks of (5, 4), and its data set, lazy."""
+    table(rows).to_zarr(folder, encoding={"a": {"chunks": (5, 4)}}, consolidated=False)
+    return xr.open_zarr(folder, chunked_array_type="cubed", consolidated=False, **options)
+
+
+def check_stored(folder, expected):
+    xr.testing.assert_identical(xr.open_zarr(folder, chunks=None, consolidated=False), expected)
+
+
+CUTS = {
+    "slice": lambda d: d.isel(t=slice(3, None), x=slice(1, None)),
+    "short": lambda d: d.isel(t=slice(4, 10)),
+    "one": lambda d: d.isel(t=slice(4, 5)),
+    "none": lambda d: d.isel(t=slice(4, 4)),
+    "step": lambda d: d.isel(t=slice(1, None, 2)),
+    "backwards": lambda d: d.isel(t=slice(17, None, -3)),
+    "labels": lambda d: d.sel(t=slice(7, 18)),
+    "points": lambda d: d.sel(t=[1, 8, 7]),
+    "computed": lambda d: d.isel(t=slice(3, None)) * 2 - 1,
+    "shift": lambda d: d.isel(t=slice(3, None)).shift(t=2),
+    "diff": lambda d: d.diff("t"),
+    "where": lambda d: d.where(d.t > 6, drop=True).where(d.x < 4),
+    "rolling": lambda d: d.isel(t=slice(3, None)).rolling(t=3).mean(),
+    "coarsen": lambda d: d.drop_vars("t").coarsen(t=3, boundary="trim").mean(),
+    "concat": lambda d: xr.concat([d.isel(t=slice(0, 4)), d.isel(t=slice(2, 17))], "t"),
+    "transpose": lambda d: d.isel(t=slice(3, None)).transpose("x", "t"),
+}
+
+
+@pytest.mark.parametrize("keeps_encoding", [True, False])
+@pytest.mark.parametrize("name", CUTS)
+def test_to_zarr_takes_any_chunks(name, keeps_encoding, tmp_path):
+    """Those of what is cut, with the source's chunks as encoding and without."""
+    ds = stored(tmp_path / "in")
+    ds = ds if keeps_encoding else ds.drop_encoding()
+    out = CUTS[name](ds)
+    # Xarray loads what has no elements.
+    with cubed.raise_if_computes() if out.a.size else contextlib.nullcontext():
+        later = out.to_zarr(tmp_path / "out", compute=False, consolidated=False)
+    later.compute()
+    check_stored(tmp_path / "out", CUTS[name](table()))
+    parts = [out.isel(t=slice(0, 2)), out.isel(t=slice(2, 3)), out.isel(t=slice(3, None))]
+    for part in parts if out.sizes["t"] > 3 else ():
+        mode = {"append_dim": "t"} if part is not parts[0] else {"mode": "w"}
+        part.to_zarr(tmp_path / "parts", consolidated=False, **mode)
+    if out.sizes["t"] > 3:
+        check_stored(tmp_path / "parts", CUTS[name](table()))
+    out.to_netcdf(tmp_path / "out.nc", engine="scipy")
+    xr.testing.assert_identical(xr.open_dataset(tmp_path / "out.nc"), CUTS[name](table()))
+
+
+def test_to_zarr_of_many_chunks_and_regions(tmp_path):
+    """Random slices, encodings and regions of stores, of the engine's and of zarr-python's."""
+    import zarr
+
+    rng = np.random.default_rng(5)
+    ds, whole = stored(tmp_path / "in", 60), table(60)
+    for i in range(cases(25)):
+        begin, step, rows = (int(rng.integers(n)) for n in (20, 2, 20))
+        cut = {"t": slice(begin, begin + (step + 1) * (rows + 1), step + 1)}
+        part, chunk = ds.isel(cut).drop_encoding(), int(rng.integers(1, 9))
+        if rng.random() < 0.3:
+            part = part.chunk(t=chunk, x=int(rng.integers(1, 6)))
+        place = zarr.storage.MemoryStore() if i % 5 == 0 and ZARR >= (3, 0) else tmp_path / str(i)
+        encoding = {"a": {"chunks": (chunk, int(rng.integers(1, 7)))}} if rng.random() < 0.6 else {}
+        part.to_zarr(place, encoding=encoding, consolidated=False)
+        check_stored(place, whole.isel(cut))
+        n = part.sizes["t"]
+        at = slice(*sorted(int(k) for k in rng.choice(n + 1, 2, replace=False)))
+        region = {"t": at, "x": slice(0, 6)}
+        other = (ds.isel(t=slice(59 - (at.stop - at.start), 59)) * -1).drop_vars("t")
+        other.to_zarr(place, region=region, mode="a", consolidated=False)
+        expected = whole.isel(cut).copy(deep=True)
+        expected["a"][at] = other["a"].values
+        check_stored(place, expected)
+
+
+def test_regions_of_parts_of_chunks_are_refused(tmp_path):
+    """Where Xarray refuses them, and before any variable is written."""
+    whole = table()[["a"]].drop_vars("t").assign(n=("t", np.arange(20)))
+    lazy = stored(tmp_path / "in")[["a"]].drop_vars("t")
+    lazy.assign(n=whole.n)[["n", "a"]].to_zarr(tmp_path / "out", consolidated=False)
+    part = (lazy.isel(t=slice(7, 18)) * -1).assign(n=("t", np.arange(11)))[["n", "a"]]
+    for at in (slice(2, 13), slice(5, 16)):
+        region = {"t": at, "x": slice(0, 6)}
+        with pytest.raises(ValueError, match=rf"region {at.start}:{at.stop} .*'t'.*'a'.* 5"):
+            part.to_zarr(tmp_path / "out", region=region, consolidated=False)
+        check_stored(tmp_path / "out", whole)
+    region = {"t": slice(5, 15), "x": slice(0, 6)}
+    part.isel(t=slice(0, 10)).to_zarr(tmp_path / "out", region=region, consolidated=False)
+    whole["a"][5:15], whole["n"][5:15] = -whole["a"].values[7:17], np.arange(10)
+    check_stored(tmp_path / "out", whole)
+    region["t"] = slice(2, 13)
+    part.to_zarr(tmp_path / "out", region=region, safe_chunks=False, consolidated=False)
+    whole["a"][2:13], whole["n"][2:13] = part.a.values, np.arange(11)
+    check_stored(tmp_path / "out", whole)
+
+
+def test_to_zarr_of_a_slice_is_bounded(tmp_path):
+    """Each chunk is read once, in tasks of a few chunks; nothing is loaded."""
+    spec = cubed.Spec(allowed_mem="60MB", reserved_mem="40MB")
+    x = cubed.ones((4000, 1000), chunks=(100, 1000), spec=spec) * 2
+    cubed.to_zarr(x, tmp_path / "x")
+    lazy = xr.DataArray(cubed.from_zarr(tmp_path / "x", spec=spec), dims=("t", "x"), name="a")
+    lazy.isel(t=slice(3, None)).to_dataset().to_zarr(tmp_path / "out", consolidated=False)
+    out = cubed.from_zarr(tmp_path / "out" / "a", spec=spec)
+    assert out.shape == (3997, 1000) and out.chunksize == (100, 1000)
+    assert float(cubed.sum(out).compute()) == 2 * 3997 * 1000
+
+
+def test_each_hook_is_written_down():
+    """docs/dev/xarray-hooks.md has a proposal for each, with all of its parts."""
+    text = (pathlib.Path(__file__).parents[2] / "docs/dev/xarray-hooks.md").read_text()
+    parts = ("Hooks", "Today", "Why it fails", "Proposal", "Until then")
+    written = set()
+    for section in text.split("\n## ")[1:]:
+        found = [section.find(f"\n**{part}** ") for part in parts]
+        assert min(found) > 0 and found == sorted(found), section.splitlines()[0]
+        names = section[found[0] : found[1]]
+        written |= {name.rpartition(".")[2] for name in re.findall(r"`([\w.]+)`", names)}
+    names = {hook.name.rpartition(".")[2] for hook in _patches.HOOKS}
+    assert names <= written, names - written

@@ -17,7 +17,7 @@ import cubed
 from cubed._array import Array
 from cubed._fill import forward_fill
 from cubed._neighbours import held, is_foreign, refusal
-from cubed.xarray import _along, _chunking, _hooks, _rolling
+from cubed.xarray import _along, _chunking, _hooks, _rolling, _writing
 from cubed.xarray._hooks import Hook
 
 _installing = RLock()
@@ -184,6 +184,7 @@ HOOKS = (
     Hook("xarray", "Dataset.chunk", _chunking.chunk_dataset, "chunk"),
     Hook("xarray.namedarray.core", "NamedArray.chunk", _chunking.chunk_variable, "chunk"),
     Hook("xarray.backends.api", "_chunk_ds", _chunking.chunk_opened, "open_dataset with chunks"),
+    Hook("xarray.backends.zarr", "ZarrStore.set_variables", _writing.set_variables, "to_zarr"),
     Hook("xarray", "map_blocks", _map_blocks, "map_blocks"),
     Hook(
         f"{_CORE}.parallel", "map_blocks", _map_blocks, "map_blocks", public=_methods("map_blocks")
