@@ -102,6 +102,6 @@ def test_other_kinds_are_errors(returned, declared):
     x = cubed.from_array(np.arange(6), chunks=4)
     y = cubed.map_blocks(returning(returned), x, dtype=declared)
     a, b = np.dtype(returned), np.dtype(declared)
-    with pytest.raises(TypeError, match="map_blocks.function.*has dtype") as e:
+    with pytest.raises(TypeError, match="map_blocks.function") as e:
         y.compute()
     assert f"has dtype {a}, expected {b}" in str(e.value)
