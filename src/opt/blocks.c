@@ -312,18 +312,8 @@ cubed_status cb_opt_fit_blocks(cubed_plan *p, bool spread, cubed_error *err)
 static uint64_t read_once(const cubed_plan *p, const cb_program *prog)
 {
     uint64_t bytes = 0;
-    for (int n = 0; n < p->ir.nnodes; n++) {
-        bool read = false;
-        for (int b = 0; b < prog->nbranches && !read; b++) {
-            for (int v = 0; v < prog->branches[b].nloads && !read; v++) {
-                const cb_load *l = &prog->branches[b].loads[v];
-                read = l->kind == CB_LOAD_STORED && l->node == n;
-            }
-        }
-        if (read)
-            bytes = cb_sat_add(bytes, cb_sat_mul((size_t)cb_grid_count(&p->ir.nodes[n].grid),
-                                                 cb_chunk_bytes(p, n)));
-    }
+    for (int i = 0; i < prog->nreads; i++)
+        bytes = cb_sat_add(bytes, cb_stored_bytes(p, prog->reads[i]));
     return bytes;
 }
 

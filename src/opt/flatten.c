@@ -236,18 +236,18 @@ static void keep_irregular(const cubed_array *x, bool in_memory, cb_grid *grid)
     }
 }
 
-/* Whether another node, or another target, reads the node. */
-static bool is_read(const cubed_plan *p, int node, const cubed_target *targets, int i)
+/* How many nodes and targets read each node. */
+static cubed_status count_uses(const cubed_plan *p, const numbering *m, const cubed_target *targets,
+                               int **out, cubed_error *err)
 {
-    for (int k = node + 1; k < p->ir.nnodes; k++) {
-        for (int j = 0; j < p->ir.nodes[k].ninputs; j++) {
-            if (p->ir.nodes[k].inputs[j] == node) return true;
-        }
+    int *uses = cb_zone_alloc(p->ir.zone, m->count * sizeof *uses);
+    if (!uses) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        for (int k = 0; k < p->ir.nodes[i].ninputs; k++) uses[p->ir.nodes[i].inputs[k]]++;
     }
-    for (int k = 0; k < p->ntargets; k++) {
-        if (k != i && targets[k].array == targets[i].array) return true;
-    }
-    return false;
+    for (int i = 0; i < p->ntargets; i++) uses[number_of(m, targets[i].array)]++;
+    *out = uses;
+    return CUBED_OK;
 }
 
 /* Attributes and fill value of a result, in its format. */
@@ -266,10 +266,10 @@ static cubed_status keep_missing(cubed_plan *p, const cubed_array *x, int format
     return CUBED_OK;
 }
 
-static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_target *targets,
-                               int i, cubed_error *err)
+/* `uses`: how many read its array, with itself. */
+static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_target *t, int i,
+                               int uses, cubed_error *err)
 {
-    const cubed_target *t = &targets[i];
     const cubed_array *x = t->array;
     int input = number_of(m, x);
     int64_t chunk[CUBED_MAX_NDIM], first_chunk[CUBED_MAX_NDIM];
@@ -297,7 +297,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     /* Stored by themselves: in the target at once if its chunks are the same. Nobody waits for chunks of results
      * in memory, so what others read is not made there. */
     bool direct = !t->region && cb_node_stores_itself(made) && !made->is_target &&
-                  cb_grid_equal(&made->grid, &n.grid) && (t->url || !is_read(p, input, targets, i));
+                  cb_grid_equal(&made->grid, &n.grid) && (t->url || uses == 1);
     if (direct) {
         n.kind = made->kind;
         n.fold = made->fold;
@@ -331,6 +331,7 @@ cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *targets, int ntar
 {
     numbering m = {.alloc = &p->ctx->alloc};
     cubed_status st = CUBED_OK;
+    int *uses = NULL;
     if (ntargets < 1) return cb_fail(err, CUBED_E_ARG, "a plan needs a target, got %d", ntargets);
     p->ntargets = ntargets;
     p->targets = cb_zone_alloc(p->zone, (size_t)ntargets * sizeof(int));
@@ -343,7 +344,9 @@ cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *targets, int ntar
         CB_GO(visit(&m, targets[i].array, err));
     }
     CB_GO(add_nodes(p, &m, ntargets, err));
-    for (int i = 0; i < ntargets; i++) CB_GO(add_target(p, &m, targets, i, err));
+    CB_GO(count_uses(p, &m, targets, &uses, err));
+    for (int i = 0; i < ntargets; i++)
+        CB_GO(add_target(p, &m, &targets[i], i, uses[number_of(&m, targets[i].array)], err));
 out:
     free_numbering(&m);
     return st;

@@ -10,31 +10,6 @@
 #include "opt/opt.h"
 #include "plan/need.h"
 
-static bool program_loads(const cb_program *prog, int node)
-{
-    for (int b = 0; b < prog->nbranches; b++) {
-        for (int v = 0; v < prog->branches[b].nloads; v++) {
-            const cb_load *l = &prog->branches[b].loads[v];
-            if ((l->kind == CB_LOAD_STORED || l->kind == CB_LOAD_MEMORY) && l->node == node)
-                return true;
-        }
-    }
-    return false;
-}
-
-static bool share_a_load(const cb_program *a, const cb_program *b)
-{
-    for (int i = 0; i < a->nbranches; i++) {
-        for (int v = 0; v < a->branches[i].nloads; v++) {
-            const cb_load *l = &a->branches[i].loads[v];
-            if ((l->kind == CB_LOAD_STORED || l->kind == CB_LOAD_MEMORY) &&
-                program_loads(b, l->node))
-                return true;
-        }
-    }
-    return false;
-}
-
 static bool same_tiles(const cb_stage *a, const cb_stage *b)
 {
     if (!cb_grid_equal(&a->kept, &b->kept)) return false;
@@ -70,12 +45,13 @@ static const char *why_not(const cubed_plan *p, const cb_stage *a, const cb_stag
     if (a->nfolds == 0) {
         const cb_grid *x = &p->ir.nodes[a->outs[0].node].grid;
         if (!cb_grid_equal(x, &p->ir.nodes[b->outs[0].node].grid)) return "they make other chunks";
-        return share_a_load(&a->tail, &b->tail) ? NULL : "they read nothing in common";
+        return cb_programs_share_a_load(&a->tail, &b->tail) ? NULL : "they read nothing in common";
     }
     if (!cb_stage_same_domain(&p->ir, a->folds[0].node, b->folds[0].node))
         return "they reduce other elements";
     /* Merges share no loads, but what they merge was made together. */
-    return a->merge || share_a_load(&a->body, &b->body) ? NULL : "they read nothing in common";
+    return a->merge || cb_programs_share_a_load(&a->body, &b->body) ? NULL
+                                                                    : "they read nothing in common";
 }
 
 static bool may_join(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
@@ -88,7 +64,7 @@ static bool read_the_same(const cb_stage *a, const cb_stage *b)
     const cb_program *x, *y;
     for (int i = 0; (x = cb_stage_program(a, i)) != NULL; i++) {
         for (int k = 0; (y = cb_stage_program(b, k)) != NULL; k++) {
-            if (share_a_load(x, y)) return true;
+            if (cb_programs_share_a_load(x, y)) return true;
         }
     }
     return false;

@@ -15,21 +15,8 @@
 static uint64_t floor_of(const cubed_plan *p, const cb_stage *s)
 {
     uint64_t bytes = 0;
-    for (int n = 0; n < p->ir.nnodes; n++) {
-        bool read = false;
-        const cb_program *prog;
-        for (int g = 0; (prog = cb_stage_program(s, g)) != NULL; g++) {
-            for (int b = 0; b < prog->nbranches && !read; b++) {
-                for (int v = 0; v < prog->branches[b].nloads && !read; v++) {
-                    const cb_load *l = &prog->branches[b].loads[v];
-                    read = l->kind == CB_LOAD_STORED && l->node == n;
-                }
-            }
-        }
-        if (read)
-            bytes = cb_sat_add(bytes, cb_sat_mul((size_t)cb_grid_count(&p->ir.nodes[n].grid),
-                                                 cb_chunk_bytes(p, n)));
-    }
+    for (int i = 0; i < s->ninputs; i++)
+        bytes = cb_sat_add(bytes, cb_stored_bytes(p, s->inputs[i]));
     return bytes;
 }
 

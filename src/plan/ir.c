@@ -28,6 +28,7 @@ cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_grid *const *known,
 {
     const char **texts[] = {&n->url, &n->codecs, &n->attrs};
     const int ndim = n->grid.ndim;
+    n->begins = NULL;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (*texts[i] && !copy_text(zone, texts[i])) return no_memory(err);
     }
@@ -49,6 +50,19 @@ cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_grid *const *known,
     return cb_grid_own(zone, &n->grid, known, nknown, err);
 }
 
+/* Of a node that is not checked yet: sums may be nonsense, but there are as many as there are inputs. */
+static bool find_begins(const cb_ir *ir, cb_node *n)
+{
+    int64_t *begins = cb_zone_alloc(ir->zone, ((size_t)n->ninputs + 1) * sizeof *begins);
+    for (int i = 0; begins && i < n->ninputs; i++) {
+        const cb_grid *in = &ir->nodes[n->inputs[i]].grid;
+        const int64_t extent = n->axis >= 0 && n->axis < in->ndim ? in->axis[n->axis].extent : 0;
+        if (cb_add_i64(begins[i], extent, &begins[i + 1])) begins[i + 1] = begins[i];
+    }
+    n->begins = begins;
+    return begins != NULL;
+}
+
 cubed_status cb_ir_set(cb_ir *ir, int index, const cb_node *node, cubed_error *err)
 {
     const cb_grid *few[16], **known = few;
@@ -65,6 +79,7 @@ cubed_status cb_ir_set(cb_ir *ir, int index, const cb_node *node, cubed_error *e
         copy.inputs = cb_zone_memdup(ir->zone, node->inputs, (size_t)node->ninputs * sizeof(int));
         if (!copy.inputs) return no_memory(err);
     }
+    if (node->kind == CB_NODE_CONCAT && !find_begins(ir, &copy)) return no_memory(err);
     ir->nodes[index] = copy;
     return CUBED_OK;
 }

@@ -43,14 +43,16 @@ typedef struct cb_node {
     int ninputs;
     int *inputs; /* node numbers, less than its own */
 
-    cubed_op op;         /* ELEM */
-    cb_fold_kind fold;   /* FOLD, PARTIAL, MERGE, SCAN */
-    uint32_t reduced;    /* FOLD, PARTIAL: bit d = axis d of the input. MERGE: of the original */
-    int axis;            /* CONCAT, SCAN */
-    const cb_map *map;   /* VIEW, RESHAPE: see cb_map_own */
-    const int64_t *from; /* RESHAPE: the shape that its map gives */
-    cubed_scalar value;  /* FULL */
-    int64_t start;       /* INDEX */
+    cubed_op op;       /* ELEM */
+    cb_fold_kind fold; /* FOLD, PARTIAL, MERGE, SCAN */
+    uint32_t reduced;  /* FOLD, PARTIAL: bit d = axis d of the input. MERGE: of the original */
+    int axis;          /* CONCAT, SCAN */
+    const int64_t *
+        begins; /* CONCAT: where its inputs begin along the axis, and the end; cb_ir_set finds them */
+    const cb_map *map;        /* VIEW, RESHAPE: see cb_map_own */
+    const int64_t *from;      /* RESHAPE: the shape that its map gives */
+    cubed_scalar value;       /* FULL */
+    int64_t start;            /* INDEX */
     const cb_grid *fold_grid; /* MERGE: the grid of the original fold's input */
     /* BLOCKWISE: the operation, and which of its outputs this is. COMPRESS: the blocks that its inputs
      * are read in, and its chunks. NULL for all others. */

@@ -1,28 +1,22 @@
 #include "plan/lower.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "dtype/scalar.h"
 #include "plan/fold.h"
-
-/* A node seen through a map has one value in a branch. */
-typedef struct memo {
-    int node;
-    int value;
-    cb_map map;
-} memo;
+#include "plan/seen.h"
 
 typedef struct lowering {
     const cb_ir *ir;
-    cb_zone *zone; /* of lists while they grow */
+    cb_zone *zone; /* of the branch, until it is done: lists while they grow */
     cb_zone *out;  /* of what stays */
     const int *fold_nodes;
     int nfolds;
-    cb_box box; /* of the branch */
-    memo *memo;
-    int nmemo, memo_cap;
-    /* Every memo entry is one value. Loads and instructions are numbered apart while the code
+    cb_box box;     /* of the branch */
+    cb_seen values; /* a node seen through a map has one value in a branch */
+    /* Loads and instructions are numbered apart while the code
      * grows: loads from 0, instructions from CB_MAX_VALUES; settle() makes the numbers final. */
     cb_load *loads;
     int nloads, load_cap;
@@ -79,10 +73,7 @@ static cubed_status add_instr(lowering *lo, const cb_instr *instr, int *value, c
 
 static cubed_status remember(lowering *lo, int node, const cb_map *map, int value, cubed_error *err)
 {
-    if (!grow(lo->zone, (void **)&lo->memo, lo->nmemo, &lo->memo_cap, sizeof *lo->memo))
-        return no_memory(err);
-    lo->memo[lo->nmemo++] = (memo){node, value, *map};
-    return CUBED_OK;
+    return cb_seen_add(&lo->values, node, map, NULL, value, err);
 }
 
 /* The map to the one element of a 0-d operand, or the map itself for one of full shape. */
@@ -92,19 +83,18 @@ static cb_map operand_map(const cb_node *in, const cb_map *map)
     return (cb_map){.ndim_in = map->ndim_in, .ndim_out = 0};
 }
 
-/* Which piece of a concatenation a box lies in: the branches are cut so that it is one. */
-static int find_piece(const cb_ir *ir, const cb_node *n, int64_t position, int64_t *start)
+/* Which piece of a concatenation has the position: the branches are cut so that a box lies in one. */
+static int find_piece(const cb_node *n, int64_t position)
 {
-    int64_t at = 0;
-    for (int i = 0; i < n->ninputs; i++) {
-        int64_t extent = ir->nodes[n->inputs[i]].grid.axis[n->axis].extent;
-        if (position < at + extent) {
-            *start = at;
-            return i;
-        }
-        at += extent;
+    int lo = 0, hi = n->ninputs - 1;
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
+        if (n->begins[middle + 1] > position)
+            hi = middle;
+        else
+            lo = middle + 1;
     }
-    return -1;
+    return lo;
 }
 
 static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool is_root, int *value,
@@ -198,11 +188,9 @@ static cubed_status lower_concat(lowering *lo, int node, const cb_map *map, int 
     const cb_node *n = &lo->ir->nodes[node];
     cb_box image;
     cb_map_image(map, &lo->box, &image);
-    int64_t start = 0;
-    int piece = find_piece(lo->ir, n, image.lo[n->axis], &start);
-    CB_CHECK(piece >= 0, err);
+    const int piece = find_piece(n, image.lo[n->axis]);
     cb_map m = *map;
-    m.dim[n->axis].offset -= start;
+    m.dim[n->axis].offset -= n->begins[piece];
     return lower_node(lo, n->inputs[piece], &m, false, value, err);
 }
 
@@ -210,11 +198,10 @@ static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool i
                                cubed_error *err)
 {
     const cb_node *n = &lo->ir->nodes[node];
-    for (int i = lo->nmemo - 1; i >= 0; i--) {
-        if (lo->memo[i].node == node && cb_map_equal(&lo->memo[i].map, map)) {
-            *value = lo->memo[i].value;
-            return CUBED_OK;
-        }
+    const int *known = cb_seen_find(&lo->values, node, map, NULL);
+    if (known) {
+        *value = *known;
+        return CUBED_OK;
     }
     if (cb_node_is_source(n) || (n->stored && !is_root))
         return lower_leaf(lo, node, map, value, err);
@@ -264,28 +251,19 @@ typedef struct cuts {
     int first;                   /* the axis that was cut first; -1: none */
     int64_t *at[CUBED_MAX_NDIM]; /* sorted, without the box's ends */
     int n[CUBED_MAX_NDIM], cap[CUBED_MAX_NDIM];
-    struct seen *seen; /* walked already */
-    int nseen, seen_cap;
+    cb_seen seen; /* walked already */
 } cuts;
-
-struct seen {
-    int node;
-    cb_map map;
-    cb_box box;
-};
-
-static bool same_box(const cb_box *a, const cb_box *b)
-{
-    for (int d = 0; d < a->ndim; d++) {
-        if (a->lo[d] != b->lo[d] || a->hi[d] != b->hi[d]) return false;
-    }
-    return true;
-}
 
 static cubed_status add_cut(cuts *c, int axis, int64_t x, cubed_error *err)
 {
-    int i = 0;
-    while (i < c->n[axis] && c->at[axis][i] < x) i++;
+    int i = 0, end = c->n[axis];
+    while (i < end) {
+        const int middle = i + (end - i) / 2;
+        if (c->at[axis][middle] < x)
+            i = middle + 1;
+        else
+            end = middle;
+    }
     if (i < c->n[axis] && c->at[axis][i] == x) return CUBED_OK;
     if (c->first < 0) c->first = axis;
     if (!grow(c->zone, (void **)&c->at[axis], c->n[axis], &c->cap[axis], sizeof(int64_t)))
@@ -299,32 +277,42 @@ static cubed_status add_cut(cuts *c, int axis, int64_t x, cubed_error *err)
 static cubed_status find_cuts(cuts *c, int node, const cb_map *map, const cb_box *box, bool is_root,
                               cubed_error *err);
 
+/* The part of a box that is seen of the positions [start, end) of an axis, through offset and stride; false
+ * where that is none of it. */
+static bool cut_box(const cb_box *box, int axis, int64_t off, int64_t s, int64_t start, int64_t end,
+                    cb_box *part)
+{
+    *part = *box;
+    if (axis < 0) return off >= start && off < end;
+    /* start <= off + s*x < end, solved for x */
+    int64_t lo =
+        s > 0 ? cb_ceil_div(cb_max_i64(0, start - off), s) : (off < end ? 0 : (off - end) / -s + 1);
+    int64_t hi = s > 0 ? cb_ceil_div(cb_max_i64(0, end - off), s)
+                       : (off < start ? 0 : (off - start) / -s + 1);
+    part->lo[axis] = cb_max_i64(box->lo[axis], lo);
+    part->hi[axis] = cb_min_i64(box->hi[axis], hi);
+    return part->lo[axis] < part->hi[axis];
+}
+
 /* Cuts where position p of the concatenated axis is crossed, and walks each piece on its own
  * part of the box. */
 static cubed_status cut_concat(cuts *c, const cb_node *n, const cb_map *map, const cb_box *box,
                                cubed_error *err)
 {
-    int axis = map->dim[n->axis].axis;
-    int64_t off = map->dim[n->axis].offset, s = map->dim[n->axis].stride, start = 0, end;
-    for (int i = 0; i < n->ninputs; i++, start = end) {
-        end = start + c->ir->nodes[n->inputs[i]].grid.axis[n->axis].extent;
-        cb_box part = *box;
-        if (axis < 0) {
-            if (off < start || off >= end) continue;
-        } else {
-            /* start <= off + s*x < end, solved for x */
-            int64_t lo = s > 0 ? cb_ceil_div(cb_max_i64(0, start - off), s)
-                               : (off < end ? 0 : (off - end) / -s + 1);
-            int64_t hi = s > 0 ? cb_ceil_div(cb_max_i64(0, end - off), s)
-                               : (off < start ? 0 : (off - start) / -s + 1);
-            part.lo[axis] = cb_max_i64(box->lo[axis], lo);
-            part.hi[axis] = cb_min_i64(box->hi[axis], hi);
-            if (part.lo[axis] >= part.hi[axis]) continue;
-            if (part.lo[axis] > box->lo[axis]) CB_TRY(add_cut(c, axis, part.lo[axis], err));
-            if (part.hi[axis] < box->hi[axis]) CB_TRY(add_cut(c, axis, part.hi[axis], err));
-        }
+    const int axis = map->dim[n->axis].axis;
+    cb_box image, part;
+    cb_map_image(map, box, &image);
+    const int last = find_piece(n, image.hi[n->axis] - 1);
+    for (int i = find_piece(n, image.lo[n->axis]); i <= last; i++) {
+        if (!cut_box(box, axis, map->dim[n->axis].offset, map->dim[n->axis].stride, n->begins[i],
+                     n->begins[i + 1], &part))
+            continue;
+        if (axis >= 0 && part.lo[axis] > box->lo[axis])
+            CB_TRY(add_cut(c, axis, part.lo[axis], err));
+        if (axis >= 0 && part.hi[axis] < box->hi[axis])
+            CB_TRY(add_cut(c, axis, part.hi[axis], err));
         cb_map m = *map;
-        m.dim[n->axis].offset -= start;
+        m.dim[n->axis].offset -= n->begins[i];
         CB_TRY(find_cuts(c, n->inputs[i], &m, &part, false, err));
     }
     return CUBED_OK;
@@ -337,14 +325,8 @@ static cubed_status find_cuts(cuts *c, int node, const cb_map *map, const cb_box
     if (n->ninputs == 0 || (n->stored && !is_root) || n->kind == CB_NODE_FOLD ||
         n->kind == CB_NODE_MERGE || n->kind == CB_NODE_RESHAPE)
         return CUBED_OK;
-    for (int i = 0; i < c->nseen; i++) {
-        if (c->seen[i].node == node && cb_map_equal(&c->seen[i].map, map) &&
-            same_box(&c->seen[i].box, box))
-            return CUBED_OK;
-    }
-    if (!grow(c->zone, (void **)&c->seen, c->nseen, &c->seen_cap, sizeof *c->seen))
-        return no_memory(err);
-    c->seen[c->nseen++] = (struct seen){node, *map, *box};
+    if (cb_seen_find(&c->seen, node, map, box)) return CUBED_OK;
+    CB_TRY(cb_seen_add(&c->seen, node, map, box, 0, err));
     if (n->kind == CB_NODE_CONCAT) return cut_concat(c, n, map, box, err);
     for (int i = 0; i < n->ninputs; i++) {
         cb_map m = operand_map(&c->ir->nodes[n->inputs[i]], map);
@@ -396,43 +378,95 @@ static cubed_status lower_branch(const lowered *l, lowering *lo, cb_branch *out,
     return out->loads && out->instrs ? CUBED_OK : no_memory(err);
 }
 
+static cubed_status compile_branch(lowered *l, lowering *lo, cb_branch *out, cubed_error *err)
+{
+    int nregs;
+    CB_TRY(lower_branch(l, lo, out, err));
+    cb_code code = {lo->zone, l->kernels, out, l->nroots};
+    CB_TRY(cb_allocate_registers(&code, &nregs, &l->widest, err));
+    if (nregs > l->out->nregs) l->out->nregs = nregs;
+    return CUBED_OK;
+}
+
 static cubed_status add_branch(lowered *l, const cb_box *box, cubed_error *err)
 {
     cb_program *out = l->out;
-    lowering lo = {.ir = l->ir,
-                   .zone = l->scratch,
-                   .out = l->zone,
-                   .fold_nodes = l->fold_nodes,
-                   .nfolds = l->nfolds,
-                   .box = *box};
-    int nregs;
+    lowering lo = {
+        .ir = l->ir, .out = l->zone, .fold_nodes = l->fold_nodes, .nfolds = l->nfolds, .box = *box};
     if (out->nbranches == CB_MAX_BRANCHES)
         return cb_fail(err, CUBED_E_BUDGET, "one stage puts together more than %d pieces of arrays",
                        CB_MAX_BRANCHES);
     if (!grow(l->scratch, (void **)&out->branches, out->nbranches, &l->cap, sizeof(cb_branch)))
         return no_memory(err);
-    cb_branch *b = &out->branches[out->nbranches++];
-    CB_TRY(lower_branch(l, &lo, b, err));
-    cb_code code = {l->scratch, l->kernels, b, l->nroots};
-    CB_TRY(cb_allocate_registers(&code, &nregs, &l->widest, err));
-    if (nregs > out->nregs) out->nregs = nregs;
+    CB_TRY(cb_zone_new(cb_zone_allocator(l->zone), &lo.zone, err));
+    lo.values.zone = lo.zone;
+    cubed_status st = compile_branch(l, &lo, &out->branches[out->nbranches++], err);
+    cb_zone_free(lo.zone);
+    return st;
+}
+
+static cubed_status add_branches(lowered *l, const cb_box *box, bool whole, cubed_error *err);
+
+/* Each part is cut by itself along the other axes: pieces of one concatenation may be others. */
+static cubed_status cut_branches(lowered *l, cuts *c, const cb_box *box, bool whole,
+                                 cubed_error *err)
+{
+    for (int r = 0; r < l->nroots; r++)
+        CB_TRY(find_cuts(c, l->roots[r].node, &l->roots[r].map, box, !l->load_roots, err));
+    if (whole) l->out->cut = c->first;
+    if (c->first < 0) return add_branch(l, box, err);
+    for (int i = 0; i <= c->n[c->first]; i++) {
+        cb_box part = *box;
+        if (i > 0) part.lo[c->first] = c->at[c->first][i - 1];
+        if (i < c->n[c->first]) part.hi[c->first] = c->at[c->first][i];
+        CB_TRY(add_branches(l, &part, false, err)); /* along an axis once */
+    }
     return CUBED_OK;
 }
 
-/* Each part is cut by itself along the other axes: pieces of one concatenation may be others. */
-static cubed_status add_branches(lowered *l, const cb_box *box, cubed_error *err)
+static cubed_status add_branches(lowered *l, const cb_box *box, bool whole, cubed_error *err)
 {
-    cuts c = {.ir = l->ir, .zone = l->scratch, .first = -1};
-    for (int r = 0; r < l->nroots; r++)
-        CB_TRY(find_cuts(&c, l->roots[r].node, &l->roots[r].map, box, !l->load_roots, err));
-    if (c.first < 0) return add_branch(l, box, err);
-    for (int i = 0; i <= c.n[c.first]; i++) {
-        cb_box part = *box;
-        if (i > 0) part.lo[c.first] = c.at[c.first][i - 1];
-        if (i < c.n[c.first]) part.hi[c.first] = c.at[c.first][i];
-        CB_TRY(add_branches(l, &part, err)); /* along an axis once */
+    cuts c = {.ir = l->ir, .first = -1};
+    CB_TRY(cb_zone_new(cb_zone_allocator(l->zone), &c.zone, err));
+    c.seen.zone = c.zone;
+    cubed_status st = cut_branches(l, &c, box, whole, err);
+    cb_zone_free(c.zone);
+    return st;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+int cb_sort_unique(int *list, int n)
+{
+    int kept = 0;
+    qsort(list, (size_t)n, sizeof *list, by_number);
+    for (int i = 0; i < n; i++) {
+        if (i == 0 || list[i] != list[i - 1]) list[kept++] = list[i];
     }
-    return CUBED_OK;
+    return kept;
+}
+
+static cubed_status find_reads(const lowered *l, cb_program *prog, cubed_error *err)
+{
+    size_t n = 0;
+    for (int b = 0; b < prog->nbranches; b++) n += (size_t)prog->branches[b].nloads;
+    int *reads = cb_zone_alloc(l->scratch, n * sizeof *reads);
+    if (!reads) return no_memory(err);
+    n = 0;
+    for (int b = 0; b < prog->nbranches; b++) {
+        for (int v = 0; v < prog->branches[b].nloads; v++) {
+            const cb_load *load = &prog->branches[b].loads[v];
+            if (load->kind == CB_LOAD_STORED || load->kind == CB_LOAD_MEMORY)
+                reads[n++] = load->node;
+        }
+    }
+    prog->nreads = cb_sort_unique(reads, (int)n);
+    prog->reads = cb_zone_memdup(l->zone, reads, (size_t)prog->nreads * sizeof *reads);
+    return prog->reads ? CUBED_OK : no_memory(err);
 }
 
 cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels, int ndim,
@@ -452,19 +486,20 @@ cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels,
     cb_box whole = cb_box_whole(ndim, shape);
     memset(out, 0, sizeof *out);
     out->ndim = ndim;
+    out->cut = -1;
     out->nresults = nroots;
     out->types = cb_zone_alloc(zone, (size_t)nroots * sizeof *out->types + 1);
     if (!out->types) return no_memory(err);
     for (int r = 0; r < nroots; r++) out->types[r] = carrier(ir->nodes[roots[r].node].dtype);
     if (cb_box_empty(&whole)) return CUBED_OK; /* no tasks: no code */
     CB_TRY(cb_zone_new(cb_zone_allocator(zone), &l.scratch, err));
-    cubed_status st = add_branches(&l, &whole, err);
+    cubed_status st = add_branches(&l, &whole, true, err);
     if (st == CUBED_OK) {
         out->branches =
             cb_zone_memdup(zone, out->branches, (size_t)out->nbranches * sizeof *out->branches);
-        if (!out->branches) st = no_memory(err);
+        st = out->branches ? find_reads(&l, out, err) : no_memory(err);
     }
-    if (st != CUBED_OK) out->nbranches = 0;
+    if (st != CUBED_OK) out->nbranches = out->nreads = 0;
     cb_zone_free(l.scratch);
     out->reg_size = CB_VECTOR * l.widest;
     return st;

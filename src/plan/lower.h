@@ -24,6 +24,9 @@ CUBED_MUST_CHECK cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_
                                        int nroots, bool load_roots, const int *fold_nodes,
                                        int nfolds, cb_program *out, cubed_error *err);
 
+/* Sorts numbers, and leaves each once; how many that are. */
+int cb_sort_unique(int *list, int n);
+
 /* Second half: superinstructions and registers. In regs.c. */
 typedef struct cb_code {
     cb_zone *zone;

@@ -26,6 +26,13 @@ size_t cb_chunk_bytes(const cubed_plan *p, int node)
     return bytes;
 }
 
+uint64_t cb_stored_bytes(const cubed_plan *p, int node)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    if (n->kind == CB_NODE_MEMORY || n->to_memory) return 0;
+    return cb_sat_mul((size_t)cb_grid_count(&n->grid), cb_chunk_bytes(p, node));
+}
+
 static bool single_chunk_tasks(const cb_stage *s)
 {
     for (int d = 0; d < s->kept.ndim; d++) {
@@ -219,16 +226,30 @@ typedef struct cover {
     uint64_t total, stored, elements;
 } cover;
 
+/* Blocks that may have elements in [lo, hi): from *first to before *last. What is around blocks reaches over
+ * their neighbours. */
+static void blocks_within(const cb_blocks *b, int64_t lo, int64_t hi, int64_t *first, int64_t *last)
+{
+    *first = 0;
+    *last = nblocks(b);
+    if (b->halo || *last == 0) return;
+    if (lo > 0) *first = cb_axis_find(b->axis, cb_min_i64(lo, b->axis->extent - 1)) / b->per;
+    if (hi < b->axis->extent) *last = hi > 0 ? cb_axis_find(b->axis, hi - 1) / b->per + 1 : 0;
+}
+
 /* Of the blocks within [lo, hi). */
 static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offset, int64_t stride,
                         const cb_axis *chunks)
 {
-    int64_t n = nblocks(b), magnitude = stride < 0 ? -stride : stride;
+    int64_t first, end, magnitude = stride < 0 ? -stride : stride;
+    blocks_within(b, lo, hi, &first, &end);
+    const int64_t n = end - first;
     cover c = {0, 0, 0, 0, 0};
     bool alike = b->axis->starts || chunks->starts
                      ? cb_axis_equal(b->axis, chunks)
                      : b->axis->first == chunks->first && b->axis->chunk == chunks->chunk;
-    if (alike && !b->halo && stride == 1 && offset == 0 && b->per == 1)
+    const bool whole = lo <= 0 && hi >= b->axis->extent;
+    if (whole && alike && !b->halo && stride == 1 && offset == 0 && b->per == 1)
         return (cover){1, n, (uint64_t)n, (uint64_t)cb_axis_stored_all(chunks),
                        (uint64_t)chunks->extent};
     if (n > COUNTED_BLOCKS) {
@@ -241,7 +262,7 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
         return c;
     }
     int64_t least = INT64_MAX, last = -1;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = first; i < end; i++) {
         int64_t x0, x1;
         block_range(b, i, &x0, &x1);
         x0 = cb_max_i64(x0, lo);

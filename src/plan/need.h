@@ -29,6 +29,8 @@ cb_need cb_write_need(const cubed_plan *p, int node);
 cb_need cb_read_part_need(const cubed_plan *p, int node);
 /* Decoded bytes of a whole chunk (also at the edge). */
 size_t cb_chunk_bytes(const cubed_plan *p, int node);
+/* Of all chunks of a node; 0 of what has none. */
+uint64_t cb_stored_bytes(const cubed_plan *p, int node);
 
 /* The output tile: a whole chunk when tasks are single chunks and the result is not made in place
  * of a fold's state, else dense over the task's box. */

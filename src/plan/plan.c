@@ -432,36 +432,12 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
         (double)info->requests * CUBED_ASSUMED_LATENCY;
 }
 
-/* Stored nodes that a stage reads, each once: number i, or the count if there are fewer. */
-static int find_input(const cubed_plan *p, const cb_stage *s, int i, int *node)
-{
-    int found = 0;
-    for (int n = 0; n < p->ir.nnodes; n++) {
-        bool read = false;
-        for (int k = 0; k < s->nfolds && !read; k++) read = s->folds[k].states == n;
-        const cb_program *prog;
-        for (int g = 0; (prog = cb_stage_program(s, g)) != NULL; g++) {
-            for (int b = 0; b < prog->nbranches && !read; b++) {
-                const cb_branch *br = &prog->branches[b];
-                for (int v = 0; v < br->nloads && !read; v++)
-                    read = (br->loads[v].kind == CB_LOAD_STORED ||
-                            br->loads[v].kind == CB_LOAD_MEMORY) &&
-                           br->loads[v].node == n;
-            }
-        }
-        if (!read) continue;
-        if (found++ == i) *node = n;
-    }
-    return found;
-}
-
 cubed_status cubed_plan_get_stage(const cubed_plan *p, int stage, cubed_stage_info *info,
                                   cubed_error *err)
 {
     if (stage < 0 || stage >= p->nstages)
         return cb_fail(err, CUBED_E_INDEX, "stage %d: the plan has %d stages", stage, p->nstages);
     const cb_stage *s = &p->stages[stage];
-    int unused = 0;
     *info = (cubed_stage_info){.name = s->name,
                                .num_tasks = s->ntasks,
                                .team = s->team,
@@ -470,7 +446,7 @@ cubed_status cubed_plan_get_stage(const cubed_plan *p, int stage, cubed_stage_in
                                .bytes_written = s->bytes_written,
                                .chunks_read = s->chunks_read,
                                .chunks_written = s->chunks_written,
-                               .num_inputs = find_input(p, s, -1, &unused),
+                               .num_inputs = s->ninputs,
                                .num_outputs = s->nouts};
     return CUBED_OK;
 }
@@ -506,11 +482,9 @@ static void describe(const cubed_plan *p, int node, cubed_stored_info *info)
 cubed_status cubed_plan_get_input(const cubed_plan *p, int stage, int i, cubed_stored_info *info,
                                   cubed_error *err)
 {
-    int node = -1;
-    if (stage < 0 || stage >= p->nstages || i < 0 ||
-        (find_input(p, &p->stages[stage], i, &node), node < 0))
+    if (stage < 0 || stage >= p->nstages || i < 0 || i >= p->stages[stage].ninputs)
         return cb_fail(err, CUBED_E_INDEX, "there is no input %d of stage %d", i, stage);
-    describe(p, node, info);
+    describe(p, p->stages[stage].inputs[i], info);
     return CUBED_OK;
 }
 

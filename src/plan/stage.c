@@ -8,6 +8,7 @@
 #include "plan/lower.h"
 #include "plan/need.h"
 #include "plan/plan.h"
+#include "plan/seen.h"
 
 /* --- Which folds belong to a root ----------------------------------------------------------------- */
 
@@ -15,12 +16,7 @@ typedef struct fold_walk {
     const cb_ir *ir;
     cb_fold_fn fn;
     void *ctx;
-    cb_zone *zone; /* of this walk */
-    struct {
-        int node;
-        cb_map map;
-    } * seen;
-    int nseen, cap;
+    cb_seen seen; /* in a zone of this walk */
 } fold_walk;
 
 static cubed_status walk_folds(fold_walk *w, int node, const cb_map *map, bool is_root,
@@ -31,19 +27,8 @@ static cubed_status walk_folds(fold_walk *w, int node, const cb_map *map, bool i
     if (n->kind == CB_NODE_RESHAPE) return CUBED_OK; /* of what is stored */
     if (n->kind == CB_NODE_FOLD || n->kind == CB_NODE_MERGE || n->kind == CB_NODE_PARTIAL)
         return w->fn(w->ctx, node, map, err);
-    for (int i = 0; i < w->nseen; i++) {
-        if (w->seen[i].node == node && cb_map_equal(&w->seen[i].map, map)) return CUBED_OK;
-    }
-    if (w->nseen == w->cap) {
-        int cap = w->cap ? 2 * w->cap : 16;
-        void *p = cb_zone_alloc(w->zone, (size_t)cap * sizeof *w->seen);
-        if (!p) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-        if (w->nseen) memcpy(p, w->seen, (size_t)w->nseen * sizeof *w->seen);
-        w->seen = p;
-        w->cap = cap;
-    }
-    w->seen[w->nseen].node = node;
-    w->seen[w->nseen++].map = *map;
+    if (cb_seen_find(&w->seen, node, map, NULL)) return CUBED_OK;
+    CB_TRY(cb_seen_add(&w->seen, node, map, NULL, 0, err));
     for (int i = 0; i < n->ninputs; i++) {
         cb_map m = *map;
         if (n->block) m = cb_map_identity(w->ir->nodes[n->inputs[i]].grid.ndim);
@@ -59,10 +44,10 @@ cubed_status cb_stage_find_folds(const cb_ir *ir, int root, cb_fold_fn fn, void 
                                  cubed_error *err)
 {
     fold_walk w = {.ir = ir, .fn = fn, .ctx = ctx};
-    CB_TRY(cb_zone_new(cb_zone_allocator(ir->zone), &w.zone, err));
+    CB_TRY(cb_zone_new(cb_zone_allocator(ir->zone), &w.seen.zone, err));
     cb_map identity = cb_map_identity(ir->nodes[root].grid.ndim);
     cubed_status st = walk_folds(&w, root, &identity, true, err);
-    cb_zone_free(w.zone);
+    cb_zone_free(w.seen.zone);
     return st;
 }
 
@@ -405,6 +390,27 @@ static cubed_status compile_programs(cubed_plan *p, cb_stage *s, cb_zone *scratc
     return CUBED_OK;
 }
 
+/* Of all programs, and states that are merged. */
+static cubed_status find_inputs(const cubed_plan *p, cb_stage *s, cb_zone *scratch,
+                                cubed_error *err)
+{
+    const cb_program *prog;
+    size_t n = (size_t)s->nfolds;
+    for (int i = 0; (prog = cb_stage_program(s, i)) != NULL; i++) n += (size_t)prog->nreads;
+    int *inputs = cb_zone_alloc(scratch, n * sizeof *inputs);
+    if (!inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
+    n = 0;
+    for (int k = 0; k < s->nfolds; k++) {
+        if (s->folds[k].states >= 0) inputs[n++] = s->folds[k].states;
+    }
+    for (int i = 0; (prog = cb_stage_program(s, i)) != NULL; i++) {
+        for (int k = 0; k < prog->nreads; k++) inputs[n++] = prog->reads[k];
+    }
+    s->ninputs = cb_sort_unique(inputs, (int)n);
+    s->inputs = cb_zone_memdup(p->ir.zone, inputs, (size_t)s->ninputs * sizeof *inputs);
+    return s->inputs ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
+}
+
 cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
 {
     bool block = p->ir.nodes[s->outs[0].node].block != NULL;
@@ -417,6 +423,7 @@ cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
     cb_zone *scratch;
     CB_TRY(cb_zone_new(&p->ctx->alloc, &scratch, err));
     cubed_status st = block ? cb_block_compile(p, s, err) : compile_programs(p, s, scratch, err);
+    if (st == CUBED_OK) st = find_inputs(p, s, scratch, err);
     cb_zone_free(scratch);
     return st == CUBED_OK ? set_name(p, s, err) : st;
 }
@@ -434,6 +441,40 @@ void cb_branch_part(const cb_branch *b, const cb_box *box, cb_box *part)
         part->lo[d] = cb_max_i64(b->lo[d], box->lo[d]);
         part->hi[d] = cb_min_i64(b->hi[d], box->hi[d]);
     }
+}
+
+bool cb_programs_share_a_load(const cb_program *a, const cb_program *b)
+{
+    for (int i = 0, k = 0; i < a->nreads && k < b->nreads;) {
+        if (a->reads[i] == b->reads[k]) return true;
+        if (a->reads[i] < b->reads[k])
+            i++;
+        else
+            k++;
+    }
+    return false;
+}
+
+/* The first branch whose end (else: beginning) along the cut axis is beyond x. */
+static int first_beyond(const cb_program *p, bool end, int64_t x)
+{
+    int lo = 0, hi = p->nbranches;
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
+        const cb_branch *b = &p->branches[middle];
+        if ((end ? b->hi : b->lo)[p->cut] > x)
+            hi = middle;
+        else
+            lo = middle + 1;
+    }
+    return lo;
+}
+
+void cb_program_branches(const cb_program *prog, const cb_box *box, int *first, int *last)
+{
+    const bool cut = prog->nbranches > 1;
+    *first = cut ? first_beyond(prog, true, box->lo[prog->cut]) : 0;
+    *last = cut ? first_beyond(prog, false, box->hi[prog->cut] - 1) : prog->nbranches;
 }
 
 bool cb_stage_reshapes(const cb_stage *s)

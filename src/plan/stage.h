@@ -88,9 +88,16 @@ typedef struct cb_program {
     cubed_dtype *types; /* of the results */
     int nbranches;
     cb_branch *branches; /* disjoint, together the whole domain */
+    int cut;             /* the axis along which they come one behind the other; -1: there is one */
+    int nreads, *reads;  /* the nodes that are stored or in memory of which it loads, in order */
     int nregs;           /* the most registers any branch uses */
     size_t reg_size;     /* bytes: CB_VECTOR elements of the widest type */
 } cb_program;
+
+/* Whether two programs load of one node. */
+bool cb_programs_share_a_load(const cb_program *a, const cb_program *b);
+/* The branches that may have elements of a box: from *first to before *last. */
+void cb_program_branches(const cb_program *prog, const cb_box *box, int *first, int *last);
 
 typedef struct cb_stage_fold {
     cb_fold_kind kind;
@@ -163,6 +170,9 @@ typedef struct cb_stage {
     uint32_t reduced;    /* axes of the body's domain that are folded */
     cb_grid domain;      /* of the body: blocks along reduced axes fix the order of the fold */
     cb_program body, tail;
+
+    /* The nodes whose chunks, states or memory it reads, in order. */
+    int ninputs, *inputs;
 
     cb_need need; /* upper bound for every task of this stage */
     uint64_t bytes_read, bytes_written, chunks_read, chunks_written;

@@ -97,7 +97,8 @@ void cb_stage_task_blocks(const cb_stage *s, const cb_box *task, int64_t *first,
 cubed_status cb_program_reads(const cubed_plan *p, const cb_program *prog, const cb_box *box,
                               cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
-    for (int i = 0; i < prog->nbranches; i++) {
+    int i, last;
+    for (cb_program_branches(prog, box, &i, &last); i < last; i++) {
         const cb_branch *b = &prog->branches[i];
         cb_box part, image, chunks;
         cb_branch_part(b, box, &part);

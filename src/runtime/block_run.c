@@ -113,7 +113,8 @@ static cubed_status evaluate(const run *r, int i, cubed_error *err)
     cb_view tile, view;
     tile.base = x->tile;
     cb_dense_strides(x->box.ndim, x->shape, cubed_dtype_size(r->block[i].dtype), tile.stride);
-    for (int k = 0; k < prog->nbranches; k++) {
+    int k, last;
+    for (cb_program_branches(prog, &x->box, &k, &last); k < last; k++) {
         const cb_branch *b = &prog->branches[k];
         cb_box part;
         cb_branch_part(b, &x->box, &part);

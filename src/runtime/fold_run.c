@@ -305,7 +305,8 @@ static cubed_status evaluate_values(const folder *f, const cb_box *block, char *
                               "values of a block", &p, err));
         values[k] = p;
     }
-    for (int i = 0; i < prog->nbranches; i++) {
+    int i, last;
+    for (cb_program_branches(prog, block, &i, &last); i < last; i++) {
         cb_box part;
         cb_branch_part(&prog->branches[i], block, &part);
         if (cb_box_empty(&part)) continue;
@@ -327,7 +328,8 @@ static cubed_status evaluate_values(const folder *f, const cb_box *block, char *
 
 static const cb_branch *single_branch(const cb_program *prog, const cb_box *block)
 {
-    for (int i = 0; i < prog->nbranches; i++) {
+    int i, last;
+    for (cb_program_branches(prog, block, &i, &last); i < last; i++) {
         bool inside = true;
         for (int d = 0; d < block->ndim && inside; d++)
             inside =

@@ -149,7 +149,8 @@ static cubed_status run_tail(const cb_task *t, const cb_box *kept, const cb_stat
     }
     /* Whole arrays, not tasks: small tasks of a large result pollute the cache as much. */
     bool stream = to_caller && bytes * (size_t)t->stage->ntasks >= STREAM_BYTES;
-    for (int i = 0; i < prog->nbranches; i++) {
+    int i, last;
+    for (cb_program_branches(prog, kept, &i, &last); i < last; i++) {
         cb_box part;
         cb_branch_part(&prog->branches[i], kept, &part);
         if (cb_box_empty(&part)) continue;

@@ -174,6 +174,41 @@ static void test_panels(void **state)
     cubed_array_unref(x);
 }
 
+/* Each of many concatenated arrays is a branch of the program; what finds them is small, too. */
+static void test_pieces(void **state)
+{
+    enum { PIECES = 4000, EXTENT = 20 };
+    const int64_t shape[] = {EXTENT}, chunks[] = {EXTENT};
+    static double data[EXTENT];
+    fixture *f = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array **x = calloc(PIECES, sizeof *x), *y;
+    cubed_plan_info info;
+    assert_non_null(x);
+    for (int i = 0; i < PIECES; i++) {
+        cubed_array *one;
+        must(cubed_array_from_memory(f->ctx, CUBED_FLOAT64, 1, shape, NULL, chunks, data, &one,
+                                     &err),
+             &err);
+        must(cubed_elementwise(CUBED_OP_NEGATIVE, &one, 1, &x[i], &err), &err);
+        cubed_array_unref(one);
+    }
+    must(cubed_concat(x, PIECES, 0, &y, &err), &err);
+    int64_t before = f->bytes.now;
+    f->bytes.most = before;
+    cubed_plan *plan = plan_of(f, y, NULL, 256 << 20);
+    cubed_plan_get_info(plan, &info);
+    assert_int_equal(info.num_stages, 1);
+    assert_in_range((f->bytes.now - before) / PIECES, 1, 5000);
+    assert_in_range((f->bytes.most - before) / PIECES, 1, 10000);
+    /* The plan counts what it keeps and what its arrays do. */
+    assert_true((int64_t)info.metadata_mem + (4 << 20) >= f->bytes.now - before);
+    cubed_plan_unref(plan);
+    cubed_array_unref(y);
+    for (int i = 0; i < PIECES; i++) cubed_array_unref(x[i]);
+    free(x);
+}
+
 /* Saved bytes with a checksum: a plan of one operation without inputs, which says that it has so many outputs;
  * each takes 4 bytes at least, all 0. */
 static size_t claim_outputs(uint8_t *bytes, size_t size, uint32_t outputs)
@@ -228,6 +263,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_chain, setup, teardown),
         cmocka_unit_test_setup_teardown(test_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(test_panels, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_pieces, setup, teardown),
         cmocka_unit_test_setup_teardown(test_claimed_outputs, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,29 @@
+/* Nodes that a walk down the graph has met, each as it is seen through a map, and where asked within a box. */
+#ifndef CB_PLAN_SEEN_H
+#define CB_PLAN_SEEN_H
+
+#include "plan/geom.h"
+
+typedef struct cb_seen_item {
+    uint64_t hash;
+    const cb_map *map;      /* see cb_map_own */
+    const int64_t *lo, *hi; /* NULL: of no box */
+    int node;
+    int value; /* the caller's */
+} cb_seen_item;
+
+typedef struct cb_seen {
+    cb_zone *zone; /* set by the caller; owns everything below */
+    cb_seen_item *item;
+    int n, cap;
+    int *slot; /* open addressing: 1 + number of an item, 0: none; grows by doubling */
+    int nslots;
+} cb_seen;
+
+/* Its value; NULL: not met. `box` is NULL, here and when it was added, or is not. */
+const int *cb_seen_find(const cb_seen *s, int node, const cb_map *map, const cb_box *box);
+/* One that has not been met. */
+CUBED_MUST_CHECK cubed_status cb_seen_add(cb_seen *s, int node, const cb_map *map,
+                                          const cb_box *box, int value, cubed_error *err);
+
+#endif
