@@ -1,17 +1,23 @@
 #define _GNU_SOURCE
 #include "base/pool.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
 
+#define LEAST_STACK ((size_t)8 << 20)
+
 typedef struct pool_thread {
     pthread_t id;
+    char *stack; /* with a page below it that nobody may touch */
     cb_pool_fn fn;
     void *ctx;
     unsigned index;
@@ -20,6 +26,7 @@ typedef struct pool_thread {
 struct cb_pool {
     const cubed_allocator *alloc;
     size_t size;
+    size_t stack_size, guard;
     unsigned n;
     pool_thread threads[];
 };
@@ -31,18 +38,53 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
+/* Users' functions, and libraries that they call, expect what they have elsewhere. */
+static size_t stack_size(size_t page)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        limit.rlim_cur < LEAST_STACK || limit.rlim_cur > SIZE_MAX / 4)
+        return LEAST_STACK;
+    return (size_t)limit.rlim_cur / page * page;
+}
+
+/* Not the C library's, which huge pages may fill before the thread could ask for small ones. */
+static char *map_stack(const cb_pool *pool)
+{
+    size_t size = pool->guard + pool->stack_size;
+    char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (stack == MAP_FAILED) return NULL;
+    (void)madvise(stack, size, MADV_NOHUGEPAGE); /* systems without huge pages refuse it */
+    if (mprotect(stack, pool->guard, PROT_NONE) == 0) return stack;
+    munmap(stack, size);
+    return NULL;
+}
+
+static void unmap_stack(const cb_pool *pool, pool_thread *t)
+{
+    if (t->stack) munmap(t->stack, pool->guard + pool->stack_size);
+    t->stack = NULL;
+}
+
 /* Workers inherit the mask of the thread that starts them: signals stay with the caller's. */
-static int start_blocked(pool_thread *t, const pthread_attr_t *attr)
+static int start_thread(const cb_pool *pool, pool_thread *t, pthread_attr_t *attr)
 {
     sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); /* cannot fail with these arguments */
-    int rc = pthread_create(&t->id, attr, thread_main, t);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    t->stack = map_stack(pool);
+    int rc =
+        t->stack ? pthread_attr_setstack(attr, t->stack + pool->guard, pool->stack_size) : ENOMEM;
+    if (rc == 0) {
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &old); /* cannot fail with these arguments */
+        rc = pthread_create(&t->id, attr, thread_main, t);
+        pthread_sigmask(SIG_SETMASK, &old, NULL);
+    }
+    if (rc != 0) unmap_stack(pool, t);
     return rc;
 }
 
-cubed_status cb_pool_start(const cubed_allocator *a, unsigned n, size_t stack_size, cb_pool_fn fn,
+cubed_status cb_pool_start(const cubed_allocator *a, unsigned n, cb_pool_fn fn,
                            void (*stop)(void *ctx), void *ctx, cb_pool **out, cubed_error *err)
 {
     size_t size;
@@ -53,14 +95,15 @@ cubed_status cb_pool_start(const cubed_allocator *a, unsigned n, size_t stack_si
     if (!pool) return cb_fail(err, CUBED_E_NOMEM, "no memory for %u threads", n);
     pool->alloc = a;
     pool->size = size;
+    pool->guard = (size_t)sysconf(_SC_PAGESIZE);
+    pool->stack_size = stack_size(pool->guard);
     pthread_attr_t attr;
     int rc = pthread_attr_init(&attr);
     if (rc == 0) {
-        rc = pthread_attr_setstacksize(&attr, stack_size ? stack_size : (size_t)256 << 10);
         while (rc == 0 && pool->n < n) {
             pool_thread *t = &pool->threads[pool->n];
             *t = (pool_thread){.fn = fn, .ctx = ctx, .index = pool->n};
-            rc = start_blocked(t, &attr);
+            rc = start_thread(pool, t, &attr);
             if (rc == 0) pool->n++;
         }
         pthread_attr_destroy(&attr);
@@ -78,7 +121,10 @@ cubed_status cb_pool_start(const cubed_allocator *a, unsigned n, size_t stack_si
 void cb_pool_join(cb_pool *pool)
 {
     if (!pool) return;
-    for (unsigned i = 0; i < pool->n; i++) pthread_join(pool->threads[i].id, NULL);
+    for (unsigned i = 0; i < pool->n; i++) {
+        pthread_join(pool->threads[i].id, NULL);
+        unmap_stack(pool, &pool->threads[i]);
+    }
     cb_free(pool->alloc, pool, pool->size);
 }
 

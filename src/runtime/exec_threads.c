@@ -252,7 +252,7 @@ cubed_status cb_executor_threads_open(const cb_executor_args *args, cubed_execut
     CB_GO(cb_team_init(&t->team, t->members, err));
     t->has_team = true;
     for (unsigned i = 0; i < n; i++) CB_GO(cb_arena_new(a, args->plan->need, &t->arenas[i], err));
-    CB_GO(cb_pool_start(a, n, (size_t)1 << 20, worker, stop_workers, t, &t->pool, err));
+    CB_GO(cb_pool_start(a, n, worker, stop_workers, t, &t->pool, err));
     *out = &t->head;
     return CUBED_OK;
 out:

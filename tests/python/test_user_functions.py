@@ -1,7 +1,10 @@
 """Functions of users on blocks: map_blocks, blockwise, apply_gufunc and what is made of them."""
 
+import ctypes
 import pathlib
+import resource
 import subprocess
+import sys
 
 import cubed
 import cubed.core.ops as ops
@@ -50,6 +53,50 @@ def test_blocks_are_views_and_results_arrive(executor, spec):
     y = cubed.map_blocks(f, x * 2, 5, by=2, dtype=float)
     same(y + 1, (2 * a + 5) * 6 + 1, executor=executor)
     assert y.chunks == x.chunks
+
+
+def depth_of_lists(levels):
+    """How many characters lists within lists are shown with; Python itself may set a bound."""
+    x = []
+    for _ in range(levels):
+        x = [x]
+    try:
+        return len(repr(x))
+    except RecursionError:
+        return -1
+
+
+@pytest.fixture(params=["as it is", "unlimited"])
+def stack(request):
+    """The stacks that new threads have by default, which do not count."""
+    limits = resource.getrlimit(resource.RLIMIT_STACK)
+    recursion = sys.getrecursionlimit()
+    sys.setrecursionlimit(30000)
+    if request.param == "unlimited" and limits[1] == resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_STACK, (resource.RLIM_INFINITY, limits[1]))
+    yield
+    sys.setrecursionlimit(recursion)
+    resource.setrlimit(resource.RLIMIT_STACK, limits)
+
+
+@pytest.mark.parametrize("executor", ["single-threaded", "threads"])
+@pytest.mark.parametrize("chunk", [2, 6])
+def test_functions_have_the_stack_of_a_main_thread(executor, chunk, stack, tmp_path, spec):
+    """Deep recursion in Python's C code, and large automatic arrays of libraries."""
+    x = cubed.ones(6, chunks=chunk, spec=spec)
+    y = cubed.map_blocks(lambda b: b * depth_of_lists(20000), x, dtype=float)
+    assert (y.compute(executor=executor) == depth_of_lists(20000)).all()
+
+    source, library = tmp_path / "room.c", tmp_path / "room.so"
+    source.write_text(
+        "int fill(int n) { volatile char a[4 << 20]; long sum = 0;"
+        " for (int i = 0; i < 4 << 20; i++) a[i] = n;"
+        " for (int i = 0; i < 4 << 20; i++) sum += a[i];"
+        " return sum >> 22; }"
+    )
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", source, "-o", library], check=True)
+    z = cubed.map_blocks(lambda b: b * ctypes.CDLL(str(library)).fill(7), x, dtype=float)
+    assert (z.compute(executor=executor) == 7).all()
 
 
 def test_the_plan_around_a_function_is_native():

@@ -134,7 +134,7 @@ static void test_budget_and_pool(void **state)
     cb_pool *pool;
     cb_budget_init(&b, 8);
     assert_int_equal(
-        cb_pool_start(&cb_system_allocator, TAKERS, 0, take_and_give, NULL, &b, &pool, NULL),
+        cb_pool_start(&cb_system_allocator, TAKERS, take_and_give, NULL, &b, &pool, NULL),
         CUBED_OK);
     cb_pool_join(pool);
     assert_int_equal(b.used, 0);

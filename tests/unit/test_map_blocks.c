@@ -31,6 +31,22 @@ static cubed_status add(const cubed_block_call *call, void *ctx, cubed_error *er
 
 static const cubed_block_fn add_fn = {.name = "add", .run = add};
 
+/* "automatic": a copy, by way of 4 MiB of the stack, as functions of Fortran take. */
+static cubed_status automatic(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    enum { N = (4 << 20) / sizeof(double) };
+    volatile double room[N];
+    const cubed_block *x = &call->in[0], *y = &call->out[0];
+    const int64_t n = y->shape[0] * y->shape[1];
+    (void)ctx;
+    (void)err;
+    for (int64_t i = 0; i < N; i++) room[i] = i < n ? ((const double *)x->data)[i] : 0;
+    for (int64_t i = 0; i < n; i++) ((double *)y->data)[i] = room[i];
+    return CUBED_OK;
+}
+
+static const cubed_block_fn automatic_fn = {.name = "automatic", .run = automatic};
+
 static const limits percent = {0, 100};
 static const cubed_kernel shared = {.library = KERNEL_LIBRARY,
                                     .symbol = "between",
@@ -60,6 +76,7 @@ static int setup(void **state)
     for (int i = 0; i < ROWS * COLUMNS; i++) f->data[i] = i;
     if (cubed_context_new(NULL, &f->ctx, NULL) != CUBED_OK) return -1;
     if (cubed_context_add_block_fn(f->ctx, &add_fn, NULL) != CUBED_OK) return -1;
+    if (cubed_context_add_block_fn(f->ctx, &automatic_fn, NULL) != CUBED_OK) return -1;
     f->x = from(f, ROWS, COLUMNS, 3);
     *state = f;
     return 0;
@@ -153,6 +170,21 @@ static void test_shared_object(void **state)
     cubed_array_unref(y);
 }
 
+static void test_large_automatic_arrays(void **state)
+{
+    static const cubed_kernel kernel = {.name = "automatic"};
+    fixture *f = *state;
+    double result[ROWS * COLUMNS];
+    cubed_array *y;
+    assert_int_equal(cubed_map_blocks(f->ctx, &kernel, &f->x, 1, CUBED_FLOAT64, NULL, &y, NULL),
+                     CUBED_OK);
+    cubed_plan *plan = plan_of(f, y, result);
+    run(plan);
+    for (int i = 0; i < ROWS * COLUMNS; i++) assert_true(result[i] == i);
+    cubed_plan_unref(plan);
+    cubed_array_unref(y);
+}
+
 static void test_other_blocks(void **state)
 {
     fixture *f = *state;
@@ -207,6 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_several_arrays, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shared_object, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_large_automatic_arrays, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_blocks, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
     };
