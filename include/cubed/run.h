@@ -2,6 +2,7 @@
 #ifndef CUBED_RUN_H
 #define CUBED_RUN_H
 
+#include "cubed/cancel.h"
 #include "cubed/plan.h"
 
 #ifdef __cplusplus
@@ -58,7 +59,7 @@ typedef struct cubed_run_options {
     int retries; /* of a task after an I/O error or a worker's death; others are not. 255 at most */
     cubed_event_fn on_event;
     void *event_ctx;
-    const volatile int *cancel; /* non-zero stops the run (may be set by a signal handler) */
+    const cubed_cancel *cancel; /* when it is set the run stops; NULL: nobody stops it */
     unsigned keep;              /* CUBED_KEEP_*; 0: all that an unfinished run wrote is removed */
     /* Take up what an earlier run of the same plan left: tasks whose chunks exist do not run.
      * Limits, executor and workers may differ. Sources must not have changed, which nobody checks.
@@ -122,7 +123,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_tasks(cubed_plan *plan, int st
  * after it are results in memory. Where the system can (Linux), the process's private memory is
  * limited to the plan's allowed_mem: this is for programs that do nothing else. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_serve(cubed_context *ctx, int fd,
-                                                           const volatile int *cancel,
+                                                           const cubed_cancel *cancel,
                                                            cubed_error *err);
 
 /* Told of everything that is removed: a path in the store, and whether it holds intermediates (else:

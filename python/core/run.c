@@ -21,7 +21,7 @@ typedef struct channel {
     cubed_run_stats stats;
     cubed_status status;
     cubed_error err;
-    volatile int cancel;
+    cubed_cancel cancel;
 } channel;
 
 static void on_event(void *ctx, const cubed_event *event)
@@ -54,6 +54,20 @@ static void *run_thread(void *ctx)
     pthread_cond_signal(&c->changed);
     pthread_mutex_unlock(&c->lock);
     return NULL;
+}
+
+/* Users' functions may run on it: it has at least the stack that main threads mostly have. */
+static bool start_thread(pthread_t *thread, channel *c)
+{
+    const size_t least = (size_t)8 << 20;
+    pthread_attr_t attr;
+    size_t size;
+    if (pthread_attr_init(&attr) != 0) return false;
+    int rc = pthread_attr_getstacksize(&attr, &size);
+    if (rc == 0 && size < least) rc = pthread_attr_setstacksize(&attr, least);
+    if (rc == 0) rc = pthread_create(thread, &attr, run_thread, c);
+    pthread_attr_destroy(&attr);
+    return rc == 0;
 }
 
 static const char *const event_names[] = {"plan_start", "stage_start", "task_start",
@@ -117,7 +131,7 @@ static bool run_watched(const core_state *s, channel *c, report *record, PyObjec
         c->options.event_ctx = c;
     }
     c->options.cancel = &c->cancel;
-    if (pthread_create(&thread, NULL, run_thread, c) != 0) {
+    if (!start_thread(&thread, c)) {
         PyErr_SetString(PyExc_MemoryError, "no thread to run on");
         ok = false;
         ended = true;
@@ -134,7 +148,7 @@ static bool run_watched(const core_state *s, channel *c, report *record, PyObjec
             free(events);
             if (ok && PyErr_CheckSignals() < 0) ok = false;
             if (!ok) {
-                c->cancel = 1;
+                cubed_cancel_set(&c->cancel);
                 core_interrupt_calls(s);
             }
         }

@@ -121,10 +121,10 @@ typedef struct cb_products {
     cb_gemm_fn gemm_d, gemm_z;
     cb_matvec_fn matvec_d, matvec_z;
     void *scratch;
-    const volatile int *cancel; /* of the call: products that are not made yet stay as they are */
+    const cubed_cancel *cancel; /* of the call: products that are not made yet stay as they are */
 } cb_products;
 
-static inline bool cb_is_cancelled(const cb_products *p) { return p->cancel && *p->cancel; }
+static inline bool cb_is_cancelled(const cb_products *p) { return cubed_cancel_is_set(p->cancel); }
 
 /* Of matrices of the type of the call's, of up to n rows and columns. */
 static inline cb_products cb_products_of(const cb_kernels *k, const cubed_block_call *call,

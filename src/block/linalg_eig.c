@@ -12,10 +12,10 @@ typedef struct work {
     cb_complex *y;
     void *tau, *v, *w;
     double *by;
-    const volatile int *cancel; /* of the call */
+    const cubed_cancel *cancel; /* of the call */
 } work;
 
-static bool is_cancelled(const work *s) { return s->cancel && *s->cancel; }
+static bool is_cancelled(const work *s) { return cubed_cancel_is_set(s->cancel); }
 
 /* Vectors of real matrices are complex, too. */
 #define CB_LINALG_FILE "block/linalg_eig.inc.h"

@@ -139,7 +139,7 @@ static bool is_negligible(double x, double a, double b)
 }
 
 bool cb_bidiagonal_svd(int64_t n, double *s, double *e, cb_vectors left, cb_vectors right,
-                       const volatile int *cancel)
+                       const cubed_cancel *cancel)
 {
     const bidiagonal m = {s, e, left, right};
     int64_t steps = 0;
@@ -169,7 +169,7 @@ bool cb_bidiagonal_svd(int64_t n, double *s, double *e, cb_vectors left, cb_vect
         } else if (zero >= start) {
             deflate_row(&m, zero, end);
         } else {
-            if (++steps > MOST_STEPS * n || (cancel && *cancel)) return false;
+            if (++steps > MOST_STEPS * n || cubed_cancel_is_set(cancel)) return false;
             svd_step(&m, start, end);
         }
     }
@@ -207,7 +207,7 @@ static void eigen_step(double *d, double *e, int64_t start, int64_t end, cb_vect
 }
 
 bool cb_tridiagonal_eigen(int64_t n, double *d, double *e, cb_vectors vectors,
-                          const volatile int *cancel)
+                          const cubed_cancel *cancel)
 {
     int64_t steps = 0;
     if (n > 0) e[n - 1] = 0;
@@ -219,7 +219,7 @@ bool cb_tridiagonal_eigen(int64_t n, double *d, double *e, cb_vectors vectors,
             start++;
             continue;
         }
-        if (++steps > MOST_STEPS * n || (cancel && *cancel)) return false;
+        if (++steps > MOST_STEPS * n || cubed_cancel_is_set(cancel)) return false;
         eigen_step(d, e, start, end, vectors);
     }
     sort_values(n, d, false, vectors, (cb_vectors){0});

@@ -58,15 +58,15 @@ static inline void F(reflect_columns)(int64_t m, int64_t n, T tau, const T *v, T
 }
 
 /* Reflectors that are kept in the columns of `a` from row k + below on, k the column: q (m x n) becomes the
- * first n columns of their product, unless *cancel (may be NULL) is not 0. v: m numbers, w: n. */
+ * first n columns of their product, unless cancel (may be NULL) is set. v: m numbers, w: n. */
 static inline void F(form_q)(int64_t m, int64_t n, const T *a, int64_t ld, int64_t below,
                              const T *tau, int64_t count, T *q, T *v, T *w,
-                             const volatile int *cancel)
+                             const cubed_cancel *cancel)
 {
     for (int64_t i = 0; i < m; i++) {
         for (int64_t j = 0; j < n; j++) q[i * n + j] = F(make)(i == j, 0);
     }
-    for (int64_t k = count - 1; k >= 0 && !(cancel && *cancel); k--) {
+    for (int64_t k = count - 1; k >= 0 && !cubed_cancel_is_set(cancel); k--) {
         int64_t top = k + below;
         v[0] = F(make)(1, 0);
         for (int64_t i = top + 1; i < m; i++) v[i - top] = a[i * ld + k];

@@ -71,7 +71,7 @@ static void step(int64_t n, cb_complex *h, cb_complex *zt, int64_t first, int64_
 }
 
 bool cb_schur_z(int64_t n, cb_complex *h, cb_complex *zt, cb_complex *values,
-                const volatile int *cancel)
+                const cubed_cancel *cancel)
 {
     int64_t steps = 0, left = MOST_STEPS * n;
     for (int64_t last = n - 1; last >= 0;) {
@@ -90,7 +90,7 @@ bool cb_schur_z(int64_t n, cb_complex *h, cb_complex *zt, cb_complex *values,
             continue;
         }
         steps++; /* for this one */
-        if (--left < 0 || (cancel && *cancel)) return false;
+        if (--left < 0 || cubed_cancel_is_set(cancel)) return false;
         cb_complex shift = wilkinson(h, n, last);
         if (steps % 10 == 0) /* it goes in circles */
             shift = add_z(make_z(1.5 * size(h[last * n + last - 1]), 0), h[last * (n + 1)]);

@@ -130,7 +130,7 @@ static void split_pair(const schur *m, int64_t k, cb_complex *values)
 
 bool cb_schur_d(int64_t n, double *h,
                 double *zt, /* NOLINT(readability-non-const-parameter): steps change it */
-                cb_complex *values, const volatile int *cancel)
+                cb_complex *values, const cubed_cancel *cancel)
 {
     const schur m = {.n = n, .h = h, .zt = zt};
     int64_t steps = 0, left = MOST_STEPS * n;
@@ -154,7 +154,7 @@ bool cb_schur_d(int64_t n, double *h,
             continue;
         }
         steps++; /* for this one */
-        if (--left < 0 || (cancel && *cancel)) return false;
+        if (--left < 0 || cubed_cancel_is_set(cancel)) return false;
         double sum, product;
         choose_shifts(&m, first, last, steps, &sum, &product);
         step(&m, first, last, sum, product);

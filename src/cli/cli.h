@@ -145,7 +145,7 @@ char *cli_temp_name(const char *name);
 /* --- Running ------------------------------------------------------------------------------------------ */
 
 /* Set by SIGINT and SIGTERM once cli_catch_signals was called; a second one ends the process. */
-extern volatile int cli_cancel;
+extern cubed_cancel cli_cancel;
 void cli_catch_signals(void);
 
 /* Plans and runs (or only shows, or saves) as the options say. Results in memory are bound already.

@@ -12,13 +12,13 @@
 #include "report/report.h"
 
 /* check_layers: allow global: a signal handler has nowhere else to write */
-volatile int cli_cancel;
+cubed_cancel cli_cancel;
 
 static void on_signal(int number)
 {
     (void)number;
-    if (cli_cancel) _exit(EXIT_INTERRUPTED);
-    cli_cancel = 1;
+    if (cubed_cancel_is_set(&cli_cancel)) _exit(EXIT_INTERRUPTED);
+    cubed_cancel_set(&cli_cancel);
 }
 
 void cli_catch_signals(void)

@@ -120,7 +120,7 @@ static void FN(gemm)(const cb_gemm *g)
             FN(pack_b)(depth, columns, b + p / PARTS * ldb + j, ldb, packed_b);
             for (int64_t i = 0; i < m; i += MC) {
                 int64_t rows = m - i < MC ? m - i : MC;
-                if (g->cancel && *g->cancel) return;
+                if (cubed_cancel_is_set(g->cancel)) return;
                 FN(pack_a)(rows, depth, a + i * lda + p, lda, packed_a);
                 FN(block)(rows, columns, depth, packed_a, packed_b, c + i * ldc + j, ldc, mode);
             }

@@ -11,6 +11,7 @@
 #define CB_KERNEL_KERNEL_H
 
 #include "cubed/array.h"
+#include "cubed/cancel.h"
 #include "cubed/dtype.h"
 #include "kernel/group.h"
 
@@ -76,7 +77,7 @@ typedef struct cb_gemm {
     int64_t lda, ldb, ldc;
     cb_gemm_mode mode;
     void *scratch;
-    const volatile int *cancel;
+    const cubed_cancel *cancel;
 } cb_gemm;
 typedef void (*cb_gemm_fn)(const cb_gemm *g);
 #define CB_GEMM_MC           192

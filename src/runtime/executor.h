@@ -10,7 +10,7 @@
 typedef struct cb_executor_args {
     cubed_plan *plan;
     cb_io *io;
-    const volatile int *cancel; /* may be NULL */
+    const cubed_cancel *cancel; /* may be NULL */
     /* Of executors that are remote: */
     const void *blob; /* the plan's bytes */
     bool resume;      /* an earlier run of the plan began all targets */

@@ -514,11 +514,11 @@ static cubed_status cancelled(const driver *d, cubed_error *err)
 static cubed_status loop(driver *d, cubed_error *err)
 {
     unsigned busy = 0;
-    const volatile int *cancel = d->a->options->cancel;
+    const cubed_cancel *cancel = d->a->options->cancel;
     while (d->ndone < d->ntasks) {
         cubed_task_report report;
         bool got;
-        if (cancel && *cancel) return cancelled(d, err);
+        if (cubed_cancel_is_set(cancel)) return cancelled(d, err);
         CB_TRY(submit_ready(d, &busy, err));
         if (busy == 0) {
             CB_CHECK(d->nretries > 0, err); /* else tasks wait for each other */

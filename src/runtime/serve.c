@@ -70,11 +70,11 @@ static cubed_status receive_plan(cubed_context *ctx, int fd, const cb_wire_hello
 }
 
 /* False when the connection ended or the worker shall stop. */
-static bool next_range(int fd, const volatile int *cancel, cubed_task_range *range)
+static bool next_range(int fd, const cubed_cancel *cancel, cubed_task_range *range)
 {
     struct pollfd p = {fd, POLLIN, 0};
     for (;;) {
-        if (cancel && *cancel) return false;
+        if (cubed_cancel_is_set(cancel)) return false;
         if (poll(&p, 1, POLL_MS) > 0) return cb_wire_receive(fd, range, sizeof *range);
     }
 }
@@ -92,7 +92,7 @@ static cubed_status run_ranges(const cb_executor_args *args, int fd, cubed_error
         for (int64_t task = range.first; open && task < range.last; task++) {
             cb_executor_run_task(args, arena, range.stage, task, &report);
             /* A worker that is told to stop says nothing: the driver sees that it ended. */
-            open = !(args->cancel && *args->cancel) &&
+            open = !cubed_cancel_is_set(args->cancel) &&
                    cb_wire_send_report(args->plan->ctx, fd, &report);
             if (report.error.status != CUBED_OK) break;
         }
@@ -101,7 +101,7 @@ static cubed_status run_ranges(const cb_executor_args *args, int fd, cubed_error
     return CUBED_OK;
 }
 
-cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const volatile int *cancel,
+cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *cancel,
                                 cubed_error *err)
 {
     cb_wire_hello hello, own;

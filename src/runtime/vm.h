@@ -14,14 +14,14 @@ typedef struct cb_task {
     cb_io *io;
     cb_arena *arena;
     cb_io_count *count;
-    const volatile int *cancel;
+    const cubed_cancel *cancel;
     cb_team *team;   /* NULL: nobody else works on it */
     unsigned member; /* which of them this is */
 } cb_task;
 
 /* Whether the run was cancelled, which is never taken back. Loops over many elements that end early
  * by this are followed by cb_task_check, before anything is made of their results. */
-static inline bool cb_task_cancelled(const cb_task *t) { return t->cancel && *t->cancel; }
+static inline bool cb_task_cancelled(const cb_task *t) { return cubed_cancel_is_set(t->cancel); }
 CUBED_MUST_CHECK cubed_status cb_task_check(const cb_task *t, cubed_error *err);
 
 /* A strided buffer over the axes of a box: element x of the box (from its lo) is at base +

@@ -26,7 +26,7 @@ typedef struct fixture {
     /* For the event callback: */
     int retries, ends;
     bool mend;
-    volatile int cancel;
+    cubed_cancel cancel;
     int cancel_after;
 } fixture;
 
@@ -101,7 +101,8 @@ static void on_event(void *ctx, const cubed_event *e)
 {
     fixture *f = ctx;
     if (e->kind == CUBED_EVENT_TASK_RETRY && ++f->retries == 1 && f->mend) mend_chunk(f);
-    if (e->kind == CUBED_EVENT_TASK_END && ++f->ends == f->cancel_after) f->cancel = 1;
+    if (e->kind == CUBED_EVENT_TASK_END && ++f->ends == f->cancel_after)
+        cubed_cancel_set(&f->cancel);
 }
 
 static cubed_status run(fixture *f, const char *executor, int retries, cubed_run_stats *stats,
@@ -183,7 +184,7 @@ static void test_cancel(void **state)
     assert_string_equal(err.message, "interrupted after 2 of 8 tasks");
     assert_false(exists(f->out, "zarr.json"));
     assert_false(exists(f->out, "c/0"));
-    f->cancel = 0;
+    cubed_cancel_clear(&f->cancel);
     f->cancel_after = 0;
     assert_int_equal(run(f, "threads", 0, &stats, &err), CUBED_OK);
     check_output(f);

@@ -27,7 +27,7 @@ typedef struct fixture {
     /* For the event callback: */
     int ends, team;
     uint64_t measured;
-    volatile int cancel;
+    cubed_cancel cancel;
     int cancel_after;
 } fixture;
 
@@ -112,7 +112,7 @@ static void on_event(void *ctx, const cubed_event *e)
     if (e->kind != CUBED_EVENT_TASK_END) return;
     if ((int)e->team > f->team) f->team = (int)e->team;
     if (e->measured_mem > f->measured) f->measured = e->measured_mem;
-    if (++f->ends == f->cancel_after) f->cancel = 1;
+    if (++f->ends == f->cancel_after) cubed_cancel_set(&f->cancel);
 }
 
 static cubed_plan_options small(uint64_t mem)
@@ -278,13 +278,13 @@ static void test_cancel_and_resume(void **state)
     int n;
     cubed_plan_get_info(plan, &info);
     assert_true(info.num_tasks == 2 && info.team == WORKERS);
-    f->cancel = 1;
+    cubed_cancel_set(&f->cancel);
     assert_int_equal(run(f, plan, "threads", 0, false, &stats, &err), CUBED_E_CANCELLED);
-    f->cancel = 0;
+    cubed_cancel_clear(&f->cancel);
     f->cancel_after = 1;
     assert_int_equal(run(f, plan, "single-threaded", CUBED_KEEP_CHUNKS, false, &stats, &err),
                      CUBED_E_CANCELLED);
-    f->cancel = 0;
+    cubed_cancel_clear(&f->cancel);
     f->cancel_after = 0;
     count_chunks(f, "out", &n);
     assert_in_range(n, 1, ROWS / 6);

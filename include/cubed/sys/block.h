@@ -7,6 +7,7 @@
 #ifndef CUBED_SYS_BLOCK_H
 #define CUBED_SYS_BLOCK_H
 
+#include "cubed/cancel.h"
 #include "cubed/context.h"
 #include "cubed/dtype.h"
 
@@ -39,15 +40,15 @@ typedef struct cubed_block_call {
     const int64_t *index; /* number of the block along each symbol */
     /* Where `run` may say how many bytes libraries really took at a time; NULL: nobody asks. */
     uint64_t *library_taken;
-    /* Not 0: the run was cancelled, which is never taken back. `run` looks at it every now and then if it
+    /* When it is set the run was cancelled, which is never taken back. `run` looks at it every now and then if it
      * takes long, and returns at once, whatever it has made: the call counts as interrupted. NULL: nobody
      * cancels. */
-    const volatile int *cancel;
+    const cubed_cancel *cancel;
 } cubed_block_call;
 
 static inline bool cubed_block_cancelled(const cubed_block_call *call)
 {
-    return call->cancel && *call->cancel;
+    return cubed_cancel_is_set(call->cancel);
 }
 
 /* Memory that a call needs beside its operands. `library` is an upper bound of what libraries that it
