@@ -67,7 +67,7 @@ def depth_of_lists(levels):
 
 
 @pytest.fixture(params=["as it is", "unlimited"])
-def stack(request):
+def _stack(request):
     """The stacks that new threads have by default, which do not count."""
     limits = resource.getrlimit(resource.RLIMIT_STACK)
     recursion = sys.getrecursionlimit()
@@ -81,7 +81,8 @@ def stack(request):
 
 @pytest.mark.parametrize("executor", ["single-threaded", "threads"])
 @pytest.mark.parametrize("chunk", [2, 6])
-def test_functions_have_the_stack_of_a_main_thread(executor, chunk, stack, tmp_path, spec):
+@pytest.mark.usefixtures("_stack")
+def test_functions_have_the_stack_of_a_main_thread(executor, chunk, tmp_path, spec):
     """Deep recursion in Python's C code, and large automatic arrays of libraries."""
     x = cubed.ones(6, chunks=chunk, spec=spec)
     y = cubed.map_blocks(lambda b: b * depth_of_lists(20000), x, dtype=float)
