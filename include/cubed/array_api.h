@@ -311,11 +311,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_unique(cubed_array *x, cubed_array
                                                      int64_t count, uint64_t task_mem,
                                                      const cubed_unique_outputs *outs,
                                                      cubed_error *err);
-/* Bool, in the shape of x1: which of its elements are among those of x2 (with `invert`: are not), which is
- * sorted for it; complex numbers are compared with all of them. NaN is among nothing. Nothing is counted. */
+/* Bool, in the shape of x1: which of its elements are among those of x2 (with `invert`: are not). NaN is among
+ * nothing. Nothing is counted. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert,
-                                                   uint64_t task_mem, cubed_array **out,
-                                                   cubed_error *err);
+                                                   cubed_array **out, cubed_error *err);
 /* Each element along an axis (NULL: of x in one dimension) as often as `repeats` says, integers or bools: one
  * for each, or one for all. `total` is their sum; -1, which the first function gives where some are negative,
  * is CUBED_E_ARG. */

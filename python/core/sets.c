@@ -69,18 +69,17 @@ static PyObject *unique(PyObject *module, PyObject *args)
     return core_finish_all(module, st, made, n, &err);
 }
 
-/* isin(x1, x2, invert, task_mem) */
+/* isin(x1, x2, invert) */
 static PyObject *isin(PyObject *module, PyObject *args)
 {
     PyObject *left, *right;
     int invert;
-    unsigned long long task_mem;
     cubed_array *x1, *x2, *out;
     cubed_error err = CUBED_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOpK", &left, &right, &invert, &task_mem) ||
+    if (!PyArg_ParseTuple(args, "OOp", &left, &right, &invert) ||
         !core_pair(module, left, right, &x1, &x2))
         return NULL;
-    cubed_status st = cubed_isin(x1, x2, invert, task_mem, &out, &err);
+    cubed_status st = cubed_isin(x1, x2, invert, &out, &err);
     return core_finish(module, st, out, &err);
 }
 

@@ -2,6 +2,7 @@
 #include "array_api/api_pkg.h"
 #include "array_api/steps.h"
 #include "base/error.h"
+#include "block/params.h"
 
 static cubed_status cut(cubed_array *x, int64_t from, int64_t len, cubed_array **out,
                         cubed_error *err)
@@ -156,65 +157,23 @@ out:
 
 /* --- Membership --------------------------------------------------------------------------------------- */
 
-/* Complex numbers have no order to search by: all pairs are compared. */
-static cubed_status compare_pairs(cubed_array *x, cubed_array *among, cubed_array **out,
-                                  cubed_error *err)
+/* x is cut as it is chunked, and so are the members: each block of x meets all blocks of those. */
+static cubed_status find_members(cubed_array *x, cubed_array *among, const cb_isin_params *params,
+                                 cubed_array **out, cubed_error *err)
 {
-    const int last = 1;
-    cubed_fold_options along = CUBED_FOLD_OPTIONS_INIT;
-    cubed_array *column = NULL, *row = NULL, *equal = NULL;
-    cubed_status st = CUBED_OK;
-    along.axes = &last;
-    along.naxes = 1;
-    CB_GO(cubed_expand_dims(x, 1, &column, err));
-    CB_GO(cubed_expand_dims(among, 0, &row, err));
-    cubed_array *const pair[2] = {column, row};
-    CB_GO(cubed_elementwise(CUBED_OP_EQUAL, pair, 2, &equal, err));
-    CB_GO(cubed_reduce(CUBED_FOLD_ANY, equal, &along, out, err));
-out:
-    cubed_array_unref(column);
-    cubed_array_unref(row);
-    cubed_array_unref(equal);
-    return st;
+    const int ndim = x->node.grid.ndim, others = among->node.grid.ndim;
+    const size_t item = cubed_dtype_size(x->node.dtype);
+    int64_t chunks[CUBED_MAX_NDIM], blocks[CUBED_MAX_NDIM];
+    int symbols[CUBED_MAX_NDIM];
+    cb_api_blocks(x, 0, item, chunks);
+    cb_api_blocks(among, 0, item, blocks);
+    for (int d = 0; d < ndim + others; d++) symbols[d] = d;
+    const cubed_block_input in[2] = {{x, symbols, chunks}, {among, symbols + ndim, blocks}};
+    const cubed_block_output to = {CUBED_BOOL, ndim, x->shape, chunks, symbols, x->node.dim_names};
+    return cubed_blockwise(x->ctx, "isin", params, sizeof *params, in, 2, &to, 1, out, err);
 }
 
-/* Whether there are elements between the places in front of equal ones and behind them; no NaN is equal. */
-static cubed_status search(cubed_array *x, cubed_array *among, uint64_t task_mem, cubed_array **out,
-                           cubed_error *err)
-{
-    const bool nan = cubed_dtype_kind(x->node.dtype) == CUBED_KIND_FLOAT;
-    cubed_array *sorted = NULL, *left = NULL, *right = NULL;
-    cb_steps s = {.ctx = x->ctx, .err = err};
-    cb_step(&s, sort_values(among, task_mem, &sorted, err), &sorted);
-    if (s.st == CUBED_OK)
-        cb_step(&s, cubed_searchsorted(sorted, x, false, NULL, &left, err), &left);
-    if (s.st == CUBED_OK)
-        cb_step(&s, cubed_searchsorted(sorted, x, true, NULL, &right, err), &right);
-    cubed_array *found = cb_step_op(&s, CUBED_OP_NOT_EQUAL, left, right, NULL);
-    if (nan)
-        found = cb_step_op(&s, CUBED_OP_LOGICAL_AND, found,
-                           cb_step_op(&s, CUBED_OP_EQUAL, x, x, NULL), NULL);
-    return cb_steps_end(&s, found, out);
-}
-
-/* found, but not where elements of x are beyond the type that they were searched in. */
-static cubed_status drop_beyond(cubed_array *x, bool flat, cubed_array **found, cubed_error *err)
-{
-    cubed_array *line = NULL, *both = NULL;
-    cb_steps s = {.ctx = x->ctx, .err = err};
-    if (flat) cb_step(&s, cb_api_flatten(x, &line, err), &line);
-    cubed_array *within =
-        cb_step_op(&s, CUBED_OP_LOGICAL_NOT,
-                   s.st == CUBED_OK ? cb_step_beyond(&s, flat ? line : x) : NULL, NULL, NULL);
-    cubed_array *kept = cb_step_op(&s, CUBED_OP_LOGICAL_AND, *found, within, NULL);
-    cubed_status st = cb_steps_end(&s, kept, &both);
-    if (st != CUBED_OK) return st;
-    cubed_array_unref(*found);
-    *found = both;
-    return CUBED_OK;
-}
-
-/* x2 in one dimension, and x1, too, unless it is searched for as it is. */
+/* x in the type that both are compared in, and in one dimension if `flat`. */
 static cubed_status make_comparable(cubed_array *x, bool flat, cubed_dtype type, cubed_array **out,
                                     cubed_error *err)
 {
@@ -226,41 +185,48 @@ static cubed_status make_comparable(cubed_array *x, bool flat, cubed_dtype type,
     return st;
 }
 
-cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert, uint64_t task_mem,
-                        cubed_array **out, cubed_error *err)
+/* Of integers that no integer type holds both, what is beyond the one gets the highest bit in it, and so has what is
+ * beyond the other. */
+static cubed_status comparable_type(const cubed_array *x1, const cubed_array *x2, cubed_dtype *type,
+                                    bool *positive, cubed_error *err)
+{
+    const cubed_dtype a = x1->node.dtype, b = x2->node.dtype;
+    *type = cubed_dtype_promote(a, b);
+    *positive = cb_steps_mix_uint64(a, b);
+    if (*positive) *type = CUBED_UINT64;
+    if (*type > CUBED_DTYPE_COUNT && cubed_dtype_kind(*type) == CUBED_KIND_FLOAT)
+        *type = CUBED_FLOAT32;
+    if (*type < CUBED_DTYPE_COUNT) return CUBED_OK;
+    return cb_fail(err, CUBED_E_TYPE, "isin: %s and %s have no type in common that is compared",
+                   cubed_dtype_name(a), cubed_dtype_name(b));
+}
+
+cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert, cubed_array **out,
+                        cubed_error *err)
 {
     const int ndim = x1->node.grid.ndim;
     const cubed_scalar none = {.b = invert};
-    cubed_dtype type = cubed_dtype_promote(x1->node.dtype, x2->node.dtype);
-    if (type == CUBED_DTYPE_COUNT)
-        return cb_fail(err, CUBED_E_TYPE, "isin: %s and %s have no type in common",
-                       cubed_dtype_name(x1->node.dtype), cubed_dtype_name(x2->node.dtype));
-    if (type == CUBED_BOOL) type = CUBED_UINT8; /* bools have no order */
-    const bool mixed = cb_steps_mix_uint64(x1->node.dtype, x2->node.dtype);
-    if (mixed) type = x2->node.dtype == CUBED_UINT64 ? CUBED_UINT64 : CUBED_INT64;
-    const bool ordered = cubed_dtype_kind(type) != CUBED_KIND_COMPLEX;
-    /* Chunks that are joined to lines need more memory; searchsorted takes one dimension less. */
-    const bool flat = !ordered || ndim == CUBED_MAX_NDIM;
-    cubed_array *x = NULL, *among = NULL, *found = NULL, *wanted = NULL;
+    cubed_dtype type;
+    bool positive, empty = false;
+    CB_TRY(comparable_type(x1, x2, &type, &positive, err));
+    for (int d = 0; d < x2->node.grid.ndim; d++) empty = empty || x2->shape[d] == 0;
+    if (empty) return cubed_array_full(x1->ctx, CUBED_BOOL, ndim, x1->shape, NULL, &none, out, err);
+    /* Each axis of both has a number of its own. */
+    const bool flat = ndim == CUBED_MAX_NDIM;
+    const bool flat_members = ndim + x2->node.grid.ndim > CUBED_MAX_NDIM;
+    const cb_isin_params params = {invert, positive};
+    cubed_array *x = NULL, *among = NULL, *found = NULL;
     cubed_status st = CUBED_OK;
     CB_GO(make_comparable(x1, flat, type, &x, err));
-    CB_GO(make_comparable(x2, true, type, &among, err));
-    if (among->shape[0] == 0) {
-        st = cubed_array_full(x->ctx, CUBED_BOOL, ndim, x1->shape, NULL, &none, out, err);
-        goto out;
-    }
-    CB_GO(ordered ? search(x, among, task_mem, &found, err) : compare_pairs(x, among, &found, err));
-    if (mixed) CB_GO(drop_beyond(x1, flat, &found, err));
-    if (invert) CB_GO(cubed_elementwise(CUBED_OP_LOGICAL_NOT, &found, 1, &wanted, err));
-    cubed_array *const answer = invert ? wanted : found;
+    CB_GO(make_comparable(x2, flat_members, type, &among, err));
+    CB_GO(find_members(x, among, &params, &found, err));
     if (flat)
-        st = cubed_reshape(answer, ndim, x1->shape, out, err);
+        st = cubed_reshape(found, ndim, x1->shape, out, err);
     else
-        *out = cubed_array_ref(answer);
+        *out = cubed_array_ref(found);
 out:
     cubed_array_unref(x);
     cubed_array_unref(among);
     cubed_array_unref(found);
-    cubed_array_unref(wanted);
     return st;
 }

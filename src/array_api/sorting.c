@@ -3,17 +3,27 @@
 #include "base/error.h"
 #include "block/params.h"
 
-static cubed_status along_axis(const char *name, cubed_array *x, int axis, bool descending,
-                               cubed_dtype dtype, cubed_array **out, cubed_error *err)
+/* Blocks of the result are to fit the tasks of others, of those too that do not cut them. */
+#define BLOCKS_OF_TASK 8
+
+static int64_t block_bytes(uint64_t task_mem)
+{
+    return task_mem ? (int64_t)cb_min_size(task_mem / BLOCKS_OF_TASK, CB_API_BLOCK_BYTES)
+                    : CB_API_BLOCK_BYTES;
+}
+
+static cubed_status along_axis(const char *name, cubed_array *x, int axis,
+                               const cubed_sort_options *o, cubed_dtype dtype, cubed_array **out,
+                               cubed_error *err)
 {
     int64_t chunks[CUBED_MAX_NDIM];
     int symbols[CUBED_MAX_NDIM];
     if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_TEXT)
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name,
                        cubed_dtype_name(x->node.dtype));
-    cb_api_blocks(x, 1u << axis, cubed_dtype_size(x->node.dtype), chunks);
+    cb_api_blocks_within(x, 1u << axis, block_bytes(o->task_mem), cubed_dtype_size(dtype), chunks);
     for (int d = 0; d < x->node.grid.ndim; d++) symbols[d] = d == axis ? -1 : d;
-    const cb_sort_params params = {axis, descending};
+    const cb_sort_params params = {axis, o->descending};
     const cubed_block_input in = {x, symbols, chunks};
     const cubed_block_output to = {dtype,  x->node.grid.ndim, x->shape,
                                    chunks, symbols,           x->node.dim_names};
@@ -31,8 +41,7 @@ cubed_status cubed_sort_with(cubed_array *x, int axis, const cubed_sort_options 
     if (cb_api_sorts_in_runs(x, axis, o->positions, o->task_mem))
         return cb_api_sort_runs(x, NULL, axis, o->descending, o->task_mem,
                                 o->positions ? NULL : out, o->positions ? out : NULL, err);
-    return along_axis(name, x, axis, o->descending, o->positions ? CUBED_INT64 : x->node.dtype, out,
-                      err);
+    return along_axis(name, x, axis, o, o->positions ? CUBED_INT64 : x->node.dtype, out, err);
 }
 
 cubed_status cubed_sort(cubed_array *x, int axis, bool descending, cubed_array **out,

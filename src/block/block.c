@@ -20,6 +20,7 @@ static const cubed_block_fn *const functions[] = {
     &cb_block_take,
     &cb_block_take_along_axis,
     &cb_block_searchsorted,
+    &cb_block_isin,
     &cb_block_count_true,
     &cb_block_require,
     &cb_block_replace,

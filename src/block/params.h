@@ -45,6 +45,14 @@ typedef struct cb_search_params {
     int32_t right; /* 0 or 1 */
 } cb_search_params;
 
+/* "isin": elements, and members of any shape, whose blocks are given one after another. */
+typedef struct cb_isin_params {
+    int32_t invert; /* 0 or 1 */
+    int32_t
+        positive; /* 1: 64-bit integers of the highest bit, which stand for numbers that they are not, are equal
+                         to nothing */
+} cb_isin_params;
+
 /* "quantile": of all elements of `naxes` axes from `axis` on together; `count` of them, from 0 to 1, follow
  * as doubles. The output has them in front, then x's other axes, which may have axes of extent 1 between
  * them. `skip_nan`: of what is not NaN. "refine_keys", "find_keys": the same, without axes. */

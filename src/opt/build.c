@@ -167,6 +167,19 @@ static cubed_status best_plan(cubed_context *ctx, const cubed_target *targets, i
 /* Tasks may be larger where more is allowed, so what one refusal asks for may be refused, too. */
 #define ADVICE_TRIALS 12
 
+/* Whether the arrays were cut for the memory that was allowed when they were made: what merges runs of a line has
+ * parts of up to an eighth of it, and will have longer ones. */
+static bool is_cut_for_memory(const cubed_plan *p)
+{
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        for (int k = 0; n->kind == CB_NODE_BLOCKWISE && k < n->ninputs; k++) {
+            if (n->block->in[k].gather.most > 0) return true;
+        }
+    }
+    return false;
+}
+
 /* Says in *err what would do, of which a plan was made to know that it does. */
 static void advise(cubed_context *ctx, const cubed_target *targets, int ntargets,
                    const cubed_plan_options *given, cubed_error *err)
@@ -174,6 +187,7 @@ static void advise(cubed_context *ctx, const cubed_target *targets, int ntargets
     cubed_plan_options o = *given;
     const unsigned workers = o.max_workers ? o.max_workers : cb_cpu_count();
     uint64_t guess = err->enough_mem;
+    bool grown = false;
     err->enough_mem = 0;
     for (int i = 0; i < ADVICE_TRIALS && guess > 0 && guess <= ctx->machine_memory; i++) {
         cubed_error why = CUBED_ERROR_INIT;
@@ -182,9 +196,13 @@ static void advise(cubed_context *ctx, const cubed_target *targets, int ntargets
         o.max_workers = (unsigned)cb_min_size(workers, ctx->machine_memory / guess);
         cubed_status st = best_plan(ctx, targets, ntargets, &o, &p, &why);
         if (st == CUBED_OK) {
+            const bool grows = !grown && is_cut_for_memory(p);
             cubed_plan_unref(p);
             err->enough_mem = guess;
-            break;
+            if (!grows) break;
+            grown = true;
+            guess = cb_sat_add(guess, guess / 7);
+            continue;
         }
         if (st != CUBED_E_BUDGET) break;
         guess = cb_max_size(why.enough_mem, guess + guess / 8);

@@ -1,5 +1,6 @@
 """Masks, coordinates and sets: functions whose shapes depend on values, against NumPy."""
 
+import conftest
 import cubed
 import hypothesis.extra.numpy as hnp
 import numpy as np
@@ -89,6 +90,55 @@ def test_repeat_and_isin(case, axis):
     for invert in (False, True):
         want = np.isin(a, among, invert=invert)
         same(cubed.isin(x, cubed.from_array(among, chunks=(2,), spec=SPEC), invert=invert), want)
+
+
+NUMBERS = "?bhilBHILefdFD"
+
+
+def _some(rng, code, shape):
+    """Few different elements, and the ends of the type."""
+    x = rng.integers(-4, 12, shape).astype(code)
+    kind = x.dtype.kind
+    ends = [0, -0.0, np.inf, -np.inf, np.nan] if kind in "fc" else [0, 1]
+    if kind in "iu":
+        ends = [np.iinfo(code).min, np.iinfo(code).max, 0]
+    x[rng.random(shape) < 0.2] = rng.choice(np.array(ends, code))
+    if kind == "c":
+        x.imag[...] = rng.choice(np.array([0, -0.0, 1, np.nan], x.imag.dtype), shape)
+    return x
+
+
+def _exactly(a, among):
+    """As Python compares: NumPy takes int64 and uint64 for floats."""
+    members = set(among.ravel().tolist())  # NaN are objects of their own
+    found = [v in members for v in a.ravel().tolist()]
+    return np.array(found, bool).reshape(a.shape)
+
+
+def test_members_of_any_types_and_chunks():
+    rng = np.random.default_rng(8)
+    for i in range(conftest.cases(200)):
+        shapes = [tuple(rng.integers(1 if i % 9 else 0, 7, rng.integers(0, 4))) for _ in range(2)]
+        codes = [rng.choice(list(NUMBERS)) for _ in range(2)]
+        a, b = (_some(rng, c, s) for c, s in zip(codes, shapes, strict=True))
+        both = np.promote_types(a.dtype, b.dtype)
+        want = _exactly(a, b) if {a.dtype.kind, b.dtype.kind} <= {*"iu"} else np.isin(a, b)
+        if both.kind in "fc" and a.dtype.kind + b.dtype.kind in ("if", "fi", "uf", "fu"):
+            want = np.isin(a.astype(both), b.astype(both))
+        x, among = (
+            cubed.from_array(v, chunks=tuple(rng.integers(1, 5, v.ndim)), spec=SPEC) for v in (a, b)
+        )
+        invert = bool(rng.integers(2))
+        same(cubed.isin(x, among, invert=invert), want ^ invert)
+
+
+def test_members_need_as_much_memory_as_a_block_of_them():
+    """The plan does not depend on what is allowed, but for the lengths of blocks."""
+    x = cubed.random.random((400, 500), chunks=(400, 500), spec=cubed.Spec(allowed_mem="1MB"))
+    among = cubed.random.random((90000,), chunks=(90000,), spec=x.spec)
+    plan = cubed.isin(x, among, invert=True).plan()
+    assert plan.max_projected_mem <= 1_000_000
+    assert not cubed.isin(x, among).compute().any()
 
 
 def test_complex_members_and_one_repeat_for_all():

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from cubed import _core, _times
 from cubed._array import Array, core_of, lazy, operands, to_numpy
-from cubed.spec import Spec
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
@@ -58,13 +57,14 @@ def _unique(
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
     """Whether elements of x1 are among those of x2; with `invert`, whether they are not.
 
-    bool, of x1's shape. Lazy: elements of x2 are sorted. NaN and NaT are among none.
+    bool, of x1's shape. Lazy: every block of x1 is looked up in every block of x2. NaN and NaT are
+    among none.
     """
     kinds = [(v if isinstance(v, Array) else to_numpy(v)).dtype.kind for v in (x1, x2)]
     if "m" in kinds or "M" in kinds:
         return _times.isin(x1, x2, invert)
     (a, b), spec = operands(x1, x2, name="isin")
-    return Array._new(_core.isin(a, b, invert, (spec or Spec()).task_mem), spec)
+    return Array._new(_core.isin(a, b, invert), spec)
 
 
 def unique_all(x: Array, /) -> UniqueAll:

@@ -1,0 +1,212 @@
+/* Which elements are among those of another array.
+ *
+ * A call has one block of the members, in any order, and puts them into a table in scratch memory, where the
+ * elements are looked up; what is found in the blocks of all calls is found. Keys are the bits of elements, those of
+ * 0 for -0: there is no order, so complex numbers are as good as others. NaN is in no table. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "block/functions.h"
+#include "block/params.h"
+
+#define CB_ISIN_JOIN(a, b)  a##_##b
+#define CB_ISIN_PASTE(a, b) CB_ISIN_JOIN(a, b)
+
+typedef struct two_words {
+    uint64_t a, b;
+} two_words;
+
+/* Every bit of the result depends on all of the key. */
+static inline uint64_t mixed(uint64_t key)
+{
+    key = (key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+    key = (key ^ key >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+    return key ^ key >> 32;
+}
+
+#define K          uint32_t
+#define TAG        4
+#define SAME(x, y) ((x) == (y))
+#define IS_ZERO(x) ((x) == 0)
+#define HASH(x)    mixed(x)
+#include "block/isin.inc.h"
+#define K          uint64_t
+#define TAG        8
+#define SAME(x, y) ((x) == (y))
+#define IS_ZERO(x) ((x) == 0)
+#define HASH(x)    mixed(x)
+#include "block/isin.inc.h"
+#define K          two_words
+#define TAG        16
+#define SAME(x, y) ((x).a == (y).a && (x).b == (y).b)
+#define IS_ZERO(x) (((x).a | (x).b) == 0)
+#define HASH(x)    mixed((x).a ^ mixed((x).b))
+#include "block/isin.inc.h"
+
+/* Elements that are made keys at a time; two_words are the largest. */
+enum { SLAB = 256 };
+
+typedef struct slab {
+    union {
+        uint32_t k4[SLAB];
+        uint64_t k8[SLAB];
+        two_words k16[SLAB];
+    } key;
+    bool valid[SLAB];
+} slab;
+
+/* --- Keys ------------------------------------------------------------------------------------------------ */
+
+static inline uint32_t key_of_f4(float x, bool *valid)
+{
+    uint32_t bits;
+    *valid &= x == x;
+    if (x == 0) return 0;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline uint64_t key_of_f8(double x, bool *valid)
+{
+    uint64_t bits;
+    *valid &= x == x;
+    if (x == 0) return 0;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static void keys_of_integers(size_t size, const void *from, int n, bool positive, slab *s)
+{
+    const uint8_t *u1 = from;
+    const uint16_t *u2 = from;
+    const uint32_t *u4 = from;
+    const uint64_t *u8 = from;
+    for (int i = 0; i < n && size == 1; i++) s->key.k4[i] = u1[i];
+    for (int i = 0; i < n && size == 2; i++) s->key.k4[i] = u2[i];
+    for (int i = 0; i < n && size == 4; i++) s->key.k4[i] = u4[i];
+    for (int i = 0; i < n && size == 8; i++) s->key.k8[i] = u8[i];
+    for (int i = 0; i < n && size == 8 && positive; i++) s->valid[i] = !(u8[i] >> 63);
+}
+
+/* `positive`: of integers of 64 bits, those of the highest bit are in no table. */
+static void make_keys(cubed_dtype dtype, const void *from, int n, bool positive, slab *s)
+{
+    const float *f = from;
+    const double *d = from;
+    for (int i = 0; i < n; i++) s->valid[i] = true;
+    switch (dtype) {
+    case CUBED_FLOAT32:
+        for (int i = 0; i < n; i++) s->key.k4[i] = key_of_f4(f[i], &s->valid[i]);
+        break;
+    case CUBED_FLOAT64:
+        for (int i = 0; i < n; i++) s->key.k8[i] = key_of_f8(d[i], &s->valid[i]);
+        break;
+    case CUBED_COMPLEX64:
+        for (int i = 0; i < n; i++) {
+            uint64_t real = key_of_f4(f[2 * i], &s->valid[i]);
+            s->key.k8[i] = real << 32 | key_of_f4(f[2 * i + 1], &s->valid[i]);
+        }
+        break;
+    case CUBED_COMPLEX128:
+        for (int i = 0; i < n; i++) {
+            uint64_t real = key_of_f8(d[2 * i], &s->valid[i]);
+            s->key.k16[i] = (two_words){real, key_of_f8(d[2 * i + 1], &s->valid[i])};
+        }
+        break;
+    default: keys_of_integers(cubed_dtype_size(dtype), from, n, positive, s);
+    }
+}
+
+/* --- Tables ---------------------------------------------------------------------------------------------- */
+
+static size_t key_size(cubed_dtype dtype)
+{
+    return dtype == CUBED_COMPLEX128 ? 16 : cubed_dtype_size(dtype) == 8 ? 8 : 4;
+}
+
+static int64_t elements(const cubed_block *b)
+{
+    int64_t n = 1;
+    for (int d = 0; d < b->ndim; d++) n *= b->shape[d];
+    return n;
+}
+
+/* Entries of a table for so many elements of a type, of which a third is free at least. */
+static size_t capacity(cubed_dtype dtype, int64_t n)
+{
+    size_t size = cubed_dtype_size(dtype), most = (size_t)n;
+    if (size <= 2) most = cb_min_size(most, (size_t)1 << 8 * size);
+    return cb_sat_add(cb_sat_add(most, most / 2), 1);
+}
+
+static cubed_block_need need(const cubed_block_call *call, void *ctx)
+{
+    const cubed_block *members = &call->in[1];
+    (void)ctx;
+    return (cubed_block_need){
+        cb_sat_mul(capacity(members->dtype, elements(members)), key_size(members->dtype)), 0};
+}
+
+static cubed_status check(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cb_isin_params *p = call->params;
+    (void)ctx;
+    if (call->params_size != sizeof *p || call->nin != 2 || call->nout != 1 || p->invert >> 1 ||
+        p->positive >> 1)
+        return cb_fail(err, CUBED_E_FORMAT, "other parameters or operands than it takes");
+    const cubed_block *x = &call->in[0], *members = &call->in[1], *y = &call->out[0];
+    if (x->dtype >= CUBED_DTYPE_COUNT)
+        return cb_fail(err, CUBED_E_TYPE, "it is not defined for %s", cubed_dtype_name(x->dtype));
+    if (members->dtype != x->dtype || y->dtype != CUBED_BOOL || x->ndim != y->ndim)
+        return cb_fail(err, CUBED_E_FORMAT, "operands of other types or dimensions");
+    for (int d = 0; d < x->ndim; d++) {
+        if (x->shape[d] != y->shape[d])
+            return cb_fail(err, CUBED_E_FORMAT, "operands of other shapes");
+    }
+    return CUBED_OK;
+}
+
+static void put(const cubed_block *members, bool positive, void *table, size_t cap,
+                const cubed_block_call *call, bool *zero)
+{
+    const size_t item = cubed_dtype_size(members->dtype), size = key_size(members->dtype);
+    const int64_t n = elements(members);
+    slab s;
+    memset(table, 0, cap * size);
+    for (int64_t i = 0; i < n && !cubed_block_cancelled(call); i += SLAB) {
+        int m = (int)cb_min_i64(SLAB, n - i);
+        make_keys(members->dtype, (const char *)members->data + (size_t)i * item, m, positive, &s);
+        if (size == 4) insert_4(table, cap, s.key.k4, s.valid, m, zero);
+        if (size == 8) insert_8(table, cap, s.key.k8, s.valid, m, zero);
+        if (size == 16) insert_16(table, cap, s.key.k16, s.valid, m, zero);
+    }
+}
+
+static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    const cb_isin_params *p = call->params;
+    const cubed_block *x = &call->in[0], *members = &call->in[1];
+    const size_t item = cubed_dtype_size(x->dtype), size = key_size(x->dtype);
+    const size_t cap = capacity(x->dtype, elements(members));
+    const int64_t n = elements(x);
+    bool *found = call->out[0].data, zero = false;
+    slab s;
+    (void)ctx;
+    (void)err;
+    if (!found) return CUBED_OK;
+    if (call->first) memset(found, 0, (size_t)n);
+    put(members, p->positive, call->scratch, cap, call, &zero);
+    for (int64_t i = 0; i < n && !cubed_block_cancelled(call); i += SLAB) {
+        int m = (int)cb_min_i64(SLAB, n - i);
+        make_keys(x->dtype, (const char *)x->data + (size_t)i * item, m, p->positive, &s);
+        if (size == 4) look_up_4(call->scratch, cap, s.key.k4, s.valid, m, zero, found + i);
+        if (size == 8) look_up_8(call->scratch, cap, s.key.k8, s.valid, m, zero, found + i);
+        if (size == 16) look_up_16(call->scratch, cap, s.key.k16, s.valid, m, zero, found + i);
+    }
+    for (int64_t i = 0; i < n && call->last && p->invert; i++) found[i] = !found[i];
+    return CUBED_OK;
+}
+
+const cubed_block_fn cb_block_isin = {
+    .name = "isin", .check = check, .need = need, .run = run, .divisible = true};
