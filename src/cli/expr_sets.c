@@ -192,8 +192,7 @@ static cubed_status call_isin(expr_builder *b, const expr *e, cubed_array **out)
     EXPR_TRY(expr_get_bool(b, e, "invert", &invert));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = get_members(b, e->child[1], x, &among);
-    if (st == CUBED_OK)
-        st = expr_located(b, e, cubed_isin(x, among, invert, out, b->err));
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_isin(x, among, invert, out, b->err));
     cubed_array_unref(x);
     cubed_array_unref(among);
     return st;
