@@ -104,14 +104,16 @@ static void make_keys(cubed_dtype dtype, const void *from, int n, bool positive,
         break;
     case CUBED_COMPLEX64:
         for (int i = 0; i < n; i++) {
-            uint64_t real = key_of_f4(f[2 * i], &s->valid[i]);
-            s->key.k8[i] = real << 32 | key_of_f4(f[2 * i + 1], &s->valid[i]);
+            const size_t at = 2 * (size_t)i;
+            uint64_t real = key_of_f4(f[at], &s->valid[i]);
+            s->key.k8[i] = real << 32 | key_of_f4(f[at + 1], &s->valid[i]);
         }
         break;
     case CUBED_COMPLEX128:
         for (int i = 0; i < n; i++) {
-            uint64_t real = key_of_f8(d[2 * i], &s->valid[i]);
-            s->key.k16[i] = (two_words){real, key_of_f8(d[2 * i + 1], &s->valid[i])};
+            const size_t at = 2 * (size_t)i;
+            uint64_t real = key_of_f8(d[at], &s->valid[i]);
+            s->key.k16[i] = (two_words){real, key_of_f8(d[at + 1], &s->valid[i])};
         }
         break;
     default: keys_of_integers(cubed_dtype_size(dtype), from, n, positive, s);
