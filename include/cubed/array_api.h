@@ -146,7 +146,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_outer(cubed_array *x1, cubed_array
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_matrix_transpose(cubed_array *x, cubed_array **out,
                                                                cubed_error *err);
 /* Of the matrices in the last two axes, the diagonal `offset` right of the main one, or its sum (of
- * `dtype`, NULL: as cubed_reduce has it). They read the square around it. */
+ * `dtype`, NULL: as cubed_reduce has it). Of x's chunks those are read through which it goes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_diagonal(cubed_array *x, int64_t offset,
                                                        cubed_array **out, cubed_error *err);
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_trace(cubed_array *x, int64_t offset,

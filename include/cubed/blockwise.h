@@ -11,8 +11,9 @@ extern "C" {
 /* How arrays are cut into blocks. A call sees one block of every operand; symbols say which: those
  * that have the same number along the axes that belong to the same symbol.
  *
- * symbols[d] is the symbol of axis d, from 0 up, or -1: every call gets the whole axis. An operand has
- * no symbol twice. Along a symbol all operands have equally many blocks, whose extents may differ; an
+ * symbols[d] is the symbol of axis d, from 0 up, or -1: every call gets the whole axis. An output has
+ * no symbol twice; axes of an input that have the same one are cut alike, without halos, and calls get its
+ * blocks on their diagonal. Along a symbol all operands have equally many blocks, whose extents may differ; an
  * input that has one block is given to all of them. Where an output has a symbol of several blocks all
  * outputs do. The blocks along symbols that no output has are given one after another to calls that
  * add up to the same outputs (`first`, `last` in cubed/sys/block.h); where there are none, because an

@@ -356,12 +356,11 @@ cubed_status cubed_matrix_transpose(cubed_array *x, cubed_array **out, cubed_err
     return cubed_permute_dims(x, axes, out, err);
 }
 
-/* The square whose main diagonal is the one that is wanted, with zeros elsewhere. */
-static cubed_status only_diagonal(const char *name, cubed_array *x, int64_t offset,
-                                  cubed_array **out, cubed_error *err)
+/* The square whose main diagonal is the one that is wanted. */
+static cubed_status square_of(const char *name, cubed_array *x, int64_t offset, cubed_array **out,
+                              cubed_error *err)
 {
     cubed_slice slices[CUBED_MAX_NDIM];
-    cubed_array *square, *lower;
     int ndim = x->node.grid.ndim;
     CB_TRY(check_matrices(name, x, err));
     int64_t rows = x->shape[ndim - 2], columns = x->shape[ndim - 1];
@@ -371,32 +370,70 @@ static cubed_status only_diagonal(const char *name, cubed_array *x, int64_t offs
     for (int d = 0; d < ndim; d++) slices[d] = (cubed_slice){0, x->shape[d], 1, false};
     slices[ndim - 2] = (cubed_slice){top, length, 1, false};
     slices[ndim - 1] = (cubed_slice){left, length, 1, false};
-    CB_TRY(cubed_slice_array(x, slices, &square, err));
-    cubed_status st = cubed_tril(square, 0, &lower, err);
+    return cubed_slice_array(x, slices, out, err);
+}
+
+/* Whether chunks begin where an axis does, or there is one. */
+static bool begins_with_chunk(const cb_axis *a)
+{
+    return a->starts ? a->n == 1 : a->first == a->chunk || a->extent <= a->first;
+}
+
+/* How the square's diagonal is cut, so that of its chunks only those are read through which it goes: as the axis
+ * that has the longer chunks, or as the one whose chunks begin where it does. Blocks may be long where chunks are
+ * flat: then they are as long as whole numbers of the other axis's chunks make CB_API_BLOCK_BYTES. */
+static int64_t diagonal_block(const cubed_array *square)
+{
+    const int ndim = square->node.grid.ndim;
+    const cb_axis *rows = &square->node.grid.axis[ndim - 2], *columns = rows + 1;
+    int64_t least = cb_min_i64(rows->chunk, columns->chunk);
+    int64_t most = cb_max_i64(rows->chunk, columns->chunk);
+    if (begins_with_chunk(rows) && !begins_with_chunk(columns)) most = rows->chunk;
+    if (begins_with_chunk(columns) && !begins_with_chunk(rows)) most = columns->chunk;
+    int64_t size = (int64_t)cubed_dtype_size(square->node.dtype);
+    for (int d = 0; d < ndim - 2; d++) {
+        if (cb_mul_i64(size, cb_max_i64(1, square->chunks[d]), &size)) return least;
+    }
+    int64_t side = (int64_t)sqrt((double)CB_API_BLOCK_BYTES / (double)size) / least * least;
+    return cb_max_i64(1, cb_min_i64(most, cb_max_i64(least, side)));
+}
+
+/* The diagonals of squares, block by block. */
+static cubed_status main_diagonal(cubed_array *square, cubed_array **out, cubed_error *err)
+{
+    int64_t chunks[CUBED_MAX_NDIM];
+    int symbols[CUBED_MAX_NDIM], ndim = square->node.grid.ndim;
+    memcpy(chunks, square->chunks, sizeof chunks);
+    chunks[ndim - 2] = chunks[ndim - 1] = diagonal_block(square);
+    for (int d = 0; d < ndim; d++) symbols[d] = d == ndim - 1 ? d - 1 : d;
+    const cubed_block_input in = {square, symbols, chunks};
+    const cubed_block_output of = {square->node.dtype,    ndim - 1, square->shape, chunks, symbols,
+                                   square->node.dim_names};
+    return cubed_blockwise(square->ctx, "diagonal", NULL, 0, &in, 1, &of, 1, out, err);
+}
+
+static cubed_status diagonal(const char *name, cubed_array *x, int64_t offset, cubed_array **out,
+                             cubed_error *err)
+{
+    cubed_array *square;
+    CB_TRY(square_of(name, x, offset, &square, err));
+    cubed_status st = main_diagonal(square, out, err);
     cubed_array_unref(square);
-    if (st != CUBED_OK) return st;
-    st = cubed_triu(lower, 0, out, err);
-    cubed_array_unref(lower);
     return st;
 }
 
 cubed_status cubed_diagonal(cubed_array *x, int64_t offset, cubed_array **out, cubed_error *err)
 {
-    cubed_array *y;
-    CB_TRY(only_diagonal("diagonal", x, offset, &y, err));
-    cubed_fold what = x->node.dtype == CUBED_BOOL ? CUBED_FOLD_ANY : CUBED_FOLD_SUM;
-    cubed_status st = fold(what, &y, (const int[]){-1}, 1, false, err);
-    if (st == CUBED_OK) st = cast(&y, x->node.dtype, err);
-    return hand_over(st, y, out);
+    return diagonal("diagonal", x, offset, out, err);
 }
 
 cubed_status cubed_trace(cubed_array *x, int64_t offset, const cubed_dtype *dtype,
                          cubed_array **out, cubed_error *err)
 {
     cubed_array *y;
-    CB_TRY(only_diagonal("trace", x, offset, &y, err));
+    CB_TRY(diagonal("trace", x, offset, &y, err));
     cubed_status st = dtype ? cast(&y, *dtype, err) : CUBED_OK;
-    if (st == CUBED_OK) st = fold(CUBED_FOLD_SUM, &y, (const int[]){-2, -1}, 2, false, err);
+    if (st == CUBED_OK) st = fold(CUBED_FOLD_SUM, &y, (const int[]){-1}, 1, false, err);
     if (st == CUBED_OK && dtype) st = cast(&y, *dtype, err);
     return hand_over(st, y, out);
 }

@@ -25,6 +25,7 @@ static const cubed_block_fn *const functions[] = {
     &cb_block_require,
     &cb_block_replace,
     &cb_block_wrap,
+    &cb_block_diagonal,
     &cb_block_histogram,
     &cb_block_bincount,
     &cb_block_group,

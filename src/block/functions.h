@@ -24,6 +24,7 @@ extern const cubed_block_fn cb_block_count_true;
 extern const cubed_block_fn cb_block_require;
 extern const cubed_block_fn cb_block_replace;
 extern const cubed_block_fn cb_block_wrap;
+extern const cubed_block_fn cb_block_diagonal;
 extern const cubed_block_fn cb_block_histogram;
 extern const cubed_block_fn cb_block_bincount;
 extern const cubed_block_fn cb_block_fft;

@@ -39,6 +39,13 @@ static void fill_chunks(int n, const int64_t *extent, int64_t elements, int64_t 
     }
 }
 
+/* Extents of arrays without elements may have any product. */
+static int64_t sticky_product(int64_t a, int64_t b)
+{
+    int64_t product;
+    return cb_mul_i64(a, b, &product) ? INT64_MAX : product;
+}
+
 /* How far the chunks of a group's axes reach in C order: to the end of the first axis along which a
  * chunk has more than one element, with all that is behind it. */
 static int64_t reach(int n, const int64_t *extent, const int64_t *chunk)
@@ -46,8 +53,8 @@ static int64_t reach(int n, const int64_t *extent, const int64_t *chunk)
     int64_t after = 1, most = 1;
     for (int d = n - 1; d >= 0; d--) {
         int64_t length = cb_min_i64(chunk[d], extent[d]);
-        if (length > 1) most = length * after;
-        after *= extent[d];
+        if (length > 1) most = sticky_product(length, after);
+        after = sticky_product(after, extent[d]);
     }
     return most;
 }
@@ -55,8 +62,7 @@ static int64_t reach(int n, const int64_t *extent, const int64_t *chunk)
 /* Bytes of a chunk. */
 static int64_t chunk_bytes(const cb_grid *g, cubed_dtype dtype)
 {
-    int64_t n = (int64_t)cubed_dtype_size(dtype);
-    return cb_mul_i64(n, cb_grid_max_chunk(g), &n) ? INT64_MAX : n;
+    return sticky_product((int64_t)cubed_dtype_size(dtype), cb_grid_max_chunk(g));
 }
 
 /* The chunks of the result, from those of x: `chunk` has them. */
@@ -83,7 +89,8 @@ static void interval_chunks(const cubed_array *x, const cb_reshape *r, int64_t *
         int i = r->group[g].from, n = r->group[g].nfrom;
         int64_t elements = 1;
         for (int d = i; d < i + n; d++)
-            elements *= cb_max_i64(1, cb_min_i64(x->chunks[d], x->shape[d]));
+            elements =
+                sticky_product(elements, cb_max_i64(1, cb_min_i64(x->chunks[d], x->shape[d])));
         if (n > 1) fill_chunks(n, r->from + i, elements, chunk + i);
     }
 }
@@ -148,7 +155,7 @@ static cubed_status resolve(const cubed_array *x, int ndim, int64_t *shape, cube
 {
     int64_t count = 1, known = 1;
     int open = -1;
-    for (int d = 0; d < x->node.grid.ndim; d++) count *= x->shape[d];
+    for (int d = 0; d < x->node.grid.ndim; d++) count = sticky_product(count, x->shape[d]);
     for (int d = 0; d < ndim; d++) {
         if (shape[d] == -1 && open < 0) {
             open = d;

@@ -267,7 +267,20 @@ static uint64_t times_read(const cb_stage_call *c, const cb_block_operand *x)
     return times;
 }
 
-/* What visiting all blocks of an input once takes; adds to the stage's counts. */
+/* Of how many blocks of an input that has a symbol twice one is on its diagonal. */
+static uint64_t blocks_per_call(const cb_stage_call *c, const cb_block_operand *x)
+{
+    uint64_t all = 1;
+    uint32_t has = 0;
+    for (int d = 0; d < x->blocks.ndim; d++) {
+        int k = x->symbol[d];
+        if (k >= 0 && has >> k & 1) all = cb_sat_mul(all, (size_t)c->symbols.nblocks[k]);
+        if (k >= 0) has |= 1u << k;
+    }
+    return all ? all : 1;
+}
+
+/* What visiting all blocks of an input once takes; sets the stage's counts. */
 static cb_need visit_need(const cubed_plan *p, cb_stage *s, int i)
 {
     cb_blocks axes[CUBED_MAX_NDIM] = {{NULL, 0, NULL}};
@@ -275,13 +288,17 @@ static cb_need visit_need(const cubed_plan *p, cb_stage *s, int i)
     bool halo = cb_block_has_halo(x);
     for (int d = 0; d < x->blocks.ndim; d++)
         axes[d] = (cb_blocks){&x->blocks.axis[d], 1, halo ? &x->halo[d] : NULL};
-    return cb_program_need(p, s, &s->call->inputs[i].program, axes, true);
+    s->bytes_read = s->chunks_read = 0;
+    cb_need need = cb_program_need(p, s, &s->call->inputs[i].program, axes, true);
+    uint64_t per = blocks_per_call(s->call, x);
+    s->bytes_read = s->bytes_read / per + (s->bytes_read % per != 0);
+    s->chunks_read = s->chunks_read / per + (s->chunks_read % per != 0);
+    return need;
 }
 
 uint64_t cb_block_input_reads(const cubed_plan *p, const cb_stage *s, int in, uint64_t *times)
 {
     cb_stage visit = *s;
-    visit.bytes_read = visit.chunks_read = 0;
     cb_need unused = visit_need(p, &visit, in);
     (void)unused;
     *times = times_read(s->call, &s->call->op->in[in]);
@@ -308,7 +325,6 @@ static cb_need input_need(const cubed_plan *p, cb_stage *s, int i)
     }
     uint64_t chunks = s->chunks_read, bytes = s->bytes_read;
     uint64_t times = times_read(s->call, x);
-    s->chunks_read = s->bytes_read = 0;
     cb_need need = visit_need(p, s, i);
     s->chunks_read = cb_sat_add(chunks, cb_sat_mul(s->chunks_read, times));
     s->bytes_read = cb_sat_add(bytes, cb_sat_mul(s->bytes_read, times));

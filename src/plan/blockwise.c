@@ -114,11 +114,25 @@ static cubed_status check_halo(const cubed_block_halo *halo, int64_t extent, int
                    axis, number, halo->before, halo->after, extent);
 }
 
-/* Symbols within range, none twice; axes without one are one block. */
-static cubed_status check_operand(const cb_block_operand *x, const char *what, int number,
-                                  cubed_error *err)
+/* A symbol that an axis in front of axis d has, too: only inputs whose axes are cut alike may. */
+static cubed_status check_repeated(const cb_block_operand *x, int d, bool output, const char *what,
+                                   int number, cubed_error *err)
 {
-    uint32_t seen = 0;
+    for (int e = 0; e < d; e++) {
+        if (x->symbol[e] != x->symbol[d]) continue;
+        if (!output && x->gather.most == 0 && !cb_block_has_halo(x) &&
+            cb_axis_equal(&x->blocks.axis[e], &x->blocks.axis[d]))
+            continue;
+        return cb_fail(err, CUBED_E_ARG, "%s %d has the symbol %d twice%s", what, number,
+                       x->symbol[d], output ? "" : ", along axes that are not cut alike");
+    }
+    return CUBED_OK;
+}
+
+/* Symbols within range; axes without one are one block. */
+static cubed_status check_operand(const cb_block_operand *x, bool output, const char *what,
+                                  int number, cubed_error *err)
+{
     for (int d = 0; d < x->blocks.ndim; d++) {
         int s = x->symbol[d];
         CB_TRY(check_halo(&x->halo[d], x->blocks.axis[d].extent, d, number, err));
@@ -133,18 +147,17 @@ static cubed_status check_operand(const cb_block_operand *x, const char *what, i
                                number);
             continue;
         }
-        if (seen >> s & 1)
-            return cb_fail(err, CUBED_E_ARG, "%s %d has the symbol %d twice", what, number, s);
-        seen |= 1u << s;
+        CB_TRY(check_repeated(x, d, output, what, number, err));
     }
     return CUBED_OK;
 }
 
 /* An operand's part in the numbers of blocks: one that differs from 1 is all operands' number. */
-static cubed_status count_blocks(const cb_block_operand *x, const char *what, int number,
+static cubed_status count_blocks(const cb_block_operand *x, bool output, int number,
                                  cb_symbols *out, bool *known, cubed_error *err)
 {
-    CB_TRY(check_operand(x, what, number, err));
+    const char *what = output ? "output" : "input";
+    CB_TRY(check_operand(x, output, what, number, err));
     for (int d = 0; d < x->blocks.ndim; d++) {
         int s = x->symbol[d];
         int64_t n = cb_axis_count(&x->blocks.axis[d]);
@@ -198,9 +211,8 @@ cubed_status cb_blockwise_symbols(const cb_blockwise *op, cb_symbols *out, cubed
     bool known[CUBED_MAX_NDIM] = {false};
     memset(out, 0, sizeof *out);
     for (int s = 0; s < CUBED_MAX_NDIM; s++) out->nblocks[s] = 1;
-    for (int i = 0; i < op->nin; i++) CB_TRY(count_blocks(&op->in[i], "input", i, out, known, err));
-    for (int i = 0; i < op->nout; i++)
-        CB_TRY(count_blocks(&op->out[i], "output", i, out, known, err));
+    for (int i = 0; i < op->nin; i++) CB_TRY(count_blocks(&op->in[i], false, i, out, known, err));
+    for (int i = 0; i < op->nout; i++) CB_TRY(count_blocks(&op->out[i], true, i, out, known, err));
     out->n = most_symbols(op->out, op->nout, most_symbols(op->in, op->nin, 0));
     for (int i = 0; i < op->nout; i++) {
         for (int d = 0; d < op->out[i].blocks.ndim; d++) {

@@ -7,6 +7,14 @@ static int64_t product(const int64_t *extents, int n)
     return p;
 }
 
+static bool has_zero(const int64_t *extents, int n)
+{
+    for (int d = 0; d < n; d++) {
+        if (extents[d] == 0) return true;
+    }
+    return false;
+}
+
 void cb_reshape_make(cb_reshape *r, int nfrom, const int64_t *from, int nto, const int64_t *to)
 {
     int i = 0, j = 0;
@@ -15,15 +23,19 @@ void cb_reshape_make(cb_reshape *r, int nfrom, const int64_t *from, int nto, con
     r->ngroups = 0;
     for (int d = 0; d < nfrom; d++) r->from[d] = from[d];
     for (int d = 0; d < nto; d++) r->to[d] = to[d];
-    bool empty = product(from, nfrom) == 0;
+    bool empty = has_zero(from, nfrom); /* one group of all, whose extents may have any product */
     while (i < nfrom || j < nto) {
         int i0 = i, j0 = j;
         int64_t p = i < nfrom ? from[i++] : 1, q = j < nto ? to[j++] : 1;
         while (empty ? i < nfrom || j < nto : p != q) {
-            if (i < nfrom && (p < q || j == nto || empty))
+            if (empty) {
+                i = nfrom;
+                j = nto;
+            } else if (i < nfrom && (p < q || j == nto)) {
                 p *= from[i++];
-            else
+            } else {
                 q *= to[j++];
+            }
         }
         r->group[r->ngroups].from = i0;
         r->group[r->ngroups].nfrom = i - i0;

@@ -184,3 +184,12 @@ def test_memory_that_is_allowed_saves_a_copy(tmp_path):
     stored = 8 * 4000 * 8192
     assert roomy["stages"][0]["bytes_read"] < 1.1 * stored
     assert roomy["projected_mem"] <= 599e6 and tight["projected_mem"] <= 39e6
+
+
+def test_extents_of_what_has_no_elements():
+    """They may have any product."""
+    x = cubed.zeros((2**62, 4, 0), chunks=(5, 2, 1), dtype=np.int8)
+    assert cubed.reshape(x, (0, 3)).compute().shape == (0, 3)
+    y = cubed.reshape(x, (1, 0, 3, 2))
+    assert y.shape == (1, 0, 3, 2) and y.compute().shape == y.shape
+    assert cubed.reshape(y, (7, 0)).shape == (7, 0)
