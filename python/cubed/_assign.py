@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from cubed._dtypes import name_of
 from cubed._indexing import leading_mask
 from cubed._keys import Axes, expand_key, is_mask, selection
 from cubed._neighbours import element, refuse_foreign
+from cubed._warnings import casting, warn
 
 
 def setitem(x: Array, key: Any, value: Any) -> Array:
@@ -76,7 +76,8 @@ def _converted(value: Any, to: np.dtype) -> np.ndarray:
     refuse_foreign(value)
     out = np.empty(np.shape(value), to)
     try:
-        out[...] = element(value)
+        with casting():
+            out[...] = element(value)
     except UnicodeError:
         raise
     except (OverflowError, TypeError, ValueError) as e:
@@ -92,11 +93,12 @@ def _warn_of_lost(values: np.ndarray, to: np.dtype) -> None:
         finite = math.isfinite(values.min()) and math.isfinite(values.max())
     if not finite:
         text = f"values that are not finite are assigned to elements of {to}"
-        warnings.warn(text, RuntimeWarning, stacklevel=5)
+        warn(text, RuntimeWarning)
 
 
 def _constant(value: np.ndarray, to: np.dtype) -> _core.Array:
-    number = value.astype(to)
+    with casting():
+        number = value.astype(to)
     if to.kind in "mMSU":
         return core_of(number)
     return _core.full(name_of(to), (), None, number.item())

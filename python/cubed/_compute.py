@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from cubed._log import explain_plan, log_plan
 from cubed._optimize import optimizes
 from cubed._room import check_processes, check_threads
 from cubed._totals import PlanTotals
+from cubed._warnings import warn
 from cubed.runtime.create import executor_for
 from cubed.runtime.executors.local import LocalExecutor
 from cubed.spec import Spec
@@ -42,15 +42,6 @@ def _temporary() -> str:
     import tempfile  # takes a while
 
     return tempfile.gettempdir()
-
-
-def warn_user(text: str) -> None:
-    """Warns at the line that called into this package."""
-    package = __file__.rpartition("_compute.")[0]
-    frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_code.co_filename.startswith(package):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(text, RuntimeWarning, stacklevel=level)
 
 
 class Plan(PlanTotals):
@@ -86,7 +77,7 @@ class Plan(PlanTotals):
         self._info = self._plan.info()
         log_plan(self)
         for text in self._plan.warnings():
-            warn_user(text)
+            warn(text, RuntimeWarning)
 
     @classmethod
     def _of_saved(cls, data: bytes, executor: LocalExecutor, allow_code: bool) -> Plan:

@@ -6,7 +6,6 @@ import functools
 import inspect
 import math
 import operator
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from cubed._array import Array, normalize_axes, to_numpy
 from cubed._neighbours import ask_function, ask_ufunc, has_ufunc, is_foreign
+from cubed._warnings import warn
 from cubed._writes import WRITERS
 
 #: NumPy's names that the namespace has by another name.
@@ -315,10 +315,7 @@ def call_function(func: Callable[..., Any], types: Any, args: Any, kwargs: dict[
             return ours(*given[0], **given[1])
     if func in _OF_NO_VALUES:
         return func(*_replaced(_stand_in, args), **_replaced(_stand_in, kwargs))
-    warnings.warn(
-        f"{func.__module__}.{func.__name__} of a lazy array: its values are computed into memory",
-        stacklevel=3,
-    )
+    warn(f"{func.__module__}.{func.__name__} of a lazy array: its values are computed into memory")
     compute = operator.methodcaller("compute")
     return func(*_replaced(compute, args), **_replaced(compute, kwargs))
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import warnings
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -20,6 +22,19 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     while frame is not None and _is_between(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextlib.contextmanager
+def casting() -> Iterator[None]:
+    """NumPy's warnings of a cast, of floats that are too large or no integers, are at that line."""
+    import numpy as np
+
+    found: dict[str, None] = {}
+    asked = {k: "call" for k in ("over", "invalid") if np.geterr()[k] == "warn"}
+    with np.errstate(call=lambda kind, _: found.setdefault(kind), **asked):  # type: ignore[arg-type]
+        yield
+    for kind in found:
+        warn(f"{kind} encountered in cast", RuntimeWarning)
 
 
 @cache

@@ -27,7 +27,7 @@ NAMES = ROOT / "python/cubed/_core.pyi"
 #: A call of it waits for a driver.
 LEFT_OUT = {"serve"}
 #: Larger plans are made, but not run.
-MOST_ELEMENTS, MOST_CHUNKS = 1 << 16, 1 << 12
+MOST_ELEMENTS, MOST_CHUNKS, MOST_WORK = 1 << 16, 1 << 12, 1 << 22
 
 
 class Failing:
@@ -318,7 +318,11 @@ class Caller:
 
     def small(self, plan) -> bool:
         i = plan.info()
-        return i["num_tasks"] <= 64 and i["bytes_read"] + i["bytes_written"] <= 1 << 20
+        if i["num_tasks"] > 64 or i["bytes_read"] + i["bytes_written"] > 1 << 20:
+            return False
+        # Of arrays that are never stored a little may be read, and all of it computed.
+        work = sum(n for stage in plan.stages() for _, n, _ in stage["operations"])
+        return work <= MOST_WORK
 
     def run_plan(self):
         """Of a small plan: with results as they should be, or nearly."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from cubed._bytes import format_bytes
+from cubed._warnings import warn
 from cubed.runtime.types import Callback, ComputeEndEvent, ComputeStartEvent, TaskEndEvent
 
 
@@ -16,12 +16,11 @@ def warn_of_function(plan: Any, stats: dict[str, Any]) -> None:
     stage = plan.stages[number]
     used = stage["projected_mem"] + plan.reserved_mem + excess
     if used > plan.allowed_mem:
-        warnings.warn(
+        warn(
             f"stage {number} ({stage['name']}): a function took {format_bytes(excess)} more than is"
             f" projected for it, so that its task used {format_bytes(used)} of"
             f" {format_bytes(plan.allowed_mem)} allowed: give that as its extra_projected_mem",
             RuntimeWarning,
-            stacklevel=2,
         )
 
 
@@ -55,16 +54,14 @@ class MemoryWarningCallback(Callback):
     def on_compute_end(self, event: ComputeEndEvent) -> None:
         """Warns, once for each operation."""
         for name, (measured, projected) in self._worst.items():
-            warnings.warn(
+            warn(
                 f"a task of {name!r} used {format_bytes(measured)} of memory, more than the"
                 f" {format_bytes(projected)} projected for it; allowed are"
                 f" {format_bytes(event.plan.allowed_mem)}",
-                stacklevel=2,
             )
         for name, (taken, declared) in self._functions.items():
-            warnings.warn(
+            warn(
                 f"a function of {name!r} took {format_bytes(taken)}, more than the"
                 f" {format_bytes(declared)} projected for it: give the difference as its"
                 " extra_projected_mem",
-                stacklevel=2,
             )
