@@ -1,6 +1,17 @@
+#include <signal.h>
+
 #include "core.h"
 
 core_state *core_get_state(PyObject *module) { return PyModule_GetState(module); }
+
+/* check_layers: allow global: a signal handler has nowhere else to write */
+static cubed_cancel serve_stop;
+
+static void on_signal(int number)
+{
+    (void)number;
+    cubed_cancel_set(&serve_stop);
+}
 
 /* serve(fd, load): this process as a worker of another one's run with processes. load(bytes) makes the
  * Python objects that its plan has. */
@@ -16,10 +27,14 @@ static PyObject *serve(PyObject *module, PyObject *args)
     PyObject *before = s->load;
     s->load = Py_NewRef(load);
     Py_XDECREF(before);
+    /* Not Python's handler, which would wait until a task is done. A chunk that is being written gets whole. */
+    PyOS_setsig(SIGTERM, on_signal);
     Py_BEGIN_ALLOW_THREADS;
-    st = cubed_worker_serve(ctx, fd, NULL, &err);
+    st = cubed_worker_serve(ctx, fd, &serve_stop, &err);
     Py_END_ALLOW_THREADS;
-    return st == CUBED_OK ? Py_NewRef(Py_None) : core_raise(&err);
+    /* A driver that stops its workers does not listen to them. */
+    if (st == CUBED_OK || cubed_cancel_is_set(&serve_stop)) Py_RETURN_NONE;
+    return core_raise(&err);
 }
 
 static PyObject *resident_mem(PyObject *module, PyObject *unused)

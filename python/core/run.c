@@ -159,10 +159,12 @@ static bool run_watched(const core_state *s, channel *c, report *record, PyObjec
     return ok;
 }
 
-/* Work that is done before anybody could interrupt it; nobody knows how long users' functions take. */
-static bool is_short(const cubed_plan_info *info)
+/* Work that is done before anybody could interrupt it; nobody knows how long users' functions and the start of
+ * processes take. */
+static bool is_short(const cubed_plan_info *info, const char *executor)
 {
-    return !info->code && info->num_tasks <= 16 && info->elements < (1u << 16);
+    bool here = !executor || strcmp(executor, "processes") != 0;
+    return here && !info->code && info->num_tasks <= 16 && info->elements < (1u << 16);
 }
 
 static PyObject *stats_dict(const cubed_run_stats *s)
@@ -244,7 +246,7 @@ PyObject *core_run_plan(PyObject *object, PyObject *args)
         bool one = info.num_tasks <= 1 && info.team == 1 && c.options.executor &&
                    strcmp(c.options.executor, "threads") == 0;
         if (one) c.options.executor = "single-threaded";
-        if (callback == Py_None && is_short(&info)) {
+        if (callback == Py_None && is_short(&info, c.options.executor)) {
             Py_BEGIN_ALLOW_THREADS;
             c.status = cubed_run(c.plan, &c.options, &c.stats, &c.err);
             Py_END_ALLOW_THREADS;

@@ -84,9 +84,11 @@ static cubed_status run_ranges(const cb_executor_args *args, int fd, cubed_error
     cubed_task_range range;
     cubed_task_report report;
     cb_arena *arena;
-    bool open = true;
+    bool open;
     CB_TRY(cb_arena_new(&args->plan->ctx->alloc, args->plan->need, &arena, err));
     memset(&report, 0, sizeof report);
+    report.token = CB_WIRE_READY;
+    open = cb_wire_send_report(args->plan->ctx, fd, &report);
     while (open && next_range(fd, args->cancel, &range)) {
         report.token = range.token;
         for (int64_t task = range.first; open && task < range.last; task++) {
@@ -111,7 +113,7 @@ cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *
     cubed_status st;
 #ifdef __linux__
     /* Of a driver that is killed, too, nobody is left behind. */
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
     cb_wire_hello_init(&own);
     if (!cb_wire_receive(fd, &hello, sizeof hello))
