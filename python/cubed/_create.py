@@ -192,7 +192,7 @@ def _is_local(store: Any) -> bool:
         return local_root(store) is not None
     where = os.fspath(store)
     scheme, sep, _ = where.partition("://")
-    return (not sep or scheme == "file") and not Path(where).is_file()
+    return (not sep or scheme.lower() == "file") and not Path(where).is_file()
 
 
 def from_zarr(

@@ -76,23 +76,24 @@ static cubed_status show(void *ctx, const cb_zarr_entry *e, cubed_error *err)
     return st;
 }
 
-typedef struct place {
+typedef struct opened {
     cb_zone *zone;
     cubed_store *store;
     const char *path;
-} place;
+} opened;
 
-static cubed_status open_place(cubed_context *ctx, const char *url, bool durable, place *p,
+static cubed_status open_place(cubed_context *ctx, const char *url, bool durable, opened *p,
                                cubed_error *err)
 {
-    const char *where;
+    cb_place at;
     memset(p, 0, sizeof *p);
     CB_TRY(cb_zone_new(&ctx->alloc, &p->zone, err));
-    CB_TRY(cb_url_split(p->zone, url, &where, &p->path, err));
-    return cb_store_open(&ctx->alloc, where, durable, &p->store, err);
+    CB_TRY(cb_place_parse(p->zone, url, &at, err));
+    p->path = at.path;
+    return cb_place_open(&ctx->alloc, &at, durable, &p->store, err);
 }
 
-static void close_place(place *p)
+static void close_place(opened *p)
 {
     cb_store_close(p->store);
     cb_zone_free(p->zone);
@@ -101,7 +102,7 @@ static void close_place(place *p)
 cubed_status cubed_zarr_walk(cubed_context *ctx, const char *url, cubed_zarr_info_fn fn,
                              void *fn_ctx, cubed_error *err)
 {
-    place p;
+    opened p;
     cubed_status st = open_place(ctx, url, false, &p, err);
     inspect w = {.store = p.store, .zone = p.zone, .fn = fn, .ctx = fn_ctx};
     if (st == CUBED_OK) st = cb_zarr_walk(w.store, p.path, show, &w, err);
@@ -138,7 +139,7 @@ static cubed_status keep_member(void *ctx, const cb_zarr_entry *e, cubed_error *
 cubed_status cubed_zarr_members(cubed_context *ctx, const char *url, bool consolidated,
                                 cubed_zarr_info_fn fn, void *fn_ctx, cubed_error *err)
 {
-    place p;
+    opened p;
     cb_buf attrs = {0};
     cubed_status st = open_place(ctx, url, false, &p, err);
     member_list m = {.zone = p.zone};
@@ -166,7 +167,7 @@ cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url, int zarr
                                    const char *attrs, bool overwrite, bool durable,
                                    cubed_error *err)
 {
-    place p;
+    opened p;
     if (zarr_format != 2 && zarr_format != 3)
         return cb_fail(err, CUBED_E_ARG, "zarr_format is %d, expected 2 or 3", zarr_format);
     cubed_status st = open_place(ctx, url, durable, &p, err);
@@ -179,7 +180,7 @@ cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url, int zarr
 cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url, bool durable,
                                     cubed_error *err)
 {
-    place p;
+    opened p;
     cubed_status st = open_place(ctx, url, durable, &p, err);
     if (st == CUBED_OK) st = cb_zarr_consolidate(p.store, p.path, err);
     close_place(&p);

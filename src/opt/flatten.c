@@ -189,7 +189,7 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
                                 int64_t *first_chunk, cubed_error *err)
 {
     const cubed_array *x = t->array;
-    const char *where, *path;
+    cb_place place;
     cubed_store *store = NULL;
     cb_zarr_array *z = NULL;
     if (!t->url || t->chunks || t->shards || t->codecs || t->overwrite || t->zarr_format)
@@ -197,9 +197,9 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
                        "target %d: a region is of an array that exists, with a format, codecs, "
                        "chunks and shards of its own",
                        i);
-    CB_TRY(cb_url_split(p->ir.zone, t->url, &where, &path, err));
-    CB_TRY(cb_store_open(&p->ctx->alloc, where, false, &store, err));
-    cubed_status st = cb_zarr_open(store, path, &z, err);
+    CB_TRY(cb_place_parse(p->ir.zone, t->url, &place, err));
+    CB_TRY(cb_place_open(&p->ctx->alloc, &place, false, &store, err));
+    cubed_status st = cb_zarr_open(store, place.path, &z, err);
     if (st == CUBED_OK) {
         const cb_zarr_meta *m = cb_zarr_get_meta(z);
         if (cb_zarr_is_irregular(m))

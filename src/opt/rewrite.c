@@ -11,16 +11,12 @@ static cubed_status no_memory(cubed_error *err)
 /* Gives the plan's nodes the storage of those in `from`, which has the same ones with a URL. */
 static cubed_status move_storage(cubed_plan *p, const cubed_plan *from, cubed_error *err)
 {
-    cb_zone *zone = p->ir.zone;
     if (!from->storage) return CUBED_OK;
     CB_TRY(cb_plan_alloc_storage(p, err));
     for (int i = 0, k = 0; i < p->ir.nnodes; i++) {
         if (!p->ir.nodes[i].url) continue;
         while (k < from->ir.nnodes && !from->storage[k]) k++;
-        cb_storage *s = p->storage[i] = cb_zone_memdup(zone, from->storage[k++], sizeof *s);
-        if (!s) return no_memory(err);
-        cb_codec_chain_fix(&s->meta.codecs);
-        CB_TRY(cb_url_split(zone, p->ir.nodes[i].url, &s->where, &s->path, err));
+        CB_TRY(cb_plan_add_storage(p, i, from->storage[k++], err));
         if (p->ir.nodes[i].kind != CB_NODE_ZARR) CB_TRY(cb_plan_target(p, i, err));
     }
     return CUBED_OK;

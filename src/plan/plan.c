@@ -9,24 +9,6 @@
 #include "plan/fold.h"
 #include "plan/need.h"
 
-cubed_status cb_url_split(cb_zone *zone, const char *url, const char **store, const char **path,
-                          cubed_error *err)
-{
-    const char *sep = strstr(url, "::");
-    size_t n = sep ? (size_t)(sep - url) : strlen(url);
-    const char *rest = sep ? sep + 2 : "";
-    while (*rest == '/') rest++;
-    if (n == 0) return cb_fail(err, CUBED_E_ARG, "the URL \"%s\" names no store", url);
-    char *s = cb_zone_memdup(zone, url, n + 1), *p = cb_zone_strdup(zone, rest);
-    if (!s || !p) return cb_fail(err, CUBED_E_NOMEM, "no memory for a URL");
-    s[n] = 0;
-    for (size_t k = strlen(p); k > 0 && p[k - 1] == '/'; k--) p[k - 1] = 0;
-    if (*p) CB_TRY(cb_key_check(p, err));
-    *store = s;
-    *path = p;
-    return CUBED_OK;
-}
-
 cubed_status cb_plan_alloc(cubed_context *ctx, cubed_plan **out, cubed_error *err)
 {
     cubed_plan *p = cb_alloc_zero(&ctx->alloc, sizeof *p);
@@ -161,33 +143,29 @@ cubed_status cb_plan_target(cubed_plan *p, int i, cubed_error *err)
     return st == CUBED_OK ? st : cb_context(err, st, "%s", n->url);
 }
 
-/* Two results in one place, or a result over a source, would destroy one of them. */
-static cubed_status check_places(const cubed_plan *p, int i, cubed_error *err)
-{
-    const cb_storage *s = p->storage[i];
-    for (int j = 0; j < p->ir.nnodes; j++) {
-        const cb_storage *o = p->storage[j];
-        if (j == i || !o || strcmp(o->where, s->where) != 0) continue;
-        size_t a = strlen(s->path), b = strlen(o->path), n = a < b ? a : b;
-        bool nested = strncmp(s->path, o->path, n) == 0 &&
-                      (a == b || n == 0 || (a > b ? s->path : o->path)[n] == '/');
-        if (!nested ||
-            (p->ir.nodes[i].region && p->ir.nodes[j].region && p->ir.nodes[j].kind == CB_NODE_ZARR))
-            continue;
-        return cb_fail(err, CUBED_E_ARG,
-                       p->ir.nodes[j].is_target ? "two results go to the same place: %s and %s"
-                                                : "the result %s would overwrite the source %s",
-                       p->ir.nodes[i].url, p->ir.nodes[j].url);
-    }
-    return CUBED_OK;
-}
-
 cubed_status cb_plan_alloc_storage(cubed_plan *p, cubed_error *err)
 {
     const size_t n = (size_t)p->ir.nnodes;
     p->storage = cb_zone_alloc(p->ir.zone, n * sizeof(cb_storage *) + 1);
     p->again = cb_zone_alloc(p->ir.zone, n * sizeof *p->again + 1);
     return p->storage && p->again ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
+}
+
+cubed_status cb_plan_add_storage(cubed_plan *p, int node, const cb_storage *from, cubed_error *err)
+{
+    cb_zone *zone = p->ir.zone;
+    cb_storage *s = from ? cb_zone_memdup(zone, from, sizeof *s) : cb_zone_alloc(zone, sizeof *s);
+    if (!s) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
+    p->storage[node] = s;
+    if (from) {
+        cb_codec_chain_fix(&s->meta.codecs);
+        CB_TRY(cb_place_copy(zone, &from->place, &s->place, err));
+    } else {
+        CB_TRY(cb_plan_find_place(zone, p->ir.nodes[node].url, &s->place, err));
+    }
+    s->where = s->place.store;
+    s->path = s->place.path;
+    return CUBED_OK;
 }
 
 cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err)
@@ -197,18 +175,13 @@ cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err)
         const cb_node *n = &p->ir.nodes[i];
         if (n->source && !n->source->handle) CB_TRY(cb_source_open(p->ctx, n->source, err));
         if (!n->url) continue;
-        cb_storage *s = p->storage[i] = cb_zone_alloc(p->ir.zone, sizeof *s);
-        if (!s) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
-        CB_TRY(cb_url_split(p->ir.zone, n->url, &s->where, &s->path, err));
+        CB_TRY(cb_plan_add_storage(p, i, NULL, err));
         if (n->kind == CB_NODE_ZARR)
             CB_TRY(open_source(p, i, err));
         else
             CB_TRY(cb_plan_target(p, i, err));
     }
-    for (int i = 0; i < p->ir.nnodes; i++) {
-        if (p->ir.nodes[i].is_target && p->ir.nodes[i].url) CB_TRY(check_places(p, i, err));
-    }
-    return CUBED_OK;
+    return cb_plan_check_places(p, err);
 }
 
 /* --- Budget ------------------------------------------------------------------------------------------ */

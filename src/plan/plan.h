@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "cubed/plan.h"
+#include "place/place.h"
 #include "plan/context.h"
 #include "plan/ir.h"
 #include "plan/stage.h"
@@ -12,9 +13,10 @@
 
 /* What is needed to read or write chunks of a Zarr source or target. */
 typedef struct cb_storage {
-    cb_zarr_meta meta;    /* sources and targets with a URL; strings in the plan's zone */
-    const char *where;    /* URL of the store */
-    const char *path;     /* in the store */
+    cb_zarr_meta meta; /* sources and targets with a URL; strings in the plan's zone */
+    cb_place place;
+    const char *where;    /* the place's store, */
+    const char *path;     /* and its path there */
     cubed_store *store;   /* sources: open while the plan lives */
     cb_zarr_array *array; /* the same */
 } cb_storage;
@@ -71,6 +73,9 @@ CUBED_MUST_CHECK cubed_status cb_plan_alloc_storage(cubed_plan *p, cubed_error *
 /* Opens sources and works out the metadata of targets, for nodes that have none yet. A source must
  * have the shape and type that its node says. */
 CUBED_MUST_CHECK cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err);
+/* Gives a node its place, and what is known of it already. */
+CUBED_MUST_CHECK cubed_status cb_plan_add_storage(cubed_plan *p, int node, const cb_storage *from,
+                                                  cubed_error *err);
 /* Works out the metadata of one target, whose chunks are others than before. */
 CUBED_MUST_CHECK cubed_status cb_plan_target(cubed_plan *p, int node, cubed_error *err);
 /* From nodes and the outputs and tasks of stages: compiles, projects, and checks the budget. */
@@ -130,8 +135,11 @@ bool cb_plan_memory_result(const cubed_plan *p, int target, size_t *size);
 /* Puts where the program made what the stage computes into its error. */
 void cb_plan_say_origins(const cubed_plan *p, int stage, cubed_error *err);
 
-/* Splits STORE::PATH; both parts are copied into the zone, PATH "" if there is none. */
-CUBED_MUST_CHECK cubed_status cb_url_split(cb_zone *zone, const char *url, const char **store,
-                                           const char **path, cubed_error *err);
+/* The place of a URL, for which there must be a kind of store. */
+CUBED_MUST_CHECK cubed_status cb_plan_find_place(cb_zone *zone, const char *url, cb_place *out,
+                                                 cubed_error *err);
+/* CUBED_E_ARG if what the plan writes would destroy what it reads, or something else that it writes, however these
+ * places are spelled. They are parsed anew: called when it is made and when a run begins. */
+CUBED_MUST_CHECK cubed_status cb_plan_check_places(const cubed_plan *p, cubed_error *err);
 
 #endif

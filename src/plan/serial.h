@@ -18,8 +18,4 @@
 #define CB_PLAN_MAGIC        "CUBEDPLN"
 #define CB_ARRAY_MAGIC       "CUBEDARR"
 
-/* Writes a place, or that there is none (NULL). CUBED_E_UNSUPPORTED if it could not be read again. */
-CUBED_MUST_CHECK cubed_status cb_plan_put_url(cb_buf *b, const char *url, cb_plan_use use,
-                                              cubed_error *err);
-
 #endif

@@ -348,28 +348,6 @@ static void get_groups(reader *r, cubed_plan *p)
     }
 }
 
-/* A place that is none would be found out when all the work is done. */
-static cubed_status check_place(const cubed_plan *p, const char *url, cubed_error *err)
-{
-    cb_buf unused;
-    cb_buf_init(&unused, &p->ctx->alloc);
-    cubed_status st = cb_plan_put_url(&unused, url, CB_PLAN_FOR_FILE, err);
-    cb_buf_free(&unused);
-    return st;
-}
-
-static cubed_status check_places(const cubed_plan *p, cubed_error *err)
-{
-    const char *where, *path;
-    CB_TRY(check_place(p, p->work_dir, err));
-    for (int i = 0; i < p->ir.nnodes; i++) CB_TRY(check_place(p, p->ir.nodes[i].url, err));
-    for (int i = 0; i < p->ngroups; i++) {
-        CB_TRY(check_place(p, p->groups[i].url, err));
-        CB_TRY(cb_url_split(p->ir.zone, p->groups[i].url, &where, &path, err));
-    }
-    return CUBED_OK;
-}
-
 static cubed_status malformed(const char *what, cubed_error *err)
 {
     return cb_fail(err, CUBED_E_FORMAT, "the bytes are malformed: %s", what);
@@ -418,7 +396,6 @@ static cubed_status read_body(reader *r, cubed_plan *p, cubed_error *err)
     }
     get_groups(r, p);
     if (r->bad) return malformed("a group", err);
-    CB_TRY(check_places(p, err));
     for (int i = 0; i < nnodes; i++) {
         if (p->ir.nodes[i].stored && !made[i]) return malformed("a node of no stage", err);
     }

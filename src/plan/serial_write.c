@@ -25,23 +25,32 @@ static void put_string(cb_buf *b, const char *s)
     if (s) cb_buf_puts(b, s);
 }
 
-/* Plans may run in another directory: a relative path is written as an absolute one. */
-cubed_status cb_plan_put_url(cb_buf *b, const char *url, cb_plan_use use, cubed_error *err)
+/* Plans may run in another directory, and are the same plan however their places are spelled. */
+static void put_place(cb_buf *b, const cb_place *p, cb_plan_use use)
 {
-    cb_buf whole;
-    cb_buf_init(&whole, b->alloc);
-    cubed_status st = url ? cb_store_absolute(url, &whole, err) : CUBED_OK;
-    if (st == CUBED_OK && url && !whole.failed && use != CB_PLAN_FOR_ID) {
-        const char *given = strstr(url, "::"), *got = strstr(whole.data, "::");
-        if (got && (!given || strlen(got) != strlen(given)))
-            st = cb_fail(err, CUBED_E_UNSUPPORTED,
-                         "plans cannot be saved with the place %s: \"::\" in a directory's name "
-                         "is taken for the end of the store's path",
-                         whole.data);
+    cb_buf url;
+    cb_buf_init(&url, b->alloc);
+    if (use != CB_PLAN_FOR_ID) cb_place_put_url(p, &url);
+    put_string(b, use == CB_PLAN_FOR_ID ? p->text : url.data);
+    b->failed = b->failed || url.failed;
+    cb_buf_free(&url);
+}
+
+/* Of a URL, which may be NULL, where no place is kept. */
+static cubed_status put_url(cb_buf *b, const char *url, bool is_store, cb_plan_use use,
+                            cubed_error *err)
+{
+    cb_zone *zone;
+    cb_place p;
+    if (!url) {
+        put_string(b, NULL);
+        return CUBED_OK;
     }
-    put_string(b, whole.data);
-    b->failed = b->failed || whole.failed;
-    cb_buf_free(&whole);
+    CB_TRY(cb_zone_new(b->alloc, &zone, err));
+    cubed_status st =
+        is_store ? cb_place_parse_store(zone, url, &p, err) : cb_place_parse(zone, url, &p, err);
+    if (st == CUBED_OK) put_place(b, &p, use);
+    cb_zone_free(zone);
     return st;
 }
 
@@ -160,7 +169,9 @@ static cubed_status put_source(cb_buf *b, const cb_source *s, cb_plan_use use, c
     return st;
 }
 
-static cubed_status put_node(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
+/* `place` is that of its URL, if it is known. */
+static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place, cb_plan_use use,
+                             cubed_error *err)
 {
     put_u(b, (uint64_t)n->kind);
     put_u(b, (uint64_t)n->dtype);
@@ -195,7 +206,10 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, cb_plan_use use, cubed
                  (uint64_t)n->skip_empty << 4 |
                  (uint64_t)(n->durable && use != CB_PLAN_FOR_ID) << 5 | (uint64_t)n->region << 6);
     if (n->stored && use != CB_PLAN_FOR_ID) put_u(b, (uint64_t)n->why);
-    CB_TRY(cb_plan_put_url(b, n->url, use, err));
+    if (place)
+        put_place(b, place, use);
+    else
+        CB_TRY(put_url(b, n->url, false, use, err));
     if (n->is_target) {
         put_u(b, (uint64_t)n->zarr_format);
         put_string(b, n->codecs);
@@ -214,10 +228,13 @@ cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cube
         put_u(b, p->allowed_mem);
         put_u(b, p->reserved_mem);
         put_u(b, p->max_workers);
-        CB_TRY(cb_plan_put_url(b, p->work_dir, use, err));
+        CB_TRY(put_url(b, p->work_dir, true, use, err));
     }
     put_u(b, (uint64_t)p->ir.nnodes);
-    for (int i = 0; i < p->ir.nnodes; i++) CB_TRY(put_node(b, &p->ir.nodes[i], use, err));
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_storage *s = p->storage ? p->storage[i] : NULL;
+        CB_TRY(put_node(b, &p->ir.nodes[i], s ? &s->place : NULL, use, err));
+    }
     put_u(b, (uint64_t)p->ntargets);
     for (int i = 0; i < p->ntargets; i++) put_u(b, (uint64_t)p->targets[i]);
     if (use == CB_PLAN_FOR_ID) goto out; /* chunks are the same however tasks are cut */
@@ -232,7 +249,7 @@ cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cube
     }
     put_u(b, (uint64_t)p->ngroups);
     for (int i = 0; i < p->ngroups; i++) {
-        CB_TRY(cb_plan_put_url(b, p->groups[i].url, use, err));
+        CB_TRY(put_url(b, p->groups[i].url, false, use, err));
         put_u(b, (uint64_t)p->groups[i].format);
         put_string(b, p->groups[i].attrs);
         put_u(b, p->groups[i].consolidate);
@@ -289,7 +306,8 @@ cubed_status cb_graph_save(const cb_ir *ir, const cubed_array *x, void **data, s
     cb_buf b;
     start_bytes(&b, &x->ctx->alloc);
     put_u(&b, (uint64_t)ir->nnodes);
-    for (int i = 0; i < ir->nnodes; i++) CB_GO(put_node(&b, &ir->nodes[i], CB_PLAN_FOR_ARRAY, err));
+    for (int i = 0; i < ir->nnodes; i++)
+        CB_GO(put_node(&b, &ir->nodes[i], NULL, CB_PLAN_FOR_ARRAY, err));
     /* The array is the last node; names and attributes of the others concern nobody. */
     put_string(&b, x->node.attrs);
     for (int d = 0; d < x->node.grid.ndim; d++) put_string(&b, x->node.dim_names[d]);

@@ -66,13 +66,13 @@ cubed_status cubed_clean(cubed_context *ctx, const char *url, bool dry_run, cube
                          void *fn_ctx, cubed_error *err)
 {
     cubed_store *store = NULL;
-    const char *where, *path;
+    cb_place place;
     leftovers l = {.n = 0};
     cubed_status st;
     CB_TRY(cb_zone_new(&ctx->alloc, &l.zone, err));
-    CB_GO(cb_url_split(l.zone, url, &where, &path, err));
-    CB_GO(cb_store_open(&ctx->alloc, where, false, &store, err));
-    CB_GO(cb_store_list(store, path, add_marked, &l, err));
+    CB_GO(cb_place_parse(l.zone, url, &place, err));
+    CB_GO(cb_place_open(&ctx->alloc, &place, false, &store, err));
+    CB_GO(cb_store_list(store, place.path, add_marked, &l, err));
     for (int i = 0; i < l.n; i++) CB_GO(remove_one(store, l.path[i], dry_run, fn, fn_ctx, err));
 out:
     cb_store_close(store);

@@ -15,7 +15,7 @@ cubed_status cb_tier_open(cb_io *io, cubed_error *err)
                        "has for them, and there is no work directory to put them in: name one, or "
                        "allow more memory",
                        io->plan->tier_budget);
-    CB_TRY(cb_store_open(&io->plan->ctx->alloc, io->plan->work_dir, false, &io->work, err));
+    CB_TRY(cb_place_open_store(&io->plan->ctx->alloc, io->plan->work_dir, false, &io->work, err));
     /* By its mark a folder of intermediates is known as such when the run has been killed. */
     return cb_io_drives(io) ? cb_zarr_put_mark(io->work, io->prefix, io->prefix, err) : CUBED_OK;
 }

@@ -112,7 +112,8 @@ cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, bool resume, cb_io **
     cb_budget_init(&io->tier, SIZE_MAX);
     for (int k = 0; k < 16; k++)
         snprintf(io->prefix + (size_t)2 * (size_t)k, 3, "%02x", plan->id[k]);
-    cubed_status st = check_targets(io, resume, err);
+    cubed_status st = mode == CB_IO_WORKER ? CUBED_OK : cb_plan_check_places(plan, err);
+    if (st == CUBED_OK) st = check_targets(io, resume, err);
     if (st == CUBED_OK) st = open_nodes(io, resume, err);
     size_t most = cb_min_size(plan->cache_bytes, io->spare.limit);
     /* Without a cache a run is only slower. */
@@ -135,15 +136,15 @@ cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, bool resume, cb_io **
 static cubed_status make_group(const cb_io *io, const cb_plan_group *g, bool durable,
                                cubed_error *err)
 {
-    const char *where, *path;
+    cb_place place;
     cubed_store *store = NULL;
     cubed_status st = CUBED_OK;
     cb_zone *zone;
     CB_TRY(cb_zone_new(&io->plan->ctx->alloc, &zone, err));
-    CB_GO(cb_url_split(zone, g->url, &where, &path, err));
-    CB_GO(cb_store_open(&io->plan->ctx->alloc, where, durable, &store, err));
-    CB_GO(cb_zarr_create_group(store, path, g->format, g->attrs, false, err));
-    if (g->consolidate) CB_GO(cb_zarr_consolidate(store, path, err));
+    CB_GO(cb_place_parse(zone, g->url, &place, err));
+    CB_GO(cb_place_open(&io->plan->ctx->alloc, &place, durable, &store, err));
+    CB_GO(cb_zarr_create_group(store, place.path, g->format, g->attrs, false, err));
+    if (g->consolidate) CB_GO(cb_zarr_consolidate(store, place.path, err));
 out:
     cb_store_close(store);
     cb_zone_free(zone);

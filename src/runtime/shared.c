@@ -39,6 +39,20 @@ static void make_directories(char *path)
     (void)mkdir(path, 0777);
 }
 
+/* The path of the work directory. */
+static cubed_status find_directory(const cubed_plan *p, cb_buf *path, cubed_error *err)
+{
+    cb_zone *zone;
+    cb_place place;
+    CB_TRY(cb_zone_new(&p->ctx->alloc, &zone, err));
+    cubed_status st = cb_place_parse_store(zone, p->work_dir, &place, err);
+    if (st == CUBED_OK) st = cb_store_check(place.store, err);
+    if (st == CUBED_OK) cb_buf_puts(path, place.store);
+    cb_zone_free(zone);
+    return st == CUBED_OK && path->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for a path")
+                                          : st;
+}
+
 /* A file that nobody else sees, and that goes with its last descriptor; -1 on failure. */
 static int make_file(const cubed_plan *p, cubed_error *err)
 {
@@ -52,16 +66,13 @@ static int make_file(const cubed_plan *p, cubed_error *err)
         return -1;
     }
     cb_buf_init(&path, &p->ctx->alloc);
-    if (cb_store_absolute(p->work_dir, &path, err) == CUBED_OK && !path.failed) {
-        char *at = path.data + (strncmp(path.data, "file://", 7) == 0 ? 7 : 0);
-        size_t scheme = (size_t)(at - path.data);
-        make_directories(at);
-        fd = open(at, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (find_directory(p, &path, err) == CUBED_OK) {
+        make_directories(path.data);
+        fd = open(path.data, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
         if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) { /* a file system without those */
             cb_buf_puts(&path, "/.cubed-tmp-XXXXXX");
-            at = path.data + scheme;
-            fd = path.failed ? -1 : mkostemp(at, O_CLOEXEC);
-            if (fd >= 0) unlink(at);
+            fd = path.failed ? -1 : mkostemp(path.data, O_CLOEXEC);
+            if (fd >= 0) unlink(path.data);
         }
         if (fd < 0) (void)cb_fail_errno(err, errno, "cannot make a file in %s", p->work_dir);
     }

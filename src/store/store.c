@@ -1,9 +1,6 @@
 #include "store/store.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 
@@ -33,44 +30,21 @@ cubed_status cb_key_join(char *out, size_t cap, const char *a, const char *b, cu
     return out[0] ? cb_key_check(out, err) : CUBED_OK;
 }
 
-/* Where the path starts in the URL of a local store. */
-static cubed_status find_path(const char *url, const char **path, cubed_error *err)
+cubed_status cb_store_check(const char *url, cubed_error *err)
 {
-    const char *scheme = strstr(url, "://");
-    *path = url;
-    if (scheme) {
-        if (strncmp(url, "file://", 7) != 0)
-            return cb_fail(err, CUBED_E_UNSUPPORTED,
-                           "\"%s\": stores of scheme %.*s are not supported; there are: a path, "
-                           "file://",
-                           url, (int)(scheme - url), url);
-        *path = url + 7;
-    }
-    return **path ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "a store's path is empty");
+    const char *scheme = *url == '/' ? NULL : strstr(url, "://");
+    if (!*url) return cb_fail(err, CUBED_E_ARG, "a store's path is empty");
+    if (!scheme) return CUBED_OK;
+    return cb_fail(err, CUBED_E_UNSUPPORTED,
+                   "\"%s\": stores of scheme %.*s are not supported; there are: a path, file://",
+                   url, (int)(scheme - url), url);
 }
 
 cubed_status cb_store_open(const cubed_allocator *a, const char *url, bool durable,
                            cubed_store **out, cubed_error *err)
 {
-    const char *path;
-    CB_TRY(find_path(url, &path, err));
-    return cb_store_open_local(a, path, durable, out, err);
-}
-
-cubed_status cb_store_absolute(const char *url, cb_buf *out, cubed_error *err)
-{
-    char here[PATH_MAX];
-    const char *path;
-    CB_TRY(find_path(url, &path, err));
-    cb_buf_put(out, url, (size_t)(path - url));
-    if (*path != '/') {
-        if (!getcwd(here, sizeof here))
-            return cb_fail_errno(err, errno, "cannot find out where \"%s\" is", url);
-        cb_buf_puts(out, here);
-        if (here[1]) cb_buf_puts(out, "/"); /* not in the root */
-    }
-    cb_buf_puts(out, path);
-    return CUBED_OK;
+    CB_TRY(cb_store_check(url, err));
+    return cb_store_open_local(a, url, durable, out, err);
 }
 
 void cb_store_close(cubed_store *s)

@@ -12,13 +12,13 @@ CUBED_MUST_CHECK cubed_status cb_store_open_local(const cubed_allocator *a, cons
                                                   cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_open_memory(const cubed_allocator *a, const char *name,
                                                    cubed_store **out, cubed_error *err);
-/* A store of a URL: a plain path or file:// URL is local. `durable`: what is put survives a power
- * failure. Another scheme is CUBED_E_UNSUPPORTED and the message lists those there are. */
+/* The store of a place (place/place.h): of a path, or of a URL with a host. `durable`: what is put survives a power
+ * failure. A scheme without a store is CUBED_E_UNSUPPORTED and the message lists those there are. */
 CUBED_MUST_CHECK cubed_status cb_store_open(const cubed_allocator *a, const char *url, bool durable,
                                             cubed_store **out, cubed_error *err);
+/* Whether there is such a store, which is not opened. */
+CUBED_MUST_CHECK cubed_status cb_store_check(const char *url, cubed_error *err);
 void cb_store_close(cubed_store *s);
-/* Appends the URL as it is, or a relative path made absolute: the same place from any directory. */
-CUBED_MUST_CHECK cubed_status cb_store_absolute(const char *url, cb_buf *out, cubed_error *err);
 
 CUBED_MUST_CHECK cubed_status cb_store_get(cubed_store *s, const char *key, uint64_t offset,
                                            void *dst, size_t size, size_t *got, cubed_error *err);

@@ -496,7 +496,7 @@ static void test_opening(void **state)
     cubed_error err = CUBED_ERROR_INIT;
     char url[PATH_MAX + 8];
     put(s, "k", "durable");
-    snprintf(url, sizeof url, "file://%s", below("store"));
+    snprintf(url, sizeof url, "%s", below("store"));
     assert_int_equal(cb_store_open(&cb_system_allocator, url, false, &other, NULL), CUBED_OK);
     expect(other, "k", "durable");
     cb_store_close(other);
@@ -509,40 +509,7 @@ static void test_opening(void **state)
                      CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "s3"));
     assert_int_equal(cb_store_open(&cb_system_allocator, "", false, &other, NULL), CUBED_E_ARG);
-    assert_int_equal(cb_store_open(&cb_system_allocator, "file://", false, &other, NULL),
-                     CUBED_E_ARG);
     cb_store_close(NULL);
-}
-
-static void expect_absolute(const char *url, const char *expected)
-{
-    cb_buf b;
-    cb_buf_init(&b, &cb_system_allocator);
-    assert_int_equal(cb_store_absolute(url, &b, NULL), CUBED_OK);
-    assert_string_equal(b.data, expected);
-    cb_buf_free(&b);
-}
-
-static void test_absolute(void **state)
-{
-    char before[PATH_MAX], expected[2 * PATH_MAX];
-    cubed_error err = CUBED_ERROR_INIT;
-    cb_buf b;
-    (void)state;
-    assert_non_null(getcwd(before, sizeof before));
-    snprintf(expected, sizeof expected, "%s/a/b.zarr::u", before);
-    expect_absolute("a/b.zarr::u", expected);
-    snprintf(expected, sizeof expected, "file://%s/../a", before);
-    expect_absolute("file://../a", expected);
-    expect_absolute("/a/b", "/a/b");
-    expect_absolute("file:///a/b::u", "file:///a/b::u");
-    assert_int_equal(chdir("/"), 0);
-    expect_absolute("a", "/a");
-    assert_int_equal(chdir(before), 0);
-    cb_buf_init(&b, &cb_system_allocator);
-    assert_int_equal(cb_store_absolute("s3://bucket/x", &b, &err), CUBED_E_UNSUPPORTED);
-    assert_int_equal(cb_store_absolute("", &b, NULL), CUBED_E_ARG);
-    cb_buf_free(&b);
 }
 
 /* --- Memory only ------------------------------------------------------------------------------------ */
@@ -626,7 +593,6 @@ int main(void)
         LOCAL(test_other_files),
         LOCAL(test_system_errors),
         LOCAL(test_opening),
-        LOCAL(test_absolute),
         cmocka_unit_test(test_key_join),
         cmocka_unit_test(test_no_memory),
     };

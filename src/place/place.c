@@ -1,0 +1,163 @@
+#define _GNU_SOURCE
+#include "place/place.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "place/place_pkg.h"
+
+static cubed_status no_memory(cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_NOMEM, "no memory for a place");
+}
+
+/* Where "::" ends the store; NULL if there is none. A host may be an address with colons, in brackets. */
+static const char *find_separator(const char *url)
+{
+    const char *from = cb_url_authority(url);
+    if (!from) return strstr(url, "::");
+    const char *bracket = memchr(from, '[', strcspn(from, "/"));
+    const char *end = bracket ? strchr(bracket, ']') : NULL;
+    return strstr(end ? end : from, "::");
+}
+
+/* The URL without user and password, which are in front of the last @ of the authority. */
+static char *without_user(cb_zone *zone, const char *url)
+{
+    char *copy = cb_zone_strdup(zone, url);
+    const char *from = cb_url_of_file(url) ? NULL : cb_url_authority(url);
+    if (!copy || !from) return copy;
+    const char *at = memrchr(from, '@', strcspn(from, "/"));
+    if (at) memmove(copy + (from - url), at + 1, strlen(at + 1) + 1);
+    return copy;
+}
+
+/* The key between slashes. */
+static cubed_status set_path(cb_zone *zone, const char *from, cb_place *p, cubed_error *err)
+{
+    while (*from == '/') from++;
+    size_t n = strlen(from);
+    while (n > 0 && from[n - 1] == '/') n--;
+    char *path = cb_zone_memdup(zone, from, n + 1);
+    if (!path) return no_memory(err);
+    path[n] = 0;
+    p->path = path;
+    const cubed_status st = n ? cb_key_check(path, err) : CUBED_OK;
+    return st == CUBED_OK ? st : cb_context(err, st, "%s", p->given);
+}
+
+static cubed_status parse(cb_zone *zone, const char *url, bool split, cb_place *p, cubed_error *err)
+{
+    *p = (cb_place){.missing = ""};
+    p->given = without_user(zone, url);
+    if (!p->given) return no_memory(err);
+    const char *sep = split ? find_separator(p->given) : NULL;
+    const size_t n = sep ? (size_t)(sep - p->given) : strlen(p->given);
+    char *store = cb_zone_memdup(zone, p->given, n + 1);
+    if (!store) return no_memory(err);
+    store[n] = 0;
+    if (n == 0) return cb_fail(err, CUBED_E_ARG, "the URL \"%s\" names no store", p->given);
+    CB_TRY(set_path(zone, sep ? sep + 2 : "", p, err));
+    const char *file = cb_url_of_file(store);
+    if (!file && cb_url_authority(store)) return cb_place_find_url(zone, store, p, err);
+    if (!file) return cb_place_find_local(zone, store, p, err);
+    cb_buf root;
+    cb_buf_init(&root, cb_zone_allocator(zone));
+    cubed_status st = cb_url_decode(p->given, file, strlen(file), &root, err);
+    if (st == CUBED_OK && root.size == 0)
+        st = cb_fail(err, CUBED_E_ARG, "the URL \"%s\" names no store", p->given);
+    if (st == CUBED_OK) st = cb_place_find_local(zone, root.data, p, err);
+    cb_buf_free(&root);
+    return st;
+}
+
+cubed_status cb_place_parse(cb_zone *zone, const char *url, cb_place *out, cubed_error *err)
+{
+    return parse(zone, url, true, out, err);
+}
+
+cubed_status cb_place_parse_store(cb_zone *zone, const char *url, cb_place *out, cubed_error *err)
+{
+    return parse(zone, url, false, out, err);
+}
+
+cubed_status cb_place_copy(cb_zone *zone, const cb_place *from, cb_place *out, cubed_error *err)
+{
+    cb_place p = {.given = cb_zone_strdup(zone, from->given),
+                  .store = cb_zone_strdup(zone, from->store),
+                  .path = cb_zone_strdup(zone, from->path),
+                  .text = cb_zone_strdup(zone, from->text),
+                  .ids = cb_zone_memdup(zone, from->ids, (size_t)from->nids * sizeof *from->ids),
+                  .nids = from->nids,
+                  .missing = cb_zone_strdup(zone, from->missing)};
+    if (!p.given || !p.store || !p.path || !p.text || !p.ids || !p.missing) return no_memory(err);
+    *out = p;
+    return CUBED_OK;
+}
+
+void cb_place_put_url(const cb_place *p, cb_buf *out)
+{
+    if (p->nids > 0 && strstr(p->store, "::"))
+        cb_url_put_file(p->store, out);
+    else
+        cb_buf_puts(out, p->store);
+    if (!*p->path) return;
+    cb_buf_puts(out, "::");
+    cb_buf_puts(out, p->path);
+}
+
+/* How two texts of parts between slashes are related. */
+static cb_place_relation compare_parts(const char *a, const char *b)
+{
+    size_t n = 0;
+    while (a[n] && a[n] == b[n]) n++;
+    if (a[n] == b[n]) return CB_PLACES_SAME;
+    if (!a[n] && (n == 0 || b[n] == '/')) return CB_PLACE_ABOVE;
+    if (!b[n] && (n == 0 || a[n] == '/')) return CB_PLACE_BELOW;
+    return CB_PLACES_APART;
+}
+
+static bool equal_ids(cb_place_id a, cb_place_id b) { return a.ino == b.ino && a.dev == b.dev; }
+
+/* How many directories lie between `a`, if it exists, and `b`; -1 if `a` is not above it. */
+static int distance(const cb_place *a, const cb_place *b)
+{
+    if (*a->missing) return -1;
+    for (int i = 0; i < b->nids; i++) {
+        if (equal_ids(a->ids[0], b->ids[i])) return i;
+    }
+    return -1;
+}
+
+cb_place_relation cb_place_compare(const cb_place *a, const cb_place *b)
+{
+    if (a->nids == 0 && b->nids == 0) return compare_parts(a->text, b->text);
+    if (a->nids == 0 || b->nids == 0) return CB_PLACES_APART;
+    if (equal_ids(a->ids[0], b->ids[0])) return compare_parts(a->missing, b->missing);
+    const int above = distance(a, b), below = distance(b, a);
+    if (above < 0 && below < 0) return CB_PLACES_APART;
+    /* Mounts may put each of two directories into the other. Then the nearer one is said to be above, or, so that
+     * both orders give one answer, that with the smaller number. */
+    if (above < 0 || below < 0 || above != below)
+        return below < 0 || (above >= 0 && above < below) ? CB_PLACE_ABOVE : CB_PLACE_BELOW;
+    const cb_place_id x = a->ids[0], y = b->ids[0];
+    return x.dev < y.dev || (x.dev == y.dev && x.ino < y.ino) ? CB_PLACE_ABOVE : CB_PLACE_BELOW;
+}
+
+cubed_status cb_place_open(const cubed_allocator *a, const cb_place *p, bool durable,
+                           cubed_store **out, cubed_error *err)
+{
+    return cb_store_open(a, p->store, durable, out, err);
+}
+
+cubed_status cb_place_open_store(const cubed_allocator *a, const char *url, bool durable,
+                                 cubed_store **out, cubed_error *err)
+{
+    cb_zone *zone;
+    cb_place p;
+    CB_TRY(cb_zone_new(a, &zone, err));
+    cubed_status st = cb_place_parse_store(zone, url, &p, err);
+    if (st == CUBED_OK) st = cb_place_open(a, &p, durable, out, err);
+    cb_zone_free(zone);
+    return st;
+}

@@ -1,0 +1,119 @@
+/* Where a plan's sources, results, groups and intermediates lie, and which of these places may not meet. */
+#include <string.h>
+
+#include "base/error.h"
+#include "plan/plan.h"
+
+/* What lies at a place. */
+typedef enum place_use { USE_SOURCE, USE_RESULT, USE_GROUP, USE_WORK } place_use;
+
+typedef struct placed {
+    cb_place at;
+    place_use use;
+    bool region; /* a part of an array that exists is written, or read to be written around it */
+} placed;
+
+cubed_status cb_plan_find_place(cb_zone *zone, const char *url, cb_place *out, cubed_error *err)
+{
+    CB_TRY(cb_place_parse(zone, url, out, err));
+    return cb_store_check(out->store, err);
+}
+
+/* All places of a plan as they are at the moment, results first. */
+typedef struct placed_list {
+    cb_zone *zone;
+    placed *all;
+    int n, results;
+} placed_list;
+
+static cubed_status add(placed_list *l, const char *url, place_use use, bool region,
+                        cubed_error *err)
+{
+    placed *x = &l->all[l->n++];
+    x->use = use;
+    x->region = region;
+    l->results += use == USE_RESULT;
+    return use == USE_WORK ? cb_place_parse_store(l->zone, url, &x->at, err)
+                           : cb_plan_find_place(l->zone, url, &x->at, err);
+}
+
+static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error *err)
+{
+    size_t n = 1 + (size_t)p->ngroups;
+    for (int i = 0; i < p->ir.nnodes; i++) n += p->ir.nodes[i].url != NULL;
+    l->all = cb_zone_alloc(l->zone, n * sizeof *l->all);
+    if (!l->all) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan's places");
+    for (int results = 1; results >= 0; results--) {
+        for (int i = 0; i < p->ir.nnodes; i++) {
+            const cb_node *x = &p->ir.nodes[i];
+            if (x->url && x->is_target == (results == 1))
+                CB_TRY(add(l, x->url, results ? USE_RESULT : USE_SOURCE, x->region, err));
+        }
+    }
+    for (int i = 0; i < p->ngroups; i++) CB_TRY(add(l, p->groups[i].url, USE_GROUP, false, err));
+    return p->work_dir ? add(l, p->work_dir, USE_WORK, false, err) : CUBED_OK;
+}
+
+/* Whether `a`, which is written, and `b` would destroy each other where the first is the same place as the second,
+ * above it or below it. */
+static bool collide(const placed *a, const placed *b, cb_place_relation relation)
+{
+    if (relation == CB_PLACES_APART) return false;
+    if (a->use == USE_RESULT && b->use <= USE_RESULT) {
+        /* What is stored around a part of an array is read before its chunk is written. */
+        return !(a->region && b->region && b->use == USE_SOURCE && relation == CB_PLACES_SAME);
+    }
+    /* Groups and work directories hold arrays, and other things; arrays hold nothing else. */
+    return relation != CB_PLACE_ABOVE;
+}
+
+static const char *noun(place_use use)
+{
+    static const char *const nouns[] = {"source", "result", "group", "work directory"};
+    return nouns[use];
+}
+
+/* Says what would happen, both spellings, and what these have in common. */
+static cubed_status refuse(const placed *a, const placed *b, cb_place_relation relation,
+                           cubed_error *err)
+{
+    const char *x = a->at.given, *y = b->at.given;
+    if (a->use == USE_RESULT && b->use == USE_SOURCE)
+        (void)cb_fail(err, CUBED_E_ARG, "the result %s would overwrite the source %s", x, y);
+    else if (a->use == b->use)
+        (void)cb_fail(err, CUBED_E_ARG, "two %ss go to the same place: %s and %s", noun(a->use), x,
+                      y);
+    else
+        (void)cb_fail(err, CUBED_E_ARG, "the %s %s and the %s %s go to the same place",
+                      noun(a->use), x, noun(b->use), y);
+    if (!err) return CUBED_E_ARG;
+    if (relation == CB_PLACE_ABOVE)
+        cb_note(err, ": %s lies in %s", b->at.text, a->at.text);
+    else if (relation == CB_PLACE_BELOW)
+        cb_note(err, ": %s lies in %s", a->at.text, b->at.text);
+    else if (strcmp(a->at.text, b->at.text) != 0)
+        cb_note(err, ": %s and %s are one directory", a->at.text, b->at.text);
+    else if (strcmp(x, y) != 0)
+        cb_note(err, ": both are %s", a->at.text);
+    return CUBED_E_ARG;
+}
+
+cubed_status cb_plan_check_places(const cubed_plan *p, cubed_error *err)
+{
+    placed_list l = {.n = 0};
+    cubed_status st;
+    CB_TRY(cb_zone_new(&p->ctx->alloc, &l.zone, err));
+    CB_GO(list_places(p, &l, err));
+    for (int i = 0; i < l.n; i++) {
+        const placed *a = &l.all[i];
+        for (int j = a->use == USE_RESULT ? i + 1 : 0; j < l.n && a->use != USE_SOURCE; j++) {
+            const placed *b = &l.all[j];
+            if (b->use > USE_RESULT) continue;
+            const cb_place_relation relation = cb_place_compare(&a->at, &b->at);
+            if (collide(a, b, relation)) CB_GO(refuse(a, b, relation, err));
+        }
+    }
+out:
+    cb_zone_free(l.zone);
+    return st;
+}
