@@ -121,7 +121,7 @@ def data() -> pathlib.Path:
 @pytest.fixture(autouse=True)
 def _versions_of_xarray(request):
     """Tests of Xarray run with older versions of it, too: see tools/xarray_versions."""
-    if request.node.path.name.startswith("test_xarray"):
+    if request.node.path.name.startswith(("test_xarray", "test_flox")):
         from xarray_versions import skip_differences
 
         skip_differences(request.node.name)

@@ -1,5 +1,7 @@
 """flox called with lazy arrays, beside the same calls with NumPy's."""
 
+import sys
+import threading
 import warnings
 
 import cubed
@@ -9,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from cubed.xarray._flox import _numbers_of_block
 
 # numpy-groupies and SciPy, about groups of one element and of none.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:After omitting NaNs")
@@ -115,6 +118,32 @@ def test_several_labels_and_axes(spec):
         same(spec, X, MANY, func=name, expected_groups=np.arange(3))
     q = {"finalize_kwargs": {"q": [0.1, 0.9]}}
     same(spec, X, MANY, func="nanquantile", expected_groups=np.arange(3), axis=-1, **q)
+
+
+def test_labels_are_found_by_several_threads_at_once():
+    """Of an index that nobody has asked before: pandas 2 hashes it without a lock."""
+    labels, wrong = np.arange(8), []
+
+    def find(groups, start):
+        start.wait()
+        try:
+            wrong.extend(_numbers_of_block(labels, groups) != labels)
+        except ValueError as e:
+            wrong.append(e)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(100):
+            shared = (pd.Index(labels), threading.Barrier(3))
+            threads = [threading.Thread(target=find, args=shared) for _ in range(3)]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert not any(wrong)
 
 
 def test_lazy_labels(spec):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -205,7 +206,13 @@ def _numbers(by: Any, groups: Any) -> Any:
 
 
 def _numbers_of_block(by: np.ndarray, groups: Any) -> np.ndarray:
-    return groups.get_indexer(by.reshape(-1)).reshape(by.shape).astype(np.int64)
+    with _looking_up:
+        found = groups.get_indexer(by.reshape(-1))
+    return found.reshape(by.shape).astype(np.int64)
+
+
+#: An index of pandas 2 that another thread has begun to hash says that its labels are not unique.
+_looking_up = Lock()
 
 
 # --- Running totals -------------------------------------------------------------------------------
