@@ -10,6 +10,7 @@ import numpy.char
 import numpy.fft
 import pytest
 from conftest import cases
+from cubed._numpy import _signature
 from numpy.testing import overrides
 from numpy_functions import CALLS, NOT_OF_ARRAYS, B, C, D, F, G, I, V
 
@@ -440,3 +441,126 @@ def test_dates_are_written():
     np.testing.assert_array_equal(x, np.array(["2020-01-01", "2024-02-05"], "M8[D]"))
     np.putmask(x, x > np.datetime64("2021-01-01"), D[:1])
     np.testing.assert_array_equal(x, np.array(["2020-01-01", "2024-01-01"], "M8[D]"))
+
+
+#: What may be given for parameters, by their names; what NumPy refuses for a function is left out.
+GIVEN = {
+    "a_max": [0.2], "a_min": [-0.2], "append": [1.0], "assume_unique": [True],
+    "axes": [0, (1, 0), (0, 1)], "axis": [0, 1, -1, -2, None, (0, 1)], "axis1": [1], "axis2": [0],
+    "aweights": [np.arange(1.0, 6)], "base": [2.0], "bias": [True], "bins": [3, [-1.0, 0, 2]],
+    "casting": ["no", "safe", "unsafe"], "compute_uv": [False], "copy": [True, False],
+    "correction": [1, 1.5], "ddof": [1], "decimals": [0, 2], "decreasing": [True],
+    "delta": [0.3], "density": [True], "deg": [2], "device": ["cpu"], "discont": [1.0],
+    "dtype": [np.float32, "f8", int, complex], "dx": [2.0], "edge_order": [2],
+    "end_values": [3], "endpoint": [False], "equal_nan": [True, False], "exceptions": [()],
+    "fill_value": [9], "full": [True], "full_matrices": [False], "fweights": [[1, 2, 1, 3, 1]],
+    "hermitian": [True], "increasing": [True], "indices": [[1, 2]], "initial": [3, -2.5],
+    "interpolation": ["lower"], "invert": [True], "k": [1, -1], "keepdims": [True],
+    "kind": ["stable", "heapsort", "sort", "table"], "left": [5.0], "max": [0.2], "min": [-0.2],
+    "mean": [0.25, np.full((1, 5), 0.25)], "method": ["lower", "nearest", "hazen", "weibull"],
+    "minlength": [9], "mode": ["wrap", "clip", "raise", "same", "valid", "reduced", "complete",
+                               "r", "edge", "reflect"],
+    "n": [1, 2, 3], "nan": [7.0], "ndim": [3], "neginf": [-1.0], "norm": ["ortho", "forward"],
+    "num": [3], "offset": [1, -2], "ord": [1, 2, -1, np.inf, "fro", "nuc"], "order": ["F"],
+    "overwrite_input": [True], "period": [4.0], "posinf": [1.0], "prepend": [1.0], "q": [0.3],
+    "range": [(-1.0, 1.0)], "rcond": [0.1], "repeats": [3], "retstep": [True],
+    "return_counts": [True], "return_index": [True], "return_inverse": [True],
+    "returned": [True], "right": [7.0, True], "rowvar": [False], "rtol": [0.5],
+    "M": [3], "N": [4], "axisa": [1], "axisb": [0], "axisc": [0], "cov": [True],
+    "include_initial": [True], "ind": [1], "indexing": ["ij"], "m": [1, 2],
+    "max_line_width": [9], "newshape": [(2, 10)], "optimize": [True],
+    "p": [1, np.inf], "requirements": ["C"], "return_indices": [True], "s": [(3, 3), (6, 2)],
+    "sparse": [True], "wrap": [True], "writeable": [True], "y": [F[::-1].copy()],
+    "shape": [(2, 10), (20,)], "shift": [2, -1], "side": ["right"], "size": [3],
+    "sorted": [False], "sorter": [np.arange(5)], "stable": [True], "start": [1], "step": [2],
+    "strict": [True], "subok": [True], "to_begin": [1.0], "to_end": [2.0], "tol": [2.0],
+    "trim": ["f", "b"], "UPLO": ["U"], "upper": [True], "values": [[1.0]], "w": [[1.0, 2, 3, 1]],
+    "weights": [np.arange(1.0, 6), np.arange(1.0, 21).reshape(4, 5), [1.0, 2.0, 0.5, 1.0]],
+    "where": [F > 0, V > 0, False], "atol": [0.5], "x": [np.array([1.0, 2, 4, 7, 9])],
+}  # fmt: skip
+
+#: Not of values: memory, and what writes into it.
+NOT_GIVEN = {"einsum_call", "extobj", "like", "max_work", "out", "overwrite_input", "signature"}
+
+#: NumPy has equal elements in any order here, and variances that it rounds at each step.
+EXCEPT = {("argsort", "axis", "None"), ("var", "dtype", repr(int))}
+
+
+def parameters(name):
+    """What may be given for those that a call in the table leaves open."""
+    signature = _signature(function(name)) if hasattr(np, name.split(".")[0]) else None
+    if signature is None or name == "linspace":
+        return
+    given = signature.bind(*CALLS[name](np.array)).arguments
+    for p in signature.parameters.values():
+        if p.name in given or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.POSITIONAL_ONLY):
+            continue
+        assert p.name in GIVEN or p.name in NOT_GIVEN or name in COMPUTED, p.name
+        for value in GIVEN.get(p.name, ()) if p.name not in NOT_GIVEN else ():
+            if (name, p.name, repr(value)) not in EXCEPT:
+                yield p.name, value
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_no_parameter_is_ignored(name):
+    """What is given has NumPy's effect, or is an error that names it."""
+    for parameter, value in parameters(name):
+        try:
+            theirs = called(name, np.array, **{parameter: value})
+        except Exception:
+            continue
+        try:
+            mine = called(name, lazy, **{parameter: value})
+        except (TypeError, ValueError, NotImplementedError) as e:
+            assert parameter in str(e) or np.dtype(value).name in str(e), (parameter, value)  # noqa: PT017
+            continue
+        check(mine[0], theirs[0])
+        if name not in LOOSE:
+            check(mine[1], theirs[1])
+
+
+def test_parameters_are_given():
+    """To more functions than only some."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert sum(1 for name in CALLS for _ in parameters(name)) > 700
+
+
+ORDERS = {
+    "take": lambda x: np.take(x, [7, -9, 2], 1, mode="wrap"),
+    "take clip": lambda x: np.take(x, [[7, -9], [0, 4]], mode="clip"),
+    "take raise": lambda x: np.take(x, [7, 0], 1, mode="raise"),
+    "method take": lambda x: x.take([21, -30], mode="wrap"),
+    "method take clip": lambda x: x.take([21, -30], None, None, "clip"),
+    "reshape F": lambda x: np.reshape(x, (2, 10), order="F"),
+    "reshape A": lambda x: x.reshape(2, 10, order="A"),
+    "method reshape F": lambda x: x.reshape((5, 4), order="F"),
+    "ravel F": lambda x: np.ravel(x, order="F"),
+    "method ravel F": lambda x: x.ravel("F"),
+    "method flatten F": lambda x: x.flatten("F"),
+    "repeat": lambda x: np.repeat(x, [1, 0, 2, 3], axis=0),
+    "repeat all": lambda x: x.repeat(3),
+    "repeat wrong": lambda x: np.repeat(x, [1, 2], axis=0),
+    "clip": lambda x: x.clip(min=0.1),
+    "sum where": lambda x: x.sum(axis=1, where=F > 0),
+    "max initial": lambda x: x.max(axis=0, initial=9.0, where=F > 9),
+    "mean where": lambda x: x.mean(0, where=F > -9),
+    "argsort": lambda x: x.argsort(axis=0, kind="stable"),
+    "astype": lambda x: x.astype("i4", casting="safe"),
+    "round": lambda x: x.round(1),
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_orders_modes_and_methods(name):
+    try:
+        wanted = ORDERS[name](F)
+    except Exception as e:
+        with pytest.raises(type(e)):
+            np.asarray(ORDERS[name](lazy(F)))
+        return
+    try:
+        got = ORDERS[name](lazy(F))
+    except TypeError:  # of a parameter that there is not
+        return
+    check(got, wanted)
