@@ -9,6 +9,8 @@
  * CB_RECHUNK_BETA take; below that, where hardly anybody stands, one. */
 #define STEPS    8
 #define FRACTION 64.0
+/* Steps between two of those, at which only tasks grow. */
+#define SMALL_STEPS 4
 /* Memories for so many chunks are steps, too, with so many bytes beside them. */
 #define FEW_CHUNKS 8
 #define BESIDE     1024
@@ -149,6 +151,19 @@ static void step(cb_planner *p, cb_chain *now)
     if (best.npasses) *now = best;
 }
 
+/* What more memory does for the tasks of the chain to stand on, or of a pass from the source to the target: the fastest
+ * that may follow. */
+static void small_step(cb_planner *p, cb_chain *now)
+{
+    cb_chain direct, again = *now;
+    p->no_worse = now;
+    p->floor = 1;
+    cb_chain_direct(p, &direct);
+    if (now->npasses > 1) cb_chain_again(p, &again);
+    if (may_follow(p, &again, now) && again.seconds < now->seconds) *now = again;
+    if (may_follow(p, &direct, now) && direct.seconds < now->seconds) *now = direct;
+}
+
 static bool reads_once(const cb_planner *p, const cb_chain *c)
 {
     return c->npasses == 1 && c->seconds < INFINITY && (double)c->requests <= cb_chain_ends(p);
@@ -184,8 +199,15 @@ static void walk(cb_planner *p, size_t least, cb_chain *now)
         p->mem = (size_t)mem;
         step(p, now);
         if (reads_once(p, now)) return;
-        if (mem >= rung) rung *= 2 * rung <= from ? 2 : exp2(1.0 / STEPS);
-        mem = fmin(rung, next_box(p, mem));
+        const double steps = 2 * rung <= from ? 1 : STEPS, small = exp2(1 / steps / SMALL_STEPS);
+        if (mem >= rung) rung *= exp2(1 / steps);
+        const double next = fmin(rung, next_box(p, mem)), last = fmin(next, (double)p->in.mem + 1);
+        for (mem *= small; mem < last - 1; mem *= small) {
+            p->mem = (size_t)mem;
+            if (now->npasses) small_step(p, now);
+            if (reads_once(p, now)) return;
+        }
+        mem = next;
     }
 }
 

@@ -10,8 +10,8 @@
  * More memory never makes a plan worse, in bytes or in requests. The planner walks up a ladder of memories, whose
  * steps follow from the grids alone, to the memory that it may use. At the foot, where a task just holds a source
  * chunk and a target chunk, it takes the plan that is fastest. At each step it takes the fastest of those that fit
- * and have neither more bytes nor more requests than the plan it stands on, if there is one. Who may use more walks
- * the same way, and on.
+ * and have neither more bytes nor more requests than the plan it stands on, if there is one; on small steps in between
+ * only of that plan with larger tasks, and of a single pass. Who may use more walks the same way, and on.
  *
  * So that such a walk is not held up by a plan of many passes with few requests, plans of three passes and more have
  * at least as many requests as two passes with pieces of CB_RECHUNK_BETA / 2.

@@ -192,7 +192,7 @@ static void plan_pass(cb_planner *p, cb_chain *c, int i)
     c->fits[i] = cb_tile_choose(&in, &c->tile[i], NULL) == CUBED_OK;
 }
 
-static void plan_all(cb_planner *p, cb_chain *c)
+void cb_chain_again(cb_planner *p, cb_chain *c)
 {
     for (int i = 0; i < c->npasses; i++) plan_pass(p, c, i);
     chain_predict(p, c);
@@ -201,7 +201,7 @@ static void plan_all(cb_planner *p, cb_chain *c)
 void cb_chain_direct(cb_planner *p, cb_chain *out)
 {
     *out = (cb_chain){.npasses = 1, .grid = {p->in.source, p->in.target}};
-    plan_all(p, out);
+    cb_chain_again(p, out);
     if (out->seconds < INFINITY) return;
     /* Tasks leave no room for what is kept of them: the largest that do, of those that the least need was found
      * with. */
@@ -429,12 +429,12 @@ void cb_chain_search(cb_planner *p, int npasses, int trials, cb_chain *out)
     trial.grid[npasses] = p->in.target;
     if (p->no_worse && p->no_worse->npasses == npasses) {
         cb_chain again = *p->no_worse;
-        plan_all(p, &again);
+        cb_chain_again(p, &again);
         keep(&first, &second, &again);
     }
     for (size_t g = 0; g < 2 * nshares; g++) {
         guess(p, shares[g / 2], (int)(g % 2), &trial);
-        plan_all(p, &trial);
+        cb_chain_again(p, &trial);
         keep(&first, &second, &trial);
     }
     *out = first;

@@ -32,6 +32,8 @@ typedef struct cb_planner {
 size_t cb_chain_least_need(const cb_planner *p);
 /* A pass from the source to the target. */
 void cb_chain_direct(cb_planner *p, cb_chain *out);
+/* The same grids by tasks of the planner's memory. */
+void cb_chain_again(cb_planner *p, cb_chain *c);
 /* The best chain of so many passes that is found with so many tile searches; of infinite seconds if none fits. */
 void cb_chain_search(cb_planner *p, int npasses, int trials, cb_chain *out);
 /* Bytes, and seconds, that no chain of so many passes falls below: nothing is read twice. */

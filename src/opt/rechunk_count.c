@@ -6,7 +6,7 @@ typedef unsigned __int128 wide;
 /* The sum of floor((a * i + b) / m) over 0 <= i < n: the lattice points below a line. Rows and
  * columns change places like in Euclid's algorithm, so the steps are logarithmic. For counts of
  * chunks it stays below 2^127, as n * (a * n + b) / m is at most tasks times chunks. */
-static wide floor_sum(wide n, wide m, wide a, wide b)
+static wide wide_floor_sum(wide n, wide m, wide a, wide b)
 {
     wide sum = 0;
     while (n > 0) {
@@ -24,6 +24,35 @@ static wide floor_sum(wide n, wide m, wide a, wide b)
     return sum;
 }
 
+/* The same, where nothing on the way is beyond 64 bits: divisions of wide numbers are most of the time. */
+static uint64_t narrow_floor_sum(uint64_t n, uint64_t m, uint64_t a, uint64_t b)
+{
+    uint64_t sum = 0;
+    while (n > 0) {
+        sum += n * (n - 1) / 2 * (a / m) + n * (b / m);
+        a %= m;
+        b %= m;
+        uint64_t top = a * n + b;
+        if (top < m) break;
+        n = top / m;
+        b = top % m;
+        uint64_t swap = m;
+        m = a;
+        a = swap;
+    }
+    return sum;
+}
+
+static wide floor_sum(wide n, wide m, wide a, wide b)
+{
+    const wide most = (wide)1 << 63;
+    /* All that is added up is at most n (a n + b) / m; n^2 / 2 comes before it. */
+    if (n < (wide)1 << 31 && m < most && a < most && b < most && a * n + b < most &&
+        n * (((uint64_t)a * (uint64_t)n + (uint64_t)b) / (uint64_t)m + 1) < most)
+        return narrow_floor_sum((uint64_t)n, (uint64_t)m, (uint64_t)a, (uint64_t)b);
+    return wide_floor_sum(n, m, a, b);
+}
+
 static uint64_t touched_by(const cb_axis *out, int64_t per, int64_t task, int64_t offset,
                            int64_t stride, const cb_axis *source)
 {
@@ -34,6 +63,14 @@ static uint64_t touched_by(const cb_axis *out, int64_t per, int64_t task, int64_
                       cb_axis_find(source, cb_min_i64(a, z)) + 1);
 }
 
+/* Two ways to cut the same elements into equal lengths: pieces begin where either cuts, and each is a pair. */
+static uint64_t pieces(int64_t extent, int64_t a, int64_t b)
+{
+    int64_t unit = a / cb_gcd_i64(a, b); /* both cut at multiples of unit * b */
+    int64_t both = unit > (extent - 1) / b ? 0 : (extent - 1) / (unit * b);
+    return (uint64_t)(cb_ceil_div(extent, a) + cb_ceil_div(extent, b) - 1 - both);
+}
+
 uint64_t cb_tile_touched(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
                          const cb_axis *source)
 {
@@ -42,6 +79,10 @@ uint64_t cb_tile_touched(const cb_axis *out, int64_t per, int64_t offset, int64_
     if (stride == 1 && offset == 0 && per == 1 && out->first == source->first &&
         out->chunk == source->chunk)
         return (uint64_t)n;
+    int64_t task;
+    if (stride == 1 && offset == 0 && out->first == out->chunk && source->first == source->chunk &&
+        cb_mul_i64(out->chunk, per, &task))
+        return pieces(out->extent, task, source->chunk);
     /* The first task may be short, the last is what is left; those between are all alike. */
     uint64_t total = touched_by(out, per, 0, offset, stride, source);
     if (n > 1) total += touched_by(out, per, n - 1, offset, stride, source);
