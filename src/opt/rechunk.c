@@ -202,7 +202,8 @@ static void walk(cb_planner *p, size_t least, cb_chain *now)
         const double steps = 2 * rung <= from ? 1 : STEPS, small = exp2(1 / steps / SMALL_STEPS);
         if (mem >= rung) rung *= exp2(1 / steps);
         const double next = fmin(rung, next_box(p, mem)), last = fmin(next, (double)p->in.mem + 1);
-        for (mem *= small; mem < last - 1; mem *= small) {
+        for (int k = 1; k < SMALL_STEPS && mem * small < last - 1; k++) {
+            mem *= small;
             p->mem = (size_t)mem;
             if (now->npasses) small_step(p, now);
             if (reads_once(p, now)) return;
