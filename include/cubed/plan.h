@@ -34,6 +34,9 @@ typedef struct cubed_target {
     /* Without url: the result goes to this C-order buffer, borrowed until the plan is gone. It may
      * be NULL and given later by cubed_plan_bind_result. */
     void *data;
+    /* Without url: STORE or STORE::PATH that functions write to while `array` is computed, if they do. Sources of
+     * the plan may not lie there. */
+    const char *writes;
 } cubed_target;
 
 /* Sets *target so that x, of any type, goes into the part of `into` that begins at start[ndim]. `into` is what

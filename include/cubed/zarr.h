@@ -9,6 +9,19 @@
 extern "C" {
 #endif
 
+/* PATH of STORE::PATH, without slashes around it: *n characters, 0 if there is none; STORE is the first *store
+ * characters of the URL. */
+CUBED_API const char *cubed_url_path(const char *url, size_t *n, size_t *store);
+
+/* Where things lie: the store's root without links, the path in it, and both in one, which is the same text for all
+ * spellings of a place but bind mounts. Of URLs without user and password. Valid during the callback. */
+typedef cubed_status (*cubed_place_fn)(void *ctx, const char *store, const char *path,
+                                       const char *text, cubed_error *err);
+/* Calls `fn` once with what the URL (STORE or STORE::PATH) says. Nothing need be there. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_place_find(cubed_context *ctx, const char *url,
+                                                         cubed_place_fn fn, void *fn_ctx,
+                                                         cubed_error *err);
+
 /* One group or array of a store; pointers are valid during the callback. */
 typedef struct cubed_zarr_info {
     const char *path; /* in the store, "" for its root */

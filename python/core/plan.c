@@ -64,7 +64,7 @@ static bool take_target(core_state *s, PyObject *pair, cubed_target *t, target *
     PyObject *format = PyDict_GetItemString(options, "zarr_format");
     t->zarr_format = format ? (int)PyLong_AsLong(format) : 0;
     return !PyErr_Occurred() && take_text(options, "url", &t->url) &&
-           take_text(options, "codecs", &t->codecs) &&
+           take_text(options, "writes", &t->writes) && take_text(options, "codecs", &t->codecs) &&
            take_extents(options, "chunks", ndim, own->chunks, &t->chunks) &&
            take_extents(options, "shards", ndim, own->shards, &t->shards) &&
            take_flag(options, "skip_empty", &t->skip_empty) && take_region(options, ndim, t) &&
@@ -224,11 +224,11 @@ static PyObject *plan_info(PyObject *object, PyObject *args)
         (unsigned long long)i.allowed_mem, "reserved_mem", (unsigned long long)i.reserved_mem,
         "projected_mem", (unsigned long long)i.projected_mem, "metadata_mem",
         (unsigned long long)i.metadata_mem, "max_workers", i.max_workers, "tier_budget",
-        (unsigned long long)i.tier_budget, "process_mem", (unsigned long long)i.process_mem, "bytes_read", (unsigned long long)i.bytes_read,
-        "bytes_written", (unsigned long long)i.bytes_written, "requests",
-        (unsigned long long)i.requests, "seconds", i.seconds, "result_bytes",
-        (unsigned long long)i.result_bytes, "work_dir", i.work_dir, "code",
-        i.code ? Py_True : Py_False);
+        (unsigned long long)i.tier_budget, "process_mem", (unsigned long long)i.process_mem,
+        "bytes_read", (unsigned long long)i.bytes_read, "bytes_written",
+        (unsigned long long)i.bytes_written, "requests", (unsigned long long)i.requests, "seconds",
+        i.seconds, "result_bytes", (unsigned long long)i.result_bytes, "work_dir", i.work_dir,
+        "code", i.code ? Py_True : Py_False);
 }
 
 static PyObject *plan_warnings(PyObject *object, PyObject *args)
@@ -236,8 +236,8 @@ static PyObject *plan_warnings(PyObject *object, PyObject *args)
     PyObject *list = PyList_New(0);
     char text[1024];
     (void)args;
-    for (int i = 0; list && cubed_plan_get_warning(((core_plan *)object)->plan, i, text, sizeof text);
-         i++) {
+    for (int i = 0;
+         list && cubed_plan_get_warning(((core_plan *)object)->plan, i, text, sizeof text); i++) {
         PyObject *item = PyUnicode_FromString(text);
         if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
         Py_XDECREF(item);

@@ -14,8 +14,9 @@ typedef struct reader {
     PyObject *object;
     bool owned; /* else who has an array or a plan over it has the object, too: see core_array */
     Py_ssize_t itemsize;
-    double factor; /* bytes that it allocates for each byte that is read, */
-    double extra;  /* and beside that */
+    double factor;     /* bytes that it allocates for each byte that is read, */
+    double extra;      /* and beside that */
+    const char *place; /* of the object: see cubed_source_fn */
 } reader;
 
 static size_t need(void *handle, size_t size)
@@ -113,6 +114,15 @@ static bool take_itemsize(PyObject *object, Py_ssize_t *out)
     return !PyErr_Occurred();
 }
 
+/* The URL of what it reads, which lives as long as the object's attribute; NULL if there is none. */
+static const char *take_place(PyObject *object)
+{
+    PyObject *value = PyObject_GetAttrString(object, "place");
+    const char *url = value && value != Py_None ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
+    Py_XDECREF(value);
+    return url;
+}
+
 /* NULL with an exception. */
 static reader *make(core_state *s, PyObject *object, bool owned)
 {
@@ -123,6 +133,11 @@ static reader *make(core_state *s, PyObject *object, bool owned)
     }
     if (!take_number(object, "factor", &r->factor) || !take_number(object, "extra", &r->extra) ||
         !take_itemsize(object, &r->itemsize)) {
+        PyMem_Free(r);
+        return NULL;
+    }
+    r->place = take_place(object);
+    if (PyErr_Occurred()) {
         PyMem_Free(r);
         return NULL;
     }
@@ -161,11 +176,17 @@ static cubed_status open_reader(const void *params, size_t size, void *ctx, void
     return st;
 }
 
+static const char *place(void *handle)
+{
+    const reader *r = handle;
+    return r->place;
+}
+
 bool core_add_readers(core_state *s)
 {
     cubed_error err = CUBED_ERROR_INIT;
-    s->readers =
-        (cubed_source_fn){"python", read_region, need, save, open_reader, close_reader, true, s};
+    s->readers = (cubed_source_fn){"python",     read_region, need, save, open_reader,
+                                   close_reader, true,        s,    place};
     if (cubed_context_add_source_fn(s->ctx, &s->readers, &err) == CUBED_OK) return true;
     core_raise(&err);
     return false;

@@ -70,8 +70,50 @@ static PyObject *region_target(PyObject *module, PyObject *args)
     return pair;
 }
 
+static cubed_status build_place(void *ctx, const char *store, const char *path, const char *text,
+                                cubed_error *err)
+{
+    PyObject **out = ctx;
+    (void)err; /* the exception says it */
+    PyObject *parts[] = {PyUnicode_DecodeFSDefault(store), PyUnicode_DecodeFSDefault(path),
+                         PyUnicode_DecodeFSDefault(text)};
+    if (parts[0] && parts[1] && parts[2]) *out = PyTuple_Pack(3, parts[0], parts[1], parts[2]);
+    for (int i = 0; i < 3; i++) Py_XDECREF(parts[i]);
+    return *out ? CUBED_OK : CUBED_E_CANCELLED;
+}
+
+/* place(url): the root of the store without links, the path in it, and both in one text: equal of all spellings. */
+static PyObject *place(PyObject *module, PyObject *args)
+{
+    const char *url;
+    PyObject *out = NULL;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "s", &url)) return NULL;
+    cubed_status st = cubed_place_find(core_get_state(module)->ctx, url, build_place, &out, &err);
+    return st == CUBED_OK || PyErr_Occurred() ? out : core_raise(&err);
+}
+
+/* member(url, name): where a member of a group is. */
+static PyObject *member(PyObject *module, PyObject *args)
+{
+    const char *url, *name;
+    size_t n, store;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "ss", &url, &name)) return NULL;
+    const char *path = cubed_url_path(url, &n, &store);
+    PyObject *root = PyUnicode_FromStringAndSize(url, (Py_ssize_t)store);
+    PyObject *group = PyUnicode_FromStringAndSize(path, (Py_ssize_t)n);
+    PyObject *out = NULL;
+    if (root && group) out = PyUnicode_FromFormat("%U::%U%s%s", root, group, n ? "/" : "", name);
+    Py_XDECREF(root);
+    Py_XDECREF(group);
+    return out;
+}
+
 PyMethodDef core_zarr_methods[] = {
+    {"member", member, METH_VARARGS, NULL},
     {"members", members, METH_VARARGS, NULL},
+    {"place", place, METH_VARARGS, NULL},
     {"region_target", region_target, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -222,7 +222,7 @@ class Plan(PlanTotals):
 
     def _buffers(self, results: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
         """The bytes of the results, which are what the plan fills."""
-        wanted = [x for x, target in self._targets if target is None]
+        wanted = [x for x, target in self._targets if not target or "url" not in target]
         if len(results) != len(wanted):
             raise ValueError(f"results: {len(results)} arrays, expected {len(wanted)}")
         for i, (result, x) in enumerate(zip(results, wanted, strict=True)):

@@ -32,6 +32,7 @@ class Array:
 
 class Target(TypedDict, total=False):
     url: str
+    writes: str | None
     zarr_format: int
     codecs: str | None
     chunks: Sequence[int] | None
@@ -94,6 +95,8 @@ def yield_chunks(x: Array, /) -> None: ...
 def region_target(
     x: Array, into: Array, start: Sequence[int], /
 ) -> tuple[Array, tuple[int, ...]]: ...
+def place(url: str, /) -> tuple[str, str, str]: ...
+def member(url: str, name: str, /) -> str: ...
 def members(url: str, consolidated: bool, /) -> tuple[int, str, list[tuple[str, bool]]]: ...
 def full(
     dtype: str, shape: Sequence[int], chunks: Sequence[int] | None, value: Any, /

@@ -6,6 +6,7 @@ import operator
 import os
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -116,7 +117,7 @@ def from_array(
     _refuse_held(x)
     if isinstance(x, (np.ndarray, np.generic)):
         return Array._new(core_from_numpy(np.asarray(x), chunks), spec)
-    url = _zarr_url(x)
+    url = zarr_url(x)
     if url is not None:
         try:
             opened = Array._new(_core.open(url), spec)
@@ -156,14 +157,21 @@ def _core_from_object(x: Any, chunks: Any) -> _core.Array:
     return in_chunks(read, extents)
 
 
-def _zarr_url(x: Any) -> str | None:
-    """STORE::PATH of a zarr-python array in a local directory."""
+def zarr_url(x: Any) -> str | None:
+    """STORE::PATH of a zarr-python array in a local directory, also within wrappers of Xarray's."""
+    while type(x).__module__.startswith(("xarray.core.indexing", "xarray.backends.")):
+        x = getattr(x, "array", getattr(x, "_array", None))
     if type(x).__module__.split(".")[0] != "zarr":
         return None
     root = local_root(x)
     if root is None or not hasattr(x, "path"):
         return None
-    return f"{root}::{x.path}" if x.path else root
+    return f"{_root_url(root)}::{x.path}" if x.path else _root_url(root)
+
+
+def _root_url(root: str) -> str:
+    """A directory in whose name "::" is no end of the store."""
+    return f"file://{quote(root)}" if "::" in root else root
 
 
 def local_root(x: Any) -> str | None:
@@ -178,11 +186,15 @@ def local_root(x: Any) -> str | None:
 
 def store_url(store: Any, path: str | None = None) -> str:
     """STORE or STORE::PATH, from a path, a URL or a zarr-python store in a local directory."""
-    where = os.fspath(store) if isinstance(store, (str, os.PathLike)) else local_root(store)
-    if where is None:
-        raise NotImplementedError(
-            f"store {store!r}: expected a directory, a file:// URL or a LocalStore"
-        )
+    if isinstance(store, (str, os.PathLike)):
+        where = os.fspath(store)
+    else:
+        root = local_root(store)
+        if root is None:
+            raise NotImplementedError(
+                f"store {store!r}: expected a directory, a file:// URL or a LocalStore"
+            )
+        where = _root_url(root)
     return f"{where}::{path}" if path else where
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from cubed._create import zarr_url
+
 
 class Reader:
     """What the engine calls to read a region of an object with a shape, a dtype and indices.
@@ -23,6 +25,7 @@ class Reader:
         self._array = array
         self._dtype = dtype
         self.itemsize = dtype.itemsize
+        self.place = zarr_url(array)  # no result of the same plan may replace it
 
     def __call__(
         self,

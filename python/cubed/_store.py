@@ -11,7 +11,7 @@ import numpy as np
 from cubed import _core
 from cubed._array import Array, check_arrays, common_spec
 from cubed._compute import Plan
-from cubed._create import local_root, store_url
+from cubed._create import store_url, zarr_url
 from cubed._neighbours import refuse_foreign
 from cubed._optimize import optimizes
 from cubed.runtime.create import executor_for
@@ -43,7 +43,7 @@ class Delayed:
         self._lock = lock  # with one nothing is written natively
         self._targets: list[tuple[_core.Array, _core.Target | None]] = []
         self._results: list[tuple[int, ...]] = []
-        self._urls: set[str] = set()  # of arrays that are written into: once in a plan
+        self._written: set[str] = set()  # places that are written into natively: once in a plan
         self._held: list[Any] = []  # what cannot be pickled lives as long as this
         for x, place, region in zip(arrays, places, regions, strict=True):
             if region is None and _is_place(place):
@@ -64,10 +64,12 @@ class Delayed:
         from cubed._regions import Held, aligned, written_into
 
         native = native_target(x, place, region) if self._lock is None else None
-        if native is not None and native[1]["url"] not in self._urls:
-            self._urls.add(native[1]["url"])
-            self._targets.append(native)
-            return
+        if native is not None:
+            where = _core.place(native[1]["url"])[2]
+            if where not in self._written:
+                self._written.add(where)
+                self._targets.append(native)
+                return
         target = _opened(place) if _is_place(place) else place
         if not hasattr(target, "shape"):
             raise TypeError(f"target {target!r}: expected a store, or an array that is assigned to")
@@ -77,7 +79,7 @@ class Delayed:
         lock = Held(self._lock)
         done = written_into(chunked, held, slices, lock, front)
         self._held += [held, lock]
-        self._targets.append((done._x, None))
+        self._targets.append((done._x, {"writes": zarr_url(target)}))
         self._results.append(done.shape)
 
     def plan(
@@ -142,10 +144,10 @@ def native_target(x: Array, place: Any, region: Any) -> tuple[_core.Array, _core
     if _is_place(place):
         url = store_url(place)
     else:
-        root = local_root(place) if hasattr(place, "store") else None
-        if root is None or not hasattr(place, "path") or getattr(place, "read_only", True):
+        found = zarr_url(place)
+        if found is None or getattr(place, "read_only", True):
             return None
-        url = store_url(root, place.path)
+        url = found
     try:
         into = _core.open(url)
         slices = _region(x, into.shape, region)
@@ -160,8 +162,7 @@ def _opened(place: Any) -> Any:
         import zarr
     except ImportError as e:
         raise ImportError(f"writing into a region of {place} needs the package zarr") from e
-    url = store_url(place)
-    where, _, path = url.partition("::")
+    where, path, _ = _core.place(store_url(place))
     return zarr.open_array(where, path=path, mode="r+")
 
 

@@ -238,9 +238,8 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
 static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_error *err)
 {
     job *j = ctx;
-    const char *sep = strstr(j->src, "::");
-    const char *base = sep ? sep + 2 : "";
-    size_t skip = strlen(base);
+    size_t skip, store;
+    (void)cubed_url_path(j->src, &skip, &store);
     const char *rest = info->path + skip;
     while (*rest == '/') rest++;
     char *from = *rest ? inputs_join(j->src, rest) : cli_strdup(j->src);

@@ -8,9 +8,9 @@
 
 char *inputs_join(const char *url, const char *name)
 {
-    const char *sep = strstr(url, "::");
-    if (!sep) return cli_printf("%s::%s", url, name);
-    return cli_printf("%s%s%s", url, sep[2] ? "/" : "", name);
+    size_t n, store;
+    const char *path = cubed_url_path(url, &n, &store);
+    return cli_printf("%.*s::%.*s%s%s", (int)store, url, (int)n, path, n ? "/" : "", name);
 }
 
 char *inputs_add(inputs *in, const char *spec)
@@ -67,9 +67,10 @@ const char *inputs_group(const inputs *in)
  * "dir/x.zarr". The caller's. */
 static char *own_name(const char *url)
 {
-    const char *sep = strstr(url, "::");
-    const char *s = sep && sep[2] ? sep + 2 : url;
-    size_t n = sep && !sep[2] ? (size_t)(sep - url) : strlen(s);
+    size_t n, store;
+    const char *path = cubed_url_path(url, &n, &store);
+    const char *s = n ? path : url;
+    if (n == 0) n = store;
     while (n > 0 && s[n - 1] == '/') n--;
     size_t start = n;
     while (start > 0 && s[start - 1] != '/') start--;
@@ -109,8 +110,9 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
 static cubed_status list_known(inputs *in, const char **known, cubed_error *err)
 {
     for (int i = 0; i < in->nspecs; i++) {
-        const char *sep = strstr(in->spec[i].url, "::");
-        known_walk w = {in, in->spec[i].url, sep ? strlen(sep + 2) : 0};
+        size_t store;
+        known_walk w = {in, in->spec[i].url, 0};
+        (void)cubed_url_path(w.url, &w.base, &store);
         if (in->spec[i].name) {
             add_known(in, in->spec[i].name);
         } else {

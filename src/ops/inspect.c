@@ -76,6 +76,18 @@ static cubed_status show(void *ctx, const cb_zarr_entry *e, cubed_error *err)
     return st;
 }
 
+cubed_status cubed_place_find(cubed_context *ctx, const char *url, cubed_place_fn fn, void *fn_ctx,
+                              cubed_error *err)
+{
+    cb_zone *zone;
+    cb_place p;
+    CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
+    cubed_status st = cb_place_parse(zone, url, &p, err);
+    if (st == CUBED_OK) st = fn(fn_ctx, p.store, p.path, p.text, err);
+    cb_zone_free(zone);
+    return st;
+}
+
 typedef struct opened {
     cb_zone *zone;
     cubed_store *store;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cubed/zarr.h"
 #include "place/place_pkg.h"
 
 static cubed_status no_memory(cubed_error *err)
@@ -32,18 +33,23 @@ static char *without_user(cb_zone *zone, const char *url)
     return copy;
 }
 
-/* The key between slashes. */
-static cubed_status set_path(cb_zone *zone, const char *from, cb_place *p, cubed_error *err)
+const char *cubed_url_path(const char *url, size_t *n, size_t *store)
 {
-    while (*from == '/') from++;
-    size_t n = strlen(from);
-    while (n > 0 && from[n - 1] == '/') n--;
-    char *path = cb_zone_memdup(zone, from, n + 1);
-    if (!path) return no_memory(err);
-    path[n] = 0;
-    p->path = path;
-    const cubed_status st = n ? cb_key_check(path, err) : CUBED_OK;
-    return st == CUBED_OK ? st : cb_context(err, st, "%s", p->given);
+    const char *sep = find_separator(url), *end = url + strlen(url);
+    const char *path = sep ? sep + 2 : end;
+    *store = (size_t)((sep ? sep : end) - url);
+    while (*path == '/') path++;
+    while (end > path && end[-1] == '/') end--;
+    *n = (size_t)(end - path);
+    return path;
+}
+
+/* The first n characters. */
+static char *first(cb_zone *zone, const char *text, size_t n)
+{
+    char *copy = cb_zone_memdup(zone, text, n + 1);
+    if (copy) copy[n] = 0;
+    return copy;
 }
 
 static cubed_status parse(cb_zone *zone, const char *url, bool split, cb_place *p, cubed_error *err)
@@ -51,13 +57,14 @@ static cubed_status parse(cb_zone *zone, const char *url, bool split, cb_place *
     *p = (cb_place){.missing = ""};
     p->given = without_user(zone, url);
     if (!p->given) return no_memory(err);
-    const char *sep = split ? find_separator(p->given) : NULL;
-    const size_t n = sep ? (size_t)(sep - p->given) : strlen(p->given);
-    char *store = cb_zone_memdup(zone, p->given, n + 1);
-    if (!store) return no_memory(err);
-    store[n] = 0;
-    if (n == 0) return cb_fail(err, CUBED_E_ARG, "the URL \"%s\" names no store", p->given);
-    CB_TRY(set_path(zone, sep ? sep + 2 : "", p, err));
+    size_t n = 0, length = strlen(p->given);
+    const char *path = split ? cubed_url_path(p->given, &n, &length) : "";
+    const char *store = first(zone, p->given, length);
+    p->path = first(zone, path, n);
+    if (!store || !p->path) return no_memory(err);
+    if (length == 0) return cb_fail(err, CUBED_E_ARG, "the URL \"%s\" names no store", p->given);
+    const cubed_status key = n ? cb_key_check(p->path, err) : CUBED_OK;
+    if (key != CUBED_OK) return cb_context(err, key, "%s", p->given);
     const char *file = cb_url_of_file(store);
     if (!file && cb_url_authority(store)) return cb_place_find_url(zone, store, p, err);
     if (!file) return cb_place_find_local(zone, store, p, err);

@@ -26,7 +26,7 @@ static bool copy_numbers(cb_zone *z, const int64_t **list, int n)
 cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_grid *const *known, int nknown,
                          cubed_error *err)
 {
-    const char **texts[] = {&n->url, &n->codecs, &n->attrs};
+    const char **texts[] = {&n->url, &n->writes, &n->codecs, &n->attrs};
     const int ndim = n->grid.ndim;
     n->begins = NULL;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

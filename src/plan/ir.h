@@ -62,6 +62,7 @@ typedef struct cb_node {
     cb_source *source; /* READER; not copied: it lives as long as its array or the loaded plan */
 
     const char *url;    /* ZARR: STORE::PATH; results: where to, else NULL */
+    const char *writes; /* results in memory: cubed_target.writes */
     int zarr_format;    /* results with url; Zarr arrays, views and copies of them */
     const char *codecs; /* results with url; NULL: default */
     const char *attrs;  /* JSON text, NULL: none */

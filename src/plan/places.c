@@ -5,7 +5,7 @@
 #include "plan/plan.h"
 
 /* What lies at a place. */
-typedef enum place_use { USE_SOURCE, USE_RESULT, USE_GROUP, USE_WORK } place_use;
+typedef enum place_use { USE_SOURCE, USE_RESULT, USE_ASSIGNED, USE_GROUP, USE_WORK } place_use;
 
 typedef struct placed {
     cb_place at;
@@ -19,7 +19,8 @@ cubed_status cb_plan_find_place(cb_zone *zone, const char *url, cb_place *out, c
     return cb_store_check(out->store, err);
 }
 
-/* All places of a plan as they are at the moment, results first. */
+/* All places of a plan as they are at the moment, results first. Functions of the caller may read and write some, which
+ * are known only in so far as the caller says so. */
 typedef struct placed_list {
     cb_zone *zone;
     placed *all;
@@ -40,7 +41,10 @@ static cubed_status add(placed_list *l, const char *url, place_use use, bool reg
 static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error *err)
 {
     size_t n = 1 + (size_t)p->ngroups;
-    for (int i = 0; i < p->ir.nnodes; i++) n += p->ir.nodes[i].url != NULL;
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_node *x = &p->ir.nodes[i];
+        n += x->url || x->source || x->writes;
+    }
     l->all = cb_zone_alloc(l->zone, n * sizeof *l->all);
     if (!l->all) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan's places");
     for (int results = 1; results >= 0; results--) {
@@ -48,6 +52,11 @@ static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error
             const cb_node *x = &p->ir.nodes[i];
             if (x->url && x->is_target == (results == 1))
                 CB_TRY(add(l, x->url, results ? USE_RESULT : USE_SOURCE, x->region, err));
+            if (results) continue;
+            if (x->writes) CB_TRY(add(l, x->writes, USE_ASSIGNED, false, err));
+            const cb_source *s = x->source;
+            const char *read = s && s->handle && s->fn->place ? s->fn->place(s->handle) : NULL;
+            if (read) CB_TRY(add(l, read, USE_SOURCE, false, err));
         }
     }
     for (int i = 0; i < p->ngroups; i++) CB_TRY(add(l, p->groups[i].url, USE_GROUP, false, err));
@@ -63,13 +72,15 @@ static bool collide(const placed *a, const placed *b, cb_place_relation relation
         /* What is stored around a part of an array is read before its chunk is written. */
         return !(a->region && b->region && b->use == USE_SOURCE && relation == CB_PLACES_SAME);
     }
+    /* Several regions of an array are written by functions in one plan, which is theirs to order. */
+    if (a->use == USE_ASSIGNED) return b->use == USE_SOURCE && !b->region;
     /* Groups and work directories hold arrays, and other things; arrays hold nothing else. */
     return relation != CB_PLACE_ABOVE;
 }
 
 static const char *noun(place_use use)
 {
-    static const char *const nouns[] = {"source", "result", "group", "work directory"};
+    static const char *const nouns[] = {"source", "result", "result", "group", "work directory"};
     return nouns[use];
 }
 
@@ -78,7 +89,7 @@ static cubed_status refuse(const placed *a, const placed *b, cb_place_relation r
                            cubed_error *err)
 {
     const char *x = a->at.given, *y = b->at.given;
-    if (a->use == USE_RESULT && b->use == USE_SOURCE)
+    if ((a->use == USE_RESULT || a->use == USE_ASSIGNED) && b->use == USE_SOURCE)
         (void)cb_fail(err, CUBED_E_ARG, "the result %s would overwrite the source %s", x, y);
     else if (a->use == b->use)
         (void)cb_fail(err, CUBED_E_ARG, "two %ss go to the same place: %s and %s", noun(a->use), x,

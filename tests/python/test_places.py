@@ -1,14 +1,17 @@
 """One place in two spellings: never a source and its result, nor two results."""
 
 import os
+import pickle
 import shlex
 import shutil
 import subprocess
 
 import cubed
+import numcodecs
 import numpy as np
 import pytest
 from conftest import BIN, check, run
+from cubed import _regions
 
 import zarr
 
@@ -241,3 +244,62 @@ def test_bind_mounts(place):
         assert result.returncode == 1
         assert f"the result {target} would overwrite the source {source}: " in result.stderr
     assert unharmed(tree, x)
+
+
+def test_regions_of_one_array_in_two_spellings(place):
+    tree, x = place
+    z = zarr.create_array(tree / "z", shape=(30,), chunks=(5,), dtype="f8", fill_value=3)
+    ones, twos = cubed.full(10, 1.0, chunks=5), cubed.full(7, 2.0, chunks=5)
+    cubed.store([ones, twos], ["z", f"file://{tree}/way/../z"], [(slice(0, 10),), (slice(15, 22),)])
+    assert z[...].tolist() == [1.0] * 10 + [3.0] * 5 + [2.0] * 7 + [3.0] * 8
+    a = cubed.from_zarr(f"file://{tree}/z")
+    with pytest.raises(ValueError, match="would overwrite the source"):
+        cubed.store(a[:10] + 1, "./z", (slice(3, 13),))
+
+
+def test_groups_with_slashes_around_their_paths(place):
+    tree, x = place
+    for k, source in enumerate(
+        ("d/s.zarr::g/", "d/s.zarr:://g//", "d/s.zarr::/g/x/", "d/link/g/::")
+    ):
+        check(run("copy", source, f"copy{k}.zarr::to/", *QUIET))
+        name = "to" if "x" in source else "to/x"
+        got = zarr.open_array(tree / f"copy{k}.zarr" / name, mode="r")[...]
+        np.testing.assert_array_equal(got, x)
+    got = check(run("eval", "x + 1", "d/s.zarr::g/", "--json", *QUIET)).arrays()["result"]
+    np.testing.assert_array_equal(got, x + 1)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_zarr_python_reads_and_writes_lies_somewhere_too(place):
+    """The engine has no LZMA: functions of Python read and write the array."""
+    tree, x = place
+    options = {"chunks": (2, 3), "zarr_format": 2, "compressors": numcodecs.LZMA()}
+    z = zarr.create_array(tree / "z", data=x, **options)
+    a = cubed.from_array(z)
+    for source in (a, pickle.loads(pickle.dumps(a))):
+        for target in (z, "z", "way/../z", f"file://{tree}/z"):
+            with pytest.raises(ValueError, match="would overwrite the source"):
+                cubed.store(source[::-1] + 1, target)
+    b = zarr.create_array(tree / "b", shape=x.shape, dtype=x.dtype, **options)
+    cubed.store(a[::-1] + 1, b)
+    np.testing.assert_array_equal(b[...], x[::-1] + 1)
+    np.testing.assert_array_equal(z[...], x)
+    # Of what the engine reads itself:
+    with pytest.raises(ValueError, match="would overwrite the source"):
+        _regions.store(cubed.from_zarr("d/x")[::-1], zarr.open_array("d/s.zarr/g/x"), lock=True)
+    assert unharmed(tree, x)
+
+
+def test_stores_whose_names_have_colons(tmp_path):
+    x = np.arange(6.0)
+    store = zarr.storage.LocalStore(tmp_path / "a::b%20")
+    z = zarr.create_array(store, name="g/x", data=x, chunks=(4,))
+    np.testing.assert_array_equal(cubed.from_array(z).compute(), x)
+    np.testing.assert_array_equal(cubed.from_zarr(store, path="g/x").compute(), x)
+    cubed.to_zarr(cubed.from_array(z) + 1, store, path="g/y")
+    np.testing.assert_array_equal(zarr.open_array(store, path="g/y")[...], x + 1)
+    cubed.store(cubed.full(2, 7.0), z, (slice(0, 2),))
+    np.testing.assert_array_equal(z[...], [7, 7, 2, 3, 4, 5])
+    with pytest.raises(ValueError, match="would overwrite the source"):
+        cubed.to_zarr(cubed.from_array(z) + 1, store, path="g/x")

@@ -66,6 +66,7 @@ static void test_names_of_inputs(void **state)
     } cases[] = {{"a.zarr", "x", "a.zarr::x"},
                  {"a.zarr::", "x", "a.zarr::x"},
                  {"a.zarr::g", "x", "a.zarr::g/x"},
+                 {"a.zarr/:://g/h//", "x", "a.zarr/::g/h/x"},
                  {"file:///a.zarr::g/h", "x", "file:///a.zarr::g/h/x"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *joined = inputs_join(cases[i].url, cases[i].name);

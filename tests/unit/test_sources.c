@@ -86,8 +86,8 @@ static int setup(void **state)
     void *h = NULL;
     const double first = 7;
     if (!f) return 1;
-    f->fn = (cubed_source_fn){"sums",      read_region,  need,  save,
-                              open_handle, close_handle, false, &f->closed};
+    f->fn = (cubed_source_fn){"sums",       read_region, need,       save, open_handle,
+                              close_handle, false,       &f->closed, NULL};
     assert_int_equal(cubed_context_new(NULL, &f->ctx, NULL), CUBED_OK);
     assert_int_equal(cubed_context_add_source_fn(f->ctx, &f->fn, NULL), CUBED_OK);
     assert_int_equal(open_handle(&first, sizeof first, &f->closed, &h, NULL), CUBED_OK);

@@ -42,6 +42,9 @@ typedef struct cubed_source_fn {
     /* Opening may run code that the bytes carry: only where that is permitted (cubed_plan_load_code). */
     bool code;
     void *ctx;
+    /* STORE or STORE::PATH that the handle reads, which no result of the same plan may replace; NULL if it reads no
+     * such place. Valid as long as the handle. NULL: handles never do. */
+    const char *(*place)(void *handle);
 } cubed_source_fn;
 
 /* Makes a kind of source known to the context, which plans that are loaded need. CUBED_E_EXISTS if there

@@ -53,7 +53,7 @@ class _Store(AbstractDataStore):
 
     def _variable(self, name: str) -> Variable:
         try:
-            x = Array._new(_core.open(_member(self._url, name)), self._spec)
+            x = Array._new(_core.open(_core.member(self._url, name)), self._spec)
         except NotImplementedError as e:
             return self._by_zarr(name, e)
         attrs = x.attrs
@@ -82,7 +82,7 @@ class _Store(AbstractDataStore):
         """What the engine has no type or codec for, read by zarr-python if that is there."""
         if importlib.util.find_spec("zarr") is None:
             raise error
-        store, _, path = self._url.partition("::")
+        store, path, _ = _core.place(self._url)
         group = ZarrStore.open_group(store, group=path or None, consolidated=False)
         v: Variable = group.open_store_variable(name)
         if v.dtype.kind in "OTV":
@@ -146,11 +146,6 @@ def _is_read_now(name: str, v: Variable) -> bool:
     units, dtype = v.attrs.get("units", ""), v.attrs.get("dtype", "")
     is_time = " since " in str(units) or str(dtype).startswith("timedelta64")
     return v.dims == (name,) or v.ndim == 0 or (is_time and v.nbytes <= _SMALL_TIMES)
-
-
-def _member(url: str, name: str) -> str:
-    store, _, path = url.partition("::")
-    return f"{store}::{path}/{name}" if path else f"{store}::{name}"
 
 
 def _drop(drop_variables: str | Iterable[str] | None) -> set[str]:
