@@ -300,20 +300,27 @@ static void test_wrong_configurations(void **state)
 /* A chain of shards in shards ends where the steps do. */
 static void test_too_deep(void **state)
 {
-    char text[8192] = LITTLE, outer[8192];
-    (void)state;
-    for (int k = 0; k < CB_MAX_CODECS; k++) {
-        snprintf(outer, sizeof outer, "%s%s%s",
-                 "{\"name\": \"sharding_indexed\", \"configuration\": {\"chunk_shape\": [3, 2, 4], "
-                 "\"codecs\": [",
-                 text, "], \"index_codecs\": [" LITTLE "]}}");
-        memcpy(text, outer, sizeof text);
-    }
-    snprintf(outer, sizeof outer, "[%s]", text);
+    cb_buf text, outer;
     cb_codec_chain c;
     cubed_error err = CUBED_ERROR_INIT;
-    assert_int_equal(parse(outer, NULL, &c, &err), CUBED_E_UNSUPPORTED);
+    (void)state;
+    cb_buf_init(&text, &cb_system_allocator);
+    cb_buf_puts(&text, LITTLE);
+    for (int k = 0; k <= CB_MAX_CODECS; k++) {
+        const bool last = k == CB_MAX_CODECS;
+        cb_buf_init(&outer, &cb_system_allocator);
+        cb_buf_puts(&outer, last ? "["
+                                 : "{\"name\": \"sharding_indexed\", \"configuration\": "
+                                   "{\"chunk_shape\": [3, 2, 4], \"codecs\": [");
+        cb_buf_puts(&outer, text.data);
+        cb_buf_puts(&outer, last ? "]" : "], \"index_codecs\": [" LITTLE "]}}");
+        cb_buf_free(&text);
+        text = outer;
+    }
+    assert_false(text.failed);
+    assert_int_equal(parse(text.data, NULL, &c, &err), CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "codecs"));
+    cb_buf_free(&text);
 }
 
 int main(void)
