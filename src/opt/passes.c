@@ -208,7 +208,8 @@ static cubed_status plan_computed(cubed_plan *p, int stage, bool *rewritten, cub
     const cb_stage *s = &p->stages[stage];
     detour d = {.root = s->outs[0].node};
     *rewritten = false;
-    if ((double)s->bytes_read < MIN_REREADS * (double)read_once(p, s)) return CUBED_OK;
+    if (s->bytes_read == 0 || (double)s->bytes_read < MIN_REREADS * (double)read_once(p, s))
+        return CUBED_OK;
     for (size_t k = 0; k < sizeof parts / sizeof *parts && !*rewritten; k++) {
         bool found;
         size_t mem = (size_t)((double)most_mem(p) / parts[k]);

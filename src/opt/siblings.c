@@ -4,10 +4,12 @@
  * array is read and decoded once: u*u, v*v and u*v read u and v once. Only nodes of the same level
  * (longest way from the sources) are joined: then no stage can come to wait for itself. A join that
  * does not fit in memory is undone. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "opt/opt.h"
+#include "plan/lower.h"
 #include "plan/need.h"
 
 static bool same_tiles(const cb_stage *a, const cb_stage *b)
@@ -81,23 +83,291 @@ const char *cubed_plan_why_apart(const cubed_plan *p, int stage, int other)
     return why ? why : "a task of both would need more than the allowed memory has room for";
 }
 
-static cubed_status try_join(cubed_plan *p, cb_stage *a, const cb_stage *b, bool *joined,
-                             cubed_error *err)
+/* --- Joining ------------------------------------------------------------------------------------------ */
+
+/* What is known of a stage while stages are joined. */
+typedef struct sibling {
+    int level;
+    bool gone;                  /* into another one */
+    bool pending;               /* outputs have joined that are not compiled yet */
+    bool straight;              /* its programs have one branch each, and there is no function */
+    size_t loads[2], instrs[2]; /* of body and tail, at most */
+    size_t held;          /* bytes of chunks and results that a task has at one time, at least */
+    cb_need need;         /* of a task, at most, also where it computes more than copies */
+    int room, reads_room; /* of lists that grow: its outputs, and what it reads */
+    int born, changed;    /* when it was made, and when something joined it last */
+} sibling;
+
+/* Stages by what they have to have in common: others are not looked at. Stages keep their places until all is
+ * joined. */
+typedef struct joiner {
+    cubed_plan *p;
+    sibling *of; /* by stage */
+    int time;
+    int *head; /* by key: 1 + number of an entry; 0: none */
+    struct entry {
+        int stage, next;
+    } * entries;
+    int nentries, cap;
+    int *found, nfound; /* stages, by their numbers */
+    int *mark, search;  /* by stage: which search found it last */
+} joiner;
+
+static cb_program *joint(cb_stage *s) { return s->nfolds ? &s->body : &s->tail; }
+
+/* A node that both read; for functions on blocks their first input; one for all merges. */
+static int num_keys(cb_stage *s) { return s->call || s->merge ? 1 : joint(s)->nreads; }
+
+static int key_of(const joiner *j, cb_stage *s, int i)
 {
+    const int n = j->p->ir.nnodes;
+    if (s->merge) return n;
+    if (!s->call) return joint(s)->reads[i];
+    const cb_node *node = &j->p->ir.nodes[s->outs[0].node];
+    return n + 1 + (node->ninputs ? 1 + node->inputs[0] : 0);
+}
+
+static cubed_status add_entry(joiner *j, int key, int stage, cubed_error *err)
+{
+    if (j->head[key] && j->entries[j->head[key] - 1].stage == stage) return CUBED_OK;
+    if (j->nentries == j->cap) {
+        const int cap = j->cap ? 2 * j->cap : 64;
+        struct entry *wider = cb_zone_alloc(j->p->ir.zone, (size_t)cap * sizeof *wider);
+        if (!wider) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        if (j->nentries) memcpy(wider, j->entries, (size_t)j->nentries * sizeof *wider);
+        j->entries = wider;
+        j->cap = cap;
+    }
+    j->entries[j->nentries] = (struct entry){stage, j->head[key]};
+    j->head[key] = ++j->nentries;
+    return CUBED_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* Stages from number `first` on that have a key of s. */
+static void find_candidates(joiner *j, cb_stage *s, int first)
+{
+    const int keys = num_keys(s);
+    j->nfound = 0;
+    j->search++;
+    for (int i = 0; i < keys; i++) {
+        for (int e = j->head[key_of(j, s, i)]; e; e = j->entries[e - 1].next) {
+            const int k = j->entries[e - 1].stage;
+            if (k < first || j->of[k].gone || j->mark[k] == j->search) continue;
+            j->mark[k] = j->search;
+            j->found[j->nfound++] = k;
+        }
+    }
+    qsort(j->found, (size_t)j->nfound, sizeof *j->found, by_number);
+}
+
+static bool reads_node(const cb_program *prog, int node)
+{
+    return prog->nreads &&
+           bsearch(&node, prog->reads, (size_t)prog->nreads, sizeof node, by_number);
+}
+
+/* Bytes that a task has at one time of what s reads and `beside` does not, which may be NULL, and of results that have
+ * tiles. All loads of a branch are held. */
+static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside)
+{
+    const cb_program *prog = joint(s);
+    size_t bytes = 0;
+    for (int b = 0; b < prog->nbranches; b++) {
+        for (int v = 0; v < prog->branches[b].nloads; v++) {
+            const cb_load *l = &prog->branches[b].loads[v];
+            if (l->kind == CB_LOAD_STORED && !l->part && !(beside && reads_node(beside, l->node)))
+                bytes = cb_sat_add(bytes, cb_chunk_bytes(p, l->node));
+        }
+    }
+    for (int o = 0; o < s->nouts && s->nfolds == 0; o++) {
+        const cb_node *n = &p->ir.nodes[s->outs[o].node];
+        if (!n->to_memory)
+            bytes = cb_sat_add(
+                bytes, cb_sat_mul((size_t)cb_grid_max_chunk(&n->grid), cubed_dtype_size(n->dtype)));
+    }
+    return bytes;
+}
+
+/* What is known of a stage that is compiled. A superinstruction was two. */
+static void weigh(const cubed_plan *p, cb_stage *s, sibling *about)
+{
+    about->reads_room = 0;
+    about->straight = !s->call && !s->scan && s->body.nbranches <= 1 && s->tail.nbranches <= 1;
+    for (int i = 0; i < 2 && about->straight; i++) {
+        const cb_program *prog = cb_stage_program(s, i);
+        const cb_branch *code = prog->nbranches ? &prog->branches[0] : &(cb_branch){.nloads = 0};
+        about->loads[i] = (size_t)code->nloads;
+        about->instrs[i] = 0;
+        for (int k = 0; k < code->ninstrs; k++)
+            about->instrs[i] += code->instrs[k].kind == CB_INSTR_SUPER ? 2 : 1;
+    }
+    about->need = s->need;
+    if (s->copy) { /* copies gather chunk by chunk, in less memory */
+        cb_stage computes = *s;
+        computes.copy = false;
+        cb_stage_project(p, &computes);
+        about->need = computes.need;
+    }
+    about->held = about->straight ? held_by(p, s, NULL) : 0;
+}
+
+/* What each value takes at most, whatever the widest type: its register and what the machine keeps of it. */
+#define VALUE_BYTES ((size_t)CB_VECTOR * 16 + CB_VM_LOAD_BYTES + CB_VM_INSTR_BYTES + 64)
+
+/* What two stages need together, at most: programs need the sum of theirs but for registers, which are as wide as
+ * those of the other one; and results that were made in place of a fold's state may get tiles. */
+static uint64_t bound(const cubed_plan *p, const cb_stage *a, const sibling *of_a,
+                      const cb_stage *b, const sibling *of_b)
+{
+    const cb_stage *both[] = {a, b};
+    uint64_t bytes = 0;
+    for (int i = 0; i < 2; i++) {
+        const size_t values = of_a->loads[i] + of_a->instrs[i] + of_b->loads[i] + of_b->instrs[i];
+        bytes += cb_sat_mul(values, VALUE_BYTES);
+    }
+    cb_need need = {cb_sat_add(of_a->need.arena, of_b->need.arena),
+                    cb_max_size(of_a->need.library, of_b->need.library)};
+    for (int i = 0; i < 2; i++) {
+        size_t chunks = 2; /* one is staged */
+        for (int d = 0; d < both[i]->kept.ndim; d++)
+            chunks = cb_sat_mul(chunks, (size_t)both[i]->task_chunks[d]);
+        for (int o = 0; both[i]->nfolds && o < both[i]->nouts; o++)
+            bytes = cb_sat_add(bytes,
+                               cb_sat_mul(chunks, cb_chunk_bytes(p, both[i]->outs[o].node) + 64));
+    }
+    need.arena = cb_sat_add(need.arena, bytes);
+    return cb_opt_need(p, need);
+}
+
+/* Lists of a stage that grows are as long as they may get twice. */
+static cubed_status put_outputs(cubed_plan *p, cb_stage *a, sibling *about, const cb_stage *b,
+                                cubed_error *err)
+{
+    const int n = a->nouts + b->nouts;
+    if (n > about->room) {
+        cb_stage_out *outs = cb_zone_alloc(p->ir.zone, (size_t)n * 2 * sizeof *outs);
+        if (!outs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        memcpy(outs, a->outs, (size_t)a->nouts * sizeof *outs);
+        a->outs = outs;
+        about->room = 2 * n;
+    }
+    memcpy(a->outs + a->nouts, b->outs, (size_t)b->nouts * sizeof *b->outs);
+    a->nouts = n;
+    return CUBED_OK;
+}
+
+/* The nodes that either reads, in order: from the last to the first, in place. */
+static cubed_status put_reads(cubed_plan *p, cb_program *a, sibling *about, const cb_program *b,
+                              cubed_error *err)
+{
+    int n = a->nreads;
+    for (int k = 0; k < b->nreads; k++) n += !reads_node(a, b->reads[k]);
+    if (n > about->reads_room) {
+        int *reads = cb_zone_alloc(p->ir.zone, (size_t)n * 2 * sizeof *reads);
+        if (!reads) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+        if (a->nreads) memcpy(reads, a->reads, (size_t)a->nreads * sizeof *reads);
+        a->reads = reads;
+        about->reads_room = 2 * n;
+    }
+    int i = a->nreads - 1, k = b->nreads - 1;
+    for (int to = n - 1; k >= 0; to--) {
+        if (i >= 0 && a->reads[i] >= b->reads[k]) {
+            if (a->reads[i] == b->reads[k]) k--;
+            a->reads[to] = a->reads[i--];
+        } else {
+            a->reads[to] = b->reads[k--];
+        }
+    }
+    a->nreads = n;
+    return CUBED_OK;
+}
+
+/* Compiles what has joined the stage. */
+static cubed_status settle(const joiner *j, int i, cubed_error *err)
+{
+    cb_stage *s = &j->p->stages[i];
+    if (!j->of[i].pending) return CUBED_OK;
+    CB_TRY(cb_stage_compile(j->p, s, err));
+    cb_stage_project(j->p, s);
+    j->of[i].pending = false;
+    weigh(j->p, s, &j->of[i]);
+    return CUBED_OK;
+}
+
+/* Joins b to a without compiling them if it is sure that they fit. */
+static cubed_status join_surely(joiner *j, cb_stage *a, sibling *about, cb_stage *b,
+                                const sibling *other, bool *joined, cubed_error *err)
+{
+    *joined = about->straight && other->straight;
+    for (int i = 0; i < 2; i++) {
+        *joined = *joined && about->loads[i] + other->loads[i] <= CB_MAX_VALUES &&
+                  about->instrs[i] + other->instrs[i] <= CB_MAX_VALUES;
+    }
+    *joined = *joined && bound(j->p, a, about, b, other) <= cb_opt_task_mem(j->p);
+    if (!*joined) return CUBED_OK;
+    about->held = cb_sat_add(about->held, held_by(j->p, b, joint(a)));
+    CB_TRY(put_outputs(j->p, a, about, b, err));
+    CB_TRY(put_reads(j->p, joint(a), about, joint(b), err));
+    about->need.arena = cb_sat_add(about->need.arena, other->need.arena);
+    about->need.library = cb_max_size(about->need.library, other->need.library);
+    for (int i = 0; i < 2; i++) {
+        about->loads[i] += other->loads[i];
+        about->instrs[i] += other->instrs[i];
+    }
+    about->pending = true;
+    return CUBED_OK;
+}
+
+static cubed_status join_exactly(joiner *j, cb_stage *a, sibling *about, const cb_stage *b,
+                                 bool *joined, cubed_error *err)
+{
+    CB_TRY(put_outputs(j->p, a, about, b, err));
     cb_stage both = *a;
-    *joined = false;
-    both.nouts = a->nouts + b->nouts;
-    both.outs = cb_zone_alloc(p->ir.zone, (size_t)both.nouts * sizeof *both.outs);
-    if (!both.outs) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-    memcpy(both.outs, a->outs, (size_t)a->nouts * sizeof *a->outs);
-    memcpy(both.outs + a->nouts, b->outs, (size_t)b->nouts * sizeof *b->outs);
-    cubed_status st = cb_stage_compile(p, &both, err);
+    a->nouts -= b->nouts;
+    cubed_status st = cb_stage_compile(j->p, &both, err);
     if (st == CUBED_E_BUDGET) return CUBED_OK; /* too long a program: stay apart */
     if (st != CUBED_OK) return st;
-    cb_stage_project(p, &both);
-    if (cb_opt_need(p, both.need) > cb_opt_task_mem(p)) return CUBED_OK;
+    cb_stage_project(j->p, &both);
+    if (cb_opt_need(j->p, both.need) > cb_opt_task_mem(j->p)) return CUBED_OK;
     *a = both;
+    weigh(j->p, a, about);
     *joined = true;
+    return CUBED_OK;
+}
+
+/* Joins b, of which `other` is known, to stage number i where that fits. */
+static cubed_status try_join(joiner *j, int i, cb_stage *b, const sibling *other, bool *joined,
+                             cubed_error *err)
+{
+    cb_stage *a = &j->p->stages[i];
+    sibling *about = &j->of[i];
+    if (about->straight && other->straight) {
+        const cb_need least = {cb_sat_add(about->held, held_by(j->p, b, joint(a))),
+                               cb_max_size(about->need.library, other->need.library)};
+        if (cb_opt_need(j->p, least) > cb_opt_task_mem(j->p)) return CUBED_OK;
+    }
+    CB_TRY(join_surely(j, a, about, b, other, joined, err));
+    if (!*joined && about->pending) {
+        CB_TRY(settle(j, i, err));
+        CB_TRY(join_surely(j, a, about, b, other, joined, err));
+    }
+    if (!*joined) CB_TRY(join_exactly(j, a, about, b, joined, err));
+    if (*joined) about->changed = ++j->time;
+    return CUBED_OK;
+}
+
+/* The keys of b are those of stage number i, too; those that it has already are put in once more, which costs
+ * nothing but room. */
+static cubed_status put_keys(joiner *j, int i, cb_stage *b, cubed_error *err)
+{
+    const int keys = num_keys(b);
+    for (int k = 0; k < keys; k++) CB_TRY(add_entry(j, key_of(j, b, k), i, err));
     return CUBED_OK;
 }
 
@@ -111,49 +381,92 @@ static cubed_status make_single(cubed_plan *p, int node, cb_stage *s, cubed_erro
     return cb_opt_tile(p, s, cb_opt_task_mem(p), err);
 }
 
-/* u*u and v*v share nothing until u*v has joined one of them: stages are joined until none can be. */
-static cubed_status join_stages(cubed_plan *p, int *stage_level, cubed_error *err)
+/* Puts a new stage into one that there is, or behind all. */
+static cubed_status add_stage(joiner *j, cb_stage *s, bool merge_siblings, cubed_error *err)
 {
-    for (int i = 0; i < p->nstages; i++) {
-        for (int k = i + 1; k < p->nstages; k++) {
-            bool joined = false;
-            if (stage_level[i] != stage_level[k] || !may_join(p, &p->stages[i], &p->stages[k]))
-                continue;
-            CB_TRY(try_join(p, &p->stages[i], &p->stages[k], &joined, err));
-            if (!joined) continue;
-            p->nstages--;
-            memmove(&p->stages[k], &p->stages[k + 1], (size_t)(p->nstages - k) * sizeof *p->stages);
-            memmove(&stage_level[k], &stage_level[k + 1],
-                    (size_t)(p->nstages - k) * sizeof *stage_level);
-            k = i; /* what did not share a load before may do so now */
-        }
+    cubed_plan *p = j->p;
+    sibling about = {.level = s->level};
+    bool joined = false;
+    if (merge_siblings) {
+        weigh(p, s, &about);
+        find_candidates(j, s, 0);
     }
+    for (int i = 0; i < j->nfound && !joined; i++) {
+        const int k = j->found[i];
+        if (j->of[k].level != about.level || !may_join(p, &p->stages[k], s)) continue;
+        CB_TRY(try_join(j, k, s, &about, &joined, err));
+        if (joined) CB_TRY(put_keys(j, k, s, err));
+    }
+    if (joined) return CUBED_OK;
+    about.born = ++j->time;
+    j->of[p->nstages] = about;
+    p->stages[p->nstages] = *s;
+    if (merge_siblings) CB_TRY(put_keys(j, p->nstages, s, err));
+    p->nstages++;
+    return CUBED_OK;
+}
+
+/* Joins one of the stages behind number i to it. */
+static cubed_status join_next(joiner *j, int i, bool *joined, cubed_error *err)
+{
+    cubed_plan *p = j->p;
+    *joined = false;
+    find_candidates(j, &p->stages[i], i + 1);
+    for (int f = 0; f < j->nfound && !*joined; f++) {
+        const int k = j->found[f];
+        /* What was tried when the second one was made is as it was. */
+        const bool tried = j->of[k].changed == 0 && j->of[i].changed < j->of[k].born;
+        if (tried || j->of[k].level != j->of[i].level || !may_join(p, &p->stages[i], &p->stages[k]))
+            continue;
+        CB_TRY(settle(j, k, err));
+        CB_TRY(try_join(j, i, &p->stages[k], &j->of[k], joined, err));
+        if (!*joined) continue;
+        CB_TRY(put_keys(j, i, &p->stages[k], err));
+        j->of[k].gone = true;
+    }
+    return CUBED_OK;
+}
+
+/* u*u and v*v share nothing until u*v has joined one of them: stages are joined until none can be. */
+static cubed_status join_stages(joiner *j, cubed_error *err)
+{
+    cubed_plan *p = j->p;
+    int kept = 0;
+    for (int i = 0; i < p->nstages; i++) {
+        bool joined = !j->of[i].gone;
+        while (joined) CB_TRY(join_next(j, i, &joined, err));
+    }
+    for (int i = 0; i < p->nstages; i++) {
+        if (j->of[i].gone) continue;
+        CB_TRY(settle(j, i, err));
+        if (kept < i) p->stages[kept] = p->stages[i];
+        kept++;
+    }
+    p->nstages = kept;
     return CUBED_OK;
 }
 
 cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_siblings, cubed_error *err)
 {
-    int n = p->ir.nnodes, nstages = 0;
-    int *level = cb_zone_alloc(p->ir.zone, (size_t)n * sizeof *level + 1);
-    int *stage_level = cb_zone_alloc(p->ir.zone, (size_t)n * sizeof *stage_level + 1);
-    for (int i = 0; i < n; i++) nstages += p->ir.nodes[i].stored;
-    p->stages = cb_zone_alloc(p->ir.zone, (size_t)nstages * sizeof *p->stages + 1);
-    if (!level || !stage_level || !p->stages)
+    joiner j = {.p = p};
+    cb_zone *zone = p->ir.zone;
+    size_t n = (size_t)p->ir.nnodes, nstages = 0;
+    for (size_t i = 0; i < n; i++) nstages += p->ir.nodes[i].stored;
+    int *level = cb_zone_alloc(zone, n * sizeof *level);
+    p->stages = cb_zone_alloc(zone, nstages * sizeof *p->stages);
+    j.of = cb_zone_alloc(zone, nstages * sizeof *j.of);
+    j.head = cb_zone_alloc(zone, (2 * n + 2) * sizeof *j.head);
+    j.found = cb_zone_alloc(zone, nstages * sizeof *j.found);
+    j.mark = cb_zone_alloc(zone, nstages * sizeof *j.mark);
+    if (!level || !p->stages || !j.of || !j.head || !j.found || !j.mark)
         return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     p->nstages = 0;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < p->ir.nnodes; i++) {
         if (!p->ir.nodes[i].stored) continue;
         cb_stage s;
-        bool joined = false;
         CB_TRY(make_single(p, i, &s, err));
         level[i] = s.level = cb_stage_level(p, &s, level);
-        for (int k = 0; k < p->nstages && merge_siblings && !joined; k++) {
-            if (stage_level[k] == level[i] && may_join(p, &p->stages[k], &s))
-                CB_TRY(try_join(p, &p->stages[k], &s, &joined, err));
-        }
-        if (joined) continue;
-        stage_level[p->nstages] = level[i];
-        p->stages[p->nstages++] = s;
+        CB_TRY(add_stage(&j, &s, merge_siblings, err));
     }
-    return merge_siblings ? join_stages(p, stage_level, err) : CUBED_OK;
+    return merge_siblings ? join_stages(&j, err) : CUBED_OK;
 }
