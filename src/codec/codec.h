@@ -92,6 +92,24 @@ CUBED_MUST_CHECK cubed_status cb_codec_chain_encode(const cb_codec_chain *c, con
                                                     const int64_t *used, void *dst, size_t *got,
                                                     cb_arena *scratch, cubed_error *err);
 
+/* What a look at an encoded chunk, without decoding it, says of it. */
+typedef enum cb_codec_looks {
+    CB_CODEC_WHOLE, /* sizes are what they should be */
+    CB_CODEC_DAMAGED,
+    CB_CODEC_UNTOLD /* its codecs say nothing of sizes */
+} cb_codec_looks;
+typedef struct cb_codec_object {
+    cubed_status (*read)(void *ctx, uint64_t offset, void *dst, size_t size, size_t *got,
+                         cubed_error *err);
+    void *ctx;
+    uint64_t size;
+} cb_codec_object;
+/* Reads headers, trailers and indices; errors are those of `read`. */
+CUBED_MUST_CHECK cubed_status cb_codec_chain_look(const cb_codec_chain *c, const cb_codec_object *o,
+                                                  cb_arena *scratch, cb_codec_looks *out,
+                                                  cubed_error *err);
+cb_need cb_codec_chain_look_need(const cb_codec_chain *c);
+
 /* The step if the chain is but one, and ranges of what it decodes to can be had by themselves; else
  * NULL. */
 const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c);

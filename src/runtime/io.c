@@ -227,35 +227,38 @@ uint64_t cb_io_spilled(const cb_io *io) { return atomic_load(&((cb_io *)(uintptr
 
 bool cb_io_resumes(const cb_io *io, int node) { return io->nodes[node].resumed; }
 
-cubed_status cb_io_exists(cb_io *io, int node, int64_t chunk, bool *found, cubed_error *err)
+cubed_status cb_io_find_whole(cb_io *io, int node, int64_t chunk, bool *found, cubed_error *err)
 {
     const cb_node *n = &io->plan->ir.nodes[node];
     node_io *x = &io->nodes[node];
     cubed_error why = CUBED_ERROR_INIT;
-    cubed_status st;
-    char key[4096];
+    int64_t idx[CUBED_MAX_NDIM];
+    char key[96];
     uint64_t size;
     *found = false;
-    if (x->resumed) {
-        int64_t idx[CUBED_MAX_NDIM];
-        cb_grid_unravel(&n->grid, chunk, idx);
-        CB_TRY(cb_zarr_chunk_key(cb_zarr_get_meta(x->array), cb_zarr_path(x->array), idx, key,
-                                 sizeof key, err));
-        st = cb_store_size(x->store, key, &size, &why);
-    } else if (cb_node_is_intermediate(n) && io->work) {
-        int64_t idx[CUBED_MAX_NDIM];
-        cb_grid_unravel(&n->grid, chunk, idx);
-        cb_tier_key(io, node, chunk, key);
-        st = cb_store_size(io->work, key, &size, &why);
-        if (st == CUBED_OK && size != cb_tier_chunk_bytes(io, node, idx)) return CUBED_OK;
-        x->chunks[chunk].spilled = st == CUBED_OK;
-    } else {
-        return CUBED_OK;
-    }
-    *found = st == CUBED_OK;
+    cb_grid_unravel(&n->grid, chunk, idx);
+    if (x->resumed) return cb_zarr_find_whole(x->array, idx, found, err);
+    if (!cb_node_is_intermediate(n) || !io->work) return CUBED_OK;
+    cb_tier_key(io, node, chunk, key);
+    cubed_status st = cb_store_size(io->work, key, &size, &why);
+    *found = st == CUBED_OK && size == cb_tier_chunk_bytes(io, node, idx);
+    x->chunks[chunk].spilled = *found;
     if (st == CUBED_OK || st == CUBED_E_NOT_FOUND) return CUBED_OK;
     if (err) *err = why;
     return st;
+}
+
+cubed_status cb_io_exists(cb_io *io, int node, int64_t chunk, bool *found, cubed_error *err)
+{
+    const node_io *x = &io->nodes[node];
+    int64_t idx[CUBED_MAX_NDIM];
+    char key[4096];
+    *found = false;
+    if (!x->resumed) return CUBED_OK;
+    cb_grid_unravel(&io->plan->ir.nodes[node].grid, chunk, idx);
+    CB_TRY(cb_zarr_chunk_key(cb_zarr_get_meta(x->array), cb_zarr_path(x->array), idx, key,
+                             sizeof key, err));
+    return cb_store_exists(x->store, key, found, err);
 }
 
 /* --- Chunks ------------------------------------------------------------------------------------------ */

@@ -42,8 +42,11 @@ void cb_io_close(cb_io *io);
 
 /* Whether the node is a target that an earlier run began. */
 bool cb_io_resumes(const cb_io *io, int node);
-/* Whether a chunk has been written by a run that is resumed, and is still there. Never so for
- * results in memory. Of intermediates before the run starts. */
+/* Whether a chunk has been written by a run that is resumed, and is still there, whole. Never so for
+ * results in memory. Before the run starts: chunks of targets that are not whole are deleted. */
+CUBED_MUST_CHECK cubed_status cb_io_find_whole(cb_io *io, int node, int64_t chunk, bool *found,
+                                               cubed_error *err);
+/* The same of a target's chunk after that, when what is there is whole. */
 CUBED_MUST_CHECK cubed_status cb_io_exists(cb_io *io, int node, int64_t chunk, bool *found,
                                            cubed_error *err);
 

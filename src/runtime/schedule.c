@@ -410,7 +410,7 @@ static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, c
     do {
         int64_t c = cb_grid_ravel(&n->grid, idx);
         bool found;
-        CB_TRY(cb_io_exists(d->a->io, node, c, &found, err));
+        CB_TRY(cb_io_find_whole(d->a->io, node, c, &found, err));
         if (found) continue;
         bool wanted = !cb_node_is_intermediate(n);
         for (uint32_t e = r->first ? r->first[c] : 0; r->first && e < r->first[c + 1]; e++)

@@ -83,8 +83,7 @@ static cubed_status read_encoded(const cb_zarr_array *z, const cb_codec_chain *c
     return CUBED_OK;
 }
 
-/* The shape of a chunk as it is stored, and its elements within the array (or more). */
-static void chunk_shape(const cb_zarr_meta *m, const int64_t *idx, int64_t *shape, int64_t *used)
+void cb_zarr_chunk_shape(const cb_zarr_meta *m, const int64_t *idx, int64_t *shape, int64_t *used)
 {
     for (int d = 0; d < m->ndim; d++) {
         const int64_t *s = m->starts[d];
@@ -93,9 +92,8 @@ static void chunk_shape(const cb_zarr_meta *m, const int64_t *idx, int64_t *shap
     }
 }
 
-/* Irregular chunks go through the same codecs in their own shape. */
-static const cb_codec_chain *codecs_of(const cb_zarr_meta *m, const int64_t *shape,
-                                       cb_codec_chain *own)
+const cb_codec_chain *cb_zarr_codecs_of(const cb_zarr_meta *m, const int64_t *shape,
+                                        cb_codec_chain *own)
 {
     if (!cb_zarr_is_irregular(m)) return &m->codecs;
     cb_codec_chain_resize(&m->codecs, shape, own);
@@ -111,8 +109,8 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
     cb_codec_chain own;
     int64_t shape[CUBED_MAX_NDIM], used[CUBED_MAX_NDIM];
-    chunk_shape(&z->meta, idx, shape, used);
-    const cb_codec_chain *codecs = codecs_of(&z->meta, shape, &own);
+    cb_zarr_chunk_shape(&z->meta, idx, shape, used);
+    const cb_codec_chain *codecs = cb_zarr_codecs_of(&z->meta, shape, &own);
     size_t mark = cb_arena_mark(scratch);
     cubed_status st = read_encoded(z, codecs, key, dst, scratch, &size, &why);
     cb_arena_release(scratch, mark);
@@ -328,8 +326,8 @@ cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, con
     char key[4096];
     cb_codec_chain own;
     int64_t shape[CUBED_MAX_NDIM], used[CUBED_MAX_NDIM];
-    chunk_shape(&z->meta, idx, shape, used);
-    const cb_codec_chain *c = codecs_of(&z->meta, shape, &own);
+    cb_zarr_chunk_shape(&z->meta, idx, shape, used);
+    const cb_codec_chain *c = cb_zarr_codecs_of(&z->meta, shape, &own);
     size_t size = c->chunk_bytes, mark = cb_arena_mark(scratch);
     const void *bytes = src;
     cubed_status st = CUBED_OK;

@@ -154,6 +154,11 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_part(const cb_zarr_array *z, const in
 CUBED_MUST_CHECK cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx,
                                                   const void *src, cb_arena *scratch,
                                                   uint64_t *stored, cubed_error *err);
+/* Whether a whole chunk is there, of what an earlier run left: by its size and what its codecs say of it in headers,
+ * trailers and indices, or by decoding it where they say nothing. One that is not whole is deleted. Takes memory
+ * of its own, up to a chunk and what reading it takes. */
+CUBED_MUST_CHECK cubed_status cb_zarr_find_whole(const cb_zarr_array *z, const int64_t *idx,
+                                                 bool *found, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_zarr_chunk_key(const cb_zarr_meta *meta, const char *path,
                                                 const int64_t *idx, char *key, size_t cap,
                                                 cubed_error *err);

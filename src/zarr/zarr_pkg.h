@@ -41,6 +41,12 @@ struct cb_zarr_array {
     cb_zarr_meta meta;
 };
 
+/* The shape of a chunk as it is stored, and its elements within the array (or more). */
+void cb_zarr_chunk_shape(const cb_zarr_meta *m, const int64_t *idx, int64_t *shape, int64_t *used);
+/* Irregular chunks go through the same codecs in their own shape: those, in *own. */
+const cb_codec_chain *cb_zarr_codecs_of(const cb_zarr_meta *m, const int64_t *shape,
+                                        cb_codec_chain *own);
+
 /* The "rectilinear" chunk grid: shape is set before. */
 CUBED_MUST_CHECK cubed_status cb_zarr_parse_rectilinear(const char *where, const json_t *conf,
                                                         cb_zone *zone, cb_zarr_meta *meta,

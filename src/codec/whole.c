@@ -1,0 +1,164 @@
+/* Whether an object can be a whole encoded chunk, from little of it: its size, and what codecs say of it in
+ * headers, trailers and indices. */
+#include <string.h>
+#define ZSTD_STATIC_LINKING_ONLY
+#include <zstd.h>
+
+#include "codec/codec_pkg.h"
+
+static uint32_t load32(const unsigned char *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* All of `size` bytes, or *got says that there are fewer. */
+static cubed_status read_at(const cb_codec_object *o, uint64_t offset, void *dst, size_t size,
+                            size_t *got, cubed_error *err)
+{
+    *got = 0;
+    if (offset >= o->size) return CUBED_OK;
+    return o->read(o->ctx, offset, dst, cb_min_size(size, (size_t)(o->size - offset)), got, err);
+}
+
+/* Goes from block to block of a frame, to its end. */
+static cubed_status skip_blocks(const cb_codec_object *o, uint64_t *at, bool *ok, cubed_error *err)
+{
+    for (bool last = false; !last;) {
+        unsigned char head[3];
+        size_t got;
+        CB_TRY(read_at(o, *at, head, sizeof head, &got, err));
+        uint32_t bits = (uint32_t)head[0] | (uint32_t)head[1] << 8 | (uint32_t)head[2] << 16;
+        uint32_t type = bits >> 1 & 3, size = type == 1 ? 1 : bits >> 3;
+        last = bits & 1;
+        /* Zeros, which nobody wrote, would be empty blocks without end. */
+        *ok = got == sizeof head && type != 3 && (size > 0 || last);
+        if (!*ok) return CUBED_OK;
+        *at += sizeof head + size;
+    }
+    return CUBED_OK;
+}
+
+static cubed_status look_at_zstd(const cb_codec_object *o, size_t raw_size, bool *ok,
+                                 cubed_error *err)
+{
+    uint64_t at = 0, content = 0;
+    while (at < o->size) {
+        unsigned char head[ZSTD_FRAMEHEADERSIZE_MAX];
+        ZSTD_frameHeader frame;
+        size_t got;
+        CB_TRY(read_at(o, at, head, sizeof head, &got, err));
+        *ok = ZSTD_getFrameHeader(&frame, head, got) == 0;
+        if (!*ok) return CUBED_OK;
+        at += frame.headerSize;
+        if (frame.frameType == ZSTD_skippableFrame) {
+            at += frame.frameContentSize;
+            continue;
+        }
+        CB_TRY(skip_blocks(o, &at, ok, err));
+        if (!*ok) return CUBED_OK;
+        if (frame.checksumFlag) at += 4;
+        bool known = frame.frameContentSize != ZSTD_CONTENTSIZE_UNKNOWN;
+        content = known ? cb_sat_add(content, frame.frameContentSize) : UINT64_MAX;
+    }
+    *ok = at == o->size && (content == raw_size || content == UINT64_MAX);
+    return CUBED_OK;
+}
+
+static cubed_status look_at_blosc(const cb_codec_object *o, size_t raw_size, bool *ok,
+                                  cubed_error *err)
+{
+    unsigned char head[16];
+    size_t got;
+    CB_TRY(read_at(o, 0, head, sizeof head, &got, err));
+    *ok = got == sizeof head && load32(head + 4) == raw_size && load32(head + 12) == o->size;
+    return CUBED_OK;
+}
+
+/* Of several members the last one says how much is in it alone, and other writers make several. */
+static cubed_status look_at_gzip(const cb_codec_object *o, size_t raw_size, bool *ok,
+                                 cubed_error *err)
+{
+    unsigned char head[3], tail[4];
+    size_t got = 0, got_tail = 0;
+    *ok = o->size >= 18; /* header and trailer */
+    if (*ok) CB_TRY(read_at(o, 0, head, sizeof head, &got, err));
+    if (*ok) CB_TRY(read_at(o, o->size - sizeof tail, tail, sizeof tail, &got_tail, err));
+    *ok = *ok && got == sizeof head && got_tail == sizeof tail && head[0] == 0x1f &&
+          head[1] == 0x8b && head[2] == 8 && load32(tail) == (uint32_t)raw_size;
+    return CUBED_OK;
+}
+
+typedef cubed_status (*look_fn)(const cb_codec_object *o, size_t raw_size, bool *ok,
+                                cubed_error *err);
+
+static look_fn look_of(const cubed_codec_vtable *vt)
+{
+    return vt == &cb_codec_zstd    ? look_at_zstd
+           : vt == &cb_codec_blosc ? look_at_blosc
+           : vt == &cb_codec_gzip  ? look_at_gzip
+                                   : NULL;
+}
+
+/* All that the index names lies in the object, and nothing is between chunks and index, or behind them. */
+static cubed_status look_at_shard(const cb_codec_chain *c, const cb_codec_step *s,
+                                  const cb_codec_object *o, cb_arena *scratch, bool *ok,
+                                  cubed_error *err)
+{
+    const size_t bytes = cb_codec_index_bytes(c, s);
+    uint64_t end = s->index_in_front ? bytes : 0, offset, size;
+    size_t got;
+    void *encoded, *index;
+    cubed_error why = CUBED_ERROR_INIT;
+    *ok = o->size >= bytes;
+    if (!*ok) return CUBED_OK;
+    CB_TRY(cb_arena_alloc(scratch, bytes, "encoded index", &encoded, err));
+    CB_TRY(cb_arena_alloc(scratch, cb_codec_index_numbers(s) * sizeof(uint64_t), "shard index",
+                          &index, err));
+    CB_TRY(read_at(o, s->index_in_front ? 0 : o->size - bytes, encoded, bytes, &got, err));
+    cubed_status st =
+        got == bytes ? cb_codec_index_decode(c, s, encoded, index, scratch, &why) : CUBED_E_FORMAT;
+    for (int64_t i = 0; st == CUBED_OK && i < s->ninner; i++) {
+        st = cb_codec_index_find(c, s, index, o->size, i, &offset, &size, &why);
+        if (st == CUBED_OK && size > 0 && offset + size > end) end = offset + size;
+    }
+    *ok = st == CUBED_OK && end + (s->index_in_front ? 0 : bytes) == o->size;
+    if (st == CUBED_OK || st == CUBED_E_FORMAT) return CUBED_OK;
+    if (err) *err = why;
+    return st;
+}
+
+cb_need cb_codec_chain_look_need(const cb_codec_chain *c)
+{
+    const cb_codec_step *s = cb_codec_chain_shard(c);
+    if (!s) return (cb_need){0, 0};
+    size_t both = cb_sat_add(cb_arena_round(cb_codec_index_bytes(c, s)),
+                             cb_arena_round(cb_codec_index_numbers(s) * sizeof(uint64_t)));
+    return cb_need_both((cb_need){both, 0}, cb_codec_index_need(c, s));
+}
+
+cubed_status cb_codec_chain_look(const cb_codec_chain *c, const cb_codec_object *o,
+                                 cb_arena *scratch, cb_codec_looks *out, cubed_error *err)
+{
+    const cb_codec_step *shard = cb_codec_chain_shard(c), *one = NULL;
+    bool ok = true;
+    int n = 0;
+    for (int i = c->all.first; i < c->all.first + c->all.n; i++) {
+        if (c->step[i].skip || c->step[i].vt->kind != CUBED_CODEC_BYTES_TO_BYTES) continue;
+        one = &c->step[i];
+        n++;
+    }
+    *out = CB_CODEC_DAMAGED;
+    if (o->size == 0 || o->size > cb_codec_chain_bound(c)) return CUBED_OK;
+    *out = CB_CODEC_UNTOLD;
+    look_fn look = n == 1 && one->raw_size == c->chunk_bytes ? look_of(one->vt) : NULL;
+    if (shard) {
+        CB_TRY(look_at_shard(c, shard, o, scratch, &ok, err));
+    } else if (cb_codec_chain_is_raw(c)) {
+        ok = o->size == c->chunk_bytes;
+    } else {
+        if (!look) return CUBED_OK;
+        CB_TRY(look(o, one->raw_size, &ok, err));
+    }
+    *out = ok ? CB_CODEC_WHOLE : CB_CODEC_DAMAGED;
+    return CUBED_OK;
+}
