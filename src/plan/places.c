@@ -24,16 +24,21 @@ cubed_status cb_plan_find_place(cb_zone *zone, const char *url, cb_place *out, c
 typedef struct placed_list {
     cb_zone *zone;
     placed *all;
-    int n, results;
+    int n;
+    bool again; /* parsed anew: more may exist, and links may lead elsewhere */
 } placed_list;
 
-static cubed_status add(placed_list *l, const char *url, place_use use, bool region,
-                        cubed_error *err)
+/* `known` is the place of the URL, if it need not be parsed. */
+static cubed_status add(placed_list *l, const char *url, const cb_place *known, place_use use,
+                        bool region, cubed_error *err)
 {
     placed *x = &l->all[l->n++];
     x->use = use;
     x->region = region;
-    l->results += use == USE_RESULT;
+    if (known && !l->again) {
+        x->at = *known;
+        return CUBED_OK;
+    }
     return use == USE_WORK ? cb_place_parse_store(l->zone, url, &x->at, err)
                            : cb_plan_find_place(l->zone, url, &x->at, err);
 }
@@ -43,7 +48,7 @@ static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error
     size_t n = 1 + (size_t)p->ngroups;
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *x = &p->ir.nodes[i];
-        n += x->url || x->source || x->writes;
+        n += (size_t)(x->url != NULL) + (x->source != NULL) + (x->writes != NULL);
     }
     l->all = cb_zone_alloc(l->zone, n * sizeof *l->all);
     if (!l->all) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan's places");
@@ -51,16 +56,18 @@ static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error
         for (int i = 0; i < p->ir.nnodes; i++) {
             const cb_node *x = &p->ir.nodes[i];
             if (x->url && x->is_target == (results == 1))
-                CB_TRY(add(l, x->url, results ? USE_RESULT : USE_SOURCE, x->region, err));
+                CB_TRY(add(l, x->url, &p->storage[i]->place, results ? USE_RESULT : USE_SOURCE,
+                           x->region, err));
             if (results) continue;
-            if (x->writes) CB_TRY(add(l, x->writes, USE_ASSIGNED, false, err));
+            if (x->writes) CB_TRY(add(l, x->writes, NULL, USE_ASSIGNED, false, err));
             const cb_source *s = x->source;
             const char *read = s && s->handle && s->fn->place ? s->fn->place(s->handle) : NULL;
-            if (read) CB_TRY(add(l, read, USE_SOURCE, false, err));
+            if (read) CB_TRY(add(l, read, NULL, USE_SOURCE, false, err));
         }
     }
-    for (int i = 0; i < p->ngroups; i++) CB_TRY(add(l, p->groups[i].url, USE_GROUP, false, err));
-    return p->work_dir ? add(l, p->work_dir, USE_WORK, false, err) : CUBED_OK;
+    for (int i = 0; i < p->ngroups; i++)
+        CB_TRY(add(l, p->groups[i].url, NULL, USE_GROUP, false, err));
+    return p->work_dir ? add(l, p->work_dir, NULL, USE_WORK, false, err) : CUBED_OK;
 }
 
 /* Whether `a`, which is written, and `b` would destroy each other where the first is the same place as the second,
@@ -109,9 +116,9 @@ static cubed_status refuse(const placed *a, const placed *b, cb_place_relation r
     return CUBED_E_ARG;
 }
 
-cubed_status cb_plan_check_places(const cubed_plan *p, cubed_error *err)
+cubed_status cb_plan_check_places(const cubed_plan *p, bool again, cubed_error *err)
 {
-    placed_list l = {.n = 0};
+    placed_list l = {.again = again};
     cubed_status st;
     CB_TRY(cb_zone_new(&p->ctx->alloc, &l.zone, err));
     CB_GO(list_places(p, &l, err));

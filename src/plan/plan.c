@@ -181,7 +181,7 @@ cubed_status cb_plan_open_storage(cubed_plan *p, cubed_error *err)
         else
             CB_TRY(cb_plan_target(p, i, err));
     }
-    return cb_plan_check_places(p, err);
+    return cb_plan_check_places(p, false, err);
 }
 
 /* --- Budget ------------------------------------------------------------------------------------------ */

@@ -139,7 +139,8 @@ void cb_plan_say_origins(const cubed_plan *p, int stage, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_plan_find_place(cb_zone *zone, const char *url, cb_place *out,
                                                  cubed_error *err);
 /* CUBED_E_ARG if what the plan writes would destroy what it reads, or something else that it writes, however these
- * places are spelled. They are parsed anew: called when it is made and when a run begins. */
-CUBED_MUST_CHECK cubed_status cb_plan_check_places(const cubed_plan *p, cubed_error *err);
+ * places are spelled. Called when it is made, and when a run begins with `again`: places are then parsed anew. */
+CUBED_MUST_CHECK cubed_status cb_plan_check_places(const cubed_plan *p, bool again,
+                                                   cubed_error *err);
 
 #endif

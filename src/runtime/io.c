@@ -112,7 +112,7 @@ cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, bool resume, cb_io **
     cb_budget_init(&io->tier, SIZE_MAX);
     for (int k = 0; k < 16; k++)
         snprintf(io->prefix + (size_t)2 * (size_t)k, 3, "%02x", plan->id[k]);
-    cubed_status st = mode == CB_IO_WORKER ? CUBED_OK : cb_plan_check_places(plan, err);
+    cubed_status st = mode == CB_IO_WORKER ? CUBED_OK : cb_plan_check_places(plan, true, err);
     if (st == CUBED_OK) st = check_targets(io, resume, err);
     if (st == CUBED_OK) st = open_nodes(io, resume, err);
     size_t most = cb_min_size(plan->cache_bytes, io->spare.limit);
