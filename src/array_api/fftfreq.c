@@ -34,7 +34,8 @@ cubed_status cubed_fftfreq(cubed_context *ctx, int64_t n, double d, cubed_dtype 
                            cubed_array **out, cubed_error *err)
 {
     cubed_array *rising;
-    CB_TRY(frequencies("fftfreq", ctx, -(n / 2), (n - 1) / 2, n, d, dtype, &rising, err));
+    const int64_t last = n < 1 ? 0 : (n - 1) / 2;
+    CB_TRY(frequencies("fftfreq", ctx, -(n / 2), last, n, d, dtype, &rising, err));
     cubed_status st = cubed_ifftshift(rising, NULL, 0, out, err);
     cubed_array_unref(rising);
     return st;

@@ -225,7 +225,8 @@ void cubed_array_set_owner(cubed_array *x, void (*release)(void *owner), void *o
     x->owner = owner;
 }
 
-/* What one call makes is not deep: `levels` is for arrays that came from bytes. */
+/* What one call makes is not deep: `levels` is for arrays that came from bytes. Nodes that have the number are
+ * those that were met: with 0, which says nothing, all ways to a node would be gone. */
 static void set_origin(cubed_array *x, uint32_t origin, int levels)
 {
     if (x->node.origin || levels == 0) return;
@@ -233,7 +234,10 @@ static void set_origin(cubed_array *x, uint32_t origin, int levels)
     for (int i = 0; i < x->node.ninputs; i++) set_origin(x->in[i], origin, levels - 1);
 }
 
-void cubed_array_set_origin(cubed_array *x, uint32_t origin) { set_origin(x, origin, 64); }
+void cubed_array_set_origin(cubed_array *x, uint32_t origin)
+{
+    if (origin) set_origin(x, origin, 64);
+}
 
 const void *cubed_array_tag(const cubed_array *x) { return x->tag; }
 

@@ -122,7 +122,9 @@ static cubed_status lower_leaf(lowering *lo, int node, const cb_map *map, int *v
         load.step = step;
         int64_t stride = 1;
         for (int d = n->grid.ndim - 1; d >= 0; d--) {
-            load.start += stride * map->dim[d].offset;
+            /* Values wrap around, as the sums of integers that they are. */
+            uint64_t from = (uint64_t)stride * (uint64_t)map->dim[d].offset;
+            load.start = (int64_t)((uint64_t)load.start + from);
             if (map->dim[d].axis >= 0) step[map->dim[d].axis] += stride * map->dim[d].stride;
             stride *= n->grid.axis[d].extent;
         }
