@@ -114,10 +114,11 @@ static bool take_itemsize(PyObject *object, Py_ssize_t *out)
     return !PyErr_Occurred();
 }
 
-/* The URL of what it reads, which lives as long as the object's attribute; NULL if there is none. */
+/* The URL of what it reads, which lives as long as the object's attribute; NULL if it has none. */
 static const char *take_place(PyObject *object)
 {
     PyObject *value = PyObject_GetAttrString(object, "place");
+    if (!value && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
     const char *url = value && value != Py_None ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
     Py_XDECREF(value);
     return url;
