@@ -66,8 +66,9 @@ def _memory_of(a: np.ndarray) -> tuple[np.ndarray, int]:
 
 def core_from_numpy(a: np.ndarray, chunks: Any) -> _core.Array:
     """The engine's array over NumPy's memory, which is not copied but where its bytes are in
-    another order than this machine's."""
-    if not a.dtype.isnative:
+    another order than this machine's, or elements lie where none of their type may, as in records.
+    """
+    if not a.dtype.isnative or not a.flags.aligned:
         a = a.astype(a.dtype.newbyteorder("="))
     name = name_of(a.dtype)
     extents = (

@@ -512,3 +512,20 @@ def test_names_are_looked_up_whole():
     plan = cubed.from_array(np.eye(2)).plan()._plan
     with pytest.raises(ValueError, match="format is 'svgs', expected svg, dot or inside"):
         plan.draw("svgs")
+
+
+def test_elements_that_lie_at_odd_addresses():
+    """Of packed records: no loop of the engine gets them."""
+    records = np.zeros(1000, [("a", "u1"), ("b", "f8"), ("c", "c16"), ("d", "i2")])
+    records["b"], records["d"] = np.arange(1000.0), np.arange(1000)
+    for name in records.dtype.names:
+        a = records[name]
+        x = cubed.from_array(a, chunks=300)
+        np.testing.assert_array_equal((x + x).compute(), a + a)
+        memory = cubed.from_array(a.reshape(10, 100)[::2, ::-3], chunks=4).compute()
+        np.testing.assert_array_equal(memory, a.reshape(10, 100)[::2, ::-3])
+    before = records["b"]
+    assert not before.flags.aligned
+    x = cubed.from_array(before)
+    before += 1  # of a copy nothing is seen
+    assert float(cubed.sum(x).compute()) == 999 * 500
