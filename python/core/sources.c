@@ -1,6 +1,7 @@
 /* Arrays out of nothing, memory and stores. */
 #include "core.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /* Chunks given as None are the library's choice. */
@@ -24,6 +25,19 @@ static void release_buffer(void *owner)
     PyBuffer_Release(owner);
     PyMem_Free(owner);
     PyGILState_Release(gil);
+}
+
+/* Whether all elements lie where loops may load them. */
+static bool is_aligned(cubed_dtype dtype, const char *start, int ndim, const int64_t *shape,
+                       const int64_t *strides)
+{
+    size_t unit = cubed_dtype_size(dtype);
+    cubed_kind kind = cubed_dtype_kind(dtype);
+    if (kind == CUBED_KIND_TEXT) return true;
+    if (kind == CUBED_KIND_COMPLEX) unit /= 2;
+    uintptr_t bits = (uintptr_t)start;
+    for (int d = 0; d < ndim; d++) bits |= shape[d] > 1 ? (uintptr_t)strides[d] : 0;
+    return bits % unit == 0;
 }
 
 /* from_memory(buffer, dtype, shape, strides, offset, chunks): element 0 lies `offset` bytes behind the
@@ -72,9 +86,13 @@ static PyObject *from_memory(PyObject *module, PyObject *args)
     } else {
         /* An empty buffer may be at NULL. */
         const char *start = buffer->buf ? (const char *)buffer->buf + offset : "";
-        st = cubed_array_from_memory(core_get_state(module)->ctx, dtype, ndim, shape, strides,
-                                     chunks, start, &x, &err);
-        if (st != CUBED_OK) core_raise(&err);
+        if (!empty && !is_aligned(dtype, start, ndim, shape, strides)) {
+            PyErr_SetString(PyExc_ValueError, "elements lie where none of their type may");
+        } else {
+            st = cubed_array_from_memory(core_get_state(module)->ctx, dtype, ndim, shape, strides,
+                                         chunks, start, &x, &err);
+            if (st != CUBED_OK) core_raise(&err);
+        }
     }
     if (!x) {
         PyBuffer_Release(buffer);

@@ -529,3 +529,9 @@ def test_elements_that_lie_at_odd_addresses():
     x = cubed.from_array(before)
     before += 1  # of a copy nothing is seen
     assert float(cubed.sum(x).compute()) == 999 * 500
+    from cubed import _core
+
+    memory = np.arange(4.0)
+    for strides, offset in (((9,), 0), ((8,), 3)):
+        with pytest.raises(ValueError, match="elements lie where none of their type may"):
+            _core.from_memory(memory, "float64", (2,), strides, offset, None)
