@@ -32,23 +32,59 @@ static uint64_t read_once(const cubed_plan *p, const cb_stage *s)
     return bytes;
 }
 
-static bool same_shape(const cb_grid *a, const cb_grid *b)
+/* Whether an array is seen through a map as it is chunked: cut, turned around, its axes in another order. Then what is
+ * seen has a chunk for each that it touches. */
+static bool keeps_chunks(const cb_map *m, const cb_grid *source, const cb_grid *shape)
 {
-    for (int d = 0; d < a->ndim; d++) {
-        if (a->axis[d].extent != b->axis[d].extent) return false;
+    uint64_t seen = 0;
+    for (int k = 0; k < m->ndim_out; k++) {
+        const int64_t at = m->dim[k].offset, stride = m->dim[k].stride;
+        if (m->dim[k].axis < 0 || (stride != 1 && stride != -1)) return false;
+        /* Pieces of concatenations begin elsewhere. */
+        int64_t end = at + stride * (shape->axis[m->dim[k].axis].extent - 1);
+        if (cb_min_i64(at, end) < 0 || cb_max_i64(at, end) >= source->axis[k].extent) return false;
+        seen |= UINT64_C(1) << m->dim[k].axis;
     }
-    return a->ndim == b->ndim;
+    return shape->ndim == m->ndim_out && seen == (UINT64_C(1) << shape->ndim) - 1;
 }
 
-/* The array that a copy is read from: the first stored one below it that has its shape; NULL if
- * there is none. */
-static const cb_load *source_of(const cubed_plan *p, const cb_stage *s, const cb_grid *copy)
+static bool keeps_order(const cb_map *m)
 {
+    for (int k = 0; k < m->ndim_out; k++) {
+        if (m->dim[k].axis != k) return false;
+    }
+    return true;
+}
+
+/* What is seen of a stored array, as it is chunked. */
+static cb_grid seen_grid(const cubed_plan *p, const cb_load *l, const cb_grid *shape)
+{
+    const cb_grid from = cb_grid_evened(&p->ir.nodes[l->node].grid);
+    cb_grid to = {.ndim = shape->ndim};
+    for (int k = 0; k < from.ndim; k++) {
+        const cb_axis *a = &from.axis[k];
+        const int64_t at = l->map->dim[k].offset, extent = shape->axis[l->map->dim[k].axis].extent;
+        cb_axis *seen = &to.axis[l->map->dim[k].axis];
+        *seen = cb_axis_regular(extent, a->chunk);
+        seen->clipped = a->clipped;
+        const int64_t first = cb_axis_find(a, at);
+        seen->first =
+            l->map->dim[k].stride > 0 ? cb_axis_hi(a, first) - at : at - cb_axis_lo(a, first) + 1;
+        /* One chunk may be longer than what is seen of it. */
+        if (first == cb_axis_count(a) - 1 && l->map->dim[k].stride > 0) seen->first = a->chunk;
+    }
+    return to;
+}
+
+/* The first stored array that a copy is read from as it is chunked; NULL if there is none. */
+static const cb_load *source_of(const cubed_plan *p, const cb_stage *s)
+{
+    const cb_grid *shape = &p->ir.nodes[s->outs[0].node].grid;
     for (int b = 0; b < s->tail.nbranches; b++) {
         for (int v = 0; v < s->tail.branches[b].nloads; v++) {
             const cb_load *l = &s->tail.branches[b].loads[v];
-            if (l->kind == CB_LOAD_STORED && !l->reshape && cb_map_is_identity(l->map) &&
-                same_shape(&p->ir.nodes[l->node].grid, copy)) /* else it is cut */
+            if (l->kind == CB_LOAD_STORED && !l->reshape &&
+                keeps_chunks(l->map, &p->ir.nodes[l->node].grid, shape))
                 return l;
         }
     }
@@ -118,12 +154,13 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
                                 bool *found, cubed_error *err)
 {
     const cb_node *n = &p->ir.nodes[d->root];
-    const cb_load *l = source_of(p, s, &n->grid);
+    const cb_load *l = source_of(p, s);
     cb_need write = cb_write_need(p, d->root), read = {0, 0}, part = {0, 0};
-    size_t part_run = l ? cb_node_part_run(p, l->node) : 0;
+    size_t part_run = l && keeps_order(l->map) ? cb_node_part_run(p, l->node) : 0;
     if (l) read = cb_read_need(p, l->node);
     if (part_run) part = cb_read_part_need(p, l->node);
-    cb_rechunk_in in = {.source = cb_grid_evened(&p->ir.nodes[l ? l->node : n->inputs[0]].grid),
+    cb_rechunk_in in = {.source = l ? seen_grid(p, l, &n->grid)
+                                    : cb_grid_evened(&p->ir.nodes[n->inputs[0]].grid),
                         .target = cb_grid_evened(&n->grid),
                         .item_size = cubed_dtype_size(n->dtype),
                         .mem = mem,
@@ -223,14 +260,13 @@ static cubed_status plan_computed(cubed_plan *p, int stage, bool *rewritten, cub
 /* Whether the planner knows all that such a stage does: it copies an array, chunk by chunk. */
 static bool is_plain_copy(const cubed_plan *p, const cb_stage *s)
 {
-    const cb_node *n = &p->ir.nodes[s->outs[0].node];
-    return s->copy && s->tail.nbranches == 1 && !cb_stage_reshapes(s) && source_of(p, s, &n->grid);
+    return s->copy && s->tail.nbranches == 1 && !cb_stage_reshapes(s) && source_of(p, s);
 }
 
 static uint64_t source_chunks(const cubed_plan *p, const cb_stage *s)
 {
-    const cb_load *l = source_of(p, s, &p->ir.nodes[s->outs[0].node].grid);
-    return (uint64_t)cb_grid_count(&p->ir.nodes[l->node].grid);
+    const cb_grid seen = seen_grid(p, source_of(p, s), &p->ir.nodes[s->outs[0].node].grid);
+    return (uint64_t)cb_grid_count(&seen);
 }
 
 cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 import warnings
 
 import cubed
@@ -154,6 +155,50 @@ def test_more_memory_is_never_worse(tmp_path):
     assert better > 5
 
 
+def seen_plan(tmp_path, text, shape, source, target, mem, workers):
+    """Of a copy of what an expression makes of x."""
+    if not (tmp_path / "x.zarr").exists():
+        zarr.create_array(
+            tmp_path / "x.zarr", shape=shape, chunks=source, dtype="f4", compressors=()
+        )
+    chunks = ",".join(map(str, target))
+    result = run(
+        *("eval", f"r = rechunk({text}, ({chunks},))", "--in", f"x={tmp_path / 'x.zarr'}"),
+        *("--out", f"r={tmp_path / 'r.zarr'}", "--plan", "--json", "--max-workers", workers),
+        *("--allowed-mem", mem + 64_000_000, "--reserved-mem", 64_000_000),
+    )
+    if result.code != 0 and ("allow at least" in result.err or "this machine" in result.err):
+        return None
+    return json.loads(check(result).out)
+
+
+@pytest.mark.parametrize("text", ["flip(x)", "x[1:]", "permute_dims(x, {axes})"])
+def test_views_are_planned_as_what_they_show(tmp_path, text):
+    pick = random.Random(17)
+    known = [[81431, 34374], [1788, 36], [15, 3278]]
+    for i in range(cases(12)):
+        shape, source, target = random_grids(pick, 10) if i else known
+        if shape[0] < 2 or 4 * max(math.prod(source), math.prod(target)) > 2e8:
+            continue
+        mem, last = 8 * max(math.prod(source), math.prod(target)) + 100_000, None
+        workers = pick.choice([1, 2, 4]) if i else 4
+        axes = [*range(len(shape))]
+        if "axes" in text and len(shape) > 1:
+            axes, target = axes[::-1], target[::-1]
+        expression = text.format(axes=f"({', '.join(map(str, axes))},)")
+        # Of parts of chunks that are cut only what is seen is read.
+        slack = 1 if text == "flip(x)" else 1.15
+        for _ in range(8):
+            p = seen_plan(tmp_path / f"{i}", expression, shape, source, target, round(mem), workers)
+            assert p is not None or last is None
+            if p is not None:
+                where = expression, shape, source, target, mem, workers
+                assert last is None or cost(p)[0] <= slack * last[0], where
+                assert last is None or cost(p)[1] <= last[1], where
+                last = cost(p)
+            mem *= pick.uniform(1, 2)
+
+
 def test_copies_are_equal(tmp_path):
     pick = random.Random(6)
     passes = set()
@@ -198,6 +243,38 @@ def test_reading_very_often_is_a_warning(tmp_path):
     assert "reads its input" in p.err
     assert "rechunk to chunks between" in p.err
     assert "warning" not in check(run(*rechunk, *limits)).err
+
+
+def test_what_the_warning_says_to_allow_is_enough(tmp_path):
+    """Few columns of what is stored by rows, in memory that hardly holds a chunk of each."""
+    pick = random.Random(3)
+    followed = 0
+    for i in range(cases(60)):
+        shape, source, target = random_grids(pick, 9)
+        if i % 3:  # long chunks, and short ones
+            shape = [pick.randint(10**6, 10**7)]
+            source, target = [pick.randint(10**5, 10**6)], [pick.randint(10**3, 10**4)]
+        largest = 4 * max(math.prod(source), math.prod(target))
+        if largest > 1e8:
+            continue
+        where = tmp_path / f"{i}"
+        zarr.create_array(where / "x.zarr", shape=shape, chunks=source, dtype="f4")
+        chunks = ",".join(map(str, target))
+        rechunk = ("rechunk", where / "x.zarr", where / "y.zarr", "--chunks", chunks)
+        limits = ("--reserved-mem", 0, "--max-workers", pick.choice([1, 2]), "--plan", "--json")
+        mem = round(largest * pick.uniform(2, 2.3)) + pick.choice([20_000, 100_000, 1_000_000])
+        first = run(*rechunk, *limits, "--allowed-mem", mem)
+        found = re.search(r"reads its input .* times.*allow (\d+) bytes", first.err)
+        if first.code != 0 or not found:
+            continue
+        followed += 1
+        again = check(run(*rechunk, *limits, "--allowed-mem", found[1]))
+        assert "reads its input" not in again.err, (shape, source, target, mem)
+        p = json.loads(again.out)
+        size = 4 * math.prod(shape)
+        assert all(s["bytes_read"] <= 8 * max(size, s["bytes_written"]) for s in p["stages"])
+        assert p["projected_mem"] + p["metadata_mem"] <= int(found[1])
+    assert followed > 3
 
 
 def test_the_warning_is_at_the_line_that_computes(tmp_path):
