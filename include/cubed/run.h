@@ -126,11 +126,16 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_serve(cubed_context *ctx, i
                                                            const cubed_cancel *cancel,
                                                            cubed_error *err);
 
-/* Told of everything that is removed: a path in the store, and whether it holds intermediates (else:
- * chunks of an array that was never finished). */
-typedef void (*cubed_clean_fn)(void *ctx, const char *path, bool intermediates);
+typedef enum cubed_leftover {
+    CUBED_LEFTOVER_CHUNKS, /* of an array that was never finished */
+    CUBED_LEFTOVER_INTERMEDIATES,
+    CUBED_LEFTOVER_FILE /* which was being written, under a temporary name */
+} cubed_leftover;
+/* Told of everything that is removed: a path in the store, and what it is. */
+typedef void (*cubed_clean_fn)(void *ctx, const char *path, cubed_leftover what);
 /* Removes what runs that were killed or kept it (CUBED_KEEP_*) left below `url`, a target's STORE or
- * STORE::PATH or a work directory: what lies beside a mark, and no more. Arrays that are whole, and
+ * STORE::PATH or a work directory: what lies beside a mark, files under temporary names whose writer is gone
+ * (or, if it was on another machine or in another container, that are a day old), and no more. Arrays that are whole, and
  * whatever else has metadata, stay. Not while a run is writing there. `dry_run`: only tells. `fn` may
  * be NULL. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_clean(cubed_context *ctx, const char *url,

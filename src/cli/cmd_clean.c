@@ -11,7 +11,8 @@ const cli_usage cmd_clean_usage = {
     .synopsis = "clean PLACE... [--dry-run]",
     .text =
         "Removes what runs that were interrupted or killed left: chunks of arrays that were never "
-        "finished,\nand intermediates. PLACE is a store that results went to (STORE or "
+        "finished,\nintermediates, and files under temporary names (.cubed-tmp-*) whose writer is "
+        "gone. PLACE is a store that results went to (STORE or "
         "STORE::PATH), or a work\ndirectory. Arrays that are whole stay. Not while a run is "
         "writing there; runs whose\nleftovers are removed cannot be resumed.",
     .examples =
@@ -24,13 +25,13 @@ typedef struct told {
     int n;
 } told;
 
-static void tell(void *ctx, const char *path, bool intermediates)
+static void tell(void *ctx, const char *path, cubed_leftover what)
 {
+    static const char *const names[] = {"an unfinished array", "intermediates", "a temporary file"};
     told *t = ctx;
     t->n++;
-    printf("%s %s of %s%s%s\n", t->dry_run ? "would remove" : "removed",
-           intermediates ? "intermediates" : "an unfinished array", t->place, *path ? ": " : "",
-           path);
+    printf("%s %s of %s%s%s\n", t->dry_run ? "would remove" : "removed", names[what], t->place,
+           *path ? ": " : "", path);
 }
 
 int cmd_clean(int argc, char **argv)

@@ -56,10 +56,24 @@ static cubed_status remove_one(cubed_store *store, const char *path, bool dry_ru
     cubed_status st = cb_zarr_walk(store, path, seen, NULL, NULL);
     if (st == CUBED_OK) return dry_run ? CUBED_OK : cb_zarr_del_mark(store, path, err);
     if (st != CUBED_E_NOT_FOUND) return cb_fail(err, st, "cannot look at %s", path);
-    if (fn) fn(fn_ctx, path, intermediates);
+    if (fn) fn(fn_ctx, path, intermediates ? CUBED_LEFTOVER_INTERMEDIATES : CUBED_LEFTOVER_CHUNKS);
     if (dry_run) return CUBED_OK;
     return intermediates ? cb_store_clear(store, path, err)
                          : cb_zarr_remove_unfinished(store, path, err);
+}
+
+typedef struct told {
+    cubed_clean_fn fn;
+    void *ctx;
+} told;
+
+static cubed_status tell_file(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    const told *t = ctx;
+    (void)size;
+    (void)err;
+    if (t->fn) t->fn(t->ctx, key, CUBED_LEFTOVER_FILE);
+    return CUBED_OK;
 }
 
 cubed_status cubed_clean(cubed_context *ctx, const char *url, bool dry_run, cubed_clean_fn fn,
@@ -68,11 +82,13 @@ cubed_status cubed_clean(cubed_context *ctx, const char *url, bool dry_run, cube
     cubed_store *store = NULL;
     cb_place place;
     leftovers l = {.n = 0};
+    told t = {fn, fn_ctx};
     cubed_status st;
     CB_TRY(cb_zone_new(&ctx->alloc, &l.zone, err));
     CB_GO(cb_place_parse(l.zone, url, &place, err));
     CB_GO(cb_place_open(&ctx->alloc, &place, false, &store, err));
     CB_GO(cb_store_list(store, place.path, add_marked, &l, err));
+    CB_GO(cb_store_sweep(store, place.path, dry_run, tell_file, &t, err));
     for (int i = 0; i < l.n; i++) CB_GO(remove_one(store, l.path[i], dry_run, fn, fn_ctx, err));
 out:
     cb_store_close(store);

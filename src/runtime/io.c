@@ -45,6 +45,7 @@ static cubed_status open_target(cb_io *io, int i, bool resume, cubed_error *err)
     CB_TRY(cb_zarr_get_mark(x->store, s->path, mark, err));
     if (resume && strcmp(mark, io->prefix) == 0) {
         x->resumed = true;
+        CB_TRY(cb_store_sweep(x->store, s->path, false, NULL, NULL, err));
         return cb_zarr_attach(x->store, s->path, &s->meta, &x->array, err);
     }
     if (resume && *mark && !n->overwrite)
@@ -165,6 +166,18 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
         if (makes(io, i)) remove_mark(io, i);
     }
     return CUBED_OK;
+}
+
+void cb_io_sweep(const cb_io *io)
+{
+    cubed_status ignored; /* the next one who writes there, or cleans, finds it */
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        if (!io->nodes[i].array) continue;
+        ignored = cb_store_sweep(io->nodes[i].store, cb_zarr_path(io->nodes[i].array), false, NULL,
+                                 NULL, NULL);
+    }
+    if (io->work) ignored = cb_store_sweep(io->work, io->prefix, false, NULL, NULL, NULL);
+    (void)ignored;
 }
 
 void cb_io_keep(cb_io *io, unsigned keep) { io->keep = keep; }

@@ -37,6 +37,8 @@ CUBED_MUST_CHECK cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, bool
 CUBED_MUST_CHECK cubed_status cb_io_commit(cb_io *io, cubed_error *err);
 /* The run ended early: `keep` (CUBED_KEEP_*) says what close leaves for another one to resume. */
 void cb_io_keep(cb_io *io, unsigned keep);
+/* Workers ended before their time: removes what they were writing. */
+void cb_io_sweep(const cb_io *io);
 /* In the first two modes removes intermediates and, unless committed, chunks of targets. */
 void cb_io_close(cb_io *io);
 

@@ -96,6 +96,7 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
     st = cb_schedule_run(&driver, err);
     /* Nothing may still write when chunks of a failed run are removed. */
     ex->vt->close(ex);
+    if (remote && (st != CUBED_OK || stats->num_retries > 0)) cb_io_sweep(io);
     if (st == CUBED_OK) st = cb_io_commit(io, err);
     finish_stats(plan, io, start_ns, stats);
 out:

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,17 +13,23 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/owner.h"
 #include "store/store.h"
 
 /* Puts are written under a name that starts so, and listings leave such names out: what a killed
- * writer leaves behind is never taken for data. */
+ * writer leaves behind is never taken for data. The name goes on with the process that writes (base/owner.h). */
 #define TEMP_PREFIX ".cubed-tmp-"
+/* What nobody has written to for so long, a day, nobody writes: a put takes minutes at most. */
+#define ABANDONED_SECONDS 86400
 
 typedef struct local_store {
     cubed_store head;
     bool durable;
     atomic_uint_least64_t puts; /* makes temporary names unique within the process */
-    size_t size;                /* of this struct with the path behind it */
+    pthread_mutex_t lock;       /* of the two that follow */
+    pid_t pid;                  /* whose owner that is: 0, or of a parent of this process */
+    char owner[CB_OWNER_CAP];
+    size_t size; /* of this struct with the path behind it */
     char path[];
 } local_store;
 
@@ -196,17 +203,32 @@ static int make_parents(char *path, bool durable)
     return 0;
 }
 
+static void get_owner(local_store *s, char text[CB_OWNER_CAP])
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->pid != getpid()) {
+        cb_owner self;
+        cb_owner_self(&self);
+        cb_owner_format(&self, s->owner);
+        s->pid = getpid();
+    }
+    memcpy(text, s->owner, CB_OWNER_CAP);
+    pthread_mutex_unlock(&s->lock);
+}
+
 /* Makes a file of a new name in the directory of `path`. -1 and errno on failure. */
 static int open_temp(local_store *s, const char *path, char temp[PATH_MAX])
 {
     int fd = -1, dir = (int)(strrchr(path, '/') - path) + 1;
-    /* A name may be left over by a process of the same number, and directories that deletions
+    char owner[CB_OWNER_CAP];
+    get_owner(s, owner);
+    /* Another store of this process may have the name, and directories that deletions
      * leave empty are removed by other threads: both only need another try. */
     for (int tries = 0; fd < 0 && tries < 100; tries++) {
         struct timespec now;
         clock_gettime(CLOCK_REALTIME, &now);
-        int n = snprintf(temp, PATH_MAX, "%.*s" TEMP_PREFIX "%ld-%llu-%llx", dir, path,
-                         (long)getpid(), (unsigned long long)atomic_fetch_add(&s->puts, 1),
+        int n = snprintf(temp, PATH_MAX, "%.*s" TEMP_PREFIX "%s_%llu-%llx", dir, path, owner,
+                         (unsigned long long)atomic_fetch_add(&s->puts, 1),
                          (unsigned long long)((uintptr_t)s ^ (uintptr_t)now.tv_nsec << 20));
         if (n < 0 || n >= PATH_MAX) {
             errno = ENAMETOOLONG;
@@ -429,15 +451,103 @@ static cubed_status local_clear(cubed_store *store, const char *prefix, cubed_er
     return CUBED_OK;
 }
 
+/* --- What killed writers left --------------------------------------------------------------------------- */
+
+static bool is_abandoned(const char *name, const struct stat *info)
+{
+    cb_owner owner;
+    const char *end;
+    struct timespec now;
+    cb_owner_state state = cb_owner_parse(name + sizeof TEMP_PREFIX - 1, &owner, &end)
+                               ? cb_owner_alive(&owner)
+                               : CB_OWNER_UNKNOWN;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return state == CB_OWNER_GONE ||
+           (state == CB_OWNER_UNKNOWN && info->st_mtim.tv_sec < now.tv_sec - ABANDONED_SECONDS);
+}
+
+typedef struct sweeper {
+    walker w;
+    const local_store *s;
+    bool dry_run;
+} sweeper;
+
+/* Looks at one name that a temporary file may have, below the path of length n. */
+static cubed_status sweep_one(sweeper *x, int dir, size_t n, const char *name, cubed_error *err)
+{
+    struct stat info;
+    cubed_status st = CUBED_OK;
+    if (fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode) ||
+        !is_abandoned(name, &info))
+        return CUBED_OK;
+    if (!x->dry_run && unlinkat(dir, name, 0) != 0)
+        return errno == ENOENT ? CUBED_OK
+                               : cb_fail_errno(err, errno, "cannot delete %s/%s", x->w.path, name);
+    snprintf(x->w.path + n, PATH_MAX - n, "/%s", name);
+    if (x->w.fn) st = x->w.fn(x->w.ctx, x->w.key, (uint64_t)info.st_size, err);
+    if (!x->dry_run) {
+        char path[PATH_MAX];
+        memcpy(path, x->w.path, sizeof path);
+        remove_empty_parents(x->s, path);
+    }
+    x->w.path[n] = 0;
+    return st;
+}
+
+/* Of the directory at the path of length n. Links are not followed. */
+static cubed_status sweep(sweeper *x, size_t n, cubed_error *err)
+{
+    cubed_status st = CUBED_OK;
+    int fd = open(x->w.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir) {
+        int e = errno;
+        if (fd >= 0) close(fd);
+        if (e == ENOENT || e == ENOTDIR) return CUBED_OK;
+        return cb_fail_errno(err, e, "cannot list %s", x->w.path);
+    }
+    const struct dirent *e;
+    while (st == CUBED_OK && (e = readdir(dir)) != NULL) {
+        const char *name = e->d_name;
+        struct stat info;
+        size_t extra = strlen(name) + 1;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || n + extra + 1 > PATH_MAX) continue;
+        if (strncmp(name, TEMP_PREFIX, sizeof TEMP_PREFIX - 1) == 0) {
+            st = sweep_one(x, fd, n, name, err);
+            continue;
+        }
+        bool is_dir = e->d_type == DT_DIR;
+        if (e->d_type == DT_UNKNOWN)
+            is_dir = fstatat(fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode);
+        if (!is_dir) continue;
+        snprintf(x->w.path + n, PATH_MAX - n, "/%s", name);
+        st = sweep(x, n + extra, err);
+        x->w.path[n] = 0;
+    }
+    closedir(dir);
+    return st;
+}
+
+static cubed_status local_sweep(cubed_store *store, const char *prefix, bool dry_run,
+                                cubed_store_list_fn fn, void *ctx, cubed_error *err)
+{
+    const local_store *s = (local_store *)store;
+    sweeper x = {.w = {.fn = fn, .ctx = ctx}, .s = s, .dry_run = dry_run};
+    CB_TRY(full_path(s, prefix, x.w.path, err));
+    x.w.key = x.w.path + strlen(s->path) + 1;
+    return sweep(&x, strlen(x.w.path), err);
+}
+
 static void local_close(cubed_store *store)
 {
     local_store *s = (local_store *)store;
+    pthread_mutex_destroy(&s->lock);
     cb_free(store->alloc, s, s->size);
 }
 
 static const cubed_store_vtable local_vtable = {
     "file",     local_get,   local_put,        local_del,   local_list,
-    local_size, local_close, local_get_ranges, local_clear,
+    local_size, local_close, local_get_ranges, local_clear, local_sweep,
 };
 
 cubed_status cb_store_open_local(const cubed_allocator *a, const char *path, bool durable,
@@ -451,6 +561,10 @@ cubed_status cb_store_open_local(const cubed_allocator *a, const char *path, boo
     s->head = (cubed_store){&local_vtable, a, s->path};
     s->durable = durable;
     s->size = size;
+    if (pthread_mutex_init(&s->lock, NULL) != 0) {
+        cb_free(a, s, size);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to open %s", path);
+    }
     memcpy(s->path, path, n);
     *out = &s->head;
     return CUBED_OK;

@@ -177,7 +177,7 @@ static void memory_close(cubed_store *store)
 
 static const cubed_store_vtable memory_vtable = {
     "memory",    memory_get,   memory_put, memory_del, memory_list,
-    memory_size, memory_close, NULL,       NULL,
+    memory_size, memory_close, NULL,       NULL,       NULL,
 };
 
 cubed_status cb_store_open_memory(const cubed_allocator *a, const char *name, cubed_store **out,

@@ -102,6 +102,13 @@ cubed_status cb_store_size(cubed_store *s, const char *key, uint64_t *size, cube
     return s->vt->size(s, key, size, err);
 }
 
+cubed_status cb_store_sweep(cubed_store *s, const char *prefix, bool dry_run,
+                            cubed_store_list_fn fn, void *ctx, cubed_error *err)
+{
+    if (*prefix) CB_TRY(cb_key_check(prefix, err));
+    return s->vt->sweep ? s->vt->sweep(s, prefix, dry_run, fn, ctx, err) : CUBED_OK;
+}
+
 cubed_status cb_store_exists(cubed_store *s, const char *key, bool *out, cubed_error *err)
 {
     uint64_t size;

@@ -37,6 +37,9 @@ CUBED_MUST_CHECK cubed_status cb_store_exists(cubed_store *s, const char *key, b
 /* Deletes every key below the prefix. A local store removes the whole directory, with what killed
  * writers left in it; symbolic links in it are removed, never followed. */
 CUBED_MUST_CHECK cubed_status cb_store_clear(cubed_store *s, const char *prefix, cubed_error *err);
+/* What writers that are gone left below the prefix, and no listing shows: see cubed_store_vtable.sweep. */
+CUBED_MUST_CHECK cubed_status cb_store_sweep(cubed_store *s, const char *prefix, bool dry_run,
+                                             cubed_store_list_fn fn, void *ctx, cubed_error *err);
 /* Reads a whole small object (metadata) into `out`; CUBED_E_FORMAT above `max` bytes. */
 CUBED_MUST_CHECK cubed_status cb_store_read_all(cubed_store *s, const char *key, size_t max,
                                                 cb_buf *out, cubed_error *err);

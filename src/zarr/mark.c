@@ -78,6 +78,7 @@ cubed_status cb_zarr_remove_unfinished(cubed_store *store, const char *path, cub
     CB_TRY(cb_zone_new(store->alloc, &l.zone, err));
     CB_GO(cb_store_list(store, path, add_chunk, &l, err));
     for (int i = 0; i < l.n; i++) CB_GO(cb_store_del(store, l.key[i], err));
+    CB_GO(cb_store_sweep(store, path, false, NULL, NULL, err));
     /* Last: what is left if this is interrupted is still known for what it is. */
     CB_GO(cb_zarr_del_mark(store, path, err));
 out:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from conftest import BIN, check, run
+from conftest import BIN, cases, check, run, short_files
 
 import zarr
 
@@ -354,3 +354,48 @@ def test_a_read_only_target_is_reported_before_the_run(tmp_path):
     )
     assert result.code == 1
     assert "Not a directory" in result.err
+
+
+def temporary(folder):
+    return list(folder.rglob(".cubed-tmp-*"))
+
+
+def test_temporary_files_of_killed_runs_go(job):
+    """By cleaning, and by who resumes the run or begins it anew."""
+
+    def killed():  # by the system, as it writes the first chunk
+        with short_files(40):
+            assert run(*job.args, "--executor", "single-threaded").code == -signal.SIGXFSZ
+        assert temporary(job.out)
+        assert not job.chunks()
+
+    killed()
+    told = check(run("clean", job.out, "--dry-run")).out
+    assert told.count("would remove a temporary file") == len(temporary(job.out)), told
+    assert "removed a temporary file" in check(run("clean", job.out.parent)).out
+    assert not temporary(job.out.parent)
+    killed()
+    killed()
+    assert not check(run(*job.args, "--resume")).err
+    job.expect_whole()
+    assert not temporary(job.out.parent)
+
+
+def test_temporary_files_of_killed_workers_go(job):
+    with short_files(40):
+        result = run(*job.args, "--executor", "processes", "--retries", 1)
+    assert result.code == 1
+    assert "was ended by signal 25" in result.err
+    assert not temporary(job.out.parent)
+
+
+def test_cleaning_after_many_kills(job):
+    for _ in range(cases(10)):
+        with job.started() as process:
+            process.kill()
+            process.wait(timeout=30)
+        check(run("clean", job.out, job.work))
+        assert not job.chunks()
+        assert not temporary(job.out.parent)
+    check(run(*job.args))
+    job.expect_whole()

@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "base/owner.h"
 #include "remove_dir.h"
 #include "store/store.h"
 
@@ -347,6 +348,70 @@ static void test_temporary_files(void **state)
     assert_int_equal(rmdir(below("store")), 0); /* is empty */
 }
 
+typedef struct swept {
+    int n;
+    char last[PATH_MAX];
+} swept;
+
+static cubed_status note_swept(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    swept *x = ctx;
+    (void)size;
+    (void)err;
+    x->n++;
+    snprintf(x->last, sizeof x->last, "%s", key);
+    return CUBED_OK;
+}
+
+static void make_temporary(const cb_owner *owner, const char *folder, bool old)
+{
+    char text[CB_OWNER_CAP], name[CB_OWNER_CAP + 64];
+    const struct timespec yesterday[2] = {{1000000000, 0}, {1000000000, 0}};
+    cb_owner_format(owner, text);
+    snprintf(name, sizeof name, "%s/.cubed-tmp-%s_1-2", folder, text);
+    touch(below(name));
+    if (old) assert_int_equal(utimensat(AT_FDCWD, below(name), yesterday, 0), 0);
+}
+
+/* Of writers that are gone, and old ones of which nobody knows; links are not followed. */
+static void test_sweeping(void **state)
+{
+    cubed_store *s = *state;
+    cb_owner self, gone, stranger;
+    swept x = {.n = 0};
+    bool there;
+    cb_owner_self(&self);
+    gone = stranger = self;
+    gone.start++;
+    stranger.boot++;
+    stranger.machine++;
+    assert_int_equal(cb_store_put(s, "u/c/0", "x", 1, NULL), CUBED_OK);
+    assert_int_equal(mkdir(below("store/u/c/1"), 0777), 0);
+    assert_int_equal(mkdir(below("elsewhere"), 0777), 0);
+    assert_int_equal(symlink("../../elsewhere", below("store/u/link")), 0);
+    make_temporary(&gone, "elsewhere", false);
+    make_temporary(&self, "store/u/c", true);
+    make_temporary(&stranger, "store/u/c", false);
+    assert_int_equal(cb_store_sweep(s, "", false, note_swept, &x, NULL), CUBED_OK);
+    assert_int_equal(x.n, 0);
+    make_temporary(&stranger, "store/u/c", true);
+    make_temporary(&gone, "store/u/c/1", false);
+    touch(below("store/u/c/.cubed-tmp-1-0-0"));
+    assert_int_equal(cb_store_sweep(s, "u/c", true, note_swept, &x, NULL), CUBED_OK);
+    assert_int_equal(x.n, 2);
+    assert_int_equal(cb_store_sweep(s, "v", false, note_swept, &x, NULL), CUBED_OK);
+    assert_int_equal(x.n, 2);
+    assert_int_equal(cb_store_sweep(s, "u", false, note_swept, &x, NULL), CUBED_OK);
+    assert_int_equal(x.n, 4);
+    assert_true(strncmp(x.last, "u/c/", 4) == 0);
+    assert_int_equal(access(below("store/u/c/1"), F_OK), -1); /* it had nothing else */
+    assert_int_equal(cb_store_sweep(s, "", false, note_swept, &x, NULL), CUBED_OK);
+    assert_int_equal(x.n, 4);
+    assert_int_equal(cb_store_exists(s, "u/c/0", &there, NULL), CUBED_OK);
+    assert_true(there);
+    assert_int_equal(rmdir(below("elsewhere")), -1);
+}
+
 static void test_deleting_tidies_up(void **state)
 {
     cubed_store *s = *state;
@@ -588,6 +653,7 @@ int main(void)
         BOTH(test_read_all),
         BOTH(test_threads),
         LOCAL(test_temporary_files),
+        LOCAL(test_sweeping),
         LOCAL(test_deleting_tidies_up),
         LOCAL(test_links),
         LOCAL(test_other_files),

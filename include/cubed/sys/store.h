@@ -48,6 +48,10 @@ typedef struct cubed_store_vtable {
                                size_t n, void *dst, uint64_t *size, cubed_error *err);
     /* Deletes every key below the prefix, and what the store made for them. NULL: one by one. */
     cubed_status (*clear)(cubed_store *store, const char *prefix, cubed_error *err);
+    /* Deletes what writers that are gone left below the prefix and no listing shows, or only (`dry_run`) finds it,
+     * and tells fn (may be NULL) of it. Writers that are alive are not disturbed. NULL: they leave nothing. */
+    cubed_status (*sweep)(cubed_store *store, const char *prefix, bool dry_run,
+                          cubed_store_list_fn fn, void *ctx, cubed_error *err);
 } cubed_store_vtable;
 
 /* The head of every backend's own struct. */
