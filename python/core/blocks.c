@@ -72,8 +72,8 @@ static PyObject *along(PyObject *module, PyObject *args)
     const bool is_cross = strcmp(name, "cross") == 0;
     if (!is_cross && strcmp(name, "vecdot") != 0)
         return core_unknown("name", name, "vecdot or cross");
-    cubed_status st = is_cross ? cubed_cross(x1, x2, axis, &out, &err)
-                               : cubed_vecdot(x1, x2, axis, &out, &err);
+    cubed_status st =
+        is_cross ? cubed_cross(x1, x2, axis, &out, &err) : cubed_vecdot(x1, x2, axis, &out, &err);
     return core_finish(module, st, out, &err);
 }
 

@@ -101,6 +101,8 @@ uint32_t core_origin(core_state *s);
 /* Around each call of users' code for a task. */
 void core_call_begin(core_state *s, core_call *c);
 void core_call_end(core_state *s, core_call *c);
+/* In a child that was forked: what ran in the parent does not run here. */
+void core_forget_calls(core_state *s);
 /* Raises KeyboardInterrupt in those that run, if they can only be of the run that is interrupted. */
 void core_interrupt_calls(const core_state *s);
 

@@ -115,8 +115,7 @@ static PyObject *cumulative(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "sOip", &name, &object, &axis, &initial) ||
         !(x = core_unwrap(core_get_state(module), object)))
         return NULL;
-    if (!cubed_fold_parse(name, &fold))
-        return core_unknown("name", name, "a fold");
+    if (!cubed_fold_parse(name, &fold)) return core_unknown("name", name, "a fold");
     cubed_status st = cubed_cumulative(fold, x, axis, initial, &out, &err);
     return core_finish(module, st, out, &err);
 }

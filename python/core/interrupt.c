@@ -13,9 +13,15 @@ void core_call_begin(core_state *s, core_call *c)
 void core_call_end(core_state *s, core_call *c)
 {
     core_call **at = &s->calls;
-    while (*at != c) at = &(*at)->next;
-    *at = c->next;
+    while (*at && *at != c) at = &(*at)->next;
+    if (*at) *at = c->next;                     /* else it forked, and this is the child */
     PyThreadState_SetAsyncExc(c->thread, NULL); /* it is too late for it */
+}
+
+void core_forget_calls(core_state *s)
+{
+    s->calls = NULL;
+    s->nruns = 0;
 }
 
 void core_interrupt_calls(const core_state *s)

@@ -37,6 +37,14 @@ static PyObject *serve(PyObject *module, PyObject *args)
     return core_raise(&err);
 }
 
+/* forked(): for os.register_at_fork, in the child. */
+static PyObject *forked(PyObject *module, PyObject *unused)
+{
+    (void)unused;
+    core_forget_calls(core_get_state(module));
+    Py_RETURN_NONE;
+}
+
 static PyObject *resident_mem(PyObject *module, PyObject *unused)
 {
     (void)module;
@@ -52,6 +60,7 @@ static PyObject *private_mem(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef own_methods[] = {
+    {"forked", forked, METH_NOARGS, NULL},
     {"private_mem", private_mem, METH_NOARGS, NULL},
     {"resident_mem", resident_mem, METH_NOARGS, NULL},
     {"serve", serve, METH_VARARGS, NULL},

@@ -68,7 +68,8 @@ PyObject *core_draw_record(const report *r, const char *name)
     static const struct {
         const char *name;
         report_drawing which;
-    } rows[] = {{"timeline", REPORT_TIMELINE}, {"memory", REPORT_MEMORY}, {"progress", REPORT_PROGRESS}};
+    } rows[] = {
+        {"timeline", REPORT_TIMELINE}, {"memory", REPORT_MEMORY}, {"progress", REPORT_PROGRESS}};
     const size_t n = sizeof rows / sizeof *rows;
     size_t i = 0;
     text t;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "plan.h"
 
@@ -22,6 +23,7 @@ typedef struct channel {
     cubed_status status;
     cubed_error err;
     cubed_cancel cancel;
+    pid_t pid;
 } channel;
 
 static void on_event(void *ctx, const cubed_event *event)
@@ -131,6 +133,7 @@ static bool run_watched(const core_state *s, channel *c, report *record, PyObjec
         c->options.event_ctx = c;
     }
     c->options.cancel = &c->cancel;
+    c->pid = getpid();
     if (!start_thread(&thread, c)) {
         PyErr_SetString(PyExc_MemoryError, "no thread to run on");
         ok = false;
@@ -147,6 +150,15 @@ static bool run_watched(const core_state *s, channel *c, report *record, PyObjec
             }
             free(events);
             if (ok && PyErr_CheckSignals() < 0) ok = false;
+            if (getpid() != c->pid) {
+                /* Threads, and who holds locks, are the parent's: nothing of the run is touched. */
+                PyErr_Clear();
+                PyErr_SetString(
+                    PyExc_RuntimeError,
+                    "this process was forked by a callback of a run, which goes on in its"
+                    " parent: it has no part in it");
+                return false;
+            }
             if (!ok) {
                 cubed_cancel_set(&c->cancel);
                 core_interrupt_calls(s);
@@ -255,7 +267,7 @@ PyObject *core_run_plan(PyObject *object, PyObject *args)
         }
     }
     self->running = false;
-    s->nruns--;
+    if (s->nruns > 0) s->nruns--; /* it is 0 in a child that a callback forked */
     self->has_stats = ok && c.status == CUBED_OK;
     self->stats = c.stats;
     for (int i = 0; i < nbuffers; i++) PyBuffer_Release(&buffers[i]);

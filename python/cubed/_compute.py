@@ -29,6 +29,9 @@ _KEEP_ALL = 3  # CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES
 
 _default_spec = Spec()
 
+# Children that are forked (multiprocessing's "fork") have none of the threads that compute here.
+os.register_at_fork(after_in_child=_core.forked)
+
 # Without the package and what it imports: the engine adds the descriptor's number.
 _worker_command = (
     sys.executable,

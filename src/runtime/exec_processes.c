@@ -178,11 +178,18 @@ static bool has_ended(const processes *x, worker *w)
     return true;
 }
 
+/* Also where a process that was forked from this one has the connection open. */
+static void hang_up(const worker *w)
+{
+    shutdown(w->fd, SHUT_RDWR);
+    close(w->fd);
+}
+
 /* Of a worker whose connection came to its end. */
 static void end_worker(const processes *x, worker *w, cubed_error *err)
 {
     pid_t pid = w->pid;
-    close(w->fd);
+    hang_up(w);
     w->until = cb_clock_ns() + LEAVE_NS;
     while (!has_ended(x, w)) cb_sleep_ns(STOP_STEP);
     int status = w->status;
@@ -207,7 +214,7 @@ static void end_all(processes *x)
         if (!w->pid) continue;
         if (w->state != IDLE) kill(w->pid, SIGTERM);
         w->until = now + (w->state == IDLE ? LEAVE_NS : GRACE_NS);
-        close(w->fd);
+        hang_up(w);
         cb_wire_inbox_clear(x->args.plan->ctx, &w->in);
     }
     for (bool left = true; left;) {
