@@ -172,11 +172,14 @@ static cb_chain pass_with(const cb_planner *p, size_t mem)
     return c;
 }
 
+/* Memories that tasks are tried with where more of them means that more is kept. */
+static size_t next_memory(size_t mem) { return cb_sat_add(mem, mem / 8 + 1); }
+
 size_t cb_chain_least_need(const cb_planner *p)
 {
     cb_chain c = chunk_by_chunk(p);
     size_t task = c.tile[0].task_mem, least = cb_sat_add(task, run_bytes(p, &c, true));
-    for (size_t mem = task; mem < least; mem = cb_sat_mul(mem, 2)) {
+    for (size_t mem = task; mem < least; mem = next_memory(mem)) {
         c = pass_with(p, mem);
         if (c.fits[0])
             least = cb_min_size(least, cb_sat_add(c.tile[0].task_mem, run_bytes(p, &c, true)));
@@ -207,7 +210,7 @@ void cb_chain_direct(cb_planner *p, cb_chain *out)
      * with. */
     *out = chunk_by_chunk(p);
     chain_predict(p, out);
-    for (size_t mem = out->tile[0].task_mem; mem <= p->mem; mem = cb_sat_mul(mem, 2)) {
+    for (size_t mem = out->tile[0].task_mem; mem <= p->mem; mem = next_memory(mem)) {
         cb_chain c = pass_with(p, mem);
         chain_predict(p, &c);
         if (c.seconds <= out->seconds) *out = c;

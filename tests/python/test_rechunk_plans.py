@@ -155,6 +155,17 @@ def test_more_memory_is_never_worse(tmp_path):
     assert better > 5
 
 
+def test_so_many_chunks_that_tasks_have_hardly_room(tmp_path):
+    """What is kept of ten million tasks is more than what they need: there must be fewer."""
+    last = None
+    for k in range(12):
+        mem = round(10_000_000 * 1.04**k)
+        p = plan(tmp_path, [11844266139], "f4", [936001], [1119], mem, codec="zstd")
+        assert p is not None
+        assert last is None or (cost(p)[0] <= last[0] and cost(p)[1] <= last[1])
+        last = cost(p)
+
+
 def seen_plan(tmp_path, text, shape, source, target, mem, workers):
     """Of a copy of what an expression makes of x."""
     if not (tmp_path / "x.zarr").exists():
@@ -164,7 +175,7 @@ def seen_plan(tmp_path, text, shape, source, target, mem, workers):
     chunks = ",".join(map(str, target))
     result = run(
         *("eval", f"r = rechunk({text}, ({chunks},))", "--in", f"x={tmp_path / 'x.zarr'}"),
-        *("--out", f"r={tmp_path / 'r.zarr'}", "--plan", "--json", "--max-workers", workers),
+        *("--out", tmp_path / "r.zarr", "--plan", "--json", "--max-workers", workers),
         *("--allowed-mem", mem + 64_000_000, "--reserved-mem", 64_000_000),
     )
     if result.code != 0 and ("allow at least" in result.err or "this machine" in result.err):
