@@ -1,6 +1,6 @@
 """What operations cost: processor time of one worker, in nanoseconds for each byte of the elements that an
-operation is done on, beyond reading and writing the arrays. cubed.diagnostics.estimate has these figures, as
-multiples of what a byte takes that is read or written; the package must be installed.
+operation is done on, beyond reading and writing the arrays. src/plan/costs.c has these figures, of which those of
+sorting and transforms are divided by the logarithm of a line's length; the package must be installed.
 
 rates.py [MEGABYTES]
 """
@@ -12,9 +12,15 @@ import time
 import cubed
 import cubed.array_api as xp
 import numpy as np
-from cubed.diagnostics.estimate import touched_bytes
 
 ROUNDS = 5
+
+
+def touched_bytes(stage):
+    """What a stage reads and writes, the caller's memory included."""
+    memory = [x for x in stage["inputs"] if x["name"] == "memory"]
+    moved = sum(np.prod(x["shape"]) * np.dtype(x["dtype"]).itemsize for x in memory)
+    return stage["bytes_read"] + stage["bytes_written"] + moved
 
 
 def seconds(lazy):

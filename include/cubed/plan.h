@@ -129,6 +129,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_load_code(cubed_context *ctx,
  * uncompressed data, and seconds that a request adds. A local disk's, roughly. */
 #define CUBED_ASSUMED_BANDWIDTH 1e9
 #define CUBED_ASSUMED_LATENCY   1e-4
+/* Bytes per second that one worker reads or writes in memory: that of the machine by which processor time is estimated.
+ * On another one it takes about as many times as long as that one is slower. */
+#define CUBED_ASSUMED_COMPUTE 1e10
 
 typedef struct cubed_plan_info {
     int num_stages;
@@ -151,11 +154,13 @@ typedef struct cubed_plan_info {
     uint64_t bytes_written; /* decoded */
     uint64_t requests;      /* chunks read and written */
     uint64_t elements;      /* of all arrays, sources and virtual ones too: a measure of the work */
-    double seconds;         /* by the assumptions above: for comparing plans */
-    uint64_t result_bytes;  /* of targets in the caller's memory, on top of everything above */
-    const char *work_dir;   /* may be NULL */
-    unsigned team;          /* the most workers that share a task: 1, or see share_tasks */
-    bool code;              /* it carries code: see cubed_plan_load_code */
+    double seconds;         /* of all stages, one after another: see cubed_stage_info */
+    double
+        compute_seconds; /* processor time of all workers, part of it: decoding, computing and encoding */
+    uint64_t result_bytes; /* of targets in the caller's memory, on top of everything above */
+    const char *work_dir;  /* may be NULL */
+    unsigned team;         /* the most workers that share a task: 1, or see share_tasks */
+    bool code;             /* it carries code: see cubed_plan_load_code */
 } cubed_plan_info;
 /* work_dir belongs to the plan. */
 CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info);
@@ -171,6 +176,13 @@ typedef struct cubed_stage_info {
     uint64_t chunks_written;
     int num_inputs;  /* stored arrays it reads */
     int num_outputs; /* stored arrays it makes */
+    /* Estimates of processor time, by one worker: of its operations and of passing over the caller's memory; of
+     * bringing and decoding the chunks that it reads; of encoding and putting those that it makes. */
+    double compute_seconds, read_seconds, write_seconds;
+    /* From beginning to end, by the assumptions above: what all of this and the store take, shared by as many workers
+     * as there are tasks for, but at least what the store takes. A task reads, computes and writes one after another,
+     * and other workers do so at the same time. */
+    double seconds;
 } cubed_stage_info;
 /* Of stage number `stage`, in the order in which they are planned; texts belong to the plan. CUBED_E_INDEX if
  * there is none. */
@@ -207,6 +219,7 @@ typedef struct cubed_operation_info {
     double elements;  /* how often: of folds, elements of the input; of matrix products, of both
                         * matrices' rows, columns and what they share, multiplied */
     size_t item_size; /* bytes of the largest element that it is done on */
+    double seconds;   /* processor time of it, part of compute_seconds of the stage */
 } cubed_operation_info;
 /* At most `cap` are written, *n is how many there are at least. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_operations(const cubed_plan *plan, int stage,

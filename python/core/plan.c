@@ -219,7 +219,7 @@ static PyObject *plan_info(PyObject *object, PyObject *args)
     (void)args;
     cubed_plan_get_info(((core_plan *)object)->plan, &i);
     return Py_BuildValue(
-        "{sisisLsKsKsKsKsIsKsKsKsKsKsdsKszsO}", "num_stages", i.num_stages, "num_arrays",
+        "{sisisLsKsKsKsKsIsKsKsKsKsKsdsdsKszsO}", "num_stages", i.num_stages, "num_arrays",
         i.num_arrays, "num_tasks", (long long)i.num_tasks, "allowed_mem",
         (unsigned long long)i.allowed_mem, "reserved_mem", (unsigned long long)i.reserved_mem,
         "projected_mem", (unsigned long long)i.projected_mem, "metadata_mem",
@@ -227,8 +227,9 @@ static PyObject *plan_info(PyObject *object, PyObject *args)
         (unsigned long long)i.tier_budget, "process_mem", (unsigned long long)i.process_mem,
         "bytes_read", (unsigned long long)i.bytes_read, "bytes_written",
         (unsigned long long)i.bytes_written, "requests", (unsigned long long)i.requests, "seconds",
-        i.seconds, "result_bytes", (unsigned long long)i.result_bytes, "work_dir", i.work_dir,
-        "code", i.code ? Py_True : Py_False);
+        i.seconds, "compute_seconds", i.compute_seconds, "result_bytes",
+        (unsigned long long)i.result_bytes, "work_dir", i.work_dir, "code",
+        i.code ? Py_True : Py_False);
 }
 
 static PyObject *plan_warnings(PyObject *object, PyObject *args)
@@ -344,14 +345,17 @@ static PyObject *plan_stages(PyObject *object, PyObject *args)
             PyObject *apart = apart_list(plan, i, info.num_stages);
             PyObject *operations = operation_list(plan, i);
             if (inputs && outputs && apart && operations)
-                item = Py_BuildValue("{sssLsIsKsKsKsKsKsOsOsOsO}", "name", s.name, "num_tasks",
-                                     (long long)s.num_tasks, "team", s.team, "projected_mem",
-                                     (unsigned long long)s.projected_mem, "bytes_read",
-                                     (unsigned long long)s.bytes_read, "bytes_written",
-                                     (unsigned long long)s.bytes_written, "chunks_read",
-                                     (unsigned long long)s.chunks_read, "chunks_written",
-                                     (unsigned long long)s.chunks_written, "inputs", inputs,
-                                     "outputs", outputs, "apart", apart, "operations", operations);
+                item = Py_BuildValue("{sssLsIsKsKsKsKsKsdsdsdsdsOsOsOsO}", "name", s.name,
+                                     "num_tasks", (long long)s.num_tasks, "team", s.team,
+                                     "projected_mem", (unsigned long long)s.projected_mem,
+                                     "bytes_read", (unsigned long long)s.bytes_read,
+                                     "bytes_written", (unsigned long long)s.bytes_written,
+                                     "chunks_read", (unsigned long long)s.chunks_read,
+                                     "chunks_written", (unsigned long long)s.chunks_written,
+                                     "seconds", s.seconds, "compute_seconds", s.compute_seconds,
+                                     "read_seconds", s.read_seconds, "write_seconds",
+                                     s.write_seconds, "inputs", inputs, "outputs", outputs, "apart",
+                                     apart, "operations", operations);
             Py_XDECREF(inputs);
             Py_XDECREF(outputs);
             Py_XDECREF(apart);

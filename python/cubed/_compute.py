@@ -143,12 +143,14 @@ class Plan(PlanTotals):
 
     @property
     def stages(self) -> list[dict[str, Any]]:
-        """Each stage's name, tasks, memory, bytes, stored arrays, and operations (name, how often,
-        bytes of an element)."""
+        """Each stage's name, tasks, memory, bytes, stored arrays, operations (name, how often,
+        bytes of an element), and estimates: ``seconds`` from beginning to end, and processor time
+        of reading (``read_seconds``), of operations (``compute_seconds``), and of writing."""
         return self._plan.stages()
 
     def summary(self) -> dict[str, Any]:
-        """Counts, bytes and memory of the whole plan."""
+        """Counts, bytes and memory of the whole plan, and estimates of its ``seconds`` and of the
+        processor time of all workers (``compute_seconds``)."""
         return dict(self._info)
 
     def save(self) -> bytes:

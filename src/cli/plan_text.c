@@ -25,9 +25,9 @@ void cli_print_plan(FILE *f, const cubed_plan *plan)
     fprintf(f, "%d stages, %" PRId64 " tasks, reads %s, writes %s in %" PRIu64 " requests\n",
             info.num_stages, info.num_tasks, cli_format_bytes((double)info.bytes_read, a),
             cli_format_bytes((double)info.bytes_written, b), info.requests);
-    fprintf(f, "about %.*f s at %s/s and %g ms per request\n", info.seconds < 10 ? 2 : 0,
-            info.seconds, cli_format_bytes(CUBED_ASSUMED_BANDWIDTH, a),
-            CUBED_ASSUMED_LATENCY * 1e3);
+    fprintf(f, "about %.*f s at %s/s and %g ms per request, with %.*f s of processor time\n",
+            info.seconds < 10 ? 2 : 0, info.seconds, cli_format_bytes(CUBED_ASSUMED_BANDWIDTH, a),
+            CUBED_ASSUMED_LATENCY * 1e3, info.compute_seconds < 10 ? 2 : 0, info.compute_seconds);
     fprintf(f, "memory per worker: projected %s + reserved %s, allowed %s; %u workers",
             cli_format_bytes((double)info.projected_mem, a),
             cli_format_bytes((double)info.reserved_mem, b),
@@ -127,6 +127,10 @@ static json_t *stage_json(const cubed_plan *plan, int stage, const cubed_stage_i
     json_object_set_new(o, "bytes_written", json_integer((json_int_t)s->bytes_written));
     json_object_set_new(o, "chunks_read", json_integer((json_int_t)s->chunks_read));
     json_object_set_new(o, "chunks_written", json_integer((json_int_t)s->chunks_written));
+    json_object_set_new(o, "compute_seconds", json_real(s->compute_seconds));
+    json_object_set_new(o, "read_seconds", json_real(s->read_seconds));
+    json_object_set_new(o, "write_seconds", json_real(s->write_seconds));
+    json_object_set_new(o, "seconds", json_real(s->seconds));
     json_object_set_new(o, "inputs", inputs);
     json_object_set_new(o, "outputs", outputs);
     return o;
@@ -157,6 +161,7 @@ void cli_print_plan_json(FILE *f, const cubed_plan *plan)
     json_object_set_new(o, "bytes_written", json_integer((json_int_t)info.bytes_written));
     json_object_set_new(o, "requests", json_integer((json_int_t)info.requests));
     json_object_set_new(o, "seconds", json_real(info.seconds));
+    json_object_set_new(o, "compute_seconds", json_real(info.compute_seconds));
     json_dumpf(o, f, JSON_INDENT(2));
     fputc('\n', f);
     json_decref(o);

@@ -1,27 +1,64 @@
 /* What a stage computes: its operations by kind, and the lines of the program that it comes from. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "plan/costs.h"
 #include "plan/fold.h"
 #include "plan/plan.h"
 
-/* The nodes that the stage computes, and the sources that it reads: its outputs, and what is not stored
- * below them. NULL if there is no memory; ir.nnodes bytes. */
-static bool *nodes_of(const cubed_plan *p, const cb_stage *s)
+/* The nodes that a stage computes, and the sources that it reads: its outputs, and what is not stored below them.
+ * Users come before their inputs. */
+typedef struct walk {
+    const cubed_plan *p;
+    int n, *list;
+    double *wanted; /* by node: elements of it that are made; negative: it is not in the list */
+} walk;
+
+static cubed_status open_walk(const cubed_plan *p, walk *w, cubed_error *err)
 {
-    bool *in_stage = cb_alloc_zero(&p->ctx->alloc, (size_t)p->ir.nnodes);
-    if (!in_stage) return NULL;
-    for (int o = 0; o < s->nouts; o++) in_stage[s->outs[o].node] = true;
-    /* Inputs come before users. */
-    for (int i = p->ir.nnodes - 1; i >= 0; i--) {
-        const cb_node *node = &p->ir.nodes[i];
-        for (int k = 0; in_stage[i] && k < node->ninputs; k++) {
-            int below = node->inputs[k];
-            if (!p->ir.nodes[below].stored) in_stage[below] = true;
+    const size_t n = (size_t)p->ir.nnodes;
+    *w = (walk){.p = p};
+    w->list = cb_alloc(&p->ctx->alloc, n * sizeof *w->list);
+    w->wanted = cb_alloc(&p->ctx->alloc, n * sizeof *w->wanted);
+    for (size_t i = 0; w->wanted && i < n; i++) w->wanted[i] = -1;
+    return w->list && w->wanted ? CUBED_OK
+                                : cb_fail(err, CUBED_E_NOMEM, "no memory to look at a plan");
+}
+
+static void close_walk(const walk *w)
+{
+    const size_t n = (size_t)w->p->ir.nnodes;
+    cb_free(&w->p->ctx->alloc, w->list, n * sizeof *w->list);
+    cb_free(&w->p->ctx->alloc, w->wanted, n * sizeof *w->wanted);
+}
+
+static int last_first(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x < y) - (x > y);
+}
+
+static void list_nodes(walk *w, const cb_stage *s)
+{
+    for (int i = 0; i < w->n; i++) w->wanted[w->list[i]] = -1;
+    w->n = 0;
+    for (int o = 0; o < s->nouts; o++) {
+        const int out = s->outs[o].node;
+        if (w->wanted[out] < 0) w->list[w->n++] = out;
+        w->wanted[out] = 0;
+    }
+    for (int i = 0; i < w->n; i++) {
+        const cb_node *node = &w->p->ir.nodes[w->list[i]];
+        for (int k = 0; k < node->ninputs; k++) {
+            const int below = node->inputs[k];
+            if (w->p->ir.nodes[below].stored || w->wanted[below] >= 0) continue;
+            w->list[w->n++] = below;
+            w->wanted[below] = 0;
         }
     }
-    return in_stage;
+    qsort(w->list, (size_t)w->n, sizeof *w->list, last_first);
 }
 
 static cubed_status check_stage(const cubed_plan *p, int stage, cubed_error *err)
@@ -45,16 +82,17 @@ cubed_status cubed_plan_get_origins(const cubed_plan *p, int stage, uint32_t *or
 {
     *n = 0;
     CB_TRY(check_stage(p, stage, err));
-    bool *in_stage = nodes_of(p, &p->stages[stage]);
-    if (!in_stage) return cb_fail(err, CUBED_E_NOMEM, "no memory to look at a plan");
-    for (int i = p->ir.nnodes - 1; i >= 0; i--) {
-        uint32_t origin = p->ir.nodes[i].origin;
-        if (!in_stage[i] || !origin || has(origins, *n < cap ? *n : cap, origin)) continue;
+    walk w;
+    cubed_status st = open_walk(p, &w, err);
+    if (st == CUBED_OK) list_nodes(&w, &p->stages[stage]);
+    for (int i = 0; i < w.n; i++) {
+        uint32_t origin = p->ir.nodes[w.list[i]].origin;
+        if (!origin || has(origins, *n < cap ? *n : cap, origin)) continue;
         if (*n < cap) origins[*n] = origin;
         ++*n;
     }
-    cb_free(&p->ctx->alloc, in_stage, (size_t)p->ir.nnodes);
-    return CUBED_OK;
+    close_walk(&w);
+    return st;
 }
 
 void cb_plan_say_origins(const cubed_plan *p, int stage, cubed_error *err)
@@ -122,6 +160,7 @@ static cubed_operation_info operation_of(const cb_ir *ir, const cb_node *n, doub
         op.elements = count(&in->grid);
     }
     if (in) op.item_size = cb_max_size(op.item_size, cubed_dtype_size(in->dtype));
+    op.seconds = op.elements * (double)op.item_size * cb_node_cost(n);
     return op;
 }
 
@@ -139,6 +178,7 @@ static void add_operation(cubed_operation_info op, cubed_operation_info *list, i
     for (int i = 0; i < *n && i < cap; i++) {
         if (strcmp(list[i].name, op.name) != 0 || list[i].item_size != op.item_size) continue;
         list[i].elements += op.elements;
+        list[i].seconds += op.seconds;
         return;
     }
     if (*n < cap) list[*n] = op;
@@ -146,13 +186,34 @@ static void add_operation(cubed_operation_info op, cubed_operation_info *list, i
 }
 
 /* Outputs of one call are several nodes. */
-static bool is_told(const cubed_plan *p, const bool *in_stage, int node)
+static bool is_told(const walk *w, int at)
 {
-    if (p->ir.nodes[node].kind != CB_NODE_BLOCKWISE) return false;
-    for (int i = node + 1; i < p->ir.nnodes; i++) {
-        if (in_stage[i] && cb_ir_same_call(&p->ir, i, node)) return true;
+    if (w->p->ir.nodes[w->list[at]].kind != CB_NODE_BLOCKWISE) return false;
+    for (int i = 0; i < at; i++) {
+        if (cb_ir_same_call(&w->p->ir, w->list[i], w->list[at])) return true;
     }
     return false;
+}
+
+/* What node number `at` of the list does; false: nothing that is not told. Goes from the first to the last. */
+static bool next_operation(const walk *w, int at, cubed_operation_info *op)
+{
+    const cb_ir *ir = &w->p->ir;
+    const cb_node *node = &ir->nodes[w->list[at]];
+    const double wanted = w->wanted[w->list[at]];
+    for (int k = 0; k < node->ninputs; k++) {
+        double *below = &w->wanted[node->inputs[k]];
+        const double asked = asks_for(node, &ir->nodes[node->inputs[k]], wanted);
+        if (*below >= 0 && asked > *below) *below = asked;
+    }
+    *op = operation_of(ir, node, wanted);
+    return op->name && !is_told(w, at);
+}
+
+static void want_outputs(const walk *w, const cb_stage *s)
+{
+    for (int o = 0; o < s->nouts; o++)
+        w->wanted[s->outs[o].node] = count(&w->p->ir.nodes[s->outs[o].node].grid);
 }
 
 cubed_status cubed_plan_get_operations(const cubed_plan *p, int stage, cubed_operation_info *list,
@@ -160,30 +221,52 @@ cubed_status cubed_plan_get_operations(const cubed_plan *p, int stage, cubed_ope
 {
     *n = 0;
     CB_TRY(check_stage(p, stage, err));
-    size_t size = (size_t)p->ir.nnodes * sizeof(double);
-    bool *in_stage = nodes_of(p, &p->stages[stage]);
-    double *wanted = cb_alloc_zero(&p->ctx->alloc, size);
-    cubed_status st = CUBED_OK;
-    if (!in_stage || !wanted) {
-        st = cb_fail(err, CUBED_E_NOMEM, "no memory to look at a plan");
-        goto out;
+    walk w;
+    cubed_operation_info op;
+    cubed_status st = open_walk(p, &w, err);
+    if (st == CUBED_OK) {
+        list_nodes(&w, &p->stages[stage]);
+        want_outputs(&w, &p->stages[stage]);
     }
-    for (int o = 0; o < p->stages[stage].nouts; o++) {
-        int node = p->stages[stage].outs[o].node;
-        wanted[node] = count(&p->ir.nodes[node].grid);
+    for (int i = 0; i < w.n; i++) {
+        if (next_operation(&w, i, &op)) add_operation(op, list, cap, n);
     }
-    for (int i = p->ir.nnodes - 1; i >= 0; i--) {
-        const cb_node *node = &p->ir.nodes[i];
-        if (!in_stage[i]) continue;
-        for (int k = 0; k < node->ninputs; k++) {
-            double asked = asks_for(node, &p->ir.nodes[node->inputs[k]], wanted[i]);
-            if (asked > wanted[node->inputs[k]]) wanted[node->inputs[k]] = asked;
-        }
-        cubed_operation_info op = operation_of(&p->ir, node, wanted[i]);
-        if (op.name && !is_told(p, in_stage, i)) add_operation(op, list, cap, n);
-    }
-out:
-    cb_free(&p->ctx->alloc, in_stage, (size_t)p->ir.nnodes);
-    cb_free(&p->ctx->alloc, wanted, size);
+    close_walk(&w);
     return st;
+}
+
+/* --- How long it takes ------------------------------------------------------------------------------- */
+
+cubed_status cb_plan_estimate(cubed_plan *p, cubed_error *err)
+{
+    walk w;
+    cubed_operation_info op;
+    cubed_status st = open_walk(p, &w, err);
+    for (int k = 0; st == CUBED_OK && k < p->nstages; k++) {
+        cb_stage *s = &p->stages[k];
+        list_nodes(&w, s);
+        want_outputs(&w, s);
+        s->moves = cb_stage_moves(p, s);
+        s->operations = 0;
+        for (int i = 0; i < w.n; i++) {
+            if (next_operation(&w, i, &op)) s->operations += op.seconds;
+        }
+    }
+    close_walk(&w);
+    return st;
+}
+
+/* A task reads, computes and writes one after another; tasks of other workers do so at the same time. So workers
+ * share all of it, but no number of them makes the disk faster. */
+void cb_stage_seconds(const cubed_plan *p, const cb_stage *s, cubed_stage_info *info)
+{
+    const double bytes = (double)s->bytes_read + (double)s->bytes_written;
+    const double requests = (double)s->chunks_read + (double)s->chunks_written;
+    const double moved = bytes / CUBED_ASSUMED_BANDWIDTH + requests * CUBED_ASSUMED_LATENCY;
+    const double tasks = fmax(1, (double)s->ntasks * s->team);
+    info->read_seconds = s->moves.read;
+    info->write_seconds = s->moves.write;
+    info->compute_seconds = s->operations + s->moves.memory;
+    const double busy = info->read_seconds + info->write_seconds + info->compute_seconds;
+    info->seconds = fmax(moved, (moved + busy) / fmin(tasks, p->max_workers));
 }

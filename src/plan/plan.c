@@ -326,6 +326,7 @@ cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
         cb_stage_project(p, s);
         p->need = cb_need_either(p->need, s->need);
     }
+    CB_TRY(cb_plan_estimate(p, err));
     p->metadata = cb_plan_metadata(p);
     p->metadata_mem = cb_plan_counted_metadata(p->metadata, p->reserved_mem);
     CB_TRY(check_budget(p, err));
@@ -400,9 +401,12 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
     kept = cb_min_size(kept, cb_plan_spare(p, true));
     const uint64_t worker = cb_sat_add(total(p->need), p->metadata_mem);
     info->process_mem = cb_sat_add(cb_sat_mul(p->max_workers, worker), kept);
-    info->seconds =
-        ((double)info->bytes_read + (double)info->bytes_written) / CUBED_ASSUMED_BANDWIDTH +
-        (double)info->requests * CUBED_ASSUMED_LATENCY;
+    for (int i = 0; i < p->nstages; i++) {
+        cubed_stage_info s;
+        cb_stage_seconds(p, &p->stages[i], &s);
+        info->seconds += s.seconds;
+        info->compute_seconds += s.read_seconds + s.compute_seconds + s.write_seconds;
+    }
 }
 
 cubed_status cubed_plan_get_stage(const cubed_plan *p, int stage, cubed_stage_info *info,
@@ -421,6 +425,7 @@ cubed_status cubed_plan_get_stage(const cubed_plan *p, int stage, cubed_stage_in
                                .chunks_written = s->chunks_written,
                                .num_inputs = s->ninputs,
                                .num_outputs = s->nouts};
+    cb_stage_seconds(p, s, info);
     return CUBED_OK;
 }
 

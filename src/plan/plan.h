@@ -66,6 +66,11 @@ struct cubed_plan {
     uint8_t id[16];       /* names what is computed, not how: see cb_plan_write */
 };
 
+/* How long stages take: sets the processor time of each. */
+CUBED_MUST_CHECK cubed_status cb_plan_estimate(cubed_plan *p, cubed_error *err);
+/* The times of a stage. */
+void cb_stage_seconds(const cubed_plan *p, const cb_stage *s, cubed_stage_info *info);
+
 /* An empty plan with a zone; one reference. */
 CUBED_MUST_CHECK cubed_status cb_plan_alloc(cubed_context *ctx, cubed_plan **out, cubed_error *err);
 /* Room for what is known of each node's storage: nothing yet. */

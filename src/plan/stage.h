@@ -134,6 +134,12 @@ typedef struct cb_stage_call {
     int *outs; /* by output of the operation: which of the stage's, -1: nobody wants it */
 } cb_stage_call;
 
+/* Processor time of what a stage moves: chunks that are read and decoded, memory that is passed over, and results
+ * that are encoded and put. */
+typedef struct cb_moves {
+    double read, memory, write;
+} cb_moves;
+
 typedef struct cb_stage {
     int index;
     int level; /* the longest way from the sources */
@@ -176,6 +182,9 @@ typedef struct cb_stage {
 
     cb_need need; /* upper bound for every task of this stage */
     uint64_t bytes_read, bytes_written, chunks_read, chunks_written;
+    /* Processor time of one worker, in seconds: set when all is planned. */
+    cb_moves moves;
+    double operations;
 } cb_stage;
 
 /* Whether results are made of anything that is seen through a reshape. */

@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: Processor time of operations for each byte of the elements that they are done on, as multiples
-#: of what it takes to read or write a byte of an array: by ``bench/rates.py``. Those of ``svd`` and
-#: its like, ``cholesky``, ``inv``, ``solve`` and ``python`` (a function of yours: a pass by NumPy)
-#: depend on more than the size, and are guesses. What is not here is :data:`CHEAP`.
-COSTS = {
-    "exp": 0.4, "log": 0.5, "log2": 4.5, "log10": 3.5, "log1p": 5.5, "expm1": 6.5,
-    "sin": 5, "cos": 5, "tan": 5, "asin": 5, "acos": 5, "atan": 5, "atan2": 8, "hypot": 7,
-    "sinh": 7, "cosh": 7, "tanh": 8, "asinh": 8, "acosh": 8, "atanh": 8, "logaddexp": 60,
-    "pow": 3, "remainder": 5, "floor_divide": 5, "random_uniform": 4, "random_normal": 8,
-    "sum": 0.8, "prod": 0.8, "variance": 1.3, "nanvariance": 1.5, "argmin": 1, "argmax": 1,
-    "sort": 18, "argsort": 19, "sort_run": 18, "merge_runs": 5, "quantile": 7, "count_keys": 2,
-    "fft": 3.5, "rfft": 3.5, "irfft": 3.5, "searchsorted": 10, "take": 1, "group": 4,
-    "matmul": 0.03, "qr": 24, "svd": 100, "svdvals": 60, "eigh": 100, "eigvalsh": 60, "eig": 200,
-    "cholesky": 10, "inv": 20, "solve": 20, "python": 2,
-}  # fmt: skip
-CHEAP = 0.1
-#: The same for a byte of chunks that codecs decode and encode. What is not here takes as long as
-#: ``bytes``, which writes and reads a file.
-DECODE_COSTS = {"bytes": 0, "zstd": 8, "blosc": 4, "lz4": 4, "gzip": 20, "zlib": 20, "bz2": 200}
-ENCODE_COSTS = {"bytes": 20, "zstd": 18, "blosc": 6, "lz4": 6, "gzip": 200, "zlib": 200, "bz2": 500}
+#: Bytes per second that a worker of the machine reads and writes in memory for which
+#: the engine estimates processor time (``CUBED_ASSUMED_COMPUTE``).
+REFERENCE_RATE = 1e10
 
 
 @dataclass(frozen=True)
@@ -42,8 +24,8 @@ class Profile:
     #: Bytes per second of one worker: decoded bytes read and written.
     read_rate: float = math.inf
     write_rate: float = math.inf
-    #: Bytes per second of one worker that it reads and writes in memory; operations take as many
-    #: times as long as :data:`COSTS` says.
+    #: Bytes per second of one worker that it reads and writes in memory: how fast its processor is,
+    #: beside the one that the engine's estimates are of (:data:`REFERENCE_RATE`).
     compute_rate: float = math.inf
     #: Bytes per second of all workers together.
     total_rate: float = math.inf
@@ -122,12 +104,6 @@ class Estimate:
     workers: int
 
 
-def touched_bytes(stage: dict[str, Any]) -> int:
-    """What a stage reads and writes, the caller's memory included."""
-    memory = sum(_nbytes(x) for x in stage["inputs"] if x["name"] == "memory")
-    return stage["bytes_read"] + stage["bytes_written"] + memory
-
-
 def _read_once(stage: dict[str, Any], spare: float) -> dict[str, Any]:
     """The stage as it is where `spare` bytes keep the chunks that are read again."""
     chunked = [_nbytes(x) for x in stage["inputs"] if x["name"] != "memory"]
@@ -135,7 +111,10 @@ def _read_once(stage: dict[str, Any], spare: float) -> dict[str, Any]:
         return stage
     once = sum(chunked) / stage["bytes_read"]
     chunks = math.ceil(stage["chunks_read"] * once)
-    return {**stage, "bytes_read": sum(chunked), "chunks_read": chunks}
+    seconds = stage["read_seconds"] * once
+    return {
+        **stage, "bytes_read": sum(chunked), "chunks_read": chunks, "read_seconds": seconds
+    }  # fmt: skip
 
 
 def _nbytes(x: dict[str, Any]) -> int:
@@ -144,28 +123,17 @@ def _nbytes(x: dict[str, Any]) -> int:
     return math.prod(x["shape"]) * np.dtype(x["dtype"]).itemsize
 
 
-def _codec_cost(x: dict[str, Any], costs: Mapping[str, float]) -> float:
-    """Of a byte of the array."""
-    names = [*x["codecs"], "bytes"] if x["codecs"] else []
-    return sum(costs.get(name, 0) for name in set(names))
-
-
-def _cost(stage: dict[str, Any]) -> float:
-    """Processor time of a stage, in that of a byte that is read or written."""
-    cost = float(touched_bytes(stage))
-    for name, times, item_size in stage["operations"]:
-        cost += times * item_size * COSTS.get(name, CHEAP)
-    read = sum(_nbytes(x) for x in stage["inputs"]) or 1
-    decode = sum(_nbytes(x) * _codec_cost(x, DECODE_COSTS) for x in stage["inputs"])
-    encode = sum(_nbytes(x) * _codec_cost(x, ENCODE_COSTS) for x in stage["outputs"])
-    return cost + decode * stage["bytes_read"] / read + encode
+def _busy(stage: dict[str, Any]) -> float:
+    """Processor time of a stage where the engine's estimates are right."""
+    return float(sum(stage[f"{what}_seconds"] for what in ("read", "compute", "write")))
 
 
 def estimate(plan: Any, profile: str | Profile = "local-nvme") -> Estimate:
     """What a plan would take; computes nothing.
 
-    Operations take processor time by their kind (:data:`COSTS`), chunks of stores by being decoded
-    and encoded. Functions of your own count as one pass by NumPy.
+    Operations take processor time by their kind, chunks of stores by being decoded and encoded, as
+    the engine says (``seconds`` and others of ``plan.stages``). Functions of your own count as one
+    pass by NumPy.
 
     Parameters
     ----------
@@ -197,7 +165,7 @@ def estimate(plan: Any, profile: str | Profile = "local-nvme") -> Estimate:
             + (s["chunks_read"] + s["chunks_written"]) * p.request_seconds
             + s["bytes_read"] / p.read_rate
             + s["bytes_written"] / p.write_rate
-            + _cost(s) / p.compute_rate
+            + _busy(s) * REFERENCE_RATE / p.compute_rate
         )
         # Tasks of a stage are alike: the last wave takes as long as a full one.
         waves = math.ceil(tasks / workers)
