@@ -1,4 +1,6 @@
 /* What a plan and a run of it keep beside the memory of tasks: known before the run, and part of the limits. */
+#include <string.h>
+
 #include "plan/plan.h"
 
 /* Chunks of intermediates that the tasks of a stage wait for, at most: each as often as a task reads it. What is
@@ -36,10 +38,23 @@ uint64_t cb_plan_run_bytes(const cubed_plan *p)
     return bytes;
 }
 
+/* Arrays that are open while the plan lives, each with its store, and results, which a run opens the same way. */
+static uint64_t open_bytes(const cubed_plan *p)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; p->storage && i < p->ir.nnodes; i++) {
+        const cb_storage *s = p->storage[i];
+        if (!s) continue;
+        bytes += CB_STORE_BYTES + strlen(s->where);
+        bytes += s->array ? cb_zarr_bytes(s->array) : 2 * sizeof s->meta;
+    }
+    return bytes;
+}
+
 uint64_t cb_plan_metadata(const cubed_plan *p)
 {
     const uint64_t own = cb_zone_bytes(p->zone) + cb_zone_bytes(p->ir.zone);
-    return cb_sat_add(cb_sat_add(own, p->graph_mem), cb_plan_run_bytes(p));
+    return cb_sat_add(cb_sat_add(own + open_bytes(p), p->graph_mem), cb_plan_run_bytes(p));
 }
 
 uint64_t cb_plan_uncounted_metadata(uint64_t reserved_mem)

@@ -45,6 +45,8 @@ static cubed_status new_array(cubed_store *store, const char *path, cb_zarr_arra
     return CUBED_OK;
 }
 
+size_t cb_zarr_bytes(const cb_zarr_array *z) { return cb_zone_bytes(z->zone); }
+
 void cb_zarr_close(cb_zarr_array *z)
 {
     if (z) cb_zone_free(z->zone);

@@ -34,6 +34,8 @@ typedef struct cb_zarr_meta {
 } cb_zarr_meta;
 
 typedef struct cb_zarr_array cb_zarr_array;
+/* Memory that an open one takes. */
+size_t cb_zarr_bytes(const cb_zarr_array *z);
 
 /* Opens PATH ("" for the root) of a store, format 3 first, then 2. The store must outlive it.
  * CUBED_E_NOT_FOUND if there is no array there; if there is a group, the message says so and lists

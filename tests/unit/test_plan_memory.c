@@ -1,5 +1,6 @@
 /* What arrays, plans and runs take beside the memory of tasks: bytes that were allocated, for plans of many
  * stages. */
+#define _GNU_SOURCE /* mkdtemp, nftw */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 #include "counting_allocator.h"
 #include "cubed/cubed.h"
 #include "plan/serial.h"
+#include "remove_dir.h"
 
 /* Every operation is a stage. */
 enum { STAGES = 400, SIDE = 64, BLOCK = 16 };
@@ -209,6 +211,44 @@ static void test_pieces(void **state)
     free(x);
 }
 
+/* Arrays of stores stay open while a plan lives, and are part of what it counts. */
+static void test_stored_pieces(void **state)
+{
+    enum { PIECES = 1000 };
+    char dir[] = "/tmp/cubed-plan-XXXXXX", url[64];
+    const int64_t shape[] = {20};
+    const cubed_scalar one = {.f64 = 1};
+    fixture *f = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array **x = calloc(PIECES, sizeof *x), *y;
+    cubed_plan_info info;
+    assert_non_null(x);
+    assert_non_null(mkdtemp(dir));
+    snprintf(url, sizeof url, "%s/a", dir);
+    must(cubed_array_full(f->ctx, CUBED_FLOAT64, 1, shape, shape, &one, &y, &err), &err);
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    const cubed_target t = {.array = y, .url = url};
+    cubed_plan *plan;
+    o.reserved_mem = 0;
+    must(cubed_plan_new(f->ctx, &t, 1, &o, &plan, &err), &err);
+    must(cubed_run(plan, NULL, NULL, &err), &err);
+    cubed_plan_unref(plan);
+    cubed_array_unref(y);
+
+    const int64_t before = f->bytes.now;
+    for (int i = 0; i < PIECES; i++) must(cubed_array_open(f->ctx, url, &x[i], &err), &err);
+    must(cubed_concat(x, PIECES, 0, &y, &err), &err);
+    plan = plan_of(f, y, NULL, 256 << 20);
+    cubed_plan_get_info(plan, &info);
+    const int64_t kept = f->bytes.now - before;
+    assert_in_range((int64_t)info.metadata_mem + (4 << 20), kept, kept + kept / 4);
+    cubed_plan_unref(plan);
+    cubed_array_unref(y);
+    for (int i = 0; i < PIECES; i++) cubed_array_unref(x[i]);
+    free(x);
+    assert_int_equal(remove_dir(dir), 0);
+}
+
 /* Saved bytes with a checksum: a plan of one operation without inputs, which says that it has so many outputs;
  * each takes 4 bytes at least, all 0. */
 static size_t claim_outputs(uint8_t *bytes, size_t size, uint32_t outputs)
@@ -264,6 +304,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(test_panels, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pieces, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_stored_pieces, setup, teardown),
         cmocka_unit_test_setup_teardown(test_claimed_outputs, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
