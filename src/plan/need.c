@@ -251,7 +251,7 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
     const bool whole = lo <= 0 && hi >= b->axis->extent;
     if (whole && alike && !b->halo && stride == 1 && offset == 0 && b->per == 1)
         return (cover){1, n, (uint64_t)n, (uint64_t)cb_axis_stored_all(chunks),
-                       (uint64_t)chunks->extent};
+                       (uint64_t)(chunks->starts ? chunks->extent : cb_axis_stored_all(chunks))};
     if (n > COUNTED_BLOCKS) {
         int64_t span = cb_min_i64(chunks->extent, magnitude * (max_block(b) - 1) + 1);
         c.most = cb_min_i64(cb_axis_count(chunks), (span - 1) / chunks->chunk + 2);
