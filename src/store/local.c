@@ -14,27 +14,13 @@
 
 #include "base/error.h"
 #include "base/owner.h"
-#include "store/store.h"
+#include "store/local.h"
 
-/* Puts are written under a name that starts so, and listings leave such names out: what a killed
- * writer leaves behind is never taken for data. The name goes on with the process that writes (base/owner.h). */
-#define TEMP_PREFIX ".cubed-tmp-"
 /* What nobody has written to for so long, a day, nobody writes: a put takes minutes at most. */
 #define ABANDONED_SECONDS 86400
 
-typedef struct local_store {
-    cubed_store head;
-    bool durable;
-    atomic_uint_least64_t puts; /* makes temporary names unique within the process */
-    pthread_mutex_t lock;       /* of the two that follow */
-    pid_t pid;                  /* whose owner that is: 0, or of a parent of this process */
-    char owner[CB_OWNER_CAP];
-    size_t size; /* of this struct with the path behind it */
-    char path[];
-} local_store;
-
-static cubed_status full_path(const local_store *s, const char *key, char out[PATH_MAX],
-                              cubed_error *err)
+cubed_status cb_local_path(const local_store *s, const char *key, char out[PATH_MAX],
+                           cubed_error *err)
 {
     int n = snprintf(out, PATH_MAX, "%s%s%s", s->path, *key ? "/" : "", key);
     if (n < 0 || n >= PATH_MAX)
@@ -102,7 +88,7 @@ static int open_object(const local_store *s, const char *key, char path[PATH_MAX
                        cubed_status *st, cubed_error *err)
 {
     struct stat info;
-    *st = full_path(s, key, path, err);
+    *st = cb_local_path(s, key, path, err);
     if (*st != CUBED_OK) return -1;
     int fd = open_to_read(path), e = fd < 0 ? errno : 0;
     bool seen = fd >= 0 ? fstat(fd, &info) == 0 : e != ENOENT && stat(path, &info) == 0;
@@ -175,7 +161,7 @@ static int write_all(int fd, const char *src, size_t size)
 }
 
 /* So that the new name survives a power failure, too. */
-static int sync_parent(const char *path)
+int cb_local_sync_parent(const char *path)
 {
     char dir[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -196,7 +182,8 @@ static int make_parents(char *path, bool durable)
     for (char *p = path + 1; (p = strchr(p, '/')) != NULL; p++) {
         *p = 0;
         int e = mkdir(path, 0777) != 0 ? errno : 0;
-        if (e == 0 && durable && (e = sync_parent(path)) != 0) rmdir(path); /* not made, then */
+        if (e == 0 && durable && (e = cb_local_sync_parent(path)) != 0)
+            rmdir(path); /* not made, then */
         *p = '/';
         if (e != 0 && e != EEXIST) return e;
     }
@@ -227,7 +214,7 @@ static int open_temp(local_store *s, const char *path, char temp[PATH_MAX])
     for (int tries = 0; fd < 0 && tries < 100; tries++) {
         struct timespec now;
         clock_gettime(CLOCK_REALTIME, &now);
-        int n = snprintf(temp, PATH_MAX, "%.*s" TEMP_PREFIX "%s_%llu-%llx", dir, path, owner,
+        int n = snprintf(temp, PATH_MAX, "%.*s" CB_LOCAL_TEMP "%s_%llu-%llx", dir, path, owner,
                          (unsigned long long)atomic_fetch_add(&s->puts, 1),
                          (unsigned long long)((uintptr_t)s ^ (uintptr_t)now.tv_nsec << 20));
         if (n < 0 || n >= PATH_MAX) {
@@ -247,29 +234,44 @@ static int open_temp(local_store *s, const char *path, char temp[PATH_MAX])
     return fd;
 }
 
-static cubed_status local_put(cubed_store *store, const char *key, const void *src, size_t size,
-                              cubed_error *err)
+/* Not "not found": a target that cannot be made is an I/O error. */
+static cubed_status cannot_write(int e, const char *path, cubed_error *err)
 {
-    local_store *s = (local_store *)store;
-    char path[PATH_MAX], temp[PATH_MAX];
+    cubed_status st = cb_fail_errno(err, e, "cannot write %s", path);
+    return st == CUBED_E_NOT_FOUND ? (err ? (err->status = CUBED_E_IO) : CUBED_E_IO) : st;
+}
+
+cubed_status cb_local_write(local_store *s, const char *path, const void *src, size_t size,
+                            char temp[PATH_MAX], uint64_t *version, cubed_error *err)
+{
     struct stat info;
-    CB_TRY(full_path(s, key, path, err));
     /* A link to a file is replaced as a file is; what is neither is somebody else's. */
     if (lstat(path, &info) == 0 && !S_ISREG(info.st_mode) &&
         (!S_ISLNK(info.st_mode) || stat(path, &info) != 0 || !S_ISREG(info.st_mode)))
         return not_regular(path, info.st_mode, err);
     int fd = open_temp(s, path, temp);
-    if (fd < 0) {
-        /* Not "not found": a target that cannot be made is an I/O error. */
-        int e = errno;
-        cubed_status st = cb_fail_errno(err, e, "cannot write %s", path);
-        return st == CUBED_E_NOT_FOUND ? (err ? (err->status = CUBED_E_IO) : CUBED_E_IO) : st;
-    }
+    if (fd < 0) return cannot_write(errno, path, err);
     int e = write_all(fd, src, size);
     if (e == 0 && s->durable && fsync(fd) != 0) e = errno;
+    if (e == 0 && version && fstat(fd, &info) != 0) e = errno;
     if (close(fd) != 0 && e == 0) e = errno;
-    if (e == 0 && rename(temp, path) != 0) e = errno;
-    if (e == 0 && s->durable) e = sync_parent(path);
+    if (e == 0) {
+        if (version) *version = cb_local_version(&info);
+        return CUBED_OK;
+    }
+    unlink(temp);
+    return cb_fail_errno(err, e, "cannot write %s", path);
+}
+
+static cubed_status local_put(cubed_store *store, const char *key, const void *src, size_t size,
+                              cubed_error *err)
+{
+    local_store *s = (local_store *)store;
+    char path[PATH_MAX], temp[PATH_MAX];
+    CB_TRY(cb_local_path(s, key, path, err));
+    CB_TRY(cb_local_write(s, path, src, size, temp, NULL, err));
+    int e = rename(temp, path) != 0 ? errno : 0;
+    if (e == 0 && s->durable) e = cb_local_sync_parent(path);
     if (e == 0) return CUBED_OK;
     unlink(temp);
     return cb_fail_errno(err, e, "cannot write %s", path);
@@ -289,24 +291,24 @@ static void remove_empty_parents(const local_store *s, char *path)
 static cubed_status local_del(cubed_store *store, const char *key, cubed_error *err)
 {
     char path[PATH_MAX];
-    CB_TRY(full_path((local_store *)store, key, path, err));
+    CB_TRY(cb_local_path((local_store *)store, key, path, err));
     if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
         return cb_fail_errno(err, errno, "cannot delete %s", path);
     remove_empty_parents((local_store *)store, path);
     return CUBED_OK;
 }
 
-static cubed_status local_size(cubed_store *store, const char *key, uint64_t *size,
+static cubed_status local_head(cubed_store *store, const char *key, cubed_object_info *out,
                                cubed_error *err)
 {
     char path[PATH_MAX];
     struct stat info;
     const local_store *s = (local_store *)store;
-    CB_TRY(full_path(s, key, path, err));
+    CB_TRY(cb_local_path(s, key, path, err));
     if (stat(path, &info) != 0)
         return explain_absence(s, path, errno, false, "cannot look at", err);
     if (!S_ISREG(info.st_mode)) return not_regular(path, info.st_mode, err);
-    *size = (uint64_t)info.st_size;
+    *out = (cubed_object_info){(uint64_t)info.st_size, cb_local_version(&info)};
     return CUBED_OK;
 }
 
@@ -357,7 +359,7 @@ static cubed_status walk(walker *w, size_t n, const level *up, cubed_error *err)
         }
         const char *name = e->d_name;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-            strncmp(name, TEMP_PREFIX, sizeof TEMP_PREFIX - 1) == 0)
+            strncmp(name, CB_LOCAL_TEMP, sizeof CB_LOCAL_TEMP - 1) == 0)
             continue;
         size_t extra = strlen(name) + 1;
         if (n + extra + 1 > PATH_MAX) {
@@ -390,7 +392,7 @@ static cubed_status local_list(cubed_store *store, const char *prefix, cubed_sto
 {
     const local_store *s = (local_store *)store;
     walker w = {.fn = fn, .ctx = ctx};
-    CB_TRY(full_path(s, prefix, w.path, err));
+    CB_TRY(cb_local_path(s, prefix, w.path, err));
     w.key = w.path + strlen(s->path) + 1;
     return walk(&w, strlen(w.path), NULL, err);
 }
@@ -433,7 +435,7 @@ static cubed_status local_clear(cubed_store *store, const char *prefix, cubed_er
 {
     local_store *s = (local_store *)store;
     char path[PATH_MAX];
-    CB_TRY(full_path(s, prefix, path, err));
+    CB_TRY(cb_local_path(s, prefix, path, err));
     /* The root stays, and may itself be a link. */
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (*prefix ? O_NOFOLLOW : 0)), e = 0;
     if (fd >= 0) {
@@ -458,7 +460,7 @@ static bool is_abandoned(const char *name, const struct stat *info)
     cb_owner owner;
     const char *end;
     struct timespec now;
-    cb_owner_state state = cb_owner_parse(name + sizeof TEMP_PREFIX - 1, &owner, &end)
+    cb_owner_state state = cb_owner_parse(name + sizeof CB_LOCAL_TEMP - 1, &owner, &end)
                                ? cb_owner_alive(&owner)
                                : CB_OWNER_UNKNOWN;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -512,7 +514,7 @@ static cubed_status sweep(sweeper *x, size_t n, cubed_error *err)
         struct stat info;
         size_t extra = strlen(name) + 1;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || n + extra + 1 > PATH_MAX) continue;
-        if (strncmp(name, TEMP_PREFIX, sizeof TEMP_PREFIX - 1) == 0) {
+        if (strncmp(name, CB_LOCAL_TEMP, sizeof CB_LOCAL_TEMP - 1) == 0) {
             st = sweep_one(x, fd, n, name, err);
             continue;
         }
@@ -533,7 +535,7 @@ static cubed_status local_sweep(cubed_store *store, const char *prefix, bool dry
 {
     const local_store *s = (local_store *)store;
     sweeper x = {.w = {.fn = fn, .ctx = ctx}, .s = s, .dry_run = dry_run};
-    CB_TRY(full_path(s, prefix, x.w.path, err));
+    CB_TRY(cb_local_path(s, prefix, x.w.path, err));
     x.w.key = x.w.path + strlen(s->path) + 1;
     return sweep(&x, strlen(x.w.path), err);
 }
@@ -546,8 +548,20 @@ static void local_close(cubed_store *store)
 }
 
 static const cubed_store_vtable local_vtable = {
-    "file",     local_get,   local_put,        local_del,   local_list,
-    local_size, local_close, local_get_ranges, local_clear, local_sweep,
+    .scheme = "file",
+    .get = local_get,
+    .get_ranges = local_get_ranges,
+    .put = local_put,
+    .put_if = cb_local_put_if,
+    .del = local_del,
+    .list = local_list,
+    .members = cb_local_members,
+    .head = local_head,
+    .clear = local_clear,
+    .sweep = local_sweep,
+    .swap = cb_local_swap,
+    .around = cb_local_around,
+    .close = local_close,
 };
 
 cubed_status cb_store_open_local(const cubed_allocator *a, const char *path, bool durable,

@@ -10,6 +10,7 @@ typedef struct object {
     char *key;
     void *data;
     size_t key_size, size;
+    uint64_t version;
 } object;
 
 typedef struct memory_store {
@@ -17,6 +18,7 @@ typedef struct memory_store {
     pthread_rwlock_t lock;
     object *objects; /* sorted by key */
     size_t n, cap;
+    uint64_t puts;
     char *name;
     size_t name_size;
 } memory_store;
@@ -74,20 +76,25 @@ static bool insert(memory_store *m, size_t i, object *o)
     return true;
 }
 
-static cubed_status memory_put(cubed_store *store, const char *key, const void *src, size_t size,
-                               cubed_error *err)
+/* `expected`: NULL if it does not matter what is there. */
+static cubed_status put_object(memory_store *m, const char *key, const uint64_t *expected,
+                               const void *src, size_t size, uint64_t *version, cubed_error *err)
 {
-    memory_store *m = (memory_store *)store;
+    const cubed_store *store = &m->head;
     object o = {.key_size = strlen(key) + 1, .size = size};
     o.key = cb_alloc(store->alloc, o.key_size);
     o.data = cb_alloc(store->alloc, size);
-    bool ok = o.key && o.data, found;
+    bool ok = o.key && o.data, found, wanted = true;
     if (ok) {
         memcpy(o.key, key, o.key_size);
         if (size) memcpy(o.data, src, size);
         pthread_rwlock_wrlock(&m->lock);
         size_t i = find(m, key, &found);
-        if (found) {
+        wanted = !expected || *expected == (found ? m->objects[i].version : CUBED_STORE_ABSENT);
+        o.version = *version = ++m->puts;
+        if (!wanted) {
+            ok = true;
+        } else if (found) {
             object old = m->objects[i];
             m->objects[i] = o;
             o = old;
@@ -98,7 +105,22 @@ static cubed_status memory_put(cubed_store *store, const char *key, const void *
         pthread_rwlock_unlock(&m->lock);
     }
     free_object(m, &o);
+    if (!wanted)
+        return cb_fail(err, CUBED_E_EXISTS, "%s in %s is not what was expected", key, m->name);
     return ok ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for %s in %s", key, m->name);
+}
+
+static cubed_status memory_put(cubed_store *store, const char *key, const void *src, size_t size,
+                               cubed_error *err)
+{
+    uint64_t version;
+    return put_object((memory_store *)store, key, NULL, src, size, &version, err);
+}
+
+static cubed_status memory_put_if(cubed_store *store, const char *key, uint64_t expected,
+                                  const void *src, size_t size, uint64_t *version, cubed_error *err)
+{
+    return put_object((memory_store *)store, key, &expected, src, size, version, err);
 }
 
 static cubed_status memory_del(cubed_store *store, const char *key, cubed_error *err)
@@ -119,14 +141,14 @@ static cubed_status memory_del(cubed_store *store, const char *key, cubed_error 
     return CUBED_OK;
 }
 
-static cubed_status memory_size(cubed_store *store, const char *key, uint64_t *size,
+static cubed_status memory_head(cubed_store *store, const char *key, cubed_object_info *info,
                                 cubed_error *err)
 {
     memory_store *m = (memory_store *)store;
     bool found;
     pthread_rwlock_rdlock(&m->lock);
     size_t i = find(m, key, &found);
-    if (found) *size = m->objects[i].size;
+    if (found) *info = (cubed_object_info){m->objects[i].size, m->objects[i].version};
     pthread_rwlock_unlock(&m->lock);
     return found ? CUBED_OK : cb_fail(err, CUBED_E_NOT_FOUND, "%s has no %s", m->name, key);
 }
@@ -176,8 +198,14 @@ static void memory_close(cubed_store *store)
 }
 
 static const cubed_store_vtable memory_vtable = {
-    "memory",    memory_get,   memory_put, memory_del, memory_list,
-    memory_size, memory_close, NULL,       NULL,       NULL,
+    .scheme = "memory",
+    .get = memory_get,
+    .put = memory_put,
+    .del = memory_del,
+    .list = memory_list,
+    .head = memory_head,
+    .put_if = memory_put_if,
+    .close = memory_close,
 };
 
 cubed_status cb_store_open_memory(const cubed_allocator *a, const char *name, cubed_store **out,

@@ -65,7 +65,9 @@ cubed_status cb_store_get_ranges(cubed_store *s, const char *key, const cubed_ra
     char *to = dst;
     CB_TRY(cb_key_check(key, err));
     if (s->vt->get_ranges) return s->vt->get_ranges(s, key, ranges, n, dst, size, err);
-    CB_TRY(s->vt->size(s, key, size, err));
+    cubed_object_info info;
+    CB_TRY(s->vt->head(s, key, &info, err));
+    *size = info.size;
     for (size_t i = 0; i < n; i++) {
         size_t got;
         CB_TRY(s->vt->get(s, key, ranges[i].offset, to, ranges[i].size, &got, err));
@@ -98,8 +100,25 @@ cubed_status cb_store_list(cubed_store *s, const char *prefix, cubed_store_list_
 
 cubed_status cb_store_size(cubed_store *s, const char *key, uint64_t *size, cubed_error *err)
 {
+    cubed_object_info info;
+    CB_TRY(cb_store_head(s, key, &info, err));
+    *size = info.size;
+    return CUBED_OK;
+}
+
+cubed_status cb_store_head(cubed_store *s, const char *key, cubed_object_info *info,
+                           cubed_error *err)
+{
     CB_TRY(cb_key_check(key, err));
-    return s->vt->size(s, key, size, err);
+    return s->vt->head(s, key, info, err);
+}
+
+cubed_status cb_store_put_if(cubed_store *s, const char *key, uint64_t expected, const void *src,
+                             size_t size, uint64_t *version, cubed_error *err)
+{
+    uint64_t ignored;
+    CB_TRY(cb_key_check(key, err));
+    return s->vt->put_if(s, key, expected, src, size, version ? version : &ignored, err);
 }
 
 cubed_status cb_store_sweep(cubed_store *s, const char *prefix, bool dry_run,
@@ -134,6 +153,57 @@ cubed_status cb_store_clear(cubed_store *s, const char *prefix, cubed_error *err
     if (!s->vt->clear) return cb_store_list(s, prefix, delete_one, s, err);
     if (*prefix) CB_TRY(cb_key_check(prefix, err));
     return s->vt->clear(s, prefix, err);
+}
+
+/* Names directly below a prefix, of all keys below it. They are in order, or the store has `members`. */
+typedef struct member_finder {
+    size_t skip;
+    cubed_store_member_fn fn;
+    void *ctx;
+    char last[4096];
+} member_finder;
+
+static cubed_status find_member(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    member_finder *f = ctx;
+    const char *name = key + f->skip;
+    size_t n = strcspn(name, "/");
+    bool is_prefix = name[n] == '/';
+    (void)size;
+    if (n >= sizeof f->last) return cb_fail(err, CUBED_E_ARG, "the key %s is too long", key);
+    if (strncmp(f->last, name, n) == 0 && f->last[n] == 0) return CUBED_OK;
+    memcpy(f->last, name, n);
+    f->last[n] = 0;
+    return f->fn(f->ctx, f->last, is_prefix, err);
+}
+
+cubed_status cb_store_members(cubed_store *s, const char *prefix, cubed_store_member_fn fn,
+                              void *ctx, cubed_error *err)
+{
+    if (*prefix) CB_TRY(cb_key_check(prefix, err));
+    if (s->vt->members) return s->vt->members(s, prefix, fn, ctx, err);
+    member_finder f = {.skip = *prefix ? strlen(prefix) + 1 : 0, .fn = fn, .ctx = ctx};
+    return s->vt->list(s, prefix, find_member, &f, err);
+}
+
+cubed_status cb_store_swap(cubed_store *s, const char *a, const char *b, cubed_error *err)
+{
+    CB_TRY(cb_key_check(a, err));
+    CB_TRY(cb_key_check(b, err));
+    if (!s->vt->swap)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "stores of kind %s cannot replace a whole array",
+                       s->vt->scheme);
+    return s->vt->swap(s, a, b, err);
+}
+
+cubed_status cb_store_around(cubed_store *s, const char *path, cubed_store **out, char *name,
+                             size_t cap, cubed_error *err)
+{
+    if (*path) CB_TRY(cb_key_check(path, err));
+    if (!s->vt->around)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "stores of kind %s cannot replace a whole array",
+                       s->vt->scheme);
+    return s->vt->around(s, path, out, name, cap, err);
 }
 
 cubed_status cb_store_read_all(cubed_store *s, const char *key, size_t max, cb_buf *out,

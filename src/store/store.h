@@ -32,6 +32,12 @@ CUBED_MUST_CHECK cubed_status cb_store_list(cubed_store *s, const char *prefix,
                                             cubed_store_list_fn fn, void *ctx, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_size(cubed_store *s, const char *key, uint64_t *size,
                                             cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_store_head(cubed_store *s, const char *key,
+                                            cubed_object_info *info, cubed_error *err);
+/* See cubed_store_vtable: CUBED_E_EXISTS if the object has another version. `version` may be NULL. */
+CUBED_MUST_CHECK cubed_status cb_store_put_if(cubed_store *s, const char *key, uint64_t expected,
+                                              const void *src, size_t size, uint64_t *version,
+                                              cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_exists(cubed_store *s, const char *key, bool *out,
                                               cubed_error *err);
 /* Deletes every key below the prefix. A local store removes the whole directory, with what killed
@@ -40,6 +46,17 @@ CUBED_MUST_CHECK cubed_status cb_store_clear(cubed_store *s, const char *prefix,
 /* What writers that are gone left below the prefix, and no listing shows: see cubed_store_vtable.sweep. */
 CUBED_MUST_CHECK cubed_status cb_store_sweep(cubed_store *s, const char *prefix, bool dry_run,
                                              cubed_store_list_fn fn, void *ctx, cubed_error *err);
+/* Names directly below a prefix. */
+CUBED_MUST_CHECK cubed_status cb_store_members(cubed_store *s, const char *prefix,
+                                               cubed_store_member_fn fn, void *ctx,
+                                               cubed_error *err);
+/* CUBED_E_UNSUPPORTED if the store cannot. */
+CUBED_MUST_CHECK cubed_status cb_store_swap(cubed_store *s, const char *a, const char *b,
+                                            cubed_error *err);
+/* A store, to be closed, in which what is at the path is one name: name[cap]. Links are resolved.
+ * CUBED_E_UNSUPPORTED if there is none. */
+CUBED_MUST_CHECK cubed_status cb_store_around(cubed_store *s, const char *path, cubed_store **out,
+                                              char *name, size_t cap, cubed_error *err);
 /* Reads a whole small object (metadata) into `out`; CUBED_E_FORMAT above `max` bytes. */
 CUBED_MUST_CHECK cubed_status cb_store_read_all(cubed_store *s, const char *key, size_t max,
                                                 cb_buf *out, cubed_error *err);

@@ -102,10 +102,11 @@ static cubed_status failing_list(cubed_store *s, const char *prefix, cubed_store
     return cb_store_list(((failing_store *)s)->inner, prefix, fn, ctx, err);
 }
 
-static cubed_status failing_size(cubed_store *s, const char *key, uint64_t *size, cubed_error *err)
+static cubed_status failing_head(cubed_store *s, const char *key, cubed_object_info *info,
+                                 cubed_error *err)
 {
     CB_TRY(tick(s, err));
-    return cb_store_size(((failing_store *)s)->inner, key, size, err);
+    return cb_store_head(((failing_store *)s)->inner, key, info, err);
 }
 
 static const cubed_store_vtable failing_vtable = {
@@ -114,7 +115,7 @@ static const cubed_store_vtable failing_vtable = {
     .put = failing_put,
     .del = failing_del,
     .list = failing_list,
-    .size = failing_size,
+    .head = failing_head,
 };
 
 /* Neither silence nor "not found": a store that fails is said to fail, and no metadata is left that

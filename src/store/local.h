@@ -1,0 +1,48 @@
+/* What the files of the local store share; for those only. */
+#ifndef CB_STORE_LOCAL_H
+#define CB_STORE_LOCAL_H
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/owner.h"
+#include "store/store.h"
+
+/* Puts are written under a name that starts so, and listings leave such names out: what a killed
+ * writer leaves behind is never taken for data. The name goes on with the process that writes (base/owner.h). */
+#define CB_LOCAL_TEMP ".cubed-tmp-"
+
+typedef struct local_store {
+    cubed_store head;
+    bool durable;
+    atomic_uint_least64_t puts; /* makes temporary names unique within the process */
+    pthread_mutex_t lock;       /* of the two that follow */
+    pid_t pid;                  /* whose owner that is: 0, or of a parent of this process */
+    char owner[CB_OWNER_CAP];
+    size_t size; /* of this struct with the path behind it */
+    char path[];
+} local_store;
+
+CUBED_MUST_CHECK cubed_status cb_local_path(const local_store *s, const char *key,
+                                            char out[PATH_MAX], cubed_error *err);
+/* Of a file. A put makes a new one, so that file number, time and size together are as good as a counter. */
+uint64_t cb_local_version(const struct stat *info);
+/* Writes a file beside `path`, to be renamed to it or unlinked, and tells its version (may be NULL). */
+CUBED_MUST_CHECK cubed_status cb_local_write(local_store *s, const char *path, const void *src,
+                                             size_t size, char temp[PATH_MAX], uint64_t *version,
+                                             cubed_error *err);
+/* So that a new name survives a power failure, too. errno of what failed. */
+int cb_local_sync_parent(const char *path);
+
+cubed_status cb_local_put_if(cubed_store *store, const char *key, uint64_t expected,
+                             const void *src, size_t size, uint64_t *version, cubed_error *err);
+cubed_status cb_local_members(cubed_store *store, const char *prefix, cubed_store_member_fn fn,
+                              void *ctx, cubed_error *err);
+cubed_status cb_local_swap(cubed_store *store, const char *a, const char *b, cubed_error *err);
+cubed_status cb_local_around(cubed_store *store, const char *prefix, cubed_store **out, char *name,
+                             size_t cap, cubed_error *err);
+
+#endif

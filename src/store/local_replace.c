@@ -1,0 +1,202 @@
+/* What a directory does beyond puts and gets: conditional puts, and whole prefixes that change places. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <linux/fs.h>
+#include <sys/syscall.h>
+#endif
+
+#include "base/error.h"
+#include "store/local.h"
+
+/* SplitMix64's mixing (Steele, Lea, Flood 2014). */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+uint64_t cb_local_version(const struct stat *info)
+{
+    uint64_t v = mix((uint64_t)info->st_ino);
+    v = mix(v ^ (uint64_t)info->st_mtim.tv_sec);
+    v = mix(v ^ (uint64_t)info->st_mtim.tv_nsec);
+    v = mix(v ^ (uint64_t)info->st_size);
+    return v ? v : 1;
+}
+
+/* errno; EEXIST if there is a file of that name. */
+static int give_new_name(const char *temp, const char *path)
+{
+    if (link(temp, path) == 0) {
+        unlink(temp);
+        return 0;
+    }
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return errno;
+#ifdef __linux__
+    /* No hard links here. */
+    if (syscall(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, path, RENAME_NOREPLACE) == 0) return 0;
+#endif
+    return errno;
+}
+
+/* Whoever replaces a file holds its lock, so it is still the one that was looked at when it is replaced. -1 if it
+ * is another one, or none, with *e what failed or 0. */
+static int lock_version(const char *path, uint64_t expected, int *e)
+{
+    struct stat held, there;
+    *e = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0) {
+        *e = errno == ENOENT ? 0 : errno;
+        return -1;
+    }
+    while (flock(fd, LOCK_EX) != 0) {
+        if (errno == EINTR) continue;
+        *e = errno;
+        close(fd);
+        return -1;
+    }
+    if (fstat(fd, &held) == 0 && cb_local_version(&held) == expected && stat(path, &there) == 0 &&
+        there.st_ino == held.st_ino && there.st_dev == held.st_dev)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+cubed_status cb_local_put_if(cubed_store *store, const char *key, uint64_t expected,
+                             const void *src, size_t size, uint64_t *version, cubed_error *err)
+{
+    local_store *s = (local_store *)store;
+    char path[PATH_MAX], temp[PATH_MAX];
+    int fd = -1, e = 0;
+    CB_TRY(cb_local_path(s, key, path, err));
+    CB_TRY(cb_local_write(s, path, src, size, temp, version, err));
+    if (expected == CUBED_STORE_ABSENT) {
+        e = give_new_name(temp, path);
+    } else {
+        fd = lock_version(path, expected, &e);
+        if (fd < 0 && e == 0) e = EEXIST;
+        if (e == 0 && rename(temp, path) != 0) e = errno;
+    }
+    if (e == 0 && s->durable) e = cb_local_sync_parent(path);
+    if (fd >= 0) close(fd);
+    if (e == 0) return CUBED_OK;
+    unlink(temp);
+    if (e == EEXIST) return cb_fail(err, CUBED_E_EXISTS, "%s is not what was expected", path);
+    return cb_fail_errno(err, e, "cannot write %s", path);
+}
+
+cubed_status cb_local_members(cubed_store *store, const char *prefix, cubed_store_member_fn fn,
+                              void *ctx, cubed_error *err)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    cubed_status st = CUBED_OK;
+    CB_TRY(cb_local_path((local_store *)store, prefix, path, err));
+    DIR *dir = opendir(path);
+    if (!dir) {
+        if (errno == ENOENT || errno == ENOTDIR) return CUBED_OK;
+        return cb_fail_errno(err, errno, "cannot list %s", path);
+    }
+    while (st == CUBED_OK) {
+        errno = 0;
+        const struct dirent *e = readdir(dir);
+        if (!e) {
+            if (errno) st = cb_fail_errno(err, errno, "cannot list %s", path);
+            break;
+        }
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+            strncmp(e->d_name, CB_LOCAL_TEMP, sizeof CB_LOCAL_TEMP - 1) == 0)
+            continue;
+        bool is_dir = e->d_type == DT_DIR;
+        if (e->d_type == DT_UNKNOWN || e->d_type == DT_LNK)
+            is_dir = fstatat(dirfd(dir), e->d_name, &info, 0) == 0 && S_ISDIR(info.st_mode);
+        st = fn(ctx, e->d_name, is_dir, err);
+    }
+    closedir(dir);
+    return st;
+}
+
+/* errno; EINVAL or ENOSYS where the system cannot. */
+static int exchange(const char *a, const char *b)
+{
+#if defined(__linux__)
+    return syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0 ? 0 : errno;
+#elif defined(__APPLE__)
+    return renamex_np(a, b, RENAME_SWAP) == 0 ? 0 : errno;
+#else
+    (void)a;
+    (void)b;
+    return ENOSYS;
+#endif
+}
+
+cubed_status cb_local_swap(cubed_store *store, const char *a, const char *b, cubed_error *err)
+{
+    const local_store *s = (local_store *)store;
+    char from[PATH_MAX], to[PATH_MAX], aside[PATH_MAX];
+    CB_TRY(cb_local_path(s, a, from, err));
+    CB_TRY(cb_local_path(s, b, to, err));
+    int e = exchange(from, to);
+    if (e == ENOENT && rename(from, to) == 0) e = 0;
+    if (e == EINVAL || e == ENOSYS || e == EOPNOTSUPP) {
+        int n = snprintf(aside, sizeof aside, "%s~", from);
+        e = n < 0 || n >= PATH_MAX ? ENAMETOOLONG : rename(to, aside) != 0 ? errno : 0;
+        if (e == 0 && rename(from, to) != 0) {
+            e = errno;
+            if (rename(aside, to) != 0) e = errno;
+        } else if (e == 0 && rename(aside, from) != 0) {
+            e = errno;
+        }
+    }
+    if (e == 0 && s->durable) {
+        e = cb_local_sync_parent(from);
+        if (e == 0) e = cb_local_sync_parent(to);
+    }
+    return e ? cb_fail_errno(err, e, "cannot put %s in the place of %s", from, to) : CUBED_OK;
+}
+
+/* Directories that another file system is mounted at cannot be renamed. */
+static bool is_mounted(const char *path)
+{
+#if defined(__linux__) && defined(STATX_ATTR_MOUNT_ROOT)
+    struct statx x;
+    if (statx(AT_FDCWD, path, 0, 0, &x) == 0 &&
+        (x.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0)
+        return (x.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+#endif
+    char above[PATH_MAX];
+    struct stat here, there;
+    int n = snprintf(above, sizeof above, "%s/..", path);
+    return n > 0 && n < PATH_MAX && stat(path, &here) == 0 && stat(above, &there) == 0 &&
+           here.st_dev != there.st_dev;
+}
+
+cubed_status cb_local_around(cubed_store *store, const char *prefix, cubed_store **out, char *name,
+                             size_t cap, cubed_error *err)
+{
+    const local_store *s = (local_store *)store;
+    char path[PATH_MAX], real[PATH_MAX];
+    CB_TRY(cb_local_path(s, prefix, path, err));
+    if (!realpath(path, real)) return cb_fail_errno(err, errno, "cannot look at %s", path);
+    char *slash = strrchr(real, '/');
+    if (!slash[1] || is_mounted(real))
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s is where a file system is mounted: nothing can take its place; name a "
+                       "target below it",
+                       path);
+    if (strlen(slash + 1) >= cap)
+        return cb_fail(err, CUBED_E_ARG, "the name of %s is longer than %zu bytes", path, cap - 1);
+    memcpy(name, slash + 1, strlen(slash + 1) + 1);
+    slash[slash == real] = 0;
+    return cb_store_open_local(store->alloc, real, s->durable, out, err);
+}
