@@ -12,6 +12,10 @@ set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
+# Of xxHash only the header is used.
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+include_directories(SYSTEM ${XXHASH_INCLUDE_DIR})
+
 # bzip2 comes without a pkg-config file in many distributions.
 find_package(BZip2 REQUIRED)
 

@@ -48,8 +48,8 @@ typedef struct cubed_event {
 typedef void (*cubed_event_fn)(void *ctx, const cubed_event *event);
 
 /* What a run leaves for another one to resume when it is interrupted, or ended by an I/O error.
- * Chunks of a target lie where they belong, beside a mark that names the plan; intermediates in the
- * work directory. A run that is killed leaves both. */
+ * Chunks of a target lie where they belong, beside a record that names the plan, or of an array that will replace
+ * another beside that; intermediates in the work directory. A run that is killed leaves both. */
 #define CUBED_KEEP_CHUNKS        1u
 #define CUBED_KEEP_INTERMEDIATES 2u
 
@@ -61,9 +61,10 @@ typedef struct cubed_run_options {
     void *event_ctx;
     const cubed_cancel *cancel; /* when it is set the run stops; NULL: nobody stops it */
     unsigned keep;              /* CUBED_KEEP_*; 0: all that an unfinished run wrote is removed */
-    /* Take up what an earlier run of the same plan left: tasks whose chunks exist do not run.
-     * Limits, executor and workers may differ. Sources must not have changed, which nobody checks.
-     * A target with chunks of another plan is CUBED_E_EXISTS, unless it is to be overwritten. */
+    /* Take up what an earlier run of the same plan left: tasks whose chunks exist do not run; if all has been done,
+     * nothing. Limits, executor and workers may differ. The contents of arrays in memory count. CUBED_E_EXISTS if the
+     * metadata of a source has been written anew since, and of a target with chunks of another plan, unless it is
+     * to be overwritten. Plans that read from functions begin anew, as nobody knows what these would give. */
     bool resume;
     /* "processes": the program that is started for each worker, and its arguments up to NULL. One
      * more argument is added, the number of a descriptor, for it to call cubed_worker_serve with.
@@ -104,19 +105,36 @@ CUBED_API uint64_t cubed_resident_mem(void);
 CUBED_API uint64_t cubed_private_mem(void);
 
 /* Runs the plan to its end. Targets' metadata is written when all of their chunks are, so that no
- * half-written array looks whole; what else an error or cancellation leaves says `keep`. `options`
+ * half-written array looks whole; what else an error or cancellation leaves says `keep`. An array that is overwritten
+ * can be read until the new one, which is made beside it, is whole and takes its place. A target that another run
+ * is writing is CUBED_E_EXISTS, with who that is. `options`
  * and `stats` may be NULL. One plan may be run several times, not at the same time. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_run(cubed_plan *plan,
                                                   const cubed_run_options *options,
                                                   cubed_run_stats *stats, cubed_error *err);
 
-/* Runs tasks first..last-1 of one stage in this thread, as a worker of somebody else's scheduler:
- * intermediates are read from and written to the plan's work directory, where they stay. Stage
- * inputs must exist. `prepare` makes metadata of targets (the first worker of a run). */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_tasks(cubed_plan *plan, int stage, int64_t first,
-                                                        int64_t last, bool prepare,
-                                                        const cubed_run_options *options,
-                                                        cubed_run_stats *stats, cubed_error *err);
+/* A run in parts, of somebody else's scheduler: begun once, worked on by any number of processes, in any order that
+ * stages allow, and finished. They share the plan's bytes (cubed_plan_save), the run's name and its work directory; each
+ * call may be repeated, also at the same time, and those that come after the end are errors. Results in memory and
+ * sources that are functions are CUBED_E_UNSUPPORTED, a plan without a work directory is CUBED_E_ARG. */
+#define CUBED_RUN_NAME_CAP 33 /* bytes of a run's name, with its zero */
+/* Claims the targets, so that no other run writes there. `run`: letters, digits, "-", "_" and ".", which nobody else
+ * uses in the work directory; NULL for a new name. `name` is what it is called. CUBED_E_EXISTS if another run writes
+ * to a target, or something is there that may not be replaced. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_begin(cubed_plan *plan, const char *run,
+                                                        char name[CUBED_RUN_NAME_CAP],
+                                                        cubed_error *err);
+/* Runs tasks first..last-1 of one stage in this thread. Chunks that they read must exist: intermediates are read from
+ * and written to the work directory. Touches no metadata and removes nothing. CUBED_E_NOT_FOUND if the run has not
+ * begun, or is over. `cancel` as in cubed_run_options; `stats` may be NULL. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_work(cubed_plan *plan, const char *run, int stage,
+                                                   int64_t first, int64_t last,
+                                                   const cubed_cancel *cancel,
+                                                   cubed_run_stats *stats, cubed_error *err);
+/* Checks that every task has been done and every chunk is there (CUBED_E_NOT_FOUND says what is not), writes metadata,
+ * puts new arrays in the places of those that they replace, and removes intermediates. Once more: nothing. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_finish(cubed_plan *plan, const char *run,
+                                                         cubed_error *err);
 
 /* Serves as a worker of another process's cubed_run with the executor "processes", until that
  * closes the connection or `cancel` (may be NULL) is set. Descriptor `fd` is the connection, those
@@ -127,19 +145,20 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_serve(cubed_context *ctx, i
                                                            cubed_error *err);
 
 typedef enum cubed_leftover {
-    CUBED_LEFTOVER_CHUNKS, /* of an array that was never finished */
+    CUBED_LEFTOVER_CHUNKS, /* of an array that was never finished, or one that was replaced */
     CUBED_LEFTOVER_INTERMEDIATES,
     CUBED_LEFTOVER_FILE /* which was being written, under a temporary name */
 } cubed_leftover;
 /* Told of everything that is removed: a path in the store, and what it is. */
 typedef void (*cubed_clean_fn)(void *ctx, const char *path, cubed_leftover what);
+#define CUBED_CLEAN_DRY_RUN  1u /* only tell */
+#define CUBED_CLEAN_DETACHED 2u /* runs in parts, too, which nobody is known to work on */
 /* Removes what runs that were killed or kept it (CUBED_KEEP_*) left below `url`, a target's STORE or
- * STORE::PATH or a work directory: what lies beside a mark, files under temporary names whose writer is gone
- * (or, if it was on another machine or in another container, that are a day old), and no more. Arrays that are whole, and
- * whatever else has metadata, stay. Not while a run is writing there. `dry_run`: only tells. `fn` may
- * be NULL. */
+ * STORE::PATH or a work directory, files under temporary names whose writer is gone (or, if it was on another machine or
+ * in another container, that are a day old), and no more. Arrays that are whole, whatever else has metadata, and
+ * what runs at work have there stay. `flags`: CUBED_CLEAN_*. `fn` may be NULL. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_clean(cubed_context *ctx, const char *url,
-                                                    bool dry_run, cubed_clean_fn fn, void *fn_ctx,
+                                                    unsigned flags, cubed_clean_fn fn, void *fn_ctx,
                                                     cubed_error *err);
 
 #ifdef __cplusplus

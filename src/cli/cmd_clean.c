@@ -2,26 +2,29 @@
 
 #include "cli.h"
 
-enum { KEY_DRY_RUN = CLI_OWN_KEY };
+enum { KEY_DRY_RUN = CLI_OWN_KEY, KEY_DETACHED };
 
 static const cli_option own[] = {{"dry-run", NULL, "only say what would be removed", KEY_DRY_RUN},
+                                 {"detached", NULL,
+                                  "also runs that `cubed worker` began and that were not finished",
+                                  KEY_DETACHED},
                                  {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_clean_usage = {
-    .synopsis = "clean PLACE... [--dry-run]",
+    .synopsis = "clean PLACE... [--dry-run] [--detached]",
     .text =
         "Removes what runs that were interrupted or killed left: chunks of arrays that were never "
         "finished,\nintermediates, and files under temporary names (.cubed-tmp-*) whose writer is "
         "gone. PLACE is a store that results went to (STORE or "
-        "STORE::PATH), or a work\ndirectory. Arrays that are whole stay. Not while a run is "
-        "writing there; runs whose\nleftovers are removed cannot be resumed.",
+        "STORE::PATH), or a work\ndirectory. Arrays that are whole stay, and so does what runs at "
+        "work have there;\nruns whose leftovers are removed cannot be resumed.",
     .examples =
         "  cubed clean out.zarr /scratch/me --dry-run\n  cubed clean out.zarr /scratch/me\n",
     .own = own};
 
 typedef struct told {
     const char *place;
-    bool dry_run;
+    unsigned flags;
     int n;
 } told;
 
@@ -30,8 +33,8 @@ static void tell(void *ctx, const char *path, cubed_leftover what)
     static const char *const names[] = {"an unfinished array", "intermediates", "a temporary file"};
     told *t = ctx;
     t->n++;
-    printf("%s %s of %s%s%s\n", t->dry_run ? "would remove" : "removed", names[what], t->place,
-           *path ? ": " : "", path);
+    printf("%s %s of %s%s%s\n", t->flags & CUBED_CLEAN_DRY_RUN ? "would remove" : "removed",
+           names[what], t->place, *path ? ": " : "", path);
 }
 
 int cmd_clean(int argc, char **argv)
@@ -40,12 +43,14 @@ int cmd_clean(int argc, char **argv)
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context *ctx;
     const cli_common c = CLI_COMMON_INIT;
-    while (cli_next_option(argc, argv, &cmd_clean_usage, NULL) != -1) t.dry_run = true;
+    int key;
+    while ((key = cli_next_option(argc, argv, &cmd_clean_usage, NULL)) != -1)
+        t.flags |= key == KEY_DETACHED ? CUBED_CLEAN_DETACHED : CUBED_CLEAN_DRY_RUN;
     if (optind == argc) return cli_usage_error("clean", "expected a PLACE");
     int code = cli_context("clean", &c, &ctx);
     for (; optind < argc && code == EXIT_SUCCESS; optind++) {
         t.place = argv[optind];
-        if (cubed_clean(ctx, t.place, t.dry_run, tell, &t, &err) != CUBED_OK)
+        if (cubed_clean(ctx, t.place, t.flags, tell, &t, &err) != CUBED_OK)
             code = cli_report("clean", &err);
     }
     if (code == EXIT_SUCCESS && t.n == 0) puts("nothing is left over");

@@ -4,11 +4,13 @@
 
 #include "cli.h"
 
-enum { KEY_PREPARE = CLI_OWN_KEY, KEY_SERVE, KEY_ISA, KEY_ALLOW_CODE };
+enum { KEY_BEGIN = CLI_OWN_KEY, KEY_FINISH, KEY_RUN, KEY_SERVE, KEY_ISA, KEY_ALLOW_CODE };
 
 static const cli_option own[] = {
-    {"prepare", NULL, "make the targets first: for one worker of the run, before the others",
-     KEY_PREPARE},
+    {"begin", NULL, "claim the targets for a run, and print its name", KEY_BEGIN},
+    {"finish", NULL, "check that all has been done, and make the targets whole", KEY_FINISH},
+    {"run", "NAME", "the run: letters, digits, \"-\", \"_\" and \".\" (--begin: default a new name)",
+     KEY_RUN},
     {"serve", "FD", "serve the executor `processes` of the command that started this one",
      KEY_SERVE},
     {"isa", "x86-64-v2|x86-64-v3|x86-64-v4", "instruction set (default: the best)", KEY_ISA},
@@ -17,13 +19,18 @@ static const cli_option own[] = {
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_worker_usage = {
-    .synopsis = "worker PLAN STAGE FIRST[:LAST] [options]",
+    .synopsis = "worker PLAN (--begin | STAGE FIRST[:LAST] | --finish) [options]",
     .text = "Runs task FIRST, or tasks FIRST to LAST - 1, of one stage of a plan that --save-plan "
-            "wrote.\nIntermediates are read from and left in the plan's work directory, so stages "
-            "may be run\nby many workers, each stage after those that it reads.",
+            "wrote.\nThe run has a name, by which its workers share the plan's work directory: "
+            "--begin gives it one,\nand lets no other run write to the targets; --finish makes them "
+            "whole when all tasks have been\ndone, and removes intermediates. In between any number of "
+            "workers run tasks, each stage after\nthose that it reads; what is repeated does no harm.",
     .examples = "  cubed eval 'mean(u*v, axis=0)' --in u=u.zarr --in v=v.zarr --out uv.zarr \\\n"
                 "      --work-dir /scratch/me --save-plan p.cubed\n"
-                "  cubed worker p.cubed 0 0:10 --prepare\n  cubed worker p.cubed 0 10:20\n",
+                "  cubed worker p.cubed --begin --run monday\n"
+                "  cubed worker p.cubed 0 0:10 --run monday\n"
+                "  cubed worker p.cubed 0 10:20 --run monday\n"
+                "  cubed worker p.cubed --finish --run monday\n",
     .own = own};
 
 static bool parse_range(const char *text, int64_t *first, int64_t *last)
@@ -60,33 +67,75 @@ static int serve(const char *fd_text, const cli_common *c)
     return st == CUBED_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+typedef struct request {
+    bool begin, finish;
+    const char *run;
+    int stage;
+    int64_t first, last;
+} request;
+
+static cubed_status perform(cubed_plan *plan, const request *r, cubed_error *err)
+{
+    cubed_run_stats stats;
+    char name[CUBED_RUN_NAME_CAP];
+    cubed_status st;
+    if (r->begin) {
+        st = cubed_run_begin(plan, r->run, name, err);
+        if (st == CUBED_OK) puts(name);
+    } else if (r->finish) {
+        st = cubed_run_finish(plan, r->run, err);
+    } else {
+        st = cubed_work(plan, r->run, r->stage, r->first, r->last, &cli_cancel, &stats, err);
+        if (st == CUBED_OK)
+            printf("%" PRId64 " tasks in %.3f s, memory %" PRIu64 " of %" PRIu64
+                   " bytes projected\n",
+                   stats.num_tasks, stats.seconds, stats.measured_mem, stats.projected_mem);
+    }
+    return st;
+}
+
+static int check_request(request *r, int argc, char **argv)
+{
+    const int left = argc - optind;
+    if (r->begin && r->finish)
+        return cli_usage_error("worker", "--begin and --finish: expected one of them");
+    if (!r->begin && !r->run)
+        return cli_usage_error("worker", "expected --run NAME, which --begin has printed");
+    if (left != (r->begin || r->finish ? 1 : 3))
+        return cli_usage_error("worker",
+                               r->begin || r->finish ? "expected PLAN, got %d arguments"
+                                                     : "expected PLAN STAGE FIRST[:LAST], got %d arguments",
+                               left);
+    if (left == 1) return EXIT_SUCCESS;
+    if (!parse_number(argv[optind + 1], &r->stage))
+        return cli_usage_error("worker", "STAGE \"%s\": expected a number", argv[optind + 1]);
+    if (!parse_range(argv[optind + 2], &r->first, &r->last))
+        return cli_usage_error(
+            "worker", "tasks \"%s\": expected FIRST, or FIRST:LAST with a LAST not before it",
+            argv[optind + 2]);
+    return EXIT_SUCCESS;
+}
+
 int cmd_worker(int argc, char **argv)
 {
-    bool prepare = false;
+    request r = {.begin = false};
     bool allow_code = false;
     const char *serve_fd = NULL;
     cli_common c = CLI_COMMON_INIT;
     int key;
     while ((key = cli_next_option(argc, argv, &cmd_worker_usage, NULL)) != -1) {
-        if (key == KEY_PREPARE) prepare = true;
+        if (key == KEY_BEGIN) r.begin = true;
+        if (key == KEY_FINISH) r.finish = true;
+        if (key == KEY_RUN) r.run = optarg;
         if (key == KEY_SERVE) serve_fd = optarg;
         if (key == KEY_ISA) c.isa = optarg;
         if (key == KEY_ALLOW_CODE) allow_code = true;
     }
-    if (serve_fd && (optind < argc || prepare))
+    if (serve_fd && (optind < argc || r.begin || r.finish || r.run))
         return cli_usage_error("worker", "--serve is told what to do: no other arguments");
     if (serve_fd) return serve(serve_fd, &c);
-    if (argc - optind != 3)
-        return cli_usage_error("worker", "expected PLAN STAGE FIRST[:LAST], got %d arguments",
-                               argc - optind);
-    int stage;
-    int64_t first, last;
-    if (!parse_number(argv[optind + 1], &stage))
-        return cli_usage_error("worker", "STAGE \"%s\": expected a number", argv[optind + 1]);
-    if (!parse_range(argv[optind + 2], &first, &last))
-        return cli_usage_error(
-            "worker", "tasks \"%s\": expected FIRST, or FIRST:LAST with a LAST not before it",
-            argv[optind + 2]);
+    int code = check_request(&r, argc, argv);
+    if (code != EXIT_SUCCESS) return code;
     void *data = NULL;
     size_t size = 0;
     cubed_error err = CUBED_ERROR_INIT;
@@ -97,21 +146,15 @@ int cmd_worker(int argc, char **argv)
     }
     cubed_context *ctx = NULL;
     cubed_plan *plan = NULL;
-    cubed_run_stats stats;
-    cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
-    o.cancel = &cli_cancel;
     cli_catch_signals();
-    int code = cli_context("worker", &c, &ctx);
+    code = cli_context("worker", &c, &ctx);
     if (code != EXIT_SUCCESS) {
         cli_free(data);
         return code;
     }
     cubed_status st = allow_code ? cubed_plan_load_code(ctx, data, size, &plan, &err)
                                  : cubed_plan_load(ctx, data, size, &plan, &err);
-    if (st == CUBED_OK) st = cubed_run_tasks(plan, stage, first, last, prepare, &o, &stats, &err);
-    if (st == CUBED_OK)
-        printf("%" PRId64 " tasks in %.3f s, memory %" PRIu64 " of %" PRIu64 " bytes projected\n",
-               stats.num_tasks, stats.seconds, stats.measured_mem, stats.projected_mem);
+    if (st == CUBED_OK) st = perform(plan, &r, &err);
     cubed_plan_unref(plan);
     cubed_context_unref(ctx);
     cli_free(data);

@@ -22,6 +22,7 @@ uint64_t cb_plan_run_bytes(const cubed_plan *p)
     bytes += cb_sat_mul((size_t)p->nstages, CB_RUN_STAGE_BYTES);
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
+        if (n->is_target && n->url) bytes = cb_sat_add(bytes, CB_RUN_TARGET_BYTES);
         if (!cb_node_is_intermediate(n)) continue;
         waits = true;
         bytes = cb_sat_add(bytes, cb_sat_mul((size_t)cb_grid_count(&n->grid), CB_RUN_CHUNK_BYTES));

@@ -11,6 +11,7 @@ typedef struct placed {
     cb_place at;
     place_use use;
     bool region; /* a part of an array that exists is written, or read to be written around it */
+    bool overwrite; /* a result that replaces what is there when it is whole */
 } placed;
 
 cubed_status cb_plan_find_place(cb_zone *zone, const char *url, cb_place *out, cubed_error *err)
@@ -30,11 +31,12 @@ typedef struct placed_list {
 
 /* `known` is the place of the URL, if it need not be parsed. */
 static cubed_status add(placed_list *l, const char *url, const cb_place *known, place_use use,
-                        bool region, cubed_error *err)
+                        const cb_node *n, cubed_error *err)
 {
     placed *x = &l->all[l->n++];
     x->use = use;
-    x->region = region;
+    x->region = n && n->region;
+    x->overwrite = n && n->overwrite;
     if (known && !l->again) {
         x->at = *known;
         return CUBED_OK;
@@ -57,17 +59,17 @@ static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error
             const cb_node *x = &p->ir.nodes[i];
             if (x->url && x->is_target == (results == 1))
                 CB_TRY(add(l, x->url, &p->storage[i]->place, results ? USE_RESULT : USE_SOURCE,
-                           x->region, err));
+                           x, err));
             if (results) continue;
-            if (x->writes) CB_TRY(add(l, x->writes, NULL, USE_ASSIGNED, false, err));
+            if (x->writes) CB_TRY(add(l, x->writes, NULL, USE_ASSIGNED, NULL, err));
             const cb_source *s = x->source;
             const char *read = s && s->handle && s->fn->place ? s->fn->place(s->handle) : NULL;
-            if (read) CB_TRY(add(l, read, NULL, USE_SOURCE, false, err));
+            if (read) CB_TRY(add(l, read, NULL, USE_SOURCE, NULL, err));
         }
     }
     for (int i = 0; i < p->ngroups; i++)
-        CB_TRY(add(l, p->groups[i].url, NULL, USE_GROUP, false, err));
-    return p->work_dir ? add(l, p->work_dir, NULL, USE_WORK, false, err) : CUBED_OK;
+        CB_TRY(add(l, p->groups[i].url, NULL, USE_GROUP, NULL, err));
+    return p->work_dir ? add(l, p->work_dir, NULL, USE_WORK, NULL, err) : CUBED_OK;
 }
 
 /* Whether `a`, which is written, and `b` would destroy each other where the first is the same place as the second,
@@ -76,6 +78,9 @@ static bool collide(const placed *a, const placed *b, cb_place_relation relation
 {
     if (relation == CB_PLACES_APART) return false;
     if (a->use == USE_RESULT && b->use <= USE_RESULT) {
+        /* An array is replaced when nobody reads it any more, and so is what holds it. */
+        if (a->overwrite && !a->region && b->use == USE_SOURCE && relation != CB_PLACE_BELOW)
+            return false;
         /* What is stored around a part of an array is read before its chunk is written. */
         return !(a->region && b->region && b->use == USE_SOURCE && relation == CB_PLACES_SAME);
     }

@@ -341,18 +341,7 @@ cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
         p->result_bytes += (uint64_t)count * cubed_dtype_size(n->dtype);
     }
     set_tier(p);
-    cb_buf bytes;
-    cb_buf_init(&bytes, &p->ctx->alloc);
-    cubed_status st = cb_plan_write(p, CB_PLAN_FOR_ID, &bytes, err);
-    if (st == CUBED_OK) {
-        /* FNV-1a with 128 bits. */
-        unsigned __int128 h = ((unsigned __int128)0x6c62272e07bb0142u << 64) | 0x62b821756295c58du;
-        for (size_t i = 0; i < bytes.size; i++)
-            h = (h ^ (uint8_t)bytes.data[i]) * (((unsigned __int128)1 << 88) | 0x13b);
-        memcpy(p->id, &h, sizeof p->id);
-    }
-    cb_buf_free(&bytes);
-    return st;
+    return CUBED_OK;
 }
 
 /* --- Looking at a plan ------------------------------------------------------------------------------- */

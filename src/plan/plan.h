@@ -63,7 +63,6 @@ struct cubed_plan {
     uint64_t metadata_mem;   /* what of it is counted beside tasks and reserved_mem */
     uint64_t tier_budget, result_bytes;
     uint64_t cache_bytes; /* of everything that is worth keeping to be read again */
-    uint8_t id[16];       /* names what is computed, not how: see cb_plan_write */
 };
 
 /* How long stages take: sets the processor time of each. */
@@ -92,6 +91,7 @@ cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m);
  * they are collected. And per chunk of one that a task waits for. */
 #define CB_STORE_BYTES     ((size_t)512) /* an open one, beside its address */
 #define CB_RUN_NODE_BYTES  ((size_t)96)
+#define CB_RUN_TARGET_BYTES ((size_t)3072)
 #define CB_RUN_STAGE_BYTES ((size_t)96)
 #define CB_RUN_TASK_BYTES  ((size_t)10)
 #define CB_RUN_CHUNK_BYTES ((size_t)24)
@@ -122,6 +122,13 @@ typedef enum cb_plan_use {
 /* Writes the plan's bytes (serial.h), without the header. */
 CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *out,
                                             cubed_error *err);
+/* Names what is computed, with the contents of arrays in memory, which are all read for it, and not how: 32 digits.
+ * Sources in stores count by their places. */
+#define CB_PLAN_ID_CAP 33
+CUBED_MUST_CHECK cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP],
+                                               cubed_error *err);
+/* Whether that is so: functions that are sources have contents that nobody knows. */
+bool cb_plan_is_known(const cubed_plan *p);
 /* What is believed of a plan's bytes: that they are data, which is checked; that their code may run; that
  * they come from the driver of this worker process. */
 typedef enum cb_plan_trust { CB_TRUST_DATA, CB_TRUST_CODE, CB_TRUST_DRIVER } cb_plan_trust;

@@ -97,7 +97,10 @@ static cubed_status put_data(cb_buf *b, const cb_node *n, cb_plan_use use, cubed
                            "%zu bytes do not travel in a saved plan: store the array first",
                            bytes_all, CB_PLAN_EMBED_BYTES);
         put_u(b, bytes_all);
-        put_u(b, n->token);
+        if (use == CB_PLAN_FOR_ID)
+            cb_plan_put_contents(b, n);
+        else
+            put_u(b, n->token);
         return CUBED_OK;
     }
     cb_node_shape(n, shape);

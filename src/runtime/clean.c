@@ -1,11 +1,12 @@
-/* Removing what runs left that were killed. */
+/* Removing what runs left that are gone. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "cubed/run.h"
 #include "plan/context.h"
 #include "plan/plan.h"
-#include "runtime/io.h"
+#include "run/self.h"
 
 typedef struct leftovers {
     cb_zone *zone;
@@ -18,7 +19,7 @@ static cubed_status add_marked(void *ctx, const char *key, uint64_t size, cubed_
     leftovers *l = ctx;
     const char *name = strrchr(key, '/');
     (void)size;
-    if (!cb_zarr_is_mark(name ? name + 1 : key)) return CUBED_OK;
+    if (strcmp(name ? name + 1 : key, CB_RUN_MARK) != 0) return CUBED_OK;
     if (l->n == l->cap) {
         int cap = l->cap ? 2 * l->cap : 16;
         char **wider = cb_zone_alloc(l->zone, (size_t)cap * sizeof *wider);
@@ -36,62 +37,91 @@ static cubed_status add_marked(void *ctx, const char *key, uint64_t size, cubed_
     return CUBED_OK;
 }
 
-static cubed_status seen(void *ctx, const cb_zarr_entry *entry, cubed_error *err)
-{
-    (void)ctx;
-    (void)entry;
-    (void)err;
-    return CUBED_OK;
-}
-
-static cubed_status remove_one(cubed_store *store, const char *path, bool dry_run,
-                               cubed_clean_fn fn, void *fn_ctx, cubed_error *err)
-{
-    char mark[CB_ZARR_MARK_CAP];
-    const char *name = strrchr(path, '/');
-    CB_TRY(cb_zarr_get_mark(store, path, mark, err));
-    bool intermediates = strcmp(name ? name + 1 : path, mark) == 0;
-    /* Where metadata is, the run was killed while it finished, or the place has become something
-     * else since: only the mark goes. */
-    cubed_status st = cb_zarr_walk(store, path, seen, NULL, NULL);
-    if (st == CUBED_OK) return dry_run ? CUBED_OK : cb_zarr_del_mark(store, path, err);
-    if (st != CUBED_E_NOT_FOUND) return cb_fail(err, st, "cannot look at %s", path);
-    if (fn) fn(fn_ctx, path, intermediates ? CUBED_LEFTOVER_INTERMEDIATES : CUBED_LEFTOVER_CHUNKS);
-    if (dry_run) return CUBED_OK;
-    return intermediates ? cb_store_clear(store, path, err)
-                         : cb_zarr_remove_unfinished(store, path, err);
-}
-
-typedef struct told {
+typedef struct cleaning {
+    cubed_store *store;
+    cb_zone *zone;
+    unsigned flags;
     cubed_clean_fn fn;
-    void *ctx;
-} told;
+    void *fn_ctx;
+} cleaning;
+
+static void tell(const cleaning *c, const char *path, cubed_leftover what)
+{
+    if (c->fn) c->fn(c->fn_ctx, path, what);
+}
 
 static cubed_status tell_file(void *ctx, const char *key, uint64_t size, cubed_error *err)
 {
-    const told *t = ctx;
     (void)size;
     (void)err;
-    if (t->fn) t->fn(t->ctx, key, CUBED_LEFTOVER_FILE);
+    tell(ctx, key, CUBED_LEFTOVER_FILE);
     return CUBED_OK;
 }
 
-cubed_status cubed_clean(cubed_context *ctx, const char *url, bool dry_run, cubed_clean_fn fn,
+/* A new array that was not finished, or an old one that was replaced: whose path is told is the one that stays. */
+static cubed_status discard_beside(const cleaning *c, const cb_claim *claim, cubed_error *err)
+{
+    cb_stage_place p = {.store = NULL};
+    tell(c, claim->path, CUBED_LEFTOVER_CHUNKS);
+    if (c->flags & CUBED_CLEAN_DRY_RUN) return CUBED_OK;
+    CB_TRY(cb_stage_open(c->store, claim->path, claim->record.run, claim->record.staged, &p, err));
+    cubed_status st = cb_stage_discard(&p, err);
+    cb_store_close(p.store);
+    return st;
+}
+
+static cubed_status clean_target(const cleaning *c, const cb_claim *claim, cubed_error *err)
+{
+    cb_zarr_kind kind;
+    int format;
+    const bool dry = c->flags & CUBED_CLEAN_DRY_RUN;
+    CB_TRY(cb_zarr_probe(c->store, claim->path, &kind, &format, err));
+    if (*claim->record.staged) {
+        CB_TRY(discard_beside(c, claim, err));
+    } else if (kind == CB_ZARR_NOTHING) {
+        tell(c, claim->path, CUBED_LEFTOVER_CHUNKS);
+        if (!dry) CB_TRY(cb_zarr_remove_chunks(c->store, claim->path, err));
+    }
+    /* Where metadata is, the run was killed while it finished, or the place has become something else since: only the
+     * record goes. */
+    return dry ? CUBED_OK : cb_run_record_remove(c->store, claim->path, err);
+}
+
+static cubed_status clean_one(const cleaning *c, const char *path, cubed_error *err)
+{
+    cb_claim claim;
+    const char *name = strrchr(path, '/');
+    name = name ? name + 1 : path;
+    CB_TRY(cb_claim_look(c->store, path, c->zone, &claim, err));
+    if (claim.version == CUBED_STORE_ABSENT) return CUBED_OK;
+    if (claim.record.state == CB_RUN_DONE) return CUBED_OK;
+    const bool asked = claim.record.detached && (c->flags & CUBED_CLEAN_DETACHED);
+    if (cb_run_record_is_live(&claim.record) && !asked) return CUBED_OK;
+    /* What was swapped is found from where the array is. */
+    if (cb_stage_is_name(name)) return CUBED_OK;
+    if (!cb_run_is_folder(name)) return clean_target(c, &claim, err);
+    tell(c, path, CUBED_LEFTOVER_INTERMEDIATES);
+    return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
+}
+
+cubed_status cubed_clean(cubed_context *ctx, const char *url, unsigned flags, cubed_clean_fn fn,
                          void *fn_ctx, cubed_error *err)
 {
-    cubed_store *store = NULL;
     cb_place place;
     leftovers l = {.n = 0};
-    told t = {fn, fn_ctx};
+    cleaning c = {.flags = flags, .fn = fn, .fn_ctx = fn_ctx};
     cubed_status st;
+    if (flags & ~(CUBED_CLEAN_DRY_RUN | CUBED_CLEAN_DETACHED))
+        return cb_fail(err, CUBED_E_ARG, "flags is %u, expected CUBED_CLEAN_*", flags);
     CB_TRY(cb_zone_new(&ctx->alloc, &l.zone, err));
+    c.zone = l.zone;
     CB_GO(cb_place_parse(l.zone, url, &place, err));
-    CB_GO(cb_place_open(&ctx->alloc, &place, false, &store, err));
-    CB_GO(cb_store_list(store, place.path, add_marked, &l, err));
-    CB_GO(cb_store_sweep(store, place.path, dry_run, tell_file, &t, err));
-    for (int i = 0; i < l.n; i++) CB_GO(remove_one(store, l.path[i], dry_run, fn, fn_ctx, err));
+    CB_GO(cb_place_open(&ctx->alloc, &place, false, &c.store, err));
+    CB_GO(cb_store_list(c.store, place.path, add_marked, &l, err));
+    CB_GO(cb_store_sweep(c.store, place.path, flags & CUBED_CLEAN_DRY_RUN, tell_file, &c, err));
+    for (int i = 0; i < l.n; i++) CB_GO(clean_one(&c, l.path[i], err));
 out:
-    cb_store_close(store);
+    cb_store_close(c.store);
     cb_zone_free(l.zone);
     return st;
 }

@@ -392,6 +392,8 @@ cubed_status cb_executor_processes_open(const cb_executor_args *args, cubed_exec
     x->hello.plan_size = x->args.blob_size;
     x->hello.resume = x->args.resume;
     x->hello.nshared = (uint64_t)x->nshared;
+    snprintf(x->hello.plan, sizeof x->hello.plan, "%s", cb_io_plan(args->io));
+    snprintf(x->hello.run, sizeof x->hello.run, "%s", cb_io_run(args->io));
     *out = &x->head;
     return CUBED_OK;
 }

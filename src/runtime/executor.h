@@ -32,6 +32,12 @@ CUBED_MUST_CHECK cubed_status cb_executor_threads_open(const cb_executor_args *a
 CUBED_MUST_CHECK cubed_status cb_executor_processes_open(const cb_executor_args *args,
                                                          cubed_executor **out, cubed_error *err);
 
+/* What a run has taken, when it is over; io may be NULL. */
+void cb_run_finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_ns,
+                         cubed_run_stats *stats);
+/* Tells functions on blocks that no more tasks come. */
+void cb_run_say_ended(const cubed_plan *plan);
+
 /* Runs one task and fills its report: what all of them have in common. */
 void cb_executor_run_task(const cb_executor_args *args, cb_arena *arena, int stage, int64_t task,
                           cubed_task_report *report);

@@ -8,64 +8,14 @@
 #include "runtime/io_state.h"
 #include "runtime/vm.h"
 
-/* What exists and may not be replaced ends a run before any of its targets is touched. */
-static cubed_status check_targets(const cb_io *io, bool resume, cubed_error *err)
-{
-    const cubed_plan *p = io->plan;
-    for (int i = 0; io->mode != CB_IO_WORKER && i < p->ir.nnodes; i++) {
-        const cb_node *n = &p->ir.nodes[i];
-        char mark[CB_ZARR_MARK_CAP];
-        cubed_store *store;
-        if (!n->is_target || !n->url || n->region || n->overwrite) continue;
-        CB_TRY(cb_store_open(&p->ctx->alloc, p->storage[i]->where, false, &store, err));
-        cubed_status st = cb_zarr_get_mark(store, p->storage[i]->path, mark, err);
-        if (st == CUBED_OK && !(resume && strcmp(mark, io->prefix) == 0))
-            st = cb_zarr_check_absent(store, p->storage[i]->path, err);
-        cb_store_close(store);
-        CB_TRY(st);
-    }
-    return CUBED_OK;
-}
-
-static cubed_status open_target(cb_io *io, int i, bool resume, cubed_error *err)
-{
-    const cb_node *n = &io->plan->ir.nodes[i];
-    const cb_storage *s = io->plan->storage[i];
-    node_io *x = &io->nodes[i];
-    char mark[CB_ZARR_MARK_CAP];
-    CB_TRY(cb_store_open(&io->plan->ctx->alloc, s->where, n->durable, &x->store, err));
-    if (n->region) {
-        if (io->mode != CB_IO_WORKER) CB_TRY(cb_zarr_check_writable(x->store, s->path, err));
-        return cb_zarr_attach(x->store, s->path, &s->meta, &x->array, err);
-    }
-    if (io->mode == CB_IO_WORKER) {
-        x->resumed = resume;
-        return cb_zarr_attach(x->store, s->path, &s->meta, &x->array, err);
-    }
-    CB_TRY(cb_zarr_get_mark(x->store, s->path, mark, err));
-    if (resume && strcmp(mark, io->prefix) == 0) {
-        x->resumed = true;
-        CB_TRY(cb_store_sweep(x->store, s->path, false, NULL, NULL, err));
-        return cb_zarr_attach(x->store, s->path, &s->meta, &x->array, err);
-    }
-    if (resume && *mark && !n->overwrite)
-        return cb_fail(err, CUBED_E_EXISTS,
-                       "%s has chunks of another plan's unfinished run: ask for it to be "
-                       "overwritten, not resumed",
-                       n->url);
-    CB_TRY(cb_zarr_prepare(x->store, s->path, &s->meta, n->overwrite, &x->array, err));
-    /* Nothing but an unfinished run is there: its grid may have chunks that this one lacks. */
-    if (*mark) CB_TRY(cb_zarr_remove_unfinished(x->store, s->path, err));
-    return cb_io_drives(io) ? cb_zarr_put_mark(x->store, s->path, io->prefix, err) : CUBED_OK;
-}
-
 static cubed_status open_nodes(cb_io *io, bool resume, cubed_error *err)
 {
+    CB_TRY(io->mode == CB_IO_WORKER ? cb_targets_join(io, resume, err)
+                                    : cb_targets_begin(io, resume, err));
     const cubed_plan *p = io->plan;
     const cubed_allocator *a = &p->ctx->alloc;
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
-        if (n->is_target && n->url) CB_TRY(open_target(io, i, resume, err));
         if (n->is_target && n->to_memory && !n->result && cb_grid_count(&n->grid) > 0)
             return cb_fail(err, CUBED_E_ARG,
                            "a result of the plan has no memory: bind it before the run");
@@ -83,22 +33,14 @@ static cubed_status open_nodes(cb_io *io, bool resume, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Whether this run makes the array, which is none until it is whole. */
-static bool makes(const cb_io *io, int i)
-{
-    return io->nodes[i].array && !io->plan->ir.nodes[i].region;
-}
-
-static void remove_mark(const cb_io *io, int i)
-{
-    cubed_status ignored = cb_zarr_del_mark(io->nodes[i].store, io->plan->storage[i]->path, NULL);
-    (void)ignored; /* a mark beside an array, or alone, misleads nobody */
-}
-
-cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, bool resume, cb_io **out,
+cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **out,
                         cubed_error *err)
 {
     const cubed_allocator *a = &plan->ctx->alloc;
+    const cb_io_mode mode = options->mode;
+    const bool detached = mode == CB_IO_BEGIN || mode == CB_IO_FINISH ||
+                          (mode == CB_IO_WORKER && !options->plan);
+    cubed_status st;
     cb_io *io = cb_alloc_zero(a, sizeof *io);
     if (!io) return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");
     io->plan = plan;
@@ -111,123 +53,66 @@ cubed_status cb_io_open(cubed_plan *plan, cb_io_mode mode, bool resume, cb_io **
     }
     cb_budget_init(&io->spare, mode == CB_IO_DRIVER ? 0 : cb_plan_spare(plan, mode == CB_IO_RUN));
     cb_budget_init(&io->tier, SIZE_MAX);
-    for (int k = 0; k < 16; k++)
-        snprintf(io->prefix + (size_t)2 * (size_t)k, 3, "%02x", plan->id[k]);
-    cubed_status st = mode == CB_IO_WORKER ? CUBED_OK : cb_plan_check_places(plan, true, err);
-    if (st == CUBED_OK) st = check_targets(io, resume, err);
-    if (st == CUBED_OK) st = open_nodes(io, resume, err);
+    io->remember = detached || options->resume || options->keep != 0;
+    if (mode != CB_IO_WORKER) CB_GO(cb_plan_check_places(plan, true, err));
+    CB_GO(cb_zone_new(a, &io->zone, err));
+    CB_GO(cb_run_self_init(plan, options->run, io->remember && !options->plan, detached, io->zone,
+                           &io->self, err));
+    if (options->plan) snprintf(io->self.plan, sizeof io->self.plan, "%s", options->plan);
+    io->may_keep = *io->self.plan ? options->keep : 0;
+    CB_GO(open_nodes(io, options->resume || mode == CB_IO_FINISH, err));
     size_t most = cb_min_size(plan->cache_bytes, io->spare.limit);
     /* Without a cache a run is only slower. */
     if (most > 0) io->cache = cb_cache_new(a, most, &io->spare);
-    if (st != CUBED_OK) {
-        /* Nothing was written but groups and marks; what a resumed run left stays as it was. */
-        io->committed = true;
-        io->keep = resume ? CUBED_KEEP_INTERMEDIATES : 0;
-        for (int i = 0; cb_io_drives(io) && i < plan->ir.nnodes; i++) {
-            if (makes(io, i) && !io->nodes[i].resumed) remove_mark(io, i);
-        }
-        cb_io_close(io);
-        return st;
-    }
     *out = io;
     return CUBED_OK;
-}
-
-/* Groups are written with their targets' care. */
-static cubed_status make_group(const cb_io *io, const cb_plan_group *g, bool durable,
-                               cubed_error *err)
-{
-    cb_place place;
-    cubed_store *store = NULL;
-    cubed_status st = CUBED_OK;
-    cb_zone *zone;
-    CB_TRY(cb_zone_new(&io->plan->ctx->alloc, &zone, err));
-    CB_GO(cb_place_parse(zone, g->url, &place, err));
-    CB_GO(cb_place_open(&io->plan->ctx->alloc, &place, durable, &store, err));
-    CB_GO(cb_zarr_create_group(store, place.path, g->format, g->attrs, false, err));
-    if (g->consolidate) CB_GO(cb_zarr_consolidate(store, place.path, err));
 out:
-    cb_store_close(store);
-    cb_zone_free(zone);
+    /* What a resumed run left stays as it was; what a run in parts has begun is not left to it. */
+    io->keep = options->resume ? io->may_keep | CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES : 0;
+    io->self.detached = false;
+    cb_io_close(io);
     return st;
-}
-
-cubed_status cb_io_commit(cb_io *io, cubed_error *err)
-{
-    bool durable = false;
-    for (int i = 0; i < io->plan->ir.nnodes; i++) {
-        if (makes(io, i)) CB_TRY(cb_zarr_commit(io->nodes[i].array, err));
-        durable = durable || io->plan->ir.nodes[i].durable;
-    }
-    for (int i = 0; i < io->plan->ngroups; i++)
-        CB_TRY(make_group(io, &io->plan->groups[i], durable, err));
-    io->committed = true;
-    for (int i = 0; cb_io_drives(io) && i < io->plan->ir.nnodes; i++) {
-        if (makes(io, i)) remove_mark(io, i);
-    }
-    return CUBED_OK;
 }
 
 void cb_io_sweep(const cb_io *io)
 {
-    cubed_status ignored; /* the next one who writes there, or cleans, finds it */
+    cubed_status ignored = CUBED_OK; /* the next one who writes there, or cleans, finds it */
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
-        if (!io->nodes[i].array) continue;
-        ignored = cb_store_sweep(io->nodes[i].store, cb_zarr_path(io->nodes[i].array), false, NULL,
-                                 NULL, NULL);
+        const cb_zarr_array *array = io->nodes[i].array;
+        if (array)
+            ignored = cb_store_sweep(cb_zarr_store(array), cb_zarr_path(array), false, NULL, NULL,
+                                     NULL);
     }
-    if (io->work) ignored = cb_store_sweep(io->work, io->prefix, false, NULL, NULL, NULL);
+    if (io->spills) ignored = cb_store_sweep(io->work, io->prefix, false, NULL, NULL, NULL);
     (void)ignored;
 }
 
-void cb_io_keep(cb_io *io, unsigned keep) { io->keep = keep; }
-
-/* Takes back the chunks of a target whose run failed. Errors are not reported: what is left has no
- * metadata, so nobody takes it for an array. */
-static void remove_chunks(const cb_io *io, int i)
-{
-    const cb_grid *g = &io->plan->ir.nodes[i].grid;
-    const node_io *x = &io->nodes[i];
-    int64_t n = cb_grid_count(g);
-    for (int64_t k = 0; k < n; k++) {
-        int64_t idx[CUBED_MAX_NDIM];
-        char key[4096];
-        cb_grid_unravel(g, k, idx);
-        if (cb_zarr_chunk_key(cb_zarr_get_meta(x->array), cb_zarr_path(x->array), idx, key,
-                              sizeof key, NULL) != CUBED_OK ||
-            cb_store_del(x->store, key, NULL) != CUBED_OK)
-            return;
-    }
-    remove_mark(io, i);
-}
+void cb_io_keep(cb_io *io) { io->keep = io->may_keep; }
 
 void cb_io_close(cb_io *io)
 {
     if (!io) return;
     const cubed_allocator *a = &io->plan->ctx->alloc;
+    cb_targets_end(io);
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         node_io *x = &io->nodes[i];
-        if (makes(io, i) && !io->committed && cb_io_drives(io)) {
-            /* Of several targets some may have been committed before one could not be. */
-            bool gone = cb_zarr_retract(x->array, NULL) == CUBED_OK;
-            if (gone && !(io->keep & CUBED_KEEP_CHUNKS)) remove_chunks(io, i);
-        }
-        cb_zarr_close(x->array);
-        cb_store_close(x->store);
         for (size_t k = 0; k < x->nchunks; k++)
             cb_pages_unmap(x->chunks[k].ptr, cb_pages_round(x->chunk_bytes));
         cb_free(a, x->chunks, x->nchunks * sizeof *x->chunks);
     }
-    if (io->work && cb_io_drives(io) && !(io->keep & CUBED_KEEP_INTERMEDIATES)) {
-        cubed_status ignored = cb_store_clear(io->work, io->prefix, NULL);
-        (void)ignored; /* nobody is left who could do anything about it */
-    }
-    cb_store_close(io->work);
+    cb_tier_close(io);
     cb_cache_free(io->cache);
+    cb_zone_free(io->zone);
     pthread_mutex_destroy(&io->lock);
     cb_free(a, io->nodes, (size_t)io->plan->ir.nnodes * sizeof *io->nodes);
     cb_free(a, io, sizeof *io);
 }
+
+bool cb_io_finished(const cb_io *io) { return io->finished; }
+
+const char *cb_io_run(const cb_io *io) { return io->self.run; }
+
+const char *cb_io_plan(const cb_io *io) { return io->self.plan; }
 
 const cb_budget *cb_io_tier(const cb_io *io) { return &io->tier; }
 
@@ -238,7 +123,11 @@ uint64_t cb_io_cache_peak(const cb_io *io)
 
 uint64_t cb_io_spilled(const cb_io *io) { return atomic_load(&((cb_io *)(uintptr_t)io)->spilled); }
 
-bool cb_io_resumes(const cb_io *io, int node) { return io->nodes[node].resumed; }
+bool cb_io_resumes(const cb_io *io, int node)
+{
+    const target_io *t = io->nodes[node].target;
+    return t && t->resumed;
+}
 
 cubed_status cb_io_find_whole(cb_io *io, int node, int64_t chunk, bool *found, cubed_error *err)
 {
@@ -250,8 +139,8 @@ cubed_status cb_io_find_whole(cb_io *io, int node, int64_t chunk, bool *found, c
     uint64_t size;
     *found = false;
     cb_grid_unravel(&n->grid, chunk, idx);
-    if (x->resumed) return cb_zarr_find_whole(x->array, idx, found, err);
-    if (!cb_node_is_intermediate(n) || !io->work) return CUBED_OK;
+    if (cb_io_resumes(io, node)) return cb_zarr_find_whole(x->array, idx, found, err);
+    if (!cb_node_is_intermediate(n) || !io->spills) return CUBED_OK;
     cb_tier_key(io, node, chunk, key);
     cubed_status st = cb_store_size(io->work, key, &size, &why);
     *found = st == CUBED_OK && size == cb_tier_chunk_bytes(io, node, idx);

@@ -1,4 +1,4 @@
-/* What io.c and intermediates.c share; for those two only. */
+/* What io.c, targets.c and intermediates.c share; for those only. */
 #ifndef CB_RUNTIME_IO_STATE_H
 #define CB_RUNTIME_IO_STATE_H
 
@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "runtime/cache.h"
+#include "run/self.h"
 #include "runtime/io.h"
 
 /* A chunk of an intermediate: in memory if ptr is set, else in the work directory if spilled. */
@@ -15,11 +16,23 @@ typedef struct tier_chunk {
     bool spilled;
 } tier_chunk;
 
+/* Where a target lies. Of regions of arrays that exist only the store counts. */
+typedef struct target_io {
+    cubed_store *store; /* of the URL */
+    cb_claim claim, before; /* now, and before the array took its place */
+    bool claimed;           /* by this process */
+    bool begun;             /* by this run, in another process */
+    bool resumed;           /* an earlier run of the plan has made chunks of it, */
+    bool done;              /* and all of them, and metadata */
+    bool replaces, swapped; /* it is made beside what is there, and has taken its place */
+    cb_stage_place beside;
+} target_io;
+_Static_assert(sizeof(target_io) <= CB_RUN_TARGET_BYTES, "what a run keeps of a target");
+
 typedef struct node_io {
     /* Targets with a URL: */
-    cubed_store *store;
     cb_zarr_array *array;
-    bool resumed;
+    target_io *target;
     /* Intermediates: */
     tier_chunk *chunks;
     size_t nchunks;
@@ -32,15 +45,22 @@ _Static_assert(sizeof(node_io) + 24 <= CB_RUN_NODE_BYTES, "what a run keeps of a
 struct cb_io {
     cubed_plan *plan;
     cb_io_mode mode;
+    cb_run_self self;
+    cb_zone *zone; /* of what is known of targets */
     bool committed;
-    unsigned keep;
+    bool finished;           /* an earlier run has done all: there is nothing to do */
+    bool remember;           /* a run that is resumed again is to find out that all is done */
+    unsigned may_keep, keep; /* CUBED_KEEP_*: if the run ends early, and in fact */
+    int64_t beat;            /* when claims were last said to be alive */
     node_io *nodes;       /* one per node */
     pthread_mutex_t lock; /* of tier_chunk entries and of opening the work store */
     cb_budget spare; /* what projections leave: for intermediates, then for what is wanted again */
     cb_budget tier;  /* what intermediates have of it */
     cb_cache *cache; /* NULL: nothing is wanted again */
-    cubed_store *work; /* opened by the first spill */
-    char prefix[40];   /* the plan's id: of its keys in the work directory, and its mark */
+    cubed_store *work; /* the work directory, or NULL */
+    bool spills;       /* the run has a folder there: opened by the first spill */
+    cb_claim folder;   /* of it; drivers have it */
+    char prefix[CB_RUN_FOLDER_CAP];
     atomic_uint_least64_t spilled;
 };
 
@@ -50,8 +70,16 @@ static inline bool cb_io_drives(const cb_io *io)
     return io->mode == CB_IO_RUN || io->mode == CB_IO_DRIVER;
 }
 
-/* Opens the work directory, if that has not been done. CUBED_E_BUDGET if there is none. */
+/* See io.h. Places of targets are looked at, taken and prepared; or joined, by a worker. */
+CUBED_MUST_CHECK cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_targets_join(cb_io *io, bool resumed, cubed_error *err);
+/* Closes them; what was not committed is left or removed. */
+void cb_targets_end(cb_io *io);
+
+/* Opens the run's folder in the work directory, if that has not been done. CUBED_E_BUDGET if there is none. */
 CUBED_MUST_CHECK cubed_status cb_tier_open(cb_io *io, cubed_error *err);
+/* Closes it: a driver's is left or removed. */
+void cb_tier_close(cb_io *io);
 /* The key in it of a chunk of an intermediate. */
 void cb_tier_key(const cb_io *io, int node, int64_t chunk, char key[96]);
 /* Keeps a whole chunk while there are readers to come. */

@@ -26,7 +26,7 @@ static cubed_status check_options(const cubed_run_options *options, cubed_run_op
     return CUBED_OK;
 }
 
-static void finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_ns,
+void cb_run_finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_ns,
                          cubed_run_stats *stats)
 {
     stats->seconds = (double)(cb_clock_ns() - start_ns) * 1e-9;
@@ -53,7 +53,7 @@ static bool resumes_all(const cubed_plan *plan, const cb_io *io)
     return true;
 }
 
-static void say_ended(const cubed_plan *plan)
+void cb_run_say_ended(const cubed_plan *plan)
 {
     for (int i = 0; i < plan->nstages; i++) {
         const cb_stage_call *c = plan->stages[i].call;
@@ -87,7 +87,14 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
                              .blob = blob,
                              .blob_size = blob_size,
                              .worker_command = o.worker_command};
-    CB_GO(cb_io_open(plan, remote ? CB_IO_DRIVER : CB_IO_RUN, o.resume, &io, err));
+    const cb_io_options storage = {
+        .mode = remote ? CB_IO_DRIVER : CB_IO_RUN, .resume = o.resume, .keep = o.keep};
+    CB_GO(cb_io_open(plan, &storage, &io, err));
+    if (cb_io_finished(io)) {
+        for (int i = 0; i < plan->nstages; i++) stats->num_resumed += plan->stages[i].ntasks;
+        cb_run_finish_stats(plan, io, start_ns, stats);
+        goto out;
+    }
     args.io = io;
     args.resume = resumes_all(plan, io);
     CB_GO(cb_executor_open(o.executor, &args, &ex, err));
@@ -98,68 +105,11 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
     ex->vt->close(ex);
     if (remote && (st != CUBED_OK || stats->num_retries > 0)) cb_io_sweep(io);
     if (st == CUBED_OK) st = cb_io_commit(io, err);
-    finish_stats(plan, io, start_ns, stats);
+    cb_run_finish_stats(plan, io, start_ns, stats);
 out:
-    if (io && resumable(st)) cb_io_keep(io, o.keep);
+    if (io && resumable(st)) cb_io_keep(io);
     cb_io_close(io);
     cubed_plan_free_bytes(plan, blob, blob_size);
-    if (!remote) say_ended(plan);
-    return st;
-}
-
-static cubed_status run_range(cubed_plan *plan, int stage, int64_t first, int64_t last,
-                              const cb_executor_args *args, cubed_run_stats *stats,
-                              cubed_error *err)
-{
-    cb_arena *arena;
-    cubed_status st = CUBED_OK;
-    CB_TRY(cb_arena_new(&plan->ctx->alloc, plan->need, &arena, err));
-    for (int64_t t = first; t < last && st == CUBED_OK; t++) {
-        cubed_task_report r;
-        cb_executor_run_task(args, arena, stage, t, &r);
-        st = r.error.status;
-        if (st != CUBED_OK && err) *err = r.error;
-        stats->num_tasks += st == CUBED_OK;
-        stats->bytes_read += r.bytes_read;
-        stats->bytes_written += r.bytes_written;
-        stats->stored_read += r.stored_read;
-        stats->stored_written += r.stored_written;
-        if (r.measured_mem > stats->measured_mem) stats->measured_mem = r.measured_mem;
-        if (r.function_mem > stats->function_mem) stats->function_mem = r.function_mem;
-        if (r.cache_peak > stats->cache_peak) stats->cache_peak = r.cache_peak;
-    }
-    cb_arena_free(arena);
-    return st;
-}
-
-cubed_status cubed_run_tasks(cubed_plan *plan, int stage, int64_t first, int64_t last, bool prepare,
-                             const cubed_run_options *options, cubed_run_stats *stats,
-                             cubed_error *err)
-{
-    cubed_run_options o;
-    cubed_run_stats own;
-    cb_io *io = NULL;
-    int64_t start_ns = cb_clock_ns();
-    cubed_status st;
-    if (!stats) stats = &own;
-    memset(stats, 0, sizeof *stats);
-    CB_TRY(check_options(options, &o, err));
-    if (stage < 0 || stage >= plan->nstages)
-        return cb_fail(err, CUBED_E_INDEX, "stage %d: the plan has %d stages", stage,
-                       plan->nstages);
-    if (first < 0 || last < first || last > plan->stages[stage].ntasks)
-        return cb_fail(err, CUBED_E_INDEX,
-                       "tasks %" PRId64 " to %" PRId64 ": stage %d has tasks 0 to %" PRId64, first,
-                       last, stage, plan->stages[stage].ntasks);
-    CB_GO(cb_io_open(plan, prepare ? CB_IO_PREPARE : CB_IO_WORKER, false, &io, err));
-    /* Workers cannot know who is the last one: the first one says what the target is. */
-    if (prepare) CB_GO(cb_io_commit(io, err));
-    cb_executor_args args = {.plan = plan, .io = io, .cancel = o.cancel};
-    stats->num_workers = 1;
-    CB_GO(run_range(plan, stage, first, last, &args, stats, err));
-    finish_stats(plan, io, start_ns, stats);
-out:
-    cb_io_close(io);
-    say_ended(plan);
+    if (!remote) cb_run_say_ended(plan);
     return st;
 }

@@ -12,6 +12,7 @@ typedef struct cb_wire_hello {
     uint64_t plan_size;
     uint64_t resume;  /* all targets have been begun by an earlier run */
     uint64_t nshared; /* descriptors of memory that is shared, behind the connection's */
+    char plan[40], run[40]; /* of the driver's run, see run/self.h */
 } cb_wire_hello;
 
 /* Tokens of reports of no task: of a worker that cannot start, and of one that waits for its first range. */

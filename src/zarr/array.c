@@ -56,6 +56,8 @@ const cb_zarr_meta *cb_zarr_get_meta(const cb_zarr_array *z) { return &z->meta; 
 
 const char *cb_zarr_path(const cb_zarr_array *z) { return z->path; }
 
+cubed_store *cb_zarr_store(const cb_zarr_array *z) { return z->store; }
+
 typedef struct name_list {
     cb_buf text;
     int n;
@@ -170,16 +172,9 @@ cubed_status cb_zarr_check_absent(cubed_store *store, const char *path, cubed_er
 }
 
 cubed_status cb_zarr_prepare(cubed_store *store, const char *path, const cb_zarr_meta *meta,
-                             bool overwrite, cb_zarr_array **out, cubed_error *err)
+                             cb_zarr_array **out, cubed_error *err)
 {
-    if (!overwrite) {
-        CB_TRY(cb_zarr_check_absent(store, path, err));
-    } else {
-        cb_zarr_kind kind;
-        int format;
-        CB_TRY(cb_zarr_probe(store, path, &kind, &format, err));
-        if (kind != CB_ZARR_NOTHING) CB_TRY(cb_store_clear(store, path, err));
-    }
+    CB_TRY(cb_zarr_check_absent(store, path, err));
     CB_TRY(cb_zarr_check_writable(store, path, err));
     CB_TRY(cb_zarr_make_parents(store, path, meta->format, false, err));
     return cb_zarr_attach(store, path, meta, out, err);

@@ -43,12 +43,19 @@ size_t cb_zarr_bytes(const cb_zarr_array *z);
 CUBED_MUST_CHECK cubed_status cb_zarr_open(cubed_store *store, const char *path,
                                            cb_zarr_array **out, cubed_error *err);
 /* A new array in two steps, so that one that is half written never looks whole. prepare: an
- * existing array or group at PATH is CUBED_E_EXISTS unless `overwrite`, which removes everything
- * below PATH; makes the groups above; checks that the store can be written. The handle writes
+ * existing array or group at PATH is CUBED_E_EXISTS; makes the groups above; checks that the store can be written. The handle writes
  * chunks. commit: writes the metadata. Strings are copied. */
 CUBED_MUST_CHECK cubed_status cb_zarr_prepare(cubed_store *store, const char *path,
-                                              const cb_zarr_meta *meta, bool overwrite,
-                                              cb_zarr_array **out, cubed_error *err);
+                                              const cb_zarr_meta *meta, cb_zarr_array **out,
+                                              cubed_error *err);
+/* What is at PATH, and in which format. */
+typedef enum cb_zarr_kind { CB_ZARR_NOTHING, CB_ZARR_ARRAY, CB_ZARR_GROUP } cb_zarr_kind;
+CUBED_MUST_CHECK cubed_status cb_zarr_probe(cubed_store *store, const char *path,
+                                            cb_zarr_kind *kind, int *format, cubed_error *err);
+/* Groups above `path`, and at it if `self`, made where nothing is. Those that are there lose their
+ * consolidated metadata. */
+CUBED_MUST_CHECK cubed_status cb_zarr_make_parents(cubed_store *store, const char *path, int format,
+                                                   bool self, cubed_error *err);
 /* CUBED_E_EXISTS where there is an array or a group at PATH. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_absent(cubed_store *store, const char *path,
                                                    cubed_error *err);
@@ -61,23 +68,13 @@ CUBED_MUST_CHECK cubed_status cb_zarr_retract(const cb_zarr_array *z, cubed_erro
 CUBED_MUST_CHECK cubed_status cb_zarr_attach(cubed_store *store, const char *path,
                                              const cb_zarr_meta *meta, cb_zarr_array **out,
                                              cubed_error *err);
-/* A file beside the chunks of an array that is being written: the name of the run that does. get
- * gives "" where there is none. */
-#define CB_ZARR_MARK_CAP 64
-CUBED_MUST_CHECK cubed_status cb_zarr_put_mark(cubed_store *store, const char *path, const char *id,
-                                               cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_zarr_get_mark(cubed_store *store, const char *path,
-                                               char id[CB_ZARR_MARK_CAP], cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_zarr_del_mark(cubed_store *store, const char *path,
-                                               cubed_error *err);
-/* Removes the mark and every object that may be a chunk; other files stay, they may be the user's. */
-CUBED_MUST_CHECK cubed_status cb_zarr_remove_unfinished(cubed_store *store, const char *path,
-                                                        cubed_error *err);
-/* Whether the last part of a key is a mark's. */
-bool cb_zarr_is_mark(const char *name);
+/* Removes every object at PATH that may be a chunk; other files stay, they may be the user's. */
+CUBED_MUST_CHECK cubed_status cb_zarr_remove_chunks(cubed_store *store, const char *path,
+                                                    cubed_error *err);
 void cb_zarr_close(cb_zarr_array *z);
 const cb_zarr_meta *cb_zarr_get_meta(const cb_zarr_array *z);
 const char *cb_zarr_path(const cb_zarr_array *z);
+cubed_store *cb_zarr_store(const cb_zarr_array *z);
 
 /* Sets default keys and separator and the codecs of a new array: format, dtype, ndim, shape and chunk are set
  * before. `codecs_json`: v3 "codecs" list, or for format 2 the compressor object or null, or a list of filters

@@ -1,6 +1,7 @@
 """Runs that are interrupted, killed, or short of space, and what becomes of them."""
 
 import fcntl
+import json
 import os
 import pathlib
 import re
@@ -83,7 +84,7 @@ class Job:
         got = zarr.open_array(self.out, mode="r")[...]
         expected = np.abs(self.x) ** 1.5 + self.x.sum(axis=0)
         np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
-        assert not (self.out / ".cubed-run").exists()
+        assert json.loads((self.out / ".cubed-run").read_text())["state"] == "done"
         assert not self.work.exists() or not list(self.work.rglob("*/*"))
 
 
@@ -216,7 +217,11 @@ def test_resuming_what_was_never_started(job):
     result = check(run(*job.args, "--resume", "--json"))
     assert result.run["resumed"] == 0
     job.expect_whole()
-    assert run(*job.args, "--resume").code == 1
+    times = {p: p.stat().st_mtime_ns for p in job.out.rglob("*")}
+    again = check(run(*job.args, "--resume", "--json"))
+    assert again.run["resumed"] == result.run["tasks"]
+    assert {p: p.stat().st_mtime_ns for p in job.out.rglob("*")} == times
+    assert run(*job.args).code == 1
 
 
 def test_missing_chunks_of_a_resumed_run_are_made_again(job):

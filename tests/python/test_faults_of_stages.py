@@ -1,6 +1,7 @@
 """Runs of every kind of stage that are killed in the middle, and are resumed."""
 
 import itertools
+import json
 import os
 import pathlib
 import signal
@@ -125,5 +126,5 @@ def test_killed_runs_are_resumed(tmp_path, kind, executor):
     write(kind, tmp_path, other)
     got = zarr.open_array(tmp_path / "out", mode="r")[...]
     np.testing.assert_allclose(np.abs(got), np.abs(KINDS[kind][1](a)), rtol=1e-9, atol=1e-9)
-    assert not (tmp_path / "out/.cubed-run").exists()
+    assert json.loads((tmp_path / "out/.cubed-run").read_text())["state"] == "done"
     assert not files(tmp_path / "work")

@@ -180,18 +180,20 @@ def test_workers_run_a_saved_plan(tmp_path):
         )
     ).out.splitlines()
     counts = [int(line.split()[1]) for line in stages[1:] if re.match(r"\d+ +\d+ ", line)]
+    assert check(run("worker", plan, "--begin", "--run", "mine")).out == "mine\n"
     for stage, count in enumerate(counts):
         half = count // 2
-        prepare = ["--prepare"] if stage == 0 else []
-        check(run("worker", plan, stage, f"0:{half}", *prepare))
-        check(run("worker", plan, stage, f"{half}:{count}"))
+        check(run("worker", plan, stage, f"0:{half}", "--run", "mine"))
+        check(run("worker", plan, stage, f"{half}:{count}", "--run", "mine"))
+    assert not (out / "zarr.json").exists()
+    check(run("worker", plan, "--finish", "--run", "mine"))
     np.testing.assert_allclose(zarr.open_array(out)[...], x - x.mean(axis=0), atol=1e-13)
     raw = bytearray(plan.read_bytes())
     raw[len(raw) // 2] ^= 1
     (tmp_path / "bad.cubed").write_bytes(raw)
-    damaged = run("worker", tmp_path / "bad.cubed", 0, "0")
+    damaged = run("worker", tmp_path / "bad.cubed", 0, "0", "--run", "mine")
     assert damaged.code == 1 and "damaged" in damaged.err
-    assert run("worker", plan, 99, "0").code == 1
+    assert run("worker", plan, 99, "0", "--run", "mine").code == 1
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

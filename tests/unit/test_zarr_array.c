@@ -193,7 +193,7 @@ static void test_edge_shapes(void **state)
         assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL), CUBED_OK);
         cb_codec_chain_fix(&m.codecs);
         assert_int_equal(cb_zarr_chunk_bytes(&m), 4);
-        assert_int_equal(cb_zarr_prepare(s, "", &m, false, &z, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_prepare(s, "", &m, &z, NULL), CUBED_OK);
         cb_arena *a = arena(cb_need_either(cb_zarr_read_need(&m), cb_zarr_write_need(&m)));
         assert_int_equal(cb_zarr_write_chunk(z, NULL, &v, a, NULL, NULL), CUBED_OK);
         assert_int_equal(cb_zarr_commit(z, NULL), CUBED_OK);
@@ -207,9 +207,10 @@ static void test_edge_shapes(void **state)
         m.ndim = 2;
         m.shape[1] = 5;
         m.chunk[0] = m.chunk[1] = 3;
+        assert_int_equal(cb_store_clear(s, "", NULL), CUBED_OK);
         assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL), CUBED_OK);
         cb_codec_chain_fix(&m.codecs);
-        assert_int_equal(cb_zarr_prepare(s, "", &m, true, &z, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_prepare(s, "", &m, &z, NULL), CUBED_OK);
         assert_int_equal(cb_zarr_commit(z, NULL), CUBED_OK);
         cb_zarr_close(z);
         assert_false(exists(s, format == 2 ? "0" : "c"));
@@ -238,7 +239,7 @@ static void test_prepare(void **state)
         m.attrs = "{\"units\": \"K\"}";
         m.dim_names[0] = "y";
         m.dim_names[1] = "x";
-        assert_int_equal(cb_zarr_prepare(s, "a/b/u", &m, false, &z, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_prepare(s, "a/b/u", &m, &z, NULL), CUBED_OK);
         for (int i = 0; i < 3; i++) assert_true(exists(s, groups[i]));
         /* What is half written is no array. */
         assert_false(exists(s, doc));
@@ -252,23 +253,15 @@ static void test_prepare(void **state)
         cb_zarr_close(r);
 
         /* It is not overwritten unasked, nor a group, nor taken for a group. */
-        assert_int_equal(cb_zarr_prepare(s, "a/b/u", &m, false, &z, &err), CUBED_E_EXISTS);
+        assert_int_equal(cb_zarr_prepare(s, "a/b/u", &m, &z, &err), CUBED_E_EXISTS);
         assert_non_null(strstr(err.message, "memory://t::a/b/u"));
-        assert_int_equal(cb_zarr_prepare(s, "a/b", &m, false, &z, &err), CUBED_E_EXISTS);
-        assert_int_equal(cb_zarr_prepare(s, "a/b/u/v", &m, true, &z, &err), CUBED_E_EXISTS);
+        assert_int_equal(cb_zarr_prepare(s, "a/b", &m, &z, &err), CUBED_E_EXISTS);
+        assert_int_equal(cb_zarr_prepare(s, "a/b/u/v", &m, &z, &err), CUBED_E_EXISTS);
         assert_non_null(strstr(err.message, "a/b/u of memory://t is an array"));
         assert_true(exists(s, doc));
-        assert_int_equal(cb_zarr_prepare(s, "../u", &m, true, &z, &err), CUBED_E_ARG);
-        assert_int_equal(cb_zarr_prepare(s, "a//u", &m, true, &z, &err), CUBED_E_ARG);
+        assert_int_equal(cb_zarr_prepare(s, "../u", &m, &z, &err), CUBED_E_ARG);
+        assert_int_equal(cb_zarr_prepare(s, "a//u", &m, &z, &err), CUBED_E_ARG);
 
-        /* Overwriting takes away what was below, and nothing beside it. */
-        put(s, "a/b/u/c/99/99", "old");
-        put(s, "a/b/u2", "kept");
-        assert_int_equal(cb_zarr_prepare(s, "a/b/u", &m, true, &z, NULL), CUBED_OK);
-        assert_false(exists(s, doc));
-        assert_false(exists(s, "a/b/u/c/99/99"));
-        assert_true(exists(s, "a/b/u2"));
-        cb_zarr_close(z);
         cb_store_close(s);
     }
 }
@@ -283,7 +276,7 @@ static void test_consolidated_metadata_is_dropped(void **state)
     put(s, ".zgroup", "{\"zarr_format\": 2}");
     put(s, ".zmetadata", "{\"zarr_consolidated_format\": 1, \"metadata\": {}}");
     make_meta(&m, 2, NULL);
-    assert_int_equal(cb_zarr_prepare(s, "u", &m, false, &z, NULL), CUBED_OK);
+    assert_int_equal(cb_zarr_prepare(s, "u", &m, &z, NULL), CUBED_OK);
     cb_zarr_close(z);
     assert_false(exists(s, ".zmetadata"));
     assert_true(exists(s, ".zgroup"));
@@ -294,7 +287,7 @@ static void test_consolidated_metadata_is_dropped(void **state)
         "{\"zarr_format\": 3, \"node_type\": \"group\", \"attributes\": {\"a\": 1.5}, "
         "\"consolidated_metadata\": {\"kind\": \"inline\", \"metadata\": {}}}");
     make_meta(&m, 3, NULL);
-    assert_int_equal(cb_zarr_prepare(s, "g/u", &m, false, &z, NULL), CUBED_OK);
+    assert_int_equal(cb_zarr_prepare(s, "g/u", &m, &z, NULL), CUBED_OK);
     cb_zarr_close(z);
     assert_false(says(s, "zarr.json", "consolidated"));
     assert_true(says(s, "zarr.json", "\"a\": 1.5"));

@@ -1,0 +1,55 @@
+/* What a plan computes, as a name: the same for the same contents, in any process. */
+#define XXH_INLINE_ALL
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/error.h"
+#include "plan/serial.h"
+
+/* Elements in C order, in runs of the last axes that lie densely. */
+void cb_plan_put_contents(cb_buf *b, const cb_node *n)
+{
+    int64_t shape[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM] = {0};
+    size_t run = cubed_dtype_size(n->dtype);
+    XXH3_state_t state;
+    XXH128_canonical_t out;
+    cb_node_shape(n, shape);
+    XXH3_128bits_reset(&state);
+    int outer = n->grid.ndim;
+    while (outer > 0 && n->strides[outer - 1] == (int64_t)run)
+        run *= (size_t)shape[--outer];
+    cb_box rows = {.ndim = outer};
+    memcpy(rows.hi, shape, sizeof rows.hi);
+    if (run == 0 || cb_box_empty(&rows)) run = 0;
+    do {
+        const char *at = n->data;
+        for (int d = 0; d < outer; d++) at += idx[d] * n->strides[d];
+        XXH3_128bits_update(&state, at, run);
+    } while (run > 0 && cb_odometer_next(&rows, idx));
+    XXH128_canonicalFromHash(&out, XXH3_128bits_digest(&state));
+    cb_buf_put(b, out.digest, sizeof out.digest);
+}
+
+cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], cubed_error *err)
+{
+    XXH128_canonical_t out;
+    cb_buf bytes;
+    cb_buf_init(&bytes, &p->ctx->alloc);
+    cubed_status st = cb_plan_write(p, CB_PLAN_FOR_ID, &bytes, err);
+    if (st == CUBED_OK) {
+        XXH128_canonicalFromHash(&out, XXH3_128bits(bytes.data, bytes.size));
+        for (size_t k = 0; k < sizeof out.digest; k++)
+            snprintf(id + 2 * k, 3, "%02x", out.digest[k]);
+    }
+    cb_buf_free(&bytes);
+    return st;
+}
+
+bool cb_plan_is_known(const cubed_plan *p)
+{
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        if (p->ir.nodes[i].source) return false;
+    }
+    return true;
+}

@@ -1,0 +1,116 @@
+#include "run/claim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+cubed_status cb_claim_look(cubed_store *store, const char *path, cb_zone *zone, cb_claim *out,
+                           cubed_error *err)
+{
+    out->store = store;
+    out->path = path;
+    return cb_run_record_read(store, path, zone, &out->record, &out->version, err);
+}
+
+bool cb_claim_is_own(const cb_claim *c, const cb_run_self *self)
+{
+    return c->version != CUBED_STORE_ABSENT && self->detached && c->record.detached &&
+           c->record.state == CB_RUN_WORKING && strcmp(c->record.run, self->run) == 0 &&
+           strcmp(c->record.plan, self->plan) == 0;
+}
+
+cubed_status cb_claim_check_free(const cb_claim *c, const cb_run_self *self, cubed_error *err)
+{
+    char who[CB_OWNER_CAP + CB_RUN_NAME_CAP + 64];
+    if (c->version == CUBED_STORE_ABSENT || !cb_run_record_is_live(&c->record) || cb_claim_is_own(c, self))
+        return CUBED_OK;
+    cb_run_record_who(&c->record, who, sizeof who);
+    return cb_fail(err, CUBED_E_EXISTS, "%s%s%s is being written by %s%s", c->store->url,
+                   *c->path ? "::" : "", c->path, who,
+                   c->record.detached ? ": finish that run, or remove it (cubed clean --detached)"
+                                      : "");
+}
+
+/* A put that failed may have happened: nobody would be behind the record. */
+static void give_back(const cb_claim *c, const cb_run_self *self)
+{
+    cb_run_record there;
+    cb_zone *zone;
+    uint64_t version;
+    if (cb_zone_new(c->store->alloc, &zone, NULL) != CUBED_OK) return;
+    cubed_status ignored = cb_run_record_read(c->store, c->path, zone, &there, &version, NULL);
+    if (ignored == CUBED_OK && version != CUBED_STORE_ABSENT && strcmp(there.run, self->run) == 0 &&
+        strcmp(there.owner, self->owner) == 0)
+        ignored = cb_run_record_remove(c->store, c->path, NULL);
+    (void)ignored;
+    cb_zone_free(zone);
+}
+
+cubed_status cb_claim_take(cb_claim *c, const cb_run_self *self, const char *staged,
+                           cubed_error *err)
+{
+    cb_run_record mine = {.state = CB_RUN_WORKING, .detached = self->detached};
+    cubed_error why = CUBED_ERROR_INIT;
+    char now[CB_RUN_TIME_CAP];
+    snprintf(mine.plan, sizeof mine.plan, "%s", self->plan);
+    snprintf(mine.run, sizeof mine.run, "%s", self->run);
+    snprintf(mine.owner, sizeof mine.owner, "%s", self->owner);
+    snprintf(mine.since, sizeof mine.since, "%s", self->since);
+    snprintf(mine.staged, sizeof mine.staged, "%s", staged);
+    mine.sources = self->sources;
+    cb_run_now(now, &mine.beat);
+    cubed_status st = cb_run_record_write(c->store, c->path, &mine, &c->version, &why);
+    if (st == CUBED_OK) {
+        c->record = mine;
+        return CUBED_OK;
+    }
+    if (st != CUBED_E_EXISTS) {
+        give_back(c, self);
+        if (err) *err = why;
+        return st;
+    }
+    return cb_fail(err, CUBED_E_EXISTS, "another run has just begun to write %s%s%s", c->store->url,
+                   *c->path ? "::" : "", c->path);
+}
+
+cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err)
+{
+    char key[4096];
+    cubed_object_info info = {0};
+    cubed_error why = CUBED_ERROR_INIT;
+    CB_TRY(cb_key_join(key, sizeof key, c->path, CB_RUN_MARK, err));
+    cubed_status st = cb_store_head(c->store, key, &info, &why);
+    if (st != CUBED_OK && st != CUBED_E_NOT_FOUND) {
+        if (err) *err = why;
+        return st;
+    }
+    if (st == CUBED_OK && info.version == c->version) return CUBED_OK;
+    return cb_fail(err, CUBED_E_EXISTS,
+                   "%s%s%s was taken over while this run was writing it: another run, or somebody "
+                   "who cleaned up, held this one for dead",
+                   c->store->url, *c->path ? "::" : "", c->path);
+}
+
+cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err)
+{
+    cb_run_record r = c->record;
+    char now[CB_RUN_TIME_CAP];
+    r.state = state;
+    cb_run_now(now, &r.beat);
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st = cb_run_record_write(c->store, c->path, &r, &c->version, &why);
+    if (st == CUBED_OK) c->record = r;
+    if (st == CUBED_E_EXISTS) return cb_claim_check_own(c, err);
+    if (st != CUBED_OK && err) *err = why;
+    return st;
+}
+
+void cb_claim_drop(cb_claim *c)
+{
+    if (c->version == CUBED_STORE_ABSENT || cb_claim_check_own(c, NULL) != CUBED_OK) return;
+    /* One that stays is taken by the next run, as its owner will be gone. */
+    cubed_status ignored = cb_run_record_remove(c->store, c->path, NULL);
+    (void)ignored;
+    c->version = CUBED_STORE_ABSENT;
+}

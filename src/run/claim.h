@@ -1,0 +1,67 @@
+/* One run's right to make an array, or to fill a folder of intermediates.
+ *
+ * A claim is a record beside the array (run/record.h). Who takes it replaces exactly the record that it has seen, so of
+ * several runs one succeeds, and the others are told who is writing. It is taken from runs whose owner is gone. An
+ * array that exists is replaced: the new one is made beside it, under a name of its own, and takes its place when it
+ * is whole. */
+#ifndef CB_RUN_CLAIM_H
+#define CB_RUN_CLAIM_H
+
+#include "run/record.h"
+#include "zarr/zarr.h"
+
+/* Who wants places: a plan and one attempt to compute it. */
+typedef struct cb_run_self {
+    char plan[CB_RUN_PLAN_CAP]; /* "": it cannot be resumed */
+    char run[CB_RUN_NAME_CAP];
+    char owner[CB_OWNER_CAP];
+    char since[CB_RUN_TIME_CAP];
+    bool detached;
+    const char *sources; /* borrowed; NULL: not known */
+} cb_run_self;
+
+typedef struct cb_claim {
+    cubed_store *store; /* borrowed */
+    const char *path;   /* borrowed */
+    uint64_t version;   /* of the record; 0: there is none */
+    cb_run_record record;
+} cb_claim;
+
+/* Looks at who has a place; what the record points to goes to the zone. */
+CUBED_MUST_CHECK cubed_status cb_claim_look(cubed_store *store, const char *path, cb_zone *zone,
+                                            cb_claim *out, cubed_error *err);
+/* Whether the place is this run's already: one in parts is taken up by whoever knows its name. */
+bool cb_claim_is_own(const cb_claim *c, const cb_run_self *self);
+/* CUBED_E_EXISTS, and who it is, if somebody else is at work there. */
+CUBED_MUST_CHECK cubed_status cb_claim_check_free(const cb_claim *c, const cb_run_self *self,
+                                                  cubed_error *err);
+/* Takes the place from whoever `c` says had it; `staged` as in the record. CUBED_E_EXISTS if another run was quicker. */
+CUBED_MUST_CHECK cubed_status cb_claim_take(cb_claim *c, const cb_run_self *self,
+                                            const char *staged, cubed_error *err);
+/* CUBED_E_EXISTS if the place is no longer this run's. */
+CUBED_MUST_CHECK cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err);
+/* Says what has become of it, and that the owner is there. */
+CUBED_MUST_CHECK cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err);
+/* Gives it up, if it is still this run's. */
+void cb_claim_drop(cb_claim *c);
+
+/* Where an array that will replace the one at PATH is made: a new store, for cb_store_close, and in it the name `staged`
+ * beside `name`, which is what is at PATH. */
+typedef struct cb_stage_place {
+    cubed_store *store;
+    char name[CB_RUN_STAGED_CAP - 64];
+    char staged[CB_RUN_STAGED_CAP];
+} cb_stage_place;
+/* `staged`: NULL for a name of this run. CUBED_E_UNSUPPORTED where nothing can be replaced. */
+CUBED_MUST_CHECK cubed_status cb_stage_open(cubed_store *store, const char *path, const char *run,
+                                            const char *staged, cb_stage_place *out,
+                                            cubed_error *err);
+/* The new array, which is whole, takes the place: the claim then is the one that went with it. */
+CUBED_MUST_CHECK cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_error *err);
+/* Removes what is at `staged`, an array that was not finished or was replaced; files in it that are not Zarr's go to
+ * the array that is in its place. */
+CUBED_MUST_CHECK cubed_status cb_stage_discard(const cb_stage_place *p, cubed_error *err);
+/* Whether the last part of a key is the name of an array that is being made to replace another. */
+bool cb_stage_is_name(const char *name);
+
+#endif

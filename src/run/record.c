@@ -1,0 +1,137 @@
+#include "run/record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/json.h"
+
+#define VERSION        1
+#define MAX_BYTES      ((size_t)64 << 20)
+#define OTHERS_CHANGED 5 /* tries to read one object that others replace meanwhile */
+
+static const char *const states[] = {"working", "left", "swapped", "done"};
+
+static void copy(char *to, size_t cap, const json_t *o, const char *key)
+{
+    const char *text = json_string_value(json_object_get(o, key));
+    snprintf(to, cap, "%s", text ? text : "");
+}
+
+/* Fields that are missing or of other types are empty: such a record names nobody. */
+static void parse(const json_t *o, cb_zone *zone, cb_run_record *r)
+{
+    if (json_integer_value(json_object_get(o, "version")) != VERSION) return;
+    copy(r->plan, sizeof r->plan, o, "plan");
+    copy(r->run, sizeof r->run, o, "run");
+    copy(r->owner, sizeof r->owner, o, "owner");
+    copy(r->since, sizeof r->since, o, "since");
+    copy(r->staged, sizeof r->staged, o, "staged");
+    r->beat = json_integer_value(json_object_get(o, "beat"));
+    r->detached = json_is_true(json_object_get(o, "detached"));
+    r->made = (uint64_t)json_integer_value(json_object_get(o, "made"));
+    const char *state = json_string_value(json_object_get(o, "state"));
+    for (int i = 0; state && i < (int)(sizeof states / sizeof *states); i++) {
+        if (strcmp(state, states[i]) == 0) r->state = (cb_run_state)i;
+    }
+    const char *sources = json_string_value(json_object_get(o, "sources"));
+    if (sources) r->sources = cb_zone_strdup(zone, sources);
+}
+
+cubed_status cb_run_record_read(cubed_store *store, const char *path, cb_zone *zone,
+                                cb_run_record *out, uint64_t *version, cubed_error *err)
+{
+    char key[4096];
+    cb_buf text;
+    cubed_object_info before = {0}, after = {0};
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st = CUBED_OK;
+    memset(out, 0, sizeof *out);
+    *version = CUBED_STORE_ABSENT;
+    CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_MARK, err));
+    cb_buf_init(&text, store->alloc);
+    for (int i = 0; i < OTHERS_CHANGED; i++) {
+        text.size = 0;
+        st = cb_store_head(store, key, &before, &why);
+        if (st == CUBED_OK) st = cb_store_read_all(store, key, MAX_BYTES, &text, &why);
+        if (st == CUBED_OK) st = cb_store_head(store, key, &after, &why);
+        if (st != CUBED_OK || before.version == after.version) break;
+    }
+    if (st == CUBED_OK) {
+        json_t *o = NULL;
+        *version = before.version;
+        if (cb_json_parse(key, text.data ? text.data : "", text.size, &o, NULL) == CUBED_OK)
+            parse(o, zone, out);
+        json_decref(o);
+    }
+    cb_buf_free(&text);
+    if (st == CUBED_OK || st == CUBED_E_NOT_FOUND) return CUBED_OK;
+    if (err) *err = why;
+    return st;
+}
+
+cubed_status cb_run_record_write(cubed_store *store, const char *path, const cb_run_record *r,
+                                 uint64_t *version, cubed_error *err)
+{
+    char key[4096];
+    cb_buf text;
+    CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_MARK, err));
+    cb_buf_init(&text, store->alloc);
+    json_t *o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:I,s:s,s:s,s:b,s:I}", "version", VERSION, "plan",
+                          r->plan, "run", r->run, "owner", r->owner, "since", r->since, "beat",
+                          (json_int_t)r->beat, "state", states[r->state], "staged", r->staged,
+                          "detached", r->detached, "made", (json_int_t)r->made);
+    bool ok = o && (!r->sources ||
+                    json_object_set_new(o, "sources", json_string(r->sources)) == 0) &&
+              cb_json_dump(o, JSON_COMPACT, &text);
+    cubed_status st =
+        ok ? cb_store_put_if(store, key, *version, text.data, text.size, version, err)
+           : cb_fail(err, CUBED_E_NOMEM, "no memory for %s", key);
+    json_decref(o);
+    cb_buf_free(&text);
+    return st;
+}
+
+cubed_status cb_run_record_remove(cubed_store *store, const char *path, cubed_error *err)
+{
+    char key[4096];
+    CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_MARK, err));
+    return cb_store_del(store, key, err);
+}
+
+bool cb_run_record_is_live(const cb_run_record *r)
+{
+    cb_owner owner;
+    char since[CB_RUN_TIME_CAP];
+    int64_t now;
+    if (r->state != CB_RUN_WORKING && r->state != CB_RUN_SWAPPED) return false;
+    if (r->detached) return true;
+    if (!cb_owner_parse(r->owner, &owner, NULL)) return false;
+    cb_owner_state state = cb_owner_alive(&owner);
+    if (state != CB_OWNER_UNKNOWN) return state == CB_OWNER_ALIVE;
+    cb_run_now(since, &now);
+    return now - r->beat < CB_RUN_SILENCE;
+}
+
+void cb_run_record_who(const cb_run_record *r, char *text, size_t cap)
+{
+    cb_owner owner = {.pid = 0};
+    bool known = cb_owner_parse(r->owner, &owner, NULL);
+    if (r->detached)
+        snprintf(text, cap, "run %s, begun on %s at %s", r->run, known ? owner.host : "?",
+                 r->since);
+    else
+        snprintf(text, cap, "process %" PRId64 " on %s since %s", owner.pid,
+                 known ? owner.host : "?", r->since);
+}
+
+void cb_run_now(char since[CB_RUN_TIME_CAP], int64_t *beat)
+{
+    time_t now = time(NULL);
+    struct tm t;
+    *beat = (int64_t)now;
+    if (!gmtime_r(&now, &t) || strftime(since, CB_RUN_TIME_CAP, "%Y-%m-%dT%H:%M:%SZ", &t) == 0)
+        since[0] = 0;
+}

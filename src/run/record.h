@@ -1,0 +1,57 @@
+/* What lies beside an array that is being made, and in a run's folder of intermediates: who does it.
+ *
+ * A small JSON object under the key PATH/.cubed-run, written with conditional puts, so that of several runs that want
+ * one place one gets it. Not a key of Zarr: readers pass over it. */
+#ifndef CB_RUN_RECORD_H
+#define CB_RUN_RECORD_H
+
+#include "base/alloc.h"
+#include "base/owner.h"
+#include "store/store.h"
+
+#define CB_RUN_MARK ".cubed-run"
+/* Of names with their zero: a plan's, a run's, a point in time, that of an array that will replace another. */
+#define CB_RUN_PLAN_CAP   33
+#define CB_RUN_NAME_CAP   33
+#define CB_RUN_TIME_CAP   24
+#define CB_RUN_STAGED_CAP 320
+
+typedef enum cb_run_state {
+    CB_RUN_WORKING,
+    CB_RUN_LEFT,    /* its owner has ended it, and left it to be resumed */
+    CB_RUN_SWAPPED, /* the new array is in its place, whole; the old one is at `staged` */
+    CB_RUN_DONE     /* the array is whole: kept so that a run that is resumed again has nothing to do */
+} cb_run_state;
+
+typedef struct cb_run_record {
+    char plan[CB_RUN_PLAN_CAP]; /* what is computed; "" if nobody can resume it */
+    char run[CB_RUN_NAME_CAP];  /* this attempt */
+    char owner[CB_OWNER_CAP];   /* the driver */
+    char since[CB_RUN_TIME_CAP];
+    int64_t beat; /* seconds since 1970, by the owner's clock: when it was last heard of */
+    bool detached; /* nobody drives it: begun, worked on and finished by processes that end in between */
+    cb_run_state state;
+    char staged[CB_RUN_STAGED_CAP]; /* of an array that replaces another: where it is made; else "" */
+    uint64_t made;                  /* DONE: version of the array's metadata */
+    const char *sources;            /* what was known of each source, in order; in the zone */
+} cb_run_record;
+
+/* *version is 0 where there is none. One that cannot be understood is all zeros, with its version. */
+CUBED_MUST_CHECK cubed_status cb_run_record_read(cubed_store *store, const char *path,
+                                                 cb_zone *zone, cb_run_record *out,
+                                                 uint64_t *version, cubed_error *err);
+/* Replaces the one of *version, which becomes the new one's. CUBED_E_EXISTS if there is another. */
+CUBED_MUST_CHECK cubed_status cb_run_record_write(cubed_store *store, const char *path,
+                                                  const cb_run_record *r, uint64_t *version,
+                                                  cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_run_record_remove(cubed_store *store, const char *path,
+                                                   cubed_error *err);
+/* Whether somebody is at work, as far as can be known: of another machine's process, if it was heard of within
+ * CB_RUN_SILENCE seconds. */
+#define CB_RUN_SILENCE 600
+bool cb_run_record_is_live(const cb_run_record *r);
+/* "process 12 on host since 2026-01-01T00:00:00Z" */
+void cb_run_record_who(const cb_run_record *r, char *text, size_t cap);
+void cb_run_now(char since[CB_RUN_TIME_CAP], int64_t *beat);
+
+#endif

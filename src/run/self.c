@@ -1,0 +1,135 @@
+#define XXH_INLINE_ALL
+#include "run/self.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <xxhash.h>
+
+#include "base/error.h"
+
+#define FOLDER      "cubed-"
+#define MAX_SOURCES 64 /* that are noted one by one */
+#define DIGITS      16
+
+/* Every digit of `n` sources; one hash of all if they are many. */
+static cubed_status note_sources(const cubed_plan *p, cb_zone *zone, const char **out,
+                                 cubed_error *err)
+{
+    cb_buf text;
+    cubed_status st = CUBED_OK;
+    int n = 0;
+    cb_buf_init(&text, &p->ctx->alloc);
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_storage *s = p->storage[i];
+        char key[4096];
+        cubed_object_info info;
+        if (p->ir.nodes[i].kind != CB_NODE_ZARR || !s) continue;
+        CB_GO(cb_key_join(key, sizeof key, s->path, s->meta.format == 3 ? "zarr.json" : ".zarray",
+                          err));
+        CB_GO(cb_store_head(s->store, key, &info, err));
+        cb_buf_printf(&text, "%016" PRIx64, info.version);
+        n++;
+    }
+    if (n > MAX_SOURCES) {
+        const uint64_t all = XXH3_64bits(text.data, text.size);
+        text.size = 0;
+        cb_buf_printf(&text, "%016" PRIx64, all);
+    }
+    if (!text.failed) *out = cb_zone_strdup(zone, text.data ? text.data : "");
+    if (text.failed || !*out) st = cb_fail(err, CUBED_E_NOMEM, "no memory to note sources");
+out:
+    cb_buf_free(&text);
+    return st;
+}
+
+cubed_status cb_run_self_init(const cubed_plan *p, const char *name, bool resumable, bool detached,
+                              cb_zone *zone, cb_run_self *out, cubed_error *err)
+{
+    cb_owner owner;
+    uint64_t nonce;
+    int64_t now;
+    memset(out, 0, sizeof *out);
+    out->detached = detached;
+    cb_owner_self(&owner);
+    cb_owner_format(&owner, out->owner);
+    cb_run_now(out->since, &now);
+    if (name) {
+        snprintf(out->run, sizeof out->run, "%s", name);
+    } else {
+        if (getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
+            return cb_fail(err, CUBED_E_IO, "the system gives no random numbers to name a run");
+        snprintf(out->run, sizeof out->run, "%016" PRIx64, nonce);
+    }
+    if (!resumable || !cb_plan_is_known(p)) return CUBED_OK;
+    CB_TRY(cb_plan_identify(p, out->plan, err));
+    return note_sources(p, zone, &out->sources, err);
+}
+
+bool cb_run_is_same(const cb_run_self *self, const cb_claim *c)
+{
+    return c->version != CUBED_STORE_ABSENT && *self->plan &&
+           strcmp(self->plan, c->record.plan) == 0;
+}
+
+cubed_status cb_run_check_sources(const cubed_plan *p, const cb_run_self *self,
+                                  const cb_run_record *r, cubed_error *err)
+{
+    const char *was = r->sources ? r->sources : "", *is = self->sources ? self->sources : "";
+    const char *url = "one of its sources";
+    if (strcmp(was, is) == 0) return CUBED_OK;
+    size_t k = 0;
+    while (was[k] && was[k] == is[k]) k++;
+    int n = (int)(k / DIGITS);
+    for (int i = 0; i < p->ir.nnodes && strlen(is) > DIGITS; i++) {
+        if (p->ir.nodes[i].kind == CB_NODE_ZARR && p->storage[i] && n-- == 0)
+            url = p->ir.nodes[i].url;
+    }
+    return cb_fail(err, CUBED_E_EXISTS,
+                   "the unfinished run cannot be resumed: %s has been written anew since it began; "
+                   "ask for what it left to be overwritten, or remove it (cubed clean)",
+                   url);
+}
+
+void cb_run_folder(const cb_run_self *self, char folder[CB_RUN_FOLDER_CAP])
+{
+    snprintf(folder, CB_RUN_FOLDER_CAP, FOLDER "%s%s%s", self->plan, *self->plan ? "-" : "",
+             self->run);
+}
+
+bool cb_run_is_folder(const char *name)
+{
+    return strncmp(name, FOLDER, sizeof FOLDER - 1) == 0;
+}
+
+typedef struct finder {
+    const cubed_plan *p;
+    cubed_store *work;
+    cb_run_self *self;
+    cb_zone *zone;
+    bool found;
+} finder;
+
+static cubed_status look_at_folder(void *ctx, const char *name, bool is_prefix, cubed_error *err)
+{
+    finder *f = ctx;
+    char start[CB_RUN_FOLDER_CAP];
+    cb_claim c;
+    snprintf(start, sizeof start, FOLDER "%s-", f->self->plan);
+    if (f->found || !is_prefix || strncmp(name, start, strlen(start)) != 0) return CUBED_OK;
+    if (strlen(name + strlen(start)) >= CB_RUN_NAME_CAP) return CUBED_OK;
+    CB_TRY(cb_claim_look(f->work, name, f->zone, &c, err));
+    if (!cb_run_is_same(f->self, &c) || cb_run_record_is_live(&c.record)) return CUBED_OK;
+    CB_TRY(cb_run_check_sources(f->p, f->self, &c.record, err));
+    snprintf(f->self->run, sizeof f->self->run, "%s", name + strlen(start));
+    f->found = true;
+    return CUBED_OK;
+}
+
+cubed_status cb_run_find_folder(const cubed_plan *p, cubed_store *work, cb_run_self *self,
+                                cb_zone *zone, cubed_error *err)
+{
+    finder f = {p, work, self, zone, false};
+    return *self->plan ? cb_store_members(work, "", look_at_folder, &f, err) : CUBED_OK;
+}

@@ -1,0 +1,29 @@
+/* A run: one attempt to compute a plan. */
+#ifndef CB_RUN_SELF_H
+#define CB_RUN_SELF_H
+
+#include "plan/plan.h"
+#include "run/claim.h"
+
+/* `name`: of the run, NULL for a new one. `resumable`: so that another run may go on where this one ends; then the
+ * plan's contents are hashed, and what is known of sources is noted. Text goes to the zone. */
+CUBED_MUST_CHECK cubed_status cb_run_self_init(const cubed_plan *p, const char *name,
+                                               bool resumable, bool detached, cb_zone *zone,
+                                               cb_run_self *out, cubed_error *err);
+/* CUBED_E_EXISTS, and which one, if a source is another one than the record's run has seen. */
+CUBED_MUST_CHECK cubed_status cb_run_check_sources(const cubed_plan *p, const cb_run_self *self,
+                                                   const cb_run_record *r, cubed_error *err);
+/* Whether an earlier run of the same plan wrote the record, and may be taken up. */
+bool cb_run_is_same(const cb_run_self *self, const cb_claim *c);
+
+/* The folder of a run's intermediates in its work directory. */
+#define CB_RUN_FOLDER_CAP (8 + CB_RUN_PLAN_CAP + CB_RUN_NAME_CAP)
+void cb_run_folder(const cb_run_self *self, char folder[CB_RUN_FOLDER_CAP]);
+/* Whether a name may be such a folder's. */
+bool cb_run_is_folder(const char *name);
+/* Looks for a folder of an earlier run of the same plan whose owner is gone, and takes its name; else self stays. */
+CUBED_MUST_CHECK cubed_status cb_run_find_folder(const cubed_plan *p, cubed_store *work,
+                                                 cb_run_self *self, cb_zone *zone,
+                                                 cubed_error *err);
+
+#endif

@@ -1,0 +1,409 @@
+"""Runs that meet: who may write where, what is replaced and when, and what is taken up again."""
+
+import json
+import multiprocessing
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import cubed
+import numpy as np
+import pytest
+from conftest import BIN, check, run
+
+import zarr
+
+RECORD = ".cubed-run"
+
+
+def stored(path, values, chunks=(2,), **options):
+    z = zarr.create_array(path, shape=values.shape, chunks=chunks, dtype=values.dtype, **options)
+    z[...] = values
+    return path
+
+
+def read(path):
+    return zarr.open_array(path, mode="r")[...]
+
+
+def leftovers(folder):
+    """What is neither Zarr's nor a record that all is done."""
+    found = []
+    for p in pathlib.Path(folder).rglob("*"):
+        if p.name == RECORD and json.loads(p.read_text())["state"] != "done":
+            found.append(p)
+        if p.name.startswith((".cubed-new", ".cubed-tmp", "cubed-")):
+            found.append(p)
+    return found
+
+
+# --- Replacing ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("executor", ["threads", "single-threaded", "processes"])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_an_array_is_stored_over_itself(tmp_path, executor, zarr_format):
+    values = np.arange(10.0)
+    stored(tmp_path / "x", values, zarr_format=zarr_format)
+    (tmp_path / "x/notes.txt").write_text("mine")
+    x = cubed.from_zarr(tmp_path / "x")
+    cubed.to_zarr(cubed.flip(x) + 1, tmp_path / "x", overwrite=True, executor=executor)
+    np.testing.assert_array_equal(read(tmp_path / "x"), values[::-1] + 1)
+    assert (tmp_path / "x/notes.txt").read_text() == "mine"
+    assert not leftovers(tmp_path)
+
+
+def test_the_command_stores_an_array_over_itself(tmp_path):
+    values = np.arange(12.0).reshape(4, 3)
+    stored(tmp_path / "g/x", values, chunks=(1, 3))
+    args = ["eval", "x + sum(x, axis=0)", "--in", f"x={tmp_path / 'g/x'}"]
+    check(run(*args, "--out", f"{tmp_path / 'g'}::x", "--overwrite"))
+    np.testing.assert_array_equal(read(tmp_path / "g/x"), values + values.sum(0))
+    check(run("rechunk", tmp_path / "g/x", f"{tmp_path}/./g/x", "--chunks", "4,1", "--overwrite"))
+    np.testing.assert_array_equal(read(tmp_path / "g/x"), values + values.sum(0))
+    assert zarr.open_array(tmp_path / "g/x", mode="r").chunks == (4, 1)
+    assert not leftovers(tmp_path)
+
+
+def test_two_arrays_change_places(tmp_path):
+    a, b = np.arange(6), np.arange(6) * 10
+    stored(tmp_path / "a", a)
+    stored(tmp_path / "b", b)
+    x, y = cubed.from_zarr(tmp_path / "a"), cubed.from_zarr(tmp_path / "b")
+    cubed.store([x, y], [tmp_path / "b", tmp_path / "a"], overwrite=True)
+    np.testing.assert_array_equal(read(tmp_path / "a"), b)
+    np.testing.assert_array_equal(read(tmp_path / "b"), a)
+
+
+def fails(block):
+    if block[0] > 5:
+        raise ValueError("no")
+    return block
+
+
+@pytest.mark.parametrize("executor", ["threads", "single-threaded", "processes"])
+def test_a_run_that_fails_leaves_the_old_array(tmp_path, executor):
+    values = np.arange(10.0)
+    stored(tmp_path / "x", values)
+    y = cubed.map_blocks(fails, cubed.from_zarr(tmp_path / "x") + 1, dtype="f8")
+    with pytest.raises(ValueError, match="no"):
+        cubed.to_zarr(y, tmp_path / "x", overwrite=True, executor=executor, max_workers=1)
+    np.testing.assert_array_equal(read(tmp_path / "x"), values)
+    assert not leftovers(tmp_path)
+
+
+def test_the_old_array_can_be_read_until_the_new_one_is_whole(tmp_path):
+    values = np.arange(10.0)
+    stored(tmp_path / "x", values)
+    seen = []
+
+    def look(block):
+        seen.append(read(tmp_path / "x"))
+        return block + 1
+
+    y = cubed.map_blocks(look, cubed.from_zarr(tmp_path / "x"), dtype="f8")
+    cubed.to_zarr(y, tmp_path / "x", overwrite=True, executor="single-threaded")
+    assert len(seen) >= 5
+    for old in seen:
+        np.testing.assert_array_equal(old, values)
+    np.testing.assert_array_equal(read(tmp_path / "x"), values + 1)
+
+
+def test_files_that_are_not_zarrs_survive(tmp_path):
+    stored(tmp_path / "g/a", np.arange(4))
+    zarr.open_group(tmp_path / "g", mode="a")
+    (tmp_path / "g/README").write_text("hello")
+    (tmp_path / "g/a/plots").mkdir()
+    (tmp_path / "g/a/plots/one.png").write_text("png")
+    cubed.to_zarr(cubed.ones((3,), chunks=2), tmp_path / "g", overwrite=True)
+    assert (tmp_path / "g/README").read_text() == "hello"
+    assert (tmp_path / "g/a/plots/one.png").read_text() == "png"
+    np.testing.assert_array_equal(read(tmp_path / "g"), np.ones(3))
+    assert not (tmp_path / "g/a/zarr.json").exists()
+
+
+def test_a_link_stays_a_link(tmp_path):
+    stored(tmp_path / "real", np.arange(4))
+    (tmp_path / "link").symlink_to("real")
+    cubed.to_zarr(cubed.from_zarr(tmp_path / "link") * 2, tmp_path / "link", overwrite=True)
+    assert (tmp_path / "link").is_symlink()
+    np.testing.assert_array_equal(read(tmp_path / "real"), np.arange(4) * 2)
+
+
+def test_consolidated_metadata_does_not_outlive_what_it_describes(tmp_path):
+    stored(tmp_path / "g/a", np.arange(4))
+    group = zarr.open_group(tmp_path / "g", mode="a")
+    zarr.consolidate_metadata(group.store)
+    cubed.to_zarr(cubed.ones((3, 3), chunks=2), tmp_path / "g/a", overwrite=True)
+    assert zarr.open_group(tmp_path / "g", mode="r")["a"].shape == (3, 3)
+
+
+@pytest.mark.parametrize("where", ["x", "g/x"])
+def test_killed_while_it_replaces(tmp_path, where):
+    """At any time there is the old array or the new one."""
+    values = np.arange(400.0)
+    path = tmp_path / where
+    code = f"""
+        import cubed, time
+        x = cubed.from_zarr({str(path)!r})
+        f = lambda b: (time.sleep(0.002), b + 1)[1]
+        y = cubed.map_blocks(f, x, dtype="f8")
+        cubed.to_zarr(y, {str(path)!r}, overwrite=True, executor="single-threaded")
+    """
+    kinds = set()
+    for k in range(8):
+        stored(path, values, chunks=(10,), overwrite=True)
+        with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)]) as process:
+            beside = path.parent
+            deadline = time.monotonic() + 60
+            while not list(beside.glob(".cubed-new-*/c/*")) and time.monotonic() < deadline:
+                time.sleep(0.002)
+            time.sleep(0.013 * k)
+            process.kill()
+        got = read(path)
+        kinds.add(float(got[0]))
+        np.testing.assert_array_equal(got, values + got[0])
+        check(run("clean", path))
+        np.testing.assert_array_equal(read(path), values + got[0])
+        assert not leftovers(tmp_path)
+    assert 0.0 in kinds
+
+
+# --- Meeting -----------------------------------------------------------------------------------------
+
+SLOW = """
+import cubed, time, sys
+def slow(b):
+    time.sleep(0.05)
+    return b * 2
+x = cubed.map_blocks(slow, cubed.ones((40,), chunks=1), dtype="f8")
+cubed.to_zarr(x, sys.argv[1], executor="single-threaded")
+"""
+
+
+def test_a_second_writer_is_told_who_is_first(tmp_path):
+    out = tmp_path / "out"
+    with subprocess.Popen([sys.executable, "-c", SLOW, out]) as first:
+        deadline = time.monotonic() + 60
+        while not (out / RECORD).exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        for overwrite in False, True:
+            with pytest.raises(OSError, match=f"is being written by process {first.pid} on"):
+                cubed.to_zarr(cubed.ones((4,)), out, overwrite=overwrite)
+        assert first.wait(timeout=60) == 0
+    np.testing.assert_array_equal(read(out), np.full(40, 2.0))
+    assert not leftovers(tmp_path)
+
+
+def test_a_run_whose_place_was_taken_says_so(tmp_path):
+    out = tmp_path / "out"
+
+    def steal(block):
+        (out / RECORD).unlink()
+        return block
+
+    y = cubed.map_blocks(steal, cubed.ones((2,)), dtype="f8")
+    with pytest.raises(OSError, match="was taken over while this run was writing it"):
+        cubed.to_zarr(y, out, executor="single-threaded")
+    assert not (out / "zarr.json").exists()
+
+
+def shared_sum(work, seed):
+    """A plan with intermediates in a directory that others use as well."""
+    spec = cubed.Spec(work_dir=work, allowed_mem="30MB", reserved_mem="20MB")
+    values = np.random.default_rng(seed).random((600, 400))
+    x = cubed.from_array(values, chunks=(60, 400), spec=spec)
+    y = cubed.rechunk(x + 1, (600, 20))
+    got = cubed.compute(y, executor="single-threaded", optimize_graph=False)
+    np.testing.assert_array_equal(got[0] if isinstance(got, tuple) else got, values + 1)
+
+
+def forked(work, seed, results):
+    try:
+        for _ in range(5):
+            shared_sum(work, seed)
+        results.put("right")
+    except BaseException as e:
+        results.put(repr(e))
+        raise
+
+
+def test_forked_children_do_not_meet(tmp_path):
+    """Arrays of children lie at equal addresses."""
+    context = multiprocessing.get_context("fork")
+    results = context.Queue()
+    children = [
+        context.Process(target=forked, args=(str(tmp_path), k, results)) for k in range(6)
+    ]
+    for c in children:
+        c.start()
+    got = [results.get(timeout=120) for _ in children]
+    for c in children:
+        c.join(timeout=30)
+    assert got == ["right"] * 6
+    assert not list(tmp_path.iterdir())
+
+
+# --- Going on ----------------------------------------------------------------------------------------
+
+
+def interrupted(tmp_path, x, out, **options):
+    """A run that ends by an error of the machine's after some chunks."""
+    calls = []
+
+    def sometimes(block):
+        calls.append(1)
+        if len(calls) > 3:
+            raise OSError("the disk is gone")
+        return block
+
+    # The same code in each run: its bytes are part of what is computed.
+    y = cubed.map_blocks(sometimes, x, dtype=x.dtype)
+    with pytest.raises(OSError, match="the disk is gone"):
+        cubed.to_zarr(y, out, executor="single-threaded", resume=False, retries=0, **options)
+
+
+GOING_ON = """
+import sys
+import cubed, numpy as np
+values = np.arange(200_000.0) + int(sys.argv[3])
+x = cubed.from_array(values, chunks=20_000)
+import os, signal
+seen = [0]
+def stop(event):
+    seen[0] += 1
+    if seen[0] > 4 and sys.argv[2] == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+class Stop(cubed.Callback):
+    on_task_end = staticmethod(stop)
+p = cubed.plan_to_zarr if hasattr(cubed, "plan_to_zarr") else None
+cubed.to_zarr(x * 2, sys.argv[1], resume=True, executor="single-threaded", max_workers=1,
+              spec=None, callbacks=[Stop()])
+print(seen[0])
+"""
+
+
+def go_on(out, what, add):
+    return subprocess.run(
+        [sys.executable, "-c", GOING_ON, out, what, str(add)], capture_output=True, text=True
+    )
+
+
+def test_the_same_script_goes_on_in_a_new_process(tmp_path):
+    out = tmp_path / "out"
+    killed = go_on(out, "kill", 0)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert not (out / "zarr.json").exists()
+    kept = {p: p.stat().st_mtime_ns for p in (out / "c").iterdir()}
+    assert kept
+    again = go_on(out, "finish", 0)
+    assert again.returncode == 0, again.stderr
+    assert int(again.stdout) < 10
+    assert all(p.stat().st_mtime_ns == t for p, t in kept.items())
+    np.testing.assert_array_equal(read(out), np.arange(200_000.0) * 2)
+
+
+def test_other_contents_are_another_plan(tmp_path):
+    out = tmp_path / "out"
+    assert go_on(out, "kill", 0).returncode == -signal.SIGKILL
+    refused = go_on(out, "finish", 1)
+    assert refused.returncode == 1
+    assert "another plan's unfinished run" in refused.stderr
+    check(run("clean", out))
+    assert go_on(out, "finish", 1).returncode == 0
+    np.testing.assert_array_equal(read(out), (np.arange(200_000.0) + 1) * 2)
+
+
+def test_a_source_that_was_written_anew_is_noticed(tmp_path):
+    values = np.arange(400.0)
+    stored(tmp_path / "x", values, chunks=(10,))
+    args = [BIN, "eval", "x * 2", "--in", f"x={tmp_path / 'x'}", "--out", tmp_path / "out"]
+    args += ["--max-workers", "1", "--progress", "none"]
+    os.mkfifo(tmp_path / "gate")
+    last = tmp_path / "x/c/39"
+    keep = last.read_bytes()
+    last.unlink()
+    last.symlink_to(tmp_path / "nothing")  # an error of the machine's
+    assert run(*args[1:], "--retries", "0").code == 1
+    last.unlink()
+    last.write_bytes(keep)
+    with subprocess.Popen(["true"]) as _:
+        pass
+    record = json.loads((tmp_path / "out" / RECORD).read_text())
+    assert record["state"] == "left"
+    stored(tmp_path / "x", values + 1, chunks=(10,), overwrite=True)
+    refused = run(*args[1:], "--resume")
+    assert refused.code == 1
+    assert "x has been written anew" in refused.err
+    check(run(*args[1:], "--overwrite"))
+    np.testing.assert_array_equal(read(tmp_path / "out"), (values + 1) * 2)
+
+
+# --- Runs in parts -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """A saved plan of several stages, with intermediates, and what it computes."""
+    values = np.random.default_rng(0).random((60, 40))
+    stored(tmp_path / "x", values, chunks=(6, 40))
+    args = ["eval", "rechunk(x - mean(x, axis=0), (60, 4)) * 2", "--in", f"x={tmp_path / 'x'}"]
+    args += ["--out", tmp_path / "out", "--work-dir", tmp_path / "work", "--no-optimize"]
+    plan = tmp_path / "p.cubed"
+    told = check(run(*args, "--save-plan", plan, "--plan", "--json"))
+    counts = [s["tasks"] for s in told.json["plan"]["stages"]]
+    assert len(counts) > 2
+    return plan, counts, (values - values.mean(0)) * 2
+
+
+def worker(plan, *args):
+    return run("worker", plan, *args)
+
+
+def test_a_run_in_parts(tmp_path, parts):
+    plan, counts, expected = parts
+    name = check(worker(plan, "--begin")).out.strip()
+    assert check(worker(plan, "--begin", "--run", name)).out.strip() == name
+    refused = run("worker", plan, "--begin")
+    assert refused.code == 1 and f"run {name}" in refused.err
+    assert worker(plan, 0, "0", "--run", "another").code == 1
+    for stage, count in enumerate(counts):
+        for k in range(count):
+            # Whatever is repeated, or done twice at once, does no harm.
+            args = [str(a) for a in (BIN, "worker", plan, stage, k, "--run", name)]
+            twins = [subprocess.Popen(args, stdout=subprocess.DEVNULL) for _ in range(2 if k % 5 == 0 else 1)]
+            assert [t.wait(timeout=60) for t in twins] == [0] * len(twins)
+        early = worker(plan, "--finish", "--run", name)
+        assert (early.code == 0) == (stage == len(counts) - 1), early.err
+        if stage < len(counts) - 1:
+            assert "has not been done" in early.err
+            assert not (tmp_path / "out/zarr.json").exists()
+    np.testing.assert_allclose(read(tmp_path / "out"), expected, atol=1e-14)
+    check(worker(plan, "--finish", "--run", name))
+    assert worker(plan, 0, "0", "--run", name).code == 1
+    assert not list((tmp_path / "work").glob("*"))
+
+
+def test_three_of_ten_tasks_are_no_array(tmp_path, parts):
+    plan, counts, _ = parts
+    check(worker(plan, "--begin", "--run", "r"))
+    check(worker(plan, 0, "0:3", "--run", "r"))
+    refused = worker(plan, "--finish", "--run", "r")
+    assert refused.code == 1
+    assert "task 3 of stage 0" in refused.err
+    assert not (tmp_path / "out/zarr.json").exists()
+    assert "nothing is left over" in check(run("clean", tmp_path / "out", tmp_path / "work")).out
+    check(run("clean", tmp_path / "out", tmp_path / "work", "--detached"))
+    assert not leftovers(tmp_path)
+    assert counts
+
+
+def test_names_of_runs_are_checked(parts):
+    plan, _, _ = parts
+    for name in "", "a/b", "..", "x" * 33:
+        refused = worker(plan, "--begin", "--run", name)
+        assert refused.code == 1 and "the run's name is" in refused.err
