@@ -9,8 +9,8 @@ enum { KEY_BEGIN = CLI_OWN_KEY, KEY_FINISH, KEY_RUN, KEY_SERVE, KEY_ISA, KEY_ALL
 static const cli_option own[] = {
     {"begin", NULL, "claim the targets for a run, and print its name", KEY_BEGIN},
     {"finish", NULL, "check that all has been done, and make the targets whole", KEY_FINISH},
-    {"run", "NAME", "the run: letters, digits, \"-\", \"_\" and \".\" (--begin: default a new name)",
-     KEY_RUN},
+    {"run", "NAME",
+     "the run: letters, digits, \"-\", \"_\" and \".\" (--begin: default a new name)", KEY_RUN},
     {"serve", "FD", "serve the executor `processes` of the command that started this one",
      KEY_SERVE},
     {"isa", "x86-64-v2|x86-64-v3|x86-64-v4", "instruction set (default: the best)", KEY_ISA},
@@ -20,11 +20,12 @@ static const cli_option own[] = {
 
 const cli_usage cmd_worker_usage = {
     .synopsis = "worker PLAN (--begin | STAGE FIRST[:LAST] | --finish) [options]",
-    .text = "Runs task FIRST, or tasks FIRST to LAST - 1, of one stage of a plan that --save-plan "
-            "wrote.\nThe run has a name, by which its workers share the plan's work directory: "
-            "--begin gives it one,\nand lets no other run write to the targets; --finish makes them "
-            "whole when all tasks have been\ndone, and removes intermediates. In between any number of "
-            "workers run tasks, each stage after\nthose that it reads; what is repeated does no harm.",
+    .text =
+        "Runs task FIRST, or tasks FIRST to LAST - 1, of one stage of a plan that --save-plan "
+        "wrote.\nThe run has a name, by which its workers share the plan's work directory: "
+        "--begin gives it one,\nand lets no other run write to the targets; --finish makes them "
+        "whole when all tasks have been\ndone, and removes intermediates. In between any number of "
+        "workers run tasks, each stage after\nthose that it reads; what is repeated does no harm.",
     .examples = "  cubed eval 'mean(u*v, axis=0)' --in u=u.zarr --in v=v.zarr --out uv.zarr \\\n"
                 "      --work-dir /scratch/me --save-plan p.cubed\n"
                 "  cubed worker p.cubed --begin --run monday\n"
@@ -103,8 +104,9 @@ static int check_request(request *r, int argc, char **argv)
         return cli_usage_error("worker", "expected --run NAME, which --begin has printed");
     if (left != (r->begin || r->finish ? 1 : 3))
         return cli_usage_error("worker",
-                               r->begin || r->finish ? "expected PLAN, got %d arguments"
-                                                     : "expected PLAN STAGE FIRST[:LAST], got %d arguments",
+                               r->begin || r->finish
+                                   ? "expected PLAN, got %d arguments"
+                                   : "expected PLAN STAGE FIRST[:LAST], got %d arguments",
                                left);
     if (left == 1) return EXIT_SUCCESS;
     if (!parse_number(argv[optind + 1], &r->stage))

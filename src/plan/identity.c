@@ -17,8 +17,7 @@ void cb_plan_put_contents(cb_buf *b, const cb_node *n)
     cb_node_shape(n, shape);
     XXH3_128bits_reset(&state);
     int outer = n->grid.ndim;
-    while (outer > 0 && n->strides[outer - 1] == (int64_t)run)
-        run *= (size_t)shape[--outer];
+    while (outer > 0 && n->strides[outer - 1] == (int64_t)run) run *= (size_t)shape[--outer];
     cb_box rows = {.ndim = outer};
     memcpy(rows.hi, shape, sizeof rows.hi);
     if (run == 0 || cb_box_empty(&rows)) run = 0;

@@ -10,7 +10,7 @@ typedef enum place_use { USE_SOURCE, USE_RESULT, USE_ASSIGNED, USE_GROUP, USE_WO
 typedef struct placed {
     cb_place at;
     place_use use;
-    bool region; /* a part of an array that exists is written, or read to be written around it */
+    bool region;    /* a part of an array that exists is written, or read to be written around it */
     bool overwrite; /* a result that replaces what is there when it is whole */
 } placed;
 

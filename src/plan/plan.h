@@ -89,13 +89,13 @@ cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m);
 /* What a run's tables take, at most: per node, stage and task. The runtime asserts them. Of an intermediate, per
  * chunk: where it is and how many will read it, the number of its first reader, and where the next one goes while
  * they are collected. And per chunk of one that a task waits for. */
-#define CB_STORE_BYTES     ((size_t)512) /* an open one, beside its address */
-#define CB_RUN_NODE_BYTES  ((size_t)96)
+#define CB_STORE_BYTES      ((size_t)512) /* an open one, beside its address */
+#define CB_RUN_NODE_BYTES   ((size_t)96)
 #define CB_RUN_TARGET_BYTES ((size_t)3072)
-#define CB_RUN_STAGE_BYTES ((size_t)96)
-#define CB_RUN_TASK_BYTES  ((size_t)10)
-#define CB_RUN_CHUNK_BYTES ((size_t)24)
-#define CB_RUN_EDGE_BYTES  ((size_t)4)
+#define CB_RUN_STAGE_BYTES  ((size_t)96)
+#define CB_RUN_TASK_BYTES   ((size_t)10)
+#define CB_RUN_CHUNK_BYTES  ((size_t)24)
+#define CB_RUN_EDGE_BYTES   ((size_t)4)
 uint64_t cb_plan_run_bytes(const cubed_plan *p);
 /* Bytes of the plan, of the arrays that it was made of and of a run's tables. Stages are projected. */
 uint64_t cb_plan_metadata(const cubed_plan *p);

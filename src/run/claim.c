@@ -23,7 +23,8 @@ bool cb_claim_is_own(const cb_claim *c, const cb_run_self *self)
 cubed_status cb_claim_check_free(const cb_claim *c, const cb_run_self *self, cubed_error *err)
 {
     char who[CB_OWNER_CAP + CB_RUN_NAME_CAP + 64];
-    if (c->version == CUBED_STORE_ABSENT || !cb_run_record_is_live(&c->record) || cb_claim_is_own(c, self))
+    if (c->version == CUBED_STORE_ABSENT || !cb_run_record_is_live(&c->record) ||
+        cb_claim_is_own(c, self))
         return CUBED_OK;
     cb_run_record_who(&c->record, who, sizeof who);
     return cb_fail(err, CUBED_E_EXISTS, "%s%s%s is being written by %s%s", c->store->url,

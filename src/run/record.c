@@ -83,12 +83,11 @@ cubed_status cb_run_record_write(cubed_store *store, const char *path, const cb_
                           r->plan, "run", r->run, "owner", r->owner, "since", r->since, "beat",
                           (json_int_t)r->beat, "state", states[r->state], "staged", r->staged,
                           "detached", r->detached, "made", (json_int_t)r->made);
-    bool ok = o && (!r->sources ||
-                    json_object_set_new(o, "sources", json_string(r->sources)) == 0) &&
+    bool ok = o &&
+              (!r->sources || json_object_set_new(o, "sources", json_string(r->sources)) == 0) &&
               cb_json_dump(o, JSON_COMPACT, &text);
-    cubed_status st =
-        ok ? cb_store_put_if(store, key, *version, text.data, text.size, version, err)
-           : cb_fail(err, CUBED_E_NOMEM, "no memory for %s", key);
+    cubed_status st = ok ? cb_store_put_if(store, key, *version, text.data, text.size, version, err)
+                         : cb_fail(err, CUBED_E_NOMEM, "no memory for %s", key);
     json_decref(o);
     cb_buf_free(&text);
     return st;

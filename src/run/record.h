@@ -20,7 +20,7 @@ typedef enum cb_run_state {
     CB_RUN_WORKING,
     CB_RUN_LEFT,    /* its owner has ended it, and left it to be resumed */
     CB_RUN_SWAPPED, /* the new array is in its place, whole; the old one is at `staged` */
-    CB_RUN_DONE     /* the array is whole: kept so that a run that is resumed again has nothing to do */
+    CB_RUN_DONE /* the array is whole: kept so that a run that is resumed again has nothing to do */
 } cb_run_state;
 
 typedef struct cb_run_record {
@@ -29,11 +29,13 @@ typedef struct cb_run_record {
     char owner[CB_OWNER_CAP];   /* the driver */
     char since[CB_RUN_TIME_CAP];
     int64_t beat; /* seconds since 1970, by the owner's clock: when it was last heard of */
-    bool detached; /* nobody drives it: begun, worked on and finished by processes that end in between */
+    bool
+        detached; /* nobody drives it: begun, worked on and finished by processes that end in between */
     cb_run_state state;
-    char staged[CB_RUN_STAGED_CAP]; /* of an array that replaces another: where it is made; else "" */
-    uint64_t made;                  /* DONE: version of the array's metadata */
-    const char *sources;            /* what was known of each source, in order; in the zone */
+    char staged
+        [CB_RUN_STAGED_CAP]; /* of an array that replaces another: where it is made; else "" */
+    uint64_t made;           /* DONE: version of the array's metadata */
+    const char *sources;     /* what was known of each source, in order; in the zone */
 } cb_run_record;
 
 /* *version is 0 where there is none. One that cannot be understood is all zeros, with its version. */

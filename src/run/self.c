@@ -81,11 +81,13 @@ cubed_status cb_run_check_sources(const cubed_plan *p, const cb_run_self *self,
     if (strcmp(was, is) == 0) return CUBED_OK;
     size_t k = 0;
     while (was[k] && was[k] == is[k]) k++;
-    int n = (int)(k / DIGITS);
-    for (int i = 0; i < p->ir.nnodes && strlen(is) > DIGITS; i++) {
-        if (p->ir.nodes[i].kind == CB_NODE_ZARR && p->storage[i] && n-- == 0)
-            url = p->ir.nodes[i].url;
+    size_t n = 0;
+    const char *first = url;
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        if (p->ir.nodes[i].kind != CB_NODE_ZARR || !p->storage[i]) continue;
+        if (n++ == k / DIGITS) first = p->ir.nodes[i].url;
     }
+    if (strlen(is) == n * DIGITS) url = first;
     return cb_fail(err, CUBED_E_EXISTS,
                    "the unfinished run cannot be resumed: %s has been written anew since it began; "
                    "ask for what it left to be overwritten, or remove it (cubed clean)",
@@ -98,10 +100,7 @@ void cb_run_folder(const cb_run_self *self, char folder[CB_RUN_FOLDER_CAP])
              self->run);
 }
 
-bool cb_run_is_folder(const char *name)
-{
-    return strncmp(name, FOLDER, sizeof FOLDER - 1) == 0;
-}
+bool cb_run_is_folder(const char *name) { return strncmp(name, FOLDER, sizeof FOLDER - 1) == 0; }
 
 typedef struct finder {
     const cubed_plan *p;

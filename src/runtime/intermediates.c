@@ -16,8 +16,8 @@ cubed_status cb_tier_open(cb_io *io, cubed_error *err)
                        "allow more memory",
                        io->plan->tier_budget);
     if (!io->work)
-        CB_TRY(cb_place_open_store(&io->plan->ctx->alloc, io->plan->work_dir, false, &io->work,
-                                   err));
+        CB_TRY(
+            cb_place_open_store(&io->plan->ctx->alloc, io->plan->work_dir, false, &io->work, err));
     /* By its record a folder of intermediates is known as such when the run has been killed. */
     if (io->mode != CB_IO_WORKER) {
         CB_TRY(cb_claim_look(io->work, io->prefix, io->zone, &io->folder, err));

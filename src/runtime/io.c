@@ -38,8 +38,8 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
 {
     const cubed_allocator *a = &plan->ctx->alloc;
     const cb_io_mode mode = options->mode;
-    const bool detached = mode == CB_IO_BEGIN || mode == CB_IO_FINISH ||
-                          (mode == CB_IO_WORKER && !options->plan);
+    const bool detached =
+        mode == CB_IO_BEGIN || mode == CB_IO_FINISH || (mode == CB_IO_WORKER && !options->plan);
     cubed_status st;
     cb_io *io = cb_alloc_zero(a, sizeof *io);
     if (!io) return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");

@@ -22,16 +22,17 @@ typedef struct cb_io_count {
 
 /* How a run uses storage. */
 typedef enum cb_io_mode {
-    CB_IO_RUN,     /* a whole run: targets are made, intermediates are this process's own */
-    CB_IO_DRIVER,  /* a whole run by worker processes: intermediates lie in the work directory */
-    CB_IO_BEGIN,   /* a run that others will work on and finish: nobody drives it */
-    CB_IO_WORKER,  /* a worker: targets exist; intermediates are shared in the work directory */
-    CB_IO_FINISH   /* the end of a run that others have worked on */
+    CB_IO_RUN,    /* a whole run: targets are made, intermediates are this process's own */
+    CB_IO_DRIVER, /* a whole run by worker processes: intermediates lie in the work directory */
+    CB_IO_BEGIN,  /* a run that others will work on and finish: nobody drives it */
+    CB_IO_WORKER, /* a worker: targets exist; intermediates are shared in the work directory */
+    CB_IO_FINISH  /* the end of a run that others have worked on */
 } cb_io_mode;
 
 typedef struct cb_io_options {
     cb_io_mode mode;
-    bool resume;   /* go on where an earlier run of the plan ended; of workers: it has begun all targets */
+    bool
+        resume; /* go on where an earlier run of the plan ended; of workers: it has begun all targets */
     unsigned keep; /* CUBED_KEEP_*: what may be left if the run ends early, see cb_io_keep */
     /* The run's name; NULL for a new one. Workers of a driver have its plan, too. */
     const char *run, *plan;

@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "runtime/cache.h"
 #include "run/self.h"
+#include "runtime/cache.h"
 #include "runtime/io.h"
 
 /* A chunk of an intermediate: in memory if ptr is set, else in the work directory if spilled. */
@@ -18,7 +18,7 @@ typedef struct tier_chunk {
 
 /* Where a target lies. Of regions of arrays that exist only the store counts. */
 typedef struct target_io {
-    cubed_store *store; /* of the URL */
+    cubed_store *store;     /* of the URL */
     cb_claim claim, before; /* now, and before the array took its place */
     bool claimed;           /* by this process */
     bool begun;             /* by this run, in another process */
@@ -52,8 +52,8 @@ struct cb_io {
     bool remember;           /* a run that is resumed again is to find out that all is done */
     unsigned may_keep, keep; /* CUBED_KEEP_*: if the run ends early, and in fact */
     int64_t beat;            /* when claims were last said to be alive */
-    node_io *nodes;       /* one per node */
-    pthread_mutex_t lock; /* of tier_chunk entries and of opening the work store */
+    node_io *nodes;          /* one per node */
+    pthread_mutex_t lock;    /* of tier_chunk entries and of opening the work store */
     cb_budget spare; /* what projections leave: for intermediates, then for what is wanted again */
     cb_budget tier;  /* what intermediates have of it */
     cb_cache *cache; /* NULL: nothing is wanted again */

@@ -19,7 +19,8 @@ static cubed_status check_name(const char *run, cubed_error *err)
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
     size_t n = strlen(run);
-    if (n > 0 && n < CUBED_RUN_NAME_CAP && strspn(run, letters) == n && run[0] != '.') return CUBED_OK;
+    if (n > 0 && n < CUBED_RUN_NAME_CAP && strspn(run, letters) == n && run[0] != '.')
+        return CUBED_OK;
     return cb_fail(err, CUBED_E_ARG,
                    "the run's name is \"%s\", expected 1 to %d letters, digits, \"-\", \"_\" and "
                    "\".\"",
@@ -157,7 +158,8 @@ static cubed_status check_stage(cb_io *io, const cubed_plan *p, int stage, cubed
     snprintf(folder, sizeof folder, NOTES "/%d", stage);
     CB_GO(cb_io_notes(io, folder, add_range, &r, err));
     qsort(r.list, (size_t)r.n, sizeof *r.list, by_first);
-    for (int i = 0; i < r.n && r.list[i].first <= done; i++) done = cb_max_i64(done, r.list[i].last);
+    for (int i = 0; i < r.n && r.list[i].first <= done; i++)
+        done = cb_max_i64(done, r.list[i].last);
     if (done < p->stages[stage].ntasks)
         st = cb_fail(err, CUBED_E_NOT_FOUND,
                      "the run is not over: task %" PRId64 " of stage %d (%" PRId64

@@ -128,10 +128,8 @@ cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *
     CB_GO(limit_memory(plan, &why));
     CB_GO(cb_shared_map(plan, fd + 1, hello.nshared, &why));
     hello.plan[sizeof hello.plan - 1] = hello.run[sizeof hello.run - 1] = 0;
-    const cb_io_options storage = {.mode = CB_IO_WORKER,
-                                   .resume = hello.resume != 0,
-                                   .run = hello.run,
-                                   .plan = hello.plan};
+    const cb_io_options storage = {
+        .mode = CB_IO_WORKER, .resume = hello.resume != 0, .run = hello.run, .plan = hello.plan};
     CB_GO(cb_io_open(plan, &storage, &io, &why));
     cb_executor_args args = {.plan = plan, .io = io, .cancel = cancel};
     CB_GO(run_ranges(&args, fd, &why));

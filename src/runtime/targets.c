@@ -35,8 +35,8 @@ static cubed_status metadata_version(const cb_io *io, int i, uint64_t *version, 
     cubed_error why = CUBED_ERROR_INIT;
     const int format = io->plan->storage[i]->meta.format;
     *version = 0;
-    CB_TRY(cb_key_join(key, sizeof key, path_of(io, i), format == 3 ? "zarr.json" : ".zarray",
-                       err));
+    CB_TRY(
+        cb_key_join(key, sizeof key, path_of(io, i), format == 3 ? "zarr.json" : ".zarray", err));
     cubed_status st = cb_store_head(io->nodes[i].target->store, key, &info, &why);
     if (st == CUBED_OK) *version = info.version;
     if (st == CUBED_OK || st == CUBED_E_NOT_FOUND) return CUBED_OK;
@@ -141,8 +141,7 @@ static cubed_status take_new(cb_io *io, int i, cubed_error *err)
     if (was_left) CB_TRY(discard_left(io, i, &left, err));
     if (t->replaces) return attach(io, i, err);
     /* Nothing but an unfinished run is there: its grid may have chunks that this one lacks. */
-    if (was_left && !*left.staged)
-        CB_TRY(cb_zarr_remove_chunks(t->store, path_of(io, i), err));
+    if (was_left && !*left.staged) CB_TRY(cb_zarr_remove_chunks(t->store, path_of(io, i), err));
     /* Looked at again: another run may have finished in between. */
     return cb_zarr_prepare(t->store, path_of(io, i), &io->plan->storage[i]->meta,
                            &io->nodes[i].array, err);
@@ -201,8 +200,7 @@ static cubed_status begin_region(cb_io *io, int i, cubed_error *err)
     if (!x->target) return cb_fail(err, CUBED_E_NOMEM, "no memory for a target");
     CB_TRY(cb_store_open(&io->plan->ctx->alloc, s->where, io->plan->ir.nodes[i].durable,
                          &x->target->store, err));
-    if (io->mode != CB_IO_WORKER)
-        CB_TRY(cb_zarr_check_writable(x->target->store, s->path, err));
+    if (io->mode != CB_IO_WORKER) CB_TRY(cb_zarr_check_writable(x->target->store, s->path, err));
     return cb_zarr_attach(x->target->store, s->path, &s->meta, &x->array, err);
 }
 
@@ -374,8 +372,7 @@ static void abandon(const cb_io *io, int i)
         return;
     cubed_status ignored = CUBED_OK;
     /* Of several targets some may have been committed before one could not be. */
-    const bool gone =
-        !io->nodes[i].array || cb_zarr_retract(io->nodes[i].array, NULL) == CUBED_OK;
+    const bool gone = !io->nodes[i].array || cb_zarr_retract(io->nodes[i].array, NULL) == CUBED_OK;
     if (gone && (io->keep & CUBED_KEEP_CHUNKS) && *io->self.plan) {
         ignored = cb_claim_say(&t->claim, CB_RUN_LEFT, NULL);
     } else if (gone) {

@@ -10,8 +10,8 @@ typedef struct cb_wire_hello {
     char version[24];
     uint64_t range_size, report_size; /* of the structs */
     uint64_t plan_size;
-    uint64_t resume;  /* all targets have been begun by an earlier run */
-    uint64_t nshared; /* descriptors of memory that is shared, behind the connection's */
+    uint64_t resume;        /* all targets have been begun by an earlier run */
+    uint64_t nshared;       /* descriptors of memory that is shared, behind the connection's */
     char plan[40], run[40]; /* of the driver's run, see run/self.h */
 } cb_wire_hello;
 

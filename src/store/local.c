@@ -176,8 +176,7 @@ int cb_local_sync_parent(const char *path)
     return e;
 }
 
-/* Makes the directories above `path`; errno of what failed. */
-static int make_parents(char *path, bool durable)
+int cb_local_make_parents(char *path, bool durable)
 {
     for (char *p = path + 1; (p = strchr(p, '/')) != NULL; p++) {
         *p = 0;
@@ -224,7 +223,7 @@ static int open_temp(local_store *s, const char *path, char temp[PATH_MAX])
         fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0) break;
         if (errno == ENOENT) {
-            int e = make_parents(temp, s->durable);
+            int e = cb_local_make_parents(temp, s->durable);
             errno = e;
             if (e != 0 && e != ENOENT) break;
         } else if (errno != EEXIST) {

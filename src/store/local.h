@@ -34,6 +34,8 @@ uint64_t cb_local_version(const struct stat *info);
 CUBED_MUST_CHECK cubed_status cb_local_write(local_store *s, const char *path, const void *src,
                                              size_t size, char temp[PATH_MAX], uint64_t *version,
                                              cubed_error *err);
+/* Makes the directories above `path`, which is changed and put right again; errno of what failed. */
+int cb_local_make_parents(char *path, bool durable);
 /* So that a new name survives a power failure, too. errno of what failed. */
 int cb_local_sync_parent(const char *path);
 

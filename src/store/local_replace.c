@@ -147,7 +147,10 @@ cubed_status cb_local_swap(cubed_store *store, const char *a, const char *b, cub
     CB_TRY(cb_local_path(s, a, from, err));
     CB_TRY(cb_local_path(s, b, to, err));
     int e = exchange(from, to);
-    if (e == ENOENT && rename(from, to) == 0) e = 0;
+    if (e == ENOENT) {
+        e = cb_local_make_parents(to, s->durable);
+        if ((e == 0 || e == EEXIST) && rename(from, to) != 0) e = errno;
+    }
     if (e == EINVAL || e == ENOSYS || e == EOPNOTSUPP) {
         int n = snprintf(aside, sizeof aside, "%s~", from);
         e = n < 0 || n >= PATH_MAX ? ENAMETOOLONG : rename(to, aside) != 0 ? errno : 0;

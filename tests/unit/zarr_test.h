@@ -69,8 +69,7 @@ static inline cb_zarr_array *make_array(cubed_store *s, const char *path, int fo
     cb_zarr_array *z;
     cubed_error err = CUBED_ERROR_INIT;
     make_meta(&m, format, codecs);
-    if (cb_zarr_prepare(s, path, &m, &z, &err) != CUBED_OK ||
-        cb_zarr_commit(z, &err) != CUBED_OK)
+    if (cb_zarr_prepare(s, path, &m, &z, &err) != CUBED_OK || cb_zarr_commit(z, &err) != CUBED_OK)
         fail_msg("%s", err.message);
     return z;
 }
