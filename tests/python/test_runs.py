@@ -2,7 +2,6 @@
 
 import json
 import multiprocessing
-import os
 import pathlib
 import signal
 import subprocess
@@ -41,7 +40,7 @@ def leftovers(folder):
     return found
 
 
-# --- Replacing ---------------------------------------------------------------------------------------
+# --- Replacing ---
 
 
 @pytest.mark.parametrize("executor", ["threads", "single-threaded", "processes"])
@@ -171,7 +170,7 @@ def test_killed_while_it_replaces(tmp_path, where):
     assert 0.0 in kinds
 
 
-# --- Meeting -----------------------------------------------------------------------------------------
+# --- Meeting ---
 
 SLOW = """
 import cubed, time, sys
@@ -244,7 +243,7 @@ def test_forked_children_do_not_meet(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-# --- Going on ----------------------------------------------------------------------------------------
+# --- Going on ---
 
 
 GOING_ON = """
@@ -325,7 +324,7 @@ class Reader:
         return self.values[key]
 
 
-# --- Runs in parts -----------------------------------------------------------------------------------
+# --- Runs in parts ---
 
 
 @pytest.fixture
