@@ -78,8 +78,8 @@ static bool collide(const placed *a, const placed *b, cb_place_relation relation
 {
     if (relation == CB_PLACES_APART) return false;
     if (a->use == USE_RESULT && b->use <= USE_RESULT) {
-        /* An array is replaced when nobody reads it any more, and so is what holds it. */
-        if (a->overwrite && !a->region && b->use == USE_SOURCE && relation != CB_PLACE_BELOW)
+        /* An array is replaced when nobody reads it any more. */
+        if (a->overwrite && !a->region && b->use == USE_SOURCE && relation == CB_PLACES_SAME)
             return false;
         /* What is stored around a part of an array is read before its chunk is written. */
         return !(a->region && b->region && b->use == USE_SOURCE && relation == CB_PLACES_SAME);

@@ -43,34 +43,40 @@ cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_error *er
 
 typedef struct foreign {
     const cb_stage_place *p;
-    size_t skip; /* of the key: the name that is discarded, and the separator */
+    const char *below; /* the folder that is looked at, in what is discarded */
 } foreign;
 
-/* "c", "c/0/1", "0.1" and "0/1" are chunks of some grid; the others are known by their names. */
-static bool is_zarr(const char *key)
+static bool is_document(const char *name)
 {
     static const char *const docs[] = {"zarr.json", ".zarray",    ".zattrs",
                                        ".zgroup",   ".zmetadata", CB_RUN_MARK};
-    const char *name = strrchr(key, '/');
-    name = name ? name + 1 : key;
     for (size_t i = 0; i < sizeof docs / sizeof *docs; i++) {
         if (strcmp(name, docs[i]) == 0) return true;
     }
-    if (name[0] == 'c' && name[1] == 0) return true;
-    return name[strspn(name, "0123456789.")] == 0;
+    return false;
 }
 
-static cubed_status keep_foreign(void *ctx, const char *key, uint64_t size, cubed_error *err)
+/* A part of the keys "c", "c/0/1", "0.1" and "0/1", of a chunk of some grid. */
+static bool is_of_chunks(const char *name)
+{
+    return strcmp(name, "c") == 0 || name[strspn(name, "0123456789.")] == 0;
+}
+
+static cubed_status keep_foreign(void *ctx, const char *name, bool is_prefix, cubed_error *err)
 {
     const foreign *f = ctx;
-    char to[4096];
-    const char *below = key + f->skip;
-    bool there;
-    (void)size;
-    if (is_zarr(below)) return CUBED_OK;
+    char below[4096], from[4096], to[4096];
+    cubed_object_info info;
+    if (is_of_chunks(name) || (!is_prefix && is_document(name))) return CUBED_OK;
+    CB_TRY(cb_key_join(below, sizeof below, f->below, name, err));
+    CB_TRY(cb_key_join(from, sizeof from, f->p->staged, below, err));
+    if (is_prefix) {
+        foreign deeper = {f->p, below};
+        return cb_store_members(f->p->store, from, keep_foreign, &deeper, err);
+    }
     CB_TRY(cb_key_join(to, sizeof to, f->p->name, below, err));
-    CB_TRY(cb_store_exists(f->p->store, to, &there, err));
-    return there ? CUBED_OK : cb_store_swap(f->p->store, key, to, err);
+    if (cb_store_head(f->p->store, to, &info, NULL) != CUBED_E_NOT_FOUND) return CUBED_OK;
+    return cb_store_swap(f->p->store, from, to, err);
 }
 
 cubed_status cb_stage_discard(const cb_stage_place *p, cubed_error *err)
@@ -82,7 +88,7 @@ cubed_status cb_stage_discard(const cb_stage_place *p, cubed_error *err)
         CB_TRY(cb_key_join(key, sizeof key, p->staged, docs[i], err));
         CB_TRY(cb_store_del(p->store, key, err));
     }
-    foreign f = {p, strlen(p->staged) + 1};
-    CB_TRY(cb_store_list(p->store, p->staged, keep_foreign, &f, err));
+    foreign f = {p, ""};
+    CB_TRY(cb_store_members(p->store, p->staged, keep_foreign, &f, err));
     return cb_store_clear(p->store, p->staged, err);
 }

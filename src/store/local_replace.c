@@ -118,8 +118,9 @@ cubed_status cb_local_members(cubed_store *store, const char *prefix, cubed_stor
             strncmp(e->d_name, CB_LOCAL_TEMP, sizeof CB_LOCAL_TEMP - 1) == 0)
             continue;
         bool is_dir = e->d_type == DT_DIR;
-        if (e->d_type == DT_UNKNOWN || e->d_type == DT_LNK)
-            is_dir = fstatat(dirfd(dir), e->d_name, &info, 0) == 0 && S_ISDIR(info.st_mode);
+        if (e->d_type == DT_UNKNOWN)
+            is_dir = fstatat(dirfd(dir), e->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+                     S_ISDIR(info.st_mode);
         st = fn(ctx, e->d_name, is_dir, err);
     }
     closedir(dir);

@@ -35,7 +35,8 @@ typedef struct cubed_object_info {
 /* Of cubed_store_vtable.put_if: the object must not exist. */
 #define CUBED_STORE_ABSENT ((uint64_t)0)
 
-/* Called once per name directly below a prefix: of an object, or of what further keys are below. */
+/* Called once per name directly below a prefix: of an object, or of what further keys are below. Links are names of
+ * the first kind, wherever they lead. */
 typedef cubed_status (*cubed_store_member_fn)(void *ctx, const char *name, bool is_prefix,
                                               cubed_error *err);
 
