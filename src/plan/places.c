@@ -58,8 +58,8 @@ static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error
         for (int i = 0; i < p->ir.nnodes; i++) {
             const cb_node *x = &p->ir.nodes[i];
             if (x->url && x->is_target == (results == 1))
-                CB_TRY(add(l, x->url, &p->storage[i]->place, results ? USE_RESULT : USE_SOURCE,
-                           x, err));
+                CB_TRY(add(l, x->url, &p->storage[i]->place, results ? USE_RESULT : USE_SOURCE, x,
+                           err));
             if (results) continue;
             if (x->writes) CB_TRY(add(l, x->writes, NULL, USE_ASSIGNED, NULL, err));
             const cb_source *s = x->source;

@@ -156,11 +156,11 @@ cubed_status cb_io_exists(cb_io *io, int node, int64_t chunk, bool *found, cubed
     int64_t idx[CUBED_MAX_NDIM];
     char key[4096];
     *found = false;
-    if (!x->resumed) return CUBED_OK;
+    if (!cb_io_resumes(io, node)) return CUBED_OK;
     cb_grid_unravel(&io->plan->ir.nodes[node].grid, chunk, idx);
     CB_TRY(cb_zarr_chunk_key(cb_zarr_get_meta(x->array), cb_zarr_path(x->array), idx, key,
                              sizeof key, err));
-    return cb_store_exists(x->store, key, found, err);
+    return cb_store_exists(cb_zarr_store(x->array), key, found, err);
 }
 
 /* --- Chunks ------------------------------------------------------------------------------------------ */

@@ -51,7 +51,7 @@ struct cb_io {
     bool finished;           /* an earlier run has done all: there is nothing to do */
     bool remember;           /* a run that is resumed again is to find out that all is done */
     unsigned may_keep, keep; /* CUBED_KEEP_*: if the run ends early, and in fact */
-    int64_t beat;            /* when claims were last said to be alive */
+    int64_t beat;            /* when claims were last said to be alive: cb_clock_ns */
     node_io *nodes;          /* one per node */
     pthread_mutex_t lock;    /* of tier_chunk entries and of opening the work store */
     cb_budget spare; /* what projections leave: for intermediates, then for what is wanted again */

@@ -526,6 +526,7 @@ static cubed_status loop(driver *d, cubed_error *err)
             continue;
         }
         CB_TRY(d->a->executor->vt->poll(d->a->executor, POLL_MS, &report, &got, err));
+        cb_io_beat(d->a->io);
         if (!got) continue;
         cubed_status st = take_report(d, &report, &busy, err);
         if (st == CUBED_E_CANCELLED) { /* a function may have done it */

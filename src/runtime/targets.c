@@ -4,9 +4,13 @@
  * metadata until its chunks are there; one that replaces another is made beside it. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "plan/need.h"
 #include "runtime/io_state.h"
+
+/* How often others are told that the driver is there. */
+#define BEAT_NS ((int64_t)(CB_RUN_SILENCE / 10) * 1000000000)
 
 static bool is_array(const cb_io *io, int i)
 {
@@ -400,17 +404,18 @@ void cb_targets_end(cb_io *io)
 
 void cb_io_beat(cb_io *io)
 {
-    char since[CB_RUN_TIME_CAP];
-    int64_t now;
-    cb_run_now(since, &now);
-    if (now - io->beat < CB_RUN_SILENCE / 10) return;
+    const int64_t now = cb_clock_ns();
+    cubed_status ignored = CUBED_OK;
+    if (io->beat == 0) io->beat = now;
+    if (now - io->beat < BEAT_NS) return;
     io->beat = now;
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         target_io *t = io->nodes[i].target;
         /* Who has taken the place is found out when the run ends. */
         if (t && t->claimed && !t->done)
-            (void)!cb_claim_say(&t->claim, t->claim.record.state, NULL);
+            ignored = cb_claim_say(&t->claim, t->claim.record.state, NULL);
     }
     if (io->folder.version != CUBED_STORE_ABSENT)
-        (void)!cb_claim_say(&io->folder, CB_RUN_WORKING, NULL);
+        ignored = cb_claim_say(&io->folder, CB_RUN_WORKING, NULL);
+    (void)ignored;
 }

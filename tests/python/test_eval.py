@@ -163,12 +163,14 @@ def test_an_existing_target_is_kept(store, tmp_path):
     np.testing.assert_array_equal(zarr.open_array(out)[...], arrays["f"] * 2)
 
 
-def test_a_source_is_never_a_target(store):
+def test_a_result_replaces_its_source_when_asked(store):
     path, arrays = store
-    result = run("eval", "f*2", path, "--out", f"{path}::f", "--overwrite", "--progress", "none")
-    assert result.code == 1
-    assert "would overwrite the source" in result.err
+    refused = run("eval", "f*2", path, "--out", f"{path}::f", "--progress", "none")
+    assert refused.code == 1
+    assert "would overwrite the source" in refused.err
     np.testing.assert_array_equal(zarr.open_group(path)["f"][...], arrays["f"])
+    check(run("eval", "f*2", path, "--out", f"{path}::f", "--overwrite", "--progress", "none"))
+    np.testing.assert_array_equal(zarr.open_group(path)["f"][...], arrays["f"] * 2)
 
 
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "oversized"])

@@ -325,7 +325,7 @@ def test_a_full_work_directory_is_reported_and_can_be_resumed(tmp_path, executor
     z[...] = x
     args = ["eval", "sort(x + 1, axis=0)", "--in", f"x={tmp_path / 'x.zarr'}", "--no-optimize"]
     args += ["--out", tmp_path / "y.zarr", "--work-dir", tmp_path / "small", "--max-workers", 1]
-    args += ["--allowed-mem", "25MB", "--progress", "none", "--executor", executor]
+    args += ["--allowed-mem", "20MB", "--progress", "none", "--executor", executor]
     with small_disk(tmp_path / "small") as enlarge:
         result = run(*args)
         assert result.code == 1
