@@ -100,14 +100,14 @@ static int check_request(request *r, int argc, char **argv)
     const int left = argc - optind;
     if (r->begin && r->finish)
         return cli_usage_error("worker", "--begin and --finish: expected one of them");
-    if (!r->begin && !r->run)
-        return cli_usage_error("worker", "expected --run NAME, which --begin has printed");
     if (left != (r->begin || r->finish ? 1 : 3))
         return cli_usage_error("worker",
                                r->begin || r->finish
                                    ? "expected PLAN, got %d arguments"
                                    : "expected PLAN STAGE FIRST[:LAST], got %d arguments",
                                left);
+    if (!r->begin && !r->run)
+        return cli_usage_error("worker", "expected --run NAME, which --begin has printed");
     if (left == 1) return EXIT_SUCCESS;
     if (!parse_number(argv[optind + 1], &r->stage))
         return cli_usage_error("worker", "STAGE \"%s\": expected a number", argv[optind + 1]);

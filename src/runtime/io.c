@@ -80,8 +80,8 @@ void cb_io_sweep(const cb_io *io)
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         const cb_zarr_array *array = io->nodes[i].array;
         if (array)
-            ignored = cb_store_sweep(cb_zarr_store(array), cb_zarr_path(array), false, NULL, NULL,
-                                     NULL);
+            ignored =
+                cb_store_sweep(cb_zarr_store(array), cb_zarr_path(array), false, NULL, NULL, NULL);
     }
     if (io->spills) ignored = cb_store_sweep(io->work, io->prefix, false, NULL, NULL, NULL);
     (void)ignored;
