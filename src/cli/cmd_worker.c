@@ -106,15 +106,14 @@ static int check_request(request *r, int argc, char **argv)
                                    ? "expected PLAN, got %d arguments"
                                    : "expected PLAN STAGE FIRST[:LAST], got %d arguments",
                                left);
-    if (!r->begin && !r->run)
-        return cli_usage_error("worker", "expected --run NAME, which --begin has printed");
-    if (left == 1) return EXIT_SUCCESS;
-    if (!parse_number(argv[optind + 1], &r->stage))
+    if (left == 3 && !parse_number(argv[optind + 1], &r->stage))
         return cli_usage_error("worker", "STAGE \"%s\": expected a number", argv[optind + 1]);
-    if (!parse_range(argv[optind + 2], &r->first, &r->last))
+    if (left == 3 && !parse_range(argv[optind + 2], &r->first, &r->last))
         return cli_usage_error(
             "worker", "tasks \"%s\": expected FIRST, or FIRST:LAST with a LAST not before it",
             argv[optind + 2]);
+    if (!r->begin && !r->run)
+        return cli_usage_error("worker", "expected --run NAME, which --begin has printed");
     return EXIT_SUCCESS;
 }
 
