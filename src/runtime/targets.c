@@ -146,6 +146,8 @@ static cubed_status take_new(cb_io *io, int i, cubed_error *err)
     if (t->replaces) return attach(io, i, err);
     /* Nothing but an unfinished run is there: its grid may have chunks that this one lacks. */
     if (was_left && !*left.staged) CB_TRY(cb_zarr_remove_chunks(t->store, path_of(io, i), err));
+    /* Of runs that were killed before they had a record, too. */
+    CB_TRY(cb_store_sweep(t->store, path_of(io, i), false, NULL, NULL, err));
     /* Looked at again: another run may have finished in between. */
     return cb_zarr_prepare(t->store, path_of(io, i), &io->plan->storage[i]->meta,
                            &io->nodes[i].array, err);

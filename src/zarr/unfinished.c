@@ -43,7 +43,6 @@ cubed_status cb_zarr_remove_chunks(cubed_store *store, const char *path, cubed_e
     CB_TRY(cb_zone_new(store->alloc, &l.zone, err));
     CB_GO(cb_store_list(store, path, add_chunk, &l, err));
     for (int i = 0; i < l.n; i++) CB_GO(cb_store_del(store, l.key[i], err));
-    CB_GO(cb_store_sweep(store, path, false, NULL, NULL, err));
 out:
     cb_zone_free(l.zone);
     return st;

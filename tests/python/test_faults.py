@@ -369,7 +369,7 @@ def test_temporary_files_of_killed_runs_go(job):
     """By cleaning, and by who resumes the run or begins it anew."""
 
     def killed():  # by the system, as it writes the first chunk
-        with short_files(40):
+        with short_files(1000):
             assert run(*job.args, "--executor", "single-threaded").code == -signal.SIGXFSZ
         assert temporary(job.out)
         assert not job.chunks()
@@ -387,7 +387,7 @@ def test_temporary_files_of_killed_runs_go(job):
 
 
 def test_temporary_files_of_killed_workers_go(job):
-    with short_files(40):
+    with short_files(1000):
         result = run(*job.args, "--executor", "processes", "--retries", 1)
     assert result.code == 1
     assert "was ended by signal 25" in result.err
