@@ -128,8 +128,12 @@ static cubed_status add_range(void *ctx, const char *name, bool is_prefix, cubed
 {
     ranges *r = ctx;
     range one;
-    if (is_prefix || sscanf(name, "%" SCNd64 "-%" SCNd64, &one.first, &one.last) != 2)
-        return CUBED_OK;
+    char *end;
+    if (is_prefix) return CUBED_OK;
+    one.first = strtoll(name, &end, 10);
+    if (end == name || *end != '-') return CUBED_OK;
+    one.last = strtoll(end + 1, &end, 10);
+    if (*end) return CUBED_OK;
     if (r->n == r->cap) {
         int cap = r->cap ? 2 * r->cap : 64;
         range *wider = cb_zone_alloc(r->zone, (size_t)cap * sizeof *wider);
