@@ -69,7 +69,8 @@ static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error
     }
     for (int i = 0; i < p->ngroups; i++)
         CB_TRY(add(l, p->groups[i].url, NULL, USE_GROUP, NULL, err));
-    return p->work_dir ? add(l, p->work_dir, NULL, USE_WORK, NULL, err) : CUBED_OK;
+    /* Of what is computed in memory alone nothing is looked at. */
+    return p->work_dir && l->n > 0 ? add(l, p->work_dir, NULL, USE_WORK, NULL, err) : CUBED_OK;
 }
 
 /* Whether `a`, which is written, and `b` would destroy each other where the first is the same place as the second,

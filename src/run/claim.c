@@ -48,9 +48,13 @@ static void give_back(const cb_claim *c, const cb_run_self *self)
     cb_zone_free(zone);
 }
 
-cubed_status cb_claim_take(cb_claim *c, const cb_run_self *self, const char *staged,
-                           cubed_error *err)
+cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged, cubed_error *err)
 {
+    if (!*self->owner) {
+        cb_owner owner;
+        cb_owner_self(&owner);
+        cb_owner_format(&owner, self->owner);
+    }
     cb_run_record mine = {.state = CB_RUN_WORKING, .detached = self->detached};
     cubed_error why = CUBED_ERROR_INIT;
     char now[CB_RUN_TIME_CAP];

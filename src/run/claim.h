@@ -14,7 +14,7 @@
 typedef struct cb_run_self {
     char plan[CB_RUN_PLAN_CAP]; /* "": it cannot be resumed */
     char run[CB_RUN_NAME_CAP];
-    char owner[CB_OWNER_CAP];
+    char owner[CB_OWNER_CAP]; /* "" until the first claim: finding it out takes reading files */
     char since[CB_RUN_TIME_CAP];
     bool detached;
     const char *sources; /* borrowed; NULL: not known */
@@ -36,8 +36,8 @@ bool cb_claim_is_own(const cb_claim *c, const cb_run_self *self);
 CUBED_MUST_CHECK cubed_status cb_claim_check_free(const cb_claim *c, const cb_run_self *self,
                                                   cubed_error *err);
 /* Takes the place from whoever `c` says had it; `staged` as in the record. CUBED_E_EXISTS if another run was quicker. */
-CUBED_MUST_CHECK cubed_status cb_claim_take(cb_claim *c, const cb_run_self *self,
-                                            const char *staged, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged,
+                                            cubed_error *err);
 /* CUBED_E_EXISTS if the place is no longer this run's. */
 CUBED_MUST_CHECK cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err);
 /* Says what has become of it, and that the owner is there. */

@@ -47,13 +47,10 @@ out:
 cubed_status cb_run_self_init(const cubed_plan *p, const char *name, bool resumable, bool detached,
                               cb_zone *zone, cb_run_self *out, cubed_error *err)
 {
-    cb_owner owner;
     uint64_t nonce;
     int64_t now;
     memset(out, 0, sizeof *out);
     out->detached = detached;
-    cb_owner_self(&owner);
-    cb_owner_format(&owner, out->owner);
     cb_run_now(out->since, &now);
     if (name) {
         snprintf(out->run, sizeof out->run, "%s", name);

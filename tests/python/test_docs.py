@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 CUBED = os.environ.get("CUBED_BIN", str(ROOT / "build/release/cubed"))
 # What a test does not do again: installing, building, and what takes the network.
-NOT_RUN = "pip make sudo git cd cc ./map_blocks python pytest build/venv/bin/python".split()
-NOT_RUN += ["ARRAY_API_TESTS_MODULE=cubed.array_api"]
+NOT_RUN = "pip make cmake sudo git cd cc ./map_blocks python pytest build/venv/bin/python".split()
+NOT_RUN += ["ARRAY_API_TESTS_MODULE=cubed.array_api", "ASAN_OPTIONS=detect_leaks=0"]
 
 
 def blocks(page):
