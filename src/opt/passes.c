@@ -170,6 +170,7 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
                         .fixed = cb_bookkeeping_bytes(s),
                         .part_run = d->copy ? part_run : 0,
                         .part_extra = cb_sat_add(part.arena, part.library),
+                        .part_whole = l && cb_node_part_is_whole(p, l->node),
                         .run = kept_by_run(p, s),
                         .worth = CB_OPT_TASK_BYTES,
                         .min_tasks = 4 * (int64_t)p->max_workers};

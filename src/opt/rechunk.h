@@ -50,6 +50,7 @@ typedef struct cb_rechunk_in {
      * intermediate take beside the decoded chunk; and what every task uses. */
     size_t read_extra, write_extra, middle_extra, fixed;
     size_t part_run, part_extra; /* of the source: see cb_tile_source */
+    bool part_whole;
     cb_rechunk_run run;
     /* 0: the constants below. */
     double bandwidth; /* bytes read or written per second, by all workers together */

@@ -134,7 +134,8 @@ static cb_tile_in pass_in(const cb_planner *p, const cb_chain *c, int i, cb_tile
                                .item_size = p->in.item_size,
                                .read_extra = first ? p->in.read_extra : middle,
                                .part_run = first ? p->in.part_run : 0,
-                               .part_extra = p->in.part_extra};
+                               .part_extra = p->in.part_extra,
+                               .part_whole = p->in.part_whole};
     return (cb_tile_in){.out = &c->grid[i + 1],
                         .item_size = p->in.item_size,
                         .write_extra = i == c->npasses - 1 ? p->in.write_extra : middle,

@@ -93,6 +93,24 @@ static bool in_place(const cb_tile_in *in, const int64_t *per)
     return true;
 }
 
+/* Elements along axis d of the part that a task needs of a chunk. */
+static int64_t part_length(const cb_tile_in *in, const int64_t *per, int d)
+{
+    return cb_min_i64(in->sources[0].grid->axis[d].chunk, task_length(&in->out->axis[d], per[d]));
+}
+
+static bool is_one_run(const cb_tile_in *in, const int64_t *per)
+{
+    const cb_grid *g = in->sources[0].grid;
+    int d = g->ndim - 1;
+    while (d > 0 && cb_axis_count(&g->axis[d]) == 1 && part_length(in, per, d) == g->axis[d].chunk)
+        d--;
+    for (d--; d >= 0; d--) {
+        if (part_length(in, per, d) != 1) return false;
+    }
+    return true;
+}
+
 /* Whether tasks read parts of the chunks of a copy's source, as plan/need.c has it; *bytes: the largest. */
 static bool reads_parts(const cb_tile_in *in, const int64_t *per, size_t *bytes)
 {
@@ -100,9 +118,9 @@ static bool reads_parts(const cb_tile_in *in, const int64_t *per, size_t *bytes)
     size_t part = s->item_size, run = s->item_size;
     bool whole = true;
     if (!in->copy || s->part_run == 0 || (s->map && !cb_map_is_identity(s->map))) return false;
+    if (s->part_whole && !is_one_run(in, per)) return false;
     for (int d = in->out->ndim - 1; d >= 0; d--) {
-        int64_t chunk = s->grid->axis[d].chunk;
-        int64_t n = cb_min_i64(chunk, task_length(&in->out->axis[d], per[d]));
+        int64_t chunk = s->grid->axis[d].chunk, n = part_length(in, per, d);
         part = cb_sat_mul(part, (size_t)cb_max_i64(1, n));
         if (whole) run = part;
         whole = whole && n == chunk;

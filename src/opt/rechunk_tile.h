@@ -21,6 +21,7 @@ typedef struct cb_tile_source {
     /* Runs of so many bytes are worth reading by themselves, and what that takes beside them; 0: whole chunks are
      * read. See cb_node_part_run. */
     size_t part_run, part_extra;
+    bool part_whole; /* parts are read only where they are one run */
 } cb_tile_source;
 
 typedef struct cb_tile_in {

@@ -79,6 +79,7 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
                              .item_size = cubed_dtype_size(l->dtype),
                              .read_extra = cb_sat_add(read.arena, read.library),
                              .part_run = part_run,
+                             .part_whole = cb_node_part_is_whole(p, l->node),
                              .part_extra = cb_sat_add(part.arena, part.library)};
     cb_tile_in in = {.out = &to,
                      .item_size = cubed_dtype_size(out->dtype),

@@ -144,6 +144,11 @@ size_t cb_node_part_run(const cubed_plan *p, int node)
     return n->url ? cb_zarr_part_run(&p->storage[node]->meta) : 0;
 }
 
+bool cb_node_part_is_whole(const cubed_plan *p, int node)
+{
+    return is_block_intermediate(&p->ir.nodes[node]);
+}
+
 cb_need cb_read_part_need(const cubed_plan *p, int node)
 {
     if (p->ir.nodes[node].kind == CB_NODE_READER) return cb_read_need(p, node);
@@ -347,7 +352,7 @@ static bool is_part(const cubed_plan *p, const cb_load *l, const int64_t *extent
     size_t size = cubed_dtype_size(l->dtype), bytes = size, run = size;
     size_t worth = cb_node_part_run(p, l->node);
     bool whole = true;
-    if (worth == 0 || (is_block_intermediate(&p->ir.nodes[l->node]) && !is_one_run(p, l, extents)))
+    if (worth == 0 || (cb_node_part_is_whole(p, l->node) && !is_one_run(p, l, extents)))
         return false;
     for (int d = g->ndim - 1; d >= 0; d--) {
         int64_t n = part_extent(p, l, d, extents);

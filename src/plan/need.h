@@ -49,6 +49,8 @@ size_t cb_scan_carry_bytes(const cubed_plan *p, const cb_stage *s, const cb_box 
 int cb_stage_levels(const cb_stage *s);
 /* From which length of run on parts of a node's chunks are worth reading by themselves; 0: never. */
 size_t cb_node_part_run(const cubed_plan *p, int node);
+/* Whether that is so only of parts that are one run. */
+bool cb_node_part_is_whole(const cubed_plan *p, int node);
 /* Bytes of a load's buffer for a chunk, or the part of it that a block of these extents needs. */
 size_t cb_load_bytes(const cubed_plan *p, const cb_load *load, const int64_t *extents);
 /* Bytes of a load's tile over a block of these extents. */
