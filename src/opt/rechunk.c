@@ -107,7 +107,8 @@ static bool may_follow(const cb_planner *p, const cb_chain *c, const cb_chain *n
 
 static bool reads_often(const cb_planner *p, const cb_chain *c)
 {
-    return c->npasses == 1 && (double)c->bytes > OFTEN * (double)cb_chain_least_bytes(p, 1);
+    double least = (double)cb_chain_least_bytes(p, c->npasses);
+    return (double)c->bytes > least + (OFTEN - 1) * (double)cb_chain_least_bytes(p, 1);
 }
 
 /* The fastest chain that is found to follow on `now`; of no passes if there is none. */
