@@ -133,20 +133,14 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
     return cb_ir_add(to, &root, out, err);
 }
 
-/* Of what a run keeps all but what this stage takes of it, which passes are planned with. */
-static cb_rechunk_run kept_by_run(const cubed_plan *p, const cb_stage *s)
+/* What a run keeps, this stage being a pass. A chunk has a bit beside its bytes, in whole words. */
+static cb_rechunk_run kept_by_run(const cubed_plan *p)
 {
-    cb_rechunk_run run = {.chunk = CB_RUN_CHUNK_BYTES,
-                          .edge = CB_RUN_EDGE_BYTES,
-                          .task = CB_RUN_TASK_BYTES,
-                          .pass = CB_RUN_NODE_BYTES + CB_RUN_STAGE_BYTES,
-                          .unreserved = cb_plan_uncounted_metadata(p->reserved_mem),
-                          .waits = s->level > 0};
-    uint64_t own = run.pass + cb_sat_mul((size_t)s->ntasks, run.task);
-    if (run.waits) own = cb_sat_add(own, cb_sat_mul((size_t)s->chunks_read, run.edge));
-    uint64_t all = cb_plan_metadata(p);
-    run.others = all > own ? all - own : 0;
-    return run;
+    const size_t pass = CB_RUN_NODE_BYTES + CB_RUN_STAGE_BYTES;
+    return (cb_rechunk_run){.chunk = CB_RUN_CHUNK_BYTES + 1,
+                            .pass = pass + sizeof(uint64_t),
+                            .others = cb_plan_most_metadata(p) - pass,
+                            .unreserved = cb_plan_uncounted_metadata(p->reserved_mem)};
 }
 
 /* Asks the planner for a way to the output of stage `s` in so much memory; *found: whether there is one. */
@@ -171,7 +165,7 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
                         .part_run = d->copy ? part_run : 0,
                         .part_extra = cb_sat_add(part.arena, part.library),
                         .part_whole = l && cb_node_part_is_whole(p, l->node),
-                        .run = kept_by_run(p, s),
+                        .run = kept_by_run(p),
                         .worth = CB_OPT_TASK_BYTES,
                         .min_tasks = 4 * (int64_t)p->max_workers};
     cubed_error why = CUBED_ERROR_INIT;

@@ -32,12 +32,11 @@
 /* Three intermediates. */
 #define CB_RECHUNK_MAX_PASSES 4
 
-/* Bytes that a run keeps: for each chunk of an intermediate, each read of a chunk that a task has to wait for, each
- * task, each pass, and for all else; `unreserved` of the sum are not counted. See plan/metadata.c. */
+/* Bytes that a run keeps: for each chunk of an intermediate, each pass, and for all else; `unreserved` of the sum are
+ * not counted. See plan/metadata.c. */
 typedef struct cb_rechunk_run {
-    size_t chunk, edge, task, pass;
+    size_t chunk, pass;
     uint64_t others, unreserved;
-    bool waits; /* for chunks of the source, too */
 } cb_rechunk_run;
 
 typedef struct cb_rechunk_in {

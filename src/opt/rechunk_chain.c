@@ -49,19 +49,14 @@ static uint64_t counted(const cb_rechunk_in *in, uint64_t bytes)
     return bytes > in->run.unreserved ? bytes - in->run.unreserved : 0;
 }
 
-/* What a run of the chain keeps beside its tasks, for which nothing is read twice if `planned` is false. */
-static uint64_t run_bytes(const cb_planner *p, const cb_chain *c, bool planned)
+/* What a run of the chain keeps beside its tasks. */
+static uint64_t run_bytes(const cb_planner *p, const cb_chain *c)
 {
     const cb_rechunk_run *run = &p->in.run;
     uint64_t bytes = run->others;
     for (int i = 0; i < c->npasses; i++) {
-        uint64_t chunks = (uint64_t)cb_grid_count(&c->grid[i]);
-        bytes = cb_sat_add(bytes, run->pass);
-        if (i > 0) bytes = cb_sat_add(bytes, cb_sat_mul(chunks, run->chunk));
-        if (i > 0 || run->waits)
-            bytes =
-                cb_sat_add(bytes, cb_sat_mul(planned ? c->tile[i].chunks_read : chunks, run->edge));
-        if (planned) bytes = cb_sat_add(bytes, cb_sat_mul((size_t)c->tile[i].ntasks, run->task));
+        uint64_t chunks = i > 0 ? (uint64_t)cb_grid_count(&c->grid[i]) : 0;
+        bytes = cb_sat_add(bytes, cb_sat_add(run->pass, cb_sat_mul(chunks, run->chunk)));
     }
     return counted(&p->in, bytes);
 }
@@ -97,7 +92,7 @@ static void chain_predict(const cb_planner *p, cb_chain *c)
         c->requests = cb_sat_add(c->requests, (size_t)cb_grid_count(&c->grid[i + 1]));
         task = cb_max_size(task, c->tile[i].task_mem);
     }
-    c->need = cb_sat_add(task, run_bytes(p, c, true));
+    c->need = cb_sat_add(task, run_bytes(p, c));
     if (c->need > p->mem) return;
     c->seconds = predict(p, (double)c->bytes, (double)c->requests);
     /* Where bytes take all the time, requests count all the same. */
@@ -128,7 +123,7 @@ double cb_chain_least_seconds(const cb_planner *p, int npasses)
 /* What the tile search is asked for pass i; `source` is for it. */
 static cb_tile_in pass_in(const cb_planner *p, const cb_chain *c, int i, cb_tile_source *source)
 {
-    size_t middle = p->in.middle_extra, kept = run_bytes(p, c, false);
+    size_t middle = p->in.middle_extra, kept = run_bytes(p, c);
     bool first = i == 0;
     *source = (cb_tile_source){.grid = &c->grid[i],
                                .item_size = p->in.item_size,
@@ -162,30 +157,10 @@ static cb_chain chunk_by_chunk(const cb_planner *p)
     return c;
 }
 
-/* A pass whose tasks have so much memory: fewer ones, of which less is kept. */
-static cb_chain pass_with(const cb_planner *p, size_t mem)
-{
-    cb_chain c = {.npasses = 1, .grid = {p->in.source, p->in.target}};
-    cb_tile_source source;
-    cb_tile_in in = pass_in(p, &c, 0, &source);
-    in.mem = mem;
-    c.fits[0] = cb_tile_choose(&in, &c.tile[0], NULL) == CUBED_OK;
-    return c;
-}
-
-/* Memories that tasks are tried with where more of them means that more is kept. */
-static size_t next_memory(size_t mem) { return cb_sat_add(mem, mem / 8 + 1); }
-
 size_t cb_chain_least_need(const cb_planner *p)
 {
     cb_chain c = chunk_by_chunk(p);
-    size_t task = c.tile[0].task_mem, least = cb_sat_add(task, run_bytes(p, &c, true));
-    for (size_t mem = task; mem < least; mem = next_memory(mem)) {
-        c = pass_with(p, mem);
-        if (c.fits[0])
-            least = cb_min_size(least, cb_sat_add(c.tile[0].task_mem, run_bytes(p, &c, true)));
-    }
-    return least;
+    return cb_sat_add(c.tile[0].task_mem, run_bytes(p, &c));
 }
 
 static void plan_pass(cb_planner *p, cb_chain *c, int i)
@@ -207,15 +182,8 @@ void cb_chain_direct(cb_planner *p, cb_chain *out)
     *out = (cb_chain){.npasses = 1, .grid = {p->in.source, p->in.target}};
     cb_chain_again(p, out);
     if (out->seconds < INFINITY) return;
-    /* Tasks leave no room for what is kept of them: the largest that do, of those that the least need was found
-     * with. */
-    *out = chunk_by_chunk(p);
+    *out = chunk_by_chunk(p); /* what the least need is of */
     chain_predict(p, out);
-    for (size_t mem = out->tile[0].task_mem; mem <= p->mem; mem = next_memory(mem)) {
-        cb_chain c = pass_with(p, mem);
-        chain_predict(p, &c);
-        if (c.seconds <= out->seconds) *out = c;
-    }
 }
 
 /* --- First guesses --------------------------------------------------------------------------- */

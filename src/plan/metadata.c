@@ -3,38 +3,33 @@
 
 #include "plan/plan.h"
 
-/* Chunks of intermediates that the tasks of a stage wait for, at most: each as often as a task reads it. What is
- * gathered or picked is waited for as a whole. */
-static uint64_t edges(const cubed_plan *p, const cb_stage *s)
-{
-    uint64_t n = s->chunks_read, all = 0;
-    for (int i = 0; s->call && i < s->call->op->nin; i++) {
-        if (s->call->compress || s->call->op->in[i].gather.most > 0)
-            all += (uint64_t)cb_grid_count(&p->ir.nodes[s->call->inputs[i].node].grid);
-    }
-    return cb_sat_add(n, cb_sat_mul(all, (size_t)s->ntasks));
-}
+/* A bit for each chunk, in whole words. */
+static uint64_t bits(const cb_grid *g) { return (uint64_t)cb_ceil_div(cb_grid_count(g), 64) * 8; }
 
-uint64_t cb_plan_run_bytes(const cubed_plan *p)
+/* `most`: as if as many tasks as can be were held while they wait. */
+static uint64_t run_bytes(const cubed_plan *p, bool most)
 {
-    bool waits = false;
+    uint64_t held = most ? UINT64_MAX : 0, waiting = most ? (size_t)p->nstages : 0;
     uint64_t bytes = cb_sat_mul((size_t)p->ir.nnodes, CB_RUN_NODE_BYTES);
     bytes += cb_sat_mul((size_t)p->nstages, CB_RUN_STAGE_BYTES);
-    for (int i = 0; i < p->ir.nnodes; i++) {
-        const cb_node *n = &p->ir.nodes[i];
-        if (n->is_target && n->url) bytes = cb_sat_add(bytes, CB_RUN_TARGET_BYTES);
-        if (!cb_node_is_intermediate(n)) continue;
-        waits = true;
-        bytes = cb_sat_add(bytes, cb_sat_mul((size_t)cb_grid_count(&n->grid), CB_RUN_CHUNK_BYTES));
-    }
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
-        bytes = cb_sat_add(bytes, cb_sat_mul((size_t)s->ntasks, CB_RUN_TASK_BYTES));
         /* What is made of code, and of the data that came with it, is kept until the run is over. */
         if (s->call && s->call->fn && s->call->fn->code)
             bytes = cb_sat_add(bytes, s->call->op->params_size);
-        if (waits && s->level > 0)
-            bytes = cb_sat_add(bytes, cb_sat_mul((size_t)edges(p, s), CB_RUN_EDGE_BYTES));
+        if (s->level == 0) continue;
+        held = cb_sat_add(held, (size_t)s->ntasks);
+        waiting += !most;
+    }
+    held = cb_min_size(held, cb_max_size((size_t)CB_RUN_WINDOW, waiting));
+    bytes = cb_sat_add(bytes, cb_sat_mul(held, CB_RUN_HELD_BYTES));
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        if (n->stored && waiting > 0) bytes = cb_sat_add(bytes, bits(&n->grid));
+        if (n->is_target && n->url) bytes = cb_sat_add(bytes, CB_RUN_TARGET_BYTES);
+        if (cb_node_is_intermediate(n))
+            bytes =
+                cb_sat_add(bytes, cb_sat_mul((size_t)cb_grid_count(&n->grid), CB_RUN_CHUNK_BYTES));
     }
     return bytes;
 }
@@ -52,10 +47,22 @@ static uint64_t open_bytes(const cubed_plan *p)
     return bytes;
 }
 
-uint64_t cb_plan_metadata(const cubed_plan *p)
+uint64_t cb_plan_run_bytes(const cubed_plan *p) { return run_bytes(p, false); }
+
+static uint64_t own_bytes(const cubed_plan *p)
 {
     const uint64_t own = cb_zone_bytes(p->zone) + cb_zone_bytes(p->ir.zone);
-    return cb_sat_add(cb_sat_add(own + open_bytes(p), p->graph_mem), cb_plan_run_bytes(p));
+    return cb_sat_add(own + open_bytes(p), p->graph_mem);
+}
+
+uint64_t cb_plan_metadata(const cubed_plan *p)
+{
+    return cb_sat_add(own_bytes(p), run_bytes(p, false));
+}
+
+uint64_t cb_plan_most_metadata(const cubed_plan *p)
+{
+    return cb_sat_add(own_bytes(p), run_bytes(p, true));
 }
 
 uint64_t cb_plan_uncounted_metadata(uint64_t reserved_mem)

@@ -86,19 +86,21 @@ CUBED_MUST_CHECK cubed_status cb_plan_target(cubed_plan *p, int node, cubed_erro
 CUBED_MUST_CHECK cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err);
 /* The chunks of a Zarr array that can be read by themselves; points into the metadata. */
 cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m);
-/* What a run's tables take, at most: per node, stage and task. The runtime asserts them. Of an intermediate, per
- * chunk: where it is and how many will read it, the number of its first reader, and where the next one goes while
- * they are collected. And per chunk of one that a task waits for. */
-#define CB_STORE_BYTES      ((size_t)512) /* an open one, beside its address */
+#define CB_STORE_BYTES ((size_t)512) /* an open one, beside its address */
+/* What a run's tables take, at most: per node, target and stage; per chunk of an intermediate, where it is and how many
+ * will read it, beside a bit for whether it exists; and per task that is held while it waits for chunks: no more
+ * than CB_RUN_WINDOW, or one of each stage. The runtime asserts them. */
 #define CB_RUN_NODE_BYTES   ((size_t)96)
 #define CB_RUN_TARGET_BYTES ((size_t)3072)
-#define CB_RUN_STAGE_BYTES  ((size_t)96)
-#define CB_RUN_TASK_BYTES   ((size_t)10)
-#define CB_RUN_CHUNK_BYTES  ((size_t)24)
-#define CB_RUN_EDGE_BYTES   ((size_t)4)
+#define CB_RUN_STAGE_BYTES  ((size_t)64)
+#define CB_RUN_CHUNK_BYTES  ((size_t)12)
+#define CB_RUN_HELD_BYTES   ((size_t)20)
+#define CB_RUN_WINDOW       ((int64_t)1 << 16)
 uint64_t cb_plan_run_bytes(const cubed_plan *p);
 /* Bytes of the plan, of the arrays that it was made of and of a run's tables. Stages are projected. */
 uint64_t cb_plan_metadata(const cubed_plan *p);
+/* The same, however many tasks come to wait for chunks when passes are put into a copy. */
+uint64_t cb_plan_most_metadata(const cubed_plan *p);
 /* So much of them is part of what reserved_mem is for: a quarter of it, and what any process has room for. */
 #define CB_PLAN_FREE_BYTES ((uint64_t)4 << 20)
 uint64_t cb_plan_uncounted_metadata(uint64_t reserved_mem);

@@ -79,27 +79,32 @@ static void give_tier(cb_io *io, size_t size)
     cb_budget_give(&io->spare, size);
 }
 
-void cb_io_set_readers(cb_io *io, int node, int64_t chunk, uint32_t readers)
+void cb_io_add_reader(cb_io *io, int node, int64_t chunk)
 {
-    io->nodes[node].chunks[chunk].readers = readers;
+    uint32_t *readers = &io->nodes[node].readers[chunk];
+    *readers += *readers < UINT32_MAX;
+}
+
+bool cb_io_has_readers(const cb_io *io, int node, int64_t chunk)
+{
+    return io->nodes[node].readers[chunk] > 0;
 }
 
 void cb_io_release(cb_io *io, int node, int64_t chunk)
 {
     node_io *x = &io->nodes[node];
-    tier_chunk *c = &x->chunks[chunk];
+    uint32_t *readers = &x->readers[chunk];
     void *ptr = NULL;
     bool spilled = false;
     pthread_mutex_lock(&io->lock);
-    if (c->readers > 0 && --c->readers == 0) {
-        ptr = c->ptr;
+    if (*readers > 0 && *readers < UINT32_MAX && --*readers == 0) {
+        ptr = x->kept[chunk];
         /* What worker processes wrote is not noted here. */
-        spilled = c->spilled || io->mode == CB_IO_DRIVER;
-        c->ptr = NULL;
-        c->spilled = false;
+        spilled = ptr == cb_tier_spilled(io) || io->mode == CB_IO_DRIVER;
+        x->kept[chunk] = NULL;
     }
     pthread_mutex_unlock(&io->lock);
-    if (ptr) {
+    if (ptr && ptr != cb_tier_spilled(io)) {
         cb_pages_unmap(ptr, cb_pages_round(x->chunk_bytes));
         give_tier(io, cb_pages_round(x->chunk_bytes));
     }
@@ -145,10 +150,10 @@ cubed_status cb_tier_write(cb_io *io, int node, const int64_t *idx, const void *
     int64_t chunk = cb_grid_ravel(&io->plan->ir.nodes[node].grid, idx);
     size_t bytes = cb_tier_chunk_bytes(io, node, idx);
     if (io->mode != CB_IO_RUN) return spill(io, node, chunk, src, bytes, count, err);
-    tier_chunk *c = &x->chunks[chunk];
     pthread_mutex_lock(&io->lock);
     /* A task that runs again finds what its first attempt left. */
-    bool wanted = c->readers > 0 && !c->ptr;
+    bool in_memory = x->kept[chunk] && x->kept[chunk] != cb_tier_spilled(io);
+    bool wanted = x->readers[chunk] > 0 && !in_memory;
     pthread_mutex_unlock(&io->lock);
     if (!wanted) return CUBED_OK;
     size_t taken = cb_pages_round(x->chunk_bytes);
@@ -162,8 +167,7 @@ cubed_status cb_tier_write(cb_io *io, int node, const int64_t *idx, const void *
     else
         CB_TRY(spill(io, node, chunk, src, bytes, count, err));
     pthread_mutex_lock(&io->lock);
-    c->ptr = ptr;
-    c->spilled = ptr == NULL;
+    x->kept[chunk] = ptr ? ptr : cb_tier_spilled(io);
     pthread_mutex_unlock(&io->lock);
     return CUBED_OK;
 }
@@ -177,13 +181,11 @@ cubed_status cb_tier_read(cb_io *io, int node, const int64_t *idx, size_t offset
     size_t got;
     char key[96];
     if (io->mode == CB_IO_RUN) {
-        tier_chunk *c = &x->chunks[chunk];
         pthread_mutex_lock(&io->lock);
-        const char *ptr = c->ptr;
-        bool there = ptr || c->spilled;
+        const char *ptr = x->kept[chunk];
         pthread_mutex_unlock(&io->lock);
-        CB_CHECK(there, err);
-        if (ptr) {
+        CB_CHECK(ptr, err);
+        if (ptr != cb_tier_spilled(io)) {
             *direct = ptr + offset;
             return CUBED_OK;
         }

@@ -24,11 +24,11 @@ static cubed_status open_nodes(cb_io *io, bool resume, cubed_error *err)
         x->chunk_bytes = cb_chunk_bytes(p, i);
         if (io->mode != CB_IO_RUN || (resume && io->plan->work_dir)) CB_TRY(cb_tier_open(io, err));
         if (!cb_io_drives(io)) continue;
-        size_t nchunks = (size_t)cb_grid_count(&n->grid);
-        x->chunks = cb_alloc_zero(a, nchunks * sizeof *x->chunks);
-        if (!x->chunks)
-            return cb_fail(err, CUBED_E_NOMEM, "no memory for a table of %zu chunks", nchunks);
-        x->nchunks = nchunks;
+        x->nchunks = (size_t)cb_grid_count(&n->grid);
+        x->kept = cb_alloc_zero(a, x->nchunks * sizeof *x->kept);
+        x->readers = cb_alloc_zero(a, x->nchunks * sizeof *x->readers);
+        if (!x->kept || !x->readers)
+            return cb_fail(err, CUBED_E_NOMEM, "no memory for a table of %zu chunks", x->nchunks);
     }
     return CUBED_OK;
 }
@@ -96,9 +96,12 @@ void cb_io_close(cb_io *io)
     cb_targets_end(io);
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         node_io *x = &io->nodes[i];
-        for (size_t k = 0; k < x->nchunks; k++)
-            cb_pages_unmap(x->chunks[k].ptr, cb_pages_round(x->chunk_bytes));
-        cb_free(a, x->chunks, x->nchunks * sizeof *x->chunks);
+        for (size_t k = 0; x->kept && k < x->nchunks; k++) {
+            if (x->kept[k] != cb_tier_spilled(io))
+                cb_pages_unmap(x->kept[k], cb_pages_round(x->chunk_bytes));
+        }
+        cb_free(a, x->kept, x->nchunks * sizeof *x->kept);
+        cb_free(a, x->readers, x->nchunks * sizeof *x->readers);
     }
     cb_tier_close(io);
     cb_cache_free(io->cache);
@@ -144,7 +147,7 @@ cubed_status cb_io_find_whole(cb_io *io, int node, int64_t chunk, bool *found, c
     cb_tier_key(io, node, chunk, key);
     cubed_status st = cb_store_size(io->work, key, &size, &why);
     *found = st == CUBED_OK && size == cb_tier_chunk_bytes(io, node, idx);
-    x->chunks[chunk].spilled = *found;
+    x->kept[chunk] = *found ? cb_tier_spilled(io) : NULL;
     if (st == CUBED_OK || st == CUBED_E_NOT_FOUND) return CUBED_OK;
     if (err) *err = why;
     return st;

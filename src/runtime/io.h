@@ -66,15 +66,16 @@ const char *cb_io_plan(const cb_io *io);
 /* Whether the node is a target that an earlier run began. */
 bool cb_io_resumes(const cb_io *io, int node);
 /* Whether a chunk has been written by a run that is resumed, and is still there, whole. Never so for
- * results in memory. Before the run starts: chunks of targets that are not whole are deleted. */
+ * results in memory. Before the task that makes it is begun: a chunk of a target that is not whole is deleted. */
 CUBED_MUST_CHECK cubed_status cb_io_find_whole(cb_io *io, int node, int64_t chunk, bool *found,
                                                cubed_error *err);
 /* The same of a target's chunk after that, when what is there is whole. */
 CUBED_MUST_CHECK cubed_status cb_io_exists(cb_io *io, int node, int64_t chunk, bool *found,
                                            cubed_error *err);
 
-/* How many reads of chunk number `chunk` of an intermediate are to come. Before the run starts. */
-void cb_io_set_readers(cb_io *io, int node, int64_t chunk, uint32_t readers);
+/* One more read of chunk number `chunk` of an intermediate is to come; whether one is. Before the run starts. */
+void cb_io_add_reader(cb_io *io, int node, int64_t chunk);
+bool cb_io_has_readers(const cb_io *io, int node, int64_t chunk);
 /* One of them is done: the last one frees the chunk. */
 void cb_io_release(cb_io *io, int node, int64_t chunk);
 const cb_budget *cb_io_tier(const cb_io *io);

@@ -9,13 +9,6 @@
 #include "runtime/cache.h"
 #include "runtime/io.h"
 
-/* A chunk of an intermediate: in memory if ptr is set, else in the work directory if spilled. */
-typedef struct tier_chunk {
-    void *ptr;
-    uint32_t readers; /* reads to come */
-    bool spilled;
-} tier_chunk;
-
 /* Where a target lies. Of regions of arrays that exist only the store counts. */
 typedef struct target_io {
     cubed_store *store;     /* of the URL */
@@ -34,13 +27,16 @@ typedef struct node_io {
     cb_zarr_array *array;
     target_io *target;
     /* Intermediates: */
-    tier_chunk *chunks;
+    void **kept; /* by chunk: its memory; what cb_tier_spilled gives: it is in the work directory */
+    uint32_t *readers; /* the same: reads to come. More are not counted: such a chunk stays. */
     size_t nchunks;
     size_t chunk_bytes;
 } node_io;
 
-/* The driver has 24 bytes more. */
-_Static_assert(sizeof(node_io) + 24 <= CB_RUN_NODE_BYTES, "what a run keeps of a node");
+/* What tasks wait for takes 32 bytes more. */
+_Static_assert(sizeof(node_io) + 32 <= CB_RUN_NODE_BYTES, "what a run keeps of a node");
+_Static_assert(sizeof(void *) + sizeof(uint32_t) <= CB_RUN_CHUNK_BYTES,
+               "what a run keeps of a chunk");
 
 struct cb_io {
     cubed_plan *plan;
@@ -53,7 +49,7 @@ struct cb_io {
     unsigned may_keep, keep; /* CUBED_KEEP_*: if the run ends early, and in fact */
     int64_t beat;            /* when claims were last said to be alive: cb_clock_ns */
     node_io *nodes;          /* one per node */
-    pthread_mutex_t lock;    /* of tier_chunk entries and of opening the work store */
+    pthread_mutex_t lock;    /* of what is known of chunks, and of opening the work store */
     cb_budget spare; /* what projections leave: for intermediates, then for what is wanted again */
     cb_budget tier;  /* what intermediates have of it */
     cb_cache *cache; /* NULL: nothing is wanted again */
@@ -63,6 +59,9 @@ struct cb_io {
     char prefix[CB_RUN_FOLDER_CAP];
     atomic_uint_least64_t spilled;
 };
+
+/* In place of a chunk's memory: an address that no chunk has. */
+static inline void *cb_tier_spilled(cb_io *io) { return io; }
 
 /* Whether this process drives a whole run. */
 static inline bool cb_io_drives(const cb_io *io)

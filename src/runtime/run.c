@@ -99,7 +99,7 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
     args.resume = resumes_all(plan, io);
     CB_GO(cb_executor_open(o.executor, &args, &ex, err));
     stats->num_workers = ex->workers;
-    cb_schedule_args driver = {plan, io, ex, &o, stats};
+    cb_schedule_args driver = {plan, io, ex, &o, stats, 0};
     st = cb_schedule_run(&driver, err);
     /* Nothing may still write when chunks of a failed run are removed. */
     ex->vt->close(ex);

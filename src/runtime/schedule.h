@@ -10,6 +10,7 @@ typedef struct cb_schedule_args {
     cubed_executor *executor;
     const cubed_run_options *options;
     cubed_run_stats *stats; /* counters are added to */
+    int64_t window;         /* tasks that are held while they wait; 0: CB_RUN_WINDOW */
 } cb_schedule_args;
 
 /* Runs every task of the plan. */

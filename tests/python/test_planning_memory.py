@@ -87,3 +87,20 @@ def test_readers_of_elements_of_another_size(itemsize):
 
     with pytest.raises((ValueError, TypeError, OverflowError)):
         cubed._core.from_reader(Reader(), "float64", (3,), (2,))
+
+
+@pytest.mark.parametrize("chunk", [500, 1000, 2000, 5000, 10000, 20000])
+@pytest.mark.parametrize("mem", ["120MB", "500MB", "2GB"])
+def test_metadata_of_many_tasks(chunk, mem):
+    """It does not grow with them: a product of 10 million rows and columns has hundreds of millions."""
+    spec = cubed.Spec(allowed_mem=mem, reserved_mem=0)
+    x = cubed.random.random((10**7, 10**7), chunks=(chunk, chunk), spec=spec)
+    plan = cubed.plan(cubed.array_api.matmul(x, x.T))
+    assert plan.num_tasks > 10**6 and plan.metadata_mem == 0  # of 4 MiB that any process has room for
+
+
+def test_metadata_of_what_many_tasks_read():
+    """Every task that merges runs waits for all ranges: 448 GB of pairs."""
+    spec = cubed.Spec(allowed_mem="60MB", reserved_mem="50MB")
+    plan = cubed.plan(cubed.array_api.sort(cubed.zeros(10**9, chunks=10**5, spec=spec)))
+    assert plan.num_tasks > 10**4 and plan.metadata_mem == 0
