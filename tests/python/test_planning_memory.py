@@ -92,11 +92,12 @@ def test_readers_of_elements_of_another_size(itemsize):
 @pytest.mark.parametrize("chunk", [500, 1000, 2000, 5000, 10000, 20000])
 @pytest.mark.parametrize("mem", ["120MB", "500MB", "2GB"])
 def test_metadata_of_many_tasks(chunk, mem):
-    """It does not grow with them: a product of 10 million rows and columns has hundreds of millions."""
+    """It does not grow with them: a product of 10 million rows has hundreds of millions."""
     spec = cubed.Spec(allowed_mem=mem, reserved_mem=0)
     x = cubed.random.random((10**7, 10**7), chunks=(chunk, chunk), spec=spec)
     plan = cubed.plan(cubed.array_api.matmul(x, x.T))
-    assert plan.num_tasks > 10**6 and plan.metadata_mem == 0  # of 4 MiB that any process has room for
+    # Beyond the 4 MiB that any process has room for.
+    assert plan.num_tasks > 10**6 and plan.metadata_mem == 0
 
 
 def test_metadata_of_what_many_tasks_read():

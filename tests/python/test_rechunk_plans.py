@@ -310,7 +310,7 @@ def test_the_warning_is_at_the_line_that_computes(tmp_path):
 
 @pytest.mark.parametrize("mem", [90, 100, 120, 150])
 def test_blocks_are_read_in_parts_where_those_are_runs(mem):
-    """What functions on blocks leave is read in parts, but not in many pieces: copies of it are planned so."""
+    """What functions on blocks leave is read in parts, but not in many pieces."""
     spec = cubed.Spec(allowed_mem=f"{mem}MB", reserved_mem="50MB")
     x = cubed.random.random((31250, 32000), chunks=(31250, 12), spec=spec)
     x = cubed.array_api.fft.fft(x.astype("complex128"), axis=0).rechunk((12, 32000))
