@@ -11,7 +11,8 @@ void cb_vm_seek(cb_vm *vm, const int64_t *idx)
         if (l->how == LOAD_CONST) continue;
         if (l->how == LOAD_INDEX) {
             l->index_row = l->index_at;
-            for (int d = 0; d < vm->inner; d++) l->index_row += idx[d] * l->load->step[d];
+            for (int d = 0; d < vm->inner; d++)
+                l->index_row = cb_load_advance(l->load, l->index_row, d, idx[d]);
             continue;
         }
         if (l->how == LOAD_BLOCKS) {
@@ -83,7 +84,7 @@ static void make_index(cb_vm *vm, const vm_load *l, int64_t p, size_t n)
     while (n > 0) {
         size_t piece = cb_min_size(n, (size_t)(vm->extent[last] - idx[last]));
         int64_t at = l->index_row;
-        for (int d = vm->inner; d < vm->ndim; d++) at += idx[d] * l->load->step[d];
+        for (int d = vm->inner; d < vm->ndim; d++) at = cb_load_advance(l->load, at, d, idx[d]);
         vm->task->kernels->index(to, at, l->load->step[last], piece);
         to += piece;
         n -= piece;

@@ -156,7 +156,8 @@ static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, const cb_view
     case CB_LOAD_INDEX:
         l->how = LOAD_INDEX;
         l->index_at = l->load->start;
-        for (int j = 0; j < vm->ndim; j++) l->index_at += l->load->step[j] * box->lo[j];
+        for (int j = 0; j < vm->ndim; j++)
+            l->index_at = cb_load_advance(l->load, l->index_at, j, box->lo[j]);
         return CUBED_OK;
     case CB_LOAD_BLOCKS:
         l->how = LOAD_BLOCKS;

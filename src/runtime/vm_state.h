@@ -4,6 +4,12 @@
 
 #include "runtime/vm.h"
 
+/* A value of an index node so many elements further along an axis; it wraps around. */
+static inline int64_t cb_load_advance(const cb_load *load, int64_t value, int axis, int64_t by)
+{
+    return (int64_t)((uint64_t)value + (uint64_t)load->step[axis] * (uint64_t)by);
+}
+
 typedef struct vm_load {
     const cb_load *load;
     size_t size;
