@@ -89,7 +89,8 @@ static cubed_status coordinates(const cubed_array *x, cubed_array *at, cubed_arr
             for (d++; d < x->node.grid.ndim; d++) cubed_array_unref(outs[d]);
             return st;
         }
-        stride *= cb_max_i64(1, x->shape[d]);
+        /* Wraps around where an axis has no elements, and others have many. */
+        stride = (int64_t)((uint64_t)stride * (uint64_t)cb_max_i64(1, x->shape[d]));
     }
     return CUBED_OK;
 }
