@@ -61,7 +61,8 @@ CUBED_MUST_CHECK cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c
 /* Removes what is at `staged`, an array that was not finished or was replaced; files in it that are not Zarr's go to
  * the array that is in its place. */
 CUBED_MUST_CHECK cubed_status cb_stage_discard(const cb_stage_place *p, cubed_error *err);
-/* Whether the last part of a key is the name of an array that is being made to replace another. */
-bool cb_stage_is_name(const char *name);
+/* The name of what is replaced by an array that is made under such a name, which may be followed by more of a key; NULL
+ * of other names. */
+const char *cb_stage_replaces(const char *name);
 
 #endif

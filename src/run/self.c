@@ -91,13 +91,22 @@ cubed_status cb_run_check_sources(const cubed_plan *p, const cb_run_self *self,
                    url);
 }
 
-void cb_run_folder(const cb_run_self *self, char folder[CB_RUN_FOLDER_CAP])
+static void put_folder(const char *plan, const char *run, char folder[CB_RUN_FOLDER_CAP])
 {
-    snprintf(folder, CB_RUN_FOLDER_CAP, FOLDER "%s%s%s", self->plan, *self->plan ? "-" : "",
-             self->run);
+    snprintf(folder, CB_RUN_FOLDER_CAP, FOLDER "%s%s%s", plan, *plan ? "-" : "", run);
 }
 
-bool cb_run_is_folder(const char *name) { return strncmp(name, FOLDER, sizeof FOLDER - 1) == 0; }
+void cb_run_folder(const cb_run_self *self, char folder[CB_RUN_FOLDER_CAP])
+{
+    put_folder(self->plan, self->run, folder);
+}
+
+bool cb_run_is_folder(const char *name, const cb_run_record *r)
+{
+    char folder[CB_RUN_FOLDER_CAP];
+    put_folder(r->plan, r->run, folder);
+    return *r->run && strcmp(name, folder) == 0;
+}
 
 typedef struct finder {
     const cubed_plan *p;

@@ -19,8 +19,8 @@ bool cb_run_is_same(const cb_run_self *self, const cb_claim *c);
 /* The folder of a run's intermediates in its work directory. */
 #define CB_RUN_FOLDER_CAP (8 + CB_RUN_PLAN_CAP + CB_RUN_NAME_CAP)
 void cb_run_folder(const cb_run_self *self, char folder[CB_RUN_FOLDER_CAP]);
-/* Whether a name may be such a folder's. */
-bool cb_run_is_folder(const char *name);
+/* Whether a name is that of the folder of the record's run. */
+bool cb_run_is_folder(const char *name, const cb_run_record *r);
 /* Looks for a folder of an earlier run of the same plan whose owner is gone, and takes its name; else self stays. */
 CUBED_MUST_CHECK cubed_status cb_run_find_folder(const cubed_plan *p, cubed_store *work,
                                                  cb_run_self *self, cb_zone *zone,

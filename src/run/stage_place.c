@@ -7,7 +7,12 @@
 
 #define PREFIX ".cubed-new-"
 
-bool cb_stage_is_name(const char *name) { return strncmp(name, PREFIX, sizeof PREFIX - 1) == 0; }
+const char *cb_stage_replaces(const char *name)
+{
+    if (strncmp(name, PREFIX, sizeof PREFIX - 1) != 0) return NULL;
+    const char *rest = name + strcspn(name, "~/");
+    return *rest == '~' && rest[1] && rest[1] != '/' ? rest + 1 : NULL;
+}
 
 cubed_status cb_stage_open(cubed_store *store, const char *path, const char *run,
                            const char *staged, cb_stage_place *out, cubed_error *err)
@@ -15,10 +20,14 @@ cubed_status cb_stage_open(cubed_store *store, const char *path, const char *run
     CB_TRY(cb_store_around(store, path, &out->store, out->name, sizeof out->name, err));
     int n = staged && *staged
                 ? snprintf(out->staged, sizeof out->staged, "%s", staged)
-                : snprintf(out->staged, sizeof out->staged, PREFIX "%s-%s", run, out->name);
-    if (n > 0 && (size_t)n < sizeof out->staged && cb_stage_is_name(out->staged)) return CUBED_OK;
+                : snprintf(out->staged, sizeof out->staged, PREFIX "%s~%s", run, out->name);
+    if (n > 0 && (size_t)n < sizeof out->staged && cb_stage_replaces(out->staged)) return CUBED_OK;
     cb_store_close(out->store);
     out->store = NULL;
+    if (staged && *staged)
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "the record of a run at %s is damaged: it names \"%s\" as what replaces it",
+                       out->name, staged);
     return cb_fail(err, CUBED_E_ARG, "%s: the name of an array that replaces it is too long",
                    out->name);
 }

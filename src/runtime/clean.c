@@ -8,33 +8,50 @@
 #include "plan/plan.h"
 #include "run/self.h"
 
-typedef struct leftovers {
-    cb_zone *zone;
+typedef struct paths {
     char **path; /* below the store's root */
     int n, cap;
+} paths;
+
+typedef struct leftovers {
+    cb_zone *zone;
+    paths marked; /* have a record */
+    paths beside; /* are made to replace something */
 } leftovers;
 
-static cubed_status add_marked(void *ctx, const char *key, uint64_t size, cubed_error *err)
+static cubed_status add(cb_zone *zone, paths *l, const char *key, size_t length, cubed_error *err)
 {
-    leftovers *l = ctx;
-    const char *name = strrchr(key, '/');
-    (void)size;
-    if (strcmp(name ? name + 1 : key, CB_RUN_MARK) != 0) return CUBED_OK;
     if (l->n == l->cap) {
         int cap = l->cap ? 2 * l->cap : 16;
-        char **wider = cb_zone_alloc(l->zone, (size_t)cap * sizeof *wider);
+        char **wider = cb_zone_alloc(zone, (size_t)cap * sizeof *wider);
         if (!wider) return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of leftovers");
         if (l->n) memcpy(wider, l->path, (size_t)l->n * sizeof *wider);
         l->path = wider;
         l->cap = cap;
     }
-    size_t length = name ? (size_t)(name - key) : 0;
-    char *path = cb_zone_alloc(l->zone, length + 1);
+    char *path = cb_zone_alloc(zone, length + 1);
     if (!path) return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of leftovers");
     memcpy(path, key, length);
     path[length] = 0;
     l->path[l->n++] = path;
     return CUBED_OK;
+}
+
+/* Keys below one folder come one after another. */
+static cubed_status look(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    leftovers *l = ctx;
+    (void)size;
+    for (const char *name = key; name; name = strchr(name, '/'), name = name ? name + 1 : NULL) {
+        if (!cb_stage_replaces(name)) continue;
+        const size_t n = (size_t)(name - key) + strcspn(name, "/");
+        const char *last = l->beside.n ? l->beside.path[l->beside.n - 1] : "";
+        if (strncmp(last, key, n) == 0 && last[n] == 0) return CUBED_OK;
+        return add(l->zone, &l->beside, key, n, err);
+    }
+    const char *name = strrchr(key, '/');
+    if (strcmp(name ? name + 1 : key, CB_RUN_MARK) != 0) return CUBED_OK;
+    return add(l->zone, &l->marked, key, name ? (size_t)(name - key) : 0, err);
 }
 
 typedef struct cleaning {
@@ -97,10 +114,24 @@ static cubed_status clean_one(const cleaning *c, const char *path, cubed_error *
     if (claim.record.state == CB_RUN_DONE) return CUBED_OK;
     const bool asked = claim.record.detached && (c->flags & CUBED_CLEAN_DETACHED);
     if (cb_run_record_is_live(&claim.record) && !asked) return CUBED_OK;
-    /* What was swapped is found from where the array is. */
-    if (cb_stage_is_name(name)) return CUBED_OK;
-    if (!cb_run_is_folder(name)) return clean_target(c, &claim, err);
+    if (!cb_run_is_folder(name, &claim.record)) return clean_target(c, &claim, err);
     tell(c, path, CUBED_LEFTOVER_INTERMEDIATES);
+    return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
+}
+
+/* What is made beside an array is known from the record there, unless somebody has removed that. */
+static cubed_status clean_beside(const cleaning *c, const char *path, cubed_error *err)
+{
+    char target[4096];
+    cb_claim claim;
+    const char *name = strrchr(path, '/');
+    const size_t n = name ? (size_t)(name - path) + 1 : 0;
+    CB_TRY(cb_key_join(target, sizeof target, "", path, err));
+    memmove(target + n, cb_stage_replaces(path + n), strlen(cb_stage_replaces(path + n)) + 1);
+    CB_TRY(cb_claim_look(c->store, target, c->zone, &claim, err));
+    if (claim.version != CUBED_STORE_ABSENT && strcmp(claim.record.staged, path + n) == 0)
+        return CUBED_OK;
+    tell(c, path, CUBED_LEFTOVER_CHUNKS);
     return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
 }
 
@@ -108,7 +139,7 @@ cubed_status cubed_clean(cubed_context *ctx, const char *url, unsigned flags, cu
                          void *fn_ctx, cubed_error *err)
 {
     cb_place place;
-    leftovers l = {.n = 0};
+    leftovers l = {.zone = NULL};
     cleaning c = {.flags = flags, .fn = fn, .fn_ctx = fn_ctx};
     cubed_status st;
     if (flags & ~(CUBED_CLEAN_DRY_RUN | CUBED_CLEAN_DETACHED))
@@ -117,9 +148,10 @@ cubed_status cubed_clean(cubed_context *ctx, const char *url, unsigned flags, cu
     c.zone = l.zone;
     CB_GO(cb_place_parse(l.zone, url, &place, err));
     CB_GO(cb_place_open(&ctx->alloc, &place, false, &c.store, err));
-    CB_GO(cb_store_list(c.store, place.path, add_marked, &l, err));
+    CB_GO(cb_store_list(c.store, place.path, look, &l, err));
     CB_GO(cb_store_sweep(c.store, place.path, flags & CUBED_CLEAN_DRY_RUN, tell_file, &c, err));
-    for (int i = 0; i < l.n; i++) CB_GO(clean_one(&c, l.path[i], err));
+    for (int i = 0; i < l.beside.n; i++) CB_GO(clean_beside(&c, l.beside.path[i], err));
+    for (int i = 0; i < l.marked.n; i++) CB_GO(clean_one(&c, l.marked.path[i], err));
 out:
     cb_store_close(c.store);
     cb_zone_free(l.zone);

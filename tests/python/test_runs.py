@@ -170,6 +170,30 @@ def test_killed_while_it_replaces(tmp_path, where):
     assert 0.0 in kinds
 
 
+def test_what_is_left_of_an_array_that_is_gone_is_cleaned(tmp_path):
+    stored(tmp_path / "g/x", np.arange(4.0))
+    beside = tmp_path / "g/.cubed-new-0123~x"
+    (beside / "c").mkdir(parents=True)
+    (beside / "c/0").write_bytes(b"chunk")
+    stored(tmp_path / "g/.cubed-new", np.arange(3.0))  # a name of the user's
+    told = check(run("clean", tmp_path, "--dry-run")).out
+    assert "would remove an unfinished array" in told and beside.exists()
+    check(run("clean", tmp_path))
+    assert not beside.exists()
+    np.testing.assert_array_equal(read(tmp_path / "g/x"), np.arange(4.0))
+    np.testing.assert_array_equal(read(tmp_path / "g/.cubed-new"), np.arange(3.0))
+
+
+def test_a_target_may_be_called_as_folders_of_intermediates_are(tmp_path):
+    out = tmp_path / "cubed-out"
+    stored(out, np.arange(400.0), chunks=(10,))
+    record = {"version": 1, "plan": "0" * 32, "run": "out", "owner": "gone", "state": "working"}
+    (out / RECORD).write_text(json.dumps(record))
+    check(run("clean", tmp_path))
+    np.testing.assert_array_equal(read(out), np.arange(400.0))
+    assert not (out / RECORD).exists()
+
+
 # --- Meeting ---
 
 SLOW = """
