@@ -13,7 +13,21 @@
 #define MAX_SOURCES 64 /* that are noted one by one */
 #define DIGITS      16
 
-/* Every digit of `n` sources; one hash of all if they are many. */
+/* Whether the node is a source that others may change while the run goes on: what the run itself replaces, it has
+ * claimed. */
+static bool is_noted(const cubed_plan *p, int i)
+{
+    if (p->ir.nodes[i].kind != CB_NODE_ZARR || !p->storage[i]) return false;
+    for (int t = 0; t < p->ntargets; t++) {
+        const int n = p->targets[t];
+        if (p->storage[n] && p->ir.nodes[n].overwrite &&
+            cb_place_compare(&p->storage[n]->place, &p->storage[i]->place) == CB_PLACES_SAME)
+            return false;
+    }
+    return true;
+}
+
+/* The digits of every source; of one hash of all if they are many. */
 static cubed_status note_sources(const cubed_plan *p, cb_zone *zone, const char **out,
                                  cubed_error *err)
 {
@@ -25,7 +39,7 @@ static cubed_status note_sources(const cubed_plan *p, cb_zone *zone, const char 
         const cb_storage *s = p->storage[i];
         char key[4096];
         cubed_object_info info;
-        if (p->ir.nodes[i].kind != CB_NODE_ZARR || !s) continue;
+        if (!is_noted(p, i)) continue;
         CB_GO(cb_key_join(key, sizeof key, s->path, s->meta.format == 3 ? "zarr.json" : ".zarray",
                           err));
         CB_GO(cb_store_head(s->store, key, &info, err));
@@ -70,18 +84,23 @@ bool cb_run_is_same(const cb_run_self *self, const cb_claim *c)
            strcmp(self->plan, c->record.plan) == 0;
 }
 
+bool cb_run_saw_sources(const cb_run_self *self, const cb_run_record *r)
+{
+    return strcmp(r->sources ? r->sources : "", self->sources ? self->sources : "") == 0;
+}
+
 cubed_status cb_run_check_sources(const cubed_plan *p, const cb_run_self *self,
                                   const cb_run_record *r, cubed_error *err)
 {
     const char *was = r->sources ? r->sources : "", *is = self->sources ? self->sources : "";
     const char *url = "one of its sources";
-    if (strcmp(was, is) == 0) return CUBED_OK;
+    if (cb_run_saw_sources(self, r)) return CUBED_OK;
     size_t k = 0;
     while (was[k] && was[k] == is[k]) k++;
     size_t n = 0;
     const char *first = url;
     for (int i = 0; i < p->ir.nnodes; i++) {
-        if (p->ir.nodes[i].kind != CB_NODE_ZARR || !p->storage[i]) continue;
+        if (!is_noted(p, i)) continue;
         if (n++ == k / DIGITS) first = p->ir.nodes[i].url;
     }
     if (strlen(is) == n * DIGITS) url = first;

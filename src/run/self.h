@@ -10,6 +10,8 @@
 CUBED_MUST_CHECK cubed_status cb_run_self_init(const cubed_plan *p, const char *name,
                                                bool resumable, bool detached, cb_zone *zone,
                                                cb_run_self *out, cubed_error *err);
+/* Whether sources are those that the record's run has seen. */
+bool cb_run_saw_sources(const cb_run_self *self, const cb_run_record *r);
 /* CUBED_E_EXISTS, and which one, if a source is another one than the record's run has seen. */
 CUBED_MUST_CHECK cubed_status cb_run_check_sources(const cubed_plan *p, const cb_run_self *self,
                                                    const cb_run_record *r, cubed_error *err);

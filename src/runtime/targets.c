@@ -66,16 +66,13 @@ static cubed_status look_at_own(cb_io *io, int i, cubed_error *err)
     const cb_run_record *r = &t->claim.record;
     uint64_t version;
     CB_TRY(metadata_version(io, i, &version, err));
+    if (r->state == CB_RUN_DONE || r->state == CB_RUN_SWAPPED) {
+        /* What was written there since is somebody else's, and what was made of other sources is another array. */
+        const bool same = r->state == CB_RUN_SWAPPED || (version != 0 && version == r->made);
+        t->resumed = t->done = same && cb_run_saw_sources(&io->self, r);
+        return CUBED_OK;
+    }
     t->resumed = true;
-    if (r->state == CB_RUN_SWAPPED) {
-        t->done = true;
-        return CUBED_OK;
-    }
-    if (r->state == CB_RUN_DONE) {
-        /* What was written there since is somebody else's. */
-        t->resumed = t->done = version != 0 && version == r->made;
-        return CUBED_OK;
-    }
     return cb_run_check_sources(io->plan, &io->self, r, err);
 }
 
@@ -317,7 +314,6 @@ static void release(const cb_io *io, int i)
         return;
     }
     t->claim.record.staged[0] = 0;
-    t->claim.record.sources = NULL;
     cubed_status ignored = cb_claim_say(&t->claim, CB_RUN_DONE, NULL);
     (void)ignored;
 }

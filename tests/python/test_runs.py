@@ -276,7 +276,7 @@ import cubed, numpy as np
 out, what, source = sys.argv[1:]
 x = cubed.from_zarr(source) if "/" in source else None
 if x is None:
-    x = cubed.from_array(np.arange(200_000.0) + int(source), chunks=20_000)
+    x = cubed.from_array(np.arange(2_000_000.0) + int(source), chunks=20_000)
 
 class Stop(cubed.Callback):
     tasks = 0
@@ -305,18 +305,18 @@ def test_the_same_script_goes_on_in_a_new_process(tmp_path):
     again = go_on(out, "finish", 0)
     assert again.returncode == 0, again.stderr
     assert all(p.stat().st_mtime_ns == t for p, t in kept.items())
-    np.testing.assert_array_equal(read(out), np.arange(200_000.0) * 2)
+    np.testing.assert_array_equal(read(out), np.arange(2_000_000.0) * 2)
 
 
 def test_other_contents_are_another_plan(tmp_path):
     out = tmp_path / "out"
     assert go_on(out, "kill", 0).returncode == -signal.SIGKILL
     assert go_on(out, "finish", 1).returncode == 0
-    np.testing.assert_array_equal(read(out), (np.arange(200_000.0) + 1) * 2)
+    np.testing.assert_array_equal(read(out), (np.arange(2_000_000.0) + 1) * 2)
 
 
 def test_a_source_that_was_written_anew_is_noticed(tmp_path):
-    values = np.arange(200_000.0)
+    values = np.arange(2_000_000.0)
     stored(tmp_path / "x", values, chunks=(20_000,))
     out = tmp_path / "out"
     assert go_on(out, "kill", tmp_path / "x").returncode == -signal.SIGKILL
@@ -326,6 +326,31 @@ def test_a_source_that_was_written_anew_is_noticed(tmp_path):
     assert "x has been written anew" in refused.stderr
     cubed.to_zarr(cubed.from_zarr(tmp_path / "x") * 2, out, overwrite=True)
     np.testing.assert_array_equal(read(out), (values + 1) * 2)
+
+
+def test_a_finished_run_is_no_answer_for_other_sources(tmp_path):
+    values = np.arange(6.0)
+    stored(tmp_path / "x", values)
+    args = ["eval", "x * 2", "--in", f"x={tmp_path / 'x'}", "--out", tmp_path / "out"]
+    check(run(*args))
+    check(run(*args, "--resume"))
+    stored(tmp_path / "x", values + 1, overwrite=True)
+    refused = run(*args, "--resume")
+    assert refused.code == 1 and "exists" in refused.err
+    check(run(*args, "--resume", "--overwrite"))
+    np.testing.assert_array_equal(read(tmp_path / "out"), (values + 1) * 2)
+
+
+def test_what_was_stored_over_itself_is_not_stored_again(tmp_path):
+    values = np.arange(6.0)
+    stored(tmp_path / "x", values)
+    args = ["eval", "x * 2", "--in", f"x={tmp_path / 'x'}", "--out", tmp_path / "x", "--overwrite"]
+    check(run(*args))
+    for _ in range(2):
+        check(run(*args, "--resume"))
+        np.testing.assert_array_equal(read(tmp_path / "x"), values * 2)
+    check(run(*args))
+    np.testing.assert_array_equal(read(tmp_path / "x"), values * 4)
 
 
 def test_what_a_function_reads_is_never_resumed(tmp_path):
