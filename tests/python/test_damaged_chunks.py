@@ -2,12 +2,11 @@
 
 import json
 import pathlib
-import subprocess
 
 import cubed
 import numpy as np
 import pytest
-from conftest import BIN, cases, check, run, short_files
+from conftest import cases, check, run
 
 import zarr
 
@@ -62,11 +61,9 @@ class Unfinished:
         self.args = ["rechunk", folder / "x", self.out, "--chunks", "1,16", *options]
         self.args += ["--work-dir", folder / "work", "--progress", "none", "--resume"]
         self.args += ["--executor", "single-threaded"]
-        with short_files(40):  # longer than the mark
-            command = [BIN, *map(str, self.args), "--retries", "0"]
-            assert subprocess.run(command, restore_signals=False).returncode == 1
-        self.mark = (self.out / ".cubed-run").read_bytes()
         self.resume()
+        done = json.loads((self.out / ".cubed-run").read_text())
+        self.mark = json.dumps(done | {"state": "left", "made": 0}).encode()
         self.chunks = {p: p.read_bytes() for p in self.files()}
         assert len(self.chunks) == (3 if "--shards" in options else 12)
 
@@ -147,12 +144,12 @@ def test_intermediates_that_are_cut(tmp_path):
     for length in (0, 1, 799, 10**6):
         gate.unlink(missing_ok=True)
         with pytest.raises(OSError, match="not yet"):
-            cubed.to_zarr(lazy(), tmp_path / "y", resume=True, retries=0, **options)
+            cubed.to_zarr(lazy(), tmp_path / f"y{length}", resume=True, retries=0, **options)
         kept = [p for p in pathlib.Path(tmp_path / "work").rglob("*") if p.name.isdigit()]
         kept = [p for p in kept if p.is_file()]
         assert kept
         for path in kept:
             path.write_bytes((path.read_bytes() + bytes(10**6))[:length])
         gate.touch()
-        cubed.to_zarr(lazy(), tmp_path / "y", resume=True, **options)
-        np.testing.assert_array_equal(zarr.open_array(tmp_path / "y", mode="r")[...], -a)
+        cubed.to_zarr(lazy(), tmp_path / f"y{length}", resume=True, **options)
+        np.testing.assert_array_equal(zarr.open_array(tmp_path / f"y{length}", mode="r")[...], -a)

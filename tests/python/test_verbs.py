@@ -173,7 +173,9 @@ def test_limits_of_a_saved_plan_are_changed(tmp_path, group):
     after = planned("--max-workers", 2, "--allowed-mem", "90MB", "--reserved-mem", "9MB")
     names = ("workers", "allowed_mem", "reserved_mem")
     assert [after[n] for n in names] == [2, 90_000_000, 9_000_000]
-    assert after["stages"] == before["stages"]
+    for a, b in zip(after["stages"], before["stages"], strict=True):
+        del a["seconds"], b["seconds"]  # which workers share
+        assert a == b
     assert planned("--executor", "single-threaded")["workers"] == 1
     small = run(
         "run", tmp_path / "p", "--allowed-mem", before["projected_mem"], "--reserved-mem", 1

@@ -281,7 +281,7 @@ def test_append_and_regions(table, spec, tmp_path):
         *range(116, 132, 4),
         *range(32, 48, 4),
     ]
-    with pytest.raises(ValueError, match="overlap multiple"):
+    with pytest.raises(ValueError, match="covers chunks of variable"):
         changed.isel(t=slice(1, 3)).to_zarr(path, region="auto", consolidated=False)
 
 
