@@ -15,6 +15,8 @@ find_package(PkgConfig REQUIRED)
 # Of xxHash only the header is used.
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 include_directories(SYSTEM ${XXHASH_INCLUDE_DIR})
+# Its functions are inlined by force, which compilers that are to keep code as it is refuse.
+add_compile_definitions($<$<CONFIG:Debug>:XXH_NO_INLINE_HINTS=1>)
 
 # bzip2 comes without a pkg-config file in many distributions.
 find_package(BZip2 REQUIRED)
