@@ -144,6 +144,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_serve(cubed_context *ctx, i
                                                            const cubed_cancel *cancel,
                                                            cubed_error *err);
 
+/* The Zarr format of the array that a run has begun at `url`, and that another one may go on with; 0 if there is none. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_unfinished_format(cubed_context *ctx, const char *url,
+                                                                int *format, cubed_error *err);
+
 typedef enum cubed_leftover {
     CUBED_LEFTOVER_CHUNKS, /* of an array that was never finished, or one that was replaced */
     CUBED_LEFTOVER_INTERMEDIATES,

@@ -19,7 +19,8 @@ static const cli_option own[] = {
      "where results go (default: a small result is printed; --plan shows any)", KEY_OUT},
     {"decode", NULL, "apply scale_factor, add_offset, _FillValue and missing_value (CF)",
      KEY_DECODE},
-    {"format", "2|3", "Zarr format of results (default 3)", KEY_FORMAT},
+    {"format", "2|3", "Zarr format of results (default 3, or that of what --resume goes on with)",
+     KEY_FORMAT},
     {"codecs", "JSON", "v3 codec list or v2 compressor of results (default zstd, level 1)",
      KEY_CODECS},
     {"region", "NAME=START:STOP,...",
@@ -254,7 +255,12 @@ static int run(eval *e)
     char *attrs = NULL;
     bool ran = false, grouped;
     int code = EXIT_SUCCESS, made = 0; /* targets whose arrays are ours */
-    if (result_group(e, &group, &attrs, &grouped, &err) != CUBED_OK) {
+    cubed_status st = CUBED_OK;
+    /* What is gone on with stays in its format. */
+    for (int i = 0; e->common.resume && e->out && !e->format && st == CUBED_OK && i < e->nitems;
+         i++)
+        st = cubed_unfinished_format(e->ctx, e->item[i].url, &e->format, &err);
+    if (st != CUBED_OK || result_group(e, &group, &attrs, &grouped, &err) != CUBED_OK) {
         cli_free(targets);
         cli_free(attrs);
         return cli_report("eval", &err);

@@ -21,7 +21,9 @@ static const cli_option own[] = {
     {"regular", NULL, "chunks of different lengths become as long as the longest", KEY_REGULAR},
     {"shards", "SPEC", "store chunks together in shards of this shape, or \"none\" (format 3)",
      KEY_SHARDS},
-    {"format", "2|3", "Zarr format of the target (default: the source's)", KEY_FORMAT},
+    {"format", "2|3",
+     "Zarr format of the target (default: the source's, or that of what --resume goes on with)",
+     KEY_FORMAT},
     {"codecs", "JSON", "v3 codec list or v2 compressor (default zstd, level 1)", KEY_CODECS},
     {"skip-empty", NULL,
      "do not store chunks that hold only the fill value (where it is not null, as in format 2)",
@@ -142,6 +144,7 @@ typedef struct job {
     const char *src, *dst;
     bool used[2][CUBED_MAX_NDIM]; /* parts of the specifications */
     int format;                   /* 0: each source's */
+    bool resume;                  /* or that of what is gone on with */
     int n, ngroups;
     struct {
         cubed_array *array;
@@ -205,10 +208,14 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
 {
     cubed_array *x, *y = NULL;
     layout l = {.own = {NULL}};
-    int format = j->format ? j->format : info->zarr_format;
+    int format = j->format;
+    cubed_status st = CUBED_OK;
+    if (!format && j->resume) st = cubed_unfinished_format(j->ctx, to, &format, err);
+    if (st != CUBED_OK) return st;
+    if (!format) format = info->zarr_format;
     /* A source's shards stay unless something else is asked for. */
     bool kept = info->shards && !j->spec.n && !j->no_shards && format == 3;
-    cubed_status st = cubed_array_open(j->ctx, url, &x, err);
+    st = cubed_array_open(j->ctx, url, &x, err);
     if (st != CUBED_OK) return st;
     memcpy(l.chunks, info->chunks, (size_t)info->ndim * sizeof *l.chunks);
     if (!j->regular) keep_lists(x, &l);
@@ -372,6 +379,7 @@ static int store_again(const verb *v, int argc, char **argv)
     if (!j.spec.n && v->needs_chunks) return cli_usage_error(v->name, "--chunks is missing");
     if (j.format == 2 && j.shards.n)
         return cli_usage_error(v->name, "--shards: format 2 has none, they are of format 3");
+    j.resume = common.resume;
     j.src = argv[optind];
     j.dst = argc - optind == 2 ? argv[optind + 1] : "(DST)";
     int code = cli_context(v->name, &common, &j.ctx);

@@ -214,7 +214,7 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place,
     else
         CB_TRY(put_url(b, n->url, false, use, err));
     if (n->is_target) {
-        put_u(b, (uint64_t)n->zarr_format);
+        put_u(b, n->zarr_format == 0 && use == CB_PLAN_FOR_ID ? 3 : (uint64_t)n->zarr_format);
         put_string(b, n->codecs);
         put_string(b, n->attrs);
         put_u(b, n->has_fill);

@@ -64,6 +64,7 @@ cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged, c
     snprintf(mine.since, sizeof mine.since, "%s", self->since);
     snprintf(mine.staged, sizeof mine.staged, "%s", staged);
     mine.sources = self->sources;
+    mine.format = c->format;
     cb_run_now(now, &mine.beat);
     cubed_status st = cb_run_record_write(c->store, c->path, &mine, &c->version, &why);
     if (st == CUBED_OK) {

@@ -32,6 +32,7 @@ static void parse(const json_t *o, cb_zone *zone, cb_run_record *r)
     r->beat = json_integer_value(json_object_get(o, "beat"));
     r->detached = json_is_true(json_object_get(o, "detached"));
     r->made = (uint64_t)json_integer_value(json_object_get(o, "made"));
+    r->format = (int)json_integer_value(json_object_get(o, "format"));
     const char *state = json_string_value(json_object_get(o, "state"));
     for (int i = 0; state && i < (int)(sizeof states / sizeof *states); i++) {
         if (strcmp(state, states[i]) == 0) r->state = (cb_run_state)i;
@@ -79,10 +80,11 @@ cubed_status cb_run_record_write(cubed_store *store, const char *path, const cb_
     cb_buf text;
     CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_MARK, err));
     cb_buf_init(&text, store->alloc);
-    json_t *o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:I,s:s,s:s,s:b,s:I}", "version", VERSION, "plan",
-                          r->plan, "run", r->run, "owner", r->owner, "since", r->since, "beat",
-                          (json_int_t)r->beat, "state", states[r->state], "staged", r->staged,
-                          "detached", r->detached, "made", (json_int_t)r->made);
+    json_t *o =
+        json_pack("{s:i,s:s,s:s,s:s,s:s,s:I,s:s,s:s,s:b,s:I,s:i}", "version", VERSION, "plan",
+                  r->plan, "run", r->run, "owner", r->owner, "since", r->since, "beat",
+                  (json_int_t)r->beat, "state", states[r->state], "staged", r->staged, "detached",
+                  r->detached, "made", (json_int_t)r->made, "format", r->format);
     bool ok = o &&
               (!r->sources || json_object_set_new(o, "sources", json_string(r->sources)) == 0) &&
               cb_json_dump(o, JSON_COMPACT, &text);

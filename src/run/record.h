@@ -35,6 +35,7 @@ typedef struct cb_run_record {
     char staged
         [CB_RUN_STAGED_CAP]; /* of an array that replaces another: where it is made; else "" */
     uint64_t made;           /* DONE: version of the array's metadata */
+    int format;              /* Zarr's, of the array; 0 of folders */
     const char *sources;     /* what was known of each source, in order; in the zone */
 } cb_run_record;
 

@@ -1,4 +1,4 @@
-/* Removing what runs left that are gone. */
+/* What runs left that are gone: looking at it, and removing it. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -133,6 +133,26 @@ static cubed_status clean_beside(const cleaning *c, const char *path, cubed_erro
         return CUBED_OK;
     tell(c, path, CUBED_LEFTOVER_CHUNKS);
     return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
+}
+
+cubed_status cubed_unfinished_format(cubed_context *ctx, const char *url, int *format,
+                                     cubed_error *err)
+{
+    cb_place place;
+    cb_claim claim;
+    cubed_store *store = NULL;
+    cubed_status st;
+    cb_zone *zone;
+    *format = 0;
+    CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
+    CB_GO(cb_place_parse(zone, url, &place, err));
+    CB_GO(cb_place_open(&ctx->alloc, &place, false, &store, err));
+    CB_GO(cb_claim_look(store, place.path, zone, &claim, err));
+    *format = claim.record.format;
+out:
+    cb_store_close(store);
+    cb_zone_free(zone);
+    return st;
 }
 
 cubed_status cubed_clean(cubed_context *ctx, const char *url, unsigned flags, cubed_clean_fn fn,

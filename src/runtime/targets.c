@@ -56,6 +56,7 @@ static cubed_status open_place(cb_io *io, int i, cubed_error *err)
     io->nodes[i].target = t;
     CB_TRY(cb_store_open(&io->plan->ctx->alloc, io->plan->storage[i]->where, n->durable, &t->store,
                          err));
+    t->claim.format = io->plan->storage[i]->meta.format;
     return cb_claim_look(t->store, path_of(io, i), io->zone, &t->claim, err);
 }
 

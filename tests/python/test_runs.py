@@ -328,6 +328,32 @@ def test_a_source_that_was_written_anew_is_noticed(tmp_path):
     np.testing.assert_array_equal(read(out), (values + 1) * 2)
 
 
+@pytest.mark.parametrize("verb", ["eval", "group", "rechunk"])
+def test_a_run_is_gone_on_with_in_its_format(tmp_path, verb):
+    """Not in the default one, unless it is asked for."""
+    values = np.arange(40.0).reshape(8, 5)
+    stored(tmp_path / "x", values, chunks=(1, 5))
+    out = tmp_path / "out"
+    text = "a = x + 0; b = x + 1" if verb == "group" else "x + 0"
+    args = ["eval", text, "--in", f"x={tmp_path / 'x'}", "--out", out]
+    if verb == "rechunk":
+        args = ["rechunk", tmp_path / "x", out, "--chunks", "8,1"]
+    check(run(*args, "--format", "2"))
+    made = [out / "a", out / "b"] if verb == "group" else [out]
+    kept = {}
+    for array in made:  # as they were before the last step
+        record = json.loads((array / RECORD).read_text())
+        (array / RECORD).write_text(json.dumps(record | {"state": "left", "made": 0}))
+        (array / ".zarray").unlink()
+        kept |= {p: p.stat().st_mtime_ns for p in array.iterdir() if p.name[0].isdigit()}
+    check(run(*args, "--resume"))
+    for array in made:
+        assert (array / ".zarray").exists() and not (array / "zarr.json").exists()
+        np.testing.assert_array_equal(read(array), values + (array.name == "b"))
+    assert kept and all(p.stat().st_mtime_ns == t for p, t in kept.items())
+    assert run(*args, "--format", "3", "--resume").code == 1
+
+
 def test_a_finished_run_is_no_answer_for_other_sources(tmp_path):
     values = np.arange(6.0)
     stored(tmp_path / "x", values)
