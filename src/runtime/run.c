@@ -92,6 +92,7 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
     CB_GO(cb_io_open(plan, &storage, &io, err));
     if (cb_io_finished(io)) {
         for (int i = 0; i < plan->nstages; i++) stats->num_resumed += plan->stages[i].ntasks;
+        st = cb_io_commit(io, err);
         cb_run_finish_stats(plan, io, start_ns, stats);
         goto out;
     }

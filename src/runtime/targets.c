@@ -112,7 +112,7 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
         return CUBED_OK;
     }
     CB_TRY(cb_zarr_check_absent(t->store, path_of(io, i), err));
-    if (resume && t->claim.version != CUBED_STORE_ABSENT)
+    if (resume && t->claim.version != CUBED_STORE_ABSENT && r->state != CB_RUN_DONE)
         return cb_fail(err, CUBED_E_EXISTS,
                        "%s has chunks of another plan's unfinished run: ask for it to be "
                        "overwritten, not resumed",
@@ -322,8 +322,10 @@ static void release(const cb_io *io, int i)
 cubed_status cb_io_commit(cb_io *io, cubed_error *err)
 {
     const int n = io->plan->ir.nnodes;
-    bool durable = false;
+    bool durable = false, any = !io->finished;
     cubed_status st = CUBED_OK;
+    for (int i = 0; i < n; i++) any = any || (io->nodes[i].target && io->nodes[i].target->claimed);
+    if (!any) return CUBED_OK; /* an earlier run has left nothing to do */
     for (int i = 0; i < n; i++) {
         const target_io *t = made(io, i);
         if (t) CB_TRY(cb_claim_check_own(&t->claim, err));
@@ -371,7 +373,8 @@ static void remove_chunks(const cb_io *io, int i)
 static void abandon(const cb_io *io, int i)
 {
     target_io *t = io->nodes[i].target;
-    if (!t->claimed || t->done || t->swapped || cb_claim_check_own(&t->claim, NULL) != CUBED_OK)
+    if (!t->claimed || t->begun || t->done || t->swapped ||
+        cb_claim_check_own(&t->claim, NULL) != CUBED_OK)
         return;
     cubed_status ignored = CUBED_OK;
     /* Of several targets some may have been committed before one could not be. */

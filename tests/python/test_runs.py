@@ -95,6 +95,26 @@ def test_a_run_that_fails_leaves_the_old_array(tmp_path, executor):
     assert not leftovers(tmp_path)
 
 
+def test_killed_after_it_replaced(tmp_path):
+    """The old array, which is not removed yet, is by who resumes, and nothing is computed."""
+    values = np.arange(6.0)
+    stored(tmp_path / "x", values)
+    args = ["eval", "x * 2", "--in", f"x={tmp_path / 'x'}", "--out", tmp_path / "x", "--overwrite"]
+    check(run(*args))
+    record = json.loads((tmp_path / "x" / RECORD).read_text())
+    beside = f".cubed-new-{record['run']}~x"
+    stored(tmp_path / beside, values)
+    (tmp_path / beside / "notes.txt").write_text("mine")
+    swapped = record | {"state": "swapped", "staged": beside, "owner": "gone"}
+    (tmp_path / "x" / RECORD).write_text(json.dumps(swapped))
+    check(run(*args, "--resume"))
+    np.testing.assert_array_equal(read(tmp_path / "x"), values * 2)
+    assert (tmp_path / "x/notes.txt").read_text() == "mine"
+    assert not leftovers(tmp_path)
+    check(run(*args, "--resume"))
+    np.testing.assert_array_equal(read(tmp_path / "x"), values * 2)
+
+
 def test_the_old_array_can_be_read_until_the_new_one_is_whole(tmp_path):
     values = np.arange(10.0)
     stored(tmp_path / "x", values)
@@ -449,6 +469,7 @@ def test_a_run_in_parts(tmp_path, parts):
 def test_three_of_ten_tasks_are_no_array(tmp_path, parts):
     plan, counts, _ = parts
     check(worker(plan, "--begin", "--run", "r"))
+    assert worker(plan, "--finish", "--run", "other").code == 1
     many = counts.index(10)
     for stage in range(many):
         check(worker(plan, stage, f"0:{counts[stage]}", "--run", "r"))
