@@ -65,18 +65,12 @@ static bool is_document(const char *name)
     return false;
 }
 
-/* A part of the keys "c", "c/0/1", "0.1" and "0/1", of a chunk of some grid. */
-static bool is_of_chunks(const char *name)
-{
-    return strcmp(name, "c") == 0 || name[strspn(name, "0123456789.")] == 0;
-}
-
 static cubed_status keep_foreign(void *ctx, const char *name, bool is_prefix, cubed_error *err)
 {
     const foreign *f = ctx;
     char below[4096], from[4096], to[4096];
     cubed_object_info info;
-    if (is_of_chunks(name) || (!is_prefix && is_document(name))) return CUBED_OK;
+    if (cb_zarr_may_be_chunk(name) || (!is_prefix && is_document(name))) return CUBED_OK;
     CB_TRY(cb_key_join(below, sizeof below, f->below, name, err));
     CB_TRY(cb_key_join(from, sizeof from, f->p->staged, below, err));
     if (is_prefix) {

@@ -10,8 +10,7 @@ typedef struct key_list {
     int n, cap;
 } key_list;
 
-/* "c", "c/0/1", "0.1" and "0/1": what may be a chunk of some grid. */
-static bool may_be_chunk(const char *name)
+bool cb_zarr_may_be_chunk(const char *name)
 {
     if (name[0] == 'c' && (name[1] == 0 || name[1] == '/' || name[1] == '.')) name++;
     return name[strspn(name, "0123456789./")] == 0;
@@ -21,7 +20,7 @@ static cubed_status add_chunk(void *ctx, const char *key, uint64_t size, cubed_e
 {
     key_list *l = ctx;
     (void)size;
-    if (!may_be_chunk(key + l->skip)) return CUBED_OK;
+    if (!cb_zarr_may_be_chunk(key + l->skip)) return CUBED_OK;
     if (l->n == l->cap) {
         int cap = l->cap ? 2 * l->cap : 256;
         char **wider = cb_zone_alloc(l->zone, (size_t)cap * sizeof *wider);

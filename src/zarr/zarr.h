@@ -68,6 +68,8 @@ CUBED_MUST_CHECK cubed_status cb_zarr_retract(const cb_zarr_array *z, cubed_erro
 CUBED_MUST_CHECK cubed_status cb_zarr_attach(cubed_store *store, const char *path,
                                              const cb_zarr_meta *meta, cb_zarr_array **out,
                                              cubed_error *err);
+/* Whether an array may have a chunk of that key ("c", "c/0/1", "c.0.1", "0.1", "0/1"), or chunks below it. */
+bool cb_zarr_may_be_chunk(const char *key);
 /* Removes every object at PATH that may be a chunk; other files stay, they may be the user's. */
 CUBED_MUST_CHECK cubed_status cb_zarr_remove_chunks(cubed_store *store, const char *path,
                                                     cubed_error *err);

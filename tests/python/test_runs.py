@@ -143,6 +143,19 @@ def test_files_that_are_not_zarrs_survive(tmp_path):
     assert not (tmp_path / "g/a/zarr.json").exists()
 
 
+@pytest.mark.parametrize("encoding", ["default", "v2"])
+@pytest.mark.parametrize("separator", ["/", "."])
+def test_chunks_of_the_old_array_do_not_survive(tmp_path, encoding, separator):
+    """Where the new one has none, as there is nothing in it, they would be taken for its own."""
+    keys = {"name": encoding, "separator": separator}
+    stored(tmp_path / "x", np.arange(1.0, 9.0), chunk_key_encoding=keys)
+    args = ["copy", tmp_path / "zeros", tmp_path / "x", "--overwrite", "--skip-empty"]
+    stored(tmp_path / "zeros", np.zeros(8), config={"write_empty_chunks": True})
+    check(run(*args))
+    np.testing.assert_array_equal(read(tmp_path / "x"), np.zeros(8))
+    assert sorted(p.name for p in (tmp_path / "x").rglob("*") if p.name != RECORD) == ["zarr.json"]
+
+
 def test_a_link_stays_a_link(tmp_path):
     stored(tmp_path / "real", np.arange(4))
     (tmp_path / "link").symlink_to("real")
