@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 
@@ -48,16 +49,24 @@ static void give_back(const cb_claim *c, const cb_run_self *self)
     cb_zone_free(zone);
 }
 
+static void introduce(cb_run_self *self)
+{
+    cb_owner owner;
+    struct tm t;
+    const time_t now = (time_t)cb_run_now();
+    cb_owner_self(&owner);
+    cb_owner_format(&owner, self->owner);
+    if (!gmtime_r(&now, &t) ||
+        strftime(self->since, sizeof self->since, "%Y-%m-%dT%H:%M:%SZ", &t) == 0)
+        self->since[0] = 0;
+}
+
 cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged, cubed_error *err)
 {
-    if (!*self->owner) {
-        cb_owner owner;
-        cb_owner_self(&owner);
-        cb_owner_format(&owner, self->owner);
-    }
-    cb_run_record mine = {.state = CB_RUN_WORKING, .detached = self->detached};
+    if (!*self->owner) introduce(self);
+    cb_run_record mine = {
+        .state = CB_RUN_WORKING, .detached = self->detached, .beat = cb_run_now()};
     cubed_error why = CUBED_ERROR_INIT;
-    char now[CB_RUN_TIME_CAP];
     snprintf(mine.plan, sizeof mine.plan, "%s", self->plan);
     snprintf(mine.run, sizeof mine.run, "%s", self->run);
     snprintf(mine.owner, sizeof mine.owner, "%s", self->owner);
@@ -65,7 +74,6 @@ cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged, c
     snprintf(mine.staged, sizeof mine.staged, "%s", staged);
     mine.sources = self->sources;
     mine.format = c->format;
-    cb_run_now(now, &mine.beat);
     cubed_status st = cb_run_record_write(c->store, c->path, &mine, &c->version, &why);
     if (st == CUBED_OK) {
         c->record = mine;
@@ -83,15 +91,10 @@ cubed_status cb_claim_take(cb_claim *c, cb_run_self *self, const char *staged, c
 cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err)
 {
     char key[4096];
-    cubed_object_info info = {0};
-    cubed_error why = CUBED_ERROR_INIT;
+    cubed_object_info info;
     CB_TRY(cb_key_join(key, sizeof key, c->path, CB_RUN_MARK, err));
-    cubed_status st = cb_store_head(c->store, key, &info, &why);
-    if (st != CUBED_OK && st != CUBED_E_NOT_FOUND) {
-        if (err) *err = why;
-        return st;
-    }
-    if (st == CUBED_OK && info.version == c->version) return CUBED_OK;
+    CB_TRY(cb_store_find(c->store, key, &info, err));
+    if (info.version == c->version) return CUBED_OK;
     return cb_fail(err, CUBED_E_EXISTS,
                    "%s%s%s was taken over while this run was writing it: another run, or somebody "
                    "who cleaned up, held this one for dead",
@@ -101,9 +104,8 @@ cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err)
 cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err)
 {
     cb_run_record r = c->record;
-    char now[CB_RUN_TIME_CAP];
     r.state = state;
-    cb_run_now(now, &r.beat);
+    r.beat = cb_run_now();
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st = cb_run_record_write(c->store, c->path, &r, &c->version, &why);
     if (st == CUBED_OK) c->record = r;

@@ -14,7 +14,8 @@
 typedef struct cb_run_self {
     char plan[CB_RUN_PLAN_CAP]; /* "": it cannot be resumed */
     char run[CB_RUN_NAME_CAP];
-    char owner[CB_OWNER_CAP]; /* "" until the first claim: finding it out takes reading files */
+    /* Both "" until the first claim: finding out who the owner is takes reading files. */
+    char owner[CB_OWNER_CAP];
     char since[CB_RUN_TIME_CAP];
     bool detached;
     const char *sources; /* borrowed; NULL: not known */

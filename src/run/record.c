@@ -105,15 +105,12 @@ cubed_status cb_run_record_remove(cubed_store *store, const char *path, cubed_er
 bool cb_run_record_is_live(const cb_run_record *r)
 {
     cb_owner owner;
-    char since[CB_RUN_TIME_CAP];
-    int64_t now;
     if (r->state != CB_RUN_WORKING && r->state != CB_RUN_SWAPPED) return false;
     if (r->detached) return true;
     if (!cb_owner_parse(r->owner, &owner, NULL)) return false;
     cb_owner_state state = cb_owner_alive(&owner);
     if (state != CB_OWNER_UNKNOWN) return state == CB_OWNER_ALIVE;
-    cb_run_now(since, &now);
-    return now - r->beat < CB_RUN_SILENCE;
+    return cb_run_now() - r->beat < CB_RUN_SILENCE;
 }
 
 void cb_run_record_who(const cb_run_record *r, char *text, size_t cap)
@@ -128,11 +125,4 @@ void cb_run_record_who(const cb_run_record *r, char *text, size_t cap)
                  known ? owner.host : "?", r->since);
 }
 
-void cb_run_now(char since[CB_RUN_TIME_CAP], int64_t *beat)
-{
-    time_t now = time(NULL);
-    struct tm t;
-    *beat = (int64_t)now;
-    if (!gmtime_r(&now, &t) || strftime(since, CB_RUN_TIME_CAP, "%Y-%m-%dT%H:%M:%SZ", &t) == 0)
-        since[0] = 0;
-}
+int64_t cb_run_now(void) { return (int64_t)time(NULL); }

@@ -55,6 +55,7 @@ CUBED_MUST_CHECK cubed_status cb_run_record_remove(cubed_store *store, const cha
 bool cb_run_record_is_live(const cb_run_record *r);
 /* "process 12 on host since 2026-01-01T00:00:00Z" */
 void cb_run_record_who(const cb_run_record *r, char *text, size_t cap);
-void cb_run_now(char since[CB_RUN_TIME_CAP], int64_t *beat);
+/* Seconds since 1970. */
+int64_t cb_run_now(void);
 
 #endif

@@ -37,13 +37,12 @@ static cubed_status note_sources(const cubed_plan *p, cb_zone *zone, const char 
     cb_buf_init(&text, &p->ctx->alloc);
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_storage *s = p->storage[i];
-        char key[4096];
-        cubed_object_info info;
+        uint64_t version;
         if (!is_noted(p, i)) continue;
-        CB_GO(cb_key_join(key, sizeof key, s->path, s->meta.format == 3 ? "zarr.json" : ".zarray",
-                          err));
-        CB_GO(cb_store_head(s->store, key, &info, err));
-        cb_buf_printf(&text, "%016" PRIx64, info.version);
+        CB_GO(cb_zarr_version(s->store, s->path, s->meta.format, &version, err));
+        if (version == CUBED_STORE_ABSENT)
+            CB_GO(cb_fail(err, CUBED_E_NOT_FOUND, "%s is no longer there", p->ir.nodes[i].url));
+        cb_buf_printf(&text, "%016" PRIx64, version);
         n++;
     }
     if (n > MAX_SOURCES) {
@@ -62,10 +61,8 @@ cubed_status cb_run_self_init(const cubed_plan *p, const char *name, bool resuma
                               cb_zone *zone, cb_run_self *out, cubed_error *err)
 {
     uint64_t nonce;
-    int64_t now;
     memset(out, 0, sizeof *out);
     out->detached = detached;
-    cb_run_now(out->since, &now);
     if (name) {
         snprintf(out->run, sizeof out->run, "%s", name);
     } else {

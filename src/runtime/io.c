@@ -136,21 +136,18 @@ cubed_status cb_io_find_whole(cb_io *io, int node, int64_t chunk, bool *found, c
 {
     const cb_node *n = &io->plan->ir.nodes[node];
     node_io *x = &io->nodes[node];
-    cubed_error why = CUBED_ERROR_INIT;
     int64_t idx[CUBED_MAX_NDIM];
     char key[96];
-    uint64_t size;
+    cubed_object_info info;
     *found = false;
     cb_grid_unravel(&n->grid, chunk, idx);
     if (cb_io_resumes(io, node)) return cb_zarr_find_whole(x->array, idx, found, err);
     if (!cb_node_is_intermediate(n) || !io->spills) return CUBED_OK;
     cb_tier_key(io, node, chunk, key);
-    cubed_status st = cb_store_size(io->work, key, &size, &why);
-    *found = st == CUBED_OK && size == cb_tier_chunk_bytes(io, node, idx);
+    CB_TRY(cb_store_find(io->work, key, &info, err));
+    *found = info.version != CUBED_STORE_ABSENT && info.size == cb_tier_chunk_bytes(io, node, idx);
     x->kept[chunk] = *found ? cb_tier_spilled(io) : NULL;
-    if (st == CUBED_OK || st == CUBED_E_NOT_FOUND) return CUBED_OK;
-    if (err) *err = why;
-    return st;
+    return CUBED_OK;
 }
 
 cubed_status cb_io_exists(cb_io *io, int node, int64_t chunk, bool *found, cubed_error *err)

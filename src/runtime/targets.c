@@ -31,21 +31,11 @@ static cubed_status attach(cb_io *io, int i, cubed_error *err)
 
 /* --- Beginning --------------------------------------------------------------------------------------- */
 
-/* The version of the metadata of an array that is there; 0: there is none. */
+/* The version of the metadata of an array that is there; CUBED_STORE_ABSENT: there is none. */
 static cubed_status metadata_version(const cb_io *io, int i, uint64_t *version, cubed_error *err)
 {
-    char key[4096];
-    cubed_object_info info;
-    cubed_error why = CUBED_ERROR_INIT;
-    const int format = io->plan->storage[i]->meta.format;
-    *version = 0;
-    CB_TRY(
-        cb_key_join(key, sizeof key, path_of(io, i), format == 3 ? "zarr.json" : ".zarray", err));
-    cubed_status st = cb_store_head(io->nodes[i].target->store, key, &info, &why);
-    if (st == CUBED_OK) *version = info.version;
-    if (st == CUBED_OK || st == CUBED_E_NOT_FOUND) return CUBED_OK;
-    if (err) *err = why;
-    return st;
+    return cb_zarr_version(io->nodes[i].target->store, path_of(io, i),
+                           io->plan->storage[i]->meta.format, version, err);
 }
 
 static cubed_status open_place(cb_io *io, int i, cubed_error *err)
@@ -69,7 +59,8 @@ static cubed_status look_at_own(cb_io *io, int i, cubed_error *err)
     CB_TRY(metadata_version(io, i, &version, err));
     if (r->state == CB_RUN_DONE || r->state == CB_RUN_SWAPPED) {
         /* What was written there since is somebody else's, and what was made of other sources is another array. */
-        const bool same = r->state == CB_RUN_SWAPPED || (version != 0 && version == r->made);
+        const bool same =
+            r->state == CB_RUN_SWAPPED || (version != CUBED_STORE_ABSENT && version == r->made);
         t->resumed = t->done = same && cb_run_saw_sources(&io->self, r);
         return CUBED_OK;
     }

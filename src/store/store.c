@@ -128,16 +128,22 @@ cubed_status cb_store_sweep(cubed_store *s, const char *prefix, bool dry_run,
     return s->vt->sweep ? s->vt->sweep(s, prefix, dry_run, fn, ctx, err) : CUBED_OK;
 }
 
+cubed_status cb_store_find(cubed_store *s, const char *key, cubed_object_info *info,
+                           cubed_error *err)
+{
+    cubed_error why = CUBED_ERROR_INIT;
+    *info = (cubed_object_info){.version = CUBED_STORE_ABSENT};
+    cubed_status st = cb_store_head(s, key, info, &why);
+    if (st == CUBED_OK || st == CUBED_E_NOT_FOUND) return CUBED_OK;
+    if (err) *err = why;
+    return st;
+}
+
 cubed_status cb_store_exists(cubed_store *s, const char *key, bool *out, cubed_error *err)
 {
-    uint64_t size;
-    cubed_error why = CUBED_ERROR_INIT;
-    cubed_status st = cb_store_size(s, key, &size, &why);
-    if (st != CUBED_OK && st != CUBED_E_NOT_FOUND) {
-        if (err) *err = why;
-        return st;
-    }
-    *out = st == CUBED_OK;
+    cubed_object_info info;
+    CB_TRY(cb_store_find(s, key, &info, err));
+    *out = info.version != CUBED_STORE_ABSENT;
     return CUBED_OK;
 }
 

@@ -38,6 +38,9 @@ CUBED_MUST_CHECK cubed_status cb_store_head(cubed_store *s, const char *key,
 CUBED_MUST_CHECK cubed_status cb_store_put_if(cubed_store *s, const char *key, uint64_t expected,
                                               const void *src, size_t size, uint64_t *version,
                                               cubed_error *err);
+/* The same, but what is not there is no error: its version is CUBED_STORE_ABSENT. */
+CUBED_MUST_CHECK cubed_status cb_store_find(cubed_store *s, const char *key,
+                                            cubed_object_info *info, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_exists(cubed_store *s, const char *key, bool *out,
                                               cubed_error *err);
 /* Deletes every key below the prefix. A local store removes the whole directory, with what killed

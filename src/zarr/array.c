@@ -159,6 +159,17 @@ cubed_status cb_zarr_check_writable(cubed_store *store, const char *path, cubed_
     return cb_store_del(store, key, err);
 }
 
+cubed_status cb_zarr_version(cubed_store *store, const char *path, int format, uint64_t *version,
+                             cubed_error *err)
+{
+    char key[4096];
+    cubed_object_info info;
+    CB_TRY(cb_key_join(key, sizeof key, path, format == 3 ? "zarr.json" : ".zarray", err));
+    CB_TRY(cb_store_find(store, key, &info, err));
+    *version = info.version;
+    return CUBED_OK;
+}
+
 cubed_status cb_zarr_check_absent(cubed_store *store, const char *path, cubed_error *err)
 {
     cb_zarr_kind kind;
