@@ -141,35 +141,35 @@ static void bench_cast(const bench *b)
     }
 }
 
-typedef struct fold_call {
-    const cb_fold_fns *fns;
+typedef struct reduce_call {
+    const cb_reduce_fns *fns;
     const bench *b;
-    void *planes[CB_FOLD_MAX_PLANES];
+    void *planes[CB_REDUCE_MAX_PLANES];
     size_t r; /* elements of a run of `runs` */
-} fold_call;
+} reduce_call;
 static void call_run(void *ctx)
 {
-    fold_call *e = ctx;
+    reduce_call *e = ctx;
     e->fns->run(e->planes, e->b->a, CB_VECTOR, 1);
 }
 static void call_rows(void *ctx)
 {
-    fold_call *e = ctx;
+    reduce_call *e = ctx;
     e->fns->rows(e->planes, e->b->a, CB_VECTOR, 1);
 }
 static void call_runs(void *ctx)
 {
-    fold_call *e = ctx;
+    reduce_call *e = ctx;
     e->fns->runs(e->planes, e->b->a, e->r, CB_VECTOR / e->r, 1);
 }
 
-static void bench_fold(const bench *b)
+static void bench_reduce(const bench *b)
 {
-    static const char *const names[CB_FOLD_KINDS] = {"sum", "prod",   "min",    "max",
+    static const char *const names[CB_REDUCTIONS] = {"sum", "prod",   "min",    "max",
                                                      "m2",  "argmin", "argmax", "nan m2"};
-    for (int f = 0; f < CB_FOLD_KINDS; f++) {
+    for (int f = 0; f < CB_REDUCTIONS; f++) {
         for (int t = 0; t < CUBED_DTYPE_COUNT; t++) {
-            fold_call e = {&b->k->fold[f][t], b, {b->dst, b->c, b->b}, 0};
+            reduce_call e = {&b->k->reduction[f][t], b, {b->dst, b->c, b->b}, 0};
             char name[64];
             if (!e.fns->init) continue;
             fill(b->a, (cubed_dtype)t);
@@ -291,7 +291,7 @@ int main(int argc, char **argv)
         bench_elem(&b);
         bench_gemm(&b);
         bench_cast(&b);
-        bench_fold(&b);
+        bench_reduce(&b);
     }
     bench_boxes(&b);
     return 0;

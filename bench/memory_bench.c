@@ -109,7 +109,7 @@ static cubed_plan *make_plan(cubed_context *ctx, const arrays *in, void *result,
     ok(cubed_elementwise(CUBED_OP_SQRT, &y, 1, &z, &err));
     if (sum) {
         y = z;
-        ok(cubed_reduce(CUBED_FOLD_SUM, y, NULL, &z, &err));
+        ok(cubed_reduce(CUBED_REDUCE_SUM, y, NULL, &z, &err));
     }
     cubed_target target = {.array = z, .data = result};
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;

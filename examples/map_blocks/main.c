@@ -17,7 +17,7 @@ static cubed_status mean_of_kernel(cubed_context *ctx, const cubed_kernel *kerne
     cubed_target target = {.data = mean};
     cubed_status st = cubed_array_random(ctx, 2, shape, chunks, 42, &x, err);
     if (st == CUBED_OK) st = cubed_map_blocks(ctx, kernel, &x, 1, CUBED_FLOAT64, NULL, &y, err);
-    if (st == CUBED_OK) st = cubed_reduce(CUBED_FOLD_MEAN, y, NULL, &m, err);
+    if (st == CUBED_OK) st = cubed_reduce(CUBED_REDUCE_MEAN, y, NULL, &m, err);
     if (st == CUBED_OK) {
         target.array = m;
         st = cubed_plan_new(ctx, &target, 1, NULL, &plan, err);

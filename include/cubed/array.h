@@ -24,19 +24,19 @@ typedef enum cubed_op {
     CUBED_OP_COUNT
 } cubed_op;
 
-typedef enum cubed_fold {
-#define CUBED_FOLD(NAME, name, number, accepts, result) CUBED_FOLD_##NAME = (number),
-#include "cubed/folds.def"
-#undef CUBED_FOLD
-    CUBED_FOLD_COUNT
-} cubed_fold;
+typedef enum cubed_reduction {
+#define CUBED_REDUCTION(NAME, name, number, accepts, result) CUBED_REDUCE_##NAME = (number),
+#include "cubed/reductions.def"
+#undef CUBED_REDUCTION
+    CUBED_REDUCE_COUNT
+} cubed_reduction;
 
 /* The names of the standard ("add", "mean"), static; NULL for a number that is none. */
 CUBED_API const char *cubed_op_name(cubed_op op);
-CUBED_API const char *cubed_fold_name(cubed_fold fold);
+CUBED_API const char *cubed_reduction_name(cubed_reduction reduction);
 /* The inverse, and the number of operands. false if there is none of that name. */
 CUBED_API bool cubed_op_parse(const char *name, cubed_op *op, int *arity);
-CUBED_API bool cubed_fold_parse(const char *name, cubed_fold *fold);
+CUBED_API bool cubed_reduction_parse(const char *name, cubed_reduction *reduction);
 
 /* Takes a reference; returns x. Gives one up; NULL is allowed. Thread-safe. */
 CUBED_API cubed_array *cubed_array_ref(cubed_array *x);
@@ -58,7 +58,7 @@ CUBED_API bool cubed_array_is_irregular(const cubed_array *x, int dim);
 /* NULL for a dimension without a name. */
 CUBED_API const char *cubed_array_dim_name(const cubed_array *x, int dim);
 /* JSON object text of the attributes, "{}" if there are none. Those of a source are its own; an
- * elementwise operation, view, fold or rechunk keeps the first operand's when they describe the
+ * elementwise operation, view, reduction or rechunk keeps the first operand's when they describe the
  * values still (casts, views, rechunk) and drops them otherwise. */
 CUBED_API const char *cubed_array_attrs(const cubed_array *x);
 /* The fill value of a Zarr array of format 2, or of a view or copy of one: readers take it for
@@ -239,16 +239,16 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_astype(cubed_array *x, cubed_dtype
 
 /* --- Reductions ------------------------------------------------------------------------------- */
 
-typedef struct cubed_fold_options {
+typedef struct cubed_reduce_options {
     size_t struct_size;
     const int *axes; /* may be negative, no repeats; NULL: all */
     int naxes;
     bool keepdims;
     double correction; /* var, std: divisor is N - correction */
-} cubed_fold_options;
-#define CUBED_FOLD_OPTIONS_INIT                                                                    \
+} cubed_reduce_options;
+#define CUBED_REDUCE_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(cubed_fold_options), NULL, 0, false, 0.0                                            \
+        sizeof(cubed_reduce_options), NULL, 0, false, 0.0                                          \
     }
 
 /* The reduction of the standard of that name over `options->axes` (options NULL: all axes), which are gone or,
@@ -256,18 +256,18 @@ typedef struct cubed_fold_options {
  * and products of integers int64 or uint64, everything else the type of floats or complex numbers that x has,
  * float64 for integers. States of floats are float64. CUBED_E_TYPE for a kind that it does not take,
  * CUBED_E_ARG for axes that are not there, and for min or max of no elements. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_reduce(cubed_fold fold, cubed_array *x,
-                                                     const cubed_fold_options *options,
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_reduce(cubed_reduction reduction, cubed_array *x,
+                                                     const cubed_reduce_options *options,
                                                      cubed_array **out, cubed_error *err);
 
 /* The same over the elements that are not NaN, as NumPy's nansum, nanmax and so on: sums over nothing
  * are 0, products 1, everything else NaN. Not all and any. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_nan_reduce(cubed_fold fold, cubed_array *x,
-                                                         const cubed_fold_options *options,
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_nan_reduce(cubed_reduction reduction, cubed_array *x,
+                                                         const cubed_reduce_options *options,
                                                          cubed_array **out, cubed_error *err);
 /* int64: how many elements are not 0. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_count_nonzero(cubed_array *x,
-                                                            const cubed_fold_options *options,
+                                                            const cubed_reduce_options *options,
                                                             cubed_array **out, cubed_error *err);
 
 /* int64: the position along the axis (NULL: in C order of the whole array) of the smallest (largest)
@@ -346,14 +346,14 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_pad(cubed_array *x, const int64_t 
 
 /* --- Chunks ------------------------------------------------------------------------------------- */
 
-/* Running sums or products (fold: CUBED_FOLD_SUM or CUBED_FOLD_PROD) along an axis, in order: integers
+/* Running sums or products (reduction: CUBED_REDUCE_SUM or CUBED_REDUCE_PROD) along an axis, in order: integers
  * as int64 or uint64, which wrap, floats in their own type with totals carried as float64. With
  * `include_initial` the 0 or 1 that they start from stands in front. Stored, also if it is not a
  * target: a task makes the chunks along the axis one after another, each from one read of its input,
  * so tasks run side by side only across the other axes. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_cumulative(cubed_fold fold, cubed_array *x, int axis,
-                                                         bool include_initial, cubed_array **out,
-                                                         cubed_error *err);
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_cumulative(cubed_reduction reduction, cubed_array *x,
+                                                         int axis, bool include_initial,
+                                                         cubed_array **out, cubed_error *err);
 /* x, where what is NaN (a part of it, of complex numbers) is the last value before it along the axis that
  * is not; NaN stays where there is none. Other types have nothing to fill. Stored and made in order, as
  * running totals are. */

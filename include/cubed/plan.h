@@ -214,9 +214,9 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_output(const cubed_plan *
 CUBED_API const char *cubed_plan_get_codec(const cubed_plan *plan, int id, int i);
 /* What a stage computes: all its operations of one kind on elements of one size. */
 typedef struct cubed_operation_info {
-    const char
-        *name; /* cubed_op_name; "cast"; "sum" and other folds; or a function on blocks, "sort" */
-    double elements;  /* how often: of folds, elements of the input; of matrix products, of both
+    const char *
+        name; /* cubed_op_name; "cast"; "sum" and other reductions; or a function on blocks, "sort" */
+    double elements; /* how often: of reductions, elements of the input; of matrix products, of both
                         * matrices' rows, columns and what they share, multiplied */
     size_t item_size; /* bytes of the largest element that it is done on */
     double seconds;   /* processor time of it, part of compute_seconds of the stage */

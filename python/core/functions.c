@@ -39,16 +39,16 @@ static PyObject *astype(PyObject *module, PyObject *args)
     return core_finish(module, st, out, &err);
 }
 
-/* reduce(name, x, axes or None, keepdims, correction). Names of folds, their "nan" versions, and
+/* reduce(name, x, axes or None, keepdims, correction). Names of reductions, their "nan" versions, and
  * "count_nonzero". */
 static PyObject *reduce(PyObject *module, PyObject *args)
 {
     const char *name;
     PyObject *object, *axes_arg;
     int axes[CUBED_MAX_NDIM], keepdims;
-    cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     cubed_array *x, *out;
-    cubed_fold fold;
+    cubed_reduction reduction;
     cubed_status st;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "sOOpd", &name, &object, &axes_arg, &keepdims, &o.correction) ||
@@ -59,14 +59,14 @@ static PyObject *reduce(PyObject *module, PyObject *args)
         o.axes = axes;
     }
     o.keepdims = keepdims;
-    if (cubed_fold_parse(name, &fold))
-        st = cubed_reduce(fold, x, &o, &out, &err);
-    else if (strncmp(name, "nan", 3) == 0 && cubed_fold_parse(name + 3, &fold))
-        st = cubed_nan_reduce(fold, x, &o, &out, &err);
+    if (cubed_reduction_parse(name, &reduction))
+        st = cubed_reduce(reduction, x, &o, &out, &err);
+    else if (strncmp(name, "nan", 3) == 0 && cubed_reduction_parse(name + 3, &reduction))
+        st = cubed_nan_reduce(reduction, x, &o, &out, &err);
     else if (strcmp(name, "count_nonzero") == 0)
         st = cubed_count_nonzero(x, &o, &out, &err);
     else
-        return core_unknown("name", name, "a fold, \"nan\" and a fold, or count_nonzero");
+        return core_unknown("name", name, "a reduction, \"nan\" and a reduction, or count_nonzero");
     return core_finish(module, st, out, &err);
 }
 
@@ -110,13 +110,13 @@ static PyObject *cumulative(PyObject *module, PyObject *args)
     PyObject *object;
     int axis, initial;
     cubed_array *x, *out;
-    cubed_fold fold;
+    cubed_reduction reduction;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "sOip", &name, &object, &axis, &initial) ||
         !(x = core_unwrap(core_get_state(module), object)))
         return NULL;
-    if (!cubed_fold_parse(name, &fold)) return core_unknown("name", name, "a fold");
-    cubed_status st = cubed_cumulative(fold, x, axis, initial, &out, &err);
+    if (!cubed_reduction_parse(name, &reduction)) return core_unknown("name", name, "a reduction");
+    cubed_status st = cubed_cumulative(reduction, x, axis, initial, &out, &err);
     return core_finish(module, st, out, &err);
 }
 

@@ -7,7 +7,7 @@
 typedef struct core_plan {
     PyObject_HEAD cubed_plan *plan;
     PyObject *held; /* of the arrays that it was made of: see core_array */
-    int nresults; /* targets in memory come first in nobody's order: see is_memory */
+    int nresults;   /* targets in memory come first in nobody's order: see is_memory */
     unsigned char *is_memory;
     bool running;
     report *record; /* of the latest run that was to be recorded, or NULL */

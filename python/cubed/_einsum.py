@@ -247,8 +247,8 @@ def _reduced(part: Part, wanted: set[str]) -> Part:
     gone = [d for d, c in enumerate(term) if c not in wanted]
     if not gone:
         return part
-    fold = "any" if x.dtype == "bool" else "sum"
-    total = _core.astype(_core.reduce(fold, x, gone, False, 0.0), x.dtype)
+    reduction = "any" if x.dtype == "bool" else "sum"
+    total = _core.astype(_core.reduce(reduction, x, gone, False, 0.0), x.dtype)
     return total, "".join(c for c in term if c in wanted)
 
 

@@ -57,8 +57,8 @@ _INSTEAD = {
     "accumulate": "cubed.core.ops.scan carries values along an axis",
     "at": "x[positions] = values replaces elements",
     "outer": "x[:, None] and y broadcast against each other",
-    "reduce": "cubed.core.ops.reduction folds with a function",
-    "reduceat": "cubed.groupby_reduce folds groups of elements",
+    "reduce": "cubed.core.ops.reduction reduces with a function",
+    "reduceat": "cubed.groupby_reduce reduces groups of elements",
 }
 _RUNNING = {"add": "cubed.cumulative_sum", "multiply": "cubed.cumulative_prod"}
 

@@ -37,7 +37,7 @@ cubed_status cubed_mask_offsets(cubed_array *mask, int64_t chunk, cubed_array **
     cubed_array *counts;
     CB_TRY(cubed_blockwise(mask->ctx, "count_true", &params, sizeof params, &in, 1, &to, 1, &counts,
                            err));
-    cubed_status st = cubed_cumulative(CUBED_FOLD_SUM, counts, 0, true, out, err);
+    cubed_status st = cubed_cumulative(CUBED_REDUCE_SUM, counts, 0, true, out, err);
     cubed_array_unref(counts);
     return st;
 }

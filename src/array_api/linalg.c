@@ -113,14 +113,14 @@ static cubed_status sum_products(cubed_array *x1, cubed_array *x2, const int *ax
                                  cubed_dtype dtype, cubed_array **out, cubed_error *err)
 {
     cubed_array *args[2] = {x1, x2}, *products = NULL, *sum = NULL;
-    cubed_fold_options options = CUBED_FOLD_OPTIONS_INIT;
+    cubed_reduce_options options = CUBED_REDUCE_OPTIONS_INIT;
     options.axes = axes;
     options.naxes = naxes;
     cubed_op op = dtype == CUBED_BOOL ? CUBED_OP_LOGICAL_AND : CUBED_OP_MULTIPLY;
     cubed_status st = cubed_elementwise(op, args, 2, &products, err);
     if (st == CUBED_OK)
-        st = cubed_reduce(dtype == CUBED_BOOL ? CUBED_FOLD_ANY : CUBED_FOLD_SUM, products, &options,
-                          &sum, err);
+        st = cubed_reduce(dtype == CUBED_BOOL ? CUBED_REDUCE_ANY : CUBED_REDUCE_SUM, products,
+                          &options, &sum, err);
     if (st == CUBED_OK) st = cubed_astype(sum, dtype, out, err); /* small integers, which wrap */
     cubed_array_unref(products);
     cubed_array_unref(sum);

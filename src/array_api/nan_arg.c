@@ -13,7 +13,7 @@ static cubed_status nan_arg(bool largest, cubed_array *x, const int *axis, bool 
         return largest ? cubed_argmax(x, axis, keepdims, out, err)
                        : cubed_argmin(x, axis, keepdims, out, err);
     cb_steps s = {.ctx = x->ctx, .err = err};
-    cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     o.axes = axis;
     o.naxes = axis ? 1 : 0;
     o.keepdims = keepdims;
@@ -27,7 +27,7 @@ static cubed_status nan_arg(bool largest, cubed_array *x, const int *axis, bool 
                             : cubed_argmin(seen, axis, keepdims, &y, err),
                     &y);
     cubed_array *present = cb_step_op(&s, CUBED_OP_LOGICAL_NOT, is_nan, NULL, NULL);
-    if (present) any = cb_step(&s, cubed_reduce(CUBED_FOLD_ANY, present, &o, &any, err), &any);
+    if (present) any = cb_step(&s, cubed_reduce(CUBED_REDUCE_ANY, present, &o, &any, err), &any);
     y = cb_step_required(&s, y, any, none_there);
     return cb_steps_end(&s, y, out);
 }

@@ -49,11 +49,11 @@ static cubed_status cast(cubed_array **x, cubed_dtype dtype, cubed_error *err)
     return become(x, st, y);
 }
 
-static cubed_status fold(cubed_fold what, cubed_array **x, const int *axes, int naxes,
-                         bool keepdims, cubed_error *err)
+static cubed_status reduction(cubed_reduction what, cubed_array **x, const int *axes, int naxes,
+                              bool keepdims, cubed_error *err)
 {
     cubed_array *y = NULL;
-    cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     o.axes = axes;
     o.naxes = naxes;
     o.keepdims = keepdims;
@@ -106,11 +106,11 @@ static cubed_status power_sum(cubed_array **y, double ord, const int *axes, int 
 {
     if (ord == 2) {
         CB_TRY(unary(CUBED_OP_SQUARE, y, err));
-        CB_TRY(fold(CUBED_FOLD_SUM, y, axes, naxes, keepdims, err));
+        CB_TRY(reduction(CUBED_REDUCE_SUM, y, axes, naxes, keepdims, err));
         return unary(CUBED_OP_SQRT, y, err);
     }
     if (ord != 1) CB_TRY(with_number(CUBED_OP_POW, y, ord, err));
-    CB_TRY(fold(CUBED_FOLD_SUM, y, axes, naxes, keepdims, err));
+    CB_TRY(reduction(CUBED_REDUCE_SUM, y, axes, naxes, keepdims, err));
     return ord == 1 ? CUBED_OK : with_number(CUBED_OP_POW, y, 1 / ord, err);
 }
 
@@ -118,10 +118,11 @@ static cubed_status norm_of(cubed_array **y, double ord, const int *axes, int na
                             cubed_error *err)
 {
     if (isinf(ord))
-        return fold(ord > 0 ? CUBED_FOLD_MAX : CUBED_FOLD_MIN, y, axes, naxes, keepdims, err);
+        return reduction(ord > 0 ? CUBED_REDUCE_MAX : CUBED_REDUCE_MIN, y, axes, naxes, keepdims,
+                         err);
     if (ord != 0) return power_sum(y, ord, axes, naxes, keepdims, err);
     CB_TRY(with_number(CUBED_OP_NOT_EQUAL, y, 0, err));
-    CB_TRY(fold(CUBED_FOLD_SUM, y, axes, naxes, keepdims, err));
+    CB_TRY(reduction(CUBED_REDUCE_SUM, y, axes, naxes, keepdims, err));
     return cast(y, CUBED_FLOAT64, err);
 }
 
@@ -139,24 +140,24 @@ cubed_status cubed_vector_norm(cubed_array *x, double ord, const int *axes, int 
 /* --- Norms of matrices ------------------------------------------------------------------------------- */
 
 /* From sums along one axis the largest or least one. */
-static cubed_status sums_norm(cubed_array *x, int axis, cubed_fold of_sums, cubed_array **out,
+static cubed_status sums_norm(cubed_array *x, int axis, cubed_reduction of_sums, cubed_array **out,
                               cubed_error *err)
 {
     int other = axis == -1 ? -2 : -1;
     cubed_array *y;
     CB_TRY(magnitudes("matrix_norm", x, &y, err));
-    cubed_status st = fold(CUBED_FOLD_SUM, &y, &axis, 1, true, err);
-    if (st == CUBED_OK) st = fold(of_sums, &y, &other, 1, true, err);
+    cubed_status st = reduction(CUBED_REDUCE_SUM, &y, &axis, 1, true, err);
+    if (st == CUBED_OK) st = reduction(of_sums, &y, &other, 1, true, err);
     if (st == CUBED_OK && !is_double(x->node.dtype)) st = cast(&y, CUBED_FLOAT32, err);
     return hand_over(st, y, out);
 }
 
-static cubed_status singular_norm(cubed_array *x, cubed_fold of_values, uint64_t task_mem,
+static cubed_status singular_norm(cubed_array *x, cubed_reduction of_values, uint64_t task_mem,
                                   cubed_array **out, cubed_error *err)
 {
     cubed_array *s;
     CB_TRY(cubed_svdvals(x, task_mem, &s, err));
-    cubed_status st = fold(of_values, &s, (const int[]){-1}, 1, true, err);
+    cubed_status st = reduction(of_values, &s, (const int[]){-1}, 1, true, err);
     if (st == CUBED_OK) st = new_axis(&s, -1, err);
     return hand_over(st, s, out);
 }
@@ -166,13 +167,13 @@ static cubed_status matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord, uint6
 {
     switch (ord) {
     case CUBED_NORM_FRO: return cubed_vector_norm(x, 2, (const int[]){-2, -1}, 2, true, out, err);
-    case CUBED_NORM_NUC: return singular_norm(x, CUBED_FOLD_SUM, task_mem, out, err);
-    case CUBED_NORM_1: return sums_norm(x, -2, CUBED_FOLD_MAX, out, err);
-    case CUBED_NORM_MINUS_1: return sums_norm(x, -2, CUBED_FOLD_MIN, out, err);
-    case CUBED_NORM_2: return singular_norm(x, CUBED_FOLD_MAX, task_mem, out, err);
-    case CUBED_NORM_MINUS_2: return singular_norm(x, CUBED_FOLD_MIN, task_mem, out, err);
-    case CUBED_NORM_INF: return sums_norm(x, -1, CUBED_FOLD_MAX, out, err);
-    case CUBED_NORM_MINUS_INF: return sums_norm(x, -1, CUBED_FOLD_MIN, out, err);
+    case CUBED_NORM_NUC: return singular_norm(x, CUBED_REDUCE_SUM, task_mem, out, err);
+    case CUBED_NORM_1: return sums_norm(x, -2, CUBED_REDUCE_MAX, out, err);
+    case CUBED_NORM_MINUS_1: return sums_norm(x, -2, CUBED_REDUCE_MIN, out, err);
+    case CUBED_NORM_2: return singular_norm(x, CUBED_REDUCE_MAX, task_mem, out, err);
+    case CUBED_NORM_MINUS_2: return singular_norm(x, CUBED_REDUCE_MIN, task_mem, out, err);
+    case CUBED_NORM_INF: return sums_norm(x, -1, CUBED_REDUCE_MAX, out, err);
+    case CUBED_NORM_MINUS_INF: return sums_norm(x, -1, CUBED_REDUCE_MIN, out, err);
     }
     return cb_fail(err, CUBED_E_ARG, "matrix_norm: ord is number %d", (int)ord);
 }
@@ -207,7 +208,7 @@ static cubed_status significant(const cubed_array *x, cubed_array *s, cubed_arra
     int ndim = x->node.grid.ndim;
     double longest = (double)cb_max_i64(x->shape[ndim - 2], x->shape[ndim - 1]);
     cubed_array *limit = cubed_array_ref(s), *per_matrix = NULL;
-    cubed_status st = fold(CUBED_FOLD_MAX, &limit, (const int[]){-1}, 1, true, err);
+    cubed_status st = reduction(CUBED_REDUCE_MAX, &limit, (const int[]){-1}, 1, true, err);
     if (st != CUBED_OK) goto out;
     if (!rtol) {
         CB_GO(with_number(CUBED_OP_MULTIPLY, &limit,
@@ -249,7 +250,7 @@ cubed_status cubed_matrix_rank(cubed_array *x, cubed_array *rtol, uint64_t task_
     CB_TRY(cubed_svdvals(x, task_mem, &s, err));
     cubed_status st = significant(x, s, rtol, &counts, err);
     cubed_array_unref(s);
-    if (st == CUBED_OK) st = fold(CUBED_FOLD_SUM, &counts, (const int[]){-1}, 1, false, err);
+    if (st == CUBED_OK) st = reduction(CUBED_REDUCE_SUM, &counts, (const int[]){-1}, 1, false, err);
     return hand_over(st, counts, out);
 }
 
@@ -433,7 +434,7 @@ cubed_status cubed_trace(cubed_array *x, int64_t offset, const cubed_dtype *dtyp
     cubed_array *y;
     CB_TRY(diagonal("trace", x, offset, &y, err));
     cubed_status st = dtype ? cast(&y, *dtype, err) : CUBED_OK;
-    if (st == CUBED_OK) st = fold(CUBED_FOLD_SUM, &y, (const int[]){-1}, 1, false, err);
+    if (st == CUBED_OK) st = reduction(CUBED_REDUCE_SUM, &y, (const int[]){-1}, 1, false, err);
     if (st == CUBED_OK && dtype) st = cast(&y, *dtype, err);
     return hand_over(st, y, out);
 }

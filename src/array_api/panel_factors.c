@@ -134,14 +134,14 @@ static void make_lu(factors *f, bool strict)
     }
 }
 
-static cubed_array *reduced(cb_steps *s, cubed_fold fold, cubed_array *x)
+static cubed_array *reduced(cb_steps *s, cubed_reduction reduction, cubed_array *x)
 {
-    cubed_fold_options options = CUBED_FOLD_OPTIONS_INIT;
+    cubed_reduce_options options = CUBED_REDUCE_OPTIONS_INIT;
     cubed_array *y = NULL;
     if (s->st != CUBED_OK) return NULL;
     options.axes = (const int[]){-1};
     options.naxes = 1;
-    return cb_step(s, cubed_reduce(fold, x, &options, &y, s->err), &y);
+    return cb_step(s, cubed_reduce(reduction, x, &options, &y, s->err), &y);
 }
 
 /* Of each matrix, n numbers: a row of the tops of its panels. */
@@ -172,9 +172,10 @@ cubed_status cb_api_panel_slogdet(const char *name, cubed_array *x, uint64_t tas
     cubed_array *signs =
         cb_step_op(s, CUBED_OP_MULTIPLY, cb_step_op(s, CUBED_OP_SIGN, u, NULL, NULL),
                    cb_step_op(s, CUBED_OP_WHERE, same, one, minus), NULL);
-    signs = reduced(s, CUBED_FOLD_PROD, signs);
+    signs = reduced(s, CUBED_REDUCE_PROD, signs);
     cubed_array *sizes = cb_step_op(s, CUBED_OP_ABS, u, NULL, NULL);
-    cubed_array *logs = reduced(s, CUBED_FOLD_SUM, cb_step_op(s, CUBED_OP_LOG, sizes, NULL, NULL));
+    cubed_array *logs =
+        reduced(s, CUBED_REDUCE_SUM, cb_step_op(s, CUBED_OP_LOG, sizes, NULL, NULL));
     if (sign) made[0] = cb_step_cast(s, signs, x->node.dtype);
     if (logabsdet)
         made[1] = cb_step_cast(s, logs,

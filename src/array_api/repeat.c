@@ -49,16 +49,17 @@ cubed_status cubed_repeat_total(cubed_array *x, cubed_array *repeats, const int 
                                 cubed_array **out, cubed_error *err)
 {
     const cubed_scalar zero = {.i64 = 0}, wrong = {.i64 = -1};
-    const cubed_fold_options all = CUBED_FOLD_OPTIONS_INIT;
+    const cubed_reduce_options all = CUBED_REDUCE_OPTIONS_INIT;
     repetition r;
     cubed_array *sum = NULL, *any = NULL, *total = NULL;
     cubed_status st = prepare(x, repeats, axis, &r, err);
     cb_steps s = {.ctx = x->ctx, .err = err, .st = st};
     cubed_array *negative =
         cb_step_op(&s, CUBED_OP_LESS, r.times, cb_step_scalar(&s, CUBED_INT64, &zero), NULL);
-    if (s.st == CUBED_OK) cb_step(&s, cubed_reduce(CUBED_FOLD_SUM, r.times, &all, &sum, err), &sum);
     if (s.st == CUBED_OK)
-        cb_step(&s, cubed_reduce(CUBED_FOLD_ANY, negative, &all, &any, err), &any);
+        cb_step(&s, cubed_reduce(CUBED_REDUCE_SUM, r.times, &all, &sum, err), &sum);
+    if (s.st == CUBED_OK)
+        cb_step(&s, cubed_reduce(CUBED_REDUCE_ANY, negative, &all, &any, err), &any);
     total = cb_step_op(&s, CUBED_OP_WHERE, any, cb_step_scalar(&s, CUBED_INT64, &wrong), sum);
     st = cb_steps_end(&s, total, out);
     drop(&r);
@@ -78,7 +79,7 @@ static cubed_status spread(const repetition *r, int64_t total, cubed_array **out
 {
     cubed_array *ends = NULL, *places = NULL, *at = NULL;
     cubed_status st = CUBED_OK;
-    CB_GO(cubed_cumulative(CUBED_FOLD_SUM, r->times, 0, false, &ends, err));
+    CB_GO(cubed_cumulative(CUBED_REDUCE_SUM, r->times, 0, false, &ends, err));
     CB_GO(cubed_array_index(r->x->ctx, 1, &total, NULL, 0, &places, err));
     CB_GO(cubed_searchsorted(ends, places, true, NULL, &at, err));
     CB_GO(cubed_take(r->x, at, r->axis, out, err));

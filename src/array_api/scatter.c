@@ -321,11 +321,11 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
                        values->node.grid.ndim);
     CB_TRY(check_type("scatter_mask", x, values, err));
     cb_steps s = {.ctx = x->ctx, .err = err};
-    const cubed_fold_options all = CUBED_FOLD_OPTIONS_INIT;
+    const cubed_reduce_options all = CUBED_REDUCE_OPTIONS_INIT;
     cubed_array *flat = NULL, *rank = NULL, *total = NULL;
     flat = cb_step(&s, cb_api_flatten(mask, &flat, err), &flat);
     cubed_array *ones = flat ? cb_step_cast(&s, flat, CUBED_INT64) : NULL;
-    if (ones) total = cb_step(&s, cubed_reduce(CUBED_FOLD_SUM, ones, &all, &total, err), &total);
+    if (ones) total = cb_step(&s, cubed_reduce(CUBED_REDUCE_SUM, ones, &all, &total, err), &total);
     cubed_array *fits = cb_step_op(&s, CUBED_OP_EQUAL, total, whole(&s, values->shape[0]), NULL);
     /* Where there is nothing to put x is what has to be asked for. */
     const bool some = values->shape[0] > 0;
@@ -334,7 +334,7 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
         y = cb_step_required(&s, y, spread(&s, fits, y->node.grid.ndim, y->shape),
                              "other than as many values as true elements of the mask");
     if (y && some) {
-        rank = cb_step(&s, cubed_cumulative(CUBED_FOLD_SUM, ones, 0, false, &rank, err), &rank);
+        rank = cb_step(&s, cubed_cumulative(CUBED_REDUCE_SUM, ones, 0, false, &rank, err), &rank);
         rank = cb_step_op(&s, CUBED_OP_SUBTRACT, rank, whole(&s, 1), NULL);
         rank = cb_step_op(&s, CUBED_OP_MAXIMUM, rank, whole(&s, 0), NULL);
         rank = cb_step_op(&s, CUBED_OP_MINIMUM, rank, whole(&s, values->shape[0] - 1), NULL);

@@ -118,7 +118,7 @@ static cubed_status number_groups(const cubed_array *x, const groups *g, cubed_a
     cb_steps s = {.ctx = x->ctx, .err = err};
     cubed_array *flags = cb_step_cast(&s, g->first, CUBED_INT64);
     if (s.st == CUBED_OK)
-        cb_step(&s, cubed_cumulative(CUBED_FOLD_SUM, flags, 0, false, &sums, err), &sums);
+        cb_step(&s, cubed_cumulative(CUBED_REDUCE_SUM, flags, 0, false, &sums, err), &sums);
     cubed_array *rank =
         cb_step_op(&s, CUBED_OP_SUBTRACT, sums, cb_step_scalar(&s, CUBED_INT64, &one), NULL);
     if (s.st == CUBED_OK)

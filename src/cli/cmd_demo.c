@@ -155,14 +155,14 @@ static int make_input(demo *d)
 static cubed_status mean_product(cubed_array *a, cubed_array *b, cubed_array **out,
                                  cubed_error *err)
 {
-    cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     cubed_array *args[2] = {a, b}, *product;
     const int axis = 0;
     cubed_status st = cubed_elementwise(CUBED_OP_MULTIPLY, args, 2, &product, err);
     if (st != CUBED_OK) return st;
     o.axes = &axis;
     o.naxes = 1;
-    st = cubed_reduce(CUBED_FOLD_MEAN, product, &o, out, err);
+    st = cubed_reduce(CUBED_REDUCE_MEAN, product, &o, out, err);
     cubed_array_unref(product);
     return st;
 }

@@ -305,7 +305,7 @@ static cubed_status call_op(expr_builder *b, const expr *e, cubed_op op, int ari
 
 /* A reduction by its name: "mean", "nanmean", "count_nonzero". */
 typedef struct reduction {
-    cubed_fold fold;
+    cubed_reduction reduction;
     bool nan, count;
 } reduction;
 
@@ -314,22 +314,22 @@ static bool find_reduction(const char *name, reduction *r)
     *r = (reduction){.nan = strncmp(name, "nan", 3) == 0,
                      .count = strcmp(name, "count_nonzero") == 0};
     if (r->count) return true;
-    return cubed_fold_parse(r->nan ? name + 3 : name, &r->fold) &&
-           !(r->nan && (r->fold == CUBED_FOLD_ALL || r->fold == CUBED_FOLD_ANY));
+    return cubed_reduction_parse(r->nan ? name + 3 : name, &r->reduction) &&
+           !(r->nan && (r->reduction == CUBED_REDUCE_ALL || r->reduction == CUBED_REDUCE_ANY));
 }
 
-static cubed_status reduce(const reduction *r, cubed_array *x, const cubed_fold_options *o,
+static cubed_status reduce(const reduction *r, cubed_array *x, const cubed_reduce_options *o,
                            cubed_array **out, cubed_error *err)
 {
     if (r->count) return cubed_count_nonzero(x, o, out, err);
-    return r->nan ? cubed_nan_reduce(r->fold, x, o, out, err)
-                  : cubed_reduce(r->fold, x, o, out, err);
+    return r->nan ? cubed_nan_reduce(r->reduction, x, o, out, err)
+                  : cubed_reduce(r->reduction, x, o, out, err);
 }
 
-static cubed_status call_fold(expr_builder *b, const expr *e, const reduction *r, value *out)
+static cubed_status call_reduce(expr_builder *b, const expr *e, const reduction *r, value *out)
 {
     static const char *const names[] = {"axis", "dim", "keepdims", "correction", "ddof", NULL};
-    cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     int n, axes[CUBED_MAX_NDIM];
     cubed_array *x;
     EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
@@ -347,7 +347,7 @@ static cubed_status call_fold(expr_builder *b, const expr *e, const reduction *r
         drop(&v);
         if (!number) return expr_reject(b, correction, "expected a number");
         o.correction = v.re;
-        if (r->count || (r->fold != CUBED_FOLD_VAR && r->fold != CUBED_FOLD_STD))
+        if (r->count || (r->reduction != CUBED_REDUCE_VAR && r->reduction != CUBED_REDUCE_STD))
             return expr_reject(b, correction, "only var and std take a correction");
     }
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
@@ -390,7 +390,7 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
     cubed_dtype dtype;
     int arity, n;
     if (cubed_op_parse(e->text, &op, &arity)) return call_op(b, e, op, arity, out);
-    if (find_reduction(e->text, &r)) return call_fold(b, e, &r, out);
+    if (find_reduction(e->text, &r)) return call_reduce(b, e, &r, out);
     if (strcmp(e->text, "concat") == 0) return call_concat(b, e, out);
     expr_function fn = expr_find_function(e->text);
     if (fn) return fn(b, e, &out->array);

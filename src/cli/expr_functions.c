@@ -380,7 +380,8 @@ static cubed_status call_nanargmax(expr_builder *b, const expr *e, cubed_array *
     return arg_reduce(b, e, cubed_nanargmax, out);
 }
 
-static cubed_status cumulative(expr_builder *b, const expr *e, cubed_fold fold, cubed_array **out)
+static cubed_status cumulative(expr_builder *b, const expr *e, cubed_reduction reduction,
+                               cubed_array **out)
 {
     static const char *const names[] = {"axis", "dim", "include_initial", NULL};
     int n, naxes, axes[CUBED_MAX_NDIM] = {0};
@@ -395,7 +396,7 @@ static cubed_status cumulative(expr_builder *b, const expr *e, cubed_fold fold, 
         st = expr_reject(b, e, "expected one axis, by axis= or dim=");
     if (st == CUBED_OK)
         st = expr_located(b, e,
-                          cubed_cumulative(fold, x, naxes == 1 ? axes[0] : 0,
+                          cubed_cumulative(reduction, x, naxes == 1 ? axes[0] : 0,
                                            initial && initial->integer, out, b->err));
     cubed_array_unref(x);
     return st;
@@ -403,12 +404,12 @@ static cubed_status cumulative(expr_builder *b, const expr *e, cubed_fold fold, 
 
 static cubed_status call_cumulative_sum(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return cumulative(b, e, CUBED_FOLD_SUM, out);
+    return cumulative(b, e, CUBED_REDUCE_SUM, out);
 }
 
 static cubed_status call_cumulative_prod(expr_builder *b, const expr *e, cubed_array **out)
 {
-    return cumulative(b, e, CUBED_FOLD_PROD, out);
+    return cumulative(b, e, CUBED_REDUCE_PROD, out);
 }
 
 /* Whether no element of x's type is beyond a whole number that the type does not have. */

@@ -13,17 +13,17 @@ typedef void (*fill_fn)(cb_kernels *k);
     void cb_fill_elem_##isa(cb_kernels *k), cb_fill_math_##isa(cb_kernels *k),                     \
         cb_fill_complex_##isa(cb_kernels *k), cb_fill_cast_##isa(cb_kernels *k),                   \
         cb_fill_half_##isa(cb_kernels *k), cb_fill_scan_##isa(cb_kernels *k),                      \
-        cb_fill_fold_##isa(cb_kernels *k), cb_fill_super_##isa(cb_kernels *k),                     \
+        cb_fill_reduce_##isa(cb_kernels *k), cb_fill_super_##isa(cb_kernels *k),                   \
         cb_fill_move_##isa(cb_kernels *k), cb_fill_functions_##isa(cb_kernels *k),                 \
-        cb_fill_random_##isa(cb_kernels *k), cb_fill_fold_position_##isa(cb_kernels *k),           \
+        cb_fill_random_##isa(cb_kernels *k), cb_fill_reduce_position_##isa(cb_kernels *k),         \
         cb_fill_gemm_##isa(cb_kernels *k), cb_fill_group_##isa(cb_kernels *k),                     \
         cb_fill_sort_##isa(cb_kernels *k), cb_fill_matvec_##isa(cb_kernels *k)
 #define LIST(isa)                                                                                  \
     {                                                                                              \
         cb_fill_elem_##isa, cb_fill_math_##isa, cb_fill_complex_##isa, cb_fill_cast_##isa,         \
-            cb_fill_half_##isa, cb_fill_scan_##isa, cb_fill_fold_##isa, cb_fill_super_##isa,       \
+            cb_fill_half_##isa, cb_fill_scan_##isa, cb_fill_reduce_##isa, cb_fill_super_##isa,     \
             cb_fill_move_##isa, cb_fill_functions_##isa, cb_fill_random_##isa,                     \
-            cb_fill_fold_position_##isa, cb_fill_gemm_##isa, cb_fill_group_##isa,                  \
+            cb_fill_reduce_position_##isa, cb_fill_gemm_##isa, cb_fill_group_##isa,                \
             cb_fill_sort_##isa, cb_fill_matvec_##isa                                               \
     }
 

@@ -16,33 +16,33 @@
 #include "kernel/group.h"
 
 /* Elements of a vector register: 1 KiB of float64 (longer ones split memory and arithmetic into
- * phases and lose bandwidth). Also the unit of a horizontal fold, so it is part of what fixes the
+ * phases and lose bandwidth). Also the unit of a horizontal reduction, so it is part of what fixes the
  * bits of a sum: changing it changes results. */
 #define CB_VECTOR 128
 
 typedef void (*cb_elem_fn)(void *dst, const void *a, const void *b, const void *c, size_t n);
 typedef void (*cb_cast_fn)(void *dst, const void *src, size_t n);
 
-/* What a fold does to its state: planes of the fold's own type, of which the first is the result. */
-typedef enum cb_fold_kind {
-    CB_FOLD_SUM,  /* int64 uint64 float64 complex128 */
-    CB_FOLD_PROD, /* the same */
-    CB_FOLD_MIN,  /* every real type and bool; NaN wins */
-    CB_FOLD_MAX,
-    CB_FOLD_M2,     /* float64: sum of squared deviations from the mean (Welford 1962, merged by
+/* What a reduction does to its state: planes of the reduction's own type, of which the first is the result. */
+typedef enum cb_reduction {
+    CB_REDUCE_SUM,  /* int64 uint64 float64 complex128 */
+    CB_REDUCE_PROD, /* the same */
+    CB_REDUCE_MIN,  /* every real type and bool; NaN wins */
+    CB_REDUCE_MAX,
+    CB_REDUCE_M2,     /* float64: sum of squared deviations from the mean (Welford 1962, merged by
                    Chan, Golub, LeVeque 1983); the mean */
-    CB_FOLD_ARGMIN, /* int64 uint64 float64: position of the first least value, NaN being less than
+    CB_REDUCE_ARGMIN, /* int64 uint64 float64: position of the first least value, NaN being less than
                        any; the value */
-    CB_FOLD_ARGMAX,
-    CB_FOLD_NAN_M2, /* float64: M2 of what is not NaN; its mean; its count */
-    CB_FOLD_LAST,   /* running only, of floats and complex numbers: the last that is not NaN */
-    CB_FOLD_KINDS
-} cb_fold_kind;
-#define CB_FOLD_MAX_PLANES 3
+    CB_REDUCE_ARGMAX,
+    CB_REDUCE_NAN_M2, /* float64: M2 of what is not NaN; its mean; its count */
+    CB_REDUCE_LAST,   /* running only, of floats and complex numbers: the last that is not NaN */
+    CB_REDUCTIONS
+} cb_reduction;
+#define CB_REDUCE_MAX_PLANES 3
 
 /* s and t are lists of planes of state. ARGMIN and ARGMAX take the position of x[0] for `count`: the
  * elements of a run follow it, those of rows, and the first of each of several runs, are all there. */
-typedef struct cb_fold_fns {
+typedef struct cb_reduce_fns {
     /* Neutral state in n elements of each plane (sum: -0.0). */
     void (*init)(void *const *s, size_t n);
     /* State i takes in x[i]; each state has taken `count` values before. */
@@ -55,7 +55,7 @@ typedef struct cb_fold_fns {
     void (*runs)(void *const *s, const void *x, size_t r, size_t n, int64_t count);
     /* State i takes in t's: states over ns and nt values. */
     void (*merge)(void *const *s, void *const *t, size_t n, int64_t ns, int64_t nt);
-} cb_fold_fns;
+} cb_reduce_fns;
 
 /* Running totals in place, from and to a carry (of float64, complex128, int64 or uint64) for each
  * position across the axis: of one line along the axis, or of one row across it. Strides in bytes. */
@@ -125,9 +125,10 @@ typedef struct cb_kernels {
     cb_elem_fn elem[CUBED_OP_COUNT][CUBED_DTYPE_COUNT];
     cb_cast_fn cast[CUBED_DTYPE_COUNT][CUBED_DTYPE_COUNT]; /* [from][to]; the diagonal copies */
     cb_cast_fn half[CB_HALF_CASTS];
-    cb_fold_fns fold[CB_FOLD_KINDS][CUBED_DTYPE_COUNT];
-    cb_fold_fns fold_float32[CB_FOLD_KINDS]; /* float32 values into states of float64; or NULL */
-    cb_scan_fns scan[3][CUBED_DTYPE_COUNT];  /* sums, products, last values that are not NaN */
+    cb_reduce_fns reduction[CB_REDUCTIONS][CUBED_DTYPE_COUNT];
+    cb_reduce_fns
+        reduce_float32[CB_REDUCTIONS];      /* float32 values into states of float64; or NULL */
+    cb_scan_fns scan[3][CUBED_DTYPE_COUNT]; /* sums, products, last values that are not NaN */
     cb_gemm_fn gemm[CUBED_DTYPE_COUNT];
     cb_matvec_fn matvec[CUBED_DTYPE_COUNT];
     cb_group_table group;
@@ -184,7 +185,7 @@ cb_result_rule cb_op_rule(cubed_op op);
 /* Its operands are int64, whatever integers they were. */
 bool cb_op_takes_index(cubed_op op);
 bool cb_op_accepts(cubed_op op, cubed_dtype dtype);
-bool cb_fold_accepts(cubed_fold fold, cubed_dtype dtype);
+bool cb_reduce_accepts(cubed_reduction reduction, cubed_dtype dtype);
 /* The type of a kernel's result on operands of `type` (where: of its last two). */
 cubed_dtype cb_op_result(cubed_op op, cubed_dtype type);
 /* The real type of a complex one; others unchanged. */
@@ -192,13 +193,13 @@ cubed_dtype cb_dtype_real(cubed_dtype type);
 
 /* Whether there is a kernel for operands of this type. */
 bool cb_kernel_has_op(cubed_op op, cubed_dtype dtype);
-bool cb_kernel_has_fold(cb_fold_kind fold, cubed_dtype dtype);
+bool cb_kernel_has_reduce(cb_reduction reduction, cubed_dtype dtype);
 /* Running sums, products and last values. A box of the elements of one block after another, in place; `carry`
  * has a total for each position of the box across the axis, in C order: cb_scan_start sets them. */
-bool cb_kernel_has_scan(cb_fold_kind kind, cubed_dtype dtype);
+bool cb_kernel_has_scan(cb_reduction kind, cubed_dtype dtype);
 size_t cb_scan_carry_size(cubed_dtype dtype);
-void cb_scan_start(cb_fold_kind kind, cubed_dtype dtype, void *carry, int64_t n);
-void cb_scan_box(const cb_kernels *k, cb_fold_kind kind, cubed_dtype dtype, int ndim,
+void cb_scan_start(cb_reduction kind, cubed_dtype dtype, void *carry, int64_t n);
+void cb_scan_box(const cb_kernels *k, cb_reduction kind, cubed_dtype dtype, int ndim,
                  const int64_t *shape, int axis, void *data, const int64_t *strides, void *carry);
 /* Bytes for products of at most these sizes. Sticks at SIZE_MAX. */
 size_t cb_gemm_scratch(cubed_dtype dtype, int64_t m, int64_t n, int64_t k);

@@ -15,10 +15,10 @@ static const struct {
 
 static const struct {
     const char *name, *accepts, *result;
-} folds[CUBED_FOLD_COUNT] = {
-#define CUBED_FOLD(NAME, name, number, accepts, result) [number] = {#name, accepts, #result},
-#include "cubed/folds.def"
-#undef CUBED_FOLD
+} reductions[CUBED_REDUCE_COUNT] = {
+#define CUBED_REDUCTION(NAME, name, number, accepts, result) [number] = {#name, accepts, #result},
+#include "cubed/reductions.def"
+#undef CUBED_REDUCTION
 };
 
 const char *cubed_op_name(cubed_op op)
@@ -26,9 +26,9 @@ const char *cubed_op_name(cubed_op op)
     return (unsigned)op < CUBED_OP_COUNT ? ops[op].name : NULL;
 }
 
-const char *cubed_fold_name(cubed_fold fold)
+const char *cubed_reduction_name(cubed_reduction reduction)
 {
-    return (unsigned)fold < CUBED_FOLD_COUNT ? folds[fold].name : NULL;
+    return (unsigned)reduction < CUBED_REDUCE_COUNT ? reductions[reduction].name : NULL;
 }
 
 bool cubed_op_parse(const char *name, cubed_op *op, int *arity)
@@ -42,11 +42,11 @@ bool cubed_op_parse(const char *name, cubed_op *op, int *arity)
     return false;
 }
 
-bool cubed_fold_parse(const char *name, cubed_fold *fold)
+bool cubed_reduction_parse(const char *name, cubed_reduction *reduction)
 {
-    for (int i = 0; i < CUBED_FOLD_COUNT; i++) {
-        if (strcmp(folds[i].name, name) != 0) continue;
-        *fold = (cubed_fold)i;
+    for (int i = 0; i < CUBED_REDUCE_COUNT; i++) {
+        if (strcmp(reductions[i].name, name) != 0) continue;
+        *reduction = (cubed_reduction)i;
         return true;
     }
     return false;
@@ -76,9 +76,9 @@ bool cb_op_takes_index(cubed_op op)
     return rule == CB_RESULT_INDEX || rule == CB_RESULT_INDEX_F32 || rule == CB_RESULT_INDEX_INT;
 }
 
-bool cb_fold_accepts(cubed_fold fold, cubed_dtype dtype)
+bool cb_reduce_accepts(cubed_reduction reduction, cubed_dtype dtype)
 {
-    return accepts(folds[fold].accepts, dtype);
+    return accepts(reductions[reduction].accepts, dtype);
 }
 
 cubed_dtype cb_dtype_real(cubed_dtype type)
@@ -108,20 +108,20 @@ bool cb_kernel_has_op(cubed_op op, cubed_dtype dtype)
     return !cb_op_takes_index(op) || dtype == CUBED_INT64;
 }
 
-bool cb_kernel_has_fold(cb_fold_kind fold, cubed_dtype dtype)
+bool cb_kernel_has_reduce(cb_reduction reduction, cubed_dtype dtype)
 {
-    switch (fold) {
-    case CB_FOLD_SUM:
-    case CB_FOLD_PROD:
+    switch (reduction) {
+    case CB_REDUCE_SUM:
+    case CB_REDUCE_PROD:
         return dtype == CUBED_INT64 || dtype == CUBED_UINT64 || dtype == CUBED_FLOAT64 ||
                dtype == CUBED_COMPLEX128;
-    case CB_FOLD_MIN:
-    case CB_FOLD_MAX: return cubed_dtype_kind(dtype) != CUBED_KIND_COMPLEX;
-    case CB_FOLD_ARGMIN:
-    case CB_FOLD_ARGMAX:
+    case CB_REDUCE_MIN:
+    case CB_REDUCE_MAX: return cubed_dtype_kind(dtype) != CUBED_KIND_COMPLEX;
+    case CB_REDUCE_ARGMIN:
+    case CB_REDUCE_ARGMAX:
         return dtype == CUBED_INT64 || dtype == CUBED_UINT64 || dtype == CUBED_FLOAT64;
-    case CB_FOLD_M2:
-    case CB_FOLD_NAN_M2: return dtype == CUBED_FLOAT64;
+    case CB_REDUCE_M2:
+    case CB_REDUCE_NAN_M2: return dtype == CUBED_FLOAT64;
     default: return false;
     }
 }

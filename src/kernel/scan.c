@@ -5,19 +5,19 @@
 #include "kernel/kernel.h"
 
 /* Row of the table; -1: none. */
-static int row_of(cb_fold_kind kind)
+static int row_of(cb_reduction kind)
 {
     switch (kind) {
-    case CB_FOLD_SUM: return 0;
-    case CB_FOLD_PROD: return 1;
-    case CB_FOLD_LAST: return 2;
+    case CB_REDUCE_SUM: return 0;
+    case CB_REDUCE_PROD: return 1;
+    case CB_REDUCE_LAST: return 2;
     default: return -1;
     }
 }
 
-bool cb_kernel_has_scan(cb_fold_kind kind, cubed_dtype dtype)
+bool cb_kernel_has_scan(cb_reduction kind, cubed_dtype dtype)
 {
-    if (kind == CB_FOLD_LAST && cubed_dtype_kind(dtype) < CUBED_KIND_FLOAT) return false;
+    if (kind == CB_REDUCE_LAST && cubed_dtype_kind(dtype) < CUBED_KIND_FLOAT) return false;
     return row_of(kind) >= 0 &&
            (dtype == CUBED_INT64 || dtype == CUBED_UINT64 || dtype == CUBED_FLOAT32 ||
             dtype == CUBED_FLOAT64 || dtype == CUBED_COMPLEX64 || dtype == CUBED_COMPLEX128);
@@ -28,25 +28,25 @@ size_t cb_scan_carry_size(cubed_dtype dtype)
     return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? 16 : 8;
 }
 
-void cb_scan_start(cb_fold_kind kind, cubed_dtype dtype, void *carry, int64_t n)
+void cb_scan_start(cb_reduction kind, cubed_dtype dtype, void *carry, int64_t n)
 {
     cubed_scalar one = {.c128 = {0, 0}};
     size_t size = cb_scan_carry_size(dtype);
     bool is_float = cubed_dtype_kind(dtype) >= CUBED_KIND_FLOAT;
-    if (kind == CB_FOLD_SUM && is_float) /* as folds: a sum of negative zeros is one */
+    if (kind == CB_REDUCE_SUM && is_float) /* as reductions: a sum of negative zeros is one */
         one = (cubed_scalar){
             .c128 = {-0.0, cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? -0.0 : 0}};
-    else if (kind == CB_FOLD_PROD && is_float)
+    else if (kind == CB_REDUCE_PROD && is_float)
         one.f64 = 1;
-    else if (kind == CB_FOLD_LAST)
+    else if (kind == CB_REDUCE_LAST)
         one =
             (cubed_scalar){.c128 = {NAN, cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? NAN : 0}};
-    else if (kind == CB_FOLD_PROD)
+    else if (kind == CB_REDUCE_PROD)
         one.i64 = 1;
     for (int64_t i = 0; i < n; i++) memcpy((char *)carry + (size_t)i * size, one.bytes, size);
 }
 
-void cb_scan_box(const cb_kernels *k, cb_fold_kind kind, cubed_dtype dtype, int ndim,
+void cb_scan_box(const cb_kernels *k, cb_reduction kind, cubed_dtype dtype, int ndim,
                  const int64_t *shape, int axis, void *data, const int64_t *strides, void *carry)
 {
     const cb_scan_fns *fns = &k->scan[row_of(kind)][dtype];

@@ -14,12 +14,12 @@ static cubed_dtype compared_as(cubed_dtype dtype)
     return cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT ? CUBED_FLOAT64 : CUBED_INT64;
 }
 
-static cubed_status arg_reduce(const char *name, cb_fold_kind kind, cubed_array *x, const int *axis,
+static cubed_status arg_reduce(const char *name, cb_reduction kind, cubed_array *x, const int *axis,
                                bool keepdims, cubed_array **out, cubed_error *err)
 {
     int ndim = x->node.grid.ndim;
     uint32_t reduced;
-    cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     cubed_dtype type = compared_as(x->node.dtype);
     cubed_array *wide = NULL, *found = NULL;
     cubed_status st = CUBED_OK;
@@ -28,19 +28,19 @@ static cubed_status arg_reduce(const char *name, cb_fold_kind kind, cubed_array 
                        cubed_dtype_name(x->node.dtype));
     o.axes = axis;
     o.naxes = 1;
-    CB_TRY(cb_op_fold_axes(name, ndim, &o, &reduced, err));
+    CB_TRY(cb_op_reduce_axes(name, ndim, &o, &reduced, err));
     for (int d = 0; d < ndim; d++) {
         if ((reduced >> d & 1) && x->shape[d] == 0)
             return cb_fail(err, CUBED_E_ARG, "%s: axis %d has no elements, expected at least one",
                            name, d);
     }
-    int64_t count = cb_op_fold_count(x, reduced);
+    int64_t count = cb_op_reduce_count(x, reduced);
     if (type == CUBED_FLOAT64 && count > MAX_FLOAT_POSITIONS)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "%s over %" PRId64 " elements of %s, at most 2**53", name, count,
                        cubed_dtype_name(x->node.dtype));
     CB_GO(cb_op_cast(x, type, &wide, err));
-    CB_GO(cb_op_fold(name, wide, kind, reduced, &found, err));
+    CB_GO(cb_op_reduce(name, wide, kind, reduced, &found, err));
     CB_GO(cb_op_cast(found, CUBED_INT64, out, err));
     if (!keepdims) goto out;
     st = cb_op_restore_axes(out, ndim, reduced, err);
@@ -54,11 +54,11 @@ out:
 cubed_status cubed_argmin(cubed_array *x, const int *axis, bool keepdims, cubed_array **out,
                           cubed_error *err)
 {
-    return arg_reduce("argmin", CB_FOLD_ARGMIN, x, axis, keepdims, out, err);
+    return arg_reduce("argmin", CB_REDUCE_ARGMIN, x, axis, keepdims, out, err);
 }
 
 cubed_status cubed_argmax(cubed_array *x, const int *axis, bool keepdims, cubed_array **out,
                           cubed_error *err)
 {
-    return arg_reduce("argmax", CB_FOLD_ARGMAX, x, axis, keepdims, out, err);
+    return arg_reduce("argmax", CB_REDUCE_ARGMAX, x, axis, keepdims, out, err);
 }

@@ -1,5 +1,5 @@
 /* Reductions that pass over NaN: the plain ones over values in which NaN is neutral, and counts. The
- * folds of one result share their pass over the input. Calculated in float64 or complex128, as the
+ * reductions of one result share their pass over the input. Calculated in float64 or complex128, as the
  * plain ones. */
 #include <math.h>
 
@@ -23,8 +23,8 @@ static cubed_array *op(keep *k, cubed_op which, cubed_array *a, cubed_array *b, 
     return out;
 }
 
-static cubed_array *fold(keep *k, cubed_fold which, cubed_array *x, const cubed_fold_options *o,
-                         cubed_status *st, cubed_error *err)
+static cubed_array *reduction(keep *k, cubed_reduction which, cubed_array *x,
+                              const cubed_reduce_options *o, cubed_status *st, cubed_error *err)
 {
     cubed_array *out = NULL;
     if (*st != CUBED_OK) return NULL;
@@ -54,43 +54,43 @@ static cubed_array *cast(keep *k, cubed_array *x, cubed_dtype dtype, cubed_statu
 }
 
 /* min and max: infinity is neutral, and what has nothing but NaN is NaN. */
-static cubed_array *extreme(keep *k, cubed_fold which, cubed_array *x, cubed_array *is_nan,
-                            const cubed_fold_options *o, cubed_status *st, cubed_error *err)
+static cubed_array *extreme(keep *k, cubed_reduction which, cubed_array *x, cubed_array *is_nan,
+                            const cubed_reduce_options *o, cubed_status *st, cubed_error *err)
 {
     cubed_dtype t = x->node.dtype;
-    cubed_fold_options plain = *o;
+    cubed_reduce_options plain = *o;
     cubed_array *neutral =
-        constant(k, t, which == CUBED_FOLD_MIN ? (double)INFINITY : -(double)INFINITY, st, err);
+        constant(k, t, which == CUBED_REDUCE_MIN ? (double)INFINITY : -(double)INFINITY, st, err);
     cubed_array *seen = op(k, CUBED_OP_WHERE, is_nan, neutral, x, st, err);
-    cubed_array *found = fold(k, which, seen, &plain, st, err);
-    cubed_array *none = fold(k, CUBED_FOLD_ALL, is_nan, &plain, st, err);
+    cubed_array *found = reduction(k, which, seen, &plain, st, err);
+    cubed_array *none = reduction(k, CUBED_REDUCE_ALL, is_nan, &plain, st, err);
     return op(k, CUBED_OP_WHERE, none, constant(k, t, (double)NAN, st, err), found, st, err);
 }
 
-static cubed_array *sum_of(keep *k, cubed_fold which, cubed_array *x, cubed_array *is_nan,
-                           const cubed_fold_options *o, cubed_status *st, cubed_error *err)
+static cubed_array *sum_of(keep *k, cubed_reduction which, cubed_array *x, cubed_array *is_nan,
+                           const cubed_reduce_options *o, cubed_status *st, cubed_error *err)
 {
-    cubed_array *neutral = constant(k, x->node.dtype, which == CUBED_FOLD_PROD ? 1 : 0, st, err);
-    return fold(k, which, op(k, CUBED_OP_WHERE, is_nan, neutral, x, st, err), o, st, err);
+    cubed_array *neutral = constant(k, x->node.dtype, which == CUBED_REDUCE_PROD ? 1 : 0, st, err);
+    return reduction(k, which, op(k, CUBED_OP_WHERE, is_nan, neutral, x, st, err), o, st, err);
 }
 
 /* Numbers that are not NaN, as float64. */
-static cubed_array *count_of(keep *k, cubed_array *is_nan, const cubed_fold_options *o,
+static cubed_array *count_of(keep *k, cubed_array *is_nan, const cubed_reduce_options *o,
                              cubed_status *st, cubed_error *err)
 {
     cubed_array *present = op(k, CUBED_OP_LOGICAL_NOT, is_nan, NULL, NULL, st, err);
-    return cast(k, fold(k, CUBED_FOLD_SUM, present, o, st, err), CUBED_FLOAT64, st, err);
+    return cast(k, reduction(k, CUBED_REDUCE_SUM, present, o, st, err), CUBED_FLOAT64, st, err);
 }
 
 /* Squared deviations from the mean of all that are not NaN, summed. */
-static cubed_array *squares_of(keep *k, cubed_array *x, const cubed_fold_options *o,
+static cubed_array *squares_of(keep *k, cubed_array *x, const cubed_reduce_options *o,
                                cubed_status *st, cubed_error *err)
 {
     cubed_array *out = NULL;
     uint32_t reduced;
     int ndim = x->node.grid.ndim;
-    if (*st == CUBED_OK) *st = cb_op_fold_axes("nanvar", ndim, o, &reduced, err);
-    if (*st == CUBED_OK) *st = cb_op_fold("nanvar", x, CB_FOLD_NAN_M2, reduced, &out, err);
+    if (*st == CUBED_OK) *st = cb_op_reduce_axes("nanvar", ndim, o, &reduced, err);
+    if (*st == CUBED_OK) *st = cb_op_reduce("nanvar", x, CB_REDUCE_NAN_M2, reduced, &out, err);
     if (*st == CUBED_OK && o->keepdims) *st = cb_op_restore_axes(&out, ndim, reduced, err);
     if (*st == CUBED_OK)
         k->list[k->n++] = out;
@@ -100,7 +100,7 @@ static cubed_array *squares_of(keep *k, cubed_array *x, const cubed_fold_options
 }
 
 static cubed_array *variance(keep *k, cubed_array *x, cubed_array *is_nan,
-                             const cubed_fold_options *o, cubed_status *st, cubed_error *err)
+                             const cubed_reduce_options *o, cubed_status *st, cubed_error *err)
 {
     cubed_array *sum = squares_of(k, x, o, st, err);
     cubed_array *zero = constant(k, CUBED_FLOAT64, 0, st, err);
@@ -111,15 +111,16 @@ static cubed_array *variance(keep *k, cubed_array *x, cubed_array *is_nan,
               constant(k, CUBED_FLOAT64, (double)NAN, st, err), st, err);
 }
 
-cubed_status cubed_nan_reduce(cubed_fold which, cubed_array *x, const cubed_fold_options *options,
-                              cubed_array **out, cubed_error *err)
+cubed_status cubed_nan_reduce(cubed_reduction which, cubed_array *x,
+                              const cubed_reduce_options *options, cubed_array **out,
+                              cubed_error *err)
 {
     cubed_dtype t = x->node.dtype;
     cubed_kind kind = cubed_dtype_kind(t);
-    cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     if (options) o = *options;
-    if (which == CUBED_FOLD_ALL || which == CUBED_FOLD_ANY)
-        return cb_fail(err, CUBED_E_ARG, "nan%s: there is none", cubed_fold_name(which));
+    if (which == CUBED_REDUCE_ALL || which == CUBED_REDUCE_ANY)
+        return cb_fail(err, CUBED_E_ARG, "nan%s: there is none", cubed_reduction_name(which));
     /* Checks the axes and the type, and is all there is to do where nothing can be NaN. */
     cubed_array *plain;
     CB_TRY(cubed_reduce(which, x, options, &plain, err));
@@ -131,23 +132,23 @@ cubed_status cubed_nan_reduce(cubed_fold which, cubed_array *x, const cubed_fold
     cubed_array_unref(plain);
     keep k = {.ctx = x->ctx};
     cubed_status st = CUBED_OK;
-    bool ordered = which == CUBED_FOLD_MIN || which == CUBED_FOLD_MAX;
+    bool ordered = which == CUBED_REDUCE_MIN || which == CUBED_REDUCE_MAX;
     cubed_array *y = x, *r = NULL;
     if (!ordered)
         y = cast(&k, x, kind == CUBED_KIND_COMPLEX ? CUBED_COMPLEX128 : CUBED_FLOAT64, &st, err);
     cubed_array *is_nan = op(&k, CUBED_OP_ISNAN, y, NULL, NULL, &st, err);
     switch (which) {
-    case CUBED_FOLD_MIN:
-    case CUBED_FOLD_MAX: r = extreme(&k, which, x, is_nan, &o, &st, err); break;
-    case CUBED_FOLD_SUM:
-    case CUBED_FOLD_PROD: r = sum_of(&k, which, y, is_nan, &o, &st, err); break;
-    case CUBED_FOLD_MEAN:
-        r = op(&k, CUBED_OP_DIVIDE, sum_of(&k, CUBED_FOLD_SUM, y, is_nan, &o, &st, err),
+    case CUBED_REDUCE_MIN:
+    case CUBED_REDUCE_MAX: r = extreme(&k, which, x, is_nan, &o, &st, err); break;
+    case CUBED_REDUCE_SUM:
+    case CUBED_REDUCE_PROD: r = sum_of(&k, which, y, is_nan, &o, &st, err); break;
+    case CUBED_REDUCE_MEAN:
+        r = op(&k, CUBED_OP_DIVIDE, sum_of(&k, CUBED_REDUCE_SUM, y, is_nan, &o, &st, err),
                count_of(&k, is_nan, &o, &st, err), NULL, &st, err);
         break;
     default:
         r = variance(&k, y, is_nan, &o, &st, err);
-        if (which == CUBED_FOLD_STD) r = op(&k, CUBED_OP_SQRT, r, NULL, NULL, &st, err);
+        if (which == CUBED_REDUCE_STD) r = op(&k, CUBED_OP_SQRT, r, NULL, NULL, &st, err);
         break;
     }
     if (st == CUBED_OK) st = cubed_astype(r, result, out, err);
@@ -155,12 +156,12 @@ cubed_status cubed_nan_reduce(cubed_fold which, cubed_array *x, const cubed_fold
     return st;
 }
 
-cubed_status cubed_count_nonzero(cubed_array *x, const cubed_fold_options *options,
+cubed_status cubed_count_nonzero(cubed_array *x, const cubed_reduce_options *options,
                                  cubed_array **out, cubed_error *err)
 {
     cubed_array *truth;
     CB_TRY(cubed_astype(x, CUBED_BOOL, &truth, err));
-    cubed_status st = cubed_reduce(CUBED_FOLD_SUM, truth, options, out, err);
+    cubed_status st = cubed_reduce(CUBED_REDUCE_SUM, truth, options, out, err);
     cubed_array_unref(truth);
     return st;
 }

@@ -40,15 +40,15 @@ CUBED_MUST_CHECK cubed_status cb_op_scalar(cubed_context *ctx, cubed_dtype dtype
 CUBED_MUST_CHECK cubed_status cb_op_axes(const char *what, int ndim, const int *axes, int n,
                                          uint32_t *mask, cubed_error *err);
 /* The axes that options name, as a mask; all of them if they name none. */
-CUBED_MUST_CHECK cubed_status cb_op_fold_axes(const char *what, int ndim,
-                                              const cubed_fold_options *options, uint32_t *mask,
-                                              cubed_error *err);
-/* Elements that are folded into one; INT64_MAX where that is more, as it may be of arrays that have none. */
-int64_t cb_op_fold_count(const cubed_array *x, uint32_t reduced);
-/* The fold of x, which has the type of the state, over these axes; over a new one if there are
+CUBED_MUST_CHECK cubed_status cb_op_reduce_axes(const char *what, int ndim,
+                                                const cubed_reduce_options *options, uint32_t *mask,
+                                                cubed_error *err);
+/* Elements that are reduced into one; INT64_MAX where that is more, as it may be of arrays that have none. */
+int64_t cb_op_reduce_count(const cubed_array *x, uint32_t reduced);
+/* The reduction of x, which has the type of the state, over these axes; over a new one if there are
  * none. */
-CUBED_MUST_CHECK cubed_status cb_op_fold(const char *what, cubed_array *x, cb_fold_kind kind,
-                                         uint32_t reduced, cubed_array **out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_op_reduce(const char *what, cubed_array *x, cb_reduction kind,
+                                           uint32_t reduced, cubed_array **out, cubed_error *err);
 /* Puts the axes that were reduced back into x (given up) with extent 1: x had ndim of them. */
 CUBED_MUST_CHECK cubed_status cb_op_restore_axes(cubed_array **x, int ndim, uint32_t reduced,
                                                  cubed_error *err);

@@ -1,22 +1,22 @@
-/* Reductions in terms of the kernel's folds: a mean is a sum and a division, a variance the sum of
+/* Reductions in terms of the kernel's reductions: a mean is a sum and a division, a variance the sum of
  * squared deviations and a division. States of floats are float64, so float32 loses nothing on the
  * way. */
 
 #include "base/error.h"
 #include "ops/ops_pkg.h"
-#include "plan/fold.h"
+#include "plan/reduction.h"
 
-/* The type in which the fold runs. */
-static cubed_dtype state_type(cubed_fold fold, cubed_dtype dtype)
+/* The type in which the reduction runs. */
+static cubed_dtype state_type(cubed_reduction reduction, cubed_dtype dtype)
 {
     cubed_kind kind = cubed_dtype_kind(dtype);
-    switch (fold) {
-    case CUBED_FOLD_MIN:
-    case CUBED_FOLD_MAX: return dtype;
-    case CUBED_FOLD_ALL:
-    case CUBED_FOLD_ANY: return CUBED_BOOL;
-    case CUBED_FOLD_SUM:
-    case CUBED_FOLD_PROD:
+    switch (reduction) {
+    case CUBED_REDUCE_MIN:
+    case CUBED_REDUCE_MAX: return dtype;
+    case CUBED_REDUCE_ALL:
+    case CUBED_REDUCE_ANY: return CUBED_BOOL;
+    case CUBED_REDUCE_SUM:
+    case CUBED_REDUCE_PROD:
         if (kind == CUBED_KIND_BOOL || kind == CUBED_KIND_INT) return CUBED_INT64;
         if (kind == CUBED_KIND_UINT) return CUBED_UINT64;
         break;
@@ -26,68 +26,68 @@ static cubed_dtype state_type(cubed_fold fold, cubed_dtype dtype)
 }
 
 /* The type of the result. */
-static cubed_dtype result_type(cubed_fold fold, cubed_dtype dtype)
+static cubed_dtype result_type(cubed_reduction reduction, cubed_dtype dtype)
 {
     cubed_kind kind = cubed_dtype_kind(dtype);
     bool small_float = dtype == CUBED_FLOAT32 || dtype == CUBED_COMPLEX64;
-    if (fold == CUBED_FOLD_MIN || fold == CUBED_FOLD_MAX) return dtype;
-    if (fold == CUBED_FOLD_ALL || fold == CUBED_FOLD_ANY) return CUBED_BOOL;
+    if (reduction == CUBED_REDUCE_MIN || reduction == CUBED_REDUCE_MAX) return dtype;
+    if (reduction == CUBED_REDUCE_ALL || reduction == CUBED_REDUCE_ANY) return CUBED_BOOL;
     if (small_float) return dtype;
-    return kind < CUBED_KIND_FLOAT ? state_type(fold, dtype) : dtype;
+    return kind < CUBED_KIND_FLOAT ? state_type(reduction, dtype) : dtype;
 }
 
-static cb_fold_kind kernel_fold(cubed_fold fold)
+static cb_reduction kernel_reduce(cubed_reduction reduction)
 {
-    switch (fold) {
-    case CUBED_FOLD_PROD: return CB_FOLD_PROD;
-    case CUBED_FOLD_MIN:
-    case CUBED_FOLD_ALL: return CB_FOLD_MIN;
-    case CUBED_FOLD_MAX:
-    case CUBED_FOLD_ANY: return CB_FOLD_MAX;
-    case CUBED_FOLD_VAR:
-    case CUBED_FOLD_STD: return CB_FOLD_M2;
-    default: return CB_FOLD_SUM;
+    switch (reduction) {
+    case CUBED_REDUCE_PROD: return CB_REDUCE_PROD;
+    case CUBED_REDUCE_MIN:
+    case CUBED_REDUCE_ALL: return CB_REDUCE_MIN;
+    case CUBED_REDUCE_MAX:
+    case CUBED_REDUCE_ANY: return CB_REDUCE_MAX;
+    case CUBED_REDUCE_VAR:
+    case CUBED_REDUCE_STD: return CB_REDUCE_M2;
+    default: return CB_REDUCE_SUM;
     }
 }
 
-static cubed_status add_fold(cubed_array *x, cb_fold_kind kind, uint32_t reduced, cubed_array **out,
-                             cubed_error *err)
+static cubed_status add_reduce(cubed_array *x, cb_reduction kind, uint32_t reduced,
+                               cubed_array **out, cubed_error *err)
 {
-    cb_node n = {.kind = CB_NODE_FOLD,
+    cb_node n = {.kind = CB_NODE_REDUCE,
                  .dtype = x->node.dtype,
-                 .fold = kind,
+                 .reduction = kind,
                  .reduced = reduced,
                  .ninputs = 1};
-    n.grid = cb_fold_kept_grid(&x->node.grid, reduced);
+    n.grid = cb_reduce_kept_grid(&x->node.grid, reduced);
     for (int d = 0, k = 0; d < x->node.grid.ndim; d++) {
         if (!(reduced >> d & 1)) n.dim_names[k++] = x->node.dim_names[d];
     }
     return cb_graph_add(x->ctx, &n, &x, out, err);
 }
 
-cubed_status cb_op_fold(const char *what, cubed_array *x, cb_fold_kind kind, uint32_t reduced,
-                        cubed_array **out, cubed_error *err)
+cubed_status cb_op_reduce(const char *what, cubed_array *x, cb_reduction kind, uint32_t reduced,
+                          cubed_array **out, cubed_error *err)
 {
     int ndim = x->node.grid.ndim;
     cubed_array *wider;
-    if (reduced) return add_fold(x, kind, reduced, out, err);
+    if (reduced) return add_reduce(x, kind, reduced, out, err);
     if (ndim == CUBED_MAX_NDIM)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "%s of %d dimensions over no axis", what, ndim);
     CB_TRY(cubed_expand_dims(x, ndim, &wider, err));
-    cubed_status st = add_fold(wider, kind, (uint32_t)1 << ndim, out, err);
+    cubed_status st = add_reduce(wider, kind, (uint32_t)1 << ndim, out, err);
     cubed_array_unref(wider);
     return st;
 }
 
-cubed_status cb_op_fold_axes(const char *what, int ndim, const cubed_fold_options *options,
-                             uint32_t *mask, cubed_error *err)
+cubed_status cb_op_reduce_axes(const char *what, int ndim, const cubed_reduce_options *options,
+                               uint32_t *mask, cubed_error *err)
 {
     if (options->axes) return cb_op_axes(what, ndim, options->axes, options->naxes, mask, err);
     *mask = ndim == 32 ? UINT32_MAX : ((uint32_t)1 << ndim) - 1;
     return CUBED_OK;
 }
 
-int64_t cb_op_fold_count(const cubed_array *x, uint32_t reduced)
+int64_t cb_op_reduce_count(const cubed_array *x, uint32_t reduced)
 {
     int64_t count, extents[CUBED_MAX_NDIM];
     int n = 0;
@@ -118,16 +118,16 @@ static cubed_status replace(cubed_array **x, cubed_array *by)
     return CUBED_OK;
 }
 
-/* What turns the fold's state into the result. */
-static cubed_status finish(cubed_fold fold, cubed_array **x, int64_t count, double correction,
-                           cubed_error *err)
+/* What turns the reduction's state into the result. */
+static cubed_status finish(cubed_reduction reduction, cubed_array **x, int64_t count,
+                           double correction, cubed_error *err)
 {
-    if (fold == CUBED_FOLD_MEAN) CB_TRY(apply(CUBED_OP_DIVIDE, x, (double)count, err));
-    if (fold == CUBED_FOLD_VAR || fold == CUBED_FOLD_STD) {
+    if (reduction == CUBED_REDUCE_MEAN) CB_TRY(apply(CUBED_OP_DIVIDE, x, (double)count, err));
+    if (reduction == CUBED_REDUCE_VAR || reduction == CUBED_REDUCE_STD) {
         double divisor = (double)count - correction;
         CB_TRY(apply(CUBED_OP_DIVIDE, x, divisor > 0 ? divisor : 0, err));
     }
-    if (fold == CUBED_FOLD_STD) {
+    if (reduction == CUBED_REDUCE_STD) {
         cubed_array *root;
         CB_TRY(cubed_elementwise(CUBED_OP_SQRT, x, 1, &root, err));
         return replace(x, root);
@@ -146,40 +146,40 @@ cubed_status cb_op_restore_axes(cubed_array **x, int ndim, uint32_t reduced, cub
     return CUBED_OK;
 }
 
-cubed_status cubed_reduce(cubed_fold fold, cubed_array *x, const cubed_fold_options *options,
-                          cubed_array **out, cubed_error *err)
+cubed_status cubed_reduce(cubed_reduction reduction, cubed_array *x,
+                          const cubed_reduce_options *options, cubed_array **out, cubed_error *err)
 {
-    static const cubed_fold_options defaults = CUBED_FOLD_OPTIONS_INIT;
-    const cubed_fold_options *o = options ? options : &defaults;
-    const char *name = cubed_fold_name(fold);
+    static const cubed_reduce_options defaults = CUBED_REDUCE_OPTIONS_INIT;
+    const cubed_reduce_options *o = options ? options : &defaults;
+    const char *name = cubed_reduction_name(reduction);
     int ndim = x->node.grid.ndim;
     uint32_t reduced;
-    if (!name) return cb_fail(err, CUBED_E_ARG, "reduction number %d is none", (int)fold);
+    if (!name) return cb_fail(err, CUBED_E_ARG, "reduction number %d is none", (int)reduction);
     if (o->struct_size != sizeof *o)
         return cb_fail(err, CUBED_E_ARG, "%s: options.struct_size is %zu, expected %zu", name,
                        o->struct_size, sizeof *o);
     if (x->node.dtype == CUBED_FLOAT16 || x->node.dtype == CUBED_BFLOAT16) {
         cubed_array *wide;
         CB_TRY(cb_op_cast(x, CUBED_FLOAT32, &wide, err));
-        cubed_status wide_st = cubed_reduce(fold, wide, options, out, err);
+        cubed_status wide_st = cubed_reduce(reduction, wide, options, out, err);
         cubed_array_unref(wide);
         return wide_st;
     }
-    if (!cb_fold_accepts(fold, x->node.dtype))
+    if (!cb_reduce_accepts(reduction, x->node.dtype))
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name,
                        cubed_dtype_name(x->node.dtype));
-    CB_TRY(cb_op_fold_axes(name, ndim, o, &reduced, err));
-    int64_t count = cb_op_fold_count(x, reduced);
-    if (count == 0 && (fold == CUBED_FOLD_MIN || fold == CUBED_FOLD_MAX))
+    CB_TRY(cb_op_reduce_axes(name, ndim, o, &reduced, err));
+    int64_t count = cb_op_reduce_count(x, reduced);
+    if (count == 0 && (reduction == CUBED_REDUCE_MIN || reduction == CUBED_REDUCE_MAX))
         return cb_fail(err, CUBED_E_ARG, "%s of no elements: a reduced axis has extent 0", name);
 
     cubed_array *a = NULL, *b = NULL;
     cubed_status st;
-    CB_GO(cb_op_cast(x, state_type(fold, x->node.dtype), &a, err));
-    CB_GO(cb_op_fold(name, a, kernel_fold(fold), reduced, &b, err));
+    CB_GO(cb_op_cast(x, state_type(reduction, x->node.dtype), &a, err));
+    CB_GO(cb_op_reduce(name, a, kernel_reduce(reduction), reduced, &b, err));
     CB_GO(replace(&a, b));
-    CB_GO(finish(fold, &a, count, o->correction, err));
-    CB_GO(cb_op_cast(a, result_type(fold, x->node.dtype), &b, err));
+    CB_GO(finish(reduction, &a, count, o->correction, err));
+    CB_GO(cb_op_cast(a, result_type(reduction, x->node.dtype), &b, err));
     CB_GO(replace(&a, b));
     if (o->keepdims) CB_GO(cb_op_restore_axes(&a, ndim, reduced, err));
     *out = a;

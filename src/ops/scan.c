@@ -15,12 +15,12 @@ static cubed_dtype scan_type(cubed_dtype dtype)
 }
 
 /* The start of the total in front of the others. */
-static cubed_status prepend(cubed_fold fold, int axis, cubed_array *x, cubed_array **out,
+static cubed_status prepend(cubed_reduction reduction, int axis, cubed_array *x, cubed_array **out,
                             cubed_error *err)
 {
     int64_t shape[CUBED_MAX_NDIM];
     cubed_array *both[2] = {NULL, x};
-    cubed_scalar start = cb_scalar_from_i64(x->node.dtype, fold == CUBED_FOLD_PROD);
+    cubed_scalar start = cb_scalar_from_i64(x->node.dtype, reduction == CUBED_REDUCE_PROD);
     int ndim = x->node.grid.ndim;
     for (int d = 0; d < ndim; d++) shape[d] = d == axis ? 1 : x->shape[d];
     CB_TRY(cubed_array_full(x->ctx, x->node.dtype, ndim, shape, NULL, &start, &both[0], err));
@@ -29,13 +29,13 @@ static cubed_status prepend(cubed_fold fold, int axis, cubed_array *x, cubed_arr
     return st;
 }
 
-static cubed_status add_scan(cb_fold_kind kind, cubed_array *x, int axis, cubed_dtype type,
+static cubed_status add_scan(cb_reduction kind, cubed_array *x, int axis, cubed_dtype type,
                              cubed_array **out, cubed_error *err)
 {
     cubed_array *wide;
     CB_TRY(cb_op_cast(x, type, &wide, err));
     cb_node n = cb_graph_like(wide, CB_NODE_SCAN, type);
-    n.fold = kind;
+    n.reduction = kind;
     n.axis = axis;
     for (int d = 0; d < n.grid.ndim; d++) n.grid.axis[d] = cb_axis_storable(&n.grid.axis[d]);
     cubed_status st = cb_graph_add(x->ctx, &n, &wide, out, err);
@@ -56,38 +56,38 @@ cubed_status cubed_forward_fill(cubed_array *x, int axis, cubed_array **out, cub
         return CUBED_OK;
     }
     if (axis < 0) axis += x->node.grid.ndim;
-    if (cb_kernel_has_scan(CB_FOLD_LAST, from))
-        return add_scan(CB_FOLD_LAST, x, axis, from, out, err);
+    if (cb_kernel_has_scan(CB_REDUCE_LAST, from))
+        return add_scan(CB_REDUCE_LAST, x, axis, from, out, err);
     cubed_array *wide; /* of half precision, whose values are all kept */
-    CB_TRY(add_scan(CB_FOLD_LAST, x, axis, CUBED_FLOAT32, &wide, err));
+    CB_TRY(add_scan(CB_REDUCE_LAST, x, axis, CUBED_FLOAT32, &wide, err));
     cubed_status st = cb_op_cast(wide, from, out, err);
     cubed_array_unref(wide);
     return st;
 }
 
-cubed_status cubed_cumulative(cubed_fold fold, cubed_array *x, int axis, bool include_initial,
-                              cubed_array **out, cubed_error *err)
+cubed_status cubed_cumulative(cubed_reduction reduction, cubed_array *x, int axis,
+                              bool include_initial, cubed_array **out, cubed_error *err)
 {
-    const char *name = fold == CUBED_FOLD_SUM ? "cumulative_sum" : "cumulative_prod";
+    const char *name = reduction == CUBED_REDUCE_SUM ? "cumulative_sum" : "cumulative_prod";
     cubed_dtype from = x->node.dtype, type = scan_type(from);
     uint32_t mask;
     int ndim = x->node.grid.ndim;
-    if (fold != CUBED_FOLD_SUM && fold != CUBED_FOLD_PROD)
-        return cb_fail(err, CUBED_E_ARG, "cumulative: fold number %d, expected sum or prod",
-                       (int)fold);
+    if (reduction != CUBED_REDUCE_SUM && reduction != CUBED_REDUCE_PROD)
+        return cb_fail(err, CUBED_E_ARG, "cumulative: reduction number %d, expected sum or prod",
+                       (int)reduction);
     if (cubed_dtype_kind(from) > CUBED_KIND_COMPLEX)
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name, cubed_dtype_name(from));
     CB_TRY(cb_op_axes(name, ndim, &axis, 1, &mask, err));
     if (axis < 0) axis += ndim;
     cubed_array *scan;
-    cubed_status st =
-        add_scan(fold == CUBED_FOLD_SUM ? CB_FOLD_SUM : CB_FOLD_PROD, x, axis, type, &scan, err);
+    cubed_status st = add_scan(reduction == CUBED_REDUCE_SUM ? CB_REDUCE_SUM : CB_REDUCE_PROD, x,
+                               axis, type, &scan, err);
     if (st != CUBED_OK) return st;
     if (!include_initial) {
         *out = scan;
         return CUBED_OK;
     }
-    st = prepend(fold, axis, scan, out, err);
+    st = prepend(reduction, axis, scan, out, err);
     cubed_array_unref(scan);
     return st;
 }

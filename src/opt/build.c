@@ -67,7 +67,7 @@ static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntarge
     CB_TRY(cb_opt_flatten(p, targets, ntargets, err));
     CB_TRY(cb_opt_sink_reshapes(p, through_copies, err));
     if (o->optimize) {
-        CB_TRY(cb_opt_split_folds(p, err));
+        CB_TRY(cb_opt_split_reductions(p, err));
         CB_TRY(cb_opt_fuse(p, err));
     } else {
         cb_opt_store_all(p);
@@ -83,7 +83,7 @@ static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntarge
     }
     CB_TRY(cb_opt_make_stages(p, o->optimize, err));
     if (o->optimize) {
-        CB_TRY(cb_opt_spread_folds(p, err));
+        CB_TRY(cb_opt_spread_reductions(p, err));
         CB_TRY(cb_opt_rechunk_passes(p, err));
     }
     CB_TRY(cb_opt_tidy(p, err));

@@ -119,7 +119,7 @@ cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err)
             divisions++;
             changed = true;
         }
-        /* What is stored now may be read by folds that belonged to another stage. */
+        /* What is stored now may be read by reductions that belonged to another stage. */
         if (changed) CB_TRY(cb_opt_fuse(p, err));
     }
     return CUBED_OK;

@@ -300,7 +300,7 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
                   cb_grid_equal(&made->grid, &n.grid) && (t->url || uses == 1);
     if (direct) {
         n.kind = made->kind;
-        n.fold = made->fold;
+        n.reduction = made->reduction;
         n.axis = made->axis;
         n.block = made->block;
         n.output = made->output;

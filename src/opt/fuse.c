@@ -1,13 +1,13 @@
 /* Which nodes are stored.
  *
  * Elementwise operations, views and concatenations are always recomputed by their users: they move
- * no data of their own. A fold can be part of a stage if its result lies in memory as the stage's
- * output does and all folds of the stage share one domain; any other fold is stored. */
+ * no data of their own. A reduction can be part of a stage if its result lies in memory as the stage's
+ * output does and all reductions of the stage share one domain; any other reduction is stored. */
 #include <string.h>
 
 #include "base/error.h"
 #include "opt/opt.h"
-#include "plan/fold.h"
+#include "plan/reduction.h"
 
 void cb_opt_store_all(cubed_plan *p)
 {
@@ -20,7 +20,7 @@ void cb_opt_store_all(cubed_plan *p)
 typedef struct finder {
     cubed_plan *p;
     int root;
-    int primary; /* the stage's first fold, -1: none yet */
+    int primary; /* the stage's first reduction, -1: none yet */
     int axis[CUBED_MAX_NDIM];
     bool changed;
 } finder;
@@ -31,12 +31,13 @@ static void store(finder *f, int node, cb_why why)
     f->changed = true;
 }
 
-static const cb_grid *input_grid(const cb_ir *ir, const cb_node *fold)
+static const cb_grid *input_grid(const cb_ir *ir, const cb_node *reduction)
 {
-    return fold->kind == CB_NODE_MERGE ? fold->fold_grid : &ir->nodes[fold->inputs[0]].grid;
+    return reduction->kind == CB_NODE_MERGE ? reduction->reduce_grid
+                                            : &ir->nodes[reduction->inputs[0]].grid;
 }
 
-/* A fold met in a tail: part of the stage, or stored. */
+/* A reduction met in a tail: part of the stage, or stored. */
 static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error *err)
 {
     finder *f = ctx;
@@ -50,9 +51,9 @@ static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error 
         store(f, node, CB_WHY_UNDER_BLOCKS);
         return CUBED_OK;
     }
-    cb_grid kept = cb_fold_kept_grid(input_grid(ir, n), n->reduced);
+    cb_grid kept = cb_reduce_kept_grid(input_grid(ir, n), n->reduced);
     const cb_grid *root = &ir->nodes[f->root].grid;
-    if (!cb_stage_fold_fits(map, &kept, root, axis)) {
+    if (!cb_stage_reduce_fits(map, &kept, root, axis)) {
         store(f, node, CB_WHY_OTHER_AXES);
         return CUBED_OK;
     }
@@ -63,16 +64,16 @@ static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error 
     }
     if (!cb_stage_same_domain(ir, f->primary, node) ||
         memcmp(f->axis, axis, (size_t)root->ndim * sizeof *axis) != 0)
-        store(f, node, CB_WHY_OTHER_FOLD);
+        store(f, node, CB_WHY_OTHER_REDUCE);
     return CUBED_OK;
 }
 
-/* A fold met in a body has to be there before. */
+/* A reduction met in a body has to be there before. */
 static cubed_status in_body(void *ctx, int node, const cb_map *map, cubed_error *err)
 {
     (void)map;
     (void)err;
-    store(ctx, node, CB_WHY_UNDER_FOLD);
+    store(ctx, node, CB_WHY_UNDER_REDUCE);
     return CUBED_OK;
 }
 
@@ -84,19 +85,19 @@ static cubed_status look_into_body(void *ctx, int node, const cb_map *map, cubed
     const cb_node *b = &f->p->ir.nodes[below];
     (void)map;
     if (n->kind == CB_NODE_MERGE || b->stored) return CUBED_OK;
-    if (b->kind == CB_NODE_FOLD) {
-        store(f, below, CB_WHY_UNDER_FOLD);
+    if (b->kind == CB_NODE_REDUCE) {
+        store(f, below, CB_WHY_UNDER_REDUCE);
         return CUBED_OK;
     }
-    return cb_stage_find_folds(&f->p->ir, below, in_body, f, err);
+    return cb_stage_find_reductions(&f->p->ir, below, in_body, f, err);
 }
 
 static cubed_status fuse_root(cubed_plan *p, int root, bool *changed, cubed_error *err)
 {
     finder f = {.p = p, .root = root, .primary = -1};
-    CB_TRY(cb_stage_find_folds(&p->ir, root, in_tail, &f, err));
-    /* Those that are left belong to the stage; what they fold may hold folds, too. */
-    CB_TRY(cb_stage_find_folds(&p->ir, root, look_into_body, &f, err));
+    CB_TRY(cb_stage_find_reductions(&p->ir, root, in_tail, &f, err));
+    /* Those that are left belong to the stage; what they reduce may hold reductions, too. */
+    CB_TRY(cb_stage_find_reductions(&p->ir, root, look_into_body, &f, err));
     *changed = f.changed;
     return CUBED_OK;
 }

@@ -5,10 +5,10 @@
  *   fuse.c      which nodes are stored; everything else is virtual
  *   divide.c    stages that would read more than fits become several
  *   blocks.c    functions on whole blocks: blocks that fit, and inputs that are rechunked for them
- *   split.c     folds with few tasks become partial folds and a merge
+ *   split.c     reductions with few tasks become partial reductions and a merge
  *   siblings.c  stored nodes become stages; those that read the same inputs share one
  *   tile.c      how many output chunks a task makes
- *   spread.c    folds of fewer tasks than workers are made piece by piece
+ *   spread.c    reductions of fewer tasks than workers are made piece by piece
  *   passes.c    copies whose grids fit badly go through intermediates, which
  *               rechunk.c finds, and rechunk_tile.c the tiles of their tasks
  *   build.c     the order of it all: cubed_plan_new
@@ -41,16 +41,16 @@ CUBED_MUST_CHECK cubed_status cb_opt_fit_blocks(cubed_plan *p, bool spread, cube
 CUBED_MUST_CHECK cubed_status cb_opt_block_inputs(cubed_plan *p, cubed_error *err);
 /* Stores more nodes where a stage would need more than a task may have. After the storage is open. */
 CUBED_MUST_CHECK cubed_status cb_opt_divide(cubed_plan *p, cubed_error *err);
-/* Splits folds that would not keep the workers busy. Changes the node list. */
-CUBED_MUST_CHECK cubed_status cb_opt_split_folds(cubed_plan *p, cubed_error *err);
+/* Splits reductions that would not keep the workers busy. Changes the node list. */
+CUBED_MUST_CHECK cubed_status cb_opt_split_reductions(cubed_plan *p, cubed_error *err);
 /* Makes the stages: outs and task_chunks. */
 CUBED_MUST_CHECK cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_siblings,
                                                  cubed_error *err);
 /* Compiles and projects s, with the task_chunks that read least within `mem` bytes per task. */
 CUBED_MUST_CHECK cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem,
                                           cubed_error *err);
-/* Has several tasks make one output chunk of a fold where workers would be idle. */
-CUBED_MUST_CHECK cubed_status cb_opt_spread_folds(cubed_plan *p, cubed_error *err);
+/* Has several tasks make one output chunk of a reduction where workers would be idle. */
+CUBED_MUST_CHECK cubed_status cb_opt_spread_reductions(cubed_plan *p, cubed_error *err);
 /* Puts intermediates in front of stages that would read the same chunks too often, and makes the
  * stages anew where it does. */
 CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err);

@@ -271,7 +271,7 @@ cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
         const cb_stage *s = &p->stages[i];
         const int stages = p->nstages;
         bool rewritten = false;
-        if (s->nouts != 1 || s->nfolds || s->ntasks == 0 ||
+        if (s->nouts != 1 || s->nreductions || s->ntasks == 0 ||
             p->ir.nodes[s->outs[0].node].kind != CB_NODE_COPY)
             continue;
         if (!is_plain_copy(p, s))
@@ -293,7 +293,7 @@ cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
 static double times_read(const cubed_plan *p, const cb_stage *s)
 {
     const double once = (double)read_once(p, s), read = (double)s->bytes_read;
-    if (s->call || s->nfolds || once == 0 || read <= MANY_READS * (double)s->bytes_written)
+    if (s->call || s->nreductions || once == 0 || read <= MANY_READS * (double)s->bytes_written)
         return 0;
     return read / once;
 }

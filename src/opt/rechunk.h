@@ -3,7 +3,7 @@
  * One pass copies from grid to grid by tasks (rechunk_tile.h). Where memory is short its tasks
  * decode the same source chunks again and again, and it is faster to write an intermediate array
  * with a grid between the two, then read that: 2 copies of the data instead of (1 + a) / 2 for
- * a-fold reading. What is fast is predicted:
+ * a-reduction reading. What is fast is predicted:
  *
  *   seconds = bytes / bandwidth + requests * latency
  *

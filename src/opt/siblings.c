@@ -41,15 +41,15 @@ static const char *why_not(const cubed_plan *p, const cb_stage *a, const cb_stag
     if (a->scan || b->scan) return "one makes chunk after chunk, each from the one before";
     if (a->call || b->call)
         return same_call(p, a, b) ? NULL : "a function on whole blocks has its tasks for itself";
-    if ((a->nfolds > 0) != (b->nfolds > 0)) return "one reduces, the other does not";
+    if ((a->nreductions > 0) != (b->nreductions > 0)) return "one reduces, the other does not";
     if (a->partial != b->partial || a->merge != b->merge) return "one reduces in parts";
     if (!same_tiles(a, b)) return "their tasks make other chunks";
-    if (a->nfolds == 0) {
+    if (a->nreductions == 0) {
         const cb_grid *x = &p->ir.nodes[a->outs[0].node].grid;
         if (!cb_grid_equal(x, &p->ir.nodes[b->outs[0].node].grid)) return "they make other chunks";
         return cb_programs_share_a_load(&a->tail, &b->tail) ? NULL : "they read nothing in common";
     }
-    if (!cb_stage_same_domain(&p->ir, a->folds[0].node, b->folds[0].node))
+    if (!cb_stage_same_domain(&p->ir, a->reductions[0].node, b->reductions[0].node))
         return "they reduce other elements";
     /* Merges share no loads, but what they merge was made together. */
     return a->merge || cb_programs_share_a_load(&a->body, &b->body) ? NULL
@@ -113,7 +113,7 @@ typedef struct joiner {
     int *mark, search;  /* by stage: which search found it last */
 } joiner;
 
-static cb_program *joint(cb_stage *s) { return s->nfolds ? &s->body : &s->tail; }
+static cb_program *joint(cb_stage *s) { return s->nreductions ? &s->body : &s->tail; }
 
 /* A node that both read; for functions on blocks their first input; one for all merges. */
 static int num_keys(cb_stage *s) { return s->call || s->merge ? 1 : joint(s)->nreads; }
@@ -185,7 +185,7 @@ static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside
                 bytes = cb_sat_add(bytes, cb_chunk_bytes(p, l->node));
         }
     }
-    for (int o = 0; o < s->nouts && s->nfolds == 0; o++) {
+    for (int o = 0; o < s->nouts && s->nreductions == 0; o++) {
         const cb_node *n = &p->ir.nodes[s->outs[o].node];
         if (!n->to_memory)
             bytes = cb_sat_add(
@@ -221,7 +221,7 @@ static void weigh(const cubed_plan *p, cb_stage *s, sibling *about)
 #define VALUE_BYTES ((size_t)CB_VECTOR * 16 + CB_VM_LOAD_BYTES + CB_VM_INSTR_BYTES + 64)
 
 /* What two stages need together, at most: programs need the sum of theirs but for registers, which are as wide as
- * those of the other one; and results that were made in place of a fold's state may get tiles. */
+ * those of the other one; and results that were made in place of a reduction's state may get tiles. */
 static uint64_t bound(const cubed_plan *p, const cb_stage *a, const sibling *of_a,
                       const cb_stage *b, const sibling *of_b)
 {
@@ -237,7 +237,7 @@ static uint64_t bound(const cubed_plan *p, const cb_stage *a, const sibling *of_
         size_t chunks = 2; /* one is staged */
         for (int d = 0; d < both[i]->kept.ndim; d++)
             chunks = cb_sat_mul(chunks, (size_t)both[i]->task_chunks[d]);
-        for (int o = 0; both[i]->nfolds && o < both[i]->nouts; o++)
+        for (int o = 0; both[i]->nreductions && o < both[i]->nouts; o++)
             bytes = cb_sat_add(bytes,
                                cb_sat_mul(chunks, cb_chunk_bytes(p, both[i]->outs[o].node) + 64));
     }

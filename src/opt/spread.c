@@ -1,9 +1,9 @@
-/* Folds with fewer output chunks than workers.
+/* Reductions with fewer output chunks than workers.
  *
- * Where blocks are too few for tree folds (split.c), the tasks of a fold are its output chunks. If
+ * Where blocks are too few for tree reductions (split.c), the tasks of a reduction are its output chunks. If
  * parts of the input can be read by themselves, an intermediate with smaller chunks makes more
  * tasks, and its pieces are put together by a copy. A piece is small enough that what is read of a
- * block is still in the cache when it is folded. */
+ * block is still in the cache when it is reduced. */
 #include "base/error.h"
 #include "opt/opt.h"
 #include "plan/need.h"
@@ -58,7 +58,7 @@ static bool choose(const cubed_plan *p, const cb_stage *s, spread *out)
 
 static bool may_spread(const cubed_plan *p, const cb_stage *s)
 {
-    if (s->nfolds == 0 || s->partial || s->merge || s->body.nbranches != 1) return false;
+    if (s->nreductions == 0 || s->partial || s->merge || s->body.nbranches != 1) return false;
     if (s->ntasks == 0 || s->ntasks >= (int64_t)p->max_workers) return false;
     for (int v = 0; v < s->body.branches[0].nloads; v++) {
         const cb_load *l = &s->body.branches[0].loads[v];
@@ -76,14 +76,15 @@ static int output_of(const spread *s, int node)
     return -1;
 }
 
-/* A fold of an intermediate goes through chunks as they were: their grid is the order of its terms, and what else
- * the fold's stage folds has the same. */
-static cubed_status insert_fold(const spread *s, cb_ir *to, int i, const cb_node *n, int *out,
-                                cubed_error *err)
+/* A reduction of an intermediate goes through chunks as they were: their grid is the order of its terms, and what else
+ * the reduction's stage reduces has the same. */
+static cubed_status insert_reduce(const spread *s, cb_ir *to, int i, const cb_node *n, int *out,
+                                  cubed_error *err)
 {
     const cb_node *nodes = s->p->ir.nodes;
-    const int under =
-        nodes[i].kind == CB_NODE_FOLD || nodes[i].kind == CB_NODE_PARTIAL ? nodes[i].inputs[0] : -1;
+    const int under = nodes[i].kind == CB_NODE_REDUCE || nodes[i].kind == CB_NODE_PARTIAL
+                          ? nodes[i].inputs[0]
+                          : -1;
     if (under < 0 || output_of(s, under) < 0) return cb_ir_add(to, n, out, err);
     int index;
     const cb_node whole = {.kind = CB_NODE_COPY,
@@ -92,10 +93,10 @@ static cubed_status insert_fold(const spread *s, cb_ir *to, int i, const cb_node
                            .ninputs = 1,
                            .inputs = n->inputs,
                            .origin = nodes[under].origin};
-    cb_node fold = *n;
+    cb_node reduction = *n;
     CB_TRY(cb_ir_add(to, &whole, &index, err));
-    fold.inputs = &index;
-    return cb_ir_add(to, &fold, out, err);
+    reduction.inputs = &index;
+    return cb_ir_add(to, &reduction, out, err);
 }
 
 /* A target reads the pieces; an intermediate is them. */
@@ -105,7 +106,7 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
     const spread *s = ctx;
     int o = output_of(s, i), index;
     (void)p;
-    if (o < 0) return insert_fold(s, to, i, n, out, err);
+    if (o < 0) return insert_reduce(s, to, i, n, out, err);
     cb_node pieces = {.kind = CB_NODE_COPY,
                       .dtype = n->dtype,
                       .grid = n->grid,
@@ -153,7 +154,7 @@ static bool is_worth(const void *ctx, const cubed_plan *now, const cubed_plan *b
            cb_opt_traffic(now) <= cb_opt_traffic(before) + added + added / 8;
 }
 
-cubed_status cb_opt_spread_folds(cubed_plan *p, cubed_error *err)
+cubed_status cb_opt_spread_reductions(cubed_plan *p, cubed_error *err)
 {
     for (int i = 0; i < p->nstages; i++) {
         const cubed_plan before = *p;

@@ -34,11 +34,11 @@ static cubed_status no_memory(cubed_error *err)
     return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
 }
 
-static cubed_status refuse_fold(void *ctx, int node, const cb_map *map, cubed_error *err)
+static cubed_status refuse_reduce(void *ctx, int node, const cb_map *map, cubed_error *err)
 {
     (void)ctx;
     (void)map;
-    return cb_fail(err, CUBED_E_FORMAT, "node %d folds below a function on blocks", node);
+    return cb_fail(err, CUBED_E_FORMAT, "node %d reduces below a function on blocks", node);
 }
 
 /* Tasks are counted in blocks of the kept symbols. */
@@ -209,7 +209,7 @@ cubed_status cb_block_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
         compile_compress(s);
     else
         CB_TRY(compile_function(p, s, err));
-    CB_TRY(cb_stage_find_folds(ir, s->outs[0].node, refuse_fold, NULL, err));
+    CB_TRY(cb_stage_find_reductions(ir, s->outs[0].node, refuse_reduce, NULL, err));
     CB_TRY(cb_stage_set_tasks(s, err));
     return lower_inputs(p, s, err);
 }

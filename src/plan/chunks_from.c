@@ -31,7 +31,7 @@ static void of_view(cubed_array *x)
     }
 }
 
-static void of_fold(cubed_array *x)
+static void of_reduce(cubed_array *x)
 {
     const cubed_array *in = x->in[0];
     for (int d = 0, k = 0; d < in->node.grid.ndim; d++) {
@@ -106,7 +106,7 @@ void cb_graph_find_chunks_from(cubed_array *x)
         x->listed = UINT32_MAX;
         break;
     case CB_NODE_VIEW: of_view(x); break;
-    case CB_NODE_FOLD: of_fold(x); break;
+    case CB_NODE_REDUCE: of_reduce(x); break;
     case CB_NODE_CAST:
     case CB_NODE_CONCAT:
     case CB_NODE_SCAN: of_inputs(x); break;

@@ -52,8 +52,8 @@ static const double elem[CUBED_OP_COUNT] = {
     [CUBED_OP_RANDOM_INTEGERS] = 0.6,
 };
 
-#define FOLD 0.08
-#define SCAN 0.19
+#define REDUCE 0.08
+#define SCAN   0.19
 
 /* What the figure is multiplied with, beside the elements. */
 typedef enum growth {
@@ -128,8 +128,8 @@ double cb_node_cost(const cb_node *n)
     double cost = CHEAP;
     switch (n->kind) {
     case CB_NODE_ELEM: cost = elem[n->op] > 0 ? elem[n->op] : CHEAP; break;
-    case CB_NODE_FOLD:
-    case CB_NODE_PARTIAL: cost = FOLD; break;
+    case CB_NODE_REDUCE:
+    case CB_NODE_PARTIAL: cost = REDUCE; break;
     case CB_NODE_SCAN: cost = SCAN; break;
     case CB_NODE_COMPRESS: cost = PASS; break;
     case CB_NODE_BLOCKWISE: cost = function_cost(n->block); break;

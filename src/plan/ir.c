@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "plan/fold.h"
+#include "plan/reduction.h"
 
 static cubed_status no_memory(cubed_error *err)
 {
@@ -41,11 +41,11 @@ cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_grid *const *known,
         (n->strides && !copy_numbers(zone, &n->strides, ndim)) ||
         (n->block && !(n->block = cb_blockwise_copy(zone, n->block))))
         return no_memory(err);
-    if (n->fold_grid) {
-        cb_grid *copy = cb_zone_memdup(zone, n->fold_grid, sizeof *copy);
+    if (n->reduce_grid) {
+        cb_grid *copy = cb_zone_memdup(zone, n->reduce_grid, sizeof *copy);
         if (!copy) return no_memory(err);
         CB_TRY(cb_grid_own(zone, copy, known, nknown, err));
-        n->fold_grid = copy;
+        n->reduce_grid = copy;
     }
     return cb_grid_own(zone, &n->grid, known, nknown, err);
 }
@@ -243,24 +243,25 @@ static cubed_status check_concat(const cb_ir *ir, const cb_node *n, cubed_error 
     return CUBED_OK;
 }
 
-static cubed_status check_fold(const cb_ir *ir, const cb_node *n, cubed_error *err)
+static cubed_status check_reduce(const cb_ir *ir, const cb_node *n, cubed_error *err)
 {
     const cb_node *in = &ir->nodes[n->inputs[0]];
-    if ((unsigned)n->fold >= CB_FOLD_KINDS || !cb_kernel_has_fold(n->fold, n->dtype) ||
+    if ((unsigned)n->reduction >= CB_REDUCTIONS || !cb_kernel_has_reduce(n->reduction, n->dtype) ||
         in->dtype != n->dtype)
-        return BAD("fold number %d of %s to %s", (int)n->fold, cubed_dtype_name(in->dtype),
-                   cubed_dtype_name(n->dtype));
-    const cb_grid *from = n->kind == CB_NODE_MERGE ? n->fold_grid : &in->grid;
+        return BAD("reduction number %d of %s to %s", (int)n->reduction,
+                   cubed_dtype_name(in->dtype), cubed_dtype_name(n->dtype));
+    const cb_grid *from = n->kind == CB_NODE_MERGE ? n->reduce_grid : &in->grid;
     if (n->kind == CB_NODE_MERGE) CB_TRY(check_grid(from, n->dtype, err));
-    if (from->ndim < CUBED_MAX_NDIM && n->reduced >> from->ndim) return BAD("folded axes");
-    if (n->reduced == 0) return BAD("no folded axes");
-    cb_grid want = n->kind == CB_NODE_FOLD || n->kind == CB_NODE_MERGE
-                       ? cb_fold_kept_grid(from, n->reduced)
-                       : cb_fold_partial_grid(from, n->reduced, cb_fold_planes(n->fold));
-    if (!same_shape(&want, &n->grid)) return BAD("the shape of a fold");
+    if (from->ndim < CUBED_MAX_NDIM && n->reduced >> from->ndim) return BAD("reduced axes");
+    if (n->reduced == 0) return BAD("no reduced axes");
+    cb_grid want = n->kind == CB_NODE_REDUCE || n->kind == CB_NODE_MERGE
+                       ? cb_reduce_kept_grid(from, n->reduced)
+                       : cb_reduce_partial_grid(from, n->reduced, cb_reduce_planes(n->reduction));
+    if (!same_shape(&want, &n->grid)) return BAD("the shape of a reduction");
     if (n->kind == CB_NODE_MERGE) {
-        want = cb_fold_partial_grid(from, n->reduced, cb_fold_planes(n->fold));
-        if (in->kind != CB_NODE_PARTIAL || in->fold != n->fold || !cb_grid_equal(&want, &in->grid))
+        want = cb_reduce_partial_grid(from, n->reduced, cb_reduce_planes(n->reduction));
+        if (in->kind != CB_NODE_PARTIAL || in->reduction != n->reduction ||
+            !cb_grid_equal(&want, &in->grid))
             return BAD("a merge of something else than its states");
     }
     return CUBED_OK;
@@ -332,7 +333,8 @@ static cubed_status check_decisions(const cb_ir *ir, const cb_node *n, cubed_err
     if (ir->is_graph &&
         ((n->stored && !asked) || n->is_target || n->to_memory || n->kind == CB_NODE_PARTIAL))
         return BAD("a decision in what nothing is decided of");
-    if (n->kind == CB_NODE_PARTIAL && !n->stored) return BAD("fold states that are not stored");
+    if (n->kind == CB_NODE_PARTIAL && !n->stored)
+        return BAD("reduction states that are not stored");
     return CUBED_OK;
 }
 
@@ -352,7 +354,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
         int8_t min, max;
     } inputs[CB_NODE_KINDS] = {
         [CB_NODE_ELEM] = {1, 3},       [CB_NODE_CAST] = {1, 1},     [CB_NODE_VIEW] = {1, 1},
-        [CB_NODE_CONCAT] = {1, -1},    [CB_NODE_FOLD] = {1, 1},     [CB_NODE_PARTIAL] = {1, 1},
+        [CB_NODE_CONCAT] = {1, -1},    [CB_NODE_REDUCE] = {1, 1},   [CB_NODE_PARTIAL] = {1, 1},
         [CB_NODE_MERGE] = {1, 1},      [CB_NODE_COPY] = {1, 1},     [CB_NODE_SCAN] = {1, 1},
         [CB_NODE_BLOCKWISE] = {0, -1}, [CB_NODE_COMPRESS] = {3, 3}, [CB_NODE_RESHAPE] = {1, 1}};
     if ((unsigned)n->kind >= CB_NODE_KINDS) return BAD("kind number %d", (int)n->kind);
@@ -394,7 +396,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     case CB_NODE_COPY: return same_shape(&in->grid, &n->grid) ? CUBED_OK : BAD("another shape");
     case CB_NODE_SCAN:
         if (!n->stored && !ir->is_graph) return BAD("a running total that is not stored");
-        if (!cb_kernel_has_scan(n->fold, n->dtype)) return BAD("a running total of its type");
+        if (!cb_kernel_has_scan(n->reduction, n->dtype)) return BAD("a running total of its type");
         if (n->axis < 0 || n->axis >= n->grid.ndim) return BAD("axis %d", n->axis);
         return same_shape(&in->grid, &n->grid) ? CUBED_OK : BAD("another shape");
     case CB_NODE_VIEW: {
@@ -404,9 +406,9 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     }
     case CB_NODE_RESHAPE: return check_reshape(ir, n, err);
     case CB_NODE_CONCAT: return check_concat(ir, n, err);
-    case CB_NODE_FOLD:
+    case CB_NODE_REDUCE:
     case CB_NODE_PARTIAL:
-    case CB_NODE_MERGE: return check_fold(ir, n, err);
+    case CB_NODE_MERGE: return check_reduce(ir, n, err);
     case CB_NODE_BLOCKWISE:
     case CB_NODE_COMPRESS: return check_blockwise(ir, n, err);
     case CB_NODE_KINDS: break;

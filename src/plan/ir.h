@@ -14,19 +14,19 @@
 
 /* The numbers are part of the plan format. */
 typedef enum cb_node_kind {
-    CB_NODE_ZARR = 0,       /* a stored source */
-    CB_NODE_MEMORY = 1,     /* the caller's memory, or bytes that travel in the plan */
-    CB_NODE_FULL = 2,       /* one value */
-    CB_NODE_INDEX = 3,      /* int64 position in C order, plus start */
-    CB_NODE_ELEM = 4,       /* op on inputs of equal shape (or 0-d) and type */
-    CB_NODE_CAST = 5,       /* input[0] to dtype */
-    CB_NODE_VIEW = 6,       /* input[0] through map */
-    CB_NODE_CONCAT = 7,     /* inputs side by side along axis */
-    CB_NODE_FOLD = 8,       /* input[0] folded over the axes in `reduced`, which are dropped */
-    CB_NODE_PARTIAL = 9,    /* states of such a fold, one per group of blocks (see fold.h) */
-    CB_NODE_MERGE = 10,     /* the fold's result from those states */
-    CB_NODE_COPY = 11,      /* input[0] with another grid: rechunk */
-    CB_NODE_SCAN = 12,      /* running totals (fold: SUM or PROD) of input[0] along axis; stored */
+    CB_NODE_ZARR = 0,    /* a stored source */
+    CB_NODE_MEMORY = 1,  /* the caller's memory, or bytes that travel in the plan */
+    CB_NODE_FULL = 2,    /* one value */
+    CB_NODE_INDEX = 3,   /* int64 position in C order, plus start */
+    CB_NODE_ELEM = 4,    /* op on inputs of equal shape (or 0-d) and type */
+    CB_NODE_CAST = 5,    /* input[0] to dtype */
+    CB_NODE_VIEW = 6,    /* input[0] through map */
+    CB_NODE_CONCAT = 7,  /* inputs side by side along axis */
+    CB_NODE_REDUCE = 8,  /* input[0] reduced over the axes in `reduced`, which are dropped */
+    CB_NODE_PARTIAL = 9, /* states of such a reduction, one per group of blocks (see reduction.h) */
+    CB_NODE_MERGE = 10,  /* the reduction's result from those states */
+    CB_NODE_COPY = 11,   /* input[0] with another grid: rechunk */
+    CB_NODE_SCAN = 12, /* running totals (reduction: SUM or PROD) of input[0] along axis; stored */
     CB_NODE_BLOCKS = 13,    /* int64: chunk number << 32 | position in the chunk, both in C order */
     CB_NODE_BLOCKWISE = 14, /* an output of a function on whole blocks of the inputs; stored */
     CB_NODE_COMPRESS = 15,  /* those elements of input[0] where input[1] is true, of which
@@ -43,17 +43,17 @@ typedef struct cb_node {
     int ninputs;
     int *inputs; /* node numbers, less than its own */
 
-    cubed_op op;       /* ELEM */
-    cb_fold_kind fold; /* FOLD, PARTIAL, MERGE, SCAN */
-    uint32_t reduced;  /* FOLD, PARTIAL: bit d = axis d of the input. MERGE: of the original */
-    int axis;          /* CONCAT, SCAN */
+    cubed_op op;            /* ELEM */
+    cb_reduction reduction; /* REDUCE, PARTIAL, MERGE, SCAN */
+    uint32_t reduced; /* REDUCE, PARTIAL: bit d = axis d of the input. MERGE: of the original */
+    int axis;         /* CONCAT, SCAN */
     const int64_t *
         begins; /* CONCAT: where its inputs begin along the axis, and the end; cb_ir_set finds them */
-    const cb_map *map;        /* VIEW, RESHAPE: see cb_map_own */
-    const int64_t *from;      /* RESHAPE: the shape that its map gives */
-    cubed_scalar value;       /* FULL */
-    int64_t start;            /* INDEX */
-    const cb_grid *fold_grid; /* MERGE: the grid of the original fold's input */
+    const cb_map *map;          /* VIEW, RESHAPE: see cb_map_own */
+    const int64_t *from;        /* RESHAPE: the shape that its map gives */
+    cubed_scalar value;         /* FULL */
+    int64_t start;              /* INDEX */
+    const cb_grid *reduce_grid; /* MERGE: the grid of the original reduction's input */
     /* BLOCKWISE: the operation, and which of its outputs this is. COMPRESS: the blocks that its inputs
      * are read in, and its chunks. NULL for all others. */
     const cb_blockwise *block;

@@ -22,9 +22,9 @@ int cb_stage_level(const cubed_plan *p, const cb_stage *s, const int *level)
         int l = level_of_program(p, prog, level);
         if (l > most) most = l;
     }
-    for (int k = 0; k < s->nfolds; k++) {
-        if (s->folds[k].states >= 0 && level[s->folds[k].states] + 1 > most)
-            most = level[s->folds[k].states] + 1;
+    for (int k = 0; k < s->nreductions; k++) {
+        if (s->reductions[k].states >= 0 && level[s->reductions[k].states] + 1 > most)
+            most = level[s->reductions[k].states] + 1;
     }
     return most;
 }

@@ -5,15 +5,15 @@
 
 #include "base/error.h"
 #include "dtype/scalar.h"
-#include "plan/fold.h"
+#include "plan/reduction.h"
 #include "plan/seen.h"
 
 typedef struct lowering {
     const cb_ir *ir;
     cb_zone *zone; /* of the branch, until it is done: lists while they grow */
     cb_zone *out;  /* of what stays */
-    const int *fold_nodes;
-    int nfolds;
+    const int *reduce_nodes;
+    int nreductions;
     cb_box box;     /* of the branch */
     cb_seen values; /* a node seen through a map has one value in a branch */
     /* Loads and instructions are numbered apart while the code
@@ -231,15 +231,15 @@ static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool i
         CB_TRY(cb_map_compose(n->map, map, &m, err));
         return lower_node(lo, n->inputs[0], &m, false, value, err);
     }
-    case CB_NODE_FOLD:
+    case CB_NODE_REDUCE:
     case CB_NODE_MERGE:
-        for (int k = 0; k < lo->nfolds; k++) {
-            if (lo->fold_nodes[k] != node) continue;
-            cb_load load = {.kind = CB_LOAD_FOLD, .dtype = n->dtype, .fold = k, .map = map};
+        for (int k = 0; k < lo->nreductions; k++) {
+            if (lo->reduce_nodes[k] != node) continue;
+            cb_load load = {.kind = CB_LOAD_REDUCE, .dtype = n->dtype, .reduction = k, .map = map};
             CB_TRY(add_load(lo, &load, value, err));
             return remember(lo, node, map, *value, err);
         }
-        return cb_fail(err, CUBED_E_FORMAT, "node %d folds inside another stage", node);
+        return cb_fail(err, CUBED_E_FORMAT, "node %d reduces inside another stage", node);
     default: return cb_fail(err, CUBED_E_FORMAT, "node %d has no code", node);
     }
 }
@@ -324,7 +324,7 @@ static cubed_status find_cuts(cuts *c, int node, const cb_map *map, const cb_box
                               cubed_error *err)
 {
     const cb_node *n = &c->ir->nodes[node];
-    if (n->ninputs == 0 || (n->stored && !is_root) || n->kind == CB_NODE_FOLD ||
+    if (n->ninputs == 0 || (n->stored && !is_root) || n->kind == CB_NODE_REDUCE ||
         n->kind == CB_NODE_MERGE || n->kind == CB_NODE_RESHAPE)
         return CUBED_OK;
     if (cb_seen_find(&c->seen, node, map, box)) return CUBED_OK;
@@ -352,8 +352,8 @@ typedef struct lowered {
     const cb_lower_root *roots;
     int nroots;
     bool load_roots;
-    const int *fold_nodes;
-    int nfolds, cap; /* of branches, in scratch */
+    const int *reduce_nodes;
+    int nreductions, cap; /* of branches, in scratch */
     size_t widest;
     cb_program *out;
 } lowered;
@@ -393,8 +393,11 @@ static cubed_status compile_branch(lowered *l, lowering *lo, cb_branch *out, cub
 static cubed_status add_branch(lowered *l, const cb_box *box, cubed_error *err)
 {
     cb_program *out = l->out;
-    lowering lo = {
-        .ir = l->ir, .out = l->zone, .fold_nodes = l->fold_nodes, .nfolds = l->nfolds, .box = *box};
+    lowering lo = {.ir = l->ir,
+                   .out = l->zone,
+                   .reduce_nodes = l->reduce_nodes,
+                   .nreductions = l->nreductions,
+                   .box = *box};
     if (out->nbranches == CB_MAX_BRANCHES)
         return cb_fail(err, CUBED_E_BUDGET, "one stage puts together more than %d pieces of arrays",
                        CB_MAX_BRANCHES);
@@ -473,7 +476,7 @@ static cubed_status find_reads(const lowered *l, cb_program *prog, cubed_error *
 
 cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels, int ndim,
                       const int64_t *shape, const cb_lower_root *roots, int nroots, bool load_roots,
-                      const int *fold_nodes, int nfolds, cb_program *out, cubed_error *err)
+                      const int *reduce_nodes, int nreductions, cb_program *out, cubed_error *err)
 {
     lowered l = {.ir = ir,
                  .kernels = kernels,
@@ -481,8 +484,8 @@ cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels,
                  .roots = roots,
                  .nroots = nroots,
                  .load_roots = load_roots,
-                 .fold_nodes = fold_nodes,
-                 .nfolds = nfolds,
+                 .reduce_nodes = reduce_nodes,
+                 .nreductions = nreductions,
                  .widest = 1,
                  .out = out};
     cb_box whole = cb_box_whole(ndim, shape);

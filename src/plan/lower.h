@@ -15,14 +15,14 @@ typedef struct cb_lower_root {
     cb_map map; /* domain -> the node's axes */
 } cb_lower_root;
 
-/* Compiles the roots over `domain`. Folds met on the way that are not stored must be among
- * `fold_nodes` (numbered as there) and are loaded from this stage's states; in a body there are
+/* Compiles the roots over `domain`. Reductions met on the way that are not stored must be among
+ * `reduce_nodes` (numbered as there) and are loaded from this stage's states; in a body there are
  * none. A root that is stored is loaded when `load_roots`, else it is what this stage
  * computes. */
 CUBED_MUST_CHECK cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels,
                                        int ndim, const int64_t *shape, const cb_lower_root *roots,
-                                       int nroots, bool load_roots, const int *fold_nodes,
-                                       int nfolds, cb_program *out, cubed_error *err);
+                                       int nroots, bool load_roots, const int *reduce_nodes,
+                                       int nreductions, cb_program *out, cubed_error *err);
 
 /* Sorts numbers, and leaves each once; how many that are. */
 int cb_sort_unique(int *list, int n);

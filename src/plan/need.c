@@ -1,7 +1,7 @@
 #include "plan/need.h"
 
 #include "plan/block_stage.h"
-#include "plan/fold.h"
+#include "plan/reduction.h"
 
 cb_need cb_read_need(const cubed_plan *p, int node)
 {
@@ -110,16 +110,16 @@ size_t cb_scan_carry_bytes(const cubed_plan *p, const cb_stage *s, const cb_box 
 int cb_stage_levels(const cb_stage *s)
 {
     if (s->partial) return 1;
-    int levels = cb_fold_levels(cb_stage_nblocks(s));
+    int levels = cb_reduce_levels(cb_stage_nblocks(s));
     return s->merge && levels > 1 ? levels - 1 : levels;
 }
 
 size_t cb_bookkeeping_bytes(const cb_stage *s)
 {
     /* Lists of states by level, of views and of pointers, each rounded up by itself. */
-    size_t lists = (size_t)(CB_FOLD_MAX_LEVELS + 8);
-    return lists * cb_arena_round((size_t)(s->nfolds + s->nouts + 1) * CB_STATE_BYTES) +
-           cb_arena_round(((size_t)s->nouts + (size_t)s->nfolds) * 2 * CB_VIEW_BYTES +
+    size_t lists = (size_t)(CB_REDUCE_MAX_LEVELS + 8);
+    return lists * cb_arena_round((size_t)(s->nreductions + s->nouts + 1) * CB_STATE_BYTES) +
+           cb_arena_round(((size_t)s->nouts + (size_t)s->nreductions) * 2 * CB_VIEW_BYTES +
                           CB_VIEW_BYTES);
 }
 
@@ -504,9 +504,9 @@ static size_t kept_blocks(const cb_stage *s, cb_blocks *kept)
     return count;
 }
 
-/* The same of what is folded: blocks of its domain, and the elements of the largest one. */
-static size_t folded_blocks(const cb_stage *s, const cb_blocks *kept, size_t count,
-                            cb_blocks *domain)
+/* The same of what is reduced: blocks of its domain, and the elements of the largest one. */
+static size_t reduced_blocks(const cb_stage *s, const cb_blocks *kept, size_t count,
+                             cb_blocks *domain)
 {
     int k = s->partial ? 1 : 0;
     for (int d = 0; d < s->domain.ndim; d++) {
@@ -524,11 +524,12 @@ void cb_program_blocks(const cb_stage *s, int program, cb_blocks *axes)
 {
     cb_blocks kept[CUBED_MAX_NDIM + 1];
     size_t count = kept_blocks(s, program == 0 ? kept : axes);
-    if (program == 0) (void)folded_blocks(s, kept, count, axes);
+    if (program == 0) (void)reduced_blocks(s, kept, count, axes);
 }
 
-/* What reading the states that a fold merges takes beside its own; adds to the stage's counts. */
-static size_t merge_bytes(const cubed_plan *p, cb_stage *s, const cb_stage_fold *f, size_t planes)
+/* What reading the states that a reduction merges takes beside its own; adds to the stage's counts. */
+static size_t merge_bytes(const cubed_plan *p, cb_stage *s, const cb_stage_reduction *f,
+                          size_t planes)
 {
     size_t chunk = cb_chunk_bytes(p, f->states);
     uint64_t chunks = (uint64_t)cb_grid_count(&p->ir.nodes[f->states].grid);
@@ -536,15 +537,15 @@ static size_t merge_bytes(const cubed_plan *p, cb_stage *s, const cb_stage_fold 
     return cb_sat_add(cb_arena_round(chunk), planes);
 }
 
-/* Of a stage that folds until its results are made; *states: one state of each fold. */
+/* Of a stage that reduces until its results are made; *states: one state of each reduction. */
 static cb_need body_need(const cubed_plan *p, cb_stage *s, const cb_blocks *kept, size_t count,
                          size_t *states)
 {
     cb_blocks domain[CUBED_MAX_NDIM];
-    size_t block = folded_blocks(s, kept, count, domain), values = 0, merged = 0;
+    size_t block = reduced_blocks(s, kept, count, domain), values = 0, merged = 0;
     cb_need body = {0, 0};
-    for (int k = 0; k < s->nfolds; k++) {
-        const cb_stage_fold *f = &s->folds[k];
+    for (int k = 0; k < s->nreductions; k++) {
+        const cb_stage_reduction *f = &s->reductions[k];
         size_t plane = cb_arena_round(cb_sat_mul(count, cubed_dtype_size(f->dtype)));
         size_t planes = cb_sat_mul(plane, (size_t)f->nplanes);
         *states = cb_sat_add(*states, planes);
@@ -597,7 +598,7 @@ void cb_stage_project(const cubed_plan *p, cb_stage *s)
     }
     s->bytes_read = s->chunks_read = s->bytes_written = s->chunks_written = 0;
     size_t count = kept_blocks(s, kept);
-    if (s->nfolds) body = body_need(p, s, kept, count, &states);
+    if (s->nreductions) body = body_need(p, s, kept, count, &states);
     cb_need tail = outputs_need(p, s, count, &tiles);
     if (!s->partial) read = cb_program_need(p, s, &s->tail, kept, s->copy);
     tail = cb_need_either(tail, read);

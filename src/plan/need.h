@@ -4,7 +4,7 @@
  * the same order, asking the functions below for sizes, so that what is projected is what is
  * used. A task's life:
  *
- *   1. states of folds (top level first, then the other levels)
+ *   1. states of reductions (top level first, then the other levels)
  *   2. body: for each block, buffers of the loads, registers, values of a block that crosses
  *      branches; released
  *   3. tiles of the outputs; tail: buffers of the loads, registers; released
@@ -33,7 +33,7 @@ size_t cb_chunk_bytes(const cubed_plan *p, int node);
 uint64_t cb_stored_bytes(const cubed_plan *p, int node);
 
 /* The output tile: a whole chunk when tasks are single chunks and the result is not made in place
- * of a fold's state, else dense over the task's box. */
+ * of a reduction's state, else dense over the task's box. */
 bool cb_out_is_chunk(const cb_stage *s, int out);
 /* A load and nothing else. */
 bool cb_branch_is_bare(const cb_branch *b);
@@ -45,7 +45,7 @@ bool cb_copy_in_place(const cubed_plan *p, const cb_stage *s);
 int64_t cb_copy_share(const cb_stage *s);
 /* Totals that a task of running totals keeps; `task` NULL: at most. */
 size_t cb_scan_carry_bytes(const cubed_plan *p, const cb_stage *s, const cb_box *task);
-/* Levels of fold states that a task of this stage keeps. */
+/* Levels of reduction states that a task of this stage keeps. */
 int cb_stage_levels(const cb_stage *s);
 /* From which length of run on parts of a node's chunks are worth reading by themselves; 0: never. */
 size_t cb_node_part_run(const cubed_plan *p, int node);

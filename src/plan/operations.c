@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "plan/costs.h"
-#include "plan/fold.h"
 #include "plan/plan.h"
+#include "plan/reduction.h"
 
 /* The nodes that a stage computes, and the sources that it reads: its outputs, and what is not stored below them.
  * Users come before their inputs. */
@@ -146,10 +146,10 @@ static cubed_operation_info operation_of(const cb_ir *ir, const cb_node *n, doub
     switch (n->kind) {
     case CB_NODE_ELEM: op.name = cubed_op_name(n->op); break;
     case CB_NODE_CAST: op.name = "cast"; break;
-    case CB_NODE_FOLD:
+    case CB_NODE_REDUCE:
     case CB_NODE_PARTIAL:
     case CB_NODE_MERGE:
-    case CB_NODE_SCAN: op.name = cb_fold_kind_name(n->fold); break;
+    case CB_NODE_SCAN: op.name = cb_reduction_name(n->reduction); break;
     case CB_NODE_COMPRESS: op.name = "compress"; break;
     case CB_NODE_BLOCKWISE: op.name = n->block->function; break;
     default: break;

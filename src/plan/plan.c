@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "mem/pages.h"
-#include "plan/fold.h"
 #include "plan/need.h"
+#include "plan/reduction.h"
 
 cubed_status cb_plan_alloc(cubed_context *ctx, cubed_plan **out, cubed_error *err)
 {

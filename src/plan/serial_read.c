@@ -148,7 +148,7 @@ static const int64_t *get_numbers(reader *r, int n)
     return list;
 }
 
-static const cb_grid *get_fold_grid(reader *r)
+static const cb_grid *get_reduce_grid(reader *r)
 {
     cb_grid *g = cb_zone_alloc(r->zone, sizeof *g);
     if (!g) r->bad = true;
@@ -264,13 +264,13 @@ static void get_node(reader *r, int index, cb_node *n)
     for (int i = 0; i < n->ninputs && !r->bad; i++) n->inputs[i] = get_n(r, (uint64_t)index);
     switch (n->kind) {
     case CB_NODE_ELEM: n->op = (cubed_op)get_n(r, CUBED_OP_COUNT); break;
-    case CB_NODE_MERGE: n->fold_grid = get_fold_grid(r); /* fall through */
-    case CB_NODE_FOLD:
+    case CB_NODE_MERGE: n->reduce_grid = get_reduce_grid(r); /* fall through */
+    case CB_NODE_REDUCE:
     case CB_NODE_PARTIAL:
-        n->fold = (cb_fold_kind)get_n(r, CB_FOLD_KINDS);
+        n->reduction = (cb_reduction)get_n(r, CB_REDUCTIONS);
         n->reduced = (uint32_t)get_u(r);
         break;
-    case CB_NODE_SCAN: n->fold = (cb_fold_kind)get_n(r, CB_FOLD_KINDS); /* fall through */
+    case CB_NODE_SCAN: n->reduction = (cb_reduction)get_n(r, CB_REDUCTIONS); /* fall through */
     case CB_NODE_CONCAT: n->axis = get_n(r, CUBED_MAX_NDIM); break;
     case CB_NODE_RESHAPE:
         n->map = get_map(r);

@@ -183,13 +183,13 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place,
     for (int i = 0; i < n->ninputs; i++) put_u(b, (uint64_t)n->inputs[i]);
     switch (n->kind) {
     case CB_NODE_ELEM: put_u(b, (uint64_t)n->op); break;
-    case CB_NODE_MERGE: put_grid(b, n->fold_grid); /* fall through */
-    case CB_NODE_FOLD:
+    case CB_NODE_MERGE: put_grid(b, n->reduce_grid); /* fall through */
+    case CB_NODE_REDUCE:
     case CB_NODE_PARTIAL:
-        put_u(b, (uint64_t)n->fold);
+        put_u(b, (uint64_t)n->reduction);
         put_u(b, n->reduced);
         break;
-    case CB_NODE_SCAN: put_u(b, (uint64_t)n->fold); /* fall through */
+    case CB_NODE_SCAN: put_u(b, (uint64_t)n->reduction); /* fall through */
     case CB_NODE_CONCAT: put_u(b, (uint64_t)n->axis); break;
     case CB_NODE_RESHAPE:
         put_map(b, n->map);

@@ -4,28 +4,28 @@
 
 #include "base/error.h"
 #include "plan/block_stage.h"
-#include "plan/fold.h"
 #include "plan/lower.h"
 #include "plan/need.h"
 #include "plan/plan.h"
+#include "plan/reduction.h"
 #include "plan/seen.h"
 
-/* --- Which folds belong to a root ----------------------------------------------------------------- */
+/* --- Which reductions belong to a root ----------------------------------------------------------------- */
 
-typedef struct fold_walk {
+typedef struct reduce_walk {
     const cb_ir *ir;
-    cb_fold_fn fn;
+    cb_reduce_fn fn;
     void *ctx;
     cb_seen seen; /* in a zone of this walk */
-} fold_walk;
+} reduce_walk;
 
-static cubed_status walk_folds(fold_walk *w, int node, const cb_map *map, bool is_root,
-                               cubed_error *err)
+static cubed_status walk_reductions(reduce_walk *w, int node, const cb_map *map, bool is_root,
+                                    cubed_error *err)
 {
     const cb_node *n = &w->ir->nodes[node];
     if (n->ninputs == 0 || (n->stored && !is_root)) return CUBED_OK;
     if (n->kind == CB_NODE_RESHAPE) return CUBED_OK; /* of what is stored */
-    if (n->kind == CB_NODE_FOLD || n->kind == CB_NODE_MERGE || n->kind == CB_NODE_PARTIAL)
+    if (n->kind == CB_NODE_REDUCE || n->kind == CB_NODE_MERGE || n->kind == CB_NODE_PARTIAL)
         return w->fn(w->ctx, node, map, err);
     if (cb_seen_find(&w->seen, node, map, NULL)) return CUBED_OK;
     CB_TRY(cb_seen_add(&w->seen, node, map, NULL, 0, err));
@@ -35,24 +35,24 @@ static cubed_status walk_folds(fold_walk *w, int node, const cb_map *map, bool i
         if (n->kind == CB_NODE_VIEW) CB_TRY(cb_map_compose(n->map, map, &m, err));
         if (w->ir->nodes[n->inputs[i]].grid.ndim == 0)
             m = (cb_map){.ndim_in = map->ndim_in, .ndim_out = 0};
-        CB_TRY(walk_folds(w, n->inputs[i], &m, false, err));
+        CB_TRY(walk_reductions(w, n->inputs[i], &m, false, err));
     }
     return CUBED_OK;
 }
 
-cubed_status cb_stage_find_folds(const cb_ir *ir, int root, cb_fold_fn fn, void *ctx,
-                                 cubed_error *err)
+cubed_status cb_stage_find_reductions(const cb_ir *ir, int root, cb_reduce_fn fn, void *ctx,
+                                      cubed_error *err)
 {
-    fold_walk w = {.ir = ir, .fn = fn, .ctx = ctx};
+    reduce_walk w = {.ir = ir, .fn = fn, .ctx = ctx};
     CB_TRY(cb_zone_new(cb_zone_allocator(ir->zone), &w.seen.zone, err));
     cb_map identity = cb_map_identity(ir->nodes[root].grid.ndim);
-    cubed_status st = walk_folds(&w, root, &identity, true, err);
+    cubed_status st = walk_reductions(&w, root, &identity, true, err);
     cb_zone_free(w.seen.zone);
     return st;
 }
 
-bool cb_stage_fold_fits(const cb_map *map, const cb_grid *kept, const cb_grid *root,
-                        int axis[CUBED_MAX_NDIM])
+bool cb_stage_reduce_fits(const cb_map *map, const cb_grid *kept, const cb_grid *root,
+                          int axis[CUBED_MAX_NDIM])
 {
     for (int r = 0; r < root->ndim; r++) axis[r] = -1;
     int previous = -1;
@@ -75,16 +75,17 @@ bool cb_stage_fold_fits(const cb_map *map, const cb_grid *kept, const cb_grid *r
     return true;
 }
 
-static const cb_grid *fold_input_grid(const cb_ir *ir, const cb_node *fold)
+static const cb_grid *reduce_input_grid(const cb_ir *ir, const cb_node *reduction)
 {
-    return fold->kind == CB_NODE_MERGE ? fold->fold_grid : &ir->nodes[fold->inputs[0]].grid;
+    return reduction->kind == CB_NODE_MERGE ? reduction->reduce_grid
+                                            : &ir->nodes[reduction->inputs[0]].grid;
 }
 
-bool cb_stage_same_domain(const cb_ir *ir, int fold_a, int fold_b)
+bool cb_stage_same_domain(const cb_ir *ir, int reduce_a, int reduce_b)
 {
-    const cb_node *a = &ir->nodes[fold_a], *b = &ir->nodes[fold_b];
+    const cb_node *a = &ir->nodes[reduce_a], *b = &ir->nodes[reduce_b];
     return a->kind == b->kind && a->reduced == b->reduced &&
-           cb_grid_equal(fold_input_grid(ir, a), fold_input_grid(ir, b));
+           cb_grid_equal(reduce_input_grid(ir, a), reduce_input_grid(ir, b));
 }
 
 /* --- Compiling ------------------------------------------------------------------------------------ */
@@ -92,51 +93,53 @@ bool cb_stage_same_domain(const cb_ir *ir, int fold_a, int fold_b)
 typedef struct collect {
     const cb_ir *ir;
     cb_stage *s;
-    int out; /* whose folds are collected */
+    int out; /* whose reductions are collected */
     int cap;
     cb_zone *zone;
 } collect;
 
-static cubed_status add_fold(void *ctx, int node, const cb_map *map, cubed_error *err)
+static cubed_status add_reduce(void *ctx, int node, const cb_map *map, cubed_error *err)
 {
     collect *c = ctx;
     cb_stage *s = c->s;
     const cb_node *n = &c->ir->nodes[node];
     const cb_node *root = &c->ir->nodes[s->outs[c->out].node];
     if (n->kind != CB_NODE_PARTIAL) {
-        cb_grid kept = cb_fold_kept_grid(fold_input_grid(c->ir, n), n->reduced);
+        cb_grid kept = cb_reduce_kept_grid(reduce_input_grid(c->ir, n), n->reduced);
         int axis[CUBED_MAX_NDIM];
-        if (!cb_stage_fold_fits(map, &kept, &root->grid, axis))
-            return cb_fail(err, CUBED_E_FORMAT, "a fold is read across the axes of its stage");
+        if (!cb_stage_reduce_fits(map, &kept, &root->grid, axis))
+            return cb_fail(err, CUBED_E_FORMAT, "a reduction is read across the axes of its stage");
         memcpy(s->outs[c->out].axis, axis, sizeof axis);
     }
-    if (s->nfolds > 0 && !cb_stage_same_domain(c->ir, s->folds[0].node, node))
-        return cb_fail(err, CUBED_E_FORMAT, "one stage folds over two domains");
-    for (int k = 0; k < s->nfolds; k++) {
-        if (s->folds[k].node == node) return CUBED_OK;
+    if (s->nreductions > 0 && !cb_stage_same_domain(c->ir, s->reductions[0].node, node))
+        return cb_fail(err, CUBED_E_FORMAT, "one stage reduces over two domains");
+    for (int k = 0; k < s->nreductions; k++) {
+        if (s->reductions[k].node == node) return CUBED_OK;
     }
-    if (s->nfolds == c->cap) {
+    if (s->nreductions == c->cap) {
         int cap = c->cap ? 2 * c->cap : 4;
-        cb_stage_fold *folds = cb_zone_alloc(c->zone, (size_t)cap * sizeof *folds);
-        if (!folds) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
-        if (s->nfolds) memcpy(folds, s->folds, (size_t)s->nfolds * sizeof *folds);
-        s->folds = folds;
+        cb_stage_reduction *reductions = cb_zone_alloc(c->zone, (size_t)cap * sizeof *reductions);
+        if (!reductions) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
+        if (s->nreductions)
+            memcpy(reductions, s->reductions, (size_t)s->nreductions * sizeof *reductions);
+        s->reductions = reductions;
         c->cap = cap;
     }
-    s->folds[s->nfolds++] = (cb_stage_fold){.kind = n->fold,
-                                            .dtype = n->dtype,
-                                            .value = n->dtype,
-                                            .nplanes = cb_fold_planes(n->fold),
-                                            .node = node,
-                                            .states = n->kind == CB_NODE_MERGE ? n->inputs[0] : -1};
+    s->reductions[s->nreductions++] =
+        (cb_stage_reduction){.kind = n->reduction,
+                             .dtype = n->dtype,
+                             .value = n->dtype,
+                             .nplanes = cb_reduce_planes(n->reduction),
+                             .node = node,
+                             .states = n->kind == CB_NODE_MERGE ? n->inputs[0] : -1};
     return CUBED_OK;
 }
 
-/* The tail's domain from the folds, or from the first output. */
+/* The tail's domain from the reductions, or from the first output. */
 static cubed_status set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
     const cb_node *first = &ir->nodes[s->outs[0].node];
-    if (s->nfolds == 0) {
+    if (s->nreductions == 0) {
         s->kept = first->grid;
         for (int o = 0; o < s->nouts; o++) {
             const cb_node *n = &ir->nodes[s->outs[o].node];
@@ -146,12 +149,12 @@ static cubed_status set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err)
         }
         return CUBED_OK;
     }
-    const cb_node *fold = &ir->nodes[s->folds[0].node];
-    s->partial = fold->kind == CB_NODE_PARTIAL;
-    s->merge = fold->kind == CB_NODE_MERGE;
-    s->reduced = fold->reduced;
-    s->domain = *fold_input_grid(ir, fold);
-    cb_grid kept = cb_fold_kept_grid(&s->domain, s->reduced);
+    const cb_node *reduction = &ir->nodes[s->reductions[0].node];
+    s->partial = reduction->kind == CB_NODE_PARTIAL;
+    s->merge = reduction->kind == CB_NODE_MERGE;
+    s->reduced = reduction->reduced;
+    s->domain = *reduce_input_grid(ir, reduction);
+    cb_grid kept = cb_reduce_kept_grid(&s->domain, s->reduced);
     if (s->partial) {
         s->kept.ndim = kept.ndim + 1;
         s->kept.axis[0] = first->grid.axis[0];
@@ -198,7 +201,7 @@ static cubed_status set_scan(const cb_ir *ir, cb_stage *s, cubed_error *err)
     for (int o = 0; o < s->nouts; o++) {
         const cb_node *n = &ir->nodes[s->outs[o].node];
         if (n->kind != CB_NODE_SCAN) continue;
-        if (s->nouts > 1 || s->nfolds > 0)
+        if (s->nouts > 1 || s->nreductions > 0)
             return cb_fail(err, CUBED_E_FORMAT, "running totals share a stage");
         s->scan = true;
         s->scan_axis = n->axis;
@@ -208,12 +211,12 @@ static cubed_status set_scan(const cb_ir *ir, cb_stage *s, cubed_error *err)
     return CUBED_OK;
 }
 
-/* A result that alone uses a fold's state, of elements of the same size, may overwrite it. */
+/* A result that alone uses a reduction's state, of elements of the same size, may overwrite it. */
 static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
 {
     const cb_program *p = &s->tail;
     for (int o = 0; o < s->nouts; o++) s->outs[o].alias = -1;
-    if (s->nfolds == 0 || s->partial || p->nbranches != 1) return;
+    if (s->nreductions == 0 || s->partial || p->nbranches != 1) return;
     const cb_branch *b = &p->branches[0];
     int nvalues = b->nloads + b->ninstrs;
     /* users[v]: 0 none, o+1 only result o, -1 several */
@@ -230,18 +233,18 @@ static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
         }
     }
     for (int v = 0; v < b->nloads; v++) {
-        if (b->loads[v].kind != CB_LOAD_FOLD || users[v] <= 0) continue;
+        if (b->loads[v].kind != CB_LOAD_REDUCE || users[v] <= 0) continue;
         cb_stage_out *out = &s->outs[users[v] - 1];
         const cb_node *n = &ir->nodes[out->node];
         if (out->alias < 0 && !n->to_memory &&
             cubed_dtype_size(n->dtype) == cubed_dtype_size(b->loads[v].dtype))
-            out->alias = b->loads[v].fold;
+            out->alias = b->loads[v].reduction;
     }
 }
 
 static bool is_copy(const cb_stage *s)
 {
-    if (s->nfolds || s->nouts != 1 || s->scan) return false;
+    if (s->nreductions || s->nouts != 1 || s->scan) return false;
     for (int i = 0; i < s->tail.nbranches; i++) {
         if (!cb_branch_is_bare(&s->tail.branches[i])) return false;
     }
@@ -275,11 +278,11 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
 {
     cb_buf text;
     cb_buf_init(&text, &p->ctx->alloc);
-    for (int k = 0; k < s->nfolds && k < 3; k++) {
+    for (int k = 0; k < s->nreductions && k < 3; k++) {
         cb_buf_printf(&text, "%s%s%s", k ? ", " : "", s->merge ? "merge " : "",
-                      cb_fold_kind_name(s->folds[k].kind));
+                      cb_reduction_name(s->reductions[k].kind));
     }
-    if (s->nfolds && s->body.nbranches && s->body.branches[0].ninstrs) {
+    if (s->nreductions && s->body.nbranches && s->body.branches[0].ninstrs) {
         cb_buf_puts(&text, "(");
         put_ops(&text, &s->body, &p->ctx->kernels);
         cb_buf_puts(&text, ")");
@@ -289,14 +292,14 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
                                               : s->call->fn->name);
     else if (s->scan)
         cb_buf_printf(&text, "cumulative %s%s",
-                      cb_fold_kind_name(p->ir.nodes[s->outs[0].node].fold),
+                      cb_reduction_name(p->ir.nodes[s->outs[0].node].reduction),
                       s->tail.nbranches && s->tail.branches[0].ninstrs ? ", " : "");
-    else if (!s->nfolds && (s->copy || !s->tail.nbranches || !s->tail.branches[0].ninstrs))
+    else if (!s->nreductions && (s->copy || !s->tail.nbranches || !s->tail.branches[0].ninstrs))
         cb_buf_puts(&text, s->tail.nbranches > 1  ? "concat"
                            : cb_stage_reshapes(s) ? "reshape"
                                                   : "copy");
     if (s->tail.nbranches && s->tail.branches[0].ninstrs) {
-        if (s->nfolds) cb_buf_puts(&text, ", ");
+        if (s->nreductions) cb_buf_puts(&text, ", ");
         put_ops(&text, &s->tail, &p->ctx->kernels);
     }
     cb_buf_puts(&text, " -> ");
@@ -320,14 +323,14 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
     return s->name ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
 }
 
-/* The input of a fold, or what is below a cast that the fold's kernel does as it goes. */
-static int folded_values(const cubed_plan *p, const cb_stage_fold *fold)
+/* The input of a reduction, or what is below a cast that the reduction's kernel does as it goes. */
+static int reduced_values(const cubed_plan *p, const cb_stage_reduction *reduction)
 {
-    int input = p->ir.nodes[fold->node].inputs[0];
+    int input = p->ir.nodes[reduction->node].inputs[0];
     const cb_node *n = &p->ir.nodes[input];
     bool widens = n->kind == CB_NODE_CAST && !n->stored && n->dtype == CUBED_FLOAT64 &&
                   p->ir.nodes[n->inputs[0]].dtype == CUBED_FLOAT32 &&
-                  p->ctx->kernels.fold_float32[fold->kind].rows;
+                  p->ctx->kernels.reduce_float32[reduction->kind].rows;
     return widens ? n->inputs[0] : input;
 }
 
@@ -335,16 +338,16 @@ static cubed_status lower_body(cubed_plan *p, cb_stage *s, cb_zone *scratch, cub
 {
     int64_t shape[CUBED_MAX_NDIM];
     for (int d = 0; d < s->domain.ndim; d++) shape[d] = s->domain.axis[d].extent;
-    cb_lower_root *roots = cb_zone_alloc(scratch, (size_t)s->nfolds * sizeof *roots);
+    cb_lower_root *roots = cb_zone_alloc(scratch, (size_t)s->nreductions * sizeof *roots);
     if (!roots) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
-    for (int k = 0; k < s->nfolds; k++) {
-        roots[k].node = folded_values(p, &s->folds[k]);
+    for (int k = 0; k < s->nreductions; k++) {
+        roots[k].node = reduced_values(p, &s->reductions[k]);
         roots[k].map = cb_map_identity(s->domain.ndim);
-        s->folds[k].value = p->ir.nodes[roots[k].node].dtype;
+        s->reductions[k].value = p->ir.nodes[roots[k].node].dtype;
         /* A stored input is loaded; only outputs of this stage are recomputed. */
     }
-    return cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, s->domain.ndim, shape, roots, s->nfolds,
-                    true, NULL, 0, &s->body, err);
+    return cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, s->domain.ndim, shape, roots,
+                    s->nreductions, true, NULL, 0, &s->body, err);
 }
 
 static cubed_status lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
@@ -352,9 +355,9 @@ static cubed_status lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch, cub
     int64_t shape[CUBED_MAX_NDIM];
     for (int d = 0; d < s->kept.ndim; d++) shape[d] = s->kept.axis[d].extent;
     cb_lower_root *roots = cb_zone_alloc(scratch, (size_t)s->nouts * sizeof *roots);
-    int *folds = cb_zone_alloc(scratch, (size_t)s->nfolds * sizeof *folds + 1);
-    if (!roots || !folds) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
-    for (int k = 0; k < s->nfolds; k++) folds[k] = s->folds[k].node;
+    int *reductions = cb_zone_alloc(scratch, (size_t)s->nreductions * sizeof *reductions + 1);
+    if (!roots || !reductions) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
+    for (int k = 0; k < s->nreductions; k++) reductions[k] = s->reductions[k].node;
     for (int o = 0; o < s->nouts; o++) {
         const cb_node *n = &p->ir.nodes[s->outs[o].node];
         cb_map *m = &roots[o].map;
@@ -367,7 +370,7 @@ static cubed_status lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch, cub
         }
     }
     return cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, s->kept.ndim, shape, roots, s->nouts,
-                    false, folds, s->nfolds, &s->tail, err);
+                    false, reductions, s->nreductions, &s->tail, err);
 }
 
 static cubed_status compile_programs(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
@@ -375,15 +378,16 @@ static cubed_status compile_programs(cubed_plan *p, cb_stage *s, cb_zone *scratc
     const cb_ir *ir = &p->ir;
     collect c = {.ir = ir, .s = s, .zone = ir->zone};
     for (c.out = 0; c.out < s->nouts; c.out++) {
-        int before = s->nfolds;
-        CB_TRY(cb_stage_find_folds(ir, s->outs[c.out].node, add_fold, &c, err));
-        if (c.out > 0 && (before > 0) != (s->nfolds > 0))
-            return cb_fail(err, CUBED_E_FORMAT, "a stage mixes outputs with and without folds");
+        int before = s->nreductions;
+        CB_TRY(cb_stage_find_reductions(ir, s->outs[c.out].node, add_reduce, &c, err));
+        if (c.out > 0 && (before > 0) != (s->nreductions > 0))
+            return cb_fail(err, CUBED_E_FORMAT,
+                           "a stage mixes outputs with and without reductions");
     }
     CB_TRY(set_domain(ir, s, err));
     CB_TRY(set_scan(ir, s, err));
     CB_TRY(cb_stage_set_tasks(s, err));
-    if (s->nfolds && !s->merge) CB_TRY(lower_body(p, s, scratch, err));
+    if (s->nreductions && !s->merge) CB_TRY(lower_body(p, s, scratch, err));
     if (!s->partial) CB_TRY(lower_tail(p, s, scratch, err));
     set_aliases(ir, scratch, s);
     s->copy = is_copy(s);
@@ -395,13 +399,13 @@ static cubed_status find_inputs(const cubed_plan *p, cb_stage *s, cb_zone *scrat
                                 cubed_error *err)
 {
     const cb_program *prog;
-    size_t n = (size_t)s->nfolds;
+    size_t n = (size_t)s->nreductions;
     for (int i = 0; (prog = cb_stage_program(s, i)) != NULL; i++) n += (size_t)prog->nreads;
     int *inputs = cb_zone_alloc(scratch, n * sizeof *inputs);
     if (!inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
     n = 0;
-    for (int k = 0; k < s->nfolds; k++) {
-        if (s->folds[k].states >= 0) inputs[n++] = s->folds[k].states;
+    for (int k = 0; k < s->nreductions; k++) {
+        if (s->reductions[k].states >= 0) inputs[n++] = s->reductions[k].states;
     }
     for (int i = 0; (prog = cb_stage_program(s, i)) != NULL; i++) {
         for (int k = 0; k < prog->nreads; k++) inputs[n++] = prog->reads[k];
@@ -414,8 +418,8 @@ static cubed_status find_inputs(const cubed_plan *p, cb_stage *s, cb_zone *scrat
 cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
 {
     bool block = p->ir.nodes[s->outs[0].node].block != NULL;
-    s->nfolds = 0;
-    s->folds = NULL;
+    s->nreductions = 0;
+    s->reductions = NULL;
     s->call = NULL;
     s->scan = s->copy = s->partial = s->merge = false;
     memset(&s->body, 0, sizeof s->body);

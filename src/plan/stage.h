@@ -3,9 +3,9 @@
  * A stage makes one stored array, or several siblings with the same domain, and everything virtual
  * beneath them. Compiled once from the nodes, immutable, shared by all workers.
  *
- * A stage without folds has one program over the output's axes. With folds there are two: `body`,
- * over the axes of the folds' input, gives the values that are folded; `tail`, over the axes that
- * are kept, makes results from the folds (and from other arrays).
+ * A stage without reductions has one program over the output's axes. With reductions there are two: `body`,
+ * over the axes of the reductions' input, gives the values that are reduced; `tail`, over the axes that
+ * are kept, makes results from the reductions (and from other arrays).
  *
  * A task is a box of output chunks (`task_chunks` per axis). It visits the blocks of its domain in
  * C order; each block is evaluated vector by vector.
@@ -24,7 +24,7 @@ typedef enum cb_load_kind {
     CB_LOAD_CONST,  /* one value */
     CB_LOAD_INDEX,  /* start + sum(step[d] * x[d]) */
     CB_LOAD_BLOCKS, /* the values of a BLOCKS node */
-    CB_LOAD_FOLD    /* the result of fold number `fold` of this stage (tail only) */
+    CB_LOAD_REDUCE  /* the result of reduction number `reduction` of this stage (tail only) */
 } cb_load_kind;
 
 /* Which chunks of a load are read more than once. */
@@ -43,7 +43,7 @@ typedef struct cb_load {
     cubed_scalar value;
     int64_t start;       /* INDEX */
     const int64_t *step; /* the same: one for each axis of the domain */
-    int fold;
+    int reduction;
     bool tile;      /* STORED: a block may touch several chunks, or lies across them (transposed):
                       gathered into a dense tile first. Set by need.c */
     cb_again again; /* STORED: set by need.c and cb_plan_mark_again */
@@ -99,19 +99,19 @@ bool cb_programs_share_a_load(const cb_program *a, const cb_program *b);
 /* The branches that may have elements of a box: from *first to before *last. */
 void cb_program_branches(const cb_program *prog, const cb_box *box, int *first, int *last);
 
-typedef struct cb_stage_fold {
-    cb_fold_kind kind;
+typedef struct cb_stage_reduction {
+    cb_reduction kind;
     cubed_dtype dtype; /* of state and result */
-    cubed_dtype value; /* of what is folded: float32 may be widened by the fold itself */
+    cubed_dtype value; /* of what is reduced: float32 may be widened by the reduction itself */
     int nplanes;       /* arrays of state */
-    int node;          /* FOLD, PARTIAL or MERGE */
+    int node;          /* REDUCE, PARTIAL or MERGE */
     int states;        /* MERGE: the node that holds the states; else -1 */
-} cb_stage_fold;
+} cb_stage_reduction;
 
 typedef struct cb_stage_out {
     int node;
     int axis[CUBED_MAX_NDIM]; /* node's axis d is this axis of the tail's domain; -1: extent 1 */
-    int alias; /* the result may be made in place of the state of this fold; -1: it has a tile */
+    int alias; /* the result may be made in place of the state of this reduction; -1: it has a tile */
 } cb_stage_out;
 
 /* A function on whole blocks: block_stage.c. */
@@ -169,12 +169,12 @@ typedef struct cb_stage {
      * scattered straight into them. Set by need.c */
     bool scatter;
 
-    /* Stages without folds have an empty body. */
-    int nfolds;
-    cb_stage_fold *folds;
+    /* Stages without reductions have an empty body. */
+    int nreductions;
+    cb_stage_reduction *reductions;
     bool partial, merge; /* PARTIAL writes states of groups of blocks; MERGE reads them */
-    uint32_t reduced;    /* axes of the body's domain that are folded */
-    cb_grid domain;      /* of the body: blocks along reduced axes fix the order of the fold */
+    uint32_t reduced;    /* axes of the body's domain that are reduced */
+    cb_grid domain;      /* of the body: blocks along reduced axes fix the order of the reduction */
     cb_program body, tail;
 
     /* The nodes whose chunks, states or memory it reads, in order. */
@@ -192,18 +192,18 @@ bool cb_stage_reshapes(const cb_stage *s);
 
 struct cubed_plan;
 
-/* Folds below a root that are not stored, with the map from the root's axes. The root itself is
+/* Reductions below a root that are not stored, with the map from the root's axes. The root itself is
  * looked into (or reported) even when it is stored. */
-typedef cubed_status (*cb_fold_fn)(void *ctx, int node, const cb_map *map, cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_stage_find_folds(const cb_ir *ir, int root, cb_fold_fn fn,
-                                                  void *ctx, cubed_error *err);
-/* Whether a fold with this kept grid, seen through `map` from a root with grid `root`, lies in
+typedef cubed_status (*cb_reduce_fn)(void *ctx, int node, const cb_map *map, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_stage_find_reductions(const cb_ir *ir, int root, cb_reduce_fn fn,
+                                                       void *ctx, cubed_error *err);
+/* Whether a reduction with this kept grid, seen through `map` from a root with grid `root`, lies in
  * memory as the root does: only axes of extent 1 differ. axis[r] is then the kept axis of root
  * axis r, or -1. */
-bool cb_stage_fold_fits(const cb_map *map, const cb_grid *kept, const cb_grid *root,
-                        int axis[CUBED_MAX_NDIM]);
-/* Whether two folds can be computed in one pass. */
-bool cb_stage_same_domain(const cb_ir *ir, int fold_a, int fold_b);
+bool cb_stage_reduce_fits(const cb_map *map, const cb_grid *kept, const cb_grid *root,
+                          int axis[CUBED_MAX_NDIM]);
+/* Whether two reductions can be computed in one pass. */
+bool cb_stage_same_domain(const cb_ir *ir, int reduce_a, int reduce_b);
 
 /* One more than the highest level of the stored nodes that it reads (level[node]), else 0. */
 int cb_stage_level(const struct cubed_plan *p, const cb_stage *s, const int *level);
@@ -229,7 +229,7 @@ void cb_stage_task_chunks(const cb_stage *s, int64_t task, cb_box *chunks);
 void cb_stage_task_box(const cb_stage *s, int64_t task, cb_box *elements);
 void cb_stage_elements(const cb_stage *s, const cb_box *chunks, cb_box *elements);
 
-/* Folding stages: blocks along the reduced axes, numbered in C order; those that a task visits;
+/* Reducing stages: blocks along the reduced axes, numbered in C order; those that a task visits;
  * and the part of the body's domain that one of them is for a task's box (of PARTIAL: with the
  * groups in front). */
 int64_t cb_stage_nblocks(const cb_stage *s);

@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "plan/block_stage.h"
-#include "plan/fold.h"
 #include "plan/plan.h"
+#include "plan/reduction.h"
 
 /* --- Loads ---------------------------------------------------------------------------------------- */
 
@@ -63,7 +63,7 @@ void cb_stage_elements(const cb_stage *s, const cb_box *chunks, cb_box *elements
 
 void cb_stage_block(const cb_stage *s, const cb_box *task, int64_t block, cb_box *domain)
 {
-    cb_grid red = cb_fold_reduced_grid(&s->domain, s->reduced);
+    cb_grid red = cb_reduced_grid(&s->domain, s->reduced);
     int64_t idx[CUBED_MAX_NDIM];
     cb_grid_unravel(&red, block, idx);
     int k = s->partial ? 1 : 0, r = 0;
@@ -83,15 +83,15 @@ void cb_stage_block(const cb_stage *s, const cb_box *task, int64_t block, cb_box
 
 int64_t cb_stage_nblocks(const cb_stage *s)
 {
-    cb_grid red = cb_fold_reduced_grid(&s->domain, s->reduced);
+    cb_grid red = cb_reduced_grid(&s->domain, s->reduced);
     return cb_grid_count(&red);
 }
 
 void cb_stage_task_blocks(const cb_stage *s, const cb_box *task, int64_t *first, int64_t *last)
 {
     int64_t n = cb_stage_nblocks(s);
-    *first = s->partial ? task->lo[0] * CB_FOLD_GROUP : 0;
-    *last = s->partial ? cb_min_i64(n, *first + CB_FOLD_GROUP) : n;
+    *first = s->partial ? task->lo[0] * CB_REDUCE_GROUP : 0;
+    *last = s->partial ? cb_min_i64(n, *first + CB_REDUCE_GROUP) : n;
 }
 
 cubed_status cb_program_reads(const cubed_plan *p, const cb_program *prog, const cb_box *box,
@@ -116,8 +116,8 @@ cubed_status cb_program_reads(const cubed_plan *p, const cb_program *prog, const
 static cubed_status state_reads(const cubed_plan *p, const cb_stage *s, const cb_box *kept,
                                 cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
-    for (int k = 0; k < s->nfolds; k++) {
-        const cb_grid *g = &p->ir.nodes[s->folds[k].states].grid;
+    for (int k = 0; k < s->nreductions; k++) {
+        const cb_grid *g = &p->ir.nodes[s->reductions[k].states].grid;
         if (g->axis[0].extent == 0) continue;
         cb_box states = {.ndim = g->ndim}, chunks;
         states.hi[0] = g->axis[0].extent;
@@ -127,7 +127,7 @@ static cubed_status state_reads(const cubed_plan *p, const cb_stage *s, const cb
             states.hi[d] = kept->hi[d - 2];
         }
         cb_grid_cover(g, &states, &chunks);
-        CB_TRY(fn(ctx, s->folds[k].states, &chunks, err));
+        CB_TRY(fn(ctx, s->reductions[k].states, &chunks, err));
     }
     return CUBED_OK;
 }
@@ -146,7 +146,7 @@ cubed_status cb_stage_task_reads(const cubed_plan *p, const cb_stage *s, int64_t
             cb_stage_block(s, &kept, b, &block);
             CB_TRY(cb_program_reads(p, &s->body, &block, fn, ctx, err));
         }
-    } else if (s->nfolds && !s->merge && cb_stage_nblocks(s) > 0) {
+    } else if (s->nreductions && !s->merge && cb_stage_nblocks(s) > 0) {
         cb_box last;
         cb_stage_block(s, &kept, 0, &block);
         cb_stage_block(s, &kept, cb_stage_nblocks(s) - 1, &last);

@@ -7,9 +7,9 @@ const char *cb_why_text(cb_why why)
         [CB_WHY_TARGET] = "a result",
         [CB_WHY_AS_WRITTEN] = "the plan is not optimised",
         [CB_WHY_OTHER_AXES] = "a reduction that is used for elements along other axes than it has",
-        [CB_WHY_OTHER_FOLD] =
+        [CB_WHY_OTHER_REDUCE] =
             "a reduction over other elements than the reduction beside which it is used",
-        [CB_WHY_UNDER_FOLD] = "a reduction that another reduction needs whole",
+        [CB_WHY_UNDER_REDUCE] = "a reduction that another reduction needs whole",
         [CB_WHY_UNDER_BLOCKS] = "a reduction that is read block by block",
         [CB_WHY_BLOCKS] = "made in whole blocks",
         [CB_WHY_SCAN] = "made chunk after chunk, each from the one before",

@@ -9,9 +9,9 @@ typedef enum cb_why {
     CB_WHY_NOT = 0, /* it is not stored */
     CB_WHY_TARGET = 1,
     CB_WHY_AS_WRITTEN = 2,   /* nothing is optimised */
-    CB_WHY_OTHER_AXES = 3,   /* fuse.c: folds */
-    CB_WHY_OTHER_FOLD = 4,   /* ... */
-    CB_WHY_UNDER_FOLD = 5,   /* ... */
+    CB_WHY_OTHER_AXES = 3,   /* fuse.c: reductions */
+    CB_WHY_OTHER_REDUCE = 4, /* ... */
+    CB_WHY_UNDER_REDUCE = 5, /* ... */
     CB_WHY_UNDER_BLOCKS = 6, /* ... */
     CB_WHY_BLOCKS = 7,
     CB_WHY_SCAN = 8,

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "plan/fold.h"
+#include "plan/reduction.h"
 #include "runtime/block_run.h"
 #include "runtime/copy_run.h"
-#include "runtime/fold_run.h"
+#include "runtime/reduce_run.h"
 #include "runtime/resume.h"
 #include "runtime/vm.h"
 
@@ -50,8 +50,8 @@ static void to_domain(const cb_task *t, int out, const int64_t *node_strides, cb
     }
 }
 
-static cubed_status make_output(const cb_task *t, int o, const cb_box *kept, const cb_state *folds,
-                                output *out, cubed_error *err)
+static cubed_status make_output(const cb_task *t, int o, const cb_box *kept,
+                                const cb_state *reductions, output *out, cubed_error *err)
 {
     const cb_stage *s = t->stage;
     const cb_node *n = &t->plan->ir.nodes[s->outs[o].node];
@@ -68,7 +68,7 @@ static cubed_status make_output(const cb_task *t, int o, const cb_box *kept, con
         return CUBED_OK;
     }
     if (s->outs[o].alias >= 0) {
-        out->view.base = folds[s->outs[o].alias].plane[0];
+        out->view.base = reductions[s->outs[o].alias].plane[0];
         cb_dense_strides(kept->ndim, extents, size, out->view.stride);
         return CUBED_OK;
     }
@@ -97,14 +97,14 @@ static cb_view view_of_part(const cb_view *v, const cb_box *all, const cb_box *p
     return out;
 }
 
-/* The states of a fold, which are dense over the task's kept box. */
-static cb_view view_of_states(const cb_stage_fold *fold, const cb_state *state, const cb_box *kept,
-                              const cb_box *part)
+/* The states of a reduction, which are dense over the task's kept box. */
+static cb_view view_of_states(const cb_stage_reduction *reduction, const cb_state *state,
+                              const cb_box *kept, const cb_box *part)
 {
     cb_view all = {.base = state->plane[0]};
     int64_t extents[CUBED_MAX_NDIM];
     for (int j = 0; j < kept->ndim; j++) extents[j] = kept->hi[j] - kept->lo[j];
-    cb_dense_strides(kept->ndim, extents, cubed_dtype_size(fold->dtype), all.stride);
+    cb_dense_strides(kept->ndim, extents, cubed_dtype_size(reduction->dtype), all.stride);
     return view_of_part(&all, kept, part);
 }
 
@@ -131,14 +131,15 @@ static cubed_status run_copy(const cb_task *t, const cb_branch *b, const cb_box 
     return CUBED_OK;
 }
 
-static cubed_status run_tail(const cb_task *t, const cb_box *kept, const cb_state *folds,
+static cubed_status run_tail(const cb_task *t, const cb_box *kept, const cb_state *reductions,
                              const output *outs, cubed_error *err)
 {
     const cb_program *prog = &t->stage->tail;
     void *p;
     CB_TRY(cb_arena_alloc(t->arena, (size_t)t->stage->nouts * sizeof(cb_view), "views", &p, err));
     cb_view *views = p;
-    CB_TRY(cb_arena_alloc(t->arena, (size_t)t->stage->nfolds * sizeof(cb_view), "folds", &p, err));
+    CB_TRY(cb_arena_alloc(t->arena, (size_t)t->stage->nreductions * sizeof(cb_view), "reductions",
+                          &p, err));
     cb_view *states = p;
     size_t bytes = 0;
     bool to_caller = true;
@@ -157,8 +158,8 @@ static cubed_status run_tail(const cb_task *t, const cb_box *kept, const cb_stat
         CB_TRY(cb_task_check(t, err));
         for (int o = 0; o < t->stage->nouts; o++)
             views[o] = view_of_part(&outs[o].view, kept, &part);
-        for (int k = 0; k < t->stage->nfolds; k++)
-            states[k] = view_of_states(&t->stage->folds[k], &folds[k], kept, &part);
+        for (int k = 0; k < t->stage->nreductions; k++)
+            states[k] = view_of_states(&t->stage->reductions[k], &reductions[k], kept, &part);
         if (t->stage->copy) {
             CB_TRY(run_copy(t, &prog->branches[i], &part, &views[0], err));
             continue;
@@ -211,14 +212,14 @@ static cubed_status write_chunks(const cb_task *t, int o, const cb_box *kept, co
     return CUBED_OK;
 }
 
-/* PARTIAL: the planes of each fold make one chunk. */
+/* PARTIAL: the planes of each reduction make one chunk. */
 static cubed_status write_states(const cb_task *t, const cb_box *task_box, const cb_box *kept,
-                                 const cb_state *folds, cubed_error *err)
+                                 const cb_state *reductions, cubed_error *err)
 {
     for (int o = 0; o < t->stage->nouts; o++) {
         int node = t->stage->outs[o].node, k = 0;
         const cb_node *n = &t->plan->ir.nodes[node];
-        while (t->stage->folds[k].node != node) k++;
+        while (t->stage->reductions[k].node != node) k++;
         size_t size = cubed_dtype_size(n->dtype), bytes = cb_chunk_bytes(t->plan, node);
         size_t mark = cb_arena_mark(t->arena);
         int64_t extents[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM], dense[CUBED_MAX_NDIM];
@@ -234,9 +235,9 @@ static cubed_status write_states(const cb_task *t, const cb_box *task_box, const
         cb_dense_strides(n->grid.ndim, extents, size, strides);
         for (int d = 0; d < kept->ndim; d++) extents[d] = kept->hi[d] - kept->lo[d];
         cb_dense_strides(kept->ndim, extents, size, dense);
-        for (int i = 0; i < t->stage->folds[k].nplanes; i++)
+        for (int i = 0; i < t->stage->reductions[k].nplanes; i++)
             cb_copy_box(kept->ndim, extents, size, (char *)p + i * strides[1], strides + 2,
-                        folds[k].plane[i], dense);
+                        reductions[k].plane[i], dense);
         CB_TRY(cb_io_write(t->io, node, idx, p, t->arena, t->count, err));
         cb_arena_release(t->arena, mark);
     }
@@ -274,7 +275,7 @@ static cubed_status run_scan(const cb_task *t, int64_t task, const cb_box *box, 
         shape[d] = box->hi[d] - box->lo[d];
         if (d != s->scan_axis) count *= shape[d];
     }
-    cb_scan_start(n->fold, n->dtype, carry, count);
+    cb_scan_start(n->reduction, n->dtype, carry, count);
     cb_stage_task_chunks(s, task, &chunks);
     for (int64_t i = 0; i < cb_axis_count(axis); i++) {
         output out;
@@ -288,8 +289,8 @@ static cubed_status run_scan(const cb_task *t, int64_t task, const cb_box *box, 
         size_t inner = cb_arena_mark(t->arena);
         CB_TRY(run_tail(t, &kept, NULL, &out, err));
         cb_arena_release(t->arena, inner);
-        cb_scan_box(t->kernels, n->fold, n->dtype, kept.ndim, shape, s->scan_axis, out.view.base,
-                    out.view.stride, carry);
+        cb_scan_box(t->kernels, n->reduction, n->dtype, kept.ndim, shape, s->scan_axis,
+                    out.view.base, out.view.stride, carry);
         if (!n->to_memory) CB_TRY(write_chunks(t, 0, &kept, &out.view, &chunks, err));
         cb_arena_release(t->arena, mark);
     }
@@ -313,24 +314,24 @@ static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
         memmove(kept.lo, kept.lo + 1, sizeof kept.lo - sizeof *kept.lo);
         memmove(kept.hi, kept.hi + 1, sizeof kept.hi - sizeof *kept.hi);
     }
-    CB_TRY(cb_arena_alloc(t->arena, (size_t)s->nfolds * sizeof(cb_state), "states", &p, err));
-    cb_state *folds = p;
-    for (int k = 0; k < s->nfolds; k++) {
-        for (int i = 0; i < s->folds[k].nplanes; i++) {
-            CB_TRY(cb_arena_alloc(t->arena,
-                                  (size_t)cb_box_count(&kept) * cubed_dtype_size(s->folds[k].dtype),
-                                  "fold state", &p, err));
-            folds[k].plane[i] = p;
+    CB_TRY(cb_arena_alloc(t->arena, (size_t)s->nreductions * sizeof(cb_state), "states", &p, err));
+    cb_state *reductions = p;
+    for (int k = 0; k < s->nreductions; k++) {
+        for (int i = 0; i < s->reductions[k].nplanes; i++) {
+            CB_TRY(cb_arena_alloc(
+                t->arena, (size_t)cb_box_count(&kept) * cubed_dtype_size(s->reductions[k].dtype),
+                "reduction state", &p, err));
+            reductions[k].plane[i] = p;
         }
     }
-    if (s->nfolds) CB_TRY(cb_fold_task(t, &box, &kept, folds, err));
-    if (s->partial) return write_states(t, &box, &kept, folds, err);
+    if (s->nreductions) CB_TRY(cb_reduce_task(t, &box, &kept, reductions, err));
+    if (s->partial) return write_states(t, &box, &kept, reductions, err);
 
     CB_TRY(cb_arena_alloc(t->arena, (size_t)s->nouts * sizeof(output), "outputs", &p, err));
     output *outs = p;
-    for (int o = 0; o < s->nouts; o++) CB_TRY(make_output(t, o, &kept, folds, &outs[o], err));
+    for (int o = 0; o < s->nouts; o++) CB_TRY(make_output(t, o, &kept, reductions, &outs[o], err));
     size_t mark = cb_arena_mark(t->arena);
-    CB_TRY(run_tail(t, &kept, folds, outs, err));
+    CB_TRY(run_tail(t, &kept, reductions, outs, err));
     cb_arena_release(t->arena, mark);
     write_ctx w = {t, &kept, outs, 0};
     return cb_stage_box_writes(t->plan, s, &chunks, write_one, &w, err);

@@ -34,12 +34,12 @@ typedef struct cb_view {
 typedef struct cb_vm cb_vm;
 
 /* Makes buffers and registers for `branch` and loads its part of `box` (which lies within the
- * branch). `folds` are the states that tail loads of this stage read, over `box`. `inner` is
+ * branch). `reductions` are the states that tail loads of this stage read, over `box`. `inner` is
  * the first axis of the run that vectors walk (-1: chosen for speed, by outputs and loads).
  * Everything is in the arena above the current mark. */
 CUBED_MUST_CHECK cubed_status cb_vm_open(const cb_task *t, const cb_program *prog,
                                          const cb_branch *branch, const cb_box *box,
-                                         const cb_view *folds, const cb_view *outs, int inner,
+                                         const cb_view *reductions, const cb_view *outs, int inner,
                                          cb_vm **out, cubed_error *err);
 /* Goes to the run at idx (positions in the box of the axes before `inner`; the rest is ignored). */
 void cb_vm_seek(cb_vm *vm, const int64_t *idx);

@@ -138,7 +138,7 @@ static void open_memory(const cb_vm *vm, vm_load *l, const cb_box *box)
     }
 }
 
-static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, const cb_view *folds,
+static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, const cb_view *reductions,
                               cubed_error *err)
 {
     vm_load *l = &vm->loads[v];
@@ -149,9 +149,10 @@ static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, const cb_view
     switch (l->load->kind) {
     case CB_LOAD_STORED: return open_stored(vm, l, box, err);
     case CB_LOAD_MEMORY: open_memory(vm, l, box); return CUBED_OK;
-    case CB_LOAD_FOLD:
-        l->base = folds[l->load->fold].base;
-        memcpy(l->stride, folds[l->load->fold].stride, (size_t)vm->ndim * sizeof(int64_t));
+    case CB_LOAD_REDUCE:
+        l->base = reductions[l->load->reduction].base;
+        memcpy(l->stride, reductions[l->load->reduction].stride,
+               (size_t)vm->ndim * sizeof(int64_t));
         return CUBED_OK;
     case CB_LOAD_INDEX:
         l->how = LOAD_INDEX;
@@ -235,8 +236,8 @@ static void resolve_instrs(cb_vm *vm)
 }
 
 cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branch *branch,
-                        const cb_box *box, const cb_view *folds, const cb_view *outs, int inner,
-                        cb_vm **out, cubed_error *err)
+                        const cb_box *box, const cb_view *reductions, const cb_view *outs,
+                        int inner, cb_vm **out, cubed_error *err)
 {
     void *p;
     size_t nloads = (size_t)branch->nloads, ninstrs = (size_t)branch->ninstrs;
@@ -258,7 +259,7 @@ cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branc
     vm->ndim = prog->ndim;
     vm->outs = outs;
     for (int d = 0; d < vm->ndim; d++) vm->extent[d] = box->hi[d] - box->lo[d];
-    for (int v = 0; v < branch->nloads; v++) CB_TRY(open_load(vm, v, box, folds, err));
+    for (int v = 0; v < branch->nloads; v++) CB_TRY(open_load(vm, v, box, reductions, err));
     resolve_instrs(vm);
     vm->inner = inner >= 0 ? inner : choose_inner(vm);
     vm->run = 1;

@@ -128,7 +128,7 @@ def quantile_of(name, a_of):
     return call
 
 
-def nan_fold(name):
+def nan_reduce(name):
     def call(xp, a, k):
         b = some(xp, holes(xp, a))
         b = xp.concat(
@@ -154,7 +154,7 @@ def binary(name, prepare=lambda xp, a: a):
     return lambda xp, a, k: getattr(xp, name)(prepare(xp, a), prepare(xp, other(xp, a, k)))
 
 
-def fold(name, prepare=lambda xp, a: a):
+def reduction(name, prepare=lambda xp, a: a):
     return lambda xp, a, k: getattr(xp, name)(prepare(xp, a), axis=k.axis, keepdims=k.flag)
 
 
@@ -195,7 +195,7 @@ BINARY = (
 )
 BITS = "bitwise_and bitwise_or bitwise_xor"
 LOGIC = "logical_and logical_or logical_xor"
-FOLDS = "sum any all count_nonzero"
+REDUCTIONS = "sum any all count_nonzero"
 
 EXACT = (
     SAME
@@ -203,9 +203,9 @@ EXACT = (
     | {name: binary(name, ints) for name in BITS.split()}
     | {name: binary(name, truth) for name in LOGIC.split()}
     | {name: binary(name, f8) for name in ["copysign"]}
-    | {name: fold(name) for name in FOLDS.split()}
-    | {name: fold(name, some) for name in ["max", "min", "argmax", "argmin"]}
-    | {name: nan_fold(name) for name in ["nanmax", "nanmin", "nanargmax", "nanargmin", "nansum"]}
+    | {name: reduction(name) for name in REDUCTIONS.split()}
+    | {name: reduction(name, some) for name in ["max", "min", "argmax", "argmin"]}
+    | {name: nan_reduce(name) for name in ["nanmax", "nanmin", "nanargmax", "nanargmin", "nansum"]}
     | {name: nan_running(name) for name in ["nancumsum", "nancumprod"]}
     | {
         "logical_not": unary("logical_not", truth),
@@ -353,8 +353,8 @@ INEXACT = {
 ROUGH = (
     {name: unary(name, prepare) for name, prepare in INEXACT.items()}
     | {name: binary(name, f8) for name in ["atan2", "hypot", "logaddexp", "nextafter"]}
-    | {name: fold(name, lambda xp, a: f8(xp, some(xp, a))) for name in ["mean", "std", "var"]}
-    | {name: nan_fold(name) for name in ["nanmean", "nanstd", "nanvar", "nanmedian"]}
+    | {name: reduction(name, lambda xp, a: f8(xp, some(xp, a))) for name in ["mean", "std", "var"]}
+    | {name: nan_reduce(name) for name in ["nanmean", "nanstd", "nanvar", "nanmedian"]}
     | {name: quantile_of(name, f8) for name in ["quantile", "percentile"]}
     | {name: quantile_of(name, holes) for name in ["nanquantile", "nanpercentile"]}
     | {

@@ -113,9 +113,9 @@ class Caller:
 
     @staticmethod
     def find_words() -> list[str]:
-        """Names that mean something to the engine: of operations, folds and types."""
+        """Names that mean something to the engine: of operations, reductions and types."""
         words = set()
-        for name in ("ops.def", "folds.def", "dtypes.def"):
+        for name in ("ops.def", "reductions.def", "dtypes.def"):
             for path in (ROOT / "include/cubed").glob(name):
                 words.update(path.read_text().replace('"', " ").replace(",", " ").split())
         few = {w for w in words if w.isidentifier() and w.islower() and len(w) < 24}

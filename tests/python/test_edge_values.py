@@ -1,4 +1,4 @@
-"""Every row of the tables of operations and folds, for pairs of types and values at their edges,
+"""Every row of the tables of operations and reductions, for pairs of types and values at their edges,
 against NumPy; and what Python's numbers and results of other layouts are beside them."""
 
 import itertools
@@ -25,7 +25,7 @@ def rows(file: str, macro: str) -> list[list[str]]:
 
 
 OPS = {r[1]: r[3:] for r in rows("ops.def", "CUBED_OP") if not r[1].startswith("random")}
-FOLDS = {r[1]: r[3:] for r in rows("folds.def", "CUBED_FOLD")}
+REDUCTIONS = {r[1]: r[3:] for r in rows("reductions.def", "CUBED_REDUCTION")}
 
 
 def edges(name: str) -> np.ndarray:
@@ -132,10 +132,10 @@ def test_operations_of_two(dtype):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_folds(dtype):
+def test_reductions(dtype):
     x = edges(dtype)
     lazy = cubed.from_array(x, chunks=4)
-    for name, (kinds, *_) in FOLDS.items():
+    for name, (kinds, *_) in REDUCTIONS.items():
         if x.dtype.kind not in kinds and name not in ("all", "any"):  # are made bool
             with pytest.raises(TypeError):
                 getattr(xp, name)(lazy)

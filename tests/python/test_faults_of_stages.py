@@ -38,7 +38,7 @@ LABELS = np.arange(SHAPE[0]) % 5
 # What is made of the source by the package, and by NumPy.
 KINDS = {
     "elementwise": (lambda x: x * 2, lambda a: a * 2),
-    "fold": (lambda x: x.sum(axis=0), lambda a: a.sum(0)),
+    "reduction": (lambda x: x.sum(axis=0), lambda a: a.sum(0)),
     "copy": (lambda x: x.rechunk((60, 5)) + 1, lambda a: a + 1),
     "reshape": (lambda x: cubed.reshape(x, (480, 60)), lambda a: a.reshape(480, 60)),
     "scan": (lambda x: cubed.cumulative_sum(x, axis=0), lambda a: a.cumsum(0)),

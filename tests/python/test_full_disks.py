@@ -39,7 +39,7 @@ def nobody():
 
 
 # What these write is short.
-SHORT = ("fold", "copy", "quantile", "histogram", "two stages")
+SHORT = ("reduction", "copy", "quantile", "histogram", "two stages")
 
 
 def numbers(folder):

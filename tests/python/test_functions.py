@@ -252,7 +252,7 @@ def test_position_in_nothing_is_an_error():
         ((7, 33, 3), (2, 10, 3)),
         ((5, 4, 6, 13), (2, 3, 4, 13)),
         ((40, 2, 70), (16, 1, 40)),
-        ((640, 2), (5, 1)),  # folded by partial folds and a merge along axis 0
+        ((640, 2), (5, 1)),  # reduced by partial reductions and a merge along axis 0
     ],
 )
 def test_short_rows(tmp_path, shape, chunks):

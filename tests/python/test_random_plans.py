@@ -238,22 +238,24 @@ def product(pick, text, value):
 
 def reduce(pick, text, value):
     kind = value.dtype.kind
-    folds = ["sum", "mean"] if kind == "c" else ["sum", "min", "max", "mean", "var", "all", "any"]
+    reductions = (
+        ["sum", "mean"] if kind == "c" else ["sum", "min", "max", "mean", "var", "all", "any"]
+    )
     if kind == "b":
-        folds = ["sum", "min", "max", "all", "any"]
-    fold = pick.choice(folds)
+        reductions = ["sum", "min", "max", "all", "any"]
+    reduction = pick.choice(reductions)
     axes = tuple(sorted(pick.sample(range(value.ndim), pick.randint(1, value.ndim))))
-    if fold in ("min", "max") and any(value.shape[a] == 0 for a in axes):
-        fold = "sum"
+    if reduction in ("min", "max") and any(value.shape[a] == 0 for a in axes):
+        reduction = "sum"
     keep = pick.random() < 0.4
     wide = value
-    if fold in ("sum", "mean", "var") and kind in "fc":
+    if reduction in ("sum", "mean", "var") and kind in "fc":
         wide = value.astype("float64" if kind == "f" else "complex128")
     with np.errstate(all="ignore"):
-        expected = getattr(np, fold)(wide, axis=axes, keepdims=keep)
-    if fold in ("sum", "mean", "var") and kind in "fc":
+        expected = getattr(np, reduction)(wide, axis=axes, keepdims=keep)
+    if reduction in ("sum", "mean", "var") and kind in "fc":
         expected = expected.astype(value.dtype)
-    return f"{fold}({text}, axis=({','.join(map(str, axes))},), keepdims={keep})", expected
+    return f"{reduction}({text}, axis=({','.join(map(str, axes))},), keepdims={keep})", expected
 
 
 def make_case(pick, arrays):

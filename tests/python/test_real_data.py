@@ -60,13 +60,13 @@ def test_quadratic_means_within_64_mb(winds, tmp_path):
     assert q["latitude"].attrs["units"] == "degrees_north"
 
 
-@pytest.mark.parametrize("fold", ["mean", "min", "max", "var", "std", "sum"])
-def test_folds_of_the_temperature(temperature, fold):
+@pytest.mark.parametrize("reduction", ["mean", "min", "max", "var", "std", "sum"])
+def test_reductions_of_the_temperature(temperature, reduction):
     x = zarr.open_group(temperature, mode="r")["t2m"][...].astype("float64")
     for axis in (0, 1, (1, 2), None):
-        text = f"{fold}(float64(t2m), axis={axis})"
+        text = f"{reduction}(float64(t2m), axis={axis})"
         got = check(run("eval", text, temperature, "--json", "--progress", "none")).arrays()
-        np.testing.assert_allclose(got["result"], getattr(np, fold)(x, axis=axis), rtol=1e-12)
+        np.testing.assert_allclose(got["result"], getattr(np, reduction)(x, axis=axis), rtol=1e-12)
 
 
 def test_positions_of_the_highest_temperature(temperature):

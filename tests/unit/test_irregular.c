@@ -175,7 +175,7 @@ static cubed_status make_plan(cubed_context *ctx, sample *s, cubed_plan **plan, 
     const int64_t shape[2] = {12, 6}, lengths[] = {3, 4, 5}, few[] = {3, 4}, chunks[2] = {5, 6};
     const int axis = 0;
     cubed_array *x = NULL, *cut = NULL, *back = NULL, *sum = NULL;
-    cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     cubed_plan_options po = CUBED_PLAN_OPTIONS_INIT;
     const cubed_slice slices[2] = {{11, 6, -2, false}, {0, 6, 1, false}};
     const cubed_chunk_list lists[2] = {{lengths, 3}}, wrong[2] = {{few, 2}};
@@ -193,7 +193,7 @@ static cubed_status make_plan(cubed_context *ctx, sample *s, cubed_plan **plan, 
         assert_int_not_equal(cubed_rechunk_irregular(x, wrong, &back, NULL), CUBED_OK);
         st = cubed_slice_array(cut, slices, &back, err);
     }
-    if (st == CUBED_OK) st = cubed_reduce(CUBED_FOLD_SUM, back, &o, &sum, err);
+    if (st == CUBED_OK) st = cubed_reduce(CUBED_REDUCE_SUM, back, &o, &sum, err);
     cubed_target t[2] = {{.array = back, .data = s->back}, {.array = sum, .data = s->sum}};
     if (st == CUBED_OK) st = cubed_plan_new(ctx, t, 2, &po, plan, err);
     cubed_array_unref(x);

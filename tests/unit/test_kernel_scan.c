@@ -9,12 +9,12 @@ static const cubed_dtype types[] = {CUBED_INT64,   CUBED_UINT64,    CUBED_FLOAT3
 static const int64_t shape[3] = {A, B, C};
 
 /* The total of what comes before element i of its line and of itself, in the carry's type. */
-static void expected(cb_fold_kind kind, cubed_dtype t, const cubed_scalar *x, int axis, int i,
+static void expected(cb_reduction kind, cubed_dtype t, const cubed_scalar *x, int axis, int i,
                      cubed_scalar *out)
 {
     static const int step[3] = {B * C, C, 1};
     int at = i / step[axis] % (int)shape[axis], first = i - at * step[axis];
-    bool sum = kind == CB_FOLD_SUM, last = kind == CB_FOLD_LAST;
+    bool sum = kind == CB_REDUCE_SUM, last = kind == CB_REDUCE_LAST;
     double zr = sum ? -0.0 : 1, zi = sum ? -0.0 : 0;
     double d = sum ? -0.0 : 1;
     uint64_t u = sum ? 0 : 1;
@@ -51,7 +51,7 @@ static void expected(cb_fold_kind kind, cubed_dtype t, const cubed_scalar *x, in
 }
 
 /* `piece`: elements of the axis at a time; `wide`: a gap between the elements of the last axis. */
-static void check_one(const cb_kernels *k, cb_fold_kind kind, cubed_dtype t, int axis,
+static void check_one(const cb_kernels *k, cb_reduction kind, cubed_dtype t, int axis,
                       int64_t piece, bool wide)
 {
     static _Alignas(64) char data[COUNT * 16 * 2], carry[COUNT * 16];
@@ -63,7 +63,7 @@ static void check_one(const cb_kernels *k, cb_fold_kind kind, cubed_dtype t, int
     for (int i = 0; i < COUNT; i++) {
         cubed_scalar z = {.c128 = {(double)(next_random(&seed) % 19) / 8 - 1,
                                    (double)(next_random(&seed) % 7) / 4 - 0.5}};
-        if (kind == CB_FOLD_LAST && next_random(&seed) % 3) z.c128[0] = NAN;
+        if (kind == CB_REDUCE_LAST && next_random(&seed) % 3) z.c128[0] = NAN;
         if (i % C == 3) z.c128[0] = z.c128[1] = -0.0;
         cb_scalar_cast(CUBED_COMPLEX128, &z, t, &x[i]);
         if (t == CUBED_INT64 || t == CUBED_UINT64) x[i].u64 = next_random(&seed);
@@ -79,9 +79,9 @@ static void check_one(const cb_kernels *k, cb_fold_kind kind, cubed_dtype t, int
         expected(kind, t, x, axis, i, &want);
         if (memcmp(data + i * last, &want, size) != 0)
             fail_msg("%s: %s of %s along axis %d by %d: element %d", k->isa,
-                     kind == CB_FOLD_SUM    ? "sum"
-                     : kind == CB_FOLD_PROD ? "prod"
-                                            : "last",
+                     kind == CB_REDUCE_SUM    ? "sum"
+                     : kind == CB_REDUCE_PROD ? "prod"
+                                              : "last",
                      cubed_dtype_name(t), axis, (int)piece, i);
     }
 }
@@ -92,10 +92,10 @@ static void check(const cb_kernels *k)
         for (int axis = 0; axis < 3; axis++) {
             for (int64_t piece = 1; piece <= 40; piece += 13) {
                 for (int wide = 0; wide < 2; wide++) {
-                    check_one(k, CB_FOLD_SUM, types[t], axis, piece, wide);
-                    check_one(k, CB_FOLD_PROD, types[t], axis, piece, wide);
-                    if (cb_kernel_has_scan(CB_FOLD_LAST, types[t]))
-                        check_one(k, CB_FOLD_LAST, types[t], axis, piece, wide);
+                    check_one(k, CB_REDUCE_SUM, types[t], axis, piece, wide);
+                    check_one(k, CB_REDUCE_PROD, types[t], axis, piece, wide);
+                    if (cb_kernel_has_scan(CB_REDUCE_LAST, types[t]))
+                        check_one(k, CB_REDUCE_LAST, types[t], axis, piece, wide);
                 }
             }
         }
@@ -110,12 +110,12 @@ static void test_totals(void **state)
 static void test_which_there_are(void **state)
 {
     (void)state;
-    assert_false(cb_kernel_has_scan(CB_FOLD_MIN, CUBED_FLOAT64));
-    assert_false(cb_kernel_has_scan(CB_FOLD_SUM, CUBED_INT32));
-    assert_false(cb_kernel_has_scan(CB_FOLD_SUM, CUBED_FLOAT16));
-    assert_true(cb_kernel_has_scan(CB_FOLD_PROD, CUBED_COMPLEX64));
-    assert_true(cb_kernel_has_scan(CB_FOLD_LAST, CUBED_COMPLEX64));
-    assert_false(cb_kernel_has_scan(CB_FOLD_LAST, CUBED_INT64));
+    assert_false(cb_kernel_has_scan(CB_REDUCE_MIN, CUBED_FLOAT64));
+    assert_false(cb_kernel_has_scan(CB_REDUCE_SUM, CUBED_INT32));
+    assert_false(cb_kernel_has_scan(CB_REDUCE_SUM, CUBED_FLOAT16));
+    assert_true(cb_kernel_has_scan(CB_REDUCE_PROD, CUBED_COMPLEX64));
+    assert_true(cb_kernel_has_scan(CB_REDUCE_LAST, CUBED_COMPLEX64));
+    assert_false(cb_kernel_has_scan(CB_REDUCE_LAST, CUBED_INT64));
 }
 
 int main(void)

@@ -100,7 +100,7 @@ static void test_reductions_of_no_elements(void **state)
     const int64_t shape[3] = {0, (int64_t)1 << 40, (int64_t)1 << 40};
     const int axes[2] = {1, 2};
     const cubed_scalar zero = {.f64 = 0};
-    cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     cubed_context *ctx;
     cubed_array *x, *y, *none = NULL;
     cubed_error err = CUBED_ERROR_INIT;
@@ -110,12 +110,12 @@ static void test_reductions_of_no_elements(void **state)
     assert_int_equal(cubed_context_new(NULL, &ctx, NULL), CUBED_OK);
     assert_int_equal(cubed_array_full(ctx, CUBED_FLOAT64, 3, shape, NULL, &zero, &x, &err),
                      CUBED_OK);
-    if (cubed_reduce(CUBED_FOLD_MIN, x, &o, &y, &err) != CUBED_OK) fail_msg("%s", err.message);
+    if (cubed_reduce(CUBED_REDUCE_MIN, x, &o, &y, &err) != CUBED_OK) fail_msg("%s", err.message);
     assert_int_equal(cubed_array_ndim(y), 1);
     assert_int_equal(cubed_array_shape(y)[0], 0);
     o.naxes = 0;
     o.axes = NULL;
-    assert_int_equal(cubed_reduce(CUBED_FOLD_MIN, x, &o, &none, &err), CUBED_E_ARG);
+    assert_int_equal(cubed_reduce(CUBED_REDUCE_MIN, x, &o, &none, &err), CUBED_E_ARG);
     cubed_array_unref(y);
     cubed_array_unref(x);
     cubed_context_unref(ctx);
@@ -169,7 +169,7 @@ static void test_outputs_of_failures(void **state)
         assert_int_equal(cubed_context_new(&o, &ctx, NULL), CUBED_OK);
         cubed_array *x = ramp(ctx, CUBED_INT16);
         f.at = f.calls + at;
-        cubed_status st = cubed_cumulative(CUBED_FOLD_PROD, x, 0, true, &y, NULL);
+        cubed_status st = cubed_cumulative(CUBED_REDUCE_PROD, x, 0, true, &y, NULL);
         bool done = f.calls < f.at;
         f.at = 0;
         if (st != CUBED_OK) assert_null(y);

@@ -10,9 +10,9 @@
 
 #include "cubed/cubed.h"
 #include "failing_allocator.h"
-#include "plan/fold.h"
 #include "plan/geom.h"
 #include "plan/plan.h"
+#include "plan/reduction.h"
 
 static void test_grids(void **state)
 {
@@ -53,14 +53,14 @@ static void test_maps(void **state)
     assert_false(cb_map_is_identity(&both));
 }
 
-static void test_fold_levels(void **state)
+static void test_reduce_levels(void **state)
 {
     (void)state;
-    assert_int_equal(cb_fold_levels(0), 1);
-    assert_int_equal(cb_fold_levels(16), 1);
-    assert_int_equal(cb_fold_levels(17), 2);
-    assert_int_equal(cb_fold_levels(256), 2);
-    assert_int_equal(cb_fold_levels(257), 3);
+    assert_int_equal(cb_reduce_levels(0), 1);
+    assert_int_equal(cb_reduce_levels(16), 1);
+    assert_int_equal(cb_reduce_levels(17), 2);
+    assert_int_equal(cb_reduce_levels(256), 2);
+    assert_int_equal(cb_reduce_levels(257), 3);
 }
 
 /* The mean over rows of x*x, the rows' deviations from it, and x*x by columns in one dimension, as one
@@ -74,7 +74,7 @@ static cubed_status make_plan(cubed_context *ctx, sample *s, bool optimize, cube
 {
     const int64_t shape[2] = {6, 50}, chunks[2] = {2, 16};
     cubed_array *x = NULL, *sq = NULL, *mean = NULL, *off = NULL, *turned = NULL, *flat = NULL;
-    cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     cubed_plan_options po = CUBED_PLAN_OPTIONS_INIT;
     const int axis = 0;
     o.axes = &axis;
@@ -85,7 +85,7 @@ static cubed_status make_plan(cubed_context *ctx, sample *s, bool optimize, cube
     cubed_status st =
         cubed_array_from_memory(ctx, CUBED_FLOAT64, 2, shape, NULL, chunks, s->x, &x, err);
     if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_SQUARE, &x, 1, &sq, err);
-    if (st == CUBED_OK) st = cubed_reduce(CUBED_FOLD_MEAN, sq, &o, &mean, err);
+    if (st == CUBED_OK) st = cubed_reduce(CUBED_REDUCE_MEAN, sq, &o, &mean, err);
     cubed_array *args[2] = {sq, mean};
     if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_SUBTRACT, args, 2, &off, err);
     if (st == CUBED_OK) st = cubed_permute_dims(sq, (const int[]){1, 0}, &turned, err);
@@ -354,7 +354,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grids),
         cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_fold_levels),
+        cmocka_unit_test(test_reduce_levels),
         cmocka_unit_test(test_run),
         cmocka_unit_test(test_damaged_bytes),
         cmocka_unit_test(test_every_allocation_may_fail),

@@ -87,7 +87,7 @@ static void test_chain(void **state)
     cubed_run_stats stats;
     int64_t before = f->bytes.now;
     for (int i = 0; i < STAGES; i++) {
-        must(cubed_cumulative(CUBED_FOLD_SUM, x, i % 2, false, &y, &err), &err);
+        must(cubed_cumulative(CUBED_REDUCE_SUM, x, i % 2, false, &y, &err), &err);
         cubed_array_unref(x);
         x = y;
     }
@@ -122,7 +122,7 @@ static void test_counted(void **state)
     cubed_plan_info info;
     const int64_t before = f->bytes.now;
     for (int i = 0; i < MANY; i++) {
-        must(cubed_cumulative(CUBED_FOLD_SUM, x, i % 2, false, &y, &err), &err);
+        must(cubed_cumulative(CUBED_REDUCE_SUM, x, i % 2, false, &y, &err), &err);
         cubed_array_unref(x);
         x = y;
     }

@@ -93,12 +93,12 @@ static cubed_array *source(const fixture *f)
 static cubed_status sums(cubed_array *x, int axis, cubed_array **out, cubed_error *err)
 {
     const int64_t shape[] = {SIDE, SIDE};
-    cubed_fold_options o = CUBED_FOLD_OPTIONS_INIT;
+    cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     cubed_array *sum;
     o.axes = &axis;
     o.naxes = 1;
     o.keepdims = true;
-    CB_TRY(cubed_reduce(CUBED_FOLD_SUM, x, &o, &sum, err));
+    CB_TRY(cubed_reduce(CUBED_REDUCE_SUM, x, &o, &sum, err));
     cubed_status st = cubed_broadcast_to(sum, 2, shape, out, err);
     cubed_array_unref(sum);
     return st;
@@ -135,7 +135,7 @@ static cubed_array *random_step(cubed_array *x, cubed_array *y)
     case 5: must(cubed_matmul(x, y, &out, &err), &err); break;
     case 6: must(sums(x, axis, &out, &err), &err); break;
     case 7: must(halves(x, y, axis, &out, &err), &err); break;
-    default: must(cubed_cumulative(CUBED_FOLD_SUM, x, axis, false, &out, &err), &err);
+    default: must(cubed_cumulative(CUBED_REDUCE_SUM, x, axis, false, &out, &err), &err);
     }
     return out;
 }
@@ -435,8 +435,8 @@ static void test_counted(void **state)
     cubed_run_stats stats = {0};
     cb_io *io;
     must(cubed_array_full(f->ctx, CUBED_FLOAT64, 2, shape, chunk, &one, &x, &err), &err);
-    must(cubed_cumulative(CUBED_FOLD_SUM, x, 0, false, &y, &err), &err);
-    must(cubed_cumulative(CUBED_FOLD_SUM, y, 1, false, &z, &err), &err);
+    must(cubed_cumulative(CUBED_REDUCE_SUM, x, 0, false, &y, &err), &err);
+    must(cubed_cumulative(CUBED_REDUCE_SUM, y, 1, false, &z, &err), &err);
     const cubed_target t = {.array = z, .url = f->out};
     must(cubed_plan_new(f->ctx, &t, 1, &o, &plan, &err), &err);
     must(cb_io_open(plan, &(cb_io_options){.mode = CB_IO_RUN}, &io, &err), &err);

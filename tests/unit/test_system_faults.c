@@ -149,7 +149,7 @@ static cubed_status work_on(const fixture *f, cubed_array *x, cubed_array **out,
     case SORTED: st = cubed_sort(x, 0, true, &y, err); break;
     case PICKED: st = pick_positive(f, x, &y, err); break;
     case RESHAPED: st = cubed_reshape(x, 2, shape, &y, err); break;
-    case TOTALS: st = cubed_cumulative(CUBED_FOLD_SUM, x, 0, false, &y, err); break;
+    case TOTALS: st = cubed_cumulative(CUBED_REDUCE_SUM, x, 0, false, &y, err); break;
     case GROUPED: st = sum_groups(f, x, &y, err); break;
     }
     if (st == CUBED_OK) st = cubed_rechunk(y, f->work_on == RESHAPED ? chunks : chunk, out, err);
@@ -172,10 +172,10 @@ static cubed_status make_plan(fixture *f, cubed_plan **plan, cubed_error *err)
 {
     cubed_array *x = NULL, *mean = NULL, *y = NULL, *z = NULL;
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
-    cubed_fold_options keep = CUBED_FOLD_OPTIONS_INIT;
+    cubed_reduce_options keep = CUBED_REDUCE_OPTIONS_INIT;
     keep.keepdims = true;
     cubed_status st = cubed_array_open(f->ctx, f->src, &x, err);
-    if (st == CUBED_OK) st = cubed_reduce(CUBED_FOLD_MEAN, x, &keep, &mean, err);
+    if (st == CUBED_OK) st = cubed_reduce(CUBED_REDUCE_MEAN, x, &keep, &mean, err);
     cubed_array *args[2] = {x, mean};
     if (st == CUBED_OK) st = cubed_elementwise(CUBED_OP_SUBTRACT, args, 2, &y, err);
     if (st == CUBED_OK) st = work_on(f, y, &z, err);

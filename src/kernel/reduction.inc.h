@@ -1,4 +1,4 @@
-/* One fold with a single plane of state. Takes T, TAG, START(T), JOIN(state, x), and V where values
+/* One reduction with a single plane of state. Takes T, TAG, START(T), JOIN(state, x), and V where values
  * are of a type that T has all values of; undefines T, TAG and V. */
 #define FN(name) CB_PASTE(name, TAG)
 #ifndef V

@@ -1,7 +1,7 @@
 /* The position of the first of the extreme values: included with T, TAG, MORE(a, b): whether a number is more
  * extreme than another; IS_NAN(a), NOT_A_NUMBER; LEAST: what no number is less extreme than; FAR: behind every
  * position. s[0] is the position, in T; s[1] the value. Which of two states wins does not depend on the order
- * of the folds. */
+ * of the reductions. */
 #define FN(name)     CB_PASTE(name, TAG)
 #define BEFORE(a, b) (MORE(a, b) | (IS_NAN(a) & !IS_NAN(b)))
 #define SAME(a, b)   (((a) == (b)) | (IS_NAN(a) & IS_NAN(b)))

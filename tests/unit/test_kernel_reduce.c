@@ -1,23 +1,23 @@
-/* Folds of every instruction set against a scalar reference of the documented order, bit by bit. */
+/* Reductions of every instruction set against a scalar reference of the documented order, bit by bit. */
 #include "kernel_test.h"
 
-static bool has_fold(int fold, cubed_dtype t)
+static bool has_reduce(int reduction, cubed_dtype t)
 {
-    if (fold == CB_FOLD_LAST) return false; /* running only */
-    if (fold == CB_FOLD_M2 || fold == CB_FOLD_NAN_M2) return t == CUBED_FLOAT64;
-    if (fold == CB_FOLD_ARGMIN || fold == CB_FOLD_ARGMAX)
+    if (reduction == CB_REDUCE_LAST) return false; /* running only */
+    if (reduction == CB_REDUCE_M2 || reduction == CB_REDUCE_NAN_M2) return t == CUBED_FLOAT64;
+    if (reduction == CB_REDUCE_ARGMIN || reduction == CB_REDUCE_ARGMAX)
         return t == CUBED_INT64 || t == CUBED_UINT64 || t == CUBED_FLOAT64;
-    if (fold == CB_FOLD_MIN || fold == CB_FOLD_MAX) return t < CUBED_COMPLEX64;
+    if (reduction == CB_REDUCE_MIN || reduction == CB_REDUCE_MAX) return t < CUBED_COMPLEX64;
     return t == CUBED_INT64 || t == CUBED_UINT64 || t == CUBED_FLOAT64 || t == CUBED_COMPLEX128;
 }
 
 static void check_holes(const cb_kernels *k)
 {
-    for (int f = 0; f < CB_FOLD_KINDS; f++) {
+    for (int f = 0; f < CB_REDUCTIONS; f++) {
         for (int t = 0; t < CUBED_DTYPE_COUNT; t++) {
-            const cb_fold_fns *fns = &k->fold[f][t];
-            bool want = has_fold(f, (cubed_dtype)t);
-            assert_int_equal(cb_kernel_has_fold((cb_fold_kind)f, (cubed_dtype)t), want);
+            const cb_reduce_fns *fns = &k->reduction[f][t];
+            bool want = has_reduce(f, (cubed_dtype)t);
+            assert_int_equal(cb_kernel_has_reduce((cb_reduction)f, (cubed_dtype)t), want);
             assert_int_equal(fns->init != NULL, want);
             assert_int_equal(fns->rows != NULL, want);
             assert_int_equal(fns->run != NULL, want);
@@ -34,17 +34,17 @@ static void test_holes(void **state)
 
 /* --- Sum, product, minimum, maximum ----------------------------------------------------------- */
 
-static double join_real(int fold, double a, double b)
+static double join_real(int reduction, double a, double b)
 {
-    switch (fold) {
-    case CB_FOLD_SUM: return a + b;
-    case CB_FOLD_PROD: return a * b;
-    case CB_FOLD_MIN: return isnan(a) ? a : isnan(b) || b < a ? b : a;
+    switch (reduction) {
+    case CB_REDUCE_SUM: return a + b;
+    case CB_REDUCE_PROD: return a * b;
+    case CB_REDUCE_MIN: return isnan(a) ? a : isnan(b) || b < a ? b : a;
     default: return isnan(a) ? a : isnan(b) || b > a ? b : a;
     }
 }
 
-static cubed_scalar join(int fold, cubed_dtype t, cubed_scalar a, cubed_scalar b)
+static cubed_scalar join(int reduction, cubed_dtype t, cubed_scalar a, cubed_scalar b)
 {
     cubed_scalar r = {{0}};
     cubed_scalar wa, wb;
@@ -52,11 +52,11 @@ static cubed_scalar join(int fold, cubed_dtype t, cubed_scalar a, cubed_scalar b
     case CUBED_KIND_FLOAT:
         cb_scalar_cast(t, &a, CUBED_FLOAT64, &wa);
         cb_scalar_cast(t, &b, CUBED_FLOAT64, &wb);
-        wa.f64 = join_real(fold, wa.f64, wb.f64);
+        wa.f64 = join_real(reduction, wa.f64, wb.f64);
         cb_scalar_cast(CUBED_FLOAT64, &wa, t, &r);
         return r;
     case CUBED_KIND_COMPLEX:
-        if (fold == CB_FOLD_SUM) {
+        if (reduction == CB_REDUCE_SUM) {
             r.c128[0] = a.c128[0] + b.c128[0];
             r.c128[1] = a.c128[1] + b.c128[1];
         } else {
@@ -67,53 +67,53 @@ static cubed_scalar join(int fold, cubed_dtype t, cubed_scalar a, cubed_scalar b
     case CUBED_KIND_INT:
         cb_scalar_cast(t, &a, CUBED_INT64, &wa);
         cb_scalar_cast(t, &b, CUBED_INT64, &wb);
-        if (fold == CB_FOLD_MIN) return wa.i64 < wb.i64 ? a : b;
-        if (fold == CB_FOLD_MAX) return wa.i64 > wb.i64 ? a : b;
+        if (reduction == CB_REDUCE_MIN) return wa.i64 < wb.i64 ? a : b;
+        if (reduction == CB_REDUCE_MAX) return wa.i64 > wb.i64 ? a : b;
         break;
     default:
         cb_scalar_cast(t, &a, CUBED_UINT64, &wa);
         cb_scalar_cast(t, &b, CUBED_UINT64, &wb);
-        if (fold == CB_FOLD_MIN) return wa.u64 < wb.u64 ? a : b;
-        if (fold == CB_FOLD_MAX) return wa.u64 > wb.u64 ? a : b;
+        if (reduction == CB_REDUCE_MIN) return wa.u64 < wb.u64 ? a : b;
+        if (reduction == CB_REDUCE_MAX) return wa.u64 > wb.u64 ? a : b;
         break;
     }
-    r.u64 = fold == CB_FOLD_SUM ? wa.u64 + wb.u64 : wa.u64 * wb.u64;
+    r.u64 = reduction == CB_REDUCE_SUM ? wa.u64 + wb.u64 : wa.u64 * wb.u64;
     return r;
 }
 
 /* Neutral by definition: joined with any value it gives that value. */
-static cubed_scalar neutral(const cb_kernels *k, int fold, cubed_dtype t)
+static cubed_scalar neutral(const cb_kernels *k, int reduction, cubed_dtype t)
 {
     cubed_scalar s = {{0}};
-    k->fold[fold][t].init((void *[]){&s}, 1);
+    k->reduction[reduction][t].init((void *[]){&s}, 1);
     return s;
 }
 
-static cubed_scalar reference_run(int fold, cubed_dtype t, cubed_scalar start, cubed_scalar state,
-                                  const cubed_scalar *x, size_t n)
+static cubed_scalar reference_run(int reduction, cubed_dtype t, cubed_scalar start,
+                                  cubed_scalar state, const cubed_scalar *x, size_t n)
 {
     cubed_scalar lane[8];
     for (int l = 0; l < 8; l++) lane[l] = start;
-    for (size_t i = 0; i < n; i++) lane[i % 8] = join(fold, t, lane[i % 8], x[i]);
+    for (size_t i = 0; i < n; i++) lane[i % 8] = join(reduction, t, lane[i % 8], x[i]);
     for (int half = 4; half; half /= 2) {
-        for (int l = 0; l < half; l++) lane[l] = join(fold, t, lane[l], lane[l + half]);
+        for (int l = 0; l < half; l++) lane[l] = join(reduction, t, lane[l], lane[l + half]);
     }
-    return join(fold, t, state, lane[0]);
+    return join(reduction, t, state, lane[0]);
 }
 
 /* Runs of fewer than 8 elements go one after another. */
-static cubed_scalar reference_short(int fold, cubed_dtype t, cubed_scalar start, cubed_scalar state,
-                                    const cubed_scalar *x, size_t r)
+static cubed_scalar reference_short(int reduction, cubed_dtype t, cubed_scalar start,
+                                    cubed_scalar state, const cubed_scalar *x, size_t r)
 {
-    if (r >= 8) return reference_run(fold, t, start, state, x, r);
-    for (size_t j = 0; j < r; j++) state = join(fold, t, state, x[j]);
+    if (r >= 8) return reference_run(reduction, t, start, state, x, r);
+    for (size_t j = 0; j < r; j++) state = join(reduction, t, state, x[j]);
     return state;
 }
 
-static void fail_fold(const cb_kernels *k, int fold, cubed_dtype t, const char *what, size_t n,
-                      const void *got, const void *want)
+static void fail_reduce(const cb_kernels *k, int reduction, cubed_dtype t, const char *what,
+                        size_t n, const void *got, const void *want)
 {
-    fail_msg("%s: fold %d of %s, %s, n = %zu: %.17g, expected %.17g", k->isa, fold,
+    fail_msg("%s: reduction %d of %s, %s, n = %zu: %.17g, expected %.17g", k->isa, reduction,
              cubed_dtype_name(t), what, n, shown(t, got), shown(t, want));
 }
 
@@ -135,15 +135,15 @@ static void fill(cubed_dtype t, cubed_scalar *x, char *packed, size_t n, bool wi
     }
 }
 
-static void check_folds(const cb_kernels *k)
+static void check_reductions(const cb_kernels *k)
 {
     cubed_scalar x[CB_VECTOR], y[CB_VECTOR];
     _Alignas(64) char px[CB_VECTOR * 16 + 16], py[CB_VECTOR * 16];
     uint64_t seed = 1;
-    for (int f = CB_FOLD_SUM; f <= CB_FOLD_MAX; f++) {
+    for (int f = CB_REDUCE_SUM; f <= CB_REDUCE_MAX; f++) {
         for (int t = 0; t < CUBED_DTYPE_COUNT; t++) {
             cubed_dtype dt = (cubed_dtype)t;
-            const cb_fold_fns *fns = &k->fold[f][t];
+            const cb_reduce_fns *fns = &k->reduction[f][t];
             if (!fns->init) continue;
             size_t size = cubed_dtype_size(dt);
             cubed_scalar start = neutral(k, f, dt);
@@ -154,7 +154,7 @@ static void check_folds(const cb_kernels *k)
                 if (n % 4 == 3) state = edge(dt, 14);
                 want = reference_run(f, dt, start, state, x, n);
                 fns->run((void *[]){&state}, px + size, n, 1);
-                if (!same_value(dt, &state, &want)) fail_fold(k, f, dt, "run", n, &state, &want);
+                if (!same_value(dt, &state, &want)) fail_reduce(k, f, dt, "run", n, &state, &want);
                 /* n states side by side, and their merge. */
                 fill(dt, x, px, n, n % 2, &seed);
                 fill(dt, y, py, n, n % 2, &seed);
@@ -162,13 +162,13 @@ static void check_folds(const cb_kernels *k)
                 for (size_t i = 0; i < n; i++) {
                     want = x[i] = join(f, dt, x[i], y[i]);
                     if (!same_value(dt, px + i * size, &want))
-                        fail_fold(k, f, dt, "rows", n, px + i * size, &want);
+                        fail_reduce(k, f, dt, "rows", n, px + i * size, &want);
                 }
                 fns->merge((void *[]){px}, (void *[]){py}, n, 2, 1);
                 for (size_t i = 0; i < n; i++) {
                     want = join(f, dt, x[i], y[i]);
                     if (!same_value(dt, px + i * size, &want))
-                        fail_fold(k, f, dt, "merge", n, px + i * size, &want);
+                        fail_reduce(k, f, dt, "merge", n, px + i * size, &want);
                 }
                 /* Runs of n elements side by side. */
                 size_t runs = n > 0 ? CB_VECTOR / n : 0;
@@ -178,39 +178,39 @@ static void check_folds(const cb_kernels *k)
                 for (size_t i = 0; i < runs; i++) {
                     want = reference_short(f, dt, start, y[i], x + i * n, n);
                     if (!same_value(dt, py + i * size, &want))
-                        fail_fold(k, f, dt, "runs", n, py + i * size, &want);
+                        fail_reduce(k, f, dt, "runs", n, py + i * size, &want);
                 }
             }
         }
     }
 }
-static void test_folds(void **state)
+static void test_reductions(void **state)
 {
     (void)state;
-    for_each_isa(check_folds);
+    for_each_isa(check_reductions);
 }
 
 static void check_neutral(const cb_kernels *k)
 {
-    for (int f = CB_FOLD_SUM; f <= CB_FOLD_MAX; f++) {
+    for (int f = CB_REDUCE_SUM; f <= CB_REDUCE_MAX; f++) {
         for (int t = 0; t < CUBED_DTYPE_COUNT; t++) {
-            if (!k->fold[f][t].init) continue;
+            if (!k->reduction[f][t].init) continue;
             cubed_dtype dt = (cubed_dtype)t;
             for (int e = 0; e < EDGES; e++) {
                 cubed_scalar s = neutral(k, f, dt), x = edge(dt, e);
                 /* An infinite or NaN part times the 0 of 1+0j leaves no number. */
-                if (dt == CUBED_COMPLEX128 && f == CB_FOLD_PROD) continue;
-                k->fold[f][t].rows((void *[]){&s}, &x, 1, 0);
-                if (!same_value(dt, &s, &x)) fail_fold(k, f, dt, "neutral", 1, &s, &x);
+                if (dt == CUBED_COMPLEX128 && f == CB_REDUCE_PROD) continue;
+                k->reduction[f][t].rows((void *[]){&s}, &x, 1, 0);
+                if (!same_value(dt, &s, &x)) fail_reduce(k, f, dt, "neutral", 1, &s, &x);
             }
         }
     }
     /* A sum of negative zeros is one. */
     double zeros[11] = {-0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0}, s;
     for (size_t r = 1; r <= 11; r++) {
-        k->fold[CB_FOLD_SUM][CUBED_FLOAT64].init((void *[]){&s}, 1);
-        k->fold[CB_FOLD_SUM][CUBED_FLOAT64].run((void *[]){&s}, zeros, r, 0);
-        k->fold[CB_FOLD_SUM][CUBED_FLOAT64].runs((void *[]){&s}, zeros, r, 1, 0);
+        k->reduction[CB_REDUCE_SUM][CUBED_FLOAT64].init((void *[]){&s}, 1);
+        k->reduction[CB_REDUCE_SUM][CUBED_FLOAT64].run((void *[]){&s}, zeros, r, 0);
+        k->reduction[CB_REDUCE_SUM][CUBED_FLOAT64].runs((void *[]){&s}, zeros, r, 1, 0);
         assert_true(s == 0 && signbit(s));
     }
 }
@@ -224,19 +224,19 @@ static void test_neutral(void **state)
 static void check_nan(const cb_kernels *k)
 {
     double x[CB_VECTOR], s;
-    for (int f = CB_FOLD_MIN; f <= CB_FOLD_MAX; f++) {
+    for (int f = CB_REDUCE_MIN; f <= CB_REDUCE_MAX; f++) {
         for (size_t at = 0; at < CB_VECTOR; at++) {
             for (size_t i = 0; i < CB_VECTOR; i++) x[i] = i % 2 ? INFINITY : -INFINITY;
             x[at] = NAN;
             void *planes[1] = {&s};
-            k->fold[f][CUBED_FLOAT64].init(planes, 1);
-            k->fold[f][CUBED_FLOAT64].run(planes, x, CB_VECTOR, 0);
+            k->reduction[f][CUBED_FLOAT64].init(planes, 1);
+            k->reduction[f][CUBED_FLOAT64].run(planes, x, CB_VECTOR, 0);
             assert_true(isnan(s));
-            k->fold[f][CUBED_FLOAT64].rows(planes, &x[(at + 1) % CB_VECTOR], 1, CB_VECTOR);
+            k->reduction[f][CUBED_FLOAT64].rows(planes, &x[(at + 1) % CB_VECTOR], 1, CB_VECTOR);
             assert_true(isnan(s));
-            k->fold[f][CUBED_FLOAT64].init(planes, 1);
-            k->fold[f][CUBED_FLOAT64].runs(planes, x, at + 1, 1, 0);
-            k->fold[f][CUBED_FLOAT64].runs(planes, &x[(at + 1) % CB_VECTOR], 1, 1, 0);
+            k->reduction[f][CUBED_FLOAT64].init(planes, 1);
+            k->reduction[f][CUBED_FLOAT64].runs(planes, x, at + 1, 1, 0);
+            k->reduction[f][CUBED_FLOAT64].runs(planes, &x[(at + 1) % CB_VECTOR], 1, 1, 0);
             assert_true(isnan(s));
         }
     }
@@ -284,7 +284,7 @@ static double ordered(const double *x, size_t n, double mean, bool squares)
 
 static void check_m2(const cb_kernels *k)
 {
-    const cb_fold_fns *fns = &k->fold[CB_FOLD_M2][CUBED_FLOAT64];
+    const cb_reduce_fns *fns = &k->reduction[CB_REDUCE_M2][CUBED_FLOAT64];
     double x[CB_VECTOR + 1], m2[CB_VECTOR], mean[CB_VECTOR], s0[CB_VECTOR], s1[CB_VECTOR];
     uint64_t seed = 7;
     for (size_t n = 0; n <= CB_VECTOR; n++) {
@@ -360,8 +360,8 @@ enum { PLANES = 3 };
 /* Without NaN the bits are those of the plain variance; with some those of what is left. */
 static void check_nan_m2(const cb_kernels *k)
 {
-    const cb_fold_fns *nan = &k->fold[CB_FOLD_NAN_M2][CUBED_FLOAT64];
-    const cb_fold_fns *plain = &k->fold[CB_FOLD_M2][CUBED_FLOAT64];
+    const cb_reduce_fns *nan = &k->reduction[CB_REDUCE_NAN_M2][CUBED_FLOAT64];
+    const cb_reduce_fns *plain = &k->reduction[CB_REDUCE_M2][CUBED_FLOAT64];
     double x[CB_VECTOR], a[PLANES][CB_VECTOR], b[2][CB_VECTOR];
     void *pa[PLANES] = {a[0], a[1], a[2]}, *pb[2] = {b[0], b[1]};
     uint64_t seed = 11;
@@ -417,21 +417,21 @@ static void test_nan_m2(void **state)
 /* --- Positions -------------------------------------------------------------------------------- */
 
 /* Whether x comes before y: more extreme, or NaN. */
-static bool comes_before(int fold, cubed_dtype t, const cubed_scalar *x, const cubed_scalar *y)
+static bool comes_before(int reduction, cubed_dtype t, const cubed_scalar *x, const cubed_scalar *y)
 {
     if (t == CUBED_FLOAT64) {
         if (isnan(x->f64) || isnan(y->f64)) return isnan(x->f64) && !isnan(y->f64);
-        return fold == CB_FOLD_ARGMIN ? x->f64 < y->f64 : x->f64 > y->f64;
+        return reduction == CB_REDUCE_ARGMIN ? x->f64 < y->f64 : x->f64 > y->f64;
     }
-    if (t == CUBED_INT64) return fold == CB_FOLD_ARGMIN ? x->i64 < y->i64 : x->i64 > y->i64;
-    return fold == CB_FOLD_ARGMIN ? x->u64 < y->u64 : x->u64 > y->u64;
+    if (t == CUBED_INT64) return reduction == CB_REDUCE_ARGMIN ? x->i64 < y->i64 : x->i64 > y->i64;
+    return reduction == CB_REDUCE_ARGMIN ? x->u64 < y->u64 : x->u64 > y->u64;
 }
 
-static int64_t first_of(int fold, cubed_dtype t, const cubed_scalar *x, size_t step, size_t n)
+static int64_t first_of(int reduction, cubed_dtype t, const cubed_scalar *x, size_t step, size_t n)
 {
     size_t at = 0;
     for (size_t i = 1; i < n; i++) {
-        if (comes_before(fold, t, &x[i * step], &x[at * step])) at = i;
+        if (comes_before(reduction, t, &x[i * step], &x[at * step])) at = i;
     }
     return (int64_t)at;
 }
@@ -443,12 +443,12 @@ static int64_t as_position(cubed_dtype t, cubed_scalar s)
     return to.i64;
 }
 
-/* Each way that x[0..n) can be folded into one state, and pieces of it in another order. */
-static void check_position(const cb_kernels *k, int fold, cubed_dtype t, const cubed_scalar *x,
+/* Each way that x[0..n) can be reduced into one state, and pieces of it in another order. */
+static void check_position(const cb_kernels *k, int reduction, cubed_dtype t, const cubed_scalar *x,
                            size_t n)
 {
-    const cb_fold_fns *fns = &k->fold[fold][t];
-    int64_t want = first_of(fold, t, x, 1, n), packed[CB_VECTOR];
+    const cb_reduce_fns *fns = &k->reduction[reduction][t];
+    int64_t want = first_of(reduction, t, x, 1, n), packed[CB_VECTOR];
     for (size_t i = 0; i < n; i++) packed[i] = x[i].i64;
     for (int way = 0; way < 4; way++) {
         cubed_scalar s[2], u[2];
@@ -469,11 +469,11 @@ static void check_position(const cb_kernels *k, int fold, cubed_dtype t, const c
             fns->merge(state, other, 1, (int64_t)half, (int64_t)(n - half));
         }
         if (as_position(t, s[0]) != 100 + want)
-            fail_msg("%s: fold %d of %s, way %d, n = %zu: %lld, expected %lld", k->isa, fold,
-                     cubed_dtype_name(t), way, n, (long long)as_position(t, s[0]),
+            fail_msg("%s: reduction %d of %s, way %d, n = %zu: %lld, expected %lld", k->isa,
+                     reduction, cubed_dtype_name(t), way, n, (long long)as_position(t, s[0]),
                      (long long)(100 + want));
-        assert_true(!comes_before(fold, t, &s[1], &x[want]) &&
-                    !comes_before(fold, t, &x[want], &s[1]));
+        assert_true(!comes_before(reduction, t, &s[1], &x[want]) &&
+                    !comes_before(reduction, t, &x[want], &s[1]));
     }
 }
 
@@ -481,10 +481,10 @@ static void check_positions(const cb_kernels *k)
 {
     static const cubed_dtype types[] = {CUBED_INT64, CUBED_UINT64, CUBED_FLOAT64};
     uint64_t seed = 3;
-    for (int fold = CB_FOLD_ARGMIN; fold <= CB_FOLD_ARGMAX; fold++) {
+    for (int reduction = CB_REDUCE_ARGMIN; reduction <= CB_REDUCE_ARGMAX; reduction++) {
         for (int i = 0; i < 3; i++) {
             cubed_dtype t = types[i];
-            const cb_fold_fns *fns = &k->fold[fold][t];
+            const cb_reduce_fns *fns = &k->reduction[reduction][t];
             cubed_scalar x[CB_VECTOR];
             int64_t packed[CB_VECTOR], at[CB_VECTOR], best[CB_VECTOR];
             for (size_t n = 1; n <= CB_VECTOR; n++) {
@@ -494,7 +494,7 @@ static void check_positions(const cb_kernels *k)
                     for (size_t j = 0; j < CB_VECTOR && what > 1; j++)
                         x[j] = what >= 4 ? edge(t, what - 4)
                                          : edge(t, (int)(next_random(&seed) % (what == 2 ? 2 : 7)));
-                    check_position(k, fold, t, x, n);
+                    check_position(k, reduction, t, x, n);
                     for (size_t j = 0; j < CB_VECTOR; j++) packed[j] = x[j].i64;
                     /* Runs side by side, and rows, into states of their own. */
                     for (int rows = 0; rows < 2; rows++) {
@@ -506,8 +506,8 @@ static void check_positions(const cb_kernels *k)
                                       7 + (int64_t)j);
                         for (size_t j = 0; j < runs; j++) {
                             cubed_scalar got = {.i64 = at[j]};
-                            int64_t want = rows ? first_of(fold, t, x + j, runs, n)
-                                                : first_of(fold, t, x + j * n, 1, n);
+                            int64_t want = rows ? first_of(reduction, t, x + j, runs, n)
+                                                : first_of(reduction, t, x + j * n, 1, n);
                             assert_int_equal(as_position(t, got), 7 + want);
                         }
                     }
@@ -525,7 +525,7 @@ static void test_positions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_holes),     cmocka_unit_test(test_folds),
+        cmocka_unit_test(test_holes),     cmocka_unit_test(test_reductions),
         cmocka_unit_test(test_neutral),   cmocka_unit_test(test_nan),
         cmocka_unit_test(test_m2),        cmocka_unit_test(test_nan_m2),
         cmocka_unit_test(test_positions),

@@ -1,4 +1,4 @@
-/* Folds: see kernel.h for their order. */
+/* Reductions: see kernel.h for their order. */
 #include <math.h>
 #include <string.h>
 
@@ -13,20 +13,20 @@ typedef struct {
 #define JOIN(a, b) ((a) + (b))
 #define T          int64_t
 #define TAG        sum_i8
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #define T   uint64_t
 #define TAG sum_u8
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 /* -0.0 is the neutral element: a sum of negative zeros stays one. */
 #undef START
 #define START(T) (-0.0)
 #define T        double
 #define TAG      sum_f8
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #define T   double
 #define V   float
 #define TAG sum_f8_of_f4
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #undef JOIN
 
@@ -34,13 +34,13 @@ typedef struct {
 #define JOIN(a, b) ((a) * (b))
 #define T          int64_t
 #define TAG        prod_i8
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #define T   uint64_t
 #define TAG prod_u8
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #define T   double
 #define TAG prod_f8
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #undef JOIN
 
@@ -58,14 +58,14 @@ static inline complex128 complex_mul(complex128 a, complex128 b)
 #define START(T)   ((complex128){-0.0, -0.0})
 #define JOIN(a, b) complex_add((a), (b))
 #define TAG        sum_c16
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #undef JOIN
 #define T          complex128
 #define START(T)   ((complex128){1, 0})
 #define JOIN(a, b) complex_mul((a), (b))
 #define TAG        prod_c16
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #undef JOIN
 
@@ -74,57 +74,57 @@ static inline complex128 complex_mul(complex128 a, complex128 b)
 #define START(T)   1
 #define T          uint8_t
 #define TAG        min_b1
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) INT8_MAX
 #define T        int8_t
 #define TAG      min_i1
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) INT16_MAX
 #define T        int16_t
 #define TAG      min_i2
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) INT32_MAX
 #define T        int32_t
 #define TAG      min_i4
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) INT64_MAX
 #define T        int64_t
 #define TAG      min_i8
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) UINT8_MAX
 #define T        uint8_t
 #define TAG      min_u1
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) UINT16_MAX
 #define T        uint16_t
 #define TAG      min_u2
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) UINT32_MAX
 #define T        uint32_t
 #define TAG      min_u4
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) UINT64_MAX
 #define T        uint64_t
 #define TAG      min_u8
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) INFINITY
 #define T        float
 #define TAG      min_f4
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) (double)INFINITY
 #define T        double
 #define TAG      min_f8
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #undef JOIN
 
@@ -133,57 +133,57 @@ static inline complex128 complex_mul(complex128 a, complex128 b)
 #define START(T)   0
 #define T          uint8_t
 #define TAG        max_b1
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) INT8_MIN
 #define T        int8_t
 #define TAG      max_i1
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) INT16_MIN
 #define T        int16_t
 #define TAG      max_i2
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) INT32_MIN
 #define T        int32_t
 #define TAG      max_i4
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) INT64_MIN
 #define T        int64_t
 #define TAG      max_i8
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) 0
 #define T        uint8_t
 #define TAG      max_u1
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) 0
 #define T        uint16_t
 #define TAG      max_u2
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) 0
 #define T        uint32_t
 #define TAG      max_u4
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) 0
 #define T        uint64_t
 #define TAG      max_u8
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) (-INFINITY)
 #define T        float
 #define TAG      max_f4
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #define START(T) (-(double)INFINITY)
 #define T        double
 #define TAG      max_f8
-#include "kernel/fold.inc.h"
+#include "kernel/reduction.inc.h"
 #undef START
 #undef JOIN
 
@@ -397,42 +397,42 @@ static void runs_nan_m2(void *const *s, const void *x, size_t r, size_t n, int64
     merge_nan_m2(s, t, n, count, (int64_t)r);
 }
 
-#define FNS(tag) ((cb_fold_fns){init_##tag, rows_##tag, run_##tag, runs_##tag, merge_##tag})
+#define FNS(tag) ((cb_reduce_fns){init_##tag, rows_##tag, run_##tag, runs_##tag, merge_##tag})
 
-void CB_ISA_NAME(cb_fill_fold)(cb_kernels *k)
+void CB_ISA_NAME(cb_fill_reduce)(cb_kernels *k)
 {
-    cb_fold_fns(*f)[CUBED_DTYPE_COUNT] = k->fold;
-    f[CB_FOLD_M2][CUBED_FLOAT64] = FNS(m2);
-    f[CB_FOLD_NAN_M2][CUBED_FLOAT64] = FNS(nan_m2);
-    f[CB_FOLD_SUM][CUBED_INT64] = FNS(sum_i8);
-    f[CB_FOLD_SUM][CUBED_UINT64] = FNS(sum_u8);
-    f[CB_FOLD_SUM][CUBED_FLOAT64] = FNS(sum_f8);
-    k->fold_float32[CB_FOLD_SUM] = FNS(sum_f8_of_f4);
-    f[CB_FOLD_SUM][CUBED_COMPLEX128] = FNS(sum_c16);
-    f[CB_FOLD_PROD][CUBED_INT64] = FNS(prod_i8);
-    f[CB_FOLD_PROD][CUBED_UINT64] = FNS(prod_u8);
-    f[CB_FOLD_PROD][CUBED_FLOAT64] = FNS(prod_f8);
-    f[CB_FOLD_PROD][CUBED_COMPLEX128] = FNS(prod_c16);
-    f[CB_FOLD_MIN][CUBED_BOOL] = FNS(min_b1);
-    f[CB_FOLD_MIN][CUBED_INT8] = FNS(min_i1);
-    f[CB_FOLD_MIN][CUBED_INT16] = FNS(min_i2);
-    f[CB_FOLD_MIN][CUBED_INT32] = FNS(min_i4);
-    f[CB_FOLD_MIN][CUBED_INT64] = FNS(min_i8);
-    f[CB_FOLD_MIN][CUBED_UINT8] = FNS(min_u1);
-    f[CB_FOLD_MIN][CUBED_UINT16] = FNS(min_u2);
-    f[CB_FOLD_MIN][CUBED_UINT32] = FNS(min_u4);
-    f[CB_FOLD_MIN][CUBED_UINT64] = FNS(min_u8);
-    f[CB_FOLD_MIN][CUBED_FLOAT32] = FNS(min_f4);
-    f[CB_FOLD_MIN][CUBED_FLOAT64] = FNS(min_f8);
-    f[CB_FOLD_MAX][CUBED_BOOL] = FNS(max_b1);
-    f[CB_FOLD_MAX][CUBED_INT8] = FNS(max_i1);
-    f[CB_FOLD_MAX][CUBED_INT16] = FNS(max_i2);
-    f[CB_FOLD_MAX][CUBED_INT32] = FNS(max_i4);
-    f[CB_FOLD_MAX][CUBED_INT64] = FNS(max_i8);
-    f[CB_FOLD_MAX][CUBED_UINT8] = FNS(max_u1);
-    f[CB_FOLD_MAX][CUBED_UINT16] = FNS(max_u2);
-    f[CB_FOLD_MAX][CUBED_UINT32] = FNS(max_u4);
-    f[CB_FOLD_MAX][CUBED_UINT64] = FNS(max_u8);
-    f[CB_FOLD_MAX][CUBED_FLOAT32] = FNS(max_f4);
-    f[CB_FOLD_MAX][CUBED_FLOAT64] = FNS(max_f8);
+    cb_reduce_fns(*f)[CUBED_DTYPE_COUNT] = k->reduction;
+    f[CB_REDUCE_M2][CUBED_FLOAT64] = FNS(m2);
+    f[CB_REDUCE_NAN_M2][CUBED_FLOAT64] = FNS(nan_m2);
+    f[CB_REDUCE_SUM][CUBED_INT64] = FNS(sum_i8);
+    f[CB_REDUCE_SUM][CUBED_UINT64] = FNS(sum_u8);
+    f[CB_REDUCE_SUM][CUBED_FLOAT64] = FNS(sum_f8);
+    k->reduce_float32[CB_REDUCE_SUM] = FNS(sum_f8_of_f4);
+    f[CB_REDUCE_SUM][CUBED_COMPLEX128] = FNS(sum_c16);
+    f[CB_REDUCE_PROD][CUBED_INT64] = FNS(prod_i8);
+    f[CB_REDUCE_PROD][CUBED_UINT64] = FNS(prod_u8);
+    f[CB_REDUCE_PROD][CUBED_FLOAT64] = FNS(prod_f8);
+    f[CB_REDUCE_PROD][CUBED_COMPLEX128] = FNS(prod_c16);
+    f[CB_REDUCE_MIN][CUBED_BOOL] = FNS(min_b1);
+    f[CB_REDUCE_MIN][CUBED_INT8] = FNS(min_i1);
+    f[CB_REDUCE_MIN][CUBED_INT16] = FNS(min_i2);
+    f[CB_REDUCE_MIN][CUBED_INT32] = FNS(min_i4);
+    f[CB_REDUCE_MIN][CUBED_INT64] = FNS(min_i8);
+    f[CB_REDUCE_MIN][CUBED_UINT8] = FNS(min_u1);
+    f[CB_REDUCE_MIN][CUBED_UINT16] = FNS(min_u2);
+    f[CB_REDUCE_MIN][CUBED_UINT32] = FNS(min_u4);
+    f[CB_REDUCE_MIN][CUBED_UINT64] = FNS(min_u8);
+    f[CB_REDUCE_MIN][CUBED_FLOAT32] = FNS(min_f4);
+    f[CB_REDUCE_MIN][CUBED_FLOAT64] = FNS(min_f8);
+    f[CB_REDUCE_MAX][CUBED_BOOL] = FNS(max_b1);
+    f[CB_REDUCE_MAX][CUBED_INT8] = FNS(max_i1);
+    f[CB_REDUCE_MAX][CUBED_INT16] = FNS(max_i2);
+    f[CB_REDUCE_MAX][CUBED_INT32] = FNS(max_i4);
+    f[CB_REDUCE_MAX][CUBED_INT64] = FNS(max_i8);
+    f[CB_REDUCE_MAX][CUBED_UINT8] = FNS(max_u1);
+    f[CB_REDUCE_MAX][CUBED_UINT16] = FNS(max_u2);
+    f[CB_REDUCE_MAX][CUBED_UINT32] = FNS(max_u4);
+    f[CB_REDUCE_MAX][CUBED_UINT64] = FNS(max_u8);
+    f[CB_REDUCE_MAX][CUBED_FLOAT32] = FNS(max_f4);
+    f[CB_REDUCE_MAX][CUBED_FLOAT64] = FNS(max_f8);
 }

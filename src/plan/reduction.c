@@ -1,4 +1,4 @@
-#include "plan/fold.h"
+#include "plan/reduction.h"
 
 static cb_grid pick(const cb_grid *in, uint32_t mask, bool wanted)
 {
@@ -9,40 +9,41 @@ static cb_grid pick(const cb_grid *in, uint32_t mask, bool wanted)
     return g;
 }
 
-const char *cb_fold_kind_name(cb_fold_kind kind)
+const char *cb_reduction_name(cb_reduction kind)
 {
-    static const char *const names[CB_FOLD_KINDS] = {
+    static const char *const names[CB_REDUCTIONS] = {
         "sum", "prod", "min", "max", "variance", "argmin", "argmax", "nanvariance", "last"};
     return names[kind];
 }
 
-cb_grid cb_fold_kept_grid(const cb_grid *in, uint32_t reduced) { return pick(in, reduced, false); }
-
-cb_grid cb_fold_reduced_grid(const cb_grid *in, uint32_t reduced)
+cb_grid cb_reduce_kept_grid(const cb_grid *in, uint32_t reduced)
 {
-    return pick(in, reduced, true);
+    return pick(in, reduced, false);
 }
 
-cb_grid cb_fold_partial_grid(const cb_grid *in, uint32_t reduced, int planes)
+cb_grid cb_reduced_grid(const cb_grid *in, uint32_t reduced) { return pick(in, reduced, true); }
+
+cb_grid cb_reduce_partial_grid(const cb_grid *in, uint32_t reduced, int planes)
 {
     cb_grid kept = pick(in, reduced, false), red = pick(in, reduced, true);
-    /* With 31 axes kept there is no room for two more: such folds are not split (opt/split.c). */
+    /* With 31 axes kept there is no room for two more: such reductions are not split (opt/split.c). */
     cb_grid g = {.ndim = (int)cb_min_i64(kept.ndim + 2, CUBED_MAX_NDIM)};
-    g.axis[0] = cb_axis_regular(cb_ceil_div(cb_grid_count(&red), CB_FOLD_GROUP), 1);
+    g.axis[0] = cb_axis_regular(cb_ceil_div(cb_grid_count(&red), CB_REDUCE_GROUP), 1);
     g.axis[1] = cb_axis_regular(planes, planes);
     for (int d = 2; d < g.ndim; d++) g.axis[d] = kept.axis[d - 2];
     return g;
 }
 
-int cb_fold_levels(int64_t nblocks)
+int cb_reduce_levels(int64_t nblocks)
 {
     int levels = 1;
-    for (int64_t n = cb_ceil_div(nblocks, CB_FOLD_GROUP); n > 1; n = cb_ceil_div(n, CB_FOLD_GROUP))
+    for (int64_t n = cb_ceil_div(nblocks, CB_REDUCE_GROUP); n > 1;
+         n = cb_ceil_div(n, CB_REDUCE_GROUP))
         levels++;
     return levels;
 }
 
-int cb_fold_inner(const cb_grid *in, uint32_t reduced, bool *is_reduced)
+int cb_reduce_inner(const cb_grid *in, uint32_t reduced, bool *is_reduced)
 {
     int first = in->ndim, kind = -1;
     for (int d = in->ndim - 1; d >= 0; d--) {

@@ -11,7 +11,7 @@
 #define FAR          INT64_MAX
 #define LEAST        INT64_MAX
 #define TAG          argmin_i8
-#include "kernel/fold_position.inc.h"
+#include "kernel/reduction_position.inc.h"
 #undef MORE
 #undef FAR
 
@@ -20,7 +20,7 @@
 #define FAR        INT64_MAX
 #define LEAST      INT64_MIN
 #define TAG        argmax_i8
-#include "kernel/fold_position.inc.h"
+#include "kernel/reduction_position.inc.h"
 #undef MORE
 #undef FAR
 
@@ -29,7 +29,7 @@
 #define FAR        UINT64_MAX
 #define LEAST      UINT64_MAX
 #define TAG        argmin_u8
-#include "kernel/fold_position.inc.h"
+#include "kernel/reduction_position.inc.h"
 #undef MORE
 #undef FAR
 
@@ -38,7 +38,7 @@
 #define FAR        UINT64_MAX
 #define LEAST      0
 #define TAG        argmax_u8
-#include "kernel/fold_position.inc.h"
+#include "kernel/reduction_position.inc.h"
 #undef MORE
 #undef FAR
 #undef IS_NAN
@@ -51,7 +51,7 @@
 #define FAR          ((double)INFINITY)
 #define LEAST        ((double)INFINITY)
 #define TAG          argmin_f8
-#include "kernel/fold_position.inc.h"
+#include "kernel/reduction_position.inc.h"
 #undef MORE
 #undef FAR
 
@@ -60,18 +60,18 @@
 #define FAR        ((double)INFINITY)
 #define LEAST      (-(double)INFINITY)
 #define TAG        argmax_f8
-#include "kernel/fold_position.inc.h"
+#include "kernel/reduction_position.inc.h"
 #undef MORE
 #undef FAR
 
-#define FNS(tag) ((cb_fold_fns){init_##tag, rows_##tag, run_##tag, runs_##tag, merge_##tag})
+#define FNS(tag) ((cb_reduce_fns){init_##tag, rows_##tag, run_##tag, runs_##tag, merge_##tag})
 
-void CB_ISA_NAME(cb_fill_fold_position)(cb_kernels *k)
+void CB_ISA_NAME(cb_fill_reduce_position)(cb_kernels *k)
 {
-    k->fold[CB_FOLD_ARGMIN][CUBED_INT64] = FNS(argmin_i8);
-    k->fold[CB_FOLD_ARGMIN][CUBED_UINT64] = FNS(argmin_u8);
-    k->fold[CB_FOLD_ARGMIN][CUBED_FLOAT64] = FNS(argmin_f8);
-    k->fold[CB_FOLD_ARGMAX][CUBED_INT64] = FNS(argmax_i8);
-    k->fold[CB_FOLD_ARGMAX][CUBED_UINT64] = FNS(argmax_u8);
-    k->fold[CB_FOLD_ARGMAX][CUBED_FLOAT64] = FNS(argmax_f8);
+    k->reduction[CB_REDUCE_ARGMIN][CUBED_INT64] = FNS(argmin_i8);
+    k->reduction[CB_REDUCE_ARGMIN][CUBED_UINT64] = FNS(argmin_u8);
+    k->reduction[CB_REDUCE_ARGMIN][CUBED_FLOAT64] = FNS(argmin_f8);
+    k->reduction[CB_REDUCE_ARGMAX][CUBED_INT64] = FNS(argmax_i8);
+    k->reduction[CB_REDUCE_ARGMAX][CUBED_UINT64] = FNS(argmax_u8);
+    k->reduction[CB_REDUCE_ARGMAX][CUBED_FLOAT64] = FNS(argmax_f8);
 }

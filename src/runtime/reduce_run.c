@@ -1,10 +1,10 @@
-/* The order of everything here is fixed by plan/fold.h. */
-#include "runtime/fold_run.h"
+/* The order of everything here is fixed by plan/reduction.h. */
+#include "runtime/reduce_run.h"
 
 #include <string.h>
 
 #include "base/error.h"
-#include "plan/fold.h"
+#include "plan/reduction.h"
 
 _Static_assert(sizeof(cb_state) <= CB_STATE_BYTES, "CB_STATE_BYTES");
 
@@ -15,22 +15,22 @@ typedef struct folder {
     const cb_box *kept;     /* without */
     int64_t nkept;          /* elements of the kept box */
     int levels;
-    cb_state *state[CB_FOLD_MAX_LEVELS];  /* [level][fold]; the last one is the result */
-    int64_t taken[CB_FOLD_MAX_LEVELS];    /* values folded into each state of the level */
-    int64_t children[CB_FOLD_MAX_LEVELS]; /* blocks (level 0) or states of the level below */
+    cb_state *state[CB_REDUCE_MAX_LEVELS];  /* [level][reduction]; the last one is the result */
+    int64_t taken[CB_REDUCE_MAX_LEVELS];    /* values reduced into each state of the level */
+    int64_t children[CB_REDUCE_MAX_LEVELS]; /* blocks (level 0) or states of the level below */
 } folder;
 
-static const cb_fold_fns *fns_of(const folder *f, int fold)
+static const cb_reduce_fns *fns_of(const folder *f, int reduction)
 {
-    const cb_stage_fold *of = &f->s->folds[fold];
+    const cb_stage_reduction *of = &f->s->reductions[reduction];
     if (of->value == CUBED_FLOAT32 && of->dtype == CUBED_FLOAT64)
-        return &f->t->kernels->fold_float32[of->kind];
-    return &f->t->kernels->fold[of->kind][of->dtype];
+        return &f->t->kernels->reduce_float32[of->kind];
+    return &f->t->kernels->reduction[of->kind][of->dtype];
 }
 
 static void clear_level(folder *f, int level)
 {
-    for (int k = 0; k < f->s->nfolds; k++)
+    for (int k = 0; k < f->s->nreductions; k++)
         fns_of(f, k)->init(f->state[level][k].plane, (size_t)f->nkept);
     f->taken[level] = 0;
     f->children[level] = 0;
@@ -45,15 +45,16 @@ static cubed_status make_levels(folder *f, cb_state *top, cubed_error *err)
         if (is_top) {
             f->state[l] = top;
         } else {
-            CB_TRY(cb_arena_alloc(t->arena, (size_t)f->s->nfolds * sizeof(cb_state), "states", &p,
-                                  err));
+            CB_TRY(cb_arena_alloc(t->arena, (size_t)f->s->nreductions * sizeof(cb_state), "states",
+                                  &p, err));
             f->state[l] = p;
         }
-        for (int k = 0; k < f->s->nfolds && !is_top; k++) {
-            const cb_stage_fold *fold = &f->s->folds[k];
-            for (int i = 0; i < fold->nplanes; i++) {
-                CB_TRY(cb_arena_alloc(t->arena, (size_t)f->nkept * cubed_dtype_size(fold->dtype),
-                                      "fold state", &p, err));
+        for (int k = 0; k < f->s->nreductions && !is_top; k++) {
+            const cb_stage_reduction *reduction = &f->s->reductions[k];
+            for (int i = 0; i < reduction->nplanes; i++) {
+                CB_TRY(cb_arena_alloc(t->arena,
+                                      (size_t)f->nkept * cubed_dtype_size(reduction->dtype),
+                                      "reduction state", &p, err));
                 f->state[l][k].plane[i] = p;
             }
         }
@@ -65,7 +66,7 @@ static cubed_status make_levels(folder *f, cb_state *top, cubed_error *err)
 /* A level that has taken in all its children becomes one child of the level above. */
 static void close_level(folder *f, int level)
 {
-    for (int k = 0; k < f->s->nfolds; k++) {
+    for (int k = 0; k < f->s->nreductions; k++) {
         fns_of(f, k)->merge(f->state[level + 1][k].plane, f->state[level][k].plane,
                             (size_t)f->nkept, f->taken[level + 1], f->taken[level]);
     }
@@ -77,7 +78,7 @@ static void close_level(folder *f, int level)
 static void add_child(folder *f, int level)
 {
     f->children[level]++;
-    for (; level + 1 < f->levels && f->children[level] == CB_FOLD_GROUP; level++)
+    for (; level + 1 < f->levels && f->children[level] == CB_REDUCE_GROUP; level++)
         close_level(f, level);
 }
 
@@ -126,10 +127,11 @@ static void seek(const block_loop *b, const int64_t *idx, int64_t *at)
     *at *= b->run;
 }
 
-static const void *vector(const block_loop *b, int fold, int64_t at, int64_t p)
+static const void *vector(const block_loop *b, int reduction, int64_t at, int64_t p)
 {
-    if (b->from.vm) return cb_vm_result(b->from.vm, fold);
-    return b->from.values[fold] + (size_t)(at + p) * cubed_dtype_size(b->f->s->folds[fold].value);
+    if (b->from.vm) return cb_vm_result(b->from.vm, reduction);
+    return b->from.values[reduction] +
+           (size_t)(at + p) * cubed_dtype_size(b->f->s->reductions[reduction].value);
 }
 
 /* The state that position p of the run at these outer indices goes to. */
@@ -153,8 +155,8 @@ static int64_t position(const block_loop *b, const int64_t *idx, int64_t p)
     return at;
 }
 
-static void fold_positions(const block_loop *b, const cb_fold_fns *fns, const cb_state *s,
-                           const void *x, const int64_t *idx, int64_t p, size_t n)
+static void reduce_positions(const block_loop *b, const cb_reduce_fns *fns, const cb_state *s,
+                             const void *x, const int64_t *idx, int64_t p, size_t n)
 {
     size_t r = (size_t)b->reduced_run, straight = (size_t)b->straight;
     if (b->how == ROWS) {
@@ -173,23 +175,23 @@ static void fold_positions(const block_loop *b, const cb_fold_fns *fns, const cb
     }
 }
 
-static void fold_vector(const block_loop *b, const int64_t *idx, int64_t at, int64_t p, size_t n,
-                        int64_t count)
+static void reduce_vector(const block_loop *b, const int64_t *idx, int64_t at, int64_t p, size_t n,
+                          int64_t count)
 {
     int64_t kept = kept_position(b, idx, p);
     folder *f = b->f;
     if (b->from.vm) cb_vm_vector(b->from.vm, p, n);
-    for (int k = 0; k < f->s->nfolds; k++) {
-        const cb_stage_fold *fold = &f->s->folds[k];
-        const cb_fold_fns *fns = fns_of(f, k);
+    for (int k = 0; k < f->s->nreductions; k++) {
+        const cb_stage_reduction *reduction = &f->s->reductions[k];
+        const cb_reduce_fns *fns = fns_of(f, k);
         size_t r = (size_t)b->reduced_run;
         cb_state s;
         const void *x = vector(b, k, at, p);
-        for (int i = 0; i < fold->nplanes; i++)
+        for (int i = 0; i < reduction->nplanes; i++)
             s.plane[i] =
-                (char *)f->state[0][k].plane[i] + (size_t)kept * cubed_dtype_size(fold->dtype);
-        if (cb_fold_has_position(fold->kind)) {
-            fold_positions(b, fns, &s, x, idx, p, n);
+                (char *)f->state[0][k].plane[i] + (size_t)kept * cubed_dtype_size(reduction->dtype);
+        if (cb_reduce_has_position(reduction->kind)) {
+            reduce_positions(b, fns, &s, x, idx, p, n);
             continue;
         }
         switch (b->how) {
@@ -211,7 +213,7 @@ static bool next_of(const block_loop *b, bool reduced, int64_t *idx)
     return false;
 }
 
-/* Elements of a run that are folded together over all reduced rows, so that their states stay in
+/* Elements of a run that are reduced together over all reduced rows, so that their states stay in
  * the cache. Element order within a state is the same for any panel. */
 enum { PANEL_VECTORS = 16, PANEL = PANEL_VECTORS * CB_VECTOR };
 
@@ -223,7 +225,7 @@ static void prefetch_next_row(const block_loop *b, const int64_t *idx, int64_t p
     if (b->from.vm && next_of(b, true, next)) cb_vm_prefetch(b->from.vm, next, p);
 }
 
-static void fold_loop(const block_loop *b)
+static void reduce_loop(const block_loop *b)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0}, at = 0;
     int64_t panel = b->how == RUN ? b->run : PANEL_VECTORS * b->step;
@@ -239,7 +241,7 @@ static void fold_loop(const block_loop *b)
                 for (int64_t p = p0; p < p1 && !cb_task_cancelled(b->f->t); p += b->step) {
                     size_t n = (size_t)cb_min_i64(b->step, p1 - p);
                     if (p + b->step >= p1) prefetch_next_row(b, idx, p0);
-                    fold_vector(b, idx, at, p, n, count);
+                    reduce_vector(b, idx, at, p, n, count);
                     if (b->how == RUN) count += (int64_t)n;
                 }
                 if (b->how == ROWS) count++;
@@ -269,12 +271,12 @@ static void set_positions(block_loop *b, const cb_box *box)
     }
 }
 
-/* How a block is walked. Which order a fold has depends on the extents of the block's reduced axes
+/* How a block is walked. Which order a reduction has depends on the extents of the block's reduced axes
  * alone; how many short runs go into a panel does not change it. */
 static void set_walk(block_loop *b, uint32_t reduced)
 {
     bool inner_reduced;
-    b->inner = cb_fold_inner(&b->f->s->domain, reduced, &inner_reduced);
+    b->inner = cb_reduce_inner(&b->f->s->domain, reduced, &inner_reduced);
     b->run = 1;
     for (int d = b->inner; d < b->ndim; d++) b->run *= b->extent[d];
     b->step = CB_VECTOR;
@@ -298,10 +300,10 @@ static cubed_status evaluate_values(const folder *f, const cb_box *block, char *
     cb_view *outs;
     void *p;
     for (int d = 0; d < block->ndim; d++) extents[d] = block->hi[d] - block->lo[d];
-    CB_TRY(cb_arena_alloc(t->arena, (size_t)f->s->nfolds * sizeof *outs, "views", &p, err));
+    CB_TRY(cb_arena_alloc(t->arena, (size_t)f->s->nreductions * sizeof *outs, "views", &p, err));
     outs = p;
-    for (int k = 0; k < f->s->nfolds; k++) {
-        CB_TRY(cb_arena_alloc(t->arena, (size_t)count * cubed_dtype_size(f->s->folds[k].value),
+    for (int k = 0; k < f->s->nreductions; k++) {
+        CB_TRY(cb_arena_alloc(t->arena, (size_t)count * cubed_dtype_size(f->s->reductions[k].value),
                               "values of a block", &p, err));
         values[k] = p;
     }
@@ -310,8 +312,8 @@ static cubed_status evaluate_values(const folder *f, const cb_box *block, char *
         cb_box part;
         cb_branch_part(&prog->branches[i], block, &part);
         if (cb_box_empty(&part)) continue;
-        for (int k = 0; k < f->s->nfolds; k++) {
-            cb_dense_strides(block->ndim, extents, cubed_dtype_size(f->s->folds[k].value),
+        for (int k = 0; k < f->s->nreductions; k++) {
+            cb_dense_strides(block->ndim, extents, cubed_dtype_size(f->s->reductions[k].value),
                              outs[k].stride);
             outs[k].base = values[k];
             for (int d = 0; d < block->ndim; d++)
@@ -339,7 +341,7 @@ static const cb_branch *single_branch(const cb_program *prog, const cb_box *bloc
     return NULL;
 }
 
-static cubed_status fold_block(folder *f, int64_t block, cubed_error *err)
+static cubed_status reduce_block(folder *f, int64_t block, cubed_error *err)
 {
     const cb_task *t = f->t;
     size_t mark = cb_arena_mark(t->arena);
@@ -359,11 +361,12 @@ static cubed_status fold_block(folder *f, int64_t block, cubed_error *err)
         CB_GO(cb_vm_open(t, &f->s->body, branch, &box, NULL, NULL, b.inner, &b.from.vm, err));
     } else {
         void *p;
-        CB_GO(cb_arena_alloc(t->arena, (size_t)f->s->nfolds * sizeof(char *), "values", &p, err));
+        CB_GO(cb_arena_alloc(t->arena, (size_t)f->s->nreductions * sizeof(char *), "values", &p,
+                             err));
         CB_GO(evaluate_values(f, &box, p, err));
         b.from.values = p;
     }
-    fold_loop(&b);
+    reduce_loop(&b);
     CB_GO(cb_task_check(t, err));
     f->taken[0] += reduced;
 out:
@@ -377,7 +380,7 @@ out:
 static int64_t group_count(const cb_grid *reduced, int64_t g)
 {
     int64_t n = cb_grid_count(reduced), count = 0;
-    for (int64_t b = g * CB_FOLD_GROUP; b < cb_min_i64(n, (g + 1) * CB_FOLD_GROUP); b++) {
+    for (int64_t b = g * CB_REDUCE_GROUP; b < cb_min_i64(n, (g + 1) * CB_REDUCE_GROUP); b++) {
         int64_t idx[CUBED_MAX_NDIM];
         cb_box box;
         cb_grid_unravel(reduced, b, idx);
@@ -392,16 +395,16 @@ static cubed_status read_states(const folder *f, int k, int64_t g, void *const *
                                 cubed_error *err)
 {
     const cb_task *t = f->t;
-    const cb_stage_fold *fold = &f->s->folds[k];
-    const cb_grid *grid = &t->plan->ir.nodes[fold->states].grid;
-    size_t size = cubed_dtype_size(fold->dtype);
+    const cb_stage_reduction *reduction = &f->s->reductions[k];
+    const cb_grid *grid = &t->plan->ir.nodes[reduction->states].grid;
+    size_t size = cubed_dtype_size(reduction->dtype);
     int nkept = f->kept->ndim;
     int64_t extents[CUBED_MAX_NDIM], chunk_strides[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM];
     int64_t dense[CUBED_MAX_NDIM];
     cb_box want = {.ndim = grid->ndim}, cover;
     want.lo[0] = g;
     want.hi[0] = g + 1;
-    want.hi[1] = fold->nplanes;
+    want.hi[1] = reduction->nplanes;
     for (int d = 0; d < nkept; d++) {
         want.lo[d + 2] = f->kept->lo[d];
         want.hi[d + 2] = f->kept->hi[d];
@@ -413,12 +416,13 @@ static cubed_status read_states(const folder *f, int k, int64_t g, void *const *
     do {
         const void *data;
         cb_box have, part;
-        CB_TRY(cb_io_read(t->io, fold->states, idx, false, chunk, t->arena, &data, t->count, err));
+        CB_TRY(cb_io_read(t->io, reduction->states, idx, false, chunk, t->arena, &data, t->count,
+                          err));
         cb_grid_box(grid, idx, &have);
         cb_box_intersect(&have, &want, &part);
         cb_grid_stored(grid, idx, extents);
         cb_dense_strides(grid->ndim, extents, size, chunk_strides);
-        for (int i = 0; i < fold->nplanes; i++) {
+        for (int i = 0; i < reduction->nplanes; i++) {
             const char *from = (const char *)data + i * chunk_strides[1];
             char *to = planes[i];
             int64_t shape[CUBED_MAX_NDIM];
@@ -436,22 +440,23 @@ static cubed_status read_states(const folder *f, int k, int64_t g, void *const *
 static cubed_status merge_states(folder *f, cubed_error *err)
 {
     const cb_task *t = f->t;
-    cb_grid reduced = cb_fold_reduced_grid(&f->s->domain, f->s->reduced);
-    int64_t groups = cb_ceil_div(cb_grid_count(&reduced), CB_FOLD_GROUP);
+    cb_grid reduced = cb_reduced_grid(&f->s->domain, f->s->reduced);
+    int64_t groups = cb_ceil_div(cb_grid_count(&reduced), CB_REDUCE_GROUP);
     for (int64_t g = 0; g < groups; g++) {
         int64_t count = group_count(&reduced, g);
-        for (int k = 0; k < f->s->nfolds; k++) {
-            const cb_stage_fold *fold = &f->s->folds[k];
+        for (int k = 0; k < f->s->nreductions; k++) {
+            const cb_stage_reduction *reduction = &f->s->reductions[k];
             size_t mark = cb_arena_mark(t->arena);
             cb_state state;
             void *p, *chunk;
-            for (int i = 0; i < fold->nplanes; i++) {
-                CB_TRY(cb_arena_alloc(t->arena, (size_t)f->nkept * cubed_dtype_size(fold->dtype),
+            for (int i = 0; i < reduction->nplanes; i++) {
+                CB_TRY(cb_arena_alloc(t->arena,
+                                      (size_t)f->nkept * cubed_dtype_size(reduction->dtype),
                                       "stored state", &p, err));
                 state.plane[i] = p;
             }
-            CB_TRY(cb_arena_alloc(t->arena, cb_chunk_bytes(t->plan, fold->states), "chunk", &chunk,
-                                  err));
+            CB_TRY(cb_arena_alloc(t->arena, cb_chunk_bytes(t->plan, reduction->states), "chunk",
+                                  &chunk, err));
             CB_TRY(read_states(f, k, g, state.plane, chunk, err));
             fns_of(f, k)->merge(f->state[0][k].plane, state.plane, (size_t)f->nkept, f->taken[0],
                                 count);
@@ -463,8 +468,8 @@ static cubed_status merge_states(folder *f, cubed_error *err)
     return CUBED_OK;
 }
 
-cubed_status cb_fold_task(const cb_task *t, const cb_box *task_box, const cb_box *kept,
-                          cb_state *top, cubed_error *err)
+cubed_status cb_reduce_task(const cb_task *t, const cb_box *task_box, const cb_box *kept,
+                            cb_state *top, cubed_error *err)
 {
     folder f = {
         .t = t, .s = t->stage, .task_box = task_box, .kept = kept, .nkept = cb_box_count(kept)};
@@ -478,16 +483,16 @@ cubed_status cb_fold_task(const cb_task *t, const cb_box *task_box, const cb_box
         cb_stage_task_blocks(t->stage, task_box, &first, &last);
         for (int64_t b = first; b < last; b++) {
             CB_TRY(cb_task_check(t, err));
-            CB_TRY(fold_block(&f, b, err));
+            CB_TRY(reduce_block(&f, b, err));
             add_child(&f, 0);
         }
     }
     close_all(&f);
     /* The sum of nothing is +0.0, though its neutral element is -0.0. */
-    for (int k = 0; k < t->stage->nfolds && f.taken[f.levels - 1] == 0; k++) {
-        const cb_stage_fold *fold = &t->stage->folds[k];
-        if (fold->kind == CB_FOLD_SUM)
-            memset(top[k].plane[0], 0, (size_t)f.nkept * cubed_dtype_size(fold->dtype));
+    for (int k = 0; k < t->stage->nreductions && f.taken[f.levels - 1] == 0; k++) {
+        const cb_stage_reduction *reduction = &t->stage->reductions[k];
+        if (reduction->kind == CB_REDUCE_SUM)
+            memset(top[k].plane[0], 0, (size_t)f.nkept * cubed_dtype_size(reduction->dtype));
     }
     cb_arena_release(t->arena, mark);
     return CUBED_OK;

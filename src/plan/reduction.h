@@ -1,0 +1,49 @@
+/* The order of reductions, on which their bits depend.
+ *
+ * The blocks of a reduction's input along the reduced axes are numbered in C order. Every CB_REDUCE_GROUP
+ * consecutive blocks are one group: they are reduced one after another into one state. Groups of
+ * groups are merged the same way, level by level, so that n blocks take ceil(log16 n) states
+ * ("levels"). The tree depends on the input's logical grid only: not on workers, on tasks, on
+ * whether the input is stored or recomputed, nor on whether the groups are reduced by one task or
+ * by PARTIAL tasks (level 0) and a MERGE (the others).
+ *
+ * Within a block, let the "inner run" be the longest run of trailing axes that are all reduced or
+ * all kept (axes of extent 1 count as either). If it is kept, states take in elements in C order of
+ * the reduced axes. If it is reduced, each run is cut into vectors of CB_VECTOR elements from its
+ * start, reduced in the order that kernel.h fixes for `run`; runs of a block that are shorter than
+ * that are reduced many at a time, in the order that it fixes for `runs`.
+ */
+#ifndef CB_PLAN_REDUCE_H
+#define CB_PLAN_REDUCE_H
+
+#include "kernel/kernel.h"
+#include "plan/geom.h"
+
+#define CB_REDUCE_GROUP      16
+#define CB_REDUCE_MAX_LEVELS 16 /* 16^16 blocks */
+
+static inline bool cb_reduce_has_position(cb_reduction kind)
+{
+    return kind == CB_REDUCE_ARGMIN || kind == CB_REDUCE_ARGMAX;
+}
+static inline int cb_reduce_planes(cb_reduction kind)
+{
+    return kind == CB_REDUCE_NAN_M2                               ? 3
+           : kind == CB_REDUCE_M2 || cb_reduce_has_position(kind) ? 2
+                                                                  : 1;
+}
+
+/* For people. */
+const char *cb_reduction_name(cb_reduction kind);
+/* The axes that are left, in order. */
+cb_grid cb_reduce_kept_grid(const cb_grid *in, uint32_t reduced);
+/* The axes that go, in order. */
+cb_grid cb_reduced_grid(const cb_grid *in, uint32_t reduced);
+/* States by group: (groups, planes, kept...), one group to a chunk. */
+cb_grid cb_reduce_partial_grid(const cb_grid *in, uint32_t reduced, int planes);
+/* Levels of states for this many blocks; at least 1. */
+int cb_reduce_levels(int64_t nblocks);
+/* First axis of the inner run, and whether the run is reduced. */
+int cb_reduce_inner(const cb_grid *in, uint32_t reduced, bool *is_reduced);
+
+#endif
