@@ -125,17 +125,17 @@ static bool read_inner_chunks(const cb_zarr_array *z, uint16_t *values)
 
 static bool read_runs(const cb_zarr_array *z, uint16_t *values)
 {
-    require(cb_zarr_part_run(cb_zarr_get_meta(z)) > 0);
+    require(cb_zarr_subread_run(cb_zarr_get_meta(z)) > 0);
     static const int64_t origin[2];
     cubed_error err = CUBED_ERROR_INIT;
-    cb_arena *scratch = new_arena(cb_zarr_part_need(cb_zarr_get_meta(z)));
+    cb_arena *scratch = new_arena(cb_zarr_subread_need(cb_zarr_get_meta(z)));
     uint64_t stored = 0;
     bool ok = true;
     for (int64_t i = 0; i < NPARTS && ok; i++) {
         uint16_t part[PART_ROWS * PART_COLS];
         const int64_t idx[2] = {i / 2, i % 2}, lo[2] = {idx[0] * PART_ROWS, idx[1] * PART_COLS};
         const int64_t hi[2] = {lo[0] + PART_ROWS, lo[1] + PART_COLS};
-        ok = worked(cb_zarr_read_part(z, origin, lo, hi, part, scratch, &stored, &err), &err);
+        ok = worked(cb_zarr_subread(z, origin, lo, hi, part, scratch, &stored, &err), &err);
         if (ok) put_part(values, idx, part);
     }
     cb_arena_free(scratch);

@@ -144,7 +144,7 @@ typedef struct cubed_plan_info {
      * than 4 MiB and a quarter of reserved_mem, which is for them, too. Every worker has room for it. */
     uint64_t metadata_mem;
     unsigned max_workers;
-    uint64_t tier_budget;  /* for intermediates in memory, all workers together */
+    uint64_t intermediate_budget; /* for intermediates in memory, all workers together */
     uint64_t cache_budget; /* for decoded chunks and indices of shards that tasks read again: of the
                              * same memory, what intermediates do not take */
     /* What a process with all workers takes at most beside what it holds before the run, which reserved_mem is for:

@@ -39,9 +39,9 @@ typedef struct cubed_event {
     uint64_t projected_mem; /* TASK_END: the bound */
     /* TASK_END: what a user's function said that it took by itself, and what of projected_mem is for that */
     uint64_t function_mem, function_projected;
-    uint64_t tier_mem;   /* intermediates held in memory now */
-    cubed_status status; /* TASK_RETRY, PLAN_END */
-    const char *message; /* with status; valid during the callback */
+    uint64_t intermediate_mem; /* intermediates held in memory now */
+    cubed_status status;       /* TASK_RETRY, PLAN_END */
+    const char *message;       /* with status; valid during the callback */
 } cubed_event;
 
 /* Called from the thread that called cubed_run only, between other work: be quick. */
@@ -87,10 +87,10 @@ typedef struct cubed_run_stats {
     /* The most by which one took more than the projection has for it, and in which stage. */
     uint64_t function_excess;
     int function_excess_stage;
-    uint64_t projected_mem; /* the most any task was projected to use */
-    uint64_t tier_peak;     /* the most intermediates held in memory at a time */
-    uint64_t cache_peak;    /* the most memory, in one process, of chunks kept to be read again */
-    uint64_t tier_spilled;  /* bytes of intermediates written to the work directory */
+    uint64_t projected_mem;     /* the most any task was projected to use */
+    uint64_t intermediate_peak; /* the most intermediates held in memory at a time */
+    uint64_t cache_peak; /* the most memory, in one process, of chunks kept to be read again */
+    uint64_t intermediate_spilled; /* bytes of intermediates written to the work directory */
     uint64_t bytes_read, bytes_written;
     uint64_t stored_read, stored_written;
 } cubed_run_stats;

@@ -87,8 +87,9 @@ static bool deliver(PyObject *callback, const cubed_event *e)
         (unsigned long long)e->stored_written, "measured_mem", (unsigned long long)e->measured_mem,
         "function_mem", (unsigned long long)e->function_mem, "function_projected",
         (unsigned long long)e->function_projected, "projected_mem",
-        (unsigned long long)e->projected_mem, "tier_mem", (unsigned long long)e->tier_mem, "status",
-        cubed_status_str(e->status), "message", e->message);
+        (unsigned long long)e->projected_mem, "intermediate_mem",
+        (unsigned long long)e->intermediate_mem, "status", cubed_status_str(e->status), "message",
+        e->message);
     PyObject *result = dict ? PyObject_CallFunctionObjArgs(callback, dict, NULL) : NULL;
     Py_XDECREF(dict);
     Py_XDECREF(result);
@@ -188,10 +189,10 @@ static PyObject *stats_dict(const cubed_run_stats *s)
         (unsigned long long)s->measured_mem, "function_mem", (unsigned long long)s->function_mem,
         "function_excess", (unsigned long long)s->function_excess, "function_excess_stage",
         s->function_excess_stage, "projected_mem", (unsigned long long)s->projected_mem,
-        "tier_peak", (unsigned long long)s->tier_peak, "tier_spilled",
-        (unsigned long long)s->tier_spilled, "bytes_read", (unsigned long long)s->bytes_read,
-        "bytes_written", (unsigned long long)s->bytes_written, "stored_read",
-        (unsigned long long)s->stored_read, "stored_written",
+        "intermediate_peak", (unsigned long long)s->intermediate_peak, "intermediate_spilled",
+        (unsigned long long)s->intermediate_spilled, "bytes_read",
+        (unsigned long long)s->bytes_read, "bytes_written", (unsigned long long)s->bytes_written,
+        "stored_read", (unsigned long long)s->stored_read, "stored_written",
         (unsigned long long)s->stored_written);
 }
 

@@ -35,9 +35,9 @@ void cli_print_plan(FILE *f, const cubed_plan *plan)
     if (info.metadata_mem)
         fprintf(f, "; %s of it for the plan itself",
                 cli_format_bytes((double)info.metadata_mem, d));
-    if (info.tier_budget)
+    if (info.intermediate_budget)
         fprintf(f, "; intermediates in memory up to %s",
-                cli_format_bytes((double)info.tier_budget, d));
+                cli_format_bytes((double)info.intermediate_budget, d));
     if (info.cache_budget)
         fprintf(f, "; chunks that are read again up to %s",
                 cli_format_bytes((double)info.cache_budget, d));
@@ -154,7 +154,8 @@ void cli_print_plan_json(FILE *f, const cubed_plan *plan)
     json_object_set_new(o, "reserved_mem", json_integer((json_int_t)info.reserved_mem));
     json_object_set_new(o, "projected_mem", json_integer((json_int_t)info.projected_mem));
     json_object_set_new(o, "metadata_mem", json_integer((json_int_t)info.metadata_mem));
-    json_object_set_new(o, "tier_budget", json_integer((json_int_t)info.tier_budget));
+    json_object_set_new(o, "intermediate_budget",
+                        json_integer((json_int_t)info.intermediate_budget));
     json_object_set_new(o, "cache_budget", json_integer((json_int_t)info.cache_budget));
     json_object_set_new(o, "result_bytes", json_integer((json_int_t)info.result_bytes));
     json_object_set_new(o, "bytes_read", json_integer((json_int_t)info.bytes_read));

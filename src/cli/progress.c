@@ -65,7 +65,7 @@ static void write_event(FILE *f, const cubed_event *e)
                 ", \"function_mem\": %" PRIu64 ", \"function_projected_mem\": %" PRIu64,
                 e->bytes_read, e->bytes_written, e->stored_read, e->stored_written, e->measured_mem,
                 e->projected_mem, e->function_mem, e->function_projected);
-    fprintf(f, ", \"tier_mem\": %" PRIu64, e->tier_mem);
+    fprintf(f, ", \"intermediate_mem\": %" PRIu64, e->intermediate_mem);
     if (e->message) {
         fprintf(f, ", \"status\": \"%s\", \"message\": ", cubed_status_str(e->status));
         put_json_string(f, e->message);

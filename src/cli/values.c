@@ -233,11 +233,12 @@ json_t *values_run_json(const cubed_run_stats *s, const cubed_plan_info *p)
     json_object_set_new(o, "reserved_mem", json_integer((json_int_t)p->reserved_mem));
     json_object_set_new(o, "projected_mem", json_integer((json_int_t)s->projected_mem));
     json_object_set_new(o, "measured_mem", json_integer((json_int_t)s->measured_mem));
-    json_object_set_new(o, "tier_budget", json_integer((json_int_t)p->tier_budget));
+    json_object_set_new(o, "intermediate_budget", json_integer((json_int_t)p->intermediate_budget));
     json_object_set_new(o, "cache_budget", json_integer((json_int_t)p->cache_budget));
     json_object_set_new(o, "cache_peak", json_integer((json_int_t)s->cache_peak));
-    json_object_set_new(o, "tier_peak", json_integer((json_int_t)s->tier_peak));
-    json_object_set_new(o, "tier_spilled", json_integer((json_int_t)s->tier_spilled));
+    json_object_set_new(o, "intermediate_peak", json_integer((json_int_t)s->intermediate_peak));
+    json_object_set_new(o, "intermediate_spilled",
+                        json_integer((json_int_t)s->intermediate_spilled));
     json_object_set_new(o, "bytes_read", json_integer((json_int_t)s->bytes_read));
     json_object_set_new(o, "bytes_written", json_integer((json_int_t)s->bytes_written));
     json_object_set_new(o, "stored_read", json_integer((json_int_t)s->stored_read));

@@ -12,17 +12,17 @@ size_t cb_step_bound(const cb_codec_chain *c, const cb_codec_step *s)
     return is_shard(s) ? cb_shard_bound(c, s) : s->vt->bound(&s->conf, &s->ctx, s->raw_size);
 }
 
-size_t cb_part_bytes(const cb_codec_chain *c, cb_codec_part part)
+size_t cb_subread_bytes(const cb_codec_chain *c, cb_codec_subread part)
 {
     return c->step[part.first].raw_size;
 }
 
-size_t cb_part_bound(const cb_codec_chain *c, cb_codec_part part)
+size_t cb_subread_bound(const cb_codec_chain *c, cb_codec_subread part)
 {
     return cb_step_bound(c, &c->step[part.first + part.n - 1]);
 }
 
-size_t cb_codec_chain_bound(const cb_codec_chain *c) { return cb_part_bound(c, c->all); }
+size_t cb_codec_chain_bound(const cb_codec_chain *c) { return cb_subread_bound(c, c->all); }
 
 bool cb_codec_chain_is_raw(const cb_codec_chain *c)
 {
@@ -41,7 +41,7 @@ typedef struct schedule {
     size_t temp[2];
 } schedule;
 
-static schedule make_schedule(const cb_codec_chain *c, cb_codec_part part, bool decode)
+static schedule make_schedule(const cb_codec_chain *c, cb_codec_subread part, bool decode)
 {
     schedule s = {.n = 0};
     for (int k = 0; k < part.n; k++) {
@@ -63,7 +63,7 @@ static cb_need step_need(const cb_codec_chain *c, const cb_codec_step *t, bool d
     return (cb_need){n.arena, n.library};
 }
 
-cb_need cb_part_need(const cb_codec_chain *c, cb_codec_part part, bool decode)
+cb_need cb_subread_need(const cb_codec_chain *c, cb_codec_subread part, bool decode)
 {
     schedule s = make_schedule(c, part, decode);
     cb_need most = {0, 0};
@@ -77,12 +77,12 @@ cb_need cb_part_need(const cb_codec_chain *c, cb_codec_part part, bool decode)
 
 cb_need cb_codec_chain_decode_need(const cb_codec_chain *c)
 {
-    return cb_part_need(c, c->all, true);
+    return cb_subread_need(c, c->all, true);
 }
 
 cb_need cb_codec_chain_encode_need(const cb_codec_chain *c)
 {
-    return cb_part_need(c, c->all, false);
+    return cb_subread_need(c, c->all, false);
 }
 
 static cubed_status run_step(const cb_codec_chain *c, const cb_codec_step *t, bool decode,
@@ -106,9 +106,9 @@ static cubed_status run_step(const cb_codec_chain *c, const cb_codec_step *t, bo
     return st == CUBED_OK ? st : cb_context(err, st, "codec %s", t->vt->name);
 }
 
-cubed_status cb_part_run(const cb_codec_chain *c, cb_codec_part part, bool decode,
-                         const int64_t *used, const void *src, size_t src_size, void *dst,
-                         size_t dst_cap, size_t *got, cb_arena *scratch, cubed_error *err)
+cubed_status cb_subread_run(const cb_codec_chain *c, cb_codec_subread part, bool decode,
+                            const int64_t *used, const void *src, size_t src_size, void *dst,
+                            size_t dst_cap, size_t *got, cb_arena *scratch, cubed_error *err)
 {
     schedule s = make_schedule(c, part, decode);
     if (s.n == 0) {
@@ -139,11 +139,11 @@ out:
     return st;
 }
 
-cubed_status cb_part_decode(const cb_codec_chain *c, cb_codec_part part, const void *src,
-                            size_t src_size, void *dst, cb_arena *scratch, cubed_error *err)
+cubed_status cb_subread_decode(const cb_codec_chain *c, cb_codec_subread part, const void *src,
+                               size_t src_size, void *dst, cb_arena *scratch, cubed_error *err)
 {
-    size_t got = 0, bytes = cb_part_bytes(c, part);
-    CB_TRY(cb_part_run(c, part, true, NULL, src, src_size, dst, bytes, &got, scratch, err));
+    size_t got = 0, bytes = cb_subread_bytes(c, part);
+    CB_TRY(cb_subread_run(c, part, true, NULL, src, src_size, dst, bytes, &got, scratch, err));
     if (got != bytes)
         return cb_fail(err, CUBED_E_FORMAT, "the chunk decodes to %zu bytes, expected %zu", got,
                        bytes);
@@ -153,14 +153,14 @@ cubed_status cb_part_decode(const cb_codec_chain *c, cb_codec_part part, const v
 cubed_status cb_codec_chain_decode(const cb_codec_chain *c, const void *src, size_t src_size,
                                    void *dst, cb_arena *scratch, cubed_error *err)
 {
-    return cb_part_decode(c, c->all, src, src_size, dst, scratch, err);
+    return cb_subread_decode(c, c->all, src, src_size, dst, scratch, err);
 }
 
 cubed_status cb_codec_chain_encode(const cb_codec_chain *c, const void *src, const int64_t *used,
                                    void *dst, size_t *got, cb_arena *scratch, cubed_error *err)
 {
-    return cb_part_run(c, c->all, false, used, src, c->chunk_bytes, dst, cb_codec_chain_bound(c),
-                       got, scratch, err);
+    return cb_subread_run(c, c->all, false, used, src, c->chunk_bytes, dst, cb_codec_chain_bound(c),
+                          got, scratch, err);
 }
 
 /* --- Ranges -------------------------------------------------------------------------------------------- */

@@ -78,10 +78,10 @@ typedef struct input {
     size_t bytes;
 } input;
 
-static cubed_status reserve(const char *where, cb_codec_chain *c, size_t n, cb_codec_part *part,
+static cubed_status reserve(const char *where, cb_codec_chain *c, size_t n, cb_codec_subread *part,
                             cubed_error *err)
 {
-    *part = (cb_codec_part){c->nsteps, 0};
+    *part = (cb_codec_subread){c->nsteps, 0};
     if (n > (size_t)(CB_MAX_CODECS - c->nsteps))
         return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: more than %d codecs", where, CB_MAX_CODECS);
     part->n = (int)n;
@@ -163,7 +163,7 @@ void cb_codec_chain_resize(const cb_codec_chain *c, const int64_t *shape, cb_cod
 typedef enum list_of { LIST_OF_CHUNK, LIST_OF_INDEX } list_of;
 
 static cubed_status parse_list(const char *where, cb_codec_chain *c, const char *key,
-                               const json_t *list, list_of of, input *in, cb_codec_part *part,
+                               const json_t *list, list_of of, input *in, cb_codec_subread *part,
                                cubed_error *err);
 
 static cubed_status parse_shard(const char *where, cb_codec_chain *c, cb_codec_step *s,
@@ -231,7 +231,7 @@ static cubed_status parse_entry(const char *where, const json_t *e, const cubed_
 }
 
 static cubed_status parse_list(const char *where, cb_codec_chain *c, const char *key,
-                               const json_t *list, list_of of, input *in, cb_codec_part *part,
+                               const json_t *list, list_of of, input *in, cb_codec_subread *part,
                                cubed_error *err)
 {
     bool have_bytes = false;
@@ -274,7 +274,7 @@ cubed_status cb_codec_chain_parse_v3(const char *where, const json_t *list,
 static cubed_status add_step_v2(const char *where, cb_codec_chain *c, const cubed_codec_vtable *vt,
                                 const json_t *conf, int format, input *in, cubed_error *err)
 {
-    cb_codec_part one = {0, 0};
+    cb_codec_subread one = {0, 0};
     CB_TRY(reserve(where, c, 1, &one, err));
     cb_codec_step *s = &c->step[one.first];
     begin_step(s, vt, in);
@@ -335,7 +335,7 @@ static cubed_status print_conf(const cb_codec_step *s, int format, json_t **out,
     return cb_json_parse(s->vt->name, text, strlen(text), out, err);
 }
 
-static cubed_status print_list(const cb_codec_chain *c, cb_codec_part part, json_t **out,
+static cubed_status print_list(const cb_codec_chain *c, cb_codec_subread part, json_t **out,
                                cubed_error *err);
 
 static cubed_status print_shard(const cb_codec_chain *c, const cb_codec_step *s, json_t **out,
@@ -356,7 +356,7 @@ static cubed_status print_shard(const cb_codec_chain *c, const cb_codec_step *s,
     return *out ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for codecs");
 }
 
-static cubed_status print_list(const cb_codec_chain *c, cb_codec_part part, json_t **out,
+static cubed_status print_list(const cb_codec_chain *c, cb_codec_subread part, json_t **out,
                                cubed_error *err)
 {
     json_t *list = json_array();

@@ -12,9 +12,9 @@
 #define CB_MAX_ITEM   16 /* bytes of a fill value */
 
 /* A list of steps within the chain's, in the order of encoding: array -> ... -> bytes. */
-typedef struct cb_codec_part {
+typedef struct cb_codec_subread {
     int first, n;
-} cb_codec_part;
+} cb_codec_subread;
 
 typedef struct cb_codec_step {
     const cubed_codec_vtable *vt;
@@ -25,17 +25,17 @@ typedef struct cb_codec_step {
     bool skip;                     /* identity */
     /* sharding_indexed only: what its inner chunks and its index go through. The shape of an inner
      * chunk is that of the first inner step. */
-    cb_codec_part inner, index;
+    cb_codec_subread inner, index;
     int64_t ninner;      /* inner chunks of a shard */
     bool index_in_front; /* else behind the chunks */
 } cb_codec_step;
 
 /* Plain data but for step[].ctx.shape: after a copy call cb_codec_chain_fix. */
 typedef struct cb_codec_chain {
-    cb_codec_part all;  /* what a chunk goes through */
-    int nsteps;         /* with those of nested parts */
-    int n_filters;      /* steps behind "bytes" that are v2 filters; the rest is the compressor */
-    size_t chunk_bytes; /* decoded size of a chunk */
+    cb_codec_subread all; /* what a chunk goes through */
+    int nsteps;           /* with those of nested parts */
+    int n_filters;        /* steps behind "bytes" that are v2 filters; the rest is the compressor */
+    size_t chunk_bytes;   /* decoded size of a chunk */
     unsigned char fill[CB_MAX_ITEM]; /* of inner chunks that are not there */
     bool skip_empty; /* inner chunks that hold nothing but the fill value are not encoded */
     cb_codec_step step[CB_MAX_CODECS];

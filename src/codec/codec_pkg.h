@@ -32,17 +32,17 @@ cubed_codec_need cb_codec_needs_nothing(const cubed_codec_conf *conf, const cube
 
 /* Parts of a chain: see codec.h. */
 size_t cb_step_bound(const cb_codec_chain *c, const cb_codec_step *s);
-size_t cb_part_bytes(const cb_codec_chain *c, cb_codec_part part);
-size_t cb_part_bound(const cb_codec_chain *c, cb_codec_part part);
-cb_need cb_part_need(const cb_codec_chain *c, cb_codec_part part, bool decode);
-CUBED_MUST_CHECK cubed_status cb_part_run(const cb_codec_chain *c, cb_codec_part part, bool decode,
-                                          const int64_t *used, const void *src, size_t src_size,
-                                          void *dst, size_t dst_cap, size_t *got, cb_arena *scratch,
-                                          cubed_error *err);
-/* CUBED_E_FORMAT if that gives other than cb_part_bytes, which dst has. */
-CUBED_MUST_CHECK cubed_status cb_part_decode(const cb_codec_chain *c, cb_codec_part part,
-                                             const void *src, size_t src_size, void *dst,
-                                             cb_arena *scratch, cubed_error *err);
+size_t cb_subread_bytes(const cb_codec_chain *c, cb_codec_subread part);
+size_t cb_subread_bound(const cb_codec_chain *c, cb_codec_subread part);
+cb_need cb_subread_need(const cb_codec_chain *c, cb_codec_subread part, bool decode);
+CUBED_MUST_CHECK cubed_status cb_subread_run(const cb_codec_chain *c, cb_codec_subread part,
+                                             bool decode, const int64_t *used, const void *src,
+                                             size_t src_size, void *dst, size_t dst_cap,
+                                             size_t *got, cb_arena *scratch, cubed_error *err);
+/* CUBED_E_FORMAT if that gives other than cb_subread_bytes, which dst has. */
+CUBED_MUST_CHECK cubed_status cb_subread_decode(const cb_codec_chain *c, cb_codec_subread part,
+                                                const void *src, size_t src_size, void *dst,
+                                                cb_arena *scratch, cubed_error *err);
 
 /* The sharding step, which runs other parts of the chain. */
 size_t cb_shard_bound(const cb_codec_chain *c, const cb_codec_step *s);

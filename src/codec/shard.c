@@ -18,35 +18,35 @@ static const int64_t *inner_shape(const cb_codec_chain *c, const cb_codec_step *
 
 size_t cb_codec_inner_bytes(const cb_codec_chain *c, const cb_codec_step *s)
 {
-    return cb_part_bytes(c, s->inner);
+    return cb_subread_bytes(c, s->inner);
 }
 
 size_t cb_codec_inner_bound(const cb_codec_chain *c, const cb_codec_step *s)
 {
-    return cb_part_bound(c, s->inner);
+    return cb_subread_bound(c, s->inner);
 }
 
 /* An index has no codec that compresses: the bound is its size. */
 size_t cb_codec_index_bytes(const cb_codec_chain *c, const cb_codec_step *s)
 {
-    return cb_part_bound(c, s->index);
+    return cb_subread_bound(c, s->index);
 }
 
 size_t cb_shard_bound(const cb_codec_chain *c, const cb_codec_step *s)
 {
     size_t n;
-    if (cb_mul_size((size_t)s->ninner, cb_part_bound(c, s->inner), &n) ||
-        cb_add_size(n, cb_part_bound(c, s->index), &n))
+    if (cb_mul_size((size_t)s->ninner, cb_subread_bound(c, s->inner), &n) ||
+        cb_add_size(n, cb_subread_bound(c, s->index), &n))
         return 0;
     return n;
 }
 
 cb_need cb_shard_need(const cb_codec_chain *c, const cb_codec_step *s, bool decode)
 {
-    size_t own = cb_sat_add(cb_arena_round(cb_part_bytes(c, s->index)),
-                            cb_arena_round(cb_part_bytes(c, s->inner)));
-    return cb_need_both((cb_need){own, 0}, cb_need_either(cb_part_need(c, s->inner, decode),
-                                                          cb_part_need(c, s->index, decode)));
+    size_t own = cb_sat_add(cb_arena_round(cb_subread_bytes(c, s->index)),
+                            cb_arena_round(cb_subread_bytes(c, s->inner)));
+    return cb_need_both((cb_need){own, 0}, cb_need_either(cb_subread_need(c, s->inner, decode),
+                                                          cb_subread_need(c, s->index, decode)));
 }
 
 /* --- The index --------------------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ cubed_status cb_codec_index_decode(const cb_codec_chain *c, const cb_codec_step 
                                    cubed_error *err)
 {
     cubed_status st =
-        cb_part_decode(c, s->index, encoded, cb_part_bound(c, s->index), index, scratch, err);
+        cb_subread_decode(c, s->index, encoded, cb_subread_bound(c, s->index), index, scratch, err);
     return st == CUBED_OK ? st : cb_context(err, st, "shard index");
 }
 
@@ -81,24 +81,24 @@ cubed_status cb_codec_index_find(const cb_codec_chain *c, const cb_codec_step *s
                                  const uint64_t *index, uint64_t object_size, int64_t i,
                                  uint64_t *offset, uint64_t *size, cubed_error *err)
 {
-    cubed_status st = find(index, i, cb_part_bound(c, s->inner), object_size, offset, size, err);
+    cubed_status st = find(index, i, cb_subread_bound(c, s->inner), object_size, offset, size, err);
     return st == CUBED_OK ? st : cb_context(err, st, "shard index");
 }
 
 cb_need cb_codec_index_need(const cb_codec_chain *c, const cb_codec_step *s)
 {
-    return cb_part_need(c, s->index, true);
+    return cb_subread_need(c, s->index, true);
 }
 
 cb_need cb_codec_inner_need(const cb_codec_chain *c, const cb_codec_step *s)
 {
-    return cb_part_need(c, s->inner, true);
+    return cb_subread_need(c, s->inner, true);
 }
 
 cubed_status cb_codec_inner_decode(const cb_codec_chain *c, const cb_codec_step *s, const void *src,
                                    size_t src_size, void *dst, cb_arena *scratch, cubed_error *err)
 {
-    return cb_part_decode(c, s->inner, src, src_size, dst, scratch, err);
+    return cb_subread_decode(c, s->inner, src, src_size, dst, scratch, err);
 }
 
 /* --- Inner chunks in a shard --------------------------------------------------------------------------- */
@@ -193,7 +193,7 @@ cubed_status cb_shard_decode(const cb_codec_chain *c, const cb_codec_step *s, co
                              size_t src_size, void *dst, size_t dst_cap, size_t *got,
                              cb_arena *scratch, cubed_error *err)
 {
-    size_t index_bytes = cb_part_bound(c, s->index), bytes = cb_part_bytes(c, s->inner);
+    size_t index_bytes = cb_subread_bound(c, s->index), bytes = cb_subread_bytes(c, s->inner);
     size_t mark = cb_arena_mark(scratch);
     cubed_status st = CUBED_OK;
     walk w = start_walk(c, s);
@@ -203,17 +203,17 @@ cubed_status cb_shard_decode(const cb_codec_chain *c, const cb_codec_step *s, co
         return cb_fail(err, CUBED_E_FORMAT, "a shard of %zu bytes, expected an index of %zu",
                        src_size, index_bytes);
     const char *at = (const char *)src + (s->index_in_front ? 0 : src_size - index_bytes);
-    CB_GO(cb_arena_alloc(scratch, cb_part_bytes(c, s->index), "shard index", &index, err));
+    CB_GO(cb_arena_alloc(scratch, cb_subread_bytes(c, s->index), "shard index", &index, err));
     CB_GO(cb_arena_alloc(scratch, bytes, "inner chunk", &buffer, err));
-    CB_GO(cb_part_decode(c, s->index, at, index_bytes, index, scratch, err));
+    CB_GO(cb_subread_decode(c, s->index, at, index_bytes, index, scratch, err));
     for (int64_t i = 0; i < s->ninner; i++, next(&w)) {
         static const int64_t origin[CUBED_MAX_NDIM];
         uint64_t offset, size;
         char *to = w.contiguous ? (char *)dst + offset_of(&w, origin) : buffer;
-        CB_GO(find(index, i, cb_part_bound(c, s->inner), src_size, &offset, &size, err));
+        CB_GO(find(index, i, cb_subread_bound(c, s->inner), src_size, &offset, &size, err));
         if (size)
-            CB_GO(cb_part_decode(c, s->inner, (const char *)src + offset, (size_t)size, to, scratch,
-                                 err));
+            CB_GO(cb_subread_decode(c, s->inner, (const char *)src + offset, (size_t)size, to,
+                                    scratch, err));
         else
             fill(c, w.item, to, bytes);
         if (!w.contiguous) copy_inner(&w, dst, buffer, true);
@@ -229,14 +229,14 @@ cubed_status cb_shard_encode(const cb_codec_chain *c, const cb_codec_step *s, co
                              cb_arena *scratch, cubed_error *err)
 {
     static const int64_t origin[CUBED_MAX_NDIM];
-    size_t index_bytes = cb_part_bound(c, s->index), bytes = cb_part_bytes(c, s->inner);
-    size_t bound = cb_part_bound(c, s->inner), mark = cb_arena_mark(scratch), n;
+    size_t index_bytes = cb_subread_bound(c, s->index), bytes = cb_subread_bytes(c, s->inner);
+    size_t bound = cb_subread_bound(c, s->inner), mark = cb_arena_mark(scratch), n;
     size_t at = s->index_in_front ? index_bytes : 0;
     cubed_status st = CUBED_OK;
     walk w = start_walk(c, s);
     void *p, *buffer;
     CB_CHECK(dst_cap >= cb_shard_bound(c, s), err);
-    CB_GO(cb_arena_alloc(scratch, cb_part_bytes(c, s->index), "shard index", &p, err));
+    CB_GO(cb_arena_alloc(scratch, cb_subread_bytes(c, s->index), "shard index", &p, err));
     CB_GO(cb_arena_alloc(scratch, bytes, "inner chunk", &buffer, err));
     uint64_t *index = p;
     for (int64_t i = 0; i < s->ninner; i++, next(&w)) {
@@ -248,15 +248,15 @@ cubed_status cb_shard_encode(const cb_codec_chain *c, const cb_codec_step *s, co
             from = buffer;
         }
         if (c->skip_empty && is_fill(c, w.item, from, bytes)) continue;
-        CB_GO(cb_part_run(c, s->inner, false, NULL, from, bytes, (char *)dst + at, bound, &n,
-                          scratch, err));
+        CB_GO(cb_subread_run(c, s->inner, false, NULL, from, bytes, (char *)dst + at, bound, &n,
+                             scratch, err));
         index[2 * i] = at;
         index[2 * i + 1] = n;
         at += n;
     }
     char *to = (char *)dst + (s->index_in_front ? 0 : at);
-    CB_GO(cb_part_run(c, s->index, false, NULL, index, cb_part_bytes(c, s->index), to, index_bytes,
-                      &n, scratch, err));
+    CB_GO(cb_subread_run(c, s->index, false, NULL, index, cb_subread_bytes(c, s->index), to,
+                         index_bytes, &n, scratch, err));
     CB_CHECK(n == index_bytes, err);
     *got = at + (s->index_in_front ? 0 : index_bytes);
 out:

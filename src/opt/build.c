@@ -83,7 +83,7 @@ static cubed_status build(cubed_plan *p, const cubed_target *targets, int ntarge
     }
     CB_TRY(cb_opt_make_stages(p, o->optimize, err));
     if (o->optimize) {
-        CB_TRY(cb_opt_spread_reductions(p, err));
+        CB_TRY(cb_opt_split_outputs(p, err));
         CB_TRY(cb_opt_rechunk_passes(p, err));
     }
     CB_TRY(cb_opt_tidy(p, err));

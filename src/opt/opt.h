@@ -50,7 +50,7 @@ CUBED_MUST_CHECK cubed_status cb_opt_make_stages(cubed_plan *p, bool merge_sibli
 CUBED_MUST_CHECK cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem,
                                           cubed_error *err);
 /* Has several tasks make one output chunk of a reduction where workers would be idle. */
-CUBED_MUST_CHECK cubed_status cb_opt_spread_reductions(cubed_plan *p, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_opt_split_outputs(cubed_plan *p, cubed_error *err);
 /* Puts intermediates in front of stages that would read the same chunks too often, and makes the
  * stages anew where it does. */
 CUBED_MUST_CHECK cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err);

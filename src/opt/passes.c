@@ -150,9 +150,9 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
     const cb_node *n = &p->ir.nodes[d->root];
     const cb_load *l = source_of(p, s);
     cb_need write = cb_write_need(p, d->root), read = {0, 0}, part = {0, 0};
-    size_t part_run = l && keeps_order(l->map) ? cb_node_part_run(p, l->node) : 0;
+    size_t part_run = l && keeps_order(l->map) ? cb_node_subread_run(p, l->node) : 0;
     if (l) read = cb_read_need(p, l->node);
-    if (part_run) part = cb_read_part_need(p, l->node);
+    if (part_run) part = cb_read_subread_need(p, l->node);
     cb_rechunk_in in = {.source = l ? seen_grid(p, l, &n->grid)
                                     : cb_grid_evened(&p->ir.nodes[n->inputs[0]].grid),
                         .target = cb_grid_evened(&n->grid),
@@ -164,7 +164,7 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
                         .fixed = cb_bookkeeping_bytes(s),
                         .part_run = d->copy ? part_run : 0,
                         .part_extra = cb_sat_add(part.arena, part.library),
-                        .part_whole = l && cb_node_part_is_whole(p, l->node),
+                        .part_whole = l && cb_node_subread_is_whole(p, l->node),
                         .run = kept_by_run(p),
                         .worth = CB_OPT_TASK_BYTES,
                         .min_tasks = 4 * (int64_t)p->max_workers};

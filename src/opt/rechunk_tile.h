@@ -19,7 +19,7 @@ typedef struct cb_tile_source {
     size_t item_size;
     size_t read_extra; /* bytes that reading a chunk takes beside the decoded chunk */
     /* Runs of so many bytes are worth reading by themselves, and what that takes beside them; 0: whole chunks are
-     * read. See cb_node_part_run. */
+     * read. See cb_node_subread_run. */
     size_t part_run, part_extra;
     bool part_whole; /* parts are read only where they are one run */
 } cb_tile_source;

@@ -181,7 +181,8 @@ static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside
     for (int b = 0; b < prog->nbranches; b++) {
         for (int v = 0; v < prog->branches[b].nloads; v++) {
             const cb_load *l = &prog->branches[b].loads[v];
-            if (l->kind == CB_LOAD_STORED && !l->part && !(beside && reads_node(beside, l->node)))
+            if (l->kind == CB_LOAD_STORED && !l->subread &&
+                !(beside && reads_node(beside, l->node)))
                 bytes = cb_sat_add(bytes, cb_chunk_bytes(p, l->node));
         }
     }

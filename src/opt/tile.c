@@ -71,15 +71,15 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
     const cb_load *l = copied(s);
     const cb_node *out = &p->ir.nodes[s->outs[0].node];
     cb_need read = cb_read_need(p, l->node), write = cb_write_need(p, s->outs[0].node);
-    size_t part_run = cb_node_part_run(p, l->node);
-    cb_need part = part_run ? cb_read_part_need(p, l->node) : (cb_need){0, 0};
+    size_t part_run = cb_node_subread_run(p, l->node);
+    cb_need part = part_run ? cb_read_subread_need(p, l->node) : (cb_need){0, 0};
     cb_grid from = cb_grid_evened(&p->ir.nodes[l->node].grid), to = cb_grid_evened(&out->grid);
     cb_tile_source source = {.grid = &from,
                              .map = l->map,
                              .item_size = cubed_dtype_size(l->dtype),
                              .read_extra = cb_sat_add(read.arena, read.library),
                              .part_run = part_run,
-                             .part_whole = cb_node_part_is_whole(p, l->node),
+                             .part_whole = cb_node_subread_is_whole(p, l->node),
                              .part_extra = cb_sat_add(part.arena, part.library)};
     cb_tile_in in = {.out = &to,
                      .item_size = cubed_dtype_size(out->dtype),

@@ -330,7 +330,7 @@ static cb_need input_need(const cubed_plan *p, cb_stage *s, int i)
     s->bytes_read = cb_sat_add(bytes, cb_sat_mul(s->bytes_read, times));
     for (int b = 0; b < in->program.nbranches && times > 1; b++) {
         const cb_branch *branch = &in->program.branches[b];
-        for (int v = 0; v < branch->nloads; v++) branch->loads[v].again = CB_AGAIN_ALL;
+        for (int v = 0; v < branch->nloads; v++) branch->loads[v].reuse = CB_REUSE_ALL;
     }
     if (!in->in_place) return need;
     return cb_read_need(p, in->program.branches[0].loads[in->program.branches[0].results[0]].node);

@@ -135,30 +135,30 @@ static bool is_block_intermediate(const cb_node *n)
     return n->kind == CB_NODE_BLOCKWISE && cb_node_is_intermediate(n);
 }
 
-size_t cb_node_part_run(const cubed_plan *p, int node)
+size_t cb_node_subread_run(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
     if (cb_grid_is_irregular(&n->grid)) return 0; /* parts lie as those of the longest chunk do */
     if (n->kind == CB_NODE_READER) return SOURCE_RUN;
     if (is_block_intermediate(n)) return INTERMEDIATE_RUN;
-    return n->url ? cb_zarr_part_run(&p->storage[node]->meta) : 0;
+    return n->url ? cb_zarr_subread_run(&p->storage[node]->meta) : 0;
 }
 
-bool cb_node_part_is_whole(const cubed_plan *p, int node)
+bool cb_node_subread_is_whole(const cubed_plan *p, int node)
 {
     return is_block_intermediate(&p->ir.nodes[node]);
 }
 
-cb_need cb_read_part_need(const cubed_plan *p, int node)
+cb_need cb_read_subread_need(const cubed_plan *p, int node)
 {
     if (p->ir.nodes[node].kind == CB_NODE_READER) return cb_read_need(p, node);
     if (is_block_intermediate(&p->ir.nodes[node])) return (cb_need){0, 0};
-    return cb_zarr_part_need(&p->storage[node]->meta);
+    return cb_zarr_subread_need(&p->storage[node]->meta);
 }
 
 static cb_need load_need(const cubed_plan *p, const cb_load *l)
 {
-    cb_need n = l->part ? cb_read_part_need(p, l->node) : cb_read_need(p, l->node);
+    cb_need n = l->subread ? cb_read_subread_need(p, l->node) : cb_read_need(p, l->node);
     n.arena = cb_sat_add(n.arena, CB_ARENA_DEFER_BYTES); /* of a chunk that is held */
     return n;
 }
@@ -177,7 +177,7 @@ static int64_t part_extent(const cubed_plan *p, const cb_load *load, int d, cons
 size_t cb_load_bytes(const cubed_plan *p, const cb_load *load, const int64_t *extents)
 {
     size_t bytes = cubed_dtype_size(load->dtype);
-    if (!load->part) return cb_chunk_bytes(p, load->node);
+    if (!load->subread) return cb_chunk_bytes(p, load->node);
     for (int d = 0; d < load->map->ndim_out; d++)
         bytes = cb_sat_mul(bytes, (size_t)part_extent(p, load, d, extents));
     return bytes;
@@ -346,13 +346,13 @@ static bool is_one_run(const cubed_plan *p, const cb_load *l, const int64_t *ext
 
 /* Whether a block of these extents needs at most two thirds of a chunk, in runs that are long enough; of an
  * intermediate in one run. */
-static bool is_part(const cubed_plan *p, const cb_load *l, const int64_t *extents)
+static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *extents)
 {
     const cb_grid *g = &p->ir.nodes[l->node].grid;
     size_t size = cubed_dtype_size(l->dtype), bytes = size, run = size;
-    size_t worth = cb_node_part_run(p, l->node);
+    size_t worth = cb_node_subread_run(p, l->node);
     bool whole = true;
-    if (worth == 0 || (cb_node_part_is_whole(p, l->node) && !is_one_run(p, l, extents)))
+    if (worth == 0 || (cb_node_subread_is_whole(p, l->node) && !is_one_run(p, l, extents)))
         return false;
     for (int d = g->ndim - 1; d >= 0; d--) {
         int64_t n = part_extent(p, l, d, extents);
@@ -371,11 +371,11 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
     uint64_t reads = 1, elements = 1, used = 0, distinct = 1, stored = cubed_dtype_size(l->dtype);
     int last = -1;
     l->tile = l->reshape != 0;
-    l->part = false;
-    l->again = CB_AGAIN_NONE;
+    l->subread = false;
+    l->reuse = CB_REUSE_NONE;
     if (l->reshape) {
         reads = reshaped_reads(p, b, axes, l);
-        l->again = reads > (uint64_t)cb_grid_count(g) ? CB_AGAIN_ALL : CB_AGAIN_NONE;
+        l->reuse = reads > (uint64_t)cb_grid_count(g) ? CB_REUSE_ALL : CB_REUSE_NONE;
         add_reads(s, reads, cb_sat_mul(reads, cb_chunk_bytes(p, l->node)));
         return;
     }
@@ -403,14 +403,14 @@ static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks 
         reads = cb_sat_mul(reads, c.total);
         stored = cb_sat_mul(stored, c.total);
         elements = cb_sat_mul(elements, c.total);
-        if (c.total > 1) l->again = CB_AGAIN_ALL;
+        if (c.total > 1) l->reuse = CB_REUSE_ALL;
     }
-    l->part = is_part(p, l, extents);
+    l->subread = is_subread(p, l, extents);
     if (reads <= distinct)
-        l->again = CB_AGAIN_NONE;
-    else if (l->again == CB_AGAIN_NONE)
-        l->again = CB_AGAIN_CUT;
-    uint64_t bytes = l->part ? cb_sat_mul(elements, cubed_dtype_size(l->dtype)) : stored;
+        l->reuse = CB_REUSE_NONE;
+    else if (l->reuse == CB_REUSE_NONE)
+        l->reuse = CB_REUSE_CUT;
+    uint64_t bytes = l->subread ? cb_sat_mul(elements, cubed_dtype_size(l->dtype)) : stored;
     add_reads(s, reads, bytes);
 }
 

@@ -147,8 +147,8 @@ cubed_status cb_plan_alloc_storage(cubed_plan *p, cubed_error *err)
 {
     const size_t n = (size_t)p->ir.nnodes;
     p->storage = cb_zone_alloc(p->ir.zone, n * sizeof(cb_storage *) + 1);
-    p->again = cb_zone_alloc(p->ir.zone, n * sizeof *p->again + 1);
-    return p->storage && p->again ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
+    p->reused = cb_zone_alloc(p->ir.zone, n * sizeof *p->reused + 1);
+    return p->storage && p->reused ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
 }
 
 cubed_status cb_plan_add_storage(cubed_plan *p, int node, const cb_storage *from, cubed_error *err)
@@ -263,13 +263,13 @@ uint64_t cb_plan_spare(const cubed_plan *p, bool all)
     return all ? p->max_workers * each : each;
 }
 
-static void set_tier(cubed_plan *p)
+static void set_intermediates(cubed_plan *p)
 {
     bool wanted = false;
     for (int i = 0; i < p->ir.nnodes; i++)
         wanted = wanted || cb_node_is_intermediate(&p->ir.nodes[i]);
-    p->tier_budget = wanted ? cb_plan_spare(p, true) : 0;
-    p->cache_bytes = cb_plan_mark_again(p);
+    p->intermediate_budget = wanted ? cb_plan_spare(p, true) : 0;
+    p->cache_bytes = cb_plan_mark_reuse(p);
 }
 
 cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, cubed_error *err)
@@ -308,7 +308,7 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, c
     p->metadata_mem = to.metadata_mem;
     p->max_workers = to.max_workers;
     p->work_dir = work_dir;
-    set_tier(p);
+    set_intermediates(p);
     return CUBED_OK;
 }
 
@@ -340,7 +340,7 @@ cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
         if (cb_count(n->grid.ndim, shape, &count)) count = 0;
         p->result_bytes += (uint64_t)count * cubed_dtype_size(n->dtype);
     }
-    set_tier(p);
+    set_intermediates(p);
     return CUBED_OK;
 }
 
@@ -355,7 +355,7 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
     info->reserved_mem = p->reserved_mem;
     info->metadata_mem = p->metadata_mem;
     info->max_workers = p->max_workers;
-    info->tier_budget = p->tier_budget;
+    info->intermediate_budget = p->intermediate_budget;
     info->cache_budget = cb_min_size(p->cache_bytes, cb_plan_spare(p, true));
     info->result_bytes = p->result_bytes;
     info->work_dir = p->work_dir;

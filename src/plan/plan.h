@@ -38,7 +38,7 @@ struct cubed_plan {
     cb_ir ir;             /* its zone owns all else that the plan points to */
     cb_storage **storage; /* one per node, NULL of those without a URL */
     bool *
-        again; /* per node: tasks read the same chunks, decoded ones are kept while there is room */
+        reused; /* per node: tasks read the same chunks, decoded ones are kept while there is room */
     int nstages;
     cb_stage *stages; /* inputs before users */
     /* Arrays over memory that has an owner, referenced. */
@@ -61,7 +61,7 @@ struct cubed_plan {
     uint64_t graph_mem;      /* of the arrays that it was made of */
     uint64_t metadata;       /* see cb_plan_metadata */
     uint64_t metadata_mem;   /* what of it is counted beside tasks and reserved_mem */
-    uint64_t tier_budget, result_bytes;
+    uint64_t intermediate_budget, result_bytes;
     uint64_t cache_bytes; /* of everything that is worth keeping to be read again */
 };
 
@@ -109,7 +109,7 @@ uint64_t cb_plan_counted_metadata(uint64_t metadata, uint64_t reserved_mem);
 uint64_t cb_plan_spare(const cubed_plan *p, bool all);
 /* Marks the arrays of which decoded chunks are worth keeping; bytes of all of them, and of indices of
  * shards. */
-uint64_t cb_plan_mark_again(cubed_plan *p);
+uint64_t cb_plan_mark_reuse(cubed_plan *p);
 /* How often loads that want it kept read a chunk of such an array, in all; SIZE_MAX: not known. */
 size_t cb_plan_chunk_reads(const cubed_plan *p, int node, const int64_t *idx);
 /* What bytes are for: to be kept, to be hashed (only what decides which values are in which chunks, so that

@@ -28,11 +28,11 @@ typedef enum cb_load_kind {
 } cb_load_kind;
 
 /* Which chunks of a load are read more than once. */
-typedef enum cb_again {
-    CB_AGAIN_NONE,
-    CB_AGAIN_CUT, /* those of which a block needs a part: others need the rest */
-    CB_AGAIN_ALL
-} cb_again;
+typedef enum cb_reuse {
+    CB_REUSE_NONE,
+    CB_REUSE_CUT, /* those of which a block needs a part: others need the rest */
+    CB_REUSE_ALL
+} cb_reuse;
 
 typedef struct cb_load {
     cb_load_kind kind;
@@ -46,8 +46,8 @@ typedef struct cb_load {
     int reduction;
     bool tile;      /* STORED: a block may touch several chunks, or lies across them (transposed):
                       gathered into a dense tile first. Set by need.c */
-    cb_again again; /* STORED: set by need.c and cb_plan_mark_again */
-    bool part;      /* STORED: of a chunk only the part that a block needs is read. Set by need.c */
+    cb_reuse reuse; /* STORED: set by need.c and cb_plan_mark_reuse */
+    bool subread;   /* STORED: of a chunk only the part that a block needs is read. Set by need.c */
 } cb_load;
 
 /* What a load goes through: see plan/reshape.h. */

@@ -155,11 +155,12 @@ static void put_memory(const report *r, const report_run *run, FILE *f)
     if (run->stats)
         row_bytes(f, "peak_rss", "peak resident, this process", (double)cubed_peak_rss(),
                   "by the operating system, without worker processes");
-    if (r->tier_peak)
-        row_bytes(f, "tier_peak", "intermediates in memory, peak", (double)r->tier_peak, "");
-    if (run->stats && run->stats->tier_spilled)
-        row_bytes(f, "tier_spilled", "intermediates written to disk",
-                  (double)run->stats->tier_spilled, "");
+    if (r->intermediate_peak)
+        row_bytes(f, "intermediate_peak", "intermediates in memory, peak",
+                  (double)r->intermediate_peak, "");
+    if (run->stats && run->stats->intermediate_spilled)
+        row_bytes(f, "intermediate_spilled", "intermediates written to disk",
+                  (double)run->stats->intermediate_spilled, "");
     fputs("</table>\n", f);
 }
 

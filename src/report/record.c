@@ -161,7 +161,7 @@ void report_event(void *report_of_run, const cubed_event *e)
         r->wall_start = (int64_t)time(NULL);
     }
     if (e->time_ns > r->end_ns) r->end_ns = e->time_ns;
-    if (e->tier_mem > r->tier_peak) r->tier_peak = e->tier_mem;
+    if (e->intermediate_mem > r->intermediate_peak) r->intermediate_peak = e->intermediate_mem;
     if (e->stage < 0 || e->stage >= r->info.num_stages || e->task < 0) return;
     record_stage *s = &r->stage[e->stage];
     record_bin *b = bin_of(r, e->stage, e->task);

@@ -41,7 +41,7 @@ struct report {
     int64_t start_ns, end_ns; /* of the run: first and last event */
     int64_t wall_start;       /* seconds since 1970 */
     unsigned workers;         /* that did something: highest number + 1 */
-    uint64_t tier_peak;
+    uint64_t intermediate_peak;
     record_stage total; /* of all stages; `info` is not used */
     record_stage *stage;
     record_bin *bin;

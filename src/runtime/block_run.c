@@ -83,12 +83,12 @@ static cubed_status read_in_place(const run *r, int i, cubed_error *err)
     const operand *x = &r->operand[i];
     int node = b->loads[b->results[0]].node;
     const cb_grid *g = &t->plan->ir.nodes[node].grid;
-    bool again = b->loads[b->results[0]].again != CB_AGAIN_NONE;
+    bool reuse = b->loads[b->results[0]].reuse != CB_REUSE_NONE;
     size_t item = cubed_dtype_size(r->block[i].dtype);
     int64_t idx[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM];
     const void *data;
     for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], x->box.lo[d]);
-    CB_TRY(cb_io_read(t->io, node, idx, again, x->tile, t->arena, &data, t->count, err));
+    CB_TRY(cb_io_read(t->io, node, idx, reuse, x->tile, t->arena, &data, t->count, err));
     bool whole = dense_bytes(&r->block[i]) == chunk_strides(t, node, idx, strides);
     if (data == x->tile) {
         if (!whole) close_up(x, strides, item);

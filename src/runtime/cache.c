@@ -189,8 +189,8 @@ static entry *add(cb_cache *c, cb_cache_key key, size_t size, size_t reads)
     return e;
 }
 
-cb_cache_found cb_cache_hold(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
-                             cb_cache_entry **out)
+cb_cache_found cb_cache_pin(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
+                            cb_cache_entry **out)
 {
     cb_cache_found found = CB_CACHE_HIT;
     pthread_mutex_lock(&c->lock);
@@ -224,7 +224,7 @@ void cb_cache_filled(cb_cache *c, cb_cache_entry *e, bool there)
     pthread_mutex_unlock(&c->lock);
 }
 
-void cb_cache_let_go(cb_cache *c, cb_cache_entry *e)
+void cb_cache_unpin(cb_cache *c, cb_cache_entry *e)
 {
     pthread_mutex_lock(&c->lock);
     if (--e->holders == 0) {

@@ -32,16 +32,16 @@ typedef enum cb_cache_found {
 cb_cache *cb_cache_new(const cubed_allocator *a, size_t limit, cb_budget *shared);
 /* Nothing may be held. */
 void cb_cache_free(cb_cache *c);
-/* The entry of `key`, of `size` bytes, which is held until cb_cache_let_go. Threads that hold entries
+/* The entry of `key`, of `size` bytes, which is held until cb_cache_unpin. Threads that hold entries
  * wait for nothing but that others bring what they want. `reads`: how often it will be asked for in all,
  * if known, else SIZE_MAX; after the last time its memory is the first to be used for others. */
-cb_cache_found cb_cache_hold(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
-                             cb_cache_entry **out);
+cb_cache_found cb_cache_pin(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
+                            cb_cache_entry **out);
 /* What was asked for, aligned for any type. Written between CB_CACHE_FILL and cb_cache_filled alone. */
 void *cb_cache_data(cb_cache_entry *e);
 /* It is there, and still held; or could not be brought, then the entry is gone. */
 void cb_cache_filled(cb_cache *c, cb_cache_entry *e, bool there);
-void cb_cache_let_go(cb_cache *c, cb_cache_entry *e);
+void cb_cache_unpin(cb_cache *c, cb_cache_entry *e);
 /* It will be asked for once less: a caller had it anyway. */
 void cb_cache_pass(cb_cache *c, cb_cache_key key);
 /* Gives memory back to `shared`, when it is no longer held if need be; false if there is none to give.

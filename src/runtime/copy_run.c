@@ -105,7 +105,7 @@ static bool concerns(const copier *c, const cb_box *some)
     return false;
 }
 
-static void scatter(const copier *c, const int64_t *source_idx, const cb_held *held,
+static void scatter(const copier *c, const int64_t *source_idx, const cb_pinned *held,
                     const cb_box *into)
 {
     int64_t idx[CUBED_MAX_NDIM];
@@ -138,7 +138,7 @@ static cubed_status read_chunks(const copier *c, cubed_error *err)
     int64_t n = cb_box_count(&cover), k;
     while ((k = atomic_fetch_add(&c->team->next, 1)) < n) {
         size_t mark = cb_arena_mark(t->arena);
-        cb_held held;
+        cb_pinned held;
         CB_TRY(cb_task_check(t, err));
         chunk_index(&cover, k, idx);
         if (!chunks_of(c, idx, &domain, &into) || !concerns(c, &into)) continue;

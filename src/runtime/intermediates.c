@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "runtime/io_state.h"
 
-cubed_status cb_tier_open(cb_io *io, cubed_error *err)
+cubed_status cb_intermediate_open(cb_io *io, cubed_error *err)
 {
     if (io->spills) return CUBED_OK;
     if (!io->plan->work_dir)
@@ -14,7 +14,7 @@ cubed_status cb_tier_open(cb_io *io, cubed_error *err)
                        "intermediates need more than the %" PRIu64 " bytes of memory that the plan "
                        "has for them, and there is no work directory to put them in: name one, or "
                        "allow more memory",
-                       io->plan->tier_budget);
+                       io->plan->intermediate_budget);
     if (!io->work)
         CB_TRY(
             cb_place_open_store(&io->plan->ctx->alloc, io->plan->work_dir, false, &io->work, err));
@@ -28,12 +28,12 @@ cubed_status cb_tier_open(cb_io *io, cubed_error *err)
     return CUBED_OK;
 }
 
-cubed_status cb_io_spill(cb_io *io, cubed_error *err) { return cb_tier_open(io, err); }
+cubed_status cb_io_spill(cb_io *io, cubed_error *err) { return cb_intermediate_open(io, err); }
 
 cubed_status cb_io_note(cb_io *io, const char *name, cubed_error *err)
 {
     char key[4096];
-    CB_TRY(cb_tier_open(io, err));
+    CB_TRY(cb_intermediate_open(io, err));
     CB_TRY(cb_key_join(key, sizeof key, io->prefix, name, err));
     return cb_store_put(io->work, key, "", 0, err);
 }
@@ -46,7 +46,7 @@ cubed_status cb_io_notes(cb_io *io, const char *folder, cubed_store_member_fn fn
     return cb_store_members(io->work, key, fn, ctx, err);
 }
 
-void cb_tier_close(cb_io *io)
+void cb_intermediate_close(cb_io *io)
 {
     /* Nobody is left who could do anything about what fails. */
     cubed_status ignored = CUBED_OK;
@@ -59,23 +59,23 @@ void cb_tier_close(cb_io *io)
     cb_store_close(io->work);
 }
 
-void cb_tier_key(const cb_io *io, int node, int64_t chunk, char key[96])
+void cb_intermediate_key(const cb_io *io, int node, int64_t chunk, char key[96])
 {
     snprintf(key, 96, "%s/%d/%" PRId64, io->prefix, node, chunk);
 }
 
 /* Chunks that are kept for later make room for intermediates. */
-static bool take_tier(cb_io *io, size_t size)
+static bool take_intermediates(cb_io *io, size_t size)
 {
     while (!cb_budget_take(&io->spare, size)) {
         if (!io->cache || !cb_cache_evict(io->cache)) return false;
     }
-    return cb_budget_take(&io->tier, size);
+    return cb_budget_take(&io->intermediates, size);
 }
 
-static void give_tier(cb_io *io, size_t size)
+static void give_intermediates(cb_io *io, size_t size)
 {
-    cb_budget_give(&io->tier, size);
+    cb_budget_give(&io->intermediates, size);
     cb_budget_give(&io->spare, size);
 }
 
@@ -100,24 +100,24 @@ void cb_io_release(cb_io *io, int node, int64_t chunk)
     if (*readers > 0 && *readers < UINT32_MAX && --*readers == 0) {
         ptr = x->kept[chunk];
         /* What worker processes wrote is not noted here. */
-        spilled = ptr == cb_tier_spilled(io) || io->mode == CB_IO_DRIVER;
+        spilled = ptr == cb_intermediate_spilled(io) || io->mode == CB_IO_DRIVER;
         x->kept[chunk] = NULL;
     }
     pthread_mutex_unlock(&io->lock);
-    if (ptr && ptr != cb_tier_spilled(io)) {
+    if (ptr && ptr != cb_intermediate_spilled(io)) {
         cb_pages_unmap(ptr, cb_pages_round(x->chunk_bytes));
-        give_tier(io, cb_pages_round(x->chunk_bytes));
+        give_intermediates(io, cb_pages_round(x->chunk_bytes));
     }
     if (spilled) {
         char key[96];
-        cb_tier_key(io, node, chunk, key);
+        cb_intermediate_key(io, node, chunk, key);
         /* What cannot be deleted now goes with the run's whole folder. */
         cubed_status ignored = cb_store_del(io->work, key, NULL);
         (void)ignored;
     }
 }
 
-size_t cb_tier_chunk_bytes(const cb_io *io, int node, const int64_t *idx)
+size_t cb_intermediate_chunk_bytes(const cb_io *io, int node, const int64_t *idx)
 {
     const cb_node *n = &io->plan->ir.nodes[node];
     size_t bytes = cubed_dtype_size(n->dtype);
@@ -133,48 +133,49 @@ static cubed_status spill(cb_io *io, int node, int64_t chunk, const void *src, s
 {
     char key[96];
     pthread_mutex_lock(&io->lock);
-    cubed_status st = cb_tier_open(io, err);
+    cubed_status st = cb_intermediate_open(io, err);
     pthread_mutex_unlock(&io->lock);
     if (st != CUBED_OK) return st;
-    cb_tier_key(io, node, chunk, key);
+    cb_intermediate_key(io, node, chunk, key);
     CB_TRY(cb_store_put(io->work, key, src, bytes, err));
     count->stored_written += bytes;
     atomic_fetch_add(&io->spilled, bytes);
     return CUBED_OK;
 }
 
-cubed_status cb_tier_write(cb_io *io, int node, const int64_t *idx, const void *src,
-                           cb_io_count *count, cubed_error *err)
+cubed_status cb_intermediate_write(cb_io *io, int node, const int64_t *idx, const void *src,
+                                   cb_io_count *count, cubed_error *err)
 {
     node_io *x = &io->nodes[node];
     int64_t chunk = cb_grid_ravel(&io->plan->ir.nodes[node].grid, idx);
-    size_t bytes = cb_tier_chunk_bytes(io, node, idx);
+    size_t bytes = cb_intermediate_chunk_bytes(io, node, idx);
     if (io->mode != CB_IO_RUN) return spill(io, node, chunk, src, bytes, count, err);
     pthread_mutex_lock(&io->lock);
     /* A task that runs again finds what its first attempt left. */
-    bool in_memory = x->kept[chunk] && x->kept[chunk] != cb_tier_spilled(io);
+    bool in_memory = x->kept[chunk] && x->kept[chunk] != cb_intermediate_spilled(io);
     bool wanted = x->readers[chunk] > 0 && !in_memory;
     pthread_mutex_unlock(&io->lock);
     if (!wanted) return CUBED_OK;
     size_t taken = cb_pages_round(x->chunk_bytes);
     void *ptr = NULL;
-    if (take_tier(io, taken)) {
+    if (take_intermediates(io, taken)) {
         ptr = cb_pages_map(taken);
-        if (!ptr) give_tier(io, taken); /* the machine is short: spill instead */
+        if (!ptr) give_intermediates(io, taken); /* the machine is short: spill instead */
     }
     if (ptr)
         memcpy(ptr, src, bytes);
     else
         CB_TRY(spill(io, node, chunk, src, bytes, count, err));
     pthread_mutex_lock(&io->lock);
-    x->kept[chunk] = ptr ? ptr : cb_tier_spilled(io);
+    x->kept[chunk] = ptr ? ptr : cb_intermediate_spilled(io);
     pthread_mutex_unlock(&io->lock);
     return CUBED_OK;
 }
 
 /* `size` bytes of a chunk from `offset` on. */
-cubed_status cb_tier_read(cb_io *io, int node, const int64_t *idx, size_t offset, size_t size,
-                          void *dst, const void **direct, cb_io_count *count, cubed_error *err)
+cubed_status cb_intermediate_read(cb_io *io, int node, const int64_t *idx, size_t offset,
+                                  size_t size, void *dst, const void **direct, cb_io_count *count,
+                                  cubed_error *err)
 {
     node_io *x = &io->nodes[node];
     int64_t chunk = cb_grid_ravel(&io->plan->ir.nodes[node].grid, idx);
@@ -185,12 +186,12 @@ cubed_status cb_tier_read(cb_io *io, int node, const int64_t *idx, size_t offset
         const char *ptr = x->kept[chunk];
         pthread_mutex_unlock(&io->lock);
         CB_CHECK(ptr, err);
-        if (ptr != cb_tier_spilled(io)) {
+        if (ptr != cb_intermediate_spilled(io)) {
             *direct = ptr + offset;
             return CUBED_OK;
         }
     }
-    cb_tier_key(io, node, chunk, key);
+    cb_intermediate_key(io, node, chunk, key);
     CB_TRY(cb_store_get(io->work, key, offset, dst, size, &got, err));
     if (got != size)
         return cb_fail(err, CUBED_E_FORMAT, "%s has %zu bytes from byte %zu on, expected %zu", key,
@@ -205,15 +206,15 @@ cubed_status cb_io_read_range(cb_io *io, int node, const int64_t *idx, size_t of
 {
     const void *data;
     count->bytes_read += size;
-    CB_TRY(cb_tier_read(io, node, idx, offset, size, dst, &data, count, err));
+    CB_TRY(cb_intermediate_read(io, node, idx, offset, size, dst, &data, count, err));
     if (data != dst) memcpy(dst, data, size);
     return CUBED_OK;
 }
 
 /* The elements from lo to hi of a chunk, run by run. *direct points to the chunk if they are one. */
-cubed_status cb_tier_read_part(cb_io *io, int node, const int64_t *idx, const int64_t *lo,
-                               const int64_t *hi, void *dst, const void **direct,
-                               cb_io_count *count, cubed_error *err)
+cubed_status cb_intermediate_subread(cb_io *io, int node, const int64_t *idx, const int64_t *lo,
+                                     const int64_t *hi, void *dst, const void **direct,
+                                     cb_io_count *count, cubed_error *err)
 {
     const cb_node *n = &io->plan->ir.nodes[node];
     size_t size = cubed_dtype_size(n->dtype), run = size;
@@ -233,7 +234,7 @@ cubed_status cb_tier_read_part(cb_io *io, int node, const int64_t *idx, const in
         size_t offset = 0;
         for (int d = 0; d < runs.ndim; d++)
             offset = offset * (size_t)n->grid.axis[d].chunk + (size_t)at[d];
-        CB_TRY(cb_tier_read(io, node, idx, offset * size, run, to, direct, count, err));
+        CB_TRY(cb_intermediate_read(io, node, idx, offset * size, run, to, direct, count, err));
         if (!one && *direct != to) memcpy(to, *direct, run);
         to += run;
         more = cb_odometer_next(&runs, at);

@@ -22,7 +22,8 @@ static cubed_status open_nodes(cb_io *io, bool resume, cubed_error *err)
         if (!cb_node_is_intermediate(n)) continue;
         node_io *x = &io->nodes[i];
         x->chunk_bytes = cb_chunk_bytes(p, i);
-        if (io->mode != CB_IO_RUN || (resume && io->plan->work_dir)) CB_TRY(cb_tier_open(io, err));
+        if (io->mode != CB_IO_RUN || (resume && io->plan->work_dir))
+            CB_TRY(cb_intermediate_open(io, err));
         if (!cb_io_drives(io)) continue;
         x->nchunks = (size_t)cb_grid_count(&n->grid);
         x->kept = cb_alloc_zero(a, x->nchunks * sizeof *x->kept);
@@ -52,7 +53,7 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
         return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");
     }
     cb_budget_init(&io->spare, mode == CB_IO_DRIVER ? 0 : cb_plan_spare(plan, mode == CB_IO_RUN));
-    cb_budget_init(&io->tier, SIZE_MAX);
+    cb_budget_init(&io->intermediates, SIZE_MAX);
     io->remember = detached || options->resume || options->keep != 0;
     if (mode != CB_IO_WORKER) CB_GO(cb_plan_check_places(plan, true, err));
     CB_GO(cb_zone_new(a, &io->zone, err));
@@ -97,13 +98,13 @@ void cb_io_close(cb_io *io)
     for (int i = 0; i < io->plan->ir.nnodes; i++) {
         node_io *x = &io->nodes[i];
         for (size_t k = 0; x->kept && k < x->nchunks; k++) {
-            if (x->kept[k] != cb_tier_spilled(io))
+            if (x->kept[k] != cb_intermediate_spilled(io))
                 cb_pages_unmap(x->kept[k], cb_pages_round(x->chunk_bytes));
         }
         cb_free(a, x->kept, x->nchunks * sizeof *x->kept);
         cb_free(a, x->readers, x->nchunks * sizeof *x->readers);
     }
-    cb_tier_close(io);
+    cb_intermediate_close(io);
     cb_cache_free(io->cache);
     cb_zone_free(io->zone);
     pthread_mutex_destroy(&io->lock);
@@ -117,7 +118,7 @@ const char *cb_io_run(const cb_io *io) { return io->self.run; }
 
 const char *cb_io_plan(const cb_io *io) { return io->self.plan; }
 
-const cb_budget *cb_io_tier(const cb_io *io) { return &io->tier; }
+const cb_budget *cb_io_intermediates(const cb_io *io) { return &io->intermediates; }
 
 uint64_t cb_io_cache_peak(const cb_io *io)
 {
@@ -143,10 +144,11 @@ cubed_status cb_io_find_whole(cb_io *io, int node, int64_t chunk, bool *found, c
     cb_grid_unravel(&n->grid, chunk, idx);
     if (cb_io_resumes(io, node)) return cb_zarr_find_whole(x->array, idx, found, err);
     if (!cb_node_is_intermediate(n) || !io->spills) return CUBED_OK;
-    cb_tier_key(io, node, chunk, key);
+    cb_intermediate_key(io, node, chunk, key);
     CB_TRY(cb_store_find(io->work, key, &info, err));
-    *found = info.version != CUBED_STORE_ABSENT && info.size == cb_tier_chunk_bytes(io, node, idx);
-    x->kept[chunk] = *found ? cb_tier_spilled(io) : NULL;
+    *found = info.version != CUBED_STORE_ABSENT &&
+             info.size == cb_intermediate_chunk_bytes(io, node, idx);
+    x->kept[chunk] = *found ? cb_intermediate_spilled(io) : NULL;
     return CUBED_OK;
 }
 
@@ -193,7 +195,7 @@ static cubed_status read_source_chunk(const cb_node *n, const int64_t *idx, void
     return read_source(n, &box, strides, dst, scratch, count, err);
 }
 
-static void let_go(void *io, void *entry) { cb_cache_let_go(((cb_io *)io)->cache, entry); }
+static void let_go(void *io, void *entry) { cb_cache_unpin(((cb_io *)io)->cache, entry); }
 
 /* The array that a source is; NULL of everything else. */
 static const cb_zarr_array *array_of(const cb_io *io, int node)
@@ -215,13 +217,13 @@ static cubed_status read_from_shard(const cb_io *io, int node, const int64_t *id
     cubed_status st = CUBED_OK;
     void *index;
     CB_TRY(cb_arena_alloc(scratch, size, "shard index", &index, err));
-    if (io->cache) found = cb_cache_hold(io->cache, key, size, SIZE_MAX, &entry);
+    if (io->cache) found = cb_cache_pin(io->cache, key, size, SIZE_MAX, &entry);
     if (entry) index = cb_cache_data(entry);
     if (found != CB_CACHE_HIT) st = cb_zarr_read_index(array, idx, index, scratch, stored, err);
     if (found == CB_CACHE_FILL) cb_cache_filled(io->cache, entry, st == CUBED_OK);
     if (st == CUBED_OK) {
         st = cb_zarr_read_inner(array, idx, index, dst, scratch, stored, err);
-        if (entry) cb_cache_let_go(io->cache, entry);
+        if (entry) cb_cache_unpin(io->cache, entry);
     }
     cb_arena_release(scratch, mark);
     return st;
@@ -251,21 +253,21 @@ static cb_cache_key chunk_key(const cb_io *io, int node, const int64_t *idx)
 }
 
 /* *entry: where the chunk is kept, which the caller lets go; NULL: it is where *direct says. */
-static cubed_status read_chunk(cb_io *io, int node, const int64_t *idx, bool again, void *dst,
+static cubed_status read_chunk(cb_io *io, int node, const int64_t *idx, bool reuse, void *dst,
                                cb_arena *scratch, const void **direct, cb_cache_entry **entry,
                                cb_io_count *count, cubed_error *err)
 {
     const cb_node *n = &io->plan->ir.nodes[node];
-    size_t size = cb_tier_chunk_bytes(io, node, idx);
+    size_t size = cb_intermediate_chunk_bytes(io, node, idx);
     cb_cache_found found = CB_CACHE_FULL;
     cubed_status st = CUBED_OK;
     *entry = NULL;
     count->bytes_read += size;
     if (!n->source && !array_of(io, node) && !io->nodes[node].array)
-        return cb_tier_read(io, node, idx, 0, size, dst, direct, count, err);
-    if (io->cache && again && io->plan->again[node])
-        found = cb_cache_hold(io->cache, chunk_key(io, node, idx), size,
-                              cb_plan_chunk_reads(io->plan, node, idx), entry);
+        return cb_intermediate_read(io, node, idx, 0, size, dst, direct, count, err);
+    if (io->cache && reuse && io->plan->reused[node])
+        found = cb_cache_pin(io->cache, chunk_key(io, node, idx), size,
+                             cb_plan_chunk_reads(io->plan, node, idx), entry);
     if (*entry) dst = cb_cache_data(*entry);
     if (found != CB_CACHE_HIT) st = read_stored(io, node, idx, dst, scratch, count, err);
     if (found == CB_CACHE_FILL) cb_cache_filled(io->cache, *entry, st == CUBED_OK);
@@ -274,37 +276,36 @@ static cubed_status read_chunk(cb_io *io, int node, const int64_t *idx, bool aga
     return st;
 }
 
-cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, bool again, void *dst,
+cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, bool reuse, void *dst,
                         cb_arena *scratch, const void **direct, cb_io_count *count,
                         cubed_error *err)
 {
     cb_cache_entry *entry;
-    CB_TRY(read_chunk(io, node, idx, again, dst, scratch, direct, &entry, count, err));
+    CB_TRY(read_chunk(io, node, idx, reuse, dst, scratch, direct, &entry, count, err));
     if (!entry) return CUBED_OK;
     memcpy(dst, *direct, cb_chunk_bytes(io->plan, node));
     *direct = dst;
-    cb_cache_let_go(io->cache, entry);
+    cb_cache_unpin(io->cache, entry);
     return CUBED_OK;
 }
 
-cubed_status cb_io_hold(cb_io *io, int node, const int64_t *idx, bool again, void *dst,
-                        cb_arena *scratch, const void **direct, cb_io_count *count,
-                        cubed_error *err)
+cubed_status cb_io_pin(cb_io *io, int node, const int64_t *idx, bool reuse, void *dst,
+                       cb_arena *scratch, const void **direct, cb_io_count *count, cubed_error *err)
 {
     cb_cache_entry *entry;
-    CB_TRY(read_chunk(io, node, idx, again, dst, scratch, direct, &entry, count, err));
+    CB_TRY(read_chunk(io, node, idx, reuse, dst, scratch, direct, &entry, count, err));
     cubed_status st = entry ? cb_arena_defer(scratch, let_go, io, entry, err) : CUBED_OK;
-    if (st != CUBED_OK) cb_cache_let_go(io->cache, entry);
+    if (st != CUBED_OK) cb_cache_unpin(io->cache, entry);
     return st;
 }
 
 void cb_io_pass(cb_io *io, int node, const int64_t *idx)
 {
-    if (io->cache && io->plan->again[node]) cb_cache_pass(io->cache, chunk_key(io, node, idx));
+    if (io->cache && io->plan->reused[node]) cb_cache_pass(io->cache, chunk_key(io, node, idx));
 }
 
-cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst, cb_arena *scratch,
-                             const void **direct, cb_io_count *count, cubed_error *err)
+cubed_status cb_io_subread(cb_io *io, int node, const cb_box *box, void *dst, cb_arena *scratch,
+                           const void **direct, cb_io_count *count, cubed_error *err)
 {
     const cb_node *n = &io->plan->ir.nodes[node];
     const cb_zarr_array *source = array_of(io, node);
@@ -326,9 +327,9 @@ cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst, 
         hi[d] = box->hi[d] - first;
     }
     if (!source && !io->nodes[node].array)
-        return cb_tier_read_part(io, node, idx, lo, hi, dst, direct, count, err);
-    CB_TRY(cb_zarr_read_part(source ? source : io->nodes[node].array, idx, lo, hi, dst, scratch,
-                             &stored, err));
+        return cb_intermediate_subread(io, node, idx, lo, hi, dst, direct, count, err);
+    CB_TRY(cb_zarr_subread(source ? source : io->nodes[node].array, idx, lo, hi, dst, scratch,
+                           &stored, err));
     count->stored_read += stored;
     return CUBED_OK;
 }
@@ -337,8 +338,8 @@ cubed_status cb_io_write(cb_io *io, int node, const int64_t *idx, const void *sr
                          cb_arena *scratch, cb_io_count *count, cubed_error *err)
 {
     uint64_t stored = 0;
-    count->bytes_written += cb_tier_chunk_bytes(io, node, idx);
-    if (!io->nodes[node].array) return cb_tier_write(io, node, idx, src, count, err);
+    count->bytes_written += cb_intermediate_chunk_bytes(io, node, idx);
+    if (!io->nodes[node].array) return cb_intermediate_write(io, node, idx, src, count, err);
     const cb_node *n = &io->plan->ir.nodes[node];
     int64_t at[CUBED_MAX_NDIM];
     for (int d = 0; d < n->grid.ndim; d++) at[d] = idx[d] + (n->region ? n->first_chunk[d] : 0);

@@ -1,7 +1,7 @@
 /* A run's view of storage: which bytes are behind a node's chunk.
  *
  * Sources and targets are Zarr arrays, or the caller's memory, which tasks address by themselves.
- * Intermediates live in the memory tier while its budget lasts, then in the work directory; a chunk
+ * Intermediates live in memory while its budget lasts, then in the work directory; a chunk
  * is freed when its last reader is done. Reading and writing is thread-safe.
  */
 #ifndef CB_RUNTIME_IO_H
@@ -78,24 +78,24 @@ void cb_io_add_reader(cb_io *io, int node, int64_t chunk);
 bool cb_io_has_readers(const cb_io *io, int node, int64_t chunk);
 /* One of them is done: the last one frees the chunk. */
 void cb_io_release(cb_io *io, int node, int64_t chunk);
-const cb_budget *cb_io_tier(const cb_io *io);
+const cb_budget *cb_io_intermediates(const cb_io *io);
 uint64_t cb_io_spilled(const cb_io *io);
 /* The most memory that chunks and indices took which were kept to be read again. */
 uint64_t cb_io_cache_peak(const cb_io *io);
 
-/* One chunk, whole (also at the edge: what is beyond the shape is unspecified), in C order. `again`: it
+/* One chunk, whole (also at the edge: what is beyond the shape is unspecified), in C order. `reuse`: it
  * will be read once more, so it may be kept when it had to be decoded.
  * If it is an intermediate in memory, *direct points to it, and stays valid until the task that reads
  * it is reported done; else it is read and decoded into dst, and *direct is dst. */
-CUBED_MUST_CHECK cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, bool again,
+CUBED_MUST_CHECK cubed_status cb_io_read(cb_io *io, int node, const int64_t *idx, bool reuse,
                                          void *dst, cb_arena *scratch, const void **direct,
                                          cb_io_count *count, cubed_error *err);
 /* The same, but *direct may also point to a chunk that is kept to be read again, which stays there until
- * `scratch` is released to a mark before this call. Takes CB_IO_HOLD_BYTES of it. */
-#define CB_IO_HOLD_BYTES CB_ARENA_DEFER_BYTES
-CUBED_MUST_CHECK cubed_status cb_io_hold(cb_io *io, int node, const int64_t *idx, bool again,
-                                         void *dst, cb_arena *scratch, const void **direct,
-                                         cb_io_count *count, cubed_error *err);
+ * `scratch` is released to a mark before this call. Takes CB_IO_PIN_BYTES of it. */
+#define CB_IO_PIN_BYTES CB_ARENA_DEFER_BYTES
+CUBED_MUST_CHECK cubed_status cb_io_pin(cb_io *io, int node, const int64_t *idx, bool reuse,
+                                        void *dst, cb_arena *scratch, const void **direct,
+                                        cb_io_count *count, cubed_error *err);
 /* Says that the chunk need not be kept for a read that was done without. */
 void cb_io_pass(cb_io *io, int node, const int64_t *idx);
 /* Bytes of a chunk of an intermediate from `offset` on. */
@@ -104,9 +104,9 @@ CUBED_MUST_CHECK cubed_status cb_io_read_range(cb_io *io, int node, const int64_
                                                cb_io_count *count, cubed_error *err);
 /* The elements of the box, which lies within one chunk, densely in C order; *direct as above. Of a node that
  * has parts (plan/need.h). */
-CUBED_MUST_CHECK cubed_status cb_io_read_part(cb_io *io, int node, const cb_box *box, void *dst,
-                                              cb_arena *scratch, const void **direct,
-                                              cb_io_count *count, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_io_subread(cb_io *io, int node, const cb_box *box, void *dst,
+                                            cb_arena *scratch, const void **direct,
+                                            cb_io_count *count, cubed_error *err);
 /* Writes one whole chunk in C order (padded at the edge by the caller). Beside src it takes from
  * the arena what plan/need.h says. */
 CUBED_MUST_CHECK cubed_status cb_io_write(cb_io *io, int node, const int64_t *idx, const void *src,

@@ -27,7 +27,8 @@ typedef struct node_io {
     cb_zarr_array *array;
     target_io *target;
     /* Intermediates: */
-    void **kept; /* by chunk: its memory; what cb_tier_spilled gives: it is in the work directory */
+    void **
+        kept; /* by chunk: its memory; what cb_intermediate_spilled gives: it is in the work directory */
     uint32_t *readers; /* the same: reads to come. More are not counted: such a chunk stays. */
     size_t nchunks;
     size_t chunk_bytes;
@@ -51,17 +52,17 @@ struct cb_io {
     node_io *nodes;          /* one per node */
     pthread_mutex_t lock;    /* of what is known of chunks, and of opening the work store */
     cb_budget spare; /* what projections leave: for intermediates, then for what is wanted again */
-    cb_budget tier;  /* what intermediates have of it */
-    cb_cache *cache; /* NULL: nothing is wanted again */
-    cubed_store *work; /* the work directory, or NULL */
-    bool spills;       /* the run has a folder there: opened by the first spill */
-    cb_claim folder;   /* of it; drivers have it */
+    cb_budget intermediates; /* what intermediates have of it */
+    cb_cache *cache;         /* NULL: nothing is wanted again */
+    cubed_store *work;       /* the work directory, or NULL */
+    bool spills;             /* the run has a folder there: opened by the first spill */
+    cb_claim folder;         /* of it; drivers have it */
     char prefix[CB_RUN_FOLDER_CAP];
     atomic_uint_least64_t spilled;
 };
 
 /* In place of a chunk's memory: an address that no chunk has. */
-static inline void *cb_tier_spilled(cb_io *io) { return io; }
+static inline void *cb_intermediate_spilled(cb_io *io) { return io; }
 
 /* Whether this process drives a whole run. */
 static inline bool cb_io_drives(const cb_io *io)
@@ -76,24 +77,26 @@ CUBED_MUST_CHECK cubed_status cb_targets_join(cb_io *io, bool resumed, cubed_err
 void cb_targets_end(cb_io *io);
 
 /* Opens the run's folder in the work directory, if that has not been done. CUBED_E_BUDGET if there is none. */
-CUBED_MUST_CHECK cubed_status cb_tier_open(cb_io *io, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_intermediate_open(cb_io *io, cubed_error *err);
 /* Closes it: a driver's is left or removed. */
-void cb_tier_close(cb_io *io);
+void cb_intermediate_close(cb_io *io);
 /* The key in it of a chunk of an intermediate. */
-void cb_tier_key(const cb_io *io, int node, int64_t chunk, char key[96]);
+void cb_intermediate_key(const cb_io *io, int node, int64_t chunk, char key[96]);
 /* Keeps a whole chunk while there are readers to come. */
 /* Of a chunk as it is stored. */
-size_t cb_tier_chunk_bytes(const cb_io *io, int node, const int64_t *idx);
-CUBED_MUST_CHECK cubed_status cb_tier_write(cb_io *io, int node, const int64_t *idx,
-                                            const void *src, cb_io_count *count, cubed_error *err);
+size_t cb_intermediate_chunk_bytes(const cb_io *io, int node, const int64_t *idx);
+CUBED_MUST_CHECK cubed_status cb_intermediate_write(cb_io *io, int node, const int64_t *idx,
+                                                    const void *src, cb_io_count *count,
+                                                    cubed_error *err);
 /* `size` bytes of a chunk from `offset` on: *direct points to them, in dst or where the chunk is. */
-CUBED_MUST_CHECK cubed_status cb_tier_read(cb_io *io, int node, const int64_t *idx, size_t offset,
-                                           size_t size, void *dst, const void **direct,
-                                           cb_io_count *count, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_intermediate_read(cb_io *io, int node, const int64_t *idx,
+                                                   size_t offset, size_t size, void *dst,
+                                                   const void **direct, cb_io_count *count,
+                                                   cubed_error *err);
 /* The elements from lo to hi of a chunk, run by run. *direct points to the chunk if they are one. */
-CUBED_MUST_CHECK cubed_status cb_tier_read_part(cb_io *io, int node, const int64_t *idx,
-                                                const int64_t *lo, const int64_t *hi, void *dst,
-                                                const void **direct, cb_io_count *count,
-                                                cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_intermediate_subread(cb_io *io, int node, const int64_t *idx,
+                                                      const int64_t *lo, const int64_t *hi,
+                                                      void *dst, const void **direct,
+                                                      cb_io_count *count, cubed_error *err);
 
 #endif

@@ -21,16 +21,16 @@ void cb_load_preimage(int64_t offset, int64_t stride, int64_t first, int64_t las
 }
 
 /* Whether other blocks will read the chunk. */
-static bool is_read_again(const cb_load *load, const cb_box *chunk, const cb_box *image)
+static bool is_reused(const cb_load *load, const cb_box *chunk, const cb_box *image)
 {
     bool cut = false;
     for (int d = 0; d < chunk->ndim; d++)
         cut = cut || chunk->lo[d] < image->lo[d] || chunk->hi[d] > image->hi[d];
-    return load->again == CB_AGAIN_ALL || (load->again == CB_AGAIN_CUT && cut);
+    return load->reuse == CB_REUSE_ALL || (load->reuse == CB_REUSE_CUT && cut);
 }
 
 cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t *idx,
-                           const cb_box *image, void *buffer, cb_held *out, cubed_error *err)
+                           const cb_box *image, void *buffer, cb_pinned *out, cubed_error *err)
 {
     const cb_grid *g = &t->plan->ir.nodes[load->node].grid;
     int64_t extents[CUBED_MAX_NDIM];
@@ -39,13 +39,13 @@ cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t 
     CB_TRY(cb_task_check(t, err));
     cb_grid_box(g, idx, &part);
     for (int d = 0; d < g->ndim; d++) extents[d] = cb_axis_stored(&g->axis[d], idx[d]);
-    if (load->part) {
+    if (load->subread) {
         cb_box_intersect(&part, image, &part);
         for (int d = 0; d < g->ndim; d++) extents[d] = part.hi[d] - part.lo[d];
-        CB_TRY(cb_io_read_part(t->io, load->node, &part, buffer, t->arena, &data, t->count, err));
+        CB_TRY(cb_io_subread(t->io, load->node, &part, buffer, t->arena, &data, t->count, err));
     } else {
-        bool again = is_read_again(load, &part, image);
-        CB_TRY(cb_io_hold(t->io, load->node, idx, again, buffer, t->arena, &data, t->count, err));
+        bool reuse = is_reused(load, &part, image);
+        CB_TRY(cb_io_pin(t->io, load->node, idx, reuse, buffer, t->arena, &data, t->count, err));
     }
     out->data = data;
     memcpy(out->lo, part.lo, sizeof out->lo);
@@ -53,7 +53,7 @@ cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t 
     return CUBED_OK;
 }
 
-void cb_load_place(const cb_task *t, const cb_load *load, const int64_t *idx, const cb_held *held,
+void cb_load_place(const cb_task *t, const cb_load *load, const int64_t *idx, const cb_pinned *held,
                    const cb_box *box, const cb_view *dst)
 {
     const cb_grid *g = &t->plan->ir.nodes[load->node].grid;
@@ -95,7 +95,7 @@ cubed_status cb_load_gather(const cb_task *t, const cb_load *load, const cb_box 
     memcpy(idx, cover.lo, sizeof idx);
     do {
         size_t mark = cb_arena_mark(t->arena);
-        cb_held held;
+        cb_pinned held;
         CB_TRY(cb_load_chunk(t, load, idx, &image, buffer, &held, err));
         cb_load_place(t, load, idx, &held, box, dst);
         cb_arena_release(t->arena, mark);

@@ -6,7 +6,7 @@
 
 typedef struct pieces {
     const cb_map *map; /* from the shape before to the array */
-    cb_held held;
+    cb_pinned held;
     char *base;
     size_t size;
 } pieces;

@@ -35,8 +35,8 @@ void cb_run_finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_
         if (need > stats->projected_mem) stats->projected_mem = need;
     }
     if (io) {
-        stats->tier_peak = cb_io_tier(io)->high_water;
-        stats->tier_spilled = cb_io_spilled(io);
+        stats->intermediate_peak = cb_io_intermediates(io)->high_water;
+        stats->intermediate_spilled = cb_io_spilled(io);
     }
 }
 

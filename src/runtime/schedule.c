@@ -56,7 +56,7 @@ static void emit(const driver *d, const cubed_event *e)
 {
     cubed_event full = *e;
     if (!d->a->options->on_event) return;
-    full.tier_mem = cb_io_tier(d->a->io)->used;
+    full.intermediate_mem = cb_io_intermediates(d->a->io)->used;
     d->a->options->on_event(d->a->options->event_ctx, &full);
 }
 

@@ -52,22 +52,22 @@ const void *cb_vm_result(const cb_vm *vm, int result);
 CUBED_MUST_CHECK cubed_status cb_vm_store(cb_vm *vm, bool stream, cubed_error *err);
 
 /* A chunk, or a part of it, in memory. */
-typedef struct cb_held {
+typedef struct cb_pinned {
     const char *data; /* the element at lo of the array */
     int64_t lo[CUBED_MAX_NDIM];
     int64_t stride[CUBED_MAX_NDIM]; /* bytes, by axis of the array */
-} cb_held;
+} cb_pinned;
 
 /* Brings chunk `idx` of a stored node, or what of it lies in `image` (a box of the array), into
  * `buffer`, of cb_load_bytes. What lies in memory is used where it is, and stays there until the task's
- * arena is released to a mark before this call, of which this takes CB_IO_HOLD_BYTES. */
+ * arena is released to a mark before this call, of which this takes CB_IO_PIN_BYTES. */
 CUBED_MUST_CHECK cubed_status cb_load_chunk(const cb_task *t, const cb_load *load,
                                             const int64_t *idx, const cb_box *image, void *buffer,
-                                            cb_held *out, cubed_error *err);
+                                            cb_pinned *out, cubed_error *err);
 
 /* Copies what of that chunk belongs to `box`, of the domain, into `dst`, a view over the box's axes. The
  * chunk and the box must meet. */
-void cb_load_place(const cb_task *t, const cb_load *load, const int64_t *idx, const cb_held *held,
+void cb_load_place(const cb_task *t, const cb_load *load, const int64_t *idx, const cb_pinned *held,
                    const cb_box *box, const cb_view *dst);
 
 /* Loads the part of a stored node that `load` sees of `box` into `dst`, a view over the box's axes.

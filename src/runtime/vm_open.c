@@ -16,8 +16,8 @@ static void *load_register(const cb_vm *vm, int v)
 /* Whether what `o` holds is what `l` needs of chunk `idx`. */
 static bool same_chunk(const vm_load *o, const vm_load *l, const int64_t *idx, const cb_grid *g)
 {
-    if (o->load->node != l->load->node || o->load->part != l->load->part) return false;
-    if (o->load->part) return cb_map_equal(o->load->map, l->load->map);
+    if (o->load->node != l->load->node || o->load->subread != l->load->subread) return false;
+    if (o->load->subread) return cb_map_equal(o->load->map, l->load->map);
     for (int d = 0; d < g->ndim; d++) {
         if (o->held.lo[d] != cb_axis_lo(&g->axis[d], idx[d])) return false;
     }
@@ -35,7 +35,7 @@ static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, 
         l->resident = o->resident && same_chunk(o, l, cover->lo, g);
         if (!l->resident) continue;
         l->held = o->held;
-        if (l->load->again != CB_AGAIN_NONE) cb_io_pass(t->io, l->load->node, cover->lo);
+        if (l->load->reuse != CB_REUSE_NONE) cb_io_pass(t->io, l->load->node, cover->lo);
     }
     if (!l->resident) CB_TRY(cb_load_chunk(t, l->load, cover->lo, image, l->chunk, &l->held, err));
     l->resident = true;

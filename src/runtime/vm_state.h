@@ -25,7 +25,7 @@ typedef struct vm_load {
     void *chunk; /* STORED: buffer of one chunk or a part of it */
     bool resident;
     union {
-        cb_held held;
+        cb_pinned held;
         int64_t box_idx[CUBED_MAX_NDIM]; /* BLOCKS: element 0 of the box, in the array */
     };
 } vm_load;

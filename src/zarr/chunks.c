@@ -130,14 +130,14 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void
 #define RAW_RUN     ((size_t)16 << 10)
 #define ENCODED_RUN ((size_t)2 << 20)
 
-size_t cb_zarr_part_run(const cb_zarr_meta *m)
+size_t cb_zarr_subread_run(const cb_zarr_meta *m)
 {
     if (cb_zarr_is_irregular(m)) return 0;
     if (cb_codec_chain_is_raw(&m->codecs)) return RAW_RUN;
     return cb_codec_chain_ranged(&m->codecs) ? ENCODED_RUN : 0;
 }
 
-cb_need cb_zarr_part_need(const cb_zarr_meta *m)
+cb_need cb_zarr_subread_need(const cb_zarr_meta *m)
 {
     const cb_codec_step *s = cb_codec_chain_ranged(&m->codecs);
     if (!s) return (cb_need){0, 0};
@@ -264,9 +264,9 @@ static cubed_status decode_runs(const cb_zarr_array *z, const char *key, runs *r
     return CUBED_OK;
 }
 
-cubed_status cb_zarr_read_part(const cb_zarr_array *z, const int64_t *idx, const int64_t *lo,
-                               const int64_t *hi, void *dst, cb_arena *scratch, uint64_t *stored,
-                               cubed_error *err)
+cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx, const int64_t *lo,
+                             const int64_t *hi, void *dst, cb_arena *scratch, uint64_t *stored,
+                             cubed_error *err)
 {
     char key[4096];
     cubed_error why = CUBED_ERROR_INIT;

@@ -144,15 +144,15 @@ CUBED_MUST_CHECK cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const i
 /* Parts of a chunk can be read by themselves where it is stored as it is, or in blocks that are
  * decoded by themselves: bytes of a run of elements from which on this is worth its while; 0 if it
  * cannot be done. */
-size_t cb_zarr_part_run(const cb_zarr_meta *meta);
+size_t cb_zarr_subread_run(const cb_zarr_meta *meta);
 /* Memory that this takes beside the part. */
-cb_need cb_zarr_part_need(const cb_zarr_meta *meta);
+cb_need cb_zarr_subread_need(const cb_zarr_meta *meta);
 /* Reads the elements lo..hi-1 of a chunk, counted from its first one, into dst: densely, in C
  * order. */
-CUBED_MUST_CHECK cubed_status cb_zarr_read_part(const cb_zarr_array *z, const int64_t *idx,
-                                                const int64_t *lo, const int64_t *hi, void *dst,
-                                                cb_arena *scratch, uint64_t *stored,
-                                                cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx,
+                                              const int64_t *lo, const int64_t *hi, void *dst,
+                                              cb_arena *scratch, uint64_t *stored,
+                                              cubed_error *err);
 /* Encodes and stores a whole chunk in C order; at the edge the caller has filled what is beyond
  * the shape. Thread-safe for different chunks. */
 CUBED_MUST_CHECK cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx,

@@ -134,9 +134,9 @@ def test_intermediates_come_first(tmp_path, x):
         work = tmp_path / "work"
         result = check(run(*args, "--allowed-mem", allowed, "--work-dir", work))
         np.testing.assert_array_equal(result.arrays()["result"], expected)
-        assert result.run["tier_peak"] <= result.run["tier_budget"]
+        assert result.run["intermediate_peak"] <= result.run["intermediate_budget"]
         within_bounds(result.run)
-    assert result.run["tier_spilled"] == 0 and result.run["cache_peak"] > 0
+    assert result.run["intermediate_spilled"] == 0 and result.run["cache_peak"] > 0
 
 
 def bytes_from_files():

@@ -89,8 +89,8 @@ def test_spilled_intermediates_are_removed(tmp_path):
     ]
     least = re.search(r"least (\d+)", run(*args, "--allowed-mem", "1.02MB").err).group(1)
     result = check(run(*args, "--allowed-mem", int(least) + 60_000))
-    assert result.run["tier_spilled"] > 0
-    assert result.run["tier_peak"] <= result.run["tier_budget"]
+    assert result.run["intermediate_spilled"] > 0
+    assert result.run["intermediate_peak"] <= result.run["intermediate_budget"]
     np.testing.assert_allclose(result.arrays()["result"], (x + 1) * (x * x).sum(axis=0), rtol=1e-12)
     assert not list(work.rglob("*/*"))
 

@@ -21,7 +21,7 @@ static cb_cache_key shard(int64_t number) { return (cb_cache_key){3, CB_CACHE_IN
 static cb_cache_found hold(cb_cache *c, cb_cache_key key, int value, size_t reads,
                            cb_cache_entry **entry)
 {
-    cb_cache_found found = cb_cache_hold(c, key, SIZE, reads, entry);
+    cb_cache_found found = cb_cache_pin(c, key, SIZE, reads, entry);
     if (found == CB_CACHE_FULL) {
         assert_null(*entry);
         return found;
@@ -39,7 +39,7 @@ static cb_cache_found get_of(cb_cache *c, cb_cache_key key, int value, size_t re
 {
     cb_cache_entry *entry;
     cb_cache_found found = hold(c, key, value, reads, &entry);
-    if (entry) cb_cache_let_go(c, entry);
+    if (entry) cb_cache_unpin(c, entry);
     return found;
 }
 
@@ -102,7 +102,7 @@ static void test_memory_is_shared(void **state)
     assert_false(cb_cache_evict(c));
     assert_int_equal(get(c, chunk(2), 2), CB_CACHE_FULL);
     cb_budget_give(&shared, (size_t)2 * ENTRY);
-    assert_int_equal(cb_cache_hold(c, chunk(3), 100000, SIZE_MAX, &entry), CB_CACHE_FULL);
+    assert_int_equal(cb_cache_pin(c, chunk(3), 100000, SIZE_MAX, &entry), CB_CACHE_FULL);
     cb_cache_free(c);
     assert_int_equal(shared.used, 0);
 }
@@ -116,15 +116,15 @@ static void test_large_things_have_pages(void **state)
     cb_budget_init(&shared, SIZE_MAX);
     cb_cache *c = cb_cache_new(&cb_system_allocator, (size_t)1 << 19, &shared);
     for (int i = 0; i < 9; i++) {
-        assert_int_equal(cb_cache_hold(c, chunk(i), LARGE, SIZE_MAX, &entry), CB_CACHE_FILL);
+        assert_int_equal(cb_cache_pin(c, chunk(i), LARGE, SIZE_MAX, &entry), CB_CACHE_FILL);
         char *data = cb_cache_data(entry);
         assert_int_equal((uintptr_t)data % 64, 0);
         data[LARGE - 1] = (char)i;
         cb_cache_filled(c, entry, true);
-        cb_cache_let_go(c, entry);
-        assert_int_equal(cb_cache_hold(c, chunk(i), LARGE, SIZE_MAX, &entry), CB_CACHE_HIT);
+        cb_cache_unpin(c, entry);
+        assert_int_equal(cb_cache_pin(c, chunk(i), LARGE, SIZE_MAX, &entry), CB_CACHE_HIT);
         assert_int_equal(((char *)cb_cache_data(entry))[LARGE - 1], i);
-        cb_cache_let_go(c, entry);
+        cb_cache_unpin(c, entry);
     }
     assert_int_equal(cb_cache_used(c)->used, 2 * cb_pages_round(LARGE + 256));
     cb_cache_free(c);
@@ -149,7 +149,7 @@ static void test_unused_things_go_first(void **state)
     assert_int_equal(hold(c, chunk(3), 3, 3, &entry), CB_CACHE_HIT);
     assert_int_equal(get(c, chunk(4), 4), CB_CACHE_FILL); /* beside what is held */
     assert_int_equal(cb_cache_used(c)->used, 3 * ENTRY);
-    cb_cache_let_go(c, entry);
+    cb_cache_unpin(c, entry);
     assert_int_equal(get(c, chunk(5), 5), CB_CACHE_FILL);
     assert_int_equal(cb_cache_used(c)->used, 3 * ENTRY);
     assert_int_equal(get(c, chunk(9), 9), CB_CACHE_HIT);
@@ -175,9 +175,9 @@ static void test_held_things_stay(void **state)
     assert_ptr_equal(one, again);
     assert_int_equal(hold(c, chunk(1), 1, SIZE_MAX, &other), CB_CACHE_FULL);
     assert_int_equal(pthread_create(&thread, NULL, evict, c), 0);
-    cb_cache_let_go(c, one);
+    cb_cache_unpin(c, one);
     assert_int_equal(shared.used, ENTRY);
-    cb_cache_let_go(c, again);
+    cb_cache_unpin(c, again);
     pthread_join(thread, &evicted);
     assert_ptr_equal(evicted, c);
     assert_int_equal(shared.used, 0);
@@ -199,12 +199,12 @@ static void test_it_is_brought_once(void **state)
         int filled = 0;
         cb_budget_init(&shared, SIZE_MAX);
         cb_cache *c = cb_cache_new(&cb_system_allocator, (size_t)4 * ENTRY, &shared);
-        assert_int_equal(cb_cache_hold(c, chunk(7), SIZE, SIZE_MAX, &entry), CB_CACHE_FILL);
+        assert_int_equal(cb_cache_pin(c, chunk(7), SIZE, SIZE_MAX, &entry), CB_CACHE_FILL);
         memset(cb_cache_data(entry), 9, SIZE);
         for (int i = 0; i < READERS; i++)
             assert_int_equal(pthread_create(&threads[i], NULL, wait_for_it, c), 0);
         cb_cache_filled(c, entry, !fails);
-        if (!fails) cb_cache_let_go(c, entry);
+        if (!fails) cb_cache_unpin(c, entry);
         for (int i = 0; i < READERS; i++) {
             void *found;
             pthread_join(threads[i], &found);

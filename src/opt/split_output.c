@@ -36,7 +36,7 @@ static bool is_encoded(const cubed_plan *p, const cb_stage *s)
         const cb_load *l = &s->body.branches[0].loads[v];
         if (l->kind != CB_LOAD_STORED) continue;
         const cb_storage *x = p->storage[l->node];
-        if (p->ir.nodes[l->node].source || (x && cb_zarr_part_need(&x->meta).arena > 0))
+        if (p->ir.nodes[l->node].source || (x && cb_zarr_subread_need(&x->meta).arena > 0))
             return true;
     }
     return false;
@@ -62,7 +62,7 @@ static bool may_spread(const cubed_plan *p, const cb_stage *s)
     if (s->ntasks == 0 || s->ntasks >= (int64_t)p->max_workers) return false;
     for (int v = 0; v < s->body.branches[0].nloads; v++) {
         const cb_load *l = &s->body.branches[0].loads[v];
-        if (l->kind == CB_LOAD_STORED && (l->reshape || cb_node_part_run(p, l->node) == 0))
+        if (l->kind == CB_LOAD_STORED && (l->reshape || cb_node_subread_run(p, l->node) == 0))
             return false;
     }
     return true;
@@ -154,7 +154,7 @@ static bool is_worth(const void *ctx, const cubed_plan *now, const cubed_plan *b
            cb_opt_traffic(now) <= cb_opt_traffic(before) + added + added / 8;
 }
 
-cubed_status cb_opt_spread_reductions(cubed_plan *p, cubed_error *err)
+cubed_status cb_opt_split_outputs(cubed_plan *p, cubed_error *err)
 {
     for (int i = 0; i < p->nstages; i++) {
         const cubed_plan before = *p;

@@ -28,12 +28,13 @@ static void visit_loads(cubed_plan *p, int *count, bool marked)
             for (int b = 0; b < prog->nbranches; b++) {
                 for (int v = 0; v < prog->branches[b].nloads; v++) {
                     cb_load *l = &prog->branches[b].loads[v];
-                    if (l->kind != CB_LOAD_STORED || l->part || !is_decoded(p, l->node)) continue;
+                    if (l->kind != CB_LOAD_STORED || l->subread || !is_decoded(p, l->node))
+                        continue;
                     if (!marked) {
                         count[l->node]++;
-                        p->again[l->node] = p->again[l->node] || l->again != CB_AGAIN_NONE;
-                    } else if (p->again[l->node] && count[l->node] > 1) {
-                        l->again = CB_AGAIN_ALL;
+                        p->reused[l->node] = p->reused[l->node] || l->reuse != CB_REUSE_NONE;
+                    } else if (p->reused[l->node] && count[l->node] > 1) {
+                        l->reuse = CB_REUSE_ALL;
                     }
                 }
             }
@@ -41,21 +42,21 @@ static void visit_loads(cubed_plan *p, int *count, bool marked)
     }
 }
 
-uint64_t cb_plan_mark_again(cubed_plan *p)
+uint64_t cb_plan_mark_reuse(cubed_plan *p)
 {
     uint64_t all = 0, spare = cb_plan_spare(p, true);
     const size_t size = (size_t)p->ir.nnodes * sizeof(int);
     int *loads = cb_alloc_zero(&p->ctx->alloc, size);
     if (!loads) return 0; /* a run without a cache is only slower */
-    for (int i = 0; i < p->ir.nnodes; i++) p->again[i] = false;
+    for (int i = 0; i < p->ir.nnodes; i++) p->reused[i] = false;
     visit_loads(p, loads, false);
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
         if (loads[i] == 0) continue;
         uint64_t bytes = kept_bytes((uint64_t)cb_grid_count(&n->grid), cb_chunk_bytes(p, i));
         /* Loads that come one after another find only what is kept until then. */
-        if (loads[i] > 1 && bytes <= spare) p->again[i] = true;
-        if (p->again[i]) all = cb_sat_add(all, bytes);
+        if (loads[i] > 1 && bytes <= spare) p->reused[i] = true;
+        if (p->reused[i]) all = cb_sat_add(all, bytes);
         size_t index = n->kind == CB_NODE_ZARR ? cb_zarr_index_bytes(&p->storage[i]->meta) : 0;
         if (index == 0) continue;
         const cb_zarr_meta *m = &p->storage[i]->meta;
@@ -119,7 +120,7 @@ size_t cb_plan_chunk_reads(const cubed_plan *p, int node, const int64_t *idx)
             for (int b = 0; b < prog->nbranches; b++) {
                 for (int v = 0; v < prog->branches[b].nloads; v++) {
                     const cb_load *l = &prog->branches[b].loads[v];
-                    if (l->kind != CB_LOAD_STORED || l->node != node || l->again == CB_AGAIN_NONE)
+                    if (l->kind != CB_LOAD_STORED || l->node != node || l->reuse == CB_REUSE_NONE)
                         continue;
                     if (k > 1 || l->reshape || p->stages[s].scatter) return SIZE_MAX;
                     if (!known) cb_program_blocks(&p->stages[s], k, axes);
