@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exec/block_stage.h"
 #include "ops/blockwise.h"
 #include "ops/ops_pkg.h"
-#include "plan/block_stage.h"
 
 static cubed_status set_input(cb_zone *zone, const cubed_block_input *in,
                               const cubed_block_halo *halo, const cb_gather *gather,

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exec/block_stage.h"
+#include "exec/need.h"
 #include "opt/opt.h"
-#include "plan/block_stage.h"
 #include "plan/context.h"
-#include "plan/need.h"
 
 /* Bytes that a detour saves at least, of those that are read directly. */
 #define WORTH 0.2

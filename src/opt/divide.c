@@ -5,8 +5,8 @@
  * looked at again. The extra array is written and read once. */
 
 #include "base/error.h"
+#include "exec/need.h"
 #include "opt/opt.h"
-#include "plan/need.h"
 
 /* More halvings than any plan that can be compiled takes. */
 enum { MAX_DIVISIONS = 4096 };

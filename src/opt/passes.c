@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "exec/need.h"
 #include "opt/opt.h"
 #include "opt/rechunk.h"
-#include "plan/need.h"
 
 /* Whatever is read fewer times than this is not worth a detour. */
 #define MIN_REREADS 1.5

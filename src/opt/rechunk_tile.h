@@ -50,7 +50,7 @@ typedef struct cb_tile {
     unsigned team; /* workers to a task */
     /* Of all tasks; of chunks as they are stored, or of the parts that are read. They stick at UINT64_MAX. */
     uint64_t chunks_read, bytes_read;
-    size_t task_mem; /* bytes that the largest task uses, of each worker: as plan/need.c has it */
+    size_t task_mem; /* bytes that the largest task uses, of each worker: as exec/need.c has it */
 } cb_tile;
 
 /* Tasks along an axis that is cut into chunks, `per` of them each. */

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exec/lower.h"
+#include "exec/need.h"
 #include "opt/opt.h"
-#include "plan/lower.h"
-#include "plan/need.h"
 
 static bool same_tiles(const cb_stage *a, const cb_stage *b)
 {

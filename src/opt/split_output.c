@@ -5,8 +5,8 @@
  * tasks, and its pieces are put together by a copy. A piece is small enough that what is read of a
  * block is still in the cache when it is reduced. */
 #include "base/error.h"
+#include "exec/need.h"
 #include "opt/opt.h"
-#include "plan/need.h"
 
 /* What a task should hold of the arrays that it reads. */
 #define PIECE_BYTES ((size_t)2 << 20)

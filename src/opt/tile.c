@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exec/need.h"
 #include "opt/opt.h"
 #include "opt/rechunk_tile.h"
-#include "plan/need.h"
 
 /* Bytes decoded when every chunk is decoded once, at least: nothing larger can be saved than what
  * is beyond it. */

@@ -134,9 +134,11 @@ bool cb_plan_is_known(const cubed_plan *p);
 /* What is believed of a plan's bytes: that they are data, which is checked; that their code may run; that
  * they come from the driver of this worker process. */
 typedef enum cb_plan_trust { CB_TRUST_DATA, CB_TRUST_CODE, CB_TRUST_DRIVER } cb_plan_trust;
-/* cubed_plan_save and _load; a worker's plan has sources whose data is still NULL. */
+/* cubed_plan_save and _load (exec/finish.c: what was read, with its stages compiled); a worker's plan has sources whose data is still NULL. */
 CUBED_MUST_CHECK cubed_status cb_plan_save(const cubed_plan *p, cb_plan_use use, void **data,
                                            size_t *size, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_plan_read(cubed_context *ctx, const void *data, size_t size,
+                                           cb_plan_trust trust, cubed_plan **out, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size,
                                            cb_plan_trust trust, cubed_plan **out, cubed_error *err);
 /* Memory sources up to this size travel in the plan. */

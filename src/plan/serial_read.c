@@ -458,7 +458,7 @@ static cubed_status open_bytes(const char *what, const char *magic, const void *
     return CUBED_OK;
 }
 
-cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size, cb_plan_trust trust,
+cubed_status cb_plan_read(cubed_context *ctx, const void *data, size_t size, cb_plan_trust trust,
                           cubed_plan **out, cubed_error *err)
 {
     const uint8_t *b = data;
@@ -473,7 +473,6 @@ cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size, cb_
     CB_GO(read_body(&r, p, err));
     CB_GO(check_functions(ctx, &p->ir, trust, err));
     CB_GO(cb_plan_open_storage(p, err));
-    CB_GO(cb_plan_finish(p, err));
     *out = p;
     return CUBED_OK;
 out:
@@ -517,16 +516,4 @@ out:
     for (int i = 0; made && i < ir.nnodes; i++) cubed_array_unref(made[i]);
     cb_zone_free(ir.zone);
     return st;
-}
-
-cubed_status cubed_plan_load(cubed_context *ctx, const void *data, size_t size, cubed_plan **out,
-                             cubed_error *err)
-{
-    return cb_plan_load(ctx, data, size, CB_TRUST_DATA, out, err);
-}
-
-cubed_status cubed_plan_load_code(cubed_context *ctx, const void *data, size_t size,
-                                  cubed_plan **out, cubed_error *err)
-{
-    return cb_plan_load(ctx, data, size, CB_TRUST_CODE, out, err);
 }

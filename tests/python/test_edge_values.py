@@ -1,4 +1,4 @@
-"""Every row of the tables of operations and reductions, for pairs of types and values at their edges,
+"""Every row of the tables of operations and reductions, for pairs of types and values at edges,
 against NumPy; and what Python's numbers and results of other layouts are beside them."""
 
 import itertools

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "runtime/cache.h"
+#include "chunks/cache.h"
 
 enum { SIZE = 1000, ENTRY = 1152 }; /* with a header, rounded */
 

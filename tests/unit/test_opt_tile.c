@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "cubed/cubed.h"
-#include "plan/need.h"
+#include "exec/need.h"
 #include "plan/plan.h"
 #include "rechunk_test.h"
 

@@ -16,7 +16,7 @@
 #include "counting_allocator.h"
 #include "cubed/cubed.h"
 #include "remove_dir.h"
-#include "runtime/schedule.h"
+#include "run/schedule.h"
 
 /* Sanitizers make each case some ten times slower. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -1,0 +1,269 @@
+#include "chunks/cache.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "mem/arena.h"
+
+enum { BUCKETS = 1024, MAPPED_BYTES = 1 << 16 };
+
+typedef cb_cache_entry entry;
+
+struct cb_cache_entry {
+    entry *next;          /* in its bucket */
+    entry *older, *newer; /* by last use; what is not wanted again is the oldest */
+    cb_cache_key key;
+    size_t taken;     /* bytes, of all */
+    size_t left;      /* how often it will be asked for; SIZE_MAX: not known */
+    unsigned holders; /* threads that bring it or use it */
+    bool filled;
+};
+
+/* What comes before the data. */
+#define HEADER_BYTES 128
+_Static_assert(sizeof(entry) <= HEADER_BYTES && HEADER_BYTES % CB_ARENA_ALIGN == 0, "entry");
+
+struct cb_cache {
+    const cubed_allocator *alloc;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* an entry was filled, or will not be, or is no longer held */
+    cb_budget used;
+    cb_budget *shared;
+    entry *oldest, *newest;
+    entry *buckets[BUCKETS];
+};
+
+cb_cache *cb_cache_new(const cubed_allocator *a, size_t limit, cb_budget *shared)
+{
+    cb_cache *c = cb_alloc_zero(a, sizeof *c);
+    if (!c) return NULL;
+    if (pthread_mutex_init(&c->lock, NULL) != 0) goto no_lock;
+    if (pthread_cond_init(&c->changed, NULL) != 0) goto no_condition;
+    c->alloc = a;
+    c->shared = shared;
+    cb_budget_init(&c->used, limit);
+    return c;
+no_condition:
+    pthread_mutex_destroy(&c->lock);
+no_lock:
+    cb_free(a, c, sizeof *c);
+    return NULL;
+}
+
+static entry **bucket_of(cb_cache *c, cb_cache_key key)
+{
+    uint64_t h = (uint64_t)key.number * 0x9e3779b97f4a7c15u;
+    h ^= ((uint64_t)key.node << 1 | (uint64_t)key.kind) * 0xc2b2ae3d27d4eb4fu;
+    return &c->buckets[(h ^ h >> 32) % BUCKETS];
+}
+
+static bool same(cb_cache_key a, cb_cache_key b)
+{
+    return a.node == b.node && a.kind == b.kind && a.number == b.number;
+}
+
+static entry *find(cb_cache *c, cb_cache_key key)
+{
+    entry *e = *bucket_of(c, key);
+    while (e && !same(e->key, key)) e = e->next;
+    return e;
+}
+
+static void unlist(cb_cache *c, entry *e)
+{
+    *(e->older ? &e->older->newer : &c->oldest) = e->newer;
+    *(e->newer ? &e->newer->older : &c->newest) = e->older;
+}
+
+static void list_oldest(cb_cache *c, entry *e)
+{
+    e->newer = c->oldest;
+    e->older = NULL;
+    *(c->oldest ? &c->oldest->older : &c->newest) = e;
+    c->oldest = e;
+}
+
+static void list_newest(cb_cache *c, entry *e)
+{
+    e->older = c->newest;
+    e->newer = NULL;
+    *(c->newest ? &c->newest->newer : &c->oldest) = e;
+    c->newest = e;
+}
+
+static void take_out(cb_cache *c, entry *e)
+{
+    entry **at = bucket_of(c, e->key);
+    while (*at != e) at = &(*at)->next;
+    *at = e->next;
+    unlist(c, e);
+}
+
+/* Large ones have pages of their own, which go back to the system. */
+static size_t size_of(size_t data)
+{
+    size_t all = cb_sat_add(HEADER_BYTES, data);
+    return all < MAPPED_BYTES ? cb_arena_round(all) : cb_pages_round(all);
+}
+
+static void drop(cb_cache *c, entry *e)
+{
+    size_t taken = e->taken;
+    if (taken < MAPPED_BYTES)
+        cb_free(c->alloc, e, taken);
+    else
+        cb_pages_unmap(e, taken);
+    cb_budget_give(&c->used, taken);
+    cb_budget_give(c->shared, taken);
+}
+
+static entry *take_out_oldest(cb_cache *c, cb_cache_kind kind)
+{
+    entry *e = c->oldest;
+    while (e && (e->holders > 0 || e->key.kind != kind)) e = e->newer;
+    if (e) take_out(c, e);
+    return e;
+}
+
+/* One that nobody will ask for. */
+static entry *take_out_unused(cb_cache *c)
+{
+    entry *e = c->oldest;
+    if (!e || e->left > 0 || e->holders > 0) return NULL;
+    take_out(c, e);
+    return e;
+}
+
+/* Chunks go before indices, which are small and serve many chunks, and never instead of one. */
+static entry *take_out_any(cb_cache *c, bool indices)
+{
+    entry *e = take_out_oldest(c, CB_CACHE_CHUNK);
+    return e || !indices ? e : take_out_oldest(c, CB_CACHE_INDEX);
+}
+
+/* Memory that was an entry's if need be, or if the entry is of no more use; NULL if there is no room. */
+static entry *make_entry(cb_cache *c, size_t taken, cb_cache_kind kind)
+{
+    if (taken > c->used.limit) return NULL;
+    entry *unused = take_out_unused(c);
+    if (unused && unused->taken == taken) return unused;
+    if (unused) drop(c, unused);
+    for (;;) {
+        if (cb_budget_take(&c->used, taken)) {
+            if (cb_budget_take(c->shared, taken)) break;
+            cb_budget_give(&c->used, taken);
+        }
+        entry *old = take_out_any(c, kind == CB_CACHE_INDEX);
+        if (!old) return NULL;
+        if (old->taken == taken) return old;
+        drop(c, old);
+    }
+    entry *e = taken < MAPPED_BYTES ? cb_alloc(c->alloc, taken) : cb_pages_map(taken);
+    if (e) return e;
+    cb_budget_give(&c->used, taken);
+    cb_budget_give(c->shared, taken);
+    return NULL;
+}
+
+static void count_use(entry *e)
+{
+    if (e->left > 0 && e->left < SIZE_MAX) e->left--;
+}
+
+/* Nobody holds it any more. */
+static void settle(cb_cache *c, entry *e)
+{
+    if (e->left > 0) return;
+    unlist(c, e);
+    list_oldest(c, e);
+}
+
+static entry *add(cb_cache *c, cb_cache_key key, size_t size, size_t reads)
+{
+    size_t taken = size_of(size);
+    entry *e = make_entry(c, taken, key.kind), **bucket = bucket_of(c, key);
+    if (!e) return NULL;
+    *e = (entry){.next = *bucket, .key = key, .taken = taken, .left = reads, .holders = 1};
+    *bucket = e;
+    list_newest(c, e);
+    return e;
+}
+
+cb_cache_found cb_cache_pin(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
+                            cb_cache_entry **out)
+{
+    cb_cache_found found = CB_CACHE_HIT;
+    pthread_mutex_lock(&c->lock);
+    entry *e;
+    while ((e = find(c, key)) != NULL && !e->filled) pthread_cond_wait(&c->changed, &c->lock);
+    if (e) {
+        e->holders++;
+        unlist(c, e);
+        list_newest(c, e);
+    } else {
+        e = add(c, key, size, reads);
+        found = e ? CB_CACHE_FILL : CB_CACHE_FULL;
+    }
+    if (e) count_use(e);
+    pthread_mutex_unlock(&c->lock);
+    *out = e;
+    return found;
+}
+
+void *cb_cache_data(cb_cache_entry *e) { return (char *)e + HEADER_BYTES; }
+
+void cb_cache_filled(cb_cache *c, cb_cache_entry *e, bool there)
+{
+    pthread_mutex_lock(&c->lock);
+    e->filled = there;
+    if (!there) {
+        take_out(c, e);
+        drop(c, e);
+    }
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void cb_cache_unpin(cb_cache *c, cb_cache_entry *e)
+{
+    pthread_mutex_lock(&c->lock);
+    if (--e->holders == 0) {
+        settle(c, e);
+        pthread_cond_broadcast(&c->changed);
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+void cb_cache_pass(cb_cache *c, cb_cache_key key)
+{
+    pthread_mutex_lock(&c->lock);
+    entry *e = find(c, key);
+    if (e) count_use(e);
+    if (e && e->holders == 0) settle(c, e);
+    pthread_mutex_unlock(&c->lock);
+}
+
+bool cb_cache_evict(cb_cache *c)
+{
+    pthread_mutex_lock(&c->lock);
+    entry *e;
+    while ((e = take_out_any(c, true)) == NULL && c->oldest)
+        pthread_cond_wait(&c->changed, &c->lock);
+    if (e) drop(c, e);
+    pthread_mutex_unlock(&c->lock);
+    return e != NULL;
+}
+
+const cb_budget *cb_cache_used(const cb_cache *c) { return &c->used; }
+
+void cb_cache_free(cb_cache *c)
+{
+    if (!c) return;
+    for (entry *e = c->oldest, *newer; e; e = newer) {
+        newer = e->newer;
+        drop(c, e);
+    }
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+    cb_free(c->alloc, c, sizeof *c);
+}

@@ -1,0 +1,137 @@
+/* Whether what a plan needs is allowed, and there. */
+#include "exec/limits.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+static void format_bytes(uint64_t n, char text[32])
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+    double v = (double)n;
+    int u = 0;
+    for (; v >= 1000 && u < 6; u++) v /= 1000;
+    snprintf(text, 32, u ? "%.4g %s" : "%.0f %s", v, units[u]);
+}
+
+/* The least allowance that leaves so many bytes beside what is reserved of it. */
+static uint64_t allowance_for(const cubed_plan *p, uint64_t bytes)
+{
+    if (!p->reserve_a_quarter) return cb_sat_add(bytes, p->reserved_mem);
+    return cb_min_size(cb_sat_add(bytes, p->wanted_reserve), cb_sat_add(bytes, bytes / 3 + 1));
+}
+
+/* One arena serves all stages, and libraries may take their most in another stage: the sum of both
+ * is what a worker needs. */
+static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
+{
+    const uint64_t kept = cb_sat_add(p->reserved_mem, p->metadata_mem);
+    const uint64_t all = cb_sat_add(cb_need_total(p->need), kept);
+    const cb_stage *most = &p->stages[0];
+    if (all <= p->allowed_mem) return CUBED_OK;
+    for (int i = 1; i < p->nstages; i++) {
+        if (cb_need_total(p->stages[i].need) > cb_need_total(most->need)) most = &p->stages[i];
+    }
+    char a[32], b[96], c[32], d[32];
+    format_bytes(cb_need_total(most->need), a);
+    format_bytes(p->reserved_mem, b);
+    if (p->metadata_mem > 0) {
+        format_bytes(p->metadata_mem, c);
+        format_bytes(p->reserved_mem, d);
+        snprintf(b, sizeof b, "%s of a plan of %d stages and %s", c, p->nstages, d);
+    }
+    format_bytes(p->allowed_mem, c);
+    format_bytes(p->need.library, d);
+    bool each_fits = cb_sat_add(cb_need_total(most->need), kept) <= p->allowed_mem;
+    cubed_status st =
+        each_fits
+            ? cb_fail(err, CUBED_E_BUDGET,
+                      "each stage fits, at most %s beside %s reserved, but not the largest arena "
+                      "beside the %s that libraries take in another stage: a worker keeps one "
+                      "arena for all stages, and %s is allowed",
+                      a, b, d, c)
+            : cb_fail(err, CUBED_E_BUDGET,
+                      "stage %d (%s): a task needs %s (%" PRIu64
+                      " bytes) beside %s reserved, but %s is allowed",
+                      most->index, most->name, a, cb_need_total(most->need), b, c);
+    cb_plan_say_origins(p, most->index, err);
+    if (err)
+        err->enough_mem = allowance_for(p, cb_sat_add(cb_need_total(p->need), p->metadata_mem));
+    return st;
+}
+
+static cubed_status check_machine(const cubed_plan *p, cubed_error *err)
+{
+    uint64_t have = p->ctx->machine_memory, want = cb_sat_mul(p->max_workers, p->allowed_mem);
+    if (want <= have) return CUBED_OK;
+    char a[32], b[32], c[32];
+    format_bytes(p->allowed_mem, a);
+    format_bytes(want, b);
+    format_bytes(have, c);
+    cubed_status st =
+        cb_fail(err, CUBED_E_BUDGET, "%u workers with %s each may use %s, but this machine has %s",
+                p->max_workers, a, b, c);
+    if (err) err->enough_mem = have / p->max_workers;
+    return st;
+}
+
+cubed_status cb_plan_check_limits(const cubed_plan *p, cubed_error *err)
+{
+    CB_TRY(check_budget(p, err));
+    return check_machine(p, err);
+}
+
+uint64_t cb_plan_spare(const cubed_plan *p, bool all)
+{
+    uint64_t each = p->allowed_mem - p->reserved_mem - p->metadata_mem - cb_need_total(p->need);
+    return all ? p->max_workers * each : each;
+}
+
+void cb_plan_share_out(cubed_plan *p)
+{
+    bool wanted = false;
+    for (int i = 0; i < p->ir.nnodes; i++)
+        wanted = wanted || cb_node_is_intermediate(&p->ir.nodes[i]);
+    p->intermediate_budget = wanted ? cb_plan_spare(p, true) : 0;
+    p->cache_bytes = cb_plan_mark_reuse(p);
+}
+
+cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, cubed_error *err)
+{
+    if (o->struct_size != sizeof *o)
+        return cb_fail(err, CUBED_E_ARG, "options.struct_size is %zu, expected %zu", o->struct_size,
+                       sizeof *o);
+    cubed_plan to = {.ctx = p->ctx,
+                     .ir = p->ir,
+                     .nstages = p->nstages,
+                     .stages = p->stages,
+                     .need = p->need,
+                     .allowed_mem = o->allowed_mem ? o->allowed_mem : p->allowed_mem,
+                     .reserved_mem = o->reserved_mem ? o->reserved_mem : p->reserved_mem,
+                     .max_workers = o->max_workers ? o->max_workers : p->max_workers};
+    const char *work_dir = p->work_dir;
+    to.metadata_mem = cb_plan_counted_metadata(p->metadata, to.reserved_mem);
+    if (to.max_workers >= CB_MAX_WORKERS)
+        return cb_fail(err, CUBED_E_ARG, "max_workers is %u, expected less than %d", to.max_workers,
+                       CB_MAX_WORKERS);
+    cubed_status st = cb_plan_check_limits(&to, err);
+    if (st != CUBED_OK) {
+        /* Stages are as they were planned: more or less memory does not change what they need. */
+        if (err && err->enough_mem > to.allowed_mem)
+            cb_note(err, "; allow at least %" PRIu64 " bytes", err->enough_mem);
+        else if (err)
+            cb_note(err, "; use at most %" PRIu64 " workers",
+                    p->ctx->machine_memory / to.allowed_mem);
+        return st;
+    }
+    if (o->work_dir && !(work_dir = cb_zone_strdup(p->zone, o->work_dir)))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a path");
+    p->allowed_mem = to.allowed_mem;
+    p->reserved_mem = to.reserved_mem;
+    p->metadata_mem = to.metadata_mem;
+    p->max_workers = to.max_workers;
+    p->work_dir = work_dir;
+    cb_plan_share_out(p);
+    return CUBED_OK;
+}

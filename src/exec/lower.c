@@ -1,0 +1,511 @@
+#include "exec/lower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "dtype/scalar.h"
+#include "plan/reduction.h"
+#include "plan/seen.h"
+
+typedef struct lowering {
+    const cb_ir *ir;
+    cb_zone *zone; /* of the branch, until it is done: lists while they grow */
+    cb_zone *out;  /* of what stays */
+    const int *reduce_nodes;
+    int nreductions;
+    cb_box box;     /* of the branch */
+    cb_seen values; /* a node seen through a map has one value in a branch */
+    /* Loads and instructions are numbered apart while the code
+     * grows: loads from 0, instructions from CB_MAX_VALUES; settle() makes the numbers final. */
+    cb_load *loads;
+    int nloads, load_cap;
+    cb_instr *instrs;
+    int ninstrs, instr_cap;
+    uint8_t *types; /* of instruction results */
+} lowering;
+
+static cubed_status no_memory(cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
+}
+
+static bool grow(cb_zone *zone, void **list, int n, int *cap, size_t size)
+{
+    if (n < *cap) return true;
+    int c = *cap ? 2 * *cap : 8;
+    void *p = cb_zone_alloc(zone, (size_t)c * size);
+    if (!p) return false;
+    if (n) memcpy(p, *list, (size_t)n * size);
+    *list = p;
+    *cap = c;
+    return true;
+}
+
+/* Maps and steps are copied. */
+static cubed_status add_load(lowering *lo, const cb_load *load, int *value, cubed_error *err)
+{
+    cb_load *made;
+    if (lo->nloads >= CB_MAX_VALUES)
+        return cb_fail(err, CUBED_E_BUDGET, "one stage reads more than %d arrays", CB_MAX_VALUES);
+    if (!grow(lo->zone, (void **)&lo->loads, lo->nloads, &lo->load_cap, sizeof *load))
+        return no_memory(err);
+    made = &lo->loads[lo->nloads];
+    *made = *load;
+    made->map = cb_map_own(lo->out, load->map);
+    if (load->step)
+        made->step = cb_zone_memdup(lo->out, load->step, (size_t)lo->box.ndim * sizeof *load->step);
+    if (!made->map || (load->step && !made->step)) return no_memory(err);
+    *value = lo->nloads++;
+    return CUBED_OK;
+}
+
+static cubed_status add_instr(lowering *lo, const cb_instr *instr, int *value, cubed_error *err)
+{
+    if (lo->ninstrs >= CB_MAX_VALUES)
+        return cb_fail(err, CUBED_E_BUDGET, "one stage has more than %d operations", CB_MAX_VALUES);
+    if (!grow(lo->zone, (void **)&lo->instrs, lo->ninstrs, &lo->instr_cap, sizeof *instr))
+        return no_memory(err);
+    lo->instrs[lo->ninstrs] = *instr;
+    *value = CB_MAX_VALUES + lo->ninstrs++;
+    return CUBED_OK;
+}
+
+static cubed_status remember(lowering *lo, int node, const cb_map *map, int value, cubed_error *err)
+{
+    return cb_seen_add(&lo->values, node, map, NULL, value, err);
+}
+
+/* The map to the one element of a 0-d operand, or the map itself for one of full shape. */
+static cb_map operand_map(const cb_node *in, const cb_map *map)
+{
+    if (in->grid.ndim > 0) return *map;
+    return (cb_map){.ndim_in = map->ndim_in, .ndim_out = 0};
+}
+
+/* Which piece of a concatenation has the position: the branches are cut so that a box lies in one. */
+static int find_piece(const cb_node *n, int64_t position)
+{
+    int lo = 0, hi = n->ninputs - 1;
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
+        if (n->begins[middle + 1] > position)
+            hi = middle;
+        else
+            lo = middle + 1;
+    }
+    return lo;
+}
+
+static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool is_root, int *value,
+                               cubed_error *err);
+
+/* Programs do not know of units: a time is its integer. */
+static cubed_dtype carrier(cubed_dtype dtype)
+{
+    return cubed_dtype_kind(dtype) == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
+}
+
+static cubed_status lower_leaf(lowering *lo, int node, const cb_map *map, int *value,
+                               cubed_error *err)
+{
+    const cb_node *n = &lo->ir->nodes[node];
+    cb_load load = {.dtype = carrier(n->dtype), .node = node, .map = map, .value = n->value};
+    int64_t step[CUBED_MAX_NDIM] = {0};
+    switch (n->kind) {
+    case CB_NODE_FULL: load.kind = CB_LOAD_CONST; break;
+    case CB_NODE_MEMORY: load.kind = CB_LOAD_MEMORY; break;
+    case CB_NODE_BLOCKS: load.kind = CB_LOAD_BLOCKS; break;
+    case CB_NODE_INDEX: {
+        load.kind = CB_LOAD_INDEX;
+        load.start = n->start;
+        load.step = step;
+        int64_t stride = 1;
+        for (int d = n->grid.ndim - 1; d >= 0; d--) {
+            /* Values wrap around, as the sums of integers that they are. */
+            uint64_t from = (uint64_t)stride * (uint64_t)map->dim[d].offset;
+            load.start = (int64_t)((uint64_t)load.start + from);
+            if (map->dim[d].axis >= 0) step[map->dim[d].axis] += stride * map->dim[d].stride;
+            stride *= n->grid.axis[d].extent;
+        }
+        break;
+    }
+    default: load.kind = n->to_memory ? CB_LOAD_MEMORY : CB_LOAD_STORED; break;
+    }
+    CB_TRY(add_load(lo, &load, value, err));
+    return remember(lo, node, map, *value, err);
+}
+
+static cubed_status lower_cast(lowering *lo, int node, const cb_map *map, int *value,
+                               cubed_error *err)
+{
+    const cb_node *n = &lo->ir->nodes[node], *in = &lo->ir->nodes[n->inputs[0]];
+    int arg;
+    cb_map m = operand_map(in, map);
+    CB_TRY(lower_node(lo, n->inputs[0], &m, false, &arg, err));
+    cubed_dtype from = carrier(in->dtype), to = carrier(n->dtype);
+    if (from == to) {
+        *value = arg;
+        return remember(lo, node, map, *value, err);
+    }
+    if (arg < CB_MAX_VALUES && lo->loads[arg].kind == CB_LOAD_CONST && from < CUBED_DTYPE_COUNT &&
+        to < CUBED_DTYPE_COUNT) {
+        cb_load load = lo->loads[arg];
+        load.dtype = to;
+        cb_scalar_cast(from, &lo->loads[arg].value, to, &load.value);
+        CB_TRY(add_load(lo, &load, value, err));
+    } else {
+        cb_instr instr = {.kind = CB_INSTR_CAST,
+                          .dtype = (uint8_t)from,
+                          .to = (uint8_t)to,
+                          .nargs = 1,
+                          .arg = {(uint16_t)arg}};
+        CB_TRY(add_instr(lo, &instr, value, err));
+    }
+    return remember(lo, node, map, *value, err);
+}
+
+static cubed_status lower_elem(lowering *lo, int node, const cb_map *map, int *value,
+                               cubed_error *err)
+{
+    const cb_node *n = &lo->ir->nodes[node];
+    cb_instr instr = {.kind = CB_INSTR_ELEM,
+                      .op = (uint16_t)n->op,
+                      .to = (uint8_t)n->dtype,
+                      .nargs = (uint8_t)n->ninputs,
+                      .dtype = (uint8_t)lo->ir->nodes[n->inputs[n->ninputs - 1]].dtype};
+    for (int i = 0; i < n->ninputs; i++) {
+        cb_map m = operand_map(&lo->ir->nodes[n->inputs[i]], map);
+        int arg;
+        CB_TRY(lower_node(lo, n->inputs[i], &m, false, &arg, err));
+        instr.arg[i] = (uint16_t)arg;
+    }
+    CB_TRY(add_instr(lo, &instr, value, err));
+    return remember(lo, node, map, *value, err);
+}
+
+static cubed_status lower_concat(lowering *lo, int node, const cb_map *map, int *value,
+                                 cubed_error *err)
+{
+    const cb_node *n = &lo->ir->nodes[node];
+    cb_box image;
+    cb_map_image(map, &lo->box, &image);
+    const int piece = find_piece(n, image.lo[n->axis]);
+    cb_map m = *map;
+    m.dim[n->axis].offset -= n->begins[piece];
+    return lower_node(lo, n->inputs[piece], &m, false, value, err);
+}
+
+static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool is_root, int *value,
+                               cubed_error *err)
+{
+    const cb_node *n = &lo->ir->nodes[node];
+    const int *known = cb_seen_find(&lo->values, node, map, NULL);
+    if (known) {
+        *value = *known;
+        return CUBED_OK;
+    }
+    if (cb_node_is_source(n) || (n->stored && !is_root))
+        return lower_leaf(lo, node, map, value, err);
+    switch (n->kind) {
+    case CB_NODE_FULL:
+    case CB_NODE_INDEX:
+    case CB_NODE_BLOCKS: return lower_leaf(lo, node, map, value, err);
+    case CB_NODE_CAST: return lower_cast(lo, node, map, value, err);
+    case CB_NODE_ELEM: return lower_elem(lo, node, map, value, err);
+    case CB_NODE_CONCAT: return lower_concat(lo, node, map, value, err);
+    case CB_NODE_RESHAPE: {
+        cb_load load = {.kind = CB_LOAD_STORED,
+                        .dtype = carrier(n->dtype),
+                        .node = cb_ir_below_copies(lo->ir, n->inputs[0]),
+                        .map = map,
+                        .reshape = node};
+        CB_TRY(add_load(lo, &load, value, err));
+        return remember(lo, node, map, *value, err);
+    }
+    case CB_NODE_COPY:
+    case CB_NODE_SCAN: /* the stage makes the totals of what is stored here */
+        return lower_node(lo, n->inputs[0], map, false, value, err);
+    case CB_NODE_VIEW: {
+        cb_map m;
+        CB_TRY(cb_map_compose(n->map, map, &m, err));
+        return lower_node(lo, n->inputs[0], &m, false, value, err);
+    }
+    case CB_NODE_REDUCE:
+    case CB_NODE_MERGE:
+        for (int k = 0; k < lo->nreductions; k++) {
+            if (lo->reduce_nodes[k] != node) continue;
+            cb_load load = {.kind = CB_LOAD_REDUCE, .dtype = n->dtype, .reduction = k, .map = map};
+            CB_TRY(add_load(lo, &load, value, err));
+            return remember(lo, node, map, *value, err);
+        }
+        return cb_fail(err, CUBED_E_FORMAT, "node %d reduces inside another stage", node);
+    default: return cb_fail(err, CUBED_E_FORMAT, "node %d has no code", node);
+    }
+}
+
+/* --- Branches: the domain is cut where pieces of concatenations meet. --------------------------- */
+
+/* Of a box. */
+typedef struct cuts {
+    const cb_ir *ir;
+    cb_zone *zone;
+    int first;                   /* the axis that was cut first; -1: none */
+    int64_t *at[CUBED_MAX_NDIM]; /* sorted, without the box's ends */
+    int n[CUBED_MAX_NDIM], cap[CUBED_MAX_NDIM];
+    cb_seen seen; /* walked already */
+} cuts;
+
+static cubed_status add_cut(cuts *c, int axis, int64_t x, cubed_error *err)
+{
+    int i = 0, end = c->n[axis];
+    while (i < end) {
+        const int middle = i + (end - i) / 2;
+        if (c->at[axis][middle] < x)
+            i = middle + 1;
+        else
+            end = middle;
+    }
+    if (i < c->n[axis] && c->at[axis][i] == x) return CUBED_OK;
+    if (c->first < 0) c->first = axis;
+    if (!grow(c->zone, (void **)&c->at[axis], c->n[axis], &c->cap[axis], sizeof(int64_t)))
+        return no_memory(err);
+    memmove(c->at[axis] + i + 1, c->at[axis] + i, (size_t)(c->n[axis] - i) * sizeof(int64_t));
+    c->at[axis][i] = x;
+    c->n[axis]++;
+    return CUBED_OK;
+}
+
+static cubed_status find_cuts(cuts *c, int node, const cb_map *map, const cb_box *box, bool is_root,
+                              cubed_error *err);
+
+/* The part of a box that is seen of the positions [start, end) of an axis, through offset and stride; false
+ * where that is none of it. */
+static bool cut_box(const cb_box *box, int axis, int64_t off, int64_t s, int64_t start, int64_t end,
+                    cb_box *part)
+{
+    *part = *box;
+    if (axis < 0) return off >= start && off < end;
+    /* start <= off + s*x < end, solved for x */
+    int64_t lo =
+        s > 0 ? cb_ceil_div(cb_max_i64(0, start - off), s) : (off < end ? 0 : (off - end) / -s + 1);
+    int64_t hi = s > 0 ? cb_ceil_div(cb_max_i64(0, end - off), s)
+                       : (off < start ? 0 : (off - start) / -s + 1);
+    part->lo[axis] = cb_max_i64(box->lo[axis], lo);
+    part->hi[axis] = cb_min_i64(box->hi[axis], hi);
+    return part->lo[axis] < part->hi[axis];
+}
+
+/* Cuts where position p of the concatenated axis is crossed, and walks each piece on its own
+ * part of the box. */
+static cubed_status cut_concat(cuts *c, const cb_node *n, const cb_map *map, const cb_box *box,
+                               cubed_error *err)
+{
+    const int axis = map->dim[n->axis].axis;
+    cb_box image, part;
+    cb_map_image(map, box, &image);
+    const int last = find_piece(n, image.hi[n->axis] - 1);
+    for (int i = find_piece(n, image.lo[n->axis]); i <= last; i++) {
+        if (!cut_box(box, axis, map->dim[n->axis].offset, map->dim[n->axis].stride, n->begins[i],
+                     n->begins[i + 1], &part))
+            continue;
+        if (axis >= 0 && part.lo[axis] > box->lo[axis])
+            CB_TRY(add_cut(c, axis, part.lo[axis], err));
+        if (axis >= 0 && part.hi[axis] < box->hi[axis])
+            CB_TRY(add_cut(c, axis, part.hi[axis], err));
+        cb_map m = *map;
+        m.dim[n->axis].offset -= n->begins[i];
+        CB_TRY(find_cuts(c, n->inputs[i], &m, &part, false, err));
+    }
+    return CUBED_OK;
+}
+
+static cubed_status find_cuts(cuts *c, int node, const cb_map *map, const cb_box *box, bool is_root,
+                              cubed_error *err)
+{
+    const cb_node *n = &c->ir->nodes[node];
+    if (n->ninputs == 0 || (n->stored && !is_root) || n->kind == CB_NODE_REDUCE ||
+        n->kind == CB_NODE_MERGE || n->kind == CB_NODE_RESHAPE)
+        return CUBED_OK;
+    if (cb_seen_find(&c->seen, node, map, box)) return CUBED_OK;
+    CB_TRY(cb_seen_add(&c->seen, node, map, box, 0, err));
+    if (n->kind == CB_NODE_CONCAT) return cut_concat(c, n, map, box, err);
+    for (int i = 0; i < n->ninputs; i++) {
+        cb_map m = operand_map(&c->ir->nodes[n->inputs[i]], map);
+        if (n->kind == CB_NODE_VIEW) CB_TRY(cb_map_compose(n->map, map, &m, err));
+        CB_TRY(find_cuts(c, n->inputs[i], &m, box, false, err));
+    }
+    return CUBED_OK;
+}
+
+/* --- A program ---------------------------------------------------------------------------------- */
+
+static uint16_t settle(const lowering *lo, int value)
+{
+    return (uint16_t)(value < CB_MAX_VALUES ? value : value - CB_MAX_VALUES + lo->nloads);
+}
+
+typedef struct lowered {
+    const cb_ir *ir;
+    const cb_kernels *kernels;
+    cb_zone *zone, *scratch;
+    const cb_lower_root *roots;
+    int nroots;
+    bool load_roots;
+    const int *reduce_nodes;
+    int nreductions, cap; /* of branches, in scratch */
+    size_t widest;
+    cb_program *out;
+} lowered;
+
+static cubed_status lower_branch(const lowered *l, lowering *lo, cb_branch *out, cubed_error *err)
+{
+    const size_t bounds = (size_t)lo->box.ndim * sizeof *out->lo;
+    out->lo = cb_zone_memdup(l->zone, lo->box.lo, bounds);
+    out->hi = cb_zone_memdup(l->zone, lo->box.hi, bounds);
+    out->results = cb_zone_alloc(l->zone, (size_t)l->nroots * sizeof *out->results);
+    int *values = cb_zone_alloc(lo->zone, (size_t)l->nroots * sizeof *values);
+    if (!out->results || !values || !out->lo || !out->hi) return no_memory(err);
+    for (int r = 0; r < l->nroots; r++)
+        CB_TRY(lower_node(lo, l->roots[r].node, &l->roots[r].map, !l->load_roots, &values[r], err));
+    for (int r = 0; r < l->nroots; r++) out->results[r] = settle(lo, values[r]);
+    for (int i = 0; i < lo->ninstrs; i++) {
+        for (int k = 0; k < lo->instrs[i].nargs; k++)
+            lo->instrs[i].arg[k] = settle(lo, lo->instrs[i].arg[k]);
+    }
+    out->nloads = lo->nloads;
+    out->loads = cb_zone_memdup(l->zone, lo->loads, (size_t)lo->nloads * sizeof *lo->loads);
+    out->ninstrs = lo->ninstrs;
+    out->instrs = cb_zone_memdup(l->zone, lo->instrs, (size_t)lo->ninstrs * sizeof *lo->instrs);
+    return out->loads && out->instrs ? CUBED_OK : no_memory(err);
+}
+
+static cubed_status compile_branch(lowered *l, lowering *lo, cb_branch *out, cubed_error *err)
+{
+    int nregs;
+    CB_TRY(lower_branch(l, lo, out, err));
+    cb_code code = {lo->zone, l->kernels, out, l->nroots};
+    CB_TRY(cb_allocate_registers(&code, &nregs, &l->widest, err));
+    if (nregs > l->out->nregs) l->out->nregs = nregs;
+    return CUBED_OK;
+}
+
+static cubed_status add_branch(lowered *l, const cb_box *box, cubed_error *err)
+{
+    cb_program *out = l->out;
+    lowering lo = {.ir = l->ir,
+                   .out = l->zone,
+                   .reduce_nodes = l->reduce_nodes,
+                   .nreductions = l->nreductions,
+                   .box = *box};
+    if (out->nbranches == CB_MAX_BRANCHES)
+        return cb_fail(err, CUBED_E_BUDGET, "one stage puts together more than %d pieces of arrays",
+                       CB_MAX_BRANCHES);
+    if (!grow(l->scratch, (void **)&out->branches, out->nbranches, &l->cap, sizeof(cb_branch)))
+        return no_memory(err);
+    CB_TRY(cb_zone_new(cb_zone_allocator(l->zone), &lo.zone, err));
+    lo.values.zone = lo.zone;
+    cubed_status st = compile_branch(l, &lo, &out->branches[out->nbranches++], err);
+    cb_zone_free(lo.zone);
+    return st;
+}
+
+static cubed_status add_branches(lowered *l, const cb_box *box, bool whole, cubed_error *err);
+
+/* Each part is cut by itself along the other axes: pieces of one concatenation may be others. */
+static cubed_status cut_branches(lowered *l, cuts *c, const cb_box *box, bool whole,
+                                 cubed_error *err)
+{
+    for (int r = 0; r < l->nroots; r++)
+        CB_TRY(find_cuts(c, l->roots[r].node, &l->roots[r].map, box, !l->load_roots, err));
+    if (whole) l->out->cut = c->first;
+    if (c->first < 0) return add_branch(l, box, err);
+    for (int i = 0; i <= c->n[c->first]; i++) {
+        cb_box part = *box;
+        if (i > 0) part.lo[c->first] = c->at[c->first][i - 1];
+        if (i < c->n[c->first]) part.hi[c->first] = c->at[c->first][i];
+        CB_TRY(add_branches(l, &part, false, err)); /* along an axis once */
+    }
+    return CUBED_OK;
+}
+
+static cubed_status add_branches(lowered *l, const cb_box *box, bool whole, cubed_error *err)
+{
+    cuts c = {.ir = l->ir, .first = -1};
+    CB_TRY(cb_zone_new(cb_zone_allocator(l->zone), &c.zone, err));
+    c.seen.zone = c.zone;
+    cubed_status st = cut_branches(l, &c, box, whole, err);
+    cb_zone_free(c.zone);
+    return st;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+int cb_sort_unique(int *list, int n)
+{
+    int kept = 0;
+    qsort(list, (size_t)n, sizeof *list, by_number);
+    for (int i = 0; i < n; i++) {
+        if (i == 0 || list[i] != list[i - 1]) list[kept++] = list[i];
+    }
+    return kept;
+}
+
+static cubed_status find_reads(const lowered *l, cb_program *prog, cubed_error *err)
+{
+    size_t n = 0;
+    for (int b = 0; b < prog->nbranches; b++) n += (size_t)prog->branches[b].nloads;
+    int *reads = cb_zone_alloc(l->scratch, n * sizeof *reads);
+    if (!reads) return no_memory(err);
+    n = 0;
+    for (int b = 0; b < prog->nbranches; b++) {
+        for (int v = 0; v < prog->branches[b].nloads; v++) {
+            const cb_load *load = &prog->branches[b].loads[v];
+            if (load->kind == CB_LOAD_STORED || load->kind == CB_LOAD_MEMORY)
+                reads[n++] = load->node;
+        }
+    }
+    prog->nreads = cb_sort_unique(reads, (int)n);
+    prog->reads = cb_zone_memdup(l->zone, reads, (size_t)prog->nreads * sizeof *reads);
+    return prog->reads ? CUBED_OK : no_memory(err);
+}
+
+cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels, int ndim,
+                      const int64_t *shape, const cb_lower_root *roots, int nroots, bool load_roots,
+                      const int *reduce_nodes, int nreductions, cb_program *out, cubed_error *err)
+{
+    lowered l = {.ir = ir,
+                 .kernels = kernels,
+                 .zone = zone,
+                 .roots = roots,
+                 .nroots = nroots,
+                 .load_roots = load_roots,
+                 .reduce_nodes = reduce_nodes,
+                 .nreductions = nreductions,
+                 .widest = 1,
+                 .out = out};
+    cb_box whole = cb_box_whole(ndim, shape);
+    memset(out, 0, sizeof *out);
+    out->ndim = ndim;
+    out->cut = -1;
+    out->nresults = nroots;
+    out->types = cb_zone_alloc(zone, (size_t)nroots * sizeof *out->types + 1);
+    if (!out->types) return no_memory(err);
+    for (int r = 0; r < nroots; r++) out->types[r] = carrier(ir->nodes[roots[r].node].dtype);
+    if (cb_box_empty(&whole)) return CUBED_OK; /* no tasks: no code */
+    CB_TRY(cb_zone_new(cb_zone_allocator(zone), &l.scratch, err));
+    cubed_status st = add_branches(&l, &whole, true, err);
+    if (st == CUBED_OK) {
+        out->branches =
+            cb_zone_memdup(zone, out->branches, (size_t)out->nbranches * sizeof *out->branches);
+        st = out->branches ? find_reads(&l, out, err) : no_memory(err);
+    }
+    if (st != CUBED_OK) out->nbranches = out->nreads = 0;
+    cb_zone_free(l.scratch);
+    out->reg_size = CB_VECTOR * l.widest;
+    return st;
+}

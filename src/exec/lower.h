@@ -1,0 +1,40 @@
+/* From nodes to programs: the compiler's first half. Views, concatenations and copies disappear
+ * into the loads; what is left is straight-line code. */
+#ifndef CB_EXEC_LOWER_H
+#define CB_EXEC_LOWER_H
+
+#include "plan/stage.h"
+
+/* Most branches of a program (pieces of concatenations), and most values of a branch. A stage that
+ * would need more gets an input stored (opt/divide.c). */
+#define CB_MAX_BRANCHES 16384
+#define CB_MAX_VALUES   4096
+
+typedef struct cb_lower_root {
+    int node;
+    cb_map map; /* domain -> the node's axes */
+} cb_lower_root;
+
+/* Compiles the roots over `domain`. Reductions met on the way that are not stored must be among
+ * `reduce_nodes` (numbered as there) and are loaded from this stage's states; in a body there are
+ * none. A root that is stored is loaded when `load_roots`, else it is what this stage
+ * computes. */
+CUBED_MUST_CHECK cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels,
+                                       int ndim, const int64_t *shape, const cb_lower_root *roots,
+                                       int nroots, bool load_roots, const int *reduce_nodes,
+                                       int nreductions, cb_program *out, cubed_error *err);
+
+/* Sorts numbers, and leaves each once; how many that are. */
+int cb_sort_unique(int *list, int n);
+
+/* Second half: superinstructions and registers. In regs.c. */
+typedef struct cb_code {
+    cb_zone *zone;
+    const cb_kernels *kernels;
+    cb_branch *branch; /* loads and instrs with value numbers; results set */
+    int nresults;
+} cb_code;
+CUBED_MUST_CHECK cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *widest,
+                                                    cubed_error *err);
+
+#endif

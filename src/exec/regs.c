@@ -1,0 +1,133 @@
+/* Superinstructions and registers for the code of one branch.
+ *
+ * Registers 0..nloads-1 belong to the loads (an operand that does not lie contiguously in memory
+ * is gathered there); the others are given to instruction results, first to die first to be
+ * reused. A result may take an operand's register only when both have elements of the same size:
+ * kernels allow dst to be exactly an input, never to overlap one. */
+
+#include "base/error.h"
+#include "exec/lower.h"
+
+static int *count_uses(const cb_code *code)
+{
+    const cb_branch *b = code->branch;
+    int *uses = cb_zone_alloc(code->zone, (size_t)(b->nloads + b->ninstrs) * sizeof *uses + 1);
+    if (!uses) return NULL;
+    for (int i = 0; i < b->ninstrs; i++) {
+        for (int k = 0; k < b->instrs[i].nargs; k++) uses[b->instrs[i].arg[k]]++;
+    }
+    for (int r = 0; r < code->nresults; r++) uses[b->results[r]]++;
+    return uses;
+}
+
+static int find_super(const cb_kernels *k, int inner, int outer, int pos, cubed_dtype dtype)
+{
+    for (int s = 0; s < k->nsuper; s++) {
+        if (k->super[s].inner == inner && k->super[s].outer == outer && k->super[s].pos == pos &&
+            k->super_fn[s][dtype])
+            return s;
+    }
+    return -1;
+}
+
+/* Merges instruction `i` with the producer of one of its operands, if nobody else uses that. The
+ * dead producer keeps its place with nargs = 0 until compact() removes it. */
+static void merge_one(const cb_code *code, const int *uses, int i)
+{
+    cb_branch *b = code->branch;
+    cb_instr *outer = &b->instrs[i];
+    if (outer->kind != CB_INSTR_ELEM || outer->nargs > 2) return;
+    for (int pos = 0; pos < outer->nargs; pos++) {
+        int v = outer->arg[pos];
+        if (v < b->nloads || uses[v] != 1) continue;
+        cb_instr *inner = &b->instrs[v - b->nloads];
+        if (inner->kind != CB_INSTR_ELEM || inner->nargs > 2 || inner->nargs == 0 ||
+            inner->to != outer->dtype || inner->dtype != outer->dtype)
+            continue;
+        int s = find_super(code->kernels, inner->op, outer->op, pos, outer->dtype);
+        if (s < 0) continue;
+        cb_instr fused = {.kind = CB_INSTR_SUPER,
+                          .dtype = outer->dtype,
+                          .to = outer->to,
+                          .nargs = 3,
+                          .op = (uint16_t)s};
+        /* Unused operand places repeat the first one, so that every place is a valid value. */
+        fused.arg[0] = inner->arg[0];
+        fused.arg[1] = inner->nargs > 1 ? inner->arg[1] : inner->arg[0];
+        fused.arg[2] = outer->nargs > 1 ? outer->arg[1 - pos] : inner->arg[0];
+        *outer = fused;
+        inner->nargs = 0;
+        return;
+    }
+}
+
+static cubed_status compact(const cb_code *code, cubed_error *err)
+{
+    cb_branch *b = code->branch;
+    uint16_t *renamed =
+        cb_zone_alloc(code->zone, (size_t)(b->nloads + b->ninstrs) * sizeof *renamed + 1);
+    if (!renamed) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
+    for (int v = 0; v < b->nloads; v++) renamed[v] = (uint16_t)v;
+    int kept = 0;
+    for (int i = 0; i < b->ninstrs; i++) {
+        if (b->instrs[i].nargs == 0) continue;
+        for (int k = 0; k < b->instrs[i].nargs; k++)
+            b->instrs[i].arg[k] = renamed[b->instrs[i].arg[k]];
+        renamed[b->nloads + i] = (uint16_t)(b->nloads + kept);
+        b->instrs[kept++] = b->instrs[i];
+    }
+    for (int r = 0; r < code->nresults; r++) b->results[r] = renamed[b->results[r]];
+    b->ninstrs = kept;
+    return CUBED_OK;
+}
+
+cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *widest,
+                                   cubed_error *err)
+{
+    cb_branch *b = code->branch;
+    int *uses = count_uses(code);
+    if (!uses) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
+    for (int i = 0; i < b->ninstrs; i++) merge_one(code, uses, i);
+    CB_TRY(compact(code, err));
+
+    int nvalues = b->nloads + b->ninstrs, nfree = 0, next = b->nloads;
+    int *last = cb_zone_alloc(code->zone, (size_t)nvalues * sizeof *last + 1);
+    uint16_t *free_regs = cb_zone_alloc(code->zone, (size_t)nvalues * sizeof *free_regs + 1);
+    if (!last || !free_regs) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
+    for (int i = 0; i < b->ninstrs; i++) {
+        last[b->nloads + i] = i;
+        for (int k = 0; k < b->instrs[i].nargs; k++) last[b->instrs[i].arg[k]] = i;
+    }
+    for (int r = 0; r < code->nresults; r++) last[b->results[r]] = b->ninstrs; /* live to the end */
+
+    for (int v = 0; v < b->nloads; v++) {
+        size_t size = cubed_dtype_size(b->loads[v].dtype);
+        if (size > *widest) *widest = size;
+    }
+    for (int i = 0; i < b->ninstrs; i++) {
+        cb_instr *in = &b->instrs[i];
+        size_t size = cubed_dtype_size((cubed_dtype)in->to);
+        if (size > *widest) *widest = size;
+        int taken = -1;
+        for (int k = 0; k < in->nargs && taken < 0; k++) {
+            int v = in->arg[k];
+            if (v >= b->nloads && last[v] == i &&
+                cubed_dtype_size((cubed_dtype)b->instrs[v - b->nloads].to) == size)
+                taken = b->instrs[v - b->nloads].reg;
+        }
+        int mine = taken >= 0 ? taken : nfree > 0 ? free_regs[--nfree] : next++;
+        if (mine > UINT16_MAX)
+            return cb_fail(err, CUBED_E_BUDGET, "one stage has more than %d values alive at once",
+                           UINT16_MAX);
+        for (int k = 0; k < in->nargs; k++) {
+            int v = in->arg[k];
+            if (v < b->nloads || last[v] != i || b->instrs[v - b->nloads].reg == mine) continue;
+            last[v] = -1; /* an operand may be named twice: freed once */
+            free_regs[nfree++] = b->instrs[v - b->nloads].reg;
+        }
+        in->reg = (uint16_t)mine;
+        if (last[b->nloads + i] == i) free_regs[nfree++] = in->reg; /* nobody reads it */
+    }
+    *nregs = next;
+    return CUBED_OK;
+}

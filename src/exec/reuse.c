@@ -1,0 +1,134 @@
+/* What is worth keeping when it has been decoded.
+ *
+ * Where blocks lie across the chunks of an array, neighbouring tasks read the same chunks; so do functions
+ * on whole blocks, and several loads of one array. What is stored as it is the system keeps by itself. */
+#include "exec/need.h"
+#include "mem/pages.h"
+
+/* Behind a header, and of large ones in pages of their own. */
+static uint64_t kept_bytes(uint64_t count, size_t size)
+{
+    size_t each = cb_sat_add(size, 256);
+    return cb_sat_mul(count, size < 1 << 15 ? each : cb_pages_round(each));
+}
+
+static bool is_decoded(const cubed_plan *p, int node)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    return n->source || (n->url && !cb_codec_chain_is_raw(&p->storage[node]->meta.codecs));
+}
+
+/* Visits loads of what is decoded, chunk by chunk: first to count those of each array and to mark arrays of
+ * which a load reads chunks again, then to say so to all loads of a marked array that has several. */
+static void visit_loads(cubed_plan *p, int *count, bool marked)
+{
+    const cb_program *prog;
+    for (int s = 0; s < p->nstages; s++) {
+        for (int k = 0; (prog = cb_stage_program(&p->stages[s], k)) != NULL; k++) {
+            for (int b = 0; b < prog->nbranches; b++) {
+                for (int v = 0; v < prog->branches[b].nloads; v++) {
+                    cb_load *l = &prog->branches[b].loads[v];
+                    if (l->kind != CB_LOAD_STORED || l->subread || !is_decoded(p, l->node))
+                        continue;
+                    if (!marked) {
+                        count[l->node]++;
+                        p->reused[l->node] = p->reused[l->node] || l->reuse != CB_REUSE_NONE;
+                    } else if (p->reused[l->node] && count[l->node] > 1) {
+                        l->reuse = CB_REUSE_ALL;
+                    }
+                }
+            }
+        }
+    }
+}
+
+uint64_t cb_plan_mark_reuse(cubed_plan *p)
+{
+    uint64_t all = 0, spare = cb_plan_spare(p, true);
+    const size_t size = (size_t)p->ir.nnodes * sizeof(int);
+    int *loads = cb_alloc_zero(&p->ctx->alloc, size);
+    if (!loads) return 0; /* a run without a cache is only slower */
+    for (int i = 0; i < p->ir.nnodes; i++) p->reused[i] = false;
+    visit_loads(p, loads, false);
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        if (loads[i] == 0) continue;
+        uint64_t bytes = kept_bytes((uint64_t)cb_grid_count(&n->grid), cb_chunk_bytes(p, i));
+        /* Loads that come one after another find only what is kept until then. */
+        if (loads[i] > 1 && bytes <= spare) p->reused[i] = true;
+        if (p->reused[i]) all = cb_sat_add(all, bytes);
+        size_t index = n->kind == CB_NODE_ZARR ? cb_zarr_index_bytes(&p->storage[i]->meta) : 0;
+        if (index == 0) continue;
+        const cb_zarr_meta *m = &p->storage[i]->meta;
+        uint64_t shards = 1;
+        for (int d = 0; d < m->ndim; d++)
+            shards = cb_sat_mul(shards, (size_t)cb_ceil_div(m->shape[d], m->chunk[d]));
+        all = cb_sat_add(all, kept_bytes(shards, index));
+    }
+    visit_loads(p, loads, true);
+    cb_free(&p->ctx->alloc, loads, size);
+    return all;
+}
+
+/* --- How often a chunk is read ------------------------------------------------------------------------ */
+
+/* Blocks along an axis that have elements in [lo, hi). */
+static size_t blocks_between(const cb_blocks *b, int64_t lo, int64_t hi)
+{
+    if (lo >= hi) return 0;
+    int64_t first = cb_axis_find(b->axis, lo), last = cb_axis_find(b->axis, hi - 1);
+    return (size_t)(last / b->per - first / b->per + 1);
+}
+
+/* Blocks of a branch that read the chunk by this load: the product over axes. */
+static size_t load_reads(const cubed_plan *p, const cb_branch *b, const cb_load *l,
+                         const cb_blocks *axes, const int64_t *idx)
+{
+    const cb_grid *g = &p->ir.nodes[l->node].grid;
+    uint64_t used = 0;
+    size_t reads = 1;
+    for (int d = 0; d < g->ndim; d++) {
+        int j = l->map->dim[d].axis;
+        int64_t offset = l->map->dim[d].offset, stride = l->map->dim[d].stride;
+        int64_t first = cb_axis_lo(&g->axis[d], idx[d]), last = cb_axis_hi(&g->axis[d], idx[d]);
+        if (j < 0) {
+            if (offset < first || offset >= last) return 0;
+            continue;
+        }
+        if ((stride != 1 && stride != -1) || used >> j & 1) return SIZE_MAX;
+        int64_t lo = stride > 0 ? first - offset : offset - last + 1;
+        int64_t hi = stride > 0 ? last - offset : offset - first + 1;
+        used |= 1ull << j;
+        reads = cb_sat_mul(
+            reads, blocks_between(&axes[j], cb_max_i64(lo, b->lo[j]), cb_min_i64(hi, b->hi[j])));
+    }
+    for (int j = 0; j < l->map->ndim_in; j++) {
+        if (!(used >> j & 1) && axes[j].axis->extent > 0)
+            reads = cb_sat_mul(reads, blocks_between(&axes[j], b->lo[j], b->hi[j]));
+    }
+    return reads;
+}
+
+size_t cb_plan_chunk_reads(const cubed_plan *p, int node, const int64_t *idx)
+{
+    const cb_program *prog;
+    size_t reads = 0;
+    for (int s = 0; s < p->nstages; s++) {
+        for (int k = 0; (prog = cb_stage_program(&p->stages[s], k)) != NULL; k++) {
+            cb_blocks axes[CUBED_MAX_NDIM + 1];
+            bool known = false;
+            for (int b = 0; b < prog->nbranches; b++) {
+                for (int v = 0; v < prog->branches[b].nloads; v++) {
+                    const cb_load *l = &prog->branches[b].loads[v];
+                    if (l->kind != CB_LOAD_STORED || l->node != node || l->reuse == CB_REUSE_NONE)
+                        continue;
+                    if (k > 1 || l->reshape || p->stages[s].scatter) return SIZE_MAX;
+                    if (!known) cb_program_blocks(&p->stages[s], k, axes);
+                    known = true;
+                    reads = cb_sat_add(reads, load_reads(p, &prog->branches[b], l, axes, idx));
+                }
+            }
+        }
+    }
+    return reads ? reads : SIZE_MAX;
+}

@@ -1,0 +1,182 @@
+/* Tasks of stages: their boxes, and which chunks they read and write. */
+#include <string.h>
+
+#include "base/error.h"
+#include "exec/block_stage.h"
+#include "plan/plan.h"
+#include "plan/reduction.h"
+
+/* --- Loads ---------------------------------------------------------------------------------------- */
+
+void cb_load_reshape(const cb_ir *ir, const cb_load *load, cb_reshape *out)
+{
+    const cb_node *n = &ir->nodes[load->reshape];
+    int64_t to[CUBED_MAX_NDIM];
+    cb_node_shape(n, to);
+    cb_reshape_make(out, n->map->ndim_in, n->from, n->grid.ndim, to);
+}
+
+void cb_load_image(const cb_ir *ir, const cb_load *load, const cb_box *domain, cb_box *image)
+{
+    cb_box to, from;
+    cb_reshape r;
+    if (!load->reshape) {
+        cb_map_image(load->map, domain, image);
+        return;
+    }
+    cb_map_image(load->map, domain, &to);
+    cb_load_reshape(ir, load, &r);
+    cb_reshape_image(&r, &to, &from);
+    cb_map_image(ir->nodes[load->reshape].map, &from, image);
+}
+
+/* --- Tasks ---------------------------------------------------------------------------------------- */
+
+void cb_stage_task_chunks(const cb_stage *s, int64_t task, cb_box *chunks)
+{
+    chunks->ndim = s->kept.ndim;
+    for (int d = s->kept.ndim - 1; d >= 0; d--) {
+        int64_t n = cb_axis_count(&s->kept.axis[d]);
+        int64_t per = s->task_chunks[d], tasks = cb_ceil_div(n, per);
+        int64_t i = task % tasks;
+        task /= tasks;
+        chunks->lo[d] = i * per;
+        chunks->hi[d] = cb_min_i64(n, (i + 1) * per);
+    }
+}
+
+void cb_stage_task_box(const cb_stage *s, int64_t task, cb_box *elements)
+{
+    cb_box chunks;
+    cb_stage_task_chunks(s, task, &chunks);
+    cb_stage_elements(s, &chunks, elements);
+}
+
+void cb_stage_elements(const cb_stage *s, const cb_box *chunks, cb_box *elements)
+{
+    elements->ndim = s->kept.ndim;
+    for (int d = 0; d < s->kept.ndim; d++) {
+        elements->lo[d] = cb_axis_lo(&s->kept.axis[d], chunks->lo[d]);
+        elements->hi[d] = cb_axis_hi(&s->kept.axis[d], chunks->hi[d] - 1);
+    }
+}
+
+void cb_stage_block(const cb_stage *s, const cb_box *task, int64_t block, cb_box *domain)
+{
+    cb_grid red = cb_reduced_grid(&s->domain, s->reduced);
+    int64_t idx[CUBED_MAX_NDIM];
+    cb_grid_unravel(&red, block, idx);
+    int k = s->partial ? 1 : 0, r = 0;
+    domain->ndim = s->domain.ndim;
+    for (int d = 0; d < s->domain.ndim; d++) {
+        if (s->reduced >> d & 1) {
+            domain->lo[d] = cb_axis_lo(&red.axis[r], idx[r]);
+            domain->hi[d] = cb_axis_hi(&red.axis[r], idx[r]);
+            r++;
+        } else {
+            domain->lo[d] = task->lo[k];
+            domain->hi[d] = task->hi[k];
+            k++;
+        }
+    }
+}
+
+int64_t cb_stage_nblocks(const cb_stage *s)
+{
+    cb_grid red = cb_reduced_grid(&s->domain, s->reduced);
+    return cb_grid_count(&red);
+}
+
+void cb_stage_task_blocks(const cb_stage *s, const cb_box *task, int64_t *first, int64_t *last)
+{
+    int64_t n = cb_stage_nblocks(s);
+    *first = s->partial ? task->lo[0] * CB_REDUCE_GROUP : 0;
+    *last = s->partial ? cb_min_i64(n, *first + CB_REDUCE_GROUP) : n;
+}
+
+cubed_status cb_program_reads(const cubed_plan *p, const cb_program *prog, const cb_box *box,
+                              cb_chunks_fn fn, void *ctx, cubed_error *err)
+{
+    int i, last;
+    for (cb_program_branches(prog, box, &i, &last); i < last; i++) {
+        const cb_branch *b = &prog->branches[i];
+        cb_box part, image, chunks;
+        cb_branch_part(b, box, &part);
+        if (cb_box_empty(&part)) continue;
+        for (int v = 0; v < b->nloads; v++) {
+            if (b->loads[v].kind != CB_LOAD_STORED) continue;
+            cb_load_image(&p->ir, &b->loads[v], &part, &image);
+            cb_grid_cover(&p->ir.nodes[b->loads[v].node].grid, &image, &chunks);
+            CB_TRY(fn(ctx, b->loads[v].node, &chunks, err));
+        }
+    }
+    return CUBED_OK;
+}
+
+static cubed_status state_reads(const cubed_plan *p, const cb_stage *s, const cb_box *kept,
+                                cb_chunks_fn fn, void *ctx, cubed_error *err)
+{
+    for (int k = 0; k < s->nreductions; k++) {
+        const cb_grid *g = &p->ir.nodes[s->reductions[k].states].grid;
+        if (g->axis[0].extent == 0) continue;
+        cb_box states = {.ndim = g->ndim}, chunks;
+        states.hi[0] = g->axis[0].extent;
+        states.hi[1] = g->axis[1].extent;
+        for (int d = 2; d < g->ndim; d++) {
+            states.lo[d] = kept->lo[d - 2];
+            states.hi[d] = kept->hi[d - 2];
+        }
+        cb_grid_cover(g, &states, &chunks);
+        CB_TRY(fn(ctx, s->reductions[k].states, &chunks, err));
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_stage_task_reads(const cubed_plan *p, const cb_stage *s, int64_t task,
+                                 cb_chunks_fn fn, void *ctx, cubed_error *err)
+{
+    cb_box kept, block;
+    cb_stage_task_box(s, task, &kept);
+    if (s->call) return cb_block_task_reads(p, s, &kept, fn, ctx, err);
+    if (s->merge) CB_TRY(state_reads(p, s, &kept, fn, ctx, err));
+    if (s->partial) {
+        int64_t first, last;
+        cb_stage_task_blocks(s, &kept, &first, &last);
+        for (int64_t b = first; b < last; b++) {
+            cb_stage_block(s, &kept, b, &block);
+            CB_TRY(cb_program_reads(p, &s->body, &block, fn, ctx, err));
+        }
+    } else if (s->nreductions && !s->merge && cb_stage_nblocks(s) > 0) {
+        cb_box last;
+        cb_stage_block(s, &kept, 0, &block);
+        cb_stage_block(s, &kept, cb_stage_nblocks(s) - 1, &last);
+        memcpy(block.hi, last.hi, sizeof block.hi);
+        CB_TRY(cb_program_reads(p, &s->body, &block, fn, ctx, err));
+    }
+    return s->partial ? CUBED_OK : cb_program_reads(p, &s->tail, &kept, fn, ctx, err);
+}
+
+cubed_status cb_stage_task_writes(const cubed_plan *p, const cb_stage *s, int64_t task,
+                                  cb_chunks_fn fn, void *ctx, cubed_error *err)
+{
+    cb_box kept;
+    cb_stage_task_chunks(s, task, &kept);
+    return cb_stage_box_writes(p, s, &kept, fn, ctx, err);
+}
+
+cubed_status cb_stage_box_writes(const cubed_plan *p, const cb_stage *s, const cb_box *kept,
+                                 cb_chunks_fn fn, void *ctx, cubed_error *err)
+{
+    for (int o = 0; o < s->nouts; o++) {
+        const cb_grid *g = &p->ir.nodes[s->outs[o].node].grid;
+        cb_box chunks = {.ndim = g->ndim};
+        if (cb_grid_count(g) == 0) continue; /* beside another output that is not empty */
+        for (int d = 0; d < chunks.ndim; d++) {
+            int j = s->outs[o].axis[d];
+            chunks.lo[d] = j < 0 ? 0 : kept->lo[j];
+            chunks.hi[d] = j < 0 ? 1 : kept->hi[j];
+        }
+        CB_TRY(fn(ctx, s->outs[o].node, &chunks, err));
+    }
+    return CUBED_OK;
+}

@@ -1,0 +1,63 @@
+#include "exec/team.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+cubed_status cb_team_init(cb_team *t, cb_member *members, cubed_error *err)
+{
+    memset(t, 0, sizeof *t);
+    t->members = members;
+    if (pthread_mutex_init(&t->lock, NULL) != 0)
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a lock");
+    if (pthread_cond_init(&t->met, NULL) == 0) return CUBED_OK;
+    pthread_mutex_destroy(&t->lock);
+    return cb_fail(err, CUBED_E_NOMEM, "no memory for a condition");
+}
+
+void cb_team_destroy(cb_team *t)
+{
+    pthread_cond_destroy(&t->met);
+    pthread_mutex_destroy(&t->lock);
+}
+
+void cb_team_begin(cb_team *t, unsigned size)
+{
+    pthread_mutex_lock(&t->lock);
+    t->size = size;
+    t->error = (cubed_error)CUBED_ERROR_INIT;
+    pthread_mutex_unlock(&t->lock);
+}
+
+void cb_team_fail(cb_team *t, cubed_status st, const cubed_error *why)
+{
+    pthread_mutex_lock(&t->lock);
+    if (t->error.status == CUBED_OK) {
+        t->error = *why;
+        t->error.status = st;
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+bool cb_team_meet(cb_team *t)
+{
+    pthread_mutex_lock(&t->lock);
+    uint64_t now = t->meetings;
+    if (++t->here == t->size) {
+        t->here = 0;
+        t->meetings++;
+        /* Said once for all: who has left the meeting may fail before others have looked. */
+        t->go_on = t->error.status == CUBED_OK;
+        pthread_cond_broadcast(&t->met);
+    }
+    while (t->meetings == now) pthread_cond_wait(&t->met, &t->lock);
+    bool go_on = t->go_on;
+    pthread_mutex_unlock(&t->lock);
+    return go_on;
+}
+
+cubed_status cb_team_result(const cb_team *t, cubed_error *err)
+{
+    if (t->error.status != CUBED_OK && err) *err = t->error;
+    return t->error.status;
+}

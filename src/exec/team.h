@@ -1,0 +1,45 @@
+/* Workers that make one task together, each with its arena.
+ *
+ * They go through the task in step: between two meetings each does its part. What one of them wrote
+ * before a meeting all see after it. */
+#ifndef CB_EXEC_TEAM_H
+#define CB_EXEC_TEAM_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "chunks/io.h"
+#include "plan/geom.h"
+
+typedef struct cb_member {
+    char *chunks;      /* its share of the task's chunks, in its arena */
+    cb_io_count count; /* of this task */
+    size_t measured;   /* the most that its arena held */
+} cb_member;
+
+typedef struct cb_team {
+    unsigned size; /* 1 and more */
+    cb_member *members;
+    cb_box chunks;        /* of the task, that are to be made */
+    _Atomic int64_t next; /* what nobody has begun yet */
+    pthread_mutex_t lock;
+    pthread_cond_t met;
+    unsigned here;     /* have come to the meeting */
+    uint64_t meetings; /* so far */
+    bool go_on;        /* the last one's outcome */
+    cubed_error error; /* of the first who failed */
+} cb_team;
+
+/* `members` are borrowed. */
+CUBED_MUST_CHECK cubed_status cb_team_init(cb_team *t, cb_member *members, cubed_error *err);
+void cb_team_destroy(cb_team *t);
+/* A new task for `size` of them; before any of them begins. */
+void cb_team_begin(cb_team *t, unsigned size);
+/* Notes why one of them cannot go on. */
+void cb_team_fail(cb_team *t, cubed_status st, const cubed_error *why);
+/* Waits for all of them; false, for all, if any has failed. */
+bool cb_team_meet(cb_team *t);
+/* After a meeting: the status of the first who failed, and its error. */
+cubed_status cb_team_result(const cb_team *t, cubed_error *err);
+
+#endif

@@ -1,0 +1,297 @@
+/* Running a program that is open, vector by vector. */
+#include <string.h>
+
+#include "base/error.h"
+#include "exec/vm_state.h"
+
+void cb_vm_seek(cb_vm *vm, const int64_t *idx)
+{
+    for (int v = 0; v < vm->branch->nloads; v++) {
+        vm_load *l = &vm->loads[v];
+        if (l->how == LOAD_CONST) continue;
+        if (l->how == LOAD_INDEX) {
+            l->index_row = l->index_at;
+            for (int d = 0; d < vm->inner; d++)
+                l->index_row = cb_load_advance(l->load, l->index_row, d, idx[d]);
+            continue;
+        }
+        if (l->how == LOAD_BLOCKS) {
+            for (int d = 0; d < l->load->map->ndim_out; d++) {
+                int j = l->load->map->dim[d].axis;
+                l->row_idx[d] = l->box_idx[d];
+                if (j >= 0 && j < vm->inner) l->row_idx[d] += l->load->map->dim[d].stride * idx[j];
+            }
+            continue;
+        }
+        l->at = l->base;
+        for (int d = 0; d < vm->inner; d++) l->at += idx[d] * l->stride[d];
+        if (l->how == LOAD_UNIFORM) {
+            vm->task->kernels->splat(l->reg, l->at, l->size, CB_VECTOR);
+            vm->value[v] = l->reg;
+        }
+    }
+}
+
+/* Position p of the run as positions on the inner axes. */
+static void unravel(const cb_vm *vm, int64_t p, int64_t *idx)
+{
+    for (int d = vm->ndim - 1; d >= vm->inner; d--) {
+        idx[d] = p % vm->extent[d];
+        p /= vm->extent[d];
+    }
+}
+
+/* The next row of the innermost axis; carries into the axes before it. */
+static void next_row(const cb_vm *vm, int64_t *idx)
+{
+    int d = vm->ndim - 1;
+    idx[d] = 0;
+    for (d--; d >= vm->inner; d--) {
+        if (++idx[d] < vm->extent[d]) return;
+        idx[d] = 0;
+    }
+}
+
+static void gather(cb_vm *vm, const vm_load *l, int64_t p, size_t n)
+{
+    int64_t idx[CUBED_MAX_NDIM];
+    int last = vm->ndim - 1;
+    char *to = l->reg;
+    unravel(vm, p, idx);
+    while (n > 0) {
+        size_t piece = cb_min_size(n, (size_t)(vm->extent[last] - idx[last]));
+        const char *from = l->at;
+        for (int d = vm->inner; d < vm->ndim; d++) from += idx[d] * l->stride[d];
+        if (l->stride[last] == 0)
+            vm->task->kernels->splat(to, from, l->size, piece);
+        else
+            vm->task->kernels->gather(to, from, l->stride[last], l->size, piece);
+        to += piece * l->size;
+        n -= piece;
+        next_row(vm, idx);
+    }
+}
+
+static void make_index(cb_vm *vm, const vm_load *l, int64_t p, size_t n)
+{
+    int64_t idx[CUBED_MAX_NDIM], *to = l->reg;
+    int last = vm->ndim - 1;
+    if (last < vm->inner) {
+        vm->task->kernels->index(to, l->index_row, 0, n);
+        return;
+    }
+    unravel(vm, p, idx);
+    while (n > 0) {
+        size_t piece = cb_min_size(n, (size_t)(vm->extent[last] - idx[last]));
+        int64_t at = l->index_row;
+        for (int d = vm->inner; d < vm->ndim; d++) at = cb_load_advance(l->load, at, d, idx[d]);
+        vm->task->kernels->index(to, at, l->load->step[last], piece);
+        to += piece;
+        n -= piece;
+        next_row(vm, idx);
+    }
+}
+
+/* The block index of element x, how it grows with steps of `s` on axis `moving` (-1: none), and for
+ * how many elements it does so: to the edge of the chunk. */
+static int64_t block_index(const cb_grid *g, const int64_t *x, int moving, int64_t s, int64_t *step,
+                           int64_t *length)
+{
+    int64_t block = 0, nblocks = 1, at = 0, volume = 1;
+    *step = 0;
+    *length = INT64_MAX;
+    for (int d = g->ndim - 1; d >= 0; d--) {
+        const cb_axis *a = &g->axis[d];
+        int64_t k = cb_axis_find(a, x[d]), lo = cb_axis_lo(a, k), hi = cb_axis_hi(a, k);
+        if (d == moving) {
+            *step = s * volume;
+            *length = s > 0 ? cb_ceil_div(hi - x[d], s) : (x[d] - lo) / -s + 1;
+        }
+        block += k * nblocks;
+        at += (x[d] - lo) * volume;
+        nblocks *= cb_axis_count(a);
+        volume *= hi - lo;
+    }
+    return block << 32 | at;
+}
+
+static void make_blocks(cb_vm *vm, const vm_load *l, int64_t p, size_t n)
+{
+    const cb_map *m = l->load->map;
+    const cb_grid *g = &vm->task->plan->ir.nodes[l->load->node].grid;
+    int64_t idx[CUBED_MAX_NDIM], x[CUBED_MAX_NDIM], *to = l->reg;
+    int last = vm->ndim - 1, moving = -1;
+    /* Strides of axes with one element may be anything. */
+    for (int d = 0; d < m->ndim_out && last >= vm->inner; d++) {
+        if (m->dim[d].axis == last && m->dim[d].stride != 0 && vm->extent[last] > 1) moving = d;
+    }
+    int64_t s = moving < 0 ? 0 : m->dim[moving].stride;
+    unravel(vm, p, idx);
+    while (n > 0) {
+        size_t row = last < vm->inner ? n : cb_min_size(n, (size_t)(vm->extent[last] - idx[last]));
+        n -= row;
+        for (int d = 0; d < m->ndim_out; d++) {
+            int j = m->dim[d].axis;
+            x[d] = l->row_idx[d] + (j >= vm->inner ? m->dim[d].stride * idx[j] : 0);
+        }
+        while (row > 0) {
+            int64_t step, length, first = block_index(g, x, moving, s, &step, &length);
+            size_t piece = (size_t)cb_min_i64((int64_t)row, length);
+            vm->task->kernels->index(to, first, step, piece);
+            to += piece;
+            row -= piece;
+            if (moving >= 0) x[moving] += s * (int64_t)piece;
+        }
+        if (n > 0) next_row(vm, idx);
+    }
+}
+
+static void prefetch(const char *p, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(p + i);
+}
+
+void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p)
+{
+    for (int v = 0; v < vm->branch->nloads; v++) {
+        const vm_load *l = &vm->loads[v];
+        if (l->how != LOAD_DIRECT) continue;
+        const char *at = l->base + (size_t)p * l->size;
+        for (int d = 0; d < vm->inner; d++) at += idx[d] * l->stride[d];
+        prefetch(at, CB_VECTOR * l->size);
+    }
+}
+
+static void bring_loads(cb_vm *vm, int64_t p, size_t n)
+{
+    for (int v = 0; v < vm->branch->nloads; v++) {
+        const vm_load *l = &vm->loads[v];
+        switch (l->how) {
+        case LOAD_DIRECT:
+            vm->value[v] = l->at + (size_t)p * l->size;
+            /* The vector after this one; four or eight ahead were slower in bench/memory_bench.c. */
+            prefetch(l->at + ((size_t)p + CB_VECTOR) * l->size, n * l->size);
+            break;
+        case LOAD_GATHER:
+            gather(vm, l, p, n);
+            vm->value[v] = l->reg;
+            break;
+        case LOAD_INDEX:
+            make_index(vm, l, p, n);
+            vm->value[v] = l->reg;
+            break;
+        case LOAD_BLOCKS:
+            make_blocks(vm, l, p, n);
+            vm->value[v] = l->reg;
+            break;
+        default: break;
+        }
+    }
+}
+
+/* `direct`: where the outputs of this vector are, or NULL to leave results in registers. */
+static void execute(cb_vm *vm, size_t n, char *const *direct)
+{
+    int nloads = vm->branch->nloads;
+    for (int i = 0; i < vm->branch->ninstrs; i++) {
+        const vm_instr *x = &vm->instrs[i];
+        void *dst = x->dst;
+        if (direct && x->to_out) {
+            dst = direct[x->to_out - 1];
+            vm->value[nloads + i] = dst;
+        }
+        if (x->elem)
+            x->elem(dst, vm->value[x->arg[0]], vm->value[x->arg[1]], vm->value[x->arg[2]], n);
+        else
+            x->cast(dst, vm->value[x->arg[0]], n);
+    }
+}
+
+void cb_vm_vector(cb_vm *vm, int64_t p, size_t n)
+{
+    bring_loads(vm, p, n);
+    execute(vm, n, NULL);
+}
+
+const void *cb_vm_result(const cb_vm *vm, int result)
+{
+    return vm->value[vm->branch->results[result]];
+}
+
+/* Puts a result that is in a register where it belongs. */
+static void scatter(const cb_vm *vm, const cb_view *out, char *at, size_t size, int64_t p, size_t n,
+                    const char *from)
+{
+    int64_t idx[CUBED_MAX_NDIM];
+    int last = vm->ndim - 1;
+    if (last < vm->inner) {
+        memcpy(at, from, size);
+        return;
+    }
+    unravel(vm, p, idx);
+    while (n > 0) {
+        size_t piece = cb_min_size(n, (size_t)(vm->extent[last] - idx[last]));
+        char *to = at;
+        for (int d = vm->inner; d < vm->ndim; d++) to += idx[d] * out->stride[d];
+        int64_t shape = (int64_t)piece, dense = (int64_t)size;
+        cb_copy_box(1, &shape, size, to, &out->stride[last], from, &dense);
+        from += piece * size;
+        n -= piece;
+        next_row(vm, idx);
+    }
+}
+
+/* Most results that are written in place of a register; more go through registers. */
+enum { MAX_DIRECT = 16 };
+
+static void store_run(cb_vm *vm, const int64_t *idx, bool stream)
+{
+    const cb_program *prog = vm->prog;
+    char *at[MAX_DIRECT], *direct[MAX_DIRECT];
+    bool runs = prog->nresults <= MAX_DIRECT;
+    for (int r = 0; r < prog->nresults && runs; r++)
+        runs = cb_vm_is_run(vm, vm->outs[r].stride, cubed_dtype_size(prog->types[r]), vm->inner);
+    for (int r = 0; r < prog->nresults && runs; r++) {
+        at[r] = vm->outs[r].base;
+        for (int d = 0; d < vm->inner; d++) at[r] += idx[d] * vm->outs[r].stride[d];
+    }
+    for (int64_t p = 0; p < vm->run && !cb_task_cancelled(vm->task); p += CB_VECTOR) {
+        size_t n = (size_t)cb_min_i64(CB_VECTOR, vm->run - p);
+        bring_loads(vm, p, n);
+        for (int r = 0; r < prog->nresults && runs; r++)
+            direct[r] = at[r] + (size_t)p * cubed_dtype_size(prog->types[r]);
+        execute(vm, n, runs && !stream ? direct : NULL);
+        for (int r = 0; r < prog->nresults; r++) {
+            const char *from = cb_vm_result(vm, r);
+            size_t size = cubed_dtype_size(prog->types[r]);
+            if (!runs) {
+                char *base = vm->outs[r].base;
+                for (int d = 0; d < vm->inner; d++) base += idx[d] * vm->outs[r].stride[d];
+                scatter(vm, &vm->outs[r], base, size, p, n, from);
+            } else if (stream) {
+                vm->task->kernels->stream(direct[r], from, n * size);
+            } else if (from != direct[r]) {
+                memcpy(direct[r], from, n * size);
+            }
+        }
+    }
+}
+
+cubed_status cb_task_check(const cb_task *t, cubed_error *err)
+{
+    return cb_task_cancelled(t) ? cb_fail(err, CUBED_E_CANCELLED, "interrupted") : CUBED_OK;
+}
+
+cubed_status cb_vm_store(cb_vm *vm, bool stream, cubed_error *err)
+{
+    cb_box outer = {.ndim = vm->inner};
+    int64_t idx[CUBED_MAX_NDIM] = {0};
+    if (vm->run == 0) return CUBED_OK;
+    memcpy(outer.hi, vm->extent, sizeof outer.hi);
+    do {
+        cb_vm_seek(vm, idx);
+        store_run(vm, idx, stream);
+    } while (cb_odometer_next(&outer, idx) && !cb_task_cancelled(vm->task));
+    if (stream) cb_stream_fence();
+    return cb_task_check(vm->task, err);
+}

@@ -1,0 +1,87 @@
+/* Evaluating one branch of a program over a box, vector by vector. */
+#ifndef CB_EXEC_VM_H
+#define CB_EXEC_VM_H
+
+#include "chunks/io.h"
+#include "exec/need.h"
+#include "exec/team.h"
+
+/* What a task has at hand. */
+typedef struct cb_task {
+    const cubed_plan *plan;
+    const cb_stage *stage;
+    const cb_kernels *kernels;
+    cb_io *io;
+    cb_arena *arena;
+    cb_io_count *count;
+    const cubed_cancel *cancel;
+    cb_team *team;   /* NULL: nobody else works on it */
+    unsigned member; /* which of them this is */
+} cb_task;
+
+/* Whether the run was cancelled, which is never taken back. Loops over many elements that end early
+ * by this are followed by cb_task_check, before anything is made of their results. */
+static inline bool cb_task_cancelled(const cb_task *t) { return cubed_cancel_is_set(t->cancel); }
+CUBED_MUST_CHECK cubed_status cb_task_check(const cb_task *t, cubed_error *err);
+
+/* A strided buffer over the axes of a box: element x of the box (from its lo) is at base +
+ * sum(stride[d] * x[d]). Strides in bytes. */
+typedef struct cb_view {
+    char *base;
+    int64_t stride[CUBED_MAX_NDIM];
+} cb_view;
+
+typedef struct cb_vm cb_vm;
+
+/* Makes buffers and registers for `branch` and loads its part of `box` (which lies within the
+ * branch). `reductions` are the states that tail loads of this stage read, over `box`. `inner` is
+ * the first axis of the run that vectors walk (-1: chosen for speed, by outputs and loads).
+ * Everything is in the arena above the current mark. */
+CUBED_MUST_CHECK cubed_status cb_vm_open(const cb_task *t, const cb_program *prog,
+                                         const cb_branch *branch, const cb_box *box,
+                                         const cb_view *reductions, const cb_view *outs, int inner,
+                                         cb_vm **out, cubed_error *err);
+/* Goes to the run at idx (positions in the box of the axes before `inner`; the rest is ignored). */
+void cb_vm_seek(cb_vm *vm, const int64_t *idx);
+/* Brings the vector at p of the run at idx, which comes next, towards the cache. */
+void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p);
+/* Evaluates elements p..p+n-1 of the run, n <= CB_VECTOR; results are valid until the next call. */
+void cb_vm_vector(cb_vm *vm, int64_t p, size_t n);
+const void *cb_vm_result(const cb_vm *vm, int result);
+/* Evaluates the whole box into the outputs given to cb_vm_open. `stream`: past the caches. */
+CUBED_MUST_CHECK cubed_status cb_vm_store(cb_vm *vm, bool stream, cubed_error *err);
+
+/* A chunk, or a part of it, in memory. */
+typedef struct cb_pinned {
+    const char *data; /* the element at lo of the array */
+    int64_t lo[CUBED_MAX_NDIM];
+    int64_t stride[CUBED_MAX_NDIM]; /* bytes, by axis of the array */
+} cb_pinned;
+
+/* Brings chunk `idx` of a stored node, or what of it lies in `image` (a box of the array), into
+ * `buffer`, of cb_load_bytes. What lies in memory is used where it is, and stays there until the task's
+ * arena is released to a mark before this call, of which this takes CB_IO_PIN_BYTES. */
+CUBED_MUST_CHECK cubed_status cb_load_chunk(const cb_task *t, const cb_load *load,
+                                            const int64_t *idx, const cb_box *image, void *buffer,
+                                            cb_pinned *out, cubed_error *err);
+
+/* Copies what of that chunk belongs to `box`, of the domain, into `dst`, a view over the box's axes. The
+ * chunk and the box must meet. */
+void cb_load_place(const cb_task *t, const cb_load *load, const int64_t *idx, const cb_pinned *held,
+                   const cb_box *box, const cb_view *dst);
+
+/* Loads the part of a stored node that `load` sees of `box` into `dst`, a view over the box's axes.
+ * `buffer` has cb_load_bytes. */
+CUBED_MUST_CHECK cubed_status cb_load_gather(const cb_task *t, const cb_load *load,
+                                             const cb_box *box, const cb_view *dst, void *buffer,
+                                             cubed_error *err);
+/* The same of a load through a reshape: brings the box `to` of the new shape, with these strides
+ * from one element to the next along its axes. */
+CUBED_MUST_CHECK cubed_status cb_load_reshaped(const cb_task *t, const cb_load *load,
+                                               const cb_box *to, const cb_view *dst, void *chunk,
+                                               cubed_error *err);
+/* The positions x of [lo, hi) for which offset + stride * x lies in [first, last). */
+void cb_load_preimage(int64_t offset, int64_t stride, int64_t first, int64_t last, int64_t *lo,
+                      int64_t *hi);
+
+#endif

@@ -1,0 +1,276 @@
+/* Opening a program over a box: where each load's data is, and which run vectors walk. */
+#include <string.h>
+
+#include "base/error.h"
+#include "exec/vm_state.h"
+
+_Static_assert(sizeof(vm_load) <= CB_VM_LOAD_BYTES, "CB_VM_LOAD_BYTES");
+_Static_assert(sizeof(vm_instr) <= CB_VM_INSTR_BYTES, "CB_VM_INSTR_BYTES");
+_Static_assert(sizeof(cb_view) <= CB_VIEW_BYTES, "CB_VIEW_BYTES");
+
+static void *load_register(const cb_vm *vm, int v)
+{
+    return vm->regs + (size_t)v * vm->prog->reg_size;
+}
+
+/* Whether what `o` holds is what `l` needs of chunk `idx`. */
+static bool same_chunk(const vm_load *o, const vm_load *l, const int64_t *idx, const cb_grid *g)
+{
+    if (o->load->node != l->load->node || o->load->subread != l->load->subread) return false;
+    if (o->load->subread) return cb_map_equal(o->load->map, l->load->map);
+    for (int d = 0; d < g->ndim; d++) {
+        if (o->held.lo[d] != cb_axis_lo(&g->axis[d], idx[d])) return false;
+    }
+    return true;
+}
+
+/* A block that lies in one chunk is used where the chunk is. */
+static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, const cb_box *image,
+                                      const cb_box *cover, cubed_error *err)
+{
+    const cb_task *t = vm->task;
+    const cb_grid *g = &t->plan->ir.nodes[l->load->node].grid;
+    /* Another load of this branch may have brought the same chunk. */
+    for (const vm_load *o = vm->loads; o < l && !l->resident; o++) {
+        l->resident = o->resident && same_chunk(o, l, cover->lo, g);
+        if (!l->resident) continue;
+        l->held = o->held;
+        if (l->load->reuse != CB_REUSE_NONE) cb_io_pass(t->io, l->load->node, cover->lo);
+    }
+    if (!l->resident) CB_TRY(cb_load_chunk(t, l->load, cover->lo, image, l->chunk, &l->held, err));
+    l->resident = true;
+    l->base = l->held.data;
+    for (int d = 0; d < g->ndim; d++) {
+        int j = l->load->map->dim[d].axis;
+        int64_t x = l->load->map->dim[d].offset;
+        if (j >= 0) {
+            x += l->load->map->dim[d].stride * box->lo[j];
+            l->stride[j] = l->load->map->dim[d].stride * l->held.stride[d];
+        }
+        l->base += (x - l->held.lo[d]) * l->held.stride[d];
+    }
+    return CUBED_OK;
+}
+
+/* What is reshaped comes into a tile of the new shape, through which the box is seen. */
+static cubed_status open_reshaped(cb_vm *vm, vm_load *l, const cb_box *box, cubed_error *err)
+{
+    const cb_task *t = vm->task;
+    const cb_map *m = l->load->map;
+    int64_t extents[CUBED_MAX_NDIM];
+    cb_box to;
+    cb_view tile;
+    void *data;
+    cb_map_image(m, box, &to);
+    for (int d = 0; d < to.ndim; d++) extents[d] = to.hi[d] - to.lo[d];
+    cb_dense_strides(to.ndim, extents, l->size, tile.stride);
+    CB_TRY(cb_arena_alloc(t->arena, cb_tile_bytes(l->load, vm->extent), "tile", &data, err));
+    tile.base = data;
+    CB_TRY(cb_load_reshaped(t, l->load, &to, &tile, l->chunk, err));
+    l->base = data;
+    for (int d = 0; d < to.ndim; d++) {
+        int j = m->dim[d].axis;
+        if (j < 0) continue;
+        l->stride[j] = m->dim[d].stride * tile.stride[d];
+        l->base += (m->dim[d].offset + m->dim[d].stride * box->lo[j] - to.lo[d]) * tile.stride[d];
+    }
+    return CUBED_OK;
+}
+
+static cubed_status open_stored(cb_vm *vm, vm_load *l, const cb_box *box, cubed_error *err)
+{
+    const cb_task *t = vm->task;
+    const cb_load *load = l->load;
+    const cb_grid *g = &t->plan->ir.nodes[load->node].grid;
+    cb_box image, cover;
+    CB_TRY(cb_arena_alloc(t->arena, cb_load_bytes(t->plan, load, vm->extent), "chunk", &l->chunk,
+                          err));
+    if (load->reshape) return open_reshaped(vm, l, box, err);
+    cb_map_image(load->map, box, &image);
+    cb_grid_cover(g, &image, &cover);
+    bool ordered = true;
+    for (int d = 0, last = -1; d < load->map->ndim_out; d++) {
+        int j = load->map->dim[d].axis;
+        if (j >= 0 && j < last) ordered = false;
+        if (j >= 0) last = j;
+    }
+    if (cb_box_count(&cover) == 1 && ordered)
+        return open_single_chunk(vm, l, box, &image, &cover, err);
+    CB_CHECK(load->tile, err);
+    cb_view tile;
+    int64_t extents[CUBED_MAX_NDIM];
+    for (int j = 0; j < vm->ndim; j++) extents[j] = 1;
+    for (int d = 0; d < load->map->ndim_out; d++) {
+        int j = load->map->dim[d].axis;
+        if (j >= 0) extents[j] = vm->extent[j];
+    }
+    cb_dense_strides(vm->ndim, extents, l->size, tile.stride);
+    for (int j = 0; j < vm->ndim; j++) {
+        if (extents[j] == 1) tile.stride[j] = 0;
+    }
+    void *data;
+    CB_TRY(cb_arena_alloc(t->arena, cb_tile_bytes(load, vm->extent), "tile", &data, err));
+    tile.base = data;
+    CB_TRY(cb_load_gather(t, load, box, &tile, l->chunk, err));
+    l->base = data;
+    memcpy(l->stride, tile.stride, (size_t)vm->ndim * sizeof(int64_t));
+    return CUBED_OK;
+}
+
+static void open_memory(const cb_vm *vm, vm_load *l, const cb_box *box)
+{
+    const cb_node *n = &vm->task->plan->ir.nodes[l->load->node];
+    int64_t strides[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
+    l->base = n->kind == CB_NODE_MEMORY ? n->data : n->result;
+    cb_node_shape(n, shape);
+    if (n->kind == CB_NODE_MEMORY)
+        memcpy(strides, n->strides, (size_t)n->grid.ndim * sizeof *strides);
+    else
+        cb_dense_strides(n->grid.ndim, shape, l->size, strides);
+    for (int d = 0; d < n->grid.ndim; d++) {
+        int j = l->load->map->dim[d].axis;
+        int64_t x = l->load->map->dim[d].offset;
+        if (j >= 0) {
+            x += l->load->map->dim[d].stride * box->lo[j];
+            l->stride[j] = l->load->map->dim[d].stride * strides[d];
+        }
+        l->base += x * strides[d];
+    }
+}
+
+static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, const cb_view *reductions,
+                              cubed_error *err)
+{
+    vm_load *l = &vm->loads[v];
+    memset(l, 0, sizeof *l);
+    l->load = &vm->branch->loads[v];
+    l->size = cubed_dtype_size(l->load->dtype);
+    l->reg = load_register(vm, v);
+    switch (l->load->kind) {
+    case CB_LOAD_STORED: return open_stored(vm, l, box, err);
+    case CB_LOAD_MEMORY: open_memory(vm, l, box); return CUBED_OK;
+    case CB_LOAD_REDUCE:
+        l->base = reductions[l->load->reduction].base;
+        memcpy(l->stride, reductions[l->load->reduction].stride,
+               (size_t)vm->ndim * sizeof(int64_t));
+        return CUBED_OK;
+    case CB_LOAD_INDEX:
+        l->how = LOAD_INDEX;
+        l->index_at = l->load->start;
+        for (int j = 0; j < vm->ndim; j++)
+            l->index_at = cb_load_advance(l->load, l->index_at, j, box->lo[j]);
+        return CUBED_OK;
+    case CB_LOAD_BLOCKS:
+        l->how = LOAD_BLOCKS;
+        for (int d = 0; d < l->load->map->ndim_out; d++) {
+            int j = l->load->map->dim[d].axis;
+            l->box_idx[d] = l->load->map->dim[d].offset;
+            if (j >= 0) l->box_idx[d] += l->load->map->dim[d].stride * box->lo[j];
+        }
+        return CUBED_OK;
+    default:
+        l->how = LOAD_CONST;
+        vm->task->kernels->splat(l->reg, &l->load->value, l->size, CB_VECTOR);
+        vm->value[v] = l->reg;
+        return CUBED_OK;
+    }
+}
+
+static bool is_uniform(const cb_vm *vm, const int64_t *stride, int inner)
+{
+    for (int d = inner; d < vm->ndim; d++) {
+        if (vm->extent[d] != 1 && stride[d] != 0) return false;
+    }
+    return true;
+}
+
+static bool has_strides(const vm_load *l)
+{
+    return l->how != LOAD_INDEX && l->how != LOAD_BLOCKS && l->how != LOAD_CONST;
+}
+
+/* The longest run over which everything is contiguous or uniform; runs shorter than a few cache
+ * lines are not worth their overhead, then vectors go across them and are gathered. */
+static int choose_inner(const cb_vm *vm)
+{
+    int inner = vm->ndim;
+    int64_t run = 1;
+    while (inner > 0) {
+        bool fits = true;
+        for (int v = 0; v < vm->branch->nloads && fits; v++) {
+            const vm_load *l = &vm->loads[v];
+            fits = !has_strides(l) || cb_vm_is_run(vm, l->stride, l->size, inner - 1) ||
+                   is_uniform(vm, l->stride, inner - 1);
+        }
+        for (int r = 0; r < vm->prog->nresults && fits; r++)
+            fits = cb_vm_is_run(vm, vm->outs[r].stride, cubed_dtype_size(vm->prog->types[r]),
+                                inner - 1);
+        if (!fits) break;
+        run *= vm->extent[--inner];
+    }
+    return run >= 32 ? inner : 0;
+}
+
+static void resolve_instrs(cb_vm *vm)
+{
+    const cb_kernels *k = vm->task->kernels;
+    const cb_branch *b = vm->branch;
+    for (int i = 0; i < b->ninstrs; i++) {
+        const cb_instr *in = &b->instrs[i];
+        vm_instr *x = &vm->instrs[i];
+        memset(x, 0, sizeof *x);
+        if (in->kind == CB_INSTR_CAST)
+            x->cast = cb_kernel_cast(k, (cubed_dtype)in->dtype, (cubed_dtype)in->to);
+        else
+            x->elem = in->kind == CB_INSTR_SUPER ? k->super_fn[in->op][in->dtype]
+                                                 : k->elem[in->op][in->dtype];
+        /* Places that the operation does not have repeat the first operand. */
+        for (int a = 0; a < 3; a++) x->arg[a] = in->arg[a < in->nargs ? a : 0];
+        x->dst = vm->regs + (size_t)in->reg * vm->prog->reg_size;
+        vm->value[b->nloads + i] = x->dst;
+    }
+    for (int r = vm->outs ? vm->prog->nresults - 1 : -1; r >= 0; r--) {
+        if (b->results[r] >= b->nloads)
+            vm->instrs[b->results[r] - b->nloads].to_out = (uint16_t)(r + 1);
+    }
+}
+
+cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branch *branch,
+                        const cb_box *box, const cb_view *reductions, const cb_view *outs,
+                        int inner, cb_vm **out, cubed_error *err)
+{
+    void *p;
+    size_t nloads = (size_t)branch->nloads, ninstrs = (size_t)branch->ninstrs;
+    /* The machine itself takes the place of the spare load that the projection counts. */
+    _Static_assert(sizeof(cb_vm) <= CB_VM_LOAD_BYTES, "cb_vm");
+    CB_TRY(cb_arena_alloc(t->arena, (nloads + 1) * CB_VM_LOAD_BYTES, "loads", &p, err));
+    cb_vm *vm = p;
+    memset(vm, 0, sizeof *vm);
+    vm->loads = (vm_load *)((char *)p + CB_VM_LOAD_BYTES);
+    CB_TRY(cb_arena_alloc(t->arena, (ninstrs + 1) * CB_VM_INSTR_BYTES, "instructions", &p, err));
+    vm->instrs = p;
+    CB_TRY(cb_arena_alloc(t->arena, (nloads + ninstrs) * sizeof(void *), "values", &p, err));
+    vm->value = p;
+    CB_TRY(cb_arena_alloc(t->arena, (size_t)prog->nregs * prog->reg_size, "registers", &p, err));
+    vm->regs = p;
+    vm->task = t;
+    vm->prog = prog;
+    vm->branch = branch;
+    vm->ndim = prog->ndim;
+    vm->outs = outs;
+    for (int d = 0; d < vm->ndim; d++) vm->extent[d] = box->hi[d] - box->lo[d];
+    for (int v = 0; v < branch->nloads; v++) CB_TRY(open_load(vm, v, box, reductions, err));
+    resolve_instrs(vm);
+    vm->inner = inner >= 0 ? inner : choose_inner(vm);
+    vm->run = 1;
+    for (int d = vm->inner; d < vm->ndim; d++) vm->run *= vm->extent[d];
+    for (int v = 0; v < branch->nloads; v++) {
+        vm_load *l = &vm->loads[v];
+        if (!has_strides(l)) continue;
+        l->how = cb_vm_is_run(vm, l->stride, l->size, vm->inner) ? LOAD_DIRECT
+                 : is_uniform(vm, l->stride, vm->inner)          ? LOAD_UNIFORM
+                                                                 : LOAD_GATHER;
+    }
+    *out = vm;
+    return CUBED_OK;
+}

@@ -1,0 +1,66 @@
+/* What vm_open.c makes and vm.c runs; for those two only. */
+#ifndef CB_EXEC_VM_STATE_H
+#define CB_EXEC_VM_STATE_H
+
+#include "exec/vm.h"
+
+/* A value of an index node so many elements further along an axis; it wraps around. */
+static inline int64_t cb_load_advance(const cb_load *load, int64_t value, int axis, int64_t by)
+{
+    return (int64_t)((uint64_t)value + (uint64_t)load->step[axis] * (uint64_t)by);
+}
+
+typedef struct vm_load {
+    const cb_load *load;
+    size_t size;
+    const char *base; /* element 0 of the box */
+    union {
+        int64_t stride[CUBED_MAX_NDIM];
+        int64_t row_idx[CUBED_MAX_NDIM]; /* BLOCKS: element 0 of the run, in the array */
+    };
+    const char *at;              /* of the run */
+    int64_t index_at, index_row; /* INDEX: at element 0 of the box, and of the run */
+    void *reg;
+    enum { LOAD_DIRECT, LOAD_UNIFORM, LOAD_GATHER, LOAD_INDEX, LOAD_BLOCKS, LOAD_CONST } how;
+    void *chunk; /* STORED: buffer of one chunk or a part of it */
+    bool resident;
+    union {
+        cb_pinned held;
+        int64_t box_idx[CUBED_MAX_NDIM]; /* BLOCKS: element 0 of the box, in the array */
+    };
+} vm_load;
+
+typedef struct vm_instr {
+    cb_elem_fn elem;
+    cb_cast_fn cast; /* if elem is NULL */
+    void *dst;
+    uint16_t arg[3];
+    uint16_t to_out; /* 1 + the output it writes in place, or 0 */
+} vm_instr;
+
+struct cb_vm {
+    const cb_task *task;
+    const cb_program *prog;
+    const cb_branch *branch;
+    int ndim, inner;
+    int64_t extent[CUBED_MAX_NDIM];
+    int64_t run;
+    const cb_view *outs;
+    vm_load *loads;
+    vm_instr *instrs;
+    const void **value; /* by value number */
+    char *regs;
+};
+
+/* Whether a buffer is one contiguous run over the axes from `inner`. */
+static inline bool cb_vm_is_run(const cb_vm *vm, const int64_t *stride, size_t size, int inner)
+{
+    int64_t s = (int64_t)size;
+    for (int d = vm->ndim - 1; d >= inner; d--) {
+        if (vm->extent[d] != 1 && stride[d] != s) return false;
+        s *= vm->extent[d];
+    }
+    return true;
+}
+
+#endif

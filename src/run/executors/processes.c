@@ -1,0 +1,399 @@
+/* Worker processes: each is a program that loads the plan and serves ranges over a socket. One that
+ * dies is replaced; the task that it was at fails with an error that may be tried again.
+ *
+ * The driver never waits for a single worker: connections do not block, what a worker does not read stays here
+ * (the plan's bytes, which all share, and one range), and what it has said is put together as it comes. A range
+ * belongs to nobody until a worker is ready for it, so the first that has started takes the first. There are as
+ * many that start or wait as there are such ranges. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "run/executors/executor.h"
+#include "run/shared.h"
+#include "run/wire.h"
+
+/* The connection's descriptor in a worker; what is shared comes behind it. */
+#define WORKER_FD 3
+/* Descriptors that a worker inherits are made above this, out of the way of where they go. */
+#define SPAWN_FD 100
+/* How long a worker may take to end when it has nothing to do, when it is told to, and when it is killed, which
+ * takes until the system has come to an end with what it does for it. */
+#define LEAVE_NS   ((int64_t)10000000000)
+#define GRACE_NS   ((int64_t)500000000)
+#define KILL_NS    ((int64_t)5000000000)
+#define STOP_STEP  ((int64_t)2000000)
+#define MAX_ARGV   16
+#define NAME_BYTES 24
+
+typedef enum worker_state {
+    NONE, /* is to be started */
+    STARTING,
+    IDLE,
+    BUSY
+} worker_state;
+
+typedef struct worker {
+    worker_state state;
+    pid_t pid; /* 0: there is none */
+    int fd;
+    cubed_task_range range;                   /* BUSY. first: the task that reports next */
+    cubed_task_range message;                 /* the range as it is sent */
+    size_t said_hello, said_plan, said_range; /* bytes that have been sent */
+    cb_wire_inbox in;
+    /* When it is to have ended, and how it did: */
+    int64_t until;
+    bool killed;
+    int status;
+} worker;
+
+typedef struct processes {
+    cubed_executor head;
+    cb_executor_args args;
+    cb_wire_hello hello;
+    worker *workers;
+    struct pollfd *polls;     /* one per worker */
+    cubed_task_range *ranges; /* a ring of those that no worker has */
+    unsigned range_at, range_n;
+    cb_shared *shared;
+    int nshared;
+    unsigned turn; /* where the next poll starts to look */
+} processes;
+
+/* --- Starting ----------------------------------------------------------------------------------------- */
+
+/* Ctrl-C is the driver's, which then tells workers to stop. */
+static int set_signals(posix_spawnattr_t *attr)
+{
+    sigset_t mask;
+    int rc = pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    sigaddset(&mask, SIGINT);
+    sigdelset(&mask, SIGTERM);
+    if (rc == 0) rc = posix_spawnattr_setsigmask(attr, &mask);
+    return rc ? rc : posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK);
+}
+
+static int spawn(const processes *x, int fd, pid_t *pid)
+{
+    char number[NAME_BYTES], *argv[MAX_ARGV];
+    int n = 0;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    for (; x->args.worker_command[n]; n++) {
+        if (n == MAX_ARGV - 2) return E2BIG;
+        argv[n] = (char *)(uintptr_t)x->args.worker_command[n];
+    }
+    snprintf(number, sizeof number, "%d", WORKER_FD);
+    argv[n] = number;
+    argv[n + 1] = NULL;
+    int rc = posix_spawnattr_init(&attr);
+    if (rc != 0) return rc;
+    rc = posix_spawn_file_actions_init(&actions);
+    if (rc != 0) {
+        posix_spawnattr_destroy(&attr);
+        return rc;
+    }
+    rc = set_signals(&attr);
+    if (rc == 0) rc = posix_spawn_file_actions_adddup2(&actions, fd, WORKER_FD);
+    for (int i = 0; i < x->nshared && rc == 0; i++)
+        rc = posix_spawn_file_actions_adddup2(&actions, x->shared[i].fd, WORKER_FD + 1 + i);
+    if (rc == 0) rc = posix_spawnp(pid, argv[0], &actions, &attr, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attr);
+    return rc;
+}
+
+/* Sends what there is room for of what the worker is to be told. That it died shows when it is heard. */
+static void tell(const processes *x, worker *w)
+{
+    bool open = cb_wire_send_some(w->fd, &x->hello, sizeof x->hello, &w->said_hello);
+    if (open && w->said_hello == sizeof x->hello)
+        open = cb_wire_send_some(w->fd, x->args.blob, x->args.blob_size, &w->said_plan);
+    if (open && w->said_plan == x->args.blob_size && w->state == BUSY)
+        open = cb_wire_send_some(w->fd, &w->message, sizeof w->message, &w->said_range);
+    if (open) return;
+    w->said_hello = sizeof x->hello;
+    w->said_plan = x->args.blob_size;
+    w->said_range = sizeof w->message;
+}
+
+static bool has_to_tell(const processes *x, const worker *w)
+{
+    return w->said_plan < x->args.blob_size ||
+           (w->state == BUSY && w->said_range < sizeof w->message);
+}
+
+static cubed_status start_worker(const processes *x, worker *w, cubed_error *err)
+{
+    int ends[2], rc = 0;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return cb_fail_errno(err, errno, "cannot make a connection to a worker");
+    int theirs = fcntl(ends[1], F_DUPFD_CLOEXEC, SPAWN_FD);
+    if (theirs < 0) rc = errno;
+    close(ends[1]);
+    if (rc == 0) rc = spawn(x, theirs, &w->pid);
+    if (theirs >= 0) close(theirs);
+    if (rc != 0) {
+        w->pid = 0;
+        close(ends[0]);
+        return cb_fail_errno(err, rc, "cannot start the worker %s", x->args.worker_command[0]);
+    }
+    w->fd = ends[0];
+    w->state = STARTING;
+    tell(x, w);
+    return CUBED_OK;
+}
+
+/* --- Stopping ----------------------------------------------------------------------------------------- */
+
+/* Whether a worker whose connection is closed has ended. When its time is over it is killed, whatever it does. */
+static bool has_ended(const processes *x, worker *w)
+{
+    pid_t got = waitpid(w->pid, &w->status, WNOHANG);
+    if (got == w->pid) return true;
+    if (got == 0 || errno == EINTR) {
+        int64_t now = cb_clock_ns();
+        if (!w->killed && cubed_cancel_is_set(x->args.cancel))
+            w->until = cb_min_i64(w->until, now + GRACE_NS);
+        if (now <= w->until) return false;
+        if (!w->killed) {
+            kill(w->pid, SIGKILL);
+            w->killed = true;
+            w->until = now + KILL_NS;
+            return false;
+        }
+    }
+    w->status = -1; /* not known */
+    return true;
+}
+
+/* Also where a process that was forked from this one has the connection open. */
+static void hang_up(const worker *w)
+{
+    shutdown(w->fd, SHUT_RDWR);
+    close(w->fd);
+}
+
+/* Of a worker whose connection came to its end. */
+static void end_worker(const processes *x, worker *w, cubed_error *err)
+{
+    pid_t pid = w->pid;
+    hang_up(w);
+    w->until = cb_clock_ns() + LEAVE_NS;
+    while (!has_ended(x, w)) cb_sleep_ns(STOP_STEP);
+    int status = w->status;
+    cb_wire_inbox_clear(x->args.plan->ctx, &w->in);
+    *w = (worker){.state = NONE};
+    if (status == -1)
+        (void)cb_fail(err, CUBED_E_IO, "worker process %d ended", (int)pid);
+    else if (WIFSIGNALED(status))
+        (void)cb_fail(err, CUBED_E_IO, "worker process %d was ended by signal %d (%s)", (int)pid,
+                      WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        (void)cb_fail(err, CUBED_E_IO, "worker process %d ended with status %d", (int)pid,
+                      WEXITSTATUS(status));
+}
+
+/* All at once: those that have nothing to do end when the connection does, others are told. */
+static void end_all(processes *x)
+{
+    const int64_t now = cb_clock_ns();
+    for (unsigned i = 0; i < x->head.workers; i++) {
+        worker *w = &x->workers[i];
+        if (!w->pid) continue;
+        if (w->state != IDLE) kill(w->pid, SIGTERM);
+        w->until = now + (w->state == IDLE ? LEAVE_NS : GRACE_NS);
+        hang_up(w);
+        cb_wire_inbox_clear(x->args.plan->ctx, &w->in);
+    }
+    for (bool left = true; left;) {
+        left = false;
+        for (unsigned i = 0; i < x->head.workers; i++) {
+            worker *w = &x->workers[i];
+            if (w->pid && has_ended(x, w)) w->pid = 0;
+            left = left || w->pid;
+        }
+        if (left) cb_sleep_ns(STOP_STEP);
+    }
+}
+
+/* --- The vtable --------------------------------------------------------------------------------------- */
+
+static cubed_task_range pop_range(processes *x)
+{
+    cubed_task_range range = x->ranges[x->range_at];
+    x->range_at = (x->range_at + 1) % x->head.slots;
+    x->range_n--;
+    return range;
+}
+
+/* Gives ranges that wait to workers that do. */
+static void hand_out(processes *x)
+{
+    for (unsigned i = 0; i < x->head.workers && x->range_n > 0; i++) {
+        worker *w = &x->workers[i];
+        if (w->state != IDLE) continue;
+        w->state = BUSY;
+        w->range = w->message = pop_range(x);
+        w->said_range = 0;
+        tell(x, w);
+    }
+}
+
+static cubed_status processes_submit(cubed_executor *ex, const cubed_task_range *range,
+                                     cubed_error *err)
+{
+    processes *x = (processes *)ex;
+    worker *none = NULL;
+    unsigned coming = 0;
+    CB_CHECK(x->range_n < x->head.slots, err);
+    x->ranges[(x->range_at + x->range_n++) % x->head.slots] = *range;
+    hand_out(x);
+    for (unsigned i = 0; i < x->head.workers; i++) {
+        worker *w = &x->workers[i];
+        coming += w->state == STARTING;
+        if (w->state == NONE) none = w;
+    }
+    if (coming >= x->range_n) return CUBED_OK;
+    CB_CHECK(none, err);
+    return start_worker(x, none, err);
+}
+
+/* A worker ended: so does its range, or, if it had none yet, one that counted on it. */
+static void lose(processes *x, worker *w, cubed_task_report *report, bool *got)
+{
+    cubed_task_range range = w->range;
+    *got = w->state == BUSY || (w->state == STARTING && x->range_n > 0);
+    if (*got && w->state == STARTING) range = pop_range(x);
+    memset(report, 0, sizeof *report);
+    end_worker(x, w, &report->error);
+    report->error.status = CUBED_E_IO;
+    report->token = range.token;
+    report->task = range.first;
+    report->start_ns = report->end_ns = cb_clock_ns();
+}
+
+/* A worker has something to say, or ended. */
+static cubed_status hear(processes *x, worker *w, cubed_task_report *report, bool *got,
+                         cubed_error *err)
+{
+    cb_wire_came came = cb_wire_receive_some(x->args.plan->ctx, w->fd, &w->in);
+    const cubed_task_report *r = &w->in.report;
+    if (came == CB_WIRE_END) lose(x, w, report, got);
+    if (came != CB_WIRE_WHOLE) return CUBED_OK;
+    if (r->token == CB_WIRE_NO_START) {
+        if (err) *err = r->error;
+        return cb_context(err, r->error.status, "a worker process cannot start");
+    }
+    if (r->token == CB_WIRE_READY) {
+        CB_CHECK(w->state == STARTING, err);
+        w->state = IDLE;
+    } else {
+        CB_CHECK(w->state == BUSY && r->token == w->range.token && r->task == w->range.first, err);
+        if (++w->range.first == w->range.last || r->error.status != CUBED_OK) w->state = IDLE;
+        *report = *r;
+        *got = true;
+    }
+    hand_out(x);
+    return CUBED_OK;
+}
+
+static cubed_status processes_poll(cubed_executor *ex, int timeout_ms, cubed_task_report *report,
+                                   bool *got, cubed_error *err)
+{
+    processes *x = (processes *)ex;
+    unsigned n = x->head.workers;
+    *got = false;
+    for (unsigned i = 0; i < n; i++) {
+        const worker *w = &x->workers[i];
+        short events = has_to_tell(x, w) ? POLLIN | POLLOUT : POLLIN;
+        x->polls[i] = (struct pollfd){w->pid ? w->fd : -1, events, 0};
+    }
+    int ready = poll(x->polls, n, timeout_ms);
+    if (ready < 0 && errno != EINTR) return cb_fail_errno(err, errno, "cannot wait for workers");
+    if (ready <= 0) return CUBED_OK;
+    for (unsigned i = 0; i < n; i++) {
+        if (x->polls[i].revents & POLLOUT) tell(x, &x->workers[i]);
+    }
+    for (unsigned k = 0; k < n && !*got; k++) {
+        unsigned i = (x->turn + k) % n;
+        if (!(x->polls[i].revents & ~POLLOUT)) continue;
+        CB_TRY(hear(x, &x->workers[i], report, got, err));
+        if (*got) x->turn = i + 1;
+        if (*got) report->worker = i;
+    }
+    return CUBED_OK;
+}
+
+static size_t most_shared(const cubed_plan *p)
+{
+    return (size_t)p->ntargets + (size_t)p->ir.nnodes;
+}
+
+static void processes_free(processes *x)
+{
+    const cubed_allocator *a = &x->args.plan->ctx->alloc;
+    cb_shared_close(x->shared, x->nshared);
+    cb_free(a, x->workers, x->head.workers * sizeof *x->workers);
+    cb_free(a, x->polls, x->head.workers * sizeof *x->polls);
+    cb_free(a, x->ranges, x->head.slots * sizeof *x->ranges);
+    cb_free(a, x->shared, most_shared(x->args.plan) * sizeof *x->shared);
+    cb_free(a, x, sizeof *x);
+}
+
+static void processes_close(cubed_executor *ex)
+{
+    processes *x = (processes *)ex;
+    end_all(x);
+    /* Also after a failed run, whose results are unspecified. */
+    cb_shared_fetch(x->args.plan, x->shared, x->nshared);
+    processes_free(x);
+}
+
+static const cubed_executor_vtable processes_vtable = {
+    "processes",
+    processes_submit,
+    processes_poll,
+    processes_close,
+};
+
+cubed_status cb_executor_processes_open(const cb_executor_args *args, cubed_executor **out,
+                                        cubed_error *err)
+{
+    const cubed_allocator *a = &args->plan->ctx->alloc;
+    unsigned n = args->plan->max_workers;
+    processes *x = cb_alloc_zero(a, sizeof *x);
+    if (!x) return cb_fail(err, CUBED_E_NOMEM, "no memory for an executor");
+    x->head = (cubed_executor){&processes_vtable, n, n};
+    x->args = *args;
+    x->workers = cb_alloc_zero(a, n * sizeof *x->workers);
+    x->polls = cb_alloc_zero(a, n * sizeof *x->polls);
+    x->ranges = cb_alloc_zero(a, n * sizeof *x->ranges);
+    x->shared = cb_alloc_zero(a, most_shared(args->plan) * sizeof *x->shared);
+    cubed_status st = x->workers && x->polls && x->ranges && x->shared
+                          ? cb_shared_open(args->plan, SPAWN_FD, x->shared, &x->nshared, err)
+                          : cb_fail(err, CUBED_E_NOMEM, "no memory for %u workers", n);
+    if (st != CUBED_OK) {
+        processes_free(x);
+        return st;
+    }
+    cb_wire_hello_init(&x->hello);
+    x->hello.plan_size = x->args.blob_size;
+    x->hello.resume = x->args.resume;
+    x->hello.nshared = (uint64_t)x->nshared;
+    snprintf(x->hello.plan, sizeof x->hello.plan, "%s", cb_io_plan(args->io));
+    snprintf(x->hello.run, sizeof x->hello.run, "%s", cb_io_run(args->io));
+    *out = &x->head;
+    return CUBED_OK;
+}

@@ -1,0 +1,261 @@
+/* A pool of threads with an arena each, between two bounded queues.
+ *
+ * When a range of tasks that a team shares is next, workers that come for work join the team. It starts
+ * when all are in: more than were planned hold less each. */
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/pool.h"
+#include "run/executors/executor.h"
+
+/* Ranges handed over per worker: one runs, one waits, so that no worker idles while the driver is
+ * busy. */
+#define RANGES_PER_WORKER 2
+/* Reports wait here until the driver fetches them; workers wait when it is full. */
+#define REPORTS_PER_WORKER 64
+
+typedef struct threads {
+    cubed_executor head;
+    cb_executor_args args;
+    cb_pool *pool;
+    cb_arena **arenas; /* one per worker */
+    pthread_mutex_t lock;
+    /* A range came; a report came; reports were fetched; a team is complete. */
+    pthread_cond_t work, done, room, complete;
+    bool stop;
+    cb_team team;
+    bool has_team;      /* it was made */
+    cb_member *members; /* one per worker */
+    bool forming;       /* the team waits for others */
+    unsigned joined;
+    cubed_task_range *ranges; /* ring */
+    size_t range_cap, range_at, range_n;
+    cubed_task_report *reports; /* ring */
+    size_t report_cap, report_at, report_n;
+} threads;
+
+/* What a worker has to do: a range, alone or as a member of a team. */
+typedef struct job {
+    cubed_task_range range;
+    cb_team *team; /* NULL: alone */
+    unsigned member;
+} job;
+
+static void pop_range(threads *t)
+{
+    t->range_at = (t->range_at + 1) % t->range_cap;
+    t->range_n--;
+}
+
+static bool is_shared(const threads *t, int stage)
+{
+    return t->head.workers > 1 && t->args.plan->stages[stage].team > 1;
+}
+
+/* Joins the team for the next range and waits until it is complete; false when the executor closes. */
+static bool join_team(threads *t, job *out)
+{
+    if (!t->forming) t->joined = 0;
+    t->forming = true;
+    out->team = &t->team;
+    out->member = t->joined++;
+    if (t->joined == t->head.workers) {
+        cb_team_begin(&t->team, t->joined);
+        pop_range(t);
+        t->forming = false;
+        pthread_cond_broadcast(&t->complete);
+    }
+    while (t->forming && !t->stop) pthread_cond_wait(&t->complete, &t->lock);
+    return !t->forming;
+}
+
+/* False when the executor closes. */
+static bool take_job(threads *t, job *out)
+{
+    pthread_mutex_lock(&t->lock);
+    while (t->range_n == 0 && !t->stop) pthread_cond_wait(&t->work, &t->lock);
+    bool ok = !t->stop;
+    if (ok) {
+        *out = (job){.range = t->ranges[t->range_at]};
+        if (is_shared(t, out->range.stage))
+            ok = join_team(t, out);
+        else
+            pop_range(t);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return ok;
+}
+
+static bool give_report(threads *t, const cubed_task_report *report)
+{
+    pthread_mutex_lock(&t->lock);
+    while (t->report_n == t->report_cap && !t->stop) pthread_cond_wait(&t->room, &t->lock);
+    bool ok = !t->stop;
+    if (ok) {
+        t->reports[(t->report_at + t->report_n) % t->report_cap] = *report;
+        if (t->report_n++ == 0) pthread_cond_signal(&t->done);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return ok;
+}
+
+static void worker(void *ctx, unsigned index)
+{
+    threads *t = ctx;
+    job j;
+    cubed_task_report report;
+    memset(&report, 0, sizeof report);
+    report.worker = index;
+    bool open = true; /* a member of a team goes on with it, whether or not */
+    while (open && take_job(t, &j)) {
+        report.token = j.range.token;
+        for (int64_t task = j.range.first; task < j.range.last && (open || j.team); task++) {
+            if (j.team)
+                cb_executor_run_member(&t->args, t->arenas[index], j.range.stage, task, j.team,
+                                       j.member, &report);
+            else
+                cb_executor_run_task(&t->args, t->arenas[index], j.range.stage, task, &report);
+            if (open && j.member == 0) open = give_report(t, &report);
+            if (report.error.status != CUBED_OK) break;
+        }
+    }
+}
+
+static cubed_status threads_submit(cubed_executor *ex, const cubed_task_range *range,
+                                   cubed_error *err)
+{
+    threads *t = (threads *)ex;
+    pthread_mutex_lock(&t->lock);
+    bool room = t->range_n < t->range_cap;
+    if (room) {
+        t->ranges[(t->range_at + t->range_n++) % t->range_cap] = *range;
+        if (is_shared(t, range->stage))
+            pthread_cond_broadcast(&t->work);
+        else
+            pthread_cond_signal(&t->work);
+    }
+    pthread_mutex_unlock(&t->lock);
+    CB_CHECK(room, err);
+    return CUBED_OK;
+}
+
+static cubed_status threads_poll(cubed_executor *ex, int timeout_ms, cubed_task_report *report,
+                                 bool *got, cubed_error *err)
+{
+    threads *t = (threads *)ex;
+    struct timespec until;
+    (void)err;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&t->lock);
+    int rc = 0;
+    while (t->report_n == 0 && rc == 0) rc = pthread_cond_timedwait(&t->done, &t->lock, &until);
+    *got = t->report_n > 0;
+    if (*got) {
+        *report = t->reports[t->report_at];
+        t->report_at = (t->report_at + 1) % t->report_cap;
+        if (t->report_n-- == t->report_cap) pthread_cond_broadcast(&t->room);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return CUBED_OK;
+}
+
+static void stop_workers(void *ctx)
+{
+    threads *t = ctx;
+    pthread_mutex_lock(&t->lock);
+    t->stop = true;
+    pthread_cond_broadcast(&t->work);
+    pthread_cond_broadcast(&t->room);
+    pthread_cond_broadcast(&t->complete);
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void threads_free(threads *t)
+{
+    const cubed_allocator *a = &t->args.plan->ctx->alloc;
+    for (unsigned i = 0; t->arenas && i < t->head.workers; i++) cb_arena_free(t->arenas[i]);
+    cb_free(a, t->arenas, t->head.workers * sizeof *t->arenas);
+    if (t->has_team) cb_team_destroy(&t->team);
+    cb_free(a, t->members, t->head.workers * sizeof *t->members);
+    cb_free(a, t->ranges, t->range_cap * sizeof *t->ranges);
+    cb_free(a, t->reports, t->report_cap * sizeof *t->reports);
+    pthread_cond_destroy(&t->work);
+    pthread_cond_destroy(&t->done);
+    pthread_cond_destroy(&t->room);
+    pthread_cond_destroy(&t->complete);
+    pthread_mutex_destroy(&t->lock);
+    cb_free(a, t, sizeof *t);
+}
+
+static void threads_close(cubed_executor *ex)
+{
+    threads *t = (threads *)ex;
+    stop_workers(t);
+    cb_pool_join(t->pool);
+    threads_free(t);
+}
+
+static const cubed_executor_vtable threads_vtable = {
+    "threads",
+    threads_submit,
+    threads_poll,
+    threads_close,
+};
+
+static int init_conditions(threads *t)
+{
+    pthread_condattr_t attr;
+    int rc = pthread_condattr_init(&attr);
+    if (rc != 0) return rc;
+    rc = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    if (rc == 0) rc = pthread_mutex_init(&t->lock, NULL);
+    if (rc == 0) rc = pthread_cond_init(&t->work, &attr);
+    if (rc == 0) rc = pthread_cond_init(&t->done, &attr);
+    if (rc == 0) rc = pthread_cond_init(&t->room, &attr);
+    if (rc == 0) rc = pthread_cond_init(&t->complete, &attr);
+    pthread_condattr_destroy(&attr);
+    return rc;
+}
+
+cubed_status cb_executor_threads_open(const cb_executor_args *args, cubed_executor **out,
+                                      cubed_error *err)
+{
+    const cubed_allocator *a = &args->plan->ctx->alloc;
+    unsigned n = args->plan->max_workers;
+    cubed_status st = CUBED_OK;
+    threads *t = cb_alloc_zero(a, sizeof *t);
+    if (!t) return cb_fail(err, CUBED_E_NOMEM, "no memory for an executor");
+    t->head = (cubed_executor){&threads_vtable, RANGES_PER_WORKER * n, n};
+    t->args = *args;
+    if (init_conditions(t) != 0) {
+        cb_free(a, t, sizeof *t);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for locks");
+    }
+    t->range_cap = t->head.slots;
+    t->report_cap = (size_t)REPORTS_PER_WORKER * n;
+    t->ranges = cb_alloc_zero(a, t->range_cap * sizeof *t->ranges);
+    t->reports = cb_alloc_zero(a, t->report_cap * sizeof *t->reports);
+    t->arenas = cb_alloc_zero(a, n * sizeof *t->arenas);
+    t->members = cb_alloc_zero(a, n * sizeof *t->members);
+    if (!t->ranges || !t->reports || !t->arenas || !t->members) {
+        st = cb_fail(err, CUBED_E_NOMEM, "no memory for %u workers", n);
+        goto out;
+    }
+    CB_GO(cb_team_init(&t->team, t->members, err));
+    t->has_team = true;
+    for (unsigned i = 0; i < n; i++) CB_GO(cb_arena_new(a, args->plan->need, &t->arenas[i], err));
+    CB_GO(cb_pool_start(a, n, worker, stop_workers, t, &t->pool, err));
+    *out = &t->head;
+    return CUBED_OK;
+out:
+    threads_free(t);
+    return st;
+}

@@ -1,0 +1,32 @@
+/* Which tasks may run: those whose chunks exist. What is kept does not grow with tasks or with what they read:
+ * see ready.c. Used by the driver's thread alone. */
+#ifndef CB_RUN_READY_H
+#define CB_RUN_READY_H
+
+#include "chunks/io.h"
+
+typedef struct cb_ready cb_ready;
+
+typedef struct cb_ready_args {
+    const cubed_plan *plan;
+    cb_io *io;
+    unsigned workers;
+    int64_t
+        window; /* tasks that are held while they wait: more than these if there are more stages */
+    const cubed_cancel *cancel; /* may be NULL */
+    /* NULL: the run resumes none. Called for tasks that need not run, when it is their turn. */
+    cubed_status (*resumed)(void *ctx, int stage, int64_t task, cubed_error *err);
+    void *ctx;
+} cb_ready_args;
+
+/* Counts who reads which intermediate, and finds what an earlier run left. */
+CUBED_MUST_CHECK cubed_status cb_ready_new(const cb_ready_args *args, cb_ready **out,
+                                           cubed_error *err);
+void cb_ready_free(cb_ready *r);
+/* The next tasks that may run, each once; *first = *last: none, for the time being. */
+CUBED_MUST_CHECK cubed_status cb_ready_take(cb_ready *r, int *stage, int64_t *first, int64_t *last,
+                                            cubed_error *err);
+/* A task's chunks exist, and those that it alone still had to read are freed. */
+CUBED_MUST_CHECK cubed_status cb_ready_done(cb_ready *r, int stage, int64_t task, cubed_error *err);
+
+#endif

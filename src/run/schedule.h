@@ -1,0 +1,19 @@
+/* The driver: which task runs when. See schedule.c. */
+#ifndef CB_RUN_SCHEDULE_H
+#define CB_RUN_SCHEDULE_H
+
+#include "run/executors/executor.h"
+
+typedef struct cb_schedule_args {
+    cubed_plan *plan;
+    cb_io *io;
+    cubed_executor *executor;
+    const cubed_run_options *options;
+    cubed_run_stats *stats; /* counters are added to */
+    int64_t window;         /* tasks that are held while they wait; 0: CB_RUN_WINDOW */
+} cb_schedule_args;
+
+/* Runs every task of the plan. */
+CUBED_MUST_CHECK cubed_status cb_schedule_run(const cb_schedule_args *args, cubed_error *err);
+
+#endif

@@ -1,0 +1,414 @@
+/* Where a run writes: who may, where an array lies until it is whole, and what is left of it otherwise.
+ *
+ * All places are looked at before the first is touched. An array that is new is made where it will be, and has no
+ * metadata until its chunks are there; one that replaces another is made beside it. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "exec/need.h"
+#include "run/io_state.h"
+
+/* How often others are told that the driver is there. */
+#define BEAT_NS ((int64_t)(CB_RUN_SILENCE / 10) * 1000000000)
+
+static bool is_array(const cb_io *io, int i)
+{
+    const cb_node *n = &io->plan->ir.nodes[i];
+    return n->is_target && n->url && !n->region;
+}
+
+static const char *path_of(const cb_io *io, int i) { return io->plan->storage[i]->path; }
+
+static cubed_status attach(cb_io *io, int i, cubed_error *err)
+{
+    const target_io *t = io->nodes[i].target;
+    const cb_zarr_meta *meta = &io->plan->storage[i]->meta;
+    node_io *x = &io->nodes[i];
+    if (t->replaces) return cb_zarr_attach(t->beside.store, t->beside.staged, meta, &x->array, err);
+    return cb_zarr_attach(t->store, path_of(io, i), meta, &x->array, err);
+}
+
+/* --- Beginning --------------------------------------------------------------------------------------- */
+
+/* The version of the metadata of an array that is there; CUBED_STORE_ABSENT: there is none. */
+static cubed_status metadata_version(const cb_io *io, int i, uint64_t *version, cubed_error *err)
+{
+    return cb_zarr_version(io->nodes[i].target->store, path_of(io, i),
+                           io->plan->storage[i]->meta.format, version, err);
+}
+
+static cubed_status open_place(cb_io *io, int i, cubed_error *err)
+{
+    const cb_node *n = &io->plan->ir.nodes[i];
+    target_io *t = cb_zone_alloc(io->zone, sizeof *t);
+    if (!t) return cb_fail(err, CUBED_E_NOMEM, "no memory for a target");
+    io->nodes[i].target = t;
+    CB_TRY(cb_store_open(&io->plan->ctx->alloc, io->plan->storage[i]->where, n->durable, &t->store,
+                         err));
+    t->claim.format = io->plan->storage[i]->meta.format;
+    return cb_claim_look(t->store, path_of(io, i), io->zone, &t->claim, err);
+}
+
+/* What an earlier run of the same plan left at a target: whole arrays, or some chunks. */
+static cubed_status look_at_own(cb_io *io, int i, cubed_error *err)
+{
+    target_io *t = io->nodes[i].target;
+    const cb_run_record *r = &t->claim.record;
+    uint64_t version;
+    CB_TRY(metadata_version(io, i, &version, err));
+    if (r->state == CB_RUN_DONE || r->state == CB_RUN_SWAPPED) {
+        /* What was written there since is somebody else's, and what was made of other sources is another array. */
+        const bool same =
+            r->state == CB_RUN_SWAPPED || (version != CUBED_STORE_ABSENT && version == r->made);
+        t->resumed = t->done = same && cb_run_saw_sources(&io->self, r);
+        return CUBED_OK;
+    }
+    t->resumed = true;
+    return cb_run_check_sources(io->plan, &io->self, r, err);
+}
+
+static cubed_status unknown_run(const cb_io *io, int i, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_NOT_FOUND,
+                   "run %s does not write %s: it has not begun, is over, or was removed",
+                   io->self.run, io->plan->ir.nodes[i].url);
+}
+
+/* Whether the run may have the place, and what it finds there. Touches nothing. */
+static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
+{
+    const cb_node *n = &io->plan->ir.nodes[i];
+    CB_TRY(open_place(io, i, err));
+    target_io *t = io->nodes[i].target;
+    const cb_run_record *r = &t->claim.record;
+    CB_TRY(cb_claim_check_free(&t->claim, &io->self, err));
+    if (cb_claim_is_own(&t->claim, &io->self)) {
+        t->begun = true;
+        t->claimed = t->resumed = io->mode == CB_IO_FINISH;
+        t->replaces = *r->staged != 0;
+        return CUBED_OK;
+    }
+    if (resume && cb_run_is_same(&io->self, &t->claim)) CB_TRY(look_at_own(io, i, err));
+    if (io->mode == CB_IO_FINISH && !t->done) return unknown_run(io, i, err);
+    if (t->resumed) {
+        t->replaces = !t->done && *r->staged != 0;
+        return CUBED_OK;
+    }
+    if (n->overwrite) {
+        cb_zarr_kind kind;
+        int format;
+        CB_TRY(cb_zarr_probe(t->store, path_of(io, i), &kind, &format, err));
+        t->replaces = kind != CB_ZARR_NOTHING;
+        return CUBED_OK;
+    }
+    CB_TRY(cb_zarr_check_absent(t->store, path_of(io, i), err));
+    if (resume && t->claim.version != CUBED_STORE_ABSENT && r->state != CB_RUN_DONE)
+        return cb_fail(err, CUBED_E_EXISTS,
+                       "%s has chunks of another plan's unfinished run: ask for it to be "
+                       "overwritten, not resumed",
+                       n->url);
+    return CUBED_OK;
+}
+
+/* What a run that is gone made beside an array, to replace it. */
+static cubed_status discard_left(const cb_io *io, int i, const cb_run_record *left,
+                                 cubed_error *err)
+{
+    cb_stage_place p = {.store = NULL};
+    const target_io *t = io->nodes[i].target;
+    if (!*left->staged) return CUBED_OK;
+    CB_TRY(cb_stage_open(t->store, path_of(io, i), left->run, left->staged, &p, err));
+    cubed_status st = cb_stage_discard(&p, err);
+    cb_store_close(p.store);
+    return st;
+}
+
+static cubed_status take_new(cb_io *io, int i, cubed_error *err)
+{
+    target_io *t = io->nodes[i].target;
+    const cb_run_record left = t->claim.record;
+    const bool was_left = t->claim.version != CUBED_STORE_ABSENT && left.state != CB_RUN_DONE;
+    CB_TRY(cb_claim_take(&t->claim, &io->self, t->replaces ? t->beside.staged : "", err));
+    t->claimed = true;
+    if (was_left) CB_TRY(discard_left(io, i, &left, err));
+    if (t->replaces) return attach(io, i, err);
+    /* Nothing but an unfinished run is there: its grid may have chunks that this one lacks. */
+    if (was_left && !*left.staged) CB_TRY(cb_zarr_remove_chunks(t->store, path_of(io, i), err));
+    /* Of runs that were killed before they had a record, too. */
+    CB_TRY(cb_store_sweep(t->store, path_of(io, i), false, NULL, NULL, err));
+    /* Looked at again: another run may have finished in between. */
+    return cb_zarr_prepare(t->store, path_of(io, i), &io->plan->storage[i]->meta,
+                           &io->nodes[i].array, err);
+}
+
+static cubed_status take(cb_io *io, int i, cubed_error *err)
+{
+    target_io *t = io->nodes[i].target;
+    const cb_run_record left = t->claim.record;
+    if (t->replaces)
+        CB_TRY(cb_stage_open(t->store, path_of(io, i), io->self.run,
+                             t->resumed || t->begun ? left.staged : NULL, &t->beside, err));
+    if (t->begun) return attach(io, i, err);
+    if (!t->resumed) return take_new(io, i, err);
+    if (!t->done || left.state == CB_RUN_SWAPPED) {
+        CB_TRY(cb_claim_take(&t->claim, &io->self, left.staged, err));
+        t->claimed = true;
+    }
+    if (t->done && left.state == CB_RUN_SWAPPED) CB_TRY(discard_left(io, i, &left, err));
+    CB_TRY(attach(io, i, err));
+    const cb_zarr_array *array = io->nodes[i].array;
+    return cb_store_sweep(cb_zarr_store(array), cb_zarr_path(array), false, NULL, NULL, err);
+}
+
+/* The run that is taken up: that of a target that is not finished, else one whose intermediates are there. */
+static cubed_status choose_run(cb_io *io, cubed_error *err)
+{
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        const target_io *t = io->nodes[i].target;
+        if (!t || !t->resumed || t->done) continue;
+        memcpy(io->self.run, t->claim.record.run, sizeof io->self.run);
+        return CUBED_OK;
+    }
+    if (!io->plan->work_dir) return CUBED_OK;
+    CB_TRY(cb_place_open_store(&io->plan->ctx->alloc, io->plan->work_dir, false, &io->work, err));
+    return cb_run_find_folder(io->plan, io->work, &io->self, io->zone, err);
+}
+
+static bool all_done(const cb_io *io)
+{
+    bool any = false;
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        const cb_node *n = &io->plan->ir.nodes[i];
+        if (!n->is_target) continue;
+        if (!is_array(io, i) || !io->nodes[i].target->done) return false;
+        any = true;
+    }
+    return any;
+}
+
+static cubed_status begin_region(cb_io *io, int i, cubed_error *err)
+{
+    const cb_storage *s = io->plan->storage[i];
+    node_io *x = &io->nodes[i];
+    x->target = cb_zone_alloc(io->zone, sizeof *x->target);
+    if (!x->target) return cb_fail(err, CUBED_E_NOMEM, "no memory for a target");
+    CB_TRY(cb_store_open(&io->plan->ctx->alloc, s->where, io->plan->ir.nodes[i].durable,
+                         &x->target->store, err));
+    if (io->mode != CB_IO_WORKER) CB_TRY(cb_zarr_check_writable(x->target->store, s->path, err));
+    return cb_zarr_attach(x->target->store, s->path, &s->meta, &x->array, err);
+}
+
+cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_error *err)
+{
+    const int n = io->plan->ir.nnodes;
+    for (int i = 0; i < n; i++) {
+        if (is_array(io, i)) CB_TRY(look_at(io, i, resume, err));
+    }
+    if (resume) CB_TRY(choose_run(io, err));
+    cb_run_folder(&io->self, io->prefix);
+    io->finished = resume && all_done(io);
+    for (int i = 0; i < n; i++) {
+        if (is_array(io, i)) CB_TRY(take(io, i, err));
+        if (io->plan->ir.nodes[i].is_target && io->plan->ir.nodes[i].region)
+            CB_TRY(begin_region(io, i, err));
+    }
+    return CUBED_OK;
+}
+
+/* Of a worker: places are its run's, or the run is over. */
+static cubed_status join(cb_io *io, int i, bool resumed, cubed_error *err)
+{
+    CB_TRY(open_place(io, i, err));
+    target_io *t = io->nodes[i].target;
+    const cb_run_record *r = &t->claim.record;
+    if (t->claim.version == CUBED_STORE_ABSENT || strcmp(r->run, io->self.run) != 0 ||
+        r->state != CB_RUN_WORKING)
+        return unknown_run(io, i, err);
+    t->replaces = *r->staged != 0;
+    t->resumed = resumed;
+    if (t->replaces)
+        CB_TRY(cb_stage_open(t->store, path_of(io, i), r->run, r->staged, &t->beside, err));
+    return attach(io, i, err);
+}
+
+cubed_status cb_targets_join(cb_io *io, bool resumed, cubed_error *err)
+{
+    cb_run_folder(&io->self, io->prefix);
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        if (is_array(io, i)) CB_TRY(join(io, i, resumed, err));
+        if (io->plan->ir.nodes[i].is_target && io->plan->ir.nodes[i].region)
+            CB_TRY(begin_region(io, i, err));
+    }
+    return CUBED_OK;
+}
+
+/* --- The end ----------------------------------------------------------------------------------------- */
+
+/* Groups are written with their targets' care. */
+static cubed_status make_group(const cb_io *io, const cb_plan_group *g, bool durable,
+                               cubed_error *err)
+{
+    cb_place place;
+    cubed_store *store = NULL;
+    cubed_status st = CUBED_OK;
+    cb_zone *zone;
+    CB_TRY(cb_zone_new(&io->plan->ctx->alloc, &zone, err));
+    CB_GO(cb_place_parse(zone, g->url, &place, err));
+    CB_GO(cb_place_open(&io->plan->ctx->alloc, &place, durable, &store, err));
+    CB_GO(cb_zarr_create_group(store, place.path, g->format, g->attrs, false, err));
+    if (g->consolidate) CB_GO(cb_zarr_consolidate(store, place.path, err));
+out:
+    cb_store_close(store);
+    cb_zone_free(zone);
+    return st;
+}
+
+/* Whether this run makes the array, which is none until it is whole. */
+static target_io *made(const cb_io *io, int i)
+{
+    target_io *t = io->nodes[i].target;
+    return t && is_array(io, i) && !t->done ? t : NULL;
+}
+
+static cubed_status swap(const cb_io *io, int i, cubed_error *err)
+{
+    target_io *t = io->nodes[i].target;
+    t->before = t->claim;
+    CB_TRY(cb_zarr_make_parents(t->store, path_of(io, i), io->plan->storage[i]->meta.format, false,
+                                err));
+    CB_TRY(cb_stage_swap(&t->beside, &t->claim, err));
+    t->swapped = true;
+    return CUBED_OK;
+}
+
+/* The old arrays come back. What fails here leaves new ones, which are whole. */
+static void swap_back(const cb_io *io)
+{
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        target_io *t = made(io, i);
+        if (!t || !t->swapped) continue;
+        if (cb_store_swap(t->beside.store, t->beside.staged, t->beside.name, NULL) != CUBED_OK)
+            continue;
+        t->claim = t->before;
+        t->swapped = false;
+    }
+}
+
+/* Errors are not reported: the new array is there, and `cubed clean` finds what is left of the old one. */
+static void release(const cb_io *io, int i)
+{
+    target_io *t = io->nodes[i].target;
+    if (t->swapped && cb_stage_discard(&t->beside, NULL) != CUBED_OK) return;
+    if (!io->remember || !*io->self.plan ||
+        metadata_version(io, i, &t->claim.record.made, NULL) != CUBED_OK) {
+        cb_claim_drop(&t->claim);
+        return;
+    }
+    t->claim.record.staged[0] = 0;
+    cubed_status ignored = cb_claim_say(&t->claim, CB_RUN_DONE, NULL);
+    (void)ignored;
+}
+
+cubed_status cb_io_commit(cb_io *io, cubed_error *err)
+{
+    const int n = io->plan->ir.nnodes;
+    bool durable = false, any = !io->finished;
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < n; i++) any = any || (io->nodes[i].target && io->nodes[i].target->claimed);
+    if (!any) return CUBED_OK; /* an earlier run has left nothing to do */
+    for (int i = 0; i < n; i++) {
+        const target_io *t = made(io, i);
+        if (t) CB_TRY(cb_claim_check_own(&t->claim, err));
+    }
+    for (int i = 0; i < n; i++) {
+        durable = durable || io->plan->ir.nodes[i].durable;
+        if (made(io, i)) CB_TRY(cb_zarr_commit(io->nodes[i].array, err));
+    }
+    for (int i = 0; i < n && st == CUBED_OK; i++) {
+        const target_io *t = made(io, i);
+        if (t && t->replaces) st = swap(io, i, err);
+    }
+    for (int i = 0; i < io->plan->ngroups && st == CUBED_OK; i++)
+        st = make_group(io, &io->plan->groups[i], durable, err);
+    if (st != CUBED_OK) {
+        swap_back(io);
+        return st;
+    }
+    io->committed = true;
+    for (int i = 0; i < n; i++) {
+        if (io->nodes[i].target && io->nodes[i].target->claimed) release(io, i);
+    }
+    return CUBED_OK;
+}
+
+/* Takes back the chunks of a target whose run failed. Errors are not reported: what is left has no metadata, so
+ * nobody takes it for an array. */
+static void remove_chunks(const cb_io *io, int i)
+{
+    const cb_grid *g = &io->plan->ir.nodes[i].grid;
+    const node_io *x = &io->nodes[i];
+    int64_t n = cb_grid_count(g);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t idx[CUBED_MAX_NDIM];
+        char key[4096];
+        cb_grid_unravel(g, k, idx);
+        if (cb_zarr_chunk_key(cb_zarr_get_meta(x->array), cb_zarr_path(x->array), idx, key,
+                              sizeof key, NULL) != CUBED_OK ||
+            cb_store_del(cb_zarr_store(x->array), key, NULL) != CUBED_OK)
+            return;
+    }
+}
+
+/* An array whose run ended early. */
+static void abandon(const cb_io *io, int i)
+{
+    target_io *t = io->nodes[i].target;
+    if (!t->claimed || t->begun || t->done || t->swapped ||
+        cb_claim_check_own(&t->claim, NULL) != CUBED_OK)
+        return;
+    cubed_status ignored = CUBED_OK;
+    /* Of several targets some may have been committed before one could not be. */
+    const bool gone = !io->nodes[i].array || cb_zarr_retract(io->nodes[i].array, NULL) == CUBED_OK;
+    if (gone && (io->keep & CUBED_KEEP_CHUNKS) && *io->self.plan) {
+        ignored = cb_claim_say(&t->claim, CB_RUN_LEFT, NULL);
+    } else if (gone) {
+        if (t->replaces)
+            ignored = cb_stage_discard(&t->beside, NULL);
+        else if (io->nodes[i].array)
+            remove_chunks(io, i);
+        cb_claim_drop(&t->claim);
+    }
+    (void)ignored;
+}
+
+void cb_targets_end(cb_io *io)
+{
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        node_io *x = &io->nodes[i];
+        if (x->target && io->mode != CB_IO_WORKER && !io->committed && !io->self.detached)
+            abandon(io, i);
+        cb_zarr_close(x->array);
+        if (!x->target) continue;
+        cb_store_close(x->target->beside.store);
+        cb_store_close(x->target->store);
+    }
+}
+
+void cb_io_beat(cb_io *io)
+{
+    const int64_t now = cb_clock_ns();
+    cubed_status ignored = CUBED_OK;
+    if (io->beat == 0) io->beat = now;
+    if (now - io->beat < BEAT_NS) return;
+    io->beat = now;
+    for (int i = 0; i < io->plan->ir.nnodes; i++) {
+        target_io *t = io->nodes[i].target;
+        /* Who has taken the place is found out when the run ends. */
+        if (t && t->claimed && !t->done)
+            ignored = cb_claim_say(&t->claim, t->claim.record.state, NULL);
+    }
+    if (io->folder.version != CUBED_STORE_ABSENT)
+        ignored = cb_claim_say(&io->folder, CB_RUN_WORKING, NULL);
+    (void)ignored;
+}

@@ -1,0 +1,147 @@
+/* The worker's side of the executor "processes". */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/resource.h>
+#ifdef __linux__
+#include <signal.h>
+#include <sys/prctl.h>
+#endif
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/sanitizers.h"
+#include "mem/pages.h"
+#include "run/executors/executor.h"
+#include "run/shared.h"
+#include "run/wire.h"
+
+#define POLL_MS 200
+
+/* The operating system's own bound: private memory of this process beside its stack. Sanitizers
+ * reserve more than any bound. */
+static cubed_status limit_memory(const cubed_plan *plan, cubed_error *err)
+{
+#if defined(__linux__) && !defined(CB_HAVE_ASAN) && !defined(CB_HAVE_TSAN)
+    struct rlimit now;
+    rlim_t most = (rlim_t)plan->allowed_mem;
+    if (getrlimit(RLIMIT_DATA, &now) != 0)
+        return cb_fail_errno(err, errno, "cannot ask for the limit of memory");
+    if (now.rlim_cur != RLIM_INFINITY && now.rlim_cur <= most) return CUBED_OK;
+    now.rlim_cur = most;
+    if (setrlimit(RLIMIT_DATA, &now) != 0)
+        return cb_fail_errno(err, errno, "cannot limit this process's memory to %" PRIu64 " bytes",
+                             plan->allowed_mem);
+    /* Said before the first task, which would find no memory for its arena. */
+    const uint64_t held = cb_private_memory();
+    const uint64_t tasks = cb_sat_add(plan->need.arena, plan->need.library);
+    if (cb_sat_add(held, tasks) > plan->allowed_mem)
+        return cb_fail(err, CUBED_E_BUDGET,
+                       "its program and what that loads hold %" PRIu64
+                       " bytes before any task, but reserved_mem is %" PRIu64 ", and %" PRIu64
+                       " of the %" PRIu64 " allowed are for tasks: reserve at "
+                       "least %" PRIu64 " bytes, and allow at least %" PRIu64,
+                       held, plan->reserved_mem, tasks, plan->allowed_mem, held,
+                       cb_sat_add(held, tasks));
+#else
+    (void)plan;
+    (void)err;
+#endif
+    return CUBED_OK;
+}
+
+/* Its code is welcome: it comes from who started this process. */
+static cubed_status receive_plan(cubed_context *ctx, int fd, const cb_wire_hello *hello,
+                                 cubed_plan **out, cubed_error *err)
+{
+    const cubed_allocator *a = &ctx->alloc;
+    void *blob = cb_alloc(a, (size_t)hello->plan_size);
+    if (!blob)
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan of %" PRIu64 " bytes",
+                       hello->plan_size);
+    cubed_status st =
+        cb_wire_receive(fd, blob, (size_t)hello->plan_size)
+            ? cb_plan_load(ctx, blob, (size_t)hello->plan_size, CB_TRUST_DRIVER, out, err)
+            : cb_fail(err, CUBED_E_IO, "the connection ended within the plan");
+    cb_free(a, blob, (size_t)hello->plan_size);
+    return st;
+}
+
+/* False when the connection ended or the worker shall stop. */
+static bool next_range(int fd, const cubed_cancel *cancel, cubed_task_range *range)
+{
+    struct pollfd p = {fd, POLLIN, 0};
+    for (;;) {
+        if (cubed_cancel_is_set(cancel)) return false;
+        if (poll(&p, 1, POLL_MS) > 0) return cb_wire_receive(fd, range, sizeof *range);
+    }
+}
+
+static cubed_status run_ranges(const cb_executor_args *args, int fd, cubed_error *err)
+{
+    cubed_task_range range;
+    cubed_task_report report;
+    cb_arena *arena;
+    bool open;
+    CB_TRY(cb_arena_new(&args->plan->ctx->alloc, args->plan->need, &arena, err));
+    memset(&report, 0, sizeof report);
+    report.token = CB_WIRE_READY;
+    open = cb_wire_send_report(args->plan->ctx, fd, &report);
+    while (open && next_range(fd, args->cancel, &range)) {
+        report.token = range.token;
+        for (int64_t task = range.first; open && task < range.last; task++) {
+            cb_executor_run_task(args, arena, range.stage, task, &report);
+            /* A worker that is told to stop says nothing: the driver sees that it ended. */
+            open = !cubed_cancel_is_set(args->cancel) &&
+                   cb_wire_send_report(args->plan->ctx, fd, &report);
+            if (report.error.status != CUBED_OK) break;
+        }
+    }
+    cb_arena_free(arena);
+    return CUBED_OK;
+}
+
+cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *cancel,
+                                cubed_error *err)
+{
+    cb_wire_hello hello, own;
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_plan *plan = NULL;
+    cb_io *io = NULL;
+    cubed_status st;
+#ifdef __linux__
+    /* Of a driver that is killed, too, nobody is left behind. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    cb_wire_hello_init(&own);
+    if (!cb_wire_receive(fd, &hello, sizeof hello))
+        return cb_fail(err, CUBED_E_IO, "descriptor %d is no connection to a driver", fd);
+    if (memcmp(hello.version, own.version, sizeof own.version) != 0 ||
+        hello.range_size != own.range_size || hello.report_size != own.report_size) {
+        st = cb_fail(&why, CUBED_E_UNSUPPORTED, "the driver has version %.23s, this worker %s",
+                     hello.version, own.version);
+        goto out;
+    }
+    CB_GO(receive_plan(ctx, fd, &hello, &plan, &why));
+    CB_GO(limit_memory(plan, &why));
+    CB_GO(cb_shared_map(plan, fd + 1, hello.nshared, &why));
+    hello.plan[sizeof hello.plan - 1] = hello.run[sizeof hello.run - 1] = 0;
+    const cb_io_options storage = {
+        .mode = CB_IO_WORKER, .resume = hello.resume != 0, .run = hello.run, .plan = hello.plan};
+    CB_GO(cb_io_open(plan, &storage, &io, &why));
+    cb_executor_args args = {.plan = plan, .io = io, .cancel = cancel};
+    CB_GO(run_ranges(&args, fd, &why));
+out:
+    if (st != CUBED_OK) {
+        cubed_task_report report = {.token = CB_WIRE_NO_START, .error = why};
+        report.error.status = st;
+        bool ignored = cb_wire_send_report(ctx, fd, &report);
+        (void)ignored;
+        if (err) *err = why;
+    }
+    cb_io_close(io);
+    cubed_plan_unref(plan);
+    return st;
+}
