@@ -71,11 +71,14 @@ typedef struct cubed_error {
     uint64_t enough_mem;
     /* What the program's own code raised, by a number that it knows (cubed/sys/raised.h); 0: nothing. */
     uint64_t raised;
+    /* The same may succeed if it is tried again, not before so many milliseconds: of CUBED_E_IO only. */
+    uint32_t retry_after_ms;
+    bool transient;
 } cubed_error;
 
 #define CUBED_ERROR_INIT                                                                           \
     {                                                                                              \
-        CUBED_OK, 0, "", {0}, 0, 0                                                                 \
+        CUBED_OK, 0, "", {0}, 0, 0, 0, false                                                       \
     }
 
 /* A status as a short English phrase; never NULL. */

@@ -29,6 +29,17 @@ const char *cubed_status_str(cubed_status status)
     return "unknown status";
 }
 
+static void clear(cubed_error *err, cubed_status status, int os_errno)
+{
+    err->status = status;
+    err->os_errno = os_errno;
+    memset(err->origins, 0, sizeof err->origins);
+    err->enough_mem = 0;
+    err->raised = 0;
+    err->retry_after_ms = 0;
+    err->transient = false;
+}
+
 cubed_status cb_fail(cubed_error *err, cubed_status status, const char *fmt, ...)
 {
     if (!err) return status;
@@ -36,12 +47,18 @@ cubed_status cb_fail(cubed_error *err, cubed_status status, const char *fmt, ...
     va_start(ap, fmt);
     vsnprintf(err->message, sizeof err->message, fmt, ap);
     va_end(ap);
-    err->status = status;
-    err->os_errno = 0;
-    memset(err->origins, 0, sizeof err->origins);
-    err->enough_mem = 0;
-    err->raised = 0;
+    clear(err, status, 0);
     return status;
+}
+
+/* What is for lack of space or permission stays so; all else may have been the moment's. */
+static bool may_pass(int os_errno)
+{
+    static const int final[] = {ENOSPC, EFBIG, EROFS, EACCES, EPERM, EDQUOT};
+    for (size_t i = 0; i < sizeof final / sizeof *final; i++) {
+        if (os_errno == final[i]) return false;
+    }
+    return true;
 }
 
 cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...)
@@ -59,11 +76,8 @@ cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...)
     /* The GNU strerror_r may return a string of its own instead of filling `text`. */
     const char *why = strerror_r(os_errno, text, sizeof text);
     snprintf(err->message + used, sizeof err->message - used, ": %s", why);
-    err->status = status;
-    err->os_errno = os_errno;
-    memset(err->origins, 0, sizeof err->origins);
-    err->enough_mem = 0;
-    err->raised = 0;
+    clear(err, status, os_errno);
+    err->transient = status == CUBED_E_IO && may_pass(os_errno);
     return status;
 }
 

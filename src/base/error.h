@@ -8,7 +8,7 @@
 cubed_status cb_fail(cubed_error *err, cubed_status status, const char *fmt, ...)
     CUBED_PRINTF(3, 4);
 /* As cb_fail with CUBED_E_IO (CUBED_E_NOT_FOUND for ENOENT, CUBED_E_NOMEM for ENOMEM), the errno
- * and its text appended. */
+ * and its text appended. Whether it may pass follows from the errno. */
 cubed_status cb_fail_errno(cubed_error *err, int os_errno, const char *fmt, ...) CUBED_PRINTF(3, 4);
 /* Puts context in front of the message of an error that is passed up: "context: message". The
  * status is returned unchanged. */

@@ -274,6 +274,7 @@ static cubed_status call_function(run *r, cubed_error *err)
     uint64_t taken = 0;
     r->call.library_taken = &taken;
     cubed_status st = fn->run(&r->call, r->c->fn_ctx, err);
+    if (st == CUBED_E_IO && err) err->transient = true;
     if (taken > r->t->count->function_mem) r->t->count->function_mem = taken;
     cb_arena_uncharge(r->t->arena, r->c->need.library);
     cb_arena_release(r->t->arena, mark);

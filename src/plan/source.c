@@ -92,6 +92,7 @@ cubed_status cb_source_read(const cb_source *s, const cb_box *box, const int64_t
     const cubed_source_region region = {box->ndim, box->lo, shape, strides, dst};
     cubed_status st = s->fn->read(s->handle, &region, err);
     if (st == CUBED_OK) return st;
+    if (st == CUBED_E_IO && err) err->transient = true;
     char where[512] = "";
     for (int d = 0, n = 0; d < box->ndim && n < (int)sizeof where; d++)
         n += snprintf(where + n, sizeof where - (size_t)n, "%s%" PRId64 ":%" PRId64, d ? ", " : "",

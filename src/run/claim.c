@@ -16,7 +16,7 @@ cubed_status cb_claim_look(cubed_store *store, const char *path, cb_zone *zone, 
 
 bool cb_claim_is_own(const cb_claim *c, const cb_run_self *self)
 {
-    return c->version != CUBED_STORE_ABSENT && self->detached && c->record.detached &&
+    return !cb_version_is_none(&c->version) && self->detached && c->record.detached &&
            c->record.state == CB_RUN_WORKING && strcmp(c->record.run, self->run) == 0 &&
            strcmp(c->record.plan, self->plan) == 0;
 }
@@ -24,7 +24,7 @@ bool cb_claim_is_own(const cb_claim *c, const cb_run_self *self)
 cubed_status cb_claim_check_free(const cb_claim *c, const cb_run_self *self, cubed_error *err)
 {
     char who[CB_OWNER_CAP + CB_RUN_NAME_CAP + 64];
-    if (c->version == CUBED_STORE_ABSENT || !cb_run_record_is_live(&c->record) ||
+    if (cb_version_is_none(&c->version) || !cb_run_record_is_live(&c->record) ||
         cb_claim_is_own(c, self))
         return CUBED_OK;
     cb_run_record_who(&c->record, who, sizeof who);
@@ -39,10 +39,10 @@ static void give_back(const cb_claim *c, const cb_run_self *self)
 {
     cb_run_record there;
     cb_zone *zone;
-    uint64_t version;
+    cubed_object_version version;
     if (cb_zone_new(c->store->alloc, &zone, NULL) != CUBED_OK) return;
     cubed_status ignored = cb_run_record_read(c->store, c->path, zone, &there, &version, NULL);
-    if (ignored == CUBED_OK && version != CUBED_STORE_ABSENT && strcmp(there.run, self->run) == 0 &&
+    if (ignored == CUBED_OK && !cb_version_is_none(&version) && strcmp(there.run, self->run) == 0 &&
         strcmp(there.owner, self->owner) == 0)
         ignored = cb_run_record_remove(c->store, c->path, NULL);
     (void)ignored;
@@ -94,7 +94,7 @@ cubed_status cb_claim_check_own(const cb_claim *c, cubed_error *err)
     cubed_object_info info;
     CB_TRY(cb_key_join(key, sizeof key, c->path, CB_RUN_MARK, err));
     CB_TRY(cb_store_find(c->store, key, &info, err));
-    if (info.version == c->version) return CUBED_OK;
+    if (cb_version_equal(&info.version, &c->version)) return CUBED_OK;
     return cb_fail(err, CUBED_E_EXISTS,
                    "%s%s%s was taken over while this run was writing it: another run, or somebody "
                    "who cleaned up, held this one for dead",
@@ -116,9 +116,9 @@ cubed_status cb_claim_say(cb_claim *c, cb_run_state state, cubed_error *err)
 
 void cb_claim_drop(cb_claim *c)
 {
-    if (c->version == CUBED_STORE_ABSENT || cb_claim_check_own(c, NULL) != CUBED_OK) return;
+    if (cb_version_is_none(&c->version) || cb_claim_check_own(c, NULL) != CUBED_OK) return;
     /* One that stays is taken by the next run, as its owner will be gone. */
     cubed_status ignored = cb_run_record_remove(c->store, c->path, NULL);
     (void)ignored;
-    c->version = CUBED_STORE_ABSENT;
+    c->version = (cubed_object_version){""};
 }

@@ -22,10 +22,10 @@ typedef struct cb_run_self {
 } cb_run_self;
 
 typedef struct cb_claim {
-    cubed_store *store; /* borrowed */
-    const char *path;   /* borrowed */
-    uint64_t version;   /* of the record; 0: there is none */
-    int format;         /* Zarr's, of the array that is to be made there; 0: it is a folder */
+    cubed_store *store;           /* borrowed */
+    const char *path;             /* borrowed */
+    cubed_object_version version; /* of the record; "": there is none */
+    int format; /* Zarr's, of the array that is to be made there; 0: it is a folder */
     cb_run_record record;
 } cb_claim;
 

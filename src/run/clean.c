@@ -110,7 +110,7 @@ static cubed_status clean_one(const cleaning *c, const char *path, cubed_error *
     const char *name = strrchr(path, '/');
     name = name ? name + 1 : path;
     CB_TRY(cb_claim_look(c->store, path, c->zone, &claim, err));
-    if (claim.version == CUBED_STORE_ABSENT) return CUBED_OK;
+    if (cb_version_is_none(&claim.version)) return CUBED_OK;
     if (claim.record.state == CB_RUN_DONE) return CUBED_OK;
     const bool asked = claim.record.detached && (c->flags & CUBED_CLEAN_DETACHED);
     if (cb_run_record_is_live(&claim.record) && !asked) return CUBED_OK;
@@ -129,7 +129,7 @@ static cubed_status clean_beside(const cleaning *c, const char *path, cubed_erro
     CB_TRY(cb_key_join(target, sizeof target, "", path, err));
     memmove(target + n, cb_stage_replaces(path + n), strlen(cb_stage_replaces(path + n)) + 1);
     CB_TRY(cb_claim_look(c->store, target, c->zone, &claim, err));
-    if (claim.version != CUBED_STORE_ABSENT && strcmp(claim.record.staged, path + n) == 0)
+    if (!cb_version_is_none(&claim.version) && strcmp(claim.record.staged, path + n) == 0)
         return CUBED_OK;
     tell(c, path, CUBED_LEFTOVER_CHUNKS);
     return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);

@@ -146,7 +146,7 @@ cubed_status cb_io_find_whole(cb_io *io, int node, int64_t chunk, bool *found, c
     if (!cb_node_is_intermediate(n) || !io->spills) return CUBED_OK;
     cb_intermediate_key(io, node, chunk, key);
     CB_TRY(cb_store_find(io->work, key, &info, err));
-    *found = info.version != CUBED_STORE_ABSENT &&
+    *found = !cb_version_is_none(&info.version) &&
              info.size == cb_intermediate_chunk_bytes(io, node, idx);
     x->kept[chunk] = *found ? cb_intermediate_spilled(io) : NULL;
     return CUBED_OK;

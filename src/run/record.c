@@ -8,9 +8,8 @@
 #include "base/error.h"
 #include "base/json.h"
 
-#define VERSION        1
-#define MAX_BYTES      ((size_t)64 << 20)
-#define OTHERS_CHANGED 5 /* tries to read one object that others replace meanwhile */
+#define VERSION   1
+#define MAX_BYTES ((size_t)64 << 20)
 
 static const char *const states[] = {"working", "left", "swapped", "done"};
 
@@ -31,7 +30,7 @@ static void parse(const json_t *o, cb_zone *zone, cb_run_record *r)
     copy(r->staged, sizeof r->staged, o, "staged");
     r->beat = json_integer_value(json_object_get(o, "beat"));
     r->detached = json_is_true(json_object_get(o, "detached"));
-    r->made = (uint64_t)json_integer_value(json_object_get(o, "made"));
+    copy(r->made.text, sizeof r->made.text, o, "made");
     r->format = (int)json_integer_value(json_object_get(o, "format"));
     const char *state = json_string_value(json_object_get(o, "state"));
     for (int i = 0; state && i < (int)(sizeof states / sizeof *states); i++) {
@@ -42,27 +41,19 @@ static void parse(const json_t *o, cb_zone *zone, cb_run_record *r)
 }
 
 cubed_status cb_run_record_read(cubed_store *store, const char *path, cb_zone *zone,
-                                cb_run_record *out, uint64_t *version, cubed_error *err)
+                                cb_run_record *out, cubed_object_version *version, cubed_error *err)
 {
     char key[4096];
     cb_buf text;
-    cubed_object_info before = {0}, after = {0};
     cubed_error why = CUBED_ERROR_INIT;
-    cubed_status st = CUBED_OK;
+    cubed_status st;
     memset(out, 0, sizeof *out);
-    *version = CUBED_STORE_ABSENT;
+    *version = (cubed_object_version){""};
     CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_MARK, err));
     cb_buf_init(&text, store->alloc);
-    for (int i = 0; i < OTHERS_CHANGED; i++) {
-        text.size = 0;
-        st = cb_store_head(store, key, &before, &why);
-        if (st == CUBED_OK) st = cb_store_read_all(store, key, MAX_BYTES, &text, &why);
-        if (st == CUBED_OK) st = cb_store_head(store, key, &after, &why);
-        if (st != CUBED_OK || before.version == after.version) break;
-    }
+    st = cb_store_read_version(store, key, MAX_BYTES, &text, version, &why);
     if (st == CUBED_OK) {
         json_t *o = NULL;
-        *version = before.version;
         if (cb_json_parse(key, text.data ? text.data : "", text.size, &o, NULL) == CUBED_OK)
             parse(o, zone, out);
         json_decref(o);
@@ -74,21 +65,21 @@ cubed_status cb_run_record_read(cubed_store *store, const char *path, cb_zone *z
 }
 
 cubed_status cb_run_record_write(cubed_store *store, const char *path, const cb_run_record *r,
-                                 uint64_t *version, cubed_error *err)
+                                 cubed_object_version *version, cubed_error *err)
 {
     char key[4096];
     cb_buf text;
     CB_TRY(cb_key_join(key, sizeof key, path, CB_RUN_MARK, err));
     cb_buf_init(&text, store->alloc);
     json_t *o =
-        json_pack("{s:i,s:s,s:s,s:s,s:s,s:I,s:s,s:s,s:b,s:I,s:i}", "version", VERSION, "plan",
+        json_pack("{s:i,s:s,s:s,s:s,s:s,s:I,s:s,s:s,s:b,s:s,s:i}", "version", VERSION, "plan",
                   r->plan, "run", r->run, "owner", r->owner, "since", r->since, "beat",
                   (json_int_t)r->beat, "state", states[r->state], "staged", r->staged, "detached",
-                  r->detached, "made", (json_int_t)r->made, "format", r->format);
+                  r->detached, "made", r->made.text, "format", r->format);
     bool ok = o &&
               (!r->sources || json_object_set_new(o, "sources", json_string(r->sources)) == 0) &&
               cb_json_dump(o, JSON_COMPACT, &text);
-    cubed_status st = ok ? cb_store_put_if(store, key, *version, text.data, text.size, version, err)
+    cubed_status st = ok ? cb_store_put_if(store, key, version, text.data, text.size, version, err)
                          : cb_fail(err, CUBED_E_NOMEM, "no memory for %s", key);
     json_decref(o);
     cb_buf_free(&text);

@@ -33,20 +33,20 @@ typedef struct cb_run_record {
         detached; /* nobody drives it: begun, worked on and finished by processes that end in between */
     cb_run_state state;
     char staged
-        [CB_RUN_STAGED_CAP]; /* of an array that replaces another: where it is made; else "" */
-    uint64_t made;           /* DONE: version of the array's metadata */
-    int format;              /* Zarr's, of the array; 0 of folders */
-    const char *sources;     /* what was known of each source, in order; in the zone */
+        [CB_RUN_STAGED_CAP];   /* of an array that replaces another: where it is made; else "" */
+    cubed_object_version made; /* DONE: of the array's metadata */
+    int format;                /* Zarr's, of the array; 0 of folders */
+    const char *sources;       /* what was known of each source, in order; in the zone */
 } cb_run_record;
 
-/* *version is 0 where there is none. One that cannot be understood is all zeros, with its version. */
+/* *version is "" where there is none. One that cannot be understood is all zeros, with its version. */
 CUBED_MUST_CHECK cubed_status cb_run_record_read(cubed_store *store, const char *path,
                                                  cb_zone *zone, cb_run_record *out,
-                                                 uint64_t *version, cubed_error *err);
+                                                 cubed_object_version *version, cubed_error *err);
 /* Replaces the one of *version, which becomes the new one's. CUBED_E_EXISTS if there is another. */
 CUBED_MUST_CHECK cubed_status cb_run_record_write(cubed_store *store, const char *path,
-                                                  const cb_run_record *r, uint64_t *version,
-                                                  cubed_error *err);
+                                                  const cb_run_record *r,
+                                                  cubed_object_version *version, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_run_record_remove(cubed_store *store, const char *path,
                                                    cubed_error *err);
 /* Whether somebody is at work, as far as can be known: of another machine's process, if it was heard of within

@@ -3,7 +3,6 @@
  * What it keeps of tasks is one record for each range in flight, or to be tried again. */
 #include "run/schedule.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -215,26 +214,16 @@ static cubed_status task_done(driver *d, int stage, const cubed_task_report *r, 
     return CUBED_OK;
 }
 
-/* Errors that may pass: a read or write that failed, but not for lack of space or permission. */
-static bool may_pass(const cubed_error *e)
-{
-    static const int final[] = {ENOSPC, EFBIG, EROFS, EACCES, EPERM, EDQUOT};
-    if (e->status != CUBED_E_IO) return false;
-    for (size_t i = 0; i < sizeof final / sizeof *final; i++) {
-        if (e->os_errno == final[i]) return false;
-    }
-    return true;
-}
-
 static cubed_status task_failed(driver *d, const in_flight *f, unsigned attempts,
                                 const cubed_task_report *r, cubed_error *err)
 {
-    if (!may_pass(&r->error) || (int)attempts >= d->a->options->retries) {
+    if (!r->error.transient || (int)attempts >= d->a->options->retries) {
         if (err) *err = r->error;
         cb_plan_say_origins(d->p, f->stage, err);
         return r->error.status;
     }
-    const int64_t delay = FIRST_DELAY_NS << cb_min_i64(attempts, 10);
+    const int64_t delay = cb_max_i64(FIRST_DELAY_NS << cb_min_i64(attempts, 10),
+                                     (int64_t)r->error.retry_after_ms * 1000000);
     const in_flight again = {.used = true,
                              .attempts = (uint8_t)(attempts + 1),
                              .stage = f->stage,

@@ -37,12 +37,12 @@ static cubed_status note_sources(const cubed_plan *p, cb_zone *zone, const char 
     cb_buf_init(&text, &p->ctx->alloc);
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_storage *s = p->storage[i];
-        uint64_t version;
+        cubed_object_version version;
         if (!is_noted(p, i)) continue;
         CB_GO(cb_zarr_version(s->store, s->path, s->meta.format, &version, err));
-        if (version == CUBED_STORE_ABSENT)
+        if (cb_version_is_none(&version))
             CB_GO(cb_fail(err, CUBED_E_NOT_FOUND, "%s is no longer there", p->ir.nodes[i].url));
-        cb_buf_printf(&text, "%016" PRIx64, version);
+        cb_buf_printf(&text, "%016" PRIx64, XXH3_64bits(version.text, strlen(version.text)));
         n++;
     }
     if (n > MAX_SOURCES) {
@@ -77,7 +77,7 @@ cubed_status cb_run_self_init(const cubed_plan *p, const char *name, bool resuma
 
 bool cb_run_is_same(const cb_run_self *self, const cb_claim *c)
 {
-    return c->version != CUBED_STORE_ABSENT && *self->plan &&
+    return !cb_version_is_none(&c->version) && *self->plan &&
            strcmp(self->plan, c->record.plan) == 0;
 }
 

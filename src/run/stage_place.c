@@ -37,7 +37,7 @@ cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_error *er
     cb_claim moved = *c;
     moved.store = p->store;
     moved.path = p->staged;
-    moved.version = CUBED_STORE_ABSENT;
+    moved.version = (cubed_object_version){""};
     moved.record.state = CB_RUN_SWAPPED;
     CB_TRY(cb_claim_check_own(c, err));
     CB_TRY(cb_run_record_remove(p->store, p->staged, err));
@@ -85,12 +85,12 @@ static cubed_status keep_foreign(void *ctx, const char *name, bool is_prefix, cu
 cubed_status cb_stage_discard(const cb_stage_place *p, cubed_error *err)
 {
     static const char *const docs[] = {"zarr.json", ".zarray", ".zgroup"};
-    char key[4096];
+    char key[3][4096];
+    const char *keys[3] = {key[0], key[1], key[2]};
     /* First what others would take for an array. */
-    for (size_t i = 0; i < sizeof docs / sizeof *docs; i++) {
-        CB_TRY(cb_key_join(key, sizeof key, p->staged, docs[i], err));
-        CB_TRY(cb_store_del(p->store, key, err));
-    }
+    for (size_t i = 0; i < sizeof docs / sizeof *docs; i++)
+        CB_TRY(cb_key_join(key[i], sizeof key[i], p->staged, docs[i], err));
+    CB_TRY(cb_store_del_all(p->store, keys, sizeof docs / sizeof *docs, err));
     foreign f = {p, ""};
     CB_TRY(cb_store_members(p->store, p->staged, keep_foreign, &f, err));
     return cb_store_clear(p->store, p->staged, err);

@@ -31,8 +31,9 @@ static cubed_status attach(cb_io *io, int i, cubed_error *err)
 
 /* --- Beginning --------------------------------------------------------------------------------------- */
 
-/* The version of the metadata of an array that is there; CUBED_STORE_ABSENT: there is none. */
-static cubed_status metadata_version(const cb_io *io, int i, uint64_t *version, cubed_error *err)
+/* The version of the metadata of an array that is there; "": there is none. */
+static cubed_status metadata_version(const cb_io *io, int i, cubed_object_version *version,
+                                     cubed_error *err)
 {
     return cb_zarr_version(io->nodes[i].target->store, path_of(io, i),
                            io->plan->storage[i]->meta.format, version, err);
@@ -55,12 +56,12 @@ static cubed_status look_at_own(cb_io *io, int i, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;
     const cb_run_record *r = &t->claim.record;
-    uint64_t version;
+    cubed_object_version version;
     CB_TRY(metadata_version(io, i, &version, err));
     if (r->state == CB_RUN_DONE || r->state == CB_RUN_SWAPPED) {
         /* What was written there since is somebody else's, and what was made of other sources is another array. */
-        const bool same =
-            r->state == CB_RUN_SWAPPED || (version != CUBED_STORE_ABSENT && version == r->made);
+        const bool same = r->state == CB_RUN_SWAPPED ||
+                          (!cb_version_is_none(&version) && cb_version_equal(&version, &r->made));
         t->resumed = t->done = same && cb_run_saw_sources(&io->self, r);
         return CUBED_OK;
     }
@@ -103,7 +104,7 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
         return CUBED_OK;
     }
     CB_TRY(cb_zarr_check_absent(t->store, path_of(io, i), err));
-    if (resume && t->claim.version != CUBED_STORE_ABSENT && r->state != CB_RUN_DONE)
+    if (resume && !cb_version_is_none(&t->claim.version) && r->state != CB_RUN_DONE)
         return cb_fail(err, CUBED_E_EXISTS,
                        "%s has chunks of another plan's unfinished run: ask for it to be "
                        "overwritten, not resumed",
@@ -128,7 +129,7 @@ static cubed_status take_new(cb_io *io, int i, cubed_error *err)
 {
     target_io *t = io->nodes[i].target;
     const cb_run_record left = t->claim.record;
-    const bool was_left = t->claim.version != CUBED_STORE_ABSENT && left.state != CB_RUN_DONE;
+    const bool was_left = !cb_version_is_none(&t->claim.version) && left.state != CB_RUN_DONE;
     CB_TRY(cb_claim_take(&t->claim, &io->self, t->replaces ? t->beside.staged : "", err));
     t->claimed = true;
     if (was_left) CB_TRY(discard_left(io, i, &left, err));
@@ -222,7 +223,7 @@ static cubed_status join(cb_io *io, int i, bool resumed, cubed_error *err)
     CB_TRY(open_place(io, i, err));
     target_io *t = io->nodes[i].target;
     const cb_run_record *r = &t->claim.record;
-    if (t->claim.version == CUBED_STORE_ABSENT || strcmp(r->run, io->self.run) != 0 ||
+    if (cb_version_is_none(&t->claim.version) || strcmp(r->run, io->self.run) != 0 ||
         r->state != CB_RUN_WORKING)
         return unknown_run(io, i, err);
     t->replaces = *r->staged != 0;
@@ -408,7 +409,7 @@ void cb_io_beat(cb_io *io)
         if (t && t->claimed && !t->done)
             ignored = cb_claim_say(&t->claim, t->claim.record.state, NULL);
     }
-    if (io->folder.version != CUBED_STORE_ABSENT)
+    if (!cb_version_is_none(&io->folder.version))
         ignored = cb_claim_say(&io->folder, CB_RUN_WORKING, NULL);
     (void)ignored;
 }

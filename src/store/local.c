@@ -22,10 +22,13 @@
 cubed_status cb_local_path(const local_store *s, const char *key, char out[PATH_MAX],
                            cubed_error *err)
 {
-    int n = snprintf(out, PATH_MAX, "%s%s%s", s->path, *key ? "/" : "", key);
-    if (n < 0 || n >= PATH_MAX)
+    const size_t root = strlen(s->path), n = strlen(key);
+    if (root + 1 + n + 1 > PATH_MAX)
         return cb_fail(err, CUBED_E_ARG, "the path %s/%s is longer than %d bytes", s->path, key,
                        PATH_MAX - 1);
+    memcpy(out, s->path, root);
+    if (n) out[root] = '/';
+    memcpy(out + root + (n > 0), key, n + 1);
     return CUBED_OK;
 }
 
@@ -84,8 +87,8 @@ static int open_to_read(const char *path)
 }
 
 /* -1 on failure. Only regular files are read: others have no size, and may block. */
-static int open_object(const local_store *s, const char *key, char path[PATH_MAX], uint64_t *size,
-                       cubed_status *st, cubed_error *err)
+static int open_object(const local_store *s, const char *key, char path[PATH_MAX],
+                       cubed_object_info *out, cubed_status *st, cubed_error *err)
 {
     struct stat info;
     *st = cb_local_path(s, key, path, err);
@@ -97,7 +100,7 @@ static int open_object(const local_store *s, const char *key, char path[PATH_MAX
     else if (fd < 0)
         *st = explain_absence(s, path, e, true, "cannot open", err);
     else
-        *size = (uint64_t)info.st_size;
+        cb_local_info(&info, out);
     if (*st == CUBED_OK) return fd;
     if (fd >= 0) close(fd);
     return -1;
@@ -117,35 +120,41 @@ static int read_at(int fd, uint64_t offset, char *dst, size_t size, size_t *got)
     return 0;
 }
 
-static cubed_status local_get(cubed_store *store, const char *key, uint64_t offset, void *dst,
-                              size_t size, size_t *got, cubed_error *err)
+static cubed_status not_expected(const char *path, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_EXISTS, "%s is not what was expected", path);
+}
+
+/* errno of what failed. A file that somebody has cut since it was opened ends where it ends. */
+static int read_ranges(int fd, cubed_store_request *r)
+{
+    const cubed_range whole = {0, (size_t)r->info.size};
+    const cubed_range *ranges = r->nranges ? r->ranges : &whole;
+    const size_t n = r->nranges ? r->nranges : r->info.size <= r->cap;
+    char *to = r->dst;
+    for (size_t i = 0; i < n; i++) {
+        const cubed_range x = cubed_range_within(ranges[i], r->info.size);
+        size_t got;
+        int e = read_at(fd, x.offset, to, x.size, &got);
+        if (e) return e;
+        r->got += got;
+        to += ranges[i].size;
+    }
+    return 0;
+}
+
+static cubed_status local_get(cubed_store *store, cubed_store_request *r, cubed_error *err)
 {
     char path[PATH_MAX];
     cubed_status st;
-    uint64_t whole;
-    int fd = open_object((local_store *)store, key, path, &whole, &st, err);
+    int fd = open_object((local_store *)store, r->key, path, &r->info, &st, err);
     if (fd < 0) return st;
-    int e = read_at(fd, offset, dst, size, got);
+    r->got = 0;
+    const bool allowed = cubed_store_allows(r, r->info.version.text);
+    int e = allowed ? read_ranges(fd, r) : 0;
     close(fd);
+    if (!allowed) return not_expected(path, err);
     return e ? cb_fail_errno(err, e, "cannot read %s", path) : CUBED_OK;
-}
-
-static cubed_status local_get_ranges(cubed_store *store, const char *key, const cubed_range *ranges,
-                                     size_t n, void *dst, uint64_t *size, cubed_error *err)
-{
-    char path[PATH_MAX], *to = dst;
-    cubed_status st;
-    int e = 0, fd = open_object((local_store *)store, key, path, size, &st, err);
-    if (fd < 0) return st;
-    size_t got = 0, i = 0;
-    for (; i < n && e == 0; i++, to += got) {
-        e = read_at(fd, ranges[i].offset, to, ranges[i].size, &got);
-        if (got != ranges[i].size) break;
-    }
-    close(fd);
-    if (e) return cb_fail_errno(err, e, "cannot read %s", path);
-    if (i < n) return cb_fail(err, CUBED_E_FORMAT, "%s ends within a range that is read", path);
-    return CUBED_OK;
 }
 
 static int write_all(int fd, const char *src, size_t size)
@@ -241,7 +250,7 @@ static cubed_status cannot_write(int e, const char *path, cubed_error *err)
 }
 
 cubed_status cb_local_write(local_store *s, const char *path, const void *src, size_t size,
-                            char temp[PATH_MAX], uint64_t *version, cubed_error *err)
+                            char temp[PATH_MAX], cubed_object_info *out, cubed_error *err)
 {
     struct stat info;
     /* A link to a file is replaced as a file is; what is neither is somebody else's. */
@@ -252,28 +261,29 @@ cubed_status cb_local_write(local_store *s, const char *path, const void *src, s
     if (fd < 0) return cannot_write(errno, path, err);
     int e = write_all(fd, src, size);
     if (e == 0 && s->durable && fsync(fd) != 0) e = errno;
-    if (e == 0 && version && fstat(fd, &info) != 0) e = errno;
+    if (e == 0 && fstat(fd, &info) != 0) e = errno;
     if (close(fd) != 0 && e == 0) e = errno;
     if (e == 0) {
-        if (version) *version = cb_local_version(&info);
+        cb_local_info(&info, out);
         return CUBED_OK;
     }
     unlink(temp);
     return cb_fail_errno(err, e, "cannot write %s", path);
 }
 
-static cubed_status local_put(cubed_store *store, const char *key, const void *src, size_t size,
-                              cubed_error *err)
+static cubed_status local_put(cubed_store *store, cubed_store_request *r, cubed_error *err)
 {
     local_store *s = (local_store *)store;
     char path[PATH_MAX], temp[PATH_MAX];
-    CB_TRY(cb_local_path(s, key, path, err));
-    CB_TRY(cb_local_write(s, path, src, size, temp, NULL, err));
-    int e = rename(temp, path) != 0 ? errno : 0;
+    CB_TRY(cb_local_path(s, r->key, path, err));
+    CB_TRY(cb_local_write(s, path, r->src, r->size, temp, &r->info, err));
+    const bool any = !r->if_match && !r->if_none_match;
+    int e = !any ? cb_local_replace(temp, path, r) : rename(temp, path) != 0 ? errno : 0;
     if (e == 0 && s->durable) e = cb_local_sync_parent(path);
     if (e == 0) return CUBED_OK;
     unlink(temp);
-    return cb_fail_errno(err, e, "cannot write %s", path);
+    return e == EEXIST && !any ? not_expected(path, err)
+                               : cb_fail_errno(err, e, "cannot write %s", path);
 }
 
 /* Removes the directories that a deleted key leaves empty, up to the root. */
@@ -297,18 +307,17 @@ static cubed_status local_del(cubed_store *store, const char *key, cubed_error *
     return CUBED_OK;
 }
 
-static cubed_status local_head(cubed_store *store, const char *key, cubed_object_info *out,
-                               cubed_error *err)
+static cubed_status local_head(cubed_store *store, cubed_store_request *r, cubed_error *err)
 {
     char path[PATH_MAX];
     struct stat info;
     const local_store *s = (local_store *)store;
-    CB_TRY(cb_local_path(s, key, path, err));
+    CB_TRY(cb_local_path(s, r->key, path, err));
     if (stat(path, &info) != 0)
         return explain_absence(s, path, errno, false, "cannot look at", err);
     if (!S_ISREG(info.st_mode)) return not_regular(path, info.st_mode, err);
-    *out = (cubed_object_info){(uint64_t)info.st_size, cb_local_version(&info)};
-    return CUBED_OK;
+    cb_local_info(&info, &r->info);
+    return cubed_store_allows(r, r->info.version.text) ? CUBED_OK : not_expected(path, err);
 }
 
 /* Of a listing: the path is extended in place while the walk goes down. */
@@ -386,12 +395,20 @@ out:
     return st;
 }
 
-static cubed_status local_list(cubed_store *store, const char *prefix, cubed_store_list_fn fn,
-                               void *ctx, cubed_error *err)
+static cubed_status tell_entry(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    const cubed_store_request *r = ctx;
+    const cubed_store_entry e = {.key = key, .size = size};
+    return r->entry(r->entry_ctx, &e, err);
+}
+
+/* All in one page. */
+static cubed_status local_list(cubed_store *store, cubed_store_request *r, cubed_error *err)
 {
     const local_store *s = (local_store *)store;
-    walker w = {.fn = fn, .ctx = ctx};
-    CB_TRY(cb_local_path(s, prefix, w.path, err));
+    if (r->delimiter) return cb_local_members(s, r, err);
+    walker w = {.fn = tell_entry, .ctx = r};
+    CB_TRY(cb_local_path(s, r->key, w.path, err));
     w.key = w.path + strlen(s->path) + 1;
     return walk(&w, strlen(w.path), NULL, err);
 }
@@ -546,16 +563,22 @@ static void local_close(cubed_store *store)
     cb_free(store->alloc, s, s->size);
 }
 
+static void local_submit(cubed_store *store, cubed_store_request *const *requests, size_t n)
+{
+    static const cubed_store_functions functions = {.get = local_get,
+                                                    .put = local_put,
+                                                    .del = local_del,
+                                                    .list = local_list,
+                                                    .head = local_head};
+    cubed_store_serve(store, &functions, requests, n);
+}
+
 static const cubed_store_vtable local_vtable = {
+    .struct_size = sizeof(cubed_store_vtable),
+    .version = CUBED_STORE_VERSION,
+    .flags = CUBED_STORE_AT_ONCE,
     .scheme = "file",
-    .get = local_get,
-    .get_ranges = local_get_ranges,
-    .put = local_put,
-    .put_if = cb_local_put_if,
-    .del = local_del,
-    .list = local_list,
-    .members = cb_local_members,
-    .head = local_head,
+    .submit = local_submit,
     .clear = local_clear,
     .sweep = local_sweep,
     .swap = cb_local_swap,

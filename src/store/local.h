@@ -29,20 +29,19 @@ typedef struct local_store {
 CUBED_MUST_CHECK cubed_status cb_local_path(const local_store *s, const char *key,
                                             char out[PATH_MAX], cubed_error *err);
 /* Of a file. A put makes a new one, so that file number, time and size together are as good as a counter. */
-uint64_t cb_local_version(const struct stat *info);
-/* Writes a file beside `path`, to be renamed to it or unlinked, and tells its version (may be NULL). */
+void cb_local_info(const struct stat *info, cubed_object_info *out);
+/* Writes a file beside `path`, to be renamed to it or unlinked, and tells what it is. */
 CUBED_MUST_CHECK cubed_status cb_local_write(local_store *s, const char *path, const void *src,
-                                             size_t size, char temp[PATH_MAX], uint64_t *version,
-                                             cubed_error *err);
+                                             size_t size, char temp[PATH_MAX],
+                                             cubed_object_info *out, cubed_error *err);
 /* Makes the directories above `path`, which is changed and put right again; errno of what failed. */
 int cb_local_make_parents(char *path, bool durable);
 /* So that a new name survives a power failure, too. errno of what failed. */
 int cb_local_sync_parent(const char *path);
 
-cubed_status cb_local_put_if(cubed_store *store, const char *key, uint64_t expected,
-                             const void *src, size_t size, uint64_t *version, cubed_error *err);
-cubed_status cb_local_members(cubed_store *store, const char *prefix, cubed_store_member_fn fn,
-                              void *ctx, cubed_error *err);
+/* Renames it under the request's conditions. errno of what failed, EEXIST if they do not hold. */
+int cb_local_replace(const char *temp, const char *path, const cubed_store_request *r);
+cubed_status cb_local_members(const local_store *s, const cubed_store_request *r, cubed_error *err);
 cubed_status cb_local_swap(cubed_store *store, const char *a, const char *b, cubed_error *err);
 cubed_status cb_local_around(cubed_store *store, const char *prefix, cubed_store **out, char *name,
                              size_t cap, cubed_error *err);

@@ -24,13 +24,16 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-uint64_t cb_local_version(const struct stat *info)
+void cb_local_info(const struct stat *info, cubed_object_info *out)
 {
+    static const char digits[] = "0123456789abcdef";
     uint64_t v = mix((uint64_t)info->st_ino);
     v = mix(v ^ (uint64_t)info->st_mtim.tv_sec);
     v = mix(v ^ (uint64_t)info->st_mtim.tv_nsec);
     v = mix(v ^ (uint64_t)info->st_size);
-    return v ? v : 1;
+    out->size = (uint64_t)info->st_size;
+    for (int i = 0; i < 16; i++) out->version.text[i] = digits[v >> (60 - 4 * i) & 15];
+    out->version.text[16] = 0;
 }
 
 /* errno; EEXIST if there is a file of that name. */
@@ -50,9 +53,10 @@ static int give_new_name(const char *temp, const char *path)
 
 /* Whoever replaces a file holds its lock, so it is still the one that was looked at when it is replaced. -1 if it
  * is another one, or none, with *e what failed or 0. */
-static int lock_version(const char *path, uint64_t expected, int *e)
+static int lock_version(const char *path, const cubed_store_request *r, int *e)
 {
     struct stat held, there;
+    cubed_object_info info;
     *e = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0) {
@@ -65,48 +69,60 @@ static int lock_version(const char *path, uint64_t expected, int *e)
         close(fd);
         return -1;
     }
-    if (fstat(fd, &held) == 0 && cb_local_version(&held) == expected && stat(path, &there) == 0 &&
-        there.st_ino == held.st_ino && there.st_dev == held.st_dev)
-        return fd;
+    if (fstat(fd, &held) == 0 && stat(path, &there) == 0 && there.st_ino == held.st_ino &&
+        there.st_dev == held.st_dev) {
+        cb_local_info(&held, &info);
+        if (cubed_store_allows(r, info.version.text)) return fd;
+    }
     close(fd);
     return -1;
 }
 
-cubed_status cb_local_put_if(cubed_store *store, const char *key, uint64_t expected,
-                             const void *src, size_t size, uint64_t *version, cubed_error *err)
+int cb_local_replace(const char *temp, const char *path, const cubed_store_request *r)
 {
-    local_store *s = (local_store *)store;
-    char path[PATH_MAX], temp[PATH_MAX];
-    int fd = -1, e = 0;
-    CB_TRY(cb_local_path(s, key, path, err));
-    CB_TRY(cb_local_write(s, path, src, size, temp, version, err));
-    if (expected == CUBED_STORE_ABSENT) {
+    int e = 0;
+    const bool any = r->if_none_match && strcmp(r->if_none_match, "*") != 0;
+    if (!r->if_match && (!any || access(path, F_OK) != 0)) {
         e = give_new_name(temp, path);
-    } else {
-        fd = lock_version(path, expected, &e);
-        if (fd < 0 && e == 0) e = EEXIST;
-        if (e == 0 && rename(temp, path) != 0) e = errno;
+        if (e != EEXIST || !any) return e;
     }
-    if (e == 0 && s->durable) e = cb_local_sync_parent(path);
-    if (fd >= 0) close(fd);
-    if (e == 0) return CUBED_OK;
-    unlink(temp);
-    if (e == EEXIST) return cb_fail(err, CUBED_E_EXISTS, "%s is not what was expected", path);
-    return cb_fail_errno(err, e, "cannot write %s", path);
+    int fd = lock_version(path, r, &e);
+    if (fd < 0) return e ? e : EEXIST;
+    if (rename(temp, path) != 0) e = errno;
+    close(fd);
+    return e;
 }
 
-cubed_status cb_local_members(cubed_store *store, const char *prefix, cubed_store_member_fn fn,
-                              void *ctx, cubed_error *err)
+/* Whether the link leads to a directory that it is in: no end would be below it. */
+static bool is_circle(const char *path, size_t root, const struct stat *to)
+{
+    char above[PATH_MAX];
+    struct stat info;
+    size_t n = strlen(path);
+    memcpy(above, path, n + 1);
+    while (n > root) {
+        do n--;
+        while (n > root && above[n] != '/');
+        above[n] = 0;
+        if (stat(n ? above : "/", &info) == 0 && info.st_ino == to->st_ino &&
+            info.st_dev == to->st_dev)
+            return true;
+    }
+    return false;
+}
+
+cubed_status cb_local_members(const local_store *s, const cubed_store_request *r, cubed_error *err)
 {
     char path[PATH_MAX];
     struct stat info;
     cubed_status st = CUBED_OK;
-    CB_TRY(cb_local_path((local_store *)store, prefix, path, err));
+    CB_TRY(cb_local_path(s, r->key, path, err));
     DIR *dir = opendir(path);
     if (!dir) {
         if (errno == ENOENT || errno == ENOTDIR) return CUBED_OK;
         return cb_fail_errno(err, errno, "cannot list %s", path);
     }
+    const size_t n = strlen(path);
     while (st == CUBED_OK) {
         errno = 0;
         const struct dirent *e = readdir(dir);
@@ -117,11 +133,25 @@ cubed_status cb_local_members(cubed_store *store, const char *prefix, cubed_stor
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
             strncmp(e->d_name, CB_LOCAL_TEMP, sizeof CB_LOCAL_TEMP - 1) == 0)
             continue;
-        bool is_dir = e->d_type == DT_DIR;
-        if (e->d_type == DT_UNKNOWN)
-            is_dir = fstatat(dirfd(dir), e->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-                     S_ISDIR(info.st_mode);
-        st = fn(ctx, e->d_name, is_dir, err);
+        if (n + 1 + strlen(e->d_name) + 1 > PATH_MAX) {
+            st = cb_fail(err, CUBED_E_IO, "a path below %s is too long", path);
+            break;
+        }
+        cubed_store_entry entry = {.is_prefix = e->d_type == DT_DIR,
+                                   .is_link = e->d_type == DT_LNK};
+        if (e->d_type == DT_UNKNOWN &&
+            fstatat(dirfd(dir), e->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0) {
+            entry.is_prefix = S_ISDIR(info.st_mode);
+            entry.is_link = S_ISLNK(info.st_mode);
+        }
+        path[n] = '/';
+        memcpy(path + n + 1, e->d_name, strlen(e->d_name) + 1);
+        if (entry.is_link)
+            entry.is_prefix = stat(path, &info) == 0 && S_ISDIR(info.st_mode) &&
+                              !is_circle(path, strlen(s->path), &info);
+        entry.key = path + strlen(s->path) + 1;
+        st = r->entry(r->entry_ctx, &entry, err);
+        path[n] = 0;
     }
     closedir(dir);
     return st;

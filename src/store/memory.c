@@ -1,5 +1,7 @@
 /* A store in memory: objects in a sorted list under a lock. For tests and small intermediates. */
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -38,21 +40,39 @@ static size_t find(const memory_store *m, const char *key, bool *found)
     return lo;
 }
 
-static cubed_status memory_get(cubed_store *store, const char *key, uint64_t offset, void *dst,
-                               size_t size, size_t *got, cubed_error *err)
+static cubed_status missing(const memory_store *m, const char *key, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_NOT_FOUND, "%s has no %s", m->name, key);
+}
+
+static cubed_status not_expected(const memory_store *m, const char *key, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_EXISTS, "%s in %s is not what was expected", key, m->name);
+}
+
+static cubed_object_info info_of(const object *o)
+{
+    cubed_object_info info = {.size = o->size};
+    snprintf(info.version.text, sizeof info.version.text, "%" PRIu64, o->version);
+    return info;
+}
+
+/* A head, and of a get its bytes. */
+static cubed_status look(cubed_store *store, cubed_store_request *r, cubed_error *err)
 {
     memory_store *m = (memory_store *)store;
-    bool found;
+    bool found, allowed = false;
     pthread_rwlock_rdlock(&m->lock);
-    size_t i = find(m, key, &found), n = 0;
-    if (found && offset < m->objects[i].size) {
-        n = cb_min_size(size, m->objects[i].size - (size_t)offset);
-        memcpy(dst, (const char *)m->objects[i].data + offset, n);
+    size_t i = find(m, r->key, &found);
+    if (found) {
+        r->info = info_of(&m->objects[i]);
+        allowed = cubed_store_allows(r, r->info.version.text);
+        if (allowed && r->op == CUBED_STORE_GET)
+            cubed_store_copy(r, m->objects[i].data, m->objects[i].size);
     }
     pthread_rwlock_unlock(&m->lock);
-    if (!found) return cb_fail(err, CUBED_E_NOT_FOUND, "%s has no %s", m->name, key);
-    *got = n;
-    return CUBED_OK;
+    if (!found) return missing(m, r->key, err);
+    return allowed ? CUBED_OK : not_expected(m, r->key, err);
 }
 
 static void free_object(const memory_store *m, object *o)
@@ -76,51 +96,35 @@ static bool insert(memory_store *m, size_t i, object *o)
     return true;
 }
 
-/* `expected`: NULL if it does not matter what is there. */
-static cubed_status put_object(memory_store *m, const char *key, const uint64_t *expected,
-                               const void *src, size_t size, uint64_t *version, cubed_error *err)
+static cubed_status memory_put(cubed_store *store, cubed_store_request *r, cubed_error *err)
 {
-    const cubed_store *store = &m->head;
-    object o = {.key_size = strlen(key) + 1, .size = size};
+    memory_store *m = (memory_store *)store;
+    object o = {.key_size = strlen(r->key) + 1, .size = r->size};
     o.key = cb_alloc(store->alloc, o.key_size);
-    o.data = cb_alloc(store->alloc, size);
-    bool ok = o.key && o.data, found, wanted = true;
+    o.data = cb_alloc(store->alloc, r->size);
+    bool ok = o.key && o.data, found, allowed = true;
     if (ok) {
-        memcpy(o.key, key, o.key_size);
-        if (size) memcpy(o.data, src, size);
+        memcpy(o.key, r->key, o.key_size);
+        if (r->size) memcpy(o.data, r->src, r->size);
         pthread_rwlock_wrlock(&m->lock);
-        size_t i = find(m, key, &found);
-        wanted = !expected || *expected == (found ? m->objects[i].version : CUBED_STORE_ABSENT);
-        o.version = *version = ++m->puts;
-        if (!wanted) {
-            ok = true;
-        } else if (found) {
+        size_t i = find(m, r->key, &found);
+        const cubed_object_info there = found ? info_of(&m->objects[i]) : (cubed_object_info){0};
+        allowed = cubed_store_allows(r, there.version.text);
+        o.version = ++m->puts;
+        r->info = info_of(&o);
+        if (allowed && found) {
             object old = m->objects[i];
             m->objects[i] = o;
             o = old;
-        } else {
+        } else if (allowed) {
             ok = insert(m, i, &o);
             if (ok) o = (object){0};
         }
         pthread_rwlock_unlock(&m->lock);
     }
     free_object(m, &o);
-    if (!wanted)
-        return cb_fail(err, CUBED_E_EXISTS, "%s in %s is not what was expected", key, m->name);
-    return ok ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for %s in %s", key, m->name);
-}
-
-static cubed_status memory_put(cubed_store *store, const char *key, const void *src, size_t size,
-                               cubed_error *err)
-{
-    uint64_t version;
-    return put_object((memory_store *)store, key, NULL, src, size, &version, err);
-}
-
-static cubed_status memory_put_if(cubed_store *store, const char *key, uint64_t expected,
-                                  const void *src, size_t size, uint64_t *version, cubed_error *err)
-{
-    return put_object((memory_store *)store, key, &expected, src, size, version, err);
+    if (!allowed) return not_expected(m, r->key, err);
+    return ok ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for %s in %s", r->key, m->name);
 }
 
 static cubed_status memory_del(cubed_store *store, const char *key, cubed_error *err)
@@ -141,46 +145,44 @@ static cubed_status memory_del(cubed_store *store, const char *key, cubed_error 
     return CUBED_OK;
 }
 
-static cubed_status memory_head(cubed_store *store, const char *key, cubed_object_info *info,
-                                cubed_error *err)
+/* The first entry from `from` on: its key replaces that. False: there is none. */
+static bool next_entry(const memory_store *m, const cubed_store_request *r, cb_buf *from,
+                       cubed_store_entry *e)
 {
-    memory_store *m = (memory_store *)store;
+    const size_t n = strlen(r->key), skip = n ? n + 1 : 0;
     bool found;
-    pthread_rwlock_rdlock(&m->lock);
-    size_t i = find(m, key, &found);
-    if (found) *info = (cubed_object_info){m->objects[i].size, m->objects[i].version};
-    pthread_rwlock_unlock(&m->lock);
-    return found ? CUBED_OK : cb_fail(err, CUBED_E_NOT_FOUND, "%s has no %s", m->name, key);
+    for (size_t i = find(m, from->data ? from->data : "", &found);
+         i < m->n && strncmp(m->objects[i].key, r->key, n) == 0; i++) {
+        const char *key = m->objects[i].key;
+        if (n && key[n] != '/') continue;
+        const char *slash = r->delimiter ? strchr(key + skip, '/') : NULL;
+        from->size = 0;
+        cb_buf_put(from, key, slash ? (size_t)(slash - key) : strlen(key));
+        *e = (cubed_store_entry){.size = slash ? 0 : m->objects[i].size, .is_prefix = slash};
+        return true;
+    }
+    return false;
 }
 
-/* The callback may change the store, so each key is copied out and looked for again. */
-static cubed_status memory_list(cubed_store *store, const char *prefix, cubed_store_list_fn fn,
-                                void *ctx, cubed_error *err)
+/* Who is told may change the store, so each key is copied out, and what is behind it looked for. */
+static cubed_status memory_list(cubed_store *store, cubed_store_request *r, cubed_error *err)
 {
     memory_store *m = (memory_store *)store;
-    size_t n = strlen(prefix);
+    cubed_status st = CUBED_OK;
+    cubed_store_entry e = {.size = 0};
     cb_buf key;
     cb_buf_init(&key, store->alloc);
-    cb_buf_puts(&key, prefix);
-    cubed_status st = CUBED_OK;
-    for (;;) {
-        bool found, more = false;
-        uint64_t size = 0;
+    cb_buf_puts(&key, r->key);
+    while (st == CUBED_OK) {
         pthread_rwlock_rdlock(&m->lock);
-        size_t i = find(m, key.data ? key.data : "", &found);
-        if (found) i++;
-        for (; i < m->n && strncmp(m->objects[i].key, prefix, n) == 0 && !more; i++) {
-            if (n && m->objects[i].key[n] != '/') continue;
-            key.size = 0;
-            cb_buf_puts(&key, m->objects[i].key);
-            size = m->objects[i].size;
-            more = true;
-        }
+        const bool more = next_entry(m, r, &key, &e);
         pthread_rwlock_unlock(&m->lock);
         if (key.failed) st = cb_fail(err, CUBED_E_NOMEM, "no memory to list %s", m->name);
         if (!more || st != CUBED_OK) break;
-        st = fn(ctx, key.data, size, err);
-        if (st != CUBED_OK) break;
+        e.key = key.data;
+        st = r->entry(r->entry_ctx, &e, err);
+        /* The least that sorts behind the key, or behind all keys below it: '0' follows '/'. */
+        cb_buf_puts(&key, e.is_prefix ? "0" : "\001");
     }
     cb_buf_free(&key);
     return st;
@@ -197,14 +199,19 @@ static void memory_close(cubed_store *store)
     cb_free(a, m, sizeof *m);
 }
 
+static void memory_submit(cubed_store *store, cubed_store_request *const *requests, size_t n)
+{
+    static const cubed_store_functions functions = {
+        .get = look, .put = memory_put, .del = memory_del, .list = memory_list, .head = look};
+    cubed_store_serve(store, &functions, requests, n);
+}
+
 static const cubed_store_vtable memory_vtable = {
+    .struct_size = sizeof(cubed_store_vtable),
+    .version = CUBED_STORE_VERSION,
+    .flags = CUBED_STORE_AT_ONCE | CUBED_STORE_OF_PROCESS,
     .scheme = "memory",
-    .get = memory_get,
-    .put = memory_put,
-    .del = memory_del,
-    .list = memory_list,
-    .head = memory_head,
-    .put_if = memory_put_if,
+    .submit = memory_submit,
     .close = memory_close,
 };
 

@@ -1,9 +1,16 @@
-/* Key-value stores: checked wrappers over the vtable of cubed/sys/store.h, and the two backends. */
+/* Key-value stores: requests to what cubed/sys/store.h describes, with checked keys. */
 #ifndef CB_STORE_STORE_H
 #define CB_STORE_STORE_H
 
+#include <pthread.h>
+
 #include "base/alloc.h"
 #include "cubed/sys/store.h"
+
+/* Called once per name directly below a prefix: of an object, or of what further keys are below. Links are names of
+ * the first kind, wherever they lead. */
+typedef cubed_status (*cubed_store_member_fn)(void *ctx, const char *name, bool is_prefix,
+                                              cubed_error *err);
 
 /* A directory. `path` need not exist: it is made by the first put. Puts write a temporary file
  * beside the target and rename it; `durable` also syncs file and directory. */
@@ -20,25 +27,66 @@ CUBED_MUST_CHECK cubed_status cb_store_open(const cubed_allocator *a, const char
 CUBED_MUST_CHECK cubed_status cb_store_check(const char *url, cubed_error *err);
 void cb_store_close(cubed_store *s);
 
+/* --- Requests ------------------------------------------------------------------------------------------- */
+
+/* Completed requests of one who waits for them, of any number of stores. */
+typedef struct cb_store_queue {
+    pthread_mutex_t lock;
+    pthread_cond_t came;
+    cubed_store_request *first, *last; /* that nobody has taken yet */
+} cb_store_queue;
+
+CUBED_MUST_CHECK cubed_status cb_store_queue_init(cb_store_queue *q, cubed_error *err);
+/* Nothing submitted through it is in flight. */
+void cb_store_queue_free(cb_store_queue *q);
+/* Sets `complete` and `data` of the requests, which come back from cb_store_poll; those with a wrong key at once, and
+ * the store does not see them. */
+void cb_store_submit(cubed_store *s, cb_store_queue *q, cubed_store_request *const *requests,
+                     size_t n);
+/* Up to `cap` that are completed, in the order in which they were, and how many; waits `timeout_ms` for the first
+ * (-1: for ever). */
+size_t cb_store_poll(cb_store_queue *q, int timeout_ms, cubed_store_request **done, size_t cap);
+void cb_store_cancel(cubed_store *s, cubed_store_request *r);
+/* One request, which is complete on return: its status. Sets `complete`, `data` and `err`. */
+CUBED_MUST_CHECK cubed_status cb_store_do(cubed_store *s, cubed_store_request *r, cubed_error *err);
+
+/* --- The same as calls -------------------------------------------------------------------------------- */
+
+/* Up to `size` bytes from `offset` on; *got is how many there were: fewer only at the end of the object. */
 CUBED_MUST_CHECK cubed_status cb_store_get(cubed_store *s, const char *key, uint64_t offset,
                                            void *dst, size_t size, size_t *got, cubed_error *err);
+/* The whole object, if it has `cap` bytes at most: info->size tells. */
+CUBED_MUST_CHECK cubed_status cb_store_get_whole(cubed_store *s, const char *key, void *dst,
+                                                 size_t cap, cubed_object_info *info,
+                                                 cubed_error *err);
+/* All ranges, one behind the other, and what there is to know of the object; CUBED_E_FORMAT if it ends before one of
+ * them, or has another version (NULL: any) than the caller began to read. */
+CUBED_MUST_CHECK cubed_status cb_store_get_parts(cubed_store *s, const char *key,
+                                                 const cubed_object_version *version,
+                                                 const cubed_range *ranges, size_t n, void *dst,
+                                                 cubed_object_info *info, cubed_error *err);
+/* The same of any version. */
 CUBED_MUST_CHECK cubed_status cb_store_get_ranges(cubed_store *s, const char *key,
                                                   const cubed_range *ranges, size_t n, void *dst,
                                                   uint64_t *size, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_put(cubed_store *s, const char *key, const void *src,
                                            size_t size, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_del(cubed_store *s, const char *key, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_store_del_all(cubed_store *s, const char *const *keys, size_t n,
+                                               cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_list(cubed_store *s, const char *prefix,
                                             cubed_store_list_fn fn, void *ctx, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_size(cubed_store *s, const char *key, uint64_t *size,
                                             cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_head(cubed_store *s, const char *key,
                                             cubed_object_info *info, cubed_error *err);
-/* See cubed_store_vtable: CUBED_E_EXISTS if the object has another version. `version` may be NULL. */
-CUBED_MUST_CHECK cubed_status cb_store_put_if(cubed_store *s, const char *key, uint64_t expected,
-                                              const void *src, size_t size, uint64_t *version,
+/* A put if the object still has the version that is expected (""; if there is none), and the version that it has then.
+ * Else CUBED_E_EXISTS. */
+CUBED_MUST_CHECK cubed_status cb_store_put_if(cubed_store *s, const char *key,
+                                              const cubed_object_version *expected, const void *src,
+                                              size_t size, cubed_object_version *version,
                                               cubed_error *err);
-/* The same, but what is not there is no error: its version is CUBED_STORE_ABSENT. */
+/* As cb_store_head, but what is not there is no error: its version is "". */
 CUBED_MUST_CHECK cubed_status cb_store_find(cubed_store *s, const char *key,
                                             cubed_object_info *info, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_exists(cubed_store *s, const char *key, bool *out,
@@ -49,7 +97,11 @@ CUBED_MUST_CHECK cubed_status cb_store_clear(cubed_store *s, const char *prefix,
 /* What writers that are gone left below the prefix, and no listing shows: see cubed_store_vtable.sweep. */
 CUBED_MUST_CHECK cubed_status cb_store_sweep(cubed_store *s, const char *prefix, bool dry_run,
                                              cubed_store_list_fn fn, void *ctx, cubed_error *err);
-/* Names directly below a prefix. */
+/* What is directly below a prefix. */
+CUBED_MUST_CHECK cubed_status cb_store_entries(cubed_store *s, const char *prefix,
+                                               cubed_store_entry_fn fn, void *ctx,
+                                               cubed_error *err);
+/* The same, by names; links are none of prefixes. */
 CUBED_MUST_CHECK cubed_status cb_store_members(cubed_store *s, const char *prefix,
                                                cubed_store_member_fn fn, void *ctx,
                                                cubed_error *err);
@@ -60,9 +112,20 @@ CUBED_MUST_CHECK cubed_status cb_store_swap(cubed_store *s, const char *a, const
  * CUBED_E_UNSUPPORTED if there is none. */
 CUBED_MUST_CHECK cubed_status cb_store_around(cubed_store *s, const char *path, cubed_store **out,
                                               char *name, size_t cap, cubed_error *err);
-/* Reads a whole small object (metadata) into `out`; CUBED_E_FORMAT above `max` bytes. */
+/* Reads a whole small object (metadata) into `out`; CUBED_E_FORMAT above `max` bytes. One request, unless it is longer
+ * than most are. */
 CUBED_MUST_CHECK cubed_status cb_store_read_all(cubed_store *s, const char *key, size_t max,
                                                 cb_buf *out, cubed_error *err);
+/* The same, and which version it was. */
+CUBED_MUST_CHECK cubed_status cb_store_read_version(cubed_store *s, const char *key, size_t max,
+                                                    cb_buf *out, cubed_object_version *version,
+                                                    cubed_error *err);
+static inline bool cb_version_is_none(const cubed_object_version *v) { return !v->text[0]; }
+static inline bool cb_version_equal(const cubed_object_version *a, const cubed_object_version *b)
+{
+    return strcmp(a->text, b->text) == 0;
+}
+
 /* "a/b" + "c" -> "a/b/c", also with an empty part. CUBED_E_ARG if it does not fit or is unsafe. */
 CUBED_MUST_CHECK cubed_status cb_key_join(char *out, size_t cap, const char *a, const char *b,
                                           cubed_error *err);

@@ -159,8 +159,8 @@ cubed_status cb_zarr_check_writable(cubed_store *store, const char *path, cubed_
     return cb_store_del(store, key, err);
 }
 
-cubed_status cb_zarr_version(cubed_store *store, const char *path, int format, uint64_t *version,
-                             cubed_error *err)
+cubed_status cb_zarr_version(cubed_store *store, const char *path, int format,
+                             cubed_object_version *version, cubed_error *err)
 {
     char key[4096];
     cubed_object_info info;

@@ -10,7 +10,7 @@ size_t cb_zarr_chunk_bytes(const cb_zarr_meta *m) { return m->codecs.chunk_bytes
 cb_need cb_zarr_read_need(const cb_zarr_meta *m)
 {
     if (cb_codec_chain_is_raw(&m->codecs)) return (cb_need){0, 0};
-    size_t encoded = cb_arena_round(cb_sat_add(cb_codec_chain_bound(&m->codecs), 1));
+    size_t encoded = cb_arena_round(cb_codec_chain_bound(&m->codecs));
     return cb_need_both((cb_need){encoded, 0}, cb_codec_chain_decode_need(&m->codecs));
 }
 
@@ -53,11 +53,12 @@ static cubed_status get_encoded(const cb_zarr_array *z, const cb_codec_chain *c,
                                 cb_arena *scratch, void **encoded, size_t *got, cubed_error *err)
 {
     size_t bound = cb_codec_chain_bound(c);
-    /* One byte more than any valid chunk has: a larger one shows at once. */
-    CB_TRY(cb_arena_alloc(scratch, bound + 1, "encoded chunk", encoded, err));
-    CB_TRY(cb_store_get(z->store, key, 0, *encoded, bound + 1, got, err));
-    if (*got > bound)
+    cubed_object_info info;
+    CB_TRY(cb_arena_alloc(scratch, bound, "encoded chunk", encoded, err));
+    CB_TRY(cb_store_get_whole(z->store, key, *encoded, bound, &info, err));
+    if (info.size > bound)
         return cb_fail(err, CUBED_E_FORMAT, "more than the %zu bytes that a chunk can have", bound);
+    *got = (size_t)info.size;
     return CUBED_OK;
 }
 
@@ -65,15 +66,14 @@ static cubed_status get_encoded(const cb_zarr_array *z, const cb_codec_chain *c,
 static cubed_status read_encoded(const cb_zarr_array *z, const cb_codec_chain *c, const char *key,
                                  void *dst, cb_arena *scratch, uint64_t *stored, cubed_error *err)
 {
-    size_t got;
+    size_t got = 0;
     if (cb_codec_chain_is_raw(c)) {
-        uint64_t size = c->chunk_bytes;
-        CB_TRY(cb_store_get(z->store, key, 0, dst, c->chunk_bytes, &got, err));
-        if (got == c->chunk_bytes) CB_TRY(cb_store_size(z->store, key, &size, err));
-        if (got < c->chunk_bytes || size != c->chunk_bytes)
-            return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu",
-                           got < c->chunk_bytes ? (uint64_t)got : size, c->chunk_bytes);
-        *stored = got;
+        cubed_object_info info;
+        CB_TRY(cb_store_get_whole(z->store, key, dst, c->chunk_bytes, &info, err));
+        if (info.size != c->chunk_bytes)
+            return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", info.size,
+                           c->chunk_bytes);
+        *stored = info.size;
         return CUBED_OK;
     }
     void *encoded;
@@ -184,15 +184,17 @@ static cubed_range next_run(runs *r)
 static cubed_status read_runs(const cb_zarr_array *z, const char *key, runs *r, char *dst,
                               uint64_t *stored, cubed_error *err)
 {
+    cubed_object_info info;
+    const cubed_object_version *same = NULL; /* the next ranges are of what the first are of */
     while (r->more) {
         cubed_range ranges[MAX_RANGES];
         size_t n = 0;
-        uint64_t size;
         while (n < MAX_RANGES && r->more) ranges[n++] = next_run(r);
-        CB_TRY(cb_store_get_ranges(z->store, key, ranges, n, dst, &size, err));
-        if (size != z->meta.codecs.chunk_bytes)
-            return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", size,
+        CB_TRY(cb_store_get_parts(z->store, key, same, ranges, n, dst, &info, err));
+        if (info.size != z->meta.codecs.chunk_bytes)
+            return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", info.size,
                            z->meta.codecs.chunk_bytes);
+        if (!cb_version_is_none(&info.version)) same = &info.version;
         dst += n * r->size;
         *stored += n * r->size;
     }
@@ -204,6 +206,7 @@ typedef struct encoded_chunk {
     const char *key;
     char *bytes;
     size_t head; /* how many of the first bytes are there */
+    cubed_object_info info;
 } encoded_chunk;
 
 /* Most chunks of ordinary size have their table of blocks in the first bytes. */
@@ -213,10 +216,32 @@ static cubed_status open_encoded(const cb_zarr_array *z, encoded_chunk *e, cb_ar
                                  cubed_error *err)
 {
     size_t bound = cb_codec_chain_bound(&z->meta.codecs);
+    const cubed_range first = {0, cb_min_size(bound, FIRST_BYTES)};
     void *p;
     CB_TRY(cb_arena_alloc(scratch, bound, "encoded chunk", &p, err));
+    cubed_store_request r = {.op = CUBED_STORE_GET,
+                             .key = e->key,
+                             .ranges = &first,
+                             .nranges = 1,
+                             .dst = p,
+                             .cap = first.size};
+    CB_TRY(cb_store_do(z->store, &r, err));
     e->bytes = p;
-    return cb_store_get(z->store, e->key, 0, p, cb_min_size(bound, FIRST_BYTES), &e->head, err);
+    e->head = r.got;
+    e->info = r.info;
+    return CUBED_OK;
+}
+
+/* More of what the first bytes are of, into its place. */
+static cubed_status get_more(const cb_zarr_array *z, const encoded_chunk *e, size_t from,
+                             size_t size, cubed_error *err)
+{
+    const cubed_range range = {from, size};
+    cubed_object_info info;
+    if (size == 0) return CUBED_OK;
+    return cb_store_get_parts(z->store, e->key,
+                              cb_version_is_none(&e->info.version) ? NULL : &e->info.version,
+                              &range, 1, e->bytes + from, &info, err);
 }
 
 /* Brings what a range takes. */
@@ -224,26 +249,24 @@ static cubed_status fetch(const cb_zarr_array *z, encoded_chunk *e, const cb_cod
                           cubed_range range, cubed_codec_extent *x, uint64_t *stored,
                           cubed_error *err)
 {
-    uint64_t size = 0;
     size_t from = (size_t)range.offset, before;
     do {
         before = e->head;
         CB_TRY(cb_codec_range_locate(step, e->bytes, e->head, from, range.size, x, err));
         if (x->head <= e->head) break;
         if (x->total > 0) { /* not even the header is there else */
-            cubed_range rest = {e->head, x->head - e->head};
-            CB_TRY(cb_store_get_ranges(z->store, e->key, &rest, 1, e->bytes + e->head, &size, err));
+            CB_TRY(get_more(z, e, e->head, x->head - e->head, err));
             e->head = x->head;
         }
     } while (e->head > before);
     if (x->head > e->head)
         return cb_fail(err, CUBED_E_FORMAT, "%zu bytes are no encoded chunk", e->head);
     size_t lo = cb_max_size(x->lo, e->head), hi = cb_max_size(x->hi, lo);
-    cubed_range body = {lo, hi - lo};
-    CB_TRY(cb_store_get_ranges(z->store, e->key, &body, 1, e->bytes + lo, &size, err));
-    if (size != x->total)
-        return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", size, x->total);
-    *stored += body.size;
+    if (e->info.size != x->total)
+        return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", e->info.size,
+                       x->total);
+    CB_TRY(get_more(z, e, lo, hi - lo, err));
+    *stored += hi - lo;
     return CUBED_OK;
 }
 

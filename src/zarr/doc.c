@@ -51,21 +51,25 @@ cubed_status cb_zarr_probe(cubed_store *store, const char *path, cb_zarr_kind *k
     } docs[] = {{".zarray", CB_ZARR_ARRAY}, {".zgroup", CB_ZARR_GROUP}};
     char key[4096];
     bool there;
+    json_t *doc = NULL;
+    cubed_error why = CUBED_ERROR_INIT;
     *kind = CB_ZARR_NOTHING;
     *format = 0;
     CB_TRY(cb_key_join(key, sizeof key, path, "zarr.json", err));
-    CB_TRY(cb_store_exists(store, key, &there, err));
-    if (there) {
-        json_t *doc = NULL;
+    cubed_status st = cb_zarr_read_doc(store, path, "zarr.json", &doc, &why);
+    if (st == CUBED_OK) {
         const char *type;
-        CB_TRY(cb_zarr_read_doc(store, path, "zarr.json", &doc, err));
-        cubed_status st = cb_json_get_string(key, doc, "node_type", &type, err);
+        st = cb_json_get_string(key, doc, "node_type", &type, err);
         if (st == CUBED_OK && strcmp(type, "array") != 0 && strcmp(type, "group") != 0)
             st = cb_fail(err, CUBED_E_FORMAT,
                          "%s: \"node_type\" is \"%s\", expected array or group", key, type);
         if (st == CUBED_OK) *kind = type[0] == 'a' ? CB_ZARR_ARRAY : CB_ZARR_GROUP;
         *format = 3;
         json_decref(doc);
+        return st;
+    }
+    if (st != CUBED_E_NOT_FOUND) {
+        if (err) *err = why;
         return st;
     }
     for (size_t i = 0; i < sizeof docs / sizeof *docs; i++) {
@@ -108,11 +112,9 @@ static cubed_status drop_consolidated(cubed_store *store, const char *path, int 
 {
     json_t *doc = NULL;
     char key[4096];
-    bool there;
     if (format == 2) {
         CB_TRY(cb_key_join(key, sizeof key, path, ".zmetadata", err));
-        CB_TRY(cb_store_exists(store, key, &there, err));
-        return there ? cb_store_del(store, key, err) : CUBED_OK;
+        return cb_store_del(store, key, err);
     }
     CB_TRY(cb_zarr_read_doc(store, path, "zarr.json", &doc, err));
     cubed_status st = json_object_del(doc, "consolidated_metadata") == 0

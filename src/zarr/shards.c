@@ -6,7 +6,7 @@
 
 /* A shard's index in memory. */
 typedef struct shard_index {
-    uint64_t object; /* size of the object; 0 if there is none */
+    cubed_object_info object; /* size 0: there is none */
     uint64_t where[];
 } shard_index;
 
@@ -54,19 +54,22 @@ static cubed_status read_index(const cb_zarr_array *z, const char *key, shard_in
 {
     const cb_codec_chain *c = &z->meta.codecs;
     const cb_codec_step *s = cb_codec_chain_shard(c);
-    size_t bytes = cb_codec_index_bytes(c, s), got;
+    size_t bytes = cb_codec_index_bytes(c, s);
+    const cubed_range range = {s->index_in_front ? 0 : CUBED_RANGE_SUFFIX, bytes};
     void *encoded;
-    CB_TRY(cb_store_size(z->store, key, &index->object, err));
-    if (index->object < bytes)
-        return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected a shard index of %zu",
-                       index->object, bytes);
     CB_TRY(cb_arena_alloc(scratch, bytes, "encoded index", &encoded, err));
-    CB_TRY(cb_store_get(z->store, key, s->index_in_front ? 0 : index->object - bytes, encoded,
-                        bytes, &got, err));
-    if (got != bytes)
-        return cb_fail(err, CUBED_E_FORMAT, "the shard index has %zu bytes, expected %zu", got,
-                       bytes);
-    *stored += got;
+    cubed_store_request r = {.op = CUBED_STORE_GET,
+                             .key = key,
+                             .ranges = &range,
+                             .nranges = 1,
+                             .dst = encoded,
+                             .cap = bytes};
+    CB_TRY(cb_store_do(z->store, &r, err));
+    index->object = r.info;
+    if (r.got != bytes)
+        return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected a shard index of %zu",
+                       r.info.size, bytes);
+    *stored += bytes;
     return cb_codec_index_decode(c, s, encoded, index->where, scratch, err);
 }
 
@@ -85,7 +88,7 @@ cubed_status cb_zarr_read_index(const cb_zarr_array *z, const int64_t *idx, void
     cb_arena_release(scratch, mark);
     if (st == CUBED_OK) return st;
     if (st == CUBED_E_NOT_FOUND) {
-        x->object = 0;
+        x->object = (cubed_object_info){.size = 0};
         memset(x->where, 0xff, cb_zarr_index_bytes(m) - sizeof *x); /* nothing is there */
         return CUBED_OK;
     }
@@ -101,18 +104,20 @@ static cubed_status read_inner(const cb_zarr_array *z, const char *key, const sh
     const cb_codec_chain *c = &z->meta.codecs;
     const cb_codec_step *s = cb_codec_chain_shard(c);
     uint64_t offset, size;
-    size_t got;
+    cubed_object_info info;
     void *encoded;
-    CB_TRY(cb_codec_index_find(c, s, index->where, index->object, i, &offset, &size, err));
+    CB_TRY(cb_codec_index_find(c, s, index->where, index->object.size, i, &offset, &size, err));
     if (size == 0) return CUBED_OK;
     /* Not more than the bound: index_find has checked it. */
     CB_TRY(cb_arena_alloc(scratch, (size_t)size, "encoded chunk", &encoded, err));
-    CB_TRY(cb_store_get(z->store, key, offset, encoded, (size_t)size, &got, err));
-    if (got != size)
-        return cb_fail(err, CUBED_E_FORMAT,
-                       "inner chunk %" PRId64 " has %zu bytes, expected %" PRIu64, i, got, size);
-    *stored = size;
-    cubed_status st = cb_codec_inner_decode(c, s, encoded, got, dst, scratch, err);
+    const cubed_range range = {offset, (size_t)size};
+    const cubed_object_version *same = &index->object.version;
+    cubed_status st = cb_store_get_parts(z->store, key, cb_version_is_none(same) ? NULL : same,
+                                         &range, 1, encoded, &info, err);
+    if (st == CUBED_OK) {
+        *stored = size;
+        st = cb_codec_inner_decode(c, s, encoded, (size_t)size, dst, scratch, err);
+    }
     return st == CUBED_OK ? st : cb_context(err, st, "inner chunk %" PRId64, i);
 }
 

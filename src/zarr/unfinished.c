@@ -6,7 +6,7 @@
 typedef struct key_list {
     cb_zone *zone;
     size_t skip; /* of the array's path, and the separator behind it */
-    char **key;
+    const char **key;
     int n, cap;
 } key_list;
 
@@ -23,7 +23,7 @@ static cubed_status add_chunk(void *ctx, const char *key, uint64_t size, cubed_e
     if (!cb_zarr_may_be_chunk(key + l->skip)) return CUBED_OK;
     if (l->n == l->cap) {
         int cap = l->cap ? 2 * l->cap : 256;
-        char **wider = cb_zone_alloc(l->zone, (size_t)cap * sizeof *wider);
+        const char **wider = cb_zone_alloc(l->zone, (size_t)cap * sizeof *wider);
         if (!wider) return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of chunks");
         if (l->n) memcpy(wider, l->key, (size_t)l->n * sizeof *wider);
         l->key = wider;
@@ -41,7 +41,7 @@ cubed_status cb_zarr_remove_chunks(cubed_store *store, const char *path, cubed_e
     cubed_status st;
     CB_TRY(cb_zone_new(store->alloc, &l.zone, err));
     CB_GO(cb_store_list(store, path, add_chunk, &l, err));
-    for (int i = 0; i < l.n; i++) CB_GO(cb_store_del(store, l.key[i], err));
+    if (l.n > 0) CB_GO(cb_store_del_all(store, l.key, (size_t)l.n, err));
 out:
     cb_zone_free(l.zone);
     return st;

@@ -5,20 +5,19 @@
 #include "zarr/zarr_pkg.h"
 
 typedef struct found {
-    char *path;
-    bool is_array;
+    const char *path;
+    cb_zarr_kind kind;
     int format;
 } found;
 
+/* Paths to look at, and what is there. */
 typedef struct walk_state {
-    cubed_store *store;
     cb_zone *zone;
     found *list;
     int n, cap;
 } walk_state;
 
-static cubed_status add(walk_state *w, const char *key, size_t size, bool is_array, int format,
-                        cubed_error *err)
+static cubed_status add(walk_state *w, const char *path, cubed_error *err)
 {
     if (w->n == w->cap) {
         int cap = w->cap ? 2 * w->cap : 16;
@@ -28,62 +27,53 @@ static cubed_status add(walk_state *w, const char *key, size_t size, bool is_arr
         w->list = list;
         w->cap = cap;
     }
-    found *f = &w->list[w->n++];
-    f->path = cb_zone_alloc(w->zone, size + 1);
-    if (!f->path) return cb_fail(err, CUBED_E_NOMEM, "no memory to list a store");
-    memcpy(f->path, key, size);
-    f->is_array = is_array;
-    f->format = format;
-    return CUBED_OK;
+    w->list[w->n] = (found){.path = cb_zone_strdup(w->zone, path)};
+    return w->list[w->n++].path ? CUBED_OK
+                                : cb_fail(err, CUBED_E_NOMEM, "no memory to list a store");
 }
 
-/* Metadata documents are all that is looked at: memory grows with arrays, not with chunks. */
-static cubed_status look(void *ctx, const char *key, uint64_t size, cubed_error *err)
+static cubed_status add_below(void *ctx, const cubed_store_entry *e, cubed_error *err)
 {
-    walk_state *w = ctx;
-    const char *slash = strrchr(key, '/');
-    const char *name = slash ? slash + 1 : key;
-    size_t n = slash ? (size_t)(slash - key) : 0;
-    (void)size;
-    if (strcmp(name, ".zarray") == 0) return add(w, key, n, true, 2, err);
-    if (strcmp(name, ".zgroup") == 0) return add(w, key, n, false, 2, err);
-    if (strcmp(name, "zarr.json") != 0) return CUBED_OK;
-    char path[4096];
-    cb_zarr_kind kind;
-    int format;
-    if (n >= sizeof path) return cb_fail(err, CUBED_E_ARG, "the key %s is too long", key);
-    memcpy(path, key, n);
-    path[n] = 0;
-    CB_TRY(cb_zarr_probe(w->store, path, &kind, &format, err));
-    return add(w, key, n, kind == CB_ZARR_ARRAY, 3, err);
+    return e->is_prefix ? add(ctx, e->key, err) : CUBED_OK;
+}
+
+/* Below an array are its chunks, which are not listed: requests and memory grow with arrays and groups. */
+static cubed_status look_below(cubed_store *store, walk_state *w, cubed_error *err)
+{
+    for (int i = 0; i < w->n; i++) {
+        found f = w->list[i];
+        CB_TRY(cb_zarr_probe(store, f.path, &f.kind, &f.format, err));
+        w->list[i] = f;
+        if (f.kind != CB_ZARR_ARRAY) CB_TRY(cb_store_entries(store, f.path, add_below, w, err));
+    }
+    return CUBED_OK;
 }
 
 static int by_path(const void *a, const void *b)
 {
     const found *f = a, *g = b;
-    int order = strcmp(f->path, g->path);
-    return order ? order : g->format - f->format;
+    return strcmp(f->path, g->path);
 }
 
 cubed_status cb_zarr_walk(cubed_store *store, const char *path, cb_zarr_walk_fn fn, void *ctx,
                           cubed_error *err)
 {
-    walk_state w = {.store = store};
+    walk_state w = {.n = 0};
+    bool any = false;
     cubed_status st = cb_zone_new(store->alloc, &w.zone, err);
     if (st != CUBED_OK) return st;
-    CB_GO(cb_store_list(store, path, look, &w, err));
-    if (w.n == 0) {
-        st = cb_fail(err, CUBED_E_NOT_FOUND, "there is no Zarr group or array at %s%s%s",
-                     store->url, *path ? "::" : "", path);
-        goto out;
-    }
+    CB_GO(add(&w, path, err));
+    CB_GO(look_below(store, &w, err));
     qsort(w.list, (size_t)w.n, sizeof *w.list, by_path);
     for (int i = 0; i < w.n; i++) {
-        /* Described in both formats: the newer one counts, as for cb_zarr_open. */
-        if (i > 0 && strcmp(w.list[i].path, w.list[i - 1].path) == 0) continue;
-        cb_zarr_entry e = {w.list[i].path, w.list[i].is_array, w.list[i].format};
+        cb_zarr_entry e = {w.list[i].path, w.list[i].kind == CB_ZARR_ARRAY, w.list[i].format};
+        if (w.list[i].kind == CB_ZARR_NOTHING) continue;
+        any = true;
         CB_GO(fn(ctx, &e, err));
     }
+    if (!any)
+        st = cb_fail(err, CUBED_E_NOT_FOUND, "there is no Zarr group or array at %s%s%s",
+                     store->url, *path ? "::" : "", path);
 out:
     cb_zone_free(w.zone);
     return st;

@@ -56,9 +56,9 @@ CUBED_MUST_CHECK cubed_status cb_zarr_probe(cubed_store *store, const char *path
  * consolidated metadata. */
 CUBED_MUST_CHECK cubed_status cb_zarr_make_parents(cubed_store *store, const char *path, int format,
                                                    bool self, cubed_error *err);
-/* The version of the metadata of an array of that format: CUBED_STORE_ABSENT where there is none. */
+/* The version of the metadata of an array of that format: "" where there is none. */
 CUBED_MUST_CHECK cubed_status cb_zarr_version(cubed_store *store, const char *path, int format,
-                                              uint64_t *version, cubed_error *err);
+                                              cubed_object_version *version, cubed_error *err);
 /* CUBED_E_EXISTS where there is an array or a group at PATH. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_absent(cubed_store *store, const char *path,
                                                    cubed_error *err);

@@ -238,6 +238,7 @@ static cubed_status fake_poll(cubed_executor *ex, int timeout_ms, cubed_task_rep
     if (fails) {
         x->failures--;
         report->error.status = CUBED_E_IO;
+        report->error.transient = true;
     } else {
         assert_false(x->runs[r->stage][r->first]);
         x->runs[r->stage][r->first] = true;

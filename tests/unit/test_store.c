@@ -577,6 +577,148 @@ static void test_opening(void **state)
     cb_store_close(NULL);
 }
 
+/* --- Requests on both ------------------------------------------------------------------------------- */
+
+static cubed_status get(cubed_store *s, const char *key, cubed_range range, char back[8],
+                        cubed_store_request *r)
+{
+    memset(back, '.', 8);
+    *r = (cubed_store_request){
+        .op = CUBED_STORE_GET, .key = key, .ranges = &range, .nranges = 1, .dst = back, .cap = 8};
+    return cb_store_do(s, r, NULL);
+}
+
+static void test_ranges(void **state)
+{
+    static const struct {
+        cubed_range range;
+        const char *is;
+    } cases[] = {{{0, 8}, "abcde"},
+                 {{1, 3}, "bcd"},
+                 {{5, 8}, ""},
+                 {{6, 8}, ""},
+                 {{UINT64_MAX - 1, 8}, ""},
+                 {{3, 0}, ""},
+                 {{CUBED_RANGE_SUFFIX, 2}, "de"},
+                 {{CUBED_RANGE_SUFFIX, 5}, "abcde"},
+                 {{CUBED_RANGE_SUFFIX, 8}, "abcde"}, /* begins before the object */
+                 {{CUBED_RANGE_SUFFIX, 0}, ""}};
+    cubed_store *s = *state;
+    cubed_store_request r;
+    cubed_object_info info;
+    char back[8];
+    put(s, "k", "abcde");
+    put(s, "empty", "");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(get(s, "k", cases[i].range, back, &r), CUBED_OK);
+        assert_int_equal(r.got, strlen(cases[i].is));
+        assert_memory_equal(back, cases[i].is, r.got);
+        for (size_t b = r.got; b < 8; b++) assert_int_equal(back[b], '.');
+        assert_int_equal(r.info.size, 5);
+        assert_int_equal(get(s, "empty", cases[i].range, back, &r), CUBED_OK);
+        assert_int_equal(r.got, 0);
+        assert_int_equal(r.info.size, 0);
+        assert_int_equal(get(s, "none", cases[i].range, back, &r), CUBED_E_NOT_FOUND);
+    }
+    /* Each in its place, also behind one that ends early. */
+    const cubed_range several[3] = {{CUBED_RANGE_SUFFIX, 1}, {4, 3}, {0, 2}};
+    r = (cubed_store_request){
+        .op = CUBED_STORE_GET, .key = "k", .ranges = several, .nranges = 3, .dst = back, .cap = 8};
+    memset(back, '.', 8);
+    assert_int_equal(cb_store_do(s, &r, NULL), CUBED_OK);
+    assert_int_equal(r.got, 4);
+    assert_memory_equal(back, "ee..ab..", 8);
+    assert_int_equal(cb_store_get_parts(s, "k", NULL, several, 3, back, &info, NULL),
+                     CUBED_E_FORMAT);
+    assert_int_equal(cb_store_get_parts(s, "k", NULL, several + 2, 1, back, &info, NULL), CUBED_OK);
+    /* Whole objects: all, or only their size. */
+    memset(back, '.', 8);
+    assert_int_equal(cb_store_get_whole(s, "k", back, 4, &info, NULL), CUBED_OK);
+    assert_int_equal(info.size, 5);
+    assert_int_equal(back[0], '.');
+    assert_int_equal(cb_store_get_whole(s, "k", back, 5, &info, NULL), CUBED_OK);
+    assert_memory_equal(back, "abcde...", 8);
+    assert_int_equal(cb_store_get_whole(s, "empty", back, 0, &info, NULL), CUBED_OK);
+    assert_int_equal(info.size, 0);
+    assert_int_equal(cb_store_get_whole(s, "none", back, 8, &info, NULL), CUBED_E_NOT_FOUND);
+}
+
+static void test_conditions(void **state)
+{
+    cubed_store *s = *state;
+    cubed_object_version none = {""}, first, second;
+    cubed_object_info info;
+    cubed_range range = {0, 1};
+    char back[8];
+    assert_int_equal(cb_store_put_if(s, "k", &none, "1", 1, &first, NULL), CUBED_OK);
+    assert_int_equal(cb_store_put_if(s, "k", &none, "2", 1, &second, NULL), CUBED_E_EXISTS);
+    expect(s, "k", "1");
+    assert_int_equal(cb_store_head(s, "k", &info, NULL), CUBED_OK);
+    assert_true(cb_version_equal(&info.version, &first));
+    assert_int_equal(cb_store_put_if(s, "k", &first, "2", 1, &second, NULL), CUBED_OK);
+    assert_false(cb_version_equal(&first, &second));
+    assert_int_equal(cb_store_put_if(s, "k", &first, "3", 1, &second, NULL), CUBED_E_EXISTS);
+    assert_int_equal(cb_store_put_if(s, "absent", &first, "3", 1, &second, NULL), CUBED_E_EXISTS);
+    expect(s, "k", "2");
+    /* Reads of one version. */
+    assert_int_equal(cb_store_get_parts(s, "k", &second, &range, 1, back, &info, NULL), CUBED_OK);
+    assert_true(cb_version_equal(&info.version, &second));
+    assert_int_equal(cb_store_get_parts(s, "k", &first, &range, 1, back, &info, NULL),
+                     CUBED_E_FORMAT);
+    const struct {
+        cubed_store_op op;
+        const char *key, *if_match, *if_none_match;
+        cubed_status is;
+    } cases[] = {{CUBED_STORE_GET, "k", second.text, NULL, CUBED_OK},
+                 {CUBED_STORE_GET, "k", first.text, NULL, CUBED_E_EXISTS},
+                 {CUBED_STORE_GET, "k", NULL, second.text, CUBED_E_EXISTS},
+                 {CUBED_STORE_GET, "k", NULL, first.text, CUBED_OK},
+                 {CUBED_STORE_GET, "k", NULL, "*", CUBED_E_EXISTS},
+                 {CUBED_STORE_GET, "no", first.text, NULL, CUBED_E_NOT_FOUND},
+                 {CUBED_STORE_HEAD, "k", second.text, NULL, CUBED_OK},
+                 {CUBED_STORE_HEAD, "k", NULL, second.text, CUBED_E_EXISTS},
+                 {CUBED_STORE_HEAD, "no", NULL, "*", CUBED_E_NOT_FOUND},
+                 {CUBED_STORE_PUT, "k", NULL, second.text, CUBED_E_EXISTS},
+                 {CUBED_STORE_PUT, "k", NULL, first.text, CUBED_OK},
+                 {CUBED_STORE_PUT, "new", NULL, first.text, CUBED_OK},
+                 {CUBED_STORE_PUT, "k", NULL, "*", CUBED_E_EXISTS}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cubed_error err = CUBED_ERROR_INIT;
+        cubed_store_request r = {.op = cases[i].op,
+                                 .key = cases[i].key,
+                                 .if_match = cases[i].if_match,
+                                 .if_none_match = cases[i].if_none_match,
+                                 .dst = back,
+                                 .cap = sizeof back,
+                                 .src = "4",
+                                 .size = 1};
+        assert_int_equal(cb_store_do(s, &r, &err), cases[i].is);
+        assert_int_equal(err.status, cases[i].is);
+        assert_false(err.transient);
+    }
+    expect(s, "k", "4");
+    expect(s, "new", "4");
+}
+
+static void test_deleting_many(void **state)
+{
+    static const char *const keys[] = {"a/0", "none", "b", "a/1"}, *const wrong[] = {"c", "../d"};
+    cubed_store *s = *state;
+    bool there;
+    put(s, "a/0", "1");
+    put(s, "a/1", "1");
+    put(s, "b", "1");
+    put(s, "c", "1");
+    assert_int_equal(cb_store_del_all(s, keys, 4, NULL), CUBED_OK);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(cb_store_exists(s, keys[i], &there, NULL), CUBED_OK);
+        assert_false(there);
+    }
+    assert_int_equal(cb_store_del_all(s, wrong, 2, NULL), CUBED_E_ARG);
+    expect(s, "c", "1"); /* no key is looked at before all are right */
+    assert_int_equal(cb_store_del_all(s, NULL, 0, NULL), CUBED_OK);
+}
+
 /* --- Memory only ------------------------------------------------------------------------------------ */
 
 static size_t calls_left, balance;
@@ -652,6 +794,9 @@ int main(void)
         BOTH(test_clear),
         BOTH(test_read_all),
         BOTH(test_threads),
+        BOTH(test_ranges),
+        BOTH(test_conditions),
+        BOTH(test_deleting_many),
         LOCAL(test_temporary_files),
         LOCAL(test_sweeping),
         LOCAL(test_deleting_tidies_up),

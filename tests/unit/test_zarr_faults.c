@@ -69,53 +69,26 @@ typedef struct failing_store {
     int left;
 } failing_store;
 
-static cubed_status tick(cubed_store *s, cubed_error *err)
+static void failing_submit(cubed_store *s, cubed_store_request *const *requests, size_t n)
 {
     failing_store *f = (failing_store *)s;
-    return f->left-- > 0 ? CUBED_OK : cb_fail(err, CUBED_E_IO, "the disk is gone");
-}
-
-static cubed_status failing_get(cubed_store *s, const char *key, uint64_t offset, void *dst,
-                                size_t size, size_t *got, cubed_error *err)
-{
-    CB_TRY(tick(s, err));
-    return cb_store_get(((failing_store *)s)->inner, key, offset, dst, size, got, err);
-}
-
-static cubed_status failing_put(cubed_store *s, const char *key, const void *src, size_t size,
-                                cubed_error *err)
-{
-    CB_TRY(tick(s, err));
-    return cb_store_put(((failing_store *)s)->inner, key, src, size, err);
-}
-
-static cubed_status failing_del(cubed_store *s, const char *key, cubed_error *err)
-{
-    CB_TRY(tick(s, err));
-    return cb_store_del(((failing_store *)s)->inner, key, err);
-}
-
-static cubed_status failing_list(cubed_store *s, const char *prefix, cubed_store_list_fn fn,
-                                 void *ctx, cubed_error *err)
-{
-    CB_TRY(tick(s, err));
-    return cb_store_list(((failing_store *)s)->inner, prefix, fn, ctx, err);
-}
-
-static cubed_status failing_head(cubed_store *s, const char *key, cubed_object_info *info,
-                                 cubed_error *err)
-{
-    CB_TRY(tick(s, err));
-    return cb_store_head(((failing_store *)s)->inner, key, info, err);
+    for (size_t i = 0; i < n; i++) {
+        cubed_store_request *r = requests[i];
+        if (f->left-- > 0) {
+            f->inner->vt->submit(f->inner, &r, 1);
+        } else {
+            r->status = cb_fail(r->err, CUBED_E_IO, "the disk is gone");
+            r->complete(r);
+        }
+    }
 }
 
 static const cubed_store_vtable failing_vtable = {
+    .struct_size = sizeof(cubed_store_vtable),
+    .version = CUBED_STORE_VERSION,
+    .flags = CUBED_STORE_AT_ONCE,
     .scheme = "failing",
-    .get = failing_get,
-    .put = failing_put,
-    .del = failing_del,
-    .list = failing_list,
-    .head = failing_head,
+    .submit = failing_submit,
 };
 
 /* Neither silence nor "not found": a store that fails is said to fail, and no metadata is left that

@@ -279,6 +279,7 @@ static void lose(processes *x, worker *w, cubed_task_report *report, bool *got)
     memset(report, 0, sizeof *report);
     end_worker(x, w, &report->error);
     report->error.status = CUBED_E_IO;
+    report->error.transient = true; /* of the next attempt another one is */
     report->token = range.token;
     report->task = range.first;
     report->start_ns = report->end_ns = cb_clock_ns();

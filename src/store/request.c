@@ -1,0 +1,132 @@
+/* Waiting for requests: each alone, or for those of a queue as they are completed. */
+#include <errno.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "store/store.h"
+
+/* --- Queues ------------------------------------------------------------------------------------------- */
+
+cubed_status cb_store_queue_init(cb_store_queue *q, cubed_error *err)
+{
+    pthread_condattr_t by_clock;
+    *q = (cb_store_queue){.first = NULL};
+    if (pthread_mutex_init(&q->lock, NULL) != 0)
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a queue of requests");
+    bool ok = pthread_condattr_init(&by_clock) == 0;
+    if (ok) {
+        ok = pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC) == 0 &&
+             pthread_cond_init(&q->came, &by_clock) == 0;
+        pthread_condattr_destroy(&by_clock);
+    }
+    if (ok) return CUBED_OK;
+    pthread_mutex_destroy(&q->lock);
+    return cb_fail(err, CUBED_E_NOMEM, "no memory for a queue of requests");
+}
+
+void cb_store_queue_free(cb_store_queue *q)
+{
+    pthread_cond_destroy(&q->came);
+    pthread_mutex_destroy(&q->lock);
+}
+
+static void append(cubed_store_request *r)
+{
+    cb_store_queue *q = r->data;
+    pthread_mutex_lock(&q->lock);
+    r->next = NULL;
+    if (q->first)
+        q->last->next = r;
+    else
+        q->first = r;
+    q->last = r;
+    pthread_cond_signal(&q->came);
+    pthread_mutex_unlock(&q->lock);
+}
+
+static cubed_status check_keys(const cubed_store_request *r, cubed_error *err)
+{
+    if (r->op == CUBED_STORE_DELETE) {
+        for (size_t i = 0; i < r->nkeys; i++) CB_TRY(cb_key_check(r->keys[i], err));
+        return CUBED_OK;
+    }
+    return r->op == CUBED_STORE_LIST && !*r->key ? CUBED_OK : cb_key_check(r->key, err);
+}
+
+static void submit_some(cubed_store *s, cubed_store_request *const *requests, size_t n)
+{
+    if (n) s->vt->submit(s, requests, n);
+}
+
+void cb_store_submit(cubed_store *s, cb_store_queue *q, cubed_store_request *const *requests,
+                     size_t n)
+{
+    size_t from = 0;
+    /* All are prepared before the first may be completed and taken by another thread. */
+    for (size_t i = 0; i < n; i++) {
+        requests[i]->complete = append;
+        requests[i]->data = q;
+    }
+    for (size_t i = 0; i < n; i++) {
+        cubed_status st = check_keys(requests[i], requests[i]->err);
+        if (st == CUBED_OK) continue;
+        submit_some(s, requests + from, i - from);
+        from = i + 1;
+        requests[i]->status = st;
+        append(requests[i]);
+    }
+    submit_some(s, requests + from, n - from);
+}
+
+size_t cb_store_poll(cb_store_queue *q, int timeout_ms, cubed_store_request **done, size_t cap)
+{
+    struct timespec until;
+    size_t n = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&q->lock);
+    for (int e = 0; !q->first && timeout_ms != 0 && e != ETIMEDOUT;)
+        e = timeout_ms < 0 ? pthread_cond_wait(&q->came, &q->lock)
+                           : pthread_cond_timedwait(&q->came, &q->lock, &until);
+    while (q->first && n < cap) {
+        done[n] = q->first;
+        q->first = q->first->next;
+        done[n++]->next = NULL;
+    }
+    pthread_mutex_unlock(&q->lock);
+    return n;
+}
+
+void cb_store_cancel(cubed_store *s, cubed_store_request *r)
+{
+    if (s->vt->cancel) s->vt->cancel(s, r);
+}
+
+/* --- One request -------------------------------------------------------------------------------------- */
+
+static void nobody_waits(cubed_store_request *r) { (void)r; }
+
+cubed_status cb_store_do(cubed_store *s, cubed_store_request *r, cubed_error *err)
+{
+    cb_store_queue q;
+    cubed_store_request *done;
+    CB_TRY(check_keys(r, err));
+    r->err = err;
+    if (s->vt->flags & CUBED_STORE_AT_ONCE) {
+        r->complete = nobody_waits;
+        s->vt->submit(s, &r, 1);
+        return r->status;
+    }
+    CB_TRY(cb_store_queue_init(&q, err));
+    r->complete = append;
+    r->data = &q;
+    s->vt->submit(s, &r, 1);
+    (void)cb_store_poll(&q, -1, &done, 1);
+    cb_store_queue_free(&q);
+    return r->status;
+}
