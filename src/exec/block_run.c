@@ -86,19 +86,21 @@ static cubed_status read_in_place(const run *r, int i, cubed_error *err)
     bool reuse = b->loads[b->results[0]].reuse != CB_REUSE_NONE;
     size_t item = cubed_dtype_size(r->block[i].dtype);
     int64_t idx[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM];
-    const void *data;
+    const cb_want want = {
+        .node = node, .idx = idx, .reuse = reuse, .copied = true, .buffer = x->tile};
+    cb_pinned held;
     for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], x->box.lo[d]);
-    CB_TRY(cb_io_read(t->io, node, idx, reuse, x->tile, t->arena, &data, t->count, err));
+    CB_TRY(cb_chunks_want(t->chunks, &want, t->arena, &held, t->count, err));
     bool whole = dense_bytes(&r->block[i]) == chunk_strides(t, node, idx, strides);
-    if (data == x->tile) {
+    if (held.data == x->tile) {
         if (!whole) close_up(x, strides, item);
     } else if (whole && !is_clobbered(r, i)) {
-        r->block[i].data = (void *)(uintptr_t)data;
+        r->block[i].data = (void *)(uintptr_t)held.data;
         return CUBED_OK;
     } else {
         int64_t dense[CUBED_MAX_NDIM];
         cb_dense_strides(g->ndim, x->shape, item, dense);
-        cb_copy_box(g->ndim, x->shape, item, x->tile, dense, data, strides);
+        cb_copy_box(g->ndim, x->shape, item, x->tile, dense, held.data, strides);
     }
     r->block[i].data = x->tile;
     return CUBED_OK;
@@ -151,14 +153,18 @@ static cubed_status copy_range(const run *r, int i, int64_t lo, int64_t hi, char
     const cb_grid *g = &t->plan->ir.nodes[node].grid;
     const size_t size = cubed_dtype_size(r->block[i].dtype);
     int64_t idx[CUBED_MAX_NDIM];
-    for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], r->operand[i].box.lo[d]);
+    cb_box part = r->operand[i].box; /* one long along the other axes, as its chunks are */
+    for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], part.lo[d]);
     while (lo < hi) {
         idx[axis] = cb_axis_find(&g->axis[axis], lo);
-        int64_t first = cb_axis_lo(&g->axis[axis], idx[axis]);
         int64_t end = cb_min_i64(hi, cb_axis_hi(&g->axis[axis], idx[axis]));
         size_t bytes = (size_t)(end - lo) * size;
-        CB_TRY(cb_io_read_range(t->io, node, idx, (size_t)(lo - first) * size, bytes, to, t->count,
-                                err));
+        part.lo[axis] = lo;
+        part.hi[axis] = end;
+        const cb_want want = {.node = node, .idx = idx, .part = &part, .buffer = to};
+        cb_pinned held;
+        CB_TRY(cb_chunks_want(t->chunks, &want, t->arena, &held, t->count, err));
+        if (held.data != to) memcpy(to, held.data, bytes);
         to += bytes;
         lo = end;
     }
@@ -259,7 +265,7 @@ static cubed_status write_output(const run *r, int out, cubed_error *err)
     size_t stored = chunk_strides(t, node, idx, strides);
     if (dense_bytes(block) != stored) spread_out(x, strides, item, stored);
     memset((char *)x->tile + stored, 0, chunk - stored);
-    return cb_io_write(t->io, node, idx, x->tile, t->arena, t->count, err);
+    return cb_chunks_put(t->chunks, node, idx, x->tile, t->arena, t->count, err);
 }
 
 /* --- Calls ----------------------------------------------------------------------------------------- */

@@ -182,7 +182,7 @@ static cubed_status write_share(const copier *c, cubed_error *err)
         chunk_index(&c->team->chunks, k, idx);
         output_index(c, idx, at);
         CB_TRY(cb_task_check(t, err));
-        CB_TRY(cb_io_write(t->io, node, at, chunk_at(c, k), t->arena, t->count, err));
+        CB_TRY(cb_chunks_put(t->chunks, node, at, chunk_at(c, k), t->arena, t->count, err));
     }
     return CUBED_OK;
 }

@@ -32,25 +32,17 @@ static bool is_reused(const cb_load *load, const cb_box *chunk, const cb_box *im
 cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t *idx,
                            const cb_box *image, void *buffer, cb_pinned *out, cubed_error *err)
 {
-    const cb_grid *g = &t->plan->ir.nodes[load->node].grid;
-    int64_t extents[CUBED_MAX_NDIM];
-    const void *data = buffer;
+    cb_want want = {.node = load->node, .idx = idx, .buffer = buffer};
     cb_box part;
     CB_TRY(cb_task_check(t, err));
-    cb_grid_box(g, idx, &part);
-    for (int d = 0; d < g->ndim; d++) extents[d] = cb_axis_stored(&g->axis[d], idx[d]);
+    cb_grid_box(&t->plan->ir.nodes[load->node].grid, idx, &part);
     if (load->subread) {
         cb_box_intersect(&part, image, &part);
-        for (int d = 0; d < g->ndim; d++) extents[d] = part.hi[d] - part.lo[d];
-        CB_TRY(cb_io_subread(t->io, load->node, &part, buffer, t->arena, &data, t->count, err));
+        want.part = &part;
     } else {
-        bool reuse = is_reused(load, &part, image);
-        CB_TRY(cb_io_pin(t->io, load->node, idx, reuse, buffer, t->arena, &data, t->count, err));
+        want.reuse = is_reused(load, &part, image);
     }
-    out->data = data;
-    memcpy(out->lo, part.lo, sizeof out->lo);
-    cb_dense_strides(g->ndim, extents, cubed_dtype_size(load->dtype), out->stride);
-    return CUBED_OK;
+    return cb_chunks_want(t->chunks, &want, t->arena, out, t->count, err);
 }
 
 void cb_load_place(const cb_task *t, const cb_load *load, const int64_t *idx, const cb_pinned *held,

@@ -3,36 +3,6 @@
 #include "exec/block_stage.h"
 #include "plan/reduction.h"
 
-cb_need cb_read_need(const cubed_plan *p, int node)
-{
-    const cb_node *n = &p->ir.nodes[node];
-    if (n->kind == CB_NODE_READER)
-        return (cb_need){0, cb_source_need(n->source, cb_chunk_bytes(p, node))};
-    if (n->kind == CB_NODE_ZARR) return cb_zarr_read_inner_need(&p->storage[node]->meta);
-    return n->url ? cb_zarr_read_need(&p->storage[node]->meta) : (cb_need){0, 0};
-}
-
-cb_need cb_write_need(const cubed_plan *p, int node)
-{
-    const cb_node *n = &p->ir.nodes[node];
-    return n->url ? cb_zarr_write_need(&p->storage[node]->meta) : (cb_need){0, 0};
-}
-
-size_t cb_chunk_bytes(const cubed_plan *p, int node)
-{
-    const cb_node *n = &p->ir.nodes[node];
-    size_t bytes = cubed_dtype_size(n->dtype);
-    for (int d = 0; d < n->grid.ndim; d++) bytes = cb_sat_mul(bytes, (size_t)n->grid.axis[d].chunk);
-    return bytes;
-}
-
-uint64_t cb_stored_bytes(const cubed_plan *p, int node)
-{
-    const cb_node *n = &p->ir.nodes[node];
-    if (n->kind == CB_NODE_MEMORY || n->to_memory) return 0;
-    return cb_sat_mul((size_t)cb_grid_count(&n->grid), cb_chunk_bytes(p, node));
-}
-
 static bool single_chunk_tasks(const cb_stage *s)
 {
     for (int d = 0; d < s->kept.ndim; d++) {
@@ -121,39 +91,6 @@ size_t cb_bookkeeping_bytes(const cb_stage *s)
     return lists * cb_arena_round((size_t)(s->nreductions + s->nouts + 1) * CB_STATE_BYTES) +
            cb_arena_round(((size_t)s->nouts + (size_t)s->nreductions) * 2 * CB_VIEW_BYTES +
                           CB_VIEW_BYTES);
-}
-
-/* What is behind a source may be encoded in blocks of its own, and calling it takes a while. */
-#define SOURCE_RUN ((size_t)256 << 10)
-
-/* What functions on blocks leave behind may be larger than what reads it can hold: it lies in memory or in the
- * work directory as it is. */
-#define INTERMEDIATE_RUN ((size_t)1)
-
-static bool is_block_intermediate(const cb_node *n)
-{
-    return n->kind == CB_NODE_BLOCKWISE && cb_node_is_intermediate(n);
-}
-
-size_t cb_node_subread_run(const cubed_plan *p, int node)
-{
-    const cb_node *n = &p->ir.nodes[node];
-    if (cb_grid_is_irregular(&n->grid)) return 0; /* parts lie as those of the longest chunk do */
-    if (n->kind == CB_NODE_READER) return SOURCE_RUN;
-    if (is_block_intermediate(n)) return INTERMEDIATE_RUN;
-    return n->url ? cb_zarr_subread_run(&p->storage[node]->meta) : 0;
-}
-
-bool cb_node_subread_is_whole(const cubed_plan *p, int node)
-{
-    return is_block_intermediate(&p->ir.nodes[node]);
-}
-
-cb_need cb_read_subread_need(const cubed_plan *p, int node)
-{
-    if (p->ir.nodes[node].kind == CB_NODE_READER) return cb_read_need(p, node);
-    if (is_block_intermediate(&p->ir.nodes[node])) return (cb_need){0, 0};
-    return cb_zarr_subread_need(&p->storage[node]->meta);
 }
 
 static cb_need load_need(const cubed_plan *p, const cb_load *l)

@@ -16,21 +16,11 @@
 #ifndef CB_EXEC_NEED_H
 #define CB_EXEC_NEED_H
 
-#include "plan/plan.h"
+#include "chunks/need.h"
 
 /* What exec/vm.c keeps for each load and each instruction of a branch; it asserts them. */
 #define CB_VM_LOAD_BYTES  ((size_t)960)
 #define CB_VM_INSTR_BYTES ((size_t)64)
-
-/* Reading and writing one chunk, beside the decoded chunk. */
-cb_need cb_read_need(const cubed_plan *p, int node);
-cb_need cb_write_need(const cubed_plan *p, int node);
-/* Reading a part of a chunk, beside the part, which is as large as parts may be. */
-cb_need cb_read_subread_need(const cubed_plan *p, int node);
-/* Decoded bytes of a whole chunk (also at the edge). */
-size_t cb_chunk_bytes(const cubed_plan *p, int node);
-/* Of all chunks of a node; 0 of what has none. */
-uint64_t cb_stored_bytes(const cubed_plan *p, int node);
 
 /* The output tile: a whole chunk when tasks are single chunks and the result is not made in place
  * of a reduction's state, else dense over the task's box. */
@@ -47,10 +37,6 @@ int64_t cb_copy_share(const cb_stage *s);
 size_t cb_scan_carry_bytes(const cubed_plan *p, const cb_stage *s, const cb_box *task);
 /* Levels of reduction states that a task of this stage keeps. */
 int cb_stage_levels(const cb_stage *s);
-/* From which length of run on parts of a node's chunks are worth reading by themselves; 0: never. */
-size_t cb_node_subread_run(const cubed_plan *p, int node);
-/* Whether that is so only of parts that are one run. */
-bool cb_node_subread_is_whole(const cubed_plan *p, int node);
 /* Bytes of a load's buffer for a chunk, or the part of it that a block of these extents needs. */
 size_t cb_load_bytes(const cubed_plan *p, const cb_load *load, const int64_t *extents);
 /* Bytes of a load's tile over a block of these extents. */

@@ -399,8 +399,7 @@ static cubed_status read_states(const folder *f, int k, int64_t g, void *const *
     const cb_grid *grid = &t->plan->ir.nodes[reduction->states].grid;
     size_t size = cubed_dtype_size(reduction->dtype);
     int nkept = f->kept->ndim;
-    int64_t extents[CUBED_MAX_NDIM], chunk_strides[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM];
-    int64_t dense[CUBED_MAX_NDIM];
+    int64_t extents[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM], dense[CUBED_MAX_NDIM];
     cb_box want = {.ndim = grid->ndim}, cover;
     want.lo[0] = g;
     want.hi[0] = g + 1;
@@ -414,24 +413,22 @@ static cubed_status read_states(const folder *f, int k, int64_t g, void *const *
     cb_grid_cover(grid, &want, &cover);
     memcpy(idx, cover.lo, sizeof idx);
     do {
-        const void *data;
+        const cb_want wanted = {.node = reduction->states, .idx = idx, .buffer = chunk};
+        cb_pinned held;
         cb_box have, part;
-        CB_TRY(cb_io_read(t->io, reduction->states, idx, false, chunk, t->arena, &data, t->count,
-                          err));
+        CB_TRY(cb_chunks_want(t->chunks, &wanted, t->arena, &held, t->count, err));
         cb_grid_box(grid, idx, &have);
         cb_box_intersect(&have, &want, &part);
-        cb_grid_stored(grid, idx, extents);
-        cb_dense_strides(grid->ndim, extents, size, chunk_strides);
         for (int i = 0; i < reduction->nplanes; i++) {
-            const char *from = (const char *)data + i * chunk_strides[1];
+            const char *from = held.data + i * held.stride[1];
             char *to = planes[i];
             int64_t shape[CUBED_MAX_NDIM];
             for (int d = 0; d < nkept; d++) {
                 shape[d] = part.hi[d + 2] - part.lo[d + 2];
-                from += (part.lo[d + 2] - have.lo[d + 2]) * chunk_strides[d + 2];
+                from += (part.lo[d + 2] - have.lo[d + 2]) * held.stride[d + 2];
                 to += (part.lo[d + 2] - f->kept->lo[d]) * dense[d];
             }
-            cb_copy_box(nkept, shape, size, to, dense, from, chunk_strides + 2);
+            cb_copy_box(nkept, shape, size, to, dense, from, held.stride + 2);
         }
     } while (cb_odometer_next(&cover, idx));
     return CUBED_OK;

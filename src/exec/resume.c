@@ -22,7 +22,7 @@ static cubed_status find_absent(void *ctx, int node, const cb_box *chunks, cubed
     do {
         bool found;
         cb_box one = *a->all;
-        CB_TRY(cb_io_exists(a->t->io, node, cb_grid_ravel(g, idx), &found, err));
+        CB_TRY(cb_chunks_exists(a->t->chunks, node, cb_grid_ravel(g, idx), &found, err));
         if (found) continue;
         for (int d = 0; d < g->ndim; d++) {
             if (out->axis[d] < 0) continue;
@@ -42,7 +42,7 @@ cubed_status cb_task_skip_present(const cb_task *t, cb_box *chunks, cubed_error 
     const cb_stage *s = t->stage;
     if (s->partial || cb_box_count(chunks) == 1) return CUBED_OK;
     for (int o = 0; o < s->nouts; o++) {
-        if (!cb_io_resumes(t->io, s->outs[o].node)) return CUBED_OK;
+        if (!cb_chunks_resumes(t->chunks, s->outs[o].node)) return CUBED_OK;
     }
     absent a = {t, chunks, *chunks, 0};
     for (int j = 0; j < chunks->ndim; j++) {

@@ -117,10 +117,11 @@ static cubed_status run_copy(const cb_task *t, const cb_branch *b, const cb_box 
     if (cb_copy_in_place(t->plan, t->stage)) {
         int64_t idx[CUBED_MAX_NDIM];
         const cb_grid *g = &t->plan->ir.nodes[l->node].grid;
-        const void *data;
+        cb_pinned held;
+        const cb_want want = {.node = l->node, .idx = idx, .buffer = chunk};
         for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], part->lo[d]);
-        CB_TRY(cb_io_read(t->io, l->node, idx, false, chunk, t->arena, &data, t->count, err));
-        if (data != chunk) memcpy(chunk, data, cb_chunk_bytes(t->plan, l->node));
+        CB_TRY(cb_chunks_want(t->chunks, &want, t->arena, &held, t->count, err));
+        if (held.data != chunk) memcpy(chunk, held.data, cb_chunk_bytes(t->plan, l->node));
         return CUBED_OK;
     }
     int64_t extents[CUBED_MAX_NDIM];
@@ -206,7 +207,7 @@ static cubed_status write_chunks(const cb_task *t, int o, const cb_box *kept, co
             cb_copy_box(n->grid.ndim, shape, size, p, strides, from, from_strides);
             whole = p;
         }
-        CB_TRY(cb_io_write(t->io, node, idx, whole, t->arena, t->count, err));
+        CB_TRY(cb_chunks_put(t->chunks, node, idx, whole, t->arena, t->count, err));
         cb_arena_release(t->arena, mark);
     } while (cb_odometer_next(chunks, idx));
     return CUBED_OK;
@@ -238,7 +239,7 @@ static cubed_status write_states(const cb_task *t, const cb_box *task_box, const
         for (int i = 0; i < t->stage->reductions[k].nplanes; i++)
             cb_copy_box(kept->ndim, extents, size, (char *)p + i * strides[1], strides + 2,
                         reductions[k].plane[i], dense);
-        CB_TRY(cb_io_write(t->io, node, idx, p, t->arena, t->count, err));
+        CB_TRY(cb_chunks_put(t->chunks, node, idx, p, t->arena, t->count, err));
         cb_arena_release(t->arena, mark);
     }
     return CUBED_OK;

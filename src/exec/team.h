@@ -8,13 +8,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "chunks/io.h"
+#include "chunks/chunks.h"
 #include "plan/geom.h"
 
 typedef struct cb_member {
-    char *chunks;      /* its share of the task's chunks, in its arena */
-    cb_io_count count; /* of this task */
-    size_t measured;   /* the most that its arena held */
+    char *chunks;        /* its share of the task's chunks, in its arena */
+    cb_task_count count; /* of this task */
+    size_t measured;     /* the most that its arena held */
 } cb_member;
 
 typedef struct cb_team {

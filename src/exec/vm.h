@@ -2,7 +2,7 @@
 #ifndef CB_EXEC_VM_H
 #define CB_EXEC_VM_H
 
-#include "chunks/io.h"
+#include "chunks/chunks.h"
 #include "exec/need.h"
 #include "exec/team.h"
 
@@ -11,9 +11,9 @@ typedef struct cb_task {
     const cubed_plan *plan;
     const cb_stage *stage;
     const cb_kernels *kernels;
-    cb_io *io;
+    cb_chunks *chunks;
     cb_arena *arena;
-    cb_io_count *count;
+    cb_task_count *count;
     const cubed_cancel *cancel;
     cb_team *team;   /* NULL: nobody else works on it */
     unsigned member; /* which of them this is */
@@ -51,16 +51,9 @@ const void *cb_vm_result(const cb_vm *vm, int result);
 /* Evaluates the whole box into the outputs given to cb_vm_open. `stream`: past the caches. */
 CUBED_MUST_CHECK cubed_status cb_vm_store(cb_vm *vm, bool stream, cubed_error *err);
 
-/* A chunk, or a part of it, in memory. */
-typedef struct cb_pinned {
-    const char *data; /* the element at lo of the array */
-    int64_t lo[CUBED_MAX_NDIM];
-    int64_t stride[CUBED_MAX_NDIM]; /* bytes, by axis of the array */
-} cb_pinned;
-
 /* Brings chunk `idx` of a stored node, or what of it lies in `image` (a box of the array), into
  * `buffer`, of cb_load_bytes. What lies in memory is used where it is, and stays there until the task's
- * arena is released to a mark before this call, of which this takes CB_IO_PIN_BYTES. */
+ * arena is released to a mark before this call, of which this takes CB_CHUNKS_PIN_BYTES. */
 CUBED_MUST_CHECK cubed_status cb_load_chunk(const cb_task *t, const cb_load *load,
                                             const int64_t *idx, const cb_box *image, void *buffer,
                                             cb_pinned *out, cubed_error *err);

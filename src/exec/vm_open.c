@@ -35,7 +35,7 @@ static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, 
         l->resident = o->resident && same_chunk(o, l, cover->lo, g);
         if (!l->resident) continue;
         l->held = o->held;
-        if (l->load->reuse != CB_REUSE_NONE) cb_io_pass(t->io, l->load->node, cover->lo);
+        if (l->load->reuse != CB_REUSE_NONE) cb_chunks_pass(t->chunks, l->load->node, cover->lo);
     }
     if (!l->resident) CB_TRY(cb_load_chunk(t, l->load, cover->lo, image, l->chunk, &l->held, err));
     l->resident = true;

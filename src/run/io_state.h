@@ -1,12 +1,8 @@
-/* What io.c, targets.c and intermediates.c share; for those only. */
+/* What io.c, folder.c and targets.c share; for those only. */
 #ifndef CB_RUN_IO_STATE_H
 #define CB_RUN_IO_STATE_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-
-#include "chunks/cache.h"
-#include "chunks/io.h"
+#include "run/io.h"
 #include "run/self.h"
 
 /* Where a target lies. Of regions of arrays that exist only the store counts. */
@@ -22,22 +18,12 @@ typedef struct target_io {
 } target_io;
 _Static_assert(sizeof(target_io) <= CB_RUN_TARGET_BYTES, "what a run keeps of a target");
 
+/* Of a node that is a target with a URL; what the broker keeps counts with it. */
 typedef struct node_io {
-    /* Targets with a URL: */
     cb_zarr_array *array;
     target_io *target;
-    /* Intermediates: */
-    void **
-        kept; /* by chunk: its memory; what cb_intermediate_spilled gives: it is in the work directory */
-    uint32_t *readers; /* the same: reads to come. More are not counted: such a chunk stays. */
-    size_t nchunks;
-    size_t chunk_bytes;
 } node_io;
-
-/* What tasks wait for takes 32 bytes more. */
-_Static_assert(sizeof(node_io) + 32 <= CB_RUN_NODE_BYTES, "what a run keeps of a node");
-_Static_assert(sizeof(void *) + sizeof(uint32_t) <= CB_RUN_CHUNK_BYTES,
-               "what a run keeps of a chunk");
+_Static_assert(sizeof(node_io) == 2 * sizeof(void *), "what a run keeps of a node");
 
 struct cb_io {
     cubed_plan *plan;
@@ -50,19 +36,12 @@ struct cb_io {
     unsigned may_keep, keep; /* CUBED_KEEP_*: if the run ends early, and in fact */
     int64_t beat;            /* when claims were last said to be alive: cb_clock_ns */
     node_io *nodes;          /* one per node */
-    pthread_mutex_t lock;    /* of what is known of chunks, and of opening the work store */
-    cb_budget spare; /* what projections leave: for intermediates, then for what is wanted again */
-    cb_budget intermediates; /* what intermediates have of it */
-    cb_cache *cache;         /* NULL: nothing is wanted again */
-    cubed_store *work;       /* the work directory, or NULL */
-    bool spills;             /* the run has a folder there: opened by the first spill */
-    cb_claim folder;         /* of it; drivers have it */
+    cb_chunks *chunks;
+    cubed_store *work; /* the work directory, or NULL */
+    bool has_folder;   /* the run has one there: opened by the first spill */
+    cb_claim folder;   /* of it; drivers have it */
     char prefix[CB_RUN_FOLDER_CAP];
-    atomic_uint_least64_t spilled;
 };
-
-/* In place of a chunk's memory: an address that no chunk has. */
-static inline void *cb_intermediate_spilled(cb_io *io) { return io; }
 
 /* Whether this process drives a whole run. */
 static inline bool cb_io_drives(const cb_io *io)
@@ -76,27 +55,10 @@ CUBED_MUST_CHECK cubed_status cb_targets_join(cb_io *io, bool resumed, cubed_err
 /* Closes them; what was not committed is left or removed. */
 void cb_targets_end(cb_io *io);
 
-/* Opens the run's folder in the work directory, if that has not been done. CUBED_E_BUDGET if there is none. */
-CUBED_MUST_CHECK cubed_status cb_intermediate_open(cb_io *io, cubed_error *err);
+/* A cb_chunks_open_fn of a cb_io. CUBED_E_BUDGET if there is no work directory. */
+CUBED_MUST_CHECK cubed_status cb_folder_open(void *io, cubed_store **store, const char **folder,
+                                             cubed_error *err);
 /* Closes it: a driver's is left or removed. */
-void cb_intermediate_close(cb_io *io);
-/* The key in it of a chunk of an intermediate. */
-void cb_intermediate_key(const cb_io *io, int node, int64_t chunk, char key[96]);
-/* Keeps a whole chunk while there are readers to come. */
-/* Of a chunk as it is stored. */
-size_t cb_intermediate_chunk_bytes(const cb_io *io, int node, const int64_t *idx);
-CUBED_MUST_CHECK cubed_status cb_intermediate_write(cb_io *io, int node, const int64_t *idx,
-                                                    const void *src, cb_io_count *count,
-                                                    cubed_error *err);
-/* `size` bytes of a chunk from `offset` on: *direct points to them, in dst or where the chunk is. */
-CUBED_MUST_CHECK cubed_status cb_intermediate_read(cb_io *io, int node, const int64_t *idx,
-                                                   size_t offset, size_t size, void *dst,
-                                                   const void **direct, cb_io_count *count,
-                                                   cubed_error *err);
-/* The elements from lo to hi of a chunk, run by run. *direct points to the chunk if they are one. */
-CUBED_MUST_CHECK cubed_status cb_intermediate_subread(cb_io *io, int node, const int64_t *idx,
-                                                      const int64_t *lo, const int64_t *hi,
-                                                      void *dst, const void **direct,
-                                                      cb_io_count *count, cubed_error *err);
+void cb_folder_close(cb_io *io);
 
 #endif

@@ -135,9 +135,9 @@ static void count_read(const cb_ready *r, int node, const cb_box *chunks, bool c
     do {
         int64_t c = cb_grid_ravel(&r->p->ir.nodes[node].grid, idx);
         if (come)
-            cb_io_add_reader(r->a.io, node, c);
+            cb_chunks_add_reader(r->a.chunks, node, c);
         else
-            cb_io_release(r->a.io, node, c);
+            cb_chunks_release(r->a.chunks, node, c);
     } while (cb_odometer_next(chunks, idx));
 }
 
@@ -173,7 +173,7 @@ typedef struct remains {
 static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, cubed_error *err)
 {
     remains *x = ctx;
-    cb_io *io = x->r->a.io;
+    cb_chunks *broker = x->r->a.chunks;
     node_chunks *n = &x->r->nodes[node];
     const cb_node *array = &x->r->p->ir.nodes[node];
     int64_t idx[CUBED_MAX_NDIM];
@@ -182,8 +182,9 @@ static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, c
         int64_t c = cb_grid_ravel(&array->grid, idx);
         bool found = n->done && is_done(n, c);
         /* An intermediate's chunk that is gone is wanted only if one of its readers has to run. */
-        if (found || (cb_node_is_intermediate(array) && !cb_io_has_readers(io, node, c))) continue;
-        if (!n->done || !x->known) CB_TRY(cb_io_find_whole(io, node, c, &found, err));
+        if (found || (cb_node_is_intermediate(array) && !cb_chunks_has_readers(broker, node, c)))
+            continue;
+        if (!n->done || !x->known) CB_TRY(cb_chunks_find_whole(broker, node, c, &found, err));
         if (found && n->done) set_done(n, c);
         x->all = x->all && found;
     } while (cb_odometer_next(chunks, idx));

@@ -3,13 +3,14 @@
 #ifndef CB_RUN_READY_H
 #define CB_RUN_READY_H
 
-#include "chunks/io.h"
+#include "chunks/chunks.h"
+#include "cubed/run.h"
 
 typedef struct cb_ready cb_ready;
 
 typedef struct cb_ready_args {
     const cubed_plan *plan;
-    cb_io *io;
+    cb_chunks *chunks;
     unsigned workers;
     int64_t
         window; /* tasks that are held while they wait: more than these if there are more stages */

@@ -35,8 +35,8 @@ void cb_run_finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_
         if (need > stats->projected_mem) stats->projected_mem = need;
     }
     if (io) {
-        stats->intermediate_peak = cb_io_intermediates(io)->high_water;
-        stats->intermediate_spilled = cb_io_spilled(io);
+        stats->intermediate_peak = cb_chunks_intermediates(cb_io_chunks(io))->high_water;
+        stats->intermediate_spilled = cb_chunks_spilled(cb_io_chunks(io));
     }
 }
 
@@ -48,7 +48,7 @@ static bool resumes_all(const cubed_plan *plan, const cb_io *io)
 {
     for (int i = 0; i < plan->ir.nnodes; i++) {
         const cb_node *n = &plan->ir.nodes[i];
-        if (n->is_target && n->url && !cb_io_resumes(io, i)) return false;
+        if (n->is_target && n->url && !cb_chunks_resumes(cb_io_chunks(io), i)) return false;
     }
     return true;
 }

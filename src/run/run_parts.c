@@ -181,7 +181,7 @@ static cubed_status check_chunks(cb_io *io, const cubed_plan *p, int node, cubed
     if (!n->is_target || !n->url || n->region || n->skip_empty) return CUBED_OK;
     for (int64_t c = 0; c < cb_grid_count(&n->grid); c++) {
         bool found;
-        CB_TRY(cb_io_find_whole(io, node, c, &found, err));
+        CB_TRY(cb_chunks_find_whole(cb_io_chunks(io), node, c, &found, err));
         if (!found)
             return cb_fail(err, CUBED_E_NOT_FOUND, "chunk number %" PRId64 " of %s is gone", c,
                            n->url);

@@ -55,7 +55,7 @@ static void emit(const driver *d, const cubed_event *e)
 {
     cubed_event full = *e;
     if (!d->a->options->on_event) return;
-    full.intermediate_mem = cb_io_intermediates(d->a->io)->used;
+    full.intermediate_mem = cb_chunks_intermediates(cb_io_chunks(d->a->io))->used;
     d->a->options->on_event(d->a->options->event_ctx, &full);
 }
 
@@ -312,7 +312,7 @@ cubed_status cb_schedule_run(const cb_schedule_args *args, cubed_error *err)
     driver d = {
         .a = args, .p = args->plan, .alloc = &args->plan->ctx->alloc, .start_ns = cb_clock_ns()};
     const cb_ready_args ready = {.plan = args->plan,
-                                 .io = args->io,
+                                 .chunks = cb_io_chunks(args->io),
                                  .workers = args->executor->workers,
                                  .window = args->window ? args->window : CB_RUN_WINDOW,
                                  .cancel = args->options->cancel,

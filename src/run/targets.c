@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "exec/need.h"
 #include "run/io_state.h"
 
 /* How often others are told that the driver is there. */

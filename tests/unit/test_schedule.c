@@ -279,7 +279,7 @@ static void check_readers(const cubed_plan *p, const cb_io *io)
 {
     for (int i = 0; i < p->ir.nnodes; i++) {
         for (int64_t c = 0; cb_node_is_intermediate(&p->ir.nodes[i]) && c < chunks_of(p, i); c++)
-            assert_false(cb_io_has_readers(io, i, c));
+            assert_false(cb_chunks_has_readers(cb_io_chunks(io), i, c));
     }
 }
 

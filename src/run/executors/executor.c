@@ -43,13 +43,13 @@ cubed_status cb_executor_open(const char *name, const cb_executor_args *args, cu
 }
 
 static void run(const cb_executor_args *args, cb_arena *arena, int stage, int64_t task,
-                cb_team *team, unsigned member, cb_io_count *count, cubed_task_report *report)
+                cb_team *team, unsigned member, cb_task_count *count, cubed_task_report *report)
 {
     const cubed_plan *p = args->plan;
     cb_task t = {.plan = p,
                  .stage = &p->stages[stage],
                  .kernels = &p->ctx->kernels,
-                 .io = args->io,
+                 .chunks = cb_io_chunks(args->io),
                  .arena = arena,
                  .count = count,
                  .cancel = args->cancel,
@@ -64,7 +64,7 @@ static void run(const cb_executor_args *args, cb_arena *arena, int stage, int64_
     report->end_ns = cb_clock_ns();
 }
 
-static void count_task(cubed_task_report *report, const cb_io_count *count, size_t measured)
+static void count_task(cubed_task_report *report, const cb_task_count *count, size_t measured)
 {
     report->bytes_read += count->bytes_read;
     report->bytes_written += count->bytes_written;
@@ -84,10 +84,10 @@ static void clear_counts(cubed_task_report *report)
 void cb_executor_run_task(const cb_executor_args *args, cb_arena *arena, int stage, int64_t task,
                           cubed_task_report *report)
 {
-    cb_io_count count = {.bytes_read = 0};
+    cb_task_count count = {.bytes_read = 0};
     run(args, arena, stage, task, NULL, 0, &count, report);
     report->team = 1;
-    report->cache_peak = cb_io_cache_peak(args->io);
+    report->cache_peak = cb_chunks_cache_peak(cb_io_chunks(args->io));
     clear_counts(report);
     count_task(report, &count, cb_arena_high_water(arena));
 }
@@ -96,12 +96,12 @@ void cb_executor_run_member(const cb_executor_args *args, cb_arena *arena, int s
                             cb_team *team, unsigned member, cubed_task_report *report)
 {
     cb_member *self = &team->members[member];
-    self->count = (cb_io_count){.bytes_read = 0};
+    self->count = (cb_task_count){.bytes_read = 0};
     run(args, arena, stage, task, team, member, &self->count, report);
     self->measured = cb_arena_high_water(arena);
     (void)cb_team_meet(team); /* all have counted */
     report->team = team->size;
-    report->cache_peak = cb_io_cache_peak(args->io);
+    report->cache_peak = cb_chunks_cache_peak(cb_io_chunks(args->io));
     clear_counts(report);
     for (unsigned i = 0; i < team->size; i++)
         count_task(report, &team->members[i].count, team->members[i].measured);

@@ -2,9 +2,9 @@
 #ifndef CB_RUN_EXECUTORS_EXECUTOR_H
 #define CB_RUN_EXECUTORS_EXECUTOR_H
 
-#include "chunks/io.h"
 #include "cubed/sys/executor.h"
 #include "exec/team.h"
+#include "run/io.h"
 
 /* What an executor works with; all of it outlives it. */
 typedef struct cb_executor_args {

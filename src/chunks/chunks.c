@@ -1,0 +1,268 @@
+#include "chunks/chunks.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "chunks/state.h"
+
+cubed_status cb_chunks_new(const cubed_plan *plan, const cb_chunks_options *options,
+                           cb_chunks **out, cubed_error *err)
+{
+    const cubed_allocator *a = &plan->ctx->alloc;
+    const size_t most = cb_min_size(plan->cache_bytes, options->spare);
+    cubed_status st = CUBED_OK;
+    cb_chunks *c = cb_alloc_zero(a, sizeof *c);
+    if (!c) return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");
+    c->plan = plan;
+    c->options = *options;
+    c->nodes = cb_alloc_zero(a, (size_t)plan->ir.nnodes * sizeof *c->nodes);
+    if (!c->nodes || pthread_mutex_init(&c->lock, NULL) != 0) {
+        cb_free(a, c->nodes, (size_t)plan->ir.nnodes * sizeof *c->nodes);
+        cb_free(a, c, sizeof *c);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to run a plan");
+    }
+    cb_budget_init(&c->spare, options->spare);
+    cb_budget_init(&c->intermediates, SIZE_MAX);
+    for (int i = 0; i < plan->ir.nnodes; i++) {
+        if (cb_node_is_intermediate(&plan->ir.nodes[i])) CB_GO(cb_intermediates_init(c, i, err));
+    }
+    /* Without a cache a run is only slower. */
+    if (most > 0) c->cache = cb_cache_new(a, most, &c->spare);
+    *out = c;
+    return CUBED_OK;
+out:
+    cb_chunks_free(c);
+    return st;
+}
+
+void cb_chunks_free(cb_chunks *c)
+{
+    if (!c) return;
+    const cubed_allocator *a = &c->plan->ctx->alloc;
+    const size_t nnodes = (size_t)c->plan->ir.nnodes;
+    for (int i = 0; i < c->plan->ir.nnodes; i++) cb_intermediates_free(c, i);
+    cb_cache_free(c->cache);
+    pthread_mutex_destroy(&c->lock);
+    cb_free(a, c->nodes, nnodes * sizeof *c->nodes);
+    cb_free(a, c, sizeof *c);
+}
+
+void cb_chunks_set_array(cb_chunks *c, int node, const cb_zarr_array *array, bool resumed)
+{
+    c->nodes[node].array = array;
+    c->nodes[node].resumed = resumed;
+}
+
+cubed_status cb_chunks_open_work(cb_chunks *c, cubed_error *err)
+{
+    cubed_status st = CUBED_OK;
+    pthread_mutex_lock(&c->lock);
+    if (!c->work) st = c->options.open(c->options.open_ctx, &c->work, &c->folder, err);
+    pthread_mutex_unlock(&c->lock);
+    return st;
+}
+
+const cb_budget *cb_chunks_intermediates(const cb_chunks *c) { return &c->intermediates; }
+
+uint64_t cb_chunks_cache_peak(const cb_chunks *c)
+{
+    return c->cache ? cb_cache_used(c->cache)->high_water : 0;
+}
+
+uint64_t cb_chunks_spilled(const cb_chunks *c)
+{
+    return atomic_load(&((cb_chunks *)(uintptr_t)c)->spilled);
+}
+
+/* --- What is there ------------------------------------------------------------------------------------ */
+
+bool cb_chunks_resumes(const cb_chunks *c, int node) { return c->nodes[node].resumed; }
+
+cubed_status cb_chunks_find_whole(cb_chunks *c, int node, int64_t chunk, bool *found,
+                                  cubed_error *err)
+{
+    const cb_node *n = &c->plan->ir.nodes[node];
+    int64_t idx[CUBED_MAX_NDIM];
+    *found = false;
+    if (cb_node_is_intermediate(n)) return cb_intermediate_find(c, node, chunk, found, err);
+    if (!cb_chunks_resumes(c, node)) return CUBED_OK;
+    cb_grid_unravel(&n->grid, chunk, idx);
+    return cb_zarr_find_whole(c->nodes[node].array, idx, found, err);
+}
+
+cubed_status cb_chunks_exists(const cb_chunks *c, int node, int64_t chunk, bool *found,
+                              cubed_error *err)
+{
+    const cb_zarr_array *array = c->nodes[node].array;
+    int64_t idx[CUBED_MAX_NDIM];
+    char key[4096];
+    *found = false;
+    if (!cb_chunks_resumes(c, node)) return CUBED_OK;
+    cb_grid_unravel(&c->plan->ir.nodes[node].grid, chunk, idx);
+    CB_TRY(
+        cb_zarr_chunk_key(cb_zarr_get_meta(array), cb_zarr_path(array), idx, key, sizeof key, err));
+    return cb_store_exists(cb_zarr_store(array), key, found, err);
+}
+
+/* --- Reading ------------------------------------------------------------------------------------------ */
+
+/* The array that a source is; NULL of everything else. */
+static const cb_zarr_array *source_of(const cb_chunks *c, int node)
+{
+    const cb_storage *s = c->plan->storage[node];
+    return s ? s->array : NULL;
+}
+
+/* That, or a target that a later stage reads; NULL: a function, or an intermediate. */
+static const cb_zarr_array *array_of(const cb_chunks *c, int node)
+{
+    const cb_zarr_array *source = source_of(c, node);
+    return source ? source : c->nodes[node].array;
+}
+
+/* A box of what a function reads, with library memory charged. */
+static cubed_status read_function(const cb_node *n, const cb_box *box, const int64_t *strides,
+                                  void *dst, cb_arena *scratch, cb_task_count *count,
+                                  cubed_error *err)
+{
+    size_t bytes = (size_t)cb_box_count(box) * cubed_dtype_size(n->dtype);
+    size_t library = cb_source_need(n->source, bytes);
+    CB_TRY(cb_arena_charge(scratch, library, "what a source allocates", err));
+    cubed_status st = cb_source_read(n->source, box, strides, dst, err);
+    cb_arena_uncharge(scratch, library);
+    count->stored_read += bytes;
+    return st;
+}
+
+/* An inner chunk of a shard, whose index may be known. */
+static cubed_status read_from_shard(const cb_chunks *c, int node, const int64_t *idx, void *dst,
+                                    cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    const cb_zarr_array *array = source_of(c, node);
+    const cb_zarr_meta *meta = &c->plan->storage[node]->meta;
+    size_t size = cb_zarr_index_bytes(meta), mark = cb_arena_mark(scratch);
+    cb_cache_key key = {node, CB_CACHE_INDEX, cb_zarr_shard_number(meta, idx)};
+    cb_cache_found found = CB_CACHE_FULL;
+    cb_cache_entry *entry = NULL;
+    cubed_status st = CUBED_OK;
+    void *index;
+    CB_TRY(cb_arena_alloc(scratch, size, "shard index", &index, err));
+    if (c->cache) found = cb_cache_pin(c->cache, key, size, SIZE_MAX, &entry);
+    if (entry) index = cb_cache_data(entry);
+    if (found != CB_CACHE_HIT) st = cb_zarr_read_index(array, idx, index, scratch, stored, err);
+    if (found == CB_CACHE_FILL) cb_cache_filled(c->cache, entry, st == CUBED_OK);
+    if (st == CUBED_OK) {
+        st = cb_zarr_read_inner(array, idx, index, dst, scratch, stored, err);
+        if (entry) cb_cache_unpin(c->cache, entry);
+    }
+    cb_arena_release(scratch, mark);
+    return st;
+}
+
+/* Reads what is wanted of what has a store or a function behind it. */
+static cubed_status read_stored(const cb_chunks *c, const cb_want *w, void *dst,
+                                const cb_pinned *lies, cb_arena *scratch, cb_task_count *count,
+                                cubed_error *err)
+{
+    const cb_node *n = &c->plan->ir.nodes[w->node];
+    const cb_zarr_array *array = array_of(c, w->node);
+    uint64_t stored = 0;
+    cb_box box;
+    cb_grid_box(&n->grid, w->idx, &box);
+    if (!array) {
+        const size_t size = cb_chunk_bytes_at(c->plan, w->node, w->idx);
+        const size_t used = (size_t)cb_box_count(&box) * cubed_dtype_size(n->dtype);
+        if (!w->part && used < size) memset(dst, 0, size); /* behind the array's end */
+        return read_function(n, w->part ? w->part : &box, lies->stride, dst, scratch, count, err);
+    }
+    if (w->part) {
+        int64_t lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
+        for (int d = 0; d < box.ndim; d++) {
+            lo[d] = w->part->lo[d] - box.lo[d];
+            hi[d] = w->part->hi[d] - box.lo[d];
+        }
+        CB_TRY(cb_zarr_subread(array, w->idx, lo, hi, dst, scratch, &stored, err));
+    } else if (source_of(c, w->node) && cb_zarr_index_bytes(cb_zarr_get_meta(array)) > 0) {
+        CB_TRY(read_from_shard(c, w->node, w->idx, dst, scratch, &stored, err));
+    } else {
+        CB_TRY(cb_zarr_read_chunk(array, w->idx, dst, scratch, &stored, err));
+    }
+    count->stored_read += stored;
+    return CUBED_OK;
+}
+
+static cb_cache_key chunk_key(const cb_chunks *c, int node, const int64_t *idx)
+{
+    return (cb_cache_key){node, CB_CACHE_CHUNK, cb_grid_ravel(&c->plan->ir.nodes[node].grid, idx)};
+}
+
+static void unpin(void *cache, void *entry) { cb_cache_unpin(cache, entry); }
+
+/* The same of a chunk that may be there, or is brought to where it is kept. */
+static cubed_status want_kept(cb_chunks *c, const cb_want *w, cb_arena *scratch, cb_pinned *out,
+                              cb_task_count *count, cubed_error *err)
+{
+    const size_t size = cb_chunk_bytes_at(c->plan, w->node, w->idx);
+    cb_cache_entry *entry;
+    cubed_status st = CUBED_OK;
+    cb_cache_found found = cb_cache_pin(c->cache, chunk_key(c, w->node, w->idx), size,
+                                        cb_plan_chunk_reads(c->plan, w->node, w->idx), &entry);
+    void *dst = entry ? cb_cache_data(entry) : w->buffer;
+    if (found != CB_CACHE_HIT) st = read_stored(c, w, dst, out, scratch, count, err);
+    if (found == CB_CACHE_FILL) cb_cache_filled(c->cache, entry, st == CUBED_OK);
+    if (st != CUBED_OK || !entry) return st;
+    if (w->copied) {
+        memcpy(w->buffer, dst, size);
+        cb_cache_unpin(c->cache, entry);
+        return CUBED_OK;
+    }
+    out->data = dst;
+    st = cb_arena_defer(scratch, unpin, c->cache, entry, err);
+    if (st != CUBED_OK) cb_cache_unpin(c->cache, entry);
+    return st;
+}
+
+cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, cb_arena *scratch, cb_pinned *out,
+                            cb_task_count *count, cubed_error *err)
+{
+    const cb_node *n = &c->plan->ir.nodes[want->node];
+    const size_t item = cubed_dtype_size(n->dtype);
+    const int ndim = n->grid.ndim;
+    int64_t extents[CUBED_MAX_NDIM];
+    if (want->part) {
+        count->bytes_read += (size_t)cb_box_count(want->part) * item;
+        memcpy(out->lo, want->part->lo, sizeof out->lo);
+        for (int d = 0; d < ndim; d++) extents[d] = want->part->hi[d] - want->part->lo[d];
+    } else {
+        for (int d = 0; d < ndim; d++) out->lo[d] = cb_axis_lo(&n->grid.axis[d], want->idx[d]);
+        cb_grid_stored(&n->grid, want->idx, extents);
+        count->bytes_read += cb_chunk_bytes_at(c->plan, want->node, want->idx);
+    }
+    out->data = want->buffer;
+    cb_dense_strides(ndim, extents, item, out->stride);
+    if (cb_node_is_intermediate(n)) return cb_intermediate_want(c, want, out, count, err);
+    if (want->reuse && !want->part && c->cache && c->plan->reused[want->node])
+        return want_kept(c, want, scratch, out, count, err);
+    return read_stored(c, want, want->buffer, out, scratch, count, err);
+}
+
+void cb_chunks_pass(cb_chunks *c, int node, const int64_t *idx)
+{
+    if (c->cache && c->plan->reused[node]) cb_cache_pass(c->cache, chunk_key(c, node, idx));
+}
+
+/* --- Writing ------------------------------------------------------------------------------------------ */
+
+cubed_status cb_chunks_put(cb_chunks *c, int node, const int64_t *idx, const void *src,
+                           cb_arena *scratch, cb_task_count *count, cubed_error *err)
+{
+    const cb_node *n = &c->plan->ir.nodes[node];
+    int64_t at[CUBED_MAX_NDIM];
+    uint64_t stored = 0;
+    count->bytes_written += cb_chunk_bytes_at(c->plan, node, idx);
+    if (cb_node_is_intermediate(n)) return cb_intermediate_put(c, node, idx, src, count, err);
+    for (int d = 0; d < n->grid.ndim; d++) at[d] = idx[d] + (n->region ? n->first_chunk[d] : 0);
+    CB_TRY(cb_zarr_write_chunk(c->nodes[node].array, at, src, scratch, &stored, err));
+    count->stored_written += stored;
+    return CUBED_OK;
+}

@@ -1,0 +1,25 @@
+/* How large chunks are, and what moving one takes beside it. Projections and tasks ask the same functions. */
+#ifndef CB_CHUNKS_NEED_H
+#define CB_CHUNKS_NEED_H
+
+#include "plan/plan.h"
+
+/* Decoded bytes of a whole chunk (also at the edge). */
+size_t cb_chunk_bytes(const cubed_plan *p, int node);
+/* Of one chunk as it lies in memory and in a store: less where the last one of an axis is clipped; of irregular ones
+ * still that of the longest. */
+size_t cb_chunk_bytes_at(const cubed_plan *p, int node, const int64_t *idx);
+/* Of all chunks of a node; 0 of what has none. */
+uint64_t cb_stored_bytes(const cubed_plan *p, int node);
+
+/* Reading and writing one chunk, beside the decoded chunk. */
+cb_need cb_read_need(const cubed_plan *p, int node);
+cb_need cb_write_need(const cubed_plan *p, int node);
+/* Reading a part of a chunk, beside the part, which is as large as parts may be. */
+cb_need cb_read_subread_need(const cubed_plan *p, int node);
+/* From which length of run on parts of a node's chunks are worth reading by themselves; 0: never. */
+size_t cb_node_subread_run(const cubed_plan *p, int node);
+/* Whether that is so only of parts that are one run. */
+bool cb_node_subread_is_whole(const cubed_plan *p, int node);
+
+#endif

@@ -1,0 +1,63 @@
+/* A run's folder in its work directory: intermediates, and notes of runs in parts. */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "run/io_state.h"
+
+cubed_status cb_folder_open(void *ctx, cubed_store **store, const char **folder, cubed_error *err)
+{
+    cb_io *io = ctx;
+    if (!io->plan->work_dir)
+        return cb_fail(err, CUBED_E_BUDGET,
+                       "intermediates need more than the %" PRIu64 " bytes of memory that the plan "
+                       "has for them, and there is no work directory to put them in: name one, or "
+                       "allow more memory",
+                       io->plan->intermediate_budget);
+    if (!io->work)
+        CB_TRY(
+            cb_place_open_store(&io->plan->ctx->alloc, io->plan->work_dir, false, &io->work, err));
+    /* By its record a folder of intermediates is known as such when the run has been killed. */
+    if (io->mode != CB_IO_WORKER) {
+        CB_TRY(cb_claim_look(io->work, io->prefix, io->zone, &io->folder, err));
+        CB_TRY(cb_claim_check_free(&io->folder, &io->self, err));
+        if (io->mode != CB_IO_FINISH) CB_TRY(cb_claim_take(&io->folder, &io->self, "", err));
+    }
+    io->has_folder = true;
+    *store = io->work;
+    *folder = io->prefix;
+    return CUBED_OK;
+}
+
+cubed_status cb_io_spill(cb_io *io, cubed_error *err)
+{
+    return cb_chunks_open_work(io->chunks, err);
+}
+
+cubed_status cb_io_note(cb_io *io, const char *name, cubed_error *err)
+{
+    char key[4096];
+    CB_TRY(cb_io_spill(io, err));
+    CB_TRY(cb_key_join(key, sizeof key, io->prefix, name, err));
+    return cb_store_put(io->work, key, "", 0, err);
+}
+
+cubed_status cb_io_notes(cb_io *io, const char *folder, cubed_store_member_fn fn, void *ctx,
+                         cubed_error *err)
+{
+    char key[4096];
+    CB_TRY(cb_key_join(key, sizeof key, io->prefix, folder, err));
+    return cb_store_members(io->work, key, fn, ctx, err);
+}
+
+void cb_folder_close(cb_io *io)
+{
+    /* Nobody is left who could do anything about what fails. */
+    cubed_status ignored = CUBED_OK;
+    const bool over = cb_io_drives(io) || (io->mode == CB_IO_FINISH && io->committed);
+    if (io->has_folder && over && (io->keep & CUBED_KEEP_INTERMEDIATES))
+        ignored = cb_claim_say(&io->folder, CB_RUN_LEFT, NULL);
+    else if (io->has_folder && over && cb_claim_check_own(&io->folder, NULL) == CUBED_OK)
+        ignored = cb_store_clear(io->work, io->prefix, NULL);
+    (void)ignored;
+    cb_store_close(io->work);
+}
