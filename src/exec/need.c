@@ -157,12 +157,12 @@ static int64_t max_block(const cb_blocks *b)
                                      : a->chunk * b->per);
 }
 
-/* Axes of more blocks than this are judged by formula. */
+/* Irregular axes, and those with a halo, of more blocks than this are estimated. */
 #define COUNTED_BLOCKS 65536
 
-/* How blocks meet the chunks of a source axis: the most chunks that one block touches, how many there
- * are between the first and the last of all, the sum, the sum of their lengths as they are stored, and the sum of
- * the elements between the first and the last that each block needs. */
+/* How blocks meet the chunks of a source axis: the most chunks that one block touches (2 stands for more), how many
+ * there are between the first and the last of all, the sum, the sum of their lengths as they are stored, and the sum
+ * of the elements between the first and the last that each block needs. */
 typedef struct cover {
     int64_t most, distinct;
     uint64_t total, stored, elements;
@@ -179,21 +179,50 @@ static void blocks_within(const cb_blocks *b, int64_t lo, int64_t hi, int64_t *f
     if (hi < b->axis->extent) *last = hi > 0 ? cb_axis_find(b->axis, hi - 1) / b->per + 1 : 0;
 }
 
+/* Of the blocks within [lo, hi) of regular axes, in closed form. */
+static cover regular_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offset,
+                           int64_t stride, const cb_axis *chunks)
+{
+    const cb_axis *axis = b->axis;
+    const int64_t magnitude = stride < 0 ? -stride : stride;
+    lo = cb_max_i64(lo, 0);
+    hi = cb_min_i64(hi, axis->extent);
+    if (lo >= hi) return (cover){0, 0, 0, 0, 0};
+    /* What of the blocks is within, as chunks of an axis of their own. */
+    const int64_t block = cb_axis_find(axis, lo) / b->per;
+    int64_t x0, end;
+    block_range(b, block, &x0, &end);
+    cb_axis within = {.extent = hi - lo, .first = cb_min_i64(hi, end) - lo, .chunk = max_block(b)};
+    const int64_t n = cb_axis_count(&within), from = offset + stride * lo;
+    const int64_t a = cb_min_i64(from, from + stride * (hi - lo - 1));
+    const int64_t z = cb_max_i64(from, from + stride * (hi - lo - 1));
+    const int64_t first = cb_axis_find(chunks, a), last = cb_axis_find(chunks, z);
+    cover c = {.distinct = last - first + 1,
+               .total = cb_axis_touched(&within, 1, from, stride, chunks),
+               .stored = cb_axis_touched_length(&within, 1, from, stride, chunks),
+               .elements = (uint64_t)(magnitude * (hi - lo - n) + n)};
+    c.most = c.total > (uint64_t)n ? 2 : 1;
+    /* Padding counts as it does where chunks are read as a whole. */
+    if (a == 0) c.elements += (uint64_t)(chunks->chunk - chunks->first);
+    if (z == chunks->extent - 1)
+        c.elements += (uint64_t)(cb_axis_lo(chunks, last) + cb_axis_last(chunks) - chunks->extent);
+    return c;
+}
+
 /* Of the blocks within [lo, hi). */
 static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offset, int64_t stride,
                         const cb_axis *chunks)
 {
     int64_t first, end, magnitude = stride < 0 ? -stride : stride;
+    if (!b->axis->starts && !chunks->starts && !b->halo && stride != 0)
+        return regular_cover(b, lo, hi, offset, stride, chunks);
     blocks_within(b, lo, hi, &first, &end);
     const int64_t n = end - first;
     cover c = {0, 0, 0, 0, 0};
-    bool alike = b->axis->starts || chunks->starts
-                     ? cb_axis_equal(b->axis, chunks)
-                     : b->axis->first == chunks->first && b->axis->chunk == chunks->chunk;
-    const bool whole = lo <= 0 && hi >= b->axis->extent;
-    if (whole && alike && !b->halo && stride == 1 && offset == 0 && b->per == 1)
+    const bool whole = lo <= 0 && hi >= b->axis->extent, once = stride == 1 && b->per == 1;
+    if (whole && once && !b->halo && offset == 0 && cb_axis_equal(b->axis, chunks))
         return (cover){1, n, (uint64_t)n, (uint64_t)cb_axis_stored_all(chunks),
-                       (uint64_t)(chunks->starts ? chunks->extent : cb_axis_stored_all(chunks))};
+                       (uint64_t)chunks->extent};
     if (n > COUNTED_BLOCKS) {
         int64_t span = cb_min_i64(chunks->extent, magnitude * (max_block(b) - 1) + 1);
         c.most = cb_min_i64(cb_axis_count(chunks), (span - 1) / chunks->chunk + 2);

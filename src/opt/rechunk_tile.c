@@ -18,6 +18,21 @@
 /* Costs are sums of products of counts in double precision; closer ones are equal. */
 #define LESS (1 - 1e-9)
 
+size_t cb_tile_chunk_bytes(const cb_grid *g, size_t item_size)
+{
+    size_t bytes = item_size;
+    for (int d = 0; d < g->ndim; d++) bytes = cb_sat_mul(bytes, (size_t)g->axis[d].chunk);
+    return bytes;
+}
+
+uint64_t cb_tile_grid_bytes(const cb_grid *g, size_t item_size)
+{
+    uint64_t bytes = item_size;
+    for (int d = 0; d < g->ndim; d++)
+        bytes = cb_sat_mul(bytes, (size_t)cb_axis_stored_all(&g->axis[d]));
+    return bytes;
+}
+
 /* --- Counting -------------------------------------------------------------------------------- */
 
 /* The axis of source s that follows axis d of the output; -1: none. */
@@ -36,11 +51,11 @@ static uint64_t touched_along(const cb_tile_in *in, int s, int d, int64_t per)
 {
     const cb_axis *out = &in->out->axis[d];
     int k = source_axis(in, s, d);
-    if (k < 0) return (uint64_t)cb_tile_tasks(out, per);
+    if (k < 0) return (uint64_t)cb_axis_blocks(out, per);
     const cb_tile_source *src = &in->sources[s];
     int64_t offset = src->map ? src->map->dim[k].offset : 0;
     int64_t stride = src->map ? src->map->dim[k].stride : 1;
-    return cb_tile_touched(out, per, offset, stride, &src->grid->axis[k]);
+    return cb_axis_touched(out, per, offset, stride, &src->grid->axis[k]);
 }
 
 /* --- Memory ---------------------------------------------------------------------------------- */
@@ -140,7 +155,7 @@ static bool gathered(const cb_tile_in *in, int s, const int64_t *per)
         last = m->dim[k].axis;
     }
     for (int d = 0; d < in->out->ndim; d++) {
-        if (touched_along(in, s, d, per[d]) != (uint64_t)cb_tile_tasks(&in->out->axis[d], per[d]))
+        if (touched_along(in, s, d, per[d]) != (uint64_t)cb_axis_blocks(&in->out->axis[d], per[d]))
             return true;
     }
     return false;
@@ -191,7 +206,7 @@ void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *
     if (single_chunk(in, task_chunks)) t.team = 1;
     for (int d = 0; d < in->out->ndim; d++) {
         t.task_chunks[d] = task_chunks[d];
-        t.ntasks *= cb_tile_tasks(&in->out->axis[d], task_chunks[d]);
+        t.ntasks *= cb_axis_blocks(&in->out->axis[d], task_chunks[d]);
     }
     for (int s = 0; s < in->nsources; s++) {
         const cb_tile_source *src = &in->sources[s];
@@ -205,7 +220,7 @@ void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *
             bytes = cb_sat_mul(
                 bytes, s == 0 && reads_parts(in, task_chunks, &part)
                            ? (size_t)cb_axis_stored_all(&src->grid->axis[d])
-                           : cb_tile_touched_length(a, task_chunks[d], 0, 1, &src->grid->axis[d]));
+                           : cb_axis_touched_length(a, task_chunks[d], 0, 1, &src->grid->axis[d]));
         }
         if (!same_axes) bytes = cb_sat_mul(chunks, cb_tile_chunk_bytes(src->grid, src->item_size));
         t.chunks_read = cb_sat_add(t.chunks_read, chunks);

@@ -53,18 +53,6 @@ typedef struct cb_tile {
     size_t task_mem; /* bytes that the largest task uses, of each worker: as exec/need.c has it */
 } cb_tile;
 
-/* Tasks along an axis that is cut into chunks, `per` of them each. */
-static inline int64_t cb_tile_tasks(const cb_axis *out, int64_t per)
-{
-    return cb_ceil_div(cb_axis_count(out), per);
-}
-
-/* Pairs of a task and a source chunk that it touches, along one axis, exactly. Tasks are `per`
- * chunks of `out` long, and position x of it is offset + stride * x of the source, in bounds. With
- * strides longer than a chunk those in between count too. */
-uint64_t cb_tile_touched(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
-                         const cb_axis *source);
-
 /* What the given task_chunks cost, made by teams of in->team. */
 void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *out);
 
@@ -73,24 +61,9 @@ void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *
  * fit. With many axes that differ a good choice rather than the best one. */
 CUBED_MUST_CHECK cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err);
 
-/* The same pairs, each counted with the length of the source chunk as it is stored. */
-uint64_t cb_tile_touched_length(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
-                                const cb_axis *source);
-
 /* Bytes of the largest decoded chunk. Sticks at SIZE_MAX. */
 size_t cb_tile_chunk_bytes(const cb_grid *g, size_t item_size);
 /* Of all chunks of a grid, as they are stored. */
 uint64_t cb_tile_grid_bytes(const cb_grid *g, size_t item_size);
-
-/* The greatest common divisor of positive numbers. */
-static inline int64_t cb_gcd_i64(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 #endif

@@ -103,6 +103,30 @@ CUBED_MUST_CHECK cubed_status cb_axis_extend(cb_zone *zone, const cb_axis *a, in
 /* Whether the list of an irregular axis is sound; anything may be in it. */
 bool cb_axis_is_sound(const cb_axis *a);
 
+/* Blocks of `per` chunks each along an axis. */
+static inline int64_t cb_axis_blocks(const cb_axis *a, int64_t per)
+{
+    return cb_ceil_div(cb_axis_count(a), per);
+}
+/* Pairs of a block of `per` chunks of `out` and a chunk of `source` that it touches, exactly and in closed form
+ * (touched.c): position x of a block is offset + stride * x of the source, in bounds. With strides longer than a chunk
+ * those in between count too. Both axes are regular. */
+uint64_t cb_axis_touched(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
+                         const cb_axis *source);
+/* The same pairs, each counted with the length of the source chunk as it is stored. */
+uint64_t cb_axis_touched_length(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
+                                const cb_axis *source);
+/* The greatest common divisor of positive numbers. */
+static inline int64_t cb_gcd_i64(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 typedef struct cb_grid {
     int ndim;
     cb_axis axis[CUBED_MAX_NDIM];

@@ -35,8 +35,8 @@ static void check_plan(const cb_rechunk_in *in, const cb_rechunk_plan *p)
             assert_true(pass->task_chunks[d] >= 1 && pass->task_chunks[d] <= cb_max_i64(1, n));
             ntasks *= cb_ceil_div(n, pass->task_chunks[d]);
             assert_int_equal(a->clipped, !last);
-            chunks = cb_sat_mul(chunks, cb_tile_touched(a, pass->task_chunks[d], 0, 1, b));
-            bytes = cb_sat_mul(bytes, cb_tile_touched_length(a, pass->task_chunks[d], 0, 1, b));
+            chunks = cb_sat_mul(chunks, cb_axis_touched(a, pass->task_chunks[d], 0, 1, b));
+            bytes = cb_sat_mul(bytes, cb_axis_touched_length(a, pass->task_chunks[d], 0, 1, b));
         }
         assert_int_equal(pass->ntasks, ntasks);
         assert_int_equal(pass->requests_read, chunks);

@@ -41,7 +41,7 @@ static void test_touched(void **state)
         cb_axis source = random_axis(reach + slack, 20);
         int64_t offset = (stride < 0 ? reach - 1 : 0) + between(0, slack);
         int64_t per = between(1, cb_max_i64(1, cb_axis_count(&out)));
-        assert_int_equal(cb_tile_touched(&out, per, offset, stride, &source),
+        assert_int_equal(cb_axis_touched(&out, per, offset, stride, &source),
                          count_touched(&out, per, offset, stride, &source));
     }
 }
@@ -55,19 +55,19 @@ static void test_touched_far(void **state)
     cb_axis two = cb_axis_regular(extent, 2), three = cb_axis_regular(extent, 3);
     cb_axis odd = cb_axis_regular(extent, 1000003);
     uint64_t n = (uint64_t)extent;
-    assert_int_equal(cb_tile_touched(&ones, 1, 0, 1, &whole), n);
-    assert_int_equal(cb_tile_touched(&whole, 1, 0, 1, &ones), n);
-    assert_int_equal(cb_tile_touched(&ones, 7, 0, 1, &ones), n);
-    assert_int_equal(cb_tile_touched(&ones, 1, extent - 1, -1, &ones), n);
+    assert_int_equal(cb_axis_touched(&ones, 1, 0, 1, &whole), n);
+    assert_int_equal(cb_axis_touched(&whole, 1, 0, 1, &ones), n);
+    assert_int_equal(cb_axis_touched(&ones, 7, 0, 1, &ones), n);
+    assert_int_equal(cb_axis_touched(&ones, 1, extent - 1, -1, &ones), n);
     /* Of every three chunks of two the second straddles the border between threes. */
     cb_axis sixes = cb_axis_regular(6000000000000, 2), threes = cb_axis_regular(6000000000000, 3);
-    assert_int_equal(cb_tile_touched(&sixes, 1, 0, 1, &threes), 4000000000000);
-    assert_int_equal(cb_tile_touched(&sixes, 3, 0, 1, &threes), 2000000000000);
+    assert_int_equal(cb_axis_touched(&sixes, 1, 0, 1, &threes), 4000000000000);
+    assert_int_equal(cb_axis_touched(&sixes, 3, 0, 1, &threes), 2000000000000);
     /* Pieces of the common refinement: borders of either, those of both once. */
     uint64_t borders = (uint64_t)(cb_axis_count(&two) - 1) + (uint64_t)(cb_axis_count(&three) - 1);
-    assert_int_equal(cb_tile_touched(&two, 1, 0, 1, &three), borders - (n - 1) / 6 + 1);
+    assert_int_equal(cb_axis_touched(&two, 1, 0, 1, &three), borders - (n - 1) / 6 + 1);
     borders = (uint64_t)(cb_axis_count(&odd) - 1) + (uint64_t)(cb_axis_count(&three) - 1);
-    assert_int_equal(cb_tile_touched(&odd, 1, 0, 1, &three), borders - (n - 1) / 3000009 + 1);
+    assert_int_equal(cb_axis_touched(&odd, 1, 0, 1, &three), borders - (n - 1) / 3000009 + 1);
 }
 
 /* --- Tiles ----------------------------------------------------------------------------------- */

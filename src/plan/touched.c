@@ -1,5 +1,5 @@
 /* How much tasks touch, and bytes of chunks: sums in closed form. */
-#include "opt/rechunk_tile.h"
+#include "plan/geom.h"
 
 typedef unsigned __int128 wide;
 
@@ -71,10 +71,10 @@ static uint64_t pieces(int64_t extent, int64_t a, int64_t b)
     return (uint64_t)(cb_ceil_div(extent, a) + cb_ceil_div(extent, b) - 1 - both);
 }
 
-uint64_t cb_tile_touched(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
+uint64_t cb_axis_touched(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
                          const cb_axis *source)
 {
-    int64_t n = cb_tile_tasks(out, per);
+    int64_t n = cb_axis_blocks(out, per);
     if (n == 0) return 0;
     if (stride == 1 && offset == 0 && per == 1 && out->first == source->first &&
         out->chunk == source->chunk)
@@ -104,7 +104,7 @@ uint64_t cb_tile_touched(const cb_axis *out, int64_t per, int64_t offset, int64_
 static int64_t touch_last(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
                           const cb_axis *source)
 {
-    int64_t n = cb_tile_tasks(out, per), chunks = cb_axis_count(out);
+    int64_t n = cb_axis_blocks(out, per), chunks = cb_axis_count(out);
     int64_t begin = cb_axis_lo(source, cb_axis_count(source) - 1), lo = 0, hi = n;
     while (lo < hi) { /* the first of them, counted from the end that is lowest in the source */
         int64_t mid = lo + (hi - lo) / 2, task = stride < 0 ? n - 1 - mid : mid;
@@ -118,27 +118,12 @@ static int64_t touch_last(const cb_axis *out, int64_t per, int64_t offset, int64
     return n - lo;
 }
 
-uint64_t cb_tile_touched_length(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
+uint64_t cb_axis_touched_length(const cb_axis *out, int64_t per, int64_t offset, int64_t stride,
                                 const cb_axis *source)
 {
-    uint64_t pairs = cb_tile_touched(out, per, offset, stride, source);
+    uint64_t pairs = cb_axis_touched(out, per, offset, stride, source);
     uint64_t length = cb_sat_mul(pairs, (size_t)source->chunk);
     if (!source->clipped || pairs == 0) return length;
     int64_t missing = source->chunk - cb_axis_last(source);
     return length - (uint64_t)touch_last(out, per, offset, stride, source) * (uint64_t)missing;
-}
-
-size_t cb_tile_chunk_bytes(const cb_grid *g, size_t item_size)
-{
-    size_t bytes = item_size;
-    for (int d = 0; d < g->ndim; d++) bytes = cb_sat_mul(bytes, (size_t)g->axis[d].chunk);
-    return bytes;
-}
-
-uint64_t cb_tile_grid_bytes(const cb_grid *g, size_t item_size)
-{
-    uint64_t bytes = item_size;
-    for (int d = 0; d < g->ndim; d++)
-        bytes = cb_sat_mul(bytes, (size_t)cb_axis_stored_all(&g->axis[d]));
-    return bytes;
 }
