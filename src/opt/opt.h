@@ -10,7 +10,8 @@
  *   tile.c      how many output chunks a task makes
  *   spread.c    reductions of fewer tasks than workers are made piece by piece
  *   passes.c    copies whose grids fit badly go through intermediates, which
- *               rechunk.c finds, and rechunk_tile.c the tiles of their tasks
+ *               rechunk.c finds, and rechunk_tile.c the tiles of their tasks;
+ *               rechunk_judge.c says what they cost where something is computed
  *   build.c     the order of it all: cubed_plan_new
  *
  * Each works on a plan under construction, which nobody else sees. */

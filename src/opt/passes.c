@@ -2,9 +2,9 @@
  *
  * A stage whose tasks straddle the chunks that they read decodes them again and again. The planner
  * of rechunk.c knows when it is faster to go through intermediates, and their grids. Here they are
- * put in front of the stage's output. What the planner does not see (a stage may compute, and read
- * several arrays) the projection judges: a detour that does not fit is planned again for less
- * memory, and one that moves more bytes than it may save is taken back. */
+ * put in front of the stage's output. What the planner's formulas do not see (a stage may compute, and
+ * read several arrays) it asks the projection for (rechunk_judge.c). A way that does not fit beside the
+ * other stages is planned again for less memory. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,10 +12,7 @@
 #include "base/error.h"
 #include "exec/need.h"
 #include "opt/opt.h"
-#include "opt/rechunk.h"
-
-/* Whatever is read fewer times than this is not worth a detour. */
-#define MIN_REREADS 1.5
+#include "opt/rechunk_judge.h"
 
 /* Bytes of all arrays that the stage loads, each once. */
 static uint64_t read_once(const cubed_plan *p, const cb_stage *s)
@@ -91,11 +88,11 @@ static const cb_load *source_of(const cubed_plan *p, const cb_stage *s)
     return NULL;
 }
 
-/* A way from a stage's array to its output, by tasks of the passes that are decided, unless something else than
- * copying is done on the way. */
+/* A way from a stage's array to its output, by tasks of the passes that are decided. */
 typedef struct detour {
     int root;
-    bool copy;
+    bool copy;       /* nothing is done on the way but copying one array chunk by chunk */
+    cb_judge *judge; /* NULL: the planner's formulas know all */
     cb_rechunk_plan plan;
 } detour;
 
@@ -125,11 +122,11 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
                           .stored = true,
                           .origin = n->origin,
                           .why = CB_WHY_RECHUNK};
-        if (d->copy || k > 0) CB_TRY(set_tasks(to->zone, &d->plan.pass[k], &middle, err));
+        CB_TRY(set_tasks(to->zone, &d->plan.pass[k], &middle, err));
         CB_TRY(cb_ir_add(to, &middle, &index, err));
     }
     root.inputs = &index;
-    if (d->copy || last > 0) CB_TRY(set_tasks(to->zone, &d->plan.pass[last], &root, err));
+    CB_TRY(set_tasks(to->zone, &d->plan.pass[last], &root, err));
     return cb_ir_add(to, &root, out, err);
 }
 
@@ -168,6 +165,7 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
                         .run = kept_by_run(p),
                         .worth = CB_OPT_TASK_BYTES,
                         .min_tasks = 4 * (int64_t)p->max_workers};
+    if (d->judge) cb_judge_ask(d->judge, &in);
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st = cb_rechunk_plan_make(&in, &d->plan, &why);
     *found = st == CUBED_OK;
@@ -186,13 +184,12 @@ static uint64_t whole_need(const cubed_plan *p)
     return cb_sat_add(cb_sat_add(most.arena, most.library), kept);
 }
 
-/* Copies are planned as they will be, and only have to fit. */
-static bool is_better(const void *ctx, const cubed_plan *now, const cubed_plan *before)
+/* Passes are planned as they will be, and only have to fit. */
+static bool has_room(const void *ctx, const cubed_plan *now, const cubed_plan *before)
 {
-    const detour *d = ctx;
-    uint64_t need = whole_need(now);
-    if (need > now->allowed_mem - now->reserved_mem && need > whole_need(before)) return false;
-    return d->copy || cb_opt_traffic(now) < cb_opt_traffic(before);
+    (void)ctx;
+    const uint64_t need = whole_need(now);
+    return need <= now->allowed_mem - now->reserved_mem || need <= whole_need(before);
 }
 
 static size_t most_mem(const cubed_plan *p)
@@ -201,7 +198,7 @@ static size_t most_mem(const cubed_plan *p)
     return mem > p->library_mem ? mem - p->library_mem : 0;
 }
 
-/* The tasks of a stage that copies straight from one grid to the other. All is as before unless they fit. */
+/* The tasks of a stage that goes straight from one grid to the other. All is as before unless they fit. */
 static cubed_status retile(cubed_plan *p, cb_stage *s, const detour *d, bool *done,
                            cubed_error *err)
 {
@@ -216,38 +213,17 @@ static cubed_status retile(cubed_plan *p, cb_stage *s, const detour *d, bool *do
     return CUBED_OK;
 }
 
-/* A way that the projection does not find room for is planned again for less memory: the next one down the ladder. */
-static cubed_status plan_copy(cubed_plan *p, int stage, bool *rewritten, cubed_error *err)
+/* A way that there is no room for is planned again for less memory: the next one down the ladder. */
+static cubed_status plan_way(cubed_plan *p, int stage, detour *d, bool *rewritten, cubed_error *err)
 {
-    detour d = {.root = p->stages[stage].outs[0].node, .copy = true};
     bool found = true, retiled = false;
-    *rewritten = false;
-    for (size_t mem = most_mem(p); !*rewritten && !retiled; mem = d.plan.need - 1) {
-        CB_TRY(plan_detour(p, &p->stages[stage], mem, &d, &found, err));
+    for (size_t mem = most_mem(p); !*rewritten && !retiled; mem = d->plan.need - 1) {
+        CB_TRY(plan_detour(p, &p->stages[stage], mem, d, &found, err));
         if (!found) return CUBED_OK;
-        if (d.plan.npasses == 1)
-            CB_TRY(retile(p, &p->stages[stage], &d, &retiled, err));
+        if (d->plan.npasses == 1)
+            CB_TRY(retile(p, &p->stages[stage], d, &retiled, err));
         else
-            CB_TRY(cb_opt_try_rewrite(p, insert, &d, is_better, rewritten, err));
-    }
-    return CUBED_OK;
-}
-
-/* Where something is computed, too, what the planner says is only a guess: several are tried. */
-static cubed_status plan_computed(cubed_plan *p, int stage, bool *rewritten, cubed_error *err)
-{
-    static const double parts[] = {1, 1.3, 2, 4};
-    const cb_stage *s = &p->stages[stage];
-    detour d = {.root = s->outs[0].node};
-    *rewritten = false;
-    if (s->bytes_read == 0 || (double)s->bytes_read < MIN_REREADS * (double)read_once(p, s))
-        return CUBED_OK;
-    for (size_t k = 0; k < sizeof parts / sizeof *parts && !*rewritten; k++) {
-        bool found;
-        size_t mem = (size_t)((double)most_mem(p) / parts[k]);
-        CB_TRY(plan_detour(p, &p->stages[stage], mem, &d, &found, err));
-        if (found && d.plan.npasses > 1)
-            CB_TRY(cb_opt_try_rewrite(p, insert, &d, is_better, rewritten, err));
+            CB_TRY(cb_opt_try_rewrite(p, insert, d, has_room, rewritten, err));
     }
     return CUBED_OK;
 }
@@ -258,10 +234,40 @@ static bool is_plain_copy(const cubed_plan *p, const cb_stage *s)
     return s->copy && s->tail.nbranches == 1 && !cb_stage_reshapes(s) && source_of(p, s);
 }
 
+/* Whether the planner's formulas say what such a copy costs: all of an array of equal chunks is read, which may be
+ * turned around. */
+static bool is_in_formulas(const cubed_plan *p, const cb_stage *s)
+{
+    const cb_load *l = source_of(p, s);
+    const cb_grid *from = &p->ir.nodes[l->node].grid, *to = &p->ir.nodes[s->outs[0].node].grid;
+    if (cb_grid_is_irregular(from) || cb_grid_is_irregular(to)) return false;
+    for (int k = 0; k < from->ndim; k++) {
+        if (from->axis[k].extent != to->axis[l->map->dim[k].axis].extent) return false;
+    }
+    return keeps_order(l->map) || cb_node_subread_run(p, l->node) == 0;
+}
+
 static uint64_t source_chunks(const cubed_plan *p, const cb_stage *s)
 {
     const cb_grid seen = seen_grid(p, source_of(p, s), &p->ir.nodes[s->outs[0].node].grid);
     return (uint64_t)cb_grid_count(&seen);
+}
+
+static cubed_status plan_stage(cubed_plan *p, int stage, bool *rewritten, cubed_error *err)
+{
+    const cb_stage *s = &p->stages[stage];
+    detour d = {.root = s->outs[0].node, .copy = is_plain_copy(p, s)};
+    cb_judge judge;
+    *rewritten = false;
+    if (d.copy && is_in_formulas(p, s)) {
+        if (s->chunks_read <= source_chunks(p, s)) return CUBED_OK;
+        return plan_way(p, stage, &d, rewritten, err);
+    }
+    CB_TRY(cb_judge_new(p, s, &judge, err));
+    d.judge = &judge;
+    cubed_status st = plan_way(p, stage, &d, rewritten, err);
+    cb_judge_free(&judge);
+    return st;
 }
 
 cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
@@ -274,10 +280,7 @@ cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
         if (s->nouts != 1 || s->nreductions || s->ntasks == 0 ||
             p->ir.nodes[s->outs[0].node].kind != CB_NODE_COPY)
             continue;
-        if (!is_plain_copy(p, s))
-            CB_TRY(plan_computed(p, i, &rewritten, err));
-        else if (s->chunks_read > source_chunks(p, s))
-            CB_TRY(plan_copy(p, i, &rewritten, err));
+        CB_TRY(plan_stage(p, i, &rewritten, err));
         if (rewritten) i += p->nstages - stages;
     }
     return CUBED_OK;

@@ -95,6 +95,56 @@ static void write_plan(const cb_planner *p, const cb_chain *c, cb_rechunk_plan *
     }
 }
 
+/* --- What plans will be projected to cost --------------------------------------------------------- */
+
+static bool same_axes(const cb_grid *a, const cb_grid *b)
+{
+    for (int d = 0; d < a->ndim; d++) {
+        if (a->axis[d].chunk != b->axis[d].chunk) return false;
+    }
+    return true;
+}
+
+/* Whether two chains of as many passes have the same intermediates and tasks. */
+static bool same_chain(const cb_chain *a, const cb_chain *b)
+{
+    for (int i = 0; i < a->npasses; i++) {
+        const size_t bytes = (size_t)a->grid[0].ndim * sizeof *a->tile[i].task_chunks;
+        if (a->tile[i].team != b->tile[i].team ||
+            memcmp(a->tile[i].task_chunks, b->tile[i].task_chunks, bytes) != 0 ||
+            !same_axes(&a->grid[i + 1], &b->grid[i + 1]))
+            return false;
+    }
+    return true;
+}
+
+/* Puts in place of what the formulas say of a chain what the judge does. */
+static void judge(cb_planner *p, cb_chain *c)
+{
+    if (!p->in.judge || c->seconds == INFINITY) return;
+    cb_chain *known = &p->judged[c->npasses - 1];
+    if (known->npasses == 0 || !same_chain(known, c)) {
+        cb_rechunk_plan plan;
+        cb_rechunk_cost cost;
+        write_plan(p, c, &plan);
+        p->in.judge(p->in.judge_ctx, &plan, &cost);
+        *known = *c;
+        known->cost = cost;
+    }
+    cb_chain_rate(p, &known->cost, c);
+    if (c->need > p->mem) c->seconds = c->score = INFINITY;
+}
+
+/* A pass from the source to the target, judged. */
+static void find_direct(cb_planner *p, cb_chain *c)
+{
+    cb_chain_direct(p, c);
+    judge(p, c);
+    if (!p->in.judge || c->seconds < INFINITY) return;
+    cb_chain_single(p, c);
+    judge(p, c);
+}
+
 /* --- The walk -------------------------------------------------------------------------------- */
 
 /* Whether `c` may follow on `now`. */
@@ -116,12 +166,13 @@ static void find_next(cb_planner *p, const cb_chain *now, cb_chain *best)
 {
     cb_chain c;
     *best = (cb_chain){.seconds = INFINITY, .score = INFINITY};
-    cb_chain_direct(p, &c);
+    find_direct(p, &c);
     if (may_follow(p, &c, now)) *best = c;
     for (int n = 2; n <= p->in.max_passes; n++) {
         if (now->npasses && cb_chain_least_bytes(p, n) > now->bytes) break;
         if (cb_chain_least_seconds(p, n) >= best->score * WORTH_A_PASS) break;
         cb_chain_search(p, n, TRIALS, &c);
+        judge(p, &c);
         if (may_follow(p, &c, now) && c.score < best->score * WORTH_A_PASS) *best = c;
     }
 }
@@ -132,7 +183,7 @@ static bool is_good(cb_planner *p, const cb_chain *best, const cb_chain *now)
     cb_chain direct;
     if (!best->npasses) return now->npasses && !reads_often(p, now);
     if (reads_often(p, best)) return false;
-    cb_chain_direct(p, &direct);
+    find_direct(p, &direct);
     bool follows =
         !now->npasses || (direct.bytes <= now->bytes && direct.requests <= now->requests);
     return !follows || best->seconds <= 1.5 * direct.seconds;
@@ -159,15 +210,19 @@ static void small_step(cb_planner *p, cb_chain *now)
     cb_chain direct, again = *now;
     p->no_worse = now;
     p->floor = 1;
-    cb_chain_direct(p, &direct);
-    if (now->npasses > 1) cb_chain_again(p, &again);
+    find_direct(p, &direct);
+    if (now->npasses > 1) {
+        cb_chain_again(p, &again);
+        judge(p, &again);
+    }
     if (may_follow(p, &again, now) && again.seconds < now->seconds) *now = again;
     if (may_follow(p, &direct, now) && direct.seconds < now->seconds) *now = direct;
 }
 
 static bool reads_once(const cb_planner *p, const cb_chain *c)
 {
-    return c->npasses == 1 && c->seconds < INFINITY && (double)c->requests <= cb_chain_ends(p);
+    return c->npasses == 1 && c->seconds < INFINITY && (double)c->requests <= cb_chain_ends(p) &&
+           (!p->in.judge || c->bytes <= cb_chain_least_bytes(p, 1));
 }
 
 /* The least memory above `mem` that holds a few chunks of the source or the target, and one: where those are large,
@@ -193,7 +248,7 @@ static void walk(cb_planner *p, size_t least, cb_chain *now)
     double middles = (double)(cb_chain_least_bytes(p, 2) - cb_chain_least_bytes(p, 1));
     double from = sqrt(middles / 2 * (double)CB_RECHUNK_BETA) / FRACTION;
     p->mem = p->in.mem;
-    cb_chain_direct(p, now); /* nothing is better than once */
+    find_direct(p, now); /* nothing is better than once */
     if (reads_once(p, now)) return;
     *now = (cb_chain){.npasses = 0};
     for (double mem = (double)least, rung = mem; mem <= (double)p->in.mem;) {
@@ -218,7 +273,14 @@ cubed_status cb_rechunk_plan_make(const cb_rechunk_in *in, cb_rechunk_plan *out,
     CB_TRY(check(in, err));
     cb_planner p = {.in = with_defaults(in)};
     cb_chain best;
-    size_t least = cb_chain_least_need(&p);
+    p.mem = SIZE_MAX;
+    cb_chain_single(&p, &best);
+    judge(&p, &best);
+    const size_t least = best.need;
+    if (in->judge && reads_once(&p, &best) && least <= in->mem) {
+        write_plan(&p, &best, out);
+        return CUBED_OK;
+    }
     if (least > in->mem)
         return cb_fail(
             err, CUBED_E_BUDGET,

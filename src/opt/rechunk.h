@@ -22,7 +22,11 @@
  *
  * What a run keeps beside tasks grows with the chunks of intermediates, and counts as memory of a plan.
  *
- * A pure function: no allocation, no state, and no loop over chunks. */
+ * What the first pass computes, or reads in parts or in chunks of their own lengths, the formulas here only guess. Then
+ * somebody is asked who knows (`judge`): the walk compares what plans will be projected to cost, so that more memory
+ * does not make that worse.
+ *
+ * A pure function, but for the judge: no allocation, no state, and no loop over chunks. */
 #ifndef CB_OPT_RECHUNK_H
 #define CB_OPT_RECHUNK_H
 
@@ -39,9 +43,20 @@ typedef struct cb_rechunk_run {
     uint64_t others, unreserved;
 } cb_rechunk_run;
 
+struct cb_rechunk_plan;
+
+/* What a plan will be projected to cost. */
+typedef struct cb_rechunk_cost {
+    uint64_t bytes, requests; /* read and written */
+    size_t task_mem;          /* SIZE_MAX: it cannot be made */
+} cb_rechunk_cost;
+
 typedef struct cb_rechunk_in {
     /* Of the same shape; first chunks may be short. */
     cb_grid source, target;
+    /* What the first pass reads to compute what it writes. NULL: it copies from the source. */
+    const cb_tile_source *sources;
+    int nsources;
     size_t item_size;
     size_t mem;    /* bytes that one task may use, and what a run keeps */
     unsigned team; /* workers that may share one: see cb_tile_in */
@@ -51,6 +66,10 @@ typedef struct cb_rechunk_in {
     size_t part_run, part_extra; /* of the source: see cb_tile_source */
     bool part_whole;
     cb_rechunk_run run;
+    /* NULL: the formulas are exact. Else no plan reads less than `least_bytes` and `least_requests`. */
+    void (*judge)(void *ctx, const struct cb_rechunk_plan *plan, cb_rechunk_cost *cost);
+    void *judge_ctx;
+    uint64_t least_bytes, least_requests;
     /* 0: the constants below. */
     double bandwidth; /* bytes read or written per second, by all workers together */
     double latency;   /* seconds that a request adds, divided by those under way at a time */

@@ -79,21 +79,11 @@ double cb_chain_floor(const cb_planner *p, const cb_chain *c)
     return fmin(requests, 0.95 * (double)p->no_worse->requests);
 }
 
-static void chain_predict(const cb_planner *p, cb_chain *c)
+void cb_chain_rate(const cb_planner *p, const cb_rechunk_cost *cost, cb_chain *c)
 {
-    size_t task = 0;
-    c->bytes = c->requests = 0;
-    c->seconds = c->score = INFINITY;
-    for (int i = 0; i < c->npasses; i++) {
-        uint64_t read = c->tile[i].bytes_read, written = grid_bytes(p, &c->grid[i + 1]);
-        if (!c->fits[i]) return;
-        c->bytes = cb_sat_add(c->bytes, cb_sat_add(read, written));
-        c->requests = cb_sat_add(c->requests, c->tile[i].chunks_read);
-        c->requests = cb_sat_add(c->requests, (size_t)cb_grid_count(&c->grid[i + 1]));
-        task = cb_max_size(task, c->tile[i].task_mem);
-    }
-    c->need = cb_sat_add(task, run_bytes(p, c));
-    if (c->need > p->mem) return;
+    c->bytes = cost->bytes;
+    c->requests = cost->requests;
+    c->need = cb_sat_add(cost->task_mem, run_bytes(p, c));
     c->seconds = predict(p, (double)c->bytes, (double)c->requests);
     /* Where bytes take all the time, requests count all the same. */
     c->score = c->seconds;
@@ -104,15 +94,44 @@ static void chain_predict(const cb_planner *p, cb_chain *c)
                     100 * excess((double)c->requests, (double)p->no_worse->requests);
 }
 
+static void does_not_fit(cb_chain *c) { c->seconds = c->score = INFINITY; }
+
+/* What the formulas say of the chain. */
+static cb_rechunk_cost chain_cost(const cb_planner *p, const cb_chain *c)
+{
+    cb_rechunk_cost cost = {0, 0, 0};
+    for (int i = 0; i < c->npasses; i++) {
+        uint64_t read = c->tile[i].bytes_read, written = grid_bytes(p, &c->grid[i + 1]);
+        cost.bytes = cb_sat_add(cost.bytes, cb_sat_add(read, written));
+        cost.requests = cb_sat_add(cost.requests, c->tile[i].chunks_read);
+        cost.requests = cb_sat_add(cost.requests, (size_t)cb_grid_count(&c->grid[i + 1]));
+        cost.task_mem = cb_max_size(cost.task_mem, c->tile[i].task_mem);
+    }
+    return cost;
+}
+
+static void chain_predict(const cb_planner *p, cb_chain *c)
+{
+    bool fits = true;
+    for (int i = 0; i < c->npasses; i++) fits = fits && c->fits[i];
+    if (fits) {
+        const cb_rechunk_cost cost = chain_cost(p, c);
+        cb_chain_rate(p, &cost, c);
+    }
+    if (!fits || c->need > p->mem) does_not_fit(c);
+}
+
 uint64_t cb_chain_least_bytes(const cb_planner *p, int npasses)
 {
-    uint64_t ends = cb_sat_add(grid_bytes(p, &p->in.source), grid_bytes(p, &p->in.target));
+    uint64_t read = p->in.judge ? p->in.least_bytes : grid_bytes(p, &p->in.source);
+    uint64_t ends = cb_sat_add(read, grid_bytes(p, &p->in.target));
     return cb_sat_add(ends, cb_sat_mul((uint64_t)array_bytes(p), 2 * (size_t)(npasses - 1)));
 }
 
 double cb_chain_ends(const cb_planner *p)
 {
-    return grid_chunks(&p->in.source) + grid_chunks(&p->in.target);
+    double read = p->in.judge ? (double)p->in.least_requests : grid_chunks(&p->in.source);
+    return read + grid_chunks(&p->in.target);
 }
 
 double cb_chain_least_seconds(const cb_planner *p, int npasses)
@@ -124,7 +143,7 @@ double cb_chain_least_seconds(const cb_planner *p, int npasses)
 static cb_tile_in pass_in(const cb_planner *p, const cb_chain *c, int i, cb_tile_source *source)
 {
     size_t middle = p->in.middle_extra, kept = run_bytes(p, c);
-    bool first = i == 0;
+    bool first = i == 0, computes = first && p->in.sources;
     *source = (cb_tile_source){.grid = &c->grid[i],
                                .item_size = p->in.item_size,
                                .read_extra = first ? p->in.read_extra : middle,
@@ -134,33 +153,27 @@ static cb_tile_in pass_in(const cb_planner *p, const cb_chain *c, int i, cb_tile
     return (cb_tile_in){.out = &c->grid[i + 1],
                         .item_size = p->in.item_size,
                         .write_extra = i == c->npasses - 1 ? p->in.write_extra : middle,
-                        .copy = true,
+                        .copy = !computes,
                         .team = p->in.team,
-                        .nsources = 1,
-                        .sources = source,
+                        .nsources = computes ? p->in.nsources : 1,
+                        .sources = computes ? p->in.sources : source,
                         .mem = p->mem > kept ? p->mem - kept : 0,
                         .fixed = p->in.fixed,
                         .worth = p->in.worth,
                         .min_tasks = p->in.min_tasks};
 }
 
-/* A pass whose tasks make a chunk each. */
-static cb_chain chunk_by_chunk(const cb_planner *p)
+void cb_chain_single(const cb_planner *p, cb_chain *out)
 {
-    cb_chain c = {.npasses = 1, .grid = {p->in.source, p->in.target}, .fits = {true}};
     cb_tile_source source;
-    cb_tile_in in = pass_in(p, &c, 0, &source);
     int64_t chunks[CUBED_MAX_NDIM];
+    *out = (cb_chain){.npasses = 1, .grid = {p->in.source, p->in.target}, .fits = {true}};
+    cb_tile_in in = pass_in(p, out, 0, &source);
     for (int d = 0; d < p->in.source.ndim; d++) chunks[d] = 1;
     in.team = 1;
-    cb_tile_measure(&in, chunks, &c.tile[0]);
-    return c;
-}
-
-size_t cb_chain_least_need(const cb_planner *p)
-{
-    cb_chain c = chunk_by_chunk(p);
-    return cb_sat_add(c.tile[0].task_mem, run_bytes(p, &c));
+    cb_tile_measure(&in, chunks, &out->tile[0]);
+    const cb_rechunk_cost cost = chain_cost(p, out);
+    cb_chain_rate(p, &cost, out);
 }
 
 static void plan_pass(cb_planner *p, cb_chain *c, int i)
@@ -182,8 +195,8 @@ void cb_chain_direct(cb_planner *p, cb_chain *out)
     *out = (cb_chain){.npasses = 1, .grid = {p->in.source, p->in.target}};
     cb_chain_again(p, out);
     if (out->seconds < INFINITY) return;
-    *out = chunk_by_chunk(p); /* what the least need is of */
-    chain_predict(p, out);
+    cb_chain_single(p, out); /* what the least need is of */
+    if (!p->in.judge && out->need > p->mem) does_not_fit(out);
 }
 
 /* --- First guesses --------------------------------------------------------------------------- */

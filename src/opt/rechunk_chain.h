@@ -11,6 +11,7 @@ typedef struct cb_chain {
     cb_grid grid[CB_RECHUNK_MAX_PASSES + 1];
     cb_tile tile[CB_RECHUNK_MAX_PASSES];
     bool fits[CB_RECHUNK_MAX_PASSES];
+    cb_rechunk_cost cost;     /* of those that were judged */
     uint64_t bytes, requests; /* read and written */
     size_t need;              /* of a worker: the largest task, and what a run keeps */
     double seconds;           /* INFINITY: it does not fit */
@@ -26,10 +27,14 @@ typedef struct cb_planner {
     const cb_chain *
         no_worse; /* what is searched for shall have neither more bytes nor more requests; or NULL */
     int trials;   /* left */
+    cb_chain judged
+        [CB_RECHUNK_MAX_PASSES]; /* the last ones of so many passes, by what they will be projected to cost */
 } cb_planner;
 
-/* The memory that tasks of one target chunk take. */
-size_t cb_chain_least_need(const cb_planner *p);
+/* A pass whose tasks make a chunk each, as if it fitted. */
+void cb_chain_single(const cb_planner *p, cb_chain *out);
+/* Rates a chain by these costs. */
+void cb_chain_rate(const cb_planner *p, const cb_rechunk_cost *cost, cb_chain *c);
 /* A pass from the source to the target. */
 void cb_chain_direct(cb_planner *p, cb_chain *out);
 /* The same grids by tasks of the planner's memory. */

@@ -107,7 +107,7 @@ cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *
 {
     const cb_node *out = &p->ir.nodes[s->outs[0].node];
     CB_TRY(cb_stage_compile(p, s, err));
-    if (out->task_chunks && s->copy) {
+    if (out->task_chunks && !s->nreductions) {
         s->team = out->team;
         return try_chunks(p, s, out->task_chunks, s, err);
     }
