@@ -161,12 +161,14 @@ CASES = {
     "pad": _one(lambda x: cubed.pad(x, 3, mode="reflect"), 2, 3000),
     "gradient": _one(lambda x: cubed.gradient(x, axis=0), 2, 3000),
     "unique": _one(lambda x: xp.unique_counts(xp.round(x * 3))[1], 1, 10**5),
+    "nonzero": _one(lambda x: xp.nonzero(x + 1)[1], 2, 1000),
+    "masked": _one(lambda x: x[x >= 0], 2, 1000),
     "tensordot": _one(lambda x: xp.tensordot(x, x, axes=((0, 2), (0, 2))), 3, 100),
 }
 
 
 # They run to know how much there is; worker processes need more than these allowances to start.
-RUN_FIRST = ("unique",)
+RUN_FIRST = ("unique", "nonzero", "masked")
 
 
 def _advised(allowed: int, error: MemoryError) -> int:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from cubed import _core, _times
 from cubed._array import Array, core_of, lazy, operands, to_numpy
+from cubed._select import counted
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
@@ -48,10 +49,12 @@ def _unique(
         )
         return _times.from_ordered(values, x.dtype), *more
     task_mem = x.spec.task_mem
-    offsets = Array._new(_core.unique_offsets(x._x, task_mem), x._spec).compute()
-    n = int(offsets[-1])
-    made = _core.unique(x._x, core_of(offsets), n, task_mem, indices, inverse, counts)
-    return tuple(x._like(a) for a in made)
+
+    def make(offsets: _core.Array, n: int) -> tuple[_core.Array, ...]:
+        return _core.unique(x._x, offsets, n, task_mem, indices, inverse, counts)
+
+    offsets = counted(_core.unique_offsets(x._x, task_mem), make, x.size, x._spec)
+    return tuple(x._like(a) for a in make(core_of(offsets), int(offsets[-1])))
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
