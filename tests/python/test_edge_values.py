@@ -535,3 +535,21 @@ def test_elements_that_lie_at_odd_addresses():
     for strides, offset in (((9,), 0), ((8,), 3)):
         with pytest.raises(ValueError, match="elements lie where none of their type may"):
             _core.from_memory(memory, "float64", (2,), strides, offset, None)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint16"])
+def test_variances_in_integers_are_as_those_of_numpy(dtype):
+    """The mean and the squares lose their fractions, too."""
+    rng = np.random.default_rng(3)
+    for kind in ["float32", "float64", "int16", "uint8", "bool"]:
+        for axis in [None, 0, 1, (0, 1)]:
+            a = (abs(rng.normal(size=(5, 4))) * 3).astype(kind)
+            x = cubed.from_array(a, chunks=(2, 3))
+            for ddof in (0, 1):
+                expected = np.var(a, axis=axis, dtype=dtype, ddof=ddof)
+                got = xp.var(x, axis=axis, dtype=dtype, correction=ddof).compute()
+                np.testing.assert_array_equal(got, expected)
+                assert got.dtype == dtype
+            if dtype == "int64":  # squares do not overflow
+                expected = np.std(a, dtype=dtype)
+                np.testing.assert_array_equal(xp.std(x, dtype=dtype).compute(), expected)

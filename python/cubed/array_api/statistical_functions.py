@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import numpy as np
 
 from cubed import _core
 from cubed._array import Array, lazy, normalize_axes, normalize_axis, real_number
@@ -23,12 +26,31 @@ def _reduce(
         from cubed._times import total
 
         return total(name, x, axis, keepdims)
+    if name in ("var", "std") and dtype is not None and np.dtype(name_of(dtype)).kind in "iu":
+        return _variance_in_integers(x, axis, keepdims, dtype, correction, name == "std")
     core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     out = _core.reduce(name, core, axes, keepdims, real_number(correction, "correction"))
     if dtype is not None and out.dtype != name_of(dtype):
         out = _core.astype(out, name_of(dtype))
     return x._like(out)
+
+
+def _variance_in_integers(
+    x: Array, axis: Any, keepdims: bool, dtype: Any, correction: float, root: bool
+) -> Array:
+    """As NumPy computes it in this type: the mean, squares and the result lose their fractions."""
+    from cubed.array_api.data_type_functions import astype
+    from cubed.array_api.elementwise_functions import sqrt
+
+    axes = range(x.ndim) if axis is None else normalize_axes(axis, x.ndim)
+    n = math.prod(x.shape[d] for d in axes)
+    mean = astype(astype(sum(x, axis=axis, dtype=dtype, keepdims=True), "float64") / n, dtype)
+    off = x - mean
+    total = sum(off * off, axis=axis, dtype=dtype, keepdims=keepdims)
+    free = n - real_number(correction, "correction")
+    out = astype(astype(total, "float64") / (free if free > 0 else 0.0), dtype)
+    return astype(sqrt(astype(out, "float64")), dtype) if root else out
 
 
 def _cumulative(name: str, x: Array, axis: int | None, dtype: Any, include_initial: bool) -> Array:
