@@ -53,9 +53,59 @@ typedef void (*cubed_event_fn)(void *ctx, const cubed_event *event);
 #define CUBED_KEEP_CHUNKS        1u
 #define CUBED_KEEP_INTERMEDIATES 2u
 
+/* What an executor can do, and what not. All false and 0: its workers are processes elsewhere, which share a work
+ * directory and stores. */
+typedef struct cubed_executor_caps {
+    bool
+        shares_memory; /* workers are threads of this process: its memory is theirs, and its bound */
+    bool maps_memory; /* workers are processes that map what results and sources in memory are in */
+    bool
+        shares_tasks; /* several workers can make one task together: cubed_plan_options.share_tasks */
+    bool remote; /* workers may be on other machines: this one's memory is no limit of theirs */
+    bool enforces_memory;   /* a worker that takes more than allowed_mem fails, and nobody else */
+    bool retries_itself;    /* what it reports as failed it has tried again: the driver does not */
+    bool takes_command;     /* it starts cubed_run_options.worker_command for each worker */
+    unsigned max_workers;   /* 0: as many as are asked for */
+    unsigned max_in_flight; /* ranges that it takes at a time; 0: any number */
+    uint64_t max_message_bytes; /* of a range, or a report; 0: any number */
+} cubed_executor_caps;
+/* Those of the executor of that name (NULL: the default). CUBED_E_ARG if there is none. `ctx` may be NULL: the library's
+ * own are known without. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_executor_get_caps(const cubed_context *ctx,
+                                                                const char *name,
+                                                                cubed_executor_caps *caps,
+                                                                cubed_error *err);
+/* The name of executor number i, those of this library first, the default one before others; NULL: there are no
+ * more. `ctx` as above. */
+CUBED_API const char *cubed_executor_name(const cubed_context *ctx, int i);
+
+/* A range of tasks first..last-1 of one stage, to be run in order, once. `token` comes back. */
+typedef struct cubed_task_range {
+    uint64_t token;
+    int stage;
+    int64_t first, last;
+} cubed_task_range;
+
+/* What became of one task of a range: one report for each, in order. After a report with an error
+ * the rest of that range does not run and is not reported. */
+typedef struct cubed_task_report {
+    uint64_t token;
+    int64_t task;
+    unsigned worker;
+    unsigned
+        team; /* workers that made it together, this one among them: 1 but where they share tasks */
+    int64_t start_ns, end_ns;
+    uint64_t bytes_read, bytes_written, stored_read, stored_written;
+    uint64_t measured_mem, function_mem; /* of a team: of the worker that took most */
+    uint64_t cache_peak;                 /* of its process, so far: see cubed_run_stats */
+    cubed_error error;                   /* status CUBED_OK if it is done */
+} cubed_task_report;
+
 typedef struct cubed_run_options {
     size_t struct_size;
-    const char *executor; /* "threads" (default when NULL), "single-threaded" or "processes" */
+    /* A name of cubed_executor_name: "threads" (default when NULL), "single-threaded" or "processes", or one that was
+     * added (cubed/sys/executor.h). */
+    const char *executor;
     int retries; /* of a task after an I/O error or a worker's death; others are not. 255 at most */
     cubed_event_fn on_event;
     void *event_ctx;
@@ -66,7 +116,7 @@ typedef struct cubed_run_options {
      * metadata of a source has been written anew since, and of a target with chunks of another plan, unless it is
      * to be overwritten. Plans that read from functions begin anew, as nobody knows what these would give. */
     bool resume;
-    /* "processes": the program that is started for each worker, and its arguments up to NULL. One
+    /* Of executors that take it: the program that is started for each worker, and its arguments up to NULL. One
      * more argument is added, the number of a descriptor, for it to call cubed_worker_serve with.
      * It must be of this version. */
     const char *const *worker_command;

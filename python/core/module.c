@@ -52,6 +52,38 @@ static PyObject *resident_mem(PyObject *module, PyObject *unused)
     return PyLong_FromUnsignedLongLong(cubed_resident_mem());
 }
 
+static PyObject *caps_dict(const cubed_executor_caps *c)
+{
+    return Py_BuildValue(
+        "{sNsNsNsNsNsNsNsIsIsK}", "shares_memory", PyBool_FromLong(c->shares_memory), "maps_memory",
+        PyBool_FromLong(c->maps_memory), "shares_tasks", PyBool_FromLong(c->shares_tasks), "remote",
+        PyBool_FromLong(c->remote), "enforces_memory", PyBool_FromLong(c->enforces_memory),
+        "retries_itself", PyBool_FromLong(c->retries_itself), "takes_command",
+        PyBool_FromLong(c->takes_command), "max_workers", c->max_workers, "max_in_flight",
+        c->max_in_flight, "max_message_bytes", (unsigned long long)c->max_message_bytes);
+}
+
+/* executors() -> {name: capabilities}, the default one first */
+static PyObject *executors(PyObject *module, PyObject *unused)
+{
+    const cubed_context *ctx = core_get_state(module)->ctx;
+    PyObject *all = PyDict_New();
+    const char *name;
+    (void)unused;
+    for (int i = 0; all && (name = cubed_executor_name(ctx, i)); i++) {
+        cubed_executor_caps caps;
+        cubed_error err = CUBED_ERROR_INIT;
+        PyObject *one = NULL;
+        if (cubed_executor_get_caps(ctx, name, &caps, &err) == CUBED_OK)
+            one = caps_dict(&caps);
+        else
+            core_raise(&err);
+        if (!one || PyDict_SetItemString(all, name, one) < 0) Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    return all;
+}
+
 static PyObject *private_mem(PyObject *module, PyObject *unused)
 {
     (void)module;
@@ -60,11 +92,9 @@ static PyObject *private_mem(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef own_methods[] = {
-    {"forked", forked, METH_NOARGS, NULL},
-    {"private_mem", private_mem, METH_NOARGS, NULL},
-    {"resident_mem", resident_mem, METH_NOARGS, NULL},
-    {"serve", serve, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
+    {"forked", forked, METH_NOARGS, NULL},       {"private_mem", private_mem, METH_NOARGS, NULL},
+    {"executors", executors, METH_NOARGS, NULL}, {"resident_mem", resident_mem, METH_NOARGS, NULL},
+    {"serve", serve, METH_VARARGS, NULL},        {NULL, NULL, 0, NULL},
 };
 
 static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)

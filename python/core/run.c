@@ -174,10 +174,10 @@ static bool run_watched(const core_state *s, channel *c, report *record, PyObjec
 
 /* Work that is done before anybody could interrupt it; nobody knows how long users' functions and the start of
  * processes take. */
-static bool is_short(const cubed_plan_info *info, const char *executor)
+static bool is_short(const cubed_plan_info *info, const cubed_executor_caps *caps)
 {
-    bool here = !executor || strcmp(executor, "processes") != 0;
-    return here && !info->code && info->num_tasks <= 16 && info->elements < (1u << 16);
+    return caps->shares_memory && !info->code && info->num_tasks <= 16 &&
+           info->elements < (1u << 16);
 }
 
 static PyObject *stats_dict(const cubed_run_stats *s)
@@ -231,10 +231,14 @@ PyObject *core_run_plan(PyObject *object, PyObject *args)
     int resume;
     channel c = {.plan = self->plan, .options = CUBED_RUN_OPTIONS_INIT, .err = CUBED_ERROR_INIT};
     const char *words[9] = {NULL};
+    cubed_executor_caps caps;
     if (!PyArg_ParseTuple(args, "O!zipIO!O", &PyTuple_Type, &results, &c.options.executor,
                           &c.options.retries, &resume, &c.options.keep, &PyTuple_Type, &command,
                           &callback))
         return NULL;
+    if (cubed_executor_get_caps(core_get_state(PyType_GetModule(Py_TYPE(object)))->ctx,
+                                c.options.executor, &caps, &c.err) != CUBED_OK)
+        return core_raise(&c.err);
     c.options.resume = resume;
     for (Py_ssize_t i = 0; i < PyTuple_Size(command) && i < 8; i++) {
         words[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(command, i), NULL);
@@ -255,11 +259,7 @@ PyObject *core_run_plan(PyObject *object, PyObject *args)
     if (ok) {
         cubed_plan_info info;
         cubed_plan_get_info(self->plan, &info);
-        /* A pool of threads costs more than such a task. */
-        bool one = info.num_tasks <= 1 && info.team == 1 && c.options.executor &&
-                   strcmp(c.options.executor, "threads") == 0;
-        if (one) c.options.executor = "single-threaded";
-        if (callback == Py_None && is_short(&info, c.options.executor)) {
+        if (callback == Py_None && is_short(&info, &caps)) {
             Py_BEGIN_ALLOW_THREADS;
             c.status = cubed_run(c.plan, &c.options, &c.stats, &c.err);
             Py_END_ALLOW_THREADS;

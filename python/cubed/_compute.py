@@ -70,7 +70,7 @@ class Plan(PlanTotals):
                 max_workers=executor.max_workers,
                 work_dir=s.work_dir or _temporary(),
                 optimize=optimize,
-                share_tasks=executor.name == "threads",
+                share_tasks=executor.capabilities["shares_tasks"],
             )
         except MemoryError as error:
             from cubed._origins import add_origins
@@ -266,10 +266,10 @@ class Plan(PlanTotals):
 
         e = self.executor
         command: tuple[str, ...] = _worker_command
-        if self._info["code"] and e.name == "processes":
+        if self._info["code"] and e.capabilities["takes_command"]:
             command = (*command, *worker_arguments())
             check_processes(self, command)
-        elif e.name != "processes":
+        elif e.capabilities["shares_memory"]:
             check_threads(self)
         try:
             with dispatch(self, callbacks) as on_event, running():

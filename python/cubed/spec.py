@@ -6,10 +6,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from cubed import _core
 from cubed._bytes import format_bytes, parse_bytes
 
 #: Names of executors.
-EXECUTORS = ("single-threaded", "threads", "processes")
+EXECUTORS = tuple(_core.executors())
 
 
 class Spec:

@@ -159,7 +159,7 @@ static cubed_status write_report(const report *r, const cli_common *c, FILE *f, 
                                  const cubed_run_stats *stats, cubed_error *err)
 {
     cubed_error own = CUBED_ERROR_INIT;
-    report_run run = {.executor = c->executor ? c->executor : "threads",
+    report_run run = {.executor = c->executor ? c->executor : cubed_executor_name(NULL, 0),
                       .stats = st == CUBED_OK ? stats : NULL,
                       .error = st == CUBED_OK ? NULL : err->message};
     cubed_status written = report_write(r, &run, f, &own);
@@ -170,12 +170,21 @@ static cubed_status write_report(const report *r, const cli_common *c, FILE *f, 
     return written;
 }
 
+/* The option's value has been checked. */
+static cubed_executor_caps executor_caps(const cli_common *c)
+{
+    cubed_executor_caps caps = {.shares_memory = false};
+    cubed_status ignored = cubed_executor_get_caps(NULL, c->executor, &caps, NULL);
+    (void)ignored;
+    return caps;
+}
+
 void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_common *c)
 {
     cubed_plan_info info;
     char held[32], reserved[32], over[32];
     const uint64_t resident = cubed_resident_mem();
-    if (c->executor && strcmp(c->executor, "processes") == 0) return; /* they look themselves */
+    if (executor_caps(c).enforces_memory) return; /* workers look themselves */
     cubed_plan_get_info(plan, &info);
     const uint64_t bound = info.max_workers * info.allowed_mem, all = resident + info.process_mem;
     if (all <= bound) return;
@@ -202,8 +211,7 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
     char path[PATH_MAX];
     const char *command[6] = {path, "worker", NULL};
     int n = 2;
-    if (c->executor && strcmp(c->executor, "processes") == 0 && own_path(path, err) != CUBED_OK)
-        return err->status;
+    if (executor_caps(c).takes_command && own_path(path, err) != CUBED_OK) return err->status;
     if (c->isa) command[n++] = "--isa";
     if (c->isa) command[n++] = c->isa;
     command[n] = "--serve";
@@ -252,8 +260,10 @@ cubed_plan_options cli_plan_options(const cli_common *c)
     o.max_workers = c->max_workers;
     o.work_dir = c->work_dir;
     o.optimize = c->optimize;
-    if (c->executor && strcmp(c->executor, "single-threaded") == 0) o.max_workers = 1;
-    o.share_tasks = !c->executor || strcmp(c->executor, "threads") == 0;
+    const cubed_executor_caps caps = executor_caps(c);
+    if (caps.max_workers && !(o.max_workers && o.max_workers < caps.max_workers))
+        o.max_workers = caps.max_workers;
+    o.share_tasks = caps.shares_tasks;
     return o;
 }
 

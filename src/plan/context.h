@@ -22,6 +22,12 @@ typedef struct cb_added_source_fn {
     struct cb_added_source_fn *next;
 } cb_added_source_fn;
 
+typedef struct cb_added_executor {
+    const struct cubed_executor_vtable *vt;
+    void *ctx;
+    struct cb_added_executor *next;
+} cb_added_executor;
+
 struct cubed_context {
     atomic_int refs;
     cubed_allocator alloc;
@@ -29,6 +35,7 @@ struct cubed_context {
     uint64_t machine_memory; /* that this process may use, when the context was made */
     _Atomic(cb_added_block_fn *) block_fns;
     _Atomic(cb_added_source_fn *) source_fns;
+    _Atomic(cb_added_executor *) executors;
     const cubed_raised_fn *raised_fn; /* NULL: nobody knows what is behind errors */
 };
 

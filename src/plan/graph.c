@@ -60,6 +60,11 @@ void cubed_context_unref(cubed_context *ctx)
         after = kind->next;
         cb_free(&a, kind, sizeof *kind);
     }
+    cb_added_executor *follows, *executor = atomic_load(&ctx->executors);
+    for (; executor; executor = follows) {
+        follows = executor->next;
+        cb_free(&a, executor, sizeof *executor);
+    }
     cb_free(&a, ctx, sizeof *ctx);
 }
 

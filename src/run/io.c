@@ -46,7 +46,7 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
         .spare = mode == CB_IO_DRIVER ? 0 : cb_plan_spare(plan, mode == CB_IO_RUN),
         .open = cb_folder_open,
         .open_ctx = io};
-    io->remember = detached || options->resume || options->keep != 0;
+    io->remember = detached || options->joined || options->resume || options->keep != 0;
     if (mode != CB_IO_WORKER) CB_GO(cb_plan_check_places(plan, true, err));
     CB_GO(cb_zone_new(a, &io->zone, err));
     CB_GO(cb_run_self_init(plan, options->run, io->remember && !options->plan, detached, io->zone,

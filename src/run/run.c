@@ -40,6 +40,18 @@ void cb_run_finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_
     }
 }
 
+void cb_run_add_task(cubed_run_stats *stats, const cubed_task_report *r)
+{
+    stats->num_tasks++;
+    stats->bytes_read += r->bytes_read;
+    stats->bytes_written += r->bytes_written;
+    stats->stored_read += r->stored_read;
+    stats->stored_written += r->stored_written;
+    if (r->measured_mem > stats->measured_mem) stats->measured_mem = r->measured_mem;
+    if (r->function_mem > stats->function_mem) stats->function_mem = r->function_mem;
+    if (r->cache_peak > stats->cache_peak) stats->cache_peak = r->cache_peak;
+}
+
 /* An end that may be resumed: by a signal, or by an error that has nothing to do with the plan. */
 static bool resumable(cubed_status st) { return st == CUBED_E_CANCELLED || st == CUBED_E_IO; }
 
@@ -61,56 +73,100 @@ void cb_run_say_ended(const cubed_plan *plan)
     }
 }
 
+/* What an executor's workers are told, if they are told anything. */
+typedef struct briefing {
+    void *plan;
+    size_t plan_size;
+} briefing;
+
+/* Before anything is touched: whether the executor can do what the plan and the options ask for. */
+static cubed_status check_executor(const cubed_plan *plan, const cubed_executor_vtable *vt,
+                                   const cubed_run_options *o, cubed_error *err)
+{
+    const cubed_executor_caps *c = &vt->caps;
+    if (c->takes_command && (!o->worker_command || !o->worker_command[0]))
+        return cb_fail(err, CUBED_E_ARG,
+                       "executor %s needs options.worker_command: the program to start as a worker",
+                       vt->name);
+    if (c->shares_memory || c->maps_memory) return CUBED_OK;
+    return cb_run_check_parts(plan, err);
+}
+
+static cubed_status tell(const cubed_plan *plan, const cubed_executor_caps *c, briefing *out,
+                         cubed_error *err)
+{
+    if (c->shares_memory) return CUBED_OK;
+    return cb_plan_save(plan, c->maps_memory ? CB_PLAN_FOR_WORKERS : CB_PLAN_FOR_FILE, &out->plan,
+                        &out->plan_size, err);
+}
+
+/* Everything between the opening of storage and its end. */
+static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtable *vt,
+                          void *executor_ctx, const briefing *told, const cubed_run_options *o,
+                          cubed_run_stats *stats, cubed_error *err)
+{
+    const cubed_executor_caps *c = &vt->caps;
+    cubed_executor *ex;
+    const cb_executor_args args = {
+        .head = {.struct_size = sizeof args.head,
+                 .plan = plan,
+                 .workers = c->max_workers && c->max_workers < plan->max_workers
+                                ? c->max_workers
+                                : plan->max_workers,
+                 .cancel = o->cancel,
+                 .ctx = executor_ctx,
+                 .run = cb_io_run(io),
+                 .plan_bytes = told->plan,
+                 .plan_size = told->plan_size,
+                 .worker_command = o->worker_command},
+        .env = {.plan = plan, .io = io, .cancel = o->cancel},
+        .resume = resumes_all(plan, io)};
+    /* Workers that join the run by its name leave notes in its folder. */
+    if (!c->shares_memory && !c->maps_memory) CB_TRY(cb_io_spill(io, err));
+    CB_TRY(vt->open(&args.head, &ex, err));
+    stats->num_workers = ex->workers;
+    const cb_schedule_args driver = {plan, io, ex, o, stats, 0};
+    cubed_status st = cb_schedule_run(&driver, err);
+    /* Nothing may still write when chunks of a failed run are removed. */
+    ex->vt->close(ex);
+    if (!c->shares_memory && (st != CUBED_OK || stats->num_retries > 0)) cb_io_sweep(io);
+    return st == CUBED_OK ? cb_io_commit(io, err) : st;
+}
+
 cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed_run_stats *stats,
                        cubed_error *err)
 {
     cubed_run_options o;
     cubed_run_stats own;
     cb_io *io = NULL;
-    cubed_executor *ex = NULL;
-    void *blob = NULL;
-    size_t blob_size = 0;
-    int64_t start_ns = cb_clock_ns();
-    bool remote;
+    const cubed_executor_vtable *vt;
+    void *executor_ctx;
+    briefing told = {NULL, 0};
+    const int64_t start_ns = cb_clock_ns();
     cubed_status st;
     if (!stats) stats = &own;
     memset(stats, 0, sizeof *stats);
     CB_TRY(check_options(options, &o, err));
-    CB_TRY(cb_executor_check(o.executor, &remote, err));
-    if (remote && (!o.worker_command || !o.worker_command[0]))
-        return cb_fail(err, CUBED_E_ARG,
-                       "executor %s needs options.worker_command: the program to start as a worker",
-                       o.executor);
-    if (remote) CB_TRY(cb_plan_save(plan, CB_PLAN_FOR_WORKERS, &blob, &blob_size, err));
-    cb_executor_args args = {.plan = plan,
-                             .cancel = o.cancel,
-                             .blob = blob,
-                             .blob_size = blob_size,
-                             .worker_command = o.worker_command};
-    const cb_io_options storage = {
-        .mode = remote ? CB_IO_DRIVER : CB_IO_RUN, .resume = o.resume, .keep = o.keep};
+    CB_TRY(cb_executor_find(plan->ctx, o.executor, &vt, &executor_ctx, err));
+    CB_TRY(check_executor(plan, vt, &o, err));
+    CB_TRY(tell(plan, &vt->caps, &told, err));
+    const bool shares = vt->caps.shares_memory;
+    const cb_io_options storage = {.mode = shares ? CB_IO_RUN : CB_IO_DRIVER,
+                                   .resume = o.resume,
+                                   .joined = !shares && !vt->caps.maps_memory,
+                                   .keep = o.keep};
     CB_GO(cb_io_open(plan, &storage, &io, err));
     if (cb_io_finished(io)) {
         for (int i = 0; i < plan->nstages; i++) stats->num_resumed += plan->stages[i].ntasks;
         st = cb_io_commit(io, err);
-        cb_run_finish_stats(plan, io, start_ns, stats);
-        goto out;
+    } else {
+        st = drive(plan, io, vt, executor_ctx, &told, &o, stats, err);
     }
-    args.io = io;
-    args.resume = resumes_all(plan, io);
-    CB_GO(cb_executor_open(o.executor, &args, &ex, err));
-    stats->num_workers = ex->workers;
-    cb_schedule_args driver = {plan, io, ex, &o, stats, 0};
-    st = cb_schedule_run(&driver, err);
-    /* Nothing may still write when chunks of a failed run are removed. */
-    ex->vt->close(ex);
-    if (remote && (st != CUBED_OK || stats->num_retries > 0)) cb_io_sweep(io);
-    if (st == CUBED_OK) st = cb_io_commit(io, err);
     cb_run_finish_stats(plan, io, start_ns, stats);
 out:
     if (io && resumable(st)) cb_io_keep(io);
     cb_io_close(io);
-    cubed_plan_free_bytes(plan, blob, blob_size);
-    if (!remote) cb_run_say_ended(plan);
+    cubed_plan_free_bytes(plan, told.plan, told.plan_size);
+    if (shares) cb_run_say_ended(plan);
     return st;
 }

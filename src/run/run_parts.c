@@ -27,10 +27,8 @@ static cubed_status check_name(const char *run, cubed_error *err)
                    run, CUBED_RUN_NAME_CAP - 1);
 }
 
-static cubed_status open_part(cubed_plan *plan, cb_io_mode mode, const char *run, cb_io **io,
-                              cubed_error *err)
+cubed_status cb_run_check_parts(const cubed_plan *plan, cubed_error *err)
 {
-    if (run) CB_TRY(check_name(run, err));
     if (!plan->work_dir)
         return cb_fail(err, CUBED_E_ARG,
                        "the plan has no work directory, where runs in parts keep what they share");
@@ -43,6 +41,14 @@ static cubed_status open_part(cubed_plan *plan, cb_io_mode mode, const char *run
             return cb_fail(err, CUBED_E_UNSUPPORTED,
                            "a run in parts has no results in memory: name a store");
     }
+    return CUBED_OK;
+}
+
+static cubed_status open_part(cubed_plan *plan, cb_io_mode mode, const char *run, cb_io **io,
+                              cubed_error *err)
+{
+    if (run) CB_TRY(check_name(run, err));
+    CB_TRY(cb_run_check_parts(plan, err));
     const cb_io_options options = {.mode = mode, .run = run};
     return cb_io_open(plan, &options, io, err);
 }
@@ -58,25 +64,17 @@ cubed_status cubed_run_begin(cubed_plan *plan, const char *run, char name[CUBED_
 }
 
 static cubed_status run_range(cubed_plan *plan, int stage, int64_t first, int64_t last,
-                              const cb_executor_args *args, cubed_run_stats *stats,
-                              cubed_error *err)
+                              const cb_task_env *env, cubed_run_stats *stats, cubed_error *err)
 {
     cb_arena *arena;
     cubed_status st = CUBED_OK;
     CB_TRY(cb_arena_new(&plan->ctx->alloc, plan->need, &arena, err));
     for (int64_t t = first; t < last && st == CUBED_OK; t++) {
         cubed_task_report r;
-        cb_executor_run_task(args, arena, stage, t, &r);
+        cb_executor_run_task(env, arena, stage, t, &r);
         st = r.error.status;
         if (st != CUBED_OK && err) *err = r.error;
-        stats->num_tasks += st == CUBED_OK;
-        stats->bytes_read += r.bytes_read;
-        stats->bytes_written += r.bytes_written;
-        stats->stored_read += r.stored_read;
-        stats->stored_written += r.stored_written;
-        if (r.measured_mem > stats->measured_mem) stats->measured_mem = r.measured_mem;
-        if (r.function_mem > stats->function_mem) stats->function_mem = r.function_mem;
-        if (r.cache_peak > stats->cache_peak) stats->cache_peak = r.cache_peak;
+        if (st == CUBED_OK) cb_run_add_task(stats, &r);
     }
     cb_arena_free(arena);
     return st;
@@ -100,9 +98,9 @@ cubed_status cubed_work(cubed_plan *plan, const char *run, int stage, int64_t fi
                        "tasks %" PRId64 " to %" PRId64 ": stage %d has tasks 0 to %" PRId64, first,
                        last, stage, plan->stages[stage].ntasks);
     CB_GO(open_part(plan, CB_IO_WORKER, run, &io, err));
-    cb_executor_args args = {.plan = plan, .io = io, .cancel = cancel};
+    const cb_task_env env = {.plan = plan, .io = io, .cancel = cancel};
     stats->num_workers = 1;
-    CB_GO(run_range(plan, stage, first, last, &args, stats, err));
+    CB_GO(run_range(plan, stage, first, last, &env, stats, err));
     snprintf(note, sizeof note, NOTES "/%d/%" PRId64 "-%" PRId64, stage, first, last);
     if (first < last) CB_GO(cb_io_note(io, note, err));
     cb_run_finish_stats(plan, io, start_ns, stats);

@@ -132,7 +132,9 @@ static cubed_status make_tables(driver *d, cubed_error *err)
             return cb_fail(err, CUBED_E_UNSUPPORTED,
                            "the plan has more tasks than can be counted: choose larger chunks");
     }
-    d->nflights = d->a->executor->slots;
+    const cubed_executor *ex = d->a->executor;
+    const unsigned most = ex->vt->caps.max_in_flight;
+    d->nflights = most && most < ex->slots ? most : ex->slots;
     d->stages = table(d, (size_t)d->p->nstages, sizeof *d->stages, err, &st);
     if (st == CUBED_OK) d->flights = table(d, d->nflights, sizeof *d->flights, err, &st);
     if (st == CUBED_OK) d->retries = table(d, max_retries(d), sizeof *d->retries, err, &st);
@@ -196,14 +198,7 @@ static void count_done(driver *d, int stage)
 static cubed_status task_done(driver *d, int stage, const cubed_task_report *r, cubed_error *err)
 {
     cubed_run_stats *stats = d->a->stats;
-    stats->num_tasks++;
-    stats->bytes_read += r->bytes_read;
-    stats->bytes_written += r->bytes_written;
-    stats->stored_read += r->stored_read;
-    stats->stored_written += r->stored_written;
-    if (r->measured_mem > stats->measured_mem) stats->measured_mem = r->measured_mem;
-    if (r->function_mem > stats->function_mem) stats->function_mem = r->function_mem;
-    if (r->cache_peak > stats->cache_peak) stats->cache_peak = r->cache_peak;
+    cb_run_add_task(stats, r);
     uint64_t projected = function_projected(&d->p->stages[stage]);
     if (r->function_mem > projected && r->function_mem - projected > stats->function_excess) {
         stats->function_excess = r->function_mem - projected;
@@ -217,7 +212,8 @@ static cubed_status task_done(driver *d, int stage, const cubed_task_report *r, 
 static cubed_status task_failed(driver *d, const in_flight *f, unsigned attempts,
                                 const cubed_task_report *r, cubed_error *err)
 {
-    if (!r->error.transient || (int)attempts >= d->a->options->retries) {
+    const bool again_here = !d->a->executor->vt->caps.retries_itself;
+    if (!again_here || !r->error.transient || (int)attempts >= d->a->options->retries) {
         if (err) *err = r->error;
         cb_plan_say_origins(d->p, f->stage, err);
         return r->error.status;

@@ -79,23 +79,23 @@ static bool next_range(int fd, const cubed_cancel *cancel, cubed_task_range *ran
     }
 }
 
-static cubed_status run_ranges(const cb_executor_args *args, int fd, cubed_error *err)
+static cubed_status run_ranges(const cb_task_env *env, int fd, cubed_error *err)
 {
     cubed_task_range range;
     cubed_task_report report;
     cb_arena *arena;
     bool open;
-    CB_TRY(cb_arena_new(&args->plan->ctx->alloc, args->plan->need, &arena, err));
+    CB_TRY(cb_arena_new(&env->plan->ctx->alloc, env->plan->need, &arena, err));
     memset(&report, 0, sizeof report);
     report.token = CB_WIRE_READY;
-    open = cb_wire_send_report(args->plan->ctx, fd, &report);
-    while (open && next_range(fd, args->cancel, &range)) {
+    open = cb_wire_send_report(env->plan->ctx, fd, &report);
+    while (open && next_range(fd, env->cancel, &range)) {
         report.token = range.token;
         for (int64_t task = range.first; open && task < range.last; task++) {
-            cb_executor_run_task(args, arena, range.stage, task, &report);
+            cb_executor_run_task(env, arena, range.stage, task, &report);
             /* A worker that is told to stop says nothing: the driver sees that it ended. */
-            open = !cubed_cancel_is_set(args->cancel) &&
-                   cb_wire_send_report(args->plan->ctx, fd, &report);
+            open = !cubed_cancel_is_set(env->cancel) &&
+                   cb_wire_send_report(env->plan->ctx, fd, &report);
             if (report.error.status != CUBED_OK) break;
         }
     }
@@ -131,8 +131,8 @@ cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *
     const cb_io_options storage = {
         .mode = CB_IO_WORKER, .resume = hello.resume != 0, .run = hello.run, .plan = hello.plan};
     CB_GO(cb_io_open(plan, &storage, &io, &why));
-    cb_executor_args args = {.plan = plan, .io = io, .cancel = cancel};
-    CB_GO(run_ranges(&args, fd, &why));
+    const cb_task_env env = {.plan = plan, .io = io, .cancel = cancel};
+    CB_GO(run_ranges(&env, fd, &why));
 out:
     if (st != CUBED_OK) {
         cubed_task_report report = {.token = CB_WIRE_NO_START, .error = why};

@@ -251,7 +251,11 @@ static cubed_status fake_poll(cubed_executor *ex, int timeout_ms, cubed_task_rep
 
 static void fake_close(cubed_executor *ex) { (void)ex; }
 
-static const cubed_executor_vtable fake_vtable = {"fake", fake_submit, fake_poll, fake_close};
+static const cubed_executor_vtable fake_vtable = {.struct_size = sizeof fake_vtable,
+                                                  .name = "fake",
+                                                  .submit = fake_submit,
+                                                  .poll = fake_poll,
+                                                  .close = fake_close};
 
 static bool **flags(int n, int64_t (*count)(const cubed_plan *, int), const cubed_plan *plan)
 {
@@ -355,9 +359,13 @@ static cubed_status run(fixture *f, cubed_plan *plan, bool resume, int64_t windo
     const cb_io_options storage = {
         .mode = CB_IO_RUN, .resume = resume, .keep = CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES};
     CB_TRY(cb_io_open(plan, &storage, &io, err));
-    const cb_executor_args args = {.plan = plan, .io = io, .cancel = o.cancel};
-    const char *name = between(0, 1) ? "threads" : "single-threaded";
-    st = cb_executor_open(name, &args, &ex, err);
+    const cubed_executor_vtable *vt = between(0, 1) ? &cb_executor_threads : &cb_executor_single;
+    const cb_executor_args args = {.head = {.struct_size = sizeof args.head,
+                                            .plan = plan,
+                                            .workers = plan->max_workers,
+                                            .cancel = o.cancel},
+                                   .env = {plan, io, o.cancel}};
+    st = vt->open(&args.head, &ex, err);
     if (st == CUBED_OK) {
         const cb_schedule_args driver = {plan, io, ex, &o, stats, window};
         st = cb_schedule_run(&driver, err);

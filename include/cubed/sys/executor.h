@@ -1,7 +1,8 @@
-/* The vtable of an executor, for people who add one.
+/* Executors, for people who add one.
  *
- * The driver owns order, retries, resume and events; an executor only moves tasks. It is used by
- * one thread (the driver's); how it runs tasks is its own affair.
+ * The driver owns order, retries, resume and events; an executor only moves ranges of tasks. It is used by
+ * one thread (the driver's); how it runs them is its own affair: in this process by cubed_runner, in others by
+ * cubed_work, which is told the plan's bytes, the run's name and the range.
  */
 #ifndef CUBED_SYS_EXECUTOR_H
 #define CUBED_SYS_EXECUTOR_H
@@ -14,30 +15,26 @@ extern "C" {
 
 typedef struct cubed_executor cubed_executor;
 
-/* A range of tasks first..last-1 of one stage, to be run in order, once. `token` comes back. */
-typedef struct cubed_task_range {
-    uint64_t token;
-    int stage;
-    int64_t first, last;
-} cubed_task_range;
-
-/* What became of one task of a range: one report for each, in order. After a report with an error
- * the rest of that range does not run and is not reported. */
-typedef struct cubed_task_report {
-    uint64_t token;
-    int64_t task;
-    unsigned worker;
-    unsigned
-        team; /* workers that made it together, this one among them: 1 but where they share tasks */
-    int64_t start_ns, end_ns;
-    uint64_t bytes_read, bytes_written, stored_read, stored_written;
-    uint64_t measured_mem, function_mem; /* of a team: of the worker that took most */
-    uint64_t cache_peak;                 /* of its process, so far: see cubed_run_stats */
-    cubed_error error;                   /* status CUBED_OK if it is done */
-} cubed_task_report;
+/* What an executor works with; all of it outlives it. */
+typedef struct cubed_executor_args {
+    size_t struct_size;
+    cubed_plan *plan;
+    unsigned workers;           /* that the plan is for, but no more than capabilities say */
+    const cubed_cancel *cancel; /* may be NULL */
+    void *ctx;                  /* what cubed_context_add_executor was given */
+    /* Of executors that do not share memory: what their workers are told. */
+    const char *run;        /* the run's name */
+    const void *plan_bytes; /* as of cubed_plan_save */
+    size_t plan_size;
+    const char *const *worker_command; /* of cubed_run_options; may be NULL */
+} cubed_executor_args;
 
 typedef struct cubed_executor_vtable {
-    const char *name; /* "threads" */
+    size_t struct_size; /* sizeof(cubed_executor_vtable): what it was made for */
+    const char *name;   /* "threads" */
+    cubed_executor_caps caps;
+    /* Nothing has to be undone if it fails. */
+    cubed_status (*open)(const cubed_executor_args *args, cubed_executor **out, cubed_error *err);
     /* Never blocks; the driver keeps at most `slots` ranges in flight. */
     cubed_status (*submit)(cubed_executor *ex, const cubed_task_range *range, cubed_error *err);
     /* Waits until a task is done or timeout_ms is over (*got false then). */
@@ -53,6 +50,24 @@ struct cubed_executor {
     unsigned slots; /* ranges it wants in flight, at least 1 */
     unsigned workers;
 };
+
+/* Plans of this context can be run by the executor `vt->name` from now on, with `ctx` in what it is opened with. The
+ * vtable is borrowed and outlives the context. CUBED_E_ARG if it was made for another version of this header, lacks a
+ * function, or says of itself what cannot be; CUBED_E_EXISTS if there is one of that name. Thread-safe. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_executor(cubed_context *ctx,
+                                                                   const cubed_executor_vtable *vt,
+                                                                   void *executor_ctx,
+                                                                   cubed_error *err);
+
+/* Runs tasks in this process, one at a time, within the memory of one worker. For executors that share memory: one for
+ * each of their threads. `args`: those that the executor was opened with. */
+typedef struct cubed_runner cubed_runner;
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_runner_new(const cubed_executor_args *args,
+                                                         cubed_runner **out, cubed_error *err);
+/* Sets all of *report but the range's token and the worker's number. */
+CUBED_API void cubed_runner_run(cubed_runner *runner, int stage, int64_t task,
+                                cubed_task_report *report);
+CUBED_API void cubed_runner_free(cubed_runner *runner); /* NULL is allowed */
 
 #ifdef __cplusplus
 }

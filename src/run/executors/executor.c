@@ -6,53 +6,129 @@
 #include "base/error.h"
 #include "exec/task.h"
 
-static const struct {
-    const char *name;
-    bool remote;
-    cubed_status (*open)(const cb_executor_args *args, cubed_executor **out, cubed_error *err);
-} executors[] = {
-    {"threads", false, cb_executor_threads_open},
-    {"single-threaded", false, cb_executor_single_open},
-    {"processes", true, cb_executor_processes_open},
+static const cubed_executor_vtable *const own[] = {
+    &cb_executor_threads,
+    &cb_executor_single,
+    &cb_executor_processes,
 };
+enum { NOWN = (int)(sizeof own / sizeof *own) };
 
-static cubed_status find(const char *name, size_t *row, cubed_error *err)
+/* Number i of all there are; false if there are fewer. Those that were added last come first. */
+static bool get(const cubed_context *ctx, int i, const cubed_executor_vtable **vt,
+                void **executor_ctx)
 {
-    for (*row = 0; *row < sizeof executors / sizeof *executors; ++*row) {
-        if (strcmp(executors[*row].name, name ? name : "threads") == 0) return CUBED_OK;
+    *executor_ctx = NULL;
+    if (i < NOWN) {
+        *vt = own[i];
+        return true;
     }
-    return cb_fail(
-        err, CUBED_E_ARG,
-        "executor \"%s\" is none of those there are: threads, single-threaded, processes", name);
+    const cb_added_executor *a = ctx ? atomic_load(&ctx->executors) : NULL;
+    for (i -= NOWN; a && i > 0; i--) a = a->next;
+    if (!a) return false;
+    *vt = a->vt;
+    *executor_ctx = a->ctx;
+    return true;
 }
 
-cubed_status cb_executor_check(const char *name, bool *remote, cubed_error *err)
+static bool find(const cubed_context *ctx, const char *name, const cubed_executor_vtable **vt,
+                 void **executor_ctx)
 {
-    size_t row;
-    CB_TRY(find(name, &row, err));
-    *remote = executors[row].remote;
+    for (int i = 0; get(ctx, i, vt, executor_ctx); i++) {
+        if (!name || strcmp((*vt)->name, name) == 0) return true;
+    }
+    return false;
+}
+
+const char *cubed_executor_name(const cubed_context *ctx, int i)
+{
+    const cubed_executor_vtable *vt;
+    void *executor_ctx;
+    return i >= 0 && get(ctx, i, &vt, &executor_ctx) ? vt->name : NULL;
+}
+
+cubed_status cb_executor_find(const cubed_context *ctx, const char *name,
+                              const cubed_executor_vtable **out, void **executor_ctx,
+                              cubed_error *err)
+{
+    if (find(ctx, name, out, executor_ctx)) return CUBED_OK;
+    cubed_status st =
+        cb_fail(err, CUBED_E_ARG, "executor \"%s\" is none of those there are:", name);
+    for (int i = 0; get(ctx, i, out, executor_ctx); i++)
+        cb_note(err, "%s %s", i ? "," : "", (*out)->name);
+    return st;
+}
+
+cubed_status cubed_executor_get_caps(const cubed_context *ctx, const char *name,
+                                     cubed_executor_caps *caps, cubed_error *err)
+{
+    const cubed_executor_vtable *vt;
+    void *executor_ctx;
+    CB_TRY(cb_executor_find(ctx, name, &vt, &executor_ctx, err));
+    *caps = vt->caps;
     return CUBED_OK;
 }
 
-cubed_status cb_executor_open(const char *name, const cb_executor_args *args, cubed_executor **out,
-                              cubed_error *err)
+static cubed_status check_vtable(const cubed_executor_vtable *vt, cubed_error *err)
 {
-    size_t row;
-    CB_TRY(find(name, &row, err));
-    return executors[row].open(args, out, err);
+    if (vt->struct_size != sizeof *vt)
+        return cb_fail(err, CUBED_E_ARG,
+                       "the executor's struct_size is %zu, expected %zu: it was made for another "
+                       "version of cubed/sys/executor.h",
+                       vt->struct_size, sizeof *vt);
+    if (!vt->name || !*vt->name || !vt->open || !vt->submit || !vt->poll || !vt->close)
+        return cb_fail(err, CUBED_E_ARG, "an executor needs a name, open, submit, poll and close");
+    const cubed_executor_caps *c = &vt->caps;
+    if (c->maps_memory)
+        return cb_fail(err, CUBED_E_ARG,
+                       "executor \"%s\" says that its workers map memory, which only the library's "
+                       "own can",
+                       vt->name);
+    if (c->shares_memory && c->remote)
+        return cb_fail(err, CUBED_E_ARG,
+                       "executor \"%s\" says that it shares memory and is remote: expected one of "
+                       "them at most",
+                       vt->name);
+    if (c->shares_tasks)
+        return cb_fail(
+            err, CUBED_E_ARG,
+            "executor \"%s\" says that its workers share tasks, which only the library's "
+            "own can",
+            vt->name);
+    return CUBED_OK;
 }
 
-static void run(const cb_executor_args *args, cb_arena *arena, int stage, int64_t task,
-                cb_team *team, unsigned member, cb_task_count *count, cubed_task_report *report)
+cubed_status cubed_context_add_executor(cubed_context *ctx, const cubed_executor_vtable *vt,
+                                        void *executor_ctx, cubed_error *err)
 {
-    const cubed_plan *p = args->plan;
+    const cubed_executor_vtable *there;
+    void *its_ctx;
+    CB_TRY(check_vtable(vt, err));
+    cb_added_executor *added = cb_alloc_zero(&ctx->alloc, sizeof *added);
+    if (!added) return cb_fail(err, CUBED_E_NOMEM, "no memory for an executor");
+    added->vt = vt;
+    added->ctx = executor_ctx;
+    added->next = atomic_load(&ctx->executors);
+    while (
+        !find(ctx, vt->name, &there, &its_ctx)) { /* again if a thread has added one in between */
+        if (atomic_compare_exchange_weak(&ctx->executors, &added->next, added)) return CUBED_OK;
+    }
+    cb_free(&ctx->alloc, added, sizeof *added);
+    return cb_fail(err, CUBED_E_EXISTS, "there is an executor \"%s\" already", vt->name);
+}
+
+/* --- Tasks in this process ----------------------------------------------------------------------------- */
+
+static void run(const cb_task_env *env, cb_arena *arena, int stage, int64_t task, cb_team *team,
+                unsigned member, cb_task_count *count, cubed_task_report *report)
+{
+    const cubed_plan *p = env->plan;
     cb_task t = {.plan = p,
                  .stage = &p->stages[stage],
                  .kernels = &p->ctx->kernels,
-                 .chunks = cb_io_chunks(args->io),
+                 .chunks = cb_io_chunks(env->io),
                  .arena = arena,
                  .count = count,
-                 .cancel = args->cancel,
+                 .cancel = env->cancel,
                  .team = team,
                  .member = member};
     memset(&report->error, 0, sizeof report->error);
@@ -81,29 +157,62 @@ static void clear_counts(cubed_task_report *report)
     report->measured_mem = report->function_mem = 0;
 }
 
-void cb_executor_run_task(const cb_executor_args *args, cb_arena *arena, int stage, int64_t task,
+void cb_executor_run_task(const cb_task_env *env, cb_arena *arena, int stage, int64_t task,
                           cubed_task_report *report)
 {
     cb_task_count count = {.bytes_read = 0};
-    run(args, arena, stage, task, NULL, 0, &count, report);
+    run(env, arena, stage, task, NULL, 0, &count, report);
     report->team = 1;
-    report->cache_peak = cb_chunks_cache_peak(cb_io_chunks(args->io));
+    report->cache_peak = cb_chunks_cache_peak(cb_io_chunks(env->io));
     clear_counts(report);
     count_task(report, &count, cb_arena_high_water(arena));
 }
 
-void cb_executor_run_member(const cb_executor_args *args, cb_arena *arena, int stage, int64_t task,
+void cb_executor_run_member(const cb_task_env *env, cb_arena *arena, int stage, int64_t task,
                             cb_team *team, unsigned member, cubed_task_report *report)
 {
     cb_member *self = &team->members[member];
     self->count = (cb_task_count){.bytes_read = 0};
-    run(args, arena, stage, task, team, member, &self->count, report);
+    run(env, arena, stage, task, team, member, &self->count, report);
     self->measured = cb_arena_high_water(arena);
     (void)cb_team_meet(team); /* all have counted */
     report->team = team->size;
-    report->cache_peak = cb_chunks_cache_peak(cb_io_chunks(args->io));
+    report->cache_peak = cb_chunks_cache_peak(cb_io_chunks(env->io));
     clear_counts(report);
     for (unsigned i = 0; i < team->size; i++)
         count_task(report, &team->members[i].count, team->members[i].measured);
     (void)cb_team_meet(team); /* and nobody counts the next one yet */
+}
+
+struct cubed_runner {
+    cb_task_env env;
+    cb_arena *arena;
+};
+
+cubed_status cubed_runner_new(const cubed_executor_args *args, cubed_runner **out, cubed_error *err)
+{
+    const cb_executor_args *full = (const cb_executor_args *)args; /* its head */
+    const cubed_allocator *a = &args->plan->ctx->alloc;
+    cubed_runner *r = cb_alloc_zero(a, sizeof *r);
+    if (!r) return cb_fail(err, CUBED_E_NOMEM, "no memory for a worker");
+    r->env = full->env;
+    cubed_status st = cb_arena_new(a, args->plan->need, &r->arena, err);
+    if (st == CUBED_OK)
+        *out = r;
+    else
+        cb_free(a, r, sizeof *r);
+    return st;
+}
+
+void cubed_runner_run(cubed_runner *r, int stage, int64_t task, cubed_task_report *report)
+{
+    cb_executor_run_task(&r->env, r->arena, stage, task, report);
+}
+
+void cubed_runner_free(cubed_runner *r)
+{
+    if (!r) return;
+    const cubed_allocator *a = &r->env.plan->ctx->alloc;
+    cb_arena_free(r->arena);
+    cb_free(a, r, sizeof *r);
 }

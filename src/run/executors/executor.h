@@ -6,44 +6,45 @@
 #include "exec/team.h"
 #include "run/io.h"
 
-/* What an executor works with; all of it outlives it. */
-typedef struct cb_executor_args {
+/* What runs a task in this process. */
+typedef struct cb_task_env {
     cubed_plan *plan;
     cb_io *io;
     const cubed_cancel *cancel; /* may be NULL */
-    /* Of executors that are remote: */
-    const void *blob; /* the plan's bytes */
-    bool resume;      /* an earlier run of the plan began all targets */
-    size_t blob_size;
-    const char *const *worker_command;
+} cb_task_env;
+
+/* What an executor of this library is opened with: what others see, and what is behind it. */
+typedef struct cb_executor_args {
+    cubed_executor_args head;
+    cb_task_env env;
+    bool resume; /* an earlier run of the plan began all targets */
 } cb_executor_args;
 
-/* Whether there is one of that name (NULL: the default), and whether its workers are processes of
- * their own. */
-CUBED_MUST_CHECK cubed_status cb_executor_check(const char *name, bool *remote, cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_executor_open(const char *name, const cb_executor_args *args,
-                                               cubed_executor **out, cubed_error *err);
+extern const cubed_executor_vtable cb_executor_threads;
+extern const cubed_executor_vtable cb_executor_single;
+extern const cubed_executor_vtable cb_executor_processes;
 
-CUBED_MUST_CHECK cubed_status cb_executor_single_open(const cb_executor_args *args,
-                                                      cubed_executor **out, cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_executor_threads_open(const cb_executor_args *args,
-                                                       cubed_executor **out, cubed_error *err);
+/* The one of that name (NULL: the default), and what it was added with. CUBED_E_ARG if there is none. */
+CUBED_MUST_CHECK cubed_status cb_executor_find(const cubed_context *ctx, const char *name,
+                                               const cubed_executor_vtable **out,
+                                               void **executor_ctx, cubed_error *err);
 
-CUBED_MUST_CHECK cubed_status cb_executor_processes_open(const cb_executor_args *args,
-                                                         cubed_executor **out, cubed_error *err);
-
+/* Whether workers that know its bytes, the run's name and the work directory alone can run the plan. */
+CUBED_MUST_CHECK cubed_status cb_run_check_parts(const cubed_plan *plan, cubed_error *err);
 /* What a run has taken, when it is over; io may be NULL. */
 void cb_run_finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_ns,
                          cubed_run_stats *stats);
+/* Adds what a task that is done has taken. */
+void cb_run_add_task(cubed_run_stats *stats, const cubed_task_report *r);
 /* Tells functions on blocks that no more tasks come. */
 void cb_run_say_ended(const cubed_plan *plan);
 
 /* Runs one task and fills its report: what all of them have in common. */
-void cb_executor_run_task(const cb_executor_args *args, cb_arena *arena, int stage, int64_t task,
+void cb_executor_run_task(const cb_task_env *env, cb_arena *arena, int stage, int64_t task,
                           cubed_task_report *report);
 /* The part of member number `member` of a team. Its first one's report is of all of them; to be called
  * by every member with the same task, until a report has an error. */
-void cb_executor_run_member(const cb_executor_args *args, cb_arena *arena, int stage, int64_t task,
+void cb_executor_run_member(const cb_task_env *env, cb_arena *arena, int stage, int64_t task,
                             cb_team *team, unsigned member, cubed_task_report *report);
 
 #endif

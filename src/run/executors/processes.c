@@ -60,7 +60,7 @@ typedef struct worker {
 
 typedef struct processes {
     cubed_executor head;
-    cb_executor_args args;
+    cubed_executor_args args;
     cb_wire_hello hello;
     worker *workers;
     struct pollfd *polls;     /* one per worker */
@@ -119,18 +119,18 @@ static void tell(const processes *x, worker *w)
 {
     bool open = cb_wire_send_some(w->fd, &x->hello, sizeof x->hello, &w->said_hello);
     if (open && w->said_hello == sizeof x->hello)
-        open = cb_wire_send_some(w->fd, x->args.blob, x->args.blob_size, &w->said_plan);
-    if (open && w->said_plan == x->args.blob_size && w->state == BUSY)
+        open = cb_wire_send_some(w->fd, x->args.plan_bytes, x->args.plan_size, &w->said_plan);
+    if (open && w->said_plan == x->args.plan_size && w->state == BUSY)
         open = cb_wire_send_some(w->fd, &w->message, sizeof w->message, &w->said_range);
     if (open) return;
     w->said_hello = sizeof x->hello;
-    w->said_plan = x->args.blob_size;
+    w->said_plan = x->args.plan_size;
     w->said_range = sizeof w->message;
 }
 
 static bool has_to_tell(const processes *x, const worker *w)
 {
-    return w->said_plan < x->args.blob_size ||
+    return w->said_plan < x->args.plan_size ||
            (w->state == BUSY && w->said_range < sizeof w->message);
 }
 
@@ -362,21 +362,15 @@ static void processes_close(cubed_executor *ex)
     processes_free(x);
 }
 
-static const cubed_executor_vtable processes_vtable = {
-    "processes",
-    processes_submit,
-    processes_poll,
-    processes_close,
-};
-
-cubed_status cb_executor_processes_open(const cb_executor_args *args, cubed_executor **out,
-                                        cubed_error *err)
+static cubed_status processes_open(const cubed_executor_args *args, cubed_executor **out,
+                                   cubed_error *err)
 {
     const cubed_allocator *a = &args->plan->ctx->alloc;
-    unsigned n = args->plan->max_workers;
+    const cb_executor_args *own = (const cb_executor_args *)args;
+    unsigned n = args->workers;
     processes *x = cb_alloc_zero(a, sizeof *x);
     if (!x) return cb_fail(err, CUBED_E_NOMEM, "no memory for an executor");
-    x->head = (cubed_executor){&processes_vtable, n, n};
+    x->head = (cubed_executor){&cb_executor_processes, n, n};
     x->args = *args;
     x->workers = cb_alloc_zero(a, n * sizeof *x->workers);
     x->polls = cb_alloc_zero(a, n * sizeof *x->polls);
@@ -390,11 +384,21 @@ cubed_status cb_executor_processes_open(const cb_executor_args *args, cubed_exec
         return st;
     }
     cb_wire_hello_init(&x->hello);
-    x->hello.plan_size = x->args.blob_size;
-    x->hello.resume = x->args.resume;
+    x->hello.plan_size = x->args.plan_size;
+    x->hello.resume = own->resume;
     x->hello.nshared = (uint64_t)x->nshared;
-    snprintf(x->hello.plan, sizeof x->hello.plan, "%s", cb_io_plan(args->io));
-    snprintf(x->hello.run, sizeof x->hello.run, "%s", cb_io_run(args->io));
+    snprintf(x->hello.plan, sizeof x->hello.plan, "%s", cb_io_plan(own->env.io));
+    snprintf(x->hello.run, sizeof x->hello.run, "%s", args->run);
     *out = &x->head;
     return CUBED_OK;
 }
+
+const cubed_executor_vtable cb_executor_processes = {
+    .struct_size = sizeof cb_executor_processes,
+    .name = "processes",
+    .caps = {.maps_memory = true, .enforces_memory = true, .takes_command = true},
+    .open = processes_open,
+    .submit = processes_submit,
+    .poll = processes_poll,
+    .close = processes_close,
+};

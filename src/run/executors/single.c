@@ -4,8 +4,8 @@
 
 typedef struct single {
     cubed_executor head;
-    cb_executor_args args;
-    cb_arena *arena;
+    cubed_plan *plan;
+    cubed_runner *runner;
     cubed_task_range range; /* what is left of it: empty if first == last */
 } single;
 
@@ -28,7 +28,7 @@ static cubed_status single_poll(cubed_executor *ex, int timeout_ms, cubed_task_r
     if (!*got) return CUBED_OK;
     report->token = s->range.token;
     report->worker = 0;
-    cb_executor_run_task(&s->args, s->arena, s->range.stage, s->range.first++, report);
+    cubed_runner_run(s->runner, s->range.stage, s->range.first++, report);
     if (report->error.status != CUBED_OK) s->range.first = s->range.last;
     return CUBED_OK;
 }
@@ -36,26 +36,19 @@ static cubed_status single_poll(cubed_executor *ex, int timeout_ms, cubed_task_r
 static void single_close(cubed_executor *ex)
 {
     single *s = (single *)ex;
-    cb_arena_free(s->arena);
-    cb_free(&s->args.plan->ctx->alloc, s, sizeof *s);
+    cubed_runner_free(s->runner);
+    cb_free(&s->plan->ctx->alloc, s, sizeof *s);
 }
 
-static const cubed_executor_vtable single_vtable = {
-    "single-threaded",
-    single_submit,
-    single_poll,
-    single_close,
-};
-
-cubed_status cb_executor_single_open(const cb_executor_args *args, cubed_executor **out,
-                                     cubed_error *err)
+static cubed_status single_open(const cubed_executor_args *args, cubed_executor **out,
+                                cubed_error *err)
 {
     const cubed_allocator *a = &args->plan->ctx->alloc;
     single *s = cb_alloc_zero(a, sizeof *s);
     if (!s) return cb_fail(err, CUBED_E_NOMEM, "no memory for an executor");
-    s->head = (cubed_executor){&single_vtable, 1, 1};
-    s->args = *args;
-    cubed_status st = cb_arena_new(a, args->plan->need, &s->arena, err);
+    s->head = (cubed_executor){&cb_executor_single, 1, 1};
+    s->plan = args->plan;
+    cubed_status st = cubed_runner_new(args, &s->runner, err);
     if (st != CUBED_OK) {
         cb_free(a, s, sizeof *s);
         return st;
@@ -63,3 +56,13 @@ cubed_status cb_executor_single_open(const cb_executor_args *args, cubed_executo
     *out = &s->head;
     return CUBED_OK;
 }
+
+const cubed_executor_vtable cb_executor_single = {
+    .struct_size = sizeof cb_executor_single,
+    .name = "single-threaded",
+    .caps = {.shares_memory = true, .max_workers = 1},
+    .open = single_open,
+    .submit = single_submit,
+    .poll = single_poll,
+    .close = single_close,
+};

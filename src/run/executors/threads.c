@@ -18,7 +18,7 @@
 
 typedef struct threads {
     cubed_executor head;
-    cb_executor_args args;
+    cb_task_env env;
     cb_pool *pool;
     cb_arena **arenas; /* one per worker */
     pthread_mutex_t lock;
@@ -51,7 +51,7 @@ static void pop_range(threads *t)
 
 static bool is_shared(const threads *t, int stage)
 {
-    return t->head.workers > 1 && t->args.plan->stages[stage].team > 1;
+    return t->head.workers > 1 && t->env.plan->stages[stage].team > 1;
 }
 
 /* Joins the team for the next range and waits until it is complete; false when the executor closes. */
@@ -113,10 +113,10 @@ static void worker(void *ctx, unsigned index)
         report.token = j.range.token;
         for (int64_t task = j.range.first; task < j.range.last && (open || j.team); task++) {
             if (j.team)
-                cb_executor_run_member(&t->args, t->arenas[index], j.range.stage, task, j.team,
+                cb_executor_run_member(&t->env, t->arenas[index], j.range.stage, task, j.team,
                                        j.member, &report);
             else
-                cb_executor_run_task(&t->args, t->arenas[index], j.range.stage, task, &report);
+                cb_executor_run_task(&t->env, t->arenas[index], j.range.stage, task, &report);
             if (open && j.member == 0) open = give_report(t, &report);
             if (report.error.status != CUBED_OK) break;
         }
@@ -180,7 +180,7 @@ static void stop_workers(void *ctx)
 
 static void threads_free(threads *t)
 {
-    const cubed_allocator *a = &t->args.plan->ctx->alloc;
+    const cubed_allocator *a = &t->env.plan->ctx->alloc;
     for (unsigned i = 0; t->arenas && i < t->head.workers; i++) cb_arena_free(t->arenas[i]);
     cb_free(a, t->arenas, t->head.workers * sizeof *t->arenas);
     if (t->has_team) cb_team_destroy(&t->team);
@@ -203,13 +203,6 @@ static void threads_close(cubed_executor *ex)
     threads_free(t);
 }
 
-static const cubed_executor_vtable threads_vtable = {
-    "threads",
-    threads_submit,
-    threads_poll,
-    threads_close,
-};
-
 static int init_conditions(threads *t)
 {
     pthread_condattr_t attr;
@@ -225,16 +218,28 @@ static int init_conditions(threads *t)
     return rc;
 }
 
-cubed_status cb_executor_threads_open(const cb_executor_args *args, cubed_executor **out,
-                                      cubed_error *err)
+/* A pool costs more than a single task. */
+static bool is_one_task(const cubed_plan *p)
+{
+    int64_t n = 0;
+    for (int i = 0; i < p->nstages; i++) {
+        if (p->stages[i].ntasks > 1 || p->stages[i].team > 1) return false;
+        n += p->stages[i].ntasks;
+    }
+    return n <= 1;
+}
+
+static cubed_status threads_open(const cubed_executor_args *args, cubed_executor **out,
+                                 cubed_error *err)
 {
     const cubed_allocator *a = &args->plan->ctx->alloc;
-    unsigned n = args->plan->max_workers;
+    unsigned n = args->workers;
+    if (is_one_task(args->plan)) return cb_executor_single.open(args, out, err);
     cubed_status st = CUBED_OK;
     threads *t = cb_alloc_zero(a, sizeof *t);
     if (!t) return cb_fail(err, CUBED_E_NOMEM, "no memory for an executor");
-    t->head = (cubed_executor){&threads_vtable, RANGES_PER_WORKER * n, n};
-    t->args = *args;
+    t->head = (cubed_executor){&cb_executor_threads, RANGES_PER_WORKER * n, n};
+    t->env = ((const cb_executor_args *)args)->env;
     if (init_conditions(t) != 0) {
         cb_free(a, t, sizeof *t);
         return cb_fail(err, CUBED_E_NOMEM, "no memory for locks");
@@ -259,3 +264,13 @@ out:
     threads_free(t);
     return st;
 }
+
+const cubed_executor_vtable cb_executor_threads = {
+    .struct_size = sizeof cb_executor_threads,
+    .name = "threads",
+    .caps = {.shares_memory = true, .shares_tasks = true},
+    .open = threads_open,
+    .submit = threads_submit,
+    .poll = threads_poll,
+    .close = threads_close,
+};

@@ -7,6 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from cubed import _core
+
+_capabilities = _core.executors()
+
 
 class LocalExecutor:
     """Runs tasks on this machine.
@@ -43,6 +47,11 @@ class LocalExecutor:
         self.retries = int(retries)
         self.kwargs = kwargs
 
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """What it can do, by the names of ``cubed_executor_caps`` in ``cubed/run.h``."""
+        return _capabilities[self.name]
+
     def with_options(self, options: Mapping[str, Any]) -> LocalExecutor:
         """The same with some options changed."""
         mine = {"max_workers": self.max_workers or None, "retries": self.retries, **self.kwargs}
@@ -66,7 +75,7 @@ class SingleThreadedExecutor(LocalExecutor):
     name = "single-threaded"
 
     def __init__(self, max_workers: int | None = None, retries: int = 2, **kwargs: Any) -> None:
-        super().__init__(1, retries, **kwargs)
+        super().__init__(self.capabilities["max_workers"], retries, **kwargs)
 
 
 class ThreadsExecutor(LocalExecutor):
