@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { HEADER_BYTES = 16, CHECKSUM_AT = 12 };
+enum { MAGIC_BYTES = 8, HEADER_BYTES = 16, CHECKSUM_AT = 12 };
 
 #define require(holds) check((holds), #holds)
 
@@ -97,6 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context *ctx;
     cubed_plan *plan;
+    bool whole = false; /* as it was saved, by whatever version */
     /* Exactly the size, so that an overrun is seen. */
     uint8_t *bytes = malloc(size ? size : 1);
     require(bytes && cubed_context_new(NULL, &ctx, NULL) == CUBED_OK);
@@ -104,6 +105,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size >= HEADER_BYTES) {
         if (!header[0]) get_header(ctx, header);
         uint32_t sum = (uint32_t)crc32(0, bytes + HEADER_BYTES, (uInt)(size - HEADER_BYTES));
+        uint32_t said = 0;
+        for (int k = 0; k < 4; k++) said |= (uint32_t)bytes[CHECKSUM_AT + k] << (8 * k);
+        whole = sum == said && memcmp(bytes, header, MAGIC_BYTES) == 0;
         memcpy(bytes, header, CHECKSUM_AT);
         for (int k = 0; k < 4; k++) bytes[CHECKSUM_AT + k] = (uint8_t)(sum >> (8 * k));
     }
@@ -113,6 +117,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         save_and_load(ctx, plan);
         cubed_plan_unref(plan);
     }
+    /* Saved plans are what the fuzzer starts from: of another format they are none. */
+    if (whole && st != CUBED_OK) fprintf(stderr, "make_plans: %s\n", err.message);
+    require(!whole || st == CUBED_OK);
     /* Whatever failed said why, and was the fault of the bytes. */
     if (st == CUBED_E_INTERNAL) fprintf(stderr, "%s\n", err.message);
     require(st != CUBED_E_INTERNAL);

@@ -126,7 +126,7 @@ static bool is_virtual(const cubed_array *x)
 {
     while (x->node.kind == CB_NODE_VIEW) x = x->in[0];
     return !cb_node_is_source(&x->node) && !cb_node_stores_itself(&x->node) &&
-           x->node.kind != CB_NODE_FULL && x->node.kind != CB_NODE_INDEX;
+           !cb_node_is(&x->node, CB_KIND_CONSTANT);
 }
 
 /* x to read many times: stored if it would be computed every time. */

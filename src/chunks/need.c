@@ -3,9 +3,8 @@
 cb_need cb_read_need(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
-    if (n->kind == CB_NODE_READER)
-        return (cb_need){0, cb_source_need(n->source, cb_chunk_bytes(p, node))};
-    if (n->kind == CB_NODE_ZARR) return cb_zarr_read_inner_need(&p->storage[node]->meta);
+    if (n->source) return (cb_need){0, cb_source_need(n->source, cb_chunk_bytes(p, node))};
+    if (cb_node_has_chunks(n)) return cb_zarr_read_inner_need(&p->storage[node]->meta);
     return n->url ? cb_zarr_read_need(&p->storage[node]->meta) : (cb_need){0, 0};
 }
 
@@ -37,7 +36,7 @@ size_t cb_chunk_bytes_at(const cubed_plan *p, int node, const int64_t *idx)
 uint64_t cb_stored_bytes(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
-    if (n->kind == CB_NODE_MEMORY || n->to_memory) return 0;
+    if (cb_node_in_memory(n)) return 0;
     return cb_sat_mul((size_t)cb_grid_count(&n->grid), cb_chunk_bytes(p, node));
 }
 
@@ -50,14 +49,14 @@ uint64_t cb_stored_bytes(const cubed_plan *p, int node)
 
 static bool is_block_intermediate(const cb_node *n)
 {
-    return n->kind == CB_NODE_BLOCKWISE && cb_node_is_intermediate(n);
+    return cb_node_is(n, CB_KIND_CALL) && cb_node_is_intermediate(n);
 }
 
 size_t cb_node_subread_run(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
     if (cb_grid_is_irregular(&n->grid)) return 0; /* parts lie as those of the longest chunk do */
-    if (n->kind == CB_NODE_READER) return SOURCE_RUN;
+    if (n->source) return SOURCE_RUN;
     if (is_block_intermediate(n)) return INTERMEDIATE_RUN;
     return n->url ? cb_zarr_subread_run(&p->storage[node]->meta) : 0;
 }
@@ -69,7 +68,7 @@ bool cb_node_subread_is_whole(const cubed_plan *p, int node)
 
 cb_need cb_read_subread_need(const cubed_plan *p, int node)
 {
-    if (p->ir.nodes[node].kind == CB_NODE_READER) return cb_read_need(p, node);
+    if (p->ir.nodes[node].source) return cb_read_need(p, node);
     if (is_block_intermediate(&p->ir.nodes[node])) return (cb_need){0, 0};
     return cb_zarr_subread_need(&p->storage[node]->meta);
 }

@@ -205,10 +205,10 @@ cubed_status cb_block_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
     s->call = c;
     c->op = ir->nodes[s->outs[0].node].block;
     CB_TRY(find_outputs(ir, ir->zone, s, err));
-    if (ir->nodes[s->outs[0].node].kind == CB_NODE_COMPRESS)
-        compile_compress(s);
-    else
+    if (cb_node_is(&ir->nodes[s->outs[0].node], CB_KIND_CALL))
         CB_TRY(compile_function(p, s, err));
+    else
+        compile_compress(s);
     CB_TRY(cb_stage_find_reductions(ir, s->outs[0].node, refuse_reduce, NULL, err));
     CB_TRY(cb_stage_set_tasks(s, err));
     return lower_inputs(p, s, err);

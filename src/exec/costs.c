@@ -125,17 +125,15 @@ static double function_cost(const cb_blockwise *op)
 
 double cb_node_cost(const cb_node *n)
 {
-    double cost = CHEAP;
-    switch (n->kind) {
-    case CB_NODE_ELEM: cost = elem[n->op] > 0 ? elem[n->op] : CHEAP; break;
-    case CB_NODE_REDUCE:
-    case CB_NODE_PARTIAL: cost = REDUCE; break;
-    case CB_NODE_SCAN: cost = SCAN; break;
-    case CB_NODE_COMPRESS: cost = PASS; break;
-    case CB_NODE_BLOCKWISE: cost = function_cost(n->block); break;
-    default: break;
-    }
-    return cost * 1e-9;
+    static const double of[CB_COSTS] = {[CB_COST_CHEAP] = CHEAP,
+                                        [CB_COST_OP] = CHEAP,
+                                        [CB_COST_REDUCE] = REDUCE,
+                                        [CB_COST_SCAN] = SCAN,
+                                        [CB_COST_PASS] = PASS};
+    const cb_kind_cost cost = cb_kinds[n->kind]->cost;
+    if (cost == CB_COST_CALL) return function_cost(n->block) * 1e-9;
+    if (cost == CB_COST_OP && elem[n->op] > 0) return elem[n->op] * 1e-9;
+    return of[cost] * 1e-9;
 }
 
 /* Of a byte of an array that chunks are read from or written to. */
@@ -167,7 +165,7 @@ cb_moves cb_stage_moves(const cubed_plan *p, const cb_stage *s)
     for (int i = 0; i < s->ninputs; i++) {
         const cb_node *n = &p->ir.nodes[s->inputs[i]];
         const double bytes = bytes_of(n);
-        if (n->kind == CB_NODE_MEMORY || n->to_memory) {
+        if (cb_node_in_memory(n)) {
             m.memory += bytes * TOUCH * 1e-9;
             continue;
         }

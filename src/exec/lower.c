@@ -25,6 +25,16 @@ typedef struct lowering {
     uint8_t *types; /* of instruction results */
 } lowering;
 
+/* Where a box is cut into branches. */
+typedef struct cuts {
+    const cb_ir *ir;
+    cb_zone *zone;
+    int first;                   /* the axis that was cut first; -1: none */
+    int64_t *at[CUBED_MAX_NDIM]; /* sorted, without the box's ends */
+    int n[CUBED_MAX_NDIM], cap[CUBED_MAX_NDIM];
+    cb_seen seen; /* walked already */
+} cuts;
+
 static cubed_status no_memory(cubed_error *err)
 {
     return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
@@ -76,13 +86,6 @@ static cubed_status remember(lowering *lo, int node, const cb_map *map, int valu
     return cb_seen_add(&lo->values, node, map, NULL, value, err);
 }
 
-/* The map to the one element of a 0-d operand, or the map itself for one of full shape. */
-static cb_map operand_map(const cb_node *in, const cb_map *map)
-{
-    if (in->grid.ndim > 0) return *map;
-    return (cb_map){.ndim_in = map->ndim_in, .ndim_out = 0};
-}
-
 /* Which piece of a concatenation has the position: the branches are cut so that a box lies in one. */
 static int find_piece(const cb_node *n, int64_t position)
 {
@@ -106,34 +109,52 @@ static cubed_dtype carrier(cubed_dtype dtype)
     return cubed_dtype_kind(dtype) == CUBED_KIND_TIME ? CUBED_INT64 : dtype;
 }
 
-static cubed_status lower_leaf(lowering *lo, int node, const cb_map *map, int *value,
-                               cubed_error *err)
+/* What is loaded: `load` has all but the node. */
+static cubed_status load_node(lowering *lo, cb_load load, int node, const cb_map *map, int *value,
+                              cubed_error *err)
 {
-    const cb_node *n = &lo->ir->nodes[node];
-    cb_load load = {.dtype = carrier(n->dtype), .node = node, .map = map, .value = n->value};
-    int64_t step[CUBED_MAX_NDIM] = {0};
-    switch (n->kind) {
-    case CB_NODE_FULL: load.kind = CB_LOAD_CONST; break;
-    case CB_NODE_MEMORY: load.kind = CB_LOAD_MEMORY; break;
-    case CB_NODE_BLOCKS: load.kind = CB_LOAD_BLOCKS; break;
-    case CB_NODE_INDEX: {
-        load.kind = CB_LOAD_INDEX;
-        load.start = n->start;
-        load.step = step;
-        int64_t stride = 1;
-        for (int d = n->grid.ndim - 1; d >= 0; d--) {
-            /* Values wrap around, as the sums of integers that they are. */
-            uint64_t from = (uint64_t)stride * (uint64_t)map->dim[d].offset;
-            load.start = (int64_t)((uint64_t)load.start + from);
-            if (map->dim[d].axis >= 0) step[map->dim[d].axis] += stride * map->dim[d].stride;
-            stride *= n->grid.axis[d].extent;
-        }
-        break;
-    }
-    default: load.kind = n->to_memory ? CB_LOAD_MEMORY : CB_LOAD_STORED; break;
-    }
+    load.dtype = carrier(lo->ir->nodes[node].dtype);
+    load.node = node;
+    load.map = map;
     CB_TRY(add_load(lo, &load, value, err));
     return remember(lo, node, map, *value, err);
+}
+
+static cubed_status lower_stored(lowering *lo, int node, const cb_map *map, int *value,
+                                 cubed_error *err)
+{
+    const bool in_place = cb_node_in_memory(&lo->ir->nodes[node]);
+    cb_load load = {.kind = in_place ? CB_LOAD_MEMORY : CB_LOAD_STORED};
+    return load_node(lo, load, node, map, value, err);
+}
+
+static cubed_status lower_full(lowering *lo, int node, const cb_map *map, int *value,
+                               cubed_error *err)
+{
+    cb_load load = {.kind = CB_LOAD_CONST, .value = lo->ir->nodes[node].value};
+    return load_node(lo, load, node, map, value, err);
+}
+
+static cubed_status lower_blocks(lowering *lo, int node, const cb_map *map, int *value,
+                                 cubed_error *err)
+{
+    return load_node(lo, (cb_load){.kind = CB_LOAD_BLOCKS}, node, map, value, err);
+}
+
+static cubed_status lower_index(lowering *lo, int node, const cb_map *map, int *value,
+                                cubed_error *err)
+{
+    const cb_node *n = &lo->ir->nodes[node];
+    int64_t step[CUBED_MAX_NDIM] = {0}, stride = 1;
+    cb_load load = {.kind = CB_LOAD_INDEX, .start = n->start, .step = step};
+    for (int d = n->grid.ndim - 1; d >= 0; d--) {
+        /* Values wrap around, as the sums of integers that they are. */
+        uint64_t from = (uint64_t)stride * (uint64_t)map->dim[d].offset;
+        load.start = (int64_t)((uint64_t)load.start + from);
+        if (map->dim[d].axis >= 0) step[map->dim[d].axis] += stride * map->dim[d].stride;
+        stride *= n->grid.axis[d].extent;
+    }
+    return load_node(lo, load, node, map, value, err);
 }
 
 static cubed_status lower_cast(lowering *lo, int node, const cb_map *map, int *value,
@@ -141,7 +162,8 @@ static cubed_status lower_cast(lowering *lo, int node, const cb_map *map, int *v
 {
     const cb_node *n = &lo->ir->nodes[node], *in = &lo->ir->nodes[n->inputs[0]];
     int arg;
-    cb_map m = operand_map(in, map);
+    cb_map m;
+    CB_TRY(cb_ir_input_map(lo->ir, n, 0, map, &m, err));
     CB_TRY(lower_node(lo, n->inputs[0], &m, false, &arg, err));
     cubed_dtype from = carrier(in->dtype), to = carrier(n->dtype);
     if (from == to) {
@@ -175,8 +197,9 @@ static cubed_status lower_elem(lowering *lo, int node, const cb_map *map, int *v
                       .nargs = (uint8_t)n->ninputs,
                       .dtype = (uint8_t)lo->ir->nodes[n->inputs[n->ninputs - 1]].dtype};
     for (int i = 0; i < n->ninputs; i++) {
-        cb_map m = operand_map(&lo->ir->nodes[n->inputs[i]], map);
+        cb_map m;
         int arg;
+        CB_TRY(cb_ir_input_map(lo->ir, n, i, map, &m, err));
         CB_TRY(lower_node(lo, n->inputs[i], &m, false, &arg, err));
         instr.arg[i] = (uint16_t)arg;
     }
@@ -196,6 +219,85 @@ static cubed_status lower_concat(lowering *lo, int node, const cb_map *map, int 
     return lower_node(lo, n->inputs[piece], &m, false, value, err);
 }
 
+static cubed_status lower_view(lowering *lo, int node, const cb_map *map, int *value,
+                               cubed_error *err)
+{
+    const cb_node *n = &lo->ir->nodes[node];
+    cb_map m;
+    CB_TRY(cb_ir_input_map(lo->ir, n, 0, map, &m, err));
+    return lower_node(lo, n->inputs[0], &m, false, value, err);
+}
+
+/* Also of running totals: the stage makes them of what is stored here. */
+static cubed_status lower_input(lowering *lo, int node, const cb_map *map, int *value,
+                                cubed_error *err)
+{
+    return lower_node(lo, lo->ir->nodes[node].inputs[0], map, false, value, err);
+}
+
+static cubed_status lower_reshape(lowering *lo, int node, const cb_map *map, int *value,
+                                  cubed_error *err)
+{
+    const cb_node *n = &lo->ir->nodes[node];
+    cb_load load = {.kind = CB_LOAD_STORED,
+                    .dtype = carrier(n->dtype),
+                    .node = cb_ir_below_copies(lo->ir, n->inputs[0]),
+                    .map = map,
+                    .reshape = node};
+    CB_TRY(add_load(lo, &load, value, err));
+    return remember(lo, node, map, *value, err);
+}
+
+static cubed_status lower_reduction(lowering *lo, int node, const cb_map *map, int *value,
+                                    cubed_error *err)
+{
+    for (int k = 0; k < lo->nreductions; k++) {
+        if (lo->reduce_nodes[k] != node) continue;
+        cb_load load = {
+            .kind = CB_LOAD_REDUCE, .dtype = lo->ir->nodes[node].dtype, .reduction = k, .map = map};
+        CB_TRY(add_load(lo, &load, value, err));
+        return remember(lo, node, map, *value, err);
+    }
+    return cb_fail(err, CUBED_E_FORMAT, "node %d reduces inside another stage", node);
+}
+
+/* Of what a stage makes without a program for it: it is loaded, or not met. */
+static cubed_status lower_none(lowering *lo, int node, const cb_map *map, int *value,
+                               cubed_error *err)
+{
+    (void)lo;
+    (void)map;
+    *value = -1;
+    return cb_fail(err, CUBED_E_FORMAT, "node %d has no code", node);
+}
+
+/* How a kind becomes code, and how the domain is cut where it is virtual; NULL: nothing below is looked at. This is
+ * the compiler's half of the table of kinds (plan/kinds.h): plan knows of no programs. */
+typedef struct kind_code {
+    cubed_status (*lower)(lowering *lo, int node, const cb_map *map, int *value, cubed_error *err);
+    cubed_status (*cut)(cuts *c, const cb_node *n, const cb_map *map, const cb_box *box,
+                        cubed_error *err);
+} kind_code;
+
+static cubed_status cut_inputs(cuts *c, const cb_node *n, const cb_map *map, const cb_box *box,
+                               cubed_error *err);
+static cubed_status cut_concat(cuts *c, const cb_node *n, const cb_map *map, const cb_box *box,
+                               cubed_error *err);
+
+static const kind_code kinds[CB_NODE_KINDS] = {
+    [CB_NODE_ZARR] = {lower_stored, NULL},      [CB_NODE_MEMORY] = {lower_stored, NULL},
+    [CB_NODE_READER] = {lower_stored, NULL},    [CB_NODE_FULL] = {lower_full, NULL},
+    [CB_NODE_INDEX] = {lower_index, NULL},      [CB_NODE_BLOCKS] = {lower_blocks, NULL},
+    [CB_NODE_ELEM] = {lower_elem, cut_inputs},  [CB_NODE_CAST] = {lower_cast, cut_inputs},
+    [CB_NODE_VIEW] = {lower_view, cut_inputs},  [CB_NODE_CONCAT] = {lower_concat, cut_concat},
+    [CB_NODE_COPY] = {lower_input, cut_inputs}, [CB_NODE_SCAN] = {lower_input, cut_inputs},
+    [CB_NODE_RESHAPE] = {lower_reshape, NULL},  [CB_NODE_REDUCE] = {lower_reduction, NULL},
+    [CB_NODE_MERGE] = {lower_reduction, NULL},  [CB_NODE_PARTIAL] = {lower_none, NULL},
+    [CB_NODE_BLOCKWISE] = {lower_none, NULL},   [CB_NODE_COMPRESS] = {lower_none, NULL},
+};
+
+bool cb_lower_has_kind(cb_node_kind kind) { return kinds[kind].lower != NULL; }
+
 static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool is_root, int *value,
                                cubed_error *err)
 {
@@ -205,56 +307,11 @@ static cubed_status lower_node(lowering *lo, int node, const cb_map *map, bool i
         *value = *known;
         return CUBED_OK;
     }
-    if (cb_node_is_source(n) || (n->stored && !is_root))
-        return lower_leaf(lo, node, map, value, err);
-    switch (n->kind) {
-    case CB_NODE_FULL:
-    case CB_NODE_INDEX:
-    case CB_NODE_BLOCKS: return lower_leaf(lo, node, map, value, err);
-    case CB_NODE_CAST: return lower_cast(lo, node, map, value, err);
-    case CB_NODE_ELEM: return lower_elem(lo, node, map, value, err);
-    case CB_NODE_CONCAT: return lower_concat(lo, node, map, value, err);
-    case CB_NODE_RESHAPE: {
-        cb_load load = {.kind = CB_LOAD_STORED,
-                        .dtype = carrier(n->dtype),
-                        .node = cb_ir_below_copies(lo->ir, n->inputs[0]),
-                        .map = map,
-                        .reshape = node};
-        CB_TRY(add_load(lo, &load, value, err));
-        return remember(lo, node, map, *value, err);
-    }
-    case CB_NODE_COPY:
-    case CB_NODE_SCAN: /* the stage makes the totals of what is stored here */
-        return lower_node(lo, n->inputs[0], map, false, value, err);
-    case CB_NODE_VIEW: {
-        cb_map m;
-        CB_TRY(cb_map_compose(n->map, map, &m, err));
-        return lower_node(lo, n->inputs[0], &m, false, value, err);
-    }
-    case CB_NODE_REDUCE:
-    case CB_NODE_MERGE:
-        for (int k = 0; k < lo->nreductions; k++) {
-            if (lo->reduce_nodes[k] != node) continue;
-            cb_load load = {.kind = CB_LOAD_REDUCE, .dtype = n->dtype, .reduction = k, .map = map};
-            CB_TRY(add_load(lo, &load, value, err));
-            return remember(lo, node, map, *value, err);
-        }
-        return cb_fail(err, CUBED_E_FORMAT, "node %d reduces inside another stage", node);
-    default: return cb_fail(err, CUBED_E_FORMAT, "node %d has no code", node);
-    }
+    if (n->stored && !is_root) return lower_stored(lo, node, map, value, err);
+    return kinds[n->kind].lower(lo, node, map, value, err);
 }
 
 /* --- Branches: the domain is cut where pieces of concatenations meet. --------------------------- */
-
-/* Of a box. */
-typedef struct cuts {
-    const cb_ir *ir;
-    cb_zone *zone;
-    int first;                   /* the axis that was cut first; -1: none */
-    int64_t *at[CUBED_MAX_NDIM]; /* sorted, without the box's ends */
-    int n[CUBED_MAX_NDIM], cap[CUBED_MAX_NDIM];
-    cb_seen seen; /* walked already */
-} cuts;
 
 static cubed_status add_cut(cuts *c, int axis, int64_t x, cubed_error *err)
 {
@@ -320,22 +377,25 @@ static cubed_status cut_concat(cuts *c, const cb_node *n, const cb_map *map, con
     return CUBED_OK;
 }
 
+static cubed_status cut_inputs(cuts *c, const cb_node *n, const cb_map *map, const cb_box *box,
+                               cubed_error *err)
+{
+    for (int i = 0; i < n->ninputs; i++) {
+        cb_map m;
+        CB_TRY(cb_ir_input_map(c->ir, n, i, map, &m, err));
+        CB_TRY(find_cuts(c, n->inputs[i], &m, box, false, err));
+    }
+    return CUBED_OK;
+}
+
 static cubed_status find_cuts(cuts *c, int node, const cb_map *map, const cb_box *box, bool is_root,
                               cubed_error *err)
 {
     const cb_node *n = &c->ir->nodes[node];
-    if (n->ninputs == 0 || (n->stored && !is_root) || n->kind == CB_NODE_REDUCE ||
-        n->kind == CB_NODE_MERGE || n->kind == CB_NODE_RESHAPE)
-        return CUBED_OK;
+    if (!kinds[n->kind].cut || (n->stored && !is_root)) return CUBED_OK;
     if (cb_seen_find(&c->seen, node, map, box)) return CUBED_OK;
     CB_TRY(cb_seen_add(&c->seen, node, map, box, 0, err));
-    if (n->kind == CB_NODE_CONCAT) return cut_concat(c, n, map, box, err);
-    for (int i = 0; i < n->ninputs; i++) {
-        cb_map m = operand_map(&c->ir->nodes[n->inputs[i]], map);
-        if (n->kind == CB_NODE_VIEW) CB_TRY(cb_map_compose(n->map, map, &m, err));
-        CB_TRY(find_cuts(c, n->inputs[i], &m, box, false, err));
-    }
-    return CUBED_OK;
+    return kinds[n->kind].cut(c, n, map, box, err);
 }
 
 /* --- A program ---------------------------------------------------------------------------------- */

@@ -24,6 +24,9 @@ CUBED_MUST_CHECK cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_
                                        int nroots, bool load_roots, const int *reduce_nodes,
                                        int nreductions, cb_program *out, cubed_error *err);
 
+/* Whether the compiler's table of kinds has a row for one. */
+bool cb_lower_has_kind(cb_node_kind kind);
+
 /* Sorts numbers, and leaves each once; how many that are. */
 int cb_sort_unique(int *list, int n);
 

@@ -143,20 +143,11 @@ static cubed_operation_info operation_of(const cb_ir *ir, const cb_node *n, doub
 {
     cubed_operation_info op = {.elements = wanted, .item_size = cubed_dtype_size(n->dtype)};
     const cb_node *in = n->ninputs > 0 ? &ir->nodes[n->inputs[0]] : NULL;
-    switch (n->kind) {
-    case CB_NODE_ELEM: op.name = cubed_op_name(n->op); break;
-    case CB_NODE_CAST: op.name = "cast"; break;
-    case CB_NODE_REDUCE:
-    case CB_NODE_PARTIAL:
-    case CB_NODE_MERGE:
-    case CB_NODE_SCAN: op.name = cb_reduction_name(n->reduction); break;
-    case CB_NODE_COMPRESS: op.name = "compress"; break;
-    case CB_NODE_BLOCKWISE: op.name = n->block->function; break;
-    default: break;
-    }
-    if (n->kind == CB_NODE_BLOCKWISE) {
+    const cb_kind *kind = cb_kinds[n->kind];
+    if (kind->operation) op.name = kind->operation(n);
+    if (kind->is & CB_KIND_CALL) {
         op.elements = block_count(n->block);
-    } else if (op.name && in && n->kind != CB_NODE_ELEM) {
+    } else if (op.name && in && !(kind->is & CB_KIND_ELEMENTWISE)) {
         op.elements = count(&in->grid);
     }
     if (in) op.item_size = cb_max_size(op.item_size, cubed_dtype_size(in->dtype));
@@ -167,10 +158,8 @@ static cubed_operation_info operation_of(const cb_ir *ir, const cb_node *n, doub
 /* How many elements of each input the node asks for. */
 static double asks_for(const cb_node *n, const cb_node *in, double wanted)
 {
-    bool some = n->kind == CB_NODE_ELEM || n->kind == CB_NODE_CAST || n->kind == CB_NODE_VIEW ||
-                n->kind == CB_NODE_COPY || n->kind == CB_NODE_RESHAPE || n->kind == CB_NODE_CONCAT;
     double all = count(&in->grid);
-    return some && wanted < all ? wanted : all;
+    return cb_node_is(n, CB_KIND_PULLED) && wanted < all ? wanted : all;
 }
 
 static void add_operation(cubed_operation_info op, cubed_operation_info *list, int cap, int *n)
@@ -188,7 +177,7 @@ static void add_operation(cubed_operation_info op, cubed_operation_info *list, i
 /* Outputs of one call are several nodes. */
 static bool is_told(const walk *w, int at)
 {
-    if (w->p->ir.nodes[w->list[at]].kind != CB_NODE_BLOCKWISE) return false;
+    if (!w->p->ir.nodes[w->list[at]].block) return false;
     for (int i = 0; i < at; i++) {
         if (cb_ir_same_call(&w->p->ir, w->list[i], w->list[at])) return true;
     }

@@ -25,16 +25,12 @@ static cubed_status walk_reductions(reduce_walk *w, int node, const cb_map *map,
     const cb_node *n = &w->ir->nodes[node];
     if (n->ninputs == 0 || (n->stored && !is_root)) return CUBED_OK;
     if (n->kind == CB_NODE_RESHAPE) return CUBED_OK; /* of what is stored */
-    if (n->kind == CB_NODE_REDUCE || n->kind == CB_NODE_MERGE || n->kind == CB_NODE_PARTIAL)
-        return w->fn(w->ctx, node, map, err);
+    if (cb_node_is(n, CB_KIND_REDUCTION)) return w->fn(w->ctx, node, map, err);
     if (cb_seen_find(&w->seen, node, map, NULL)) return CUBED_OK;
     CB_TRY(cb_seen_add(&w->seen, node, map, NULL, 0, err));
     for (int i = 0; i < n->ninputs; i++) {
-        cb_map m = *map;
-        if (n->block) m = cb_map_identity(w->ir->nodes[n->inputs[i]].grid.ndim);
-        if (n->kind == CB_NODE_VIEW) CB_TRY(cb_map_compose(n->map, map, &m, err));
-        if (w->ir->nodes[n->inputs[i]].grid.ndim == 0)
-            m = (cb_map){.ndim_in = map->ndim_in, .ndim_out = 0};
+        cb_map m;
+        CB_TRY(cb_ir_input_map(w->ir, n, i, map, &m, err));
         CB_TRY(walk_reductions(w, n->inputs[i], &m, false, err));
     }
     return CUBED_OK;
@@ -75,17 +71,11 @@ bool cb_stage_reduce_fits(const cb_map *map, const cb_grid *kept, const cb_grid 
     return true;
 }
 
-static const cb_grid *reduce_input_grid(const cb_ir *ir, const cb_node *reduction)
-{
-    return reduction->kind == CB_NODE_MERGE ? reduction->reduce_grid
-                                            : &ir->nodes[reduction->inputs[0]].grid;
-}
-
 bool cb_stage_same_domain(const cb_ir *ir, int reduce_a, int reduce_b)
 {
     const cb_node *a = &ir->nodes[reduce_a], *b = &ir->nodes[reduce_b];
     return a->kind == b->kind && a->reduced == b->reduced &&
-           cb_grid_equal(reduce_input_grid(ir, a), reduce_input_grid(ir, b));
+           cb_grid_equal(cb_ir_reduced_grid(ir, a), cb_ir_reduced_grid(ir, b));
 }
 
 /* --- Compiling ------------------------------------------------------------------------------------ */
@@ -105,7 +95,7 @@ static cubed_status add_reduce(void *ctx, int node, const cb_map *map, cubed_err
     const cb_node *n = &c->ir->nodes[node];
     const cb_node *root = &c->ir->nodes[s->outs[c->out].node];
     if (n->kind != CB_NODE_PARTIAL) {
-        cb_grid kept = cb_reduce_kept_grid(reduce_input_grid(c->ir, n), n->reduced);
+        cb_grid kept = cb_reduce_kept_grid(cb_ir_reduced_grid(c->ir, n), n->reduced);
         int axis[CUBED_MAX_NDIM];
         if (!cb_stage_reduce_fits(map, &kept, &root->grid, axis))
             return cb_fail(err, CUBED_E_FORMAT, "a reduction is read across the axes of its stage");
@@ -153,7 +143,7 @@ static cubed_status set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err)
     s->partial = reduction->kind == CB_NODE_PARTIAL;
     s->merge = reduction->kind == CB_NODE_MERGE;
     s->reduced = reduction->reduced;
-    s->domain = *reduce_input_grid(ir, reduction);
+    s->domain = *cb_ir_reduced_grid(ir, reduction);
     cb_grid kept = cb_reduce_kept_grid(&s->domain, s->reduced);
     if (s->partial) {
         s->kept.ndim = kept.ndim + 1;

@@ -121,9 +121,9 @@ static void open_memory(const cb_vm *vm, vm_load *l, const cb_box *box)
 {
     const cb_node *n = &vm->task->plan->ir.nodes[l->load->node];
     int64_t strides[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
-    l->base = n->kind == CB_NODE_MEMORY ? n->data : n->result;
+    l->base = cb_node_is_source(n) ? n->data : n->result;
     cb_node_shape(n, shape);
-    if (n->kind == CB_NODE_MEMORY)
+    if (n->strides)
         memcpy(strides, n->strides, (size_t)n->grid.ndim * sizeof *strides);
     else
         cb_dense_strides(n->grid.ndim, shape, l->size, strides);

@@ -207,7 +207,7 @@ static cubed_status fit(cubed_plan *p, int node, bool spread, cubed_error *err)
     const cubed_block_fn *fn;
     void *fn_ctx;
     cb_stage s;
-    if (was.kind == CB_NODE_BLOCKWISE) {
+    if (cb_node_is(&was, CB_KIND_CALL)) {
         CB_TRY(cb_context_find_block_fn(p->ctx, was.block->function, &fn, &fn_ctx, err));
         if (!fn->divisible) return CUBED_OK;
     }

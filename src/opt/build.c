@@ -173,7 +173,7 @@ static bool is_cut_for_memory(const cubed_plan *p)
 {
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
-        for (int k = 0; n->kind == CB_NODE_BLOCKWISE && k < n->ninputs; k++) {
+        for (int k = 0; n->block && k < n->ninputs; k++) {
             if (n->block->in[k].gather.most > 0) return true;
         }
     }

@@ -23,7 +23,7 @@ static bool is_virtual(const cb_node *n) { return !n->stored && !cb_node_is_sour
 
 static bool is_step(const cb_node *n)
 {
-    return n->kind == CB_NODE_ELEM || n->kind == CB_NODE_CAST || n->kind == CB_NODE_CONCAT;
+    return cb_node_is(n, CB_KIND_ELEMENTWISE) || n->kind == CB_NODE_CONCAT;
 }
 
 /* Inputs come before users: one pass adds up. */

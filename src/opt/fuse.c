@@ -31,12 +31,6 @@ static void store(finder *f, int node, cb_why why)
     f->changed = true;
 }
 
-static const cb_grid *input_grid(const cb_ir *ir, const cb_node *reduction)
-{
-    return reduction->kind == CB_NODE_MERGE ? reduction->reduce_grid
-                                            : &ir->nodes[reduction->inputs[0]].grid;
-}
-
 /* A reduction met in a tail: part of the stage, or stored. */
 static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error *err)
 {
@@ -51,7 +45,7 @@ static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error 
         store(f, node, CB_WHY_UNDER_BLOCKS);
         return CUBED_OK;
     }
-    cb_grid kept = cb_reduce_kept_grid(input_grid(ir, n), n->reduced);
+    cb_grid kept = cb_reduce_kept_grid(cb_ir_reduced_grid(ir, n), n->reduced);
     const cb_grid *root = &ir->nodes[f->root].grid;
     if (!cb_stage_reduce_fits(map, &kept, root, axis)) {
         store(f, node, CB_WHY_OTHER_AXES);

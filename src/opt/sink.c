@@ -99,7 +99,7 @@ static cubed_status sink(sinker *s, int node, const cb_map *map, int depth, int 
     for (int d = 0; d < n.grid.ndim && whole; d++)
         whole = n.grid.axis[d].extent == s->reshape->from[d];
     bool flat = n.kind == CB_NODE_FULL || (n.kind == CB_NODE_INDEX && whole);
-    bool step = n.kind == CB_NODE_ELEM || n.kind == CB_NODE_CAST;
+    bool step = cb_node_is(&n, CB_KIND_ELEMENTWISE);
     const cb_grid grid = n.grid;
     int64_t strides[CUBED_MAX_NDIM];
     n.grid = s->reshape->grid;

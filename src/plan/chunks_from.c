@@ -1,6 +1,6 @@
 /* Where arrays have their chunks from, and whether somebody gave lengths of their own to them. */
 #include "kernel/kernel.h"
-#include "plan/graph.h"
+#include "plan/kinds/rows.h"
 
 static void raise_to(cubed_array *x, int axis, uint8_t from)
 {
@@ -15,7 +15,7 @@ static void take(cubed_array *x, int axis, const cubed_array *in, int of)
 }
 
 /* Inputs have x's axes, or none. */
-static void of_inputs(cubed_array *x)
+void cb_chunks_of_inputs(cubed_array *x)
 {
     for (int i = 0; i < x->node.ninputs; i++) {
         const cubed_array *in = x->in[i];
@@ -23,7 +23,7 @@ static void of_inputs(cubed_array *x)
     }
 }
 
-static void of_view(cubed_array *x)
+void cb_chunks_of_view(cubed_array *x)
 {
     const cb_map *map = x->node.map;
     for (int d = 0; d < map->ndim_out; d++) {
@@ -31,7 +31,7 @@ static void of_view(cubed_array *x)
     }
 }
 
-static void of_reduce(cubed_array *x)
+void cb_chunks_of_reduce(cubed_array *x)
 {
     const cubed_array *in = x->in[0];
     for (int d = 0, k = 0; d < in->node.grid.ndim; d++) {
@@ -40,7 +40,7 @@ static void of_reduce(cubed_array *x)
 }
 
 /* Axes of the result are made of several: they have what the firmest has. */
-static void of_any(cubed_array *x)
+void cb_chunks_of_reshape(cubed_array *x)
 {
     uint8_t most = CB_CHUNKS_NONE;
     for (int i = 0; i < x->node.ninputs; i++) {
@@ -68,7 +68,7 @@ static bool same_chunks(const cb_axis *a, const cb_axis *b)
 }
 
 /* Other chunks than before are the caller's; constants are the same constants in any. */
-static void of_copy(cubed_array *x)
+void cb_chunks_of_copy(cubed_array *x)
 {
     const cubed_array *in = x->in[0];
     for (int d = 0; d < x->node.grid.ndim; d++) {
@@ -81,7 +81,7 @@ static void of_copy(cubed_array *x)
 }
 
 /* Blocks of results are lengths of somebody where those of operands are. */
-static void of_blocks(cubed_array *x)
+void cb_chunks_of_blocks(cubed_array *x)
 {
     const cb_blockwise *op = x->node.block;
     const cb_block_operand *out = &op->out[x->node.output];
@@ -96,34 +96,32 @@ static void of_blocks(cubed_array *x)
     }
 }
 
+void cb_chunks_are_call(cubed_array *x) { all(x, CB_CHUNKS_CALL); }
+
+void cb_chunks_are_memory(cubed_array *x)
+{
+    all(x, CB_CHUNKS_MEMORY);
+    x->listed = UINT32_MAX;
+}
+
+void cb_chunks_are_data(cubed_array *x)
+{
+    all(x, CB_CHUNKS_DATA);
+    x->listed = UINT32_MAX;
+}
+
+/* Random numbers are no constants. */
+void cb_chunks_of_elem(cubed_array *x)
+{
+    if (cb_op_takes_index(x->node.op))
+        all(x, CB_CHUNKS_DATA);
+    else
+        cb_chunks_of_inputs(x);
+}
+
 void cb_graph_find_chunks_from(cubed_array *x)
 {
-    switch (x->node.kind) {
-    case CB_NODE_FULL:
-    case CB_NODE_INDEX: all(x, CB_CHUNKS_CALL); break;
-    case CB_NODE_MEMORY:
-        all(x, CB_CHUNKS_MEMORY);
-        x->listed = UINT32_MAX;
-        break;
-    case CB_NODE_VIEW: of_view(x); break;
-    case CB_NODE_REDUCE: of_reduce(x); break;
-    case CB_NODE_CAST:
-    case CB_NODE_CONCAT:
-    case CB_NODE_SCAN: of_inputs(x); break;
-    case CB_NODE_RESHAPE: of_any(x); break;
-    case CB_NODE_ELEM: /* random numbers are no constants */
-        if (cb_op_takes_index(x->node.op))
-            all(x, CB_CHUNKS_DATA);
-        else
-            of_inputs(x);
-        break;
-    case CB_NODE_COPY: of_copy(x); break;
-    case CB_NODE_BLOCKWISE: of_blocks(x); break;
-    default:
-        all(x, CB_CHUNKS_DATA);
-        x->listed = UINT32_MAX;
-        break;
-    }
+    cb_kinds[x->node.kind]->find_chunks_from(x);
     for (int d = 0; d < CUBED_MAX_NDIM; d++) {
         if (d >= x->node.grid.ndim || !x->node.grid.axis[d].starts) x->listed &= ~(1u << d);
     }

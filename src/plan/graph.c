@@ -151,33 +151,6 @@ out:
     return st;
 }
 
-/* Keeps plans from outliving the array, whose zone has the memory. */
-static void own_nothing(void *owner) { (void)owner; }
-
-/* Copies a source's memory, or opens what it reads. */
-static cubed_status restore_source(cubed_array *x, const cb_node *node, cubed_error *err)
-{
-    if (node->kind == CB_NODE_MEMORY) {
-        int64_t shape[CUBED_MAX_NDIM], count;
-        cb_node_shape(node, shape);
-        if (cb_count(node->grid.ndim, shape, &count)) count = 0;
-        size_t size = (size_t)count * cubed_dtype_size(node->dtype);
-        x->node.data = cb_zone_memdup(x->zone, node->data, size);
-        x->node.token = (uint64_t)(uintptr_t)x->node.data;
-        cubed_array_set_owner(x, own_nothing, NULL);
-        return x->node.data ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory for an array");
-    }
-    cb_source *s = cb_zone_memdup(x->zone, node->source, sizeof *s);
-    if (!s) return cb_fail(err, CUBED_E_NOMEM, "no memory for a source");
-    x->node.source = s;
-    CB_TRY(cb_source_open(x->ctx, s, err));
-    s->opened = false; /* the array closes it, not a plan */
-    s->name = s->fn->name;
-    s->params = NULL;
-    cubed_array_set_owner(x, s->fn->close, s->handle);
-    return CUBED_OK;
-}
-
 cubed_status cb_graph_restore(cubed_context *ctx, const cb_node *node, cubed_array **made, int i,
                               cubed_error *err)
 {
@@ -190,8 +163,8 @@ cubed_status cb_graph_restore(cubed_context *ctx, const cb_node *node, cubed_arr
     }
     st = cb_graph_add(ctx, node, inputs, &made[i], err);
     cb_free(&ctx->alloc, inputs, (size_t)node->ninputs * sizeof(cubed_array *));
-    if (st == CUBED_OK && (node->kind == CB_NODE_MEMORY || node->kind == CB_NODE_READER))
-        st = restore_source(made[i], node, err);
+    const cb_kind *kind = cb_kinds[node->kind];
+    if (st == CUBED_OK && kind->restore) st = kind->restore(made[i], node, err);
     return st;
 }
 

@@ -3,8 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "plan/reduction.h"
+#include "plan/kinds/rows.h"
 
 static cubed_status no_memory(cubed_error *err)
 {
@@ -50,19 +49,6 @@ cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_grid *const *known,
     return cb_grid_own(zone, &n->grid, known, nknown, err);
 }
 
-/* Of a node that is not checked yet: sums may be nonsense, but there are as many as there are inputs. */
-static bool find_begins(const cb_ir *ir, cb_node *n)
-{
-    int64_t *begins = cb_zone_alloc(ir->zone, ((size_t)n->ninputs + 1) * sizeof *begins);
-    for (int i = 0; begins && i < n->ninputs; i++) {
-        const cb_grid *in = &ir->nodes[n->inputs[i]].grid;
-        const int64_t extent = n->axis >= 0 && n->axis < in->ndim ? in->axis[n->axis].extent : 0;
-        if (cb_add_i64(begins[i], extent, &begins[i + 1])) begins[i + 1] = begins[i];
-    }
-    n->begins = begins;
-    return begins != NULL;
-}
-
 cubed_status cb_ir_set(cb_ir *ir, int index, const cb_node *node, cubed_error *err)
 {
     const cb_grid *few[16], **known = few;
@@ -79,7 +65,8 @@ cubed_status cb_ir_set(cb_ir *ir, int index, const cb_node *node, cubed_error *e
         copy.inputs = cb_zone_memdup(ir->zone, node->inputs, (size_t)node->ninputs * sizeof(int));
         if (!copy.inputs) return no_memory(err);
     }
-    if (node->kind == CB_NODE_CONCAT && !find_begins(ir, &copy)) return no_memory(err);
+    const cb_kind *kind = cb_kinds[node->kind];
+    if (kind->derive && !kind->derive(ir, &copy)) return no_memory(err);
     ir->nodes[index] = copy;
     return CUBED_OK;
 }
@@ -113,9 +100,7 @@ bool cb_ir_same_call(const cb_ir *ir, int a, int b)
            cb_blockwise_equal(x->block, y->block);
 }
 
-#define BAD(...) cb_fail(err, CUBED_E_FORMAT, __VA_ARGS__)
-
-static cubed_status check_grid(const cb_grid *g, cubed_dtype dtype, cubed_error *err)
+cubed_status cb_grid_check(const cb_grid *g, cubed_dtype dtype, cubed_error *err)
 {
     if (g->ndim < 0 || g->ndim > CUBED_MAX_NDIM) return BAD("ndim is %d", g->ndim);
     int64_t shape[CUBED_MAX_NDIM], chunk[CUBED_MAX_NDIM], n;
@@ -140,7 +125,7 @@ static cubed_status check_grid(const cb_grid *g, cubed_dtype dtype, cubed_error 
     return CUBED_OK;
 }
 
-static bool same_shape(const cb_grid *a, const cb_grid *b)
+bool cb_grid_same_shape(const cb_grid *a, const cb_grid *b)
 {
     if (a->ndim != b->ndim) return false;
     for (int d = 0; d < a->ndim; d++) {
@@ -149,57 +134,27 @@ static bool same_shape(const cb_grid *a, const cb_grid *b)
     return true;
 }
 
-static cubed_status check_elem(const cb_ir *ir, const cb_node *n, cubed_error *err)
+cubed_status cb_kind_check_same_shape(const cb_ir *ir, const cb_node *n, cubed_error *err)
 {
-    if ((unsigned)n->op >= CUBED_OP_COUNT) return BAD("operation number %d", (int)n->op);
-    int arity = 0;
-    cubed_op same;
-    if (!cubed_op_parse(cubed_op_name(n->op), &same, &arity) || n->ninputs != arity)
-        return BAD("%s has %d inputs", cubed_op_name(n->op), n->ninputs);
-    cubed_dtype type = ir->nodes[n->inputs[arity - 1]].dtype;
-    for (int i = 0; i < arity; i++) {
-        const cb_node *in = &ir->nodes[n->inputs[i]];
-        if (in->grid.ndim != 0 && !same_shape(&in->grid, &n->grid))
-            return BAD("input %d of %s has another shape", i, cubed_op_name(n->op));
-        cubed_dtype want = n->op == CUBED_OP_WHERE && i == 0 ? CUBED_BOOL : type;
-        if (in->dtype != want)
-            return BAD("input %d of %s has another type", i, cubed_op_name(n->op));
-    }
-    if (!cb_kernel_has_op(n->op, type))
-        return BAD("%s is not for %s", cubed_op_name(n->op), cubed_dtype_name(type));
-    if (n->dtype != cb_op_result(n->op, type))
-        return BAD("%s of %s is not %s", cubed_op_name(n->op), cubed_dtype_name(type),
-                   cubed_dtype_name(n->dtype));
+    const cb_grid *in = &ir->nodes[n->inputs[0]].grid;
+    return cb_grid_same_shape(in, &n->grid) ? CUBED_OK : BAD("another shape");
+}
+
+cubed_status cb_ir_input_map(const cb_ir *ir, const cb_node *n, int input, const cb_map *map,
+                             cb_map *out, cubed_error *err)
+{
+    const int ndim = ir->nodes[n->inputs[input]].grid.ndim;
+    if (n->kind == CB_NODE_VIEW) return cb_map_compose(n->map, map, out, err);
+    if (ndim == 0)
+        *out = (cb_map){.ndim_in = map->ndim_in};
+    else
+        *out = n->block ? cb_map_identity(ndim) : *map;
     return CUBED_OK;
 }
 
-/* Of `ndim` axes of these extents. */
-static cubed_status check_view(const cb_ir *ir, const cb_node *n, int ndim, const int64_t *shape,
-                               cubed_error *err)
+const cb_grid *cb_ir_reduced_grid(const cb_ir *ir, const cb_node *reduction)
 {
-    const cb_grid *in = &ir->nodes[n->inputs[0]].grid;
-    if (n->map->ndim_in != ndim || n->map->ndim_out != in->ndim)
-        return BAD("the view maps %d to %d dimensions", n->map->ndim_in, n->map->ndim_out);
-    uint64_t used = 0;
-    for (int d = 0; d < in->ndim; d++) {
-        int j = n->map->dim[d].axis;
-        int64_t lo = n->map->dim[d].offset, stride = n->map->dim[d].stride, hi = lo;
-        int64_t last = cb_max_i64(0, in->axis[d].extent - 1);
-        if (j < -1 || j >= ndim) return BAD("axis %d of the view is %d", d, j);
-        if (j >= 0) {
-            if (used & (1ull << j)) return BAD("axis %d of the view is used twice", j);
-            used |= 1ull << j;
-            int64_t longest = cb_max_i64(1, last), steps = shape[j] - 1;
-            if (stride == 0 || stride < -longest || stride > longest)
-                return BAD("axis %d of the view goes by %" PRId64, d, stride);
-            if (steps > 0 && (cb_mul_i64(stride, steps, &hi) || cb_add_i64(lo, hi, &hi)))
-                return BAD("the view overflows");
-        }
-        bool none = j >= 0 && shape[j] == 0;
-        if (lo < 0 || lo > last || hi < 0 || hi > last || (in->axis[d].extent == 0 && !none))
-            return BAD("axis %d of the view leaves its source", d);
-    }
-    return CUBED_OK;
+    return reduction->reduce_grid ? reduction->reduce_grid : &ir->nodes[reduction->inputs[0]].grid;
 }
 
 int cb_ir_below_copies(const cb_ir *ir, int node)
@@ -209,120 +164,6 @@ int cb_ir_below_copies(const cb_ir *ir, int node)
     return node;
 }
 
-static cubed_status check_reshape(const cb_ir *ir, const cb_node *n, cubed_error *err)
-{
-    const cb_node *in = &ir->nodes[cb_ir_below_copies(ir, n->inputs[0])];
-    int64_t shape[CUBED_MAX_NDIM], count, same;
-    cb_node_shape(n, shape);
-    if (!ir->is_graph && !cb_node_has_chunks(in) && (!in->stored || in->to_memory))
-        return BAD("a reshape of what is not stored");
-    for (int d = 0; d < n->map->ndim_in; d++) {
-        if (n->from[d] < 0) return BAD("axis %d of a reshape has extent %" PRId64, d, n->from[d]);
-    }
-    if (cb_count(n->map->ndim_in, n->from, &count) || cb_count(n->grid.ndim, shape, &same) ||
-        count != same)
-        return BAD("a reshape to another number of elements");
-    return check_view(ir, n, n->map->ndim_in, n->from, err);
-}
-
-static cubed_status check_concat(const cb_ir *ir, const cb_node *n, cubed_error *err)
-{
-    if (n->axis < 0 || n->axis >= n->grid.ndim) return BAD("concat along axis %d", n->axis);
-    int64_t sum = 0;
-    for (int i = 0; i < n->ninputs; i++) {
-        const cb_grid *in = &ir->nodes[n->inputs[i]].grid;
-        if (in->ndim != n->grid.ndim) return BAD("concat of different dimensions");
-        for (int d = 0; d < in->ndim; d++) {
-            if (d != n->axis && in->axis[d].extent != n->grid.axis[d].extent)
-                return BAD("concat of different shapes");
-        }
-        sum += in->axis[n->axis].extent;
-        if (sum > n->grid.axis[n->axis].extent) break;
-    }
-    if (sum != n->grid.axis[n->axis].extent) return BAD("concat of other extents");
-    return CUBED_OK;
-}
-
-static cubed_status check_reduce(const cb_ir *ir, const cb_node *n, cubed_error *err)
-{
-    const cb_node *in = &ir->nodes[n->inputs[0]];
-    if ((unsigned)n->reduction >= CB_REDUCTIONS || !cb_kernel_has_reduce(n->reduction, n->dtype) ||
-        in->dtype != n->dtype)
-        return BAD("reduction number %d of %s to %s", (int)n->reduction,
-                   cubed_dtype_name(in->dtype), cubed_dtype_name(n->dtype));
-    const cb_grid *from = n->kind == CB_NODE_MERGE ? n->reduce_grid : &in->grid;
-    if (n->kind == CB_NODE_MERGE) CB_TRY(check_grid(from, n->dtype, err));
-    if (from->ndim < CUBED_MAX_NDIM && n->reduced >> from->ndim) return BAD("reduced axes");
-    if (n->reduced == 0) return BAD("no reduced axes");
-    cb_grid want = n->kind == CB_NODE_REDUCE || n->kind == CB_NODE_MERGE
-                       ? cb_reduce_kept_grid(from, n->reduced)
-                       : cb_reduce_partial_grid(from, n->reduced, cb_reduce_planes(n->reduction));
-    if (!same_shape(&want, &n->grid)) return BAD("the shape of a reduction");
-    if (n->kind == CB_NODE_MERGE) {
-        want = cb_reduce_partial_grid(from, n->reduced, cb_reduce_planes(n->reduction));
-        if (in->kind != CB_NODE_PARTIAL || in->reduction != n->reduction ||
-            !cb_grid_equal(&want, &in->grid))
-            return BAD("a merge of something else than its states");
-    }
-    return CUBED_OK;
-}
-
-/* One dimension; the mask is cut as what it is for. */
-static cubed_status check_compress(const cb_blockwise *op, cubed_error *err)
-{
-    const cb_block_operand *x = &op->in[0], *mask = &op->in[1], *offsets = &op->in[2];
-    const cb_block_operand *out = &op->out[0];
-    if (op->nout != 1 || x->blocks.ndim != 1 || out->blocks.ndim != 1 || x->dtype != out->dtype ||
-        mask->dtype != CUBED_BOOL || !cb_grid_equal(&x->blocks, &mask->blocks) ||
-        x->symbol[0] != 0 || mask->symbol[0] != 0 || out->symbol[0] != -1)
-        return BAD("operands of other types or shapes");
-    if (offsets->dtype != CUBED_INT64 || offsets->blocks.ndim != 1 || offsets->symbol[0] != -1 ||
-        offsets->blocks.axis[0].extent != cb_axis_count(&x->blocks.axis[0]) + 1 ||
-        cb_axis_count(&offsets->blocks.axis[0]) != 1)
-        return BAD("offsets that are not of the mask's blocks");
-    if (out->blocks.axis[0].extent > x->blocks.axis[0].extent)
-        return BAD("more elements than there are");
-    return CUBED_OK;
-}
-
-static cubed_status check_blockwise(const cb_ir *ir, const cb_node *n, cubed_error *err)
-{
-    const cb_blockwise *op = n->block;
-    cubed_error why = CUBED_ERROR_INIT;
-    cb_symbols symbols;
-    if (!op || !op->function) return BAD("an operation on blocks without a function");
-    if (!n->stored && !ir->is_graph) return BAD("an operation on blocks that is not stored");
-    if (op->nin != n->ninputs) return BAD("%d inputs of %d", n->ninputs, op->nin);
-    for (int i = 0; i < op->nin; i++) {
-        const cb_node *in = &ir->nodes[n->inputs[i]];
-        if (op->in[i].dtype != in->dtype || !cb_block_covers(&op->in[i], &in->grid))
-            return BAD("input %d of %s is another array", i, op->function);
-        if (n->kind == CB_NODE_COMPRESS && (cb_block_has_halo(&op->in[i]) || op->in[i].gather.most))
-            return BAD("input %d with elements around its blocks, or gathered", i);
-        CB_TRY(check_grid(&op->in[i].blocks, in->dtype, err));
-    }
-    if (op->nout < 1) return BAD("an operation on blocks without outputs");
-    for (int i = 0; i < op->nout; i++) {
-        const cb_block_operand *out = &op->out[i];
-        if (!cubed_dtype_is_valid(out->dtype)) return BAD("type number %d", (int)out->dtype);
-        if (cb_block_has_halo(out) || out->gather.most)
-            return BAD("output %d with elements around its blocks, or gathered", i);
-        CB_TRY(check_grid(&out->blocks, out->dtype, err));
-        for (int d = 0; d < out->blocks.ndim; d++) {
-            if (out->blocks.axis[d].first != out->blocks.axis[d].chunk)
-                return BAD("the first chunk of output %d is another", i);
-        }
-    }
-    if (n->output < 0 || n->output >= op->nout) return BAD("output number %d", n->output);
-    if (op->out[n->output].dtype != n->dtype ||
-        !cb_grid_equal(&op->out[n->output].blocks, &n->grid))
-        return BAD("output %d of %s is another array", n->output, op->function);
-    if (n->kind == CB_NODE_COMPRESS) return check_compress(op, err);
-    if (cb_blockwise_symbols(op, &symbols, &why) != CUBED_OK)
-        return BAD("%s: %s", op->function, why.message);
-    return CUBED_OK;
-}
-
 /* What is stored, and where. */
 static cubed_status check_decisions(const cb_ir *ir, const cb_node *n, cubed_error *err)
 {
@@ -330,17 +171,16 @@ static cubed_status check_decisions(const cb_ir *ir, const cb_node *n, cubed_err
     if (n->stored != (n->why != CB_WHY_NOT)) return BAD("an array stored for no reason");
     if (n->is_target && (!n->stored || (!n->url && !n->to_memory))) return BAD("a target nowhere");
     bool asked = n->kind == CB_NODE_COPY && n->why == CB_WHY_BLOCK_INPUT;
-    if (ir->is_graph &&
-        ((n->stored && !asked) || n->is_target || n->to_memory || n->kind == CB_NODE_PARTIAL))
+    if (ir->is_graph && ((n->stored && !asked) || n->is_target || n->to_memory))
         return BAD("a decision in what nothing is decided of");
-    if (n->kind == CB_NODE_PARTIAL && !n->stored)
-        return BAD("reduction states that are not stored");
+    if (!ir->is_graph && !n->stored && cb_node_stores_itself(n))
+        return BAD("%s that is not stored", cb_kinds[n->kind]->name);
     return CUBED_OK;
 }
 
 static cubed_status check_types(const cb_ir *ir, const cb_node *n, cubed_error *err)
 {
-    if (n->kind == CB_NODE_ELEM || n->kind == CB_NODE_CAST || n->block) return CUBED_OK;
+    if (cb_node_is(n, CB_KIND_MIXED)) return CUBED_OK;
     for (int k = 0; k < n->ninputs; k++) {
         if (ir->nodes[n->inputs[k]].dtype != n->dtype) return BAD("input %d has another type", k);
     }
@@ -350,22 +190,15 @@ static cubed_status check_types(const cb_ir *ir, const cb_node *n, cubed_error *
 static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
 {
     const cb_node *n = &ir->nodes[i];
-    static const struct {
-        int8_t min, max;
-    } inputs[CB_NODE_KINDS] = {
-        [CB_NODE_ELEM] = {1, 3},       [CB_NODE_CAST] = {1, 1},     [CB_NODE_VIEW] = {1, 1},
-        [CB_NODE_CONCAT] = {1, -1},    [CB_NODE_REDUCE] = {1, 1},   [CB_NODE_PARTIAL] = {1, 1},
-        [CB_NODE_MERGE] = {1, 1},      [CB_NODE_COPY] = {1, 1},     [CB_NODE_SCAN] = {1, 1},
-        [CB_NODE_BLOCKWISE] = {0, -1}, [CB_NODE_COMPRESS] = {3, 3}, [CB_NODE_RESHAPE] = {1, 1}};
     if ((unsigned)n->kind >= CB_NODE_KINDS) return BAD("kind number %d", (int)n->kind);
+    const cb_kind *kind = cb_kinds[n->kind];
     if (!cubed_dtype_is_valid(n->dtype)) return BAD("type number %d", (int)n->dtype);
-    CB_TRY(check_grid(&n->grid, n->dtype, err));
+    CB_TRY(cb_grid_check(&n->grid, n->dtype, err));
     for (int d = 0; d < n->grid.ndim; d++) {
         if (n->grid.axis[d].clipped && (n->kind != CB_NODE_COPY || !cb_node_is_intermediate(n)))
             return BAD("the last chunk of axis %d is clipped", d);
     }
-    if (n->ninputs < inputs[n->kind].min ||
-        (inputs[n->kind].max >= 0 && n->ninputs > inputs[n->kind].max))
+    if (n->ninputs < kind->min_inputs || (kind->max_inputs >= 0 && n->ninputs > kind->max_inputs))
         return BAD("%d inputs", n->ninputs);
     for (int k = 0; k < n->ninputs; k++) {
         if (n->inputs[k] < 0 || n->inputs[k] >= i) return BAD("input number %d", n->inputs[k]);
@@ -375,45 +208,7 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     }
     CB_TRY(check_decisions(ir, n, err));
     CB_TRY(check_types(ir, n, err));
-    const cb_node *in = n->ninputs ? &ir->nodes[n->inputs[0]] : NULL;
-    switch (n->kind) {
-    case CB_NODE_ZARR: return n->url ? CUBED_OK : BAD("a source without a URL");
-    case CB_NODE_READER: return n->source ? CUBED_OK : BAD("a source that nothing reads");
-    case CB_NODE_MEMORY: return n->data || n->token ? CUBED_OK : BAD("a source without data");
-    case CB_NODE_FULL:
-        return cubed_dtype_kind(n->dtype) == CUBED_KIND_TEXT
-                   ? BAD("a constant of type %d", (int)n->dtype)
-                   : CUBED_OK;
-    case CB_NODE_INDEX: return n->dtype == CUBED_INT64 ? CUBED_OK : BAD("an index type");
-    case CB_NODE_BLOCKS:
-        return n->dtype == CUBED_INT64 && cb_blocks_fit(&n->grid) ? CUBED_OK : BAD("a block index");
-    case CB_NODE_ELEM: return check_elem(ir, n, err);
-    case CB_NODE_CAST:
-        if (in->dtype != n->dtype && !cb_kernel_has_cast(in->dtype, n->dtype))
-            return BAD("a cast of %s to %s", cubed_dtype_name(in->dtype),
-                       cubed_dtype_name(n->dtype));
-        return same_shape(&in->grid, &n->grid) ? CUBED_OK : BAD("another shape");
-    case CB_NODE_COPY: return same_shape(&in->grid, &n->grid) ? CUBED_OK : BAD("another shape");
-    case CB_NODE_SCAN:
-        if (!n->stored && !ir->is_graph) return BAD("a running total that is not stored");
-        if (!cb_kernel_has_scan(n->reduction, n->dtype)) return BAD("a running total of its type");
-        if (n->axis < 0 || n->axis >= n->grid.ndim) return BAD("axis %d", n->axis);
-        return same_shape(&in->grid, &n->grid) ? CUBED_OK : BAD("another shape");
-    case CB_NODE_VIEW: {
-        int64_t shape[CUBED_MAX_NDIM];
-        cb_node_shape(n, shape);
-        return check_view(ir, n, n->grid.ndim, shape, err);
-    }
-    case CB_NODE_RESHAPE: return check_reshape(ir, n, err);
-    case CB_NODE_CONCAT: return check_concat(ir, n, err);
-    case CB_NODE_REDUCE:
-    case CB_NODE_PARTIAL:
-    case CB_NODE_MERGE: return check_reduce(ir, n, err);
-    case CB_NODE_BLOCKWISE:
-    case CB_NODE_COMPRESS: return check_blockwise(ir, n, err);
-    case CB_NODE_KINDS: break;
-    }
-    return BAD("kind number %d", (int)n->kind);
+    return kind->check(ir, n, err);
 }
 
 /* Depth of the virtual nodes below and including each one. */

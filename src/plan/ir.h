@@ -9,32 +9,9 @@
 #include "kernel/kernel.h"
 #include "plan/blockwise.h"
 #include "plan/geom.h"
+#include "plan/kinds.h"
 #include "plan/source.h"
 #include "plan/why.h"
-
-/* The numbers are part of the plan format. */
-typedef enum cb_node_kind {
-    CB_NODE_ZARR = 0,    /* a stored source */
-    CB_NODE_MEMORY = 1,  /* the caller's memory, or bytes that travel in the plan */
-    CB_NODE_FULL = 2,    /* one value */
-    CB_NODE_INDEX = 3,   /* int64 position in C order, plus start */
-    CB_NODE_ELEM = 4,    /* op on inputs of equal shape (or 0-d) and type */
-    CB_NODE_CAST = 5,    /* input[0] to dtype */
-    CB_NODE_VIEW = 6,    /* input[0] through map */
-    CB_NODE_CONCAT = 7,  /* inputs side by side along axis */
-    CB_NODE_REDUCE = 8,  /* input[0] reduced over the axes in `reduced`, which are dropped */
-    CB_NODE_PARTIAL = 9, /* states of such a reduction, one per group of blocks (see reduction.h) */
-    CB_NODE_MERGE = 10,  /* the reduction's result from those states */
-    CB_NODE_COPY = 11,   /* input[0] with another grid: rechunk */
-    CB_NODE_SCAN = 12, /* running totals (reduction: SUM or PROD) of input[0] along axis; stored */
-    CB_NODE_BLOCKS = 13,    /* int64: chunk number << 32 | position in the chunk, both in C order */
-    CB_NODE_BLOCKWISE = 14, /* an output of a function on whole blocks of the inputs; stored */
-    CB_NODE_COMPRESS = 15,  /* those elements of input[0] where input[1] is true, of which
-                            * there are input[2] in front of each block; stored */
-    CB_NODE_RESHAPE = 16,   /* input[0] through map, then in another shape: elements in C order */
-    CB_NODE_READER = 17,    /* a source in chunks that a function reads */
-    CB_NODE_KINDS
-} cb_node_kind;
 
 typedef struct cb_node {
     cb_node_kind kind;
@@ -114,20 +91,23 @@ typedef struct cb_ir {
     bool is_graph; /* as the user wrote it: nothing is decided, nothing stored */
 } cb_ir;
 
-/* A stored array has chunks that tasks read and write. */
-static inline bool cb_node_is_source(const cb_node *n)
+static inline bool cb_node_is(const cb_node *n, unsigned any)
 {
-    return n->kind == CB_NODE_ZARR || n->kind == CB_NODE_MEMORY || n->kind == CB_NODE_READER;
+    return (cb_kinds[n->kind]->is & any) != 0;
 }
+/* A stored array has chunks that tasks read and write. */
+static inline bool cb_node_is_source(const cb_node *n) { return cb_node_is(n, CB_KIND_SOURCE); }
 /* A source of which tasks read chunks. */
-static inline bool cb_node_has_chunks(const cb_node *n)
+static inline bool cb_node_has_chunks(const cb_node *n) { return cb_node_is(n, CB_KIND_CHUNKED); }
+/* Addressed in place: the caller's memory, or a result in it. */
+static inline bool cb_node_in_memory(const cb_node *n)
 {
-    return n->kind == CB_NODE_ZARR || n->kind == CB_NODE_READER;
+    return n->to_memory || (cb_node_is_source(n) && !cb_node_has_chunks(n));
 }
 /* Running totals and outputs of operations on whole blocks are stored wherever they are read. */
 static inline bool cb_node_stores_itself(const cb_node *n)
 {
-    return n->kind == CB_NODE_SCAN || n->block;
+    return cb_node_is(n, CB_KIND_STORES_ITSELF);
 }
 /* Has a node stored; the first reason stays. */
 static inline void cb_node_store(cb_node *n, cb_why why)
@@ -147,6 +127,12 @@ static inline void cb_node_shape(const cb_node *n, int64_t *shape)
     for (int d = 0; d < n->grid.ndim; d++) shape[d] = n->grid.axis[d].extent;
 }
 
+/* The grid of what a reduction, or either half of one, goes through. */
+const cb_grid *cb_ir_reduced_grid(const cb_ir *ir, const cb_node *reduction);
+/* The map through which an input is seen where the node is seen through `map`: an input without axes is one element,
+ * a function on blocks reads along axes of its own. */
+CUBED_MUST_CHECK cubed_status cb_ir_input_map(const cb_ir *ir, const cb_node *n, int input,
+                                              const cb_map *map, cb_map *out, cubed_error *err);
 /* The node that is read where `node` is, below copies that are not stored. */
 int cb_ir_below_copies(const cb_ir *ir, int node);
 /* Whether two nodes are outputs of one operation on blocks. */
@@ -164,6 +150,9 @@ CUBED_MUST_CHECK cubed_status cb_ir_add(cb_ir *ir, const cb_node *node, int *ind
 /* Puts one in the place of a node that there is, the same way. */
 CUBED_MUST_CHECK cubed_status cb_ir_set(cb_ir *ir, int index, const cb_node *node,
                                         cubed_error *err);
+/* Whether a grid of such elements is sound. */
+CUBED_MUST_CHECK cubed_status cb_grid_check(const cb_grid *g, cubed_dtype dtype, cubed_error *err);
+bool cb_grid_same_shape(const cb_grid *a, const cb_grid *b);
 /* Checks every invariant that the rest of the library trusts: kinds, types, shapes, inputs,
  * transforms within their source. CUBED_E_FORMAT names the node. */
 CUBED_MUST_CHECK cubed_status cb_ir_check(const cb_ir *ir, cubed_error *err);

@@ -112,15 +112,6 @@ uint64_t cb_plan_spare(const cubed_plan *p, bool all);
 uint64_t cb_plan_mark_reuse(cubed_plan *p);
 /* How often loads that want it kept read a chunk of such an array, in all; SIZE_MAX: not known. */
 size_t cb_plan_chunk_reads(const cubed_plan *p, int node, const int64_t *idx);
-/* What bytes are for: to be kept, to be hashed (only what decides which values are in which chunks, so that
- * a run can be resumed with other limits and workers), for worker processes of this run, which are
- * given the caller's memory otherwise, or of an array, with all of its memory. */
-typedef enum cb_plan_use {
-    CB_PLAN_FOR_FILE,
-    CB_PLAN_FOR_ID,
-    CB_PLAN_FOR_WORKERS,
-    CB_PLAN_FOR_ARRAY
-} cb_plan_use;
 /* Writes the plan's bytes (serial.h), without the header. */
 CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *out,
                                             cubed_error *err);

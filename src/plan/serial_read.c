@@ -9,287 +9,20 @@
 #include "base/error.h"
 #include "plan/graph.h"
 
-/* After the first error `bad` sticks and every get gives 0: callers check once per object. */
-typedef struct reader {
-    const uint8_t *at, *end;
-    bool bad;
-    bool worker;  /* of the run that the plan is from */
-    bool array;   /* memory of any size is in the bytes */
-    int operands; /* so far; see CB_MAX_OPERANDS */
-    cb_zone *zone;
-} reader;
-
-static uint64_t get_u(reader *r)
-{
-    uint64_t v = 0;
-    for (int shift = 0; shift < 64 && !r->bad; shift += 7) {
-        if (r->at == r->end) break;
-        uint8_t byte = *r->at++;
-        if (shift == 63 && byte > 1) break;
-        v |= (uint64_t)(byte & 127) << shift;
-        if (!(byte & 128)) return v;
-    }
-    r->bad = true;
-    return 0;
-}
-
-static int64_t get_i(reader *r)
-{
-    uint64_t v = get_u(r);
-    return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
-}
-
-/* A number below `limit`, of which bytes may be more than an int holds. */
-static int get_n(reader *r, uint64_t limit)
-{
-    uint64_t v = get_u(r);
-    if (v >= limit || v > INT_MAX) r->bad = true;
-    return r->bad ? 0 : (int)v;
-}
-
-static const void *get_bytes(reader *r, size_t n)
-{
-    if (r->bad || n > (size_t)(r->end - r->at)) {
-        r->bad = true;
-        return NULL;
-    }
-    const void *p = r->at;
-    r->at += n;
-    return p;
-}
-
-static const char *get_string(reader *r)
-{
-    uint64_t n = get_u(r);
-    if (r->bad || n == 0) return NULL;
-    const char *p = get_bytes(r, (size_t)(n - 1));
-    if (!p || memchr(p, 0, (size_t)(n - 1))) {
-        r->bad = true;
-        return NULL;
-    }
-    char *s = cb_zone_alloc(r->zone, (size_t)n);
-    if (!s) {
-        r->bad = true;
-        return NULL;
-    }
-    memcpy(s, p, (size_t)(n - 1));
-    return s;
-}
-
-/* A function's, of any size. */
-static const void *get_params(reader *r, size_t *size)
-{
-    *size = (size_t)get_u(r);
-    const void *p = get_bytes(r, *size), *copy = p ? cb_zone_memdup(r->zone, p, *size) : NULL;
-    if (!copy) r->bad = true;
-    return copy;
-}
-
-/* They are checked with the node. */
-static void get_lengths(reader *r, cb_axis *a)
-{
-    a->starts = NULL;
-    a->n = get_n(r, (uint64_t)(r->end - r->at) + 1);
-    if (a->n == 0) return;
-    int64_t *starts = cb_zone_alloc(r->zone, ((size_t)a->n + 1) * sizeof *starts), at = 0;
-    if (!starts) r->bad = true;
-    for (int64_t i = 0; i < a->n && !r->bad; i++) {
-        int64_t length = get_i(r);
-        starts[i] = at;
-        if (length < 1 || cb_add_i64(at, length, &at)) r->bad = true;
-        starts[i + 1] = at;
-    }
-    a->starts = starts;
-}
-
-static void get_grid(reader *r, cb_grid *g)
-{
-    g->ndim = get_n(r, CUBED_MAX_NDIM + 1);
-    for (int d = 0; d < g->ndim && !r->bad; d++) {
-        g->axis[d].extent = get_i(r);
-        g->axis[d].first = get_i(r);
-        g->axis[d].chunk = get_i(r);
-        get_lengths(r, &g->axis[d]);
-        g->axis[d].clipped = get_n(r, 2) == 1;
-    }
-}
-
-/* NULL of bad ones. */
-static const cb_map *get_map(reader *r)
-{
-    cb_map map = {0}, *m = &map;
-    m->ndim_in = get_n(r, CUBED_MAX_NDIM + 1);
-    m->ndim_out = get_n(r, CUBED_MAX_NDIM + 1);
-    for (int d = 0; d < m->ndim_out && !r->bad; d++) {
-        int64_t axis = get_i(r);
-        if (axis < -1 || axis >= CUBED_MAX_NDIM) r->bad = true;
-        m->dim[d].axis = (int)axis;
-        m->dim[d].offset = get_i(r);
-        m->dim[d].stride = get_i(r);
-        if (axis < 0) m->dim[d].stride = 0;
-    }
-    const cb_map *own = r->bad ? NULL : cb_map_own(r->zone, m);
-    if (!own) r->bad = true;
-    return own;
-}
-
-/* NULL when there is no memory. */
-static int64_t *get_list(reader *r, int n)
-{
-    int64_t *list = cb_zone_alloc(r->zone, (size_t)n * sizeof *list);
-    if (!list) r->bad = true;
-    return list;
-}
-
-static const int64_t *get_numbers(reader *r, int n)
-{
-    int64_t *list = get_list(r, n);
-    for (int d = 0; d < n && !r->bad; d++) list[d] = get_i(r);
-    return list;
-}
-
-static const cb_grid *get_reduce_grid(reader *r)
-{
-    cb_grid *g = cb_zone_alloc(r->zone, sizeof *g);
-    if (!g) r->bad = true;
-    if (g) get_grid(r, g);
-    return g;
-}
-
-static void get_data(reader *r, cb_node *n)
-{
-    uint64_t size = get_u(r);
-    int64_t shape[CUBED_MAX_NDIM], count = 0, bytes = 0;
-    cb_node_shape(n, shape);
-    for (int d = 0; d < n->grid.ndim; d++) r->bad = r->bad || shape[d] < 0;
-    bool shared = size > CB_PLAN_EMBED_BYTES && !r->array;
-    if (r->bad || (shared && !r->worker) || cb_count(n->grid.ndim, shape, &count) ||
-        cb_mul_i64(count, (int64_t)cubed_dtype_size(n->dtype), &bytes) || (uint64_t)bytes != size) {
-        r->bad = true;
-        return;
-    }
-    if (shared) {
-        n->token = get_u(r);
-    } else {
-        const void *p = get_bytes(r, (size_t)size);
-        n->data = p ? cb_zone_memdup(r->zone, p, (size_t)size) : NULL;
-        if (!n->data) r->bad = true;
-    }
-    int64_t *strides = get_list(r, n->grid.ndim);
-    if (strides && count > 0)
-        cb_dense_strides(n->grid.ndim, shape, cubed_dtype_size(n->dtype), strides);
-    n->strides = strides;
-}
-
-static void get_source(reader *r, cb_node *n)
-{
-    cb_source *s = cb_zone_alloc(r->zone, sizeof *s);
-    if (!s) {
-        r->bad = true;
-        return;
-    }
-    s->token = get_u(r);
-    s->name = get_string(r);
-    s->params = get_params(r, &s->params_size);
-    if (!s->name) r->bad = true;
-    n->source = s;
-}
-
-static void get_operand(reader *r, cb_block_operand *x)
-{
-    x->dtype = (cubed_dtype)get_n(r, INT32_MAX);
-    get_grid(r, &x->blocks);
-    for (int d = 0; d < x->blocks.ndim && !r->bad; d++) {
-        int64_t symbol = get_i(r);
-        if (symbol < -1 || symbol >= CUBED_MAX_NDIM) r->bad = true;
-        x->symbol[d] = (int)symbol;
-    }
-    memset(x->halo, 0, sizeof x->halo);
-    x->gather = (cb_gather){.most = 0};
-    bool halo = get_n(r, 2) != 0;
-    for (int d = 0; halo && d < x->blocks.ndim && !r->bad; d++) {
-        x->halo[d].before = (int64_t)get_u(r);
-        x->halo[d].after = (int64_t)get_u(r);
-        x->halo[d].padded = get_n(r, 2) != 0;
-    }
-    x->gather.most = (int64_t)get_u(r);
-    if (x->gather.most == 0) return;
-    x->gather.per = (int64_t)get_u(r);
-    x->gather.axis = get_n(r, CUBED_MAX_NDIM);
-    x->gather.ranges = get_n(r, INT32_MAX);
-}
-
-static cb_block_operand *get_operands(reader *r, int n)
-{
-    enum { LEAST_BYTES = 4 };
-    if (n > (r->end - r->at) / LEAST_BYTES || n > CB_MAX_OPERANDS - r->operands) r->bad = true;
-    cb_block_operand *x = r->bad ? NULL : cb_zone_alloc(r->zone, (size_t)n * sizeof *x);
-    if (x)
-        r->operands += n;
-    else
-        r->bad = true;
-    for (int i = 0; i < n && !r->bad; i++) get_operand(r, &x[i]);
-    return x;
-}
-
-static void get_block(reader *r, cb_node *n)
-{
-    cb_blockwise *op = cb_zone_alloc(r->zone, sizeof *op);
-    if (!op) {
-        r->bad = true;
-        return;
-    }
-    op->function = get_string(r);
-    op->params = get_params(r, &op->params_size);
-    op->nin = n->ninputs;
-    op->in = get_operands(r, op->nin);
-    op->nout = get_n(r, CB_MAX_OPERANDS + 1);
-    op->out = get_operands(r, op->nout);
-    n->output = get_n(r, (uint64_t)op->nout);
-    if (!op->function) r->bad = true;
-    n->block = op;
-}
-
-static void get_node(reader *r, int index, cb_node *n)
+static void get_node(cb_reader *r, int index, cb_node *n)
 {
     memset(n, 0, sizeof *n);
-    n->kind = (cb_node_kind)get_n(r, CB_NODE_KINDS);
-    n->dtype = (cubed_dtype)get_n(r, INT32_MAX);
+    n->kind = (cb_node_kind)cb_get_n(r, CB_NODE_KINDS);
+    n->dtype = (cubed_dtype)cb_get_n(r, INT32_MAX);
     if (!cubed_dtype_is_valid(n->dtype)) r->bad = true;
-    get_grid(r, &n->grid);
+    cb_get_grid(r, &n->grid);
     /* Each input takes a byte at least. */
-    n->ninputs = get_n(r, (uint64_t)(r->end - r->at) + 1);
+    n->ninputs = cb_get_n(r, (uint64_t)(r->end - r->at) + 1);
     if (n->ninputs) n->inputs = cb_zone_alloc(r->zone, (size_t)n->ninputs * sizeof(int));
     if (n->ninputs && !n->inputs) r->bad = true;
-    for (int i = 0; i < n->ninputs && !r->bad; i++) n->inputs[i] = get_n(r, (uint64_t)index);
-    switch (n->kind) {
-    case CB_NODE_ELEM: n->op = (cubed_op)get_n(r, CUBED_OP_COUNT); break;
-    case CB_NODE_MERGE: n->reduce_grid = get_reduce_grid(r); /* fall through */
-    case CB_NODE_REDUCE:
-    case CB_NODE_PARTIAL:
-        n->reduction = (cb_reduction)get_n(r, CB_REDUCTIONS);
-        n->reduced = (uint32_t)get_u(r);
-        break;
-    case CB_NODE_SCAN: n->reduction = (cb_reduction)get_n(r, CB_REDUCTIONS); /* fall through */
-    case CB_NODE_CONCAT: n->axis = get_n(r, CUBED_MAX_NDIM); break;
-    case CB_NODE_RESHAPE:
-        n->map = get_map(r);
-        n->from = get_numbers(r, n->map ? n->map->ndim_in : 0);
-        break;
-    case CB_NODE_VIEW: n->map = get_map(r); break;
-    case CB_NODE_FULL: {
-        const void *p = get_bytes(r, sizeof n->value.bytes);
-        if (p) memcpy(n->value.bytes, p, sizeof n->value.bytes);
-        break;
-    }
-    case CB_NODE_INDEX: n->start = get_i(r); break;
-    case CB_NODE_READER: get_source(r, n); break;
-    case CB_NODE_MEMORY: get_data(r, n); break;
-    case CB_NODE_COMPRESS:
-    case CB_NODE_BLOCKWISE: get_block(r, n); break;
-    default: break;
-    }
-    uint64_t flags = get_u(r);
+    for (int i = 0; i < n->ninputs && !r->bad; i++) n->inputs[i] = cb_get_n(r, (uint64_t)index);
+    if (cb_kinds[n->kind]->get) cb_kinds[n->kind]->get(r, n);
+    uint64_t flags = cb_get_u(r);
     if (flags > 127) r->bad = true;
     n->stored = flags & 1;
     n->is_target = flags >> 1 & 1;
@@ -298,52 +31,52 @@ static void get_node(reader *r, int index, cb_node *n)
     n->skip_empty = flags >> 4 & 1;
     n->durable = flags >> 5 & 1;
     n->region = flags >> 6 & 1;
-    if (n->stored) n->why = (cb_why)get_n(r, CB_WHYS);
-    n->url = get_string(r);
+    if (n->stored) n->why = (cb_why)cb_get_n(r, CB_WHYS);
+    n->url = cb_get_string(r);
     if (n->is_target) {
-        n->zarr_format = get_n(r, 4);
-        n->codecs = get_string(r);
-        n->attrs = get_string(r);
-        n->has_fill = get_n(r, 2) == 1;
-        const void *fill = n->has_fill ? get_bytes(r, sizeof n->fill.bytes) : NULL;
+        n->zarr_format = cb_get_n(r, 4);
+        n->codecs = cb_get_string(r);
+        n->attrs = cb_get_string(r);
+        n->has_fill = cb_get_n(r, 2) == 1;
+        const void *fill = n->has_fill ? cb_get_bytes(r, sizeof n->fill.bytes) : NULL;
         if (fill) memcpy(n->fill.bytes, fill, sizeof n->fill.bytes);
-        for (int d = 0; d < n->grid.ndim && !r->bad; d++) n->dim_names[d] = get_string(r);
-        if (n->region) n->first_chunk = get_numbers(r, n->grid.ndim);
+        for (int d = 0; d < n->grid.ndim && !r->bad; d++) n->dim_names[d] = cb_get_string(r);
+        if (n->region) n->first_chunk = cb_get_numbers(r, n->grid.ndim);
     }
     if (n->region && (!n->url || !(n->is_target || n->kind == CB_NODE_ZARR))) r->bad = true;
 }
 
-static void get_stage(reader *r, const cb_ir *ir, cb_stage *s)
+static void get_stage(cb_reader *r, const cb_ir *ir, cb_stage *s)
 {
     memset(s, 0, sizeof *s);
-    s->nouts = get_n(r, (uint64_t)ir->nnodes + 1);
+    s->nouts = cb_get_n(r, (uint64_t)ir->nnodes + 1);
     if (s->nouts == 0) r->bad = true;
     if (!r->bad) s->outs = cb_zone_alloc(r->zone, (size_t)s->nouts * sizeof *s->outs);
     if (!s->outs) r->bad = true;
     for (int o = 0; o < s->nouts && !r->bad; o++) {
-        s->outs[o].node = get_n(r, (uint64_t)ir->nnodes);
+        s->outs[o].node = cb_get_n(r, (uint64_t)ir->nnodes);
         if (!r->bad && !ir->nodes[s->outs[o].node].stored) r->bad = true;
     }
-    int ndim = get_n(r, CUBED_MAX_NDIM + 1);
+    int ndim = cb_get_n(r, CUBED_MAX_NDIM + 1);
     for (int d = 0; d < ndim && !r->bad; d++) {
-        s->task_chunks[d] = get_i(r);
+        s->task_chunks[d] = cb_get_i(r);
         if (s->task_chunks[d] < 1 || s->task_chunks[d] > INT64_MAX / 4) r->bad = true;
     }
-    s->team = (unsigned)get_n(r, CB_MAX_WORKERS);
+    s->team = (unsigned)cb_get_n(r, CB_MAX_WORKERS);
 }
 
-static void get_groups(reader *r, cubed_plan *p)
+static void get_groups(cb_reader *r, cubed_plan *p)
 {
     /* Each takes a few bytes. */
-    p->ngroups = get_n(r, (uint64_t)(r->end - r->at) + 1);
+    p->ngroups = cb_get_n(r, (uint64_t)(r->end - r->at) + 1);
     p->groups = cb_zone_alloc(r->zone, (size_t)p->ngroups * sizeof *p->groups + 1);
     if (!p->groups) r->bad = true;
     for (int i = 0; i < p->ngroups && !r->bad; i++) {
         cb_plan_group *g = &p->groups[i];
-        g->url = get_string(r);
-        g->format = get_n(r, 4);
-        g->attrs = get_string(r);
-        g->consolidate = get_n(r, 2) == 1;
+        g->url = cb_get_string(r);
+        g->format = cb_get_n(r, 4);
+        g->attrs = cb_get_string(r);
+        g->consolidate = cb_get_n(r, 2) == 1;
         if (!g->url || g->format < 2) r->bad = true;
     }
 }
@@ -353,9 +86,9 @@ static cubed_status malformed(const char *what, cubed_error *err)
     return cb_fail(err, CUBED_E_FORMAT, "the bytes are malformed: %s", what);
 }
 
-static cubed_status read_nodes(reader *r, cb_ir *ir, cubed_error *err)
+static cubed_status read_nodes(cb_reader *r, cb_ir *ir, cubed_error *err)
 {
-    int nnodes = get_n(r, CB_MAX_NODES + 1);
+    int nnodes = cb_get_n(r, CB_MAX_NODES + 1);
     for (int i = 0; i < nnodes; i++) {
         cb_node n;
         int index;
@@ -366,23 +99,23 @@ static cubed_status read_nodes(reader *r, cb_ir *ir, cubed_error *err)
     return cb_ir_check(ir, err);
 }
 
-static cubed_status read_body(reader *r, cubed_plan *p, cubed_error *err)
+static cubed_status read_body(cb_reader *r, cubed_plan *p, cubed_error *err)
 {
-    p->allowed_mem = get_u(r);
-    p->reserved_mem = get_u(r);
-    p->max_workers = (unsigned)get_n(r, CB_MAX_WORKERS);
-    p->work_dir = get_string(r);
+    p->allowed_mem = cb_get_u(r);
+    p->reserved_mem = cb_get_u(r);
+    p->max_workers = (unsigned)cb_get_n(r, CB_MAX_WORKERS);
+    p->work_dir = cb_get_string(r);
     if (r->bad || p->max_workers == 0) return malformed("limits", err);
     CB_TRY(read_nodes(r, &p->ir, err));
     int nnodes = p->ir.nnodes;
-    p->ntargets = get_n(r, (uint64_t)nnodes + 1);
+    p->ntargets = cb_get_n(r, (uint64_t)nnodes + 1);
     p->targets = cb_zone_alloc(p->ir.zone, (size_t)p->ntargets * sizeof(int) + 1);
     if (!p->targets) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan");
     for (int i = 0; i < p->ntargets; i++) {
-        p->targets[i] = get_n(r, (uint64_t)nnodes);
+        p->targets[i] = cb_get_n(r, (uint64_t)nnodes);
         if (r->bad || !p->ir.nodes[p->targets[i]].is_target) return malformed("a target", err);
     }
-    p->nstages = get_n(r, (uint64_t)nnodes + 1);
+    p->nstages = cb_get_n(r, (uint64_t)nnodes + 1);
     if (p->nstages == 0) return malformed("it has no stages", err);
     p->stages = cb_zone_alloc(p->ir.zone, (size_t)p->nstages * sizeof *p->stages + 1);
     uint8_t *made = cb_zone_alloc(p->ir.zone, (size_t)nnodes + 1);
@@ -413,7 +146,7 @@ static cubed_status check_functions(const cubed_context *ctx, const cb_ir *ir, c
         void *fn_ctx;
         const char *name = NULL;
         bool code = false;
-        if (n->kind == CB_NODE_BLOCKWISE) {
+        if (cb_node_is(n, CB_KIND_CALL)) {
             name = n->block->function;
             code = cb_block_fn_is_shared(name);
             if (code && trust != CB_TRUST_DATA) continue; /* found when the plan is compiled */
@@ -465,10 +198,10 @@ cubed_status cb_plan_read(cubed_context *ctx, const void *data, size_t size, cb_
     CB_TRY(open_bytes("plan", CB_PLAN_MAGIC, data, size, err));
     cubed_plan *p;
     CB_TRY(cb_plan_alloc(ctx, &p, err));
-    reader r = {.at = b + CB_PLAN_HEADER_BYTES,
-                .end = b + size,
-                .worker = trust == CB_TRUST_DRIVER,
-                .zone = p->ir.zone};
+    cb_reader r = {.at = b + CB_PLAN_HEADER_BYTES,
+                   .end = b + size,
+                   .worker = trust == CB_TRUST_DRIVER,
+                   .zone = p->ir.zone};
     cubed_status st;
     CB_GO(read_body(&r, p, err));
     CB_GO(check_functions(ctx, &p->ir, trust, err));
@@ -481,15 +214,15 @@ out:
 }
 
 /* What the bytes say of the array itself, beside its node. */
-static void get_names(reader *r, cb_node *n)
+static void get_names(cb_reader *r, cb_node *n)
 {
-    n->attrs = get_string(r);
-    for (int d = 0; d < n->grid.ndim && !r->bad; d++) n->dim_names[d] = get_string(r);
-    n->zarr_format = get_n(r, 4);
-    int fill = get_n(r, 4);
+    n->attrs = cb_get_string(r);
+    for (int d = 0; d < n->grid.ndim && !r->bad; d++) n->dim_names[d] = cb_get_string(r);
+    n->zarr_format = cb_get_n(r, 4);
+    int fill = cb_get_n(r, 4);
     n->has_fill = fill & 1;
     n->fill_is_missing = fill >> 1;
-    const void *bytes = n->has_fill ? get_bytes(r, sizeof n->fill.bytes) : NULL;
+    const void *bytes = n->has_fill ? cb_get_bytes(r, sizeof n->fill.bytes) : NULL;
     if (bytes) memcpy(n->fill.bytes, bytes, sizeof n->fill.bytes);
 }
 
@@ -502,7 +235,7 @@ cubed_status cubed_array_load(cubed_context *ctx, const void *data, size_t size,
     cubed_array **made = NULL;
     cubed_status st;
     CB_TRY(cb_zone_new(&ctx->alloc, &ir.zone, err));
-    reader r = {.at = b + CB_PLAN_HEADER_BYTES, .end = b + size, .array = true, .zone = ir.zone};
+    cb_reader r = {.at = b + CB_PLAN_HEADER_BYTES, .end = b + size, .array = true, .zone = ir.zone};
     CB_GO(read_nodes(&r, &ir, err));
     if (ir.nnodes == 0) CB_GO(malformed("no nodes", err));
     get_names(&r, &ir.nodes[ir.nnodes - 1]);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "cubed/cubed.h"
+#include "exec/lower.h"
 #include "failing_allocator.h"
 #include "plan/geom.h"
 #include "plan/plan.h"
@@ -272,6 +273,31 @@ static void test_owned_memory(void **state)
     cubed_context_unref(ctx);
 }
 
+/* Every kind of node has a row with all that there must be, and a way to code, or a stage that makes it. */
+static void test_kinds(void **state)
+{
+    (void)state;
+    for (int k = 0; k < CB_NODE_KINDS; k++) {
+        const cb_kind *kind = cb_kinds[k];
+        assert_non_null(kind);
+        assert_true(kind->name && kind->name[0] && kind->check && kind->find_chunks_from);
+        for (int other = 0; other < k; other++)
+            assert_string_not_equal(kind->name, cb_kinds[other]->name);
+        assert_true(kind->max_inputs < 0 || kind->min_inputs <= kind->max_inputs);
+        assert_int_equal(kind->put == NULL, kind->get == NULL);
+        assert_true(cb_lower_has_kind((cb_node_kind)k));
+        const bool source = kind->is & CB_KIND_SOURCE, chunked = kind->is & CB_KIND_CHUNKED;
+        assert_true((source || !chunked) && (!source || kind->max_inputs == 0));
+        if (kind->is & CB_KIND_CONSTANT) assert_int_equal(kind->max_inputs, 0);
+        /* Who stores itself is no source, nor computed where it is read. */
+        if (kind->is & CB_KIND_STORES_ITSELF) assert_false(source || (kind->is & CB_KIND_PULLED));
+        if (kind->is & CB_KIND_ELEMENTWISE) assert_true(kind->is & CB_KIND_PULLED);
+        /* What is computed has a name in reports, or moves data. */
+        if (kind->is & (CB_KIND_STORES_ITSELF | CB_KIND_REDUCTION | CB_KIND_ELEMENTWISE))
+            assert_non_null(kind->operation);
+    }
+}
+
 /* A result that is a region of an array has other numbers for its chunks than a stored node. */
 static void test_regions_are_not_read(void **state)
 {
@@ -360,6 +386,7 @@ int main(void)
         cmocka_unit_test(test_every_allocation_may_fail),
         cmocka_unit_test(test_strided_memory),
         cmocka_unit_test(test_owned_memory),
+        cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_regions_are_not_read),
         cmocka_unit_test(test_arenas_and_libraries),
     };

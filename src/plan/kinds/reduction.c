@@ -1,0 +1,142 @@
+/* Reductions, the halves of those that are split, and running totals. */
+#include "plan/reduction.h"
+#include "plan/kinds/rows.h"
+
+/* Of an input of this grid to states, or to what they come to. */
+static cubed_status check_reduction(const cb_ir *ir, const cb_node *n, const cb_grid *from,
+                                    bool states, cubed_error *err)
+{
+    const cubed_dtype type = ir->nodes[n->inputs[0]].dtype;
+    if ((unsigned)n->reduction >= CB_REDUCTIONS || !cb_kernel_has_reduce(n->reduction, n->dtype) ||
+        type != n->dtype)
+        return BAD("reduction number %d of %s to %s", (int)n->reduction, cubed_dtype_name(type),
+                   cubed_dtype_name(n->dtype));
+    if (from->ndim < CUBED_MAX_NDIM && n->reduced >> from->ndim) return BAD("reduced axes");
+    if (n->reduced == 0) return BAD("no reduced axes");
+    const cb_grid want =
+        states ? cb_reduce_partial_grid(from, n->reduced, cb_reduce_planes(n->reduction))
+               : cb_reduce_kept_grid(from, n->reduced);
+    return cb_grid_same_shape(&want, &n->grid) ? CUBED_OK : BAD("the shape of a reduction");
+}
+
+static cubed_status put_reduce(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
+{
+    (void)use;
+    (void)err;
+    cb_put_u(b, (uint64_t)n->reduction);
+    cb_put_u(b, n->reduced);
+    return CUBED_OK;
+}
+
+static void get_reduce(cb_reader *r, cb_node *n)
+{
+    n->reduction = (cb_reduction)cb_get_n(r, CB_REDUCTIONS);
+    n->reduced = (uint32_t)cb_get_u(r);
+}
+
+static const char *reduction_name(const cb_node *n) { return cb_reduction_name(n->reduction); }
+
+static cubed_status check_reduce(const cb_ir *ir, const cb_node *n, cubed_error *err)
+{
+    return check_reduction(ir, n, cb_ir_reduced_grid(ir, n), false, err);
+}
+
+const cb_kind cb_kind_reduce = {.name = "reduce",
+                                .min_inputs = 1,
+                                .max_inputs = 1,
+                                .is = CB_KIND_REDUCTION,
+                                .cost = CB_COST_REDUCE,
+                                .check = check_reduce,
+                                .put = put_reduce,
+                                .get = get_reduce,
+                                .find_chunks_from = cb_chunks_of_reduce,
+                                .operation = reduction_name};
+
+static cubed_status check_partial(const cb_ir *ir, const cb_node *n, cubed_error *err)
+{
+    if (ir->is_graph) return BAD("a decision in what nothing is decided of");
+    if (!n->stored) return BAD("reduction states that are not stored");
+    return check_reduction(ir, n, cb_ir_reduced_grid(ir, n), true, err);
+}
+
+const cb_kind cb_kind_partial = {.name = "partial",
+                                 .min_inputs = 1,
+                                 .max_inputs = 1,
+                                 .is = CB_KIND_REDUCTION,
+                                 .cost = CB_COST_REDUCE,
+                                 .check = check_partial,
+                                 .put = put_reduce,
+                                 .get = get_reduce,
+                                 .find_chunks_from = cb_chunks_are_data,
+                                 .operation = reduction_name};
+
+static cubed_status check_merge(const cb_ir *ir, const cb_node *n, cubed_error *err)
+{
+    const cb_node *in = &ir->nodes[n->inputs[0]];
+    CB_TRY(cb_grid_check(n->reduce_grid, n->dtype, err));
+    CB_TRY(check_reduction(ir, n, n->reduce_grid, false, err));
+    const cb_grid want =
+        cb_reduce_partial_grid(n->reduce_grid, n->reduced, cb_reduce_planes(n->reduction));
+    if (in->kind != CB_NODE_PARTIAL || in->reduction != n->reduction ||
+        !cb_grid_equal(&want, &in->grid))
+        return BAD("a merge of something else than its states");
+    return CUBED_OK;
+}
+
+static cubed_status put_merge(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
+{
+    cb_put_grid(b, n->reduce_grid);
+    return put_reduce(b, n, use, err);
+}
+
+static void get_merge(cb_reader *r, cb_node *n)
+{
+    cb_grid *g = cb_zone_alloc(r->zone, sizeof *g);
+    if (!g) r->bad = true;
+    if (g) cb_get_grid(r, g);
+    n->reduce_grid = g;
+    get_reduce(r, n);
+}
+
+const cb_kind cb_kind_merge = {.name = "merge",
+                               .min_inputs = 1,
+                               .max_inputs = 1,
+                               .is = CB_KIND_REDUCTION,
+                               .check = check_merge,
+                               .put = put_merge,
+                               .get = get_merge,
+                               .find_chunks_from = cb_chunks_are_data,
+                               .operation = reduction_name};
+
+static cubed_status check_scan(const cb_ir *ir, const cb_node *n, cubed_error *err)
+{
+    if (!cb_kernel_has_scan(n->reduction, n->dtype)) return BAD("a running total of its type");
+    if (n->axis < 0 || n->axis >= n->grid.ndim) return BAD("axis %d", n->axis);
+    return cb_kind_check_same_shape(ir, n, err);
+}
+
+static cubed_status put_scan(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
+{
+    (void)use;
+    (void)err;
+    cb_put_u(b, (uint64_t)n->reduction);
+    cb_put_u(b, (uint64_t)n->axis);
+    return CUBED_OK;
+}
+
+static void get_scan(cb_reader *r, cb_node *n)
+{
+    n->reduction = (cb_reduction)cb_get_n(r, CB_REDUCTIONS);
+    n->axis = cb_get_n(r, CUBED_MAX_NDIM);
+}
+
+const cb_kind cb_kind_scan = {.name = "scan",
+                              .min_inputs = 1,
+                              .max_inputs = 1,
+                              .is = CB_KIND_STORES_ITSELF,
+                              .cost = CB_COST_SCAN,
+                              .check = check_scan,
+                              .put = put_scan,
+                              .get = get_scan,
+                              .find_chunks_from = cb_chunks_of_inputs,
+                              .operation = reduction_name};
