@@ -150,7 +150,12 @@ typedef struct reduce_call {
 static void call_run(void *ctx)
 {
     reduce_call *e = ctx;
-    e->fns->run(e->planes, e->b->a, CB_VECTOR, 1);
+    if (e->fns->lanes) {
+        e->fns->lanes(e->planes[0], e->b->a, CB_VECTOR);
+        /* Products would become denormal. */
+        if (++e->r % (CB_STRETCH / CB_VECTOR) == 0) e->fns->init(e->planes, CB_LANES);
+    } else
+        e->fns->run(e->planes, e->b->a, CB_VECTOR, 1);
 }
 static void call_rows(void *ctx)
 {

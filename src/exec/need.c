@@ -521,6 +521,8 @@ static cb_need body_need(const cubed_plan *p, cb_stage *s, const cb_blocks *kept
     if (!s->merge) {
         body = cb_program_need(p, s, &s->body, domain, false);
         if (s->body.nbranches > 1) body.arena = cb_sat_add(body.arena, values);
+        body.arena =
+            cb_sat_add(body.arena, cb_arena_round((size_t)s->nreductions * CB_LANES_BYTES));
     }
     merged = cb_sat_add(merged, cb_sat_mul(*states, (size_t)cb_stage_levels(s)));
     body.arena = cb_sat_add(body.arena, merged);

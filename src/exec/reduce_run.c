@@ -18,6 +18,8 @@ typedef struct folder {
     cb_state *state[CB_REDUCE_MAX_LEVELS];  /* [level][reduction]; the last one is the result */
     int64_t taken[CB_REDUCE_MAX_LEVELS];    /* values reduced into each state of the level */
     int64_t children[CB_REDUCE_MAX_LEVELS]; /* blocks (level 0) or states of the level below */
+    char *
+        lanes; /* of the run that is reduced, CB_LANES_BYTES for each reduction; neutral between runs */
 } folder;
 
 static const cb_reduce_fns *fns_of(const folder *f, int reduction)
@@ -59,6 +61,19 @@ static cubed_status make_levels(folder *f, cb_state *top, cubed_error *err)
             }
         }
         clear_level(f, l);
+    }
+    return CUBED_OK;
+}
+
+static cubed_status make_lanes(folder *f, cubed_error *err)
+{
+    void *p;
+    CB_TRY(
+        cb_arena_alloc(f->t->arena, (size_t)f->s->nreductions * CB_LANES_BYTES, "lanes", &p, err));
+    f->lanes = p;
+    for (int k = 0; k < f->s->nreductions; k++) {
+        void *lanes = f->lanes + (size_t)k * CB_LANES_BYTES;
+        if (fns_of(f, k)->lanes) fns_of(f, k)->init(&lanes, CB_LANES);
     }
     return CUBED_OK;
 }
@@ -175,6 +190,21 @@ static void reduce_positions(const block_loop *b, const cb_reduce_fns *fns, cons
     }
 }
 
+/* The lanes are joined where a stretch or the run ends. */
+static void reduce_run(const block_loop *b, int reduction, void *const *state, const void *x,
+                       int64_t p, size_t n, int64_t count)
+{
+    const cb_reduce_fns *fns = fns_of(b->f, reduction);
+    void *lanes = b->f->lanes + (size_t)reduction * CB_LANES_BYTES;
+    int64_t end = p + (int64_t)n;
+    if (!fns->lanes) {
+        fns->run(state, x, n, count);
+        return;
+    }
+    fns->lanes(lanes, x, n);
+    if (end == b->run || end % CB_STRETCH == 0) fns->join(state, lanes);
+}
+
 static void reduce_vector(const block_loop *b, const int64_t *idx, int64_t at, int64_t p, size_t n,
                           int64_t count)
 {
@@ -196,7 +226,7 @@ static void reduce_vector(const block_loop *b, const int64_t *idx, int64_t at, i
         }
         switch (b->how) {
         case ROWS: fns->rows(s.plane, x, n, count); break;
-        case RUN: fns->run(s.plane, x, n, count); break;
+        case RUN: reduce_run(b, k, s.plane, x, p, n, count); break;
         case RUNS: fns->runs(s.plane, x, r, n / r, count); break;
         }
     }
@@ -477,6 +507,7 @@ cubed_status cb_reduce_task(const cb_task *t, const cb_box *task_box, const cb_b
         CB_TRY(merge_states(&f, err));
     } else {
         int64_t first, last;
+        CB_TRY(make_lanes(&f, err));
         cb_stage_task_blocks(t->stage, task_box, &first, &last);
         for (int64_t b = first; b < last; b++) {
             CB_TRY(cb_task_check(t, err));

@@ -16,9 +16,15 @@
 #include "kernel/group.h"
 
 /* Elements of a vector register: 1 KiB of float64 (longer ones split memory and arithmetic into
- * phases and lose bandwidth). Also the unit of a horizontal reduction, so it is part of what fixes the
- * bits of a sum: changing it changes results. */
+ * phases and lose bandwidth). Variances go vector by vector, and runs shorter than one have an order of their
+ * own, so it is part of what fixes the bits of reductions: changing it changes results. */
 #define CB_VECTOR 128
+/* Lanes of a run that is reduced, and the elements after which they are joined: sums of long runs are sums
+ * of sums, whose rounding errors are those of some hundred additions and not of the whole run. Both fix
+ * bits, too. */
+#define CB_LANES       32
+#define CB_STRETCH     4096
+#define CB_LANES_BYTES ((size_t)CB_LANES * 16)
 
 typedef void (*cb_elem_fn)(void *dst, const void *a, const void *b, const void *c, size_t n);
 typedef void (*cb_cast_fn)(void *dst, const void *src, size_t n);
@@ -47,11 +53,18 @@ typedef struct cb_reduce_fns {
     void (*init)(void *const *s, size_t n);
     /* State i takes in x[i]; each state has taken `count` values before. */
     void (*rows)(void *const *s, const void *x, size_t n, int64_t count);
-    /* State 0 takes in x[0..n), n <= CB_VECTOR, in a fixed order that is the same for every
-     * instruction set: element i goes to lane i % 8, lanes join pairwise, then with the state. */
+    /* Sums, products, least and greatest values: element i of x[0..n) goes to lane i % CB_LANES, in
+     * a fixed order that is the same for every instruction set. The lanes are elements of a plane
+     * that `init` made neutral, or left so by `join`. NULL where there is `run`. */
+    void (*lanes)(void *lanes, const void *x, size_t n);
+    /* State 0 takes in the lanes: each of the first half takes in the one that is half of them further, until
+     * there is one. */
+    void (*join)(void *const *s, void *lanes);
+    /* The others: state 0 takes in x[0..n), n <= CB_VECTOR; a variance in 8 lanes that are joined
+     * likewise, their mean, then the squares of what is off it. */
     void (*run)(void *const *s, const void *x, size_t n, int64_t count);
-    /* State i takes in x[i * r .. (i + 1) * r), n * r <= CB_VECTOR, r > 0: as `run` from 8 elements
-     * on, shorter ones one after another (of a variance: their mean, then their squares). */
+    /* State i takes in x[i * r .. (i + 1) * r), n * r <= CB_VECTOR, r > 0: in 8 lanes from 8
+     * elements on, shorter ones one after another (of a variance: their mean, then their squares). */
     void (*runs)(void *const *s, const void *x, size_t r, size_t n, int64_t count);
     /* State i takes in t's: states over ns and nt values. */
     void (*merge)(void *const *s, void *const *t, size_t n, int64_t ns, int64_t nt);

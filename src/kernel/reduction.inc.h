@@ -1,5 +1,6 @@
 /* One reduction with a single plane of state. Takes T, TAG, START(T), JOIN(state, x), and V where values
- * are of a type that T has all values of; undefines T, TAG and V. */
+ * are of a type that T has all values of; undefines T, TAG and V. AT_ONCE: how many lanes a loop holds, as
+ * compilers make the most of. */
 #define FN(name) CB_PASTE(name, TAG)
 #ifndef V
 #define V T
@@ -20,7 +21,33 @@ static void FN(rows)(void *const *s, const void *x, size_t n, int64_t count)
     for (size_t i = 0; i < n; i++) state[i] = JOIN(state[i], v[i]);
 }
 
-static inline T FN(lanes)(const V *v, size_t n)
+static void FN(lanes)(void *lanes, const void *x, size_t n)
+{
+    size_t whole = n / CB_LANES * CB_LANES;
+    const V *rest = (const V *)x + whole;
+    for (size_t first = 0; first < CB_LANES; first += AT_ONCE) {
+        T lane[AT_ONCE], *to = (T *)lanes + first;
+        const V *v = (const V *)x + first;
+        for (int l = 0; l < AT_ONCE; l++) lane[l] = to[l];
+        for (size_t i = 0; i < whole; i += CB_LANES) {
+            for (int l = 0; l < AT_ONCE; l++) lane[l] = JOIN(lane[l], v[i + (size_t)l]);
+        }
+        for (int l = 0; l < AT_ONCE; l++) to[l] = lane[l];
+    }
+    for (size_t l = 0; l < n - whole; l++) ((T *)lanes)[l] = JOIN(((T *)lanes)[l], rest[l]);
+}
+
+static void FN(join)(void *const *s, void *lanes)
+{
+    T *state = s[0], *lane = lanes;
+    for (int half = CB_LANES / 2; half > 0; half /= 2) {
+        for (int l = 0; l < half; l++) lane[l] = JOIN(lane[l], lane[l + half]);
+    }
+    state[0] = JOIN(state[0], lane[0]);
+    for (int l = 0; l < CB_LANES; l++) lane[l] = START(T);
+}
+
+static inline T FN(few_lanes)(const V *v, size_t n)
 {
     T lane[8];
     size_t i = 0;
@@ -35,20 +62,13 @@ static inline T FN(lanes)(const V *v, size_t n)
     return JOIN(lane[0], lane[1]);
 }
 
-static void FN(run)(void *const *s, const void *x, size_t n, int64_t count)
-{
-    T *state = s[0];
-    (void)count;
-    state[0] = JOIN(state[0], FN(lanes)(x, n));
-}
-
 static void FN(runs)(void *const *s, const void *x, size_t r, size_t n, int64_t count)
 {
     T *state = s[0];
     const V *v = x;
     (void)count;
     if (r >= 8) {
-        for (size_t i = 0; i < n; i++) state[i] = JOIN(state[i], FN(lanes)(v + i * r, r));
+        for (size_t i = 0; i < n; i++) state[i] = JOIN(state[i], FN(few_lanes)(v + i * r, r));
         return;
     }
     for (size_t i = 0; i < n; i++) {

@@ -8,6 +8,7 @@ typedef struct {
     double re, im;
 } complex128;
 
+#define AT_ONCE 8
 /* Integers wrap: -fwrapv. */
 #define START(T)   0
 #define JOIN(a, b) ((a) + (b))
@@ -69,6 +70,8 @@ static inline complex128 complex_mul(complex128 a, complex128 b)
 #undef START
 #undef JOIN
 
+#undef AT_ONCE
+#define AT_ONCE CB_LANES
 /* NaN wins: a NaN state is never less, a NaN element fails b == b. */
 #define JOIN(a, b) ((b) < (a) || (b) != (b) ? (b) : (a))
 #define START(T)   1
@@ -397,13 +400,17 @@ static void runs_nan_m2(void *const *s, const void *x, size_t r, size_t n, int64
     merge_nan_m2(s, t, n, count, (int64_t)r);
 }
 
-#define FNS(tag) ((cb_reduce_fns){init_##tag, rows_##tag, run_##tag, runs_##tag, merge_##tag})
+#define FNS(tag)                                                                                   \
+    ((cb_reduce_fns){init_##tag, rows_##tag, lanes_##tag, join_##tag, NULL, runs_##tag,            \
+                     merge_##tag})
+#define RUN_FNS(tag)                                                                               \
+    ((cb_reduce_fns){init_##tag, rows_##tag, NULL, NULL, run_##tag, runs_##tag, merge_##tag})
 
 void CB_ISA_NAME(cb_fill_reduce)(cb_kernels *k)
 {
     cb_reduce_fns(*f)[CUBED_DTYPE_COUNT] = k->reduction;
-    f[CB_REDUCE_M2][CUBED_FLOAT64] = FNS(m2);
-    f[CB_REDUCE_NAN_M2][CUBED_FLOAT64] = FNS(nan_m2);
+    f[CB_REDUCE_M2][CUBED_FLOAT64] = RUN_FNS(m2);
+    f[CB_REDUCE_NAN_M2][CUBED_FLOAT64] = RUN_FNS(nan_m2);
     f[CB_REDUCE_SUM][CUBED_INT64] = FNS(sum_i8);
     f[CB_REDUCE_SUM][CUBED_UINT64] = FNS(sum_u8);
     f[CB_REDUCE_SUM][CUBED_FLOAT64] = FNS(sum_f8);

@@ -64,7 +64,8 @@
 #undef MORE
 #undef FAR
 
-#define FNS(tag) ((cb_reduce_fns){init_##tag, rows_##tag, run_##tag, runs_##tag, merge_##tag})
+#define FNS(tag)                                                                                   \
+    ((cb_reduce_fns){init_##tag, rows_##tag, NULL, NULL, run_##tag, runs_##tag, merge_##tag})
 
 void CB_ISA_NAME(cb_fill_reduce_position)(cb_kernels *k)
 {

@@ -9,9 +9,11 @@
  *
  * Within a block, let the "inner run" be the longest run of trailing axes that are all reduced or
  * all kept (axes of extent 1 count as either). If it is kept, states take in elements in C order of
- * the reduced axes. If it is reduced, each run is cut into vectors of CB_VECTOR elements from its
- * start, reduced in the order that kernel.h fixes for `run`; runs of a block that are shorter than
- * that are reduced many at a time, in the order that it fixes for `runs`.
+ * the reduced axes. If it is reduced, element i of a run goes to lane i % CB_LANES; after every CB_STRETCH
+ * elements, and at the end of the run, the lanes are joined and the state takes them in, in the order that
+ * kernel.h fixes for `join`. Variances take in vectors of CB_VECTOR elements from the start of the run, each in
+ * the order that it fixes for `run`. Runs of a block that are shorter than CB_VECTOR are reduced many at a
+ * time, in the order that it fixes for `runs`.
  */
 #ifndef CB_PLAN_REDUCE_H
 #define CB_PLAN_REDUCE_H

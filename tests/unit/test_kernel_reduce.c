@@ -11,6 +11,8 @@ static bool has_reduce(int reduction, cubed_dtype t)
     return t == CUBED_INT64 || t == CUBED_UINT64 || t == CUBED_FLOAT64 || t == CUBED_COMPLEX128;
 }
 
+static bool has_lanes(int reduction) { return reduction <= CB_REDUCE_MAX; }
+
 static void check_holes(const cb_kernels *k)
 {
     for (int f = 0; f < CB_REDUCTIONS; f++) {
@@ -20,7 +22,9 @@ static void check_holes(const cb_kernels *k)
             assert_int_equal(cb_kernel_has_reduce((cb_reduction)f, (cubed_dtype)t), want);
             assert_int_equal(fns->init != NULL, want);
             assert_int_equal(fns->rows != NULL, want);
-            assert_int_equal(fns->run != NULL, want);
+            assert_int_equal(fns->run != NULL, want && !has_lanes(f));
+            assert_int_equal(fns->lanes != NULL, want && has_lanes(f));
+            assert_int_equal(fns->join != NULL, want && has_lanes(f));
             assert_int_equal(fns->runs != NULL, want);
             assert_int_equal(fns->merge != NULL, want);
         }
@@ -89,25 +93,41 @@ static cubed_scalar neutral(const cb_kernels *k, int reduction, cubed_dtype t)
     return s;
 }
 
-static cubed_scalar reference_run(int reduction, cubed_dtype t, cubed_scalar start,
-                                  cubed_scalar state, const cubed_scalar *x, size_t n)
+static cubed_scalar reference_lanes(int reduction, cubed_dtype t, cubed_scalar start,
+                                    cubed_scalar state, size_t width, const cubed_scalar *x,
+                                    size_t n)
 {
-    cubed_scalar lane[8];
-    for (int l = 0; l < 8; l++) lane[l] = start;
-    for (size_t i = 0; i < n; i++) lane[i % 8] = join(reduction, t, lane[i % 8], x[i]);
-    for (int half = 4; half; half /= 2) {
-        for (int l = 0; l < half; l++) lane[l] = join(reduction, t, lane[l], lane[l + half]);
+    cubed_scalar lane[CB_LANES];
+    for (size_t l = 0; l < width; l++) lane[l] = start;
+    for (size_t i = 0; i < n; i++) lane[i % width] = join(reduction, t, lane[i % width], x[i]);
+    for (size_t half = width / 2; half; half /= 2) {
+        for (size_t l = 0; l < half; l++) lane[l] = join(reduction, t, lane[l], lane[l + half]);
     }
     return join(reduction, t, state, lane[0]);
 }
 
-/* Runs of fewer than 8 elements go one after another. */
+/* Short runs have 8 lanes; of fewer than 8 elements they go one after another. */
 static cubed_scalar reference_short(int reduction, cubed_dtype t, cubed_scalar start,
                                     cubed_scalar state, const cubed_scalar *x, size_t r)
 {
-    if (r >= 8) return reference_run(reduction, t, start, state, x, r);
+    if (r >= 8) return reference_lanes(reduction, t, start, state, 8, x, r);
     for (size_t j = 0; j < r; j++) state = join(reduction, t, state, x[j]);
     return state;
+}
+
+/* A stretch of a run, in vectors of CB_VECTOR elements. */
+static void stretch(const cb_reduce_fns *fns, void *state, size_t size, const char *x, size_t n)
+{
+    _Alignas(64) char lanes[CB_LANES_BYTES];
+    fns->init((void *[]){lanes}, CB_LANES);
+    for (size_t p = 0; p < n; p += CB_VECTOR)
+        fns->lanes(lanes, x + p * size, n - p < CB_VECTOR ? n - p : CB_VECTOR);
+    fns->join((void *[]){state}, lanes);
+    /* What is left takes part in nothing. */
+    char before[sizeof(cubed_scalar)];
+    memcpy(before, state, size);
+    fns->join((void *[]){state}, lanes);
+    assert_memory_equal(state, before, size);
 }
 
 static void fail_reduce(const cb_kernels *k, int reduction, cubed_dtype t, const char *what,
@@ -137,8 +157,8 @@ static void fill(cubed_dtype t, cubed_scalar *x, char *packed, size_t n, bool wi
 
 static void check_reductions(const cb_kernels *k)
 {
-    cubed_scalar x[CB_VECTOR], y[CB_VECTOR];
-    _Alignas(64) char px[CB_VECTOR * 16 + 16], py[CB_VECTOR * 16];
+    cubed_scalar x[3 * CB_VECTOR], y[CB_VECTOR];
+    _Alignas(64) char px[3 * CB_VECTOR * 16 + 16], py[CB_VECTOR * 16];
     uint64_t seed = 1;
     for (int f = CB_REDUCE_SUM; f <= CB_REDUCE_MAX; f++) {
         for (int t = 0; t < CUBED_DTYPE_COUNT; t++) {
@@ -148,13 +168,15 @@ static void check_reductions(const cb_kernels *k)
             size_t size = cubed_dtype_size(dt);
             cubed_scalar start = neutral(k, f, dt);
             for (size_t n = 0; n <= CB_VECTOR; n++) {
-                /* A run, from a pointer that is aligned to an element only. */
-                fill(dt, x, px + size, n, n % 2, &seed);
+                /* A run of up to three vectors, from a pointer that is aligned to an element only. */
+                size_t length = n + n % 3 * CB_VECTOR;
+                fill(dt, x, px + size, length, n % 2, &seed);
                 cubed_scalar state = start, want;
                 if (n % 4 == 3) state = edge(dt, 14);
-                want = reference_run(f, dt, start, state, x, n);
-                fns->run((void *[]){&state}, px + size, n, 1);
-                if (!same_value(dt, &state, &want)) fail_reduce(k, f, dt, "run", n, &state, &want);
+                want = reference_lanes(f, dt, start, state, CB_LANES, x, length);
+                stretch(fns, &state, size, px + size, length);
+                if (!same_value(dt, &state, &want))
+                    fail_reduce(k, f, dt, "run", length, &state, &want);
                 /* n states side by side, and their merge. */
                 fill(dt, x, px, n, n % 2, &seed);
                 fill(dt, y, py, n, n % 2, &seed);
@@ -209,7 +231,7 @@ static void check_neutral(const cb_kernels *k)
     double zeros[11] = {-0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0}, s;
     for (size_t r = 1; r <= 11; r++) {
         k->reduction[CB_REDUCE_SUM][CUBED_FLOAT64].init((void *[]){&s}, 1);
-        k->reduction[CB_REDUCE_SUM][CUBED_FLOAT64].run((void *[]){&s}, zeros, r, 0);
+        stretch(&k->reduction[CB_REDUCE_SUM][CUBED_FLOAT64], &s, 8, (const char *)zeros, r);
         k->reduction[CB_REDUCE_SUM][CUBED_FLOAT64].runs((void *[]){&s}, zeros, r, 1, 0);
         assert_true(s == 0 && signbit(s));
     }
@@ -230,7 +252,7 @@ static void check_nan(const cb_kernels *k)
             x[at] = NAN;
             void *planes[1] = {&s};
             k->reduction[f][CUBED_FLOAT64].init(planes, 1);
-            k->reduction[f][CUBED_FLOAT64].run(planes, x, CB_VECTOR, 0);
+            stretch(&k->reduction[f][CUBED_FLOAT64], &s, 8, (const char *)x, CB_VECTOR);
             assert_true(isnan(s));
             k->reduction[f][CUBED_FLOAT64].rows(planes, &x[(at + 1) % CB_VECTOR], 1, CB_VECTOR);
             assert_true(isnan(s));
