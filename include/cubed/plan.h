@@ -159,7 +159,7 @@ typedef struct cubed_plan_info {
         compute_seconds; /* processor time of all workers, part of it: decoding, computing and encoding */
     uint64_t result_bytes; /* of targets in the caller's memory, on top of everything above */
     const char *work_dir;  /* may be NULL */
-    unsigned team;         /* the most workers that share a task: 1, or see share_tasks */
+    unsigned coop;         /* the most workers that share a task: 1, or see share_tasks */
     bool code;             /* it carries code: see cubed_plan_load_code */
 } cubed_plan_info;
 /* work_dir belongs to the plan. */
@@ -168,7 +168,7 @@ CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info
 typedef struct cubed_stage_info {
     const char *name; /* "mean(multiply) -> uu": what it does, for people */
     int64_t num_tasks;
-    unsigned team;          /* workers that make a task together: 1, or see share_tasks */
+    unsigned coop;          /* workers that make a task together: 1, or see share_tasks */
     uint64_t projected_mem; /* of its largest task, by each of them */
     uint64_t bytes_read;
     uint64_t bytes_written;

@@ -27,14 +27,14 @@ typedef struct cubed_event {
     int stage;
     int64_t task;
     unsigned worker;
-    unsigned team;           /* workers that made it together, `worker` among them; mostly 1 */
+    unsigned coop;           /* workers that made it together, `worker` among them; mostly 1 */
     unsigned attempt;        /* 0 for the first */
     int64_t duration_ns;     /* TASK_END, STAGE_END, PLAN_END */
     uint64_t bytes_read;     /* TASK_END: decoded bytes of chunks that the task read */
     uint64_t bytes_written;  /* TASK_END: decoded bytes of chunks that it wrote */
     uint64_t stored_read;    /* TASK_END: encoded bytes from stores */
     uint64_t stored_written; /* TASK_END: encoded bytes to stores */
-    /* TASK_END: high-water mark of its arena and library charges; of a team, of the worker with most */
+    /* TASK_END: high-water mark of its arena and library charges; of a cooperative task, of the worker with most */
     uint64_t measured_mem;
     uint64_t projected_mem; /* TASK_END: the bound */
     /* TASK_END: what a user's function said that it took by itself, and what of projected_mem is for that */
@@ -93,10 +93,10 @@ typedef struct cubed_task_report {
     int64_t task;
     unsigned worker;
     unsigned
-        team; /* workers that made it together, this one among them: 1 but where they share tasks */
+        coop; /* workers that made it together, this one among them: 1 but where they share tasks */
     int64_t start_ns, end_ns;
     uint64_t bytes_read, bytes_written, stored_read, stored_written;
-    uint64_t measured_mem, function_mem; /* of a team: of the worker that took most */
+    uint64_t measured_mem, function_mem; /* of a cooperative task: of the worker that took most */
     uint64_t cache_peak;                 /* of its process, so far: see cubed_run_stats */
     cubed_error error;                   /* status CUBED_OK if it is done */
 } cubed_task_report;

@@ -346,7 +346,7 @@ static PyObject *plan_stages(PyObject *object, PyObject *args)
             PyObject *operations = operation_list(plan, i);
             if (inputs && outputs && apart && operations)
                 item = Py_BuildValue("{sssLsIsKsKsKsKsKsdsdsdsdsOsOsOsO}", "name", s.name,
-                                     "num_tasks", (long long)s.num_tasks, "team", s.team,
+                                     "num_tasks", (long long)s.num_tasks, "coop", s.coop,
                                      "projected_mem", (unsigned long long)s.projected_mem,
                                      "bytes_read", (unsigned long long)s.bytes_read,
                                      "bytes_written", (unsigned long long)s.bytes_written,

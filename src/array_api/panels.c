@@ -3,7 +3,7 @@
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 #include "block/params.h"
-#include "exec/block_stage.h"
+#include "exec/operands.h"
 #include "plan/context.h"
 
 /* --- How wide -------------------------------------------------------------------------------------------- */

@@ -18,9 +18,9 @@ void cli_print_plan(FILE *f, const cubed_plan *plan)
             f, "%-5d %9" PRId64 " %11s %11s %11s %11" PRIu64 "  %s\n", i, s.num_tasks,
             cli_format_bytes((double)s.projected_mem, a), cli_format_bytes((double)s.bytes_read, b),
             cli_format_bytes((double)s.bytes_written, c), s.chunks_read + s.chunks_written, s.name);
-        if (s.team > 1)
+        if (s.coop > 1)
             fprintf(f, "%5s %9s each task is shared by %u workers, with so much memory each\n", "",
-                    "", s.team);
+                    "", s.coop);
     }
     fprintf(f, "%d stages, %" PRId64 " tasks, reads %s, writes %s in %" PRIu64 " requests\n",
             info.num_stages, info.num_tasks, cli_format_bytes((double)info.bytes_read, a),
@@ -121,7 +121,7 @@ static json_t *stage_json(const cubed_plan *plan, int stage, const cubed_stage_i
         json_array_append_new(outputs, stored_json(&x));
     json_object_set_new(o, "operation", json_string(s->name));
     json_object_set_new(o, "tasks", json_integer(s->num_tasks));
-    json_object_set_new(o, "team", json_integer(s->team));
+    json_object_set_new(o, "coop", json_integer(s->coop));
     json_object_set_new(o, "projected_mem", json_integer((json_int_t)s->projected_mem));
     json_object_set_new(o, "bytes_read", json_integer((json_int_t)s->bytes_read));
     json_object_set_new(o, "bytes_written", json_integer((json_int_t)s->bytes_written));

@@ -2,12 +2,12 @@
 #ifndef CB_EXEC_COSTS_H
 #define CB_EXEC_COSTS_H
 
-#include "plan/stage.h"
+#include "plan/plan.h"
 
 /* Seconds for each byte of the elements that a node's operation is done on. */
 double cb_node_cost(const cb_node *n);
 
 /* What a stage moves takes. */
-cb_moves cb_stage_moves(const struct cubed_plan *p, const cb_stage *s);
+cb_moves cb_stage_moves(const cubed_plan *p, const cb_stage *s);
 
 #endif

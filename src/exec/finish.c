@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "exec/limits.h"
 #include "exec/need.h"
+#include "exec/stage.h"
 
 cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
 {

@@ -3,13 +3,13 @@
 
 #include "base/error.h"
 #include "exec/limits.h"
-#include "exec/need.h"
+#include "exec/operator.h"
 
 void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
 {
     memset(info, 0, sizeof *info);
     info->num_stages = p->nstages;
-    info->team = 1;
+    info->coop = 1;
     info->allowed_mem = p->allowed_mem;
     info->reserved_mem = p->reserved_mem;
     info->metadata_mem = p->metadata_mem;
@@ -30,13 +30,12 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
         info->num_tasks += s->ntasks;
-        if (s->team > info->team) info->team = s->team;
+        if (s->coop > info->coop) info->coop = s->coop;
         info->bytes_read = cb_sat_add(info->bytes_read, s->bytes_read);
         info->bytes_written = cb_sat_add(info->bytes_written, s->bytes_written);
         info->requests = cb_sat_add(info->requests, cb_sat_add(s->chunks_read, s->chunks_written));
-        info->code =
-            info->code ||
-            (s->call && (s->call->fn->code || cb_block_fn_is_shared(s->call->op->function)));
+        info->code = info->code || cb_stage_code(s) ||
+                     (s->call && cb_block_fn_is_shared(s->call->op->function));
         if (cb_need_total(s->need) > info->projected_mem)
             info->projected_mem = cb_need_total(s->need);
     }
@@ -66,7 +65,7 @@ cubed_status cubed_plan_get_stage(const cubed_plan *p, int stage, cubed_stage_in
     const cb_stage *s = &p->stages[stage];
     *info = (cubed_stage_info){.name = s->name,
                                .num_tasks = s->ntasks,
-                               .team = s->team,
+                               .coop = s->coop,
                                .projected_mem = cb_need_total(s->need),
                                .bytes_read = s->bytes_read,
                                .bytes_written = s->bytes_written,

@@ -1,5 +1,5 @@
 /* How many stages have to be done before one, at least. */
-#include "plan/plan.h"
+#include "exec/stage.h"
 
 static int level_of_program(const cubed_plan *p, const cb_program *prog, const int *level)
 {
@@ -22,9 +22,9 @@ int cb_stage_level(const cubed_plan *p, const cb_stage *s, const int *level)
         int l = level_of_program(p, prog, level);
         if (l > most) most = l;
     }
-    for (int k = 0; k < s->nreductions; k++) {
-        if (s->reductions[k].states >= 0 && level[s->reductions[k].states] + 1 > most)
-            most = level[s->reductions[k].states] + 1;
+    for (int k = 0; s->reduce && k < s->reduce->n; k++) {
+        const int states = s->reduce->list[k].states;
+        if (states >= 0 && level[states] + 1 > most) most = level[states] + 1;
     }
     return most;
 }

@@ -3,7 +3,7 @@
 #ifndef CB_EXEC_LOWER_H
 #define CB_EXEC_LOWER_H
 
-#include "plan/stage.h"
+#include "exec/stage.h"
 
 /* Most branches of a program (pieces of concatenations), and most values of a branch. A stage that
  * would need more gets an input stored (opt/divide.c). */

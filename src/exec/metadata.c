@@ -1,7 +1,7 @@
 /* What a plan and a run of it keep beside the memory of tasks: known before the run, and part of the limits. */
 #include <string.h>
 
-#include "plan/plan.h"
+#include "exec/operator.h"
 
 /* A bit for each chunk, in whole words. */
 static uint64_t bits(const cb_grid *g) { return (uint64_t)cb_ceil_div(cb_grid_count(g), 64) * 8; }
@@ -15,8 +15,7 @@ static uint64_t run_bytes(const cubed_plan *p, bool most)
     for (int i = 0; i < p->nstages; i++) {
         const cb_stage *s = &p->stages[i];
         /* What is made of code, and of the data that came with it, is kept until the run is over. */
-        if (s->call && s->call->fn && s->call->fn->code)
-            bytes = cb_sat_add(bytes, s->call->op->params_size);
+        if (cb_stage_code(s)) bytes = cb_sat_add(bytes, s->call->op->params_size);
         if (s->level == 0) continue;
         held = cb_sat_add(held, (size_t)s->ntasks);
         waiting += !most;

@@ -252,7 +252,7 @@ void cb_stage_seconds(const cubed_plan *p, const cb_stage *s, cubed_stage_info *
     const double bytes = (double)s->bytes_read + (double)s->bytes_written;
     const double requests = (double)s->chunks_read + (double)s->chunks_written;
     const double moved = bytes / CUBED_ASSUMED_BANDWIDTH + requests * CUBED_ASSUMED_LATENCY;
-    const double tasks = fmax(1, (double)s->ntasks * s->team);
+    const double tasks = fmax(1, (double)s->ntasks * s->coop);
     info->read_seconds = s->moves.read;
     info->write_seconds = s->moves.write;
     info->compute_seconds = s->operations + s->moves.memory;

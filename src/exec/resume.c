@@ -40,7 +40,7 @@ static cubed_status find_absent(void *ctx, int node, const cb_box *chunks, cubed
 cubed_status cb_task_skip_present(const cb_task *t, cb_box *chunks, cubed_error *err)
 {
     const cb_stage *s = t->stage;
-    if (s->partial || cb_box_count(chunks) == 1) return CUBED_OK;
+    if (cb_box_count(chunks) == 1) return CUBED_OK;
     for (int o = 0; o < s->nouts; o++) {
         if (!cb_chunks_resumes(t->chunks, s->outs[o].node)) return CUBED_OK;
     }

@@ -2,7 +2,8 @@
  *
  * Where blocks lie across the chunks of an array, neighbouring tasks read the same chunks; so do functions
  * on whole blocks, and several loads of one array. What is stored as it is the system keeps by itself. */
-#include "exec/need.h"
+#include "exec/operator.h"
+#include "exec/traffic.h"
 #include "mem/pages.h"
 
 /* Behind a header, and of large ones in pages of their own. */
@@ -122,7 +123,7 @@ size_t cb_plan_chunk_reads(const cubed_plan *p, int node, const int64_t *idx)
                     const cb_load *l = &prog->branches[b].loads[v];
                     if (l->kind != CB_LOAD_STORED || l->node != node || l->reuse == CB_REUSE_NONE)
                         continue;
-                    if (k > 1 || l->reshape || p->stages[s].scatter) return SIZE_MAX;
+                    if (k > 1 || l->reshape || !p->stages[s].op->by_blocks) return SIZE_MAX;
                     if (!known) cb_program_blocks(&p->stages[s], k, axes);
                     known = true;
                     reads = cb_sat_add(reads, load_reads(p, &prog->branches[b], l, axes, idx));

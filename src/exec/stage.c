@@ -1,12 +1,11 @@
-#include "plan/stage.h"
+#include "exec/stage.h"
 
 #include <string.h>
 
 #include "base/error.h"
-#include "exec/block_stage.h"
 #include "exec/lower.h"
-#include "exec/need.h"
-#include "plan/plan.h"
+#include "exec/operator.h"
+#include "exec/traffic.h"
 #include "plan/reduction.h"
 #include "plan/seen.h"
 
@@ -101,74 +100,42 @@ static cubed_status add_reduce(void *ctx, int node, const cb_map *map, cubed_err
             return cb_fail(err, CUBED_E_FORMAT, "a reduction is read across the axes of its stage");
         memcpy(s->outs[c->out].axis, axis, sizeof axis);
     }
-    if (s->nreductions > 0 && !cb_stage_same_domain(c->ir, s->reductions[0].node, node))
-        return cb_fail(err, CUBED_E_FORMAT, "one stage reduces over two domains");
-    for (int k = 0; k < s->nreductions; k++) {
-        if (s->reductions[k].node == node) return CUBED_OK;
+    if (!s->reduce) {
+        s->reduce = cb_zone_alloc(c->zone, sizeof *s->reduce);
+        if (!s->reduce) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
     }
-    if (s->nreductions == c->cap) {
+    cb_stage_reduce *r = s->reduce;
+    if (r->n > 0 && !cb_stage_same_domain(c->ir, r->list[0].node, node))
+        return cb_fail(err, CUBED_E_FORMAT, "one stage reduces over two domains");
+    for (int k = 0; k < r->n; k++) {
+        if (r->list[k].node == node) return CUBED_OK;
+    }
+    if (r->n == c->cap) {
         int cap = c->cap ? 2 * c->cap : 4;
-        cb_stage_reduction *reductions = cb_zone_alloc(c->zone, (size_t)cap * sizeof *reductions);
-        if (!reductions) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
-        if (s->nreductions)
-            memcpy(reductions, s->reductions, (size_t)s->nreductions * sizeof *reductions);
-        s->reductions = reductions;
+        cb_stage_reduction *list = cb_zone_alloc(c->zone, (size_t)cap * sizeof *list);
+        if (!list) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
+        if (r->n) memcpy(list, r->list, (size_t)r->n * sizeof *list);
+        r->list = list;
         c->cap = cap;
     }
-    s->reductions[s->nreductions++] =
-        (cb_stage_reduction){.kind = n->reduction,
-                             .dtype = n->dtype,
-                             .value = n->dtype,
-                             .nplanes = cb_reduce_planes(n->reduction),
-                             .node = node,
-                             .states = n->kind == CB_NODE_MERGE ? n->inputs[0] : -1};
+    r->list[r->n++] = (cb_stage_reduction){.kind = n->reduction,
+                                           .dtype = n->dtype,
+                                           .value = n->dtype,
+                                           .nplanes = cb_reduce_planes(n->reduction),
+                                           .node = node,
+                                           .states = n->kind == CB_NODE_MERGE ? n->inputs[0] : -1};
     return CUBED_OK;
 }
 
-/* The tail's domain from the reductions, or from the first output. */
-static cubed_status set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err)
+cubed_status cb_stage_set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
-    const cb_node *first = &ir->nodes[s->outs[0].node];
-    if (s->nreductions == 0) {
-        s->kept = first->grid;
-        for (int o = 0; o < s->nouts; o++) {
-            const cb_node *n = &ir->nodes[s->outs[o].node];
-            if (!cb_grid_equal(&n->grid, &s->kept))
-                return cb_fail(err, CUBED_E_FORMAT, "siblings of one stage have other chunks");
-            for (int d = 0; d < n->grid.ndim; d++) s->outs[o].axis[d] = d;
-        }
-        return CUBED_OK;
-    }
-    const cb_node *reduction = &ir->nodes[s->reductions[0].node];
-    s->partial = reduction->kind == CB_NODE_PARTIAL;
-    s->merge = reduction->kind == CB_NODE_MERGE;
-    s->reduced = reduction->reduced;
-    s->domain = *cb_ir_reduced_grid(ir, reduction);
-    cb_grid kept = cb_reduce_kept_grid(&s->domain, s->reduced);
-    if (s->partial) {
-        s->kept.ndim = kept.ndim + 1;
-        s->kept.axis[0] = first->grid.axis[0];
-        for (int d = 0; d < kept.ndim; d++) s->kept.axis[d + 1] = first->grid.axis[d + 2];
-        for (int o = 0; o < s->nouts; o++) {
-            cb_stage_out *out = &s->outs[o];
-            out->axis[0] = 0;
-            out->axis[1] = -1;
-            for (int d = 0; d < kept.ndim; d++) out->axis[d + 2] = d + 1;
-        }
-    } else {
-        s->kept = kept;
-    }
-    /* Chunks of the outputs decide the tasks; axes that outputs lack have extent 1. */
+    s->kept = ir->nodes[s->outs[0].node].grid;
     for (int o = 0; o < s->nouts; o++) {
         const cb_node *n = &ir->nodes[s->outs[o].node];
-        for (int r = 0; r < n->grid.ndim; r++) {
-            int d = s->outs[o].axis[r];
-            if (d < 0) continue;
-            if (o == 0) s->kept.axis[d] = n->grid.axis[r];
-            cb_grid a = {1, {s->kept.axis[d]}}, b = {1, {n->grid.axis[r]}};
-            if (!cb_grid_equal(&a, &b))
-                return cb_fail(err, CUBED_E_FORMAT, "siblings of one stage have other chunks");
-        }
+        if (!cb_grid_equal(&n->grid, &s->kept))
+            return cb_fail(err, CUBED_E_FORMAT, "siblings of one stage have other chunks");
+        for (int d = 0; d < n->grid.ndim; d++) s->outs[o].axis[d] = d;
+        s->outs[o].alias = -1;
     }
     return CUBED_OK;
 }
@@ -185,64 +152,9 @@ cubed_status cb_stage_set_tasks(cb_stage *s, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Before tasks are set: they are not chosen. */
-static cubed_status set_scan(const cb_ir *ir, cb_stage *s, cubed_error *err)
+void cb_describe_program(const cubed_plan *plan, const cb_program *p, cb_buf *text)
 {
-    for (int o = 0; o < s->nouts; o++) {
-        const cb_node *n = &ir->nodes[s->outs[o].node];
-        if (n->kind != CB_NODE_SCAN) continue;
-        if (s->nouts > 1 || s->nreductions > 0)
-            return cb_fail(err, CUBED_E_FORMAT, "running totals share a stage");
-        s->scan = true;
-        s->scan_axis = n->axis;
-        for (int d = 0; d < s->kept.ndim; d++) s->task_chunks[d] = 1;
-        s->task_chunks[n->axis] = cb_max_i64(1, cb_axis_count(&s->kept.axis[n->axis]));
-    }
-    return CUBED_OK;
-}
-
-/* A result that alone uses a reduction's state, of elements of the same size, may overwrite it. */
-static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
-{
-    const cb_program *p = &s->tail;
-    for (int o = 0; o < s->nouts; o++) s->outs[o].alias = -1;
-    if (s->nreductions == 0 || s->partial || p->nbranches != 1) return;
-    const cb_branch *b = &p->branches[0];
-    int nvalues = b->nloads + b->ninstrs;
-    /* users[v]: 0 none, o+1 only result o, -1 several */
-    int *users = cb_zone_alloc(zone, (size_t)nvalues * sizeof *users + 1);
-    if (!users) return; /* only an optimisation */
-    for (int o = 0; o < s->nouts; o++) {
-        int *u = &users[b->results[o]];
-        *u = *u == 0 ? o + 1 : -1;
-    }
-    for (int i = b->ninstrs - 1; i >= 0; i--) {
-        for (int k = 0; k < b->instrs[i].nargs; k++) {
-            int *u = &users[b->instrs[i].arg[k]], mine = users[b->nloads + i];
-            *u = *u == 0 || *u == mine ? mine : -1;
-        }
-    }
-    for (int v = 0; v < b->nloads; v++) {
-        if (b->loads[v].kind != CB_LOAD_REDUCE || users[v] <= 0) continue;
-        cb_stage_out *out = &s->outs[users[v] - 1];
-        const cb_node *n = &ir->nodes[out->node];
-        if (out->alias < 0 && !n->to_memory &&
-            cubed_dtype_size(n->dtype) == cubed_dtype_size(b->loads[v].dtype))
-            out->alias = b->loads[v].reduction;
-    }
-}
-
-static bool is_copy(const cb_stage *s)
-{
-    if (s->nreductions || s->nouts != 1 || s->scan) return false;
-    for (int i = 0; i < s->tail.nbranches; i++) {
-        if (!cb_branch_is_bare(&s->tail.branches[i])) return false;
-    }
-    return true;
-}
-
-static void put_ops(cb_buf *text, const cb_program *p, const cb_kernels *k)
-{
+    const cb_kernels *k = &plan->ctx->kernels;
     int shown = 0;
     for (int b = 0; b < p->nbranches && b < 1; b++) {
         for (int i = 0; i < p->branches[b].ninstrs; i++) {
@@ -268,30 +180,7 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
 {
     cb_buf text;
     cb_buf_init(&text, &p->ctx->alloc);
-    for (int k = 0; k < s->nreductions && k < 3; k++) {
-        cb_buf_printf(&text, "%s%s%s", k ? ", " : "", s->merge ? "merge " : "",
-                      cb_reduction_name(s->reductions[k].kind));
-    }
-    if (s->nreductions && s->body.nbranches && s->body.branches[0].ninstrs) {
-        cb_buf_puts(&text, "(");
-        put_ops(&text, &s->body, &p->ctx->kernels);
-        cb_buf_puts(&text, ")");
-    }
-    if (s->call)
-        cb_buf_puts(&text, s->call->fn->title ? s->call->fn->title(s->call->op->params)
-                                              : s->call->fn->name);
-    else if (s->scan)
-        cb_buf_printf(&text, "cumulative %s%s",
-                      cb_reduction_name(p->ir.nodes[s->outs[0].node].reduction),
-                      s->tail.nbranches && s->tail.branches[0].ninstrs ? ", " : "");
-    else if (!s->nreductions && (s->copy || !s->tail.nbranches || !s->tail.branches[0].ninstrs))
-        cb_buf_puts(&text, s->tail.nbranches > 1  ? "concat"
-                           : cb_stage_reshapes(s) ? "reshape"
-                                                  : "copy");
-    if (s->tail.nbranches && s->tail.branches[0].ninstrs) {
-        if (s->nreductions) cb_buf_puts(&text, ", ");
-        put_ops(&text, &s->tail, &p->ctx->kernels);
-    }
+    s->op->describe(p, s, &text);
     cb_buf_puts(&text, " -> ");
     for (int o = 0; o < s->nouts; o++) {
         const cb_node *n = &p->ir.nodes[s->outs[o].node];
@@ -313,41 +202,15 @@ static cubed_status set_name(cubed_plan *p, cb_stage *s, cubed_error *err)
     return s->name ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
 }
 
-/* The input of a reduction, or what is below a cast that the reduction's kernel does as it goes. */
-static int reduced_values(const cubed_plan *p, const cb_stage_reduction *reduction)
+cubed_status cb_stage_lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
 {
-    int input = p->ir.nodes[reduction->node].inputs[0];
-    const cb_node *n = &p->ir.nodes[input];
-    bool widens = n->kind == CB_NODE_CAST && !n->stored && n->dtype == CUBED_FLOAT64 &&
-                  p->ir.nodes[n->inputs[0]].dtype == CUBED_FLOAT32 &&
-                  p->ctx->kernels.reduce_float32[reduction->kind].rows;
-    return widens ? n->inputs[0] : input;
-}
-
-static cubed_status lower_body(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
-{
-    int64_t shape[CUBED_MAX_NDIM];
-    for (int d = 0; d < s->domain.ndim; d++) shape[d] = s->domain.axis[d].extent;
-    cb_lower_root *roots = cb_zone_alloc(scratch, (size_t)s->nreductions * sizeof *roots);
-    if (!roots) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
-    for (int k = 0; k < s->nreductions; k++) {
-        roots[k].node = reduced_values(p, &s->reductions[k]);
-        roots[k].map = cb_map_identity(s->domain.ndim);
-        s->reductions[k].value = p->ir.nodes[roots[k].node].dtype;
-        /* A stored input is loaded; only outputs of this stage are recomputed. */
-    }
-    return cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, s->domain.ndim, shape, roots,
-                    s->nreductions, true, NULL, 0, &s->body, err);
-}
-
-static cubed_status lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
-{
+    const int nreductions = s->reduce ? s->reduce->n : 0;
     int64_t shape[CUBED_MAX_NDIM];
     for (int d = 0; d < s->kept.ndim; d++) shape[d] = s->kept.axis[d].extent;
     cb_lower_root *roots = cb_zone_alloc(scratch, (size_t)s->nouts * sizeof *roots);
-    int *reductions = cb_zone_alloc(scratch, (size_t)s->nreductions * sizeof *reductions + 1);
+    int *reductions = cb_zone_alloc(scratch, (size_t)nreductions * sizeof *reductions + 1);
     if (!roots || !reductions) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
-    for (int k = 0; k < s->nreductions; k++) reductions[k] = s->reductions[k].node;
+    for (int k = 0; k < nreductions; k++) reductions[k] = s->reduce->list[k].node;
     for (int o = 0; o < s->nouts; o++) {
         const cb_node *n = &p->ir.nodes[s->outs[o].node];
         cb_map *m = &roots[o].map;
@@ -360,28 +223,40 @@ static cubed_status lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch, cub
         }
     }
     return cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, s->kept.ndim, shape, roots, s->nouts,
-                    false, reductions, s->nreductions, &s->tail, err);
+                    false, reductions, nreductions, &s->tail, err);
 }
 
-static cubed_status compile_programs(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
+/* The reductions of all outputs. Functions on blocks have none: what is below them is theirs to refuse. */
+static cubed_status collect_reductions(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
-    const cb_ir *ir = &p->ir;
     collect c = {.ir = ir, .s = s, .zone = ir->zone};
+    if (ir->nodes[s->outs[0].node].block) return CUBED_OK;
     for (c.out = 0; c.out < s->nouts; c.out++) {
-        int before = s->nreductions;
+        const bool before = s->reduce;
         CB_TRY(cb_stage_find_reductions(ir, s->outs[c.out].node, add_reduce, &c, err));
-        if (c.out > 0 && (before > 0) != (s->nreductions > 0))
+        if (c.out > 0 && before != (s->reduce != NULL))
             return cb_fail(err, CUBED_E_FORMAT,
                            "a stage mixes outputs with and without reductions");
     }
-    CB_TRY(set_domain(ir, s, err));
-    CB_TRY(set_scan(ir, s, err));
-    CB_TRY(cb_stage_set_tasks(s, err));
-    if (s->nreductions && !s->merge) CB_TRY(lower_body(p, s, scratch, err));
-    if (!s->partial) CB_TRY(lower_tail(p, s, scratch, err));
-    set_aliases(ir, scratch, s);
-    s->copy = is_copy(s);
     return CUBED_OK;
+}
+
+/* By the node that decides; other operators come from one of these when it compiles or prepares. */
+static const cb_operator *operator_of(const cb_ir *ir, const cb_stage *s)
+{
+    int node = s->reduce ? s->reduce->list[0].node : s->outs[0].node;
+    for (int o = 0; o < s->nouts && !s->reduce; o++) {
+        if (ir->nodes[s->outs[o].node].kind == CB_NODE_SCAN) node = s->outs[o].node;
+    }
+    switch (ir->nodes[node].kind) {
+    case CB_NODE_BLOCKWISE: return &cb_operator_call;
+    case CB_NODE_COMPRESS: return &cb_operator_pick;
+    case CB_NODE_SCAN: return &cb_operator_scan;
+    case CB_NODE_PARTIAL: return &cb_operator_partial;
+    case CB_NODE_MERGE: return &cb_operator_merge;
+    case CB_NODE_REDUCE: return &cb_operator_reduce;
+    default: return &cb_operator_map;
+    }
 }
 
 /* Of all programs, and states that are merged. */
@@ -389,13 +264,14 @@ static cubed_status find_inputs(const cubed_plan *p, cb_stage *s, cb_zone *scrat
                                 cubed_error *err)
 {
     const cb_program *prog;
-    size_t n = (size_t)s->nreductions;
+    const int nreductions = s->reduce ? s->reduce->n : 0;
+    size_t n = (size_t)nreductions;
     for (int i = 0; (prog = cb_stage_program(s, i)) != NULL; i++) n += (size_t)prog->nreads;
     int *inputs = cb_zone_alloc(scratch, n * sizeof *inputs);
     if (!inputs) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
     n = 0;
-    for (int k = 0; k < s->nreductions; k++) {
-        if (s->reductions[k].states >= 0) inputs[n++] = s->reductions[k].states;
+    for (int k = 0; k < nreductions; k++) {
+        if (s->reduce->list[k].states >= 0) inputs[n++] = s->reduce->list[k].states;
     }
     for (int i = 0; (prog = cb_stage_program(s, i)) != NULL; i++) {
         for (int k = 0; k < prog->nreads; k++) inputs[n++] = prog->reads[k];
@@ -407,16 +283,17 @@ static cubed_status find_inputs(const cubed_plan *p, cb_stage *s, cb_zone *scrat
 
 cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
 {
-    bool block = p->ir.nodes[s->outs[0].node].block != NULL;
-    s->nreductions = 0;
-    s->reductions = NULL;
-    s->call = NULL;
-    s->scan = s->copy = s->partial = s->merge = false;
-    memset(&s->body, 0, sizeof s->body);
-    memset(&s->tail, 0, sizeof s->tail);
     cb_zone *scratch;
+    s->reduce = NULL;
+    s->call = NULL;
+    s->column = -1;
+    memset(&s->tail, 0, sizeof s->tail);
     CB_TRY(cb_zone_new(&p->ctx->alloc, &scratch, err));
-    cubed_status st = block ? cb_block_compile(p, s, err) : compile_programs(p, s, scratch, err);
+    cubed_status st = collect_reductions(&p->ir, s, err);
+    if (st == CUBED_OK) {
+        s->op = operator_of(&p->ir, s);
+        st = s->op->compile(p, s, scratch, err);
+    }
     if (st == CUBED_OK) st = find_inputs(p, s, scratch, err);
     cb_zone_free(scratch);
     return st == CUBED_OK ? set_name(p, s, err) : st;
@@ -424,8 +301,51 @@ cubed_status cb_stage_compile(cubed_plan *p, cb_stage *s, cubed_error *err)
 
 const cb_program *cb_stage_program(const cb_stage *s, int i)
 {
-    if (i < 2) return i == 0 ? &s->body : &s->tail;
+    static const cb_program none = {.cut = -1};
+    if (i == 0) return s->reduce ? &s->reduce->body : &none;
+    if (i == 1) return &s->tail;
     return s->call && i - 2 < s->call->op->nin ? &s->call->inputs[i - 2].program : NULL;
+}
+
+/* --- Projecting ----------------------------------------------------------------------------------- */
+
+void cb_stage_largest(const cb_stage *s, cb_box *kept)
+{
+    *kept = (cb_box){.ndim = s->kept.ndim};
+    for (int d = 0; d < s->kept.ndim; d++)
+        kept->hi[d] = cb_blocks_most(&(cb_blocks){&s->kept.axis[d], cb_stage_step(s, d), NULL});
+}
+
+cb_need cb_stage_measure(const cubed_plan *p, const cb_stage *s, const cb_box *box,
+                         cb_arena_kind kind, size_t *high_water)
+{
+    cb_arena arena = cb_arena_measuring(kind);
+    cb_frame f = {.plan = p, .stage = s, .largest = !box, .arena = &arena};
+    max_align_t buffers[CB_FRAME_BUFFERS / sizeof(max_align_t)];
+    if (box)
+        f.box = *box;
+    else
+        cb_stage_largest(s, &f.box);
+    /* Measuring arenas have room for everything. */
+    cubed_status st = s->op->frame(&f, buffers, NULL);
+    if (high_water) *high_water = cb_arena_high_water(&arena);
+    return st == CUBED_OK ? cb_arena_measured(&arena) : (cb_need){SIZE_MAX, SIZE_MAX};
+}
+
+void cb_stage_project(const cubed_plan *p, cb_stage *s)
+{
+    s->bytes_read = s->chunks_read = s->bytes_written = s->chunks_written = 0;
+    for (int o = 0; o < s->nouts; o++) {
+        const cb_node *n = &p->ir.nodes[s->outs[o].node];
+        uint64_t bytes = cubed_dtype_size(n->dtype);
+        for (int d = 0; d < n->grid.ndim; d++)
+            bytes = cb_sat_mul(bytes, (size_t)cb_axis_stored_all(&n->grid.axis[d]));
+        s->chunks_written = cb_sat_add(s->chunks_written, (size_t)cb_grid_count(&n->grid));
+        s->bytes_written = cb_sat_add(s->bytes_written, bytes);
+    }
+    if (s->coop < 1 || !s->op->cooperates) s->coop = 1;
+    s->op->prepare(p, s);
+    s->need = cb_stage_measure(p, s, NULL, CB_ARENA_MOST, NULL);
 }
 
 void cb_branch_part(const cb_branch *b, const cb_box *box, cb_box *part)

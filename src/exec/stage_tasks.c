@@ -2,9 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "exec/block_stage.h"
-#include "plan/plan.h"
-#include "plan/reduction.h"
+#include "exec/operator.h"
 
 /* --- Loads ---------------------------------------------------------------------------------------- */
 
@@ -61,39 +59,6 @@ void cb_stage_elements(const cb_stage *s, const cb_box *chunks, cb_box *elements
     }
 }
 
-void cb_stage_block(const cb_stage *s, const cb_box *task, int64_t block, cb_box *domain)
-{
-    cb_grid red = cb_reduced_grid(&s->domain, s->reduced);
-    int64_t idx[CUBED_MAX_NDIM];
-    cb_grid_unravel(&red, block, idx);
-    int k = s->partial ? 1 : 0, r = 0;
-    domain->ndim = s->domain.ndim;
-    for (int d = 0; d < s->domain.ndim; d++) {
-        if (s->reduced >> d & 1) {
-            domain->lo[d] = cb_axis_lo(&red.axis[r], idx[r]);
-            domain->hi[d] = cb_axis_hi(&red.axis[r], idx[r]);
-            r++;
-        } else {
-            domain->lo[d] = task->lo[k];
-            domain->hi[d] = task->hi[k];
-            k++;
-        }
-    }
-}
-
-int64_t cb_stage_nblocks(const cb_stage *s)
-{
-    cb_grid red = cb_reduced_grid(&s->domain, s->reduced);
-    return cb_grid_count(&red);
-}
-
-void cb_stage_task_blocks(const cb_stage *s, const cb_box *task, int64_t *first, int64_t *last)
-{
-    int64_t n = cb_stage_nblocks(s);
-    *first = s->partial ? task->lo[0] * CB_REDUCE_GROUP : 0;
-    *last = s->partial ? cb_min_i64(n, *first + CB_REDUCE_GROUP) : n;
-}
-
 cubed_status cb_program_reads(const cubed_plan *p, const cb_program *prog, const cb_box *box,
                               cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
@@ -113,47 +78,12 @@ cubed_status cb_program_reads(const cubed_plan *p, const cb_program *prog, const
     return CUBED_OK;
 }
 
-static cubed_status state_reads(const cubed_plan *p, const cb_stage *s, const cb_box *kept,
-                                cb_chunks_fn fn, void *ctx, cubed_error *err)
-{
-    for (int k = 0; k < s->nreductions; k++) {
-        const cb_grid *g = &p->ir.nodes[s->reductions[k].states].grid;
-        if (g->axis[0].extent == 0) continue;
-        cb_box states = {.ndim = g->ndim}, chunks;
-        states.hi[0] = g->axis[0].extent;
-        states.hi[1] = g->axis[1].extent;
-        for (int d = 2; d < g->ndim; d++) {
-            states.lo[d] = kept->lo[d - 2];
-            states.hi[d] = kept->hi[d - 2];
-        }
-        cb_grid_cover(g, &states, &chunks);
-        CB_TRY(fn(ctx, s->reductions[k].states, &chunks, err));
-    }
-    return CUBED_OK;
-}
-
 cubed_status cb_stage_task_reads(const cubed_plan *p, const cb_stage *s, int64_t task,
                                  cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
-    cb_box kept, block;
+    cb_box kept;
     cb_stage_task_box(s, task, &kept);
-    if (s->call) return cb_block_task_reads(p, s, &kept, fn, ctx, err);
-    if (s->merge) CB_TRY(state_reads(p, s, &kept, fn, ctx, err));
-    if (s->partial) {
-        int64_t first, last;
-        cb_stage_task_blocks(s, &kept, &first, &last);
-        for (int64_t b = first; b < last; b++) {
-            cb_stage_block(s, &kept, b, &block);
-            CB_TRY(cb_program_reads(p, &s->body, &block, fn, ctx, err));
-        }
-    } else if (s->nreductions && !s->merge && cb_stage_nblocks(s) > 0) {
-        cb_box last;
-        cb_stage_block(s, &kept, 0, &block);
-        cb_stage_block(s, &kept, cb_stage_nblocks(s) - 1, &last);
-        memcpy(block.hi, last.hi, sizeof block.hi);
-        CB_TRY(cb_program_reads(p, &s->body, &block, fn, ctx, err));
-    }
-    return s->partial ? CUBED_OK : cb_program_reads(p, &s->tail, &kept, fn, ctx, err);
+    return s->op->reads(p, s, &kept, fn, ctx, err);
 }
 
 cubed_status cb_stage_task_writes(const cubed_plan *p, const cb_stage *s, int64_t task,

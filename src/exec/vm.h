@@ -3,8 +3,9 @@
 #define CB_EXEC_VM_H
 
 #include "chunks/chunks.h"
+#include "exec/coop.h"
 #include "exec/need.h"
-#include "exec/team.h"
+#include "exec/stage.h"
 
 /* What a task has at hand. */
 typedef struct cb_task {
@@ -15,7 +16,7 @@ typedef struct cb_task {
     cb_arena *arena;
     cb_task_count *count;
     const cubed_cancel *cancel;
-    cb_team *team;   /* NULL: nobody else works on it */
+    cb_coop *coop;   /* NULL: nobody else works on it */
     unsigned member; /* which of them this is */
 } cb_task;
 

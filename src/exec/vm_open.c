@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exec/frames.h"
 #include "exec/vm_state.h"
 
 _Static_assert(sizeof(vm_load) <= CB_VM_LOAD_BYTES, "CB_VM_LOAD_BYTES");
 _Static_assert(sizeof(vm_instr) <= CB_VM_INSTR_BYTES, "CB_VM_INSTR_BYTES");
-_Static_assert(sizeof(cb_view) <= CB_VIEW_BYTES, "CB_VIEW_BYTES");
 
 static void *load_register(const cb_vm *vm, int v)
 {
@@ -53,18 +53,17 @@ static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, 
 }
 
 /* What is reshaped comes into a tile of the new shape, through which the box is seen. */
-static cubed_status open_reshaped(cb_vm *vm, vm_load *l, const cb_box *box, cubed_error *err)
+static cubed_status open_reshaped(cb_vm *vm, vm_load *l, const cb_box *box, void *data,
+                                  cubed_error *err)
 {
     const cb_task *t = vm->task;
     const cb_map *m = l->load->map;
     int64_t extents[CUBED_MAX_NDIM];
     cb_box to;
     cb_view tile;
-    void *data;
     cb_map_image(m, box, &to);
     for (int d = 0; d < to.ndim; d++) extents[d] = to.hi[d] - to.lo[d];
     cb_dense_strides(to.ndim, extents, l->size, tile.stride);
-    CB_TRY(cb_arena_alloc(t->arena, cb_tile_bytes(l->load, vm->extent), "tile", &data, err));
     tile.base = data;
     CB_TRY(cb_load_reshaped(t, l->load, &to, &tile, l->chunk, err));
     l->base = data;
@@ -83,9 +82,9 @@ static cubed_status open_stored(cb_vm *vm, vm_load *l, const cb_box *box, cubed_
     const cb_load *load = l->load;
     const cb_grid *g = &t->plan->ir.nodes[load->node].grid;
     cb_box image, cover;
-    CB_TRY(cb_arena_alloc(t->arena, cb_load_bytes(t->plan, load, vm->extent), "chunk", &l->chunk,
-                          err));
-    if (load->reshape) return open_reshaped(vm, l, box, err);
+    void *data;
+    CB_TRY(cb_load_frame(t->plan, load, vm->extent, t->arena, &l->chunk, &data, err));
+    if (load->reshape) return open_reshaped(vm, l, box, data, err);
     cb_map_image(load->map, box, &image);
     cb_grid_cover(g, &image, &cover);
     bool ordered = true;
@@ -108,8 +107,6 @@ static cubed_status open_stored(cb_vm *vm, vm_load *l, const cb_box *box, cubed_
     for (int j = 0; j < vm->ndim; j++) {
         if (extents[j] == 1) tile.stride[j] = 0;
     }
-    void *data;
-    CB_TRY(cb_arena_alloc(t->arena, cb_tile_bytes(load, vm->extent), "tile", &data, err));
     tile.base = data;
     CB_TRY(cb_load_gather(t, load, box, &tile, l->chunk, err));
     l->base = data;
@@ -239,20 +236,16 @@ cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branc
                         const cb_box *box, const cb_view *reductions, const cb_view *outs,
                         int inner, cb_vm **out, cubed_error *err)
 {
-    void *p;
-    size_t nloads = (size_t)branch->nloads, ninstrs = (size_t)branch->ninstrs;
-    /* The machine itself takes the place of the spare load that the projection counts. */
+    cb_machine m;
+    /* The machine itself takes the place of the spare load. */
     _Static_assert(sizeof(cb_vm) <= CB_VM_LOAD_BYTES, "cb_vm");
-    CB_TRY(cb_arena_alloc(t->arena, (nloads + 1) * CB_VM_LOAD_BYTES, "loads", &p, err));
-    cb_vm *vm = p;
+    CB_TRY(cb_machine_frame(prog, branch, t->arena, &m, err));
+    cb_vm *vm = m.loads;
     memset(vm, 0, sizeof *vm);
-    vm->loads = (vm_load *)((char *)p + CB_VM_LOAD_BYTES);
-    CB_TRY(cb_arena_alloc(t->arena, (ninstrs + 1) * CB_VM_INSTR_BYTES, "instructions", &p, err));
-    vm->instrs = p;
-    CB_TRY(cb_arena_alloc(t->arena, (nloads + ninstrs) * sizeof(void *), "values", &p, err));
-    vm->value = p;
-    CB_TRY(cb_arena_alloc(t->arena, (size_t)prog->nregs * prog->reg_size, "registers", &p, err));
-    vm->regs = p;
+    vm->loads = (vm_load *)((char *)m.loads + CB_VM_LOAD_BYTES);
+    vm->instrs = m.instrs;
+    vm->value = m.values;
+    vm->regs = m.regs;
     vm->task = t;
     vm->prog = prog;
     vm->branch = branch;

@@ -21,26 +21,14 @@
  * allocator, which has its pages from an earlier run, as a rule: new ones cost more than what small tasks do. */
 #define LARGE ((size_t)4 << 20)
 
-typedef struct deferred {
-    struct deferred *before;
+typedef struct cb_deferred {
+    struct cb_deferred *before;
     size_t mark; /* of the arena before this was put there */
     void (*fn)(void *ctx, void *what);
     void *ctx, *what;
 } deferred;
 
 _Static_assert(sizeof(deferred) <= CB_ARENA_DEFER_BYTES, "CB_ARENA_DEFER_BYTES");
-
-struct cb_arena {
-    const cubed_allocator *alloc;
-    void *block; /* `size` bytes, `base` in it */
-    char *base;
-    size_t size;
-    cb_need cap;
-    size_t used;    /* of cap.arena */
-    size_t charged; /* of cap.library */
-    size_t high_water;
-    deferred *last;
-};
 
 cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out, cubed_error *err)
 {
@@ -81,14 +69,47 @@ void cb_arena_free(cb_arena *ar)
 
 static void raise_mark(cb_arena *ar)
 {
-    size_t now = ar->used + ar->charged;
+    size_t now = cb_sat_add(ar->used, ar->charged);
     if (now > ar->high_water) ar->high_water = now;
+    if (ar->kind != CB_ARENA_REAL)
+        ar->most = cb_need_either(ar->most, (cb_need){ar->used, ar->charged});
+}
+
+cb_arena cb_arena_measuring(cb_arena_kind kind)
+{
+    return (cb_arena){.kind = kind, .cap = {SIZE_MAX, SIZE_MAX}};
+}
+
+cb_need cb_arena_measured(const cb_arena *ar) { return ar->most; }
+
+void cb_arena_may_keep(cb_arena *ar, size_t size)
+{
+    if (ar->kind != CB_ARENA_MOST) return;
+    ar->used = cb_sat_add(ar->used, cb_arena_round(size));
+    raise_mark(ar);
+}
+
+void cb_arena_may_take(cb_arena *ar, cb_need need)
+{
+    const cb_need before = {ar->used, ar->charged};
+    if (ar->kind != CB_ARENA_MOST) return;
+    ar->used = cb_sat_add(ar->used, need.arena);
+    ar->charged = cb_sat_add(ar->charged, need.library);
+    raise_mark(ar);
+    ar->used = before.arena;
+    ar->charged = before.library;
 }
 
 cubed_status cb_arena_alloc(cb_arena *ar, size_t size, const char *what, void **out,
                             cubed_error *err)
 {
     size_t rounded = cb_arena_round(size);
+    if (ar->kind != CB_ARENA_REAL) {
+        *out = NULL;
+        ar->used = cb_sat_add(ar->used, rounded);
+        raise_mark(ar);
+        return CUBED_OK;
+    }
     if (rounded > ar->cap.arena - ar->used)
         return cb_fail(err, CUBED_E_BUDGET,
                        "bug: %s needs %zu bytes, but %zu of the %zu projected for the task are in "
@@ -112,7 +133,7 @@ void cb_arena_release(cb_arena *ar, size_t mark)
         ar->last = d->before;
         d->fn(d->ctx, d->what);
     }
-    POISON(ar->base + mark, ar->used - mark);
+    if (ar->kind == CB_ARENA_REAL) POISON(ar->base + mark, ar->used - mark);
     ar->used = mark;
 }
 
@@ -130,11 +151,11 @@ cubed_status cb_arena_defer(cb_arena *ar, void (*fn)(void *ctx, void *what), voi
 
 cubed_status cb_arena_charge(cb_arena *ar, size_t size, const char *what, cubed_error *err)
 {
-    if (size > ar->cap.library - ar->charged)
+    if (ar->kind == CB_ARENA_REAL && size > ar->cap.library - ar->charged)
         return cb_fail(err, CUBED_E_BUDGET,
                        "%s needs %zu bytes of its own, but the task was projected to use %zu", what,
                        size, ar->cap.library - ar->charged);
-    ar->charged += size;
+    ar->charged = cb_sat_add(ar->charged, size);
     raise_mark(ar);
     return CUBED_OK;
 }

@@ -5,6 +5,12 @@
  * is left is CUBED_E_BUDGET, which means that a projection was wrong. Memory that a codec library
  * takes by itself is charged against a second, separate limit, because it is not in the block.
  * Not thread-safe: one worker, one arena.
+ *
+ * A measuring arena has no memory: allocations only advance, and give NULL. What would allocate a task's
+ * buffers from a real one tells by it what they take, so that there is one list of them. What depends on what
+ * is found when a task runs (a chunk that is there or has to be decoded) is foreseen by cb_arena_may_take and
+ * cb_arena_may_keep, which do nothing to a real arena; measured is either the most that a task takes, or the
+ * least, without what was only foreseen.
  */
 #ifndef CB_MEM_ARENA_H
 #define CB_MEM_ARENA_H
@@ -37,12 +43,35 @@ static inline cb_need cb_need_either(cb_need a, cb_need b)
     return (cb_need){cb_max_size(a.arena, b.arena), cb_max_size(a.library, b.library)};
 }
 
-typedef struct cb_arena cb_arena;
+typedef enum cb_arena_kind { CB_ARENA_REAL, CB_ARENA_MOST, CB_ARENA_LEAST } cb_arena_kind;
+
+/* Its fields are for arena.c. */
+typedef struct cb_arena {
+    cb_arena_kind kind;
+    const cubed_allocator *alloc;
+    void *block; /* `size` bytes, `base` in it */
+    char *base;
+    size_t size;
+    cb_need cap;
+    size_t used;       /* of cap.arena */
+    size_t charged;    /* of cap.library */
+    size_t high_water; /* of both together */
+    cb_need most;      /* measuring: of each */
+    struct cb_deferred *last;
+} cb_arena;
 
 /* Has need.arena bytes: of the allocator or, when large, in huge pages that go back to the system. */
 CUBED_MUST_CHECK cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out,
                                            cubed_error *err);
 void cb_arena_free(cb_arena *ar);
+/* One that measures; it owns nothing. */
+cb_arena cb_arena_measuring(cb_arena_kind kind);
+/* What was the most in use of it. */
+cb_need cb_arena_measured(const cb_arena *ar);
+static inline bool cb_arena_measures(const cb_arena *ar) { return ar->kind != CB_ARENA_REAL; }
+/* To measure: what comes may take so much and give it back; or take it until the arena is released. */
+void cb_arena_may_take(cb_arena *ar, cb_need need);
+void cb_arena_may_keep(cb_arena *ar, size_t size);
 /* 64-byte aligned, uninitialised. `what` names the buffer in the error and must be a literal. */
 CUBED_MUST_CHECK cubed_status cb_arena_alloc(cb_arena *ar, size_t size, const char *what,
                                              void **out, cubed_error *err);

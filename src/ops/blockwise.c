@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "exec/block_stage.h"
+#include "exec/operands.h"
 #include "ops/blockwise.h"
 #include "ops/ops_pkg.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "exec/block_stage.h"
 #include "exec/need.h"
+#include "exec/operands.h"
 #include "opt/opt.h"
 #include "plan/context.h"
 

@@ -18,8 +18,8 @@
 #ifndef CB_OPT_OPT_H
 #define CB_OPT_OPT_H
 
+#include "exec/operator.h"
 #include "plan/graph.h"
-#include "plan/plan.h"
 
 /* Nodes below the targets, and one COPY node per target. Sets p->targets. */
 CUBED_MUST_CHECK cubed_status cb_opt_flatten(cubed_plan *p, const cubed_target *targets,
@@ -81,7 +81,7 @@ uint64_t cb_opt_traffic(const cubed_plan *p);
 #define CB_OPT_TASK_BYTES ((size_t)4 << 20)
 
 /* Workers that may share a task of a copy. */
-static inline unsigned cb_opt_team(const cubed_plan *p)
+static inline unsigned cb_opt_coop(const cubed_plan *p)
 {
     return p->share_tasks ? p->max_workers : 1;
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "exec/need.h"
+#include "exec/operator.h"
 #include "opt/opt.h"
 #include "opt/rechunk_judge.h"
 
@@ -99,7 +99,7 @@ typedef struct detour {
 static cubed_status set_tasks(cb_zone *zone, const cb_rechunk_pass *pass, cb_node *n,
                               cubed_error *err)
 {
-    n->team = pass->team;
+    n->coop = pass->coop;
     n->task_chunks = cb_zone_memdup(zone, pass->task_chunks, sizeof pass->task_chunks);
     return n->task_chunks ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
 }
@@ -155,10 +155,9 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
                         .target = cb_grid_evened(&n->grid),
                         .item_size = cubed_dtype_size(n->dtype),
                         .mem = mem,
-                        .team = d->copy && !n->to_memory ? cb_opt_team(p) : 1,
+                        .coop = d->copy && !n->to_memory ? cb_opt_coop(p) : 1,
                         .read_extra = cb_sat_add(read.arena, read.library),
                         .write_extra = cb_sat_add(write.arena, write.library),
-                        .fixed = cb_bookkeeping_bytes(s),
                         .part_run = d->copy ? part_run : 0,
                         .part_extra = cb_sat_add(part.arena, part.library),
                         .part_whole = l && cb_node_subread_is_whole(p, l->node),
@@ -231,7 +230,7 @@ static cubed_status plan_way(cubed_plan *p, int stage, detour *d, bool *rewritte
 /* Whether the planner knows all that such a stage does: it copies an array, chunk by chunk. */
 static bool is_plain_copy(const cubed_plan *p, const cb_stage *s)
 {
-    return s->copy && s->tail.nbranches == 1 && !cb_stage_reshapes(s) && source_of(p, s);
+    return cb_stage_copied(s) && !cb_stage_reshapes(s) && source_of(p, s);
 }
 
 /* Whether the planner's formulas say what such a copy costs: all of an array of equal chunks is read, which may be
@@ -277,7 +276,7 @@ cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
         const cb_stage *s = &p->stages[i];
         const int stages = p->nstages;
         bool rewritten = false;
-        if (s->nouts != 1 || s->nreductions || s->ntasks == 0 ||
+        if (s->nouts != 1 || s->reduce || s->ntasks == 0 ||
             p->ir.nodes[s->outs[0].node].kind != CB_NODE_COPY)
             continue;
         CB_TRY(plan_stage(p, i, &rewritten, err));
@@ -296,8 +295,7 @@ cubed_status cb_opt_rechunk_passes(cubed_plan *p, cubed_error *err)
 static double times_read(const cubed_plan *p, const cb_stage *s)
 {
     const double once = (double)read_once(p, s), read = (double)s->bytes_read;
-    if (s->call || s->nreductions || once == 0 || read <= MANY_READS * (double)s->bytes_written)
-        return 0;
+    if (!s->op->local || once == 0 || read <= MANY_READS * (double)s->bytes_written) return 0;
     return read / once;
 }
 

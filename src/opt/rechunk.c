@@ -82,7 +82,7 @@ static void write_plan(const cb_planner *p, const cb_chain *c, cb_rechunk_plan *
         pass->target = c->grid[i + 1];
         memcpy(pass->task_chunks, c->tile[i].task_chunks, sizeof pass->task_chunks);
         pass->ntasks = c->tile[i].ntasks;
-        pass->team = c->tile[i].team;
+        pass->coop = c->tile[i].coop;
         pass->bytes_read = c->tile[i].bytes_read;
         pass->bytes_written = cb_tile_grid_bytes(&pass->target, p->in.item_size);
         pass->requests_read = c->tile[i].chunks_read;
@@ -110,7 +110,7 @@ static bool same_chain(const cb_chain *a, const cb_chain *b)
 {
     for (int i = 0; i < a->npasses; i++) {
         const size_t bytes = (size_t)a->grid[0].ndim * sizeof *a->tile[i].task_chunks;
-        if (a->tile[i].team != b->tile[i].team ||
+        if (a->tile[i].coop != b->tile[i].coop ||
             memcmp(a->tile[i].task_chunks, b->tile[i].task_chunks, bytes) != 0 ||
             !same_axes(&a->grid[i + 1], &b->grid[i + 1]))
             return false;

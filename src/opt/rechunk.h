@@ -59,7 +59,7 @@ typedef struct cb_rechunk_in {
     int nsources;
     size_t item_size;
     size_t mem;    /* bytes that one task may use, and what a run keeps */
-    unsigned team; /* workers that may share one: see cb_tile_in */
+    unsigned coop; /* workers that may share one: see cb_tile_in */
     /* Bytes that reading a source chunk, writing a target chunk, and either with a chunk of an
      * intermediate take beside the decoded chunk; and what every task uses. */
     size_t read_extra, write_extra, middle_extra, fixed;
@@ -88,9 +88,9 @@ typedef struct cb_rechunk_pass {
     cb_grid target;
     int64_t task_chunks[CUBED_MAX_NDIM]; /* chunks of the target that a task makes */
     int64_t ntasks;
-    unsigned team;
+    unsigned coop;
     uint64_t bytes_read, bytes_written, requests_read, requests_written;
-    size_t task_mem; /* of each worker of the team */
+    size_t task_mem; /* of each worker */
 } cb_rechunk_pass;
 
 typedef struct cb_rechunk_plan {

@@ -154,7 +154,7 @@ static cb_tile_in pass_in(const cb_planner *p, const cb_chain *c, int i, cb_tile
                         .item_size = p->in.item_size,
                         .write_extra = i == c->npasses - 1 ? p->in.write_extra : middle,
                         .copy = !computes,
-                        .team = p->in.team,
+                        .coop = p->in.coop,
                         .nsources = computes ? p->in.nsources : 1,
                         .sources = computes ? p->in.sources : source,
                         .mem = p->mem > kept ? p->mem - kept : 0,
@@ -170,7 +170,7 @@ void cb_chain_single(const cb_planner *p, cb_chain *out)
     *out = (cb_chain){.npasses = 1, .grid = {p->in.source, p->in.target}, .fits = {true}};
     cb_tile_in in = pass_in(p, out, 0, &source);
     for (int d = 0; d < p->in.source.ndim; d++) chunks[d] = 1;
-    in.team = 1;
+    in.coop = 1;
     cb_tile_measure(&in, chunks, &out->tile[0]);
     const cb_rechunk_cost cost = chain_cost(p, out);
     cb_chain_rate(p, &cost, out);
@@ -265,7 +265,7 @@ static void guess(const cb_planner *p, double share, int order, cb_chain *c)
     int64_t piece[MAX_MIDDLES][CUBED_MAX_NDIM];
     double chunk = (double)cb_max_size(cb_tile_chunk_bytes(source, p->in.item_size),
                                        cb_tile_chunk_bytes(target, p->in.item_size));
-    double room = fmax(0, (double)p->mem - chunk) * (p->in.team > 1 ? p->in.team : 1);
+    double room = fmax(0, (double)p->mem - chunk) * (p->in.coop > 1 ? p->in.coop : 1);
     double most = room * share / (double)p->in.item_size;
     int k = c->npasses - 1;
     grow(source, target, most, order, r);

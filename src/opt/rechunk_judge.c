@@ -142,7 +142,7 @@ static cubed_status make_copy(cb_judge *j, cubed_error *err)
                           .map = cb_map_own(j->zone, &identity)};
     *b->results = 0;
     if (!b->loads->map) return no_memory(err);
-    j->copy = (cb_stage){.nouts = 1, .copy = true};
+    j->copy = (cb_stage){.nouts = 1, .op = &cb_operator_copy, .column = -1};
     j->copy.tail =
         (cb_program){.ndim = g->ndim, .nresults = 1, .nbranches = 1, .branches = b, .cut = -1};
     return own_outs(j, &j->copy, err);
@@ -204,7 +204,7 @@ static void add_up(void *ctx, const cb_rechunk_plan *plan, cb_rechunk_cost *cost
         if (k > 0) s.tail.branches[0].loads[0].node = from;
         s.outs[0].node = to;
         s.kept = j->plan.ir.nodes[to].grid;
-        s.team = plan->pass[k].team;
+        s.coop = plan->pass[k].coop;
         memcpy(s.task_chunks, plan->pass[k].task_chunks, sizeof s.task_chunks);
         if (cb_stage_set_tasks(&s, NULL) != CUBED_OK) {
             cost->task_mem = SIZE_MAX;
@@ -229,7 +229,7 @@ void cb_judge_ask(cb_judge *j, cb_rechunk_in *in)
     in->judge_ctx = j;
     in->least_bytes = j->least_bytes;
     in->least_requests = j->least_requests;
-    if (j->first.copy || j->nsources == 0) return;
+    if (j->first.op->cooperates || j->nsources == 0) return;
     in->sources = j->sources;
     in->nsources = j->nsources;
     /* What a program takes beside chunks and tiles is that of the smallest tasks. */
@@ -238,7 +238,7 @@ void cb_judge_ask(cb_judge *j, cb_rechunk_in *in)
                         .write_extra = in->write_extra,
                         .nsources = in->nsources,
                         .sources = in->sources};
-    cb_rechunk_plan single = {.npasses = 1, .pass = {{.target = in->target, .team = 1}}};
+    cb_rechunk_plan single = {.npasses = 1, .pass = {{.target = in->target, .coop = 1}}};
     cb_rechunk_cost cost;
     cb_tile t;
     memcpy(single.pass[0].task_chunks, ones, sizeof ones);

@@ -75,14 +75,14 @@ static int64_t task_length(const cb_axis *a, int64_t per)
     return cb_mul_i64(a->chunk, per, &length) ? a->extent : cb_min_i64(a->extent, length);
 }
 
-static unsigned team_of(const cb_tile_in *in) { return in->copy && in->team > 1 ? in->team : 1; }
+static unsigned coop_of(const cb_tile_in *in) { return in->copy && in->coop > 1 ? in->coop : 1; }
 
-/* Elements along an axis that are held for a task, at least: teams hold whole chunks. */
+/* Elements along an axis that are held for a task, at least: cooperative tasks hold whole chunks. */
 static int64_t held_length(const cb_tile_in *in, int d, int64_t per)
 {
     const cb_axis *a = &in->out->axis[d];
     int64_t length;
-    if (team_of(in) == 1) return task_length(a, per);
+    if (coop_of(in) == 1) return task_length(a, per);
     return cb_mul_i64(a->chunk, cb_min_i64(per, cb_axis_count(a)), &length) ? INT64_MAX : length;
 }
 
@@ -92,7 +92,7 @@ static size_t held_chunks(const cb_tile_in *in, const int64_t *per)
     size_t n = 1;
     for (int d = 0; d < in->out->ndim; d++)
         n = cb_sat_mul(n, (size_t)cb_min_i64(per[d], cb_axis_count(&in->out->axis[d])));
-    return n / team_of(in) + (n % team_of(in) != 0);
+    return n / coop_of(in) + (n % coop_of(in) != 0);
 }
 
 /* Source chunks are read straight into the output's. */
@@ -192,7 +192,7 @@ static size_t task_bytes(const cb_tile_in *in, const int64_t *per)
     /* The output's chunks one beside the other. */
     size_t held = cb_arena_round(cb_sat_mul(in->copy ? held_chunks(in, per) : 1, chunk));
     size_t scattered = cb_sat_add(held, cb_max_size(in->write_extra, reading));
-    if (team_of(in) > 1 || single_chunk(in, per)) return cb_sat_add(in->fixed, scattered);
+    if (coop_of(in) > 1 || single_chunk(in, per)) return cb_sat_add(in->fixed, scattered);
     for (int d = 0; d < in->out->ndim; d++)
         tile = cb_sat_mul(tile, (size_t)task_length(&in->out->axis[d], per[d]));
     size_t writing = cb_sat_add(in->write_extra, cb_arena_round(chunk));
@@ -202,8 +202,8 @@ static size_t task_bytes(const cb_tile_in *in, const int64_t *per)
 
 void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *out)
 {
-    cb_tile t = {.ntasks = 1, .team = team_of(in), .task_mem = task_bytes(in, task_chunks)};
-    if (single_chunk(in, task_chunks)) t.team = 1;
+    cb_tile t = {.ntasks = 1, .coop = coop_of(in), .task_mem = task_bytes(in, task_chunks)};
+    if (single_chunk(in, task_chunks)) t.coop = 1;
     for (int d = 0; d < in->out->ndim; d++) {
         t.task_chunks[d] = task_chunks[d];
         t.ntasks *= cb_axis_blocks(&in->out->axis[d], task_chunks[d]);
@@ -306,7 +306,7 @@ static double most_elements(const cb_tile_in *in)
     size_t most = cb_max_size(writing, in->copy ? either : cb_sat_add(hold, extra));
     most = cb_sat_add(most, in->fixed);
     if (most >= in->mem) return 0;
-    return floor((double)(in->mem - most) / (double)in->item_size) * team_of(in);
+    return floor((double)(in->mem - most) / (double)in->item_size) * coop_of(in);
 }
 
 /* The least number of chunks whose borders may all fall on borders of source s; 0: none. */
@@ -466,7 +466,7 @@ static void descend(search *s, int k, double length, const double *cost)
         return;
     }
     const axis_options *a = &s->axes[k];
-    double most = (double)s->in->mem / (double)s->in->item_size * team_of(s->in);
+    double most = (double)s->in->mem / (double)s->in->item_size * coop_of(s->in);
     for (int j = a->n - 1; j >= 0 && s->steps < MAX_STEPS; j--) {
         double next[MAX_SOURCES], sum = 0, long_as = length * a->option[j].length;
         s->steps++;
@@ -574,7 +574,7 @@ static cubed_status choose(const cb_tile_in *in, cb_tile *out, cubed_error *err)
     return CUBED_OK;
 }
 
-/* Teams wait for their slowest member: they must read so much less. */
+/* Coops wait for their slowest member: they must read so much less. */
 #define WORTH_A_TEAM 0.97
 
 /* Whether no other tiling reads much less. */
@@ -589,16 +589,16 @@ static bool reads_once(const cb_tile_in *in, const cb_tile *t)
 /* Every member has something to read. */
 static bool keeps_busy(const cb_tile *t)
 {
-    return t->team > 1 && t->chunks_read / (uint64_t)t->ntasks >= t->team;
+    return t->coop > 1 && t->chunks_read / (uint64_t)t->ntasks >= t->coop;
 }
 
 cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err)
 {
     cb_tile_in alone = *in;
     cb_tile shared;
-    alone.team = 1;
+    alone.coop = 1;
     CB_TRY(choose(&alone, out, err));
-    if (team_of(in) == 1 || out->ntasks == 0) return CUBED_OK;
+    if (coop_of(in) == 1 || out->ntasks == 0) return CUBED_OK;
     if (!reads_once(in, out)) {
         CB_TRY(choose(in, &shared, err));
         if (keeps_busy(&shared) &&
@@ -606,7 +606,7 @@ cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err
             *out = shared;
     }
     /* Large tasks, of which there are fewer than workers. */
-    if (out->team == 1 && out->ntasks < in->team &&
+    if (out->coop == 1 && out->ntasks < in->coop &&
         out->bytes_read / (uint64_t)out->ntasks > in->worth) {
         cb_tile_measure(in, out->task_chunks, &shared);
         if (keeps_busy(&shared)) *out = shared;

@@ -33,7 +33,7 @@ typedef struct cb_tile_in {
     bool copy;
     /* Workers that may make a task of a copy together: each has `mem` bytes, and holds a share of the
      * task's chunks. 0 is 1. */
-    unsigned team;
+    unsigned coop;
     int nsources;
     const cb_tile_source *sources;
     size_t mem;   /* bytes that a task may use */
@@ -47,16 +47,16 @@ typedef struct cb_tile_in {
 typedef struct cb_tile {
     int64_t task_chunks[CUBED_MAX_NDIM];
     int64_t ntasks;
-    unsigned team; /* workers to a task */
+    unsigned coop; /* workers to a task */
     /* Of all tasks; of chunks as they are stored, or of the parts that are read. They stick at UINT64_MAX. */
     uint64_t chunks_read, bytes_read;
     size_t task_mem; /* bytes that the largest task uses, of each worker: as exec/need.c has it */
 } cb_tile;
 
-/* What the given task_chunks cost, made by teams of in->team. */
+/* What the given task_chunks cost, made by cooperative tasks of in->coop. */
 void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *out);
 
-/* The task_chunks that decode the fewest bytes within the memory; by teams only where that is less than each
+/* The task_chunks that decode the fewest bytes within the memory; by cooperative tasks only where that is less than each
  * worker alone would, or where workers would have nothing to do. CUBED_E_BUDGET if not even tasks of one chunk
  * fit. With many axes that differ a good choice rather than the best one. */
 CUBED_MUST_CHECK cubed_status cb_tile_choose(const cb_tile_in *in, cb_tile *out, cubed_error *err);

@@ -97,7 +97,7 @@ static cubed_status copy_stages(cubed_plan *to, const cubed_plan *from, cubed_er
         const cb_stage *s = &from->stages[to->nstages];
         cb_stage *made = &to->stages[to->nstages];
         made->nouts = s->nouts;
-        made->team = s->team;
+        made->coop = s->coop;
         memcpy(made->task_chunks, s->task_chunks, sizeof made->task_chunks);
         made->outs = cb_zone_memdup(to->ir.zone, s->outs, (size_t)s->nouts * sizeof *s->outs);
         if (!made->outs) return no_memory(err);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exec/frames.h"
 #include "exec/lower.h"
-#include "exec/need.h"
 #include "opt/opt.h"
 
 static bool same_tiles(const cb_stage *a, const cb_stage *b)
@@ -38,22 +38,21 @@ static const char *why_not(const cubed_plan *p, const cb_stage *a, const cb_stag
     if (cubed_dtype_kind(p->ir.nodes[a->outs[0].node].dtype) == CUBED_KIND_TEXT ||
         cubed_dtype_kind(p->ir.nodes[b->outs[0].node].dtype) == CUBED_KIND_TEXT)
         return "texts are copied by themselves";
-    if (a->scan || b->scan) return "one makes chunk after chunk, each from the one before";
-    if (a->call || b->call)
-        return same_call(p, a, b) ? NULL : "a function on whole blocks has its tasks for itself";
-    if ((a->nreductions > 0) != (b->nreductions > 0)) return "one reduces, the other does not";
-    if (a->partial != b->partial || a->merge != b->merge) return "one reduces in parts";
+    if (a->op->joined && a->op->joined == b->op->joined && same_call(p, a, b)) return NULL;
+    if (a->op->apart || b->op->apart) return a->op->apart ? a->op->apart : b->op->apart;
+    if (!a->reduce != !b->reduce) return "one reduces, the other does not";
+    if (a->op->joined != b->op->joined) return "one reduces in parts";
     if (!same_tiles(a, b)) return "their tasks make other chunks";
-    if (a->nreductions == 0) {
+    if (!a->reduce) {
         const cb_grid *x = &p->ir.nodes[a->outs[0].node].grid;
         if (!cb_grid_equal(x, &p->ir.nodes[b->outs[0].node].grid)) return "they make other chunks";
         return cb_programs_share_a_load(&a->tail, &b->tail) ? NULL : "they read nothing in common";
     }
-    if (!cb_stage_same_domain(&p->ir, a->reductions[0].node, b->reductions[0].node))
+    if (!cb_stage_same_domain(&p->ir, a->reduce->list[0].node, b->reduce->list[0].node))
         return "they reduce other elements";
-    /* Merges share no loads, but what they merge was made together. */
-    return a->merge || cb_programs_share_a_load(&a->body, &b->body) ? NULL
-                                                                    : "they read nothing in common";
+    return a->op->sibling_key || cb_programs_share_a_load(&a->reduce->body, &b->reduce->body)
+               ? NULL
+               : "they read nothing in common";
 }
 
 static bool may_join(const cubed_plan *p, const cb_stage *a, const cb_stage *b)
@@ -90,7 +89,7 @@ typedef struct sibling {
     int level;
     bool gone;                  /* into another one */
     bool pending;               /* outputs have joined that are not compiled yet */
-    bool straight;              /* its programs have one branch each, and there is no function */
+    bool straight;              /* its programs have one branch each, and needs add up */
     size_t loads[2], instrs[2]; /* of body and tail, at most */
     size_t held;          /* bytes of chunks and results that a task has at one time, at least */
     cb_need need;         /* of a task, at most, also where it computes more than copies */
@@ -113,18 +112,14 @@ typedef struct joiner {
     int *mark, search;  /* by stage: which search found it last */
 } joiner;
 
-static cb_program *joint(cb_stage *s) { return s->nreductions ? &s->body : &s->tail; }
+static cb_program *joint(cb_stage *s) { return s->reduce ? &s->reduce->body : &s->tail; }
 
-/* A node that both read; for functions on blocks their first input; one for all merges. */
-static int num_keys(cb_stage *s) { return s->call || s->merge ? 1 : joint(s)->nreads; }
+/* A node that both read, or what their operator says. */
+static int num_keys(cb_stage *s) { return s->op->sibling_key ? 1 : joint(s)->nreads; }
 
 static int key_of(const joiner *j, cb_stage *s, int i)
 {
-    const int n = j->p->ir.nnodes;
-    if (s->merge) return n;
-    if (!s->call) return joint(s)->reads[i];
-    const cb_node *node = &j->p->ir.nodes[s->outs[0].node];
-    return n + 1 + (node->ninputs ? 1 + node->inputs[0] : 0);
+    return s->op->sibling_key ? j->p->ir.nnodes + s->op->sibling_key(j->p, s) : joint(s)->reads[i];
 }
 
 static cubed_status add_entry(joiner *j, int key, int stage, cubed_error *err)
@@ -186,7 +181,7 @@ static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside
                 bytes = cb_sat_add(bytes, cb_chunk_bytes(p, l->node));
         }
     }
-    for (int o = 0; o < s->nouts && s->nreductions == 0; o++) {
+    for (int o = 0; o < s->nouts && !s->reduce; o++) {
         const cb_node *n = &p->ir.nodes[s->outs[o].node];
         if (!n->to_memory)
             bytes = cb_sat_add(
@@ -199,7 +194,7 @@ static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside
 static void weigh(const cubed_plan *p, cb_stage *s, sibling *about)
 {
     about->reads_room = 0;
-    about->straight = !s->call && !s->scan && s->body.nbranches <= 1 && s->tail.nbranches <= 1;
+    about->straight = s->op->adds_up && joint(s)->nbranches <= 1 && s->tail.nbranches <= 1;
     for (int i = 0; i < 2 && about->straight; i++) {
         const cb_program *prog = cb_stage_program(s, i);
         const cb_branch *code = prog->nbranches ? &prog->branches[0] : &(cb_branch){.nloads = 0};
@@ -209,9 +204,9 @@ static void weigh(const cubed_plan *p, cb_stage *s, sibling *about)
             about->instrs[i] += code->instrs[k].kind == CB_INSTR_SUPER ? 2 : 1;
     }
     about->need = s->need;
-    if (s->copy) { /* copies gather chunk by chunk, in less memory */
+    if (s->op->joined && s->op->joined != s->op) { /* copies need less than what computes */
         cb_stage computes = *s;
-        computes.copy = false;
+        computes.op = s->op->joined;
         cb_stage_project(p, &computes);
         about->need = computes.need;
     }
@@ -238,7 +233,7 @@ static uint64_t bound(const cubed_plan *p, const cb_stage *a, const sibling *of_
         size_t chunks = 2; /* one is staged */
         for (int d = 0; d < both[i]->kept.ndim; d++)
             chunks = cb_sat_mul(chunks, (size_t)both[i]->task_chunks[d]);
-        for (int o = 0; both[i]->nreductions && o < both[i]->nouts; o++)
+        for (int o = 0; both[i]->reduce && o < both[i]->nouts; o++)
             bytes = cb_sat_add(bytes,
                                cb_sat_mul(chunks, cb_chunk_bytes(p, both[i]->outs[o].node) + 64));
     }

@@ -22,8 +22,8 @@ typedef struct spread {
 static size_t block_bytes(const cubed_plan *p, const cb_stage *s)
 {
     size_t bytes = 0;
-    for (int v = 0; v < s->body.branches[0].nloads; v++) {
-        const cb_load *l = &s->body.branches[0].loads[v];
+    for (int v = 0; v < s->reduce->body.branches[0].nloads; v++) {
+        const cb_load *l = &s->reduce->body.branches[0].loads[v];
         if (l->kind == CB_LOAD_STORED) bytes = cb_sat_add(bytes, cb_chunk_bytes(p, l->node));
     }
     return bytes;
@@ -32,8 +32,8 @@ static size_t block_bytes(const cubed_plan *p, const cb_stage *s)
 /* Of encoded chunks every piece reads and decodes a little too much. */
 static bool is_encoded(const cubed_plan *p, const cb_stage *s)
 {
-    for (int v = 0; v < s->body.branches[0].nloads; v++) {
-        const cb_load *l = &s->body.branches[0].loads[v];
+    for (int v = 0; v < s->reduce->body.branches[0].nloads; v++) {
+        const cb_load *l = &s->reduce->body.branches[0].loads[v];
         if (l->kind != CB_LOAD_STORED) continue;
         const cb_storage *x = p->storage[l->node];
         if (p->ir.nodes[l->node].source || (x && cb_zarr_subread_need(&x->meta).arena > 0))
@@ -58,10 +58,10 @@ static bool choose(const cubed_plan *p, const cb_stage *s, spread *out)
 
 static bool may_spread(const cubed_plan *p, const cb_stage *s)
 {
-    if (s->nreductions == 0 || s->partial || s->merge || s->body.nbranches != 1) return false;
+    if (!s->reduce || !s->op->tiles || s->reduce->body.nbranches != 1) return false;
     if (s->ntasks == 0 || s->ntasks >= (int64_t)p->max_workers) return false;
-    for (int v = 0; v < s->body.branches[0].nloads; v++) {
-        const cb_load *l = &s->body.branches[0].loads[v];
+    for (int v = 0; v < s->reduce->body.branches[0].nloads; v++) {
+        const cb_load *l = &s->reduce->body.branches[0].loads[v];
         if (l->kind == CB_LOAD_STORED && (l->reshape || cb_node_subread_run(p, l->node) == 0))
             return false;
     }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "exec/need.h"
+#include "exec/operator.h"
 #include "opt/opt.h"
 #include "opt/rechunk_tile.h"
 
@@ -56,19 +56,10 @@ static int list_counts(const cubed_plan *p, const cb_stage *s, int d, int64_t *c
     return n;
 }
 
-/* The load that a copy of one array gathers its chunks from; NULL for any other stage. */
-static const cb_load *copied(const cb_stage *s)
-{
-    if (!s->copy || s->tail.nbranches != 1) return NULL;
-    const cb_branch *b = &s->tail.branches[0];
-    const cb_load *l = &b->loads[b->results[0]];
-    return l->kind == CB_LOAD_STORED && !l->reshape ? l : NULL;
-}
-
 /* Of a copy everything is known in closed form. */
 static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *err)
 {
-    const cb_load *l = copied(s);
+    const cb_load *l = cb_stage_copied(s);
     const cb_node *out = &p->ir.nodes[s->outs[0].node];
     cb_need read = cb_read_need(p, l->node), write = cb_write_need(p, s->outs[0].node);
     size_t part_run = cb_node_subread_run(p, l->node);
@@ -85,11 +76,10 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
                      .item_size = cubed_dtype_size(out->dtype),
                      .write_extra = cb_sat_add(write.arena, write.library),
                      .copy = true,
-                     .team = out->to_memory ? 1 : cb_opt_team(p),
+                     .coop = out->to_memory ? 1 : cb_opt_coop(p),
                      .nsources = 1,
                      .sources = &source,
                      .mem = mem > p->library_mem ? mem - p->library_mem : 0,
-                     .fixed = cb_bookkeeping_bytes(s),
                      .worth = CB_OPT_TASK_BYTES,
                      .min_tasks = 4 * (int64_t)p->max_workers};
     cb_tile t;
@@ -97,7 +87,7 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
     /* One chunk per task, which is too much then, is what the refusal tells of. */
     if (cb_tile_choose(&in, &t, NULL) != CUBED_OK) return CUBED_OK;
     cb_stage base = *s;
-    base.team = t.team;
+    base.coop = t.coop;
     CB_TRY(try_chunks(p, &base, t.task_chunks, &trial, err));
     if (cb_opt_need(p, trial.need) <= mem) *s = trial;
     return CUBED_OK;
@@ -107,15 +97,13 @@ cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *
 {
     const cb_node *out = &p->ir.nodes[s->outs[0].node];
     CB_TRY(cb_stage_compile(p, s, err));
-    if (out->task_chunks && !s->nreductions) {
-        s->team = out->team;
+    if (out->task_chunks && s->op->local) {
+        s->coop = out->coop;
         return try_chunks(p, s, out->task_chunks, s, err);
     }
     cb_stage_project(p, s);
-    if (copied(s)) return tile_copy(p, s, mem, err);
-    /* PARTIAL tasks are one group each, MERGE reads states that fit, running totals go by columns, and
-     * functions get the blocks that they were given. */
-    if (s->partial || s->merge || s->scan || s->call) return CUBED_OK;
+    if (cb_stage_copied(s)) return tile_copy(p, s, mem, err);
+    if (!s->op->tiles) return CUBED_OK;
     uint64_t floor = floor_of(p, s);
     for (;;) {
         cb_stage best = *s;

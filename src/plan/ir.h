@@ -70,7 +70,7 @@ typedef struct cb_node {
     /* While planning, of a copy whose tasks are decided: chunks per axis, and the workers that share one. NULL: they
      * are not. */
     const int64_t *task_chunks;
-    unsigned team;
+    unsigned coop;
 } cb_node;
 
 /* 64 nodes of a chain of views and elementwise operations are as cheap as one; this bounds what a

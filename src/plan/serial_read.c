@@ -62,7 +62,7 @@ static void get_stage(cb_reader *r, const cb_ir *ir, cb_stage *s)
         s->task_chunks[d] = cb_get_i(r);
         if (s->task_chunks[d] < 1 || s->task_chunks[d] > INT64_MAX / 4) r->bad = true;
     }
-    s->team = (unsigned)cb_get_n(r, CB_MAX_WORKERS);
+    s->coop = (unsigned)cb_get_n(r, CB_MAX_WORKERS);
 }
 
 static void get_groups(cb_reader *r, cubed_plan *p)

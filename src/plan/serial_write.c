@@ -91,7 +91,7 @@ cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cube
         for (int o = 0; o < s->nouts; o++) cb_put_u(b, (uint64_t)s->outs[o].node);
         cb_put_u(b, (uint64_t)s->kept.ndim);
         for (int d = 0; d < s->kept.ndim; d++) cb_put_i(b, s->task_chunks[d]);
-        cb_put_u(b, s->team);
+        cb_put_u(b, s->coop);
     }
     cb_put_u(b, (uint64_t)p->ngroups);
     for (int i = 0; i < p->ngroups; i++) {

@@ -39,7 +39,7 @@ static void put_stage(FILE *f, const cubed_plan *plan, int i, const cubed_stage_
         i, i);
     quote(f, s->name);
     fprintf(f, "\\n%" PRId64 " tasks of ", s->num_tasks);
-    if (s->team > 1) fprintf(f, "%u x ", s->team);
+    if (s->coop > 1) fprintf(f, "%u x ", s->coop);
     fprintf(f, "%s\\nreads %s, writes %s\"];\n", text_bytes((double)s->projected_mem, a),
             text_bytes((double)s->bytes_read, b), text_bytes((double)s->bytes_written, c));
     for (int k = 0; cubed_plan_get_input(plan, i, k, &x, NULL) == CUBED_OK; k++) {

@@ -40,7 +40,7 @@ static void put_stage(FILE *f, const cubed_plan *plan, const layout_node *n)
     fputs("</text>", f);
     put_line(f, n, 2, " class=\"quiet\"");
     fprintf(f, "%" PRId64 " task%s of ", s.num_tasks, s.num_tasks == 1 ? "" : "s");
-    if (s.team > 1) fprintf(f, "%u x ", s.team);
+    if (s.coop > 1) fprintf(f, "%u x ", s.coop);
     fprintf(f, "%s</text>", text_bytes((double)s.projected_mem, a));
     put_line(f, n, 3, " class=\"quiet\"");
     fprintf(f, "%s read, %s written</text></g>\n", text_bytes((double)s.bytes_read, a),

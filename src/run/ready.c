@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exec/operator.h"
 
 /* Tasks of less work than this are handed over together. */
 #define RANGE_BYTES ((uint64_t)1 << 20)
@@ -228,9 +229,9 @@ static cubed_status expect_reads(cb_ready *r, int stage, cubed_error *err)
 
 static uint32_t batch_of(const cb_ready *r, const cb_stage *s)
 {
-    if (s->ntasks == 0 || s->team > 1) return 1;
+    if (s->ntasks == 0 || s->coop > 1) return 1;
     /* Nobody knows how long a user's function takes. */
-    if (s->call && s->call->fn->code) return 1;
+    if (cb_stage_code(s)) return 1;
     uint64_t each = cb_sat_add(s->bytes_read, s->bytes_written) / (uint64_t)s->ntasks;
     int64_t batch = (int64_t)(RANGE_BYTES / (each + 1)) + 1;
     int64_t share = s->ntasks / (4 * (int64_t)r->a.workers);

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "exec/operator.h"
 #include "run/ready.h"
 
 #define POLL_MS        50
@@ -83,7 +84,7 @@ static void emit_stage(const driver *d, cubed_event_kind kind, int stage, int64_
 /* What of a task's projection is for a user's function. */
 static uint64_t function_projected(const cb_stage *s)
 {
-    return s->call && s->call->fn->code ? s->call->need.library : 0;
+    return cb_stage_code(s) ? s->call->need.library : 0;
 }
 
 static void emit_task(const driver *d, int stage, unsigned attempt, const cubed_task_report *r)
@@ -94,7 +95,7 @@ static void emit_task(const driver *d, int stage, unsigned attempt, const cubed_
                      .stage = stage,
                      .task = r->task,
                      .worker = r->worker,
-                     .team = r->team,
+                     .coop = r->coop,
                      .attempt = attempt};
     emit(d, &e);
     e.kind = r->error.status == CUBED_OK ? CUBED_EVENT_TASK_END : CUBED_EVENT_TASK_RETRY;

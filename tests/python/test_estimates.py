@@ -72,7 +72,7 @@ def test_seconds_of_a_stage(tmp_path):
                 moved = (s["bytes_read"] + s["bytes_written"]) / 1e9
                 moved += (s["chunks_read"] + s["chunks_written"]) * 1e-4
                 processor = s["read_seconds"] + s["compute_seconds"] + s["write_seconds"]
-                shared = min(info["max_workers"], s["num_tasks"] * s["team"])
+                shared = min(info["max_workers"], s["num_tasks"] * s["coop"])
                 assert s["seconds"] == pytest.approx(max(moved, (moved + processor) / shared))
                 total += s["seconds"]
             assert info["seconds"] == pytest.approx(total)

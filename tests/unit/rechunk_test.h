@@ -45,11 +45,11 @@ static inline cb_axis random_axis(int64_t extent, int64_t longest)
 }
 
 /* What exec/need.c says of a copy: output chunks one beside the other, or a tile of them all and one that
- * is written, whichever takes less; teams divide the former. */
+ * is written, whichever takes less; cooperative tasks divide the former. */
 static inline size_t copy_mem(const cb_tile_in *in, const int64_t *per)
 {
     size_t chunk = in->item_size, source = in->item_size, tile = in->item_size, held = 1;
-    size_t team = in->team > 1 ? in->team : 1;
+    size_t coop = in->coop > 1 ? in->coop : 1;
     bool single = true, same = true;
     for (int d = 0; d < in->out->ndim; d++) {
         const cb_axis *a = &in->out->axis[d], *b = &in->sources[0].grid->axis[d];
@@ -62,9 +62,9 @@ static inline size_t copy_mem(const cb_tile_in *in, const int64_t *per)
     }
     size_t reading = in->sources[0].read_extra, writing = in->write_extra;
     if (!(single && same)) reading += cb_arena_round(source);
-    held = cb_arena_round((held + team - 1) / team * chunk) + cb_max_size(reading, writing);
+    held = cb_arena_round((held + coop - 1) / coop * chunk) + cb_max_size(reading, writing);
     tile = cb_arena_round(tile) + cb_max_size(reading, writing + cb_arena_round(chunk));
-    return in->fixed + (single || team > 1 ? held : cb_min_size(held, tile));
+    return in->fixed + (single || coop > 1 ? held : cb_min_size(held, tile));
 }
 
 /* Walks the tasks and the chunks of each. `seen`, if there, counts who writes each target chunk. */

@@ -49,7 +49,7 @@ static void check_plan(const cb_rechunk_in *in, const cb_rechunk_plan *p)
                             .item_size = in->item_size,
                             .read_extra = i ? in->middle_extra : in->read_extra};
         cb_tile_in tile = {.out = &pass->target,
-                           .team = pass->team,
+                           .coop = pass->coop,
                            .item_size = in->item_size,
                            .write_extra = last ? in->write_extra : in->middle_extra,
                            .fixed = in->fixed,
@@ -379,27 +379,27 @@ static void test_bound(void **state)
     assert_true(two > 8 / SLOW && slow <= 4);
 }
 
-/* A team reads no more than one worker with as much memory less would; and two copies do for what the
+/* A cooperative task reads no more than one worker with as much memory less would; and two copies do for what the
  * memory of all can do it for. */
-static void test_team(void **state)
+static void test_coop(void **state)
 {
     (void)state;
     random_state = 12;
     int shared = 0, fewer = 0;
     for (int i = 0; i < 40 / SLOW; i++) {
-        unsigned team = (unsigned)between(2, 16);
-        double mem = between_log(2e6, 1e9), all = mem * team;
+        unsigned coop = (unsigned)between(2, 16);
+        double mem = between_log(2e6, 1e9), all = mem * coop;
         cb_rechunk_in in =
             random_in(between_log(all, fmin(1e13, all * all / 1048576)), mem / 4, false);
         in.mem = (size_t)mem + 1024;
         cb_rechunk_plan alone = make_plan(&in);
-        in.team = team;
+        in.coop = coop;
         cb_rechunk_plan p = make_plan(&in);
         check_plan(&in, &p);
         assert_true(p.seconds <= alone.seconds * 1.25); /* searches are not exhaustive */
         for (int k = 0; k < p.npasses; k++) {
-            assert_true(p.pass[k].team == 1 || p.pass[k].team == team);
-            shared += p.pass[k].team > 1;
+            assert_true(p.pass[k].coop == 1 || p.pass[k].coop == coop);
+            shared += p.pass[k].coop > 1;
         }
         fewer += p.npasses < alone.npasses;
         in.latency = 1e-12;
@@ -412,7 +412,7 @@ static void test_team(void **state)
 /* What a run keeps, parts of chunks, bytes beside chunks. */
 static void random_details(cb_rechunk_in *in)
 {
-    in->team = (unsigned)between(1, 8);
+    in->coop = (unsigned)between(1, 8);
     in->fixed = (size_t)between(0, 3000);
     in->read_extra = (size_t)between(0, 100000);
     in->write_extra = (size_t)between(0, 100000);
@@ -456,13 +456,13 @@ static void test_maps_to_series(void **state)
 {
     (void)state;
     int64_t shape[] = {350640, 721, 1440}, maps[] = {31, 721, 1440}, series[] = {350640, 10, 10};
-    for (unsigned team = 1; team <= 64; team *= 8) {
+    for (unsigned coop = 1; coop <= 64; coop *= 8) {
         uint64_t bytes = UINT64_MAX, requests = UINT64_MAX;
         for (int k = 6; k <= 40; k += k < 24 ? 3 : 8) {
             double mem = 50e6 * k;
             cb_rechunk_in in = make_in(3, shape, maps, series, 4, mem);
             cb_rechunk_plan p;
-            in.team = team;
+            in.coop = coop;
             in.run = (cb_rechunk_run){.chunk = 13, .unreserved = 4 << 20};
             assert_int_equal(cb_rechunk_plan_make(&in, &p, NULL), CUBED_OK);
             assert_true(p.bytes_read + p.bytes_written <= bytes && p.requests <= requests);
@@ -543,7 +543,7 @@ int main(void)
         cmocka_unit_test(test_aligned),    cmocka_unit_test(test_nearly_aligned),
         cmocka_unit_test(test_degenerate), cmocka_unit_test(test_budget),
         cmocka_unit_test(test_bad_grids),  cmocka_unit_test(test_enumerate),
-        cmocka_unit_test(test_bound),      cmocka_unit_test(test_team),
+        cmocka_unit_test(test_bound),      cmocka_unit_test(test_coop),
         cmocka_unit_test(test_any),        cmocka_unit_test(test_fast),
         cmocka_unit_test(test_monotonic),  cmocka_unit_test(test_maps_to_series),
     };

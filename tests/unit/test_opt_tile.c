@@ -9,6 +9,7 @@
 
 #include "cubed/cubed.h"
 #include "exec/need.h"
+#include "exec/operator.h"
 #include "plan/plan.h"
 #include "rechunk_test.h"
 
@@ -88,7 +89,7 @@ static void test_measure(void **state)
                          .write_extra = (size_t)between(0, 300),
                          .fixed = 11,
                          .copy = true,
-                         .team = (unsigned)between(0, 4),
+                         .coop = (unsigned)between(0, 4),
                          .nsources = 1,
                          .sources = &s};
         for (int d = 0; d < to.ndim; d++) per[d] = between(1, cb_axis_count(&to.axis[d]));
@@ -130,7 +131,7 @@ static void test_projection(void **state)
         for (int k = 0; k < p->nstages; k++) {
             cb_stage s = p->stages[k];
             const cb_load *l = &s.tail.branches[0].loads[s.tail.branches[0].results[0]];
-            if (!s.copy || l->kind != CB_LOAD_STORED) continue;
+            if (!cb_stage_copied(&s)) continue;
             const cb_node *out = &p->ir.nodes[s.outs[0].node];
             cb_tile_source source = {.grid = &p->ir.nodes[l->node].grid,
                                      .map = l->map,
@@ -141,11 +142,10 @@ static void test_projection(void **state)
                              .write_extra = cb_write_need(p, s.outs[0].node).arena,
                              .copy = true,
                              .nsources = 1,
-                             .sources = &source,
-                             .fixed = cb_bookkeeping_bytes(&s)};
+                             .sources = &source};
             for (int trial = 0; trial < 5; trial++) {
                 cb_tile t;
-                s.team = in.team = (unsigned)between(1, 4);
+                s.coop = in.coop = (unsigned)between(1, 4);
                 for (int d = 0; d < ndim; d++)
                     s.task_chunks[d] = trial ? between(1, cb_axis_count(&out->grid.axis[d])) : 1;
                 assert_int_equal(cb_stage_set_tasks(&s, NULL), CUBED_OK);
@@ -321,18 +321,18 @@ static void test_few_tasks(void **state)
     assert_int_equal(cb_tile_choose(&in, &t, NULL), CUBED_OK);
     assert_int_equal(t.ntasks, 1);
     size_t alone = t.task_mem;
-    in.team = 4;
+    in.coop = 4;
     assert_int_equal(cb_tile_choose(&in, &t, NULL), CUBED_OK);
-    assert_int_equal(t.team, 1);
+    assert_int_equal(t.coop, 1);
     in.worth--;
     assert_int_equal(cb_tile_choose(&in, &t, NULL), CUBED_OK);
-    assert_int_equal(t.team, 4);
+    assert_int_equal(t.coop, 4);
     assert_int_equal(t.chunks_read, 100);
     assert_int_equal(t.task_mem, alone - 600000);
     /* Nobody would read more than one chunk of two. */
     source = cb_grid_regular(2, shape, (int64_t[]){50, 1000});
     assert_int_equal(cb_tile_choose(&in, &t, NULL), CUBED_OK);
-    assert_int_equal(t.team, 1);
+    assert_int_equal(t.coop, 1);
 }
 
 int main(void)

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "counting_allocator.h"
 #include "cubed/cubed.h"
+#include "exec/stage.h"
 #include "remove_dir.h"
 #include "run/schedule.h"
 

@@ -25,7 +25,7 @@ typedef struct fixture {
     cubed_context *ctx;
     int32_t data[ITEMS], back[ITEMS];
     /* For the event callback: */
-    int ends, team;
+    int ends, coop;
     uint64_t measured;
     cubed_cancel cancel;
     int cancel_after;
@@ -110,7 +110,7 @@ static void on_event(void *ctx, const cubed_event *e)
 {
     fixture *f = ctx;
     if (e->kind != CUBED_EVENT_TASK_END) return;
-    if ((int)e->team > f->team) f->team = (int)e->team;
+    if ((int)e->coop > f->coop) f->coop = (int)e->coop;
     if (e->measured_mem > f->measured) f->measured = e->measured_mem;
     if (++f->ends == f->cancel_after) cubed_cancel_set(&f->cancel);
 }
@@ -150,7 +150,7 @@ static cubed_status run(fixture *f, cubed_plan *plan, const char *executor, unsi
                         bool resume, cubed_run_stats *stats, cubed_error *err)
 {
     cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
-    f->ends = f->team = 0;
+    f->ends = f->coop = 0;
     f->measured = 0;
     o.executor = executor;
     o.retries = 0;
@@ -162,14 +162,14 @@ static cubed_status run(fixture *f, cubed_plan *plan, const char *executor, unsi
     return cubed_run(plan, &o, stats, err);
 }
 
-static unsigned team_of(const cubed_plan *plan)
+static unsigned coop_of(const cubed_plan *plan)
 {
     cubed_plan_info info;
     cubed_plan_get_info(plan, &info);
-    return info.team;
+    return info.coop;
 }
 
-/* By a team one read of everything; by one worker as many as it has shares, in the same memory. */
+/* By a cooperative task one read of everything; by one worker as many as it has shares, in the same memory. */
 static void test_reads(void **state)
 {
     fixture *f = *state;
@@ -178,19 +178,19 @@ static void test_reads(void **state)
     cubed_plan_info info;
     cubed_plan *plan = plan_rows(f, 60000);
     cubed_plan_get_info(plan, &info);
-    assert_int_equal(info.team, WORKERS);
+    assert_int_equal(info.coop, WORKERS);
     assert_int_equal(info.num_stages, 1);
     assert_int_equal(info.num_tasks, 2);
     assert_int_equal(info.bytes_read, sizeof f->data);
     must(run(f, plan, "threads", 0, false, &stats, &err), &err);
     assert_int_equal(stats.bytes_read, info.bytes_read);
     assert_int_equal(stats.bytes_written, info.bytes_written);
-    assert_int_equal(f->team, WORKERS);
+    assert_int_equal(f->coop, WORKERS);
     assert_int_equal(f->ends, 2);
     assert_true(stats.measured_mem <= info.projected_mem && info.projected_mem <= 60000);
     check_output(f);
     must(run(f, plan, "single-threaded", 0, false, &stats, &err), &err);
-    assert_int_equal(f->team, 1);
+    assert_int_equal(f->coop, 1);
     assert_true(stats.bytes_read > info.bytes_read);
     assert_true(stats.bytes_read <= WORKERS * info.bytes_read);
     assert_true(stats.measured_mem <= info.projected_mem);
@@ -209,13 +209,13 @@ static void test_other_workers(void **state)
     must(cubed_plan_save(plan, &bytes, &size, &err), &err);
     must(cubed_plan_load(f->ctx, bytes, size, &loaded, &err), &err);
     cubed_plan_free_bytes(plan, bytes, size);
-    assert_int_equal(team_of(loaded), WORKERS);
+    assert_int_equal(coop_of(loaded), WORKERS);
     for (unsigned n = 1; n <= 7; n += 2) {
         cubed_run_stats stats;
         cubed_plan_options o = {.struct_size = sizeof o, .max_workers = n};
         must(cubed_plan_set_limits(loaded, &o, &err), &err);
         must(run(f, loaded, "threads", 0, false, &stats, &err), &err);
-        assert_int_equal(f->team, n);
+        assert_int_equal(f->coop, n);
         assert_true(stats.measured_mem <= stats.projected_mem);
         check_output(f);
     }
@@ -234,7 +234,7 @@ static void test_not_shared(void **state)
     o.share_tasks = false;
     must(cubed_rechunk(x, chunk, &y, &err), &err);
     cubed_plan *plan = plan_of(f, y, &(cubed_target){.url = f->out, .codecs = raw}, &o);
-    assert_int_equal(team_of(plan), 1);
+    assert_int_equal(coop_of(plan), 1);
     cubed_plan_unref(plan);
     cubed_array_unref(x);
     cubed_array_unref(y);
@@ -277,7 +277,7 @@ static void test_cancel_and_resume(void **state)
     cubed_plan_info info;
     int n;
     cubed_plan_get_info(plan, &info);
-    assert_true(info.num_tasks == 2 && info.team == WORKERS);
+    assert_true(info.num_tasks == 2 && info.coop == WORKERS);
     cubed_cancel_set(&f->cancel);
     assert_int_equal(run(f, plan, "threads", 0, false, &stats, &err), CUBED_E_CANCELLED);
     cubed_cancel_clear(&f->cancel);
@@ -354,7 +354,7 @@ static void random_copy(fixture *f, int *shared)
     o.work_dir = f->dir;
     plan = plan_of(f, z, &(cubed_target){.url = f->out, .codecs = codecs}, &o);
     cubed_plan_get_info(plan, &info);
-    *shared += info.team > 1;
+    *shared += info.coop > 1;
     must(run(f, plan, "threads", 0, false, &stats, &err), &err);
     assert_int_equal(stats.bytes_read, info.bytes_read);
     assert_int_equal(stats.bytes_written, info.bytes_written);

@@ -118,7 +118,7 @@ cubed_status cubed_context_add_executor(cubed_context *ctx, const cubed_executor
 
 /* --- Tasks in this process ----------------------------------------------------------------------------- */
 
-static void run(const cb_task_env *env, cb_arena *arena, int stage, int64_t task, cb_team *team,
+static void run(const cb_task_env *env, cb_arena *arena, int stage, int64_t task, cb_coop *coop,
                 unsigned member, cb_task_count *count, cubed_task_report *report)
 {
     const cubed_plan *p = env->plan;
@@ -129,7 +129,7 @@ static void run(const cb_task_env *env, cb_arena *arena, int stage, int64_t task
                  .arena = arena,
                  .count = count,
                  .cancel = env->cancel,
-                 .team = team,
+                 .coop = coop,
                  .member = member};
     memset(&report->error, 0, sizeof report->error);
     report->task = task;
@@ -162,26 +162,26 @@ void cb_executor_run_task(const cb_task_env *env, cb_arena *arena, int stage, in
 {
     cb_task_count count = {.bytes_read = 0};
     run(env, arena, stage, task, NULL, 0, &count, report);
-    report->team = 1;
+    report->coop = 1;
     report->cache_peak = cb_chunks_cache_peak(cb_io_chunks(env->io));
     clear_counts(report);
     count_task(report, &count, cb_arena_high_water(arena));
 }
 
 void cb_executor_run_member(const cb_task_env *env, cb_arena *arena, int stage, int64_t task,
-                            cb_team *team, unsigned member, cubed_task_report *report)
+                            cb_coop *coop, unsigned member, cubed_task_report *report)
 {
-    cb_member *self = &team->members[member];
+    cb_member *self = &coop->members[member];
     self->count = (cb_task_count){.bytes_read = 0};
-    run(env, arena, stage, task, team, member, &self->count, report);
+    run(env, arena, stage, task, coop, member, &self->count, report);
     self->measured = cb_arena_high_water(arena);
-    (void)cb_team_meet(team); /* all have counted */
-    report->team = team->size;
+    (void)cb_coop_meet(coop); /* all have counted */
+    report->coop = coop->size;
     report->cache_peak = cb_chunks_cache_peak(cb_io_chunks(env->io));
     clear_counts(report);
-    for (unsigned i = 0; i < team->size; i++)
-        count_task(report, &team->members[i].count, team->members[i].measured);
-    (void)cb_team_meet(team); /* and nobody counts the next one yet */
+    for (unsigned i = 0; i < coop->size; i++)
+        count_task(report, &coop->members[i].count, coop->members[i].measured);
+    (void)cb_coop_meet(coop); /* and nobody counts the next one yet */
 }
 
 struct cubed_runner {

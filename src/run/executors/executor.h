@@ -3,7 +3,7 @@
 #define CB_RUN_EXECUTORS_EXECUTOR_H
 
 #include "cubed/sys/executor.h"
-#include "exec/team.h"
+#include "exec/coop.h"
 #include "run/io.h"
 
 /* What runs a task in this process. */
@@ -42,9 +42,9 @@ void cb_run_say_ended(const cubed_plan *plan);
 /* Runs one task and fills its report: what all of them have in common. */
 void cb_executor_run_task(const cb_task_env *env, cb_arena *arena, int stage, int64_t task,
                           cubed_task_report *report);
-/* The part of member number `member` of a team. Its first one's report is of all of them; to be called
+/* The part of member number `member` of a cooperative task. Its first one's report is of all of them; to be called
  * by every member with the same task, until a report has an error. */
 void cb_executor_run_member(const cb_task_env *env, cb_arena *arena, int stage, int64_t task,
-                            cb_team *team, unsigned member, cubed_task_report *report);
+                            cb_coop *coop, unsigned member, cubed_task_report *report);
 
 #endif

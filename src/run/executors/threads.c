@@ -1,6 +1,6 @@
 /* A pool of threads with an arena each, between two bounded queues.
  *
- * When a range of tasks that a team shares is next, workers that come for work join the team. It starts
+ * When a range of cooperative tasks is next, workers that come for work join in. It starts
  * when all are in: more than were planned hold less each. */
 #include <pthread.h>
 #include <string.h>
@@ -22,13 +22,13 @@ typedef struct threads {
     cb_pool *pool;
     cb_arena **arenas; /* one per worker */
     pthread_mutex_t lock;
-    /* A range came; a report came; reports were fetched; a team is complete. */
+    /* A range came; a report came; reports were fetched; all members are there. */
     pthread_cond_t work, done, room, complete;
     bool stop;
-    cb_team team;
-    bool has_team;      /* it was made */
+    cb_coop coop;
+    bool has_coop;      /* it was made */
     cb_member *members; /* one per worker */
-    bool forming;       /* the team waits for others */
+    bool forming;       /* it waits for others */
     unsigned joined;
     cubed_task_range *ranges; /* ring */
     size_t range_cap, range_at, range_n;
@@ -36,10 +36,10 @@ typedef struct threads {
     size_t report_cap, report_at, report_n;
 } threads;
 
-/* What a worker has to do: a range, alone or as a member of a team. */
+/* What a worker has to do: a range, alone or with others. */
 typedef struct job {
     cubed_task_range range;
-    cb_team *team; /* NULL: alone */
+    cb_coop *coop; /* NULL: alone */
     unsigned member;
 } job;
 
@@ -51,18 +51,18 @@ static void pop_range(threads *t)
 
 static bool is_shared(const threads *t, int stage)
 {
-    return t->head.workers > 1 && t->env.plan->stages[stage].team > 1;
+    return t->head.workers > 1 && t->env.plan->stages[stage].coop > 1;
 }
 
-/* Joins the team for the next range and waits until it is complete; false when the executor closes. */
-static bool join_team(threads *t, job *out)
+/* Joins the others for the next range and waits until it is complete; false when the executor closes. */
+static bool join_coop(threads *t, job *out)
 {
     if (!t->forming) t->joined = 0;
     t->forming = true;
-    out->team = &t->team;
+    out->coop = &t->coop;
     out->member = t->joined++;
     if (t->joined == t->head.workers) {
-        cb_team_begin(&t->team, t->joined);
+        cb_coop_begin(&t->coop, t->joined);
         pop_range(t);
         t->forming = false;
         pthread_cond_broadcast(&t->complete);
@@ -80,7 +80,7 @@ static bool take_job(threads *t, job *out)
     if (ok) {
         *out = (job){.range = t->ranges[t->range_at]};
         if (is_shared(t, out->range.stage))
-            ok = join_team(t, out);
+            ok = join_coop(t, out);
         else
             pop_range(t);
     }
@@ -108,12 +108,12 @@ static void worker(void *ctx, unsigned index)
     cubed_task_report report;
     memset(&report, 0, sizeof report);
     report.worker = index;
-    bool open = true; /* a member of a team goes on with it, whether or not */
+    bool open = true; /* a member of a cooperative task goes on with it, whether or not */
     while (open && take_job(t, &j)) {
         report.token = j.range.token;
-        for (int64_t task = j.range.first; task < j.range.last && (open || j.team); task++) {
-            if (j.team)
-                cb_executor_run_member(&t->env, t->arenas[index], j.range.stage, task, j.team,
+        for (int64_t task = j.range.first; task < j.range.last && (open || j.coop); task++) {
+            if (j.coop)
+                cb_executor_run_member(&t->env, t->arenas[index], j.range.stage, task, j.coop,
                                        j.member, &report);
             else
                 cb_executor_run_task(&t->env, t->arenas[index], j.range.stage, task, &report);
@@ -183,7 +183,7 @@ static void threads_free(threads *t)
     const cubed_allocator *a = &t->env.plan->ctx->alloc;
     for (unsigned i = 0; t->arenas && i < t->head.workers; i++) cb_arena_free(t->arenas[i]);
     cb_free(a, t->arenas, t->head.workers * sizeof *t->arenas);
-    if (t->has_team) cb_team_destroy(&t->team);
+    if (t->has_coop) cb_coop_destroy(&t->coop);
     cb_free(a, t->members, t->head.workers * sizeof *t->members);
     cb_free(a, t->ranges, t->range_cap * sizeof *t->ranges);
     cb_free(a, t->reports, t->report_cap * sizeof *t->reports);
@@ -223,7 +223,7 @@ static bool is_one_task(const cubed_plan *p)
 {
     int64_t n = 0;
     for (int i = 0; i < p->nstages; i++) {
-        if (p->stages[i].ntasks > 1 || p->stages[i].team > 1) return false;
+        if (p->stages[i].ntasks > 1 || p->stages[i].coop > 1) return false;
         n += p->stages[i].ntasks;
     }
     return n <= 1;
@@ -254,8 +254,8 @@ static cubed_status threads_open(const cubed_executor_args *args, cubed_executor
         st = cb_fail(err, CUBED_E_NOMEM, "no memory for %u workers", n);
         goto out;
     }
-    CB_GO(cb_team_init(&t->team, t->members, err));
-    t->has_team = true;
+    CB_GO(cb_coop_init(&t->coop, t->members, err));
+    t->has_coop = true;
     for (unsigned i = 0; i < n; i++) CB_GO(cb_arena_new(a, args->plan->need, &t->arenas[i], err));
     CB_GO(cb_pool_start(a, n, worker, stop_workers, t, &t->pool, err));
     *out = &t->head;

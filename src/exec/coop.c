@@ -1,10 +1,10 @@
-#include "exec/team.h"
+#include "exec/coop.h"
 
 #include <string.h>
 
 #include "base/error.h"
 
-cubed_status cb_team_init(cb_team *t, cb_member *members, cubed_error *err)
+cubed_status cb_coop_init(cb_coop *t, cb_member *members, cubed_error *err)
 {
     memset(t, 0, sizeof *t);
     t->members = members;
@@ -15,13 +15,13 @@ cubed_status cb_team_init(cb_team *t, cb_member *members, cubed_error *err)
     return cb_fail(err, CUBED_E_NOMEM, "no memory for a condition");
 }
 
-void cb_team_destroy(cb_team *t)
+void cb_coop_destroy(cb_coop *t)
 {
     pthread_cond_destroy(&t->met);
     pthread_mutex_destroy(&t->lock);
 }
 
-void cb_team_begin(cb_team *t, unsigned size)
+void cb_coop_begin(cb_coop *t, unsigned size)
 {
     pthread_mutex_lock(&t->lock);
     t->size = size;
@@ -29,7 +29,7 @@ void cb_team_begin(cb_team *t, unsigned size)
     pthread_mutex_unlock(&t->lock);
 }
 
-void cb_team_fail(cb_team *t, cubed_status st, const cubed_error *why)
+void cb_coop_fail(cb_coop *t, cubed_status st, const cubed_error *why)
 {
     pthread_mutex_lock(&t->lock);
     if (t->error.status == CUBED_OK) {
@@ -39,7 +39,7 @@ void cb_team_fail(cb_team *t, cubed_status st, const cubed_error *why)
     pthread_mutex_unlock(&t->lock);
 }
 
-bool cb_team_meet(cb_team *t)
+bool cb_coop_meet(cb_coop *t)
 {
     pthread_mutex_lock(&t->lock);
     uint64_t now = t->meetings;
@@ -56,7 +56,7 @@ bool cb_team_meet(cb_team *t)
     return go_on;
 }
 
-cubed_status cb_team_result(const cb_team *t, cubed_error *err)
+cubed_status cb_coop_result(const cb_coop *t, cubed_error *err)
 {
     if (t->error.status != CUBED_OK && err) *err = t->error;
     return t->error.status;

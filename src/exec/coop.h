@@ -2,8 +2,8 @@
  *
  * They go through the task in step: between two meetings each does its part. What one of them wrote
  * before a meeting all see after it. */
-#ifndef CB_EXEC_TEAM_H
-#define CB_EXEC_TEAM_H
+#ifndef CB_EXEC_COOP_H
+#define CB_EXEC_COOP_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,7 +17,7 @@ typedef struct cb_member {
     size_t measured;     /* the most that its arena held */
 } cb_member;
 
-typedef struct cb_team {
+typedef struct cb_coop {
     unsigned size; /* 1 and more */
     cb_member *members;
     cb_box chunks;        /* of the task, that are to be made */
@@ -28,18 +28,18 @@ typedef struct cb_team {
     uint64_t meetings; /* so far */
     bool go_on;        /* the last one's outcome */
     cubed_error error; /* of the first who failed */
-} cb_team;
+} cb_coop;
 
 /* `members` are borrowed. */
-CUBED_MUST_CHECK cubed_status cb_team_init(cb_team *t, cb_member *members, cubed_error *err);
-void cb_team_destroy(cb_team *t);
+CUBED_MUST_CHECK cubed_status cb_coop_init(cb_coop *t, cb_member *members, cubed_error *err);
+void cb_coop_destroy(cb_coop *t);
 /* A new task for `size` of them; before any of them begins. */
-void cb_team_begin(cb_team *t, unsigned size);
+void cb_coop_begin(cb_coop *t, unsigned size);
 /* Notes why one of them cannot go on. */
-void cb_team_fail(cb_team *t, cubed_status st, const cubed_error *why);
+void cb_coop_fail(cb_coop *t, cubed_status st, const cubed_error *why);
 /* Waits for all of them; false, for all, if any has failed. */
-bool cb_team_meet(cb_team *t);
+bool cb_coop_meet(cb_coop *t);
 /* After a meeting: the status of the first who failed, and its error. */
-cubed_status cb_team_result(const cb_team *t, cubed_error *err);
+cubed_status cb_coop_result(const cb_coop *t, cubed_error *err);
 
 #endif

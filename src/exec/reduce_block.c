@@ -1,0 +1,338 @@
+/* From blocks to states. The order of everything here is fixed by plan/reduction.h. */
+#include "exec/reduce.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* Where the values of a block come from: a running program, or dense arrays when the block crosses
+ * branches and was evaluated beforehand. */
+typedef struct source {
+    cb_vm *vm;
+    char *const *values;
+} source;
+
+/* What a vector holds: elements of as many states, a piece of one reduced run, or whole short ones,
+ * each of another state. */
+typedef enum how { ROWS, RUN, RUNS } how;
+
+typedef struct block_loop {
+    cb_reducer *f;
+    source from;
+    int ndim, inner; /* vectors go along the axes from `inner` */
+    int64_t extent[CUBED_MAX_NDIM];
+    int64_t run;  /* their elements; RUNS: of all runs side by side */
+    int64_t step; /* elements of a vector */
+    how how;
+    int64_t reduced_run; /* RUN, RUNS */
+    /* Positions of elements, in C order of the reduced axes of the whole domain. */
+    int64_t origin, place[CUBED_MAX_NDIM];
+    int64_t straight; /* RUN, RUNS: elements of a reduced run whose positions follow one another */
+} block_loop;
+
+static void seek(const block_loop *b, const int64_t *idx, int64_t *at)
+{
+    if (b->from.vm) {
+        cb_vm_seek(b->from.vm, idx);
+        return;
+    }
+    *at = 0;
+    for (int d = 0; d < b->inner; d++) *at = *at * b->extent[d] + idx[d];
+    *at *= b->run;
+}
+
+static const void *vector(const block_loop *b, int reduction, int64_t at, int64_t p)
+{
+    if (b->from.vm) return cb_vm_result(b->from.vm, reduction);
+    return b->from.values[reduction] +
+           (size_t)(at + p) * cubed_dtype_size(b->f->s->reduce->list[reduction].value);
+}
+
+/* The state that position p of the run at these outer indices goes to. */
+static int64_t kept_position(const block_loop *b, const int64_t *idx, int64_t p)
+{
+    int64_t at = 0;
+    for (int d = 0; d < b->inner; d++) {
+        if (!(b->f->s->reduce->reduced >> d & 1)) at = at * b->extent[d] + idx[d];
+    }
+    return b->how == ROWS ? at * b->run + p : (at * b->run + p) / b->reduced_run;
+}
+
+static int64_t position(const block_loop *b, const int64_t *idx, int64_t p)
+{
+    int64_t at = b->origin;
+    for (int d = b->ndim - 1; d >= b->inner; d--) {
+        at += p % b->extent[d] * b->place[d];
+        p /= b->extent[d];
+    }
+    for (int d = 0; d < b->inner; d++) at += idx[d] * b->place[d];
+    return at;
+}
+
+static void reduce_positions(const block_loop *b, const cb_reduce_fns *fns, const cb_state *s,
+                             const void *x, const int64_t *idx, int64_t p, size_t n)
+{
+    size_t r = (size_t)b->reduced_run, straight = (size_t)b->straight;
+    if (b->how == ROWS) {
+        fns->rows(s->plane, x, n, position(b, idx, p));
+        return;
+    }
+    if (b->how == RUNS && r == straight) {
+        fns->runs(s->plane, x, r, n / r, position(b, idx, p));
+        return;
+    }
+    for (size_t q = 0, piece; q < n; q += piece) {
+        size_t state = b->how == RUNS ? q / r : 0;
+        piece = cb_min_size(n - q, straight - ((size_t)p + q) % straight);
+        void *planes[2] = {(int64_t *)s->plane[0] + state, (int64_t *)s->plane[1] + state};
+        fns->run(planes, (const int64_t *)x + q, piece, position(b, idx, p + (int64_t)q));
+    }
+}
+
+/* The lanes are joined where a stretch or the run ends. */
+static void reduce_run(const block_loop *b, int reduction, void *const *state, const void *x,
+                       int64_t p, size_t n, int64_t count)
+{
+    const cb_reduce_fns *fns = cb_reducer_fns(b->f, reduction);
+    void *lanes = b->f->lanes + (size_t)reduction * CB_LANES_BYTES;
+    int64_t end = p + (int64_t)n;
+    if (!fns->lanes) {
+        fns->run(state, x, n, count);
+        return;
+    }
+    fns->lanes(lanes, x, n);
+    if (end == b->run || end % CB_STRETCH == 0) fns->join(state, lanes);
+}
+
+static void reduce_vector(const block_loop *b, const int64_t *idx, int64_t at, int64_t p, size_t n,
+                          int64_t count)
+{
+    int64_t kept = kept_position(b, idx, p);
+    cb_reducer *f = b->f;
+    if (b->from.vm) cb_vm_vector(b->from.vm, p, n);
+    for (int k = 0; k < f->s->reduce->n; k++) {
+        const cb_stage_reduction *reduction = &f->s->reduce->list[k];
+        const cb_reduce_fns *fns = cb_reducer_fns(f, k);
+        size_t r = (size_t)b->reduced_run;
+        cb_state s;
+        const void *x = vector(b, k, at, p);
+        for (int i = 0; i < reduction->nplanes; i++)
+            s.plane[i] =
+                (char *)f->state[0][k].plane[i] + (size_t)kept * cubed_dtype_size(reduction->dtype);
+        if (cb_reduce_has_position(reduction->kind)) {
+            reduce_positions(b, fns, &s, x, idx, p, n);
+            continue;
+        }
+        switch (b->how) {
+        case ROWS: fns->rows(s.plane, x, n, count); break;
+        case RUN: reduce_run(b, k, s.plane, x, p, n, count); break;
+        case RUNS: fns->runs(s.plane, x, r, n / r, count); break;
+        }
+    }
+}
+
+/* Outer axes split into kept and reduced ones, each walked in C order with the other at rest. */
+static bool next_of(const block_loop *b, bool reduced, int64_t *idx)
+{
+    for (int d = b->inner - 1; d >= 0; d--) {
+        if ((b->f->s->reduce->reduced >> d & 1) != reduced) continue;
+        if (++idx[d] < b->extent[d]) return true;
+        idx[d] = 0;
+    }
+    return false;
+}
+
+/* Elements of a run that are reduced together over all reduced rows, so that their states stay in
+ * the cache. Element order within a state is the same for any panel. */
+enum { PANEL_VECTORS = 16, PANEL = PANEL_VECTORS * CB_VECTOR };
+
+/* The processor brings what follows by itself within a row, not where the next one starts. */
+static void prefetch_next_row(const block_loop *b, const int64_t *idx, int64_t p)
+{
+    int64_t next[CUBED_MAX_NDIM];
+    memcpy(next, idx, sizeof next);
+    if (b->from.vm && next_of(b, true, next)) cb_vm_prefetch(b->from.vm, next, p);
+}
+
+static void reduce_loop(const block_loop *b)
+{
+    int64_t idx[CUBED_MAX_NDIM] = {0}, at = 0;
+    int64_t panel = b->how == RUN ? b->run : PANEL_VECTORS * b->step;
+    if (b->run == 0) return;
+    for (int d = 0; d < b->inner; d++) {
+        if (b->extent[d] == 0) return;
+    }
+    do {
+        for (int64_t p0 = 0; p0 < b->run; p0 += panel) {
+            int64_t p1 = cb_min_i64(b->run, p0 + panel), count = b->f->taken[0];
+            do {
+                seek(b, idx, &at);
+                for (int64_t p = p0; p < p1 && !cb_task_cancelled(b->f->t); p += b->step) {
+                    size_t n = (size_t)cb_min_i64(b->step, p1 - p);
+                    if (p + b->step >= p1) prefetch_next_row(b, idx, p0);
+                    reduce_vector(b, idx, at, p, n, count);
+                    if (b->how == RUN) count += (int64_t)n;
+                }
+                if (b->how == ROWS) count++;
+                if (b->how == RUNS) count += b->reduced_run;
+            } while (next_of(b, true, idx) && !cb_task_cancelled(b->f->t));
+        }
+    } while (next_of(b, false, idx) && !cb_task_cancelled(b->f->t));
+}
+
+static void set_positions(block_loop *b, const cb_box *box)
+{
+    const cb_stage_reduce *s = b->f->s->reduce;
+    int64_t place = 1;
+    bool straight = true;
+    b->straight = 1;
+    for (int d = b->ndim - 1; d >= 0; d--) {
+        if (!(s->reduced >> d & 1)) {
+            straight = straight && b->extent[d] == 1;
+            continue;
+        }
+        b->place[d] = place;
+        b->origin += box->lo[d] * place;
+        place *= s->domain.axis[d].extent;
+        if (b->extent[d] == 1) continue;
+        straight = straight && b->place[d] == b->straight && b->straight < b->reduced_run;
+        if (straight) b->straight *= b->extent[d];
+    }
+}
+
+/* How a block is walked. Which order a reduction has depends on the extents of the block's reduced axes
+ * alone; how many short runs go into a panel does not change it. */
+static void set_walk(block_loop *b, uint32_t reduced)
+{
+    bool inner_reduced;
+    b->inner = cb_reduce_inner(&b->f->s->reduce->domain, reduced, &inner_reduced);
+    b->run = 1;
+    for (int d = b->inner; d < b->ndim; d++) b->run *= b->extent[d];
+    b->step = CB_VECTOR;
+    b->how = inner_reduced ? RUN : ROWS;
+    b->reduced_run = b->run;
+    if (!inner_reduced || b->run >= CB_VECTOR || b->run == 0) return;
+    b->how = RUNS;
+    b->step = CB_VECTOR / b->run * b->run;
+    while (b->inner > 0 && b->run < PANEL &&
+           (!(reduced >> (b->inner - 1) & 1) || b->extent[b->inner - 1] == 1))
+        b->run *= b->extent[--b->inner];
+}
+
+/* The values of a block that lies in several branches: pointers, views, and what they are of. */
+static cubed_status values_frame(const cb_stage *s, const int64_t *extents, cb_arena *arena,
+                                 char ***values, cb_view **outs, cubed_error *err)
+{
+    const cb_stage_reduce *r = s->reduce;
+    void *p;
+    CB_TRY(cb_arena_alloc(arena, (size_t)r->n * sizeof **values, "values", &p, err));
+    *values = p;
+    CB_TRY(cb_arena_alloc(arena, (size_t)r->n * sizeof **outs, "views", &p, err));
+    *outs = p;
+    for (int k = 0; k < r->n; k++) {
+        size_t bytes = cubed_dtype_size(r->list[k].value);
+        for (int d = 0; d < r->domain.ndim; d++) bytes = cb_sat_mul(bytes, (size_t)extents[d]);
+        CB_TRY(cb_arena_alloc(arena, bytes, "values of a block", &p, err));
+        if (*values) (*values)[k] = p;
+    }
+    return CUBED_OK;
+}
+
+/* The first block of a task, or one that is as long as any along each axis; false: it may have none. */
+static bool measured_block(const cb_frame *f, cb_box *block)
+{
+    const cb_stage_reduce *r = f->stage->reduce;
+    int64_t first, last;
+    if (f->arena->kind == CB_ARENA_LEAST) {
+        cb_stage_task_blocks(f->stage, &f->box, &first, &last);
+        if (first < last) cb_stage_block(f->stage, &f->box, first, block);
+        return first < last;
+    }
+    *block = (cb_box){.ndim = r->domain.ndim};
+    for (int d = 0, k = r->groups; d < r->domain.ndim; d++) {
+        const bool reduced = r->reduced >> d & 1;
+        block->hi[d] = reduced ? cb_blocks_most(&(cb_blocks){&r->domain.axis[d], 1, NULL})
+                               : f->box.hi[k] - f->box.lo[k];
+        k += !reduced;
+    }
+    return true;
+}
+
+cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err)
+{
+    const cb_program *body = &f->stage->reduce->body;
+    int64_t extents[CUBED_MAX_NDIM];
+    cb_box block;
+    char **values;
+    cb_view one, *outs, *views = &one;
+    if (!measured_block(f, &block)) return CUBED_OK;
+    for (int d = 0; d < block.ndim; d++) extents[d] = block.hi[d] - block.lo[d];
+    if (body->nbranches == 1)
+        return cb_branch_frame(f->plan, body, &body->branches[0], extents, f->arena, err);
+    /* A block may lie in one of them. */
+    if (f->arena->kind == CB_ARENA_LEAST) return CUBED_OK;
+    CB_TRY(values_frame(f->stage, extents, f->arena, &values, &outs, err));
+    return cb_evaluate_frame(f->plan, &(cb_evaluation){.prog = body}, &block, true, f->arena,
+                             &views, err);
+}
+
+/* Evaluates a block that crosses branches into dense arrays. */
+static cubed_status evaluate_values(const cb_reducer *f, const cb_box *block, char ***values,
+                                    cubed_error *err)
+{
+    const cb_stage_reduce *r = f->s->reduce;
+    int64_t extents[CUBED_MAX_NDIM];
+    cb_view *outs;
+    for (int d = 0; d < block->ndim; d++) extents[d] = block->hi[d] - block->lo[d];
+    CB_TRY(values_frame(f->s, extents, f->t->arena, values, &outs, err));
+    for (int k = 0; k < r->n; k++) {
+        outs[k].base = (*values)[k];
+        cb_dense_strides(block->ndim, extents, cubed_dtype_size(r->list[k].value), outs[k].stride);
+    }
+    return cb_evaluate(f->t, &(cb_evaluation){.prog = &r->body, .outs = outs}, block, err);
+}
+
+static const cb_branch *single_branch(const cb_program *prog, const cb_box *block)
+{
+    int i, last;
+    for (cb_program_branches(prog, block, &i, &last); i < last; i++) {
+        bool inside = true;
+        for (int d = 0; d < block->ndim && inside; d++)
+            inside =
+                block->lo[d] >= prog->branches[i].lo[d] && block->hi[d] <= prog->branches[i].hi[d];
+        if (inside) return &prog->branches[i];
+    }
+    return NULL;
+}
+
+cubed_status cb_reduce_block(cb_reducer *f, int64_t block, cubed_error *err)
+{
+    const cb_task *t = f->t;
+    size_t mark = cb_arena_mark(t->arena);
+    cubed_status st = CUBED_OK;
+    cb_box box;
+    block_loop b = {.f = f, .ndim = f->s->reduce->domain.ndim};
+    int64_t reduced = 1;
+    cb_stage_block(f->s, f->task_box, block, &box);
+    for (int d = 0; d < b.ndim; d++) {
+        b.extent[d] = box.hi[d] - box.lo[d];
+        if (f->s->reduce->reduced >> d & 1) reduced *= b.extent[d];
+    }
+    set_walk(&b, f->s->reduce->reduced);
+    set_positions(&b, &box);
+    const cb_branch *branch = single_branch(&f->s->reduce->body, &box);
+    if (branch) {
+        CB_GO(
+            cb_vm_open(t, &f->s->reduce->body, branch, &box, NULL, NULL, b.inner, &b.from.vm, err));
+    } else {
+        char **values;
+        CB_GO(evaluate_values(f, &box, &values, err));
+        b.from.values = values;
+    }
+    reduce_loop(&b);
+    CB_GO(cb_task_check(t, err));
+    f->taken[0] += reduced;
+out:
+    cb_arena_release(t->arena, mark);
+    return st;
+}
