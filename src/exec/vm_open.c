@@ -120,7 +120,7 @@ static void open_memory(const cb_vm *vm, vm_load *l, const cb_box *box)
     int64_t strides[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
     l->base = cb_node_is_source(n) ? n->data : n->result;
     cb_node_shape(n, shape);
-    if (n->strides)
+    if (cb_node_is_source(n))
         memcpy(strides, n->strides, (size_t)n->grid.ndim * sizeof *strides);
     else
         cb_dense_strides(n->grid.ndim, shape, l->size, strides);

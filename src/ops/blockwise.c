@@ -138,9 +138,8 @@ static cubed_status add(cubed_context *ctx, const char *function, const void *pa
                      .grid = op.out[made].blocks,
                      .ninputs = nin,
                      .block = &op,
-                     .output = made};
-        for (int d = 0; outputs[made].dim_names && d < n.grid.ndim; d++)
-            n.dim_names[d] = outputs[made].dim_names[d];
+                     .output = made,
+                     .dim_names = outputs[made].dim_names};
         CB_GO(cb_graph_add(ctx, &n, arrays, &arrays[nin + made], err));
     }
     memcpy(outs, arrays + nin, (size_t)nout * sizeof(cubed_array *));

@@ -230,12 +230,17 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
     CB_TRY(broadcast_shape(op, args, nargs, &ndim, shape, err));
     CB_TRY(cb_check_shape(name, ndim, shape, type, err));
 
-    cb_node n = {.kind = CB_NODE_ELEM, .op = op, .ninputs = nargs, .dtype = cb_op_result(op, type)};
+    const char *names[CUBED_MAX_NDIM] = {NULL};
+    cb_node n = {.kind = CB_NODE_ELEM,
+                 .op = op,
+                 .ninputs = nargs,
+                 .dtype = cb_op_result(op, type),
+                 .dim_names = names};
     n.grid = cb_op_broadcast_grid(args, nargs, ndim, shape, n.dtype);
     for (int d = 0; d < ndim; d++) {
-        for (int i = 0; i < nargs && !n.dim_names[d]; i++) {
+        for (int i = 0; i < nargs && !names[d]; i++) {
             int lead = ndim - args[i]->node.grid.ndim;
-            if (d >= lead) n.dim_names[d] = args[i]->node.dim_names[d - lead];
+            if (d >= lead) names[d] = args[i]->node.dim_names[d - lead];
         }
     }
     cubed_array *in[3] = {NULL, NULL, NULL};

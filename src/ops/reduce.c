@@ -53,14 +53,16 @@ static cb_reduction kernel_reduce(cubed_reduction reduction)
 static cubed_status add_reduce(cubed_array *x, cb_reduction kind, uint32_t reduced,
                                cubed_array **out, cubed_error *err)
 {
+    const char *names[CUBED_MAX_NDIM] = {NULL};
     cb_node n = {.kind = CB_NODE_REDUCE,
                  .dtype = x->node.dtype,
                  .reduction = kind,
                  .reduced = reduced,
-                 .ninputs = 1};
+                 .ninputs = 1,
+                 .dim_names = names};
     n.grid = cb_reduce_kept_grid(&x->node.grid, reduced);
     for (int d = 0, k = 0; d < x->node.grid.ndim; d++) {
-        if (!(reduced >> d & 1)) n.dim_names[k++] = x->node.dim_names[d];
+        if (!(reduced >> d & 1)) names[k++] = x->node.dim_names[d];
     }
     return cb_graph_add(x->ctx, &n, &x, out, err);
 }

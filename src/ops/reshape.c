@@ -25,7 +25,7 @@ static cubed_status add_reshape(cubed_array *x, const cb_grid *grid, const char 
     n.map = seen_through ? x->node.map : &identity;
     n.from = x->node.kind == CB_NODE_RESHAPE ? x->node.from : x->shape;
     cb_op_keep_fill(x, &n);
-    memcpy(n.dim_names, names, (size_t)grid->ndim * sizeof *names);
+    n.dim_names = names;
     return cb_graph_add(x->ctx, &n, &in, out, err);
 }
 

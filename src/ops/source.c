@@ -30,7 +30,7 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
                  .fill_is_missing = m->format == 2 && !m->fill_is_null,
                  .fill = m->fill};
     n.grid = cb_plan_zarr_grid(m);
-    memcpy(n.dim_names, m->dim_names, sizeof n.dim_names);
+    n.dim_names = m->dim_names;
     CB_GO(cb_graph_add(ctx, &n, NULL, &x, err));
     if (!cb_zarr_is_irregular(m)) {
         x->whole_chunks = cb_zone_memdup(x->zone, m->chunk, sizeof m->chunk);
@@ -164,7 +164,7 @@ static cubed_status same_values(cubed_array *x, const char *attrs, const char *c
     n.map = &map;
     n.attrs = attrs;
     cb_op_keep_fill(x, &n);
-    if (names) memcpy(n.dim_names, names, (size_t)n.grid.ndim * sizeof *names);
+    if (names) n.dim_names = names;
     return cb_graph_add(x->ctx, &n, &x, out, err);
 }
 

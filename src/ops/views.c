@@ -14,7 +14,7 @@ cubed_status cb_op_view(cubed_array *x, const cb_map *map, const cb_grid *grid,
                  .map = map,
                  .attrs = x->node.attrs};
     cb_op_keep_fill(x, &n);
-    memcpy(n.dim_names, names, (size_t)grid->ndim * sizeof *names);
+    n.dim_names = names;
     cubed_array *in = x;
     cb_map composed;
     if (x->node.kind == CB_NODE_VIEW) {

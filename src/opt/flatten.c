@@ -109,7 +109,7 @@ static cubed_status add_node(cubed_plan *p, const numbering *m, cubed_array *x, 
     for (int i = 0; i < n.ninputs; i++) n.inputs[i] = number_of(m, x->in[i]);
     n.attrs = NULL; /* only targets carry them */
     n.has_fill = n.fill_is_missing = false;
-    memset(n.dim_names, 0, sizeof n.dim_names);
+    n.dim_names = NULL;
     return cb_ir_add(&p->ir, &n, &index, err);
 }
 

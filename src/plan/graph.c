@@ -99,8 +99,11 @@ void cb_auto_chunks(int ndim, const int64_t *shape, size_t item_size, int64_t ta
 
 cb_node cb_graph_like(const cubed_array *x, cb_node_kind kind, cubed_dtype dtype)
 {
-    cb_node n = {.kind = kind, .dtype = dtype, .grid = x->node.grid, .ninputs = 1};
-    memcpy(n.dim_names, x->node.dim_names, sizeof n.dim_names);
+    cb_node n = {.kind = kind,
+                 .dtype = dtype,
+                 .grid = x->node.grid,
+                 .ninputs = 1,
+                 .dim_names = x->node.dim_names};
     return n;
 }
 

@@ -22,22 +22,33 @@ static bool copy_numbers(cb_zone *z, const int64_t **list, int n)
     return *list != NULL;
 }
 
+/* Most arrays, and all that are not results once there is a plan, have none. */
+static bool own_names(cb_zone *zone, int ndim, const char *const **names)
+{
+    static const char *const none[CUBED_MAX_NDIM] = {NULL};
+    bool any = false;
+    for (int d = 0; d < ndim && *names; d++) any = any || (*names)[d];
+    const char **own = any ? cb_zone_alloc(zone, (size_t)ndim * sizeof *own) : NULL;
+    for (int d = 0; d < ndim && own; d++) {
+        own[d] = (*names)[d];
+        if (own[d] && !copy_text(zone, &own[d])) return false;
+    }
+    *names = any ? own : none;
+    return *names != NULL;
+}
+
 cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_grid *const *known, int nknown,
                          cubed_error *err)
 {
     const char **texts[] = {&n->url, &n->writes, &n->codecs, &n->attrs};
     const int ndim = n->grid.ndim;
-    n->begins = NULL;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (*texts[i] && !copy_text(zone, texts[i])) return no_memory(err);
     }
-    for (int d = 0; d < ndim; d++) {
-        if (n->dim_names[d] && !copy_text(zone, &n->dim_names[d])) return no_memory(err);
-    }
-    if ((n->from && !copy_numbers(zone, &n->from, n->map->ndim_in)) ||
-        (n->map && !(n->map = cb_map_own(zone, n->map))) ||
+    if (!own_names(zone, ndim, &n->dim_names)) return no_memory(err);
+    const cb_kind *kind = cb_kinds[n->kind];
+    if ((kind->own && !kind->own(zone, n)) ||
         (n->first_chunk && !copy_numbers(zone, &n->first_chunk, ndim)) ||
-        (n->strides && !copy_numbers(zone, &n->strides, ndim)) ||
         (n->block && !(n->block = cb_blockwise_copy(zone, n->block))))
         return no_memory(err);
     if (n->reduce_grid) {

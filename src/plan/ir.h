@@ -20,22 +20,34 @@ typedef struct cb_node {
     int ninputs;
     int *inputs; /* node numbers, less than its own */
 
-    cubed_op op;            /* ELEM */
-    cb_reduction reduction; /* REDUCE, PARTIAL, MERGE, SCAN */
-    uint32_t reduced; /* REDUCE, PARTIAL: bit d = axis d of the input. MERGE: of the original */
-    int axis;         /* CONCAT, SCAN */
-    const int64_t *
-        begins; /* CONCAT: where its inputs begin along the axis, and the end; cb_ir_set finds them */
-    const cb_map *map;          /* VIEW, RESHAPE: see cb_map_own */
-    const int64_t *from;        /* RESHAPE: the shape that its map gives */
-    cubed_scalar value;         /* FULL */
-    int64_t start;              /* INDEX */
+    union { /* what belongs to kinds: of others than it is there for, nobody looks at a member */
+        cubed_op op;        /* ELEM */
+        cubed_scalar value; /* FULL */
+        int64_t start;      /* INDEX */
+        struct {
+            cb_reduction reduction; /* REDUCE, PARTIAL, MERGE, SCAN */
+            uint32_t
+                reduced; /* REDUCE, PARTIAL: bit d = axis d of the input. MERGE: of the original */
+            int axis;    /* CONCAT, SCAN */
+            const int64_t *
+                begins; /* CONCAT: where its inputs begin along the axis, and the end; cb_ir_set finds them */
+        };
+        struct {
+            const cb_map *map;   /* VIEW, RESHAPE: see cb_map_own */
+            const int64_t *from; /* RESHAPE: the shape that its map gives */
+        };
+        struct {                    /* MEMORY */
+            const void *data;       /* element 0 */
+            uint64_t token;         /* its address in the process that made the plan */
+            const int64_t *strides; /* bytes */
+        };
+    };
+    /* Asked for of any node: whether it has one tells kinds apart. */
     const cb_grid *reduce_grid; /* MERGE: the grid of the original reduction's input */
     /* BLOCKWISE: the operation, and which of its outputs this is. COMPRESS: the blocks that its inputs
      * are read in, and its chunks. NULL for all others. */
     const cb_blockwise *block;
     int output;
-
     cb_source *source; /* READER; not copied: it lives as long as its array or the loaded plan */
 
     const char *url;    /* ZARR: STORE::PATH; results: where to, else NULL */
@@ -43,7 +55,8 @@ typedef struct cb_node {
     int zarr_format;    /* results with url; Zarr arrays, views and copies of them */
     const char *codecs; /* results with url; NULL: default */
     const char *attrs;  /* JSON text, NULL: none */
-    const char *dim_names[CUBED_MAX_NDIM];
+    /* As many as there are axes, NULL of those without; of nodes that are kept no NULL itself. */
+    const char *const *dim_names;
     bool overwrite, skip_empty, durable;
     /* Of a result: it goes to these chunks of an array that exists. Of a ZARR node: only what stays in the
      * chunks of such a result is read. */
@@ -54,12 +67,8 @@ typedef struct cb_node {
     bool has_fill, fill_is_missing;
     cubed_scalar fill;
 
-    const void *data;       /* MEMORY: element 0 */
-    uint64_t token;         /* MEMORY: its address in the process that made the plan */
-    bool to_memory;         /* a result in the caller's memory */
-    void *result;           /* where; NULL until it is bound */
-    const int64_t *strides; /* bytes; MEMORY */
-    bool owned;             /* data lies in the zone and travels in the blob */
+    bool to_memory; /* a result in the caller's memory */
+    void *result;   /* where; NULL until it is bound */
 
     /* Decided by the optimiser, but for copies that functions on blocks ask for; sources: false. */
     bool stored;

@@ -50,6 +50,9 @@ typedef struct cb_kind {
     /* Its parameters as bytes, and back: both or, of a kind without parameters, none. */
     cubed_status (*put)(cb_buf *b, const struct cb_node *n, cb_plan_use use, cubed_error *err);
     void (*get)(cb_reader *r, struct cb_node *n);
+    /* Copies what its parameters point to into the zone, but for grids, operations on blocks and sources; false: no
+     * memory. NULL: nothing. */
+    bool (*own)(cb_zone *zone, struct cb_node *n);
     /* Sets the fields that follow from inputs, which are not checked yet; false: no memory. NULL: none do. */
     bool (*derive)(const struct cb_ir *ir, struct cb_node *n);
     /* Of an array that was read from bytes: takes over what the node points to, or opens it. NULL: nothing. */

@@ -9,6 +9,14 @@
 #include "base/error.h"
 #include "plan/graph.h"
 
+static const char *const *get_names(cb_reader *r, int n)
+{
+    const char **names = cb_zone_alloc(r->zone, (size_t)n * sizeof *names + 1);
+    if (!names) r->bad = true;
+    for (int d = 0; d < n && !r->bad; d++) names[d] = cb_get_string(r);
+    return names;
+}
+
 static void get_node(cb_reader *r, int index, cb_node *n)
 {
     memset(n, 0, sizeof *n);
@@ -40,7 +48,7 @@ static void get_node(cb_reader *r, int index, cb_node *n)
         n->has_fill = cb_get_n(r, 2) == 1;
         const void *fill = n->has_fill ? cb_get_bytes(r, sizeof n->fill.bytes) : NULL;
         if (fill) memcpy(n->fill.bytes, fill, sizeof n->fill.bytes);
-        for (int d = 0; d < n->grid.ndim && !r->bad; d++) n->dim_names[d] = cb_get_string(r);
+        n->dim_names = get_names(r, n->grid.ndim);
         if (n->region) n->first_chunk = cb_get_numbers(r, n->grid.ndim);
     }
     if (n->region && (!n->url || !(n->is_target || n->kind == CB_NODE_ZARR))) r->bad = true;
@@ -214,10 +222,10 @@ out:
 }
 
 /* What the bytes say of the array itself, beside its node. */
-static void get_names(cb_reader *r, cb_node *n)
+static void get_labels(cb_reader *r, cb_node *n)
 {
     n->attrs = cb_get_string(r);
-    for (int d = 0; d < n->grid.ndim && !r->bad; d++) n->dim_names[d] = cb_get_string(r);
+    n->dim_names = get_names(r, n->grid.ndim);
     n->zarr_format = cb_get_n(r, 4);
     int fill = cb_get_n(r, 4);
     n->has_fill = fill & 1;
@@ -238,7 +246,7 @@ cubed_status cubed_array_load(cubed_context *ctx, const void *data, size_t size,
     cb_reader r = {.at = b + CB_PLAN_HEADER_BYTES, .end = b + size, .array = true, .zone = ir.zone};
     CB_GO(read_nodes(&r, &ir, err));
     if (ir.nnodes == 0) CB_GO(malformed("no nodes", err));
-    get_names(&r, &ir.nodes[ir.nnodes - 1]);
+    get_labels(&r, &ir.nodes[ir.nnodes - 1]);
     if (r.bad || r.at != r.end) CB_GO(malformed("names", err));
     CB_GO(check_functions(ctx, &ir, allow_code ? CB_TRUST_CODE : CB_TRUST_DATA, err));
     made = cb_zone_alloc(ir.zone, (size_t)ir.nnodes * sizeof(cubed_array *) + 1);

@@ -93,6 +93,12 @@ static void get_memory(cb_reader *r, cb_node *n)
     n->strides = strides;
 }
 
+static bool own_memory(cb_zone *zone, cb_node *n)
+{
+    n->strides = cb_zone_memdup(zone, n->strides, (size_t)n->grid.ndim * sizeof *n->strides);
+    return n->strides != NULL;
+}
+
 /* Keeps plans from outliving the array, whose zone has the memory. */
 static void own_nothing(void *owner) { (void)owner; }
 
@@ -113,6 +119,7 @@ const cb_kind cb_kind_memory = {.name = "memory",
                                 .check = check_memory,
                                 .put = put_memory,
                                 .get = get_memory,
+                                .own = own_memory,
                                 .restore = restore_memory,
                                 .find_chunks_from = cb_chunks_are_memory};
 

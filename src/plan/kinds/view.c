@@ -47,6 +47,12 @@ static cubed_status put_view(cb_buf *b, const cb_node *n, cb_plan_use use, cubed
     return CUBED_OK;
 }
 
+static bool own_view(cb_zone *zone, cb_node *n)
+{
+    n->map = cb_map_own(zone, n->map);
+    return n->map != NULL;
+}
+
 static void get_view(cb_reader *r, cb_node *n) { n->map = cb_get_map(r); }
 
 const cb_kind cb_kind_view = {.name = "view",
@@ -56,6 +62,7 @@ const cb_kind cb_kind_view = {.name = "view",
                               .check = check_view,
                               .put = put_view,
                               .get = get_view,
+                              .own = own_view,
                               .find_chunks_from = cb_chunks_of_view};
 
 static cubed_status check_reshape(const cb_ir *ir, const cb_node *n, cubed_error *err)
@@ -89,6 +96,12 @@ static void get_reshape(cb_reader *r, cb_node *n)
     n->from = cb_get_numbers(r, n->map ? n->map->ndim_in : 0);
 }
 
+static bool own_reshape(cb_zone *zone, cb_node *n)
+{
+    n->from = cb_zone_memdup(zone, n->from, (size_t)n->map->ndim_in * sizeof *n->from);
+    return n->from && own_view(zone, n);
+}
+
 const cb_kind cb_kind_reshape = {.name = "reshape",
                                  .min_inputs = 1,
                                  .max_inputs = 1,
@@ -96,6 +109,7 @@ const cb_kind cb_kind_reshape = {.name = "reshape",
                                  .check = check_reshape,
                                  .put = put_reshape,
                                  .get = get_reshape,
+                                 .own = own_reshape,
                                  .find_chunks_from = cb_chunks_of_reshape};
 
 static cubed_status check_concat(const cb_ir *ir, const cb_node *n, cubed_error *err)
@@ -126,6 +140,14 @@ static cubed_status put_concat(cb_buf *b, const cb_node *n, cb_plan_use use, cub
 
 static void get_concat(cb_reader *r, cb_node *n) { n->axis = cb_get_n(r, CUBED_MAX_NDIM); }
 
+/* They belong to a list of nodes. */
+static bool own_concat(cb_zone *zone, cb_node *n)
+{
+    (void)zone;
+    n->begins = NULL;
+    return true;
+}
+
 /* Sums may be nonsense, but there are as many as there are inputs. */
 static bool find_begins(const cb_ir *ir, cb_node *n)
 {
@@ -146,6 +168,7 @@ const cb_kind cb_kind_concat = {.name = "concat",
                                 .check = check_concat,
                                 .put = put_concat,
                                 .get = get_concat,
+                                .own = own_concat,
                                 .derive = find_begins,
                                 .find_chunks_from = cb_chunks_of_inputs};
 
