@@ -55,11 +55,11 @@ target_compile_definitions(test_map_blocks PRIVATE
 add_dependencies(test_map_blocks example_kernel)
 
 # The examples of what can be added to the library; tools/check_install builds them as strangers would.
-foreach(name executor)
+foreach(name executor forks)
   add_executable(example_${name} examples/extensions/${name}.c)
   target_link_libraries(example_${name} PRIVATE cubed cubed_flags)
   set_target_properties(example_${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  add_test(NAME example_${name} COMMAND example_${name})
+  add_test(NAME example_${name} COMMAND example_${name} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   set_tests_properties(example_${name} PROPERTIES LABELS unit)
 endforeach()

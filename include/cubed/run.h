@@ -186,6 +186,57 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_work(cubed_plan *plan, const char 
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_finish(cubed_plan *plan, const char *run,
                                                          cubed_error *err);
 
+/* Which ranges of such a run may be worked on, for a program that brings them to workers of its own: begin, then until
+ * cubed_run_is_over, submit what cubed_run_ready gives and tell cubed_run_report what became of it, then finish. Ranges
+ * are given when the chunks that they read exist, without barriers between stages, and later stages first; what fails
+ * for a reason that may pass is given again, after a pause. Used by one thread at a time. It writes nothing: what workers
+ * have done they have noted, so a driver that dies is replaced by another one of the same run. */
+typedef struct cubed_driver cubed_driver;
+typedef struct cubed_driver_options {
+    size_t struct_size;
+    unsigned
+        workers; /* that there is to be work for, which makes ranges smaller; 0: the plan's max_workers */
+    unsigned
+        max_in_flight; /* ranges that have been given and not reported; 0: four for each worker */
+    int retries;       /* as in cubed_run_options, like those below */
+    cubed_event_fn on_event;
+    void *event_ctx;
+    const cubed_cancel *cancel;
+} cubed_driver_options;
+#define CUBED_DRIVER_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(cubed_driver_options), 0, 0, 2, NULL, NULL, NULL                                    \
+    }
+/* Finds what has been done of a run that has begun. `options` may be NULL; `stats` too, else it outlives the driver.
+ * CUBED_E_NOT_FOUND if the run has not begun, or is over. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_driver_new(cubed_plan *plan, const char *run,
+                                                         const cubed_driver_options *options,
+                                                         cubed_run_stats *stats, cubed_driver **out,
+                                                         cubed_error *err);
+CUBED_API void cubed_driver_free(cubed_driver *driver); /* NULL is allowed */
+/* At most `cap` ranges that may be worked on now, each in flight until all of its tasks, or one that failed, are
+ * reported. *n == 0: none until something is reported, or a pause is over. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_ready(cubed_driver *driver,
+                                                        cubed_task_range *ranges, int cap, int *n,
+                                                        cubed_error *err);
+/* What became of a task of a range in flight, in order. What was reported already, and ranges that are not in flight, are
+ * ignored: a range may be worked on twice. Fails as a task does that is not tried again; the driver is of no use then. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_report(cubed_driver *driver,
+                                                         const cubed_task_report *report,
+                                                         cubed_error *err);
+/* Nothing more will be heard of a range, for people: `why`. What is not reported of it is tried again. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_lost(cubed_driver *driver, uint64_t token,
+                                                       const char *why, cubed_error *err);
+/* Whether all tasks are done, so that the run can be finished. */
+CUBED_API bool cubed_run_is_over(const cubed_driver *driver);
+
+/* The plan's id, 32 digits: it names what is computed and where its chunks lie, whatever limits and workers. Reads all
+ * arrays in memory. "" if the plan reads from functions, of which nobody knows what they give. */
+#define CUBED_PLAN_ID_CAP 33
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_id(const cubed_plan *plan,
+                                                          char id[CUBED_PLAN_ID_CAP],
+                                                          cubed_error *err);
+
 /* Serves as a worker of another process's cubed_run with the executor "processes", until that
  * closes the connection or `cancel` (may be NULL) is set. Descriptor `fd` is the connection, those
  * after it are results in memory. Where the system can (Linux), the process's private memory is

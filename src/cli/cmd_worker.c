@@ -1,16 +1,31 @@
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "cubed/sys/message.h"
 
-enum { KEY_BEGIN = CLI_OWN_KEY, KEY_FINISH, KEY_RUN, KEY_SERVE, KEY_ISA, KEY_ALLOW_CODE };
+enum {
+    KEY_BEGIN = CLI_OWN_KEY,
+    KEY_FINISH,
+    KEY_RUN,
+    KEY_MESSAGE,
+    KEY_SERVE,
+    KEY_ISA,
+    KEY_ALLOW_CODE
+};
 
 static const cli_option own[] = {
     {"begin", NULL, "claim the targets for a run, and print its name", KEY_BEGIN},
     {"finish", NULL, "check that all has been done, and make the targets whole", KEY_FINISH},
     {"run", "NAME",
      "the run: letters, digits, \"-\", \"_\" and \".\" (--begin: default a new name)", KEY_RUN},
+    {"message", "FILE|-",
+     "what to run, as bytes (cubed/sys/message.h), which - reads from the standard input; reports "
+     "go "
+     "to the standard output",
+     KEY_MESSAGE},
     {"serve", "FD", "serve the executor `processes` of the command that started this one",
      KEY_SERVE},
     {"isa", "x86-64-v2|x86-64-v3|x86-64-v4", "instruction set (default: the best)", KEY_ISA},
@@ -19,7 +34,7 @@ static const cli_option own[] = {
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_worker_usage = {
-    .synopsis = "worker PLAN (--begin | STAGE FIRST[:LAST] | --finish) [options]",
+    .synopsis = "worker PLAN (--begin | STAGE FIRST[:LAST] | --message FILE | --finish) [options]",
     .text =
         "Runs task FIRST, or tasks FIRST to LAST - 1, of one stage of a plan that --save-plan "
         "wrote.\nThe run has a name, by which its workers share the plan's work directory: "
@@ -70,10 +85,45 @@ static int serve(const char *fd_text, const cli_common *c)
 
 typedef struct request {
     bool begin, finish;
-    const char *run;
+    const char *run, *message;
     int stage;
     int64_t first, last;
 } request;
+
+/* 0, or an errno. One byte more than there may be shows that there are too many. */
+static int read_message(const char *path, uint8_t bytes[CUBED_RANGE_BYTES + 1], size_t *size)
+{
+    const bool in = strcmp(path, "-") == 0;
+    FILE *f = in ? stdin : fopen(path, "rb");
+    if (!f) return errno;
+    *size = fread(bytes, 1, CUBED_RANGE_BYTES + 1, f);
+    const int e = ferror(f) ? EIO : 0;
+    if (!in) (void)fclose(f);
+    return e;
+}
+
+/* Reports tell of errors, too: the command fails only if there are none. */
+static cubed_status perform_message(cubed_plan *plan, const char *path, cubed_error *err)
+{
+    uint8_t message[CUBED_RANGE_BYTES + 1];
+    size_t size = 0, reports_size;
+    void *reports;
+    const int e = read_message(path, message, &size);
+    if (e) {
+        err->status = CUBED_E_IO;
+        snprintf(err->message, sizeof err->message, "cannot read %s: %s", path, strerror(e));
+        return CUBED_E_IO;
+    }
+    cubed_status st =
+        cubed_work_message(plan, message, size, &cli_cancel, &reports, &reports_size, err);
+    if (st != CUBED_OK) return st;
+    if (fwrite(reports, 1, reports_size, stdout) != reports_size || fflush(stdout) != 0) {
+        st = err->status = CUBED_E_IO;
+        snprintf(err->message, sizeof err->message, "cannot write reports: %s", strerror(errno));
+    }
+    cubed_plan_free_bytes(plan, reports, reports_size);
+    return st;
+}
 
 static cubed_status perform(cubed_plan *plan, const request *r, cubed_error *err)
 {
@@ -83,6 +133,8 @@ static cubed_status perform(cubed_plan *plan, const request *r, cubed_error *err
     if (r->begin) {
         st = cubed_run_begin(plan, r->run, name, err);
         if (st == CUBED_OK) puts(name);
+    } else if (r->message) {
+        st = perform_message(plan, r->message, err);
     } else if (r->finish) {
         st = cubed_run_finish(plan, r->run, err);
     } else {
@@ -98,13 +150,15 @@ static cubed_status perform(cubed_plan *plan, const request *r, cubed_error *err
 static int check_request(request *r, int argc, char **argv)
 {
     const int left = argc - optind;
-    if (r->begin && r->finish)
-        return cli_usage_error("worker", "--begin and --finish: expected one of them");
-    if (left != (r->begin || r->finish ? 1 : 3))
+    const bool alone = r->begin || r->finish || r->message;
+    if (r->begin + r->finish + (r->message != NULL) > 1)
+        return cli_usage_error("worker", "--begin, --finish and --message: expected one of them");
+    if (r->message && r->run)
+        return cli_usage_error("worker", "--message names the run: --run is not expected");
+    if (left != (alone ? 1 : 3))
         return cli_usage_error("worker",
-                               r->begin || r->finish
-                                   ? "expected PLAN, got %d arguments"
-                                   : "expected PLAN STAGE FIRST[:LAST], got %d arguments",
+                               alone ? "expected PLAN, got %d arguments"
+                                     : "expected PLAN STAGE FIRST[:LAST], got %d arguments",
                                left);
     if (left == 3 && !parse_number(argv[optind + 1], &r->stage))
         return cli_usage_error("worker", "STAGE \"%s\": expected a number", argv[optind + 1]);
@@ -112,7 +166,7 @@ static int check_request(request *r, int argc, char **argv)
         return cli_usage_error(
             "worker", "tasks \"%s\": expected FIRST, or FIRST:LAST with a LAST not before it",
             argv[optind + 2]);
-    if (!r->begin && !r->run)
+    if (!r->begin && !r->message && !r->run)
         return cli_usage_error("worker", "expected --run NAME, which --begin has printed");
     return EXIT_SUCCESS;
 }
@@ -128,11 +182,12 @@ int cmd_worker(int argc, char **argv)
         if (key == KEY_BEGIN) r.begin = true;
         if (key == KEY_FINISH) r.finish = true;
         if (key == KEY_RUN) r.run = optarg;
+        if (key == KEY_MESSAGE) r.message = optarg;
         if (key == KEY_SERVE) serve_fd = optarg;
         if (key == KEY_ISA) c.isa = optarg;
         if (key == KEY_ALLOW_CODE) allow_code = true;
     }
-    if (serve_fd && (optind < argc || r.begin || r.finish || r.run))
+    if (serve_fd && (optind < argc || r.begin || r.finish || r.run || r.message))
         return cli_usage_error("worker", "--serve is told what to do: no other arguments");
     if (serve_fd) return serve(serve_fd, &c);
     int code = check_request(&r, argc, argv);

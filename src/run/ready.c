@@ -148,7 +148,7 @@ static cubed_status expect_read(void *ctx, int node, const cb_box *chunks, cubed
     node_chunks *n = &r->nodes[node];
     if (!r->p->ir.nodes[node].stored) return CUBED_OK;
     CB_TRY(wait_for(r, node, err));
-    if (!cb_node_is_intermediate(&r->p->ir.nodes[node])) return CUBED_OK;
+    if (r->a.notes || !cb_node_is_intermediate(&r->p->ir.nodes[node])) return CUBED_OK;
     if (!is_whole(n, chunks) || n->whole++ == 0) count_read(r, node, chunks, true);
     return CUBED_OK;
 }
@@ -158,7 +158,7 @@ static cubed_status forget_read(void *ctx, int node, const cb_box *chunks, cubed
     const cb_ready *r = ctx;
     node_chunks *n = &r->nodes[node];
     (void)err;
-    if (!cb_node_is_intermediate(&r->p->ir.nodes[node])) return CUBED_OK;
+    if (r->a.notes || !cb_node_is_intermediate(&r->p->ir.nodes[node])) return CUBED_OK;
     if (!is_whole(n, chunks) || --n->whole == 0) count_read(r, node, chunks, false);
     return CUBED_OK;
 }
@@ -192,11 +192,32 @@ static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, c
     return CUBED_OK;
 }
 
+/* Chunks that exist. */
+static cubed_status count_chunks(void *ctx, int node, const cb_box *chunks, cubed_error *err)
+{
+    const cb_ready *r = ctx;
+    node_chunks *n = &r->nodes[node];
+    int64_t idx[CUBED_MAX_NDIM];
+    (void)err;
+    memcpy(idx, chunks->lo, sizeof idx);
+    while (n->done) {
+        set_done(n, cb_grid_ravel(&r->p->ir.nodes[node].grid, idx));
+        if (!cb_odometer_next(chunks, idx)) break;
+    }
+    return CUBED_OK;
+}
+
 static cubed_status has_remains(cb_ready *r, int stage, int64_t task, bool known, bool *all,
                                 cubed_error *err)
 {
+    const cb_stage *s = &r->p->stages[stage];
     remains x = {r, known, true};
-    CB_TRY(cb_stage_task_writes(r->p, &r->p->stages[stage], task, look_for_chunks, &x, err));
+    if (r->a.notes) {
+        *all = cb_notes_missing(r->a.notes, stage, task) != task;
+        return *all && !known ? cb_stage_task_writes(r->p, s, task, count_chunks, r, err)
+                              : CUBED_OK;
+    }
+    CB_TRY(cb_stage_task_writes(r->p, s, task, look_for_chunks, &x, err));
     *all = x.all;
     return CUBED_OK;
 }

@@ -3,8 +3,7 @@
 #ifndef CB_RUN_READY_H
 #define CB_RUN_READY_H
 
-#include "chunks/chunks.h"
-#include "cubed/run.h"
+#include "run/notes.h"
 
 typedef struct cb_ready cb_ready;
 
@@ -15,6 +14,9 @@ typedef struct cb_ready_args {
     int64_t
         window; /* tasks that are held while they wait: more than these if there are more stages */
     const cubed_cancel *cancel; /* may be NULL */
+    /* Of a run in parts: what has been done. Its intermediates stay until it is finished: nobody counts who reads them.
+     * NULL: what has been done is seen by the chunks that are there. */
+    const cb_notes *notes;
     /* NULL: the run resumes none. Called for tasks that need not run, when it is their turn. */
     cubed_status (*resumed)(void *ctx, int stage, int64_t task, cubed_error *err);
     void *ctx;

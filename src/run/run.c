@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "run/parts.h"
 #include "run/schedule.h"
 
 uint64_t cubed_peak_rss(void) { return cb_peak_rss(); }
@@ -10,6 +11,12 @@ uint64_t cubed_peak_rss(void) { return cb_peak_rss(); }
 uint64_t cubed_resident_mem(void) { return cb_resident(); }
 
 uint64_t cubed_private_mem(void) { return cb_private_memory(); }
+
+cubed_status cb_run_check_retries(int retries, cubed_error *err)
+{
+    if (retries >= 0 && retries <= 255) return CUBED_OK;
+    return cb_fail(err, CUBED_E_ARG, "retries is %d, expected 0 to 255", retries);
+}
 
 static cubed_status check_options(const cubed_run_options *options, cubed_run_options *out,
                                   cubed_error *err)
@@ -21,9 +28,7 @@ static cubed_status check_options(const cubed_run_options *options, cubed_run_op
                        "options.struct_size is %zu, expected %zu: set the struct with "
                        "CUBED_RUN_OPTIONS_INIT",
                        out->struct_size, sizeof *out);
-    if (out->retries < 0 || out->retries > 255)
-        return cb_fail(err, CUBED_E_ARG, "retries is %d, expected 0 to 255", out->retries);
-    return CUBED_OK;
+    return cb_run_check_retries(out->retries, err);
 }
 
 void cb_run_finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_ns,

@@ -4,16 +4,44 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
-#include "base/text.h"
+#include "base/le.h"
 #include "plan/context.h"
 
-void cb_wire_hello_init(cb_wire_hello *h)
+#define MAGIC "CBDH"
+enum { VERSION_BYTES = 24, NAME_BYTES = 40 };
+
+void cb_wire_put_hello(const cb_wire_hello *h, uint8_t bytes[CB_WIRE_HELLO_BYTES])
 {
+    memset(bytes, 0, CB_WIRE_HELLO_BYTES);
+    memcpy(bytes, MAGIC, 4);
+    cb_le_put(bytes + 4, CUBED_MESSAGE_VERSION, 2);
+    memcpy(bytes + 8, CUBED_VERSION_STRING, sizeof CUBED_VERSION_STRING);
+    cb_le_put(bytes + 32, h->plan_size, 8);
+    cb_le_put(bytes + 40, h->nshared, 4);
+    cb_le_put(bytes + 44, h->resume, 4);
+    memcpy(bytes + 48, h->plan, NAME_BYTES);
+    memcpy(bytes + 88, h->run, NAME_BYTES);
+}
+
+cubed_status cb_wire_get_hello(const uint8_t bytes[CB_WIRE_HELLO_BYTES], cb_wire_hello *h,
+                               cubed_error *err)
+{
+    char version[VERSION_BYTES] = CUBED_VERSION_STRING;
+    if (memcmp(bytes, MAGIC, 4) != 0)
+        return cb_fail(err, CUBED_E_FORMAT, "these bytes are no greeting of a driver");
+    if (cb_le_get(bytes + 4, 2) != CUBED_MESSAGE_VERSION ||
+        memcmp(bytes + 8, version, VERSION_BYTES) != 0)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "the driver has version %.23s, this worker %s",
+                       (const char *)bytes + 8, version);
     memset(h, 0, sizeof *h);
-    memcpy(h->version, CUBED_VERSION_STRING, sizeof CUBED_VERSION_STRING);
-    h->range_size = sizeof(cubed_task_range);
-    h->report_size = sizeof(cubed_task_report);
+    h->plan_size = cb_le_get(bytes + 32, 8);
+    h->nshared = (uint32_t)cb_le_get(bytes + 40, 4);
+    h->resume = cb_le_get(bytes + 44, 4) != 0;
+    memcpy(h->plan, bytes + 48, NAME_BYTES - 1);
+    memcpy(h->run, bytes + 88, NAME_BYTES - 1);
+    return CUBED_OK;
 }
 
 bool cb_wire_send(int fd, const void *data, size_t size)
@@ -42,26 +70,15 @@ bool cb_wire_receive(int fd, void *data, size_t size)
     return true;
 }
 
-static cubed_status append(void *sink, const void *data, size_t size, cubed_error *err)
+static cubed_status send_part(void *fd, const void *data, size_t size, cubed_error *err)
 {
-    cb_buf *b = sink;
-    cb_buf_put(b, data, size);
-    return b->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for an error's bytes") : CUBED_OK;
+    if (cb_wire_send(*(int *)fd, data, size)) return CUBED_OK;
+    return cb_fail(err, CUBED_E_IO, "the driver does not listen");
 }
 
 bool cb_wire_send_report(const cubed_context *ctx, int fd, const cubed_task_report *report)
 {
-    const cubed_raised_fn *fn = ctx->raised_fn;
-    if (!cb_wire_send(fd, report, sizeof *report)) return false;
-    if (!report->error.raised) return true;
-    cb_buf bytes;
-    cb_buf_init(&bytes, &ctx->alloc);
-    bool saved = fn && fn->save(report->error.raised, append, &bytes, fn->ctx, NULL) == CUBED_OK;
-    uint64_t size = saved && bytes.size <= CUBED_RAISED_BYTES ? bytes.size : 0;
-    bool ok = cb_wire_send(fd, &size, sizeof size) &&
-              (size == 0 || cb_wire_send(fd, bytes.data, (size_t)size));
-    cb_buf_free(&bytes);
-    return ok;
+    return cubed_report_write(ctx, report, send_part, &fd, NULL) == CUBED_OK;
 }
 
 bool cb_wire_send_some(int fd, const void *data, size_t size, size_t *sent)
@@ -90,34 +107,33 @@ static cb_wire_came take(int fd, cb_wire_inbox *in, size_t before, void *data, s
     return CB_WIRE_WHOLE;
 }
 
-/* What is behind the error of a report that has come. */
-static cb_wire_came take_raised(const cubed_context *ctx, int fd, cb_wire_inbox *in)
+cubed_status cb_wire_receive_some(const cubed_context *ctx, int fd, cb_wire_inbox *in,
+                                  cb_wire_came *came, cubed_error *err)
 {
-    const size_t before = sizeof in->report + sizeof in->size;
-    cb_wire_came came = take(fd, in, sizeof in->report, &in->size, sizeof in->size);
-    if (came != CB_WIRE_WHOLE || in->size == 0) return came;
-    if (in->size > CUBED_RAISED_BYTES) return CB_WIRE_END;
-    if (!in->raised) in->raised = cb_alloc(&ctx->alloc, (size_t)in->size);
-    return in->raised ? take(fd, in, before, in->raised, (size_t)in->size) : CB_WIRE_END;
-}
-
-cb_wire_came cb_wire_receive_some(const cubed_context *ctx, int fd, cb_wire_inbox *in)
-{
-    const cubed_raised_fn *fn = ctx->raised_fn;
-    cb_wire_came came = take(fd, in, 0, &in->report, sizeof in->report);
-    bool raised = came == CB_WIRE_WHOLE && in->report.error.raised != 0;
-    if (raised) came = take_raised(ctx, fd, in);
-    if (came != CB_WIRE_WHOLE) return came;
-    in->report.error.raised = 0; /* it was the other process's */
-    if (in->raised && fn) in->report.error.raised = fn->load(in->raised, (size_t)in->size, fn->ctx);
+    const uint8_t *bytes = in->head;
+    size_t used;
+    *came = take(fd, in, 0, in->head, sizeof in->head);
+    if (*came != CB_WIRE_WHOLE) return CUBED_OK;
+    if (!in->size) CB_TRY(cubed_report_size(in->head, &in->size, err));
+    if (in->size > sizeof in->head) {
+        if (!in->whole) {
+            in->whole = cb_alloc(&ctx->alloc, in->size);
+            if (!in->whole) return cb_fail(err, CUBED_E_NOMEM, "no memory for a worker's report");
+            memcpy(in->whole, in->head, sizeof in->head);
+        }
+        *came =
+            take(fd, in, sizeof in->head, in->whole + sizeof in->head, in->size - sizeof in->head);
+        if (*came != CB_WIRE_WHOLE) return CUBED_OK;
+        bytes = in->whole;
+    }
+    cubed_status st = cubed_report_read(ctx, bytes, in->size, &in->report, &used, err);
     cb_wire_inbox_clear(ctx, in);
-    return CB_WIRE_WHOLE;
+    return st;
 }
 
 void cb_wire_inbox_clear(const cubed_context *ctx, cb_wire_inbox *in)
 {
-    cb_free(&ctx->alloc, in->raised, (size_t)in->size);
-    in->raised = NULL;
-    in->size = 0;
-    in->got = 0;
+    cb_free(&ctx->alloc, in->whole, in->size);
+    in->whole = NULL;
+    in->size = in->got = 0;
 }

@@ -73,10 +73,16 @@ static cubed_status receive_plan(cubed_context *ctx, int fd, const cb_wire_hello
 static bool next_range(int fd, const cubed_cancel *cancel, cubed_task_range *range)
 {
     struct pollfd p = {fd, POLLIN, 0};
-    for (;;) {
+    uint8_t bytes[CUBED_RANGE_BYTES];
+    cubed_range_message message;
+    while (poll(&p, 1, POLL_MS) <= 0) {
         if (cubed_cancel_is_set(cancel)) return false;
-        if (poll(&p, 1, POLL_MS) > 0) return cb_wire_receive(fd, range, sizeof *range);
     }
+    if (cubed_cancel_is_set(cancel) || !cb_wire_receive(fd, bytes, sizeof bytes)) return false;
+    /* The driver, which has the same version, says what can be read. */
+    if (cubed_range_read(bytes, sizeof bytes, &message, NULL) != CUBED_OK) return false;
+    *range = message.range;
+    return true;
 }
 
 static cubed_status run_ranges(const cb_task_env *env, int fd, cubed_error *err)
@@ -106,7 +112,8 @@ static cubed_status run_ranges(const cb_task_env *env, int fd, cubed_error *err)
 cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *cancel,
                                 cubed_error *err)
 {
-    cb_wire_hello hello, own;
+    uint8_t greeting[CB_WIRE_HELLO_BYTES];
+    cb_wire_hello hello;
     cubed_error why = CUBED_ERROR_INIT;
     cubed_plan *plan = NULL;
     cb_io *io = NULL;
@@ -115,21 +122,14 @@ cubed_status cubed_worker_serve(cubed_context *ctx, int fd, const cubed_cancel *
     /* Of a driver that is killed, too, nobody is left behind. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
-    cb_wire_hello_init(&own);
-    if (!cb_wire_receive(fd, &hello, sizeof hello))
+    if (!cb_wire_receive(fd, greeting, sizeof greeting))
         return cb_fail(err, CUBED_E_IO, "descriptor %d is no connection to a driver", fd);
-    if (memcmp(hello.version, own.version, sizeof own.version) != 0 ||
-        hello.range_size != own.range_size || hello.report_size != own.report_size) {
-        st = cb_fail(&why, CUBED_E_UNSUPPORTED, "the driver has version %.23s, this worker %s",
-                     hello.version, own.version);
-        goto out;
-    }
+    CB_GO(cb_wire_get_hello(greeting, &hello, &why));
     CB_GO(receive_plan(ctx, fd, &hello, &plan, &why));
     CB_GO(limit_memory(plan, &why));
     CB_GO(cb_shared_map(plan, fd + 1, hello.nshared, &why));
-    hello.plan[sizeof hello.plan - 1] = hello.run[sizeof hello.run - 1] = 0;
     const cb_io_options storage = {
-        .mode = CB_IO_WORKER, .resume = hello.resume != 0, .run = hello.run, .plan = hello.plan};
+        .mode = CB_IO_WORKER, .resume = hello.resume, .run = hello.run, .plan = hello.plan};
     CB_GO(cb_io_open(plan, &storage, &io, &why));
     const cb_task_env env = {.plan = plan, .io = io, .cancel = cancel};
     CB_GO(run_ranges(&env, fd, &why));

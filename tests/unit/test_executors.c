@@ -90,6 +90,9 @@ static void test_what_cannot_be_is_refused(void **state)
     vt.caps.shares_tasks = true;
     expect_refused(&vt, CUBED_E_ARG, "share tasks");
     vt = good;
+    vt.caps.max_message_bytes = 1000;
+    expect_refused(&vt, CUBED_E_ARG, "takes messages of 1000 bytes");
+    vt = good;
     vt.name = "threads";
     expect_refused(&vt, CUBED_E_EXISTS, "\"threads\" already");
 }

@@ -1,10 +1,15 @@
 #include "run/executors/executor.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "cubed/sys/message.h"
 #include "exec/task.h"
+
+/* A report with the longest error, but what the program raised. */
+#define LEAST_MESSAGE (CUBED_REPORT_BYTES + sizeof(((cubed_error *)0)->message))
 
 static const cubed_executor_vtable *const own[] = {
     &cb_executor_threads,
@@ -88,6 +93,11 @@ static cubed_status check_vtable(const cubed_executor_vtable *vt, cubed_error *e
                        "executor \"%s\" says that it shares memory and is remote: expected one of "
                        "them at most",
                        vt->name);
+    if (c->max_message_bytes && c->max_message_bytes < LEAST_MESSAGE)
+        return cb_fail(err, CUBED_E_ARG,
+                       "executor \"%s\" takes messages of %" PRIu64
+                       " bytes, expected at least %zu: a report with an error",
+                       vt->name, c->max_message_bytes, LEAST_MESSAGE);
     if (c->shares_tasks)
         return cb_fail(
             err, CUBED_E_ARG,

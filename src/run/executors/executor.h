@@ -29,8 +29,6 @@ CUBED_MUST_CHECK cubed_status cb_executor_find(const cubed_context *ctx, const c
                                                const cubed_executor_vtable **out,
                                                void **executor_ctx, cubed_error *err);
 
-/* Whether workers that know its bytes, the run's name and the work directory alone can run the plan. */
-CUBED_MUST_CHECK cubed_status cb_run_check_parts(const cubed_plan *plan, cubed_error *err);
 /* What a run has taken, when it is over; io may be NULL. */
 void cb_run_finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_ns,
                          cubed_run_stats *stats);

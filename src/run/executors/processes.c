@@ -49,7 +49,7 @@ typedef struct worker {
     pid_t pid; /* 0: there is none */
     int fd;
     cubed_task_range range;                   /* BUSY. first: the task that reports next */
-    cubed_task_range message;                 /* the range as it is sent */
+    uint8_t message[CUBED_RANGE_BYTES];       /* the range as it is sent */
     size_t said_hello, said_plan, said_range; /* bytes that have been sent */
     cb_wire_inbox in;
     /* When it is to have ended, and how it did: */
@@ -61,7 +61,8 @@ typedef struct worker {
 typedef struct processes {
     cubed_executor head;
     cubed_executor_args args;
-    cb_wire_hello hello;
+    cubed_range_message names; /* of what all ranges are part of */
+    uint8_t hello[CB_WIRE_HELLO_BYTES];
     worker *workers;
     struct pollfd *polls;     /* one per worker */
     cubed_task_range *ranges; /* a ring of those that no worker has */
@@ -117,11 +118,11 @@ static int spawn(const processes *x, int fd, pid_t *pid)
 /* Sends what there is room for of what the worker is to be told. That it died shows when it is heard. */
 static void tell(const processes *x, worker *w)
 {
-    bool open = cb_wire_send_some(w->fd, &x->hello, sizeof x->hello, &w->said_hello);
+    bool open = cb_wire_send_some(w->fd, x->hello, sizeof x->hello, &w->said_hello);
     if (open && w->said_hello == sizeof x->hello)
         open = cb_wire_send_some(w->fd, x->args.plan_bytes, x->args.plan_size, &w->said_plan);
     if (open && w->said_plan == x->args.plan_size && w->state == BUSY)
-        open = cb_wire_send_some(w->fd, &w->message, sizeof w->message, &w->said_range);
+        open = cb_wire_send_some(w->fd, w->message, sizeof w->message, &w->said_range);
     if (open) return;
     w->said_hello = sizeof x->hello;
     w->said_plan = x->args.plan_size;
@@ -245,7 +246,8 @@ static void hand_out(processes *x)
         worker *w = &x->workers[i];
         if (w->state != IDLE) continue;
         w->state = BUSY;
-        w->range = w->message = pop_range(x);
+        w->range = x->names.range = pop_range(x);
+        cubed_range_write(&x->names, w->message);
         w->said_range = 0;
         tell(x, w);
     }
@@ -289,8 +291,9 @@ static void lose(processes *x, worker *w, cubed_task_report *report, bool *got)
 static cubed_status hear(processes *x, worker *w, cubed_task_report *report, bool *got,
                          cubed_error *err)
 {
-    cb_wire_came came = cb_wire_receive_some(x->args.plan->ctx, w->fd, &w->in);
     const cubed_task_report *r = &w->in.report;
+    cb_wire_came came;
+    CB_TRY(cb_wire_receive_some(x->args.plan->ctx, w->fd, &w->in, &came, err));
     if (came == CB_WIRE_END) lose(x, w, report, got);
     if (came != CB_WIRE_WHOLE) return CUBED_OK;
     if (r->token == CB_WIRE_NO_START) {
@@ -383,12 +386,13 @@ static cubed_status processes_open(const cubed_executor_args *args, cubed_execut
         processes_free(x);
         return st;
     }
-    cb_wire_hello_init(&x->hello);
-    x->hello.plan_size = x->args.plan_size;
-    x->hello.resume = own->resume;
-    x->hello.nshared = (uint64_t)x->nshared;
-    snprintf(x->hello.plan, sizeof x->hello.plan, "%s", cb_io_plan(own->env.io));
-    snprintf(x->hello.run, sizeof x->hello.run, "%s", args->run);
+    cb_wire_hello hello = {
+        .plan_size = args->plan_size, .nshared = (uint32_t)x->nshared, .resume = own->resume};
+    snprintf(hello.plan, sizeof hello.plan, "%s", cb_io_plan(own->env.io));
+    snprintf(hello.run, sizeof hello.run, "%s", args->run);
+    cb_wire_put_hello(&hello, x->hello);
+    memcpy(x->names.plan, hello.plan, sizeof hello.plan);
+    memcpy(x->names.run, hello.run, sizeof hello.run);
     *out = &x->head;
     return CUBED_OK;
 }

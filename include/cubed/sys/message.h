@@ -1,0 +1,81 @@
+/* What a run's driver and its workers tell each other, as bytes: for people who write adapters of engines.
+ *
+ * Numbers are little-endian and of fixed width, at fixed places; whoever reads another version says so. Signed ones are
+ * two's complement. The plan goes by itself (cubed_plan_save): these name it.
+ *
+ * A range to be run, CUBED_RANGE_BYTES:
+ *     0  "CBDR"     4  version, 16 bits     6  zero, 16 bits     8  token, 64 bits
+ *    16  first     24  last, 64 bits each  32  stage, 32 bits   36  zero, 32 bits
+ *    40  the run's name, zeros behind it, 40 bytes              80  the plan's id, the same
+ *
+ * What became of one task, CUBED_REPORT_BYTES, and what is behind them:
+ *     0  "CBDT"     4  version, 16 bits     6  zero, 16 bits     8  token, 64 bits
+ *    16  task      24  start_ns            32  end_ns           40  bytes_read
+ *    48  bytes_written                     56  stored_read      64  stored_written
+ *    72  measured_mem                      80  function_mem     88  cache_peak, 64 bits each
+ *    96  worker   100  coop               104  status          108  os_errno, 32 bits each
+ *   112  enough_mem, 64 bits              120  retry_after_ms  124  transient, 32 bits each
+ *   128  bytes of the message             132  bytes of what was raised, 32 bits each
+ *   136  origins, 8 of 32 bits            168  the message, then what was raised (cubed/sys/raised.h)
+ *
+ * Times are of the worker's own clock, which has no date.
+ */
+#ifndef CUBED_SYS_MESSAGE_H
+#define CUBED_SYS_MESSAGE_H
+
+#include "cubed/run.h"
+#include "cubed/sys/raised.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CUBED_MESSAGE_VERSION 1
+#define CUBED_RANGE_BYTES     120
+#define CUBED_REPORT_BYTES    168
+#define CUBED_REPORT_MOST                                                                          \
+    (CUBED_REPORT_BYTES + sizeof(((cubed_error *)0)->message) + CUBED_RAISED_BYTES)
+
+/* A range, whose it is, and of what. */
+typedef struct cubed_range_message {
+    cubed_task_range range;
+    char run[40];  /* a name of at most CUBED_RUN_NAME_CAP bytes with its zero */
+    char plan[40]; /* what cubed_run_id gives; "": not known */
+} cubed_range_message;
+
+CUBED_API void cubed_range_write(const cubed_range_message *message,
+                                 uint8_t bytes[CUBED_RANGE_BYTES]);
+/* CUBED_E_UNSUPPORTED for another version, CUBED_E_FORMAT for what is none. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_range_read(const void *bytes, size_t size,
+                                                         cubed_range_message *message,
+                                                         cubed_error *err);
+
+/* `put` is given the bytes, in parts. What was raised is left out if it cannot be saved, or is larger than
+ * CUBED_RAISED_BYTES. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_report_write(const cubed_context *ctx,
+                                                           const cubed_task_report *report,
+                                                           cubed_source_sink put, void *sink,
+                                                           cubed_error *err);
+/* How long the report is that begins with these CUBED_REPORT_BYTES. Fails as the next one. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_report_size(const void *bytes, size_t *size,
+                                                          cubed_error *err);
+/* The first report of those in `bytes`, and how long it was. CUBED_E_UNSUPPORTED for another version, CUBED_E_FORMAT for
+ * what is none, or is not whole. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_report_read(const cubed_context *ctx,
+                                                          const void *bytes, size_t size,
+                                                          cubed_task_report *report, size_t *used,
+                                                          cubed_error *err);
+
+/* cubed_work for who gets a message: runs its range, and gives the reports of its tasks, one after another, for
+ * cubed_plan_free_bytes. What fails is in the last of them: also that the run is not there, or the plan is another
+ * one. Only of a message that cannot be read nothing can be reported. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_work_message(cubed_plan *plan, const void *message,
+                                                           size_t size, const cubed_cancel *cancel,
+                                                           void **reports, size_t *reports_size,
+                                                           cubed_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

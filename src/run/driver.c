@@ -1,0 +1,353 @@
+/* The driver's side of a run: which ranges may run next, and what follows from what became of them. It is told, and
+ * asked; who moves ranges to workers (schedule.c, or somebody else's program) has the loop.
+ *
+ * What it keeps of tasks is one record for each range in flight, or to be tried again. */
+#include "run/driver.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "exec/operator.h"
+#include "run/executors/executor.h"
+#include "run/ready.h"
+
+#define FIRST_DELAY_NS ((int64_t)50000000)
+/* While so many ranges wait to be tried again no others are begun. */
+#define MAX_RETRIES 256
+
+typedef struct stage_state {
+    int64_t done, started;
+    int64_t start_ns;
+} stage_state;
+
+_Static_assert(sizeof(stage_state) + 32 <= CB_RUN_STAGE_BYTES, "what a run keeps of a stage");
+
+/* Of a range the first task that has not reported may have failed before. */
+typedef struct in_flight {
+    bool used;
+    uint8_t attempts; /* of task `next` that failed, no more than may be asked for */
+    int stage;
+    uint32_t serial;    /* of those that had this slot: late reports of others are known by it */
+    int64_t next, last; /* tasks that have not reported */
+} in_flight;
+
+/* A range whose first task failed, to be run again at a time. */
+typedef struct retry {
+    in_flight range;
+    int64_t due_ns;
+} retry;
+
+struct cb_driver {
+    cb_driver_args a;
+    cubed_plan *p;
+    const cubed_allocator *alloc;
+    int64_t ntasks, ndone;
+    stage_state *stages;
+    cb_ready *ready;
+    in_flight *flights; /* one per slot */
+    retry *retries;     /* MAX_RETRIES, and one per slot */
+    unsigned nflights, nretries, busy;
+    unsigned unused; /* no slot before this one is */
+    int64_t start_ns;
+};
+
+/* --- Events ------------------------------------------------------------------------------------------- */
+
+static void emit(const cb_driver *d, const cubed_event *e)
+{
+    cubed_event full = *e;
+    if (!d->a.options->on_event) return;
+    full.intermediate_mem = cb_chunks_intermediates(cb_io_chunks(d->a.io))->used;
+    d->a.options->on_event(d->a.options->event_ctx, &full);
+}
+
+static void emit_plan(const cb_driver *d, cubed_event_kind kind, cubed_status status,
+                      const char *message)
+{
+    int64_t now = cb_clock_ns();
+    cubed_event e = {.kind = kind,
+                     .time_ns = now,
+                     .stage = -1,
+                     .task = -1,
+                     .status = status,
+                     .message = message};
+    if (kind == CUBED_EVENT_PLAN_END) e.duration_ns = now - d->start_ns;
+    emit(d, &e);
+}
+
+static void emit_stage(const cb_driver *d, cubed_event_kind kind, int stage, int64_t time_ns)
+{
+    cubed_event e = {.kind = kind, .time_ns = time_ns, .stage = stage, .task = -1};
+    if (kind == CUBED_EVENT_STAGE_END) e.duration_ns = time_ns - d->stages[stage].start_ns;
+    emit(d, &e);
+}
+
+/* What of a task's projection is for a user's function. */
+static uint64_t function_projected(const cb_stage *s)
+{
+    return cb_stage_code(s) ? s->call->need.library : 0;
+}
+
+static void emit_task(const cb_driver *d, int stage, unsigned attempt, const cubed_task_report *r)
+{
+    const cb_stage *s = &d->p->stages[stage];
+    cubed_event e = {.kind = CUBED_EVENT_TASK_START,
+                     .time_ns = r->start_ns,
+                     .stage = stage,
+                     .task = r->task,
+                     .worker = r->worker,
+                     .coop = r->coop,
+                     .attempt = attempt};
+    emit(d, &e);
+    e.kind = r->error.status == CUBED_OK ? CUBED_EVENT_TASK_END : CUBED_EVENT_TASK_RETRY;
+    e.time_ns = r->end_ns;
+    e.duration_ns = r->end_ns - r->start_ns;
+    e.bytes_read = r->bytes_read;
+    e.bytes_written = r->bytes_written;
+    e.stored_read = r->stored_read;
+    e.stored_written = r->stored_written;
+    e.measured_mem = r->measured_mem;
+    e.function_mem = r->function_mem;
+    e.function_projected = function_projected(&d->p->stages[stage]);
+    e.projected_mem = s->need.arena + s->need.library;
+    e.status = r->error.status;
+    e.message = r->error.status == CUBED_OK ? NULL : r->error.message;
+    emit(d, &e);
+}
+
+/* --- Submitting --------------------------------------------------------------------------------------- */
+
+static void *table(const cb_driver *d, size_t n, size_t size, cubed_error *err, cubed_status *st)
+{
+    void *p = cb_alloc_zero(d->alloc, n * size);
+    if (!p) *st = cb_fail(err, CUBED_E_NOMEM, "no memory for a schedule of %zu entries", n);
+    return p;
+}
+
+static size_t max_retries(const cb_driver *d) { return (size_t)d->nflights + MAX_RETRIES; }
+
+static cubed_status make_tables(cb_driver *d, cubed_error *err)
+{
+    cubed_status st = CUBED_OK;
+    for (int i = 0; i < d->p->nstages; i++) {
+        if (cb_add_i64(d->ntasks, d->p->stages[i].ntasks, &d->ntasks))
+            return cb_fail(err, CUBED_E_UNSUPPORTED,
+                           "the plan has more tasks than can be counted: choose larger chunks");
+    }
+    d->nflights = d->a.slots;
+    d->stages = table(d, (size_t)d->p->nstages, sizeof *d->stages, err, &st);
+    if (st == CUBED_OK) d->flights = table(d, d->nflights, sizeof *d->flights, err, &st);
+    if (st == CUBED_OK) d->retries = table(d, max_retries(d), sizeof *d->retries, err, &st);
+    return st;
+}
+
+static bool take_retry(cb_driver *d, in_flight *range)
+{
+    int64_t now = d->nretries ? cb_clock_ns() : 0;
+    for (unsigned i = 0; i < d->nretries; i++) {
+        if (d->retries[i].due_ns > now) continue;
+        *range = d->retries[i].range;
+        d->retries[i] = d->retries[--d->nretries];
+        return true;
+    }
+    return false;
+}
+
+/* The next range to run: a retry that is due, else tasks that are ready. */
+static cubed_status next_range(cb_driver *d, in_flight *range, cubed_error *err)
+{
+    *range = (in_flight){.used = false};
+    if (take_retry(d, range)) return CUBED_OK;
+    if (d->nretries >= MAX_RETRIES) return CUBED_OK;
+    CB_TRY(cb_ready_take(d->ready, &range->stage, &range->next, &range->last, err));
+    range->used = range->next < range->last;
+    return CUBED_OK;
+}
+
+static uint64_t token_of(unsigned slot, const in_flight *f)
+{
+    return (uint64_t)f->serial << 32 | slot;
+}
+
+cubed_status cb_driver_next(cb_driver *d, cubed_task_range *range, bool *got, cubed_error *err)
+{
+    in_flight f;
+    *got = false;
+    if (d->busy == d->nflights) return CUBED_OK;
+    CB_TRY(next_range(d, &f, err));
+    if (!f.used) return CUBED_OK;
+    while (d->flights[d->unused].used) d->unused++;
+    const unsigned slot = d->unused++;
+    f.serial = d->flights[slot].serial + 1;
+    d->flights[slot] = f;
+    d->busy++;
+    stage_state *s = &d->stages[f.stage];
+    if (s->started == 0) {
+        s->start_ns = cb_clock_ns();
+        emit_stage(d, CUBED_EVENT_STAGE_START, f.stage, s->start_ns);
+    }
+    s->started += f.last - f.next;
+    *range = (cubed_task_range){token_of(slot, &f), f.stage, f.next, f.last};
+    *got = true;
+    return CUBED_OK;
+}
+
+/* --- Reports ------------------------------------------------------------------------------------------ */
+
+static void count_done(cb_driver *d, int stage)
+{
+    d->ndone++;
+    if (++d->stages[stage].done == d->p->stages[stage].ntasks)
+        emit_stage(d, CUBED_EVENT_STAGE_END, stage, cb_clock_ns());
+}
+
+static cubed_status task_done(cb_driver *d, int stage, const cubed_task_report *r, cubed_error *err)
+{
+    cubed_run_stats *stats = d->a.stats;
+    cb_run_add_task(stats, r);
+    uint64_t projected = function_projected(&d->p->stages[stage]);
+    if (r->function_mem > projected && r->function_mem - projected > stats->function_excess) {
+        stats->function_excess = r->function_mem - projected;
+        stats->function_excess_stage = stage;
+    }
+    CB_TRY(cb_ready_done(d->ready, stage, r->task, err));
+    count_done(d, stage);
+    return CUBED_OK;
+}
+
+static cubed_status task_failed(cb_driver *d, const in_flight *f, unsigned attempts,
+                                const cubed_task_report *r, cubed_error *err)
+{
+    if (!d->a.retries || !r->error.transient || (int)attempts >= d->a.options->retries) {
+        if (err) *err = r->error;
+        cb_plan_say_origins(d->p, f->stage, err);
+        return r->error.status;
+    }
+    const int64_t delay = cb_max_i64(FIRST_DELAY_NS << cb_min_i64(attempts, 10),
+                                     (int64_t)r->error.retry_after_ms * 1000000);
+    const in_flight again = {.used = true,
+                             .attempts = (uint8_t)(attempts + 1),
+                             .stage = f->stage,
+                             .next = r->task,
+                             .last = f->last};
+    d->retries[d->nretries++] = (retry){again, cb_clock_ns() + delay};
+    d->a.stats->num_retries++;
+    return CUBED_OK;
+}
+
+static in_flight *find(cb_driver *d, uint64_t token)
+{
+    const uint32_t slot = (uint32_t)token;
+    if (slot >= d->nflights || !d->flights[slot].used) return NULL;
+    return d->flights[slot].serial == token >> 32 ? &d->flights[slot] : NULL;
+}
+
+cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_error *err)
+{
+    in_flight *f = find(d, r->token);
+    if (!f || r->task < f->next) return CUBED_OK;
+    if (r->task > f->next)
+        return cb_fail(err, CUBED_E_ARG,
+                       "a report of task %" PRId64 " of stage %d came before that of task %" PRId64,
+                       r->task, f->stage, f->next);
+    const unsigned attempts = f->attempts, slot = (unsigned)(f - d->flights);
+    const bool failed = r->error.status != CUBED_OK;
+    const in_flight was = *f;
+    f->next++;
+    f->attempts = 0;
+    if (failed || f->next == f->last) {
+        f->used = false;
+        d->busy--;
+        if (slot < d->unused) d->unused = slot;
+    }
+    if (r->error.status != CUBED_E_CANCELLED) emit_task(d, was.stage, attempts, r);
+    return failed ? task_failed(d, &was, attempts, r, err) : task_done(d, was.stage, r, err);
+}
+
+cubed_status cb_driver_lose(cb_driver *d, uint64_t token, const cubed_error *why, cubed_error *err)
+{
+    const in_flight *f = find(d, token);
+    cubed_task_report r = {.token = token, .error = *why};
+    if (!f) return CUBED_OK;
+    r.task = f->next;
+    r.start_ns = r.end_ns = cb_clock_ns();
+    return cb_driver_report(d, &r, err);
+}
+
+cubed_status cb_driver_cancelled(const cb_driver *d, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_CANCELLED, "interrupted after %" PRId64 " of %" PRId64 " tasks",
+                   d->ndone, d->ntasks);
+}
+
+/* A task that an earlier run has done. */
+static cubed_status task_resumed(void *ctx, int stage, int64_t task, cubed_error *err)
+{
+    cb_driver *d = ctx;
+    const cubed_cancel *cancel = d->a.options->cancel;
+    cubed_event e = {
+        .kind = CUBED_EVENT_TASK_RESUMED, .time_ns = cb_clock_ns(), .stage = stage, .task = task};
+    if (cubed_cancel_is_set(cancel)) return cb_driver_cancelled(d, err);
+    cb_io_beat(d->a.io);
+    emit(d, &e);
+    d->a.stats->num_resumed++;
+    count_done(d, stage);
+    return CUBED_OK;
+}
+
+/* --- From beginning to end ------------------------------------------------------------------------------ */
+
+bool cb_driver_is_over(const cb_driver *d) { return d->ndone == d->ntasks; }
+
+unsigned cb_driver_in_flight(const cb_driver *d) { return d->busy; }
+
+unsigned cb_driver_waiting(const cb_driver *d) { return d->nretries; }
+
+void cb_driver_end(const cb_driver *d, cubed_status st, const cubed_error *why)
+{
+    emit_plan(d, CUBED_EVENT_PLAN_END, st, st == CUBED_OK ? NULL : why->message);
+}
+
+cubed_status cb_driver_new(const cb_driver_args *args, cb_driver **out, cubed_error *err)
+{
+    const cubed_allocator *alloc = &args->plan->ctx->alloc;
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st;
+    cb_driver *d = cb_alloc_zero(alloc, sizeof *d);
+    if (!d) return cb_fail(err, CUBED_E_NOMEM, "no memory to drive a run");
+    d->a = *args;
+    d->p = args->plan;
+    d->alloc = alloc;
+    d->start_ns = cb_clock_ns();
+    const cb_ready_args ready = {.plan = args->plan,
+                                 .chunks = cb_io_chunks(args->io),
+                                 .workers = args->workers,
+                                 .window = args->window ? args->window : CB_RUN_WINDOW,
+                                 .notes = args->notes,
+                                 .cancel = args->options->cancel,
+                                 .resumed =
+                                     args->options->resume || args->notes ? task_resumed : NULL,
+                                 .ctx = d};
+    emit_plan(d, CUBED_EVENT_PLAN_START, CUBED_OK, NULL);
+    CB_GO(make_tables(d, &why));
+    CB_GO(cb_ready_new(&ready, &d->ready, &why));
+    *out = d;
+    return CUBED_OK;
+out:
+    cb_driver_end(d, st, &why);
+    if (err) *err = why;
+    cb_driver_free(d);
+    return st;
+}
+
+void cb_driver_free(cb_driver *d)
+{
+    if (!d) return;
+    cb_ready_free(d->ready);
+    cb_free(d->alloc, d->stages, (size_t)d->p->nstages * sizeof *d->stages);
+    cb_free(d->alloc, d->flights, d->nflights * sizeof *d->flights);
+    cb_free(d->alloc, d->retries, max_retries(d) * sizeof *d->retries);
+    cb_free(d->alloc, d, sizeof *d);
+}
