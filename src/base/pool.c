@@ -76,6 +76,7 @@ static int start_thread(const cb_pool *pool, pool_thread *t, pthread_attr_t *att
         t->stack ? pthread_attr_setstack(attr, t->stack + pool->guard, pool->stack_size) : ENOMEM;
     if (rc == 0) {
         sigfillset(&all);
+        sigdelset(&all, SIGBUS); /* of what the thread itself does: there may be a handler */
         pthread_sigmask(SIG_SETMASK, &all, &old); /* cannot fail with these arguments */
         rc = pthread_create(&t->id, attr, thread_main, t);
         pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -4,6 +4,19 @@
 
 #include "base/error.h"
 #include "chunks/state.h"
+#include "store/local_map.h"
+
+/* Shorter chunks are copied as fast as they are mapped. */
+#define LEAST_MAPPED ((size_t)1 << 20)
+
+/* Whether chunks of a source are files that hold what tasks read, as it is. */
+static bool is_mappable(const cubed_plan *p, int node)
+{
+    const cb_storage *s = p->storage[node];
+    return s && s->array && !cb_zarr_is_irregular(&s->meta) &&
+           cb_codec_chain_is_raw(&s->meta.codecs) && cb_chunk_bytes(p, node) >= LEAST_MAPPED &&
+           cb_store_has_files(cb_zarr_store(s->array));
+}
 
 cubed_status cb_chunks_new(const cubed_plan *plan, const cb_chunks_options *options,
                            cb_chunks **out, cubed_error *err)
@@ -26,6 +39,8 @@ cubed_status cb_chunks_new(const cubed_plan *plan, const cb_chunks_options *opti
     for (int i = 0; i < plan->ir.nnodes; i++) {
         if (cb_node_is_intermediate(&plan->ir.nodes[i])) CB_GO(cb_intermediates_init(c, i, err));
     }
+    for (int i = 0; i < plan->ir.nnodes && !c->maps; i++) c->maps = is_mappable(plan, i);
+    c->maps = c->maps && cb_map_begin();
     /* Without a cache a run is only slower. */
     if (most > 0) c->cache = cb_cache_new(a, most, &c->spare);
     *out = c;
@@ -42,6 +57,7 @@ void cb_chunks_free(cb_chunks *c)
     const size_t nnodes = (size_t)c->plan->ir.nnodes;
     for (int i = 0; i < c->plan->ir.nnodes; i++) cb_intermediates_free(c, i);
     cb_cache_free(c->cache);
+    if (c->maps) cb_map_end();
     pthread_mutex_destroy(&c->lock);
     cb_free(a, c->nodes, nnodes * sizeof *c->nodes);
     cb_free(a, c, sizeof *c);
@@ -222,6 +238,38 @@ static cubed_status want_kept(cb_chunks *c, const cb_want *w, cb_arena *scratch,
     return st;
 }
 
+static void unmap(void *size, void *data) { cb_map_close(data, (uintptr_t)size); }
+
+/* *there: the chunk's file is mapped; else it is to be read. */
+static cubed_status want_mapped(cb_chunks *c, const cb_want *w, cb_arena *scratch, cb_pinned *out,
+                                bool *there, cb_task_count *count, cubed_error *err)
+{
+    const cb_zarr_array *array = source_of(c, w->node);
+    const size_t size = cb_chunk_bytes(c->plan, w->node);
+    char key[4096];
+    CB_TRY(cb_zarr_chunk_key(cb_zarr_get_meta(array), cb_zarr_path(array), w->idx, key, sizeof key,
+                             err));
+    void *data = cb_map_open(cb_zarr_store(array), key, size, &c->cut, w->node + 1);
+    *there = data != NULL;
+    if (!data) return CUBED_OK;
+    out->data = data;
+    count->stored_read += size;
+    cubed_status st = cb_arena_defer(scratch, unmap, (void *)size, data, err);
+    if (st != CUBED_OK) cb_map_close(data, size);
+    return st;
+}
+
+cubed_status cb_chunks_check(const cb_chunks *c, cubed_error *err)
+{
+    const int node = atomic_load(&c->cut) - 1;
+    if (node < 0) return CUBED_OK;
+    const cb_zarr_array *array = source_of(c, node);
+    const char *path = cb_zarr_path(array);
+    return cb_fail(err, CUBED_E_IO,
+                   "%s%s%s: a chunk has been changed, or could not be read, while it was in use",
+                   cb_zarr_store(array)->url, *path ? "/" : "", path);
+}
+
 cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, cb_arena *scratch, cb_pinned *out,
                             cb_task_count *count, cubed_error *err)
 {
@@ -243,6 +291,11 @@ cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, cb_arena *scratch
     if (cb_node_is_intermediate(n)) return cb_intermediate_want(c, want, out, count, err);
     if (want->reuse && !want->part && c->cache && c->plan->reused[want->node])
         return want_kept(c, want, scratch, out, count, err);
+    if (want->mapped && !want->part && c->maps && is_mappable(c->plan, want->node)) {
+        bool there;
+        CB_TRY(want_mapped(c, want, scratch, out, &there, count, err));
+        if (there) return CUBED_OK;
+    }
     return read_stored(c, want, want->buffer, out, scratch, count, err);
 }
 
@@ -259,6 +312,7 @@ cubed_status cb_chunks_put(cb_chunks *c, int node, const int64_t *idx, const voi
     const cb_node *n = &c->plan->ir.nodes[node];
     int64_t at[CUBED_MAX_NDIM];
     uint64_t stored = 0;
+    CB_TRY(cb_chunks_check(c, err));
     count->bytes_written += cb_chunk_bytes_at(c->plan, node, idx);
     if (cb_node_is_intermediate(n)) return cb_intermediate_put(c, node, idx, src, count, err);
     for (int d = 0; d < n->grid.ndim; d++) at[d] = idx[d] + (n->region ? n->first_chunk[d] : 0);

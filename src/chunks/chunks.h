@@ -87,17 +87,22 @@ typedef struct cb_want {
     const cb_box *part; /* elements of it, of a node that has parts (chunks/need.h); NULL: all */
     bool reuse;         /* it will be read once more, so it may be kept when it had to be decoded */
     bool copied;        /* what is kept so is copied to the buffer */
-    void *buffer;       /* of cb_chunk_bytes, or of the part */
+    bool
+        mapped; /* it may be where the system keeps its file: for loops that read it, see cb_chunks_check */
+    void *buffer; /* of cb_chunk_bytes, or of the part */
 } cb_want;
 
 /* Brings a chunk, whole (also at the edge: what is beyond the shape is unspecified) or in part: to the buffer, unless
  * it lies in memory. An intermediate there stays until the task that reads it is reported done; what is kept to
- * be read again, until `scratch` is released to a mark before this call, of which it takes CB_CHUNKS_PIN_BYTES
+ * be read again, or mapped, until `scratch` is released to a mark before this call, of which it takes CB_CHUNKS_PIN_BYTES
  * unless it is copied. Beside it takes from the arena what chunks/need.h says. */
 #define CB_CHUNKS_PIN_BYTES CB_ARENA_DEFER_BYTES
 CUBED_MUST_CHECK cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, cb_arena *scratch,
                                              cb_pinned *out, cb_task_count *count,
                                              cubed_error *err);
+/* Whether what was mapped was what is stored: an error if a file has changed before it was let go. What was made of it
+ * is not to be used then, and is not put. */
+CUBED_MUST_CHECK cubed_status cb_chunks_check(const cb_chunks *c, cubed_error *err);
 /* Says that the chunk need not be kept for a read that was done without. */
 void cb_chunks_pass(cb_chunks *c, int node, const int64_t *idx);
 /* Writes one whole chunk in C order (padded at the edge by the caller). Beside src it takes from

@@ -32,7 +32,7 @@ static bool is_reused(const cb_load *load, const cb_box *chunk, const cb_box *im
 cubed_status cb_load_chunk(const cb_task *t, const cb_load *load, const int64_t *idx,
                            const cb_box *image, void *buffer, cb_pinned *out, cubed_error *err)
 {
-    cb_want want = {.node = load->node, .idx = idx, .buffer = buffer};
+    cb_want want = {.node = load->node, .idx = idx, .mapped = true, .buffer = buffer};
     cb_box part;
     CB_TRY(cb_task_check(t, err));
     cb_grid_box(&t->plan->ir.nodes[load->node].grid, idx, &part);

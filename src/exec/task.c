@@ -43,6 +43,7 @@ cubed_status cb_task_run(const cb_task *t, int64_t task, cubed_error *err)
 #ifndef NDEBUG
     if (st == CUBED_OK) st = check_frame(t, task, err);
 #endif
+    if (st == CUBED_OK) st = cb_chunks_check(t->chunks, err);
     if (st == CUBED_OK || st == CUBED_E_CANCELLED) return st;
     return cb_context(err, st, "stage %d (%s), task %lld", t->stage->index, t->stage->name,
                       (long long)task);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/owner.h"
 #include "store/local.h"
+#include "store/local_map.h"
 
 /* What nobody has written to for so long, a day, nobody writes: a put takes minutes at most. */
 #define ABANDONED_SECONDS 86400
@@ -585,6 +586,8 @@ static const cubed_store_vtable local_vtable = {
     .around = cb_local_around,
     .close = local_close,
 };
+
+bool cb_store_has_files(const cubed_store *s) { return s->vt == &local_vtable; }
 
 cubed_status cb_store_open_local(const cubed_allocator *a, const char *path, bool durable,
                                  cubed_store **out, cubed_error *err)

@@ -1,0 +1,370 @@
+/* The broker of chunks: who brings them, where they lie, and files that change while they are mapped. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those first. */
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "chunks/chunks.h"
+#include "cubed/cubed.h"
+#include "remove_dir.h"
+#include "store/local_map.h"
+
+/* Chunks of a MiB, which are mapped where they are not encoded; the result's are others. */
+enum { CHUNK = 1 << 17, N = 3 * CHUNK - 1000, RESULT = CHUNK / 2 + 100, THREADS = 4 };
+static const size_t chunk_size = CHUNK * sizeof(double);
+static const char raw[] = "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]";
+
+typedef struct fixture {
+    char dir[64], src[96], out[96];
+    cubed_context *ctx;
+    double *data;
+    cubed_plan *plan;
+    cb_chunks *chunks;
+    int node; /* the source */
+} fixture;
+
+static void must(cubed_status st, const cubed_error *err)
+{
+    if (st != CUBED_OK) fail_msg("%s", err->message);
+}
+
+static cubed_status no_folder(void *ctx, cubed_store **store, const char **folder, cubed_error *err)
+{
+    (void)ctx;
+    (void)store;
+    (void)folder;
+    (void)err;
+    return CUBED_E_INTERNAL;
+}
+
+static void write_source(fixture *f, const char *codecs)
+{
+    const int64_t shape = N, chunk = CHUNK;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    cubed_array *x;
+    must(cubed_array_from_memory(f->ctx, CUBED_FLOAT64, 1, &shape, NULL, &chunk, f->data, &x, &err),
+         &err);
+    const cubed_target t = {.array = x, .url = f->src, .codecs = codecs};
+    must(cubed_plan_new(f->ctx, &t, 1, &o, &f->plan, &err), &err);
+    must(cubed_run(f->plan, NULL, NULL, &err), &err);
+    cubed_plan_unref(f->plan);
+    cubed_array_unref(x);
+}
+
+/* A copy into other chunks, by tasks of one chunk each. */
+static void set_up(fixture *f, const char *codecs)
+{
+    const int64_t chunk = RESULT;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    cubed_array *x, *y;
+    memset(f, 0, sizeof *f);
+    snprintf(f->dir, sizeof f->dir, "/tmp/cubed-chunks-XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    snprintf(f->src, sizeof f->src, "%s/src", f->dir);
+    snprintf(f->out, sizeof f->out, "%s/out", f->dir);
+    f->data = malloc(N * sizeof *f->data);
+    assert_non_null(f->data);
+    for (int i = 0; i < N; i++) f->data[i] = i + 0.5;
+    must(cubed_context_new(NULL, &f->ctx, &err), &err);
+    write_source(f, codecs);
+    must(cubed_array_open(f->ctx, f->src, &x, &err), &err);
+    must(cubed_rechunk(x, &chunk, &y, &err), &err);
+    const cubed_target t = {.array = y, .url = f->out};
+    o.optimize = false;
+    must(cubed_plan_new(f->ctx, &t, 1, &o, &f->plan, &err), &err);
+    cubed_array_unref(x);
+    cubed_array_unref(y);
+    while (f->plan->ir.nodes[f->node].kind != CB_NODE_ZARR) f->node++;
+    /* As if all tasks read all of it. */
+    f->plan->reused[f->node] = true;
+    f->plan->cache_bytes = (uint64_t)16 << 20;
+    const cb_chunks_options own = {
+        .own = true, .counts = true, .spare = (size_t)64 << 20, .open = no_folder};
+    must(cb_chunks_new(f->plan, &own, &f->chunks, &err), &err);
+}
+
+static void tear_down(fixture *f)
+{
+    cb_chunks_free(f->chunks);
+    cubed_plan_unref(f->plan);
+    cubed_context_unref(f->ctx);
+    free(f->data);
+    assert_int_equal(remove_dir(f->dir), 0);
+}
+
+static cb_arena *new_arena(void)
+{
+    cb_arena *a;
+    assert_int_equal(
+        cb_arena_new(&cb_system_allocator, (cb_need){4 * chunk_size, 1 << 20}, &a, NULL), CUBED_OK);
+    return a;
+}
+
+static void chunk_path(const fixture *f, int chunk, char path[160])
+{
+    snprintf(path, 160, "%s/c/%d", f->src, chunk);
+}
+
+/* --- Several who want a chunk ------------------------------------------------------------------------- */
+
+typedef struct reader {
+    fixture *f;
+    pthread_barrier_t *together;
+    cb_task_count count;
+    int wrong;
+} reader;
+
+static void *read_all(void *ctx)
+{
+    reader *r = ctx;
+    cb_arena *arena = new_arena();
+    void *buffer;
+    if (cb_arena_alloc(arena, chunk_size, "chunk", &buffer, NULL) != CUBED_OK) return NULL;
+    for (int64_t k = 0; k < 3; k++) {
+        const size_t mark = cb_arena_mark(arena);
+        const cb_want want = {.node = r->f->node, .idx = &k, .reuse = true, .buffer = buffer};
+        cb_pinned held;
+        pthread_barrier_wait(r->together);
+        r->wrong += cb_chunks_want(r->f->chunks, &want, arena, &held, &r->count, NULL) != CUBED_OK;
+        const int64_t n = k < 2 ? CHUNK : N - 2 * CHUNK;
+        r->wrong += memcmp(held.data, r->f->data + k * CHUNK, (size_t)n * sizeof(double)) != 0;
+        r->wrong += held.lo[0] != k * CHUNK || held.stride[0] != sizeof(double);
+        pthread_barrier_wait(r->together); /* while all of them have it */
+        cb_arena_release(arena, mark);
+    }
+    cb_arena_free(arena);
+    return NULL;
+}
+
+static void test_a_chunk_is_brought_once(void **state)
+{
+    fixture f;
+    pthread_barrier_t together;
+    pthread_t thread[THREADS];
+    reader r[THREADS];
+    uint64_t read = 0, stored = 0;
+    (void)state;
+    set_up(&f, NULL);
+    pthread_barrier_init(&together, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++) {
+        r[i] = (reader){.f = &f, .together = &together};
+        assert_int_equal(pthread_create(&thread[i], NULL, read_all, &r[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        assert_int_equal(r[i].wrong, 0);
+        assert_int_equal(r[i].count.bytes_read, 3 * chunk_size);
+        read += r[i].count.stored_read;
+    }
+    for (int k = 0; k < 3; k++) {
+        char path[160];
+        struct stat info;
+        chunk_path(&f, k, path);
+        assert_int_equal(stat(path, &info), 0);
+        stored += (uint64_t)info.st_size;
+    }
+    assert_int_equal(read, stored);
+    assert_in_range(cb_chunks_cache_peak(f.chunks), chunk_size, 4 * chunk_size);
+    pthread_barrier_destroy(&together);
+    tear_down(&f);
+}
+
+/* What could not be brought is an error for all who wait for it, and takes nothing. */
+static void test_a_chunk_that_is_damaged(void **state)
+{
+    fixture f;
+    char path[160];
+    const int64_t k = 1;
+    cb_pinned held;
+    cb_task_count count = {0};
+    void *buffer;
+    (void)state;
+    set_up(&f, NULL);
+    chunk_path(&f, 1, path);
+    assert_int_equal(truncate(path, 20), 0);
+    cb_arena *arena = new_arena();
+    assert_int_equal(cb_arena_alloc(arena, chunk_size, "chunk", &buffer, NULL), CUBED_OK);
+    const size_t mark = cb_arena_mark(arena);
+    for (int i = 0; i < 4; i++) {
+        cubed_error err = CUBED_ERROR_INIT;
+        const cb_want want = {.node = f.node, .idx = &k, .reuse = i < 2, .buffer = buffer};
+        assert_int_equal(cb_chunks_want(f.chunks, &want, arena, &held, &count, &err),
+                         CUBED_E_FORMAT);
+        assert_non_null(strstr(err.message, "c/1"));
+        assert_int_equal(cb_arena_mark(arena), mark);
+    }
+    cb_arena_free(arena);
+    tear_down(&f);
+}
+
+/* --- Mapped files -------------------------------------------------------------------------------------- */
+
+static int open_files(void)
+{
+    int n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    assert_non_null(d);
+    while (readdir(d)) n++;
+    closedir(d);
+    return n;
+}
+
+static bool is_mapped(const fixture *f, const char *data)
+{
+    char line[512], path[160];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    bool found = false;
+    chunk_path(f, 0, path);
+    assert_non_null(maps);
+    while (fgets(line, sizeof line, maps)) {
+        char *end;
+        const uintptr_t lo = strtoull(line, &end, 16), hi = strtoull(end + 1, NULL, 16);
+        if ((uintptr_t)data >= lo && (uintptr_t)data < hi) found = strstr(line, path) != NULL;
+    }
+    fclose(maps);
+    return found;
+}
+
+/* Cuts the file of chunk 0 to so many bytes while it is mapped. What is left of it, the rest is 0. */
+static void cut_while_mapped(off_t left)
+{
+    fixture f;
+    char path[160];
+    const int64_t k = 0;
+    cb_pinned held;
+    cb_task_count count = {0};
+    struct sigaction before, now;
+    void *buffer;
+    const int files = open_files();
+    assert_int_equal(sigaction(SIGBUS, NULL, &before), 0);
+    set_up(&f, raw);
+    chunk_path(&f, 0, path);
+    cb_arena *arena = new_arena();
+    assert_int_equal(cb_arena_alloc(arena, chunk_size, "chunk", &buffer, NULL), CUBED_OK);
+    const size_t mark = cb_arena_mark(arena);
+    cb_want want = {.node = f.node, .idx = &k, .mapped = true, .buffer = buffer};
+    must(cb_chunks_want(f.chunks, &want, arena, &held, &count, NULL), &(cubed_error){0});
+    assert_true(is_mapped(&f, held.data));
+    assert_int_equal(count.stored_read, chunk_size);
+    assert_memory_equal(held.data, f.data, chunk_size);
+    if (left >= 0) assert_int_equal(truncate(path, left), 0);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t there = left < 0 ? chunk_size : (size_t)left / page * page;
+    assert_memory_equal(held.data, f.data, there);
+    for (size_t i = there + page; i < chunk_size; i += page) assert_int_equal(held.data[i], 0);
+    cb_arena_release(arena, mark);
+    assert_false(is_mapped(&f, held.data));
+    cubed_error err = CUBED_ERROR_INIT;
+    assert_int_equal(cb_chunks_check(f.chunks, &err), left < 0 ? CUBED_OK : CUBED_E_IO);
+    if (left >= 0) assert_non_null(strstr(err.message, "src: a chunk has been changed"));
+    /* For others it is read, as what it is. */
+    want.mapped = false;
+    assert_int_equal(cb_chunks_want(f.chunks, &want, arena, &held, &count, NULL),
+                     left < 0 ? CUBED_OK : CUBED_E_FORMAT);
+    assert_ptr_equal(held.data, buffer);
+    cb_arena_free(arena);
+    tear_down(&f);
+    assert_int_equal(sigaction(SIGBUS, NULL, &now), 0);
+    assert_ptr_equal(before.sa_handler, now.sa_handler);
+    assert_int_equal(open_files(), files);
+}
+
+static void test_mapped_files(void **state)
+{
+    (void)state;
+    cut_while_mapped(-1);
+    cut_while_mapped(0);
+    cut_while_mapped((off_t)chunk_size / 2 + 100);
+    cut_while_mapped((off_t)chunk_size - 1); /* raises nothing */
+}
+
+/* A task that reads it fails, and puts nothing. */
+static void test_nothing_is_put_when_a_file_changed(void **state)
+{
+    fixture f;
+    char path[160];
+    const int64_t k = 0;
+    cb_pinned held;
+    cb_task_count count = {0};
+    (void)state;
+    set_up(&f, raw);
+    cb_arena *arena = new_arena();
+    const cb_want want = {.node = f.node, .idx = &k, .mapped = true};
+    assert_int_equal(cb_chunks_want(f.chunks, &want, arena, &held, &count, NULL), CUBED_OK);
+    chunk_path(&f, 0, path);
+    assert_int_equal(truncate(path, 8), 0);
+    assert_int_equal(held.data[chunk_size - 1], 0);
+    assert_int_equal(
+        cb_chunks_put(f.chunks, f.plan->stages[0].outs[0].node, &k, f.data, arena, &count, NULL),
+        CUBED_E_IO);
+    cb_arena_free(arena);
+    tear_down(&f);
+}
+
+static sigjmp_buf back;
+
+static void theirs(int sig)
+{
+    (void)sig;
+    siglongjmp(back, 1);
+}
+
+/* Faults that are none of ours go to who was there before; who puts a handler over ours keeps it. */
+static void test_handlers_of_others(void **state)
+{
+    struct sigaction own = {.sa_handler = theirs}, before, now;
+    char path[] = "/tmp/cubed-chunks-XXXXXX";
+    const int fd = mkstemp(path);
+    (void)state;
+    assert_int_equal(sigaction(SIGBUS, &own, &before), 0);
+    assert_true(cb_map_begin());
+    assert_true(cb_map_begin());
+    const volatile char *p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+    assert_true(p != MAP_FAILED);
+    bool came = sigsetjmp(back, 1) != 0;
+    if (!came) (void)*p; /* the file is empty */
+    assert_true(came);
+    cb_map_end();
+    cb_map_end();
+    assert_int_equal(sigaction(SIGBUS, NULL, &now), 0);
+    assert_ptr_equal(now.sa_handler, theirs);
+    assert_true(cb_map_begin());
+    own.sa_handler = SIG_DFL;
+    assert_int_equal(sigaction(SIGBUS, &own, &now), 0);
+    assert_false(cb_map_begin()); /* nobody would tell us */
+    cb_map_end();
+    own.sa_handler = theirs;
+    assert_int_equal(sigaction(SIGBUS, &own, NULL), 0);
+    assert_int_equal(sigaction(SIGBUS, &now, NULL), 0); /* ours, as it was left */
+    assert_true(cb_map_begin());
+    cb_map_end();
+    assert_int_equal(sigaction(SIGBUS, &before, NULL), 0);
+    munmap((void *)(uintptr_t)p, 4096);
+    close(fd);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_chunk_is_brought_once),
+        cmocka_unit_test(test_a_chunk_that_is_damaged),
+        cmocka_unit_test(test_mapped_files),
+        cmocka_unit_test(test_nothing_is_put_when_a_file_changed),
+        cmocka_unit_test(test_handlers_of_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
