@@ -105,9 +105,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size >= HEADER_BYTES) {
         if (!header[0]) get_header(ctx, header);
         uint32_t sum = (uint32_t)crc32(0, bytes + HEADER_BYTES, (uInt)(size - HEADER_BYTES));
+#ifdef FUZZ_REPLAY /* a fuzzer finds right checksums of wrong plans */
         uint32_t said = 0;
         for (int k = 0; k < 4; k++) said |= (uint32_t)bytes[CHECKSUM_AT + k] << (8 * k);
         whole = sum == said && memcmp(bytes, header, MAGIC_BYTES) == 0;
+#endif
         memcpy(bytes, header, CHECKSUM_AT);
         for (int k = 0; k < 4; k++) bytes[CHECKSUM_AT + k] = (uint8_t)(sum >> (8 * k));
     }
