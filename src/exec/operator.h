@@ -1,7 +1,7 @@
 /* Operators: what a stage does with what it reads. A stage has one.
  *
  * One row each, in op_*.c; whoever needs to know about a stage asks the row, and not which one it is. How to
- * add one: docs/adding-an-operator.md.
+ * add one: docs/dev/adding-an-operator.md.
  */
 #ifndef CB_EXEC_OPERATOR_H
 #define CB_EXEC_OPERATOR_H

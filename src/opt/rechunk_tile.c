@@ -126,7 +126,7 @@ static bool is_one_run(const cb_tile_in *in, const int64_t *per)
     return true;
 }
 
-/* Whether tasks read parts of the chunks of a copy's source, as exec/need.c has it; *bytes: the largest. */
+/* Whether tasks read parts of the chunks of a copy's source, as its operator measures it; *bytes: the largest. */
 static bool reads_parts(const cb_tile_in *in, const int64_t *per, size_t *bytes)
 {
     const cb_tile_source *s = &in->sources[0];

@@ -50,7 +50,8 @@ typedef struct cb_tile {
     unsigned coop; /* workers to a task */
     /* Of all tasks; of chunks as they are stored, or of the parts that are read. They stick at UINT64_MAX. */
     uint64_t chunks_read, bytes_read;
-    size_t task_mem; /* bytes that the largest task uses, of each worker: as exec/need.c has it */
+    size_t
+        task_mem; /* bytes that the largest task uses, of each worker: as its operator measures it */
 } cb_tile;
 
 /* What the given task_chunks cost, made by cooperative tasks of in->coop. */
