@@ -18,10 +18,11 @@ static cubed_status no_memory(cubed_error *err)
 
 /* Of a load in one branch: the chunks that hold what is seen of the array, and bytes of them or, where they may be read
  * in parts, of what is seen. */
-static void add_least(cb_judge *j, const cb_branch *b, const cb_load *l)
+static void add_least(const cubed_plan *p, const cb_branch *b, const cb_load *l,
+                      cb_rechunk_cost *least)
 {
-    const cb_grid *g = &j->plan.ir.nodes[l->node].grid;
-    const bool parts = cb_node_subread_run(&j->plan, l->node) > 0;
+    const cb_grid *g = &p->ir.nodes[l->node].grid;
+    const bool parts = cb_node_subread_run(p, l->node) > 0;
     uint64_t chunks = 1, bytes = cubed_dtype_size(l->dtype);
     for (int k = 0; k < l->map->ndim_out; k++) {
         const cb_axis *a = &g->axis[k];
@@ -43,20 +44,31 @@ static void add_least(cb_judge *j, const cb_branch *b, const cb_load *l)
         chunks = cb_sat_mul(chunks, (size_t)count);
         bytes = cb_sat_mul(bytes, (size_t)length);
     }
-    j->least_requests = cb_sat_add(j->least_requests, chunks);
-    j->least_bytes = cb_sat_add(j->least_bytes, bytes);
+    least->requests = cb_sat_add(least->requests, chunks);
+    least->bytes = cb_sat_add(least->bytes, bytes);
 }
 
-static void find_least(cb_judge *j)
+static cb_rechunk_cost find_least(const cubed_plan *p, const cb_stage *s)
 {
-    for (int i = 0; i < j->first.tail.nbranches; i++) {
-        const cb_branch *b = &j->first.tail.branches[i];
+    cb_rechunk_cost least = {0, 0, 0};
+    for (int i = 0; i < s->tail.nbranches; i++) {
+        const cb_branch *b = &s->tail.branches[i];
         for (int v = 0; v < b->nloads; v++) {
             /* Through a reshape anything may be seen. */
             if (b->loads[v].kind == CB_LOAD_STORED && !b->loads[v].reshape)
-                add_least(j, b, &b->loads[v]);
+                add_least(p, b, &b->loads[v], &least);
         }
     }
+    return least;
+}
+
+bool cb_judge_is_needed(const cubed_plan *p, const cb_stage *s)
+{
+    for (int d = 0; d < s->kept.ndim; d++) {
+        if (s->task_chunks[d] > 1) return true;
+    }
+    const cb_rechunk_cost least = find_least(p, s);
+    return s->chunks_read > least.requests || s->bytes_read > least.bytes;
 }
 
 /* --- What the search is guided by ----------------------------------------------------------------- */
@@ -148,23 +160,20 @@ static cubed_status make_copy(cb_judge *j, cubed_error *err)
     return own_outs(j, &j->copy, err);
 }
 
-static cubed_status make(cb_judge *j, const cubed_plan *p, const cb_stage *s, cubed_error *err)
+static cubed_status make(cb_judge *j, cubed_plan *p, const cb_stage *s, cubed_error *err)
 {
-    const size_t n = (size_t)p->ir.nnodes;
+    CB_TRY(cb_ir_reserve(&p->ir, p->ir.nnodes + 2, err));
     j->plan = *p;
     j->root = s->outs[0].node;
     j->first = *s;
-    j->plan.ir.nodes = cb_zone_alloc(j->zone, (n + 2) * sizeof *p->ir.nodes);
-    if (!j->plan.ir.nodes) return no_memory(err);
-    memcpy(j->plan.ir.nodes, p->ir.nodes, n * sizeof *p->ir.nodes);
     CB_TRY(own_outs(j, &j->first, err));
     CB_TRY(own_loads(j, err));
     CB_TRY(make_copy(j, err));
-    find_least(j);
+    j->least = find_least(p, s);
     return find_sources(j, err);
 }
 
-cubed_status cb_judge_new(const cubed_plan *p, const cb_stage *s, cb_judge *out, cubed_error *err)
+cubed_status cb_judge_new(cubed_plan *p, const cb_stage *s, cb_judge *out, cubed_error *err)
 {
     *out = (cb_judge){.root = 0};
     CB_TRY(cb_zone_new(&p->ctx->alloc, &out->zone, err));
@@ -227,8 +236,8 @@ void cb_judge_ask(cb_judge *j, cb_rechunk_in *in)
     for (int d = 0; d < in->target.ndim; d++) ones[d] = 1;
     in->judge = add_up;
     in->judge_ctx = j;
-    in->least_bytes = j->least_bytes;
-    in->least_requests = j->least_requests;
+    in->least_bytes = j->least.bytes;
+    in->least_requests = j->least.requests;
     if (j->first.op->cooperates || j->nsources == 0) return;
     in->sources = j->sources;
     in->nsources = j->nsources;
