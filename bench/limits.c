@@ -3,8 +3,9 @@
  *   limits THREADS SOURCE... -- TARGET...
  *
  * reads all chunks of the sources, decodes them (blosc; other chunks count as raw), and writes the
- * chunks of the targets, which must be raw, once more. No engine is faster than the largest of the
- * three. Prints seconds as JSON. Files come from the page cache, in pieces that stay in the
+ * chunks of the targets, which must be raw, once more, spread between those that are read: in one loop
+ * by so many threads. What does the same and arithmetic takes longer. Prints seconds as JSON, of that and of
+ * each of the three alone. Files come from the page cache, raw ones in pieces that stay in the
  * second-level cache; buffers are touched before the clock starts. */
 #define _GNU_SOURCE
 #include <blosc.h>
@@ -27,6 +28,7 @@ typedef struct chunk {
     size_t size;    /* stored */
     size_t decoded; /* 0: not blosc */
     char *stored;   /* NULL for raw chunks of sources */
+    bool target;
 } chunk;
 
 typedef struct chunk_list {
@@ -36,7 +38,12 @@ typedef struct chunk_list {
 
 static chunk_list lists[2]; /* of sources and targets; nftw hands no argument to its callback */
 static chunk_list *list = &lists[0];
-static size_t largest = PIECE; /* a buffer for anything */
+static size_t largest = PIECE;        /* a buffer for anything */
+static size_t largest_stored = PIECE; /* for what is decoded */
+
+typedef struct buffers {
+    char *data, *stored;
+} buffers;
 
 static void die(const char *what, const char *path)
 {
@@ -51,14 +58,13 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void load(chunk *c)
+static void read_whole(const char *path, char *to, size_t size)
 {
-    int fd = open(c->path, O_RDONLY);
-    c->stored = malloc(c->size + 1);
-    if (fd < 0 || !c->stored) die("open", c->path);
-    for (size_t done = 0; done < c->size;) {
-        ssize_t n = read(fd, c->stored + done, c->size - done);
-        if (n <= 0) die("read", c->path);
+    int fd = open(path, O_RDONLY);
+    if (fd < 0) die("open", path);
+    for (size_t done = 0; done < size;) {
+        ssize_t n = read(fd, to + done, size - done);
+        if (n <= 0) die("read", path);
         done += (size_t)n;
     }
     close(fd);
@@ -68,15 +74,18 @@ static int add_file(const char *path, const struct stat *st, int type, struct FT
 {
     const char *name = path + at->base;
     if (type != FTW_F || !strcmp(name, "zarr.json") || !strncmp(name, ".z", 2)) return 0;
-    chunk c = {.path = strdup(path), .size = (size_t)st->st_size};
+    chunk c = {.path = strdup(path), .size = (size_t)st->st_size, .target = list == &lists[1]};
     size_t compressed = 0, block;
     if (!c.path) die("name", path);
-    load(&c);
+    c.stored = malloc(c.size + 1);
+    if (!c.stored) die("hold", path);
+    read_whole(path, c.stored, c.size);
     if (c.size >= BLOSC_MIN_HEADER_LENGTH)
         blosc_cbuffer_sizes(c.stored, &c.decoded, &compressed, &block);
     /* A header that fits by chance is one in billions. */
     if (compressed != c.size || c.stored[0] != BLOSC_VERSION_FORMAT) c.decoded = 0;
     if (c.decoded > largest) largest = c.decoded;
+    if (c.decoded && c.size > largest_stored) largest_stored = c.size;
     if (list == &lists[0] && !c.decoded) {
         free(c.stored);
         c.stored = NULL;
@@ -87,26 +96,30 @@ static int add_file(const char *path, const struct stat *st, int type, struct FT
     return 0;
 }
 
-static void read_chunk(const chunk *c, char *buffer)
+static void read_chunk(const chunk *c, const buffers *b)
 {
     int fd = open(c->path, O_RDONLY);
     if (fd < 0) die("open", c->path);
-    for (ssize_t n; (n = read(fd, buffer, PIECE)) != 0;) {
+    for (ssize_t n; (n = read(fd, b->data, PIECE)) != 0;) {
         if (n < 0) die("read", c->path);
     }
     close(fd);
 }
 
-static void decode_chunk(const chunk *c, char *buffer)
+static void decode(const chunk *c, const char *from, const buffers *b)
 {
-    if (c->decoded && blosc_decompress_ctx(c->stored, buffer, c->decoded, 1) < 0)
-        die("decode", c->path);
+    if (blosc_decompress_ctx(from, b->data, c->decoded, 1) < 0) die("decode", c->path);
 }
 
-static void write_chunk(const chunk *c, char *buffer)
+static void decode_chunk(const chunk *c, const buffers *b)
+{
+    if (c->decoded) decode(c, c->stored, b);
+}
+
+static void write_chunk(const chunk *c, const buffers *b)
 {
     char path[4096];
-    (void)buffer;
+    (void)b;
     snprintf(path, sizeof path, "%s.limit", c->path);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (fd < 0) die("create", path);
@@ -118,8 +131,34 @@ static void write_chunk(const chunk *c, char *buffer)
     close(fd);
 }
 
+static void move_chunk(const chunk *c, const buffers *b)
+{
+    if (c->target) {
+        write_chunk(c, b);
+    } else if (c->decoded) {
+        read_whole(c->path, b->stored, c->size);
+        decode(c, b->stored, b);
+    } else {
+        read_chunk(c, b);
+    }
+}
+
+/* What is written comes between what is read, evenly. */
+static chunk_list spread(void)
+{
+    const chunk_list *in = &lists[0], *out = &lists[1];
+    chunk_list all = {malloc((in->n + out->n + 1) * sizeof(chunk)), 0};
+    size_t written = 0;
+    if (!all.chunk) die("list", "the chunks");
+    for (size_t i = 0; i < in->n; i++) {
+        all.chunk[all.n++] = in->chunk[i];
+        while (written < (i + 1) * out->n / in->n) all.chunk[all.n++] = out->chunk[written++];
+    }
+    return all;
+}
+
 typedef struct job {
-    void (*step)(const chunk *c, char *buffer);
+    void (*step)(const chunk *c, const buffers *b);
     const chunk_list *on;
     atomic_size_t next;
     pthread_barrier_t ready;
@@ -128,18 +167,19 @@ typedef struct job {
 static void *work(void *arg)
 {
     job *j = arg;
-    char *buffer = malloc(largest);
-    if (!buffer) die("hold", "a chunk");
-    memset(buffer, 1, largest);
+    buffers b = {malloc(largest), malloc(largest_stored)};
+    if (!b.data || !b.stored) die("hold", "a chunk");
+    memset(b.data, 1, largest);
+    memset(b.stored, 1, largest_stored);
     pthread_barrier_wait(&j->ready);
-    for (size_t i; (i = atomic_fetch_add(&j->next, 1)) < j->on->n;)
-        j->step(&j->on->chunk[i], buffer);
+    for (size_t i; (i = atomic_fetch_add(&j->next, 1)) < j->on->n;) j->step(&j->on->chunk[i], &b);
     pthread_barrier_wait(&j->ready);
-    free(buffer);
+    free(b.data);
+    free(b.stored);
     return NULL;
 }
 
-static double seconds(void (*step)(const chunk *c, char *buffer), const chunk_list *on,
+static double seconds(void (*step)(const chunk *c, const buffers *b), const chunk_list *on,
                       unsigned threads)
 {
     pthread_t id[MAX_THREADS];
@@ -167,6 +207,8 @@ int main(int argc, char **argv)
         else if (nftw(argv[i], add_file, 16, FTW_PHYS) != 0)
             die("walk", argv[i]);
     }
+    const chunk_list all = spread();
+    double most = seconds(move_chunk, &all, threads);
     double r = seconds(read_chunk, &lists[0], threads);
     double d = seconds(decode_chunk, &lists[0], threads);
     double w = seconds(write_chunk, &lists[1], threads);
@@ -175,8 +217,7 @@ int main(int argc, char **argv)
         snprintf(path, sizeof path, "%s.limit", lists[1].chunk[i].path);
         (void)unlink(path);
     }
-    double most = r > d ? r : d;
-    printf("{\"seconds\": %.6f, \"read\": %.6f, \"decode\": %.6f, \"write\": %.6f}\n",
-           most > w ? most : w, r, d, w);
+    printf("{\"seconds\": %.6f, \"read\": %.6f, \"decode\": %.6f, \"write\": %.6f}\n", most, r, d,
+           w);
     return 0;
 }

@@ -183,7 +183,7 @@ def winds(b):
         if "dask" in got:
             b.add_ratio(row, "Dask / ours", ratios(got["dask"], got["ours"]), 3)
         if "limit" in got:
-            b.add_ratio(row, "limit / ours", ratios(got["limit"], got["ours"]), 0.85)
+            b.add_ratio(row, "limit / ours", ratios(got["limit"], got["ours"]), 0.8)
             parts = {
                 k: statistics.median(s.figures[k] for s in got["limit"].samples)
                 for k in ("read", "decode", "write")

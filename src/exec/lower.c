@@ -444,7 +444,7 @@ static cubed_status compile_branch(lowered *l, lowering *lo, cb_branch *out, cub
 {
     int nregs;
     CB_TRY(lower_branch(l, lo, out, err));
-    cb_code code = {lo->zone, l->kernels, out, l->nroots};
+    cb_code code = {lo->zone, l->kernels, out, l->nroots, l->roots};
     CB_TRY(cb_allocate_registers(&code, &nregs, &l->widest, err));
     if (nregs > l->out->nregs) l->out->nregs = nregs;
     return CUBED_OK;

@@ -12,7 +12,8 @@
 
 typedef struct cb_lower_root {
     int node;
-    cb_map map; /* domain -> the node's axes */
+    cb_map map;  /* domain -> the node's axes */
+    bool summed; /* into states of float64, and nothing else is made of it */
 } cb_lower_root;
 
 /* Compiles the roots over `domain`. Reductions met on the way that are not stored must be among
@@ -36,6 +37,7 @@ typedef struct cb_code {
     const cb_kernels *kernels;
     cb_branch *branch; /* loads and instrs with value numbers; results set */
     int nresults;
+    const cb_lower_root *roots; /* of the results */
 } cb_code;
 CUBED_MUST_CHECK cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *widest,
                                                     cubed_error *err);

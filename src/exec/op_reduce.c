@@ -106,6 +106,7 @@ static cubed_status lower_body(cubed_plan *p, cb_stage *s, cb_zone *scratch, cub
     for (int k = 0; k < r->n; k++) {
         roots[k].node = reduced_values(p, &r->list[k]);
         roots[k].map = cb_map_identity(r->domain.ndim);
+        roots[k].summed = r->list[k].kind == CB_REDUCE_SUM && r->list[k].dtype == CUBED_FLOAT64;
         r->list[k].value = p->ir.nodes[roots[k].node].dtype;
         /* A stored input is loaded; only outputs of this stage are recomputed. */
     }

@@ -91,7 +91,7 @@ static cubed_status lower_inputs(cubed_plan *p, cb_stage *s, cubed_error *err)
         int64_t shape[CUBED_MAX_NDIM];
         in->node = n->inputs[i];
         const cb_node *x = &p->ir.nodes[in->node];
-        cb_lower_root root = {in->node, cb_map_identity(x->grid.ndim)};
+        cb_lower_root root = {in->node, cb_map_identity(x->grid.ndim), false};
         cb_node_shape(x, shape);
         CB_TRY(cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, x->grid.ndim, shape, &root, 1, true,
                         NULL, 0, &in->program, err));

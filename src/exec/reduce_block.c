@@ -41,9 +41,11 @@ static void seek(const block_loop *b, const int64_t *idx, int64_t *at)
     *at *= b->run;
 }
 
-static const void *vector(const block_loop *b, int reduction, int64_t at, int64_t p)
+static const void *vector(const block_loop *b, int reduction, int64_t at, int64_t p,
+                          const void **factor)
 {
-    if (b->from.vm) return cb_vm_result(b->from.vm, reduction);
+    if (b->from.vm) return cb_vm_result(b->from.vm, reduction, factor);
+    *factor = NULL;
     return b->from.values[reduction] +
            (size_t)(at + p) * cubed_dtype_size(b->f->s->reduce->list[reduction].value);
 }
@@ -90,18 +92,39 @@ static void reduce_positions(const block_loop *b, const cb_reduce_fns *fns, cons
 }
 
 /* The lanes are joined where a stretch or the run ends. */
+static bool joins(const block_loop *b, int64_t end)
+{
+    return end == b->run || end % CB_STRETCH == 0;
+}
+
 static void reduce_run(const block_loop *b, int reduction, void *const *state, const void *x,
                        int64_t p, size_t n, int64_t count)
 {
     const cb_reduce_fns *fns = cb_reducer_fns(b->f, reduction);
     void *lanes = b->f->lanes + (size_t)reduction * CB_LANES_BYTES;
-    int64_t end = p + (int64_t)n;
     if (!fns->lanes) {
         fns->run(state, x, n, count);
         return;
     }
     fns->lanes(lanes, x, n);
-    if (end == b->run || end % CB_STRETCH == 0) fns->join(state, lanes);
+    if (joins(b, p + (int64_t)n)) fns->join(state, lanes);
+}
+
+static void reduce_product(const block_loop *b, int reduction, void *state, const void *x,
+                           const void *y, int64_t p, size_t n)
+{
+    const cb_kernels *k = b->f->t->kernels;
+    const cb_product_fns *fns = &k->sum_of_products[b->f->s->reduce->list[reduction].value];
+    void *lanes = b->f->lanes + (size_t)reduction * CB_LANES_BYTES;
+    size_t r = (size_t)b->reduced_run;
+    switch (b->how) {
+    case ROWS: fns->rows(state, x, y, n); break;
+    case RUN:
+        fns->lanes(lanes, x, y, n);
+        if (joins(b, p + (int64_t)n)) cb_reducer_fns(b->f, reduction)->join(&state, lanes);
+        break;
+    case RUNS: fns->runs(state, x, y, r, n / r); break;
+    }
 }
 
 static void reduce_vector(const block_loop *b, const int64_t *idx, int64_t at, int64_t p, size_t n,
@@ -115,12 +138,16 @@ static void reduce_vector(const block_loop *b, const int64_t *idx, int64_t at, i
         const cb_reduce_fns *fns = cb_reducer_fns(f, k);
         size_t r = (size_t)b->reduced_run;
         cb_state s;
-        const void *x = vector(b, k, at, p);
+        const void *factor, *x = vector(b, k, at, p, &factor);
         for (int i = 0; i < reduction->nplanes; i++)
             s.plane[i] =
                 (char *)f->state[0][k].plane[i] + (size_t)kept * cubed_dtype_size(reduction->dtype);
         if (cb_reduce_has_position(reduction->kind)) {
             reduce_positions(b, fns, &s, x, idx, p, n);
+            continue;
+        }
+        if (factor) {
+            reduce_product(b, k, s.plane[0], x, factor, p, n);
             continue;
         }
         switch (b->how) {
@@ -157,7 +184,7 @@ static void prefetch_next_row(const block_loop *b, const int64_t *idx, int64_t p
 static void reduce_loop(const block_loop *b)
 {
     int64_t idx[CUBED_MAX_NDIM] = {0}, at = 0;
-    int64_t panel = b->how == RUN ? b->run : PANEL_VECTORS * b->step;
+    int64_t panel = b->how == RUN ? b->run : b->how == ROWS ? PANEL : PANEL_VECTORS * b->step;
     if (b->run == 0) return;
     for (int d = 0; d < b->inner; d++) {
         if (b->extent[d] == 0) return;
@@ -276,6 +303,16 @@ cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err)
                              &views, err);
 }
 
+/* Vectors are as long as they may be: with lanes the order is that of the run, whatever they are. */
+static void set_step(block_loop *b)
+{
+    if (!b->from.vm || b->how == RUNS) return;
+    for (int k = 0; k < b->f->s->reduce->n && b->how == RUN; k++) {
+        if (!cb_reducer_fns(b->f, k)->lanes) return;
+    }
+    b->step = cb_vm_longest(b->from.vm);
+}
+
 /* Evaluates a block that crosses branches into dense arrays. */
 static cubed_status evaluate_values(const cb_reducer *f, const cb_box *block, char ***values,
                                     cubed_error *err)
@@ -329,6 +366,7 @@ cubed_status cb_reduce_block(cb_reducer *f, int64_t block, cubed_error *err)
         CB_GO(evaluate_values(f, &box, &values, err));
         b.from.values = values;
     }
+    set_step(&b);
     reduce_loop(&b);
     CB_GO(cb_task_check(t, err));
     f->taken[0] += reduced;

@@ -61,6 +61,24 @@ static void merge_one(const cb_code *code, const int *uses, int i)
     }
 }
 
+/* Marks multiplications that a sum does as it goes, bit for bit the same. */
+static void mark_products(const cb_code *code, const int *uses)
+{
+    const cb_branch *b = code->branch;
+    for (int r = 0; r < code->nresults; r++) {
+        int v = b->results[r];
+        if (!code->roots[r].summed || v < b->nloads || uses[v] != 1) continue;
+        cb_instr *x = &b->instrs[v - b->nloads];
+        if (x->kind != CB_INSTR_ELEM || x->dtype >= CUBED_DTYPE_COUNT ||
+            !code->kernels->sum_of_products[x->dtype].rows)
+            continue;
+        if (x->op != CUBED_OP_MULTIPLY && x->op != CUBED_OP_SQUARE) continue;
+        if (x->op == CUBED_OP_SQUARE) x->arg[1] = x->arg[0];
+        x->kind = CB_INSTR_PRODUCT;
+        x->nargs = 2;
+    }
+}
+
 static cubed_status compact(const cb_code *code, cubed_error *err)
 {
     cb_branch *b = code->branch;
@@ -87,6 +105,7 @@ cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *wide
     cb_branch *b = code->branch;
     int *uses = count_uses(code);
     if (!uses) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
+    mark_products(code, uses);
     for (int i = 0; i < b->ninstrs; i++) merge_one(code, uses, i);
     CB_TRY(compact(code, err));
 
@@ -98,7 +117,13 @@ cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *wide
         last[b->nloads + i] = i;
         for (int k = 0; k < b->instrs[i].nargs; k++) last[b->instrs[i].arg[k]] = i;
     }
-    for (int r = 0; r < code->nresults; r++) last[b->results[r]] = b->ninstrs; /* live to the end */
+    /* Live to the end. */
+    for (int r = 0; r < code->nresults; r++) last[b->results[r]] = b->ninstrs;
+    for (int i = 0; i < b->ninstrs; i++) {
+        const cb_instr *in = &b->instrs[i];
+        for (int k = 0; k < in->nargs && in->kind == CB_INSTR_PRODUCT; k++)
+            last[in->arg[k]] = b->ninstrs;
+    }
 
     for (int v = 0; v < b->nloads; v++) {
         size_t size = cubed_dtype_size(b->loads[v].dtype);

@@ -170,7 +170,7 @@ static void bring_loads(cb_vm *vm, int64_t p, size_t n)
         case LOAD_DIRECT:
             vm->value[v] = l->at + (size_t)p * l->size;
             /* The vector after this one; four or eight ahead were slower in bench/memory_bench.c. */
-            prefetch(l->at + ((size_t)p + CB_VECTOR) * l->size, n * l->size);
+            if (n <= CB_VECTOR) prefetch(l->at + ((size_t)p + CB_VECTOR) * l->size, n * l->size);
             break;
         case LOAD_GATHER:
             gather(vm, l, p, n);
@@ -192,13 +192,12 @@ static void bring_loads(cb_vm *vm, int64_t p, size_t n)
 /* `direct`: where the outputs of this vector are, or NULL to leave results in registers. */
 static void execute(cb_vm *vm, size_t n, char *const *direct)
 {
-    int nloads = vm->branch->nloads;
-    for (int i = 0; i < vm->branch->ninstrs; i++) {
+    for (int i = 0; i < vm->ninstrs; i++) {
         const vm_instr *x = &vm->instrs[i];
         void *dst = x->dst;
         if (direct && x->to_out) {
             dst = direct[x->to_out - 1];
-            vm->value[nloads + i] = dst;
+            vm->value[x->value] = dst;
         }
         if (x->elem)
             x->elem(dst, vm->value[x->arg[0]], vm->value[x->arg[1]], vm->value[x->arg[2]], n);
@@ -213,9 +212,28 @@ void cb_vm_vector(cb_vm *vm, int64_t p, size_t n)
     execute(vm, n, NULL);
 }
 
-const void *cb_vm_result(const cb_vm *vm, int result)
+const void *cb_vm_result(const cb_vm *vm, int result, const void **factor)
 {
-    return vm->value[vm->branch->results[result]];
+    const cb_branch *b = vm->branch;
+    const int v = b->results[result];
+    *factor = NULL;
+    if (v < b->nloads || vm->outs || b->instrs[v - b->nloads].kind != CB_INSTR_PRODUCT)
+        return vm->value[v];
+    *factor = vm->value[b->instrs[v - b->nloads].arg[1]];
+    return vm->value[b->instrs[v - b->nloads].arg[0]];
+}
+
+/* Longer ones would not be in the first-level cache for the second of several reductions. */
+enum { LONGEST = 4 * CB_VECTOR };
+_Static_assert(LONGEST % CB_LANES == 0 && CB_STRETCH % LONGEST == 0, "LONGEST");
+
+int64_t cb_vm_longest(const cb_vm *vm)
+{
+    if (vm->ninstrs > 0) return CB_VECTOR;
+    for (int v = 0; v < vm->branch->nloads; v++) {
+        if (vm->loads[v].how != LOAD_DIRECT) return CB_VECTOR;
+    }
+    return LONGEST;
 }
 
 /* Puts a result that is in a register where it belongs. */
@@ -262,7 +280,7 @@ static void store_run(cb_vm *vm, const int64_t *idx, bool stream)
             direct[r] = at[r] + (size_t)p * cubed_dtype_size(prog->types[r]);
         execute(vm, n, runs && !stream ? direct : NULL);
         for (int r = 0; r < prog->nresults; r++) {
-            const char *from = cb_vm_result(vm, r);
+            const char *from = vm->value[vm->branch->results[r]];
             size_t size = cubed_dtype_size(prog->types[r]);
             if (!runs) {
                 char *base = vm->outs[r].base;

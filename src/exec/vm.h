@@ -46,9 +46,13 @@ CUBED_MUST_CHECK cubed_status cb_vm_open(const cb_task *t, const cb_program *pro
 void cb_vm_seek(cb_vm *vm, const int64_t *idx);
 /* Brings the vector at p of the run at idx, which comes next, towards the cache. */
 void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p);
-/* Evaluates elements p..p+n-1 of the run, n <= CB_VECTOR; results are valid until the next call. */
+/* Evaluates elements p..p+n-1 of the run, n <= cb_vm_longest; results are valid until the next call. */
 void cb_vm_vector(cb_vm *vm, int64_t p, size_t n);
-const void *cb_vm_result(const cb_vm *vm, int result);
+/* A result; where it is a product that is left to a sum, its factors, else *factor is NULL. */
+const void *cb_vm_result(const cb_vm *vm, int result, const void **factor);
+/* CB_VECTOR, or more where results lie in memory and nothing is evaluated: a multiple of CB_LANES that
+ * divides CB_STRETCH. */
+int64_t cb_vm_longest(const cb_vm *vm);
 /* Evaluates the whole box into the outputs given to cb_vm_open. `stream`: past the caches. */
 CUBED_MUST_CHECK cubed_status cb_vm_store(cb_vm *vm, bool stream, cubed_error *err);
 

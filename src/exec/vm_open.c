@@ -214,7 +214,8 @@ static void resolve_instrs(cb_vm *vm)
     const cb_branch *b = vm->branch;
     for (int i = 0; i < b->ninstrs; i++) {
         const cb_instr *in = &b->instrs[i];
-        vm_instr *x = &vm->instrs[i];
+        if (in->kind == CB_INSTR_PRODUCT && !vm->outs) continue;
+        vm_instr *x = &vm->instrs[vm->ninstrs++];
         memset(x, 0, sizeof *x);
         if (in->kind == CB_INSTR_CAST)
             x->cast = cb_kernel_cast(k, (cubed_dtype)in->dtype, (cubed_dtype)in->to);
@@ -224,7 +225,8 @@ static void resolve_instrs(cb_vm *vm)
         /* Places that the operation does not have repeat the first operand. */
         for (int a = 0; a < 3; a++) x->arg[a] = in->arg[a < in->nargs ? a : 0];
         x->dst = vm->regs + (size_t)in->reg * vm->prog->reg_size;
-        vm->value[b->nloads + i] = x->dst;
+        x->value = (uint16_t)(b->nloads + i);
+        vm->value[x->value] = x->dst;
     }
     for (int r = vm->outs ? vm->prog->nresults - 1 : -1; r >= 0; r--) {
         if (b->results[r] >= b->nloads)

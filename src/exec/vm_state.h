@@ -35,6 +35,7 @@ typedef struct vm_instr {
     cb_cast_fn cast; /* if elem is NULL */
     void *dst;
     uint16_t arg[3];
+    uint16_t value;  /* the number of its result */
     uint16_t to_out; /* 1 + the output it writes in place, or 0 */
 } vm_instr;
 
@@ -47,6 +48,7 @@ struct cb_vm {
     int64_t run;
     const cb_view *outs;
     vm_load *loads;
+    int ninstrs; /* that are evaluated: products that are summed are none */
     vm_instr *instrs;
     const void **value; /* by value number */
     char *regs;

@@ -70,6 +70,14 @@ typedef struct cb_reduce_fns {
     void (*merge)(void *const *s, void *const *t, size_t n, int64_t ns, int64_t nt);
 } cb_reduce_fns;
 
+/* Sums of products of two vectors of floats, into states and lanes of the sum of float64: bit for bit what
+ * multiplying them, which rounds in their type, and the functions above make. */
+typedef struct cb_product_fns {
+    void (*rows)(void *state, const void *x, const void *y, size_t n);
+    void (*lanes)(void *lanes, const void *x, const void *y, size_t n);
+    void (*runs)(void *state, const void *x, const void *y, size_t r, size_t n);
+} cb_product_fns;
+
 /* Running totals in place, from and to a carry (of float64, complex128, int64 or uint64) for each
  * position across the axis: of one line along the axis, or of one row across it. Strides in bytes. */
 typedef struct cb_scan_fns {
@@ -140,7 +148,9 @@ typedef struct cb_kernels {
     cb_cast_fn half[CB_HALF_CASTS];
     cb_reduce_fns reduction[CB_REDUCTIONS][CUBED_DTYPE_COUNT];
     cb_reduce_fns
-        reduce_float32[CB_REDUCTIONS];      /* float32 values into states of float64; or NULL */
+        reduce_float32[CB_REDUCTIONS]; /* float32 values into states of float64; or NULL */
+    cb_product_fns
+        sum_of_products[CUBED_DTYPE_COUNT]; /* by type of the factors: float32, float64 */
     cb_scan_fns scan[3][CUBED_DTYPE_COUNT]; /* sums, products, last values that are not NaN */
     cb_gemm_fn gemm[CUBED_DTYPE_COUNT];
     cb_matvec_fn matvec[CUBED_DTYPE_COUNT];

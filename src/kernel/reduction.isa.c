@@ -190,6 +190,13 @@ static inline complex128 complex_mul(complex128 a, complex128 b)
 #undef START
 #undef JOIN
 
+#define V   float
+#define TAG product_f4
+#include "kernel/reduction_product.inc.h"
+#define V   double
+#define TAG product_f8
+#include "kernel/reduction_product.inc.h"
+
 /* --- Variance: s[0] is M2, the sum of squared deviations; s[1] the mean. --- */
 
 static void init_m2(void *const *s, size_t n)
@@ -409,6 +416,10 @@ static void runs_nan_m2(void *const *s, const void *x, size_t r, size_t n, int64
 void CB_ISA_NAME(cb_fill_reduce)(cb_kernels *k)
 {
     cb_reduce_fns(*f)[CUBED_DTYPE_COUNT] = k->reduction;
+    k->sum_of_products[CUBED_FLOAT32] =
+        (cb_product_fns){rows_product_f4, lanes_product_f4, runs_product_f4};
+    k->sum_of_products[CUBED_FLOAT64] =
+        (cb_product_fns){rows_product_f8, lanes_product_f8, runs_product_f8};
     f[CB_REDUCE_M2][CUBED_FLOAT64] = RUN_FNS(m2);
     f[CB_REDUCE_NAN_M2][CUBED_FLOAT64] = RUN_FNS(nan_m2);
     f[CB_REDUCE_SUM][CUBED_INT64] = FNS(sum_i8);

@@ -51,7 +51,13 @@ typedef struct cb_load {
         subread; /* STORED: of a chunk only the part that a block needs is read. Set by exec/traffic.c */
 } cb_load;
 
-typedef enum cb_instr_kind { CB_INSTR_ELEM, CB_INSTR_CAST, CB_INSTR_SUPER } cb_instr_kind;
+/* PRODUCT: a multiplication whose result is summed and read by nobody else. A reduction takes its factors. */
+typedef enum cb_instr_kind {
+    CB_INSTR_ELEM,
+    CB_INSTR_CAST,
+    CB_INSTR_SUPER,
+    CB_INSTR_PRODUCT
+} cb_instr_kind;
 
 /* Operands are value numbers: loads first (0..nloads-1), then one per instruction. */
 typedef struct cb_instr {

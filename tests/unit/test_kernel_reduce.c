@@ -269,6 +269,58 @@ static void test_nan(void **state)
     for_each_isa(check_nan);
 }
 
+/* --- Sums of products --------------------------------------------------------------------------- */
+
+/* Multiplying, then summing, in each way: the same bits. */
+static void check_products(const cb_kernels *k)
+{
+    static const cubed_dtype types[2] = {CUBED_FLOAT32, CUBED_FLOAT64};
+    cubed_scalar ignored[CB_VECTOR];
+    _Alignas(64) char x[CB_VECTOR * 8 + 8], y[CB_VECTOR * 8 + 8], product[CB_VECTOR * 8];
+    double got[CB_VECTOR], want[CB_VECTOR];
+    uint64_t seed = 11;
+    for (int t = 0; t < CUBED_DTYPE_COUNT; t++)
+        assert_int_equal(k->sum_of_products[t].rows != NULL,
+                         t == CUBED_FLOAT32 || t == CUBED_FLOAT64);
+    for (int t = 0; t < 2; t++) {
+        const cb_product_fns *fns = &k->sum_of_products[types[t]];
+        const cb_reduce_fns *sum = t == 0 ? &k->reduce_float32[CB_REDUCE_SUM]
+                                          : &k->reduction[CB_REDUCE_SUM][CUBED_FLOAT64];
+        size_t size = cubed_dtype_size(types[t]);
+        for (size_t n = 0; n <= CB_VECTOR; n++) {
+            /* From pointers that are aligned to an element only; every fourth is a square. */
+            const char *a = x + size, *b = n % 4 == 3 ? a : y + size;
+            size_t runs = n > 0 ? CB_VECTOR / n : 0;
+            fill(types[t], ignored, x + size, CB_VECTOR, n % 2, &seed);
+            fill(types[t], ignored, y + size, CB_VECTOR, n % 2, &seed);
+            k->elem[CUBED_OP_MULTIPLY][types[t]](product, a, b, a, CB_VECTOR);
+            for (int way = 0; way < 3; way++) {
+                void *w = want;
+                for (size_t i = 0; i < CB_VECTOR; i++) got[i] = want[i] = (double)i / 3;
+                if (way == 0) {
+                    fns->rows(got, a, b, n);
+                    sum->rows(&w, product, n, 0);
+                } else if (way == 1) {
+                    fns->lanes(got, a, b, n);
+                    sum->lanes(w, product, n);
+                } else if (n > 0) {
+                    fns->runs(got, a, b, n, runs);
+                    sum->runs(&w, product, n, runs, 0);
+                }
+                for (size_t i = 0; i < CB_VECTOR; i++) {
+                    if (!same_value(CUBED_FLOAT64, &got[i], &want[i]))
+                        fail_reduce(k, CB_REDUCE_SUM, types[t], "product", n, &got[i], &want[i]);
+                }
+            }
+        }
+    }
+}
+static void test_products(void **state)
+{
+    (void)state;
+    for_each_isa(check_products);
+}
+
 /* --- Variance --------------------------------------------------------------------------------- */
 
 static void reference_m2_merge(double *m2, double *mean, double tm2, double tmean, int64_t ns,
@@ -547,10 +599,10 @@ static void test_positions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_holes),     cmocka_unit_test(test_reductions),
-        cmocka_unit_test(test_neutral),   cmocka_unit_test(test_nan),
-        cmocka_unit_test(test_m2),        cmocka_unit_test(test_nan_m2),
-        cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_holes),    cmocka_unit_test(test_reductions),
+        cmocka_unit_test(test_neutral),  cmocka_unit_test(test_nan),
+        cmocka_unit_test(test_products), cmocka_unit_test(test_m2),
+        cmocka_unit_test(test_nan_m2),   cmocka_unit_test(test_positions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

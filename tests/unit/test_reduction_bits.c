@@ -186,6 +186,86 @@ static void check_edges(const way *w)
     free(x);
 }
 
+/* Sums along `axis` of products that are computed with them, and of the same products in memory, in one plan;
+ * `cut`: of two arrays that are joined there along the first axis, in the middle of a chunk. */
+static void check_product(const way *w, cubed_dtype dtype, bool square, const void *a,
+                          const void *b, const void *product, const int64_t shape[2], int axis,
+                          int64_t cut)
+{
+    const int64_t chunks[2] = {130, 270};
+    int64_t upper[2] = {cut, shape[1]}, lower[2] = {shape[0] - cut, shape[1]};
+    size_t kept = (size_t)shape[1 - axis], size = cubed_dtype_size(dtype);
+    size_t behind = (size_t)(cut * shape[1]) * size;
+    const void *data[3] = {a, square ? a : b, product};
+    cubed_array *x[3], *y[2];
+    cubed_reduce_options r = CUBED_REDUCE_OPTIONS_INIT;
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    cubed_plan *plan;
+    char *got = calloc(2, kept * size);
+    assert_non_null(got);
+    r.axes = &axis;
+    r.naxes = 1;
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(cubed_array_from_memory(w->ctx, dtype, 2, cut ? upper : shape, NULL,
+                                                 chunks, data[k], &x[k], &err),
+                         CUBED_OK);
+        if (!cut) continue;
+        cubed_array *pieces[2] = {x[k], NULL};
+        assert_int_equal(cubed_array_from_memory(w->ctx, dtype, 2, lower, NULL, chunks,
+                                                 (const char *)data[k] + behind, &pieces[1], &err),
+                         CUBED_OK);
+        assert_int_equal(cubed_concat(pieces, 2, 0, &x[k], &err), CUBED_OK);
+        cubed_array_unref(pieces[0]);
+        cubed_array_unref(pieces[1]);
+    }
+    cubed_array *multiplied;
+    assert_int_equal(cubed_elementwise(square ? CUBED_OP_SQUARE : CUBED_OP_MULTIPLY, x,
+                                       square ? 1 : 2, &multiplied, &err),
+                     CUBED_OK);
+    assert_int_equal(cubed_reduce(CUBED_REDUCE_SUM, multiplied, &r, &y[0], &err), CUBED_OK);
+    assert_int_equal(cubed_reduce(CUBED_REDUCE_SUM, x[2], &r, &y[1], &err), CUBED_OK);
+    cubed_target targets[2] = {{.array = y[0], .data = got},
+                               {.array = y[1], .data = got + kept * size}};
+    o.max_workers = w->workers;
+    o.optimize = w->optimize;
+    o.allowed_mem = (uint64_t)64 << 20;
+    assert_int_equal(cubed_plan_new(w->ctx, targets, 2, &o, &plan, &err), CUBED_OK);
+    assert_int_equal(cubed_run(plan, NULL, NULL, &err), CUBED_OK);
+    assert_memory_equal(got, got + kept * size, kept * size);
+    cubed_plan_unref(plan);
+    for (int k = 0; k < 3; k++) cubed_array_unref(x[k]);
+    for (int k = 0; k < 2; k++) cubed_array_unref(y[k]);
+    cubed_array_unref(multiplied);
+    free(got);
+}
+
+static void check_products(const way *w)
+{
+    static const int64_t shapes[4][2] = {{300, 333}, {3333, 3}, {2000, 40}, {20, 4999}};
+    double *wide = calloc(LONGEST, sizeof *wide);
+    float *thin = calloc(LONGEST, sizeof *thin);
+    assert_non_null(wide);
+    assert_non_null(thin);
+    for (int square = 0; square < 2; square++) {
+        for (size_t i = 0; i < LONGEST; i++) {
+            wide[i] = real_values[i] * (square ? real_values : near_one)[i];
+            thin[i] = narrow[0][i] * narrow[square ? 0 : 1][i];
+        }
+        for (int s = 0; s < 4; s++) {
+            for (int axis = 0; axis < 2; axis++) {
+                for (int64_t cut = 0; cut <= 17; cut += 17) {
+                    check_product(w, CUBED_FLOAT64, square, real_values, near_one, wide, shapes[s],
+                                  axis, cut);
+                    check_product(w, CUBED_FLOAT32, square, narrow[0], narrow[1], thin, shapes[s],
+                                  axis, cut);
+                }
+            }
+        }
+    }
+    free(wide);
+    free(thin);
+}
+
 static void each_way(void (*check)(const way *w))
 {
     const char *names[5];
@@ -210,6 +290,12 @@ static void test_table(void **state)
     each_way(check_table);
 }
 
+static void test_products(void **state)
+{
+    (void)state;
+    each_way(check_products);
+}
+
 static void test_edges(void **state)
 {
     (void)state;
@@ -218,6 +304,7 @@ static void test_edges(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table), cmocka_unit_test(test_edges)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table), cmocka_unit_test(test_edges),
+                                       cmocka_unit_test(test_products)};
     return cmocka_run_group_tests(tests, make_values, free_values);
 }
