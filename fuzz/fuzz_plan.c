@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "cubed/cubed.h"
-#include "store/store.h"
+#include "store/registry.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,10 +25,10 @@ static void check(bool holds, const char *what)
 
 /* The linker puts this in the place of the library's (--wrap): every URL is a store with the source
  * that the corpus was made with. */
-cubed_status open_store(const cubed_allocator *a, const char *url, bool durable, cubed_store **out,
+cubed_status open_store(cb_stores *stores, const char *url, bool durable, cubed_store **out,
                         cubed_error *err) __asm__("__wrap_cb_store_open");
 
-cubed_status open_store(const cubed_allocator *a, const char *url, bool durable, cubed_store **out,
+cubed_status open_store(cb_stores *stores, const char *url, bool durable, cubed_store **out,
                         cubed_error *err)
 {
     static const char meta[] =
@@ -38,7 +38,7 @@ cubed_status open_store(const cubed_allocator *a, const char *url, bool durable,
         "{\"name\": \"default\"}, \"fill_value\": 0, \"codecs\": [{\"name\": \"bytes\", "
         "\"configuration\": {\"endian\": \"little\"}}]}";
     require(!durable);
-    cubed_status st = cb_store_open_memory(a, url, out, err);
+    cubed_status st = cb_store_open_memory(stores->alloc, url, out, err);
     return st == CUBED_OK ? cb_store_put(*out, "zarr.json", meta, sizeof meta - 1, err) : st;
 }
 

@@ -157,10 +157,11 @@ typedef struct cubed_plan_info {
     double seconds;         /* of all stages, one after another: see cubed_stage_info */
     double
         compute_seconds; /* processor time of all workers, part of it: decoding, computing and encoding */
-    uint64_t result_bytes; /* of targets in the caller's memory, on top of everything above */
-    const char *work_dir;  /* may be NULL */
-    unsigned coop;         /* the most workers that share a task: 1, or see share_tasks */
-    bool code;             /* it carries code: see cubed_plan_load_code */
+    /* Of targets in the caller's memory or in memory://, on top of everything above. */
+    uint64_t result_bytes;
+    const char *work_dir; /* may be NULL */
+    unsigned coop;        /* the most workers that share a task: 1, or see share_tasks */
+    bool code;            /* it carries code: see cubed_plan_load_code */
 } cubed_plan_info;
 /* work_dir belongs to the plan. */
 CUBED_API void cubed_plan_get_info(const cubed_plan *plan, cubed_plan_info *info);

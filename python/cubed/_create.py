@@ -208,6 +208,11 @@ def _is_local(store: Any) -> bool:
     return (not sep or scheme.lower() == "file") and not Path(where).is_file()
 
 
+def _is_in_memory(store: Any) -> bool:
+    """Whether it is spelled as a store of the engine's in the memory of this process."""
+    return isinstance(store, str) and store.lower().startswith("memory://")
+
+
 def from_zarr(
     store: Any,
     path: str | None = None,
@@ -221,7 +226,8 @@ def from_zarr(
     Parameters
     ----------
     store
-        A local directory: its path, ``file://`` URL or ``zarr.storage.LocalStore``. The engine
+        A local directory: its path, ``file://`` URL or ``zarr.storage.LocalStore``; or
+        ``memory://NAME/PATH``, what :func:`to_zarr` has put there in this process. The engine
         reads it. Anything else that the package zarr opens (other stores, URLs of fsspec such as
         ``s3://``, ZIP files) is read by that, as :func:`from_array` does.
     chunks
@@ -241,9 +247,15 @@ def from_zarr(
     """
     if hasattr(store, "__getitem__") and hasattr(store, "shape"):
         raise TypeError(f"store is the array {store!r}, expected where one is: see from_array")
-    if _is_local(store):
-        x = Array._new(_core.open(store_url(store, path)), spec)
-        return x if chunks is None else x.rechunk(chunks)
+    local = _is_local(store)
+    if local or (_is_in_memory(store) and storage_options is None):
+        try:
+            x = Array._new(_core.open(store_url(store, path)), spec)
+        except FileNotFoundError:
+            if local:
+                raise  # else fsspec and zarr-python have stores of such names, too
+        else:
+            return x if chunks is None else x.rechunk(chunks)
     try:
         import zarr
     except ImportError as e:

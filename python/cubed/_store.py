@@ -291,8 +291,9 @@ def to_zarr(
     x
         A lazy array.
     store, path
-        A local directory (its path, ``file://`` URL or ``zarr.storage.LocalStore``), and where the
-        array is in it.
+        A local directory (its path, ``file://`` URL or ``zarr.storage.LocalStore``), or
+        ``memory://NAME`` (in the memory of this process, until it ends), and where the array is
+        in it.
     region
         A tuple of slices (of step 1): x goes into that part of an array that exists.
     overwrite

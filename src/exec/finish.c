@@ -25,7 +25,9 @@ cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
     p->result_bytes = 0;
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
-        if (!n->to_memory) continue;
+        const bool stays =
+            n->is_target && n->url && cb_store_is_of_process(&p->ctx->stores, n->url);
+        if (!n->to_memory && !stays) continue;
         int64_t shape[CUBED_MAX_NDIM], count = 0;
         cb_node_shape(n, shape);
         if (cb_count(n->grid.ndim, shape, &count)) count = 0;

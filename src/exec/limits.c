@@ -111,6 +111,7 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, c
                      .reserved_mem = o->reserved_mem ? o->reserved_mem : p->reserved_mem,
                      .max_workers = o->max_workers ? o->max_workers : p->max_workers};
     const char *work_dir = p->work_dir;
+    if (o->work_dir) CB_TRY(cb_plan_check_work_dir(p->ctx, o->work_dir, err));
     to.metadata_mem = cb_plan_counted_metadata(p->metadata, to.reserved_mem);
     if (to.max_workers >= CB_MAX_WORKERS)
         return cb_fail(err, CUBED_E_ARG, "max_workers is %u, expected less than %d", to.max_workers,

@@ -102,7 +102,7 @@ static cubed_status open_place(cubed_context *ctx, const char *url, bool durable
     CB_TRY(cb_zone_new(&ctx->alloc, &p->zone, err));
     CB_TRY(cb_place_parse(p->zone, url, &at, err));
     p->path = at.path;
-    return cb_place_open(&ctx->alloc, &at, durable, &p->store, err);
+    return cb_place_open(&ctx->stores, &at, durable, &p->store, err);
 }
 
 static void close_place(opened *p)

@@ -18,7 +18,7 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
     cubed_status st;
     CB_GO(cb_zone_new(&ctx->alloc, &zone, err));
     CB_GO(cb_place_parse(zone, url, &place, err));
-    CB_GO(cb_place_open(&ctx->alloc, &place, false, &store, err));
+    CB_GO(cb_place_open(&ctx->stores, &place, false, &store, err));
     CB_GO(cb_zarr_open(store, place.path, &z, err));
     const cb_zarr_meta *m = cb_zarr_get_meta(z);
     cb_node n = {.kind = CB_NODE_ZARR,

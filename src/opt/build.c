@@ -32,6 +32,7 @@ static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed
         return st;
     }
     if (o->work_dir) {
+        CB_TRY(cb_plan_check_work_dir(p->ctx, o->work_dir, err));
         p->work_dir = cb_zone_strdup(p->zone, o->work_dir);
         if (!p->work_dir) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     }

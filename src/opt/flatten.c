@@ -198,7 +198,7 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
                        "chunks and shards of its own",
                        i);
     CB_TRY(cb_place_parse(p->ir.zone, t->url, &place, err));
-    CB_TRY(cb_place_open(&p->ctx->alloc, &place, false, &store, err));
+    CB_TRY(cb_place_open(&p->ctx->stores, &place, false, &store, err));
     cubed_status st = cb_zarr_open(store, place.path, &z, err);
     if (st == CUBED_OK) {
         const cb_zarr_meta *m = cb_zarr_get_meta(z);

@@ -151,20 +151,20 @@ cb_place_relation cb_place_compare(const cb_place *a, const cb_place *b)
     return x.dev < y.dev || (x.dev == y.dev && x.ino < y.ino) ? CB_PLACE_ABOVE : CB_PLACE_BELOW;
 }
 
-cubed_status cb_place_open(const cubed_allocator *a, const cb_place *p, bool durable,
-                           cubed_store **out, cubed_error *err)
+cubed_status cb_place_open(cb_stores *stores, const cb_place *p, bool durable, cubed_store **out,
+                           cubed_error *err)
 {
-    return cb_store_open(a, p->store, durable, out, err);
+    return cb_store_open(stores, p->store, durable, out, err);
 }
 
-cubed_status cb_place_open_store(const cubed_allocator *a, const char *url, bool durable,
+cubed_status cb_place_open_store(cb_stores *stores, const char *url, bool durable,
                                  cubed_store **out, cubed_error *err)
 {
     cb_zone *zone;
     cb_place p;
-    CB_TRY(cb_zone_new(a, &zone, err));
+    CB_TRY(cb_zone_new(stores->alloc, &zone, err));
     cubed_status st = cb_place_parse_store(zone, url, &p, err);
-    if (st == CUBED_OK) st = cb_place_open(a, &p, durable, out, err);
+    if (st == CUBED_OK) st = cb_place_open(stores, &p, durable, out, err);
     cb_zone_free(zone);
     return st;
 }

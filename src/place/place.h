@@ -3,7 +3,7 @@
 #define CB_PLACE_PLACE_H
 
 #include "base/alloc.h"
-#include "store/store.h"
+#include "store/registry.h"
 
 /* A directory or a file that exists. */
 typedef struct cb_place_id {
@@ -57,10 +57,9 @@ typedef enum cb_place_relation {
 cb_place_relation cb_place_compare(const cb_place *a, const cb_place *b);
 
 /* The store of a place, or of a STORE as cb_place_parse_store takes it. */
-CUBED_MUST_CHECK cubed_status cb_place_open(const cubed_allocator *a, const cb_place *p,
-                                            bool durable, cubed_store **out, cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_place_open_store(const cubed_allocator *a, const char *url,
-                                                  bool durable, cubed_store **out,
-                                                  cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_place_open(cb_stores *stores, const cb_place *p, bool durable,
+                                            cubed_store **out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_place_open_store(cb_stores *stores, const char *url, bool durable,
+                                                  cubed_store **out, cubed_error *err);
 
 #endif

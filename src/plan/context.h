@@ -10,6 +10,7 @@
 #include "cubed/sys/raised.h"
 #include "cubed/sys/source.h"
 #include "kernel/kernel.h"
+#include "store/registry.h"
 
 /* Functions that were added are never taken away: readers need no lock. */
 typedef struct cb_added_block_fn {
@@ -32,6 +33,7 @@ struct cubed_context {
     atomic_int refs;
     cubed_allocator alloc;
     cb_kernels kernels;
+    cb_stores stores;
     uint64_t machine_memory; /* that this process may use, when the context was made */
     _Atomic(cb_added_block_fn *) block_fns;
     _Atomic(cb_added_source_fn *) source_fns;

@@ -35,6 +35,11 @@ cubed_status cubed_context_new(const cubed_context_options *options, cubed_conte
     }
     atomic_init(&ctx->refs, 1);
     ctx->alloc = *a;
+    cubed_status st = cb_stores_init(&ctx->stores, &ctx->alloc, err);
+    if (st != CUBED_OK) {
+        cb_free(a, ctx, sizeof *ctx);
+        return st;
+    }
     ctx->machine_memory = cb_machine_memory();
     *out = ctx;
     return CUBED_OK;
@@ -50,6 +55,7 @@ void cubed_context_unref(cubed_context *ctx)
 {
     if (!ctx || atomic_fetch_sub_explicit(&ctx->refs, 1, memory_order_acq_rel) != 1) return;
     cubed_allocator a = ctx->alloc;
+    cb_stores_free(&ctx->stores);
     cb_added_block_fn *next, *added = atomic_load(&ctx->block_fns);
     for (; added; added = next) {
         next = added->next;
@@ -66,6 +72,12 @@ void cubed_context_unref(cubed_context *ctx)
         cb_free(&a, executor, sizeof *executor);
     }
     cb_free(&a, ctx, sizeof *ctx);
+}
+
+cubed_status cubed_context_add_store(cubed_context *ctx, const cubed_store_vtable *vt,
+                                     cubed_error *err)
+{
+    return cb_stores_add(&ctx->stores, vt, err);
 }
 
 const char *cubed_context_isa(const cubed_context *ctx) { return ctx->kernels.isa; }

@@ -14,15 +14,40 @@ typedef struct placed {
     bool overwrite; /* a result that replaces what is there when it is whole */
 } placed;
 
-cubed_status cb_plan_find_place(cb_zone *zone, const char *url, cb_place *out, cubed_error *err)
+cubed_status cb_plan_find_place(const cubed_context *ctx, cb_zone *zone, const char *url,
+                                cb_place *out, cubed_error *err)
 {
     CB_TRY(cb_place_parse(zone, url, out, err));
-    return cb_store_check(out->store, err);
+    return cb_store_check(&ctx->stores, out->store, err);
+}
+
+cubed_status cb_plan_check_work_dir(const cubed_context *ctx, const char *url, cubed_error *err)
+{
+    if (!cb_store_is_of_process(&ctx->stores, url)) return CUBED_OK;
+    return cb_fail(
+        err, CUBED_E_ARG,
+        "work_dir is %s, which lies in memory: expected a directory, for what memory has "
+        "no room for",
+        url);
+}
+
+cubed_status cb_plan_check_shared(const cubed_context *ctx, const cb_ir *ir, cubed_error *err)
+{
+    for (int i = 0; i < ir->nnodes; i++) {
+        const char *url = ir->nodes[i].url;
+        if (url && cb_store_is_of_process(&ctx->stores, url))
+            return cb_fail(err, CUBED_E_UNSUPPORTED,
+                           "%s lies in the memory of this process: it is computed in threads, and "
+                           "neither saved nor sent to other processes",
+                           url);
+    }
+    return CUBED_OK;
 }
 
 /* All places of a plan as they are at the moment, results first. Functions of the caller may read and write some, which
  * are known only in so far as the caller says so. */
 typedef struct placed_list {
+    const cubed_context *ctx;
     cb_zone *zone;
     placed *all;
     int n;
@@ -42,7 +67,7 @@ static cubed_status add(placed_list *l, const char *url, const cb_place *known, 
         return CUBED_OK;
     }
     return use == USE_WORK ? cb_place_parse_store(l->zone, url, &x->at, err)
-                           : cb_plan_find_place(l->zone, url, &x->at, err);
+                           : cb_plan_find_place(l->ctx, l->zone, url, &x->at, err);
 }
 
 static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error *err)
@@ -124,7 +149,7 @@ static cubed_status refuse(const placed *a, const placed *b, cb_place_relation r
 
 cubed_status cb_plan_check_places(const cubed_plan *p, bool again, cubed_error *err)
 {
-    placed_list l = {.again = again};
+    placed_list l = {.ctx = p->ctx, .again = again};
     cubed_status st;
     CB_TRY(cb_zone_new(&p->ctx->alloc, &l.zone, err));
     CB_GO(list_places(p, &l, err));

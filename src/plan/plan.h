@@ -144,8 +144,13 @@ bool cb_plan_memory_result(const cubed_plan *p, int target, size_t *size);
 void cb_plan_say_origins(const cubed_plan *p, int stage, cubed_error *err);
 
 /* The place of a URL, for which there must be a kind of store. */
-CUBED_MUST_CHECK cubed_status cb_plan_find_place(cb_zone *zone, const char *url, cb_place *out,
-                                                 cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_plan_find_place(const cubed_context *ctx, cb_zone *zone,
+                                                 const char *url, cb_place *out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_plan_check_work_dir(const cubed_context *ctx, const char *url,
+                                                     cubed_error *err);
+/* Whether other processes see all stores. */
+CUBED_MUST_CHECK cubed_status cb_plan_check_shared(const cubed_context *ctx, const cb_ir *ir,
+                                                   cubed_error *err);
 /* CUBED_E_ARG if what the plan writes would destroy what it reads, or something else that it writes, however these
  * places are spelled. Called when it is made, and when a run begins with `again`: places are then parsed anew. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_places(const cubed_plan *p, bool again,

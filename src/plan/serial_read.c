@@ -114,6 +114,7 @@ static cubed_status read_body(cb_reader *r, cubed_plan *p, cubed_error *err)
     p->max_workers = (unsigned)cb_get_n(r, CB_MAX_WORKERS);
     p->work_dir = cb_get_string(r);
     if (r->bad || p->max_workers == 0) return malformed("limits", err);
+    if (p->work_dir) CB_TRY(cb_plan_check_work_dir(p->ctx, p->work_dir, err));
     CB_TRY(read_nodes(r, &p->ir, err));
     int nnodes = p->ir.nnodes;
     p->ntargets = cb_get_n(r, (uint64_t)nnodes + 1);

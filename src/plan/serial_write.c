@@ -138,6 +138,7 @@ cubed_status cb_plan_save(const cubed_plan *p, cb_plan_use use, void **data, siz
                           cubed_error *err)
 {
     cb_buf b;
+    CB_TRY(cb_plan_check_shared(p->ctx, &p->ir, err));
     start_bytes(&b, &p->ctx->alloc);
     cubed_status st = cb_plan_write(p, use, &b, err);
     if (st == CUBED_OK) return finish_bytes(CB_PLAN_MAGIC, &b, data, size, err);
@@ -150,6 +151,7 @@ cubed_status cb_graph_save(const cb_ir *ir, const cubed_array *x, void **data, s
 {
     cubed_status st;
     cb_buf b;
+    CB_TRY(cb_plan_check_shared(x->ctx, ir, err));
     start_bytes(&b, &x->ctx->alloc);
     cb_put_u(&b, (uint64_t)ir->nnodes);
     for (int i = 0; i < ir->nnodes; i++)

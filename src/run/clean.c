@@ -146,7 +146,7 @@ cubed_status cubed_unfinished_format(cubed_context *ctx, const char *url, int *f
     *format = 0;
     CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
     CB_GO(cb_place_parse(zone, url, &place, err));
-    CB_GO(cb_place_open(&ctx->alloc, &place, false, &store, err));
+    CB_GO(cb_place_open(&ctx->stores, &place, false, &store, err));
     CB_GO(cb_claim_look(store, place.path, zone, &claim, err));
     *format = claim.record.format;
 out:
@@ -167,7 +167,7 @@ cubed_status cubed_clean(cubed_context *ctx, const char *url, unsigned flags, cu
     CB_TRY(cb_zone_new(&ctx->alloc, &l.zone, err));
     c.zone = l.zone;
     CB_GO(cb_place_parse(l.zone, url, &place, err));
-    CB_GO(cb_place_open(&ctx->alloc, &place, false, &c.store, err));
+    CB_GO(cb_place_open(&ctx->stores, &place, false, &c.store, err));
     CB_GO(cb_store_list(c.store, place.path, look, &l, err));
     CB_GO(cb_store_sweep(c.store, place.path, flags & CUBED_CLEAN_DRY_RUN, tell_file, &c, err));
     for (int i = 0; i < l.beside.n; i++) CB_GO(clean_beside(&c, l.beside.path[i], err));

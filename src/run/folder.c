@@ -15,7 +15,7 @@ cubed_status cb_folder_open(void *ctx, cubed_store **store, const char **folder,
                        io->plan->intermediate_budget);
     if (!io->work)
         CB_TRY(
-            cb_place_open_store(&io->plan->ctx->alloc, io->plan->work_dir, false, &io->work, err));
+            cb_place_open_store(&io->plan->ctx->stores, io->plan->work_dir, false, &io->work, err));
     /* By its record a folder of intermediates is known as such when the run has been killed. */
     if (io->mode != CB_IO_WORKER) {
         CB_TRY(cb_claim_look(io->work, io->prefix, io->zone, &io->folder, err));

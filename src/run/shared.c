@@ -46,7 +46,11 @@ static cubed_status find_directory(const cubed_plan *p, cb_buf *path, cubed_erro
     cb_place place;
     CB_TRY(cb_zone_new(&p->ctx->alloc, &zone, err));
     cubed_status st = cb_place_parse_store(zone, p->work_dir, &place, err);
-    if (st == CUBED_OK) st = cb_store_check(place.store, err);
+    if (st == CUBED_OK && place.store[0] != '/')
+        st = cb_fail(err, CUBED_E_UNSUPPORTED,
+                     "the plan reads the caller's memory, which goes to worker processes by way of "
+                     "the work directory: %s is no local one",
+                     place.store);
     if (st == CUBED_OK) cb_buf_puts(path, place.store);
     cb_zone_free(zone);
     return st == CUBED_OK && path->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for a path")

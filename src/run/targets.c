@@ -44,7 +44,7 @@ static cubed_status open_place(cb_io *io, int i, cubed_error *err)
     target_io *t = cb_zone_alloc(io->zone, sizeof *t);
     if (!t) return cb_fail(err, CUBED_E_NOMEM, "no memory for a target");
     io->nodes[i].target = t;
-    CB_TRY(cb_store_open(&io->plan->ctx->alloc, io->plan->storage[i]->where, n->durable, &t->store,
+    CB_TRY(cb_store_open(&io->plan->ctx->stores, io->plan->storage[i]->where, n->durable, &t->store,
                          err));
     t->claim.format = io->plan->storage[i]->meta.format;
     return cb_claim_look(t->store, path_of(io, i), io->zone, &t->claim, err);
@@ -171,7 +171,7 @@ static cubed_status choose_run(cb_io *io, cubed_error *err)
         return CUBED_OK;
     }
     if (!io->plan->work_dir) return CUBED_OK;
-    CB_TRY(cb_place_open_store(&io->plan->ctx->alloc, io->plan->work_dir, false, &io->work, err));
+    CB_TRY(cb_place_open_store(&io->plan->ctx->stores, io->plan->work_dir, false, &io->work, err));
     return cb_run_find_folder(io->plan, io->work, &io->self, io->zone, err);
 }
 
@@ -193,7 +193,7 @@ static cubed_status begin_region(cb_io *io, int i, cubed_error *err)
     node_io *x = &io->nodes[i];
     x->target = cb_zone_alloc(io->zone, sizeof *x->target);
     if (!x->target) return cb_fail(err, CUBED_E_NOMEM, "no memory for a target");
-    CB_TRY(cb_store_open(&io->plan->ctx->alloc, s->where, io->plan->ir.nodes[i].durable,
+    CB_TRY(cb_store_open(&io->plan->ctx->stores, s->where, io->plan->ir.nodes[i].durable,
                          &x->target->store, err));
     if (io->mode != CB_IO_WORKER) CB_TRY(cb_zarr_check_writable(x->target->store, s->path, err));
     return cb_zarr_attach(x->target->store, s->path, &s->meta, &x->array, err);
@@ -255,7 +255,7 @@ static cubed_status make_group(const cb_io *io, const cb_plan_group *g, bool dur
     cb_zone *zone;
     CB_TRY(cb_zone_new(&io->plan->ctx->alloc, &zone, err));
     CB_GO(cb_place_parse(zone, g->url, &place, err));
-    CB_GO(cb_place_open(&io->plan->ctx->alloc, &place, durable, &store, err));
+    CB_GO(cb_place_open(&io->plan->ctx->stores, &place, durable, &store, err));
     CB_GO(cb_zarr_create_group(store, place.path, g->format, g->attrs, false, err));
     if (g->consolidate) CB_GO(cb_zarr_consolidate(store, place.path, err));
 out:

@@ -30,23 +30,6 @@ cubed_status cb_key_join(char *out, size_t cap, const char *a, const char *b, cu
     return out[0] ? cb_key_check(out, err) : CUBED_OK;
 }
 
-cubed_status cb_store_check(const char *url, cubed_error *err)
-{
-    const char *scheme = *url == '/' ? NULL : strstr(url, "://");
-    if (!*url) return cb_fail(err, CUBED_E_ARG, "a store's path is empty");
-    if (!scheme) return CUBED_OK;
-    return cb_fail(err, CUBED_E_UNSUPPORTED,
-                   "\"%s\": stores of scheme %.*s are not supported; there are: a path, file://",
-                   url, (int)(scheme - url), url);
-}
-
-cubed_status cb_store_open(const cubed_allocator *a, const char *url, bool durable,
-                           cubed_store **out, cubed_error *err)
-{
-    CB_TRY(cb_store_check(url, err));
-    return cb_store_open_local(a, url, durable, out, err);
-}
-
 void cb_store_close(cubed_store *s)
 {
     if (s) s->vt->close(s);

@@ -17,14 +17,9 @@ typedef cubed_status (*cubed_store_member_fn)(void *ctx, const char *name, bool 
 CUBED_MUST_CHECK cubed_status cb_store_open_local(const cubed_allocator *a, const char *path,
                                                   bool durable, cubed_store **out,
                                                   cubed_error *err);
+/* Objects in memory, of this store alone. */
 CUBED_MUST_CHECK cubed_status cb_store_open_memory(const cubed_allocator *a, const char *name,
                                                    cubed_store **out, cubed_error *err);
-/* The store of a place (place/place.h): of a path, or of a URL with a host. `durable`: what is put survives a power
- * failure. A scheme without a store is CUBED_E_UNSUPPORTED and the message lists those there are. */
-CUBED_MUST_CHECK cubed_status cb_store_open(const cubed_allocator *a, const char *url, bool durable,
-                                            cubed_store **out, cubed_error *err);
-/* Whether there is such a store, which is not opened. */
-CUBED_MUST_CHECK cubed_status cb_store_check(const char *url, cubed_error *err);
 void cb_store_close(cubed_store *s);
 
 /* --- Requests ------------------------------------------------------------------------------------------- */

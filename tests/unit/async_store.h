@@ -20,6 +20,7 @@ typedef struct async_store {
     cubed_store_request *waiting;
     unsigned seed;
     bool held, closing; /* held: nothing is completed but what is cancelled */
+    bool gets_only;     /* what fails */
     int submitted, fail_next, requests[5];
     uint32_t retry_after_ms; /* of those that fail; 0: for good */
 } async_store;
@@ -85,7 +86,8 @@ static inline void *async_run(void *ctx)
         for (size_t k = (size_t)rand_r(&s->seed) % n; k > 0; k--) at = &(*at)->next;
         cubed_store_request *r = *at;
         *at = r->next;
-        const bool cancelled = s->closing, fails = !cancelled && s->fail_next > 0;
+        const bool cancelled = s->closing, fails = !cancelled && s->fail_next > 0 &&
+                                                   (!s->gets_only || r->op == CUBED_STORE_GET);
         s->fail_next -= fails;
         pthread_mutex_unlock(&s->lock);
         if (cancelled) {
@@ -126,6 +128,16 @@ static inline void async_cancel(cubed_store *store, cubed_store_request *request
     if (!found) return;
     request->status = cb_fail(request->err, CUBED_E_CANCELLED, "the request was cancelled");
     request->complete(request);
+}
+
+/* The next `n` gets fail: for good, or so that they may be tried again after a while. */
+static inline void async_fail_gets(async_store *s, int n, uint32_t retry_after_ms)
+{
+    pthread_mutex_lock(&s->lock);
+    s->fail_next = n;
+    s->retry_after_ms = retry_after_ms;
+    s->gets_only = true;
+    pthread_mutex_unlock(&s->lock);
 }
 
 static inline void async_hold(async_store *s, bool held)

@@ -18,7 +18,7 @@
 #include "failing_allocator.h"
 #include "mem/arena.h"
 #include "mem/pages.h"
-#include "store/store.h"
+#include "store/registry.h"
 
 static void test_errors(void **state)
 {
@@ -215,8 +215,10 @@ static void test_stores(void **state)
         cb_store_close(s);
     }
     assert_int_equal(rmdir(dir), 0); /* clearing left no directories */
-    assert_int_equal(cb_store_open(&cb_system_allocator, "s3://b/x", false, &s, NULL),
-                     CUBED_E_UNSUPPORTED);
+    cb_stores stores;
+    assert_int_equal(cb_stores_init(&stores, &cb_system_allocator, NULL), CUBED_OK);
+    assert_int_equal(cb_store_open(&stores, "s3://b/x", false, &s, NULL), CUBED_E_UNSUPPORTED);
+    cb_stores_free(&stores);
 }
 
 int main(void)

@@ -312,11 +312,14 @@ static void test_what_is_no_place(void **state)
     /* A URL with a password does not get into messages. */
     assert_int_equal(cb_place_parse(zone, "http://me:secret@h/x?y", &p, &err), CUBED_E_ARG);
     assert_null(strstr(err.message, "secret"));
+    cb_stores stores;
+    assert_int_equal(cb_stores_init(&stores, &cb_system_allocator, NULL), CUBED_OK);
     cubed_store *s;
     p = parse("s3://me:secret@b/x");
-    assert_int_equal(cb_place_open(&cb_system_allocator, &p, false, &s, &err), CUBED_E_UNSUPPORTED);
+    assert_int_equal(cb_place_open(&stores, &p, false, &s, &err), CUBED_E_UNSUPPORTED);
     assert_null(strstr(err.message, "secret"));
     assert_non_null(strstr(err.message, "s3"));
+    cb_stores_free(&stores);
 }
 
 static void test_a_store_of_a_place(void **state)
@@ -325,19 +328,21 @@ static void test_a_store_of_a_place(void **state)
     size_t got;
     char back[8];
     (void)state;
+    cb_stores stores;
+    assert_int_equal(cb_stores_init(&stores, &cb_system_allocator, NULL), CUBED_OK);
     const cb_place p = parse_row("file://localhost^/mid/%62::c");
-    assert_int_equal(cb_place_open(&cb_system_allocator, &p, false, &s, NULL), CUBED_OK);
+    assert_int_equal(cb_place_open(&stores, &p, false, &s, NULL), CUBED_OK);
     assert_int_equal(cb_store_put(s, "c/k", "1", 1, NULL), CUBED_OK);
     cb_store_close(s);
-    assert_int_equal(cb_place_open_store(&cb_system_allocator, "d/a/b", false, &s, NULL), CUBED_OK);
+    assert_int_equal(cb_place_open_store(&stores, "d/a/b", false, &s, NULL), CUBED_OK);
     assert_int_equal(cb_store_get(s, "c/k", 0, back, 8, &got, NULL), CUBED_OK);
     assert_int_equal(got, 1);
     assert_int_equal(cb_store_del(s, "c/k", NULL), CUBED_OK);
     cb_store_close(s);
     mkdir("d/a/b/c", 0777); /* deleting removed it */
-    assert_int_equal(cb_place_open_store(&cb_system_allocator, "s3://b", false, &s, NULL),
-                     CUBED_E_UNSUPPORTED);
-    assert_int_equal(cb_place_open_store(&cb_system_allocator, "", false, &s, NULL), CUBED_E_ARG);
+    assert_int_equal(cb_place_open_store(&stores, "s3://b", false, &s, NULL), CUBED_E_UNSUPPORTED);
+    assert_int_equal(cb_place_open_store(&stores, "", false, &s, NULL), CUBED_E_ARG);
+    cb_stores_free(&stores);
 }
 
 /* --- Bind mounts ----------------------------------------------------------------------------------- */

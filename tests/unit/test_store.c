@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "base/owner.h"
 #include "remove_dir.h"
-#include "store/store.h"
+#include "store/registry.h"
 
 static char root[64];
 
@@ -560,9 +560,11 @@ static void test_opening(void **state)
     cubed_store *s = *state, *other;
     cubed_error err = CUBED_ERROR_INIT;
     char url[PATH_MAX + 8];
+    cb_stores stores;
+    assert_int_equal(cb_stores_init(&stores, &cb_system_allocator, NULL), CUBED_OK);
     put(s, "k", "durable");
     snprintf(url, sizeof url, "%s", below("store"));
-    assert_int_equal(cb_store_open(&cb_system_allocator, url, false, &other, NULL), CUBED_OK);
+    assert_int_equal(cb_store_open(&stores, url, false, &other, NULL), CUBED_OK);
     expect(other, "k", "durable");
     cb_store_close(other);
     assert_int_equal(cb_store_open_local(&cb_system_allocator, below("store"), true, &other, NULL),
@@ -570,10 +572,11 @@ static void test_opening(void **state)
     put(other, "synced/k", "1");
     expect(s, "synced/k", "1");
     cb_store_close(other);
-    assert_int_equal(cb_store_open(&cb_system_allocator, "s3://bucket/x", false, &other, &err),
+    assert_int_equal(cb_store_open(&stores, "s3://bucket/x", false, &other, &err),
                      CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "s3"));
-    assert_int_equal(cb_store_open(&cb_system_allocator, "", false, &other, NULL), CUBED_E_ARG);
+    assert_int_equal(cb_store_open(&stores, "", false, &other, NULL), CUBED_E_ARG);
+    cb_stores_free(&stores);
     cb_store_close(NULL);
 }
 

@@ -343,7 +343,7 @@ static void test_real_data(void **state)
     cubed_store *s;
     cubed_error err = CUBED_ERROR_INIT;
     snprintf(path, sizeof path, "%s/era5_t2m_uk.zarr", dir ? dir : "");
-    assert_int_equal(cb_store_open(&cb_system_allocator, path, false, &s, NULL), CUBED_OK);
+    assert_int_equal(cb_store_open_local(&cb_system_allocator, path, false, &s, NULL), CUBED_OK);
     if (!dir || !exists(s, ".zgroup")) {
         print_message("skipped: CUBED_TEST_DATA has no era5_t2m_uk.zarr\n");
         cb_store_close(s);

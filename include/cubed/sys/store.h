@@ -187,6 +187,13 @@ struct cubed_store {
     const char *url;              /* for messages; owned by the store */
 };
 
+/* From then on URLs of its scheme are the store's. The vtable stays as it is while the context exists. CUBED_E_EXISTS if
+ * there is one of that scheme, CUBED_E_ARG if it was compiled for another version of this header. Worker processes and
+ * the command know only the library's own stores. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_store(cubed_context *ctx,
+                                                                const cubed_store_vtable *vt,
+                                                                cubed_error *err);
+
 /* --- For stores that do what they are asked at once ----------------------------------------------------- */
 
 /* One request each, whose status is returned; conditions are theirs to check. `del` is called for each key. */

@@ -1,0 +1,29 @@
+/* Objects in memory: what is behind all stores memory://NAME of a context. */
+#ifndef CB_STORE_MEMORY_H
+#define CB_STORE_MEMORY_H
+
+#include "store/store.h"
+
+typedef struct cb_memory_object {
+    char *key;
+    void *data;
+    size_t key_size, size;
+    uint64_t version;
+} cb_memory_object;
+
+typedef struct cb_memory {
+    const cubed_allocator *alloc;
+    pthread_rwlock_t lock;
+    cb_memory_object *objects; /* sorted by key */
+    size_t n, cap;
+    uint64_t puts;
+} cb_memory;
+
+CUBED_MUST_CHECK cubed_status cb_memory_init(cb_memory *m, const cubed_allocator *a,
+                                             cubed_error *err);
+void cb_memory_free(cb_memory *m);
+/* What is below NAME/PATH of memory://NAME/PATH, percent-encoded as places have it. `m` outlives it. */
+CUBED_MUST_CHECK cubed_status cb_memory_open(cb_memory *m, const char *url, cubed_store **out,
+                                             cubed_error *err);
+
+#endif
