@@ -75,12 +75,17 @@ typedef struct cubed_plan_options {
     bool share_tasks;
     /* Whether reserved_mem is what is wanted at most: of a small allowed_mem no more than a quarter is reserved. */
     bool reserve_a_quarter;
+    /* Whether workers run on other machines: how much memory this one has is then no limit of theirs. Executors of
+     * which that is not true look when they run the plan. */
+    bool other_machines;
+    unsigned machine_workers; /* of those that share such a machine; 0: all */
+    uint64_t machine_mem;     /* what it has; 0: not known, and not looked at */
 } cubed_plan_options;
 #define CUBED_DEFAULT_RESERVED_MEM ((uint64_t)16 << 20)
 #define CUBED_PLAN_OPTIONS_INIT                                                                    \
     {                                                                                              \
         sizeof(cubed_plan_options), 0, CUBED_DEFAULT_RESERVED_MEM, 0, NULL, true, NULL, 0, true,   \
-            false                                                                                  \
+            false, false, 0, 0                                                                     \
     }
 
 /* Decides stages and memory. CUBED_E_BUDGET if a task or the machine would not hold it: the message
@@ -102,7 +107,7 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_bind_result(cubed_plan *plan,
                                                                cubed_error *err);
 
 /* Other limits for the same stages and tasks: allowed_mem, reserved_mem, max_workers and work_dir of the
- * options, as far as they are not 0 or NULL. Not while the plan runs. CUBED_E_BUDGET, and nothing has
+ * options, as far as they are not 0 or NULL, and what they say of machines. Not while the plan runs. CUBED_E_BUDGET, and nothing has
  * changed, if the tasks or the machine do not have room in them. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_set_limits(cubed_plan *plan,
                                                               const cubed_plan_options *options,

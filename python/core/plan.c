@@ -84,22 +84,24 @@ static PyObject *held_by(PyObject *targets)
     return all;
 }
 
-/* Plan(targets, allowed_mem, reserved_mem, max_workers, work_dir, optimize, share_tasks, reserve_a_quarter) */
+/* Plan(targets, allowed_mem, reserved_mem, max_workers, work_dir, optimize, share_tasks, reserve_a_quarter,
+ * other_machines) */
 static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"targets",     "allowed_mem",       "reserved_mem",
-                            "max_workers", "work_dir",          "optimize",
-                            "share_tasks", "reserve_a_quarter", NULL};
+    static char *names[] = {"targets",        "allowed_mem", "reserved_mem", "max_workers",
+                            "work_dir",       "optimize",    "share_tasks",  "reserve_a_quarter",
+                            "other_machines", NULL};
     PyObject *list;
     unsigned long long allowed = 0, reserved = CUBED_DEFAULT_RESERVED_MEM;
     cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
-    int optimize = 1, share = 0, quarter = 0;
+    int optimize = 1, share = 0, quarter = 0, other_machines = 0;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_status st;
     PyObject *module = PyType_GetModule(type);
-    if (!module || !PyArg_ParseTupleAndKeywords(args, kwargs, "O!|KKIzppp", names, &PyTuple_Type,
-                                                &list, &allowed, &reserved, &o.max_workers,
-                                                &o.work_dir, &optimize, &share, &quarter))
+    if (!module ||
+        !PyArg_ParseTupleAndKeywords(args, kwargs, "O!|KKIzpppp", names, &PyTuple_Type, &list,
+                                     &allowed, &reserved, &o.max_workers, &o.work_dir, &optimize,
+                                     &share, &quarter, &other_machines))
         return NULL;
     core_state *s = core_get_state(module);
     Py_ssize_t n = PyTuple_Size(list);
@@ -109,6 +111,7 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     o.optimize = optimize;
     o.share_tasks = share;
     o.reserve_a_quarter = quarter;
+    o.other_machines = other_machines;
     core_plan *self = NULL;
     cubed_plan *plan = NULL;
     PyObject *held = NULL;

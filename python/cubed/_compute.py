@@ -71,6 +71,7 @@ class Plan(PlanTotals):
                 work_dir=s.work_dir or _temporary(),
                 optimize=optimize,
                 share_tasks=executor.capabilities["shares_tasks"],
+                other_machines=s.other_machines,
             )
         except MemoryError as error:
             from cubed._origins import add_origins

@@ -53,6 +53,7 @@ class Plan:
         optimize: bool = ...,
         share_tasks: bool = ...,
         reserve_a_quarter: bool = ...,
+        other_machines: bool = ...,
     ) -> Plan: ...
     def run(
         self,

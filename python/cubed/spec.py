@@ -38,6 +38,9 @@ class Spec:
         Codecs of stored arrays: ``"auto"`` (zstd), None, or Zarr metadata of a list of codecs.
     max_mem
         Older name of `allowed_mem`.
+    other_machines
+        Whether plans are for workers on other machines: the memory of this one is no limit of
+        theirs. Where they are computed here, it is one.
     """
 
     __slots__ = ("_values",)
@@ -55,6 +58,7 @@ class Spec:
         storage_options: Mapping[str, Any] | None = None,
         zarr_compressor: Any = "auto",
         max_mem: int | str | None = None,
+        other_machines: bool = False,
     ) -> None:
         if max_mem is not None:
             if allowed_mem is not None:
@@ -92,6 +96,7 @@ class Spec:
             "executor_name": executor_name,
             "executor_options": dict(executor_options) if executor_options else None,
             "zarr_compressor": zarr_compressor,
+            "other_machines": True if other_machines else None,
         }
 
     @property
@@ -154,6 +159,11 @@ class Spec:
     def executor_options(self) -> dict[str, Any] | None:
         """Options of the executor of that name."""
         return self._values["executor_options"]
+
+    @property
+    def other_machines(self) -> bool:
+        """Whether plans are for workers on other machines."""
+        return bool(self._values.get("other_machines"))
 
     @property
     def zarr_compressor(self) -> Any:

@@ -55,6 +55,7 @@ typedef struct cli_common {
     const char *work_dir;
     const char *executor;
     unsigned max_workers;
+    bool other_machines;
     int retries;
     bool overwrite, durable, resume, optimize, plan_only, explain, json, through_bytes;
     cli_progress_mode progress;

@@ -258,6 +258,7 @@ cubed_plan_options cli_plan_options(const cli_common *c)
     o.allowed_mem = c->allowed_mem;
     o.reserved_mem = c->reserved_mem;
     o.max_workers = c->max_workers;
+    o.other_machines = c->other_machines;
     o.work_dir = c->work_dir;
     o.optimize = c->optimize;
     const cubed_executor_caps caps = executor_caps(c);

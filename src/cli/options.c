@@ -13,6 +13,7 @@ enum {
     KEY_WORK_DIR,
     KEY_EXECUTOR,
     KEY_WORKERS,
+    KEY_MACHINES,
     KEY_RETRIES,
     KEY_RESUME,
     KEY_OVERWRITE,
@@ -40,6 +41,8 @@ const cli_option cli_common_options[] = {
     {"executor", "threads|single-threaded|processes", "what runs the tasks (default threads)",
      KEY_EXECUTOR},
     {"max-workers", "N", "workers (default: one per core)", KEY_WORKERS},
+    {"other-machines", NULL,
+     "plan for workers on other machines: this one's memory is no limit of theirs", KEY_MACHINES},
     {"retries", "N", "of a task after an input/output error (default 2)", KEY_RETRIES},
     {"resume", NULL, "go on where the same command was interrupted: chunks that exist stay",
      KEY_RESUME},
@@ -117,6 +120,7 @@ static void store_common(const char *verb, int key, cli_common *c)
     case KEY_WORKERS:
         c->max_workers = (unsigned)number(verb, "max-workers", optarg, 1, 100000);
         break;
+    case KEY_MACHINES: c->other_machines = true; break;
     case KEY_RETRIES: c->retries = (int)number(verb, "retries", optarg, 0, 255); break;
     case KEY_RESUME: c->resume = true; break;
     case KEY_OVERWRITE: c->overwrite = true; break;

@@ -61,25 +61,40 @@ static cubed_status check_budget(const cubed_plan *p, cubed_error *err)
     return st;
 }
 
-static cubed_status check_machine(const cubed_plan *p, cubed_error *err)
+static cubed_status check_machine(const cubed_plan *p, unsigned workers, const char *machine,
+                                  uint64_t have, cubed_error *err)
 {
-    uint64_t have = p->ctx->machine_memory, want = cb_sat_mul(p->max_workers, p->allowed_mem);
-    if (want <= have) return CUBED_OK;
+    const uint64_t want = cb_sat_mul(workers, p->allowed_mem);
+    if (have == 0 || want <= have) return CUBED_OK;
     char a[32], b[32], c[32];
     format_bytes(p->allowed_mem, a);
     format_bytes(want, b);
     format_bytes(have, c);
     cubed_status st =
-        cb_fail(err, CUBED_E_BUDGET, "%u workers with %s each may use %s, but this machine has %s",
-                p->max_workers, a, b, c);
-    if (err) err->enough_mem = have / p->max_workers;
+        cb_fail(err, CUBED_E_BUDGET, "%u workers with %s each may use %s, but %s machine has %s",
+                workers, a, b, machine, c);
+    if (err) err->enough_mem = have / workers;
+    return st;
+}
+
+cubed_status cb_plan_check_here(const cubed_plan *p, unsigned workers, cubed_error *err)
+{
+    const uint64_t have = p->ctx->machine_memory;
+    const cubed_status st = check_machine(p, workers, "this", have, err);
+    if (st == CUBED_OK) return st;
+    const uint64_t fit = have / p->allowed_mem;
+    if (fit > 0)
+        cb_note(err, ": run it with at most %" PRIu64 " workers here, or less memory each", fit);
+    else
+        cb_note(err, ": a worker of the plan does not fit here");
     return st;
 }
 
 cubed_status cb_plan_check_limits(const cubed_plan *p, cubed_error *err)
 {
     CB_TRY(check_budget(p, err));
-    return check_machine(p, err);
+    return check_machine(p, cb_machine_workers(p), p->other_machines ? "a" : "this", p->machine_mem,
+                         err);
 }
 
 uint64_t cb_plan_spare(const cubed_plan *p, bool all)
@@ -109,7 +124,10 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, c
                      .need = p->need,
                      .allowed_mem = o->allowed_mem ? o->allowed_mem : p->allowed_mem,
                      .reserved_mem = o->reserved_mem ? o->reserved_mem : p->reserved_mem,
-                     .max_workers = o->max_workers ? o->max_workers : p->max_workers};
+                     .max_workers = o->max_workers ? o->max_workers : p->max_workers,
+                     .other_machines = o->other_machines,
+                     .machine_workers = o->other_machines ? o->machine_workers : 0,
+                     .machine_mem = cb_machine_of(p->ctx, o)};
     const char *work_dir = p->work_dir;
     if (o->work_dir) CB_TRY(cb_plan_check_work_dir(p->ctx, o->work_dir, err));
     to.metadata_mem = cb_plan_counted_metadata(p->metadata, to.reserved_mem);
@@ -122,8 +140,7 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, c
         if (err && err->enough_mem > to.allowed_mem)
             cb_note(err, "; allow at least %" PRIu64 " bytes", err->enough_mem);
         else if (err)
-            cb_note(err, "; use at most %" PRIu64 " workers",
-                    p->ctx->machine_memory / to.allowed_mem);
+            cb_note(err, "; use at most %" PRIu64 " workers", to.machine_mem / to.allowed_mem);
         return st;
     }
     if (o->work_dir && !(work_dir = cb_zone_strdup(p->zone, o->work_dir)))
@@ -132,6 +149,9 @@ cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, c
     p->reserved_mem = to.reserved_mem;
     p->metadata_mem = to.metadata_mem;
     p->max_workers = to.max_workers;
+    p->other_machines = to.other_machines;
+    p->machine_workers = to.machine_workers;
+    p->machine_mem = to.machine_mem;
     p->work_dir = work_dir;
     cb_plan_share_out(p);
     return CUBED_OK;

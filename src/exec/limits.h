@@ -2,10 +2,25 @@
 #ifndef CB_EXEC_LIMITS_H
 #define CB_EXEC_LIMITS_H
 
+#include "plan/context.h"
 #include "plan/plan.h"
 
 static inline uint64_t cb_need_total(cb_need n) { return cb_sat_add(n.arena, n.library); }
 
+/* What the machine has that workers run on; 0: not known. */
+static inline uint64_t cb_machine_of(const cubed_context *ctx, const cubed_plan_options *o)
+{
+    return o->other_machines ? o->machine_mem : ctx->machine_memory;
+}
+/* Workers that share a machine. */
+static inline unsigned cb_machine_workers(const cubed_plan *p)
+{
+    const unsigned most = p->machine_workers;
+    return most && most < p->max_workers ? most : p->max_workers;
+}
+/* CUBED_E_BUDGET if so many workers may use more than this machine has. */
+CUBED_MUST_CHECK cubed_status cb_plan_check_here(const cubed_plan *p, unsigned workers,
+                                                 cubed_error *err);
 /* CUBED_E_BUDGET if a worker needs more than is allowed, or all workers may use more than the machine has. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_limits(const cubed_plan *p, cubed_error *err);
 /* Shares out what projections leave: to intermediates, and to chunks that are worth keeping. */

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "exec/limits.h"
 #include "mem/pages.h"
 #include "opt/opt.h"
 
@@ -9,12 +10,16 @@
 
 static cubed_status set_limits(cubed_plan *p, const cubed_plan_options *o, cubed_error *err)
 {
-    uint64_t have = p->ctx->machine_memory;
+    const uint64_t have = cb_machine_of(p->ctx, o);
+    p->other_machines = o->other_machines;
+    p->machine_mem = have;
+    p->machine_workers = o->other_machines ? o->machine_workers : 0;
     p->max_workers = o->max_workers ? o->max_workers : cb_cpu_count();
     p->allowed_mem = o->allowed_mem ? o->allowed_mem : DEFAULT_ALLOWED_MEM;
     /* A default must not be refused: a small machine gives what it has, less a tenth. */
-    if (!o->allowed_mem && cb_sat_mul(p->allowed_mem, p->max_workers) > have)
-        p->allowed_mem = have / 10 * 9 / p->max_workers;
+    const unsigned share = cb_machine_workers(p);
+    if (!o->allowed_mem && have > 0 && cb_sat_mul(p->allowed_mem, share) > have)
+        p->allowed_mem = have / 10 * 9 / share;
     p->reserved_mem = p->wanted_reserve = o->reserved_mem;
     p->reserve_a_quarter = o->reserve_a_quarter;
     if (o->reserve_a_quarter) p->reserved_mem = cb_min_size(o->reserved_mem, p->allowed_mem / 4);
@@ -186,15 +191,17 @@ static void advise(cubed_context *ctx, const cubed_target *targets, int ntargets
                    const cubed_plan_options *given, cubed_error *err)
 {
     cubed_plan_options o = *given;
+    const uint64_t known = cb_machine_of(ctx, given), have = known ? known : UINT64_MAX;
+    const unsigned share = given->other_machines ? given->machine_workers : 0;
     const unsigned workers = o.max_workers ? o.max_workers : cb_cpu_count();
     uint64_t guess = err->enough_mem;
     bool grown = false;
     err->enough_mem = 0;
-    for (int i = 0; i < ADVICE_TRIALS && guess > 0 && guess <= ctx->machine_memory; i++) {
+    for (int i = 0; i < ADVICE_TRIALS && guess > 0 && guess <= have; i++) {
         cubed_error why = CUBED_ERROR_INIT;
         cubed_plan *p;
         o.allowed_mem = guess;
-        o.max_workers = (unsigned)cb_min_size(workers, ctx->machine_memory / guess);
+        if (!share) o.max_workers = (unsigned)cb_min_size(workers, have / guess);
         cubed_status st = best_plan(ctx, targets, ntargets, &o, &p, &why);
         if (st == CUBED_OK) {
             const bool grows = !grown && is_cut_for_memory(p);
@@ -209,7 +216,8 @@ static void advise(cubed_context *ctx, const cubed_target *targets, int ntargets
         guess = cb_max_size(why.enough_mem, guess + guess / 8);
     }
     if (err->enough_mem == 0) {
-        cb_note(err, "; this machine does not have what it takes: make the chunks smaller");
+        cb_note(err, "; %s machine does not have what it takes: make the chunks smaller",
+                given->other_machines ? "a" : "this");
     } else if (err->enough_mem < given->allowed_mem) {
         cb_note(err, "; allow at most %" PRIu64 " bytes, or use fewer workers", err->enough_mem);
     } else {

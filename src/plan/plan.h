@@ -52,15 +52,18 @@ struct cubed_plan {
     uint64_t
         library_mem; /* while the plan is made: of libraries, which arenas leave free (opt/build.c) */
     unsigned max_workers;
-    bool share_tasks;        /* while it is made: see cubed_plan_options */
-    bool optimized;          /* the same; a loaded plan is not known to be */
-    bool reserve_a_quarter;  /* the same, */
-    uint64_t wanted_reserve; /* and what is reserved if that is no more than a quarter */
-    const char *work_dir;    /* NULL: none */
-    cb_need need;            /* of the largest task of any stage */
-    uint64_t graph_mem;      /* of the arrays that it was made of */
-    uint64_t metadata;       /* see cb_plan_metadata */
-    uint64_t metadata_mem;   /* what of it is counted beside tasks and reserved_mem */
+    bool other_machines;      /* workers run there: see cubed_plan_options */
+    unsigned machine_workers; /* that share a machine; 0: all */
+    uint64_t machine_mem;     /* what it has; 0: not known here */
+    bool share_tasks;         /* while it is made: see cubed_plan_options */
+    bool optimized;           /* the same; a loaded plan is not known to be */
+    bool reserve_a_quarter;   /* the same, */
+    uint64_t wanted_reserve;  /* and what is reserved if that is no more than a quarter */
+    const char *work_dir;     /* NULL: none */
+    cb_need need;             /* of the largest task of any stage */
+    uint64_t graph_mem;       /* of the arrays that it was made of */
+    uint64_t metadata;        /* see cb_plan_metadata */
+    uint64_t metadata_mem;    /* what of it is counted beside tasks and reserved_mem */
     uint64_t intermediate_budget, result_bytes;
     uint64_t cache_bytes; /* of everything that is worth keeping to be read again */
 };

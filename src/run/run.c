@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "exec/limits.h"
 #include "run/parts.h"
 #include "run/schedule.h"
 
@@ -84,6 +85,12 @@ typedef struct briefing {
     size_t plan_size;
 } briefing;
 
+static unsigned workers_of(const cubed_plan *plan, const cubed_executor_caps *c)
+{
+    return c->max_workers && c->max_workers < plan->max_workers ? c->max_workers
+                                                                : plan->max_workers;
+}
+
 /* Before anything is touched: whether the executor can do what the plan and the options ask for. */
 static cubed_status check_executor(const cubed_plan *plan, const cubed_executor_vtable *vt,
                                    const cubed_run_options *o, cubed_error *err)
@@ -93,6 +100,7 @@ static cubed_status check_executor(const cubed_plan *plan, const cubed_executor_
         return cb_fail(err, CUBED_E_ARG,
                        "executor %s needs options.worker_command: the program to start as a worker",
                        vt->name);
+    if (!c->remote) CB_TRY(cb_plan_check_here(plan, workers_of(plan, c), err));
     if (c->shares_memory || c->maps_memory) return CUBED_OK;
     return cb_run_check_parts(plan, err);
 }
@@ -112,20 +120,17 @@ static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtab
 {
     const cubed_executor_caps *c = &vt->caps;
     cubed_executor *ex;
-    const cb_executor_args args = {
-        .head = {.struct_size = sizeof args.head,
-                 .plan = plan,
-                 .workers = c->max_workers && c->max_workers < plan->max_workers
-                                ? c->max_workers
-                                : plan->max_workers,
-                 .cancel = o->cancel,
-                 .ctx = executor_ctx,
-                 .run = cb_io_run(io),
-                 .plan_bytes = told->plan,
-                 .plan_size = told->plan_size,
-                 .worker_command = o->worker_command},
-        .env = {.plan = plan, .io = io, .cancel = o->cancel},
-        .resume = resumes_all(plan, io)};
+    const cb_executor_args args = {.head = {.struct_size = sizeof args.head,
+                                            .plan = plan,
+                                            .workers = workers_of(plan, c),
+                                            .cancel = o->cancel,
+                                            .ctx = executor_ctx,
+                                            .run = cb_io_run(io),
+                                            .plan_bytes = told->plan,
+                                            .plan_size = told->plan_size,
+                                            .worker_command = o->worker_command},
+                                   .env = {.plan = plan, .io = io, .cancel = o->cancel},
+                                   .resume = resumes_all(plan, io)};
     /* Workers that join the run by its name leave notes in its folder. */
     if (!c->shares_memory && !c->maps_memory) CB_TRY(cb_io_spill(io, err));
     CB_TRY(vt->open(&args.head, &ex, err));
