@@ -121,7 +121,7 @@ static cubed_status own_loads(cb_judge *j, cubed_error *err)
     if (!prog->branches) return no_memory(err);
     for (int i = 0; i < prog->nbranches; i++) {
         cb_branch *b = &prog->branches[i];
-        b->loads = cb_zone_memdup(j->zone, b->loads, (size_t)b->nloads * sizeof *b->loads + 1);
+        b->loads = cb_zone_memdup(j->zone, b->loads, (size_t)b->nloads * sizeof *b->loads);
         if (!b->loads) return no_memory(err);
     }
     return CUBED_OK;
