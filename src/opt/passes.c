@@ -164,7 +164,7 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
                         .run = kept_by_run(p),
                         .worth = CB_OPT_TASK_BYTES,
                         .min_tasks = 4 * (int64_t)p->max_workers};
-    if (d->judge) cb_judge_ask(d->judge, &in);
+    if (d->judge) cb_judge_ask(d->judge, d->copy, &in);
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st = cb_rechunk_plan_make(&in, &d->plan, &why);
     *found = st == CUBED_OK;

@@ -17,10 +17,14 @@
 /* Tile searches per step and number of passes, which bounds the time: one takes a few microseconds. They
  * count more with many axes. */
 #define TRIALS 120
+/* Fewer where something is computed: most of that is not on its way to other chunks, only cut. */
+#define COMPUTED_TRIALS 30
 /* Another pass must be better by this, as its files are a nuisance. */
 #define WORTH_A_PASS 0.98
 /* Sources that would be read so often are not, whatever else it takes. */
 #define OFTEN 4
+/* What is computed reads so much more than each chunk once, at most, where its tasks need be no larger. */
+#define NEARLY_ONCE 1.03
 
 static cubed_status check_grid(const cb_grid *g, const cb_grid *like, const char *name,
                                cubed_error *err)
@@ -171,7 +175,7 @@ static void find_next(cb_planner *p, const cb_chain *now, cb_chain *best)
     for (int n = 2; n <= p->in.max_passes; n++) {
         if (now->npasses && cb_chain_least_bytes(p, n) > now->bytes) break;
         if (cb_chain_least_seconds(p, n) >= best->score * WORTH_A_PASS) break;
-        cb_chain_search(p, n, TRIALS, &c);
+        cb_chain_search(p, n, p->in.sources ? COMPUTED_TRIALS : TRIALS, &c);
         judge(p, &c);
         if (may_follow(p, &c, now) && c.score < best->score * WORTH_A_PASS) *best = c;
     }
@@ -225,6 +229,15 @@ static bool reads_once(const cb_planner *p, const cb_chain *c)
            (!p->in.judge || c->bytes <= cb_chain_least_bytes(p, 1));
 }
 
+/* Where the walk ends. What is computed is not worth larger tasks, of which there are fewer, for the last bytes. */
+static bool is_enough(const cb_planner *p, const cb_chain *c)
+{
+    if (!p->in.judge) return reads_once(p, c);
+    return c->npasses == 1 && c->seconds < INFINITY &&
+           (double)c->requests <= NEARLY_ONCE * cb_chain_ends(p) &&
+           (double)c->bytes <= NEARLY_ONCE * (double)cb_chain_least_bytes(p, 1);
+}
+
 /* The least memory above `mem` that holds a few chunks of the source or the target, and one: where those are large,
  * there is much between one step and the next. */
 static double next_box(const cb_planner *p, double mem)
@@ -254,7 +267,7 @@ static void walk(cb_planner *p, size_t least, cb_chain *now)
     for (double mem = (double)least, rung = mem; mem <= (double)p->in.mem;) {
         p->mem = (size_t)mem;
         step(p, now);
-        if (reads_once(p, now)) return;
+        if (is_enough(p, now)) return;
         const double steps = 2 * rung <= from ? 1 : STEPS, small = exp2(1 / steps / SMALL_STEPS);
         if (mem >= rung) rung *= exp2(1 / steps);
         const double next = fmin(rung, next_box(p, mem)), last = fmin(next, (double)p->in.mem + 1);
@@ -262,7 +275,7 @@ static void walk(cb_planner *p, size_t least, cb_chain *now)
             mem *= small;
             p->mem = (size_t)mem;
             if (now->npasses) small_step(p, now);
-            if (reads_once(p, now)) return;
+            if (is_enough(p, now)) return;
         }
         mem = next;
     }

@@ -57,6 +57,7 @@ typedef struct cb_rechunk_in {
     /* What the first pass reads to compute what it writes. NULL: it copies from the source. */
     const cb_tile_source *sources;
     int nsources;
+    bool copies; /* the only one of these, seen through a map */
     size_t item_size;
     size_t mem;    /* bytes that one task may use, and what a run keeps */
     unsigned coop; /* workers that may share one: see cb_tile_in */

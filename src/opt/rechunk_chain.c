@@ -143,7 +143,7 @@ double cb_chain_least_seconds(const cb_planner *p, int npasses)
 static cb_tile_in pass_in(const cb_planner *p, const cb_chain *c, int i, cb_tile_source *source)
 {
     size_t middle = p->in.middle_extra, kept = run_bytes(p, c);
-    bool first = i == 0, computes = first && p->in.sources;
+    bool first = i == 0, given = first && p->in.sources;
     *source = (cb_tile_source){.grid = &c->grid[i],
                                .item_size = p->in.item_size,
                                .read_extra = first ? p->in.read_extra : middle,
@@ -153,10 +153,10 @@ static cb_tile_in pass_in(const cb_planner *p, const cb_chain *c, int i, cb_tile
     return (cb_tile_in){.out = &c->grid[i + 1],
                         .item_size = p->in.item_size,
                         .write_extra = i == c->npasses - 1 ? p->in.write_extra : middle,
-                        .copy = !computes,
+                        .copy = !given || p->in.copies,
                         .coop = p->in.coop,
-                        .nsources = computes ? p->in.nsources : 1,
-                        .sources = computes ? p->in.sources : source,
+                        .nsources = given ? p->in.nsources : 1,
+                        .sources = given ? p->in.sources : source,
                         .mem = p->mem > kept ? p->mem - kept : 0,
                         .fixed = p->in.fixed,
                         .worth = p->in.worth,

@@ -230,7 +230,7 @@ static void add_up(void *ctx, const cb_rechunk_plan *plan, cb_rechunk_cost *cost
     cost->task_mem = cb_sat_add(most.arena, most.library > known ? most.library - known : 0);
 }
 
-void cb_judge_ask(cb_judge *j, cb_rechunk_in *in)
+void cb_judge_ask(cb_judge *j, bool plain, cb_rechunk_in *in)
 {
     int64_t ones[CUBED_MAX_NDIM];
     for (int d = 0; d < in->target.ndim; d++) ones[d] = 1;
@@ -238,13 +238,15 @@ void cb_judge_ask(cb_judge *j, cb_rechunk_in *in)
     in->judge_ctx = j;
     in->least_bytes = j->least.bytes;
     in->least_requests = j->least.requests;
-    if (j->first.op->cooperates || j->nsources == 0) return;
+    if (plain || j->nsources == 0) return;
+    in->copies = j->first.op->cooperates;
     in->sources = j->sources;
     in->nsources = j->nsources;
     /* What a program takes beside chunks and tiles is that of the smallest tasks. */
     cb_tile_in model = {.out = &in->target,
                         .item_size = in->item_size,
                         .write_extra = in->write_extra,
+                        .copy = in->copies,
                         .nsources = in->nsources,
                         .sources = in->sources};
     cb_rechunk_plan single = {.npasses = 1, .pass = {{.target = in->target, .coop = 1}}};

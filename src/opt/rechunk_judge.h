@@ -23,7 +23,7 @@ bool cb_judge_is_needed(const cubed_plan *p, const cb_stage *s);
 CUBED_MUST_CHECK cubed_status cb_judge_new(cubed_plan *p, const cb_stage *s, cb_judge *out,
                                            cubed_error *err);
 void cb_judge_free(cb_judge *j);
-/* Has the planner ask it. */
-void cb_judge_ask(cb_judge *j, cb_rechunk_in *in);
+/* Has the planner ask it. `plain`: the first pass copies what the planner knows as its source. */
+void cb_judge_ask(cb_judge *j, bool plain, cb_rechunk_in *in);
 
 #endif

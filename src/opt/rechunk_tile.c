@@ -200,6 +200,17 @@ static size_t task_bytes(const cb_tile_in *in, const int64_t *per)
     return cb_sat_add(in->fixed, in->copy && scattered < tiled ? scattered : tiled);
 }
 
+/* Workers would have nothing to do, though there is enough for several. */
+static bool too_few(const cb_tile_in *in, const int64_t *per)
+{
+    size_t tasks = 1;
+    if (in->copy || single_chunk(in, per)) return false;
+    for (int d = 0; d < in->out->ndim; d++)
+        tasks = cb_sat_mul(tasks, (size_t)cb_axis_blocks(&in->out->axis[d], per[d]));
+    return tasks < (size_t)in->min_tasks &&
+           tasks < cb_tile_grid_bytes(in->out, in->item_size) / (in->worth + 1);
+}
+
 void cb_tile_measure(const cb_tile_in *in, const int64_t *task_chunks, cb_tile *out)
 {
     cb_tile t = {.ntasks = 1, .coop = coop_of(in), .task_mem = task_bytes(in, task_chunks)};
@@ -459,7 +470,7 @@ static void descend(search *s, int k, double length, const double *cost)
         for (int i = 0; i < s->nsources; i++) sum += cost[i];
         /* Asking for the memory of something else than a copy counts chunks again. */
         s->steps += s->in->copy ? 0 : s->nsources;
-        if (task_bytes(s->in, s->per) > s->in->mem) return;
+        if (task_bytes(s->in, s->per) > s->in->mem || too_few(s->in, s->per)) return;
         s->best_cost = sum;
         s->best_length = length;
         memcpy(s->best, s->per, sizeof s->best);
@@ -499,7 +510,7 @@ static void improve(const cb_tile_in *in, int d, int64_t count, cb_tile *best)
     memcpy(per, best->task_chunks, sizeof per);
     per[d] = count;
     cb_tile_measure(in, per, &t);
-    if (t.task_mem > in->mem) return;
+    if (t.task_mem > in->mem || too_few(in, per)) return;
     if (reads_less(&t, best) || (!reads_less(best, &t) && count < best->task_chunks[d])) *best = t;
 }
 

@@ -39,7 +39,8 @@ typedef struct cb_tile_in {
     size_t mem;   /* bytes that a task may use */
     size_t fixed; /* of them, what every task uses however large it is */
     /* Among tasks that read the same the smallest are chosen. Chunks are then grouped until a box
-     * has `worth` bytes, as long as nothing more is read and `min_tasks` are left. 0: never. */
+     * has `worth` bytes, as long as nothing more is read and `min_tasks` are left. 0: never. What is no copy, whose
+     * tasks workers cannot share, is made by so many, or by such boxes, whatever they read. */
     size_t worth;
     int64_t min_tasks;
 } cb_tile_in;

@@ -263,6 +263,18 @@ def test_more_memory_is_never_worse_for_what_is_seen_or_computed(tmp_path, text,
     assert pairs > 5
 
 
+@pytest.mark.parametrize("text", ["x[1:, 2:] + 1", "x[1:] - x[:-1]", "x + y"])
+@pytest.mark.parametrize("workers", [1, 4, 16])
+def test_what_is_computed_has_tasks_for_all_workers(tmp_path, text, workers):
+    """A task that is the whole array reads nothing twice, but one worker alone would make it."""
+    store(tmp_path / "x.zarr", [20000, 20000], [200, 200])
+    store(tmp_path / "y.zarr", [20000, 20000], [160, 280])
+    p = computed_plan(tmp_path, text, [200, 200], 10**9, workers)
+    size = 4 * 20000**2
+    assert p["stages"][-1]["tasks"] >= 4 * workers
+    assert p["bytes_read"] <= 1.5 * size * (text.count("x") + text.count("y"))
+
+
 def test_copies_are_equal(tmp_path):
     pick = random.Random(6)
     passes = set()
