@@ -126,6 +126,19 @@ void *cb_zone_memdup(cb_zone *z, const void *p, size_t size)
 
 char *cb_zone_strdup(cb_zone *z, const char *s) { return cb_zone_memdup(z, s, strlen(s) + 1); }
 
+bool cb_zone_grow(cb_zone *z, void *list, int n, int *cap, size_t size)
+{
+    if (n < *cap) return true;
+    const int more = *cap ? 2 * *cap : 8;
+    void *was, *wider = cb_zone_alloc(z, (size_t)more * size);
+    if (!wider) return false;
+    memcpy(&was, list, sizeof was);
+    if (n) memcpy(wider, was, (size_t)n * size);
+    memcpy(list, &wider, sizeof wider);
+    *cap = more;
+    return true;
+}
+
 const cubed_allocator *cb_zone_allocator(const cb_zone *z) { return z->alloc; }
 
 size_t cb_zone_bytes(const cb_zone *z) { return z->bytes; }

@@ -23,6 +23,9 @@ void cb_zone_free(cb_zone *z);
 void *cb_zone_alloc(cb_zone *z, size_t size);
 char *cb_zone_strdup(cb_zone *z, const char *s);
 void *cb_zone_memdup(cb_zone *z, const void *p, size_t size);
+/* Room for one more behind the `n` items of `size` bytes of a list, of which there is room for *cap; `list` points to
+ * where it begins, NULL at first. False when there is no memory. What it had before stays in the zone. */
+bool cb_zone_grow(cb_zone *z, void *list, int n, int *cap, size_t size);
 const cubed_allocator *cb_zone_allocator(const cb_zone *z);
 /* Bytes obtained from the allocator so far. */
 size_t cb_zone_bytes(const cb_zone *z);

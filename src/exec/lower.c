@@ -40,25 +40,13 @@ static cubed_status no_memory(cubed_error *err)
     return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
 }
 
-static bool grow(cb_zone *zone, void **list, int n, int *cap, size_t size)
-{
-    if (n < *cap) return true;
-    int c = *cap ? 2 * *cap : 8;
-    void *p = cb_zone_alloc(zone, (size_t)c * size);
-    if (!p) return false;
-    if (n) memcpy(p, *list, (size_t)n * size);
-    *list = p;
-    *cap = c;
-    return true;
-}
-
 /* Maps and steps are copied. */
 static cubed_status add_load(lowering *lo, const cb_load *load, int *value, cubed_error *err)
 {
     cb_load *made;
     if (lo->nloads >= CB_MAX_VALUES)
         return cb_fail(err, CUBED_E_BUDGET, "one stage reads more than %d arrays", CB_MAX_VALUES);
-    if (!grow(lo->zone, (void **)&lo->loads, lo->nloads, &lo->load_cap, sizeof *load))
+    if (!cb_zone_grow(lo->zone, &lo->loads, lo->nloads, &lo->load_cap, sizeof *load))
         return no_memory(err);
     made = &lo->loads[lo->nloads];
     *made = *load;
@@ -74,7 +62,7 @@ static cubed_status add_instr(lowering *lo, const cb_instr *instr, int *value, c
 {
     if (lo->ninstrs >= CB_MAX_VALUES)
         return cb_fail(err, CUBED_E_BUDGET, "one stage has more than %d operations", CB_MAX_VALUES);
-    if (!grow(lo->zone, (void **)&lo->instrs, lo->ninstrs, &lo->instr_cap, sizeof *instr))
+    if (!cb_zone_grow(lo->zone, &lo->instrs, lo->ninstrs, &lo->instr_cap, sizeof *instr))
         return no_memory(err);
     lo->instrs[lo->ninstrs] = *instr;
     *value = CB_MAX_VALUES + lo->ninstrs++;
@@ -325,7 +313,7 @@ static cubed_status add_cut(cuts *c, int axis, int64_t x, cubed_error *err)
     }
     if (i < c->n[axis] && c->at[axis][i] == x) return CUBED_OK;
     if (c->first < 0) c->first = axis;
-    if (!grow(c->zone, (void **)&c->at[axis], c->n[axis], &c->cap[axis], sizeof(int64_t)))
+    if (!cb_zone_grow(c->zone, &c->at[axis], c->n[axis], &c->cap[axis], sizeof(int64_t)))
         return no_memory(err);
     memmove(c->at[axis] + i + 1, c->at[axis] + i, (size_t)(c->n[axis] - i) * sizeof(int64_t));
     c->at[axis][i] = x;
@@ -461,7 +449,7 @@ static cubed_status add_branch(lowered *l, const cb_box *box, cubed_error *err)
     if (out->nbranches == CB_MAX_BRANCHES)
         return cb_fail(err, CUBED_E_BUDGET, "one stage puts together more than %d pieces of arrays",
                        CB_MAX_BRANCHES);
-    if (!grow(l->scratch, (void **)&out->branches, out->nbranches, &l->cap, sizeof(cb_branch)))
+    if (!cb_zone_grow(l->scratch, &out->branches, out->nbranches, &l->cap, sizeof(cb_branch)))
         return no_memory(err);
     CB_TRY(cb_zone_new(cb_zone_allocator(l->zone), &lo.zone, err));
     lo.values.zone = lo.zone;

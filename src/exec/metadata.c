@@ -40,7 +40,7 @@ static uint64_t open_bytes(const cubed_plan *p)
     for (int i = 0; p->storage && i < p->ir.nnodes; i++) {
         const cb_storage *s = p->storage[i];
         if (!s) continue;
-        bytes += CB_STORE_BYTES + strlen(s->where);
+        bytes += CB_STORE_BYTES + strlen(s->place.store);
         bytes += s->array ? cb_zarr_bytes(s->array) : 2 * sizeof s->meta;
     }
     return bytes;

@@ -110,14 +110,8 @@ static cubed_status add_reduce(void *ctx, int node, const cb_map *map, cubed_err
     for (int k = 0; k < r->n; k++) {
         if (r->list[k].node == node) return CUBED_OK;
     }
-    if (r->n == c->cap) {
-        int cap = c->cap ? 2 * c->cap : 4;
-        cb_stage_reduction *list = cb_zone_alloc(c->zone, (size_t)cap * sizeof *list);
-        if (!list) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
-        if (r->n) memcpy(list, r->list, (size_t)r->n * sizeof *list);
-        r->list = list;
-        c->cap = cap;
-    }
+    if (!cb_zone_grow(c->zone, &r->list, r->n, &c->cap, sizeof *r->list))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
     r->list[r->n++] = (cb_stage_reduction){.kind = n->reduction,
                                            .dtype = n->dtype,
                                            .value = n->dtype,

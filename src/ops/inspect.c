@@ -133,14 +133,8 @@ static cubed_status keep_member(void *ctx, const cb_zarr_entry *e, cubed_error *
 {
     member_list *m = ctx;
     size_t size = strlen(e->path) + 1;
-    if (m->n == m->cap) {
-        int cap = m->cap ? 2 * m->cap : 16;
-        cb_zarr_entry *list = cb_zone_alloc(m->zone, (size_t)cap * sizeof *list);
-        if (!list) return cb_fail(err, CUBED_E_NOMEM, "no memory to list a group");
-        if (m->n) memcpy(list, m->list, (size_t)m->n * sizeof *list);
-        m->list = list;
-        m->cap = cap;
-    }
+    if (!cb_zone_grow(m->zone, &m->list, m->n, &m->cap, sizeof *m->list))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to list a group");
     char *path = cb_zone_alloc(m->zone, size);
     if (!path) return cb_fail(err, CUBED_E_NOMEM, "no memory to list a group");
     memcpy(path, e->path, size);

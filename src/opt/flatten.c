@@ -86,14 +86,8 @@ typedef struct frame {
 /* The plan reads the memory as long as it lives. */
 static cubed_status keep_owned(cubed_plan *p, cubed_array *x, cubed_error *err)
 {
-    if (p->nowned == p->owned_cap) {
-        int cap = p->owned_cap ? 2 * p->owned_cap : 8;
-        cubed_array **list = cb_zone_alloc(p->zone, (size_t)cap * sizeof *list);
-        if (!list) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-        if (p->nowned) memcpy(list, p->owned, (size_t)p->nowned * sizeof *list);
-        p->owned = list;
-        p->owned_cap = cap;
-    }
+    if (!cb_zone_grow(p->zone, &p->owned, p->nowned, &p->owned_cap, sizeof *p->owned))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     p->owned[p->nowned++] = cubed_array_ref(x);
     return CUBED_OK;
 }

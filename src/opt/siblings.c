@@ -125,14 +125,8 @@ static int key_of(const joiner *j, cb_stage *s, int i)
 static cubed_status add_entry(joiner *j, int key, int stage, cubed_error *err)
 {
     if (j->head[key] && j->entries[j->head[key] - 1].stage == stage) return CUBED_OK;
-    if (j->nentries == j->cap) {
-        const int cap = j->cap ? 2 * j->cap : 64;
-        struct entry *wider = cb_zone_alloc(j->p->ir.zone, (size_t)cap * sizeof *wider);
-        if (!wider) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-        if (j->nentries) memcpy(wider, j->entries, (size_t)j->nentries * sizeof *wider);
-        j->entries = wider;
-        j->cap = cap;
-    }
+    if (!cb_zone_grow(j->p->ir.zone, &j->entries, j->nentries, &j->cap, sizeof *j->entries))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     j->entries[j->nentries] = (struct entry){stage, j->head[key]};
     j->head[key] = ++j->nentries;
     return CUBED_OK;

@@ -27,14 +27,8 @@ enum { MAX_SINK_DEPTH = CB_MAX_DEPTH / 2 };
 
 static cubed_status remember(sinker *s, int node, const cb_map *map, int out, cubed_error *err)
 {
-    if (s->ndone == s->cap) {
-        int cap = s->cap ? 2 * s->cap : 8;
-        sunk *done = cb_zone_alloc(s->to->zone, (size_t)cap * sizeof *done);
-        if (!done) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-        if (s->ndone) memcpy(done, s->done, (size_t)s->ndone * sizeof *done);
-        s->done = done;
-        s->cap = cap;
-    }
+    if (!cb_zone_grow(s->to->zone, &s->done, s->ndone, &s->cap, sizeof *s->done))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     const cb_map *own = cb_map_own(s->to->zone, map);
     if (!own) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     s->done[s->ndone++] = (sunk){node, out, own};

@@ -67,8 +67,8 @@ static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
 {
     cb_node *n = &p->ir.nodes[i];
     cb_storage *s = p->storage[i];
-    CB_TRY(cb_store_open(&p->ctx->stores, s->where, false, &s->store, err));
-    CB_TRY(cb_zarr_open(s->store, s->path, &s->array, err));
+    CB_TRY(cb_store_open(&p->ctx->stores, s->place.store, false, &s->store, err));
+    CB_TRY(cb_zarr_open(s->store, s->place.path, &s->array, err));
     s->meta = *cb_zarr_get_meta(s->array);
     cb_codec_chain_fix(&s->meta.codecs);
     cb_grid grid = cb_plan_zarr_grid(&s->meta);
@@ -90,8 +90,8 @@ static cubed_status open_region(cubed_plan *p, int i, cubed_error *err)
     const cb_node *n = &p->ir.nodes[i];
     cb_storage *s = p->storage[i];
     if (s->array) return CUBED_OK;
-    CB_TRY(cb_store_open(&p->ctx->stores, s->where, false, &s->store, err));
-    CB_TRY(cb_zarr_open(s->store, s->path, &s->array, err));
+    CB_TRY(cb_store_open(&p->ctx->stores, s->place.store, false, &s->store, err));
+    CB_TRY(cb_zarr_open(s->store, s->place.path, &s->array, err));
     s->meta = *cb_zarr_get_meta(s->array);
     cb_codec_chain_fix(&s->meta.codecs);
     const cb_zarr_meta *m = &s->meta;
@@ -162,8 +162,6 @@ cubed_status cb_plan_add_storage(cubed_plan *p, int node, const cb_storage *from
     } else {
         CB_TRY(cb_plan_find_place(p->ctx, zone, p->ir.nodes[node].url, &s->place, err));
     }
-    s->where = s->place.store;
-    s->path = s->place.path;
     return CUBED_OK;
 }
 

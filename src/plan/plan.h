@@ -15,8 +15,6 @@
 typedef struct cb_storage {
     cb_zarr_meta meta; /* sources and targets with a URL; strings in the plan's zone */
     cb_place place;
-    const char *where;    /* the place's store, */
-    const char *path;     /* and its path there */
     cubed_store *store;   /* sources: open while the plan lives */
     cb_zarr_array *array; /* the same */
 } cb_storage;

@@ -21,14 +21,8 @@ typedef struct leftovers {
 
 static cubed_status add(cb_zone *zone, paths *l, const char *key, size_t length, cubed_error *err)
 {
-    if (l->n == l->cap) {
-        int cap = l->cap ? 2 * l->cap : 16;
-        char **wider = cb_zone_alloc(zone, (size_t)cap * sizeof *wider);
-        if (!wider) return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of leftovers");
-        if (l->n) memcpy(wider, l->path, (size_t)l->n * sizeof *wider);
-        l->path = wider;
-        l->cap = cap;
-    }
+    if (!cb_zone_grow(zone, &l->path, l->n, &l->cap, sizeof *l->path))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of leftovers");
     char *path = cb_zone_alloc(zone, length + 1);
     if (!path) return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of leftovers");
     memcpy(path, key, length);

@@ -17,7 +17,7 @@ static bool is_array(const cb_io *io, int i)
     return n->is_target && n->url && !n->region;
 }
 
-static const char *path_of(const cb_io *io, int i) { return io->plan->storage[i]->path; }
+static const char *path_of(const cb_io *io, int i) { return io->plan->storage[i]->place.path; }
 
 static cubed_status attach(cb_io *io, int i, cubed_error *err)
 {
@@ -44,8 +44,8 @@ static cubed_status open_place(cb_io *io, int i, cubed_error *err)
     target_io *t = cb_zone_alloc(io->zone, sizeof *t);
     if (!t) return cb_fail(err, CUBED_E_NOMEM, "no memory for a target");
     io->nodes[i].target = t;
-    CB_TRY(cb_store_open(&io->plan->ctx->stores, io->plan->storage[i]->where, n->durable, &t->store,
-                         err));
+    CB_TRY(cb_store_open(&io->plan->ctx->stores, io->plan->storage[i]->place.store, n->durable,
+                         &t->store, err));
     t->claim.format = io->plan->storage[i]->meta.format;
     return cb_claim_look(t->store, path_of(io, i), io->zone, &t->claim, err);
 }
@@ -193,10 +193,11 @@ static cubed_status begin_region(cb_io *io, int i, cubed_error *err)
     node_io *x = &io->nodes[i];
     x->target = cb_zone_alloc(io->zone, sizeof *x->target);
     if (!x->target) return cb_fail(err, CUBED_E_NOMEM, "no memory for a target");
-    CB_TRY(cb_store_open(&io->plan->ctx->stores, s->where, io->plan->ir.nodes[i].durable,
+    CB_TRY(cb_store_open(&io->plan->ctx->stores, s->place.store, io->plan->ir.nodes[i].durable,
                          &x->target->store, err));
-    if (io->mode != CB_IO_WORKER) CB_TRY(cb_zarr_check_writable(x->target->store, s->path, err));
-    return cb_zarr_attach(x->target->store, s->path, &s->meta, &x->array, err);
+    if (io->mode != CB_IO_WORKER)
+        CB_TRY(cb_zarr_check_writable(x->target->store, s->place.path, err));
+    return cb_zarr_attach(x->target->store, s->place.path, &s->meta, &x->array, err);
 }
 
 cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_error *err)

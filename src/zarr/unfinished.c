@@ -21,14 +21,8 @@ static cubed_status add_chunk(void *ctx, const char *key, uint64_t size, cubed_e
     key_list *l = ctx;
     (void)size;
     if (!cb_zarr_may_be_chunk(key + l->skip)) return CUBED_OK;
-    if (l->n == l->cap) {
-        int cap = l->cap ? 2 * l->cap : 256;
-        const char **wider = cb_zone_alloc(l->zone, (size_t)cap * sizeof *wider);
-        if (!wider) return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of chunks");
-        if (l->n) memcpy(wider, l->key, (size_t)l->n * sizeof *wider);
-        l->key = wider;
-        l->cap = cap;
-    }
+    if (!cb_zone_grow(l->zone, &l->key, l->n, &l->cap, sizeof *l->key))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of chunks");
     l->key[l->n] = cb_zone_strdup(l->zone, key);
     if (!l->key[l->n]) return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of chunks");
     l->n++;

@@ -19,14 +19,8 @@ typedef struct walk_state {
 
 static cubed_status add(walk_state *w, const char *path, cubed_error *err)
 {
-    if (w->n == w->cap) {
-        int cap = w->cap ? 2 * w->cap : 16;
-        found *list = cb_zone_alloc(w->zone, (size_t)cap * sizeof *list);
-        if (!list) return cb_fail(err, CUBED_E_NOMEM, "no memory to list a store");
-        if (w->n) memcpy(list, w->list, (size_t)w->n * sizeof *list);
-        w->list = list;
-        w->cap = cap;
-    }
+    if (!cb_zone_grow(w->zone, &w->list, w->n, &w->cap, sizeof *w->list))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to list a store");
     w->list[w->n] = (found){.path = cb_zone_strdup(w->zone, path)};
     return w->list[w->n++].path ? CUBED_OK
                                 : cb_fail(err, CUBED_E_NOMEM, "no memory to list a store");
