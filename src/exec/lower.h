@@ -5,9 +5,9 @@
 
 #include "exec/stage.h"
 
-/* Most branches of a program (pieces of concatenations), and most values of a branch. A stage that
- * would need more gets an input stored (opt/divide.c). */
-#define CB_MAX_BRANCHES 16384
+/* Most branches of a program (pieces of concatenations, of which a plan has no more than nodes), and most
+ * values of a branch. A stage that would need more gets an input stored (opt/divide.c). */
+#define CB_MAX_BRANCHES CB_MAX_NODES
 #define CB_MAX_VALUES   4096
 
 typedef struct cb_lower_root {

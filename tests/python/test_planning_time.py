@@ -109,3 +109,9 @@ def test_requests_of_concatenated_arrays(tmp_path):
     x = cubed.from_zarr(tmp_path / "a", spec=SPEC)
     (stage,) = cubed.plan(xp.concat([x + i for i in range(50)])).stages
     assert stage["chunks_read"] == 50
+
+
+def test_concatenations_of_many_pieces():
+    """As many as a plan may have operations."""
+    pieces = [cubed.from_array(np.array([i]), spec=SPEC) for i in range(17000)]
+    np.testing.assert_array_equal(xp.concat(pieces).compute(), np.arange(17000))
