@@ -132,7 +132,7 @@ static cubed_status try_parts(cubed_plan *p, int node, const cb_node *was, const
     return CUBED_OK;
 }
 
-/* --- More tasks ----------------------------------------------------------------------------------- */
+/* --- Inputs that are stored in blocks -------------------------------------------------------------- */
 
 static size_t input_bytes(const cubed_plan *p, const cb_stage *s)
 {
@@ -141,6 +141,81 @@ static size_t input_bytes(const cubed_plan *p, const cb_stage *s)
         bytes = cb_sat_add(bytes, cb_block_in_bytes(p, s, i));
     return bytes;
 }
+
+/* Bytes of the arrays that a program reads, each once. */
+static uint64_t read_once(const cubed_plan *p, const cb_program *prog)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < prog->nreads; i++)
+        bytes = cb_sat_add(bytes, cb_stored_bytes(p, prog->reads[i]));
+    return bytes;
+}
+
+static uint64_t grid_bytes(const cb_grid *g, cubed_dtype dtype)
+{
+    size_t bytes = cubed_dtype_size(dtype);
+    for (int d = 0; d < g->ndim; d++) bytes = cb_sat_mul(bytes, (size_t)g->axis[d].chunk);
+    return cb_sat_mul(bytes, (size_t)cb_grid_count(g));
+}
+
+static bool is_worth_storing(const cubed_plan *p, cb_stage *s, int input)
+{
+    uint64_t times, visit = cb_block_input_reads(p, s, input, &times);
+    const cb_block_operand *x = &s->call->op->in[input];
+    double size = (double)grid_bytes(&x->blocks, x->dtype);
+    double once = (double)read_once(p, &s->call->inputs[input].program);
+    double direct = (double)times * (double)visit;
+    double detour = (once < (double)visit ? once : (double)visit) + size + (double)times * size;
+    return detour < (1 - WORTH) * direct;
+}
+
+/* Bytes of what a task has at a time of blocks that are read as they are, and of what the function takes. */
+static uint64_t block_bytes(const cubed_plan *p, const cb_stage *s)
+{
+    uint64_t bytes = input_bytes(p, s);
+    bytes = cb_sat_add(bytes, cb_sat_add(s->call->need.scratch, s->call->need.library));
+    for (int i = 0; i < s->call->op->nout; i++)
+        bytes = cb_sat_add(bytes, cb_block_out_bytes(p, s, i));
+    return bytes;
+}
+
+/* Whether blocks would fit that are read as they are, with as much left for the stages that store them. */
+static bool fits_when_stored(const cubed_plan *p, const cb_stage *s)
+{
+    return block_bytes(p, s) <= (p->allowed_mem - p->reserved_mem) / 2;
+}
+
+/* Whether an input is written once in blocks that are read as they are: where that moves less, or the chunks that it is
+ * gathered from do not fit. */
+static bool is_stored_in_blocks(const cubed_plan *p, cb_stage *s, int input)
+{
+    const cb_block_operand *x = &s->call->op->in[input];
+    const bool too_large = cb_opt_need(p, s->need) > cb_opt_task_mem(p) && fits_when_stored(p, s);
+    if (cb_block_has_halo(x) || x->gather.most > 0) return false;
+    if (!is_worth_storing(p, s, input) && !too_large) return false;
+    for (int d = 0; d < x->blocks.ndim; d++) {
+        const cb_axis storable = cb_axis_storable(&x->blocks.axis[d]);
+        if (!cb_axis_equal(&storable, &x->blocks.axis[d])) return false;
+    }
+    return true;
+}
+
+/* Bytes that a run keeps of inputs that are stored in blocks. */
+static uint64_t kept_of_inputs(const cubed_plan *p, cb_stage *s)
+{
+    uint64_t bytes = 0;
+    for (int k = 0; k < s->call->op->nin; k++) {
+        const size_t chunks = (size_t)cb_grid_count(&s->call->op->in[k].blocks);
+        if (is_stored_in_blocks(p, s, k))
+            bytes = cb_sat_add(bytes, cb_sat_mul(chunks, CB_RUN_CHUNK_BYTES + 1));
+    }
+    return cb_plan_counted_metadata(bytes, p->reserved_mem);
+}
+
+/* What may be kept of them. */
+static uint64_t most_kept(const cubed_plan *p) { return (p->allowed_mem - p->reserved_mem) / 8; }
+
+/* --- More tasks ----------------------------------------------------------------------------------- */
 
 /* Cuts blocks along the first axis of the results that can be cut into the pieces wanted, or the fewer ones,
  * if not much more is read: *done. Of encoded chunks every piece reads a little too much, so that few may do
@@ -161,7 +236,7 @@ static cubed_status try_pieces(cubed_plan *p, int node, const cb_node *was, cons
             if (!finer) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
             CB_TRY(set_operation(p, node, was, finer, err));
             CB_TRY(single_stage(p, node, &trial, err));
-            *done = trial.bytes_read <= most_read;
+            *done = trial.bytes_read <= most_read && kept_of_inputs(p, &trial) <= most_kept(p);
             if (*done) return CUBED_OK;
         }
     }
@@ -198,6 +273,39 @@ static cubed_status small_blocks(cubed_plan *p, int node, const cb_node *was, co
     return try_pieces(p, node, was, s, pieces, s->bytes_read, &done, err);
 }
 
+/* --- Longer blocks -------------------------------------------------------------------------------- */
+
+/* Has tasks take longer blocks along what is contracted, which no output shows, where a run would keep more than an
+ * eighth of the memory of the chunks of stored inputs: they grow with those, and tasks with the blocks. Half of the
+ * memory is left to the stages that store them. */
+static cubed_status longer_blocks(cubed_plan *p, int node, const cb_node *was, cb_stage *s,
+                                  cubed_error *err)
+{
+    while (s->call->fn->divisible && kept_of_inputs(p, s) > most_kept(p)) {
+        const cb_blockwise *best = NULL;
+        uint64_t least = (p->allowed_mem - p->reserved_mem) / 2;
+        for (int k = 0; k < s->call->symbols.n; k++) {
+            int64_t extent, chunk;
+            cb_stage trial;
+            if (s->call->symbols.kept[k] || !symbol_extent(s->call->op, k, &extent, &chunk) ||
+                chunk >= extent)
+                continue;
+            const cb_blockwise *longer =
+                with_chunk(p->ir.zone, s->call->op, k, chunk > extent / 2 ? extent : 2 * chunk);
+            if (!longer) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+            CB_TRY(set_operation(p, node, was, longer, err));
+            CB_TRY(single_stage(p, node, &trial, err));
+            if (block_bytes(p, &trial) > least) continue;
+            least = block_bytes(p, &trial);
+            best = longer;
+        }
+        CB_TRY(set_operation(p, node, was, best ? best : s->call->op, err));
+        if (!best) break;
+        CB_TRY(single_stage(p, node, s, err));
+    }
+    return CUBED_OK;
+}
+
 /* Cuts blocks in two along whichever symbol saves most until a task fits; in more where that alone saves
  * nothing, as blocks that are chunks are read with less than parts of chunks. Where nothing helps the
  * refusal is written when all is planned. */
@@ -206,6 +314,7 @@ static cubed_status fit(cubed_plan *p, int node, bool spread, cubed_error *err)
     const cb_node was = p->ir.nodes[node];
     const cubed_block_fn *fn;
     void *fn_ctx;
+    const cb_blockwise *stored = NULL; /* whose blocks would fit if they were read as they are */
     cb_stage s;
     if (cb_node_is(&was, CB_KIND_CALL)) {
         CB_TRY(cb_context_find_block_fn(p->ctx, was.block->function, &fn, &fn_ctx, err));
@@ -213,12 +322,21 @@ static cubed_status fit(cubed_plan *p, int node, bool spread, cubed_error *err)
     }
     CB_TRY(single_stage(p, node, &s, err));
     while (cb_opt_need(p, s.need) > cb_opt_task_mem(p) && s.call->fn->divisible) {
+        if (!stored && fits_when_stored(p, &s)) stored = s.call->op;
         const cb_blockwise *best = NULL;
         for (int64_t parts = 2; parts <= 16 && !best; parts *= 2)
             CB_TRY(try_parts(p, node, &was, &s, parts, &best, err));
         CB_TRY(set_operation(p, node, &was, best ? best : s.call->op, err));
         if (!best) break;
         CB_TRY(single_stage(p, node, &s, err));
+    }
+    if (spread && was.kind == CB_NODE_BLOCKWISE) {
+        const bool fits = cb_opt_need(p, s.need) <= cb_opt_task_mem(p);
+        if (stored && (!fits || kept_of_inputs(p, &s) > most_kept(p))) {
+            CB_TRY(set_operation(p, node, &was, stored, err));
+            CB_TRY(single_stage(p, node, &s, err));
+        }
+        CB_TRY(longer_blocks(p, node, &was, &s, err));
     }
     if (spread) CB_TRY(spread_blocks(p, node, &was, &s, err));
     if (spread) CB_TRY(small_blocks(p, node, &was, &s, err));
@@ -308,40 +426,13 @@ cubed_status cb_opt_fit_blocks(cubed_plan *p, bool spread, cubed_error *err)
 
 /* --- Inputs --------------------------------------------------------------------------------------- */
 
-/* Bytes of the arrays that a program reads, each once. */
-static uint64_t read_once(const cubed_plan *p, const cb_program *prog)
-{
-    uint64_t bytes = 0;
-    for (int i = 0; i < prog->nreads; i++)
-        bytes = cb_sat_add(bytes, cb_stored_bytes(p, prog->reads[i]));
-    return bytes;
-}
-
-static uint64_t grid_bytes(const cb_grid *g, cubed_dtype dtype)
-{
-    size_t bytes = cubed_dtype_size(dtype);
-    for (int d = 0; d < g->ndim; d++) bytes = cb_sat_mul(bytes, (size_t)g->axis[d].chunk);
-    return cb_sat_mul(bytes, (size_t)cb_grid_count(g));
-}
-
-static bool is_worth_storing(const cubed_plan *p, cb_stage *s, int input)
-{
-    uint64_t times, visit = cb_block_input_reads(p, s, input, &times);
-    const cb_block_operand *x = &s->call->op->in[input];
-    double size = (double)grid_bytes(&x->blocks, x->dtype);
-    double once = (double)read_once(p, &s->call->inputs[input].program);
-    double direct = (double)times * (double)visit;
-    double detour = (once < (double)visit ? once : (double)visit) + size + (double)times * size;
-    return detour < (1 - WORTH) * direct;
-}
-
 static cubed_status store_inputs(cubed_plan *p, cb_ir *to, int i, cb_node *node, cubed_error *err)
 {
     cb_stage s;
     CB_TRY(single_stage(p, i, &s, err));
     for (int k = 0; k < node->ninputs; k++) {
         const cb_block_operand *x = &node->block->in[k];
-        if (cb_block_has_halo(x) || x->gather.most > 0 || !is_worth_storing(p, &s, k)) continue;
+        if (!is_stored_in_blocks(p, &s, k)) continue;
         cb_node copy = {.kind = CB_NODE_COPY,
                         .dtype = x->dtype,
                         .grid = x->blocks,
@@ -350,9 +441,6 @@ static cubed_status store_inputs(cubed_plan *p, cb_ir *to, int i, cb_node *node,
                         .stored = true,
                         .origin = node->origin,
                         .why = CB_WHY_BLOCK_INPUT};
-        for (int d = 0; d < copy.grid.ndim; d++)
-            copy.grid.axis[d] = cb_axis_storable(&copy.grid.axis[d]);
-        if (!cb_grid_equal(&copy.grid, &x->blocks)) continue;
         CB_TRY(cb_ir_add(to, &copy, &node->inputs[k], err));
     }
     return CUBED_OK;

@@ -186,6 +186,15 @@ static bool is_cut_for_memory(const cubed_plan *p)
     return false;
 }
 
+/* What to try, having tried `tried`. A plan that is refused may keep so much of itself that more memory, which lets it
+ * take larger pieces, is less than what it asks for. */
+static uint64_t next_guess(const cubed_context *ctx, uint64_t enough, uint64_t tried)
+{
+    if (enough <= ctx->machine_memory) return cb_max_size(enough, tried + tried / 8);
+    return tried < ctx->machine_memory ? cb_min_size(cb_sat_mul(tried, 2), ctx->machine_memory)
+                                       : UINT64_MAX;
+}
+
 /* Says in *err what would do, of which a plan was made to know that it does. */
 static void advise(cubed_context *ctx, const cubed_target *targets, int ntargets,
                    const cubed_plan_options *given, cubed_error *err)
@@ -195,6 +204,7 @@ static void advise(cubed_context *ctx, const cubed_target *targets, int ntargets
     const unsigned share = given->other_machines ? given->machine_workers : 0;
     const unsigned workers = o.max_workers ? o.max_workers : cb_cpu_count();
     uint64_t guess = err->enough_mem;
+    if (guess > ctx->machine_memory) guess = next_guess(ctx, guess, given->allowed_mem);
     bool grown = false;
     err->enough_mem = 0;
     for (int i = 0; i < ADVICE_TRIALS && guess > 0 && guess <= have; i++) {
@@ -213,7 +223,7 @@ static void advise(cubed_context *ctx, const cubed_target *targets, int ntargets
             continue;
         }
         if (st != CUBED_E_BUDGET) break;
-        guess = cb_max_size(why.enough_mem, guess + guess / 8);
+        guess = next_guess(ctx, why.enough_mem, guess);
     }
     if (err->enough_mem == 0) {
         cb_note(err, "; %s machine does not have what it takes: make the chunks smaller",

@@ -3,6 +3,7 @@
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -11,6 +12,8 @@ import cubed
 import numpy as np
 import pytest
 from conftest import cases
+
+import zarr
 
 SCRIPT = pathlib.Path(__file__).with_name("planning_calls.py")
 #: Bytes of Python's allocations of a call, beside the extents of an array's 50,000 chunks.
@@ -98,6 +101,31 @@ def test_metadata_of_many_tasks(chunk, mem):
     plan = cubed.plan(cubed.array_api.matmul(x, x.T))
     # Beyond the 4 MiB that any process has room for.
     assert plan.num_tasks > 10**6 and plan.metadata_mem == 0
+
+
+@pytest.mark.parametrize("codec", ["raw", "zstd"])
+@pytest.mark.parametrize("chunk", [2000, 4000, 5000, 8000, 10000])
+@pytest.mark.parametrize("mem", [500_000_000, 2_000_000_000])
+def test_products_of_large_chunks(tmp_path, chunk, mem, codec):
+    """Of inputs that are stored in the blocks of a product so many are kept that there is room for
+    them; and where chunks do not fit, what is said to be enough is."""
+    compressors = None if codec == "raw" else "auto"
+    grids = {"shape": (10**7, 10**7), "chunks": (chunk, chunk), "dtype": "f8"}
+
+    def plan(mem):
+        spec = cubed.Spec(tmp_path, allowed_mem=mem, reserved_mem="16MB")
+        a, b = (cubed.from_zarr(str(tmp_path / name), spec=spec) for name in "ab")
+        return cubed.plan(cubed.array_api.matmul(a, b))
+
+    for name in "ab":
+        zarr.create_array(tmp_path / name, **grids, compressors=compressors)
+    try:
+        made = plan(mem)
+    except MemoryError as error:
+        found = re.search(r"allow at least (\d+) bytes", str(error))
+        assert int(found[1]) < mem + 5 * 8 * chunk**2
+        made = plan(int(found[1]))
+    assert made.metadata_mem < made.allowed_mem * 0.7
 
 
 def test_metadata_of_what_many_tasks_read():
