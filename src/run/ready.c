@@ -39,8 +39,8 @@ typedef struct node_chunks {
 
 typedef struct held {
     int64_t task;
-    int stage;
-    uint32_t next; /* in its list */
+    uint32_t stage : 17, tag : 15; /* of what it watches: lists are shared */
+    uint32_t next;                 /* in its list */
 } held;
 
 typedef struct stage_tasks {
@@ -53,6 +53,7 @@ typedef struct stage_tasks {
 
 _Static_assert(sizeof(node_chunks) <= 32, "what a run keeps of a node");
 _Static_assert(sizeof(stage_tasks) <= 32, "what a run keeps of a stage");
+_Static_assert(CB_MAX_NODES <= 1 << 17, "a stage's number has 17 bits");
 _Static_assert(sizeof(held) + sizeof(uint32_t) <= CB_RUN_HELD_BYTES, "what a run keeps of a task");
 
 struct cb_ready {
@@ -293,11 +294,17 @@ static cubed_status make_tables(cb_ready *r, cubed_error *err)
 
 /* --- Waiting ------------------------------------------------------------------------------------------ */
 
-static uint32_t *watchers_of(const cb_ready *r, int node, int64_t chunk)
+static uint64_t hash_of(int node, int64_t chunk)
 {
-    uint64_t h = ((uint64_t)chunk ^ (uint64_t)node << 48) * UINT64_C(0x9e3779b97f4a7c15);
-    return &r->watchers[h >> 32 & (r->nwatchers - 1)];
+    return ((uint64_t)chunk ^ (uint64_t)node << 48) * UINT64_C(0x9e3779b97f4a7c15);
 }
+
+static uint32_t *watchers_of(const cb_ready *r, uint64_t hash)
+{
+    return &r->watchers[hash >> 32 & (r->nwatchers - 1)];
+}
+
+static uint32_t tag_of(uint64_t hash) { return (uint32_t)(hash >> 49); }
 
 typedef struct missed {
     const cb_ready *r;
@@ -326,7 +333,9 @@ static cubed_status examine(cb_ready *r, uint32_t k, cubed_error *err)
     missed m = {r, -1, 0};
     CB_TRY(cb_stage_task_reads(r->p, &r->p->stages[t->stage], t->task, look_for_missing, &m, err));
     if (m.node >= 0) {
-        uint32_t *list = watchers_of(r, m.node, m.chunk);
+        const uint64_t hash = hash_of(m.node, m.chunk);
+        uint32_t *list = watchers_of(r, hash);
+        t->tag = tag_of(hash) & 0x7fff;
         t->next = *list;
         *list = k;
         return CUBED_OK;
@@ -338,18 +347,23 @@ static cubed_status examine(cb_ready *r, uint32_t k, cubed_error *err)
     else
         r->tasks[s->tail].next = k;
     s->tail = k;
-    r->latest = t->stage > r->latest ? t->stage : r->latest;
+    r->latest = (int)t->stage > r->latest ? (int)t->stage : r->latest;
     return CUBED_OK;
 }
 
 /* Examines those that watch it, in the order in which they came to do so. */
 static cubed_status wake(cb_ready *r, int node, int64_t chunk, cubed_error *err)
 {
-    uint32_t *list = watchers_of(r, node, chunk), k = *list, back = NOTHING, next;
-    *list = NOTHING;
-    for (; k != NOTHING; k = next) {
-        next = r->tasks[k].next;
-        r->tasks[k].next = back;
+    const uint64_t hash = hash_of(node, chunk);
+    uint32_t *link = watchers_of(r, hash), k, back = NOTHING, next;
+    while ((k = *link) != NOTHING) {
+        held *t = &r->tasks[k];
+        if (t->tag != tag_of(hash)) {
+            link = &t->next;
+            continue;
+        }
+        *link = t->next;
+        t->next = back;
         back = k;
     }
     for (k = back; k != NOTHING; k = next) {
@@ -374,7 +388,7 @@ static cubed_status hold(cb_ready *r, int stage, cubed_error *err)
         }
         const uint32_t k = r->unused;
         r->unused = r->tasks[k].next;
-        r->tasks[k] = (held){.task = task, .stage = stage};
+        r->tasks[k] = (held){.task = task, .stage = (uint32_t)stage & 0x1ffff};
         s->nheld++;
         CB_TRY(examine(r, k, err));
     }
