@@ -262,7 +262,8 @@ static cubed_status plan_stage(cubed_plan *p, int stage, bool *rewritten, cubed_
         if (s->chunks_read <= source_chunks(p, s)) return CUBED_OK;
         return plan_way(p, stage, &d, rewritten, err);
     }
-    if (!cb_judge_is_needed(p, s)) return CUBED_OK;
+    /* What is seen through a reshape has no grid that the search could look at: its tasks were found by trial. */
+    if (cb_stage_reshapes(s) || !cb_judge_is_needed(p, s)) return CUBED_OK;
     CB_TRY(cb_judge_new(p, s, &judge, err));
     d.judge = &judge;
     cubed_status st = plan_way(p, stage, &d, rewritten, err);
