@@ -103,14 +103,22 @@ static void bench_elem(const bench *b)
         }
     }
     for (int s = 0; s < b->k->nsuper; s++) {
-        char name[64];
+        char name[64] = "";
         const cb_super *row = &b->k->super[s];
         elem_call e = {b->k->super_fn[s][CUBED_FLOAT64], b};
-        fill(b->a, CUBED_FLOAT64);
+        fill(b->a, row->op[0] == CB_SUPER_CAST ? (cubed_dtype)row->from : CUBED_FLOAT64);
         fill(b->b, CUBED_FLOAT64);
         fill(b->c, CUBED_FLOAT64);
-        snprintf(name, sizeof name, "%s/%d(%s)", cubed_op_name((cubed_op)row->outer), row->pos,
-                 cubed_op_name((cubed_op)row->inner));
+        for (int i = 0; i < row->n; i++) {
+            const size_t at = strlen(name);
+            if (i > 0)
+                snprintf(name + at, sizeof name - at, " %s/%d", cubed_op_name((cubed_op)row->op[i]),
+                         row->pos[i - 1]);
+            else
+                snprintf(name, sizeof name, "%s",
+                         row->op[0] == CB_SUPER_CAST ? cubed_dtype_name((cubed_dtype)row->from)
+                                                     : cubed_op_name((cubed_op)row->op[0]));
+        }
         report(b, name, "float64", call_elem, &e, CB_VECTOR, 32.0 * CB_VECTOR);
     }
 }

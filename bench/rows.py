@@ -408,11 +408,46 @@ def workloads(b):
             )
             for library in ("cubed", "dask")
         ]
+        limit = [b.programs / "limits", b.workers, source]
+        contenders.append(Contender("limit", limit, own_time=True))
         got = b.rounds_of(row, source, contenders, rtol=1e-9, atol=1e-12)
-        if "ours" in got and "dask" in got:
-            b.add_ratio(row, "dask / ours", ratios(got["dask"], got["ours"]))
+        if "ours" in got and "dask" in got and "limit" in got:
+            dask, limit = (ratios(got[name], got["ours"]) for name in ("dask", "limit"))
+            # Twice Dask's speed, or most of that of reading and decoding where that is less.
+            least = dask[0] / 2 >= limit[0] / 0.75
+            b.add_ratio(row, "dask / ours", dask, 2 if least else None)
+            what = "reading and decoding / ours"
+            b.add_ratio(row, what, limit, None if least else 0.75)
             b.add_ratio(row, "peak memory, dask / ours", peaks(got["dask"], got["ours"]))
         remove(source)
+
+
+def engines(b):
+    """what a call costs on engines of others, and quadratic means on them"""
+    python = b.environments.package("engines")
+    if not python:
+        return
+    work = b.data / "engines"
+    for kind in ("dask", "ray", "futures"):
+        row = f"i {kind}"
+        size = max(60, round(600 * b.size))
+        args = (kind, 300, size, b.workers, b.rounds, work)
+        command = [str(x) for x in (python, b.scripts / "engines.py", *args)]
+        b.say(" ".join(command[1:]))
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        remove(work)
+        if done.returncode:
+            b.wrong = True
+            b.notes.append(f"{row}: FAILED: {done.stderr.strip().splitlines()[-1]}")
+            continue
+        seconds = json.loads(done.stdout.splitlines()[-1])
+        pairs = [("calls", "empty", 1.1, True), ("means", "processes", 1.15, True)]
+        pairs += [("dask array", "means", 3, False)] * (kind == "dask")
+        for one, other, target, at_most in pairs:
+            each = spread([x / y for x, y in zip(seconds[one], seconds[other], strict=True)])
+            names = {"calls": "ours", "empty": "calls of nothing", "means": "means"}
+            what = f"{names.get(one, one)} / {names.get(other, other)}"
+            b.add_ratio(row, what, each, target, at_most=at_most)
 
 
 ROWS = {
@@ -423,4 +458,5 @@ ROWS = {
     "e": rechunk,
     "f": functions,
     "g": workloads,
+    "i": engines,
 }

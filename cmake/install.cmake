@@ -33,7 +33,14 @@ install(FILES
   ${PROJECT_BINARY_DIR}/cubed-config.cmake ${PROJECT_BINARY_DIR}/cubed-config-version.cmake
   DESTINATION ${package_dir})
 
-list(JOIN CUBED_DEPENDENCIES " " pc_requires)
+# libcurl stays shared where libcubed is static: those whose development files a static libcurl would take are not asked for.
+set(pc_dependencies ${CUBED_DEPENDENCIES})
+set(pc_libs "")
+if(CUBED_HAVE_HTTP)
+  list(REMOVE_ITEM pc_dependencies libcurl libcrypto)
+  set(pc_libs " -lcurl -lcrypto")
+endif()
+list(JOIN pc_dependencies " " pc_requires)
 file(RELATIVE_PATH pc_to_prefix
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")

@@ -1,12 +1,24 @@
 # The library: compiled once as objects, then linked as libcubed.so and libcubed.a.
 
-set(library_folders base dtype mem store place codec zarr kernel block plan plan/kinds chunks exec opt ops array_api
+set(library_folders base dtype mem store files place codec zarr kernel block plan plan/kinds chunks exec opt ops array_api
     run run/executors)
 set(library_sources)
 foreach(folder IN LISTS library_folders)
   file(GLOB found CONFIGURE_DEPENDS src/${folder}/*.c)
   list(APPEND library_sources ${found})
 endforeach()
+if(NOT CUBED_HAVE_HTTP)
+  list(FILTER library_sources EXCLUDE REGEX "/src/store/(azure|credentials|credentials_fetch|credentials_google|gcs|http_client|remote|s3|web|sigv4|digest)\\.c$")
+endif()
+if(CUBED_HAVE_NETCDF)
+  list(FILTER library_sources EXCLUDE REGEX "/src/zarr/netcdf_none\\.c$")
+  set_source_files_properties(src/zarr/netcdf_library.c src/codec/libraries.c PROPERTIES
+    COMPILE_DEFINITIONS "CB_NETCDF_LIBRARY=\"${CUBED_NETCDF_FILE}\"")
+  set_source_files_properties(src/zarr/netcdf.c src/zarr/netcdf_attrs.c src/zarr/netcdf_library.c
+    src/codec/libraries.c PROPERTIES INCLUDE_DIRECTORIES ${NETCDF_INCLUDE_DIR})
+else()
+  list(FILTER library_sources EXCLUDE REGEX "/src/zarr/netcdf(_attrs|_library)?\\.c$")
+endif()
 set(isa_sources ${library_sources})
 list(FILTER library_sources EXCLUDE REGEX "\\.isa\\.c$")
 list(FILTER isa_sources INCLUDE REGEX "/kernel/[^/]*\\.isa\\.c$")
@@ -16,7 +28,7 @@ list(FILTER kernel_sources INCLUDE REGEX "/src/(kernel/|block/linalg)")
 set_source_files_properties(${kernel_sources} PROPERTIES COMPILE_OPTIONS "${kernel_flags}")
 
 # bzip2's header does not say its version to the compiler.
-set_source_files_properties(src/codec/libraries.c PROPERTIES
+set_property(SOURCE src/codec/libraries.c APPEND PROPERTY
   COMPILE_DEFINITIONS "CUBED_BZIP2_VERSION=\"${BZIP2_VERSION_STRING}\"")
 # Sums of products are fused in products of matrices.
 set_source_files_properties(src/kernel/gemm.isa.c src/kernel/matvec.isa.c PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
@@ -48,10 +60,12 @@ set_property(GLOBAL APPEND PROPERTY cubed_objects $<TARGET_OBJECTS:cubed_pocketf
 
 add_objects(cubed_objects ${library_sources})
 target_include_directories(cubed_objects SYSTEM PRIVATE third_party/pocketfft)
-if(CUBED_X86)
+if(CUBED_ISA STREQUAL x86)
   add_kernels(v2 2 -march=x86-64-v2)
   add_kernels(v3 3 -march=x86-64-v3)
   add_kernels(v4 4 -march=x86-64-v4 -mprefer-vector-width=512)
+elseif(CUBED_ISA STREQUAL aarch64)
+  add_kernels(neon 1)
 else()
   add_kernels(base 0)
 endif()

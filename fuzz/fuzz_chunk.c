@@ -74,7 +74,7 @@ static cb_zarr_array *open_array(cubed_store *store, size_t row, const uint8_t *
     require(n > 0 && n < (int)sizeof meta);
     require(cb_store_put(store, "zarr.json", meta, (size_t)n, NULL) == CUBED_OK);
     require(cb_store_put(store, "c/0/0", data, size, NULL) == CUBED_OK);
-    require(cb_zarr_open(store, "", &z, NULL) == CUBED_OK);
+    require(cb_zarr_open(store, NULL, "", &z, NULL) == CUBED_OK);
     return z;
 }
 
@@ -91,7 +91,7 @@ static bool read_whole(const cb_zarr_array *z, uint16_t *values)
     cubed_error err = CUBED_ERROR_INIT;
     cb_arena *scratch = new_arena(cb_zarr_read_need(cb_zarr_get_meta(z)));
     uint64_t stored = 0;
-    bool ok = worked(cb_zarr_read_chunk(z, origin, values, scratch, &stored, &err), &err);
+    bool ok = worked(cb_zarr_read_chunk(z, origin, NULL, values, scratch, &stored, &err), &err);
     cb_arena_free(scratch);
     return ok;
 }
@@ -111,11 +111,11 @@ static bool read_inner_chunks(const cb_zarr_array *z, uint16_t *values)
     uint64_t stored = 0;
     void *index = malloc(cb_zarr_index_bytes(cb_zarr_get_meta(z)));
     require(index != NULL);
-    bool ok = worked(cb_zarr_read_index(z, origin, index, scratch, &stored, &err), &err);
+    bool ok = worked(cb_zarr_read_index(z, origin, NULL, index, scratch, &stored, &err), &err);
     for (int64_t i = 0; i < NPARTS && ok; i++) {
         uint16_t part[PART_ROWS * PART_COLS];
         const int64_t idx[2] = {i / 2, i % 2};
-        ok = worked(cb_zarr_read_inner(z, idx, index, part, scratch, &stored, &err), &err);
+        ok = worked(cb_zarr_read_inner(z, idx, index, NULL, part, scratch, &stored, &err), &err);
         if (ok) put_part(values, idx, part);
     }
     cb_arena_free(scratch);

@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const int64_t *shape = shapes[data[1] % (sizeof shapes / sizeof *shapes)];
     json_t *list = codec_list(chains[data[0] % (sizeof chains / sizeof *chains)]);
     if (cb_codec_chain_parse_v3("chains", list,
-                                &(cb_codec_array){8, 4, 2, shape, NULL, CUBED_FLOAT64}, &c,
+                                &(cb_codec_array){8, 4, 2, shape, NULL, CUBED_FLOAT64, NULL}, &c,
                                 &err) != CUBED_OK)
         abort();
     json_decref(list);

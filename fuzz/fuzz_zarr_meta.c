@@ -13,8 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static cubed_status parse(int format, const json_t *doc, const json_t *zattrs, cb_zone *zone,
                           cb_zarr_meta *m, cubed_error *err)
 {
-    return format == 2 ? cb_zarr_parse_v2("u/.zarray", doc, zattrs, zone, m, err)
-                       : cb_zarr_parse_v3("u/zarr.json", doc, zone, m, err);
+    return format == 2 ? cb_zarr_parse_v2("u/.zarray", NULL, doc, zattrs, zone, m, err)
+                       : cb_zarr_parse_v3("u/zarr.json", NULL, doc, zone, m, err);
 }
 
 static void require(bool holds)

@@ -51,17 +51,20 @@ static cubed_status open_it(const cubed_executor_args *args, cubed_executor **ou
 static int work(const forks *f, const cubed_task_range *range, int fd)
 {
     cubed_error err = CUBED_ERROR_INIT;
+    cubed_worker_options o = CUBED_WORKER_OPTIONS_INIT;
     cubed_context *ctx;
-    cubed_plan *plan;
+    cubed_worker *worker;
     cubed_range_message m = {.range = *range};
     uint8_t bytes[CUBED_RANGE_BYTES];
-    void *reports;
+    const void *reports;
     size_t size;
+    o.max_message_bytes = CAP;
     snprintf(m.run, sizeof m.run, "%s", f->own.run);
     cubed_range_write(&m, bytes);
     if (cubed_context_new(NULL, &ctx, &err) != CUBED_OK ||
-        cubed_plan_load(ctx, f->own.plan_bytes, f->own.plan_size, &plan, &err) != CUBED_OK ||
-        cubed_work_message(plan, bytes, sizeof bytes, NULL, &reports, &size, &err) != CUBED_OK)
+        cubed_worker_new(ctx, &o, &worker, &err) != CUBED_OK ||
+        cubed_work(worker, f->own.plan_bytes, f->own.plan_size, bytes, sizeof bytes, NULL, &reports,
+                   &size, &err) != CUBED_OK)
         return EXIT_FAILURE;
     return write(fd, reports, size) == (ssize_t)size ? EXIT_SUCCESS : EXIT_FAILURE;
 }

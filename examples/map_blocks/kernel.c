@@ -34,4 +34,8 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     return CUBED_OK;
 }
 
-const cubed_block_fn between = {.name = "between", .check = check, .run = run};
+const cubed_block_fn between = {.struct_size = sizeof(cubed_block_fn),
+                                .version = CUBED_BLOCK_VERSION,
+                                .name = "between",
+                                .check = check,
+                                .run = run};

@@ -92,11 +92,20 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_load(cubed_context *ctx, con
 /* --- Sources ---------------------------------------------------------------------------------- */
 
 /* A Zarr array of format 3 or 2, whose metadata is read now and whose chunks (of shards the inner ones) become
- * the array's. `url` is STORE or STORE::PATH, where STORE is a directory or file:// URL. CUBED_E_NOT_FOUND if
+ * the array's, or an array of a file (NetCDF, HDF5). `url` is STORE or STORE::PATH, where STORE is a directory, a file
+ * or a file:// URL. CUBED_E_NOT_FOUND if
  * there is no array, CUBED_E_FORMAT for malformed metadata, CUBED_E_UNSUPPORTED for what it asks for and is
  * not known here. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open(cubed_context *ctx, const char *url,
                                                          cubed_array **out, cubed_error *err);
+/* Several of them as one, in this order along the dimension of that name (NULL: the first axis). Types, names of
+ * dimensions, other extents, and what says how values are stored (units, calendar, scale_factor, add_offset, _FillValue,
+ * missing_value) must agree: CUBED_E_ARG names what differs, and where. Other attributes are those of the first. Of arrays
+ * without such a dimension, which must have one shape, the first is taken. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_array_open_parts(cubed_context *ctx,
+                                                               const char *const *urls, int n,
+                                                               const char *dim, cubed_array **out,
+                                                               cubed_error *err);
 /* The caller's memory, borrowed until the last array over it and the last plan that reads it are
  * gone. `strides` in bytes (NULL: C order). `chunks` NULL: about 1 MiB each, whole trailing axes
  * first. */

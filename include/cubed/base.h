@@ -74,11 +74,14 @@ typedef struct cubed_error {
     /* The same may succeed if it is tried again, not before so many milliseconds: of CUBED_E_IO only. */
     uint32_t retry_after_ms;
     bool transient;
+    /* Of a run that ends as a task failed: 1 + the number of its stage (0: no task failed), and which of its tasks. */
+    int failed_stage;
+    int64_t failed_task;
 } cubed_error;
 
 #define CUBED_ERROR_INIT                                                                           \
     {                                                                                              \
-        CUBED_OK, 0, "", {0}, 0, 0, 0, false                                                       \
+        CUBED_OK, 0, "", {0}, 0, 0, 0, false, 0, 0                                                 \
     }
 
 /* A status as a short English phrase; never NULL. */

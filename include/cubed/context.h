@@ -33,6 +33,29 @@ CUBED_API void cubed_context_unref(cubed_context *ctx);
 /* The instruction set in use. */
 CUBED_API const char *cubed_context_isa(const cubed_context *ctx);
 
+/* Who asks other machines for objects, and where: what AWS_ACCESS_KEY_ID and other variables say, which users have in
+ * the environment. The library does not look at that by itself. They take the place of all that were given before, for
+ * stores that are opened from then on. "NAME=VALUE", with NULL behind the last, such as `environ`; those that no store
+ * looks at are left out. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_set_variables(cubed_context *ctx,
+                                                                    const char *const *variables,
+                                                                    cubed_error *err);
+/* The same of what lies at a URL and below it, by the names that fsspec and obstore have for it ("key",
+ * "access_key_id", "endpoint_url"); it goes before variables. `value` NULL: not set; `name` NULL: none is. A name that the store does not know
+ * is an error when the store is opened. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_set_storage_option(
+    cubed_context *ctx, const char *url, const char *name, const char *value, cubed_error *err);
+/* All options, as what the variable CUBED_STORAGE_OPTIONS says to a process that works on the same plan
+ * (cubed_context_set_variables takes it): a text with a zero, of which up to `cap` bytes go to `out`; *size is how many it
+ * has. It may hold secrets. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_storage_options(cubed_context *ctx, char *out,
+                                                                      size_t cap, size_t *size,
+                                                                      cubed_error *err);
+/* Sets what such a text says. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_take_storage_options(cubed_context *ctx,
+                                                                           const char *text,
+                                                                           cubed_error *err);
+
 #ifdef __cplusplus
 }
 #endif

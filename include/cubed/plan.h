@@ -51,6 +51,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_region_target(cubed_array *x, cons
                                                             const int64_t *start,
                                                             cubed_target *target, cubed_error *err);
 
+/* Whether results, once they are stored, can be made a file by cubed_netcdf_pack: types, codecs, chunks, and lengths of
+ * dimensions of one name. *mem is the most memory that it takes then, when the run is over. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_netcdf_check(const cubed_target *targets, int n,
+                                                           uint64_t *mem, cubed_error *err);
+
 /* A group around results. A run makes it when they are all there. */
 typedef struct cubed_plan_group {
     const char *url;   /* STORE or STORE::PATH */
@@ -232,6 +237,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_operations(const cubed_pl
                                                                   cubed_operation_info *list,
                                                                   int cap, int *n,
                                                                   cubed_error *err);
+/* Which chunk of what a stage makes is the first that a task makes: its index along each axis. CUBED_E_INDEX if there
+ * is no such task. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_block(const cubed_plan *plan, int stage,
+                                                             int64_t task,
+                                                             int64_t block[CUBED_MAX_NDIM],
+                                                             int *ndim, cubed_error *err);
 /* Where the program made what a stage computes and reads from sources: distinct numbers of
  * cubed_array_set_origin, the last first; at most `cap` are written, *n is how many there are. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_get_origins(const cubed_plan *plan, int stage,

@@ -65,9 +65,15 @@ typedef struct cubed_executor_caps {
     bool enforces_memory;   /* a worker that takes more than allowed_mem fails, and nobody else */
     bool retries_itself;    /* what it reports as failed it has tried again: the driver does not */
     bool takes_command;     /* it starts cubed_run_options.worker_command for each worker */
+    bool finds_plan;        /* its workers get the plan where cubed_plan_fetch finds it */
     unsigned max_workers;   /* 0: as many as are asked for */
     unsigned max_in_flight; /* ranges that it takes at a time; 0: any number */
-    uint64_t max_message_bytes; /* of a range, or a report; 0: any number */
+    uint64_t
+        max_message_bytes; /* of a range, with the plan unless it is found, or the reports of one; 0: any number */
+    /* How long a range is to take, by the plan's estimate, to be worth what it costs to send it, of which it is so many
+     * times; 0: it costs little. */
+    unsigned range_ms;
+#define CUBED_RANGE_OVERHEADS 20
 } cubed_executor_caps;
 /* Those of the executor of that name (NULL: the default). CUBED_E_ARG if there is none. `ctx` may be NULL: the library's
  * own are known without. */
@@ -120,10 +126,12 @@ typedef struct cubed_run_options {
      * more argument is added, the number of a descriptor, for it to call cubed_worker_serve with.
      * It must be of this version. */
     const char *const *worker_command;
+    /* Of executors that were added: what it is opened with, in the place of what it was added with. NULL: that. */
+    void *executor_ctx;
 } cubed_run_options;
 #define CUBED_RUN_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(cubed_run_options), NULL, 2, NULL, NULL, NULL, 0, false, NULL                       \
+        sizeof(cubed_run_options), NULL, 2, NULL, NULL, NULL, 0, false, NULL, NULL                 \
     }
 
 typedef struct cubed_run_stats {
@@ -163,10 +171,11 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run(cubed_plan *plan,
                                                   const cubed_run_options *options,
                                                   cubed_run_stats *stats, cubed_error *err);
 
-/* A run in parts, of somebody else's scheduler: begun once, worked on by any number of processes, in any order that
- * stages allow, and finished. They share the plan's bytes (cubed_plan_save), the run's name and its work directory; each
- * call may be repeated, also at the same time, and those that come after the end are errors. Results in memory and
- * sources that are functions are CUBED_E_UNSUPPORTED, a plan without a work directory is CUBED_E_ARG. */
+/* A run in parts, of somebody else's scheduler: begun once, worked on by any number of processes (cubed_work, in
+ * cubed/sys/message.h), in any order that stages allow, and finished. They share the plan's bytes (cubed_plan_save), the
+ * run's name and its work directory; each call may be repeated, also at the same time, and those that come after the end
+ * are errors. Results in memory and sources that are functions are CUBED_E_UNSUPPORTED, a plan without a work directory
+ * is CUBED_E_ARG. */
 #define CUBED_RUN_NAME_CAP 33 /* bytes of a run's name, with its zero */
 /* Claims the targets, so that no other run writes there. `run`: letters, digits, "-", "_" and ".", which nobody else
  * uses in the work directory; NULL for a new name. `name` is what it is called. CUBED_E_EXISTS if another run writes
@@ -174,13 +183,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_run(cubed_plan *plan,
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_begin(cubed_plan *plan, const char *run,
                                                         char name[CUBED_RUN_NAME_CAP],
                                                         cubed_error *err);
-/* Runs tasks first..last-1 of one stage in this thread. Chunks that they read must exist: intermediates are read from
- * and written to the work directory. Touches no metadata and removes nothing. CUBED_E_NOT_FOUND if the run has not
- * begun, or is over. `cancel` as in cubed_run_options; `stats` may be NULL. */
-CUBED_API CUBED_MUST_CHECK cubed_status cubed_work(cubed_plan *plan, const char *run, int stage,
-                                                   int64_t first, int64_t last,
-                                                   const cubed_cancel *cancel,
-                                                   cubed_run_stats *stats, cubed_error *err);
+/* The plan of a run whose executor's workers find it (cubed_executor_caps.finds_plan), with what it reads of the driver's
+ * memory: `work_dir` and `key` are those of cubed_executor_args. Its code is welcome: who may write to the work
+ * directory may run programs here. CUBED_E_NOT_FOUND if the run is over. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_fetch(cubed_context *ctx, const char *work_dir,
+                                                         const char *key, cubed_plan **out,
+                                                         cubed_error *err);
 /* Checks that every task has been done and every chunk is there (CUBED_E_NOT_FOUND says what is not), writes metadata,
  * puts new arrays in the places of those that they replace, and removes intermediates. Once more: nothing. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_run_finish(cubed_plan *plan, const char *run,
@@ -202,10 +210,11 @@ typedef struct cubed_driver_options {
     cubed_event_fn on_event;
     void *event_ctx;
     const cubed_cancel *cancel;
+    uint64_t max_message_bytes; /* see cubed_executor_caps */
 } cubed_driver_options;
 #define CUBED_DRIVER_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(cubed_driver_options), 0, 0, 2, NULL, NULL, NULL                                    \
+        sizeof(cubed_driver_options), 0, 0, 2, NULL, NULL, NULL, 0                                 \
     }
 /* Finds what has been done of a run that has begun. `options` may be NULL; `stats` too, else it outlives the driver.
  * CUBED_E_NOT_FOUND if the run has not begun, or is over. */

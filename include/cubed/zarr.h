@@ -41,6 +41,9 @@ typedef struct cubed_zarr_info {
     uint64_t logical_bytes;
     uint64_t stored_bytes;
     uint64_t chunks_present, chunks_total; /* stored objects: chunks, or shards */
+    /* Why the array cannot be read (a type or a codec that is not supported): nothing else is known of it then. NULL: it
+     * can. */
+    const char *unsupported;
 } cubed_zarr_info;
 
 typedef cubed_status (*cubed_zarr_info_fn)(void *ctx, const cubed_zarr_info *info,
@@ -65,10 +68,27 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_make_group(cubed_context *ctx
                                                               int zarr_format, const char *attrs,
                                                               bool overwrite, bool durable,
                                                               cubed_error *err);
+/* Removes everything at `url`, if something is there: only what the caller has made, and nobody reads or writes. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_remove(cubed_context *ctx, const char *url,
+                                                          cubed_error *err);
 /* Copies all metadata below the group at `url` into the group's own (consolidated metadata), where
  * readers of other libraries look first. `durable`: as above. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url,
                                                                bool durable, cubed_error *err);
+
+/* Makes a ZIP archive at `path`, as zarr-python's ZipStore has it, of all that is in the store at `url`, and removes that.
+ * A file that is there is replaced when the new one is whole. `durable`: as above. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_zarr_pack(cubed_context *ctx, const char *url,
+                                                        const char *path, bool durable,
+                                                        cubed_error *err);
+
+/* A NetCDF-4 file at `path`, through libnetcdf, of all that is in the store at `url`, of format 3, chunk by chunk, and removes
+ * that: groups, arrays as variables (at the root: "data"), dimensions by their names, attributes. Codecs of the family of
+ * gzip and zlib say how much they are deflated, "bytes" alone that they are not; otherwise at level 1. A file that is
+ * there is replaced when the new one is whole. CUBED_E_UNSUPPORTED without libnetcdf. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_netcdf_pack(cubed_context *ctx, const char *url,
+                                                          const char *path, bool durable,
+                                                          cubed_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
 /* Functions of Python on blocks of arrays: the function "python" of plans (cubed/sys/block.h).
  *
- * Its parameters are a header and pickled code, which cubed._call runs. It takes the GIL, shows Python
- * the blocks where they are, and leaves the rest to Python: see cubed/_call.py. */
+ * Its parameters are a header and pickled code, which cubed.runtime._call runs. It takes the GIL, shows Python
+ * the blocks where they are, and leaves the rest to Python: see cubed/runtime/_call.py. */
 #include <stdio.h>
 #include <string.h>
 
@@ -92,12 +92,12 @@ static PyObject *block_list(const cubed_block *blocks, int n, int access)
     return list;
 }
 
-/* cubed._call.call_block(params, inputs, outputs, index): None, or (status, message) of a failure. */
+/* cubed.runtime._call.call_block(params, inputs, outputs, index): None, or (status, message) of a failure. */
 static PyObject *call_python(core_state *s, const cubed_block_call *call)
 {
     PyObject *answer = NULL;
     if (!s->call_block) {
-        PyObject *module = PyImport_ImportModule("cubed._call");
+        PyObject *module = PyImport_ImportModule("cubed.runtime._call");
         s->call_block = module ? PyObject_GetAttrString(module, "call_block") : NULL;
         Py_XDECREF(module);
         if (!s->call_block) return NULL;
@@ -138,14 +138,14 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     return st;
 }
 
-/* cubed._call.forget(digest) */
+/* cubed.runtime._call.forget(digest) */
 static void ended(const void *params, size_t params_size, void *ctx)
 {
     const core_state *s = ctx;
     const header *h = params;
     (void)params_size;
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *module = s->call_block ? PyImport_ImportModule("cubed._call") : NULL;
+    PyObject *module = s->call_block ? PyImport_ImportModule("cubed.runtime._call") : NULL;
     PyObject *answer = module ? PyObject_CallMethod(module, "forget", "y#", (const char *)h->digest,
                                                     (Py_ssize_t)sizeof h->digest)
                               : NULL;
@@ -157,7 +157,9 @@ static void ended(const void *params, size_t params_size, void *ctx)
 
 cubed_status core_add_python_fn(core_state *s, cubed_error *err)
 {
-    s->python_fn = (cubed_block_fn){.name = "python",
+    s->python_fn = (cubed_block_fn){.struct_size = sizeof s->python_fn,
+                                    .version = CUBED_BLOCK_VERSION,
+                                    .name = "python",
                                     .check = check,
                                     .need = need,
                                     .run = run,

@@ -11,6 +11,7 @@
 
 #include "cubed/cubed.h"
 #include "cubed/sys/block.h"
+#include "cubed/sys/executor.h"
 #include "cubed/sys/raised.h"
 #include "cubed/sys/source.h"
 #include "report/report.h"
@@ -27,14 +28,17 @@ typedef struct core_state {
     cubed_source_fn readers;
     cubed_raised_fn raised;
     PyObject *load; /* of a worker: makes an object of the bytes that travel in a plan; else NULL */
-    PyObject *call_block; /* of cubed._call; NULL until a block needs it */
+    PyObject *call_block; /* of cubed.runtime._call; NULL until a block needs it */
     cubed_block_fn python_fn;
     core_call *calls;             /* those that run now */
     int nruns;                    /* of plans, now */
+    struct core_added *added;     /* executors of Python */
     struct core_origins *origins; /* NULL: nobody wants to know where arrays were made */
 } core_state;
 
 core_state *core_get_state(PyObject *module);
+/* The context, when stores are about to be opened: these look at the environment as it is then. */
+cubed_context *core_context(core_state *s);
 extern struct PyModuleDef core_module;
 
 /* A lazy array: immutable, hashable by identity. `held` is what reads for it (readers.c), so that the garbage
@@ -86,8 +90,8 @@ cubed_status core_failed(PyObject *answer, cubed_error *err);
 /* Takes memory of the engine away from a memoryview. False if somebody looks at it still: what was raised is
  * forgotten then. */
 bool core_let_go(PyObject *memory, uint64_t raised);
-/* Makes exceptions that worker processes raised known to the context. */
-void core_add_raised(core_state *s);
+/* Makes exceptions that worker processes raised known to the context; else an exception is set. */
+bool core_add_raised(core_state *s);
 
 /* --- origins.c ------------------------------------------------------------------------------------- */
 
@@ -122,6 +126,18 @@ void core_free_chunks(core_chunks *chunks);
 /* Makes the function "python" known to the context. */
 cubed_status core_add_python_fn(core_state *s, cubed_error *err);
 
+/* --- engine.c ------------------------------------------------------------------------------------- */
+
+/* What a run by an executor of Python is opened with: cubed_run_options.executor_ctx. */
+typedef struct core_engine {
+    core_state *state;
+    PyObject *object;                /* see engine.c */
+    const cubed_executor_vtable *vt; /* NULL: the executor is none of Python */
+} core_engine;
+core_engine core_engine_of(core_state *s, const char *name, PyObject *object);
+/* Frees what executors of Python were added with; the context is gone. */
+void core_forget_engines(core_state *s);
+
 /* --- report.c ------------------------------------------------------------------------------------- */
 
 /* A plan's drawing as text: "svg", "inside" (of a page) or "dot". */
@@ -139,7 +155,7 @@ extern PyType_Spec core_plan_spec;  /* plan.c */
 extern PyMethodDef core_source_methods[], core_function_methods[], core_view_methods[],
     core_block_methods[], core_fft_methods[], core_linalg_methods[], core_reader_methods[],
     core_order_methods[], core_zarr_methods[], core_apply_methods[], core_group_methods[],
-    core_set_methods[], core_origin_methods[];
+    core_set_methods[], core_origin_methods[], core_engine_methods[];
 /* Makes sources that are Python objects known to the context (readers.c). */
 bool core_add_readers(core_state *s);
 

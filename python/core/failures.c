@@ -1,16 +1,16 @@
 /* Exceptions as errors of the library, and the other way round.
  *
- * An exception that code of users raises within a task is kept by cubed._failures under a number, which travels in the
- * error; who runs the plan raises the exception itself. Where that is not possible the error's message is all. */
+ * An exception that code of users raises within a task is kept by cubed.runtime._failures under a number, which travels
+ * in the error; who runs the plan raises the exception itself. Where that is not possible the error's message is all. */
 #include <stdio.h>
 #include <string.h>
 
 #include "core.h"
 
-/* cubed._failures.name(args), args as for Py_BuildValue, a tuple. */
+/* cubed.runtime._failures.name(args), args as for Py_BuildValue, a tuple. */
 static PyObject *call(const char *name, PyObject *args)
 {
-    PyObject *module = args ? PyImport_ImportModule("cubed._failures") : NULL;
+    PyObject *module = args ? PyImport_ImportModule("cubed.runtime._failures") : NULL;
     PyObject *function = module ? PyObject_GetAttrString(module, name) : NULL;
     PyObject *answer = function ? PyObject_CallObject(function, args) : NULL;
     Py_XDECREF(function);
@@ -19,8 +19,14 @@ static PyObject *call(const char *name, PyObject *args)
     return answer;
 }
 
-/* For cubed._origins, which describes them. */
-static void add_origins(const cubed_error *err)
+static void set_field(PyObject *exception, const char *name, PyObject *value)
+{
+    if (!value || PyObject_SetAttrString(exception, name, value) < 0) PyErr_Clear();
+    Py_XDECREF(value);
+}
+
+/* Fields of the error, on the exception that is set: for cubed.base._origins and cubed.exceptions, which describe them. */
+static void add_fields(const cubed_error *err)
 {
     int64_t numbers[CUBED_ERROR_ORIGINS];
     int n = 0;
@@ -28,13 +34,17 @@ static void add_origins(const cubed_error *err)
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
-    PyObject *origins = core_tuple(numbers, n);
-    if (!origins || PyObject_SetAttrString(value, "_cubed_origins", origins) < 0) PyErr_Clear();
-    Py_XDECREF(origins);
+    if (n) set_field(value, "_cubed_origins", core_tuple(numbers, n));
+    if (err->failed_stage)
+        set_field(value, "_cubed_task",
+                  Py_BuildValue("(iL)", err->failed_stage - 1, (long long)err->failed_task));
+    if (err->enough_mem)
+        set_field(value, "enough_mem", PyLong_FromUnsignedLongLong(err->enough_mem));
     PyErr_Restore(type, value, trace);
 }
 
-static PyObject *type_of(cubed_status status)
+/* Of classes of Python's own: in worker processes there is no package. */
+static PyObject *builtin_of(cubed_status status)
 {
     switch (status) {
     case CUBED_E_ARG:
@@ -50,6 +60,21 @@ static PyObject *type_of(cubed_status status)
     case CUBED_E_CANCELLED: return PyExc_KeyboardInterrupt;
     default: return PyExc_RuntimeError;
     }
+}
+
+/* The exception's class, a new reference: one of cubed.exceptions, if the package is there. */
+static PyObject *type_of(const cubed_error *err)
+{
+    PyObject *own = builtin_of(err->status), *type = NULL;
+    PyObject *name = PyUnicode_FromString("cubed.exceptions");
+    PyObject *module = name ? PyImport_GetModule(name) : NULL;
+    if (module)
+        type = PyObject_CallMethod(module, "_class_of", "iiOi", (int)err->status, err->os_errno,
+                                   own, err->failed_stage > 0);
+    if (!type) PyErr_Clear();
+    Py_XDECREF(module);
+    Py_XDECREF(name);
+    return type ? type : Py_NewRef(own);
 }
 
 /* Sets the exception that is behind the error, if it is still there. */
@@ -69,8 +94,8 @@ static bool set_raised(const cubed_error *err)
 
 PyObject *core_raise(const cubed_error *err)
 {
-    PyObject *type = type_of(err->status);
     if (!set_raised(err)) {
+        PyObject *type = type_of(err);
         /* A message may have been cut within a character. */
         PyObject *text =
             PyUnicode_DecodeUTF8(err->message, (Py_ssize_t)strlen(err->message), "replace");
@@ -78,8 +103,9 @@ PyObject *core_raise(const cubed_error *err)
         if (args) PyErr_SetObject(type, args);
         if (args != text) Py_XDECREF(args);
         Py_XDECREF(text);
+        Py_DECREF(type);
     }
-    if (err->origins[0]) add_origins(err);
+    if (err->origins[0] || err->failed_stage || err->enough_mem) add_fields(err);
     return NULL;
 }
 
@@ -183,8 +209,15 @@ static uint64_t load(const void *data, size_t size, void *ctx)
     return raised;
 }
 
-void core_add_raised(core_state *s)
+bool core_add_raised(core_state *s)
 {
-    s->raised = (cubed_raised_fn){save, load, s};
-    cubed_context_set_raised_fn(s->ctx, &s->raised);
+    cubed_error err = CUBED_ERROR_INIT;
+    s->raised = (cubed_raised_fn){.struct_size = sizeof s->raised,
+                                  .version = CUBED_RAISED_VERSION,
+                                  .save = save,
+                                  .load = load,
+                                  .ctx = s};
+    if (cubed_context_set_raised_fn(s->ctx, &s->raised, &err) == CUBED_OK) return true;
+    core_raise(&err);
+    return false;
 }

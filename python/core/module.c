@@ -1,4 +1,6 @@
+#define _GNU_SOURCE /* environ */
 #include <signal.h>
+#include <unistd.h>
 
 #include "core.h"
 
@@ -23,7 +25,7 @@ static PyObject *serve(PyObject *module, PyObject *args)
     PyObject *load;
     if (!PyArg_ParseTuple(args, "iO", &fd, &load)) return NULL;
     core_state *s = core_get_state(module);
-    cubed_context *ctx = s->ctx;
+    cubed_context *ctx = core_context(s);
     PyObject *before = s->load;
     s->load = Py_NewRef(load);
     Py_XDECREF(before);
@@ -45,6 +47,14 @@ static PyObject *forked(PyObject *module, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+cubed_context *core_context(core_state *s)
+{
+    /* Without memory for it variables are as they were before, or none. */
+    cubed_status ignored = cubed_context_set_variables(s->ctx, (const char *const *)environ, NULL);
+    (void)ignored;
+    return s->ctx;
+}
+
 static PyObject *resident_mem(PyObject *module, PyObject *unused)
 {
     (void)module;
@@ -55,12 +65,14 @@ static PyObject *resident_mem(PyObject *module, PyObject *unused)
 static PyObject *caps_dict(const cubed_executor_caps *c)
 {
     return Py_BuildValue(
-        "{sNsNsNsNsNsNsNsIsIsK}", "shares_memory", PyBool_FromLong(c->shares_memory), "maps_memory",
-        PyBool_FromLong(c->maps_memory), "shares_tasks", PyBool_FromLong(c->shares_tasks), "remote",
-        PyBool_FromLong(c->remote), "enforces_memory", PyBool_FromLong(c->enforces_memory),
-        "retries_itself", PyBool_FromLong(c->retries_itself), "takes_command",
-        PyBool_FromLong(c->takes_command), "max_workers", c->max_workers, "max_in_flight",
-        c->max_in_flight, "max_message_bytes", (unsigned long long)c->max_message_bytes);
+        "{sNsNsNsNsNsNsNsNsIsIsKsI}", "shares_memory", PyBool_FromLong(c->shares_memory),
+        "maps_memory", PyBool_FromLong(c->maps_memory), "shares_tasks",
+        PyBool_FromLong(c->shares_tasks), "remote", PyBool_FromLong(c->remote), "enforces_memory",
+        PyBool_FromLong(c->enforces_memory), "retries_itself", PyBool_FromLong(c->retries_itself),
+        "takes_command", PyBool_FromLong(c->takes_command), "finds_plan",
+        PyBool_FromLong(c->finds_plan), "max_workers", c->max_workers, "max_in_flight",
+        c->max_in_flight, "max_message_bytes", (unsigned long long)c->max_message_bytes, "range_ms",
+        c->range_ms);
 }
 
 /* executors() -> {name: capabilities}, the default one first */
@@ -108,20 +120,18 @@ static int exec(PyObject *module)
 {
     core_state *s = core_get_state(module);
     cubed_error err = CUBED_ERROR_INIT;
-    PyMethodDef *const tables[] = {core_source_methods, core_function_methods,
-                                   core_view_methods,   core_block_methods,
-                                   core_fft_methods,    core_linalg_methods,
-                                   core_reader_methods, core_order_methods,
-                                   core_zarr_methods,   core_apply_methods,
-                                   core_group_methods,  core_set_methods,
-                                   core_origin_methods, own_methods};
+    PyMethodDef *const tables[] = {core_source_methods, core_function_methods, core_view_methods,
+                                   core_block_methods,  core_fft_methods,      core_linalg_methods,
+                                   core_reader_methods, core_order_methods,    core_zarr_methods,
+                                   core_apply_methods,  core_group_methods,    core_set_methods,
+                                   core_origin_methods, core_engine_methods,   own_methods};
     if (cubed_context_new(NULL, &s->ctx, &err) != CUBED_OK ||
         core_add_python_fn(s, &err) != CUBED_OK) {
         core_raise(&err);
         return -1;
     }
     if (!core_add_readers(s)) return -1;
-    core_add_raised(s);
+    if (!core_add_raised(s)) return -1;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) return -1;
     }
@@ -160,6 +170,7 @@ static void release(void *module)
     clear(module);
     cubed_context_unref(s->ctx);
     s->ctx = NULL;
+    core_forget_engines(s);
 }
 
 static PyModuleDef_Slot slots[] = {

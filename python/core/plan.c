@@ -1,5 +1,6 @@
 /* The type of plans: making them, and looking into them. */
 #include "plan.h"
+#include "cubed/sys/message.h"
 
 /* --- Making one --------------------------------------------------------------------------------------- */
 
@@ -126,6 +127,7 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         if (!take_target(s, PyTuple_GetItem(list, i), &targets[i], &own[i])) goto out;
         is_memory[i] = targets[i].url == NULL;
     }
+    (void)core_context(s);
     /* Strings and arrays live as long as the caller's tuple. */
     Py_BEGIN_ALLOW_THREADS;
     st = cubed_plan_new(s->ctx, targets, (int)n, &o, &plan, &err);
@@ -153,6 +155,43 @@ out:
     return (PyObject *)self;
 }
 
+/* netcdf_mem(targets): bytes that it takes to make a NetCDF file of them; an exception where that cannot be. */
+static PyObject *plan_netcdf_mem(PyTypeObject *type, PyObject *args)
+{
+    PyObject *list, *out = NULL;
+    uint64_t mem;
+    cubed_error err = CUBED_ERROR_INIT;
+    PyObject *module = PyType_GetModule(type);
+    if (!module || !PyArg_ParseTuple(args, "O!", &PyTuple_Type, &list)) return NULL;
+    const Py_ssize_t n = PyTuple_Size(list);
+    if (n > INT_MAX) return PyErr_NoMemory();
+    cubed_target *targets = PyMem_Calloc((size_t)n + 1, sizeof *targets);
+    target *own = PyMem_Calloc((size_t)n + 1, sizeof *own);
+    bool ok = targets && own;
+    if (!ok) PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < n && ok; i++)
+        ok = take_target(core_get_state(module), PyTuple_GetItem(list, i), &targets[i], &own[i]);
+    if (ok)
+        out = cubed_netcdf_check(targets, (int)n, &mem, &err) == CUBED_OK
+                  ? PyLong_FromUnsignedLongLong(mem)
+                  : core_raise(&err);
+    PyMem_Free(targets);
+    PyMem_Free(own);
+    return out;
+}
+
+/* Takes over the plan. */
+static PyObject *wrap(PyTypeObject *type, cubed_plan *plan)
+{
+    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    core_plan *self = (core_plan *)alloc(type, 0);
+    if (self)
+        self->plan = plan;
+    else
+        cubed_plan_unref(plan);
+    return (PyObject *)self;
+}
+
 /* load(data, code): of saved bytes; results in memory have no place in one. */
 static PyObject *plan_load(PyObject *object, PyObject *args)
 {
@@ -171,13 +210,58 @@ static PyObject *plan_load(PyObject *object, PyObject *args)
               : cubed_plan_load(ctx, data, (size_t)size, &plan, &err);
     Py_END_ALLOW_THREADS;
     if (st != CUBED_OK) return core_raise(&err);
-    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    core_plan *self = (core_plan *)alloc(type, 0);
-    if (self)
-        self->plan = plan;
-    else
-        cubed_plan_unref(plan);
-    return (PyObject *)self;
+    return wrap(type, plan);
+}
+
+/* fetch(work_dir, key): as a worker of a run, which is told where it is */
+static PyObject *plan_fetch(PyObject *object, PyObject *args)
+{
+    PyTypeObject *type = (PyTypeObject *)object;
+    PyObject *module = PyType_GetModule(type);
+    const char *work_dir, *key;
+    cubed_plan *plan = NULL;
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!module || !PyArg_ParseTuple(args, "ss", &work_dir, &key)) return NULL;
+    cubed_context *ctx = core_get_state(module)->ctx;
+    Py_BEGIN_ALLOW_THREADS;
+    st = cubed_plan_fetch(ctx, work_dir, key, &plan, &err);
+    Py_END_ALLOW_THREADS;
+    return st == CUBED_OK ? wrap(type, plan) : core_raise(&err);
+}
+
+/* stop(): what works on it, in another thread, ends as soon as it can, and so does what comes */
+static PyObject *plan_stop(PyObject *object, PyObject *args)
+{
+    (void)args;
+    cubed_cancel_set(&((core_plan *)object)->cancel);
+    Py_RETURN_NONE;
+}
+
+/* work(range) -> reports: see cubed/sys/message.h; one range at a time */
+static PyObject *plan_work(PyObject *object, PyObject *args)
+{
+    core_plan *self = (core_plan *)object;
+    const char *range;
+    Py_ssize_t n;
+    void *reports = NULL;
+    size_t size = 0;
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "y#", &range, &n)) return NULL;
+    if (self->running) {
+        PyErr_SetString(PyExc_RuntimeError, "this plan is running already");
+        return NULL;
+    }
+    self->running = true;
+    Py_BEGIN_ALLOW_THREADS;
+    st = cubed_work_message(self->plan, range, (size_t)n, &self->cancel, &reports, &size, &err);
+    Py_END_ALLOW_THREADS;
+    self->running = false;
+    if (st != CUBED_OK) return core_raise(&err);
+    PyObject *bytes = PyBytes_FromStringAndSize(reports, (Py_ssize_t)size);
+    cubed_plan_free_bytes(self->plan, reports, size);
+    return bytes;
 }
 
 static void dealloc(PyObject *object)
@@ -214,6 +298,20 @@ static PyObject *plan_save(PyObject *object, PyObject *args)
     PyObject *bytes = PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
     cubed_plan_free_bytes(self->plan, data, size);
     return bytes;
+}
+
+/* id() -> what is computed, and where: "" if nobody knows */
+static PyObject *plan_id(PyObject *object, PyObject *args)
+{
+    const cubed_plan *plan = ((core_plan *)object)->plan;
+    char id[CUBED_PLAN_ID_CAP];
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    (void)args;
+    Py_BEGIN_ALLOW_THREADS;
+    st = cubed_plan_get_id(plan, id, &err);
+    Py_END_ALLOW_THREADS;
+    return st == CUBED_OK ? PyUnicode_FromString(id) : core_raise(&err);
 }
 
 static PyObject *plan_info(PyObject *object, PyObject *args)
@@ -434,7 +532,22 @@ static PyObject *plan_report(PyObject *object, PyObject *args)
     return core_report(r, &run);
 }
 
+/* block(stage, task): the first chunk that the task makes */
+static PyObject *plan_block(PyObject *object, PyObject *args)
+{
+    int stage, ndim;
+    long long task;
+    int64_t block[CUBED_MAX_NDIM];
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "iL", &stage, &task)) return NULL;
+    if (cubed_plan_get_block(((core_plan *)object)->plan, stage, task, block, &ndim, &err) !=
+        CUBED_OK)
+        return core_raise(&err);
+    return core_tuple(block, ndim);
+}
+
 static PyMethodDef methods[] = {
+    {"block", plan_block, METH_VARARGS, NULL},
     {"draw", plan_draw, METH_VARARGS, NULL},
     {"record", plan_record, METH_NOARGS, NULL},
     {"chart", plan_chart, METH_VARARGS, NULL},
@@ -442,6 +555,11 @@ static PyMethodDef methods[] = {
     {"run", core_run_plan, METH_VARARGS, NULL},
     {"save", plan_save, METH_NOARGS, NULL},
     {"load", plan_load, METH_VARARGS | METH_CLASS, NULL},
+    {"fetch", plan_fetch, METH_VARARGS | METH_CLASS, NULL},
+    {"work", plan_work, METH_VARARGS, NULL},
+    {"netcdf_mem", (PyCFunction)(void (*)(void))plan_netcdf_mem, METH_VARARGS | METH_CLASS, NULL},
+    {"stop", plan_stop, METH_NOARGS, NULL},
+    {"id", plan_id, METH_NOARGS, NULL},
     {"info", plan_info, METH_NOARGS, NULL},
     {"warnings", plan_warnings, METH_NOARGS, NULL},
     {"stages", plan_stages, METH_NOARGS, NULL},

@@ -10,7 +10,8 @@ typedef struct core_plan {
     int nresults;   /* targets in memory come first in nobody's order: see is_memory */
     unsigned char *is_memory;
     bool running;
-    report *record; /* of the latest run that was to be recorded, or NULL */
+    cubed_cancel cancel; /* of what a worker does with it */
+    report *record;      /* of the latest run that was to be recorded, or NULL */
     cubed_run_stats stats;
     bool has_stats;
 } core_plan;

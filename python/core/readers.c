@@ -2,7 +2,7 @@
  *
  * A reader is a callable (memory, offset, shape, strides) that puts a region into the memory, a writable
  * memoryview which is valid until it returns, with a method dump() that gives the bytes which another
- * process makes it of (cubed/_readers.py). Worker threads call it with the GIL. */
+ * process makes it of (cubed/io/_readers.py). Worker threads call it with the GIL. */
 #include "core.h"
 #include "cubed/sys/source.h"
 
@@ -152,7 +152,7 @@ static reader *make(core_state *s, PyObject *object, bool owned)
 static PyObject *loader(const core_state *s)
 {
     if (s->load) return Py_NewRef(s->load);
-    PyObject *module = PyImport_ImportModule("cubed._readers");
+    PyObject *module = PyImport_ImportModule("cubed.io._readers");
     PyObject *load = module ? PyObject_GetAttrString(module, "load") : NULL;
     Py_XDECREF(module);
     return load;
@@ -186,8 +186,17 @@ static const char *place(void *handle)
 bool core_add_readers(core_state *s)
 {
     cubed_error err = CUBED_ERROR_INIT;
-    s->readers = (cubed_source_fn){"python",     read_region, need, save, open_reader,
-                                   close_reader, true,        s,    place};
+    s->readers = (cubed_source_fn){.struct_size = sizeof s->readers,
+                                   .version = CUBED_SOURCE_VERSION,
+                                   .name = "python",
+                                   .read = read_region,
+                                   .need = need,
+                                   .save = save,
+                                   .open = open_reader,
+                                   .close = close_reader,
+                                   .code = true,
+                                   .ctx = s,
+                                   .place = place};
     if (cubed_context_add_source_fn(s->ctx, &s->readers, &err) == CUBED_OK) return true;
     core_raise(&err);
     return false;

@@ -223,18 +223,19 @@ static bool bind(core_plan *self, PyObject *results, Py_buffer *buffers, int *nb
     return true;
 }
 
-/* Plan.run(results, executor, retries, resume, keep, worker_command, callback) -> dict of statistics */
+/* Plan.run(results, executor, retries, resume, keep, worker_command, engine, callback) -> dict of statistics */
 PyObject *core_run_plan(PyObject *object, PyObject *args)
 {
     core_plan *self = (core_plan *)object;
     PyObject *results, *command, *callback, *answer = NULL;
+    PyObject *engine_object;
     int resume;
     channel c = {.plan = self->plan, .options = CUBED_RUN_OPTIONS_INIT, .err = CUBED_ERROR_INIT};
     const char *words[9] = {NULL};
     cubed_executor_caps caps;
-    if (!PyArg_ParseTuple(args, "O!zipIO!O", &PyTuple_Type, &results, &c.options.executor,
+    if (!PyArg_ParseTuple(args, "O!zipIO!OO", &PyTuple_Type, &results, &c.options.executor,
                           &c.options.retries, &resume, &c.options.keep, &PyTuple_Type, &command,
-                          &callback))
+                          &engine_object, &callback))
         return NULL;
     if (cubed_executor_get_caps(core_get_state(PyType_GetModule(Py_TYPE(object)))->ctx,
                                 c.options.executor, &caps, &c.err) != CUBED_OK)
@@ -253,6 +254,8 @@ PyObject *core_run_plan(PyObject *object, PyObject *args)
     int nbuffers = 0;
     if (!buffers) return PyErr_NoMemory();
     core_state *s = core_get_state(PyType_GetModule(Py_TYPE(object)));
+    core_engine engine = core_engine_of(s, c.options.executor, engine_object);
+    if (engine.vt) c.options.executor_ctx = &engine;
     self->running = true;
     s->nruns++;
     bool ok = bind(self, results, buffers, &nbuffers);

@@ -118,10 +118,36 @@ static PyObject *open_store(PyObject *module, PyObject *args)
     cubed_status st;
     cubed_error err = CUBED_ERROR_INIT;
     if (!PyArg_ParseTuple(args, "s", &url)) return NULL;
-    cubed_context *ctx = core_get_state(module)->ctx;
+    cubed_context *ctx = core_context(core_get_state(module));
     Py_BEGIN_ALLOW_THREADS;
     st = cubed_array_open(ctx, url, &x, &err);
     Py_END_ALLOW_THREADS;
+    return core_finish(module, st, x, &err);
+}
+
+/* open_parts(urls, dim or None) */
+static PyObject *open_parts(PyObject *module, PyObject *args)
+{
+    PyObject *list;
+    const char *dim;
+    cubed_array *x = NULL;
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "O!z", &PyTuple_Type, &list, &dim)) return NULL;
+    const Py_ssize_t n = PyTuple_Size(list);
+    const char **urls = PyMem_Malloc(((size_t)n + 1) * sizeof *urls);
+    if (!urls) return PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < n; i++) {
+        urls[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(list, i), NULL);
+        if (urls[i]) continue;
+        PyMem_Free(urls);
+        return NULL;
+    }
+    cubed_context *ctx = core_context(core_get_state(module));
+    Py_BEGIN_ALLOW_THREADS;
+    st = cubed_array_open_parts(ctx, urls, (int)n, dim, &x, &err);
+    Py_END_ALLOW_THREADS;
+    PyMem_Free(urls);
     return core_finish(module, st, x, &err);
 }
 
@@ -314,6 +340,7 @@ PyMethodDef core_source_methods[] = {
     {"load_array", load_array, METH_VARARGS, NULL},
     {"from_memory", from_memory, METH_VARARGS, NULL},
     {"open", open_store, METH_VARARGS, NULL},
+    {"open_parts", open_parts, METH_VARARGS, NULL},
     {"full", full, METH_VARARGS, NULL},
     {"yield_chunks", yield_chunks, METH_O, NULL},
     {"index", positions, METH_VARARGS, NULL},

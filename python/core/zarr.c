@@ -1,4 +1,6 @@
 /* Looking into stores. */
+#include <string.h>
+
 #include "core.h"
 
 typedef struct member_lists {
@@ -6,11 +8,8 @@ typedef struct member_lists {
     PyObject *attrs, *list;
 } member_lists;
 
-/* The walk has the GIL: it reads little. */
-static cubed_status add_member(void *ctx, const cubed_zarr_info *info, cubed_error *err)
+static cubed_status add_with_gil(member_lists *m, const cubed_zarr_info *info)
 {
-    member_lists *m = ctx;
-    (void)err; /* the exception says it */
     if (!m->attrs) {
         m->format = info->zarr_format;
         m->attrs = PyUnicode_FromString(info->attrs);
@@ -20,6 +19,15 @@ static cubed_status add_member(void *ctx, const cubed_zarr_info *info, cubed_err
     int failed = item ? PyList_Append(m->list, item) : -1;
     Py_XDECREF(item);
     return failed ? CUBED_E_CANCELLED : CUBED_OK;
+}
+
+static cubed_status add_member(void *ctx, const cubed_zarr_info *info, cubed_error *err)
+{
+    (void)err; /* the exception says it */
+    PyGILState_STATE gil = PyGILState_Ensure();
+    cubed_status st = add_with_gil(ctx, info);
+    PyGILState_Release(gil);
+    return st;
 }
 
 /* members(url, consolidated): the format of a group, its attributes as JSON text, and a list of names and
@@ -33,8 +41,11 @@ static PyObject *members(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "sp", &url, &consolidated)) return NULL;
     m.list = PyList_New(0);
     if (!m.list) return NULL;
-    cubed_status st =
-        cubed_zarr_members(core_get_state(module)->ctx, url, consolidated, add_member, &m, &err);
+    cubed_context *ctx = core_context(core_get_state(module));
+    cubed_status st;
+    Py_BEGIN_ALLOW_THREADS;
+    st = cubed_zarr_members(ctx, url, consolidated, add_member, &m, &err);
+    Py_END_ALLOW_THREADS;
     PyObject *out = NULL;
     if (st == CUBED_OK)
         out = Py_BuildValue("(iOO)", m.format, m.attrs, m.list);
@@ -110,10 +121,88 @@ static PyObject *member(PyObject *module, PyObject *args)
     return out;
 }
 
+/* remove_result(url): everything that is there, of a name that nobody else uses (cubed.planning._results) */
+static PyObject *remove_result(PyObject *module, PyObject *args)
+{
+    cubed_context *ctx = core_context(core_get_state(module));
+    const char *url;
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "s", &url)) return NULL;
+    const char *name = strrchr(url, '/');
+    if (!name || strncmp(name + 1, "cubed-result-", 13) != 0)
+        return PyErr_Format(PyExc_ValueError, "url is %s, expected a stored result", url);
+    Py_BEGIN_ALLOW_THREADS;
+    st = cubed_zarr_remove(ctx, url, &err);
+    Py_END_ALLOW_THREADS;
+    return st == CUBED_OK ? Py_NewRef(Py_None) : core_raise(&err);
+}
+
+/* pack(url, path, netcdf): what is in a store becomes a ZIP archive, or a NetCDF file. */
+static PyObject *pack(PyObject *module, PyObject *args)
+{
+    const char *url, *path;
+    int netcdf;
+    cubed_status st;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "ssp", &url, &path, &netcdf)) return NULL;
+    cubed_context *ctx = core_context(core_get_state(module));
+    Py_BEGIN_ALLOW_THREADS;
+    st = (netcdf ? cubed_netcdf_pack : cubed_zarr_pack)(ctx, url, path, false, &err);
+    Py_END_ALLOW_THREADS;
+    if (st != CUBED_OK) return core_raise(&err);
+    Py_RETURN_NONE;
+}
+
+/* storage_option(url, name, value): for stores at the URL and below it; value None: not set; name None: none is. */
+static PyObject *storage_option(PyObject *module, PyObject *args)
+{
+    const char *url, *name, *value;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "szz", &url, &name, &value)) return NULL;
+    if (cubed_context_set_storage_option(core_get_state(module)->ctx, url, name, value, &err) !=
+        CUBED_OK)
+        return core_raise(&err);
+    Py_RETURN_NONE;
+}
+
+/* storage_options(): all of them, as a text for workers. */
+static PyObject *storage_options(PyObject *module, PyObject *unused)
+{
+    cubed_context *ctx = core_get_state(module)->ctx;
+    size_t size = 0;
+    cubed_error err = CUBED_ERROR_INIT;
+    (void)unused;
+    if (cubed_context_storage_options(ctx, NULL, 0, &size, &err) != CUBED_OK)
+        return core_raise(&err);
+    char *text = PyMem_Malloc(size);
+    if (!text) return PyErr_NoMemory();
+    const cubed_status st = cubed_context_storage_options(ctx, text, size, &size, &err);
+    PyObject *made = st == CUBED_OK ? PyUnicode_FromString(text) : core_raise(&err);
+    PyMem_Free(text);
+    return made;
+}
+
+/* take_storage_options(text): of storage_options() in another process. */
+static PyObject *take_storage_options(PyObject *module, PyObject *args)
+{
+    const char *text;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "s", &text)) return NULL;
+    if (cubed_context_take_storage_options(core_get_state(module)->ctx, text, &err) != CUBED_OK)
+        return core_raise(&err);
+    Py_RETURN_NONE;
+}
+
 PyMethodDef core_zarr_methods[] = {
     {"member", member, METH_VARARGS, NULL},
     {"members", members, METH_VARARGS, NULL},
+    {"pack", pack, METH_VARARGS, NULL},
     {"place", place, METH_VARARGS, NULL},
+    {"remove_result", remove_result, METH_VARARGS, NULL},
     {"region_target", region_target, METH_VARARGS, NULL},
+    {"storage_option", storage_option, METH_VARARGS, NULL},
+    {"storage_options", storage_options, METH_NOARGS, NULL},
+    {"take_storage_options", take_storage_options, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -11,33 +11,35 @@ from typing import TYPE_CHECKING, Any
 
 from cubed import _core
 from cubed import array_api as array_api
-from cubed._array import Array as Array
-from cubed._compute import Plan as Plan
-from cubed._compute import compute as compute
-from cubed._compute import load_plan as load_plan
-from cubed._compute import plan as plan
-from cubed._compute import visualize as visualize
-from cubed._create import from_array as from_array
-from cubed._create import from_zarr as from_zarr
-from cubed._manipulate import rechunk as rechunk
-from cubed._store import store as store
-from cubed._store import to_zarr as to_zarr
+from cubed import exceptions as exceptions
+from cubed.array._array import Array as Array
+from cubed.array._rechunk import rechunk as rechunk
 from cubed.array_api import *  # noqa: F403
+from cubed.io._create import from_array as from_array
+from cubed.io._create import from_zarr as from_zarr
+from cubed.io._store import store as store
+from cubed.io._store import to_zarr as to_zarr
+from cubed.planning._compute import Plan as Plan
+from cubed.planning._compute import compute as compute
+from cubed.planning._compute import load_plan as load_plan
+from cubed.planning._compute import plan as plan
+from cubed.planning._compute import visualize as visualize
 from cubed.spec import Spec as Spec
 
 if TYPE_CHECKING:
     from cubed import config as config
     from cubed import diagnostics as diagnostics
     from cubed import random as random
-    from cubed._apply import apply_along_axis as apply_along_axis
-    from cubed._apply import map_blocks as map_blocks
-    from cubed._blockwise import blockwise as blockwise
-    from cubed._groupby import groupby_reduce as groupby_reduce
-    from cubed._guard import raise_if_computes as raise_if_computes
-    from cubed._gufunc import apply_gufunc as apply_gufunc
-    from cubed._gufunc import as_gufunc as as_gufunc
-    from cubed._measure import measure_reserved_mem as measure_reserved_mem
-    from cubed._overlap import map_overlap as map_overlap
+    from cubed.base._versions import show_versions as show_versions
+    from cubed.blocks._apply import apply_along_axis as apply_along_axis
+    from cubed.blocks._apply import map_blocks as map_blocks
+    from cubed.blocks._blockwise import blockwise as blockwise
+    from cubed.blocks._groupby import groupby_reduce as groupby_reduce
+    from cubed.blocks._gufunc import apply_gufunc as apply_gufunc
+    from cubed.blocks._gufunc import as_gufunc as as_gufunc
+    from cubed.blocks._measure import measure_reserved_mem as measure_reserved_mem
+    from cubed.blocks._overlap import map_overlap as map_overlap
+    from cubed.planning._guard import raise_if_computes as raise_if_computes
     from cubed.runtime.types import Callback as Callback
     from cubed.runtime.types import TaskEndEvent as TaskEndEvent
 
@@ -68,6 +70,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "plan",
         "raise_if_computes",
         "rechunk",
+        "show_versions",
         "store",
         "to_zarr",
         "visualize",
@@ -77,19 +80,20 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
     _later = {
         "Callback": "runtime.types",
         "TaskEndEvent": "runtime.types",
-        "apply_along_axis": "_apply",
-        "apply_gufunc": "_gufunc",
-        "as_gufunc": "_gufunc",
-        "blockwise": "_blockwise",
-        "groupby_reduce": "_groupby",
-        "map_blocks": "_apply",
-        "map_overlap": "_overlap",
-        "measure_reserved_mem": "_measure",
-        "raise_if_computes": "_guard",
+        "apply_along_axis": "blocks._apply",
+        "apply_gufunc": "blocks._gufunc",
+        "as_gufunc": "blocks._gufunc",
+        "blockwise": "blocks._blockwise",
+        "groupby_reduce": "blocks._groupby",
+        "map_blocks": "blocks._apply",
+        "map_overlap": "blocks._overlap",
+        "measure_reserved_mem": "blocks._measure",
+        "show_versions": "base._versions",
+        "raise_if_computes": "planning._guard",
     }
 
     def __getattr__(name: str) -> Any:
-        import importlib
+        import importlib  # late: it is no name of the package
 
         if name in ("config", "diagnostics", "random"):
             return importlib.import_module(f"cubed.{name}")

@@ -6,11 +6,23 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from cubed import _core
-from cubed._bytes import format_bytes, parse_bytes
+from cubed.base._bytes import format_bytes, parse_bytes
 
-#: Names of executors.
-EXECUTORS = tuple(_core.executors())
+#: Executors by name: the module in `cubed.runtime.executors` and the class.
+EXECUTORS = {
+    "threads": "local:ThreadsExecutor",
+    "single-threaded": "local:SingleThreadedExecutor",
+    "processes": "local:ProcessesExecutor",
+    "futures": "futures:FuturesExecutor",
+    "dask": "dask:DaskExecutor",
+    "lithops": "lithops:LithopsExecutor",
+    "ray": "ray:RayExecutor",
+    "spark": "spark:SparkExecutor",
+    "beam": "beam:BeamExecutor",
+    "prefect": "prefect:PrefectExecutor",
+    "modal": "modal:ModalExecutor",
+    "coiled": "coiled:CoiledExecutor",
+}
 
 
 class Spec:
@@ -33,7 +45,9 @@ class Spec:
     executor_name, executor_options
         The same as a name and its options.
     storage_options
-        Options of remote stores. Only local directories are implemented: must be empty.
+        Options of the stores of other machines that arrays of this spec are read from, written to
+        and kept in meanwhile: as fsspec and obstore name them (``key``, ``secret``,
+        ``endpoint_url``, ``anon``, ...). They are in no plan.
     zarr_compressor
         Codecs of stored arrays: ``"auto"`` (zstd), None, or Zarr metadata of a list of codecs.
     max_mem
@@ -66,8 +80,8 @@ class Spec:
             allowed_mem = max_mem
         if intermediate_store is not None:
             raise NotImplementedError("intermediate_store: use work_dir")
-        if storage_options:
-            raise NotImplementedError("storage_options: only local directories are implemented")
+        if storage_options is not None and not isinstance(storage_options, Mapping):
+            raise TypeError(f"storage_options is a {type(storage_options).__name__}, not a mapping")
         if executor is not None and executor_name is not None:
             raise ValueError("executor and executor_name are both given")
         for name in (executor, executor_name):
@@ -95,6 +109,7 @@ class Spec:
             "executor": executor,
             "executor_name": executor_name,
             "executor_options": dict(executor_options) if executor_options else None,
+            "storage_options": dict(storage_options) if storage_options else None,
             "zarr_compressor": zarr_compressor,
             "other_machines": True if other_machines else None,
         }
@@ -109,7 +124,7 @@ class Spec:
         """Bytes that a task may use."""
         value = self._values["allowed_mem"]
         if value is None:
-            from cubed.config import config
+            from cubed.config import config  # late: donfig takes a while
 
             value = parse_bytes(config.get("spec.allowed_mem"))
         return value
@@ -126,7 +141,7 @@ class Spec:
         """Bytes that are reserved if :attr:`reserves_a_quarter` does not make them fewer."""
         value = self._values["reserved_mem"]
         if value is None:
-            from cubed.config import config
+            from cubed.config import config  # late: donfig takes a while
 
             value = parse_bytes(config.get("spec.reserved_mem"))
         return value
@@ -161,6 +176,11 @@ class Spec:
         return self._values["executor_options"]
 
     @property
+    def storage_options(self) -> dict[str, Any] | None:
+        """Options of stores of other machines."""
+        return self._values.get("storage_options")
+
+    @property
     def other_machines(self) -> bool:
         """Whether plans are for workers on other machines."""
         return bool(self._values.get("other_machines"))
@@ -184,6 +204,8 @@ class Spec:
 
     def __repr__(self) -> str:
         given = {k: v for k, v in self._values.items() if v is not None and v != "auto"}
+        if "storage_options" in given:  # there may be secrets among them
+            given["storage_options"] = dict.fromkeys(given["storage_options"], "...")
         return f"cubed.Spec({', '.join(f'{k}={v!r}' for k, v in given.items())})"
 
     def __getstate__(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ void cb_api_blocks_within(const cubed_array *x, uint32_t whole, int64_t bytes, s
                           int64_t chunks[CUBED_MAX_NDIM])
 {
     int64_t left = cb_max_i64(1, bytes / (int64_t)item_size);
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     for (int d = 0; d < ndim; d++) {
         if (whole >> d & 1) left = cb_max_i64(1, left / cb_max_i64(1, x->shape[d]));
     }
@@ -54,7 +54,7 @@ cubed_status cb_api_call_bytes(const char *function, const cubed_block_call *cal
     CB_TRY(fn->check(call, fn_ctx, err));
     for (int i = 0; i < call->nin; i++) {
         const size_t item = cubed_dtype_size(from[i]->node.dtype);
-        const size_t n = (size_t)cb_grid_max_chunk(&from[i]->node.grid);
+        const size_t n = (size_t)cb_grid_max_chunk(from[i]->node.grid);
         chunk = cb_max_size(chunk, cb_sat_mul(2 * item, n));
         bytes = cb_sat_add(bytes, block_bytes(&call->in[i]));
     }

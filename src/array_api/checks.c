@@ -14,7 +14,7 @@ static cubed_array *by_elements(cb_steps *s, const char *function, const void *p
     cubed_block_input in[3];
     cubed_array *y = NULL;
     if (s->st != CUBED_OK) return NULL;
-    const int ndim = x[0]->node.grid.ndim;
+    const int ndim = x[0]->node.grid->ndim;
     cb_api_blocks(x[0], 0, cubed_dtype_size(x[0]->node.dtype), chunks);
     for (int d = 0; d < ndim; d++) symbols[d] = d;
     for (int i = 0; i < n; i++) in[i] = (cubed_block_input){x[i], symbols, chunks};

@@ -11,9 +11,9 @@
 
 static cubed_status check_mask(const char *name, const cubed_array *mask, cubed_error *err)
 {
-    if (mask->node.grid.ndim != 1)
+    if (mask->node.grid->ndim != 1)
         return cb_fail(err, CUBED_E_ARG, "%s: the mask has %d dimensions, expected 1", name,
-                       mask->node.grid.ndim);
+                       mask->node.grid->ndim);
     if (mask->node.dtype != CUBED_BOOL)
         return cb_fail(err, CUBED_E_TYPE, "%s: the mask is %s, expected bool", name,
                        cubed_dtype_name(mask->node.dtype));
@@ -68,7 +68,7 @@ static cubed_status pick(cubed_array *x, cubed_array *mask, cubed_array *offsets
         .function = "compress", .params = "", .nin = 3, .nout = 1, .in = in, .out = &to};
     cb_node n = cb_graph_like(x, CB_NODE_COMPRESS, x->node.dtype);
     cubed_array *inputs[3] = {x, mask, offsets};
-    n.grid = to.blocks;
+    n.grid = &to.blocks;
     n.ninputs = 3;
     n.block = &op;
     return cb_graph_add(x->ctx, &n, inputs, out, err);
@@ -78,14 +78,14 @@ cubed_status cubed_compress(cubed_array *x, cubed_array *mask, cubed_array *offs
                             cubed_array **out, cubed_error *err)
 {
     CB_TRY(check_mask("compress", mask, err));
-    if (x->node.grid.ndim != 1 || x->shape[0] != mask->shape[0])
+    if (x->node.grid->ndim != 1 || x->shape[0] != mask->shape[0])
         return cb_fail(err, CUBED_E_ARG, "compress: x and mask need one dimension of one extent");
     if (count < 0 || count > x->shape[0])
         return cb_fail(err, CUBED_E_ARG, "compress: %lld elements of %lld", (long long)count,
                        (long long)x->shape[0]);
     if (offsets) {
         int64_t n = cb_ceil_div(x->shape[0], x->chunks[0]) + 1;
-        if (offsets->node.dtype != CUBED_INT64 || offsets->node.grid.ndim != 1 ||
+        if (offsets->node.dtype != CUBED_INT64 || offsets->node.grid->ndim != 1 ||
             offsets->shape[0] != n)
             return cb_fail(err, CUBED_E_ARG,
                            "compress: offsets are not %lld numbers of int64, one more than x has "

@@ -43,7 +43,7 @@ static void begin(counting *c, const cb_lines *l)
 {
     const cubed_array *x = l->x;
     c->key_bits = 8 * (int)cubed_dtype_size(x->node.dtype);
-    for (int d = 0; d < x->node.grid.ndim; d++) {
+    for (int d = 0; d < x->node.grid->ndim; d++) {
         if (cb_lines_reduces(l, d)) continue;
         c->shape[c->nkept] = x->shape[d];
         c->chunks[c->nkept] = x->chunks[d];
@@ -65,7 +65,7 @@ static cubed_status count_piece(counting *c, cubed_array *x, cubed_array *state,
 {
     const cb_count_params params = {c->l->first, c->l->n, shift, bits};
     int symbols[CUBED_MAX_NDIM];
-    for (int d = 0; d < x->node.grid.ndim; d++) symbols[d] = d; /* also reduced: contracted */
+    for (int d = 0; d < x->node.grid->ndim; d++) symbols[d] = d; /* also reduced: contracted */
     set_last(c, 0, state ? c->wanted : 1);
     set_last(c, 1, ((int64_t)1 << bits) + 1);
     const cubed_block_input in[2] = {{x, symbols, x->chunks}, {state, c->symbols, NULL}};
@@ -82,7 +82,7 @@ static int64_t choose_pieces(const counting *c, int bits, int *axis)
     const cubed_array *x = c->l->x;
     int64_t most = 1, blocks = 1;
     *axis = 0;
-    for (int d = 0; d < x->node.grid.ndim; d++) {
+    for (int d = 0; d < x->node.grid->ndim; d++) {
         int64_t n = cb_ceil_div(x->shape[d], x->chunks[d]);
         if (!cb_lines_reduces(c->l, d)) {
             blocks = cb_min_i64(PIECES, blocks * cb_min_i64(PIECES, n));
@@ -101,7 +101,7 @@ static cubed_status add_piece(counting *c, int axis, int64_t from, int64_t to, c
     cubed_array *x = c->l->x, *piece = NULL, *counts = NULL, *sum = NULL;
     cubed_slice slices[CUBED_MAX_NDIM];
     cubed_status st = CUBED_OK;
-    for (int d = 0; d < x->node.grid.ndim; d++)
+    for (int d = 0; d < x->node.grid->ndim; d++)
         slices[d] = d == axis ? (cubed_slice){from, to - from, 1, false}
                               : (cubed_slice){0, x->shape[d], 1, false};
     CB_GO(cubed_slice_array(x, slices, &piece, err));

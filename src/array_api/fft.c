@@ -43,7 +43,7 @@ double cb_fft_factor(const cb_transform *t, int64_t n)
 static cubed_status resize(cubed_array *x, int axis, int64_t extent, cubed_array **out,
                            cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     if (extent == x->shape[axis]) {
         *out = cubed_array_ref(x);
         return CUBED_OK;
@@ -78,7 +78,7 @@ cubed_status cb_fft_blocks(const cb_transform *t, cubed_array *x, const cb_fft_p
     static const char *const functions[] = {"fft", "rfft", "irfft"};
     cubed_dtype dtype = result_dtype(p->kind, x->node.dtype);
     cubed_dtype larger = t->real_out ? x->node.dtype : dtype;
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     int64_t chunks[CUBED_MAX_NDIM], out_chunks[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
     int symbols[CUBED_MAX_NDIM];
     cb_fft_params params = {.twiddle_n = p->twiddle_n,
@@ -110,7 +110,7 @@ static uint32_t together(const cb_transform *t, const cubed_array *x, uint32_t m
     if (!cb_fft_fits(t, x, n[first])) return taken;
     if (t->task_mem > 0 && t->task_mem / 8 < bytes) bytes = t->task_mem / 8;
     int64_t left = (int64_t)bytes / (int64_t)(2 * sizeof(double)) / n[first];
-    for (int d = x->node.grid.ndim - 1; d >= 0; d--) {
+    for (int d = x->node.grid->ndim - 1; d >= 0; d--) {
         if (!(mask >> d & 1) || taken >> d & 1 || n[d] > left) continue;
         taken |= 1u << d;
         left /= n[d];
@@ -165,7 +165,7 @@ static cubed_status lengths(const cb_transform *t, const cubed_array *x, const i
     *mask = 0;
     for (int i = 0; i < naxes; i++) {
         int axis = axes[i];
-        CB_TRY(cb_api_axis(t->name, x->node.grid.ndim, &axis, err));
+        CB_TRY(cb_api_axis(t->name, x->node.grid->ndim, &axis, err));
         if (*mask >> axis & 1)
             return cb_fail(err, CUBED_E_ARG, "%s: axis %d comes twice", t->name, axis);
         *mask |= 1u << axis;
@@ -192,11 +192,11 @@ static cubed_status apply(const cb_transform *t, cubed_array *x, const int64_t *
     if (real && naxes < 1) return cb_fail(err, CUBED_E_ARG, "%s: no axis", t->name);
     int real_axis = -1;
     if (real)
-        real_axis = axes[naxes - 1] < 0 ? axes[naxes - 1] + x->node.grid.ndim : axes[naxes - 1];
+        real_axis = axes[naxes - 1] < 0 ? axes[naxes - 1] + x->node.grid->ndim : axes[naxes - 1];
     cubed_array *y;
     CB_TRY(cubed_astype(x, dtype, &y, err));
     cubed_status st = CUBED_OK;
-    for (int d = 0; d < x->node.grid.ndim; d++) {
+    for (int d = 0; d < x->node.grid->ndim; d++) {
         cubed_array *resized;
         if (!(mask >> d & 1)) continue;
         CB_GO(resize(y, d, t->real_out && d == real_axis ? n[d] / 2 + 1 : n[d], &resized, err));
@@ -222,7 +222,7 @@ static const cb_transform transforms[] = {
 cubed_status cubed_fft_with(cubed_transform transform, cubed_array *x, const cubed_fft_options *o,
                             cubed_array **out, cubed_error *err)
 {
-    int all[CUBED_MAX_NDIM], ndim = x->node.grid.ndim;
+    int all[CUBED_MAX_NDIM], ndim = x->node.grid->ndim;
     if (o->struct_size != sizeof *o)
         return cb_fail(err, CUBED_E_ARG, "fft: options.struct_size is %zu, expected %zu",
                        o->struct_size, sizeof *o);

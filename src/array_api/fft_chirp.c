@@ -102,7 +102,7 @@ cubed_status cb_fft_chirp(const cb_transform *t, cubed_array *x, int axis, int64
                        " elements, or a factor of it, which has no factors "
                        "that fit a task of %" PRIu64 " bytes, and is more than 2**30",
                        t->name, n, t->task_mem);
-    const int behind = x->node.grid.ndim - 1 - axis;
+    const int behind = x->node.grid->ndim - 1 - axis;
     const int64_t m = smooth(2 * n - 1), bytes = cb_fft_block_bytes(t);
     const int64_t items = bytes / (int64_t)(2 * sizeof(double));
     const int64_t chunk = cb_max_i64(1, cb_min_i64(x->chunks[axis], items));

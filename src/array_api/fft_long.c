@@ -22,7 +22,7 @@ bool cb_fft_fits(const cb_transform *t, const cubed_array *x, int64_t n)
     bool single = x->node.dtype == CUBED_COMPLEX64 || x->node.dtype == CUBED_FLOAT32;
     size_t line = (size_t)n * (single ? 2 * sizeof(float) : 2 * sizeof(double));
     size_t chunk = cubed_dtype_size(x->node.dtype);
-    for (int d = 0; d < x->node.grid.ndim; d++)
+    for (int d = 0; d < x->node.grid->ndim; d++)
         chunk = cb_sat_mul(chunk, (size_t)cb_max_i64(1, x->chunks[d]));
     /* A chunk of x may be there encoded, too; what encodes the result has room for what cannot be. */
     return 7 * line / 2 + 2 * cb_min_size(chunk, line) + cb_fft_line_bytes(n) <= t->task_mem;
@@ -43,7 +43,8 @@ cubed_array *cb_fft_cut(cb_steps *s, cubed_array *x, int axis, int64_t start, in
     cubed_slice slices[CUBED_MAX_NDIM];
     cubed_array *y = NULL;
     if (s->st != CUBED_OK) return NULL;
-    for (int d = 0; d < x->node.grid.ndim; d++) slices[d] = (cubed_slice){0, x->shape[d], 1, false};
+    for (int d = 0; d < x->node.grid->ndim; d++)
+        slices[d] = (cubed_slice){0, x->shape[d], 1, false};
     slices[axis] = (cubed_slice){start, len, step, false};
     return cb_step(s, cubed_slice_array(x, slices, &y, s->err), &y);
 }
@@ -78,7 +79,7 @@ static cubed_array *all_rows(cb_steps *s, cubed_array *x, int axis, int64_t rows
 static cubed_array *as_matrix(cb_steps *s, cubed_array *x, int axis, int64_t rows, int64_t columns)
 {
     int64_t shape[CUBED_MAX_NDIM + 1];
-    int ndim = x ? x->node.grid.ndim : 0;
+    int ndim = x ? x->node.grid->ndim : 0;
     cubed_array *y = NULL;
     if (s->st != CUBED_OK) return NULL;
     memcpy(shape, x->shape, sizeof *shape * (size_t)(axis + 1));
@@ -95,7 +96,7 @@ static cubed_array *by_columns(cb_steps *s, cubed_array *x, int axis, int64_t by
     int order[CUBED_MAX_NDIM];
     cubed_array *y = NULL, *z = NULL;
     if (s->st != CUBED_OK) return NULL;
-    const int ndim = x->node.grid.ndim;
+    const int ndim = x->node.grid->ndim;
     for (int d = 0; d < ndim; d++) order[d] = d;
     order[axis] = axis + 1;
     order[axis + 1] = axis;
@@ -119,7 +120,7 @@ static cubed_array *in_small_chunks(cb_steps *s, cubed_array *x, int64_t bytes)
     cubed_array *y = NULL;
     if (s->st != CUBED_OK || cb_node_is_source(&x->node)) return x;
     cb_api_blocks_within(x, 0, bytes, cubed_dtype_size(x->node.dtype), chunks);
-    if (memcmp(chunks, x->chunks, sizeof *chunks * (size_t)x->node.grid.ndim) == 0) return x;
+    if (memcmp(chunks, x->chunks, sizeof *chunks * (size_t)x->node.grid->ndim) == 0) return x;
     return cb_step(s, cubed_rechunk(x, chunks, &y, s->err), &y);
 }
 
@@ -151,7 +152,7 @@ static cubed_status four_steps(const cb_transform *t, cubed_array *x, int axis, 
     const int64_t n = rows * columns, half = n / 2 + 1, bytes = cb_fft_block_bytes(t);
     const cb_fft_kind down = kind == CB_FFT_FROM_REAL ? CB_FFT_FROM_REAL : CB_FFT_COMPLEX;
     const cb_fft_kind across = kind == CB_FFT_TO_REAL ? CB_FFT_TO_REAL : CB_FFT_COMPLEX;
-    if (x->node.grid.ndim == CUBED_MAX_NDIM)
+    if (x->node.grid->ndim == CUBED_MAX_NDIM)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "%s: an axis in parts of an array of %d dimensions", t->name,
                        CUBED_MAX_NDIM);

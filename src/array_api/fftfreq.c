@@ -54,11 +54,11 @@ static cubed_status swap_halves(const char *name, cubed_array *x, const int *axe
 {
     int all[CUBED_MAX_NDIM];
     int64_t shifts[CUBED_MAX_NDIM];
-    if (!axes) naxes = x->node.grid.ndim;
+    if (!axes) naxes = x->node.grid->ndim;
     if (naxes > CUBED_MAX_NDIM) return cb_fail(err, CUBED_E_ARG, "%s: %d axes", name, naxes);
     for (int i = 0; i < naxes; i++) {
         all[i] = axes ? axes[i] : i;
-        CB_TRY(cb_api_axis(name, x->node.grid.ndim, &all[i], err));
+        CB_TRY(cb_api_axis(name, x->node.grid->ndim, &all[i], err));
         int64_t half = x->shape[all[i]] / 2;
         shifts[i] = inverse ? -half : half;
     }

@@ -11,7 +11,7 @@
 static cubed_status check(const cubed_array *x, const cubed_array *codes, int axis, int64_t ngroups,
                           int n, const cubed_quantile_options *o, cubed_error *err)
 {
-    int ndim = x->node.grid.ndim, naxes = codes->node.grid.ndim;
+    int ndim = x->node.grid->ndim, naxes = codes->node.grid->ndim;
     if (o->struct_size != sizeof *o)
         return cb_fail(err, CUBED_E_ARG,
                        "group quantiles: options.struct_size is %zu, expected %zu", o->struct_size,
@@ -49,7 +49,7 @@ static cubed_status apply(cubed_array *x, cubed_array *codes, int axis,
 {
     int64_t chunks[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM], to_chunks[CUBED_MAX_NDIM];
     int symbols[CUBED_MAX_NDIM], to_symbols[CUBED_MAX_NDIM], whole[CUBED_MAX_NDIM];
-    int naxes = codes->node.grid.ndim, count = (int)g->quantile.count;
+    int naxes = codes->node.grid->ndim, count = (int)g->quantile.count;
     bool is_float = cubed_dtype_kind(x->node.dtype) == CUBED_KIND_FLOAT;
     size_t size = cubed_dtype_size(x->node.dtype);
     cubed_block_output to = {.dtype = is_float && !g->wide ? x->node.dtype : CUBED_FLOAT64,
@@ -59,7 +59,7 @@ static cubed_status apply(cubed_array *x, cubed_array *codes, int axis,
     uint32_t mask = (uint32_t)(((uint64_t)1 << naxes) - 1) << axis;
     cb_api_blocks(x, mask, size, chunks);
     add_axis(&to, shape, to_chunks, to_symbols, count, cb_max_i64(1, count), -1);
-    for (int d = 0; d < x->node.grid.ndim; d++) {
+    for (int d = 0; d < x->node.grid->ndim; d++) {
         symbols[d] = mask >> d & 1 ? -1 : d;
         if (d == axis)
             add_axis(&to, shape, to_chunks, to_symbols, g->ngroups, cb_max_i64(1, g->ngroups), -1);
@@ -88,7 +88,7 @@ cubed_status cubed_group_quantiles(cubed_array *x, cubed_array *codes, int axis,
     *g = (cb_group_quantile_params){.ngroups = ngroups,
                                     .wide = wide,
                                     .quantile = {.axis = axis,
-                                                 .naxes = codes->node.grid.ndim,
+                                                 .naxes = codes->node.grid->ndim,
                                                  .method = (int32_t)o->method,
                                                  .skip_nan = o->skip_nan,
                                                  .dtype = (int32_t)x->node.dtype,

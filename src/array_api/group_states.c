@@ -32,7 +32,7 @@ static bool is_grouped(const cb_grouping *g, int d)
 static double state_bytes(const cb_grouping *g)
 {
     double bytes = 8.0 * (double)g->ngroups * cb_group_planes(g->kind, g->variant);
-    for (int d = 0; d < g->x->node.grid.ndim; d++) {
+    for (int d = 0; d < g->x->node.grid->ndim; d++) {
         if (!is_grouped(g, d)) bytes *= (double)g->chunks[d];
     }
     return bytes;
@@ -40,7 +40,7 @@ static double state_bytes(const cb_grouping *g)
 
 void cb_group_set_blocks(cb_grouping *g, uint64_t most)
 {
-    int ndim = g->x->node.grid.ndim;
+    int ndim = g->x->node.grid->ndim;
     memcpy(g->chunks, g->x->chunks, sizeof g->chunks);
     for (int d = 0; d < ndim; d++) {
         double times = state_bytes(g) / (double)most;
@@ -48,7 +48,7 @@ void cb_group_set_blocks(cb_grouping *g, uint64_t most)
                 parts = (int64_t)ceil(times < (double)chunk ? times : (double)chunk);
         if (is_grouped(g, d) || parts < 2) continue;
         /* Blocks that lie across chunks would read both. */
-        while (cb_axis_count(&g->x->node.grid.axis[d]) > 1 &&
+        while (cb_axis_count(&g->x->node.grid->axis[d]) > 1 &&
                chunk % cb_ceil_div(chunk, parts) != 0)
             parts++;
         g->chunks[d] = cb_ceil_div(chunk, parts);
@@ -59,7 +59,7 @@ void cb_group_set_blocks(cb_grouping *g, uint64_t most)
 static void reduce_part(cb_steps *s, const cb_grouping *g, int cut, int64_t start, int64_t end,
                         cb_group_states *out)
 {
-    int ndim = g->x->node.grid.ndim, kept = ndim - g->naxes + 1;
+    int ndim = g->x->node.grid->ndim, kept = ndim - g->naxes + 1;
     int planes = cb_group_planes(g->kind, g->variant), from[CUBED_MAX_NDIM], to[CUBED_MAX_NDIM];
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
     const char *names[CUBED_MAX_NDIM];
@@ -111,8 +111,8 @@ static int64_t choose_parts(const cb_grouping *g, int *cut)
     double states = (double)g->ngroups * 8 * cb_group_planes(g->kind, g->variant);
     double read = (double)cubed_dtype_size(x->node.dtype);
     *cut = g->axis;
-    for (int d = 0; d < x->node.grid.ndim; d++) {
-        int64_t n = cb_axis_count(&x->node.grid.axis[d]);
+    for (int d = 0; d < x->node.grid->ndim; d++) {
+        int64_t n = cb_axis_count(&x->node.grid->axis[d]);
         if (!is_grouped(g, d)) {
             tasks = cb_min_i64(LEAST_TASKS, n) * tasks;
             tasks = cb_min_i64(LEAST_TASKS, tasks);

@@ -106,7 +106,7 @@ static cubed_array *prepared(cb_steps *s, cubed_array *x, cubed_group_reduction 
 static cubed_array *widened(cb_steps *s, const cb_grouping *g, cubed_array *x)
 {
     int64_t shape[CUBED_MAX_NDIM];
-    int kept = g->x->node.grid.ndim - g->naxes + 1;
+    int kept = g->x->node.grid->ndim - g->naxes + 1;
     cubed_array *y = NULL;
     if (s->st != CUBED_OK) return NULL;
     for (int d = 0; d < kept; d++)
@@ -127,7 +127,7 @@ static cubed_array *count_codes(cb_steps *s, const cb_grouping *g)
     cb_group_set_blocks(&of_codes, UINT64_MAX);
     cb_group_reduce(s, &of_codes, &states);
     cubed_array *n = states.plane[0];
-    int behind = g->x->node.grid.ndim - g->axis - g->naxes;
+    int behind = g->x->node.grid->ndim - g->axis - g->naxes;
     for (int d = 0; d < behind && s->st == CUBED_OK; d++) {
         cubed_array *wider = NULL;
         n = cb_step(s, cubed_expand_dims(n, d + 1, &wider, s->err), &wider);
@@ -222,7 +222,7 @@ static cubed_array *reduce(cb_steps *s, cb_grouping *g, cubed_group_reduction r,
 static cubed_array *arranged(cb_steps *s, cubed_array *x, const int *axes, int naxes, uint32_t mask,
                              int *first)
 {
-    int ndim = x->node.grid.ndim, order[CUBED_MAX_NDIM], n = 0;
+    int ndim = x->node.grid->ndim, order[CUBED_MAX_NDIM], n = 0;
     cubed_array *y = NULL;
     *first = __builtin_ctz(mask);
     while (n < *first) {
@@ -241,7 +241,7 @@ static cubed_status check(const cubed_array *x, const cubed_array *codes, const 
                           const cubed_group_options *o, uint32_t *mask, cubed_error *err)
 {
     const char *name = reductions[r].name;
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     cubed_kind kind = cubed_dtype_kind(codes->node.dtype);
     if (o->struct_size != sizeof *o)
         return cb_fail(err, CUBED_E_ARG, "groupby: options.struct_size is %zu, expected %zu",
@@ -252,9 +252,9 @@ static cubed_status check(const cubed_array *x, const cubed_array *codes, const 
     if (naxes < 1 || ngroups < 0)
         return cb_fail(err, CUBED_E_ARG, "groupby: %d axes and %" PRId64 " groups", naxes, ngroups);
     CB_TRY(cb_api_axes("groupby", ndim, axes, naxes, mask, err));
-    if (codes->node.grid.ndim != naxes)
+    if (codes->node.grid->ndim != naxes)
         return cb_fail(err, CUBED_E_ARG, "groupby: codes of %d dimensions for %d axes",
-                       codes->node.grid.ndim, naxes);
+                       codes->node.grid->ndim, naxes);
     for (int i = 0; i < naxes; i++) {
         int axis = axes[i] < 0 ? axes[i] + ndim : axes[i];
         if (codes->shape[i] != x->shape[axis])

@@ -23,7 +23,7 @@ static cubed_status count_piece(const histogram *h, cubed_array *x, cubed_array 
     int symbols[CUBED_MAX_NDIM];
     const int whole = -1;
     const int64_t chunk = cb_max_i64(1, h->bins);
-    for (int d = 0; d < x->node.grid.ndim; d++) symbols[d] = d;
+    for (int d = 0; d < x->node.grid->ndim; d++) symbols[d] = d;
     const cubed_block_input in[2] = {{x, symbols, x->chunks}, {weights, symbols, x->chunks}};
     const cubed_block_output to = {
         weights ? h->sum : CUBED_INT64, 1, &h->bins, &chunk, &whole, NULL};
@@ -35,7 +35,8 @@ static cubed_status cut(cubed_array *x, int64_t from, int64_t to, cubed_array **
                         cubed_error *err)
 {
     cubed_slice slices[CUBED_MAX_NDIM];
-    for (int d = 0; d < x->node.grid.ndim; d++) slices[d] = (cubed_slice){0, x->shape[d], 1, false};
+    for (int d = 0; d < x->node.grid->ndim; d++)
+        slices[d] = (cubed_slice){0, x->shape[d], 1, false};
     slices[0].start = from;
     slices[0].len = to - from;
     return cubed_slice_array(x, slices, out, err);
@@ -66,7 +67,7 @@ static cubed_status count_all(const histogram *h, cubed_array **out, cubed_error
     const cubed_array *x = h->x;
     cubed_array *total = NULL;
     cubed_status st = CUBED_OK;
-    if (x->node.grid.ndim == 0 || x->shape[0] <= x->chunks[0])
+    if (x->node.grid->ndim == 0 || x->shape[0] <= x->chunks[0])
         return count_piece(h, h->x, h->weights, out, err);
     int64_t extent = x->shape[0], chunk = x->chunks[0];
     int64_t rows = chunk * cb_ceil_div(cb_ceil_div(extent, chunk), PIECES);
@@ -85,8 +86,9 @@ static cubed_status count_in_type(histogram *h, cubed_array *x, cubed_array *wei
 {
     cubed_status st = CUBED_OK;
     if (weights) {
-        bool same = weights->node.grid.ndim == x->node.grid.ndim;
-        for (int d = 0; same && d < x->node.grid.ndim; d++) same = weights->shape[d] == x->shape[d];
+        bool same = weights->node.grid->ndim == x->node.grid->ndim;
+        for (int d = 0; same && d < x->node.grid->ndim; d++)
+            same = weights->shape[d] == x->shape[d];
         if (!same) return cb_fail(err, CUBED_E_ARG, "%s: weights have another shape", h->function);
         if (cubed_dtype_kind(weights->node.dtype) > CUBED_KIND_FLOAT)
             return cb_fail(err, CUBED_E_TYPE, "%s: weights are %s, expected real numbers",

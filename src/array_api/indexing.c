@@ -19,7 +19,7 @@ static cubed_status pick(const char *name, cubed_array *x, cubed_array *position
                          const int64_t *shape, int64_t *chunks, const int *symbols, bool along,
                          cubed_array **out, cubed_error *err)
 {
-    int ndim = x->node.grid.ndim, from[CUBED_MAX_NDIM];
+    int ndim = x->node.grid->ndim, from[CUBED_MAX_NDIM];
     int64_t blocks[CUBED_MAX_NDIM], at[CUBED_MAX_NDIM];
     cubed_array *wide;
     if (ndim == CUBED_MAX_NDIM)
@@ -48,7 +48,7 @@ static cubed_status pick(const char *name, cubed_array *x, cubed_array *position
 static void choose_blocks(const cubed_array *x, const int64_t *shape, int64_t *chunks)
 {
     int64_t left = CB_API_BLOCK_BYTES / (int64_t)cubed_dtype_size(x->node.dtype);
-    for (int d = x->node.grid.ndim - 1; d >= 0; d--) {
+    for (int d = x->node.grid->ndim - 1; d >= 0; d--) {
         int64_t extent = cb_max_i64(1, shape[d]);
         chunks[d] = cb_max_i64(1, cb_min_i64(left, cb_min_i64(chunks[d], extent)));
         left /= chunks[d];
@@ -107,7 +107,7 @@ static cubed_status view_run(cubed_array *x, int axis, const run *r, cubed_array
     cubed_slice slices[CUBED_MAX_NDIM];
     int64_t shape[CUBED_MAX_NDIM];
     cubed_array *one;
-    for (int d = 0; d < x->node.grid.ndim; d++) {
+    for (int d = 0; d < x->node.grid->ndim; d++) {
         slices[d] = (cubed_slice){0, x->shape[d], 1, false};
         shape[d] = x->shape[d];
     }
@@ -116,7 +116,7 @@ static cubed_status view_run(cubed_array *x, int axis, const run *r, cubed_array
     if (r->step != 0) return cubed_slice_array(x, slices, out, err);
     slices[axis] = (cubed_slice){r->start, 1, 1, false};
     CB_TRY(cubed_slice_array(x, slices, &one, err));
-    cubed_status st = cubed_broadcast_to(one, x->node.grid.ndim, shape, out, err);
+    cubed_status st = cubed_broadcast_to(one, x->node.grid->ndim, shape, out, err);
     cubed_array_unref(one);
     return st;
 }
@@ -162,13 +162,13 @@ cubed_status cubed_take(cubed_array *x, cubed_array *positions, int axis, cubed_
                         cubed_error *err)
 {
     run runs[MOST_RUNS];
-    int ndim = x->node.grid.ndim, symbols[CUBED_MAX_NDIM];
+    int ndim = x->node.grid->ndim, symbols[CUBED_MAX_NDIM];
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
     CB_TRY(cb_api_axis("take", ndim, &axis, err));
     CB_TRY(check_positions("take", positions, err));
-    if (positions->node.grid.ndim != 1)
+    if (positions->node.grid->ndim != 1)
         return cb_fail(err, CUBED_E_ARG, "take: positions have %d dimensions, expected 1",
-                       positions->node.grid.ndim);
+                       positions->node.grid->ndim);
     for (int d = 0; d < ndim; d++) {
         symbols[d] = d;
         shape[d] = d == axis ? positions->shape[0] : x->shape[d];
@@ -184,14 +184,14 @@ cubed_status cubed_take(cubed_array *x, cubed_array *positions, int axis, cubed_
 cubed_status cubed_take_along_axis(cubed_array *x, cubed_array *positions, int axis,
                                    cubed_array **out, cubed_error *err)
 {
-    int ndim = x->node.grid.ndim, symbols[CUBED_MAX_NDIM];
+    int ndim = x->node.grid->ndim, symbols[CUBED_MAX_NDIM];
     int64_t shape[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
     CB_TRY(cb_api_axis("take_along_axis", ndim, &axis, err));
     CB_TRY(check_positions("take_along_axis", positions, err));
-    if (positions->node.grid.ndim != ndim)
+    if (positions->node.grid->ndim != ndim)
         return cb_fail(err, CUBED_E_ARG,
                        "take_along_axis: positions have %d dimensions, expected %d",
-                       positions->node.grid.ndim, ndim);
+                       positions->node.grid->ndim, ndim);
     for (int d = 0; d < ndim; d++) {
         int64_t a = x->shape[d], b = positions->shape[d];
         if (d != axis && a != b && a != 1 && b != 1)

@@ -152,7 +152,7 @@ cubed_status cubed_vecdot(cubed_array *x1, cubed_array *x2, int axis, cubed_arra
                           cubed_error *err)
 {
     cubed_array *a, *b, *conj = NULL;
-    int d1 = x1->node.grid.ndim + axis, d2 = x2->node.grid.ndim + axis;
+    int d1 = x1->node.grid->ndim + axis, d2 = x2->node.grid->ndim + axis;
     if (axis >= 0 || d1 < 0 || d2 < 0)
         return cb_fail(err, CUBED_E_ARG,
                        "vecdot: axis %d, expected one of both from the end: -1, ...", axis);
@@ -186,7 +186,7 @@ static cubed_status widen(cubed_array **x, int at, int n, cubed_error *err)
 
 static cubed_status matrices(cubed_array *x1, cubed_array *x2, cubed_array **out, cubed_error *err)
 {
-    int n1 = x1->node.grid.ndim, n2 = x2->node.grid.ndim, most = n1 > n2 ? n1 : n2;
+    int n1 = x1->node.grid->ndim, n2 = x2->node.grid->ndim, most = n1 > n2 ? n1 : n2;
     product p = {.batch = most - 2, .rows = 1, .summed = 1, .columns = 1};
     if (x1->shape[n1 - 1] != x2->shape[n2 - 2])
         return differ("matmul", x1->shape[n1 - 1], x2->shape[n2 - 2], err);
@@ -212,7 +212,7 @@ static cubed_status matrices(cubed_array *x1, cubed_array *x2, cubed_array **out
 static cubed_status with_vector(cubed_array *x1, cubed_array *x2, cubed_array **out,
                                 cubed_error *err)
 {
-    int n1 = x1->node.grid.ndim, n2 = x2->node.grid.ndim, axis = n2 == 1 ? -1 : -2;
+    int n1 = x1->node.grid->ndim, n2 = x2->node.grid->ndim, axis = n2 == 1 ? -1 : -2;
     cubed_array *a, *b;
     int64_t k1 = x1->shape[n1 - 1], k2 = x2->shape[n2 + axis];
     if (k1 != k2) return differ("matmul", k1, k2, err);
@@ -226,7 +226,7 @@ static cubed_status with_vector(cubed_array *x1, cubed_array *x2, cubed_array **
 
 cubed_status cubed_matmul(cubed_array *x1, cubed_array *x2, cubed_array **out, cubed_error *err)
 {
-    int n1 = x1->node.grid.ndim, n2 = x2->node.grid.ndim;
+    int n1 = x1->node.grid->ndim, n2 = x2->node.grid->ndim;
     if (n1 == 0 || n2 == 0)
         return cb_fail(err, CUBED_E_ARG, "matmul: operands need a dimension at least");
     return n1 == 1 || n2 == 1 ? with_vector(x1, x2, out, err) : matrices(x1, x2, out, err);
@@ -236,7 +236,7 @@ cubed_status cubed_matmul(cubed_array *x1, cubed_array *x2, cubed_array **out, c
 static cubed_status gather_axes(cubed_array **x, uint32_t mask, const int *axes, int n, bool behind,
                                 cubed_error *err)
 {
-    int ndim = (*x)->node.grid.ndim, order[CUBED_MAX_NDIM], at = 0;
+    int ndim = (*x)->node.grid->ndim, order[CUBED_MAX_NDIM], at = 0;
     cubed_array *permuted;
     for (int i = 0; i < n && !behind; i++) order[at++] = axes[i] < 0 ? axes[i] + ndim : axes[i];
     for (int d = 0; d < ndim; d++) {
@@ -267,7 +267,7 @@ static cubed_status contract(product *p, cubed_array **out, cubed_error *err)
 cubed_status cubed_tensordot(cubed_array *x1, cubed_array *x2, const int *axes1, const int *axes2,
                              int naxes, cubed_array **out, cubed_error *err)
 {
-    int n1 = x1->node.grid.ndim, n2 = x2->node.grid.ndim;
+    int n1 = x1->node.grid->ndim, n2 = x2->node.grid->ndim;
     uint32_t mask1, mask2;
     CB_TRY(cb_api_axes("tensordot", n1, axes1, naxes, &mask1, err));
     CB_TRY(cb_api_axes("tensordot", n2, axes2, naxes, &mask2, err));

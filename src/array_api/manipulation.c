@@ -8,7 +8,7 @@
 cubed_status cubed_moveaxis(cubed_array *x, const int *sources, const int *destinations, int n,
                             cubed_array **out, cubed_error *err)
 {
-    int ndim = x->node.grid.ndim, order[CUBED_MAX_NDIM];
+    int ndim = x->node.grid->ndim, order[CUBED_MAX_NDIM];
     uint32_t from, to;
     CB_TRY(cb_api_axes("moveaxis: source", ndim, sources, n, &from, err));
     CB_TRY(cb_api_axes("moveaxis: destination", ndim, destinations, n, &to, err));
@@ -29,7 +29,7 @@ cubed_status cubed_moveaxis(cubed_array *x, const int *sources, const int *desti
 static cubed_status cut_to_nothing(cubed_array *x, int axis, cubed_array **out, cubed_error *err)
 {
     cubed_slice slices[CUBED_MAX_NDIM];
-    for (int d = 0; d < x->node.grid.ndim; d++)
+    for (int d = 0; d < x->node.grid->ndim; d++)
         slices[d] = (cubed_slice){0, d == axis ? 0 : x->shape[d], 1, false};
     return cubed_slice_array(x, slices, out, err);
 }
@@ -38,7 +38,7 @@ static cubed_status cut_to_nothing(cubed_array *x, int axis, cubed_array **out, 
 static cubed_status tile_axis(cubed_array *x, int axis, int64_t times, cubed_array **out,
                               cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     int64_t shape[CUBED_MAX_NDIM + 1];
     cubed_array *apart, *wide;
     if (ndim == CUBED_MAX_NDIM)
@@ -65,7 +65,7 @@ enum { JOINED = 16 };
 cubed_status cubed_tile(cubed_array *x, const int64_t *repetitions, int n, cubed_array **out,
                         cubed_error *err)
 {
-    int ndim = n > x->node.grid.ndim ? n : x->node.grid.ndim;
+    int ndim = n > x->node.grid->ndim ? n : x->node.grid->ndim;
     int64_t times[CUBED_MAX_NDIM];
     if (ndim > CUBED_MAX_NDIM)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "tile to %d dimensions", ndim);
@@ -77,7 +77,7 @@ cubed_status cubed_tile(cubed_array *x, const int64_t *repetitions, int n, cubed
     }
     cubed_array *now = cubed_array_ref(x);
     cubed_status st = CUBED_OK;
-    while (st == CUBED_OK && now->node.grid.ndim < ndim) {
+    while (st == CUBED_OK && now->node.grid->ndim < ndim) {
         cubed_array *before = now;
         st = cubed_expand_dims(before, 0, &now, err);
         cubed_array_unref(before);
@@ -106,7 +106,8 @@ static cubed_status diff_once(cubed_array *x, int axis, cubed_array **out, cubed
     cubed_array *pair[2];
     cubed_op op = x->node.dtype == CUBED_BOOL ? CUBED_OP_BITWISE_XOR : CUBED_OP_SUBTRACT;
     int64_t rest = cb_max_i64(0, x->shape[axis] - 1);
-    for (int d = 0; d < x->node.grid.ndim; d++) slices[d] = (cubed_slice){0, x->shape[d], 1, false};
+    for (int d = 0; d < x->node.grid->ndim; d++)
+        slices[d] = (cubed_slice){0, x->shape[d], 1, false};
     slices[axis] = (cubed_slice){0, rest, 1, false};
     CB_TRY(cubed_slice_array(x, slices, &pair[1], err));
     slices[axis].start = x->shape[axis] - rest;
@@ -121,7 +122,7 @@ static cubed_status diff_once(cubed_array *x, int axis, cubed_array **out, cubed
 
 cubed_status cubed_diff(cubed_array *x, int axis, int64_t n, cubed_array **out, cubed_error *err)
 {
-    CB_TRY(cb_api_axis("diff", x->node.grid.ndim, &axis, err));
+    CB_TRY(cb_api_axis("diff", x->node.grid->ndim, &axis, err));
     if (n < 0)
         return cb_fail(err, CUBED_E_ARG, "diff: n is %lld, expected 0 or more", (long long)n);
     cubed_array *now = cubed_array_ref(x);

@@ -29,7 +29,7 @@ static cubed_dtype complex_dtype(cubed_dtype x)
 static cubed_status matrices(const char *name, cubed_array *x, bool square, cubed_array **out,
                              cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     cubed_dtype dtype = x->node.dtype;
     if (ndim < 2)
         return cb_fail(err, CUBED_E_ARG, "%s: an array of %d dimensions, expected at least 2", name,
@@ -56,7 +56,7 @@ static cubed_status apply(const char *function, const void *params, size_t param
                           cubed_array *x, const result *r, int nout, cubed_array **outs,
                           cubed_error *err)
 {
-    int ndim = x->node.grid.ndim, batch = ndim - 2, symbols[CUBED_MAX_NDIM];
+    int ndim = x->node.grid->ndim, batch = ndim - 2, symbols[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM], shape[3][CUBED_MAX_NDIM], out_chunks[3][CUBED_MAX_NDIM];
     cubed_block_output to[3];
     cb_api_blocks(x, 3u << batch, cubed_dtype_size(x->node.dtype), chunks);
@@ -105,7 +105,7 @@ static cubed_status fits(const char *function, const void *params, size_t params
     for (int i = 0; i < nin + nout; i++) {
         const cubed_array *a = i < nin ? from[i] : NULL;
         blocks[i] =
-            a ? (cubed_block){NULL, a->node.dtype, 2, a->shape + a->node.grid.ndim - 2, index}
+            a ? (cubed_block){NULL, a->node.dtype, 2, a->shape + a->node.grid->ndim - 2, index}
               : (cubed_block){NULL, r[i - nin].dtype, r[i - nin].core, r[i - nin].extent, index};
     }
     const cubed_block_call call = {.nin = nin,
@@ -131,7 +131,7 @@ cubed_status cubed_cholesky(cubed_array *x, bool upper, uint64_t task_mem, cubed
     const cb_cholesky_params params = {upper};
     bool whole;
     CB_TRY(matrices("cholesky", x, true, &a, err));
-    int64_t n = x->shape[x->node.grid.ndim - 1];
+    int64_t n = x->shape[x->node.grid->ndim - 1];
     const result r = {a->node.dtype, 2, {n, n}};
     cubed_status st =
         fits("cholesky", &params, sizeof params, a, NULL, &r, 1, task_mem, &whole, err);
@@ -176,7 +176,7 @@ cubed_status cubed_inv(cubed_array *x, uint64_t task_mem, cubed_array **out, cub
     cubed_array *a;
     bool whole;
     CB_TRY(matrices("inv", x, true, &a, err));
-    int64_t n = x->shape[x->node.grid.ndim - 1];
+    int64_t n = x->shape[x->node.grid->ndim - 1];
     const result r = {a->node.dtype, 2, {n, n}};
     cubed_status st = fits("inv", NULL, 0, a, NULL, &r, 1, task_mem, &whole, err);
     if (st == CUBED_OK)
@@ -191,7 +191,7 @@ cubed_status cubed_inv(cubed_array *x, uint64_t task_mem, cubed_array **out, cub
 /* Axes of extent 1 in front, up to ndim dimensions; x is replaced. */
 static cubed_status widen(cubed_array **x, int ndim, cubed_error *err)
 {
-    while ((*x)->node.grid.ndim < ndim) {
+    while ((*x)->node.grid->ndim < ndim) {
         cubed_array *wider;
         CB_TRY(cubed_expand_dims(*x, 0, &wider, err));
         cubed_array_unref(*x);
@@ -204,7 +204,7 @@ static cubed_status widen(cubed_array **x, int ndim, cubed_error *err)
 static cubed_status solve_blocks(cubed_array *a, cubed_array *b, uint64_t task_mem,
                                  cubed_array **out, cubed_error *err)
 {
-    int ndim = a->node.grid.ndim, batch = ndim - 2, symbols[CUBED_MAX_NDIM];
+    int ndim = a->node.grid->ndim, batch = ndim - 2, symbols[CUBED_MAX_NDIM];
     int64_t shape[CUBED_MAX_NDIM], chunks[3][CUBED_MAX_NDIM];
     int64_t n = a->shape[ndim - 1], m = b->shape[ndim - 1];
     int64_t largest =
@@ -240,7 +240,7 @@ cubed_status cubed_solve(cubed_array *x1, cubed_array *x2, uint64_t task_mem, cu
                          cubed_error *err)
 {
     cubed_array *a = NULL, *b = NULL, *x = NULL, *column = NULL;
-    int n2 = x2->node.grid.ndim, ndim = x1->node.grid.ndim > n2 ? x1->node.grid.ndim : n2;
+    int n2 = x2->node.grid->ndim, ndim = x1->node.grid->ndim > n2 ? x1->node.grid->ndim : n2;
     cubed_dtype dtype = cubed_dtype_promote(x1->node.dtype, x2->node.dtype);
     cubed_status st;
     CB_TRY(compute_dtype("solve", dtype, &dtype, err));
@@ -249,7 +249,7 @@ cubed_status cubed_solve(cubed_array *x1, cubed_array *x2, uint64_t task_mem, cu
     cubed_array_unref(a);
     a = x;
     x = NULL;
-    int64_t n = x1->shape[x1->node.grid.ndim - 1],
+    int64_t n = x1->shape[x1->node.grid->ndim - 1],
             rows = n2 > 0 ? x2->shape[n2 > 1 ? n2 - 2 : 0] : -1;
     if (rows != n) {
         st = cb_fail(err, CUBED_E_ARG,
@@ -280,7 +280,7 @@ cubed_status cubed_qr(cubed_array *x, bool complete, uint64_t task_mem, cubed_ar
                       cubed_array **r, cubed_error *err)
 {
     cubed_array *a, **const outs[2] = {q, r};
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     bool whole, in_rows = false;
     CB_TRY(matrices("qr", x, false, &a, err));
     int64_t m = x->shape[ndim - 2], n = x->shape[ndim - 1];
@@ -301,7 +301,7 @@ static cubed_status whole_svd(cubed_array *a, bool full_matrices, cubed_array **
                               cubed_array **vh, cubed_error *err)
 {
     cubed_array **const outs[3] = {u, s, vh};
-    int ndim = a->node.grid.ndim;
+    int ndim = a->node.grid->ndim;
     int64_t m = a->shape[ndim - 2], n = a->shape[ndim - 1], k = cb_min_i64(m, n);
     const result results[3] = {{a->node.dtype, 2, {m, full_matrices ? m : k}},
                                {cb_dtype_real(a->node.dtype), 1, {k, 0}},
@@ -375,7 +375,7 @@ cubed_status cubed_svdvals(cubed_array *x, uint64_t task_mem, cubed_array **out,
         cubed_array_unref(tall);
         if (st != CUBED_OK) return st;
     }
-    int ndim = a->node.grid.ndim;
+    int ndim = a->node.grid->ndim;
     int64_t k = cb_min_i64(a->shape[ndim - 2], a->shape[ndim - 1]);
     const result r = {cb_dtype_real(a->node.dtype), 1, {k, 0}};
     if (st == CUBED_OK) st = apply("svdvals", NULL, 0, a, &r, 1, out, err);
@@ -391,7 +391,7 @@ static cubed_status eigen(const char *name, cubed_array *x, bool hermitian,
     cubed_array *a;
     CB_TRY(matrices(name, x, true, &a, err));
     cubed_dtype dtype = a->node.dtype;
-    int64_t n = x->shape[x->node.grid.ndim - 1];
+    int64_t n = x->shape[x->node.grid->ndim - 1];
     const result r[2] = {{hermitian ? cb_dtype_real(dtype) : complex_dtype(dtype), 1, {n, 0}},
                          {hermitian ? dtype : complex_dtype(dtype), 2, {n, n}}};
     cubed_status st = apply_to(name, NULL, 0, a, r, nout, outs, err);

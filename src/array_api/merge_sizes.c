@@ -42,7 +42,7 @@ static size_t item_bytes(const cubed_array *x, bool positions)
 static size_t chunk_bytes(const cubed_array *x)
 {
     size_t bytes = 2 * cubed_dtype_size(x->node.dtype);
-    for (int d = 0; d < x->node.grid.ndim; d++) bytes = cb_sat_mul(bytes, (size_t)x->chunks[d]);
+    for (int d = 0; d < x->node.grid->ndim; d++) bytes = cb_sat_mul(bytes, (size_t)x->chunks[d]);
     return bytes;
 }
 

@@ -5,7 +5,7 @@
 cubed_status cb_api_flatten(cubed_array *x, cubed_array **out, cubed_error *err)
 {
     int64_t n = 1;
-    for (int d = 0; d < x->node.grid.ndim; d++) n *= x->shape[d];
+    for (int d = 0; d < x->node.grid->ndim; d++) n *= x->shape[d];
     return cubed_reshape(x, 1, &n, out, err);
 }
 
@@ -34,7 +34,7 @@ cubed_status cb_api_positions(cubed_array *mask, cubed_array *offsets, int64_t c
 static cubed_status make_mask(cubed_array *x, cubed_array **out, cubed_error *err)
 {
     cubed_array *mask;
-    if (x->node.grid.ndim == 0)
+    if (x->node.grid->ndim == 0)
         return cb_fail(err, CUBED_E_ARG, "nonzero: x has no axes, expected one or more");
     CB_TRY(cubed_astype(x, CUBED_BOOL, &mask, err));
     cubed_status st = cb_api_flatten(mask, out, err);
@@ -82,11 +82,11 @@ static cubed_status coordinates(const cubed_array *x, cubed_array *at, cubed_arr
                                 cubed_error *err)
 {
     int64_t stride = 1;
-    for (int d = x->node.grid.ndim - 1; d >= 0; d--) {
+    for (int d = x->node.grid->ndim - 1; d >= 0; d--) {
         /* Of the first axis nothing is left above the extent. */
         cubed_status st = one_coordinate(at, stride, d ? x->shape[d] : 0, &outs[d], err);
         if (st != CUBED_OK) {
-            for (d++; d < x->node.grid.ndim; d++) cubed_array_unref(outs[d]);
+            for (d++; d < x->node.grid->ndim; d++) cubed_array_unref(outs[d]);
             return st;
         }
         /* Wraps around where an axis has no elements, and others have many. */

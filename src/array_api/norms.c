@@ -181,9 +181,9 @@ static cubed_status matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord, uint6
 /* x has matrices at all. */
 static cubed_status check_matrices(const char *name, const cubed_array *x, cubed_error *err)
 {
-    if (x->node.grid.ndim >= 2) return CUBED_OK;
+    if (x->node.grid->ndim >= 2) return CUBED_OK;
     return cb_fail(err, CUBED_E_ARG, "%s: an array of %d dimensions, expected at least 2", name,
-                   x->node.grid.ndim);
+                   x->node.grid->ndim);
 }
 
 cubed_status cubed_matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord, bool keepdims,
@@ -205,7 +205,7 @@ cubed_status cubed_matrix_norm(cubed_array *x, cubed_matrix_norm_ord ord, bool k
 static cubed_status significant(const cubed_array *x, cubed_array *s, cubed_array *rtol,
                                 cubed_array **out, cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     double longest = (double)cb_max_i64(x->shape[ndim - 2], x->shape[ndim - 1]);
     cubed_array *limit = cubed_array_ref(s), *per_matrix = NULL;
     cubed_status st = reduction(CUBED_REDUCE_MAX, &limit, (const int[]){-1}, 1, true, err);
@@ -236,7 +236,7 @@ static cubed_status zeros(const cubed_array *x, cubed_dtype dtype, int ndim, con
 
 static bool has_empty_matrices(const cubed_array *x)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     return x->shape[ndim - 2] == 0 || x->shape[ndim - 1] == 0;
 }
 
@@ -246,7 +246,7 @@ cubed_status cubed_matrix_rank(cubed_array *x, cubed_array *rtol, uint64_t task_
     cubed_array *s, *counts = NULL;
     CB_TRY(check_matrices("matrix_rank", x, err));
     if (has_empty_matrices(x))
-        return zeros(x, CUBED_INT64, x->node.grid.ndim - 2, x->shape, out, err);
+        return zeros(x, CUBED_INT64, x->node.grid->ndim - 2, x->shape, out, err);
     CB_TRY(cubed_svdvals(x, task_mem, &s, err));
     cubed_status st = significant(x, s, rtol, &counts, err);
     cubed_array_unref(s);
@@ -267,7 +267,7 @@ cubed_status cubed_pinv(cubed_array *x, cubed_array *rtol, uint64_t task_mem, cu
                         cubed_error *err)
 {
     cubed_array *u = NULL, *s = NULL, *vh = NULL, *counts = NULL, *where[3] = {NULL, NULL, NULL};
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     cubed_status st;
     CB_TRY(check_matrices("pinv", x, err));
     CB_TRY(cubed_svd(x, false, task_mem, &u, &s, &vh, err));
@@ -302,7 +302,7 @@ out:
 
 static cubed_status identities(cubed_array *x, cubed_array **out, cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     int64_t n = x->shape[ndim - 1];
     cubed_array *eye;
     CB_TRY(cubed_array_eye(x->ctx, n, n, 0, x->node.dtype, x->chunks + ndim - 2, &eye, err));
@@ -321,7 +321,7 @@ static cubed_status multiply(cubed_array **x, cubed_array *by, cubed_error *err)
 cubed_status cubed_matrix_power(cubed_array *x, int64_t n, uint64_t task_mem, cubed_array **out,
                                 cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     cubed_array *square, *power = NULL;
     cubed_status st = CUBED_OK;
     CB_TRY(check_matrices("matrix_power", x, err));
@@ -349,7 +349,7 @@ cubed_status cubed_matrix_power(cubed_array *x, int64_t n, uint64_t task_mem, cu
 
 cubed_status cubed_matrix_transpose(cubed_array *x, cubed_array **out, cubed_error *err)
 {
-    int ndim = x->node.grid.ndim, axes[CUBED_MAX_NDIM];
+    int ndim = x->node.grid->ndim, axes[CUBED_MAX_NDIM];
     CB_TRY(check_matrices("matrix_transpose", x, err));
     for (int d = 0; d < ndim; d++) axes[d] = d;
     axes[ndim - 2] = ndim - 1;
@@ -362,7 +362,7 @@ static cubed_status square_of(const char *name, cubed_array *x, int64_t offset, 
                               cubed_error *err)
 {
     cubed_slice slices[CUBED_MAX_NDIM];
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     CB_TRY(check_matrices(name, x, err));
     int64_t rows = x->shape[ndim - 2], columns = x->shape[ndim - 1];
     int64_t top = cb_min_i64(rows, offset < -rows ? rows : cb_max_i64(0, -offset));
@@ -385,8 +385,8 @@ static bool begins_with_chunk(const cb_axis *a)
  * flat: then they are as long as whole numbers of the other axis's chunks make CB_API_BLOCK_BYTES. */
 static int64_t diagonal_block(const cubed_array *square)
 {
-    const int ndim = square->node.grid.ndim;
-    const cb_axis *rows = &square->node.grid.axis[ndim - 2], *columns = rows + 1;
+    const int ndim = square->node.grid->ndim;
+    const cb_axis *rows = &square->node.grid->axis[ndim - 2], *columns = rows + 1;
     int64_t least = cb_min_i64(rows->chunk, columns->chunk);
     int64_t most = cb_max_i64(rows->chunk, columns->chunk);
     if (begins_with_chunk(rows) && !begins_with_chunk(columns)) most = rows->chunk;
@@ -403,7 +403,7 @@ static int64_t diagonal_block(const cubed_array *square)
 static cubed_status main_diagonal(cubed_array *square, cubed_array **out, cubed_error *err)
 {
     int64_t chunks[CUBED_MAX_NDIM];
-    int symbols[CUBED_MAX_NDIM], ndim = square->node.grid.ndim;
+    int symbols[CUBED_MAX_NDIM], ndim = square->node.grid->ndim;
     memcpy(chunks, square->chunks, sizeof chunks);
     chunks[ndim - 2] = chunks[ndim - 1] = diagonal_block(square);
     for (int d = 0; d < ndim; d++) symbols[d] = d == ndim - 1 ? d - 1 : d;
@@ -444,9 +444,9 @@ cubed_status cubed_trace(cubed_array *x, int64_t offset, const cubed_dtype *dtyp
 cubed_status cubed_outer(cubed_array *x1, cubed_array *x2, cubed_array **out, cubed_error *err)
 {
     cubed_array *column;
-    if (x1->node.grid.ndim != 1 || x2->node.grid.ndim != 1)
+    if (x1->node.grid->ndim != 1 || x2->node.grid->ndim != 1)
         return cb_fail(err, CUBED_E_ARG, "outer: arrays of %d and %d dimensions, expected 1",
-                       x1->node.grid.ndim, x2->node.grid.ndim);
+                       x1->node.grid->ndim, x2->node.grid->ndim);
     CB_TRY(cubed_expand_dims(x1, 1, &column, err));
     cubed_status st = binary(CUBED_OP_MULTIPLY, &column, x2, err);
     return hand_over(st, column, out);
@@ -457,7 +457,7 @@ static cubed_status component(cubed_array *x, int axis, int64_t i, cubed_array *
                               cubed_error *err)
 {
     cubed_slice slices[CUBED_MAX_NDIM];
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     for (int d = 0; d < ndim; d++) slices[d] = (cubed_slice){0, x->shape[d], 1, false};
     slices[ndim + axis] = (cubed_slice){i, 1, 1, false};
     return cubed_slice_array(x, slices, out, err);
@@ -486,7 +486,7 @@ cubed_status cubed_cross(cubed_array *x1, cubed_array *x2, int axis, cubed_array
                          cubed_error *err)
 {
     cubed_array *part[3] = {NULL, NULL, NULL};
-    int n1 = x1->node.grid.ndim, n2 = x2->node.grid.ndim;
+    int n1 = x1->node.grid->ndim, n2 = x2->node.grid->ndim;
     cubed_status st = CUBED_OK;
     if (axis >= 0 || n1 + axis < 0 || n2 + axis < 0)
         return cb_fail(err, CUBED_E_ARG,
@@ -496,7 +496,7 @@ cubed_status cubed_cross(cubed_array *x1, cubed_array *x2, int axis, cubed_array
                        "cross: vectors of %" PRId64 " and %" PRId64 " elements, expected 3",
                        x1->shape[n1 + axis], x2->shape[n2 + axis]);
     for (int i = 0; i < 3; i++) CB_GO(minor(x1, x2, axis, (i + 1) % 3, (i + 2) % 3, &part[i], err));
-    CB_GO(cubed_concat(part, 3, part[0]->node.grid.ndim + axis, out, err));
+    CB_GO(cubed_concat(part, 3, part[0]->node.grid->ndim + axis, out, err));
 out:
     for (int i = 0; i < 3; i++) cubed_array_unref(part[i]);
     return st;

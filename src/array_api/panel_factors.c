@@ -39,11 +39,12 @@ static cubed_array *prepared(const cb_panels *p, cubed_array *x)
     int64_t chunks[CUBED_MAX_NDIM];
     cubed_array *y = NULL, *wide = cb_step_cast(p->s, x, p->dtype);
     if (p->s->st != CUBED_OK) return NULL;
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     for (int d = 0; d < ndim; d++)
         chunks[d] = d < ndim - 2 ? 1 : cb_min_i64(x->shape[d], d == ndim - 2 ? p->rows : p->step);
     cb_node n = cb_graph_like(wide, CB_NODE_COPY, p->dtype);
-    n.grid = cb_grid_regular(ndim, x->shape, chunks);
+    const cb_grid grid = cb_grid_regular(ndim, x->shape, chunks);
+    n.grid = &grid;
     cb_node_store(&n, CB_WHY_BLOCK_INPUT);
     return cb_step(p->s, cb_graph_add(x->ctx, &n, &wide, &y, p->s->err), &y);
 }
@@ -51,7 +52,7 @@ static cubed_array *prepared(const cb_panels *p, cubed_array *x)
 static cubed_status start(factors *f, const char *name, const char *function, cubed_array *x,
                           uint64_t task_mem, cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     bool complex = cubed_dtype_kind(x->node.dtype) == CUBED_KIND_COMPLEX;
     *f = (factors){.s = {.ctx = x->ctx, .err = err}, .x = x, .columns = x->shape[ndim - 1]};
     f->p = (cb_panels){.s = &f->s,
@@ -78,7 +79,7 @@ static cubed_array *result(factors *f, cubed_array *y, const int64_t *chunks)
 {
     int64_t most[CUBED_MAX_NDIM];
     y = cb_step_cast(&f->s, y, f->x->node.dtype);
-    for (int d = 0; y && d < y->node.grid.ndim; d++)
+    for (int d = 0; y && d < y->node.grid->ndim; d++)
         most[d] = cb_max_i64(1, cb_min_i64(y->shape[d], chunks[d]));
     return rechunked(&f->s, y, most);
 }
@@ -204,7 +205,7 @@ static cubed_array *broadcast(cb_steps *s, cubed_array *x, const int64_t *batch)
     int64_t shape[CUBED_MAX_NDIM];
     cubed_array *y = NULL;
     if (s->st != CUBED_OK) return NULL;
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     for (int d = 0; d < ndim; d++) shape[d] = d < ndim - 2 ? batch[d] : x->shape[d];
     return cb_step(s, cubed_broadcast_to(x, ndim, shape, &y, s->err), &y);
 }
@@ -256,7 +257,7 @@ static cubed_array *identity(const factors *f, cb_steps *s, int64_t n, int64_t c
 cubed_status cb_api_panel_inv(cubed_array *x, uint64_t task_mem, cubed_array **out,
                               cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     int64_t n = x->shape[ndim - 1];
     cubed_array *eye = NULL, *b = NULL;
     CB_TRY(cubed_array_eye(x->ctx, n, n, 0, x->node.dtype, x->chunks + ndim - 2, &eye, err));

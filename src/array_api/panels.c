@@ -3,6 +3,7 @@
 #include "array_api/api_pkg.h"
 #include "base/error.h"
 #include "block/params.h"
+#include "exec/limits.h"
 #include "exec/operands.h"
 #include "plan/context.h"
 
@@ -109,7 +110,7 @@ cubed_array *cb_panels_part(cb_steps *s, cubed_array *x, int64_t row, int64_t ro
     cubed_slice slices[CUBED_MAX_NDIM];
     cubed_array *y = NULL;
     if (s->st != CUBED_OK || rows <= 0 || columns <= 0) return NULL;
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     for (int d = 0; d < ndim - 2; d++) slices[d] = (cubed_slice){0, x->shape[d], 1, false};
     slices[ndim - 2] = (cubed_slice){row, rows, 1, false};
     slices[ndim - 1] = (cubed_slice){column, columns, 1, false};
@@ -165,7 +166,7 @@ static cubed_array *column(const cb_panels *p, cubed_array *a, cubed_array *b, c
     return beside[1] ? cb_panels_concat(p->s, beside, 2, true) : beside[0];
 }
 
-static int64_t columns_of(const cubed_array *x) { return x ? x->shape[x->node.grid.ndim - 1] : 0; }
+static int64_t columns_of(const cubed_array *x) { return x ? x->shape[x->node.grid->ndim - 1] : 0; }
 
 cubed_array *cb_panels_own(const cb_panels *p, cubed_array *x)
 {

@@ -24,7 +24,7 @@ bool cubed_quantile_method_parse(const char *name, cubed_quantile_method *method
 /* Reduced axes that are not next to each other go behind the others. */
 static cubed_status find_lines(cubed_array *x, uint32_t reduced, cb_lines *out, cubed_error *err)
 {
-    int ndim = x->node.grid.ndim, n = 0;
+    int ndim = x->node.grid->ndim, n = 0;
     *out = (cb_lines){.n = __builtin_popcount(reduced), .first = ndim};
     for (int d = 0; d < ndim; d++) {
         if (reduced >> d & 1 && d < out->first) out->first = d;
@@ -65,7 +65,7 @@ static void set_result(const cubed_array *x, uint32_t reduced, int count, bool k
 {
     *r = (result){.ndim = 0};
     if (count >= 0) add_axis(r, count, cb_max_i64(1, count), -1, NULL);
-    for (int d = 0; d < x->node.grid.ndim; d++) {
+    for (int d = 0; d < x->node.grid->ndim; d++) {
         if (!(reduced >> d & 1))
             add_axis(r, x->shape[d], chunks[d], d, x->node.dim_names[d]);
         else if (keepdims)
@@ -89,7 +89,7 @@ static cubed_status by_selection(const cb_lines *l, const cb_quantile_params *p,
 {
     int symbols[CUBED_MAX_NDIM];
     int64_t blocks[CUBED_MAX_NDIM];
-    for (int d = 0; d < l->x->node.grid.ndim; d++) {
+    for (int d = 0; d < l->x->node.grid->ndim; d++) {
         blocks[d] = chunks[l->axis[d]];
         symbols[d] = cb_lines_reduces(l, d) ? -1 : l->axis[d];
     }
@@ -104,7 +104,7 @@ static cubed_status by_counting(const cb_lines *l, const cb_quantile_params *p, 
     cubed_array *state;
     int symbols[CUBED_MAX_NDIM], n = 0;
     CB_TRY(cb_api_count_keys(l, p, params_size, memory, &state, err));
-    for (int d = 0; d < l->x->node.grid.ndim; d++) {
+    for (int d = 0; d < l->x->node.grid->ndim; d++) {
         if (!cb_lines_reduces(l, d)) symbols[n++] = l->axis[d];
     }
     symbols[n] = -1;
@@ -143,7 +143,7 @@ static cubed_status quantiles(cubed_array *x, const double *q, int n, bool in_fr
 {
     cubed_quantile_options o = CUBED_QUANTILE_OPTIONS_INIT;
     uint32_t reduced = 0;
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     if (options) {
         if (options->struct_size != sizeof o)
             return cb_fail(err, CUBED_E_ARG, "quantile: options.struct_size is %zu, expected %zu",

@@ -26,7 +26,7 @@ static cubed_status prepare(cubed_array *x, cubed_array *repeats, const int *axi
         return cb_fail(err, CUBED_E_TYPE, "repeat: repeats are %s, expected integers",
                        cubed_dtype_name(repeats->node.dtype));
     if (axis) {
-        CB_TRY(cb_api_axis("repeat", x->node.grid.ndim, &r->axis, err));
+        CB_TRY(cb_api_axis("repeat", x->node.grid->ndim, &r->axis, err));
         r->x = cubed_array_ref(x);
     } else {
         CB_TRY(cb_api_flatten(x, &r->x, err));
@@ -69,7 +69,7 @@ cubed_status cubed_repeat_total(cubed_array *x, cubed_array *repeats, const int 
 static cubed_status cut_to_nothing(const repetition *r, cubed_array **out, cubed_error *err)
 {
     cubed_slice slices[CUBED_MAX_NDIM];
-    for (int d = 0; d < r->x->node.grid.ndim; d++)
+    for (int d = 0; d < r->x->node.grid->ndim; d++)
         slices[d] = (cubed_slice){0, d == r->axis ? 0 : r->x->shape[d], 1, false};
     return cubed_slice_array(r->x, slices, out, err);
 }

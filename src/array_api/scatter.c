@@ -22,7 +22,7 @@ typedef struct picked {
 
 static cubed_status broadcast_shape(picked *p, const cubed_array *a, cubed_error *err)
 {
-    const int ndim = a->node.grid.ndim, more = ndim - p->nshape;
+    const int ndim = a->node.grid->ndim, more = ndim - p->nshape;
     if (more > 0) {
         memmove(p->shape + more, p->shape, sizeof *p->shape * (size_t)p->nshape);
         for (int d = 0; d < more; d++) p->shape[d] = 1;
@@ -42,7 +42,7 @@ static cubed_status broadcast_shape(picked *p, const cubed_array *a, cubed_error
 static cubed_status find_picked(const char *name, const cubed_array *x, cubed_array *const *at,
                                 picked *p, cubed_error *err)
 {
-    *p = (picked){.name = name, .at = at, .ndim = x->node.grid.ndim};
+    *p = (picked){.name = name, .at = at, .ndim = x->node.grid->ndim};
     for (int d = 0; d < p->ndim; d++) {
         if (!at[d]) continue;
         const cubed_kind kind = cubed_dtype_kind(at[d]->node.dtype);
@@ -194,7 +194,7 @@ static cubed_array *replaced(cb_steps *s, cubed_array *x, cubed_array *mask, cub
     if (!x || !mask || !value) return NULL;
     const cubed_dtype dtype = x->node.dtype;
     const cubed_kind kind = cubed_dtype_kind(dtype);
-    const int ndim = x->node.grid.ndim;
+    const int ndim = x->node.grid->ndim;
     mask = spread(s, mask, ndim, x->shape);
     value = spread(s, value, ndim, x->shape);
     if (kind == CUBED_KIND_TEXT) {
@@ -225,7 +225,7 @@ cubed_status cubed_replace(cubed_array *x, cubed_array *mask, cubed_array *value
 static cubed_status check_value(const cubed_array *value, int ndim, const int64_t *full,
                                 cubed_error *err)
 {
-    const int have = value->node.grid.ndim;
+    const int have = value->node.grid->ndim;
     if (have > ndim)
         return cb_fail(err, CUBED_E_ARG, "scatter: a value of %d dimensions does not fit into %d",
                        have, ndim);
@@ -278,8 +278,8 @@ static cubed_array *rows_replaced(cb_steps *s, cubed_array *x, cubed_array *at, 
     last = cb_step_op(s, CUBED_OP_MAXIMUM, last, whole(s, 0), NULL);
     cubed_array *found = cb_step_op(s, CUBED_OP_EQUAL, taken(s, ordered, last, 0), rows, NULL);
     cubed_array *fresh = taken(s, value, taken(s, order, last, 0), 0);
-    for (int d = 0; d < x->node.grid.ndim; d++) shape[d] = d == 0 ? x->shape[0] : 1;
-    wide = reshaped(s, found, x->node.grid.ndim, shape);
+    for (int d = 0; d < x->node.grid->ndim; d++) shape[d] = d == 0 ? x->shape[0] : 1;
+    wide = reshaped(s, found, x->node.grid->ndim, shape);
     return replaced(s, x, wide, fresh);
 }
 
@@ -311,14 +311,14 @@ cubed_status cubed_scatter(cubed_array *x, cubed_array *const *positions, cubed_
 cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *values,
                                 cubed_array **out, cubed_error *err)
 {
-    const int ndim = x->node.grid.ndim;
-    bool same = mask->node.grid.ndim == ndim;
+    const int ndim = x->node.grid->ndim;
+    bool same = mask->node.grid->ndim == ndim;
     for (int d = 0; d < ndim && same; d++) same = mask->shape[d] == x->shape[d];
     if (!same || mask->node.dtype != CUBED_BOOL)
         return cb_fail(err, CUBED_E_ARG, "scatter_mask: the mask is no array of bool of x's shape");
-    if (values->node.grid.ndim != 1)
+    if (values->node.grid->ndim != 1)
         return cb_fail(err, CUBED_E_ARG, "scatter_mask: values have %d dimensions, expected 1",
-                       values->node.grid.ndim);
+                       values->node.grid->ndim);
     CB_TRY(check_type("scatter_mask", x, values, err));
     cb_steps s = {.ctx = x->ctx, .err = err};
     const cubed_reduce_options all = CUBED_REDUCE_OPTIONS_INIT;
@@ -331,7 +331,7 @@ cubed_status cubed_scatter_mask(cubed_array *x, cubed_array *mask, cubed_array *
     const bool some = values->shape[0] > 0;
     cubed_array *y = some ? values : x;
     if (y)
-        y = cb_step_required(&s, y, spread(&s, fits, y->node.grid.ndim, y->shape),
+        y = cb_step_required(&s, y, spread(&s, fits, y->node.grid->ndim, y->shape),
                              "other than as many values as true elements of the mask");
     if (y && some) {
         rank = cb_step(&s, cubed_cumulative(CUBED_REDUCE_SUM, ones, 0, false, &rank, err), &rank);

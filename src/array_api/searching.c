@@ -7,7 +7,7 @@
 static cubed_status search(cubed_array *sorted, cubed_array *values, bool right, cubed_array **out,
                            cubed_error *err)
 {
-    int ndim = values->node.grid.ndim, symbols[CUBED_MAX_NDIM];
+    int ndim = values->node.grid->ndim, symbols[CUBED_MAX_NDIM];
     int64_t chunks[CUBED_MAX_NDIM];
     if (ndim == CUBED_MAX_NDIM)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "searchsorted of %d dimensions", ndim);
@@ -42,9 +42,9 @@ cubed_status cubed_searchsorted(cubed_array *x1, cubed_array *x2, bool right, cu
                                 cubed_array **out, cubed_error *err)
 {
     cubed_dtype type = cubed_dtype_promote(x1->node.dtype, x2->node.dtype);
-    if (x1->node.grid.ndim != 1)
+    if (x1->node.grid->ndim != 1)
         return cb_fail(err, CUBED_E_ARG, "searchsorted: x1 has %d dimensions, expected 1",
-                       x1->node.grid.ndim);
+                       x1->node.grid->ndim);
     if (type == CUBED_DTYPE_COUNT || cubed_dtype_kind(type) >= CUBED_KIND_COMPLEX)
         return cb_fail(err, CUBED_E_TYPE, "searchsorted is not defined for %s and %s",
                        cubed_dtype_name(x1->node.dtype), cubed_dtype_name(x2->node.dtype));

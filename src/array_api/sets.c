@@ -125,7 +125,7 @@ static cubed_status number_groups(const cubed_array *x, const groups *g, cubed_a
         cb_step(&s, cb_api_sort_runs(g->order, rank, 0, false, g->task_mem, NULL, &back, err),
                 &back);
     if (s.st == CUBED_OK)
-        cb_step(&s, cubed_reshape(back, x->node.grid.ndim, x->shape, &shaped, err), &shaped);
+        cb_step(&s, cubed_reshape(back, x->node.grid->ndim, x->shape, &shaped, err), &shaped);
     return cb_steps_end(&s, shaped, out);
 }
 
@@ -161,7 +161,7 @@ out:
 static cubed_status find_members(cubed_array *x, cubed_array *among, const cb_isin_params *params,
                                  cubed_array **out, cubed_error *err)
 {
-    const int ndim = x->node.grid.ndim, others = among->node.grid.ndim;
+    const int ndim = x->node.grid->ndim, others = among->node.grid->ndim;
     const size_t item = cubed_dtype_size(x->node.dtype);
     int64_t chunks[CUBED_MAX_NDIM], blocks[CUBED_MAX_NDIM];
     int symbols[CUBED_MAX_NDIM];
@@ -204,16 +204,16 @@ static cubed_status comparable_type(const cubed_array *x1, const cubed_array *x2
 cubed_status cubed_isin(cubed_array *x1, cubed_array *x2, bool invert, cubed_array **out,
                         cubed_error *err)
 {
-    const int ndim = x1->node.grid.ndim;
+    const int ndim = x1->node.grid->ndim;
     const cubed_scalar none = {.b = invert};
     cubed_dtype type;
     bool positive, empty = false;
     CB_TRY(comparable_type(x1, x2, &type, &positive, err));
-    for (int d = 0; d < x2->node.grid.ndim; d++) empty = empty || x2->shape[d] == 0;
+    for (int d = 0; d < x2->node.grid->ndim; d++) empty = empty || x2->shape[d] == 0;
     if (empty) return cubed_array_full(x1->ctx, CUBED_BOOL, ndim, x1->shape, NULL, &none, out, err);
     /* Each axis of both has a number of its own. */
     const bool flat = ndim == CUBED_MAX_NDIM;
-    const bool flat_members = ndim + x2->node.grid.ndim > CUBED_MAX_NDIM;
+    const bool flat_members = ndim + x2->node.grid->ndim > CUBED_MAX_NDIM;
     const cb_isin_params params = {invert, positive};
     cubed_array *x = NULL, *among = NULL, *found = NULL;
     cubed_status st = CUBED_OK;

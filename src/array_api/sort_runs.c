@@ -43,7 +43,7 @@ typedef struct shape {
 static shape along(const merging *m, int64_t extent, int64_t chunk)
 {
     shape s;
-    for (int d = 0; d < m->l.x->node.grid.ndim; d++) {
+    for (int d = 0; d < m->l.x->node.grid->ndim; d++) {
         s.extent[d] = m->l.x->shape[d];
         s.chunk[d] = 1;
     }
@@ -54,7 +54,7 @@ static shape along(const merging *m, int64_t extent, int64_t chunk)
 
 static cubed_block_output output(const merging *m, cubed_dtype dtype, const shape *s)
 {
-    return (cubed_block_output){dtype, m->l.x->node.grid.ndim, s->extent, s->chunk, m->symbols,
+    return (cubed_block_output){dtype, m->l.x->node.grid->ndim, s->extent, s->chunk, m->symbols,
                                 NULL};
 }
 
@@ -172,7 +172,7 @@ cubed_status cb_api_sort_runs(cubed_array *x, cubed_array *beside, int axis, boo
     made runs = {.values = NULL};
     m.runs = (cb_runs){axis, descending, x->shape[axis], part, part, 1};
     m.nparts = cb_ceil_div(x->shape[axis], part);
-    for (int d = 0; d < x->node.grid.ndim; d++) m.symbols[d] = d;
+    for (int d = 0; d < x->node.grid->ndim; d++) m.symbols[d] = d;
     bool more = cb_merge_plan(&m.l, part, part, &pass);
     cubed_status st = sort_parts(&m, beside, more ? &pass : NULL, &runs, err);
     while (st == CUBED_OK && more) {
@@ -189,7 +189,7 @@ cubed_status cb_api_sort_runs(cubed_array *x, cubed_array *beside, int axis, boo
 bool cb_api_sorts_in_runs(const cubed_array *x, int axis, bool positions, uint64_t task_mem)
 {
     if (cubed_dtype_kind(x->node.dtype) == CUBED_KIND_TEXT) return false;
-    for (int d = 0; d < x->node.grid.ndim; d++) {
+    for (int d = 0; d < x->node.grid->ndim; d++) {
         if (x->shape[d] == 0) return false;
     }
     return cb_merge_block_bytes(x, x->shape[axis], positions) > cb_merge_memory(task_mem) ||

@@ -22,11 +22,11 @@ static cubed_status along_axis(const char *name, cubed_array *x, int axis,
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name,
                        cubed_dtype_name(x->node.dtype));
     cb_api_blocks_within(x, 1u << axis, block_bytes(o->task_mem), cubed_dtype_size(dtype), chunks);
-    for (int d = 0; d < x->node.grid.ndim; d++) symbols[d] = d == axis ? -1 : d;
+    for (int d = 0; d < x->node.grid->ndim; d++) symbols[d] = d == axis ? -1 : d;
     const cb_sort_params params = {axis, o->descending};
     const cubed_block_input in = {x, symbols, chunks};
-    const cubed_block_output to = {dtype,  x->node.grid.ndim, x->shape,
-                                   chunks, symbols,           x->node.dim_names};
+    const cubed_block_output to = {dtype,   x->node.grid->ndim, x->shape, chunks,
+                                   symbols, x->node.dim_names};
     return cubed_blockwise(x->ctx, name, &params, sizeof params, &in, 1, &to, 1, out, err);
 }
 
@@ -37,7 +37,7 @@ cubed_status cubed_sort_with(cubed_array *x, int axis, const cubed_sort_options 
     if (o->struct_size != sizeof *o)
         return cb_fail(err, CUBED_E_ARG, "%s: options.struct_size is %zu, expected %zu", name,
                        o->struct_size, sizeof *o);
-    CB_TRY(cb_api_axis(name, x->node.grid.ndim, &axis, err));
+    CB_TRY(cb_api_axis(name, x->node.grid->ndim, &axis, err));
     if (cb_api_sorts_in_runs(x, axis, o->positions, o->task_mem))
         return cb_api_sort_runs(x, NULL, axis, o->descending, o->task_mem,
                                 o->positions ? NULL : out, o->positions ? out : NULL, err);

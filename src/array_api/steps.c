@@ -3,23 +3,12 @@
 #include "base/error.h"
 #include "plan/graph.h"
 
-static bool grow(cb_steps *s)
-{
-    const size_t item = sizeof(cubed_array *), old = (size_t)s->cap * item;
-    int cap = s->cap ? 2 * s->cap : 64;
-    cubed_array **made = cb_resize(&s->ctx->alloc, s->made, old, (size_t)cap * item);
-    if (!made) return false;
-    s->made = made;
-    s->cap = cap;
-    return true;
-}
-
 cubed_array *cb_step(cb_steps *s, cubed_status st, cubed_array *const *x)
 {
     if (s->st != CUBED_OK) return NULL;
     s->st = st;
     if (st != CUBED_OK) return NULL;
-    if (s->n == s->cap && !grow(s)) {
+    if (!cb_list_grow(&s->ctx->alloc, &s->made, s->n, &s->cap, sizeof(cubed_array *))) {
         cubed_array_unref(*x);
         s->st = cb_fail(s->err, CUBED_E_NOMEM, "no memory for an operation");
         return NULL;
@@ -71,7 +60,7 @@ cubed_array *cb_step_float(cb_steps *s, double value)
 cubed_status cb_steps_end(cb_steps *s, cubed_array *x, cubed_array **out)
 {
     if (s->st == CUBED_OK) *out = cubed_array_ref(x);
-    for (int i = 0; i < s->n; i++) cubed_array_unref(s->made[i]);
-    cb_free(&s->ctx->alloc, s->made, (size_t)s->cap * sizeof(cubed_array *));
+    for (size_t i = 0; i < s->n; i++) cubed_array_unref(s->made[i]);
+    cb_free(&s->ctx->alloc, s->made, s->cap * sizeof(cubed_array *));
     return s->st;
 }

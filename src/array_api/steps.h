@@ -9,7 +9,7 @@ typedef struct cb_steps {
     cubed_context *ctx;
     cubed_error *err;
     cubed_status st;
-    int n, cap;
+    size_t n, cap;
     cubed_array **made;
 } cb_steps;
 

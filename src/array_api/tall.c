@@ -12,13 +12,13 @@
 /* As few rows of a block as leave R with half of x's rows at most. */
 static int64_t fewest_rows(const cubed_array *x)
 {
-    int64_t m = x->shape[x->node.grid.ndim - 2], n = x->shape[x->node.grid.ndim - 1];
+    int64_t m = x->shape[x->node.grid->ndim - 2], n = x->shape[x->node.grid->ndim - 1];
     return cb_ceil_div(m, m / (2 * n));
 }
 
 bool cb_api_is_tall(const cubed_array *x)
 {
-    int64_t m = x->shape[x->node.grid.ndim - 2], n = x->shape[x->node.grid.ndim - 1];
+    int64_t m = x->shape[x->node.grid->ndim - 2], n = x->shape[x->node.grid->ndim - 1];
     return n > 0 && n <= m / 4;
 }
 
@@ -27,7 +27,7 @@ static cubed_status block_bytes(const cubed_array *x, int64_t rows, uint64_t *by
                                 cubed_error *err)
 {
     static const int64_t index[2] = {0, 0};
-    const int64_t n = x->shape[x->node.grid.ndim - 1];
+    const int64_t n = x->shape[x->node.grid->ndim - 1];
     const int64_t block[2] = {rows, n}, square[2] = {n, n};
     const cubed_dtype dtype = x->node.dtype;
     cubed_block in = {NULL, dtype, 2, block, index};
@@ -44,7 +44,7 @@ static cubed_status block_bytes(const cubed_array *x, int64_t rows, uint64_t *by
 static cubed_status rows_of_block(const cubed_array *x, uint64_t task_mem, int64_t *out,
                                   cubed_error *err)
 {
-    const int ndim = x->node.grid.ndim;
+    const int ndim = x->node.grid->ndim;
     const int64_t size = x->shape[ndim - 1] * (int64_t)cubed_dtype_size(x->node.dtype);
     const int64_t fewest = fewest_rows(x), chunk = x->chunks[ndim - 2];
     int64_t rows = cb_max_i64(fewest, ROWS_BYTES / size);
@@ -76,7 +76,7 @@ typedef struct operand {
 static operand operand_of(const cubed_array *x, int64_t m, int64_t n, int64_t rows)
 {
     operand o;
-    int batch = x->node.grid.ndim - 2;
+    int batch = x->node.grid->ndim - 2;
     for (int d = 0; d < batch; d++) {
         o.shape[d] = x->shape[d];
         o.chunks[d] = 1;
@@ -90,7 +90,7 @@ static operand operand_of(const cubed_array *x, int64_t m, int64_t n, int64_t ro
 
 static void set_symbols(const cubed_array *x, int *symbols)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     for (int d = 0; d < ndim; d++) symbols[d] = d < ndim - 1 ? d : -1;
 }
 
@@ -98,7 +98,7 @@ static void set_symbols(const cubed_array *x, int *symbols)
 static cubed_status factor_blocks(cubed_array *x, int64_t rows, cubed_array **outs,
                                   cubed_error *err)
 {
-    int ndim = x->node.grid.ndim, symbols[CUBED_MAX_NDIM];
+    int ndim = x->node.grid->ndim, symbols[CUBED_MAX_NDIM];
     int64_t m = x->shape[ndim - 2], n = x->shape[ndim - 1];
     operand q = operand_of(x, m, n, rows), r = operand_of(x, cb_ceil_div(m, rows) * n, n, n);
     set_symbols(x, symbols);
@@ -112,7 +112,7 @@ static cubed_status factor_blocks(cubed_array *x, int64_t rows, cubed_array **ou
 static cubed_status multiply_blocks(cubed_array *q, cubed_array *by, int64_t rows,
                                     cubed_array **out, cubed_error *err)
 {
-    int ndim = q->node.grid.ndim, symbols[CUBED_MAX_NDIM];
+    int ndim = q->node.grid->ndim, symbols[CUBED_MAX_NDIM];
     int64_t n = q->shape[ndim - 1];
     const cb_matmul_params params = {ndim - 2, 1, 1, 1};
     operand a = operand_of(q, q->shape[ndim - 2], n, rows);

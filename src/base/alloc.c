@@ -46,6 +46,19 @@ void cb_free(const cubed_allocator *a, void *ptr, size_t size)
     if (ptr) a->free(a->ctx, ptr, size ? size : 1);
 }
 
+bool cb_list_grow(const cubed_allocator *a, void *list, size_t n, size_t *cap, size_t size)
+{
+    if (n < *cap) return true;
+    const size_t more = *cap ? 2 * *cap : 32;
+    void *was;
+    memcpy(&was, list, sizeof was);
+    void *wider = cb_resize(a, was, *cap * size, more * size);
+    if (!wider) return false;
+    memcpy(list, &wider, sizeof wider);
+    *cap = more;
+    return true;
+}
+
 /* --- Zones: a list of blocks, each twice the last one's size up to a limit. ---------------------- */
 
 #define ZONE_ALIGN   16

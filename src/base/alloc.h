@@ -14,6 +14,10 @@ void *cb_alloc_zero(const cubed_allocator *a, size_t size);
 void *cb_resize(const cubed_allocator *a, void *ptr, size_t old_size, size_t new_size);
 void cb_free(const cubed_allocator *a, void *ptr, size_t size);
 
+/* Room for one more behind the `n` items of `size` bytes of a list, of which there is room for *cap; `list` points to
+ * where it begins, NULL at first. False when there is no memory. Freed with cb_free. */
+bool cb_list_grow(const cubed_allocator *a, void *list, size_t n, size_t *cap, size_t size);
+
 /* A zone hands out memory that lives until the zone is freed. Not thread-safe. */
 typedef struct cb_zone cb_zone;
 CUBED_MUST_CHECK cubed_status cb_zone_new(const cubed_allocator *a, cb_zone **out,
@@ -23,8 +27,7 @@ void cb_zone_free(cb_zone *z);
 void *cb_zone_alloc(cb_zone *z, size_t size);
 char *cb_zone_strdup(cb_zone *z, const char *s);
 void *cb_zone_memdup(cb_zone *z, const void *p, size_t size);
-/* Room for one more behind the `n` items of `size` bytes of a list, of which there is room for *cap; `list` points to
- * where it begins, NULL at first. False when there is no memory. What it had before stays in the zone. */
+/* The same as cb_list_grow. What the list had before stays in the zone. */
 bool cb_zone_grow(cb_zone *z, void *list, int n, int *cap, size_t size);
 const cubed_allocator *cb_zone_allocator(const cb_zone *z);
 /* Bytes obtained from the allocator so far. */

@@ -2,6 +2,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,6 +39,8 @@ static void clear(cubed_error *err, cubed_status status, int os_errno)
     err->raised = 0;
     err->retry_after_ms = 0;
     err->transient = false;
+    err->failed_stage = 0;
+    err->failed_task = 0;
 }
 
 cubed_status cb_fail(cubed_error *err, cubed_status status, const char *fmt, ...)
@@ -49,6 +52,16 @@ cubed_status cb_fail(cubed_error *err, cubed_status status, const char *fmt, ...
     va_end(ap);
     clear(err, status, 0);
     return status;
+}
+
+cubed_status cb_check_made_for(const char *what, size_t size, size_t expected_size,
+                               uint32_t version, uint32_t expected_version, cubed_error *err)
+{
+    if (size == expected_size && version == expected_version) return CUBED_OK;
+    return cb_fail(err, CUBED_E_ARG,
+                   "%s is of version %" PRIu32 " and %zu bytes, expected version %" PRIu32
+                   " and %zu: compile it with the headers of libcubed %s",
+                   what, version, size, expected_version, expected_size, CUBED_VERSION_STRING);
 }
 
 /* What is for lack of space or permission stays so; all else may have been the moment's. */

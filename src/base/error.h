@@ -18,6 +18,11 @@ cubed_status cb_context(cubed_error *err, cubed_status status, const char *fmt, 
 /* Appends to the message. */
 void cb_note(cubed_error *err, const char *fmt, ...) CUBED_PRINTF(2, 3);
 
+/* CUBED_E_ARG if `what` ("a codec's vtable"), which a program brings, was compiled with another version of its header:
+ * of another layout nothing else may be looked at. */
+cubed_status cb_check_made_for(const char *what, size_t size, size_t expected_size,
+                               uint32_t version, uint32_t expected_version, cubed_error *err);
+
 /* For functions that own nothing yet: leave with the status of `call` if it failed. */
 #define CB_TRY(call)                                                                               \
     do {                                                                                           \

@@ -125,7 +125,7 @@ static entry *take_out_oldest(cb_cache *c, cb_cache_kind kind)
     return e;
 }
 
-/* One that nobody will ask for. */
+/* Takes out an entry that nobody will ask for. */
 static entry *take_out_unused(cb_cache *c)
 {
     entry *e = c->oldest;
@@ -170,7 +170,7 @@ static void count_use(entry *e)
     if (e->left > 0 && e->left < SIZE_MAX) e->left--;
 }
 
-/* Nobody holds it any more. */
+/* Puts an entry that nobody holds into the order of use. */
 static void settle(cb_cache *c, entry *e)
 {
     if (e->left > 0) return;
@@ -205,6 +205,17 @@ cb_cache_found cb_cache_pin(cb_cache *c, cb_cache_key key, size_t size, size_t r
         found = e ? CB_CACHE_FILL : CB_CACHE_FULL;
     }
     if (e) count_use(e);
+    pthread_mutex_unlock(&c->lock);
+    *out = e;
+    return found;
+}
+
+cb_cache_found cb_cache_look(cb_cache *c, cb_cache_key key, cb_cache_entry **out)
+{
+    pthread_mutex_lock(&c->lock);
+    entry *e = find(c, key);
+    const cb_cache_found found = !e ? CB_CACHE_FULL : e->filled ? CB_CACHE_HIT : CB_CACHE_FILL;
+    if (found == CB_CACHE_HIT) e->holders++;
     pthread_mutex_unlock(&c->lock);
     *out = e;
     return found;

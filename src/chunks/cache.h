@@ -37,6 +37,9 @@ void cb_cache_free(cb_cache *c);
  * if known, else SIZE_MAX; after the last time its memory is the first to be used for others. */
 cb_cache_found cb_cache_pin(cb_cache *c, cb_cache_key key, size_t size, size_t reads,
                             cb_cache_entry **out);
+/* Without waiting, and without taking part in counts of reads: CB_CACHE_HIT holds it; CB_CACHE_FILL: somebody brings it;
+ * CB_CACHE_FULL: there is none. */
+cb_cache_found cb_cache_look(cb_cache *c, cb_cache_key key, cb_cache_entry **out);
 /* What was asked for, aligned for any type. Written between CB_CACHE_FILL and cb_cache_filled alone. */
 void *cb_cache_data(cb_cache_entry *e);
 /* It is there, and still held; or could not be brought, then the entry is gone. */

@@ -6,8 +6,9 @@
 #include "chunks/state.h"
 #include "store/local_map.h"
 
-/* Shorter chunks are copied as fast as they are mapped. */
-#define LEAST_MAPPED ((size_t)1 << 20)
+/* Shorter chunks are copied as fast as they are mapped, and so are parts of chunks in shorter runs. */
+#define LEAST_MAPPED     ((size_t)1 << 20)
+#define LEAST_MAPPED_RUN ((size_t)256 << 10)
 
 /* Whether chunks of a source are files that hold what tasks read, as it is. */
 static bool is_mappable(const cubed_plan *p, int node)
@@ -41,8 +42,11 @@ cubed_status cb_chunks_new(const cubed_plan *plan, const cb_chunks_options *opti
     }
     for (int i = 0; i < plan->ir.nnodes && !c->maps; i++) c->maps = is_mappable(plan, i);
     c->maps = c->maps && cb_map_begin();
-    /* Without a cache a run is only slower. */
+    /* Without these a run is only slower. */
     if (most > 0) c->cache = cb_cache_new(a, most, &c->spare);
+    if (plan->fetch_depth > 0 && options->workers > 0)
+        c->fetcher = cb_fetcher_new(a, plan->fetch_depth * options->workers,
+                                    (size_t)plan->fetch_bytes * options->workers);
     *out = c;
     return CUBED_OK;
 out:
@@ -55,6 +59,7 @@ void cb_chunks_free(cb_chunks *c)
     if (!c) return;
     const cubed_allocator *a = &c->plan->ctx->alloc;
     const size_t nnodes = (size_t)c->plan->ir.nnodes;
+    cb_fetcher_free(c->fetcher);
     for (int i = 0; i < c->plan->ir.nnodes; i++) cb_intermediates_free(c, i);
     cb_cache_free(c->cache);
     if (c->maps) cb_map_end();
@@ -102,7 +107,7 @@ cubed_status cb_chunks_find_whole(cb_chunks *c, int node, int64_t chunk, bool *f
     *found = false;
     if (cb_node_is_intermediate(n)) return cb_intermediate_find(c, node, chunk, found, err);
     if (!cb_chunks_resumes(c, node)) return CUBED_OK;
-    cb_grid_unravel(&n->grid, chunk, idx);
+    cb_grid_unravel(n->grid, chunk, idx);
     return cb_zarr_find_whole(c->nodes[node].array, idx, found, err);
 }
 
@@ -114,27 +119,13 @@ cubed_status cb_chunks_exists(const cb_chunks *c, int node, int64_t chunk, bool 
     char key[4096];
     *found = false;
     if (!cb_chunks_resumes(c, node)) return CUBED_OK;
-    cb_grid_unravel(&c->plan->ir.nodes[node].grid, chunk, idx);
+    cb_grid_unravel(c->plan->ir.nodes[node].grid, chunk, idx);
     CB_TRY(
         cb_zarr_chunk_key(cb_zarr_get_meta(array), cb_zarr_path(array), idx, key, sizeof key, err));
     return cb_store_exists(cb_zarr_store(array), key, found, err);
 }
 
 /* --- Reading ------------------------------------------------------------------------------------------ */
-
-/* The array that a source is; NULL of everything else. */
-static const cb_zarr_array *source_of(const cb_chunks *c, int node)
-{
-    const cb_storage *s = c->plan->storage[node];
-    return s ? s->array : NULL;
-}
-
-/* That, or a target that a later stage reads; NULL: a function, or an intermediate. */
-static const cb_zarr_array *array_of(const cb_chunks *c, int node)
-{
-    const cb_zarr_array *source = source_of(c, node);
-    return source ? source : c->nodes[node].array;
-}
 
 /* A box of what a function reads, with library memory charged. */
 static cubed_status read_function(const cb_node *n, const cb_box *box, const int64_t *strides,
@@ -150,14 +141,22 @@ static cubed_status read_function(const cb_node *n, const cb_box *box, const int
     return st;
 }
 
+static cb_cache_key chunk_key(const cb_chunks *c, int node, const int64_t *idx)
+{
+    return (cb_cache_key){node, CB_CACHE_CHUNK, cb_grid_ravel(c->plan->ir.nodes[node].grid, idx)};
+}
+
 /* An inner chunk of a shard, whose index may be known. */
 static cubed_status read_from_shard(const cb_chunks *c, int node, const int64_t *idx, void *dst,
                                     cb_arena *scratch, uint64_t *stored, cubed_error *err)
 {
-    const cb_zarr_array *array = source_of(c, node);
+    const cb_zarr_array *array = cb_source_of(c, node);
     const cb_zarr_meta *meta = &c->plan->storage[node]->meta;
     size_t size = cb_zarr_index_bytes(meta), mark = cb_arena_mark(scratch);
     cb_cache_key key = {node, CB_CACHE_INDEX, cb_zarr_shard_number(meta, idx)};
+    cb_zarr_fetched fetched;
+    const cb_zarr_fetched *there = NULL;
+    cb_fetch *slot = NULL;
     cb_cache_found found = CB_CACHE_FULL;
     cb_cache_entry *entry = NULL;
     cubed_status st = CUBED_OK;
@@ -165,31 +164,58 @@ static cubed_status read_from_shard(const cb_chunks *c, int node, const int64_t 
     CB_TRY(cb_arena_alloc(scratch, size, "shard index", &index, err));
     if (c->cache) found = cb_cache_pin(c->cache, key, size, SIZE_MAX, &entry);
     if (entry) index = cb_cache_data(entry);
-    if (found != CB_CACHE_HIT) st = cb_zarr_read_index(array, idx, index, scratch, stored, err);
+    if (found != CB_CACHE_HIT) {
+        there = cb_chunks_take(c, key, scratch->cancel, &slot, &fetched);
+        st = cb_zarr_read_index(array, idx, there, index, scratch, stored, err);
+        cb_chunks_done(c, slot);
+    }
     if (found == CB_CACHE_FILL) cb_cache_filled(c->cache, entry, st == CUBED_OK);
     if (st == CUBED_OK) {
-        st = cb_zarr_read_inner(array, idx, index, dst, scratch, stored, err);
+        there = cb_chunks_take(c, chunk_key(c, node, idx), scratch->cancel, &slot, &fetched);
+        st = cb_zarr_read_inner(array, idx, index, there, dst, scratch, stored, err);
+        cb_chunks_done(c, slot);
         if (entry) cb_cache_unpin(c->cache, entry);
     }
     cb_arena_release(scratch, mark);
     return st;
 }
 
+/* A chunk's object, which may have been asked for ahead. Without codecs it is used where it is, if it may. */
+static cubed_status read_object(const cb_chunks *c, const cb_want *w, void *dst, cb_pinned *out,
+                                cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    const cb_zarr_array *array = cb_array_of(c, w->node);
+    const size_t size = cb_chunk_bytes_at(c->plan, w->node, w->idx);
+    cb_zarr_fetched fetched;
+    cb_fetch *slot;
+    const cb_zarr_fetched *there =
+        cb_chunks_take(c, chunk_key(c, w->node, w->idx), scratch->cancel, &slot, &fetched);
+    if (there && w->mapped && dst == w->buffer && there->status == CUBED_OK &&
+        there->size == size && there->info.size == size &&
+        cb_codec_chain_is_raw(&cb_zarr_get_meta(array)->codecs)) {
+        out->data = there->data;
+        *stored = size;
+        return cb_chunks_keep(c, slot, scratch, err);
+    }
+    cubed_status st = cb_zarr_read_chunk(array, w->idx, there, dst, scratch, stored, err);
+    cb_chunks_done(c, slot);
+    return st;
+}
+
 /* Reads what is wanted of what has a store or a function behind it. */
-static cubed_status read_stored(const cb_chunks *c, const cb_want *w, void *dst,
-                                const cb_pinned *lies, cb_arena *scratch, cb_task_count *count,
-                                cubed_error *err)
+static cubed_status read_stored(const cb_chunks *c, const cb_want *w, void *dst, cb_pinned *out,
+                                cb_arena *scratch, cb_task_count *count, cubed_error *err)
 {
     const cb_node *n = &c->plan->ir.nodes[w->node];
-    const cb_zarr_array *array = array_of(c, w->node);
+    const cb_zarr_array *array = cb_array_of(c, w->node);
     uint64_t stored = 0;
     cb_box box;
-    cb_grid_box(&n->grid, w->idx, &box);
+    cb_grid_box(n->grid, w->idx, &box);
     if (!array) {
         const size_t size = cb_chunk_bytes_at(c->plan, w->node, w->idx);
         const size_t used = (size_t)cb_box_count(&box) * cubed_dtype_size(n->dtype);
         if (!w->part && used < size) memset(dst, 0, size); /* behind the array's end */
-        return read_function(n, w->part ? w->part : &box, lies->stride, dst, scratch, count, err);
+        return read_function(n, w->part ? w->part : &box, out->stride, dst, scratch, count, err);
     }
     if (w->part) {
         int64_t lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
@@ -198,18 +224,13 @@ static cubed_status read_stored(const cb_chunks *c, const cb_want *w, void *dst,
             hi[d] = w->part->hi[d] - box.lo[d];
         }
         CB_TRY(cb_zarr_subread(array, w->idx, lo, hi, dst, scratch, &stored, err));
-    } else if (source_of(c, w->node) && cb_zarr_index_bytes(cb_zarr_get_meta(array)) > 0) {
+    } else if (cb_source_of(c, w->node) && cb_zarr_index_bytes(cb_zarr_get_meta(array)) > 0) {
         CB_TRY(read_from_shard(c, w->node, w->idx, dst, scratch, &stored, err));
     } else {
-        CB_TRY(cb_zarr_read_chunk(array, w->idx, dst, scratch, &stored, err));
+        CB_TRY(read_object(c, w, dst, out, scratch, &stored, err));
     }
     count->stored_read += stored;
     return CUBED_OK;
-}
-
-static cb_cache_key chunk_key(const cb_chunks *c, int node, const int64_t *idx)
-{
-    return (cb_cache_key){node, CB_CACHE_CHUNK, cb_grid_ravel(&c->plan->ir.nodes[node].grid, idx)};
 }
 
 static void unpin(void *cache, void *entry) { cb_cache_unpin(cache, entry); }
@@ -222,7 +243,7 @@ static cubed_status want_kept(cb_chunks *c, const cb_want *w, cb_arena *scratch,
     cb_cache_entry *entry;
     cubed_status st = CUBED_OK;
     cb_cache_found found = cb_cache_pin(c->cache, chunk_key(c, w->node, w->idx), size,
-                                        cb_plan_chunk_reads(c->plan, w->node, w->idx), &entry);
+                                        c->options.reads(c->plan, w->node, w->idx), &entry);
     void *dst = entry ? cb_cache_data(entry) : w->buffer;
     if (found != CB_CACHE_HIT) st = read_stored(c, w, dst, out, scratch, count, err);
     if (found == CB_CACHE_FILL) cb_cache_filled(c->cache, entry, st == CUBED_OK);
@@ -240,20 +261,61 @@ static cubed_status want_kept(cb_chunks *c, const cb_want *w, cb_arena *scratch,
 
 static void unmap(void *size, void *data) { cb_map_close(data, (uintptr_t)size); }
 
-/* *there: the chunk's file is mapped; else it is to be read. */
+/* The runs of bytes that a part of a chunk is: boxes of one element each, which begin them. */
+static size_t runs_of(const cb_grid *g, const cb_want *w, size_t item, cb_box *first)
+{
+    size_t run = item;
+    bool whole = true;
+    first->ndim = g->ndim;
+    for (int d = g->ndim - 1; d >= 0; d--) {
+        const int64_t at = cb_axis_lo(&g->axis[d], w->idx[d]), n = w->part->hi[d] - w->part->lo[d];
+        first->lo[d] = w->part->lo[d] - at;
+        first->hi[d] = first->lo[d] + (whole ? 1 : n);
+        if (whole) run *= (size_t)n;
+        whole = whole && n == g->axis[d].chunk;
+    }
+    return run;
+}
+
+/* Brings the pages of what is wanted of a chunk that is mapped. */
+static void bring_runs(const cb_box *first, size_t run, const cb_pinned *chunk)
+{
+    int64_t at[CUBED_MAX_NDIM];
+    memcpy(at, first->lo, sizeof at);
+    do {
+        size_t offset = 0;
+        for (int d = 0; d < first->ndim; d++) offset += (size_t)(at[d] * chunk->stride[d]);
+        cb_map_bring(chunk->data, offset, run);
+    } while (cb_odometer_next(first, at));
+}
+
+/* *there: the chunk's file is mapped, all of it also where a part is wanted; else it is to be read. */
 static cubed_status want_mapped(cb_chunks *c, const cb_want *w, cb_arena *scratch, cb_pinned *out,
                                 bool *there, cb_task_count *count, cubed_error *err)
 {
-    const cb_zarr_array *array = source_of(c, w->node);
-    const size_t size = cb_chunk_bytes(c->plan, w->node);
+    const cb_zarr_array *array = cb_source_of(c, w->node);
+    const cb_node *n = &c->plan->ir.nodes[w->node];
+    const size_t size = cb_chunk_bytes(c->plan, w->node), item = cubed_dtype_size(n->dtype);
     char key[4096];
+    cb_box first;
+    const size_t run = w->part ? runs_of(n->grid, w, item, &first) : size;
+    *there = false;
+    if (w->part && run < LEAST_MAPPED_RUN) return CUBED_OK;
     CB_TRY(cb_zarr_chunk_key(cb_zarr_get_meta(array), cb_zarr_path(array), w->idx, key, sizeof key,
                              err));
-    void *data = cb_map_open(cb_zarr_store(array), key, size, &c->cut, w->node + 1);
+    void *data = cb_map_open(cb_zarr_store(array), key, size, !w->part, &c->cut, w->node + 1);
     *there = data != NULL;
     if (!data) return CUBED_OK;
     out->data = data;
-    count->stored_read += size;
+    count->stored_read += w->part ? (size_t)cb_box_count(w->part) * item : size;
+    if (w->part) {
+        int64_t extents[CUBED_MAX_NDIM];
+        for (int d = 0; d < n->grid->ndim; d++)
+            out->lo[d] = cb_axis_lo(&n->grid->axis[d], w->idx[d]);
+        cb_grid_stored(n->grid, w->idx, extents);
+        cb_dense_strides(n->grid->ndim, extents, item, out->stride);
+        bring_runs(&first, run, out);
+    }
     cubed_status st = cb_arena_defer(scratch, unmap, (void *)size, data, err);
     if (st != CUBED_OK) cb_map_close(data, size);
     return st;
@@ -263,7 +325,7 @@ cubed_status cb_chunks_check(const cb_chunks *c, cubed_error *err)
 {
     const int node = atomic_load(&c->cut) - 1;
     if (node < 0) return CUBED_OK;
-    const cb_zarr_array *array = source_of(c, node);
+    const cb_zarr_array *array = cb_source_of(c, node);
     const char *path = cb_zarr_path(array);
     return cb_fail(err, CUBED_E_IO,
                    "%s%s%s: a chunk has been changed, or could not be read, while it was in use",
@@ -275,23 +337,23 @@ cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, cb_arena *scratch
 {
     const cb_node *n = &c->plan->ir.nodes[want->node];
     const size_t item = cubed_dtype_size(n->dtype);
-    const int ndim = n->grid.ndim;
+    const int ndim = n->grid->ndim;
     int64_t extents[CUBED_MAX_NDIM];
     if (want->part) {
         count->bytes_read += (size_t)cb_box_count(want->part) * item;
         memcpy(out->lo, want->part->lo, sizeof out->lo);
         for (int d = 0; d < ndim; d++) extents[d] = want->part->hi[d] - want->part->lo[d];
     } else {
-        for (int d = 0; d < ndim; d++) out->lo[d] = cb_axis_lo(&n->grid.axis[d], want->idx[d]);
-        cb_grid_stored(&n->grid, want->idx, extents);
+        for (int d = 0; d < ndim; d++) out->lo[d] = cb_axis_lo(&n->grid->axis[d], want->idx[d]);
+        cb_grid_stored(n->grid, want->idx, extents);
         count->bytes_read += cb_chunk_bytes_at(c->plan, want->node, want->idx);
     }
     out->data = want->buffer;
     cb_dense_strides(ndim, extents, item, out->stride);
-    if (cb_node_is_intermediate(n)) return cb_intermediate_want(c, want, out, count, err);
+    if (cb_node_is_intermediate(n)) return cb_intermediate_want(c, want, scratch, out, count, err);
     if (want->reuse && !want->part && c->cache && c->plan->reused[want->node])
         return want_kept(c, want, scratch, out, count, err);
-    if (want->mapped && !want->part && c->maps && is_mappable(c->plan, want->node)) {
+    if (want->mapped && c->maps && is_mappable(c->plan, want->node)) {
         bool there;
         CB_TRY(want_mapped(c, want, scratch, out, &there, count, err));
         if (there) return CUBED_OK;
@@ -314,8 +376,9 @@ cubed_status cb_chunks_put(cb_chunks *c, int node, const int64_t *idx, const voi
     uint64_t stored = 0;
     CB_TRY(cb_chunks_check(c, err));
     count->bytes_written += cb_chunk_bytes_at(c->plan, node, idx);
-    if (cb_node_is_intermediate(n)) return cb_intermediate_put(c, node, idx, src, count, err);
-    for (int d = 0; d < n->grid.ndim; d++) at[d] = idx[d] + (n->region ? n->first_chunk[d] : 0);
+    if (cb_node_is_intermediate(n))
+        return cb_intermediate_put(c, node, idx, src, scratch->cancel, count, err);
+    for (int d = 0; d < n->grid->ndim; d++) at[d] = idx[d] + (n->region ? n->first_chunk[d] : 0);
     CB_TRY(cb_zarr_write_chunk(c->nodes[node].array, at, src, scratch, &stored, err));
     count->stored_written += stored;
     return CUBED_OK;

@@ -8,6 +8,7 @@
 #ifndef CB_CHUNKS_CHUNKS_H
 #define CB_CHUNKS_CHUNKS_H
 
+#include "chunks/fetch.h"
 #include "mem/pages.h"
 #include "plan/plan.h"
 
@@ -33,6 +34,9 @@ typedef struct cb_chunks_options {
         counts; /* readers of intermediates are counted here, and chunks freed after the last one */
     size_t
         spare; /* memory for intermediates, and what they leave of it for chunks that will be read again */
+    /* How often a chunk that tasks read again is read, in all; SIZE_MAX: not known. */
+    size_t (*reads)(const cubed_plan *p, int node, const int64_t *idx);
+    unsigned workers; /* whose tasks have chunks fetched ahead here */
     cb_chunks_open_fn open;
     void *open_ctx;
 } cb_chunks_options;
@@ -71,6 +75,8 @@ const cb_budget *cb_chunks_intermediates(const cb_chunks *c);
 uint64_t cb_chunks_spilled(const cb_chunks *c);
 /* The most memory that chunks and indices took which were kept to be read again. */
 uint64_t cb_chunks_cache_peak(const cb_chunks *c);
+/* The most memory that encoded chunks took which were asked for ahead: the share of one worker. */
+uint64_t cb_chunks_fetch_peak(const cb_chunks *c);
 
 /* --- Reading and writing ------------------------------------------------------------------------------ */
 
@@ -100,11 +106,24 @@ typedef struct cb_want {
 CUBED_MUST_CHECK cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, cb_arena *scratch,
                                              cb_pinned *out, cb_task_count *count,
                                              cubed_error *err);
+/* A box of an intermediate, where it lies in memory as it would in C order; NULL: it does not, or not yet all of it. It
+ * stays as the chunks do. */
+const char *cb_chunks_together(cb_chunks *c, int node, const cb_box *box, cb_task_count *count);
 /* Whether what was mapped was what is stored: an error if a file has changed before it was let go. What was made of it
  * is not to be used then, and is not put. */
 CUBED_MUST_CHECK cubed_status cb_chunks_check(const cb_chunks *c, cubed_error *err);
 /* Says that the chunk need not be kept for a read that was done without. */
 void cb_chunks_pass(cb_chunks *c, int node, const int64_t *idx);
+
+/* Whether a node's chunks may be asked for ahead: they come from a store that has to wait for them. */
+bool cb_chunks_may_ask(const cb_chunks *c, int node);
+/* Asks for one that will be wanted whole. Of a shard whose index is not known this asks for the index first, and for
+ * the chunk later. */
+cb_fetch_answer cb_chunks_ask(cb_chunks *c, cb_fetch_batch *b, int node, const int64_t *idx,
+                              cb_task_count *count);
+/* See fetch.h. */
+void cb_chunks_forget(cb_chunks *c, const void *owner, int64_t task);
+
 /* Writes one whole chunk in C order (padded at the edge by the caller). Beside src it takes from
  * the arena what chunks/need.h says. */
 CUBED_MUST_CHECK cubed_status cb_chunks_put(cb_chunks *c, int node, const int64_t *idx,

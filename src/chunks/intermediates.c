@@ -6,15 +6,34 @@
 #include "base/error.h"
 #include "chunks/state.h"
 
+/* What all chunks take of an intermediate whose chunks are put together to larger ones, if they make the array as they
+ * lie one behind another: they are pieces along one axis, with nothing in front of it. Else 0. */
+static size_t bytes_together(const cubed_plan *p, int node)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    int d = 0;
+    if (n->why != CB_WHY_SPREAD || cb_grid_is_irregular(n->grid)) return 0;
+    while (d < n->grid->ndim && n->grid->axis[d].extent == 1) d++;
+    for (int k = d; k < n->grid->ndim; k++) {
+        const cb_axis *a = &n->grid->axis[k];
+        if (a->first != a->chunk || (k > d && a->chunk != a->extent)) return 0;
+    }
+    return cb_sat_mul((size_t)cb_grid_count(n->grid), cb_chunk_bytes(p, node));
+}
+
 cubed_status cb_intermediates_init(cb_chunks *c, int node, cubed_error *err)
 {
     const cubed_allocator *a = &c->plan->ctx->alloc;
-    const size_t n = (size_t)cb_grid_count(&c->plan->ir.nodes[node].grid);
+    const size_t n = (size_t)cb_grid_count(c->plan->ir.nodes[node].grid);
     chunks_of_node *x = &c->nodes[node];
     x->chunk_bytes = cb_chunk_bytes(c->plan, node);
     if (!c->options.counts) return CUBED_OK;
     x->kept = cb_alloc_zero(a, n * sizeof *x->kept);
     x->readers = cb_alloc_zero(a, n * sizeof *x->readers);
+    const size_t together = c->options.own ? bytes_together(c->plan, node) : 0;
+    if (together > 0) x->together = cb_alloc_zero(a, sizeof *x->together);
+    /* Without it each chunk has its own. */
+    if (x->together) *x->together = (chunks_together){NULL, cb_pages_round(together), (int64_t)n};
     if (x->kept && x->readers) return CUBED_OK;
     return cb_fail(err, CUBED_E_NOMEM, "no memory for a table of %zu chunks", n);
 }
@@ -24,20 +43,32 @@ void cb_intermediates_free(cb_chunks *c, int node)
     const cubed_allocator *a = &c->plan->ctx->alloc;
     chunks_of_node *x = &c->nodes[node];
     if (!x->kept && !x->readers) return;
-    const size_t n = (size_t)cb_grid_count(&c->plan->ir.nodes[node].grid);
-    for (size_t k = 0; x->kept && k < n; k++) {
+    const size_t n = (size_t)cb_grid_count(c->plan->ir.nodes[node].grid);
+    if (x->together) cb_pages_unmap(x->together->data, x->together->bytes);
+    for (size_t k = 0; x->kept && !x->together && k < n; k++) {
         if (x->kept[k] != cb_chunks_in_work(c))
             cb_pages_unmap(x->kept[k], cb_pages_round(x->chunk_bytes));
     }
+    if (x->together) cb_free(a, x->together, sizeof *x->together);
     cb_free(a, x->kept, n * sizeof *x->kept);
     cb_free(a, x->readers, n * sizeof *x->readers);
 }
 
-enum { KEY_CAP = 512 };
+enum { KEY_CAP = CB_INTERMEDIATE_KEY_CAP };
 
 static void chunk_key(const cb_chunks *c, int node, int64_t chunk, char key[KEY_CAP])
 {
     snprintf(key, KEY_CAP, "%s/%d/%" PRId64, c->folder, node, chunk);
+}
+
+bool cb_intermediate_place(cb_chunks *c, int node, int64_t chunk, char key[KEY_CAP])
+{
+    pthread_mutex_lock(&c->lock);
+    const bool there =
+        c->work && (!c->options.own || c->nodes[node].kept[chunk] == cb_chunks_in_work(c));
+    pthread_mutex_unlock(&c->lock);
+    if (there) chunk_key(c, node, chunk, key);
+    return there;
 }
 
 /* Chunks that are kept for later make room for intermediates. */
@@ -53,6 +84,72 @@ static void give_memory(cb_chunks *c, size_t size)
 {
     cb_budget_give(&c->intermediates, size);
     cb_budget_give(&c->spare, size);
+}
+
+/* Where a chunk goes whose node's lie together: the first one takes the memory for all. NULL: it is not there, and each
+ * takes its own from now on. */
+static void *place_together(cb_chunks *c, int node, int64_t chunk)
+{
+    chunks_of_node *x = &c->nodes[node];
+    chunks_together *all;
+    pthread_mutex_lock(&c->lock);
+    all = x->together;
+    if (all && !all->data && take_memory(c, all->bytes)) {
+        all->data = cb_pages_map(all->bytes);
+        if (all->data) cb_pages_want_huge(all->data, all->bytes);
+        if (!all->data) give_memory(c, all->bytes);
+    }
+    if (all && !all->data) {
+        cb_free(&c->plan->ctx->alloc, all, sizeof *all);
+        all = x->together = NULL;
+    }
+    void *ptr = all ? all->data + (size_t)chunk * x->chunk_bytes : NULL;
+    pthread_mutex_unlock(&c->lock);
+    return ptr;
+}
+
+/* A chunk in memory is no longer wanted: that of chunks that lie together goes when all are. */
+static void free_chunk(cb_chunks *c, int node, void *ptr)
+{
+    const chunks_of_node *x = &c->nodes[node];
+    size_t bytes = cb_pages_round(x->chunk_bytes);
+    if (x->together) {
+        pthread_mutex_lock(&c->lock);
+        const bool last = --x->together->left == 0;
+        ptr = last ? x->together->data : NULL;
+        if (last) x->together->data = NULL;
+        bytes = x->together->bytes;
+        pthread_mutex_unlock(&c->lock);
+    }
+    if (!ptr) return;
+    cb_pages_unmap(ptr, bytes);
+    give_memory(c, bytes);
+}
+
+const char *cb_chunks_together(cb_chunks *c, int node, const cb_box *box, cb_task_count *count)
+{
+    const cb_node *n = &c->plan->ir.nodes[node];
+    const chunks_of_node *x = &c->nodes[node];
+    size_t offset = 0;
+    cb_box cover;
+    int64_t idx[CUBED_MAX_NDIM];
+    bool there = cb_node_is_intermediate(n) && x->together && x->together->data;
+    for (int d = 0; there && d < n->grid->ndim; d++) {
+        const cb_axis *a = &n->grid->axis[d];
+        there = cb_axis_count(a) > 1 || (box->lo[d] == 0 && box->hi[d] == a->extent);
+        offset = offset * (size_t)a->extent + (size_t)box->lo[d];
+    }
+    if (!there) return NULL;
+    cb_grid_cover(n->grid, box, &cover);
+    memcpy(idx, cover.lo, sizeof idx);
+    pthread_mutex_lock(&c->lock);
+    do {
+        there = there && x->kept[cb_grid_ravel(n->grid, idx)];
+    } while (cb_odometer_next(&cover, idx));
+    pthread_mutex_unlock(&c->lock);
+    if (!there) return NULL;
+    count->bytes_read += (size_t)cb_box_count(box) * cubed_dtype_size(n->dtype);
+    return x->together->data + offset * cubed_dtype_size(n->dtype);
 }
 
 /* --- Readers ------------------------------------------------------------------------------------------ */
@@ -82,10 +179,7 @@ void cb_chunks_release(cb_chunks *c, int node, int64_t chunk)
         x->kept[chunk] = NULL;
     }
     pthread_mutex_unlock(&c->lock);
-    if (ptr && ptr != cb_chunks_in_work(c)) {
-        cb_pages_unmap(ptr, cb_pages_round(x->chunk_bytes));
-        give_memory(c, cb_pages_round(x->chunk_bytes));
-    }
+    if (ptr && ptr != cb_chunks_in_work(c)) free_chunk(c, node, ptr);
     if (in_work) {
         char key[KEY_CAP];
         chunk_key(c, node, chunk, key);
@@ -103,7 +197,7 @@ cubed_status cb_intermediate_find(cb_chunks *c, int node, int64_t chunk, bool *f
     cubed_object_info info;
     *found = false;
     if (!c->work) return CUBED_OK;
-    cb_grid_unravel(&c->plan->ir.nodes[node].grid, chunk, idx);
+    cb_grid_unravel(c->plan->ir.nodes[node].grid, chunk, idx);
     chunk_key(c, node, chunk, key);
     CB_TRY(cb_store_find(c->work, key, &info, err));
     *found =
@@ -115,24 +209,25 @@ cubed_status cb_intermediate_find(cb_chunks *c, int node, int64_t chunk, bool *f
 /* --- Writing ------------------------------------------------------------------------------------------ */
 
 static cubed_status spill(cb_chunks *c, int node, int64_t chunk, const void *src, size_t bytes,
-                          cb_task_count *count, cubed_error *err)
+                          const cubed_cancel *cancel, cb_task_count *count, cubed_error *err)
 {
     char key[KEY_CAP];
+    cubed_store_request r = {.op = CUBED_STORE_PUT, .key = key, .src = src, .size = bytes};
     CB_TRY(cb_chunks_open_work(c, err));
     chunk_key(c, node, chunk, key);
-    CB_TRY(cb_store_put(c->work, key, src, bytes, err));
+    CB_TRY(cb_store_do_until(c->work, &r, cancel, err));
     count->stored_written += bytes;
     atomic_fetch_add(&c->spilled, bytes);
     return CUBED_OK;
 }
 
 cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx, const void *src,
-                                 cb_task_count *count, cubed_error *err)
+                                 const cubed_cancel *cancel, cb_task_count *count, cubed_error *err)
 {
     chunks_of_node *x = &c->nodes[node];
-    int64_t chunk = cb_grid_ravel(&c->plan->ir.nodes[node].grid, idx);
+    int64_t chunk = cb_grid_ravel(c->plan->ir.nodes[node].grid, idx);
     size_t bytes = cb_chunk_bytes_at(c->plan, node, idx);
-    if (!c->options.own) return spill(c, node, chunk, src, bytes, count, err);
+    if (!c->options.own) return spill(c, node, chunk, src, bytes, cancel, count, err);
     pthread_mutex_lock(&c->lock);
     /* A task that runs again finds what its first attempt left. */
     bool in_memory = x->kept[chunk] && x->kept[chunk] != cb_chunks_in_work(c);
@@ -140,15 +235,20 @@ cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx, con
     pthread_mutex_unlock(&c->lock);
     if (!wanted) return CUBED_OK;
     size_t taken = cb_pages_round(x->chunk_bytes);
-    void *ptr = NULL;
-    if (take_memory(c, taken)) {
+    void *ptr = place_together(c, node, chunk);
+    if (!ptr && take_memory(c, taken)) {
         ptr = cb_pages_map(taken);
-        if (!ptr) give_memory(c, taken); /* the machine is short: spill instead */
+        if (!ptr) give_memory(c, taken);
+        if (!ptr && !c->plan->work_dir)
+            return cb_fail(err, CUBED_E_NOMEM,
+                           "the machine has no %zu bytes for a chunk of an intermediate, and there "
+                           "is no work directory to put it in",
+                           taken);
     }
     if (ptr)
         memcpy(ptr, src, bytes);
     else
-        CB_TRY(spill(c, node, chunk, src, bytes, count, err));
+        CB_TRY(spill(c, node, chunk, src, bytes, cancel, count, err));
     pthread_mutex_lock(&c->lock);
     x->kept[chunk] = ptr ? ptr : cb_chunks_in_work(c);
     pthread_mutex_unlock(&c->lock);
@@ -157,22 +257,55 @@ cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx, con
 
 /* --- Reading ------------------------------------------------------------------------------------------ */
 
-static cubed_status get(cb_chunks *c, const char *key, size_t offset, size_t size, void *dst,
-                        cb_task_count *count, cubed_error *err)
+static cubed_status check_got(const char *key, size_t offset, size_t got, size_t size,
+                              cb_task_count *count, cubed_error *err)
 {
-    size_t got;
-    CB_TRY(cb_store_get(c->work, key, offset, dst, size, &got, err));
-    if (got != size)
-        return cb_fail(err, CUBED_E_FORMAT, "%s has %zu bytes from byte %zu on, expected %zu", key,
-                       got, offset, size);
     count->stored_read += got;
-    return CUBED_OK;
+    if (got == size) return CUBED_OK;
+    return cb_fail(err, CUBED_E_FORMAT, "%s has %zu bytes from byte %zu on, expected %zu", key, got,
+                   offset, size);
+}
+
+static cubed_status get(cb_chunks *c, const char *key, size_t offset, size_t size, void *dst,
+                        const cubed_cancel *cancel, cb_task_count *count, cubed_error *err)
+{
+    const cubed_range range = {offset, size};
+    cubed_store_request r = {
+        .op = CUBED_STORE_GET, .key = key, .ranges = &range, .nranges = 1, .dst = dst, .cap = size};
+    CB_TRY(cb_store_do_until(c->work, &r, cancel, err));
+    return check_got(key, offset, r.got, size, count, err);
+}
+
+/* The whole chunk, which may have been asked for ahead. */
+static cubed_status get_whole(cb_chunks *c, const cb_want *w, const char *key, int64_t chunk,
+                              cb_arena *scratch, cb_pinned *out, cb_task_count *count,
+                              cubed_error *err)
+{
+    const size_t size = cb_chunk_bytes_at(c->plan, w->node, w->idx);
+    const cb_cache_key name = {w->node, CB_CACHE_CHUNK, chunk};
+    cb_zarr_fetched there;
+    cb_fetch *slot;
+    cubed_status st = CUBED_OK;
+    if (!cb_chunks_take(c, name, scratch->cancel, &slot, &there))
+        return get(c, key, 0, size, w->buffer, scratch->cancel, count, err);
+    if (there.status != CUBED_OK && err) *err = *there.err;
+    CB_GO(there.status);
+    CB_GO(check_got(key, 0, there.size, size, count, err));
+    if (w->mapped) {
+        out->data = there.data;
+        return cb_chunks_keep(c, slot, scratch, err);
+    }
+    memcpy(w->buffer, there.data, size);
+out:
+    cb_chunks_done(c, slot);
+    return st;
 }
 
 /* The elements from lo to hi of a chunk with these extents, run by run. */
 static cubed_status get_part(cb_chunks *c, const char *key, const cb_grid *g,
                              const int64_t *extents, const int64_t *lo, const int64_t *hi,
-                             size_t item, char *to, cb_task_count *count, cubed_error *err)
+                             size_t item, char *to, const cubed_cancel *cancel,
+                             cb_task_count *count, cubed_error *err)
 {
     cb_box runs = {.ndim = g->ndim};
     int64_t at[CUBED_MAX_NDIM];
@@ -187,16 +320,16 @@ static cubed_status get_part(cb_chunks *c, const char *key, const cb_grid *g,
     do {
         size_t offset = 0;
         for (int d = 0; d < g->ndim; d++) offset = offset * (size_t)extents[d] + (size_t)at[d];
-        CB_TRY(get(c, key, offset * item, run, to, count, err));
+        CB_TRY(get(c, key, offset * item, run, to, cancel, count, err));
         to += run;
     } while (cb_odometer_next(&runs, at));
     return CUBED_OK;
 }
 
-cubed_status cb_intermediate_want(cb_chunks *c, const cb_want *want, cb_pinned *out,
-                                  cb_task_count *count, cubed_error *err)
+cubed_status cb_intermediate_want(cb_chunks *c, const cb_want *want, cb_arena *scratch,
+                                  cb_pinned *out, cb_task_count *count, cubed_error *err)
 {
-    const cb_grid *g = &c->plan->ir.nodes[want->node].grid;
+    const cb_grid *g = c->plan->ir.nodes[want->node].grid;
     const size_t item = cubed_dtype_size(c->plan->ir.nodes[want->node].dtype);
     const int64_t chunk = cb_grid_ravel(g, want->idx);
     int64_t extents[CUBED_MAX_NDIM], lo[CUBED_MAX_NDIM], hi[CUBED_MAX_NDIM];
@@ -221,7 +354,8 @@ cubed_status cb_intermediate_want(cb_chunks *c, const cb_want *want, cb_pinned *
     }
     CB_TRY(cb_chunks_open_work(c, err));
     chunk_key(c, want->node, chunk, key);
-    if (want->part) return get_part(c, key, g, extents, lo, hi, item, want->buffer, count, err);
-    return get(c, key, 0, cb_chunk_bytes_at(c->plan, want->node, want->idx), want->buffer, count,
-               err);
+    if (want->part)
+        return get_part(c, key, g, extents, lo, hi, item, want->buffer, scratch->cancel, count,
+                        err);
+    return get_whole(c, want, key, chunk, scratch, out, count, err);
 }

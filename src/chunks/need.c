@@ -1,5 +1,8 @@
 #include "chunks/need.h"
 
+#include "mem/pages.h"
+#include "plan/context.h"
+
 cb_need cb_read_need(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
@@ -18,7 +21,8 @@ size_t cb_chunk_bytes(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
     size_t bytes = cubed_dtype_size(n->dtype);
-    for (int d = 0; d < n->grid.ndim; d++) bytes = cb_sat_mul(bytes, (size_t)n->grid.axis[d].chunk);
+    for (int d = 0; d < n->grid->ndim; d++)
+        bytes = cb_sat_mul(bytes, (size_t)n->grid->axis[d].chunk);
     return bytes;
 }
 
@@ -26,8 +30,8 @@ size_t cb_chunk_bytes_at(const cubed_plan *p, int node, const int64_t *idx)
 {
     const cb_node *n = &p->ir.nodes[node];
     size_t bytes = cubed_dtype_size(n->dtype);
-    for (int d = 0; d < n->grid.ndim; d++) {
-        const cb_axis *a = &n->grid.axis[d];
+    for (int d = 0; d < n->grid->ndim; d++) {
+        const cb_axis *a = &n->grid->axis[d];
         bytes *= (size_t)(a->clipped ? cb_axis_stored(a, idx[d]) : a->chunk);
     }
     return bytes;
@@ -37,10 +41,10 @@ uint64_t cb_stored_bytes(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
     if (cb_node_in_memory(n)) return 0;
-    return cb_sat_mul((size_t)cb_grid_count(&n->grid), cb_chunk_bytes(p, node));
+    return cb_sat_mul((size_t)cb_grid_count(n->grid), cb_chunk_bytes(p, node));
 }
 
-/* What is behind a source may be encoded in blocks of its own, and calling it takes a while. */
+/* A source's own storage may be encoded in larger units than its chunks, and calling it takes a while. */
 #define SOURCE_RUN ((size_t)256 << 10)
 
 /* What functions on blocks leave behind may be larger than what reads it can hold: it lies in memory or in the
@@ -52,13 +56,56 @@ static bool is_block_intermediate(const cb_node *n)
     return cb_node_is(n, CB_KIND_CALL) && cb_node_is_intermediate(n);
 }
 
+const cubed_store_vtable *cb_node_waits_for(const cubed_plan *p, int node)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    const cb_storage *s = p->storage ? p->storage[node] : NULL;
+    const cubed_store_vtable *vt = NULL;
+    if (s && s->store)
+        vt = s->store->vt;
+    else if (n->url)
+        vt = cb_store_added(&p->ctx->stores, n->url);
+    else if (cb_node_is_intermediate(n) && p->work_dir)
+        vt = cb_store_added(&p->ctx->stores, p->work_dir);
+    return vt && !(vt->flags & CUBED_STORE_AT_ONCE) ? vt : NULL;
+}
+
+size_t cb_fetch_cap(const cubed_plan *p, int node)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    if (cb_node_is_intermediate(n)) return cb_chunk_bytes(p, node);
+    const cb_zarr_meta *m = &p->storage[node]->meta;
+    if (!p->storage[node]->array || cb_zarr_index_bytes(m) == 0) return cb_zarr_chunk_bound(m);
+    const size_t index =
+        cb_sat_add(cb_arena_round(cb_zarr_index_range(m).size), cb_zarr_index_need(m).arena);
+    const size_t joined = p->fetch_joins ? cb_min_size(CB_FETCH_JOINED, cb_zarr_chunk_bound(m)) : 0;
+    return cb_max_size(index, cb_max_size(joined, cb_zarr_inner_bound(m)));
+}
+
+size_t cb_fetch_bytes(const cubed_plan *p, int node)
+{
+    return cb_pages_round(cb_sat_add(CB_FETCH_HEADER, cb_fetch_cap(p, node)));
+}
+
+/* Of what lies in a store that has to wait, short runs take more requests than reading all of the chunk takes time. */
+#define WHOLE_CHUNK ((size_t)64 << 20)
+
+static size_t stored_run(const cubed_plan *p, int node)
+{
+    const size_t run = cb_zarr_subread_run(&p->storage[node]->meta);
+    const cubed_store_vtable *vt = cb_node_waits_for(p, node);
+    if (run == 0 || !vt || cb_chunk_bytes(p, node) > WHOLE_CHUNK) return run;
+    return cb_max_size(run, vt->gap ? vt->gap : CUBED_STORE_GAP);
+}
+
 size_t cb_node_subread_run(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
-    if (cb_grid_is_irregular(&n->grid)) return 0; /* parts lie as those of the longest chunk do */
+    /* A part would be addressed as one of the longest chunk. */
+    if (cb_grid_is_irregular(n->grid)) return 0;
     if (n->source) return SOURCE_RUN;
     if (is_block_intermediate(n)) return INTERMEDIATE_RUN;
-    return n->url ? cb_zarr_subread_run(&p->storage[node]->meta) : 0;
+    return n->url ? stored_run(p, node) : 0;
 }
 
 bool cb_node_subread_is_whole(const cubed_plan *p, int node)

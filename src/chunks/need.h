@@ -2,6 +2,7 @@
 #ifndef CB_CHUNKS_NEED_H
 #define CB_CHUNKS_NEED_H
 
+#include "chunks/fetch.h"
 #include "plan/plan.h"
 
 /* Decoded bytes of a whole chunk (also at the edge). */
@@ -17,6 +18,13 @@ cb_need cb_read_need(const cubed_plan *p, int node);
 cb_need cb_write_need(const cubed_plan *p, int node);
 /* Reading a part of a chunk, beside the part, which is as large as parts may be. */
 cb_need cb_read_subread_need(const cubed_plan *p, int node);
+/* The most bytes that are asked for at once of a node, and what a buffer for them takes. Chunks of one shard are read
+ * as one up to so many bytes, if the plan has the memory. */
+#define CB_FETCH_JOINED ((size_t)2 << 20)
+size_t cb_fetch_cap(const cubed_plan *p, int node);
+size_t cb_fetch_bytes(const cubed_plan *p, int node);
+/* The kind of store that a node's chunks are read from, if it is one that has to wait for them; else NULL. */
+const cubed_store_vtable *cb_node_waits_for(const cubed_plan *p, int node);
 /* From which length of run on parts of a node's chunks are worth reading by themselves; 0: never. */
 size_t cb_node_subread_run(const cubed_plan *p, int node);
 /* Whether that is so only of parts that are one run. */

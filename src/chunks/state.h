@@ -7,15 +7,25 @@
 
 #include "chunks/cache.h"
 #include "chunks/chunks.h"
+#include "chunks/fetch.h"
 #include "chunks/need.h"
+
+/* Memory of all chunks of a node, one behind another. */
+typedef struct chunks_together {
+    char *data; /* NULL: no chunk has been put */
+    size_t bytes;
+    int64_t left; /* chunks that are not freed */
+} chunks_together;
 
 typedef struct chunks_of_node {
     const cb_zarr_array *array; /* of a target; NULL: there is none */
     bool resumed;
     /* Intermediates: */
     size_t chunk_bytes;
-    void **kept; /* by chunk: its memory; what cb_chunks_in_work gives: it is in the work folder */
-    uint32_t *readers; /* the same: reads to come. More are not counted: such a chunk stays. */
+    chunks_together *together; /* NULL: each chunk has memory of its own */
+    void **kept; /* Of each chunk its memory, or cb_chunks_in_work if it is in the work folder. */
+    /* Of each chunk the reads to come. UINT32_MAX stands for more than can be counted: such a chunk stays. */
+    uint32_t *readers;
 } chunks_of_node;
 
 /* A run keeps two pointers, and 32 bytes for what tasks wait for, beside it. */
@@ -27,11 +37,14 @@ _Static_assert(sizeof(void *) + sizeof(uint32_t) <= CB_RUN_CHUNK_BYTES,
 struct cb_chunks {
     const cubed_plan *plan;
     cb_chunks_options options;
-    chunks_of_node *nodes;   /* one per node */
-    pthread_mutex_t lock;    /* of what is known of chunks, and of opening the work folder */
-    cb_budget spare;         /* for intermediates, then for what is wanted again */
+    chunks_of_node *nodes; /* one per node */
+    pthread_mutex_t
+        lock; /* Guards `kept`, `readers` and `together`, and the opening of the work folder. */
+    /* Memory for intermediates, and for chunks and indices that will be read again. */
+    cb_budget spare;
     cb_budget intermediates; /* what intermediates have of it */
     cb_cache *cache;         /* NULL: nothing is wanted again */
+    cb_fetcher *fetcher;     /* NULL: nothing is asked for ahead */
     cubed_store *work;       /* where the work folder is; NULL: it has not been opened */
     const char *folder;
     atomic_uint_least64_t spilled;
@@ -39,9 +52,35 @@ struct cb_chunks {
     atomic_int cut; /* 1 + the node of which a file changed while it was mapped */
 };
 
-/* In place of a chunk's memory: an address that no chunk has. */
+/* Stands in `kept` for a chunk that is in the work folder: an address that no chunk has. */
 static inline void *cb_chunks_in_work(const cb_chunks *c) { return (void *)(uintptr_t)c; }
 
+/* The array that a source is; NULL of everything else. */
+static inline const cb_zarr_array *cb_source_of(const cb_chunks *c, int node)
+{
+    const cb_storage *s = c->plan->storage[node];
+    return s ? s->array : NULL;
+}
+/* That, or a target that a later stage reads; NULL: a function, or an intermediate. */
+static inline const cb_zarr_array *cb_array_of(const cb_chunks *c, int node)
+{
+    const cb_zarr_array *source = cb_source_of(c, node);
+    return source ? source : c->nodes[node].array;
+}
+
+/* What was asked for ahead, in *out; NULL, and *slot too: it was not. */
+const cb_zarr_fetched *cb_chunks_take(const cb_chunks *c, cb_cache_key key,
+                                      const cubed_cancel *cancel, cb_fetch **slot,
+                                      cb_zarr_fetched *out);
+void cb_chunks_done(const cb_chunks *c, cb_fetch *slot);
+/* Leaves it where it is until the arena is released. */
+CUBED_MUST_CHECK cubed_status cb_chunks_keep(const cb_chunks *c, cb_fetch *slot, cb_arena *scratch,
+                                             cubed_error *err);
+
+/* The store and the key of an intermediate's chunk in the work folder; false: it is not there. */
+enum { CB_INTERMEDIATE_KEY_CAP = 512 };
+bool cb_intermediate_place(cb_chunks *c, int node, int64_t chunk,
+                           char key[CB_INTERMEDIATE_KEY_CAP]);
 CUBED_MUST_CHECK cubed_status cb_intermediates_init(cb_chunks *c, int node, cubed_error *err);
 void cb_intermediates_free(cb_chunks *c, int node);
 /* Whether a whole chunk lies in the work folder. */
@@ -49,11 +88,11 @@ CUBED_MUST_CHECK cubed_status cb_intermediate_find(cb_chunks *c, int node, int64
                                                    bool *found, cubed_error *err);
 /* Keeps a whole chunk while there are readers to come. */
 CUBED_MUST_CHECK cubed_status cb_intermediate_put(cb_chunks *c, int node, const int64_t *idx,
-                                                  const void *src, cb_task_count *count,
-                                                  cubed_error *err);
+                                                  const void *src, const cubed_cancel *cancel,
+                                                  cb_task_count *count, cubed_error *err);
 /* What is wanted of a chunk; `out` says how it lies in the buffer, or is made to say how it lies where it is. */
 CUBED_MUST_CHECK cubed_status cb_intermediate_want(cb_chunks *c, const cb_want *want,
-                                                   cb_pinned *out, cb_task_count *count,
-                                                   cubed_error *err);
+                                                   cb_arena *scratch, cb_pinned *out,
+                                                   cb_task_count *count, cubed_error *err);
 
 #endif

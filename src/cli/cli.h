@@ -3,6 +3,7 @@
 #define CUBED_CLI_H
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "cubed/cubed.h"
@@ -28,10 +29,16 @@ int cmd_copy(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_clean(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
+int cmd_submit(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_attach(int argc, char **argv);
+int cmd_cancel(int argc, char **argv);
+int cmd_executors(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 
 extern const cli_usage cmd_info_usage, cmd_eval_usage, cmd_rechunk_usage, cmd_copy_usage,
-    cmd_run_usage, cmd_clean_usage, cmd_worker_usage, cmd_demo_usage;
+    cmd_run_usage, cmd_clean_usage, cmd_worker_usage, cmd_submit_usage, cmd_status_usage,
+    cmd_attach_usage, cmd_cancel_usage, cmd_executors_usage, cmd_demo_usage;
 
 /* --- Regions -------------------------------------------------------------------------------------------- */
 
@@ -126,6 +133,13 @@ int cli_usage_error(const char *verb, const char *fmt, ...) CUBED_PRINTF(2, 3);
 bool cli_parse_bytes(const char *text, uint64_t *out);
 /* A decimal number, of which nothing is lost, in front of whatever follows: *text moves behind it. */
 bool cli_parse_int(const char **text, int64_t *out);
+/* Tasks *first to *last - 1 of `n`: part number `index` of `of`, as equal as they can be. */
+static inline void cli_part_of(int64_t n, int64_t index, int64_t of, int64_t *first, int64_t *last)
+{
+    const int64_t each = n / of, more = n % of;
+    *first = index * each + (index < more ? index : more);
+    *last = *first + each + (index < more);
+}
 /* "1.5 GB"; returns `text`. */
 const char *cli_format_bytes(double bytes, char text[32]);
 /* Says in *err what of the user's words does not fit the arrays; returns CUBED_E_ARG. */
@@ -166,6 +180,8 @@ void cli_warn_of_reserve(const char *verb, const cubed_plan *plan, const cli_com
 /* Runs a plan as the options say. */
 cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats *stats,
                           cubed_error *err);
+/* This program, as workers run it. */
+cubed_status cli_own_path(char path[PATH_MAX], cubed_error *err);
 /* The bytes of a whole file, to be freed with cli_free; an errno, 0 if it went well. */
 int cli_read_file(const char *file, void **data, size_t *size);
 /* A context for --isa. Returns an exit code. */

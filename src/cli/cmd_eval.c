@@ -2,12 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive.h"
 #include "cli.h"
 #include "expr.h"
 #include "inputs.h"
 #include "values.h"
 
-enum { KEY_IN = CLI_OWN_KEY, KEY_OUT, KEY_DECODE, KEY_FORMAT, KEY_CODECS, KEY_REGION };
+enum { KEY_IN = CLI_OWN_KEY, KEY_ALONG, KEY_OUT, KEY_DECODE, KEY_FORMAT, KEY_CODECS, KEY_REGION };
 
 /* Results up to this size are printed. */
 #define PRINTED_BYTES ((size_t)64 << 20)
@@ -15,8 +16,12 @@ enum { KEY_IN = CLI_OWN_KEY, KEY_OUT, KEY_DECODE, KEY_FORMAT, KEY_CODECS, KEY_RE
 static const cli_option own[] = {
     {"in", "[NAME=]STORE[::PATH]", "an array by its name, or a group whose arrays are names",
      KEY_IN},
+    {"along", "DIM",
+     "dimension along which the files of an input 'era5-*.nc' are one (default time)", KEY_ALONG},
     {"out", "STORE[::PATH]",
-     "where results go (default: a small result is printed; --plan shows any)", KEY_OUT},
+     "where results go: a Zarr store, FILE.zip or FILE.nc (default: a small result is printed; "
+     "--plan shows any)",
+     KEY_OUT},
     {"decode", NULL, "apply scale_factor, add_offset, _FillValue and missing_value (CF)",
      KEY_DECODE},
     {"format", "2|3", "Zarr format of results (default 3, or that of what --resume goes on with)",
@@ -74,7 +79,9 @@ const cli_usage cmd_eval_usage = {
     .synopsis = "eval EXPRESSION [STORE] [--in [NAME=]STORE[::PATH]]... [--out STORE[::PATH]]",
     .repeats = "in",
     .text =
-        "Evaluates NumPy-like expressions over Zarr arrays. Statements are separated by ';': "
+        "Evaluates NumPy-like expressions over arrays of Zarr stores and of files (NetCDF, HDF5, "
+        "ZIP); "
+        "'era5-*.nc' is several files as one. Statements are separated by ';': "
         "each name that is assigned is a result, unless it starts with '_', and is assigned once. "
         "Every input is used. Operands are "
         "broadcast by position, as in NumPy; dimension names and attributes are kept where they "
@@ -82,6 +89,7 @@ const cli_usage cmd_eval_usage = {
     .topics = topics,
     .examples =
         "  cubed eval 'mean(t2m, dim=\"time\")' era5.zarr\n"
+        "  cubed eval 'mean(t2m, dim=\"time\")' 'era5-*.nc' --decode\n"
         "  cubed eval 'uu=mean(u*u, dim=\"month\"); uv=mean(u*v, dim=\"month\")' winds.zarr "
         "--decode --out q.zarr\n"
         "  cubed eval 't - mean(t, axis=0, keepdims=True)' --in t=era5.zarr::t2m --out "
@@ -163,7 +171,11 @@ static void place_results(eval *e)
         if (v->is_result) add_item(e, v->name, v->array);
     }
     if (!e->out) return;
-    bool bare = e->nitems == 1 && strcmp(e->item[0].name, "result") == 0;
+    size_t path, store;
+    (void)cubed_url_path(e->out, &path, &store);
+    /* Variables of NetCDF have names, and coordinates beside them. */
+    const bool named = archive_is_netcdf(e->out) && path == 0;
+    bool bare = !named && e->nitems == 1 && strcmp(e->item[0].name, "result") == 0;
     if (bare) {
         e->item[0].url = cli_strdup(e->out);
         return;
@@ -194,7 +206,9 @@ static cubed_status result_group(const eval *e, cubed_plan_group *group, char **
     const char *from = inputs_group(&e->in);
     *grouped = is_grouped(e);
     if (!*grouped) return CUBED_OK;
-    cubed_status st = from ? cubed_zarr_walk(e->ctx, from, first_attrs, attrs, err) : CUBED_OK;
+    char *first = from ? inputs_first(from) : NULL;
+    cubed_status st = from ? cubed_zarr_walk(e->ctx, first, first_attrs, attrs, err) : CUBED_OK;
+    cli_free(first);
     *group = (cubed_plan_group){e->out, e->format ? e->format : 3, *attrs, true};
     return st == CUBED_E_CANCELLED ? CUBED_OK : st;
 }
@@ -350,6 +364,7 @@ int cmd_eval(int argc, char **argv)
     while ((key = cli_next_option(argc, argv, &cmd_eval_usage, &e.common)) != -1) {
         switch (key) {
         case KEY_IN: wrong = inputs_add(&e.in, optarg); break;
+        case KEY_ALONG: e.in.along = optarg; break;
         case KEY_OUT: e.out = optarg; break;
         case KEY_DECODE: e.in.decode = true; break;
         case KEY_CODECS: e.codecs = optarg; break;

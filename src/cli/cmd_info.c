@@ -11,15 +11,17 @@ static const cli_option own[] = {{"json", NULL, "print JSON", KEY_JSON_OUT}, {NU
 
 const cli_usage cmd_info_usage = {
     .synopsis = "info STORE[::PATH] [--json]",
-    .text = "Shows the groups and arrays of a Zarr store (format 2 or 3): shapes, types, chunks, "
-            "codecs,\nand how much is stored.",
-    .examples = "  cubed info era5.zarr\n  cubed info era5.zarr::t2m --json\n",
+    .text =
+        "Shows the groups and arrays of a Zarr store (format 2 or 3), or of a file of NetCDF or "
+        "HDF5:\nshapes, types, chunks, codecs, and how much is stored.",
+    .examples =
+        "  cubed info era5.zarr\n  cubed info era5.nc\n  cubed info era5.zarr::t2m --json\n",
     .own = own};
 
 enum { COLUMNS = 7 };
 
 typedef struct table_row {
-    bool is_group; /* one cell, across all columns */
+    bool is_wide; /* one cell, across all columns */
     char *cell[COLUMNS];
 } table_row;
 
@@ -50,7 +52,8 @@ static void add_json(json_t *list, const cubed_zarr_info *x)
     json_object_set_new(o, "kind", json_string(x->is_array ? "array" : "group"));
     json_object_set_new(o, "zarr_format", json_integer(x->zarr_format));
     json_object_set_new(o, "attributes", parsed(x->attrs));
-    if (x->is_array) {
+    if (x->unsupported) json_object_set_new(o, "unsupported", json_string(x->unsupported));
+    if (x->is_array && !x->unsupported) {
         json_t *dims = json_array();
         for (int d = 0; d < x->ndim; d++)
             json_array_append_new(dims,
@@ -125,8 +128,13 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
     const char *path = *x->path ? x->path : "/";
     table_row *row = add_row(s);
     if (!x->is_array) {
-        row->is_group = true;
+        row->is_wide = true;
         row->cell[0] = cli_printf("%s (group, Zarr format %d)", path, x->zarr_format);
+        return;
+    }
+    if (x->unsupported) {
+        row->is_wide = true;
+        row->cell[0] = cli_printf("%s cannot be read: %s", path, x->unsupported);
         return;
     }
     char codecs[128], size[32], dtype[CUBED_DTYPE_TEXT_CAP];
@@ -163,14 +171,14 @@ static void print_table(const info_state *s)
     for (int c = 0; c < COLUMNS; c++) {
         width[c] = (int)strlen(titles[c]);
         for (int i = 0; i < s->nrows; i++) {
-            int n = s->row[i].is_group ? 0 : (int)strlen(s->row[i].cell[c]);
+            int n = s->row[i].is_wide ? 0 : (int)strlen(s->row[i].cell[c]);
             if (n > width[c]) width[c] = n;
         }
     }
     width[COLUMNS - 1] = 0;
     for (int i = -1; i < s->nrows; i++) {
         const table_row *row = i < 0 ? NULL : &s->row[i];
-        if (row && row->is_group) {
+        if (row && row->is_wide) {
             printf("%s\n", row->cell[0]);
             continue;
         }
@@ -207,8 +215,9 @@ int cmd_info(int argc, char **argv)
     if (argc - optind != 1)
         return cli_usage_error("info", "expected STORE[::PATH], got %d arguments", argc - optind);
     if (json) s.list = json_array();
-    cubed_status st = cubed_context_new(NULL, &ctx, &err);
-    if (st == CUBED_OK) st = cubed_zarr_walk(ctx, argv[optind], show, &s, &err);
+    const int code = cli_context("info", NULL, &ctx);
+    if (code != EXIT_SUCCESS) return code;
+    cubed_status st = cubed_zarr_walk(ctx, argv[optind], show, &s, &err);
     if (st == CUBED_OK && json) {
         json_dumpf(s.list, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
         fputc('\n', stdout);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive.h"
 #include "cli.h"
 #include "inputs.h"
 #include "values.h"
@@ -258,6 +259,18 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
         j->group[j->ngroups++].attrs = cli_strdup(info->attrs);
         cli_free(from);
         return CUBED_OK;
+    }
+    /* A variable has a name: of an array at the root that of its store. */
+    if (archive_is_netcdf(to) && !*rest) {
+        size_t given;
+        (void)cubed_url_path(to, &given, &store);
+        char *name = given ? NULL : inputs_own_name(j->src), *named = NULL;
+        if (name && *name) named = inputs_join(to, name);
+        if (named) {
+            cli_free(to);
+            to = named;
+        }
+        cli_free(name);
     }
     cubed_status st = add_array(j, from, to, info, err);
     cli_free(from);

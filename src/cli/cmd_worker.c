@@ -10,6 +10,7 @@ enum {
     KEY_BEGIN = CLI_OWN_KEY,
     KEY_FINISH,
     KEY_RUN,
+    KEY_OF,
     KEY_MESSAGE,
     KEY_SERVE,
     KEY_ISA,
@@ -21,6 +22,11 @@ static const cli_option own[] = {
     {"finish", NULL, "check that all has been done, and make the targets whole", KEY_FINISH},
     {"run", "NAME",
      "the run: letters, digits, \"-\", \"_\" and \".\" (--begin: default a new name)", KEY_RUN},
+    {"of", "N",
+     "of a job array with N elements: run one of N parts of the stage, of which a variable says "
+     "the "
+     "number (see below), without tasks that are done",
+     KEY_OF},
     {"message", "FILE|-",
      "what to run, as bytes (cubed/sys/message.h), which - reads from the standard input; reports "
      "go "
@@ -34,13 +40,17 @@ static const cli_option own[] = {
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_worker_usage = {
-    .synopsis = "worker PLAN (--begin | STAGE FIRST[:LAST] | --message FILE | --finish) [options]",
+    .synopsis = "worker PLAN (STAGE FIRST[:LAST] | STAGE --of N | --begin | --finish) [options]",
     .text =
         "Runs task FIRST, or tasks FIRST to LAST - 1, of one stage of a plan that --save-plan "
         "wrote.\nThe run has a name, by which its workers share the plan's work directory: "
         "--begin gives it one,\nand lets no other run write to the targets; --finish makes them "
         "whole when all tasks have been\ndone, and removes intermediates. In between any number of "
-        "workers run tasks, each stage after\nthose that it reads; what is repeated does no harm.",
+        "workers run tasks, each stage after\nthose that it reads; what is repeated does no "
+        "harm.\nWith --of "
+        "the number of the part, from 0 on, is in the first of these variables that is set: "
+        "CUBED_TASK_INDEX, SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, AWS_BATCH_JOB_ARRAY_INDEX, "
+        "CLOUD_RUN_TASK_INDEX, JOB_COMPLETION_INDEX.",
     .examples = "  cubed eval 'mean(u*v, axis=0)' --in u=u.zarr --in v=v.zarr --out uv.zarr \\\n"
                 "      --work-dir /scratch/me --save-plan p.cubed\n"
                 "  cubed worker p.cubed --begin --run monday\n"
@@ -67,6 +77,11 @@ static bool parse_number(const char *text, int *out)
     return true;
 }
 
+static bool parse_count(const char *text, int64_t *out)
+{
+    return cli_parse_int(&text, out) && !*text && *out >= 1;
+}
+
 static int serve(const char *fd_text, const cli_common *c)
 {
     int fd;
@@ -87,7 +102,7 @@ typedef struct request {
     bool begin, finish;
     const char *run, *message;
     int stage;
-    int64_t first, last;
+    int64_t first, last, of; /* of: parts of the stage; 0: first and last are given */
 } request;
 
 /* 0, or an errno. One byte more than there may be shows that there are too many. */
@@ -102,48 +117,145 @@ static int read_message(const char *path, uint8_t bytes[CUBED_RANGE_BYTES + 1], 
     return e;
 }
 
+static cubed_status fail_io(cubed_error *err, const char *what, int e)
+{
+    err->status = CUBED_E_IO;
+    snprintf(err->message, sizeof err->message, "%s: %s", what, strerror(e));
+    return CUBED_E_IO;
+}
+
+/* What the command was started with. */
+typedef struct told {
+    cubed_context *ctx;
+    void *plan; /* bytes */
+    size_t size;
+    bool allow_code;
+    const request *request;
+} told;
+
 /* Reports tell of errors, too: the command fails only if there are none. */
-static cubed_status perform_message(cubed_plan *plan, const char *path, cubed_error *err)
+static cubed_status perform_message(const told *t, cubed_worker *worker, cubed_error *err)
 {
     uint8_t message[CUBED_RANGE_BYTES + 1];
     size_t size = 0, reports_size;
-    void *reports;
-    const int e = read_message(path, message, &size);
-    if (e) {
-        err->status = CUBED_E_IO;
-        snprintf(err->message, sizeof err->message, "cannot read %s: %s", path, strerror(e));
-        return CUBED_E_IO;
-    }
-    cubed_status st =
-        cubed_work_message(plan, message, size, &cli_cancel, &reports, &reports_size, err);
-    if (st != CUBED_OK) return st;
-    if (fwrite(reports, 1, reports_size, stdout) != reports_size || fflush(stdout) != 0) {
-        st = err->status = CUBED_E_IO;
-        snprintf(err->message, sizeof err->message, "cannot write reports: %s", strerror(errno));
-    }
-    cubed_plan_free_bytes(plan, reports, reports_size);
+    const void *reports;
+    const int e = read_message(t->request->message, message, &size);
+    if (e) return fail_io(err, "cannot read the message", e);
+    cubed_status st = cubed_work(worker, t->plan, t->size, message, size, &cli_cancel, &reports,
+                                 &reports_size, err);
+    if (st == CUBED_OK &&
+        (fwrite(reports, 1, reports_size, stdout) != reports_size || fflush(stdout) != 0))
+        st = fail_io(err, "cannot write reports", errno);
     return st;
 }
 
-static cubed_status perform(cubed_plan *plan, const request *r, cubed_error *err)
+/* The same of a range that the arguments name. */
+static cubed_status perform_range(const told *t, cubed_worker *worker, cubed_error *err)
 {
-    cubed_run_stats stats;
-    char name[CUBED_RUN_NAME_CAP];
-    cubed_status st;
-    if (r->begin) {
-        st = cubed_run_begin(plan, r->run, name, err);
-        if (st == CUBED_OK) puts(name);
-    } else if (r->message) {
-        st = perform_message(plan, r->message, err);
-    } else if (r->finish) {
-        st = cubed_run_finish(plan, r->run, err);
-    } else {
-        st = cubed_work(plan, r->run, r->stage, r->first, r->last, &cli_cancel, &stats, err);
-        if (st == CUBED_OK)
-            printf("%" PRId64 " tasks in %.3f s, memory %" PRIu64 " of %" PRIu64
-                   " bytes projected\n",
-                   stats.num_tasks, stats.seconds, stats.measured_mem, stats.projected_mem);
+    const request *r = t->request;
+    cubed_range_message m = {.range = {.stage = r->stage, .first = r->first, .last = r->last}};
+    uint8_t message[CUBED_RANGE_BYTES];
+    const void *reports;
+    size_t left, used;
+    cubed_task_report report;
+    int64_t tasks = 0, ns = 0;
+    uint64_t memory = 0;
+    if (strlen(r->run) >= sizeof m.run) {
+        err->status = CUBED_E_ARG;
+        snprintf(err->message, sizeof err->message, "the run's name is too long: %.60s", r->run);
+        return CUBED_E_ARG;
     }
+    memcpy(m.run, r->run, strlen(r->run) + 1);
+    cubed_range_write(&m, message);
+    cubed_status st = cubed_work(worker, t->plan, t->size, message, sizeof message, &cli_cancel,
+                                 &reports, &left, err);
+    for (const char *at = reports; st == CUBED_OK && left > 0; at += used, left -= used) {
+        st = cubed_report_read(t->ctx, at, left, &report, &used, err);
+        if (st != CUBED_OK) return st;
+        st = report.error.status;
+        if (st != CUBED_OK) *err = report.error;
+        tasks++;
+        ns += report.end_ns - report.start_ns;
+        if (report.measured_mem > memory) memory = report.measured_mem;
+    }
+    if (st == CUBED_OK)
+        printf("%" PRId64 " tasks in %.3f s, memory %" PRIu64 " bytes\n", tasks, (double)ns * 1e-9,
+               memory);
+    return st;
+}
+
+static cubed_status load(const told *t, cubed_plan **plan, cubed_error *err)
+{
+    return t->allow_code ? cubed_plan_load_code(t->ctx, t->plan, t->size, plan, err)
+                         : cubed_plan_load(t->ctx, t->plan, t->size, plan, err);
+}
+
+/* The number that a batch system gave this element of an array. */
+static cubed_status find_index(int64_t of, int64_t *index, cubed_error *err)
+{
+    static const char *const names[] = {"CUBED_TASK_INDEX",     "SLURM_ARRAY_TASK_ID",
+                                        "PBS_ARRAY_INDEX",      "AWS_BATCH_JOB_ARRAY_INDEX",
+                                        "CLOUD_RUN_TASK_INDEX", "JOB_COMPLETION_INDEX"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]), *end = text;
+        if (!text) continue;
+        if (cli_parse_int(&end, index) && !*end && *index >= 0 && *index < of) return CUBED_OK;
+        return cli_reject(err, "%s is \"%s\", expected a number from 0 to %" PRId64, names[i], text,
+                          of - 1);
+    }
+    return cli_reject(err,
+                      "--of %" PRId64 ": no variable says which part this is: expected one of "
+                      "those that cubed worker --help lists",
+                      of);
+}
+
+/* The tasks of this element of an array. */
+static cubed_status find_part(const told *t, request *r, cubed_error *err)
+{
+    cubed_plan *plan;
+    cubed_stage_info info;
+    int64_t index;
+    cubed_status st = find_index(r->of, &index, err);
+    if (st != CUBED_OK) return st;
+    st = load(t, &plan, err);
+    if (st != CUBED_OK) return st;
+    st = cubed_plan_get_stage(plan, r->stage, &info, err);
+    cubed_plan_unref(plan);
+    if (st == CUBED_OK) cli_part_of(info.num_tasks, index, r->of, &r->first, &r->last);
+    return st;
+}
+
+static cubed_status work(const told *t, cubed_error *err)
+{
+    cubed_worker_options o = CUBED_WORKER_OPTIONS_INIT;
+    cubed_worker *worker;
+    request part = *t->request;
+    told mine = *t;
+    o.allow_code = t->allow_code;
+    if (part.of > 0) {
+        const cubed_status found = find_part(t, &part, err);
+        if (found != CUBED_OK) return found;
+        o.skip_done = true;
+        mine.request = &part;
+    }
+    cubed_status st = cubed_worker_new(t->ctx, &o, &worker, err);
+    if (st != CUBED_OK) return st;
+    st = part.message ? perform_message(t, worker, err) : perform_range(&mine, worker, err);
+    cubed_worker_free(worker);
+    return st;
+}
+
+static cubed_status perform(const told *t, cubed_error *err)
+{
+    const request *r = t->request;
+    char name[CUBED_RUN_NAME_CAP];
+    cubed_plan *plan;
+    if (!r->begin && !r->finish) return work(t, err);
+    cubed_status st = load(t, &plan, err);
+    if (st != CUBED_OK) return st;
+    st = r->begin ? cubed_run_begin(plan, r->run, name, err) : cubed_run_finish(plan, r->run, err);
+    if (st == CUBED_OK && r->begin) puts(name);
+    cubed_plan_unref(plan);
     return st;
 }
 
@@ -155,12 +267,16 @@ static int check_request(request *r, int argc, char **argv)
         return cli_usage_error("worker", "--begin, --finish and --message: expected one of them");
     if (r->message && r->run)
         return cli_usage_error("worker", "--message names the run: --run is not expected");
-    if (left != (alone ? 1 : 3))
-        return cli_usage_error("worker",
-                               alone ? "expected PLAN, got %d arguments"
-                                     : "expected PLAN STAGE FIRST[:LAST], got %d arguments",
+    if (alone && r->of > 0)
+        return cli_usage_error("worker", "--of is of tasks of a stage: expected PLAN STAGE");
+    const int want = alone ? 1 : r->of > 0 ? 2 : 3;
+    if (left != want)
+        return cli_usage_error("worker", "expected %s, got %d arguments",
+                               alone       ? "PLAN"
+                               : r->of > 0 ? "PLAN STAGE"
+                                           : "PLAN STAGE FIRST[:LAST]",
                                left);
-    if (left == 3 && !parse_number(argv[optind + 1], &r->stage))
+    if (left >= 2 && !parse_number(argv[optind + 1], &r->stage))
         return cli_usage_error("worker", "STAGE \"%s\": expected a number", argv[optind + 1]);
     if (left == 3 && !parse_range(argv[optind + 2], &r->first, &r->last))
         return cli_usage_error(
@@ -183,6 +299,8 @@ int cmd_worker(int argc, char **argv)
         if (key == KEY_FINISH) r.finish = true;
         if (key == KEY_RUN) r.run = optarg;
         if (key == KEY_MESSAGE) r.message = optarg;
+        if (key == KEY_OF && (!parse_count(optarg, &r.of)))
+            return cli_usage_error("worker", "--of \"%s\": expected a number from 1 on", optarg);
         if (key == KEY_SERVE) serve_fd = optarg;
         if (key == KEY_ISA) c.isa = optarg;
         if (key == KEY_ALLOW_CODE) allow_code = true;
@@ -192,27 +310,20 @@ int cmd_worker(int argc, char **argv)
     if (serve_fd) return serve(serve_fd, &c);
     int code = check_request(&r, argc, argv);
     if (code != EXIT_SUCCESS) return code;
-    void *data = NULL;
-    size_t size = 0;
+    told t = {.allow_code = allow_code, .request = &r};
     cubed_error err = CUBED_ERROR_INIT;
-    int e = cli_read_file(argv[optind], &data, &size);
+    int e = cli_read_file(argv[optind], &t.plan, &t.size);
     if (e) {
         fprintf(stderr, "cubed worker: cannot read %s: %s\n", argv[optind], strerror(e));
         return EXIT_FAILURE;
     }
-    cubed_context *ctx = NULL;
-    cubed_plan *plan = NULL;
     cli_catch_signals();
-    code = cli_context("worker", &c, &ctx);
-    if (code != EXIT_SUCCESS) {
-        cli_free(data);
-        return code;
+    code = cli_context("worker", &c, &t.ctx);
+    if (code == EXIT_SUCCESS) {
+        const cubed_status st = perform(&t, &err);
+        cubed_context_unref(t.ctx);
+        code = st == CUBED_OK ? EXIT_SUCCESS : cli_report("worker", &err);
     }
-    cubed_status st = allow_code ? cubed_plan_load_code(ctx, data, size, &plan, &err)
-                                 : cubed_plan_load(ctx, data, size, &plan, &err);
-    if (st == CUBED_OK) st = perform(plan, &r, &err);
-    cubed_plan_unref(plan);
-    cubed_context_unref(ctx);
-    cli_free(data);
-    return st == CUBED_OK ? EXIT_SUCCESS : cli_report("worker", &err);
+    cli_free(t.plan);
+    return code;
 }

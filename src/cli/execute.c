@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "archive.h"
 #include "cli.h"
 #include "report/report.h"
 
@@ -34,10 +35,15 @@ int cli_context(const char *verb, const cli_common *c, cubed_context **out)
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_context_options o = CUBED_CONTEXT_OPTIONS_INIT;
-    o.isa = c->isa;
+    if (c) o.isa = c->isa;
     cubed_status st = cubed_context_new(&o, out, &err);
-    if (st == CUBED_OK) return EXIT_SUCCESS;
-    if (st == CUBED_E_ARG && c->isa) return cli_usage_error(verb, "--isa: %s", err.message);
+    if (st == CUBED_OK) {
+        st = cubed_context_set_variables(*out, (const char *const *)environ, &err);
+        if (st == CUBED_OK) return EXIT_SUCCESS;
+        cubed_context_unref(*out);
+        *out = NULL;
+    }
+    if (st == CUBED_E_ARG && o.isa) return cli_usage_error(verb, "--isa: %s", err.message);
     return cli_report(verb, &err);
 }
 
@@ -132,8 +138,7 @@ static cubed_status reload(cubed_context *ctx, const cubed_target *targets, int 
     return st;
 }
 
-/* This program, as worker processes run it. */
-static cubed_status own_path(char path[PATH_MAX], cubed_error *err)
+cubed_status cli_own_path(char path[PATH_MAX], cubed_error *err)
 {
     ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
     if (n < 0) return io_error(err, "find out the path of", "this program");
@@ -211,7 +216,7 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
     char path[PATH_MAX];
     const char *command[6] = {path, "worker", NULL};
     int n = 2;
-    if (executor_caps(c).takes_command && own_path(path, err) != CUBED_OK) return err->status;
+    if (executor_caps(c).takes_command && cli_own_path(path, err) != CUBED_OK) return err->status;
     if (c->isa) command[n++] = "--isa";
     if (c->isa) command[n++] = c->isa;
     command[n] = "--serve";
@@ -261,9 +266,9 @@ cubed_plan_options cli_plan_options(const cli_common *c)
     o.other_machines = c->other_machines;
     o.work_dir = c->work_dir;
     o.optimize = c->optimize;
+    /* Plans depend on the number of workers. Who names one goes on by one executor with what another one began. */
     const cubed_executor_caps caps = executor_caps(c);
-    if (caps.max_workers && !(o.max_workers && o.max_workers < caps.max_workers))
-        o.max_workers = caps.max_workers;
+    if (!o.max_workers) o.max_workers = caps.max_workers;
     o.share_tasks = caps.shares_tasks;
     return o;
 }
@@ -291,9 +296,25 @@ cubed_status cli_compute(cubed_context *ctx, cubed_array *x, void *data, const c
     return st;
 }
 
-int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *targets, int ntargets,
-                const cubed_plan_group *groups, int ngroups, const cli_common *c, bool *ran,
-                cubed_run_stats *stats, cubed_plan_info *info)
+/* Of what is done when all workers are done, and have given back their memory. */
+static cubed_status check_mem_after(const cubed_plan *plan, uint64_t mem, cubed_error *err)
+{
+    cubed_plan_info info;
+    char need[32], bound[32];
+    cubed_plan_get_info(plan, &info);
+    const uint64_t all = info.max_workers * (info.allowed_mem - info.reserved_mem);
+    if (mem <= all) return CUBED_OK;
+    err->status = CUBED_E_BUDGET;
+    snprintf(err->message, sizeof err->message,
+             "writing NetCDF takes up to %s, five times the largest chunk and what HDF5 keeps, but "
+             "the process may use %s: make chunks smaller, or allowed_mem larger",
+             cli_format_bytes((double)mem, need), cli_format_bytes((double)all, bound));
+    return CUBED_E_BUDGET;
+}
+
+static int execute(const char *verb, cubed_context *ctx, const cubed_target *targets, int ntargets,
+                   const cubed_plan_group *groups, int ngroups, uint64_t mem_after,
+                   const cli_common *c, bool *ran, cubed_run_stats *stats, cubed_plan_info *info)
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_plan_options o = cli_plan_options(c);
@@ -313,6 +334,7 @@ int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *target
     }
     st = cubed_plan_new(ctx, targets, ntargets, &o, &plan, &err);
     if (st == CUBED_OK && c->through_bytes) st = reload(ctx, targets, ntargets, &plan, &err);
+    if (st == CUBED_OK && mem_after > 0) st = check_mem_after(plan, mem_after, &err);
     if (st != CUBED_OK) goto out;
     if (info) cubed_plan_get_info(plan, info);
     const char *missing = c->save_plan ? missing_to_save(plan, targets, ntargets, c) : NULL;
@@ -336,5 +358,43 @@ out:
     if (unfinished && targets[0].url)
         fputs("The same command with --resume goes on from here; without it, it starts anew.\n",
               stderr);
+    return code;
+}
+
+int cli_execute(const char *verb, cubed_context *ctx, const cubed_target *targets, int ntargets,
+                const cubed_plan_group *groups, int ngroups, const cli_common *c, bool *ran,
+                cubed_run_stats *stats, cubed_plan_info *info)
+{
+    archive a = {.path = NULL};
+    cubed_error err = CUBED_ERROR_INIT;
+    *ran = false;
+    if (ntargets > 0 && targets[0].url && archive_is_unknown(targets[0].url))
+        return cli_usage_error(verb,
+                               "%s: files of that kind are read, not written: name a file of "
+                               "NetCDF (r.nc), a Zarr store (r.zarr) or an archive of one (r.zip)",
+                               targets[0].url);
+    if (ntargets == 0 || !targets[0].url || !archive_is_wanted(targets[0].url) ||
+        (c->plan_only && !c->save_plan))
+        return execute(verb, ctx, targets, ntargets, groups, ngroups, 0, c, ran, stats, info);
+    if (c->save_plan || targets[0].region)
+        return cli_usage_error(verb,
+                               "a file is written as a whole, by a run of the command: not with "
+                               "--save-plan or --region");
+    char *wrong = archive_begin(&a, targets, ntargets, groups, ngroups, c->overwrite || c->resume);
+    uint64_t mem = 0;
+    int code;
+    if (wrong)
+        code = cli_usage_error(verb, "%s", wrong);
+    else if (a.netcdf && cubed_netcdf_check(a.targets, a.ntargets, &mem, &err) != CUBED_OK)
+        code = cli_report(verb, &err);
+    else
+        code = execute(verb, ctx, a.targets, a.ntargets, a.groups, a.ngroups, mem, c, ran, stats,
+                       info);
+    if (*ran && archive_end(&a, ctx, c->durable, &err) != CUBED_OK) {
+        *ran = false;
+        code = cli_report(verb, &err);
+    }
+    cli_free(wrong);
+    archive_free(&a);
     return code;
 }

@@ -4,7 +4,7 @@
 #include "cli.h"
 #include "expr_builder.h"
 
-static cubed_status call_sorting(expr_builder *b, const expr *e, bool positions, cubed_array **out)
+static cubed_status call_sorting(expr_builder *b, const expr *e, int positions, cubed_array **out)
 {
     static const char *const names[] = {"axis", "dim", "descending", "stable", NULL};
     cubed_sort_options o = CUBED_SORT_OPTIONS_INIT;
@@ -21,16 +21,6 @@ static cubed_status call_sorting(expr_builder *b, const expr *e, bool positions,
     if (st == CUBED_OK) st = expr_located(b, e, cubed_sort_with(x, axis, &o, out, b->err));
     cubed_array_unref(x);
     return st;
-}
-
-static cubed_status call_sort(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return call_sorting(b, e, false, out);
-}
-
-static cubed_status call_argsort(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return call_sorting(b, e, true, out);
 }
 
 /* The first two arguments, as arrays; literals take the other's type. */
@@ -126,37 +116,26 @@ static cubed_status call_tensordot(expr_builder *b, const expr *e, cubed_array *
     return st;
 }
 
-typedef cubed_status (*take_fn)(cubed_array *x, cubed_array *positions, int axis, cubed_array **out,
-                                cubed_error *err);
-
-/* `missing`: the axis if none is given, CUBED_MAX_NDIM: of a one-dimensional array only. */
-static cubed_status taking(expr_builder *b, const expr *e, take_fn fn, int missing,
-                           cubed_array **out)
+static cubed_status taking(expr_builder *b, const expr *e, int along_axis, cubed_array **out)
 {
     static const char *const names[] = {"axis", "dim", NULL};
     int n, axis = 0;
     cubed_array *x = NULL, *positions = NULL;
     EXPR_TRY(expr_check_args(b, e, 2, 3, names, &n));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st = expr_get_axis(b, e, n > 2 ? e->child[2] : NULL, x, missing, &axis);
+    cubed_status st =
+        expr_get_axis(b, e, n > 2 ? e->child[2] : NULL, x, along_axis ? -1 : CUBED_MAX_NDIM, &axis);
+    /* The one axis that there is need not be named. */
     if (st == CUBED_OK && axis == CUBED_MAX_NDIM && cubed_array_ndim(x) != 1)
         st = expr_reject(b, e, "expected one axis, by axis= or dim=");
     if (st == CUBED_OK) st = expr_get_array(b, e->child[1], &positions);
     if (st == CUBED_OK)
-        st = expr_located(b, e, fn(x, positions, axis == CUBED_MAX_NDIM ? 0 : axis, out, b->err));
+        st = expr_located(b, e,
+                          (along_axis ? cubed_take_along_axis : cubed_take)(
+                              x, positions, axis == CUBED_MAX_NDIM ? 0 : axis, out, b->err));
     cubed_array_unref(x);
     cubed_array_unref(positions);
     return st;
-}
-
-static cubed_status call_take(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return taking(b, e, cubed_take, CUBED_MAX_NDIM, out);
-}
-
-static cubed_status call_take_along_axis(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return taking(b, e, cubed_take_along_axis, -1, out);
 }
 
 /* Arguments from number `first` on: positions for each axis of x, or None. */
@@ -173,7 +152,7 @@ static cubed_status get_positions(expr_builder *b, const expr *e, int first, int
 }
 
 /* gather(x, i, None, j) and, with a value behind x, scatter. */
-static cubed_status by_positions(expr_builder *b, const expr *e, bool assigns, cubed_array **out)
+static cubed_status by_positions(expr_builder *b, const expr *e, int assigns, cubed_array **out)
 {
     static const char *const names[] = {NULL};
     int n, first = assigns ? 2 : 1;
@@ -193,16 +172,6 @@ static cubed_status by_positions(expr_builder *b, const expr *e, bool assigns, c
     cubed_array_unref(value);
     cubed_array_unref(x);
     return st;
-}
-
-static cubed_status call_gather(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return by_positions(b, e, false, out);
-}
-
-static cubed_status call_scatter(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return by_positions(b, e, true, out);
 }
 
 static cubed_status call_searchsorted(expr_builder *b, const expr *e, cubed_array **out)
@@ -225,26 +194,16 @@ static cubed_status call_searchsorted(expr_builder *b, const expr *e, cubed_arra
     return st;
 }
 
-static const struct {
-    const char *name;
-    expr_function fn;
-} functions[] = {
-    {"sort", call_sort},
-    {"argsort", call_argsort},
-    {"matmul", call_matmul},
-    {"tensordot", call_tensordot},
-    {"vecdot", call_vecdot},
-    {"take", call_take},
-    {"gather", call_gather},
-    {"scatter", call_scatter},
-    {"take_along_axis", call_take_along_axis},
-    {"searchsorted", call_searchsorted},
+const expr_function expr_block_functions[] = {
+    {"sort", NULL, call_sorting, false},
+    {"argsort", NULL, call_sorting, true},
+    {.name = "matmul", .fn = call_matmul},
+    {.name = "tensordot", .fn = call_tensordot},
+    {.name = "vecdot", .fn = call_vecdot},
+    {"take", NULL, taking, false},
+    {"take_along_axis", NULL, taking, true},
+    {"gather", NULL, by_positions, false},
+    {"scatter", NULL, by_positions, true},
+    {.name = "searchsorted", .fn = call_searchsorted},
+    {.name = NULL},
 };
-
-expr_function expr_find_block_function(const char *name)
-{
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        if (strcmp(functions[i].name, name) == 0) return functions[i].fn;
-    }
-    return NULL;
-}

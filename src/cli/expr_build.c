@@ -392,8 +392,9 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
     if (cubed_op_parse(e->text, &op, &arity)) return call_op(b, e, op, arity, out);
     if (find_reduction(e->text, &r)) return call_reduce(b, e, &r, out);
     if (strcmp(e->text, "concat") == 0) return call_concat(b, e, out);
-    expr_function fn = expr_find_function(e->text);
-    if (fn) return fn(b, e, &out->array);
+    const expr_function *f = expr_find_function(e->text);
+    if (f && f->fn) return f->fn(b, e, &out->array);
+    if (f) return f->shared(b, e, f->which, &out->array);
     if (cubed_dtype_parse(e->text, &dtype, NULL) == CUBED_OK) {
         cubed_array *x;
         EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));

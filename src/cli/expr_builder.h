@@ -62,30 +62,26 @@ cubed_status expr_get_dtype(expr_builder *b, const expr *call, cubed_dtype missi
 /* Elements along dimension d were picked or put in another order. */
 void expr_note_cut(expr_builder *b, const cubed_array *x, int d);
 
-/* A function with arguments of its own kind (expr_functions.c); NULL if there is none. */
-typedef cubed_status (*expr_function)(expr_builder *b, const expr *call, cubed_array **out);
-expr_function expr_find_function(const char *name);
-/* Those among them that are views, casts and rechunk (expr_views.c). */
-expr_function expr_find_view_function(const char *name);
-/* Random numbers (expr_random.c). */
-expr_function expr_find_random_function(const char *name);
-/* Functions on whole blocks (expr_blocks.c). */
-expr_function expr_find_block_function(const char *name);
-/* Order statistics (expr_order.c). */
-expr_function expr_find_order_function(const char *name);
-/* Fourier transforms (expr_fft.c). */
-expr_function expr_find_fft_function(const char *name);
-/* Reductions by group (expr_group.c). */
-expr_function expr_find_group_function(const char *name);
-/* Linear algebra but for products (expr_linalg.c). */
-expr_function expr_find_linalg_function(const char *name);
+/* A function with arguments of its own kind; NULL if there is none of that name (expr_functions.c). */
+typedef struct expr_function {
+    const char *name;
+    cubed_status (*fn)(expr_builder *b, const expr *call, cubed_array **out);
+    /* Or, where `fn` is NULL, one that makes several functions, and which of them it is. */
+    cubed_status (*shared)(expr_builder *b, const expr *call, int which, cubed_array **out);
+    int which;
+} expr_function;
+const expr_function *expr_find_function(const char *name);
+/* The tables, which end with a row without a name: views, casts and rechunk; random numbers; functions on whole blocks;
+ * order statistics; Fourier transforms; reductions by group; linear algebra but for products; and functions whose
+ * shapes depend on values. */
+extern const expr_function expr_view_functions[], expr_random_functions[], expr_block_functions[],
+    expr_order_functions[], expr_fft_functions[], expr_group_functions[], expr_linalg_functions[],
+    expr_set_functions[];
 /* Those that make several arrays: a, b = f(x). */
 #define EXPR_MAX_TUPLE  CUBED_MAX_NDIM
 #define EXPR_ANY_NUMBER 0 /* `nout` of those that make as many as have names, or fail */
 typedef cubed_status (*expr_tuple_function)(expr_builder *b, const expr *call, cubed_array **outs);
 expr_tuple_function expr_find_tuple_function(const char *name, int *nout);
-/* Functions whose shapes depend on values (expr_sets.c). */
-expr_function expr_find_set_function(const char *name);
 expr_tuple_function expr_find_set_tuple(const char *name, int *nout);
 /* repeat of x with an array of numbers (axis NULL: in one dimension). */
 cubed_status expr_repeat_each(expr_builder *b, const expr *e, cubed_array *x, cubed_array *repeats,

@@ -35,8 +35,7 @@ static cubed_status transform(expr_builder *b, const expr *e, cubed_transform wh
     return expr_located(b, e, cubed_fft_with(which, x, o, out, b->err));
 }
 
-static cubed_status along_axis(expr_builder *b, const expr *e, cubed_transform which,
-                               cubed_array **out)
+static cubed_status along_axis(expr_builder *b, const expr *e, int which, cubed_array **out)
 {
     static const char *const names[] = {"n", "axis", "dim", "norm", NULL};
     int count, axis = -1;
@@ -51,40 +50,10 @@ static cubed_status along_axis(expr_builder *b, const expr *e, cubed_transform w
     o.s = length ? &n : NULL;
     o.axes = &axis;
     o.naxes = 1;
-    if (st == CUBED_OK) st = transform(b, e, which, x, &o, out);
+    if (st == CUBED_OK) st = transform(b, e, (cubed_transform)which, x, &o, out);
     if (st == CUBED_OK) expr_note_cut(b, x, axis < 0 ? axis + cubed_array_ndim(x) : axis);
     cubed_array_unref(x);
     return st;
-}
-
-static cubed_status call_fft(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return along_axis(b, e, CUBED_TRANSFORM_FFT, out);
-}
-
-static cubed_status call_ifft(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return along_axis(b, e, CUBED_TRANSFORM_IFFT, out);
-}
-
-static cubed_status call_rfft(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return along_axis(b, e, CUBED_TRANSFORM_RFFT, out);
-}
-
-static cubed_status call_irfft(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return along_axis(b, e, CUBED_TRANSFORM_IRFFT, out);
-}
-
-static cubed_status call_hfft(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return along_axis(b, e, CUBED_TRANSFORM_HFFT, out);
-}
-
-static cubed_status call_ihfft(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return along_axis(b, e, CUBED_TRANSFORM_IHFFT, out);
 }
 
 /* --- Along several ---------------------------------------------------------------------------------- */
@@ -113,8 +82,7 @@ static void note_cuts(expr_builder *b, const cubed_array *x, const int *axes, in
     }
 }
 
-static cubed_status along_axes(expr_builder *b, const expr *e, cubed_transform which,
-                               cubed_array **out)
+static cubed_status along_axes(expr_builder *b, const expr *e, int which, cubed_array **out)
 {
     static const char *const names[] = {"s", "axes", "norm", NULL};
     int count, naxes, nlengths = -1, axes[CUBED_MAX_NDIM];
@@ -131,39 +99,15 @@ static cubed_status along_axes(expr_builder *b, const expr *e, cubed_transform w
     o.s = lengths ? s : NULL;
     o.axes = naxes < 0 ? NULL : axes;
     o.naxes = naxes < 0 ? 0 : naxes;
-    cubed_status st = transform(b, e, which, x, &o, out);
+    cubed_status st = transform(b, e, (cubed_transform)which, x, &o, out);
     if (st == CUBED_OK) note_cuts(b, x, axes, naxes);
     cubed_array_unref(x);
     return st;
 }
 
-static cubed_status call_fftn(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return along_axes(b, e, CUBED_TRANSFORM_FFT, out);
-}
-
-static cubed_status call_ifftn(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return along_axes(b, e, CUBED_TRANSFORM_IFFT, out);
-}
-
-static cubed_status call_rfftn(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return along_axes(b, e, CUBED_TRANSFORM_RFFT, out);
-}
-
-static cubed_status call_irfftn(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return along_axes(b, e, CUBED_TRANSFORM_IRFFT, out);
-}
-
 /* --- Frequencies ----------------------------------------------------------------------------------- */
 
-typedef cubed_status (*frequencies)(cubed_context *ctx, int64_t n, double d, cubed_dtype dtype,
-                                    cubed_array **out, cubed_error *err);
-
-static cubed_status make_frequencies(expr_builder *b, const expr *e, frequencies fn,
-                                     cubed_array **out)
+static cubed_status make_frequencies(expr_builder *b, const expr *e, int real, cubed_array **out)
 {
     static const char *const names[] = {"d", "dtype", NULL};
     int count;
@@ -175,23 +119,11 @@ static cubed_status make_frequencies(expr_builder *b, const expr *e, frequencies
     const expr *distance = get_optional(e, count, 1, "d");
     if (distance) EXPR_TRY(expr_get_number(b, distance, &d));
     EXPR_TRY(expr_get_dtype(b, e, CUBED_FLOAT64, &dtype));
-    return expr_located(b, e, fn(b->ctx, n, d.re, dtype, out, b->err));
+    return expr_located(
+        b, e, (real ? cubed_rfftfreq : cubed_fftfreq)(b->ctx, n, d.re, dtype, out, b->err));
 }
 
-static cubed_status call_fftfreq(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return make_frequencies(b, e, cubed_fftfreq, out);
-}
-
-static cubed_status call_rfftfreq(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return make_frequencies(b, e, cubed_rfftfreq, out);
-}
-
-typedef cubed_status (*shift)(cubed_array *x, const int *axes, int naxes, cubed_array **out,
-                              cubed_error *err);
-
-static cubed_status swap_halves(expr_builder *b, const expr *e, shift fn, cubed_array **out)
+static cubed_status swap_halves(expr_builder *b, const expr *e, int back, cubed_array **out)
 {
     static const char *const names[] = {"axes", NULL};
     int count, naxes, axes[CUBED_MAX_NDIM];
@@ -200,37 +132,28 @@ static cubed_status swap_halves(expr_builder *b, const expr *e, shift fn, cubed_
     EXPR_TRY(get_axes(b, get_optional(e, count, 1, "axes"), &naxes, axes));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st =
-        expr_located(b, e, fn(x, naxes < 0 ? NULL : axes, naxes < 0 ? 0 : naxes, out, b->err));
+        expr_located(b, e,
+                     (back ? cubed_ifftshift : cubed_fftshift)(x, naxes < 0 ? NULL : axes,
+                                                               naxes < 0 ? 0 : naxes, out, b->err));
     if (st == CUBED_OK) note_cuts(b, x, axes, naxes);
     cubed_array_unref(x);
     return st;
 }
 
-static cubed_status call_fftshift(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return swap_halves(b, e, cubed_fftshift, out);
-}
-
-static cubed_status call_ifftshift(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return swap_halves(b, e, cubed_ifftshift, out);
-}
-
-static const struct {
-    const char *name;
-    expr_function fn;
-} functions[] = {
-    {"fft", call_fft},           {"ifft", call_ifft},           {"rfft", call_rfft},
-    {"irfft", call_irfft},       {"hfft", call_hfft},           {"ihfft", call_ihfft},
-    {"fftn", call_fftn},         {"ifftn", call_ifftn},         {"rfftn", call_rfftn},
-    {"irfftn", call_irfftn},     {"fftfreq", call_fftfreq},     {"rfftfreq", call_rfftfreq},
-    {"fftshift", call_fftshift}, {"ifftshift", call_ifftshift},
+const expr_function expr_fft_functions[] = {
+    {"fft", NULL, along_axis, CUBED_TRANSFORM_FFT},
+    {"ifft", NULL, along_axis, CUBED_TRANSFORM_IFFT},
+    {"rfft", NULL, along_axis, CUBED_TRANSFORM_RFFT},
+    {"irfft", NULL, along_axis, CUBED_TRANSFORM_IRFFT},
+    {"hfft", NULL, along_axis, CUBED_TRANSFORM_HFFT},
+    {"ihfft", NULL, along_axis, CUBED_TRANSFORM_IHFFT},
+    {"fftn", NULL, along_axes, CUBED_TRANSFORM_FFT},
+    {"ifftn", NULL, along_axes, CUBED_TRANSFORM_IFFT},
+    {"rfftn", NULL, along_axes, CUBED_TRANSFORM_RFFT},
+    {"irfftn", NULL, along_axes, CUBED_TRANSFORM_IRFFT},
+    {"fftfreq", NULL, make_frequencies, false},
+    {"rfftfreq", NULL, make_frequencies, true},
+    {"fftshift", NULL, swap_halves, false},
+    {"ifftshift", NULL, swap_halves, true},
+    {.name = NULL},
 };
-
-expr_function expr_find_fft_function(const char *name)
-{
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        if (strcmp(functions[i].name, name) == 0) return functions[i].fn;
-    }
-    return NULL;
-}

@@ -275,7 +275,7 @@ static cubed_status call_eye(expr_builder *b, const expr *e, cubed_array **out)
     return expr_located(b, e, cubed_array_eye(b->ctx, rows, columns, k, dtype, NULL, out, b->err));
 }
 
-static cubed_status triangle(expr_builder *b, const expr *e, bool lower, cubed_array **out)
+static cubed_status triangle(expr_builder *b, const expr *e, int lower, cubed_array **out)
 {
     static const char *const names[] = {"k", NULL};
     int n;
@@ -288,16 +288,6 @@ static cubed_status triangle(expr_builder *b, const expr *e, bool lower, cubed_a
         expr_located(b, e, lower ? cubed_tril(x, k, out, b->err) : cubed_triu(x, k, out, b->err));
     cubed_array_unref(x);
     return st;
-}
-
-static cubed_status call_tril(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return triangle(b, e, true, out);
-}
-
-static cubed_status call_triu(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return triangle(b, e, false, out);
 }
 
 static cubed_status filled(expr_builder *b, const expr *e, const expr *what, expr_value v,
@@ -339,11 +329,11 @@ static cubed_status call_ones(expr_builder *b, const expr *e, cubed_array **out)
     return filled(b, e, e, expr_literal(EXPR_INT, 1, 1, 0), CUBED_FLOAT64, out);
 }
 
-typedef cubed_status (*arg_function)(cubed_array *x, const int *axis, bool keepdims,
-                                     cubed_array **out, cubed_error *err);
-
-static cubed_status arg_reduce(expr_builder *b, const expr *e, arg_function fn, cubed_array **out)
+static cubed_status arg_reduce(expr_builder *b, const expr *e, int which, cubed_array **out)
 {
+    cubed_status (*const fns[])(cubed_array * x, const int *axis, bool keepdims, cubed_array **out,
+                                cubed_error *err) = {cubed_argmin, cubed_argmax, cubed_nanargmin,
+                                                     cubed_nanargmax};
     static const char *const names[] = {"axis", "dim", "keepdims", NULL};
     int n, naxes, axes[CUBED_MAX_NDIM] = {0};
     cubed_array *x;
@@ -355,33 +345,12 @@ static cubed_status arg_reduce(expr_builder *b, const expr *e, arg_function fn, 
     if (st == CUBED_OK && naxes > 1) st = expr_reject(b, e, "expected one axis, or none");
     const int *axis = naxes == 1 ? axes : NULL;
     bool keepdims = keep && keep->integer;
-    if (st == CUBED_OK) st = expr_located(b, e, fn(x, axis, keepdims, out, b->err));
+    if (st == CUBED_OK) st = expr_located(b, e, fns[which](x, axis, keepdims, out, b->err));
     cubed_array_unref(x);
     return st;
 }
 
-static cubed_status call_argmin(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return arg_reduce(b, e, cubed_argmin, out);
-}
-
-static cubed_status call_argmax(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return arg_reduce(b, e, cubed_argmax, out);
-}
-
-static cubed_status call_nanargmin(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return arg_reduce(b, e, cubed_nanargmin, out);
-}
-
-static cubed_status call_nanargmax(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return arg_reduce(b, e, cubed_nanargmax, out);
-}
-
-static cubed_status cumulative(expr_builder *b, const expr *e, cubed_reduction reduction,
-                               cubed_array **out)
+static cubed_status cumulative(expr_builder *b, const expr *e, int reduction, cubed_array **out)
 {
     static const char *const names[] = {"axis", "dim", "include_initial", NULL};
     int n, naxes, axes[CUBED_MAX_NDIM] = {0};
@@ -400,16 +369,6 @@ static cubed_status cumulative(expr_builder *b, const expr *e, cubed_reduction r
                                            initial && initial->integer, out, b->err));
     cubed_array_unref(x);
     return st;
-}
-
-static cubed_status call_cumulative_sum(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return cumulative(b, e, CUBED_REDUCE_SUM, out);
-}
-
-static cubed_status call_cumulative_prod(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return cumulative(b, e, CUBED_REDUCE_PROD, out);
 }
 
 /* Whether no element of x's type is beyond a whole number that the type does not have. */
@@ -453,48 +412,50 @@ static cubed_status call_clip(expr_builder *b, const expr *e, cubed_array **out)
     return st;
 }
 
-static const struct {
-    const char *name;
-    expr_function fn;
-} functions[] = {
-    {"roll", call_roll},
-    {"repeat", call_repeat},
-    {"reshape", call_reshape},
-    {"tile", call_tile},
-    {"moveaxis", call_moveaxis},
-    {"diff", call_diff},
-    {"stack", call_stack},
-    {"pad", call_pad},
-    {"arange", call_arange},
-    {"linspace", call_linspace},
-    {"eye", call_eye},
-    {"tril", call_tril},
-    {"triu", call_triu},
-    {"full", call_full},
-    {"argmin", call_argmin},
-    {"argmax", call_argmax},
-    {"nanargmin", call_nanargmin},
-    {"nanargmax", call_nanargmax},
-    {"zeros", call_zeros},
-    {"ones", call_ones},
-    {"clip", call_clip},
-    {"cumulative_sum", call_cumulative_sum},
-    {"cumsum", call_cumulative_sum},
-    {"cumulative_prod", call_cumulative_prod},
-    {"cumprod", call_cumulative_prod},
+static const expr_function functions[] = {
+    {.name = "roll", .fn = call_roll},
+    {.name = "repeat", .fn = call_repeat},
+    {.name = "reshape", .fn = call_reshape},
+    {.name = "tile", .fn = call_tile},
+    {.name = "moveaxis", .fn = call_moveaxis},
+    {.name = "diff", .fn = call_diff},
+    {.name = "stack", .fn = call_stack},
+    {.name = "pad", .fn = call_pad},
+    {.name = "arange", .fn = call_arange},
+    {.name = "linspace", .fn = call_linspace},
+    {.name = "eye", .fn = call_eye},
+    {"tril", NULL, triangle, true},
+    {"triu", NULL, triangle, false},
+    {.name = "full", .fn = call_full},
+    {"argmin", NULL, arg_reduce, 0},
+    {"argmax", NULL, arg_reduce, 1},
+    {"nanargmin", NULL, arg_reduce, 2},
+    {"nanargmax", NULL, arg_reduce, 3},
+    {.name = "zeros", .fn = call_zeros},
+    {.name = "ones", .fn = call_ones},
+    {.name = "clip", .fn = call_clip},
+    {"cumulative_sum", NULL, cumulative, CUBED_REDUCE_SUM},
+    {"cumsum", NULL, cumulative, CUBED_REDUCE_SUM},
+    {"cumulative_prod", NULL, cumulative, CUBED_REDUCE_PROD},
+    {"cumprod", NULL, cumulative, CUBED_REDUCE_PROD},
+    {.name = NULL},
 };
 
-expr_function expr_find_function(const char *name)
+const expr_function *expr_find_function(const char *name)
 {
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        if (strcmp(functions[i].name, name) == 0) return functions[i].fn;
+    const expr_function *const tables[] = {functions,
+                                           expr_view_functions,
+                                           expr_random_functions,
+                                           expr_block_functions,
+                                           expr_fft_functions,
+                                           expr_order_functions,
+                                           expr_set_functions,
+                                           expr_group_functions,
+                                           expr_linalg_functions};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        for (const expr_function *f = tables[i]; f->name; f++) {
+            if (strcmp(f->name, name) == 0) return f;
+        }
     }
-    expr_function fn = expr_find_view_function(name);
-    if (!fn) fn = expr_find_random_function(name);
-    if (!fn) fn = expr_find_block_function(name);
-    if (!fn) fn = expr_find_fft_function(name);
-    if (!fn) fn = expr_find_order_function(name);
-    if (!fn) fn = expr_find_set_function(name);
-    if (!fn) fn = expr_find_group_function(name);
-    return fn ? fn : expr_find_linalg_function(name);
+    return NULL;
 }

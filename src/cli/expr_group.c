@@ -241,8 +241,6 @@ static cubed_status call_groupby(expr_builder *b, const expr *e, cubed_array **o
     return st;
 }
 
-expr_function expr_find_group_function(const char *name)
-{
-    if (strcmp(name, "groupby") == 0) return call_groupby;
-    return strcmp(name, "group_labels") == 0 ? call_group_labels : NULL;
-}
+const expr_function expr_group_functions[] = {{.name = "groupby", .fn = call_groupby},
+                                              {.name = "group_labels", .fn = call_group_labels},
+                                              {.name = NULL}};

@@ -7,31 +7,26 @@
 
 /* --- Of one array, without more arguments -------------------------------------------------------------- */
 
-static const struct {
-    const char *name;
-    cubed_status (*fn)(cubed_array *x, cubed_array **out, cubed_error *err);
-    cubed_status (*with_memory)(cubed_array *x, uint64_t task_mem, cubed_array **out,
-                                cubed_error *err);
-} plain[] = {
-    {"det", NULL, cubed_det},           {"inv", NULL, cubed_inv},
-    {"svdvals", NULL, cubed_svdvals},   {"eigvals", cubed_eigvals, NULL},
-    {"eigvalsh", cubed_eigvalsh, NULL}, {"matrix_transpose", cubed_matrix_transpose, NULL},
-};
+enum { DET, INV, SVDVALS, EIGVALS, EIGVALSH, TRANSPOSE };
 
-static cubed_status call_plain(expr_builder *b, const expr *e, cubed_array **out)
+static cubed_status call_plain(expr_builder *b, const expr *e, int which, cubed_array **out)
 {
+    const uint64_t mem = b->host->task_mem;
     int n;
-    size_t i = 0;
     cubed_array *x;
-    while (strcmp(plain[i].name, e->text) != 0) i++;
+    cubed_status st = CUBED_OK;
     EXPR_TRY(expr_check_args(b, e, 1, 1, NULL, &n));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
-    cubed_status st =
-        expr_located(b, e,
-                     plain[i].fn ? plain[i].fn(x, out, b->err)
-                                 : plain[i].with_memory(x, b->host->task_mem, out, b->err));
+    switch (which) {
+    case DET: st = cubed_det(x, mem, out, b->err); break;
+    case INV: st = cubed_inv(x, mem, out, b->err); break;
+    case SVDVALS: st = cubed_svdvals(x, mem, out, b->err); break;
+    case EIGVALS: st = cubed_eigvals(x, out, b->err); break;
+    case EIGVALSH: st = cubed_eigvalsh(x, out, b->err); break;
+    default: st = cubed_matrix_transpose(x, out, b->err);
+    }
     cubed_array_unref(x);
-    return st;
+    return expr_located(b, e, st);
 }
 
 /* --- Of two ------------------------------------------------------------------------------------------- */
@@ -107,10 +102,7 @@ static cubed_status call_cholesky(expr_builder *b, const expr *e, cubed_array **
     return st;
 }
 
-typedef cubed_status (*rtol_fn)(cubed_array *x, cubed_array *rtol, uint64_t task_mem,
-                                cubed_array **out, cubed_error *err);
-
-static cubed_status call_with_rtol(expr_builder *b, const expr *e, rtol_fn fn, cubed_array **out)
+static cubed_status call_with_rtol(expr_builder *b, const expr *e, int inverts, cubed_array **out)
 {
     int n;
     expr_value v = {.array = NULL};
@@ -122,20 +114,13 @@ static cubed_status call_with_rtol(expr_builder *b, const expr *e, rtol_fn fn, c
     cubed_status st = CUBED_OK;
     if (rtol) st = expr_build_value(b, rtol, &v);
     if (st == CUBED_OK && rtol) st = expr_operand(b, rtol, &v, NULL);
-    if (st == CUBED_OK) st = expr_located(b, e, fn(x, v.array, b->host->task_mem, out, b->err));
+    if (st == CUBED_OK)
+        st = expr_located(
+            b, e,
+            (inverts ? cubed_pinv : cubed_matrix_rank)(x, v.array, b->host->task_mem, out, b->err));
     cubed_array_unref(v.array);
     cubed_array_unref(x);
     return st;
-}
-
-static cubed_status call_matrix_rank(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return call_with_rtol(b, e, cubed_matrix_rank, out);
-}
-
-static cubed_status call_pinv(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return call_with_rtol(b, e, cubed_pinv, out);
 }
 
 static cubed_status call_matrix_power(expr_builder *b, const expr *e, cubed_array **out)
@@ -263,33 +248,26 @@ static cubed_status call_matrix_norm(expr_builder *b, const expr *e, cubed_array
     return st;
 }
 
-static const struct {
-    const char *name;
-    expr_function fn;
-} functions[] = {
-    {"cross", call_cross},
-    {"solve", call_solve},
-    {"outer", call_outer},
-    {"cholesky", call_cholesky},
-    {"matrix_rank", call_matrix_rank},
-    {"pinv", call_pinv},
-    {"matrix_power", call_matrix_power},
-    {"diagonal", call_diagonal},
-    {"trace", call_trace},
-    {"vector_norm", call_vector_norm},
-    {"matrix_norm", call_matrix_norm},
+const expr_function expr_linalg_functions[] = {
+    {"det", NULL, call_plain, DET},
+    {"inv", NULL, call_plain, INV},
+    {"svdvals", NULL, call_plain, SVDVALS},
+    {"eigvals", NULL, call_plain, EIGVALS},
+    {"eigvalsh", NULL, call_plain, EIGVALSH},
+    {"matrix_transpose", NULL, call_plain, TRANSPOSE},
+    {.name = "cross", .fn = call_cross},
+    {.name = "solve", .fn = call_solve},
+    {.name = "outer", .fn = call_outer},
+    {.name = "cholesky", .fn = call_cholesky},
+    {"matrix_rank", NULL, call_with_rtol, false},
+    {"pinv", NULL, call_with_rtol, true},
+    {.name = "matrix_power", .fn = call_matrix_power},
+    {.name = "diagonal", .fn = call_diagonal},
+    {.name = "trace", .fn = call_trace},
+    {.name = "vector_norm", .fn = call_vector_norm},
+    {.name = "matrix_norm", .fn = call_matrix_norm},
+    {.name = NULL},
 };
-
-expr_function expr_find_linalg_function(const char *name)
-{
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-        if (strcmp(plain[i].name, name) == 0) return call_plain;
-    }
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        if (strcmp(functions[i].name, name) == 0) return functions[i].fn;
-    }
-    return NULL;
-}
 
 /* --- Several results ------------------------------------------------------------------------------------ */
 

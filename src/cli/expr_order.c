@@ -52,17 +52,18 @@ static cubed_status call(expr_builder *b, const expr *e, int before, int positio
     return st;
 }
 
-static cubed_status median(expr_builder *b, const expr *e, bool skip_nan, cubed_array **out)
+enum { SKIP_NAN = 1, PERCENT = 2 };
+
+static cubed_status median(expr_builder *b, const expr *e, int which, cubed_array **out)
 {
     static const char *const names[] = {"axis", "dim", "keepdims", NULL};
     const double half = 0.5;
     int n;
     EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
-    return call(b, e, 1, n, &half, 1, false, skip_nan, out);
+    return call(b, e, 1, n, &half, 1, false, which & SKIP_NAN, out);
 }
 
-static cubed_status quantile(expr_builder *b, const expr *e, double scale, bool skip_nan,
-                             cubed_array **out)
+static cubed_status quantile(expr_builder *b, const expr *e, int which, cubed_array **out)
 {
     static const char *const names[] = {"q", "axis", "dim", "keepdims", "method", NULL};
     int positional, n = 0;
@@ -71,40 +72,10 @@ static cubed_status quantile(expr_builder *b, const expr *e, double scale, bool 
     EXPR_TRY(expr_check_args(b, e, 1, 3, names, &positional));
     const expr *list = positional > 1 ? e->child[1] : expr_keyword(e, "q");
     if (!list) return expr_reject(b, e, "expected q, a number or a list of them");
-    cubed_status st = get_numbers(b, list, scale, &q, &n, &several);
-    if (st == CUBED_OK) st = call(b, e, 2, positional, q, n, several, skip_nan, out);
+    cubed_status st = get_numbers(b, list, which & PERCENT ? 100 : 1, &q, &n, &several);
+    if (st == CUBED_OK) st = call(b, e, 2, positional, q, n, several, which & SKIP_NAN, out);
     cli_free(q);
     return st;
-}
-
-static cubed_status call_median(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return median(b, e, false, out);
-}
-
-static cubed_status call_nanmedian(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return median(b, e, true, out);
-}
-
-static cubed_status call_quantile(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return quantile(b, e, 1, false, out);
-}
-
-static cubed_status call_nanquantile(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return quantile(b, e, 1, true, out);
-}
-
-static cubed_status call_percentile(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return quantile(b, e, 100, false, out);
-}
-
-static cubed_status call_nanpercentile(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return quantile(b, e, 100, true, out);
 }
 
 /* weights=; NULL if it is not there. */
@@ -183,20 +154,14 @@ static cubed_status call_bincount(expr_builder *b, const expr *e, cubed_array **
     return st;
 }
 
-static const struct {
-    const char *name;
-    expr_function fn;
-} functions[] = {
-    {"median", call_median},         {"nanmedian", call_nanmedian},
-    {"quantile", call_quantile},     {"nanquantile", call_nanquantile},
-    {"percentile", call_percentile}, {"nanpercentile", call_nanpercentile},
-    {"histogram", call_histogram},   {"bincount", call_bincount},
+const expr_function expr_order_functions[] = {
+    {"median", NULL, median, 0},
+    {"nanmedian", NULL, median, SKIP_NAN},
+    {"quantile", NULL, quantile, 0},
+    {"nanquantile", NULL, quantile, SKIP_NAN},
+    {"percentile", NULL, quantile, PERCENT},
+    {"nanpercentile", NULL, quantile, PERCENT | SKIP_NAN},
+    {.name = "histogram", .fn = call_histogram},
+    {.name = "bincount", .fn = call_bincount},
+    {.name = NULL},
 };
-
-expr_function expr_find_order_function(const char *name)
-{
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        if (strcmp(functions[i].name, name) == 0) return functions[i].fn;
-    }
-    return NULL;
-}

@@ -164,18 +164,8 @@ static cubed_status call_integers(expr_builder *b, const expr *e, cubed_array **
                                              &last, a.seed, out, b->err));
 }
 
-static const struct {
-    const char *name;
-    expr_function fn;
-} functions[] = {
-    {"random", call_random},           {"uniform", call_uniform},   {"normal", call_normal},
-    {"exponential", call_exponential}, {"integers", call_integers},
+const expr_function expr_random_functions[] = {
+    {.name = "random", .fn = call_random},     {.name = "uniform", .fn = call_uniform},
+    {.name = "normal", .fn = call_normal},     {.name = "exponential", .fn = call_exponential},
+    {.name = "integers", .fn = call_integers}, {.name = NULL},
 };
-
-expr_function expr_find_random_function(const char *name)
-{
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        if (strcmp(functions[i].name, name) == 0) return functions[i].fn;
-    }
-    return NULL;
-}

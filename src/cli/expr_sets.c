@@ -103,11 +103,6 @@ static cubed_status nonzero(expr_builder *b, const expr *e, int names, cubed_arr
     return st;
 }
 
-static cubed_status call_nonzero(expr_builder *b, const expr *e, cubed_array **out)
-{
-    return nonzero(b, e, 1, out);
-}
-
 static cubed_status call_nonzero_tuple(expr_builder *b, const expr *e, cubed_array **outs)
 {
     return nonzero(b, e, b->nnames, outs);
@@ -209,22 +204,13 @@ cubed_status expr_repeat_each(expr_builder *b, const expr *e, cubed_array *x, cu
     return expr_located(b, e, cubed_repeat_each(x, repeats, axis, c.last, out, b->err));
 }
 
-expr_function expr_find_set_function(const char *name)
-{
-    static const struct {
-        const char *name;
-        expr_function fn;
-    } rows[] = {
-        {"compress", call_compress},
-        {"unique_values", call_unique_values},
-        {"nonzero", call_nonzero},
-        {"isin", call_isin},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (strcmp(rows[i].name, name) == 0) return rows[i].fn;
-    }
-    return NULL;
-}
+const expr_function expr_set_functions[] = {
+    {.name = "compress", .fn = call_compress},
+    {.name = "unique_values", .fn = call_unique_values},
+    {"nonzero", NULL, nonzero, 1},
+    {.name = "isin", .fn = call_isin},
+    {.name = NULL},
+};
 
 expr_tuple_function expr_find_set_tuple(const char *name, int *nout)
 {

@@ -80,26 +80,24 @@ static cubed_status view_astype(expr_builder *b, const expr *e, const expr *arg,
     return expr_located(b, e, cubed_astype(x, dtype, out, b->err));
 }
 
-static const struct {
-    const char *name;
-    view_fn fn;
-    const char *keywords[3];
-} views[] = {
-    {"permute_dims", view_permute, {"axis", "dim", NULL}},
-    {"transpose", view_permute, {"axis", "dim", NULL}},
-    {"flip", view_flip, {"axis", "dim", NULL}},
-    {"squeeze", view_squeeze, {"axis", "dim", NULL}},
-    {"expand_dims", view_expand, {"axis", NULL}},
-    {"broadcast_to", view_broadcast, {NULL}},
-    {"rechunk", view_rechunk, {NULL}},
-    {"astype", view_astype, {NULL}},
-};
+enum { PERMUTE, FLIP, SQUEEZE, EXPAND, BROADCAST, RECHUNK, ASTYPE };
 
-static cubed_status call_view(expr_builder *b, const expr *e, cubed_array **out)
+static cubed_status call_view(expr_builder *b, const expr *e, int which, cubed_array **out)
 {
-    int n, which = 0;
+    static const struct {
+        view_fn fn;
+        const char *keywords[3];
+    } views[] = {
+        [PERMUTE] = {view_permute, {"axis", "dim", NULL}},
+        [FLIP] = {view_flip, {"axis", "dim", NULL}},
+        [SQUEEZE] = {view_squeeze, {"axis", "dim", NULL}},
+        [EXPAND] = {view_expand, {"axis", NULL}},
+        [BROADCAST] = {view_broadcast, {NULL}},
+        [RECHUNK] = {view_rechunk, {NULL}},
+        [ASTYPE] = {view_astype, {NULL}},
+    };
+    int n;
     cubed_array *x;
-    while (strcmp(views[which].name, e->text) != 0) which++; /* it was found by this name */
     EXPR_TRY(expr_check_args(b, e, 1, 2, views[which].keywords, &n));
     EXPR_TRY(expr_get_array(b, e->child[0], &x));
     cubed_status st = views[which].fn(b, e, n > 1 ? e->child[1] : NULL, x, out);
@@ -107,10 +105,14 @@ static cubed_status call_view(expr_builder *b, const expr *e, cubed_array **out)
     return st;
 }
 
-expr_function expr_find_view_function(const char *name)
-{
-    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
-        if (strcmp(views[i].name, name) == 0) return call_view;
-    }
-    return NULL;
-}
+const expr_function expr_view_functions[] = {
+    {"permute_dims", NULL, call_view, PERMUTE},
+    {"transpose", NULL, call_view, PERMUTE},
+    {"flip", NULL, call_view, FLIP},
+    {"squeeze", NULL, call_view, SQUEEZE},
+    {"expand_dims", NULL, call_view, EXPAND},
+    {"broadcast_to", NULL, call_view, BROADCAST},
+    {"rechunk", NULL, call_view, RECHUNK},
+    {"astype", NULL, call_view, ASTYPE},
+    {.name = NULL},
+};

@@ -1,7 +1,9 @@
 #include "inputs.h"
 
 #include <ctype.h>
+#include <glob.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cf.h"
 #include "cli.h"
@@ -12,6 +14,110 @@ char *inputs_join(const char *url, const char *name)
     const char *path = cubed_url_path(url, &n, &store);
     return cli_printf("%.*s::%.*s%s%s", (int)store, url, (int)n, path, n ? "/" : "", name);
 }
+
+/* --- Several files as one ----------------------------------------------------------------------------- */
+
+/* Whether the store's name has wildcards, and there is none of that very name. */
+static bool is_pattern(const char *url)
+{
+    size_t n, store;
+    (void)cubed_url_path(url, &n, &store);
+    if (strcspn(url, "*?[") >= store) return false;
+    char *name = cli_printf("%.*s", (int)store, url);
+    const bool there = strstr(name, "://") || access(name, F_OK) == 0;
+    cli_free(name);
+    return !there;
+}
+
+/* What it stands for, in order of the names; *n is 0 if there is nothing. */
+static char **expand(const char *url, int *n)
+{
+    size_t length, store;
+    glob_t found;
+    const char *path = cubed_url_path(url, &length, &store);
+    char *pattern = cli_printf("%.*s", (int)store, url), **urls = NULL;
+    *n = 0;
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        urls = cli_alloc(found.gl_pathc * sizeof *urls);
+        for (; (size_t)*n < found.gl_pathc; (*n)++)
+            urls[*n] =
+                cli_printf("%s%s%.*s", found.gl_pathv[*n], length ? "::" : "", (int)length, path);
+        globfree(&found);
+    }
+    cli_free(pattern);
+    return urls;
+}
+
+static void free_urls(char **urls, int n)
+{
+    for (int i = 0; i < n; i++) cli_free(urls[i]);
+    cli_free(urls);
+}
+
+char *inputs_first(const char *url)
+{
+    int n = 0;
+    char **urls = is_pattern(url) ? expand(url, &n) : NULL;
+    char *first = cli_strdup(n ? urls[0] : url);
+    free_urls(urls, n);
+    return first;
+}
+
+static bool has_dim(const cubed_array *x, const char *dim)
+{
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        const char *name = cubed_array_dim_name(x, d);
+        if (name && strcmp(name, dim) == 0) return true;
+    }
+    return false;
+}
+
+/* Along "time", where nothing else is said and there is such a dimension, or the array is a coordinate, of which that
+ * of the first file is taken; along the first axis where dimensions have no names. */
+static cubed_status choose_dim(const inputs *in, const char *url, const char **dim,
+                               cubed_error *err)
+{
+    cubed_array *x;
+    cubed_status st = cubed_array_open(in->ctx, url, &x, err);
+    if (st != CUBED_OK) return st;
+    const int ndim = cubed_array_ndim(x);
+    const char *first = ndim > 0 ? cubed_array_dim_name(x, 0) : NULL;
+    const char *name =
+        strrchr(url, '/') > strrchr(url, ':') ? strrchr(url, '/') : strrchr(url, ':');
+    const bool coordinate = ndim == 1 && first && name && strcmp(first, name + 1) == 0;
+    *dim = in->along;
+    if (!in->along && ndim > 0 && first) {
+        *dim = "time";
+        if (!coordinate && !has_dim(x, *dim))
+            st = cli_reject(err,
+                            "%s has no dimension \"time\" along which several files would be one: "
+                            "say which with --along",
+                            url);
+    }
+    if (!in->along && ndim == 0) *dim = "time";
+    cubed_array_unref(x);
+    return st;
+}
+
+static cubed_status open_all(const inputs *in, const char *name, const char *url, cubed_array **out,
+                             cubed_error *err)
+{
+    size_t path, store;
+    int n;
+    const char *dim = NULL;
+    (void)cubed_url_path(url, &path, &store);
+    /* --in t='*.nc': the array of that name. */
+    char *whole = path ? cli_strdup(url) : inputs_join(url, name), **urls = expand(whole, &n);
+    cubed_status st = n ? choose_dim(in, urls[0], &dim, err)
+                        : cli_reject(err, "there is no file \"%.*s\"", (int)store, url);
+    if (st == CUBED_OK)
+        st = cubed_array_open_parts(in->ctx, (const char *const *)urls, n, dim, out, err);
+    free_urls(urls, n);
+    cli_free(whole);
+    return st;
+}
+
+/* --- Names -------------------------------------------------------------------------------------------- */
 
 char *inputs_add(inputs *in, const char *spec)
 {
@@ -63,9 +169,7 @@ const char *inputs_group(const inputs *in)
     return NULL;
 }
 
-/* The name that an array has if it was given without one: "t2m" of "era5.zarr::t2m", "x" of
- * "dir/x.zarr". The caller's. */
-static char *own_name(const char *url)
+char *inputs_own_name(const char *url)
 {
     size_t n, store;
     const char *path = cubed_url_path(url, &n, &store);
@@ -100,7 +204,7 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
     (void)err;
     while (*path == '/') path++;
     if (!info->is_array || strchr(path, '/')) return CUBED_OK;
-    char *name = *path ? cli_strdup(path) : own_name(w->url);
+    char *name = *path ? cli_strdup(path) : inputs_own_name(w->url);
     add_known(w->in, name);
     cli_free(name);
     return CUBED_OK;
@@ -116,7 +220,9 @@ static cubed_status list_known(inputs *in, const char **known, cubed_error *err)
         if (in->spec[i].name) {
             add_known(in, in->spec[i].name);
         } else {
-            cubed_status st = cubed_zarr_walk(in->ctx, w.url, add_entry, &w, err);
+            char *first = inputs_first(w.url);
+            cubed_status st = cubed_zarr_walk(in->ctx, first, add_entry, &w, err);
+            cli_free(first);
             if (st != CUBED_OK) return st;
         }
     }
@@ -129,7 +235,8 @@ static cubed_status open_one(inputs *in, const char *name, const char *url, cube
                              cubed_error *err)
 {
     cubed_array *x;
-    cubed_status st = cubed_array_open(in->ctx, url, &x, err);
+    cubed_status st = is_pattern(url) ? open_all(in, name, url, &x, err)
+                                      : cubed_array_open(in->ctx, url, &x, err);
     if (st == CUBED_OK && in->decode) {
         st = cf_decode(&x, err);
         if (st != CUBED_OK) cubed_array_unref(x);
@@ -147,7 +254,7 @@ static cubed_status open_unnamed(inputs *in, int i, bool is_array, const char *n
                                  cubed_array **out, cubed_error *err)
 {
     const char *spec = in->spec[i].url;
-    char *alias = is_array ? own_name(spec) : NULL;
+    char *alias = is_array ? inputs_own_name(spec) : NULL;
     char *url = is_array ? cli_strdup(spec) : inputs_join(spec, name);
     cubed_status st = CUBED_E_NOT_FOUND;
     if (!is_array || strcmp(alias, name) == 0) st = open_one(in, name, url, out, err);

@@ -8,6 +8,7 @@
 typedef struct inputs {
     cubed_context *ctx;
     bool decode;
+    const char *along; /* the dimension along which several files are one; NULL: what is usual */
     int nspecs;
     struct {
         char *name; /* NULL: a group */
@@ -34,6 +35,10 @@ cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const
                            cubed_error *err);
 /* The first group's URL, or NULL. */
 const char *inputs_group(const inputs *in);
+/* The URL, or the first of those that one with wildcards stands for. The caller's. */
+char *inputs_first(const char *url);
+/* The name that an array has if it was given without one: "t2m" of "era5.zarr::t2m", "x" of "dir/x.zarr". The caller's. */
+char *inputs_own_name(const char *url);
 /* STORE[::PATH] with one more part of a path. The caller's. */
 char *inputs_join(const char *url, const char *name);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/le.h"
 #include "codec/codec_pkg.h"
 
 static bool is_shard(const cb_codec_step *s) { return s->vt == &cb_codec_sharding_indexed; }
@@ -41,18 +42,29 @@ typedef struct schedule {
     size_t temp[2];
 } schedule;
 
-static schedule make_schedule(const cb_codec_chain *c, cb_codec_subread part, bool decode)
+static schedule make_schedule(const cb_codec_chain *c, cb_codec_subread part, bool decode,
+                              uint32_t mask)
 {
     schedule s = {.n = 0};
     for (int k = 0; k < part.n; k++) {
-        int i = part.first + (decode ? part.n - 1 - k : k);
+        const int of = decode ? part.n - 1 - k : k, i = part.first + of;
         const cb_codec_step *t = &c->step[i];
-        if (t->skip) continue;
+        /* The lowest bit is for the step behind the first one; the last one takes the mask away. */
+        const bool masked = of > 0 && of < 33 && of < part.n - 1 && mask >> (of - 1) & 1;
+        if (t->skip || masked) continue;
         s.step[s.n] = i;
         s.out[s.n++] = decode ? t->raw_size : cb_step_bound(c, t);
     }
     for (int k = 0; k + 1 < s.n; k++) s.temp[k % 2] = cb_max_size(s.temp[k % 2], s.out[k]);
     return s;
+}
+
+/* Which steps an encoded chunk did not go through, as its first bytes say if the last step put them there. */
+static uint32_t mask_of(const cb_codec_chain *c, cb_codec_subread part, bool decode,
+                        const void *src, size_t src_size)
+{
+    const bool has = decode && c->step[part.first + part.n - 1].vt == &cb_codec_filter_mask;
+    return has && src_size >= 4 ? (uint32_t)cb_le_get(src, 4) : 0;
 }
 
 static cb_need step_need(const cb_codec_chain *c, const cb_codec_step *t, bool decode)
@@ -65,7 +77,7 @@ static cb_need step_need(const cb_codec_chain *c, const cb_codec_step *t, bool d
 
 cb_need cb_subread_need(const cb_codec_chain *c, cb_codec_subread part, bool decode)
 {
-    schedule s = make_schedule(c, part, decode);
+    schedule s = make_schedule(c, part, decode, 0);
     cb_need most = {0, 0};
     for (int k = 0; k < s.n; k++) {
         cb_need n = step_need(c, &c->step[s.step[k]], decode);
@@ -103,6 +115,9 @@ static cubed_status run_step(const cb_codec_chain *c, const cb_codec_step *t, bo
         cb_arena_uncharge(scratch, n.library);
     }
     cb_arena_release(scratch, mark);
+    if (st == CUBED_OK && *got > dst_cap)
+        st = cb_fail(err, CUBED_E_FORMAT, "it says that it gave %zu bytes, but may give %zu", *got,
+                     dst_cap);
     return st == CUBED_OK ? st : cb_context(err, st, "codec %s", t->vt->name);
 }
 
@@ -110,7 +125,9 @@ cubed_status cb_subread_run(const cb_codec_chain *c, cb_codec_subread part, bool
                             const int64_t *used, const void *src, size_t src_size, void *dst,
                             size_t dst_cap, size_t *got, cb_arena *scratch, cubed_error *err)
 {
-    schedule s = make_schedule(c, part, decode);
+    /* What is left out makes no temporary larger: what a step decodes to is no longer than what it is given to decode
+     * may be. */
+    schedule s = make_schedule(c, part, decode, mask_of(c, part, decode, src, src_size));
     if (s.n == 0) {
         if (src_size > dst_cap)
             return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected %zu", src_size, dst_cap);
@@ -167,7 +184,7 @@ cubed_status cb_codec_chain_encode(const cb_codec_chain *c, const void *src, con
 
 const cb_codec_step *cb_codec_chain_ranged(const cb_codec_chain *c)
 {
-    schedule s = make_schedule(c, c->all, true);
+    schedule s = make_schedule(c, c->all, true, 0);
     const cb_codec_step *t = &c->step[s.step[0]];
     return s.n == 1 && t->vt->decode_range && t->raw_size == c->chunk_bytes ? t : NULL;
 }

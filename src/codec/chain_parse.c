@@ -8,40 +8,6 @@
 #include "base/alloc.h"
 #include "codec/codec_pkg.h"
 
-static const cubed_codec_vtable *const codecs[] = {
-#define CUBED_CODEC(name) &cb_codec_##name,
-#include "codec/codecs.def"
-#undef CUBED_CODEC
-};
-enum { NCODECS = (int)(sizeof codecs / sizeof *codecs) };
-
-/* The row of a name; NULL if there is none. */
-static const cubed_codec_vtable *find_v3(const char *name)
-{
-    for (int i = 0; i < NCODECS; i++) {
-        if (codecs[i]->name && strcmp(codecs[i]->name, name) == 0) return codecs[i];
-    }
-    return NULL;
-}
-
-static const cubed_codec_vtable *find_v2(const char *id)
-{
-    for (int i = 0; i < NCODECS; i++) {
-        if (codecs[i]->name_v2 && strcmp(codecs[i]->name_v2, id) == 0) return codecs[i];
-    }
-    return NULL;
-}
-
-/* For messages. */
-static const char *known_names(void)
-{
-    return ""
-#define CUBED_CODEC(name) " " #name
-#include "codec/codecs.def"
-#undef CUBED_CODEC
-        ;
-}
-
 void cb_codec_chain_fix(cb_codec_chain *c)
 {
     for (int i = 0; i < c->nsteps; i++) c->step[i].ctx.shape = c->step[i].shape;
@@ -76,6 +42,7 @@ typedef struct input {
     cubed_codec_ctx ctx; /* its shape is the one below */
     int64_t shape[CUBED_MAX_NDIM];
     size_t bytes;
+    const cb_codecs *codecs; /* that are known */
 } input;
 
 static cubed_status reserve(const char *where, cb_codec_chain *c, size_t n, cb_codec_subread *part,
@@ -128,6 +95,7 @@ static cubed_status start_chain(const char *where, const cb_codec_array *a, cb_c
                                 .shape = in->shape,
                                 .dtype = a->dtype};
     in->bytes = c->chunk_bytes;
+    in->codecs = a->codecs;
     return CUBED_OK;
 }
 
@@ -167,9 +135,10 @@ static cubed_status parse_list(const char *where, cb_codec_chain *c, const char 
                                cubed_error *err);
 
 static cubed_status parse_shard(const char *where, cb_codec_chain *c, cb_codec_step *s,
-                                const json_t *conf, cubed_error *err)
+                                const cb_codecs *codecs, const json_t *conf, cubed_error *err)
 {
-    input inner = {.ctx = s->ctx, .bytes = s->ctx.item_size}, index = {.shape = {0, 2}};
+    input inner = {.ctx = s->ctx, .bytes = s->ctx.item_size, .codecs = codecs};
+    input index = {.shape = {0, 2}};
     const char *location = "end";
     int n;
     CB_TRY(cb_json_get_ints(where, conf, "chunk_shape", 1, &n, inner.shape, err));
@@ -210,8 +179,9 @@ static cubed_status parse_shard(const char *where, cb_codec_chain *c, cb_codec_s
 }
 
 /* One entry of a list: a name, or an object with one. */
-static cubed_status parse_entry(const char *where, const json_t *e, const cubed_codec_vtable **vt,
-                                const json_t **conf, cubed_error *err)
+static cubed_status parse_entry(const char *where, const cb_codecs *codecs, const json_t *e,
+                                const cubed_codec_vtable **vt, const json_t **conf,
+                                cubed_error *err)
 {
     const char *name = json_string_value(e);
     *conf = NULL;
@@ -224,10 +194,7 @@ static cubed_status parse_entry(const char *where, const json_t *e, const cubed_
                            "%s: the configuration of codec \"%s\" is not an object", where, name);
     }
     if (strcmp(name, "endian") == 0) name = "bytes"; /* its name before the final specification */
-    *vt = find_v3(name);
-    if (*vt) return CUBED_OK;
-    return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: codec \"%s\" is not supported; there are:%s",
-                   where, name, known_names());
+    return cb_codecs_find(codecs, where, "codec", 3, name, vt, err);
 }
 
 static cubed_status parse_list(const char *where, cb_codec_chain *c, const char *key,
@@ -241,7 +208,7 @@ static cubed_status parse_list(const char *where, cb_codec_chain *c, const char 
     for (int i = 0; i < part->n; i++) {
         const cubed_codec_vtable *vt;
         const json_t *conf;
-        CB_TRY(parse_entry(where, json_array_get(list, (size_t)i), &vt, &conf, err));
+        CB_TRY(parse_entry(where, in->codecs, json_array_get(list, (size_t)i), &vt, &conf, err));
         if (have_bytes != (vt->kind == CUBED_CODEC_BYTES_TO_BYTES))
             return cb_fail(err, CUBED_E_FORMAT, "%s: codec \"%s\" stands %s", where, vt->name,
                            have_bytes ? "behind \"bytes\"" : "before \"bytes\"");
@@ -252,7 +219,7 @@ static cubed_status parse_list(const char *where, cb_codec_chain *c, const char 
                            where, vt->name);
         cb_codec_step *s = &c->step[part->first + i];
         begin_step(s, vt, in);
-        CB_TRY(vt == &cb_codec_sharding_indexed ? parse_shard(where, c, s, conf, err)
+        CB_TRY(vt == &cb_codec_sharding_indexed ? parse_shard(where, c, s, in->codecs, conf, err)
                                                 : parse_conf(where, s, conf, 3, err));
         CB_TRY(end_step(where, c, s, in, err));
         have_bytes = have_bytes || vt->kind == CUBED_CODEC_ARRAY_TO_BYTES;
@@ -288,10 +255,8 @@ static cubed_status find_step_v2(const char *where, const char *role, cb_codec_c
 {
     const char *id;
     CB_TRY(cb_json_get_string(where, conf, "id", &id, err));
-    const cubed_codec_vtable *vt = find_v2(id);
-    if (!vt)
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: %s \"%s\" is not supported; there are:%s",
-                       where, role, id, known_names());
+    const cubed_codec_vtable *vt;
+    CB_TRY(cb_codecs_find(in->codecs, where, role, 2, id, &vt, err));
     return add_step_v2(where, c, vt, conf, 2, in, err);
 }
 

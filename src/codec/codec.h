@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "cubed/sys/codec.h"
+#include "codec/registry.h"
 #include "mem/arena.h"
 
 #define CB_MAX_CODECS 20
@@ -53,6 +53,7 @@ typedef struct cb_codec_array {
     const int64_t *chunk;
     const void *fill;
     cubed_dtype dtype;
+    const cb_codecs *codecs; /* that a list may name; NULL: the library's own */
 } cb_codec_array;
 
 /* Parses Zarr v3's "codecs" list. CUBED_E_UNSUPPORTED names an unknown codec; CUBED_E_FORMAT for

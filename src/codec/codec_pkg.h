@@ -30,6 +30,17 @@ size_t cb_codec_same_bound(const cubed_codec_conf *conf, const cubed_codec_ctx *
 cubed_codec_need cb_codec_needs_nothing(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
                                         size_t raw_size);
 
+/* Of codecs without parameters, whose JSON is {}; and the bound of those that put a checksum of four bytes behind the
+ * data. */
+CUBED_MUST_CHECK cubed_status cb_codec_parse_nothing(const char *json, int format,
+                                                     const cubed_codec_ctx *ctx,
+                                                     cubed_codec_conf *conf, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_codec_print_nothing(const cubed_codec_conf *conf, int format,
+                                                     const cubed_codec_ctx *ctx, char *json,
+                                                     size_t cap, cubed_error *err);
+size_t cb_codec_four_more(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                          size_t raw_size);
+
 /* Parts of a chain: see codec.h. */
 size_t cb_step_bound(const cb_codec_chain *c, const cb_codec_step *s);
 size_t cb_subread_bytes(const cb_codec_chain *c, cb_codec_subread part);

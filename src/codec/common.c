@@ -60,3 +60,34 @@ cubed_codec_need cb_codec_needs_nothing(const cubed_codec_conf *conf, const cube
     (void)raw_size;
     return (cubed_codec_need){0, 0};
 }
+
+cubed_status cb_codec_parse_nothing(const char *json, int format, const cubed_codec_ctx *ctx,
+                                    cubed_codec_conf *conf, cubed_error *err)
+{
+    (void)json;
+    (void)format;
+    (void)ctx;
+    (void)err;
+    memset(conf, 0, sizeof *conf);
+    return CUBED_OK;
+}
+
+cubed_status cb_codec_print_nothing(const cubed_codec_conf *conf, int format,
+                                    const cubed_codec_ctx *ctx, char *json, size_t cap,
+                                    cubed_error *err)
+{
+    (void)conf;
+    (void)format;
+    (void)ctx;
+    if (cap < 3) return cb_fail(err, CUBED_E_ARG, "a codec without parameters: no room");
+    snprintf(json, cap, "{}");
+    return CUBED_OK;
+}
+
+size_t cb_codec_four_more(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+{
+    size_t n;
+    (void)conf;
+    (void)ctx;
+    return cb_add_size(raw_size, 4, &n) ? 0 : n;
+}

@@ -7,6 +7,20 @@
 #if defined(__x86_64__)
 #include <sleef.h>
 #endif
+#ifdef CB_HAVE_HTTP
+#include <curl/curlver.h>
+#include <openssl/opensslv.h>
+#define HTTP ", libcurl " LIBCURL_VERSION ", OpenSSL " OPENSSL_VERSION_STR
+#else
+#define HTTP ""
+#endif
+
+#ifdef CB_NETCDF_LIBRARY
+#include <netcdf_meta.h>
+#define NETCDF ", netCDF " NC_VERSION
+#else
+#define NETCDF ""
+#endif
 
 #include "cubed/base.h"
 
@@ -21,5 +35,5 @@ const char *cubed_libraries(void)
            ", SLEEF " TEXT(SLEEF_VERSION_MAJOR) "." TEXT(SLEEF_VERSION_MINOR) "." TEXT(
                SLEEF_VERSION_PATCHLEVEL)
 #endif
-               ;
+               HTTP NETCDF;
 }

@@ -46,7 +46,8 @@ bool cb_coop_meet(cb_coop *t)
     if (++t->here == t->size) {
         t->here = 0;
         t->meetings++;
-        /* Said once for all: who has left the meeting may fail before others have looked. */
+        /* The outcome is decided once for all members: one that has left the meeting may fail before the others have
+         * looked. */
         t->go_on = t->error.status == CUBED_OK;
         pthread_cond_broadcast(&t->met);
     }

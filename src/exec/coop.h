@@ -13,19 +13,20 @@
 
 typedef struct cb_member {
     char *chunks;        /* its share of the task's chunks, in its arena */
-    cb_task_count count; /* of this task */
+    cb_task_count count; /* What this member has moved in the task. */
     size_t measured;     /* the most that its arena held */
 } cb_member;
 
 typedef struct cb_coop {
     unsigned size; /* 1 and more */
     cb_member *members;
-    cb_box chunks;        /* of the task, that are to be made */
-    _Atomic int64_t next; /* what nobody has begun yet */
+    cb_box chunks;         /* The chunks of the task that are to be made. */
+    _Atomic int64_t next;  /* The first source chunk that no member has begun, */
+    _Atomic int64_t asked; /* and the first that none has asked for ahead. */
     pthread_mutex_t lock;
     pthread_cond_t met;
-    unsigned here;     /* have come to the meeting */
-    uint64_t meetings; /* so far */
+    unsigned here;     /* Members that have come to the meeting. */
+    uint64_t meetings; /* Meetings that have ended. */
     bool go_on;        /* the last one's outcome */
     cubed_error error; /* of the first who failed */
 } cb_coop;

@@ -10,11 +10,11 @@
 
 #include "plan/plan.h"
 
-/* Of a byte that is read or written. */
+/* Nanoseconds that reading or writing a byte of memory takes. */
 #define TOUCH (1e9 / CUBED_ASSUMED_COMPUTE)
-/* Operations that are not in the tables: additions and comparisons keep up with the memory. */
+/* An operation that is not in the tables costs this: additions and comparisons keep up with the memory. */
 #define CHEAP 0.01
-/* Functions that are not: one pass, by NumPy or the like. */
+/* A function that is not in the tables costs this: one pass, by NumPy or the like. */
 #define PASS 0.2
 
 static const double elem[CUBED_OP_COUNT] = {
@@ -55,7 +55,7 @@ static const double elem[CUBED_OP_COUNT] = {
 #define REDUCE 0.08
 #define SCAN   0.19
 
-/* What the figure is multiplied with, beside the elements. */
+/* What the cost of a function is multiplied with, beside the number of its elements. */
 typedef enum growth {
     EACH,
     LINE_LOG, /* the logarithm of a line's length: sorting, transforms */
@@ -99,7 +99,7 @@ static const struct {
     {"gzip", 2.6, 22},     {"zlib", 2.6, 22}, {"bz2", 20, 50},
 };
 
-/* Elements of a line: along all axes that blocks are whole along. */
+/* The number of elements of a line: those along all axes that blocks are whole along. */
 static double line_of(const cb_block_operand *x)
 {
     double n = 1;
@@ -136,7 +136,7 @@ double cb_node_cost(const cb_node *n)
     return of[cost] * 1e-9;
 }
 
-/* Of a byte of an array that chunks are read from or written to. */
+/* The cost of a byte of an array whose chunks are read or written. */
 static double codec_cost(const cubed_plan *p, int node, bool encode)
 {
     double cost = 0;
@@ -154,7 +154,7 @@ static double codec_cost(const cubed_plan *p, int node, bool encode)
 static double bytes_of(const cb_node *n)
 {
     double bytes = (double)cubed_dtype_size(n->dtype);
-    for (int d = 0; d < n->grid.ndim; d++) bytes *= (double)n->grid.axis[d].extent;
+    for (int d = 0; d < n->grid->ndim; d++) bytes *= (double)n->grid->axis[d].extent;
     return bytes;
 }
 

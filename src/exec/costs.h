@@ -7,7 +7,7 @@
 /* Seconds for each byte of the elements that a node's operation is done on. */
 double cb_node_cost(const cb_node *n);
 
-/* What a stage moves takes. */
+/* The time that moving a stage's chunks takes. */
 cb_moves cb_stage_moves(const cubed_plan *p, const cb_stage *s);
 
 #endif

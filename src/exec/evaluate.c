@@ -2,7 +2,8 @@
 #include "base/error.h"
 #include "exec/frames.h"
 
-cb_view cb_view_of_part(const cb_view *v, const cb_box *all, const cb_box *part)
+/* A view over the box `all`, of the part of it. */
+static cb_view view_of_part(const cb_view *v, const cb_box *all, const cb_box *part)
 {
     cb_view out = *v;
     for (int j = 0; j < all->ndim; j++) out.base += (part->lo[j] - all->lo[j]) * v->stride[j];
@@ -14,7 +15,8 @@ static void extents_of(const cb_box *box, int64_t *extents)
     for (int d = 0; d < box->ndim; d++) extents[d] = box->hi[d] - box->lo[d];
 }
 
-/* Of a branch in the box, or anywhere in a box of the same extents. */
+/* The part of a branch that lies in the box; with `anywhere`, the largest part that any box of the same extents can
+ * have. */
 static bool part_of(const cb_branch *b, const cb_box *box, bool anywhere, cb_box *part)
 {
     *part = *box;
@@ -45,7 +47,7 @@ cubed_status cb_evaluate_frame(const cubed_plan *p, const cb_evaluation *e, cons
 {
     const size_t n = (size_t)e->prog->nresults + (size_t)e->nstates;
     int i = 0, last = e->prog->nbranches;
-    void *list = *views; /* a single one is the caller's */
+    void *list = *views; /* A single view is the caller's variable. */
     if (n > 1) CB_TRY(cb_arena_alloc(arena, n * sizeof **views, "views", &list, err));
     *views = list;
     if (!cb_arena_measures(arena) || (anywhere && arena->kind == CB_ARENA_LEAST)) return CUBED_OK;
@@ -84,9 +86,8 @@ cubed_status cb_evaluate(const cb_task *t, const cb_evaluation *e, const cb_box 
         cb_box part;
         if (!part_of(b, box, false, &part)) continue;
         CB_TRY(cb_task_check(t, err));
-        for (int r = 0; r < prog->nresults; r++)
-            views[r] = cb_view_of_part(&e->outs[r], box, &part);
-        for (int k = 0; k < e->nstates; k++) states[k] = cb_view_of_part(&e->states[k], box, &part);
+        for (int r = 0; r < prog->nresults; r++) views[r] = view_of_part(&e->outs[r], box, &part);
+        for (int k = 0; k < e->nstates; k++) states[k] = view_of_part(&e->states[k], box, &part);
         size_t mark = cb_arena_mark(t->arena);
         if (is_gathered(e, b)) {
             CB_TRY(gather(t, &b->loads[b->results[0]], &part, &views[0], err));

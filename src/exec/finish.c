@@ -1,7 +1,9 @@
 /* The last step of every plan, made or loaded: stages are compiled and projected, and held against its limits. */
+#include "exec/finish.h"
 #include "base/error.h"
 #include "exec/limits.h"
 #include "exec/need.h"
+#include "exec/operations.h"
 #include "exec/stage.h"
 
 cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
@@ -30,7 +32,7 @@ cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err)
         if (!n->to_memory && !stays) continue;
         int64_t shape[CUBED_MAX_NDIM], count = 0;
         cb_node_shape(n, shape);
-        if (cb_count(n->grid.ndim, shape, &count)) count = 0;
+        if (cb_count(n->grid->ndim, shape, &count)) count = 0;
         p->result_bytes += (uint64_t)count * cubed_dtype_size(n->dtype);
     }
     cb_plan_share_out(p);

@@ -22,7 +22,7 @@ CUBED_MUST_CHECK cubed_status cb_machine_frame(const cb_program *prog, const cb_
 CUBED_MUST_CHECK cubed_status cb_load_frame(const cubed_plan *p, const cb_load *load,
                                             const int64_t *extents, cb_arena *arena, void **chunk,
                                             void **tile, cubed_error *err);
-/* All of a branch: to measure. */
+/* What evaluating a branch takes; it is only measured. */
 CUBED_MUST_CHECK cubed_status cb_branch_frame(const cubed_plan *p, const cb_program *prog,
                                               const cb_branch *branch, const int64_t *extents,
                                               cb_arena *arena, cubed_error *err);
@@ -36,7 +36,7 @@ typedef struct cb_evaluation {
     const cb_view *outs;   /* of its results, over the box */
     bool
         gather; /* bare loads have no machine: one chunk at a time is copied to where the values go */
-    bool stream; /* past the caches */
+    bool stream; /* Results are written past the caches. */
 } cb_evaluation;
 
 /* Views of parts of the box. On a measuring arena also the branches, one after another: those with a part of the
@@ -46,8 +46,6 @@ CUBED_MUST_CHECK cubed_status cb_evaluate_frame(const cubed_plan *p, const cb_ev
                                                 cb_view **views, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_evaluate(const cb_task *t, const cb_evaluation *e,
                                           const cb_box *box, cubed_error *err);
-/* A view over the box `all`, of the part of it. */
-cb_view cb_view_of_part(const cb_view *v, const cb_box *all, const cb_box *part);
 
 /* --- Outputs ----------------------------------------------------------------------------------------- */
 
@@ -59,11 +57,12 @@ CUBED_MUST_CHECK cubed_status cb_output_frame(const cb_frame *f, int out, void *
                                               cubed_error *err);
 /* Completes the view of one output over the task's kept box. `state`: what it takes the place of, if it does. */
 void cb_output_open(const cb_task *t, int out, const cb_box *kept, void *state, cb_view *view);
-/* A staging chunk, where chunks are copied to one before they are written, and foresees what writing takes. */
-CUBED_MUST_CHECK cubed_status cb_writing_frame(const cubed_plan *p, const cb_stage *s, int out,
-                                               cb_arena *arena, void **staging, cubed_error *err);
-/* That of each output, one after another: to measure. */
+/* What writing each output takes, one after another: to measure. */
 CUBED_MUST_CHECK cubed_status cb_writings_frame(const cb_frame *f, cubed_error *err);
+/* Copies a chunk of a node to where it is put from, zeros behind the array's end, out of memory that has the element
+ * `lo` at `from`, and the next one along an axis `stride` bytes behind it. */
+void cb_chunk_stage(const cubed_plan *p, int node, const int64_t *idx, const void *from,
+                    const int64_t *lo, const int64_t *stride, void *to);
 /* Writes chunks of an output that the task made; of one in the caller's memory nothing is left to do. */
 CUBED_MUST_CHECK cubed_status cb_output_write(const cb_task *t, int out, const cb_box *kept,
                                               const cb_view *view, const cb_box *chunks,

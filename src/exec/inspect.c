@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "exec/limits.h"
+#include "exec/operations.h"
 #include "exec/operator.h"
 
 void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
@@ -23,8 +24,8 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
         info->num_arrays += n->stored;
         info->code = info->code || (n->source && n->source->fn && n->source->fn->code);
         size_t size = 1;
-        for (int d = 0; d < n->grid.ndim; d++)
-            size = cb_sat_mul(size, (size_t)n->grid.axis[d].extent);
+        for (int d = 0; d < n->grid->ndim; d++)
+            size = cb_sat_mul(size, (size_t)n->grid->axis[d].extent);
         info->elements = cb_sat_add(info->elements, size);
     }
     for (int i = 0; i < p->nstages; i++) {
@@ -36,18 +37,19 @@ void cubed_plan_get_info(const cubed_plan *p, cubed_plan_info *info)
         info->requests = cb_sat_add(info->requests, cb_sat_add(s->chunks_read, s->chunks_written));
         info->code = info->code || cb_stage_code(s) ||
                      (s->call && cb_block_fn_is_shared(s->call->op->function));
-        if (cb_need_total(s->need) > info->projected_mem)
-            info->projected_mem = cb_need_total(s->need);
+        if (cb_plan_projected(p, s) > info->projected_mem)
+            info->projected_mem = cb_plan_projected(p, s);
     }
     uint64_t kept = p->cache_bytes;
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
-        const size_t chunks = (size_t)cb_grid_count(&n->grid);
+        const size_t chunks = (size_t)cb_grid_count(n->grid);
         if (cb_node_is_intermediate(n))
             kept = cb_sat_add(kept, cb_sat_mul(chunks, cb_chunk_bytes(p, i)));
     }
     kept = cb_min_size(kept, cb_plan_spare(p, true));
-    const uint64_t worker = cb_sat_add(cb_need_total(p->need), p->metadata_mem);
+    const uint64_t worker =
+        cb_sat_add(cb_sat_add(cb_need_total(p->need), p->metadata_mem), p->fetch_bytes);
     info->process_mem = cb_sat_add(cb_sat_mul(p->max_workers, worker), kept);
     for (int i = 0; i < p->nstages; i++) {
         cubed_stage_info s;
@@ -66,7 +68,7 @@ cubed_status cubed_plan_get_stage(const cubed_plan *p, int stage, cubed_stage_in
     *info = (cubed_stage_info){.name = s->name,
                                .num_tasks = s->ntasks,
                                .coop = s->coop,
-                               .projected_mem = cb_need_total(s->need),
+                               .projected_mem = cb_plan_projected(p, s),
                                .bytes_read = s->bytes_read,
                                .bytes_written = s->bytes_written,
                                .chunks_read = s->chunks_read,
@@ -93,15 +95,15 @@ static void describe(const cubed_plan *p, int node, cubed_stored_info *info)
                                 .is_target = n->is_target,
                                 .why = cb_why_text(n->why),
                                 .dtype = n->dtype,
-                                .ndim = n->grid.ndim};
+                                .ndim = n->grid->ndim};
     if (!info->name)
         info->name = n->source              ? n->source->name
                      : n->to_memory         ? "result"
                      : cb_node_is_source(n) ? "memory"
                                             : "intermediate";
-    for (int d = 0; d < n->grid.ndim; d++) {
-        info->shape[d] = n->grid.axis[d].extent;
-        info->chunks[d] = n->grid.axis[d].chunk;
+    for (int d = 0; d < n->grid->ndim; d++) {
+        info->shape[d] = n->grid->axis[d].extent;
+        info->chunks[d] = n->grid->axis[d].chunk;
     }
 }
 

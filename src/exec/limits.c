@@ -5,6 +5,11 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "chunks/need.h"
+#include "exec/operations.h"
+#include "exec/reuse.h"
+#include "exec/stage.h"
+#include "mem/pages.h"
 
 static void format_bytes(uint64_t n, char text[32])
 {
@@ -99,17 +104,99 @@ cubed_status cb_plan_check_limits(const cubed_plan *p, cubed_error *err)
 
 uint64_t cb_plan_spare(const cubed_plan *p, bool all)
 {
-    uint64_t each = p->allowed_mem - p->reserved_mem - p->metadata_mem - cb_need_total(p->need);
+    uint64_t each = p->allowed_mem - p->reserved_mem - p->metadata_mem - cb_need_total(p->need) -
+                    p->fetch_bytes;
     return all ? p->max_workers * each : each;
 }
 
-void cb_plan_share_out(cubed_plan *p)
+static bool program_reads(const cb_program *prog, int node)
+{
+    for (int b = 0; b < prog->nbranches; b++) {
+        for (int v = 0; v < prog->branches[b].nloads; v++) {
+            const cb_load *l = &prog->branches[b].loads[v];
+            if (l->kind == CB_LOAD_STORED && l->node == node) return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a stage reads a target. */
+static bool is_read(const cubed_plan *p, int node)
+{
+    const cb_program *prog;
+    for (int i = 0; i < p->nstages; i++) {
+        for (int k = 0; (prog = cb_stage_program(&p->stages[i], k)) != NULL; k++) {
+            if (program_reads(prog, node)) return true;
+        }
+    }
+    return false;
+}
+
+/* The largest buffer for what is fetched ahead, and how many requests a process should have in flight: no more than
+ * there are chunks. */
+static size_t fetch_sizes(const cubed_plan *p, unsigned *in_flight)
+{
+    size_t most = 0, chunks = 0;
+    *in_flight = 0;
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        const cubed_store_vtable *vt = cb_node_waits_for(p, i);
+        if (!vt || (p->ir.nodes[i].is_target && !is_read(p, i))) continue;
+        const unsigned likes = vt->max_in_flight ? vt->max_in_flight : CUBED_STORE_IN_FLIGHT;
+        if (likes > *in_flight) *in_flight = likes;
+        most = cb_max_size(most, cb_fetch_bytes(p, i));
+        chunks = cb_sat_add(chunks, (size_t)cb_grid_count(p->ir.nodes[i].grid));
+    }
+    *in_flight = (unsigned)cb_min_size(*in_flight, chunks);
+    return most;
+}
+
+/* What of the memory that is left may go to what is fetched ahead: not what intermediates need, or half of it if they
+ * have another place, nor what decoded chunks are kept in, or half of that. */
+static uint64_t fetch_room(const cubed_plan *p)
+{
+    uint64_t spare = cb_plan_spare(p, false), needed = 0;
+    for (int i = 0; i < p->ir.nnodes; i++) {
+        if (cb_node_is_intermediate(&p->ir.nodes[i]))
+            needed = cb_sat_add(needed, cb_sat_mul((size_t)cb_grid_count(p->ir.nodes[i].grid),
+                                                   cb_pages_round(cb_chunk_bytes(p, i))));
+    }
+    needed = needed / p->max_workers + (needed > 0);
+    if (p->work_dir) needed = cb_min_size(needed, spare / 2);
+    spare -= cb_min_size(needed, spare);
+    return spare - cb_min_size(p->cache_bytes / p->max_workers, spare / 2);
+}
+
+/* How deep, and in how much memory; false: nothing is fetched ahead. */
+static bool set_fetching(cubed_plan *p)
+{
+    const unsigned workers = p->other_machines ? 1 : p->max_workers;
+    const uint64_t room = fetch_room(p);
+    unsigned in_flight;
+    for (int joins = 1; joins >= 0 && p->fetch_depth <= 1; joins--) {
+        p->fetch_joins = joins;
+        const size_t most = fetch_sizes(p, &in_flight);
+        if (most == 0) return false;
+        p->fetch_depth = (unsigned)cb_min_size(cb_ceil_div(in_flight, workers), room / most);
+        p->fetch_bytes = p->fetch_depth * (uint64_t)most;
+    }
+    return p->fetch_depth > 0;
+}
+
+static void share_rest(cubed_plan *p)
 {
     bool wanted = false;
     for (int i = 0; i < p->ir.nnodes; i++)
         wanted = wanted || cb_node_is_intermediate(&p->ir.nodes[i]);
     p->intermediate_budget = wanted ? cb_plan_spare(p, true) : 0;
-    p->cache_bytes = cb_plan_mark_reuse(p);
+    p->cache_bytes = cb_plan_find_reuse(p);
+}
+
+void cb_plan_share_out(cubed_plan *p)
+{
+    p->fetch_depth = 0;
+    p->fetch_bytes = 0;
+    share_rest(p);
+    if (set_fetching(p)) share_rest(p);
 }
 
 cubed_status cubed_plan_set_limits(cubed_plan *p, const cubed_plan_options *o, cubed_error *err)

@@ -23,6 +23,19 @@ CUBED_MUST_CHECK cubed_status cb_plan_check_here(const cubed_plan *p, unsigned w
                                                  cubed_error *err);
 /* CUBED_E_BUDGET if a worker needs more than is allowed, or all workers may use more than the machine has. */
 CUBED_MUST_CHECK cubed_status cb_plan_check_limits(const cubed_plan *p, cubed_error *err);
+/* Bytes of a run's tables (CB_RUN_NODE_BYTES and others). */
+uint64_t cb_plan_run_bytes(const cubed_plan *p);
+/* Bytes of the plan, of the arrays that it was made of and of a run's tables. Stages are projected. */
+uint64_t cb_plan_metadata(const cubed_plan *p);
+/* The same, however many tasks come to wait for chunks when passes are put into a copy. */
+uint64_t cb_plan_most_metadata(const cubed_plan *p);
+/* The part of the metadata that reserved_mem covers: a quarter of it, or what any process has room for; and the part
+ * that is counted beside it. */
+#define CB_PLAN_FREE_BYTES ((uint64_t)4 << 20)
+uint64_t cb_plan_uncounted_metadata(uint64_t reserved_mem);
+uint64_t cb_plan_counted_metadata(uint64_t metadata, uint64_t reserved_mem);
+/* Memory that projections leave: of all workers, or of each. */
+uint64_t cb_plan_spare(const cubed_plan *p, bool all);
 /* Shares out what projections leave: to intermediates, and to chunks that are worth keeping. */
 void cb_plan_share_out(cubed_plan *p);
 

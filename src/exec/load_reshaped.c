@@ -23,42 +23,18 @@ static bool any(void *ctx, const cb_box *from, const int64_t *stride, int64_t at
 static bool copy_piece(void *ctx, const cb_box *from, const int64_t *stride, int64_t at)
 {
     const pieces *p = ctx;
-    int64_t shape[CUBED_MAX_NDIM], steps[CUBED_MAX_NDIM] = {0};
-    const char *data = p->held.data;
-    for (int d = 0; d < p->map->ndim_out; d++) {
-        int j = p->map->dim[d].axis;
-        int64_t x = p->map->dim[d].offset;
-        if (j >= 0) {
-            x += p->map->dim[d].stride * from->lo[j];
-            steps[j] = p->map->dim[d].stride * p->held.stride[d];
-        }
-        data += (x - p->held.lo[d]) * p->held.stride[d];
-    }
-    for (int j = 0; j < from->ndim; j++) shape[j] = from->hi[j] - from->lo[j];
-    cb_copy_box(from->ndim, shape, p->size, p->base + at, stride, data, steps);
+    int64_t seen[CUBED_MAX_NDIM] = {0};
+    const int64_t first = cb_map_strides(p->map, p->held.lo, p->held.stride, from->lo, seen);
+    cb_box_copy(from, p->size, p->base + at, from->lo, stride, p->held.data + first, from->lo,
+                seen);
     return false;
-}
-
-/* The part of the shape before that lies in a box of the array; false if there is none. */
-static bool part_of(const cb_map *map, const cb_box *elements, cb_box *part)
-{
-    for (int d = 0; d < map->ndim_out; d++) {
-        int j = map->dim[d].axis;
-        int64_t offset = map->dim[d].offset;
-        if (j >= 0)
-            cb_load_preimage(offset, map->dim[d].stride, elements->lo[d], elements->hi[d],
-                             &part->lo[j], &part->hi[j]);
-        else if (offset < elements->lo[d] || offset >= elements->hi[d])
-            return false;
-    }
-    return !cb_box_empty(part);
 }
 
 cubed_status cb_load_reshaped(const cb_task *t, const cb_load *load, const cb_box *to,
                               const cb_view *dst, void *chunk, cubed_error *err)
 {
     const cb_node *n = &t->plan->ir.nodes[load->reshape];
-    const cb_grid *g = &t->plan->ir.nodes[load->node].grid;
+    const cb_grid *g = t->plan->ir.nodes[load->node].grid;
     int64_t idx[CUBED_MAX_NDIM];
     cb_box from, image, cover, elements;
     cb_reshape r;
@@ -72,7 +48,7 @@ cubed_status cb_load_reshaped(const cb_task *t, const cb_load *load, const cb_bo
         cb_box part = from;
         cb_grid_box(g, idx, &elements);
         /* The cover is of all between the first element and the last. */
-        if (!part_of(n->map, &elements, &part) ||
+        if (!cb_map_preimage(n->map, &elements, &part) ||
             !cb_reshape_pieces(&r, to, dst->stride, &part, any, NULL))
             continue;
         size_t mark = cb_arena_mark(t->arena);

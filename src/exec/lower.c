@@ -10,11 +10,11 @@
 
 typedef struct lowering {
     const cb_ir *ir;
-    cb_zone *zone; /* of the branch, until it is done: lists while they grow */
-    cb_zone *out;  /* of what stays */
+    cb_zone *zone; /* Lists of the branch while they grow; freed when it is done. */
+    cb_zone *out;  /* Lists that the program keeps. */
     const int *reduce_nodes;
     int nreductions;
-    cb_box box;     /* of the branch */
+    cb_box box;     /* The box of the branch. */
     cb_seen values; /* a node seen through a map has one value in a branch */
     /* Loads and instructions are numbered apart while the code
      * grows: loads from 0, instructions from CB_MAX_VALUES; settle() makes the numbers final. */
@@ -32,7 +32,7 @@ typedef struct cuts {
     int first;                   /* the axis that was cut first; -1: none */
     int64_t *at[CUBED_MAX_NDIM]; /* sorted, without the box's ends */
     int n[CUBED_MAX_NDIM], cap[CUBED_MAX_NDIM];
-    cb_seen seen; /* walked already */
+    cb_seen seen; /* Nodes that have been walked. */
 } cuts;
 
 static cubed_status no_memory(cubed_error *err)
@@ -123,10 +123,10 @@ static cubed_status lower_full(lowering *lo, int node, const cb_map *map, int *v
     return load_node(lo, load, node, map, value, err);
 }
 
-static cubed_status lower_blocks(lowering *lo, int node, const cb_map *map, int *value,
-                                 cubed_error *err)
+static cubed_status lower_chunk_position(lowering *lo, int node, const cb_map *map, int *value,
+                                         cubed_error *err)
 {
-    return load_node(lo, (cb_load){.kind = CB_LOAD_BLOCKS}, node, map, value, err);
+    return load_node(lo, (cb_load){.kind = CB_LOAD_CHUNK_POSITION}, node, map, value, err);
 }
 
 static cubed_status lower_index(lowering *lo, int node, const cb_map *map, int *value,
@@ -135,12 +135,12 @@ static cubed_status lower_index(lowering *lo, int node, const cb_map *map, int *
     const cb_node *n = &lo->ir->nodes[node];
     int64_t step[CUBED_MAX_NDIM] = {0}, stride = 1;
     cb_load load = {.kind = CB_LOAD_INDEX, .start = n->start, .step = step};
-    for (int d = n->grid.ndim - 1; d >= 0; d--) {
+    for (int d = n->grid->ndim - 1; d >= 0; d--) {
         /* Values wrap around, as the sums of integers that they are. */
         uint64_t from = (uint64_t)stride * (uint64_t)map->dim[d].offset;
         load.start = (int64_t)((uint64_t)load.start + from);
         if (map->dim[d].axis >= 0) step[map->dim[d].axis] += stride * map->dim[d].stride;
-        stride *= n->grid.axis[d].extent;
+        stride *= n->grid->axis[d].extent;
     }
     return load_node(lo, load, node, map, value, err);
 }
@@ -216,7 +216,7 @@ static cubed_status lower_view(lowering *lo, int node, const cb_map *map, int *v
     return lower_node(lo, n->inputs[0], &m, false, value, err);
 }
 
-/* Also of running totals: the stage makes them of what is stored here. */
+/* An input that is stored is loaded, also one that running totals are made of. */
 static cubed_status lower_input(lowering *lo, int node, const cb_map *map, int *value,
                                 cubed_error *err)
 {
@@ -249,7 +249,7 @@ static cubed_status lower_reduction(lowering *lo, int node, const cb_map *map, i
     return cb_fail(err, CUBED_E_FORMAT, "node %d reduces inside another stage", node);
 }
 
-/* Of what a stage makes without a program for it: it is loaded, or not met. */
+/* A kind that stages make without a program is loaded, or is not met at all. */
 static cubed_status lower_none(lowering *lo, int node, const cb_map *map, int *value,
                                cubed_error *err)
 {
@@ -273,15 +273,25 @@ static cubed_status cut_concat(cuts *c, const cb_node *n, const cb_map *map, con
                                cubed_error *err);
 
 static const kind_code kinds[CB_NODE_KINDS] = {
-    [CB_NODE_ZARR] = {lower_stored, NULL},      [CB_NODE_MEMORY] = {lower_stored, NULL},
-    [CB_NODE_READER] = {lower_stored, NULL},    [CB_NODE_FULL] = {lower_full, NULL},
-    [CB_NODE_INDEX] = {lower_index, NULL},      [CB_NODE_BLOCKS] = {lower_blocks, NULL},
-    [CB_NODE_ELEM] = {lower_elem, cut_inputs},  [CB_NODE_CAST] = {lower_cast, cut_inputs},
-    [CB_NODE_VIEW] = {lower_view, cut_inputs},  [CB_NODE_CONCAT] = {lower_concat, cut_concat},
-    [CB_NODE_COPY] = {lower_input, cut_inputs}, [CB_NODE_SCAN] = {lower_input, cut_inputs},
-    [CB_NODE_RESHAPE] = {lower_reshape, NULL},  [CB_NODE_REDUCE] = {lower_reduction, NULL},
-    [CB_NODE_MERGE] = {lower_reduction, NULL},  [CB_NODE_PARTIAL] = {lower_none, NULL},
-    [CB_NODE_BLOCKWISE] = {lower_none, NULL},   [CB_NODE_COMPRESS] = {lower_none, NULL},
+    [CB_NODE_ZARR] = {lower_stored, NULL},
+    [CB_NODE_MEMORY] = {lower_stored, NULL},
+    [CB_NODE_READER] = {lower_stored, NULL},
+    [CB_NODE_FULL] = {lower_full, NULL},
+    [CB_NODE_INDEX] = {lower_index, NULL},
+    [CB_NODE_CHUNK_POSITION] = {lower_chunk_position, NULL},
+    [CB_NODE_ELEM] = {lower_elem, cut_inputs},
+    [CB_NODE_CAST] = {lower_cast, cut_inputs},
+    [CB_NODE_VIEW] = {lower_view, cut_inputs},
+    [CB_NODE_CONCAT] = {lower_concat, cut_concat},
+    [CB_NODE_COPY] = {lower_input, cut_inputs},
+    [CB_NODE_SCAN] = {lower_input, cut_inputs},
+    [CB_NODE_RESHAPE] = {lower_reshape, NULL},
+    [CB_NODE_REDUCE] = {lower_reduction, NULL},
+    [CB_NODE_MERGE] = {lower_reduction, NULL},
+    [CB_NODE_PARTIAL] = {lower_none, NULL},
+    [CB_NODE_MERGE_PARTIAL] = {lower_none, NULL},
+    [CB_NODE_BLOCKWISE] = {lower_none, NULL},
+    [CB_NODE_COMPRESS] = {lower_none, NULL},
 };
 
 bool cb_lower_has_kind(cb_node_kind kind) { return kinds[kind].lower != NULL; }
@@ -472,7 +482,7 @@ static cubed_status cut_branches(lowered *l, cuts *c, const cb_box *box, bool wh
         cb_box part = *box;
         if (i > 0) part.lo[c->first] = c->at[c->first][i - 1];
         if (i < c->n[c->first]) part.hi[c->first] = c->at[c->first][i];
-        CB_TRY(add_branches(l, &part, false, err)); /* along an axis once */
+        CB_TRY(add_branches(l, &part, false, err)); /* Each axis is cut once. */
     }
     return CUBED_OK;
 }
@@ -544,7 +554,8 @@ cubed_status cb_lower(const cb_ir *ir, cb_zone *zone, const cb_kernels *kernels,
     out->types = cb_zone_alloc(zone, (size_t)nroots * sizeof *out->types + 1);
     if (!out->types) return no_memory(err);
     for (int r = 0; r < nroots; r++) out->types[r] = carrier(ir->nodes[roots[r].node].dtype);
-    if (cb_box_empty(&whole)) return CUBED_OK; /* no tasks: no code */
+    /* An empty domain has no tasks, and needs no code. */
+    if (cb_box_empty(&whole)) return CUBED_OK;
     CB_TRY(cb_zone_new(cb_zone_allocator(zone), &l.scratch, err));
     cubed_status st = add_branches(&l, &whole, true, err);
     if (st == CUBED_OK) {

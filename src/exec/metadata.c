@@ -1,7 +1,9 @@
 /* What a plan and a run of it keep beside the memory of tasks: known before the run, and part of the limits. */
 #include <string.h>
 
+#include "exec/limits.h"
 #include "exec/operator.h"
+#include "files/files.h"
 
 /* A bit for each chunk, in whole words. */
 static uint64_t bits(const cb_grid *g) { return (uint64_t)cb_ceil_div(cb_grid_count(g), 64) * 8; }
@@ -24,11 +26,11 @@ static uint64_t run_bytes(const cubed_plan *p, bool most)
     bytes = cb_sat_add(bytes, cb_sat_mul(held, CB_RUN_HELD_BYTES));
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
-        if (n->stored && waiting > 0) bytes = cb_sat_add(bytes, bits(&n->grid));
+        if (n->stored && waiting > 0) bytes = cb_sat_add(bytes, bits(n->grid));
         if (n->is_target && n->url) bytes = cb_sat_add(bytes, CB_RUN_TARGET_BYTES);
         if (cb_node_is_intermediate(n))
             bytes =
-                cb_sat_add(bytes, cb_sat_mul((size_t)cb_grid_count(&n->grid), CB_RUN_CHUNK_BYTES));
+                cb_sat_add(bytes, cb_sat_mul((size_t)cb_grid_count(n->grid), CB_RUN_CHUNK_BYTES));
     }
     return bytes;
 }
@@ -41,6 +43,7 @@ static uint64_t open_bytes(const cubed_plan *p)
         const cb_storage *s = p->storage[i];
         if (!s) continue;
         bytes += CB_STORE_BYTES + strlen(s->place.store);
+        if (s->store) bytes += cb_file_bytes(s->store);
         bytes += s->array ? cb_zarr_bytes(s->array) : 2 * sizeof s->meta;
     }
     return bytes;

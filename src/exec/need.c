@@ -3,7 +3,7 @@
 int64_t cb_load_extent(const cubed_plan *p, const cb_load *load, int d, const int64_t *extents)
 {
     int j = load->map->dim[d].axis;
-    int64_t chunk = p->ir.nodes[load->node].grid.axis[d].chunk, stride = load->map->dim[d].stride;
+    int64_t chunk = p->ir.nodes[load->node].grid->axis[d].chunk, stride = load->map->dim[d].stride;
     if (j < 0 || extents[j] <= 1) return 1;
     if (stride < 0) stride = -stride;
     return extents[j] - 1 >= chunk / stride ? chunk : stride * (extents[j] - 1) + 1;

@@ -10,32 +10,32 @@
 /* --- Compiling ------------------------------------------------------------------------------------ */
 
 /* Tasks are counted in blocks of the kept symbols. */
-static void set_domain(const cb_ir *ir, cb_stage *s)
+static cubed_status set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
+    cb_grid kept = {.ndim = 0};
     cb_stage_call *c = s->call;
     bool empty = true;
-    s->kept.ndim = 0;
     for (int k = 0; k < c->symbols.n; k++) {
-        c->axis[k] = c->symbols.kept[k] ? s->kept.ndim : -1;
-        if (c->axis[k] >= 0)
-            s->kept.axis[s->kept.ndim++] = cb_axis_regular(c->symbols.nblocks[k], 1);
+        c->axis[k] = c->symbols.kept[k] ? kept.ndim : -1;
+        if (c->axis[k] >= 0) kept.axis[kept.ndim++] = cb_axis_regular(c->symbols.nblocks[k], 1);
     }
     for (int o = 0; o < s->nouts; o++) {
         const cb_node *n = &ir->nodes[s->outs[o].node];
-        for (int d = 0; d < n->grid.ndim; d++) {
+        for (int d = 0; d < n->grid->ndim; d++) {
             int symbol = c->op->out[n->output].symbol[d];
             s->outs[o].axis[d] = symbol < 0 ? -1 : c->axis[symbol];
         }
         s->outs[o].alias = -1;
-        empty = empty && cb_grid_count(&n->grid) == 0;
+        empty = empty && cb_grid_count(n->grid) == 0;
     }
-    if (!empty) return;
-    /* Nothing is written: no tasks. */
-    if (s->kept.ndim == 0) s->kept.ndim = 1;
-    s->kept.axis[0] = cb_axis_regular(0, 1);
+    if (empty) { /* there are no tasks */
+        if (kept.ndim == 0) kept.ndim = 1;
+        kept.axis[0] = cb_axis_regular(0, 1);
+    }
+    return cb_stage_keep(ir, s, &kept, err);
 }
 
-/* The largest blocks; shapes are in `shapes`, CUBED_MAX_NDIM each. */
+/* Makes the largest block of each operand, without data; `shapes` has CUBED_MAX_NDIM extents for each. */
 static void largest(const cb_block_operand *x, int n, cubed_block *blocks, int64_t *shapes)
 {
     static const int64_t origin[CUBED_MAX_NDIM] = {0};
@@ -75,6 +75,24 @@ cubed_status cb_block_ask(cb_zone *zone, const cubed_block_fn *fn, void *fn_ctx,
     return CUBED_OK;
 }
 
+/* The blocks of call number `step` of a task, by symbol. */
+static void call_index(const cb_stage_call *c, const cb_box *kept, const cb_box *contracted,
+                       int64_t step, int64_t *index)
+{
+    for (int k = c->symbols.n - 1; k >= 0; k--) {
+        const int64_t n = contracted->hi[k];
+        index[k] = step % n;
+        step /= n;
+    }
+    for (int j = kept->ndim - 1; j >= 0; j--) {
+        const int64_t n = kept->hi[j] - kept->lo[j];
+        for (int k = 0; k < c->symbols.n; k++) {
+            if (c->axis[k] == j) index[k] = kept->lo[j] + step % n;
+        }
+        step /= n;
+    }
+}
+
 static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
 {
     (void)scratch;
@@ -84,8 +102,8 @@ static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_
     CB_TRY(cb_blockwise_symbols(c->op, &c->symbols, err));
     cubed_status st = cb_block_ask(p->ir.zone, c->fn, c->fn_ctx, c->op, &c->symbols, &c->need, err);
     if (st != CUBED_OK) return cb_context(err, st, "%s", c->fn->name);
-    set_domain(&p->ir, s);
-    for (int d = 0; d < s->kept.ndim; d++) s->task_chunks[d] = 1;
+    CB_TRY(set_domain(&p->ir, s, err));
+    for (int d = 0; d < s->kept->ndim; d++) s->task_chunks[d] = 1;
     return cb_stage_set_tasks(s, err);
 }
 
@@ -96,11 +114,40 @@ static void describe(const cubed_plan *p, const cb_stage *s, cb_buf *text)
     cb_buf_puts(text, fn->title ? fn->title(s->call->op->params) : fn->name);
 }
 
-/* Outputs of one call have their first input in common, and those without inputs that. */
+/* Outputs of one call share their first input; those of calls without inputs share the last key. */
 static int sibling_key(const cubed_plan *p, const cb_stage *s)
 {
     const cb_node *n = &p->ir.nodes[s->outs[0].node];
     return n->ninputs ? n->inputs[0] : 0;
+}
+
+/* Call after call of block after block, each of the inputs that are others than those of the call before. */
+static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_box *kept, int64_t step,
+                          bool *there, cb_chunks_fn fn, void *ctx, cubed_error *err)
+{
+    const cb_stage_call *c = s->call;
+    const cb_box contracted = cb_block_contracted(c);
+    const int64_t calls = cb_box_count(&contracted);
+    int64_t now[CUBED_MAX_NDIM], before[CUBED_MAX_NDIM];
+    *there = calls > 0 && step < calls * cb_box_count(kept);
+    if (!*there) return CUBED_OK;
+    call_index(c, kept, &contracted, step, now);
+    if (step % calls > 0) call_index(c, kept, &contracted, step - 1, before);
+    for (int i = 0; i < c->op->nin; i++) {
+        const bool clobbered = i < 32 && c->fn->clobbers >> i & 1;
+        cb_box box, last;
+        if (c->op->in[i].gather.most > 0) continue;
+        cb_block_box(&c->op->in[i], now, now, &box);
+        if (step % calls > 0 && !clobbered) {
+            cb_block_box(&c->op->in[i], before, before, &last);
+            const size_t corner = (size_t)box.ndim * sizeof *box.lo;
+            if (memcmp(box.lo, last.lo, corner) == 0 && memcmp(box.hi, last.hi, corner) == 0)
+                continue;
+        }
+        if (!cb_box_empty(&box))
+            CB_TRY(cb_program_visit(p, &c->inputs[i].program, &box, fn, ctx, err));
+    }
+    return CUBED_OK;
 }
 
 /* --- Calls ---------------------------------------------------------------------------------------- */
@@ -110,7 +157,7 @@ typedef struct call {
     cubed_block_call call;
 } call;
 
-/* Beside the operands; library memory is charged until the function has returned. */
+/* The function's scratch memory; what its libraries allocate is charged until it has returned. */
 static cubed_status function_frame(const cb_stage_call *c, cb_arena *arena, void **scratch,
                                    cubed_error *err)
 {
@@ -147,7 +194,7 @@ static cubed_status call_function(call *r, cubed_error *err)
     if (taken > r->x.t->count->function_mem) r->x.t->count->function_mem = taken;
     cb_arena_uncharge(r->x.t->arena, r->x.c->need.library);
     cb_arena_release(r->x.t->arena, mark);
-    /* Functions that see it leave what they make as it is. */
+    /* A function that sees the cancellation leaves its outputs as they are: nothing is made of them. */
     return cb_task_cancelled(r->x.t) ? cb_task_check(r->x.t, err) : st;
 }
 
@@ -238,6 +285,7 @@ const cb_operator cb_operator_call = {
     .prepare = cb_operands_prepare,
     .frame = frame,
     .reads = cb_operands_read,
+    .visit = visit,
     .run = run,
     .joined = &cb_operator_call,
     .apart = "a function on whole blocks has its tasks for itself",

@@ -45,12 +45,12 @@ static bool is_in_place(const cubed_plan *p, const cb_stage *s)
     const cb_load *l = load_of(s);
     const cb_node *out = &p->ir.nodes[s->outs[0].node];
     if (out->to_memory || l->reshape || !cb_map_is_identity(l->map)) return false;
-    const cb_grid *from = &p->ir.nodes[l->node].grid;
-    if (cb_grid_is_irregular(from) || cb_grid_is_irregular(&out->grid)) return false;
+    const cb_grid *from = p->ir.nodes[l->node].grid;
+    if (cb_grid_is_irregular(from) || cb_grid_is_irregular(out->grid)) return false;
     for (int d = 0; d < from->ndim; d++) {
-        if (from->axis[d].chunk != out->grid.axis[d].chunk ||
-            from->axis[d].first != out->grid.axis[d].first ||
-            from->axis[d].clipped != out->grid.axis[d].clipped)
+        if (from->axis[d].chunk != out->grid->axis[d].chunk ||
+            from->axis[d].first != out->grid->axis[d].first ||
+            from->axis[d].clipped != out->grid->axis[d].clipped)
             return false;
     }
     return true;
@@ -101,29 +101,49 @@ static cubed_status gather_frame(const cb_frame *f, void *out, cubed_error *err)
 static cubed_status read_in_place(const cb_task *t, const cb_box *kept, void *to, cubed_error *err)
 {
     const int node = load_of(t->stage)->node;
-    const cb_grid *g = &t->plan->ir.nodes[node].grid;
+    const cb_grid *g = t->plan->ir.nodes[node].grid;
     int64_t idx[CUBED_MAX_NDIM];
     const cb_want want = {.node = node, .idx = idx, .buffer = to};
     cb_pinned held;
     for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], kept->lo[d]);
-    CB_TRY(cb_chunks_want(t->chunks, &want, t->arena, &held, t->count, err));
+    CB_TRY(cb_task_want(t, &want, &held, err));
     if (held.data != to) memcpy(to, held.data, cb_chunk_bytes(t->plan, node));
     return CUBED_OK;
 }
 
+/* The output chunk, if what it is copied from lies together in memory as it would there. */
+static const char *find_together(const cb_task *t, const cb_box *kept)
+{
+    const cb_stage *s = t->stage;
+    const cb_node *out = &t->plan->ir.nodes[s->outs[0].node];
+    if (s->tail.nbranches != 1 || out->to_memory || !cb_stage_is_single(s)) return NULL;
+    const cb_load *l = load_of(s);
+    if (l->reshape || !cb_map_is_identity(l->map)) return NULL;
+    for (int d = 0; d < out->grid->ndim; d++) {
+        /* What is behind the array's end would have to be cleared. */
+        if (kept->hi[d] - kept->lo[d] != out->grid->axis[d].chunk) return NULL;
+    }
+    return cb_chunks_together(t->chunks, l->node, kept, t->count);
+}
+
 static cubed_status gather(const cb_task *t, int64_t task, cubed_error *err)
 {
-    cb_frame f = {.plan = t->plan, .stage = t->stage, .arena = t->arena};
+    cb_frame f;
     cb_box chunks;
     gathered b;
     cb_view out;
+    cb_frame_init(&f, t);
     CB_TRY(cb_task_begin(t, task, &chunks, &f.box, err));
     CB_TRY(gather_frame(&f, &b, err));
     out.base = b.data;
     cb_output_open(t, 0, &f.box, NULL, &out);
     const cb_evaluation tail = {.prog = &t->stage->tail, .outs = &out, .gather = true};
-    CB_TRY(is_in_place(t->plan, t->stage) ? read_in_place(t, &f.box, out.base, err)
-                                          : cb_evaluate(t, &tail, &f.box, err));
+    const char *there = find_together(t, &f.box);
+    if (there)
+        out.base = (char *)(uintptr_t)there; /* It is only written to the store. */
+    else
+        CB_TRY(is_in_place(t->plan, t->stage) ? read_in_place(t, &f.box, out.base, err)
+                                              : cb_evaluate(t, &tail, &f.box, err));
     return cb_outputs_write(t, &f.box, &out, &chunks, err);
 }
 
@@ -196,18 +216,10 @@ static void chunk_strides(const copier *c, const int64_t *idx, int64_t *stride)
 /* What the task's chunks take of source chunk `idx`, as a box of them; false: nothing. */
 static bool chunks_of(const copier *c, const int64_t *idx, const cb_box *domain, cb_box *out)
 {
-    const cb_grid *g = &c->t->plan->ir.nodes[c->load->node].grid;
     cb_box part = *domain, elements;
-    cb_grid_box(g, idx, &elements);
-    for (int d = 0; d < g->ndim; d++) {
-        const cb_map *m = c->load->map;
-        int j = m->dim[d].axis;
-        if (j >= 0)
-            cb_load_preimage(m->dim[d].offset, m->dim[d].stride, elements.lo[d], elements.hi[d],
-                             &part.lo[j], &part.hi[j]);
-    }
-    if (cb_box_empty(&part)) return false;
-    cb_grid_cover(&c->t->stage->kept, &part, out);
+    cb_grid_box(c->t->plan->ir.nodes[c->load->node].grid, idx, &elements);
+    if (!cb_map_preimage(c->load->map, &elements, &part)) return false;
+    cb_grid_cover(c->t->stage->kept, &part, out);
     return true;
 }
 
@@ -243,8 +255,8 @@ static void place(const copier *c, const int64_t *source_idx, const cb_pinned *h
 static int64_t share_of(const cb_stage *s)
 {
     size_t chunks = 1;
-    for (int d = 0; d < s->kept.ndim; d++) {
-        int64_t n = cb_min_i64(s->task_chunks[d], cb_axis_count(&s->kept.axis[d]));
+    for (int d = 0; d < s->kept->ndim; d++) {
+        int64_t n = cb_min_i64(s->task_chunks[d], cb_axis_count(&s->kept->axis[d]));
         chunks = cb_sat_mul(chunks, (size_t)n);
     }
     return cb_ceil_div((int64_t)cb_min_size(chunks, INT64_MAX - s->coop), s->coop);
@@ -271,7 +283,7 @@ static cubed_status source_frame(const cubed_plan *p, const cb_stage *s, const c
     return cb_load_frame(p, load_of(s), extents, arena, buffer, NULL, err);
 }
 
-/* Of one member, in each round. */
+/* The buffers of one member of the task, in each round. */
 static cubed_status scatter_frame(const cb_frame *f, void *out, cubed_error *err)
 {
     scattered *b = out;
@@ -279,7 +291,7 @@ static cubed_status scatter_frame(const cb_frame *f, void *out, cubed_error *err
     void *buffer;
     if (!f->largest) {
         cb_box chunks;
-        cb_grid_cover(&f->stage->kept, &f->box, &chunks);
+        cb_grid_cover(f->stage->kept, &f->box, &chunks);
         n = cb_min_i64(n, cb_box_count(&chunks));
     }
     CB_TRY(share_frame(f->plan, f->stage, n, f->arena, &b->chunks, err));
@@ -291,11 +303,32 @@ static cubed_status scatter_frame(const cb_frame *f, void *out, cubed_error *err
     return CUBED_OK;
 }
 
+/* Asks for source chunks that members take next: each as many as a worker may have asked for. */
+static void ask_ahead(const copier *c, const cb_box *cover, const cb_box *domain)
+{
+    const cb_task *t = c->t;
+    const int64_t n = cb_box_count(cover), most = (int64_t)t->plan->fetch_depth * c->coop->size;
+    cb_fetch_batch batch = {.owner = c->coop, .most = (unsigned)most};
+    if (!t->coop || c->load->subread || !cb_chunks_may_ask(t->chunks, c->load->node)) return;
+    while (batch.n < CB_FETCH_BATCH) {
+        const int64_t next = atomic_load(&c->coop->next);
+        int64_t asked = atomic_load(&c->coop->asked), idx[CUBED_MAX_NDIM];
+        const int64_t k = cb_max_i64(asked, next);
+        cb_box into;
+        if (k >= cb_min_i64(n, next + most)) break;
+        if (!atomic_compare_exchange_weak(&c->coop->asked, &asked, k + 1)) continue;
+        chunk_index(cover, k, idx);
+        if (chunks_of(c, idx, domain, &into) && concerns(c, &into))
+            (void)cb_chunks_ask(t->chunks, &batch, c->load->node, idx, t->count);
+    }
+    cb_fetch_submit(&batch);
+}
+
 /* Takes source chunks until there are no more. */
 static cubed_status read_chunks(const copier *c, cubed_error *err)
 {
     const cb_task *t = c->t;
-    const cb_grid *g = &t->plan->ir.nodes[c->load->node].grid;
+    const cb_grid *g = t->plan->ir.nodes[c->load->node].grid;
     int64_t idx[CUBED_MAX_NDIM];
     cb_box domain, image, cover, into;
     void *buffer;
@@ -310,6 +343,7 @@ static cubed_status read_chunks(const copier *c, cubed_error *err)
         CB_TRY(cb_task_check(t, err));
         chunk_index(&cover, k, idx);
         if (!chunks_of(c, idx, &domain, &into) || !concerns(c, &into)) continue;
+        ask_ahead(c, &cover, &domain);
         CB_TRY(cb_load_chunk(t, c->load, idx, &image, buffer, &held, err));
         place(c, idx, &held, &into);
         cb_arena_release(t->arena, mark);
@@ -324,7 +358,7 @@ static bool is_whole(const copier *c, const int64_t *idx)
     return (size_t)cb_box_count(&box) * c->item_size == c->chunk_bytes;
 }
 
-/* Memory for this member's chunks of the round. */
+/* Takes memory for this member's chunks of the round, and clears those that the array's end cuts. */
 static cubed_status take_share(const copier *c, cubed_error *err)
 {
     const cb_task *t = c->t;
@@ -367,10 +401,14 @@ static bool step(const copier *c, cubed_status (*part)(const copier *c, cubed_er
 static bool run_round(const copier *c)
 {
     size_t mark = cb_arena_mark(c->t->arena), inner;
-    if (c->t->member == 0) atomic_store(&c->coop->next, 0);
+    if (c->t->member == 0) {
+        atomic_store(&c->coop->next, 0);
+        atomic_store(&c->coop->asked, 0);
+    }
     bool ok = step(c, take_share);
     inner = cb_arena_mark(c->t->arena);
     ok = ok && step(c, read_chunks);
+    if (c->t->member == 0) cb_chunks_forget(c->t->chunks, c->coop, INT64_MAX);
     cb_arena_release(c->t->arena, inner);
     ok = ok && step(c, write_share);
     cb_arena_release(c->t->arena, mark);
@@ -392,7 +430,7 @@ static cubed_status scatter_together(const cb_task *t, cb_coop *coop, const cb_b
     copier c = {.t = t,
                 .coop = coop,
                 .load = load_of(s),
-                .grid = &n->grid,
+                .grid = n->grid,
                 .item_size = cubed_dtype_size(n->dtype),
                 .chunk_bytes = cb_chunk_bytes(t->plan, out->node)};
     if (t->member == 0) coop->chunks = *chunks;
@@ -429,6 +467,7 @@ const cb_operator cb_operator_copy = {
     .prepare = prepare,
     .frame = gather_frame,
     .reads = cb_stage_read_tail,
+    .visit = cb_stage_visit_tail,
     .run = gather,
     .joined = &cb_operator_map,
     .adds_up = true,
@@ -445,6 +484,7 @@ const cb_operator cb_operator_scatter = {
     .prepare = prepare,
     .frame = scatter_frame,
     .reads = cb_stage_read_tail,
+    .visit = cb_stage_visit_tail,
     .run = scatter,
     .joined = &cb_operator_map,
     .adds_up = true,

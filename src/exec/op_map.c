@@ -5,7 +5,7 @@
 /* Results this large in the caller's memory are written past the caches. */
 #define STREAM_BYTES ((size_t)8 << 20)
 
-/* What is not computed is copied. */
+/* Whether the stage computes nothing: such a stage is a copy. */
 static bool is_copy(const cb_stage *s)
 {
     if (s->nouts != 1) return false;
@@ -79,9 +79,10 @@ bool cb_stage_streams(const cubed_plan *p, const cb_stage *s, const cb_box *kept
 static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
 {
     const cb_stage *s = t->stage;
-    cb_frame f = {.plan = t->plan, .stage = s, .arena = t->arena};
+    cb_frame f;
     cb_box chunks;
     buffers b;
+    cb_frame_init(&f, t);
     CB_TRY(cb_task_begin(t, task, &chunks, &f.box, err));
     CB_TRY(frame(&f, &b, err));
     for (int o = 0; o < s->nouts; o++) cb_output_open(t, o, &f.box, NULL, &b.outs[o]);
@@ -100,6 +101,7 @@ const cb_operator cb_operator_map = {
     .prepare = cb_stage_prepare_tail,
     .frame = frame,
     .reads = cb_stage_read_tail,
+    .visit = cb_stage_visit_tail,
     .run = run,
     .joined = &cb_operator_map,
     .adds_up = true,

@@ -5,10 +5,10 @@
 #include "base/error.h"
 #include "exec/operands.h"
 
-/* The inputs: what is picked, the mask, offsets. The output is behind them. */
+/* The inputs are the values, the mask and the offsets; the output's operand is behind them. */
 enum { VALUES, MASK, OFFSETS, PICKED };
 
-/* One symbol, of the inputs. A task makes one chunk. */
+/* The operation has one symbol, that of the inputs' axis. A task makes one chunk. */
 static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_error *err)
 {
     static const cubed_block_fn none = {.name = "compress"};
@@ -19,8 +19,9 @@ static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_
     c->symbols.n = 1;
     c->symbols.nblocks[0] = cb_axis_count(&c->op->in[VALUES].blocks.axis[0]);
     c->axis[0] = -1;
-    s->kept.ndim = 1;
-    s->kept.axis[0] = cb_axis_regular(cb_axis_count(&c->op->out[0].blocks.axis[0]), 1);
+    const int64_t one = 1, tasks = cb_axis_count(&c->op->out[0].blocks.axis[0]);
+    const cb_grid kept = cb_grid_regular(1, &tasks, &one);
+    CB_TRY(cb_stage_keep(&p->ir, s, &kept, err));
     s->task_chunks[0] = 1;
     s->outs[0].axis[0] = 0;
     s->outs[0].alias = -1;

@@ -1,8 +1,8 @@
 /* Reductions.
  *
  * A stage that reduces goes through the blocks of its body's domain (reduce_block.c), and makes results of the
- * states with its tail. A large one is done in two stages, in the same order: `partial` leaves the states of groups of
- * blocks, `merge` goes on from them. */
+ * states with its tail. A large one is done in several stages, in the same order: `partial` leaves the states of groups
+ * of blocks, `merge_partial` those of groups of groups, and `merge` goes on from them. */
 #include <string.h>
 
 #include "base/error.h"
@@ -15,44 +15,41 @@
 /* Chunks of the outputs decide the tasks; axes that outputs lack have extent 1. */
 static cubed_status set_kept(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
-    s->kept = cb_reduce_kept_grid(&s->reduce->domain, s->reduce->reduced);
+    cb_grid kept = cb_reduce_kept_grid(s->reduce->domain, s->reduce->reduced);
     for (int o = 0; o < s->nouts; o++) {
         const cb_node *n = &ir->nodes[s->outs[o].node];
-        for (int r = 0; r < n->grid.ndim; r++) {
+        for (int r = 0; r < n->grid->ndim; r++) {
             int d = s->outs[o].axis[r];
             if (d < 0) continue;
-            if (o == 0) s->kept.axis[d] = n->grid.axis[r];
-            cb_grid a = {1, {s->kept.axis[d]}}, b = {1, {n->grid.axis[r]}};
-            if (!cb_grid_equal(&a, &b))
+            if (o == 0) kept.axis[d] = n->grid->axis[r];
+            if (!cb_axis_equal(&kept.axis[d], &n->grid->axis[r]))
                 return cb_fail(err, CUBED_E_FORMAT, "siblings of one stage have other chunks");
         }
     }
-    return CUBED_OK;
+    return cb_stage_keep(ir, s, &kept, err);
 }
 
-/* The same of states: axes of groups and planes, then the kept ones. */
+/* The grid that tasks of states are cut by: the axis of groups, then the kept axes. */
 static cubed_status set_groups(const cb_ir *ir, cb_stage *s, cubed_error *err)
 {
-    const cb_grid *first = &ir->nodes[s->outs[0].node].grid;
-    const int nkept = cb_reduce_kept_grid(&s->reduce->domain, s->reduce->reduced).ndim;
+    const cb_grid *first = ir->nodes[s->outs[0].node].grid;
+    const int nkept = cb_reduce_kept_grid(s->reduce->domain, s->reduce->reduced).ndim;
+    cb_grid kept = {.ndim = nkept + 1, .axis = {first->axis[0]}};
     s->reduce->groups = 1;
-    s->kept.ndim = nkept + 1;
-    s->kept.axis[0] = first->axis[0];
-    for (int d = 0; d < nkept; d++) s->kept.axis[d + 1] = first->axis[d + 2];
+    for (int d = 0; d < nkept; d++) kept.axis[d + 1] = first->axis[d + 2];
     for (int o = 0; o < s->nouts; o++) {
-        const cb_grid *g = &ir->nodes[s->outs[o].node].grid;
+        const cb_grid *g = ir->nodes[s->outs[o].node].grid;
         cb_stage_out *out = &s->outs[o];
         out->axis[0] = 0;
         out->axis[1] = -1;
         for (int d = 0; d < nkept; d++) out->axis[d + 2] = d + 1;
         for (int r = 0; r < g->ndim; r++) {
             if (out->axis[r] < 0) continue;
-            cb_grid a = {1, {s->kept.axis[out->axis[r]]}}, b = {1, {g->axis[r]}};
-            if (!cb_grid_equal(&a, &b))
+            if (!cb_axis_equal(&kept.axis[out->axis[r]], &g->axis[r]))
                 return cb_fail(err, CUBED_E_FORMAT, "siblings of one stage have other chunks");
         }
     }
-    return CUBED_OK;
+    return cb_stage_keep(ir, s, &kept, err);
 }
 
 /* A result that alone uses a reduction's state, of elements of the same size, may overwrite it. */
@@ -64,7 +61,7 @@ static void set_aliases(const cb_ir *ir, cb_zone *zone, cb_stage *s)
     int nvalues = b->nloads + b->ninstrs;
     /* users[v]: 0 none, o+1 only result o, -1 several */
     int *users = cb_zone_alloc(zone, (size_t)nvalues * sizeof *users + 1);
-    if (!users) return; /* only an optimisation */
+    if (!users) return; /* Without memory for the list no result is aliased, which costs a tile. */
     for (int o = 0; o < s->nouts; o++) {
         int *u = &users[b->results[o]];
         *u = *u == 0 ? o + 1 : -1;
@@ -100,25 +97,32 @@ static cubed_status lower_body(cubed_plan *p, cb_stage *s, cb_zone *scratch, cub
 {
     cb_stage_reduce *r = s->reduce;
     int64_t shape[CUBED_MAX_NDIM];
-    for (int d = 0; d < r->domain.ndim; d++) shape[d] = r->domain.axis[d].extent;
+    for (int d = 0; d < r->domain->ndim; d++) shape[d] = r->domain->axis[d].extent;
     cb_lower_root *roots = cb_zone_alloc(scratch, (size_t)r->n * sizeof *roots);
     if (!roots) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
     for (int k = 0; k < r->n; k++) {
         roots[k].node = reduced_values(p, &r->list[k]);
-        roots[k].map = cb_map_identity(r->domain.ndim);
+        roots[k].map = cb_map_identity(r->domain->ndim);
         roots[k].summed = r->list[k].kind == CB_REDUCE_SUM && r->list[k].dtype == CUBED_FLOAT64;
         r->list[k].value = p->ir.nodes[roots[k].node].dtype;
         /* A stored input is loaded; only outputs of this stage are recomputed. */
     }
-    return cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, r->domain.ndim, shape, roots, r->n, true,
+    return cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, r->domain->ndim, shape, roots, r->n, true,
                     NULL, 0, &r->body, err);
 }
 
 static void set_domain(const cb_ir *ir, cb_stage *s)
 {
-    const cb_node *n = &ir->nodes[s->reduce->list[0].node];
-    s->reduce->reduced = n->reduced;
-    s->reduce->domain = *cb_ir_reduced_grid(ir, n);
+    cb_stage_reduce *r = s->reduce;
+    const cb_node *n = &ir->nodes[r->list[0].node];
+    r->reduced = n->reduced;
+    r->domain = cb_ir_reduced_grid(ir, n);
+    const int64_t blocks = cb_stage_nblocks(s);
+    r->from = r->to = 0;
+    if (n->reduce_grid)
+        r->from = cb_reduce_span(blocks, ir->nodes[n->inputs[0]].grid->axis[0].extent);
+    if (cb_node_leaves_states(n)) r->to = cb_reduce_span(blocks, n->grid->axis[0].extent);
+    r->from = cb_max_i64(1, r->from);
     for (int o = 0; o < s->nouts; o++) s->outs[o].alias = -1;
 }
 
@@ -154,6 +158,15 @@ static cubed_status compile_merge(cubed_plan *p, cb_stage *s, cb_zone *scratch, 
     return compile_results(p, s, scratch, err);
 }
 
+static cubed_status compile_merge_partial(cubed_plan *p, cb_stage *s, cb_zone *scratch,
+                                          cubed_error *err)
+{
+    (void)scratch;
+    set_domain(&p->ir, s);
+    CB_TRY(set_groups(&p->ir, s, err));
+    return cb_stage_set_tasks(s, err);
+}
+
 /* "sum(multiply), divide" */
 static void describe_as(const cubed_plan *p, const cb_stage *s, const char *how, cb_buf *text)
 {
@@ -186,12 +199,12 @@ static void describe_merge(const cubed_plan *p, const cb_stage *s, cb_buf *text)
 void cb_stage_block(const cb_stage *s, const cb_box *task, int64_t block, cb_box *domain)
 {
     const cb_stage_reduce *reduce = s->reduce;
-    cb_grid red = cb_reduced_grid(&reduce->domain, reduce->reduced);
+    cb_grid red = cb_reduced_grid(reduce->domain, reduce->reduced);
     int64_t idx[CUBED_MAX_NDIM];
     cb_grid_unravel(&red, block, idx);
     int k = reduce->groups, r = 0;
-    domain->ndim = reduce->domain.ndim;
-    for (int d = 0; d < reduce->domain.ndim; d++) {
+    domain->ndim = reduce->domain->ndim;
+    for (int d = 0; d < reduce->domain->ndim; d++) {
         if (reduce->reduced >> d & 1) {
             domain->lo[d] = cb_axis_lo(&red.axis[r], idx[r]);
             domain->hi[d] = cb_axis_hi(&red.axis[r], idx[r]);
@@ -206,15 +219,16 @@ void cb_stage_block(const cb_stage *s, const cb_box *task, int64_t block, cb_box
 
 int64_t cb_stage_nblocks(const cb_stage *s)
 {
-    cb_grid red = cb_reduced_grid(&s->reduce->domain, s->reduce->reduced);
+    cb_grid red = cb_reduced_grid(s->reduce->domain, s->reduce->reduced);
     return cb_grid_count(&red);
 }
 
 void cb_stage_task_blocks(const cb_stage *s, const cb_box *task, int64_t *first, int64_t *last)
 {
-    int64_t n = cb_stage_nblocks(s);
-    *first = s->reduce->groups ? task->lo[0] * CB_REDUCE_GROUP : 0;
-    *last = s->reduce->groups ? cb_min_i64(n, *first + CB_REDUCE_GROUP) : n;
+    const cb_stage_reduce *r = s->reduce;
+    const int64_t n = cb_ceil_div(cb_stage_nblocks(s), r->from), each = r->to / r->from;
+    *first = r->groups ? task->lo[0] * each : 0;
+    *last = r->groups ? *first + cb_min_i64(n - *first, each) : n;
 }
 
 /* --- What is read --------------------------------------------------------------------------------- */
@@ -224,6 +238,7 @@ static void prepare_body(const cubed_plan *p, cb_stage *s)
     cb_blocks domain[CUBED_MAX_NDIM + 1];
     cb_program_blocks(s, 0, domain);
     cb_traffic_add_program(p, s, &s->reduce->body, domain);
+    cb_reduce_set_slices(p, s);
 }
 
 static void prepare(const cubed_plan *p, cb_stage *s)
@@ -232,17 +247,22 @@ static void prepare(const cubed_plan *p, cb_stage *s)
     cb_stage_prepare_tail(p, s);
 }
 
-static void prepare_merge(const cubed_plan *p, cb_stage *s)
+static void prepare_states(const cubed_plan *p, cb_stage *s)
 {
     for (int k = 0; k < s->reduce->n; k++) {
         const int states = s->reduce->list[k].states;
-        uint64_t chunks = (uint64_t)cb_grid_count(&p->ir.nodes[states].grid);
+        uint64_t chunks = (uint64_t)cb_grid_count(p->ir.nodes[states].grid);
         cb_traffic_add(s, chunks, cb_sat_mul(chunks, cb_chunk_bytes(p, states)));
     }
+}
+
+static void prepare_merge(const cubed_plan *p, cb_stage *s)
+{
+    prepare_states(p, s);
     cb_stage_prepare_tail(p, s);
 }
 
-/* Blocks of one group: they may lie behind another anyhow. */
+/* The blocks of a group are visited one by one, as they are no box of the domain. */
 static cubed_status reads_partial(const cubed_plan *p, const cb_stage *s, const cb_box *kept,
                                   cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
@@ -270,23 +290,63 @@ static cubed_status reads(const cubed_plan *p, const cb_stage *s, const cb_box *
     return cb_stage_read_tail(p, s, kept, fn, ctx, err);
 }
 
+/* Blocks in their order, then the tail. */
+static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_box *kept, int64_t step,
+                          bool *there, cb_chunks_fn fn, void *ctx, cubed_error *err)
+{
+    int64_t first, last;
+    cb_box block;
+    cb_stage_task_blocks(s, kept, &first, &last);
+    *there = step <= last - first;
+    if (step < last - first) {
+        cb_stage_block(s, kept, first + step, &block);
+        return cb_program_visit(p, &s->reduce->body, &block, fn, ctx, err);
+    }
+    return *there && !s->reduce->groups ? cb_program_visit(p, &s->tail, kept, fn, ctx, err)
+                                        : CUBED_OK;
+}
+
+/* Calls fn for the chunks of stored states number `first` to `last` - 1 that a task takes, of each reduction. */
+static cubed_status read_states(const cubed_plan *p, const cb_stage *s, const cb_box *task,
+                                int64_t first, int64_t last, cb_chunks_fn fn, void *ctx,
+                                cubed_error *err)
+{
+    const cb_stage_reduce *r = s->reduce;
+    for (int k = 0; k < r->n && first < last; k++) {
+        const cb_grid *g = p->ir.nodes[r->list[k].states].grid;
+        cb_box states = {.ndim = g->ndim, .lo = {first}, .hi = {last, g->axis[1].extent}};
+        cb_box chunks;
+        for (int d = 2; d < g->ndim; d++) {
+            states.lo[d] = task->lo[d - 2 + r->groups];
+            states.hi[d] = task->hi[d - 2 + r->groups];
+        }
+        cb_grid_cover(g, &states, &chunks);
+        CB_TRY(fn(ctx, r->list[k].states, &chunks, err));
+    }
+    return CUBED_OK;
+}
+
+/* The states of group after group, each of all reductions, then the tail. */
+static cubed_status visit_merge(const cubed_plan *p, const cb_stage *s, const cb_box *kept,
+                                int64_t step, bool *there, cb_chunks_fn fn, void *ctx,
+                                cubed_error *err)
+{
+    int64_t first, last;
+    cb_stage_task_blocks(s, kept, &first, &last);
+    *there = step <= last - first;
+    if (step < last - first)
+        return read_states(p, s, kept, first + step, first + step + 1, fn, ctx, err);
+    return *there && !s->reduce->groups ? cb_program_visit(p, &s->tail, kept, fn, ctx, err)
+                                        : CUBED_OK;
+}
+
 static cubed_status reads_merge(const cubed_plan *p, const cb_stage *s, const cb_box *kept,
                                 cb_chunks_fn fn, void *ctx, cubed_error *err)
 {
-    for (int k = 0; k < s->reduce->n; k++) {
-        const cb_grid *g = &p->ir.nodes[s->reduce->list[k].states].grid;
-        if (g->axis[0].extent == 0) continue;
-        cb_box states = {.ndim = g->ndim}, chunks;
-        states.hi[0] = g->axis[0].extent;
-        states.hi[1] = g->axis[1].extent;
-        for (int d = 2; d < g->ndim; d++) {
-            states.lo[d] = kept->lo[d - 2];
-            states.hi[d] = kept->hi[d - 2];
-        }
-        cb_grid_cover(g, &states, &chunks);
-        CB_TRY(fn(ctx, s->reduce->list[k].states, &chunks, err));
-    }
-    return cb_stage_read_tail(p, s, kept, fn, ctx, err);
+    int64_t first, last;
+    cb_stage_task_blocks(s, kept, &first, &last);
+    CB_TRY(read_states(p, s, kept, first, last, fn, ctx, err));
+    return s->reduce->groups ? CUBED_OK : cb_stage_read_tail(p, s, kept, fn, ctx, err);
 }
 
 /* --- Tasks ---------------------------------------------------------------------------------------- */
@@ -343,10 +403,9 @@ static cubed_status frame(const cb_frame *f, void *out, cubed_error *err)
 static cb_view view_of_states(const cb_stage_reduction *reduction, const cb_state *state,
                               const cb_box *kept)
 {
-    cb_view view = {.base = state->plane[0]};
-    int64_t extents[CUBED_MAX_NDIM];
-    for (int j = 0; j < kept->ndim; j++) extents[j] = kept->hi[j] - kept->lo[j];
-    cb_dense_strides(kept->ndim, extents, cubed_dtype_size(reduction->dtype), view.stride);
+    const cb_view planes = cb_view_of_planes(reduction, state, kept);
+    cb_view view = {.base = planes.base};
+    memcpy(view.stride, planes.stride + 1, (size_t)kept->ndim * sizeof *view.stride);
     return view;
 }
 
@@ -354,9 +413,10 @@ static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
 {
     const cb_stage *s = t->stage;
     const cb_stage_reduce *r = s->reduce;
-    cb_frame f = {.plan = t->plan, .stage = s, .arena = t->arena};
+    cb_frame f;
     cb_box chunks;
     buffers b;
+    cb_frame_init(&f, t);
     CB_TRY(cb_task_begin(t, task, &chunks, &f.box, err));
     CB_TRY(frame(&f, &b, err));
     CB_TRY(cb_reduce_task(t, &f.box, &f.box, b.states, err));
@@ -410,25 +470,17 @@ static cubed_status write_states(const cb_task *t, const cb_box *task_box, const
                                  const cb_stage_reduction *reduction, const cb_state *state,
                                  cubed_error *err)
 {
-    const cb_node *n = &t->plan->ir.nodes[reduction->node];
-    const size_t size = cubed_dtype_size(n->dtype);
+    const cb_grid *g = t->plan->ir.nodes[reduction->node].grid;
+    const cb_view planes = cb_view_of_planes(reduction, state, kept);
     const size_t mark = cb_arena_mark(t->arena);
-    int64_t extents[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM], dense[CUBED_MAX_NDIM];
-    int64_t idx[CUBED_MAX_NDIM];
+    int64_t idx[CUBED_MAX_NDIM] = {task_box->lo[0]}, lo[CUBED_MAX_NDIM] = {task_box->lo[0]};
+    int64_t stride[CUBED_MAX_NDIM] = {0};
     void *p;
     CB_TRY(planes_frame(t->plan, reduction->node, t->arena, &p, err));
-    memset(p, 0, cb_chunk_bytes(t->plan, reduction->node));
-    idx[0] = task_box->lo[0];
-    idx[1] = 0;
-    for (int d = 0; d < kept->ndim; d++)
-        idx[d + 2] = cb_axis_find(&n->grid.axis[d + 2], kept->lo[d]);
-    cb_grid_stored(&n->grid, idx, extents);
-    cb_dense_strides(n->grid.ndim, extents, size, strides);
-    for (int d = 0; d < kept->ndim; d++) extents[d] = kept->hi[d] - kept->lo[d];
-    cb_dense_strides(kept->ndim, extents, size, dense);
-    for (int i = 0; i < reduction->nplanes; i++)
-        cb_copy_box(kept->ndim, extents, size, (char *)p + i * strides[1], strides + 2,
-                    state->plane[i], dense);
+    memcpy(lo + 2, kept->lo, (size_t)kept->ndim * sizeof *lo);
+    memcpy(stride + 1, planes.stride, ((size_t)kept->ndim + 1) * sizeof *stride);
+    for (int d = 2; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], lo[d]);
+    cb_chunk_stage(t->plan, reduction->node, idx, planes.base, lo, stride, p);
     CB_TRY(cb_chunks_put(t->chunks, reduction->node, idx, p, t->arena, t->count, err));
     cb_arena_release(t->arena, mark);
     return CUBED_OK;
@@ -437,8 +489,9 @@ static cubed_status write_states(const cb_task *t, const cb_box *task_box, const
 static cubed_status run_partial(const cb_task *t, int64_t task, cubed_error *err)
 {
     const cb_stage *s = t->stage;
-    cb_frame f = {.plan = t->plan, .stage = s, .arena = t->arena};
+    cb_frame f;
     buffers b;
+    cb_frame_init(&f, t);
     cb_stage_task_box(s, task, &f.box);
     const cb_box kept = kept_of(s, &f.box);
     CB_TRY(frame_partial(&f, &b, err));
@@ -453,7 +506,7 @@ static cubed_status run_partial(const cb_task *t, int64_t task, cubed_error *err
 
 /* --- The rows ------------------------------------------------------------------------------------- */
 
-/* Merges share no loads, but what they merge was made together. */
+/* Merges load different states, but share a stage if what they merge was made by one. */
 static int merge_key(const cubed_plan *p, const cb_stage *s)
 {
     (void)s;
@@ -467,6 +520,7 @@ const cb_operator cb_operator_reduce = {
     .prepare = prepare,
     .frame = frame,
     .reads = reads,
+    .visit = visit,
     .run = run,
     .joined = &cb_operator_reduce,
     .adds_up = true,
@@ -481,8 +535,24 @@ const cb_operator cb_operator_partial = {
     .prepare = prepare_body,
     .frame = frame_partial,
     .reads = reads_partial,
+    .visit = visit,
     .run = run_partial,
     .joined = &cb_operator_partial,
+    .adds_up = true,
+    .by_blocks = true,
+};
+
+const cb_operator cb_operator_merge_partial = {
+    .name = "merge_partial",
+    .compile = compile_merge_partial,
+    .describe = describe_merge,
+    .prepare = prepare_states,
+    .frame = frame_partial,
+    .reads = reads_merge,
+    .visit = visit_merge,
+    .run = run_partial,
+    .joined = &cb_operator_merge_partial,
+    .sibling_key = merge_key,
     .adds_up = true,
     .by_blocks = true,
 };
@@ -494,6 +564,7 @@ const cb_operator cb_operator_merge = {
     .prepare = prepare_merge,
     .frame = frame,
     .reads = reads_merge,
+    .visit = visit_merge,
     .run = run,
     .joined = &cb_operator_merge,
     .sibling_key = merge_key,

@@ -10,8 +10,8 @@ static cubed_status compile(cubed_plan *p, cb_stage *s, cb_zone *scratch, cubed_
     if (s->nouts > 1) return cb_fail(err, CUBED_E_FORMAT, "running totals share a stage");
     CB_TRY(cb_stage_set_domain(&p->ir, s, err));
     s->column = n->axis;
-    for (int d = 0; d < s->kept.ndim; d++) s->task_chunks[d] = 1;
-    s->task_chunks[n->axis] = cb_max_i64(1, cb_axis_count(&s->kept.axis[n->axis]));
+    for (int d = 0; d < s->kept->ndim; d++) s->task_chunks[d] = 1;
+    s->task_chunks[n->axis] = cb_max_i64(1, cb_axis_count(&s->kept->axis[n->axis]));
     CB_TRY(cb_stage_set_tasks(s, err));
     return cb_stage_lower_tail(p, s, scratch, err);
 }
@@ -24,8 +24,20 @@ static void describe(const cubed_plan *p, const cb_stage *s, cb_buf *text)
     cb_describe_program(p, &s->tail, text);
 }
 
+static cubed_status visit(const cubed_plan *p, const cb_stage *s, const cb_box *kept, int64_t step,
+                          bool *there, cb_chunks_fn fn, void *ctx, cubed_error *err)
+{
+    const cb_axis *axis = &s->kept->axis[s->column];
+    cb_box box = *kept;
+    *there = step < cb_axis_count(axis);
+    if (!*there) return CUBED_OK;
+    box.lo[s->column] = cb_axis_lo(axis, step);
+    box.hi[s->column] = cb_axis_hi(axis, step);
+    return cb_program_visit(p, &s->tail, &box, fn, ctx, err);
+}
+
 typedef struct buffers {
-    void *carry; /* a total for each position across the axis */
+    void *carry; /* The running total of each position across the axis. */
 } buffers;
 
 _Static_assert(sizeof(buffers) <= CB_FRAME_BUFFERS, "CB_FRAME_BUFFERS");
@@ -34,7 +46,7 @@ _Static_assert(sizeof(buffers) <= CB_FRAME_BUFFERS, "CB_FRAME_BUFFERS");
 static cb_frame chunk_frame(const cb_frame *f)
 {
     cb_frame chunk = *f;
-    const cb_axis *axis = &f->stage->kept.axis[f->stage->column];
+    const cb_axis *axis = &f->stage->kept->axis[f->stage->column];
     chunk.box.lo[f->stage->column] = 0;
     chunk.box.hi[f->stage->column] = cb_axis_hi(axis, 0);
     if (f->arena->kind == CB_ARENA_LEAST) return chunk;
@@ -55,7 +67,7 @@ static cubed_status frame(const cb_frame *f, void *out, cubed_error *err)
         if (d != s->column) bytes = cb_sat_mul(bytes, (size_t)(f->box.hi[d] - f->box.lo[d]));
     }
     CB_TRY(cb_arena_alloc(f->arena, bytes, "carried totals", &b->carry, err));
-    if (!cb_arena_measures(f->arena) || cb_axis_count(&s->kept.axis[s->column]) == 0)
+    if (!cb_arena_measures(f->arena) || cb_axis_count(&s->kept->axis[s->column]) == 0)
         return CUBED_OK;
     const cb_frame chunk = chunk_frame(f);
     CB_TRY(cb_output_frame(&chunk, 0, &data, err));
@@ -93,11 +105,12 @@ static cubed_status run(const cb_task *t, int64_t task, cubed_error *err)
 {
     const cb_stage *s = t->stage;
     const cb_node *n = &t->plan->ir.nodes[s->outs[0].node];
-    const cb_axis *axis = &s->kept.axis[s->column];
-    cb_frame f = {.plan = t->plan, .stage = s, .arena = t->arena};
+    const cb_axis *axis = &s->kept->axis[s->column];
+    cb_frame f;
     int64_t count = 1;
     cb_box chunks;
     buffers b;
+    cb_frame_init(&f, t);
     cb_stage_task_chunks(s, task, &chunks);
     cb_stage_elements(s, &chunks, &f.box);
     CB_TRY(frame(&f, &b, err));
@@ -122,6 +135,7 @@ const cb_operator cb_operator_scan = {
     .prepare = cb_stage_prepare_tail,
     .frame = frame,
     .reads = cb_stage_read_tail,
+    .visit = visit,
     .run = run,
     .apart = "one makes chunk after chunk, each from the one before",
     .local = true,

@@ -63,7 +63,7 @@ static bool is_in_place(const cb_ir *ir, const cb_stage_input *in, const cb_bloc
     if (in->program.nbranches != 1 || in->program.branches[0].ninstrs > 0) return false;
     const cb_load *l = &in->program.branches[0].loads[in->program.branches[0].results[0]];
     return l->kind == CB_LOAD_STORED && !l->reshape && cb_map_is_identity(l->map) &&
-           cb_grid_equal(&ir->nodes[l->node].grid, &x->blocks) && !cb_block_has_halo(x);
+           cb_grid_equal(ir->nodes[l->node].grid, &x->blocks) && !cb_block_has_halo(x);
 }
 
 /* Gathering copies ranges of chunks that are as they are in memory or in the work directory. */
@@ -73,8 +73,8 @@ static cubed_status check_gathered(const cb_ir *ir, const cb_stage_input *in,
     const cb_node *n = &ir->nodes[in->node];
     bool sound = in->program.nbranches == 1 && cb_branch_is_bare(&in->program.branches[0]) &&
                  n->stored && cb_node_is_intermediate(n);
-    for (int d = 0; d < n->grid.ndim; d++)
-        sound = sound && (d == x->gather.axis || n->grid.axis[d].chunk == 1);
+    for (int d = 0; d < n->grid->ndim; d++)
+        sound = sound && (d == x->gather.axis || n->grid->axis[d].chunk == 1);
     return sound
                ? CUBED_OK
                : cb_fail(err, CUBED_E_FORMAT, "node %d is gathered, but no intermediate", in->node);
@@ -91,9 +91,9 @@ static cubed_status lower_inputs(cubed_plan *p, cb_stage *s, cubed_error *err)
         int64_t shape[CUBED_MAX_NDIM];
         in->node = n->inputs[i];
         const cb_node *x = &p->ir.nodes[in->node];
-        cb_lower_root root = {in->node, cb_map_identity(x->grid.ndim), false};
+        cb_lower_root root = {in->node, cb_map_identity(x->grid->ndim), false};
         cb_node_shape(x, shape);
-        CB_TRY(cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, x->grid.ndim, shape, &root, 1, true,
+        CB_TRY(cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, x->grid->ndim, shape, &root, 1, true,
                         NULL, 0, &in->program, err));
         in->in_place = is_in_place(&p->ir, in, &c->op->in[i]) && c->op->in[i].gather.most == 0;
         if (c->op->in[i].gather.most > 0) CB_TRY(check_gathered(&p->ir, in, &c->op->in[i], err));
@@ -123,7 +123,7 @@ static size_t block_bytes(const cb_block_operand *x)
     return bytes;
 }
 
-/* A chunk that is shorter at the edge is closed up where it is. */
+/* An input that is a chunk needs room for the whole chunk: one that is shorter at the edge is closed up in place. */
 size_t cb_block_in_bytes(const cubed_plan *p, const cb_stage *s, int in)
 {
     const cb_stage_input *input = &s->call->inputs[in];
@@ -137,7 +137,7 @@ bool cb_block_is_carried(const cb_stage_call *c, int out)
     return out < 32 && c->fn->carried >> out & 1;
 }
 
-/* The other way round. */
+/* An output needs room for the whole chunk, too: a shorter block is spread out in place. */
 size_t cb_block_out_bytes(const cubed_plan *p, const cb_stage *s, int out)
 {
     int o = s->call->outs[out];
@@ -174,7 +174,7 @@ static uint64_t times_read(const cb_stage_call *c, const cb_block_operand *x)
     return times;
 }
 
-/* Of how many blocks of an input that has a symbol twice one is on its diagonal. */
+/* Of so many blocks of an input that has a symbol twice, one is read: that on the diagonal. */
 static uint64_t blocks_per_call(const cb_stage_call *c, const cb_block_operand *x)
 {
     uint64_t all = 1;
@@ -208,7 +208,7 @@ uint64_t cb_block_input_reads(const cubed_plan *p, const cb_stage *s, int in, ui
     return visit.bytes_read;
 }
 
-/* Ranges are copied to where the function gets them. Each task may meet all chunks of its block. */
+/* Counts what gathering an input reads: each task may meet all chunks of its block. */
 static void count_gathered(cb_stage *s, const cb_block_operand *x, const cb_axis *chunks)
 {
     const cb_axis *blocks = &x->blocks.axis[x->gather.axis];
@@ -223,7 +223,7 @@ static void prepare_input(const cubed_plan *p, cb_stage *s, int i)
     const cb_stage_input *in = &s->call->inputs[i];
     const cb_block_operand *x = &s->call->op->in[i];
     if (x->gather.most > 0) {
-        count_gathered(s, x, &p->ir.nodes[in->node].grid.axis[x->gather.axis]);
+        count_gathered(s, x, &p->ir.nodes[in->node].grid->axis[x->gather.axis]);
         return;
     }
     uint64_t chunks = s->chunks_read, bytes = s->bytes_read;
@@ -358,9 +358,9 @@ static size_t chunk_strides(const cb_task *t, int node, const int64_t *idx, int6
     const cb_node *n = &t->plan->ir.nodes[node];
     int64_t extents[CUBED_MAX_NDIM];
     size_t bytes = cubed_dtype_size(n->dtype);
-    cb_grid_stored(&n->grid, idx, extents);
-    cb_dense_strides(n->grid.ndim, extents, bytes, strides);
-    for (int d = 0; d < n->grid.ndim; d++) bytes *= (size_t)extents[d];
+    cb_grid_stored(n->grid, idx, extents);
+    cb_dense_strides(n->grid->ndim, extents, bytes, strides);
+    for (int d = 0; d < n->grid->ndim; d++) bytes *= (size_t)extents[d];
     return bytes;
 }
 
@@ -388,7 +388,7 @@ static cubed_status read_in_place(const cb_operands *r, int i, cubed_error *err)
     const cb_branch *b = &r->c->inputs[i].program.branches[0];
     const cb_operand *x = &r->operand[i];
     int node = b->loads[b->results[0]].node;
-    const cb_grid *g = &t->plan->ir.nodes[node].grid;
+    const cb_grid *g = t->plan->ir.nodes[node].grid;
     bool reuse = b->loads[b->results[0]].reuse != CB_REUSE_NONE;
     size_t item = cubed_dtype_size(r->block[i].dtype);
     int64_t idx[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM];
@@ -396,7 +396,7 @@ static cubed_status read_in_place(const cb_operands *r, int i, cubed_error *err)
         .node = node, .idx = idx, .reuse = reuse, .copied = true, .buffer = x->tile};
     cb_pinned held;
     for (int d = 0; d < g->ndim; d++) idx[d] = cb_axis_find(&g->axis[d], x->box.lo[d]);
-    CB_TRY(cb_chunks_want(t->chunks, &want, t->arena, &held, t->count, err));
+    CB_TRY(cb_task_want(t, &want, &held, err));
     bool whole = dense_bytes(&r->block[i]) == chunk_strides(t, node, idx, strides);
     if (held.data == x->tile) {
         if (!whole) close_up(x, strides, item);
@@ -406,7 +406,7 @@ static cubed_status read_in_place(const cb_operands *r, int i, cubed_error *err)
     } else {
         int64_t dense[CUBED_MAX_NDIM];
         cb_dense_strides(g->ndim, x->shape, item, dense);
-        cb_copy_box(g->ndim, x->shape, item, x->tile, dense, held.data, strides);
+        cb_box_copy(&x->box, item, x->tile, x->box.lo, dense, held.data, held.lo, held.stride);
     }
     r->block[i].data = x->tile;
     return CUBED_OK;
@@ -429,7 +429,7 @@ static cubed_status copy_range(const cb_operands *r, int i, int64_t lo, int64_t 
 {
     const cb_task *t = r->t;
     const int axis = r->c->op->in[i].gather.axis, node = r->c->inputs[i].node;
-    const cb_grid *g = &t->plan->ir.nodes[node].grid;
+    const cb_grid *g = t->plan->ir.nodes[node].grid;
     const size_t size = cubed_dtype_size(r->block[i].dtype);
     int64_t idx[CUBED_MAX_NDIM];
     cb_box part = r->operand[i].box; /* one long along the other axes, as its chunks are */
@@ -442,7 +442,7 @@ static cubed_status copy_range(const cb_operands *r, int i, int64_t lo, int64_t 
         part.hi[axis] = end;
         const cb_want want = {.node = node, .idx = idx, .part = &part, .buffer = to};
         cb_pinned held;
-        CB_TRY(cb_chunks_want(t->chunks, &want, t->arena, &held, t->count, err));
+        CB_TRY(cb_task_want(t, &want, &held, err));
         if (held.data != to) memcpy(to, held.data, bytes);
         to += bytes;
         lo = end;
@@ -531,16 +531,15 @@ cubed_status cb_operand_write(const cb_operands *r, int out, cubed_error *err)
     int64_t strides[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM];
     if (dense_bytes(block) == 0) return CUBED_OK; /* beside another output that is not empty */
     if (n->to_memory) {
+        const int64_t origin[CUBED_MAX_NDIM] = {0};
         int64_t dense[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
-        char *to = n->result;
         cb_node_shape(n, shape);
-        cb_dense_strides(n->grid.ndim, shape, item, strides);
-        cb_dense_strides(n->grid.ndim, x->shape, item, dense);
-        for (int d = 0; d < n->grid.ndim; d++) to += x->box.lo[d] * strides[d];
-        cb_copy_box(n->grid.ndim, x->shape, item, to, strides, x->tile, dense);
+        cb_dense_strides(n->grid->ndim, shape, item, strides);
+        cb_dense_strides(n->grid->ndim, x->shape, item, dense);
+        cb_box_copy(&x->box, item, n->result, origin, strides, x->tile, x->box.lo, dense);
         return CUBED_OK;
     }
-    for (int d = 0; d < n->grid.ndim; d++) idx[d] = cb_axis_find(&n->grid.axis[d], x->box.lo[d]);
+    for (int d = 0; d < n->grid->ndim; d++) idx[d] = cb_axis_find(&n->grid->axis[d], x->box.lo[d]);
     size_t stored = chunk_strides(t, node, idx, strides);
     if (dense_bytes(block) != stored) spread_out(x, strides, item, stored);
     memset((char *)x->tile + stored, 0, chunk - stored);

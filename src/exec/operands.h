@@ -51,7 +51,7 @@ typedef struct cb_operands {
     int64_t index[CUBED_MAX_NDIM]; /* blocks of the symbols */
 } cb_operands;
 
-/* The lists of them. */
+/* Makes the lists of operands and of blocks. */
 CUBED_MUST_CHECK cubed_status cb_operands_frame(const cb_stage *s, cb_arena *arena,
                                                 cb_operands *out, cubed_error *err);
 /* Tiles of the inputs, and to measure what bringing each takes; blocks of the outputs, and what writing takes. */

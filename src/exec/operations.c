@@ -1,10 +1,13 @@
 /* What a stage computes: its operations by kind, and the lines of the program that it comes from. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "exec/costs.h"
+#include "exec/operations.h"
+#include "exec/stage.h"
 #include "plan/plan.h"
 #include "plan/reduction.h"
 
@@ -65,6 +68,20 @@ static cubed_status check_stage(const cubed_plan *p, int stage, cubed_error *err
 {
     if (stage >= 0 && stage < p->nstages) return CUBED_OK;
     return cb_fail(err, CUBED_E_INDEX, "stage %d: the plan has %d stages", stage, p->nstages);
+}
+
+cubed_status cubed_plan_get_block(const cubed_plan *p, int stage, int64_t task,
+                                  int64_t block[CUBED_MAX_NDIM], int *ndim, cubed_error *err)
+{
+    cb_box chunks;
+    CB_TRY(check_stage(p, stage, err));
+    if (task < 0 || task >= p->stages[stage].ntasks)
+        return cb_fail(err, CUBED_E_INDEX, "task %" PRId64 ": stage %d has %" PRId64 " tasks", task,
+                       stage, p->stages[stage].ntasks);
+    cb_stage_task_chunks(&p->stages[stage], task, &chunks);
+    *ndim = chunks.ndim;
+    for (int d = 0; d < chunks.ndim; d++) block[d] = chunks.lo[d];
+    return CUBED_OK;
 }
 
 /* --- Lines ------------------------------------------------------------------------------------------- */
@@ -148,7 +165,7 @@ static cubed_operation_info operation_of(const cb_ir *ir, const cb_node *n, doub
     if (kind->is & CB_KIND_CALL) {
         op.elements = block_count(n->block);
     } else if (op.name && in && !(kind->is & CB_KIND_ELEMENTWISE)) {
-        op.elements = count(&in->grid);
+        op.elements = count(in->grid);
     }
     if (in) op.item_size = cb_max_size(op.item_size, cubed_dtype_size(in->dtype));
     op.seconds = op.elements * (double)op.item_size * cb_node_cost(n);
@@ -158,7 +175,7 @@ static cubed_operation_info operation_of(const cb_ir *ir, const cb_node *n, doub
 /* How many elements of each input the node asks for. */
 static double asks_for(const cb_node *n, const cb_node *in, double wanted)
 {
-    double all = count(&in->grid);
+    double all = count(in->grid);
     return cb_node_is(n, CB_KIND_PULLED) && wanted < all ? wanted : all;
 }
 
@@ -202,7 +219,7 @@ static bool next_operation(const walk *w, int at, cubed_operation_info *op)
 static void want_outputs(const walk *w, const cb_stage *s)
 {
     for (int o = 0; o < s->nouts; o++)
-        w->wanted[s->outs[o].node] = count(&w->p->ir.nodes[s->outs[o].node].grid);
+        w->wanted[s->outs[o].node] = count(w->p->ir.nodes[s->outs[o].node].grid);
 }
 
 cubed_status cubed_plan_get_operations(const cubed_plan *p, int stage, cubed_operation_info *list,

@@ -20,6 +20,15 @@ typedef struct cb_frame {
     cb_arena *arena;
 } cb_frame;
 
+/* Without its box; tasks say nothing of the largest. */
+static inline void cb_frame_init(cb_frame *f, const cb_task *t)
+{
+    f->plan = t->plan;
+    f->stage = t->stage;
+    f->largest = false;
+    f->arena = t->arena;
+}
+
 /* `buffers` of a frame are as large at most. */
 #define CB_FRAME_BUFFERS ((size_t)512)
 
@@ -28,7 +37,7 @@ typedef struct cb_operator {
     /* From outs[] with their nodes, and `reduce` with what they reduce, to the domain, tasks and programs. */
     CUBED_MUST_CHECK cubed_status (*compile)(cubed_plan *p, cb_stage *s, cb_zone *scratch,
                                              cubed_error *err);
-    /* Puts what it computes, for people. */
+    /* Describes in words what the stage computes. */
     void (*describe)(const cubed_plan *p, const cb_stage *s, cb_buf *text);
     /* Sets how each load reads, which the frame depends on, and adds what all tasks read to the stage's counts.
      * May change to another row that makes the same results. */
@@ -43,15 +52,21 @@ typedef struct cb_operator {
     CUBED_MUST_CHECK cubed_status (*reads)(const cubed_plan *p, const cb_stage *s,
                                            const cb_box *kept, cb_chunks_fn fn, void *ctx,
                                            cubed_error *err);
+    /* The same chunk by chunk in the order in which a task wants them, of one of its steps, counted from 0. *there is
+     * false where it has no such step. May leave out what is not read as whole chunks, or name too much: chunks are
+     * asked for ahead by it. NULL: nothing is. */
+    CUBED_MUST_CHECK cubed_status (*visit)(const cubed_plan *p, const cb_stage *s,
+                                           const cb_box *kept, int64_t step, bool *there,
+                                           cb_chunks_fn fn, void *ctx, cubed_error *err);
     CUBED_MUST_CHECK cubed_status (*run)(const cb_task *t, int64_t task, cubed_error *err);
 
-    /* What makes the results of several such stages at once; NULL: nothing does. */
+    /* The operator of several such stages that are made one; NULL: they are not joined. */
     const struct cb_operator *joined;
-    /* Why not with others; NULL: they share their tasks if they read the same. */
+    /* Why a stage shares its tasks with no other; NULL: stages that read the same share them. */
     const char *apart;
     /* What stages to be joined have in common instead of an array that they read, from 0 to the plan's nodes. */
     int (*sibling_key)(const cubed_plan *p, const cb_stage *s);
-    bool adds_up; /* joined, they need no more memory than the sum of what each needs */
+    bool adds_up; /* The memory that joined stages need is at most the sum of what each needs. */
     bool tiles;   /* the planner may choose how many chunks a task makes */
     bool
         local; /* results are made of elements in their places: what is read often is so for its chunks */
@@ -60,7 +75,8 @@ typedef struct cb_operator {
 } cb_operator;
 
 extern const cb_operator cb_operator_map, cb_operator_scan, cb_operator_copy, cb_operator_scatter,
-    cb_operator_reduce, cb_operator_partial, cb_operator_merge, cb_operator_call, cb_operator_pick;
+    cb_operator_reduce, cb_operator_partial, cb_operator_merge, cb_operator_merge_partial,
+    cb_operator_call, cb_operator_pick;
 
 /* The load of a stage that copies one array as it is, and does nothing else; NULL: another one. */
 const cb_load *cb_stage_copied(const cb_stage *s);
@@ -72,20 +88,32 @@ static inline const cb_stage_call *cb_stage_code(const cb_stage *s)
 
 /* --- For operators --- */
 
-/* The most elements of a task along each axis, from 0 on. */
-void cb_stage_largest(const cb_stage *s, cb_box *kept);
 /* What a task takes: of its box, or the largest one for NULL; of a measuring arena of this kind. */
 cb_need cb_stage_measure(const cubed_plan *p, const cb_stage *s, const cb_box *box,
                          cb_arena_kind kind, size_t *high_water);
 /* Parts of compiling that some of them share: the domain of outputs with the same chunks; the tail. */
 CUBED_MUST_CHECK cubed_status cb_stage_set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err);
+/* Sets `kept` to a copy of a grid, or to that of an output that is the same. */
+CUBED_MUST_CHECK cubed_status cb_stage_keep(const cb_ir *ir, cb_stage *s, const cb_grid *kept,
+                                            cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_stage_lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch,
                                                   cubed_error *err);
-/* Of stages that have no program but a tail, or one for each output too. */
+/* `prepare` and `reads` of stages whose only program is a tail, or that have a body beside it. */
 void cb_stage_prepare_tail(const cubed_plan *p, cb_stage *s);
 CUBED_MUST_CHECK cubed_status cb_stage_read_tail(const cubed_plan *p, const cb_stage *s,
                                                  const cb_box *kept, cb_chunks_fn fn, void *ctx,
                                                  cubed_error *err);
+/* What a program's loads want for a box, whole chunks alone: for `visit`. */
+CUBED_MUST_CHECK cubed_status cb_program_visit(const cubed_plan *p, const cb_program *prog,
+                                               const cb_box *box, cb_chunks_fn fn, void *ctx,
+                                               cubed_error *err);
+/* Of stages that have no program but a tail, which is evaluated at once. */
+CUBED_MUST_CHECK cubed_status cb_stage_visit_tail(const cubed_plan *p, const cb_stage *s,
+                                                  const cb_box *kept, int64_t step, bool *there,
+                                                  cb_chunks_fn fn, void *ctx, cubed_error *err);
+/* Brings what is wanted, and has what comes next asked for. */
+CUBED_MUST_CHECK cubed_status cb_task_want(const cb_task *t, const cb_want *want, cb_pinned *out,
+                                           cubed_error *err);
 /* Their chunks and elements as a task finds them: without those that an earlier run has made. */
 CUBED_MUST_CHECK cubed_status cb_task_begin(const cb_task *t, int64_t task, cb_box *chunks,
                                             cb_box *kept, cubed_error *err);

@@ -6,7 +6,7 @@
 
 bool cb_stage_is_single(const cb_stage *s)
 {
-    for (int d = 0; d < s->kept.ndim; d++) {
+    for (int d = 0; d < s->kept->ndim; d++) {
         if (cb_stage_step(s, d) != 1) return false;
     }
     return true;
@@ -14,7 +14,7 @@ bool cb_stage_is_single(const cb_stage *s)
 
 /* --- Memory -------------------------------------------------------------------------------------------- */
 
-/* A whole chunk, else dense over the task's box. */
+/* Whether the task makes the output in a whole chunk, in place of a dense tile over its box. */
 static bool is_chunk(const cb_stage *s, int out)
 {
     return s->outs[out].alias < 0 && cb_stage_is_single(s);
@@ -53,27 +53,27 @@ static void to_domain(const cb_task *t, int out, const int64_t *node_strides, cb
 {
     const cb_node *n = &t->plan->ir.nodes[t->stage->outs[out].node];
     memset(view->stride, 0, sizeof view->stride);
-    for (int d = 0; d < n->grid.ndim; d++) {
+    for (int d = 0; d < n->grid->ndim; d++) {
         int j = t->stage->outs[out].axis[d];
         if (j >= 0) view->stride[j] = node_strides[d];
     }
 }
 
-/* In a whole chunk; what a smaller one at the edge leaves of it is zero. */
+/* Opens the output in a whole chunk, and clears what the array's end leaves of it. */
 static void open_chunk(const cb_task *t, int out, const cb_box *kept, cb_view *view)
 {
     const cb_stage_out *o = &t->stage->outs[out];
     const cb_node *n = &t->plan->ir.nodes[o->node];
     int64_t extents[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM];
     bool edge = false;
-    for (int d = 0; d < n->grid.ndim; d++) {
+    for (int d = 0; d < n->grid->ndim; d++) {
         int j = o->axis[d];
-        edge = edge || (j < 0 ? 1 : kept->hi[j] - kept->lo[j]) != n->grid.axis[d].chunk;
-        idx[d] = j < 0 ? 0 : cb_axis_find(&n->grid.axis[d], kept->lo[j]);
+        edge = edge || (j < 0 ? 1 : kept->hi[j] - kept->lo[j]) != n->grid->axis[d].chunk;
+        idx[d] = j < 0 ? 0 : cb_axis_find(&n->grid->axis[d], kept->lo[j]);
     }
     if (edge) memset(view->base, 0, cb_chunk_bytes(t->plan, o->node));
-    cb_grid_stored(&n->grid, idx, extents);
-    cb_dense_strides(n->grid.ndim, extents, cubed_dtype_size(n->dtype), strides);
+    cb_grid_stored(n->grid, idx, extents);
+    cb_dense_strides(n->grid->ndim, extents, cubed_dtype_size(n->dtype), strides);
     to_domain(t, out, strides, view);
 }
 
@@ -84,7 +84,7 @@ void cb_output_open(const cb_task *t, int out, const cb_box *kept, void *state, 
     int64_t extents[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM];
     if (n->to_memory) {
         cb_node_shape(n, extents);
-        cb_dense_strides(n->grid.ndim, extents, cubed_dtype_size(n->dtype), strides);
+        cb_dense_strides(n->grid->ndim, extents, cubed_dtype_size(n->dtype), strides);
         to_domain(t, out, strides, view);
         view->base = n->result;
         for (int j = 0; j < kept->ndim; j++) view->base += kept->lo[j] * view->stride[j];
@@ -107,15 +107,16 @@ static bool is_staged(const cubed_plan *p, const cb_stage *s, int out)
     const cb_node *n = &p->ir.nodes[s->outs[out].node];
     if (n->to_memory || is_chunk(s, out)) return false;
     if (!cb_stage_is_single(s)) return true;
-    for (int d = 0; d < n->grid.ndim; d++) {
-        const cb_axis *a = &n->grid.axis[d];
+    for (int d = 0; d < n->grid->ndim; d++) {
+        const cb_axis *a = &n->grid->axis[d];
         if (a->starts || a->first != a->chunk || a->extent % a->chunk != 0) return true;
     }
     return false;
 }
 
-cubed_status cb_writing_frame(const cubed_plan *p, const cb_stage *s, int out, cb_arena *arena,
-                              void **staging, cubed_error *err)
+/* A staging chunk, where chunks are copied to one before they are written, and foresees what writing takes. */
+static cubed_status writing_frame(const cubed_plan *p, const cb_stage *s, int out, cb_arena *arena,
+                                  void **staging, cubed_error *err)
 {
     const int node = s->outs[out].node;
     *staging = NULL;
@@ -130,10 +131,24 @@ cubed_status cb_writings_frame(const cb_frame *f, cubed_error *err)
     for (int o = 0; o < f->stage->nouts; o++) {
         size_t mark = cb_arena_mark(f->arena);
         void *staging;
-        CB_TRY(cb_writing_frame(f->plan, f->stage, o, f->arena, &staging, err));
+        CB_TRY(writing_frame(f->plan, f->stage, o, f->arena, &staging, err));
         cb_arena_release(f->arena, mark);
     }
     return CUBED_OK;
+}
+
+void cb_chunk_stage(const cubed_plan *p, int node, const int64_t *idx, const void *from,
+                    const int64_t *lo, const int64_t *stride, void *to)
+{
+    const cb_node *n = &p->ir.nodes[node];
+    const size_t size = cubed_dtype_size(n->dtype), bytes = cb_chunk_bytes(p, node);
+    int64_t extents[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM];
+    cb_box box;
+    cb_grid_box(n->grid, idx, &box);
+    cb_grid_stored(n->grid, idx, extents);
+    cb_dense_strides(n->grid->ndim, extents, size, strides);
+    if ((size_t)cb_box_count(&box) * size != bytes) memset(to, 0, bytes);
+    cb_box_copy(&box, size, to, box.lo, strides, from, lo, stride);
 }
 
 /* Copies one chunk of the output out of the view. */
@@ -141,24 +156,13 @@ static void stage_chunk(const cb_task *t, int out, const int64_t *idx, const cb_
                         const cb_view *view, void *to)
 {
     const cb_stage_out *o = &t->stage->outs[out];
-    const cb_node *n = &t->plan->ir.nodes[o->node];
-    const size_t size = cubed_dtype_size(n->dtype), bytes = cb_chunk_bytes(t->plan, o->node);
-    int64_t extents[CUBED_MAX_NDIM], strides[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
-    int64_t from_strides[CUBED_MAX_NDIM], used = 1;
-    const char *from = view->base;
-    cb_box box;
-    cb_grid_box(&n->grid, idx, &box);
-    cb_grid_stored(&n->grid, idx, extents);
-    cb_dense_strides(n->grid.ndim, extents, size, strides);
-    for (int d = 0; d < n->grid.ndim; d++) {
-        int j = o->axis[d];
-        shape[d] = box.hi[d] - box.lo[d];
-        used *= shape[d];
-        from_strides[d] = j < 0 ? 0 : view->stride[j];
-        if (j >= 0) from += (box.lo[d] - kept->lo[j]) * view->stride[j];
+    int64_t lo[CUBED_MAX_NDIM] = {0}, stride[CUBED_MAX_NDIM] = {0};
+    for (int d = 0; d < t->plan->ir.nodes[o->node].grid->ndim; d++) {
+        if (o->axis[d] < 0) continue;
+        lo[d] = kept->lo[o->axis[d]];
+        stride[d] = view->stride[o->axis[d]];
     }
-    if ((size_t)used * size != bytes) memset(to, 0, bytes);
-    cb_copy_box(n->grid.ndim, shape, size, to, strides, from, from_strides);
+    cb_chunk_stage(t->plan, o->node, idx, view->base, lo, stride, to);
 }
 
 cubed_status cb_output_write(const cb_task *t, int out, const cb_box *kept, const cb_view *view,
@@ -166,12 +170,13 @@ cubed_status cb_output_write(const cb_task *t, int out, const cb_box *kept, cons
 {
     const int node = t->stage->outs[out].node;
     int64_t idx[CUBED_MAX_NDIM];
-    if (t->plan->ir.nodes[node].to_memory) return CUBED_OK; /* is in place */
+    /* The result was made where it belongs. */
+    if (t->plan->ir.nodes[node].to_memory) return CUBED_OK;
     memcpy(idx, chunks->lo, sizeof idx);
     do {
         size_t mark = cb_arena_mark(t->arena);
         void *staging;
-        CB_TRY(cb_writing_frame(t->plan, t->stage, out, t->arena, &staging, err));
+        CB_TRY(writing_frame(t->plan, t->stage, out, t->arena, &staging, err));
         if (staging) stage_chunk(t, out, idx, kept, view, staging);
         CB_TRY(cb_chunks_put(t->chunks, node, idx, staging ? staging : view->base, t->arena,
                              t->count, err));

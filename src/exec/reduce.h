@@ -14,7 +14,7 @@ typedef struct cb_state {
 typedef struct cb_reducer {
     const cb_task *t;
     const cb_stage *s;
-    const cb_box *task_box; /* with the groups of PARTIAL in front */
+    const cb_box *task_box; /* with the groups of tasks that leave states in front */
     const cb_box *kept;     /* without */
     int64_t nkept;          /* elements of the kept box */
     int levels;
@@ -36,10 +36,17 @@ static inline const cb_reduce_fns *cb_reducer_fns(const cb_reducer *r, int reduc
 /* One state of each reduction over the kept box. */
 CUBED_MUST_CHECK cubed_status cb_states_frame(const cb_stage *s, const cb_box *kept,
                                               cb_arena *arena, cb_state **out, cubed_error *err);
+/* The planes of a state over (plane, kept box): they lie one behind another at equal distances. */
+cb_view cb_view_of_planes(const cb_stage_reduction *reduction, const cb_state *state,
+                          const cb_box *kept);
 /* All that reducing takes beside its results: to measure. */
 CUBED_MUST_CHECK cubed_status cb_reduce_frame(const cb_frame *f, cubed_error *err);
 /* Of that, what one block takes, and the values of a block that lies in several branches. */
 CUBED_MUST_CHECK cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err);
+
+/* Whether blocks are reduced in slices along their first reduced axis, which take less memory: those of which parts of
+ * chunks are read. Each state gets its values in the same order. */
+void cb_reduce_set_slices(const cubed_plan *p, cb_stage *s);
 
 /* Reduces all blocks of the task, or all stored states, and leaves the result in `top`. */
 CUBED_MUST_CHECK cubed_status cb_reduce_task(const cb_task *t, const cb_box *task_box,

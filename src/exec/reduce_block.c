@@ -220,7 +220,7 @@ static void set_positions(block_loop *b, const cb_box *box)
         }
         b->place[d] = place;
         b->origin += box->lo[d] * place;
-        place *= s->domain.axis[d].extent;
+        place *= s->domain->axis[d].extent;
         if (b->extent[d] == 1) continue;
         straight = straight && b->place[d] == b->straight && b->straight < b->reduced_run;
         if (straight) b->straight *= b->extent[d];
@@ -232,7 +232,7 @@ static void set_positions(block_loop *b, const cb_box *box)
 static void set_walk(block_loop *b, uint32_t reduced)
 {
     bool inner_reduced;
-    b->inner = cb_reduce_inner(&b->f->s->reduce->domain, reduced, &inner_reduced);
+    b->inner = cb_reduce_inner(b->f->s->reduce->domain, reduced, &inner_reduced);
     b->run = 1;
     for (int d = b->inner; d < b->ndim; d++) b->run *= b->extent[d];
     b->step = CB_VECTOR;
@@ -258,11 +258,46 @@ static cubed_status values_frame(const cb_stage *s, const int64_t *extents, cb_a
     *outs = p;
     for (int k = 0; k < r->n; k++) {
         size_t bytes = cubed_dtype_size(r->list[k].value);
-        for (int d = 0; d < r->domain.ndim; d++) bytes = cb_sat_mul(bytes, (size_t)extents[d]);
+        for (int d = 0; d < r->domain->ndim; d++) bytes = cb_sat_mul(bytes, (size_t)extents[d]);
         CB_TRY(cb_arena_alloc(arena, bytes, "values of a block", &p, err));
         if (*values) (*values)[k] = p;
     }
     return CUBED_OK;
+}
+
+/* Parts of chunks that are read into buffers take this much together, or a step of the axis that is cut: what a task
+ * touches first the system clears, which takes as long as decoding it. */
+#define SLICE_BYTES ((size_t)32 << 20)
+
+void cb_reduce_set_slices(const cubed_plan *p, cb_stage *s)
+{
+    cb_stage_reduce *r = s->reduce;
+    cb_blocks domain[CUBED_MAX_NDIM + 1];
+    int64_t extents[CUBED_MAX_NDIM];
+    bool inner_reduced;
+    size_t bytes = 0;
+    int d = 0;
+    r->slice = 0;
+    (void)cb_reduce_inner(r->domain, r->reduced, &inner_reduced);
+    if (inner_reduced || r->body.nbranches != 1) return;
+    cb_program_blocks(s, 0, domain);
+    for (int j = 0; j < r->domain->ndim; j++) extents[j] = cb_blocks_most(&domain[j]);
+    while (d < r->domain->ndim && (!(r->reduced >> d & 1) || extents[d] <= 1)) d++;
+    if (d == r->domain->ndim) return;
+    const int64_t all = extents[d];
+    extents[d] = 1;
+    for (int v = 0; v < r->body.branches[0].nloads; v++) {
+        const cb_load *l = &r->body.branches[0].loads[v];
+        if (l->kind != CB_LOAD_STORED) continue;
+        /* Calls of functions and requests to stores that have to wait would be more. */
+        if (!l->subread || l->tile || !p->ir.nodes[l->node].url || cb_node_waits_for(p, l->node))
+            return;
+        bytes = cb_sat_add(bytes, cb_load_bytes(p, l, extents));
+    }
+    const int64_t steps = bytes ? cb_max_i64(1, (int64_t)(SLICE_BYTES / bytes)) : all;
+    if (steps >= all) return;
+    r->slice_axis = d;
+    r->slice = steps;
 }
 
 /* The first block of a task, or one that is as long as any along each axis; false: it may have none. */
@@ -275,10 +310,10 @@ static bool measured_block(const cb_frame *f, cb_box *block)
         if (first < last) cb_stage_block(f->stage, &f->box, first, block);
         return first < last;
     }
-    *block = (cb_box){.ndim = r->domain.ndim};
-    for (int d = 0, k = r->groups; d < r->domain.ndim; d++) {
+    *block = (cb_box){.ndim = r->domain->ndim};
+    for (int d = 0, k = r->groups; d < r->domain->ndim; d++) {
         const bool reduced = r->reduced >> d & 1;
-        block->hi[d] = reduced ? cb_blocks_most(&(cb_blocks){&r->domain.axis[d], 1, NULL})
+        block->hi[d] = reduced ? cb_blocks_most(&(cb_blocks){&r->domain->axis[d], 1, NULL})
                                : f->box.hi[k] - f->box.lo[k];
         k += !reduced;
     }
@@ -293,7 +328,9 @@ cubed_status cb_reduce_block_frame(const cb_frame *f, cubed_error *err)
     char **values;
     cb_view one, *outs, *views = &one;
     if (!measured_block(f, &block)) return CUBED_OK;
+    const cb_stage_reduce *r = f->stage->reduce;
     for (int d = 0; d < block.ndim; d++) extents[d] = block.hi[d] - block.lo[d];
+    if (r->slice > 0) extents[r->slice_axis] = cb_min_i64(extents[r->slice_axis], r->slice);
     if (body->nbranches == 1)
         return cb_branch_frame(f->plan, body, &body->branches[0], extents, f->arena, err);
     /* A block may lie in one of them. */
@@ -342,28 +379,26 @@ static const cb_branch *single_branch(const cb_program *prog, const cb_box *bloc
     return NULL;
 }
 
-cubed_status cb_reduce_block(cb_reducer *f, int64_t block, cubed_error *err)
+static cubed_status reduce_box(cb_reducer *f, const cb_box *box, cubed_error *err)
 {
     const cb_task *t = f->t;
     size_t mark = cb_arena_mark(t->arena);
     cubed_status st = CUBED_OK;
-    cb_box box;
-    block_loop b = {.f = f, .ndim = f->s->reduce->domain.ndim};
+    block_loop b = {.f = f, .ndim = box->ndim};
     int64_t reduced = 1;
-    cb_stage_block(f->s, f->task_box, block, &box);
     for (int d = 0; d < b.ndim; d++) {
-        b.extent[d] = box.hi[d] - box.lo[d];
+        b.extent[d] = box->hi[d] - box->lo[d];
         if (f->s->reduce->reduced >> d & 1) reduced *= b.extent[d];
     }
     set_walk(&b, f->s->reduce->reduced);
-    set_positions(&b, &box);
-    const cb_branch *branch = single_branch(&f->s->reduce->body, &box);
+    set_positions(&b, box);
+    const cb_branch *branch = single_branch(&f->s->reduce->body, box);
     if (branch) {
         CB_GO(
-            cb_vm_open(t, &f->s->reduce->body, branch, &box, NULL, NULL, b.inner, &b.from.vm, err));
+            cb_vm_open(t, &f->s->reduce->body, branch, box, NULL, NULL, b.inner, &b.from.vm, err));
     } else {
         char **values;
-        CB_GO(evaluate_values(f, &box, &values, err));
+        CB_GO(evaluate_values(f, box, &values, err));
         b.from.values = values;
     }
     set_step(&b);
@@ -373,4 +408,18 @@ cubed_status cb_reduce_block(cb_reducer *f, int64_t block, cubed_error *err)
 out:
     cb_arena_release(t->arena, mark);
     return st;
+}
+
+cubed_status cb_reduce_block(cb_reducer *f, int64_t block, cubed_error *err)
+{
+    const cb_stage_reduce *r = f->s->reduce;
+    const int d = r->slice_axis;
+    cb_box box;
+    cb_stage_block(f->s, f->task_box, block, &box);
+    if (r->slice == 0) return reduce_box(f, &box, err);
+    for (const int64_t end = box.hi[d]; box.lo[d] < end; box.lo[d] = box.hi[d]) {
+        box.hi[d] = cb_min_i64(end, box.lo[d] + r->slice);
+        CB_TRY(reduce_box(f, &box, err));
+    }
+    return CUBED_OK;
 }

@@ -7,15 +7,15 @@
 
 /* --- Memory --------------------------------------------------------------------------------------- */
 
-/* Whether it goes on from states that another stage has left. */
+/* Whether the stage goes on from states that another stage has left. */
 static bool merges(const cb_stage *s) { return s->reduce->list[0].states >= 0; }
 
 /* Levels of states that a task keeps. */
 static int levels_of(const cb_stage *s)
 {
-    if (s->reduce->groups) return 1;
-    int levels = cb_reduce_levels(cb_stage_nblocks(s));
-    return merges(s) && levels > 1 ? levels - 1 : levels;
+    const cb_stage_reduce *r = s->reduce;
+    const int top = r->to ? cb_reduce_depth(r->to) : cb_reduce_levels(cb_stage_nblocks(s));
+    return (int)cb_max_i64(1, top - cb_reduce_depth(r->from));
 }
 
 static cubed_status planes_frame(const cb_stage_reduction *reduction, size_t count, cb_arena *arena,
@@ -25,6 +25,18 @@ static cubed_status planes_frame(const cb_stage_reduction *reduction, size_t cou
     for (int i = 0; i < reduction->nplanes; i++)
         CB_TRY(cb_arena_alloc(arena, bytes, "reduction state", &out->plane[i], err));
     return CUBED_OK;
+}
+
+cb_view cb_view_of_planes(const cb_stage_reduction *reduction, const cb_state *state,
+                          const cb_box *kept)
+{
+    char *const *plane = (char *const *)state->plane;
+    cb_view view = {.base = plane[0]};
+    int64_t extents[CUBED_MAX_NDIM];
+    for (int j = 0; j < kept->ndim; j++) extents[j] = kept->hi[j] - kept->lo[j];
+    cb_dense_strides(kept->ndim, extents, cubed_dtype_size(reduction->dtype), view.stride + 1);
+    if (reduction->nplanes > 1) view.stride[0] = plane[1] - plane[0];
+    return view;
 }
 
 cubed_status cb_states_frame(const cb_stage *s, const cb_box *kept, cb_arena *arena, cb_state **out,
@@ -50,14 +62,17 @@ static cubed_status lanes_frame(const cb_stage *s, cb_arena *arena, void **lanes
     return cb_arena_alloc(arena, (size_t)s->reduce->n * CB_LANES_BYTES, "lanes", lanes, err);
 }
 
-/* A stored state, and a chunk of those that hold it. */
+/* Memory for a state that is stored, and for one of the chunks that hold it. */
 static cubed_status stored_frame(const cubed_plan *p, const cb_stage_reduction *reduction,
                                  int64_t count, cb_arena *arena, cb_state *state, void **chunk,
                                  cubed_error *err)
 {
     CB_TRY(planes_frame(reduction, (size_t)count, arena, state, err));
     CB_TRY(cb_arena_alloc(arena, cb_chunk_bytes(p, reduction->states), "chunk", chunk, err));
-    if (cb_arena_measures(arena)) cb_arena_may_take(arena, cb_read_need(p, reduction->states));
+    if (!cb_arena_measures(arena)) return CUBED_OK;
+    cb_need read = cb_read_need(p, reduction->states);
+    read.arena = cb_sat_add(read.arena, CB_CHUNKS_PIN_BYTES);
+    cb_arena_may_take(arena, read);
     return CUBED_OK;
 }
 
@@ -143,11 +158,12 @@ static void close_all(cb_reducer *f)
 
 /* --- Merging stored states ------------------------------------------------------------------------ */
 
-/* Values behind group g: those of its blocks. */
-static int64_t group_count(const cb_grid *reduced, int64_t g)
+/* The number of values that were reduced into the state of group g: those of its blocks. */
+static int64_t group_count(const cb_grid *reduced, int64_t span, int64_t g)
 {
-    int64_t n = cb_grid_count(reduced), count = 0;
-    for (int64_t b = g * CB_REDUCE_GROUP; b < cb_min_i64(n, (g + 1) * CB_REDUCE_GROUP); b++) {
+    const int64_t n = cb_grid_count(reduced), first = g * span;
+    int64_t count = 0;
+    for (int64_t b = first; b < first + cb_min_i64(n - first, span); b++) {
         int64_t idx[CUBED_MAX_NDIM];
         cb_box box;
         cb_grid_unravel(reduced, b, idx);
@@ -158,63 +174,41 @@ static int64_t group_count(const cb_grid *reduced, int64_t g)
 }
 
 /* The states of group g over the kept box, gathered from the chunks that hold them. */
-static cubed_status read_states(const cb_reducer *f, int k, int64_t g, void *const *planes,
+static cubed_status read_states(const cb_reducer *f, int k, int64_t g, const cb_state *state,
                                 void *chunk, cubed_error *err)
 {
-    const cb_task *t = f->t;
     const cb_stage_reduction *reduction = &f->s->reduce->list[k];
-    const cb_grid *grid = &t->plan->ir.nodes[reduction->states].grid;
-    size_t size = cubed_dtype_size(reduction->dtype);
-    int nkept = f->kept->ndim;
-    int64_t extents[CUBED_MAX_NDIM], idx[CUBED_MAX_NDIM], dense[CUBED_MAX_NDIM];
-    cb_box want = {.ndim = grid->ndim}, cover;
-    want.lo[0] = g;
-    want.hi[0] = g + 1;
-    want.hi[1] = reduction->nplanes;
-    for (int d = 0; d < nkept; d++) {
-        want.lo[d + 2] = f->kept->lo[d];
-        want.hi[d + 2] = f->kept->hi[d];
+    const int nkept = f->kept->ndim;
+    const cb_view planes = cb_view_of_planes(reduction, state, f->kept);
+    cb_map map = {.ndim_in = nkept + 1, .ndim_out = nkept + 2, .dim = {{-1, g, 0}}};
+    cb_box box = {.ndim = nkept + 1, .hi = {reduction->nplanes}};
+    for (int d = 0; d <= nkept; d++) {
+        map.dim[d + 1].axis = d;
+        map.dim[d + 1].stride = 1;
     }
-    for (int d = 0; d < nkept; d++) extents[d] = f->kept->hi[d] - f->kept->lo[d];
-    cb_dense_strides(nkept, extents, size, dense);
-    cb_grid_cover(grid, &want, &cover);
-    memcpy(idx, cover.lo, sizeof idx);
-    do {
-        const cb_want wanted = {.node = reduction->states, .idx = idx, .buffer = chunk};
-        cb_pinned held;
-        cb_box have, part;
-        CB_TRY(cb_chunks_want(t->chunks, &wanted, t->arena, &held, t->count, err));
-        cb_grid_box(grid, idx, &have);
-        cb_box_intersect(&have, &want, &part);
-        for (int i = 0; i < reduction->nplanes; i++) {
-            const char *from = held.data + i * held.stride[1];
-            char *to = planes[i];
-            int64_t shape[CUBED_MAX_NDIM];
-            for (int d = 0; d < nkept; d++) {
-                shape[d] = part.hi[d + 2] - part.lo[d + 2];
-                from += (part.lo[d + 2] - have.lo[d + 2]) * held.stride[d + 2];
-                to += (part.lo[d + 2] - f->kept->lo[d]) * dense[d];
-            }
-            cb_copy_box(nkept, shape, size, to, dense, from, held.stride + 2);
-        }
-    } while (cb_odometer_next(&cover, idx));
-    return CUBED_OK;
+    memcpy(box.lo + 1, f->kept->lo, (size_t)nkept * sizeof *box.lo);
+    memcpy(box.hi + 1, f->kept->hi, (size_t)nkept * sizeof *box.hi);
+    const cb_load load = {
+        .kind = CB_LOAD_STORED, .dtype = reduction->dtype, .node = reduction->states, .map = &map};
+    return cb_load_gather(f->t, &load, &box, &planes, chunk, err);
 }
 
 static cubed_status merge_states(cb_reducer *f, cubed_error *err)
 {
     const cb_task *t = f->t;
-    cb_grid reduced = cb_reduced_grid(&f->s->reduce->domain, f->s->reduce->reduced);
-    int64_t groups = cb_ceil_div(cb_grid_count(&reduced), CB_REDUCE_GROUP);
-    for (int64_t g = 0; g < groups; g++) {
-        int64_t count = group_count(&reduced, g);
+    cb_grid reduced = cb_reduced_grid(f->s->reduce->domain, f->s->reduce->reduced);
+    int64_t first, last;
+    cb_stage_task_blocks(f->s, f->task_box, &first, &last);
+    for (int64_t g = first; g < last; g++) {
+        int64_t count = group_count(&reduced, f->s->reduce->from, g);
+        CB_TRY(cb_task_check(t, err));
         for (int k = 0; k < f->s->reduce->n; k++) {
             const cb_stage_reduction *reduction = &f->s->reduce->list[k];
             size_t mark = cb_arena_mark(t->arena);
             cb_state state;
             void *chunk;
             CB_TRY(stored_frame(t->plan, reduction, f->nkept, t->arena, &state, &chunk, err));
-            CB_TRY(read_states(f, k, g, state.plane, chunk, err));
+            CB_TRY(read_states(f, k, g, &state, chunk, err));
             cb_reducer_fns(f, k)->merge(f->state[0][k].plane, state.plane, (size_t)f->nkept,
                                         f->taken[0], count);
             cb_arena_release(t->arena, mark);

@@ -20,44 +20,67 @@ static int *count_uses(const cb_code *code)
     return uses;
 }
 
-static int find_super(const cb_kernels *k, int inner, int outer, int pos, cubed_dtype dtype)
+/* The row of what `inner` does (an operation, a cast, or a row of two) and `outer` behind it; -1: there is none. */
+static int find_super(const cb_kernels *k, const cb_instr *inner, const cb_instr *outer, int pos)
 {
+    const cb_super *pair = inner->kind == CB_INSTR_SUPER ? &k->super[inner->op] : NULL;
+    const int first = pair ? pair->op[0] : inner->kind == CB_INSTR_CAST ? CB_SUPER_CAST : inner->op;
+    const int from = pair ? pair->from : inner->kind == CB_INSTR_CAST ? inner->dtype : 0;
+    const int last = pair ? 2 : 1;
+    if (pair && pair->n > 2) return -1;
     for (int s = 0; s < k->nsuper; s++) {
-        if (k->super[s].inner == inner && k->super[s].outer == outer && k->super[s].pos == pos &&
-            k->super_fn[s][dtype])
+        const cb_super *row = &k->super[s];
+        if (row->n == last + 1 && row->op[last] == outer->op && row->pos[last - 1] == pos &&
+            row->op[0] == first && row->from == from && k->super_fn[s][outer->dtype] &&
+            (!pair || (row->op[1] == pair->op[1] && row->pos[0] == pair->pos[0])))
             return s;
     }
     return -1;
 }
 
-/* Merges instruction `i` with the producer of one of its operands, if nobody else uses that. The
- * dead producer keeps its place with nargs = 0 until compact() removes it. */
+/* Whether an instruction may be the first part of one whose operands are of this type. */
+static bool may_begin(const cb_instr *x, cubed_dtype dtype)
+{
+    if (x->to != dtype || x->nargs == 0) return false;
+    if (x->kind == CB_INSTR_CAST) return true;
+    return (x->kind == CB_INSTR_SUPER || (x->kind == CB_INSTR_ELEM && x->nargs <= 2)) &&
+           x->dtype == dtype;
+}
+
+/* Merges instruction `outer` with the producer of the operand at `pos`, if nobody else uses that and the two make a
+ * row. The dead producer keeps its place with nargs = 0 until compact() removes it. */
+static bool merge_at(const cb_code *code, const int *uses, cb_instr *outer, int pos, bool longer)
+{
+    const cb_branch *b = code->branch;
+    const int v = outer->arg[pos];
+    if (v < b->nloads || uses[v] != 1) return false;
+    cb_instr *inner = &b->instrs[v - b->nloads];
+    if ((inner->kind == CB_INSTR_SUPER) != longer || !may_begin(inner, (cubed_dtype)outer->dtype))
+        return false;
+    const int s = find_super(code->kernels, inner, outer, pos);
+    if (s < 0) return false;
+    cb_instr fused = {.kind = CB_INSTR_SUPER,
+                      .dtype = outer->dtype,
+                      .to = outer->to,
+                      .nargs = 3,
+                      .op = (uint16_t)s};
+    /* Unused operand places repeat the first one, so that every place is a valid value. */
+    for (int k = 0; k < 3; k++) fused.arg[k] = inner->arg[k < inner->nargs ? k : 0];
+    if (outer->nargs > 1)
+        fused.arg[longer ? code->kernels->super[s].place : 2] = outer->arg[1 - pos];
+    *outer = fused;
+    inner->nargs = 0;
+    return true;
+}
+
+/* Pairs first: what comes next may make three of them. */
 static void merge_one(const cb_code *code, const int *uses, int i)
 {
-    cb_branch *b = code->branch;
-    cb_instr *outer = &b->instrs[i];
-    if (outer->kind != CB_INSTR_ELEM || outer->nargs > 2) return;
-    for (int pos = 0; pos < outer->nargs; pos++) {
-        int v = outer->arg[pos];
-        if (v < b->nloads || uses[v] != 1) continue;
-        cb_instr *inner = &b->instrs[v - b->nloads];
-        if (inner->kind != CB_INSTR_ELEM || inner->nargs > 2 || inner->nargs == 0 ||
-            inner->to != outer->dtype || inner->dtype != outer->dtype)
-            continue;
-        int s = find_super(code->kernels, inner->op, outer->op, pos, outer->dtype);
-        if (s < 0) continue;
-        cb_instr fused = {.kind = CB_INSTR_SUPER,
-                          .dtype = outer->dtype,
-                          .to = outer->to,
-                          .nargs = 3,
-                          .op = (uint16_t)s};
-        /* Unused operand places repeat the first one, so that every place is a valid value. */
-        fused.arg[0] = inner->arg[0];
-        fused.arg[1] = inner->nargs > 1 ? inner->arg[1] : inner->arg[0];
-        fused.arg[2] = outer->nargs > 1 ? outer->arg[1 - pos] : inner->arg[0];
-        *outer = fused;
-        inner->nargs = 0;
+    cb_instr *outer = &code->branch->instrs[i];
+    if (outer->kind != CB_INSTR_ELEM || outer->nargs > 2 || outer->dtype >= CUBED_DTYPE_COUNT)
         return;
+    for (int k = 0; k < 2 * outer->nargs; k++) {
+        if (merge_at(code, uses, outer, k % outer->nargs, k >= outer->nargs)) return;
     }
 }
 
@@ -117,7 +140,7 @@ cubed_status cb_allocate_registers(const cb_code *code, int *nregs, size_t *wide
         last[b->nloads + i] = i;
         for (int k = 0; k < b->instrs[i].nargs; k++) last[b->instrs[i].arg[k]] = i;
     }
-    /* Live to the end. */
+    /* Results are live to the end. */
     for (int r = 0; r < code->nresults; r++) last[b->results[r]] = b->ninstrs;
     for (int i = 0; i < b->ninstrs; i++) {
         const cb_instr *in = &b->instrs[i];

@@ -16,7 +16,7 @@ static cubed_status find_absent(void *ctx, int node, const cb_box *chunks, cubed
 {
     absent *a = ctx;
     const cb_stage_out *out = &a->t->stage->outs[a->next++];
-    const cb_grid *g = &a->t->plan->ir.nodes[node].grid;
+    const cb_grid *g = a->t->plan->ir.nodes[node].grid;
     int64_t idx[CUBED_MAX_NDIM];
     memcpy(idx, chunks->lo, sizeof idx);
     do {
@@ -50,6 +50,7 @@ cubed_status cb_task_skip_present(const cb_task *t, cb_box *chunks, cubed_error 
         a.box.hi[j] = chunks->lo[j];
     }
     CB_TRY(cb_stage_box_writes(t->plan, s, chunks, find_absent, &a, err));
-    if (!cb_box_empty(&a.box)) *chunks = a.box; /* else another attempt made them all */
+    /* An empty box: another attempt of the task has made all of them. */
+    if (!cb_box_empty(&a.box)) *chunks = a.box;
     return CUBED_OK;
 }

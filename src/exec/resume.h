@@ -4,8 +4,7 @@
 
 #include "exec/vm.h"
 
-/* Of what an earlier run began, a task of many chunks makes those that are not there yet, and those
- * between them: takes the others away from `chunks`. */
+/* Narrows `chunks` to the smallest box around those that an earlier run has not made. */
 CUBED_MUST_CHECK cubed_status cb_task_skip_present(const cb_task *t, cb_box *chunks,
                                                    cubed_error *err);
 

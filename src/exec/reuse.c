@@ -2,11 +2,15 @@
  *
  * Where blocks lie across the chunks of an array, neighbouring tasks read the same chunks; so do functions
  * on whole blocks, and several loads of one array. What is stored as it is the system keeps by itself. */
+#include "exec/limits.h"
+#include <string.h>
+
 #include "exec/operator.h"
+#include "exec/reuse.h"
 #include "exec/traffic.h"
 #include "mem/pages.h"
 
-/* Behind a header, and of large ones in pages of their own. */
+/* The memory that keeping `count` chunks takes: each is behind a header, and large ones have pages of their own. */
 static uint64_t kept_bytes(uint64_t count, size_t size)
 {
     size_t each = cb_sat_add(size, 256);
@@ -19,8 +23,8 @@ static bool is_decoded(const cubed_plan *p, int node)
     return n->source || (n->url && !cb_codec_chain_is_raw(&p->storage[node]->meta.codecs));
 }
 
-/* Visits loads of what is decoded, chunk by chunk: first to count those of each array and to mark arrays of
- * which a load reads chunks again, then to say so to all loads of a marked array that has several. */
+/* Goes through the loads of arrays that are decoded twice: first to count the loads of each array, and to find arrays
+ * of which a load reads chunks again; then to tell all loads of an array that was found, if it has several. */
 static void visit_loads(cubed_plan *p, int *count, bool marked)
 {
     const cb_program *prog;
@@ -43,7 +47,7 @@ static void visit_loads(cubed_plan *p, int *count, bool marked)
     }
 }
 
-uint64_t cb_plan_mark_reuse(cubed_plan *p)
+uint64_t cb_plan_find_reuse(cubed_plan *p)
 {
     uint64_t all = 0, spare = cb_plan_spare(p, true);
     const size_t size = (size_t)p->ir.nnodes * sizeof(int);
@@ -54,7 +58,7 @@ uint64_t cb_plan_mark_reuse(cubed_plan *p)
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
         if (loads[i] == 0) continue;
-        uint64_t bytes = kept_bytes((uint64_t)cb_grid_count(&n->grid), cb_chunk_bytes(p, i));
+        uint64_t bytes = kept_bytes((uint64_t)cb_grid_count(n->grid), cb_chunk_bytes(p, i));
         /* Loads that come one after another find only what is kept until then. */
         if (loads[i] > 1 && bytes <= spare) p->reused[i] = true;
         if (p->reused[i]) all = cb_sat_add(all, bytes);
@@ -76,7 +80,6 @@ uint64_t cb_plan_mark_reuse(cubed_plan *p)
 /* Blocks along an axis that have elements in [lo, hi). */
 static size_t blocks_between(const cb_blocks *b, int64_t lo, int64_t hi)
 {
-    if (lo >= hi) return 0;
     int64_t first = cb_axis_find(b->axis, lo), last = cb_axis_find(b->axis, hi - 1);
     return (size_t)(last / b->per - first / b->per + 1);
 }
@@ -85,28 +88,18 @@ static size_t blocks_between(const cb_blocks *b, int64_t lo, int64_t hi)
 static size_t load_reads(const cubed_plan *p, const cb_branch *b, const cb_load *l,
                          const cb_blocks *axes, const int64_t *idx)
 {
-    const cb_grid *g = &p->ir.nodes[l->node].grid;
-    uint64_t used = 0;
+    cb_box chunk, part = {.ndim = l->map->ndim_in};
     size_t reads = 1;
-    for (int d = 0; d < g->ndim; d++) {
-        int j = l->map->dim[d].axis;
-        int64_t offset = l->map->dim[d].offset, stride = l->map->dim[d].stride;
-        int64_t first = cb_axis_lo(&g->axis[d], idx[d]), last = cb_axis_hi(&g->axis[d], idx[d]);
-        if (j < 0) {
-            if (offset < first || offset >= last) return 0;
-            continue;
-        }
-        if ((stride != 1 && stride != -1) || used >> j & 1) return SIZE_MAX;
-        int64_t lo = stride > 0 ? first - offset : offset - last + 1;
-        int64_t hi = stride > 0 ? last - offset : offset - first + 1;
-        used |= 1ull << j;
-        reads = cb_sat_mul(
-            reads, blocks_between(&axes[j], cb_max_i64(lo, b->lo[j]), cb_min_i64(hi, b->hi[j])));
+    for (int d = 0; d < l->map->ndim_out; d++) {
+        const int64_t stride = l->map->dim[d].stride;
+        if (l->map->dim[d].axis >= 0 && stride != 1 && stride != -1) return SIZE_MAX;
     }
-    for (int j = 0; j < l->map->ndim_in; j++) {
-        if (!(used >> j & 1) && axes[j].axis->extent > 0)
-            reads = cb_sat_mul(reads, blocks_between(&axes[j], b->lo[j], b->hi[j]));
-    }
+    memcpy(part.lo, b->lo, (size_t)part.ndim * sizeof *part.lo);
+    memcpy(part.hi, b->hi, (size_t)part.ndim * sizeof *part.hi);
+    cb_grid_box(p->ir.nodes[l->node].grid, idx, &chunk);
+    if (!cb_map_preimage(l->map, &chunk, &part)) return 0;
+    for (int j = 0; j < part.ndim; j++)
+        reads = cb_sat_mul(reads, blocks_between(&axes[j], part.lo[j], part.hi[j]));
     return reads;
 }
 

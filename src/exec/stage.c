@@ -15,7 +15,7 @@ typedef struct reduce_walk {
     const cb_ir *ir;
     cb_reduce_fn fn;
     void *ctx;
-    cb_seen seen; /* in a zone of this walk */
+    cb_seen seen; /* The nodes that were met, in a zone of this walk. */
 } reduce_walk;
 
 static cubed_status walk_reductions(reduce_walk *w, int node, const cb_map *map, bool is_root,
@@ -40,7 +40,7 @@ cubed_status cb_stage_find_reductions(const cb_ir *ir, int root, cb_reduce_fn fn
 {
     reduce_walk w = {.ir = ir, .fn = fn, .ctx = ctx};
     CB_TRY(cb_zone_new(cb_zone_allocator(ir->zone), &w.seen.zone, err));
-    cb_map identity = cb_map_identity(ir->nodes[root].grid.ndim);
+    cb_map identity = cb_map_identity(ir->nodes[root].grid->ndim);
     cubed_status st = walk_reductions(&w, root, &identity, true, err);
     cb_zone_free(w.seen.zone);
     return st;
@@ -70,11 +70,18 @@ bool cb_stage_reduce_fits(const cb_map *map, const cb_grid *kept, const cb_grid 
     return true;
 }
 
+static bool same_groups(const cb_node *a, const cb_node *b)
+{
+    return !cb_node_leaves_states(a) || a->grid->axis[0].extent == b->grid->axis[0].extent;
+}
+
 bool cb_stage_same_domain(const cb_ir *ir, int reduce_a, int reduce_b)
 {
     const cb_node *a = &ir->nodes[reduce_a], *b = &ir->nodes[reduce_b];
     return a->kind == b->kind && a->reduced == b->reduced &&
-           cb_grid_equal(cb_ir_reduced_grid(ir, a), cb_ir_reduced_grid(ir, b));
+           cb_grid_equal(cb_ir_reduced_grid(ir, a), cb_ir_reduced_grid(ir, b)) &&
+           same_groups(a, b) &&
+           (!a->reduce_grid || same_groups(&ir->nodes[a->inputs[0]], &ir->nodes[b->inputs[0]]));
 }
 
 /* --- Compiling ------------------------------------------------------------------------------------ */
@@ -93,10 +100,10 @@ static cubed_status add_reduce(void *ctx, int node, const cb_map *map, cubed_err
     cb_stage *s = c->s;
     const cb_node *n = &c->ir->nodes[node];
     const cb_node *root = &c->ir->nodes[s->outs[c->out].node];
-    if (n->kind != CB_NODE_PARTIAL) {
+    if (!cb_node_leaves_states(n)) {
         cb_grid kept = cb_reduce_kept_grid(cb_ir_reduced_grid(c->ir, n), n->reduced);
         int axis[CUBED_MAX_NDIM];
-        if (!cb_stage_reduce_fits(map, &kept, &root->grid, axis))
+        if (!cb_stage_reduce_fits(map, &kept, root->grid, axis))
             return cb_fail(err, CUBED_E_FORMAT, "a reduction is read across the axes of its stage");
         memcpy(s->outs[c->out].axis, axis, sizeof axis);
     }
@@ -117,7 +124,7 @@ static cubed_status add_reduce(void *ctx, int node, const cb_map *map, cubed_err
                                            .value = n->dtype,
                                            .nplanes = cb_reduce_planes(n->reduction),
                                            .node = node,
-                                           .states = n->kind == CB_NODE_MERGE ? n->inputs[0] : -1};
+                                           .states = n->reduce_grid ? n->inputs[0] : -1};
     return CUBED_OK;
 }
 
@@ -126,24 +133,39 @@ cubed_status cb_stage_set_domain(const cb_ir *ir, cb_stage *s, cubed_error *err)
     s->kept = ir->nodes[s->outs[0].node].grid;
     for (int o = 0; o < s->nouts; o++) {
         const cb_node *n = &ir->nodes[s->outs[o].node];
-        if (!cb_grid_equal(&n->grid, &s->kept))
+        if (!cb_grid_equal(n->grid, s->kept))
             return cb_fail(err, CUBED_E_FORMAT, "siblings of one stage have other chunks");
-        for (int d = 0; d < n->grid.ndim; d++) s->outs[o].axis[d] = d;
+        for (int d = 0; d < n->grid->ndim; d++) s->outs[o].axis[d] = d;
         s->outs[o].alias = -1;
     }
     return CUBED_OK;
 }
 
+cubed_status cb_stage_keep(const cb_ir *ir, cb_stage *s, const cb_grid *kept, cubed_error *err)
+{
+    s->kept = kept;
+    return cb_grid_keep(ir->zone, &s->kept, &ir->nodes[s->outs[0].node].grid, 1, err);
+}
+
 cubed_status cb_stage_set_tasks(cb_stage *s, cubed_error *err)
 {
     s->ntasks = 1;
-    for (int d = 0; d < s->kept.ndim; d++) {
+    for (int d = 0; d < s->kept->ndim; d++) {
         if (s->task_chunks[d] < 1) s->task_chunks[d] = 1;
-        int64_t n = cb_ceil_div(cb_axis_count(&s->kept.axis[d]), s->task_chunks[d]);
+        int64_t n = cb_ceil_div(cb_axis_count(&s->kept->axis[d]), s->task_chunks[d]);
         if (cb_mul_i64(s->ntasks, n, &s->ntasks))
             return cb_fail(err, CUBED_E_BUDGET, "a stage has more than 2**63 tasks");
     }
     return CUBED_OK;
+}
+
+static void describe_super(const cb_super *row, cubed_dtype to, cb_buf *text)
+{
+    for (int i = 0; i < row->n; i++) {
+        if (i > 0) cb_buf_puts(text, ", ");
+        cb_buf_puts(text, row->op[i] == CB_SUPER_CAST ? cubed_dtype_name(to)
+                                                      : cubed_op_name((cubed_op)row->op[i]));
+    }
 }
 
 void cb_describe_program(const cubed_plan *plan, const cb_program *p, cb_buf *text)
@@ -161,8 +183,7 @@ void cb_describe_program(const cubed_plan *plan, const cb_program *p, cb_buf *te
             if (in->kind == CB_INSTR_CAST)
                 cb_buf_puts(text, cubed_dtype_name((cubed_dtype)in->to));
             else if (in->kind == CB_INSTR_SUPER)
-                cb_buf_printf(text, "%s, %s", cubed_op_name((cubed_op)k->super[in->op].inner),
-                              cubed_op_name((cubed_op)k->super[in->op].outer));
+                describe_super(&k->super[in->op], (cubed_dtype)in->to, text);
             else
                 cb_buf_puts(text, cubed_op_name((cubed_op)in->op));
         }
@@ -200,7 +221,7 @@ cubed_status cb_stage_lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch, c
 {
     const int nreductions = s->reduce ? s->reduce->n : 0;
     int64_t shape[CUBED_MAX_NDIM];
-    for (int d = 0; d < s->kept.ndim; d++) shape[d] = s->kept.axis[d].extent;
+    for (int d = 0; d < s->kept->ndim; d++) shape[d] = s->kept->axis[d].extent;
     cb_lower_root *roots = cb_zone_alloc(scratch, (size_t)s->nouts * sizeof *roots);
     int *reductions = cb_zone_alloc(scratch, (size_t)nreductions * sizeof *reductions + 1);
     if (!roots || !reductions) return cb_fail(err, CUBED_E_NOMEM, "no memory to compile the plan");
@@ -209,14 +230,14 @@ cubed_status cb_stage_lower_tail(cubed_plan *p, cb_stage *s, cb_zone *scratch, c
         const cb_node *n = &p->ir.nodes[s->outs[o].node];
         cb_map *m = &roots[o].map;
         roots[o].node = s->outs[o].node;
-        m->ndim_in = s->kept.ndim;
-        m->ndim_out = n->grid.ndim;
-        for (int r = 0; r < n->grid.ndim; r++) {
+        m->ndim_in = s->kept->ndim;
+        m->ndim_out = n->grid->ndim;
+        for (int r = 0; r < n->grid->ndim; r++) {
             m->dim[r].axis = s->outs[o].axis[r];
             m->dim[r].stride = m->dim[r].axis >= 0;
         }
     }
-    return cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, s->kept.ndim, shape, roots, s->nouts,
+    return cb_lower(&p->ir, p->ir.zone, &p->ctx->kernels, s->kept->ndim, shape, roots, s->nouts,
                     false, reductions, nreductions, &s->tail, err);
 }
 
@@ -235,7 +256,7 @@ static cubed_status collect_reductions(const cb_ir *ir, cb_stage *s, cubed_error
     return CUBED_OK;
 }
 
-/* By the node that decides; other operators come from one of these when it compiles or prepares. */
+/* The operator that the node's kind asks for; it may change to another one when it compiles or prepares the stage. */
 static const cb_operator *operator_of(const cb_ir *ir, const cb_stage *s)
 {
     int node = s->reduce ? s->reduce->list[0].node : s->outs[0].node;
@@ -248,12 +269,13 @@ static const cb_operator *operator_of(const cb_ir *ir, const cb_stage *s)
     case CB_NODE_SCAN: return &cb_operator_scan;
     case CB_NODE_PARTIAL: return &cb_operator_partial;
     case CB_NODE_MERGE: return &cb_operator_merge;
+    case CB_NODE_MERGE_PARTIAL: return &cb_operator_merge_partial;
     case CB_NODE_REDUCE: return &cb_operator_reduce;
     default: return &cb_operator_map;
     }
 }
 
-/* Of all programs, and states that are merged. */
+/* Lists the nodes that any of the programs load, and states that are merged. */
 static cubed_status find_inputs(const cubed_plan *p, cb_stage *s, cb_zone *scratch,
                                 cubed_error *err)
 {
@@ -303,11 +325,12 @@ const cb_program *cb_stage_program(const cb_stage *s, int i)
 
 /* --- Projecting ----------------------------------------------------------------------------------- */
 
-void cb_stage_largest(const cb_stage *s, cb_box *kept)
+/* The most elements of a task along each axis, from 0 on. */
+static void largest_box(const cb_stage *s, cb_box *kept)
 {
-    *kept = (cb_box){.ndim = s->kept.ndim};
-    for (int d = 0; d < s->kept.ndim; d++)
-        kept->hi[d] = cb_blocks_most(&(cb_blocks){&s->kept.axis[d], cb_stage_step(s, d), NULL});
+    *kept = (cb_box){.ndim = s->kept->ndim};
+    for (int d = 0; d < s->kept->ndim; d++)
+        kept->hi[d] = cb_blocks_most(&(cb_blocks){&s->kept->axis[d], cb_stage_step(s, d), NULL});
 }
 
 cb_need cb_stage_measure(const cubed_plan *p, const cb_stage *s, const cb_box *box,
@@ -319,7 +342,7 @@ cb_need cb_stage_measure(const cubed_plan *p, const cb_stage *s, const cb_box *b
     if (box)
         f.box = *box;
     else
-        cb_stage_largest(s, &f.box);
+        largest_box(s, &f.box);
     /* Measuring arenas have room for everything. */
     cubed_status st = s->op->frame(&f, buffers, NULL);
     if (high_water) *high_water = cb_arena_high_water(&arena);
@@ -332,9 +355,9 @@ void cb_stage_project(const cubed_plan *p, cb_stage *s)
     for (int o = 0; o < s->nouts; o++) {
         const cb_node *n = &p->ir.nodes[s->outs[o].node];
         uint64_t bytes = cubed_dtype_size(n->dtype);
-        for (int d = 0; d < n->grid.ndim; d++)
-            bytes = cb_sat_mul(bytes, (size_t)cb_axis_stored_all(&n->grid.axis[d]));
-        s->chunks_written = cb_sat_add(s->chunks_written, (size_t)cb_grid_count(&n->grid));
+        for (int d = 0; d < n->grid->ndim; d++)
+            bytes = cb_sat_mul(bytes, (size_t)cb_axis_stored_all(&n->grid->axis[d]));
+        s->chunks_written = cb_sat_add(s->chunks_written, (size_t)cb_grid_count(n->grid));
         s->bytes_written = cb_sat_add(s->bytes_written, bytes);
     }
     if (s->coop < 1 || !s->op->cooperates) s->coop = 1;

@@ -10,7 +10,7 @@ void cb_load_reshape(const cb_ir *ir, const cb_load *load, cb_reshape *out);
 /* The smallest box of the array (STORED) that holds what a load reads for a box of the domain. */
 void cb_load_image(const cb_ir *ir, const cb_load *load, const cb_box *domain, cb_box *image);
 
-/* What of a box is a branch's. */
+/* The part of a box that belongs to a branch. */
 void cb_branch_part(const cb_branch *b, const cb_box *box, cb_box *part);
 
 /* Whether two programs load of one node. */
@@ -61,9 +61,9 @@ void cb_stage_task_chunks(const cb_stage *s, int64_t task, cb_box *chunks);
 void cb_stage_task_box(const cb_stage *s, int64_t task, cb_box *elements);
 void cb_stage_elements(const cb_stage *s, const cb_box *chunks, cb_box *elements);
 
-/* Of stages that reduce: blocks along the reduced axes, numbered in C order; those that a task visits;
- * and the part of the body's domain that one of them is for a task's box (of PARTIAL: with the
- * groups in front). */
+/* Of stages that reduce: blocks along the reduced axes, numbered in C order; those that a task visits (of merges:
+ * stored states, by number); and the part of the body's domain that one of them is for a task's box (of PARTIAL: with
+ * the groups in front). */
 int64_t cb_stage_nblocks(const cb_stage *s);
 void cb_stage_task_blocks(const cb_stage *s, const cb_box *task, int64_t *first, int64_t *last);
 void cb_stage_block(const cb_stage *s, const cb_box *task, int64_t block, cb_box *domain);

@@ -13,6 +13,13 @@ cubed_status cb_task_begin(const cb_task *t, int64_t task, cb_box *chunks, cb_bo
     return CUBED_OK;
 }
 
+cubed_status cb_task_want(const cb_task *t, const cb_want *want, cb_pinned *out, cubed_error *err)
+{
+    CB_TRY(cb_chunks_want(t->chunks, want, t->arena, out, t->count, err));
+    if (t->ahead) cb_ahead_pass(t->ahead, want->node, want->idx, t->count);
+    return CUBED_OK;
+}
+
 #ifndef NDEBUG
 /* Whether a task has taken what its frame says: no more, and no less but for what was only foreseen. Where an
  * earlier run has made some of it, or members of a cooperative task have shares of it, less is right. */
@@ -38,6 +45,7 @@ static cubed_status check_frame(const cb_task *t, int64_t task, cubed_error *err
 cubed_status cb_task_run(const cb_task *t, int64_t task, cubed_error *err)
 {
     size_t mark = cb_arena_mark(t->arena);
+    if (t->ahead) cb_ahead_run(t->ahead, task, t->count);
     cubed_status st = t->stage->op->run(t, task, err);
     cb_arena_release(t->arena, mark);
 #ifndef NDEBUG

@@ -16,7 +16,8 @@ static void block_range(const cb_blocks *b, int64_t i, int64_t *lo, int64_t *hi)
 int64_t cb_blocks_most(const cb_blocks *b)
 {
     const cb_axis *a = b->axis;
-    if (b->halo) return cb_halo_most(b->halo, a); /* one at a time */
+    /* Blocks with a halo are visited one at a time. */
+    if (b->halo) return cb_halo_most(b->halo, a);
     if (a->extent == 0) return 0;
     return cb_min_i64(a->extent, cb_sat_mul((size_t)a->chunk, (size_t)b->per) > INT64_MAX
                                      ? a->extent
@@ -95,7 +96,7 @@ static cover axis_cover(const cb_blocks *b, int64_t lo, int64_t hi, int64_t offs
         c.most = cb_min_i64(cb_axis_count(chunks), (span - 1) / chunks->chunk + 2);
         c.total = cb_sat_add((size_t)n, (size_t)cb_axis_count(chunks));
         c.stored = cb_sat_mul(c.total, (size_t)chunks->chunk);
-        c.distinct = INT64_MAX; /* who knows */
+        c.distinct = INT64_MAX; /* Nobody knows how many chunks are distinct. */
         c.elements = cb_sat_mul((size_t)n, (size_t)span);
         return c;
     }
@@ -151,7 +152,7 @@ static uint64_t reshaped_reads(const cubed_plan *p, const cb_branch *b, const cb
         cb_branch_part(b, &box, &part);
         if (cb_box_empty(&part)) continue;
         cb_load_image(&p->ir, l, &part, &image);
-        cb_grid_cover(&p->ir.nodes[l->node].grid, &image, &chunks);
+        cb_grid_cover(p->ir.nodes[l->node].grid, &image, &chunks);
         reads = cb_sat_add(reads, (size_t)cb_box_count(&chunks));
     }
     return sampled ? cb_sat_mul(reads, cb_ceil_div((int64_t)all, (int64_t)sampled)) : 0;
@@ -166,7 +167,7 @@ void cb_traffic_add(cb_stage *s, uint64_t chunks, uint64_t bytes)
 /* Whether what a block of these extents needs of a chunk lies there without gaps. */
 static bool is_one_run(const cubed_plan *p, const cb_load *l, const int64_t *extents)
 {
-    const cb_grid *g = &p->ir.nodes[l->node].grid;
+    const cb_grid *g = p->ir.nodes[l->node].grid;
     int d = g->ndim - 1;
     while (d > 0 && cb_axis_count(&g->axis[d]) == 1 &&
            cb_load_extent(p, l, d, extents) == g->axis[d].chunk)
@@ -181,7 +182,7 @@ static bool is_one_run(const cubed_plan *p, const cb_load *l, const int64_t *ext
  * intermediate in one run. */
 static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *extents)
 {
-    const cb_grid *g = &p->ir.nodes[l->node].grid;
+    const cb_grid *g = p->ir.nodes[l->node].grid;
     size_t size = cubed_dtype_size(l->dtype), bytes = size, run = size;
     size_t worth = cb_node_subread_run(p, l->node);
     bool whole = true;
@@ -200,7 +201,7 @@ static bool is_subread(const cubed_plan *p, const cb_load *l, const int64_t *ext
 static void judge_load(const cubed_plan *p, const cb_branch *b, const cb_blocks *axes,
                        const int64_t *extents, cb_load *l, cb_stage *s)
 {
-    const cb_grid *g = &p->ir.nodes[l->node].grid;
+    const cb_grid *g = p->ir.nodes[l->node].grid;
     uint64_t reads = 1, elements = 1, used = 0, distinct = 1, stored = cubed_dtype_size(l->dtype);
     int last = -1;
     l->tile = l->reshape != 0;
@@ -266,11 +267,11 @@ void cb_program_blocks(const cb_stage *s, int program, cb_blocks *axes)
 {
     const cb_stage_reduce *r = program == 0 ? s->reduce : NULL;
     int k = r ? r->groups : 0;
-    for (int d = 0; d < (r ? r->domain.ndim : s->kept.ndim); d++) {
+    for (int d = 0; d < (r ? r->domain->ndim : s->kept->ndim); d++) {
         if (r && r->reduced >> d & 1) {
-            axes[d] = (cb_blocks){&r->domain.axis[d], 1, NULL};
+            axes[d] = (cb_blocks){&r->domain->axis[d], 1, NULL};
         } else {
-            axes[d] = (cb_blocks){&s->kept.axis[k], cb_stage_step(s, k), NULL};
+            axes[d] = (cb_blocks){&s->kept->axis[k], cb_stage_step(s, k), NULL};
             k++;
         }
     }

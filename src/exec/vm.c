@@ -92,12 +92,12 @@ static void make_index(cb_vm *vm, const vm_load *l, int64_t p, size_t n)
     }
 }
 
-/* The block index of element x, how it grows with steps of `s` on axis `moving` (-1: none), and for
+/* The chunk of element x and its position there, how that grows with steps of `s` on axis `moving` (-1: none), and for
  * how many elements it does so: to the edge of the chunk. */
-static int64_t block_index(const cb_grid *g, const int64_t *x, int moving, int64_t s, int64_t *step,
-                           int64_t *length)
+static int64_t chunk_position(const cb_grid *g, const int64_t *x, int moving, int64_t s,
+                              int64_t *step, int64_t *length)
 {
-    int64_t block = 0, nblocks = 1, at = 0, volume = 1;
+    int64_t chunk = 0, nchunks = 1, at = 0, volume = 1;
     *step = 0;
     *length = INT64_MAX;
     for (int d = g->ndim - 1; d >= 0; d--) {
@@ -107,18 +107,18 @@ static int64_t block_index(const cb_grid *g, const int64_t *x, int moving, int64
             *step = s * volume;
             *length = s > 0 ? cb_ceil_div(hi - x[d], s) : (x[d] - lo) / -s + 1;
         }
-        block += k * nblocks;
+        chunk += k * nchunks;
         at += (x[d] - lo) * volume;
-        nblocks *= cb_axis_count(a);
+        nchunks *= cb_axis_count(a);
         volume *= hi - lo;
     }
-    return block << 32 | at;
+    return chunk << 32 | at;
 }
 
-static void make_blocks(cb_vm *vm, const vm_load *l, int64_t p, size_t n)
+static void make_chunk_positions(cb_vm *vm, const vm_load *l, int64_t p, size_t n)
 {
     const cb_map *m = l->load->map;
-    const cb_grid *g = &vm->task->plan->ir.nodes[l->load->node].grid;
+    const cb_grid *g = vm->task->plan->ir.nodes[l->load->node].grid;
     int64_t idx[CUBED_MAX_NDIM], x[CUBED_MAX_NDIM], *to = l->reg;
     int last = vm->ndim - 1, moving = -1;
     /* Strides of axes with one element may be anything. */
@@ -135,7 +135,7 @@ static void make_blocks(cb_vm *vm, const vm_load *l, int64_t p, size_t n)
             x[d] = l->row_idx[d] + (j >= vm->inner ? m->dim[d].stride * idx[j] : 0);
         }
         while (row > 0) {
-            int64_t step, length, first = block_index(g, x, moving, s, &step, &length);
+            int64_t step, length, first = chunk_position(g, x, moving, s, &step, &length);
             size_t piece = (size_t)cb_min_i64((int64_t)row, length);
             vm->task->kernels->index(to, first, step, piece);
             to += piece;
@@ -162,6 +162,13 @@ void cb_vm_prefetch(const cb_vm *vm, const int64_t *idx, int64_t p)
     }
 }
 
+/* How far ahead of a vector loads are brought towards the cache. In bench/memory_bench.c less and more were slower, and
+ * so were whole vectors, and prefetching in shares between the operations. */
+static size_t ahead(const vm_load *l)
+{
+    return (size_t)8 * CB_VECTOR + (size_t)CB_VECTOR / 2 * l->size;
+}
+
 static void bring_loads(cb_vm *vm, int64_t p, size_t n)
 {
     for (int v = 0; v < vm->branch->nloads; v++) {
@@ -169,8 +176,7 @@ static void bring_loads(cb_vm *vm, int64_t p, size_t n)
         switch (l->how) {
         case LOAD_DIRECT:
             vm->value[v] = l->at + (size_t)p * l->size;
-            /* The vector after this one; four or eight ahead were slower in bench/memory_bench.c. */
-            if (n <= CB_VECTOR) prefetch(l->at + ((size_t)p + CB_VECTOR) * l->size, n * l->size);
+            if (n <= CB_VECTOR) prefetch(l->at + (size_t)p * l->size + ahead(l), n * l->size);
             break;
         case LOAD_GATHER:
             gather(vm, l, p, n);
@@ -181,7 +187,7 @@ static void bring_loads(cb_vm *vm, int64_t p, size_t n)
             vm->value[v] = l->reg;
             break;
         case LOAD_BLOCKS:
-            make_blocks(vm, l, p, n);
+            make_chunk_positions(vm, l, p, n);
             vm->value[v] = l->reg;
             break;
         default: break;
@@ -189,18 +195,32 @@ static void bring_loads(cb_vm *vm, int64_t p, size_t n)
     }
 }
 
-/* `direct`: where the outputs of this vector are, or NULL to leave results in registers. */
-static void execute(cb_vm *vm, size_t n, char *const *direct)
+/* Whether a result goes past the caches straight from the operation that makes it. */
+static bool is_streamed(const vm_instr *x, const char *to, size_t bytes)
+{
+    return x->stream && (uintptr_t)to % CB_STREAM_LINE == 0 && bytes % CB_STREAM_LINE == 0;
+}
+
+/* `direct`: where the outputs of this vector are, or NULL to leave results in registers. `stream`: they are written past
+ * the caches, or left in registers. */
+static void execute(cb_vm *vm, size_t n, char *const *direct, bool stream)
 {
     for (int i = 0; i < vm->ninstrs; i++) {
         const vm_instr *x = &vm->instrs[i];
+        cb_elem_fn elem = x->elem;
         void *dst = x->dst;
         if (direct && x->to_out) {
-            dst = direct[x->to_out - 1];
+            char *to = direct[x->to_out - 1];
+            if (!stream) {
+                dst = to;
+            } else if (is_streamed(x, to, n * x->size)) {
+                dst = to;
+                elem = x->stream;
+            }
             vm->value[x->value] = dst;
         }
-        if (x->elem)
-            x->elem(dst, vm->value[x->arg[0]], vm->value[x->arg[1]], vm->value[x->arg[2]], n);
+        if (elem)
+            elem(dst, vm->value[x->arg[0]], vm->value[x->arg[1]], vm->value[x->arg[2]], n);
         else
             x->cast(dst, vm->value[x->arg[0]], n);
     }
@@ -209,7 +229,7 @@ static void execute(cb_vm *vm, size_t n, char *const *direct)
 void cb_vm_vector(cb_vm *vm, int64_t p, size_t n)
 {
     bring_loads(vm, p, n);
-    execute(vm, n, NULL);
+    execute(vm, n, NULL, false);
 }
 
 const void *cb_vm_result(const cb_vm *vm, int result, const void **factor)
@@ -262,6 +282,13 @@ static void scatter(const cb_vm *vm, const cb_view *out, char *at, size_t size, 
 /* Most results that are written in place of a register; more go through registers. */
 enum { MAX_DIRECT = 16 };
 
+/* Elements of the first vector, so that the next one begins a line of the cache. */
+static size_t first_aligned(const char *to, size_t size)
+{
+    const size_t off = (uintptr_t)to % CB_STREAM_LINE;
+    return off % size == 0 && CB_STREAM_LINE % size == 0 ? CB_VECTOR - off / size : CB_VECTOR;
+}
+
 static void store_run(cb_vm *vm, const int64_t *idx, bool stream)
 {
     const cb_program *prog = vm->prog;
@@ -273,12 +300,14 @@ static void store_run(cb_vm *vm, const int64_t *idx, bool stream)
         at[r] = vm->outs[r].base;
         for (int d = 0; d < vm->inner; d++) at[r] += idx[d] * vm->outs[r].stride[d];
     }
-    for (int64_t p = 0; p < vm->run && !cb_task_cancelled(vm->task); p += CB_VECTOR) {
-        size_t n = (size_t)cb_min_i64(CB_VECTOR, vm->run - p);
+    size_t n = runs && stream ? first_aligned(at[0], cubed_dtype_size(prog->types[0])) : CB_VECTOR;
+    for (int64_t p = 0; p < vm->run && !cb_task_cancelled(vm->task);
+         p += (int64_t)n, n = CB_VECTOR) {
+        n = cb_min_size(n, (size_t)(vm->run - p));
         bring_loads(vm, p, n);
         for (int r = 0; r < prog->nresults && runs; r++)
             direct[r] = at[r] + (size_t)p * cubed_dtype_size(prog->types[r]);
-        execute(vm, n, runs && !stream ? direct : NULL);
+        execute(vm, n, runs ? direct : NULL, stream);
         for (int r = 0; r < prog->nresults; r++) {
             const char *from = vm->value[vm->branch->results[r]];
             size_t size = cubed_dtype_size(prog->types[r]);
@@ -286,9 +315,11 @@ static void store_run(cb_vm *vm, const int64_t *idx, bool stream)
                 char *base = vm->outs[r].base;
                 for (int d = 0; d < vm->inner; d++) base += idx[d] * vm->outs[r].stride[d];
                 scatter(vm, &vm->outs[r], base, size, p, n, from);
+            } else if (from == direct[r]) {
+                continue;
             } else if (stream) {
                 vm->task->kernels->stream(direct[r], from, n * size);
-            } else if (from != direct[r]) {
+            } else {
                 memcpy(direct[r], from, n * size);
             }
         }
@@ -302,10 +333,14 @@ cubed_status cb_task_check(const cb_task *t, cubed_error *err)
 
 cubed_status cb_vm_store(cb_vm *vm, bool stream, cubed_error *err)
 {
-    cb_box outer = {.ndim = vm->inner};
-    int64_t idx[CUBED_MAX_NDIM] = {0};
+    cb_box outer;
+    int64_t idx[CUBED_MAX_NDIM];
     if (vm->run == 0) return CUBED_OK;
-    memcpy(outer.hi, vm->extent, sizeof outer.hi);
+    outer.ndim = vm->inner;
+    for (int d = 0; d < vm->inner; d++) {
+        outer.lo[d] = idx[d] = 0;
+        outer.hi[d] = vm->extent[d];
+    }
     do {
         cb_vm_seek(vm, idx);
         store_run(vm, idx, stream);

@@ -3,11 +3,12 @@
 #define CB_EXEC_VM_H
 
 #include "chunks/chunks.h"
+#include "exec/ahead.h"
 #include "exec/coop.h"
 #include "exec/need.h"
 #include "exec/stage.h"
 
-/* What a task has at hand. */
+/* A task's plan, stage, memory and counters. */
 typedef struct cb_task {
     const cubed_plan *plan;
     const cb_stage *stage;
@@ -16,6 +17,7 @@ typedef struct cb_task {
     cb_arena *arena;
     cb_task_count *count;
     const cubed_cancel *cancel;
+    cb_ahead *ahead; /* NULL: nothing is fetched ahead */
     cb_coop *coop;   /* NULL: nobody else works on it */
     unsigned member; /* which of them this is */
 } cb_task;
@@ -78,8 +80,5 @@ CUBED_MUST_CHECK cubed_status cb_load_gather(const cb_task *t, const cb_load *lo
 CUBED_MUST_CHECK cubed_status cb_load_reshaped(const cb_task *t, const cb_load *load,
                                                const cb_box *to, const cb_view *dst, void *chunk,
                                                cubed_error *err);
-/* The positions x of [lo, hi) for which offset + stride * x lies in [first, last). */
-void cb_load_preimage(int64_t offset, int64_t stride, int64_t first, int64_t last, int64_t *lo,
-                      int64_t *hi);
 
 #endif

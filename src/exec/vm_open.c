@@ -29,7 +29,7 @@ static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, 
                                       const cb_box *cover, cubed_error *err)
 {
     const cb_task *t = vm->task;
-    const cb_grid *g = &t->plan->ir.nodes[l->load->node].grid;
+    const cb_grid *g = t->plan->ir.nodes[l->load->node].grid;
     /* Another load of this branch may have brought the same chunk. */
     for (const vm_load *o = vm->loads; o < l && !l->resident; o++) {
         l->resident = o->resident && same_chunk(o, l, cover->lo, g);
@@ -39,16 +39,8 @@ static cubed_status open_single_chunk(cb_vm *vm, vm_load *l, const cb_box *box, 
     }
     if (!l->resident) CB_TRY(cb_load_chunk(t, l->load, cover->lo, image, l->chunk, &l->held, err));
     l->resident = true;
-    l->base = l->held.data;
-    for (int d = 0; d < g->ndim; d++) {
-        int j = l->load->map->dim[d].axis;
-        int64_t x = l->load->map->dim[d].offset;
-        if (j >= 0) {
-            x += l->load->map->dim[d].stride * box->lo[j];
-            l->stride[j] = l->load->map->dim[d].stride * l->held.stride[d];
-        }
-        l->base += (x - l->held.lo[d]) * l->held.stride[d];
-    }
+    l->base =
+        l->held.data + cb_map_strides(l->load->map, l->held.lo, l->held.stride, box->lo, l->stride);
     return CUBED_OK;
 }
 
@@ -66,13 +58,7 @@ static cubed_status open_reshaped(cb_vm *vm, vm_load *l, const cb_box *box, void
     cb_dense_strides(to.ndim, extents, l->size, tile.stride);
     tile.base = data;
     CB_TRY(cb_load_reshaped(t, l->load, &to, &tile, l->chunk, err));
-    l->base = data;
-    for (int d = 0; d < to.ndim; d++) {
-        int j = m->dim[d].axis;
-        if (j < 0) continue;
-        l->stride[j] = m->dim[d].stride * tile.stride[d];
-        l->base += (m->dim[d].offset + m->dim[d].stride * box->lo[j] - to.lo[d]) * tile.stride[d];
-    }
+    l->base = tile.base + cb_map_strides(m, to.lo, tile.stride, box->lo, l->stride);
     return CUBED_OK;
 }
 
@@ -80,7 +66,7 @@ static cubed_status open_stored(cb_vm *vm, vm_load *l, const cb_box *box, cubed_
 {
     const cb_task *t = vm->task;
     const cb_load *load = l->load;
-    const cb_grid *g = &t->plan->ir.nodes[load->node].grid;
+    const cb_grid *g = t->plan->ir.nodes[load->node].grid;
     cb_box image, cover;
     void *data;
     CB_TRY(cb_load_frame(t->plan, load, vm->extent, t->arena, &l->chunk, &data, err));
@@ -117,29 +103,25 @@ static cubed_status open_stored(cb_vm *vm, vm_load *l, const cb_box *box, cubed_
 static void open_memory(const cb_vm *vm, vm_load *l, const cb_box *box)
 {
     const cb_node *n = &vm->task->plan->ir.nodes[l->load->node];
+    const int64_t origin[CUBED_MAX_NDIM] = {0};
     int64_t strides[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM];
     l->base = cb_node_is_source(n) ? n->data : n->result;
     cb_node_shape(n, shape);
     if (cb_node_is_source(n))
-        memcpy(strides, n->strides, (size_t)n->grid.ndim * sizeof *strides);
+        memcpy(strides, n->strides, (size_t)n->grid->ndim * sizeof *strides);
     else
-        cb_dense_strides(n->grid.ndim, shape, l->size, strides);
-    for (int d = 0; d < n->grid.ndim; d++) {
-        int j = l->load->map->dim[d].axis;
-        int64_t x = l->load->map->dim[d].offset;
-        if (j >= 0) {
-            x += l->load->map->dim[d].stride * box->lo[j];
-            l->stride[j] = l->load->map->dim[d].stride * strides[d];
-        }
-        l->base += x * strides[d];
-    }
+        cb_dense_strides(n->grid->ndim, shape, l->size, strides);
+    l->base += cb_map_strides(l->load->map, origin, strides, box->lo, l->stride);
 }
 
 static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, const cb_view *reductions,
                               cubed_error *err)
 {
     vm_load *l = &vm->loads[v];
-    memset(l, 0, sizeof *l);
+    /* Nothing else of it is read before it is set. */
+    l->resident = false;
+    l->how = LOAD_DIRECT;
+    for (int d = 0; d < vm->ndim; d++) l->stride[d] = 0;
     l->load = &vm->branch->loads[v];
     l->size = cubed_dtype_size(l->load->dtype);
     l->reg = load_register(vm, v);
@@ -157,7 +139,7 @@ static cubed_status open_load(cb_vm *vm, int v, const cb_box *box, const cb_view
         for (int j = 0; j < vm->ndim; j++)
             l->index_at = cb_load_advance(l->load, l->index_at, j, box->lo[j]);
         return CUBED_OK;
-    case CB_LOAD_BLOCKS:
+    case CB_LOAD_CHUNK_POSITION:
         l->how = LOAD_BLOCKS;
         for (int d = 0; d < l->load->map->ndim_out; d++) {
             int j = l->load->map->dim[d].axis;
@@ -208,6 +190,17 @@ static int choose_inner(const cb_vm *vm)
     return run >= 32 ? inner : 0;
 }
 
+static void resolve_elem(const cb_kernels *k, const cb_instr *in, vm_instr *x)
+{
+    if (in->kind == CB_INSTR_SUPER) {
+        x->elem = k->super_fn[in->op][in->dtype];
+        x->stream = k->super_stream[in->op][in->dtype];
+    } else {
+        x->elem = k->elem[in->op][in->dtype];
+        x->stream = k->elem_stream[in->op][in->dtype];
+    }
+}
+
 static void resolve_instrs(cb_vm *vm)
 {
     const cb_kernels *k = vm->task->kernels;
@@ -220,10 +213,10 @@ static void resolve_instrs(cb_vm *vm)
         if (in->kind == CB_INSTR_CAST)
             x->cast = cb_kernel_cast(k, (cubed_dtype)in->dtype, (cubed_dtype)in->to);
         else
-            x->elem = in->kind == CB_INSTR_SUPER ? k->super_fn[in->op][in->dtype]
-                                                 : k->elem[in->op][in->dtype];
+            resolve_elem(k, in, x);
         /* Places that the operation does not have repeat the first operand. */
         for (int a = 0; a < 3; a++) x->arg[a] = in->arg[a < in->nargs ? a : 0];
+        x->size = cubed_dtype_size((cubed_dtype)in->to);
         x->dst = vm->regs + (size_t)in->reg * vm->prog->reg_size;
         x->value = (uint16_t)(b->nloads + i);
         vm->value[x->value] = x->dst;
@@ -231,6 +224,13 @@ static void resolve_instrs(cb_vm *vm)
     for (int r = vm->outs ? vm->prog->nresults - 1 : -1; r >= 0; r--) {
         if (b->results[r] >= b->nloads)
             vm->instrs[b->results[r] - b->nloads].to_out = (uint16_t)(r + 1);
+    }
+    /* What is read again is not written past the caches. */
+    for (int i = 0; i < b->ninstrs; i++) {
+        for (int a = 0; a < b->instrs[i].nargs; a++) {
+            if (b->instrs[i].arg[a] >= b->nloads && vm->outs)
+                vm->instrs[b->instrs[i].arg[a] - b->nloads].stream = NULL;
+        }
     }
 }
 
@@ -243,7 +243,7 @@ cubed_status cb_vm_open(const cb_task *t, const cb_program *prog, const cb_branc
     _Static_assert(sizeof(cb_vm) <= CB_VM_LOAD_BYTES, "cb_vm");
     CB_TRY(cb_machine_frame(prog, branch, t->arena, &m, err));
     cb_vm *vm = m.loads;
-    memset(vm, 0, sizeof *vm);
+    vm->ninstrs = 0;
     vm->loads = (vm_load *)((char *)m.loads + CB_VM_LOAD_BYTES);
     vm->instrs = m.instrs;
     vm->value = m.values;

@@ -16,7 +16,7 @@ typedef struct vm_load {
     const char *base; /* element 0 of the box */
     union {
         int64_t stride[CUBED_MAX_NDIM];
-        int64_t row_idx[CUBED_MAX_NDIM]; /* BLOCKS: element 0 of the run, in the array */
+        int64_t row_idx[CUBED_MAX_NDIM]; /* CHUNK_POSITION: element 0 of the run, in the array */
     };
     const char *at;              /* of the run */
     int64_t index_at, index_row; /* INDEX: at element 0 of the box, and of the run */
@@ -26,14 +26,16 @@ typedef struct vm_load {
     bool resident;
     union {
         cb_pinned held;
-        int64_t box_idx[CUBED_MAX_NDIM]; /* BLOCKS: element 0 of the box, in the array */
+        int64_t box_idx[CUBED_MAX_NDIM]; /* CHUNK_POSITION: element 0 of the box, in the array */
     };
 } vm_load;
 
 typedef struct vm_instr {
     cb_elem_fn elem;
-    cb_cast_fn cast; /* if elem is NULL */
+    cb_cast_fn cast;   /* if elem is NULL */
+    cb_elem_fn stream; /* writes past the caches, or NULL */
     void *dst;
+    size_t size; /* of an element of the result */
     uint16_t arg[3];
     uint16_t value;  /* the number of its result */
     uint16_t to_out; /* 1 + the output it writes in place, or 0 */

@@ -9,6 +9,11 @@
 
 typedef void (*fill_fn)(cb_kernels *k);
 
+struct level {
+    const char *name;
+    fill_fn fill[17];
+};
+
 #define FILLS(isa)                                                                                 \
     void cb_fill_elem_##isa(cb_kernels *k), cb_fill_math_##isa(cb_kernels *k),                     \
         cb_fill_complex_##isa(cb_kernels *k), cb_fill_cast_##isa(cb_kernels *k),                   \
@@ -17,24 +22,22 @@ typedef void (*fill_fn)(cb_kernels *k);
         cb_fill_move_##isa(cb_kernels *k), cb_fill_functions_##isa(cb_kernels *k),                 \
         cb_fill_random_##isa(cb_kernels *k), cb_fill_reduce_position_##isa(cb_kernels *k),         \
         cb_fill_gemm_##isa(cb_kernels *k), cb_fill_group_##isa(cb_kernels *k),                     \
-        cb_fill_sort_##isa(cb_kernels *k), cb_fill_matvec_##isa(cb_kernels *k)
+        cb_fill_sort_##isa(cb_kernels *k), cb_fill_matvec_##isa(cb_kernels *k),                    \
+        cb_fill_stream_##isa(cb_kernels *k)
 #define LIST(isa)                                                                                  \
     {                                                                                              \
         cb_fill_elem_##isa, cb_fill_math_##isa, cb_fill_complex_##isa, cb_fill_cast_##isa,         \
             cb_fill_half_##isa, cb_fill_scan_##isa, cb_fill_reduce_##isa, cb_fill_super_##isa,     \
             cb_fill_move_##isa, cb_fill_functions_##isa, cb_fill_random_##isa,                     \
             cb_fill_reduce_position_##isa, cb_fill_gemm_##isa, cb_fill_group_##isa,                \
-            cb_fill_sort_##isa, cb_fill_matvec_##isa                                               \
+            cb_fill_sort_##isa, cb_fill_matvec_##isa, cb_fill_stream_##isa                         \
     }
 
 #if defined(__x86_64__)
 FILLS(v2);
 FILLS(v3);
 FILLS(v4);
-static const struct level {
-    const char *name;
-    fill_fn fill[16];
-} levels[] = {
+static const struct level levels[] = {
     {"x86-64-v4", LIST(v4)},
     {"x86-64-v3", LIST(v3)},
     {"x86-64-v2", LIST(v2)},
@@ -54,11 +57,13 @@ static bool machine_has(int level)
 
 void cb_stream_fence(void) { _mm_sfence(); }
 #else
+#if defined(__aarch64__)
+FILLS(neon);
+static const struct level levels[] = {{"neon", LIST(neon)}};
+#else
 FILLS(base);
-static const struct level {
-    const char *name;
-    fill_fn fill[16];
-} levels[] = {{"base", LIST(base)}};
+static const struct level levels[] = {{"base", LIST(base)}};
+#endif
 
 static bool machine_has(int level) { return level == 0; }
 

@@ -70,18 +70,18 @@ static inline T FN(floor_divide1)(T x, T y)
 
 static void FN(fill_float)(cb_kernels *k)
 {
-    k->elem[CUBED_OP_DIVIDE][DT] = FN(divide);
-    k->elem[CUBED_OP_NEGATIVE][DT] = FN(negative);
-    k->elem[CUBED_OP_ABS][DT] = FN(abs);
-    k->elem[CUBED_OP_SQRT][DT] = FN(sqrt);
-    k->elem[CUBED_OP_SIGN][DT] = FN(sign);
-    k->elem[CUBED_OP_RECIPROCAL][DT] = FN(reciprocal);
-    k->elem[CUBED_OP_FLOOR][DT] = FN(floor);
-    k->elem[CUBED_OP_CEIL][DT] = FN(ceil);
-    k->elem[CUBED_OP_TRUNC][DT] = FN(trunc);
-    k->elem[CUBED_OP_ROUND][DT] = FN(round);
-    k->elem[CUBED_OP_FLOOR_DIVIDE][DT] = FN(floor_divide);
-    k->elem[CUBED_OP_REMAINDER][DT] = FN(remainder);
-    k->elem[CUBED_OP_SIGNBIT][DT] = FN(signbit);
+    k->CB_ELEM[CUBED_OP_DIVIDE][DT] = FN(divide);
+    k->CB_ELEM[CUBED_OP_NEGATIVE][DT] = FN(negative);
+    k->CB_ELEM[CUBED_OP_ABS][DT] = FN(abs);
+    k->CB_ELEM[CUBED_OP_SQRT][DT] = FN(sqrt);
+    k->CB_ELEM[CUBED_OP_SIGN][DT] = FN(sign);
+    k->CB_ELEM[CUBED_OP_RECIPROCAL][DT] = FN(reciprocal);
+    k->CB_ELEM[CUBED_OP_FLOOR][DT] = FN(floor);
+    k->CB_ELEM[CUBED_OP_CEIL][DT] = FN(ceil);
+    k->CB_ELEM[CUBED_OP_TRUNC][DT] = FN(trunc);
+    k->CB_ELEM[CUBED_OP_ROUND][DT] = FN(round);
+    k->CB_ELEM[CUBED_OP_FLOOR_DIVIDE][DT] = FN(floor_divide);
+    k->CB_ELEM[CUBED_OP_REMAINDER][DT] = FN(remainder);
+    k->CB_ELEM[CUBED_OP_SIGNBIT][DT] = FN(signbit);
 }
 #undef FN

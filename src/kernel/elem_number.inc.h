@@ -27,13 +27,13 @@
 
 static void FN(fill_number)(cb_kernels *k)
 {
-    k->elem[CUBED_OP_ADD][DT] = FN(add);
-    k->elem[CUBED_OP_SUBTRACT][DT] = FN(subtract);
-    k->elem[CUBED_OP_MULTIPLY][DT] = FN(multiply);
-    k->elem[CUBED_OP_SQUARE][DT] = FN(square);
-    k->elem[CUBED_OP_POSITIVE][DT] = FN(positive);
-    k->elem[CUBED_OP_CONJ][DT] = FN(positive);
-    k->elem[CUBED_OP_REAL][DT] = FN(positive);
-    k->elem[CUBED_OP_IMAG][DT] = FN(imag);
+    k->CB_ELEM[CUBED_OP_ADD][DT] = FN(add);
+    k->CB_ELEM[CUBED_OP_SUBTRACT][DT] = FN(subtract);
+    k->CB_ELEM[CUBED_OP_MULTIPLY][DT] = FN(multiply);
+    k->CB_ELEM[CUBED_OP_SQUARE][DT] = FN(square);
+    k->CB_ELEM[CUBED_OP_POSITIVE][DT] = FN(positive);
+    k->CB_ELEM[CUBED_OP_CONJ][DT] = FN(positive);
+    k->CB_ELEM[CUBED_OP_REAL][DT] = FN(positive);
+    k->CB_ELEM[CUBED_OP_IMAG][DT] = FN(imag);
 }
 #undef FN

@@ -120,15 +120,24 @@ typedef struct cb_matvec {
 } cb_matvec;
 typedef void (*cb_matvec_fn)(const cb_matvec *g);
 
-/* Two operations in one pass, results bit for bit those of the two: outer(inner(a, b), c) when
- * pos = 0, outer(c, inner(a, b)) when pos = 1. A unary inner leaves b unused: outer(inner(a), c);
- * a unary outer leaves c unused. The inner result's type is the operand type of the outer. */
+/* Two or three operations in one pass, results bit for bit those of one after another. Operation 0 takes a, and b if
+ * it has two operands; it is `op[0]`, or a cast of `from`, an integer type. Operation k takes the result of the one
+ * before in place pos[k - 1] of its operands; its other operand, if there is one, is c for operation 1, and for
+ * operation 2 `place`: 1 (b) or 2 (c), which the others leave. All results are of the type that the row's function
+ * is for. */
 typedef struct cb_super {
-    uint8_t inner, outer; /* cubed_op */
-    uint8_t pos;
+    uint8_t n;     /* operations */
+    uint8_t op[3]; /* cubed_op; the first may be CB_SUPER_CAST */
+    uint8_t pos[2];
+    uint8_t place;
+    uint8_t from; /* cubed_dtype */
 } cb_super;
 
-#define CB_MAX_SUPER 96
+#define CB_SUPER_CAST UINT8_MAX
+#define CB_MAX_SUPER  128
+
+/* Of a cache. */
+#define CB_STREAM_LINE 64
 
 typedef enum cb_half_cast {
     CB_HALF_TO_FLOAT32,
@@ -162,6 +171,10 @@ typedef struct cb_kernels {
     const cb_super *super; /* nsuper rows */
     cb_elem_fn super_fn[CB_MAX_SUPER][CUBED_DTYPE_COUNT];
     int nsuper;
+    /* The same for results past the caches, at multiples of CB_STREAM_LINE, of a multiple of so many bytes; NULL:
+     * there is none, as for most. */
+    cb_elem_fn elem_stream[CUBED_OP_COUNT][CUBED_DTYPE_COUNT];
+    cb_elem_fn super_stream[CB_MAX_SUPER][CUBED_DTYPE_COUNT];
     /* n copies of one element of `size` bytes. */
     void (*splat)(void *dst, const void *value, size_t size, size_t n);
     /* start, start+step, ... */

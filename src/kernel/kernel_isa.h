@@ -1,5 +1,6 @@
 /* Names and pragmas for files that are compiled once per instruction set (*.isa.c).
- * CB_ISA is a token (v2, v3, v4, base), CB_ISA_LEVEL a number (2, 3, 4, 0). */
+ * CB_ISA is a token and CB_ISA_LEVEL a number: base 0, what any compiler makes of C; neon 1, of AArch64;
+ * v2, v3 and v4 2 to 4, of x86-64. */
 #ifndef CB_KERNEL_ISA_H
 #define CB_KERNEL_ISA_H
 
@@ -35,6 +36,11 @@
 #define CB_ROUNDED(product) (product)
 #endif
 
+/* The table of elementwise functions that a file fills (stream.isa.c: another one). */
+#ifndef CB_ELEM
+#define CB_ELEM elem
+#endif
+
 /* Each file fills its part of a level's table. */
 void CB_ISA_NAME(cb_fill_elem)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_math)(cb_kernels *k);
@@ -52,5 +58,6 @@ void CB_ISA_NAME(cb_fill_super)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_move)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_random)(cb_kernels *k);
 void CB_ISA_NAME(cb_fill_sort)(cb_kernels *k);
+void CB_ISA_NAME(cb_fill_stream)(cb_kernels *k);
 
 #endif

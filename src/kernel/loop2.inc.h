@@ -1,11 +1,20 @@
-/* One binary kernel. Takes NAME, EXPR(x, y), T (operands), R (result), FN; undefines NAME, EXPR. */
+/* One binary kernel. Takes NAME, EXPR(x, y), T (operands), R (result), FN; undefines NAME, EXPR. stream.isa.c
+ * tells of CB_LINE. */
 static void FN(NAME)(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
     R *d = dst;
     const T *x = a, *y = b;
     (void)c;
+#ifdef CB_LINE
+    for (size_t i = 0; i < n; i += CB_LINE / sizeof(R)) {
+        R line[CB_LINE / sizeof(R)];
+        for (size_t l = 0; l < CB_LINE / sizeof(R); l++) line[l] = (R)(EXPR(x[i + l], y[i + l]));
+        stream_line(d + i, line);
+    }
+#else
     CB_IVDEP
     for (size_t i = 0; i < n; i++) d[i] = (R)(EXPR(x[i], y[i]));
+#endif
 }
 #undef NAME
 #undef EXPR

@@ -1,12 +1,12 @@
 /* exp, log and pow of floats by SLEEF: at most 1 ULP ("u10"), in its versions that give the same
  * bits for every vector width ("finz" with FMA, "cinz" without). A last partial vector is padded,
- * so that a value does not depend on its place. Elsewhere than on x86: the C library. */
+ * so that a value does not depend on its place. At the base: the C library. */
 #include <math.h>
 #include <string.h>
 
 #include "kernel/sleef_isa.h"
 
-#if CB_ISA_LEVEL >= 2
+#if CB_ISA_LEVEL >= 1
 #define T      double
 #define TAG    f8
 #define DT     CUBED_FLOAT64

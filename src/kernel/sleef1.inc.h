@@ -1,5 +1,5 @@
 /* One unary function of floats. Takes NAME, T, FN, M(f), the C library's name for the precision, and
- * on x86 N (lanes), CALL(f), VLOAD, VSTORE of SLEEF; SCALAR(x) where the C library's function does not do;
+ * above the base N (lanes), CALL(f), VLOAD, VSTORE of SLEEF; SCALAR(x) where the C library's function does not do;
  * undefines NAME and SCALAR.
  *
  * SLEEF 3.5.1 overflows too early (sinh, cosh, asinh, acosh, log1p) and loses the smallest numbers
@@ -8,7 +8,7 @@
 #ifndef SCALAR
 #define SCALAR(x) M(NAME)(x)
 #endif
-#if CB_ISA_LEVEL >= 2
+#if CB_ISA_LEVEL >= 1
 static void FN(NAME)(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
     T *d = dst;
@@ -30,7 +30,9 @@ static void FN(NAME)(void *dst, const void *a, const void *b, const void *c, siz
 }
 #undef NAME
 #else
+#define R       T
 #define EXPR(x) SCALAR(x)
 #include "kernel/loop1.inc.h"
+#undef R
 #endif
 #undef SCALAR

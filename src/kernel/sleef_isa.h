@@ -7,6 +7,10 @@
 
 #if CB_ISA_LEVEL >= 2
 #include <immintrin.h>
+#elif CB_ISA_LEVEL == 1
+#include <arm_neon.h>
+#endif
+#if CB_ISA_LEVEL >= 1
 #include <sleef.h>
 #endif
 
@@ -34,6 +38,14 @@
 #define STORE        _mm_storeu_pd
 #define LOADF        _mm_loadu_ps
 #define STOREF       _mm_storeu_ps
+#elif CB_ISA_LEVEL == 1
+#define VEC_NAME(f)  Sleef_finz_##f##d2_u10advsimd
+#define VECF_NAME(f) Sleef_finz_##f##f4_u10advsimd
+#define LANES        2
+#define LOAD         vld1q_f64
+#define STORE        vst1q_f64
+#define LOADF        vld1q_f32
+#define STOREF       vst1q_f32
 #endif
 
 /* f may be a macro that names the function. */

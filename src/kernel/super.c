@@ -4,7 +4,7 @@
 #define CUBED_OP_PASTE(name)  CUBED_OP_PASTE2(name)
 
 /* In the order in which super.isa.c lists its functions. */
-const cb_super cb_super_rows[CB_SUPER_INNERS * CB_SUPER_OUTERS] = {
+const cb_super cb_super_rows[CB_SUPER_ROWS] = {
 #define INNER ADD
 #include "kernel/super_rows.inc.h"
 #undef INNER
@@ -23,4 +23,23 @@ const cb_super cb_super_rows[CB_SUPER_INNERS * CB_SUPER_OUTERS] = {
 #define INNER ABS
 #include "kernel/super_rows.inc.h"
 #undef INNER
+    /* That of super_chain.inc.h. */
+    {3, {CUBED_OP_SQUARE, CUBED_OP_ADD, CUBED_OP_SQRT}, {0, 0}, 2, 0},
+    {3, {CUBED_OP_SQUARE, CUBED_OP_ADD, CUBED_OP_SQRT}, {1, 0}, 2, 0},
+    {3, {CUBED_OP_MULTIPLY, CUBED_OP_ADD, CUBED_OP_SQRT}, {0, 0}, 2, 0},
+    {3, {CUBED_OP_MULTIPLY, CUBED_OP_ADD, CUBED_OP_SQRT}, {1, 0}, 2, 0},
+    {3, {CUBED_OP_SUBTRACT, CUBED_OP_SQUARE, CUBED_OP_ADD}, {0, 0}, 2, 0},
+    {3, {CUBED_OP_SUBTRACT, CUBED_OP_SQUARE, CUBED_OP_ADD}, {0, 1}, 2, 0},
+#define FROM CUBED_INT8
+#include "kernel/super_unpack.inc.h"
+#undef FROM
+#define FROM CUBED_UINT8
+#include "kernel/super_unpack.inc.h"
+#undef FROM
+#define FROM CUBED_INT16
+#include "kernel/super_unpack.inc.h"
+#undef FROM
+#define FROM CUBED_UINT16
+#include "kernel/super_unpack.inc.h"
+#undef FROM
 };

@@ -1,8 +1,6 @@
 #define _GNU_SOURCE
 #include "mem/arena.h"
 
-#include <sys/mman.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/sanitizers.h"
@@ -47,8 +45,7 @@ cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out
         cb_free(a, ar, sizeof *ar);
         return cb_fail(err, CUBED_E_NOMEM, "the machine has no %zu bytes for an arena", need.arena);
     }
-    /* A kernel without huge pages only declines. */
-    if (need.arena >= LARGE) (void)madvise(ar->block, ar->size, MADV_HUGEPAGE);
+    if (need.arena >= LARGE) cb_pages_want_huge(ar->block, ar->size);
     ar->base = (char *)ar->block + (-(uintptr_t)ar->block & (CB_ARENA_ALIGN - 1));
     POISON(ar->block, ar->size);
     *out = ar;
@@ -65,6 +62,17 @@ void cb_arena_free(cb_arena *ar)
     else
         cb_pages_unmap(ar->block, ar->size);
     cb_free(ar->alloc, ar, sizeof *ar);
+}
+
+cb_arena cb_arena_within(void *block, cb_need need)
+{
+    return (cb_arena){.kind = CB_ARENA_REAL, .base = block, .size = need.arena, .cap = need};
+}
+
+void cb_arena_leave(cb_arena *ar)
+{
+    cb_arena_release(ar, 0);
+    UNPOISON(ar->base, ar->size);
 }
 
 static void raise_mark(cb_arena *ar)

@@ -17,6 +17,7 @@
 
 #include "base/checked.h"
 #include "cubed/base.h"
+#include "cubed/cancel.h"
 
 #define CB_ARENA_ALIGN 64
 
@@ -58,12 +59,17 @@ typedef struct cb_arena {
     size_t high_water; /* of both together */
     cb_need most;      /* measuring: of each */
     struct cb_deferred *last;
+    /* Set when nobody wants any more what the arena is used for; may be NULL. What waits for others looks at it. */
+    const cubed_cancel *cancel;
 } cb_arena;
 
 /* Has need.arena bytes: of the allocator or, when large, in huge pages that go back to the system. */
 CUBED_MUST_CHECK cubed_status cb_arena_new(const cubed_allocator *a, cb_need need, cb_arena **out,
                                            cubed_error *err);
 void cb_arena_free(cb_arena *ar);
+/* One in need.arena bytes of a caller, aligned as allocations are, who takes them back by cb_arena_leave. */
+cb_arena cb_arena_within(void *block, cb_need need);
+void cb_arena_leave(cb_arena *ar);
 /* One that measures; it owns nothing. */
 cb_arena cb_arena_measuring(cb_arena_kind kind);
 /* What was the most in use of it. */

@@ -25,6 +25,11 @@ void *cb_pages_map(size_t size)
     return p == MAP_FAILED ? NULL : p;
 }
 
+void cb_pages_want_huge(void *p, size_t size)
+{
+    (void)madvise(p, size, MADV_HUGEPAGE); /* a kernel without them only declines */
+}
+
 void cb_pages_unmap(void *p, size_t size)
 {
     if (p) munmap(p, size);

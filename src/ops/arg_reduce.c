@@ -17,7 +17,7 @@ static cubed_dtype compared_as(cubed_dtype dtype)
 static cubed_status arg_reduce(const char *name, cb_reduction kind, cubed_array *x, const int *axis,
                                bool keepdims, cubed_array **out, cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     uint32_t reduced;
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     cubed_dtype type = compared_as(x->node.dtype);

@@ -19,9 +19,9 @@ static cubed_status set_input(cb_zone *zone, const cubed_block_input *in,
     char what[32];
     (void)snprintf(what, sizeof what, "input %d", number);
     out->dtype = x->node.dtype;
-    out->blocks = x->node.grid;
+    out->blocks = cb_grid_copy(x->node.grid);
     out->gather = gather ? *gather : (cb_gather){.most = 0};
-    for (int d = 0; d < x->node.grid.ndim; d++) {
+    for (int d = 0; d < x->node.grid->ndim; d++) {
         out->symbol[d] = in->symbols[d];
         out->halo[d] = halo ? halo[d] : (cubed_block_halo){0, 0, false};
         int64_t extent = x->shape[d];
@@ -135,7 +135,7 @@ static cubed_status add(cubed_context *ctx, const char *function, const void *pa
     for (; made < nout; made++) {
         cb_node n = {.kind = CB_NODE_BLOCKWISE,
                      .dtype = op.out[made].dtype,
-                     .grid = op.out[made].blocks,
+                     .grid = &op.out[made].blocks,
                      .ninputs = nin,
                      .block = &op,
                      .output = made,

@@ -14,7 +14,7 @@ static say say_of(const cubed_array *x, int axis)
 {
     say s = {.from = x->chunks_from[axis]};
     s.real = s.from >= CB_CHUNKS_MEMORY;
-    if (cb_count(x->node.grid.ndim, x->shape, &s.size)) s.size = INT64_MAX;
+    if (cb_count(x->node.grid->ndim, x->shape, &s.size)) s.size = INT64_MAX;
     return s;
 }
 
@@ -58,12 +58,12 @@ cb_grid cb_op_broadcast_grid(cubed_array *const *args, int nargs, int ndim, cons
         say best = {.size = -1};
         grid.axis[d] = cb_axis_regular(shape[d], cb_max_i64(1, shape[d]));
         for (int i = 0; i < nargs; i++) {
-            int lead = ndim - args[i]->node.grid.ndim;
+            int lead = ndim - args[i]->node.grid->ndim;
             if (d < lead || args[i]->shape[d - lead] != shape[d]) continue;
             say mine = say_of(args[i], d - lead);
             if (!says_more(&mine, &best)) continue;
             best = mine;
-            grid.axis[d] = args[i]->node.grid.axis[d - lead];
+            grid.axis[d] = args[i]->node.grid->axis[d - lead];
         }
         if (best.from == CB_CHUNKS_NONE) loose |= 1u << d;
     }
@@ -103,26 +103,26 @@ static cubed_status concat_axis(cb_zone *zone, cubed_array *const *args, int nar
         return CUBED_OK;
     }
     if (!only) only = decides;
-    return cb_axis_extend(zone, &only->node.grid.axis[axis], before,
+    return cb_axis_extend(zone, &only->node.grid->axis[axis], before,
                           extent - before - only->shape[axis], out, err);
 }
 
 cubed_status cb_op_concat_grid(cb_zone *zone, cubed_array *const *args, int nargs, int axis,
                                const int64_t *shape, cb_grid *out, cubed_error *err)
 {
-    *out = (cb_grid){.ndim = args[0]->node.grid.ndim};
+    *out = (cb_grid){.ndim = args[0]->node.grid->ndim};
     for (int d = 0; d < out->ndim; d++) {
         if (d == axis)
             CB_TRY(concat_axis(zone, args, nargs, d, shape[d], &out->axis[d], err));
         else
-            out->axis[d] = args[who_decides(args, nargs, d)]->node.grid.axis[d];
+            out->axis[d] = args[who_decides(args, nargs, d)]->node.grid->axis[d];
     }
     return CUBED_OK;
 }
 
 void cb_op_repeated_axes(const cubed_array *x, int ndim, const int64_t *shape, cb_grid *grid)
 {
-    int lead = ndim - x->node.grid.ndim;
+    int lead = ndim - x->node.grid->ndim;
     int64_t repeated[CUBED_MAX_NDIM], chunks[CUBED_MAX_NDIM];
     int64_t elements = CB_AUTO_CHUNK_BYTES / (int64_t)cubed_dtype_size(x->node.dtype);
     for (int j = 0; j < ndim; j++) {

@@ -7,7 +7,8 @@
 
 static void whole(const cubed_array *x, cubed_slice *slices)
 {
-    for (int d = 0; d < x->node.grid.ndim; d++) slices[d] = (cubed_slice){0, x->shape[d], 1, false};
+    for (int d = 0; d < x->node.grid->ndim; d++)
+        slices[d] = (cubed_slice){0, x->shape[d], 1, false};
 }
 
 /* The last `shift` elements of an axis come first. 0 <= shift < extent. */
@@ -37,7 +38,7 @@ out:
 cubed_status cubed_roll(cubed_array *x, const int64_t *shifts, const int *axes, int n,
                         cubed_array **out, cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     cubed_array *y = cubed_array_ref(x);
     for (int i = 0; i < n; i++) {
         int a = axes[i] < 0 ? axes[i] + ndim : axes[i];
@@ -63,9 +64,9 @@ cubed_status cubed_stack(cubed_array *const *args, int nargs, int axis, cubed_ar
     if (nargs < 1) return cb_fail(err, CUBED_E_ARG, "stack: no arrays");
     const cubed_allocator *a = &args[0]->ctx->alloc;
     size_t size = (size_t)nargs * sizeof(cubed_array *);
-    int ndim = args[0]->node.grid.ndim;
+    int ndim = args[0]->node.grid->ndim;
     for (int i = 1; i < nargs; i++) {
-        bool same = args[i]->node.grid.ndim == ndim;
+        bool same = args[i]->node.grid->ndim == ndim;
         for (int d = 0; d < ndim && same; d++) same = args[i]->shape[d] == args[0]->shape[d];
         if (!same)
             return cb_fail(err, CUBED_E_ARG,
@@ -90,13 +91,14 @@ static cubed_status padding(const cubed_array *x, int axis, int64_t width,
     int64_t shape[CUBED_MAX_NDIM];
     memcpy(shape, x->shape, sizeof shape);
     shape[axis] = width;
-    return cubed_array_full(x->ctx, x->node.dtype, x->node.grid.ndim, shape, NULL, value, out, err);
+    return cubed_array_full(x->ctx, x->node.dtype, x->node.grid->ndim, shape, NULL, value, out,
+                            err);
 }
 
 cubed_status cubed_pad(cubed_array *x, const int64_t *before, const int64_t *after,
                        const cubed_scalar *value, cubed_array **out, cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     for (int d = 0; d < ndim; d++) {
         if (before[d] < 0 || after[d] < 0)
             return cb_fail(err, CUBED_E_ARG,

@@ -152,7 +152,7 @@ cubed_status cubed_array_eye(cubed_context *ctx, int64_t rows, int64_t columns, 
 static cubed_status triangle(const char *what, cubed_op keep, cubed_array *x, int64_t k,
                              cubed_array **out, cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     cubed_array *args[3] = {NULL, x, NULL}, *row, *column;
     cubed_scalar zero = {.c128 = {0, 0}};
     if (ndim < 2)

@@ -52,7 +52,7 @@ cubed_status cubed_astype(cubed_array *x, cubed_dtype dtype, cubed_array **out, 
 static void shape_text(const cubed_array *x, char *text, size_t cap)
 {
     size_t n = (size_t)snprintf(text, cap, "(");
-    for (int d = 0; d < x->node.grid.ndim && n < cap; d++)
+    for (int d = 0; d < x->node.grid->ndim && n < cap; d++)
         n += (size_t)snprintf(text + n, cap - n, "%s%" PRId64, d ? ", " : "", x->shape[d]);
     if (n < cap) snprintf(text + n, cap - n, ")");
 }
@@ -63,11 +63,11 @@ static cubed_status broadcast_shape(cubed_op op, cubed_array *const *args, int n
 {
     *ndim = 0;
     for (int i = 0; i < nargs; i++) {
-        if (args[i]->node.grid.ndim > *ndim) *ndim = args[i]->node.grid.ndim;
+        if (args[i]->node.grid->ndim > *ndim) *ndim = args[i]->node.grid->ndim;
     }
     for (int d = 0; d < *ndim; d++) shape[d] = 1;
     for (int i = 0; i < nargs; i++) {
-        int lead = *ndim - args[i]->node.grid.ndim;
+        int lead = *ndim - args[i]->node.grid->ndim;
         for (int d = lead; d < *ndim; d++) {
             int64_t n = args[i]->shape[d - lead];
             if (n == 1 || n == shape[d]) continue;
@@ -90,8 +90,8 @@ static cubed_status prepare_operand(cubed_array *x, cubed_dtype dtype, int ndim,
     cubed_array *cast;
     CB_TRY(cb_op_cast(x, dtype, &cast, err));
     bool same =
-        x->node.grid.ndim == 0 ||
-        (x->node.grid.ndim == ndim && memcmp(x->shape, shape, (size_t)ndim * sizeof *shape) == 0);
+        x->node.grid->ndim == 0 ||
+        (x->node.grid->ndim == ndim && memcmp(x->shape, shape, (size_t)ndim * sizeof *shape) == 0);
     if (same) {
         *out = cast;
         return CUBED_OK;
@@ -112,7 +112,7 @@ static cubed_status simple_power(cubed_array *x, const cubed_array *k, cubed_dty
     cubed_scalar re, im = {.f64 = 0};
     cubed_status st = CUBED_OK;
     *out = NULL;
-    if (k->node.kind != CB_NODE_FULL || k->node.grid.ndim) return CUBED_OK;
+    if (k->node.kind != CB_NODE_FULL || k->node.grid->ndim) return CUBED_OK;
     cb_scalar_cast(k->node.dtype, &k->node.value, CUBED_FLOAT64, &re);
     if (k->node.dtype == CUBED_COMPLEX64) im.f64 = (double)k->node.value.c64[1];
     if (k->node.dtype == CUBED_COMPLEX128) im.f64 = k->node.value.c128[1];
@@ -236,10 +236,11 @@ cubed_status cubed_elementwise(cubed_op op, cubed_array *const *args, int nargs,
                  .ninputs = nargs,
                  .dtype = cb_op_result(op, type),
                  .dim_names = names};
-    n.grid = cb_op_broadcast_grid(args, nargs, ndim, shape, n.dtype);
+    const cb_grid grid = cb_op_broadcast_grid(args, nargs, ndim, shape, n.dtype);
+    n.grid = &grid;
     for (int d = 0; d < ndim; d++) {
         for (int i = 0; i < nargs && !names[d]; i++) {
-            int lead = ndim - args[i]->node.grid.ndim;
+            int lead = ndim - args[i]->node.grid->ndim;
             if (d >= lead) names[d] = args[i]->node.dim_names[d - lead];
         }
     }

@@ -1,15 +1,23 @@
 /* Looking into stores: see cubed/zarr.h. */
 #include <string.h>
+#include <unistd.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "cubed/zarr.h"
+#include "files/files.h"
+#include "plan/graph.h"
 #include "plan/plan.h"
+#include "store/local_map.h"
+#include "zarr/netcdf.h"
 #include "zarr/zarr.h"
 
 typedef struct inspect {
     cubed_store *store;
+    const cb_codecs *codecs;
     cb_zone *zone;
+    const char *path; /* that was asked for */
     cubed_zarr_info_fn fn;
     void *ctx;
 } inspect;
@@ -36,13 +44,21 @@ static cubed_status codecs_text(const cb_zarr_meta *m, cb_zone *zone, const char
 static cubed_status show_array(const inspect *w, cubed_zarr_info *info, cubed_error *err)
 {
     cb_zarr_array *z;
-    CB_TRY(cb_zarr_open(w->store, info->path, &z, err));
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st = cb_zarr_open(w->store, w->codecs, info->path, &z, &why);
+    /* Beside others it is listed with what is wrong. */
+    if (st == CUBED_E_UNSUPPORTED && strcmp(info->path, w->path) != 0) {
+        info->attrs = "{}";
+        info->unsupported = why.message;
+        return w->fn(w->ctx, info, err);
+    }
+    if (st != CUBED_OK && err) *err = why;
+    if (st != CUBED_OK) return st;
     const cb_zarr_meta *m = cb_zarr_get_meta(z);
     cb_grid grid = cb_grid_regular(m->ndim, m->shape, m->chunk);
     bool irregular = cb_zarr_is_irregular(m);
     if (irregular) grid = cb_plan_zarr_grid(m);
     int64_t count = 0;
-    cubed_status st;
     info->attrs = m->attrs;
     info->dtype = m->dtype;
     info->ndim = m->ndim;
@@ -116,7 +132,12 @@ cubed_status cubed_zarr_walk(cubed_context *ctx, const char *url, cubed_zarr_inf
 {
     opened p;
     cubed_status st = open_place(ctx, url, false, &p, err);
-    inspect w = {.store = p.store, .zone = p.zone, .fn = fn, .ctx = fn_ctx};
+    inspect w = {.store = p.store,
+                 .codecs = &ctx->codecs,
+                 .zone = p.zone,
+                 .path = p.path,
+                 .fn = fn,
+                 .ctx = fn_ctx};
     if (st == CUBED_OK) st = cb_zarr_walk(w.store, p.path, show, &w, err);
     close_place(&p);
     return st;
@@ -183,6 +204,26 @@ cubed_status cubed_zarr_make_group(cubed_context *ctx, const char *url, int zarr
     return st;
 }
 
+cubed_status cubed_zarr_remove(cubed_context *ctx, const char *url, cubed_error *err)
+{
+    opened p;
+    char name[4096];
+    cubed_store *around;
+    cubed_status st = open_place(ctx, url, false, &p, err);
+    if (st == CUBED_OK) {
+        /* A directory goes with what is in it. */
+        st = cb_store_around(p.store, p.path, &around, name, sizeof name, NULL);
+        if (st == CUBED_OK) {
+            st = cb_store_clear(around, name, err);
+            cb_store_close(around);
+        } else {
+            st = cb_store_clear(p.store, p.path, err);
+        }
+    }
+    close_place(&p);
+    return st;
+}
+
 cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url, bool durable,
                                     cubed_error *err)
 {
@@ -191,4 +232,82 @@ cubed_status cubed_zarr_consolidate(cubed_context *ctx, const char *url, bool du
     if (st == CUBED_OK) st = cb_zarr_consolidate(p.store, p.path, err);
     close_place(&p);
     return st;
+}
+
+static cubed_status pack(cubed_context *ctx, const char *url, const char *path, bool netcdf,
+                         bool durable, cubed_error *err)
+{
+    opened p;
+    cubed_status st = open_place(ctx, url, false, &p, err);
+    if (st == CUBED_OK && *p.path)
+        st = cb_fail(err, CUBED_E_ARG, "%s: a file is made of a whole store", url);
+    if (st == CUBED_OK)
+        st = netcdf ? cb_netcdf_write(p.store, &ctx->codecs, path, durable, err)
+                    : cb_zip_write(p.store, path, durable, err);
+    if (st == CUBED_OK) st = cb_store_clear(p.store, "", err);
+    /* What is left is an empty directory, or one that somebody else has put something into. */
+    if (st == CUBED_OK && cb_store_has_files(p.store)) (void)rmdir(p.store->url);
+    close_place(&p);
+    return st;
+}
+
+cubed_status cubed_zarr_pack(cubed_context *ctx, const char *url, const char *path, bool durable,
+                             cubed_error *err)
+{
+    return pack(ctx, url, path, false, durable, err);
+}
+
+cubed_status cubed_netcdf_pack(cubed_context *ctx, const char *url, const char *path, bool durable,
+                               cubed_error *err)
+{
+    return pack(ctx, url, path, true, durable, err);
+}
+
+/* Dimensions of one name in one group have one length. */
+static cubed_status check_dims(const cubed_target *a, const cubed_target *b, cubed_error *err)
+{
+    size_t n, m, store;
+    const char *p = cubed_url_path(a->url, &n, &store), *q = cubed_url_path(b->url, &m, &store);
+    while (n > 0 && p[n - 1] != '/') n--;
+    while (m > 0 && q[m - 1] != '/') m--;
+    if (n != m || memcmp(p, q, n) != 0) return CUBED_OK;
+    for (int d = 0; d < cubed_array_ndim(a->array); d++) {
+        for (int k = 0; k < cubed_array_ndim(b->array); k++) {
+            const char *name = cubed_array_dim_name(a->array, d);
+            const char *other = cubed_array_dim_name(b->array, k);
+            const int64_t x = cubed_array_shape(a->array)[d], y = cubed_array_shape(b->array)[k];
+            if (name && other && strcmp(name, other) == 0 && x != y)
+                return cb_fail(
+                    err, CUBED_E_UNSUPPORTED,
+                    "dimension \"%s\" has %lld elements in %s and %lld in %s, and a file "
+                    "of NetCDF one length for each name: write them to two files, or "
+                    "to a Zarr store",
+                    name, (long long)x, a->url, (long long)y, b->url);
+        }
+    }
+    return CUBED_OK;
+}
+
+cubed_status cubed_netcdf_check(const cubed_target *targets, int n, uint64_t *mem, cubed_error *err)
+{
+    *mem = 0;
+    for (int i = 0; i < n; i++) {
+        const cubed_array *x = targets[i].array;
+        uint64_t bytes = cubed_dtype_size(cubed_array_dtype(x)), chunks = 1;
+        CB_TRY(cb_netcdf_check(targets[i].url, cubed_array_dtype(x), targets[i].codecs, err));
+        for (int d = 0; d < cubed_array_ndim(x); d++) {
+            const int64_t *given = targets[i].chunks;
+            const int64_t length = given ? given[d] : cubed_array_chunks(x)[d];
+            if (!given && x->listed >> d & 1)
+                return cb_fail(err, CUBED_E_UNSUPPORTED,
+                               "%s: chunks of different lengths along axis %d, which HDF5 has not",
+                               targets[i].url, d);
+            bytes = cb_sat_mul(bytes, (size_t)length);
+            chunks = cb_sat_mul(chunks, (size_t)cubed_array_num_chunks(x, d));
+        }
+        const uint64_t most = cb_netcdf_mem(bytes, chunks);
+        if (most > *mem) *mem = most;
+        for (int k = 0; k <= i; k++) CB_TRY(check_dims(&targets[k], &targets[i], err));
+    }
+    return CUBED_OK;
 }

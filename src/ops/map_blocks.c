@@ -17,8 +17,8 @@ typedef struct layout {
 /* Axes are counted from the last; those of one element are given to all blocks. */
 static cubed_status add_array(layout *l, const cubed_array *x, int number, cubed_error *err)
 {
-    for (int k = 0; k < x->node.grid.ndim; k++) {
-        int d = l->ndim - 1 - k, of = x->node.grid.ndim - 1 - k;
+    for (int k = 0; k < x->node.grid->ndim; k++) {
+        int d = l->ndim - 1 - k, of = x->node.grid->ndim - 1 - k;
         int64_t extent = x->shape[of], chunk = x->chunks[of];
         if (extent == 1) continue;
         if (l->extent[d] != 1 && l->extent[d] != extent)
@@ -26,7 +26,7 @@ static cubed_status add_array(layout *l, const cubed_array *x, int number, cubed
                            "axis %d of array %d has %" PRId64
                            " elements, another array has %" PRId64,
                            of, number, extent, l->extent[d]);
-        const cb_axis *axis = &x->node.grid.axis[of];
+        const cb_axis *axis = &x->node.grid->axis[of];
         bool first = l->extent[d] == 1;
         if (first || (l->own[d] && !cb_axis_equal(l->own[d], axis)))
             l->own[d] = first ? axis : NULL;
@@ -56,7 +56,7 @@ static cubed_status common_blocks(cubed_array *const *arrays, int narrays, layou
 {
     *l = (layout){.ndim = 0};
     for (int i = 0; i < narrays; i++) {
-        if (arrays[i]->node.grid.ndim > l->ndim) l->ndim = arrays[i]->node.grid.ndim;
+        if (arrays[i]->node.grid->ndim > l->ndim) l->ndim = arrays[i]->node.grid->ndim;
     }
     for (int d = 0; d < l->ndim; d++) l->extent[d] = l->chunk[d] = 1;
     for (int i = 0; i < narrays; i++) CB_TRY(add_array(l, arrays[i], i, err));
@@ -72,7 +72,7 @@ typedef struct operand {
 
 static void set_input(const layout *l, cubed_array *x, operand *own, cubed_block_input *in)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     for (int d = 0; d < ndim; d++) {
         own->symbols[d] = l->ndim - ndim + d;
         own->chunks[d] = x->shape[d] == 1 ? 1 : l->chunk[own->symbols[d]];

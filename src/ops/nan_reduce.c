@@ -88,7 +88,7 @@ static cubed_array *squares_of(keep *k, cubed_array *x, const cubed_reduce_optio
 {
     cubed_array *out = NULL;
     uint32_t reduced;
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     if (*st == CUBED_OK) *st = cb_op_reduce_axes("nanvar", ndim, o, &reduced, err);
     if (*st == CUBED_OK) *st = cb_op_reduce("nanvar", x, CB_REDUCE_NAN_M2, reduced, &out, err);
     if (*st == CUBED_OK && o->keepdims) *st = cb_op_restore_axes(&out, ndim, reduced, err);

@@ -6,7 +6,7 @@
 #include "dtype/scalar.h"
 #include "ops/ops_pkg.h"
 
-/* A random kernel over positions (an INDEX or BLOCKS node) and constant words. */
+/* A random kernel over positions (an INDEX or CHUNK_POSITION node) and constant words. */
 static cubed_status draw(cubed_context *ctx, cubed_op op, const cb_node *positions,
                          const uint64_t *words, int nwords, cubed_array **out, cubed_error *err)
 {
@@ -28,9 +28,10 @@ static cubed_status draw_seeded(cubed_context *ctx, const char *what, cubed_op o
                                 const int64_t *shape, const int64_t *chunks, int64_t seed,
                                 cubed_array **out, cubed_error *err)
 {
-    cb_node n = {.kind = CB_NODE_INDEX, .dtype = CUBED_INT64};
+    cb_grid grid;
+    cb_node n = {.kind = CB_NODE_INDEX, .dtype = CUBED_INT64, .grid = &grid};
     uint64_t word = (uint64_t)seed;
-    CB_TRY(cb_op_grid(what, CUBED_INT64, ndim, shape, chunks, &n.grid, err));
+    CB_TRY(cb_op_grid(what, CUBED_INT64, ndim, shape, chunks, &grid, err));
     return draw(ctx, op, &n, &word, 1, out, err);
 }
 
@@ -118,7 +119,8 @@ cubed_status cubed_array_integers(cubed_context *ctx, cubed_dtype dtype, int ndi
                                   const cubed_scalar *low, const cubed_scalar *last, int64_t seed,
                                   cubed_array **out, cubed_error *err)
 {
-    cb_node n = {.kind = CB_NODE_INDEX, .dtype = CUBED_INT64};
+    cb_grid grid;
+    cb_node n = {.kind = CB_NODE_INDEX, .dtype = CUBED_INT64, .grid = &grid};
     cubed_kind kind =
         (unsigned)dtype < CUBED_DTYPE_COUNT ? cubed_dtype_kind(dtype) : CUBED_KIND_COMPLEX;
     if (kind != CUBED_KIND_INT && kind != CUBED_KIND_UINT)
@@ -128,7 +130,7 @@ cubed_status cubed_array_integers(cubed_context *ctx, cubed_dtype dtype, int ndi
     cb_scalar_cast(dtype, last, kind == CUBED_KIND_INT ? CUBED_INT64 : CUBED_UINT64, &b);
     if (kind == CUBED_KIND_INT ? b.i64 < a.i64 : b.u64 < a.u64)
         return cb_fail(err, CUBED_E_ARG, "integers: there is none from low to last");
-    CB_TRY(cb_op_grid("integers", CUBED_INT64, ndim, shape, chunks, &n.grid, err));
+    CB_TRY(cb_op_grid("integers", CUBED_INT64, ndim, shape, chunks, &grid, err));
     /* Modulo 2**64, where sums of int64 wrap as those of uint64 do: the cast undoes it. */
     uint64_t words[2] = {(uint64_t)seed, b.u64 - a.u64 + 1};
     cubed_array *x = NULL;
@@ -143,16 +145,17 @@ cubed_status cubed_array_random_blocks(cubed_context *ctx, cubed_dtype dtype, in
                                        const int64_t *shape, const int64_t *chunks,
                                        const uint64_t key[2], cubed_array **out, cubed_error *err)
 {
-    cb_node n = {.kind = CB_NODE_BLOCKS, .dtype = CUBED_INT64};
+    cb_grid grid;
+    cb_node n = {.kind = CB_NODE_CHUNK_POSITION, .dtype = CUBED_INT64, .grid = &grid};
     if (dtype != CUBED_FLOAT64 && dtype != CUBED_FLOAT32)
         return cb_fail(err, CUBED_E_TYPE, "random: dtype %d, expected float64 or float32",
                        (int)dtype);
-    CB_TRY(cb_op_grid("random", dtype, ndim, shape, chunks, &n.grid, err));
-    if (!cb_blocks_fit(&n.grid))
+    CB_TRY(cb_op_grid("random", dtype, ndim, shape, chunks, &grid, err));
+    if (!cb_chunk_positions_fit(n.grid))
         return cb_fail(err, CUBED_E_ARG,
                        "random: %" PRId64 " chunks of up to %" PRId64
                        " elements, at most 2**31 and 2**32 are allowed",
-                       cb_grid_count(&n.grid), cb_grid_max_chunk(&n.grid));
+                       cb_grid_count(n.grid), cb_grid_max_chunk(n.grid));
     return draw(ctx, dtype == CUBED_FLOAT64 ? CUBED_OP_RANDOM_BLOCKS : CUBED_OP_RANDOM_BLOCKS_F32,
                 &n, key, 2, out, err);
 }

@@ -12,7 +12,7 @@ static cubed_status add_copy(cubed_array *x, const cb_grid *grid, cubed_array **
 {
     cb_node n = cb_graph_like(x, CB_NODE_COPY, x->node.dtype);
     n.attrs = x->node.attrs;
-    n.grid = *grid;
+    n.grid = grid;
     cb_op_keep_fill(x, &n);
     return cb_graph_add(x->ctx, &n, &x, out, err);
 }
@@ -22,12 +22,12 @@ cubed_status cubed_rechunk(cubed_array *x, const int64_t *chunks, cubed_array **
 {
     cb_grid grid;
     int64_t wanted[CUBED_MAX_NDIM] = {0};
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     for (int d = 0; d < ndim; d++)
         wanted[d] = chunks[d] == CUBED_CHUNKS_KEPT ? x->chunks[d] : chunks[d];
     CB_TRY(cb_op_grid("rechunk", x->node.dtype, ndim, x->shape, wanted, &grid, err));
     for (int d = 0; d < ndim; d++) {
-        if (chunks[d] == CUBED_CHUNKS_KEPT) grid.axis[d] = x->node.grid.axis[d];
+        if (chunks[d] == CUBED_CHUNKS_KEPT) grid.axis[d] = x->node.grid->axis[d];
     }
     return add_copy(x, &grid, out, err);
 }
@@ -64,7 +64,7 @@ cubed_status cb_op_axis(const char *what, cb_zone *zone, int dim, int64_t extent
 cubed_status cubed_rechunk_irregular(cubed_array *x, const cubed_chunk_list *axes,
                                      cubed_array **out, cubed_error *err)
 {
-    cb_grid grid = x->node.grid;
+    cb_grid grid = cb_grid_copy(x->node.grid);
     cb_zone *zone;
     cubed_status st = CUBED_OK;
     CB_TRY(cb_zone_new(&x->ctx->alloc, &zone, err));

@@ -54,14 +54,15 @@ static cubed_status add_reduce(cubed_array *x, cb_reduction kind, uint32_t reduc
                                cubed_array **out, cubed_error *err)
 {
     const char *names[CUBED_MAX_NDIM] = {NULL};
+    const cb_grid grid = cb_reduce_kept_grid(x->node.grid, reduced);
     cb_node n = {.kind = CB_NODE_REDUCE,
                  .dtype = x->node.dtype,
+                 .grid = &grid,
                  .reduction = kind,
                  .reduced = reduced,
                  .ninputs = 1,
                  .dim_names = names};
-    n.grid = cb_reduce_kept_grid(&x->node.grid, reduced);
-    for (int d = 0, k = 0; d < x->node.grid.ndim; d++) {
+    for (int d = 0, k = 0; d < x->node.grid->ndim; d++) {
         if (!(reduced >> d & 1)) names[k++] = x->node.dim_names[d];
     }
     return cb_graph_add(x->ctx, &n, &x, out, err);
@@ -70,7 +71,7 @@ static cubed_status add_reduce(cubed_array *x, cb_reduction kind, uint32_t reduc
 cubed_status cb_op_reduce(const char *what, cubed_array *x, cb_reduction kind, uint32_t reduced,
                           cubed_array **out, cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     cubed_array *wider;
     if (reduced) return add_reduce(x, kind, reduced, out, err);
     if (ndim == CUBED_MAX_NDIM)
@@ -93,7 +94,7 @@ int64_t cb_op_reduce_count(const cubed_array *x, uint32_t reduced)
 {
     int64_t count, extents[CUBED_MAX_NDIM];
     int n = 0;
-    for (int d = 0; d < x->node.grid.ndim; d++) {
+    for (int d = 0; d < x->node.grid->ndim; d++) {
         if (reduced >> d & 1) extents[n++] = x->shape[d];
     }
     return cb_count(n, extents, &count) ? INT64_MAX : count;
@@ -154,7 +155,7 @@ cubed_status cubed_reduce(cubed_reduction reduction, cubed_array *x,
     static const cubed_reduce_options defaults = CUBED_REDUCE_OPTIONS_INIT;
     const cubed_reduce_options *o = options ? options : &defaults;
     const char *name = cubed_reduction_name(reduction);
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     uint32_t reduced;
     if (!name) return cb_fail(err, CUBED_E_ARG, "reduction number %d is none", (int)reduction);
     if (o->struct_size != sizeof *o)

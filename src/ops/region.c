@@ -24,10 +24,10 @@ static cubed_status find_boxes(const cubed_array *x, const cubed_array *into, co
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "%s: its chunks have different extents, regions of it cannot be written",
                        url);
-    if (into->node.grid.ndim != x->node.grid.ndim)
+    if (into->node.grid->ndim != x->node.grid->ndim)
         return cb_fail(err, CUBED_E_ARG, "%s has %d dimensions, what is written to it has %d", url,
-                       into->node.grid.ndim, x->node.grid.ndim);
-    for (int d = 0; d < x->node.grid.ndim; d++) {
+                       into->node.grid->ndim, x->node.grid->ndim);
+    for (int d = 0; d < x->node.grid->ndim; d++) {
         const int64_t chunk = into->whole_chunks[d], extent = into->shape[d];
         if (start[d] < 0 || start[d] > extent || x->shape[d] > extent - start[d])
             return cb_fail(err, CUBED_E_ARG,
@@ -51,7 +51,7 @@ static cubed_status stored(cubed_array *old, int axis, int64_t lo, int64_t hi, c
                            const box *chunks, cubed_array **out, cubed_error *err)
 {
     cubed_slice slices[CUBED_MAX_NDIM];
-    for (int d = 0; d < old->node.grid.ndim; d++) {
+    for (int d = 0; d < old->node.grid->ndim; d++) {
         const box *b = d < axis ? chunks : part;
         slices[d] = (cubed_slice){b->lo[d], b->hi[d] - b->lo[d], 1, false};
     }
@@ -93,7 +93,7 @@ cubed_status cubed_region_target(cubed_array *x, const cubed_array *into, const 
     n.region = true;
     CB_GO(cubed_astype(x, n.dtype, &y, err));
     CB_GO(cb_graph_add(x->ctx, &n, NULL, &old, err));
-    for (int d = 0; d < n.grid.ndim; d++) CB_GO(widen(&y, old, d, &part, &chunks, err));
+    for (int d = 0; d < n.grid->ndim; d++) CB_GO(widen(&y, old, d, &part, &chunks, err));
     *target = (cubed_target){.array = y, .url = into->node.url, .region = true};
     memcpy(target->region_start, chunks.lo, sizeof chunks.lo);
     y = NULL;

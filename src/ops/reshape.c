@@ -16,12 +16,12 @@ static cubed_status add_reshape(cubed_array *x, const cb_grid *grid, const char 
 {
     cb_node n = {.kind = CB_NODE_RESHAPE,
                  .dtype = x->node.dtype,
-                 .grid = *grid,
+                 .grid = grid,
                  .ninputs = 1,
                  .attrs = x->node.attrs};
     bool seen_through = x->node.kind == CB_NODE_VIEW || x->node.kind == CB_NODE_RESHAPE;
     cubed_array *in = seen_through ? x->in[0] : x;
-    const cb_map identity = cb_map_identity(x->node.grid.ndim);
+    const cb_map identity = cb_map_identity(x->node.grid->ndim);
     n.map = seen_through ? x->node.map : &identity;
     n.from = x->node.kind == CB_NODE_RESHAPE ? x->node.from : x->shape;
     cb_op_keep_fill(x, &n);
@@ -72,8 +72,8 @@ static void choose_grid(const cubed_array *x, const cb_reshape *r, const int64_t
     grid->ndim = r->nto;
     for (int g = 0; g < r->ngroups; g++) {
         int i = r->group[g].from, j = r->group[g].to, n = r->group[g].nto;
-        if (n == 1 && r->group[g].nfrom == 1 && chunk[i] == x->node.grid.axis[i].chunk) {
-            grid->axis[j] = x->node.grid.axis[i];
+        if (n == 1 && r->group[g].nfrom == 1 && chunk[i] == x->node.grid->axis[i].chunk) {
+            grid->axis[j] = x->node.grid->axis[i];
             continue;
         }
         int64_t made[CUBED_MAX_NDIM];
@@ -112,11 +112,11 @@ static cubed_status general(cubed_array *x, int ndim, const int64_t *shape, cube
     cb_grid grid;
     const char *names[CUBED_MAX_NDIM] = {NULL};
     int64_t chunk[CUBED_MAX_NDIM];
-    cb_reshape_make(&r, x->node.grid.ndim, x->shape, ndim, shape);
+    cb_reshape_make(&r, x->node.grid->ndim, x->shape, ndim, shape);
     keep_names(x, &r, names);
-    for (int d = 0; d < x->node.grid.ndim; d++) chunk[d] = x->node.grid.axis[d].chunk;
+    for (int d = 0; d < x->node.grid->ndim; d++) chunk[d] = x->node.grid->axis[d].chunk;
     choose_grid(x, &r, chunk, &grid);
-    int64_t before = chunk_bytes(&x->node.grid, x->node.dtype);
+    int64_t before = chunk_bytes(x->node.grid, x->node.dtype);
     if (chunk_bytes(&grid, x->node.dtype) <= cb_max_i64(before, MERGED_BYTES))
         return add_reshape(x, &grid, names, out, err);
     cubed_array *y;
@@ -132,7 +132,7 @@ static cubed_status general(cubed_array *x, int ndim, const int64_t *shape, cube
 static bool as_view(const cubed_array *x, int ndim, const int64_t *shape, cb_map *map,
                     cb_grid *grid, const char **names)
 {
-    int have = x->node.grid.ndim, j = 0;
+    int have = x->node.grid->ndim, j = 0;
     *map = (cb_map){.ndim_in = ndim, .ndim_out = have};
     grid->ndim = ndim;
     for (int d = 0; d < ndim; d++) grid->axis[d] = cb_axis_regular(shape[d], 1);
@@ -143,7 +143,7 @@ static bool as_view(const cubed_array *x, int ndim, const int64_t *shape, cb_map
         if (j == ndim || shape[j] != x->shape[d]) return false;
         map->dim[d].axis = j;
         map->dim[d].stride = 1;
-        grid->axis[j] = x->node.grid.axis[d];
+        grid->axis[j] = x->node.grid->axis[d];
         names[j++] = x->node.dim_names[d];
     }
     while (j < ndim && shape[j] == 1) j++;
@@ -155,7 +155,7 @@ static cubed_status resolve(const cubed_array *x, int ndim, int64_t *shape, cube
 {
     int64_t count = 1, known = 1;
     int open = -1;
-    for (int d = 0; d < x->node.grid.ndim; d++) count = sticky_product(count, x->shape[d]);
+    for (int d = 0; d < x->node.grid->ndim; d++) count = sticky_product(count, x->shape[d]);
     for (int d = 0; d < ndim; d++) {
         if (shape[d] == -1 && open < 0) {
             open = d;
@@ -200,10 +200,10 @@ cubed_status cubed_reshape(cubed_array *x, int ndim, const int64_t *shape, cubed
 static cubed_status repeat_axis(cubed_array *x, int64_t n, int axis, cubed_array **out,
                                 cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
-    int64_t wide[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM], chunk = x->node.grid.axis[axis].chunk;
+    int ndim = x->node.grid->ndim;
+    int64_t wide[CUBED_MAX_NDIM], shape[CUBED_MAX_NDIM], chunk = x->node.grid->axis[axis].chunk;
     cubed_array *expanded = NULL, *broad = NULL;
-    cb_grid grid = x->node.grid;
+    cb_grid grid = cb_grid_copy(x->node.grid);
     cubed_status st = CUBED_OK;
     if (ndim == CUBED_MAX_NDIM)
         return cb_fail(err, CUBED_E_UNSUPPORTED, "repeat of %d dimensions", ndim);
@@ -232,7 +232,7 @@ cubed_status cubed_repeat(cubed_array *x, int64_t n, const int *axis, cubed_arra
                           cubed_error *err)
 {
     static const int64_t flat_shape[1] = {-1};
-    int ndim = x->node.grid.ndim, at = 0;
+    int ndim = x->node.grid->ndim, at = 0;
     uint32_t mask;
     cubed_array *y;
     if (n < 0) return cb_fail(err, CUBED_E_ARG, "repeat: %" PRId64 " times, expected >= 0", n);
@@ -250,7 +250,7 @@ cubed_status cubed_repeat(cubed_array *x, int64_t n, const int *axis, cubed_arra
     cubed_status st;
     if (n == 0) {
         cubed_slice none[CUBED_MAX_NDIM];
-        for (int d = 0; d < y->node.grid.ndim; d++)
+        for (int d = 0; d < y->node.grid->ndim; d++)
             none[d] = (cubed_slice){0, d == at ? 0 : y->shape[d], 1, false};
         st = cubed_slice_array(y, none, out, err);
     } else {

@@ -21,7 +21,7 @@ static cubed_status prepend(cubed_reduction reduction, int axis, cubed_array *x,
     int64_t shape[CUBED_MAX_NDIM];
     cubed_array *both[2] = {NULL, x};
     cubed_scalar start = cb_scalar_from_i64(x->node.dtype, reduction == CUBED_REDUCE_PROD);
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     for (int d = 0; d < ndim; d++) shape[d] = d == axis ? 1 : x->shape[d];
     CB_TRY(cubed_array_full(x->ctx, x->node.dtype, ndim, shape, NULL, &start, &both[0], err));
     cubed_status st = cubed_concat(both, 2, axis, out, err);
@@ -37,7 +37,8 @@ static cubed_status add_scan(cb_reduction kind, cubed_array *x, int axis, cubed_
     cb_node n = cb_graph_like(wide, CB_NODE_SCAN, type);
     n.reduction = kind;
     n.axis = axis;
-    for (int d = 0; d < n.grid.ndim; d++) n.grid.axis[d] = cb_axis_storable(&n.grid.axis[d]);
+    const cb_grid grid = cb_grid_storable(n.grid);
+    n.grid = &grid;
     cubed_status st = cb_graph_add(x->ctx, &n, &wide, out, err);
     cubed_array_unref(wide);
     return st;
@@ -50,12 +51,12 @@ cubed_status cubed_forward_fill(cubed_array *x, int axis, cubed_array **out, cub
     if (cubed_dtype_kind(from) > CUBED_KIND_COMPLEX)
         return cb_fail(err, CUBED_E_TYPE, "forward_fill is not defined for %s",
                        cubed_dtype_name(from));
-    CB_TRY(cb_op_axes("forward_fill", x->node.grid.ndim, &axis, 1, &mask, err));
+    CB_TRY(cb_op_axes("forward_fill", x->node.grid->ndim, &axis, 1, &mask, err));
     if (cubed_dtype_kind(from) < CUBED_KIND_FLOAT) {
         *out = cubed_array_ref(x);
         return CUBED_OK;
     }
-    if (axis < 0) axis += x->node.grid.ndim;
+    if (axis < 0) axis += x->node.grid->ndim;
     if (cb_kernel_has_scan(CB_REDUCE_LAST, from))
         return add_scan(CB_REDUCE_LAST, x, axis, from, out, err);
     cubed_array *wide; /* of half precision, whose values are all kept */
@@ -71,7 +72,7 @@ cubed_status cubed_cumulative(cubed_reduction reduction, cubed_array *x, int axi
     const char *name = reduction == CUBED_REDUCE_SUM ? "cumulative_sum" : "cumulative_prod";
     cubed_dtype from = x->node.dtype, type = scan_type(from);
     uint32_t mask;
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     if (reduction != CUBED_REDUCE_SUM && reduction != CUBED_REDUCE_PROD)
         return cb_fail(err, CUBED_E_ARG, "cumulative: reduction number %d, expected sum or prod",
                        (int)reduction);

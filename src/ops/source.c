@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "dtype/scalar.h"
+#include "files/files.h"
 #include "ops/ops_pkg.h"
 #include "plan/plan.h"
 
@@ -19,8 +20,17 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
     CB_GO(cb_zone_new(&ctx->alloc, &zone, err));
     CB_GO(cb_place_parse(zone, url, &place, err));
     CB_GO(cb_place_open(&ctx->stores, &place, false, &store, err));
-    CB_GO(cb_zarr_open(store, place.path, &z, err));
+    CB_GO(cb_zarr_open(store, &ctx->codecs, place.path, &z, err));
     const cb_zarr_meta *m = cb_zarr_get_meta(z);
+    if (cb_file_fixed_url(store)) {
+        place.store = cb_file_fixed_url(store);
+        cb_buf fixed;
+        cb_buf_init(&fixed, cb_zone_allocator(zone));
+        cb_place_put_url(&place, &fixed);
+        url = fixed.failed ? NULL : cb_zone_strdup(zone, fixed.data);
+        cb_buf_free(&fixed);
+        if (!url) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory to open %s", place.given));
+    }
     cb_node n = {.kind = CB_NODE_ZARR,
                  .dtype = m->dtype,
                  .url = url,
@@ -29,7 +39,8 @@ cubed_status cubed_array_open(cubed_context *ctx, const char *url, cubed_array *
                  .has_fill = m->format == 2 ? !m->fill_is_null : !cb_zarr_fill_is_zero(m),
                  .fill_is_missing = m->format == 2 && !m->fill_is_null,
                  .fill = m->fill};
-    n.grid = cb_plan_zarr_grid(m);
+    const cb_grid grid = cb_plan_zarr_grid(m);
+    n.grid = &grid;
     n.dim_names = m->dim_names;
     CB_GO(cb_graph_add(ctx, &n, NULL, &x, err));
     if (!cb_zarr_is_irregular(m)) {
@@ -82,12 +93,13 @@ cubed_status cubed_array_from_memory(cubed_context *ctx, cubed_dtype dtype, int 
                                      const int64_t *chunks, const void *data, cubed_array **out,
                                      cubed_error *err)
 {
-    cb_node n = {.kind = CB_NODE_MEMORY, .dtype = dtype, .data = data};
+    cb_grid grid;
+    cb_node n = {.kind = CB_NODE_MEMORY, .dtype = dtype, .grid = &grid, .data = data};
     n.token = (uint64_t)(uintptr_t)data;
     if (!cubed_dtype_is_valid(dtype))
         return cb_fail(err, CUBED_E_TYPE, "from_memory: dtype %d is none", (int)dtype);
     if (!data) return cb_fail(err, CUBED_E_ARG, "from_memory: data is NULL");
-    CB_TRY(cb_op_grid("from_memory", dtype, ndim, shape, chunks, &n.grid, err));
+    CB_TRY(cb_op_grid("from_memory", dtype, ndim, shape, chunks, &grid, err));
     int64_t dense[CUBED_MAX_NDIM];
     cb_dense_strides(ndim, shape, cubed_dtype_size(dtype), dense);
     n.strides = strides ? strides : dense;
@@ -98,12 +110,14 @@ cubed_status cubed_array_from_source(cubed_context *ctx, const cubed_source_fn *
                                      cubed_dtype dtype, int ndim, const int64_t *shape,
                                      const int64_t *chunks, cubed_array **out, cubed_error *err)
 {
-    cb_node n = {.kind = CB_NODE_READER, .dtype = dtype};
+    cb_grid grid;
+    cb_node n = {.kind = CB_NODE_READER, .dtype = dtype, .grid = &grid};
     cubed_array *x = NULL;
     if (!cubed_dtype_is_valid(dtype))
         return cb_fail(err, CUBED_E_TYPE, "from_source: dtype %d is none", (int)dtype);
     if (!handle) return cb_fail(err, CUBED_E_ARG, "from_source: handle is NULL");
-    CB_TRY(cb_op_grid("from_source", dtype, ndim, shape, chunks, &n.grid, err));
+    CB_TRY(cb_source_check(fn, err));
+    CB_TRY(cb_op_grid("from_source", dtype, ndim, shape, chunks, &grid, err));
     CB_TRY(cb_graph_add(ctx, &n, NULL, &x, err));
     cb_source *s = cb_zone_alloc(x->zone, sizeof *s);
     if (!s) {
@@ -122,13 +136,14 @@ cubed_status cubed_array_full(cubed_context *ctx, cubed_dtype dtype, int ndim, c
                               const int64_t *chunks, const cubed_scalar *value, cubed_array **out,
                               cubed_error *err)
 {
-    cb_node n = {.kind = CB_NODE_FULL, .dtype = dtype, .value = *value};
+    cb_grid grid;
+    cb_node n = {.kind = CB_NODE_FULL, .dtype = dtype, .grid = &grid, .value = *value};
     if (!cubed_dtype_is_valid(dtype))
         return cb_fail(err, CUBED_E_TYPE, "full: dtype %d is none", (int)dtype);
     if (cubed_dtype_kind(dtype) == CUBED_KIND_TEXT)
         return cb_fail(err, CUBED_E_TYPE, "full: an array of %s has no one value",
                        cubed_dtype_name(dtype));
-    CB_TRY(cb_op_grid("full", dtype, ndim, shape, chunks, &n.grid, err));
+    CB_TRY(cb_op_grid("full", dtype, ndim, shape, chunks, &grid, err));
     return add_source(ctx, &n, chunks, out, err);
 }
 
@@ -136,8 +151,9 @@ cubed_status cubed_array_index(cubed_context *ctx, int ndim, const int64_t *shap
                                const int64_t *chunks, int64_t start, cubed_array **out,
                                cubed_error *err)
 {
-    cb_node n = {.kind = CB_NODE_INDEX, .dtype = CUBED_INT64, .start = start};
-    CB_TRY(cb_op_grid("index", CUBED_INT64, ndim, shape, chunks, &n.grid, err));
+    cb_grid grid;
+    cb_node n = {.kind = CB_NODE_INDEX, .dtype = CUBED_INT64, .grid = &grid, .start = start};
+    CB_TRY(cb_op_grid("index", CUBED_INT64, ndim, shape, chunks, &grid, err));
     return add_source(ctx, &n, chunks, out, err);
 }
 
@@ -160,7 +176,7 @@ static cubed_status same_values(cubed_array *x, const char *attrs, const char *c
                                 cubed_array **out, cubed_error *err)
 {
     cb_node n = cb_graph_like(x, CB_NODE_VIEW, x->node.dtype);
-    const cb_map map = cb_map_identity(x->node.grid.ndim);
+    const cb_map map = cb_map_identity(x->node.grid->ndim);
     n.map = &map;
     n.attrs = attrs;
     cb_op_keep_fill(x, &n);

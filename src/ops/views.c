@@ -9,7 +9,7 @@ cubed_status cb_op_view(cubed_array *x, const cb_map *map, const cb_grid *grid,
 {
     cb_node n = {.kind = CB_NODE_VIEW,
                  .dtype = x->node.dtype,
-                 .grid = *grid,
+                 .grid = grid,
                  .ninputs = 1,
                  .map = map,
                  .attrs = x->node.attrs};
@@ -90,7 +90,7 @@ cubed_status cubed_slice_resolve(const int64_t *start, const int64_t *stop, cons
 cubed_status cubed_slice_array(cubed_array *x, const cubed_slice *slices, cubed_array **out,
                                cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     cb_map map = {.ndim_out = ndim};
     cb_grid grid = {.ndim = 0};
     const char *names[CUBED_MAX_NDIM];
@@ -98,7 +98,7 @@ cubed_status cubed_slice_array(cubed_array *x, const cubed_slice *slices, cubed_
     cubed_status st = CUBED_OK;
     for (int d = 0; d < ndim; d++) {
         const cubed_slice *s = &slices[d];
-        const cb_axis *a = &x->node.grid.axis[d];
+        const cb_axis *a = &x->node.grid->axis[d];
         int64_t last = 0;
         bool fits = s->len >= 0 && (s->len == 0 || (!cb_mul_i64(s->step, s->len - 1, &last) &&
                                                     !cb_add_i64(last, s->start, &last)));
@@ -134,7 +134,7 @@ out:
 cubed_status cubed_permute_dims(cubed_array *x, const int *axes, cubed_array **out,
                                 cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     cb_map map = {.ndim_in = ndim, .ndim_out = ndim};
     cb_grid grid = {.ndim = ndim};
     const char *names[CUBED_MAX_NDIM];
@@ -144,7 +144,7 @@ cubed_status cubed_permute_dims(cubed_array *x, const int *axes, cubed_array **o
         int d = axes[j] < 0 ? axes[j] + ndim : axes[j];
         map.dim[d].axis = j;
         map.dim[d].stride = 1;
-        grid.axis[j] = x->node.grid.axis[d];
+        grid.axis[j] = x->node.grid->axis[d];
         names[j] = x->node.dim_names[d];
     }
     return cb_op_view(x, &map, &grid, names, out, err);
@@ -153,7 +153,7 @@ cubed_status cubed_permute_dims(cubed_array *x, const int *axes, cubed_array **o
 cubed_status cubed_flip(cubed_array *x, const int *axes, int naxes, cubed_array **out,
                         cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     cubed_slice slices[CUBED_MAX_NDIM];
     uint32_t mask;
     CB_TRY(cb_op_axes("flip", ndim, axes, axes ? naxes : 0, &mask, err));
@@ -167,7 +167,7 @@ cubed_status cubed_flip(cubed_array *x, const int *axes, int naxes, cubed_array 
 cubed_status cubed_broadcast_to(cubed_array *x, int ndim, const int64_t *shape, cubed_array **out,
                                 cubed_error *err)
 {
-    int have = x->node.grid.ndim, lead = ndim - have;
+    int have = x->node.grid->ndim, lead = ndim - have;
     cb_map map = {.ndim_in = ndim, .ndim_out = have};
     cb_grid grid = {.ndim = ndim};
     const char *names[CUBED_MAX_NDIM] = {NULL};
@@ -183,7 +183,7 @@ cubed_status cubed_broadcast_to(cubed_array *x, int ndim, const int64_t *shape, 
         if (x->shape[d] == shape[j]) {
             map.dim[d].axis = j;
             map.dim[d].stride = 1;
-            grid.axis[j] = x->node.grid.axis[d];
+            grid.axis[j] = x->node.grid->axis[d];
         } else if (x->shape[d] != 1) {
             return cb_fail(err, CUBED_E_ARG,
                            "broadcast_to: axis %d of extent %" PRId64 " does not become %" PRId64,
@@ -195,7 +195,7 @@ cubed_status cubed_broadcast_to(cubed_array *x, int ndim, const int64_t *shape, 
 
 cubed_status cubed_expand_dims(cubed_array *x, int axis, cubed_array **out, cubed_error *err)
 {
-    int have = x->node.grid.ndim, ndim = have + 1;
+    int have = x->node.grid->ndim, ndim = have + 1;
     int at = axis < 0 ? axis + ndim : axis;
     cb_map map = {.ndim_in = ndim, .ndim_out = have};
     cb_grid grid = {.ndim = ndim};
@@ -211,7 +211,7 @@ cubed_status cubed_expand_dims(cubed_array *x, int axis, cubed_array **out, cube
         int j = d < at ? d : d + 1;
         map.dim[d].axis = j;
         map.dim[d].stride = 1;
-        grid.axis[j] = x->node.grid.axis[d];
+        grid.axis[j] = x->node.grid->axis[d];
         names[j] = x->node.dim_names[d];
     }
     return cb_op_view(x, &map, &grid, names, out, err);
@@ -220,7 +220,7 @@ cubed_status cubed_expand_dims(cubed_array *x, int axis, cubed_array **out, cube
 cubed_status cubed_squeeze(cubed_array *x, const int *axes, int naxes, cubed_array **out,
                            cubed_error *err)
 {
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     cubed_slice slices[CUBED_MAX_NDIM];
     uint32_t mask;
     CB_TRY(cb_op_axes("squeeze", ndim, axes, axes ? naxes : 0, &mask, err));
@@ -238,7 +238,7 @@ cubed_status cubed_squeeze(cubed_array *x, const int *axes, int naxes, cubed_arr
 static cubed_status check_parts(cubed_array *const *args, int nargs, int at, cubed_dtype *dtype,
                                 int64_t *shape, cubed_error *err)
 {
-    int ndim = args[0]->node.grid.ndim;
+    int ndim = args[0]->node.grid->ndim;
     memcpy(shape, args[0]->shape, sizeof args[0]->shape);
     shape[at] = 0;
     *dtype = args[0]->node.dtype;
@@ -246,9 +246,9 @@ static cubed_status check_parts(cubed_array *const *args, int nargs, int at, cub
         const cubed_array *x = args[i];
         if (x->ctx != args[0]->ctx)
             return cb_fail(err, CUBED_E_ARG, "concat: arrays are of different contexts");
-        if (x->node.grid.ndim != ndim)
+        if (x->node.grid->ndim != ndim)
             return cb_fail(err, CUBED_E_ARG, "concat: array %d has %d dimensions, the first %d", i,
-                           x->node.grid.ndim, ndim);
+                           x->node.grid->ndim, ndim);
         for (int d = 0; d < ndim; d++) {
             if (d != at && x->shape[d] != shape[d])
                 return cb_fail(err, CUBED_E_ARG,
@@ -271,7 +271,7 @@ cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis, cubed_a
                           cubed_error *err)
 {
     if (nargs < 1) return cb_fail(err, CUBED_E_ARG, "concat: no arrays");
-    int ndim = args[0]->node.grid.ndim;
+    int ndim = args[0]->node.grid->ndim;
     uint32_t mask;
     cubed_dtype dtype;
     int64_t shape[CUBED_MAX_NDIM];
@@ -279,6 +279,8 @@ cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis, cubed_a
     int at = axis < 0 ? axis + ndim : axis;
     CB_TRY(check_parts(args, nargs, at, &dtype, shape, err));
     cb_node n = cb_graph_like(args[0], CB_NODE_CONCAT, dtype);
+    cb_grid grid;
+    n.grid = &grid;
     n.ninputs = nargs;
     n.axis = at;
     cubed_context *ctx = args[0]->ctx;
@@ -288,7 +290,7 @@ cubed_status cubed_concat(cubed_array *const *args, int nargs, int axis, cubed_a
     cubed_array **in = cb_alloc_zero(&ctx->alloc, size);
     if (!in) return cb_fail(err, CUBED_E_NOMEM, "no memory for %d arrays", nargs);
     CB_GO(cb_zone_new(&ctx->alloc, &zone, err));
-    CB_GO(cb_op_concat_grid(zone, args, nargs, at, shape, &n.grid, err));
+    CB_GO(cb_op_concat_grid(zone, args, nargs, at, shape, &grid, err));
     for (int i = 0; i < nargs; i++) CB_GO(cb_op_cast(args[i], dtype, &in[i], err));
     CB_GO(cb_graph_add(ctx, &n, in, out, err));
 out:

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exec/limits.h"
 #include "exec/need.h"
 #include "exec/operands.h"
 #include "opt/opt.h"
@@ -101,8 +102,8 @@ static cubed_status set_operation(cubed_plan *p, int node, const cb_node *was,
 {
     cb_node *n = &p->ir.nodes[node];
     n->block = op;
-    n->grid = op->out[n->output].blocks;
-    bool itself = may_change(&p->ir, node) || cb_grid_equal(&n->grid, &was->grid);
+    n->grid = &op->out[n->output].blocks;
+    bool itself = may_change(&p->ir, node) || cb_grid_equal(n->grid, was->grid);
     n->is_target = was->is_target && itself;
     n->to_memory = was->to_memory && itself;
     n->url = itself ? was->url : NULL;
@@ -193,11 +194,8 @@ static bool is_stored_in_blocks(const cubed_plan *p, cb_stage *s, int input)
     const bool too_large = cb_opt_need(p, s->need) > cb_opt_task_mem(p) && fits_when_stored(p, s);
     if (cb_block_has_halo(x) || x->gather.most > 0) return false;
     if (!is_worth_storing(p, s, input) && !too_large) return false;
-    for (int d = 0; d < x->blocks.ndim; d++) {
-        const cb_axis storable = cb_axis_storable(&x->blocks.axis[d]);
-        if (!cb_axis_equal(&storable, &x->blocks.axis[d])) return false;
-    }
-    return true;
+    const cb_grid storable = cb_grid_storable(&x->blocks);
+    return cb_grid_equal(&storable, &x->blocks);
 }
 
 /* Bytes that a run keeps of inputs that are stored in blocks. */
@@ -357,7 +355,7 @@ static cubed_status add_copy(void *ctx, cubed_plan *p, cb_ir *to, int i, const c
                              cubed_error *err)
 {
     const rewrite *r = ctx;
-    if (!n->block || may_change(&p->ir, i) || cb_grid_equal(&n->grid, &r->was[i].grid))
+    if (!n->block || may_change(&p->ir, i) || cb_grid_equal(n->grid, r->was[i].grid))
         return cb_ir_add(to, n, out, err);
     cb_node finer = {.kind = n->kind,
                      .dtype = n->dtype,
@@ -403,10 +401,10 @@ static cubed_status fit_all(cubed_plan *p, const cb_ir *was, bool spread, cubed_
             CB_TRY(fit(p, i, spread, err));
         } else {
             n->block = p->ir.nodes[first].block;
-            n->grid = n->block->out[n->output].blocks;
+            n->grid = &n->block->out[n->output].blocks;
             if (n->url && may_change(&p->ir, i)) CB_TRY(cb_plan_target(p, i, err));
         }
-        changed = changed || !cb_grid_equal(&n->grid, &r.was[i].grid);
+        changed = changed || !cb_grid_equal(n->grid, r.was[i].grid);
     }
     return changed ? cb_opt_rewrite(p, add_copy, &r, err) : CUBED_OK;
 }
@@ -435,7 +433,7 @@ static cubed_status store_inputs(cubed_plan *p, cb_ir *to, int i, cb_node *node,
         if (!is_stored_in_blocks(p, &s, k)) continue;
         cb_node copy = {.kind = CB_NODE_COPY,
                         .dtype = x->dtype,
-                        .grid = x->blocks,
+                        .grid = &x->blocks,
                         .ninputs = 1,
                         .inputs = &node->inputs[k],
                         .stored = true,

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "exec/finish.h"
 #include "exec/limits.h"
 #include "mem/pages.h"
 #include "opt/opt.h"

@@ -44,24 +44,13 @@ static bool widen_slots(numbering *m)
     return true;
 }
 
-static bool widen_order(numbering *m)
-{
-    size_t room = m->room ? 2 * m->room : 32;
-    cubed_array **order = cb_resize(m->alloc, m->order, m->room * sizeof(cubed_array *),
-                                    room * sizeof(cubed_array *));
-    if (!order) return false;
-    m->order = order;
-    m->room = room;
-    return true;
-}
-
 /* Gives the next number to a node that has none. */
 static cubed_status put(numbering *m, cubed_array *key, cubed_error *err)
 {
     if (m->count >= CB_MAX_NODES)
         return cb_fail(err, CUBED_E_BUDGET, "the plan has more than %d operations", CB_MAX_NODES);
     if ((2 * (m->count + 1) > m->cap && !widen_slots(m)) ||
-        (m->count == m->room && !widen_order(m)))
+        !cb_list_grow(m->alloc, &m->order, m->count, &m->room, sizeof(cubed_array *)))
         return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     size_t i = find(m, key);
     m->slot[i].key = key;
@@ -104,6 +93,9 @@ static cubed_status add_node(cubed_plan *p, const numbering *m, cubed_array *x, 
     n.attrs = NULL; /* only targets carry them */
     n.has_fill = n.fill_is_missing = false;
     n.dim_names = NULL;
+    /* What is made takes no more than its elements; how a source is stored is not ours to say. */
+    const cb_grid trimmed = cb_grid_trimmed(n.grid);
+    if (!cb_node_is_source(&n)) n.grid = &trimmed;
     return cb_ir_add(&p->ir, &n, &index, err);
 }
 
@@ -119,10 +111,11 @@ static cubed_status add_nodes(cubed_plan *p, const numbering *m, int more, cubed
 static cubed_status visit(numbering *m, cubed_array *root, cubed_error *err)
 {
     const cubed_allocator *a = m->alloc;
-    size_t cap = 64, n = 1;
-    frame *stack = cb_alloc(a, cap * sizeof *stack);
+    size_t cap = 0, n = 1;
+    frame *stack = NULL;
     cubed_status st = CUBED_OK;
-    if (!stack) return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+    if (!cb_list_grow(a, &stack, 0, &cap, sizeof *stack))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     stack[0] = (frame){root, 0};
     while (n > 0) {
         frame *f = &stack[n - 1];
@@ -133,14 +126,9 @@ static cubed_status visit(numbering *m, cubed_array *root, cubed_error *err)
             n--;
         } else {
             cubed_array *in = f->x->in[f->next++];
-            if (n == cap) {
-                frame *wider = cb_resize(a, stack, cap * sizeof *stack, 2 * cap * sizeof *stack);
-                if (!wider) {
-                    st = cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
-                    goto out;
-                }
-                stack = wider;
-                cap *= 2;
+            if (!cb_list_grow(a, &stack, n, &cap, sizeof *stack)) {
+                st = cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
+                goto out;
             }
             stack[n++] = (frame){in, 0};
         }
@@ -155,7 +143,7 @@ static cubed_status make_shards(cubed_plan *p, const cubed_target *t, int i, int
                                 const char **codecs, cubed_error *err)
 {
     const cubed_array *x = t->array;
-    int ndim = x->node.grid.ndim;
+    int ndim = x->node.grid->ndim;
     if (!t->url || t->zarr_format == 2)
         return cb_fail(err, CUBED_E_ARG, "target %d: shards are for Zarr arrays of format 3", i);
     CB_TRY(cb_zarr_shard_codecs(p->ir.zone, ndim, chunk, t->codecs, codecs, err));
@@ -180,7 +168,7 @@ static cubed_status make_shards(cubed_plan *p, const cubed_target *t, int i, int
 
 /* Where in an array that exists a result is: chunks are that one's. */
 static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_node *n,
-                                int64_t *first_chunk, cubed_error *err)
+                                cb_grid *grid, int64_t *first_chunk, cubed_error *err)
 {
     const cubed_array *x = t->array;
     cb_place place;
@@ -193,7 +181,7 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
                        i);
     CB_TRY(cb_place_parse(p->ir.zone, t->url, &place, err));
     CB_TRY(cb_place_open(&p->ctx->stores, &place, false, &store, err));
-    cubed_status st = cb_zarr_open(store, place.path, &z, err);
+    cubed_status st = cb_zarr_open(store, &p->ctx->codecs, place.path, &z, err);
     if (st == CUBED_OK) {
         const cb_zarr_meta *m = cb_zarr_get_meta(z);
         if (cb_zarr_is_irregular(m))
@@ -203,7 +191,7 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
                          i, t->url);
         n->region = true;
         n->first_chunk = first_chunk;
-        for (int d = 0; d < x->node.grid.ndim && d < m->ndim && st == CUBED_OK; d++) {
+        for (int d = 0; d < x->node.grid->ndim && d < m->ndim && st == CUBED_OK; d++) {
             if (t->region_start[d] < 0 ||
                 (t->region_start[d] % m->chunk[d] != 0 && x->shape[d] > 0))
                 st = cb_fail(err, CUBED_E_ARG,
@@ -211,7 +199,7 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
                              " along axis %d, expected a multiple of the chunk's %" PRId64,
                              i, t->region_start[d], d, m->chunk[d]);
             first_chunk[d] = t->region_start[d] / m->chunk[d];
-            n->grid.axis[d] = cb_axis_regular(x->shape[d], m->chunk[d]);
+            grid->axis[d] = cb_axis_regular(x->shape[d], m->chunk[d]);
         }
         cb_zarr_close(z);
     }
@@ -224,7 +212,7 @@ static cubed_status find_region(cubed_plan *p, const cubed_target *t, int i, cb_
 static void keep_irregular(const cubed_array *x, bool in_memory, cb_grid *grid)
 {
     for (int d = 0; d < grid->ndim; d++) {
-        const cb_axis *a = &x->node.grid.axis[d];
+        const cb_axis *a = &x->node.grid->axis[d];
         if (a->starts && (in_memory || x->listed >> d & 1))
             grid->axis[d] = cb_axis_irregular(a->extent, a->starts, a->n);
     }
@@ -270,8 +258,9 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     if (t->zarr_format != 0 && t->zarr_format != 2 && t->zarr_format != 3)
         return cb_fail(err, CUBED_E_ARG, "target %d: zarr_format is %d, expected 2 or 3", i,
                        t->zarr_format);
-    for (int d = 0; d < x->node.grid.ndim; d++) {
-        chunk[d] = t->chunks ? t->chunks[d] : cb_max_i64(1, cb_axis_longest(&x->node.grid.axis[d]));
+    for (int d = 0; d < x->node.grid->ndim; d++) {
+        chunk[d] =
+            t->chunks ? t->chunks[d] : cb_max_i64(1, cb_axis_longest(&x->node.grid->axis[d]));
         if (chunk[d] == -1) chunk[d] = cb_max_i64(1, x->shape[d]);
         if (chunk[d] < 1)
             return cb_fail(err, CUBED_E_ARG,
@@ -282,16 +271,17 @@ static cubed_status add_target(cubed_plan *p, const numbering *m, const cubed_ta
     n.codecs = t->codecs;
     n.origin = x->node.origin;
     if (t->shards) CB_TRY(make_shards(p, t, i, chunk, &n.codecs, err));
-    n.grid = cb_grid_regular(x->node.grid.ndim, x->shape, chunk);
+    cb_grid grid = cb_grid_regular(x->node.grid->ndim, x->shape, chunk);
+    n.grid = &grid;
     if (t->region)
-        CB_TRY(find_region(p, t, i, &n, first_chunk, err));
+        CB_TRY(find_region(p, t, i, &n, &grid, first_chunk, err));
     else if (!t->chunks)
-        keep_irregular(x, !t->url, &n.grid);
+        keep_irregular(x, !t->url, &grid);
     cb_node *made = &p->ir.nodes[input];
     /* Stored by themselves: in the target at once if its chunks are the same. Nobody waits for chunks of results
      * in memory, so what others read is not made there. */
     bool direct = !t->region && cb_node_stores_itself(made) && !made->is_target &&
-                  cb_grid_equal(&made->grid, &n.grid) && (t->url || uses == 1);
+                  cb_grid_equal(made->grid, n.grid) && (t->url || uses == 1);
     if (direct) {
         n.kind = made->kind;
         n.reduction = made->reduction;

@@ -39,14 +39,14 @@ static cubed_status in_tail(void *ctx, int node, const cb_map *map, cubed_error 
     const cb_node *n = &ir->nodes[node];
     int axis[CUBED_MAX_NDIM];
     (void)err;
-    if (n->kind == CB_NODE_PARTIAL) return CUBED_OK;
+    if (cb_node_leaves_states(n)) return CUBED_OK;
     /* Their tasks go along axes block by block. */
     if (cb_node_stores_itself(&ir->nodes[f->root])) {
         store(f, node, CB_WHY_UNDER_BLOCKS);
         return CUBED_OK;
     }
     cb_grid kept = cb_reduce_kept_grid(cb_ir_reduced_grid(ir, n), n->reduced);
-    const cb_grid *root = &ir->nodes[f->root].grid;
+    const cb_grid *root = ir->nodes[f->root].grid;
     if (!cb_stage_reduce_fits(map, &kept, root, axis)) {
         store(f, node, CB_WHY_OTHER_AXES);
         return CUBED_OK;
@@ -78,7 +78,7 @@ static cubed_status look_into_body(void *ctx, int node, const cb_map *map, cubed
     int below = n->inputs[0];
     const cb_node *b = &f->p->ir.nodes[below];
     (void)map;
-    if (n->kind == CB_NODE_MERGE || b->stored) return CUBED_OK;
+    if (n->reduce_grid || b->stored) return CUBED_OK;
     if (b->kind == CB_NODE_REDUCE) {
         store(f, below, CB_WHY_UNDER_REDUCE);
         return CUBED_OK;

@@ -99,11 +99,4 @@ static inline uint64_t cb_opt_need(const cubed_plan *p, cb_need need)
     return cb_sat_add(need.arena, cb_max_size(need.library, p->library_mem));
 }
 
-/* Bytes that the arena of one task may have. */
-static inline uint64_t cb_opt_arena_mem(const cubed_plan *p)
-{
-    const uint64_t mem = cb_opt_task_mem(p);
-    return mem > p->library_mem ? mem - p->library_mem : 0;
-}
-
 #endif

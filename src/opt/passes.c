@@ -10,9 +10,13 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "exec/limits.h"
 #include "exec/operator.h"
 #include "opt/opt.h"
 #include "opt/rechunk_judge.h"
+
+/* Of the time that a stage takes, for intermediates to be made in front of tasks that were found by trial. */
+#define WORTH_A_DETOUR 0.8
 
 /* Bytes of all arrays that the stage loads, each once. */
 static uint64_t read_once(const cubed_plan *p, const cb_stage *s)
@@ -22,7 +26,7 @@ static uint64_t read_once(const cubed_plan *p, const cb_stage *s)
         for (int v = 0; v < s->tail.branches[b].nloads; v++) {
             const cb_load *l = &s->tail.branches[b].loads[v];
             if (l->kind != CB_LOAD_STORED) continue;
-            const cb_grid *g = &p->ir.nodes[l->node].grid;
+            const cb_grid *g = p->ir.nodes[l->node].grid;
             bytes = cb_sat_add(bytes, cb_tile_grid_bytes(g, cubed_dtype_size(l->dtype)));
         }
     }
@@ -56,7 +60,7 @@ static bool keeps_order(const cb_map *m)
 /* What is seen of a stored array, as it is chunked. */
 static cb_grid seen_grid(const cubed_plan *p, const cb_load *l, const cb_grid *shape)
 {
-    const cb_grid from = cb_grid_evened(&p->ir.nodes[l->node].grid);
+    const cb_grid from = cb_grid_evened(p->ir.nodes[l->node].grid);
     cb_grid to = {.ndim = shape->ndim};
     for (int k = 0; k < from.ndim; k++) {
         const cb_axis *a = &from.axis[k];
@@ -76,12 +80,12 @@ static cb_grid seen_grid(const cubed_plan *p, const cb_load *l, const cb_grid *s
 /* The first stored array that a copy is read from as it is chunked; NULL if there is none. */
 static const cb_load *source_of(const cubed_plan *p, const cb_stage *s)
 {
-    const cb_grid *shape = &p->ir.nodes[s->outs[0].node].grid;
+    const cb_grid *shape = p->ir.nodes[s->outs[0].node].grid;
     for (int b = 0; b < s->tail.nbranches; b++) {
         for (int v = 0; v < s->tail.branches[b].nloads; v++) {
             const cb_load *l = &s->tail.branches[b].loads[v];
             if (l->kind == CB_LOAD_STORED && !l->reshape &&
-                keeps_chunks(l->map, &p->ir.nodes[l->node].grid, shape))
+                keeps_chunks(l->map, p->ir.nodes[l->node].grid, shape))
                 return l;
         }
     }
@@ -93,6 +97,8 @@ typedef struct detour {
     int root;
     bool copy;       /* nothing is done on the way but copying one array chunk by chunk */
     cb_judge *judge; /* NULL: the planner's formulas know all */
+    /* 0, or the stage keeps the tasks that it has unless intermediates take less than this. */
+    double most_seconds;
     cb_rechunk_plan plan;
 } detour;
 
@@ -116,7 +122,7 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
     for (int k = 0; k < last; k++) {
         cb_node middle = {.kind = CB_NODE_COPY,
                           .dtype = n->dtype,
-                          .grid = d->plan.pass[k].target,
+                          .grid = &d->plan.pass[k].target,
                           .ninputs = 1,
                           .inputs = &index,
                           .stored = true,
@@ -150,9 +156,9 @@ static cubed_status plan_detour(const cubed_plan *p, const cb_stage *s, size_t m
     size_t part_run = l && keeps_order(l->map) ? cb_node_subread_run(p, l->node) : 0;
     if (l) read = cb_read_need(p, l->node);
     if (part_run) part = cb_read_subread_need(p, l->node);
-    cb_rechunk_in in = {.source = l ? seen_grid(p, l, &n->grid)
-                                    : cb_grid_evened(&p->ir.nodes[n->inputs[0]].grid),
-                        .target = cb_grid_evened(&n->grid),
+    cb_rechunk_in in = {.source = l ? seen_grid(p, l, n->grid)
+                                    : cb_grid_evened(p->ir.nodes[n->inputs[0]].grid),
+                        .target = cb_grid_evened(n->grid),
                         .item_size = cubed_dtype_size(n->dtype),
                         .mem = mem,
                         .coop = d->copy && !n->to_memory ? cb_opt_coop(p) : 1,
@@ -219,6 +225,8 @@ static cubed_status plan_way(cubed_plan *p, int stage, detour *d, bool *rewritte
     for (size_t mem = most_mem(p); !*rewritten && !retiled; mem = d->plan.need - 1) {
         CB_TRY(plan_detour(p, &p->stages[stage], mem, d, &found, err));
         if (!found) return CUBED_OK;
+        if (d->most_seconds > 0 && (d->plan.npasses == 1 || d->plan.seconds >= d->most_seconds))
+            return CUBED_OK;
         if (d->plan.npasses == 1)
             CB_TRY(retile(p, &p->stages[stage], d, &retiled, err));
         else
@@ -238,7 +246,7 @@ static bool is_plain_copy(const cubed_plan *p, const cb_stage *s)
 static bool is_in_formulas(const cubed_plan *p, const cb_stage *s)
 {
     const cb_load *l = source_of(p, s);
-    const cb_grid *from = &p->ir.nodes[l->node].grid, *to = &p->ir.nodes[s->outs[0].node].grid;
+    const cb_grid *from = p->ir.nodes[l->node].grid, *to = p->ir.nodes[s->outs[0].node].grid;
     if (cb_grid_is_irregular(from) || cb_grid_is_irregular(to)) return false;
     for (int k = 0; k < from->ndim; k++) {
         if (from->axis[k].extent != to->axis[l->map->dim[k].axis].extent) return false;
@@ -248,8 +256,15 @@ static bool is_in_formulas(const cubed_plan *p, const cb_stage *s)
 
 static uint64_t source_chunks(const cubed_plan *p, const cb_stage *s)
 {
-    const cb_grid seen = seen_grid(p, source_of(p, s), &p->ir.nodes[s->outs[0].node].grid);
+    const cb_grid seen = seen_grid(p, source_of(p, s), p->ir.nodes[s->outs[0].node].grid);
     return (uint64_t)cb_grid_count(&seen);
+}
+
+/* As the planner predicts it. */
+static double seconds_of(const cb_stage *s)
+{
+    return ((double)s->bytes_read + (double)s->bytes_written) / CB_RECHUNK_BANDWIDTH +
+           ((double)s->chunks_read + (double)s->chunks_written) * CB_RECHUNK_LATENCY;
 }
 
 static cubed_status plan_stage(cubed_plan *p, int stage, bool *rewritten, cubed_error *err)
@@ -262,8 +277,10 @@ static cubed_status plan_stage(cubed_plan *p, int stage, bool *rewritten, cubed_
         if (s->chunks_read <= source_chunks(p, s)) return CUBED_OK;
         return plan_way(p, stage, &d, rewritten, err);
     }
-    /* What is seen through a reshape has no grid that the search could look at: its tasks were found by trial. */
-    if (cb_stage_reshapes(s) || !cb_judge_is_needed(p, s)) return CUBED_OK;
+    if (!cb_judge_is_needed(p, s)) return CUBED_OK;
+    /* What is seen through a reshape has no grid that the search could look at: no tasks are better than those that were
+     * found by trial. */
+    if (cb_stage_reshapes(s)) d.most_seconds = WORTH_A_DETOUR * seconds_of(s);
     CB_TRY(cb_judge_new(p, s, &judge, err));
     d.judge = &judge;
     cubed_status st = plan_way(p, stage, &d, rewritten, err);

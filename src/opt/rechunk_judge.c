@@ -21,7 +21,7 @@ static cubed_status no_memory(cubed_error *err)
 static void add_least(const cubed_plan *p, const cb_branch *b, const cb_load *l,
                       cb_rechunk_cost *least)
 {
-    const cb_grid *g = &p->ir.nodes[l->node].grid;
+    const cb_grid *g = p->ir.nodes[l->node].grid;
     const bool parts = cb_node_subread_run(p, l->node) > 0;
     uint64_t chunks = 1, bytes = cubed_dtype_size(l->dtype);
     for (int k = 0; k < l->map->ndim_out; k++) {
@@ -64,7 +64,7 @@ static cb_rechunk_cost find_least(const cubed_plan *p, const cb_stage *s)
 
 bool cb_judge_is_needed(const cubed_plan *p, const cb_stage *s)
 {
-    for (int d = 0; d < s->kept.ndim; d++) {
+    for (int d = 0; d < s->kept->ndim; d++) {
         if (s->task_chunks[d] > 1) return true;
     }
     const cb_rechunk_cost least = find_least(p, s);
@@ -98,7 +98,7 @@ static cubed_status find_sources(cb_judge *j, cubed_error *err)
     for (int v = 0; v < prog->branches[0].nloads; v++) {
         const cb_load *l = &prog->branches[0].loads[v];
         if (l->kind != CB_LOAD_STORED) continue;
-        const cb_grid even = cb_grid_evened(&j->plan.ir.nodes[l->node].grid);
+        const cb_grid even = cb_grid_evened(j->plan.ir.nodes[l->node].grid);
         const cb_need read = cb_read_need(&j->plan, l->node);
         cb_tile_source s = {.grid = cb_zone_memdup(j->zone, &even, sizeof even),
                             .map = l->map,
@@ -136,7 +136,7 @@ static cubed_status own_outs(cb_judge *j, cb_stage *s, cubed_error *err)
 /* A stage that copies an array of the root's shape as it is. */
 static cubed_status make_copy(cb_judge *j, cubed_error *err)
 {
-    const cb_grid *g = &j->plan.ir.nodes[j->root].grid;
+    const cb_grid *g = j->plan.ir.nodes[j->root].grid;
     const cb_map identity = cb_map_identity(g->ndim);
     int64_t *box = cb_zone_alloc(j->zone, (size_t)2 * CUBED_MAX_NDIM * sizeof *box);
     cb_branch *b = cb_zone_alloc(j->zone, sizeof *b);
@@ -196,7 +196,7 @@ static int target_of(cb_judge *j, const cb_rechunk_plan *plan, int k)
     const int node = j->plan.ir.nnodes + k % 2;
     j->plan.ir.nodes[node] = (cb_node){.kind = CB_NODE_COPY,
                                        .dtype = j->plan.ir.nodes[j->root].dtype,
-                                       .grid = plan->pass[k].target,
+                                       .grid = &plan->pass[k].target,
                                        .stored = true};
     return node;
 }

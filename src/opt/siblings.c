@@ -14,8 +14,8 @@
 
 static bool same_tiles(const cb_stage *a, const cb_stage *b)
 {
-    if (!cb_grid_equal(&a->kept, &b->kept)) return false;
-    return memcmp(a->task_chunks, b->task_chunks, (size_t)a->kept.ndim * sizeof(int64_t)) == 0;
+    if (!cb_grid_equal(a->kept, b->kept)) return false;
+    return memcmp(a->task_chunks, b->task_chunks, (size_t)a->kept->ndim * sizeof(int64_t)) == 0;
 }
 
 /* Different outputs of one function on blocks. */
@@ -44,8 +44,8 @@ static const char *why_not(const cubed_plan *p, const cb_stage *a, const cb_stag
     if (a->op->joined != b->op->joined) return "one reduces in parts";
     if (!same_tiles(a, b)) return "their tasks make other chunks";
     if (!a->reduce) {
-        const cb_grid *x = &p->ir.nodes[a->outs[0].node].grid;
-        if (!cb_grid_equal(x, &p->ir.nodes[b->outs[0].node].grid)) return "they make other chunks";
+        const cb_grid *x = p->ir.nodes[a->outs[0].node].grid;
+        if (!cb_grid_equal(x, p->ir.nodes[b->outs[0].node].grid)) return "they make other chunks";
         return cb_programs_share_a_load(&a->tail, &b->tail) ? NULL : "they read nothing in common";
     }
     if (!cb_stage_same_domain(&p->ir, a->reduce->list[0].node, b->reduce->list[0].node))
@@ -179,12 +179,12 @@ static size_t held_by(const cubed_plan *p, cb_stage *s, const cb_program *beside
         const cb_node *n = &p->ir.nodes[s->outs[o].node];
         if (!n->to_memory)
             bytes = cb_sat_add(
-                bytes, cb_sat_mul((size_t)cb_grid_max_chunk(&n->grid), cubed_dtype_size(n->dtype)));
+                bytes, cb_sat_mul((size_t)cb_grid_max_chunk(n->grid), cubed_dtype_size(n->dtype)));
     }
     return bytes;
 }
 
-/* What is known of a stage that is compiled. A superinstruction was two. */
+/* What is known of a stage that is compiled. A superinstruction was several. */
 static void weigh(const cubed_plan *p, cb_stage *s, sibling *about)
 {
     about->reads_room = 0;
@@ -195,7 +195,9 @@ static void weigh(const cubed_plan *p, cb_stage *s, sibling *about)
         about->loads[i] = (size_t)code->nloads;
         about->instrs[i] = 0;
         for (int k = 0; k < code->ninstrs; k++)
-            about->instrs[i] += code->instrs[k].kind == CB_INSTR_SUPER ? 2 : 1;
+            about->instrs[i] += code->instrs[k].kind == CB_INSTR_SUPER
+                                    ? p->ctx->kernels.super[code->instrs[k].op].n
+                                    : 1;
     }
     about->need = s->need;
     if (s->op->joined && s->op->joined != s->op) { /* copies need less than what computes */
@@ -225,7 +227,7 @@ static uint64_t bound(const cubed_plan *p, const cb_stage *a, const sibling *of_
                     cb_max_size(of_a->need.library, of_b->need.library)};
     for (int i = 0; i < 2; i++) {
         size_t chunks = 2; /* one is staged */
-        for (int d = 0; d < both[i]->kept.ndim; d++)
+        for (int d = 0; d < both[i]->kept->ndim; d++)
             chunks = cb_sat_mul(chunks, (size_t)both[i]->task_chunks[d]);
         for (int o = 0; both[i]->reduce && o < both[i]->nouts; o++)
             bytes = cb_sat_add(bytes,

@@ -44,22 +44,22 @@ static cubed_status over_stored(sinker *s, int node, const cb_map *map, int *out
     made.inputs = &node;
     if (cb_node_has_chunks(n)) return cb_ir_add(s->to, &made, out, err);
     bool regular = true;
-    for (int d = 0; d < n->grid.ndim; d++)
-        regular = regular && n->grid.axis[d].first == n->grid.axis[d].chunk;
+    for (int d = 0; d < n->grid->ndim; d++)
+        regular = regular && n->grid->axis[d].first == n->grid->axis[d].chunk;
     if (n->ninputs > 0 && !n->to_memory && regular) {
         cb_node_store(n, CB_WHY_RESHAPE);
         return cb_ir_add(s->to, &made, out, err);
     }
     int below = node;
+    const cb_grid grid = cb_grid_storable(n->grid);
     cb_node copy = {.kind = CB_NODE_COPY,
                     .dtype = n->dtype,
-                    .grid = n->grid,
+                    .grid = &grid,
                     .ninputs = 1,
                     .inputs = &below,
                     .stored = true,
                     .origin = n->origin,
                     .why = CB_WHY_RESHAPE};
-    for (int d = 0; d < n->grid.ndim; d++) copy.grid.axis[d] = cb_axis_storable(&n->grid.axis[d]);
     CB_TRY(cb_ir_add(s->to, &copy, &node, err));
     return cb_ir_add(s->to, &made, out, err);
 }
@@ -68,9 +68,9 @@ static cubed_status over_stored(sinker *s, int node, const cb_map *map, int *out
 static bool reshape_memory(const cb_node *n, const cb_grid *to, int64_t *strides)
 {
     int64_t stride = (int64_t)cubed_dtype_size(n->dtype);
-    for (int d = n->grid.ndim - 1; d >= 0; d--) {
-        if (n->grid.axis[d].extent != 1 && n->strides[d] != stride) return false;
-        stride *= n->grid.axis[d].extent;
+    for (int d = n->grid->ndim - 1; d >= 0; d--) {
+        if (n->grid->axis[d].extent != 1 && n->strides[d] != stride) return false;
+        stride *= n->grid->axis[d].extent;
     }
     stride = (int64_t)cubed_dtype_size(n->dtype);
     for (int d = to->ndim - 1; d >= 0; d--) {
@@ -90,15 +90,15 @@ static cubed_status sink(sinker *s, int node, const cb_map *map, int depth, int 
     }
     cb_node n = s->to->nodes[node]; /* the list may move */
     bool whole = cb_map_is_identity(map), deep = depth == MAX_SINK_DEPTH;
-    for (int d = 0; d < n.grid.ndim && whole; d++)
-        whole = n.grid.axis[d].extent == s->reshape->from[d];
+    for (int d = 0; d < n.grid->ndim && whole; d++)
+        whole = n.grid->axis[d].extent == s->reshape->from[d];
     bool flat = n.kind == CB_NODE_FULL || (n.kind == CB_NODE_INDEX && whole);
     bool step = cb_node_is(&n, CB_KIND_ELEMENTWISE);
-    const cb_grid grid = n.grid;
+    const cb_grid *grid = n.grid;
     int64_t strides[CUBED_MAX_NDIM];
     n.grid = s->reshape->grid;
     if (n.kind == CB_NODE_MEMORY && whole) {
-        flat = reshape_memory(&s->to->nodes[node], &n.grid, strides);
+        flat = reshape_memory(&s->to->nodes[node], n.grid, strides);
         n.strides = strides;
     }
     if (flat) {
@@ -116,7 +116,7 @@ static cubed_status sink(sinker *s, int node, const cb_map *map, int depth, int 
         for (int k = 0; k < n.ninputs; k++) {
             inputs[k] = n.inputs[k];
             /* One element stays one. */
-            if (s->to->nodes[n.inputs[k]].grid.ndim == 0 && grid.ndim > 0) continue;
+            if (s->to->nodes[n.inputs[k]].grid->ndim == 0 && grid->ndim > 0) continue;
             CB_TRY(sink(s, n.inputs[k], map, depth + 1, &inputs[k], err));
         }
         n.inputs = inputs;

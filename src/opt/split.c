@@ -1,47 +1,94 @@
-/* Tree reductions: with few output chunks the groups of blocks are reduced by tasks of their own. The
- * bits are those of the streaming reduction (plan/reduction.h), so the number of workers may decide. */
+/* Tree reductions: with few output chunks the groups of blocks are reduced by tasks of their own, and their states by
+ * others where one task would take in many of them. The bits are those of the streaming reduction (plan/reduction.h),
+ * so the number of workers may decide. */
 
 #include "base/error.h"
 #include "opt/opt.h"
 #include "plan/reduction.h"
 
-/* Whether a reduction would leave workers idle, and its states are small beside what is reduced. */
-static bool should_split(const cubed_plan *p, const cb_node *n)
+/* A stage has so many tasks for each worker, if there are as many: that one of them takes longer is no great loss. */
+#define TASKS_PER_WORKER 3
+/* A task does not merge more states one after another if it leaves workers idle. */
+#define MANY_STATES ((int64_t)4 * CB_REDUCE_GROUP)
+
+static int64_t count_blocks(const cubed_plan *p, const cb_node *n)
 {
-    if (n->kind != CB_NODE_REDUCE) return false;
-    const cb_grid *in = &p->ir.nodes[n->inputs[0]].grid;
-    cb_grid reduced = cb_reduced_grid(in, n->reduced);
-    int64_t groups = cb_ceil_div(cb_grid_count(&reduced), CB_REDUCE_GROUP);
-    int64_t tasks = cb_grid_count(&n->grid);
-    if (n->grid.ndim + 2 > CUBED_MAX_NDIM || groups < 2 || tasks == 0) return false;
-    if (tasks >= 2 * (int64_t)p->max_workers) return false;
+    const cb_grid reduced = cb_reduced_grid(p->ir.nodes[n->inputs[0]].grid, n->reduced);
+    return cb_grid_count(&reduced);
+}
+
+/* What a span costs, of what the reduction reads: states that are written and read, and workers that have nothing to do
+ * while the last tasks run, for half a task's time each. */
+static double cost(const cubed_plan *p, const cb_node *n, int64_t span)
+{
+    const cb_grid *in = p->ir.nodes[n->inputs[0]].grid;
+    const double block = (double)cb_grid_max_chunk(in) / (double)cb_grid_max_chunk(n->grid);
+    const double tasks =
+        (double)cb_grid_count(n->grid) * (double)cb_ceil_div(count_blocks(p, n), span);
+    return 2.0 * cb_reduce_planes(n->reduction) / (block * (double)span) +
+           p->max_workers / (2 * tasks);
+}
+
+/* Blocks of a group; 0: the reduction leaves no worker idle, or its states are not small beside what is reduced. */
+static int64_t choose_span(const cubed_plan *p, const cb_node *n)
+{
+    if (n->kind != CB_NODE_REDUCE) return 0;
+    const cb_grid *in = p->ir.nodes[n->inputs[0]].grid;
+    const int64_t tasks = cb_grid_count(n->grid), blocks = count_blocks(p, n);
+    if (n->grid->ndim + 2 > CUBED_MAX_NDIM || blocks <= CB_REDUCE_GROUP || tasks == 0) return 0;
+    if (p->max_workers == 1 || tasks >= TASKS_PER_WORKER * (int64_t)p->max_workers) return 0;
     /* One state stands for CB_REDUCE_GROUP blocks: with long blocks it is next to nothing. */
-    int64_t per_state = cb_grid_max_chunk(in) / cb_max_i64(1, cb_grid_max_chunk(&n->grid));
-    return per_state * CB_REDUCE_GROUP >= (int64_t)8 * cb_reduce_planes(n->reduction);
+    int64_t per_state = cb_grid_max_chunk(in) / cb_max_i64(1, cb_grid_max_chunk(n->grid));
+    if (per_state * CB_REDUCE_GROUP < (int64_t)8 * cb_reduce_planes(n->reduction)) return 0;
+    int64_t best = CB_REDUCE_GROUP;
+    for (int64_t span = best; span <= (blocks - 1) / CB_REDUCE_GROUP;) {
+        span *= CB_REDUCE_GROUP;
+        if (cost(p, n, span) < cost(p, n, best)) best = span;
+    }
+    return best;
+}
+
+/* A node that leaves the states of groups of `span` blocks. */
+static cubed_status add_states(const cb_node *reduction, const cb_grid *in, int64_t span,
+                               bool of_states, cb_ir *to, int *index, cubed_error *err)
+{
+    const cb_grid states = cb_reduce_partial_grid(in, reduction->reduced,
+                                                  cb_reduce_planes(reduction->reduction), span);
+    const int input = *index;
+    const cb_node n = {.kind = of_states ? CB_NODE_MERGE_PARTIAL : CB_NODE_PARTIAL,
+                       .dtype = reduction->dtype,
+                       .grid = &states,
+                       .reduction = reduction->reduction,
+                       .reduced = reduction->reduced,
+                       .reduce_grid = of_states ? in : NULL,
+                       .ninputs = 1,
+                       .inputs = (int[]){input},
+                       .stored = true,
+                       .origin = reduction->origin,
+                       .why = CB_WHY_PARTIAL};
+    return cb_ir_add(to, &n, index, err);
 }
 
 static cubed_status each(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_node *n, int *out,
                          cubed_error *err)
 {
+    const cb_node *before = &p->ir.nodes[i];
+    int64_t span = choose_span(p, before);
     (void)ctx;
-    if (!should_split(p, &p->ir.nodes[i])) return cb_ir_add(to, n, out, err);
-    const cb_grid in = p->ir.nodes[p->ir.nodes[i].inputs[0]].grid;
-    cb_node partial = {.kind = CB_NODE_PARTIAL,
-                       .dtype = n->dtype,
-                       .reduction = n->reduction,
-                       .reduced = n->reduced,
-                       .ninputs = 1,
-                       .inputs = n->inputs,
-                       .stored = true,
-                       .origin = n->origin,
-                       .why = CB_WHY_PARTIAL};
-    partial.grid = cb_reduce_partial_grid(&in, n->reduced, cb_reduce_planes(n->reduction));
-    int states;
-    CB_TRY(cb_ir_add(to, &partial, &states, err));
+    if (span == 0) return cb_ir_add(to, n, out, err);
+    const cb_grid *in = p->ir.nodes[before->inputs[0]].grid;
+    const int64_t blocks = count_blocks(p, before);
+    const bool idle = cb_grid_count(before->grid) < (int64_t)p->max_workers;
+    int index = n->inputs[0];
+    CB_TRY(add_states(n, in, span, false, to, &index, err));
+    while (idle && cb_ceil_div(blocks, span) >= MANY_STATES) {
+        span *= CB_REDUCE_GROUP;
+        CB_TRY(add_states(n, in, span, true, to, &index, err));
+    }
     cb_node merge = *n;
     merge.kind = CB_NODE_MERGE;
-    merge.inputs = &states;
-    merge.reduce_grid = &in;
+    merge.inputs = &index;
+    merge.reduce_grid = in;
     return cb_ir_add(to, &merge, out, err);
 }
 

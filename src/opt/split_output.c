@@ -2,14 +2,14 @@
  *
  * Where blocks are too few for tree reductions (split.c), the tasks of a reduction are its output chunks. If
  * parts of the input can be read by themselves, an intermediate with smaller chunks makes more
- * tasks, and its pieces are put together by a copy. A piece is small enough that what is read of a
- * block is still in the cache when it is reduced. */
+ * tasks, and its pieces are put together by a copy. */
 #include "base/error.h"
 #include "exec/need.h"
 #include "opt/opt.h"
 
-/* What a task should hold of the arrays that it reads. */
-#define PIECE_BYTES ((size_t)2 << 20)
+/* What a task should hold of the arrays that it reads. Runs of chunks that are mapped take less of the system's time the
+ * longer they are; requests are fewer. */
+#define PIECE_BYTES ((size_t)16 << 20)
 
 typedef struct spread {
     const cubed_plan *p; /* as it was */
@@ -46,10 +46,11 @@ static bool is_encoded(const cubed_plan *p, const cb_stage *s)
 static bool choose(const cubed_plan *p, const cb_stage *s, spread *out)
 {
     int d = 0;
-    while (d < s->kept.ndim && s->kept.axis[d].chunk < 2) d++;
-    if (d == s->kept.ndim) return false;
-    int64_t chunk = s->kept.axis[d].chunk, workers = (int64_t)p->max_workers;
-    int64_t pieces = (int64_t)(block_bytes(p, s) / PIECE_BYTES) + 1;
+    while (d < s->kept->ndim && s->kept->axis[d].chunk < 2) d++;
+    if (d == s->kept->ndim) return false;
+    int64_t chunk = s->kept->axis[d].chunk, workers = (int64_t)p->max_workers;
+    const size_t piece = cb_min_size(PIECE_BYTES, (p->allowed_mem - p->reserved_mem) / 4 + 1);
+    int64_t pieces = (int64_t)(block_bytes(p, s) / piece) + 1;
     pieces = cb_min_i64(cb_max_i64(pieces, 2 * workers), 64 * workers);
     if (is_encoded(p, s)) pieces = workers;
     *out = (spread){p, s, d, cb_ceil_div(chunk, pieces)};
@@ -107,16 +108,17 @@ static cubed_status insert(void *ctx, cubed_plan *p, cb_ir *to, int i, const cb_
     int o = output_of(s, i), index;
     (void)p;
     if (o < 0) return insert_reduce(s, to, i, n, out, err);
+    cb_grid grid = cb_grid_copy(n->grid);
     cb_node pieces = {.kind = CB_NODE_COPY,
                       .dtype = n->dtype,
-                      .grid = n->grid,
+                      .grid = &grid,
                       .ninputs = 1,
                       .inputs = &index,
                       .stored = true,
                       .origin = n->origin,
                       .why = CB_WHY_SPREAD};
-    for (int d = 0; d < n->grid.ndim; d++) {
-        cb_axis *a = &pieces.grid.axis[d];
+    for (int d = 0; d < n->grid->ndim; d++) {
+        cb_axis *a = &grid.axis[d];
         if (s->stage->outs[o].axis[d] == s->axis) *a = cb_axis_regular(a->extent, s->step);
     }
     if (!n->is_target || n->kind != CB_NODE_COPY) {
@@ -148,7 +150,7 @@ static bool is_worth(const void *ctx, const cubed_plan *now, const cubed_plan *b
     for (int o = 0; o < s->stage->nouts; o++) {
         int node = s->stage->outs[o].node;
         added +=
-            2 * (uint64_t)cb_grid_count(&s->p->ir.nodes[node].grid) * cb_chunk_bytes(s->p, node);
+            2 * (uint64_t)cb_grid_count(s->p->ir.nodes[node].grid) * cb_chunk_bytes(s->p, node);
     }
     return tasks(now) > tasks(before) + s->stage->nouts && added < s->stage->bytes_read / 4 &&
            cb_opt_traffic(now) <= cb_opt_traffic(before) + added + added / 8;

@@ -38,7 +38,7 @@ enum { MAX_COUNTS = 16 };
 static int list_counts(const cubed_plan *p, const cb_stage *s, int d, int64_t *counts)
 {
     static const int factors[] = {2, 3, 5, 8};
-    int64_t now = s->task_chunks[d], own = s->kept.axis[d].chunk;
+    int64_t now = s->task_chunks[d], own = s->kept->axis[d].chunk;
     int n = 0;
     for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) counts[n++] = now * factors[f];
     for (int b = 0; b < s->tail.nbranches; b++) {
@@ -47,7 +47,7 @@ static int list_counts(const cubed_plan *p, const cb_stage *s, int d, int64_t *c
             if (l->reshape) continue; /* its axes are not the source's */
             for (int k = 0; k < l->map->ndim_out && l->kind == CB_LOAD_STORED; k++) {
                 if (l->map->dim[k].axis != d || n == MAX_COUNTS) continue;
-                int64_t chunk = p->ir.nodes[l->node].grid.axis[k].chunk;
+                int64_t chunk = p->ir.nodes[l->node].grid->axis[k].chunk;
                 int64_t aligned = cb_ceil_div(chunk, own);
                 if (aligned > 1) counts[n++] = (now / aligned + 1) * aligned;
             }
@@ -64,7 +64,7 @@ static cubed_status tile_copy(const cubed_plan *p, cb_stage *s, uint64_t mem, cu
     cb_need read = cb_read_need(p, l->node), write = cb_write_need(p, s->outs[0].node);
     size_t part_run = cb_node_subread_run(p, l->node);
     cb_need part = part_run ? cb_read_subread_need(p, l->node) : (cb_need){0, 0};
-    cb_grid from = cb_grid_evened(&p->ir.nodes[l->node].grid), to = cb_grid_evened(&out->grid);
+    cb_grid from = cb_grid_evened(p->ir.nodes[l->node].grid), to = cb_grid_evened(out->grid);
     cb_tile_source source = {.grid = &from,
                              .map = l->map,
                              .item_size = cubed_dtype_size(l->dtype),
@@ -108,8 +108,8 @@ cubed_status cb_opt_tile(cubed_plan *p, cb_stage *s, uint64_t mem, cubed_error *
     for (;;) {
         cb_stage best = *s;
         if (s->bytes_read <= floor + floor / 32) break;
-        for (int d = 0; d < s->kept.ndim; d++) {
-            int64_t n = cb_axis_count(&s->kept.axis[d]);
+        for (int d = 0; d < s->kept->ndim; d++) {
+            int64_t n = cb_axis_count(&s->kept->axis[d]);
             if (s->task_chunks[d] >= n) continue;
             int64_t counts[MAX_COUNTS];
             int ncounts = list_counts(p, s, d, counts);

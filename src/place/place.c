@@ -2,6 +2,7 @@
 #include "place/place.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "cubed/zarr.h"
@@ -22,10 +23,11 @@ static const char *find_separator(const char *url)
     return strstr(end ? end : from, "::");
 }
 
-/* The URL without user and password, which are in front of the last @ of the authority. */
+/* The URL without user and password, which are in front of the last @ of the authority. In Azure's that is a container. */
 static char *without_user(cb_zone *zone, const char *url)
 {
     char *copy = cb_zone_strdup(zone, url);
+    if (strncasecmp(url, "abfs", 4) == 0 || strncasecmp(url, "az:", 3) == 0) return copy;
     const char *from = cb_url_of_file(url) ? NULL : cb_url_authority(url);
     if (!copy || !from) return copy;
     const char *at = memrchr(from, '@', strcspn(from, "/"));

@@ -126,11 +126,28 @@ static const char *default_port(const char *url)
     return "";
 }
 
-/* "host:port" in lower case, without a port that goes without saying. A name in memory is no host. */
+/* Whether what stands there is a machine, whose name may be written in any case, and no name in a service. */
+static bool has_host(const char *url)
+{
+    static const char *const services[] = {"memory", "s3", "gs", "gcs", "az", "abfs", "abfss"};
+    for (size_t i = 0; i < sizeof services / sizeof *services; i++) {
+        if (is_scheme(url, services[i])) return false;
+    }
+    return true;
+}
+
+/* Schemes that are other spellings. */
+static const char *usual_scheme(const char *url)
+{
+    if (is_scheme(url, "gcs")) return "gs";
+    return is_scheme(url, "abfs") || is_scheme(url, "abfss") ? "az" : NULL;
+}
+
+/* "host:port", of machines in lower case, without a port that goes without saying. */
 static cubed_status put_authority(const char *url, const char *from, size_t n, cb_buf *out,
                                   cubed_error *err)
 {
-    const bool fold = !is_scheme(url, "memory");
+    const bool fold = has_host(url);
     const char *bracket = memchr(from, ']', n);
     const char *tail = bracket ? bracket : from;
     const char *colon = memchr(tail, ':', n - (size_t)(tail - from));
@@ -160,7 +177,9 @@ cubed_status cb_place_find_url(cb_zone *zone, const char *url, cb_place *p, cube
     if ((is_scheme(url, "http") || is_scheme(url, "https")) && strpbrk(url, "?#"))
         CB_GO(cb_fail(err, CUBED_E_ARG,
                       "the URL \"%s\" has a query or a fragment, which no store has", url));
-    for (const char *c = url; c < from; c++) {
+    const char *scheme = usual_scheme(url);
+    if (scheme) cb_buf_printf(&text, "%s://", scheme);
+    for (const char *c = url; c < from && !scheme; c++) {
         const char lower = (char)tolower((unsigned char)*c);
         cb_buf_put(&text, &lower, 1);
     }

@@ -33,21 +33,30 @@ cubed_status cb_context_find_block_fn(const cubed_context *ctx, const char *name
     return CUBED_OK;
 }
 
-void cubed_context_set_raised_fn(cubed_context *ctx, const cubed_raised_fn *fn)
+cubed_status cubed_context_set_raised_fn(cubed_context *ctx, const cubed_raised_fn *fn,
+                                         cubed_error *err)
 {
+    CB_TRY(cb_check_made_for("what stands behind errors", fn->struct_size, sizeof *fn, fn->version,
+                             CUBED_RAISED_VERSION, err));
+    if (!fn->save || !fn->load)
+        return cb_fail(err, CUBED_E_ARG, "what stands behind errors needs save and load");
     ctx->raised_fn = fn;
+    return CUBED_OK;
 }
 
 cubed_status cubed_context_add_block_fn(cubed_context *ctx, const cubed_block_fn *fn,
                                         cubed_error *err)
 {
+    CB_TRY(cb_check_made_for("a function on blocks", fn->struct_size, sizeof *fn, fn->version,
+                             CUBED_BLOCK_VERSION, err));
     if (!fn->name || !fn->run || cb_block_fn_is_shared(fn->name))
         return cb_fail(err, CUBED_E_ARG, "a function on blocks needs a name without ':' and a run");
     cb_added_block_fn *added = cb_alloc_zero(&ctx->alloc, sizeof *added);
     if (!added) return cb_fail(err, CUBED_E_NOMEM, "no memory for a function on blocks");
     added->fn = fn;
     added->next = atomic_load(&ctx->block_fns);
-    while (!find(ctx, fn->name)) { /* again if another thread has added one in between */
+    /* The search is repeated if another thread has added a function meanwhile. */
+    while (!find(ctx, fn->name)) {
         if (atomic_compare_exchange_weak(&ctx->block_fns, &added->next, added)) return CUBED_OK;
     }
     cb_free(&ctx->alloc, added, sizeof *added);

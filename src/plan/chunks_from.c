@@ -7,19 +7,19 @@ static void raise_to(cubed_array *x, int axis, uint8_t from)
     if (x->chunks_from[axis] < from) x->chunks_from[axis] = from;
 }
 
-/* An axis that an input has. */
+/* Takes over where an input has the chunks of an axis from. */
 static void take(cubed_array *x, int axis, const cubed_array *in, int of)
 {
     raise_to(x, axis, in->chunks_from[of]);
     if (in->listed >> of & 1) x->listed |= 1u << axis;
 }
 
-/* Inputs have x's axes, or none. */
+/* Inputs have the axes of x, or none at all. */
 void cb_chunks_of_inputs(cubed_array *x)
 {
     for (int i = 0; i < x->node.ninputs; i++) {
         const cubed_array *in = x->in[i];
-        for (int d = 0; d < in->node.grid.ndim; d++) take(x, d, in, d);
+        for (int d = 0; d < in->node.grid->ndim; d++) take(x, d, in, d);
     }
 }
 
@@ -34,27 +34,27 @@ void cb_chunks_of_view(cubed_array *x)
 void cb_chunks_of_reduce(cubed_array *x)
 {
     const cubed_array *in = x->in[0];
-    for (int d = 0, k = 0; d < in->node.grid.ndim; d++) {
+    for (int d = 0, k = 0; d < in->node.grid->ndim; d++) {
         if (!(x->node.reduced >> d & 1)) take(x, k++, in, d);
     }
 }
 
-/* Axes of the result are made of several: they have what the firmest has. */
+/* An axis of the result is made of several axes of the input: it takes over the strongest origin of their chunks. */
 void cb_chunks_of_reshape(cubed_array *x)
 {
     uint8_t most = CB_CHUNKS_NONE;
     for (int i = 0; i < x->node.ninputs; i++) {
         if (x->in[i]->listed) x->listed = UINT32_MAX;
-        for (int d = 0; d < x->in[i]->node.grid.ndim; d++) {
+        for (int d = 0; d < x->in[i]->node.grid->ndim; d++) {
             if (x->in[i]->chunks_from[d] > most) most = x->in[i]->chunks_from[d];
         }
     }
-    for (int d = 0; d < x->node.grid.ndim; d++) raise_to(x, d, most);
+    for (int d = 0; d < x->node.grid->ndim; d++) raise_to(x, d, most);
 }
 
 static void all(cubed_array *x, cb_chunks_from from)
 {
-    for (int d = 0; d < x->node.grid.ndim; d++) raise_to(x, d, (uint8_t)from);
+    for (int d = 0; d < x->node.grid->ndim; d++) raise_to(x, d, (uint8_t)from);
 }
 
 static bool same_chunks(const cb_axis *a, const cb_axis *b)
@@ -71,11 +71,11 @@ static bool same_chunks(const cb_axis *a, const cb_axis *b)
 void cb_chunks_of_copy(cubed_array *x)
 {
     const cubed_array *in = x->in[0];
-    for (int d = 0; d < x->node.grid.ndim; d++) {
-        const cb_axis *a = &x->node.grid.axis[d];
+    for (int d = 0; d < x->node.grid->ndim; d++) {
+        const cb_axis *a = &x->node.grid->axis[d];
         bool constant = in->chunks_from[d] <= CB_CHUNKS_CALL;
         raise_to(x, d, constant ? CB_CHUNKS_CALL : CB_CHUNKS_DATA);
-        bool kept = a->starts && same_chunks(a, &in->node.grid.axis[d]);
+        bool kept = a->starts && same_chunks(a, &in->node.grid->axis[d]);
         if (kept ? in->listed >> d & 1 : !constant) x->listed |= 1u << d;
     }
 }
@@ -123,6 +123,6 @@ void cb_graph_find_chunks_from(cubed_array *x)
 {
     cb_kinds[x->node.kind]->find_chunks_from(x);
     for (int d = 0; d < CUBED_MAX_NDIM; d++) {
-        if (d >= x->node.grid.ndim || !x->node.grid.axis[d].starts) x->listed &= ~(1u << d);
+        if (d >= x->node.grid->ndim || !x->node.grid->axis[d].starts) x->listed &= ~(1u << d);
     }
 }

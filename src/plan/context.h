@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "codec/registry.h"
 #include "cubed/sys/block.h"
 #include "cubed/sys/raised.h"
 #include "cubed/sys/source.h"
@@ -34,6 +35,7 @@ struct cubed_context {
     cubed_allocator alloc;
     cb_kernels kernels;
     cb_stores stores;
+    cb_codecs codecs;
     uint64_t machine_memory; /* that this process may use, when the context was made */
     _Atomic(cb_added_block_fn *) block_fns;
     _Atomic(cb_added_source_fn *) source_fns;

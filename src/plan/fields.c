@@ -27,7 +27,7 @@ void cb_put_params(cb_buf *b, const void *params, size_t size)
     if (size) cb_buf_put(b, params, size);
 }
 
-/* Of an irregular axis; a regular one has 0 of them. */
+/* Writes the lengths of an irregular axis' chunks; a regular axis has 0 of them. */
 static void put_lengths(cb_buf *b, const cb_axis *a)
 {
     cb_put_u(b, a->starts ? (uint64_t)a->n : 0);
@@ -121,7 +121,7 @@ const void *cb_get_params(cb_reader *r, size_t *size)
     return copy;
 }
 
-/* They are checked with the node. */
+/* Reads such lengths; they are checked with the node. */
 static void get_lengths(cb_reader *r, cb_axis *a)
 {
     a->starts = NULL;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "kernel/kernel.h"
 
 void cb_dense_strides(int ndim, const int64_t *extents, size_t item_size, int64_t *strides)
 {
@@ -56,6 +57,13 @@ cb_grid cb_grid_regular(int ndim, const int64_t *shape, const int64_t *chunk)
     return g;
 }
 
+cb_grid cb_grid_copy(const cb_grid *g)
+{
+    cb_grid copy = {.ndim = g->ndim};
+    memcpy(copy.axis, g->axis, (size_t)g->ndim * sizeof g->axis[0]);
+    return copy;
+}
+
 int64_t cb_grid_count(const cb_grid *g)
 {
     int64_t n = 1, counts[CUBED_MAX_NDIM];
@@ -105,9 +113,19 @@ bool cb_axis_equal(const cb_axis *a, const cb_axis *b)
         return a->n == b->n &&
                (a->starts == b->starts ||
                 memcmp(a->starts, b->starts, ((size_t)a->n + 1) * sizeof *a->starts) == 0);
-    /* Chunks longer than the axis cut it the same way. */
+    /* Chunks longer than what is left of the axis cut it the same way. */
+    const int64_t rest = a->extent - a->first;
     return cb_min_i64(a->first, a->extent) == cb_min_i64(b->first, b->extent) &&
-           (a->first >= a->extent || a->chunk == b->chunk);
+           (rest <= 0 || cb_min_i64(a->chunk, rest) == cb_min_i64(b->chunk, rest));
+}
+
+cb_axis cb_axis_trimmed(const cb_axis *a)
+{
+    cb_axis out = *a;
+    if (a->starts) return out;
+    out.chunk = cb_max_i64(1, cb_axis_longest(a));
+    out.first = cb_min_i64(a->first, out.chunk);
+    return out;
 }
 
 bool cb_grid_equal(const cb_grid *a, const cb_grid *b)
@@ -198,6 +216,67 @@ void cb_map_image(const cb_map *m, const cb_box *domain, cb_box *source)
         source->lo[d] = cb_min_i64(a, b);
         source->hi[d] = cb_max_i64(a, b) + 1;
     }
+}
+
+/* The positions x of [lo, hi) for which offset + stride * x lies in [first, last). */
+static void narrow(int64_t offset, int64_t stride, int64_t first, int64_t last, int64_t *lo,
+                   int64_t *hi)
+{
+    int64_t a, z;
+    if (stride > 0) {
+        a = cb_ceil_div(cb_max_i64(0, first - offset), stride);
+        z = cb_ceil_div(cb_max_i64(0, last - offset), stride);
+    } else {
+        /* offset - |s| x < last  and  offset - |s| x >= first */
+        a = offset < last ? 0 : (offset - last) / -stride + 1;
+        z = offset < first ? 0 : (offset - first) / -stride + 1;
+    }
+    *lo = cb_max_i64(*lo, a);
+    *hi = cb_min_i64(*hi, z);
+}
+
+bool cb_map_preimage(const cb_map *m, const cb_box *source, cb_box *domain)
+{
+    for (int d = 0; d < m->ndim_out; d++) {
+        const int j = m->dim[d].axis;
+        const int64_t offset = m->dim[d].offset;
+        if (j < 0 && (offset < source->lo[d] || offset >= source->hi[d])) return false;
+        if (j >= 0)
+            narrow(offset, m->dim[d].stride, source->lo[d], source->hi[d], &domain->lo[j],
+                   &domain->hi[j]);
+    }
+    return !cb_box_empty(domain);
+}
+
+int64_t cb_map_strides(const cb_map *m, const int64_t *lo, const int64_t *stride, const int64_t *at,
+                       int64_t *seen)
+{
+    int64_t bytes = 0;
+    for (int d = 0; d < m->ndim_out; d++) {
+        const int j = m->dim[d].axis;
+        int64_t x = m->dim[d].offset;
+        if (j >= 0) {
+            x += m->dim[d].stride * at[j];
+            seen[j] = m->dim[d].stride * stride[d];
+        }
+        bytes += (x - lo[d]) * stride[d];
+    }
+    return bytes;
+}
+
+void cb_box_copy(const cb_box *part, size_t item_size, void *to, const int64_t *to_lo,
+                 const int64_t *to_stride, const void *from, const int64_t *from_lo,
+                 const int64_t *from_stride)
+{
+    int64_t shape[CUBED_MAX_NDIM];
+    char *t = to;
+    const char *f = from;
+    for (int d = 0; d < part->ndim; d++) {
+        shape[d] = to_stride[d] == 0 && from_stride[d] == 0 ? 1 : part->hi[d] - part->lo[d];
+        t += (part->lo[d] - to_lo[d]) * to_stride[d];
+        f += (part->lo[d] - from_lo[d]) * from_stride[d];
+    }
+    cb_copy_box(part->ndim, shape, item_size, t, to_stride, f, from_stride);
 }
 
 bool cb_odometer_next(const cb_box *b, int64_t *idx)

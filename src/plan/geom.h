@@ -51,7 +51,7 @@ static inline int64_t cb_axis_hi(const cb_axis *a, int64_t i)
 {
     return cb_min_i64(a->extent, a->starts ? a->starts[i + 1] : a->first + i * a->chunk);
 }
-/* Of the chunks that there are; 0 where there is none. Of a slice it may be less than the nominal one. */
+/* The length of the longest chunk; 0 if there is none. That of a slice may be less than `chunk`. */
 static inline int64_t cb_axis_longest(const cb_axis *a)
 {
     if (a->starts) return a->chunk;
@@ -64,12 +64,12 @@ static inline int64_t cb_axis_stored(const cb_axis *a, int64_t i)
     if (a->starts) return a->starts[i + 1] - a->starts[i];
     return a->clipped ? cb_axis_hi(a, i) - cb_axis_lo(a, i) : a->chunk;
 }
-/* Of the last chunk, of an axis that is not irregular. */
+/* The stored length of the last chunk of a regular axis. */
 static inline int64_t cb_axis_last(const cb_axis *a)
 {
     return a->clipped ? cb_axis_stored(a, cb_axis_count(a) - 1) : a->chunk;
 }
-/* Of all chunks, irregular ones as long as the longest. */
+/* The sum of the stored lengths of all chunks; those of an irregular axis count as the longest. */
 static inline int64_t cb_axis_stored_all(const cb_axis *a)
 {
     return a->clipped ? a->extent : cb_axis_count(a) * a->chunk;
@@ -87,10 +87,10 @@ static inline cb_axis cb_axis_regular(int64_t extent, int64_t chunk)
 }
 
 bool cb_axis_equal(const cb_axis *a, const cb_axis *b);
+/* The same chunks, and the nominal length, which what is stored is padded to, no greater than that of the longest. */
+cb_axis cb_axis_trimmed(const cb_axis *a);
 /* Chunks that begin at `starts`, n + 1 of them; a regular axis where that is the same. */
 cb_axis cb_axis_irregular(int64_t extent, const int64_t *starts, int64_t n);
-/* The same chunks, or, as the first one of a stored array is none shorter than others, regular ones. */
-cb_axis cb_axis_storable(const cb_axis *a);
 /* `extent` elements from `offset` on by `stride`, in chunks of those that lie in one chunk of `a`, which is
  * irregular; the list is in the zone. */
 CUBED_MUST_CHECK cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset,
@@ -136,12 +136,22 @@ cb_grid cb_grid_regular(int ndim, const int64_t *shape, const int64_t *chunk);
 /* A regular one whose chunks are as large as the largest, for estimates. */
 cb_grid cb_grid_evened(const cb_grid *g);
 bool cb_grid_is_irregular(const cb_grid *g);
+cb_grid cb_grid_copy(const cb_grid *g);
+/* The same chunks, or, as the first one of a stored array is none shorter than others, regular ones. */
+cb_grid cb_grid_storable(const cb_grid *g);
+/* All axes as cb_axis_trimmed gives them. */
+cb_grid cb_grid_trimmed(const cb_grid *g);
 /* Puts the lists of irregular axes into the zone, but for those that `known` has, which live as long. */
 CUBED_MUST_CHECK cubed_status cb_grid_own(cb_zone *zone, cb_grid *g, const cb_grid *const *known,
                                           int nknown, cubed_error *err);
+/* The same grid of `known`, or a copy in the zone with room for its own axes and no more: to be looked at, and copied
+ * by cb_grid_copy alone. */
+CUBED_MUST_CHECK cubed_status cb_grid_keep(cb_zone *zone, const cb_grid **g,
+                                           const cb_grid *const *known, int nknown,
+                                           cubed_error *err);
 /* Extents of a chunk as it is stored, in memory and on disk. */
 void cb_grid_stored(const cb_grid *g, const int64_t *idx, int64_t *extents);
-/* Chunks in all; may be 0. Sticks at INT64_MAX. */
+/* The number of chunks, which may be 0. Sticks at INT64_MAX. */
 int64_t cb_grid_count(const cb_grid *g);
 /* Position in the grid of chunk number `i` in C order, and back. */
 void cb_grid_unravel(const cb_grid *g, int64_t i, int64_t *idx);
@@ -179,6 +189,20 @@ CUBED_MUST_CHECK cubed_status cb_map_compose(const cb_map *inner, const cb_map *
                                              cubed_error *err);
 /* The smallest box of the source that holds the image of a non-empty box of the domain. */
 void cb_map_image(const cb_map *m, const cb_box *domain, cb_box *source);
+
+/* Narrows a box of the domain to what the map takes into a box of the source; false if nothing is left. */
+bool cb_map_preimage(const cb_map *m, const cb_box *source, cb_box *domain);
+/* How a source that lies in memory is seen from the domain. Its element at `lo` is followed by the next one along an
+ * axis `stride` bytes behind: the same for axes of the domain, but for those that it does not depend on; gives the
+ * bytes from there to what is seen at position `at`. */
+int64_t cb_map_strides(const cb_map *m, const int64_t *lo, const int64_t *stride, const int64_t *at,
+                       int64_t *seen);
+
+/* Moves a box of elements from one array to another. Each array has its element `lo` where the pointer is, and the next
+ * one along an axis `stride` bytes behind. What neither of them has an axis for is moved once. */
+void cb_box_copy(const cb_box *part, size_t item_size, void *to, const int64_t *to_lo,
+                 const int64_t *to_stride, const void *from, const int64_t *from_lo,
+                 const int64_t *from_stride);
 
 /* Walks a box in C order: idx starts at lo; false when it is past the end. */
 bool cb_odometer_next(const cb_box *b, int64_t *idx);

@@ -3,8 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/error.h"
+#include "files/files.h"
 #include "mem/pages.h"
+#include "place/place.h"
 
 cubed_status cubed_context_new(const cubed_context_options *options, cubed_context **out,
                                cubed_error *err)
@@ -40,6 +43,7 @@ cubed_status cubed_context_new(const cubed_context_options *options, cubed_conte
         cb_free(a, ctx, sizeof *ctx);
         return st;
     }
+    ctx->stores.open_file = cb_file_open;
     ctx->machine_memory = cb_machine_memory();
     *out = ctx;
     return CUBED_OK;
@@ -56,6 +60,7 @@ void cubed_context_unref(cubed_context *ctx)
     if (!ctx || atomic_fetch_sub_explicit(&ctx->refs, 1, memory_order_acq_rel) != 1) return;
     cubed_allocator a = ctx->alloc;
     cb_stores_free(&ctx->stores);
+    cb_codecs_free(&ctx->codecs, &a);
     cb_added_block_fn *next, *added = atomic_load(&ctx->block_fns);
     for (; added; added = next) {
         next = added->next;
@@ -74,10 +79,57 @@ void cubed_context_unref(cubed_context *ctx)
     cb_free(&a, ctx, sizeof *ctx);
 }
 
+cubed_status cubed_context_set_variables(cubed_context *ctx, const char *const *variables,
+                                         cubed_error *err)
+{
+    return cb_net_set_variables(&ctx->stores.net, variables, err);
+}
+
+cubed_status cubed_context_set_storage_option(cubed_context *ctx, const char *url, const char *name,
+                                              const char *value, cubed_error *err)
+{
+    cb_place place;
+    cb_zone *zone;
+    CB_TRY(cb_zone_new(&ctx->alloc, &zone, err));
+    cubed_status st = cb_place_parse(zone, url, &place, err);
+    if (st == CUBED_OK) st = cb_net_set_option(&ctx->stores.net, place.store, name, value, err);
+    cb_zone_free(zone);
+    return st;
+}
+
+cubed_status cubed_context_storage_options(cubed_context *ctx, char *out, size_t cap, size_t *size,
+                                           cubed_error *err)
+{
+    cb_buf text;
+    cb_buf_init(&text, &ctx->alloc);
+    cb_buf_puts(&text, "");
+    cubed_status st = cb_net_put_options(&ctx->stores.net, &text, err);
+    *size = text.size + 1;
+    if (st == CUBED_OK && cap > 0) {
+        memcpy(out, text.data, cb_min_size(cap, *size));
+        out[cap - 1] = 0;
+    }
+    if (text.data) explicit_bzero(text.data, text.cap);
+    cb_buf_free(&text);
+    return st;
+}
+
+cubed_status cubed_context_take_storage_options(cubed_context *ctx, const char *text,
+                                                cubed_error *err)
+{
+    return cb_net_take_options(&ctx->stores.net, text, err);
+}
+
 cubed_status cubed_context_add_store(cubed_context *ctx, const cubed_store_vtable *vt,
                                      cubed_error *err)
 {
     return cb_stores_add(&ctx->stores, vt, err);
+}
+
+cubed_status cubed_context_add_codec(cubed_context *ctx, const cubed_codec_vtable *vt,
+                                     cubed_error *err)
+{
+    return cb_codecs_add(&ctx->codecs, &ctx->alloc, vt, err);
 }
 
 const char *cubed_context_isa(const cubed_context *ctx) { return ctx->kernels.isa; }
@@ -125,7 +177,7 @@ static cubed_status own_node(cubed_array *x, cubed_error *err)
     const size_t bytes = (size_t)x->node.ninputs * sizeof(cb_grid *);
     const cb_grid **known = cb_alloc(&x->ctx->alloc, bytes);
     if (!known) return cb_fail(err, CUBED_E_NOMEM, "no memory for an array's inputs");
-    for (int i = 0; i < x->node.ninputs; i++) known[i] = &x->in[i]->node.grid;
+    for (int i = 0; i < x->node.ninputs; i++) known[i] = x->in[i]->node.grid;
     cubed_status st = cb_node_own(x->zone, &x->node, known, x->node.ninputs, err);
     cb_free(&x->ctx->alloc, known, bytes);
     return st;
@@ -143,9 +195,9 @@ cubed_status cb_graph_add(cubed_context *ctx, const cb_node *node, cubed_array *
     x->node.ninputs = 0;
     x->node.inputs = NULL;
     x->node.origin = 0;
-    for (int d = 0; d < node->grid.ndim; d++) {
-        x->shape[d] = node->grid.axis[d].extent;
-        x->chunks[d] = node->grid.axis[d].chunk;
+    for (int d = 0; d < node->grid->ndim; d++) {
+        x->shape[d] = node->grid->axis[d].extent;
+        x->chunks[d] = node->grid->axis[d].chunk;
     }
     CB_GO(cb_zone_new(&ctx->alloc, &x->zone, err));
     if (node->ninputs > 0) {
@@ -234,7 +286,7 @@ void cubed_array_set_origin(cubed_array *x, uint32_t origin)
 
 const void *cubed_array_tag(const cubed_array *x) { return x->tag; }
 
-/* With a stack of its own, as chains may be long. */
+/* Walks with a stack of its own, as chains may be long. */
 cubed_status cubed_array_retag(cubed_array *x, const void *to,
                                void (*visit)(void *ctx, const void *tag), void *ctx,
                                cubed_error *err)
@@ -277,25 +329,25 @@ out:
 
 cubed_context *cubed_array_context(const cubed_array *x) { return x->ctx; }
 cubed_dtype cubed_array_dtype(const cubed_array *x) { return x->node.dtype; }
-int cubed_array_ndim(const cubed_array *x) { return x->node.grid.ndim; }
+int cubed_array_ndim(const cubed_array *x) { return x->node.grid->ndim; }
 const int64_t *cubed_array_shape(const cubed_array *x) { return x->shape; }
 const int64_t *cubed_array_chunks(const cubed_array *x) { return x->chunks; }
 int64_t cubed_array_num_chunks(const cubed_array *x, int dim)
 {
-    return cb_axis_count(&x->node.grid.axis[dim]);
+    return cb_axis_count(&x->node.grid->axis[dim]);
 }
 int64_t cubed_array_chunk_length(const cubed_array *x, int dim, int64_t i)
 {
-    const cb_axis *axis = &x->node.grid.axis[dim];
+    const cb_axis *axis = &x->node.grid->axis[dim];
     return cb_axis_hi(axis, i) - cb_axis_lo(axis, i);
 }
 bool cubed_array_is_irregular(const cubed_array *x, int dim)
 {
-    return x->node.grid.axis[dim].starts != NULL;
+    return x->node.grid->axis[dim].starts != NULL;
 }
 const char *cubed_array_dim_name(const cubed_array *x, int dim)
 {
-    return dim < 0 || dim >= x->node.grid.ndim ? NULL : x->node.dim_names[dim];
+    return dim < 0 || dim >= x->node.grid->ndim ? NULL : x->node.dim_names[dim];
 }
 bool cubed_array_missing_value(const cubed_array *x, cubed_scalar *out)
 {

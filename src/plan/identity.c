@@ -16,7 +16,7 @@ void cb_plan_put_contents(cb_buf *b, const cb_node *n)
     XXH128_canonical_t out;
     cb_node_shape(n, shape);
     XXH3_128bits_reset(&state);
-    int outer = n->grid.ndim;
+    int outer = n->grid->ndim;
     while (outer > 0 && n->strides[outer - 1] == (int64_t)run) run *= (size_t)shape[--outer];
     cb_box rows = {.ndim = outer};
     memcpy(rows.hi, shape, sizeof rows.hi);
@@ -34,6 +34,10 @@ cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], cube
 {
     XXH128_canonical_t out;
     cb_buf bytes;
+    if (*p->id) {
+        memcpy(id, p->id, CB_PLAN_ID_CAP);
+        return CUBED_OK;
+    }
     cb_buf_init(&bytes, &p->ctx->alloc);
     cubed_status st = cb_plan_write(p, CB_PLAN_FOR_ID, &bytes, err);
     if (st == CUBED_OK) {
@@ -43,6 +47,15 @@ cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP], cube
     }
     cb_buf_free(&bytes);
     return st;
+}
+
+cubed_status cb_plan_keep_id(cubed_plan *p, cubed_error *err)
+{
+    char id[CB_PLAN_ID_CAP];
+    if (!cb_plan_is_known(p)) return CUBED_OK;
+    CB_TRY(cb_plan_identify(p, id, err));
+    memcpy(p->id, id, sizeof p->id);
+    return CUBED_OK;
 }
 
 bool cb_plan_is_known(const cubed_plan *p)

@@ -41,7 +41,7 @@ cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_grid *const *known,
                          cubed_error *err)
 {
     const char **texts[] = {&n->url, &n->writes, &n->codecs, &n->attrs};
-    const int ndim = n->grid.ndim;
+    const int ndim = n->grid->ndim;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (*texts[i] && !copy_text(zone, texts[i])) return no_memory(err);
     }
@@ -49,27 +49,28 @@ cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_grid *const *known,
     const cb_kind *kind = cb_kinds[n->kind];
     if ((kind->own && !kind->own(zone, n)) ||
         (n->first_chunk && !copy_numbers(zone, &n->first_chunk, ndim)) ||
+        (n->task_chunks && !copy_numbers(zone, &n->task_chunks, CUBED_MAX_NDIM)) ||
         (n->block && !(n->block = cb_blockwise_copy(zone, n->block))))
         return no_memory(err);
-    if (n->reduce_grid) {
-        cb_grid *copy = cb_zone_memdup(zone, n->reduce_grid, sizeof *copy);
-        if (!copy) return no_memory(err);
-        CB_TRY(cb_grid_own(zone, copy, known, nknown, err));
-        n->reduce_grid = copy;
-    }
-    return cb_grid_own(zone, &n->grid, known, nknown, err);
+    if (n->reduce_grid) CB_TRY(cb_grid_keep(zone, &n->reduce_grid, known, nknown, err));
+    return cb_grid_keep(zone, &n->grid, known, nknown, err);
 }
 
 cubed_status cb_ir_set(cb_ir *ir, int index, const cb_node *node, cubed_error *err)
 {
     const cb_grid *few[16], **known = few;
     const cubed_allocator *a = cb_zone_allocator(ir->zone);
-    const size_t bytes = (size_t)node->ninputs * sizeof *known;
+    const size_t bytes = ((size_t)node->ninputs + 1) * sizeof *known;
     cb_node copy = *node;
-    if (node->ninputs > (int)(sizeof few / sizeof *few)) known = cb_alloc(a, bytes);
+    int nknown = 0;
+    if (bytes > sizeof few) known = cb_alloc(a, bytes);
     if (!known) return no_memory(err);
-    for (int i = 0; i < node->ninputs; i++) known[i] = &ir->nodes[node->inputs[i]].grid;
-    cubed_status st = cb_node_own(ir->zone, &copy, known, node->ninputs, err);
+    while (nknown < node->ninputs) {
+        known[nknown] = ir->nodes[node->inputs[nknown]].grid;
+        nknown++;
+    }
+    if (index > 0) known[nknown++] = ir->nodes[index - 1].grid;
+    cubed_status st = cb_node_own(ir->zone, &copy, known, nknown, err);
     if (known != few) cb_free(a, known, bytes);
     if (st != CUBED_OK) return st;
     if (node->ninputs) {
@@ -147,14 +148,14 @@ bool cb_grid_same_shape(const cb_grid *a, const cb_grid *b)
 
 cubed_status cb_kind_check_same_shape(const cb_ir *ir, const cb_node *n, cubed_error *err)
 {
-    const cb_grid *in = &ir->nodes[n->inputs[0]].grid;
-    return cb_grid_same_shape(in, &n->grid) ? CUBED_OK : BAD("another shape");
+    const cb_grid *in = ir->nodes[n->inputs[0]].grid;
+    return cb_grid_same_shape(in, n->grid) ? CUBED_OK : BAD("another shape");
 }
 
 cubed_status cb_ir_input_map(const cb_ir *ir, const cb_node *n, int input, const cb_map *map,
                              cb_map *out, cubed_error *err)
 {
-    const int ndim = ir->nodes[n->inputs[input]].grid.ndim;
+    const int ndim = ir->nodes[n->inputs[input]].grid->ndim;
     if (n->kind == CB_NODE_VIEW) return cb_map_compose(n->map, map, out, err);
     if (ndim == 0)
         *out = (cb_map){.ndim_in = map->ndim_in};
@@ -165,7 +166,7 @@ cubed_status cb_ir_input_map(const cb_ir *ir, const cb_node *n, int input, const
 
 const cb_grid *cb_ir_reduced_grid(const cb_ir *ir, const cb_node *reduction)
 {
-    return reduction->reduce_grid ? reduction->reduce_grid : &ir->nodes[reduction->inputs[0]].grid;
+    return reduction->reduce_grid ? reduction->reduce_grid : ir->nodes[reduction->inputs[0]].grid;
 }
 
 int cb_ir_below_copies(const cb_ir *ir, int node)
@@ -175,7 +176,7 @@ int cb_ir_below_copies(const cb_ir *ir, int node)
     return node;
 }
 
-/* What is stored, and where. */
+/* Checks what the optimiser has decided: which nodes are stored, and where. */
 static cubed_status check_decisions(const cb_ir *ir, const cb_node *n, cubed_error *err)
 {
     if (n->stored && cb_node_is_source(n)) return BAD("a stored source");
@@ -204,16 +205,16 @@ static cubed_status check_node(const cb_ir *ir, int i, cubed_error *err)
     if ((unsigned)n->kind >= CB_NODE_KINDS) return BAD("kind number %d", (int)n->kind);
     const cb_kind *kind = cb_kinds[n->kind];
     if (!cubed_dtype_is_valid(n->dtype)) return BAD("type number %d", (int)n->dtype);
-    CB_TRY(cb_grid_check(&n->grid, n->dtype, err));
-    for (int d = 0; d < n->grid.ndim; d++) {
-        if (n->grid.axis[d].clipped && (n->kind != CB_NODE_COPY || !cb_node_is_intermediate(n)))
+    CB_TRY(cb_grid_check(n->grid, n->dtype, err));
+    for (int d = 0; d < n->grid->ndim; d++) {
+        if (n->grid->axis[d].clipped && (n->kind != CB_NODE_COPY || !cb_node_is_intermediate(n)))
             return BAD("the last chunk of axis %d is clipped", d);
     }
     if (n->ninputs < kind->min_inputs || (kind->max_inputs >= 0 && n->ninputs > kind->max_inputs))
         return BAD("%d inputs", n->ninputs);
     for (int k = 0; k < n->ninputs; k++) {
         if (n->inputs[k] < 0 || n->inputs[k] >= i) return BAD("input number %d", n->inputs[k]);
-        /* Its chunks are other ones of the array. */
+        /* Chunks of a region have other numbers in the array than in the node. */
         const cb_node *in = &ir->nodes[n->inputs[k]];
         if (in->is_target && in->region) return BAD("a region of an array that is read again");
     }

@@ -16,7 +16,8 @@
 typedef struct cb_node {
     cb_node_kind kind;
     cubed_dtype dtype;
-    cb_grid grid; /* shape and chunks: logical for virtual nodes, stored for stored ones */
+    /* Shape and chunks: logical for virtual nodes, stored for stored ones. Of nodes that are kept see cb_grid_keep. */
+    const cb_grid *grid;
     int ninputs;
     int *inputs; /* node numbers, less than its own */
 
@@ -25,9 +26,9 @@ typedef struct cb_node {
         cubed_scalar value; /* FULL */
         int64_t start;      /* INDEX */
         struct {
-            cb_reduction reduction; /* REDUCE, PARTIAL, MERGE, SCAN */
+            cb_reduction reduction; /* REDUCE, PARTIAL, MERGE_PARTIAL, MERGE, SCAN */
             uint32_t
-                reduced; /* REDUCE, PARTIAL: bit d = axis d of the input. MERGE: of the original */
+                reduced; /* REDUCE, PARTIAL: bit d = axis d of the input. Merges: of the original */
             int axis;    /* CONCAT, SCAN */
             const int64_t *
                 begins; /* CONCAT: where its inputs begin along the axis, and the end; cb_ir_set finds them */
@@ -43,7 +44,8 @@ typedef struct cb_node {
         };
     };
     /* Asked for of any node: whether it has one tells kinds apart. */
-    const cb_grid *reduce_grid; /* MERGE: the grid of the original reduction's input */
+    const cb_grid
+        *reduce_grid; /* merges, which take states: the grid of the original reduction's input */
     /* BLOCKWISE: the operation, and which of its outputs this is. COMPRESS: the blocks that its inputs
      * are read in, and its chunks. NULL for all others. */
     const cb_blockwise *block;
@@ -113,6 +115,11 @@ static inline bool cb_node_in_memory(const cb_node *n)
 {
     return n->to_memory || (cb_node_is_source(n) && !cb_node_has_chunks(n));
 }
+/* Whether it leaves states of a reduction, by group of blocks. */
+static inline bool cb_node_leaves_states(const cb_node *n)
+{
+    return n->kind == CB_NODE_PARTIAL || n->kind == CB_NODE_MERGE_PARTIAL;
+}
 /* Running totals and outputs of operations on whole blocks are stored wherever they are read. */
 static inline bool cb_node_stores_itself(const cb_node *n)
 {
@@ -125,15 +132,15 @@ static inline void cb_node_store(cb_node *n, cb_why why)
     n->stored = true;
 }
 static inline bool cb_node_is_intermediate(const cb_node *n) { return n->stored && !n->is_target; }
-/* Whether the two parts of a BLOCKS node have room for this grid. */
-static inline bool cb_blocks_fit(const cb_grid *g)
+/* Whether the values of a CHUNK_POSITION node, the number of a chunk and a position in it, have room for this grid. */
+static inline bool cb_chunk_positions_fit(const cb_grid *g)
 {
     return cb_grid_count(g) <= INT64_C(1) << 31 && cb_grid_max_chunk(g) <= INT64_C(1) << 32;
 }
 /* Shape of a node, copied out of its grid. */
 static inline void cb_node_shape(const cb_node *n, int64_t *shape)
 {
-    for (int d = 0; d < n->grid.ndim; d++) shape[d] = n->grid.axis[d].extent;
+    for (int d = 0; d < n->grid->ndim; d++) shape[d] = n->grid->axis[d].extent;
 }
 
 /* The grid of what a reduction, or either half of one, goes through. */
@@ -147,8 +154,8 @@ int cb_ir_below_copies(const cb_ir *ir, int node);
 /* Whether two nodes are outputs of one operation on blocks. */
 bool cb_ir_same_call(const cb_ir *ir, int a, int b);
 
-/* Copies what the node points to into the zone, but for its inputs, and the lists of irregular axes that `known`
- * grids have, which live as long. */
+/* Copies what the node points to into the zone, but for its inputs, and grids or lists of irregular axes that are
+ * `known` and live as long. */
 CUBED_MUST_CHECK cubed_status cb_node_own(cb_zone *zone, cb_node *n, const cb_grid *const *known,
                                           int nknown, cubed_error *err);
 /* Room for so many nodes. */

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "plan/geom.h"
 
-/* Beyond that a list would be larger than what it is for. */
+/* The most chunks that are added to a list: a longer one would be larger than what it is for. */
 #define MOST_FILLED ((int64_t)1 << 20)
 
 static size_t list_bytes(const cb_axis *a) { return ((size_t)a->n + 1) * sizeof *a->starts; }
@@ -26,11 +26,6 @@ cb_axis cb_axis_irregular(int64_t extent, const int64_t *starts, int64_t n)
     for (int64_t i = 0; i < n; i++) longest = cb_max_i64(longest, starts[i + 1] - starts[i]);
     return (cb_axis){
         .extent = extent, .first = longest, .chunk = longest, .starts = starts, .n = n};
-}
-
-cb_axis cb_axis_storable(const cb_axis *a)
-{
-    return a->starts ? *a : cb_axis_regular(a->extent, a->chunk);
 }
 
 cubed_status cb_axis_slice(cb_zone *zone, const cb_axis *a, int64_t offset, int64_t stride,
@@ -115,9 +110,26 @@ int64_t cb_axis_find_start(const cb_axis *a, int64_t x)
 
 cb_grid cb_grid_evened(const cb_grid *g)
 {
-    cb_grid even = *g;
+    cb_grid even = cb_grid_copy(g);
     for (int d = 0; d < g->ndim; d++) even.axis[d].starts = NULL;
     return even;
+}
+
+cb_grid cb_grid_storable(const cb_grid *g)
+{
+    cb_grid stored = cb_grid_copy(g);
+    for (int d = 0; d < g->ndim; d++) {
+        cb_axis *a = &stored.axis[d];
+        if (!a->starts) *a = cb_axis_regular(a->extent, cb_axis_trimmed(a).chunk);
+    }
+    return stored;
+}
+
+cb_grid cb_grid_trimmed(const cb_grid *g)
+{
+    cb_grid out = cb_grid_copy(g);
+    for (int d = 0; d < g->ndim; d++) out.axis[d] = cb_axis_trimmed(&g->axis[d]);
+    return out;
 }
 
 bool cb_grid_is_irregular(const cb_grid *g)
@@ -152,6 +164,33 @@ cubed_status cb_grid_own(cb_zone *zone, cb_grid *g, const cb_grid *const *known,
         a->starts = starts;
     }
     return CUBED_OK;
+}
+
+static bool is_same_axis(const cb_axis *a, const cb_axis *b)
+{
+    return a->first == b->first && a->chunk == b->chunk && cb_axis_equal(a, b);
+}
+
+static bool is_same_grid(const cb_grid *a, const cb_grid *b)
+{
+    bool same = a->ndim == b->ndim;
+    for (int d = 0; d < a->ndim && same; d++) same = is_same_axis(&a->axis[d], &b->axis[d]);
+    return same;
+}
+
+cubed_status cb_grid_keep(cb_zone *zone, const cb_grid **g, const cb_grid *const *known, int nknown,
+                          cubed_error *err)
+{
+    const cb_grid *from = *g;
+    for (int i = 0; i < nknown; i++) {
+        *g = known[i];
+        if (is_same_grid(from, known[i])) return CUBED_OK;
+    }
+    cb_grid *own = cb_zone_memdup(
+        zone, from, offsetof(cb_grid, axis) + (size_t)from->ndim * sizeof from->axis[0]);
+    if (!own) return cb_fail(err, CUBED_E_NOMEM, "no memory for a grid of chunks");
+    *g = own;
+    return cb_grid_own(zone, own, known, nknown, err);
 }
 
 void cb_grid_stored(const cb_grid *g, const int64_t *idx, int64_t *extents)

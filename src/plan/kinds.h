@@ -48,8 +48,10 @@ typedef struct cb_kind {
     /* What its inputs and parameters must be, beyond what holds for all nodes: CUBED_E_FORMAT. */
     cubed_status (*check)(const struct cb_ir *ir, const struct cb_node *n, cubed_error *err);
     /* Its parameters as bytes, and back: both or, of a kind without parameters, none. */
-    cubed_status (*put)(cb_buf *b, const struct cb_node *n, cb_plan_use use, cubed_error *err);
+    void (*put)(cb_buf *b, const struct cb_node *n);
     void (*get)(cb_reader *r, struct cb_node *n);
+    /* In place of `put`: data, of which some uses need nothing, and some may not have it. */
+    cubed_status (*put_data)(cb_buf *b, const struct cb_node *n, cb_plan_use use, cubed_error *err);
     /* Copies what its parameters point to into the zone, but for grids, operations on blocks and sources; false: no
      * memory. NULL: nothing. */
     bool (*own)(cb_zone *zone, struct cb_node *n);

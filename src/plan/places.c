@@ -94,7 +94,7 @@ static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error
     }
     for (int i = 0; i < p->ngroups; i++)
         CB_TRY(add(l, p->groups[i].url, NULL, USE_GROUP, NULL, err));
-    /* Of what is computed in memory alone nothing is looked at. */
+    /* A plan whose results and sources are in memory alone has no places that could meet. */
     return p->work_dir && l->n > 0 ? add(l, p->work_dir, NULL, USE_WORK, NULL, err) : CUBED_OK;
 }
 

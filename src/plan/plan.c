@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/error.h"
 #include "mem/pages.h"
@@ -44,6 +45,11 @@ void cubed_plan_unref(cubed_plan *p)
         if (s && s->opened) s->fn->close(s->handle);
     }
     for (int i = 0; i < p->nowned; i++) cubed_array_unref(p->owned[i]);
+    for (int i = 0; p->maps_sources && i < p->ir.nnodes; i++) {
+        const cb_node *n = &p->ir.nodes[i];
+        size_t size;
+        if (cb_plan_is_shared(n, &size) && n->data) munmap((void *)(uintptr_t)n->data, size);
+    }
     cubed_context *ctx = p->ctx;
     cb_zone_free(p->ir.zone);
     cb_zone_free(p->zone);
@@ -68,14 +74,14 @@ static cubed_status open_source(cubed_plan *p, int i, cubed_error *err)
     cb_node *n = &p->ir.nodes[i];
     cb_storage *s = p->storage[i];
     CB_TRY(cb_store_open(&p->ctx->stores, s->place.store, false, &s->store, err));
-    CB_TRY(cb_zarr_open(s->store, s->place.path, &s->array, err));
+    CB_TRY(cb_zarr_open(s->store, &p->ctx->codecs, s->place.path, &s->array, err));
     s->meta = *cb_zarr_get_meta(s->array);
     cb_codec_chain_fix(&s->meta.codecs);
     cb_grid grid = cb_plan_zarr_grid(&s->meta);
-    bool same = s->meta.dtype == n->dtype && s->meta.ndim == n->grid.ndim;
-    for (int d = 0; d < n->grid.ndim && same; d++)
-        same = grid.axis[d].chunk == n->grid.axis[d].chunk &&
-               cb_axis_equal(&grid.axis[d], &n->grid.axis[d]);
+    bool same = s->meta.dtype == n->dtype && s->meta.ndim == n->grid->ndim;
+    for (int d = 0; d < n->grid->ndim && same; d++)
+        same = grid.axis[d].chunk == n->grid->axis[d].chunk &&
+               cb_axis_equal(&grid.axis[d], &n->grid->axis[d]);
     if (!same)
         return cb_fail(err, CUBED_E_FORMAT,
                        "%s is no longer the array that was planned with: its type, shape or chunks "
@@ -91,14 +97,14 @@ static cubed_status open_region(cubed_plan *p, int i, cubed_error *err)
     cb_storage *s = p->storage[i];
     if (s->array) return CUBED_OK;
     CB_TRY(cb_store_open(&p->ctx->stores, s->place.store, false, &s->store, err));
-    CB_TRY(cb_zarr_open(s->store, s->place.path, &s->array, err));
+    CB_TRY(cb_zarr_open(s->store, &p->ctx->codecs, s->place.path, &s->array, err));
     s->meta = *cb_zarr_get_meta(s->array);
     cb_codec_chain_fix(&s->meta.codecs);
     const cb_zarr_meta *m = &s->meta;
-    bool fits = m->dtype == n->dtype && m->ndim == n->grid.ndim && !cb_zarr_is_irregular(m);
-    for (int d = 0; d < n->grid.ndim && fits; d++) {
-        const int64_t chunk = m->chunk[d], extent = n->grid.axis[d].extent;
-        fits = n->grid.axis[d].chunk == chunk && n->first_chunk[d] >= 0 &&
+    bool fits = m->dtype == n->dtype && m->ndim == n->grid->ndim && !cb_zarr_is_irregular(m);
+    for (int d = 0; d < n->grid->ndim && fits; d++) {
+        const int64_t chunk = m->chunk[d], extent = n->grid->axis[d].extent;
+        fits = n->grid->axis[d].chunk == chunk && n->first_chunk[d] >= 0 &&
                n->first_chunk[d] <= m->shape[d] / chunk;
         if (!fits || extent == 0) continue;
         const int64_t left = m->shape[d] - n->first_chunk[d] * chunk;
@@ -117,13 +123,13 @@ cubed_status cb_plan_target(cubed_plan *p, int i, cubed_error *err)
     if (n->region) return open_region(p, i, err);
     m->format = n->zarr_format ? n->zarr_format : 3;
     m->dtype = n->dtype;
-    m->ndim = n->grid.ndim;
-    for (int d = 0; d < n->grid.ndim; d++) {
-        m->shape[d] = n->grid.axis[d].extent;
-        m->chunk[d] = n->grid.axis[d].chunk;
-        m->starts[d] = n->grid.axis[d].starts;
-        m->nchunks[d] = n->grid.axis[d].n;
-        if (n->grid.axis[d].first != n->grid.axis[d].chunk)
+    m->ndim = n->grid->ndim;
+    for (int d = 0; d < n->grid->ndim; d++) {
+        m->shape[d] = n->grid->axis[d].extent;
+        m->chunk[d] = n->grid->axis[d].chunk;
+        m->starts[d] = n->grid->axis[d].starts;
+        m->nchunks[d] = n->grid->axis[d].n;
+        if (n->grid->axis[d].first != n->grid->axis[d].chunk)
             return cb_fail(err, CUBED_E_FORMAT, "%s: the chunks of a Zarr array must be equal",
                            n->url);
         if (m->starts[d] && m->format == 2)
@@ -136,7 +142,7 @@ cubed_status cb_plan_target(cubed_plan *p, int i, cubed_error *err)
     m->attrs = n->attrs;
     m->skip_empty = n->skip_empty;
     m->fill = n->has_fill ? n->fill : cb_fill_default(n->dtype);
-    cubed_status st = cb_zarr_meta_defaults(m, n->codecs, err);
+    cubed_status st = cb_zarr_meta_defaults(m, &p->ctx->codecs, n->codecs, err);
     if (n->has_fill) m->fill_is_null = false;
     cb_codec_chain_fix(&m->codecs);
     return st == CUBED_OK ? st : cb_context(err, st, "%s", n->url);
@@ -189,7 +195,7 @@ bool cb_plan_is_shared(const cb_node *n, size_t *size)
     if (n->kind != CB_NODE_MEMORY) return false;
     cb_node_shape(n, shape);
     /* Nodes whose bytes cannot be counted do not pass cb_ir_check. */
-    if (cb_count(n->grid.ndim, shape, &count)) count = 0;
+    if (cb_count(n->grid->ndim, shape, &count)) count = 0;
     *size = (size_t)count * cubed_dtype_size(n->dtype);
     return *size > CB_PLAN_EMBED_BYTES;
 }
@@ -201,7 +207,7 @@ bool cb_plan_memory_result(const cubed_plan *p, int target, size_t *size)
     if (!n->to_memory) return false;
     cb_node_shape(n, shape);
     /* Nodes whose bytes cannot be counted do not pass cb_ir_check. */
-    if (cb_count(n->grid.ndim, shape, &count)) count = 0;
+    if (cb_count(n->grid->ndim, shape, &count)) count = 0;
     *size = (size_t)count * cubed_dtype_size(n->dtype);
     return true;
 }
@@ -210,8 +216,8 @@ bool cb_plan_memory_result(const cubed_plan *p, int target, size_t *size)
 static void memory_range(const cb_node *n, uintptr_t *from, uintptr_t *to)
 {
     *from = *to = (uintptr_t)n->data;
-    for (int d = 0; d < n->grid.ndim; d++) {
-        const int64_t extent = n->grid.axis[d].extent;
+    for (int d = 0; d < n->grid->ndim; d++) {
+        const int64_t extent = n->grid->axis[d].extent;
         if (extent == 0) {
             *from = *to = (uintptr_t)n->data;
             return;

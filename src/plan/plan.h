@@ -26,7 +26,7 @@ typedef struct cb_plan_group {
     bool consolidate;
 } cb_plan_group;
 
-/* One more than a plan may have. */
+/* The number of workers is below this. */
 #define CB_MAX_WORKERS (1 << 20)
 
 struct cubed_plan {
@@ -58,18 +58,20 @@ struct cubed_plan {
     bool reserve_a_quarter;   /* the same, */
     uint64_t wanted_reserve;  /* and what is reserved if that is no more than a quarter */
     const char *work_dir;     /* NULL: none */
+    char id[33];              /* of a plan that was fetched; "": see cb_plan_identify */
+    bool maps_sources;        /* what nodes read of memory are its mappings */
     cb_need need;             /* of the largest task of any stage */
     uint64_t graph_mem;       /* of the arrays that it was made of */
     uint64_t metadata;        /* see cb_plan_metadata */
     uint64_t metadata_mem;    /* what of it is counted beside tasks and reserved_mem */
     uint64_t intermediate_budget, result_bytes;
     uint64_t cache_bytes; /* of everything that is worth keeping to be read again */
+    /* What each worker asks for before it wants it: so many requests at a time, and memory for what they bring; whether
+     * chunks of one shard are read together. */
+    unsigned fetch_depth;
+    bool fetch_joins;
+    uint64_t fetch_bytes;
 };
-
-/* How long stages take: sets the processor time of each. */
-CUBED_MUST_CHECK cubed_status cb_plan_estimate(cubed_plan *p, cubed_error *err);
-/* The times of a stage. */
-void cb_stage_seconds(const cubed_plan *p, const cb_stage *s, cubed_stage_info *info);
 
 /* An empty plan with a zone; one reference. */
 CUBED_MUST_CHECK cubed_status cb_plan_alloc(cubed_context *ctx, cubed_plan **out, cubed_error *err);
@@ -83,11 +85,9 @@ CUBED_MUST_CHECK cubed_status cb_plan_add_storage(cubed_plan *p, int node, const
                                                   cubed_error *err);
 /* Works out the metadata of one target, whose chunks are others than before. */
 CUBED_MUST_CHECK cubed_status cb_plan_target(cubed_plan *p, int node, cubed_error *err);
-/* From nodes and the outputs and tasks of stages: compiles, projects, and checks the budget. */
-CUBED_MUST_CHECK cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err);
 /* The chunks of a Zarr array that can be read by themselves; points into the metadata. */
 cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m);
-#define CB_STORE_BYTES ((size_t)512) /* an open one, beside its address */
+#define CB_STORE_BYTES ((size_t)512) /* Bytes of an open store, beside its address. */
 /* What a run's tables take, at most: per node, target and stage; per chunk of an intermediate, where it is and how many
  * will read it, beside a bit for whether it exists; and per task that is held while it waits for chunks: no more
  * than CB_RUN_WINDOW, or one of each stage. The runtime asserts them. */
@@ -97,22 +97,11 @@ cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m);
 #define CB_RUN_CHUNK_BYTES  ((size_t)12)
 #define CB_RUN_HELD_BYTES   ((size_t)20)
 #define CB_RUN_WINDOW       ((int64_t)1 << 16)
-uint64_t cb_plan_run_bytes(const cubed_plan *p);
-/* Bytes of the plan, of the arrays that it was made of and of a run's tables. Stages are projected. */
-uint64_t cb_plan_metadata(const cubed_plan *p);
-/* The same, however many tasks come to wait for chunks when passes are put into a copy. */
-uint64_t cb_plan_most_metadata(const cubed_plan *p);
-/* So much of them is part of what reserved_mem is for: a quarter of it, and what any process has room for. */
-#define CB_PLAN_FREE_BYTES ((uint64_t)4 << 20)
-uint64_t cb_plan_uncounted_metadata(uint64_t reserved_mem);
-uint64_t cb_plan_counted_metadata(uint64_t metadata, uint64_t reserved_mem);
-/* Memory that projections leave: of all workers, or of each. */
-uint64_t cb_plan_spare(const cubed_plan *p, bool all);
-/* Marks the arrays of which decoded chunks are worth keeping; bytes of all of them, and of indices of
- * shards. */
-uint64_t cb_plan_mark_reuse(cubed_plan *p);
-/* How often loads that want it kept read a chunk of such an array, in all; SIZE_MAX: not known. */
-size_t cb_plan_chunk_reads(const cubed_plan *p, int node, const int64_t *idx);
+/* What a task of a stage takes, with what is fetched ahead meanwhile. */
+static inline uint64_t cb_plan_projected(const cubed_plan *p, const cb_stage *s)
+{
+    return cb_sat_add(cb_sat_add(s->need.arena, s->need.library), p->fetch_bytes);
+}
 /* Writes the plan's bytes (serial.h), without the header. */
 CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *out,
                                             cubed_error *err);
@@ -121,28 +110,25 @@ CUBED_MUST_CHECK cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use
 #define CB_PLAN_ID_CAP 33
 CUBED_MUST_CHECK cubed_status cb_plan_identify(const cubed_plan *p, char id[CB_PLAN_ID_CAP],
                                                cubed_error *err);
-/* Whether that is so: functions that are sources have contents that nobody knows. */
+/* The same, once for a plan that does not change any more: of a worker, who checks each range against it. */
+CUBED_MUST_CHECK cubed_status cb_plan_keep_id(cubed_plan *p, cubed_error *err);
+/* Whether the id names all contents: those of sources that are functions are not known. */
 bool cb_plan_is_known(const cubed_plan *p);
 /* What is believed of a plan's bytes: that they are data, which is checked; that their code may run; that
  * they come from the driver of this worker process. */
 typedef enum cb_plan_trust { CB_TRUST_DATA, CB_TRUST_CODE, CB_TRUST_DRIVER } cb_plan_trust;
-/* cubed_plan_save and _load (exec/finish.c: what was read, with its stages compiled); a worker's plan has sources whose data is still NULL. */
+/* A plan's bytes, and what is read of them: its stages are yet to be compiled (exec/finish.h). */
 CUBED_MUST_CHECK cubed_status cb_plan_save(const cubed_plan *p, cb_plan_use use, void **data,
                                            size_t *size, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_plan_read(cubed_context *ctx, const void *data, size_t size,
                                            cb_plan_trust trust, cubed_plan **out, cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size,
-                                           cb_plan_trust trust, cubed_plan **out, cubed_error *err);
 /* Memory sources up to this size travel in the plan. */
 #define CB_PLAN_EMBED_BYTES ((size_t)64 << 10)
-/* Whether the node is a source in memory that does not; its bytes if it is one. */
+/* Whether the node is a source in memory that is too large to travel; *size is its bytes if it is in memory. */
 bool cb_plan_is_shared(const cb_node *n, size_t *size);
 
 /* Whether result number `target` goes to memory, and its bytes. */
 bool cb_plan_memory_result(const cubed_plan *p, int target, size_t *size);
-
-/* Puts where the program made what the stage computes into its error. */
-void cb_plan_say_origins(const cubed_plan *p, int stage, cubed_error *err);
 
 /* The place of a URL, for which there must be a kind of store. */
 CUBED_MUST_CHECK cubed_status cb_plan_find_place(const cubed_context *ctx, cb_zone *zone,

@@ -23,15 +23,31 @@ cb_grid cb_reduce_kept_grid(const cb_grid *in, uint32_t reduced)
 
 cb_grid cb_reduced_grid(const cb_grid *in, uint32_t reduced) { return pick(in, reduced, true); }
 
-cb_grid cb_reduce_partial_grid(const cb_grid *in, uint32_t reduced, int planes)
+cb_grid cb_reduce_partial_grid(const cb_grid *in, uint32_t reduced, int planes, int64_t span)
 {
     cb_grid kept = pick(in, reduced, false), red = pick(in, reduced, true);
     /* With 31 axes kept there is no room for two more: such reductions are not split (opt/split.c). */
     cb_grid g = {.ndim = (int)cb_min_i64(kept.ndim + 2, CUBED_MAX_NDIM)};
-    g.axis[0] = cb_axis_regular(cb_ceil_div(cb_grid_count(&red), CB_REDUCE_GROUP), 1);
+    g.axis[0] = cb_axis_regular(cb_ceil_div(cb_grid_count(&red), span), 1);
     g.axis[1] = cb_axis_regular(planes, planes);
     for (int d = 2; d < g.ndim; d++) g.axis[d] = kept.axis[d - 2];
     return g;
+}
+
+int64_t cb_reduce_span(int64_t nblocks, int64_t ngroups)
+{
+    for (int64_t span = CB_REDUCE_GROUP;; span *= CB_REDUCE_GROUP) {
+        const int64_t groups = cb_ceil_div(nblocks, span);
+        if (groups == ngroups) return span;
+        if (groups < ngroups || span > INT64_MAX / CB_REDUCE_GROUP) return 0;
+    }
+}
+
+int cb_reduce_depth(int64_t span)
+{
+    int depth = 0;
+    for (; span > 1; span /= CB_REDUCE_GROUP) depth++;
+    return depth;
 }
 
 int cb_reduce_levels(int64_t nblocks)

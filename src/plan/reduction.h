@@ -5,7 +5,7 @@
  * groups are merged the same way, level by level, so that n blocks take ceil(log16 n) states
  * ("levels"). The tree depends on the input's logical grid only: not on workers, on tasks, on
  * whether the input is stored or recomputed, nor on whether the groups are reduced by one task or
- * by PARTIAL tasks (level 0) and a MERGE (the others).
+ * by PARTIAL tasks (the lowest levels), MERGE_PARTIAL tasks (some above them) and a MERGE (the others).
  *
  * Within a block, let the "inner run" be the longest run of trailing axes that are all reduced or
  * all kept (axes of extent 1 count as either). If it is kept, states take in elements in C order of
@@ -35,14 +35,18 @@ static inline int cb_reduce_planes(cb_reduction kind)
                                                                   : 1;
 }
 
-/* For people. */
+/* The name of a reduction in reports. */
 const char *cb_reduction_name(cb_reduction kind);
-/* The axes that are left, in order. */
+/* The grid of the axes that are kept, in order. */
 cb_grid cb_reduce_kept_grid(const cb_grid *in, uint32_t reduced);
-/* The axes that go, in order. */
+/* The grid of the axes that are reduced, in order. */
 cb_grid cb_reduced_grid(const cb_grid *in, uint32_t reduced);
-/* States by group: (groups, planes, kept...), one group to a chunk. */
-cb_grid cb_reduce_partial_grid(const cb_grid *in, uint32_t reduced, int planes);
+/* States by group of `span` blocks, a power of CB_REDUCE_GROUP: (groups, planes, kept...), one group to a chunk. */
+cb_grid cb_reduce_partial_grid(const cb_grid *in, uint32_t reduced, int planes, int64_t span);
+/* The span of which there are so many groups; 0: there is none. */
+int64_t cb_reduce_span(int64_t nblocks, int64_t ngroups);
+/* Levels of states up to those of `span` blocks; 0 of one block. */
+int cb_reduce_depth(int64_t span);
 /* Levels of states for this many blocks; at least 1. */
 int cb_reduce_levels(int64_t nblocks);
 /* First axis of the inner run, and whether the run is reduced. */

@@ -22,7 +22,7 @@ typedef struct cb_seen {
 
 /* Its value; NULL: not met. `box` is NULL, here and when it was added, or is not. */
 const int *cb_seen_find(const cb_seen *s, int node, const cb_map *map, const cb_box *box);
-/* One that has not been met. */
+/* Adds a node that has not been met. */
 CUBED_MUST_CHECK cubed_status cb_seen_add(cb_seen *s, int node, const cb_map *map,
                                           const cb_box *box, int value, cubed_error *err);
 

@@ -17,14 +17,15 @@ static const char *const *get_names(cb_reader *r, int n)
     return names;
 }
 
-static void get_node(cb_reader *r, int index, cb_node *n)
+static void get_node(cb_reader *r, int index, cb_node *n, cb_grid *grid)
 {
-    memset(n, 0, sizeof *n);
+    *n = (cb_node){.grid = grid};
     n->kind = (cb_node_kind)cb_get_n(r, CB_NODE_KINDS);
     n->dtype = (cubed_dtype)cb_get_n(r, INT32_MAX);
     if (!cubed_dtype_is_valid(n->dtype)) r->bad = true;
-    cb_get_grid(r, &n->grid);
-    /* Each input takes a byte at least. */
+    *grid = (cb_grid){.ndim = 0};
+    cb_get_grid(r, grid);
+    /* There are at most as many inputs as bytes: each takes one at least. */
     n->ninputs = cb_get_n(r, (uint64_t)(r->end - r->at) + 1);
     if (n->ninputs) n->inputs = cb_zone_alloc(r->zone, (size_t)n->ninputs * sizeof(int));
     if (n->ninputs && !n->inputs) r->bad = true;
@@ -48,8 +49,8 @@ static void get_node(cb_reader *r, int index, cb_node *n)
         n->has_fill = cb_get_n(r, 2) == 1;
         const void *fill = n->has_fill ? cb_get_bytes(r, sizeof n->fill.bytes) : NULL;
         if (fill) memcpy(n->fill.bytes, fill, sizeof n->fill.bytes);
-        n->dim_names = get_names(r, n->grid.ndim);
-        if (n->region) n->first_chunk = cb_get_numbers(r, n->grid.ndim);
+        n->dim_names = get_names(r, n->grid->ndim);
+        if (n->region) n->first_chunk = cb_get_numbers(r, n->grid->ndim);
     }
     if (n->region && (!n->url || !(n->is_target || n->kind == CB_NODE_ZARR))) r->bad = true;
 }
@@ -75,7 +76,7 @@ static void get_stage(cb_reader *r, const cb_ir *ir, cb_stage *s)
 
 static void get_groups(cb_reader *r, cubed_plan *p)
 {
-    /* Each takes a few bytes. */
+    /* There are at most as many groups as bytes: each takes a few. */
     p->ngroups = cb_get_n(r, (uint64_t)(r->end - r->at) + 1);
     p->groups = cb_zone_alloc(r->zone, (size_t)p->ngroups * sizeof *p->groups + 1);
     if (!p->groups) r->bad = true;
@@ -99,8 +100,9 @@ static cubed_status read_nodes(cb_reader *r, cb_ir *ir, cubed_error *err)
     int nnodes = cb_get_n(r, CB_MAX_NODES + 1);
     for (int i = 0; i < nnodes; i++) {
         cb_node n;
+        cb_grid grid;
         int index;
-        get_node(r, i, &n);
+        get_node(r, i, &n, &grid);
         if (r->bad) return malformed("a node", err);
         CB_TRY(cb_ir_add(ir, &n, &index, err));
     }
@@ -158,7 +160,8 @@ static cubed_status check_functions(const cubed_context *ctx, const cb_ir *ir, c
         if (cb_node_is(n, CB_KIND_CALL)) {
             name = n->block->function;
             code = cb_block_fn_is_shared(name);
-            if (code && trust != CB_TRUST_DATA) continue; /* found when the plan is compiled */
+            /* Such a function is looked for when the plan is compiled. */
+            if (code && trust != CB_TRUST_DATA) continue;
             if (!code) {
                 CB_TRY(cb_context_find_block_fn(ctx, name, &fn, &fn_ctx, err));
                 code = fn->code;
@@ -226,7 +229,7 @@ out:
 static void get_labels(cb_reader *r, cb_node *n)
 {
     n->attrs = cb_get_string(r);
-    n->dim_names = get_names(r, n->grid.ndim);
+    n->dim_names = get_names(r, n->grid->ndim);
     n->zarr_format = cb_get_n(r, 4);
     int fill = cb_get_n(r, 4);
     n->has_fill = fill & 1;

@@ -18,7 +18,7 @@ static void put_place(cb_buf *b, const cb_place *p, cb_plan_use use)
     cb_buf_free(&url);
 }
 
-/* Of a URL, which may be NULL, where no place is kept. */
+/* Writes the place of a URL, which may be NULL, where no place has been kept. */
 static cubed_status put_url(cb_buf *b, const char *url, bool is_store, cb_plan_use use,
                             cubed_error *err)
 {
@@ -42,10 +42,12 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place,
 {
     cb_put_u(b, (uint64_t)n->kind);
     cb_put_u(b, (uint64_t)n->dtype);
-    cb_put_grid(b, &n->grid);
+    cb_put_grid(b, n->grid);
     cb_put_u(b, (uint64_t)n->ninputs);
     for (int i = 0; i < n->ninputs; i++) cb_put_u(b, (uint64_t)n->inputs[i]);
-    if (cb_kinds[n->kind]->put) CB_TRY(cb_kinds[n->kind]->put(b, n, use, err));
+    const cb_kind *kind = cb_kinds[n->kind];
+    if (kind->put) kind->put(b, n);
+    if (kind->put_data) CB_TRY(kind->put_data(b, n, use, err));
     cb_put_u(b, (uint64_t)n->stored | (uint64_t)n->is_target << 1 | (uint64_t)n->to_memory << 2 |
                     (uint64_t)(n->overwrite && use != CB_PLAN_FOR_ID) << 3 |
                     (uint64_t)n->skip_empty << 4 |
@@ -62,8 +64,8 @@ static cubed_status put_node(cb_buf *b, const cb_node *n, const cb_place *place,
         cb_put_string(b, n->attrs);
         cb_put_u(b, n->has_fill);
         if (n->has_fill) cb_buf_put(b, n->fill.bytes, sizeof n->fill.bytes);
-        for (int d = 0; d < n->grid.ndim; d++) cb_put_string(b, n->dim_names[d]);
-        for (int d = 0; d < n->grid.ndim && n->region; d++) cb_put_i(b, n->first_chunk[d]);
+        for (int d = 0; d < n->grid->ndim; d++) cb_put_string(b, n->dim_names[d]);
+        for (int d = 0; d < n->grid->ndim && n->region; d++) cb_put_i(b, n->first_chunk[d]);
     }
     return CUBED_OK;
 }
@@ -89,8 +91,8 @@ cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cube
         const cb_stage *s = &p->stages[i];
         cb_put_u(b, (uint64_t)s->nouts);
         for (int o = 0; o < s->nouts; o++) cb_put_u(b, (uint64_t)s->outs[o].node);
-        cb_put_u(b, (uint64_t)s->kept.ndim);
-        for (int d = 0; d < s->kept.ndim; d++) cb_put_i(b, s->task_chunks[d]);
+        cb_put_u(b, (uint64_t)s->kept->ndim);
+        for (int d = 0; d < s->kept->ndim; d++) cb_put_i(b, s->task_chunks[d]);
         cb_put_u(b, s->coop);
     }
     cb_put_u(b, (uint64_t)p->ngroups);
@@ -158,7 +160,7 @@ cubed_status cb_graph_save(const cb_ir *ir, const cubed_array *x, void **data, s
         CB_GO(put_node(&b, &ir->nodes[i], NULL, CB_PLAN_FOR_ARRAY, err));
     /* The array is the last node; names and attributes of the others concern nobody. */
     cb_put_string(&b, x->node.attrs);
-    for (int d = 0; d < x->node.grid.ndim; d++) cb_put_string(&b, x->node.dim_names[d]);
+    for (int d = 0; d < x->node.grid->ndim; d++) cb_put_string(&b, x->node.dim_names[d]);
     cb_put_u(&b, (uint64_t)x->node.zarr_format);
     cb_put_u(&b, (uint64_t)x->node.has_fill | (uint64_t)x->node.fill_is_missing << 1);
     if (x->node.has_fill) cb_buf_put(&b, x->node.fill.bytes, sizeof x->node.fill.bytes);

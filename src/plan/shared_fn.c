@@ -47,12 +47,14 @@ cubed_status cb_shared_block_fn(const cubed_context *ctx, const char *name,
                      path, why ? why : "no reason is given");
     } else {
         const cubed_block_fn *fn = dlsym(object, colon + 1);
-        if (!fn || !fn->name || !fn->run)
+        if (fn)
+            st = cb_check_made_for(name, fn->struct_size, sizeof *fn, fn->version,
+                                   CUBED_BLOCK_VERSION, err);
+        if (st == CUBED_OK && (!fn || !fn->name || !fn->run))
             st = cb_fail(err, CUBED_E_UNSUPPORTED,
                          "the shared object \"%s\" has no function on blocks \"%s\"", path,
                          colon + 1);
-        else
-            *out = fn;
+        *out = fn;
         dlclose(object);
     }
     cb_free(&ctx->alloc, path, length + 1);

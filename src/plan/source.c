@@ -16,16 +16,24 @@ static const cubed_source_fn *find(const cubed_context *ctx, const char *name)
     return NULL;
 }
 
+cubed_status cb_source_check(const cubed_source_fn *fn, cubed_error *err)
+{
+    CB_TRY(cb_check_made_for("a kind of source", fn->struct_size, sizeof *fn, fn->version,
+                             CUBED_SOURCE_VERSION, err));
+    if (fn->name && fn->read && fn->close) return CUBED_OK;
+    return cb_fail(err, CUBED_E_ARG, "a kind of source needs a name, a read and a close");
+}
+
 cubed_status cubed_context_add_source_fn(cubed_context *ctx, const cubed_source_fn *fn,
                                          cubed_error *err)
 {
-    if (!fn->name || !fn->read || !fn->close)
-        return cb_fail(err, CUBED_E_ARG, "a kind of source needs a name, a read and a close");
+    CB_TRY(cb_source_check(fn, err));
     cb_added_source_fn *added = cb_alloc_zero(&ctx->alloc, sizeof *added);
     if (!added) return cb_fail(err, CUBED_E_NOMEM, "no memory for a kind of source");
     added->fn = fn;
     added->next = atomic_load(&ctx->source_fns);
-    while (!find(ctx, fn->name)) { /* again if another thread has added one in between */
+    /* The search is repeated if another thread has added a function meanwhile. */
+    while (!find(ctx, fn->name)) {
         if (atomic_compare_exchange_weak(&ctx->source_fns, &added->next, added)) return CUBED_OK;
     }
     cb_free(&ctx->alloc, added, sizeof *added);

@@ -20,6 +20,8 @@ typedef struct cb_source {
 
 /* A number that, with all likelihood, no other source has, in this process or elsewhere. */
 uint64_t cb_source_token(const void *handle);
+/* Whether a function is what this library knows, and whole. */
+CUBED_MUST_CHECK cubed_status cb_source_check(const cubed_source_fn *fn, cubed_error *err);
 /* Finds the function that a plan names. */
 CUBED_MUST_CHECK cubed_status cb_source_find(const cubed_context *ctx, cb_source *s,
                                              cubed_error *err);

@@ -19,12 +19,12 @@
 #include "plan/ir.h"
 
 typedef enum cb_load_kind {
-    CB_LOAD_STORED, /* chunks of a Zarr source or stored node */
-    CB_LOAD_MEMORY, /* the caller's memory, addressed in place */
-    CB_LOAD_CONST,  /* one value */
-    CB_LOAD_INDEX,  /* start + sum(step[d] * x[d]) */
-    CB_LOAD_BLOCKS, /* the values of a BLOCKS node */
-    CB_LOAD_REDUCE  /* the result of reduction number `reduction` of this stage (tail only) */
+    CB_LOAD_STORED,         /* chunks of a Zarr source or stored node */
+    CB_LOAD_MEMORY,         /* the caller's memory, addressed in place */
+    CB_LOAD_CONST,          /* one value */
+    CB_LOAD_INDEX,          /* start + sum(step[d] * x[d]) */
+    CB_LOAD_CHUNK_POSITION, /* the values of a CHUNK_POSITION node */
+    CB_LOAD_REDUCE /* the result of reduction number `reduction` of this stage (tail only) */
 } cb_load_kind;
 
 /* Which chunks of a load are read more than once. */
@@ -37,7 +37,7 @@ typedef enum cb_reuse {
 typedef struct cb_load {
     cb_load_kind kind;
     cubed_dtype dtype;
-    int node;          /* STORED, MEMORY, BLOCKS */
+    int node;          /* STORED, MEMORY, CHUNK_POSITION */
     const cb_map *map; /* domain -> array, or the shape that a reshape makes of it */
     int reshape;       /* STORED: the node that it is seen through; 0: none */
     cubed_scalar value;
@@ -46,7 +46,7 @@ typedef struct cb_load {
     int reduction;
     bool tile;      /* STORED: a block may touch several chunks, or lies across them (transposed):
                       gathered into a dense tile first. Set by exec/traffic.c */
-    cb_reuse reuse; /* STORED: set by exec/traffic.c and cb_plan_mark_reuse */
+    cb_reuse reuse; /* STORED: set by exec/traffic.c and cb_plan_find_reuse */
     bool
         subread; /* STORED: of a chunk only the part that a block needs is read. Set by exec/traffic.c */
 } cb_load;
@@ -98,18 +98,22 @@ typedef struct cb_stage_reduction {
     cubed_dtype dtype; /* of state and result */
     cubed_dtype value; /* of what is reduced: float32 may be widened by the reduction itself */
     int nplanes;       /* arrays of state */
-    int node;          /* REDUCE, PARTIAL or MERGE */
-    int states;        /* MERGE: the node that holds the states; else -1 */
+    int node;          /* REDUCE, PARTIAL, MERGE_PARTIAL or MERGE */
+    int states;        /* of merges: the node that holds the states; else -1 */
 } cb_stage_reduction;
 
 /* What a stage reduces. */
 typedef struct cb_stage_reduce {
     int n;
     cb_stage_reduction *list;
-    int groups; /* PARTIAL, whose tasks make states of groups of blocks: 1, the axis of `kept` in front; else 0 */
+    int groups; /* of tasks that leave states of groups of blocks: 1, the axis of `kept` in front; else 0 */
+    int64_t from,
+        to; /* blocks: of what is taken in, 1 or those of a stored state; of a state that is left, 0: all */
     uint32_t reduced; /* axes of the domain that are reduced */
-    cb_grid domain;   /* blocks along reduced axes fix the order of the reduction */
-    cb_program body;  /* over it; MERGE, which reads states: empty */
+    int slice_axis;   /* the first of them, if blocks are reduced so many steps of it at a time; */
+    int64_t slice;    /* else 0. Set with the flags of loads */
+    const cb_grid *domain; /* blocks along reduced axes fix the order of the reduction */
+    cb_program body;       /* over it; of merges, which read states: empty */
 } cb_stage_reduce;
 
 typedef struct cb_stage_out {
@@ -156,7 +160,7 @@ typedef struct cb_stage {
 
     /* The tasks: boxes of output chunks. `kept` is the tail's domain; stages of states of groups of blocks have
      * the groups in front of it, and those that work on whole blocks count blocks along the symbols of outputs. */
-    cb_grid kept;
+    const cb_grid *kept;
     int64_t task_chunks[CUBED_MAX_NDIM];
     int64_t ntasks;
     /* The axis along which a task has one chunk in memory at a time, from the first to the last; -1: none. */

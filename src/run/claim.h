@@ -60,6 +60,8 @@ CUBED_MUST_CHECK cubed_status cb_stage_open(cubed_store *store, const char *path
                                             cubed_error *err);
 /* The new array, which is whole, takes the place: the claim then is the one that went with it. */
 CUBED_MUST_CHECK cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_error *err);
+/* Of a record that says CB_RUN_COPYING: does it again, whatever has been done of it. The record stays. */
+CUBED_MUST_CHECK cubed_status cb_stage_copy(const cb_stage_place *p, cubed_error *err);
 /* Removes what is at `staged`, an array that was not finished or was replaced; files in it that are not Zarr's go to
  * the array that is in its place. */
 CUBED_MUST_CHECK cubed_status cb_stage_discard(const cb_stage_place *p, cubed_error *err);

@@ -15,8 +15,9 @@ typedef struct paths {
 
 typedef struct leftovers {
     cb_zone *zone;
-    paths marked; /* have a record */
-    paths beside; /* are made to replace something */
+    paths recorded; /* they have a record */
+    paths beside;   /* are made to replace something */
+    paths folders;  /* of runs, by their names */
 } leftovers;
 
 static cubed_status add(cb_zone *zone, paths *l, const char *key, size_t length, cubed_error *err)
@@ -31,21 +32,28 @@ static cubed_status add(cb_zone *zone, paths *l, const char *key, size_t length,
     return CUBED_OK;
 }
 
-/* Keys below one folder come one after another. */
+/* Adds the path that ends with the component at `name`, once: keys below one folder come one after another. */
+static cubed_status add_folder(cb_zone *zone, paths *l, const char *key, const char *name,
+                               cubed_error *err)
+{
+    const size_t n = (size_t)(name - key) + strcspn(name, "/");
+    const char *last = l->n ? l->path[l->n - 1] : "";
+    if (strncmp(last, key, n) == 0 && last[n] == 0) return CUBED_OK;
+    return add(zone, l, key, n, err);
+}
+
 static cubed_status look(void *ctx, const char *key, uint64_t size, cubed_error *err)
 {
     leftovers *l = ctx;
     (void)size;
     for (const char *name = key; name; name = strchr(name, '/'), name = name ? name + 1 : NULL) {
-        if (!cb_stage_replaces(name)) continue;
-        const size_t n = (size_t)(name - key) + strcspn(name, "/");
-        const char *last = l->beside.n ? l->beside.path[l->beside.n - 1] : "";
-        if (strncmp(last, key, n) == 0 && last[n] == 0) return CUBED_OK;
-        return add(l->zone, &l->beside, key, n, err);
+        if (cb_stage_replaces(name)) return add_folder(l->zone, &l->beside, key, name, err);
+        if (strchr(name, '/') && cb_run_names_folder(name))
+            CB_TRY(add_folder(l->zone, &l->folders, key, name, err));
     }
     const char *name = strrchr(key, '/');
     if (strcmp(name ? name + 1 : key, CB_RUN_MARK) != 0) return CUBED_OK;
-    return add(l->zone, &l->marked, key, name ? (size_t)(name - key) : 0, err);
+    return add(l->zone, &l->recorded, key, name ? (size_t)(name - key) : 0, err);
 }
 
 typedef struct cleaning {
@@ -76,7 +84,8 @@ static cubed_status discard_beside(const cleaning *c, const cb_claim *claim, cub
     tell(c, claim->path, CUBED_LEFTOVER_CHUNKS);
     if (c->flags & CUBED_CLEAN_DRY_RUN) return CUBED_OK;
     CB_TRY(cb_stage_open(c->store, claim->path, claim->record.run, claim->record.staged, &p, err));
-    cubed_status st = cb_stage_discard(&p, err);
+    cubed_status st = claim->record.state == CB_RUN_COPYING ? cb_stage_copy(&p, err) : CUBED_OK;
+    if (st == CUBED_OK) st = cb_stage_discard(&p, err);
     cb_store_close(p.store);
     return st;
 }
@@ -129,6 +138,33 @@ static cubed_status clean_beside(const cleaning *c, const char *path, cubed_erro
     return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
 }
 
+/* Of a run that is over, to which a worker came late: the record has gone with the folder before. */
+static cubed_status clean_folder(const cleaning *c, const char *path, cubed_error *err)
+{
+    cb_claim claim;
+    CB_TRY(cb_claim_look(c->store, path, c->zone, &claim, err));
+    if (!cb_version_is_none(&claim.version)) return CUBED_OK;
+    tell(c, path, CUBED_LEFTOVER_INTERMEDIATES);
+    return c->flags & CUBED_CLEAN_DRY_RUN ? CUBED_OK : cb_store_clear(c->store, path, err);
+}
+
+typedef struct emptier {
+    const cleaning *c;
+    const char *path;
+} emptier;
+
+/* Who was killed before it put the record left an empty directory: what goes up from a key that there is not removes
+ * directories that are empty, and no others. */
+static cubed_status remove_empty(void *ctx, const char *name, bool is_prefix, cubed_error *err)
+{
+    const emptier *e = ctx;
+    char folder[4096], key[4096];
+    if (!is_prefix || !cb_run_names_folder(name)) return CUBED_OK;
+    CB_TRY(cb_key_join(folder, sizeof folder, e->path, name, err));
+    CB_TRY(cb_key_join(key, sizeof key, folder, "none", err));
+    return cb_store_del(e->c->store, key, err);
+}
+
 cubed_status cubed_unfinished_format(cubed_context *ctx, const char *url, int *format,
                                      cubed_error *err)
 {
@@ -164,8 +200,12 @@ cubed_status cubed_clean(cubed_context *ctx, const char *url, unsigned flags, cu
     CB_GO(cb_place_open(&ctx->stores, &place, false, &c.store, err));
     CB_GO(cb_store_list(c.store, place.path, look, &l, err));
     CB_GO(cb_store_sweep(c.store, place.path, flags & CUBED_CLEAN_DRY_RUN, tell_file, &c, err));
+    for (int i = 0; i < l.folders.n; i++) CB_GO(clean_folder(&c, l.folders.path[i], err));
     for (int i = 0; i < l.beside.n; i++) CB_GO(clean_beside(&c, l.beside.path[i], err));
-    for (int i = 0; i < l.marked.n; i++) CB_GO(clean_one(&c, l.marked.path[i], err));
+    for (int i = 0; i < l.recorded.n; i++) CB_GO(clean_one(&c, l.recorded.path[i], err));
+    emptier e = {&c, place.path};
+    if (!(flags & CUBED_CLEAN_DRY_RUN))
+        CB_GO(cb_store_members(c.store, place.path, remove_empty, &e, err));
 out:
     cb_store_close(c.store);
     cb_zone_free(l.zone);

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "exec/operations.h"
 #include "exec/operator.h"
 #include "run/executors/executor.h"
 #include "run/ready.h"
@@ -29,11 +30,12 @@ typedef struct in_flight {
     bool used;
     uint8_t attempts; /* of task `next` that failed, no more than may be asked for */
     int stage;
-    uint32_t serial;    /* of those that had this slot: late reports of others are known by it */
-    int64_t next, last; /* tasks that have not reported */
+    uint32_t serial; /* of those that had this slot: late reports of others are known by it */
+    int64_t next,
+        last; /* tasks that have not reported; of a slot that was released, next: see cb_driver */
 } in_flight;
 
-/* A range whose first task failed, to be run again at a time. */
+/* A range whose first task failed, or one that came behind such a task, to be run again at a time. */
 typedef struct retry {
     in_flight range;
     int64_t due_ns;
@@ -49,7 +51,8 @@ struct cb_driver {
     in_flight *flights; /* one per slot */
     retry *retries;     /* MAX_RETRIES, and one per slot */
     unsigned nflights, nretries, busy;
-    unsigned unused; /* no slot before this one is */
+    unsigned fresh;   /* slots before this one have been used */
+    int64_t released; /* slots that were: a list through `next`, which ends with -1 */
     int64_t start_ns;
 };
 
@@ -111,7 +114,7 @@ static void emit_task(const cb_driver *d, int stage, unsigned attempt, const cub
     e.measured_mem = r->measured_mem;
     e.function_mem = r->function_mem;
     e.function_projected = function_projected(&d->p->stages[stage]);
-    e.projected_mem = s->need.arena + s->need.library;
+    e.projected_mem = cb_plan_projected(d->p, s);
     e.status = r->error.status;
     e.message = r->error.status == CUBED_OK ? NULL : r->error.message;
     emit(d, &e);
@@ -171,6 +174,24 @@ static uint64_t token_of(unsigned slot, const in_flight *f)
     return (uint64_t)f->serial << 32 | slot;
 }
 
+/* In as much time however many there are. */
+static unsigned take_slot(cb_driver *d)
+{
+    const int64_t slot = d->released;
+    d->busy++;
+    if (slot < 0) return d->fresh++;
+    d->released = d->flights[slot].next;
+    return (unsigned)slot;
+}
+
+static void release_slot(cb_driver *d, unsigned slot)
+{
+    d->flights[slot].used = false;
+    d->flights[slot].next = d->released;
+    d->released = slot;
+    d->busy--;
+}
+
 cubed_status cb_driver_next(cb_driver *d, cubed_task_range *range, bool *got, cubed_error *err)
 {
     in_flight f;
@@ -178,11 +199,9 @@ cubed_status cb_driver_next(cb_driver *d, cubed_task_range *range, bool *got, cu
     if (d->busy == d->nflights) return CUBED_OK;
     CB_TRY(next_range(d, &f, err));
     if (!f.used) return CUBED_OK;
-    while (d->flights[d->unused].used) d->unused++;
-    const unsigned slot = d->unused++;
+    const unsigned slot = take_slot(d);
     f.serial = d->flights[slot].serial + 1;
     d->flights[slot] = f;
-    d->busy++;
     stage_state *s = &d->stages[f.stage];
     if (s->started == 0) {
         s->start_ns = cb_clock_ns();
@@ -217,22 +236,43 @@ static cubed_status task_done(cb_driver *d, int stage, const cubed_task_report *
     return CUBED_OK;
 }
 
+/* Twice as long for each attempt, and by chance: tasks that failed together, as where a store had too much to do, do
+ * not come back together. */
+static void put_retry(cb_driver *d, const in_flight *range, unsigned attempts, int64_t least_ns)
+{
+    const int64_t now = cb_clock_ns(), pause = FIRST_DELAY_NS << cb_min_i64(attempts, 10);
+    uint64_t chance = ((uint64_t)now ^ (uint64_t)range->next << 20) * UINT64_C(0x9e3779b97f4a7c15);
+    chance = (chance ^ chance >> 29) * UINT64_C(0xbf58476d1ce4e5b9) >> 32;
+    const int64_t delay = pause / 2 + (int64_t)(chance % (uint64_t)pause);
+    d->retries[d->nretries++] = (retry){*range, now + cb_max_i64(delay, least_ns)};
+}
+
 static cubed_status task_failed(cb_driver *d, const in_flight *f, unsigned attempts,
                                 const cubed_task_report *r, cubed_error *err)
 {
     if (!d->a.retries || !r->error.transient || (int)attempts >= d->a.options->retries) {
-        if (err) *err = r->error;
+        if (err) {
+            *err = r->error;
+            err->failed_stage = f->stage + 1;
+            err->failed_task = r->task;
+        }
         cb_plan_say_origins(d->p, f->stage, err);
         return r->error.status;
     }
-    const int64_t delay = cb_max_i64(FIRST_DELAY_NS << cb_min_i64(attempts, 10),
-                                     (int64_t)r->error.retry_after_ms * 1000000);
-    const in_flight again = {.used = true,
-                             .attempts = (uint8_t)(attempts + 1),
-                             .stage = f->stage,
-                             .next = r->task,
-                             .last = f->last};
-    d->retries[d->nretries++] = (retry){again, cb_clock_ns() + delay};
+    in_flight again = {.used = true,
+                       .attempts = (uint8_t)(attempts + 1),
+                       .stage = f->stage,
+                       .next = r->task,
+                       .last = f->last};
+    const int64_t least = (int64_t)r->error.retry_after_ms * 1000000;
+    /* What is behind the task may go by another worker, and does not fail with it. */
+    if (f->last - r->task > 1 && d->nretries + 2 <= MAX_RETRIES) {
+        in_flight rest = again;
+        rest.attempts = 0;
+        rest.next = again.last = r->task + 1;
+        put_retry(d, &rest, 0, least);
+    }
+    put_retry(d, &again, attempts, least);
     d->a.stats->num_retries++;
     return CUBED_OK;
 }
@@ -257,11 +297,7 @@ cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_er
     const in_flight was = *f;
     f->next++;
     f->attempts = 0;
-    if (failed || f->next == f->last) {
-        f->used = false;
-        d->busy--;
-        if (slot < d->unused) d->unused = slot;
-    }
+    if (failed || f->next == f->last) release_slot(d, slot);
     if (r->error.status != CUBED_E_CANCELLED) emit_task(d, was.stage, attempts, r);
     return failed ? task_failed(d, &was, attempts, r, err) : task_done(d, was.stage, r, err);
 }
@@ -320,10 +356,13 @@ cubed_status cb_driver_new(const cb_driver_args *args, cb_driver **out, cubed_er
     d->a = *args;
     d->p = args->plan;
     d->alloc = alloc;
+    d->released = -1;
     d->start_ns = cb_clock_ns();
     const cb_ready_args ready = {.plan = args->plan,
                                  .chunks = cb_io_chunks(args->io),
                                  .workers = args->workers,
+                                 .range_ms = args->range_ms,
+                                 .most_tasks = args->most_tasks,
                                  .window = args->window ? args->window : CB_RUN_WINDOW,
                                  .notes = args->notes,
                                  .cancel = args->options->cancel,

@@ -14,7 +14,9 @@ typedef struct cb_driver_args {
     const cubed_run_options *options; /* of which the executor is somebody else's affair */
     cubed_run_stats *stats;           /* counters are added to */
     unsigned workers;                 /* that there is to be work for */
+    int64_t most_tasks;               /* of a range */
     unsigned slots;                   /* ranges that may be in flight, at least 1 */
+    unsigned range_ms;                /* that a range is to take: cubed_executor_caps */
     bool retries;   /* ranges that fail for a reason that may pass are tried again */
     int64_t window; /* tasks that are held while they wait; 0: CB_RUN_WINDOW */
     const cb_notes *

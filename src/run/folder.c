@@ -7,6 +7,10 @@
 cubed_status cb_folder_open(void *ctx, cubed_store **store, const char **folder, cubed_error *err)
 {
     cb_io *io = ctx;
+    if (!io->plan->work_dir && io->mode != CB_IO_RUN)
+        return cb_fail(err, CUBED_E_ARG,
+                       "worker processes find each other's intermediates in a work directory, and "
+                       "the plan has none: name one");
     if (!io->plan->work_dir)
         return cb_fail(err, CUBED_E_BUDGET,
                        "intermediates need more than the %" PRIu64 " bytes of memory that the plan "

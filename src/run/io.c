@@ -3,6 +3,8 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "exec/limits.h"
+#include "exec/reuse.h"
 #include "run/io_state.h"
 
 static cubed_status open_nodes(cb_io *io, bool resume, cubed_error *err)
@@ -12,7 +14,7 @@ static cubed_status open_nodes(cb_io *io, bool resume, cubed_error *err)
     const cubed_plan *p = io->plan;
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *n = &p->ir.nodes[i];
-        if (n->is_target && n->to_memory && !n->result && cb_grid_count(&n->grid) > 0)
+        if (n->is_target && n->to_memory && !n->result && cb_grid_count(n->grid) > 0)
             return cb_fail(err, CUBED_E_ARG,
                            "a result of the plan has no memory: bind it before the run");
         const node_io *x = &io->nodes[i];
@@ -20,7 +22,8 @@ static cubed_status open_nodes(cb_io *io, bool resume, cubed_error *err)
         if (cb_node_is_intermediate(n) && (io->mode != CB_IO_RUN || (resume && p->work_dir)))
             CB_TRY(cb_chunks_open_work(io->chunks, err));
     }
-    return CUBED_OK;
+    /* Workers leave notes there, which are found by the folder's record when nobody finishes the run. */
+    return io->mode == CB_IO_BEGIN ? cb_io_spill(io, err) : CUBED_OK;
 }
 
 cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **out,
@@ -44,6 +47,8 @@ cubed_status cb_io_open(cubed_plan *plan, const cb_io_options *options, cb_io **
         .own = mode == CB_IO_RUN,
         .counts = cb_io_drives(io),
         .spare = mode == CB_IO_DRIVER ? 0 : cb_plan_spare(plan, mode == CB_IO_RUN),
+        .reads = cb_plan_chunk_reads,
+        .workers = mode == CB_IO_RUN ? plan->max_workers : mode == CB_IO_WORKER,
         .open = cb_folder_open,
         .open_ctx = io};
     io->remember = detached || options->joined || options->resume || options->keep != 0;

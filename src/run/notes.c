@@ -49,13 +49,8 @@ static cubed_status add(void *ctx, const char *name, bool is_prefix, cubed_error
     one.last = strtoll(end + 1, &end, 10);
     /* What is not one of ours says nothing. */
     if (*end || one.first < 0 || one.last <= one.first || one.last > r->ntasks) return CUBED_OK;
-    if (s->n == s->cap) {
-        const size_t cap = s->cap ? 2 * s->cap : 64;
-        range *wider = cb_resize(r->alloc, s->list, s->cap * sizeof *wider, cap * sizeof *wider);
-        if (!wider) return cb_fail(err, CUBED_E_NOMEM, "no memory for what has been done");
-        s->list = wider;
-        s->cap = cap;
-    }
+    if (!cb_list_grow(r->alloc, &s->list, s->n, &s->cap, sizeof one))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for what has been done");
     s->list[s->n++] = one;
     return CUBED_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "run/driver.h"
+#include "run/executors/executor.h"
 #include "run/parts.h"
 
 struct cubed_driver {
@@ -60,6 +61,7 @@ cubed_status cubed_driver_new(cubed_plan *plan, const char *run,
                                  .options = &d->options,
                                  .stats = stats,
                                  .workers = stats->num_workers,
+                                 .most_tasks = cb_executor_most_tasks(o.max_message_bytes),
                                  .slots = o.max_in_flight ? o.max_in_flight
                                                           : RANGES_PER_WORKER * stats->num_workers,
                                  .retries = true,

@@ -20,12 +20,15 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exec/operations.h"
 #include "exec/operator.h"
 
 /* Tasks of less work than this are handed over together. */
 #define RANGE_BYTES ((uint64_t)1 << 20)
 #define RANGE_TASKS 32
-#define NOTHING     UINT32_MAX
+/* More are not handed over at a time, however little they do: their reports come at once. */
+#define RANGE_MOST 4096
+#define NOTHING    UINT32_MAX
 /* In place of a chunk's number: all of them. */
 #define WHOLE (-1)
 
@@ -99,7 +102,7 @@ static cubed_status wait_for(cb_ready *r, int node, cubed_error *err)
     node_chunks *n = &r->nodes[node];
     cubed_status st = CUBED_OK;
     if (n->done) return CUBED_OK;
-    n->nchunks = n->missing = cb_grid_count(&r->p->ir.nodes[node].grid);
+    n->nchunks = n->missing = cb_grid_count(r->p->ir.nodes[node].grid);
     n->done = table(r->alloc, words(n->nchunks), sizeof *n->done, err, &st);
     return st;
 }
@@ -135,7 +138,7 @@ static void count_read(const cb_ready *r, int node, const cb_box *chunks, bool c
     int64_t idx[CUBED_MAX_NDIM];
     memcpy(idx, chunks->lo, sizeof idx);
     do {
-        int64_t c = cb_grid_ravel(&r->p->ir.nodes[node].grid, idx);
+        int64_t c = cb_grid_ravel(r->p->ir.nodes[node].grid, idx);
         if (come)
             cb_chunks_add_reader(r->a.chunks, node, c);
         else
@@ -181,7 +184,7 @@ static cubed_status look_for_chunks(void *ctx, int node, const cb_box *chunks, c
     int64_t idx[CUBED_MAX_NDIM];
     memcpy(idx, chunks->lo, sizeof idx);
     do {
-        int64_t c = cb_grid_ravel(&array->grid, idx);
+        int64_t c = cb_grid_ravel(array->grid, idx);
         bool found = n->done && is_done(n, c);
         /* An intermediate's chunk that is gone is wanted only if one of its readers has to run. */
         if (found || (cb_node_is_intermediate(array) && !cb_chunks_has_readers(broker, node, c)))
@@ -202,7 +205,7 @@ static cubed_status count_chunks(void *ctx, int node, const cb_box *chunks, cube
     (void)err;
     memcpy(idx, chunks->lo, sizeof idx);
     while (n->done) {
-        set_done(n, cb_grid_ravel(&r->p->ir.nodes[node].grid, idx));
+        set_done(n, cb_grid_ravel(r->p->ir.nodes[node].grid, idx));
         if (!cb_odometer_next(chunks, idx)) break;
     }
     return CUBED_OK;
@@ -249,6 +252,18 @@ static cubed_status expect_reads(cb_ready *r, int stage, cubed_error *err)
     return CUBED_OK;
 }
 
+/* Tasks that take so long, by the plan's estimate. */
+static int64_t tasks_in(const cb_ready *r, const cb_stage *s, double seconds)
+{
+    cubed_stage_info info;
+    if (r->a.range_ms == 0) return 1;
+    cb_stage_seconds(r->p, s, &info);
+    const double all = info.read_seconds + info.compute_seconds + info.write_seconds;
+    const double each = all / (double)s->ntasks;
+    const double n = each > 0 ? seconds / each : RANGE_MOST;
+    return n < RANGE_MOST ? (int64_t)n + 1 : RANGE_MOST;
+}
+
 static uint32_t batch_of(const cb_ready *r, const cb_stage *s)
 {
     if (s->ntasks == 0 || s->coop > 1) return 1;
@@ -257,7 +272,13 @@ static uint32_t batch_of(const cb_ready *r, const cb_stage *s)
     uint64_t each = cb_sat_add(s->bytes_read, s->bytes_written) / (uint64_t)s->ntasks;
     int64_t batch = (int64_t)(RANGE_BYTES / (each + 1)) + 1;
     int64_t share = s->ntasks / (4 * (int64_t)r->a.workers);
-    return (uint32_t)cb_max_i64(1, cb_min_i64(cb_min_i64(batch, RANGE_TASKS), share));
+    /* Of tasks that are handed over together the next ones' chunks are fetched ahead. */
+    if (r->p->fetch_depth > 1 && s->op->visit) batch = RANGE_TASKS;
+    const double range = (double)r->a.range_ms / 1000;
+    batch = cb_max_i64(cb_min_i64(batch, RANGE_TASKS), tasks_in(r, s, range));
+    /* Workers have nothing to do rather than less than it costs to send it to them. */
+    share = cb_max_i64(share, tasks_in(r, s, range / CUBED_RANGE_OVERHEADS));
+    return (uint32_t)cb_max_i64(1, cb_min_i64(cb_min_i64(batch, share), r->a.most_tasks));
 }
 
 static cubed_status make_tables(cb_ready *r, cubed_error *err)
@@ -319,7 +340,7 @@ static cubed_status look_for_missing(void *ctx, int node, const cb_box *chunks, 
     const node_chunks *n = &m->r->nodes[node];
     (void)err;
     if (!n->done || node < m->node) return CUBED_OK;
-    int64_t c = last_missing(n, &m->r->p->ir.nodes[node].grid, chunks);
+    int64_t c = last_missing(n, m->r->p->ir.nodes[node].grid, chunks);
     if (c < 0 || (node == m->node && (m->chunk == WHOLE || c < m->chunk))) return CUBED_OK;
     m->node = node;
     m->chunk = is_whole(n, chunks) ? WHOLE : c;
@@ -504,7 +525,7 @@ static cubed_status note_chunks(void *ctx, int node, const cb_box *chunks, cubed
 {
     cb_ready *r = ctx;
     node_chunks *n = &r->nodes[node];
-    const cb_grid *g = &r->p->ir.nodes[node].grid;
+    const cb_grid *g = r->p->ir.nodes[node].grid;
     int64_t idx[CUBED_MAX_NDIM];
     if (!n->done) return CUBED_OK;
     memcpy(idx, chunks->lo, sizeof idx);

@@ -10,7 +10,9 @@ typedef struct cb_ready cb_ready;
 typedef struct cb_ready_args {
     const cubed_plan *plan;
     cb_chunks *chunks;
+    int64_t most_tasks; /* of a range */
     unsigned workers;
+    unsigned range_ms; /* that a range is to take, by the plan's estimate: cubed_executor_caps */
     int64_t
         window; /* tasks that are held while they wait: more than these if there are more stages */
     const cubed_cancel *cancel; /* may be NULL */

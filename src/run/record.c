@@ -11,7 +11,7 @@
 #define VERSION   1
 #define MAX_BYTES ((size_t)64 << 20)
 
-static const char *const states[] = {"working", "left", "swapped", "done"};
+static const char *const states[] = {"working", "left", "copying", "swapped", "done"};
 
 static void copy(char *to, size_t cap, const json_t *o, const char *key)
 {
@@ -96,7 +96,8 @@ cubed_status cb_run_record_remove(cubed_store *store, const char *path, cubed_er
 bool cb_run_record_is_live(const cb_run_record *r)
 {
     cb_owner owner;
-    if (r->state != CB_RUN_WORKING && r->state != CB_RUN_SWAPPED) return false;
+    if (r->state != CB_RUN_WORKING && r->state != CB_RUN_SWAPPED && r->state != CB_RUN_COPYING)
+        return false;
     if (r->detached) return true;
     if (!cb_owner_parse(r->owner, &owner, NULL)) return false;
     cb_owner_state state = cb_owner_alive(&owner);

@@ -18,7 +18,8 @@
 
 typedef enum cb_run_state {
     CB_RUN_WORKING,
-    CB_RUN_LEFT,    /* its owner has ended it, and left it to be resumed */
+    CB_RUN_LEFT, /* its owner has ended it, and left it to be resumed */
+    CB_RUN_COPYING, /* the new array is whole at `staged`, and being copied to its place: what is there is none */
     CB_RUN_SWAPPED, /* the new array is in its place, whole; the old one is at `staged` */
     CB_RUN_DONE /* the array is whole: kept so that a run that is resumed again has nothing to do */
 } cb_run_state;

@@ -3,7 +3,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "cubed/sys/message.h"
 #include "exec/limits.h"
+#include "run/left.h"
 #include "run/parts.h"
 #include "run/schedule.h"
 
@@ -37,7 +39,7 @@ void cb_run_finish_stats(const cubed_plan *plan, const cb_io *io, int64_t start_
 {
     stats->seconds = (double)(cb_clock_ns() - start_ns) * 1e-9;
     for (int i = 0; i < plan->nstages; i++) {
-        uint64_t need = plan->stages[i].need.arena + plan->stages[i].need.library;
+        const uint64_t need = cb_plan_projected(plan, &plan->stages[i]);
         if (need > stats->projected_mem) stats->projected_mem = need;
     }
     if (io) {
@@ -109,8 +111,29 @@ static cubed_status tell(const cubed_plan *plan, const cubed_executor_caps *c, b
                          cubed_error *err)
 {
     if (c->shares_memory) return CUBED_OK;
-    return cb_plan_save(plan, c->maps_memory ? CB_PLAN_FOR_WORKERS : CB_PLAN_FOR_FILE, &out->plan,
-                        &out->plan_size, err);
+    const cb_plan_use use =
+        c->maps_memory || c->finds_plan ? CB_PLAN_FOR_WORKERS : CB_PLAN_FOR_FILE;
+    return cb_plan_save(plan, use, &out->plan, &out->plan_size, err);
+}
+
+/* What workers are told goes with each range, unless they find the plan elsewhere. */
+static cubed_status check_message(const cubed_plan *plan, const cubed_executor_vtable *vt,
+                                  const briefing *told, cubed_error *err)
+{
+    const uint64_t most = vt->caps.max_message_bytes, size = told->plan_size + CUBED_RANGE_BYTES;
+    uint64_t inside = 0;
+    if (most == 0 || vt->caps.finds_plan || !told->plan || size <= most) return CUBED_OK;
+    for (int i = 0; i < plan->ir.nnodes; i++) {
+        size_t bytes = 0;
+        if (!cb_plan_is_shared(&plan->ir.nodes[i], &bytes)) inside = cb_sat_add(inside, bytes);
+    }
+    return cb_fail(err, CUBED_E_ARG,
+                   "the plan has %zu bytes, and a message with it and a range %" PRIu64
+                   ", but executor %s takes messages of at most %" PRIu64
+                   ": arrays in memory are %" PRIu64
+                   " of them, which may be put into a store before; else compute in parts, with "
+                   "fewer operations each",
+                   told->plan_size, size, vt->name, most, inside);
 }
 
 /* Everything between the opening of storage and its end. */
@@ -120,6 +143,11 @@ static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtab
 {
     const cubed_executor_caps *c = &vt->caps;
     cubed_executor *ex;
+    cb_left_plan left = {.key = ""};
+    cubed_status st;
+    /* Workers that join the run by its name leave notes in its folder. */
+    if (!c->shares_memory && !c->maps_memory) CB_TRY(cb_io_spill(io, err));
+    if (c->finds_plan) CB_TRY(cb_leave_plan(io, told->plan, told->plan_size, &left, err));
     const cb_executor_args args = {.head = {.struct_size = sizeof args.head,
                                             .plan = plan,
                                             .workers = workers_of(plan, c),
@@ -128,19 +156,22 @@ static cubed_status drive(cubed_plan *plan, cb_io *io, const cubed_executor_vtab
                                             .run = cb_io_run(io),
                                             .plan_bytes = told->plan,
                                             .plan_size = told->plan_size,
-                                            .worker_command = o->worker_command},
+                                            .worker_command = o->worker_command,
+                                            .work_dir = left.work_dir.data,
+                                            .plan_key = left.key},
                                    .env = {.plan = plan, .io = io, .cancel = o->cancel},
                                    .resume = resumes_all(plan, io)};
-    /* Workers that join the run by its name leave notes in its folder. */
-    if (!c->shares_memory && !c->maps_memory) CB_TRY(cb_io_spill(io, err));
-    CB_TRY(vt->open(&args.head, &ex, err));
+    CB_GO(vt->open(&args.head, &ex, err));
     stats->num_workers = ex->workers;
     const cb_schedule_args driver = {plan, io, ex, o, stats, 0};
-    cubed_status st = cb_schedule_run(&driver, err);
+    st = cb_schedule_run(&driver, err);
     /* Nothing may still write when chunks of a failed run are removed. */
     ex->vt->close(ex);
     if (!c->shares_memory && (st != CUBED_OK || stats->num_retries > 0)) cb_io_sweep(io);
-    return st == CUBED_OK ? cb_io_commit(io, err) : st;
+    if (st == CUBED_OK) st = cb_io_commit(io, err);
+out:
+    cb_left_free(&left);
+    return st;
 }
 
 cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed_run_stats *stats,
@@ -158,9 +189,11 @@ cubed_status cubed_run(cubed_plan *plan, const cubed_run_options *options, cubed
     memset(stats, 0, sizeof *stats);
     CB_TRY(check_options(options, &o, err));
     CB_TRY(cb_executor_find(plan->ctx, o.executor, &vt, &executor_ctx, err));
+    if (o.executor_ctx) executor_ctx = o.executor_ctx;
+    const bool shares = vt->caps.shares_memory;
     CB_TRY(check_executor(plan, vt, &o, err));
     CB_TRY(tell(plan, &vt->caps, &told, err));
-    const bool shares = vt->caps.shares_memory;
+    CB_GO(check_message(plan, vt, &told, err));
     const cb_io_options storage = {.mode = shares ? CB_IO_RUN : CB_IO_DRIVER,
                                    .resume = o.resume,
                                    .joined = !shares && !vt->caps.maps_memory,

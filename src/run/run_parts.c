@@ -80,7 +80,7 @@ static cubed_status check_chunks(cb_io *io, const cubed_plan *p, int node, cubed
 {
     const cb_node *n = &p->ir.nodes[node];
     if (!n->is_target || !n->url || n->region || n->skip_empty) return CUBED_OK;
-    for (int64_t c = 0; c < cb_grid_count(&n->grid); c++) {
+    for (int64_t c = 0; c < cb_grid_count(n->grid); c++) {
         bool found;
         CB_TRY(cb_chunks_find_whole(cb_io_chunks(io), node, c, &found, err));
         if (!found)

@@ -1,6 +1,8 @@
 /* Runs the driver's ranges (driver.h) by an executor. */
 #include "run/schedule.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "run/driver.h"
@@ -30,8 +32,9 @@ static cubed_status cancelled(const cb_driver *d, uint64_t raised, cubed_error *
 static cubed_status loop(const cb_schedule_args *a, cb_driver *d, cubed_error *err)
 {
     cubed_executor *ex = a->executor;
+    cubed_task_report report;
+    memset(&report, 0, sizeof report);
     while (!cb_driver_is_over(d)) {
-        cubed_task_report report;
         bool got;
         if (cubed_cancel_is_set(a->options->cancel)) return cancelled(d, 0, err);
         CB_TRY(submit_ready(d, ex, err));
@@ -60,9 +63,11 @@ cubed_status cb_schedule_run(const cb_schedule_args *a, cubed_error *err)
                                  .options = a->options,
                                  .stats = a->stats,
                                  .workers = ex->workers,
+                                 .most_tasks = cb_executor_most_tasks(caps->max_message_bytes),
                                  .slots = caps->max_in_flight && caps->max_in_flight < ex->slots
                                               ? caps->max_in_flight
                                               : ex->slots,
+                                 .range_ms = caps->range_ms,
                                  .retries = !caps->retries_itself,
                                  .window = a->window};
     cubed_error why = CUBED_ERROR_INIT;

@@ -124,6 +124,13 @@ bool cb_run_is_folder(const char *name, const cb_run_record *r)
     return *r->run && strcmp(name, folder) == 0;
 }
 
+bool cb_run_names_folder(const char *name)
+{
+    const size_t n = strlen(FOLDER), digits = CB_PLAN_ID_CAP - 1;
+    return strncmp(name, FOLDER, n) == 0 && strspn(name + n, "0123456789abcdef") == digits &&
+           name[n + digits] == '-';
+}
+
 typedef struct finder {
     const cubed_plan *p;
     cubed_store *work;

@@ -23,6 +23,8 @@ bool cb_run_is_same(const cb_run_self *self, const cb_claim *c);
 void cb_run_folder(const cb_run_self *self, char folder[CB_RUN_FOLDER_CAP]);
 /* Whether a name is that of the folder of the record's run. */
 bool cb_run_is_folder(const char *name, const cb_run_record *r);
+/* Whether a key begins with the name of such a folder, of a run of a known plan. */
+bool cb_run_names_folder(const char *key);
 /* Looks for a folder of an earlier run of the same plan whose owner is gone, and takes its name; else self stays. */
 CUBED_MUST_CHECK cubed_status cb_run_find_folder(const cubed_plan *p, cubed_store *work,
                                                  cb_run_self *self, cb_zone *zone,

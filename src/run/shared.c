@@ -39,8 +39,7 @@ static void make_directories(char *path)
     (void)mkdir(path, 0777);
 }
 
-/* The path of the work directory. */
-static cubed_status find_directory(const cubed_plan *p, cb_buf *path, cubed_error *err)
+cubed_status cb_shared_directory(const cubed_plan *p, cb_buf *path, cubed_error *err)
 {
     cb_zone *zone;
     cb_place place;
@@ -53,8 +52,9 @@ static cubed_status find_directory(const cubed_plan *p, cb_buf *path, cubed_erro
                      place.store);
     if (st == CUBED_OK) cb_buf_puts(path, place.store);
     cb_zone_free(zone);
-    return st == CUBED_OK && path->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for a path")
-                                          : st;
+    if (st == CUBED_OK && path->failed) st = cb_fail(err, CUBED_E_NOMEM, "no memory for a path");
+    if (st == CUBED_OK) make_directories(path->data);
+    return st;
 }
 
 /* A file that nobody else sees, and that goes with its last descriptor; -1 on failure. */
@@ -70,8 +70,7 @@ static int make_file(const cubed_plan *p, cubed_error *err)
         return -1;
     }
     cb_buf_init(&path, &p->ctx->alloc);
-    if (find_directory(p, &path, err) == CUBED_OK) {
-        make_directories(path.data);
+    if (cb_shared_directory(p, &path, err) == CUBED_OK) {
         fd = open(path.data, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
         if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) { /* a file system without those */
             cb_buf_puts(&path, "/.cubed-tmp-XXXXXX");
@@ -84,7 +83,7 @@ static int make_file(const cubed_plan *p, cubed_error *err)
     return fd;
 }
 
-static cubed_status copy_source(const cubed_plan *p, const cb_shared *s, cubed_error *err)
+cubed_status cb_shared_copy(const cubed_plan *p, const cb_shared *s, cubed_error *err)
 {
     const cb_node *n = &p->ir.nodes[s->node];
     int64_t shape[CUBED_MAX_NDIM], dense[CUBED_MAX_NDIM];
@@ -96,8 +95,8 @@ static cubed_status copy_source(const cubed_plan *p, const cb_shared *s, cubed_e
                              "cannot put %zu bytes of the caller's memory into %s", s->size,
                              p->work_dir);
     cb_node_shape(n, shape);
-    cb_dense_strides(n->grid.ndim, shape, cubed_dtype_size(n->dtype), dense);
-    cb_copy_box(n->grid.ndim, shape, cubed_dtype_size(n->dtype), map, dense, n->data, n->strides);
+    cb_dense_strides(n->grid->ndim, shape, cubed_dtype_size(n->dtype), dense);
+    cb_copy_box(n->grid->ndim, shape, cubed_dtype_size(n->dtype), map, dense, n->data, n->strides);
     munmap(map, s->size);
     return CUBED_OK;
 }
@@ -110,7 +109,7 @@ static cubed_status share_source(const cubed_plan *p, cb_shared *s, int lowest, 
     int e = errno;
     close(made);
     if (s->fd < 0) return cb_fail_errno(err, e, "no descriptor for a source");
-    return copy_source(p, s, err);
+    return cb_shared_copy(p, s, err);
 }
 
 cubed_status cb_shared_open(const cubed_plan *p, int lowest, cb_shared *list, int *n,
@@ -159,6 +158,19 @@ static cubed_status map_one(int fd, size_t size, int protection, const char *wha
     return cb_fail_errno(err, errno, "cannot map a %s of %zu bytes", what, size);
 }
 
+cubed_status cb_shared_map_source(cubed_plan *p, int node, int fd, cubed_error *err)
+{
+    size_t size;
+    void *data;
+    struct stat info;
+    CB_CHECK(cb_plan_is_shared(&p->ir.nodes[node], &size), err);
+    if (fstat(fd, &info) != 0 || (uint64_t)info.st_size != size)
+        return cb_fail(err, CUBED_E_FORMAT, "a source is not of %zu bytes", size);
+    CB_TRY(map_one(fd, size, PROT_READ, "source", &data, err));
+    p->ir.nodes[node].data = data;
+    return CUBED_OK;
+}
+
 cubed_status cb_shared_map(cubed_plan *p, int fd, uint64_t n, cubed_error *err)
 {
     size_t size;
@@ -175,8 +187,7 @@ cubed_status cb_shared_map(cubed_plan *p, int fd, uint64_t n, cubed_error *err)
     for (int i = 0; i < p->ir.nnodes; i++) {
         if (!cb_plan_is_shared(&p->ir.nodes[i], &size)) continue;
         if (n-- == 0) return cb_fail(err, CUBED_E_FORMAT, "a source has no descriptor");
-        CB_TRY(map_one(fd++, size, PROT_READ, "source", &data, err));
-        p->ir.nodes[i].data = data;
+        CB_TRY(cb_shared_map_source(p, i, fd++, err));
     }
     return CUBED_OK;
 }

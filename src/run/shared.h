@@ -22,6 +22,16 @@ CUBED_MUST_CHECK cubed_status cb_shared_open(const cubed_plan *p, int lowest, cb
 void cb_shared_fetch(const cubed_plan *p, const cb_shared *list, int n);
 void cb_shared_close(cb_shared *list, int n);
 
+/* The path of the work directory; CUBED_E_UNSUPPORTED if it is no local one. With its parents it is made. */
+CUBED_MUST_CHECK cubed_status cb_shared_directory(const cubed_plan *p, cb_buf *path,
+                                                  cubed_error *err);
+/* Copies one source to the file. */
+CUBED_MUST_CHECK cubed_status cb_shared_copy(const cubed_plan *p, const cb_shared *s,
+                                             cubed_error *err);
+/* Maps one source from the file, which may be closed then. */
+CUBED_MUST_CHECK cubed_status cb_shared_map_source(cubed_plan *p, int node, int fd,
+                                                   cubed_error *err);
+
 /* A worker's side: maps descriptors fd, fd + 1, ... for the rest of the process. */
 CUBED_MUST_CHECK cubed_status cb_shared_map(cubed_plan *p, int fd, uint64_t n, cubed_error *err);
 

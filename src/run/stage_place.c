@@ -32,9 +32,111 @@ cubed_status cb_stage_open(cubed_store *store, const char *path, const char *run
                    out->name);
 }
 
+/* --- Where nothing can be renamed ---------------------------------------------------------------- */
+
+static bool is_document(const char *name);
+
+typedef struct key_pairs {
+    cb_zone *zone;
+    const cb_stage_place *p;
+    char **from, **to;
+    int n, cap, cap_to;
+    bool documents; /* what is looked for: those, or all else */
+} key_pairs;
+
+static cubed_status add_pair(key_pairs *l, const char *key, const char *to, cubed_error *err)
+{
+    if (!cb_zone_grow(l->zone, &l->from, l->n, &l->cap, sizeof *l->from) ||
+        !cb_zone_grow(l->zone, &l->to, l->n, &l->cap_to, sizeof *l->to))
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of objects");
+    l->from[l->n] = cb_zone_strdup(l->zone, key);
+    l->to[l->n] = cb_zone_strdup(l->zone, to);
+    if (!l->from[l->n] || !l->to[l->n])
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for a list of objects");
+    l->n++;
+    return CUBED_OK;
+}
+
+/* Of what is staged: where it goes. */
+static cubed_status add_staged(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    key_pairs *l = ctx;
+    char to[4096];
+    const char *rest = key + strlen(l->p->staged) + 1;
+    (void)size;
+    if (strcmp(rest, CB_RUN_MARK) == 0 || is_document(rest) != l->documents) return CUBED_OK;
+    CB_TRY(cb_key_join(to, sizeof to, l->p->name, rest, err));
+    return add_pair(l, key, to, err);
+}
+
+/* Of what is in the place: what is Zarr's, but for the record. */
+static cubed_status add_old(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    key_pairs *l = ctx;
+    const char *part = key + strlen(l->p->name) + 1;
+    (void)size;
+    if (strcmp(part, CB_RUN_MARK) == 0) return CUBED_OK;
+    for (; strchr(part, '/'); part = strchr(part, '/') + 1) {
+        char name[256] = "";
+        const size_t n = strcspn(part, "/");
+        if (n < sizeof name) memcpy(name, part, n);
+        if (n < sizeof name && cb_zarr_may_be_chunk(name)) return add_pair(l, key, key, err);
+    }
+    const bool document = is_document(part);
+    if (l->documents ? !document : !document && !cb_zarr_may_be_chunk(part)) return CUBED_OK;
+    return add_pair(l, key, key, err);
+}
+
+static cubed_status remove_old(const cb_stage_place *p, cb_zone *zone, bool documents,
+                               cubed_error *err)
+{
+    key_pairs l = {.zone = zone, .p = p, .documents = documents};
+    CB_TRY(cb_store_list(p->store, p->name, add_old, &l, err));
+    return l.n ? cb_store_del_all(p->store, (const char *const *)l.from, (size_t)l.n, err)
+               : CUBED_OK;
+}
+
+static cubed_status copy_staged(const cb_stage_place *p, cb_zone *zone, bool documents,
+                                cubed_error *err)
+{
+    key_pairs l = {.zone = zone, .p = p, .documents = documents};
+    CB_TRY(cb_store_list(p->store, p->staged, add_staged, &l, err));
+    return cb_store_copy(p->store, (const char *const *)l.from, (const char *const *)l.to,
+                         (size_t)l.n, err);
+}
+
+/* In this order nobody who reads finds metadata with chunks that are not its own. */
+cubed_status cb_stage_copy(const cb_stage_place *p, cubed_error *err)
+{
+    cb_zone *zone;
+    CB_TRY(cb_zone_new(p->store->alloc, &zone, err));
+    cubed_status st = remove_old(p, zone, true, err);
+    if (st == CUBED_OK) st = remove_old(p, zone, false, err);
+    if (st == CUBED_OK) st = copy_staged(p, zone, false, err);
+    if (st == CUBED_OK) st = copy_staged(p, zone, true, err);
+    cb_zone_free(zone);
+    return st;
+}
+
+static cubed_status replace_by_copy(const cb_stage_place *p, cb_claim *c, cubed_error *err)
+{
+    CB_TRY(cb_claim_say(c, CB_RUN_COPYING, err));
+    cubed_status st = cb_stage_copy(p, err);
+    if (st != CUBED_OK)
+        return cb_context(err, st,
+                          "the new array is whole, but could not be put in the place of %s, where "
+                          "there is none until `cubed clean` or the next run has done so",
+                          p->name);
+    return cb_claim_say(c, CB_RUN_SWAPPED, err);
+}
+
 cubed_status cb_stage_swap(const cb_stage_place *p, cb_claim *c, cubed_error *err)
 {
     cb_claim moved = *c;
+    if (cb_store_copies(p->store)) {
+        CB_TRY(cb_claim_check_own(c, err));
+        return replace_by_copy(p, c, err);
+    }
     moved.store = p->store;
     moved.path = p->staged;
     moved.version = (cubed_object_version){""};

@@ -99,7 +99,7 @@ static cubed_status look_at(cb_io *io, int i, bool resume, cubed_error *err)
         cb_zarr_kind kind;
         int format;
         CB_TRY(cb_zarr_probe(t->store, path_of(io, i), &kind, &format, err));
-        t->replaces = kind != CB_ZARR_NOTHING;
+        t->replaces = kind != CB_ZARR_NOTHING || r->state == CB_RUN_COPYING;
         return CUBED_OK;
     }
     CB_TRY(cb_zarr_check_absent(t->store, path_of(io, i), err));
@@ -119,7 +119,8 @@ static cubed_status discard_left(const cb_io *io, int i, const cb_run_record *le
     const target_io *t = io->nodes[i].target;
     if (!*left->staged) return CUBED_OK;
     CB_TRY(cb_stage_open(t->store, path_of(io, i), left->run, left->staged, &p, err));
-    cubed_status st = cb_stage_discard(&p, err);
+    cubed_status st = left->state == CB_RUN_COPYING ? cb_stage_copy(&p, err) : CUBED_OK;
+    if (st == CUBED_OK) st = cb_stage_discard(&p, err);
     cb_store_close(p.store);
     return st;
 }
@@ -154,6 +155,8 @@ static cubed_status take(cb_io *io, int i, cubed_error *err)
     if (!t->done || left.state == CB_RUN_SWAPPED) {
         CB_TRY(cb_claim_take(&t->claim, &io->self, left.staged, err));
         t->claimed = true;
+        /* What it had begun to replace is gone: it goes on with that, whatever becomes of it. */
+        if (left.state == CB_RUN_COPYING) CB_TRY(cb_claim_say(&t->claim, left.state, err));
     }
     if (t->done && left.state == CB_RUN_SWAPPED) CB_TRY(discard_left(io, i, &left, err));
     CB_TRY(attach(io, i, err));
@@ -347,7 +350,7 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
  * nobody takes it for an array. */
 static void remove_chunks(const cb_io *io, int i)
 {
-    const cb_grid *g = &io->plan->ir.nodes[i].grid;
+    const cb_grid *g = io->plan->ir.nodes[i].grid;
     const node_io *x = &io->nodes[i];
     int64_t n = cb_grid_count(g);
     for (int64_t k = 0; k < n; k++) {
@@ -366,7 +369,7 @@ static void abandon(const cb_io *io, int i)
 {
     target_io *t = io->nodes[i].target;
     if (!t->claimed || t->begun || t->done || t->swapped ||
-        cb_claim_check_own(&t->claim, NULL) != CUBED_OK)
+        t->claim.record.state == CB_RUN_COPYING || cb_claim_check_own(&t->claim, NULL) != CUBED_OK)
         return;
     cubed_status ignored = CUBED_OK;
     /* Of several targets some may have been committed before one could not be. */

@@ -44,7 +44,7 @@ cubed_status cb_wire_get_hello(const uint8_t bytes[CB_WIRE_HELLO_BYTES], cb_wire
     return CUBED_OK;
 }
 
-bool cb_wire_send(int fd, const void *data, size_t size)
+static bool send_all(int fd, const void *data, size_t size)
 {
     const char *at = data;
     while (size > 0) {
@@ -72,7 +72,7 @@ bool cb_wire_receive(int fd, void *data, size_t size)
 
 static cubed_status send_part(void *fd, const void *data, size_t size, cubed_error *err)
 {
-    if (cb_wire_send(*(int *)fd, data, size)) return CUBED_OK;
+    if (send_all(*(int *)fd, data, size)) return CUBED_OK;
     return cb_fail(err, CUBED_E_IO, "the driver does not listen");
 }
 

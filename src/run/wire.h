@@ -46,7 +46,6 @@ CUBED_MUST_CHECK cubed_status cb_wire_receive_some(const cubed_context *ctx, int
                                                    cubed_error *err);
 void cb_wire_inbox_clear(const cubed_context *ctx, cb_wire_inbox *in);
 /* A descriptor's whole message: false at the end of the connection, or after an error. */
-bool cb_wire_send(int fd, const void *data, size_t size);
 bool cb_wire_receive(int fd, void *data, size_t size);
 bool cb_wire_send_report(const cubed_context *ctx, int fd, const cubed_task_report *report);
 

@@ -1,21 +1,46 @@
 /* What a worker of a run in parts does: a range of tasks, as often as it is asked to, also at the same time as others.
  * Chunks are put as a whole, and are the same each time. Which tasks are done is noted in the run's folder, before
  * anybody is told of the last of them. */
+#define XXH_INLINE_ALL
 #include <inttypes.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "cubed/sys/message.h"
+#include "exec/finish.h"
 #include "run/executors/executor.h"
 #include "run/notes.h"
 #include "run/parts.h"
 
-/* Who hears of every task, also of the one that fails. */
-typedef struct listener {
-    cubed_status (*hear)(void *ctx, const cubed_task_report *r, cubed_error *err);
-    void *ctx;
-} listener;
+/* Reports of a message. */
+typedef struct answer {
+    const cubed_context *ctx;
+    cb_buf bytes;
+    uint64_t most; /* bytes; 0: any number */
+    bool failed;   /* the last one is of an error */
+    bool skip_done;
+} answer;
+
+static cubed_status append(void *sink, const void *data, size_t size, cubed_error *err)
+{
+    cb_buf *b = sink;
+    cb_buf_put(b, data, size);
+    return b->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for reports") : CUBED_OK;
+}
+
+static cubed_status put_report(answer *to, const cubed_task_report *r, cubed_error *err)
+{
+    const size_t before = to->bytes.size;
+    cubed_task_report bare = *r;
+    to->failed = r->error.status != CUBED_OK;
+    CB_TRY(cubed_report_write(to->ctx, r, append, &to->bytes, err));
+    if (to->most == 0 || to->bytes.size <= to->most) return CUBED_OK;
+    to->bytes.size = before;
+    bare.error.raised = 0;
+    return cubed_report_write(to->ctx, &bare, append, &to->bytes, err);
+}
 
 static cubed_status check_range(const cubed_plan *plan, const cubed_task_range *r, cubed_error *err)
 {
@@ -31,15 +56,17 @@ static cubed_status check_range(const cubed_plan *plan, const cubed_task_range *
 }
 
 /* *next: the first task that nobody has heard of. */
-static cubed_status run_tasks(const cb_task_env *env, const cubed_task_range *range,
-                              const listener *to, int64_t *next, cubed_error *err)
+static cubed_status run_tasks(answer *to, const cb_task_env *env, const cubed_task_range *range,
+                              int64_t *next, cubed_error *err)
 {
     cb_arena *arena;
+    cb_ahead ahead = {.chunks = NULL};
     cubed_status st = CUBED_OK;
     CB_TRY(cb_arena_new(&env->plan->ctx->alloc, env->plan->need, &arena, err));
+    cb_executor_expect(env, &ahead, range);
     while (st == CUBED_OK && *next < range->last) {
         cubed_task_report r = {.token = range->token};
-        cb_executor_run_task(env, arena, range->stage, *next, &r);
+        cb_executor_run_task(env, arena, &ahead, range->stage, *next, &r);
         const bool failed = r.error.status != CUBED_OK;
         cubed_task_range done = *range;
         done.last = *next + !failed;
@@ -50,74 +77,68 @@ static cubed_status run_tasks(const cb_task_env *env, const cubed_task_range *ra
         st = r.error.status;
         if (st != CUBED_OK && err) *err = r.error;
         ++*next;
-        const cubed_status heard = to->hear(to->ctx, &r, st == CUBED_OK ? err : NULL);
+        const cubed_status heard = put_report(to, &r, st == CUBED_OK ? err : NULL);
         if (st == CUBED_OK) st = heard;
     }
+    cb_ahead_end(&ahead);
     cb_arena_free(arena);
     return st;
 }
 
-static cubed_status work(cubed_plan *plan, const char *run, const char *id,
-                         const cubed_task_range *range, const cubed_cancel *cancel,
-                         const listener *to, cubed_run_stats *stats, int64_t *next,
-                         cubed_error *err)
+/* The same of those that are not noted as done. */
+static cubed_status run_missing(answer *to, const cb_task_env *env, const cubed_task_range *range,
+                                int64_t *next, cubed_error *err)
 {
-    const int64_t start_ns = cb_clock_ns();
+    const int stage = range->stage;
+    cb_notes *notes;
+    cubed_status st = CUBED_OK;
+    CB_TRY(cb_notes_read(env->io, env->plan, &notes, err));
+    cubed_task_range part = *range;
+    part.first = cb_notes_missing(notes, stage, part.first);
+    while (st == CUBED_OK && part.first < range->last) {
+        part.last = part.first;
+        while (part.last < range->last && cb_notes_missing(notes, stage, part.last) == part.last)
+            part.last++;
+        *next = part.first;
+        st = run_tasks(to, env, &part, next, err);
+        part.first = cb_notes_missing(notes, stage, part.last);
+    }
+    cb_notes_free(notes);
+    return st;
+}
+
+static cubed_status work(cubed_plan *plan, const cubed_range_message *m, const cubed_cancel *cancel,
+                         answer *to, int64_t *next, cubed_error *err)
+{
     cb_io *io = NULL;
     cubed_status st;
-    *next = range->first;
-    CB_GO(check_range(plan, range, err));
-    CB_GO(cb_parts_open(plan, CB_IO_WORKER, run, &io, err));
-    if (*id && strcmp(id, cb_io_plan(io)) != 0)
-        CB_GO(cb_fail(err, CUBED_E_ARG, "the message is of plan %s, this worker's plan is %s", id,
-                      cb_io_plan(io)));
+    CB_GO(check_range(plan, &m->range, err));
+    CB_GO(cb_parts_open(plan, CB_IO_WORKER, m->run, &io, err));
+    if (*m->plan && strcmp(m->plan, cb_io_plan(io)) != 0)
+        CB_GO(cb_fail(err, CUBED_E_ARG, "the message is of plan %s, this worker's plan is %s",
+                      m->plan, cb_io_plan(io)));
     const cb_task_env env = {.plan = plan, .io = io, .cancel = cancel};
-    CB_GO(run_tasks(&env, range, to, next, err));
-    stats->num_workers = 1;
-    cb_run_finish_stats(plan, io, start_ns, stats);
+    CB_GO((to->skip_done ? run_missing : run_tasks)(to, &env, &m->range, next, err));
 out:
     cb_io_close(io);
     cb_run_say_ended(plan);
     return st;
 }
 
-static cubed_status count(void *ctx, const cubed_task_report *r, cubed_error *err)
+/* `plan` NULL: there is none, for the reason *why. */
+static cubed_status reply(cubed_plan *plan, const cubed_range_message *m,
+                          const cubed_cancel *cancel, answer *to, cubed_error *why,
+                          cubed_error *err)
 {
-    (void)err;
-    if (r->error.status == CUBED_OK) cb_run_add_task(ctx, r);
-    return CUBED_OK;
-}
-
-cubed_status cubed_work(cubed_plan *plan, const char *run, int stage, int64_t first, int64_t last,
-                        const cubed_cancel *cancel, cubed_run_stats *stats, cubed_error *err)
-{
-    cubed_run_stats own;
-    int64_t next;
-    const cubed_task_range range = {.stage = stage, .first = first, .last = last};
-    if (!stats) stats = &own;
-    memset(stats, 0, sizeof *stats);
-    const listener to = {count, stats};
-    return work(plan, run, "", &range, cancel, &to, stats, &next, err);
-}
-
-static cubed_status append(void *sink, const void *data, size_t size, cubed_error *err)
-{
-    cb_buf *b = sink;
-    cb_buf_put(b, data, size);
-    return b->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for reports") : CUBED_OK;
-}
-
-typedef struct report_list {
-    const cubed_context *ctx;
-    cb_buf bytes;
-    bool failed; /* the last one is of an error */
-} report_list;
-
-static cubed_status put_report(void *ctx, const cubed_task_report *r, cubed_error *err)
-{
-    report_list *to = ctx;
-    to->failed = r->error.status != CUBED_OK;
-    return cubed_report_write(to->ctx, r, append, &to->bytes, err);
+    int64_t next = m->range.first;
+    const cubed_status st = plan ? work(plan, m, cancel, to, &next, why) : why->status;
+    if (st != CUBED_OK && !to->failed) {
+        cubed_task_report r = {.token = m->range.token, .task = next, .coop = 1, .error = *why};
+        r.error.status = st;
+        r.start_ns = r.end_ns = cb_clock_ns();
+        return put_report(to, &r, err);
+    }
+    return to->bytes.failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for reports") : CUBED_OK;
 }
 
 /* The caller frees with the size it is told: exactly that is given. */
@@ -138,25 +159,87 @@ cubed_status cubed_work_message(cubed_plan *plan, const void *message, size_t si
                                 cubed_error *err)
 {
     cubed_range_message m;
-    cubed_run_stats stats = {.num_tasks = 0};
     cubed_error why = CUBED_ERROR_INIT;
-    report_list list = {.ctx = plan->ctx};
-    int64_t next;
+    answer to = {.ctx = plan->ctx};
     CB_TRY(cubed_range_read(message, size, &m, err));
-    cb_buf_init(&list.bytes, &plan->ctx->alloc);
-    const listener to = {put_report, &list};
-    cubed_status st = work(plan, m.run, m.plan, &m.range, cancel, &to, &stats, &next, &why);
-    if (st != CUBED_OK && !list.failed) {
-        cubed_task_report r = {.token = m.range.token, .task = next, .coop = 1, .error = why};
-        r.error.status = st;
-        r.start_ns = r.end_ns = cb_clock_ns();
-        st = put_report(&list, &r, err);
-    } else {
-        st = list.bytes.failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for reports") : CUBED_OK;
-    }
-    if (st == CUBED_OK) st = give_bytes(&list.bytes, reports, reports_size, err);
-    if (st != CUBED_OK) cb_buf_free(&list.bytes);
+    cb_buf_init(&to.bytes, &plan->ctx->alloc);
+    cubed_status st = reply(plan, &m, cancel, &to, &why, err);
+    if (st == CUBED_OK) st = give_bytes(&to.bytes, reports, reports_size, err);
+    if (st != CUBED_OK) cb_buf_free(&to.bytes);
     return st;
+}
+
+/* --- Workers that get the plan, too ------------------------------------------------------------------ */
+
+struct cubed_worker {
+    cubed_context *ctx;
+    bool allow_code;
+    /* Of the last message: a plan knows its sources as they were when the run began. */
+    cubed_plan *plan;
+    XXH128_hash_t hash;
+    char run[sizeof(((cubed_range_message *)0)->run)];
+    answer to;
+};
+
+static cubed_status load(cubed_worker *w, const char *run, const void *bytes, size_t size,
+                         cubed_error *err)
+{
+    const XXH128_hash_t hash = XXH3_128bits(bytes, size);
+    if (w->plan && XXH128_isEqual(hash, w->hash) && strcmp(run, w->run) == 0) return CUBED_OK;
+    cubed_plan_unref(w->plan);
+    w->plan = NULL;
+    CB_TRY(cb_plan_load(w->ctx, bytes, size, w->allow_code ? CB_TRUST_CODE : CB_TRUST_DATA,
+                        &w->plan, err));
+    w->hash = hash;
+    memcpy(w->run, run, sizeof w->run);
+    return cb_plan_keep_id(w->plan, err);
+}
+
+cubed_status cubed_work(cubed_worker *w, const void *plan, size_t plan_size, const void *message,
+                        size_t message_size, const cubed_cancel *cancel, const void **reports,
+                        size_t *reports_size, cubed_error *err)
+{
+    cubed_range_message m;
+    cubed_error why = CUBED_ERROR_INIT;
+    CB_TRY(cubed_range_read(message, message_size, &m, err));
+    w->to.bytes.size = 0;
+    w->to.failed = false;
+    const cubed_status st = load(w, m.run, plan, plan_size, &why);
+    why.status = st;
+    CB_TRY(reply(st == CUBED_OK ? w->plan : NULL, &m, cancel, &w->to, &why, err));
+    *reports = w->to.bytes.data;
+    *reports_size = w->to.bytes.size;
+    return CUBED_OK;
+}
+
+cubed_status cubed_worker_new(cubed_context *ctx, const cubed_worker_options *options,
+                              cubed_worker **out, cubed_error *err)
+{
+    if (options && options->struct_size != sizeof *options)
+        return cb_fail(err, CUBED_E_ARG,
+                       "options.struct_size is %zu, expected %zu: set the struct with "
+                       "CUBED_WORKER_OPTIONS_INIT",
+                       options->struct_size, sizeof *options);
+    cubed_worker *w = cb_alloc_zero(&ctx->alloc, sizeof *w);
+    if (!w) return cb_fail(err, CUBED_E_NOMEM, "no memory for a worker");
+    w->ctx = cubed_context_ref(ctx);
+    w->allow_code = options && options->allow_code;
+    w->to = (answer){.ctx = ctx,
+                     .most = options ? options->max_message_bytes : 0,
+                     .skip_done = options && options->skip_done};
+    cb_buf_init(&w->to.bytes, &ctx->alloc);
+    *out = w;
+    return CUBED_OK;
+}
+
+void cubed_worker_free(cubed_worker *w)
+{
+    if (!w) return;
+    cubed_context *ctx = w->ctx;
+    cubed_plan_unref(w->plan);
+    cb_buf_free(&w->to.bytes);
+    cb_free(&ctx->alloc, w, sizeof *w);
+    cubed_context_unref(ctx);
 }
 
 cubed_status cubed_plan_get_id(const cubed_plan *plan, char id[CUBED_PLAN_ID_CAP], cubed_error *err)

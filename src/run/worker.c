@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/sanitizers.h"
+#include "exec/finish.h"
 #include "mem/pages.h"
 #include "run/executors/executor.h"
 #include "run/shared.h"
@@ -36,7 +37,8 @@ static cubed_status limit_memory(const cubed_plan *plan, cubed_error *err)
                              plan->allowed_mem);
     /* Said before the first task, which would find no memory for its arena. */
     const uint64_t held = cb_private_memory();
-    const uint64_t tasks = cb_sat_add(plan->need.arena, plan->need.library);
+    const uint64_t tasks =
+        cb_sat_add(cb_sat_add(plan->need.arena, plan->need.library), plan->fetch_bytes);
     if (cb_sat_add(held, tasks) > plan->allowed_mem)
         return cb_fail(err, CUBED_E_BUDGET,
                        "its program and what that loads hold %" PRIu64
@@ -90,6 +92,7 @@ static cubed_status run_ranges(const cb_task_env *env, int fd, cubed_error *err)
     cubed_task_range range;
     cubed_task_report report;
     cb_arena *arena;
+    cb_ahead ahead = {.chunks = NULL};
     bool open;
     CB_TRY(cb_arena_new(&env->plan->ctx->alloc, env->plan->need, &arena, err));
     memset(&report, 0, sizeof report);
@@ -97,14 +100,16 @@ static cubed_status run_ranges(const cb_task_env *env, int fd, cubed_error *err)
     open = cb_wire_send_report(env->plan->ctx, fd, &report);
     while (open && next_range(fd, env->cancel, &range)) {
         report.token = range.token;
+        cb_executor_expect(env, &ahead, &range);
         for (int64_t task = range.first; open && task < range.last; task++) {
-            cb_executor_run_task(env, arena, range.stage, task, &report);
+            cb_executor_run_task(env, arena, &ahead, range.stage, task, &report);
             /* A worker that is told to stop says nothing: the driver sees that it ended. */
             open = !cubed_cancel_is_set(env->cancel) &&
                    cb_wire_send_report(env->plan->ctx, fd, &report);
             if (report.error.status != CUBED_OK) break;
         }
     }
+    cb_ahead_end(&ahead);
     cb_arena_free(arena);
     return CUBED_OK;
 }

@@ -144,7 +144,8 @@ static bool may_fault(void)
     return pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && sigismember(&mask, SIGBUS) == 0;
 }
 
-void *cb_map_open(const cubed_store *s, const char *key, size_t size, atomic_int *cut, int name)
+void *cb_map_open(const cubed_store *s, const char *key, size_t size, bool all, atomic_int *cut,
+                  int name)
 {
     char path[PATH_MAX];
     void *data = MAP_FAILED;
@@ -157,7 +158,7 @@ void *cb_map_open(const cubed_store *s, const char *key, size_t size, atomic_int
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd >= 0 && fstat(fd, &w->info) == 0 && S_ISREG(w->info.st_mode) &&
         (uint64_t)w->info.st_size == size)
-        data = mmap(NULL, size, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+        data = mmap(NULL, size, PROT_READ, MAP_SHARED | (all ? MAP_POPULATE : 0), fd, 0);
     if (data == MAP_FAILED) {
         if (fd >= 0) close(fd);
         give_window(w, taken);
@@ -169,6 +170,17 @@ void *cb_map_open(const cubed_store *s, const char *key, size_t size, atomic_int
     atomic_store(&w->name, name);
     atomic_store(&w->lo, (uintptr_t)data);
     return data;
+}
+
+void cb_map_bring(const void *data, size_t offset, size_t size)
+{
+    const size_t from = cb_pages_round(offset + 1) - cb_pages_round(1); /* of the page */
+#ifdef MADV_POPULATE_READ
+    /* Pages that are not there, or systems that do not know of it, leave it to the faults. */
+    (void)madvise((char *)(uintptr_t)data + from, offset + size - from, MADV_POPULATE_READ);
+#else
+    (void)data, (void)from, (void)size;
+#endif
 }
 
 /* What is cut within a page raises nothing, and reads as zeros. */

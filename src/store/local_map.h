@@ -21,8 +21,12 @@ bool cb_store_has_files(const cubed_store *s);
 bool cb_map_begin(void);
 void cb_map_end(void);
 /* The object's bytes, if it has that size, until cb_map_close. NULL: it is to be read, which also tells what is wrong with
- * it. *cut becomes `name` (not 0) when the file has changed meanwhile; that is known at the latest when it is closed. */
-void *cb_map_open(const cubed_store *s, const char *key, size_t size, atomic_int *cut, int name);
+ * it. *cut becomes `name` (not 0) when the file has changed meanwhile; that is known at the latest when it is closed.
+ * `all`: all of them will be read, so the process's tables get all pages at once; else see cb_map_bring. */
+void *cb_map_open(const cubed_store *s, const char *key, size_t size, bool all, atomic_int *cut,
+                  int name);
+/* Bytes of a window that will be read: their pages come at once, which takes less time than a fault for every few. */
+void cb_map_bring(const void *data, size_t offset, size_t size);
 void cb_map_close(void *data, size_t size);
 
 #endif

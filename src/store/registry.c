@@ -1,26 +1,57 @@
 #include "store/registry.h"
 
 #include <ctype.h>
-#include <inttypes.h>
+#include <stdio.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
+#include "store/remotes.h"
+
+#ifdef CB_HAVE_HTTP
+#define HAS_HTTP 1
+#else
+#define HAS_HTTP 0
+#endif
+#define WITHOUT_HTTP                                                                               \
+    " (this libcubed was built without libcurl and OpenSSL, which stores of other machines need)"
+
+/* The library's own stores of other machines. */
+static const struct {
+    const char *scheme;
+    cubed_status (*open)(cb_net *net, const char *url, cubed_store **out, cubed_error *err);
+} remote_stores[] = {
+#ifdef CB_HAVE_HTTP
+    {"s3", cb_s3_open},       {"gs", cb_gcs_open}, {"az", cb_azure_open}, {"http", cb_web_open},
+    {"https", cb_web_open},
+#endif
+    {"redis", cb_redis_open}, {NULL, NULL}};
 
 cubed_status cb_stores_init(cb_stores *s, const cubed_allocator *a, cubed_error *err)
 {
     s->alloc = a;
     atomic_init(&s->added, NULL);
-    return cb_memory_init(&s->memory, a, err);
+    atomic_init(&s->files, NULL);
+    CB_TRY(cb_memory_init(&s->memory, a, err));
+    cubed_status st = cb_net_init(&s->net, a, err);
+    if (st != CUBED_OK) cb_memory_free(&s->memory);
+    return st;
+}
+
+static void free_list(cb_stores *s, cb_added_store *a)
+{
+    for (cb_added_store *next; a; a = next) {
+        next = a->next;
+        cb_free(s->alloc, a, sizeof *a);
+    }
 }
 
 void cb_stores_free(cb_stores *s)
 {
-    cb_added_store *next, *a = atomic_load(&s->added);
-    for (; a; a = next) {
-        next = a->next;
-        cb_free(s->alloc, a, sizeof *a);
-    }
+    free_list(s, atomic_load(&s->added));
+    free_list(s, atomic_load(&s->files));
     cb_memory_free(&s->memory);
+    cb_net_free(&s->net);
 }
 
 /* Characters of the URL's scheme; 0: it is a path. */
@@ -33,6 +64,15 @@ static size_t scheme_length(const char *url)
 static bool is_scheme(const char *url, size_t n, const char *scheme)
 {
     return strncasecmp(url, scheme, n) == 0 && scheme[n] == 0;
+}
+
+/* -1: the scheme is none of those. */
+static int find_remote(const char *url, size_t n)
+{
+    for (int i = 0; remote_stores[i].scheme; i++) {
+        if (is_scheme(url, n, remote_stores[i].scheme)) return i;
+    }
+    return -1;
 }
 
 static const cubed_store_vtable *find(const cb_stores *s, const char *url, size_t n)
@@ -55,14 +95,8 @@ static bool is_legal(const char *scheme)
 
 cubed_status cb_stores_add(cb_stores *s, const cubed_store_vtable *vt, cubed_error *err)
 {
-    /* Of another layout nothing else is looked at. */
-    if (vt->struct_size != sizeof *vt || vt->version != CUBED_STORE_VERSION)
-        return cb_fail(err, CUBED_E_ARG,
-                       "a store's vtable of version %" PRIu32
-                       " and %zu bytes, expected version %d and %zu: compile the store with the "
-                       "headers of libcubed %s",
-                       vt->version, vt->struct_size, CUBED_STORE_VERSION, sizeof *vt,
-                       CUBED_VERSION_STRING);
+    CB_TRY(cb_check_made_for("a store's vtable", vt->struct_size, sizeof *vt, vt->version,
+                             CUBED_STORE_VERSION, err));
     if (!vt->scheme || !is_legal(vt->scheme))
         return cb_fail(err, CUBED_E_ARG,
                        "the scheme of a store is \"%s\", expected lower case letters, then also "
@@ -78,7 +112,7 @@ cubed_status cb_stores_add(cb_stores *s, const cubed_store_vtable *vt, cubed_err
     added->next = atomic_load(&s->added);
     /* Again if another thread has added one in between. */
     while (!is_scheme(vt->scheme, n, "file") && !is_scheme(vt->scheme, n, "memory") &&
-           !find(s, vt->scheme, n)) {
+           find_remote(vt->scheme, n) < 0 && !find(s, vt->scheme, n)) {
         if (atomic_compare_exchange_weak(&s->added, &added->next, added)) return CUBED_OK;
     }
     cb_free(s->alloc, added, sizeof *added);
@@ -89,18 +123,27 @@ cubed_status cb_store_check(const cb_stores *s, const char *url, cubed_error *er
 {
     const size_t n = scheme_length(url);
     if (!*url) return cb_fail(err, CUBED_E_ARG, "a store's path is empty");
-    if (n == 0 || is_scheme(url, n, "memory") || find(s, url, n)) return CUBED_OK;
+    if (n == 0 || is_scheme(url, n, "memory") || find_remote(url, n) >= 0 || find(s, url, n))
+        return CUBED_OK;
     cb_buf all;
     cb_buf_init(&all, s->alloc);
+    for (int i = 0; remote_stores[i].scheme; i++)
+        cb_buf_printf(&all, ", %s://", remote_stores[i].scheme);
     for (const cb_added_store *a = atomic_load(&s->added); a; a = a->next)
         cb_buf_printf(&all, ", %s://", a->vt->scheme);
     cubed_status st =
         cb_fail(err, CUBED_E_UNSUPPORTED,
-                "\"%s\": stores of scheme %.*s are not supported; there are: a path, file://, "
+                "\"%s\": stores of scheme %.*s are not supported%s; there are: a path, file://, "
                 "memory://%s",
-                url, (int)n, url, all.size > 0 ? all.data : "");
+                url, (int)n, url, HAS_HTTP ? "" : WITHOUT_HTTP, all.size > 0 ? all.data : "");
     cb_buf_free(&all);
     return st;
+}
+
+const cubed_store_vtable *cb_store_added(const cb_stores *s, const char *url)
+{
+    const size_t n = scheme_length(url);
+    return n ? find(s, url, n) : NULL;
 }
 
 bool cb_store_is_of_process(const cb_stores *s, const char *url)
@@ -111,12 +154,13 @@ bool cb_store_is_of_process(const cb_stores *s, const char *url)
     return is_scheme(url, n, "memory") || (vt && vt->flags & CUBED_STORE_OF_PROCESS);
 }
 
-cubed_status cb_store_open(cb_stores *s, const char *url, bool durable, cubed_store **out,
-                           cubed_error *err)
+static cubed_status open_root(cb_stores *s, const char *url, bool durable, cubed_store **out,
+                              cubed_error *err)
 {
-    CB_TRY(cb_store_check(s, url, err));
     const size_t n = scheme_length(url);
     if (n == 0) return cb_store_open_local(s->alloc, url, durable, out, err);
+    const int remote = find_remote(url, n);
+    if (remote >= 0) return remote_stores[remote].open(&s->net, url, out, err);
     const cubed_store_vtable *vt = find(s, url, n);
     if (vt) {
         const cubed_store_open_args args = {
@@ -126,4 +170,100 @@ cubed_status cb_store_open(cb_stores *s, const char *url, bool durable, cubed_st
     if (durable)
         return cb_fail(err, CUBED_E_ARG, "durable: \"%s\" is gone when the process ends", url);
     return cb_memory_open(&s->memory, url, out, err);
+}
+
+/* --- Files -------------------------------------------------------------------------------------------- */
+
+/* Whether there may be a file of that name in a store that cannot be asked as a directory can. */
+static bool has_name_of_file(const char *url)
+{
+    static const char *const ends[] = {".nc",   ".nc4", ".cdf", ".h5",
+                                       ".hdf5", ".he5", ".zip", ".json"};
+    const char *dot = strrchr(url, '.');
+    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++) {
+        if (strcasecmp(dot, ends[i]) == 0) return true;
+    }
+    return false;
+}
+
+/* *out is the store that a file is in, NULL if there is no file; *key is its name there. */
+static cubed_status find_file(cb_stores *s, const char *url, cubed_store **out, const char **key,
+                              cubed_error *err)
+{
+    const size_t n = scheme_length(url);
+    const char *slash = strrchr(url, '/');
+    struct stat info;
+    bool there = n == 0 ? stat(url, &info) == 0 && S_ISREG(info.st_mode) : has_name_of_file(url);
+    *out = NULL;
+    if (!there || !slash || !slash[1] || (n > 0 && slash < url + n + 4)) return CUBED_OK;
+    *key = slash + 1;
+    const size_t length = slash == url ? 1 : (size_t)(slash - url);
+    char *parent = cb_alloc_zero(s->alloc, length + 1);
+    if (!parent) return cb_fail(err, CUBED_E_NOMEM, "no memory to open %s", url);
+    memcpy(parent, url, length);
+    cubed_status st = open_root(s, parent, false, out, err);
+    cb_free(s->alloc, parent, length + 1);
+    if (st != CUBED_OK || n == 0) return st;
+    st = cb_store_exists(*out, *key, &there, err);
+    if (st == CUBED_OK && there) return st;
+    cb_store_close(*out);
+    *out = NULL;
+    return st;
+}
+
+/* Characters of the URL in front of a ref, "@branch.NAME" or the like, where it ends so; else 0. */
+static size_t ref_begins(const char *url)
+{
+    static const char *const kinds[] = {"@branch.", "@tag.", "@snapshot."};
+    const char *slash = strrchr(url, '/'), *at = strchr(slash ? slash : url, CB_REF_OF_REPOSITORY);
+    for (size_t i = 0; at && i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t n = strlen(kinds[i]);
+        if (strncmp(at, kinds[i], n) == 0 && at[n]) return (size_t)(at - url);
+    }
+    return 0;
+}
+
+static bool has_file(const char *folder, const char *name)
+{
+    char path[4096];
+    struct stat info;
+    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
+           stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* Repositories of Icechunk: with a ref, or, then it is of the main branch, what looks like one; elsewhere by the end of the
+ * name. *out is the store at their root, NULL if it is none; *key the ref. */
+static cubed_status find_repository(cb_stores *s, const char *url, cubed_store **out,
+                                    const char **key, cubed_error *err)
+{
+    static const char end[] = ".icechunk";
+    const size_t ref = ref_begins(url), scheme = scheme_length(url), n = strlen(url);
+    struct stat info;
+    *out = NULL;
+    *key = ref ? url + ref : "@branch.main";
+    if (scheme == 0 && ref && lstat(url, &info) == 0) return CUBED_OK; /* a file of that name */
+    if (scheme == 0 && !ref &&
+        (has_file(url, "zarr.json") ||
+         (!has_file(url, "repo") && !has_file(url, "refs/branch.main/ref.json"))))
+        return CUBED_OK;
+    if (scheme > 0 && !ref && (n <= sizeof end || strcmp(url + n + 1 - sizeof end, end) != 0))
+        return CUBED_OK;
+    char *root = cb_alloc_zero(s->alloc, n + 1);
+    if (!root) return cb_fail(err, CUBED_E_NOMEM, "no memory to open %s", url);
+    memcpy(root, url, ref ? ref : n);
+    cubed_status st = open_root(s, root, false, out, err);
+    cb_free(s->alloc, root, n + 1);
+    return st;
+}
+
+cubed_status cb_store_open(cb_stores *s, const char *url, bool durable, cubed_store **out,
+                           cubed_error *err)
+{
+    cubed_store *within = NULL;
+    const char *key = NULL;
+    CB_TRY(cb_store_check(s, url, err));
+    if (s->open_file) CB_TRY(find_file(s, url, &within, &key, err));
+    if (s->open_file && !within) CB_TRY(find_repository(s, url, &within, &key, err));
+    return within ? s->open_file(s, within, key, url, out, err)
+                  : open_root(s, url, durable, out, err);
 }

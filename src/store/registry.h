@@ -5,17 +5,31 @@
 #include <stdatomic.h>
 
 #include "store/memory.h"
+#include "store/net.h"
 
 /* Stores that were added are never taken away: readers need no lock. */
 typedef struct cb_added_store {
     const cubed_store_vtable *vt;
     struct cb_added_store *next;
+    cubed_store_vtable own; /* of files */
 } cb_added_store;
+
+/* Makes a store of what is in object `key` of another one, which becomes its own, also on failure. A key that begins so is a
+ * branch, tag or snapshot of the repository of Icechunk that the store is. */
+#define CB_REF_OF_REPOSITORY '@'
+
+struct cb_stores;
+typedef cubed_status (*cb_open_file_fn)(struct cb_stores *stores, cubed_store *within,
+                                        const char *key, const char *url, cubed_store **out,
+                                        cubed_error *err);
 
 typedef struct cb_stores {
     const cubed_allocator *alloc;
+    cb_open_file_fn open_file; /* NULL: files are none */
     _Atomic(cb_added_store *) added;
+    _Atomic(cb_added_store *) files; /* how files in stores that have to wait are read */
     cb_memory memory;
+    cb_net net;
 } cb_stores;
 
 CUBED_MUST_CHECK cubed_status cb_stores_init(cb_stores *s, const cubed_allocator *a,
@@ -25,12 +39,15 @@ void cb_stores_free(cb_stores *s);
 CUBED_MUST_CHECK cubed_status cb_stores_add(cb_stores *s, const cubed_store_vtable *vt,
                                             cubed_error *err);
 
-/* The store of a place (place/place.h): of a path, or of a URL with a host. `durable`: what is put survives a power
+/* The store of a place (place/place.h): of a path, or of a URL with a host. What is an object that holds arrays by itself
+ * (a file; of URLs by the end of the name) is a store, too, of what is in it. `durable`: what is put survives a power
  * failure. A scheme without a store is CUBED_E_UNSUPPORTED and the message lists those there are. */
 CUBED_MUST_CHECK cubed_status cb_store_open(cb_stores *s, const char *url, bool durable,
                                             cubed_store **out, cubed_error *err);
 /* Whether there is such a store, which is not opened. */
 CUBED_MUST_CHECK cubed_status cb_store_check(const cb_stores *s, const char *url, cubed_error *err);
+/* What the stores of a URL's scheme are made by; NULL: they are directories, or memory. */
+const cubed_store_vtable *cb_store_added(const cb_stores *s, const char *url);
 /* Whether it is one that other processes do not see. */
 bool cb_store_is_of_process(const cb_stores *s, const char *url);
 

@@ -58,24 +58,29 @@ static void submit_some(cubed_store *s, cubed_store_request *const *requests, si
     if (n) s->vt->submit(s, requests, n);
 }
 
-void cb_store_submit(cubed_store *s, cb_store_queue *q, cubed_store_request *const *requests,
-                     size_t n)
+void cb_store_begin(cubed_store *s, cubed_store_request *const *requests, size_t n)
 {
     size_t from = 0;
-    /* All are prepared before the first may be completed and taken by another thread. */
-    for (size_t i = 0; i < n; i++) {
-        requests[i]->complete = append;
-        requests[i]->data = q;
-    }
     for (size_t i = 0; i < n; i++) {
         cubed_status st = check_keys(requests[i], requests[i]->err);
         if (st == CUBED_OK) continue;
         submit_some(s, requests + from, i - from);
         from = i + 1;
         requests[i]->status = st;
-        append(requests[i]);
+        requests[i]->complete(requests[i]);
     }
     submit_some(s, requests + from, n - from);
+}
+
+void cb_store_submit(cubed_store *s, cb_store_queue *q, cubed_store_request *const *requests,
+                     size_t n)
+{
+    /* All are prepared before the first may be completed and taken by another thread. */
+    for (size_t i = 0; i < n; i++) {
+        requests[i]->complete = append;
+        requests[i]->data = q;
+    }
+    cb_store_begin(s, requests, n);
 }
 
 size_t cb_store_poll(cb_store_queue *q, int timeout_ms, cubed_store_request **done, size_t cap)
@@ -109,12 +114,28 @@ void cb_store_cancel(cubed_store *s, cubed_store_request *r)
 
 /* --- One request -------------------------------------------------------------------------------------- */
 
+/* How long a cancelled run goes on to wait before it looks. */
+enum { LOOK_MS = 20 };
+
 static void nobody_waits(cubed_store_request *r) { (void)r; }
 
-cubed_status cb_store_do(cubed_store *s, cubed_store_request *r, cubed_error *err)
+/* Waits for the one request of the queue; asks once for its end if nobody wants it any more. */
+static void wait_until(cubed_store *s, cb_store_queue *q, cubed_store_request *r,
+                       const cubed_cancel *cancel)
+{
+    cubed_store_request *done;
+    bool asked = !cancel;
+    while (cb_store_poll(q, asked ? -1 : LOOK_MS, &done, 1) == 0) {
+        if (!cubed_cancel_is_set(cancel)) continue;
+        cb_store_cancel(s, r);
+        asked = true;
+    }
+}
+
+cubed_status cb_store_do_until(cubed_store *s, cubed_store_request *r, const cubed_cancel *cancel,
+                               cubed_error *err)
 {
     cb_store_queue q;
-    cubed_store_request *done;
     CB_TRY(check_keys(r, err));
     r->err = err;
     if (s->vt->flags & CUBED_STORE_AT_ONCE) {
@@ -126,7 +147,12 @@ cubed_status cb_store_do(cubed_store *s, cubed_store_request *r, cubed_error *er
     r->complete = append;
     r->data = &q;
     s->vt->submit(s, &r, 1);
-    (void)cb_store_poll(&q, -1, &done, 1);
+    wait_until(s, &q, r, cancel);
     cb_store_queue_free(&q);
     return r->status;
+}
+
+cubed_status cb_store_do(cubed_store *s, cubed_store_request *r, cubed_error *err)
+{
+    return cb_store_do_until(s, r, NULL, err);
 }

@@ -49,10 +49,11 @@ cubed_status cb_store_get(cubed_store *s, const char *key, uint64_t offset, void
 }
 
 cubed_status cb_store_get_whole(cubed_store *s, const char *key, void *dst, size_t cap,
-                                cubed_object_info *info, cubed_error *err)
+                                cubed_object_info *info, const cubed_cancel *cancel,
+                                cubed_error *err)
 {
     cubed_store_request r = {.op = CUBED_STORE_GET, .key = key, .dst = dst, .cap = cap};
-    CB_TRY(cb_store_do(s, &r, err));
+    CB_TRY(cb_store_do_until(s, &r, cancel, err));
     *info = r.info;
     if (r.got == info->size || info->size > cap) return CUBED_OK;
     return cb_fail(err, CUBED_E_FORMAT, "%s of %s ends before its size", key, s->url);
@@ -60,7 +61,8 @@ cubed_status cb_store_get_whole(cubed_store *s, const char *key, void *dst, size
 
 cubed_status cb_store_get_parts(cubed_store *s, const char *key,
                                 const cubed_object_version *version, const cubed_range *ranges,
-                                size_t n, void *dst, cubed_object_info *info, cubed_error *err)
+                                size_t n, void *dst, cubed_object_info *info,
+                                const cubed_cancel *cancel, cubed_error *err)
 {
     cubed_store_request r = {.op = CUBED_STORE_GET,
                              .key = key,
@@ -69,22 +71,13 @@ cubed_status cb_store_get_parts(cubed_store *s, const char *key,
                              .nranges = n,
                              .dst = dst};
     for (size_t i = 0; i < n; i++) r.cap += ranges[i].size;
-    cubed_status st = cb_store_do(s, &r, err);
+    cubed_status st = cb_store_do_until(s, &r, cancel, err);
     if (st == CUBED_E_EXISTS)
         return cb_fail(err, CUBED_E_FORMAT, "%s of %s was replaced while it was read", key, s->url);
     if (st != CUBED_OK) return st;
     *info = r.info;
     if (r.got == r.cap) return CUBED_OK;
     return cb_fail(err, CUBED_E_FORMAT, "%s of %s ends within a range that is read", key, s->url);
-}
-
-cubed_status cb_store_get_ranges(cubed_store *s, const char *key, const cubed_range *ranges,
-                                 size_t n, void *dst, uint64_t *size, cubed_error *err)
-{
-    cubed_object_info info;
-    CB_TRY(cb_store_get_parts(s, key, NULL, ranges, n, dst, &info, err));
-    *size = info.size;
-    return CUBED_OK;
 }
 
 cubed_status cb_store_put(cubed_store *s, const char *key, const void *src, size_t size,
@@ -383,6 +376,21 @@ cubed_status cb_store_swap(cubed_store *s, const char *a, const char *b, cubed_e
         return cb_fail(err, CUBED_E_UNSUPPORTED, "stores of kind %s cannot replace a whole array",
                        s->vt->scheme);
     return s->vt->swap(s, a, b, err);
+}
+
+bool cb_store_copies(const cubed_store *s) { return !s->vt->swap && s->vt->copy; }
+
+cubed_status cb_store_copy(cubed_store *s, const char *const *from, const char *const *to, size_t n,
+                           cubed_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        CB_TRY(cb_key_check(from[i], err));
+        CB_TRY(cb_key_check(to[i], err));
+    }
+    if (!s->vt->copy)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "stores of kind %s cannot copy objects",
+                       s->vt->scheme);
+    return s->vt->copy(s, from, to, n, err);
 }
 
 cubed_status cb_store_around(cubed_store *s, const char *path, cubed_store **out, char *name,

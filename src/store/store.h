@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
+#include "cubed/cancel.h"
 #include "cubed/sys/store.h"
 
 /* Called once per name directly below a prefix: of an object, or of what further keys are below. Links are names of
@@ -38,12 +39,17 @@ void cb_store_queue_free(cb_store_queue *q);
  * the store does not see them. */
 void cb_store_submit(cubed_store *s, cb_store_queue *q, cubed_store_request *const *requests,
                      size_t n);
+/* The same of requests whose `complete` and `data` the caller has set, and which do not come from a queue. */
+void cb_store_begin(cubed_store *s, cubed_store_request *const *requests, size_t n);
 /* Up to `cap` that are completed, in the order in which they were, and how many; waits `timeout_ms` for the first
  * (-1: for ever). */
 size_t cb_store_poll(cb_store_queue *q, int timeout_ms, cubed_store_request **done, size_t cap);
 void cb_store_cancel(cubed_store *s, cubed_store_request *r);
 /* One request, which is complete on return: its status. Sets `complete`, `data` and `err`. */
 CUBED_MUST_CHECK cubed_status cb_store_do(cubed_store *s, cubed_store_request *r, cubed_error *err);
+/* The same, but the store is asked for an early end when the flag (may be NULL) is set. */
+CUBED_MUST_CHECK cubed_status cb_store_do_until(cubed_store *s, cubed_store_request *r,
+                                                const cubed_cancel *cancel, cubed_error *err);
 
 /* --- The same as calls -------------------------------------------------------------------------------- */
 
@@ -53,17 +59,14 @@ CUBED_MUST_CHECK cubed_status cb_store_get(cubed_store *s, const char *key, uint
 /* The whole object, if it has `cap` bytes at most: info->size tells. */
 CUBED_MUST_CHECK cubed_status cb_store_get_whole(cubed_store *s, const char *key, void *dst,
                                                  size_t cap, cubed_object_info *info,
-                                                 cubed_error *err);
+                                                 const cubed_cancel *cancel, cubed_error *err);
 /* All ranges, one behind the other, and what there is to know of the object; CUBED_E_FORMAT if it ends before one of
  * them, or has another version (NULL: any) than the caller began to read. */
 CUBED_MUST_CHECK cubed_status cb_store_get_parts(cubed_store *s, const char *key,
                                                  const cubed_object_version *version,
                                                  const cubed_range *ranges, size_t n, void *dst,
-                                                 cubed_object_info *info, cubed_error *err);
-/* The same of any version. */
-CUBED_MUST_CHECK cubed_status cb_store_get_ranges(cubed_store *s, const char *key,
-                                                  const cubed_range *ranges, size_t n, void *dst,
-                                                  uint64_t *size, cubed_error *err);
+                                                 cubed_object_info *info,
+                                                 const cubed_cancel *cancel, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_put(cubed_store *s, const char *key, const void *src,
                                            size_t size, cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_store_del(cubed_store *s, const char *key, cubed_error *err);
@@ -103,6 +106,11 @@ CUBED_MUST_CHECK cubed_status cb_store_members(cubed_store *s, const char *prefi
 /* CUBED_E_UNSUPPORTED if the store cannot. */
 CUBED_MUST_CHECK cubed_status cb_store_swap(cubed_store *s, const char *a, const char *b,
                                             cubed_error *err);
+/* Whether the store cannot swap, but copy. */
+bool cb_store_copies(const cubed_store *s);
+/* Objects to other keys: CUBED_E_UNSUPPORTED if the store cannot. */
+CUBED_MUST_CHECK cubed_status cb_store_copy(cubed_store *s, const char *const *from,
+                                            const char *const *to, size_t n, cubed_error *err);
 /* A store, to be closed, in which what is at the path is one name: name[cap]. Links are resolved.
  * CUBED_E_UNSUPPORTED if there is none. */
 CUBED_MUST_CHECK cubed_status cb_store_around(cubed_store *s, const char *path, cubed_store **out,

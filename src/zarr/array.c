@@ -12,14 +12,15 @@ cubed_status cb_zarr_check_shape(const char *where, const cb_zarr_meta *m, cubed
     return CUBED_OK;
 }
 
-cb_codec_array cb_zarr_codec_array(const cb_zarr_meta *m)
+cb_codec_array cb_zarr_codec_array(const cb_zarr_meta *m, const cb_codecs *codecs)
 {
     return (cb_codec_array){cubed_dtype_size(m->dtype),
                             cb_unit_size(m->dtype),
                             m->ndim,
                             m->chunk,
                             m->fill.bytes,
-                            m->dtype};
+                            m->dtype,
+                            codecs};
 }
 
 void cb_zarr_set_inner(cb_zarr_meta *m)
@@ -90,7 +91,8 @@ static cubed_status no_array(cubed_store *store, const char *path, cb_zarr_kind 
     return st;
 }
 
-static cubed_status load_meta(cb_zarr_array *z, int format, cubed_error *err)
+static cubed_status load_meta(cb_zarr_array *z, const cb_codecs *codecs, int format,
+                              cubed_error *err)
 {
     char where[4096];
     json_t *doc = NULL, *attrs = NULL;
@@ -98,13 +100,14 @@ static cubed_status load_meta(cb_zarr_array *z, int format, cubed_error *err)
     CB_TRY(cb_key_join(where, sizeof where, z->path, name, err));
     cubed_status st = cb_zarr_read_doc(z->store, z->path, name, &doc, err);
     if (st == CUBED_OK && format == 3) {
-        st = cb_zarr_parse_v3(where, doc, z->zone, &z->meta, err);
+        st = cb_zarr_parse_v3(where, codecs, doc, z->zone, &z->meta, err);
     } else if (st == CUBED_OK) {
         cubed_error why = CUBED_ERROR_INIT;
         st = cb_zarr_read_doc(z->store, z->path, ".zattrs", &attrs, &why);
         if (st == CUBED_E_NOT_FOUND) st = CUBED_OK;
         if (st != CUBED_OK && err) *err = why;
-        if (st == CUBED_OK) st = cb_zarr_parse_v2(where, doc, attrs, z->zone, &z->meta, err);
+        if (st == CUBED_OK)
+            st = cb_zarr_parse_v2(where, codecs, doc, attrs, z->zone, &z->meta, err);
     }
     json_decref(doc);
     json_decref(attrs);
@@ -112,8 +115,8 @@ static cubed_status load_meta(cb_zarr_array *z, int format, cubed_error *err)
     return st == CUBED_OK ? st : cb_context(err, st, "%s", z->store->url);
 }
 
-cubed_status cb_zarr_open(cubed_store *store, const char *path, cb_zarr_array **out,
-                          cubed_error *err)
+cubed_status cb_zarr_open(cubed_store *store, const cb_codecs *codecs, const char *path,
+                          cb_zarr_array **out, cubed_error *err)
 {
     cb_zarr_kind kind;
     int format;
@@ -121,7 +124,7 @@ cubed_status cb_zarr_open(cubed_store *store, const char *path, cb_zarr_array **
     if (kind != CB_ZARR_ARRAY) return no_array(store, path, kind, err);
     cb_zarr_array *z;
     CB_TRY(new_array(store, path, &z, err));
-    cubed_status st = load_meta(z, format, err);
+    cubed_status st = load_meta(z, codecs, format, err);
     if (st != CUBED_OK) {
         cb_zarr_close(z);
         return st;
@@ -186,7 +189,6 @@ cubed_status cb_zarr_prepare(cubed_store *store, const char *path, const cb_zarr
                              cb_zarr_array **out, cubed_error *err)
 {
     CB_TRY(cb_zarr_check_absent(store, path, err));
-    CB_TRY(cb_zarr_check_writable(store, path, err));
     CB_TRY(cb_zarr_make_parents(store, path, meta->format, false, err));
     return cb_zarr_attach(store, path, meta, out, err);
 }
@@ -268,7 +270,8 @@ cubed_status cb_zarr_shard_codecs(cb_zone *zone, int ndim, const int64_t *chunk,
     return st;
 }
 
-cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const char *codecs_json, cubed_error *err)
+cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const cb_codecs *codecs,
+                                   const char *codecs_json, cubed_error *err)
 {
     static const char v2_default[] = "{\"id\": \"zstd\", \"level\": 1}";
     if (m->format != 2 && m->format != 3)
@@ -285,7 +288,7 @@ cubed_status cb_zarr_meta_defaults(cb_zarr_meta *m, const char *codecs_json, cub
     if (!codecs_json) codecs_json = m->format == 3 ? v3_default : v2_default;
     json_t *doc = NULL;
     CB_TRY(cb_json_parse("codecs", codecs_json, strlen(codecs_json), &doc, err));
-    cb_codec_array array = cb_zarr_codec_array(m);
+    cb_codec_array array = cb_zarr_codec_array(m, codecs);
     /* Format 2: a compressor, or a list of filters that ends with one. */
     json_t *filters = NULL, *last = doc;
     if (m->format == 2 && json_array_size(doc) > 0) {

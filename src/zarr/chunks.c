@@ -7,6 +7,18 @@
 
 size_t cb_zarr_chunk_bytes(const cb_zarr_meta *m) { return m->codecs.chunk_bytes; }
 
+size_t cb_zarr_chunk_bound(const cb_zarr_meta *m)
+{
+    return cb_codec_chain_is_raw(&m->codecs) ? m->codecs.chunk_bytes
+                                             : cb_codec_chain_bound(&m->codecs);
+}
+
+cubed_status cb_zarr_check_fetched(const cb_zarr_fetched *f, cubed_error *err)
+{
+    if (f->status != CUBED_OK && err) *err = *f->err;
+    return f->status;
+}
+
 cb_need cb_zarr_read_need(const cb_zarr_meta *m)
 {
     if (cb_codec_chain_is_raw(&m->codecs)) return (cb_need){0, 0};
@@ -48,39 +60,48 @@ void cb_zarr_fill(const cb_zarr_meta *m, void *dst, size_t n)
     for (size_t i = 0; i < n; i += item) memcpy(d + i, m->fill.bytes, kept);
 }
 
-/* Reads the object of an encoded chunk. */
-static cubed_status get_encoded(const cb_zarr_array *z, const cb_codec_chain *c, const char *key,
-                                cb_arena *scratch, void **encoded, size_t *got, cubed_error *err)
+/* The object of a chunk, which has `bound` bytes at most: in memory of its own if it is there, else read to `to`. */
+static cubed_status get_object(const cb_zarr_array *z, const char *key, size_t bound,
+                               const cb_zarr_fetched *there, void *to, const void **object,
+                               uint64_t *size, const cubed_cancel *cancel, cubed_error *err)
 {
-    size_t bound = cb_codec_chain_bound(c);
     cubed_object_info info;
-    CB_TRY(cb_arena_alloc(scratch, bound, "encoded chunk", encoded, err));
-    CB_TRY(cb_store_get_whole(z->store, key, *encoded, bound, &info, err));
-    if (info.size > bound)
-        return cb_fail(err, CUBED_E_FORMAT, "more than the %zu bytes that a chunk can have", bound);
-    *got = (size_t)info.size;
+    *object = to;
+    if (!there) {
+        CB_TRY(cb_store_get_whole(z->store, key, to, bound, &info, cancel, err));
+    } else {
+        CB_TRY(cb_zarr_check_fetched(there, err));
+        *object = there->data;
+        info = there->info;
+        if (there->size != info.size && info.size <= bound)
+            return cb_fail(err, CUBED_E_FORMAT, "it ends before its size");
+    }
+    *size = info.size;
     return CUBED_OK;
 }
 
 /* Reads the object and decodes it; CUBED_E_NOT_FOUND if there is none. */
 static cubed_status read_encoded(const cb_zarr_array *z, const cb_codec_chain *c, const char *key,
-                                 void *dst, cb_arena *scratch, uint64_t *stored, cubed_error *err)
+                                 const cb_zarr_fetched *there, void *dst, cb_arena *scratch,
+                                 uint64_t *stored, cubed_error *err)
 {
-    size_t got = 0;
-    if (cb_codec_chain_is_raw(c)) {
-        cubed_object_info info;
-        CB_TRY(cb_store_get_whole(z->store, key, dst, c->chunk_bytes, &info, err));
-        if (info.size != c->chunk_bytes)
-            return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", info.size,
-                           c->chunk_bytes);
-        *stored = info.size;
+    const bool raw = cb_codec_chain_is_raw(c);
+    const size_t bound = raw ? c->chunk_bytes : cb_codec_chain_bound(c);
+    const void *object;
+    void *to = dst;
+    uint64_t size = 0;
+    if (!raw && !there) CB_TRY(cb_arena_alloc(scratch, bound, "encoded chunk", &to, err));
+    CB_TRY(get_object(z, key, bound, there, to, &object, &size, scratch->cancel, err));
+    *stored = size;
+    if (raw) {
+        if (size != bound)
+            return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", size, bound);
+        if (object != dst) memcpy(dst, object, bound);
         return CUBED_OK;
     }
-    void *encoded;
-    CB_TRY(get_encoded(z, c, key, scratch, &encoded, &got, err));
-    CB_TRY(cb_codec_chain_decode(c, encoded, got, dst, scratch, err));
-    *stored = got;
-    return CUBED_OK;
+    if (size > bound)
+        return cb_fail(err, CUBED_E_FORMAT, "more than the %zu bytes that a chunk can have", bound);
+    return cb_codec_chain_decode(c, object, (size_t)size, dst, scratch, err);
 }
 
 void cb_zarr_chunk_shape(const cb_zarr_meta *m, const int64_t *idx, int64_t *shape, int64_t *used)
@@ -100,8 +121,9 @@ const cb_codec_chain *cb_zarr_codecs_of(const cb_zarr_meta *m, const int64_t *sh
     return own;
 }
 
-cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void *dst,
-                                cb_arena *scratch, uint64_t *stored, cubed_error *err)
+cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx,
+                                const cb_zarr_fetched *there, void *dst, cb_arena *scratch,
+                                uint64_t *stored, cubed_error *err)
 {
     char key[4096];
     uint64_t size = 0;
@@ -112,7 +134,7 @@ cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx, void
     cb_zarr_chunk_shape(&z->meta, idx, shape, used);
     const cb_codec_chain *codecs = cb_zarr_codecs_of(&z->meta, shape, &own);
     size_t mark = cb_arena_mark(scratch);
-    cubed_status st = read_encoded(z, codecs, key, dst, scratch, &size, &why);
+    cubed_status st = read_encoded(z, codecs, key, there, dst, scratch, &size, &why);
     cb_arena_release(scratch, mark);
     if (st == CUBED_E_NOT_FOUND) {
         cb_zarr_fill(&z->meta, dst, codecs->chunk_bytes);
@@ -182,7 +204,7 @@ static cubed_range next_run(runs *r)
 }
 
 static cubed_status read_runs(const cb_zarr_array *z, const char *key, runs *r, char *dst,
-                              uint64_t *stored, cubed_error *err)
+                              uint64_t *stored, const cubed_cancel *cancel, cubed_error *err)
 {
     cubed_object_info info;
     const cubed_object_version *same = NULL; /* the next ranges are of what the first are of */
@@ -190,7 +212,7 @@ static cubed_status read_runs(const cb_zarr_array *z, const char *key, runs *r, 
         cubed_range ranges[MAX_RANGES];
         size_t n = 0;
         while (n < MAX_RANGES && r->more) ranges[n++] = next_run(r);
-        CB_TRY(cb_store_get_parts(z->store, key, same, ranges, n, dst, &info, err));
+        CB_TRY(cb_store_get_parts(z->store, key, same, ranges, n, dst, &info, cancel, err));
         if (info.size != z->meta.codecs.chunk_bytes)
             return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected %zu", info.size,
                            z->meta.codecs.chunk_bytes);
@@ -207,6 +229,7 @@ typedef struct encoded_chunk {
     char *bytes;
     size_t head; /* how many of the first bytes are there */
     cubed_object_info info;
+    const cubed_cancel *cancel;
 } encoded_chunk;
 
 /* Most chunks of ordinary size have their table of blocks in the first bytes. */
@@ -225,7 +248,7 @@ static cubed_status open_encoded(const cb_zarr_array *z, encoded_chunk *e, cb_ar
                              .nranges = 1,
                              .dst = p,
                              .cap = first.size};
-    CB_TRY(cb_store_do(z->store, &r, err));
+    CB_TRY(cb_store_do_until(z->store, &r, e->cancel, err));
     e->bytes = p;
     e->head = r.got;
     e->info = r.info;
@@ -241,7 +264,7 @@ static cubed_status get_more(const cb_zarr_array *z, const encoded_chunk *e, siz
     if (size == 0) return CUBED_OK;
     return cb_store_get_parts(z->store, e->key,
                               cb_version_is_none(&e->info.version) ? NULL : &e->info.version,
-                              &range, 1, e->bytes + from, &info, err);
+                              &range, 1, e->bytes + from, &info, e->cancel, err);
 }
 
 /* Brings what a range takes. */
@@ -274,7 +297,7 @@ static cubed_status decode_runs(const cb_zarr_array *z, const char *key, runs *r
                                 cb_arena *scratch, uint64_t *stored, cubed_error *err)
 {
     const cb_codec_step *step = cb_codec_chain_ranged(&z->meta.codecs);
-    encoded_chunk e = {.key = key};
+    encoded_chunk e = {.key = key, .cancel = scratch->cancel};
     CB_TRY(open_encoded(z, &e, scratch, err));
     *stored = e.head;
     for (; r->more; dst += r->size) {
@@ -299,7 +322,7 @@ cubed_status cb_zarr_subread(const cb_zarr_array *z, const int64_t *idx, const i
     *stored = 0;
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
     cubed_status st = cb_codec_chain_is_raw(&z->meta.codecs)
-                          ? read_runs(z, key, &r, dst, stored, &why)
+                          ? read_runs(z, key, &r, dst, stored, scratch->cancel, &why)
                           : decode_runs(z, key, &r, dst, scratch, stored, &why);
     cb_arena_release(scratch, mark);
     if (st == CUBED_OK) return st;
@@ -367,7 +390,8 @@ cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, con
         CB_GO(cb_codec_chain_encode(c, src, used, encoded, &size, scratch, err));
         bytes = encoded;
     }
-    CB_GO(cb_store_put(z->store, key, bytes, size, err));
+    cubed_store_request r = {.op = CUBED_STORE_PUT, .key = key, .src = bytes, .size = size};
+    CB_GO(cb_store_do_until(z->store, &r, scratch->cancel, err));
     if (stored) *stored = size;
 out:
     cb_arena_release(scratch, mark);

@@ -21,8 +21,9 @@ static cubed_status read_dims(const json_t *zattrs, cb_zone *zone, cb_zarr_meta 
     return CUBED_OK;
 }
 
-cubed_status cb_zarr_parse_v2(const char *where, const json_t *zarray, const json_t *zattrs,
-                              cb_zone *zone, cb_zarr_meta *m, cubed_error *err)
+cubed_status cb_zarr_parse_v2(const char *where, const cb_codecs *codecs, const json_t *zarray,
+                              const json_t *zattrs, cb_zone *zone, cb_zarr_meta *m,
+                              cubed_error *err)
 {
     int64_t format;
     int nchunk;
@@ -77,7 +78,7 @@ cubed_status cb_zarr_parse_v2(const char *where, const json_t *zarray, const jso
     const json_t *filters = json_object_get(zarray, "filters");
     if (filters && !json_is_null(filters) && !json_is_array(filters))
         return cb_fail(err, CUBED_E_FORMAT, "%s: \"filters\" is no list", where);
-    cb_codec_array array = cb_zarr_codec_array(m);
+    cb_codec_array array = cb_zarr_codec_array(m, codecs);
     CB_TRY(cb_codec_chain_parse_v2(where, m->big_endian, m->order_f, filters,
                                    json_object_get(zarray, "compressor"), &array, &m->codecs, err));
     cb_zarr_set_inner(m);

@@ -99,8 +99,8 @@ static cubed_status check_extensions(const char *where, const json_t *doc, cubed
     return CUBED_OK;
 }
 
-cubed_status cb_zarr_parse_v3(const char *where, const json_t *doc, cb_zone *zone, cb_zarr_meta *m,
-                              cubed_error *err)
+cubed_status cb_zarr_parse_v3(const char *where, const cb_codecs *codecs, const json_t *doc,
+                              cb_zone *zone, cb_zarr_meta *m, cubed_error *err)
 {
     int64_t format;
     const char *s;
@@ -124,7 +124,7 @@ cubed_status cb_zarr_parse_v3(const char *where, const json_t *doc, cb_zone *zon
     const json_t *fill = json_object_get(doc, "fill_value");
     if (!fill) return cb_fail(err, CUBED_E_FORMAT, "%s: \"fill_value\" is missing", where);
     CB_TRY(cb_fill_parse(where, fill, m->dtype, &m->fill, err));
-    cb_codec_array array = cb_zarr_codec_array(m);
+    cb_codec_array array = cb_zarr_codec_array(m, codecs);
     CB_TRY(cb_codec_chain_parse_v3(where, json_object_get(doc, "codecs"), &array, &m->codecs, err));
     cb_zarr_set_inner(m);
     CB_TRY(cb_zarr_check_irregular(where, m, err));

@@ -49,42 +49,69 @@ int64_t cb_zarr_shard_number(const cb_zarr_meta *m, const int64_t *idx)
     return number;
 }
 
-static cubed_status read_index(const cb_zarr_array *z, const char *key, shard_index *index,
-                               cb_arena *scratch, uint64_t *stored, cubed_error *err)
+cubed_range cb_zarr_index_range(const cb_zarr_meta *m)
 {
-    const cb_codec_chain *c = &z->meta.codecs;
-    const cb_codec_step *s = cb_codec_chain_shard(c);
-    size_t bytes = cb_codec_index_bytes(c, s);
-    const cubed_range range = {s->index_in_front ? 0 : CUBED_RANGE_SUFFIX, bytes};
-    void *encoded;
-    CB_TRY(cb_arena_alloc(scratch, bytes, "encoded index", &encoded, err));
-    cubed_store_request r = {.op = CUBED_STORE_GET,
-                             .key = key,
-                             .ranges = &range,
-                             .nranges = 1,
-                             .dst = encoded,
-                             .cap = bytes};
-    CB_TRY(cb_store_do(z->store, &r, err));
-    index->object = r.info;
-    if (r.got != bytes)
-        return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected a shard index of %zu",
-                       r.info.size, bytes);
-    *stored += bytes;
-    return cb_codec_index_decode(c, s, encoded, index->where, scratch, err);
+    const cb_codec_step *s = cb_codec_chain_shard(&m->codecs);
+    return (cubed_range){s->index_in_front ? 0 : CUBED_RANGE_SUFFIX,
+                         cb_codec_index_bytes(&m->codecs, s)};
 }
 
-cubed_status cb_zarr_read_index(const cb_zarr_array *z, const int64_t *idx, void *index,
-                                cb_arena *scratch, uint64_t *stored, cubed_error *err)
+cb_need cb_zarr_index_need(const cb_zarr_meta *m)
+{
+    return cb_codec_index_need(&m->codecs, cb_codec_chain_shard(&m->codecs));
+}
+
+size_t cb_zarr_inner_bound(const cb_zarr_meta *m)
+{
+    return cb_codec_inner_bound(&m->codecs, cb_codec_chain_shard(&m->codecs));
+}
+
+static cubed_status read_index(const cb_zarr_array *z, const char *key,
+                               const cb_zarr_fetched *there, shard_index *index, cb_arena *scratch,
+                               uint64_t *stored, cubed_error *err)
+{
+    const cb_codec_chain *c = &z->meta.codecs;
+    const cubed_range range = cb_zarr_index_range(&z->meta);
+    cubed_store_request r = {
+        .op = CUBED_STORE_GET, .key = key, .ranges = &range, .nranges = 1, .cap = range.size};
+    const void *encoded;
+    if (there) {
+        CB_TRY(cb_zarr_check_fetched(there, err));
+        encoded = there->data;
+        r.info = there->info;
+        r.got = there->size;
+    } else {
+        CB_TRY(cb_arena_alloc(scratch, range.size, "encoded index", &r.dst, err));
+        encoded = r.dst;
+        CB_TRY(cb_store_do_until(z->store, &r, scratch->cancel, err));
+    }
+    index->object = r.info;
+    if (r.got != range.size)
+        return cb_fail(err, CUBED_E_FORMAT, "%" PRIu64 " bytes, expected a shard index of %zu",
+                       r.info.size, range.size);
+    *stored += range.size;
+    return cb_codec_index_decode(c, cb_codec_chain_shard(c), encoded, index->where, scratch, err);
+}
+
+cubed_status cb_zarr_shard_key(const cb_zarr_array *z, const int64_t *idx, char *key, size_t cap,
+                               cubed_error *err)
+{
+    int64_t shard[CUBED_MAX_NDIM];
+    find_shard(&z->meta, idx, shard);
+    return cb_zarr_chunk_key(&z->meta, z->path, shard, key, cap, err);
+}
+
+cubed_status cb_zarr_read_index(const cb_zarr_array *z, const int64_t *idx,
+                                const cb_zarr_fetched *there, void *index, cb_arena *scratch,
+                                uint64_t *stored, cubed_error *err)
 {
     const cb_zarr_meta *m = &z->meta;
     char key[4096];
-    int64_t shard[CUBED_MAX_NDIM];
     cubed_error why = CUBED_ERROR_INIT;
     shard_index *x = index;
-    find_shard(m, idx, shard);
-    CB_TRY(cb_zarr_chunk_key(m, z->path, shard, key, sizeof key, err));
+    CB_TRY(cb_zarr_shard_key(z, idx, key, sizeof key, err));
     size_t mark = cb_arena_mark(scratch);
-    cubed_status st = read_index(z, key, x, scratch, stored, &why);
+    cubed_status st = read_index(z, key, there, x, scratch, stored, &why);
     cb_arena_release(scratch, mark);
     if (st == CUBED_OK) return st;
     if (st == CUBED_E_NOT_FOUND) {
@@ -96,41 +123,72 @@ cubed_status cb_zarr_read_index(const cb_zarr_array *z, const int64_t *idx, void
     return cb_context(err, st, "%s: chunk %s", z->store->url, key);
 }
 
-/* Leaves dst as it is, and *stored 0, if the chunk is not there. */
-static cubed_status read_inner(const cb_zarr_array *z, const char *key, const shard_index *index,
-                               int64_t i, void *dst, cb_arena *scratch, uint64_t *stored,
-                               cubed_error *err)
+cubed_status cb_zarr_find_inner(const cb_zarr_array *z, const int64_t *idx, const void *index,
+                                cubed_range *where, cubed_object_version *version, cubed_error *err)
 {
     const cb_codec_chain *c = &z->meta.codecs;
-    const cb_codec_step *s = cb_codec_chain_shard(c);
-    uint64_t offset, size;
+    const shard_index *x = index;
+    int64_t shard[CUBED_MAX_NDIM], i = find_shard(&z->meta, idx, shard);
+    uint64_t size;
+    *version = x->object.version;
+    CB_TRY(cb_codec_index_find(c, cb_codec_chain_shard(c), x->where, x->object.size, i,
+                               &where->offset, &size, err));
+    where->size = (size_t)size; /* not more than the bound: index_find has checked it */
+    return CUBED_OK;
+}
+
+/* The encoded bytes, in memory of their own if they are there. */
+static cubed_status get_inner(const cb_zarr_array *z, const char *key, const cubed_range *where,
+                              const cubed_object_version *version, const cb_zarr_fetched *there,
+                              cb_arena *scratch, const void **encoded, cubed_error *err)
+{
     cubed_object_info info;
-    void *encoded;
-    CB_TRY(cb_codec_index_find(c, s, index->where, index->object.size, i, &offset, &size, err));
-    if (size == 0) return CUBED_OK;
-    /* Not more than the bound: index_find has checked it. */
-    CB_TRY(cb_arena_alloc(scratch, (size_t)size, "encoded chunk", &encoded, err));
-    const cubed_range range = {offset, (size_t)size};
-    const cubed_object_version *same = &index->object.version;
-    cubed_status st = cb_store_get_parts(z->store, key, cb_version_is_none(same) ? NULL : same,
-                                         &range, 1, encoded, &info, err);
-    if (st == CUBED_OK) {
-        *stored = size;
-        st = cb_codec_inner_decode(c, s, encoded, (size_t)size, dst, scratch, err);
+    void *to;
+    if (there) {
+        *encoded = there->data;
+        CB_TRY(cb_zarr_check_fetched(there, err));
+        if (there->size == where->size) return CUBED_OK;
+        return cb_fail(err, CUBED_E_FORMAT, "the shard ends within it");
     }
-    return st == CUBED_OK ? st : cb_context(err, st, "inner chunk %" PRId64, i);
+    CB_TRY(cb_arena_alloc(scratch, where->size, "encoded chunk", &to, err));
+    *encoded = to;
+    return cb_store_get_parts(z->store, key, cb_version_is_none(version) ? NULL : version, where, 1,
+                              to, &info, scratch->cancel, err);
+}
+
+/* Leaves dst as it is, and *stored 0, if the chunk is not there. */
+static cubed_status read_inner(const cb_zarr_array *z, const char *key, const int64_t *idx,
+                               const void *index, const cb_zarr_fetched *there, void *dst,
+                               cb_arena *scratch, uint64_t *stored, cubed_error *err)
+{
+    const cb_codec_chain *c = &z->meta.codecs;
+    const void *encoded;
+    cubed_range where;
+    cubed_object_version version;
+    int64_t shard[CUBED_MAX_NDIM];
+    CB_TRY(cb_zarr_find_inner(z, idx, index, &where, &version, err));
+    if (where.size == 0) return CUBED_OK;
+    cubed_status st = get_inner(z, key, &where, &version, there, scratch, &encoded, err);
+    if (st == CUBED_OK) {
+        *stored = where.size;
+        st = cb_codec_inner_decode(c, cb_codec_chain_shard(c), encoded, where.size, dst, scratch,
+                                   err);
+    }
+    return st == CUBED_OK
+               ? st
+               : cb_context(err, st, "inner chunk %" PRId64, find_shard(&z->meta, idx, shard));
 }
 
 cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const int64_t *idx, const void *index,
-                                void *dst, cb_arena *scratch, uint64_t *stored, cubed_error *err)
+                                const cb_zarr_fetched *there, void *dst, cb_arena *scratch,
+                                uint64_t *stored, cubed_error *err)
 {
     const cb_zarr_meta *m = &z->meta;
     char key[4096];
-    int64_t shard[CUBED_MAX_NDIM], i = find_shard(m, idx, shard);
     uint64_t size = 0;
-    CB_TRY(cb_zarr_chunk_key(m, z->path, shard, key, sizeof key, err));
+    CB_TRY(cb_zarr_shard_key(z, idx, key, sizeof key, err));
     size_t mark = cb_arena_mark(scratch);
-    cubed_status st = read_inner(z, key, index, i, dst, scratch, &size, err);
+    cubed_status st = read_inner(z, key, idx, index, there, dst, scratch, &size, err);
     cb_arena_release(scratch, mark);
     if (st != CUBED_OK) return cb_context(err, st, "%s: chunk %s", z->store->url, key);
     *stored += size;

@@ -26,9 +26,16 @@ static cubed_status add(walk_state *w, const char *path, cubed_error *err)
                                 : cb_fail(err, CUBED_E_NOMEM, "no memory to list a store");
 }
 
+/* What runs keep beside what they make is no part of the hierarchy, whatever is in it. */
+static bool is_of_run(const char *key)
+{
+    const char *slash = strrchr(key, '/');
+    return strncmp(slash ? slash + 1 : key, ".cubed-", 7) == 0;
+}
+
 static cubed_status add_below(void *ctx, const cubed_store_entry *e, cubed_error *err)
 {
-    return e->is_prefix ? add(ctx, e->key, err) : CUBED_OK;
+    return e->is_prefix && !is_of_run(e->key) ? add(ctx, e->key, err) : CUBED_OK;
 }
 
 /* Below an array are its chunks, which are not listed: requests and memory grow with arrays and groups. */

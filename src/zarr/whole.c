@@ -35,7 +35,7 @@ static cubed_status decodes(const cb_zarr_array *z, const int64_t *idx, bool *ok
     cb_need need = cb_need_both((cb_need){cb_arena_round(bytes), 0}, cb_zarr_read_need(&z->meta));
     CB_TRY(cb_arena_new(z->store->alloc, need, &scratch, err));
     cubed_status st = cb_arena_alloc(scratch, bytes, "chunk", &chunk, &why);
-    if (st == CUBED_OK) st = cb_zarr_read_chunk(z, idx, chunk, scratch, NULL, &why);
+    if (st == CUBED_OK) st = cb_zarr_read_chunk(z, idx, NULL, chunk, scratch, NULL, &why);
     cb_arena_free(scratch);
     *ok = st == CUBED_OK;
     if (st == CUBED_OK || st == CUBED_E_FORMAT) return CUBED_OK;

@@ -37,14 +37,14 @@ typedef struct cb_zarr_array cb_zarr_array;
 /* Memory that an open one takes. */
 size_t cb_zarr_bytes(const cb_zarr_array *z);
 
-/* Opens PATH ("" for the root) of a store, format 3 first, then 2. The store must outlive it.
+/* Opens PATH ("" for the root) of a store, format 3 first, then 2. The store must outlive it. `codecs` (NULL: the
+ * library's own), here and below: those that metadata may name.
  * CUBED_E_NOT_FOUND if there is no array there; if there is a group, the message says so and lists
  * its arrays. Immutable and thread-safe afterwards. */
-CUBED_MUST_CHECK cubed_status cb_zarr_open(cubed_store *store, const char *path,
-                                           cb_zarr_array **out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_open(cubed_store *store, const cb_codecs *codecs,
+                                           const char *path, cb_zarr_array **out, cubed_error *err);
 /* A new array in two steps, so that one that is half written never looks whole. prepare: an
- * existing array or group at PATH is CUBED_E_EXISTS; makes the groups above; checks that the store can be written. The handle writes
- * chunks. commit: writes the metadata. Strings are copied. */
+ * existing array or group at PATH is CUBED_E_EXISTS; makes the groups above. The handle writes chunks. commit: writes the metadata. Strings are copied. */
 CUBED_MUST_CHECK cubed_status cb_zarr_prepare(cubed_store *store, const char *path,
                                               const cb_zarr_meta *meta, cb_zarr_array **out,
                                               cubed_error *err);
@@ -62,6 +62,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_version(cubed_store *store, const char *pa
 /* CUBED_E_EXISTS where there is an array or a group at PATH. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_absent(cubed_store *store, const char *path,
                                                    cubed_error *err);
+/* Writes and deletes an object below PATH. */
 CUBED_MUST_CHECK cubed_status cb_zarr_check_writable(cubed_store *store, const char *path,
                                                      cubed_error *err);
 CUBED_MUST_CHECK cubed_status cb_zarr_commit(const cb_zarr_array *z, cubed_error *err);
@@ -86,8 +87,8 @@ cubed_store *cb_zarr_store(const cb_zarr_array *z);
  * that ends with one of those; NULL for zstd at level 1. A fill value of 0 (NaT of times) becomes null in format
  * 2, where it would mean "missing" to many readers; where it is null no chunk is skipped. The attributes must be
  * an object. */
-CUBED_MUST_CHECK cubed_status cb_zarr_meta_defaults(cb_zarr_meta *meta, const char *codecs_json,
-                                                    cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_meta_defaults(cb_zarr_meta *meta, const cb_codecs *codecs,
+                                                    const char *codecs_json, cubed_error *err);
 /* JSON text, in the zone, of format 3 codecs that store chunks of this shape in shards, each through
  * `codecs_json` (NULL: the default), with an index behind them. */
 CUBED_MUST_CHECK cubed_status cb_zarr_shard_codecs(cb_zone *zone, int ndim, const int64_t *chunk,
@@ -123,11 +124,24 @@ cb_need cb_zarr_read_inner_need(const cb_zarr_meta *meta);
 cb_need cb_zarr_write_need(const cb_zarr_meta *meta);
 size_t cb_zarr_chunk_bytes(const cb_zarr_meta *meta);
 
+/* What a get came to that somebody else has made: of the whole object of a chunk, or of the range that an inner chunk
+ * or an index is. */
+typedef struct cb_zarr_fetched {
+    cubed_status status;
+    const cubed_error *err; /* if that is none of CUBED_OK and CUBED_E_NOT_FOUND */
+    const void *data;
+    size_t size;
+    cubed_object_info info;
+} cb_zarr_fetched;
+/* The most bytes of a chunk's object. */
+size_t cb_zarr_chunk_bound(const cb_zarr_meta *meta);
+
 /* Reads and decodes the chunk at grid position idx[ndim] into dst (a whole chunk in C order, also at the edge,
  * where what is beyond the shape is unspecified; an irregular one in its own shape). A missing chunk is
- * filled. *stored (may be NULL) is the encoded size, 0 if missing. Thread-safe. */
+ * filled. `there`: its object, or NULL. *stored (may be NULL) is the encoded size, 0 if missing. Thread-safe. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_chunk(const cb_zarr_array *z, const int64_t *idx,
-                                                 void *dst, cb_arena *scratch, uint64_t *stored,
+                                                 const cb_zarr_fetched *there, void *dst,
+                                                 cb_arena *scratch, uint64_t *stored,
                                                  cubed_error *err);
 /* Of a shard only its index and the inner chunks that are wanted need be read. Bytes of an index in
  * memory, which begins with the size of the object; 0 if chunks are no shards. */
@@ -135,12 +149,26 @@ size_t cb_zarr_index_bytes(const cb_zarr_meta *meta);
 /* The number in the grid of shards of the one that holds inner chunk idx[ndim]. */
 int64_t cb_zarr_shard_number(const cb_zarr_meta *meta, const int64_t *idx);
 CUBED_MUST_CHECK cubed_status cb_zarr_read_index(const cb_zarr_array *z, const int64_t *idx,
-                                                 void *index, cb_arena *scratch, uint64_t *stored,
+                                                 const cb_zarr_fetched *there, void *index,
+                                                 cb_arena *scratch, uint64_t *stored,
                                                  cubed_error *err);
 /* Reads inner chunk idx[ndim] by the index of its shard. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_inner(const cb_zarr_array *z, const int64_t *idx,
-                                                 const void *index, void *dst, cb_arena *scratch,
-                                                 uint64_t *stored, cubed_error *err);
+                                                 const void *index, const cb_zarr_fetched *there,
+                                                 void *dst, cb_arena *scratch, uint64_t *stored,
+                                                 cubed_error *err);
+/* The object of the shard that holds it. */
+CUBED_MUST_CHECK cubed_status cb_zarr_shard_key(const cb_zarr_array *z, const int64_t *idx,
+                                                char *key, size_t cap, cubed_error *err);
+/* Where encoded indices lie, and what decoding one takes. */
+cubed_range cb_zarr_index_range(const cb_zarr_meta *meta);
+cb_need cb_zarr_index_need(const cb_zarr_meta *meta);
+/* The most bytes of an encoded inner chunk. */
+size_t cb_zarr_inner_bound(const cb_zarr_meta *meta);
+/* Where it lies (size 0: it is not there), and the version of the shard that the index is of. */
+CUBED_MUST_CHECK cubed_status cb_zarr_find_inner(const cb_zarr_array *z, const int64_t *idx,
+                                                 const void *index, cubed_range *where,
+                                                 cubed_object_version *version, cubed_error *err);
 /* Parts of a chunk can be read by themselves where it is stored as it is, or in blocks that are
  * decoded by themselves: bytes of a run of elements from which on this is worth its while; 0 if it
  * cannot be done. */
@@ -169,11 +197,12 @@ CUBED_MUST_CHECK cubed_status cb_zarr_chunk_key(const cb_zarr_meta *meta, const 
 
 /* Metadata documents and back; strings go to the zone. `where` names the document in messages.
  * v2: .zarray and, if not NULL, .zattrs. */
-CUBED_MUST_CHECK cubed_status cb_zarr_parse_v2(const char *where, const json_t *zarray,
-                                               const json_t *zattrs, cb_zone *zone,
-                                               cb_zarr_meta *out, cubed_error *err);
-CUBED_MUST_CHECK cubed_status cb_zarr_parse_v3(const char *where, const json_t *doc, cb_zone *zone,
-                                               cb_zarr_meta *out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_parse_v2(const char *where, const cb_codecs *codecs,
+                                               const json_t *zarray, const json_t *zattrs,
+                                               cb_zone *zone, cb_zarr_meta *out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_parse_v3(const char *where, const cb_codecs *codecs,
+                                               const json_t *doc, cb_zone *zone, cb_zarr_meta *out,
+                                               cubed_error *err);
 /* New references, the caller's. */
 CUBED_MUST_CHECK cubed_status cb_zarr_print_v2(const cb_zarr_meta *meta, json_t **zarray,
                                                json_t **zattrs, cubed_error *err);

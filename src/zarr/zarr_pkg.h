@@ -41,6 +41,8 @@ struct cb_zarr_array {
     cb_zarr_meta meta;
 };
 
+/* What it came to. */
+CUBED_MUST_CHECK cubed_status cb_zarr_check_fetched(const cb_zarr_fetched *f, cubed_error *err);
 /* The shape of a chunk as it is stored, and its elements within the array (or more). */
 void cb_zarr_chunk_shape(const cb_zarr_meta *m, const int64_t *idx, int64_t *shape, int64_t *used);
 /* Irregular chunks go through the same codecs in their own shape: those, in *own. */
@@ -59,7 +61,7 @@ CUBED_MUST_CHECK cubed_status cb_zarr_check_irregular(const char *where, const c
 void cb_zarr_fill(const cb_zarr_meta *meta, void *dst, size_t n);
 
 /* What codecs are told of an array whose type, chunk and fill value are known. */
-cb_codec_array cb_zarr_codec_array(const cb_zarr_meta *meta);
+cb_codec_array cb_zarr_codec_array(const cb_zarr_meta *meta, const cb_codecs *codecs);
 /* Sets `inner` from chunk and codecs. */
 void cb_zarr_set_inner(cb_zarr_meta *meta);
 /* Shape and chunks of a document, checked. */

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from chain_functions import ELSEWHERE, EXACT, ROUGH, Drawn, missing, whole
 from conftest import NIGHTLY, cases
-from cubed._compute import Plan
+from cubed.planning._compute import Plan
 from cubed.runtime.create import create_executor
 from cubed.spec import Spec
 from hypothesis import HealthCheck, given, note, settings

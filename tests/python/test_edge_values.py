@@ -463,7 +463,7 @@ def test_results_are_what_the_plan_writes():
         with pytest.raises(ValueError, match=f"{len(results)} arrays, expected 1"):
             plan.execute(results)
     both = cubed.from_array(x)
-    two = cubed._compute.Plan(((both._x, None), ((both + 1)._x, None)), None, plan.executor)
+    two = cubed.Plan(((both._x, None), ((both + 1)._x, None)), None, plan.executor)
     with pytest.raises(ValueError, match=r"results\[0\] and results\[1\] share memory"):
         two.execute([good, good])
     for own in (x, x.reshape(-1)[3:].reshape(3, 3)):  # what is read

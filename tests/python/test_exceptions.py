@@ -1,5 +1,7 @@
 """What functions and sources raise in tasks is what computing raises."""
 
+import copyreg
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -125,6 +127,36 @@ def test_every_kind(executor, error, tmp_path):
         assert getattr(e, name, None) == getattr(error, name, None)
 
 
+def _forgetful(kind, args):
+    e = kind.__new__(kind)
+    e.args = args
+    return e
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize(
+    "error",
+    [SystemExit(7), StopIteration(4), UnicodeDecodeError("utf-8", b"abc", 1, 2, "why")],
+    ids=lambda e: type(e).__name__,
+)
+def test_reducers_of_others(executor, error, make, monkeypatch):
+    """Importing Dask or Lithops registers some that lose what is not in args or __dict__."""
+    monkeypatch.setitem(
+        copyreg.dispatch_table, type(error), lambda e: (_forgetful, (type(e), e.args))
+    )
+
+    def state(e):
+        return [getattr(e, name, None) for name in ("code", "value", "reason", "args")]
+
+    assert state(pickle.loads(pickle.dumps(error))) != state(error)
+
+    def function(block):
+        raise error
+
+    e = raised(make(function), executor)
+    assert type(e) is type(error) and state(e) == state(error)
+
+
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_groups(executor, make):
     def function(block):
@@ -172,7 +204,7 @@ def test_exceptions_that_hold_a_block(executor, tmp_path):
 
 
 def test_exceptions_of_one_process_are_not_kept():
-    from cubed import _failures
+    from cubed.runtime import _failures
 
     def function(block):
         raise OSError("gone")

@@ -250,7 +250,8 @@ def test_a_task_makes_only_the_chunks_that_are_missing(tmp_path, executor, text)
     out = tmp_path / "out"
     args = ["eval", f"a = {text}; b = sum(stop)", "--in", f"x={tmp_path / 'x'}"]
     args += ["--in", f"stop={tmp_path / 'stop'}", "--out", out, "--progress", "none", "--json"]
-    args += ["--executor", executor]
+    # A plan for two: one worker would do the sum, which waits, in a task of its own before.
+    args += ["--executor", executor, "--max-workers", "2"]
 
     def made():
         return sorted(p for p in (out / "a/c").glob("*/*") if p.name.isdigit())

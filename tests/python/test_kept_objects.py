@@ -9,7 +9,7 @@ import weakref
 import cubed
 import numpy as np
 import pytest
-from cubed import _call
+from cubed.runtime import _call
 
 MB = 10**6
 

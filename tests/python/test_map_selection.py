@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cubed.core.ops import map_selection
 
-SPEC = cubed.Spec(allowed_mem="20MB", reserved_mem="5MB")
+SPEC = cubed.Spec(allowed_mem="60MB", reserved_mem="5MB")
 A = np.arange(20 * 14).reshape(20, 14)
 
 

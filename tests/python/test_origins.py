@@ -7,7 +7,7 @@ import cubed._core
 import cubed.array_api as xp
 import pytest
 from conftest import short_files
-from cubed._origins import add_origins
+from cubed.base._origins import add_origins
 from cubed.diagnostics import note_origins
 
 

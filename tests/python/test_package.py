@@ -10,7 +10,7 @@ import cubed
 import cubed.array_api as xp
 import numpy as np
 import pytest
-from cubed._chunks import normalize_chunks
+from cubed.base._chunks import normalize_chunks
 
 import zarr
 

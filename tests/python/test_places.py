@@ -11,7 +11,7 @@ import numcodecs
 import numpy as np
 import pytest
 from conftest import BIN, check, run
-from cubed import _regions
+from cubed.io import _writers
 
 import zarr
 
@@ -303,7 +303,7 @@ def test_what_zarr_python_reads_and_writes_lies_somewhere_too(place):
     np.testing.assert_array_equal(z[...], x)
     # Of what the engine reads itself:
     with pytest.raises(ValueError, match="would overwrite the source"):
-        _regions.store(cubed.from_zarr("d/x")[::-1], zarr.open_array("d/s.zarr/g/x"), lock=True)
+        _writers.store(cubed.from_zarr("d/x")[::-1], zarr.open_array("d/s.zarr/g/x"), lock=True)
     assert unharmed(tree, x)
 
 

@@ -164,6 +164,17 @@ def test_a_link_stays_a_link(tmp_path):
     np.testing.assert_array_equal(read(tmp_path / "real"), np.arange(4) * 2)
 
 
+def test_consolidated_metadata_has_nothing_of_runs(tmp_path):
+    """The array that was replaced lies beside the new one while the metadata are written."""
+    group = zarr.create_group(tmp_path / "g.zarr")
+    group.create_array("x", shape=(4,), dtype="f8")[:] = 1
+    zarr.consolidate_metadata(group.store)
+    where = ("--in", f"x={tmp_path}/g.zarr::x", "--out", tmp_path / "g.zarr", "--overwrite")
+    check(run("eval", "x=x+1", *where, "--progress", "none"))
+    document = json.loads((tmp_path / "g.zarr/zarr.json").read_text())
+    assert list(document["consolidated_metadata"]["metadata"]) == ["x"]
+
+
 def test_consolidated_metadata_does_not_outlive_what_it_describes(tmp_path):
     stored(tmp_path / "g/a", np.arange(4))
     group = zarr.open_group(tmp_path / "g", mode="a")
@@ -495,6 +506,42 @@ def test_three_of_ten_tasks_are_no_array(tmp_path, parts):
     assert "nothing is left over" in check(run("clean", tmp_path / "out", tmp_path / "work")).out
     check(run("clean", tmp_path / "out", tmp_path / "work", "--detached"))
     assert not leftovers(tmp_path)
+
+
+def test_empty_folders_of_runs_are_removed(tmp_path):
+    """A process may be killed before it puts anything there."""
+    for name in (f"cubed-{'0123456789abcdef' * 2}-0", "cubed-mine", "other"):
+        (tmp_path / name).mkdir()
+    check(run("clean", tmp_path, "--dry-run"))
+    assert len(list(tmp_path.iterdir())) == 3
+    check(run("clean", tmp_path))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["cubed-mine", "other"]
+
+
+@pytest.mark.parametrize("finished", [False, True])
+def test_notes_of_workers_are_cleaned(tmp_path, finished):
+    """Also of plans without intermediates, and of workers that come when the run is over."""
+    stored(tmp_path / "x", np.arange(6.0), chunks=(6,))
+    work, plan = tmp_path / "work", tmp_path / "p.cubed"
+    args = ["eval", "x * 2", "--in", f"x={tmp_path / 'x'}", "--out", tmp_path / "out"]
+    check(run(*args, "--work-dir", work, "--save-plan", plan))
+    check(worker(plan, "--begin", "--run", "r"))
+    check(worker(plan, 0, "0", "--run", "r"))
+    (folder,) = work.iterdir()
+    (note,) = (p.relative_to(work) for p in folder.rglob("done/*/*"))
+    if finished:
+        check(worker(plan, "--finish", "--run", "r"))
+        assert not list(work.iterdir())
+        (work / note).parent.mkdir(parents=True)
+        (work / note).touch()
+        assert folder.name in check(run("clean", work, "--dry-run")).out
+        check(run("clean", work))
+        np.testing.assert_array_equal(read(tmp_path / "out"), np.arange(6.0) * 2)
+    else:
+        assert "nothing is left over" in check(run("clean", work)).out
+        check(run("clean", tmp_path / "out", work, "--detached"))
+        assert not leftovers(tmp_path)
+    assert not list(work.iterdir())
 
 
 def test_names_of_runs_are_checked(parts):

@@ -7,8 +7,8 @@ import cubed
 import cubed.array_api as xp
 import numpy as np
 import pytest
-from cubed._totals import PlanTotals
 from cubed.core import optimization
+from cubed.planning._totals import PlanTotals
 
 CHOICES = [getattr(optimization, name) for name in optimization.__all__]
 

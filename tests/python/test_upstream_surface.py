@@ -44,7 +44,6 @@ NAMES = {
 ABSENT = {
     "cubed.core.ops.general_blockwise",
     "cubed.diagnostics.memray.MemrayCallback",
-    "cubed.icechunk.store_icechunk",
 }
 
 PARAMETERS = {

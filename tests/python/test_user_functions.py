@@ -11,7 +11,7 @@ import cubed.core.ops as ops
 import numpy as np
 import pytest
 from conftest import BIN
-from cubed._compute import Plan
+from cubed.planning._compute import Plan
 from cubed.runtime.executors.local import ThreadsExecutor
 
 MB = 10**6

@@ -251,7 +251,7 @@ def test_write_encoded(table, spec, tmp_path):
 
 def test_directories_are_written_without_zarr_python(table, spec, tmp_path, monkeypatch):
     assigned = []
-    monkeypatch.setattr("cubed._regions._Writer.__call__", lambda *args: assigned.append(args))
+    monkeypatch.setattr("cubed.io._regions._Writer.__call__", lambda *args: assigned.append(args))
     lazy(table, spec, t=4).to_zarr(tmp_path / "a.zarr", consolidated=False)
     xr.testing.assert_identical(read(tmp_path / "a.zarr"), table)
     assert not assigned
@@ -412,7 +412,7 @@ def test_fill_is_bounded(spec):
     """Twenty times the memory, one task's worth at a time."""
     x = cubed.random.random((5_000_000, 4), chunks=(50_000, 4), spec=spec)
     kept = cubed.array_api.where(x < 0.5, x, float("nan"))
-    filled = cubed._fill.forward_fill(kept, axis=0)
+    filled = cubed.array_api._fill.forward_fill(kept, axis=0)
     assert x.nbytes > 3 * spec.allowed_mem
     assert 0.24 < float(cubed.nanmean(filled)) < 0.26
 

@@ -230,7 +230,7 @@ import cubed_xarray.cubedmanager as other
 from cubed.xarray._chunkmanager import CubedManager
 from xarray.namedarray.parallelcompat import list_chunkmanagers
 assert type(list_chunkmanagers()["cubed"]) is CubedManager is other.CubedManager
-assert type(ds.a.data).__module__ == "cubed._array"
+assert type(ds.a.data).__module__ == "cubed.array._array"
 assert (ds.persist() + 1).mean().a.compute() == 3.5
 """
 

@@ -24,7 +24,7 @@ static inline cubed_status parse_v3(const char *text, size_t item, size_t unit, 
 {
     json_t *doc = json(text);
     cubed_status st = cb_codec_chain_parse_v3(
-        "test", doc, &(cb_codec_array){item, unit, ndim, shape, NULL, CUBED_FLOAT64}, c, err);
+        "test", doc, &(cb_codec_array){item, unit, ndim, shape, NULL, CUBED_FLOAT64, NULL}, c, err);
     json_decref(doc);
     cb_codec_chain_fix(c);
     return st;
@@ -35,8 +35,8 @@ static inline cubed_status parse_v2(const char *compressor, bool big, bool f, si
 {
     json_t *doc = json(compressor);
     cubed_status st = cb_codec_chain_parse_v2(
-        "test", big, f, NULL, doc, &(cb_codec_array){item, item, ndim, shape, NULL, CUBED_FLOAT64},
-        c, err);
+        "test", big, f, NULL, doc,
+        &(cb_codec_array){item, item, ndim, shape, NULL, CUBED_FLOAT64, NULL}, c, err);
     json_decref(doc);
     cb_codec_chain_fix(c);
     return st;

@@ -93,7 +93,9 @@ static int setup(void **state)
 {
     fixture *f = calloc(1, sizeof *f);
     for (int i = 0; i < ROWS * COLUMNS; i++) f->data[i] = i % 31;
-    f->fn = (cubed_block_fn){.name = "tally",
+    f->fn = (cubed_block_fn){.struct_size = sizeof f->fn,
+                             .version = CUBED_BLOCK_VERSION,
+                             .name = "tally",
                              .check = check,
                              .need = need,
                              .run = run,

@@ -17,6 +17,7 @@
 
 #include "chunks/chunks.h"
 #include "cubed/cubed.h"
+#include "exec/reuse.h"
 #include "remove_dir.h"
 #include "store/local_map.h"
 
@@ -91,8 +92,11 @@ static void set_up(fixture *f, const char *codecs)
     /* As if all tasks read all of it. */
     f->plan->reused[f->node] = true;
     f->plan->cache_bytes = (uint64_t)16 << 20;
-    const cb_chunks_options own = {
-        .own = true, .counts = true, .spare = (size_t)64 << 20, .open = no_folder};
+    const cb_chunks_options own = {.own = true,
+                                   .counts = true,
+                                   .spare = (size_t)64 << 20,
+                                   .reads = cb_plan_chunk_reads,
+                                   .open = no_folder};
     must(cb_chunks_new(f->plan, &own, &f->chunks, &err), &err);
 }
 
@@ -291,6 +295,43 @@ static void test_mapped_files(void **state)
     cut_while_mapped((off_t)chunk_size - 1); /* raises nothing */
 }
 
+/* A part of chunk 0 from element `lo` on: all of the chunk is mapped if the part is long enough to be. */
+static void want_part(const fixture *f, int64_t lo, int64_t n, bool mapped)
+{
+    const int64_t k = 0;
+    const cb_box part = {.ndim = 1, .lo = {lo}, .hi = {lo + n}};
+    cb_task_count count = {0};
+    cb_pinned held;
+    void *buffer;
+    cb_arena *arena = new_arena();
+    assert_int_equal(cb_arena_alloc(arena, (size_t)n * sizeof *f->data, "part", &buffer, NULL),
+                     CUBED_OK);
+    const cb_want want = {
+        .node = f->node, .idx = &k, .part = &part, .mapped = true, .buffer = buffer};
+    must(cb_chunks_want(f->chunks, &want, arena, &held, &count, NULL), &(cubed_error){0});
+    assert_int_equal(is_mapped(f, held.data), mapped);
+    assert_int_equal(held.lo[0], mapped ? 0 : lo);
+    assert_int_equal(held.stride[0], sizeof *f->data);
+    assert_memory_equal(held.data + (lo - held.lo[0]) * held.stride[0], f->data + lo,
+                        (size_t)n * sizeof *f->data);
+    assert_int_equal(count.bytes_read, (size_t)n * sizeof *f->data);
+    assert_int_equal(count.stored_read, (size_t)n * sizeof *f->data);
+    cb_arena_free(arena);
+}
+
+static void test_mapped_parts(void **state)
+{
+    const int64_t least = (256 << 10) / sizeof(double);
+    fixture f;
+    (void)state;
+    set_up(&f, raw);
+    want_part(&f, 0, least, true);
+    want_part(&f, 1001, least, true);
+    want_part(&f, CHUNK - least, least, true);
+    want_part(&f, 1001, least - 1, false);
+    tear_down(&f);
+}
+
 /* A task that reads it fails, and puts nothing. */
 static void test_nothing_is_put_when_a_file_changed(void **state)
 {
@@ -363,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_a_chunk_is_brought_once),
         cmocka_unit_test(test_a_chunk_that_is_damaged),
         cmocka_unit_test(test_mapped_files),
+        cmocka_unit_test(test_mapped_parts),
         cmocka_unit_test(test_nothing_is_put_when_a_file_changed),
         cmocka_unit_test(test_handlers_of_others),
     };

@@ -52,8 +52,8 @@ static cubed_status parse(const char *text, const int64_t *shape, cb_codec_chain
     cubed_error err = CUBED_ERROR_INIT;
     cubed_status st = cb_json_parse("test", text, strlen(text), &doc, &err);
     if (st != CUBED_OK) return st;
-    st = cb_codec_chain_parse_v3("test", doc,
-                                 &(cb_codec_array){8, 8, 3, shape, NULL, CUBED_FLOAT64}, c, &err);
+    st = cb_codec_chain_parse_v3(
+        "test", doc, &(cb_codec_array){8, 8, 3, shape, NULL, CUBED_FLOAT64, NULL}, c, &err);
     json_decref(doc);
     cb_codec_chain_fix(c);
     return st;

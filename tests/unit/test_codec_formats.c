@@ -165,7 +165,7 @@ static void test_bitround_of_halves(void **state)
                  "[{\"name\": \"numcodecs.bitround\", \"configuration\": {\"keepbits\": %d}}, %s]",
                  cases[k].keepbits, LITTLE);
         json_t *doc = json(text);
-        cb_codec_array array = {2, 2, 1, &one, NULL, cases[k].dtype};
+        cb_codec_array array = {2, 2, 1, &one, NULL, cases[k].dtype, NULL};
         cubed_status st = cb_codec_chain_parse_v3("test", doc, &array, &c, &err);
         json_decref(doc);
         if (cases[k].keepbits == 8) {
@@ -270,7 +270,7 @@ static void test_filters(void **state)
         json_t *filters = json(text), *compressor = json(compressors[k]), *f, *z;
         assert_int_equal(cb_codec_chain_parse_v2(
                              "test", true, false, filters, compressor,
-                             &(cb_codec_array){4, 4, 1, &two, NULL, CUBED_FLOAT64}, &c, &err),
+                             &(cb_codec_array){4, 4, 1, &two, NULL, CUBED_FLOAT64, NULL}, &c, &err),
                          CUBED_OK);
         cb_codec_chain_fix(&c);
         assert_int_equal(cb_codec_chain_print_v2(&c, &f, &z, &err), CUBED_OK);
@@ -351,9 +351,9 @@ static void test_wrong_configurations(void **state)
     assert_int_equal(parse_v2("{\"level\": 1}", false, false, 8, 2, shape, &c, &err),
                      CUBED_E_FORMAT);
     json_t *filters = json("[{\"id\": \"shuffle\"}, {\"id\": \"vlen\"}]");
-    assert_int_equal(cb_codec_chain_parse_v2("test", false, false, filters, NULL,
-                                             &(cb_codec_array){8, 8, 2, shape, NULL, CUBED_FLOAT64},
-                                             &c, &err),
+    assert_int_equal(cb_codec_chain_parse_v2(
+                         "test", false, false, filters, NULL,
+                         &(cb_codec_array){8, 8, 2, shape, NULL, CUBED_FLOAT64, NULL}, &c, &err),
                      CUBED_E_UNSUPPORTED);
     assert_non_null(strstr(err.message, "filter \"vlen\""));
     json_decref(filters);

@@ -91,8 +91,9 @@ static void check_chain(const char *inner, int level, const char *shuffle, int b
              inner, level, shuffle, blocksize);
     assert_int_equal(cb_json_parse("test", text, strlen(text), &doc, &err), CUBED_OK);
     assert_int_equal(
-        cb_codec_chain_parse_v3(
-            "test", doc, &(cb_codec_array){8, 8, 1, &elements, NULL, CUBED_FLOAT64}, &c, &err),
+        cb_codec_chain_parse_v3("test", doc,
+                                &(cb_codec_array){8, 8, 1, &elements, NULL, CUBED_FLOAT64, NULL},
+                                &c, &err),
         CUBED_OK);
     json_decref(doc);
     cb_codec_chain_fix(&c);

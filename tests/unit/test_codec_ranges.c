@@ -32,7 +32,7 @@ static void parse(const char *codec, cb_codec_chain *c)
     char text[512];
     json_t *doc;
     int64_t shape = N / ITEM;
-    cb_codec_array array = {ITEM, ITEM, 1, &shape, NULL, CUBED_FLOAT64};
+    cb_codec_array array = {ITEM, ITEM, 1, &shape, NULL, CUBED_FLOAT64, NULL};
     snprintf(text, sizeof text,
              "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, %s]", codec);
     assert_int_equal(cb_json_parse("test", text, strlen(text), &doc, NULL), CUBED_OK);

@@ -51,7 +51,7 @@ static cubed_status parse(const char *text, const double *fill, cb_codec_chain *
 {
     json_t *doc;
     assert_int_equal(cb_json_parse("test", text, strlen(text), &doc, err), CUBED_OK);
-    cb_codec_array array = {8, 8, 3, shape, fill, CUBED_FLOAT64};
+    cb_codec_array array = {8, 8, 3, shape, fill, CUBED_FLOAT64, NULL};
     cubed_status st = cb_codec_chain_parse_v3("test", doc, &array, c, err);
     json_decref(doc);
     cb_codec_chain_fix(c);

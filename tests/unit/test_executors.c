@@ -9,6 +9,7 @@
 
 #include "cubed/cubed.h"
 #include "cubed/sys/executor.h"
+#include "cubed/sys/raised.h"
 
 static cubed_status no_open(const cubed_executor_args *args, cubed_executor **out, cubed_error *err)
 {
@@ -63,6 +64,41 @@ static void expect_refused(const cubed_executor_vtable *vt, cubed_status status,
     if (!strstr(err.message, text)) fail_msg("\"%s\" has no \"%s\"", err.message, text);
     assert_string_equal(cubed_executor_name(ctx, 2), "processes");
     assert_null(cubed_executor_name(ctx, 3));
+    cubed_context_unref(ctx);
+}
+
+static cubed_status save_nothing(uint64_t raised, cubed_source_sink put, void *sink, void *ctx,
+                                 cubed_error *err)
+{
+    (void)raised, (void)put, (void)sink, (void)ctx, (void)err;
+    return CUBED_OK;
+}
+
+static uint64_t load_nothing(const void *data, size_t size, void *ctx)
+{
+    (void)data, (void)size, (void)ctx;
+    return 0;
+}
+
+static void test_what_errors_stand_for_is_of_this_version(void **state)
+{
+    cubed_context *ctx = new_context();
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_raised_fn fn = {.struct_size = sizeof fn,
+                          .version = CUBED_RAISED_VERSION,
+                          .save = save_nothing,
+                          .load = load_nothing};
+    (void)state;
+    assert_int_equal(cubed_context_set_raised_fn(ctx, &fn, &err), CUBED_OK);
+    fn.version++;
+    assert_int_equal(cubed_context_set_raised_fn(ctx, &fn, &err), CUBED_E_ARG);
+    fn.version--;
+    fn.struct_size -= sizeof(void *);
+    assert_int_equal(cubed_context_set_raised_fn(ctx, &fn, &err), CUBED_E_ARG);
+    fn.struct_size = sizeof fn;
+    fn.load = NULL;
+    assert_int_equal(cubed_context_set_raised_fn(ctx, &fn, &err), CUBED_E_ARG);
+    assert_string_equal(err.message, "what stands behind errors needs save and load");
     cubed_context_unref(ctx);
 }
 
@@ -143,12 +179,44 @@ static void test_results_in_memory_need_shared_memory(void **state)
     cubed_context_unref(ctx);
 }
 
+/* What workers are told goes with each range: a plan that has no room beside one is refused before it begins. */
+static void test_plans_larger_than_messages(void **state)
+{
+    static double numbers[1000];
+    const int64_t n = 1000;
+    cubed_executor_vtable vt = good;
+    cubed_context *ctx = new_context();
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array *x;
+    cubed_plan *plan;
+    cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    cubed_plan_options p = CUBED_PLAN_OPTIONS_INIT;
+    (void)state;
+    vt.caps.max_message_bytes = 5000;
+    o.executor = vt.name;
+    p.work_dir = "/tmp";
+    assert_int_equal(cubed_context_add_executor(ctx, &vt, NULL, &err), CUBED_OK);
+    assert_int_equal(
+        cubed_array_from_memory(ctx, CUBED_FLOAT64, 1, &n, NULL, NULL, numbers, &x, &err),
+        CUBED_OK);
+    const cubed_target target = {.array = x, .url = "/tmp/cubed-is-never-written"};
+    assert_int_equal(cubed_plan_new(ctx, &target, 1, &p, &plan, &err), CUBED_OK);
+    assert_int_equal(cubed_run(plan, &o, NULL, &err), CUBED_E_ARG);
+    assert_non_null(strstr(err.message, "executor mine takes messages of at most 5000"));
+    assert_non_null(strstr(err.message, "arrays in memory are 8000 of them"));
+    cubed_plan_unref(plan);
+    cubed_array_unref(x);
+    cubed_context_unref(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_cannot_be_is_refused),
+        cmocka_unit_test(test_what_errors_stand_for_is_of_this_version),
         cmocka_unit_test(test_added_executors_are_known),
         cmocka_unit_test(test_results_in_memory_need_shared_memory),
+        cmocka_unit_test(test_plans_larger_than_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,8 +63,9 @@ typedef struct seen {
 } seen;
 
 static const cb_operator *const operators[] = {
-    &cb_operator_map,    &cb_operator_scan, &cb_operator_copy,    &cb_operator_scatter,
-    &cb_operator_reduce, &cb_operator_call, &cb_operator_partial, &cb_operator_merge,
+    &cb_operator_map,           &cb_operator_scan, &cb_operator_copy,    &cb_operator_scatter,
+    &cb_operator_reduce,        &cb_operator_call, &cb_operator_partial, &cb_operator_merge,
+    &cb_operator_merge_partial, &cb_operator_pick,
 };
 
 /* No task's frame is larger than the projection, of which the largest task's is all. */
@@ -97,8 +98,8 @@ static void check_copies(const cubed_plan *p, const cb_stage *stage, seen *n)
     cb_stage s = *stage;
     for (int trial = 0; trial < 5 && stage->op->cooperates; trial++) {
         s.coop = (unsigned)between(1, 3);
-        for (int d = 0; d < s.kept.ndim; d++)
-            s.task_chunks[d] = between(1, cb_axis_count(&s.kept.axis[d]));
+        for (int d = 0; d < s.kept->ndim; d++)
+            s.task_chunks[d] = between(1, cb_axis_count(&s.kept->axis[d]));
         assert_int_equal(cb_stage_set_tasks(&s, NULL), CUBED_OK);
         cb_stage_project(p, &s);
         check_stage(p, &s, n);
@@ -126,13 +127,55 @@ static void check_plan(cubed_context *ctx, const cubed_target *target, bool run,
 
 static void check_array(cubed_context *ctx, cubed_array *x, seen *n)
 {
-    const int64_t *shape = cubed_array_shape(x);
-    const size_t bytes = (size_t)(shape[0] * shape[1]) * sizeof(double);
+    size_t bytes = sizeof(double);
+    for (int d = 0; d < cubed_array_ndim(x); d++) bytes *= (size_t)cubed_array_shape(x)[d];
     const cubed_target file = {.array = x, .url = "never-written.zarr"};
-    cubed_target memory = {.array = x, .data = malloc(bytes)};
+    cubed_target memory = {.array = x, .data = malloc(bytes + 1)};
     check_plan(ctx, &file, false, n);
     check_plan(ctx, &memory, true, n);
     free(memory.data);
+}
+
+/* What a mask picks of a vector, both computed, in blocks of one's own. */
+static void check_picked(cubed_context *ctx, const double *data, int64_t most, seen *n)
+{
+    const int64_t length = between(1, most), chunk = between(1, length);
+    const cubed_scalar zero = {.f64 = 0};
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array *x, *y, *zeros, *mask, *offsets, *picked;
+    int64_t count = 0;
+    for (int64_t i = 0; i < length; i++) count += data[i] != 0;
+    must(cubed_array_from_memory(ctx, CUBED_FLOAT64, 1, &length, NULL, &chunk, data, &x, &err),
+         &err);
+    must(cubed_array_full(ctx, CUBED_FLOAT64, 1, &length, &chunk, &zero, &zeros, &err), &err);
+    must(cubed_elementwise(CUBED_OP_NOT_EQUAL, (cubed_array *[]){x, zeros}, 2, &mask, &err), &err);
+    must(cubed_elementwise(CUBED_OP_NEGATIVE, &x, 1, &y, &err), &err);
+    must(cubed_mask_offsets(mask, chunk, &offsets, &err), &err);
+    must(cubed_compress(y, mask, offsets, count, &picked, &err), &err);
+    check_array(ctx, picked, n);
+    cubed_array_unref(picked);
+    cubed_array_unref(offsets);
+    cubed_array_unref(mask);
+    cubed_array_unref(zeros);
+    cubed_array_unref(y);
+    cubed_array_unref(x);
+}
+
+/* So many blocks that states are merged in parts, too: sums, whose states have one plane, and variances. */
+static void check_tree(cubed_context *ctx, const double *data, int64_t length, seen *n)
+{
+    const cubed_reduction kinds[] = {CUBED_REDUCE_SUM, CUBED_REDUCE_VAR};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const int64_t chunk = 1;
+        cubed_error err = CUBED_ERROR_INIT;
+        cubed_array *x, *y;
+        must(cubed_array_from_memory(ctx, CUBED_FLOAT64, 1, &length, NULL, &chunk, data, &x, &err),
+             &err);
+        must(cubed_reduce(kinds[k], x, NULL, &y, &err), &err);
+        check_array(ctx, y, n);
+        cubed_array_unref(y);
+        cubed_array_unref(x);
+    }
 }
 
 static void test_random(void **state)
@@ -158,11 +201,13 @@ static void test_random(void **state)
         check_array(ctx, x, &total);
         cubed_array_unref(x);
     }
+    for (int i = 0; i < 30; i++) check_picked(ctx, data, sizeof data / sizeof *data, &total);
+    for (int i = 0; i < 5; i++) check_tree(ctx, data, between(1200, 1600), &total);
     cubed_context_unref(ctx);
     print_message("%d of %d stages have a task as large as projected; %d tasks, operators %x\n",
                   total.reached, total.stages, total.tasks, total.operators);
     assert_true(total.stages > 300 && total.reached > total.stages * 99 / 100);
-    assert_int_equal(total.operators, 0xff);
+    assert_int_equal(total.operators, (1u << sizeof operators / sizeof *operators) - 1);
 }
 
 int main(void)

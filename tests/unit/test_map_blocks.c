@@ -29,7 +29,10 @@ static cubed_status add(const cubed_block_call *call, void *ctx, cubed_error *er
     return CUBED_OK;
 }
 
-static const cubed_block_fn add_fn = {.name = "add", .run = add};
+static const cubed_block_fn add_fn = {.struct_size = sizeof(cubed_block_fn),
+                                      .version = CUBED_BLOCK_VERSION,
+                                      .name = "add",
+                                      .run = add};
 
 /* "automatic": a copy, by way of 4 MiB of the stack, as functions of Fortran take. */
 static cubed_status automatic(const cubed_block_call *call, void *ctx, cubed_error *err)
@@ -45,7 +48,10 @@ static cubed_status automatic(const cubed_block_call *call, void *ctx, cubed_err
     return CUBED_OK;
 }
 
-static const cubed_block_fn automatic_fn = {.name = "automatic", .run = automatic};
+static const cubed_block_fn automatic_fn = {.struct_size = sizeof(cubed_block_fn),
+                                            .version = CUBED_BLOCK_VERSION,
+                                            .name = "automatic",
+                                            .run = automatic};
 
 static const limits percent = {0, 100};
 static const cubed_kernel shared = {.library = KERNEL_LIBRARY,
@@ -202,6 +208,7 @@ static void test_other_blocks(void **state)
 
 static void test_refusals(void **state)
 {
+    cubed_block_fn older = add_fn;
     static const struct {
         cubed_kernel kernel;
         cubed_status status;
@@ -232,6 +239,10 @@ static void test_refusals(void **state)
     assert_int_equal(cubed_map_blocks(f->ctx, &named, both, 0, CUBED_FLOAT64, NULL, &y, &err),
                      CUBED_E_ARG);
     cubed_array_unref(longer);
+    older.name = "older";
+    older.struct_size -= sizeof(void *);
+    assert_int_equal(cubed_context_add_block_fn(f->ctx, &older, &err), CUBED_E_ARG);
+    assert_non_null(strstr(err.message, "headers of libcubed"));
 }
 
 int main(void)

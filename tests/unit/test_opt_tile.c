@@ -133,11 +133,11 @@ static void test_projection(void **state)
             const cb_load *l = &s.tail.branches[0].loads[s.tail.branches[0].results[0]];
             if (!cb_stage_copied(&s)) continue;
             const cb_node *out = &p->ir.nodes[s.outs[0].node];
-            cb_tile_source source = {.grid = &p->ir.nodes[l->node].grid,
+            cb_tile_source source = {.grid = p->ir.nodes[l->node].grid,
                                      .map = l->map,
                                      .item_size = cubed_dtype_size(l->dtype),
                                      .read_extra = cb_read_need(p, l->node).arena};
-            cb_tile_in in = {.out = &out->grid,
+            cb_tile_in in = {.out = out->grid,
                              .item_size = cubed_dtype_size(out->dtype),
                              .write_extra = cb_write_need(p, s.outs[0].node).arena,
                              .copy = true,
@@ -147,7 +147,7 @@ static void test_projection(void **state)
                 cb_tile t;
                 s.coop = in.coop = (unsigned)between(1, 4);
                 for (int d = 0; d < ndim; d++)
-                    s.task_chunks[d] = trial ? between(1, cb_axis_count(&out->grid.axis[d])) : 1;
+                    s.task_chunks[d] = trial ? between(1, cb_axis_count(&out->grid->axis[d])) : 1;
                 assert_int_equal(cb_stage_set_tasks(&s, NULL), CUBED_OK);
                 cb_stage_project(p, &s);
                 cb_tile_measure(&in, s.task_chunks, &t);

@@ -33,7 +33,11 @@ static cubed_status run(const cubed_block_call *call, void *ctx, cubed_error *er
     return CUBED_OK;
 }
 
-static const cubed_block_fn window = {.name = "window", .check = check, .run = run};
+static const cubed_block_fn window = {.struct_size = sizeof(cubed_block_fn),
+                                      .version = CUBED_BLOCK_VERSION,
+                                      .name = "window",
+                                      .check = check,
+                                      .run = run};
 
 /* Blocks of x[0..n) for an output of N elements. */
 static cubed_status make(cubed_context *ctx, const double *data, int64_t n, cubed_block_halo halo,

@@ -284,7 +284,7 @@ static void test_kinds(void **state)
         for (int other = 0; other < k; other++)
             assert_string_not_equal(kind->name, cb_kinds[other]->name);
         assert_true(kind->max_inputs < 0 || kind->min_inputs <= kind->max_inputs);
-        assert_int_equal(kind->put == NULL, kind->get == NULL);
+        assert_int_equal(!kind->put && !kind->put_data, kind->get == NULL);
         assert_true(cb_lower_has_kind((cb_node_kind)k));
         const bool source = kind->is & CB_KIND_SOURCE, chunked = kind->is & CB_KIND_CHUNKED;
         assert_true((source || !chunked) && (!source || kind->max_inputs == 0));
@@ -307,7 +307,8 @@ static void test_regions_are_not_read(void **state)
     cb_ir ir = {.nnodes = 0};
     cubed_error err = CUBED_ERROR_INIT;
     cb_node one = {.kind = CB_NODE_FULL, .dtype = CUBED_FLOAT64};
-    one.grid = cb_grid_regular(1, shape, shape);
+    const cb_grid grid = cb_grid_regular(1, shape, shape);
+    one.grid = &grid;
     assert_int_equal(cb_zone_new(&cb_system_allocator, &ir.zone, NULL), CUBED_OK);
     assert_int_equal(cb_ir_add(&ir, &one, &index, NULL), CUBED_OK);
     cb_node copy = {.kind = CB_NODE_COPY,

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "cubed/cubed.h"
+#include "cubed/sys/block.h"
 #include "cubed/sys/message.h"
 #include "remove_dir.h"
 
@@ -19,6 +20,7 @@ enum { ROWS = 61, COLUMNS = 37, N = ROWS * COLUMNS, MOST = 64 };
 
 typedef struct fixture {
     cubed_context *ctx;
+    cubed_worker *workers[2];
     char folder[64], out[96], work[96];
     double expected[N], got[N];
 } fixture;
@@ -87,23 +89,20 @@ static void expect_result(fixture *f)
 }
 
 /* A worker: it has nothing but bytes. */
-static void work(const cubed_plan *plan, cubed_context *ctx, const cubed_task_range *range,
-                 const char *run, void **reports, size_t *size)
+static void work(const cubed_plan *plan, cubed_worker *worker, const cubed_task_range *range,
+                 const char *run, const void **reports, size_t *size)
 {
     cubed_error err = CUBED_ERROR_INIT;
     cubed_range_message m = {.range = *range};
     uint8_t bytes[CUBED_RANGE_BYTES];
     void *data;
     size_t data_size;
-    cubed_plan *own;
     snprintf(m.run, sizeof m.run, "%s", run);
     must(cubed_plan_get_id(plan, m.plan, &err), &err);
     cubed_range_write(&m, bytes);
     must(cubed_plan_save(plan, &data, &data_size, &err), &err);
-    must(cubed_plan_load(ctx, data, data_size, &own, &err), &err);
+    must(cubed_work(worker, data, data_size, bytes, sizeof bytes, NULL, reports, size, &err), &err);
     cubed_plan_free_bytes(plan, data, data_size);
-    must(cubed_work_message(own, bytes, sizeof bytes, NULL, reports, size, &err), &err);
-    cubed_plan_unref(own);
 }
 
 /* Tells the driver all of it, or what comes before the last one. */
@@ -154,18 +153,15 @@ static bool drive(fixture *f, cubed_plan *plan, const char *run, int most, count
         if (n == 0) continue; /* what was lost is given again after a pause */
         const int k = (int)random_below((unsigned)n);
         const cubed_task_range range = flight[k];
-        void *reports = NULL;
+        const void *reports = NULL;
         size_t size = 0;
         flight[k] = flight[--n];
         const unsigned fate = random_below(8);
-        for (unsigned i = 0; i <= (fate == 0); i++) { /* also twice */
-            if (reports) cubed_plan_free_bytes(plan, reports, size);
-            work(plan, f->ctx, &range, run, &reports, &size);
-        }
+        for (unsigned i = 0; i <= (fate == 0); i++) /* also twice */
+            work(plan, f->workers[random_below(2)], &range, run, &reports, &size);
         tell(d, f->ctx, reports, size, fate != 1);
         if (fate == 1) must(cubed_run_lost(d, range.token, "nobody knows", &err), &err);
         if (fate <= 2) tell(d, f->ctx, reports, size, true); /* late, and once more */
-        cubed_plan_free_bytes(plan, reports, size);
         done++;
     }
     const bool over = cubed_run_is_over(d);
@@ -203,6 +199,8 @@ static void test_what_workers_are_told_wrong(void **state)
     fixture *f = *state;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_plan *plan = new_plan(f, false, NULL);
+    void *data;
+    size_t data_size;
     cubed_range_message m = {.range = {.token = 77, .first = 0, .last = 1}, .run = "monday"};
     const struct {
         const char *run, *plan;
@@ -219,9 +217,10 @@ static void test_what_workers_are_told_wrong(void **state)
     };
     char name[CUBED_RUN_NAME_CAP];
     must(cubed_run_begin(plan, "monday", name, &err), &err);
+    must(cubed_plan_save(plan, &data, &data_size, &err), &err);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint8_t bytes[CUBED_RANGE_BYTES];
-        void *reports;
+        const void *reports;
         size_t size, used;
         cubed_task_report r;
         snprintf(m.run, sizeof m.run, "%s", cases[i].run);
@@ -229,14 +228,125 @@ static void test_what_workers_are_told_wrong(void **state)
         m.range.stage = cases[i].stage;
         m.range.last = cases[i].last;
         cubed_range_write(&m, bytes);
-        must(cubed_work_message(plan, bytes, sizeof bytes, NULL, &reports, &size, &err), &err);
+        must(cubed_work(f->workers[0], data, data_size, bytes, sizeof bytes, NULL, &reports, &size,
+                        &err),
+             &err);
         must(cubed_report_read(f->ctx, reports, size, &r, &used, &err), &err);
         assert_int_equal(used, size);
         assert_int_equal(r.token, 77);
         assert_int_equal(r.error.status, cases[i].status);
         if (!strstr(r.error.message, cases[i].text))
             fail_msg("\"%s\" has no \"%s\"", r.error.message, cases[i].text);
-        cubed_plan_free_bytes(plan, reports, size);
+    }
+    /* Of plans that cannot be read here, too. */
+    cubed_range_message any = {.range = {.token = 5, .last = 1}, .run = "monday"};
+    uint8_t bytes[CUBED_RANGE_BYTES];
+    const void *reports;
+    size_t size, used;
+    cubed_task_report r;
+    cubed_range_write(&any, bytes);
+    ((uint8_t *)data)[8]++;
+    must(cubed_work(f->workers[1], data, data_size, bytes, sizeof bytes, NULL, &reports, &size,
+                    &err),
+         &err);
+    must(cubed_report_read(f->ctx, reports, size, &r, &used, &err), &err);
+    assert_int_equal(r.error.status, CUBED_E_UNSUPPORTED);
+    assert_non_null(strstr(r.error.message, "version"));
+    cubed_plan_free_bytes(plan, data, data_size);
+    cubed_plan_unref(plan);
+    assert_int_equal(remove_dir(f->out), 0);
+    assert_int_equal(remove_dir(f->work), 0);
+}
+
+static int asked; /* how often a plan with the function below was compiled */
+
+static cubed_block_need count_asked(const cubed_block_call *largest, void *ctx)
+{
+    (void)largest;
+    (void)ctx;
+    asked++;
+    return (cubed_block_need){0, 0};
+}
+
+static cubed_status copy_block(const cubed_block_call *call, void *ctx, cubed_error *err)
+{
+    (void)ctx;
+    (void)err;
+    memcpy(call->out[0].data, call->in[0].data, (size_t)call->in[0].shape[0] * sizeof(double));
+    return CUBED_OK;
+}
+
+/* Messages of one run with the same bytes load its plan once. */
+static void test_plans_are_loaded_once(void **state)
+{
+    static const cubed_block_fn fn = {.struct_size = sizeof(cubed_block_fn),
+                                      .version = CUBED_BLOCK_VERSION,
+                                      .name = "copy",
+                                      .need = count_asked,
+                                      .run = copy_block};
+    static const cubed_kernel kernel = {.name = "copy"};
+    static const char *const runs[] = {"once", "once", "once", "other", "other", "once"};
+    const int64_t chunk = 10;
+    fixture *f = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_array *x, *y;
+    cubed_plan *plan;
+    cubed_plan_options o = CUBED_PLAN_OPTIONS_INIT;
+    char name[CUBED_RUN_NAME_CAP];
+    int before = 0;
+    o.work_dir = f->work;
+    must(cubed_context_add_block_fn(f->ctx, &fn, &err), &err);
+    must(cubed_array_arange(f->ctx, 0, 30, 1, CUBED_FLOAT64, &chunk, &x, &err), &err);
+    must(cubed_map_blocks(f->ctx, &kernel, &x, 1, CUBED_FLOAT64, NULL, &y, &err), &err);
+    const cubed_target t = {.array = y, .url = f->out};
+    must(cubed_plan_new(f->ctx, &t, 1, &o, &plan, &err), &err);
+    must(cubed_run_begin(plan, "once", name, &err), &err);
+    for (int i = 0; i < 6; i++) {
+        const cubed_task_range range = {.token = 1, .first = i % 3, .last = i % 3 + 1};
+        const void *reports;
+        size_t size, used;
+        cubed_task_report r;
+        before = asked;
+        work(plan, f->workers[0], &range, runs[i], &reports, &size);
+        must(cubed_report_read(f->ctx, reports, size, &r, &used, &err), &err);
+        const bool begun = strcmp(runs[i], "once") == 0;
+        assert_int_equal(r.error.status, begun ? CUBED_OK : CUBED_E_NOT_FOUND);
+        const bool again = i > 0 && strcmp(runs[i], runs[i - 1]) == 0;
+        assert_int_equal(asked == before, again);
+    }
+    must(cubed_run_finish(plan, name, &err), &err);
+    cubed_plan_unref(plan);
+    cubed_array_unref(y);
+    cubed_array_unref(x);
+    assert_int_equal(remove_dir(f->out), 0);
+    assert_int_equal(remove_dir(f->work), 0);
+}
+
+/* Ranges have so few tasks that their reports have room in a message. */
+static void test_ranges_fit_messages(void **state)
+{
+    enum { LEAST = CUBED_REPORT_BYTES + sizeof(((cubed_error *)0)->message) };
+    const struct {
+        uint64_t bytes;
+        int64_t tasks;
+    } cases[] = {{0, 18}, {LEAST, 1}, {LEAST + 2 * CUBED_REPORT_BYTES + 1, 3}};
+    fixture *f = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_plan *plan = new_plan(f, false, NULL);
+    char name[CUBED_RUN_NAME_CAP];
+    must(cubed_run_begin(plan, "fits", name, &err), &err);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cubed_driver_options o = CUBED_DRIVER_OPTIONS_INIT;
+        cubed_driver *d;
+        cubed_task_range range;
+        int n;
+        o.workers = 1;
+        o.max_message_bytes = cases[i].bytes;
+        must(cubed_driver_new(plan, name, &o, NULL, &d, &err), &err);
+        must(cubed_run_ready(d, &range, 1, &n, &err), &err);
+        assert_int_equal(n, 1);
+        assert_int_equal(range.last - range.first, cases[i].tasks);
+        cubed_driver_free(d);
     }
     cubed_plan_unref(plan);
     assert_int_equal(remove_dir(f->out), 0);
@@ -248,6 +358,7 @@ static int start(void **state)
     fixture *f = calloc(1, sizeof *f);
     cubed_error err = CUBED_ERROR_INIT;
     if (!f || cubed_context_new(NULL, &f->ctx, NULL) != CUBED_OK) return -1;
+    for (int i = 0; i < 2; i++) must(cubed_worker_new(f->ctx, NULL, &f->workers[i], &err), &err);
     snprintf(f->folder, sizeof f->folder, "/tmp/cubed-protocol-XXXXXX");
     if (!mkdtemp(f->folder)) return -1;
     snprintf(f->out, sizeof f->out, "%s/out", f->folder);
@@ -263,6 +374,7 @@ static int stop(void **state)
 {
     fixture *f = *state;
     const int rc = remove_dir(f->folder);
+    for (int i = 0; i < 2; i++) cubed_worker_free(f->workers[i]);
     cubed_context_unref(f->ctx);
     free(f);
     return rc;
@@ -273,6 +385,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_scheduler_gets_the_same),
         cmocka_unit_test(test_what_workers_are_told_wrong),
+        cmocka_unit_test(test_plans_are_loaded_once),
+        cmocka_unit_test(test_ranges_fit_messages),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

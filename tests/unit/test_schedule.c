@@ -15,8 +15,10 @@
 #include "base/error.h"
 #include "counting_allocator.h"
 #include "cubed/cubed.h"
+#include "exec/limits.h"
 #include "exec/stage.h"
 #include "remove_dir.h"
+#include "run/driver.h"
 #include "run/schedule.h"
 
 /* Sanitizers make each case some ten times slower. */
@@ -180,6 +182,8 @@ typedef struct fake {
     const cubed_plan *plan;
     cubed_task_range ranges[SLOTS];
     int n, failures;
+    bool repeats; /* the last report comes once more */
+    cubed_task_report last;
     bool **runs;    /* by stage and task: it is done */
     bool **written; /* by stored node and chunk */
     int64_t ndone;
@@ -192,7 +196,7 @@ static cubed_status check_chunks(void *ctx, int node, const cb_box *chunks, cube
     int64_t idx[CUBED_MAX_NDIM];
     (void)err;
     memcpy(idx, chunks->lo, sizeof idx);
-    do assert_true(!n->stored || x->written[node][cb_grid_ravel(&n->grid, idx)]);
+    do assert_true(!n->stored || x->written[node][cb_grid_ravel(n->grid, idx)]);
     while (cb_odometer_next(chunks, idx));
     return CUBED_OK;
 }
@@ -203,7 +207,7 @@ static cubed_status note_chunks(void *ctx, int node, const cb_box *chunks, cubed
     int64_t idx[CUBED_MAX_NDIM];
     (void)err;
     memcpy(idx, chunks->lo, sizeof idx);
-    do x->written[node][cb_grid_ravel(&x->plan->ir.nodes[node].grid, idx)] = true;
+    do x->written[node][cb_grid_ravel(x->plan->ir.nodes[node].grid, idx)] = true;
     while (cb_odometer_next(chunks, idx));
     return CUBED_OK;
 }
@@ -227,6 +231,12 @@ static cubed_status fake_poll(cubed_executor *ex, int timeout_ms, cubed_task_rep
 {
     fake *x = (fake *)ex;
     (void)timeout_ms;
+    if (x->repeats) {
+        x->repeats = false;
+        *report = x->last;
+        *got = true;
+        return CUBED_OK;
+    }
     assert_true(x->n > 0);
     const int k = (int)between(0, x->n - 1);
     cubed_task_range *r = &x->ranges[k];
@@ -247,6 +257,8 @@ static cubed_status fake_poll(cubed_executor *ex, int timeout_ms, cubed_task_rep
         must(cb_stage_task_writes(x->plan, s, r->first, note_chunks, x, err), err);
     }
     if (++r->first == r->last || fails) *r = x->ranges[--x->n];
+    x->repeats = between(0, 9) == 0;
+    x->last = *report;
     return CUBED_OK;
 }
 
@@ -276,7 +288,7 @@ static int64_t tasks_of(const cubed_plan *p, int stage) { return p->stages[stage
 static int64_t chunks_of(const cubed_plan *p, int node)
 {
     const cb_node *n = &p->ir.nodes[node];
-    return n->stored ? cb_grid_count(&n->grid) : 0;
+    return n->stored ? cb_grid_count(n->grid) : 0;
 }
 
 /* All chunks of intermediates have been read as often as was counted. */
@@ -332,6 +344,82 @@ static void test_random(void **state)
         cubed_plan_unref(plan);
     }
     assert_true(plans > 300 / SLOW && stages > 2 * plans && waiting > plans);
+}
+
+/* The next range, once a pause is over. */
+static cubed_task_range next_range(cb_driver *d)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_task_range range;
+    bool got = false;
+    while (!got) {
+        must(cb_driver_next(d, &range, &got, &err), &err);
+        if (!got) usleep(1000);
+    }
+    return range;
+}
+
+/* A task fails: it is tried again by itself, and those behind it are a range that need not wait for it. */
+static void test_split(void **state)
+{
+    const fixture *f = *state;
+    const int64_t n = 4096, chunk = 8;
+    const cubed_run_options o = CUBED_RUN_OPTIONS_INIT;
+    cubed_plan_options limits = CUBED_PLAN_OPTIONS_INIT;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_run_stats stats = {0};
+    cubed_array *x;
+    cubed_plan *plan;
+    cb_io *io;
+    cb_driver *d;
+    int64_t *data = calloc((size_t)n, sizeof *data);
+    assert_non_null(data);
+    must(cubed_array_index(f->ctx, 1, &n, &chunk, 0, &x, &err), &err);
+    limits.max_workers = 2;
+    must(cubed_plan_new(f->ctx, &(cubed_target){.array = x, .data = data}, 1, &limits, &plan, &err),
+         &err);
+    must(cb_io_open(plan, &(cb_io_options){.mode = CB_IO_RUN}, &io, &err), &err);
+    const cb_driver_args args = {.plan = plan,
+                                 .io = io,
+                                 .options = &o,
+                                 .stats = &stats,
+                                 .workers = 2,
+                                 .most_tasks = 32,
+                                 .slots = 2,
+                                 .retries = true};
+    must(cb_driver_new(&args, &d, &err), &err);
+    const cubed_task_range whole = next_range(d);
+    assert_true(whole.last - whole.first > 3);
+    cubed_task_report r = {.token = whole.token, .task = whole.first};
+    must(cb_driver_report(d, &r, &err), &err);
+    r.task++;
+    r.error.status = CUBED_E_IO;
+    r.error.transient = true;
+    must(cb_driver_report(d, &r, &err), &err);
+    assert_int_equal(cb_driver_waiting(d), 2);
+    assert_int_equal(stats.num_retries, 1);
+    int found = 0;
+    for (int tries = 0; found < 2 && tries < 10000; tries++) {
+        const cubed_task_range again = next_range(d);
+        if (again.first == r.task) {
+            found++;
+            assert_int_equal(again.last, r.task + 1);
+        } else if (again.first == r.task + 1) {
+            found++;
+            assert_int_equal(again.last, whole.last);
+        }
+        for (int64_t t = again.first; t < again.last; t++) {
+            const cubed_task_report done = {.token = again.token, .task = t};
+            must(cb_driver_report(d, &done, &err), &err);
+        }
+        if (cb_driver_is_over(d)) break;
+    }
+    assert_int_equal(found, 2);
+    cb_driver_free(d);
+    cb_io_close(io);
+    cubed_plan_unref(plan);
+    cubed_array_unref(x);
+    free(data);
 }
 
 /* --- Resuming ------------------------------------------------------------------------------------------- */
@@ -506,6 +594,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_random, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_split, setup, teardown),
         cmocka_unit_test_setup_teardown(test_resume, setup, teardown),
         cmocka_unit_test_setup_teardown(test_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(test_large, setup, teardown),

@@ -86,8 +86,15 @@ static int setup(void **state)
     void *h = NULL;
     const double first = 7;
     if (!f) return 1;
-    f->fn = (cubed_source_fn){"sums",       read_region, need,       save, open_handle,
-                              close_handle, false,       &f->closed, NULL};
+    f->fn = (cubed_source_fn){.struct_size = sizeof f->fn,
+                              .version = CUBED_SOURCE_VERSION,
+                              .name = "sums",
+                              .read = read_region,
+                              .need = need,
+                              .save = save,
+                              .open = open_handle,
+                              .close = close_handle,
+                              .ctx = &f->closed};
     assert_int_equal(cubed_context_new(NULL, &f->ctx, NULL), CUBED_OK);
     assert_int_equal(cubed_context_add_source_fn(f->ctx, &f->fn, NULL), CUBED_OK);
     assert_int_equal(open_handle(&first, sizeof first, &f->closed, &h, NULL), CUBED_OK);
@@ -205,6 +212,17 @@ static void test_refusals(void **state)
     cubed_source_fn nameless = f->fn;
     nameless.name = NULL;
     assert_int_equal(cubed_context_add_source_fn(f->ctx, &nameless, &err), CUBED_E_ARG);
+    cubed_source_fn older = f->fn;
+    older.name = "older";
+    older.version--;
+    assert_int_equal(cubed_context_add_source_fn(f->ctx, &older, &err), CUBED_E_ARG);
+    assert_non_null(strstr(err.message, "headers of libcubed"));
+    older.version++;
+    older.struct_size -= sizeof(void *);
+    assert_int_equal(
+        cubed_array_from_source(f->ctx, &older, f->h, CUBED_FLOAT64, 2, shape, chunks, &x, &err),
+        CUBED_E_ARG);
+    assert_non_null(strstr(err.message, "headers of libcubed"));
     assert_int_equal(cubed_context_add_source_fn(f->ctx, &f->fn, &err), CUBED_E_EXISTS);
     assert_int_equal(
         cubed_array_from_source(f->ctx, &f->fn, NULL, CUBED_FLOAT64, 2, shape, chunks, &x, &err),

@@ -42,7 +42,7 @@ static void test_chunks(void **state)
         double data[12], back[12];
         uint64_t stored, size;
         assert_string_equal(cb_zarr_path(z), "g/u");
-        assert_int_equal(cb_zarr_open(s, "g/u", &r, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_open(s, NULL, "g/u", &r, NULL), CUBED_OK);
         for (int64_t i = 0; i < 3; i++) {
             for (int64_t j = 0; j < 3; j++) {
                 char key[128];
@@ -54,7 +54,7 @@ static void test_chunks(void **state)
                 assert_int_equal(cb_store_size(s, key, &size, NULL), CUBED_OK);
                 assert_int_equal(size, stored);
                 memset(back, 0xAB, sizeof back);
-                if (cb_zarr_read_chunk(r, idx, back, r_arena, &stored, &err) != CUBED_OK)
+                if (cb_zarr_read_chunk(r, idx, NULL, back, r_arena, &stored, &err) != CUBED_OK)
                     fail_msg("%s", err.message);
                 assert_int_equal(size, stored);
                 assert_memory_equal(data, back, sizeof data);
@@ -94,10 +94,10 @@ static void test_damaged_chunks(void **state)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             cubed_error err = CUBED_ERROR_INIT;
             assert_int_equal(cb_store_put(s, key, bytes, sizes[i], NULL), CUBED_OK);
-            assert_int_equal(cb_zarr_read_chunk(z, idx, data, a, NULL, &err), CUBED_E_FORMAT);
+            assert_int_equal(cb_zarr_read_chunk(z, idx, NULL, data, a, NULL, &err), CUBED_E_FORMAT);
             if (!strstr(err.message, key) || !strstr(err.message, "memory://t"))
                 fail_msg("\"%s\" does not say %s", err.message, key);
-            assert_int_equal(cb_zarr_read_chunk(z, idx, data, a, NULL, NULL), CUBED_E_FORMAT);
+            assert_int_equal(cb_zarr_read_chunk(z, idx, NULL, data, a, NULL, NULL), CUBED_E_FORMAT);
             assert_int_equal(cb_arena_mark(a), 0);
         }
         free(bytes);
@@ -131,10 +131,10 @@ static void test_missing_chunks(void **state)
             cubed_store *s = memory();
             snprintf(text, sizeof text, doc, fills[i].type, fills[i].fill, compressors[k]);
             put(s, ".zarray", text);
-            assert_int_equal(cb_zarr_open(s, "", &z, NULL), CUBED_OK);
+            assert_int_equal(cb_zarr_open(s, NULL, "", &z, NULL), CUBED_OK);
             cb_arena *a = arena(cb_zarr_read_need(cb_zarr_get_meta(z)));
             memset(data, 0xAB, sizeof data);
-            assert_int_equal(cb_zarr_read_chunk(z, &idx, data, a, &stored, NULL), CUBED_OK);
+            assert_int_equal(cb_zarr_read_chunk(z, &idx, NULL, data, a, &stored, NULL), CUBED_OK);
             assert_int_equal(stored, 0);
             for (size_t n = 0; n < 16; n += 4) assert_memory_equal(data + n, fills[i].bytes, 4);
             cb_arena_free(a);
@@ -190,7 +190,7 @@ static void test_edge_shapes(void **state)
         cb_zarr_meta m = {.format = format, .dtype = CUBED_INT32};
         cb_zarr_array *z;
         int32_t v = 42, back = 0;
-        assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL, NULL), CUBED_OK);
         cb_codec_chain_fix(&m.codecs);
         assert_int_equal(cb_zarr_chunk_bytes(&m), 4);
         assert_int_equal(cb_zarr_prepare(s, "", &m, &z, NULL), CUBED_OK);
@@ -199,22 +199,22 @@ static void test_edge_shapes(void **state)
         assert_int_equal(cb_zarr_commit(z, NULL), CUBED_OK);
         cb_zarr_close(z);
         assert_true(exists(s, format == 2 ? "0" : "c"));
-        assert_int_equal(cb_zarr_open(s, "", &z, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_open(s, NULL, "", &z, NULL), CUBED_OK);
         assert_int_equal(cb_zarr_get_meta(z)->ndim, 0);
-        assert_int_equal(cb_zarr_read_chunk(z, NULL, &back, a, NULL, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_read_chunk(z, NULL, NULL, &back, a, NULL, NULL), CUBED_OK);
         assert_int_equal(back, 42);
         cb_zarr_close(z);
         m.ndim = 2;
         m.shape[1] = 5;
         m.chunk[0] = m.chunk[1] = 3;
         assert_int_equal(cb_store_clear(s, "", NULL), CUBED_OK);
-        assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL, NULL), CUBED_OK);
         cb_codec_chain_fix(&m.codecs);
         assert_int_equal(cb_zarr_prepare(s, "", &m, &z, NULL), CUBED_OK);
         assert_int_equal(cb_zarr_commit(z, NULL), CUBED_OK);
         cb_zarr_close(z);
         assert_false(exists(s, format == 2 ? "0" : "c"));
-        assert_int_equal(cb_zarr_open(s, "", &z, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_open(s, NULL, "", &z, NULL), CUBED_OK);
         assert_int_equal(cb_zarr_get_meta(z)->shape[0], 0);
         assert_int_equal(cb_zarr_get_meta(z)->shape[1], 5);
         cb_zarr_close(z);
@@ -243,11 +243,11 @@ static void test_prepare(void **state)
         for (int i = 0; i < 3; i++) assert_true(exists(s, groups[i]));
         /* What is half written is no array. */
         assert_false(exists(s, doc));
-        assert_int_equal(cb_zarr_open(s, "a/b/u", &r, &err), CUBED_E_NOT_FOUND);
+        assert_int_equal(cb_zarr_open(s, NULL, "a/b/u", &r, &err), CUBED_E_NOT_FOUND);
         assert_int_equal(cb_zarr_commit(z, NULL), CUBED_OK);
         cb_zarr_close(z);
         assert_true(exists(s, doc));
-        assert_int_equal(cb_zarr_open(s, "a/b/u", &r, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_open(s, NULL, "a/b/u", &r, NULL), CUBED_OK);
         assert_string_equal(cb_zarr_get_meta(r)->attrs, "{\"units\": \"K\"}");
         assert_string_equal(cb_zarr_get_meta(r)->dim_names[1], "x");
         cb_zarr_close(r);
@@ -300,7 +300,7 @@ static void test_no_array(void **state)
     cb_zarr_array *z;
     cubed_error err = CUBED_ERROR_INIT;
     cubed_store *s = memory();
-    assert_int_equal(cb_zarr_open(s, "", &z, &err), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_zarr_open(s, NULL, "", &z, &err), CUBED_E_NOT_FOUND);
     assert_non_null(strstr(err.message, "no Zarr array at memory://t"));
     for (int i = 0; i < 25; i++) {
         char path[32];
@@ -308,29 +308,29 @@ static void test_no_array(void **state)
         cb_zarr_close(make_array(s, path, 2 + i % 2, NULL));
     }
     /* A group says what is in it, but not without end. */
-    assert_int_equal(cb_zarr_open(s, "g", &z, &err), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_zarr_open(s, NULL, "g", &z, &err), CUBED_E_NOT_FOUND);
     assert_non_null(strstr(err.message, "memory://t::g is a group"));
     assert_non_null(strstr(err.message, "g/u00, g/u01"));
     assert_non_null(strstr(err.message, "g/u19, ..."));
     assert_null(strstr(err.message, "u20"));
-    assert_int_equal(cb_zarr_open(s, "g", &z, NULL), CUBED_E_NOT_FOUND);
+    assert_int_equal(cb_zarr_open(s, NULL, "g", &z, NULL), CUBED_E_NOT_FOUND);
 
     /* Metadata that is not JSON, no metadata, or of another kind. */
     put(s, "bad/.zarray", "{\"zarr_format\": ");
-    assert_int_equal(cb_zarr_open(s, "bad", &z, &err), CUBED_E_FORMAT);
+    assert_int_equal(cb_zarr_open(s, NULL, "bad", &z, &err), CUBED_E_FORMAT);
     assert_non_null(strstr(err.message, "bad/.zarray"));
     put(s, "bad/.zarray", "");
-    assert_int_equal(cb_zarr_open(s, "bad", &z, &err), CUBED_E_FORMAT);
+    assert_int_equal(cb_zarr_open(s, NULL, "bad", &z, &err), CUBED_E_FORMAT);
     put(s, "bad/zarr.json", "[]");
-    assert_int_equal(cb_zarr_open(s, "bad", &z, &err), CUBED_E_FORMAT);
+    assert_int_equal(cb_zarr_open(s, NULL, "bad", &z, &err), CUBED_E_FORMAT);
     put(s, "bad/zarr.json", "{\"node_type\": \"tree\"}");
-    assert_int_equal(cb_zarr_open(s, "bad", &z, &err), CUBED_E_FORMAT);
+    assert_int_equal(cb_zarr_open(s, NULL, "bad", &z, &err), CUBED_E_FORMAT);
     assert_non_null(strstr(err.message, "\"tree\""));
     put(s, "bad/zarr.json", "{\"node_type\": \"array\"}");
-    assert_int_equal(cb_zarr_open(s, "bad", &z, &err), CUBED_E_FORMAT);
+    assert_int_equal(cb_zarr_open(s, NULL, "bad", &z, &err), CUBED_E_FORMAT);
     put(s, "bad2/.zarray", "{}");
     put(s, "bad2/.zattrs", "7");
-    assert_int_equal(cb_zarr_open(s, "bad2", &z, &err), CUBED_E_FORMAT);
+    assert_int_equal(cb_zarr_open(s, NULL, "bad2", &z, &err), CUBED_E_FORMAT);
     cb_store_close(s);
 }
 
@@ -350,7 +350,7 @@ static void test_real_data(void **state)
         skip();
     }
     cb_zarr_array *z;
-    if (cb_zarr_open(s, "t2m", &z, &err) != CUBED_OK) fail_msg("%s", err.message);
+    if (cb_zarr_open(s, NULL, "t2m", &z, &err) != CUBED_OK) fail_msg("%s", err.message);
     const cb_zarr_meta *m = cb_zarr_get_meta(z);
     assert_int_equal(m->format, 2);
     assert_int_equal(m->dtype, CUBED_FLOAT32);
@@ -360,7 +360,8 @@ static void test_real_data(void **state)
     float *data = malloc(cb_zarr_chunk_bytes(m));
     int64_t idx[3] = {0, 0, 0};
     uint64_t stored;
-    if (cb_zarr_read_chunk(z, idx, data, a, &stored, &err) != CUBED_OK) fail_msg("%s", err.message);
+    if (cb_zarr_read_chunk(z, idx, NULL, data, a, &stored, &err) != CUBED_OK)
+        fail_msg("%s", err.message);
     assert_true(stored > 0);
     /* Kelvin on Earth. */
     assert_true(data[0] > 180 && data[0] < 340);

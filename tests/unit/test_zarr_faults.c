@@ -28,7 +28,7 @@ static cubed_status use_everything(cubed_store *s)
     CB_GO(cb_zarr_commit(z, NULL));
     cb_zarr_close(z);
     z = NULL;
-    CB_GO(cb_zarr_open(s, "g/u", &z, NULL));
+    CB_GO(cb_zarr_open(s, NULL, "g/u", &z, NULL));
     CB_GO(cb_zarr_group_attrs(s, "g", &attrs, NULL));
     CB_GO(cb_zarr_walk(s, "", note, &v, NULL));
     if (attrs.failed || v.text.failed) st = CUBED_E_NOMEM;
@@ -110,13 +110,13 @@ static void test_every_store_call_may_fail(void **state)
     cubed_store *s = memory();
     cb_zarr_array *z = make_array(s, "u", 3, NULL), *r;
     failing_store f = {{&failing_vtable, &cb_system_allocator, "failing://"}, s, 1000};
-    assert_int_equal(cb_zarr_open(&f.head, "u", &r, NULL), CUBED_OK);
+    assert_int_equal(cb_zarr_open(&f.head, NULL, "u", &r, NULL), CUBED_OK);
     cb_arena *a = arena(cb_zarr_read_need(cb_zarr_get_meta(r)));
     double data[12];
     int64_t idx[2] = {0, 0};
     cubed_error err = CUBED_ERROR_INIT;
     f.left = 0;
-    assert_int_equal(cb_zarr_read_chunk(r, idx, data, a, NULL, &err), CUBED_E_IO);
+    assert_int_equal(cb_zarr_read_chunk(r, idx, NULL, data, a, NULL, &err), CUBED_E_IO);
     assert_non_null(strstr(err.message, "u/c/0/0"));
     cb_arena_free(a);
     cb_zarr_close(r);

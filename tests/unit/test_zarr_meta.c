@@ -35,8 +35,9 @@ static void parse_docs(parsed *p, int format, const json_t *doc, const json_t *z
 {
     p->err = (cubed_error)CUBED_ERROR_INIT;
     assert_int_equal(cb_zone_new(&cb_system_allocator, &p->zone, NULL), CUBED_OK);
-    p->status = format == 2 ? cb_zarr_parse_v2("u/.zarray", doc, zattrs, p->zone, &p->meta, &p->err)
-                            : cb_zarr_parse_v3("u/zarr.json", doc, p->zone, &p->meta, &p->err);
+    p->status = format == 2
+                    ? cb_zarr_parse_v2("u/.zarray", NULL, doc, zattrs, p->zone, &p->meta, &p->err)
+                    : cb_zarr_parse_v3("u/zarr.json", NULL, doc, p->zone, &p->meta, &p->err);
 }
 
 /* A good document with some keys replaced; the value "-" takes a key away. */
@@ -541,7 +542,7 @@ static void test_defaults(void **state)
                           .big_endian = true,
                           .order_f = true};
         cubed_error err = CUBED_ERROR_INIT;
-        assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL), CUBED_OK);
+        assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL, NULL), CUBED_OK);
         cb_codec_chain_fix(&m.codecs);
         assert_int_equal(m.separator, format == 2 ? '.' : '/');
         assert_int_equal(m.v2_keys, format == 2);
@@ -551,23 +552,24 @@ static void test_defaults(void **state)
         assert_int_equal(m.fill_is_null, format == 2);
         expect_round_trip(&m);
         m.attrs = "[1]";
-        assert_int_equal(cb_zarr_meta_defaults(&m, NULL, &err), CUBED_E_ARG);
+        assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL, &err), CUBED_E_ARG);
         m.attrs = "{";
-        assert_int_equal(cb_zarr_meta_defaults(&m, NULL, &err), CUBED_E_FORMAT);
+        assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL, &err), CUBED_E_FORMAT);
         m.attrs = NULL;
         m.dim_names[1] = "\xff";
-        assert_int_equal(cb_zarr_meta_defaults(&m, NULL, &err), CUBED_E_ARG);
+        assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL, &err), CUBED_E_ARG);
         m.dim_names[1] = NULL;
-        assert_int_equal(cb_zarr_meta_defaults(&m, "not json", &err), CUBED_E_FORMAT);
-        assert_int_equal(cb_zarr_meta_defaults(&m, format == 2 ? "null" : "[\"bytes\"]", &err),
-                         format == 2 ? CUBED_OK : CUBED_E_FORMAT);
+        assert_int_equal(cb_zarr_meta_defaults(&m, NULL, "not json", &err), CUBED_E_FORMAT);
+        assert_int_equal(
+            cb_zarr_meta_defaults(&m, NULL, format == 2 ? "null" : "[\"bytes\"]", &err),
+            format == 2 ? CUBED_OK : CUBED_E_FORMAT);
         m.dtype = CUBED_BOOL;
-        assert_int_equal(cb_zarr_meta_defaults(&m, format == 2 ? "null" : "[\"bytes\"]", &err),
-                         CUBED_OK);
+        assert_int_equal(
+            cb_zarr_meta_defaults(&m, NULL, format == 2 ? "null" : "[\"bytes\"]", &err), CUBED_OK);
         assert_true(cb_codec_chain_is_raw(&m.codecs));
     }
     cb_zarr_meta m = {.format = 4};
-    assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL), CUBED_E_ARG);
+    assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL, NULL), CUBED_E_ARG);
 }
 
 /* zarr_format 3, one byte per element: no byte order is written. */
@@ -584,7 +586,7 @@ static void test_v3_document(void **state)
     cb_zone *zone;
     const char *text;
     m.dim_names[0] = "x";
-    assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL), CUBED_OK);
+    assert_int_equal(cb_zarr_meta_defaults(&m, NULL, NULL, NULL), CUBED_OK);
     cb_codec_chain_fix(&m.codecs);
     assert_int_equal(cb_zarr_print_v3(&m, &doc, NULL), CUBED_OK);
     assert_int_equal(cb_zone_new(&cb_system_allocator, &zone, NULL), CUBED_OK);

@@ -58,7 +58,7 @@ static inline void make_meta(cb_zarr_meta *m, int format, const char *codecs)
     cubed_error err = CUBED_ERROR_INIT;
     *m = (cb_zarr_meta){
         .format = format, .dtype = CUBED_FLOAT64, .ndim = 2, .shape = {10, 7}, .chunk = {4, 3}};
-    if (cb_zarr_meta_defaults(m, codecs, &err) != CUBED_OK) fail_msg("%s", err.message);
+    if (cb_zarr_meta_defaults(m, NULL, codecs, &err) != CUBED_OK) fail_msg("%s", err.message);
     cb_codec_chain_fix(&m->codecs);
 }
 

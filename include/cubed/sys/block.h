@@ -58,7 +58,12 @@ typedef struct cubed_block_need {
     size_t library;
 } cubed_block_need;
 
+#define CUBED_BLOCK_VERSION 1
+
 typedef struct cubed_block_fn {
+    /* What it was made for; not looked at in the library's own. */
+    size_t struct_size; /* sizeof(cubed_block_fn) */
+    uint32_t version;   /* CUBED_BLOCK_VERSION */
     /* What plans call it: "sort". Static, as this struct is, or at least as long-lived as the context. */
     const char *name;
     /* Whether the function can work on operands of these types and shapes with these parameters: all of
@@ -87,7 +92,8 @@ typedef struct cubed_block_fn {
     void (*ended)(const void *params, size_t params_size, void *ctx);
 } cubed_block_fn;
 
-/* Makes a function known to the context. CUBED_E_EXISTS if there is one of that name. A plan that names
+/* Makes a function known to the context. CUBED_E_ARG if it was made for another version of this header, or lacks a name or
+ * `run`; CUBED_E_EXISTS if there is one of that name. A plan that names
  * a function which its context does not know is refused when it is loaded. `fn` must outlive the
  * context. Thread-safe. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_block_fn(cubed_context *ctx,

@@ -8,6 +8,7 @@
 #ifndef CUBED_SYS_CODEC_H
 #define CUBED_SYS_CODEC_H
 
+#include "cubed/context.h"
 #include "cubed/dtype.h"
 
 #ifdef __cplusplus
@@ -53,7 +54,12 @@ typedef struct cubed_codec_extent {
     size_t head, lo, hi, total;
 } cubed_codec_extent;
 
+#define CUBED_CODEC_VERSION 1
+
 typedef struct cubed_codec_vtable {
+    /* What it was made for; not looked at in the library's own. */
+    size_t struct_size; /* sizeof(cubed_codec_vtable) */
+    uint32_t version;   /* CUBED_CODEC_VERSION */
     cubed_codec_kind kind;
     const char *name;    /* Zarr v3 name: "bytes", "transpose", "blosc", "zstd", "gzip", "crc32c" */
     const char *name_v2; /* numcodecs id for Zarr v2 ("blosc", "zstd", "gzip"), NULL if none */
@@ -100,6 +106,14 @@ typedef struct cubed_codec_vtable {
                            const void *src, size_t src_size, size_t raw_size, size_t from,
                            size_t size, cubed_codec_extent *out, cubed_error *err);
 } cubed_codec_vtable;
+
+/* Makes a codec known to the context: chunks of arrays whose metadata names it are decoded and encoded by it, and targets
+ * may name it. A program whose context does not know it, a worker for one, can neither read such an array nor load such a
+ * plan. `vt` must outlive the context. CUBED_E_ARG if it was made for another version of this header, or lacks a function;
+ * CUBED_E_EXISTS if there is one of that name in either format. Thread-safe. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_codec(cubed_context *ctx,
+                                                                const cubed_codec_vtable *vt,
+                                                                cubed_error *err);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
  *
  * The driver owns order, retries, resume and events; an executor only moves ranges of tasks. It is used by
  * one thread (the driver's); how it runs them is its own affair: in this process by cubed_runner, in others by
- * cubed_work, which is told the plan's bytes, the run's name and the range.
+ * cubed_work (cubed/sys/message.h), which is told the plan's bytes, the run's name and the range.
  */
 #ifndef CUBED_SYS_EXECUTOR_H
 #define CUBED_SYS_EXECUTOR_H
@@ -27,6 +27,9 @@ typedef struct cubed_executor_args {
     const void *plan_bytes; /* as of cubed_plan_save */
     size_t plan_size;
     const char *const *worker_command; /* of cubed_run_options; may be NULL */
+    /* Of those with cubed_executor_caps.finds_plan: where cubed_plan_fetch finds it, in less than 400 bytes beside the
+     * directory's URL. */
+    const char *work_dir, *plan_key;
 } cubed_executor_args;
 
 typedef struct cubed_executor_vtable {
@@ -64,6 +67,8 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_executor(cubed_context
 typedef struct cubed_runner cubed_runner;
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_runner_new(const cubed_executor_args *args,
                                                          cubed_runner **out, cubed_error *err);
+/* These tasks are next, in order: what they read is fetched while others run. Not needed. */
+CUBED_API void cubed_runner_expect(cubed_runner *runner, const cubed_task_range *range);
 /* Sets all of *report but the range's token and the worker's number. */
 CUBED_API void cubed_runner_run(cubed_runner *runner, int stage, int64_t task,
                                 cubed_task_report *report);

@@ -66,9 +66,41 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_report_read(const cubed_context *c
                                                           cubed_task_report *report, size_t *used,
                                                           cubed_error *err);
 
-/* cubed_work for who gets a message: runs its range, and gives the reports of its tasks, one after another, for
- * cubed_plan_free_bytes. What fails is in the last of them: also that the run is not there, or the plan is another
- * one. Only of a message that cannot be read nothing can be reported. */
+/* Who works on what messages say. It keeps the plan of the last one: with many messages of a run it is loaded once. Used by
+ * one thread at a time; a process may have several. */
+typedef struct cubed_worker cubed_worker;
+typedef struct cubed_worker_options {
+    size_t struct_size;
+    bool allow_code; /* in plans: see cubed_plan_load_code */
+    /* Of the reports of one message: what does not fit of what was raised is left out; 0: any number. See
+     * cubed_executor_caps. */
+    uint64_t max_message_bytes;
+    /* Tasks that workers of the run have noted as done do not run, and are not reported: for who looks at the last
+     * report alone, such as a batch system that starts a job again. */
+    bool skip_done;
+} cubed_worker_options;
+#define CUBED_WORKER_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(cubed_worker_options), false, 0, false                                              \
+    }
+/* `options` may be NULL. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_worker_new(cubed_context *ctx,
+                                                         const cubed_worker_options *options,
+                                                         cubed_worker **out, cubed_error *err);
+CUBED_API void cubed_worker_free(cubed_worker *worker); /* NULL is allowed */
+
+/* Runs the tasks of a message's range in this thread, by the plan's bytes (cubed_plan_save), and gives their reports, one
+ * after another, which are the worker's until its next call. Chunks that tasks read must exist: intermediates are read
+ * from and written to the work directory. It touches no metadata and removes nothing, and may be repeated, also at the
+ * same time elsewhere. What fails is in the last report: also that the run has not begun or is over
+ * (CUBED_E_NOT_FOUND), or that the plan is another one, or cannot be loaded here. Only of a message that cannot be read
+ * nothing can be reported. `cancel` as in cubed_run_options. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_work(cubed_worker *worker, const void *plan,
+                                                   size_t plan_size, const void *message,
+                                                   size_t message_size, const cubed_cancel *cancel,
+                                                   const void **reports, size_t *reports_size,
+                                                   cubed_error *err);
+/* The same with a plan that is there already (cubed_plan_fetch); reports are for cubed_plan_free_bytes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_work_message(cubed_plan *plan, const void *message,
                                                            size_t size, const cubed_cancel *cancel,
                                                            void **reports, size_t *reports_size,

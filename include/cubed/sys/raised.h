@@ -14,8 +14,12 @@ extern "C" {
 /* So many bytes of it go to another process at most: of what has more, only the error's message does. */
 enum { CUBED_RAISED_BYTES = 1 << 20 };
 
+#define CUBED_RAISED_VERSION 1
+
 /* Both are called from any thread. */
 typedef struct cubed_raised_fn {
+    size_t struct_size; /* sizeof(cubed_raised_fn) */
+    uint32_t version;   /* CUBED_RAISED_VERSION */
     /* Gives `put` bytes of which `load` makes the same in another process. */
     cubed_status (*save)(uint64_t raised, cubed_source_sink put, void *sink, void *ctx,
                          cubed_error *err);
@@ -24,8 +28,11 @@ typedef struct cubed_raised_fn {
     void *ctx;
 } cubed_raised_fn;
 
-/* For all runs of the context; before the first one. `fn` must outlive the context. */
-CUBED_API void cubed_context_set_raised_fn(cubed_context *ctx, const cubed_raised_fn *fn);
+/* For all runs of the context; before the first one. `fn` must outlive the context. CUBED_E_ARG if it was made for another
+ * version of this header, or lacks a function. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_set_raised_fn(cubed_context *ctx,
+                                                                    const cubed_raised_fn *fn,
+                                                                    cubed_error *err);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,11 @@ typedef cubed_status (*cubed_source_sink)(void *sink, const void *data, size_t s
                                           cubed_error *err);
 
 /* A handle is what is read: `read` is called from several threads at once. */
+#define CUBED_SOURCE_VERSION 1
+
 typedef struct cubed_source_fn {
+    size_t struct_size; /* sizeof(cubed_source_fn): what it was made for */
+    uint32_t version;   /* CUBED_SOURCE_VERSION */
     /* What plans call it. Static, as this struct is, or at least as long-lived as the context. */
     const char *name;
     /* Errors of CUBED_E_IO may pass: such a task is tried again. */
@@ -47,8 +51,8 @@ typedef struct cubed_source_fn {
     const char *(*place)(void *handle);
 } cubed_source_fn;
 
-/* Makes a kind of source known to the context, which plans that are loaded need. CUBED_E_EXISTS if there
- * is one of that name. `fn` must outlive the context. Thread-safe. */
+/* Makes a kind of source known to the context, which plans that are loaded need. CUBED_E_ARG if it was made for another
+ * version of this header, or lacks a name, `read` or `close`; CUBED_E_EXISTS if there is one of that name. `fn` must outlive the context. Thread-safe. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_context_add_source_fn(cubed_context *ctx,
                                                                     const cubed_source_fn *fn,
                                                                     cubed_error *err);

@@ -137,6 +137,9 @@ struct cubed_store_request {
 /* What is in it is seen by this process only: plans that name it do not run in others. */
 #define CUBED_STORE_OF_PROCESS 2u
 
+#define CUBED_STORE_IN_FLIGHT 16u
+#define CUBED_STORE_GAP       (512u << 10)
+
 typedef struct cubed_store_open_args {
     size_t struct_size;
     const char *url; /* canonical, without user and password; lives until open returns */
@@ -155,6 +158,12 @@ struct cubed_store_vtable {
     uint32_t flags;
     const char *scheme; /* "file", "memory": lower case, of URLs scheme://... */
     void *ctx;          /* the author's */
+    /* Of stores that do not complete requests at once: how many gets are worth having in flight, of all of a process's
+     * threads (0: CUBED_STORE_IN_FLIGHT). What is read next is asked for ahead, as far as memory goes, and more than so
+     * many at a time are not. And how many bytes come in about the time that one more request takes (0:
+     * CUBED_STORE_GAP): ranges of one object with no more between them are read as one. */
+    uint32_t max_in_flight;
+    uint32_t gap;
     /* Nothing but the arguments need be looked at: what is not there shows in requests. */
     cubed_status (*open)(const cubed_store_vtable *vt, const cubed_store_open_args *args,
                          cubed_store **out, cubed_error *err);
@@ -178,6 +187,10 @@ struct cubed_store_vtable {
      * nothing can be replaced as a whole. */
     cubed_status (*around)(cubed_store *store, const char *prefix, cubed_store **out, char *name,
                            size_t cap, cubed_error *err);
+    /* Each of n objects is copied to another key, whose object it replaces; its bytes do not come here. Of stores
+     * without `swap`, which replace what is at a prefix so. NULL: it cannot be done. */
+    cubed_status (*copy)(cubed_store *store, const char *const *from, const char *const *to,
+                         size_t n, cubed_error *err);
 };
 
 /* The head of every store's own struct. */

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from cubed._array import Array, is_scalar, is_time, normalize_axis, operands, to_numpy
-from cubed._create import as_lazy
-from cubed._keys import positions_within
-from cubed._neighbours import refuse_foreign
-from cubed._pad import pad
-from cubed.array_api.creation_functions import asarray, full_like, ones_like
+from cubed.array._array import Array
+from cubed.array._keys import positions_within
+from cubed.array._neighbours import refuse_foreign
+from cubed.array._operands import is_scalar, is_time, normalize_axis, operands, to_numpy
+from cubed.array_api._pad import pad
+from cubed.array_api.creation_functions import asarray, eye, full_like, ones_like
 from cubed.array_api.data_type_functions import result_type
 from cubed.array_api.elementwise_functions import (
     abs,
@@ -39,8 +39,16 @@ from cubed.array_api.elementwise_functions import (
     subtract,
     trunc,
 )
+from cubed.array_api.linalg import diagonal
 from cubed.array_api.linear_algebra_functions import matmul
-from cubed.array_api.manipulation_functions import concat, expand_dims, flip, permute_dims, reshape
+from cubed.array_api.manipulation_functions import (
+    concat,
+    expand_dims,
+    flip,
+    permute_dims,
+    reshape,
+    stack,
+)
 from cubed.array_api.searching_functions import nonzero, where
 from cubed.array_api.set_functions import (
     unique_all,
@@ -50,6 +58,8 @@ from cubed.array_api.set_functions import (
 )
 from cubed.array_api.statistical_functions import mean, sum
 from cubed.array_api.utility_functions import diff
+from cubed.base._types import Axis
+from cubed.io._create import as_lazy
 
 __all__ = [
     "trapezoid",
@@ -248,9 +258,6 @@ def diag(x: Any, k: int = 0) -> Array:
 
     Of x's type. Lazy.
     """
-    from cubed.array_api.creation_functions import eye
-    from cubed.array_api.linalg import diagonal
-
     a = as_lazy(x)
     if a.ndim == 2:
         return diagonal(a, offset=k)
@@ -471,7 +478,12 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
 
 def average(
-    x: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+    x: Any,
+    axis: Axis = None,
+    weights: Any = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
 ) -> Any:
     """The mean with weights, of the shape of x or of one axis; with `returned` also their sum.
 
@@ -554,8 +566,6 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Array:
     c = cov(x, y, rowvar)
     if c.ndim == 0:
         return divide(c, c)
-    from cubed.array_api.linalg import diagonal
-
     d = diagonal(c)
     scale = sqrt(abs(d) if d.dtype.kind == "c" else d)
     out = divide(divide(c, expand_dims(scale, axis=1)), expand_dims(scale, axis=0))
@@ -567,8 +577,6 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Array:
 
 def argwhere(x: Any, /) -> Array:
     """Positions of elements that are not zero, one per row. Computes their number."""
-    from cubed.array_api.manipulation_functions import stack
-
     a = as_lazy(x)
     return stack(nonzero(a), axis=-1)
 

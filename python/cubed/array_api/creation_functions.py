@@ -12,11 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from cubed import _core, _create
-from cubed._array import Array, check_device, common_spec, core_of, lazy
-from cubed._chunks import Shape, longest, normalize_chunks, normalize_shape
-from cubed._create import engine_chunks, in_chunks
-from cubed._dtypes import name_of
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._cores import core_from_numpy, engine_chunks, in_chunks
+from cubed.array._operands import check_device, common_spec, core_of, lazy
+from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
+from cubed.base._dtypes import name_of
+from cubed.base._types import ChunksLike, DTypeLike
+from cubed.io import _create
 from cubed.spec import Spec
 
 __all__ = [
@@ -45,9 +48,9 @@ def arange(
     stop: float | None = None,
     step: float = 1,
     *,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     device: str | None = None,
-    chunks: Any = "auto",
+    chunks: ChunksLike = "auto",
     spec: Spec | None = None,
 ) -> Array:
     """start, start + step, ... up to but not including stop.
@@ -90,7 +93,7 @@ def arange(
 _MOST = 2**60  # elements of an axis
 
 
-def _check_first(dtype: np.dtype, start: Any, step: Any, n: int) -> None:
+def _check_first(dtype: np.dtype[Any], start: Any, step: Any, n: int) -> None:
     """OverflowError if one of the first two elements is beyond the type, as in NumPy."""
     info = np.iinfo(dtype)
     for value in (start, start + step)[:n]:
@@ -107,10 +110,10 @@ def asarray(
     obj: Any,
     /,
     *,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     device: str | None = None,
     copy: bool | None = None,
-    chunks: Any = None,
+    chunks: ChunksLike = None,
     spec: Spec | None = None,
 ) -> Array:
     """An array of what is an array, a scalar or nested sequences of them.
@@ -123,9 +126,13 @@ def asarray(
 
 
 def empty(
-    shape: Shape, *, dtype: Any = None, device: str | None = None, chunks: Any = "auto",
+    shape: Shape,
+    *,
+    dtype: DTypeLike = None,
+    device: str | None = None,
+    chunks: ChunksLike = "auto",
     spec: Spec | None = None,
-) -> Array:  # fmt: skip
+) -> Array:
     """Zeros.
 
     Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
@@ -134,9 +141,14 @@ def empty(
 
 
 def empty_like(
-    x: Array, /, *, dtype: Any = None, device: str | None = None, chunks: Any = None,
+    x: Array,
+    /,
+    *,
+    dtype: DTypeLike = None,
+    device: str | None = None,
+    chunks: ChunksLike = None,
     spec: Spec | None = None,
-) -> Array:  # fmt: skip
+) -> Array:
     """Zeros of x's shape and chunks.
 
     Of x's shape, and of its type unless there is a `dtype`. Lazy.
@@ -145,9 +157,16 @@ def empty_like(
 
 
 def eye(
-    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None,
-    device: str | None = None, chunks: Any = "auto", spec: Spec | None = None,
-) -> Array:  # fmt: skip
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: DTypeLike = None,
+    device: str | None = None,
+    chunks: ChunksLike = "auto",
+    spec: Spec | None = None,
+) -> Array:
     """Ones on the diagonal that is k right of the main one, and zeros.
 
     ``(n_rows, n_cols)``, float64 by default. Lazy.
@@ -173,13 +192,18 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"from_dlpack of {type(x).__name__}, which has no __dlpack__: use asarray")
     values = np.from_dlpack(x)
-    return Array._new(_create.core_from_numpy(values.copy() if copy else values, None), None)
+    return Array._new(core_from_numpy(values.copy() if copy else values, None), None)
 
 
 def full(
-    shape: Shape, fill_value: Any, *, dtype: Any = None, device: str | None = None,
-    chunks: Any = "auto", spec: Spec | None = None,
-) -> Array:  # fmt: skip
+    shape: Shape,
+    fill_value: Any,
+    *,
+    dtype: DTypeLike = None,
+    device: str | None = None,
+    chunks: ChunksLike = "auto",
+    spec: Spec | None = None,
+) -> Array:
     """One value everywhere.
 
     Of `shape` and `dtype` (default: that of the value), in `chunks`. Lazy; TypeError for what is
@@ -208,14 +232,14 @@ def full(
     return Array._new(in_chunks(out, sizes, chunks), spec)
 
 
-def _check_number(value: Any, dtype: np.dtype) -> None:
+def _check_number(value: Any, dtype: np.dtype[Any]) -> None:
     if not isinstance(value, (bool, int, float, complex, np.generic)):
         raise TypeError(f"fill_value is {value!r}, expected a number")
     if isinstance(value, (complex, np.complexfloating)) and dtype.kind != "c":
         raise TypeError(f"fill_value is {value!r}, expected a number that {dtype} has")
 
 
-def _type_of(value: Any) -> np.dtype:
+def _type_of(value: Any) -> np.dtype[Any]:
     if isinstance(value, np.generic):
         return value.dtype
     for python, name in ((bool, "bool"), (int, "int64"), (float, "float64")):
@@ -225,9 +249,15 @@ def _type_of(value: Any) -> np.dtype:
 
 
 def full_like(
-    x: Array, /, fill_value: Any, *, dtype: Any = None, device: str | None = None,
-    chunks: Any = None, spec: Spec | None = None,
-) -> Array:  # fmt: skip
+    x: Array,
+    /,
+    fill_value: Any,
+    *,
+    dtype: DTypeLike = None,
+    device: str | None = None,
+    chunks: ChunksLike = None,
+    spec: Spec | None = None,
+) -> Array:
     """One value everywhere, in x's shape, type and chunks.
 
     Of x's shape, and of its type unless there is a `dtype`. Lazy.
@@ -244,9 +274,17 @@ def full_like(
 
 
 def linspace(
-    start: complex, stop: complex, /, num: int, *, dtype: Any = None, device: str | None = None,
-    endpoint: bool = True, chunks: Any = "auto", spec: Spec | None = None,
-) -> Array:  # fmt: skip
+    start: complex,
+    stop: complex,
+    /,
+    num: int,
+    *,
+    dtype: DTypeLike = None,
+    device: str | None = None,
+    endpoint: bool = True,
+    chunks: ChunksLike = "auto",
+    spec: Spec | None = None,
+) -> Array:
     """`num` equally spaced numbers from start to stop, which is the last one if `endpoint`.
 
     ``(num,)``, float64 or complex128 by default; numbers of integer types are rounded down. Lazy.
@@ -300,9 +338,13 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
 
 
 def ones(
-    shape: Shape, *, dtype: Any = None, device: str | None = None, chunks: Any = "auto",
+    shape: Shape,
+    *,
+    dtype: DTypeLike = None,
+    device: str | None = None,
+    chunks: ChunksLike = "auto",
     spec: Spec | None = None,
-) -> Array:  # fmt: skip
+) -> Array:
     """Ones.
 
     Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
@@ -311,9 +353,14 @@ def ones(
 
 
 def ones_like(
-    x: Array, /, *, dtype: Any = None, device: str | None = None, chunks: Any = None,
+    x: Array,
+    /,
+    *,
+    dtype: DTypeLike = None,
+    device: str | None = None,
+    chunks: ChunksLike = None,
     spec: Spec | None = None,
-) -> Array:  # fmt: skip
+) -> Array:
     """Ones of x's shape and chunks.
 
     Of x's shape, and of its type unless there is a `dtype`. Lazy.
@@ -345,9 +392,13 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
 
 
 def zeros(
-    shape: Shape, *, dtype: Any = None, device: str | None = None, chunks: Any = "auto",
+    shape: Shape,
+    *,
+    dtype: DTypeLike = None,
+    device: str | None = None,
+    chunks: ChunksLike = "auto",
     spec: Spec | None = None,
-) -> Array:  # fmt: skip
+) -> Array:
     """Zeros.
 
     Of `shape` and `dtype` (default: float64), in `chunks`. Lazy.
@@ -356,9 +407,14 @@ def zeros(
 
 
 def zeros_like(
-    x: Array, /, *, dtype: Any = None, device: str | None = None, chunks: Any = None,
+    x: Array,
+    /,
+    *,
+    dtype: DTypeLike = None,
+    device: str | None = None,
+    chunks: ChunksLike = None,
     spec: Spec | None = None,
-) -> Array:  # fmt: skip
+) -> Array:
     """Zeros of x's shape and chunks.
 
     Of x's shape, and of its type unless there is a `dtype`. Lazy.

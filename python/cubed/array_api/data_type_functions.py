@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, check_device, is_scalar, lazy, scalar_type
-from cubed._dtypes import dtype_of, name_of
+from cubed.array._array import Array
+from cubed.array._operands import check_device, is_scalar, lazy, scalar_type
+from cubed.base._dtypes import dtype_of, name_of
+from cubed.base._types import DTypeLike
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
@@ -31,7 +33,7 @@ class FloatInfo(NamedTuple):
     max: float
     min: float
     smallest_normal: float
-    dtype: np.dtype
+    dtype: np.dtype[Any]
 
 
 class IntInfo(NamedTuple):
@@ -40,10 +42,10 @@ class IntInfo(NamedTuple):
     bits: int
     max: int
     min: int
-    dtype: np.dtype
+    dtype: np.dtype[Any]
 
 
-def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: str | None = None) -> Array:
+def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: str | None = None) -> Array:
     """The values in another type: floats to integers towards 0, anything to bool as ``!= 0``.
 
     Of x's shape. Lazy; TypeError for complex numbers to real ones.
@@ -99,7 +101,7 @@ def iinfo(type: Any, /) -> IntInfo:
     return IntInfo(int(info.bits), int(info.max), int(info.min), d)
 
 
-def isdtype(dtype: Any, kind: Any) -> bool:
+def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     """Whether a type is of a kind, is another type, or any of a tuple of those.
 
     Computes nothing.
@@ -113,7 +115,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     return np.dtype(dtype) == np.dtype(kind)
 
 
-def promote(a: np.dtype, b: np.dtype) -> np.dtype:
+def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     """The type that holds both."""
     if a.kind == b.kind and a.kind in "mM":  # the finer unit; NaT has none
         return np.promote_types(a, b)
@@ -123,7 +125,7 @@ def promote(a: np.dtype, b: np.dtype) -> np.dtype:
     return dtype_of(both)
 
 
-def result_type(*arrays_and_dtypes: Any) -> np.dtype:
+def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """The type of an operation on these arrays, types and Python scalars.
 
     Computes nothing.

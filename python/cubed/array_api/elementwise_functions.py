@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, is_scalar, is_text, is_time, lazy, operands
-from cubed._create import as_lazy
+from cubed.array import _texts, _times
+from cubed.array._array import Array
+from cubed.array._operands import is_scalar, is_text, is_time, lazy, operands
 from cubed.array_api.data_type_functions import result_type
+from cubed.io._create import as_lazy
 
 __all__ = [
     "abs",
@@ -90,21 +92,16 @@ __all__ = [
 def _one(name: str, x: Array) -> Array:
     x = lazy(x)
     if x.dtype.kind in "mM" and name in ("isfinite", "isnan"):
-        from cubed._times import is_nat
-
-        return is_nat(x) if name == "isnan" else ~is_nat(x)
+        missing = _times.is_nat(x)
+        return missing if name == "isnan" else ~missing
     return x._unary(name)
 
 
 def _two(name: str, x1: Any, x2: Any) -> Array:
     if is_time(x1) or is_time(x2):
-        from cubed._times import operate
-
-        return operate(name, x1, x2)
+        return _times.operate(name, x1, x2)
     if is_text(x1) or is_text(x2):
-        from cubed._texts import compare
-
-        return compare(name, x1, x2)
+        return _texts.compare(name, x1, x2)
     xs, spec = operands(x1, x2, name=name)
     return Array._new(_core.elementwise(name, *xs), spec)
 

@@ -9,13 +9,14 @@ transformed in double precision.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, check_device, lazy, normalize_axes, normalize_axis, real_number
-from cubed._dtypes import name_of
+from cubed.array._array import Array
+from cubed.array._operands import check_device, lazy, normalize_axes, normalize_axis, real_number
+from cubed.base._dtypes import name_of
+from cubed.base._types import DTypeLike
 
 __all__ = [
     "fft",
@@ -175,7 +176,9 @@ def irfftn(
     return _many("irfft", x, s, axes, norm)
 
 
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Array:
+def fftfreq(
+    n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: str | None = None
+) -> Array:
     """The frequencies of the elements of fft, of samples at a distance of d.
 
     ``(n,)``, float64 by default. Lazy.
@@ -185,7 +188,9 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None 
     return Array._new(_core.fftfreq(False, n, real_number(d, "d"), name), None)
 
 
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Array:
+def rfftfreq(
+    n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: str | None = None
+) -> Array:
     """The frequencies of the elements of rfft, of samples at a distance of d.
 
     ``(n // 2 + 1,)``, float64 by default. Lazy.

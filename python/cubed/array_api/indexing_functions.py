@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cubed import _core
-from cubed._array import Array, common_spec, core_of, lazy, normalize_axis
+from cubed.array._array import Array
+from cubed.array._operands import common_spec, core_of, lazy, normalize_axis
 
 __all__ = ["take", "take_along_axis"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cubed._array import check_device
+from cubed.array._operands import check_device
 from cubed.array_api import dtypes
 from cubed.array_api.data_type_functions import isdtype
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cubed import _core
-from cubed._array import (
-    Array,
+from cubed.array._array import Array
+from cubed.array._operands import (
     common_spec,
     core_of,
     lazy,
@@ -20,8 +20,9 @@ from cubed._array import (
     real_number,
     scalar_array,
 )
-from cubed._dtypes import dtype_of, name_of
 from cubed.array_api.linear_algebra_functions import matmul, matrix_transpose, tensordot, vecdot
+from cubed.base._dtypes import dtype_of, name_of
+from cubed.base._types import DTypeLike
 from cubed.spec import Spec
 
 __all__ = [
@@ -307,7 +308,7 @@ def svdvals(x: Array, /) -> Array:
     return x._like(_core.matrices("svdvals", x._x, x.spec.task_mem))
 
 
-def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
+def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
     """Sums of the diagonals that are `offset` right of the main one.
 
     Without the last two axes; integers become int64 or uint64. Lazy.

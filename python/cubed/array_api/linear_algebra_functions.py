@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from cubed import _core
-from cubed._array import Array, common_spec, core_of, lazy, normalize_axes
+from cubed.array._array import Array
+from cubed.array._operands import common_spec, core_of, lazy, normalize_axes
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 

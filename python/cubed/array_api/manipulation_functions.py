@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cubed import _core
-from cubed._array import Array, common_spec, core_of, lazy, normalize_axes, normalize_axis
-from cubed._manipulate import rechunk
-from cubed._neighbours import refuse_foreign
-from cubed._select import flatten
+from cubed.array._array import Array
+from cubed.array._neighbours import refuse_foreign
+from cubed.array._operands import common_spec, core_of, lazy, normalize_axes, normalize_axis
+from cubed.array._rechunk import rechunk
+from cubed.array._select import flatten
 from cubed.array_api.data_type_functions import result_type
+from cubed.base._types import ChunksLike
 
 __all__ = [
     "broadcast_arrays",
@@ -56,7 +58,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(out)
 
 
-def broadcast_to(x: Array, /, shape: tuple[int, ...], *, chunks: Any = None) -> Array:
+def broadcast_to(x: Array, /, shape: tuple[int, ...], *, chunks: ChunksLike = None) -> Array:
     """x repeated along axes of extent 1 and new ones in front.
 
     Of `shape` and x's type. Lazy; ValueError if x's shape does not broadcast to it.
@@ -78,7 +80,7 @@ def _promoted(arrays: Sequence[Array]) -> tuple[_core.Array, ...]:
     return tuple(cores)
 
 
-def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: Any = None) -> Array:
+def concat(arrays: Sequence[Array], /, *, axis: int | None = 0, chunks: ChunksLike = None) -> Array:
     """Arrays one after another along an axis; flattened first if that is None.
 
     Of the type that they promote to. Lazy; ValueError for shapes that differ along other axes.

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import (
-    Array,
+from cubed.array._array import Array
+from cubed.array._neighbours import refuse_foreign
+from cubed.array._operands import (
     common_spec,
     core_of,
     is_scalar,
@@ -20,10 +21,11 @@ from cubed._array import (
     normalize_axes,
     normalize_axis,
 )
-from cubed._create import as_lazy
-from cubed._einsum import einsum
-from cubed._histogram import bincount, digitize, histogram
-from cubed._nan import (
+from cubed.array._times import is_nat
+from cubed.array_api import elementwise_functions, linalg, statistical_functions
+from cubed.array_api._einsum import einsum
+from cubed.array_api._histogram import bincount, digitize, histogram
+from cubed.array_api._nan import (
     nanmax,
     nanmean,
     nanmin,
@@ -33,9 +35,8 @@ from cubed._nan import (
     nanvar,
     without_nan,
 )
-from cubed._neighbours import refuse_foreign
-from cubed._pad import pad
-from cubed._quantiles import (
+from cubed.array_api._pad import pad
+from cubed.array_api._quantiles import (
     median,
     nanmedian,
     nanpercentile,
@@ -43,7 +44,6 @@ from cubed._quantiles import (
     percentile,
     quantile,
 )
-from cubed._times import is_nat
 from cubed.array_api.creation_functions import asarray
 from cubed.array_api.elementwise_functions import (
     abs,
@@ -59,6 +59,8 @@ from cubed.array_api.manipulation_functions import concat, expand_dims, moveaxis
 from cubed.array_api.searching_functions import argmax, argmin
 from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum
 from cubed.array_api.utility_functions import all
+from cubed.base._types import Axis, DTypeLike
+from cubed.io._create import as_lazy
 
 __all__ = [
     "allclose",
@@ -173,18 +175,16 @@ def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ar
 
     Of x's type, without the two axes and with one at the end. Lazy.
     """
-    from cubed.array_api import linalg
-
     return linalg.diagonal(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
 
 
-def trace(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Array:
+def trace(
+    x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None
+) -> Array:
     """The sums of the diagonals of the matrices in two axes.
 
     Without the two axes; integers become int64 or uint64. Lazy.
     """
-    from cubed.array_api import linalg
-
     return linalg.trace(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype)
 
 
@@ -196,9 +196,7 @@ def around(x: Array, /, decimals: int = 0) -> Array:
 
     Of x's shape and type. Lazy.
     """
-    from cubed.array_api.elementwise_functions import round
-
-    return round(x, decimals=decimals)
+    return elementwise_functions.round(x, decimals=decimals)
 
 
 def isclose(
@@ -246,14 +244,13 @@ def _two(a: Any, b: Any) -> tuple[Array, Array]:
     return x, y
 
 
-def ptp(x: Array, /, axis: Any = None, *, keepdims: bool = False) -> Array:
+def ptp(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The largest element less the smallest.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy.
     """
-    from cubed.array_api.statistical_functions import max, min
-
-    return max(x, axis=axis, keepdims=keepdims) - min(x, axis=axis, keepdims=keepdims)
+    xp = statistical_functions
+    return xp.max(x, axis=axis, keepdims=keepdims) - xp.min(x, axis=axis, keepdims=keepdims)
 
 
 # --- Running totals ------------------------------------------------------------------------------
@@ -263,7 +260,7 @@ def _along(x: Array, axis: int | None) -> tuple[Array, int]:
     return (ravel(x), 0) if axis is None else (x, axis)
 
 
-def cumsum(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
+def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Array:
     """Running sums along an axis; of x in one dimension for None.
 
     Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each column
@@ -273,7 +270,7 @@ def cumsum(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
     return cumulative_sum(y, axis=a, dtype=dtype)
 
 
-def cumprod(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
+def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Array:
     """Running products along an axis; of x in one dimension for None.
 
     Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each column
@@ -283,7 +280,7 @@ def cumprod(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
     return cumulative_prod(y, axis=a, dtype=dtype)
 
 
-def nancumsum(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
+def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Array:
     """Running sums in which NaN counts as 0.
 
     Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each column
@@ -292,7 +289,7 @@ def nancumsum(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
     return cumsum(without_nan(lazy(x), 0.0), axis, dtype)
 
 
-def nancumprod(x: Array, /, axis: int | None = None, dtype: Any = None) -> Array:
+def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Array:
     """Running products in which NaN counts as 1.
 
     Of x's shape, or of one axis; integers become int64 or uint64. Lazy, one task for each column
@@ -349,8 +346,6 @@ def outer(a: Any, b: Any, /) -> Array:
 
     Of the type that both promote to. Lazy.
     """
-    from cubed.array_api import linalg
-
     x, y = _two(a, b)
     return linalg.outer(ravel(x), ravel(y))
 
@@ -381,8 +376,6 @@ def cross(
     ValueError
         Vectors have another number of elements than three.
     """
-    from cubed.array_api import linalg
-
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = _two(a, b)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import (
-    Array,
+from cubed.array import _times
+from cubed.array._array import Array
+from cubed.array._operands import (
     common_spec,
     core_of,
     is_scalar,
@@ -18,7 +19,8 @@ from cubed._array import (
     normalize_axis,
     operands,
 )
-from cubed._select import coordinates
+from cubed.array._select import coordinates
+from cubed.base._types import Axis
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
@@ -27,9 +29,7 @@ def _arg_extreme(largest: bool, x: Array, axis: int | None, keepdims: bool) -> A
     x = lazy(x)
     a = None if axis is None else normalize_axis(axis, x.ndim)
     if x.dtype.kind in "mM":
-        from cubed._times import ordered
-
-        x = ordered(x, largest)
+        x = _times.ordered(x, largest)
     return x._like(_core.arg_reduce(largest, x._x, a, keepdims))
 
 
@@ -56,7 +56,7 @@ def argmin(
 
 
 def count_nonzero(
-    x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None
+    x: Array, /, *, axis: Axis = None, keepdims: bool = False, split_every: Any = None
 ) -> Array:
     """How many elements are not 0.
 
@@ -104,8 +104,6 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Array:
     if is_scalar(x1) and is_scalar(x2):
         x1 = np.asarray(x1)
     if is_time(x1) or is_time(x2):
-        from cubed import _times
-
         return _times.where(condition, x1, x2)
     (a, b), _ = operands(x1, x2)
     spec = common_spec(condition, x1, x2)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from cubed import _core, _times
-from cubed._array import Array, core_of, lazy, operands, to_numpy
-from cubed._select import counted
+from cubed import _core
+from cubed.array import _times
+from cubed.array._array import Array
+from cubed.array._operands import core_of, lazy, operands, to_numpy
+from cubed.array._select import counted
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 

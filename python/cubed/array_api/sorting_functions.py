@@ -8,7 +8,8 @@ part along the axis and 1 along all others.
 from __future__ import annotations
 
 from cubed import _core
-from cubed._array import Array, lazy, normalize_axis
+from cubed.array._array import Array
+from cubed.array._operands import lazy, normalize_axis
 
 __all__ = ["argsort", "sort"]
 

@@ -8,24 +8,30 @@ from typing import Any
 import numpy as np
 
 from cubed import _core
-from cubed._array import Array, lazy, normalize_axes, normalize_axis, real_number
-from cubed._dtypes import name_of
+from cubed.array import _times
+from cubed.array._array import Array
+from cubed.array._operands import lazy, normalize_axes, normalize_axis, real_number
+from cubed.array_api.data_type_functions import astype
+from cubed.array_api.elementwise_functions import sqrt
+from cubed.base._dtypes import name_of
+from cubed.base._types import Axis, DTypeLike
 
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
 
 def _reduce(
-    name: str, x: Array, axis: Any, keepdims: bool, dtype: Any = None, correction: float = 0.0
+    name: str,
+    x: Array,
+    axis: Axis,
+    keepdims: bool,
+    dtype: DTypeLike = None,
+    correction: float = 0.0,
 ) -> Array:
     x = lazy(x)
     if x.dtype.kind in "mM" and name.endswith(("min", "max")):
-        from cubed._times import extreme
-
-        return extreme(name, x, axis, keepdims)
+        return _times.extreme(name, x, axis, keepdims)
     if x.dtype.kind in "mM" and name in ("sum", "mean"):
-        from cubed._times import total
-
-        return total(name, x, axis, keepdims)
+        return _times.total(name, x, axis, keepdims)
     if name in ("var", "std") and dtype is not None and np.dtype(name_of(dtype)).kind in "iu":
         return _variance_in_integers(x, axis, keepdims, dtype, correction, name == "std")
     core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
@@ -37,12 +43,9 @@ def _reduce(
 
 
 def _variance_in_integers(
-    x: Array, axis: Any, keepdims: bool, dtype: Any, correction: float, root: bool
+    x: Array, axis: Axis, keepdims: bool, dtype: DTypeLike, correction: float, root: bool
 ) -> Array:
     """As NumPy computes it in this type: the mean, squares and the result lose their fractions."""
-    from cubed.array_api.data_type_functions import astype
-    from cubed.array_api.elementwise_functions import sqrt
-
     axes = range(x.ndim) if axis is None else normalize_axes(axis, x.ndim)
     n = math.prod(x.shape[d] for d in axes)
     mean = astype(astype(sum(x, axis=axis, dtype=dtype, keepdims=True), "float64") / n, dtype)
@@ -53,16 +56,16 @@ def _variance_in_integers(
     return astype(sqrt(astype(out, "float64")), dtype) if root else out
 
 
-def _cumulative(name: str, x: Array, axis: int | None, dtype: Any, include_initial: bool) -> Array:
+def _cumulative(
+    name: str, x: Array, axis: int | None, dtype: DTypeLike, include_initial: bool
+) -> Array:
     x = lazy(x)
     if axis is None:
         if x.ndim != 1:
             raise ValueError(f"cumulative_{name}: axis is needed for an array with {x.ndim} axes")
         axis = 0
     if x.dtype.kind in "mM" and name == "sum":
-        from cubed._times import running_total
-
-        return running_total(x, normalize_axis(axis, x.ndim), include_initial)
+        return _times.running_total(x, normalize_axis(axis, x.ndim), include_initial)
     core = x._x if dtype is None else _core.astype(x._x, name_of(dtype))
     out = _core.cumulative(name, core, normalize_axis(axis, x.ndim), include_initial)
     if dtype is not None and out.dtype != name_of(dtype):
@@ -71,7 +74,7 @@ def _cumulative(name: str, x: Array, axis: int | None, dtype: Any, include_initi
 
 
 def cumulative_prod(
-    x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    x: Array, /, *, axis: int | None = None, dtype: DTypeLike = None, include_initial: bool = False
 ) -> Array:
     """Running products along an axis; with `include_initial` after a 1.
 
@@ -82,7 +85,7 @@ def cumulative_prod(
 
 
 def cumulative_sum(
-    x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    x: Array, /, *, axis: int | None = None, dtype: DTypeLike = None, include_initial: bool = False
 ) -> Array:
     """Running sums along an axis; with `include_initial` after a 0.
 
@@ -92,7 +95,9 @@ def cumulative_sum(
     return _cumulative("sum", x, axis, dtype, include_initial)
 
 
-def max(x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None) -> Array:
+def max(
+    x: Array, /, *, axis: Axis = None, keepdims: bool = False, split_every: Any = None
+) -> Array:
     """The largest element; NaN if there is one.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy;
@@ -102,9 +107,14 @@ def max(x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: A
 
 
 def mean(
-    x: Array, /, *, axis: Any = None, keepdims: bool = False, dtype: Any = None,
+    x: Array,
+    /,
+    *,
+    axis: Axis = None,
+    keepdims: bool = False,
+    dtype: DTypeLike = None,
     split_every: Any = None,
-) -> Array:  # fmt: skip
+) -> Array:
     """The mean; NaN of nothing.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
@@ -113,7 +123,9 @@ def mean(
     return _reduce("mean", x, axis, keepdims, dtype)
 
 
-def min(x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: Any = None) -> Array:
+def min(
+    x: Array, /, *, axis: Axis = None, keepdims: bool = False, split_every: Any = None
+) -> Array:
     """The smallest element; NaN if there is one.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy;
@@ -123,9 +135,14 @@ def min(x: Array, /, *, axis: Any = None, keepdims: bool = False, split_every: A
 
 
 def prod(
-    x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False,
+    x: Array,
+    /,
+    *,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    keepdims: bool = False,
     split_every: Any = None,
-) -> Array:  # fmt: skip
+) -> Array:
     """The product, 1 of nothing; of small integers in the default integer type.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
@@ -135,9 +152,16 @@ def prod(
 
 
 def std(
-    x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False,
-    ddof: float | None = None, dtype: Any = None, split_every: Any = None,
-) -> Array:  # fmt: skip
+    x: Array,
+    /,
+    *,
+    axis: Axis = None,
+    correction: float = 0.0,
+    keepdims: bool = False,
+    ddof: float | None = None,
+    dtype: DTypeLike = None,
+    split_every: Any = None,
+) -> Array:
     """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
@@ -147,9 +171,14 @@ def std(
 
 
 def sum(
-    x: Array, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False,
+    x: Array,
+    /,
+    *,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    keepdims: bool = False,
     split_every: Any = None,
-) -> Array:  # fmt: skip
+) -> Array:
     """The sum, 0 of nothing; of small integers in the default integer type.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
@@ -159,9 +188,16 @@ def sum(
 
 
 def var(
-    x: Array, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False,
-    ddof: float | None = None, dtype: Any = None, split_every: Any = None,
-) -> Array:  # fmt: skip
+    x: Array,
+    /,
+    *,
+    axis: Axis = None,
+    correction: float = 0.0,
+    keepdims: bool = False,
+    ddof: float | None = None,
+    dtype: DTypeLike = None,
+    split_every: Any = None,
+) -> Array:
     """The variance, with `correction` (or `ddof`) fewer degrees of freedom.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. float64 for

@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from cubed import _core
-from cubed._array import Array, common_spec, lazy, normalize_axes, normalize_axis
+from cubed.array._array import Array
+from cubed.array._operands import common_spec, lazy, normalize_axes, normalize_axis
+from cubed.array._times import difference
+from cubed.array_api.manipulation_functions import broadcast_to, concat
+from cubed.base._types import Axis
+from cubed.io._create import as_lazy
 
 __all__ = ["all", "any", "diff"]
 
 
-def _reduce(name: str, x: Array, axis: Any, keepdims: bool, out: None) -> Array:
+def _reduce(name: str, x: Array, axis: Axis, keepdims: bool, out: None) -> Array:
     if out is not None:
         raise TypeError(f"{name} of a lazy array cannot write to out=: use the result")
     x = lazy(x)
@@ -22,7 +27,7 @@ def _reduce(name: str, x: Array, axis: Any, keepdims: bool, out: None) -> Array:
 
 
 def all(
-    x: Array, /, *, axis: Any = None, keepdims: bool = False, out: None = None,
+    x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: None = None,
     split_every: Any = None,
 ) -> Array:  # fmt: skip
     """Whether all elements are true; also of nothing. `out` is None: NumPy passes it on.
@@ -33,7 +38,7 @@ def all(
 
 
 def any(
-    x: Array, /, *, axis: Any = None, keepdims: bool = False, out: None = None,
+    x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: None = None,
     split_every: Any = None,
 ) -> Array:  # fmt: skip
     """Whether any element is true; not of nothing. `out` is None: NumPy passes it on.
@@ -57,9 +62,6 @@ def diff(
     Of x's type, n shorter along the axis. Lazy.
     """
     x = lazy(x)
-    from cubed._create import as_lazy
-    from cubed.array_api.manipulation_functions import broadcast_to, concat
-
     a = normalize_axis(axis, x.ndim)
     if n < 0:
         raise ValueError(f"diff: n is {n}, expected 0 or more")
@@ -71,7 +73,5 @@ def diff(
         return x.copy()
     joined = x if len(parts) == 1 else concat(parts, axis=a)
     if joined.dtype.kind in "mM":
-        from cubed._times import difference
-
         return difference(joined, a, n)
     return Array._new(_core.diff(joined._x, a, n), spec)

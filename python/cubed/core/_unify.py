@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from cubed._array import Array
-from cubed._blockwise import Cut, common, cuts, sizes
+from cubed.array._array import Array
+from cubed.blocks._blockwise import Cut, common, cuts, sizes
 
 
 def unify_chunks(

@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from cubed._array import Array, normalize_axes
-from cubed._blockwise import Cut, Operand, Output, cuts, infer_dtypes, run_blocks, tiny
-from cubed._create import engine_chunks, from_array
-from cubed._groupby import NAMES, reduce_codes
+from cubed.array._array import Array
+from cubed.array._cores import engine_chunks
+from cubed.array._operands import normalize_axes
 from cubed.array_api import where
+from cubed.base._types import NDArray
+from cubed.blocks._blockwise import Cut, Operand, Output, cuts, infer_dtypes, run_blocks, tiny
+from cubed.blocks._groupby import NAMES, reduce_codes
+from cubed.io._create import from_array
 
 __all__ = ["groupby_blockwise", "groupby_reduction"]
 
@@ -187,7 +190,7 @@ class _Whole:
     intermediate_dtype: Any
     num_groups: int
 
-    def __call__(self, blocks: list[np.ndarray], index: tuple[int, ...]) -> Sequence[Any]:
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
         axis = self.axes[0] if len(self.axes) == 1 else self.axes
         parts = self.func(
             *blocks,
@@ -212,7 +215,7 @@ class _Blockwise:
     axis: int
     num_groups: int
 
-    def __call__(self, blocks: list[np.ndarray], index: tuple[int, ...]) -> Sequence[Any]:
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
         return (self.func(*blocks, axis=self.axis, start_group=0, num_groups=self.num_groups),)
 
 

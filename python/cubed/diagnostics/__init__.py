@@ -5,7 +5,7 @@ managers for all computations within them. Nothing beyond the standard library i
 is used.
 """
 
-from cubed._origins import note_origins
+from cubed.base._origins import note_origins
 from cubed.diagnostics._progress import ProgressBar, TextProgressBar
 from cubed.diagnostics.history import HistoryCallback
 from cubed.diagnostics.mem_usage import MemoryVisualizationCallback

@@ -21,8 +21,8 @@ class FileCallback(Callback):
         *,
         directory: str | os.PathLike[str] = "history",
     ) -> None:
-        self.path = None if path is None else Path(path)
-        self.directory = Path(directory)
+        self.path: Path | None = None if path is None else Path(path)
+        self.directory: Path = Path(directory)
         self.written: Path | None = None
 
     def destination(self, compute_id: str) -> Path:
@@ -55,7 +55,7 @@ class TaskLog:
     """All tasks of a computation, in the order in which they ended."""
 
     def __init__(self, event: ComputeStartEvent) -> None:
-        self.compute_id = event.compute_id
+        self.compute_id: str = event.compute_id
         self.plan: Any = event.plan
         self.stages: list[dict[str, Any]] = event.dag
         self.tasks: list[TaskEndEvent] = []

@@ -94,11 +94,11 @@ def ProgressBar(*args: Any, **kwargs: Any) -> Callback:
     if in_notebook and importlib.util.find_spec("ipywidgets") is None:
         return TextProgressBar(*args, **kwargs)  # the others show nothing but a warning there
     if importlib.util.find_spec("rich") is not None:
-        from cubed.diagnostics.rich import RichProgressBar
+        from cubed.diagnostics.rich import RichProgressBar  # late: takes a while
 
         return RichProgressBar(*args, **kwargs)
     if importlib.util.find_spec("tqdm") is not None:
-        from cubed.diagnostics.tqdm import TqdmProgressBar
+        from cubed.diagnostics.tqdm import TqdmProgressBar  # late: takes a while
 
         return TqdmProgressBar(*args, **kwargs)
     return TextProgressBar(*args, **kwargs)

@@ -118,7 +118,7 @@ def _read_once(stage: dict[str, Any], spare: float) -> dict[str, Any]:
 
 
 def _nbytes(x: dict[str, Any]) -> int:
-    import numpy as np
+    import numpy as np  # late: nothing beyond the standard library is needed otherwise
 
     return math.prod(x["shape"]) * np.dtype(x["dtype"]).itemsize
 

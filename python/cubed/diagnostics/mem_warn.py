@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cubed._bytes import format_bytes
-from cubed._warnings import warn
+from cubed.base._bytes import format_bytes
+from cubed.base._warnings import warn
 from cubed.runtime.types import Callback, ComputeEndEvent, ComputeStartEvent, TaskEndEvent
 
 

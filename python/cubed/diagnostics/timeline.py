@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from cubed._visualize import convert_svg
+from cubed.base._pictures import convert_svg
 from cubed.diagnostics._files import RecordingCallback
 from cubed.runtime.types import ComputeEndEvent
 
@@ -35,7 +35,7 @@ class TimelineVisualizationCallback(RecordingCallback):
         self.format = format or (self.path.suffix[1:] if self.path else "") or "svg"
         if self.format not in ("svg", "png", "pdf"):
             raise ValueError(f"format is {self.format!r}, expected 'svg', 'png' or 'pdf'")
-        self.file_name = f"{self.chart}.{self.format}"
+        self.file_name: str = f"{self.chart}.{self.format}"
 
     def content(self, event: ComputeEndEvent) -> str | bytes:
         """The picture."""

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 import cubed
-from cubed._array import Array
-from cubed._create import engine_chunks
-from cubed._fill import forward_fill
+from cubed.array._array import Array
+from cubed.array._cores import engine_chunks
+from cubed.array_api._fill import forward_fill
+from cubed.base._types import NDArray
 from cubed.xarray._hooks import Arguments
 from cubed.xarray._lines import in_lines
 
@@ -39,7 +40,7 @@ def interpolate_missing(theirs: Any, func: Any, obj: Any, *args: Any, **kwargs: 
     return Arguments(func, obj.copy(data=lines), index, **kwargs)
 
 
-def _between(x: Array, axis: int, index: np.ndarray, kind: str) -> Array:
+def _between(x: Array, axis: int, index: NDArray, kind: str) -> Array:
     """x, with values between those known before and after what is missing."""
     shape = tuple(-1 if d == axis else 1 for d in range(x.ndim))
     at = cubed.asarray(index.astype(float).reshape(shape), spec=x._spec)
@@ -99,7 +100,7 @@ def interpolate(
 
 
 def _interpolated(
-    block: np.ndarray, *points: Any, x: Any, dims: Any, method: str, options: dict[str, Any]
+    block: NDArray, *points: Any, x: Any, dims: Any, method: str, options: dict[str, Any]
 ) -> Any:
     from xarray import Variable
     from xarray.core import missing

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterable
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from xarray.backends import AbstractDataStore, BackendEntrypoint, ZarrStore
 
 import cubed
 from cubed import _core
-from cubed._array import Array
-from cubed._create import engine_chunks, store_url
+from cubed.array._array import Array
+from cubed.array._cores import engine_chunks
+from cubed.io._create import store_url
 from cubed.spec import Spec
 from cubed.xarray._lazy import native_array
 
@@ -79,10 +81,13 @@ class _Store(AbstractDataStore):
         return Variable(dims, x, attrs, encoding, fastpath=True)
 
     def _by_zarr(self, name: str, error: NotImplementedError) -> Variable:
-        """What the engine has no type or codec for, read by zarr-python if that is there."""
+        """What the engine has no type or codec for, read by others if they are there."""
+        store, path, _ = _core.place(self._url)
+        if Path(store).is_file():  # by what Xarray opens such files with, which may not be there
+            with open_dataset(store, group=path or None, decode_cf=False, cache=False) as d:
+                return d.variables[name].load()
         if importlib.util.find_spec("zarr") is None:
             raise error
-        store, path, _ = _core.place(self._url)
         group = ZarrStore.open_group(store, group=path or None, consolidated=False)
         v: Variable = group.open_store_variable(name)
         if v.dtype.kind in "OTV":

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from xarray import DataArray, Dataset, Variable, align
 
-from cubed._apply import wants_keyword
-from cubed._array import Array, common_spec
-from cubed._blockwise import (
+from cubed.array._array import Array
+from cubed.array._operands import common_spec
+from cubed.base._types import NDArray
+from cubed.blocks._apply import wants_keyword
+from cubed.blocks._blockwise import (
     Cut,
     Operand,
     Output,
@@ -146,7 +148,7 @@ def _cuts(title: str, objects: Sequence[Any]) -> dict[Hashable, Cut]:
     return found
 
 
-def _first_blocks(v: Variable, found: dict[Hashable, Cut], dims: frozenset) -> Array:
+def _first_blocks(v: Variable, found: dict[Hashable, Cut], dims: frozenset[Any]) -> Array:
     key = tuple(slice(None) if d in dims else slice(found[d][1]) for d in v.dims)
     data: Any = v._data
     return data[key]
@@ -288,7 +290,7 @@ class _Call:
     outputs: tuple[tuple[Hashable, tuple[Hashable, ...]], ...]
     names: tuple[frozenset[Hashable], frozenset[Hashable]]
 
-    def __call__(self, blocks: list[np.ndarray], index: tuple[int, ...]) -> Sequence[Any]:
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
         number = dict(zip(self.symbols, index, strict=False))
         slices = {}
         for d, extents in self.extents.items():

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from cubed._array import Array
+from cubed.array._array import Array
 from cubed.xarray._hooks import Arguments
 
 

@@ -12,11 +12,18 @@ import numpy as np
 from xarray.namedarray.parallelcompat import ChunkManagerEntrypoint
 
 import cubed
-from cubed._array import Array, normalize_axes
-from cubed._chunks import AUTO_CHUNK_BYTES
-from cubed._create import engine_chunks
-from cubed._warnings import warn
+from cubed.array._array import Array
+from cubed.array._cores import engine_chunks
+from cubed.array._operands import normalize_axes
+from cubed.base._chunks import AUTO_CHUNK_BYTES
+from cubed.base._types import NDArray
+from cubed.base._warnings import warn
+from cubed.core import unify_chunks
+from cubed.core.ops import blockwise, reduction, scan
+from cubed.io._writers import store
 from cubed.vendor.dask.array.core import normalize_chunks
+from cubed.xarray._coding import decoded
+from cubed.xarray._lazy import elementwise_function_array, native_array
 
 #: What Xarray passes to from_array on behalf of Dask.
 _DASK_OPTIONS = {"asarray", "fancy", "getitem", "inline_array", "lock", "meta", "name"}
@@ -82,8 +89,6 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
             return _kept(data)
         if isinstance(data, (np.ndarray, np.generic)):
             return cubed.from_array(np.asarray(data), chunks, spec=spec)
-        from cubed.xarray._lazy import native_array
-
         x = native_array(data, spec)
         if x is None:
             return cubed.from_array(data, chunks, spec=spec)
@@ -95,8 +100,6 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
 
     def unify_chunks(self, *args: Any, **kwargs: Any) -> Any:
         """Arrays in common chunks: :func:`cubed.core.unify_chunks`."""
-        from cubed.core import unify_chunks
-
         arrays = [
             cubed.asarray(a) if i % 2 == 0 and args[i + 1] is not None else a
             for i, a in enumerate(args)
@@ -137,8 +140,6 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         -------
         None, or with ``compute=False`` an object whose ``compute()`` writes.
         """
-        from cubed._regions import store
-
         return store(sources, targets, **kwargs)
 
     # --- Functions on chunks ---------------------------------------------------------------------
@@ -160,8 +161,6 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         values, and then as far as it is indexed.
         """
         if len(args) == 1 and not kwargs and isinstance(args[0], Array):
-            from cubed.xarray._coding import decoded
-
             x = decoded(func, args[0])
             if x is not None:
                 return x
@@ -173,8 +172,6 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
                     " load what the function is called with first"
                 )
             from xarray.core import indexing
-
-            from cubed.xarray._lazy import elementwise_function_array
 
             lazy = indexing.LazilyIndexedArray(indexing.as_indexable(args[0]))  # type: ignore[no-untyped-call]
             return elementwise_function_array()(lazy, func, dtype)
@@ -199,8 +196,6 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         **kwargs: Any,
     ) -> Any:
         """func of blocks that belong together by their indices."""
-        from cubed.core.ops import blockwise
-
         return blockwise(
             func,
             tuple(out_ind),
@@ -264,8 +259,6 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         Functions are called ``func(block, axis=, keepdims=)``. Without `combine_func` it is
         `aggregate_func` that combines.
         """
-        from cubed.core.ops import reduction
-
         last = None
         if aggregate_func is not None and combine_func is not None:
             last = partial(aggregate_func, axis=normalize_axes(axis, arr.ndim), keepdims=True)
@@ -291,8 +284,6 @@ class CubedManager(ChunkManagerEntrypoint[Any]):
         **kwargs: Any,
     ) -> Array:
         """Running results along an axis, of a function that has them for a chunk."""
-        from cubed.core.ops import scan
-
         for name in ("method", "preop"):  # Dask's algorithms
             kwargs.pop(name, None)
         if axis is None:
@@ -313,7 +304,7 @@ class _WithObjects:
     """A function on blocks that are, of some arguments, positions of objects."""
 
     function: Callable[..., Any]
-    objects: dict[int, np.ndarray]
+    objects: dict[int, NDArray]
 
     def __call__(self, *blocks: Any, **kwargs: Any) -> Any:
         return self.function(

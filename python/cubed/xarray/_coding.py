@@ -10,7 +10,7 @@ import numpy as np
 from xarray.coding import variables as coding
 
 from cubed import array_api as xp
-from cubed._array import Array
+from cubed.array._array import Array
 
 
 def decoded(func: Callable[..., Any], x: Array) -> Array | None:
@@ -42,7 +42,7 @@ def _masked(x: Array, missing: Iterable[Any], value: Any, dtype: Any) -> Array |
     return x if mask is None else xp.where(mask, np.asarray(value, dtype=d), x)
 
 
-def _scaled(x: Array, scale_factor: Any, add_offset: Any, dtype: np.dtype) -> Array:
+def _scaled(x: Array, scale_factor: Any, add_offset: Any, dtype: np.dtype[Any]) -> Array:
     # As assignments in place do, each step rounds to the type of the result.
     x = x.astype(dtype)
     if scale_factor is not None:

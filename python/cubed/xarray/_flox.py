@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 import cubed
-from cubed._array import Array, common_spec, normalize_axes
-from cubed._create import engine_chunks
-from cubed._groupby import QUANTILES, _apart, _joined, quantile_codes
+from cubed.array._array import Array
+from cubed.array._cores import engine_chunks
+from cubed.array._operands import common_spec, normalize_axes
+from cubed.base._types import NDArray
+from cubed.blocks._groupby import QUANTILES, _apart, _joined, quantile_codes
 from cubed.core.groupby import native_aggregation
 from cubed.xarray._lines import in_lines
 
@@ -97,7 +99,7 @@ class _Reduction:
     engine: Any
     finalize_kwargs: Any
 
-    def aggregation(self, dtype: np.dtype) -> Any:
+    def aggregation(self, dtype: np.dtype[Any]) -> Any:
         """flox's description of it, for arrays of a type."""
         from flox.aggregations import _initialize_aggregation
 
@@ -179,7 +181,7 @@ class _OnLines:
     ngroups: int
     several: bool
 
-    def __call__(self, block: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    def __call__(self, block: NDArray, codes: NDArray) -> NDArray:
         from flox import groupby_reduce
         from pandas import RangeIndex
 
@@ -205,7 +207,7 @@ def _numbers(by: Any, groups: Any) -> Any:
     return _numbers_of_block(np.asarray(by), groups)
 
 
-def _numbers_of_block(by: np.ndarray, groups: Any) -> np.ndarray:
+def _numbers_of_block(by: NDArray, groups: Any) -> NDArray:
     with _looking_up:
         found = groups.get_indexer(by.reshape(-1))
     return found.reshape(by.shape).astype(np.int64)
@@ -246,7 +248,7 @@ class _Scan:
     func: Any
     dtype: Any
 
-    def __call__(self, block: np.ndarray, *by: np.ndarray) -> np.ndarray:
+    def __call__(self, block: NDArray, *by: NDArray) -> NDArray:
         from flox import groupby_scan
 
         return groupby_scan(block, *by, func=self.func, dtype=self.dtype)

@@ -14,8 +14,8 @@ from typing import Any
 import xarray
 from xarray import DataArray, Dataset, NamedArray
 
-from cubed._array import Array
-from cubed._warnings import warn
+from cubed.array._array import Array
+from cubed.base._warnings import warn
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 from xarray.coding import variables
 from xarray.core import indexing
 
-from cubed._array import Array
-from cubed._create import from_array
+from cubed.array._array import Array
+from cubed.io._create import from_array
 from cubed.spec import Spec
 from cubed.xarray._coding import decoded
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from cubed._array import Array
+from cubed.array._array import Array
 
 #: A function on lines makes copies of them, masks and orders: bytes for each byte of a block.
 COPIES = 6

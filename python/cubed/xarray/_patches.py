@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 import cubed
-from cubed._array import Array
-from cubed._fill import forward_fill
-from cubed._neighbours import held, is_foreign, refusal
+from cubed.array._array import Array
+from cubed.array._neighbours import held, is_foreign, refusal
+from cubed.array_api._fill import forward_fill
+from cubed.base._types import NDArray
 from cubed.xarray import _along, _chunking, _hooks, _rolling, _writing
 from cubed.xarray._hooks import Hook
 
@@ -35,7 +36,7 @@ def _push(theirs: Any, array: Any, n: int | None = None, axis: int = -1) -> Any:
 
 
 def _map_blocks(theirs: Any, *args: Any, **kwargs: Any) -> Any:
-    from cubed.xarray._blocks import map_blocks
+    from cubed.xarray._blocks import map_blocks  # late: few need it
 
     return map_blocks(theirs, *args, **kwargs)
 
@@ -91,10 +92,10 @@ def _least_squares(theirs: Any, lhs: Any, rhs: Any, rcond: Any = None, skipna: A
     return coefficients, cubed.sum((rhs - fit) ** 2, axis=0)
 
 
-def _least_squares_of_columns(lhs: np.ndarray, rhs: Array, rcond: Any) -> tuple[Array, Array]:
+def _least_squares_of_columns(lhs: NDArray, rhs: Array, rcond: Any) -> tuple[Array, Array]:
     """Each column by itself, without what it misses."""
 
-    def fit(columns: np.ndarray) -> np.ndarray:
+    def fit(columns: NDArray) -> NDArray:
         out = np.full((*columns.shape[:-1], lhs.shape[1] + 1), np.nan)
         for i in np.ndindex(*columns.shape[:-1]):
             known = ~np.isnan(columns[i])
@@ -126,7 +127,7 @@ def _strftime(theirs: Any, values: Any, date_format: str) -> Any:
     return cubed.map_blocks(_text, values, theirs=theirs, date_format=date_format, dtype=dtype)
 
 
-def _text(block: np.ndarray, theirs: Callable[..., Any], date_format: str) -> np.ndarray:
+def _text(block: NDArray, theirs: Callable[..., Any], date_format: str) -> NDArray:
     return theirs(block, date_format).astype(str)
 
 
@@ -140,13 +141,13 @@ def _with_flox(theirs: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _groupby_reduce(theirs: Any, *args: Any, **kwargs: Any) -> Any:
-    from cubed.xarray._flox import groupby_reduce
+    from cubed.xarray._flox import groupby_reduce  # late: flox may be missing
 
     return groupby_reduce(theirs, *args, **kwargs)
 
 
 def _groupby_scan(theirs: Any, *args: Any, **kwargs: Any) -> Any:
-    from cubed.xarray._flox import groupby_scan
+    from cubed.xarray._flox import groupby_scan  # late: flox may be missing
 
     return groupby_scan(theirs, *args, **kwargs)
 

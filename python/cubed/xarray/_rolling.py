@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cubed._array import Array
+from cubed.array._array import Array
 from cubed.xarray._hooks import Arguments
 from cubed.xarray._windows import LAST, counted, moving, reduced
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 import cubed
-from cubed._array import Array
+from cubed.array._array import Array
+from cubed.base._types import NDArray
 
 #: Elements before and after an element along each axis.
 Windows = Mapping[int, tuple[int, int]]
@@ -63,11 +64,11 @@ def counted(known: Array, windows: Windows) -> Array:
     return _around(_count, known, windows, False, np.int64, extra, "moving count")
 
 
-def _last_argmax(x: np.ndarray, axis: int) -> np.ndarray:
+def _last_argmax(x: NDArray, axis: int) -> NDArray:
     return x.shape[axis] - 1 - np.argmax(np.flip(x, axis), axis=axis)
 
 
-def _last_argmin(x: np.ndarray, axis: int) -> np.ndarray:
+def _last_argmin(x: NDArray, axis: int) -> NDArray:
     return x.shape[axis] - 1 - np.argmin(np.flip(x, axis), axis=axis)
 
 
@@ -136,19 +137,19 @@ def _around(
 Sizes = Mapping[int, int]
 
 
-def _shape(block: np.ndarray, sizes: Sizes) -> tuple[int, ...]:
+def _shape(block: NDArray, sizes: Sizes) -> tuple[int, ...]:
     """How many windows there are in a block."""
     return tuple(n + 1 - sizes.get(d, 1) for d, n in enumerate(block.shape))
 
 
-def _parts(block: np.ndarray, sizes: Sizes) -> Iterator[np.ndarray]:
+def _parts(block: NDArray, sizes: Sizes) -> Iterator[NDArray]:
     """The first elements of all windows, their second ones, and so on."""
     shape = _shape(block, sizes)
     for offsets in itertools.product(*(range(sizes.get(d, 1)) for d in range(block.ndim))):
         yield block[tuple(slice(k, k + n) for k, n in zip(offsets, shape, strict=True))]
 
 
-def _count(block: np.ndarray, sizes: Sizes) -> np.ndarray:
+def _count(block: NDArray, sizes: Sizes) -> NDArray:
     out = np.zeros(_shape(block, sizes), np.int64)
     for part in _parts(block, sizes):
         out += part
@@ -156,16 +157,16 @@ def _count(block: np.ndarray, sizes: Sizes) -> np.ndarray:
 
 
 def _reduced(
-    block: np.ndarray,
+    block: NDArray,
     reduction: str,
     sizes: Sizes,
     min_count: int,
     ddof: float,
-    result: np.dtype,
-) -> np.ndarray:
+    result: np.dtype[Any],
+) -> NDArray:
     shape = _shape(block, sizes)
 
-    def parts() -> Iterator[np.ndarray]:
+    def parts() -> Iterator[NDArray]:
         return _parts(block, sizes)
 
     known = np.zeros(shape, np.int64)
@@ -178,12 +179,12 @@ def _reduced(
 
 
 def _reduced_by(
-    block: np.ndarray,
+    block: NDArray,
     function: Callable[..., Any],
     sizes: Sizes,
     slab: int,
     options: dict[str, Any],
-) -> np.ndarray:
+) -> NDArray:
     sliding: Any = np.lib.stride_tricks.sliding_window_view
     view = sliding(block, tuple(sizes.values()), axis=tuple(sizes))
     axes = tuple(range(-len(sizes), 0))
@@ -196,39 +197,39 @@ def _reduced_by(
     return np.concatenate(parts, axis=longest)
 
 
-def _sum(parts: Callable[[], Iterator[np.ndarray]], shape: Any, known: Any, _: Any) -> np.ndarray:
+def _sum(parts: Callable[[], Iterator[NDArray]], shape: Any, known: Any, _: Any) -> NDArray:
     out = np.zeros(shape)
     for part in parts():
         np.add(out, part, out=out, where=~np.isnan(part))
     return out
 
 
-def _mean(parts: Any, shape: Any, known: Any, _: Any) -> np.ndarray:
+def _mean(parts: Any, shape: Any, known: Any, _: Any) -> NDArray:
     return np.divide(_sum(parts, shape, known, _), known)
 
 
-def _prod(parts: Any, shape: Any, known: Any, _: Any) -> np.ndarray:
+def _prod(parts: Any, shape: Any, known: Any, _: Any) -> NDArray:
     out = np.ones(shape)
     for part in parts():
         np.multiply(out, part, out=out, where=~np.isnan(part))
     return out
 
 
-def _min(parts: Any, shape: Any, known: Any, _: Any) -> np.ndarray:
+def _min(parts: Any, shape: Any, known: Any, _: Any) -> NDArray:
     out = np.full(shape, np.nan)
     for part in parts():
         np.fmin(out, part, out=out)
     return out
 
 
-def _max(parts: Any, shape: Any, known: Any, _: Any) -> np.ndarray:
+def _max(parts: Any, shape: Any, known: Any, _: Any) -> NDArray:
     out = np.full(shape, np.nan)
     for part in parts():
         np.fmax(out, part, out=out)
     return out
 
 
-def _var(parts: Any, shape: Any, known: Any, ddof: float) -> np.ndarray:
+def _var(parts: Any, shape: Any, known: Any, ddof: float) -> NDArray:
     mean = _mean(parts, shape, known, ddof)
     out = np.zeros(shape)
     for part in parts():
@@ -238,11 +239,11 @@ def _var(parts: Any, shape: Any, known: Any, ddof: float) -> np.ndarray:
     return np.where(freedom > 0, out / freedom, np.nan)
 
 
-def _std(parts: Any, shape: Any, known: Any, ddof: float) -> np.ndarray:
+def _std(parts: Any, shape: Any, known: Any, ddof: float) -> NDArray:
     return np.sqrt(_var(parts, shape, known, ddof))
 
 
-_REDUCTIONS: dict[str, Callable[..., np.ndarray]] = {
+_REDUCTIONS: dict[str, Callable[..., NDArray]] = {
     "max": _max,
     "mean": _mean,
     "min": _min,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cubed._array import Array
+from cubed.array._array import Array
 from cubed.xarray._hooks import Arguments
 
 

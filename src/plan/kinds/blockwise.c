@@ -12,7 +12,7 @@ static cubed_status check_operands(const cb_ir *ir, const cb_node *n, bool whole
     if (op->nin != n->ninputs) return BAD("%d inputs of %d", n->ninputs, op->nin);
     for (int i = 0; i < op->nin; i++) {
         const cb_node *in = &ir->nodes[n->inputs[i]];
-        if (op->in[i].dtype != in->dtype || !cb_block_covers(&op->in[i], &in->grid))
+        if (op->in[i].dtype != in->dtype || !cb_block_covers(&op->in[i], in->grid))
             return BAD("input %d of %s is another array", i, op->function);
         if (whole && (cb_block_has_halo(&op->in[i]) || op->in[i].gather.most))
             return BAD("input %d with elements around its blocks, or gathered", i);
@@ -31,8 +31,7 @@ static cubed_status check_operands(const cb_ir *ir, const cb_node *n, bool whole
         }
     }
     if (n->output < 0 || n->output >= op->nout) return BAD("output number %d", n->output);
-    if (op->out[n->output].dtype != n->dtype ||
-        !cb_grid_equal(&op->out[n->output].blocks, &n->grid))
+    if (op->out[n->output].dtype != n->dtype || !cb_grid_equal(&op->out[n->output].blocks, n->grid))
         return BAD("output %d of %s is another array", n->output, op->function);
     return CUBED_OK;
 }
@@ -55,18 +54,15 @@ static void put_operand(cb_buf *b, const cb_block_operand *x)
     cb_put_u(b, (uint64_t)x->gather.ranges);
 }
 
-static cubed_status put_block(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
+static void put_block(cb_buf *b, const cb_node *n)
 {
     const cb_blockwise *op = n->block;
-    (void)use;
-    (void)err;
     cb_put_string(b, op->function);
     cb_put_params(b, op->params, op->params_size);
     for (int i = 0; i < op->nin; i++) put_operand(b, &op->in[i]);
     cb_put_u(b, (uint64_t)op->nout);
     for (int i = 0; i < op->nout; i++) put_operand(b, &op->out[i]);
     cb_put_u(b, (uint64_t)n->output);
-    return CUBED_OK;
 }
 
 static void get_operand(cb_reader *r, cb_block_operand *x)
@@ -146,7 +142,7 @@ const cb_kind cb_kind_blockwise = {.name = "blockwise",
                                    .find_chunks_from = cb_chunks_of_blocks,
                                    .operation = block_name};
 
-/* One dimension; the mask is cut as what it is for. */
+/* Checks that everything has one dimension, and the mask the blocks of the values. */
 static cubed_status check_compress(const cb_ir *ir, const cb_node *n, cubed_error *err)
 {
     CB_TRY(check_operands(ir, n, true, err));

@@ -10,12 +10,9 @@ static cubed_status check_full(const cb_ir *ir, const cb_node *n, cubed_error *e
     return text ? BAD("a constant of type %d", (int)n->dtype) : CUBED_OK;
 }
 
-static cubed_status put_full(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
+static void put_full(cb_buf *b, const cb_node *n)
 {
-    (void)use;
-    (void)err;
     cb_buf_put(b, n->value.bytes, sizeof n->value.bytes);
-    return CUBED_OK;
 }
 
 static void get_full(cb_reader *r, cb_node *n)
@@ -37,13 +34,7 @@ static cubed_status check_index(const cb_ir *ir, const cb_node *n, cubed_error *
     return n->dtype == CUBED_INT64 ? CUBED_OK : BAD("an index type");
 }
 
-static cubed_status put_index(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
-{
-    (void)use;
-    (void)err;
-    cb_put_i(b, n->start);
-    return CUBED_OK;
-}
+static void put_index(cb_buf *b, const cb_node *n) { cb_put_i(b, n->start); }
 
 static void get_index(cb_reader *r, cb_node *n) { n->start = cb_get_i(r); }
 
@@ -54,11 +45,13 @@ const cb_kind cb_kind_index = {.name = "index",
                                .get = get_index,
                                .find_chunks_from = cb_chunks_are_call};
 
-static cubed_status check_blocks(const cb_ir *ir, const cb_node *n, cubed_error *err)
+static cubed_status check_chunk_position(const cb_ir *ir, const cb_node *n, cubed_error *err)
 {
     (void)ir;
-    return n->dtype == CUBED_INT64 && cb_blocks_fit(&n->grid) ? CUBED_OK : BAD("a block index");
+    return n->dtype == CUBED_INT64 && cb_chunk_positions_fit(n->grid) ? CUBED_OK
+                                                                      : BAD("positions in chunks");
 }
 
-const cb_kind cb_kind_blocks = {
-    .name = "blocks", .check = check_blocks, .find_chunks_from = cb_chunks_are_data};
+const cb_kind cb_kind_chunk_position = {.name = "chunk position",
+                                        .check = check_chunk_position,
+                                        .find_chunks_from = cb_chunks_are_data};

@@ -11,7 +11,7 @@ static cubed_status check_elem(const cb_ir *ir, const cb_node *n, cubed_error *e
     cubed_dtype type = ir->nodes[n->inputs[arity - 1]].dtype;
     for (int i = 0; i < arity; i++) {
         const cb_node *in = &ir->nodes[n->inputs[i]];
-        if (in->grid.ndim != 0 && !cb_grid_same_shape(&in->grid, &n->grid))
+        if (in->grid->ndim != 0 && !cb_grid_same_shape(in->grid, n->grid))
             return BAD("input %d of %s has another shape", i, cubed_op_name(n->op));
         cubed_dtype want = n->op == CUBED_OP_WHERE && i == 0 ? CUBED_BOOL : type;
         if (in->dtype != want)
@@ -25,13 +25,7 @@ static cubed_status check_elem(const cb_ir *ir, const cb_node *n, cubed_error *e
     return CUBED_OK;
 }
 
-static cubed_status put_elem(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
-{
-    (void)use;
-    (void)err;
-    cb_put_u(b, (uint64_t)n->op);
-    return CUBED_OK;
-}
+static void put_elem(cb_buf *b, const cb_node *n) { cb_put_u(b, (uint64_t)n->op); }
 
 static void get_elem(cb_reader *r, cb_node *n) { n->op = (cubed_op)cb_get_n(r, CUBED_OP_COUNT); }
 

@@ -2,7 +2,14 @@
 #include "plan/reduction.h"
 #include "plan/kinds/rows.h"
 
-/* Of an input of this grid to states, or to what they come to. */
+/* The blocks that each of these states is of; 0: they are no states of such a reduction. */
+static int64_t span_of(const cb_grid *from, uint32_t reduced, const cb_grid *states)
+{
+    const cb_grid blocks = cb_reduced_grid(from, reduced);
+    return states->ndim < 2 ? 0 : cb_reduce_span(cb_grid_count(&blocks), states->axis[0].extent);
+}
+
+/* Checks a reduction of an input with this grid to its states, or to its results. */
 static cubed_status check_reduction(const cb_ir *ir, const cb_node *n, const cb_grid *from,
                                     bool states, cubed_error *err)
 {
@@ -13,19 +20,18 @@ static cubed_status check_reduction(const cb_ir *ir, const cb_node *n, const cb_
                    cubed_dtype_name(n->dtype));
     if (from->ndim < CUBED_MAX_NDIM && n->reduced >> from->ndim) return BAD("reduced axes");
     if (n->reduced == 0) return BAD("no reduced axes");
+    const int64_t span = states ? span_of(from, n->reduced, n->grid) : 1;
+    if (span == 0) return BAD("a number of reduction states");
     const cb_grid want =
-        states ? cb_reduce_partial_grid(from, n->reduced, cb_reduce_planes(n->reduction))
+        states ? cb_reduce_partial_grid(from, n->reduced, cb_reduce_planes(n->reduction), span)
                : cb_reduce_kept_grid(from, n->reduced);
-    return cb_grid_same_shape(&want, &n->grid) ? CUBED_OK : BAD("the shape of a reduction");
+    return cb_grid_same_shape(&want, n->grid) ? CUBED_OK : BAD("the shape of a reduction");
 }
 
-static cubed_status put_reduce(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
+static void put_reduce(cb_buf *b, const cb_node *n)
 {
-    (void)use;
-    (void)err;
     cb_put_u(b, (uint64_t)n->reduction);
     cb_put_u(b, n->reduced);
-    return CUBED_OK;
 }
 
 static void get_reduce(cb_reader *r, cb_node *n)
@@ -70,23 +76,39 @@ const cb_kind cb_kind_partial = {.name = "partial",
                                  .find_chunks_from = cb_chunks_are_data,
                                  .operation = reduction_name};
 
-static cubed_status check_merge(const cb_ir *ir, const cb_node *n, cubed_error *err)
+/* Checks that a merge, to states or results, is one of its input's states. */
+static cubed_status check_states(const cb_ir *ir, const cb_node *n, bool states, cubed_error *err)
 {
     const cb_node *in = &ir->nodes[n->inputs[0]];
     CB_TRY(cb_grid_check(n->reduce_grid, n->dtype, err));
-    CB_TRY(check_reduction(ir, n, n->reduce_grid, false, err));
-    const cb_grid want =
-        cb_reduce_partial_grid(n->reduce_grid, n->reduced, cb_reduce_planes(n->reduction));
-    if (in->kind != CB_NODE_PARTIAL || in->reduction != n->reduction ||
-        !cb_grid_equal(&want, &in->grid))
+    CB_TRY(check_reduction(ir, n, n->reduce_grid, states, err));
+    const int64_t span = span_of(n->reduce_grid, n->reduced, in->grid);
+    if (!cb_node_leaves_states(in) || in->reduction != n->reduction || span == 0)
         return BAD("a merge of something else than its states");
+    const cb_grid want =
+        cb_reduce_partial_grid(n->reduce_grid, n->reduced, cb_reduce_planes(n->reduction), span);
+    if (!cb_grid_equal(&want, in->grid)) return BAD("a merge of something else than its states");
+    if (states && n->grid->axis[0].extent >= in->grid->axis[0].extent)
+        return BAD("a merge of states that leaves as many");
     return CUBED_OK;
 }
 
-static cubed_status put_merge(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
+static cubed_status check_merge(const cb_ir *ir, const cb_node *n, cubed_error *err)
+{
+    return check_states(ir, n, false, err);
+}
+
+static cubed_status check_merge_partial(const cb_ir *ir, const cb_node *n, cubed_error *err)
+{
+    if (ir->is_graph) return BAD("a decision in what nothing is decided of");
+    if (!n->stored) return BAD("reduction states that are not stored");
+    return check_states(ir, n, true, err);
+}
+
+static void put_merge(cb_buf *b, const cb_node *n)
 {
     cb_put_grid(b, n->reduce_grid);
-    return put_reduce(b, n, use, err);
+    put_reduce(b, n);
 }
 
 static void get_merge(cb_reader *r, cb_node *n)
@@ -108,20 +130,27 @@ const cb_kind cb_kind_merge = {.name = "merge",
                                .find_chunks_from = cb_chunks_are_data,
                                .operation = reduction_name};
 
+const cb_kind cb_kind_merge_partial = {.name = "merge partial",
+                                       .min_inputs = 1,
+                                       .max_inputs = 1,
+                                       .is = CB_KIND_REDUCTION,
+                                       .check = check_merge_partial,
+                                       .put = put_merge,
+                                       .get = get_merge,
+                                       .find_chunks_from = cb_chunks_are_data,
+                                       .operation = reduction_name};
+
 static cubed_status check_scan(const cb_ir *ir, const cb_node *n, cubed_error *err)
 {
     if (!cb_kernel_has_scan(n->reduction, n->dtype)) return BAD("a running total of its type");
-    if (n->axis < 0 || n->axis >= n->grid.ndim) return BAD("axis %d", n->axis);
+    if (n->axis < 0 || n->axis >= n->grid->ndim) return BAD("axis %d", n->axis);
     return cb_kind_check_same_shape(ir, n, err);
 }
 
-static cubed_status put_scan(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
+static void put_scan(cb_buf *b, const cb_node *n)
 {
-    (void)use;
-    (void)err;
     cb_put_u(b, (uint64_t)n->reduction);
     cb_put_u(b, (uint64_t)n->axis);
-    return CUBED_OK;
 }
 
 static void get_scan(cb_reader *r, cb_node *n)

@@ -15,7 +15,7 @@
 CUBED_MUST_CHECK cubed_status cb_kind_check_same_shape(const cb_ir *ir, const cb_node *n,
                                                        cubed_error *err);
 
-/* Whence chunks are (chunks_from.c). */
+/* Functions for cb_kind.find_chunks_from (chunks_from.c). */
 void cb_chunks_are_data(cubed_array *x);
 void cb_chunks_are_memory(cubed_array *x);
 void cb_chunks_are_call(cubed_array *x);

@@ -47,7 +47,7 @@ static cubed_status put_memory(cb_buf *b, const cb_node *n, cb_plan_use use, cub
     cb_node_shape(n, shape);
     cb_put_u(b, bytes_all);
     /* One row of the last axis at a time, in pieces that fit the buffer; long texts one by one. */
-    int ndim = n->grid.ndim, last = ndim - 1;
+    int ndim = n->grid->ndim, last = ndim - 1;
     int64_t row = ndim ? shape[last] : 1, per = (int64_t)(sizeof bytes / size);
     cb_box rows = {.ndim = ndim ? last : 0};
     int64_t idx[CUBED_MAX_NDIM] = {0};
@@ -73,9 +73,9 @@ static void get_memory(cb_reader *r, cb_node *n)
     uint64_t size = cb_get_u(r);
     int64_t shape[CUBED_MAX_NDIM], count = 0, bytes = 0;
     cb_node_shape(n, shape);
-    for (int d = 0; d < n->grid.ndim; d++) r->bad = r->bad || shape[d] < 0;
+    for (int d = 0; d < n->grid->ndim; d++) r->bad = r->bad || shape[d] < 0;
     bool shared = size > CB_PLAN_EMBED_BYTES && !r->array;
-    if (r->bad || (shared && !r->worker) || cb_count(n->grid.ndim, shape, &count) ||
+    if (r->bad || (shared && !r->worker) || cb_count(n->grid->ndim, shape, &count) ||
         cb_mul_i64(count, (int64_t)cubed_dtype_size(n->dtype), &bytes) || (uint64_t)bytes != size) {
         r->bad = true;
         return;
@@ -87,15 +87,15 @@ static void get_memory(cb_reader *r, cb_node *n)
         n->data = p ? cb_zone_memdup(r->zone, p, (size_t)size) : NULL;
         if (!n->data) r->bad = true;
     }
-    int64_t *strides = cb_get_list(r, n->grid.ndim);
+    int64_t *strides = cb_get_list(r, n->grid->ndim);
     if (strides && count > 0)
-        cb_dense_strides(n->grid.ndim, shape, cubed_dtype_size(n->dtype), strides);
+        cb_dense_strides(n->grid->ndim, shape, cubed_dtype_size(n->dtype), strides);
     n->strides = strides;
 }
 
 static bool own_memory(cb_zone *zone, cb_node *n)
 {
-    n->strides = cb_zone_memdup(zone, n->strides, (size_t)n->grid.ndim * sizeof *n->strides);
+    n->strides = cb_zone_memdup(zone, n->strides, (size_t)n->grid->ndim * sizeof *n->strides);
     return n->strides != NULL;
 }
 
@@ -106,7 +106,7 @@ static cubed_status restore_memory(cubed_array *x, const cb_node *n, cubed_error
 {
     int64_t shape[CUBED_MAX_NDIM], count;
     cb_node_shape(n, shape);
-    if (cb_count(n->grid.ndim, shape, &count)) count = 0;
+    if (cb_count(n->grid->ndim, shape, &count)) count = 0;
     size_t size = (size_t)count * cubed_dtype_size(n->dtype);
     x->node.data = cb_zone_memdup(x->zone, n->data, size);
     x->node.token = (uint64_t)(uintptr_t)x->node.data;
@@ -117,7 +117,7 @@ static cubed_status restore_memory(cubed_array *x, const cb_node *n, cubed_error
 const cb_kind cb_kind_memory = {.name = "memory",
                                 .is = CB_KIND_SOURCE,
                                 .check = check_memory,
-                                .put = put_memory,
+                                .put_data = put_memory,
                                 .get = get_memory,
                                 .own = own_memory,
                                 .restore = restore_memory,
@@ -165,7 +165,7 @@ static cubed_status restore_reader(cubed_array *x, const cb_node *n, cubed_error
     if (!s) return cb_fail(err, CUBED_E_NOMEM, "no memory for a source");
     x->node.source = s;
     CB_TRY(cb_source_open(x->ctx, s, err));
-    s->opened = false; /* the array closes it, not a plan */
+    s->opened = false; /* The array closes the source, not a plan. */
     s->name = s->fn->name;
     s->params = NULL;
     cubed_array_set_owner(x, s->fn->close, s->handle);
@@ -175,7 +175,7 @@ static cubed_status restore_reader(cubed_array *x, const cb_node *n, cubed_error
 const cb_kind cb_kind_reader = {.name = "reader",
                                 .is = CB_KIND_SOURCE | CB_KIND_CHUNKED,
                                 .check = check_reader,
-                                .put = put_reader,
+                                .put_data = put_reader,
                                 .get = get_reader,
                                 .restore = restore_reader,
                                 .find_chunks_from = cb_chunks_are_data};

@@ -3,11 +3,11 @@
 
 #include "plan/kinds/rows.h"
 
-/* Of `ndim` axes of these extents. */
+/* Checks a node's map to a shape of `ndim` axes. */
 static cubed_status check_map(const cb_ir *ir, const cb_node *n, int ndim, const int64_t *shape,
                               cubed_error *err)
 {
-    const cb_grid *in = &ir->nodes[n->inputs[0]].grid;
+    const cb_grid *in = ir->nodes[n->inputs[0]].grid;
     if (n->map->ndim_in != ndim || n->map->ndim_out != in->ndim)
         return BAD("the view maps %d to %d dimensions", n->map->ndim_in, n->map->ndim_out);
     uint64_t used = 0;
@@ -36,16 +36,10 @@ static cubed_status check_view(const cb_ir *ir, const cb_node *n, cubed_error *e
 {
     int64_t shape[CUBED_MAX_NDIM];
     cb_node_shape(n, shape);
-    return check_map(ir, n, n->grid.ndim, shape, err);
+    return check_map(ir, n, n->grid->ndim, shape, err);
 }
 
-static cubed_status put_view(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
-{
-    (void)use;
-    (void)err;
-    cb_put_map(b, n->map);
-    return CUBED_OK;
-}
+static void put_view(cb_buf *b, const cb_node *n) { cb_put_map(b, n->map); }
 
 static bool own_view(cb_zone *zone, cb_node *n)
 {
@@ -75,19 +69,16 @@ static cubed_status check_reshape(const cb_ir *ir, const cb_node *n, cubed_error
     for (int d = 0; d < n->map->ndim_in; d++) {
         if (n->from[d] < 0) return BAD("axis %d of a reshape has extent %" PRId64, d, n->from[d]);
     }
-    if (cb_count(n->map->ndim_in, n->from, &count) || cb_count(n->grid.ndim, shape, &same) ||
+    if (cb_count(n->map->ndim_in, n->from, &count) || cb_count(n->grid->ndim, shape, &same) ||
         count != same)
         return BAD("a reshape to another number of elements");
     return check_map(ir, n, n->map->ndim_in, n->from, err);
 }
 
-static cubed_status put_reshape(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
+static void put_reshape(cb_buf *b, const cb_node *n)
 {
-    (void)use;
-    (void)err;
     cb_put_map(b, n->map);
     for (int d = 0; d < n->map->ndim_in; d++) cb_put_i(b, n->from[d]);
-    return CUBED_OK;
 }
 
 static void get_reshape(cb_reader *r, cb_node *n)
@@ -114,33 +105,27 @@ const cb_kind cb_kind_reshape = {.name = "reshape",
 
 static cubed_status check_concat(const cb_ir *ir, const cb_node *n, cubed_error *err)
 {
-    if (n->axis < 0 || n->axis >= n->grid.ndim) return BAD("concat along axis %d", n->axis);
+    if (n->axis < 0 || n->axis >= n->grid->ndim) return BAD("concat along axis %d", n->axis);
     int64_t sum = 0;
     for (int i = 0; i < n->ninputs; i++) {
-        const cb_grid *in = &ir->nodes[n->inputs[i]].grid;
-        if (in->ndim != n->grid.ndim) return BAD("concat of different dimensions");
+        const cb_grid *in = ir->nodes[n->inputs[i]].grid;
+        if (in->ndim != n->grid->ndim) return BAD("concat of different dimensions");
         for (int d = 0; d < in->ndim; d++) {
-            if (d != n->axis && in->axis[d].extent != n->grid.axis[d].extent)
+            if (d != n->axis && in->axis[d].extent != n->grid->axis[d].extent)
                 return BAD("concat of different shapes");
         }
         sum += in->axis[n->axis].extent;
-        if (sum > n->grid.axis[n->axis].extent) break;
+        if (sum > n->grid->axis[n->axis].extent) break;
     }
-    if (sum != n->grid.axis[n->axis].extent) return BAD("concat of other extents");
+    if (sum != n->grid->axis[n->axis].extent) return BAD("concat of other extents");
     return CUBED_OK;
 }
 
-static cubed_status put_concat(cb_buf *b, const cb_node *n, cb_plan_use use, cubed_error *err)
-{
-    (void)use;
-    (void)err;
-    cb_put_u(b, (uint64_t)n->axis);
-    return CUBED_OK;
-}
+static void put_concat(cb_buf *b, const cb_node *n) { cb_put_u(b, (uint64_t)n->axis); }
 
 static void get_concat(cb_reader *r, cb_node *n) { n->axis = cb_get_n(r, CUBED_MAX_NDIM); }
 
-/* They belong to a list of nodes. */
+/* The positions belong to a list of nodes: `derive` finds them again. */
 static bool own_concat(cb_zone *zone, cb_node *n)
 {
     (void)zone;
@@ -148,12 +133,12 @@ static bool own_concat(cb_zone *zone, cb_node *n)
     return true;
 }
 
-/* Sums may be nonsense, but there are as many as there are inputs. */
+/* Inputs are not checked yet: sums may be wrong, but there are as many as inputs. */
 static bool find_begins(const cb_ir *ir, cb_node *n)
 {
     int64_t *begins = cb_zone_alloc(ir->zone, ((size_t)n->ninputs + 1) * sizeof *begins);
     for (int i = 0; begins && i < n->ninputs; i++) {
-        const cb_grid *in = &ir->nodes[n->inputs[i]].grid;
+        const cb_grid *in = ir->nodes[n->inputs[i]].grid;
         const int64_t extent = n->axis >= 0 && n->axis < in->ndim ? in->axis[n->axis].extent : 0;
         if (cb_add_i64(begins[i], extent, &begins[i + 1])) begins[i + 1] = begins[i];
     }

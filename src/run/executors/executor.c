@@ -11,6 +11,13 @@
 /* A report with the longest error, but what the program raised. */
 #define LEAST_MESSAGE (CUBED_REPORT_BYTES + sizeof(((cubed_error *)0)->message))
 
+int64_t cb_executor_most_tasks(uint64_t max_message_bytes)
+{
+    if (max_message_bytes == 0) return INT64_MAX;
+    const uint64_t least = cb_min_size(max_message_bytes, LEAST_MESSAGE);
+    return 1 + (int64_t)((max_message_bytes - least) / CUBED_REPORT_BYTES);
+}
+
 static const cubed_executor_vtable *const own[] = {
     &cb_executor_threads,
     &cb_executor_single,
@@ -88,6 +95,11 @@ static cubed_status check_vtable(const cubed_executor_vtable *vt, cubed_error *e
                        "executor \"%s\" says that its workers map memory, which only the library's "
                        "own can",
                        vt->name);
+    if (c->finds_plan && c->shares_memory)
+        return cb_fail(err, CUBED_E_ARG,
+                       "executor \"%s\" says that it shares memory and that its workers find the "
+                       "plan in the work directory: expected one of them at most",
+                       vt->name);
     if (c->shares_memory && c->remote)
         return cb_fail(err, CUBED_E_ARG,
                        "executor \"%s\" says that it shares memory and is remote: expected one of "
@@ -128,8 +140,8 @@ cubed_status cubed_context_add_executor(cubed_context *ctx, const cubed_executor
 
 /* --- Tasks in this process ----------------------------------------------------------------------------- */
 
-static void run(const cb_task_env *env, cb_arena *arena, int stage, int64_t task, cb_coop *coop,
-                unsigned member, cb_task_count *count, cubed_task_report *report)
+static void run(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, int stage, int64_t task,
+                cb_coop *coop, unsigned member, cb_task_count *count, cubed_task_report *report)
 {
     const cubed_plan *p = env->plan;
     cb_task t = {.plan = p,
@@ -139,11 +151,13 @@ static void run(const cb_task_env *env, cb_arena *arena, int stage, int64_t task
                  .arena = arena,
                  .count = count,
                  .cancel = env->cancel,
+                 .ahead = ahead && ahead->chunks ? ahead : NULL,
                  .coop = coop,
                  .member = member};
     memset(&report->error, 0, sizeof report->error);
     report->task = task;
     report->start_ns = cb_clock_ns();
+    arena->cancel = env->cancel;
     cb_arena_reset_high_water(arena);
     cubed_status st = cb_task_run(&t, task, &report->error);
     report->error.status = st;
@@ -167,15 +181,27 @@ static void clear_counts(cubed_task_report *report)
     report->measured_mem = report->function_mem = 0;
 }
 
-void cb_executor_run_task(const cb_task_env *env, cb_arena *arena, int stage, int64_t task,
-                          cubed_task_report *report)
+void cb_executor_expect(const cb_task_env *env, cb_ahead *ahead, const cubed_task_range *range)
+{
+    cb_ahead_begin(ahead, env->plan, cb_io_chunks(env->io), range->stage, range->first,
+                   range->last);
+}
+
+/* With this worker's share of what is fetched ahead. */
+static size_t measured(const cb_task_env *env, const cb_arena *arena)
+{
+    return cb_arena_high_water(arena) + cb_chunks_fetch_peak(cb_io_chunks(env->io));
+}
+
+void cb_executor_run_task(const cb_task_env *env, cb_arena *arena, cb_ahead *ahead, int stage,
+                          int64_t task, cubed_task_report *report)
 {
     cb_task_count count = {.bytes_read = 0};
-    run(env, arena, stage, task, NULL, 0, &count, report);
+    run(env, arena, ahead, stage, task, NULL, 0, &count, report);
     report->coop = 1;
     report->cache_peak = cb_chunks_cache_peak(cb_io_chunks(env->io));
     clear_counts(report);
-    count_task(report, &count, cb_arena_high_water(arena));
+    count_task(report, &count, measured(env, arena));
 }
 
 void cb_executor_run_member(const cb_task_env *env, cb_arena *arena, int stage, int64_t task,
@@ -183,8 +209,8 @@ void cb_executor_run_member(const cb_task_env *env, cb_arena *arena, int stage, 
 {
     cb_member *self = &coop->members[member];
     self->count = (cb_task_count){.bytes_read = 0};
-    run(env, arena, stage, task, coop, member, &self->count, report);
-    self->measured = cb_arena_high_water(arena);
+    run(env, arena, NULL, stage, task, coop, member, &self->count, report);
+    self->measured = measured(env, arena);
     (void)cb_coop_meet(coop); /* all have counted */
     report->coop = coop->size;
     report->cache_peak = cb_chunks_cache_peak(cb_io_chunks(env->io));
@@ -197,6 +223,7 @@ void cb_executor_run_member(const cb_task_env *env, cb_arena *arena, int stage, 
 struct cubed_runner {
     cb_task_env env;
     cb_arena *arena;
+    cb_ahead ahead;
 };
 
 cubed_status cubed_runner_new(const cubed_executor_args *args, cubed_runner **out, cubed_error *err)
@@ -214,15 +241,24 @@ cubed_status cubed_runner_new(const cubed_executor_args *args, cubed_runner **ou
     return st;
 }
 
+void cubed_runner_expect(cubed_runner *r, const cubed_task_range *range)
+{
+    cb_executor_expect(&r->env, &r->ahead, range);
+}
+
 void cubed_runner_run(cubed_runner *r, int stage, int64_t task, cubed_task_report *report)
 {
-    cb_executor_run_task(&r->env, r->arena, stage, task, report);
+    if (!cb_ahead_has(&r->ahead, stage, task))
+        cubed_runner_expect(r,
+                            &(cubed_task_range){.stage = stage, .first = task, .last = task + 1});
+    cb_executor_run_task(&r->env, r->arena, &r->ahead, stage, task, report);
 }
 
 void cubed_runner_free(cubed_runner *r)
 {
     if (!r) return;
     const cubed_allocator *a = &r->env.plan->ctx->alloc;
+    cb_ahead_end(&r->ahead);
     cb_arena_free(r->arena);
     cb_free(a, r, sizeof *r);
 }

@@ -23,6 +23,7 @@
 #include "run/executors/executor.h"
 #include "run/shared.h"
 #include "run/wire.h"
+#include "store/net.h"
 
 /* The connection's descriptor in a worker; what is shared comes behind it. */
 #define WORKER_FD 3
@@ -85,8 +86,39 @@ static int set_signals(posix_spawnattr_t *attr)
     return rc ? rc : posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK);
 }
 
+/* The environment, and with it the options of stores, which are in no plan: *value holds these. */
+static int make_environment(const processes *x, cb_buf *value, const char ***out)
+{
+    static const char name[] = CB_NET_OPTIONS "=";
+    cubed_context *ctx = x->args.plan->ctx;
+    size_t n = 0, k = 0;
+    while (environ[n]) n++;
+    cb_buf_puts(value, name);
+    if (cb_net_put_options(&ctx->stores.net, value, NULL) != CUBED_OK) return ENOMEM;
+    const char **all = cb_alloc(&ctx->alloc, (n + 2) * sizeof *all);
+    if (!all) return ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        if (strncmp(environ[i], name, sizeof name - 1) != 0) all[k++] = environ[i];
+    }
+    all[k++] = value->data;
+    while (k < n + 2) all[k++] = NULL;
+    *out = all;
+    return 0;
+}
+
+static void free_environment(const processes *x, cb_buf *value, const char **all)
+{
+    size_t n = 0;
+    while (environ[n]) n++;
+    if (value->data) explicit_bzero(value->data, value->cap);
+    cb_buf_free(value);
+    cb_free(&x->args.plan->ctx->alloc, all, (n + 2) * sizeof *all);
+}
+
 static int spawn(const processes *x, int fd, pid_t *pid)
 {
+    const char **environment = NULL;
+    cb_buf value;
     char number[NAME_BYTES], *argv[MAX_ARGV];
     int n = 0;
     posix_spawn_file_actions_t actions;
@@ -109,7 +141,12 @@ static int spawn(const processes *x, int fd, pid_t *pid)
     if (rc == 0) rc = posix_spawn_file_actions_adddup2(&actions, fd, WORKER_FD);
     for (int i = 0; i < x->nshared && rc == 0; i++)
         rc = posix_spawn_file_actions_adddup2(&actions, x->shared[i].fd, WORKER_FD + 1 + i);
-    if (rc == 0) rc = posix_spawnp(pid, argv[0], &actions, &attr, argv, environ);
+    cb_buf_init(&value, &x->args.plan->ctx->alloc);
+    if (rc == 0) rc = make_environment(x, &value, &environment);
+    if (rc == 0)
+        rc = posix_spawnp(pid, argv[0], &actions, &attr, argv,
+                          (char *const *)(uintptr_t)environment);
+    free_environment(x, &value, environment);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attr);
     return rc;

@@ -15,6 +15,7 @@ static cubed_status single_submit(cubed_executor *ex, const cubed_task_range *ra
     single *s = (single *)ex;
     CB_CHECK(s->range.first == s->range.last, err);
     s->range = *range;
+    cubed_runner_expect(s->runner, range);
     return CUBED_OK;
 }
 

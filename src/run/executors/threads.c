@@ -3,6 +3,7 @@
  * When a range of cooperative tasks is next, workers that come for work join in. It starts
  * when all are in: more than were planned hold less each. */
 #include <pthread.h>
+#include <stddef.h>
 #include <string.h>
 #include <time.h>
 
@@ -88,13 +89,20 @@ static bool take_job(threads *t, job *out)
     return ok;
 }
 
+/* Of tasks that are done the error says nothing: most of a report is its message. */
+static void copy_report(cubed_task_report *to, const cubed_task_report *from)
+{
+    memcpy(to, from, offsetof(cubed_task_report, error));
+    if (to->error.status != CUBED_OK || from->error.status != CUBED_OK) to->error = from->error;
+}
+
 static bool give_report(threads *t, const cubed_task_report *report)
 {
     pthread_mutex_lock(&t->lock);
     while (t->report_n == t->report_cap && !t->stop) pthread_cond_wait(&t->room, &t->lock);
     bool ok = !t->stop;
     if (ok) {
-        t->reports[(t->report_at + t->report_n) % t->report_cap] = *report;
+        copy_report(&t->reports[(t->report_at + t->report_n) % t->report_cap], report);
         if (t->report_n++ == 0) pthread_cond_signal(&t->done);
     }
     pthread_mutex_unlock(&t->lock);
@@ -105,22 +113,26 @@ static void worker(void *ctx, unsigned index)
 {
     threads *t = ctx;
     job j;
+    cb_ahead ahead = {.chunks = NULL};
     cubed_task_report report;
     memset(&report, 0, sizeof report);
     report.worker = index;
     bool open = true; /* a member of a cooperative task goes on with it, whether or not */
     while (open && take_job(t, &j)) {
         report.token = j.range.token;
+        if (!j.coop) cb_executor_expect(&t->env, &ahead, &j.range);
         for (int64_t task = j.range.first; task < j.range.last && (open || j.coop); task++) {
             if (j.coop)
                 cb_executor_run_member(&t->env, t->arenas[index], j.range.stage, task, j.coop,
                                        j.member, &report);
             else
-                cb_executor_run_task(&t->env, t->arenas[index], j.range.stage, task, &report);
+                cb_executor_run_task(&t->env, t->arenas[index], &ahead, j.range.stage, task,
+                                     &report);
             if (open && j.member == 0) open = give_report(t, &report);
             if (report.error.status != CUBED_OK) break;
         }
     }
+    cb_ahead_end(&ahead);
 }
 
 static cubed_status threads_submit(cubed_executor *ex, const cubed_task_range *range,
@@ -159,7 +171,7 @@ static cubed_status threads_poll(cubed_executor *ex, int timeout_ms, cubed_task_
     while (t->report_n == 0 && rc == 0) rc = pthread_cond_timedwait(&t->done, &t->lock, &until);
     *got = t->report_n > 0;
     if (*got) {
-        *report = t->reports[t->report_at];
+        copy_report(report, &t->reports[t->report_at]);
         t->report_at = (t->report_at + 1) % t->report_cap;
         if (t->report_n-- == t->report_cap) pthread_cond_broadcast(&t->room);
     }

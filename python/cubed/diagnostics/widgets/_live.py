@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from cubed._visualize import scrolled
+from cubed.base._pictures import scrolled
 from cubed.runtime.types import (
     Callback,
     ComputeEndEvent,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cubed._chunks import explicit_chunks
+from cubed.base._chunks import explicit_chunks
 
 __all__ = ["normalize_chunks"]
 

@@ -1,0 +1,63 @@
+/* Any bytes as a file that holds arrays (NetCDF, HDF5, ZIP, references): its documents and chunks are read. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "files/files.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Objects that are looked at; a chunk of a file may be as large as it says. */
+enum { MOST = 500, READ = 1 << 16 };
+
+typedef struct keys {
+    cb_zone *zone;
+    char *list[MOST];
+    int n;
+} keys;
+
+static cubed_status keep(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    keys *k = ctx;
+    (void)size;
+    if (k->n == MOST) return cb_fail(err, CUBED_E_CANCELLED, "enough");
+    k->list[k->n++] = cb_zone_strdup(k->zone, key);
+    return CUBED_OK;
+}
+
+static void read_object(cubed_store *s, const char *key)
+{
+    static uint8_t bytes[READ];
+    const cubed_range ranges[] = {{0, READ / 4}, {17, READ / 4}, {CUBED_RANGE_SUFFIX, READ / 4}};
+    cubed_object_info info;
+    size_t got;
+    cubed_status st = cb_store_get(s, key, 0, bytes, READ, &got, NULL);
+    if (st == CUBED_OK && got > READ) abort();
+    for (int i = 0; i < 3; i++)
+        st = cb_store_get_parts(s, key, NULL, ranges + i, 1, bytes, &info, NULL, NULL);
+    (void)st;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    cb_stores stores;
+    cubed_store *within, *file;
+    keys k = {.n = 0};
+    if (cb_stores_init(&stores, &cb_system_allocator, NULL) != CUBED_OK) abort();
+    if (cb_store_open_memory(&cb_system_allocator, "memory://x", &within, NULL) != CUBED_OK ||
+        cb_store_put(within, "file", data, size, NULL) != CUBED_OK ||
+        cb_zone_new(&cb_system_allocator, &k.zone, NULL) != CUBED_OK)
+        abort();
+    if (cb_file_open(&stores, within, "file", "memory://x/file", &file, NULL) == CUBED_OK) {
+        cubed_status st = cb_store_list(file, "", keep, &k, NULL);
+        for (int i = 0; i < k.n; i++) {
+            if (k.list[i]) read_object(file, k.list[i]);
+        }
+        (void)st;
+        cb_store_close(file);
+    }
+    cb_zone_free(k.zone);
+    cb_stores_free(&stores);
+    return 0;
+}

@@ -1,0 +1,248 @@
+/* Executors of Python: the driver's ranges as messages to an object, and its answers as reports.
+ *
+ * The object moves bytes (cubed.runtime.executors.base has what all of them share):
+ *     open(work_dir, plan_key) -> (slots, workers)
+ *     submit(range)               the range as in cubed/sys/message.h; does not wait
+ *     poll(seconds) -> None, or (range, reports or None, worker, clock_shift_ns, error or None, may_pass):
+ *         what became of a range, as soon as one is known: its tasks' reports, or the exception it ended with, and
+ *         whether that may pass. Clocks of workers have no date: times are shifted by so much to be of this one's
+ *     close()                     nothing of what was submitted runs any more
+ * It is called by one thread, which has the GIL then. What it raises ends the run. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core.h"
+#include "cubed/sys/message.h"
+
+typedef struct core_added {
+    cubed_executor_vtable vt;
+    struct core_added *next;
+    char name[];
+} core_added;
+
+typedef struct engine {
+    cubed_executor head;
+    cubed_executor_args args;
+    core_engine *of;
+    cubed_range_message names; /* of what all ranges are part of */
+    /* Of what an answer told, the reports that nobody has asked for yet: */
+    PyObject *answer; /* or NULL */
+    const char *reports;
+    Py_ssize_t size;
+    cubed_range_message range; /* first: the task that reports next */
+    unsigned worker;
+    long long shift;
+    cubed_error error; /* of the first task that has no report; CUBED_OK: none was told */
+} engine;
+
+/* The exception that is set, as an error of the run. */
+static cubed_status raised(cubed_error *err) { return core_catch(err); }
+
+static cubed_status engine_submit(cubed_executor *ex, const cubed_task_range *range,
+                                  cubed_error *err)
+{
+    engine *x = (engine *)ex;
+    uint8_t bytes[CUBED_RANGE_BYTES];
+    x->names.range = *range;
+    cubed_range_write(&x->names, bytes);
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *done = PyObject_CallMethod(x->of->object, "submit", "(y#)", (const char *)bytes,
+                                         (Py_ssize_t)sizeof bytes);
+    const cubed_status st = done ? CUBED_OK : raised(err);
+    Py_XDECREF(done);
+    PyGILState_Release(gil);
+    return st;
+}
+
+/* Keeps what an answer says until its reports are asked for. */
+static bool take_answer(engine *x, PyObject *answer)
+{
+    const char *range;
+    Py_ssize_t n;
+    PyObject *error;
+    int may_pass;
+    cubed_error why = CUBED_ERROR_INIT;
+    if (!PyTuple_Check(answer)) {
+        PyErr_Format(PyExc_TypeError, "poll() of an executor returned %R, expected a tuple",
+                     answer);
+        return false;
+    }
+    x->reports = NULL;
+    x->size = 0;
+    if (!PyArg_ParseTuple(answer, "y#z#ILOp", &range, &n, &x->reports, &x->size, &x->worker,
+                          &x->shift, &error, &may_pass))
+        return false;
+    if (cubed_range_read(range, (size_t)n, &x->range, &why) != CUBED_OK) {
+        core_raise(&why);
+        return false;
+    }
+    x->error = (cubed_error)CUBED_ERROR_INIT;
+    if (error != Py_None) {
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+        x->error.status = core_catch(&x->error);
+        x->error.transient = may_pass;
+    }
+    x->answer = Py_NewRef(answer);
+    return true;
+}
+
+/* The next report of the answer; of a range that ended without one for each task, that of the first which has none. */
+static cubed_status next_report(engine *x, cubed_task_report *r, cubed_error *err)
+{
+    size_t used = 0;
+    if (x->size > 0) {
+        const cubed_status st =
+            cubed_report_read(x->of->state->ctx, x->reports, (size_t)x->size, r, &used, err);
+        if (st != CUBED_OK) return st;
+        r->start_ns += x->shift;
+        r->end_ns += x->shift;
+    } else {
+        *r = (cubed_task_report){
+            .token = x->range.range.token, .task = x->range.range.first, .coop = 1};
+        r->error = x->error;
+        if (r->error.status == CUBED_OK) {
+            r->error.status = CUBED_E_IO;
+            r->error.transient = true;
+            snprintf(r->error.message, sizeof r->error.message,
+                     "a worker did not say what became of its tasks");
+        }
+    }
+    x->reports += used;
+    x->size -= (Py_ssize_t)used;
+    r->worker = x->worker;
+    x->range.range.first = r->task + 1;
+    if (r->error.status != CUBED_OK || x->range.range.first >= x->range.range.last)
+        Py_CLEAR(x->answer);
+    return CUBED_OK;
+}
+
+static cubed_status engine_poll(cubed_executor *ex, int timeout_ms, cubed_task_report *report,
+                                bool *got, cubed_error *err)
+{
+    engine *x = (engine *)ex;
+    cubed_status st = CUBED_OK;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    if (!x->answer) {
+        PyObject *answer =
+            PyObject_CallMethod(x->of->object, "poll", "(d)", (double)timeout_ms / 1000);
+        if (!answer || (answer != Py_None && !take_answer(x, answer))) st = raised(err);
+        Py_XDECREF(answer);
+    }
+    *got = st == CUBED_OK && x->answer;
+    if (*got) st = next_report(x, report, err);
+    PyGILState_Release(gil);
+    return st;
+}
+
+static void engine_close(cubed_executor *ex)
+{
+    engine *x = (engine *)ex;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *done = PyObject_CallMethod(x->of->object, "close", NULL);
+    if (!done) PyErr_WriteUnraisable(x->of->object); /* the run has ended, one way or the other */
+    Py_XDECREF(done);
+    Py_XDECREF(x->answer);
+    PyMem_Free(x);
+    PyGILState_Release(gil);
+}
+
+static cubed_status open_object(engine *x, cubed_error *err)
+{
+    PyObject *sizes =
+        PyObject_CallMethod(x->of->object, "open", "(ss)", x->args.work_dir, x->args.plan_key);
+    bool ok = sizes && core_is_tuple("what open() of an executor returns", sizes) &&
+              PyArg_ParseTuple(sizes, "II", &x->head.slots, &x->head.workers);
+    if (ok && (x->head.slots < 1 || x->head.workers < 1)) {
+        PyErr_Format(PyExc_ValueError, "an executor has %u slots and %u workers, expected some",
+                     x->head.slots, x->head.workers);
+        ok = false;
+    }
+    Py_XDECREF(sizes);
+    return ok ? CUBED_OK : raised(err);
+}
+
+static cubed_status engine_open(const cubed_executor_args *args, cubed_executor **out,
+                                cubed_error *err)
+{
+    cubed_range_message names = {.range = {.token = 0}};
+    const cubed_status known = cubed_plan_get_id(args->plan, names.plan, err);
+    if (known != CUBED_OK) return known;
+    snprintf(names.run, sizeof names.run, "%s", args->run);
+    PyGILState_STATE gil = PyGILState_Ensure();
+    cubed_status st = CUBED_OK;
+    engine *x = PyMem_Calloc(1, sizeof *x);
+    if (x) {
+        x->args = *args;
+        x->of = args->ctx;
+        x->head.vt = x->of->vt;
+        x->names = names;
+        st = open_object(x, err);
+    } else {
+        PyErr_NoMemory();
+        st = raised(err);
+    }
+    if (st == CUBED_OK)
+        *out = &x->head;
+    else
+        PyMem_Free(x);
+    PyGILState_Release(gil);
+    return st;
+}
+
+/* --- Making them known --------------------------------------------------------------------------------- */
+
+core_engine core_engine_of(core_state *s, const char *name, PyObject *object)
+{
+    core_engine e = {.state = s, .object = object};
+    for (core_added *a = s->added; a; a = a->next) {
+        if (strcmp(a->name, name) == 0) e.vt = &a->vt;
+    }
+    return e;
+}
+
+void core_forget_engines(core_state *s)
+{
+    while (s->added) {
+        core_added *a = s->added;
+        s->added = a->next;
+        PyMem_Free(a);
+    }
+}
+
+/* add_executor(name, remote, max_message_bytes, range_ms): plans can be run by objects of that name from now on */
+static PyObject *add_executor(PyObject *module, PyObject *args)
+{
+    core_state *s = core_get_state(module);
+    const char *name;
+    int remote;
+    unsigned long long max_message_bytes;
+    unsigned range_ms;
+    cubed_error err = CUBED_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "spKI", &name, &remote, &max_message_bytes, &range_ms)) return NULL;
+    const size_t size = strlen(name) + 1;
+    core_added *a = PyMem_Calloc(1, sizeof *a + size);
+    if (!a) return PyErr_NoMemory();
+    memcpy(a->name, name, size);
+    a->vt = (cubed_executor_vtable){.struct_size = sizeof a->vt,
+                                    .name = a->name,
+                                    .caps = {.remote = remote,
+                                             .finds_plan = true,
+                                             .max_message_bytes = max_message_bytes,
+                                             .range_ms = range_ms},
+                                    .open = engine_open,
+                                    .submit = engine_submit,
+                                    .poll = engine_poll,
+                                    .close = engine_close};
+    if (cubed_context_add_executor(s->ctx, &a->vt, NULL, &err) != CUBED_OK) {
+        PyMem_Free(a);
+        return core_raise(&err);
+    }
+    a->next = s->added;
+    s->added = a;
+    Py_RETURN_NONE;
+}
+
+PyMethodDef core_engine_methods[] = {
+    {"add_executor", add_executor, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,1 @@
+"""The lazy array: its methods, operators, indexing, and what NumPy asks of it."""

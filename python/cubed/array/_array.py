@@ -1,0 +1,487 @@
+"""The lazy array."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cubed import _core
+from cubed.array import _above
+from cubed.array._methods import Methods
+from cubed.base._dtypes import dtype_of, name_of
+from cubed.base._types import ChunksLike, DTypeLike, NDArray
+from cubed.spec import Spec
+
+
+class Array(Methods):
+    """An N-dimensional array in chunks, which is computed when somebody asks for its values.
+
+    Arrays are made by functions such as :func:`cubed.from_array`, :func:`cubed.from_zarr` and those
+    of :mod:`cubed.array_api`. Assigning to a part of one puts a new lazy value behind the same
+    object.
+    """
+
+    __slots__ = ("_x", "_spec", "_shape", "_dtype", "__weakref__")
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    __hash__ = None
+
+    _x: _core.Array
+    _spec: Spec | None
+
+    def __init__(self) -> None:
+        raise TypeError("make arrays with from_array, from_zarr or a function of cubed.array_api")
+
+    @staticmethod
+    def _new(x: _core.Array, spec: Spec | None) -> Array:
+        if not _xarray_met and "xarray" in sys.modules:
+            _meet_xarray()
+        if spec is not None and not isinstance(spec, Spec):
+            raise TypeError(f"spec is {spec!r}, expected a cubed.Spec")
+        self = object.__new__(Array)
+        self._spec = spec
+        self._rebind(x)
+        return self
+
+    def _rebind(self, x: _core.Array) -> None:
+        self._x = x
+        self._shape: tuple[int, ...] = x.shape
+        self._dtype: np.dtype[Any] | None = None
+
+    # --- What it is ------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents of the axes."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Data type."""
+        if self._dtype is None:
+            self._dtype = dtype_of(self._x.dtype)
+        return self._dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self._shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def device(self) -> str:
+        """Always ``"cpu"``."""
+        return "cpu"
+
+    @property
+    def spec(self) -> Spec:
+        """What computing it may use."""
+        return self._spec if self._spec is not None else Spec()
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """Attributes of a stored array, as far as they still describe the values; a copy."""
+        import json  # late: few need it
+
+        return json.loads(self._x.attrs)
+
+    @property
+    def chunks(self) -> tuple[tuple[int, ...], ...]:
+        """Extents of all chunks, axis by axis."""
+        if not _xarray_met and "xarray" in sys.modules:
+            _meet_xarray()
+        return self._x.all_chunks
+
+    @property
+    def chunksize(self) -> tuple[int, ...]:
+        """Extents of the largest chunk."""
+        return self._x.longest_chunks
+
+    @property
+    def numblocks(self) -> tuple[int, ...]:
+        """Number of chunks along each axis."""
+        return self._x.num_chunks
+
+    @property
+    def npartitions(self) -> int:
+        """Number of chunks."""
+        return math.prod(self.numblocks)
+
+    nchunks = npartitions
+
+    @property
+    def chunkmem(self) -> int:
+        """Bytes of the largest chunk."""
+        return math.prod(self.chunksize) * self.dtype.itemsize
+
+    @property
+    def T(self) -> Array:
+        """The transpose of a matrix."""
+        if self.ndim != 2:
+            raise ValueError(f"x.T takes two axes, x has {self.ndim}")
+        return self._like(_core.permute_dims(self._x, (1, 0)))
+
+    @property
+    def mT(self) -> Array:
+        """The transposes of the matrices in the last two axes."""
+        if self.ndim < 2:
+            raise ValueError(f"x.mT takes at least two axes, x has {self.ndim}")
+        axes = (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
+        return self._like(_core.permute_dims(self._x, axes))
+
+    def _like(self, x: _core.Array) -> Array:
+        return Array._new(x, self._spec)
+
+    def __repr__(self) -> str:
+        return f"cubed.Array<shape={self.shape}, dtype={self._x.dtype}, chunks={self.chunksize}>"
+
+    def _repr_html_(self) -> str:
+        return _above.array_html(self)
+
+    def to_svg(self, size: float = 500) -> str:
+        """The chunk grid of the last two axes as SVG, the longer one `size` pixels long.
+
+        An array without axes has none: ``""``. Computes nothing.
+        """
+        return _above.grid_svg(self, size)
+
+    def _repr_inline_(self, max_width: int) -> str:
+        return f"cubed.Array<chunksize={self.chunksize}>"[:max_width]
+
+    def __copy__(self) -> Array:
+        return self._like(self._x)
+
+    def __deepcopy__(self, memo: Any) -> Array:
+        return self._like(self._x)  # what is behind it never changes
+
+    def __reduce__(self) -> Any:
+        return _restore, (self._x.dump(), self._spec)
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise TypeError("len() of an array without axes")
+        return self._shape[0]
+
+    # --- Its values ------------------------------------------------------------------------------
+
+    def compute(
+        self,
+        *,
+        executor: Any = None,
+        callbacks: Sequence[Any] | None = None,
+        optimize_graph: bool = True,
+        resume: bool | None = None,
+        **kwargs: Any,
+    ) -> NDArray:
+        """The values, as a NumPy array. Parameters as for :func:`cubed.compute`."""
+        return _above.compute(
+            self,
+            executor=executor,
+            callbacks=callbacks,
+            optimize_graph=optimize_graph,
+            resume=resume,
+            **kwargs,
+        )[0]
+
+    def plan(self, *, optimize_graph: bool = True, optimize_function: Any = None) -> Any:
+        """What computing it would run."""
+        return _above.plan(self, optimize_graph=optimize_graph, optimize_function=optimize_function)
+
+    def visualize(
+        self,
+        filename: str = "cubed",
+        format: str | None = None,
+        optimize_graph: bool = True,
+        **kwargs: Any,
+    ) -> Any:
+        """Draws what computing it would run; see :func:`cubed.visualize`."""
+        return _above.visualize(
+            self, filename=filename, format=format, optimize_graph=optimize_graph, **kwargs
+        )
+
+    def rechunk(self, chunks: ChunksLike, **kwargs: Any) -> Array:
+        """The same values in other chunks; see :func:`cubed.rechunk`."""
+        return _above.rechunk(self, chunks, **kwargs)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
+        """The values, computed now, in new memory; ``copy=False`` is a ValueError."""
+        if copy is False:
+            raise ValueError("the values of a lazy array cannot be had without a copy")
+        values = self.compute()
+        return values if dtype is None else values.astype(dtype, copy=False)
+
+    def _scalar(self) -> Any:
+        """The only element, computed now."""
+        if self.size != 1:
+            raise TypeError(f"only arrays of one element are scalars, this one has {self.size}")
+        return self.compute().reshape(())[()]
+
+    def __bool__(self) -> bool:
+        return bool(self._scalar())
+
+    def __int__(self) -> int:
+        return int(self._scalar())
+
+    def __float__(self) -> float:
+        return float(self._scalar())
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar())
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in "iu" or self.ndim:
+            raise TypeError("only integer arrays without axes are indices")
+        return int(self._scalar())
+
+    def __format__(self, format_spec: str) -> str:
+        """With a format the only element in it; without one, as ``str`` does, nothing computes."""
+        return format(self.item(), format_spec) if format_spec else str(self)
+
+    def __divmod__(self, other: Any) -> tuple[Array, Array]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Array, Array]:
+        return other // self, other % self
+
+    def item(self) -> Any:
+        """The only element, as a Python scalar."""
+        return self._scalar().item()
+
+    def tolist(self) -> Any:
+        """The values as nested lists."""
+        return self.compute().tolist()
+
+    # --- Protocols of NumPy and the standard -----------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        return _above.call_ufunc(ufunc, method, args, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return _above.call_function(func, types, args, kwargs)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
+            raise ValueError(f"version {api_version!r} of the Array API is not known")
+        return _above.array_api
+
+    def to_device(self, device: str | None, /, *, stream: Any = None) -> Array:
+        """The array itself: ``"cpu"`` is the only device."""
+        if device != "cpu":
+            raise ValueError(f"there is no device {device!r}, only 'cpu'")
+        if stream is not None:
+            raise ValueError("the device 'cpu' has no streams")
+        return self
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule of the values, computed now, in new memory of the CPU.
+
+        Raises
+        ------
+        BufferError
+            For another device, and types that DLPack does not have, such as dates.
+        """
+        if stream is not None:
+            raise ValueError("the device 'cpu' has no streams")
+        if dl_device is not None and tuple(dl_device) != (1, 0):
+            raise BufferError(f"arrays are exported to the CPU, not to device {dl_device}")
+        values = self.compute()  # new memory in any case: nothing is copied
+        try:
+            return values.__dlpack__(max_version=max_version)
+        except TypeError:  # NumPy 1
+            return values.__dlpack__()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    # --- Indexing --------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any, /) -> Array:
+        """A part, as in NumPy. Lazy; how many elements a mask picks is computed now."""
+        return _above.getitem(self, key)
+
+    def __setitem__(self, key: Any, value: Any, /) -> None:
+        """Puts a new lazy value, of the same type, behind this object.
+
+        What was made of it before stays as it was. Masks beside other parts of a key, or with a
+        value for each row that they pick, are counted now.
+
+        Raises
+        ------
+        ValueError
+            The value's shape does not broadcast to that of the part.
+        TypeError
+            A complex value for real elements.
+        """
+        self._rebind(_above.setitem(self, key, value)._x)
+
+    def __iter__(self) -> Any:
+        return (self[i] for i in range(len(self)))
+
+    # --- Operators -------------------------------------------------------------------------------
+
+    def _unary(self, name: str) -> Array:
+        if self.dtype.kind in "mM":
+            return _above._times.unary(name, self)
+        return self._like(_core.elementwise(name, self._x))
+
+    def __neg__(self) -> Array:
+        return self._unary("negative")
+
+    def __pos__(self) -> Array:
+        return self._unary("positive")
+
+    def __abs__(self) -> Array:
+        return self._unary("abs")
+
+    def __invert__(self) -> Array:
+        return self._unary("bitwise_invert")
+
+    def __add__(self, other: Any, /) -> Array:
+        return _above.operate("add", self, other)
+
+    def __radd__(self, other: Any, /) -> Array:
+        return _above.operate("add", other, self)
+
+    def __sub__(self, other: Any, /) -> Array:
+        return _above.operate("subtract", self, other)
+
+    def __rsub__(self, other: Any, /) -> Array:
+        return _above.operate("subtract", other, self)
+
+    def __mul__(self, other: Any, /) -> Array:
+        return _above.operate("multiply", self, other)
+
+    def __rmul__(self, other: Any, /) -> Array:
+        return _above.operate("multiply", other, self)
+
+    def __truediv__(self, other: Any, /) -> Array:
+        return _above.operate("divide", self, other)
+
+    def __rtruediv__(self, other: Any, /) -> Array:
+        return _above.operate("divide", other, self)
+
+    def __floordiv__(self, other: Any, /) -> Array:
+        return _above.operate("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Any, /) -> Array:
+        return _above.operate("floor_divide", other, self)
+
+    def __mod__(self, other: Any, /) -> Array:
+        return _above.operate("remainder", self, other)
+
+    def __rmod__(self, other: Any, /) -> Array:
+        return _above.operate("remainder", other, self)
+
+    def __pow__(self, other: Any, /) -> Array:
+        return _above.operate("pow", self, other)
+
+    def __rpow__(self, other: Any, /) -> Array:
+        return _above.operate("pow", other, self)
+
+    def __matmul__(self, other: Any, /) -> Array:
+        return _above.multiply(self, other)
+
+    def __rmatmul__(self, other: Any, /) -> Array:
+        return _above.multiply(other, self)
+
+    def __and__(self, other: Any, /) -> Array:
+        return _above.operate("bitwise_and", self, other)
+
+    def __rand__(self, other: Any, /) -> Array:
+        return _above.operate("bitwise_and", other, self)
+
+    def __or__(self, other: Any, /) -> Array:
+        return _above.operate("bitwise_or", self, other)
+
+    def __ror__(self, other: Any, /) -> Array:
+        return _above.operate("bitwise_or", other, self)
+
+    def __xor__(self, other: Any, /) -> Array:
+        return _above.operate("bitwise_xor", self, other)
+
+    def __rxor__(self, other: Any, /) -> Array:
+        return _above.operate("bitwise_xor", other, self)
+
+    def __lshift__(self, other: Any, /) -> Array:
+        return _above.operate("bitwise_left_shift", self, other)
+
+    def __rlshift__(self, other: Any, /) -> Array:
+        return _above.operate("bitwise_left_shift", other, self)
+
+    def __rshift__(self, other: Any, /) -> Array:
+        return _above.operate("bitwise_right_shift", self, other)
+
+    def __rrshift__(self, other: Any, /) -> Array:
+        return _above.operate("bitwise_right_shift", other, self)
+
+    def __eq__(self, other: Any, /) -> Array:  # type: ignore[override]
+        return _above.operate("equal", self, other)
+
+    def __ne__(self, other: Any, /) -> Array:  # type: ignore[override]
+        return _above.operate("not_equal", self, other)
+
+    def __lt__(self, other: Any, /) -> Array:
+        return _above.operate("less", self, other)
+
+    def __le__(self, other: Any, /) -> Array:
+        return _above.operate("less_equal", self, other)
+
+    def __gt__(self, other: Any, /) -> Array:
+        return _above.operate("greater", self, other)
+
+    def __ge__(self, other: Any, /) -> Array:
+        return _above.operate("greater_equal", self, other)
+
+    # --- Methods that NumPy's arrays have --------------------------------------------------------
+
+    def astype(self, dtype: DTypeLike, copy: bool = True) -> Array:
+        """The values in another type; see :func:`cubed.array_api.astype`."""
+        to = np.dtype(dtype)
+        if self.dtype.kind in "mM" or to.kind in "mM":
+            return _above._times.cast(self, to)
+        if to == self.dtype:
+            return self._like(self._x)
+        return self._like(_core.astype(self._x, name_of(dtype)))
+
+
+_xarray_met = False
+
+
+def _meet_xarray() -> None:
+    """Makes Xarray know lazy arrays, once: whoever imported it may wrap one."""
+    global _xarray_met
+    if not all(hasattr(sys.modules["xarray"], name) for name in ("__all__", "DataArray")):
+        return  # it is just being imported
+    importlib.import_module("cubed.xarray._patches").install()
+    _xarray_met = True
+
+
+def _restore(data: bytes, spec: Spec | None) -> Array:
+    """An array that was pickled; so may be the code in it."""
+    return Array._new(_core.load_array(data, True), spec)

@@ -1,0 +1,249 @@
+"""Assigning to a part of an array."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed.array import _above, _times
+from cubed.array._array import Array
+from cubed.array._cores import engine_chunks
+from cubed.array._indexing import leading_mask
+from cubed.array._keys import Axes, expand_key, is_mask, selection
+from cubed.array._neighbours import element, refuse_foreign
+from cubed.array._operands import common_spec, core_of, to_numpy
+from cubed.base._chunks import Chunks
+from cubed.base._dtypes import name_of
+from cubed.base._types import NDArray
+from cubed.base._warnings import casting, warn
+
+
+def setitem(x: Array, key: Any, value: Any) -> Array:
+    """x with x[key] = value, as a new array of the same type and chunks."""
+    entries = expand_key(x, key)
+    spec = common_spec(x, value, *entries)
+    v = _value(x, value)
+    is_alone = len(entries) == 1 and (not isinstance(key, tuple) or len(key) == 1)
+    if is_alone and len(v.shape) > 1 and is_mask(entries[0]) and entries[0].ndim == x.ndim:
+        raise TypeError(f"a value of shape {v.shape} for a mask: expected one dimension")
+    if not any(isinstance(e, (np.ndarray, Array)) for e in entries):
+        out = _set_part(x._x, [e for e in entries if e is not Ellipsis], v)
+    elif (mask := leading_mask(x, entries)) is not None and (
+        mask.ndim == x.ndim > 0 or _is_of_rows(v, x.ndim - mask.ndim)
+    ):
+        out = _set_masked(x._x, core_of(mask), v)
+    else:
+        out = _set_positions(x, entries, v)
+    return Array._new(out, spec)
+
+
+# --- Values ---------------------------------------------------------------------------------------
+
+
+def _value(x: Array, value: Any) -> _core.Array:
+    """The value to assign, in x's type, or as text in its kind of text."""
+    to = x.dtype
+    if to.kind in "biuf" and _is_complex(value):
+        raise TypeError(f"{value!r} cannot be assigned to elements of {to}: it is complex")
+    if not isinstance(value, Array):
+        given = _converted(value, to)
+        if given.ndim == 0:
+            return _constant(given, to)
+        if to.kind in "iu":
+            _warn_of_lost(given, to)
+        value = Array._new(core_of(given), None)
+    if value.dtype == to or value.dtype.kind == to.kind in "SU":
+        return value._x
+    if "m" in (value.dtype.kind, to.kind) or "M" in (value.dtype.kind, to.kind):
+        if value.dtype.kind not in "biu" + to.kind:
+            raise TypeError(f"values of type {value.dtype} cannot be assigned to elements of {to}")
+        return _times.cast(value, to)._x
+    if to.kind in "SU" or value.dtype.kind in "SU":
+        return _above.map_blocks(_times.numpy_cast, value, dtype=to, target=to)._x
+    return _core.astype(value._x, name_of(to))
+
+
+def _is_complex(value: Any) -> bool:
+    return isinstance(value, complex) or getattr(getattr(value, "dtype", None), "kind", "") == "c"
+
+
+def _converted(value: Any, to: np.dtype[Any]) -> NDArray:
+    """What is in memory as an array; scalars and sequences as NumPy converts them."""
+    if isinstance(value, np.ndarray):
+        return to_numpy(value)
+    refuse_foreign(value)
+    out = np.empty(np.shape(value), to)
+    try:
+        with casting():
+            out[...] = element(value)
+    except UnicodeError:
+        raise
+    except (OverflowError, TypeError, ValueError) as e:
+        raise type(e)(f"{value!r} cannot be assigned to elements of {to}: {e}") from e
+    return out
+
+
+def _warn_of_lost(values: NDArray, to: np.dtype[Any]) -> None:
+    """A RuntimeWarning if floats that integers are assigned are none, without memory for it."""
+    if values.dtype.kind != "f" or not values.size:
+        return
+    with np.errstate(invalid="ignore"):
+        finite = math.isfinite(values.min()) and math.isfinite(values.max())
+    if not finite:
+        text = f"values that are not finite are assigned to elements of {to}"
+        warn(text, RuntimeWarning)
+
+
+def _constant(value: NDArray, to: np.dtype[Any]) -> _core.Array:
+    with casting():
+        number = value.astype(to)
+    if to.kind in "mMSU":
+        return core_of(number)
+    return _core.full(name_of(to), (), None, number.item())
+
+
+def _aligned(v: _core.Array, full: Axes) -> _core.Array:
+    """The value with as many axes as what it is assigned to; ValueError if it does not fit."""
+    extra = len(v.shape) - len(full)
+    fits = all(n == 1 for n in v.shape[: max(0, extra)])
+    shape = (*[1] * max(0, -extra), *v.shape[max(0, extra) :])
+    if not fits or any(n not in (1, m) for n, m in zip(shape, full, strict=True)):
+        raise ValueError(f"a value of shape {v.shape} does not fit into {full}")
+    if extra > 0:
+        return _core.squeeze(v, range(extra))
+    for _ in range(-extra):
+        v = _core.expand_dims(v, 0)
+    return v
+
+
+# --- Parts by slices ------------------------------------------------------------------------------
+
+
+def _set_part(x: _core.Array, entries: list[Any], v: _core.Array) -> _core.Array:
+    """x[entries] = v for integers, slices and None."""
+    basic = [e for e in entries if e is not None]
+    ranges = [
+        range(n)[e] if isinstance(e, slice) else range(e, e + 1)
+        for e, n in zip(basic, x.shape, strict=True)
+    ]
+    kept = [e for e in entries if not isinstance(e, int)]
+    lengths = (len(r) for r, e in zip(ranges, basic, strict=True) if isinstance(e, slice))
+    v = _aligned(v, tuple(1 if e is None else next(lengths) for e in kept))
+    v = _core.squeeze(v, [d for d, e in enumerate(kept) if e is None])
+    for d, e in enumerate(basic):
+        if isinstance(e, int):
+            v = _core.expand_dims(v, d)
+    return _set_ranges(x, ranges, v)
+
+
+def _set_ranges(x: _core.Array, ranges: list[range], v: _core.Array) -> _core.Array:
+    """x with v, which has x's axes and broadcasts, at the positions along each axis."""
+    if not all(ranges):
+        return x
+    for d, r in enumerate(ranges):
+        if v.shape[d] != 1:
+            v = _placed(v, d, r, x.shape[d])
+    mask = None
+    for d, r in enumerate(ranges):
+        m = _range_mask(x, d, r)
+        if m is not None:
+            mask = m if mask is None else _core.elementwise("logical_and", mask, m)
+    if mask is None and v.dtype == x.dtype:
+        out = v if v.shape == x.shape else _core.broadcast_to(v, x.shape)
+        chunks: Chunks = engine_chunks(x)
+        return _core.rechunk(out, chunks)
+    if mask is None:
+        mask = _core.full("bool", (), None, True)
+    return _core.replace(x, mask, v)
+
+
+def _placed(v: _core.Array, axis: int, r: range, extent: int) -> _core.Array:
+    """v along an axis of that extent, at those positions; what is between them is anything."""
+    if r.step < 0:
+        v = _core.flip(v, (axis,))
+        r = r[::-1]
+    if r.step > 1:
+        v = _core.repeat(v, r.step, axis)
+    key = [slice(None)] * len(v.shape)
+    if r[0] + v.shape[axis] > extent:
+        key[axis] = slice(0, extent - r[0])
+        v = _core.slice(v, tuple(key))
+    key[axis] = slice(0, 1)
+    edge = _core.slice(v, tuple(key))
+    shape = list(v.shape)
+    parts: list[_core.Array] = []
+    for n in (r[0], None, extent - r[0] - v.shape[axis]):
+        if n is None:
+            parts.append(v)
+        elif n:
+            shape[axis] = n
+            parts.append(_core.broadcast_to(edge, shape))
+    return _core.concat(tuple(parts), axis) if len(parts) > 1 else v
+
+
+def _range_mask(x: _core.Array, axis: int, r: range) -> _core.Array | None:
+    """Which positions along the axis lie in the range; None if all do."""
+    extent = x.shape[axis]
+    if len(r) == extent:
+        return None
+    shape = [1] * len(x.shape)
+    shape[axis] = extent
+    chunks = [1] * len(x.shape)
+    chunks[axis] = x.chunks[axis]
+    at = _core.index(shape, chunks, 0)
+    low, high = (r[0], r[-1]) if r.step > 0 else (r[-1], r[0])
+
+    def constant(v: int) -> _core.Array:
+        return _core.full("int64", (), None, v)
+
+    mask = _core.elementwise(
+        "logical_and",
+        _core.elementwise("greater_equal", at, constant(low)),
+        _core.elementwise("less_equal", at, constant(high)),
+    )
+    if abs(r.step) > 1:
+        phase = _core.elementwise(
+            "remainder",
+            _core.elementwise("subtract", at, constant(low)),
+            constant(abs(r.step)),
+        )
+        mask = _core.elementwise(
+            "logical_and", mask, _core.elementwise("equal", phase, constant(0))
+        )
+    return mask
+
+
+# --- Masks and positions --------------------------------------------------------------------------
+
+
+def _is_of_rows(v: _core.Array, ndim: int) -> bool:
+    """Whether all that a mask picks, of so many axes each, gets the same of a value."""
+    return all(n == 1 for n in v.shape[: max(0, len(v.shape) - ndim)])
+
+
+def _set_masked(x: _core.Array, mask: _core.Array, v: _core.Array) -> _core.Array:
+    """x[mask] = v for a mask of the first axes."""
+    rest = x.shape[len(mask.shape) :]
+    if not rest and math.prod(v.shape) != 1:
+        return _core.scatter_mask(x, mask, _aligned(v, (math.prod(v.shape),)))
+    v = _aligned(v, rest)
+    for _ in rest:
+        mask = _core.expand_dims(mask, len(mask.shape))
+    return _core.replace(x, mask, v)
+
+
+def _set_positions(x: Array, entries: list[Any], v: _core.Array) -> _core.Array:
+    """x[entries] = v where some are arrays: masks are counted now, others checked by the run."""
+    chosen = selection(x, entries)
+    part = chosen.part(x._x)
+    rest = [n for n, p in zip(part.shape, chosen.at, strict=True) if p is None]
+    v = _aligned(v, (*rest[: chosen.place], *chosen.common, *rest[chosen.place :]))
+    order = chosen.order()
+    if order is not None:
+        v = _core.permute_dims(v, np.argsort(order).tolist())
+    part = _core.scatter(part, chosen.at, v)
+    part = _core.squeeze(part, chosen.new)
+    return _set_part(x._x, list(chosen.basic), part)

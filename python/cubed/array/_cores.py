@@ -1,0 +1,78 @@
+"""The engine's arrays: their chunks, and those over NumPy's memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed.base._chunks import Chunks, longest, normalize_chunks
+from cubed.base._dtypes import name_of
+from cubed.base._types import NDArray
+
+
+def is_auto(chunks: Any) -> bool:
+    return isinstance(chunks, str) and chunks == "auto"
+
+
+def engine_chunks(x: _core.Array) -> Chunks:
+    """The chunks of an array, as rechunk takes them."""
+    if not any(x.irregular):
+        return x.chunks
+    every = zip(x.irregular, x.all_chunks, x.chunks, strict=True)
+    return tuple(sizes if irregular else size for irregular, sizes, size in every)
+
+
+def in_chunks(x: _core.Array, chunks: Chunks, asked: Any = None) -> _core.Array:
+    """An array that was just made with the longest chunks, in chunks of different lengths if they
+    are. Automatic ones, `asked`, give way to those of other arrays."""
+    if is_auto(asked):
+        _core.yield_chunks(x)
+    return x if longest(chunks) == chunks else _core.rechunk(x, chunks)
+
+
+class _Bytes:
+    """Those of an array from its first to its last one in memory, for NumPy."""
+
+    def __init__(self, a: NDArray) -> None:
+        spans = [(n - 1) * stride for n, stride in zip(a.shape, a.strides, strict=True)]
+        start = a.__array_interface__["data"][0]
+        low = start + sum(s for s in spans if s < 0)
+        high = start + sum(s for s in spans if s > 0) + a.itemsize
+        self._a = a
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (low, True),
+            "shape": (high - low,),
+            "typestr": "|u1",
+        }
+
+
+def _memory_of(a: NDArray) -> tuple[NDArray, int]:
+    """What an array lies in, and where its first element is in there."""
+    if not a.size:
+        return np.empty(0, np.uint8), 0
+    if a.flags.c_contiguous or a.flags.f_contiguous:
+        flat = (a if a.flags.c_contiguous else a.T).reshape(-1)
+        return flat.view(
+            np.uint8
+        ), 0  # types that the buffer protocol does not have are bytes to it
+    memory = np.asarray(_Bytes(a))
+    return memory, a.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
+
+
+def core_from_numpy(a: NDArray, chunks: Any) -> _core.Array:
+    """The engine's array over NumPy's memory, which is not copied but where its bytes are in
+    another order than this machine's, or elements lie where none of their type may, as in records.
+    """
+    if not a.dtype.isnative or not a.flags.aligned:
+        a = a.astype(a.dtype.newbyteorder("="))
+    name = name_of(a.dtype)
+    extents = (
+        None if chunks is None else normalize_chunks(chunks, a.shape, max(1, a.dtype.itemsize))
+    )
+    regular = None if extents is None else longest(extents)
+    memory, offset = _memory_of(a)
+    x = _core.from_memory(memory, name, a.shape, a.strides, offset, regular)
+    return x if extents is None else in_chunks(x, extents)

@@ -1,0 +1,225 @@
+"""Methods that NumPy's arrays have: the functions of the same names, by methods."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from cubed.array import _above
+from cubed.base._types import Axis, DTypeLike
+
+if TYPE_CHECKING:
+    from cubed.array._array import Array
+    from cubed.array._views import BlockView, OuterIndex, PointIndex
+
+
+def _api() -> Any:
+    return _above.array_api  # to which these are arrays
+
+
+def _extents(given: tuple[Any, ...]) -> tuple[int, ...]:
+    """Of f(2, 3) and f((2, 3)) the same."""
+    if len(given) == 1 and isinstance(given[0], Sequence):
+        given = tuple(given[0])
+    return tuple(operator.index(n) for n in given)
+
+
+class Methods:
+    """What :class:`cubed.Array` has from functions. All are lazy; parameters are NumPy's."""
+
+    __slots__ = ()
+
+    # --- Reductions ------------------------------------------------------------------------------
+
+    def all(self, axis: Axis = None, *, keepdims: bool = False) -> Array:
+        """Whether all elements are true; see :func:`cubed.array_api.all`."""
+        return _api().all(self, axis=axis, keepdims=keepdims)
+
+    def any(self, axis: Axis = None, *, keepdims: bool = False) -> Array:
+        """Whether any element is true; see :func:`cubed.array_api.any`."""
+        return _api().any(self, axis=axis, keepdims=keepdims)
+
+    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
+        """Positions of the largest elements; see :func:`cubed.array_api.argmax`."""
+        return _api().argmax(self, axis=axis, keepdims=keepdims)
+
+    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
+        """Positions of the smallest elements; see :func:`cubed.array_api.argmin`."""
+        return _api().argmin(self, axis=axis, keepdims=keepdims)
+
+    def max(self, axis: Axis = None, *, keepdims: bool = False) -> Array:
+        """The largest elements; see :func:`cubed.array_api.max`."""
+        return _api().max(self, axis=axis, keepdims=keepdims)
+
+    def mean(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Array:
+        """Means; see :func:`cubed.array_api.mean`."""
+        return _api().mean(self, axis=axis, dtype=dtype, keepdims=keepdims)
+
+    def min(self, axis: Axis = None, *, keepdims: bool = False) -> Array:
+        """The smallest elements; see :func:`cubed.array_api.min`."""
+        return _api().min(self, axis=axis, keepdims=keepdims)
+
+    def prod(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Array:
+        """Products; see :func:`cubed.array_api.prod`."""
+        return _api().prod(self, axis=axis, dtype=dtype, keepdims=keepdims)
+
+    def std(
+        self, axis: Axis = None, dtype: DTypeLike = None, *, ddof: float = 0, keepdims: bool = False
+    ) -> Array:
+        """Standard deviations; see :func:`cubed.array_api.std`."""
+        return _api().std(self, axis=axis, dtype=dtype, correction=ddof, keepdims=keepdims)
+
+    def sum(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Array:
+        """Sums; see :func:`cubed.array_api.sum`."""
+        return _api().sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
+
+    def var(
+        self, axis: Axis = None, dtype: DTypeLike = None, *, ddof: float = 0, keepdims: bool = False
+    ) -> Array:
+        """Variances; see :func:`cubed.array_api.var`."""
+        return _api().var(self, axis=axis, dtype=dtype, correction=ddof, keepdims=keepdims)
+
+    # --- Along an axis ---------------------------------------------------------------------------
+
+    def argsort(self, axis: int = -1) -> Array:
+        """Positions that sort; see :func:`cubed.array_api.argsort`."""
+        return _api().argsort(self, axis=axis)
+
+    def cumprod(self, axis: int | None = None, dtype: DTypeLike = None) -> Array:
+        """Running products; see :func:`cubed.cumprod`."""
+        return _api().cumprod(self, axis=axis, dtype=dtype)
+
+    def cumsum(self, axis: int | None = None, dtype: DTypeLike = None) -> Array:
+        """Running sums; see :func:`cubed.cumsum`."""
+        return _api().cumsum(self, axis=axis, dtype=dtype)
+
+    def repeat(self, repeats: Any, axis: int | None = None) -> Array:
+        """Each element some times; see :func:`cubed.array_api.repeat`."""
+        return _api().repeat(self, repeats, axis=axis)
+
+    def take(self, indices: Any, axis: int | None = None) -> Array:
+        """Elements at positions along an axis; with axis=None, of x in one dimension."""
+        x: Any = self if axis is not None else self.ravel()
+        at = 0 if axis is None else _above.normalize_axis(axis, x.ndim)
+        return x[(*(slice(None),) * at, indices)]
+
+    # --- Elements --------------------------------------------------------------------------------
+
+    def clip(self, min: Any = None, max: Any = None) -> Array:
+        """The elements within limits; see :func:`cubed.array_api.clip`."""
+        return _api().clip(self, min, max)
+
+    def conj(self) -> Array:
+        """Complex conjugates."""
+        return _api().conj(self)
+
+    conjugate = conj
+
+    @property
+    def real(self) -> Array:
+        """Real parts."""
+        x: Any = self
+        return _api().real(x) if x.dtype.kind == "c" else x.copy()
+
+    @property
+    def imag(self) -> Array:
+        """Imaginary parts."""
+        x: Any = self
+        return _api().imag(x) if x.dtype.kind == "c" else _api().zeros_like(x)
+
+    def nonzero(self) -> tuple[Array, ...]:
+        """Coordinates of the elements that are not 0; their number is computed now."""
+        return _api().nonzero(self)
+
+    def round(self, decimals: int = 0) -> Array:
+        """Nearest numbers with so many decimals; see :func:`cubed.array_api.round`."""
+        return _api().round(self, decimals=decimals)
+
+    # --- Arranging -------------------------------------------------------------------------------
+
+    def copy(self) -> Array:
+        """The same value behind another object: assigning to one leaves the other as it is."""
+        x: Any = self
+        return x._like(x._x)
+
+    def flatten(self) -> Array:
+        """The elements in C order, in one dimension."""
+        return _api().reshape(self, (-1,))
+
+    ravel = flatten
+
+    def reshape(self, *shape: Any) -> Array:
+        """The elements in C order in another shape, given as one tuple or as its extents."""
+        return _api().reshape(self, _extents(shape))
+
+    def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Array:
+        """The array without axes of extent 1: all of them, or those given."""
+        x: Any = self
+        if axis is None:
+            axis = tuple(d for d, n in enumerate(x.shape) if n == 1)
+        return _api().squeeze(x, axis)
+
+    def swapaxes(self, axis1: int, axis2: int) -> Array:
+        """The array with two axes in each other's place."""
+        return _api().swapaxes(self, axis1, axis2)
+
+    def transpose(self, *axes: Any) -> Array:
+        """The array with its axes in another order: reversed, or as given."""
+        order = None if not axes or axes == (None,) else _extents(axes)
+        return _api().transpose(self, order)
+
+    # --- Matrices --------------------------------------------------------------------------------
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+        """The diagonals of the matrices in two axes."""
+        return _api().diagonal(self, offset, axis1, axis2)
+
+    def dot(self, other: Any) -> Array:
+        """The product as of matrices; see :func:`cubed.dot`."""
+        return _api().dot(self, other)
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+        """The sums of the diagonals of the matrices in two axes."""
+        return _api().trace(self, offset, axis1, axis2)
+
+    # --- Parts -----------------------------------------------------------------------------------
+
+    @property
+    def blocks(self) -> BlockView:
+        """The chunks, by their numbers: ``x.blocks[0, -1]`` is an array of some of them."""
+        return _above.BlockView(self)
+
+    @property
+    def oindex(self) -> OuterIndex:
+        """Indexing each axis by itself: ``x.oindex[[0, 2], mask]``."""
+        return _above.OuterIndex(self)
+
+    @property
+    def vindex(self) -> PointIndex:
+        """Indexing by points: arrays of positions are broadcast, and their axes come first."""
+        return _above.PointIndex(self)
+
+    # --- Blocks -----------------------------------------------------------------------------------
+
+    def map_blocks(self, func: Any, *args: Any, **kwargs: Any) -> Array:
+        """A function of each chunk; see :func:`cubed.map_blocks`."""
+        x: Any = self
+        return _above.map_blocks(func, x, *args, **kwargs)
+
+    def map_overlap(self, func: Any, *args: Any, **kwargs: Any) -> Array:
+        """A function of each chunk with elements around it; see :func:`cubed.map_overlap`."""
+        x: Any = self
+        return _above.map_overlap(func, x, *args, **kwargs)
+
+    # --- Values and stores -----------------------------------------------------------------------
+
+    def persist(self, **kwargs: Any) -> Array:
+        """The array over its values in memory, which are computed now; see :meth:`compute`."""
+        x: Any = self
+        return _above.persist(x, **kwargs)
+
+    def to_zarr(self, store: Any, path: str | None = None, **kwargs: Any) -> Any:
+        """Writes the array to a store; see :func:`cubed.to_zarr`."""
+        x: Any = self
+        return _above.to_zarr(x, store, path, **kwargs)

@@ -1,0 +1,238 @@
+"""Operands of operations: arrays, what is made arrays, scalars and their types; axes."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+import reprlib
+from collections.abc import Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from cubed import _core
+from cubed.array import _above
+from cubed.array._array import Array
+from cubed.array._cores import core_from_numpy
+from cubed.array._neighbours import by_other, element, is_foreign, refuse_foreign
+from cubed.base._dtypes import dtype_of, name_of
+from cubed.base._types import NDArray
+from cubed.spec import Spec
+
+
+def common_spec(*arrays: Any) -> Spec | None:
+    """What computations over these arrays may use: the one spec that some of them have."""
+    spec = None
+    for a in arrays:
+        mine = a._spec if isinstance(a, Array) else None
+        if mine is None or mine is spec:
+            continue
+        if spec is not None and spec != mine:
+            raise ValueError(f"arrays with different specs in one computation: {spec}, {mine}")
+        spec = mine
+    return spec
+
+
+def is_scalar(value: Any) -> bool:
+    """Whether it is a Python scalar, which takes the type of the array that it meets."""
+    return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
+
+
+def scalar_type(value: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type that a Python scalar takes beside an array: the array's, if that has its kind."""
+    if isinstance(value, bool):
+        return dtype
+    if isinstance(value, int):
+        return np.dtype(np.int64) if dtype.kind == "b" else dtype
+    if isinstance(value, float):
+        return dtype if dtype.kind in "fc" else np.dtype(np.float64)
+    if dtype.kind == "c":
+        return dtype
+    return np.dtype(np.complex64 if dtype.kind == "f" and dtype.itemsize < 8 else np.complex128)
+
+
+def scalar_array(value: Any, dtype: np.dtype[Any]) -> _core.Array:
+    """A 0-d constant."""
+    return _core.full(name_of(dtype), (), None, value)
+
+
+def lazy(value: Any, name: str = "x") -> Array:
+    """The argument of that name as a lazy array, which may be one of NumPy's.
+
+    Raises
+    ------
+    TypeError
+        It is no array.
+    """
+    if isinstance(value, Array):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)):
+        return Array._new(core_of(value), None)
+    refuse_foreign(value, what=name)
+    shown = reprlib.repr(value)
+    raise TypeError(f"{name} is {shown}, expected an array: cubed.asarray makes one of it")
+
+
+def real_number(value: Any, name: str) -> float:
+    """The argument of that name as a float; TypeError if it is none."""
+    if not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} is {value!r}, expected a number")
+    return float(value)
+
+
+def check_device(device: str | None) -> None:
+    """ValueError for any but the only device."""
+    if device not in (None, "cpu"):
+        raise ValueError(f"there is no device {device!r}, only 'cpu'")
+
+
+def check_arrays(values: Sequence[Any]) -> None:
+    """TypeError if one of them is no lazy array."""
+    for i, value in enumerate(values):
+        if not isinstance(value, Array):
+            raise TypeError(f"argument {i} is {reprlib.repr(value)}, expected a cubed.Array")
+
+
+def core_of(value: Any) -> _core.Array:
+    """The engine's array behind an Array, a NumPy array or scalar.
+
+    Raises
+    ------
+    TypeError
+        For masked arrays, and for arrays of other libraries.
+    """
+    if isinstance(value, Array):
+        return value._x
+    return core_from_numpy(to_numpy(value), None)
+
+
+def to_numpy(value: Any) -> NDArray:
+    """NumPy's array of an operand that is none of ours; TypeError as from core_of."""
+    refuse_masked(value)
+    refuse_foreign(value)
+    return np.asarray(element(value))
+
+
+def refuse_masked(value: Any) -> None:
+    """TypeError for a masked array, whose mask would be lost."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError("masked arrays are not implemented: give x.filled(value)")
+
+
+#: Operations that any integer takes part in, also one that the other operand's type does not have:
+#: these, searches, and those that make integers floats.
+COMPARISONS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
+
+
+_SEARCHES = frozenset(("isin", "searchsorted"))
+_FLOATING = frozenset(("divide", "atan2", "hypot", "logaddexp", "copysign", "nextafter"))
+
+
+def _wide_scalar(name: str, value: Any, dtype: np.dtype[Any]) -> _core.Array:
+    """A Python scalar of such an operation with an array, in a type that has it."""
+    own = scalar_type(value, dtype)
+    if own.kind not in "iu" or isinstance(value, bool):
+        return scalar_array(value, own)
+    for d in (own, np.dtype(np.int64), np.dtype(np.uint64)):
+        if np.iinfo(d).min <= value <= np.iinfo(d).max:
+            return scalar_array(value, d)
+    # Beyond all integers as it is, it may be rounded to one of them.
+    wide = math.inf if value > 0 else -math.inf
+    return scalar_array(value if name in _FLOATING else wide, np.dtype(np.float64))
+
+
+def operands(*values: Any, name: str = "") -> tuple[list[_core.Array], Spec | None]:
+    """Arrays and Python scalars of an operation, as arrays: at least one of them is an array.
+
+    The operation's name tells whether any integer may be.
+    """
+    arrays = [None if is_scalar(v) else core_of(v) for v in values]
+    dtypes = [dtype_of(a.dtype) for a in arrays if a is not None]
+    if not dtypes:
+        raise TypeError("at least one operand must be an array")
+    dtype = dtypes[0] if len(dtypes) == 1 else np.result_type(*dtypes)
+    wide = name in COMPARISONS or name in _SEARCHES or name in _FLOATING
+    out = [
+        a
+        if a is not None
+        else _wide_scalar(name, v, dtype)
+        if wide
+        else scalar_array(v, scalar_type(v, dtype))
+        for a, v in zip(arrays, values, strict=True)
+    ]
+    return out, common_spec(*values)
+
+
+_OPERANDS = (Array, bool, int, float, complex, str, bytes, np.ndarray, np.generic)
+
+
+def operate(name: str, left: Any, right: Any) -> Array:
+    left, right = _operand(left), _operand(right)
+    if not (_is_operand(left) and _is_operand(right)):
+        return by_other(name, left, right, lambda v: isinstance(v, Array))
+    if is_time(left) or is_time(right):
+        return _above._times.operate(name, left, right)
+    if is_text(left) or is_text(right):
+        return _above._texts.compare(name, left, right)
+    xs, spec = operands(left, right, name=name)
+    return Array._new(_core.elementwise(name, *xs), spec)
+
+
+def _operand(value: Any) -> Any:
+    """Sequences, dates and times as arrays and scalars; other operands as they are."""
+    if isinstance(value, range):
+        return _above.array_api.arange(value.start, value.stop, value.step)  # of any length
+    if isinstance(value, (list, tuple)):
+        return _above.asarray(value)
+    return element(value)
+
+
+def _is_operand(value: Any) -> bool:
+    return isinstance(value, _OPERANDS) and not is_foreign(type(value))
+
+
+def is_text(value: Any) -> bool:
+    """Whether it is text, or an array of it."""
+    if isinstance(value, (str, bytes)):
+        return True
+    return isinstance(value, (Array, np.ndarray, np.generic)) and value.dtype.kind in "SU"
+
+
+def is_time(value: Any) -> bool:
+    return isinstance(value, (Array, np.ndarray, np.generic)) and value.dtype.kind in "mM"
+
+
+def multiply(left: Any, right: Any) -> Array:
+    left, right = _operand(left), _operand(right)
+    if not (_is_operand(left) and _is_operand(right)):
+        return by_other("matmul", left, right, lambda v: isinstance(v, Array))
+    if not all(isinstance(v, (Array, np.ndarray)) for v in (left, right)):
+        return NotImplemented  # a number has no axis to sum over
+    return Array._new(_core.pair("matmul", core_of(left), core_of(right)), common_spec(left, right))
+
+
+def normalize_axis(axis: SupportsIndex, ndim: int) -> int:
+    """The axis counted from the first one."""
+    try:
+        a = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"axis is {axis!r}, expected an integer") from None
+    if not -ndim <= a < ndim:
+        raise IndexError(f"axis {a} is out of range for an array with {ndim} axes")
+    return a % ndim if ndim else a
+
+
+def normalize_axes(
+    axis: SupportsIndex | Sequence[SupportsIndex] | None, ndim: int
+) -> tuple[int, ...]:
+    """Axes counted from the first one; all for None."""
+    if axis is None:
+        return tuple(range(ndim))
+    several = isinstance(axis, Sequence) and not isinstance(axis, str)
+    several = several or (isinstance(axis, np.ndarray) and axis.ndim == 1)
+    axes: Any = axis if several else (axis,)
+    out = tuple(normalize_axis(a, ndim) for a in axes)
+    if len(set(out)) != len(out):
+        raise ValueError(f"an axis comes twice in {axis!r}")
+    return out

@@ -1,0 +1,105 @@
+"""Other ways of indexing than x[...]."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from cubed.array._indexing import get_advanced, getitem
+from cubed.array._keys import expand_key, is_mask
+
+
+class OuterIndex:
+    """x.oindex: every axis is indexed by itself, by arrays of one dimension, too."""
+
+    def __init__(self, x: Any) -> None:
+        self._x = x
+
+    def __getitem__(self, key: Any) -> Any:
+        out = self._x
+        entries = _of_axes(out, key, "oindex")
+        for axis in reversed(range(len(entries))):
+            if not isinstance(entries[axis], (int, slice)) and entries[axis].ndim:
+                out = getitem(out, (*(slice(None),) * axis, entries[axis]))
+                entries[axis] = slice(None)
+        return getitem(out, tuple(entries))
+
+
+class PointIndex:
+    """x.vindex: arrays of positions are broadcast against each other; their axes come first."""
+
+    def __init__(self, x: Any) -> None:
+        self._x = x
+
+    def __getitem__(self, key: Any) -> Any:
+        entries = _of_axes(self._x, key, "vindex")
+        if all(isinstance(e, (int, slice)) for e in entries):
+            return getitem(self._x, tuple(entries))
+        return get_advanced(self._x, entries, first=True)
+
+
+def _of_axes(x: Any, key: Any, name: str) -> list[Any]:
+    """An entry for each axis: an integer, a slice, or an array of positions or a mask of it."""
+    entries = [e for e in expand_key(x, key) if e is not Ellipsis]
+    for axis, e in enumerate(entries):
+        if e is None:
+            raise IndexError(f"{name}: None makes no new axes")
+        if is_mask(e) and e.ndim != 1:
+            raise IndexError(f"{name}: a mask with {e.ndim} axes, expected 1")
+        if name == "oindex" and not isinstance(e, (int, slice)) and e.ndim > 1:
+            raise IndexError(f"oindex: the array for axis {axis} has {e.ndim} axes, expected 1")
+    return entries
+
+
+class BlockView:
+    """x.blocks: an array whose elements are the chunks of x."""
+
+    def __init__(self, x: Any) -> None:
+        self._x = x
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of chunks along each axis."""
+        return self._x.numblocks
+
+    @property
+    def size(self) -> int:
+        """Number of chunks."""
+        return math.prod(self.shape)
+
+    def ravel(self) -> list[Any]:
+        """All chunks, in C order."""
+        return [self[index] for index in np.ndindex(*self.shape)]
+
+    def __getitem__(self, key: Any) -> Any:
+        given = key if isinstance(key, tuple) else (key,)
+        dots = [i for i, k in enumerate(given) if k is Ellipsis]
+        if len(dots) > 1 or len(given) > self._x.ndim + len(dots):
+            raise IndexError(f"{len(given)} indices for the chunks of {self._x.ndim} axes")
+        if dots:
+            at = dots[0]
+            missing = self._x.ndim - len(given) + 1
+            given = (*given[:at], *(slice(None),) * missing, *given[at + 1 :])
+        return getitem(self._x, tuple(self._slice(d, k) for d, k in enumerate(given)))
+
+    def _slice(self, axis: int, k: Any) -> slice:
+        """The elements of some chunks along an axis, which are next to each other."""
+        n = self.shape[axis]
+        if isinstance(k, slice):
+            chosen = range(n)[k]
+            if chosen.step != 1 and len(chosen) > 1:
+                raise IndexError("blocks: slices of chunks have step 1")
+        else:
+            try:
+                k = operator.index(k)
+            except TypeError:
+                raise IndexError(f"blocks: {k!r} for axis {axis}, expected an integer or a slice"
+                                 ) from None  # fmt: skip
+            if not -n <= k < n:
+                raise IndexError(f"block {k} is out of bounds for axis {axis} with {n} chunks")
+            chosen = range(k % n, k % n + 1)
+        ends = [0, *np.cumsum(self._x.chunks[axis]).tolist()]
+        return slice(ends[chosen.start], ends[chosen.start + len(chosen)])

@@ -1,0 +1,124 @@
+"""Reductions over the elements that are not NaN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._operands import lazy, normalize_axes, real_number
+from cubed.array._times import extreme, total
+from cubed.array_api.elementwise_functions import isnan
+from cubed.array_api.searching_functions import where
+from cubed.base._dtypes import name_of
+from cubed.base._types import Axis, DTypeLike
+
+
+def _reduce(
+    name: str, x: Array, axis: Axis, dtype: DTypeLike, keepdims: bool, correction: float = 0.0
+) -> Array:
+    x = lazy(x)
+    if x.dtype.kind in "mM" and name.endswith(("min", "max")):
+        return extreme(name, x, axis, keepdims)
+    if x.dtype.kind in "mM" and name in ("nansum", "nanmean"):
+        return total(name, x, axis, keepdims)
+    core = x._x
+    if dtype is not None:
+        to = np.dtype(dtype)
+        if x.dtype.kind in "fc" and to.kind not in "fc":
+            if name not in ("nansum", "nanprod"):
+                raise TypeError(f"{name}: dtype is {to} for an array of {x.dtype}, expected floats")
+            core = without_nan(x, name == "nanprod")._x  # casts know no NaN
+        core = _core.astype(core, name_of(to))
+    axes = None if axis is None else normalize_axes(axis, x.ndim)
+    out = _core.reduce(name, core, axes, keepdims, real_number(correction, "correction"))
+    if dtype is not None and out.dtype != name_of(dtype):
+        out = _core.astype(out, name_of(dtype))
+    return x._like(out)
+
+
+def without_nan(x: Array, value: float) -> Array:
+    """x with another value for NaN."""
+    return where(isnan(x), float(value), x) if x.dtype.kind in "fc" else x
+
+
+def nansum(
+    x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False,
+    split_every: Any = None,
+) -> Array:  # fmt: skip
+    """The sum; 0 of none.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
+    `dtype`, or int64 or uint64; others of x's type. Lazy.
+    """
+    return _reduce("nansum", x, axis, dtype, keepdims)
+
+
+def nanprod(
+    x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False,
+    split_every: Any = None,
+) -> Array:  # fmt: skip
+    """The product; 1 of none.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
+    `dtype`, or int64 or uint64; others of x's type. Lazy.
+    """
+    return _reduce("nanprod", x, axis, dtype, keepdims)
+
+
+def nanmin(
+    x: Array, /, axis: Axis = None, *, keepdims: bool = False, split_every: Any = None
+) -> Array:
+    """The smallest element; NaN of none.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy.
+    """
+    return _reduce("nanmin", x, axis, None, keepdims)
+
+
+def nanmax(
+    x: Array, /, axis: Axis = None, *, keepdims: bool = False, split_every: Any = None
+) -> Array:
+    """The largest element; NaN of none.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy.
+    """
+    return _reduce("nanmax", x, axis, None, keepdims)
+
+
+def nanmean(
+    x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False,
+    split_every: Any = None,
+) -> Array:  # fmt: skip
+    """The mean; NaN of none.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
+    integers, else x's type. Lazy.
+    """
+    return _reduce("nanmean", x, axis, dtype, keepdims)
+
+
+def nanvar(
+    x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, correction: float = 0.0,
+    ddof: float | None = None, keepdims: bool = False, split_every: Any = None,
+) -> Array:  # fmt: skip
+    """The variance, with `correction` (or `ddof`) fewer degrees of freedom.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
+    integers, else x's type. Lazy; TypeError for complex numbers.
+    """
+    return _reduce("nanvar", x, axis, dtype, keepdims, correction if ddof is None else ddof)
+
+
+def nanstd(
+    x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, correction: float = 0.0,
+    ddof: float | None = None, keepdims: bool = False, split_every: Any = None,
+) -> Array:  # fmt: skip
+    """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom.
+
+    Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
+    integers, else x's type. Lazy; TypeError for complex numbers.
+    """
+    return _reduce("nanstd", x, axis, dtype, keepdims, correction if ddof is None else ddof)

@@ -1,0 +1,194 @@
+"""Quantiles."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed.array import _times
+from cubed.array._array import Array
+from cubed.array._operands import lazy, normalize_axes, to_numpy
+from cubed.array_api.searching_functions import where
+from cubed.array_api.utility_functions import any
+from cubed.base._dtypes import name_of
+from cubed.base._types import Axis, NDArray
+
+
+def _quantile(
+    x: Array, q: Any, scale: float, axis: Axis, skip_nan: bool, method: str, keepdims: bool
+) -> Array:
+    x = lazy(x)
+    given = to_numpy(q)
+    values = given.astype(np.float64) / scale
+    axes = None if axis is None else normalize_axes(axis, x.ndim)
+    if x.dtype.kind in "mM" and not skip_nan:
+        whole = tuple(range(x.ndim)) if axes is None else tuple(axes)
+        return _time_quantile(x, values, whole, method, keepdims)
+    one = given.ndim == 0 and not isinstance(q, (np.ndarray, Array))
+    numbers = float(values) if one else values.reshape(-1).tolist()
+    out = _core.quantile(x._x, numbers, axes, keepdims, skip_nan, method, x.spec.task_mem)
+    if not one and values.ndim != 1:
+        out = _core.reshape(out, (*values.shape, *out.shape[1:]))
+    if given.dtype.kind == x.dtype.kind == "f" and out.dtype != x._x.dtype:
+        out = _core.astype(out, name_of(np.result_type(x.dtype, given.dtype)))
+    return x._like(out)
+
+
+def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """The element in the middle, or the mean of the two there; NaN if there is one.
+
+    Parameters
+    ----------
+    x
+        Real numbers, or differences of times.
+    axis
+        An axis, several, or None: all.
+    keepdims
+        Leave the axes, with one element.
+
+    Returns
+    -------
+    Array
+        float64 for integers and bools, else x's type; NaN of no elements.
+
+    Notes
+    -----
+    Lazy and exact. Where the elements of one result take up to a quarter of a task's memory they
+    are brought together in one; otherwise they are counted, in two to eight passes over x.
+    """
+    x = lazy(x)
+    if x.dtype.kind in "mM":
+        axes = range(x.ndim) if axis is None else normalize_axes(axis, x.ndim)
+        return _time_median(x, tuple(axes), keepdims)
+    return _quantile(x, 0.5, 1, axis, False, "linear", keepdims)
+
+
+def nanmedian(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """As :func:`median`, of the elements that are not NaN.
+
+    Shapes, types and memory are those of that function. Lazy.
+    """
+    return _quantile(x, 0.5, 1, axis, True, "linear", keepdims)
+
+
+def quantile(
+    x: Array, /, q: Any, axis: Axis = None, *, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """Quantiles; NaN if there is one among the elements.
+
+    Parameters
+    ----------
+    x
+        Real numbers, or times: with method ``"linear"``, or one that gives an element.
+    q
+        From 0 to 1: a number, or an array of them.
+    axis
+        An axis, several, or None: all.
+    method
+        One of NumPy's: ``"linear"``, ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``,
+        ``"inverted_cdf"``, ``"hazen"``, ...; those that give one of the elements keep x's type.
+    keepdims
+        Leave the axes, with one element.
+
+    Returns
+    -------
+    Array
+        float64 for integers and bools; of floats x's type, with an array q the one that both
+        promote to; NaN of no elements. The axes of an array q are in front of the others.
+
+    Raises
+    ------
+    ValueError
+        For a q out of range, another method, or an axis that x does not have.
+    TypeError
+        For other types than real numbers.
+
+    Notes
+    -----
+    Lazy and exact. Where the elements of one result take up to a quarter of a task's memory they
+    are brought together in one; otherwise they are counted, in two to eight passes over x.
+    """
+    return _quantile(x, q, 1, axis, False, method, keepdims)
+
+
+def nanquantile(
+    x: Array, /, q: Any, axis: Axis = None, *, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """As :func:`quantile`, of the elements that are not NaN.
+
+    Shapes, types and memory are those of that function. Lazy.
+    """
+    return _quantile(x, q, 1, axis, True, method, keepdims)
+
+
+def percentile(
+    x: Array, /, q: Any, axis: Axis = None, *, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """As :func:`quantile`, with q from 0 to 100.
+
+    Shapes, types and memory are those of that function. Lazy.
+    """
+    return _quantile(x, q, 100, axis, False, method, keepdims)
+
+
+def nanpercentile(
+    x: Array, /, q: Any, axis: Axis = None, *, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """As :func:`percentile`, of the elements that are not NaN.
+
+    Shapes, types and memory are those of that function. Lazy.
+    """
+    return _quantile(x, q, 100, axis, True, method, keepdims)
+
+
+# --- Of dates and times ---------------------------------------------------------------------------
+
+
+def _time_quantile(
+    x: Array, q: NDArray, axes: tuple[int, ...], method: str, keepdims: bool
+) -> Array:
+    """Quantiles between two elements are truncated, as NumPy's; NaT if there is one."""
+
+    ints, n = _times.integers(x), math.prod(x.shape[d] for d in axes)
+    if n == 0:
+        raise ValueError(f"quantile of {x.dtype} of no elements")
+
+    def element(method: str) -> Array:
+        return quantile(ints, q, axes, method=method, keepdims=keepdims)
+
+    if method == "linear":
+        low, high = element("lower"), element("higher")
+        part = q * (n - 1) - np.floor(q * (n - 1))
+        part = part.reshape(part.shape + (1,) * (low.ndim - part.ndim))
+        way = (high - low).astype(float)
+        out = where(
+            lazy(part < 0.5),
+            low + (way * part).astype(np.int64),
+            high - (way * (1 - part)).astype(np.int64),
+        )
+    else:
+        out = element(method)
+        if out.dtype.kind == "f":
+            raise TypeError(
+                f"quantile: method {method!r} is not defined for {x.dtype}, expected 'linear' or"
+                " one that gives an element"
+            )
+    missing = any(_times.is_nat(x), axis=axes, keepdims=keepdims)
+    return _times.choose(missing, _times.NAT, out).astype(x.dtype)
+
+
+def _time_median(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    """Of differences of times: the mean of the two in the middle is truncated, as NumPy's."""
+
+    if x.dtype.kind == "M":
+        raise TypeError(f"median is not defined for {x.dtype}: quantile(x, 0.5) is")
+    low, high = (
+        quantile(_times.integers(x), 0.5, axes, method=m, keepdims=keepdims)
+        for m in ("lower", "higher")
+    )
+    missing = any(_times.is_nat(x), axis=axes, keepdims=keepdims)
+    out = _times.divided(low + high, lazy(np.int64(2)))
+    return _times.choose(missing, _times.NAT, out).astype(x.dtype)

@@ -1,0 +1,64 @@
+"""Lines of programs that made arrays, for errors of their stages.
+
+The engine keeps them in this process, not in saved plans: a plan is the same wherever its program's
+lines move to.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import CodeType
+
+from cubed import _core
+
+_PACKAGE = __file__.rpartition("base/_origins.")[0]
+
+
+def note_origins(on: bool = True) -> bool:
+    """Says whether arrays keep the line that made them, which is so from the beginning.
+
+    It takes less than a microsecond for each array.
+
+    Returns
+    -------
+    bool
+        What was said before.
+    """
+    return _core.note_origins(_PACKAGE if on else None)
+
+
+def add_origins(error: BaseException) -> None:
+    """Adds a note to what a run or plan raised: the lines that made what the stage computes that
+    failed, or that does not fit."""
+    origins = getattr(error, "__dict__", {}).pop("_cubed_origins", ())
+    lines = [text for n in origins if (text := _describe(n)) is not None]
+    if lines:
+        note = "\n".join(["what the stage computes was made here, the last first:", *lines])
+        error.add_note(note)
+
+
+def _describe(number: int) -> str | None:
+    origin = _core.origin(number)
+    if origin is None:  # long ago
+        return None
+    code, position = origin
+    line = _line_of(code, position)
+    import linecache  # late: only errors need it
+
+    source = linecache.getline(code.co_filename, line).strip()
+    text = f"  {_place(code.co_filename)}, line {line}, in {code.co_name}"
+    return f"{text}\n    {source}" if source else text
+
+
+def _place(filename: str) -> str:
+    """As tracebacks have it: cells of notebooks have names of their own."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    cell = shell.compile.format_code_name(filename) if shell is not None else None
+    return " ".join(cell) if cell else f'File "{filename}"'
+
+
+def _line_of(code: CodeType, position: int) -> int:
+    for start, end, line in code.co_lines():
+        if start <= position < end and line is not None:
+            return line
+    return code.co_firstlineno

@@ -1,0 +1,37 @@
+"""Drawings in other formats, and in notebooks."""
+
+from __future__ import annotations
+
+
+def scrolled(svg: str) -> str:
+    """A drawing that may be wider than the page, as a part of it."""
+    return f'<div style="overflow-x: auto">{svg}</div>'
+
+
+def convert_svg(svg: str, format: str) -> str | bytes:
+    """A drawing in another format.
+
+    Parameters
+    ----------
+    svg
+        The drawing.
+    format
+        ``"svg"``, ``"png"`` (twice as many pixels as the drawing has) or ``"pdf"``.
+
+    Raises
+    ------
+    ImportError
+        If the format needs CairoSVG, which is not installed.
+    """
+    if format == "svg":
+        return svg
+    try:
+        import cairosvg
+    except (ImportError, OSError) as e:  # OSError: the Cairo library itself is missing
+        raise ImportError(
+            f"pictures as {format.upper()} need CairoSVG and Cairo: pip install cairosvg"
+            " (and the system's package of libcairo2); SVG, HTML and DOT need nothing"
+        ) from e
+    if format == "png":
+        return cairosvg.svg2png(svg.encode(), scale=2.0)
+    return cairosvg.svg2pdf(svg.encode())

@@ -1,0 +1,53 @@
+"""Stores of other machines: which there are, and the options of theirs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cubed import _core
+
+#: Schemes that the engine reads and writes by itself.
+SCHEMES = ("s3", "gs", "gcs", "az", "abfs", "abfss", "http", "https", "redis")
+
+# In which fsspec puts options of the libraries that it calls.
+_NESTED = ("client_kwargs", "config_kwargs")
+
+
+def is_remote(store: Any) -> bool:
+    """Whether it is spelled as a store of another machine that the engine knows."""
+    if not isinstance(store, (str, os.PathLike)):
+        return False
+    scheme, sep, _ = os.fspath(store).partition("://")
+    return bool(sep) and scheme.lower() in SCHEMES
+
+
+def set_options(url: Any, options: Mapping[str, Any] | None) -> None:
+    """Tells the engine the options of what lies at a URL and below it: these, and no others.
+
+    Raises
+    ------
+    TypeError
+        One is no text, number or truth value.
+    """
+    if not is_remote(url):
+        return
+    _core.storage_option(os.fspath(url), None, None)
+    for name, value in _flat(options or {}):
+        _core.storage_option(os.fspath(url), name, value)
+
+
+def _flat(options: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
+    for name, value in options.items():
+        if name in _NESTED and isinstance(value, Mapping):
+            yield from _flat(value)
+        elif value is None or isinstance(value, str):
+            yield name, value
+        elif isinstance(value, (bool, int, float)):
+            yield name, str(value).lower()
+        else:  # the value may be a secret
+            raise TypeError(
+                f"storage option {name!r} is a {type(value).__name__}, expected a text, a number or"
+                " a truth value"
+            )

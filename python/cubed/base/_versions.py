@@ -1,0 +1,46 @@
+"""What is installed, for reports of bugs."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import TextIO
+
+from cubed import _core
+
+_PACKAGES = (
+    "numpy donfig cloudpickle xarray flox zarr dask distributed lithops ray h5py pandas pyarrow"
+    " rich tqdm cairosvg fsspec obstore"
+).split()
+
+
+def show_versions(file: TextIO | None = None) -> None:
+    """Prints the versions of the package, its libraries, Python and what it works with.
+
+    For reports of bugs. Computes nothing, and imports none of the packages.
+
+    Parameters
+    ----------
+    file
+        Where to; None: standard output.
+
+    Examples
+    --------
+    >>> import cubed
+    >>> cubed.show_versions()  # doctest: +ELLIPSIS
+    cubed: ...
+    """
+    rows = [
+        ("cubed", _core.version),
+        ("libraries", _core.libraries),
+        ("python", sys.version.replace("\n", " ")),
+        ("platform", platform.platform()),
+    ]
+    for name in _PACKAGES:
+        try:
+            rows.append((name, version(name)))
+        except PackageNotFoundError:
+            rows.append((name, "-"))
+    for name, text in rows:
+        print(f"{name}: {text}", file=file if file is not None else sys.stdout)

@@ -1,0 +1,46 @@
+"""Warnings at the line of a user's program."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import FrameType
+
+#: Whose frames are between the user's line and what is warned of.
+_PACKAGES = ("cubed", "xarray", "flox", "numpy")
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warns at the innermost line that is neither the package's nor one of those that call it."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 2  # the caller of this function
+    while frame is not None and _is_between(frame.f_code.co_filename):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+@contextlib.contextmanager
+def casting() -> Iterator[None]:
+    """NumPy's warnings of a cast, of floats that are too large or no integers, are at that line."""
+    import numpy as np  # late: diagnostics need no NumPy
+
+    found: dict[str, None] = {}
+    asked = {k: "call" for k in ("over", "invalid") if np.geterr()[k] == "warn"}
+    with np.errstate(call=lambda kind, _: found.setdefault(kind), **asked):  # type: ignore[arg-type]
+        yield
+    for kind in found:
+        warn(f"{kind} encountered in cast", RuntimeWarning)
+
+
+@cache
+def _is_between(filename: str) -> bool:
+    library = f"{Path(os.__file__).parent}/"
+    if filename.startswith(("<frozen ", library)) and "-packages/" not in filename:
+        return True
+    files = (getattr(sys.modules.get(p), "__file__", None) for p in _PACKAGES)
+    return filename.startswith(tuple(f"{Path(f).parent}/" for f in files if f))

@@ -1,0 +1,321 @@
+"""map_blocks and elemwise: functions of users on blocks of the same number."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cubed.array._array import Array
+from cubed.array._neighbours import refuse_chunked, refuse_foreign
+from cubed.array._operands import common_spec, core_of, lazy, normalize_axes, normalize_axis
+from cubed.base._types import NDArray
+from cubed.blocks._blockwise import (
+    Cut,
+    Operand,
+    Output,
+    count,
+    cut_of,
+    cuts,
+    infer_dtypes,
+    join,
+    run_blocks,
+    tiny,
+    title_of,
+    unify,
+)
+from cubed.exceptions import PlanTooLargeError
+from cubed.spec import Spec
+
+
+@dataclass(frozen=True)
+class _MapCall:
+    function: Callable[..., Any]
+    args: tuple[Any, ...]  # arrays are None
+    places: tuple[int, ...]  # of the arrays in args
+    kwargs: dict[str, Any]
+    block_ndim: int | None  # axes of the block numbers that the function gets; None: it wants none
+
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
+        args = list(self.args)
+        for place, block in zip(self.places, blocks, strict=True):
+            args[place] = block
+        if self.block_ndim is None:
+            return (self.function(*args, **self.kwargs),)
+        return (self.function(*args, block_id=index[: self.block_ndim], **self.kwargs),)
+
+
+def wants_keyword(function: Callable[..., Any], name: str) -> bool:
+    """Whether a function has a parameter of that name."""
+    try:
+        return name in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # many of C have no signature
+        return False
+
+
+def map_blocks(
+    func: Callable[..., Any],
+    *args: Any,
+    dtype: Any = None,
+    chunks: Any = None,
+    drop_axis: int | Sequence[int] | None = None,
+    new_axis: int | Sequence[int] | None = None,
+    spec: Spec | None = None,
+    extra_projected_mem: int = 0,
+    name: str | None = None,
+    **kwargs: Any,
+) -> Array:
+    """Applies a function to each block of arrays.
+
+    Parameters
+    ----------
+    func
+        Gets a read-only NumPy array for each array in `args`, the blocks of the same number (axes
+        are counted from the last; an axis of one block is given to all), and returns a block of the
+        result. If it has a parameter `block_id` it is told the number of the block, a tuple.
+    *args
+        Lazy arrays; everything else, NumPy arrays, too, is passed to every call as it is.
+    dtype
+        Of the result. None: found by calling the function with blocks of one element. What the
+        function returns in another width of the same kind is cast; `extra_projected_mem` holds what
+        it is larger by.
+    chunks
+        Of the result where they are others than those of the arrays: for each axis an extent, which
+        all blocks have, or the extents of all blocks.
+    drop_axis
+        Axes of the arrays that the blocks of the result do not have. They come whole.
+    new_axis
+        Axes of the result that the arrays do not have; of extent 1, unless `chunks` says otherwise.
+    spec
+        What computations may use, where no array says it.
+    extra_projected_mem
+        Bytes that a call allocates beside its result; the task's projection includes them.
+    name
+        What plans and messages call the operation.
+    **kwargs
+        Passed to the function.
+
+    Returns
+    -------
+    Array
+        Lazy: nothing is computed.
+
+    Raises
+    ------
+    ValueError
+        Blocks that do not belong together; when it is computed a block of another shape than
+        expected.
+    TypeError
+        The function cannot be pickled; when it is computed a block of another kind of type.
+    """
+    title = name or title_of("map_blocks", func)
+    for key, value in kwargs.items():
+        if isinstance(value, Array):
+            raise TypeError(f"{title}: {key} is a lazy array: pass it before the keywords")
+    refuse_chunked(title, *args, *kwargs.values())
+    places = tuple(i for i, a in enumerate(args) if isinstance(a, Array))
+    arrays = [args[i] for i in places]
+    ndim = max((a.ndim for a in arrays), default=0)
+    operands = [Operand(a._x, tuple(range(ndim - a.ndim, ndim))) for a in arrays]
+    unified = unify(operands, title, align=False)
+    joined = join(unified)
+    out = map_output(title, ndim, joined, chunks, drop_axis, new_axis, dtype)
+    values = tuple(None if isinstance(a, Array) else a for a in args)
+    block_ndim = len(out.cuts) if wants_keyword(func, "block_id") else None
+    call = _MapCall(func, values, places, kwargs, block_ndim)
+    if dtype is None:
+        tried = [tiny(x.array) for x in operands]
+        out = replace(out, dtype=infer_dtypes(title, lambda: call(tried, (0,) * 64))[0])
+    return run_blocks(
+        title, call, operands, unified, [out], extra_projected_mem, common_spec(*arrays) or spec
+    )[0]
+
+
+def map_output(
+    title: str,
+    ndim: int,
+    joined: dict[Any, Cut],
+    chunks: Any,
+    drop_axis: int | Sequence[int] | None,
+    new_axis: int | Sequence[int] | None,
+    dtype: Any,
+) -> Output:
+    """What map_blocks makes: the axes of the arrays without the dropped and with the new ones."""
+    dropped = () if drop_axis is None else normalize_axes(drop_axis, ndim)
+    indices: list[Any] = [d for d in range(ndim) if d not in dropped]
+    new = () if new_axis is None else (new_axis,) if isinstance(new_axis, int) else tuple(new_axis)
+    for axis in sorted(normalize_axes(new, len(indices) + len(new))):
+        indices.insert(axis, ("new", axis))
+    if not joined and chunks is not None:  # no arrays: the chunks say everything
+        indices = [("new", d) for d in range(len(chunks))]
+    cuts: list[Cut] = [joined.get(index, (1, 1)) for index in indices]
+    if chunks is not None:
+        entries = [chunks] * len(cuts) if isinstance(chunks, int) else list(chunks)
+        if len(entries) != len(cuts):
+            raise ValueError(
+                f"{title}: chunks {chunks!r} has {len(entries)} entries, expected {len(cuts)}"
+            )
+        cuts = [
+            _map_cut(title, d, entry, cut, index in joined)
+            for d, (entry, cut, index) in enumerate(zip(entries, cuts, indices, strict=True))
+        ]
+    return Output(np.dtype(dtype if dtype is not None else float), cuts, tuple(indices))
+
+
+def _map_cut(title: str, axis: int, entry: Any, cut: Cut, is_cut: bool) -> Cut:
+    what = f"{title}: chunks of axis {axis}"
+    if not isinstance(entry, Sequence):
+        return cut_of((int(entry),) * count(cut), what)
+    if is_cut and len(entry) != count(cut):
+        raise ValueError(f"{what}: {len(entry)} blocks, but the arrays have {count(cut)}")
+    return cut_of(tuple(int(n) for n in entry), what)
+
+
+@dataclass(frozen=True)
+class _ElementCall:
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    places: tuple[int, ...]
+    kwargs: dict[str, Any]
+
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
+        args = list(self.args)
+        for place, block in zip(self.places, blocks, strict=True):
+            args[place] = block
+        shape = np.broadcast_shapes(*(b.shape for b in blocks))
+        result = np.asarray(self.function(*args, **self.kwargs))
+        return (np.broadcast_to(result, shape),)
+
+
+def elemwise(
+    func: Callable[..., Any],
+    *args: Any,
+    dtype: Any = None,
+    extra_projected_mem: int = 0,
+    name: str | None = None,
+    **kwargs: Any,
+) -> Array:
+    """Applies a function element by element to arrays that are broadcast together.
+
+    Parameters
+    ----------
+    func
+        Gets blocks as read-only NumPy arrays, and returns values of their common shape.
+    *args
+        Lazy arrays, NumPy arrays, scalars.
+    dtype
+        Of the result. None: found by calling the function with blocks of one element.
+    extra_projected_mem, name, **kwargs
+        As for :func:`cubed.map_blocks`.
+
+    Returns
+    -------
+    Array
+        Lazy: nothing is computed.
+
+    Raises
+    ------
+    ValueError
+        Shapes that cannot be broadcast together.
+    TypeError
+        The function cannot be pickled; when it is computed a block of another kind of type.
+    """
+    title = name or title_of("elemwise", func)
+    refuse_foreign(*args, what=title)
+    refuse_chunked(title, *kwargs.values())
+    places = tuple(i for i, a in enumerate(args) if isinstance(a, (Array, np.ndarray)))
+    if not places:
+        raise TypeError(f"{title}: at least one argument must be an array")
+    cores = [core_of(args[i]) for i in places]
+    ndim = max(len(x.shape) for x in cores)
+    operands = [Operand(x, tuple(range(ndim - len(x.shape), ndim))) for x in cores]
+    unified = unify(operands, title, align=True)
+    joined = join(unified)
+    values = tuple(None if i in places else a for i, a in enumerate(args))
+    call = _ElementCall(func, values, places, kwargs)
+    if dtype is None:
+        tried = [tiny(x) for x in cores]
+        dtype = infer_dtypes(title, lambda: call(tried, ()))[0]
+    out = Output(np.dtype(dtype), [joined[d] for d in range(ndim)], tuple(range(ndim)))
+    return run_blocks(
+        title, call, operands, unified, [out], extra_projected_mem, common_spec(*args)
+    )[0]
+
+
+@dataclass(frozen=True)
+class _AlongCall:
+    function: Callable[..., Any]
+    axis: int
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
+        along = np.apply_along_axis(self.function, self.axis, blocks[0], *self.args, **self.kwargs)
+        return (along,)
+
+
+def apply_along_axis(
+    func1d: Callable[..., Any],
+    axis: int,
+    arr: Array,
+    *args: Any,
+    dtype: Any = None,
+    shape: Sequence[int] | None = None,
+    extra_projected_mem: int = 0,
+    **kwargs: Any,
+) -> Array:
+    """Applies a function of one dimension to the lines of an array along an axis.
+
+    Parameters
+    ----------
+    func1d
+        Gets a line and returns a number, or an array whose axes take the place of the line's.
+    axis, arr
+        The lines; a task has them whole.
+    *args, **kwargs
+        Passed to the function.
+    dtype, shape
+        Of what the function returns. None: found by calling it with a line of ones.
+    extra_projected_mem
+        Bytes that a call allocates beside its result; the task's projection includes them.
+
+    Returns
+    -------
+    Array
+        Lazy: nothing is computed.
+
+    Raises
+    ------
+    IndexError
+        There is no such axis.
+    """
+    title = title_of("apply_along_axis", func1d)
+    arr = lazy(arr, "arr")
+    refuse_chunked(title, *args, *kwargs.values())
+    a = normalize_axis(axis, arr.ndim)
+    if dtype is None or shape is None:
+        size = arr.shape[a] * arr.dtype.itemsize
+        if size > arr.spec.task_mem:
+            raise PlanTooLargeError(
+                f"{title}: a line of axis {a} has {size} bytes, which a task has to hold, and"
+                f" allowed_mem leaves {arr.spec.task_mem}"
+            )
+        line = np.ones(arr.shape[a], arr.dtype)
+        tried = np.asarray(func1d(line, *args, **kwargs))
+        dtype = tried.dtype if dtype is None else dtype
+        shape = tried.shape if shape is None else shape
+    indices = tuple(range(arr.ndim))
+    mine = cuts(arr._x)
+    new: list[Cut] = [(n, max(1, n)) for n in shape]
+    out = Output(
+        np.dtype(dtype),
+        [*mine[:a], *new, *mine[a + 1 :]],
+        (*indices[:a], *[None] * len(new), *indices[a + 1 :]),
+    )
+    call = _AlongCall(func1d, a, args, kwargs)
+    unified: dict[Any, list[Cut]] = {d: [cut] for d, cut in enumerate(mine)}
+    operands = [Operand(arr._x, indices)]
+    return run_blocks(title, call, operands, unified, [out], extra_projected_mem, arr._spec)[0]

@@ -1,0 +1,442 @@
+"""Applying functions of users to blocks: index notation, and what it means to the engine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._cores import core_from_numpy, engine_chunks
+from cubed.array._neighbours import refuse_chunked
+from cubed.array._operands import common_spec, core_of
+from cubed.base._dtypes import dtype_of, name_of
+from cubed.base._types import NDArray
+from cubed.runtime._call import Runner, pack
+from cubed.spec import Spec
+
+#: How an axis is cut: its extent, and that of all blocks but the last, or, where they differ, of
+#: each of them.
+Cut = tuple[int, int | tuple[int, ...]]
+
+
+#: What functions are taken to allocate that do not say it: so many copies of their blocks, inputs
+#: and results, and bytes for Python's objects.
+COPIES, OBJECTS = 2, 2**20
+
+
+def count(cut: Cut) -> int:
+    """Number of blocks; an axis without elements is one block."""
+    extent, chunk = cut
+    return len(chunk) if isinstance(chunk, tuple) else max(1, -(-extent // chunk))
+
+
+def sizes(cut: Cut) -> tuple[int, ...]:
+    """Extents of the blocks."""
+    extent, chunk = cut
+    if isinstance(chunk, tuple):
+        return chunk
+    return tuple(min(chunk, extent - i * chunk) for i in range(count(cut)))
+
+
+def bounds(cut: Cut, i: int) -> tuple[int, int]:
+    """Where block number i begins and ends."""
+    extent, chunk = cut
+    if isinstance(chunk, tuple):
+        start = sum(chunk[:i])
+        return start, start + chunk[i]
+    return i * chunk, min(extent, (i + 1) * chunk)
+
+
+def cut_of(extents: Sequence[int], what: str) -> Cut:
+    """The cut with these extents of blocks."""
+    first = max(1, extents[0]) if extents else 1
+    out = (sum(extents), first)
+    if sizes(out) == tuple(extents):
+        return out
+    if min(extents) < 1:
+        raise NotImplementedError(
+            f"{what}: blocks of extents {tuple(extents)}: each must have an element"
+        )
+    return sum(extents), tuple(extents)
+
+
+def merged(cut: Cut, several: int, what: str) -> Cut:
+    """The cut with so many blocks put together."""
+    extent, chunk = cut
+    if not isinstance(chunk, tuple):
+        return extent, chunk * several
+    return cut_of([sum(chunk[i : i + several]) for i in range(0, len(chunk), several)], what)
+
+
+def finer(cut: Cut, most: int) -> Cut:
+    """The cut with blocks of at most so many elements."""
+    extent, chunk = cut
+    if not isinstance(chunk, tuple):
+        return extent, min(chunk, most)
+    pieces = (min(most, n - at) for n in chunk for at in range(0, n, most))
+    return cut_of(tuple(pieces), "finer blocks")
+
+
+def common(cuts: Sequence[Cut]) -> Cut:
+    """How axes of one extent are cut together: by the smallest chunk, or, where chunks differ and
+    not all are cut alike, wherever one of them is."""
+    if all(cut == cuts[0] for cut in cuts):
+        return cuts[0]
+    if not any(isinstance(chunk, tuple) for _, chunk in cuts):
+        return min(cuts)
+    edges = np.unique(np.concatenate([np.cumsum((0, *sizes(cut))) for cut in cuts]))
+    return cut_of(np.diff(edges).tolist(), "common chunks")
+
+
+def cuts(x: _core.Array) -> list[Cut]:
+    """How the blocks of an array are cut: as its chunks."""
+    chunks = engine_chunks(x)
+    return [
+        (n, c if isinstance(c, tuple) else min(c, max(1, n)))
+        for n, c in zip(x.shape, chunks, strict=True)
+    ]
+
+
+@dataclass
+class Operand:
+    """An argument in blocks: the index that each axis belongs to."""
+
+    array: _core.Array
+    indices: tuple[Hashable, ...]
+    #: What comes with blocks along each axis: elements before, after, and whether the array has
+    #: them at its ends in addition to the blocks. None: nothing.
+    halo: tuple[tuple[int, int, bool], ...] | None = None
+
+
+@dataclass
+class Output:
+    """A result: its type, the cut of each axis, and the index; None: the axis is in every block
+    whole."""
+
+    dtype: np.dtype[Any]
+    cuts: list[Cut]
+    indices: tuple[Hashable | None, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(extent for extent, _ in self.cuts)
+
+
+def unify(operands: Sequence[Operand], title: str, align: bool) -> dict[Hashable, list[Cut]]:
+    """How the axes of every operand are cut, by index: one cut for each operand that has it, in
+    order.
+
+    Axes of one extent are cut alike (:func:`common`). Axes whose extents differ belong
+    together block by block, unless `align`; those of extent 1, and of one block, are given to all
+    calls.
+    """
+    found: dict[Hashable, list[Cut]] = {}
+    for x in operands:
+        for index, cut in zip(x.indices, cuts(x.array), strict=True):
+            found.setdefault(index, []).append(cut)
+    return {index: _unify_one(index, mine, title, align) for index, mine in found.items()}
+
+
+def _unify_one(index: Hashable, mine: list[Cut], title: str, align: bool) -> list[Cut]:
+    extents = {extent for extent, _ in mine if extent != 1}
+    if len(extents) == 1:
+        cut = common([c for c in mine if c[0] != 1])
+        return [cut if c[0] != 1 else (1, 1) for c in mine]
+    if extents and align:
+        raise ValueError(
+            f"{title}: arrays have extents {sorted(extents)} along index {index!r}, expected one"
+        )
+    blocks = {count(cut) for cut in mine if count(cut) != 1}
+    if len(blocks) > 1:
+        raise ValueError(
+            f"{title}: arrays have {sorted(blocks)} blocks along index {index!r}, expected one"
+            " number"
+        )
+    return mine
+
+
+def join(unified: Mapping[Hashable, list[Cut]]) -> dict[Hashable, Cut]:
+    """By index how results are cut: as the first operand with the most blocks that is not
+    broadcast."""
+    return {
+        index: max([c for c in mine if c[0] != 1] or mine, key=count)
+        for index, mine in unified.items()
+    }
+
+
+def run_blocks(
+    title: str,
+    runner: Runner,
+    operands: Sequence[Operand],
+    unified: Mapping[Hashable, list[Cut]],
+    outputs: Sequence[Output],
+    extra_mem: int | None,
+    spec: Spec | None,
+) -> tuple[Array, ...]:
+    """The results of a function on blocks: one call for each combination of the outputs' indices.
+    What operands have beside those comes whole.
+
+    `extra_mem` is what a call allocates beside its results; None: what :data:`COPIES` says.
+
+    Symbols, whose block numbers the runner gets, are the indices of the outputs in their order.
+    """
+    symbols: dict[Hashable, int] = {}
+    for out in outputs:
+        for index in out.indices:
+            if index is not None:
+                symbols.setdefault(index, len(symbols))
+    left = {index: list(c) for index, c in unified.items()}
+    inputs = []
+    for x in operands:
+        mine = [left[index].pop(0) for index in x.indices]
+        # The engine makes no calls along an axis without elements, which is one block here.
+        numbers = [
+            symbols.get(index, -1) if cut[0] else -1
+            for index, cut in zip(x.indices, mine, strict=True)
+        ]
+        halo = x.halo or ((0, 0, False),) * len(mine)
+        inputs.append((x.array, numbers, [chunk for _, chunk in mine], halo))
+    made = []
+    for out in outputs:
+        numbers = [-1 if index is None else symbols[index] for index in out.indices]
+        chunks = tuple(chunk for _, chunk in out.cuts)
+        made.append((name_of(out.dtype), out.shape, chunks, numbers))
+    if all(math.prod(out.shape) == 0 for out in outputs):
+        return tuple(
+            Array._new(core_from_numpy(np.empty(shape, dtype_of(name)), cut), spec)
+            for name, shape, cut, _ in made
+        )
+    if extra_mem is None:
+        own = [(x.dtype, x.shape, mine, numbers) for x, numbers, mine, _ in inputs]
+        extra_mem = OBJECTS + COPIES * sum(_largest(*block) for block in (*own, *made))
+    params = pack(title, runner, extra_mem)
+    return tuple(Array._new(x, spec) for x in _core.blockwise(params, tuple(inputs), tuple(made)))
+
+
+def _largest(
+    dtype: str, shape: Sequence[int], chunks: Sequence[Any], symbols: Sequence[int]
+) -> int:
+    """Bytes of the largest block; axes without a symbol come whole."""
+    longest = (max(c) if isinstance(c, tuple) else c for c in chunks)
+    return dtype_of(dtype).itemsize * math.prod(
+        n if symbol < 0 else c for n, c, symbol in zip(shape, longest, symbols, strict=True)
+    )
+
+
+def title_of(operation: str, function: Any) -> str:
+    """What messages and plans call the operation: ``map_blocks(f)``."""
+    name = getattr(function, "__name__", None)
+    inner = getattr(function, "func", None)  # functools.partial
+    return f"{operation}({name or getattr(inner, '__name__', None) or type(function).__name__})"
+
+
+def tiny(x: _core.Array) -> NDArray:
+    """Values to try a function with: one element along each axis."""
+    return np.ones((1,) * len(x.shape), dtype_of(x.dtype))
+
+
+def infer_dtypes(title: str, call: Callable[[], Sequence[Any]]) -> list[np.dtype[Any]]:
+    """Types of what a function returns for tiny blocks."""
+    try:
+        with np.errstate(all="ignore"):
+            return [np.asarray(r).dtype for r in call()]
+    except Exception as e:
+        raise ValueError(
+            f"{title}: its type cannot be found by trying it with blocks of one element:"
+            f" {type(e).__name__}: {e}; give dtype"
+        ) from e
+
+
+# --- Index notation -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Call:
+    """Puts blocks where the function wants them, between its other arguments."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]  # arrays are None
+    places: tuple[int, ...]  # of the arrays in args
+    kwargs: dict[str, Any]
+    #: For each array, along each axis that no output has: extents of its blocks. They are lists
+    #: then.
+    contracted: tuple[tuple[tuple[int, tuple[int, ...]], ...], ...]
+
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
+        args = list(self.args)
+        for place, block, axes in zip(self.places, blocks, self.contracted, strict=True):
+            args[place] = _nested(block, axes)
+        return (self.function(*args, **self.kwargs),)
+
+
+def _nested(block: NDArray, axes: tuple[tuple[int, tuple[int, ...]], ...]) -> Any:
+    """The block as nested lists of blocks along some axes; views."""
+    if not axes:
+        return block
+    (axis, extents), rest = axes[0], axes[1:]
+    if len(extents) > 1 and block.shape[axis] == 1:  # one block for all
+        return [_nested(block, rest)] * len(extents)
+    ends = np.cumsum(extents[:-1])
+    return [_nested(part, rest) for part in np.split(block, ends, axis)]
+
+
+def blockwise(
+    func: Callable[..., Any],
+    out_ind: Sequence[Hashable],
+    *args: Any,
+    dtype: Any = None,
+    adjust_chunks: Mapping[Hashable, Any] | None = None,
+    new_axes: Mapping[Hashable, Any] | None = None,
+    align_arrays: bool = True,
+    concatenate: bool | None = None,
+    extra_projected_mem: int = 0,
+    name: str | None = None,
+    spec: Spec | None = None,
+    **kwargs: Any,
+) -> Array:
+    """Applies a function to blocks of arrays that index notation puts together.
+
+    Parameters
+    ----------
+    func
+        Gets the blocks as read-only NumPy arrays and returns the block of the result.
+    out_ind
+        Index of each axis of the result: a string such as ``"ij"``, or a sequence.
+    *args
+        Arrays and their indices in turn: ``x, "ij", y, "jk"``. Index None: a value that every call
+        gets as it is.
+    dtype
+        Of the result. None: found by calling the function with blocks of one element.
+    adjust_chunks
+        By index what becomes of the blocks' extents: a function of the extent, a number, or the
+        extents of all blocks.
+    new_axes
+        Extents, or extents of all blocks, of indices that no array has.
+    align_arrays
+        Whether arrays with the same index must have the same extent, and are cut alike. Else they
+        need have equally many blocks.
+    concatenate
+        Blocks along indices that the result does not have come as one array if true, else as
+        (nested) lists of blocks.
+    extra_projected_mem
+        Bytes that a call allocates beside its result; the task's projection includes them.
+    name
+        What plans and messages call the operation.
+    spec
+        What computations may use, where no array says it.
+    **kwargs
+        Passed to the function.
+
+    Returns
+    -------
+    Array
+        Lazy: nothing is computed.
+
+    Raises
+    ------
+    ValueError
+        Indices that do not fit the arrays, extents that differ; when it is computed a block of
+        another shape than expected.
+    TypeError
+        The function cannot be pickled; when it is computed a block of another kind of type.
+    """
+    title = name or title_of("blockwise", func)
+    if len(args) % 2:
+        raise ValueError(f"{title}: arrays and their indices come in pairs")
+    out_ind = tuple(out_ind)
+    pairs = list(zip(args[::2], args[1::2], strict=True))
+    operands, values, places = [], [], []
+    for i, (value, index) in enumerate(pairs):
+        values.append(None if index is not None else value)
+        if index is None:
+            _refuse_lazy(title, f"argument {i}", value)
+            continue
+        operands.append(_operand(title, i, value, tuple(index)))
+        places.append(i)
+    for key, value in kwargs.items():
+        _refuse_lazy(title, key, value)
+    unified = unify(operands, title, align_arrays)
+    joined = join(unified)
+    contracted = [
+        tuple(
+            (axis, sizes(joined[index]))
+            for axis, index in enumerate(x.indices)
+            if index not in out_ind and not concatenate
+        )
+        for x in operands
+    ]
+    call = _Call(func, tuple(values), tuple(places), kwargs, tuple(contracted))
+    if dtype is None:
+        dtype = infer_dtypes(title, lambda: _try(call, operands))[0]
+    cuts_out = _output_cuts(title, out_ind, joined, adjust_chunks or {}, new_axes or {})
+    out = Output(np.dtype(dtype), cuts_out, out_ind)
+    specs = [a for a, index in pairs if index is not None]
+    return run_blocks(
+        title, call, operands, unified, [out], extra_projected_mem, common_spec(*specs) or spec
+    )[0]
+
+
+def _try(call: _Call, operands: Sequence[Operand]) -> Sequence[Any]:
+    """Calls the function with blocks of one element, one along each contracted axis."""
+    ones = tuple(tuple((axis, (1,)) for axis, _ in axes) for axes in call.contracted)
+    short = _Call(call.function, call.args, call.places, call.kwargs, ones)
+    return short([tiny(x.array) for x in operands], (0,) * 64)
+
+
+def _operand(title: str, number: int, value: Any, indices: tuple[Hashable, ...]) -> Operand:
+    x = core_of(value)
+    if len(indices) != len(x.shape):
+        raise ValueError(
+            f"{title}: argument {number} has {len(x.shape)} axes, but {len(indices)} indices"
+        )
+    if len(set(indices)) != len(indices):
+        raise ValueError(f"{title}: argument {number} has an index twice: {indices}")
+    return Operand(x, indices)
+
+
+def _refuse_lazy(title: str, name: str, value: Any) -> None:
+    if isinstance(value, Array):
+        raise TypeError(f"{title}: {name} is a lazy array, expected a value")
+    refuse_chunked(f"{title}: {name}", value)
+
+
+def _output_cuts(
+    title: str,
+    out_ind: tuple[Hashable, ...],
+    joined: Mapping[Hashable, Cut],
+    adjust: Mapping[Hashable, Any],
+    new_axes: Mapping[Hashable, Any],
+) -> list[Cut]:
+    out = []
+    if len(set(out_ind)) != len(out_ind):
+        raise ValueError(f"{title}: the result has an index twice: {out_ind}")
+    for index in out_ind:
+        what = f"{title}: index {index!r}"
+        if index in new_axes:
+            if index in joined:
+                raise ValueError(f"{what} is a new axis, but an array has it")
+            new = new_axes[index]
+            extents = tuple(new) if isinstance(new, Sequence) else (int(new),)
+        elif index in joined:
+            extents = sizes(joined[index])
+        else:
+            raise ValueError(f"{what} is in no array and not in new_axes")
+        if index in adjust:
+            extents = _adjusted(what, extents, adjust[index])
+        out.append(cut_of(extents, what))
+    return out
+
+
+def _adjusted(what: str, extents: tuple[int, ...], how: Any) -> tuple[int, ...]:
+    if callable(how):
+        return tuple(int(how(n)) for n in extents)
+    if isinstance(how, Sequence):
+        if len(how) != len(extents):
+            raise ValueError(f"{what} has {len(extents)} blocks, but adjust_chunks {len(how)}")
+        return tuple(int(n) for n in how)
+    return (int(how),) * len(extents)

@@ -1,0 +1,486 @@
+"""Reductions by group."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed import array_api as xp
+from cubed.array._array import Array
+from cubed.array._cores import engine_chunks
+from cubed.array._neighbours import refuse_foreign
+from cubed.array._operands import normalize_axes
+from cubed.base._dtypes import name_of
+from cubed.base._types import NDArray
+from cubed.blocks._apply import map_blocks
+from cubed.exceptions import PlanTooLargeError
+from cubed.io._create import from_array
+
+_PLAIN = "sum prod mean var std min max first last argmin argmax".split()
+#: Reductions, with the engine's names: a count is one of what is not missing.
+NAMES = {
+    "count": "nancount",
+    "any": "any",
+    "all": "all",
+    **{n: n for n in _PLAIN},
+    **{f"nan{n}": f"nan{n}" for n in _PLAIN},
+}
+#: Order statistics: groups are brought together in a task.
+QUANTILES = ("median", "nanmedian", "quantile", "nanquantile")
+#: Those whose result has the type of the elements: fill values may need another one.
+_OF_ELEMENTS = ("sum", "prod", "min", "max", "first", "last")
+#: Labels that are looked at at a time.
+_PART = 2**20
+
+
+def groupby_reduce(
+    array: Array,
+    *by: Any,
+    func: str,
+    expected_groups: Any = None,
+    sort: bool = True,
+    axis: int | Sequence[int] | None = None,
+    fill_value: Any = None,
+    dtype: Any = None,
+    min_count: int | None = None,
+    finalize_kwargs: Mapping[str, Any] | None = None,
+    isbin: bool | Sequence[bool] = False,
+) -> tuple[Any, ...]:
+    """Reduces the elements of an array that have the same label.
+
+    The interface is that of flox's function of this name.
+
+    Parameters
+    ----------
+    array
+        Of numbers or times; of complex numbers sums, means, counts, any and all.
+    *by
+        Labels, as NumPy's or lazy arrays: each of the shape of the last axes of `array`, or 1 where
+        it is the same along an axis. Elements are of one group if all their labels are equal. NaN,
+        NaT and labels that are not expected are of no group.
+    func
+        ``"count"`` (of what is not missing), ``"any"``, ``"all"``, or one of ``"sum"``, ``"prod"``,
+        ``"mean"``, ``"var"``, ``"std"``, ``"min"``, ``"max"``, ``"first"``, ``"last"``,
+        ``"argmin"`` and ``"argmax"`` (positions in C order of the reduced axes), with ``"nan"`` in
+        front of it if NaN and NaT are passed over; also ``"nanany"`` and ``"nanall"``, and of real
+        numbers ``"median"``, ``"quantile"``, ``"nanmedian"`` and ``"nanquantile"``.
+    expected_groups
+        The labels of the groups, for several `by` a tuple of them. None: those that there are.
+    sort
+        Whether groups that are found are in order; else as they come.
+    axis
+        The axes that are reduced, among those of the labels. None: all of these.
+    fill_value
+        Of groups with fewer elements than `min_count`. None: NaN, NaT, -1 of positions, false of
+        any, true of all, 0 of other integers.
+    dtype
+        Of the result. None: the type that the reduction gives without groups.
+    min_count
+        None: 1 if there are both a `fill_value` and `expected_groups`, else 0: empty groups have
+        sum 0, product 1, and `fill_value` of what needs elements.
+    finalize_kwargs
+        ``{"ddof": n}`` of var and std; ``{"q": 0.9}`` of quantiles, or a list of them, and
+        ``"method"``, as :func:`quantile` has it.
+    isbin
+        Whether `expected_groups` are edges of bins, in order: a bin has its right edge, but not its
+        left one. For several `by` a sequence.
+
+    Returns
+    -------
+    result : Array
+        The axes that are not reduced, then one of groups for each `by`. Lazy. Several quantiles
+        have an axis in front.
+    *groups : numpy.ndarray
+        The labels along these axes; of bins a ``pandas.IntervalIndex``.
+
+    Raises
+    ------
+    ValueError
+        For another reduction, or labels that do not have the shape of the last axes.
+    TypeError
+        For text, and complex numbers where they have no order.
+
+    Notes
+    -----
+    The array is read once, block by block; a task holds 8 to 24 bytes for each group and element
+    across the reduced axes; for medians and quantiles the labelled axes whole, in as many of the
+    others' elements as fit. Labels are looked at part by part. Those that are lazy are computed
+    here unless `expected_groups` says which there are, and again by the run, block by block; of
+    others numbers are kept, of 1 to 8 bytes as there are groups, which must fit into `allowed_mem`.
+
+    Examples
+    --------
+    >>> x = cubed.from_array(np.arange(6.0))
+    >>> total, labels = cubed.groupby_reduce(x, np.array(list("abbaab")), func="sum")
+    >>> total.compute(), labels
+    (array([7., 8.]), array(['a', 'b'], dtype='<U1'))
+    """
+    refuse_foreign(array, *by, what="groupby_reduce")
+    if func in ("nanany", "nanall"):  # as if what is missing were not there
+        array, func = _unless_missing(array, func == "nanall"), func.removeprefix("nan")
+    if func not in NAMES and func not in QUANTILES:
+        raise ValueError(f"func is {func!r}, expected one of {', '.join((*NAMES, *QUANTILES))}")
+    options = dict(finalize_kwargs or {})
+    unknown = set(options) - ({"q", "method"} if "quantile" in func else {"ddof"})
+    if unknown:
+        raise TypeError(f"finalize_kwargs: unknown arguments {', '.join(sorted(unknown))}")
+    shape = _labelled_shape(array, by)
+    expected = _each(expected_groups, len(by))
+    bins = [isbin] * len(by) if isinstance(isbin, bool) else isbin
+    limit = array.spec.allowed_mem
+    found = [
+        _in_bins(b, e, limit) if is_bin else _factorize(b, e, sort, limit)
+        for b, e, is_bin in zip(by, expected, bins, strict=True)
+    ]
+    groups = [labels for labels, _ in found]
+    codes = _joined([c for _, c in found], [len(labels) for labels in groups], shape, array)
+    if min_count is None:
+        min_count = int(fill_value is not None and expected_groups is not None)
+    first = array.ndim - codes.ndim
+    axes = range(first, array.ndim) if axis is None else normalize_axes(axis, array.ndim)
+    if min(axes, default=first) < first:
+        raise ValueError(f"axis {min(axes)} has no labels: they have the last {codes.ndim} axes")
+    ngroups = math.prod(len(labels) for labels in groups)
+    if func in QUANTILES:
+        result = quantile_codes(
+            array, codes, tuple(axes), ngroups, func, options, fill_value, dtype, min_count
+        )
+    else:
+        result = reduce_codes(
+            array, codes, tuple(axes), ngroups, func, fill_value, dtype, min_count,
+            options.get("ddof", 0),
+        )  # fmt: skip
+    if len(groups) > 1:
+        core = _core.reshape(result._x, (*result.shape[:-1], *map(len, groups)))
+        result = result._like(core)
+    return (result, *groups)
+
+
+def reduce_codes(
+    array: Array,
+    codes: Array,
+    axes: tuple[int, ...],
+    ngroups: int,
+    func: str,
+    fill_value: Any,
+    dtype: Any,
+    min_count: int,
+    ddof: float,
+) -> Array:
+    """The reduction by numbers of groups of the last axes; the axis of groups comes last."""
+    first = array.ndim - codes.ndim
+    kept = [d for d in range(first, array.ndim) if d not in axes]
+    if kept:  # every element along these is a set of groups of its own
+        count = math.prod(array.shape[d] for d in kept)
+        codes = _apart(codes, [d - first for d in kept], ngroups)
+        whole = tuple(range(first, array.ndim))
+        n = count * ngroups
+        if "arg" in func:
+            at = _reduce(array, codes, whole, n, func, None, None, min_count, ddof)
+            x = _positions_along(
+                at, array.shape, whole, axes, -1 if fill_value is None else fill_value
+            )
+            x = x if dtype is None else x.astype(dtype)
+        else:
+            x = _reduce(array, codes, whole, n, func, fill_value, dtype, min_count, ddof)
+        shape = (*array.shape[:first], *(array.shape[d] for d in kept), ngroups)
+        return x._like(_core.reshape(x._x, shape))
+    return _reduce(array, codes, axes, ngroups, func, fill_value, dtype, min_count, ddof)
+
+
+def _positions_along(
+    at: Array, shape: Sequence[int], whole: Sequence[int], axes: Sequence[int], fill: Any
+) -> Array:
+    """Positions in C order of some axes, out of those in that of all of them; -1 becomes `fill`."""
+    out: Any = 0
+    for d in whole:
+        if d in axes:
+            step = math.prod(shape[e] for e in whole if e > d)
+            out = out * shape[d] + (at // step) % shape[d]
+    return xp.where(at < 0, fill, out)
+
+
+def quantile_codes(
+    array: Array,
+    codes: Array,
+    axes: tuple[int, ...],
+    ngroups: int,
+    func: str,
+    options: Mapping[str, Any],
+    fill_value: Any,
+    dtype: Any,
+    min_count: int,
+) -> Array:
+    """Medians and quantiles, as :func:`reduce_codes`; several have an axis in front."""
+    if func.endswith("quantile") and "q" not in options:
+        raise TypeError(f"{func} needs finalize_kwargs with q")
+    q = np.asarray(options.get("q", 0.5), dtype=float)
+    if q.ndim > 1:
+        raise ValueError(f"q has {q.ndim} axes, expected a number or one axis of them")
+    first = array.ndim - codes.ndim
+    kept = [d for d in range(first, array.ndim) if d not in axes]
+    apart = [array.shape[d] for d in kept]
+    if kept:
+        codes = _apart(codes, [d - first for d in kept], ngroups)
+    skip, method, total = func.startswith("nan"), options.get("method", "linear"), ngroups
+    total *= math.prod(apart)
+    wide = dtype is not None and np.dtype(dtype) == np.float64
+    # In front labelled axes are as series of maps are stored, and lines lie side by side.
+    order = [*range(first, array.ndim), *range(first)]
+    core = _core.permute_dims(array._x, order)
+    out = _core.group_quantiles(
+        core, codes._x, 0, total, q.reshape(-1).tolist(), wide, skip, method
+    )
+    out = _core.permute_dims(out, [0, *range(2, 2 + first), 1])
+    shape = (*out.shape[:-1], *apart, ngroups)
+    result = array._like(_core.reshape(out, shape if q.ndim else shape[1:]))
+    if min_count > 1 or (fill_value is not None and fill_value == fill_value):
+        whole = tuple(range(first, array.ndim))
+        counts = reduce_codes(array, codes, whole, total, "count", None, None, 0, 0)
+        enough = counts._like(_core.reshape(counts._x, shape[1:])) >= max(1, min_count)
+        result = xp.where(enough, result, float("nan") if fill_value is None else fill_value)
+    return result if dtype is None else result.astype(dtype)
+
+
+def _reduce(
+    array: Array,
+    codes: Array,
+    axes: tuple[int, ...],
+    ngroups: int,
+    func: str,
+    fill_value: Any,
+    dtype: Any,
+    min_count: int,
+    ddof: float,
+) -> Array:
+    if array.dtype.kind == "c":
+        return _reduce_complex(
+            array, codes, axes, ngroups, func, fill_value, dtype, min_count, ddof
+        )
+    x = array._x
+    wanted = None if dtype is None else np.dtype(dtype)
+    if func.removeprefix("nan") in _OF_ELEMENTS and array.dtype.kind in "biu":
+        if isinstance(fill_value, float) and not fill_value.is_integer():
+            wanted = wanted or np.dtype("float64")
+        if wanted is not None and wanted.kind == "f":
+            x = _core.astype(x, "float64")
+    if array.dtype.kind in "mM" and fill_value is not None and np.isnat(fill_value):
+        fill_value = None
+    mem = array.spec.task_mem
+    out = _core.groupby(NAMES[func], x, codes._x, axes, ngroups, ddof, min_count, fill_value, mem)
+    order = [d for d in range(len(out.shape)) if d != axes[0]]
+    out = _core.permute_dims(out, [*order, axes[0]])
+    return array._like(out if wanted is None else _core.astype(out, name_of(wanted)))
+
+
+def _unless_missing(x: Array, value: bool) -> Array:
+    if x.dtype.kind not in "fcmM":
+        return x
+    truth = xp.ones_like(x, dtype=bool) if x.dtype.kind in "mM" else x != 0
+    return xp.where(xp.isnan(x), value, truth)
+
+
+def _reduce_complex(
+    x: Array,
+    codes: Array,
+    axes: tuple[int, ...],
+    ngroups: int,
+    func: str,
+    fill_value: Any,
+    dtype: Any,
+    min_count: int,
+    ddof: float,
+) -> Array:
+    """By real and imaginary parts, where that is possible."""
+
+    def reduce(part: Array, fill: Any) -> Array:
+        return _reduce(part, codes, axes, ngroups, func, fill, None, min_count, ddof)
+
+    plain = func.removeprefix("nan")
+    if plain in ("count", "any", "all"):  # what is missing misses either part
+        truth = xp.where(xp.isnan(x), float("nan"), (x != 0).astype(float))
+        out = reduce(truth, fill_value)
+        return out if dtype is None else out.astype(dtype)
+    if plain not in ("sum", "mean"):
+        raise TypeError(f"{func} of complex numbers is not defined")
+    if plain != func:
+        x = xp.where(xp.isnan(x), complex("nan+nanj"), x)
+    fill = complex("nan+nanj") if fill_value is None else complex(fill_value)
+    known = fill_value is not None
+    real = reduce(xp.real(x), fill.real if known else None)
+    out = real + reduce(xp.imag(x), fill.imag if known else None) * 1j
+    return out.astype(x.dtype if dtype is None else dtype)
+
+
+# --- Labels ---------------------------------------------------------------------------------------
+
+
+def _each(expected: Any, n: int) -> list[Any]:
+    if expected is None:
+        return [None] * n
+    if n == 1 and not (isinstance(expected, tuple) and len(expected) == 1):
+        return [expected]
+    if not isinstance(expected, tuple) or len(expected) != n:
+        raise ValueError(f"expected_groups: expected a tuple with groups for each of {n} labels")
+    return list(expected)
+
+
+def _labelled_shape(array: Array, by: Sequence[Any]) -> tuple[int, ...]:
+    if not by:
+        raise ValueError("groupby_reduce needs labels")
+    ndim = max(np.ndim(b) if not isinstance(b, Array) else b.ndim for b in by)
+    shape = array.shape[array.ndim - ndim :] if 0 < ndim <= array.ndim else ()
+    for b in by:
+        own = b.shape if isinstance(b, Array) else np.shape(b)
+        if not shape or len(own) != ndim or not _fits(own, shape):
+            raise ValueError(
+                f"labels of shape {own} do not belong to the last axes of an array of shape"
+                f" {array.shape}"
+            )
+    return shape
+
+
+def _fits(own: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    return all(n in (1, m) for n, m in zip(own, shape, strict=True))
+
+
+def _factorize(by: Any, expected: Any, sort: bool, limit: int) -> tuple[NDArray, Any]:
+    """The groups, and the number of each label's, -1 of none."""
+    values = by if isinstance(by, Array) else np.asarray(by)
+    if expected is None:
+        groups = _groups_of(values, sort)
+    else:
+        groups = np.asarray(expected)
+        if groups.ndim != 1:
+            raise ValueError(f"expected_groups has {groups.ndim} axes, expected one")
+        if groups.dtype == object and len(groups) and type(groups[0]).__name__ == "Interval":
+            raise NotImplementedError("expected_groups are intervals: use labels of bins")
+    return groups, _numbers(_lookup, values, groups, len(groups), limit)
+
+
+def _in_bins(by: Any, edges: Any, limit: int) -> tuple[Any, Any]:
+    """The bins, and the number of each label's."""
+    from pandas import IntervalIndex
+
+    if edges is None:
+        raise ValueError("isbin without expected_groups, expected edges of bins")
+    edges = np.asarray(edges)
+    groups = IntervalIndex.from_breaks(edges)
+    values = by if isinstance(by, Array) else np.asarray(by)
+    return groups, _numbers(_bin, values, edges, len(groups), limit)
+
+
+def _parts(values: Array | NDArray) -> Iterator[tuple[slice, ...]]:
+    """Parts of labels, which are looked at one after another."""
+    steps = list(values._x.chunks) if isinstance(values, Array) else [1] * values.ndim
+    for d in range(values.ndim - 1, -1, -1):
+        room = _PART // math.prod(steps)
+        steps[d] = min(max(1, values.shape[d]), steps[d] * max(1, room))
+    ranges = (range(0, n, step) for n, step in zip(values.shape, steps, strict=True))
+    for start in itertools.product(*ranges):
+        yield tuple(slice(i, i + step) for i, step in zip(start, steps, strict=True))
+
+
+def _groups_of(values: Array | NDArray, sort: bool) -> NDArray:
+    """The labels that there are, in order or as they come first."""
+    found = np.empty(0, values.dtype), np.empty(0, np.int64)
+    waiting: list[tuple[NDArray, NDArray]] = []
+    count = 0
+    for part in _parts(values):
+        one = values[part]
+        block = one.compute() if isinstance(one, Array) else one
+        groups, first = np.unique(block, return_index=True)
+        there = groups == groups  # NaN and NaT are not
+        at = np.unravel_index(first[there], block.shape)
+        whole = tuple(i + s.start for i, s in zip(at, part, strict=True))
+        waiting.append((groups[there], np.ravel_multi_index(whole, values.shape)))
+        count += len(whole[0])
+        if count > len(found[0]) + _PART:  # so that all merges take as long as the last one
+            found, count = _merged([found, *waiting]), 0
+            waiting = []
+    groups, first = _merged([found, *waiting])
+    return groups if sort else groups[np.argsort(first, kind="stable")]
+
+
+def _merged(parts: Sequence[tuple[NDArray, NDArray]]) -> tuple[NDArray, NDArray]:
+    every = np.concatenate([groups for groups, _ in parts])
+    groups, number = np.unique(every, return_inverse=True)
+    first = np.full(len(groups), np.iinfo(np.int64).max)
+    np.minimum.at(first, number.reshape(-1), np.concatenate([at for _, at in parts]))
+    return groups, first
+
+
+def _numbers(
+    function: Callable[[NDArray, NDArray], NDArray],
+    values: Array | NDArray,
+    groups: NDArray,
+    ngroups: int,
+    limit: int,
+) -> Any:
+    """What the function makes of labels: of lazy ones when it is computed, of others in the
+    smallest type."""
+    if isinstance(values, Array):
+        return map_blocks(function, values, groups, dtype=np.int64)
+    dtype = np.min_scalar_type(-max(1, ngroups))
+    if values.size * dtype.itemsize > limit:
+        raise PlanTooLargeError(
+            f"groupby_reduce: numbers of {values.size} labels take {values.size * dtype.itemsize}"
+            f" bytes, allowed_mem is {limit}: give the labels as a lazy array"
+        )
+    out = np.empty(values.shape, dtype)
+    for part in _parts(values):
+        out[part] = function(values[part], groups)
+    return out
+
+
+def _bin(values: NDArray, edges: NDArray) -> NDArray:
+    at = np.searchsorted(edges, values, side="left") - 1
+    return np.where((values > edges[0]) & (values <= edges[-1]), at, -1)
+
+
+def _lookup(values: NDArray, groups: NDArray) -> NDArray:
+    if len(groups) == 0:
+        return np.full(values.shape, -1)
+    order = np.argsort(groups, kind="stable")
+    at = np.searchsorted(groups, values, sorter=order)
+    number = order[np.minimum(at, len(groups) - 1)]
+    return np.where(groups[number] == values, number, -1)
+
+
+def _joined(
+    codes: Sequence[Any], sizes: Sequence[int], shape: tuple[int, ...], array: Array
+) -> Array:
+    """One number for all labels of an element."""
+    own = engine_chunks(array._x)[array.ndim - len(shape) :]
+
+    def lazy(c: Any) -> Array:
+        if isinstance(c, Array):
+            return c
+        chunks = [1 if n == 1 else k for k, n in zip(own, c.shape, strict=True)]
+        return from_array(c, chunks=chunks, spec=array._spec).astype(np.int64)
+
+    out = lazy(codes[0])
+    if len(codes) > 1:
+        negative = out < 0
+        for c, n in zip(map(lazy, codes[1:]), sizes[1:], strict=True):
+            out = out * n + c
+            negative = negative | (c < 0)
+        none = _core.full("int64", (), None, -1)
+        out = array._like(_core.elementwise("where", negative._x, none, out._x))
+    return array._like(_core.broadcast_to(out._x, shape))
+
+
+def _apart(codes: Array, kept: Sequence[int], ngroups: int) -> Array:
+    """Numbers that differ also where the elements do along some axes."""
+    # Positions in C order of those axes alone; views of a counter.
+    shape = [codes.shape[d] if d in kept else 1 for d in range(codes.ndim)]
+    chunks = [min(c, n) for c, n in zip(codes._x.chunks, shape, strict=True)]
+    number = codes._like(_core.index(shape, [max(1, c) for c in chunks], 0))
+    moved = codes + number * ngroups
+    core = _core.elementwise("where", (codes < 0)._x, codes._x, moved._x)
+    return codes._like(core)

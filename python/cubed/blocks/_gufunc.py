@@ -1,0 +1,367 @@
+"""apply_gufunc: functions of users with a signature, such as ``(i),(i)->()``."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._neighbours import refuse_chunked
+from cubed.array._operands import common_spec, core_of, normalize_axis
+from cubed.base._dtypes import dtype_of
+from cubed.base._types import NDArray
+from cubed.blocks._blockwise import (
+    COPIES,
+    OBJECTS,
+    Cut,
+    Operand,
+    Output,
+    count,
+    cuts,
+    finer,
+    infer_dtypes,
+    join,
+    run_blocks,
+    sizes,
+    tiny,
+    title_of,
+    unify,
+)
+
+Dims = tuple[str, ...]
+
+_DIMS = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*,?)?\s*\)"
+_LIST = rf"\s*{_DIMS}\s*(?:,\s*{_DIMS}\s*)*,?\s*"
+_SIGNATURE = re.compile(rf"(?:{_LIST})?->{_LIST}")
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The core dimensions of inputs and outputs."""
+
+    inputs: tuple[Dims, ...]
+    outputs: tuple[Dims, ...]
+    #: Whether there is one output, which is not in a tuple.
+    single: bool
+
+
+def parse_signature(text: str) -> Signature:
+    """The signature in NumPy's notation; several outputs, or one and a comma, are a tuple."""
+    if not _SIGNATURE.fullmatch(text):
+        raise ValueError(f"signature {text!r}: expected one such as '(i),(j)->(i,j)'")
+    left, right = text.split("->")
+    inputs, outputs = (
+        tuple(tuple(re.findall(r"\w+", dims)) for dims in re.findall(_DIMS, side))
+        for side in (left, right)
+    )
+    return Signature(inputs, outputs, len(outputs) == 1 and not right.strip().endswith(","))
+
+
+@dataclass(frozen=True)
+class _GufuncCall:
+    function: Callable[..., Any]
+    kwargs: dict[str, Any]
+    single: bool
+
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
+        results = self.function(*blocks, **self.kwargs)
+        return (results,) if self.single else results
+
+
+def apply_gufunc(
+    func: Callable[..., Any],
+    signature: str,
+    *args: Any,
+    axes: Sequence[Any] | None = None,
+    axis: int | None = None,
+    keepdims: bool = False,
+    output_dtypes: Any = None,
+    output_sizes: Mapping[str, int] | None = None,
+    vectorize: bool | None = None,
+    allow_rechunk: bool = False,
+    extra_projected_mem: int | None = 0,
+    name: str | None = None,
+    **kwargs: Any,
+) -> Array | tuple[Array, ...]:
+    """Applies a function that works on the last axes of its arguments and loops over the others.
+
+    Parameters
+    ----------
+    func
+        Gets blocks as read-only NumPy arrays, whole along their core dimensions, which are last,
+        and returns an array for each output.
+    signature
+        Core dimensions: ``"(i),(i)->()"``. Several outputs, or one and a comma, give a tuple.
+    *args
+        Lazy arrays, NumPy arrays, scalars. Axes that are no core dimensions are broadcast together.
+    axes
+        For each input and output the axes of its core dimensions; those of outputs may be left out
+        if they have none.
+    axis
+        The axis of the one core dimension that all inputs have.
+    keepdims
+        Core dimensions that the inputs have in common, and outputs lack, stay with extent 1.
+    output_dtypes
+        One type for each output. None: found by calling the function with one element along each
+        axis. As for :func:`cubed.map_blocks`, other widths are cast.
+    output_sizes
+        Extents of core dimensions that only outputs have.
+    vectorize
+        Whether the function takes the core dimensions only: it is called for each of the others'
+        elements.
+    allow_rechunk
+        Whether core dimensions may have several chunks in the arrays.
+    extra_projected_mem
+        Bytes that a call allocates beside its results; the task's projection includes them. None:
+        twice those of its blocks, of arguments and results, and 1 MiB; blocks are cut finer along
+        axes that are no core dimensions where that does not fit into half of a task's memory.
+    name
+        What plans and messages call the operation.
+    **kwargs
+        Passed to the function.
+
+    Returns
+    -------
+    Array or tuple of Array
+        Lazy: nothing is computed.
+
+    Raises
+    ------
+    ValueError
+        Arguments that do not fit the signature; when it is computed a block of another shape than
+        expected.
+    TypeError
+        The function cannot be pickled; when it is computed a block of another kind of type.
+    """
+    title = name or title_of("apply_gufunc", func)
+    parsed = parse_signature(signature)
+    if len(parsed.inputs) != len(args):
+        raise ValueError(
+            f"{title}: signature {signature!r} has {len(parsed.inputs)} inputs, but there are"
+            f" {len(args)} arguments"
+        )
+    for key, value in kwargs.items():
+        if isinstance(value, Array):
+            raise TypeError(f"{title}: {key} is a lazy array: pass it before the keywords")
+    refuse_chunked(title, *kwargs.values())
+    places = _axes(title, parsed, axes, axis, keepdims)
+    arrays = [
+        _core_last(title, i, core_of(a), parsed.inputs[i], places[0][i]) for i, a in enumerate(args)
+    ]
+    operands, ndim = _operands(title, arrays, parsed)
+    extents = _core_extents(title, operands, parsed, output_sizes or {}, allow_rechunk)
+    types = _types(title, parsed, output_dtypes)
+    if vectorize:
+        func = np.vectorize(func, signature=signature, otypes=types)
+    call = _GufuncCall(func, kwargs, parsed.single)
+    if types is None:
+        types = infer_dtypes(title, lambda: call([tiny(x) for x in arrays], ()))
+
+    unified = unify(operands, title, align=True)
+    spec = common_spec(*args)
+    if extra_projected_mem is None:
+        made_of = [
+            (np.dtype(t).itemsize, [extents[d] for d in dims])
+            for t, dims in zip(types, parsed.outputs, strict=True)
+        ]
+        memory = next((a.spec.task_mem for a in args if isinstance(a, Array)), None)
+        unified = _narrowed(operands, unified, ndim, made_of, memory)
+    joined = join(unified)
+    outputs = []
+    for dims, dtype in zip(parsed.outputs, types, strict=True):
+        whole: list[Cut] = [(extents[d], max(1, extents[d])) for d in dims]
+        cut = [joined[i] for i in range(ndim)] + whole
+        outputs.append(Output(np.dtype(dtype), cut, (*range(ndim), *[None] * len(dims))))
+    made = run_blocks(title, call, operands, unified, outputs, extra_projected_mem, spec)
+    results = tuple(
+        _place(x, dims, where, keepdims)
+        for x, dims, where in zip(made, parsed.outputs, places[1], strict=True)
+    )
+    return results[0] if parsed.single else results
+
+
+def as_gufunc(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorates a function: calling it is :func:`apply_gufunc` with this signature, lazily.
+
+    Parameters
+    ----------
+    signature
+        As for :func:`apply_gufunc`.
+    **options
+        Its `axes`, `axis`, `keepdims`, `output_dtypes`, `output_sizes`, `vectorize`,
+        `allow_rechunk`.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        @functools.wraps(function)
+        def gufunc(*args: Any, **kwargs: Any) -> Any:
+            return apply_gufunc(function, signature, *args, **{**options, **kwargs})
+
+        return gufunc
+
+    return decorate
+
+
+# --- Lines that fit ------------------------------------------------------------------------------
+
+
+def _narrowed(
+    operands: Sequence[Operand],
+    unified: Mapping[Hashable, list[Cut]],
+    ndim: int,
+    results: Sequence[tuple[int, list[int]]],
+    memory: int | None,
+) -> dict[Hashable, list[Cut]]:
+    """Cuts of the loop's axes so fine that a call's blocks, whole along core dimensions, fit."""
+    if memory is None:
+        return dict(unified)
+    before = {i: max(sizes(cut)) for i, cut in join(unified).items() if i in range(ndim)}
+    length = dict(before)
+    blocks = []
+    for x in operands:
+        axes = list(zip(x.indices, x.array.shape, strict=True))
+        core = math.prod(n for i, n in axes if i not in before)
+        loop = [i for i, n in axes if i in before and n != 1]
+        blocks.append((dtype_of(x.array.dtype).itemsize * core, loop))
+    blocks += [(size * math.prod(core), list(range(ndim))) for size, core in results]
+    # What is read and made, results once more as they are returned, and what a call allocates.
+    most = (memory - OBJECTS) // (2 * (COPIES + 2))
+    while sum(size * math.prod(length[i] for i in loop) for size, loop in blocks) > most:
+        longest = max(length, key=lambda i: length[i], default=None)
+        if longest is None or length[longest] <= 1:
+            break
+        length[longest] = -(-length[longest] // 2)
+    return {
+        i: [finer(c, length[i]) if i in before and length[i] < before[i] else c for c in mine]
+        for i, mine in unified.items()
+    }
+
+
+# --- Where core dimensions are --------------------------------------------------------------------
+
+Places = tuple[int, ...] | None
+
+
+def _axes(
+    title: str, parsed: Signature, axes: Sequence[Any] | None, axis: int | None, keepdims: bool
+) -> tuple[list[Places], list[Places]]:
+    """Axes of the core dimensions of each input and output; None: the last ones."""
+    nin, nout = len(parsed.inputs), len(parsed.outputs)
+    if keepdims and (len(set(parsed.inputs)) != 1 or any(parsed.outputs)):
+        raise ValueError(
+            f"{title}: keepdims needs inputs with equal core dimensions, outputs with none"
+        )
+    if axis is not None:
+        if axes is not None:
+            raise ValueError(f"{title}: axis and axes are both given")
+        names = {d for dims in (*parsed.inputs, *parsed.outputs) for d in dims}
+        if len(names) != 1:
+            raise ValueError(f"{title}: axis needs a signature with one core dimension")
+        inputs: list[Places] = [(axis,) if dims else () for dims in parsed.inputs]
+        return inputs, [(axis,) if dims or keepdims else () for dims in parsed.outputs]
+    if axes is None:
+        return [None] * nin, [None] * nout
+    given = [(a,) if isinstance(a, int) else tuple(a) for a in axes]
+    kept = parsed.inputs[0] if keepdims else ()
+    if len(given) == nin and not any(parsed.outputs):
+        given += [given[0] if keepdims else ()] * nout
+    if len(given) != nin + nout:
+        raise ValueError(f"{title}: axes has {len(given)} entries, expected {nin + nout}")
+    for k, (mine, dims) in enumerate(
+        zip(given, (*parsed.inputs, *(o or kept for o in parsed.outputs)), strict=True)
+    ):
+        if len(mine) != len(dims):
+            raise ValueError(f"{title}: axes[{k}] is {mine}, expected {len(dims)} axes")
+    return list(given[:nin]), list(given[nin:])
+
+
+def _core_last(title: str, number: int, x: _core.Array, dims: Dims, where: Places) -> _core.Array:
+    ndim = len(x.shape)
+    if ndim < len(dims):
+        raise ValueError(
+            f"{title}: argument {number} has {ndim} axes, expected at least {len(dims)}"
+        )
+    if not where:
+        return x
+    last = [normalize_axis(a, ndim) for a in where]
+    order = [d for d in range(ndim) if d not in last] + last
+    return x if order == list(range(ndim)) else _core.permute_dims(x, order)
+
+
+def _place(x: Array, dims: Dims, where: Places, keepdims: bool) -> Array:
+    """An output with its core dimensions, which are last, where they belong."""
+    core = x._x
+    if keepdims:
+        added = len(where) if where is not None else 1
+        for _ in range(added):
+            core = _core.expand_dims(core, len(core.shape))
+    ndim = len(core.shape)
+    if where:
+        first = ndim - len(where)
+        target = {normalize_axis(a, ndim): first + k for k, a in enumerate(where)}
+        rest = iter(range(first))
+        order = [target[d] if d in target else next(rest) for d in range(ndim)]
+        core = _core.permute_dims(core, order)
+    return x if core is x._x else Array._new(core, x._spec)
+
+
+def _operands(
+    title: str, arrays: Sequence[_core.Array], parsed: Signature
+) -> tuple[list[Operand], int]:
+    """Arrays with indices: numbers for the axes of the loop, names for core dimensions."""
+    loops = [len(x.shape) - len(dims) for x, dims in zip(arrays, parsed.inputs, strict=True)]
+    ndim = max(loops, default=0)
+    operands = []
+    for number, (x, dims, n) in enumerate(zip(arrays, parsed.inputs, loops, strict=True)):
+        if len(set(dims)) != len(dims):
+            raise ValueError(f"{title}: input {number} has a core dimension twice: {dims}")
+        operands.append(Operand(x, (*range(ndim - n, ndim), *dims)))
+    return operands, ndim
+
+
+def _core_extents(
+    title: str,
+    operands: Sequence[Operand],
+    parsed: Signature,
+    output_sizes: Mapping[str, int],
+    allow_rechunk: bool,
+) -> dict[str, int]:
+    extents: dict[str, int] = {}
+    for number, (x, dims) in enumerate(zip(operands, parsed.inputs, strict=True)):
+        mine = cuts(x.array)[len(x.indices) - len(dims) :]
+        for dim, cut in zip(dims, mine, strict=True):
+            if extents.setdefault(dim, cut[0]) != cut[0]:
+                raise ValueError(
+                    f"{title}: core dimension {dim!r} has extents {extents[dim]} and {cut[0]}"
+                )
+            if count(cut) > 1 and not allow_rechunk:
+                raise ValueError(
+                    f"{title}: core dimension {dim!r} of argument {number} has {count(cut)} chunks,"
+                    " expected one: rechunk it to -1, or pass allow_rechunk=True"
+                )
+    for dims in parsed.outputs:
+        for dim in dims:
+            if dim in extents:
+                continue
+            if dim not in output_sizes:
+                raise ValueError(f"{title}: output_sizes lacks the core dimension {dim!r}")
+            extents[dim] = int(output_sizes[dim])
+    return extents
+
+
+def _types(title: str, parsed: Signature, given: Any) -> list[Any] | None:
+    if given is None:
+        return None
+    listed = list(given) if isinstance(given, (list, tuple)) else [given]
+    if len(listed) != len(parsed.outputs):
+        raise ValueError(
+            f"{title}: output_dtypes has {len(listed)} entries, expected {len(parsed.outputs)}"
+        )
+    return [np.dtype(t) for t in listed]

@@ -1,0 +1,234 @@
+"""map_overlap: functions of users on blocks that come with their neighbours' elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cubed.array._array import Array
+from cubed.array._neighbours import refuse_chunked
+from cubed.array._operands import common_spec, normalize_axis
+from cubed.array_api._pad import pad
+from cubed.base._dtypes import dtype_of
+from cubed.base._types import NDArray
+from cubed.blocks._apply import map_output, wants_keyword
+from cubed.blocks._blockwise import (
+    Cut,
+    Operand,
+    bounds,
+    infer_dtypes,
+    join,
+    run_blocks,
+    title_of,
+    unify,
+)
+from cubed.spec import Spec
+
+Depth = tuple[int, int]
+
+#: Names of boundaries and the modes of pad that make them.
+_MODES = {"nearest": "edge", "periodic": "wrap", "reflect": "symmetric"}
+
+
+@dataclass(frozen=True)
+class _OverlapCall:
+    function: Callable[..., Any]
+    args: tuple[Any, ...]  # arrays are None
+    places: tuple[int, ...]  # of the arrays in args
+    kwargs: dict[str, Any]
+    block_ndim: int | None  # axes of the block numbers that the function gets; None: it wants none
+    #: Along each axis of the result what is cut off, and the axis's cut if there is nothing beyond
+    #: its ends.
+    trim: tuple[tuple[int, int, Cut | None], ...]
+
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
+        args = list(self.args)
+        for place, block in zip(self.places, blocks, strict=True):
+            args[place] = block
+        more = {} if self.block_ndim is None else {"block_id": index[: self.block_ndim]}
+        result = np.asarray(self.function(*args, **more, **self.kwargs))
+        key = []
+        for axis, (before, after, cut) in enumerate(self.trim):
+            if cut is not None:
+                start, end = bounds(cut, index[axis])
+                before, after = min(before, start), min(after, cut[0] - end)
+            key.append(slice(before, result.shape[axis] - after))
+        return (result[tuple(key)],)
+
+
+def map_overlap(
+    func: Callable[..., Any],
+    *args: Any,
+    dtype: Any = None,
+    chunks: Any = None,
+    depth: Any = 0,
+    boundary: Any = None,
+    trim: bool = False,
+    spec: Spec | None = None,
+    extra_projected_mem: int = 0,
+    name: str | None = None,
+    **kwargs: Any,
+) -> Array:
+    """Applies a function to blocks together with elements around them.
+
+    Parameters
+    ----------
+    func
+        Gets a read-only NumPy array for each array in `args`: the block and `depth` elements around
+        it. It returns the block of the result: of the extents without those elements, unless `trim`
+        or `chunks` say otherwise. `block_id` as for :func:`cubed.map_blocks`.
+    *args
+        Lazy arrays; everything else is passed to every call as it is.
+    dtype
+        Of the result. None: found by calling the function with ones.
+    chunks
+        Of the result, as for :func:`cubed.map_blocks`.
+    depth
+        Elements around a block: a number, a pair (before, after) for all axes in a dict, a tuple
+        with an entry for each axis, or a dict by axis; a list with one of these for each array.
+    boundary
+        What is beyond the ends of an axis: ``"none"`` (or None: blocks there come with what there
+        is), ``"reflect"`` (the edge included), ``"periodic"``, ``"nearest"``, or a number; a tuple
+        or dict for the axes; a list with one of these for each array.
+    trim
+        Whether the function returns what it got, element by element, and what came around is cut
+        off.
+    spec
+        What computations may use, where no array says it.
+    extra_projected_mem
+        Bytes that a call allocates beside its result; the task's projection includes them.
+    name
+        What plans and messages call the operation.
+    **kwargs
+        Passed to the function.
+
+    Returns
+    -------
+    Array
+        Lazy: nothing is computed. Neighbours' elements are read as part of the block's input, which
+        the task's projection holds exactly.
+
+    Raises
+    ------
+    ValueError
+        Depths that are negative or larger than the array, boundaries that nobody knows; when it is
+        computed a block of another shape than expected.
+    TypeError
+        The function cannot be pickled; when it is computed a block of another kind of type.
+    """
+    title = name or title_of("map_overlap", func)
+    refuse_chunked(title, *args, *kwargs.values())
+    places = tuple(i for i, a in enumerate(args) if isinstance(a, Array))
+    arrays = [args[i] for i in places]
+    if not arrays:
+        raise TypeError(f"{title}: at least one argument must be a lazy array")
+    for key, value in kwargs.items():
+        if isinstance(value, Array):
+            raise TypeError(f"{title}: {key} is a lazy array: pass it before the keywords")
+    around = [
+        _around(title, a, d, b)
+        for a, d, b in zip(
+            arrays, _each(title, "depth", depth, arrays), _each(title, "boundary", boundary,
+            arrays), strict=True,
+        )
+    ]  # fmt: skip
+    ndim = max(a.ndim for a in arrays)
+    plain = [Operand(a._x, tuple(range(ndim - a.ndim, ndim))) for a in arrays]
+    unified = unify(plain, title, align=False)
+    joined = join(unified)
+    out = map_output(title, ndim, joined, chunks, None, None, dtype)
+    operands = [
+        replace(x, array=_padded(a, mine)._x, halo=tuple((*d, b != "none") for d, b in mine))
+        for x, a, mine in zip(plain, arrays, around, strict=True)
+    ]
+    values = tuple(None if isinstance(a, Array) else a for a in args)
+    block_ndim = len(out.cuts) if wants_keyword(func, "block_id") else None
+    cuts_off = _trims(arrays, around, joined, ndim) if trim else ()
+    call = _OverlapCall(func, values, places, kwargs, block_ndim, cuts_off)
+    if dtype is None:
+        tried = [_tiny(a, mine) for a, mine in zip(arrays, around, strict=True)]
+        out = replace(
+            out, dtype=infer_dtypes(title, lambda: replace(call, trim=())(tried, (0,) * 64))[0]
+        )
+    return run_blocks(
+        title, call, operands, unified, [out], extra_projected_mem, common_spec(*arrays) or spec
+    )[0]
+
+
+def _each(title: str, what: str, given: Any, arrays: Sequence[Array]) -> list[Any]:
+    if not isinstance(given, list):
+        return [given] * len(arrays)
+    if len(given) != len(arrays):
+        raise ValueError(f"{title}: {what} has {len(given)} entries for {len(arrays)} arrays")
+    return given
+
+
+def _by_axis(title: str, what: str, given: Any, ndim: int, default: Any) -> list[Any]:
+    if isinstance(given, Mapping):
+        named = {normalize_axis(axis, ndim): value for axis, value in given.items()}
+        return [named.get(d, default) for d in range(ndim)]
+    if isinstance(given, tuple):
+        if len(given) != ndim:
+            raise ValueError(f"{title}: {what} {given} has {len(given)} entries for {ndim} axes")
+        return list(given)
+    return [given] * ndim
+
+
+def _around(title: str, a: Array, depth: Any, boundary: Any) -> list[tuple[Depth, Any]]:
+    """For each axis of an array the elements around blocks, and what is beyond its ends."""
+    out = []
+    depths = _by_axis(title, "depth", depth, a.ndim, 0)
+    beyond = _by_axis(title, "boundary", boundary, a.ndim, "none")
+    for axis, (d, b) in enumerate(zip(depths, beyond, strict=True)):
+        before, after = (d, d) if isinstance(d, (int, np.integer)) else d
+        if min(before, after) < 0 or max(before, after) > a.shape[axis]:
+            raise ValueError(
+                f"{title}: depth of axis {axis} is {d}, expected 0 to its extent {a.shape[axis]}"
+            )
+        b = "none" if b is None or (before, after) == (0, 0) else b
+        if isinstance(b, str) and b not in ("none", *_MODES):
+            raise ValueError(
+                f"{title}: boundary is {b!r}, expected 'none', a number, or one of"
+                f" {', '.join(sorted(_MODES))}"
+            )
+        out.append(((int(before), int(after)), b))
+    return out
+
+
+def _padded(a: Array, around: Sequence[tuple[Depth, Any]]) -> Array:
+    """The array with what is beyond its ends; views."""
+    for axis, (depth, boundary) in enumerate(around):
+        if boundary == "none":
+            continue
+        widths = [depth if d == axis else (0, 0) for d in range(a.ndim)]
+        if isinstance(boundary, str):
+            a = pad(a, widths, _MODES[boundary])
+        else:
+            a = pad(a, widths, constant_values=boundary)
+    return a
+
+
+def _trims(
+    arrays: Sequence[Array],
+    around: Sequence[Sequence[tuple[Depth, Any]]],
+    joined: Mapping[Any, Cut],
+    ndim: int,
+) -> tuple[tuple[int, int, Cut | None], ...]:
+    """What is cut off results: the most that an array brings along each axis."""
+    out = []
+    for axis in range(ndim):
+        mine = [
+            m[axis - ndim + a.ndim]
+            for a, m in zip(arrays, around, strict=True)
+            if axis >= ndim - a.ndim
+        ]
+        (before, after), boundary = max(mine, key=lambda m: m[0])
+        out.append((before, after, joined[axis] if boundary == "none" else None))
+    return tuple(out)
+
+
+def _tiny(a: Array, around: Sequence[tuple[Depth, Any]]) -> NDArray:
+    return np.ones([1 + before + after for (before, after), _ in around], dtype_of(a._x.dtype))

@@ -1,0 +1,108 @@
+"""map_selection: functions of users on parts of an array that the caller chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from cubed.array._array import Array
+from cubed.array._rechunk import rechunk
+from cubed.array_api.manipulation_functions import concat
+from cubed.base._chunks import normalize_chunks
+from cubed.blocks._apply import map_blocks
+from cubed.blocks._blockwise import Cut, count, cut_of, sizes, title_of
+
+
+def map_selection(
+    func: Callable[..., Any],
+    selection_function: Callable[[tuple[Any, ...]], Any],
+    x: Array,
+    *args: Any,
+    shape: tuple[int, ...],
+    dtype: Any,
+    chunks: Any,
+    max_num_input_blocks: int | None = None,
+    extra_projected_mem: int = 0,
+    name: str | None = None,
+    **kwargs: Any,
+) -> Array:
+    """Applies a function to a part of an array for each block of the result.
+
+    Parameters
+    ----------
+    func
+        Gets the part as a read-only NumPy array and returns the block. If it has a parameter
+        `block_id` it is told the number of the block, a tuple.
+    selection_function
+        Gets ``("out", i, j, ...)`` with the number of a block, and returns the index of its part:
+        slices, integer arrays, or a tuple of them. It is called for all blocks now.
+    x
+        The array. Parts may overlap, and need not be along its chunks.
+    *args
+        Passed to the function behind the part.
+    shape, dtype, chunks
+        Of the result.
+    max_num_input_blocks
+        Accepted and not needed: what a part reads is known.
+    extra_projected_mem, name, **kwargs
+        As for :func:`cubed.map_blocks`.
+
+    Returns
+    -------
+    Array
+        Lazy: nothing is computed. A plan has a view of x for each block.
+
+    Raises
+    ------
+    NotImplementedError
+        Parts have another number of axes than the result, or other extents than parts beside them.
+    """
+    title = name or title_of("map_selection", func)
+    extent = normalize_chunks(chunks, shape, np.dtype(dtype).itemsize)
+    grid: list[Cut] = list(zip(shape, extent, strict=True))
+    numbers = [count(cut) for cut in grid]
+    ids = list(product(*map(range, numbers)))
+    parts = {block_id: x[selection_function(("out", *block_id))] for block_id in ids}
+    return map_blocks(
+        func,
+        _side_by_side(title, parts, numbers),
+        *args,
+        dtype=dtype,
+        chunks=tuple(sizes(cut) for cut in grid),
+        extra_projected_mem=extra_projected_mem,
+        name=title,
+        **kwargs,
+    )
+
+
+def _side_by_side(title: str, parts: dict[tuple[int, ...], Array], numbers: Sequence[int]) -> Array:
+    """One array whose blocks are the parts."""
+    ndim = len(numbers)
+    for block_id, part in parts.items():
+        if part.ndim != ndim:
+            raise NotImplementedError(
+                f"{title}: the part of block {block_id} has {part.ndim} axes, the result {ndim}"
+            )
+    cuts: list[Cut] = []
+    for axis, n in enumerate(numbers):
+        along = (tuple(i if d == axis else 0 for d in range(ndim)) for i in range(n))
+        cuts.append(cut_of([parts[b].shape[axis] for b in along], f"{title}: parts"))
+    expected = [sizes(cut) for cut in cuts]
+    for block_id, part in parts.items():
+        want = tuple(e[i] for e, i in zip(expected, block_id, strict=True))
+        if part.shape != want:
+            raise NotImplementedError(
+                f"{title}: the part of block {block_id} has shape {part.shape}, expected {want},"
+                " as others beside it have"
+            )
+
+    def join(*front: int) -> Array:
+        axis = len(front)
+        if axis == ndim:
+            return parts[front]
+        return concat([join(*front, i) for i in range(numbers[axis])], axis=axis)
+
+    return rechunk(join(), tuple(chunk for _, chunk in cuts))

@@ -1,0 +1,454 @@
+"""Reductions and running totals by functions of users."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._operands import normalize_axes, normalize_axis
+from cubed.array._select import flatten
+from cubed.base._types import NDArray
+from cubed.blocks._blockwise import (
+    Cut,
+    Operand,
+    Output,
+    count,
+    cut_of,
+    cuts,
+    infer_dtypes,
+    merged,
+    run_blocks,
+    tiny,
+    title_of,
+)
+from cubed.runtime._call import Runner
+
+#: Partial results of one block: an array, or several by name.
+Fields = list[np.dtype[Any]]
+
+DEFAULT_SPLIT_EVERY = 4
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One level of the tree: a function along some axes of every field."""
+
+    function: Callable[..., Any] | None
+    combine: Callable[..., Any] | None  # of results of one group, in turn
+    aggregate: Callable[..., Any] | None
+    inputs: tuple[str, ...] | None  # names of the fields; None: there is one, without a name
+    outputs: tuple[str, ...] | None
+    groups: tuple[tuple[int, int], ...]  # (axis, extent of what one block became)
+    drop: tuple[int, ...]  # axes of extent 1 that go in the end
+    kwargs: dict[str, Any]
+
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
+        axis = tuple(a for a, _ in self.groups)
+        state: Any = blocks[0]
+        if self.inputs is not None:
+            state = dict(zip(self.inputs, blocks, strict=True))
+        if self.function is not None:
+            state = self.function(blocks[0], axis=axis, keepdims=True, **self.kwargs)
+        if self.combine is not None:
+            state = self.combine(state, axis=axis, keepdims=True, **self.kwargs)
+        if self.aggregate is not None:
+            state = self.aggregate(state, **self.kwargs)
+        if self.outputs is not None:
+            return [state[name] for name in self.outputs]
+        return (np.squeeze(state, self.drop),)
+
+
+def reduction(
+    x: Array,
+    func: Callable[..., Any],
+    combine_func: Callable[..., Any] | None = None,
+    aggregate_func: Callable[..., Any] | None = None,
+    axis: int | Sequence[int] | None = None,
+    intermediate_dtype: Any = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    split_every: int | Mapping[int, int] | None = None,
+    combine_sizes: Mapping[int, int] | None = None,
+    extra_projected_mem: int = 0,
+    extra_func_kwargs: Mapping[str, Any] | None = None,
+    name: str | None = None,
+) -> Array:
+    """Reduces axes by functions, as a tree of calls on blocks.
+
+    Parameters
+    ----------
+    x
+        A lazy array.
+    func
+        ``func(block, axis=, keepdims=True)`` reduces one block. It returns an array, or a dict of
+        arrays for several that belong together.
+    combine_func
+        ``combine_func(partial, axis=, keepdims=True)`` reduces what several blocks became, joined
+        along the axes. Default: `func`.
+    aggregate_func
+        ``aggregate_func(partial)`` makes the result of what is left. Default: that is the result.
+    axis
+        The axes to reduce. None: all.
+    intermediate_dtype
+        Of what `func` returns; of a dict: a structured type with the same names, or pairs of names
+        and types. None: found by calling it with a block of one element.
+    dtype
+        Of the result. None: that of the partial results, or of what `aggregate_func` returns.
+    keepdims
+        Whether reduced axes stay, with extent 1.
+    split_every
+        Blocks that one call combines along an axis; by axis, or for all (then so many in total).
+    combine_sizes
+        By axis the extent of what a block becomes, where that is not 1.
+    extra_projected_mem
+        Bytes that a call allocates beside its result; the task's projection includes them.
+    extra_func_kwargs
+        Passed to all functions.
+    name
+        What plans and messages call the operation.
+
+    Returns
+    -------
+    Array
+        Lazy: nothing is computed.
+
+    Raises
+    ------
+    ValueError
+        Axes that do not exist; when it is computed a partial result of another shape than expected.
+    TypeError
+        A function cannot be pickled; when it is computed a block of another kind of type.
+    """
+    title = name or title_of("reduction", func)
+    axes = normalize_axes(axis, x.ndim)
+    kwargs = dict(extra_func_kwargs or {})
+    extents = {a: 1 for a in axes} | {
+        normalize_axis(a, x.ndim): n for a, n in (combine_sizes or {}).items()
+    }
+    if aggregate_func is None and any(extents[a] != 1 for a in axes):
+        raise ValueError(f"{title}: combine_sizes {combine_sizes} needs an aggregate_func")
+    groups = tuple((a, extents[a]) for a in axes)
+    first = _Step(func, None, None, None, None, groups, (), kwargs)
+    names, types = _partial(title, first, x, intermediate_dtype)
+    first = replace(first, outputs=names)
+    if names is not None and (combine_func is None or aggregate_func is None):
+        raise ValueError(f"{title}: func returns a dict: give combine_func and aggregate_func")
+    several = _groups(axes, split_every)
+    partial = _level(title, first, [x], {a: 1 for a in axes}, types, extra_projected_mem, groups)
+    combine = combine_func or func
+    step = _Step(None, combine, None, names, names, groups, (), kwargs)
+    while any(count(cuts(partial[0]._x)[a]) > several[a] for a in axes):
+        partial = _level(title, step, partial, several, types, extra_projected_mem, groups)
+    drop = () if keepdims else axes
+    more = any(count(cuts(partial[0]._x)[a]) > 1 for a in axes)
+    last = _Step(None, combine if more else None, aggregate_func, names, None, groups, drop, kwargs)
+    if dtype is None:
+        dtype = types[0] if aggregate_func is None else _tried(title, first, last, x)
+    return _finish(title, last, partial, axes, keepdims, np.dtype(dtype), extra_projected_mem)
+
+
+def _partial(
+    title: str, step: _Step, x: Array, given: Any
+) -> tuple[tuple[str, ...] | None, Fields]:
+    """Names and types of what the first function makes."""
+    if given is not None:
+        dtype = np.dtype(given)
+        if dtype.names is None:
+            return None, [dtype]
+        return dtype.names, [dtype[n] for n in dtype.names]
+    state: dict[str, Any] = {}
+
+    def call() -> Sequence[Any]:
+        axis = tuple(a for a, _ in step.groups)
+        assert step.function is not None
+        got = step.function(tiny(x._x), axis=axis, keepdims=True, **step.kwargs)
+        if isinstance(got, Mapping):
+            state.update(got)
+            return list(got.values())
+        return (got,)
+
+    types = infer_dtypes(title, call)
+    return tuple(state) or None, types
+
+
+def _tried(title: str, first: _Step, last: _Step, x: Array) -> np.dtype[Any]:
+    def call() -> Sequence[Any]:
+        return last(list(first([tiny(x._x)], ())), ())
+
+    return infer_dtypes(title, call)[0]
+
+
+def _groups(axes: Sequence[int], split_every: int | Mapping[int, int] | None) -> dict[int, int]:
+    """Blocks that are combined along each axis."""
+    if isinstance(split_every, Mapping):
+        out = {a: split_every.get(a, 2) for a in axes}
+    else:
+        total = DEFAULT_SPLIT_EVERY if split_every is None else split_every
+        out = {a: max(2, int(total ** (1 / max(1, len(axes))))) for a in axes}
+    if any(n < 2 for n in out.values()):
+        raise ValueError(f"split_every is {split_every!r}, expected at least 2 blocks")
+    return out
+
+
+def _level(
+    title: str,
+    step: Runner,
+    arrays: Sequence[Array],
+    several: Mapping[int, int],
+    types: Fields,
+    extra_mem: int,
+    groups: Sequence[tuple[int, int]],
+) -> tuple[Array, ...]:
+    """Applies a step to groups of so many blocks along its axes."""
+    operands, unified, cut_out = _grouped(arrays, groups, several)
+    indices = tuple(range(arrays[0].ndim))
+    outputs = [Output(dtype, cut_out, indices) for dtype in types]
+    return run_blocks(title, step, operands, unified, outputs, extra_mem, arrays[0]._spec)
+
+
+def _grouped(
+    arrays: Sequence[Array], groups: Sequence[tuple[int, int]], several: Mapping[int, int]
+) -> tuple[list[Operand], dict[Any, list[Cut]], list[Cut]]:
+    became = dict(groups)
+    ndim = arrays[0].ndim
+    mine = cuts(arrays[0]._x)
+    after = []
+    for a, (extent, chunk) in enumerate(mine):
+        if a not in became:
+            after.append((extent, chunk))
+            continue
+        mine[a] = merged((extent, chunk), several[a], f"axis {a}")
+        after.append(cut_of((became[a],) * count(mine[a]), f"axis {a}"))
+    operands = [Operand(x._x, tuple(range(ndim))) for x in arrays]
+    return operands, {a: [mine[a]] * len(arrays) for a in range(ndim)}, after
+
+
+def _finish(
+    title: str,
+    step: _Step,
+    partial: Sequence[Array],
+    axes: Sequence[int],
+    keepdims: bool,
+    dtype: np.dtype[Any],
+    extra_mem: int,
+) -> Array:
+    """The last step: what is left along the axes comes whole."""
+    ndim = partial[0].ndim
+    operands = [Operand(x._x, tuple(range(ndim))) for x in partial]
+    mine = cuts(partial[0]._x)
+    unified: dict[Any, list[Cut]] = {a: [mine[a]] * len(partial) for a in range(ndim)}
+    kept: list[tuple[int | None, Cut]] = []
+    for a in range(ndim):
+        if a not in axes:
+            kept.append((a, mine[a]))
+        elif keepdims:
+            kept.append((None, (1, 1)))
+    out = Output(dtype, [c for _, c in kept], tuple(i for i, _ in kept))
+    return run_blocks(title, step, operands, unified, [out], extra_mem, partial[0]._spec)[0]
+
+
+# --- Positions ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _ArgFirst:
+    """The position that a function picks in a block, counted along the whole axis, and its
+    value."""
+
+    function: Callable[..., Any]
+    axis: int
+    chunk: int
+
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
+        at = self.function(blocks[0], axis=self.axis, keepdims=True)
+        value = np.take_along_axis(blocks[0], at, self.axis)
+        return at + index[self.axis] * self.chunk, value
+
+
+@dataclass(frozen=True)
+class _ArgCombine:
+    function: Callable[..., Any]
+
+    def __call__(
+        self, state: Mapping[str, NDArray], axis: tuple[int, ...], keepdims: bool
+    ) -> dict[str, NDArray]:
+        at = self.function(state["value"], axis=axis[0], keepdims=keepdims)
+        return {name: np.take_along_axis(part, at, axis[0]) for name, part in state.items()}
+
+
+def _position(state: Mapping[str, NDArray]) -> NDArray:
+    return state["position"]
+
+
+def arg_reduction(
+    x: Array,
+    arg_func: Callable[..., Any],
+    axis: int | None = None,
+    *,
+    keepdims: bool = False,
+    split_every: int | Mapping[int, int] | None = None,
+    extra_projected_mem: int = 0,
+    name: str | None = None,
+) -> Array:
+    """Positions that a function such as `numpy.argmax` picks along an axis, as a tree of calls.
+
+    Parameters
+    ----------
+    x
+        A lazy array.
+    arg_func
+        ``arg_func(block, axis=, keepdims=True)`` gives positions; it also chooses among those of
+        blocks, by their values.
+    axis
+        None: positions in x as one dimension.
+    keepdims, split_every, extra_projected_mem, name
+        As for :func:`reduction`.
+
+    Returns
+    -------
+    Array
+        Of int64; lazy.
+
+    Raises
+    ------
+    IndexError
+        There is no such axis.
+    """
+    title = name or title_of("arg_reduction", arg_func)
+    if axis is None:
+        flat = x._like(flatten(x._x))
+        options = {"split_every": split_every, "extra_projected_mem": extra_projected_mem}
+        out = arg_reduction(flat, arg_func, 0, name=title, **options)  # type: ignore[arg-type]
+        return out._like(_core.reshape(out._x, (1,) * x.ndim)) if keepdims else out
+    a = normalize_axis(axis, x.ndim)
+    groups, names = ((a, 1),), ("position", "value")
+    types = [np.dtype(np.int64), x.dtype]
+    x = x.rechunk({a: x.chunksize[a]})  # positions are counted in chunks
+    first = _ArgFirst(arg_func, a, x.chunksize[a])
+    partial = _level(title, first, [x], {a: 1}, types, extra_projected_mem, groups)
+    several = _groups((a,), split_every)
+    step = _Step(None, _ArgCombine(arg_func), None, names, names, groups, (), {})
+    while count(cuts(partial[0]._x)[a]) > several[a]:
+        partial = _level(title, step, partial, several, types, extra_projected_mem, groups)
+    last = replace(step, outputs=None, aggregate=_position, drop=() if keepdims else (a,))
+    return _finish(title, last, partial, (a,), keepdims, types[0], extra_projected_mem)
+
+
+# --- Running totals -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _ScanBlock:
+    """Running totals within a block, and the last of them."""
+
+    function: Callable[..., Any]
+    axis: int
+    kwargs: dict[str, Any]
+
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
+        totals = np.asarray(self.function(blocks[0], axis=self.axis, **self.kwargs))
+        return totals, np.take(totals, [-1], self.axis)
+
+
+@dataclass(frozen=True)
+class _ScanCarry:
+    """What each block starts from: the totals of those before it."""
+
+    binop: Callable[..., Any]
+    ident: Any
+    axis: int
+
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
+        totals = np.moveaxis(blocks[0], self.axis, 0)
+        carried = np.empty_like(totals)
+        carried[0] = self.ident
+        for i in range(1, len(totals)):
+            carried[i] = self.binop(carried[i - 1], totals[i - 1]) if i > 1 else totals[0]
+        return (np.moveaxis(carried, 0, self.axis),)
+
+
+@dataclass(frozen=True)
+class _ScanAdd:
+    """Totals from the start of the axis; the first block's are."""
+
+    binop: Callable[..., Any]
+    axis: int
+
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
+        totals, carried = blocks
+        return (totals if index[self.axis] == 0 else self.binop(carried, totals),)
+
+
+def scan(
+    func: Callable[..., Any],
+    binop: Callable[..., Any],
+    ident: Any,
+    x: Array,
+    axis: int,
+    dtype: Any = None,
+    *,
+    extra_projected_mem: int = 0,
+    name: str | None = None,
+    **kwargs: Any,
+) -> Array:
+    """Running totals by functions: each block's own, the last of every block, and what is carried
+    over.
+
+    Parameters
+    ----------
+    func
+        ``func(block, axis=, **kwargs)`` gives the running totals of a block, such as
+        `numpy.cumsum`.
+    binop
+        ``binop(before, after)`` joins totals, of shapes that broadcast. It is associative.
+    ident
+        What joining leaves as it is.
+    x, axis
+        The array and its axis.
+    dtype
+        Of the totals. None: found by calling `func` with a block of one element.
+    extra_projected_mem, name
+        As for :func:`reduction`.
+
+    Returns
+    -------
+    Array
+        Of x's shape and chunks; lazy.
+
+    Raises
+    ------
+    IndexError
+        There is no such axis.
+    """
+    title = name or title_of("scan", func)
+    a = normalize_axis(axis, x.ndim)
+    first = _ScanBlock(func, a, kwargs)
+    if dtype is None:
+        dtype = infer_dtypes(title, lambda: first([tiny(x._x)], ()))[0]
+    indices = tuple(range(x.ndim))
+    mine = cuts(x._x)
+    blocks = count(mine[a])
+    lasts = [(blocks, 1) if d == a else cut for d, cut in enumerate(mine)]
+    both = [Output(np.dtype(dtype), cut, indices) for cut in (mine, lasts)]
+    unified: dict[Any, list[Cut]] = {d: [cut] for d, cut in enumerate(mine)}
+    totals, ends = run_blocks(
+        title, first, [Operand(x._x, indices)], unified, both, extra_projected_mem, x._spec
+    )
+    if blocks == 1:
+        return totals
+    whole = tuple(None if d == a else d for d in indices)
+    carry = _ScanCarry(binop, ident, a)
+    wide = [(blocks, blocks) if d == a else cut for d, cut in enumerate(mine)]
+    (carried,) = run_blocks(
+        title, carry, [Operand(ends._x, indices)], {d: [c] for d, c in enumerate(lasts)},
+        [Output(both[1].dtype, wide, whole)], extra_projected_mem, x._spec,
+    )  # fmt: skip
+    return run_blocks(
+        title, _ScanAdd(binop, a), [Operand(totals._x, indices), Operand(carried._x, indices)],
+        {d: [mine[d], lasts[d]] for d in indices}, both[:1], extra_projected_mem, x._spec,
+    )[0]  # fmt: skip

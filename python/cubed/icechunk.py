@@ -1,0 +1,85 @@
+"""Writing to repositories of Icechunk, through the package icechunk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cubed.array._array import Array
+from cubed.io._store import store
+from cubed.runtime.create import executor_for
+
+__all__ = ["store_icechunk"]
+
+
+def store_icechunk(
+    session: Any = None,
+    *,
+    sources: Array | Sequence[Array],
+    targets: Any,
+    regions: Any = None,
+    executor: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """Writes arrays into Zarr arrays of a session of Icechunk, which the caller then commits.
+
+    Parameters
+    ----------
+    session
+        For compatibility: the session is that of the targets' store.
+    sources
+        An array, or several.
+    targets
+        For each source a zarr-python array that exists, in the store of a session that can be
+        written to, or of a fork of one. All are of one session.
+    regions
+        For each source a tuple of slices, or one for all; None: the whole target.
+    executor, **kwargs
+        As for :func:`cubed.store`. One that runs in this process, which has the session.
+
+    Returns
+    -------
+    The targets' session, with the changes: `session.commit(message)`, or, where it is a fork,
+    `session.merge(fork)` before that. Nothing is committed here, so that what a run that fails has
+    written is in no snapshot.
+
+    Raises
+    ------
+    TypeError
+        A target is no array in a session of Icechunk.
+    ValueError
+        Targets are of several sessions, or theirs is read-only.
+    NotImplementedError
+        The executor runs tasks in other processes, whose changes this session would not have.
+    """
+    arrays = [targets] if isinstance(sources, Array) else list(targets)
+    sessions = [_session_of(t) for t in arrays]
+    if not sessions:
+        raise ValueError("sources is empty, expected an array, or several")
+    if sessions[0].read_only:
+        raise ValueError("the session of targets is read-only: open one by writable_session")
+    first = sources if isinstance(sources, Array) else next(iter(sources))
+    chosen = executor_for(executor, first.spec, kwargs)
+    if not chosen.capabilities["shares_memory"]:
+        raise NotImplementedError(
+            f"executor {chosen.name!r} runs tasks in other processes, expected 'threads' or"
+            " 'single-threaded': the session's changes are in this process"
+        )
+    store(sources, targets, regions, executor=chosen)
+    # Objects of one session differ, so sessions are told apart by what has changed in them.
+    changes = sessions[0]._session.as_bytes() if len(sessions) > 1 else b""
+    if any(s._session.as_bytes() != changes for s in sessions[1:]):
+        raise ValueError(
+            "targets are of several sessions, expected one: nothing is committed, and changes are"
+            " in each of them"
+        )
+    return sessions[0]
+
+
+def _session_of(target: Any) -> Any:
+    session = getattr(getattr(target, "store", None), "session", None)
+    if session is None or not hasattr(target, "shape"):
+        raise TypeError(
+            f"target {target!r}: expected a zarr-python array in the store of a session of Icechunk"
+        )
+    return session

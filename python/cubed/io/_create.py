@@ -1,0 +1,274 @@
+"""Arrays from NumPy's and from stores."""
+
+from __future__ import annotations
+
+import operator
+import os
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._cores import core_from_numpy, in_chunks, is_auto
+from cubed.array._neighbours import held, is_foreign, refusal, refuse_foreign
+from cubed.array._operands import core_of, refuse_masked
+from cubed.base._chunks import longest, normalize_chunks
+from cubed.base._dtypes import name_of
+from cubed.base._remote import is_remote, set_options
+from cubed.base._types import ChunksLike, DTypeLike
+from cubed.io._readers import Reader
+from cubed.io._stores import note_slow, place_of, url_of
+from cubed.spec import Spec
+
+
+def from_array(
+    x: Any, chunks: ChunksLike = "auto", asarray: bool | None = None, spec: Spec | None = None
+) -> Array:
+    """An array over values that exist.
+
+    Parameters
+    ----------
+    x
+        A NumPy array, whose memory is read when the result is computed; a zarr-python array, which
+        is read natively if it lies where the engine reads; or any object with ``shape``, ``dtype``
+        and indexing by slices, such as data sets of h5py: regions are read by indexing it, in
+        worker threads that hold the GIL. Worker processes get the object by pickling (data sets of
+        h5py by opening their file).
+    chunks
+        Chunks of the result, see :func:`cubed.rechunk`. ``"auto"`` takes those of `x` if it has
+        some.
+    asarray
+        For compatibility: values are always NumPy's to functions on blocks.
+    spec
+        What computations may use.
+
+    Raises
+    ------
+    TypeError
+        `x` is not like an array, or has a type of elements that the engine does not know.
+
+    Notes
+    -----
+    A task that reads an object may need, beside its block, twice the bytes of what it reads (what
+    the object gives, and what it makes that of) and 1 MiB. This is part of the projection, but only
+    worker processes are held to it.
+    """
+    if isinstance(x, Array):
+        raise ValueError("the array is lazy already: use rechunk")
+    refuse_masked(x)
+    _refuse_held(x)
+    if isinstance(x, (np.ndarray, np.generic)):
+        return Array._new(core_from_numpy(np.asarray(x), chunks), spec)
+    url = zarr_url(x)
+    if url is not None:
+        try:
+            opened = Array._new(_core.open(url), spec)
+        except NotImplementedError:
+            pass  # what the engine cannot decode zarr-python reads
+        else:
+            return opened if is_auto(chunks) else opened.rechunk(chunks)
+    return Array._new(_core_from_object(x, chunks), spec)
+
+
+def _core_from_object(x: Any, chunks: ChunksLike) -> _core.Array:
+    """The engine's array over anything that is like one."""
+    missing = [a for a in ("shape", "dtype", "__getitem__") if not hasattr(x, a)]
+    if missing:
+        raise TypeError(
+            f"from_array of {type(x).__module__}.{type(x).__qualname__}, which has no"
+            f" {' and no '.join(missing)}: use asarray for lists and numbers"
+        )
+    if is_foreign(type(x)) and hasattr(x, "todense"):
+        raise TypeError(refusal(x))  # NumPy's array of a part is to be asked for
+    try:
+        shape = tuple(operator.index(n) for n in x.shape)
+    except TypeError:
+        raise TypeError(f"from_array: x.shape is {x.shape!r}, expected integers") from None
+    dtype = np.dtype(x.dtype).newbyteorder("=")
+    own = getattr(x, "chunks", None)
+    if is_auto(chunks) and isinstance(own, tuple) and len(own) == len(shape):
+        chunks = own
+    extents = normalize_chunks(chunks, shape, max(1, dtype.itemsize))
+    read = _core.from_reader(Reader(x, dtype, zarr_url(x)), name_of(dtype), shape, longest(extents))
+    return in_chunks(read, extents)
+
+
+def zarr_url(x: Any) -> str | None:
+    """STORE::PATH of a zarr-python array that the engine reads, also within Xarray's wrappers."""
+    while type(x).__module__.startswith(("xarray.core.indexing", "xarray.backends.")):
+        x = getattr(x, "array", getattr(x, "_array", None))
+    if type(x).__module__.split(".")[0] != "zarr":
+        return None
+    url = url_of(x) if hasattr(x, "path") else None
+    if url is None:
+        return None
+    return f"{url}::{x.path}" if x.path else url
+
+
+def store_url(store: Any, path: str | None = None) -> str:
+    """STORE or STORE::PATH, from a path, a URL, or an object that stands for such."""
+    if isinstance(store, (str, os.PathLike)):
+        where = os.fspath(store)
+    else:
+        found = url_of(store)
+        if found is None:
+            raise NotImplementedError(
+                f"store {store!r}: expected a path, a URL, or a store of zarr-python, fsspec or"
+                " obstore that stands for such"
+            )
+        where = found
+    return f"{where}::{path}" if path else where
+
+
+def _is_native(store: Any) -> bool:
+    """Whether the engine reads it: a path or URL of a directory or file, an object that is one."""
+    if not isinstance(store, (str, os.PathLike)):
+        return place_of(store) is not None
+    where = os.fspath(store)
+    scheme, sep, _ = where.partition("://")
+    return not sep or scheme.lower() == "file" or is_remote(store)
+
+
+def _is_in_memory(store: Any) -> bool:
+    """Whether it is spelled as a store of the engine's in the memory of this process."""
+    return isinstance(store, str) and store.lower().startswith("memory://")
+
+
+def from_zarr(
+    store: Any,
+    path: str | None = None,
+    chunks: ChunksLike = None,
+    spec: Spec | None = None,
+    *,
+    storage_options: dict[str, Any] | None = None,
+    concat_dim: str | None = None,
+) -> Array:
+    """The Zarr array at `path` of a store.
+
+    Parameters
+    ----------
+    store
+        A local directory: its path or ``file://`` URL; a file of NetCDF or HDF5, a ZIP archive of
+        a Zarr store, or a repository of Icechunk, whose array is `path`;
+        a URL ``s3://BUCKET/PATH``, ``gs://``, ``az://`` or ``https://HOST/PATH``; or
+        ``memory://NAME/PATH``, what :func:`to_zarr` has put there in this process; or an object
+        that stands for such: a store of zarr-python (``LocalStore``, ``ZipStore``, ``FsspecStore``,
+        ``ObjectStore``), a mapper of fsspec, a store of obstore. The engine reads it, with the
+        object's options and keys. Anything else that the package zarr opens (other stores, URLs of
+        fsspec such as ``ftp://``) is read by that, as :func:`from_array` does.
+        A list of such is one array: what is at `path` of each, in this order.
+    chunks
+        Those of the result; None: as stored.
+    storage_options
+        Of a URL, as fsspec and obstore name them. Default: those of `spec`.
+    concat_dim
+        Of a list: the dimension along which it is put together; None: the first one. Where arrays
+        have no such dimension, they are of one shape and the first is taken.
+
+    Returns
+    -------
+    Array
+        Of the stored shape and type. Lazy: metadata is read, no chunk.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is none.
+    ValueError
+        Arrays of a list differ in type, in dimensions, or in what says how values are stored, such
+        as units: the message says which, and in what.
+    """
+    if isinstance(store, (list, tuple)):
+        urls = tuple(store_url(s, path) for s in store)
+        x = Array._new(_core.open_parts(urls, concat_dim), spec)
+        return x if chunks is None else x.rechunk(chunks)
+    if hasattr(store, "__getitem__") and hasattr(store, "shape"):
+        raise TypeError(f"store is the array {store!r}, expected where one is: see from_array")
+    native = _is_native(store)
+    if native or (_is_in_memory(store) and storage_options is None):
+        set_options(store, storage_options or (spec.storage_options if spec else None))
+        try:
+            x = Array._new(_core.open(store_url(store, path)), spec)
+        except FileNotFoundError:
+            if native:
+                raise  # else fsspec and zarr-python have stores of such names, too
+        else:
+            return x if chunks is None else x.rechunk(chunks)
+    try:
+        import zarr
+    except ImportError as e:
+        raise ImportError(f"reading {store!r} needs the package zarr") from e
+    if not isinstance(store, (str, os.PathLike)):
+        note_slow(store)
+    opened = zarr.open_array(store, path=path or "", mode="r", storage_options=storage_options)
+    x = from_array(opened, spec=spec)
+    return x if chunks is None else x.rechunk(chunks)
+
+
+def asarray(
+    obj: Any, dtype: DTypeLike = None, copy: bool | None = None, chunks: ChunksLike = None,
+    spec: Spec | None = None,
+) -> Array:  # fmt: skip
+    """See :func:`cubed.array_api.asarray`."""
+    if isinstance(obj, Array):
+        x = core_of(obj)
+        if dtype is not None and obj.dtype != np.dtype(dtype):
+            if copy is False:
+                raise ValueError(f"{obj.dtype} to {np.dtype(dtype)} needs a copy")
+            x = _core.astype(x, name_of(dtype))
+        elif not copy and chunks is None and spec is None:
+            return obj
+        out = Array._new(x, obj._spec if spec is None else spec)
+        return out if chunks is None else out.rechunk(chunks)
+    refuse_masked(obj)
+    if is_foreign(type(obj)):
+        _refuse_held(obj)
+        if getattr(obj, "chunks", None) is not None:  # lazy: it is read in parts, by the run
+            if copy is False:
+                raise ValueError(f"values of {type(obj).__name__} need a copy")
+            read = from_array(obj, "auto" if chunks is None else chunks, spec=spec)
+            return read if dtype is None else read.astype(dtype)
+    has_memory = hasattr(obj, "__array_interface__") or hasattr(obj, "__buffer__")
+    if copy is False and not has_memory:
+        raise ValueError(f"values of {type(obj).__name__} need a copy")
+    if isinstance(obj, np.ndarray) and copy:
+        obj = obj.copy()
+    elif isinstance(obj, (list, tuple)):
+        refuse_foreign(obj)
+    given = obj if isinstance(obj, np.ndarray) else np.asarray(_values(obj))
+    if dtype is None and not isinstance(obj, (np.ndarray, np.generic)) and given.size == 0:
+        given = given.astype(np.float64)
+    if dtype is not None and given.dtype != np.dtype(dtype):
+        if copy is False:
+            raise ValueError(f"{given.dtype} to {np.dtype(dtype)} needs a copy")
+        given = np.asarray(_values(obj), dtype=dtype)
+    return Array._new(core_from_numpy(given, chunks), spec)
+
+
+def _values(obj: Any) -> Any:
+    """Nested sequences with the values of lazy arrays in place of those."""
+    if isinstance(obj, Array):
+        return obj.compute()
+    if type(obj) in (list, tuple):
+        return type(obj)(_values(o) for o in obj)
+    return obj
+
+
+def persist(x: Array, **kwargs: Any) -> Array:
+    """An array over the values of x in memory, which are computed now."""
+    return x._like(core_from_numpy(x.compute(**kwargs), x.chunksize))
+
+
+def as_lazy(value: Any) -> Array:
+    """An operand that may be anything but an array of another library, as an array."""
+    if isinstance(value, Array):
+        return value
+    refuse_foreign(value)
+    return asarray(value)
+
+
+def _refuse_held(x: Any) -> None:
+    """TypeError for what has a lazy array in it: its values are to be had without computing."""
+    if is_foreign(type(x)) and held(x) is not None:
+        raise TypeError(refusal(x))

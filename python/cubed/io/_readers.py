@@ -1,0 +1,84 @@
+"""Reading regions of objects that are like arrays."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from typing import Any
+
+import numpy as np
+
+from cubed.base._pickles import dumps
+
+
+class Reader:
+    """What the engine calls to read a region of an object with a shape, a dtype and indices.
+
+    `factor` is how many bytes a read may allocate for each byte that is read (the part that the
+    object gives, and what it is made of), `extra` how many beside that.
+    """
+
+    factor = 2.0
+    extra = 2.0**20
+
+    def __init__(self, array: Any, dtype: np.dtype[Any], place: str | None = None) -> None:
+        self._array = array
+        self._dtype = dtype
+        self.itemsize = dtype.itemsize
+        self.place = place  # no result of the same plan may replace it
+
+    def __call__(
+        self,
+        memory: memoryview,
+        offset: tuple[int, ...],
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+    ) -> None:
+        key = tuple(slice(o, o + n) for o, n in zip(offset, shape, strict=True))
+        values = np.asarray(self._array[key])
+        if values.shape != shape:
+            raise ValueError(f"the object gave shape {values.shape}, expected {shape}")
+        if not np.can_cast(values.dtype, self._dtype, "same_kind"):
+            raise TypeError(f"the object gave dtype {values.dtype}, expected {self._dtype}")
+        np.ndarray(shape, self._dtype, memory, 0, strides)[...] = values
+
+    def dump(self) -> bytes:
+        """What worker processes make it of: see _worker.py."""
+        try:
+            payload = dumps(self)
+        except Exception as e:
+            raise TypeError(
+                f"{type(self._array).__module__}.{type(self._array).__qualname__} cannot be given"
+                f" to another process: {e}"
+            ) from e
+        return pickle.dumps((sys.path, payload))
+
+    def __getstate__(self) -> tuple[Any, np.dtype[Any], str | None]:
+        return _portable(self._array), self._dtype, self.place
+
+    def __setstate__(self, state: tuple[Any, np.dtype[Any], str | None]) -> None:
+        array, dtype, place = state
+        self.__init__(array() if isinstance(array, _H5Path) else array, dtype, place)  # type: ignore[misc]
+
+
+def load(data: bytes) -> Any:
+    """What dump() gave, in a process with the same modules."""
+    return pickle.loads(pickle.loads(data)[1])
+
+
+class _H5Path:
+    """Where a data set of an HDF5 file is, which cannot be pickled itself."""
+
+    def __init__(self, file: str, name: str) -> None:
+        self._file, self._name = file, name
+
+    def __call__(self) -> Any:
+        import h5py
+
+        return h5py.File(self._file, "r")[self._name]
+
+
+def _portable(array: Any) -> Any:
+    if type(array).__module__.split(".")[0] == "h5py":
+        return _H5Path(array.file.filename, array.name)
+    return array

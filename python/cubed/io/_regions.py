@@ -1,0 +1,130 @@
+"""Writing into arrays that exist, by functions on blocks."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import pickle
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cubed.array import _above
+from cubed.array._array import Array
+from cubed.base._pickles import dumps
+from cubed.base._types import NDArray
+
+
+class Held:
+    """A value that functions on blocks use: in this process itself, in others what pickle makes."""
+
+    _here: weakref.WeakValueDictionary[str, Held] = weakref.WeakValueDictionary()
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self._key = os.urandom(16).hex()
+        self._here[self._key] = self
+
+    def __reduce__(self) -> Any:
+        kind = type(self.value)
+        data = None
+        if not _is_memory(self.value):
+            with contextlib.suppress(Exception):  # who needs it there gets an error that names it
+                data = dumps(self.value)
+        return _found, (self._key, f"{kind.__module__}.{kind.__qualname__}", data)
+
+
+def _is_memory(value: Any) -> bool:
+    """Whether writing to a copy in another process changes nothing here."""
+    store = getattr(value, "store", None)
+    return isinstance(value, np.ndarray) or type(store).__name__.endswith("MemoryStore")
+
+
+def _found(key: str, name: str, data: bytes | None) -> Held:
+    found = Held._here.get(key)
+    if found is None and data is not None:
+        found = Held(pickle.loads(data))
+    if found is None:
+        raise TypeError(f"{name} cannot be given to another process")
+    return found
+
+
+def written_into(
+    x: Array, target: Held, region: Any, lock: Held, front: tuple[int, ...] = ()
+) -> Array:
+    """An array with an element for each chunk of x, computing which writes x.
+
+    Without the first elements along each axis, `front`, which are in no region.
+    """
+    front = front or (0,) * x.ndim
+    shape = tuple(target.value.shape)
+    if region is None:
+        region = (slice(None),) * x.ndim
+    steps = [range(n)[r] for n, r in zip(shape, region, strict=True)]
+    if tuple(len(r) + f for r, f in zip(steps, front, strict=True)) != x.shape:
+        raise ValueError(f"an array of shape {x.shape} for region {region} of shape {shape}")
+    sizes = x.chunks
+    return _above.map_blocks(
+        _Writer(
+            target, steps, [np.cumsum((0, *c)) - f for c, f in zip(sizes, front, strict=True)], lock
+        ),  # fmt: skip
+        x,
+        dtype=bool,
+        chunks=tuple((1,) * len(c) for c in sizes),
+        # The copy, and what writers make of it: in the target's chunks, encoded.
+        extra_projected_mem=3 * max(x.chunkmem, _chunk_bytes(target.value)),
+    )
+
+
+def _chunk_bytes(target: Any) -> int:
+    """Bytes of a chunk of what is written into, which may be read for a part of it."""
+    chunks = getattr(target, "chunks", None) or ()
+    return math.prod(chunks) * np.dtype(target.dtype).itemsize if chunks else 0
+
+
+def aligned(x: Array, target: Any, region: tuple[slice, ...]) -> tuple[Array, tuple[int, ...]]:
+    """x, which goes to a region, in such chunks that no two are in one chunk of the target.
+
+    For that some elements are put in front of it along each axis: how many.
+    """
+    chunks = getattr(target, "shards", None) or getattr(target, "chunks", None)
+    if not chunks:
+        return x, (0,) * x.ndim
+    starts = [r.indices(n)[0] for r, n in zip(region, target.shape, strict=True)]
+    front = tuple(s % c for s, c in zip(starts, chunks, strict=True))
+    sizes = [c * max(1, n // c) for c, n in zip(chunks, x.chunksize, strict=True)]
+    padded = _above.array_api.pad(x, [(f, 0) for f in front]) if any(front) else x
+    return padded.rechunk(tuple(sizes)), front
+
+
+class _Writer:
+    """Writes a block where it goes."""
+
+    def __init__(
+        self, target: Held, steps: Sequence[range], edges: Sequence[NDArray], lock: Held
+    ) -> None:
+        self._target = target
+        self._steps = steps
+        self._edges = edges
+        self._lock = lock
+
+    def __call__(self, block: NDArray, block_id: tuple[int, ...] = ()) -> NDArray:
+        key = tuple(
+            _slice(r[max(0, e[i]) : e[i + 1]])
+            for r, e, i in zip(self._steps, self._edges, block_id, strict=True)
+        )
+        part = tuple(slice(max(0, -e[i]), None)
+                     for e, i in zip(self._edges, block_id, strict=True))  # fmt: skip
+        with self._lock.value or contextlib.nullcontext():
+            # A copy: writers may hand it to threads that keep it for longer.
+            self._target.value[key if key else ...] = block[part].copy()
+        return np.ones((1,) * block.ndim, bool)
+
+
+def _slice(r: range) -> slice:
+    if r.step < 0:
+        raise ValueError("a region with a negative step")
+    return slice(r.start, r.stop, r.step)

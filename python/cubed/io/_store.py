@@ -1,0 +1,377 @@
+"""Writing arrays to stores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._neighbours import refuse_foreign
+from cubed.array._operands import check_arrays, common_spec
+from cubed.base._remote import set_options
+from cubed.exceptions import ArrayExistsError, PlanTooLargeError
+from cubed.io._create import store_url, zarr_url
+from cubed.io._regions import Held, aligned, written_into
+from cubed.planning._compute import Plan
+from cubed.planning._optimize import optimizes
+from cubed.runtime.create import executor_for
+from cubed.spec import Spec
+
+
+def _codecs(compressor: Any) -> str | None:
+    if isinstance(compressor, str) and compressor == "auto":
+        return None
+    import json  # late: few need it
+
+    raw = [{"name": "bytes", "configuration": {"endian": "little"}}]
+    return json.dumps(raw if compressor is None else compressor)
+
+
+class Delayed:
+    """Writing that is still to be done: what :func:`cubed.store` gives with ``compute=False``."""
+
+    def __init__(
+        self,
+        arrays: Sequence[Array],
+        places: Sequence[Any],
+        regions: Any,
+        *,
+        overwrite: bool = True,
+        lock: Any = None,
+    ) -> None:
+        self._spec = common_spec(*arrays)
+        self._overwrite = overwrite
+        self._lock = lock  # with one nothing is written natively
+        self._targets: list[tuple[_core.Array, _core.Target | None]] = []
+        self._results: list[tuple[int, ...]] = []
+        self._written: set[str] = set()  # places that are written into natively: once in a plan
+        self._archives: dict[str, str] = {}  # directories that become files
+        self._held: list[Any] = []  # what cannot be pickled lives as long as this
+        for x, place, region in zip(arrays, places, regions, strict=True):
+            if region is None and _is_place(place):
+                self._replace(x, place)
+            else:
+                self._write_into(x, place, region)
+
+    def _replace(self, x: Array, place: Any) -> None:
+        _use_options(place, self._spec)
+        codecs = _codecs(self._spec.zarr_compressor if self._spec is not None else "auto")
+        url = store_url(place)
+        archive = _archive(url)
+        if archive is not None:
+            path, name = archive
+            if not self._overwrite and Path(path).exists():
+                raise ArrayExistsError(f"{path} exists: overwrite=True replaces it")
+            self._archives[f"{path}.cubed-new"] = path
+            url = f"{path}.cubed-new::{name}" if name else f"{path}.cubed-new"
+        options: _core.Target = {
+            "url": url,
+            "overwrite": self._overwrite or archive is not None,
+            "codecs": codecs,
+        }
+        self._targets.append((x._x, options))
+
+    def _write_into(self, x: Array, place: Any, region: Any) -> None:
+        native = native_target(x, place, region) if self._lock is None else None
+        if native is not None:
+            where = _core.place(native[1]["url"])[2]
+            if where not in self._written:
+                self._written.add(where)
+                self._targets.append(native)
+                return
+        target = _opened(place) if _is_place(place) else place
+        if not hasattr(target, "shape"):
+            raise TypeError(f"target {target!r}: expected a store, or an array that is assigned to")
+        slices = _region(x, target.shape, region)
+        held = Held(target)
+        chunked, front = aligned(x, target, slices)
+        lock = Held(self._lock)
+        done = written_into(chunked, held, slices, lock, front)
+        self._held += [held, lock]
+        self._targets.append((done._x, {"writes": zarr_url(target)}))
+        self._results.append(done.shape)
+
+    def plan(
+        self,
+        *,
+        executor: Any = None,
+        optimize_graph: bool = True,
+        optimize_function: Any = None,
+        **kwargs: Any,
+    ) -> Plan:
+        """What writing would run."""
+        options = executor_for(executor, self._spec, kwargs)
+        optimize = optimizes(optimize_graph, optimize_function)
+        return Plan(self._targets, self._spec, options, optimize)
+
+    def compute(
+        self,
+        *,
+        executor: Any = None,
+        callbacks: Sequence[Any] | None = None,
+        optimize_graph: bool = True,
+        resume: bool | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Writes everything, in one plan. Parameters as for :func:`cubed.compute`."""
+        files = {folder: self._check_file(folder) for folder in self._archives}
+        p = self.plan(executor=executor, optimize_graph=optimize_graph, **kwargs)
+        for folder, mem in files.items():
+            if mem > p.allowed_mem:
+                raise PlanTooLargeError(
+                    f"writing {self._archives[folder]} takes up to {mem} bytes, five times the"
+                    f" largest chunk and what HDF5 keeps, but allowed_mem is {p.allowed_mem}"
+                )
+        p.execute([np.empty(shape, bool) for shape in self._results], callbacks, resume)
+        for folder, path in self._archives.items():
+            _core.pack(folder, path, _is_netcdf(path))
+
+    def _check_file(self, folder: str) -> int:
+        """Bytes that it takes to make a file of results; an exception where that cannot be."""
+        if not _is_netcdf(self._archives[folder]):
+            return 0
+        mine = [t for t in self._targets if t[1] is not None and _within(t[1]["url"], folder)]
+        return _core.Plan.netcdf_mem(tuple(mine))
+
+
+def _archive(url: str) -> tuple[str, str] | None:
+    """The file and the path in it, if the place is in a file that is to be written."""
+    store, path, _ = _core.place(url)
+    if "://" in store or Path(store).is_dir():
+        return None
+    if store.lower().endswith((".cdf", ".h5", ".hdf5", ".he5")):
+        raise ValueError(
+            f"{store}: files of that kind are read, not written: name a file of NetCDF (r.nc), a"
+            " Zarr store (r.zarr) or an archive of one (r.zip)"
+        )
+    return (store, path) if store.lower().endswith(".zip") or _is_netcdf(store) else None
+
+
+def _is_netcdf(store: str) -> bool:
+    return store.lower().endswith((".nc", ".nc4"))
+
+
+def _within(url: str, folder: str) -> bool:
+    return url == folder or url.startswith(f"{folder}::")
+
+
+def _is_place(target: Any) -> bool:
+    """Whether it says where a Zarr array is, or is a store; else it is an array itself."""
+    return isinstance(target, (str, os.PathLike)) or not hasattr(target, "__setitem__")
+
+
+def native_target(x: Array, place: Any, region: Any) -> tuple[_core.Array, _core.Target] | None:
+    """What writes x into a region of a Zarr array that exists, in whole chunks and without the GIL.
+
+    For writers such as Xarray's chunk manager, too: a target of a plan, which reads what stays in
+    chunks that the region covers in part. A plan can have one for each array.
+
+    Parameters
+    ----------
+    x
+        Of any type that casts to the target's.
+    place
+        A path, a zarr-python store in a local directory, or a zarr-python array in one.
+    region
+        A slice for each axis (of step 1), or None for all.
+
+    Returns
+    -------
+    None where only zarr-python, or whoever made `place`, can write: other stores, codecs that are
+    not known here, chunks of different extents. Nothing is computed.
+
+    Raises
+    ------
+    ValueError
+        The region is not within the array, or has another shape than x.
+    FileNotFoundError
+        There is no array at a path.
+    """
+    if _is_place(place):
+        url = store_url(place)
+    else:
+        found = zarr_url(place)
+        if found is None or getattr(place, "read_only", True):
+            return None
+        url = found
+    try:
+        into = _core.open(url)
+        slices = _region(x, into.shape, region)
+        part, first = _core.region_target(x._x, into, [s.start for s in slices])
+    except NotImplementedError:
+        return None
+    return part, {"url": url, "region": first}
+
+
+def _use_options(place: Any, spec: Spec | None) -> None:
+    if spec is not None:
+        set_options(place, spec.storage_options)
+
+
+def _opened(place: Any) -> Any:
+    try:
+        import zarr
+    except ImportError as e:
+        raise ImportError(f"writing into a region of {place} needs the package zarr") from e
+    where, path, _ = _core.place(store_url(place))
+    return zarr.open_array(where, path=path, mode="r+")
+
+
+def _region(x: Array, shape: Sequence[int], region: Any) -> tuple[slice, ...]:
+    """The region as a slice for each axis."""
+    if region is None:
+        region = (slice(None),) * len(shape)
+    slices = tuple(region) if isinstance(region, (tuple, list)) else (region,)
+    if len(slices) != len(shape):
+        raise ValueError(f"region {region} has {len(slices)} slices for {len(shape)} axes")
+    ranges = []
+    for d, (s, n) in enumerate(zip(slices, shape, strict=True)):
+        r = range(*s.indices(n))
+        if s.step not in (None, 1) or (s.stop is not None and s.stop > n):
+            raise ValueError(f"region {s} of axis {d}: expected step 1, within its size {n}")
+        ranges.append(r)
+    if tuple(map(len, ranges)) != x.shape:
+        raise ValueError(f"an array of shape {x.shape} for region {region} of shape {tuple(shape)}")
+    return tuple(slice(r.start, r.stop) for r in ranges)
+
+
+def store(
+    sources: Array | Sequence[Array],
+    targets: Any,
+    regions: Any = None,
+    compute: bool = True,
+    *,
+    overwrite: bool = True,
+    executor: Any = None,
+    callbacks: Sequence[Any] | None = None,
+    optimize_graph: bool = True,
+    resume: bool | None = None,
+    **kwargs: Any,
+) -> Delayed | None:
+    """Writes arrays to Zarr arrays, in one plan.
+
+    Parameters
+    ----------
+    sources
+        An array, or several.
+    targets
+        For each source where it goes: the directory of a Zarr array, which is new, or a file that
+        is written as a whole, a ZIP archive (``FILE.zip``, ``FILE.zip::PATH``) or one of NetCDF-4
+        (``FILE.nc::NAME``); or an array that
+        exists and is assigned to (of zarr-python, h5py, NumPy, ...).
+    regions
+        For each source a tuple of slices of the target (of step 1), which exists; one tuple is for
+        all. None: the whole target. Other elements stay as they are.
+    compute
+        False: nothing is written until ``compute()`` of what is returned.
+    overwrite
+        Whether an array or a group that is at a target is removed when writing begins. With False
+        it is an error. Regions, and arrays that are assigned to, exist in any case.
+    executor, callbacks, optimize_graph, resume, **kwargs
+        As for :func:`cubed.compute`.
+
+    Returns
+    -------
+    None, or :class:`Delayed` for ``compute=False``.
+
+    Raises
+    ------
+    ValueError
+        Numbers of sources, targets and regions differ, or a shape is not that of its region.
+    FileExistsError
+        There is an array or a group at a target, and `overwrite` is False. Nothing is written,
+        also not to other targets.
+
+    Notes
+    -----
+    A new array has the longest of the source's chunks along each axis, also where those differ
+    because it is a slice or has the blocks of functions. Only where somebody gave lengths
+    (``x.rechunk(((31, 28, 31),))``), or a store had them, it has these: a grid of format 3.
+
+    Sources are rechunked so that no two tasks write to one chunk of a region's target. A chunk that
+    is in the region only in part is read and written whole. Zarr arrays in local directories are
+    written natively, one region of each in a plan: every chunk is at any time the old one or the
+    new one, a run that failed has written some of them and is to be run again, and sources may not
+    read the target. Into other arrays tasks assign: that needs three chunks beside the block, and
+    the GIL.
+    """
+    refuse_foreign(sources, what="sources")
+    arrays = [sources] if isinstance(sources, Array) else list(sources)
+    check_arrays(arrays)
+    places = [targets] if isinstance(sources, Array) else list(targets)
+    if not isinstance(regions, (type(None), Sequence)):
+        raise TypeError(f"regions is {regions!r}, expected a tuple of slices for each source")
+    one = not regions or isinstance(regions[0], slice)
+    parts = [regions] * len(arrays) if one else list(regions or ())
+    if not len(arrays) == len(places) == len(parts):
+        raise ValueError(
+            f"{len(arrays)} sources for {len(places)} targets and {len(parts)} regions"
+        )
+    later = Delayed(arrays, places, parts, overwrite=overwrite)
+    if not compute:
+        return later
+    later.compute(
+        executor=executor,
+        callbacks=callbacks,
+        optimize_graph=optimize_graph,
+        resume=resume,
+        **kwargs,
+    )
+    return None
+
+
+_write = store  # to_zarr has a parameter of that name
+
+
+def to_zarr(
+    x: Array,
+    store: Any,
+    path: str | None = None,
+    region: Any = None,
+    compute: bool = True,
+    *,
+    overwrite: bool = True,
+    executor: Any = None,
+    callbacks: Sequence[Any] | None = None,
+    optimize_graph: bool = True,
+    resume: bool | None = None,
+    **kwargs: Any,
+) -> Delayed | None:
+    """Computes x and writes it to the Zarr array at `path` of a store: :func:`cubed.store`.
+
+    Parameters
+    ----------
+    x
+        A lazy array.
+    store, path
+        A local directory (its path, ``file://`` URL or ``zarr.storage.LocalStore``), or
+        ``memory://NAME`` (in the memory of this process, until it ends), or a ZIP archive
+        (``FILE.zip``) or a file of NetCDF-4 (``FILE.nc``), written as a whole, and where the array
+        is in it.
+    region
+        A tuple of slices (of step 1): x goes into that part of an array that exists.
+    overwrite
+        Whether an array or a group that is there is replaced; False: that is a FileExistsError.
+    compute, executor, callbacks, optimize_graph, resume, **kwargs
+        As for :func:`cubed.store`.
+    """
+    check_arrays([x])
+    if hasattr(store, "__setitem__") and hasattr(store, "shape"):
+        raise TypeError(f"store is the array {store!r}, expected where one is: see cubed.store")
+    return _write(
+        x,
+        store_url(store, path),
+        region,
+        compute,
+        overwrite=overwrite,
+        executor=executor,
+        callbacks=callbacks,
+        optimize_graph=optimize_graph,
+        resume=resume,
+        **kwargs,
+    )

@@ -1,0 +1,132 @@
+"""Objects of other libraries that say where arrays lie, as places that the engine knows.
+
+Stores of zarr-python, mappers of fsspec and stores of obstore become a path or a URL, and options,
+where the engine reads and writes such places by itself. Everything else is read through the object,
+which is slower: chunks are decoded with the GIL.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from cubed.base._remote import SCHEMES, set_options
+from cubed.base._warnings import warn
+
+#: Options of stores in S3 that the engine has, too, by the names of fsspec and obstore.
+_OPTIONS = frozenset(
+    "key secret token access_key_id secret_access_key session_token anon skip_signature region"
+    " region_name endpoint_url endpoint virtual_hosted_style_request requester_pays ca_bundle proxy"
+    " connect_timeout read_timeout".split()
+)
+#: Those that say nothing of what is read.
+_IDLE = frozenset("asynchronous bucket loop allow_http use_listings_cache client_options".split())
+
+Place = tuple[str, dict[str, Any]]
+
+
+def place_of(store: Any) -> Place | None:
+    """The path or URL of what an object of another library stands for, and its options.
+
+    None where the engine has no such store, or the object asks for what the engine does not know.
+    """
+    name = f"{type(store).__module__}.{type(store).__name__}"
+    if name.startswith("zarr."):
+        return _of_zarr(store)
+    if name.startswith("fsspec.mapping"):
+        return _of_filesystem(store.fs, store.root)
+    if name.startswith("obstore."):
+        return _of_obstore(store)
+    return None
+
+
+def url_of(store: Any) -> str | None:
+    """The same as a URL or path whose options the engine has been told; None as there."""
+    found = place_of(store)
+    if found is None:
+        return None
+    url, options = found
+    if "://" in url:
+        set_options(url, options)
+        return url
+    return root_url(url)
+
+
+def note_slow(store: Any) -> None:
+    """Says that a store is read by its own library; once for each line of a program."""
+    kind = f"{type(store).__module__.split('.')[0]}.{type(store).__name__}"
+    warn(
+        f"the engine has no store for this {kind}, which is read by the package zarr: that is"
+        " slower, and holds the GIL. Read natively are paths, URLs of"
+        f" {', '.join(f'{s}://' for s in SCHEMES)}, and objects that stand for such"
+    )
+
+
+def root_url(root: str) -> str:
+    """A directory in whose name "::" is no end of the store."""
+    return f"file://{quote(root)}" if "::" in root else root
+
+
+def _of_zarr(x: Any) -> Place | None:
+    store, kind = x, type(x).__name__
+    if kind != "ObjectStore":
+        # Where version 2 has metadata of a whole store in memory, chunks are in another one.
+        store = getattr(x, "chunk_store", None) or getattr(x, "store", x)
+        kind = type(store).__name__
+    if kind in ("DirectoryStore", "NestedDirectoryStore"):  # of version 2
+        return os.fspath(store.path), {}
+    if kind == "LocalStore":
+        return os.fspath(store.root), {}
+    if kind == "ZipStore":
+        return (os.fspath(store.path), {}) if getattr(store, "read_only", False) else None
+    if kind == "FsspecStore":
+        return _of_filesystem(store.fs, store.path)
+    if kind == "ObjectStore":
+        return _of_obstore(store.store)
+    return None
+
+
+def _of_filesystem(fs: Any, root: str) -> Place | None:
+    while type(fs).__name__ == "AsyncFileSystemWrapper":
+        fs = fs.sync_fs
+    protocols = (fs.protocol,) if isinstance(fs.protocol, str) else tuple(fs.protocol)
+    if "file" in protocols and type(fs).__name__ == "LocalFileSystem":
+        return root, {}
+    options = _known(getattr(fs, "storage_options", {}))
+    scheme = next((p for p in protocols if p in SCHEMES), None)
+    if scheme is None or options is None or (options and scheme != "s3"):
+        return None
+    return (root if "://" in root else f"{scheme}://{root.lstrip('/')}"), options
+
+
+def _of_obstore(store: Any) -> Place | None:
+    kind = type(store).__name__
+    if kind == "LocalStore":
+        return (os.fspath(store.prefix), {}) if store.prefix else None
+    if kind == "HTTPStore":
+        return (store.url, {}) if not getattr(store, "client_options", None) else None
+    if kind != "S3Store" or store.credential_provider is not None:
+        return None
+    options = _known(store.config)
+    if options is None or _known(store.client_options or {}) is None:
+        return None
+    bucket, prefix = store.config.get("bucket"), (store.prefix or "").strip("/")
+    return (f"s3://{bucket}/{prefix}".rstrip("/"), options) if bucket else None
+
+
+def _known(options: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Those that the engine has; None if there are others, which may change what is read."""
+    found: dict[str, Any] = {}
+    for name, value in options.items():
+        if name in ("client_kwargs", "config_kwargs") and isinstance(value, Mapping):
+            nested = _known(value)
+            if nested is None:
+                return None
+            found.update(nested)
+        elif name in _OPTIONS and (value is None or isinstance(value, (str, bool, int, float))):
+            found[name] = value
+        elif name not in _IDLE:
+            return None
+    return found

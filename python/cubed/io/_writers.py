@@ -1,0 +1,71 @@
+"""Writing into arrays that exist, as Xarray's writers do."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import threading
+from typing import Any
+
+from cubed.array._array import Array
+from cubed.io._store import Delayed
+
+
+def store(
+    sources: Any,
+    targets: Any,
+    lock: Any = None,
+    compute: bool = True,
+    regions: Any = None,
+    flush: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Writes arrays into arrays that exist, in one plan: without the GIL into Zarr arrays in local
+    directories, if there is no lock, else with ``target[region] = values``, chunk by chunk.
+
+    Parameters
+    ----------
+    sources, targets, regions
+        An array and where it goes, or lists of them. A region is a tuple of slices; None: all.
+    lock
+        Held while a chunk is written: a lock, or True for one of this call. Locks and targets that
+        cannot be pickled are for executors within this process.
+    compute
+        False: nothing is written until ``compute()`` of what is returned.
+    flush
+        For compatibility.
+    **kwargs
+        Options of the executor.
+
+    Raises
+    ------
+    ValueError
+        Numbers of sources, targets and regions differ, or a shape is not that of its region.
+    """
+    arrays = [sources] if isinstance(sources, Array) else list(sources)
+    places = [targets] if isinstance(sources, Array) else list(targets)
+    if regions is None or isinstance(regions, tuple):
+        regions = [regions] * len(arrays)
+    if not len(arrays) == len(places) == len(regions):
+        raise ValueError(
+            f"store has {len(arrays)} sources for {len(places)} targets, {len(regions)} regions"
+        )
+    guard = threading.Lock() if lock is True else lock or None
+    later = functools.partial(Delayed(arrays, places, regions, lock=guard).compute, **kwargs)
+    if compute:
+        return later()
+    if importlib.util.find_spec("dask"):  # Xarray makes its own steps wait for it with Dask
+        return importlib.import_module("dask").delayed(later)()
+    return _Later(later)
+
+
+class _Later:
+    """Something to be done by ``compute()``."""
+
+    def __init__(self, write: Any) -> None:
+        self._write = write
+
+    def compute(self) -> None:
+        """Does it."""
+        self._write()

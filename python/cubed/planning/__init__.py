@@ -1,0 +1,1 @@
+"""From arrays to runs: plans, their pictures and their memory."""

@@ -1,0 +1,467 @@
+"""Plans, and running them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._operands import check_arrays, common_spec
+from cubed.base._dtypes import dtype_of
+from cubed.base._origins import add_origins
+from cubed.base._pictures import scrolled
+from cubed.base._remote import set_options
+from cubed.base._types import NDArray
+from cubed.base._warnings import warn
+from cubed.exceptions import say_task
+from cubed.planning._log import explain_plan, log_plan
+from cubed.planning._optimize import optimizes
+from cubed.planning._results import StoredResults
+from cubed.planning._room import check_processes, check_threads
+from cubed.planning._totals import PlanTotals
+from cubed.runtime.create import executor_for
+from cubed.runtime.executors.base import Executor
+from cubed.spec import Spec
+
+if TYPE_CHECKING:
+    from cubed.diagnostics.estimate import Estimate, Profile
+    from cubed.planning._visualize import Picture
+
+_KEEP_ALL = 3  # CUBED_KEEP_CHUNKS | CUBED_KEEP_INTERMEDIATES
+
+_default_spec = Spec()
+
+# Children that are forked (multiprocessing's "fork") have none of the threads that compute here.
+os.register_at_fork(after_in_child=_core.forked)
+
+# Without the package and what it imports: the engine adds the descriptor's number.
+_worker_command = (
+    sys.executable,
+    "-ISs",
+    f"{__file__.rpartition('planning/')[0]}runtime/_worker.py",
+    str(_core.__file__),
+)
+
+
+def _temporary() -> str:
+    import tempfile  # late: takes a while
+
+    return tempfile.gettempdir()
+
+
+class Plan(PlanTotals):
+    """What a computation runs: stages of tasks, decided before anything runs."""
+
+    def __init__(
+        self,
+        targets: Sequence[tuple[_core.Array, _core.Target | None]],
+        spec: Spec | None,
+        executor: Executor,
+        optimize: bool = True,
+    ) -> None:
+        self.spec: Spec = spec or _default_spec
+        self.executor = executor
+        self._targets = tuple(targets)
+        self._optimize = optimize
+        self._in_store: StoredResults | None = None
+        if executor.capabilities["finds_plan"]:
+            self._in_store = StoredResults(self._targets, self._work_dir)
+        self._plan = self._make(self._in_store.targets if self._in_store else self._targets)
+        self._info = self._plan.info()
+        log_plan(self)
+        for text in self._plan.warnings():
+            warn(text, RuntimeWarning)
+
+    @property
+    def _work_dir(self) -> str:
+        return self.spec.work_dir or _temporary()
+
+    def _make(self, targets: tuple[tuple[_core.Array, _core.Target | None], ...]) -> _core.Plan:
+        s, can = self.spec, self.executor.capabilities
+        set_options(s.work_dir, s.storage_options)
+        try:
+            return _core.Plan(
+                targets,
+                allowed_mem=s.allowed_mem,
+                reserved_mem=s.reserve,
+                reserve_a_quarter=s.reserves_a_quarter,
+                max_workers=self.executor.num_workers(),
+                work_dir=self._work_dir,
+                optimize=self._optimize,
+                share_tasks=can["shares_tasks"],
+                other_machines=s.other_machines or can["remote"],
+            )
+        except MemoryError as error:
+            add_origins(error)
+            raise
+
+    @classmethod
+    def _of_saved(cls, data: bytes, executor: Executor, allow_code: bool) -> Plan:
+        self = object.__new__(cls)
+        self.executor = executor
+        self._targets = ()
+        self._in_store = None
+        self._plan = _core.Plan.load(data, allow_code)
+        self._info = i = self._plan.info()
+        limits = {name: i[name] for name in ("allowed_mem", "reserved_mem")}
+        self.spec = Spec(i["work_dir"], **limits)
+        return self
+
+    @property
+    def num_tasks(self) -> int:
+        """Number of tasks."""
+        return self._info["num_tasks"]
+
+    @property
+    def num_stages(self) -> int:
+        """Number of stages."""
+        return self._info["num_stages"]
+
+    num_primitive_ops = num_stages
+
+    @property
+    def num_arrays(self) -> int:
+        """Number of stored arrays, intermediates and results."""
+        return self._info["num_arrays"]
+
+    @property
+    def allowed_mem(self) -> int:
+        """Bytes that each worker may use."""
+        return self._info["allowed_mem"]
+
+    @property
+    def reserved_mem(self) -> int:
+        """Bytes of it that are kept for Python, libraries and metadata."""
+        return self._info["reserved_mem"]
+
+    @property
+    def max_projected_mem(self) -> int:
+        """Bytes of the largest task, with reserved memory and what the plan itself takes."""
+        i = self._info
+        return i["projected_mem"] + i["metadata_mem"] + i["reserved_mem"]
+
+    @property
+    def metadata_mem(self) -> int:
+        """Bytes of the plan and of a run's tables, beyond a quarter of the reserved memory."""
+        return self._info["metadata_mem"]
+
+    @property
+    def total_nbytes_read(self) -> int:
+        """Uncompressed bytes of all chunks that are read."""
+        return self._info["bytes_read"]
+
+    @property
+    def total_nbytes_written(self) -> int:
+        """Uncompressed bytes of all chunks that are written."""
+        return self._info["bytes_written"]
+
+    @property
+    def stages(self) -> list[dict[str, Any]]:
+        """Each stage's name, tasks, memory, bytes, stored arrays, operations (name, how often,
+        bytes of an element), and estimates: ``seconds`` from beginning to end, and processor time
+        of reading (``read_seconds``), of operations (``compute_seconds``), and of writing."""
+        return self._plan.stages()
+
+    def summary(self) -> dict[str, Any]:
+        """Counts, bytes and memory of the whole plan, and estimates of its ``seconds`` and of the
+        processor time of all workers (``compute_seconds``)."""
+        return dict(self._info)
+
+    def save(self) -> bytes:
+        """The plan as bytes, for ``cubed run`` and :func:`cubed.load_plan`."""
+        return self._plan.save()
+
+    def visualize(
+        self,
+        filename: str | os.PathLike[str] = "cubed",
+        format: str | None = None,
+    ) -> Picture:
+        """Draws stages and stored arrays into a file; computes nothing.
+
+        Parameters
+        ----------
+        filename
+            The file, with or without the format's extension.
+        format
+            ``"svg"``, ``"png"`` or ``"pdf"`` (both need CairoSVG), ``"dot"`` (Graphviz), or
+            ``"html"``: a page that can be moved, zoomed and asked for details. Default: what
+            `filename` ends with, or ``"svg"``.
+
+        Returns
+        -------
+        Picture
+            Has the file's `path`; notebooks show it.
+        """
+        from cubed.planning._visualize import visualize_plan  # late: few need it
+
+        return visualize_plan(self, filename, format)
+
+    def estimate(self, profile: str | Profile = "local-nvme") -> Estimate:
+        """Time, requests and cost on a kind of machine, such as ``"s3-lambda"``; computes nothing.
+
+        See :mod:`cubed.diagnostics.estimate` for profiles, what they assume, and errors.
+        """
+        from cubed.diagnostics.estimate import estimate  # late: few need it
+
+        return estimate(self, profile)
+
+    def explain(self) -> str:
+        """What each stage runs in one pass, and why the rest is not fused: lines of text."""
+        return "\n".join(explain_plan(self))
+
+    def draw(self, format: str = "svg") -> str:
+        """The text of the drawing: ``"svg"`` or ``"dot"``."""
+        if format not in ("svg", "dot"):
+            raise ValueError(f"format is {format!r}, expected 'svg' or 'dot'")
+        return self._plan.draw(format)
+
+    def record(self) -> None:
+        """Has the next run recorded, in memory of a fixed size, if it has callbacks."""
+        self._plan.record()
+
+    def chart(self, name: str) -> str:
+        """``"timeline"``, ``"memory"`` or ``"progress"`` of the recorded run so far, as SVG."""
+        if name not in ("timeline", "memory", "progress"):
+            raise ValueError(f"name is {name!r}, expected 'timeline', 'memory' or 'progress'")
+        return self._plan.chart(name)
+
+    def report(self, error: BaseException | None = None) -> str:
+        """The recorded run as an HTML page; `error` is why it failed."""
+        from cubed.runtime._failures import text_of  # late: few need it
+
+        if error is None:
+            return self._plan.report(self.executor.name, None)
+        lines = [text_of(error), *map(str, getattr(error, "__notes__", ()))]
+        return self._plan.report(self.executor.name, "\n".join(lines))
+
+    def _repr_html_(self) -> str:
+        return scrolled(self._plan.draw("svg"))
+
+    def _buffers(self, results: Sequence[NDArray]) -> tuple[NDArray, ...]:
+        """The bytes of the results, which are what the plan fills."""
+        wanted = [x for x, target in self._targets if not target or "url" not in target]
+        if len(results) != len(wanted):
+            raise ValueError(f"results: {len(results)} arrays, expected {len(wanted)}")
+        for i, (result, x) in enumerate(zip(results, wanted, strict=True)):
+            _check_result(f"results[{i}]", result, x.shape, dtype_of(x.dtype))
+            for k in range(i):
+                if np.may_share_memory(result, results[k]):
+                    raise ValueError(f"results[{k}] and results[{i}] share memory")
+        return tuple(_bytes_of(r) for r in results)
+
+    def execute(
+        self,
+        results: Sequence[NDArray] = (),
+        callbacks: Sequence[Any] | None = None,
+        resume: bool | None = None,
+    ) -> dict[str, Any]:
+        """Runs it; statistics of the run.
+
+        Parameters
+        ----------
+        results
+            For each array without a store, in their order, NumPy's array that gets its values: of
+            its shape and type, writable, in C order and of memory of its own.
+        callbacks, resume
+            As for :func:`compute`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Results are others than those. Nothing has run.
+        """
+        buffers = self._buffers(results)
+        _check_may_compute()
+        from cubed.runtime._call import worker_arguments  # late: takes a while
+        from cubed.runtime._failures import running  # late: takes a while
+        from cubed.runtime.types import dispatch  # late: takes a while
+
+        e = self.executor
+        engine = e.connect()
+        plan, stored = self._plan, self._in_store
+        if stored and resume is not None:  # in the place where an earlier run has put them
+            stored = stored.named_by(self._make)
+            plan = self._make(stored.targets)
+        command: tuple[str, ...] = _worker_command
+        if self._info["code"] and e.capabilities["takes_command"]:
+            command = (*command, *worker_arguments())
+            check_processes(self, command)
+        elif e.capabilities["shares_memory"]:
+            check_threads(self)
+        try:
+            with dispatch(self, callbacks) as on_event, running():
+                stats = plan.run(
+                    () if stored else buffers,
+                    e.name,
+                    e.retries,
+                    bool(resume),
+                    _KEEP_ALL if resume is not None else 0,
+                    command,
+                    engine,
+                    on_event,
+                )
+                if stored:
+                    stored.fetch(buffers, self)
+                    stored.remove()
+        except BaseException as error:
+            say_task(error, plan)
+            add_origins(error)
+            if stored and resume is None:
+                stored.remove()
+            raise
+        finally:
+            if engine:
+                engine.disconnect()
+        if stats["function_excess"]:
+            from cubed.diagnostics.mem_warn import warn_of_function  # late: few need it
+
+            warn_of_function(self, stats)
+        return stats
+
+    def __repr__(self) -> str:
+        return (
+            f"<cubed.Plan: {self.num_stages} stages, {self.num_tasks} tasks,"
+            f" {self.max_projected_mem} of {self.allowed_mem} bytes of memory>"
+        )
+
+
+def _check_result(name: str, a: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """An error unless the bytes of an array are what a plan writes."""
+    if not isinstance(a, np.ndarray) or isinstance(a, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a {type(a).__name__}, expected an array of NumPy")
+    if a.shape != shape:
+        raise ValueError(f"{name} has shape {a.shape}, expected {shape}")
+    if a.dtype != dtype:
+        raise ValueError(f"{name} is of type {a.dtype!r}, expected {dtype!r}")
+    if not a.flags.writeable:
+        raise ValueError(f"{name} is read-only, expected an array that can be written")
+    if not a.flags.c_contiguous:
+        raise ValueError(
+            f"{name} has strides {a.strides}, expected C order without gaps: np.empty(shape, dtype)"
+        )
+
+
+def _check_may_compute() -> None:
+    guard = sys.modules.get("cubed.planning._guard")  # which somebody imported who uses it
+    if guard is not None:
+        guard.check_may_compute()
+
+
+def _bytes_of(a: NDArray) -> NDArray:
+    flat = a.reshape(-1)
+    return flat.view(np.uint8) if flat.size else np.empty(0, np.uint8)
+
+
+def plan(*arrays: Array, optimize_graph: bool = True, optimize_function: Any = None) -> Plan:
+    """What computing these arrays would run. Parameters as for :func:`compute`."""
+    check_arrays(arrays)
+    spec = common_spec(*arrays)
+    targets = [(a._x, None) for a in arrays]
+    optimize = optimizes(optimize_graph, optimize_function)
+    return Plan(targets, spec, executor_for(None, spec, {}), optimize)
+
+
+def visualize(
+    *arrays: Array,
+    filename: str | os.PathLike[str] = "cubed",
+    format: str | None = None,
+    optimize_graph: bool = True,
+    optimize_function: Any = None,
+    **kwargs: Any,
+) -> Picture:
+    """Draws what computing these arrays would run; see :meth:`Plan.visualize`.
+
+    Parameters
+    ----------
+    optimize_graph
+        False: as it is written, every operation a stage of its own.
+    optimize_function
+        As for :func:`compute`.
+    **kwargs
+        `show_hidden` and `engine` of other versions are accepted: there is one drawing.
+    """
+    for key in kwargs:
+        if key not in ("show_hidden", "engine"):
+            raise TypeError(f"visualize() has no argument {key!r}")
+    p = plan(*arrays, optimize_graph=optimize_graph, optimize_function=optimize_function)
+    return p.visualize(filename, format)
+
+
+def compute(
+    *arrays: Array,
+    executor: Any = None,
+    callbacks: Sequence[Any] | None = None,
+    optimize_graph: bool = True,
+    optimize_function: Any = None,
+    resume: bool | None = None,
+    **kwargs: Any,
+) -> tuple[NDArray, ...]:
+    """The values of several arrays, in one plan that reads what they share once.
+
+    Parameters
+    ----------
+    executor
+        An executor object or name; default: the spec's, then the configured one, ``"threads"``.
+    callbacks
+        Objects that are told of events: :class:`cubed.Callback`.
+    optimize_graph
+        False: every operation is a stage of its own.
+    optimize_function
+        One of :mod:`cubed.core.optimization`, for code that passes them: there is one planner.
+    resume
+        Take up what an earlier run of the same computation left. None: leave nothing.
+    **kwargs
+        Options of the executor, such as ``max_workers``.
+
+    Returns
+    -------
+    tuple of ndarray
+        For each array its values, of its shape and type, in new memory.
+
+    Raises
+    ------
+    MemoryError
+        A task would need more than ``allowed_mem``. Nothing has run.
+    TypeError
+        What is given is no lazy array, or the executor has no such option.
+    ValueError
+        Arrays have different specs.
+    """
+    check_arrays(arrays)
+    _check_may_compute()
+    spec = common_spec(*arrays)
+    targets = [(a._x, None) for a in arrays]
+    optimize = optimizes(optimize_graph, optimize_function)
+    p = Plan(targets, spec, executor_for(executor, spec, kwargs), optimize)
+    results = [np.empty(a.shape, a.dtype) for a in arrays]
+    p.execute(results, callbacks, resume)
+    return tuple(results)
+
+
+def load_plan(
+    data: bytes, *, allow_code: bool = False, executor: Any = None, **kwargs: Any
+) -> Plan:
+    """A plan that :meth:`Plan.save` made bytes of, to be run by :meth:`Plan.execute`.
+
+    Its targets are in stores: results in memory have nobody to go to.
+
+    Parameters
+    ----------
+    data
+        The bytes.
+    allow_code
+        Whether functions of users in it may run: they can do whatever this process may.
+    executor, **kwargs
+        As for :func:`cubed.compute`; limits and workers are the plan's.
+
+    Raises
+    ------
+    ValueError
+        The bytes are no plan, or the plan has functions of users and `allow_code` is false.
+    """
+    return Plan._of_saved(data, executor_for(executor, None, kwargs), allow_code)

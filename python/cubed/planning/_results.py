@@ -1,0 +1,67 @@
+"""Results in memory of runs whose workers do not share it: arrays in the work directory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from cubed import _core
+from cubed.base._types import NDArray
+
+if TYPE_CHECKING:
+    from cubed.planning._compute import Plan
+
+    _Targets = tuple[tuple[_core.Array, _core.Target | None], ...]
+
+
+class StoredResults:
+    """Where they are written, to be read by the driver and removed.
+
+    Parameters
+    ----------
+    given
+        The targets of a plan, of which those without a URL are results in memory.
+    work_dir
+        The plan's.
+    name
+        Of this computation; default: a new one.
+    """
+
+    def __init__(self, given: _Targets, work_dir: str, name: str | None = None) -> None:
+        self._given, self._work_dir = given, work_dir
+        self._urls: list[str] = []
+        targets: list[tuple[_core.Array, _core.Target | None]] = []
+        for x, target in given:
+            if target and "url" in target:
+                targets.append((x, target))
+                continue
+            url = f"{work_dir}/cubed-result-{name or os.urandom(16).hex()}-{len(self._urls)}"
+            self._urls.append(url)
+            targets.append((x, {**(target or {}), "url": url, "overwrite": True}))
+        self.targets: _Targets = tuple(targets)
+
+    def named_by(self, make: Callable[[_Targets], _core.Plan]) -> StoredResults:
+        """The same in a place that a later run of the same computation finds."""
+        same = StoredResults(self._given, self._work_dir, "any")
+        return StoredResults(self._given, self._work_dir, make(same.targets).id())
+
+    def fetch(self, buffers: Sequence[NDArray], plan: Plan) -> None:
+        """Reads them, within the plan's memory."""
+        s = plan.spec
+        for url, buffer in zip(self._urls, buffers, strict=True):
+            read = _core.Plan(
+                ((_core.open(url), None),),
+                allowed_mem=s.allowed_mem,
+                reserved_mem=s.reserve,
+                reserve_a_quarter=s.reserves_a_quarter,
+                max_workers=1,
+            )
+            read.run((buffer,), "threads", 2, False, 0, (), None, None)
+
+    def remove(self) -> None:
+        """Removes what is there of them; whole ones that a killed driver left stay for resuming."""
+        for url in self._urls:
+            with suppress(OSError):
+                _core.remove_result(url)

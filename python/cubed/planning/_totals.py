@@ -1,0 +1,162 @@
+"""Counts and bytes of a plan's stored arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from cubed.base._dtypes import dtype_of
+
+
+class PlanTotals:
+    """Totals over :attr:`stages`.
+
+    ``read`` and ``written`` add up stages, so that an array counts for each stage that reads it;
+    ``input``, ``intermediate`` and ``output`` count each array once. Bytes are uncompressed; chunks
+    of different extents along an axis count as if all were as large as the largest.
+    """
+
+    @property
+    def stages(self) -> list[dict[str, Any]]:
+        """Each stage's name, tasks, memory, bytes, and stored arrays."""
+        raise NotImplementedError
+
+    @property
+    def allowed_mem(self) -> int:
+        """Bytes that each worker may use."""
+        raise NotImplementedError
+
+    @property
+    def reserved_mem(self) -> int:
+        """Bytes of it that are kept for Python, libraries and metadata."""
+        raise NotImplementedError
+
+    def _stored(self) -> list[dict[str, Any]]:
+        found = {x["id"]: x for s in self.stages for x in [*s["inputs"], *s["outputs"]]}
+        return list(found.values())
+
+    def _of_kind(self, kind: str) -> list[dict[str, Any]]:
+        return [x for x in self._stored() if _kind(x) == kind]
+
+    @property
+    def total_narrays_read(self) -> int:
+        """Arrays that stages read."""
+        return sum(len(s["inputs"]) for s in self.stages)
+
+    @property
+    def total_narrays_written(self) -> int:
+        """Arrays that stages write."""
+        return sum(len(s["outputs"]) for s in self.stages)
+
+    @property
+    def total_nchunks_read(self) -> int:
+        """Chunks that stages read, those that are read again included."""
+        return sum(s["chunks_read"] for s in self.stages)
+
+    @property
+    def total_nchunks_written(self) -> int:
+        """Chunks that stages write."""
+        return sum(s["chunks_written"] for s in self.stages)
+
+    @property
+    def total_input_narrays(self) -> int:
+        """Arrays that are there before the run."""
+        return len(self._of_kind("input"))
+
+    @property
+    def total_input_nbytes(self) -> int:
+        """Their bytes."""
+        return sum(map(_nbytes, self._of_kind("input")))
+
+    @property
+    def total_input_nchunks(self) -> int:
+        """Their chunks."""
+        return sum(map(_nchunks, self._of_kind("input")))
+
+    @property
+    def total_intermediate_narrays(self) -> int:
+        """Arrays that are stored between stages."""
+        return len(self._of_kind("intermediate"))
+
+    @property
+    def total_intermediate_nbytes(self) -> int:
+        """Their bytes."""
+        return sum(map(_nbytes, self._of_kind("intermediate")))
+
+    @property
+    def total_intermediate_nchunks(self) -> int:
+        """Their chunks."""
+        return sum(map(_nchunks, self._of_kind("intermediate")))
+
+    @property
+    def total_output_narrays(self) -> int:
+        """Results."""
+        return len(self._of_kind("output"))
+
+    @property
+    def total_output_nbytes(self) -> int:
+        """Their bytes."""
+        return sum(map(_nbytes, self._of_kind("output")))
+
+    @property
+    def total_output_nchunks(self) -> int:
+        """Their chunks."""
+        return sum(map(_nchunks, self._of_kind("output")))
+
+    @property
+    def total_narrays(self) -> int:
+        """Stored arrays: inputs, intermediates and results."""
+        return len(self._stored())
+
+    @property
+    def total_nbytes(self) -> int:
+        """Their bytes."""
+        return sum(map(_nbytes, self._stored()))
+
+    @property
+    def total_nchunks(self) -> int:
+        """Their chunks."""
+        return sum(map(_nchunks, self._stored()))
+
+    @property
+    def ops_exceeding_memory(self) -> list[tuple[str, dict[str, Any]]]:
+        """Names and entries of stages whose tasks need more than is allowed, the worst first.
+
+        Plans are refused when they are made if there are any, so a plan that is there has none.
+        """
+        limit = self.allowed_mem - self.reserved_mem
+        found = [(s["name"], s) for s in self.stages if s["projected_mem"] > limit]
+        return sorted(found, key=lambda op: op[1]["projected_mem"], reverse=True)
+
+    @property
+    def exceeds_memory(self) -> bool:
+        """Whether there are such stages."""
+        return bool(self.ops_exceeding_memory)
+
+    def validate(self) -> None:
+        """Checks that every stage fits into the allowed memory.
+
+        Raises
+        ------
+        ValueError
+            One does not.
+        """
+        for name, stage in self.ops_exceeding_memory:
+            raise ValueError(
+                f"stage {name!r} needs {stage['projected_mem']} bytes beside reserved_mem"
+                f" {self.reserved_mem}, allowed_mem is {self.allowed_mem}"
+            )
+
+
+def _kind(x: dict[str, Any]) -> str:
+    if x["is_target"]:
+        return "output"
+    return "input" if x["is_source"] else "intermediate"
+
+
+def _nbytes(x: dict[str, Any]) -> int:
+    return math.prod(x["shape"]) * dtype_of(x["dtype"]).itemsize
+
+
+def _nchunks(x: dict[str, Any]) -> int:
+    return math.prod(-(-n // max(c, 1)) for n, c in zip(x["shape"], x["chunks"], strict=True))

@@ -1,0 +1,70 @@
+"""Pictures of plans."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from cubed.base._pictures import convert_svg, scrolled
+
+FORMATS = ("svg", "png", "pdf", "dot", "html")
+
+
+class Picture:
+    """A file with a picture, which notebooks show.
+
+    Parameters
+    ----------
+    path
+        The file.
+    svg
+        The picture, for notebooks.
+    """
+
+    def __init__(self, path: Path, svg: str) -> None:
+        self.path = path
+        self._svg = svg
+
+    def _repr_html_(self) -> str:
+        return scrolled(self._svg)
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    def __repr__(self) -> str:
+        return f"<cubed.Picture {str(self.path)!r}>"
+
+
+def plan_page(plan: Any) -> str:
+    """A plan as an HTML page that can be moved, zoomed and asked; it loads nothing."""
+    template = Path(__file__).with_name("_plan_page.html").read_text(encoding="utf-8")
+    data = {"stages": plan.stages, "plan": plan.summary()}
+    text = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c")
+    parts = {"@DATA@": text, "@SVG@": plan.draw("svg")}
+    # In one pass: names in one part may read like the mark of the other.
+    return re.sub("|".join(parts), lambda m: parts[m[0]], template)
+
+
+def visualize_plan(
+    plan: Any, filename: str | os.PathLike[str] = "cubed", format: str | None = None
+) -> Picture:
+    """Writes a picture of a plan; see :meth:`cubed.Plan.visualize`."""
+    path = Path(filename)
+    if format is None:
+        format = path.suffix[1:] if path.suffix[1:] in FORMATS else "svg"
+    if format not in FORMATS:
+        raise ValueError(f"format is {format!r}, expected one of {', '.join(FORMATS)}")
+    if path.suffix != f".{format}":
+        path = path.with_name(f"{path.name}.{format}")
+    svg = plan.draw("svg")
+    if format == "dot":
+        content: str | bytes = plan.draw("dot")
+    elif format == "html":
+        content = plan_page(plan)
+    else:
+        content = convert_svg(svg, format)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return Picture(path, svg)

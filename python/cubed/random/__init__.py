@@ -1,0 +1,174 @@
+"""Random numbers, by Philox.
+
+Values follow from the seed and the position of the element, whatever the chunks and the executor.
+Without a seed, one is drawn from Python's :mod:`random`, so that ``random.seed`` makes a program
+repeatable.
+"""
+
+from __future__ import annotations
+
+import random as _python
+
+import numpy as np
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._cores import in_chunks
+from cubed.array._operands import real_number
+from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
+from cubed.base._dtypes import name_of
+from cubed.base._types import ChunksLike, DTypeLike
+from cubed.spec import Spec
+
+__all__ = ["exponential", "integers", "normal", "random", "uniform"]
+
+
+def _extents(size: Shape | None) -> tuple[int, ...]:
+    return () if size is None else normalize_shape(size, "size")
+
+
+def _seed(seed: int | None) -> int:
+    if seed is None:
+        return _python.getrandbits(63)
+    if not isinstance(seed, (int, np.integer)):
+        raise TypeError(f"seed is {seed!r}, expected an integer")
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"seed is {seed}, expected 0 to 2**63 - 1")
+    return int(seed)
+
+
+def _make(
+    name: str,
+    size: Shape | None,
+    dtype: DTypeLike,
+    chunks: ChunksLike,
+    seed: int | None,
+    spec: Spec | None,
+    a: float = 0.0,
+    b: float = 1.0,
+) -> Array:
+    shape, d = _extents(size), np.dtype(dtype)
+    if d.kind != "f":
+        raise TypeError(f"random numbers of type {d}: expected float32 or float64")
+    extents = normalize_chunks(chunks, shape, d.itemsize)
+    x = _core.random(name, shape, longest(extents), _seed(seed), a, b)
+    return Array._new(in_chunks(_core.astype(x, name_of(d)), extents), spec)
+
+
+def random(
+    size: Shape | None,
+    *,
+    dtype: DTypeLike = np.float64,
+    chunks: ChunksLike = "auto",
+    seed: int | None = None,
+    key: int | None = None,
+    spec: Spec | None = None,
+) -> Array:
+    """Uniform in [0, 1).
+
+    With `key`, chunk number b has the numbers of NumPy's ``Generator(Philox(key=key + b))``, which
+    depend on the chunks: those of Cubed 0.28 with that root seed.
+
+    Of shape `size` and `dtype`. Lazy.
+    """
+    if key is None:
+        return _make("random", size, dtype, chunks, seed, spec)
+    if seed is not None:
+        raise ValueError("seed and key are both given")
+    shape, d = _extents(size), np.dtype(dtype)
+    extents = normalize_chunks(chunks, shape, d.itemsize)
+    low, high = key % 2**64, (key >> 64) % 2**64
+    x = _core.random_blocks(name_of(d), shape, longest(extents), low, high)
+    return Array._new(in_chunks(x, extents), spec)
+
+
+def uniform(
+    low: float = 0.0,
+    high: float = 1.0,
+    size: Shape | None = None,
+    *,
+    dtype: DTypeLike = np.float64,
+    chunks: ChunksLike = "auto",
+    seed: int | None = None,
+    spec: Spec | None = None,
+) -> Array:
+    """Uniform from low to high.
+
+    Of shape `size` and `dtype`. Lazy.
+    """
+    return _make(
+        "uniform",
+        size,
+        dtype,
+        chunks,
+        seed,
+        spec,
+        real_number(low, "low"),
+        real_number(high, "high"),
+    )
+
+
+def normal(
+    loc: float = 0.0,
+    scale: float = 1.0,
+    size: Shape | None = None,
+    *,
+    dtype: DTypeLike = np.float64,
+    chunks: ChunksLike = "auto",
+    seed: int | None = None,
+    spec: Spec | None = None,
+) -> Array:
+    """Normal with mean `loc` and standard deviation `scale`.
+
+    Of shape `size` and `dtype`. Lazy.
+    """
+    return _make(
+        "normal",
+        size,
+        dtype,
+        chunks,
+        seed,
+        spec,
+        real_number(loc, "loc"),
+        real_number(scale, "scale"),
+    )
+
+
+def exponential(
+    scale: float = 1.0,
+    size: Shape | None = None,
+    *,
+    dtype: DTypeLike = np.float64,
+    chunks: ChunksLike = "auto",
+    seed: int | None = None,
+    spec: Spec | None = None,
+) -> Array:
+    """Exponential with mean `scale`.
+
+    Of shape `size` and `dtype`. Lazy.
+    """
+    return _make("exponential", size, dtype, chunks, seed, spec, real_number(scale, "scale"))
+
+
+def integers(
+    low: int,
+    high: int | None = None,
+    size: Shape | None = None,
+    *,
+    dtype: DTypeLike = np.int64,
+    endpoint: bool = False,
+    chunks: ChunksLike = "auto",
+    seed: int | None = None,
+    spec: Spec | None = None,
+) -> Array:
+    """Integers from low (0 if `high` is None) up to but not including high, all equally likely.
+
+    Of shape `size` and `dtype`. Lazy.
+    """
+    first, last = (0, low) if high is None else (low, high)
+    shape, d = _extents(size), np.dtype(dtype)
+    extents = normalize_chunks(chunks, shape, d.itemsize)
+    x = _core.random_integers(
+        name_of(d), shape, longest(extents), _seed(seed), first, last if endpoint else last - 1
+    )
+    return Array._new(in_chunks(x, extents), spec)

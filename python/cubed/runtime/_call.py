@@ -1,0 +1,185 @@
+"""Functions of users on blocks: how they travel in plans, and their calls from the engine.
+
+The engine calls :func:`call_block` for every block, in whichever thread or process works on it.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import json
+import pickle
+import struct
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from cubed.base._dtypes import dtype_of
+from cubed.base._pickles import dumps
+from cubed.base._types import NDArray
+from cubed.runtime._failures import drop, keep, text_of
+
+#: What the engine reads of the parameters: extra memory, digest of the code, title.
+_HEADER = struct.Struct("<Q16s40s")
+
+#: A call on blocks: it gets them and the number of the block along each symbol, and gives one
+#: result for each output.
+Runner = Callable[[list[NDArray], tuple[int, ...]], Sequence[Any]]
+
+
+def pack(title: str, runner: Runner, extra_mem: int) -> bytes:
+    """A call as parameters of the engine's function "python".
+
+    Raises TypeError if the function, or what it refers to, cannot be pickled.
+    """
+    if extra_mem < 0:
+        raise ValueError(f"{title}: extra_projected_mem is {extra_mem}, expected 0 or more")
+    try:
+        code = dumps((title, runner))
+    except Exception as e:
+        raise TypeError(f"{title}: the function cannot be pickled: {e}") from e
+    digest = hashlib.blake2b(code, digest_size=16).digest()
+    short = title.encode()[:39].decode(errors="ignore").encode()
+    return _HEADER.pack(extra_mem, digest, short) + code
+
+
+class _Loaded:
+    """A call that blocks share, while its run goes on."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()  # one thread unpickles it, the others wait
+        self.call: tuple[str, Runner] | None = None
+
+
+_loaded: dict[bytes, _Loaded] = {}
+_lock = threading.Lock()
+
+
+def _load(params: memoryview) -> tuple[str, Runner]:
+    """Unpickles a call, or finds the one that an earlier block unpickled."""
+    with _lock:
+        entry = _loaded.setdefault(bytes(params[8:24]), _Loaded())
+    with entry.lock:
+        if entry.call is None:
+            entry.call = pickle.loads(params[_HEADER.size :])
+        return entry.call
+
+
+def forget(digest: bytes) -> None:
+    """A run that had the call is over; another one that has it unpickles it again."""
+    with _lock:
+        _loaded.pop(digest, None)
+
+
+@lru_cache(maxsize=256)
+def _dtype(name: str) -> np.dtype[Any]:
+    return dtype_of(name)
+
+
+def _view(
+    memory: memoryview, dtype: str, shape: tuple[int, ...], alive: list[weakref.ref[Any]]
+) -> NDArray:
+    """The block as an array, read-only if its memory is. Who views it keeps what `alive` gets."""
+    if memory.nbytes == 0:
+        return np.empty(shape, _dtype(dtype))
+    flat = np.frombuffer(memory, _dtype(dtype))
+    alive.append(weakref.ref(flat))
+    return flat.reshape(shape)
+
+
+def _store(
+    result: Any, number: int, output: tuple[memoryview | None, str, tuple[int, ...]]
+) -> None:
+    """Checks what a function returned, and copies it to where it belongs."""
+    memory, name, shape = output
+    dtype = _dtype(name)
+    value = np.asarray(result)
+    if value.shape != shape:
+        raise ValueError(f"output {number} has shape {value.shape}, expected {shape}")
+    # Numbers are rounded to the declared width; units of times and lengths of texts are not.
+    casting: Literal["same_kind", "safe"] = "same_kind" if value.dtype.kind in "biufc" else "safe"
+    if not np.can_cast(value.dtype, dtype, casting):
+        raise TypeError(
+            f"output {number} has dtype {value.dtype}, expected {dtype}, to which it does not cast"
+            f" ({casting}): say the dtype that the function returns"
+        )
+    if memory is not None and value.size:
+        np.copyto(_view(memory, name, shape, []), value, casting=casting)
+
+
+def _are_gone(alive: Sequence[weakref.ref[Any]]) -> bool:
+    """Whether nobody has views of the blocks any more."""
+    if any(view() is not None for view in alive):
+        gc.collect()  # they may be in a cycle
+    return all(view() is None for view in alive)
+
+
+def _where(title: str, index: tuple[int, ...]) -> str:
+    number = ", ".join(map(str, index)) + ("," if len(index) == 1 else "")
+    return f"{title}, block ({number})"
+
+
+_KEPT = "the function keeps a view of a block after its return: copy it"
+
+
+def call_block(
+    params: memoryview,
+    inputs: list[tuple[memoryview, str, tuple[int, ...]]],
+    outputs: list[tuple[memoryview | None, str, tuple[int, ...]]],
+    index: tuple[int, ...],
+) -> tuple[int, str, int] | None:
+    """Runs a function on one block; if it fails what the engine says: see _failures.keep()."""
+    title = "a function of Python"
+    alive: list[weakref.ref[Any]] = []
+    try:
+        title, runner = _load(params)
+        _run(runner, inputs, outputs, index, alive)
+        if _are_gone(alive):
+            return None
+        return keep(ValueError(_KEPT), _where(title, index))
+    except BaseException as e:
+        failure = keep(e, _where(title, index))
+        if _are_gone(alive):
+            return failure
+        # Who got the exception would see memory that is gone.
+        drop(failure[2])
+        text = f"{_KEPT}: an exception has it, {type(e).__name__}: {text_of(e)}"
+        return keep(ValueError(text), _where(title, index))
+    finally:
+        # Frames that a traceback leads to have them still.
+        for memory, *_ in (*inputs, *outputs):
+            if memory is not None:
+                with suppress(BufferError):
+                    memory.release()
+
+
+def _run(
+    runner: Runner,
+    inputs: list[Any],
+    outputs: list[Any],
+    index: tuple[int, ...],
+    alive: list[weakref.ref[Any]],
+) -> None:
+    blocks = [_view(memory, dtype, shape, alive) for memory, dtype, shape in inputs]
+    results = runner(blocks, index)
+    del blocks
+    if len(results) != len(outputs):
+        raise ValueError(f"the function returns {len(results)} outputs, expected {len(outputs)}")
+    for k, (result, output) in enumerate(zip(results, outputs, strict=True)):
+        _store(result, k, output)
+
+
+# --- Worker processes -----------------------------------------------------------------------------
+
+
+def worker_arguments() -> tuple[str, ...]:
+    """What a worker process needs to find the modules that functions come from, and which of this
+    package calls are made of: it imports those before its memory is limited."""
+    modules = sorted(name for name in sys.modules if name.startswith("cubed.blocks."))
+    return (json.dumps([sys.path, modules]),)

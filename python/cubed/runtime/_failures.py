@@ -1,0 +1,249 @@
+"""What users' code raises in tasks: kept, or sent from a worker process, until the run raises it.
+
+The engine knows an exception by its number; its own error has a message for those who have no more.
+"""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import threading
+import traceback
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from typing import Any
+
+from cubed.base._pickles import dumps
+
+_PACKAGE = __file__.rpartition("runtime/_failures.")[0]
+
+# Numbers of cubed_status.
+_E_NOMEM, _E_IO, _E_CANCELLED, _E_FUNCTION = 4, 6, 11, 13
+
+#: Those of tasks that are tried again, or failed beside the one that ends the run, are dropped with
+#: the last run, or before it if there are many.
+_KEEP = 64
+_kept: OrderedDict[int, tuple[BaseException, str]] = OrderedDict()
+_numbers = count(1)
+_runs = 0
+_lock = threading.Lock()
+
+#: The end of a traceback goes into the message of the engine, all that fits here into a note.
+_MOST_TEXT = 20_000
+#: Exceptions behind an exception, beyond which nobody looks.
+_MOST_BEHIND = 100
+
+
+@contextmanager
+def running() -> Iterator[None]:
+    """Around a run: what failed in it is kept until then."""
+    global _runs
+    with _lock:
+        _runs += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _runs -= 1
+            if _runs == 0:
+                _kept.clear()
+
+
+def keep(e: BaseException, where: str = "") -> tuple[int, str, int]:
+    """The engine's error of an exception: status, message, number.
+
+    The exception's traceback begins at users' code. Its frames forget their values, among which are
+    blocks, whose memory is the engine's again.
+    """
+    _forget_frames(e)
+    tb = e.__traceback__
+    while tb is not None and tb.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+        tb = tb.tb_next
+    e.__traceback__ = tb
+    what = f"{type(e).__name__}: {text_of(e)}"[:500]
+    head = f"{where}: {what}" if where else what
+    message = head + _end_of_traceback(e, 800 - len(head))
+    return _status(e), message, _add(e, what)
+
+
+def drop(number: int) -> None:
+    """Forgets an exception: something that it holds is gone."""
+    with _lock:
+        _kept.pop(number, None)
+
+
+def take(number: int, message: str) -> BaseException | None:
+    """The exception of that number, with a note of what the engine says of it."""
+    with _lock:
+        found = _kept.pop(number, None)
+    if found is None:
+        return None
+    e, what = found
+    _note(e, message.partition(what)[0].rstrip(": "))
+    return e
+
+
+def text_of(e: BaseException) -> str:
+    """Its text, also if it has none."""
+    try:
+        return str(e)
+    except BaseException as why:
+        return f"(str() of it raises {type(why).__name__})"
+
+
+def _add(e: BaseException, what: str) -> int:
+    with _lock:
+        number = next(_numbers)
+        _kept[number] = e, what
+        if len(_kept) > _KEEP:
+            _kept.popitem(last=False)
+    return number
+
+
+def _note(e: BaseException, text: str) -> None:
+    if text and text not in getattr(e, "__notes__", ()):
+        e.add_note(text)
+
+
+def _status(e: BaseException) -> int:
+    if isinstance(e, MemoryError):
+        return _E_NOMEM
+    if isinstance(e, OSError):
+        return _E_IO  # it may pass: the task is tried again
+    return _E_CANCELLED if isinstance(e, KeyboardInterrupt) else _E_FUNCTION
+
+
+def _end_of_traceback(e: BaseException, room: int) -> str:
+    """As much of it as errors of the engine can hold."""
+    if e.__traceback__ is None:
+        return ""
+    trace = "".join(traceback.format_tb(e.__traceback__)).rstrip()
+    return f"\n{trace if len(trace) <= room else '  ...' + trace[len(trace) - room :]}"
+
+
+def _behind(e: BaseException) -> Iterator[BaseException]:
+    """It and the exceptions that it refers to."""
+    seen: set[int] = set()
+    todo: list[BaseException | None] = [e]
+    while todo and len(seen) < _MOST_BEHIND:
+        now = todo.pop()
+        if now is None or id(now) in seen:
+            continue
+        seen.add(id(now))
+        yield now
+        todo += [now.__cause__, now.__context__]
+        if isinstance(now, BaseExceptionGroup):
+            todo += now.exceptions
+
+
+def _forget_frames(e: BaseException) -> None:
+    for each in _behind(e):
+        traceback.clear_frames(each.__traceback__)
+
+
+def let_go(memory: memoryview, number: int) -> bool:
+    """Takes the engine's memory away; if somebody looks at it still, forgets the exception."""
+    gc.collect()  # who does may be in a cycle
+    try:
+        memory.release()
+    except BufferError:
+        drop(number)
+        return False
+    return True
+
+
+# --- Between processes ----------------------------------------------------------------------------
+
+
+def dump(number: int) -> bytes:
+    """The exception of that number for another process: as much of it as can be pickled."""
+    with _lock:
+        found = _kept.pop(number, None)
+    if found is None:
+        raise LookupError(f"exception {number} is forgotten")
+    e, what = found
+    try:
+        trace = "".join(traceback.format_exception(e))[-_MOST_TEXT:].rstrip()
+    except Exception:  # of code of theirs
+        trace = what
+    return pickle.dumps((what, trace, _pickled(e)))
+
+
+def load(data: bytes) -> int:
+    """The number here of what dump() gave in another process."""
+    what, trace, pickled = pickle.loads(data)
+    e = pickle.loads(pickled)
+    _note(e, f"In a worker process:\n{trace}")
+    return _add(e, what)
+
+
+def _pickled(value: Any) -> bytes:
+    return dumps(value, _reduced)
+
+
+def _can_be_pickled(value: Any) -> bool:
+    try:
+        pickle.loads(_pickled(value))
+    except Exception:
+        return False
+    return True
+
+
+def _reduced(e: BaseException) -> tuple[Any, ...]:
+    """How an exception is made anew, whatever its class's __init__ wants."""
+    try:
+        reduced: Any = e.__reduce__()
+        args = reduced[1]
+        state = reduced[2] if len(reduced) > 2 else {}
+    except Exception:
+        args, state = e.args, {}
+    state = {**(state if isinstance(state, dict) else {}), **getattr(e, "__dict__", {})}
+    kind = next(c for c in type(e).__mro__ if _can_be_pickled(c))
+    if not issubclass(kind, BaseException):
+        kind = RuntimeError
+    if kind is not type(e):
+        note = f"It was a {type(e).__qualname__}, which cannot be pickled."
+        state["__notes__"] = [*state.get("__notes__", ()), note]
+    kept = tuple(a if _can_be_pickled(a) else text_of_value(a) for a in args)
+    chain = (e.__cause__, e.__context__, e.__suppress_context__)
+    return (
+        _new,
+        (kind, kept),
+        (chain, {k: v for k, v in state.items() if _can_be_pickled(v)}),
+        None,
+        None,
+        _set_state,
+    )
+
+
+def text_of_value(value: Any) -> str:
+    """In the place of what cannot be pickled."""
+    try:
+        return repr(value)[:_MOST_TEXT]
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def _new(kind: type[BaseException], args: tuple[Any, ...]) -> BaseException:
+    """An exception without its own __init__, but with that of the class of Python's behind it."""
+    base = next(c for c in kind.__mro__ if c.__module__ == "builtins")
+    try:
+        make: Any = base  # its own methods, not those of `kind`
+        e: BaseException = make.__new__(kind, *args)
+        make.__init__(e, *args)
+    except Exception:  # such as UnicodeError's five arguments
+        e = BaseException.__new__(kind)
+        e.args = args
+    return e
+
+
+def _set_state(e: BaseException, state: tuple[Any, dict[str, Any]]) -> None:
+    (cause, context, suppress), attributes = state
+    for name, value in attributes.items():
+        try:
+            setattr(e, name, value)
+        except Exception:
+            e.__dict__[name] = value
+    e.__cause__, e.__context__, e.__suppress_context__ = cause, context, suppress

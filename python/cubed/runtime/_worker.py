@@ -1,0 +1,57 @@
+"""A worker process of the executor "processes".
+
+Run as a script with the path of the extension module, what worker_arguments() says if the plan has
+functions of users, and a descriptor's number; with "-" in its place it prints how much memory it
+holds. It imports nothing else, unless its plan has Python objects: the memory of the process is
+limited to what a task is allowed.
+"""
+
+import sys
+from importlib import import_module
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from types import ModuleType
+from typing import Any
+
+
+def load(data: bytes) -> Any:
+    """A Python object that its driver put into the plan, with the places that it imports from."""
+    import pickle  # late: only plans with objects of Python need it
+
+    path, payload = pickle.loads(data)
+    sys.path[:] = path
+    return pickle.loads(payload)
+
+
+def load_core(path: str) -> ModuleType:
+    """The extension module, without the package around it."""
+    loader = ExtensionFileLoader("cubed._core", path)
+    spec = spec_from_loader("cubed._core", loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    sys.modules["cubed._core"] = module  # what is loaded may import the package
+    return module
+
+
+def prepare(arguments: str) -> None:
+    """Imports what runs users' functions, before memory is limited."""
+    import json  # late: only plans with functions of users need it
+    import os  # late: as json
+
+    # One task at a time: OpenBLAS would take memory for threads that nobody uses.
+    for library in ("OPENBLAS", "OMP", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    sys.path[:], modules = json.loads(arguments)
+    for name in ("cubed.runtime._call", *modules):
+        import_module(name)
+
+
+if __name__ == "__main__":
+    core = load_core(sys.argv[1])
+    if len(sys.argv) == 4:
+        prepare(sys.argv[2])
+    if sys.argv[-1] == "-":
+        print(core.private_mem())
+    else:
+        core.serve(int(sys.argv[-1]), load)

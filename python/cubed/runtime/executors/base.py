@@ -1,0 +1,206 @@
+"""What executors have in common, and how one is added: see docs/engines/adding-an-engine.md."""
+
+from __future__ import annotations
+
+import queue
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cubed import _core
+from cubed.runtime import worker
+
+#: What became of a range: its bytes, reports or None, the worker's number, nanoseconds to be added
+#: to times, what the call raised, and whether trying again may help.
+Answer = tuple[bytes, bytes | None, int, int, BaseException | None, bool]
+
+
+def needed(module: str, extra: str) -> Any:
+    """An engine's module; ImportError says how it is installed."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as e:
+        raise ImportError(
+            f"{module} is not installed, which the executor needs: pip install 'cubed[{extra}]'"
+        ) from e
+
+
+class Executor:
+    """Runs plans.
+
+    Parameters
+    ----------
+    max_workers
+        Tasks at a time; default: one per core.
+    retries
+        How often a task that failed to read or write, or whose worker died, is tried again.
+    **kwargs
+        `use_backups`, `batch_size`, `compute_arrays_in_parallel` and the like of other versions are
+        accepted: tasks start as soon as their inputs exist in any case.
+    """
+
+    name: ClassVar[str]
+    _accepted: ClassVar[frozenset[str]] = frozenset(
+        ("use_backups", "batch_size", "compute_arrays_in_parallel")
+    )
+
+    def __init__(self, max_workers: int | None = None, retries: int = 2, **kwargs: Any) -> None:
+        for key in kwargs:
+            if key not in self._accepted:
+                raise TypeError(f"the executor {self.name!r} has no option {key!r}")
+        for option, value in (("max_workers", max_workers or 1), ("retries", retries)):
+            if not isinstance(value, (int, np.integer)):
+                raise TypeError(f"{option} is {value!r}, expected an integer")
+        if max_workers is not None and max_workers < 1:
+            raise ValueError(f"max_workers is {max_workers}, expected at least 1")
+        if retries < 0:
+            raise ValueError(f"retries is {retries}, expected 0 or more")
+        self.max_workers: int = int(max_workers or 0)
+        self.retries: int = int(retries)
+        self.kwargs = kwargs
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """What it can do, by the names of ``cubed_executor_caps`` in ``cubed/run.h``."""
+        return _core.executors()[self.name]
+
+    def num_workers(self) -> int:
+        """Workers that plans are made for; 0: one per core."""
+        return self.max_workers
+
+    def connect(self) -> Engine | None:
+        """What moves the tasks of one run; None: the engine itself does."""
+        return None
+
+    def with_options(self, options: Mapping[str, Any]) -> Executor:
+        """The same with some options changed."""
+        mine = {"max_workers": self.max_workers or None, "retries": self.retries, **self.kwargs}
+        return type(self)(**{**mine, **options})
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.max_workers, self.retries))
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(max_workers={self.max_workers or None}, retries={self.retries})"
+        )
+
+
+class EngineExecutor(Executor):
+    """Runs plans on an engine that others have made: an adapter is one of these and an `Engine`.
+
+    Workers share nothing with the driver but stores and the work directory, where results in memory
+    and large arrays that are read from memory go, too.
+    """
+
+    #: Whether workers may be on other machines.
+    remote: ClassVar[bool] = True
+    #: What the engine takes in a call; 0: anything.
+    max_message_bytes: ClassVar[int] = 0
+    #: Seconds that a call of nothing takes: ranges of tasks are to take twenty times as long.
+    overhead: ClassVar[float] = 0.0
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """What it can do, by the names of ``cubed_executor_caps`` in ``cubed/run.h``."""
+        if self.name not in _core.executors():
+            range_ms = round(20 * self.overhead * 1000)
+            _core.add_executor(self.name, self.remote, self.max_message_bytes, range_ms)
+        return _core.executors()[self.name]
+
+    @abstractmethod
+    def connect(self) -> Engine:
+        """Connects to the engine, for one run; raises ImportError if it is not installed."""
+
+
+class Engine(ABC):
+    """One run's way to an engine whose calls give futures. The driver calls it from one thread."""
+
+    #: What a future raises, beside errors of input and output, when trying again may help.
+    may_pass: tuple[type[BaseException], ...] = ()
+    #: Calls in flight for each worker: one that runs, and what it takes next.
+    in_flight: int = 2
+    #: Seconds to wait, at the end of a run that failed, for calls that cannot be cancelled.
+    grace: float = 60.0
+
+    def __init__(self) -> None:
+        #: What a worker calls with a message.
+        self.work: Callable[[bytes], bytes] = worker.work
+        self.plan_key: str = ""
+        self._work_dir = ""
+        self._flying: dict[Any, bytes] = {}
+        self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._workers: dict[str, int] = {}
+
+    @abstractmethod
+    def num_workers(self) -> int:
+        """Calls that run at a time."""
+
+    @abstractmethod
+    def submit_one(self, message: bytes) -> Any:
+        """Starts ``self.work(message)``; does not wait.
+
+        Returns
+        -------
+        Future
+            With `add_done_callback`, `cancel` and `result`, as in :mod:`concurrent.futures`.
+        """
+
+    def result(self, future: Any) -> bytes:
+        """What a call that has ended returned; what it raised is raised."""
+        return future.result()
+
+    def cancel(self, futures: list[Any]) -> None:
+        """Ends calls as far as the engine can; those that run may go on."""
+        for future in futures:
+            future.cancel()
+
+    def disconnect(self) -> None:
+        """After the run: gives up what :meth:`EngineExecutor.connect` has made."""
+        self._flying.clear()
+
+    # What the driver calls: see python/core/engine.c.
+
+    def open(self, work_dir: str, plan_key: str) -> tuple[int, int]:
+        """The run begins; calls that may be in flight, and workers."""
+        self._work_dir, self.plan_key = work_dir, plan_key
+        n = self.num_workers()
+        return self.in_flight * n, n
+
+    def message(self, range_: bytes) -> bytes:
+        """What a worker is told of a range."""
+        return worker.message(range_, self._work_dir, self.plan_key)
+
+    def submit(self, range_: bytes) -> None:
+        """Starts a range of tasks."""
+        future = self.submit_one(self.message(range_))
+        self._flying[future] = range_
+        future.add_done_callback(self._done.put)
+
+    def poll(self, seconds: float) -> Answer | None:
+        """What became of a range; None: nothing is known yet."""
+        try:
+            future = self._done.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        range_ = self._flying.pop(future)
+        try:
+            reports, name, shift = worker.read_reply(self.result(future))
+        except BaseException as e:
+            return range_, None, 0, 0, e, isinstance(e, (OSError, *self.may_pass))
+        number = self._workers.setdefault(name, len(self._workers))
+        return range_, reports, number, shift, None, False
+
+    def close(self) -> None:
+        """The run ends: nothing of it is to be written any more."""
+        self.cancel(list(self._flying))
+        deadline = time.monotonic() + self.grace
+        while self._flying and (left := deadline - time.monotonic()) > 0:
+            self.poll(min(left, 0.1))

@@ -1,0 +1,58 @@
+"""Coiled: the cluster of its functions, which is a cluster of Dask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cubed.runtime import worker
+from cubed.runtime.executors.base import EngineExecutor, needed
+from cubed.runtime.executors.dask import DaskEngine
+
+
+class CoiledEngine(DaskEngine):
+    """The cluster of a function. It is left to Coiled, which ends it when nobody uses it."""
+
+    def __init__(self, client: Any, workers: int) -> None:
+        super().__init__(client, False, {})
+        self._wanted = workers
+
+    def num_workers(self) -> int:
+        """Those that were asked for: there are as many only when there is work."""
+        return self._wanted
+
+
+class CoiledExecutor(EngineExecutor):
+    """Runs tasks on machines that Coiled starts.
+
+    Parameters
+    ----------
+    coiled_kwargs
+        What ``coiled.function`` is given, such as ``memory``, ``region`` and ``n_workers``; with
+        ``local=True`` the cluster is one of processes of this machine.
+    max_workers
+        Tasks at a time; default: the most of ``n_workers``.
+    retries
+        As for other executors.
+    **kwargs
+        Options of other versions, which are accepted.
+    """
+
+    name = "coiled"
+    overhead = 0.01
+    _accepted = EngineExecutor._accepted | {"coiled_kwargs"}
+
+    def _options(self) -> Mapping[str, Any]:
+        return self.kwargs.get("coiled_kwargs") or {}
+
+    def num_workers(self) -> int:
+        """Those that were asked for, or the most that there may be."""
+        needed("coiled", "coiled")
+        asked = self._options().get("n_workers") or 1
+        most = asked[-1] if isinstance(asked, (list, tuple)) else asked
+        return self.max_workers or int(most)
+
+    def connect(self) -> CoiledEngine:
+        """The function's cluster, which is started if it is not there."""
+        function = needed("coiled", "coiled").function
+        return CoiledEngine(function(**self._options())(worker.work).client, self.num_workers())

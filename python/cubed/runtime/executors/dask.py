@@ -1,0 +1,117 @@
+"""Dask's distributed scheduler: the user's client, or a cluster on this machine."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from cubed.runtime import worker
+from cubed.runtime.executors.base import Engine, EngineExecutor, needed
+
+
+class DaskEngine(Engine):
+    """A client. Lost workers are the scheduler's affair, which runs their calls again."""
+
+    # The scheduler keeps what workers do not run yet, and takes a while to hear of what has ended.
+    in_flight = 4
+
+    def __init__(self, client: Any, own: bool, options: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._client, self._own, self._options = client, own, options
+        self._replies: dict[Any, bytes] = {}
+
+    def num_workers(self) -> int:
+        """Threads of all workers."""
+        return max(1, sum(self._client.nthreads().values()))
+
+    def submit_one(self, message: bytes) -> Any:
+        """Starts a call, of a name of its own: calls with the same arguments run once otherwise."""
+        return self._client.submit(
+            self.work,
+            message,
+            key=f"cubed-{uuid.uuid4().hex}",
+            pure=False,
+            retries=0,
+            **self._options,
+        )
+
+    def result(self, future: Any) -> bytes:
+        """Its reply, which is asked for with those of all that have ended: that takes as long as
+        for one."""
+        if future not in self._replies and future.status == "finished":
+            ended = [future, *(f for f in self._flying if f.status == "finished")]
+            replies = self._client.gather(ended, errors="skip")
+            if len(replies) == len(ended):
+                self._replies.update(zip(ended, replies, strict=True))
+        return self._replies.pop(future) if future in self._replies else future.result()
+
+    def cancel(self, futures: list[Any]) -> None:
+        """Calls that have begun go on when their futures are cancelled: workers end them."""
+        if futures:
+            self._client.cancel(futures, force=True)
+            self._client.run(worker.stop, self.plan_key, on_error="ignore")
+
+    def disconnect(self) -> None:
+        """Ends the run's own cluster."""
+        super().disconnect()
+        if self._own:
+            cluster = self._client.cluster
+            self._client.close()
+            cluster.close()
+
+
+class DaskExecutor(EngineExecutor):
+    """Runs tasks on a cluster of Dask.
+
+    Parameters
+    ----------
+    client
+        A ``distributed.Client``; default: the current one, or else a ``LocalCluster`` of
+        `max_workers` processes for each run.
+    compute_kwargs
+        What ``Client.submit`` is given for each call, such as ``resources`` or ``priority``.
+    max_workers
+        Tasks at a time; default: all threads of the cluster.
+    retries
+        As for other executors. A call whose worker is lost runs again without counting as one,
+        as often as the scheduler allows.
+    **kwargs
+        Options of other versions, which are accepted.
+    """
+
+    name = "dask"
+    overhead: ClassVar[float] = 0.002
+    _accepted = EngineExecutor._accepted | {"client", "compute_kwargs"}
+
+    def _client(self) -> Any:
+        distributed = needed("distributed", "dask")
+        client = self.kwargs.get("client")
+        if client is None:
+            try:
+                return distributed.default_client()
+            except ValueError:
+                return None
+        if not isinstance(client, distributed.Client):
+            raise TypeError(f"client is {client!r}, expected a distributed.Client")
+        return client
+
+    def num_workers(self) -> int:
+        """Those that were asked for, threads of the client's workers, or one per core."""
+        client = self._client()
+        if self.max_workers or client is None:
+            return self.max_workers or len(os.sched_getaffinity(0))
+        return DaskEngine(client, False, {}).num_workers()
+
+    def connect(self) -> DaskEngine:
+        """The client, or one of a new cluster."""
+        client = self._client()
+        options = self.kwargs.get("compute_kwargs") or {}
+        if client is not None:
+            return DaskEngine(client, False, options)
+        distributed = needed("distributed", "dask")
+        cluster = distributed.LocalCluster(
+            n_workers=self.num_workers(), threads_per_worker=1, dashboard_address=None
+        )
+        return DaskEngine(distributed.Client(cluster, set_as_default=False), True, options)

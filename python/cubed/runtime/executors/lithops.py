@@ -1,0 +1,108 @@
+"""Lithops: serverless functions of many clouds, Kubernetes, and processes of this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from cubed.runtime.executors.base import Answer, Engine, EngineExecutor, needed
+
+
+class LithopsEngine(Engine):
+    """An executor of Lithops: ranges that are ready at a time are one job, and its storage is asked
+    what has ended."""
+
+    def __init__(self, options: Mapping[str, Any], timeout: int | None, workers: int) -> None:
+        super().__init__()
+        self._lithops = needed("lithops", "lithops")
+        self._executor = self._lithops.FunctionExecutor(**options)
+        self._timeout, self._wanted = timeout, workers
+        self._ready: list[bytes] = []
+
+    def num_workers(self) -> int:
+        """Calls at a time."""
+        return self._wanted
+
+    def submit(self, range_: bytes) -> None:
+        """Keeps a range for the next job."""
+        self._ready.append(range_)
+
+    def submit_one(self, message: bytes) -> Any:
+        """Starts a job of one call."""
+        return self._executor.call_async(
+            self.work, (message,), timeout=self._timeout, include_modules=None
+        )
+
+    def cancel(self, futures: list[Any]) -> None:
+        """Lithops cannot: calls go on to the end of their range. No more are started."""
+        self._ready.clear()
+
+    def poll(self, seconds: float) -> Answer | None:
+        """Starts what is ready, and asks the storage for a call that has ended."""
+        if self._ready:
+            ranges, self._ready = self._ready, []
+            messages = [(self.message(range_),) for range_ in ranges]
+            # Workers have the package: nothing is sent of it.
+            calls = self._executor.map(
+                self.work, messages, timeout=self._timeout, include_modules=None
+            )
+            self._flying.update(zip(calls, ranges, strict=True))
+        if self._done.empty() and self._flying:
+            ended, _ = self._executor.wait(
+                list(self._flying),
+                throw_except=False,
+                return_when=sys.modules["lithops.wait"].ALWAYS,
+                show_progressbar=False,
+            )
+            for call in ended:
+                self._done.put(call)
+        return super().poll(seconds)
+
+    def disconnect(self) -> None:
+        """Removes what jobs have left in Lithops's storage."""
+        super().disconnect()
+        self._executor.clean(clean_cloudobjects=False)
+        self._executor.__exit__(None, None, None)
+
+
+class LithopsExecutor(EngineExecutor):
+    """Runs tasks by Lithops.
+
+    Parameters
+    ----------
+    timeout
+        Seconds that a call may take; default: Lithops's.
+    max_workers
+        Calls at a time that plans are made for; default: one per core of this machine, which is too
+        few for a cloud.
+    retries
+        As for other executors.
+    **kwargs
+        Arguments of ``lithops.FunctionExecutor``, such as ``config``, ``backend``, ``storage``,
+        ``runtime`` and ``runtime_memory``; and options of other versions, which are accepted.
+    """
+
+    name = "lithops"
+    overhead: ClassVar[float] = 0.5
+    max_message_bytes = 4 << 20
+    _arguments = frozenset(
+        ("config", "config_file", "backend", "storage", "monitoring", "log_level", "mode", "region",
+         "runtime", "runtime_memory", "remote_invoker", "workers")
+    )  # fmt: skip
+    _accepted = EngineExecutor._accepted | _arguments | {"timeout"}
+
+    def num_workers(self) -> int:
+        """Those that were asked for, or one per core."""
+        needed("lithops", "lithops")
+        return self.max_workers or len(os.sched_getaffinity(0))
+
+    def connect(self) -> LithopsEngine:
+        """An executor of Lithops, for one run."""
+        options = {k: v for k, v in self.kwargs.items() if k in self._arguments}
+        return LithopsEngine(options, self.kwargs.get("timeout"), self.num_workers())
+
+
+#: Its name in older versions.
+LithopsDagExecutor = LithopsExecutor

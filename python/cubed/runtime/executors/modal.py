@@ -1,0 +1,97 @@
+"""Modal: a function of one's own, or of an app for each run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from cubed import _core
+from cubed.runtime import worker
+from cubed.runtime.executors.base import EngineExecutor, needed
+from cubed.runtime.executors.stages import StageEngine
+
+
+class ModalEngine(StageEngine):
+    """A list of ranges is a map of a function of messages, which calls
+    :func:`cubed.runtime.worker.attempt`."""
+
+    def __init__(self, function: Any, local: bool, workers: int, app: ExitStack) -> None:
+        super().__init__(workers)
+        exceptions = needed("modal.exception", "modal")
+        self.may_pass = (exceptions.ConnectionError, exceptions.InternalFailure)
+        self._function, self._local, self._app = function, local, app
+
+    def run_stage(
+        self, call: Callable[[bytes], bytes], messages: list[bytes]
+    ) -> list[bytes | BaseException]:
+        """Calls the function with each."""
+        if self._local:
+            return [self._function.local(message) for message in messages]
+        return list(self._function.map(messages, return_exceptions=True))
+
+    def disconnect(self) -> None:
+        """Ends the run's app."""
+        super().disconnect()
+        self._app.close()
+
+
+class ModalExecutor(EngineExecutor):
+    """Runs tasks by functions of Modal.
+
+    Parameters
+    ----------
+    function
+        A ``modal.Function`` of an app that runs or was deployed; default: one of an app for each
+        run, which is made with the options below.
+    local
+        Calls `function` in this process.
+    image
+        A ``modal.Image`` with this package; default: one with its version from PyPI.
+    cloud, region, secret, timeout, memory
+        What ``App.function`` is given; `secret` is a ``modal.Secret``, `memory` is MiB.
+    enable_output
+        Shows what Modal says.
+    max_workers
+        Tasks at a time; default: 100.
+    retries
+        As for other executors.
+    **kwargs
+        Options of other versions, which are accepted.
+    """
+
+    name = "modal"
+    overhead = 0.2
+    max_message_bytes = 2 << 20
+    _app_options = frozenset(("cloud", "region", "timeout", "memory"))
+    _accepted = (
+        EngineExecutor._accepted
+        | _app_options
+        | {"function", "local", "image", "secret", "enable_output"}
+    )
+
+    def num_workers(self) -> int:
+        """Those that were asked for, or 100."""
+        needed("modal", "modal")
+        return self.max_workers or 100
+
+    def connect(self) -> ModalEngine:
+        """The function, of an app that is begun if there is none."""
+        modal, stack = needed("modal", "modal"), ExitStack()
+        function, mine = self.kwargs.get("function"), self.kwargs
+        if function is None:
+            options = {k: v for k, v in mine.items() if k in self._app_options and v is not None}
+            if mine.get("secret") is not None:
+                options["secrets"] = [mine["secret"]]
+            python = f"{sys.version_info.major}.{sys.version_info.minor}"
+            image = mine.get("image") or modal.Image.debian_slim(python_version=python).pip_install(
+                f"cubed=={_core.version}"
+            )
+            app = modal.App("cubed")
+            decorate = app.function(image=image, retries=0, serialized=True, **options)
+            function = decorate(worker.attempt)
+            if mine.get("enable_output"):
+                stack.enter_context(modal.enable_output())
+            stack.enter_context(app.run())
+        return ModalEngine(function, bool(mine.get("local")), self.num_workers(), stack)

@@ -1,0 +1,85 @@
+"""Ray: a cluster that was joined by ``ray.init``, or one on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from cubed.runtime.executors.base import Engine, EngineExecutor, needed
+
+
+class RayEngine(Engine):
+    """Ray's tasks, which it does not try again: the driver does."""
+
+    def __init__(self, own: bool, options: Mapping[str, Any], workers: int) -> None:
+        super().__init__()
+        self._ray = needed("ray", "ray")
+        e = self._ray.exceptions
+        self.may_pass: tuple[type[BaseException], ...] = (e.RaySystemError, e.WorkerCrashedError)
+        self._own, self._wanted = own, workers
+        self._remote = self._ray.remote(max_retries=0, **options)(self.work)
+        self._refs: dict[Any, Any] = {}
+
+    def num_workers(self) -> int:
+        """Tasks at a time."""
+        return self._wanted
+
+    def submit_one(self, message: bytes) -> Any:
+        """Starts a task."""
+        ref = self._remote.remote(message)
+        future = ref.future()
+        self._refs[future] = ref
+        future.add_done_callback(self._refs.pop)
+        return future
+
+    def cancel(self, futures: list[Any]) -> None:
+        """Tasks that have begun go on: they take no longer than a range."""
+        for ref in list(self._refs.values()):
+            self._ray.cancel(ref, force=False)
+
+    def disconnect(self) -> None:
+        """Leaves a cluster that the run has made."""
+        super().disconnect()
+        if self._own:
+            self._ray.shutdown()
+
+
+class RayExecutor(EngineExecutor):
+    """Runs tasks on a cluster of Ray.
+
+    Parameters
+    ----------
+    ray_init
+        What ``ray.init`` is given, if nobody has called it; the run ends what it begins.
+    ray_remote
+        What ``ray.remote`` is given, such as ``memory`` or ``num_cpus``.
+    max_workers
+        Tasks at a time; default: the cluster's processors.
+    retries
+        As for other executors.
+    **kwargs
+        Options of other versions, which are accepted.
+    """
+
+    name = "ray"
+    overhead: ClassVar[float] = 0.005
+    _accepted = EngineExecutor._accepted | {"ray_init", "ray_remote"}
+
+    def num_workers(self) -> int:
+        """Those that were asked for, or processors."""
+        ray = needed("ray", "ray")
+        if self.max_workers:
+            return self.max_workers
+        if ray.is_initialized():
+            return max(1, int(ray.cluster_resources().get("CPU", 1)))
+        return len(os.sched_getaffinity(0))
+
+    def connect(self) -> RayEngine:
+        """The cluster, which is begun if there is none."""
+        ray = needed("ray", "ray")
+        workers, own = self.num_workers(), not ray.is_initialized()
+        if own:
+            options = {"num_cpus": workers, "include_dashboard": False}
+            ray.init(**{**options, **(self.kwargs.get("ray_init") or {})})
+        return RayEngine(own, self.kwargs.get("ray_remote") or {}, workers)

@@ -1,0 +1,83 @@
+"""Apache Spark: the context of the session there is, or one on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cubed.runtime.executors.base import EngineExecutor, needed
+from cubed.runtime.executors.stages import StageEngine
+
+
+class SparkEngine(StageEngine):
+    """A list of ranges is a job with a partition for each. Spark runs those of lost executors
+    again."""
+
+    def __init__(self, context: Any, own: bool, workers: int) -> None:
+        super().__init__(workers)
+        self._context, self._own = context, own
+
+    def run_stage(self, call: Callable[[bytes], bytes], messages: list[bytes]) -> list[bytes]:
+        """Runs a job."""
+        return self._context.parallelize(messages, len(messages)).map(call).collect()
+
+    def disconnect(self) -> None:
+        """Stops a context that the run has made."""
+        super().disconnect()
+        if self._own:
+            self._context.stop()
+
+
+class SparkExecutor(EngineExecutor):
+    """Runs tasks on a cluster of Spark.
+
+    Parameters
+    ----------
+    spark_context
+        A ``pyspark.SparkContext``; default: the active one, or else one of this machine for each
+        run.
+    spark_conf
+        Settings, by their names, of a context that the run makes; by default ``spark.master`` is
+        ``local``, with `max_workers` threads.
+    max_workers
+        Tasks at a time; default: the context's ``defaultParallelism``.
+    retries
+        As for other executors. A call whose worker is lost runs again without counting as one, as
+        often as ``spark.task.maxFailures`` allows.
+    **kwargs
+        Options of other versions, which are accepted.
+    """
+
+    name = "spark"
+    overhead = 0.05
+    _accepted = EngineExecutor._accepted | {"spark_context", "spark_conf"}
+
+    def _context(self) -> Any:
+        pyspark = needed("pyspark", "spark")
+        context = self.kwargs.get("spark_context") or pyspark.SparkContext._active_spark_context
+        if context is not None and not isinstance(context, pyspark.SparkContext):
+            raise TypeError(f"spark_context is {context!r}, expected a pyspark.SparkContext")
+        return context
+
+    def num_workers(self) -> int:
+        """Those that were asked for, those of the context, or one per core."""
+        context = self._context()
+        known = None if context is None else context.defaultParallelism
+        return self.max_workers or known or len(os.sched_getaffinity(0))
+
+    def connect(self) -> SparkEngine:
+        """The context, or a new one."""
+        context, workers = self._context(), self.num_workers()
+        if context is not None:
+            return SparkEngine(context, False, workers)
+        pyspark = needed("pyspark", "spark")
+        options: Mapping[str, Any] = {
+            "spark.master": f"local[{workers}]",
+            "spark.app.name": "cubed",
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            **(self.kwargs.get("spark_conf") or {}),
+        }
+        conf = pyspark.SparkConf().setAll([(k, str(v)) for k, v in options.items()])
+        return SparkEngine(pyspark.SparkContext(conf=conf), True, workers)

@@ -1,0 +1,89 @@
+"""What executors have in common whose engine runs a list of calls, and gives results together."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from cubed.runtime import worker
+from cubed.runtime.executors.base import Answer, Engine
+
+
+class StageEngine(Engine):
+    """Ranges that are ready go as one list, in a thread; several lists may be under way.
+
+    What a call raises comes back as a value, so the engine has nothing to try again but calls whose
+    worker is lost.
+    """
+
+    #: Lists at a time. With one, what becomes ready waits until the list that runs has ended.
+    at_a_time = 8
+
+    def __init__(self, workers: int) -> None:
+        super().__init__()
+        self._wanted = workers
+        self._ready: list[bytes] = []
+        self._lists: set[Future[None]] = set()
+        self._threads = ThreadPoolExecutor(self.at_a_time, "cubed-lists")
+
+    @abstractmethod
+    def run_stage(
+        self, call: Callable[[bytes], bytes], messages: list[bytes]
+    ) -> Sequence[bytes | BaseException]:
+        """What ``call(message)`` returns for each, in order; waits. `call` can be pickled.
+
+        Exceptions in the list are those of calls that gave nothing; one that is raised is what
+        became of all of them.
+        """
+
+    def num_workers(self) -> int:
+        """Calls at a time."""
+        return self._wanted
+
+    def submit_one(self, message: bytes) -> Any:
+        """Calls go in lists alone."""
+        raise NotImplementedError
+
+    def submit(self, range_: bytes) -> None:
+        """Keeps a range for the next list."""
+        self._ready.append(range_)
+
+    def poll(self, seconds: float) -> Answer | None:
+        """Starts what is ready, and waits for what has ended."""
+        self._lists = {x for x in self._lists if not x.done()}
+        most = -(-self.in_flight * self._wanted // self.at_a_time)
+        while self._ready and len(self._lists) < self.at_a_time:
+            ranges, self._ready = self._ready[:most], self._ready[most:]
+            futures = [Future[bytes]() for _ in ranges]
+            for future, range_ in zip(futures, ranges, strict=True):
+                future.set_running_or_notify_cancel()
+                self._flying[future] = range_
+                future.add_done_callback(self._done.put)
+            messages = [self.message(range_) for range_ in ranges]
+            self._lists.add(self._threads.submit(self._run, messages, futures))
+        return super().poll(seconds)
+
+    def _run(self, messages: list[bytes], futures: list[Future[bytes]]) -> None:
+        try:
+            replies = self.run_stage(partial(worker.attempt, function=self.work), messages)
+        except BaseException as e:
+            replies = [e] * len(futures)
+        for future, reply in zip(futures, replies, strict=True):
+            try:
+                if isinstance(reply, BaseException):
+                    raise reply
+                future.set_result(worker.outcome(reply))
+            except BaseException as e:
+                future.set_exception(e)
+
+    def cancel(self, futures: list[Any]) -> None:
+        """No more are started; lists that run go on to their end."""
+        self._ready.clear()
+
+    def disconnect(self) -> None:
+        """Waits for lists that are under way."""
+        super().disconnect()
+        self._threads.shutdown()

@@ -1,0 +1,155 @@
+"""Workers of engines: a message in, what became of its tasks out.
+
+A message names a range of tasks and where the run's plan is, which a worker fetches once. Nothing
+else is needed but this package, of the driver's version, and the run's stores.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import struct
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from cubed import _core
+
+#: Of a range in include/cubed/sys/message.h; behind it are texts.
+_RANGE_BYTES = 120
+#: Before reports: how much the date is ahead of the clock of reports, and the length of a name.
+_REPLY = struct.Struct("<qI")
+#: Runs whose plans are kept, to be used again by the next message.
+_RUNS = 4
+
+
+def message(range_: bytes, work_dir: str, plan_key: str) -> bytes:
+    """What :func:`work` takes: a range, and where `_core.Plan.fetch` finds its plan.
+
+    Options of stores are in no plan. They are in the message, which may hold secrets by them.
+    """
+    texts = (work_dir, plan_key, _core.version, _core.storage_options())
+    return range_ + "\0".join(texts).encode()
+
+
+def read_reply(reply: bytes) -> tuple[bytes, str, int]:
+    """Reports, the worker's name, and nanoseconds by which its clock is behind this one's."""
+    shift, size = _REPLY.unpack_from(reply)
+    name = reply[_REPLY.size : _REPLY.size + size].decode()
+    return reply[_REPLY.size + size :], name, shift - _clock_shift()
+
+
+def work(message: bytes) -> bytes:
+    """Runs a range of tasks; may be called again with it, also at the same time.
+
+    Parameters
+    ----------
+    message
+        Of :func:`message`.
+
+    Returns
+    -------
+    bytes
+        For :func:`read_reply`. What fails in a task is in it, and is no exception.
+
+    Raises
+    ------
+    FileNotFoundError
+        The run is over.
+    RuntimeError
+        The driver has another version of this package.
+    """
+    work_dir, key, version, options = message[_RANGE_BYTES:].decode().split("\0")
+    if version != _core.version:
+        raise RuntimeError(
+            f"the driver has version {version} of cubed, this worker has {_core.version}: install"
+            " the same one"
+        )
+    _core.take_storage_options(options)
+    with _plan(work_dir, key) as plan:
+        reports = plan.work(message[:_RANGE_BYTES])
+    name = f"{socket.gethostname()}:{os.getpid()}".encode()
+    return _REPLY.pack(_clock_shift(), len(name)) + name + reports
+
+
+def attempt(message: bytes, function: Callable[[bytes], bytes] | None = None) -> bytes:
+    """:func:`work`, or another function, for engines that lose what is raised: it is returned, for
+    :func:`outcome`."""
+    try:
+        return b"+" + (function or work)(message)
+    except BaseException as e:
+        return b"-" + _pickled(e)
+
+
+def outcome(reply: bytes) -> bytes:
+    """What the function returned; what it raised is raised."""
+    if reply[:1] == b"-":
+        raise pickle.loads(reply[1:])
+    if reply[:1] != b"+":
+        raise ValueError(f"{reply[:20]!r} is no reply of a worker")
+    return reply[1:]
+
+
+def _pickled(error: BaseException) -> bytes:
+    """As it is; what it says, if it cannot be sent."""
+    try:
+        data = pickle.dumps(error)
+        pickle.loads(data)
+    except Exception:
+        return pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
+    return data
+
+
+def stop(plan_key: str) -> None:
+    """Ends what works on a run in this process, and waits for it. Messages of it are refused."""
+    with _changed:
+        entry = _runs.setdefault(plan_key, _Run())
+        entry.stopped = True
+        for plan in entry.busy:
+            plan.stop()
+        while entry.busy:
+            _changed.wait()
+        entry.idle.clear()
+
+
+def _clock_shift() -> int:
+    return time.time_ns() - time.monotonic_ns()
+
+
+class _Run:
+    """Plans of one run: each is used by one thread at a time."""
+
+    def __init__(self) -> None:
+        self.idle: list[_core.Plan] = []
+        self.busy: list[_core.Plan] = []
+        self.stopped = False
+
+
+_runs: OrderedDict[str, _Run] = OrderedDict()
+_changed = threading.Condition()
+
+
+@contextmanager
+def _plan(work_dir: str, key: str) -> Iterator[_core.Plan]:
+    with _changed:
+        entry = _runs.setdefault(key, _Run())
+        _runs.move_to_end(key)
+        plan = entry.idle.pop() if entry.idle else None
+    if plan is None:
+        plan = _core.Plan.fetch(work_dir, key)
+    with _changed:
+        if entry.stopped:
+            raise FileNotFoundError(f"the run of {key} was stopped")
+        entry.busy.append(plan)
+    try:
+        yield plan
+    finally:
+        with _changed:
+            entry.busy.remove(plan)
+            entry.idle.append(plan)
+            for old in [k for k, run in _runs.items() if not run.busy][:-_RUNS]:
+                del _runs[old]
+            _changed.notify_all()

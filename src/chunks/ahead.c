@@ -1,0 +1,138 @@
+/* Chunks that are asked for before they are wanted, and taken when they are. */
+#include "base/error.h"
+#include "chunks/state.h"
+
+uint64_t cb_chunks_fetch_peak(const cb_chunks *c)
+{
+    return c->fetcher ? (cb_fetcher_used(c->fetcher)->high_water + c->options.workers - 1) /
+                            c->options.workers
+                      : 0;
+}
+
+/* --- Taking ------------------------------------------------------------------------------------------------ */
+
+const cb_zarr_fetched *cb_chunks_take(const cb_chunks *c, cb_cache_key key,
+                                      const cubed_cancel *cancel, cb_fetch **slot,
+                                      cb_zarr_fetched *out)
+{
+    *slot = c->fetcher ? cb_fetch_take(c->fetcher, key, cancel, out) : NULL;
+    return *slot ? out : NULL;
+}
+
+void cb_chunks_done(const cb_chunks *c, cb_fetch *slot)
+{
+    if (slot) cb_fetch_done(c->fetcher, slot);
+}
+
+static void done(void *fetcher, void *slot) { cb_fetch_done(fetcher, slot); }
+
+cubed_status cb_chunks_keep(const cb_chunks *c, cb_fetch *slot, cb_arena *scratch, cubed_error *err)
+{
+    cubed_status st = cb_arena_defer(scratch, done, c->fetcher, slot, err);
+    if (st != CUBED_OK) cb_fetch_done(c->fetcher, slot);
+    return st;
+}
+
+/* --- Asking ------------------------------------------------------------------------------------------------ */
+
+bool cb_chunks_may_ask(const cb_chunks *c, int node)
+{
+    const cubed_store *store = c->work;
+    if (!c->fetcher) return false;
+    if (!cb_node_is_intermediate(&c->plan->ir.nodes[node])) {
+        const cb_zarr_array *array = cb_array_of(c, node);
+        store = array ? cb_zarr_store(array) : NULL;
+    }
+    return store && !(store->vt->flags & CUBED_STORE_AT_ONCE);
+}
+
+void cb_chunks_forget(cb_chunks *c, const void *owner, int64_t task)
+{
+    if (c->fetcher) cb_fetch_drop(c->fetcher, owner, task);
+}
+
+/* The index of a shard, held in the cache. CB_FETCH_NEEDLESS: what is in it cannot be asked for. */
+static cb_fetch_answer hold_index(cb_chunks *c, const cb_zarr_array *array, cb_cache_key key,
+                                  const int64_t *idx, cb_cache_entry **entry, cb_task_count *count)
+{
+    const cb_zarr_meta *m = cb_zarr_get_meta(array);
+    const cb_need need = cb_zarr_index_need(m);
+    cb_zarr_fetched there;
+    uint64_t stored = 0;
+    const cb_cache_found found = cb_cache_look(c->cache, key, entry);
+    if (found == CB_CACHE_HIT) return CB_FETCH_ASKED;
+    if (found == CB_CACHE_FILL || need.library > 0) return CB_FETCH_LATER;
+    cb_fetch *slot = cb_fetch_try(c->fetcher, key, &there);
+    if (!slot) return CB_FETCH_LATER;
+    const cb_cache_found room =
+        cb_cache_pin(c->cache, key, cb_zarr_index_bytes(m), SIZE_MAX, entry);
+    bool held = room != CB_CACHE_FULL;
+    if (room == CB_CACHE_FILL) {
+        cb_arena scratch = cb_arena_within(cb_fetch_room(slot, cb_zarr_index_range(m).size), need);
+        /* Who wants it reads it, and learns what is wrong. */
+        held = cb_zarr_read_index(array, idx, &there, cb_cache_data(*entry), &scratch, &stored,
+                                  NULL) == CUBED_OK;
+        cb_arena_leave(&scratch);
+        cb_cache_filled(c->cache, *entry, held);
+        count->stored_read += stored;
+    }
+    cb_fetch_done(c->fetcher, slot);
+    return held ? CB_FETCH_ASKED : CB_FETCH_NEEDLESS;
+}
+
+static cb_fetch_answer ask_inner(cb_chunks *c, cb_fetch_batch *b, const cb_zarr_array *array,
+                                 cb_fetch_what *w, const int64_t *idx, cb_task_count *count)
+{
+    const cb_zarr_meta *m = cb_zarr_get_meta(array);
+    const cb_cache_key key = {w->key.node, CB_CACHE_INDEX, cb_zarr_shard_number(m, idx)};
+    cubed_object_version version;
+    cb_cache_entry *entry;
+    if (!c->cache) return CB_FETCH_NEEDLESS;
+    const cb_fetch_answer held = hold_index(c, array, key, idx, &entry, count);
+    if (held == CB_FETCH_LATER) {
+        const cb_fetch_what index = {.key = key,
+                                     .store = w->store,
+                                     .path = w->path,
+                                     .range = cb_zarr_index_range(m),
+                                     .cap = w->cap,
+                                     .cached = true};
+        (void)cb_fetch_ask(c->fetcher, b, &index);
+    }
+    if (held != CB_FETCH_ASKED) return held;
+    const cubed_status st =
+        cb_zarr_find_inner(array, idx, cb_cache_data(entry), &w->range, &version, NULL);
+    cb_cache_unpin(c->cache, entry);
+    if (st != CUBED_OK || w->range.size == 0) return CB_FETCH_NEEDLESS;
+    cb_fetch_what inner = *w;
+    inner.version = &version;
+    return cb_fetch_ask(c->fetcher, b, &inner);
+}
+
+cb_fetch_answer cb_chunks_ask(cb_chunks *c, cb_fetch_batch *b, int node, const int64_t *idx,
+                              cb_task_count *count)
+{
+    const cb_node *n = &c->plan->ir.nodes[node];
+    const cb_zarr_array *array = cb_array_of(c, node);
+    char key[4096];
+    cb_fetch_what w = {
+        .key = {node, CB_CACHE_CHUNK, cb_grid_ravel(n->grid, idx)},
+        .path = key,
+        .cap = cb_fetch_cap(c->plan, node),
+        .cached = c->cache && c->plan->reused[node],
+    };
+    b->cache = c->cache;
+    if (cb_node_is_intermediate(n)) {
+        w.store = c->work;
+        return cb_intermediate_place(c, node, w.key.number, key) ? cb_fetch_ask(c->fetcher, b, &w)
+                                                                 : CB_FETCH_NEEDLESS;
+    }
+    const cb_zarr_meta *m = cb_zarr_get_meta(array);
+    w.store = cb_zarr_store(array);
+    if (cb_source_of(c, node) && cb_zarr_index_bytes(m) > 0)
+        return cb_zarr_shard_key(array, idx, key, sizeof key, NULL) == CUBED_OK
+                   ? ask_inner(c, b, array, &w, idx, count)
+                   : CB_FETCH_NEEDLESS;
+    return cb_zarr_chunk_key(m, cb_zarr_path(array), idx, key, sizeof key, NULL) == CUBED_OK
+               ? cb_fetch_ask(c->fetcher, b, &w)
+               : CB_FETCH_NEEDLESS;
+}

@@ -1,0 +1,90 @@
+/* Results that are one file (--out r.zip, r.nc): arrays are made in a directory beside it, which is packed when all are whole. */
+#include "archive.h"
+
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* Whether the store's name ends so, and is that of no directory. */
+static bool is_file(const char *url, const char *end)
+{
+    size_t n, store;
+    struct stat info;
+    const size_t length = strlen(end);
+    (void)cubed_url_path(url, &n, &store);
+    if (store <= length || strncasecmp(url + store - length, end, length) != 0) return false;
+    char *name = cli_printf("%.*s", (int)store, url);
+    const bool directory = stat(name, &info) == 0 && S_ISDIR(info.st_mode);
+    const bool elsewhere = strstr(name, "://") != NULL;
+    cli_free(name);
+    return !directory && !elsewhere;
+}
+
+bool archive_is_netcdf(const char *url) { return is_file(url, ".nc") || is_file(url, ".nc4"); }
+
+bool archive_is_wanted(const char *url) { return is_file(url, ".zip") || archive_is_netcdf(url); }
+
+bool archive_is_unknown(const char *url)
+{
+    static const char *const ends[] = {".cdf", ".h5", ".hdf5", ".he5"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (is_file(url, ends[i])) return true;
+    }
+    return false;
+}
+
+static char *staged(const archive *a, const char *url)
+{
+    size_t n, store;
+    const char *path = cubed_url_path(url, &n, &store);
+    return cli_printf("%s%s%.*s", a->staging, n ? "::" : "", (int)n, path);
+}
+
+char *archive_begin(archive *a, const cubed_target *targets, int ntargets,
+                    const cubed_plan_group *groups, int ngroups, bool overwrite)
+{
+    size_t n, store;
+    (void)cubed_url_path(targets[0].url, &n, &store);
+    a->path = cli_printf("%.*s", (int)store, targets[0].url);
+    a->netcdf = archive_is_netcdf(targets[0].url);
+    a->staging = cli_printf("%s.cubed-new", a->path);
+    a->targets = cli_alloc((size_t)ntargets * sizeof *a->targets);
+    a->groups = cli_alloc(((size_t)ngroups + 1) * sizeof *a->groups);
+    for (a->ntargets = 0; a->ntargets < ntargets; a->ntargets++) {
+        const int i = a->ntargets;
+        a->targets[i] = targets[i];
+        a->targets[i].url = staged(a, targets[i].url);
+        a->targets[i].overwrite = true; /* what another attempt left */
+        a->targets[i].durable = false;
+        if (!a->netcdf) continue;
+        a->targets[i].zarr_format = 3;
+        a->targets[i].shards = NULL;
+    }
+    for (a->ngroups = 0; a->ngroups < ngroups; a->ngroups++) {
+        a->groups[a->ngroups] = groups[a->ngroups];
+        a->groups[a->ngroups].url = staged(a, groups[a->ngroups].url);
+        if (a->netcdf) a->groups[a->ngroups].zarr_format = 3;
+    }
+    if (!overwrite && access(a->path, F_OK) == 0)
+        return cli_printf("%s exists: --overwrite replaces it", a->path);
+    return NULL;
+}
+
+cubed_status archive_end(archive *a, cubed_context *ctx, bool durable, cubed_error *err)
+{
+    return (a->netcdf ? cubed_netcdf_pack : cubed_zarr_pack)(ctx, a->staging, a->path, durable,
+                                                             err);
+}
+
+void archive_free(archive *a)
+{
+    for (int i = 0; i < a->ntargets; i++) cli_free((char *)(uintptr_t)a->targets[i].url);
+    for (int i = 0; i < a->ngroups; i++) cli_free((char *)(uintptr_t)a->groups[i].url);
+    cli_free(a->targets);
+    cli_free(a->groups);
+    cli_free(a->path);
+    cli_free(a->staging);
+}

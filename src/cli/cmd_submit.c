@@ -1,0 +1,638 @@
+/* Runs as job arrays of batch systems: a folder with the plan, what the system is told, and scripts that start, list
+ * and cancel. Workers note what they have done in the work directory, so nobody has to stay, and jobs that are started
+ * again do what is missing. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engines.h"
+
+enum {
+    KEY_ENGINE = CLI_OWN_KEY,
+    KEY_OPTION,
+    KEY_RUN,
+    KEY_WORKERS,
+    KEY_ELEMENTS,
+    KEY_START,
+    KEY_EVERY,
+    KEY_JSON
+};
+enum { MAX_OPTIONS = 32, ELEMENTS_PER_WORKER = 4 };
+/* Ranges that are missing, behind which nobody looks. */
+enum { LOOKED_AT = 1 << 16 };
+
+static const cli_option submit_options[] = {
+    {"engine", "slurm|pbs|htcondor|flux|kubernetes|aws-batch|cloud-run", "the batch system",
+     KEY_ENGINE},
+    {"engine-option", "NAME=VALUE", "for it, such as partition=long or image=me/cubed", KEY_OPTION},
+    {"run", "NAME", "the run: letters, digits, \"-\", \"_\" and \".\" (default: DIR's last part)",
+     KEY_RUN},
+    {"max-workers", "N", "jobs at a time (default: the plan's workers)", KEY_WORKERS},
+    {"elements", "N",
+     "elements of each array, if the stage has as many tasks (default: by the plan's estimate)",
+     KEY_ELEMENTS},
+    {"start", NULL, "start the jobs, too: the same as DIR/start", KEY_START},
+    {NULL, NULL, NULL, 0}};
+
+const cli_usage cmd_submit_usage = {
+    .synopsis = "submit PLAN DIR --engine NAME [options]",
+    .text =
+        "Writes to DIR what a batch system needs to run a plan that --save-plan wrote: an array "
+        "of jobs for each stage, which waits for those that it reads, and one at the end. DIR, "
+        "the plan's work directory and its stores must be seen by all nodes. The scripts there "
+        "do the rest: start, also again after a failure, when only what is missing runs; status "
+        "and cancel. Options go to slurm, pbs, htcondor and flux as they are; kubernetes needs "
+        "image= and claim= (a volume that has DIR, at mount=), aws-batch queue= and definition=, "
+        "cloud-run image= and region=.",
+    .examples =
+        "  cubed eval 'mean(x, axis=0)' --in x=s3://b/x.zarr --out s3://b/y.zarr --max-workers "
+        "100 \\\n      --other-machines --work-dir s3://b/tmp --save-plan p.cubed\n"
+        "  cubed submit p.cubed /shared/monday --engine slurm --engine-option partition=long "
+        "--start\n  cubed attach /shared/monday\n",
+    .repeats = "engine-option",
+    .own = submit_options};
+
+/* --- Writing ------------------------------------------------------------------------------------------ */
+
+/* Whether shells and batch systems take it as it is. */
+static bool is_plain(const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        const bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
+        if (!letter && !(*c >= '0' && *c <= '9') && !strchr("-_./:=,@+", *c)) return false;
+    }
+    return *text && *text != '-';
+}
+
+static bool is_word_of(const char *list, const char *word, size_t length)
+{
+    for (const char *at = list; at && *at; at += strspn(at, " ")) {
+        const size_t n = strcspn(at, " ");
+        if (n == length && strncmp(at, word, n) == 0) return true;
+        at += n;
+    }
+    return false;
+}
+
+static int check_options(const engine *e, const submission *s)
+{
+    for (const char *at = e->needs; at && *at; at += strspn(at, " ")) {
+        char name[32];
+        const size_t n = strcspn(at, " ");
+        snprintf(name, sizeof name, "%.*s", (int)n, at);
+        if (!engine_get(s, name))
+            return cli_usage_error("submit", "%s needs --engine-option %s=...", e->name, name);
+        at += n;
+    }
+    for (int i = 0; i < s->noptions; i++) {
+        const char *name = s->options[i].name;
+        if (!is_plain(name) || !is_plain(s->options[i].value))
+            return cli_usage_error("submit",
+                                   "--engine-option \"%s=%s\": expected NAME=VALUE of letters, "
+                                   "digits and -_./:=,@+",
+                                   name, s->options[i].value);
+        if ((e->needs || e->takes) && !is_word_of(e->needs, name, strlen(name)) &&
+            !is_word_of(e->takes, name, strlen(name)))
+            return cli_usage_error("submit", "%s has no option \"%s\": expected %s %s", e->name,
+                                   name, e->needs ? e->needs : "", e->takes ? e->takes : "");
+    }
+    return EXIT_SUCCESS;
+}
+
+/* Elements of a stage's array: some for each worker, but none that is not worth what it costs to start. */
+static int64_t elements_of(const engine *e, const cubed_stage_info *info, unsigned workers,
+                           int64_t wanted)
+{
+    const double all = info->compute_seconds + info->read_seconds + info->write_seconds;
+    const double worth = all / (CUBED_RANGE_OVERHEADS * e->overhead) + 1;
+    int64_t n = (int64_t)workers * ELEMENTS_PER_WORKER;
+    if ((double)n > worth) n = (int64_t)worth;
+    if (wanted) n = wanted;
+    if (e->most && n > e->most) n = e->most;
+    return n > info->num_tasks ? info->num_tasks : n;
+}
+
+/* The ids of arrays that a stage makes or reads. */
+static cubed_status ids_of(const cubed_plan *plan, int stage, bool outputs, int **ids, int *n,
+                           cubed_error *err)
+{
+    cubed_stage_info info;
+    cubed_stored_info stored;
+    cubed_status st = cubed_plan_get_stage(plan, stage, &info, err);
+    *n = outputs ? info.num_outputs : info.num_inputs;
+    *ids = cli_alloc(((size_t)*n + 1) * sizeof **ids);
+    for (int i = 0; i < *n && st == CUBED_OK; i++) {
+        st = outputs ? cubed_plan_get_output(plan, stage, i, &stored, err)
+                     : cubed_plan_get_input(plan, stage, i, &stored, err);
+        (*ids)[i] = stored.id;
+    }
+    return st;
+}
+
+/* Whether stage b reads what stage a makes. */
+static cubed_status reads(const cubed_plan *plan, int b, int a, bool *yes, cubed_error *err)
+{
+    int *makes, *takes = NULL, nmakes, ntakes = 0;
+    cubed_status st = ids_of(plan, a, true, &makes, &nmakes, err);
+    if (st == CUBED_OK) st = ids_of(plan, b, false, &takes, &ntakes, err);
+    *yes = false;
+    for (int i = 0; i < nmakes && st == CUBED_OK; i++) {
+        for (int k = 0; k < ntakes; k++) *yes = *yes || makes[i] == takes[k];
+    }
+    cli_free(makes);
+    cli_free(takes);
+    return st;
+}
+
+static cubed_status list_jobs(submission *s, const engine *e, const cubed_plan *plan,
+                              cubed_error *err)
+{
+    cubed_plan_info about;
+    cubed_plan_get_info(plan, &about);
+    const int stages = about.num_stages;
+    int *job_of = cli_alloc(((size_t)stages + 1) * sizeof *job_of);
+    cubed_status st = CUBED_OK;
+    s->jobs = cli_alloc(((size_t)stages + 1) * sizeof *s->jobs);
+    for (int i = 0; i <= stages && st == CUBED_OK; i++) {
+        array_job *j = &s->jobs[s->njobs];
+        cubed_stage_info info;
+        bool before = i == stages;
+        j->after = cli_alloc(((size_t)s->njobs + 1) * sizeof *j->after);
+        for (int k = 0; k < i && st == CUBED_OK; k++) {
+            if (i < stages) st = reads(plan, i, k, &before, err);
+            if (before && job_of[k] >= 0) j->after[j->nafter++] = job_of[k];
+        }
+        if (i == stages) {
+            snprintf(j->name, sizeof j->name, "finish");
+            snprintf(j->args, sizeof j->args, "--finish --run %s", s->run);
+            j->n = 1;
+            s->njobs++;
+        } else if (st == CUBED_OK && (st = cubed_plan_get_stage(plan, i, &info, err)) == CUBED_OK) {
+            j->n = elements_of(e, &info, s->workers, s->elements);
+            snprintf(j->name, sizeof j->name, "stage-%d", i);
+            snprintf(j->args, sizeof j->args, "%d --of %" PRId64 " --run %s", i, j->n, s->run);
+            job_of[i] = info.num_tasks > 0 ? s->njobs++ : -1;
+            if (job_of[i] < 0) cli_free(j->after);
+            if (job_of[i] < 0) *j = (array_job){.n = 0};
+        }
+    }
+    cli_free(job_of);
+    return st;
+}
+
+static bool write_bytes(const submission *s, const char *name, const void *data, size_t size)
+{
+    char *path = cli_printf("%s/%s", s->dir, name);
+    FILE *f = fopen(path, "wb");
+    bool ok = f && fwrite(data, 1, size, f) == size;
+    if (f && fclose(f) != 0) ok = false;
+    cli_free(path);
+    return ok;
+}
+
+/* Scripts become programs. */
+static void finish_files(submission *s, const engine *e, const void *plan, size_t size)
+{
+    static const char *const scripts[] = {"start", "status", "cancel"};
+    json_t *doc = json_pack("{s:s,s:s,s:s,s:i}", "cubed", cubed_version(), "run", s->run, "engine",
+                            e->name, "jobs", s->njobs);
+    char *text = doc ? json_dumps(doc, JSON_INDENT(2)) : NULL;
+    if (!text || !write_bytes(s, "run.json", text, strlen(text)) ||
+        !write_bytes(s, "plan.cubed", plan, size))
+        s->failed = true;
+    free(text); /* check_layers: allow call: jansson returns malloc'ed text */
+    json_decref(doc);
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        char *path = cli_printf("%s/%s", s->dir, scripts[i]);
+        if (chmod(path, 0755) != 0) s->failed = true;
+        cli_free(path);
+    }
+}
+
+/* A process that runs it, whose output goes to `out`, unless that is -1. */
+static pid_t start_script(const char *dir, const char *script, int out)
+{
+    char *path = cli_printf("%s/%s", dir, script);
+    (void)fflush(stdout);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        if (out >= 0 && dup2(out, STDOUT_FILENO) < 0) _exit(127);
+        execl("/bin/sh", "sh", path, (char *)NULL);
+        _exit(127);
+    }
+    cli_free(path);
+    return pid;
+}
+
+static bool end_script(pid_t pid)
+{
+    int status = 0;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static int run_script(const char *verb, const char *dir, const char *script)
+{
+    if (end_script(start_script(dir, script, -1))) return EXIT_SUCCESS;
+    fprintf(stderr, "cubed %s: %s/%s failed\n", verb, dir, script);
+    return EXIT_FAILURE;
+}
+
+static int write_all(submission *s, const engine *e, const cubed_plan *plan, const void *bytes,
+                     size_t size)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_plan_info info;
+    cubed_plan_get_info(plan, &info);
+    s->mebibytes = (info.allowed_mem + (1 << 20) - 1) >> 20;
+    if (!s->workers) s->workers = info.max_workers;
+    if (!info.work_dir) {
+        fprintf(stderr, "cubed submit: the plan has no work directory, where jobs note what they "
+                        "have done: save it with --work-dir\n");
+        return EXIT_FAILURE;
+    }
+    if (list_jobs(s, e, plan, &err) != CUBED_OK) return cli_report("submit", &err);
+    e->write(s);
+    finish_files(s, e, bytes, size);
+    for (int i = 0; i < s->njobs; i++) cli_free(s->jobs[i].after);
+    cli_free(s->jobs);
+    if (!s->failed) return EXIT_SUCCESS;
+    fprintf(stderr, "cubed submit: cannot write to %s: %s\n", s->dir, strerror(errno));
+    return EXIT_FAILURE;
+}
+
+/* DIR is made; *full is its path from the root, the caller's. */
+static int make_directory(const char *dir, char **full)
+{
+    if (mkdir(dir, 0777) != 0 && errno != EEXIST) {
+        fprintf(stderr, "cubed submit: cannot make %s: %s\n", dir, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    char path[PATH_MAX];
+    if (!realpath(dir, path)) {
+        fprintf(stderr, "cubed submit: %s: %s\n", dir, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    if (!is_plain(path))
+        return cli_usage_error("submit",
+                               "\"%s\": expected letters, digits and -_./:=,@+ in the "
+                               "path of a directory for batch systems",
+                               path);
+    *full = cli_strdup(path);
+    return EXIT_SUCCESS;
+}
+
+static int add_option(engine_option *list, int *n, char *text)
+{
+    char *value = strchr(text, '=');
+    if (!value || *n == MAX_OPTIONS)
+        return cli_usage_error("submit", "--engine-option \"%s\": expected NAME=VALUE, at most %d",
+                               text, MAX_OPTIONS);
+    *value = 0;
+    list[(*n)++] = (engine_option){text, value + 1};
+    return EXIT_SUCCESS;
+}
+
+int cmd_submit(int argc, char **argv)
+{
+    const engine *e = NULL;
+    engine_option options[MAX_OPTIONS];
+    submission s = {.options = options};
+    const cli_common c = CLI_COMMON_INIT;
+    cubed_error err = CUBED_ERROR_INIT;
+    char program[PATH_MAX], *dir = NULL;
+    cubed_context *ctx = NULL;
+    cubed_plan *plan = NULL;
+    void *bytes = NULL;
+    size_t size;
+    bool start = false;
+    int key, code;
+    while ((key = cli_next_option(argc, argv, &cmd_submit_usage, NULL)) != -1) {
+        if (key == KEY_ENGINE && !(e = engine_find(optarg)))
+            return cli_usage_error("submit", "--engine \"%s\": expected one of those in --help",
+                                   optarg);
+        if (key == KEY_OPTION && (code = add_option(options, &s.noptions, optarg)) != EXIT_SUCCESS)
+            return code;
+        if (key == KEY_RUN) s.run = optarg;
+        if (key == KEY_START) start = true;
+        if (key == KEY_WORKERS || key == KEY_ELEMENTS) {
+            const char *text = optarg;
+            int64_t n;
+            if (!cli_parse_int(&text, &n) || *text || n < 1 || n > INT32_MAX)
+                return cli_usage_error("submit", "--%s \"%s\": expected 1 or more",
+                                       key == KEY_WORKERS ? "max-workers" : "elements", optarg);
+            if (key == KEY_WORKERS)
+                s.workers = (unsigned)n;
+            else
+                s.elements = n;
+        }
+    }
+    if (!e) return cli_usage_error("submit", "expected --engine NAME");
+    if (argc - optind != 2)
+        return cli_usage_error("submit", "expected PLAN DIR, got %d arguments", argc - optind);
+    code = check_options(e, &s);
+    if (code != EXIT_SUCCESS) return code;
+    const int failed = cli_read_file(argv[optind], &bytes, &size);
+    if (failed) {
+        fprintf(stderr, "cubed submit: cannot read %s: %s\n", argv[optind], strerror(failed));
+        return EXIT_FAILURE;
+    }
+    code = cli_context("submit", &c, &ctx);
+    if (code == EXIT_SUCCESS && (cubed_plan_load(ctx, bytes, size, &plan, &err) != CUBED_OK ||
+                                 cli_own_path(program, &err) != CUBED_OK))
+        code = cli_report("submit", &err);
+    if (code == EXIT_SUCCESS) code = make_directory(argv[optind + 1], &dir);
+    if (code == EXIT_SUCCESS) {
+        s.dir = dir;
+        s.program = program;
+        if (!s.run) s.run = strrchr(dir, '/') + 1;
+        if (!is_plain(s.run) || !is_plain(program) || strlen(s.run) >= CUBED_RUN_NAME_CAP ||
+            strpbrk(s.run, "/:=,@+"))
+            code = cli_usage_error("submit",
+                                   "the run's name is \"%s\", expected 1 to %d letters, "
+                                   "digits, \"-\", \"_\" and \".\": --run gives another",
+                                   s.run, CUBED_RUN_NAME_CAP - 1);
+        else
+            code = write_all(&s, e, plan, bytes, size);
+    }
+    if (code == EXIT_SUCCESS && start) code = run_script("submit", dir, "start");
+    if (code == EXIT_SUCCESS)
+        printf(start ? "started; to wait for it: cubed attach %s\n" : "to start it: sh %s/start\n",
+               dir);
+    cli_free(dir);
+    cubed_plan_unref(plan);
+    cubed_context_unref(ctx);
+    cli_free(bytes);
+    return code;
+}
+
+/* --- Afterwards --------------------------------------------------------------------------------------- */
+
+static const cli_option follow_options[] = {{NULL, NULL, NULL, 0}};
+static const cli_option attach_options[] = {
+    {"every", "SECONDS", "how often to look (default 5)", KEY_EVERY}, {NULL, NULL, NULL, 0}};
+
+const cli_usage cmd_status_usage = {
+    .synopsis = "status DIR",
+    .text =
+        "Says how many tasks of a run that `cubed submit` wrote to DIR are done, by what workers "
+        "have noted in the work directory, and which jobs the batch system still has.",
+    .own = follow_options};
+
+const cli_usage cmd_attach_usage = {
+    .synopsis = "attach DIR [--every SECONDS]",
+    .text =
+        "Waits until a run that `cubed submit` wrote to DIR is over. Interrupted, it leaves the "
+        "run alone. Fails if the batch system has no jobs of it any more and tasks are missing.",
+    .own = attach_options};
+
+const cli_usage cmd_cancel_usage = {
+    .synopsis = "cancel DIR",
+    .text =
+        "Cancels the jobs of a run that `cubed submit` wrote to DIR, and says how to go on with "
+        "it. What is done stays, until `cubed clean --detached` removes it.",
+    .own = follow_options};
+
+typedef struct followed {
+    const char *dir;
+    char *run, *engine;
+    cubed_context *ctx;
+    cubed_plan *plan;
+    int stages;
+    int64_t tasks, *done; /* by stage */
+    bool over;
+} followed;
+
+static void count_event(void *ctx, const cubed_event *e)
+{
+    followed *f = ctx;
+    if (e->kind == CUBED_EVENT_TASK_RESUMED && e->stage >= 0 && e->stage < f->stages)
+        f->done[e->stage]++;
+}
+
+/* Reads what workers have noted. */
+static cubed_status look(followed *f, cubed_error *err)
+{
+    cubed_driver_options o = CUBED_DRIVER_OPTIONS_INIT;
+    cubed_driver *driver;
+    cubed_error why = CUBED_ERROR_INIT;
+    o.max_in_flight = LOOKED_AT;
+    o.on_event = count_event;
+    o.event_ctx = f;
+    memset(f->done, 0, (size_t)f->stages * sizeof *f->done);
+    cubed_status st = cubed_driver_new(f->plan, f->run, &o, NULL, &driver, &why);
+    if (st == CUBED_OK) {
+        cubed_task_range one;
+        int n;
+        /* Of stages that nothing waits for it is found out when it is their turn. */
+        while (cubed_run_ready(driver, &one, 1, &n, NULL) == CUBED_OK && n == 1) continue;
+        cubed_driver_free(driver);
+        return CUBED_OK;
+    }
+    if (st == CUBED_E_NOT_FOUND && cubed_run_finish(f->plan, f->run, NULL) == CUBED_OK) {
+        f->over = true;
+        return CUBED_OK;
+    }
+    *err = why;
+    return st;
+}
+
+static int open_run(const char *verb, const char *dir, followed *f)
+{
+    const cli_common c = CLI_COMMON_INIT;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_plan_info info;
+    json_error_t wrong;
+    void *bytes = NULL;
+    size_t size;
+    char *path = cli_printf("%s/run.json", dir), *saved = cli_printf("%s/plan.cubed", dir);
+    json_t *doc = json_load_file(path, 0, &wrong);
+    const char *run = json_string_value(json_object_get(doc, "run"));
+    const char *system = json_string_value(json_object_get(doc, "engine"));
+    int code = EXIT_SUCCESS;
+    f->dir = dir;
+    if (!run || !system || cli_read_file(saved, &bytes, &size) != 0) {
+        fprintf(stderr, "cubed %s: %s is no directory that cubed submit wrote\n", verb, dir);
+        code = EXIT_FAILURE;
+    } else {
+        f->run = cli_strdup(run);
+        f->engine = cli_strdup(system);
+        code = cli_context(verb, &c, &f->ctx);
+    }
+    if (code == EXIT_SUCCESS && cubed_plan_load(f->ctx, bytes, size, &f->plan, &err) != CUBED_OK)
+        code = cli_report(verb, &err);
+    if (code == EXIT_SUCCESS) {
+        cubed_plan_get_info(f->plan, &info);
+        f->stages = info.num_stages;
+        f->tasks = info.num_tasks;
+        f->done = cli_alloc(((size_t)f->stages + 1) * sizeof *f->done);
+    }
+    json_decref(doc);
+    cli_free(bytes);
+    cli_free(path);
+    cli_free(saved);
+    return code;
+}
+
+static void close_run(followed *f)
+{
+    cubed_plan_unref(f->plan);
+    cubed_context_unref(f->ctx);
+    cli_free(f->done);
+    cli_free(f->run);
+    cli_free(f->engine);
+}
+
+static int64_t total_done(const followed *f)
+{
+    int64_t n = 0;
+    for (int i = 0; i < f->stages; i++) n += f->done[i];
+    return f->over ? f->tasks : n;
+}
+
+static int one_directory(const char *verb, int argc)
+{
+    if (argc - optind == 1) return EXIT_SUCCESS;
+    return cli_usage_error(verb, "expected DIR, got %d arguments", argc - optind);
+}
+
+int cmd_status(int argc, char **argv)
+{
+    followed f = {.dir = NULL};
+    cubed_error err = CUBED_ERROR_INIT;
+    while (cli_next_option(argc, argv, &cmd_status_usage, NULL) != -1) continue;
+    int code = one_directory("status", argc);
+    if (code == EXIT_SUCCESS) code = open_run("status", argv[optind], &f);
+    if (code == EXIT_SUCCESS && look(&f, &err) != CUBED_OK) code = cli_report("status", &err);
+    for (int i = 0; i < f.stages && code == EXIT_SUCCESS && !f.over; i++) {
+        cubed_stage_info info;
+        if (cubed_plan_get_stage(f.plan, i, &info, &err) != CUBED_OK) break;
+        printf("stage %d: %" PRId64 " of %" PRId64 " tasks done: %s\n", i, f.done[i],
+               info.num_tasks, info.name);
+    }
+    if (code == EXIT_SUCCESS)
+        printf("run %s on %s: %" PRId64 " of %" PRId64 " tasks done%s\n", f.run, f.engine,
+               total_done(&f), f.tasks, f.over ? ", the results are whole" : "");
+    if (code == EXIT_SUCCESS && !f.over) code = run_script("status", f.dir, "status");
+    close_run(&f);
+    return code;
+}
+
+/* Whether the batch system has jobs of the run, also ones that wait. */
+static bool has_jobs(const char *dir)
+{
+    int ends[2];
+    char said[4096];
+    bool any = false;
+    if (pipe(ends) != 0) return true; /* it is asked again */
+    const pid_t pid = start_script(dir, "status", ends[1]);
+    close(ends[1]);
+    for (ssize_t n; (n = read(ends[0], said, sizeof said)) != 0;) {
+        if (n < 0 && errno != EINTR) break;
+        any = any || n > 0;
+    }
+    close(ends[0]);
+    (void)end_script(pid);
+    return any;
+}
+
+static int wait_for(followed *f, unsigned every)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    int64_t said = -1;
+    for (bool jobs = true;; jobs = has_jobs(f->dir)) {
+        if (look(f, &err) != CUBED_OK) return cli_report("attach", &err);
+        if (total_done(f) != said) {
+            said = total_done(f);
+            fprintf(stderr, "%" PRId64 " of %" PRId64 " tasks done\n", said, f->tasks);
+        }
+        if (f->over) return EXIT_SUCCESS;
+        if (!jobs) {
+            fprintf(stderr,
+                    "cubed attach: no jobs are left, and not all is done: see the logs in %s; to "
+                    "go on: sh %s/start\n",
+                    f->dir, f->dir);
+            return EXIT_FAILURE;
+        }
+        for (unsigned i = 0; i < every && !cubed_cancel_is_set(&cli_cancel); i++) sleep(1);
+        if (cubed_cancel_is_set(&cli_cancel)) {
+            fprintf(stderr, "cubed attach: the run goes on; to cancel it: cubed cancel %s\n",
+                    f->dir);
+            return EXIT_INTERRUPTED;
+        }
+    }
+}
+
+int cmd_attach(int argc, char **argv)
+{
+    followed f = {.dir = NULL};
+    int64_t every = 5;
+    while (cli_next_option(argc, argv, &cmd_attach_usage, NULL) != -1) {
+        const char *text = optarg;
+        if (!cli_parse_int(&text, &every) || *text || every < 1 || every > 3600)
+            return cli_usage_error("attach", "--every \"%s\": expected 1 to 3600 seconds", optarg);
+    }
+    int code = one_directory("attach", argc);
+    if (code == EXIT_SUCCESS) code = open_run("attach", argv[optind], &f);
+    cli_catch_signals();
+    if (code == EXIT_SUCCESS) code = wait_for(&f, (unsigned)every);
+    close_run(&f);
+    return code;
+}
+
+int cmd_cancel(int argc, char **argv)
+{
+    followed f = {.dir = NULL};
+    while (cli_next_option(argc, argv, &cmd_cancel_usage, NULL) != -1) continue;
+    int code = one_directory("cancel", argc);
+    if (code == EXIT_SUCCESS) code = open_run("cancel", argv[optind], &f);
+    if (code == EXIT_SUCCESS) code = run_script("cancel", f.dir, "cancel");
+    if (code == EXIT_SUCCESS) printf("cancelled; to go on with it: sh %s/start\n", f.dir);
+    close_run(&f);
+    return code;
+}
+
+/* --- What there is ------------------------------------------------------------------------------------ */
+
+static const cli_option executors_options[] = {{"json", NULL, "as JSON", KEY_JSON},
+                                               {NULL, NULL, NULL, 0}};
+
+const cli_usage cmd_executors_usage = {
+    .synopsis = "executors [--json]",
+    .text =
+        "Lists what runs tasks: executors of this command (--executor), and batch systems (cubed "
+        "submit --engine), with how they are tested.",
+    .own = executors_options};
+
+int cmd_executors(int argc, char **argv)
+{
+    json_t *list = json_array();
+    bool json = false;
+    while (cli_next_option(argc, argv, &cmd_executors_usage, NULL) != -1) json = true;
+    if (optind < argc) return cli_usage_error("executors", "no arguments are expected");
+    for (int i = 0; cubed_executor_name(NULL, i); i++)
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s}", "name", cubed_executor_name(NULL, i),
+                                              "kind", "executor", "label", "tested live"));
+    for (const engine *e = engines; e->name; e++)
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s}", "name", e->name, "kind",
+                                              "batch system", "label", e->label, "programs",
+                                              e->programs));
+    for (size_t i = 0; i < json_array_size(list) && !json; i++) {
+        const json_t *row = json_array_get(list, i);
+        printf("%-16s %-14s %s\n", json_string_value(json_object_get(row, "name")),
+               json_string_value(json_object_get(row, "kind")),
+               json_string_value(json_object_get(row, "label")));
+    }
+    if (json) {
+        json_dumpf(list, stdout, JSON_INDENT(2));
+        putchar('\n');
+    }
+    json_decref(list);
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,379 @@
+/* What batch systems are told: one file for each array of jobs, and three scripts, which start all of them in an order
+ * that they keep, list those that are not over, and cancel them. An array is everywhere the same: elements that differ
+ * in a number, which `cubed worker --of` finds in a variable. */
+#include "engines.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RETRIES 2
+
+const char *engine_get(const submission *s, const char *name)
+{
+    for (int i = 0; i < s->noptions; i++) {
+        if (strcmp(s->options[i].name, name) == 0) return s->options[i].value;
+    }
+    return NULL;
+}
+
+static FILE *begin_file(submission *s, const char *name, const char *suffix)
+{
+    char *path = cli_printf("%s/%s%s", s->dir, name, suffix);
+    FILE *f = fopen(path, "w");
+    cli_free(path);
+    if (!f) s->failed = true;
+    return f;
+}
+
+static void end_file(submission *s, FILE *f)
+{
+    if (!f) return;
+    if (ferror(f)) s->failed = true;
+    if (fclose(f) != 0) s->failed = true;
+}
+
+static void write_file(submission *s, const char *name, const char *fmt, ...) CUBED_PRINTF(3, 4);
+
+static void write_file(submission *s, const char *name, const char *fmt, ...)
+{
+    va_list ap;
+    FILE *f = begin_file(s, name, "");
+    if (!f) return;
+    va_start(ap, fmt);
+    vfprintf(f, fmt, ap);
+    va_end(ap);
+    end_file(s, f);
+}
+
+/* The beginning of `start`, which may be run again: workers leave out what is done. */
+static FILE *begin_start(submission *s)
+{
+    FILE *f = begin_file(s, "start", "");
+    if (f)
+        fprintf(f,
+                "#!/bin/sh\nset -eu\ncd %s\n%s worker %s/plan.cubed --begin --run %s >run\n"
+                ": >jobs\n",
+                s->dir, s->program, s->dir, s->run);
+    return f;
+}
+
+/* Jobs that come before, as $stage_0 and the like, each behind `sep`. */
+static void put_after(FILE *f, const submission *s, const array_job *j, const char *first,
+                      const char *sep)
+{
+    for (int i = 0; i < j->nafter; i++)
+        fprintf(f, "%s$job%d", i ? sep : first, (int)(&s->jobs[j->after[i]] - s->jobs));
+}
+
+static void put_options(FILE *f, const submission *s, const char *fmt_name, const char *between)
+{
+    for (int i = 0; i < s->noptions; i++)
+        fprintf(f, "%s%s%s%s\n", fmt_name, s->options[i].name, between, s->options[i].value);
+}
+
+/* --- Slurm -------------------------------------------------------------------------------------------- */
+
+static void write_slurm(submission *s)
+{
+    FILE *start = begin_start(s);
+    for (int i = 0; i < s->njobs; i++) {
+        const array_job *j = &s->jobs[i];
+        FILE *f = begin_file(s, j->name, ".sbatch");
+        if (!f || !start) break;
+        fprintf(f,
+                "#!/bin/bash\n#SBATCH --job-name=cubed-%s-%s\n#SBATCH --array=0-%" PRId64
+                "%%%u\n#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=1\n#SBATCH --mem=%" PRIu64
+                "M\n#SBATCH --output=%s/%s.%%a.log\n",
+                s->run, j->name, j->n - 1, s->workers, s->mebibytes, s->dir, j->name);
+        put_options(f, s, "#SBATCH --", "=");
+        fprintf(f, "exec %s worker %s/plan.cubed %s\n", s->program, s->dir, j->args);
+        end_file(s, f);
+        fprintf(start, "job%d=$(sbatch --parsable --kill-on-invalid-dep=yes", i);
+        put_after(start, s, j, " --dependency=afterok:", ":");
+        fprintf(start, " %s.sbatch)\njob%d=${job%d%%%%;*}\necho \"$job%d\" >>jobs\n", j->name, i, i,
+                i);
+    }
+    end_file(s, start);
+    write_file(s, "status",
+               "#!/bin/sh\ncd %s\nsqueue --noheader --jobs=\"$(paste -sd, jobs)\" "
+               "--format='%%i %%j %%T %%r' 2>/dev/null || true\n",
+               s->dir);
+    write_file(s, "cancel", "#!/bin/sh\ncd %s\nxargs scancel <jobs\n", s->dir);
+}
+
+/* --- PBS ---------------------------------------------------------------------------------------------- */
+
+static void write_pbs(submission *s)
+{
+    FILE *start = begin_start(s);
+    for (int i = 0; i < s->njobs; i++) {
+        const array_job *j = &s->jobs[i];
+        FILE *f = begin_file(s, j->name, ".pbs");
+        if (!f || !start) break;
+        fprintf(f,
+                "#!/bin/sh\n#PBS -N cubed-%s\n#PBS -l select=1:ncpus=1:mem=%" PRIu64
+                "mb\n#PBS -j oe\n#PBS -o %s/\n",
+                j->name, s->mebibytes, s->dir);
+        /* An array has two elements at least. */
+        if (j->n > 1) fprintf(f, "#PBS -J 0-%" PRId64 "\n", j->n - 1);
+        put_options(f, s, "#PBS -", " ");
+        if (j->n == 1) fputs("export CUBED_TASK_INDEX=0\n", f);
+        fprintf(f, "exec %s worker %s/plan.cubed %s\n", s->program, s->dir, j->args);
+        end_file(s, f);
+        fprintf(start, "job%d=$(qsub", i);
+        put_after(start, s, j, " -W depend=afterok:", ":");
+        fprintf(start, " %s.pbs)\necho \"$job%d\" >>jobs\n", j->name, i);
+    }
+    end_file(s, start);
+    write_file(s, "status",
+               "#!/bin/sh\ncd %s\nxargs qstat <jobs 2>/dev/null | tail -n +3 || true\n", s->dir);
+    write_file(s, "cancel", "#!/bin/sh\ncd %s\nxargs qdel <jobs\n", s->dir);
+}
+
+/* --- HTCondor ----------------------------------------------------------------------------------------- */
+
+static void write_condor(submission *s)
+{
+    FILE *dag = begin_file(s, "run", ".dag"), *start = begin_start(s);
+    for (int i = 0; i < s->njobs && dag && start; i++) {
+        const array_job *j = &s->jobs[i];
+        FILE *f = begin_file(s, j->name, ".sub");
+        if (!f) break;
+        fprintf(f,
+                "executable = %s\narguments = \"worker %s/plan.cubed %s\"\nenvironment = "
+                "\"CUBED_TASK_INDEX=$(Process)\"\nrequest_cpus = 1\nrequest_memory = %" PRIu64
+                "\nmax_retries = %d\nshould_transfer_files = NO\noutput = %s/%s.$(Process).log\n"
+                "error = %s/%s.$(Process).log\nlog = %s/condor.log\n",
+                s->program, s->dir, j->args, s->mebibytes, RETRIES, s->dir, j->name, s->dir,
+                j->name, s->dir);
+        put_options(f, s, "", " = ");
+        fprintf(f, "queue %" PRId64 "\n", j->n);
+        end_file(s, f);
+        fprintf(dag, "JOB %s %s.sub\n", j->name, j->name);
+        for (int k = 0; k < j->nafter; k++)
+            fprintf(dag, "PARENT %s CHILD %s\n", s->jobs[j->after[k]].name, j->name);
+    }
+    if (start) fprintf(start, "condor_submit_dag -f -batch-name cubed-%s run.dag\n", s->run);
+    end_file(s, dag);
+    end_file(s, start);
+    write_file(s, "status",
+               "#!/bin/sh\ncondor_q -constraint 'JobBatchName == \"cubed-%s\"' -af ClusterId "
+               "ProcId JobStatus\n",
+               s->run);
+    write_file(s, "cancel", "#!/bin/sh\ncondor_rm -constraint 'JobBatchName == \"cubed-%s\"'\n",
+               s->run);
+}
+
+/* --- Flux --------------------------------------------------------------------------------------------- */
+
+/* One allocation, in which stages come one after another. */
+static void write_flux(submission *s)
+{
+    FILE *f = begin_file(s, "stages", ".sh"), *start = begin_start(s);
+    if (f) fprintf(f, "#!/bin/sh\nset -eu\ncd %s\n", s->dir);
+    for (int i = 0; i < s->njobs && f; i++) {
+        const array_job *j = &s->jobs[i];
+        fprintf(f,
+                "flux submit --wait --cc=0-%" PRId64
+                " --cores=1 --job-name=cubed-%s-%s --env=CUBED_TASK_INDEX={cc} "
+                "--output=%s/%s.{cc}.log %s worker %s/plan.cubed %s\n",
+                j->n - 1, s->run, j->name, s->dir, j->name, s->program, s->dir, j->args);
+    }
+    if (start) {
+        fprintf(start, "flux batch --nslots=%u --cores-per-slot=1 --job-name=cubed-%s", s->workers,
+                s->run);
+        for (int i = 0; i < s->noptions; i++)
+            fprintf(start, " --%s=%s", s->options[i].name, s->options[i].value);
+        fprintf(start, " --output=%s/stages.log stages.sh >jobs\n", s->dir);
+    }
+    end_file(s, f);
+    end_file(s, start);
+    write_file(s, "status",
+               "#!/bin/sh\nflux jobs --no-header --filter=pending,running --name=cubed-%s "
+               "--format='{id} {status}'\n",
+               s->run);
+    write_file(s, "cancel", "#!/bin/sh\ncd %s\nxargs flux cancel <jobs\n", s->dir);
+}
+
+/* --- Services that are told in JSON --------------------------------------------------------------------- */
+
+static void write_json(submission *s, const char *name, json_t *doc)
+{
+    FILE *f = begin_file(s, name, ".json");
+    if (!doc) s->failed = true;
+    if (f && doc) {
+        if (json_dumpf(doc, f, JSON_INDENT(2)) != 0) s->failed = true;
+        fputc('\n', f);
+    }
+    end_file(s, f);
+    json_decref(doc);
+}
+
+/* "cubed", "worker", the plan, and the rest. */
+static json_t *command_of(const submission *s, const array_job *j)
+{
+    json_t *list = json_array();
+    char *args = cli_strdup(j->args), *left = args, *word;
+    json_array_append_new(list, json_string("cubed"));
+    json_array_append_new(list, json_string("worker"));
+    json_array_append_new(list, json_sprintf("%s/plan.cubed", s->dir));
+    while ((word = strtok_r(left, " ", &left)) != NULL)
+        json_array_append_new(list, json_string(word));
+    cli_free(args);
+    return list;
+}
+
+/* Of an array that is none, as it has one element. */
+static json_t *first_index(void)
+{
+    return json_pack("[{s:s,s:s}]", "name", "CUBED_TASK_INDEX", "value", "0");
+}
+
+/* Services take small letters, digits and "-". */
+static void name_of(const submission *s, const array_job *j, char name[80])
+{
+    snprintf(name, 80, "cubed-%s-%s", s->run, j->name);
+    for (char *c = name; *c; c++) {
+        if (*c >= 'A' && *c <= 'Z') *c = (char)(*c - 'A' + 'a');
+        if (*c == '_' || *c == '.') *c = '-';
+    }
+}
+
+static void write_kubernetes(submission *s)
+{
+    const char *image = engine_get(s, "image"), *claim = engine_get(s, "claim");
+    const char *mount = engine_get(s, "mount"), *space = engine_get(s, "namespace");
+    if (!mount) mount = s->dir;
+    if (!space) space = "default";
+    FILE *start = begin_start(s);
+    for (int i = 0; i < s->njobs && start; i++) {
+        const array_job *j = &s->jobs[i];
+        char name[80], memory[32];
+        name_of(s, j, name);
+        snprintf(memory, sizeof memory, "%" PRIu64 "Mi", s->mebibytes);
+        json_t *container = json_pack(
+            "{s:s,s:s,s:o,s:{s:{s:s,s:s},s:{s:s}},s:[{s:s,s:s}]}", "name", "worker", "image", image,
+            "command", command_of(s, j), "resources", "requests", "cpu", "1", "memory", memory,
+            "limits", "memory", memory, "volumeMounts", "name", "shared", "mountPath", mount);
+        json_t *pod = json_pack("{s:s,s:[o],s:[{s:s,s:{s:s}}]}", "restartPolicy", "Never",
+                                "containers", container, "volumes", "name", "shared",
+                                "persistentVolumeClaim", "claimName", claim);
+        const int64_t most = j->n < s->workers ? j->n : s->workers;
+        write_json(s, j->name,
+                   json_pack("{s:s,s:s,s:{s:s,s:s,s:{s:s}},s:{s:s,s:I,s:I,s:i,s:{s:o}}}",
+                             "apiVersion", "batch/v1", "kind", "Job", "metadata", "name", name,
+                             "namespace", space, "labels", "cubed-run", s->run, "spec",
+                             "completionMode", "Indexed", "completions", (json_int_t)j->n,
+                             "parallelism", (json_int_t)most, "backoffLimitPerIndex", RETRIES,
+                             "template", "spec", pod));
+        fprintf(start,
+                "kubectl delete --namespace %s --ignore-not-found job/%s\n"
+                "kubectl apply -f %s.json\nuntil kubectl wait --namespace %s "
+                "--for=condition=complete --timeout=30s job/%s 2>/dev/null; do\n"
+                "    if kubectl wait --namespace %s --for=condition=failed --timeout=0s job/%s "
+                "2>/dev/null; then exit 1; fi\ndone\n",
+                space, name, j->name, space, name, space, name);
+    }
+    end_file(s, start);
+    write_file(s, "status",
+               "#!/bin/sh\nkubectl get jobs --namespace %s -l cubed-run=%s --no-headers\n", space,
+               s->run);
+    write_file(s, "cancel", "#!/bin/sh\nkubectl delete jobs --namespace %s -l cubed-run=%s\n",
+               space, s->run);
+}
+
+static void write_aws_batch(submission *s)
+{
+    FILE *start = begin_start(s);
+    for (int i = 0; i < s->njobs && start; i++) {
+        const array_job *j = &s->jobs[i];
+        char name[80], memory[32];
+        name_of(s, j, name);
+        snprintf(memory, sizeof memory, "%" PRIu64, s->mebibytes);
+        json_t *doc =
+            json_pack("{s:s,s:s,s:s,s:{s:o,s:[{s:s,s:s},{s:s,s:s}]},s:{s:i}}", "jobName", name,
+                      "jobQueue", engine_get(s, "queue"), "jobDefinition",
+                      engine_get(s, "definition"), "containerOverrides", "command",
+                      command_of(s, j), "resourceRequirements", "type", "VCPU", "value", "1",
+                      "type", "MEMORY", "value", memory, "retryStrategy", "attempts", 1 + RETRIES);
+        /* An array has two elements at least. */
+        if (j->n > 1)
+            json_object_set_new(doc, "arrayProperties",
+                                json_pack("{s:I}", "size", (json_int_t)j->n));
+        else
+            json_object_set_new(json_object_get(doc, "containerOverrides"), "environment",
+                                first_index());
+        write_json(s, j->name, doc);
+        fprintf(start, "job%d=$(aws batch submit-job --cli-input-json file://%s.json", i, j->name);
+        put_after(start, s, j, " --depends-on jobId=", " jobId=");
+        fprintf(start, " --query jobId --output text)\necho \"$job%d\" >>jobs\n", i);
+    }
+    end_file(s, start);
+    write_file(s, "status",
+               "#!/bin/sh\ncd %s\naws batch describe-jobs --jobs $(cat jobs) --output text --query "
+               "\"jobs[?status!='SUCCEEDED' && status!='FAILED'].[jobId,jobName,status]\"\n",
+               s->dir);
+    write_file(s, "cancel",
+               "#!/bin/sh\ncd %s\nfor job in $(cat jobs); do aws batch terminate-job --job-id "
+               "\"$job\" --reason 'cubed cancel'; done\n",
+               s->dir);
+}
+
+static void write_cloud_run(submission *s)
+{
+    const char *region = engine_get(s, "region");
+    FILE *start = begin_start(s);
+    for (int i = 0; i < s->njobs && start; i++) {
+        const array_job *j = &s->jobs[i];
+        char name[80], memory[32];
+        name_of(s, j, name);
+        snprintf(memory, sizeof memory, "%" PRIu64 "Mi", s->mebibytes);
+        json_t *container =
+            json_pack("{s:s,s:o,s:{s:{s:s,s:s}}}", "image", engine_get(s, "image"), "command",
+                      command_of(s, j), "resources", "limits", "cpu", "1", "memory", memory);
+        const int64_t most = j->n < s->workers ? j->n : s->workers;
+        write_json(s, j->name,
+                   json_pack("{s:s,s:s,s:{s:s},s:{s:{s:{s:I,s:I,s:{s:{s:i,s:s,s:[o]}}}}}}",
+                             "apiVersion", "run.googleapis.com/v1", "kind", "Job", "metadata",
+                             "name", name, "spec", "template", "spec", "taskCount",
+                             (json_int_t)j->n, "parallelism", (json_int_t)most, "template", "spec",
+                             "maxRetries", RETRIES, "timeoutSeconds", "3600", "containers",
+                             container));
+        fprintf(start,
+                "gcloud run jobs replace %s.json --region %s\necho %s >>jobs\n"
+                "gcloud run jobs execute %s --region %s --wait\n",
+                j->name, region, name, name, region);
+    }
+    end_file(s, start);
+    write_file(s, "status",
+               "#!/bin/sh\ncd %s\nfor job in $(cat jobs); do gcloud run jobs executions list "
+               "--job \"$job\" --region %s; done\n",
+               s->dir, region);
+    write_file(s, "cancel",
+               "#!/bin/sh\ncd %s\nfor job in $(cat jobs); do gcloud run jobs delete \"$job\" "
+               "--region %s --quiet; done\n",
+               s->dir, region);
+}
+
+const engine engines[] = {
+    {"slurm", "tested live", NULL, NULL, 1000, 0.7, "sbatch squeue scancel", write_slurm},
+    {"pbs", "contract only", NULL, NULL, 10000, 1, "qsub qstat qdel", write_pbs},
+    {"htcondor", "contract only", NULL, NULL, 0, 1, "condor_submit_dag condor_q condor_rm",
+     write_condor},
+    {"flux", "contract only", NULL, NULL, 0, 0.1, "flux", write_flux},
+    {"kubernetes", "contract only", "image claim", "mount namespace", 100000, 2, "kubectl",
+     write_kubernetes},
+    {"aws-batch", "contract only", "queue definition", "", 10000, 5, "aws", write_aws_batch},
+    {"cloud-run", "contract only", "image region", "", 10000, 5, "gcloud", write_cloud_run},
+    {NULL, NULL, NULL, NULL, 0, 0, NULL, NULL}};
+
+const engine *engine_find(const char *name)
+{
+    for (const engine *e = engines; e->name; e++) {
+        if (strcmp(e->name, name) == 0) return e;
+    }
+    return NULL;
+}

@@ -1,0 +1,246 @@
+/* What HDF5 files have of their own: "fletcher32" (numcodecs', too), a checksum of four bytes behind the data; LZ4 in
+ * blocks; and the mask of a chunk that did not go through all codecs. */
+#include <lz4.h>
+#include <string.h>
+
+#include "base/le.h"
+#include "codec/codec_pkg.h"
+
+/* --- Fletcher's checksum ------------------------------------------------------------------------------ */
+
+/* Of 16-bit words, the high byte first. After so many of them the sums would overflow. */
+enum { WORDS = 360 };
+
+static uint32_t fletcher32(const unsigned char *p, size_t n)
+{
+    uint32_t a = 0, b = 0;
+    for (size_t words = n / 2; words > 0;) {
+        size_t some = cb_min_size(words, WORDS);
+        words -= some;
+        for (; some > 0; some--, p += 2) {
+            a += (uint32_t)p[0] << 8 | p[1];
+            b += a;
+        }
+        a = (a & 0xffff) + (a >> 16);
+        b = (b & 0xffff) + (b >> 16);
+    }
+    if (n % 2) {
+        a += (uint32_t)p[0] << 8;
+        b += a;
+        a = (a & 0xffff) + (a >> 16);
+        b = (b & 0xffff) + (b >> 16);
+    }
+    a = (a & 0xffff) + (a >> 16);
+    b = (b & 0xffff) + (b >> 16);
+    return b << 16 | a;
+}
+
+static cubed_status decode_fletcher32(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                      const void *src, size_t src_size, void *dst, size_t dst_cap,
+                                      size_t *got, void *scratch, size_t scratch_size,
+                                      cubed_error *err)
+{
+    (void)conf;
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    if (src_size < 4 || src_size - 4 > dst_cap)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected 4 to %zu", src_size, dst_cap + 4);
+    const size_t n = src_size - 4;
+    const uint32_t stated = (uint32_t)cb_le_get((const uint8_t *)src + n, 4);
+    const uint32_t sum = fletcher32(src, n);
+    /* Old libraries on little-endian machines swapped the bytes of each half. */
+    const uint32_t swapped = (sum & 0x00ff00ff) << 8 | (sum >> 8 & 0x00ff00ff);
+    if (stated != sum && stated != swapped)
+        return cb_fail(err, CUBED_E_FORMAT, "the checksum is %08x, expected %08x", sum, stated);
+    memcpy(dst, src, n);
+    *got = n;
+    return CUBED_OK;
+}
+
+static cubed_status encode_fletcher32(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                      const void *src, size_t src_size, void *dst, size_t dst_cap,
+                                      size_t *got, void *scratch, size_t scratch_size,
+                                      cubed_error *err)
+{
+    (void)conf;
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    CB_CHECK(dst_cap >= 4 && src_size <= dst_cap - 4, err);
+    memcpy(dst, src, src_size);
+    cb_le_put((uint8_t *)dst + src_size, fletcher32(src, src_size), 4);
+    *got = src_size + 4;
+    return CUBED_OK;
+}
+
+/* Zarr v3 knows it as an extension under numcodecs' name. */
+const cubed_codec_vtable cb_codec_fletcher32 = {
+    .name = "numcodecs.fletcher32",
+    .name_v2 = "fletcher32",
+    .parse = cb_codec_parse_nothing,
+    .print = cb_codec_print_nothing,
+    .bound = cb_codec_four_more,
+    .decode_need = cb_codec_needs_nothing,
+    .encode_need = cb_codec_needs_nothing,
+    .decode = decode_fletcher32,
+    .encode = encode_fletcher32,
+};
+
+/* --- LZ4 in blocks ------------------------------------------------------------------------------------ */
+
+/* The decoded size in eight bytes and that of a block in four, then each block behind its encoded size in four, all of
+ * them big-endian. A block that would not become shorter is stored as it is. */
+enum { BLOCK = 1 << 30 };
+
+static uint64_t big(const uint8_t *p, int n)
+{
+    uint64_t v = 0;
+    for (int i = 0; i < n; i++) v = v << 8 | p[i];
+    return v;
+}
+
+static void put_big(uint8_t *p, uint64_t v, int n)
+{
+    for (int i = n - 1; i >= 0; i--, v >>= 8) p[i] = (uint8_t)v;
+}
+
+/* Of blocks as short as other writers make them. */
+static size_t lz4_bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
+{
+    size_t n;
+    (void)conf;
+    (void)ctx;
+    return cb_add_size(raw_size, raw_size / 16 + 1024, &n) ? 0 : n;
+}
+
+static cubed_status decode_lz4(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                               const void *src, size_t src_size, void *dst, size_t dst_cap,
+                               size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+{
+    const uint8_t *p = src, *end = p + src_size;
+    char *to = dst;
+    (void)conf;
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    if (src_size < 12) return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected 12", src_size);
+    const uint64_t size = big(p, 8), block = big(p + 8, 4);
+    if (size > dst_cap || (size > 0 && block == 0) || block > INT32_MAX)
+        return cb_fail(err, CUBED_E_FORMAT, "the header states %llu bytes, expected at most %zu",
+                       (unsigned long long)size, dst_cap);
+    p += 12;
+    for (uint64_t left = size; left > 0;) {
+        const uint64_t want = left < block ? left : block;
+        const uint64_t n = end - p >= 4 ? big(p, 4) : UINT64_MAX;
+        if (n > INT32_MAX || n > (uint64_t)(end - p) - 4)
+            return cb_fail(err, CUBED_E_FORMAT, "%zu bytes end within a block", src_size);
+        p += 4;
+        if (n == want)
+            memcpy(to, p, (size_t)n);
+        else if (LZ4_decompress_safe((const char *)p, to, (int)n, (int)want) != (int)want)
+            return cb_fail(err, CUBED_E_FORMAT, "a block does not decode to its %llu bytes",
+                           (unsigned long long)want);
+        p += n;
+        to += want;
+        left -= want;
+    }
+    *got = (size_t)size;
+    return CUBED_OK;
+}
+
+static cubed_codec_need lz4_encode_need(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                        size_t raw_size)
+{
+    (void)conf;
+    (void)ctx;
+    (void)raw_size;
+    return (cubed_codec_need){(size_t)LZ4_sizeofState(), 0};
+}
+
+static cubed_status encode_lz4(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                               const void *src, size_t src_size, void *dst, size_t dst_cap,
+                               size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+{
+    const char *from = src;
+    uint8_t *to = dst;
+    (void)conf;
+    (void)ctx;
+    (void)scratch_size;
+    CB_CHECK(dst_cap >= lz4_bound(conf, ctx, src_size), err);
+    put_big(to, src_size, 8);
+    put_big(to + 8, BLOCK, 4);
+    to += 12;
+    for (size_t left = src_size; left > 0;) {
+        const size_t some = cb_min_size(left, BLOCK);
+        int n =
+            LZ4_compress_fast_extState(scratch, from, (char *)to + 4, (int)some, (int)some - 1, 1);
+        if (n <= 0) {
+            memcpy(to + 4, from, some);
+            n = (int)some;
+        }
+        put_big(to, (uint64_t)n, 4);
+        to += 4 + n;
+        from += some;
+        left -= some;
+    }
+    *got = (size_t)(to - (uint8_t *)dst);
+    return CUBED_OK;
+}
+
+const cubed_codec_vtable cb_codec_hdf5_lz4 = {
+    .name = "cubed.hdf5_lz4",
+    .name_v2 = "imagecodecs_lz4h5",
+    .parse = cb_codec_parse_nothing,
+    .print = cb_codec_print_nothing,
+    .bound = lz4_bound,
+    .decode_need = cb_codec_needs_nothing,
+    .encode_need = lz4_encode_need,
+    .decode = decode_lz4,
+    .encode = encode_lz4,
+};
+
+/* --- Masks -------------------------------------------------------------------------------------------- */
+
+/* The chain reads the four bytes in front: see cb_codec_mask. */
+static cubed_status decode_mask(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                const void *src, size_t src_size, void *dst, size_t dst_cap,
+                                size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+{
+    (void)conf;
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    if (src_size < 4 || src_size - 4 > dst_cap)
+        return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected 4 to %zu", src_size, dst_cap + 4);
+    memcpy(dst, (const char *)src + 4, src_size - 4);
+    *got = src_size - 4;
+    return CUBED_OK;
+}
+
+/* Chunks that are written go through all codecs. */
+static cubed_status encode_mask(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                const void *src, size_t src_size, void *dst, size_t dst_cap,
+                                size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+{
+    (void)conf;
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    CB_CHECK(dst_cap >= 4 && src_size <= dst_cap - 4, err);
+    memset(dst, 0, 4);
+    memcpy((char *)dst + 4, src, src_size);
+    *got = src_size + 4;
+    return CUBED_OK;
+}
+
+const cubed_codec_vtable cb_codec_filter_mask = {
+    .name = "cubed.filter_mask",
+    .parse = cb_codec_parse_nothing,
+    .print = cb_codec_print_nothing,
+    .bound = cb_codec_four_more,
+    .decode_need = cb_codec_needs_nothing,
+    .encode_need = cb_codec_needs_nothing,
+    .decode = decode_mask,
+    .encode = encode_mask,
+};

@@ -1,0 +1,13 @@
+/* The last step of every plan, made or loaded. */
+#ifndef CB_EXEC_FINISH_H
+#define CB_EXEC_FINISH_H
+
+#include "plan/plan.h"
+
+/* From nodes and the outputs and tasks of stages: compiles, projects, and checks the budget. */
+CUBED_MUST_CHECK cubed_status cb_plan_finish(cubed_plan *p, cubed_error *err);
+/* See cubed_plan_load; a worker's plan has sources whose data is still NULL. */
+CUBED_MUST_CHECK cubed_status cb_plan_load(cubed_context *ctx, const void *data, size_t size,
+                                           cb_plan_trust trust, cubed_plan **out, cubed_error *err);
+
+#endif

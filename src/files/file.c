@@ -1,0 +1,450 @@
+/* A store over one file: reads of the objects that are in it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "files/file_pkg.h"
+
+static const cb_file_kind *const kinds[] = {&cb_file_zip, &cb_file_cdf, &cb_file_icechunk,
+                                            &cb_file_references, &cb_file_hdf5};
+
+cubed_status cb_file_no_memory(const cb_file *f, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", f->url);
+}
+
+cubed_status cb_file_bad(const cb_file *f, cubed_error *err, const char *what)
+{
+    return cb_fail(err, CUBED_E_FORMAT, "%s: %s", f->url, what);
+}
+
+/* --- Bytes of the file -------------------------------------------------------------------------------- */
+
+cubed_status cb_file_judge(const cb_file *f, const cb_object *in, const cubed_store_request *r,
+                           cubed_error *err)
+{
+    const cubed_store *store = in ? in->store : f->within;
+    if (r->status == CUBED_E_EXISTS)
+        return cb_fail(err, CUBED_E_FORMAT, "%s has changed since it was opened", f->url);
+    /* What is in a file that is gone is not what is not there, and has a fill value. */
+    if (r->status == CUBED_E_NOT_FOUND)
+        return cb_fail(err, CUBED_E_FORMAT, "%s leads to %s of %s, which is not there", f->url,
+                       r->key, store->url);
+    if (r->status != CUBED_OK || r->got == r->cap) return r->status;
+    return cb_fail(err, CUBED_E_FORMAT, "%s: %s of %s ends before what is in it", f->url, r->key,
+                   store->url);
+}
+
+/* Of the file, or of another object. */
+static cubed_status read_ranges(const cb_file *f, const cb_object *in, const cubed_range *ranges,
+                                size_t n, void *dst, cubed_error *err)
+{
+    const char *version = f->info.version.text;
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_store_request r = {.op = CUBED_STORE_GET,
+                             .key = in ? in->key : f->key,
+                             .if_match = *version && !in ? version : NULL,
+                             .ranges = ranges,
+                             .nranges = n,
+                             .dst = dst};
+    for (size_t i = 0; i < n; i++) r.cap += ranges[i].size;
+    cubed_status st = cb_store_do(in ? in->store : f->within, &r, &why);
+    (void)st;
+    st = cb_file_judge(f, in, &r, &why);
+    if (st != CUBED_OK && err) *err = why;
+    return st;
+}
+
+static cubed_status check_within(const cb_file *f, uint64_t offset, uint64_t size, cubed_error *err)
+{
+    if (offset <= f->info.size && size <= f->info.size - offset) return CUBED_OK;
+    return cb_fail(err, CUBED_E_FORMAT,
+                   "%s: %" PRIu64 " bytes are named at byte %" PRIu64 " of a file of %" PRIu64,
+                   f->url, size, offset, f->info.size);
+}
+
+cubed_status cb_file_read(const cb_file *f, uint64_t offset, void *dst, size_t size,
+                          cubed_error *err)
+{
+    const cubed_range range = {offset, size};
+    CB_TRY(check_within(f, offset, size, err));
+    return size ? read_ranges(f, NULL, &range, 1, dst, err) : CUBED_OK;
+}
+
+/* The page of that number, which is read if it is not kept. */
+static cubed_status get_page(cb_file *f, uint64_t number, const uint8_t **out, cubed_error *err)
+{
+    const size_t slot = number % CB_FILE_PAGES;
+    uint8_t *at = f->pages + slot * CB_FILE_PAGE;
+    const cubed_range range = {number * CB_FILE_PAGE,
+                               (size_t)(f->info.size - number * CB_FILE_PAGE < CB_FILE_PAGE
+                                            ? f->info.size - number * CB_FILE_PAGE
+                                            : CB_FILE_PAGE)};
+    if (f->page[slot] != number) {
+        f->page[slot] = UINT64_MAX;
+        CB_TRY(read_ranges(f, NULL, &range, 1, at, err));
+        f->page[slot] = number;
+    }
+    *out = at;
+    return CUBED_OK;
+}
+
+cubed_status cb_file_get(cb_file *f, uint64_t offset, void *dst, size_t size, cubed_error *err)
+{
+    char *to = dst;
+    CB_TRY(check_within(f, offset, size, err));
+    if (size > CB_FILE_PAGE) return cb_file_read(f, offset, dst, size, err);
+    if (!f->pages) {
+        f->pages = cb_alloc(f->head.alloc, (size_t)CB_FILE_PAGES * CB_FILE_PAGE);
+        if (!f->pages) return cb_file_no_memory(f, err);
+        memset(f->page, 0xff, sizeof f->page);
+    }
+    while (size > 0) {
+        const uint8_t *page;
+        const size_t from = offset % CB_FILE_PAGE, n = cb_min_size(size, CB_FILE_PAGE - from);
+        CB_TRY(get_page(f, offset / CB_FILE_PAGE, &page, err));
+        memcpy(to, page + from, n);
+        to += n;
+        offset += n;
+        size -= n;
+    }
+    return CUBED_OK;
+}
+
+cubed_status cb_file_take(cb_file *f, cb_zone *zone, uint64_t offset, uint64_t size,
+                          const uint8_t **out, cubed_error *err)
+{
+    CB_TRY(check_within(f, offset, size, err));
+    void *p = cb_zone_alloc(zone, (size_t)size);
+    if (!p) return cb_file_no_memory(f, err);
+    *out = p;
+    return cb_file_get(f, offset, p, (size_t)size, err);
+}
+
+void cb_file_drop_pages(cb_file *f)
+{
+    if (f->pages) cb_free(f->head.alloc, f->pages, (size_t)CB_FILE_PAGES * CB_FILE_PAGE);
+    f->pages = NULL;
+}
+
+/* --- Objects ------------------------------------------------------------------------------------------ */
+
+/* Ranges that are asked for at once. */
+enum { BATCH = 64 };
+
+/* `size` bytes from `from` on of what an entry has in the file. */
+static cubed_status read_stored(const cb_file *f, const cb_entry *e, uint64_t from, size_t size,
+                                char *dst, cubed_error *err)
+{
+    cubed_range ranges[BATCH];
+    while (size > 0) {
+        size_t n = 0, bytes = 0;
+        for (; n < BATCH && bytes < size; n++) {
+            const uint64_t run = e->run ? e->run : e->there, k = from / run;
+            const size_t left = size - bytes;
+            ranges[n].offset = e->offset + k * e->stride + from % run;
+            ranges[n].size = run - from % run < left ? (size_t)(run - from % run) : left;
+            bytes += ranges[n].size;
+            from += ranges[n].size;
+        }
+        CB_TRY(read_ranges(f, e->in, ranges, n, dst, err));
+        dst += bytes;
+        size -= bytes;
+    }
+    return CUBED_OK;
+}
+
+enum { PIECE = 65536 };
+
+typedef struct inflation {
+    z_stream z;
+    uint8_t piece[PIECE];
+} inflation;
+
+/* The same of what is deflated, from its begin on. */
+static cubed_status inflate_stored(const cb_file *f, const cb_entry *e, uint64_t from, size_t size,
+                                   char *dst, cubed_error *err)
+{
+    inflation *x = cb_alloc_zero(f->head.alloc, sizeof *x);
+    uint64_t at = 0, left = e->deflated;
+    cubed_status st = CUBED_OK;
+    char skipped[4096];
+    if (!x) return cb_file_no_memory(f, err);
+    if (inflateInit2(&x->z, -15) != Z_OK) {
+        cb_free(f->head.alloc, x, sizeof *x);
+        return cb_file_no_memory(f, err);
+    }
+    for (int rc = Z_OK; at < from + size && st == CUBED_OK;) {
+        if (x->z.avail_in == 0 && left > 0) {
+            const cubed_range range = {e->offset + e->deflated - left,
+                                       left < PIECE ? (size_t)left : PIECE};
+            CB_GO(read_ranges(f, NULL, &range, 1, x->piece, err));
+            x->z.next_in = x->piece;
+            x->z.avail_in = (uInt)range.size;
+            left -= range.size;
+        }
+        char *to = at < from ? skipped : dst + (at - from);
+        const uint64_t room = at < from ? from - at : from + size - at;
+        const uInt cap = (uInt)(at < from ? (room < sizeof skipped ? room : sizeof skipped)
+                                          : (room < UINT32_MAX ? room : UINT32_MAX));
+        x->z.next_out = (Bytef *)to;
+        x->z.avail_out = cap;
+        if (rc == Z_OK) rc = inflate(&x->z, Z_NO_FLUSH);
+        at += cap - x->z.avail_out;
+        if (at < from + size && (rc != Z_OK || (x->z.avail_out == cap && left == 0)))
+            st = cb_file_bad(f, err, "an entry does not inflate to its size");
+    }
+out:
+    inflateEnd(&x->z);
+    cb_free(f->head.alloc, x, sizeof *x);
+    return st;
+}
+
+static cubed_status read_range(const cb_file *f, const cb_entry *e, cubed_range r, char *dst,
+                               cubed_error *err)
+{
+    uint64_t at = r.offset;
+    size_t left = r.size;
+    if (at < e->nhead && left > 0) {
+        const size_t n = cb_min_size(left, e->nhead - (size_t)at);
+        memcpy(dst, (const char *)e->head + at, n);
+        at += n;
+        dst += n;
+        left -= n;
+    }
+    if (left > 0 && at - e->nhead < e->there) {
+        const uint64_t from = at - e->nhead;
+        const size_t n = e->there - from < left ? (size_t)(e->there - from) : left;
+        CB_TRY((e->deflated ? inflate_stored : read_stored)(f, e, from, n, dst, err));
+        dst += n;
+        left -= n;
+    }
+    memset(dst, 0, left);
+    const bool whole = e->has_crc && r.offset == 0 && r.size == e->size;
+    if (!whole || crc32_z(0, (const Bytef *)(dst + left - r.size), r.size) == e->crc)
+        return CUBED_OK;
+    return cb_file_bad(f, err, "an entry's checksum is not that of its bytes");
+}
+
+cubed_status cb_file_find(cb_file *f, cubed_store_request *r, cb_entry *e, cubed_error *err)
+{
+    memset(e, 0, sizeof *e);
+    CB_TRY(f->kind->find(f, r->key, e, err));
+    r->info = (cubed_object_info){e->size, f->info.version};
+    if (cubed_store_allows(r, f->info.version.text)) return CUBED_OK;
+    return cb_fail(err, CUBED_E_EXISTS, "%s is not what was expected", f->url);
+}
+
+static cubed_status file_get(cubed_store *store, cubed_store_request *r, cubed_error *err)
+{
+    cb_file *f = (cb_file *)store;
+    cb_entry e;
+    CB_TRY(cb_file_find(f, r, &e, err));
+    const cubed_range whole = {0, (size_t)e.size};
+    const cubed_range *ranges = r->nranges ? r->ranges : &whole;
+    const size_t n = r->nranges ? r->nranges : e.size <= r->cap;
+    char *to = r->dst;
+    r->got = 0;
+    for (size_t i = 0; i < n; i++) {
+        const cubed_range x = cubed_range_within(ranges[i], e.size);
+        CB_TRY(read_range(f, &e, x, to, err));
+        r->got += x.size;
+        to += ranges[i].size;
+    }
+    return CUBED_OK;
+}
+
+static cubed_status file_head(cubed_store *store, cubed_store_request *r, cubed_error *err)
+{
+    cb_entry e;
+    return cb_file_find((cb_file *)store, r, &e, err);
+}
+
+static cubed_status read_only(cubed_store *store, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_UNSUPPORTED, "%s is a file that can only be read", store->url);
+}
+
+static cubed_status file_put(cubed_store *store, cubed_store_request *r, cubed_error *err)
+{
+    (void)r;
+    return read_only(store, err);
+}
+
+static cubed_status file_del(cubed_store *store, const char *key, cubed_error *err)
+{
+    (void)key;
+    return read_only(store, err);
+}
+
+typedef struct listing {
+    const cubed_store_request *r;
+    size_t skip;   /* of keys: the prefix and its slash */
+    cb_buf before; /* the name that was told last */
+} listing;
+
+static cubed_status tell(void *ctx, const char *key, uint64_t size, cubed_error *err)
+{
+    listing *l = ctx;
+    const char *name = key + l->skip;
+    const char *slash = l->r->delimiter ? strchr(name, l->r->delimiter) : NULL;
+    cubed_store_entry e = {.key = key, .size = size};
+    if (!slash) return l->r->entry(l->r->entry_ctx, &e, err);
+    const size_t n = (size_t)(slash - key);
+    if (l->before.size == n && memcmp(l->before.data, key, n) == 0) return CUBED_OK;
+    l->before.size = 0;
+    cb_buf_put(&l->before, key, n);
+    if (l->before.failed) return cb_fail(err, CUBED_E_NOMEM, "no memory for a listing");
+    e = (cubed_store_entry){.key = l->before.data, .is_prefix = true};
+    return l->r->entry(l->r->entry_ctx, &e, err);
+}
+
+static cubed_status file_list(cubed_store *store, cubed_store_request *r, cubed_error *err)
+{
+    cb_file *f = (cb_file *)store;
+    char prefix[4096] = "";
+    const size_t n = strlen(r->key);
+    listing l = {.r = r, .skip = n ? n + 1 : 0};
+    if (n + 2 > sizeof prefix) return CUBED_OK; /* no key is so long */
+    memcpy(prefix, r->key, n);
+    if (n) memcpy(prefix + n, "/", 2);
+    cb_buf_init(&l.before, store->alloc);
+    cubed_status st = f->kind->each(f, prefix, !r->delimiter, tell, &l, err);
+    cb_buf_free(&l.before);
+    return st;
+}
+
+/* --- Opening ------------------------------------------------------------------------------------------ */
+
+static void file_close(cubed_store *store)
+{
+    cb_file *f = (cb_file *)store;
+    cb_zone *zone = f->zone;
+    if (f->kind && f->kind->close) f->kind->close(f);
+    cb_store_close(f->within);
+    cb_file_drop_pages(f);
+    pthread_mutex_destroy(&f->lock);
+    cb_zone_free(zone);
+}
+
+static void file_submit(cubed_store *store, cubed_store_request *const *requests, size_t n)
+{
+    static const cubed_store_functions functions = {
+        .get = file_get, .put = file_put, .del = file_del, .list = file_list, .head = file_head};
+    const bool far = !(store->vt->flags & CUBED_STORE_AT_ONCE);
+    for (size_t i = 0; i < n; i++) {
+        if (!far || !cb_file_pass((cb_file *)store, requests[i]))
+            cubed_store_serve(store, &functions, requests + i, 1);
+    }
+}
+
+static const cubed_store_vtable file_vtable = {
+    .struct_size = sizeof(cubed_store_vtable),
+    .version = CUBED_STORE_VERSION,
+    .flags = CUBED_STORE_AT_ONCE,
+    .scheme = "file in a store",
+    .submit = file_submit,
+    .close = file_close,
+};
+
+/* Of files in stores that have to wait: there is one vtable for each of these, whose limits are theirs, so that all files in
+ * one share them. */
+static cubed_status choose_vtable(cb_file *f, cubed_error *err)
+{
+    const cubed_store_vtable *below = f->within->vt;
+    if (below->flags & CUBED_STORE_AT_ONCE) return CUBED_OK;
+    cb_added_store *x = atomic_load(&f->stores->files), *made;
+    for (; x; x = x->next) {
+        if (x->own.ctx == below) f->head.vt = &x->own;
+        if (x->own.ctx == below) return CUBED_OK;
+    }
+    made = cb_alloc_zero(f->stores->alloc, sizeof *made);
+    if (!made) return cb_file_no_memory(f, err);
+    made->own = file_vtable;
+    made->own.flags = 0;
+    made->own.ctx = (void *)(uintptr_t)below;
+    made->own.max_in_flight = below->max_in_flight;
+    made->own.gap = below->gap;
+    made->next = atomic_load(&f->stores->files);
+    while (!atomic_compare_exchange_weak(&f->stores->files, &made->next, made)) continue;
+    f->head.vt = &made->own;
+    return CUBED_OK;
+}
+
+static bool is_file(const cubed_store *s) { return s->vt->close == file_close; }
+
+size_t cb_file_bytes(const cubed_store *s)
+{
+    return is_file(s) ? cb_zone_bytes(((const cb_file *)s)->zone) : 0;
+}
+
+static cubed_status open_kind(cb_file *f, cubed_error *err)
+{
+    uint8_t first[64];
+    const size_t n = (size_t)(f->info.size < sizeof first ? f->info.size : sizeof first);
+    CB_TRY(cb_file_get(f, 0, first, n, err));
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !f->kind; i++) {
+        if (kinds[i]->is(f, first, n)) f->kind = kinds[i];
+    }
+    if (f->kind) return f->kind->open(f, err);
+    return cb_fail(
+        err, CUBED_E_UNSUPPORTED,
+        "%s is a file, but none of those that arrays are read from: NetCDF (4, and "
+        "classic formats 1, 2 and 5), HDF5, ZIP, references of kerchunk, snapshots of Icechunk",
+        f->url);
+}
+
+/* Branches move: the snapshot that one was when it was opened stays. */
+static const char *url_of_snapshot(cb_zone *zone, const char *url, const char *ref,
+                                   const char *snapshot)
+{
+    size_t n = strlen(url);
+    const size_t nref = strlen(ref), size = n + CB_ICECHUNK_KEY + 16;
+    char *out = cb_zone_alloc(zone, size);
+    if (n > nref && strcmp(url + n - nref, ref) == 0) n -= nref;
+    if (out) snprintf(out, size, "%.*s@snapshot.%s", (int)n, url, strchr(snapshot, '/') + 1);
+    return out;
+}
+
+const char *cb_file_fixed_url(const cubed_store *s)
+{
+    const bool fixed = is_file(s) && ((const cb_file *)s)->kind == &cb_file_icechunk;
+    return fixed ? s->url : NULL;
+}
+
+cubed_status cb_file_open(cb_stores *stores, cubed_store *within, const char *key, const char *url,
+                          cubed_store **out, cubed_error *err)
+{
+    cb_zone *zone = NULL;
+    char snapshot[CB_ICECHUNK_KEY] = "";
+    cubed_status st = cb_zone_new(within->alloc, &zone, err);
+    cb_file *f = st == CUBED_OK ? cb_zone_alloc(zone, sizeof *f) : NULL;
+    if (!f || pthread_mutex_init(&f->lock, NULL) != 0) {
+        cb_store_close(within);
+        cb_zone_free(zone);
+        return st == CUBED_OK ? cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", url) : st;
+    }
+    f->zone = zone;
+    f->within = within;
+    f->stores = stores;
+    f->url = cb_zone_strdup(zone, url);
+    if (f->url && *key == CB_REF_OF_REPOSITORY) {
+        st = cb_icechunk_find(within, key + 1, url, snapshot, err);
+        if (st == CUBED_OK) f->url = url_of_snapshot(zone, url, key, snapshot);
+        key = snapshot;
+    }
+    f->key = cb_zone_strdup(zone, key);
+    f->head = (cubed_store){&file_vtable, within->alloc, f->url};
+    if (st != CUBED_OK) goto out;
+    if (!f->key || !f->url) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", url));
+    CB_GO(cb_store_head(within, key, &f->info, err));
+    CB_GO(open_kind(f, err));
+    CB_GO(choose_vtable(f, err));
+    cb_file_drop_pages(f);
+    *out = &f->head;
+    return CUBED_OK;
+out:
+    file_close(&f->head);
+    return st;
+}

@@ -1,0 +1,20 @@
+/* Files that hold arrays, as stores: the documents and chunks of a Zarr hierarchy, made of what a file has. */
+#ifndef CB_FILES_FILES_H
+#define CB_FILES_FILES_H
+
+#include "store/registry.h"
+
+/* What is in object `key` of `within`, which becomes the file's, also on failure. CUBED_E_UNSUPPORTED for bytes of
+ * no format that is known. Objects of the store cannot be put or deleted. */
+CUBED_MUST_CHECK cubed_status cb_file_open(cb_stores *stores, cubed_store *within, const char *key,
+                                           const char *url, cubed_store **out, cubed_error *err);
+/* The objects of a store as a ZIP archive, stored as they are, in order of their keys; without records of runs. It is at
+ * `path` when it is whole. */
+CUBED_MUST_CHECK cubed_status cb_zip_write(cubed_store *from, const char *path, bool durable,
+                                           cubed_error *err);
+/* Where what was opened is found again when what its URL says has become something else; NULL: by its URL. */
+const char *cb_file_fixed_url(const cubed_store *s);
+/* Memory that an open file takes; 0 of other stores. */
+size_t cb_file_bytes(const cubed_store *s);
+
+#endif

@@ -1,0 +1,568 @@
+/* Repositories of Icechunk (versions 1 and 2 of its format): a snapshot is the file, which names nodes with their metadata,
+ * and the manifests that say where chunks are: in the manifest, in objects of the repository, or elsewhere. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/json.h"
+#include "files/file_pkg.h"
+#include "files/flat.h"
+
+enum { HEADER = 39, ID = 12, ID_TEXT = 20, SNAPSHOT = 1, MANIFEST = 2, REPO = 6 };
+/* Fields of tables, by their numbers in the schema. */
+enum { REPO_TAGS = 1, REPO_BRANCHES = 2, REPO_SNAPSHOTS = 4, REF_NAME = 0, REF_SNAPSHOT = 1 };
+enum { SNAPSHOT_NODES = 2 };
+enum { NODE_ID = 0, NODE_PATH = 1, NODE_METADATA = 2, NODE_KIND = 3, NODE_DATA = 4 };
+enum { KIND_ARRAY = 1, ARRAY_MANIFESTS = 2, MANIFEST_ID = 0, MANIFEST_EXTENTS = 1 };
+enum { MANIFEST_ARRAYS = 1, OWNER = 0, REFS = 1 };
+enum { REF_INDEX, REF_INLINE, REF_OFFSET, REF_LENGTH, REF_CHUNK, REF_LOCATION, REF_PACKED = 8 };
+
+#define MAX_BYTES ((uint64_t)1 << 30)
+
+static const uint8_t magic[] = {'I', 'C', 'E', 0xf0, 0x9f, 0xa7, 0x8a, 'C', 'H', 'U', 'N', 'K'};
+
+typedef struct node {
+    const char *path; /* "" of the root */
+    const uint8_t *doc;
+    uint32_t ndoc;
+    const uint8_t *id;
+    uint64_t array; /* in the snapshot; 0: it is a group */
+} node;
+
+typedef struct manifest {
+    const uint8_t *id;
+    cb_flat flat;
+} manifest;
+
+typedef struct parent {
+    const char *url;
+    cubed_store *store;
+} parent;
+
+typedef struct repository {
+    cb_flat snapshot;
+    node *nodes; /* by path, with '/' before all else */
+    uint32_t n;
+    /* With the file's lock: */
+    manifest *manifests;
+    int nmanifests, capmanifests;
+    parent *parents;
+    int nparents, capparents;
+} repository;
+
+static void put_id(const uint8_t *id, char text[ID_TEXT + 1])
+{
+    static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    for (int i = 0; i < ID_TEXT; i++) {
+        const int bit = 5 * i;
+        const unsigned two = (unsigned)id[bit / 8] << 8 | (bit / 8 + 1 < ID ? id[bit / 8 + 1] : 0);
+        text[i] = digits[two >> (11 - bit % 8) & 31];
+    }
+    text[ID_TEXT] = 0;
+}
+
+static bool is_icechunk(cb_file *f, const uint8_t *first, size_t n)
+{
+    (void)f;
+    return n >= HEADER && memcmp(first, magic, sizeof magic) == 0;
+}
+
+/* --- Objects of the repository -------------------------------------------------------------------------- */
+
+static cubed_status inflate_all(const char *url, const cb_buf *in, cb_buf *out, cubed_error *err)
+{
+    char piece[16384];
+    ZSTD_DCtx *z = ZSTD_createDCtx();
+    ZSTD_inBuffer from = {in->data, in->size, HEADER};
+    cubed_status st = z ? CUBED_OK : cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", url);
+    size_t left = 1;
+    while (st == CUBED_OK && left > 0) {
+        ZSTD_outBuffer to = {piece, sizeof piece, 0};
+        left = ZSTD_decompressStream(z, &to, &from);
+        if (ZSTD_isError(left) || (left > 0 && to.pos == 0 && from.pos == from.size) ||
+            out->size > MAX_BYTES)
+            st = cb_fail(err, CUBED_E_FORMAT, "%s: an object of Icechunk does not decompress", url);
+        else
+            cb_buf_put(out, piece, to.pos);
+        if (out->failed) st = cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", url);
+    }
+    ZSTD_freeDCtx(z);
+    return st;
+}
+
+/* The FlatBuffer of an object, in `out`. */
+static cubed_status read_flat(cubed_store *store, const char *url, const char *key, int type,
+                              cb_buf *out, cubed_error *err)
+{
+    cb_buf raw;
+    cb_buf_init(&raw, store->alloc);
+    cubed_status st = cb_store_read_all(store, key, (size_t)MAX_BYTES, &raw, err);
+    const uint8_t *h = (const uint8_t *)raw.data;
+    if (st == CUBED_OK &&
+        (raw.size < HEADER || memcmp(h, magic, sizeof magic) != 0 || h[37] != type))
+        st = cb_fail(err, CUBED_E_FORMAT, "%s: %s is no such object of Icechunk", url, key);
+    if (st == CUBED_OK && (h[36] < 1 || h[36] > 2 || h[38] > 1))
+        st = cb_fail(err, CUBED_E_UNSUPPORTED,
+                     "%s: %s is of version %d of Icechunk's format, compressed by method %d: 1 and "
+                     "2 are read, with method 0 or 1",
+                     url, key, h[36], h[38]);
+    if (st == CUBED_OK && h[38] == 1) {
+        st = inflate_all(url, &raw, out, err);
+    } else if (st == CUBED_OK) {
+        cb_buf_put(out, raw.data + HEADER, raw.size - HEADER);
+        if (out->failed) st = cb_fail(err, CUBED_E_NOMEM, "no memory to read %s", url);
+    }
+    cb_buf_free(&raw);
+    return st;
+}
+
+/* The same in memory of the zone. */
+static cubed_status keep_flat(cb_file *f, const char *key, int type, cb_flat *out, cubed_error *err)
+{
+    cb_buf b;
+    cb_buf_init(&b, f->head.alloc);
+    cubed_status st = read_flat(f->within, f->url, key, type, &b, err);
+    if (st == CUBED_OK) {
+        out->p = cb_zone_memdup(f->zone, b.data ? b.data : "", b.size);
+        out->n = b.size;
+        if (!out->p) st = cb_file_no_memory(f, err);
+    }
+    cb_buf_free(&b);
+    return st;
+}
+
+/* --- Branches and tags ---------------------------------------------------------------------------------- */
+
+static bool is_text(const cb_flat *b, uint64_t table, unsigned number, const char *text)
+{
+    const cb_flat_list l = cb_flat_list_of(b, table, number, 1);
+    return l.n == strlen(text) && memcmp(b->p + l.at, text, l.n) == 0;
+}
+
+/* In version 2 all names are in one object. */
+static bool find_ref(const cb_flat *b, const char *ref, char id[ID_TEXT + 1])
+{
+    const bool tag = strncmp(ref, "tag.", 4) == 0;
+    const char *name = strchr(ref, '.') + 1;
+    const uint64_t root = cb_flat_root(b);
+    const cb_flat_list refs = cb_flat_list_of(b, root, tag ? REPO_TAGS : REPO_BRANCHES, 4);
+    const cb_flat_list all = cb_flat_list_of(b, root, REPO_SNAPSHOTS, 4);
+    for (uint32_t i = 0; i < refs.n; i++) {
+        const uint64_t t = cb_flat_table(b, refs, i);
+        if (!is_text(b, t, REF_NAME, name)) continue;
+        const uint64_t k = cb_flat_number(b, cb_flat_field(b, t, REF_SNAPSHOT, 4), 4);
+        if (k >= all.n) return false;
+        const uint64_t at = cb_flat_field(b, cb_flat_table(b, all, (uint32_t)k), 0, ID);
+        if (at) put_id(b->p + at, id);
+        return at != 0;
+    }
+    return false;
+}
+
+/* Of version 1, where each name is an object: "" if there is none. */
+static cubed_status read_ref(cubed_store *within, const char *ref, char id[ID_TEXT + 1],
+                             cubed_error *err)
+{
+    char key[512];
+    cb_buf b;
+    json_t *doc = NULL;
+    bool deleted = false;
+    cubed_error why = CUBED_ERROR_INIT;
+    id[0] = 0;
+    if (snprintf(key, sizeof key, "refs/%s/ref.json.deleted", ref) >= (int)sizeof key)
+        return CUBED_OK;
+    CB_TRY(cb_store_exists(within, key, &deleted, err));
+    if (deleted) return CUBED_OK;
+    key[strlen(key) - strlen(".deleted")] = 0;
+    cb_buf_init(&b, within->alloc);
+    cubed_status st = cb_store_read_all(within, key, 65536, &b, &why);
+    if (st == CUBED_OK) {
+        st = cb_json_parse(key, b.data, b.size, &doc, err);
+        const char *text = json_string_value(json_object_get(doc, "snapshot"));
+        if (text && strlen(text) == ID_TEXT) memcpy(id, text, ID_TEXT + 1);
+    } else if (st == CUBED_E_NOT_FOUND) {
+        st = CUBED_OK;
+    } else if (err) {
+        *err = why;
+    }
+    json_decref(doc);
+    cb_buf_free(&b);
+    return st;
+}
+
+cubed_status cb_icechunk_find(cubed_store *within, const char *ref, const char *url,
+                              char key[CB_ICECHUNK_KEY], cubed_error *err)
+{
+    char id[ID_TEXT + 1] = "";
+    cb_buf b;
+    cb_flat flat;
+    bool single = false;
+    cubed_status st = CUBED_OK;
+    cb_buf_init(&b, within->alloc);
+    if (strncmp(ref, "snapshot.", 9) == 0) {
+        if (strlen(ref) == 9 + ID_TEXT) memcpy(id, ref + 9, ID_TEXT + 1);
+    } else {
+        CB_GO(cb_store_exists(within, "repo", &single, err));
+        if (single) CB_GO(read_flat(within, url, "repo", REPO, &b, err));
+        flat = (cb_flat){(const uint8_t *)b.data, b.size};
+        if (!single)
+            CB_GO(read_ref(within, ref, id, err));
+        else if (!find_ref(&flat, ref, id))
+            id[0] = 0;
+    }
+    for (int i = 0; i < ID_TEXT && id[0]; i++) {
+        if (!strchr("0123456789ABCDEFGHJKMNPQRSTVWXYZ", id[i])) id[0] = 0;
+    }
+    if (!id[0])
+        CB_GO(cb_fail(err, CUBED_E_NOT_FOUND, "%s: there is no %s in the repository of Icechunk",
+                      url, ref));
+    snprintf(key, CB_ICECHUNK_KEY, "snapshots/%s", id);
+out:
+    cb_buf_free(&b);
+    return st;
+}
+
+/* --- Opening -------------------------------------------------------------------------------------------- */
+
+/* Names below another follow it. */
+static int compare_paths(const char *a, const char *b)
+{
+    while (*a && *a == *b) a++, b++;
+    const int x = *a == '/' ? 1 : (unsigned char)*a, y = *b == '/' ? 1 : (unsigned char)*b;
+    return x - y;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return compare_paths(((const node *)a)->path, ((const node *)b)->path);
+}
+
+static cubed_status take_node(cb_file *f, const cb_flat *b, uint64_t table, node *out,
+                              cubed_error *err)
+{
+    const cb_flat_list path = cb_flat_list_of(b, table, NODE_PATH, 1);
+    const cb_flat_list doc = cb_flat_list_of(b, table, NODE_METADATA, 1);
+    const uint64_t id = cb_flat_field(b, table, NODE_ID, 8);
+    const uint64_t kind = cb_flat_number(b, cb_flat_field(b, table, NODE_KIND, 1), 1);
+    const uint64_t data = cb_flat_field(b, table, NODE_DATA, 4);
+    if (path.n == 0 || b->p[path.at] != '/' || doc.n == 0 || !id ||
+        memchr(b->p + path.at, 0, path.n))
+        return cb_file_bad(f, err, "a node of the snapshot is malformed");
+    char *text = cb_zone_alloc(f->zone, path.n);
+    if (!text) return cb_file_no_memory(f, err);
+    memcpy(text, b->p + path.at + 1, path.n - 1);
+    *out = (node){.path = text, .doc = b->p + doc.at, .ndoc = doc.n, .id = b->p + id};
+    if (kind == KIND_ARRAY && data) out->array = cb_flat_follow(b, data);
+    return CUBED_OK;
+}
+
+static cubed_status open_icechunk(cb_file *f, cubed_error *err)
+{
+    repository *r = cb_zone_alloc(f->zone, sizeof *r);
+    if (!r) return cb_file_no_memory(f, err);
+    f->data = r;
+    CB_TRY(keep_flat(f, f->key, SNAPSHOT, &r->snapshot, err));
+    const cb_flat *b = &r->snapshot;
+    const cb_flat_list nodes = cb_flat_list_of(b, cb_flat_root(b), SNAPSHOT_NODES, 4);
+    r->nodes = cb_zone_alloc(f->zone, ((size_t)nodes.n + 1) * sizeof *r->nodes);
+    if (!r->nodes) return cb_file_no_memory(f, err);
+    for (; r->n < nodes.n; r->n++)
+        CB_TRY(take_node(f, b, cb_flat_table(b, nodes, r->n), &r->nodes[r->n], err));
+    if (r->n) qsort(r->nodes, r->n, sizeof *r->nodes, by_path);
+    return CUBED_OK;
+}
+
+static void close_icechunk(cb_file *f)
+{
+    const repository *r = f->data;
+    for (int i = 0; r && i < r->nparents; i++) cb_store_close(r->parents[i].store);
+}
+
+/* --- Chunks --------------------------------------------------------------------------------------------- */
+
+static cubed_status get_manifest(cb_file *f, const uint8_t *id, const cb_flat **out,
+                                 cubed_error *err)
+{
+    repository *r = f->data;
+    char key[CB_ICECHUNK_KEY], text[ID_TEXT + 1];
+    for (int i = 0; i < r->nmanifests; i++) {
+        *out = &r->manifests[i].flat;
+        if (memcmp(r->manifests[i].id, id, ID) == 0) return CUBED_OK;
+    }
+    if (!cb_zone_grow(f->zone, &r->manifests, r->nmanifests, &r->capmanifests,
+                      sizeof *r->manifests))
+        return cb_file_no_memory(f, err);
+    put_id(id, text);
+    snprintf(key, sizeof key, "manifests/%s", text);
+    manifest *m = &r->manifests[r->nmanifests];
+    cubed_error why = CUBED_ERROR_INIT;
+    cubed_status st = keep_flat(f, key, MANIFEST, &m->flat, &why);
+    if (st == CUBED_E_NOT_FOUND) /* else its chunks would be taken for such that nobody wrote */
+        return cb_fail(err, CUBED_E_FORMAT, "%s: %s is not there", f->url, key);
+    if (st != CUBED_OK && err) *err = why;
+    if (st != CUBED_OK) return st;
+    m->id = id;
+    r->nmanifests++;
+    *out = &m->flat;
+    return CUBED_OK;
+}
+
+/* The list of an array's references in a manifest. */
+static cb_flat_list refs_of(const cb_flat *m, const node *x)
+{
+    const cb_flat_list arrays = cb_flat_list_of(m, cb_flat_root(m), MANIFEST_ARRAYS, 4);
+    for (uint32_t i = 0; i < arrays.n; i++) {
+        const uint64_t t = cb_flat_table(m, arrays, i), id = cb_flat_field(m, t, OWNER, 8);
+        if (id && memcmp(m->p + id, x->id, 8) == 0) return cb_flat_list_of(m, t, REFS, 4);
+    }
+    return (cb_flat_list){0, 0};
+}
+
+static int compare_index(const cb_flat *m, uint64_t ref, const uint32_t *idx, uint32_t n)
+{
+    const cb_flat_list l = cb_flat_list_of(m, ref, REF_INDEX, 4);
+    for (uint32_t d = 0; d < n && d < l.n; d++) {
+        const uint32_t k = (uint32_t)cb_le_get(m->p + l.at + 4 * (uint64_t)d, 4);
+        if (k != idx[d]) return k < idx[d] ? -1 : 1;
+    }
+    return l.n == n ? 0 : l.n < n ? -1 : 1;
+}
+
+/* 0: there is none. They are in order. */
+static uint64_t search(const cb_flat *m, cb_flat_list refs, const uint32_t *idx, uint32_t n)
+{
+    uint32_t lo = 0, hi = refs.n;
+    while (lo < hi) {
+        const uint32_t mid = lo + (hi - lo) / 2;
+        const uint64_t ref = cb_flat_table(m, refs, mid);
+        const int order = compare_index(m, ref, idx, n);
+        if (order == 0) return ref;
+        if (order < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return 0;
+}
+
+static bool may_have(const cb_flat *b, uint64_t ref, const uint32_t *idx, uint32_t n)
+{
+    const cb_flat_list extents = cb_flat_list_of(b, ref, MANIFEST_EXTENTS, 8);
+    if (extents.n != n) return n == 0;
+    for (uint32_t d = 0; d < n; d++) {
+        const uint8_t *at = b->p + extents.at + 8 * (uint64_t)d;
+        if (idx[d] < cb_le_get(at, 4) || idx[d] >= cb_le_get(at + 4, 4)) return false;
+    }
+    return true;
+}
+
+static cubed_status open_parent(cb_file *f, const char *url, size_t n, cubed_store **out,
+                                cubed_error *err)
+{
+    repository *r = f->data;
+    for (int i = 0; i < r->nparents; i++) {
+        *out = r->parents[i].store;
+        if (strlen(r->parents[i].url) == n && memcmp(r->parents[i].url, url, n) == 0)
+            return CUBED_OK;
+    }
+    char *own = cb_zone_alloc(f->zone, n + 1);
+    if (!own ||
+        !cb_zone_grow(f->zone, &r->parents, r->nparents, &r->capparents, sizeof *r->parents))
+        return cb_file_no_memory(f, err);
+    memcpy(own, url, n);
+    CB_TRY(cb_store_open(f->stores, own, false, out, err));
+    r->parents[r->nparents++] = (parent){own, *out};
+    return CUBED_OK;
+}
+
+/* A chunk that lies outside: in a file, or an object of another store. */
+static cubed_status find_outside(cb_file *f, const cb_flat *m, cb_flat_list where, cb_entry *out,
+                                 cubed_error *err)
+{
+    const char *url = (const char *)m->p + where.at, *begin = url;
+    size_t n = where.n, last = n;
+    if (n > 7 && memcmp(url, "file://", 7) == 0) url += 7, n -= 7, last = n;
+    while (last > 0 && url[last - 1] != '/') last--;
+    if (last < 2 || last == n || memchr(url, 0, n) || n - last >= sizeof out->key)
+        return cb_fail(err, CUBED_E_FORMAT, "%s: \"%.*s\" names no file", f->url,
+                       (int)cb_min_size(where.n, 200), begin);
+    memcpy(out->key, url + last, n - last);
+    out->key[n - last] = 0;
+    CB_TRY(cb_key_check(out->key, err));
+    CB_TRY(open_parent(f, url, last - 1, &out->own.store, err));
+    return CUBED_OK;
+}
+
+static cubed_status take_ref(cb_file *f, const cb_flat *m, uint64_t ref, cb_entry *out,
+                             cubed_error *err)
+{
+    const uint64_t chunk = cb_flat_field(m, ref, REF_CHUNK, ID);
+    const cb_flat_list where = cb_flat_list_of(m, ref, REF_LOCATION, 1);
+    char text[ID_TEXT + 1];
+    if (cb_flat_field(m, ref, REF_INLINE, 4)) {
+        const cb_flat_list in = cb_flat_list_of(m, ref, REF_INLINE, 1);
+        out->head = m->p + in.at;
+        out->nhead = in.n;
+        out->size = in.n;
+        return CUBED_OK;
+    }
+    out->offset = cb_flat_number(m, cb_flat_field(m, ref, REF_OFFSET, 8), 8);
+    out->there = out->size = cb_flat_number(m, cb_flat_field(m, ref, REF_LENGTH, 8), 8);
+    out->in = &out->own;
+    out->own = (cb_object){f->within, out->key};
+    if (chunk) {
+        put_id(m->p + chunk, text);
+        snprintf(out->key, sizeof out->key, "chunks/%s", text);
+        return CUBED_OK;
+    }
+    if (where.n) return find_outside(f, m, where, out, err);
+    if (cb_flat_field(m, ref, REF_PACKED, 4))
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s: places of chunks that are compressed are not supported", f->url);
+    return cb_file_bad(f, err, "a reference of a manifest leads nowhere");
+}
+
+static cubed_status find_chunk(cb_file *f, const node *x, const uint32_t *idx, uint32_t n,
+                               const char *key, cb_entry *out, cubed_error *err)
+{
+    const repository *r = f->data;
+    const cb_flat *b = &r->snapshot, *m;
+    const cb_flat_list all = cb_flat_list_of(b, x->array, ARRAY_MANIFESTS, 4);
+    for (uint32_t i = 0; i < all.n; i++) {
+        const uint64_t t = cb_flat_table(b, all, i), id = cb_flat_field(b, t, MANIFEST_ID, ID);
+        if (!id) return cb_file_bad(f, err, "a manifest of the snapshot has no name");
+        if (!may_have(b, t, idx, n)) continue;
+        CB_TRY(get_manifest(f, b->p + id, &m, err));
+        const uint64_t ref = search(m, refs_of(m, x), idx, n);
+        if (ref) return take_ref(f, m, ref, out, err);
+    }
+    return cb_fail(err, CUBED_E_NOT_FOUND, "%s has no %s", f->url, key);
+}
+
+/* --- Keys ----------------------------------------------------------------------------------------------- */
+
+static const node *find_node(const repository *r, const char *key, size_t n)
+{
+    char path[4096] = "";
+    if (n >= sizeof path) return NULL;
+    memcpy(path, key, n);
+    const node wanted = {.path = path};
+    return r->n ? bsearch(&wanted, r->nodes, r->n, sizeof wanted, by_path) : NULL;
+}
+
+/* "x/c/0/1": *n characters are the array's path; false if it is no such key. */
+static bool parse_chunk(const char *key, size_t *n, uint32_t *idx, uint32_t *ndim)
+{
+    size_t end = strlen(key);
+    *ndim = 0;
+    while (end > 0) {
+        size_t begin = end;
+        while (begin > 0 && key[begin - 1] != '/') begin--;
+        if (end - begin == 1 && key[begin] == 'c') {
+            *n = begin ? begin - 1 : 0;
+            for (uint32_t i = 0; i < *ndim / 2; i++) {
+                const uint32_t x = idx[i];
+                idx[i] = idx[*ndim - 1 - i];
+                idx[*ndim - 1 - i] = x;
+            }
+            return true;
+        }
+        uint64_t k = 0;
+        for (size_t i = begin; i < end; i++) {
+            if (key[i] < '0' || key[i] > '9' || k > UINT32_MAX / 10) return false;
+            k = 10 * k + (uint64_t)(key[i] - '0');
+        }
+        if (begin == end || k > UINT32_MAX || begin == 0 || *ndim == CUBED_MAX_NDIM) return false;
+        idx[(*ndim)++] = (uint32_t)k;
+        end = begin - 1;
+    }
+    return false;
+}
+
+static cubed_status find_icechunk(cb_file *f, const char *key, cb_entry *out, cubed_error *err)
+{
+    static const char doc[] = "zarr.json";
+    const repository *r = f->data;
+    const size_t length = strlen(key), ndoc = sizeof doc - 1;
+    uint32_t idx[CUBED_MAX_NDIM], ndim;
+    size_t n = 0;
+    const node *x = NULL;
+    if (length >= ndoc && strcmp(key + length - ndoc, doc) == 0 &&
+        (length == ndoc || key[length - ndoc - 1] == '/')) {
+        x = find_node(r, key, length == ndoc ? 0 : length - ndoc - 1);
+        if (!x) return cb_fail(err, CUBED_E_NOT_FOUND, "%s has no %s", f->url, key);
+        out->head = x->doc;
+        out->size = out->nhead = x->ndoc;
+        return CUBED_OK;
+    }
+    if (parse_chunk(key, &n, idx, &ndim)) x = find_node(r, key, n);
+    if (!x || !x->array) return cb_fail(err, CUBED_E_NOT_FOUND, "%s has no %s", f->url, key);
+    pthread_mutex_lock(&f->lock);
+    cubed_status st = find_chunk(f, x, idx, ndim, key, out, err);
+    pthread_mutex_unlock(&f->lock);
+    return st;
+}
+
+/* Those of one manifest. */
+static cubed_status each_ref(const cb_flat *m, const node *x, const char *prefix,
+                             cb_file_each_fn fn, void *ctx, cubed_error *err)
+{
+    char key[4096 + 16 * CUBED_MAX_NDIM];
+    const cb_flat_list refs = refs_of(m, x);
+    for (uint32_t i = 0; i < refs.n; i++) {
+        const uint64_t ref = cb_flat_table(m, refs, i);
+        const cb_flat_list idx = cb_flat_list_of(m, ref, REF_INDEX, 4);
+        const cb_flat_list in = cb_flat_list_of(m, ref, REF_INLINE, 1);
+        int n = snprintf(key, sizeof key, "%.4000s%sc", x->path, *x->path ? "/" : "");
+        for (uint32_t d = 0; d < idx.n && d < CUBED_MAX_NDIM; d++)
+            n += snprintf(key + n, sizeof key - (size_t)n, "/%" PRIu64,
+                          cb_le_get(m->p + idx.at + 4 * (uint64_t)d, 4));
+        if (strncmp(key, prefix, strlen(prefix)) != 0) continue;
+        CB_TRY(fn(ctx, key,
+                  in.n ? in.n : cb_flat_number(m, cb_flat_field(m, ref, REF_LENGTH, 8), 8), err));
+    }
+    return CUBED_OK;
+}
+
+static cubed_status each_chunk(cb_file *f, const node *x, const char *prefix, cb_file_each_fn fn,
+                               void *ctx, cubed_error *err)
+{
+    const repository *r = f->data;
+    const cb_flat *b = &r->snapshot, *m;
+    const cb_flat_list all = cb_flat_list_of(b, x->array, ARRAY_MANIFESTS, 4);
+    for (uint32_t i = 0; i < all.n; i++) {
+        const uint64_t t = cb_flat_table(b, all, i), id = cb_flat_field(b, t, MANIFEST_ID, ID);
+        if (!id) return cb_file_bad(f, err, "a manifest of the snapshot has no name");
+        pthread_mutex_lock(&f->lock);
+        cubed_status st = get_manifest(f, b->p + id, &m, err);
+        const cb_flat known = st == CUBED_OK ? *m : (cb_flat){NULL, 0};
+        pthread_mutex_unlock(&f->lock);
+        if (st != CUBED_OK) return st;
+        CB_TRY(each_ref(&known, x, prefix, fn, ctx, err));
+    }
+    return CUBED_OK;
+}
+
+static cubed_status each_icechunk(cb_file *f, const char *prefix, bool chunks, cb_file_each_fn fn,
+                                  void *ctx, cubed_error *err)
+{
+    const repository *r = f->data;
+    const size_t n = strlen(prefix);
+    char key[4096 + 16];
+    for (uint32_t i = 0; i < r->n; i++) {
+        const node *x = &r->nodes[i];
+        snprintf(key, sizeof key, "%.4000s%szarr.json", x->path, *x->path ? "/" : "");
+        if (strncmp(key, prefix, n) == 0) CB_TRY(fn(ctx, key, x->ndoc, err));
+        const int length = snprintf(key, sizeof key, "%.4000s%sc/", x->path, *x->path ? "/" : "");
+        if (chunks && x->array && strncmp(key, prefix, cb_min_size((size_t)length, n)) == 0)
+            CB_TRY(each_chunk(f, x, prefix, fn, ctx, err));
+    }
+    return CUBED_OK;
+}
+
+const cb_file_kind cb_file_icechunk = {.is = is_icechunk,
+                                       .open = open_icechunk,
+                                       .close = close_icechunk,
+                                       .find = find_icechunk,
+                                       .each = each_icechunk};

@@ -1,0 +1,55 @@
+/* For the files of credentials only. */
+#ifndef CB_STORE_CREDENTIALS_PKG_H
+#define CB_STORE_CREDENTIALS_PKG_H
+
+#include "store/credentials.h"
+
+#define CB_NO_CREDENTIALS                                                                          \
+    "there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, "  \
+    "or AWS_NO_SIGN_REQUEST=true for what is public"
+
+typedef struct cb_fetcher cb_fetcher;
+
+/* Strings lie in the zone, and stay. */
+struct cb_credentials {
+    cb_credentials *next;
+    cb_zone *zone;
+    cb_fetcher *fetcher;
+    cb_net *net;
+    const char *url; /* whose options count */
+    const char *profile, *files[2], *region,
+        *endpoint; /* files: what is in them; NULL: there are none */
+    /* NULL: keys are what they are. Blocks; in the fetcher's thread. *ends: seconds since 1970, 0: never. */
+    cubed_status (*fetch)(const cb_credentials *c, cb_keys *keys, int64_t *ends, cubed_error *err);
+    const char *command, *role, *session, *token_file, *address, *bearer, *sts;
+    const char *account; /* of Google: JSON */
+    /* Under the fetcher's lock. */
+    cb_keys keys;
+    int64_t ends; /* 0: there are none, INT64_MAX: never */
+    bool wanted;
+    int64_t failed;
+    cubed_status status;
+    cubed_error why;
+};
+
+/* One request; `form` is what is posted. NULL: none. */
+typedef struct cb_question {
+    const char *method, *url, *header;
+    long connect_ms;
+    int attempts;
+    const char *form;
+} cb_question;
+
+/* Blocks. The reply's text, of code 200. */
+cubed_status cb_ask(const cb_question *q, cb_buf *out, cubed_error *err);
+
+cubed_status cb_fetch_from_process(const cb_credentials *c, cb_keys *keys, int64_t *ends,
+                                   cubed_error *err);
+cubed_status cb_fetch_for_token(const cb_credentials *c, cb_keys *keys, int64_t *ends,
+                                cubed_error *err);
+cubed_status cb_fetch_from_container(const cb_credentials *c, cb_keys *keys, int64_t *ends,
+                                     cubed_error *err);
+cubed_status cb_fetch_from_machine(const cb_credentials *c, cb_keys *keys, int64_t *ends,
+                                   cubed_error *err);
+
+#endif

@@ -1,0 +1,356 @@
+/* Google's Cloud Storage by its JSON interface. Versions are generations, and who asks has a bearer token. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "store/credentials.h"
+#include "store/remote.h"
+#include "store/remotes.h"
+#include "store/uri.h"
+
+#define ENDPOINT "STORAGE_EMULATOR_HOST endpoint_url endpoint"
+#define NOBODY   "GOOGLE_SKIP_SIGNATURE anon skip_signature"
+#define PAYS     "GOOGLE_USER_PROJECT user_project"
+#define OPTIONS                                                                                    \
+    CB_GOOGLE_TOKEN " " CB_GOOGLE_KEY " " CB_GOOGLE_FILE " " ENDPOINT " " NOBODY " " PAYS          \
+                    " project " CB_REMOTE_OPTIONS
+#define OWN      "cubed-write"
+#define BOUNDARY "cubed-7f2a9c41d5e86b03"
+
+typedef struct gcs_store {
+    cb_remote remote;
+    const char *endpoint, *payer;
+    bool anonymous;
+    cb_credentials *who;
+} gcs_store;
+
+/* --- What is sent ------------------------------------------------------------------------------------- */
+
+static cubed_status begin(cb_remote *s, cb_remote_call *c, cubed_error *err)
+{
+    (void)s;
+    if (c->what != CB_REMOTE_PUT) return CUBED_OK;
+    c->crc32c = cb_crc32c(0, c->http.body, c->http.body_size);
+    return cb_remote_make_id(c, err);
+}
+
+static void put_object(const cb_remote *s, cb_buf *out, const char *key)
+{
+    cb_buf name;
+    cb_buf_init(&name, out->alloc);
+    cb_buf_printf(&name, "%s%s%s", s->root, *s->root ? "/" : "", key);
+    cb_uri_put(out, name.failed ? "" : name.data, "");
+    out->failed |= name.failed;
+    cb_buf_free(&name);
+}
+
+static void put_condition(cb_buf *url, const char *name, const char *version)
+{
+    cb_buf_printf(url, "&%s=%s", name, strcmp(version, "*") == 0 ? "0" : version);
+}
+
+/* Conditions are on generations; that there is no object is generation 0. */
+static void put_conditions(cb_buf *url, const cb_remote_call *c)
+{
+    const bool puts = c->what == CB_REMOTE_PUT;
+    if (c->if_match) put_condition(url, "ifGenerationMatch", c->if_match);
+    if (!c->if_none_match) return;
+    put_condition(url,
+                  puts && strcmp(c->if_none_match, "*") == 0 ? "ifGenerationMatch"
+                                                             : "ifGenerationNotMatch",
+                  c->if_none_match);
+}
+
+/* The object's checksum and the id of the write, in front of it: the service refuses what does not have it. */
+static void put_body(cb_remote_call *c)
+{
+    char crc[12];
+    cb_remote_put_crc32c(c->crc32c, crc);
+    cb_buf_printf(&c->http.before,
+                  "--" BOUNDARY "\r\ncontent-type: application/json\r\n\r\n"
+                  "{\"crc32c\":\"%s\",\"metadata\":{\"" OWN "\":\"%s\"}}\r\n"
+                  "--" BOUNDARY "\r\ncontent-type: application/octet-stream\r\n\r\n",
+                  crc, c->id);
+    cb_buf_puts(&c->http.behind, "\r\n--" BOUNDARY "--\r\n");
+    cb_http_put_header(&c->http, "content-type", "multipart/related; boundary=" BOUNDARY);
+}
+
+static void put_list_query(const cb_remote *s, const cb_remote_call *c, cb_buf *url)
+{
+    const cubed_store_request *r = c->request;
+    cb_buf_puts(url, "?fields=prefixes,nextPageToken,items(name,size)");
+    if (r->page) {
+        cb_buf_puts(url, "&pageToken=");
+        cb_uri_put(url, r->page, "");
+    }
+    if (r->delimiter) cb_buf_puts(url, "&delimiter=%2F");
+    cb_buf_puts(url, "&prefix=");
+    if (*s->root || *c->key) put_object(s, url, c->key);
+    if (*c->key) cb_buf_puts(url, "%2F");
+}
+
+static void put_url(const gcs_store *s, cb_remote_call *c)
+{
+    const cb_remote *r = &s->remote;
+    cb_buf *url = &c->http.url;
+    cb_buf_printf(url, "%s%s/storage/v1/b/", s->endpoint,
+                  c->what == CB_REMOTE_PUT ? "/upload" : "");
+    cb_uri_put(url, r->bucket, "");
+    cb_buf_puts(url, "/o");
+    switch (c->what) {
+    case CB_REMOTE_LIST: put_list_query(r, c, url); return;
+    case CB_REMOTE_PUT:
+        cb_buf_puts(url, "?uploadType=multipart&fields=generation&name=");
+        put_object(r, url, c->key);
+        put_conditions(url, c);
+        put_body(c);
+        return;
+    case CB_REMOTE_COPY:
+        cb_buf_puts(url, "/");
+        put_object(r, url, c->source);
+        cb_buf_puts(url, "/rewriteTo/b/");
+        cb_uri_put(url, r->bucket, "");
+        cb_buf_puts(url, "/o/");
+        put_object(r, url, c->key);
+        cb_buf_puts(url, "?fields=done,rewriteToken");
+        if (c->body.size) cb_buf_printf(url, "&rewriteToken=%s", c->body.data);
+        return;
+    default: break;
+    }
+    cb_buf_puts(url, "/");
+    put_object(r, url, c->key);
+    if (c->what == CB_REMOTE_DELETE) return;
+    cb_buf_puts(url, c->what == CB_REMOTE_GET ? "?alt=media" : "?fields=size,generation,metadata");
+    if (c->what != CB_REMOTE_CHECK) put_conditions(url, c);
+}
+
+static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
+{
+    static const char *const methods[] = {
+        [CB_REMOTE_GET] = "GET",   [CB_REMOTE_HEAD] = "GET", [CB_REMOTE_PUT] = "POST",
+        [CB_REMOTE_CHECK] = "GET", [CB_REMOTE_LIST] = "GET", [CB_REMOTE_DELETE] = "DELETE",
+        [CB_REMOTE_COPY] = "POST"};
+    gcs_store *s = (gcs_store *)remote;
+    cb_http_call *h = &c->http;
+    cb_keys keys;
+    h->method = methods[c->what];
+    put_url(s, c);
+    if (*c->range && c->what == CB_REMOTE_GET) cb_http_put_header(h, "range", c->range);
+    if (s->payer) cb_http_put_header(h, "x-goog-user-project", s->payer);
+    if (s->anonymous) return CB_HTTP_GO;
+    const cb_http_ready ready = cb_credentials_get(s->who, &keys, &h->status, &h->error);
+    if (ready == CB_HTTP_GO && *keys.token) {
+        cb_buf_printf(&h->headers, "authorization: Bearer %s", keys.token);
+        cb_buf_put(&h->headers, "", 1);
+    }
+    explicit_bzero(&keys, sizeof keys);
+    return ready;
+}
+
+/* --- What comes back ---------------------------------------------------------------------------------- */
+
+static json_t *parse(const cb_remote_call *c)
+{
+    json_t *o = NULL;
+    if (!c->http.text.size ||
+        cb_json_parse("reply", c->http.text.data, c->http.text.size, &o, NULL) != CUBED_OK)
+        return NULL;
+    return o;
+}
+
+static void tell(const cb_remote_call *c, cubed_object_info *info)
+{
+    const char *version = cb_http_header(&c->http, "x-goog-generation");
+    json_t *o = version ? NULL : parse(c);
+    const char *size = json_string_value(json_object_get(o, "size"));
+    if (!version) version = json_string_value(json_object_get(o, "generation"));
+    if (size) info->size = strtoull(size, NULL, 10);
+    cb_remote_set_version(info, version);
+    json_decref(o);
+}
+
+static bool is_own(const cb_remote_call *c)
+{
+    json_t *o = parse(c);
+    const char *id = json_string_value(json_object_get(json_object_get(o, "metadata"), OWN));
+    const bool own = id && strcmp(id, c->id) == 0;
+    json_decref(o);
+    return own;
+}
+
+/* "crc32c=...,md5=..." */
+static bool is_whole(const cb_remote_call *c)
+{
+    const char *text = cb_http_header(&c->http, "x-goog-hash");
+    const char *crc = text ? strstr(text, "crc32c=") : NULL;
+    const char *coded = cb_http_header(&c->http, "x-goog-stored-content-encoding");
+    /* What is stored compressed comes as it was before that. */
+    if (!crc || (coded && strcmp(coded, "identity") != 0)) return true;
+    return cb_remote_has_crc32c(c, crc + 7, strcspn(crc + 7, ","));
+}
+
+static void read_fault(const cb_remote_call *c, cb_remote_fault *f)
+{
+    json_t *o = parse(c), *error = json_object_get(o, "error");
+    const json_t *first = json_array_get(json_object_get(error, "errors"), 0);
+    const char *reason = json_string_value(json_object_get(first, "reason"));
+    const char *message = json_string_value(json_object_get(error, "message"));
+    const bool is_text = !o && c->http.text.size && *c->http.text.data != '<';
+    *f = (cb_remote_fault){"", ""};
+    if (!message && is_text) message = c->http.text.data;
+    if (c->what != CB_REMOTE_COPY || c->http.code >= 300)
+        snprintf(f->message, sizeof f->message, "%s", message ? message : "");
+    if (reason) snprintf(f->code, sizeof f->code, "%s", reason);
+    /* One reason is said of objects and of buckets. */
+    if (c->http.code == 404)
+        snprintf(f->code, sizeof f->code, "%s",
+                 strcasestr(f->message, "bucket does not exist") ? "NoSuchBucket" : "NotFound");
+    json_decref(o);
+}
+
+static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_remote_fault *f)
+{
+    gcs_store *s = (gcs_store *)remote;
+    (void)f;
+    return c->http.code == 401 && !s->anonymous && cb_credentials_renew(s->who) ? CB_HTTP_AGAIN
+                                                                                : CB_HTTP_DONE;
+}
+
+/* Large objects are copied in several calls, each of which tells what the next one has to say. */
+static cb_http_verdict judge_copy(cb_remote *s, cb_remote_call *c)
+{
+    json_t *o = parse(c);
+    const char *token = json_string_value(json_object_get(o, "rewriteToken"));
+    const bool done = json_is_true(json_object_get(o, "done")) || !token;
+    (void)s;
+    c->body.size = 0;
+    c->http.attempts = 0;
+    if (!done) cb_uri_put(&c->body, token, "");
+    json_decref(o);
+    return done ? CB_HTTP_DONE : CB_HTTP_AGAIN;
+}
+
+static const char *advice(const cb_remote *remote, int code, const cb_remote_fault *f)
+{
+    const gcs_store *s = (const gcs_store *)remote;
+    if (strcmp(f->code, "NoSuchBucket") == 0 || (code == 404 && strcmp(f->code, "NotFound") == 0))
+        return "there is no bucket of that name here: check it, and STORAGE_EMULATOR_HOST";
+    if (code == 401 && !s->anonymous)
+        return "the token is not valid, or has ended: check GOOGLE_APPLICATION_CREDENTIALS";
+    if (code == 401 || (code == 403 && s->anonymous))
+        return "it is not public: give credentials instead of token=\"anon\"";
+    return code == 403 ? "who asks may not do this: check the account and the bucket's permissions"
+                       : NULL;
+}
+
+/* --- Listings ----------------------------------------------------------------------------------------- */
+
+static cubed_status tell_name(const cb_remote *s, const cubed_store_request *r, const char *text,
+                              const char *size, bool prefix, cubed_error *err)
+{
+    cb_buf name;
+    const size_t n = text ? strlen(text) : 0;
+    if (n == 0 || (!prefix && text[n - 1] == '/')) return CUBED_OK;
+    cb_buf_init(&name, s->head.alloc);
+    cb_buf_puts(&name, text);
+    cubed_status st =
+        cb_remote_tell_entry(s, r, &name, size ? strtoull(size, NULL, 10) : 0, prefix, err);
+    cb_buf_free(&name);
+    return st;
+}
+
+static cubed_status read_page(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
+                              cubed_error *err)
+{
+    json_t *o = parse(c), *x;
+    cubed_status st = CUBED_OK;
+    size_t i;
+    if (!json_is_object(o)) {
+        json_decref(o);
+        return cb_fail(err, CUBED_E_IO, "the reply is not a listing of Google's Cloud Storage");
+    }
+    json_array_foreach(json_object_get(o, "items"), i, x)
+    {
+        CB_GO(tell_name(s, r, json_string_value(json_object_get(x, "name")),
+                        json_string_value(json_object_get(x, "size")), false, err));
+    }
+    json_array_foreach(json_object_get(o, "prefixes"), i, x)
+    {
+        CB_GO(tell_name(s, r, json_string_value(x), NULL, true, err));
+    }
+    const char *token = json_string_value(json_object_get(o, "nextPageToken"));
+    if (token && strlen(token) >= CUBED_STORE_PAGE_CAP)
+        CB_GO(cb_fail(err, CUBED_E_IO, "the listing's token is too long"));
+    if (r->next_page && token) memcpy(r->next_page, token, strlen(token) + 1);
+out:
+    json_decref(o);
+    return st;
+}
+
+/* --- Opening ------------------------------------------------------------------------------------------ */
+
+static const cb_dialect gcs = {
+    .writes = true,
+    .lists = true,
+    .most_deleted = 1,
+    .begin = begin,
+    .prepare = prepare,
+    .read_fault = read_fault,
+    .repair = repair,
+    .tell = tell,
+    .is_own = is_own,
+    .is_whole = is_whole,
+    .read_page = read_page,
+    .judge_copy = judge_copy,
+    .advice = advice,
+    .open = cb_gcs_open,
+};
+
+static const cubed_store_vtable vtable = CB_REMOTE_VTABLE("gs");
+
+static cubed_status set_endpoint(gcs_store *s, cubed_error *err)
+{
+    const char *given = cb_credentials_endpoint(s->who);
+    bool tls = true;
+    cb_buf url;
+    s->endpoint = "https://storage.googleapis.com";
+    if (!given) return CUBED_OK;
+    cb_buf_init(&url, s->remote.head.alloc);
+    cb_buf_printf(&url, "%s%s", strstr(given, "://") ? "" : "http://", given);
+    cubed_status st = url.failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for an endpoint")
+                                 : cb_remote_endpoint(s->remote.zone, "STORAGE_EMULATOR_HOST",
+                                                      url.data, &s->endpoint, &tls, err);
+    cb_buf_free(&url);
+    return st;
+}
+
+static cubed_status set_rest(gcs_store *s, cubed_error *err)
+{
+    const char *url = s->remote.head.url;
+    cb_net *net = s->remote.net;
+    cb_zone *zone = s->remote.zone;
+    CB_TRY(cb_net_get_flag(net, zone, url, NOBODY, &s->anonymous, err));
+    CB_TRY(cb_net_get(net, zone, url, PAYS, &s->payer, err));
+    CB_TRY(cb_credentials_find(net, url, cb_look_for_google, &s->who, err));
+    return set_endpoint(s, err);
+}
+
+cubed_status cb_gcs_open(cb_net *net, const char *url, cubed_store **out, cubed_error *err)
+{
+    cb_remote *remote;
+    CB_TRY(cb_net_check_options(net, url, OPTIONS, err));
+    CB_TRY(cb_remote_new(net, &vtable, &gcs, url, true, sizeof(gcs_store), &remote, err));
+    cubed_status st = set_rest((gcs_store *)remote, err);
+    if (st == CUBED_OK) {
+        *out = &remote->head;
+        return st;
+    }
+    cb_remote_free(remote);
+    return cb_context(err, st, "%s", url);
+}

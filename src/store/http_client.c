@@ -1,0 +1,739 @@
+#define _GNU_SOURCE
+#include "store/http_client.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/pool.h"
+#include "cubed/sys/store.h"
+
+/* Attempts of one call, and of one that reaches nobody. */
+enum { MOST_ATTEMPTS = 8, MOST_CONNECTS = 4 };
+/* Repetitions are paid with tokens, of which each call that succeeds brings one: when everything fails there are no
+ * more, and the server is left alone. */
+enum { TOKENS = 500, PRICE = 5, PRICE_OF_TIMEOUT = 10 };
+/* The n-th repetition waits up to 2^n times the first, as chance will have it. Who is told to wait longer than the
+ * longest gives the call up, and says how long. */
+#define MS          ((int64_t)1000000)
+#define FIRST_DELAY (100 * MS)
+#define LONGEST     (20000 * MS)
+/* Of what is not wanted more is not read: neither in front of a range that a server does not know, nor behind. */
+enum {
+    MOST_SKIPPED = 64 << 20,
+    MOST_DRAINED = 256 << 10,
+    MOST_TEXT = 64 << 20,
+    MOST_HEADERS = 64 << 10
+};
+enum { BUFFER = 128 << 10 };
+
+enum stop { GOES_ON, TOO_LONG, ENOUGH, NO_RANGES, WRONG_RANGE, TOO_MUCH_TEXT, NO_MEMORY };
+
+/* A handle of libcurl, used again and again. */
+typedef struct cb_http_transfer {
+    struct cb_http_transfer *next;
+    CURL *curl;
+    struct curl_slist *headers;
+    cb_http_call *call; /* NULL: none is under way */
+    char why[CURL_ERROR_SIZE];
+} transfer;
+
+typedef struct call_list {
+    cb_http_call *first, *last;
+} call_list;
+
+struct cb_http {
+    const cubed_allocator *alloc;
+    CURLM *multi;
+    cb_pool *thread;
+    pid_t pid;
+    pthread_mutex_t lock;
+    call_list came; /* under the lock */
+    atomic_bool stopping, cancelling, woken;
+    /* The thread's own. */
+    call_list queued, delayed, waiting;
+    transfer *free, *all[CB_HTTP_MOST];
+    int nall, active;
+    int tokens;
+    uint64_t random;
+};
+
+static void append(call_list *l, cb_http_call *c)
+{
+    c->next = NULL;
+    if (l->first)
+        l->last->next = c;
+    else
+        l->first = c;
+    l->last = c;
+}
+
+static cb_http_call *take_first(call_list *l)
+{
+    cb_http_call *c = l->first;
+    if (c) l->first = c->next;
+    return c;
+}
+
+static call_list take_all(call_list *l)
+{
+    const call_list all = *l;
+    *l = (call_list){NULL, NULL};
+    return all;
+}
+
+static uint64_t next_random(cb_http *h)
+{
+    /* xorshift64* (Marsaglia 2003, Vigna 2016). */
+    h->random ^= h->random >> 12;
+    h->random ^= h->random << 25;
+    h->random ^= h->random >> 27;
+    return h->random * 0x2545F4914F6CDD1Du;
+}
+
+/* --- Replies ------------------------------------------------------------------------------------------ */
+
+void cb_http_call_init(cb_http_call *c, const cubed_allocator *a)
+{
+    *c = (cb_http_call){.method = "GET", .total = UINT64_MAX};
+    cb_buf_init(&c->url, a);
+    cb_buf_init(&c->headers, a);
+    cb_buf_init(&c->reply, a);
+    cb_buf_init(&c->text, a);
+    cb_buf_init(&c->before, a);
+    cb_buf_init(&c->behind, a);
+}
+
+void cb_http_call_free(cb_http_call *c)
+{
+    cb_buf_free(&c->url);
+    if (c->headers.data) explicit_bzero(c->headers.data, c->headers.size);
+    cb_buf_free(&c->headers);
+    cb_buf_free(&c->reply);
+    cb_buf_free(&c->text);
+    cb_buf_free(&c->before);
+    cb_buf_free(&c->behind);
+}
+
+void cb_http_put_header(cb_http_call *c, const char *name, const char *value)
+{
+    cb_buf_printf(&c->headers, "%s: %s", name, value);
+    cb_buf_put(&c->headers, "", 1);
+}
+
+const char *cb_http_header(const cb_http_call *c, const char *name)
+{
+    const size_t n = strlen(name);
+    const char *end = c->reply.data + c->reply.size;
+    for (const char *at = c->reply.data; at && at < end; at += strlen(at) + 1) {
+        if (strncmp(at, name, n) == 0 && at[n] == ':') return at + n + 1 + (at[n + 1] == ' ');
+    }
+    return NULL;
+}
+
+int64_t cb_http_date(const cb_http_call *c)
+{
+    const char *text = cb_http_header(c, "date");
+    const time_t t = text ? curl_getdate(text, NULL) : -1;
+    return t < 0 ? 0 : (int64_t)t;
+}
+
+static size_t on_header(char *line, size_t size, size_t n, void *ctx)
+{
+    cb_http_call *c = ((transfer *)ctx)->call;
+    size_t length = size * n;
+    /* Of a reply that follows another one, such as a redirection, only the last counts. */
+    if (length >= 5 && memcmp(line, "HTTP/", 5) == 0) c->reply.size = 0;
+    while (length > 0 && strchr("\r\n \t", line[length - 1])) length--;
+    const char *colon = memchr(line, ':', length);
+    if (!colon || c->reply.size + length > MOST_HEADERS) return size * n;
+    const size_t name = (size_t)(colon - line), start = c->reply.size;
+    cb_buf_put(&c->reply, line, length);
+    cb_buf_put(&c->reply, "", 1);
+    for (size_t i = 0; i < name && !c->reply.failed; i++) {
+        char *letter = &c->reply.data[start + i];
+        if (*letter >= 'A' && *letter <= 'Z') *letter = (char)(*letter - 'A' + 'a');
+    }
+    return c->reply.failed ? 0 : size * n;
+}
+
+/* "bytes FIRST-LAST/TOTAL" */
+static bool parse_range(const char *text, uint64_t *first, uint64_t *last, uint64_t *total)
+{
+    char *end;
+    if (!text || strncmp(text, "bytes ", 6) != 0) return false;
+    *first = strtoull(text + 6, &end, 10);
+    if (*end != '-') return false;
+    *last = strtoull(end + 1, &end, 10);
+    if (*end != '/') return false;
+    *total = strtoull(end + 1, &end, 10);
+    return !*end && *first <= *last && *last < *total;
+}
+
+/* Size of the object, and where in it the body begins. */
+static enum stop begin_body(cb_http_call *c)
+{
+    uint64_t from = 0, last = 0;
+    const char *length = cb_http_header(c, "content-length");
+    const char *range = cb_http_header(c, "content-range");
+    cb_http_piece *first = c->pieces;
+    c->piece = 0;
+    for (size_t i = 0; i < c->npieces; i++) c->pieces[i].got = 0;
+    c->total = UINT64_MAX;
+    if (c->code == 206) {
+        if (!parse_range(range, &from, &last, &c->total)) return WRONG_RANGE;
+    } else if (length) {
+        c->total = strtoull(length, NULL, 10);
+    }
+    c->at = from;
+    if (c->whole) {
+        c->too_long = c->total != UINT64_MAX && c->total > first->size;
+        return c->too_long ? TOO_LONG : from == 0 ? GOES_ON : WRONG_RANGE;
+    }
+    if (first->offset == CUBED_RANGE_SUFFIX) {
+        if (c->total == UINT64_MAX) return NO_RANGES;
+        const cubed_range r =
+            cubed_range_within((cubed_range){CUBED_RANGE_SUFFIX, first->size}, c->total);
+        first->offset = r.offset;
+        first->size = r.size;
+    }
+    if (from > first->offset) return WRONG_RANGE;
+    return first->offset - from > MOST_SKIPPED ? NO_RANGES : GOES_ON;
+}
+
+/* Takes what is asked for out of the next n bytes of the object. */
+static void put_bytes(cb_http_call *c, const char *bytes, size_t n)
+{
+    while (n > 0 && c->piece < c->npieces) {
+        cb_http_piece *p = &c->pieces[c->piece];
+        if (p->got == p->size) {
+            c->piece++;
+            continue;
+        }
+        const uint64_t wanted = p->offset + p->got;
+        size_t k = n;
+        if (c->at < wanted) {
+            if (k > wanted - c->at) k = (size_t)(wanted - c->at);
+        } else {
+            if (k > p->size - p->got) k = p->size - p->got;
+            memcpy(p->dst + p->got, bytes, k);
+            p->got += k;
+        }
+        bytes += k;
+        n -= k;
+        c->at += k;
+    }
+    c->at += n;
+    while (c->piece < c->npieces && c->pieces[c->piece].got == c->pieces[c->piece].size) c->piece++;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
+{
+    transfer *t = ctx;
+    cb_http_call *c = t->call;
+    n *= size;
+    if (c->code == 0) {
+        long code = 0;
+        curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &code);
+        c->code = (int)code;
+        c->stop = (code == 200 || code == 206) && c->npieces ? (int)begin_body(c) : GOES_ON;
+    }
+    if (c->stop) return 0;
+    if (!c->npieces || (c->code != 200 && c->code != 206)) {
+        if (c->text.size + n > MOST_TEXT) c->stop = TOO_MUCH_TEXT;
+        if (!c->stop) cb_buf_put(&c->text, bytes, n);
+        if (c->text.failed) c->stop = NO_MEMORY;
+        return c->stop ? 0 : n;
+    }
+    put_bytes(c, bytes, n);
+    if (c->piece < c->npieces) return n;
+    if (c->whole && c->total == UINT64_MAX && c->at > c->pieces->size) {
+        c->too_long = true;
+        c->stop = TOO_LONG;
+    } else if (c->total != UINT64_MAX && c->total > c->at && c->code == 200 &&
+               c->total - c->at > MOST_DRAINED) {
+        c->stop = ENOUGH;
+    }
+    return c->stop ? 0 : n;
+}
+
+/* --- One attempt -------------------------------------------------------------------------------------- */
+
+static transfer *get_transfer(cb_http *h)
+{
+    transfer *t = h->free;
+    if (t) {
+        h->free = t->next;
+        return t;
+    }
+    if (h->nall == CB_HTTP_MOST || !(t = cb_alloc_zero(h->alloc, sizeof *t))) return NULL;
+    if (!(t->curl = curl_easy_init())) {
+        cb_free(h->alloc, t, sizeof *t);
+        return NULL;
+    }
+    h->all[h->nall++] = t;
+    return t;
+}
+
+static void release(cb_http *h, transfer *t)
+{
+    curl_slist_free_all(t->headers);
+    t->headers = NULL;
+    t->call = NULL;
+    t->next = h->free;
+    h->free = t;
+}
+
+static bool add_header(transfer *t, const char *line)
+{
+    struct curl_slist *more = curl_slist_append(t->headers, line);
+    if (more) t->headers = more;
+    return more;
+}
+
+/* Those of the call, and none that libcurl would add by itself. */
+static bool set_headers(transfer *t, const cb_http_call *c)
+{
+    bool ok = add_header(t, "Expect:");
+    if (!memmem(c->headers.data, c->headers.size, "content-type:", 13))
+        ok = ok && add_header(t, "Content-Type:");
+    for (const char *at = c->headers.data; ok && at && at < c->headers.data + c->headers.size;
+         at += strlen(at) + 1)
+        ok = add_header(t, at);
+    return ok && curl_easy_setopt(t->curl, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK;
+}
+
+/* What is sent next, of the three parts that lie apart. */
+static size_t on_read(char *out, size_t size, size_t n, void *ctx)
+{
+    cb_http_call *c = ((transfer *)ctx)->call;
+    const struct {
+        const char *bytes;
+        size_t size;
+    } parts[] = {{c->before.data, c->before.size},
+                 {c->body, c->body_size},
+                 {c->behind.data, c->behind.size}};
+    uint64_t from = c->sent;
+    size_t done = 0;
+    n *= size;
+    for (int i = 0; i < 3; i++) {
+        if (from < parts[i].size) {
+            const size_t k = cb_min_size(parts[i].size - (size_t)from, n - done);
+            memcpy(out + done, parts[i].bytes + from, k);
+            done += k;
+            from = 0;
+        } else {
+            from -= parts[i].size;
+        }
+    }
+    c->sent += done;
+    return done;
+}
+
+/* A connection that had been kept was closed: the body is sent once more. */
+static int on_seek(void *ctx, curl_off_t offset, int origin)
+{
+    if (origin != SEEK_SET) return CURL_SEEKFUNC_CANTSEEK;
+    ((transfer *)ctx)->call->sent = (uint64_t)offset;
+    return CURL_SEEKFUNC_OK;
+}
+
+static bool set_body(transfer *t, cb_http_call *c)
+{
+    CURL *curl = t->curl;
+    const curl_off_t size = (curl_off_t)(c->before.size + c->body_size + c->behind.size);
+    bool ok = true;
+    if (strcmp(c->method, "HEAD") == 0) return curl_easy_setopt(curl, CURLOPT_NOBODY, 1L) == 0;
+    c->sent = 0;
+    if (strcmp(c->method, "PUT") == 0 || strcmp(c->method, "POST") == 0) {
+        ok = curl_easy_setopt(curl, CURLOPT_POST, 1L) == 0 &&
+             curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, size) == 0 &&
+             curl_easy_setopt(curl, CURLOPT_READFUNCTION, on_read) == 0 &&
+             curl_easy_setopt(curl, CURLOPT_READDATA, t) == 0 &&
+             curl_easy_setopt(curl, CURLOPT_SEEKFUNCTION, on_seek) == 0 &&
+             curl_easy_setopt(curl, CURLOPT_SEEKDATA, t) == 0;
+    }
+    if (strcmp(c->method, "GET") != 0)
+        ok = ok && curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, c->method) == 0;
+    return ok;
+}
+
+static bool set_limits(CURL *curl, const cb_http_call *c)
+{
+    const long connect = c->connect_ms ? (long)c->connect_ms : 10000;
+    const long stall = c->stall_ms ? (long)(c->stall_ms + 999) / 1000 : 30;
+    return curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, connect) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, stall) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, c->follows ? 1L : 0L) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 10L) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https") == 0 &&
+           curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https") == 0 &&
+           /* None from the environment, at which libcurl would look by itself. */
+           curl_easy_setopt(curl, CURLOPT_PROXY, c->proxy ? c->proxy : "") == 0 &&
+           curl_easy_setopt(curl, CURLOPT_NOPROXY, c->no_proxy) == 0 &&
+           (!c->ca_file || curl_easy_setopt(curl, CURLOPT_CAINFO, c->ca_file) == 0);
+}
+
+static bool set_up(transfer *t, cb_http_call *c)
+{
+    CURL *curl = t->curl;
+    curl_easy_reset(curl);
+    t->call = c;
+    t->why[0] = 0;
+    c->code = c->stop = 0;
+    c->too_long = false;
+    c->total = UINT64_MAX;
+    c->reply.size = c->text.size = 0;
+    return curl_easy_setopt(curl, CURLOPT_URL, c->url.data) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, (long)BUFFER) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, t->why) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_PRIVATE, t) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_HEADERDATA, t) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body) == 0 &&
+           curl_easy_setopt(curl, CURLOPT_WRITEDATA, t) == 0 && set_limits(curl, c) &&
+           set_body(t, c) && set_headers(t, c);
+}
+
+static void finish(cb_http_call *c, cubed_status st)
+{
+    c->status = st;
+    c->fns->done(c);
+}
+
+static void give_back_cancelled(cb_http_call *c)
+{
+    finish(c, cb_fail(&c->error, CUBED_E_CANCELLED, "a request was cancelled"));
+}
+
+static void start(cb_http *h, cb_http_call *c)
+{
+    if (atomic_load(&c->cancelled)) {
+        give_back_cancelled(c);
+        return;
+    }
+    c->url.size = c->headers.size = c->before.size = c->behind.size = 0;
+    c->error = (cubed_error)CUBED_ERROR_INIT;
+    const cb_http_ready ready = c->fns->prepare(c);
+    if (ready == CB_HTTP_WAIT) {
+        append(&h->waiting, c);
+        return;
+    }
+    if (ready == CB_HTTP_NO) {
+        finish(c, c->status);
+        return;
+    }
+    const bool failed = c->url.failed || c->headers.failed || c->before.failed || c->behind.failed;
+    transfer *t = failed ? NULL : get_transfer(h);
+    if (!t || !set_up(t, c) || curl_multi_add_handle(h->multi, t->curl) != CURLM_OK) {
+        if (t) release(h, t);
+        finish(c, cb_fail(&c->error, CUBED_E_NOMEM, "no memory for a request"));
+        return;
+    }
+    c->transfer = t;
+    c->attempts++;
+    h->active++;
+}
+
+/* --- What came of it ---------------------------------------------------------------------------------- */
+
+static void set_passing(cb_http_call *c, uint32_t after_ms)
+{
+    c->error.transient = true;
+    c->error.retry_after_ms = after_ms;
+}
+
+/* Nanoseconds that the server wants to be left alone; 0: it does not say. */
+static int64_t retry_after(const cb_http_call *c)
+{
+    const char *text = c->code ? cb_http_header(c, "retry-after") : NULL;
+    char *end;
+    if (!text) return 0;
+    const long long seconds = strtoll(text, &end, 10);
+    if (end != text) return seconds > 0 && seconds < 86400 ? seconds * 1000 * MS : 0;
+    const time_t at = curl_getdate(text, NULL);
+    const int64_t now = cb_http_date(c), wait = at < 0 ? 0 : (int64_t)at - (now ? now : time(NULL));
+    return wait > 0 && wait < 86400 ? wait * 1000 * MS : 0;
+}
+
+/* Again after a while, unless that has been done often enough. `error` is what there is to say otherwise. */
+static void try_later(cb_http *h, cb_http_call *c, int attempts, int price)
+{
+    const int64_t asked = retry_after(c);
+    if (c->attempts >= attempts || h->tokens < price || asked > LONGEST) {
+        set_passing(c, (uint32_t)(asked / MS));
+        if (c->attempts > 1) cb_note(&c->error, " (tried %d times)", c->attempts);
+        finish(c, CUBED_E_IO);
+        return;
+    }
+    h->tokens -= price;
+    int64_t longest = FIRST_DELAY << (c->attempts < 8 ? c->attempts - 1 : 8);
+    if (longest > LONGEST) longest = LONGEST;
+    const int64_t wait = (int64_t)(next_random(h) % (uint64_t)longest);
+    c->not_before = cb_clock_ns() + (wait > asked ? wait : asked);
+    append(&h->delayed, c);
+}
+
+static void judge(cb_http *h, cb_http_call *c)
+{
+    switch (c->fns->judge(c)) {
+    case CB_HTTP_DONE:
+        if (h->tokens < TOKENS && c->status == CUBED_OK) h->tokens++;
+        c->fns->done(c);
+        break;
+    case CB_HTTP_AGAIN:
+        if (c->attempts < 2 * MOST_ATTEMPTS)
+            append(&h->queued, c);
+        else
+            finish(c, CUBED_E_IO);
+        break;
+    case CB_HTTP_LATER: try_later(h, c, MOST_ATTEMPTS, PRICE); break;
+    }
+}
+
+static void fail_to_transfer(cb_http *h, cb_http_call *c, CURLcode code, const char *why)
+{
+    int attempts = MOST_ATTEMPTS, price = PRICE;
+    if (!*why) why = curl_easy_strerror(code);
+    (void)cb_fail(&c->error, CUBED_E_IO, "%s", why);
+    switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_COULDNT_CONNECT: attempts = MOST_CONNECTS; break;
+    case CURLE_OPERATION_TIMEDOUT: price = PRICE_OF_TIMEOUT; break;
+    case CURLE_PARTIAL_FILE:
+    case CURLE_GOT_NOTHING:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM: break;
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+        cb_note(&c->error, ": the server's certificate is not believed; one of your own is given "
+                           "in AWS_CA_BUNDLE or SSL_CERT_FILE");
+        finish(c, CUBED_E_IO);
+        return;
+    default: finish(c, CUBED_E_IO); return;
+    }
+    if (code == CURLE_SSL_CONNECT_ERROR && c->attempts >= attempts)
+        cb_note(&c->error, ": does the address begin with http://, not https://?");
+    try_later(h, c, attempts, price);
+}
+
+static void stop_short(cb_http *h, cb_http_call *c)
+{
+    static const char *const text[] = {
+        [NO_RANGES] = "the server does not know ranges, and the object is long",
+        [WRONG_RANGE] = "the server sent another range than was asked for",
+        [TOO_MUCH_TEXT] = "the reply is too long",
+    };
+    if (c->stop == ENOUGH || c->stop == TOO_LONG) {
+        judge(h, c);
+    } else if (c->stop == NO_MEMORY) {
+        finish(c, cb_fail(&c->error, CUBED_E_NOMEM, "no memory for a reply"));
+    } else {
+        finish(c, cb_fail(&c->error, CUBED_E_IO, "%s", text[c->stop]));
+    }
+}
+
+static void end_transfer(cb_http *h, transfer *t, CURLcode code)
+{
+    cb_http_call *c = t->call;
+    char why[CURL_ERROR_SIZE];
+    long status = 0;
+    curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_multi_remove_handle(h->multi, t->curl);
+    memcpy(why, t->why, sizeof why);
+    c->transfer = NULL;
+    h->active--;
+    release(h, t);
+    if (atomic_load(&c->cancelled)) {
+        give_back_cancelled(c);
+    } else if (c->stop) {
+        stop_short(h, c);
+    } else if (code != CURLE_OK) {
+        c->code = 0;
+        fail_to_transfer(h, c, code, why);
+    } else {
+        /* One without a body. */
+        if (c->code == 0 && (status == 200 || status == 206) && c->npieces && !c->whole &&
+            c->pieces->offset == CUBED_RANGE_SUFFIX)
+            c->pieces->offset = c->pieces->size = 0;
+        if (c->code == 0 && status == 200 && c->npieces) c->total = 0;
+        c->code = (int)status;
+        judge(h, c);
+    }
+}
+
+/* --- The thread --------------------------------------------------------------------------------------- */
+
+static void drop_cancelled_of(call_list *l)
+{
+    call_list all = take_all(l);
+    for (cb_http_call *c; (c = take_first(&all));) {
+        if (atomic_load(&c->cancelled))
+            give_back_cancelled(c);
+        else
+            append(l, c);
+    }
+}
+
+static void drop_cancelled(cb_http *h)
+{
+    drop_cancelled_of(&h->queued);
+    drop_cancelled_of(&h->delayed);
+    drop_cancelled_of(&h->waiting);
+    for (int i = 0; i < h->nall; i++) {
+        cb_http_call *c = h->all[i]->call;
+        if (c && atomic_load(&c->cancelled)) end_transfer(h, h->all[i], CURLE_OK);
+    }
+}
+
+static void take_what_came(cb_http *h)
+{
+    pthread_mutex_lock(&h->lock);
+    call_list came = take_all(&h->came);
+    pthread_mutex_unlock(&h->lock);
+    for (cb_http_call *c; (c = take_first(&came));) append(&h->queued, c);
+    if (atomic_exchange(&h->woken, false)) {
+        call_list waiting = take_all(&h->waiting);
+        for (cb_http_call *c; (c = take_first(&waiting));) append(&h->queued, c);
+    }
+    if (atomic_exchange(&h->cancelling, false)) drop_cancelled(h);
+}
+
+/* Those whose time has come, and milliseconds until that of the next. */
+static int take_delayed(cb_http *h)
+{
+    const int64_t now = cb_clock_ns();
+    int64_t first = now + 1000 * MS;
+    call_list delayed = take_all(&h->delayed);
+    for (cb_http_call *c; (c = take_first(&delayed));) {
+        if (c->not_before <= now) {
+            append(&h->queued, c);
+            continue;
+        }
+        if (c->not_before < first) first = c->not_before;
+        append(&h->delayed, c);
+    }
+    return (int)((first - now) / MS) + 1;
+}
+
+static void read_messages(cb_http *h)
+{
+    int left;
+    for (CURLMsg *m; (m = curl_multi_info_read(h->multi, &left));) {
+        transfer *t = NULL;
+        if (m->msg != CURLMSG_DONE) continue;
+        const CURLcode code = m->data.result;
+        curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
+        end_transfer(h, t, code);
+    }
+}
+
+static void run(void *ctx, unsigned index)
+{
+    cb_http *h = ctx;
+    int running;
+    (void)index;
+    pthread_setname_np(pthread_self(), "cubed-http");
+    while (!atomic_load(&h->stopping)) {
+        take_what_came(h);
+        while (h->active < CB_HTTP_MOST && h->queued.first) start(h, take_first(&h->queued));
+        curl_multi_perform(h->multi, &running);
+        read_messages(h);
+        int wait = take_delayed(h);
+        if (h->queued.first && h->active < CB_HTTP_MOST) wait = 0;
+        curl_multi_poll(h->multi, NULL, 0, wait, NULL);
+    }
+}
+
+/* --- Its life ----------------------------------------------------------------------------------------- */
+
+cubed_status cb_http_new(const cubed_allocator *a, cb_http **out, cubed_error *err)
+{
+    /* Counted by libcurl, which may be asked by several threads. */
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        return cb_fail(err, CUBED_E_NOMEM, "libcurl does not start");
+    cb_http *h = cb_alloc_zero(a, sizeof *h);
+    cubed_status st = CUBED_OK;
+    if (!h) CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for connections"));
+    h->alloc = a;
+    h->pid = getpid();
+    h->tokens = TOKENS;
+    if (getrandom(&h->random, sizeof h->random, 0) != (ssize_t)sizeof h->random || !h->random)
+        h->random = (uint64_t)cb_clock_ns() | 1;
+    h->multi = curl_multi_init();
+    if (!h->multi || curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, (long)CB_HTTP_MOST) != 0 ||
+        pthread_mutex_init(&h->lock, NULL) != 0) {
+        if (h->multi) curl_multi_cleanup(h->multi);
+        CB_GO(cb_fail(err, CUBED_E_NOMEM, "no memory for connections"));
+    }
+    st = cb_pool_start(a, 1, run, NULL, h, &h->thread, err);
+    if (st != CUBED_OK) {
+        curl_multi_cleanup(h->multi);
+        pthread_mutex_destroy(&h->lock);
+        goto out;
+    }
+    *out = h;
+    return CUBED_OK;
+out:
+    cb_free(a, h, sizeof *h);
+    curl_global_cleanup();
+    return st;
+}
+
+void cb_http_free(cb_http *h)
+{
+    /* In a child that was forked there is no thread to be joined, and connections are the parent's. */
+    if (!h || !cb_http_is_here(h)) return;
+    atomic_store(&h->stopping, true);
+    curl_multi_wakeup(h->multi);
+    cb_pool_join(h->thread);
+    for (int i = 0; i < h->nall; i++) {
+        curl_easy_cleanup(h->all[i]->curl);
+        cb_free(h->alloc, h->all[i], sizeof *h->all[i]);
+    }
+    curl_multi_cleanup(h->multi);
+    pthread_mutex_destroy(&h->lock);
+    cb_free(h->alloc, h, sizeof *h);
+    curl_global_cleanup();
+}
+
+bool cb_http_is_here(const cb_http *h) { return h->pid == getpid(); }
+
+void cb_http_submit(cb_http *h, cb_http_call *c)
+{
+    pthread_mutex_lock(&h->lock);
+    append(&h->came, c);
+    pthread_mutex_unlock(&h->lock);
+    curl_multi_wakeup(h->multi);
+}
+
+void cb_http_look_at_cancelled(cb_http *h)
+{
+    atomic_store(&h->cancelling, true);
+    curl_multi_wakeup(h->multi);
+}
+
+void cb_http_wake(cb_http *h)
+{
+    atomic_store(&h->woken, true);
+    curl_multi_wakeup(h->multi);
+}
+
+const char *cb_http_version(void) { return LIBCURL_VERSION; }

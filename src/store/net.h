@@ -1,0 +1,56 @@
+/* What the remote stores of a context share: settings, and the client. */
+#ifndef CB_STORE_NET_H
+#define CB_STORE_NET_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "store/http_client.h"
+#include "store/store.h"
+
+typedef struct cb_setting {
+    struct cb_setting *next;
+    size_t size; /* of this struct with the text behind it */
+    const char *scope, *name,
+        *value; /* scope: the URL that it is for, with all below; NULL: a variable, for all */
+    char text[];
+} cb_setting;
+
+typedef struct cb_credentials cb_credentials;
+
+typedef struct cb_net {
+    const cubed_allocator *alloc;
+    pthread_mutex_t lock;       /* of settings and the making of the client */
+    cb_setting *settings;       /* the latest first */
+    cb_http *http;              /* NULL until it is needed */
+    struct cb_fetcher *fetcher; /* of credentials: NULL until it is needed */
+} cb_net;
+
+CUBED_MUST_CHECK cubed_status cb_net_init(cb_net *n, const cubed_allocator *a, cubed_error *err);
+/* No store is open. */
+void cb_net_free(cb_net *n);
+/* The client of this process. */
+CUBED_MUST_CHECK cubed_status cb_net_http(cb_net *n, cb_http **out, cubed_error *err);
+
+/* Takes the place of all variables: "NAME=VALUE", NULL behind the last. Those that no store looks at are left out. */
+CUBED_MUST_CHECK cubed_status cb_net_set_variables(cb_net *n, const char *const *variables,
+                                                   cubed_error *err);
+/* `value` NULL: no longer set; `name` NULL: none of that URL. */
+CUBED_MUST_CHECK cubed_status cb_net_set_option(cb_net *n, const char *url, const char *name,
+                                                const char *value, cubed_error *err);
+/* Variable by which options come to another process of the same user, and its value. */
+#define CB_NET_OPTIONS "CUBED_STORAGE_OPTIONS"
+CUBED_MUST_CHECK cubed_status cb_net_put_options(cb_net *n, cb_buf *out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_net_take_options(cb_net *n, const char *text, cubed_error *err);
+/* A copy of the first that is set of `names`, which are divided by spaces: options of the URL in any case of letters, then
+ * variables as they are spelled. *out is NULL if none is, or is empty. */
+CUBED_MUST_CHECK cubed_status cb_net_get(cb_net *n, cb_zone *zone, const char *url,
+                                         const char *names, const char **out, cubed_error *err);
+/* The same of truth values. */
+CUBED_MUST_CHECK cubed_status cb_net_get_flag(cb_net *n, cb_zone *zone, const char *url,
+                                              const char *names, bool *out, cubed_error *err);
+/* CUBED_E_ARG if the URL has an option that is not among the names. */
+CUBED_MUST_CHECK cubed_status cb_net_check_options(cb_net *n, const char *url, const char *names,
+                                                   cubed_error *err);
+
+#endif

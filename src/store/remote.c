@@ -1,0 +1,973 @@
+#define _GNU_SOURCE
+#include "store/remote.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "store/digest.h"
+#include "store/uri.h"
+
+/* Ranges are read by one call if no more than this lies between them: as long as a request takes, or less. */
+enum { JOINED_GAP = 64 << 10, OTHERS_CHANGED = 5 };
+
+/* One request of the store's user. */
+struct cb_remote_job {
+    cb_remote *s;
+    cubed_store_request *r;
+    cb_remote_job *next, *before;
+    size_t size;         /* of this struct with all behind it */
+    size_t ncalls, left; /* left: that are under way */
+    cb_remote_call *calls;
+    cb_http_piece *pieces;
+    const cubed_range **order;
+    bool first_alone; /* the other calls wait for the version that the first one reads */
+    int restarts;
+    cubed_status status;
+    cubed_error err;
+    cubed_object_info info; /* as far as it is known; size UINT64_MAX: it is not */
+};
+
+static const char *verb(cb_remote_what what)
+{
+    static const char *const verbs[] = {
+        [CB_REMOTE_GET] = "get",       [CB_REMOTE_HEAD] = "head",
+        [CB_REMOTE_PUT] = "put",       [CB_REMOTE_CHECK] = "put",
+        [CB_REMOTE_DELETE] = "delete", [CB_REMOTE_DELETE_MANY] = "delete",
+        [CB_REMOTE_LIST] = "list",     [CB_REMOTE_COPY] = "copy to"};
+    return verbs[what];
+}
+
+/* --- From a request to calls -------------------------------------------------------------------------- */
+
+static int by_offset(const void *a, const void *b)
+{
+    const cubed_range *x = *(const cubed_range *const *)a, *y = *(const cubed_range *const *)b;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static uint64_t end_of(const cubed_range *r)
+{
+    uint64_t end;
+    return __builtin_add_overflow(r->offset, (uint64_t)r->size, &end) ? UINT64_MAX : end;
+}
+
+/* Whether a call for what ends at `end` reads this range, too. */
+static bool is_close(const cubed_range *r, uint64_t end)
+{
+    return r->offset != CUBED_RANGE_SUFFIX && end != CUBED_RANGE_SUFFIX && r->offset >= end &&
+           r->offset - end <= JOINED_GAP;
+}
+
+static void set_range(cb_remote_call *c)
+{
+    const cb_http_piece *first = c->pieces, *last = first + c->npieces - 1;
+    if (first->offset == CUBED_RANGE_SUFFIX)
+        snprintf(c->range, sizeof c->range, "bytes=-%zu", first->size);
+    else
+        snprintf(c->range, sizeof c->range, "bytes=%" PRIu64 "-%" PRIu64, first->offset,
+                 last->offset + last->size - 1);
+}
+
+/* Calls for the ranges of a get, each of which has pieces that lie close. */
+static void plan_ranges(cb_remote_job *j)
+{
+    const cubed_store_request *r = j->r;
+    size_t n = 0, at = 0;
+    uint64_t end = CUBED_RANGE_SUFFIX;
+    for (size_t i = 0; i < r->nranges; i++) {
+        if (r->ranges[i].size > 0) j->order[n++] = &r->ranges[i];
+    }
+    qsort(j->order, n, sizeof *j->order, by_offset);
+    j->ncalls = 0;
+    for (size_t i = 0; i < n; i++) {
+        cb_remote_call *c = j->ncalls ? &j->calls[j->ncalls - 1] : NULL;
+        if (!c || !is_close(j->order[i], end)) {
+            c = &j->calls[j->ncalls++];
+            c->pieces = &j->pieces[i];
+            c->npieces = 0;
+        }
+        j->pieces[i] = (cb_http_piece){.offset = j->order[i]->offset, .size = j->order[i]->size};
+        c->npieces++;
+        end = j->order[i]->offset == CUBED_RANGE_SUFFIX ? CUBED_RANGE_SUFFIX : end_of(j->order[i]);
+    }
+    /* Where each goes follows from those before it in the caller's order. */
+    for (size_t i = 0; i < r->nranges; at += r->ranges[i++].size) {
+        for (size_t k = 0; k < n; k++) {
+            if (j->order[k] == &r->ranges[i]) j->pieces[k].dst = (char *)r->dst + at;
+        }
+    }
+    for (size_t i = 0; i < j->ncalls; i++) set_range(&j->calls[i]);
+}
+
+static size_t most_calls(const cb_remote *s, const cubed_store_request *r)
+{
+    const size_t batch = s->dialect->most_deleted;
+    if (r->op == CUBED_STORE_GET && r->nranges) return r->nranges;
+    return r->op == CUBED_STORE_DELETE ? (r->nkeys + batch - 1) / batch : 1;
+}
+
+static cb_http_ready prepare(cb_http_call *http);
+static cb_http_verdict judge(cb_http_call *http);
+static void done(cb_http_call *http);
+
+static void plan_get(cb_remote_job *j)
+{
+    const cubed_store_request *r = j->r;
+    cb_remote_call *c = j->calls;
+    if (r->nranges) plan_ranges(j);
+    if (!r->nranges) {
+        j->pieces[0] = (cb_http_piece){.size = r->cap, .dst = r->dst};
+        c->pieces = j->pieces;
+        c->npieces = 1;
+        c->whole = true;
+    } else if (j->ncalls == 0) { /* nothing is asked for but what there is to know */
+        j->ncalls = 1;
+        c->what = CB_REMOTE_HEAD;
+    }
+    j->first_alone = j->ncalls > 1 && !r->if_match;
+}
+
+static void plan_calls(cb_remote_job *j)
+{
+    static const cb_remote_what kinds[] = {[CUBED_STORE_GET] = CB_REMOTE_GET,
+                                           [CUBED_STORE_PUT] = CB_REMOTE_PUT,
+                                           [CUBED_STORE_LIST] = CB_REMOTE_LIST,
+                                           [CUBED_STORE_HEAD] = CB_REMOTE_HEAD,
+                                           [CUBED_STORE_DELETE] = CB_REMOTE_DELETE};
+    const cubed_store_request *r = j->r;
+    const size_t batch = j->s->dialect->most_deleted;
+    for (size_t i = 0; i < j->ncalls; i++) {
+        cb_remote_call *c = &j->calls[i];
+        c->what = kinds[r->op];
+        c->key = r->key;
+        c->if_match = r->if_match;
+        c->if_none_match = r->if_none_match;
+        if (r->op == CUBED_STORE_PUT) {
+            c->http.body = r->src;
+            c->http.body_size = r->size;
+        } else if (r->op == CUBED_STORE_DELETE) {
+            c->keys = r->keys + i * batch;
+            c->nkeys = cb_min_size(r->nkeys - i * batch, batch);
+            c->key = c->keys[0];
+            c->what = c->nkeys > 1 ? CB_REMOTE_DELETE_MANY : CB_REMOTE_DELETE;
+        }
+    }
+    if (r->op == CUBED_STORE_GET) plan_get(j);
+}
+
+static void free_job(cb_remote_job *j, size_t ncalls)
+{
+    const cubed_allocator *a = j->s->head.alloc;
+    for (size_t i = 0; i < ncalls; i++) {
+        cb_http_call_free(&j->calls[i].http);
+        cb_buf_free(&j->calls[i].body);
+    }
+    cb_free(a, j, j->size);
+}
+
+static cubed_status new_job(cb_remote *s, cubed_store_request *r, const char *source,
+                            cb_remote_job **out, cubed_error *err)
+{
+    static const cb_http_functions functions = {prepare, judge, done};
+    const size_t n = most_calls(s, r);
+    size_t size, each = sizeof(cb_remote_call) + sizeof(cb_http_piece) + sizeof(cubed_range *);
+    cb_remote_job *j = cb_mul_size(n, each, &size) || cb_add_size(size, sizeof *j, &size)
+                           ? NULL
+                           : cb_alloc_zero(s->head.alloc, size);
+    if (!j) return cb_fail(err, CUBED_E_NOMEM, "no memory for a request");
+    j->s = s;
+    j->r = r;
+    j->size = size;
+    j->ncalls = n;
+    j->calls = (cb_remote_call *)(j + 1);
+    j->pieces = (cb_http_piece *)(j->calls + n);
+    j->order = (const cubed_range **)(j->pieces + n);
+    j->info.size = UINT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        cb_remote_call *c = &j->calls[i];
+        c->job = j;
+        c->request = r;
+        cb_http_call_init(&c->http, s->head.alloc);
+        cb_buf_init(&c->body, s->head.alloc);
+        c->http.fns = &functions;
+        c->http.follows = !s->dialect->writes;
+        c->http.ca_file = s->ca_file;
+        c->http.proxy = s->proxy;
+        c->http.no_proxy = s->no_proxy;
+        c->http.connect_ms = s->connect_ms;
+        c->http.stall_ms = s->stall_ms;
+    }
+    plan_calls(j);
+    if (source) {
+        j->calls->what = CB_REMOTE_COPY;
+        j->calls->source = source;
+    }
+    cubed_status st = CUBED_OK;
+    for (size_t i = 0; i < j->ncalls && st == CUBED_OK && s->dialect->begin; i++)
+        st = s->dialect->begin(s, &j->calls[i], err);
+    if (st != CUBED_OK) {
+        free_job(j, n);
+        return st;
+    }
+    *out = j;
+    return CUBED_OK;
+}
+
+/* --- The end of a request ----------------------------------------------------------------------------- */
+
+static void unlink_job(cb_remote_job *j)
+{
+    cb_remote *s = j->s;
+    pthread_mutex_lock(&s->lock);
+    if (j->before)
+        j->before->next = j->next;
+    else
+        s->jobs = j->next;
+    if (j->next) j->next->before = j->before;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void complete(cb_remote_job *j)
+{
+    cb_remote *s = j->s;
+    cubed_store_request *r = j->r;
+    const size_t n = most_calls(s, r);
+    unlink_job(j);
+    r->status = j->status;
+    if (j->status != CUBED_OK && r->err) *r->err = j->err;
+    if (j->info.size != UINT64_MAX) r->info = j->info;
+    r->complete(r); /* it is gone then */
+    free_job(j, n);
+    pthread_mutex_lock(&s->lock);
+    if (--s->njobs == 0) pthread_cond_broadcast(&s->idle);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static cubed_status find_http(cb_remote *s, cb_http **http, cubed_error *err)
+{
+    return cb_net_http(s->net, http, err);
+}
+
+/* Calls from..to-1; the job may be gone when it returns. */
+static void send(cb_remote_job *j, size_t from, size_t to)
+{
+    cb_http *http;
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_status st = find_http(j->s, &http, &err);
+    j->left = to - from;
+    if (st != CUBED_OK) {
+        j->status = st;
+        j->err = err;
+        complete(j);
+        return;
+    }
+    cb_remote_call *calls = j->calls;
+    for (size_t i = from; i < to; i++) cb_http_submit(http, &calls[i].http);
+}
+
+static void send_first(cb_remote_job *j) { send(j, 0, j->first_alone ? 1 : j->ncalls); }
+
+static bool is_condition(const cb_remote_call *c, cubed_status st)
+{
+    return st == CUBED_E_EXISTS && c->what == CB_REMOTE_GET && !c->job->r->if_match &&
+           !c->job->r->if_none_match;
+}
+
+/* Everything again: the object has been replaced between two calls. False: not once more. */
+static bool restart(cb_remote_job *j)
+{
+    if (j->restarts++ == OTHERS_CHANGED) return false;
+    j->status = CUBED_OK;
+    j->info = (cubed_object_info){.size = UINT64_MAX};
+    j->first_alone = j->ncalls > 1;
+    for (size_t i = 0; i < j->ncalls; i++) {
+        j->calls[i].if_match = NULL;
+        j->calls[i].http.attempts = 0;
+    }
+    send_first(j);
+    return true;
+}
+
+static void note_failure(cb_remote_job *j, const cb_remote_call *c)
+{
+    if (j->status != CUBED_OK) return;
+    j->status = c->http.status;
+    j->err = c->http.error;
+    j->err.status = j->status;
+    if (j->status == CUBED_E_NOT_FOUND)
+        (void)cb_fail(&j->err, j->status, "%s has no %s", j->s->head.url, c->key);
+    else
+        (void)cb_context(&j->err, j->status, "%s: %s%s%s", j->s->head.url, verb(c->what),
+                         *c->key ? " " : "", c->key);
+}
+
+static void done(cb_http_call *http)
+{
+    cb_remote_call *c = (cb_remote_call *)http;
+    cb_remote_job *j = c->job;
+    if (http->status != CUBED_OK) {
+        if (is_condition(c, http->status)) http->error.transient = true;
+        note_failure(j, c);
+    }
+    if (--j->left > 0) return;
+    if (is_condition(c, j->status) && restart(j)) return;
+    if (j->status == CUBED_OK && j->first_alone) {
+        j->first_alone = false;
+        for (size_t i = 1; i < j->ncalls; i++)
+            j->calls[i].if_match = *j->info.version.text ? j->info.version.text : NULL;
+        send(j, 1, j->ncalls);
+        return;
+    }
+    complete(j);
+}
+
+/* --- Replies ------------------------------------------------------------------------------------------ */
+
+static cb_http_ready prepare(cb_http_call *http)
+{
+    cb_remote_call *c = (cb_remote_call *)http;
+    cb_remote_job *j = c->job;
+    /* A reply may have changed where the pieces are. */
+    if (c->what == CB_REMOTE_GET && *c->range == 'b' && c->range[6] == '-') {
+        c->pieces->offset = CUBED_RANGE_SUFFIX;
+        c->pieces->size = strtoull(c->range + 7, NULL, 10);
+    }
+    const bool gets = c->what == CB_REMOTE_GET;
+    http->pieces = gets ? c->pieces : NULL;
+    http->npieces = gets ? c->npieces : 0;
+    http->whole = gets && c->whole;
+    return j->s->dialect->prepare(j->s, c);
+}
+
+void cb_remote_read_fault(const cb_http_call *c, cb_remote_fault *f)
+{
+    const cb_xml_part all = {c->text.data, c->text.size};
+    const struct {
+        const char *name;
+        char *to;
+        size_t cap;
+    } parts[] = {{"Code", f->code, sizeof f->code}, {"Message", f->message, sizeof f->message}};
+    *f = (cb_remote_fault){"", ""};
+    for (size_t i = 0; i < 2 && all.size; i++) {
+        cb_xml_part x;
+        cb_buf text;
+        cb_buf_init(&text, c->text.alloc);
+        if (cb_xml_find(all, parts[i].name, &x) && cb_xml_put_text(&text, x) && !text.failed)
+            snprintf(parts[i].to, parts[i].cap, "%s", text.data ? text.data : "");
+        cb_buf_free(&text);
+    }
+    const char *code = cb_http_header(c, "x-ms-error-code");
+    if (!*f->code && code) snprintf(f->code, sizeof f->code, "%s", code);
+}
+
+static void read_fault(const cb_remote_call *c, cb_remote_fault *f)
+{
+    const cb_dialect *d = c->job->s->dialect;
+    if (d->read_fault)
+        d->read_fault(c, f);
+    else
+        cb_remote_read_fault(&c->http, f);
+    for (char *at = f->message; *at; at++) {
+        if (*at == '\n' || *at == '\r') *at = ' ';
+    }
+}
+
+static bool may_pass(int code, const cb_remote_fault *f)
+{
+    static const char *const codes[] = {"SlowDown",      "RequestTimeout",
+                                        "InternalError", "ServiceUnavailable",
+                                        "ServerBusy",    "OperationTimedOut"};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        if (strcmp(f->code, codes[i]) == 0) return true;
+    }
+    return code == 408 || code == 429 || code == 500 || code == 502 || code == 503 || code == 504;
+}
+
+static cubed_status fail_with(cb_remote_call *c, const cb_remote_fault *f)
+{
+    const cb_remote *s = c->job->s;
+    const int code = c->http.code;
+    cubed_error *err = &c->http.error;
+    const char *advice = s->dialect->advice ? s->dialect->advice(s, code, f) : NULL;
+    const char *type = cb_http_header(&c->http, "content-type");
+    const bool page = type && strncasecmp(type, "text/html", 9) == 0;
+    c->http.status =
+        cb_fail(err, CUBED_E_IO, "the reply is %d%s%s%s%s%s", code, *f->code ? " " : "", f->code,
+                *f->message ? " (" : "", f->message, *f->message ? ")" : "");
+    if (page) cb_note(err, ", a page for people: is the address right, and no proxy in between?");
+    if (!advice && code == 401) advice = "it wants to know who asks: give credentials";
+    if (!advice && code == 403) advice = "who asks may not do this: check credentials and rights";
+    if (!advice && code == 407) advice = "the proxy wants user and password";
+    if (advice) cb_note(err, ": %s", advice);
+    return c->http.status;
+}
+
+static cb_http_verdict passing(cb_remote_call *c, const char *what)
+{
+    c->http.status = cb_fail(&c->http.error, CUBED_E_IO, "%s", what);
+    return CB_HTTP_LATER;
+}
+
+/* Whether the reply is of the object that is read; what is known of that is noted. */
+static bool is_expected(cb_remote_call *c, const cubed_object_info *info)
+{
+    cb_remote_job *j = c->job;
+    const cubed_store_request *r = j->r;
+    if (j->info.size == UINT64_MAX) j->info = *info;
+    if (j->info.size == UINT64_MAX && *info->version.text) j->info.version = info->version;
+    const bool known = *info->version.text;
+    c->http.status = CUBED_E_EXISTS;
+    (void)cb_fail(&c->http.error, CUBED_E_EXISTS, "it is not what was expected");
+    if (known && !cubed_store_allows(r, info->version.text)) return false;
+    if (known && strcmp(j->info.version.text, info->version.text) != 0) return false;
+    if (info->size != UINT64_MAX && j->info.size != info->size) return false;
+    c->http.status = CUBED_OK;
+    return true;
+}
+
+/* Whether all that there is of the pieces has come. */
+static bool has_all(const cb_remote_call *c)
+{
+    for (size_t i = 0; i < c->npieces; i++) {
+        const cb_http_piece *p = &c->pieces[i];
+        const cubed_range there =
+            cubed_range_within((cubed_range){p->offset, p->size}, c->http.total);
+        if (p->got < there.size) return false;
+    }
+    return true;
+}
+
+static cb_http_verdict take_get(cb_remote_call *c)
+{
+    cubed_object_info info = {.size = c->http.total};
+    const char *type = cb_http_header(&c->http, "content-type");
+    /* One that stands between us and the server asks for something; no chunk and no metadata is such a page. */
+    if (type && strncasecmp(type, "text/html", 9) == 0) {
+        c->http.status =
+            cb_fail(&c->http.error, CUBED_E_IO,
+                    "the reply is %d and a page for people (%s): is the address right, "
+                    "and no proxy in between?",
+                    c->http.code, type);
+        return CB_HTTP_DONE;
+    }
+    /* Without a length the object ends where the reply does. */
+    if (info.size == UINT64_MAX) info.size = c->http.total = c->http.at;
+    c->job->s->dialect->tell(c, &info);
+    info.size = c->http.total;
+    if (!is_expected(c, &info) || c->http.too_long) return CB_HTTP_DONE;
+    if (!has_all(c)) return passing(c, "the reply ended before its length");
+    if (c->job->s->dialect->is_whole && !c->job->s->dialect->is_whole(c))
+        return passing(c, "the bytes do not have the checksum that the store has for them");
+    for (size_t i = 0; i < c->npieces; i++) c->job->r->got += c->pieces[i].got;
+    return CB_HTTP_DONE;
+}
+
+static cb_http_verdict take_head(cb_remote_call *c)
+{
+    cubed_object_info info = {.size = UINT64_MAX};
+    const char *length = cb_http_header(&c->http, "content-length");
+    if (length) info.size = strtoull(length, NULL, 10);
+    c->job->s->dialect->tell(c, &info);
+    if (info.size == UINT64_MAX) {
+        c->http.status = cb_fail(&c->http.error, CUBED_E_IO, "the reply does not say a size");
+        return CB_HTTP_DONE;
+    }
+    if (!is_expected(c, &info)) return CB_HTTP_DONE;
+    /* Of a range that was behind the end. */
+    if (c->pieces && c->pieces->offset != CUBED_RANGE_SUFFIX && c->pieces->offset < info.size) {
+        c->what = CB_REMOTE_GET;
+        return passing(c, "the object has changed while it was read");
+    }
+    return CB_HTTP_DONE;
+}
+
+static cb_http_verdict take_put(cb_remote_call *c)
+{
+    const cb_dialect *d = c->job->s->dialect;
+    c->job->info.size = c->job->r->size;
+    d->tell(c, &c->job->info);
+    c->job->info.size = c->job->r->size;
+    if (c->what == CB_REMOTE_CHECK && !d->is_own(c))
+        c->http.status = cb_fail(&c->http.error, CUBED_E_EXISTS, "it is not what was expected");
+    return CB_HTTP_DONE;
+}
+
+static cb_http_verdict take_deleted(cb_remote_call *c)
+{
+    cb_remote_fault f = {"", ""};
+    c->job->s->dialect->read_deleted(c, &f);
+    if (!*f.code) return CB_HTTP_DONE;
+    (void)fail_with(c, &f);
+    return may_pass(c->http.code, &f) ? CB_HTTP_LATER : CB_HTTP_DONE;
+}
+
+static cb_http_verdict take(cb_remote_call *c)
+{
+    cb_remote *s = c->job->s;
+    switch (c->what) {
+    case CB_REMOTE_GET: return take_get(c);
+    case CB_REMOTE_HEAD: return take_head(c);
+    case CB_REMOTE_CHECK:
+    case CB_REMOTE_PUT: return take_put(c);
+    case CB_REMOTE_LIST:
+        c->http.status = s->dialect->read_page(s, c, c->job->r, &c->http.error);
+        return CB_HTTP_DONE;
+    case CB_REMOTE_DELETE_MANY: return take_deleted(c);
+    case CB_REMOTE_COPY:
+        return s->dialect->judge_copy ? s->dialect->judge_copy(s, c) : CB_HTTP_DONE;
+    case CB_REMOTE_DELETE: break;
+    }
+    return CB_HTTP_DONE;
+}
+
+static cb_http_verdict other_than_expected(cb_remote_call *c)
+{
+    /* It may be our own: an earlier attempt's reply was lost, of ours or of one that libcurl made when a connection that
+     * it had kept was closed. */
+    if (c->what == CB_REMOTE_PUT && *c->id) {
+        c->what = CB_REMOTE_CHECK;
+        return CB_HTTP_AGAIN;
+    }
+    c->http.status = cb_fail(&c->http.error, CUBED_E_EXISTS, "it is not what was expected");
+    return CB_HTTP_DONE;
+}
+
+/* Whether it is the object that there is not: a bucket, or who asks, may not be there either. */
+static bool is_of_object(const cb_remote_fault *f)
+{
+    static const char *const codes[] = {"", "NoSuchKey", "NotFound", "BlobNotFound"};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        if (strcmp(f->code, codes[i]) == 0) return true;
+    }
+    return false;
+}
+
+static cb_http_verdict not_found(cb_remote_call *c, const cb_remote_fault *f)
+{
+    if (!is_of_object(f) || c->what == CB_REMOTE_LIST) {
+        (void)fail_with(c, f);
+        return CB_HTTP_DONE;
+    }
+    if (c->what == CB_REMOTE_DELETE) return CB_HTTP_DONE;
+    if (c->what == CB_REMOTE_CHECK || (c->what == CB_REMOTE_PUT && c->if_match)) {
+        c->what = CB_REMOTE_PUT;
+        c->http.status = cb_fail(&c->http.error, CUBED_E_EXISTS, "it is not what was expected");
+        return CB_HTTP_DONE;
+    }
+    if (c->what == CB_REMOTE_PUT) {
+        (void)fail_with(c, f);
+        return CB_HTTP_DONE;
+    }
+    c->http.status = CUBED_E_NOT_FOUND;
+    return CB_HTTP_DONE;
+}
+
+static cb_http_verdict judge(cb_http_call *http)
+{
+    cb_remote_call *c = (cb_remote_call *)http;
+    cb_remote *s = c->job->s;
+    cb_remote_fault f = {"", ""};
+    http->status = CUBED_OK;
+    if (http->code >= 200 && http->code < 300) {
+        /* A copy says only in its reply that it failed. */
+        if (c->what == CB_REMOTE_COPY) read_fault(c, &f);
+        if (!*f.code) return take(c);
+    } else {
+        read_fault(c, &f);
+    }
+    const cb_http_verdict way = s->dialect->repair ? s->dialect->repair(s, c, &f) : CB_HTTP_DONE;
+    if (way == CB_HTTP_AGAIN && c->repairs++ < 4) return CB_HTTP_AGAIN;
+    if (way == CB_HTTP_LATER || may_pass(http->code, &f)) {
+        (void)fail_with(c, &f);
+        return CB_HTTP_LATER;
+    }
+    switch (http->code) {
+    case 304:
+    case 412: return other_than_expected(c);
+    case 404: return not_found(c, &f);
+    case 409:
+        if (c->what != CB_REMOTE_PUT || !(c->if_match || c->if_none_match)) break;
+        (void)fail_with(c, &f);
+        return CB_HTTP_LATER;
+    case 416:
+        if (c->what != CB_REMOTE_GET) break;
+        c->what = CB_REMOTE_HEAD;
+        return CB_HTTP_AGAIN;
+    default: break;
+    }
+    (void)fail_with(c, &f);
+    return CB_HTTP_DONE;
+}
+
+/* --- The store's functions ---------------------------------------------------------------------------- */
+
+/* Of a child that was forked nothing is under way. */
+static void adopt(cb_remote *s)
+{
+    if (s->pid == getpid()) return;
+    s->pid = getpid();
+    s->jobs = NULL;
+    s->njobs = 0;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->idle, NULL);
+}
+
+static cubed_status check(const cb_remote *s, const cubed_store_request *r, cubed_error *err)
+{
+    const bool writes = r->op == CUBED_STORE_PUT || r->op == CUBED_STORE_DELETE;
+    if (writes && !s->dialect->writes)
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: stores of scheme %s are read only",
+                       s->head.url, s->head.vt->scheme);
+    if (r->op == CUBED_STORE_LIST && !s->dialect->lists)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s: stores of scheme %s cannot be listed; arrays in them are read by name, "
+                       "groups if their metadata is consolidated",
+                       s->head.url, s->head.vt->scheme);
+    return CUBED_OK;
+}
+
+static void begin(cb_remote_job *j)
+{
+    cb_remote *s = j->s;
+    pthread_mutex_lock(&s->lock);
+    j->next = s->jobs;
+    if (s->jobs) s->jobs->before = j;
+    s->jobs = j;
+    s->njobs++;
+    pthread_mutex_unlock(&s->lock);
+    send_first(j);
+}
+
+void cb_remote_submit(cubed_store *store, cubed_store_request *const *requests, size_t n)
+{
+    cb_remote *s = (cb_remote *)store;
+    adopt(s);
+    for (size_t i = 0; i < n; i++) {
+        cubed_store_request *r = requests[i];
+        cb_remote_job *j = NULL;
+        r->got = 0;
+        r->status = check(s, r, r->err);
+        if (r->status == CUBED_OK && !(r->op == CUBED_STORE_DELETE && r->nkeys == 0))
+            r->status = new_job(s, r, NULL, &j, r->err);
+        if (!j) {
+            r->complete(r);
+            continue;
+        }
+        begin(j);
+    }
+}
+
+/* --- Copies ------------------------------------------------------------------------------------------- */
+
+enum { COPIES = 64 };
+
+typedef struct copying {
+    pthread_mutex_t lock;
+    pthread_cond_t over;
+    size_t left;
+    cubed_store_request requests[COPIES];
+    cubed_error errors[COPIES];
+} copying;
+
+static void copied(cubed_store_request *r)
+{
+    copying *x = r->data;
+    pthread_mutex_lock(&x->lock);
+    if (--x->left == 0) pthread_cond_signal(&x->over);
+    pthread_mutex_unlock(&x->lock);
+}
+
+/* n <= COPIES */
+static cubed_status copy_some(cb_remote *s, copying *x, const char *const *from,
+                              const char *const *to, size_t n, cubed_error *err)
+{
+    cubed_status st = CUBED_OK;
+    x->left = n;
+    for (size_t i = 0; i < n; i++) {
+        cb_remote_job *j = NULL;
+        cubed_store_request *r = &x->requests[i];
+        *r = (cubed_store_request){.op = CUBED_STORE_PUT, .key = to[i], .err = &x->errors[i]};
+        r->complete = copied;
+        r->data = x;
+        r->status = new_job(s, r, from[i], &j, r->err);
+        if (j)
+            begin(j);
+        else
+            copied(r);
+    }
+    pthread_mutex_lock(&x->lock);
+    while (x->left > 0) pthread_cond_wait(&x->over, &x->lock);
+    pthread_mutex_unlock(&x->lock);
+    for (size_t i = 0; i < n && st == CUBED_OK; i++) {
+        st = x->requests[i].status;
+        if (st != CUBED_OK && err) *err = x->errors[i];
+    }
+    return st;
+}
+
+cubed_status cb_remote_copy(cubed_store *store, const char *const *from, const char *const *to,
+                            size_t n, cubed_error *err)
+{
+    cb_remote *s = (cb_remote *)store;
+    cubed_status st = CUBED_OK;
+    adopt(s);
+    copying *x = cb_alloc_zero(store->alloc, sizeof *x);
+    if (!x || pthread_mutex_init(&x->lock, NULL) != 0) {
+        cb_free(store->alloc, x, sizeof *x);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory to copy objects");
+    }
+    pthread_cond_init(&x->over, NULL);
+    for (size_t i = 0; i < n && st == CUBED_OK; i += COPIES)
+        st = copy_some(s, x, from + i, to + i, cb_min_size(n - i, COPIES), err);
+    pthread_cond_destroy(&x->over);
+    pthread_mutex_destroy(&x->lock);
+    cb_free(store->alloc, x, sizeof *x);
+    return st;
+}
+
+/* All of them, with NULL. */
+static void cancel(cb_remote *s, const cubed_store_request *r)
+{
+    bool any = false;
+    cb_http *http;
+    pthread_mutex_lock(&s->lock);
+    for (cb_remote_job *j = s->jobs; j; j = j->next) {
+        if (r && j->r != r) continue;
+        for (size_t i = 0; i < j->ncalls; i++) atomic_store(&j->calls[i].http.cancelled, true);
+        any = true;
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (any && find_http(s, &http, NULL) == CUBED_OK) cb_http_look_at_cancelled(http);
+}
+
+void cb_remote_cancel(cubed_store *store, cubed_store_request *request)
+{
+    adopt((cb_remote *)store);
+    cancel((cb_remote *)store, request);
+}
+
+void cb_remote_close(cubed_store *store)
+{
+    cb_remote *s = (cb_remote *)store;
+    adopt(s);
+    cancel(s, NULL);
+    pthread_mutex_lock(&s->lock);
+    while (s->njobs > 0) pthread_cond_wait(&s->idle, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+    cb_remote_free(s);
+}
+
+void cb_remote_free(cb_remote *s)
+{
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->idle);
+    cb_zone_free(s->zone);
+}
+
+/* --- Opening ------------------------------------------------------------------------------------------ */
+
+static cubed_status get_seconds(cb_remote *s, const char *names, uint32_t *ms, cubed_error *err)
+{
+    const char *text;
+    char *end;
+    CB_TRY(cb_net_get(s->net, s->zone, s->head.url, names, &text, err));
+    if (!text) return CUBED_OK;
+    const double seconds = strtod(text, &end);
+    if (end == text || (*end && strcmp(end, "s") != 0) || !(seconds > 0 && seconds < 86400))
+        return cb_fail(err, CUBED_E_ARG, "storage option %s is \"%s\", expected seconds", names,
+                       text);
+    *ms = (uint32_t)(seconds * 1000);
+    return CUBED_OK;
+}
+
+static cubed_status configure(cb_remote *s, bool tls, cubed_error *err)
+{
+    const char *proxies = tls ? "proxy HTTPS_PROXY https_proxy ALL_PROXY all_proxy"
+                              : "proxy http_proxy ALL_PROXY all_proxy";
+    CB_TRY(get_seconds(s, "connect_timeout", &s->connect_ms, err));
+    CB_TRY(get_seconds(s, "read_timeout", &s->stall_ms, err));
+    CB_TRY(cb_net_get(s->net, s->zone, s->head.url,
+                      "AWS_CA_BUNDLE ca_bundle SSL_CERT_FILE CURL_CA_BUNDLE REQUESTS_CA_BUNDLE",
+                      &s->ca_file, err));
+    CB_TRY(cb_net_get(s->net, s->zone, s->head.url, proxies, &s->proxy, err));
+    return cb_net_get(s->net, s->zone, s->head.url, "NO_PROXY no_proxy", &s->no_proxy, err);
+}
+
+static cubed_status split_url(cb_remote *s, cubed_error *err)
+{
+    cb_buf text;
+    cubed_status st = CUBED_OK;
+    const char *host = strstr(s->head.url, "://") + 3, *root = host + strcspn(host, "/");
+    char *bucket = cb_zone_memdup(s->zone, host, (size_t)(root - host) + 1);
+    if (!bucket) return cb_fail(err, CUBED_E_NOMEM, "no memory for the store %s", s->head.url);
+    bucket[root - host] = 0;
+    s->bucket = bucket;
+    if (!*bucket)
+        return cb_fail(err, CUBED_E_ARG, "\"%s\" names no %s, expected %.*s%s/PATH", s->head.url,
+                       s->dialect->writes ? "bucket" : "host", (int)(host - s->head.url),
+                       s->head.url, s->dialect->writes ? "BUCKET" : "HOST");
+    root += *root == '/';
+    cb_buf_init(&text, s->head.alloc);
+    cb_uri_decode(&text, root, strlen(root), false);
+    s->root = text.failed ? NULL : cb_zone_strdup(s->zone, text.data ? text.data : "");
+    if (!s->root)
+        st = cb_fail(err, CUBED_E_NOMEM, "no memory for the store %s", s->head.url);
+    else if (*s->root && cb_key_check(s->root, err) != CUBED_OK)
+        st = cb_context(err, CUBED_E_ARG, "%s", s->head.url);
+    cb_buf_free(&text);
+    return st;
+}
+
+cubed_status cb_remote_new(cb_net *net, const cubed_store_vtable *vt, const cb_dialect *dialect,
+                           const char *url, bool tls, size_t size, cb_remote **out,
+                           cubed_error *err)
+{
+    cb_zone *zone;
+    CB_TRY(cb_zone_new(net->alloc, &zone, err));
+    cb_remote *s = cb_zone_alloc(zone, size);
+    const char *name = cb_zone_strdup(zone, url);
+    if (!s || !name || pthread_mutex_init(&s->lock, NULL) != 0) {
+        cb_zone_free(zone);
+        return cb_fail(err, CUBED_E_NOMEM, "no memory for the store %s", url);
+    }
+    pthread_cond_init(&s->idle, NULL);
+    s->head = (cubed_store){vt, net->alloc, name};
+    s->dialect = dialect;
+    s->net = net;
+    s->zone = zone;
+    s->pid = getpid();
+    cubed_status st = split_url(s, err);
+    if (st == CUBED_OK) st = configure(s, tls, err);
+    if (st != CUBED_OK) {
+        cb_remote_free(s);
+        return st;
+    }
+    *out = s;
+    return CUBED_OK;
+}
+
+cubed_status cb_remote_around(cubed_store *store, const char *prefix, cubed_store **out, char *name,
+                              size_t cap, cubed_error *err)
+{
+    const cb_remote *s = (cb_remote *)store;
+    char key[8192];
+    CB_TRY(cb_key_join(key, sizeof key, s->root, prefix, err));
+    char *slash = strrchr(key, '/');
+    const char *last = slash ? slash + 1 : key;
+    if (!*last)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s is a bucket: nothing can take its place; name a target below it",
+                       store->url);
+    if (strlen(last) >= cap)
+        return cb_fail(err, CUBED_E_ARG, "the name of %s is longer than %zu bytes", store->url,
+                       cap - 1);
+    memcpy(name, last, strlen(last) + 1);
+    key[slash ? slash - key : 0] = 0;
+    CB_TRY(s->dialect->open(s->net, store->url, out, err));
+    cb_remote *up = (cb_remote *)*out;
+    up->root = cb_zone_strdup(up->zone, key);
+    if (up->root) return CUBED_OK;
+    cb_remote_close(*out);
+    *out = NULL;
+    return cb_fail(err, CUBED_E_NOMEM, "no memory for the store %s", store->url);
+}
+
+/* --- For dialects ------------------------------------------------------------------------------------- */
+
+void cb_remote_put_key(const cb_remote *s, cb_buf *out, const char *key, const char *keep)
+{
+    char kept[32];
+    snprintf(kept, sizeof kept, "/%s", keep);
+    cb_uri_put(out, s->root, kept);
+    if (*s->root && *key) cb_buf_puts(out, "/");
+    cb_uri_put(out, key, kept);
+}
+
+cubed_status cb_remote_tell_entry(const cb_remote *s, const cubed_store_request *r, cb_buf *name,
+                                  uint64_t size, bool is_prefix, cubed_error *err)
+{
+    const size_t skip = *s->root ? strlen(s->root) + 1 : 0;
+    if (name->failed) return cb_fail(err, CUBED_E_NOMEM, "no memory for a listing");
+    if (is_prefix && name->size && name->data[name->size - 1] == '/') name->data[--name->size] = 0;
+    /* Services have objects that stand for directories, whose names end so, and others that no store could have put. */
+    if (name->size <= skip || strlen(name->data) != name->size ||
+        cb_key_check(name->data + skip, NULL) != CUBED_OK)
+        return CUBED_OK;
+    const cubed_store_entry e = {
+        .key = name->data + skip, .size = is_prefix ? 0 : size, .is_prefix = is_prefix};
+    return r->entry(r->entry_ctx, &e, err);
+}
+
+bool cb_remote_tell_next_page(const cb_remote *s, cubed_store_request *r, cb_xml_part token)
+{
+    cb_buf text;
+    cb_buf_init(&text, s->head.alloc);
+    const bool ok =
+        cb_xml_put_text(&text, token) && !text.failed && text.size < CUBED_STORE_PAGE_CAP;
+    if (ok) memcpy(r->next_page, text.data, text.size + 1);
+    cb_buf_free(&text);
+    return ok;
+}
+
+void cb_remote_set_version(cubed_object_info *info, const char *text)
+{
+    info->version.text[0] = 0;
+    if (text && strlen(text) < sizeof info->version.text)
+        memcpy(info->version.text, text, strlen(text) + 1);
+}
+
+cb_http_ready cb_remote_refuse(cb_remote_call *c, cubed_status st)
+{
+    c->http.status = st;
+    return CB_HTTP_NO;
+}
+
+cubed_status cb_remote_endpoint(cb_zone *zone, const char *name, const char *given,
+                                const char **out, bool *tls, cubed_error *err)
+{
+    char *endpoint = cb_zone_strdup(zone, given);
+    if (!endpoint) return cb_fail(err, CUBED_E_NOMEM, "no memory for an endpoint");
+    *tls = strncasecmp(endpoint, "https://", 8) == 0;
+    const char *host = strstr(endpoint, "://");
+    if ((!*tls && strncasecmp(endpoint, "http://", 7) != 0) || !host[3] || host[3] == '/' ||
+        strpbrk(endpoint, "?#@ "))
+        return cb_fail(err, CUBED_E_ARG, "%s is \"%s\", expected http://HOST or https://HOST", name,
+                       strchr(endpoint, '@') ? "(with a user)" : endpoint);
+    char *end = endpoint + strlen(endpoint);
+    while (end[-1] == '/') *--end = 0;
+    *out = endpoint;
+    return CUBED_OK;
+}
+
+cubed_status cb_remote_make_id(cb_remote_call *c, cubed_error *err)
+{
+    unsigned char random[16];
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return cb_fail(err, CUBED_E_IO, "the system gives no random numbers");
+    cb_hex(random, sizeof random, c->id);
+    return CUBED_OK;
+}
+
+void cb_remote_put_crc32c(uint32_t crc, char *text)
+{
+    const unsigned char bytes[4] = {(unsigned char)(crc >> 24), (unsigned char)(crc >> 16),
+                                    (unsigned char)(crc >> 8), (unsigned char)crc};
+    cb_base64_encode(bytes, sizeof bytes, text);
+}
+
+bool cb_remote_has_crc32c(const cb_remote_call *c, const char *text, size_t n)
+{
+    char own[12];
+    if (!text || n != 8 || !c->whole || c->http.code != 200) return true; /* or that of parts */
+    cb_remote_put_crc32c(cb_crc32c(0, c->pieces->dst, c->pieces->got), own);
+    return memcmp(own, text, n) == 0;
+}

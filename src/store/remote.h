@@ -1,0 +1,155 @@
+/* Stores behind HTTP: how a store's requests become calls, whatever the service. What differs is a dialect. */
+#ifndef CB_STORE_REMOTE_H
+#define CB_STORE_REMOTE_H
+
+#include <sys/types.h>
+
+#include "store/net.h"
+#include "store/xml.h"
+
+typedef struct cb_remote cb_remote;
+typedef struct cb_remote_job cb_remote_job;
+
+typedef enum cb_remote_what {
+    CB_REMOTE_GET,
+    CB_REMOTE_HEAD,
+    CB_REMOTE_PUT,
+    CB_REMOTE_CHECK, /* whether an object is the one that was put: a head without conditions */
+    CB_REMOTE_DELETE,
+    CB_REMOTE_DELETE_MANY,
+    CB_REMOTE_LIST,
+    CB_REMOTE_COPY,
+} cb_remote_what;
+
+typedef struct cb_remote_call {
+    cb_http_call http; /* the first */
+    cb_remote_job *job;
+    const cubed_store_request *request; /* that it is a part of */
+    cb_remote_what what;
+    const char *key;         /* in the store */
+    const char *source;      /* of a copy */
+    const char *const *keys; /* to delete */
+    size_t nkeys;
+    char range[64]; /* "bytes=0-7"; "": all */
+    const char *if_match, *if_none_match;
+    cb_http_piece *pieces; /* of a get */
+    size_t npieces;
+    bool whole;
+    /* Of the body, for a put. */
+    char id[33]; /* that tells it from others' */
+    uint32_t crc32c;
+    char sha256[65]; /* or what stands for it */
+    cb_buf body;     /* made by the dialect */
+    int repairs;     /* how often the dialect found another way */
+} cb_remote_call;
+
+/* What an error's reply says: "" where it does not. */
+typedef struct cb_remote_fault {
+    char code[64], message[256];
+} cb_remote_fault;
+
+typedef struct cb_dialect {
+    bool writes, lists;
+    size_t most_deleted; /* by one call; 1: each by its own */
+    /* In the thread that submits: digests, and bodies that are not the caller's. */
+    cubed_status (*begin)(cb_remote *s, cb_remote_call *c, cubed_error *err);
+    /* Method, URL, headers. */
+    cb_http_ready (*prepare)(cb_remote *s, cb_remote_call *c);
+    /* What an error's reply says. NULL: as S3 does, in XML. */
+    void (*read_fault)(const cb_remote_call *c, cb_remote_fault *f);
+    /* A way around the fault, or CB_HTTP_DONE: it is one. May change http.code to what it means. May be NULL. */
+    cb_http_verdict (*repair)(cb_remote *s, cb_remote_call *c, const cb_remote_fault *f);
+    /* The version that a reply tells, and the size, where it does so elsewhere than in its length. */
+    void (*tell)(const cb_remote_call *c, cubed_object_info *info);
+    /* Whether an object that a reply tells of is what the call had put. */
+    bool (*is_own)(const cb_remote_call *c);
+    /* Whether what came has the checksum that it should have; NULL: not known. */
+    bool (*is_whole)(const cb_remote_call *c);
+    /* Tells the request's entries and the next page. */
+    cubed_status (*read_page)(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
+                              cubed_error *err);
+    /* What a reply to many deletions says that went wrong: the fault, "" if nothing. */
+    void (*read_deleted)(const cb_remote_call *c, cb_remote_fault *f);
+    /* Whether a copy is done, or goes on with another call. NULL: it is. */
+    cb_http_verdict (*judge_copy)(cb_remote *s, cb_remote_call *c);
+    /* What a user can do; NULL: nothing is known. */
+    const char *(*advice)(const cb_remote *s, int code, const cb_remote_fault *f);
+    cubed_status (*open)(cb_net *net, const char *url, cubed_store **out, cubed_error *err);
+} cb_dialect;
+
+struct cb_remote {
+    cubed_store head;
+    const cb_dialect *dialect;
+    cb_net *net;
+    cb_zone *zone;      /* of this struct and all its texts */
+    const char *bucket; /* or host: what the URL has up to its first slash */
+    const char *root;   /* key of the store in its bucket, "" or without '/' at its end */
+    const char *ca_file, *proxy, *no_proxy;
+    uint32_t connect_ms, stall_ms;
+    pid_t pid;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t idle;
+    cb_remote_job *jobs;
+    size_t njobs; /* that are not freed yet */
+};
+
+/* Names of options that every remote store has. */
+#define CB_REMOTE_OPTIONS                                                                          \
+    "connect_timeout read_timeout AWS_CA_BUNDLE ca_bundle proxy HTTPS_PROXY HTTP_PROXY NO_PROXY"
+
+/* Zeroed memory for a store's struct, of which the cb_remote is the first member, with all that does not depend on
+ * the dialect. */
+CUBED_MUST_CHECK cubed_status cb_remote_new(cb_net *net, const cubed_store_vtable *vt,
+                                            const cb_dialect *dialect, const char *url, bool tls,
+                                            size_t size, cb_remote **out, cubed_error *err);
+/* Of a store that was not given out. */
+void cb_remote_free(cb_remote *s);
+void cb_remote_close(cubed_store *store);
+void cb_remote_submit(cubed_store *store, cubed_store_request *const *requests, size_t n);
+void cb_remote_cancel(cubed_store *store, cubed_store_request *request);
+/* Each object is copied to another key of the store, without its bytes coming here. */
+CUBED_MUST_CHECK cubed_status cb_remote_copy(cubed_store *store, const char *const *from,
+                                             const char *const *to, size_t n, cubed_error *err);
+
+/* The same store, with the settings of its URL, a part further up. */
+CUBED_MUST_CHECK cubed_status cb_remote_around(cubed_store *store, const char *prefix,
+                                               cubed_store **out, char *name, size_t cap,
+                                               cubed_error *err);
+
+/* The functions of a store that is read, written and listed, by the scheme of its URLs. */
+#define CB_REMOTE_VTABLE(name)                                                                     \
+    {                                                                                              \
+        .struct_size = sizeof(cubed_store_vtable), .version = CUBED_STORE_VERSION,                 \
+        .scheme = (name), .max_in_flight = CB_HTTP_MOST, .close = cb_remote_close,                 \
+        .submit = cb_remote_submit, .cancel = cb_remote_cancel, .around = cb_remote_around,        \
+        .copy = cb_remote_copy                                                                     \
+    }
+
+/* For dialects. */
+
+/* An endpoint from settings: *out without '/' at its end. CUBED_E_ARG if it is no http://HOST. */
+CUBED_MUST_CHECK cubed_status cb_remote_endpoint(cb_zone *zone, const char *name, const char *given,
+                                                 const char **out, bool *tls, cubed_error *err);
+/* The id by which a put knows its object again. */
+CUBED_MUST_CHECK cubed_status cb_remote_make_id(cb_remote_call *c, cubed_error *err);
+/* The CRC-32C of a whole object or of a body, as services write it; text[12]. */
+void cb_remote_put_crc32c(uint32_t crc, char *text);
+/* Whether what came has that checksum; true if there is none, or only a part came. */
+bool cb_remote_has_crc32c(const cb_remote_call *c, const char *text, size_t n);
+
+/* Appends the key of an object of the store in its bucket, encoded; '/' and the characters of `keep` stay. */
+void cb_remote_put_key(const cb_remote *s, cb_buf *out, const char *key, const char *keep);
+/* Tells of an entry of a listing, by its name in the bucket; what no key can be is passed over. */
+CUBED_MUST_CHECK cubed_status cb_remote_tell_entry(const cb_remote *s, const cubed_store_request *r,
+                                                   cb_buf *name, uint64_t size, bool is_prefix,
+                                                   cubed_error *err);
+/* Tells where a listing's next page begins; false: it is no text, or too long. The request wants to know it. */
+bool cb_remote_tell_next_page(const cb_remote *s, cubed_store_request *r, cb_xml_part token);
+/* A version from a header: "" if there is none, or it is too long. */
+void cb_remote_set_version(cubed_object_info *info, const char *text);
+/* Fills in what an error's XML says. */
+void cb_remote_read_fault(const cb_http_call *c, cb_remote_fault *f);
+/* Fails the call, in prepare. */
+cb_http_ready cb_remote_refuse(cb_remote_call *c, cubed_status st);
+
+#endif

@@ -1,0 +1,448 @@
+#define _GNU_SOURCE
+#include "store/remotes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "store/credentials.h"
+#include "store/digest.h"
+#include "store/remote.h"
+#include "store/sigv4.h"
+#include "store/uri.h"
+#include "store/xml.h"
+
+#define EMPTY_SHA256 "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+#define UNSIGNED     "UNSIGNED-PAYLOAD"
+#define OWN          "x-amz-meta-cubed-write"
+
+#define REGION   "AWS_REGION AWS_DEFAULT_REGION region region_name"
+#define ENDPOINT "AWS_ENDPOINT_URL_S3 AWS_ENDPOINT_URL endpoint_url endpoint AWS_ENDPOINT"
+#define NOBODY   "AWS_NO_SIGN_REQUEST AWS_SKIP_SIGNATURE anon skip_signature"
+#define VIRTUAL  "AWS_VIRTUAL_HOSTED_STYLE_REQUEST virtual_hosted_style_request"
+#define PAYS     "AWS_REQUEST_PAYER requester_pays"
+#define OPTIONS                                                                                    \
+    CB_AWS_OPTIONS " " REGION " " ENDPOINT " " NOBODY " " VIRTUAL " " PAYS " " CB_REMOTE_OPTIONS
+
+enum { REGION_CAP = 64 };
+
+typedef struct s3_store {
+    cb_remote remote;
+    const char *
+        endpoint; /* "https://host:port/base" without '/' at its end; NULL: Amazon's of the region */
+    bool by_host; /* the bucket is a part of the host's name */
+    bool tls, anonymous, pays;
+    cb_credentials *who;
+    /* Changed by replies, in the client's thread. */
+    char region[REGION_CAP];
+    int64_t ahead; /* of this machine's clock, the server's: seconds */
+} s3_store;
+
+/* --- What is sent ------------------------------------------------------------------------------------- */
+
+static cubed_status put_digests(const s3_store *s, cb_remote_call *c, cubed_error *err)
+{
+    unsigned char hash[CB_SHA256_BYTES];
+    const cb_http_call *h = &c->http;
+    c->crc32c = cb_crc32c(0, h->body, h->body_size);
+    snprintf(c->sha256, sizeof c->sha256, "%s", UNSIGNED);
+    if (!s->tls && !s->anonymous) {
+        if (!cb_sha256(h->body, h->body_size, hash))
+            return cb_fail(err, CUBED_E_NOMEM, "no memory for a digest");
+        cb_hex(hash, sizeof hash, c->sha256);
+    }
+    return c->what == CB_REMOTE_PUT ? cb_remote_make_id(c, err) : CUBED_OK;
+}
+
+static cubed_status put_deletions(const s3_store *s, cb_remote_call *c, cubed_error *err)
+{
+    cb_buf name;
+    cubed_status st = CUBED_OK;
+    bool ok = true;
+    cb_buf_init(&name, s->remote.head.alloc);
+    cb_buf_puts(&c->body,
+                "<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Quiet>true</Quiet>");
+    for (size_t i = 0; i < c->nkeys && ok; i++) {
+        name.size = 0;
+        if (*s->remote.root) cb_buf_printf(&name, "%s/", s->remote.root);
+        cb_buf_puts(&name, c->keys[i]);
+        cb_buf_puts(&c->body, "<Object><Key>");
+        ok = !name.failed && cb_xml_escape(&c->body, name.data);
+        cb_buf_puts(&c->body, "</Key></Object>");
+    }
+    cb_buf_puts(&c->body, "</Delete>");
+    if (name.failed || c->body.failed)
+        st = cb_fail(err, CUBED_E_NOMEM, "no memory to delete keys");
+    else if (!ok)
+        st = cb_fail(err, CUBED_E_ARG, "%s: a key has control characters, which S3 cannot delete",
+                     s->remote.head.url);
+    cb_buf_free(&name);
+    c->http.body = c->body.data;
+    c->http.body_size = c->body.size;
+    return st;
+}
+
+static cubed_status begin(cb_remote *remote, cb_remote_call *c, cubed_error *err)
+{
+    const s3_store *s = (s3_store *)remote;
+    if (c->what == CB_REMOTE_DELETE_MANY) CB_TRY(put_deletions(s, c, err));
+    return c->what == CB_REMOTE_PUT || c->what == CB_REMOTE_DELETE_MANY ? put_digests(s, c, err)
+                                                                        : CUBED_OK;
+}
+
+/* Scheme and host, and the path up to the bucket's objects, without '/' at the end. */
+static void put_place(const s3_store *s, cb_buf *host, cb_buf *path)
+{
+    const char *china = strncmp(s->region, "cn-", 3) == 0 ? ".cn" : "";
+    const char *name = s->endpoint ? strstr(s->endpoint, "://") + 3 : NULL;
+    const size_t n = name ? strcspn(name, "/") : 0;
+    if (s->by_host) cb_buf_printf(host, "%s.", s->remote.bucket);
+    if (name)
+        cb_buf_put(host, name, n);
+    else
+        cb_buf_printf(host, "s3.%s.amazonaws.com%s", s->region, china);
+    cb_buf_puts(path, name ? name + n : "");
+    if (s->by_host) return;
+    cb_buf_puts(path, "/");
+    cb_uri_put(path, s->remote.bucket, "");
+}
+
+static void put_list_query(const s3_store *s, const cb_remote_call *c, const cubed_store_request *r,
+                           cb_buf *query)
+{
+    cb_buf_puts(query, "list-type=2&encoding-type=url");
+    if (r->page) {
+        cb_buf_puts(query, "&continuation-token=");
+        cb_uri_put(query, r->page, "");
+    }
+    if (r->delimiter) cb_buf_puts(query, "&delimiter=%2F");
+    cb_buf_puts(query, "&prefix=");
+    cb_uri_put(query, s->remote.root, "");
+    if (*s->remote.root && *c->key) cb_buf_puts(query, "%2F");
+    cb_uri_put(query, c->key, "");
+    if (*s->remote.root || *c->key) cb_buf_puts(query, "%2F");
+}
+
+static void put_checksum(cb_remote_call *c)
+{
+    char text[12];
+    cb_remote_put_crc32c(c->crc32c, text);
+    cb_http_put_header(&c->http, "x-amz-checksum-crc32c", text);
+}
+
+static void put_source(const s3_store *s, cb_remote_call *c)
+{
+    cb_buf *out = &c->http.headers;
+    cb_buf_puts(out, "x-amz-copy-source: /");
+    cb_uri_put(out, s->remote.bucket, "");
+    cb_buf_puts(out, "/");
+    cb_remote_put_key(&s->remote, out, c->source, "");
+    cb_buf_put(out, "", 1);
+}
+
+static void put_headers(const s3_store *s, cb_remote_call *c)
+{
+    cb_http_call *h = &c->http;
+    if (*c->range && c->what == CB_REMOTE_GET) cb_http_put_header(h, "range", c->range);
+    if (c->what == CB_REMOTE_GET && c->whole)
+        cb_http_put_header(h, "x-amz-checksum-mode", "ENABLED");
+    if (c->if_match && c->what != CB_REMOTE_CHECK) cb_http_put_header(h, "if-match", c->if_match);
+    if (c->if_none_match && c->what != CB_REMOTE_CHECK)
+        cb_http_put_header(h, "if-none-match", c->if_none_match);
+    if (c->what == CB_REMOTE_COPY) put_source(s, c);
+    if (s->pays) cb_http_put_header(h, "x-amz-request-payer", "requester");
+    if (c->what == CB_REMOTE_PUT) {
+        cb_http_put_header(h, "content-type", "application/octet-stream");
+        cb_http_put_header(h, OWN, c->id);
+        put_checksum(c);
+    }
+    if (c->what == CB_REMOTE_DELETE_MANY) {
+        cb_http_put_header(h, "content-type", "application/xml");
+        put_checksum(c);
+    }
+}
+
+/* Some services know no other checksum of a list of keys. */
+static bool put_md5(cb_remote_call *c)
+{
+    unsigned char hash[CB_MD5_BYTES];
+    char text[28];
+    if (!cb_md5(c->http.body, c->http.body_size, hash)) return false;
+    cb_base64_encode(hash, sizeof hash, text);
+    cb_http_put_header(&c->http, "content-md5", text);
+    return true;
+}
+
+static cb_http_ready sign(s3_store *s, cb_remote_call *c, const char *path, const char *query)
+{
+    cb_http_call *h = &c->http;
+    const bool has_body = c->what == CB_REMOTE_PUT || c->what == CB_REMOTE_DELETE_MANY;
+    const char *body = has_body ? c->sha256 : EMPTY_SHA256;
+    cb_keys keys;
+    if (s->anonymous) return CB_HTTP_GO;
+    const cb_http_ready ready = cb_credentials_get(s->who, &keys, &h->status, &h->error);
+    if (ready != CB_HTTP_GO) return ready;
+    const cb_sigv4 who = {.id = keys.id,
+                          .secret = keys.secret,
+                          .token = keys.token,
+                          .region = s->region,
+                          .service = "s3",
+                          .now = (time_t)(time(NULL) + s->ahead)};
+    const cb_sigv4_request r = {.method = h->method, .path = path, .query = query, .body = body};
+    cb_http_put_header(h, "x-amz-content-sha256", body);
+    h->status = cb_sigv4_sign(&who, &r, &h->headers, &h->error);
+    explicit_bzero(&keys, sizeof keys);
+    return h->status == CUBED_OK ? CB_HTTP_GO : CB_HTTP_NO;
+}
+
+static cb_http_ready prepare(cb_remote *remote, cb_remote_call *c)
+{
+    static const char *const methods[] = {
+        [CB_REMOTE_GET] = "GET",    [CB_REMOTE_HEAD] = "HEAD",     [CB_REMOTE_PUT] = "PUT",
+        [CB_REMOTE_CHECK] = "HEAD", [CB_REMOTE_DELETE] = "DELETE", [CB_REMOTE_DELETE_MANY] = "POST",
+        [CB_REMOTE_LIST] = "GET",   [CB_REMOTE_COPY] = "PUT"};
+    s3_store *s = (s3_store *)remote;
+    cb_buf host, path, query;
+    cb_http_ready ready = CB_HTTP_GO;
+    cb_buf_init(&host, remote->head.alloc);
+    cb_buf_init(&path, remote->head.alloc);
+    cb_buf_init(&query, remote->head.alloc);
+    c->http.method = methods[c->what];
+    put_place(s, &host, &path);
+    cb_buf_puts(&path, "/");
+    cb_buf_puts(&query, "");
+    if (c->what == CB_REMOTE_LIST)
+        put_list_query(s, c, c->request, &query);
+    else if (c->what == CB_REMOTE_DELETE_MANY)
+        cb_buf_puts(&query, "delete=");
+    else
+        cb_remote_put_key(remote, &path, c->key, "");
+    bool ok = !host.failed && !path.failed && !query.failed;
+    if (ok) {
+        cb_http_put_header(&c->http, "host", host.data);
+        put_headers(s, c);
+        if (c->what == CB_REMOTE_DELETE_MANY) ok = put_md5(c);
+        cb_buf_printf(&c->http.url, "%s://%s%s%s%s", s->tls ? "https" : "http", host.data,
+                      path.data, query.size ? "?" : "", query.size ? query.data : "");
+    }
+    if (ok)
+        ready = sign(s, c, path.data, query.data);
+    else
+        ready =
+            cb_remote_refuse(c, cb_fail(&c->http.error, CUBED_E_NOMEM, "no memory for a request"));
+    cb_buf_free(&host);
+    cb_buf_free(&path);
+    cb_buf_free(&query);
+    return ready;
+}
+
+/* --- What comes back ---------------------------------------------------------------------------------- */
+
+static void tell(const cb_remote_call *c, cubed_object_info *info)
+{
+    cb_remote_set_version(info, cb_http_header(&c->http, "etag"));
+}
+
+static bool is_own(const cb_remote_call *c)
+{
+    const char *id = cb_http_header(&c->http, OWN);
+    return id && strcmp(id, c->id) == 0;
+}
+
+static bool is_whole(const cb_remote_call *c)
+{
+    const char *text = cb_http_header(&c->http, "x-amz-checksum-crc32c");
+    return cb_remote_has_crc32c(c, text, text ? strlen(text) : 0);
+}
+
+/* The region that the bucket is in, if a reply says another one than was thought. */
+static bool learn_region(s3_store *s, const cb_remote_call *c)
+{
+    char quoted[REGION_CAP] = "";
+    const char *region = cb_http_header(&c->http, "x-amz-bucket-region");
+    cb_xml_part x;
+    if (!region && c->http.text.size &&
+        cb_xml_find((cb_xml_part){c->http.text.data, c->http.text.size}, "Region", &x) &&
+        x.size < sizeof quoted) {
+        memcpy(quoted, x.text, x.size);
+        region = quoted;
+    }
+    if (!region || !*region || strlen(region) >= sizeof s->region ||
+        strspn(region, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(region) ||
+        strcmp(region, s->region) == 0)
+        return false;
+    snprintf(s->region, sizeof s->region, "%s", region);
+    return true;
+}
+
+static cb_http_verdict repair(cb_remote *remote, cb_remote_call *c, const cb_remote_fault *f)
+{
+    s3_store *s = (s3_store *)remote;
+    const int code = c->http.code;
+    if ((code == 301 || code == 307 || code == 400 || code == 403) && learn_region(s, c))
+        return CB_HTTP_AGAIN;
+    if ((strcmp(f->code, "ExpiredToken") == 0 || strcmp(f->code, "InvalidToken") == 0) &&
+        !s->anonymous && cb_credentials_renew(s->who))
+        return CB_HTTP_AGAIN;
+    if (strcmp(f->code, "OperationAborted") == 0 ||
+        strcmp(f->code, "ConditionalRequestConflict") == 0)
+        return CB_HTTP_LATER; /* somebody else puts it at this moment */
+    if (strcmp(f->code, "RequestTimeTooSkewed") == 0) {
+        const int64_t theirs = cb_http_date(&c->http), ahead = theirs - (int64_t)time(NULL);
+        if (theirs == 0 || llabs(ahead - s->ahead) < 60) return CB_HTTP_DONE;
+        s->ahead = ahead;
+        return CB_HTTP_AGAIN;
+    }
+    return CB_HTTP_DONE;
+}
+
+static const char *advice(const cb_remote *remote, int code, const cb_remote_fault *f)
+{
+    static const struct {
+        const char *code, *text;
+    } known[] = {
+        {"NoSuchBucket", "there is no bucket of that name here: check it, and AWS_ENDPOINT_URL"},
+        {"InvalidAccessKeyId", "check AWS_ACCESS_KEY_ID: it is not known here"},
+        {"SignatureDoesNotMatch", "check AWS_SECRET_ACCESS_KEY: it is not that of the access key"},
+        {"ExpiredToken", "the session has ended: get new credentials"},
+        {"InvalidToken", "check AWS_SESSION_TOKEN: it is not that of the access key"},
+        {"AccessDenied", "who asks may not do this: check credentials and the bucket's policy"},
+        {"RequestTimeTooSkewed", "set this machine's clock"},
+        {"PermanentRedirect", "the bucket is elsewhere: check AWS_REGION and AWS_ENDPOINT_URL"},
+    };
+    const s3_store *s = (const s3_store *)remote;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(known[i].code, f->code) == 0) return known[i].text;
+    }
+    if (code == 403 && s->anonymous)
+        return "it is not public: give credentials instead of AWS_NO_SIGN_REQUEST";
+    return code >= 300 && code < 400
+               ? "the bucket is elsewhere: check AWS_REGION and AWS_ENDPOINT_URL"
+               : NULL;
+}
+
+/* --- Listings ----------------------------------------------------------------------------------------- */
+
+static bool put_name(cb_buf *name, cb_buf *text, cb_xml_part in, const char *element)
+{
+    cb_xml_part x;
+    name->size = text->size = 0;
+    if (!cb_xml_find(in, element, &x) || !cb_xml_put_text(text, x) || text->failed) return false;
+    cb_buf_put(name, "", 0);
+    cb_uri_decode(name, text->data, text->size, true);
+    return true;
+}
+
+static cubed_status malformed(cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_IO, "the reply is not a listing of S3");
+}
+
+static cubed_status tell_all(const cb_remote *s, const cubed_store_request *r, cb_xml_part rest,
+                             bool prefixes, cubed_error *err)
+{
+    cb_buf name, text;
+    cb_xml_part x, size;
+    cubed_status st = CUBED_OK;
+    cb_buf_init(&name, s->head.alloc);
+    cb_buf_init(&text, s->head.alloc);
+    while (cb_xml_next(&rest, prefixes ? "CommonPrefixes" : "Contents", &x)) {
+        if (!put_name(&name, &text, x, prefixes ? "Prefix" : "Key")) CB_GO(malformed(err));
+        const uint64_t bytes =
+            !prefixes && cb_xml_find(x, "Size", &size) ? strtoull(size.text, NULL, 10) : 0;
+        if (!prefixes && name.size && name.data[name.size - 1] == '/') continue;
+        CB_GO(cb_remote_tell_entry(s, r, &name, bytes, prefixes, err));
+    }
+out:
+    cb_buf_free(&name);
+    cb_buf_free(&text);
+    return st;
+}
+
+static cubed_status read_page(cb_remote *s, cb_remote_call *c, cubed_store_request *r,
+                              cubed_error *err)
+{
+    cb_xml_part all = {c->http.text.data, c->http.text.size}, x;
+    if (!all.size || !cb_xml_find(all, "ListBucketResult", &all)) return malformed(err);
+    CB_TRY(tell_all(s, r, all, false, err));
+    CB_TRY(tell_all(s, r, all, true, err));
+    if (!r->next_page || !cb_xml_find(all, "NextContinuationToken", &x)) return CUBED_OK;
+    return cb_remote_tell_next_page(s, r, x) ? CUBED_OK : malformed(err);
+}
+
+static void read_deleted(const cb_remote_call *c, cb_remote_fault *f)
+{
+    cb_xml_part error;
+    if (!c->http.text.size ||
+        !cb_xml_find((cb_xml_part){c->http.text.data, c->http.text.size}, "Error", &error))
+        return;
+    cb_remote_read_fault(&c->http, f);
+    if (!*f->code) snprintf(f->code, sizeof f->code, "Error");
+}
+
+/* --- Opening ------------------------------------------------------------------------------------------ */
+
+static const cb_dialect s3 = {
+    .writes = true,
+    .lists = true,
+    .most_deleted = 1000,
+    .begin = begin,
+    .prepare = prepare,
+    .repair = repair,
+    .tell = tell,
+    .is_own = is_own,
+    .is_whole = is_whole,
+    .read_page = read_page,
+    .read_deleted = read_deleted,
+    .advice = advice,
+    .open = cb_s3_open,
+};
+
+static const cubed_store_vtable vtable = CB_REMOTE_VTABLE("s3");
+
+static cubed_status set_endpoint(s3_store *s, cubed_error *err)
+{
+    const char *given = cb_credentials_endpoint(s->who);
+    cb_zone *zone = s->remote.zone;
+    s->tls = true;
+    /* A name with dots is not covered by the certificate of Amazon's hosts. */
+    s->by_host = !given && !strchr(s->remote.bucket, '.');
+    if (given)
+        CB_TRY(cb_remote_endpoint(zone, "AWS_ENDPOINT_URL", given, &s->endpoint, &s->tls, err));
+    return cb_net_get_flag(s->remote.net, zone, s->remote.head.url, VIRTUAL, &s->by_host, err);
+}
+
+static cubed_status set_rest(s3_store *s, cubed_error *err)
+{
+    const char *url = s->remote.head.url, *region;
+    cb_net *net = s->remote.net;
+    cb_zone *zone = s->remote.zone;
+    CB_TRY(cb_credentials_find(net, url, cb_look_for_aws, &s->who, err));
+    CB_TRY(set_endpoint(s, err));
+    region = cb_credentials_region(s->who);
+    if (region && strlen(region) >= sizeof s->region)
+        return cb_fail(err, CUBED_E_ARG, "AWS_REGION is \"%s\", which is no region", region);
+    snprintf(s->region, sizeof s->region, "%s", region ? region : "us-east-1");
+    CB_TRY(cb_net_get_flag(net, zone, url, NOBODY, &s->anonymous, err));
+    CB_TRY(cb_net_get_flag(net, zone, url, PAYS, &s->pays, err));
+    return CUBED_OK;
+}
+
+cubed_status cb_s3_open(cb_net *net, const char *url, cubed_store **out, cubed_error *err)
+{
+    cb_remote *remote;
+    CB_TRY(cb_net_check_options(net, url, OPTIONS, err));
+    CB_TRY(cb_remote_new(net, &vtable, &s3, url, true, sizeof(s3_store), &remote, err));
+    s3_store *s = (s3_store *)remote;
+    cubed_status st = set_rest(s, err);
+    if (st == CUBED_OK) {
+        *out = &remote->head;
+        return st;
+    }
+    cb_remote_free(remote);
+    return cb_context(err, st, "%s", url);
+}

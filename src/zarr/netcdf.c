@@ -1,0 +1,418 @@
+/* Writing NetCDF-4 through libnetcdf: definitions, then chunk after chunk by the one thread that calls it. */
+#include "zarr/netcdf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "zarr/netcdf_pkg.h"
+#include "zarr/zarr_pkg.h"
+
+/* What is smaller lies side by side, as it is. */
+enum { SMALL = 4096 };
+
+cubed_status cb_netcdf_fail(const cb_netcdf_writer *w, int rc, const char *what, cubed_error *err)
+{
+    const cubed_status st = rc == NC_ENOMEM                            ? CUBED_E_NOMEM
+                            : rc == NC_EBADNAME || rc == NC_ENAMEINUSE ? CUBED_E_UNSUPPORTED
+                                                                       : CUBED_E_IO;
+    if (rc > 0) return cb_fail_errno(err, rc, "cannot write %s of %s", what, w->path);
+    return cb_fail(err, st, "cannot write %s of %s: %s", what, w->path, w->nc.strerror(rc));
+}
+
+static cubed_status no_memory(const cb_netcdf_writer *w, cubed_error *err)
+{
+    return cb_fail(err, CUBED_E_NOMEM, "no memory to write %s", w->path);
+}
+
+/* --- What there is ------------------------------------------------------------------------------------ */
+
+/* The entry of that path, which begins with the `n` characters; -1: none. */
+static int find_entry(const cb_netcdf_writer *w, const char *path, size_t n)
+{
+    for (int i = 0; i < w->n; i++) {
+        if (strlen(w->list[i].path) == n && memcmp(w->list[i].path, path, n) == 0) return i;
+    }
+    return -1;
+}
+
+static cubed_status keep(void *ctx, const cb_zarr_entry *e, cubed_error *err)
+{
+    cb_netcdf_writer *w = ctx;
+    const char *slash = strrchr(e->path, '/');
+    const int group = *e->path ? find_entry(w, e->path, slash ? (size_t)(slash - e->path) : 0) : -1;
+    if (!cb_zone_grow(w->zone, &w->list, w->n, &w->cap, sizeof *w->list)) return no_memory(w, err);
+    w->list[w->n] = (cb_netcdf_entry){
+        .path = cb_zone_strdup(w->zone, e->path), .is_array = e->is_array, .group = group};
+    return w->list[w->n++].path ? CUBED_OK : no_memory(w, err);
+}
+
+static const char *name_of(const cb_netcdf_entry *e)
+{
+    const char *slash = strrchr(e->path, '/');
+    return slash ? slash + 1 : *e->path ? e->path : "data";
+}
+
+static int group_id(const cb_netcdf_writer *w, int group)
+{
+    return group < 0 ? w->file : w->list[group].id;
+}
+
+/* --- Dimensions --------------------------------------------------------------------------------------- */
+
+/* Of times by CF's units: CDO and NCO append to these, and so they have no fixed length. */
+static bool is_of_time(const cb_netcdf_writer *w, int group, const char *name)
+{
+    json_t *attrs = NULL;
+    bool is = false;
+    for (int i = 0; i < w->n && !is; i++) {
+        const cb_netcdf_entry *e = &w->list[i];
+        if (!e->is_array || e->group != group || strcmp(name_of(e), name) != 0) continue;
+        const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
+        if (m->ndim != 1) continue;
+        cubed_status st = cb_json_parse("attributes", m->attrs, strlen(m->attrs), &attrs, NULL);
+        const char *units =
+            st == CUBED_OK ? json_string_value(json_object_get(attrs, "units")) : NULL;
+        is =
+            cubed_dtype_family(m->dtype) == CUBED_DATETIME64 || (units && strstr(units, " since "));
+        json_decref(attrs);
+        attrs = NULL;
+    }
+    return is;
+}
+
+/* That of the group or one around it; NULL: there is none. */
+static const cb_netcdf_dim *find_dim(const cb_netcdf_writer *w, int group, const char *name)
+{
+    for (int g = group;; g = w->list[g].group) {
+        for (int i = 0; i < w->ndims; i++) {
+            if (w->dims[i].group == g && strcmp(w->dims[i].name, name) == 0) return &w->dims[i];
+        }
+        if (g < 0) return NULL;
+    }
+}
+
+static cubed_status define_dim(cb_netcdf_writer *w, int group, const char *name, int64_t n, int *id,
+                               cubed_error *err)
+{
+    const cb_netcdf_dim *known = find_dim(w, group, name);
+    if (known && known->n == n) {
+        *id = known->id;
+        return CUBED_OK;
+    }
+    if (known && known->group == group)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s: dimension \"%s\" has %" PRId64 " elements in one array and %" PRId64
+                       " in another, and a file of NetCDF one length for each name: write them to "
+                       "two files, or to a Zarr store",
+                       w->path, name, known->n, n);
+    /* Of no length means of any, in NetCDF. */
+    const size_t length = is_of_time(w, group, name) ? NC_UNLIMITED : (size_t)n;
+    const int rc = w->nc.def_dim(group_id(w, group), name, length, id);
+    if (rc) return cb_netcdf_fail(w, rc, name, err);
+    if (!cb_zone_grow(w->zone, &w->dims, w->ndims, &w->capdims, sizeof *w->dims))
+        return no_memory(w, err);
+    w->dims[w->ndims] = (cb_netcdf_dim){group, cb_zone_strdup(w->zone, name), n, *id};
+    return w->dims[w->ndims++].name ? CUBED_OK : no_memory(w, err);
+}
+
+/* Axes without a name get one that no other length has. */
+static cubed_status define_dims(cb_netcdf_writer *w, const cb_netcdf_entry *e, int *ids,
+                                cubed_error *err)
+{
+    const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
+    char name[64];
+    for (int d = 0; d < m->ndim; d++) {
+        int same = 0;
+        snprintf(name, sizeof name, "dim_%" PRId64, m->shape[d]);
+        for (int k = 0; k < d; k++) same += !m->dim_names[k] && m->shape[k] == m->shape[d];
+        if (same) snprintf(name, sizeof name, "dim_%" PRId64 "_%d", m->shape[d], same + 1);
+        CB_TRY(define_dim(w, e->group, m->dim_names[d] ? m->dim_names[d] : name, m->shape[d],
+                          &ids[d], err));
+    }
+    return CUBED_OK;
+}
+
+/* --- Variables ---------------------------------------------------------------------------------------- */
+
+/* Chunks as they are stored, none longer than its axis. */
+static size_t chunk_shape(const cb_zarr_meta *m, size_t *chunk)
+{
+    size_t n = 1;
+    for (int d = 0; d < m->ndim; d++) {
+        chunk[d] = (size_t)cb_max_i64(1, cb_min_i64(m->inner[d], m->shape[d]));
+        n *= chunk[d];
+    }
+    return n * cubed_dtype_size(m->dtype);
+}
+
+/* Level of deflate: that of a codec of the family; 0: the array is stored as it is; 1 otherwise. */
+static cubed_status deflate_level(const cb_zarr_meta *m, int *level, cubed_error *err)
+{
+    json_t *codecs = NULL;
+    CB_TRY(cb_codec_chain_print_v3(&m->codecs, &codecs, err));
+    *level = json_array_size(codecs) > 1;
+    for (size_t i = 0; i < json_array_size(codecs); i++) {
+        const json_t *codec = json_array_get(codecs, i);
+        const json_t *set = json_object_get(json_object_get(codec, "configuration"), "level");
+        const char *name = json_string_value(json_object_get(codec, "name"));
+        if (name && (strstr(name, "gzip") || strstr(name, "zlib")) && json_is_integer(set))
+            *level = (int)json_integer_value(set);
+    }
+    json_decref(codecs);
+    if (*level < 0 || *level > 9) *level = 6;
+    return CUBED_OK;
+}
+
+static cubed_status define_storage(cb_netcdf_writer *w, int group, cb_netcdf_entry *e, bool growing,
+                                   cubed_error *err)
+{
+    const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
+    size_t chunk[CUBED_MAX_NDIM];
+    const size_t bytes = chunk_shape(m, chunk);
+    int level;
+    int64_t count;
+    bool whole = !growing && m->ndim > 0;
+    for (int d = 0; d < m->ndim; d++) whole = whole && (int64_t)chunk[d] == m->shape[d];
+    if (m->ndim == 0) return CUBED_OK;
+    CB_TRY(deflate_level(m, &level, err));
+    const bool small = !cb_count(m->ndim, m->shape, &count) && count * 8 <= SMALL;
+    int rc;
+    if (whole && (small || level == 0)) {
+        rc = w->nc.def_var_chunking(group, e->id, NC_CONTIGUOUS, NULL);
+        return rc ? cb_netcdf_fail(w, rc, e->path, err) : CUBED_OK;
+    }
+    if (bytes > UINT32_MAX)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s: chunks of %s have %zu bytes, and HDF5 no more than 4 GiB", w->path,
+                       e->path, bytes);
+    rc = w->nc.def_var_chunking(group, e->id, NC_CHUNKED, chunk);
+    /* Whole chunks come one after the other: none is kept. */
+    if (!rc) rc = w->nc.set_var_chunk_cache(group, e->id, 0, 1, 0);
+    if (!rc && level > 0 && !small) rc = w->nc.def_var_deflate(group, e->id, 1, 1, level);
+    return rc ? cb_netcdf_fail(w, rc, e->path, err) : CUBED_OK;
+}
+
+static cubed_status define_variable(cb_netcdf_writer *w, cb_netcdf_entry *e, cubed_error *err)
+{
+    const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
+    const int group = group_id(w, e->group);
+    int ids[CUBED_MAX_NDIM];
+    bool growing = false;
+    CB_TRY(cb_netcdf_check(e->path, m->dtype, NULL, err));
+    if (cb_zarr_is_irregular(m))
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "%s: \"%s\" has chunks of different lengths, which HDF5 has not", w->path,
+                       e->path);
+    CB_TRY(define_dims(w, e, ids, err));
+    for (int d = 0; d < m->ndim; d++)
+        growing = growing || m->shape[d] == 0 ||
+                  (m->dim_names[d] && is_of_time(w, e->group, m->dim_names[d]));
+    int rc = w->nc.def_var(group, name_of(e), cb_netcdf_type(m->dtype), m->ndim, ids, &e->id);
+    if (rc) return cb_netcdf_fail(w, rc, name_of(e), err);
+    const bool coordinate =
+        m->ndim == 1 && m->dim_names[0] && strcmp(m->dim_names[0], name_of(e)) == 0;
+    CB_TRY(define_storage(w, group, e, growing, err));
+    return cb_netcdf_put_attrs(w, group, e->id, m->attrs, m, coordinate, err);
+}
+
+static cubed_status define_group(cb_netcdf_writer *w, cb_netcdf_entry *e, cubed_error *err)
+{
+    cb_buf attrs;
+    int rc = NC_NOERR;
+    e->id = w->file;
+    if (*e->path) rc = w->nc.def_grp(group_id(w, e->group), name_of(e), &e->id);
+    if (rc) return cb_netcdf_fail(w, rc, e->path, err);
+    cb_buf_init(&attrs, cb_zone_allocator(w->zone));
+    cubed_status st = cb_zarr_group_attrs(w->from, e->path, &attrs, err);
+    if (st == CUBED_OK && attrs.data)
+        st = cb_netcdf_put_attrs(w, e->id, NC_GLOBAL, attrs.data, NULL, false, err);
+    cb_buf_free(&attrs);
+    return st;
+}
+
+/* Groups first, and of arrays those that are named like their dimension: dimensions are there before they are used. */
+static cubed_status define(cb_netcdf_writer *w, cubed_error *err)
+{
+    for (int i = 0; i < w->n; i++) {
+        if (!w->list[i].is_array) CB_TRY(define_group(w, &w->list[i], err));
+    }
+    for (int i = 0; i < w->n; i++) {
+        if (w->list[i].is_array) CB_TRY(define_variable(w, &w->list[i], err));
+    }
+    const int rc = w->nc.enddef(w->file);
+    return rc ? cb_netcdf_fail(w, rc, "the header", err) : CUBED_OK;
+}
+
+/* --- Chunks ------------------------------------------------------------------------------------------- */
+
+/* What is within the array comes to the front of a chunk at its edge. */
+static void close_up(const cb_zarr_meta *m, const size_t *count, char *chunk)
+{
+    const size_t item = cubed_dtype_size(m->dtype);
+    size_t at[CUBED_MAX_NDIM] = {0}, row = item, to = 0;
+    const int last = m->ndim - 1;
+    bool whole = true;
+    for (int d = 0; d < m->ndim; d++) whole = whole && count[d] == (size_t)m->chunk[d];
+    if (m->ndim == 0 || whole) return;
+    row *= count[last];
+    for (;;) {
+        size_t from = 0;
+        for (int d = 0; d < m->ndim; d++) from = from * (size_t)m->chunk[d] + at[d];
+        memmove(chunk + to, chunk + from * item, row);
+        to += row;
+        int d = last - 1;
+        while (d >= 0 && ++at[d] == count[d]) at[d--] = 0;
+        if (d < 0) return;
+    }
+}
+
+static cubed_status write_chunk(const cb_netcdf_writer *w, const cb_netcdf_entry *e,
+                                const int64_t *idx, void *chunk, cb_arena *scratch,
+                                cubed_error *err)
+{
+    const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
+    size_t start[CUBED_MAX_NDIM] = {0}, count[CUBED_MAX_NDIM] = {1};
+    CB_TRY(cb_zarr_read_chunk(e->array, idx, NULL, chunk, scratch, NULL, err));
+    for (int d = 0; d < m->ndim; d++) {
+        start[d] = (size_t)(idx[d] * m->chunk[d]);
+        count[d] = (size_t)cb_min_i64(m->chunk[d], m->shape[d] - idx[d] * m->chunk[d]);
+    }
+    close_up(m, count, chunk);
+    const int rc = w->nc.put_vara(group_id(w, e->group), e->id, start, count, chunk);
+    return rc ? cb_netcdf_fail(w, rc, e->path, err) : CUBED_OK;
+}
+
+static cubed_status write_variable(const cb_netcdf_writer *w, const cb_netcdf_entry *e,
+                                   cubed_error *err)
+{
+    const cb_zarr_meta *m = cb_zarr_get_meta(e->array);
+    int64_t idx[CUBED_MAX_NDIM] = {0}, grid[CUBED_MAX_NDIM], n;
+    cb_arena *scratch;
+    void *chunk;
+    const size_t bytes = cb_zarr_chunk_bytes(m);
+    for (int d = 0; d < m->ndim; d++) grid[d] = cb_ceil_div(m->shape[d], m->chunk[d]);
+    if (cb_count(m->ndim, grid, &n) || n == 0) return CUBED_OK;
+    CB_TRY(cb_arena_new(w->from->alloc,
+                        cb_need_both((cb_need){cb_arena_round(bytes), 0}, cb_zarr_read_need(m)),
+                        &scratch, err));
+    cubed_status st = cb_arena_alloc(scratch, bytes, "chunk", &chunk, err);
+    while (st == CUBED_OK) {
+        st = write_chunk(w, e, idx, chunk, scratch, err);
+        int d = m->ndim - 1;
+        while (d >= 0 && ++idx[d] == grid[d]) idx[d--] = 0;
+        if (d < 0) break;
+    }
+    cb_arena_free(scratch);
+    return st;
+}
+
+/* --- All ---------------------------------------------------------------------------------------------- */
+
+cubed_status cb_netcdf_check(const char *name, cubed_dtype dtype, const char *codecs_json,
+                             cubed_error *err)
+{
+    static const char *const known[] = {"bytes", "gzip", "zlib", "shuffle"};
+    char text[CUBED_DTYPE_TEXT_CAP];
+    cubed_unit unit = CUBED_UNIT_S;
+    int multiple = 1;
+    json_t *codecs = NULL;
+    if (cubed_dtype_kind(dtype) == CUBED_KIND_TIME) cubed_dtype_get_time(dtype, &unit, &multiple);
+    if (cb_netcdf_type(dtype) == NC_NAT || multiple != 1 || unit < CUBED_UNIT_D ||
+        unit > CUBED_UNIT_NS)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "\"%s\" is of type %s, and NetCDF has integers, float32, float64, and times "
+                       "in days to nanoseconds: astype gives one of these, or name a Zarr store",
+                       name, cubed_dtype_text(dtype, text));
+    if (!codecs_json) return CUBED_OK;
+    CB_TRY(cb_json_parse("codecs", codecs_json, strlen(codecs_json), &codecs, err));
+    bool ok = json_is_array(codecs);
+    for (size_t i = 0; ok && i < json_array_size(codecs); i++) {
+        const json_t *c = json_array_get(codecs, i);
+        const char *given = json_string_value(json_is_object(c) ? json_object_get(c, "name") : c);
+        if (given && strncmp(given, "numcodecs.", 10) == 0) given += 10;
+        bool is = false;
+        for (size_t k = 0; given && k < sizeof known / sizeof *known; k++)
+            is = is || strcmp(given, known[k]) == 0;
+        ok = is;
+    }
+    json_decref(codecs);
+    if (ok) return CUBED_OK;
+    return cb_fail(err, CUBED_E_UNSUPPORTED,
+                   "codecs %s: files of NetCDF have deflate alone, by codec gzip and its level "
+                   "behind bytes, or nothing, by bytes alone",
+                   codecs_json);
+}
+
+uint64_t cb_netcdf_mem(uint64_t chunk_bytes, uint64_t n)
+{
+    /* The decoded chunk and its encoded one; HDF5's own, and what shuffle and deflate make of it. Code, metadata, and
+     * the index of chunks, of which HDF5 keeps 32 MiB at most. */
+    const uint64_t index = n < UINT64_C(1) << 18 ? 128 * n : UINT64_C(32) << 20;
+    uint64_t chunks;
+    if (__builtin_mul_overflow(chunk_bytes, 5, &chunks)) return UINT64_MAX;
+    return __builtin_add_overflow(chunks, (UINT64_C(8) << 20) + index, &chunks) ? UINT64_MAX
+                                                                                : chunks;
+}
+
+static cubed_status write_file(cb_netcdf_writer *w, const cb_codecs *codecs, cubed_error *err)
+{
+    CB_TRY(cb_zarr_walk(w->from, "", keep, w, err));
+    for (int i = 0; i < w->n; i++) {
+        if (w->list[i].is_array)
+            CB_TRY(cb_zarr_open(w->from, codecs, w->list[i].path, &w->list[i].array, err));
+    }
+    /* The cache is that of variables which are defined from here on: contiguous ones have none. */
+    int rc = w->nc.create(w->path, NC_CLOBBER | NC_NETCDF4, &w->file);
+    if (rc) {
+        w->file = -1;
+        return cb_netcdf_fail(w, rc, "the begin", err);
+    }
+    CB_TRY(define(w, err));
+    for (int i = 0; i < w->n; i++) {
+        if (w->list[i].is_array) CB_TRY(write_variable(w, &w->list[i], err));
+    }
+    rc = w->nc.close(w->file);
+    w->file = -1;
+    return rc ? cb_netcdf_fail(w, rc, "the end", err) : CUBED_OK;
+}
+
+static cubed_status sync_file(const char *path, cubed_error *err)
+{
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return cb_fail_errno(err, errno, "cannot write %s", path);
+    const int failed = fsync(fd) != 0 ? errno : 0;
+    close(fd);
+    return failed ? cb_fail_errno(err, failed, "cannot write %s", path) : CUBED_OK;
+}
+
+cubed_status cb_netcdf_write(cubed_store *from, const cb_codecs *codecs, const char *path,
+                             bool durable, cubed_error *err)
+{
+    cb_netcdf_writer w = {.from = from, .file = -1};
+    cb_buf temp;
+    CB_TRY(cb_netcdf_load(&w.nc, err));
+    CB_TRY(cb_zone_new(from->alloc, &w.zone, err));
+    cb_buf_init(&temp, from->alloc);
+    cb_buf_printf(&temp, "%s.cubed-part", path);
+    w.path = temp.data;
+    cb_netcdf_lock();
+    cubed_status st = temp.failed ? no_memory(&w, err) : write_file(&w, codecs, err);
+    if (w.file >= 0) (void)w.nc.close(w.file);
+    cb_netcdf_unlock();
+    for (int i = 0; i < w.n; i++) {
+        if (w.list[i].array) cb_zarr_close(w.list[i].array);
+    }
+    if (st == CUBED_OK && durable) st = sync_file(w.path, err);
+    if (st == CUBED_OK && rename(w.path, path) != 0)
+        st = cb_fail_errno(err, errno, "cannot write %s", path);
+    if (st != CUBED_OK && w.path) unlink(w.path);
+    cb_buf_free(&temp);
+    cb_zone_free(w.zone);
+    return st;
+}

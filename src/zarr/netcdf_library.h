@@ -1,0 +1,37 @@
+/* libnetcdf, which is loaded by whoever writes a file: nobody else pays for it and for the libraries behind it. */
+#ifndef CB_ZARR_NETCDF_LIBRARY_H
+#define CB_ZARR_NETCDF_LIBRARY_H
+
+#include <netcdf.h>
+
+#include "cubed/base.h"
+
+#define CB_NETCDF_FUNCTIONS(F)                                                                     \
+    F(create)                                                                                      \
+    F(close)                                                                                       \
+    F(enddef)                                                                                      \
+    F(strerror)                                                                                    \
+    F(def_grp)                                                                                     \
+    F(def_dim)                                                                                     \
+    F(def_var)                                                                                     \
+    F(def_var_chunking)                                                                            \
+    F(def_var_deflate)                                                                             \
+    F(def_var_fill)                                                                                \
+    F(set_var_chunk_cache)                                                                         \
+    F(put_att)                                                                                     \
+    F(put_att_text)                                                                                \
+    F(put_vara)
+
+typedef struct cb_netcdf_library {
+#define MEMBER(name) __typeof__(nc_##name) *(name);
+    CB_NETCDF_FUNCTIONS(MEMBER)
+#undef MEMBER
+} cb_netcdf_library;
+
+/* CUBED_E_UNSUPPORTED where it is not there. It stays loaded. */
+CUBED_MUST_CHECK cubed_status cb_netcdf_load(cb_netcdf_library *out, cubed_error *err);
+/* libnetcdf is not made for threads: it, and what it knows, is one thread's in between. */
+void cb_netcdf_lock(void);
+void cb_netcdf_unlock(void);
+
+#endif

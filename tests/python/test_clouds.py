@@ -1,0 +1,403 @@
+"""Arrays in Google's Cloud Storage and in Azure's, of servers that fail and of emulators.
+
+The emulators are found on the PATH, in ~/go/bin (``go install
+github.com/fsouza/fake-gcs-server@latest``) and in ~/node_modules/.bin (``npm install azurite``).
+"""
+
+import base64
+import email.utils
+import hmac
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import urllib.request
+from pathlib import Path
+
+import cubed
+import numpy as np
+import pytest
+from cloud_servers import ACCOUNT, KEY, TOKEN, AzureServer, GoogleServer
+from conftest import BIN, Result
+from s3_server import Object, first, sometimes
+from test_s3_servers import wait_for
+
+import zarr
+
+A = np.arange(1000.0)
+FAULTS = ["500", "502", "503", "reset", "nothing", "short", "damage", "lost", "no ranges"]
+SECRETS = (TOKEN, KEY, "secret")
+OTHERS = ("AWS_", "GOOGLE_", "AZURE_", "STORAGE_", "CLOUDSDK_", "GCE_")
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch, tmp_path_factory):
+    """Nobody's credentials."""
+    for name in list(os.environ):
+        if name.startswith(OTHERS):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+    return monkeypatch
+
+
+@pytest.fixture(params=[GoogleServer, AzureServer])
+def server(request):
+    with request.param() as s:
+        yield s
+    assert not s.wrong
+
+
+@pytest.fixture
+def known(server, environment):
+    for name, value in server.variables.items():
+        environment.setenv(name, value)
+    return server
+
+
+@pytest.fixture
+def local(tmp_path):
+    z = zarr.create_array(tmp_path / "a.zarr", shape=A.shape, chunks=(100,), dtype=A.dtype)
+    z[:] = A
+    return tmp_path / "a.zarr"
+
+
+def run(server, *args, code=0, **variables) -> Result:
+    env = {**os.environ, **server.variables, **variables}
+    done = subprocess.run([BIN, *map(str, args)], env=env, capture_output=True, timeout=60)
+    r = Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+    assert code is None or r.code == code, r.err
+    assert not any(s in r.out + r.err for s in SECRETS)
+    return r
+
+
+def write(server, local, name="x/a.zarr", **kwargs):
+    out = f"{server.scheme}://b/{name}"
+    run(server, "eval", "a + 1", "--in", f"a={local}", "--out", out, "--progress", "none", **kwargs)
+    return out
+
+
+def read(server, source, **kwargs):
+    r = run(server, "eval", "a", "--in", f"a={source}", "--json", "--progress", "none", **kwargs)
+    return next(iter(r.arrays().values()))
+
+
+def put(server, path, tree):
+    for file in tree.rglob("*"):
+        if file.is_file():
+            key = f"{path}/{file.relative_to(tree)}"
+            server.objects[key] = Object(file.read_bytes(), {})
+
+
+def test_the_command(server, local):
+    url = write(server, local)
+    puts = [r.key for r in server.requests if r.op == "put"]
+    assert sum("/c/" in k for k in puts) == 10 and len(puts) <= 14
+    np.testing.assert_array_equal(read(server, url), A + 1)
+    top = f"{server.scheme}://b"
+    run(server, "copy", url, f"{top}/y/c.zarr", "--progress", "none")
+    rows = json.loads(run(server, "info", top, "--json").out)
+    assert [r["path"] for r in rows if r.get("shape")] == ["x/a.zarr", "y/c.zarr"]
+    assert "nothing is left over" in run(server, "clean", top).out
+    assert server.count("list") > 3  # a page has five keys
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_that_pass(server, local, fault):
+    server.fault = sometimes(0.2, 7, [fault])
+    np.testing.assert_array_equal(read(server, write(server, local)), A + 1)
+    assert len(server.objects) == 12
+
+
+def test_replacing(server, local):
+    url = write(server, local)
+    for fault in (None, "lost", "500", "failed copy"):
+        server.fault = sometimes(0.15, 1, [fault]) if fault else None
+        for chunks, n in (("300", 4), ("100", 10)):
+            args = ("--chunks", chunks, "--progress", "none", "--overwrite")
+            run(server, "rechunk", url, url, *args)
+            assert [k.startswith("x/a.zarr/c/") for k in server.objects].count(True) == n
+    server.fault = None
+    np.testing.assert_array_equal(read(server, url), A + 1)
+    assert not [k for k in server.objects if ".cubed-new" in k]
+
+
+def test_keys_that_are_encoded(server, local):
+    url = write(server, local, "a b+c/ä=%25&x'()~,;@$!/d#e.zarr")
+    np.testing.assert_array_equal(read(server, url), A + 1)
+    assert "a b+c/ä=%&x'()~,;@$!/d#e.zarr/zarr.json" in server.objects
+    assert "d#e.zarr" in run(server, "info", f"{server.scheme}://b/a b+c").out
+
+
+def test_races(server, local):
+    """A put whose reply was lost is no lost race, and one that somebody else has won is."""
+    server.fault = first(1, "lost", "put")
+    url = write(server, local)
+    server.objects.clear()
+
+    def claim(request):
+        if request.op == "put" and request.key.endswith(".cubed-run"):
+            server.objects.setdefault(request.key, Object(b"{}", {"generation": "7"}))
+
+    server.fault = claim
+    r = run(server, "eval", "a+1", "--in", f"a={local}", "--out", url, code=1)
+    assert f"another run has just begun to write {url}" in r.err
+
+
+def test_shards(server, tmp_path):
+    a = np.arange(4096.0).reshape(64, 64)
+    z = zarr.create_array(
+        tmp_path / "s.zarr", shape=a.shape, chunks=(8, 8), shards=(32, 32), dtype="f8"
+    )
+    z[:] = a
+    put(server, "s.zarr", tmp_path / "s.zarr")
+    url = f"{server.scheme}://b/s.zarr"
+    for fault in (None, "no ranges", "short"):
+        server.fault = sometimes(0.3, 3, [fault])
+        np.testing.assert_array_equal(read(server, url), a)
+    r = run(server, "eval", "a[3:9, 40:50]", "--in", f"a={url}", "--json")
+    np.testing.assert_array_equal(next(iter(r.arrays().values())), a[3:9, 40:50])
+
+
+def test_other_spellings(known, local):
+    """As fsspec has them; names in a service are not folded to lower case."""
+    scheme = known.scheme
+    put(known, "a.zarr", local)
+    other = "gcs" if scheme == "gs" else "abfs"
+    np.testing.assert_array_equal(cubed.from_zarr(f"{other}://b/a.zarr").compute(), A)
+    with pytest.raises((FileNotFoundError, OSError)):
+        cubed.from_zarr(f"{scheme}://B/a.zarr")
+    if scheme == "az":
+        where = f"abfss://b@{ACCOUNT}.dfs.core.windows.net/a.zarr"
+        np.testing.assert_array_equal(cubed.from_zarr(where).compute(), A)
+
+
+ERRORS = {
+    GoogleServer: [
+        ({"GOOGLE_OAUTH_ACCESS_TOKEN": "other"}, "401 authError .*the token is not valid"),
+        ({"GOOGLE_OAUTH_ACCESS_TOKEN": "anon"}, "403 forbidden .*who asks may not do this"),
+        ({"GOOGLE_SKIP_SIGNATURE": "1"}, "403 forbidden .*it is not public: give credentials"),
+        ({"STORAGE_EMULATOR_HOST": "ftp://x"}, 'is "ftp://x", expected http://HOST'),
+        ({"GOOGLE_OAUTH_ACCESS_TOKEN": "/no.json"}, "there is no file of credentials /no.json"),
+        (
+            {"GOOGLE_OAUTH_ACCESS_TOKEN": '{"type": "external_account"}'},
+            "token has credentials of type external_account, which are not supported",
+        ),
+    ],
+    AzureServer: [
+        ({"AZURE_STORAGE_ACCOUNT_KEY": "b3RoZXI="}, "AuthenticationFailed .*check AZURE_STORAGE_"),
+        ({"AZURE_STORAGE_ACCOUNT_KEY": "?"}, "is no key: it is in base64"),
+        ({"AZURE_SKIP_SIGNATURE": "1"}, "404 ResourceNotFound .*or it is not public"),
+        ({"AZURE_STORAGE_CONNECTION_STRING": ""}, "names no account: set AZURE_STORAGE_ACCOUNT"),
+    ],
+}
+
+
+def test_errors(server, local):
+    put(server, "a.zarr", local)
+    url = f"{server.scheme}://b/a.zarr"
+    for change, text in ERRORS[type(server)]:
+        r = run(server, "eval", "a", "--in", f"a={url}", code=1, **change)
+        assert re.search(text, r.err), r.err
+        assert url in r.err
+    r = run(server, "eval", "ones((3,))", "--out", f"{server.scheme}://other/a", code=1)
+    assert re.search(
+        "(get|put) .cubed-run: .*404 .*there is no (bucket|container) of that name", r.err
+    )
+
+
+def test_python(server):
+    options = {
+        GoogleServer: {"token": TOKEN, "endpoint_url": server.endpoint},
+        AzureServer: {
+            "account_name": ACCOUNT, "account_key": KEY,
+            "endpoint": f"{server.endpoint}/{ACCOUNT}",
+        },
+    }[type(server)]  # fmt: skip
+    top = f"{server.scheme}://b"
+    spec = cubed.Spec(f"{top}/work", allowed_mem="100MB", storage_options=options)
+    assert not any(s in repr(spec) for s in SECRETS)
+    x = cubed.from_array(np.arange(10_000.0), chunks=1000, spec=spec)
+    cubed.to_zarr(x * 2, f"{top}/p.zarr")
+    y = cubed.from_zarr(f"{top}/p.zarr", spec=spec)
+    assert cubed.sum(y).compute() == np.arange(10_000).sum() * 2
+    with pytest.raises(ValueError, match='no storage option "colour"'):
+        cubed.from_zarr(f"{top}/p.zarr", storage_options={"colour": "red"})
+
+
+def test_signatures_of_others(local):
+    """A shared access signature, which is a part of each URL, and a copy's source has it too."""
+    with AzureServer() as s:
+        variables = {
+            "AZURE_STORAGE_CONNECTION_STRING": f"BlobEndpoint={s.endpoint}/{ACCOUNT}",
+            "AZURE_STORAGE_SAS_TOKEN": "?sv=2021-12-02&sig=a%20secret%2Fsignature%3D",
+        }
+        url = write(s, local, **variables)
+        args = ("--chunks", "300", "--progress", "none", "--overwrite")
+        run(s, "rechunk", url, url, *args, **variables)
+        sources = [r.headers["x-ms-copy-source"] for r in s.requests if r.op == "copy"]
+        assert sources and all("sig=a%20secret" in x for x in sources)
+        np.testing.assert_array_equal(read(s, url, **variables), A + 1)
+
+
+def test_tokens_that_are_fetched(local, tmp_path):
+    """Of an account that signs, of a user, of a machine; anew when they have ended."""
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+    from threading import Thread
+    from urllib.parse import parse_qs
+
+    asked = []
+
+    class Teller(BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def tell(self):
+            text = json.dumps({"access_token": TOKEN, "expires_in": 3600}).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def do_POST(self):
+            form = parse_qs(self.rfile.read(int(self.headers["content-length"])).decode())
+            asked.append({k: v[0] for k, v in form.items()})
+            self.tell()
+
+        def do_GET(self):
+            assert self.headers["metadata-flavor"] == "Google"
+            asked.append({"path": self.path})
+            self.tell()
+
+    teller = ThreadingHTTPServer(("127.0.0.1", 0), Teller)
+    Thread(target=teller.serve_forever, args=(0.02,), daemon=True).start()
+    port = teller.server_address[1]
+    pem = tmp_path / "key.pem"
+    subprocess.run(["openssl", "genrsa", "-out", pem, "2048"], check=True, capture_output=True)
+    uri = f"http://127.0.0.1:{port}/token"
+    account = {
+        "type": "service_account", "client_email": "me@x", "private_key": pem.read_text(),
+        "private_key_id": "7", "token_uri": uri,
+    }  # fmt: skip
+    user = {
+        "type": "authorized_user", "client_id": "i", "client_secret": "a secret", "token_uri": uri,
+        "refresh_token": "another secret",
+    }  # fmt: skip
+    (tmp_path / "account.json").write_text(json.dumps(account))
+    folder = Path(os.environ["HOME"]) / ".config/gcloud"
+    with GoogleServer() as s:
+        put(s, "a.zarr", local)
+
+        def works(**variables):
+            env = {**os.environ, "STORAGE_EMULATOR_HOST": s.endpoint, **variables}
+            args = [BIN, "eval", "sum(a)", "--in", "a=gs://b/a.zarr"]
+            r = subprocess.run(args, env=env, capture_output=True, text=True, timeout=60)
+            assert not any(x in r.stdout + r.stderr for x in SECRETS)
+            return r.returncode == 0 and "499500" in r.stdout
+
+        assert works(GOOGLE_APPLICATION_CREDENTIALS=str(tmp_path / "account.json"))
+        (form,) = asked
+        head, claim, signature = form["assertion"].split(".")
+        (tmp_path / "said").write_text(f"{head}.{claim}")
+        (tmp_path / "signature").write_bytes(base64.urlsafe_b64decode(signature + "=="))
+        public = tmp_path / "public.pem"
+        subprocess.run(["openssl", "rsa", "-in", pem, "-pubout", "-out", public], check=True)
+        check = ["openssl", "dgst", "-sha256", "-verify", public, "-signature"]
+        subprocess.run([*check, tmp_path / "signature", tmp_path / "said"], check=True)
+        claim = json.loads(base64.urlsafe_b64decode(claim + "=="))
+        assert claim["iss"] == "me@x" and claim["aud"] == uri
+        assert claim["exp"] == claim["iat"] + 3600
+        assert works(GOOGLE_SERVICE_ACCOUNT_KEY=json.dumps(user))
+        assert asked[-1]["refresh_token"] == "another secret"
+        s.fault = first(1, "401")
+        assert works(GOOGLE_OAUTH_ACCESS_TOKEN=str(tmp_path / "account.json"))
+        assert len(asked) == 4
+        default = {"GOOGLE_OAUTH_ACCESS_TOKEN": "google_default"}
+        assert works(GCE_METADATA_HOST=f"127.0.0.1:{port}", **default)
+        assert asked[-1]["path"].endswith("/service-accounts/default/token")
+        folder.mkdir(parents=True)
+        (folder / "application_default_credentials.json").write_text(json.dumps(user))
+        assert works(**default)
+        assert asked[-1]["refresh_token"] == "another secret"
+    teller.shutdown()
+    teller.server_close()
+
+
+# --- Emulators
+
+
+def make_google(port, place):
+    args = ["-scheme", "http", "-host", "127.0.0.1", "-port", str(port), "-backend", "memory"]
+    return args, {"STORAGE_EMULATOR_HOST": f"127.0.0.1:{port}"}
+
+
+def make_azure(port, place):
+    args = ["--inMemoryPersistence", "--blobHost", "127.0.0.1", "--blobPort", str(port)]
+    account, key = "account1", base64.b64encode(b"0" * 64).decode()
+    line = f"AccountName={account};AccountKey={key}"
+    variables = {
+        "AZURITE_ACCOUNTS": f"{account}:{key}",
+        "AZURE_STORAGE_CONNECTION_STRING": f"BlobEndpoint=http://127.0.0.1:{port}/{account};{line}",
+    }
+    return [*args, "--silent", "--skipApiVersionCheck"], variables
+
+
+def google_bucket(port, variables):
+    url = f"http://127.0.0.1:{port}/storage/v1/b"
+    json_type = {"content-type": "application/json"}
+    urllib.request.urlopen(urllib.request.Request(url, b'{"name": "bucket"}', json_type)).close()
+
+
+def azure_bucket(port, variables):
+    date = email.utils.formatdate(usegmt=True)
+    text = "PUT" + "\n" * 5 + "none/none" + "\n" * 7
+    text += f"x-ms-date:{date}\nx-ms-version:2021-12-02\n/account1/account1/bucket\n"
+    sign = hmac.digest(b"0" * 64, (text + "restype:container").encode(), "sha256")
+    headers = {
+        "x-ms-date": date, "x-ms-version": "2021-12-02", "content-type": "none/none",
+        "authorization": f"SharedKey account1:{base64.b64encode(sign).decode()}",
+    }  # fmt: skip
+    url = f"http://127.0.0.1:{port}/account1/bucket?restype=container"
+    urllib.request.urlopen(urllib.request.Request(url, b"", headers, method="PUT")).close()
+
+
+EMULATORS = {
+    "gs": ("fake-gcs-server", "go/bin", make_google, google_bucket),
+    "az": ("azurite-blob", "node_modules/.bin", make_azure, azure_bucket),
+}
+HOME = Path.home()
+
+
+@pytest.mark.parametrize("scheme", EMULATORS)
+def test_emulators(scheme, local, environment, tmp_path):
+    name, folder, make, make_bucket = EMULATORS[scheme]
+    found = shutil.which(name) or shutil.which(name, path=HOME / folder)
+    if not found:
+        pytest.skip(f"{name} is neither on the PATH nor in ~/{folder}")
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    args, variables = make(port, tmp_path)
+    for variable, value in variables.items():
+        environment.setenv(variable, value)
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen([found, *args], **silent)
+    try:
+        wait_for(port, process)
+        make_bucket(port, variables)
+        x = cubed.from_zarr(local)
+        top = f"{scheme}://bucket/w"
+        for url in (f"{top}/a", f"{top}/ä b+c/d%25e=&'.zarr"):
+            cubed.to_zarr(x.rechunk((70,)) + 1, url)
+            cubed.to_zarr(cubed.from_zarr(url).rechunk((300,)) * 2, f"{url}2")
+            cubed.to_zarr(x + 1, url)  # in the place of the other one
+            np.testing.assert_array_equal(cubed.from_zarr(url)[5:905].compute(), A[5:905] + 1)
+            np.testing.assert_array_equal(cubed.from_zarr(f"{url}2").compute(), 2 * A + 2)
+        done = subprocess.run([BIN, "info", top, "--json"], capture_output=True, check=True)
+        assert len([r for r in json.loads(done.stdout) if r.get("shape")]) == 4
+        args = [BIN, "clean", f"{scheme}://bucket"]
+        assert b"nothing is left over" in subprocess.run(args, capture_output=True).stdout
+    finally:
+        process.terminate()
+        process.wait()

@@ -1,0 +1,600 @@
+"""Engines of others: whatever happens to their workers, results are those of threads, bit for bit.
+
+The same tests for each adapter; `--nightly` (`tools/test engines`) takes all of slow ones, too.
+"""
+
+import contextlib
+import gc
+import importlib.util
+import json
+import multiprocessing
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import cubed
+import cubed.array_api as xp
+import engine_faults
+import numpy as np
+import pytest
+from conftest import NIGHTLY
+from cubed.runtime import worker
+from cubed.runtime.create import create_executor
+from cubed.runtime.executors.futures import FuturesExecutor
+from cubed.runtime.types import Callback
+
+import zarr
+
+WORKERS = 2
+FAULTS = "CUBED_TEST_FAULTS"
+
+
+@contextlib.contextmanager
+def futures():
+    yield "futures", {"max_workers": WORKERS}
+
+
+@contextlib.contextmanager
+def threads_of_python():
+    with ThreadPoolExecutor(WORKERS) as pool:
+        yield "futures", {"pool": pool}
+
+
+@contextlib.contextmanager
+def dask():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(WORKERS, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield "dask", {"client": client}
+
+
+@contextlib.contextmanager
+def lithops():
+    pytest.importorskip("lithops")
+    config = {
+        "lithops": {"backend": "localhost", "storage": "localhost"},
+        "localhost": {"runtime": sys.executable},
+    }
+    yield "lithops", {"config": config, "max_workers": WORKERS, "log_level": "ERROR"}
+
+
+@contextlib.contextmanager
+def ray():
+    module = pytest.importorskip("ray")
+    module.init(num_cpus=WORKERS, include_dashboard=False, object_store_memory=80 << 20)
+    try:
+        yield "ray", {}
+    finally:
+        module.shutdown()
+
+
+@contextlib.contextmanager
+def spark():
+    module = pytest.importorskip("pyspark")
+    conf = module.SparkConf().setMaster(f"local-cluster[{WORKERS},1,600]").setAppName("cubed")
+    conf.setAll([("spark.ui.enabled", "false"), ("spark.ui.showConsoleProgress", "false")])
+    conf.setAll([("spark.driver.host", "127.0.0.1"), ("spark.executor.memory", "500m")])
+    conf.setAll([(f"spark.executorEnv.{k}", os.environ[k]) for k in ("PYTHONPATH", FAULTS)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        context = module.SparkContext(conf=conf)
+    try:
+        yield "spark", {"spark_context": context, "max_workers": WORKERS}
+    finally:
+        context.stop()
+
+
+@contextlib.contextmanager
+def beam():
+    pytest.importorskip("apache_beam")
+    yield "beam", {"max_workers": WORKERS}
+
+
+@contextlib.contextmanager
+def beam_by_jobs():
+    """The way to Flink and Spark: a job server, here in this process, and workers of its own."""
+    pytest.importorskip("apache_beam")
+    options = {
+        "runner": "PortableRunner",
+        "job_endpoint": "embed",
+        "environment_type": "LOOPBACK",
+    }
+    yield "beam", {"options": options, "max_workers": WORKERS}
+
+
+@contextlib.contextmanager
+def prefect():
+    if not importlib.util.find_spec("prefect"):
+        pytest.skip("prefect is not installed")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    url = f"http://127.0.0.1:{port}/api"
+    command = "server", "start", "--host", "127.0.0.1", "--port", str(port), "--no-ui"
+    with tempfile.TemporaryDirectory() as home, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PREFECT_HOME", home)
+        patch.setenv("PREFECT_API_URL", url)
+        patch.setenv("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+        patch.setenv("DO_NOT_TRACK", "1")
+        patch.setenv("PREFECT_LOGGING_LEVEL", "CRITICAL")
+        server = subprocess.Popen(
+            [sys.executable, "-m", "prefect", *command], stdout=subprocess.DEVNULL
+        )
+        try:
+            wait_for(f"{url}/health")
+            yield "prefect", {"max_workers": WORKERS}
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def wait_for(url):
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            return urllib.request.urlopen(url, timeout=5).close()
+        except OSError:
+            assert time.monotonic() < deadline, url
+            time.sleep(0.1)
+
+
+class ModalFunction:
+    """What Modal documents of a function: others have called it in their containers."""
+
+    def map(self, messages, *, return_exceptions):
+        assert return_exceptions
+        assert all(isinstance(m, bytes) and len(m) < 2 << 20 for m in messages)
+        with ThreadPoolExecutor(WORKERS) as containers:
+            return iter(list(containers.map(worker.attempt, messages)))
+
+
+@contextlib.contextmanager
+def modal():
+    pytest.importorskip("modal")
+    yield "modal", {"function": ModalFunction(), "max_workers": WORKERS}
+
+
+@contextlib.contextmanager
+def modal_in_this_process():
+    module = pytest.importorskip("modal")
+
+    def call(message):
+        return worker.attempt(message)
+
+    function = module.App("cubed").function(serialized=True)(call)
+    yield "modal", {"function": function, "local": True, "max_workers": WORKERS}
+
+
+@contextlib.contextmanager
+def coiled():
+    module = pytest.importorskip("coiled")
+    options = {"local": True, "n_workers": WORKERS, "threads_per_worker": 1, "name": "cubed-tests"}
+    with pytest.MonkeyPatch.context() as patch:
+        # It tells its service of each use, which needs an account.
+        patch.setattr(module, "add_interaction", lambda *args, **kwargs: None)
+        function = module.function(**options)(len)
+        with function.cluster, function.client:
+            yield "coiled", {"coiled_kwargs": options}
+
+
+#: How each is started: its name, and its options.
+ENGINES = {
+    "futures": futures,
+    "futures of threads": threads_of_python,
+    "dask": dask,
+    "lithops": lithops,
+    "ray": ray,
+    "spark": spark,
+    "beam": beam,
+    "beam by jobs": beam_by_jobs,
+    "prefect": prefect,
+    "modal": modal,
+    "modal here": modal_in_this_process,
+    "coiled": coiled,
+}
+#: Half a second for a call and more: most of their tests are for the night.
+SLOW = {"lithops", "spark", "beam", "beam by jobs", "prefect"}
+QUICK = "test_results_are_those_of_threads"
+PAGES = sorted((Path(__file__).parents[2] / "docs/engines").glob("*.md"))
+#: What is imported of engines that are not on every machine, and what is installed.
+PACKAGES = {
+    "dask": "distributed",
+    "lithops": "lithops",
+    "ray": "ray",
+    "spark": "pyspark",
+    "beam": "apache_beam",
+    "prefect": "prefect",
+    "modal": "modal",
+    "coiled": "coiled",
+}
+#: Whose workers may die without the engine.
+SURVIVE = {"futures", "dask", "ray", "spark", "coiled"}
+#: Who sees that before the driver does.
+RUNS_AGAIN = {"dask", "spark", "coiled"}
+
+
+@pytest.fixture(scope="module", params=list(ENGINES))
+def engine(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("faults")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(FAULTS, str(folder))
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent))
+        with ENGINES[request.param]() as (name, options):
+            yield request.param, name, options, folder
+
+
+@pytest.fixture
+def spec(engine, tmp_path, request):
+    kind, name, options, _ = engine
+    if kind in SLOW and not NIGHTLY and not request.node.name.startswith(QUICK):
+        pytest.skip("takes long: --nightly")
+    return cubed.Spec(
+        tmp_path / "work", allowed_mem="300MB", executor_name=name, executor_options=options
+    )
+
+
+@pytest.fixture
+def fault(engine, monkeypatch):
+    folder = engine[3]
+
+    def begin(kind, **options):
+        for old in folder.iterdir():
+            old.unlink()
+        (folder / "fault").write_text(json.dumps({"kind": kind, **options}))
+        monkeypatch.setattr(worker, "work", engine_faults.work)
+
+    return begin
+
+
+class Count(Callback):
+    def __init__(self):
+        self.tasks, self.ends, self.events = set(), [], []
+
+    def on_compute_start(self, event):
+        self.events.append("start")
+
+    def on_operation_end(self, event):
+        self.ends.append(event.name)
+
+    def on_task_end(self, event):
+        key = event.name, event.task
+        assert key not in self.tasks
+        self.tasks.add(key)
+        now = time.time()
+        assert now - 60 < event.function_start_tstamp <= event.function_end_tstamp < now + 1
+        assert event.peak_measured_mem_end <= event.projected_mem
+        assert event.worker >= 0
+
+    def on_compute_end(self, event):
+        self.events.append("end" if event.error is None else "error")
+
+
+def means(spec):
+    """Several stages, which depend on each other chunk by chunk."""
+    x = cubed.random.random((60, 40), chunks=(7, 9), spec=spec)
+    return xp.sin(x) - xp.mean(x.rechunk((20, 40)), axis=0)
+
+
+def expected(y):
+    return y.compute(executor="threads", max_workers=2, optimize_graph=False)
+
+
+def left(tmp_path):
+    return [str(p) for p in (tmp_path / "work").iterdir()] if (tmp_path / "work").exists() else []
+
+
+def run(y, tmp_path, **options):
+    """The values, with every event once, and nothing left."""
+    seen = Count()
+    plan = y.plan(optimize_graph=False)
+    out = np.empty(y.shape, y.dtype)
+    stats = plan.execute([out], [seen], **options)
+    assert len(seen.tasks) == plan.num_tasks == stats["num_tasks"]
+    assert len(seen.ends) == plan.num_stages > 1
+    assert seen.events == ["start", "end"]
+    assert not left(tmp_path)
+    return out, stats
+
+
+def test_results_are_those_of_threads(spec, tmp_path):
+    y = means(spec)
+    out, stats = run(y, tmp_path)
+    assert out.tobytes() == expected(y).tobytes()
+    assert stats["num_retries"] == 0
+    assert stats["num_workers"] == WORKERS
+
+
+def test_what_lies_in_memory_and_what_is_pythons(spec, tmp_path):
+    values = np.random.default_rng(1).normal(size=(300, 200))
+    x = cubed.from_array(values.T[::-1], chunks=(50, 300), spec=spec)
+    offset = 3
+
+    def function(a):
+        return a + offset
+
+    np.testing.assert_array_equal(
+        cubed.map_blocks(function, x, dtype="f8").compute(), values.T[::-1] + 3
+    )
+    empty = cubed.from_array(np.empty((0, 3)), spec=spec)
+    assert (empty + 1).compute().shape == (0, 3)
+    assert float(xp.sum(xp.ones((), spec=spec)).compute()) == 1
+    assert not left(tmp_path)
+
+
+def test_stores_are_written(spec, tmp_path):
+    y = means(spec)
+    cubed.to_zarr(y, str(tmp_path / "y"))
+    assert zarr.open_array(tmp_path / "y")[...].tobytes() == expected(y).tobytes()
+    assert not left(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "retries"),
+    [
+        ("fails", True),
+        ("loses its report", True),
+        ("works twice", False),
+        ("straggles", False),
+        ("does a part", True),
+    ],
+)
+def test_faults_that_pass(engine, spec, tmp_path, fault, kind, retries):
+    y = means(spec)
+    fault(kind, times=2 if kind == "fails" else 1, only_first=kind == "straggles")
+    out, stats = run(y, tmp_path)
+    assert out.tobytes() == expected(y).tobytes()
+    assert (stats["num_retries"] > 0) == retries
+    # No range is sent more often than its faults take.
+    again = [int(p.name.rpartition("-")[2]) for p in engine[3].glob("range-*")]
+    assert max(again) == {"fails": 2, "loses its report": 1, "does a part": 1}.get(kind, 0)
+
+
+def test_a_worker_is_killed(engine, spec, tmp_path, fault):
+    if engine[0] not in SURVIVE:
+        pytest.skip("its workers are the driver's process")
+    y = means(spec)
+    fault("is killed", only_first=True)
+    out, stats = run(y, tmp_path)
+    assert out.tobytes() == expected(y).tobytes()
+    assert (stats["num_retries"] > 0) == (engine[0] not in RUNS_AGAIN)
+
+
+@pytest.mark.parametrize("code", [65, 137])
+def test_a_worker_exits(engine, spec, tmp_path, fault, code):
+    if engine[0] not in SURVIVE:
+        pytest.skip("its workers are the driver's process")
+    y = means(spec)
+    fault("exits", code=code, only_first=True)
+    out, _ = run(y, tmp_path)
+    assert out.tobytes() == expected(y).tobytes()
+
+
+def test_an_executor_is_killed(engine, spec, tmp_path, fault):
+    if engine[0] != "spark":
+        pytest.skip("has no executors beside its workers")
+    y = means(spec)
+    fault("loses its executor", only_first=True)
+    out, _ = run(y, tmp_path)
+    assert out.tobytes() == expected(y).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("fails for good", ZeroDivisionError),
+        ("memory", MemoryError),
+        ("says nonsense", ValueError),
+        ("sees an old plan", ValueError),
+        ("has another version", RuntimeError),
+    ],
+)
+def test_faults_that_do_not_pass(spec, tmp_path, fault, kind, error):
+    y = means(spec)
+    fault(kind, times=99)
+    seen = Count()
+    with pytest.raises(error):
+        y.compute(callbacks=[seen], optimize_graph=False)
+    assert seen.events == ["start", "error"]
+    assert not left(tmp_path)
+
+
+def test_tries_are_counted(spec, tmp_path, fault):
+    y = means(spec)
+    fault("fails", times=3)
+    with pytest.raises(ConnectionResetError, match="the network is away"):
+        y.compute(optimize_graph=False)
+    assert not left(tmp_path)
+    fault("fails", times=3)
+    assert y.compute(optimize_graph=False, retries=3).tobytes() == expected(y).tobytes()
+
+
+def test_what_a_function_raises_is_raised(spec, tmp_path):
+    x = xp.ones((20, 20), chunks=(5, 5), spec=spec)
+
+    def function(a, block_id=None):
+        if block_id == (2, 1):
+            raise LookupError("block 2, 1 is odd")
+        return a
+
+    with pytest.raises(LookupError, match="block 2, 1 is odd"):
+        cubed.map_blocks(function, x, dtype="f8").compute()
+    assert not left(tmp_path)
+
+
+def test_a_run_that_failed_is_resumed(spec, tmp_path, fault):
+    y = means(spec)
+    fault("fails for good", only_first=True)
+    with pytest.raises(ZeroDivisionError):
+        y.compute(optimize_graph=False, resume=False)
+    fault("none")
+    out, _ = run(y, tmp_path, resume=True)
+    assert out.tobytes() == expected(y).tobytes()
+
+
+DRIVER = """
+import cubed, time
+import numpy as np
+
+def slow(a):
+    time.sleep(0.2)
+    return a * 2
+
+if __name__ == "__main__":
+    spec = cubed.Spec({work!r}, allowed_mem="300MB")
+    x = cubed.from_array(np.arange(40.0), chunks=2, spec=spec)
+    y = cubed.map_blocks(slow, x, dtype="f8")
+    cubed.to_zarr(y, {out!r}, executor="futures", max_workers=2, resume={resume!r})
+"""
+
+
+def test_a_driver_is_killed_and_another_one_goes_on(tmp_path):
+    out, script = tmp_path / "out", tmp_path / "driver.py"
+
+    def start(resume):
+        script.write_text(DRIVER.format(work=str(tmp_path / "work"), out=str(out), resume=resume))
+        return subprocess.Popen([sys.executable, script], stderr=subprocess.PIPE, text=True)
+
+    with start(False) as driver:
+        deadline = time.monotonic() + 60
+        while not list(out.glob("c/[0-9]*")) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.2)
+        driver.send_signal(signal.SIGKILL)
+    made = {p.name: p.stat().st_mtime_ns for p in out.glob("c/[0-9]*")}
+    assert 0 < len(made) < 20
+    with start(True) as driver:
+        _, err = driver.communicate(timeout=100)
+    assert driver.returncode == 0, err
+    np.testing.assert_array_equal(zarr.open_array(out)[...], np.arange(40.0) * 2)
+    after = {p.name: p.stat().st_mtime_ns for p in out.glob("c/[0-9]*")}
+    assert sum(after[k] == made[k] for k in made) >= len(made) - 4  # those in flight
+    assert not left(tmp_path)
+
+
+def test_an_interrupt_leaves_nothing(spec, tmp_path):
+    x = cubed.from_array(np.arange(400.0), chunks=2, spec=spec)
+
+    def slow(a):
+        time.sleep(0.1)
+        return a
+
+    class Interrupt(Callback):
+        def on_task_end(self, event):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cubed.map_blocks(slow, x, dtype="f8").compute(callbacks=[Interrupt()])
+    assert not left(tmp_path)
+
+
+def test_pools_that_are_wrong():
+    with pytest.raises(TypeError, match="pool is 3, expected an executor"):
+        create_executor("futures", {"pool": 3})
+    with pytest.raises(ValueError, match="there is no executor 'fortune'"):
+        create_executor("fortune")
+
+
+def test_a_pool_of_the_users_that_breaks_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUBED_TEST_FAULTS", str(tmp_path))
+    (tmp_path / "fault").write_text(json.dumps({"kind": "is killed"}))
+    monkeypatch.setattr(worker, "work", engine_faults.work)
+    spec = cubed.Spec(tmp_path / "work", allowed_mem="300MB")
+    spawn = multiprocessing.get_context("spawn")
+    with (
+        ProcessPoolExecutor(2, mp_context=spawn) as pool,
+        pytest.raises(BrokenExecutor, match="terminated abruptly|not usable"),
+    ):
+        means(spec).compute(executor="futures", pool=pool)
+    assert not left(tmp_path)
+
+
+def test_arrays_in_memory_are_unmapped_by_workers(spec, tmp_path, engine):
+    """Runs come and go, and what they read of memory is not kept."""
+    if engine[0] != "futures of threads":
+        pytest.skip("looks into this process")
+    for _ in range(8):
+        x = cubed.from_array(np.random.default_rng(0).random(100_000), chunks=30_000, spec=spec)
+        (x + 1).compute()
+    gc.collect()
+    assert Path("/proc/self/maps").read_text().count("/cubed-") <= 4 * WORKERS
+
+
+@pytest.mark.parametrize(("overhead", "most"), [(0.0, 1 << 30), (10.0, 2)])
+def test_ranges_are_worth_what_it_costs_to_send_them(tmp_path, overhead, most):
+    sent = []
+
+    class Costly(FuturesExecutor):
+        name = f"costs {overhead}"
+
+        def connect(self):
+            engine = super().connect()
+            submit = engine.submit_one
+            engine.submit_one = lambda m: sent.append(m) or submit(m)
+            return engine
+
+    Costly.overhead = overhead
+    with ThreadPoolExecutor(WORKERS) as pool:
+        y = means(cubed.Spec(tmp_path / "work", allowed_mem="300MB", executor=Costly(pool=pool)))
+        plan = y.plan(optimize_graph=False)
+        plan.execute([np.empty(y.shape)])
+    assert plan.num_stages <= len(sent) <= most * plan.num_stages
+    if overhead == 0:
+        assert len(sent) >= 3 * WORKERS * plan.num_stages / 2
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_pages_from_nothing_to_nothing(tmp_path, page):
+    pytest.importorskip(PACKAGES.get(page.stem, "distributed"))
+    codes = re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+    if page.stem == "coiled":
+        assert not codes
+        pytest.skip("needs an account")
+    (code,) = codes
+    (tmp_path / "page.py").write_text(code)
+    done = subprocess.run(
+        [sys.executable, "page.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert not left(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "package"), PACKAGES.items())
+def test_engines_that_are_not_installed_are_named(monkeypatch, name, package):
+    for module in [m for m in sys.modules if m.partition(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, package, None)
+    x = xp.ones((3,), spec=cubed.Spec(allowed_mem="300MB"))
+    with pytest.raises(ImportError, match=rf"{package} is not .*pip install 'cubed\[{name}\]'"):
+        x.compute(executor=name)
+
+
+def test_nothing_is_imported_before_it_is_used():
+    code = f"import cubed, sys; assert not {set(PACKAGES.values())} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("runner", ["DataflowRunner", "apache_beam.runners.DataflowRunner"])
+def test_dataflow_needs_options(runner):
+    pytest.importorskip("apache_beam")
+    options = {"runner": runner, "project": "p", "region": "europe-west4"}
+    x = xp.ones((3,), spec=cubed.Spec(allowed_mem="300MB"))
+    with pytest.raises(ValueError, match="options of Dataflow lack temp_location"):
+        x.compute(executor="beam", options=options)
+
+
+def test_contexts_of_spark_that_are_wrong():
+    pytest.importorskip("pyspark")
+    x = xp.ones((3,), spec=cubed.Spec(allowed_mem="300MB"))
+    with pytest.raises(TypeError, match="spark_context is 3, expected a pyspark.SparkContext"):
+        x.compute(executor="spark", spark_context=3)

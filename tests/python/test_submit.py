@@ -1,0 +1,408 @@
+"""Runs as job arrays of batch systems: what these are told, what elements do, and Slurm."""
+
+import contextlib
+import getpass
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from conftest import BIN, check, run
+
+import zarr
+
+TEXT = "y = var(random((4000, 100), seed=1, chunks=(2, 100)), axis=0)"
+VARIABLES = [
+    "CUBED_TASK_INDEX",
+    "SLURM_ARRAY_TASK_ID",
+    "PBS_ARRAY_INDEX",
+    "AWS_BATCH_JOB_ARRAY_INDEX",
+    "CLOUD_RUN_TASK_INDEX",
+    "JOB_COMPLETION_INDEX",
+]
+ENGINES = {
+    "slurm": ("partition=long",),
+    "pbs": ("q=long",),
+    "htcondor": ("accounting_group=me",),
+    "flux": ("queue=long",),
+    "kubernetes": ("image=me/cubed:1", "claim=shared", "namespace=jobs"),
+    "aws-batch": ("queue=q", "definition=d:1"),
+    "cloud-run": ("image=me/cubed:1", "region=europe-west1"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_batch_system(monkeypatch):
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def plan(tmp_path):
+    """Three stages: of 125 tasks, of 8, and of one."""
+    saved = tmp_path / "p.cubed"
+    options = ("--max-workers", 4, "--other-machines", "--work-dir", tmp_path / "work")
+    check(run("eval", TEXT, "--out", tmp_path / "y.zarr", *options, "--save-plan", saved))
+    return saved
+
+
+def submit(plan, engine, *options, code=0):
+    given = [x for o in ENGINES[engine] for x in ("--engine-option", o)]
+    folder = plan.parent / "run-1"
+    done = run("submit", plan, folder, "--engine", engine, *given, *options)
+    assert done.code == code, done.err
+    return folder, done
+
+
+def is_whole(tmp_path):
+    expected = check(run("eval", TEXT, "--json", "--progress", "none")).arrays()["y"]
+    got = zarr.open_group(tmp_path / "y.zarr", mode="r")["y"][...]
+    assert got.tobytes() == expected.tobytes()
+    left = list((tmp_path / "work").iterdir()) if (tmp_path / "work").exists() else []
+    assert not left
+
+
+def worker(plan, *args, cwd="/", **variables):
+    return subprocess.run(
+        [BIN, "worker", str(plan), *map(str, args)],
+        cwd=cwd,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_elements_find_their_number(tmp_path, plan):
+    """In each system's variable, from any directory; repeated they do what is missing."""
+    check(run("worker", plan, "--begin", "--run", "r"))
+    tasks = []
+    for i, name in enumerate(VARIABLES):
+        done = worker(plan, 0, "--of", 7, "--run", "r", **{name: str(i)})
+        assert done.returncode == 0, done.stderr
+        tasks.append(int(done.stdout.split()[0]))
+    assert tasks == [18] * 6
+    again = worker(plan, 0, "--of", 7, "--run", "r", CUBED_TASK_INDEX="2")
+    assert again.stdout.startswith("0 tasks")
+    # Parts of others: 12 of these are missing, of which six are at the end.
+    part = worker(plan, 0, "--of", 2, "--run", "r", CUBED_TASK_INDEX="1", SLURM_ARRAY_TASK_ID="9")
+    assert part.stdout.startswith("17 tasks")
+    for stage in (1, 2):
+        for i in range(3):
+            done = worker(plan, stage, "--of", 3, "--run", "r", JOB_COMPLETION_INDEX=str(i))
+            assert done.returncode == 0, done.stderr
+    check(run("worker", plan, "--finish", "--run", "r"))
+    is_whole(tmp_path)
+
+
+def test_a_part_between_others_is_noted(tmp_path, plan):
+    """What is done before and behind it does not hide it."""
+    check(run("worker", plan, "--begin", "--run", "r"))
+    check(run("worker", plan, 0, "50:125", "--run", "r"))
+    check(run("worker", plan, 0, "0:20", "--run", "r"))
+    done = worker(plan, 0, "--of", 1, "--run", "r", CUBED_TASK_INDEX="0")
+    assert done.stdout.startswith("30 tasks")
+    again = worker(plan, 0, "--of", 1, "--run", "r", CUBED_TASK_INDEX="0")
+    assert again.stdout.startswith("0 tasks")
+
+
+@pytest.mark.parametrize("index", ["7", "-1", "x", "1x", ""])
+def test_numbers_that_are_none(plan, index):
+    done = worker(plan, 0, "--of", 7, "--run", "r", SLURM_ARRAY_TASK_ID=index)
+    assert done.returncode != 0
+    assert f'SLURM_ARRAY_TASK_ID is "{index}", expected a number from 0 to 6' in done.stderr
+
+
+def test_wrong_usage(tmp_path, plan):
+    assert "no variable says which part" in worker(plan, 0, "--of", 7, "--run", "r").stderr
+    for wrong, says in (
+        (("worker", plan, 0, "1:2", "--of", 7, "--run", "r"), "expected PLAN STAGE, got 3"),
+        (("worker", plan, "--finish", "--of", 7, "--run", "r"), "--of is of tasks of a stage"),
+        (("worker", plan, 0, "--of", 0, "--run", "r"), '--of "0": expected a number from 1'),
+        (("submit", plan, tmp_path / "d"), "expected --engine NAME"),
+        (("submit", plan, tmp_path / "d", "--engine", "lsf"), '--engine "lsf"'),
+        (("submit", plan, tmp_path / "d", "--engine", "kubernetes"), "needs --engine-option image"),
+        (
+            ("submit", plan, tmp_path / "d", "--engine", "aws-batch", "--engine-option", "x=y"),
+            "needs --engine-option queue",
+        ),
+        (
+            ("submit", plan, tmp_path / "d", "--engine", "slurm", "--engine-option", "a=$(rm)"),
+            "expected NAME=VALUE of letters",
+        ),
+        (("submit", plan, tmp_path / "a b", "--engine", "slurm"), "in the path of a directory"),
+        (("submit", plan, tmp_path / "r=1", "--engine", "slurm"), "the run's name is"),
+        (("status", tmp_path), "is no directory that cubed submit wrote"),
+        (("attach", tmp_path, "--every", "0"), "expected 1 to 3600 seconds"),
+    ):
+        done = run(*wrong)
+        assert done.code != 0
+        assert says in done.err
+    without = tmp_path / "q.cubed"
+    check(run("eval", "ones(3)", "--out", tmp_path / "z.zarr", "--save-plan", without))
+    done = run("submit", without, tmp_path / "d", "--engine", "slurm")
+    assert done.code != 0
+    assert "no work directory" in done.err
+
+
+def test_what_slurm_is_told(plan):
+    folder, _ = submit(plan, "slurm", "--elements", 30, "--max-workers", 5)
+    lines = (folder / "stage-0.sbatch").read_text().splitlines()
+    assert lines[0] == "#!/bin/bash"
+    for line in ("array=0-29%5", "cpus-per-task=1", "mem=1908M", "partition=long"):
+        assert f"#SBATCH --{line}" in lines
+    assert lines[-1] == f"exec {BIN} worker {folder}/plan.cubed 0 --of 30 --run run-1"
+    assert "--array=0-7%5" in (folder / "stage-1.sbatch").read_text()  # it has eight tasks
+    start = (folder / "start").read_text()
+    assert "--dependency=afterok:$job0 stage-1.sbatch" in start
+    assert "--dependency=afterok:$job0:$job1:$job2 finish.sbatch" in start
+
+
+def test_what_kubernetes_is_told(plan):
+    folder, _ = submit(plan, "kubernetes", "--elements", 30, "--max-workers", 5)
+    job = json.loads((folder / "stage-0.json").read_text())
+    assert (job["apiVersion"], job["kind"]) == ("batch/v1", "Job")
+    assert job["metadata"]["namespace"] == "jobs"
+    spec = job["spec"]
+    assert (spec["completionMode"], spec["completions"], spec["parallelism"]) == ("Indexed", 30, 5)
+    assert spec["backoffLimitPerIndex"] == 2
+    pod = spec["template"]["spec"]
+    assert pod["restartPolicy"] == "Never"  # as limits for each index ask for
+    (container,) = pod["containers"]
+    assert container["command"][:2] == ["cubed", "worker"]
+    assert container["command"][3:] == ["0", "--of", "30", "--run", "run-1"]
+    assert container["resources"]["limits"] == {"memory": "1908Mi"}
+    assert pod["volumes"][0]["persistentVolumeClaim"] == {"claimName": "shared"}
+    assert container["volumeMounts"][0]["mountPath"] == str(folder)
+
+
+def test_what_aws_batch_is_told(plan):
+    folder, _ = submit(plan, "aws-batch", "--elements", 30)
+    job = json.loads((folder / "stage-0.json").read_text())
+    assert job["arrayProperties"] == {"size": 30}
+    assert job["retryStrategy"] == {"attempts": 3}
+    assert {"type": "MEMORY", "value": "1908"} in job["containerOverrides"]["resourceRequirements"]
+    # An array of one is refused there.
+    one = json.loads((folder / "stage-2.json").read_text())
+    assert "arrayProperties" not in one
+    assert one["containerOverrides"]["environment"] == [{"name": "CUBED_TASK_INDEX", "value": "0"}]
+    assert "--depends-on jobId=$job0 jobId=$job1 jobId=$job2" in (folder / "start").read_text()
+
+
+def test_what_others_are_told(plan):
+    folder, _ = submit(plan, "cloud-run", "--elements", 30, "--max-workers", 5)
+    spec = json.loads((folder / "stage-0.json").read_text())["spec"]["template"]["spec"]
+    assert (spec["taskCount"], spec["parallelism"]) == (30, 5)
+    assert spec["template"]["spec"]["maxRetries"] == 2
+    shutil.rmtree(folder)
+    folder, _ = submit(plan, "htcondor", "--elements", 30)
+    lines = (folder / "stage-0.sub").read_text().splitlines()
+    assert lines[-1] == "queue 30"
+    for line in ("request_memory = 1908", "max_retries = 2", "accounting_group = me"):
+        assert line in lines
+    assert "PARENT stage-0 CHILD stage-1" in (folder / "run.dag").read_text()
+    shutil.rmtree(folder)
+    folder, _ = submit(plan, "pbs", "--elements", 30)
+    assert "#PBS -J 0-29" in (folder / "stage-0.pbs").read_text()
+    assert "#PBS -q long" in (folder / "stage-0.pbs").read_text()
+    assert "-J" not in (folder / "stage-2.pbs").read_text()
+    assert "-W depend=afterok:$job0 stage-1.pbs" in (folder / "start").read_text()
+    shutil.rmtree(folder)
+    folder, _ = submit(plan, "flux", "--elements", 30, "--max-workers", 5)
+    assert "--cc=0-29" in (folder / "stages.sh").read_text()
+    assert "--env=CUBED_TASK_INDEX={cc}" in (folder / "stages.sh").read_text()
+    assert "--nslots=5" in (folder / "start").read_text()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_scripts_are_scripts(plan, engine):
+    folder, _ = submit(plan, engine)
+    for script in ("start", "status", "cancel"):
+        subprocess.run(["sh", "-n", folder / script], check=True)
+        assert os.access(folder / script, os.X_OK)
+
+
+#: Runs elements one after another, where Slurm starts them when it likes.
+SBATCH = """#!/bin/sh
+set -e
+for last in "$@"; do :; done
+echo "$@" >>calls
+array=$(sed -n 's/.*--array=0-\\([0-9]*\\)%.*/\\1/p' "$last")
+for i in $(seq 0 "$array"); do
+    SLURM_ARRAY_TASK_ID=$i bash "$last" >>log 2>&1 || exit 1
+done
+echo "$$;cluster"
+"""
+
+
+def test_from_submit_to_results(tmp_path, plan, monkeypatch):
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "sbatch").write_text(SBATCH)
+    (programs / "squeue").write_text("#!/bin/sh\n")
+    (programs / "scancel").write_text('#!/bin/sh\necho "$@" >cancelled\n')
+    for p in programs.iterdir():
+        p.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    folder, _ = submit(plan, "slurm", "--elements", 6)
+    before = check(run("worker", folder / "plan.cubed", "--begin", "--run", "run-1"))
+    assert before.out == "run-1\n"
+    assert "0 of 134 tasks done" in check(run("status", folder)).out
+    lost = run("attach", folder, "--every", 1)
+    assert lost.code == 1
+    assert f"to go on: sh {folder}/start" in lost.err
+    check(run("worker", plan, 0, "20:60", "--run", "run-1"))
+    status = check(run("status", folder)).out
+    assert "stage 0: 40 of 125 tasks done" in status
+    assert "run run-1 on slurm: 40 of 134 tasks done" in status
+    cancelled = run("cancel", folder)
+    assert cancelled.code != 0  # there are no jobs
+    _, started = submit(plan, "slurm", "--elements", 6, "--start")
+    assert f"cubed attach {folder}" in started.out
+    assert "134 of 134 tasks done" in check(run("attach", folder)).err
+    assert "the results are whole" in check(run("status", folder)).out
+    is_whole(tmp_path)
+    done = [int(x.split()[0]) for x in (folder / "log").read_text().splitlines()]
+    assert sum(done) == 134 - 40
+    assert len((folder / "jobs").read_text().split()) == 4
+    assert f"sh {folder}/start" in check(run("cancel", folder)).out
+    assert len((folder / "cancelled").read_text().split()) == 4
+
+
+def test_executors_are_listed():
+    rows = {r["name"]: r for r in json.loads(check(run("executors", "--json")).out)}
+    assert {"threads", "single-threaded", "processes", *ENGINES} == set(rows)
+    assert rows["slurm"]["label"] == "tested live"
+    assert rows["kubernetes"]["label"] == "contract only"
+    assert "kubernetes" in check(run("executors")).out
+
+
+# --- Slurm itself
+
+SLURM_CONF = """
+ClusterName=test
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+AuthInfo=socket={at}/munge.socket
+SlurmctldPort={port}
+StateSaveLocation={at}/state
+SlurmdSpoolDir={at}/spool-%n
+SlurmctldPidFile={at}/slurmctld.pid
+SlurmdPidFile={at}/%n.pid
+SlurmctldLogFile={at}/slurmctld.log
+SlurmdLogFile={at}/%n.log
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+SwitchType=switch/none
+MpiDefault=none
+ReturnToService=2
+SchedulerParameters=bf_interval=1,sched_interval=1
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+JobAcctGatherType=jobacct_gather/none
+NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={node1} CPUs=2 RealMemory=4000
+NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={node2} CPUs=2 RealMemory=4000
+PartitionName=long Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+def free_ports(n):
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(n)]
+        for s in sockets:
+            s.bind(("127.0.0.1", 0))
+        return [s.getsockname()[1] for s in sockets]
+
+
+def until(what, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.2)
+
+
+@pytest.fixture(scope="module")
+def slurm(request, tmp_path_factory):
+    """Two nodes on this machine."""
+    if not request.config.getoption("--nightly"):
+        pytest.skip("Slurm takes some seconds: --nightly")
+    if not all(map(shutil.which, ("slurmctld", "slurmd", "munged"))):
+        pytest.skip("Slurm is not installed: tools/setup --engines")
+    at = tmp_path_factory.mktemp("slurm")
+    (at / "state").mkdir()
+    port, node1, node2 = free_ports(3)
+    names = {"at": at, "port": port, "node1": node1, "node2": node2, "user": getpass.getuser()}
+    names["host"] = socket.gethostname().split(".")[0]
+    conf, key = at / "slurm.conf", at / "munge.key"
+    conf.write_text(SLURM_CONF.format(**names))
+    key.write_bytes(os.urandom(1024))
+    key.chmod(0o400)
+    with contextlib.ExitStack() as stack:
+        env = {**os.environ, "SLURM_CONF": str(conf)}
+
+        def start(*command):
+            p = subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL)
+            stack.callback(p.wait)
+            stack.callback(p.terminate)
+            return p
+
+        files = [f"--{k}={at}/munge.{k}" for k in ("socket", "pid-file", "log-file", "seed-file")]
+        start("munged", "--force", "--foreground", f"--key-file={key}", *files)
+        until((at / "munge.socket").exists)
+        start("slurmctld", "-D", "-f", str(conf))
+        for node in ("n1", "n2"):
+            start("slurmd", "-D", "-f", str(conf), "-N", node)
+
+        def idle():
+            said = subprocess.run(["sinfo", "-h"], env=env, capture_output=True, text=True)
+            return " 2   idle " in said.stdout
+
+        until(idle)
+        yield conf
+
+
+def test_slurm(tmp_path, plan, slurm, monkeypatch):
+    monkeypatch.setenv("SLURM_CONF", str(slurm))
+    folder, _ = submit(plan, "slurm", "--elements", 6, "--start")
+    assert "134 of 134 tasks done" in check(run("attach", folder, "--every", 1)).err
+    is_whole(tmp_path)
+
+
+def test_slurm_goes_on_after_a_failure(tmp_path, slurm, monkeypatch):
+    """A chunk cannot be read: jobs behind it never start. It can again: what is missing is done."""
+    monkeypatch.setenv("SLURM_CONF", str(slurm))
+    x = np.random.default_rng(0).normal(size=(4000, 10))
+    zarr.create_array(tmp_path / "x", shape=x.shape, chunks=(20, 10), dtype="f8")[...] = x
+    saved, out = tmp_path / "p.cubed", tmp_path / "y.zarr"
+    options = ("--max-workers", 4, "--other-machines", "--work-dir", tmp_path / "work")
+    places = ("--in", f"x={tmp_path / 'x'}", "--out", out, "--save-plan", saved)
+    check(run("eval", "y = sum(x, axis=0)", *places, *options))
+    chunk = tmp_path / "x/c/150/0"
+    whole = chunk.read_bytes()
+    chunk.write_bytes(whole[:-9])
+    folder, _ = submit(saved, "slurm", "--elements", 8, "--start")
+    lost = run("attach", folder, "--every", 1)
+    assert lost.code == 1
+    assert "not all is done" in lost.err
+    assert any("c/150/0" in p.read_text() for p in folder.glob("stage-0.*.log"))
+    chunk.write_bytes(whole)
+    subprocess.run(["sh", folder / "start"], check=True)
+    check(run("attach", folder, "--every", 1))
+    got = zarr.open_group(out, mode="r")["y"][...]
+    np.testing.assert_allclose(got, x.sum(axis=0), 1e-12)
+
+
+def test_slurm_cancels(tmp_path, plan, slurm, monkeypatch):
+    monkeypatch.setenv("SLURM_CONF", str(slurm))
+    subprocess.run(["sbatch", "--wrap", "true", "--output=/dev/null"], check=True)
+    folder, _ = submit(plan, "slurm", "--engine-option", "begin=now+3600", "--start")
+    assert "PENDING" in check(run("status", folder)).out
+    check(run("cancel", folder))
+    until(lambda: "PENDING" not in check(run("status", folder)).out)
+    assert run("attach", folder, "--every", 1).code == 1

@@ -1,0 +1,92 @@
+"""Reductions of few results: as many tasks as workers want, and the same bits for any number."""
+
+import json
+import time
+
+import cubed
+import cubed.array_api as xp
+import cubed.random
+import numpy as np
+import pytest
+from conftest import check, run
+
+import zarr
+
+QUIET = ("--progress", "none")
+WORKERS = (1, 2, 7, 100, 3000)
+REDUCTIONS = ("sum(_x)", "var(_x)", "nanvar(_x)", "max(_x)", "argmin(_x)", "mean(_x * _x)")
+
+
+def plan_of(text, workers):
+    return json.loads(
+        check(
+            run("eval", text, "--plan", "--json", "--other-machines", "--max-workers", workers)
+        ).out
+    )
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 16, 17, 256, 257, 1023, 4097])
+def test_results_have_the_same_bits_for_any_number_of_workers(tmp_path, blocks):
+    results = "; ".join(f"r{i} = {r}" for i, r in enumerate(REDUCTIONS[: 4 if blocks == 0 else 6]))
+    if blocks == 0:
+        results = "r0 = sum(_x); r1 = prod(_x)"
+    text = f"_x = random(({5 * blocks - (blocks > 1)},), seed=3, chunks=(5,)) - 0.5; {results}"
+    got, stages = {}, set()
+    for w in WORKERS:
+        out, saved = tmp_path / f"{w}.zarr", tmp_path / f"{w}.cubed"
+        options = ("--max-workers", w, "--other-machines", "--work-dir", tmp_path / "work")
+        check(run("eval", text, "--out", out, *options, "--save-plan", saved, *QUIET))
+        check(run("run", saved, "--max-workers", 2, *QUIET))
+        group = zarr.open_group(out, mode="r")
+        got[w] = {k: a[...].tobytes() for k, a in group.arrays()}
+        one = f"sum({text[5 : text.index(' -')]})"
+        stages.add(len(plan_of(one, w)["stages"]))
+    assert len(got[1]) == results.count("=")
+    for w in WORKERS:
+        assert got[w] == got[1], w
+    assert (1 in stages, 2 in stages or 3 in stages, max(stages) > 2) == (
+        True,
+        blocks > 16,
+        blocks >= 1023,
+    )
+
+
+@pytest.mark.parametrize("workers", [3, 10, 100, 1000])
+def test_there_is_work_for_all_workers(workers):
+    """The blocks of a terabyte and a half, in eight columns."""
+    start = time.process_time()
+    spec = cubed.Spec(
+        allowed_mem="2GB", executor_options={"max_workers": workers}, other_machines=True
+    )
+    u, v = (
+        cubed.random.random((50_000, 1, 987, 1920), chunks=(5, 1, 247, 960), spec=spec)
+        for _ in range(2)
+    )
+    plan = cubed.plan(*(xp.mean(a * b, axis=0) for a, b in ((u, u), (v, v), (u, v))))
+    assert time.process_time() - start < 1  # some milliseconds: without a walk over tasks
+    assert plan.num_tasks >= 3 * 3 * workers
+    assert plan.max_projected_mem < 200_000_000
+
+
+def test_states_are_few_where_workers_are():
+    """What is written beside the results is what it takes to give workers something to do."""
+    text = "y = sum(random((50000, 300), seed=1, chunks=(2, 300)), axis=0)"
+    few, many = (plan_of(text, w)["stages"] for w in (4, 1000))
+    assert 12 <= few[0]["tasks"] < 400
+    assert many[0]["tasks"] == 25_000 // 16 + 1
+    assert few[0]["bytes_written"] * 16 < many[0]["bytes_written"] * 1.1
+
+
+def test_one_worker_reduces_in_one_stage():
+    text = "sum(random((100000,), seed=1, chunks=(20,)))"
+    assert len(plan_of(text, 1)["stages"]) == 1
+
+
+def test_values_are_those_of_numpy():
+    x = np.random.default_rng(0).normal(size=(3000, 7))
+    spec = cubed.Spec(allowed_mem="200MB", executor_options={"max_workers": 9}, other_machines=True)
+    a = cubed.from_array(x, chunks=(1, 7), spec=spec)
+    for name in ("sum", "mean", "var", "std", "max", "min", "argmax", "prod"):
+        y = getattr(xp, name)(a, axis=0)
+        assert y.plan().num_stages == 3, name
+        np.testing.assert_allclose(y.compute(), getattr(np, name)(x, axis=0), 1e-12, err_msg=name)
