@@ -103,10 +103,25 @@ static PyObject *private_mem(PyObject *module, PyObject *unused)
     return PyLong_FromUnsignedLongLong(cubed_private_mem());
 }
 
+static PyObject *parse_bytes(PyObject *module, PyObject *text)
+{
+    uint64_t bytes;
+    Py_ssize_t n;
+    (void)module;
+    const char *s = PyUnicode_AsUTF8AndSize(text, &n);
+    if (!s) return NULL;
+    if (strlen(s) != (size_t)n || !cubed_parse_bytes(s, &bytes)) Py_RETURN_NONE;
+    return PyLong_FromUnsignedLongLong(bytes);
+}
+
 static PyMethodDef own_methods[] = {
-    {"forked", forked, METH_NOARGS, NULL},       {"private_mem", private_mem, METH_NOARGS, NULL},
-    {"executors", executors, METH_NOARGS, NULL}, {"resident_mem", resident_mem, METH_NOARGS, NULL},
-    {"serve", serve, METH_VARARGS, NULL},        {NULL, NULL, 0, NULL},
+    {"parse_bytes", parse_bytes, METH_O, NULL},
+    {"forked", forked, METH_NOARGS, NULL},
+    {"private_mem", private_mem, METH_NOARGS, NULL},
+    {"executors", executors, METH_NOARGS, NULL},
+    {"resident_mem", resident_mem, METH_NOARGS, NULL},
+    {"serve", serve, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
 };
 
 static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)

@@ -89,7 +89,7 @@ struct cli_option {
 };
 
 /* Keys of a verb's own options start here. */
-enum { CLI_OWN_KEY = 1000, CLI_HELP_KEY = 999 };
+enum { CLI_OWN_KEY = 1000, CLI_HELP_KEY = 999, CLI_VERSION_KEY = 998 };
 
 /* A list in a help text: "what: more of it". */
 typedef struct cli_topic {
@@ -127,10 +127,10 @@ bool cli_next_word(const char **list, const char **word, int *length);
 /* Takes the next option: its key, or -1 when there are no more. Common options are stored in *c (NULL
  * if the verb has none). A wrong one ends the command with EXIT_USAGE, --help with 0. */
 int cli_next_option(int argc, char **argv, const cli_usage *usage, cli_common *c);
+/* What this is built from, on stdout; an exit code. */
+int cli_show_version(void);
 /* Says what is wrong with the command line and how to get help; returns EXIT_USAGE. */
 int cli_usage_error(const char *verb, const char *fmt, ...) CUBED_PRINTF(2, 3);
-/* "2GB", "1.5 MiB", "100000" -> bytes; false if it is none of that. */
-bool cli_parse_bytes(const char *text, uint64_t *out);
 /* A decimal number, of which nothing is lost, in front of whatever follows: *text moves behind it. */
 bool cli_parse_int(const char **text, int64_t *out);
 /* Tasks *first to *last - 1 of `n`: part number `index` of `of`, as equal as they can be. */
@@ -184,6 +184,8 @@ cubed_status cli_run_plan(cubed_plan *plan, const cli_common *c, cubed_run_stats
 cubed_status cli_own_path(char path[PATH_MAX], cubed_error *err);
 /* The bytes of a whole file, to be freed with cli_free; an errno, 0 if it went well. */
 int cli_read_file(const char *file, void **data, size_t *size);
+/* The bytes of a plan that was saved, to be freed with cli_free; false where that was said on stderr. */
+bool cli_read_plan(const char *verb, const char *file, void **data, size_t *size);
 /* A context for --isa. Returns an exit code. */
 int cli_context(const char *verb, const cli_common *c, cubed_context **out);
 

@@ -1,4 +1,6 @@
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -37,6 +39,17 @@ static void tell(void *ctx, const char *path, cubed_leftover what)
            names[what], t->place, *path ? ": " : "", path);
 }
 
+/* False of a path in the file system that does not exist. */
+static bool is_there(const char *place)
+{
+    size_t n, store;
+    (void)cubed_url_path(place, &n, &store);
+    char *name = cli_printf("%.*s", (int)store, place);
+    const bool there = strstr(name, "://") || access(name, F_OK) == 0;
+    cli_free(name);
+    return there;
+}
+
 int cmd_clean(int argc, char **argv)
 {
     told t = {.n = 0};
@@ -50,7 +63,10 @@ int cmd_clean(int argc, char **argv)
     int code = cli_context("clean", &c, &ctx);
     for (; optind < argc && code == EXIT_SUCCESS; optind++) {
         t.place = argv[optind];
-        if (cubed_clean(ctx, t.place, t.flags, tell, &t, &err) != CUBED_OK)
+        if (!is_there(t.place)) {
+            fprintf(stderr, "cubed clean: there is nothing at %s\n", t.place);
+            code = EXIT_FAILURE;
+        } else if (cubed_clean(ctx, t.place, t.flags, tell, &t, &err) != CUBED_OK)
             code = cli_report("clean", &err);
     }
     if (code == EXIT_SUCCESS && t.n == 0) puts("nothing is left over");

@@ -370,7 +370,7 @@ int cmd_demo(int argc, char **argv)
     while ((key = cli_next_option(argc, argv, &cmd_demo_usage, &d.common)) != -1) {
         switch (key) {
         case KEY_SIZE:
-            if (!cli_parse_bytes(optarg, &size))
+            if (!cubed_parse_bytes(optarg, &size))
                 return cli_usage_error("demo", "--size \"%s\": expected a size such as 1.5GB",
                                        optarg);
             break;

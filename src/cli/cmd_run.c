@@ -38,6 +38,10 @@ static void report(const cubed_plan *plan, const cubed_run_stats *stats, bool js
         return;
     }
     char mem[32], projected[32];
+    if (stats->num_tasks == 0 && info.num_tasks > 0) {
+        puts("nothing to do: an earlier run has finished this plan");
+        return;
+    }
     printf("%" PRId64 " tasks in %.2f s, task memory %s of %s projected\n", stats->num_tasks,
            stats->seconds, cli_format_bytes((double)stats->measured_mem, mem),
            cli_format_bytes((double)stats->projected_mem, projected));
@@ -89,16 +93,15 @@ int cmd_run(int argc, char **argv)
         return cli_usage_error("run", "--report is of a run: not with --plan");
     if (argc - optind != 1)
         return cli_usage_error("run", "expected PLAN, got %d arguments", argc - optind);
-    int e = cli_read_file(argv[optind], &data, &size);
-    if (e) {
-        fprintf(stderr, "cubed run: cannot read %s: %s\n", argv[optind], strerror(e));
-        return EXIT_FAILURE;
-    }
+    if (!cli_read_plan("run", argv[optind], &data, &size)) return EXIT_FAILURE;
     int code = cli_context("run", &c, &ctx);
     if (code == EXIT_SUCCESS) {
         cli_catch_signals();
         cubed_status st = allow_code ? cubed_plan_load_code(ctx, data, size, &plan, &err)
                                      : cubed_plan_load(ctx, data, size, &plan, &err);
+        if (st == CUBED_E_FORMAT)
+            fprintf(stderr, "cubed run: %s was not written by --save-plan, or not whole\n",
+                    argv[optind]);
         if (st == CUBED_OK) st = run(plan, &c, &err);
         if (st != CUBED_OK) code = cli_report("run", &err);
     }

@@ -338,11 +338,7 @@ int cmd_submit(int argc, char **argv)
         return cli_usage_error("submit", "expected PLAN DIR, got %d arguments", argc - optind);
     code = check_options(e, &s);
     if (code != EXIT_SUCCESS) return code;
-    const int failed = cli_read_file(argv[optind], &bytes, &size);
-    if (failed) {
-        fprintf(stderr, "cubed submit: cannot read %s: %s\n", argv[optind], strerror(failed));
-        return EXIT_FAILURE;
-    }
+    if (!cli_read_plan("submit", argv[optind], &bytes, &size)) return EXIT_FAILURE;
     code = cli_context("submit", &c, &ctx);
     if (code == EXIT_SUCCESS && (cubed_plan_load(ctx, bytes, size, &plan, &err) != CUBED_OK ||
                                  cli_own_path(program, &err) != CUBED_OK))

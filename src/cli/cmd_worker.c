@@ -312,11 +312,7 @@ int cmd_worker(int argc, char **argv)
     if (code != EXIT_SUCCESS) return code;
     told t = {.allow_code = allow_code, .request = &r};
     cubed_error err = CUBED_ERROR_INIT;
-    int e = cli_read_file(argv[optind], &t.plan, &t.size);
-    if (e) {
-        fprintf(stderr, "cubed worker: cannot read %s: %s\n", argv[optind], strerror(e));
-        return EXIT_FAILURE;
-    }
+    if (!cli_read_plan("worker", argv[optind], &t.plan, &t.size)) return EXIT_FAILURE;
     cli_catch_signals();
     code = cli_context("worker", &c, &t.ctx);
     if (code == EXIT_SUCCESS) {

@@ -348,6 +348,8 @@ static int execute(const char *verb, cubed_context *ctx, const cubed_target *tar
         cli_warn_of_reserve(verb, plan, c);
         st = cli_run_plan(plan, c, stats, &err);
         *ran = st == CUBED_OK;
+        if (*ran && c->resume && stats && stats->num_tasks == 0 && stats->num_resumed > 0)
+            fputs("Nothing was left to do: an earlier run had done all tasks.\n", stderr);
         unfinished = st == CUBED_E_CANCELLED || st == CUBED_E_IO;
     }
 out:

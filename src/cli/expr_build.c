@@ -3,6 +3,8 @@
 
 #include "cli.h"
 #include "expr_builder.h"
+#include "guess.h"
+#include "hints.h"
 
 typedef expr_value value;
 
@@ -82,6 +84,29 @@ static cubed_status make_operands(expr_builder *b, const expr *e, cubed_op op, v
     return st == CUBED_OK ? make(b, e->child[1], &v[1], v[0].array) : st;
 }
 
+static bool is_inexact(const value *v)
+{
+    return v->array ? cubed_dtype_kind(cubed_array_dtype(v->array)) >= CUBED_KIND_FLOAT &&
+                          cubed_dtype_kind(cubed_array_dtype(v->array)) <= CUBED_KIND_COMPLEX
+                    : v->kind == EXPR_FLOAT || v->kind == EXPR_COMPLEX;
+}
+
+/* Says more where ^ & | meet what is no bool or integer, as Python's habits have it. */
+static bool is_mistaken(expr_builder *b, const expr *e, cubed_op op, const value v[2])
+{
+    const char *mark = strchr("^&|", e->op);
+    if (!mark || (!is_inexact(&v[0]) && !is_inexact(&v[1]))) return false;
+    const value *wrong = is_inexact(&v[0]) ? &v[0] : &v[1];
+    cubed_status st = expr_fail(
+        b->err, CUBED_E_TYPE, b->text, e->at, "%s is not defined for %s: %s", cubed_op_name(op),
+        cubed_dtype_name(wrong->array ? cubed_array_dtype(wrong->array)
+                                      : expr_literal_dtype(wrong, NULL)),
+        e->op == '^'   ? "powers are written **"
+        : e->op == '&' ? "it binds before comparisons, which need brackets, (a < b) & (b < c)"
+                       : "it binds before comparisons, which need brackets, (a < b) | (b < c)");
+    return st != CUBED_OK;
+}
+
 static cubed_status build_binary(expr_builder *b, const expr *e, value *out)
 {
     static const struct {
@@ -116,7 +141,8 @@ static cubed_status build_binary(expr_builder *b, const expr *e, value *out)
     }
     size_t row = 0;
     while (table[row].op != e->op) row++; /* the parser knows no others */
-    st = make_operands(b, e, table[row].number, v);
+    if (is_mistaken(b, e, table[row].number, v)) st = CUBED_E_TYPE;
+    if (st == CUBED_OK) st = make_operands(b, e, table[row].number, v);
     if (st == CUBED_OK) st = apply(b, e, table[row].number, v, 2, out);
 out:
     drop(&v[0]);
@@ -197,6 +223,17 @@ const expr *expr_keyword(const expr *call, const char *name)
     return NULL;
 }
 
+static cubed_status unknown_argument(expr_builder *b, const expr *call, const expr *a,
+                                     const char *const *names)
+{
+    cli_guess g;
+    char guess[GUESS_TEXT];
+    cli_guess_init(&g, a->text);
+    for (; names && *names; names++) cli_guess_list(&g, *names);
+    return expr_fail(b->err, CUBED_E_ARG, b->text, a->at, "%s takes no argument \"%s\"%s",
+                     call->text, a->text, cli_guess_text(&g, guess));
+}
+
 /* Only these keywords may come, each once; positional arguments come first, `least` to `most`. */
 cubed_status expr_check_args(expr_builder *b, const expr *call, int least, int most,
                              const char *const *names, int *positional)
@@ -211,9 +248,7 @@ cubed_status expr_check_args(expr_builder *b, const expr *call, int least, int m
         }
         bool known = false;
         for (int k = 0; names && names[k]; k++) known = known || strcmp(names[k], a->text) == 0;
-        if (!known)
-            return expr_fail(b->err, CUBED_E_ARG, b->text, a->at, "%s takes no argument \"%s\"",
-                             call->text, a->text);
+        if (!known) return unknown_argument(b, call, a, names);
         if (a->n != 1) return expr_reject(b, a, "expected a value");
         if (expr_keyword(call, a->text) != a->child[0])
             return expr_reject(b, a, "the argument comes twice");
@@ -237,8 +272,18 @@ static cubed_status dim_axis(expr_builder *b, const expr *e, const cubed_array *
         size_t n = strlen(known);
         snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", name ? name : "(unnamed)");
     }
-    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "no dimension \"%s\"; there are: %s",
-                     e->text, known[0] ? known : "none");
+    cli_guess g;
+    char guess[GUESS_TEXT];
+    cli_guess_init(&g, e->text);
+    cli_guess_list(&g, known);
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "no dimension \"%s\"%s; there are: %s",
+                     e->text, cli_guess_text(&g, guess), known[0] ? known : "none");
+}
+
+static bool is_of_names(const expr *e)
+{
+    return e->kind == EXPR_STRING ||
+           (e->kind == EXPR_TUPLE && e->n > 0 && e->child[0]->kind == EXPR_STRING);
 }
 
 /* Axes from axis= or dim= or a positional argument; *n is -1 if there is none of them. */
@@ -248,7 +293,12 @@ cubed_status expr_get_axes(expr_builder *b, const expr *call, const expr *positi
     const expr *axis = expr_keyword(call, "axis"), *dim = expr_keyword(call, "dim");
     if (positional && (axis || dim)) return expr_reject(b, call, "axes are given twice");
     if (axis && dim) return expr_reject(b, call, "axis= and dim= together");
-    if (positional) axis = positional;
+    if (axis && is_of_names(axis))
+        return expr_reject(b, axis, "axis= takes numbers: names of dimensions go to dim=");
+    if (positional && is_of_names(positional))
+        dim = positional; /* mean(x, "time") */
+    else if (positional)
+        axis = positional;
     *n = -1;
     if ((axis && axis->kind == EXPR_NONE) || (!axis && !dim)) return CUBED_OK;
     if (dim) {
@@ -407,17 +457,40 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
         return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
                          "%s makes %d arrays: name them all in front of \"= %s(\"", e->text, n,
                          e->text);
+    char hint[GUESS_TEXT];
     return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
-                     "unknown function \"%s\": see cubed eval --help", e->text);
+                     "unknown function \"%s\"%s; cubed eval --help lists all", e->text,
+                     expr_function_hint(e->text, hint, sizeof hint));
 }
 
 /* --- Indexing ----------------------------------------------------------------------------------------- */
 
+/* A whole number; what else people put into brackets has functions of its own. */
+static cubed_status get_index(expr_builder *b, const expr *e, int64_t *out)
+{
+    value v = {.array = NULL};
+    if (e->kind == EXPR_STRING)
+        return expr_reject(b, e, "expected a number or a slice: arrays have no members by name");
+    if (e->kind == EXPR_TUPLE)
+        return expr_reject(b, e, "expected a number or a slice: write take(x, (0, 2), axis=0)");
+    EXPR_TRY(expr_build_value(b, e, &v));
+    const bool array = v.array, ok = !array && v.kind == EXPR_INT;
+    const bool mask = array && cubed_array_dtype(v.array) == CUBED_BOOL;
+    *out = v.i;
+    drop(&v);
+    if (ok) return CUBED_OK;
+    return expr_reject(b, e,
+                       mask    ? "expected a number or a slice: write where(mask, x, nan), or "
+                                 "compress(x, mask) for the elements alone"
+                       : array ? "expected a number or a slice: write take(x, indices, axis=0)"
+                               : "expected a whole number or a slice");
+}
+
 static cubed_status slice_of(expr_builder *b, const expr *item, int64_t extent, cubed_slice *out)
 {
     if (item->kind != EXPR_SLICE) {
-        int64_t i;
-        EXPR_TRY(expr_get_int(b, item, &i));
+        int64_t i = 0;
+        EXPR_TRY(get_index(b, item, &i));
         if (i < -extent || i >= extent)
             return expr_fail(b->err, CUBED_E_INDEX, b->text, item->at,
                              "index %lld is out of bounds for an axis of extent %lld", (long long)i,
@@ -495,8 +568,13 @@ static cubed_status build_name(expr_builder *b, const expr *e, value *out)
     EXPR_TRY(
         expr_located(b, e, b->host->lookup(b->host->ctx, e->text, &out->array, &known, b->err)));
     if (out->array) return CUBED_OK;
-    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "unknown name \"%s\"; arrays here: %s",
-                     e->text, known);
+    cli_guess g;
+    char guess[GUESS_TEXT];
+    cli_guess_init(&g, e->text);
+    cli_guess_list(&g, known);
+    for (int i = 0; i < r->n; i++) cli_guess_list(&g, r->vars[i].name);
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "unknown name \"%s\"%s; arrays here: %s",
+                     e->text, cli_guess_text(&g, guess), known);
 }
 
 cubed_status expr_build_value(expr_builder *b, const expr *e, value *out)

@@ -71,6 +71,8 @@ typedef struct expr_function {
     int which;
 } expr_function;
 const expr_function *expr_find_function(const char *name);
+/* All tables of functions; NULL ends them. */
+const expr_function *const *expr_function_tables(void);
 /* The tables, which end with a row without a name: views, casts and rechunk; random numbers; functions on whole blocks;
  * order statistics; Fourier transforms; reductions by group; linear algebra but for products; and functions whose
  * shapes depend on values. */

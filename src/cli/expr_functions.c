@@ -441,19 +441,25 @@ static const expr_function functions[] = {
     {.name = NULL},
 };
 
+const expr_function *const *expr_function_tables(void)
+{
+    static const expr_function *const tables[] = {functions,
+                                                  expr_view_functions,
+                                                  expr_random_functions,
+                                                  expr_block_functions,
+                                                  expr_fft_functions,
+                                                  expr_order_functions,
+                                                  expr_set_functions,
+                                                  expr_group_functions,
+                                                  expr_linalg_functions,
+                                                  NULL};
+    return tables;
+}
+
 const expr_function *expr_find_function(const char *name)
 {
-    const expr_function *const tables[] = {functions,
-                                           expr_view_functions,
-                                           expr_random_functions,
-                                           expr_block_functions,
-                                           expr_fft_functions,
-                                           expr_order_functions,
-                                           expr_set_functions,
-                                           expr_group_functions,
-                                           expr_linalg_functions};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        for (const expr_function *f = tables[i]; f->name; f++) {
+    for (const expr_function *const *t = expr_function_tables(); *t; t++) {
+        for (const expr_function *f = *t; f->name; f++) {
             if (strcmp(f->name, name) == 0) return f;
         }
     }

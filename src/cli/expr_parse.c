@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "expr.h"
+#include "hints.h"
 
 /* What untrusted text may cost. Depth is that of brackets and signs, height that of the tree, which
  * a long sum makes, too: all who walk trees recurse that far. */
@@ -70,6 +71,14 @@ static void fail(parser *p, const char *what)
         p->status = expr_fail(p->err, CUBED_E_ARG, p->text, p->at, "%s", what);
 }
 
+/* What stands here is neither an operator nor the end: or, with `value`, no value. */
+static void fail_here(parser *p, bool value, const char *what)
+{
+    char hint[300];
+    while (p->text[p->at] == ' ') p->at++;
+    fail(p, expr_syntax_hint(p->text, p->at, value, hint, sizeof hint) ? hint : what);
+}
+
 static void skip_space(parser *p)
 {
     for (;; p->at++) {
@@ -87,11 +96,6 @@ static bool accept(parser *p, const char *token)
     if (n == 1 && strchr("*=", token[0]) && p->text[p->at + 1] == token[0]) return false;
     p->at += (int)n;
     return true;
-}
-
-static void expect(parser *p, const char *token, const char *what)
-{
-    if (!accept(p, token)) fail(p, what);
 }
 
 static expr *new_node(parser *p, expr_kind kind, int at)
@@ -189,7 +193,7 @@ static void parse_list(parser *p, expr *into, const char *close, bool *comma)
     p->brackets++;
     while (p->status == CUBED_OK && !accept(p, close)) {
         if (any) {
-            expect(p, ",", "expected a comma or the closing bracket");
+            if (!accept(p, ",")) fail_here(p, false, "expected a comma or the closing bracket");
             if (comma) *comma = true;
             if (accept(p, close)) break;
         }
@@ -244,7 +248,7 @@ static expr *parse_postfix(parser *p, expr *e)
             if (p->status != CUBED_OK || !accept(p, ",")) break;
             skip_space(p);
         } while (p->text[p->at] != ']');
-        expect(p, "]", "expected a comma or ]");
+        if (!accept(p, "]")) fail_here(p, false, "expected a comma or ]");
         p->brackets--;
         if (p->status != CUBED_OK) return e;
     }
@@ -310,7 +314,10 @@ static expr *parse_atom(parser *p)
         }
         return e;
     }
-    fail(p, c ? "expected a value" : "the expression ends too early");
+    if (c)
+        fail_here(p, true, "expected a value");
+    else
+        fail(p, "the expression ends too early");
     return NULL;
 }
 
@@ -427,7 +434,8 @@ cubed_status expr_parse(const char *text, expr ***out, int *n, cubed_error *err)
             list[count++] = e;
         }
         skip_space(&p);
-        if (p.text[p.at] && !strchr("\n;", p.text[p.at])) fail(&p, "expected an operator or ;");
+        if (p.text[p.at] && !strchr("\n;", p.text[p.at]))
+            fail_here(&p, false, "expected an operator or ;");
     }
     if (p.status == CUBED_OK && count == 0) fail(&p, "there is no expression");
     if (p.status != CUBED_OK) {

@@ -76,5 +76,7 @@ void cli_print_overview(FILE *f, const cli_verb *verbs)
           "verbs:\n",
           f);
     for (; verbs->name; verbs++) fprintf(f, "  %-10s %s\n", verbs->name, verbs->summary);
-    fputs("\ncubed VERB --help says more. cubed --version shows what it is built from.\n", f);
+    fputs("\ncubed VERB --help (or -h) says more. cubed --version (or -V) shows what it is built "
+          "from.\n",
+          f);
 }

@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "cli.h"
+#include "guess.h"
 
 static int cmd_help(int argc, char **argv);
 static int cmd_completion(int argc, char **argv);
+static void reject_verb(const char *name);
 
 enum { KEY_MAN = CLI_OWN_KEY, KEY_MAN_DIR };
 
@@ -81,7 +83,10 @@ static int cmd_help(int argc, char **argv)
         return cli_usage_error("help", "expected one VERB%s",
                                dir ? " or --man, or else --man-dir" : "");
     const cli_verb *v = optind < argc ? find_verb(argv[optind]) : NULL;
-    if (optind < argc && !v) return cli_usage_error("help", "\"%s\" is no verb", argv[optind]);
+    if (optind < argc && !v) {
+        reject_verb(argv[optind]);
+        return EXIT_USAGE;
+    }
     bool ok = true;
     if (dir) {
         ok = write_man(dir, NULL);
@@ -106,15 +111,18 @@ static int cmd_completion(int argc, char **argv)
     return EXIT_SUCCESS;
 }
 
-static int show_version(void)
+/* Says that there is no such verb, and which it may have been. */
+static void reject_verb(const char *name)
 {
-    cubed_error err = CUBED_ERROR_INIT;
-    cubed_context *ctx;
-    printf("cubed %s\n", cubed_version());
-    if (cubed_context_new(NULL, &ctx, &err) != CUBED_OK) return cli_report("--version", &err);
-    printf("instruction set: %s\n%s\n", cubed_context_isa(ctx), cubed_libraries());
-    cubed_context_unref(ctx);
-    return EXIT_SUCCESS;
+    char text[GUESS_TEXT];
+    cli_guess g;
+    cli_guess_init(&g, name);
+    for (const cli_verb *v = verbs; v->name; v++) cli_guess_list(&g, v->name);
+    fprintf(stderr, "cubed: \"%s\" is no verb%s\n", name, cli_guess_text(&g, text));
+    if (g.best[0])
+        fputs("try: cubed --help\n", stderr);
+    else
+        cli_print_overview(stderr, verbs);
 }
 
 int main(int argc, char **argv)
@@ -123,17 +131,18 @@ int main(int argc, char **argv)
         cli_print_overview(stderr, verbs);
         return EXIT_USAGE;
     }
-    const char *name = strcmp(argv[1], "--help") == 0 ? "help" : argv[1];
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
+    if (strcmp(name, "-V") == 0) name = "--version";
     const cli_verb *v = find_verb(name);
     int code;
     if (strcmp(name, "--version") == 0) {
         if (argc > 2) return cli_usage_error("help", "--version takes no arguments");
-        code = show_version();
+        code = cli_show_version();
     } else if (v) {
         code = v->run(argc - 1, argv + 1);
     } else {
-        fprintf(stderr, "cubed: \"%s\" is no verb\n", name);
-        cli_print_overview(stderr, verbs);
+        reject_verb(name);
         return EXIT_USAGE;
     }
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;

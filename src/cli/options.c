@@ -4,8 +4,12 @@
 #include <string.h>
 
 #include "cli.h"
+#include "guess.h"
 
 enum { CLI_MOST_OPTIONS = 48 };
+
+/* Of every verb: -h and -V. A value that is missing is ':'. */
+#define SHORT_OPTIONS ":hV"
 
 enum {
     KEY_ALLOWED = 1,
@@ -87,7 +91,7 @@ static long number(const char *verb, const char *option, const char *text, long 
 static uint64_t bytes(const char *verb, const char *option, const char *text)
 {
     uint64_t v = 0;
-    if (!cli_parse_bytes(text, &v)) bad(verb, option, text, "a size such as 500MB or 2GiB");
+    if (!cubed_parse_bytes(text, &v)) bad(verb, option, text, "a size such as 500MB or 2GiB");
     return v;
 }
 
@@ -162,8 +166,9 @@ static void check_repeated(int argc, char **argv, const cli_usage *u, const stru
     int key, index = -1;
     const char *twice = NULL;
     opterr = 0;
-    while ((key = getopt_long(argc, argv, ":", longs, &index)) != -1) {
-        if (key == CLI_HELP_KEY || key == ':' || key == '?') {
+    while ((key = getopt_long(argc, argv, SHORT_OPTIONS, longs, &index)) != -1) {
+        if (key == CLI_HELP_KEY || key == CLI_VERSION_KEY || key == 'h' || key == 'V' ||
+            key == ':' || key == '?') {
             twice = NULL; /* there is something else to be said */
             break;
         }
@@ -177,14 +182,20 @@ static void check_repeated(int argc, char **argv, const cli_usage *u, const stru
 }
 
 /* Ends the command because of the option at which getopt_long stopped. */
-static void unknown_option(char **argv)
+static void unknown_option(char **argv, const struct option *longs)
 {
+    cli_guess g;
     const char *arg = argv[optind - 1];
     /* Short ones, of which there are none, may have others behind them in the same argument. */
     if (optopt && isprint(optopt) && !(arg[0] == '-' && strchr(arg, optopt))) arg = argv[optind];
     if (arg[0] == '-' && arg[1] != '-')
         exit(cli_usage_error(
             argv[0], "unknown option %s (an expression that starts with - goes behind --)", arg));
+    char *name = cli_printf("%.*s", (int)strcspn(arg, "="), arg);
+    cli_guess_init(&g, name + strspn(name, "-"));
+    for (; longs->name; longs++) cli_guess_list(&g, longs->name);
+    if (g.best[0])
+        exit(cli_usage_error(argv[0], "unknown option %s (did you mean --%s?)", name, g.best));
     exit(cli_usage_error(argv[0], "unknown option %s", arg));
 }
 
@@ -205,17 +216,19 @@ int cli_next_option(int argc, char **argv, const cli_usage *u, cli_common *c)
                 (struct option){o->name, o->arg ? required_argument : no_argument, NULL, o->key};
     }
     longs[n++] = (struct option){"help", no_argument, NULL, CLI_HELP_KEY};
+    longs[n++] = (struct option){"version", no_argument, NULL, CLI_VERSION_KEY};
     longs[n] = (struct option){NULL, 0, NULL, 0};
     if (optind == 1) check_repeated(argc, argv, u, longs);
     for (;;) {
         opterr = 0;
-        int key = getopt_long(argc, argv, ":", longs, NULL);
+        int key = getopt_long(argc, argv, SHORT_OPTIONS, longs, NULL);
         if (key == ':') exit(cli_usage_error(argv[0], "%s needs a value", argv[optind - 1]));
-        if (key == '?') unknown_option(argv);
-        if (key == CLI_HELP_KEY) {
+        if (key == '?') unknown_option(argv, longs);
+        if (key == CLI_HELP_KEY || key == 'h') {
             cli_print_help(stdout, u);
             exit(EXIT_SUCCESS);
         }
+        if (key == CLI_VERSION_KEY || key == 'V') exit(cli_show_version());
         if (key != -1 && optarg && !*optarg)
             exit(cli_usage_error(argv[0], "--%s needs a value, got an empty one",
                                  option_name(longs, key)));

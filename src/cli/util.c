@@ -1,8 +1,10 @@
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 
@@ -66,6 +68,25 @@ int cli_read_file(const char *file, void **data, size_t *size)
     return e;
 }
 
+bool cli_read_plan(const char *verb, const char *file, void **data, size_t *size)
+{
+    struct stat st;
+    if (stat(file, &st) == 0 && S_ISDIR(st.st_mode)) {
+        fprintf(stderr,
+                "cubed %s: %s is a directory: expected the file of a plan, which --save-plan "
+                "writes; `cubed info %s` shows what a store holds\n",
+                verb, file, file);
+        return false;
+    }
+    const int e = cli_read_file(file, data, size);
+    if (e == ENOENT)
+        fprintf(stderr, "cubed %s: there is no %s: a plan is written with --save-plan\n", verb,
+                file);
+    else if (e)
+        fprintf(stderr, "cubed %s: cannot read %s: %s\n", verb, file, strerror(e));
+    return e == 0;
+}
+
 bool cli_parse_int(const char **text, int64_t *out)
 {
     const char *digits = *text + (**text == '-');
@@ -78,41 +99,6 @@ bool cli_parse_int(const char **text, int64_t *out)
     return true;
 }
 
-bool cli_parse_bytes(const char *text, uint64_t *out)
-{
-    static const struct {
-        const char *name;
-        double factor;
-    } units[] = {{"", 1},
-                 {"B", 1},
-                 {"kB", 1e3},
-                 {"KB", 1e3},
-                 {"MB", 1e6},
-                 {"GB", 1e9},
-                 {"TB", 1e12},
-                 {"k", 1e3},
-                 {"M", 1e6},
-                 {"G", 1e9},
-                 {"T", 1e12},
-                 {"KiB", 1024.0},
-                 {"MiB", 1048576.0},
-                 {"GiB", 1073741824.0},
-                 {"TiB", 1099511627776.0}};
-    char *end;
-    if (!isdigit((unsigned char)*text) && *text != '.') return false;
-    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) return false;
-    double v = strtod(text, &end);
-    while (*end == ' ') end++;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(end, units[i].name) != 0) continue;
-        v *= units[i].factor;
-        if (!(v >= 0) || v > 9e18) return false;
-        *out = (uint64_t)v;
-        return true;
-    }
-    return false;
-}
-
 const char *cli_format_bytes(double bytes, char text[32])
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
@@ -122,9 +108,59 @@ const char *cli_format_bytes(double bytes, char text[32])
     return text;
 }
 
+/* A number, and if it is of many bytes what that is; returns what is behind it. */
+static const char *put_number(FILE *f, const char *text, char before)
+{
+    char *end, size[32];
+    const double v = strtod(text, &end);
+    const size_t n = strspn(text, "0123456789");
+    fprintf(f, "%.*s", (int)n, text);
+    if (before != '(' && v >= 1e4 && end == text + n && strncmp(end, " bytes", 6) == 0) {
+        fprintf(f, " bytes (%s)", cli_format_bytes(v, size));
+        return text + n + 6;
+    }
+    return text + n;
+}
+
+/* The library's names of limits are options here. */
+static void put_message(FILE *f, const char *text)
+{
+    static const char *const names[] = {"allowed_mem", "reserved_mem", "max_workers", "work_dir"};
+    char before = ' ';
+    while (*text) {
+        if (isdigit((unsigned char)*text)) {
+            text = put_number(f, text, before);
+            before = '0';
+            continue;
+        }
+        size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyz_"), n = word ? word : 1;
+        bool option = false;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            option = option || (strlen(names[i]) == n && strncmp(text, names[i], n) == 0);
+        if (option) fputs("--", f);
+        for (size_t i = 0; i < n; i++) fputc(option && text[i] == '_' ? '-' : text[i], f);
+        before = text[n - 1];
+        text += n;
+    }
+}
+
+/* The least that was found to do, rounded up to what people write. */
+static void put_enough(FILE *f, uint64_t bytes)
+{
+    uint64_t unit = 1000000;
+    if (bytes < unit) unit = 1000;
+    const uint64_t whole = bytes / unit + (bytes % unit != 0);
+    fprintf(f, "try: --allowed-mem %" PRIu64 "%s\n", whole, unit == 1000 ? "kB" : "MB");
+}
+
 int cli_report(const char *verb, const cubed_error *err)
 {
-    fprintf(stderr, "cubed %s: %s\n", verb, err->message);
+    fprintf(stderr, "cubed %s: ", verb);
+    put_message(stderr, err->message);
+    fputc('\n', stderr);
+    if (err->status == CUBED_E_BUDGET && err->enough_mem > 0 &&
+        strstr(err->message, "allow at least"))
+        put_enough(stderr, err->enough_mem);
     return err->status == CUBED_E_CANCELLED ? EXIT_INTERRUPTED : EXIT_FAILURE;
 }
 
@@ -147,4 +183,15 @@ int cli_usage_error(const char *verb, const char *fmt, ...)
     va_end(ap);
     fprintf(stderr, "\ntry: cubed %s --help\n", verb);
     return EXIT_USAGE;
+}
+
+int cli_show_version(void)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_context *ctx;
+    printf("cubed %s\n", cubed_version());
+    if (cubed_context_new(NULL, &ctx, &err) != CUBED_OK) return cli_report("--version", &err);
+    printf("instruction set: %s\n%s\n", cubed_context_isa(ctx), cubed_libraries());
+    cubed_context_unref(ctx);
+    return EXIT_SUCCESS;
 }

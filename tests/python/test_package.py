@@ -305,8 +305,12 @@ def test_config_and_spec():
         assert cubed.Spec().allowed_mem == 3 * 10**9
         plan = cubed.plan(cubed.ones((3, 3)))
         assert plan.allowed_mem == 3 * 10**9 and plan.executor.name == "single-threaded"
-    with pytest.raises(ValueError, match="number of bytes"):
-        cubed.Spec(allowed_mem="much")
+    # The command and the package have one parser.
+    for text in ("1.5e9", "1500 mb", "1.5gB", " 1500M "):
+        assert cubed.Spec(allowed_mem=text).allowed_mem == 1_500_000_000
+    for text in ("much", "-1GB", "1_000", "0x10", "2GBs", "", "1GB\0", "1e30"):
+        with pytest.raises(ValueError, match="number of bytes"):
+            cubed.Spec(allowed_mem=text)
     with pytest.raises(ValueError, match="more than"):
         cubed.Spec(allowed_mem=10, reserved_mem=20)
     spec = cubed.Spec(allowed_mem="1GB", work_dir="/tmp")

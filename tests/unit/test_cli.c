@@ -36,17 +36,24 @@ static void test_sizes(void **state)
         {"1TiB", 1099511627776},
         {"1e3", 1000},
         {"2G", 2000000000},
+        {"1.5e9", 1500000000},
+        {"1.5e3 MB", 1500000000},
+        {"2gb", 2000000000},
+        {"2gIb", 2147483648},
+        {"3p", 3000000000000000},
+        {" 1 b\t", 1},
     };
-    static const char *const wrong[] = {"",     "MB",   "-1",  "-1GB",  "1XB",          "1 G B",
-                                        "lots", "1GB2", "nan", "inf",   "1e99",         "1,5GB",
-                                        "+1",   " 1",   "1gb", "1 GB ", "99999999999GB"};
+    static const char *const wrong[] = {"",     "MB",    "-1",    "-1GB",         "1XB",  "1 G B",
+                                        "lots", "1GB2",  "nan",   "inf",          "1e99", "1,5GB",
+                                        "+1",   ".",     "1e",    "1Gi",          "1iB",  "1bb",
+                                        "0x10", "1 kBs", "1_000", "99999999999GB"};
     uint64_t bytes;
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
-        if (!cli_parse_bytes(right[i].text, &bytes) || bytes != right[i].bytes)
+        if (!cubed_parse_bytes(right[i].text, &bytes) || bytes != right[i].bytes)
             fail_msg("\"%s\" is %llu", right[i].text, (unsigned long long)bytes);
     }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        if (cli_parse_bytes(wrong[i], &bytes)) fail_msg("\"%s\" is accepted", wrong[i]);
+        if (cubed_parse_bytes(wrong[i], &bytes)) fail_msg("\"%s\" is accepted", wrong[i]);
     }
     char text[32];
     assert_string_equal(cli_format_bytes(0, text), "0 B");

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import numbers
-import re
 
-_UNITS = {
-    "": 1, "B": 1,
-    "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15,
-    "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15,
-    "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40, "PIB": 2**50,
-}  # fmt: skip
+from cubed import _core
 
 
 def parse_bytes(value: int | float | str | None) -> int:
@@ -18,15 +12,10 @@ def parse_bytes(value: int | float | str | None) -> int:
     if value is None:
         return 0
     if isinstance(value, str):
-        match = re.fullmatch(r"\s*([0-9.eE+]+?)\s*([A-Za-z]*)\s*", value)
-        unit = _UNITS.get(match[2].upper()) if match else None
-        if match is None or unit is None:
+        size = _core.parse_bytes(value)
+        if size is None:
             raise ValueError(f"{value!r} is no number of bytes, such as 200MB or 1.5GiB")
-        try:
-            size = float(match[1]) * unit
-        except ValueError:
-            raise ValueError(f"{value!r} is no number of bytes, such as 200MB or 1.5GiB") from None
-        return int(size)
+        return size
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{value!r} is no number of bytes, such as 2_000_000 or '200MB'")
     if value < 0:

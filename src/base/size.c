@@ -1,0 +1,38 @@
+/* Sizes as people write them: of the command and of the package. */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "cubed/base.h"
+
+bool cubed_parse_bytes(const char *text, uint64_t *out)
+{
+    static const struct {
+        char letter;
+        double decimal, binary;
+    } units[] = {{'k', 1e3, 0x1p10},
+                 {'m', 1e6, 0x1p20},
+                 {'g', 1e9, 0x1p30},
+                 {'t', 1e12, 0x1p40},
+                 {'p', 1e15, 0x1p50}};
+    char *end;
+    while (isspace((unsigned char)*text)) text++;
+    /* strtod takes signs, names of values and hexadecimal digits, too. */
+    if (!isdigit((unsigned char)*text) && *text != '.') return false;
+    if (text[0] == '0' && tolower((unsigned char)text[1]) == 'x') return false;
+    double v = strtod(text, &end);
+    if (end == text) return false;
+    while (isspace((unsigned char)*end)) end++;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (tolower((unsigned char)*end) != units[i].letter) continue;
+        const bool binary = tolower((unsigned char)end[1]) == 'i';
+        if (binary && tolower((unsigned char)end[2]) != 'b') return false;
+        v *= binary ? units[i].binary : units[i].decimal;
+        end += binary ? 2 : 1;
+        break;
+    }
+    if (tolower((unsigned char)*end) == 'b') end++;
+    while (isspace((unsigned char)*end)) end++;
+    if (*end || !(v <= 9e18)) return false;
+    *out = (uint64_t)v;
+    return true;
+}
