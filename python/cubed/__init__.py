@@ -27,9 +27,9 @@ from cubed.planning._compute import visualize as visualize
 from cubed.spec import Spec as Spec
 
 if TYPE_CHECKING:
-    from cubed import config as config
     from cubed import diagnostics as diagnostics
     from cubed import random as random
+    from cubed._settings import config as config
     from cubed.base._versions import show_versions as show_versions
     from cubed.blocks._apply import apply_along_axis as apply_along_axis
     from cubed.blocks._apply import map_blocks as map_blocks
@@ -84,6 +84,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
         "apply_gufunc": "blocks._gufunc",
         "as_gufunc": "blocks._gufunc",
         "blockwise": "blocks._blockwise",
+        "config": "_settings",
         "groupby_reduce": "blocks._groupby",
         "map_blocks": "blocks._apply",
         "map_overlap": "blocks._overlap",
@@ -95,7 +96,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
     def __getattr__(name: str) -> Any:
         import importlib  # late: it is no name of the package
 
-        if name in ("config", "diagnostics", "random"):
+        if name in ("diagnostics", "random"):
             return importlib.import_module(f"cubed.{name}")
         if name not in _later:
             raise AttributeError(f"module 'cubed' has no attribute {name!r}")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 from cubed.base._bytes import format_bytes, parse_bytes
+from cubed.base._stores import is_memory_store, place_of
 
 #: Executors by name: the module in `cubed.runtime.executors` and the class.
 EXECUTORS = {
@@ -34,7 +36,10 @@ class Spec:
         Directory for intermediate arrays that do not stay in memory. Default: the system's
         directory for temporary files.
     intermediate_store
-        Not implemented: intermediate arrays lie in memory or in `work_dir`.
+        Where intermediate arrays lie that do not stay in memory, instead of in `work_dir`: a path,
+        a URL, or an object of zarr-python, fsspec or obstore that stands for such. With a store
+        in memory (``zarr.storage.MemoryStore``, obstore's, ``memory://``) it is `work_dir`, after
+        all: arrays stay in memory as far as there is room, in any case.
     allowed_mem
         Memory that a task may use, reserved memory included: bytes, or a string such as ``"2GB"``.
         A computation that needs more is refused before it starts.
@@ -43,13 +48,14 @@ class Spec:
     executor
         An executor object, or the name of one.
     executor_name, executor_options
-        The same as a name and its options.
+        The same as a name and its options; `executor` is the object then, too.
     storage_options
         Options of the stores of other machines that arrays of this spec are read from, written to
         and kept in meanwhile: as fsspec and obstore name them (``key``, ``secret``,
         ``endpoint_url``, ``anon``, ...). They are in no plan.
     zarr_compressor
-        Codecs of stored arrays: ``"auto"`` (zstd), None, or Zarr metadata of a list of codecs.
+        Codecs of stored arrays: ``"auto"`` (zstd), None, Zarr metadata of one codec that follows
+        ``bytes``, such as ``{"name": "gzip", "configuration": {"level": 5}}``, or of a list of all.
     max_mem
         Older name of `allowed_mem`.
     other_machines
@@ -57,7 +63,9 @@ class Spec:
         theirs. Where they are computed here, it is one.
     """
 
-    __slots__ = ("_values",)
+    __slots__ = ("_values", "_made")
+
+    _made: Any
 
     def __init__(
         self,
@@ -78,8 +86,7 @@ class Spec:
             if allowed_mem is not None:
                 raise ValueError("allowed_mem and its older name max_mem are both given")
             allowed_mem = max_mem
-        if intermediate_store is not None:
-            raise NotImplementedError("intermediate_store: use work_dir")
+        place, options = _intermediates(intermediate_store)
         if storage_options is not None and not isinstance(storage_options, Mapping):
             raise TypeError(f"storage_options is a {type(storage_options).__name__}, not a mapping")
         if executor is not None and executor_name is not None:
@@ -89,11 +96,7 @@ class Spec:
                 raise ValueError(
                     f"there is no executor {name!r}, expected one of {', '.join(EXECUTORS)}"
                 )
-        if not (zarr_compressor in (None, "auto") or isinstance(zarr_compressor, list)):
-            raise TypeError(
-                f"zarr_compressor is {zarr_compressor!r}, expected 'auto', None or the list of"
-                " codecs that Zarr metadata has"
-            )
+        _check_codecs(zarr_compressor)
         if work_dir is not None and not isinstance(work_dir, (str, os.PathLike)):
             raise TypeError(f"work_dir is {work_dir!r}, expected a path")
         allowed, reserved = parse_bytes(allowed_mem), parse_bytes(reserved_mem)
@@ -112,7 +115,11 @@ class Spec:
             "storage_options": dict(storage_options) if storage_options else None,
             "zarr_compressor": zarr_compressor,
             "other_machines": True if other_machines else None,
+            "intermediate_store": intermediate_store,
+            "intermediates": place,
+            "intermediate_options": options,
         }
+        self._made = None
 
     @property
     def work_dir(self) -> str | None:
@@ -120,11 +127,24 @@ class Spec:
         return self._values["work_dir"]
 
     @property
+    def intermediate_store(self) -> Any:
+        """What was given as such."""
+        return self._values.get("intermediate_store")
+
+    @property
+    def intermediates(self) -> tuple[str | None, dict[str, Any] | None]:
+        """Where intermediate arrays lie that do not stay in memory, and options of that store."""
+        place = self._values.get("intermediates")
+        if place is None:
+            return self.work_dir, self.storage_options
+        return place, self._values.get("intermediate_options") or self.storage_options
+
+    @property
     def allowed_mem(self) -> int:
         """Bytes that a task may use."""
         value = self._values["allowed_mem"]
         if value is None:
-            from cubed.config import config  # late: donfig takes a while
+            from cubed._settings import config  # late: donfig takes a while
 
             value = parse_bytes(config.get("spec.allowed_mem"))
         return value
@@ -141,7 +161,7 @@ class Spec:
         """Bytes that are reserved if :attr:`reserves_a_quarter` does not make them fewer."""
         value = self._values["reserved_mem"]
         if value is None:
-            from cubed.config import config  # late: donfig takes a while
+            from cubed._settings import config  # late: donfig takes a while
 
             value = parse_bytes(config.get("spec.reserved_mem"))
         return value
@@ -162,8 +182,26 @@ class Spec:
 
     @property
     def executor(self) -> Any:
-        """The executor object, or None for the configured one."""
-        return self._values["executor"]
+        """The executor object, or None for the configured one.
+
+        Raises
+        ------
+        ImportError
+            It was given by name, and needs an engine that is not installed.
+        """
+        given = self.executor_given
+        if not isinstance(given, str):
+            return given
+        if self._made is None:
+            create = import_module("cubed.runtime.create").create_executor
+            self._made = create(given, self.executor_options)
+        return self._made
+
+    @property
+    def executor_given(self) -> Any:
+        """The executor as it was given: an object, a name or None."""
+        given = self._values["executor"]
+        return self._values["executor_name"] if given is None else given
 
     @property
     def executor_name(self) -> str | None:
@@ -196,6 +234,7 @@ class Spec:
     def _meaning(self) -> dict[str, Any]:
         """The values, with an executor's name where it does not matter how it was given."""
         values = dict(self._values)
+        values.pop("intermediate_store", None)  # where it is says more
         name = values.pop("executor_name")
         return values if name is None else {**values, "executor": name}
 
@@ -203,13 +242,53 @@ class Spec:
         return hash((self.work_dir, self._values["allowed_mem"], self._values["reserved_mem"]))
 
     def __repr__(self) -> str:
-        given = {k: v for k, v in self._values.items() if v is not None and v != "auto"}
+        given = {
+            k: v
+            for k, v in self._values.items()
+            if v is not None and not (isinstance(v, str) and v == "auto")
+        }
+        given.pop("intermediates", None)
+        given.pop("intermediate_options", None)
+        if isinstance(given.get("intermediate_store"), dict):
+            given["intermediate_store"] = {}  # not all that is in it
         if "storage_options" in given:  # there may be secrets among them
             given["storage_options"] = dict.fromkeys(given["storage_options"], "...")
         return f"cubed.Spec({', '.join(f'{k}={v!r}' for k, v in given.items())})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return self._values
+        place = self._values.get("intermediates")
+        return {**self._values, "intermediate_store": place}  # objects may be of this process
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._values = state
+        self._made = None
+
+
+def _intermediates(store: Any) -> tuple[str | None, dict[str, Any] | None]:
+    """The place of an intermediate store and its options; None: it is in memory."""
+    if store is None or is_memory_store(store):
+        return None, None
+    if isinstance(store, (str, os.PathLike)):
+        place = os.fspath(store)
+        return (None if place.lower().startswith("memory://") else place), None
+    found = place_of(store)
+    if found is None:
+        raise NotImplementedError(
+            f"intermediate_store is {store!r}, expected a path, a URL, or a store of zarr-python,"
+            " fsspec or obstore that stands for such or is in memory"
+        )
+    return found[0], found[1] or None
+
+
+def _check_codecs(compressor: Any) -> None:
+    """TypeError unless it is what `zarr_compressor` takes."""
+    codecs = [compressor] if isinstance(compressor, Mapping) else compressor
+    named = isinstance(codecs, list) and all(
+        isinstance(c, Mapping) and isinstance(c.get("name"), str) for c in codecs
+    )
+    automatic = compressor is None or (isinstance(compressor, str) and compressor == "auto")
+    if not named and not automatic:
+        raise TypeError(
+            f"zarr_compressor is {compressor!r}, expected 'auto', None, a codec as Zarr metadata"
+            " has it, such as {'name': 'zstd', 'configuration': {'level': 1}}, or a list of such"
+        )

@@ -102,12 +102,12 @@ def test_others_are_read_by_their_library_and_that_is_said():
     with pytest.warns(UserWarning, match="slower"):
         x = cubed.from_zarr(store, "x")
     np.testing.assert_array_equal(x.compute(), A)
-    mapper = fsspec.get_mapper("memory://a/b")
-    with pytest.raises(NotImplementedError, match="FSMap"):
-        cubed.to_zarr(x, mapper)
+    with pytest.warns(UserWarning, match="slower"):
+        cubed.to_zarr(x, store, "y")
+    np.testing.assert_array_equal(zarr.open_array(store, path="y")[...], A)
     fs = fsspec.filesystem("s3", anon=True, s3_additional_kwargs={"a": "b"})
-    with pytest.raises(NotImplementedError, match="expected a path"):
-        cubed.to_zarr(x, fsspec.FSMap("b/x", fs))
+    with pytest.warns(UserWarning, match="slower"):
+        assert cubed.to_zarr(x, fsspec.FSMap("b/x", fs), compute=False).plan().num_tasks > 1
 
 
 def test_secrets_are_not_in_what_is_said(server):

@@ -96,7 +96,7 @@ def test_png_and_pdf(tmp_path, lazy):
 def test_what_is_refused(tmp_path, lazy, monkeypatch):
     with pytest.raises(ValueError, match="'gif', expected one of svg, png, pdf, dot, html"):
         lazy.visualize(tmp_path / "plan", "gif")
-    with pytest.raises(TypeError, match="no argument 'colour'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         lazy.visualize(tmp_path / "plan", colour="red")
     monkeypatch.setitem(sys.modules, "cairosvg", None)
     with pytest.raises(ImportError, match="PDF need CairoSVG"):

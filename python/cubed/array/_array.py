@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import math
 import sys
 from collections.abc import Sequence
@@ -26,13 +27,16 @@ class Array(Methods):
     object.
     """
 
-    __slots__ = ("_x", "_spec", "_shape", "_dtype", "__weakref__")
+    __slots__ = ("_x", "_spec", "_shape", "_dtype", "_name", "_stored", "__weakref__")
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
     __hash__ = None
 
     _x: _core.Array
     _spec: Spec | None
+    _name: str | None
+    #: What is still to be written of it: see cubed.io._store.Stored.
+    _stored: Any
 
     def __init__(self) -> None:
         raise TypeError("make arrays with from_array, from_zarr or a function of cubed.array_api")
@@ -52,8 +56,17 @@ class Array(Methods):
         self._x = x
         self._shape: tuple[int, ...] = x.shape
         self._dtype: np.dtype[Any] | None = None
+        self._name = None
+        self._stored = None
 
     # --- What it is ------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """What graphs of plans call it: unique in this process."""
+        if self._name is None:
+            self._name = f"array-{next(_numbers):03d}"
+        return self._name
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -174,6 +187,8 @@ class Array(Methods):
         return self._like(self._x)  # what is behind it never changes
 
     def __reduce__(self) -> Any:
+        if self._stored is not None:
+            raise TypeError("an array that is still to be stored cannot be pickled: store its copy")
         return _restore, (self._x.dump(), self._spec)
 
     def __len__(self) -> int:
@@ -189,6 +204,7 @@ class Array(Methods):
         executor: Any = None,
         callbacks: Sequence[Any] | None = None,
         optimize_graph: bool = True,
+        optimize_function: Any = None,
         resume: bool | None = None,
         **kwargs: Any,
     ) -> NDArray:
@@ -198,29 +214,51 @@ class Array(Methods):
             executor=executor,
             callbacks=callbacks,
             optimize_graph=optimize_graph,
+            optimize_function=optimize_function,
             resume=resume,
             **kwargs,
         )[0]
 
-    def plan(self, *, optimize_graph: bool = True, optimize_function: Any = None) -> Any:
+    def plan(
+        self,
+        *,
+        optimize_graph: bool = True,
+        optimize_function: Any = None,
+        compile_function: Any = None,
+    ) -> Any:
         """What computing it would run."""
-        return _above.plan(self, optimize_graph=optimize_graph, optimize_function=optimize_function)
+        return _above.plan(
+            self,
+            optimize_graph=optimize_graph,
+            optimize_function=optimize_function,
+            compile_function=compile_function,
+        )
 
     def visualize(
         self,
         filename: str = "cubed",
         format: str | None = None,
         optimize_graph: bool = True,
-        **kwargs: Any,
+        optimize_function: Any = None,
+        show_hidden: bool = False,
+        engine: str | None = None,
     ) -> Any:
         """Draws what computing it would run; see :func:`cubed.visualize`."""
         return _above.visualize(
-            self, filename=filename, format=format, optimize_graph=optimize_graph, **kwargs
+            self,
+            filename=filename,
+            format=format,
+            optimize_graph=optimize_graph,
+            optimize_function=optimize_function,
+            show_hidden=show_hidden,
+            engine=engine,
         )
 
-    def rechunk(self, chunks: ChunksLike, **kwargs: Any) -> Array:
+    def rechunk(
+        self, chunks: ChunksLike, *, min_mem: Any = None, allow_irregular: bool = True
+    ) -> Array:
         """The same values in other chunks; see :func:`cubed.rechunk`."""
-        return _above.rechunk(self, chunks, **kwargs)
+        return _above.rechunk(self, chunks, min_mem=min_mem, allow_irregular=allow_irregular)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
         """The values, computed now, in new memory; ``copy=False`` is a ValueError."""
@@ -470,6 +508,7 @@ class Array(Methods):
         return self._like(_core.astype(self._x, name_of(dtype)))
 
 
+_numbers = itertools.count(1)
 _xarray_met = False
 
 

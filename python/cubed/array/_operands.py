@@ -219,7 +219,8 @@ def normalize_axis(axis: SupportsIndex, ndim: int) -> int:
     except TypeError:
         raise TypeError(f"axis is {axis!r}, expected an integer") from None
     if not -ndim <= a < ndim:
-        raise IndexError(f"axis {a} is out of range for an array with {ndim} axes")
+        text = f"axis {a} is out of range for an array with {ndim} axes"
+        raise np.exceptions.AxisError(text)  # an IndexError and a ValueError
     return a % ndim if ndim else a
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from cubed.array._indexing import get_advanced, getitem
 from cubed.array._keys import expand_key, is_mask
+from cubed.base._types import NDArray
 
 
 class OuterIndex:
@@ -55,7 +56,10 @@ def _of_axes(x: Any, key: Any, name: str) -> list[Any]:
 
 
 class BlockView:
-    """x.blocks: an array whose elements are the chunks of x."""
+    """x.blocks: an array whose elements are the chunks of x.
+
+    Indices are integers, slices, and a list of integers or of truth values for one axis.
+    """
 
     def __init__(self, x: Any) -> None:
         self._x = x
@@ -83,23 +87,47 @@ class BlockView:
             at = dots[0]
             missing = self._x.ndim - len(given) + 1
             given = (*given[:at], *(slice(None),) * missing, *given[at + 1 :])
-        return getitem(self._x, tuple(self._slice(d, k) for d, k in enumerate(given)))
+        lists = [d for d, k in enumerate(given) if isinstance(k, (list, np.ndarray))]
+        if len(lists) > 1:
+            raise IndexError(f"blocks: lists for axes {lists}, expected one at most")
+        out = self._x
+        for d, k in enumerate(given):  # axis by axis: extents of the others stay
+            chosen = self._chosen(d, k)
+            out = getitem(out, (*(slice(None),) * d, self._elements(d, chosen)))
+            if not isinstance(chosen, range) or chosen.step != 1:
+                sizes = tuple(self._x.chunks[d][i] for i in chosen)
+                out = out.rechunk({d: sizes or 1})
+        return out
 
-    def _slice(self, axis: int, k: Any) -> slice:
-        """The elements of some chunks along an axis, which are next to each other."""
+    def _chosen(self, axis: int, k: Any) -> range | NDArray:
+        """Which chunks along an axis, counted from the first."""
         n = self.shape[axis]
         if isinstance(k, slice):
-            chosen = range(n)[k]
-            if chosen.step != 1 and len(chosen) > 1:
-                raise IndexError("blocks: slices of chunks have step 1")
+            return range(n)[k]
+        what = f"blocks: {k!r} for axis {axis}, expected an integer, a slice or a list of them"
+        if isinstance(k, (list, np.ndarray)):
+            chosen = np.asarray(k)
+            if chosen.dtype == bool and chosen.shape == (n,):
+                return np.flatnonzero(chosen)
+            if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+                raise IndexError(what)
+            chosen = chosen.astype(np.intp)
         else:
             try:
-                k = operator.index(k)
+                chosen = np.asarray([operator.index(k)])
             except TypeError:
-                raise IndexError(f"blocks: {k!r} for axis {axis}, expected an integer or a slice"
-                                 ) from None  # fmt: skip
-            if not -n <= k < n:
-                raise IndexError(f"block {k} is out of bounds for axis {axis} with {n} chunks")
-            chosen = range(k % n, k % n + 1)
+                raise IndexError(what) from None
+        for i in chosen.tolist():
+            if not -n <= i < n:
+                raise IndexError(f"block {i} is out of bounds for axis {axis} with {n} chunks")
+        chosen = chosen % max(1, n)
+        return range(chosen[0], chosen[0] + 1) if len(chosen) == 1 else chosen
+
+    def _elements(self, axis: int, chosen: range | NDArray) -> slice | NDArray:
+        """The elements of those chunks."""
         ends = [0, *np.cumsum(self._x.chunks[axis]).tolist()]
-        return slice(ends[chosen.start], ends[chosen.start + len(chosen)])
+        if isinstance(chosen, range) and (chosen.step == 1 or len(chosen) < 2):
+            first = chosen.start if len(chosen) else 0
+            return slice(ends[first], ends[first + len(chosen)])
+        parts = [np.arange(ends[i], ends[i + 1]) for i in chosen]
+        return np.concatenate([np.arange(0), *parts])

@@ -34,10 +34,13 @@ def tensordot(
     x2: Array,
     /,
     *,
-    axes: int | tuple[Sequence[int], Sequence[int]] = 2,
+    axes: int | tuple[int | Sequence[int], int | Sequence[int]] = 2,
     split_every: Any = None,
 ) -> Array:
     """Sums of products over pairs of axes: the last of x1 with the first of x2, or those given.
+
+    ``axes=2`` are two of each, ``axes=(1, 0)`` axis 1 of x1 with axis 0 of x2, and
+    ``axes=([1, 2], [0, 3])`` several.
 
     Of the type that both promote to. Lazy.
     """
@@ -48,7 +51,9 @@ def tensordot(
             raise ValueError(f"tensordot over {axes} axes of arrays with {n} and {m}")
         first, second = tuple(range(n - axes, n)), tuple(range(axes))
     else:
-        first, second = normalize_axes(tuple(axes[0]), n), normalize_axes(tuple(axes[1]), m)
+        if len(axes) != 2:
+            raise ValueError(f"axes is {axes!r}, expected a number, or those of x1 and those of x2")
+        first, second = normalize_axes(axes[0], n), normalize_axes(axes[1], m)
     return Array._new(_core.tensordot(a, b, first, second), common_spec(x1, x2))
 
 

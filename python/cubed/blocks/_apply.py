@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_chunked, refuse_foreign
 from cubed.array._operands import common_spec, core_of, lazy, normalize_axes, normalize_axis
+from cubed.array_api.creation_functions import zeros
 from cubed.base._types import NDArray
 from cubed.blocks._blockwise import (
     Cut,
@@ -77,7 +79,9 @@ def map_blocks(
         are counted from the last; an axis of one block is given to all), and returns a block of the
         result. If it has a parameter `block_id` it is told the number of the block, a tuple.
     *args
-        Lazy arrays; everything else, NumPy arrays, too, is passed to every call as it is.
+        Lazy arrays; everything else, NumPy arrays, too, is passed to every call as it is. Without
+        any, an array is made from nothing: `chunks` are the extents of all its blocks, and the
+        function gets a block of zeros for each, of `dtype` (float64).
     dtype
         Of the result. None: found by calling the function with blocks of one element. What the
         function returns in another width of the same kind is cast; `extra_projected_mem` holds what
@@ -116,6 +120,8 @@ def map_blocks(
         if isinstance(value, Array):
             raise TypeError(f"{title}: {key} is a lazy array: pass it before the keywords")
     refuse_chunked(title, *args, *kwargs.values())
+    if not args and chunks is not None:
+        args = (_nothing(title, chunks, np.dtype(dtype if dtype is not None else float), spec),)
     places = tuple(i for i, a in enumerate(args) if isinstance(a, Array))
     arrays = [args[i] for i in places]
     ndim = max((a.ndim for a in arrays), default=0)
@@ -132,6 +138,21 @@ def map_blocks(
     return run_blocks(
         title, call, operands, unified, [out], extra_projected_mem, common_spec(*arrays) or spec
     )[0]
+
+
+def _nothing(title: str, chunks: Any, dtype: np.dtype[Any], spec: Spec | None) -> Array:
+    """Zeros in those blocks, which are repeated, not stored."""
+    try:
+        sizes = tuple(
+            (operator.index(c),) if not isinstance(c, Sequence) else tuple(map(operator.index, c))
+            for c in chunks
+        )
+    except TypeError:
+        raise TypeError(
+            f"{title}: chunks is {chunks!r}, expected the extents of all blocks along each axis, as"
+            " there is no array"
+        ) from None
+    return zeros(tuple(map(sum, sizes)), dtype=dtype, chunks=sizes, spec=spec)
 
 
 def map_output(

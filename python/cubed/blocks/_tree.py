@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from cubed.array._array import Array
 from cubed.array._operands import normalize_axes, normalize_axis
 from cubed.array._select import flatten
 from cubed.base._types import NDArray
+from cubed.blocks._apply import wants_keyword
 from cubed.blocks._blockwise import (
     Cut,
     Operand,
@@ -46,6 +47,7 @@ class _Step:
     groups: tuple[tuple[int, int], ...]  # (axis, extent of what one block became)
     drop: tuple[int, ...]  # axes of extent 1 that go in the end
     kwargs: dict[str, Any]
+    given: dict[str, Any] = field(default_factory=dict)  # what `aggregate` wants beside
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
         axis = tuple(a for a, _ in self.groups)
@@ -57,7 +59,7 @@ class _Step:
         if self.combine is not None:
             state = self.combine(state, axis=axis, keepdims=True, **self.kwargs)
         if self.aggregate is not None:
-            state = self.aggregate(state, **self.kwargs)
+            state = self.aggregate(state, **self.given, **self.kwargs)
         if self.outputs is not None:
             return [state[name] for name in self.outputs]
         return (np.squeeze(state, self.drop),)
@@ -65,7 +67,7 @@ class _Step:
 
 def reduction(
     x: Array,
-    func: Callable[..., Any],
+    func: Callable[..., Any] | None,
     combine_func: Callable[..., Any] | None = None,
     aggregate_func: Callable[..., Any] | None = None,
     axis: int | Sequence[int] | None = None,
@@ -86,12 +88,13 @@ def reduction(
         A lazy array.
     func
         ``func(block, axis=, keepdims=True)`` reduces one block. It returns an array, or a dict of
-        arrays for several that belong together.
+        arrays for several that belong together. None: `combine_func` does.
     combine_func
         ``combine_func(partial, axis=, keepdims=True)`` reduces what several blocks became, joined
         along the axes. Default: `func`.
     aggregate_func
-        ``aggregate_func(partial)`` makes the result of what is left. Default: that is the result.
+        ``aggregate_func(partial)`` makes the result of what is left; it gets `axis`, a tuple, and
+        ``keepdims=True``, too, if it has parameters of these names. Default: that is the result.
     axis
         The axes to reduce. None: all.
     intermediate_dtype
@@ -124,9 +127,15 @@ def reduction(
     TypeError
         A function cannot be pickled; when it is computed a block of another kind of type.
     """
+    if func is None:
+        if combine_func is None:
+            raise ValueError("func and combine_func are both None, expected a function")
+        func = combine_func
     title = name or title_of("reduction", func)
     axes = normalize_axes(axis, x.ndim)
     kwargs = dict(extra_func_kwargs or {})
+    given = {"axis": axes, "keepdims": True}
+    given = {k: v for k, v in given.items() if aggregate_func and wants_keyword(aggregate_func, k)}
     extents = {a: 1 for a in axes} | {
         normalize_axis(a, x.ndim): n for a, n in (combine_sizes or {}).items()
     }
@@ -138,15 +147,17 @@ def reduction(
     first = replace(first, outputs=names)
     if names is not None and (combine_func is None or aggregate_func is None):
         raise ValueError(f"{title}: func returns a dict: give combine_func and aggregate_func")
-    several = _groups(axes, split_every)
-    partial = _level(title, first, [x], {a: 1 for a in axes}, types, extra_projected_mem, groups)
+    several = groups_of(axes, split_every)
+    partial = level(title, first, [x], {a: 1 for a in axes}, types, extra_projected_mem, groups)
     combine = combine_func or func
     step = _Step(None, combine, None, names, names, groups, (), kwargs)
     while any(count(cuts(partial[0]._x)[a]) > several[a] for a in axes):
-        partial = _level(title, step, partial, several, types, extra_projected_mem, groups)
+        partial = level(title, step, partial, several, types, extra_projected_mem, groups)
     drop = () if keepdims else axes
     more = any(count(cuts(partial[0]._x)[a]) > 1 for a in axes)
-    last = _Step(None, combine if more else None, aggregate_func, names, None, groups, drop, kwargs)
+    last = _Step(
+        None, combine if more else None, aggregate_func, names, None, groups, drop, kwargs, given
+    )
     if dtype is None:
         dtype = types[0] if aggregate_func is None else _tried(title, first, last, x)
     return _finish(title, last, partial, axes, keepdims, np.dtype(dtype), extra_projected_mem)
@@ -183,7 +194,7 @@ def _tried(title: str, first: _Step, last: _Step, x: Array) -> np.dtype[Any]:
     return infer_dtypes(title, call)[0]
 
 
-def _groups(axes: Sequence[int], split_every: int | Mapping[int, int] | None) -> dict[int, int]:
+def groups_of(axes: Sequence[int], split_every: int | Mapping[int, int] | None) -> dict[int, int]:
     """Blocks that are combined along each axis."""
     if isinstance(split_every, Mapping):
         out = {a: split_every.get(a, 2) for a in axes}
@@ -195,7 +206,7 @@ def _groups(axes: Sequence[int], split_every: int | Mapping[int, int] | None) ->
     return out
 
 
-def _level(
+def level(
     title: str,
     step: Runner,
     arrays: Sequence[Array],
@@ -330,11 +341,11 @@ def arg_reduction(
     types = [np.dtype(np.int64), x.dtype]
     x = x.rechunk({a: x.chunksize[a]})  # positions are counted in chunks
     first = _ArgFirst(arg_func, a, x.chunksize[a])
-    partial = _level(title, first, [x], {a: 1}, types, extra_projected_mem, groups)
-    several = _groups((a,), split_every)
+    partial = level(title, first, [x], {a: 1}, types, extra_projected_mem, groups)
+    several = groups_of((a,), split_every)
     step = _Step(None, _ArgCombine(arg_func), None, names, names, groups, (), {})
     while count(cuts(partial[0]._x)[a]) > several[a]:
-        partial = _level(title, step, partial, several, types, extra_projected_mem, groups)
+        partial = level(title, step, partial, several, types, extra_projected_mem, groups)
     last = replace(step, outputs=None, aggregate=_position, drop=() if keepdims else (a,))
     return _finish(title, last, partial, (a,), keepdims, types[0], extra_projected_mem)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,20 @@ from cubed.array._cores import engine_chunks
 from cubed.array._operands import normalize_axes
 from cubed.array_api import where
 from cubed.base._types import NDArray
-from cubed.blocks._blockwise import Cut, Operand, Output, cuts, infer_dtypes, run_blocks, tiny
+from cubed.blocks._blockwise import (
+    Cut,
+    Operand,
+    Output,
+    count,
+    cuts,
+    infer_dtypes,
+    join,
+    run_blocks,
+    tiny,
+    unify,
+)
 from cubed.blocks._groupby import NAMES, reduce_codes
+from cubed.blocks._tree import DEFAULT_SPLIT_EVERY, groups_of, level
 from cubed.io._create import from_array
 
 __all__ = ["groupby_blockwise", "groupby_reduction"]
@@ -31,56 +43,88 @@ def groupby_reduction(
     intermediate_dtype: Any = None,
     dtype: Any = None,
     keepdims: bool = False,
-    split_every: int | None = None,
-    extra_func_kwargs: dict[str, Any] | None = None,
+    split_every: int | Mapping[int, int] | None = None,
     num_groups: int | None = None,
+    extra_func_kwargs: Mapping[str, Any] | None = None,
 ) -> Array:
-    """Reduces an axis by group: intermediates of groups, which are combined and aggregated.
+    """Reduces an axis by group: intermediates of blocks, which are combined and aggregated.
 
     Parameters
     ----------
     x
         The array.
     by
-        Numbers of groups of the elements along the last axes of `x`, below `num_groups`.
+        Numbers of groups, below `num_groups`: of the elements along the axis, or along the last
+        axes of `x` if `by` has several.
     func
-        ``func(block, by_block, axis=, intermediate_dtype=, num_groups=)`` gives a dict of arrays,
-        in which groups take the place of the axis.
+        ``func(block, by_block, axis=, intermediate_dtype=, num_groups=)`` gives an array, or a dict
+        of arrays, in which groups take the place of the axis.
     combine_func
-        ``combine_func(dict, axis=, dummy_axis=, dtype=, keepdims=)`` combines intermediates along
-        a dummy axis.
+        ``combine_func(partial, axis=, dummy_axis=, dtype=, keepdims=True)`` combines what several
+        blocks became, which are joined along a dummy axis. Default: the axis comes as one block.
     aggregate_func
-        Makes the result of such a dict.
+        ``aggregate_func(partial)`` makes the result of such; it gets `dtype` and `dummy_axis`, too,
+        if it takes them. Default: that is the result.
     axis
-        One axis, with labels.
+        One axis.
     intermediate_dtype
-        Given to `func` and `combine_func`.
+        Of what `func` returns; of a dict: a structured type with the same names, or pairs of names
+        and types. None: `dtype`. Given to `func`, and as `dtype` to the others.
     dtype
         Of the result.
+    keepdims
+        For compatibility: groups take the place of the axis.
+    split_every
+        Blocks that one call combines; by axis, or for all.
     num_groups
         How many groups there are.
-    keepdims, split_every, extra_func_kwargs
-        For compatibility.
+    extra_func_kwargs
+        Passed to all functions.
 
     Returns
     -------
     Array
         Groups take the place of the axis. Lazy.
 
+    Raises
+    ------
+    ValueError
+        There is no number of groups, or no `dtype`; `by` has another extent than the axis.
+
     Notes
     -----
     Where the functions are flox's and come from an aggregation that the engine has, it is computed
-    natively, in one pass. Other functions get the whole axis in one block.
+    natively, in one pass.
     """
     axes = normalize_axes(axis, x.ndim)
-    codes = _codes(x, by)
+    codes = _codes(x, by, axes)
     if num_groups is None:
         raise ValueError("num_groups is None, expected the number of groups")
     native = _native(x, codes, axes, num_groups, aggregate_func)
     if native is not None:
         return native
-    call = _Whole(func, combine_func, aggregate_func, axes, intermediate_dtype, num_groups)
-    return _apply("groupby_reduction", call, x, codes, axes, num_groups, dtype)
+    if dtype is None:
+        raise ValueError("dtype is None, expected the type of the result")
+    partial = dtype if intermediate_dtype is None else intermediate_dtype
+    kwargs = dict(extra_func_kwargs or {})
+    title = "groupby_reduction"
+    if combine_func is None or codes.ndim != 1:
+        call = _Whole(func, combine_func, aggregate_func, axes, partial, num_groups, kwargs)
+        return _apply(title, call, x, codes, axes, num_groups, dtype)
+    step = _Partial(func, axes[0], partial, num_groups, kwargs)
+    parts = _parts(title, step, x, codes)
+    combine = _Combine(combine_func, None, step, x.ndim)
+    several = groups_of((x.ndim,), _dummy(split_every, axes[0], x.ndim))
+    while count(cuts(parts[0]._x)[-1]) > several[x.ndim]:
+        parts = level(title, combine, parts, several, step.types, 0, ((x.ndim, 1),))
+    return _finish(title, replace(combine, aggregate=_Last(aggregate_func)), parts, dtype)
+
+
+def _dummy(split_every: Any, axis: int, dummy: int) -> Any:
+    """The same for the axis along which blocks are joined."""
+    if not isinstance(split_every, Mapping):
+        return split_every
+    return {dummy: split_every.get(axis, split_every.get(axis - dummy, DEFAULT_SPLIT_EVERY))}
 
 
 def groupby_blockwise(
@@ -90,6 +134,7 @@ def groupby_blockwise(
     axis: int | Sequence[int] | None = None,
     dtype: Any = None,
     num_groups: int | None = None,
+    **kwargs: Any,
 ) -> Array:
     """Reduces an axis by group with a function that gets all elements of its groups.
 
@@ -98,7 +143,8 @@ def groupby_blockwise(
     x
         The array.
     by
-        Numbers of groups of the elements along the last axis of `x`, below `num_groups`.
+        Numbers of groups, below `num_groups`: of the elements along the axis, or along the last
+        axes of `x` if `by` has several.
     func
         ``func(block, by_block, axis=, start_group=, num_groups=)`` gives the block of the result,
         in which groups take the place of the axis.
@@ -108,6 +154,8 @@ def groupby_blockwise(
         Of the result. None: found by calling the function with blocks of one element.
     num_groups
         How many groups there are.
+    **kwargs
+        Passed to the function.
 
     Returns
     -------
@@ -116,16 +164,16 @@ def groupby_blockwise(
 
     Notes
     -----
-    As for :func:`groupby_reduction`.
+    As for :func:`groupby_reduction`; functions of others get the whole axis in one block.
     """
     axes = normalize_axes(axis, x.ndim)
-    codes = _codes(x, by)
+    codes = _codes(x, by, axes)
     if num_groups is None:
         raise ValueError("num_groups is None, expected the number of groups")
     native = _native(x, codes, axes, num_groups, func)
     if native is not None:
         return native
-    call = _Blockwise(func, axes[0], num_groups)
+    call = _Blockwise(func, axes[0], num_groups, kwargs)
     title = "groupby_blockwise"
     if dtype is None:
         blocks = [tiny(x._x), np.zeros((1,) * codes.ndim, codes.dtype)]
@@ -133,11 +181,17 @@ def groupby_blockwise(
     return _apply(title, call, x, codes, axes, num_groups, dtype)
 
 
-def _codes(x: Array, by: Any) -> Array:
-    if isinstance(by, Array):
-        return by
-    by = np.asarray(by)
-    return from_array(by, chunks=engine_chunks(x._x)[x.ndim - by.ndim :], spec=x._spec)
+def _codes(x: Array, by: Any, axes: tuple[int, ...]) -> Array:
+    """Numbers of groups as an array, of the axis or of the last axes."""
+    codes = by if isinstance(by, Array) else np.asarray(by)
+    along = axes if codes.ndim == 1 else tuple(range(x.ndim - codes.ndim, x.ndim))
+    shape = tuple(x.shape[d] for d in along)
+    if codes.ndim == 1 and codes.shape != shape:
+        raise ValueError(f"by has shape {codes.shape}, expected {shape}, that of axes {along} of x")
+    if isinstance(codes, Array):
+        return codes
+    mine = engine_chunks(x._x)
+    return from_array(codes, chunks=tuple(mine[d] for d in along), spec=x._spec)
 
 
 def _native(x: Array, codes: Array, axes: tuple[int, ...], ngroups: int, func: Any) -> Array | None:
@@ -180,6 +234,101 @@ def native_aggregation(
 
 
 @dataclass(frozen=True)
+class _Partial:
+    """What a block becomes: its groups, in fields, along a new last axis."""
+
+    func: Callable[..., Any]
+    axis: int
+    dtype: Any  # as it was given
+    num_groups: int
+    kwargs: dict[str, Any]
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        return np.dtype(self.dtype).names
+
+    @property
+    def types(self) -> list[np.dtype[Any]]:
+        dtype = np.dtype(self.dtype)
+        return [dtype] if dtype.names is None else [dtype[n] for n in dtype.names]
+
+    def fields(self, state: Any) -> list[NDArray]:
+        """What a function returned, field by field."""
+        return [np.asarray(state)] if self.names is None else [state[n] for n in self.names]
+
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
+        state = self.func(
+            *blocks,
+            axis=self.axis,
+            intermediate_dtype=self.dtype,
+            num_groups=self.num_groups,
+            **self.kwargs,
+        )
+        return [field[..., None] for field in self.fields(state)]
+
+
+def _taken(function: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any]:
+    """Those keywords that a function takes."""
+    names = inspect.signature(function).parameters
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in names.values()):
+        return keywords
+    return {name: value for name, value in keywords.items() if name in names}
+
+
+@dataclass(frozen=True)
+class _Last:
+    """The function that makes the result; None: what is left is."""
+
+    function: Callable[..., Any] | None
+
+
+@dataclass(frozen=True)
+class _Combine:
+    """Combines what blocks became, along the last axis, and makes the result of it in the end."""
+
+    function: Callable[..., Any]
+    aggregate: _Last | None
+    step: _Partial
+    dummy: int
+
+    def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
+        step = self.step
+        names = step.names
+        state: Any = blocks[0] if names is None else dict(zip(names, blocks, strict=True))
+        more = {"dtype": step.dtype, "dummy_axis": self.dummy, **step.kwargs}
+        state = self.function(state, axis=(self.dummy, step.axis), keepdims=True, **more)
+        if self.aggregate is None:
+            return step.fields(state)
+        if self.aggregate.function is not None:
+            state = self.aggregate.function(state, **_taken(self.aggregate.function, more))
+        return (np.squeeze(state, self.dummy),)
+
+
+def _parts(title: str, step: _Partial, x: Array, codes: Array) -> tuple[Array, ...]:
+    """What each block becomes, along a new last axis."""
+    indices = tuple(range(x.ndim))
+    operands = [Operand(x._x, indices), Operand(codes._x, (step.axis,))]
+    unified = unify(operands, title, align=True)
+    joined = join(unified)
+    n = count(joined[step.axis])
+    whole = (step.num_groups, max(1, step.num_groups))
+    made = [*(whole if d == step.axis else joined[d] for d in indices), (n, 1)]
+    symbols = (*(None if d == step.axis else d for d in indices), step.axis)
+    outputs = [Output(dtype, made, symbols) for dtype in step.types]
+    return run_blocks(title, step, operands, unified, outputs, 0, x._spec)
+
+
+def _finish(title: str, call: _Combine, parts: Sequence[Array], dtype: Any) -> Array:
+    """The result of what is left along the last axis."""
+    indices = tuple(range(parts[0].ndim))
+    mine = cuts(parts[0]._x)
+    operands = [Operand(part._x, indices) for part in parts]
+    unified: dict[Hashable, list[Cut]] = {d: [mine[d]] * len(parts) for d in indices}
+    out = Output(np.dtype(dtype), mine[:-1], indices[:-1])
+    return run_blocks(title, call, operands, unified, [out], 0, parts[0]._spec)[0]
+
+
+@dataclass(frozen=True)
 class _Whole:
     """All steps of a reduction on whole axes."""
 
@@ -189,22 +338,29 @@ class _Whole:
     axes: tuple[int, ...]
     intermediate_dtype: Any
     num_groups: int
+    kwargs: dict[str, Any]
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
         axis = self.axes[0] if len(self.axes) == 1 else self.axes
+        dummy = blocks[0].ndim
+        more = {"dtype": self.intermediate_dtype, "dummy_axis": (dummy,), **self.kwargs}
         parts = self.func(
             *blocks,
-            axis=self.axes,
+            axis=self.axes if blocks[1].ndim > 1 else axis,
             intermediate_dtype=self.intermediate_dtype,
             num_groups=self.num_groups,
+            **self.kwargs,
         )
         if self.combine is not None:
-            dummy = next(iter(parts.values())).ndim
-            wide = {name: part[..., None] for name, part in parts.items()}
-            parts = self.combine(
-                wide, axis=axis, dummy_axis=(dummy,), dtype=self.intermediate_dtype, keepdims=False
+            wide: Any = (
+                {name: part[..., None] for name, part in parts.items()}
+                if isinstance(parts, Mapping)
+                else parts[..., None]
             )
-        return (parts if self.aggregate is None else self.aggregate(parts),)
+            parts = self.combine(wide, axis=axis, keepdims=False, **more)
+        if self.aggregate is None:
+            return (parts,)
+        return (self.aggregate(parts, **_taken(self.aggregate, more)),)
 
 
 @dataclass(frozen=True)
@@ -214,9 +370,11 @@ class _Blockwise:
     func: Callable[..., Any]
     axis: int
     num_groups: int
+    kwargs: dict[str, Any]
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
-        return (self.func(*blocks, axis=self.axis, start_group=0, num_groups=self.num_groups),)
+        groups = {"start_group": 0, "num_groups": self.num_groups}
+        return (self.func(*blocks, axis=self.axis, **groups, **self.kwargs),)
 
 
 def _apply(
@@ -231,12 +389,9 @@ def _apply(
     """The function on blocks with whole reduced axes."""
     if len(axes) != 1:
         raise NotImplementedError(f"{title}: {len(axes)} axes, expected one")
-    first = x.ndim - codes.ndim
-    whole = set(range(first, x.ndim))
-    operands = [
-        Operand(x._x, tuple(range(x.ndim))),
-        Operand(codes._x, tuple(range(first, x.ndim))),
-    ]
+    along = axes if codes.ndim == 1 else tuple(range(x.ndim - codes.ndim, x.ndim))
+    whole = set(along)
+    operands = [Operand(x._x, tuple(range(x.ndim))), Operand(codes._x, along)]
     own = cuts(x._x)
     unified: dict[Hashable, list[Cut]] = {
         d: [(x.shape[d], max(1, x.shape[d])) if d in whole else own[d]] * (1 + (d in whole))

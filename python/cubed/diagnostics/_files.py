@@ -57,7 +57,7 @@ class TaskLog:
     def __init__(self, event: ComputeStartEvent) -> None:
         self.compute_id: str = event.compute_id
         self.plan: Any = event.plan
-        self.stages: list[dict[str, Any]] = event.dag
+        self.stages: list[dict[str, Any]] = event.stages
         self.tasks: list[TaskEndEvent] = []
 
     def by_operation(self) -> dict[str, list[TaskEndEvent]]:

@@ -9,15 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from cubed.diagnostics._files import TaskLog
-from cubed.runtime.types import Callback, ComputeEndEvent, ComputeStartEvent, TaskEndEvent
+from cubed.runtime.types import (
+    Callback,
+    ComputeEndEvent,
+    ComputeStartEvent,
+    TaskEndEvent,
+    operation_name,
+)
 
 _MB = 1_000_000
 
 _EVENTS = (
-    "name", "task", "worker", "num_tasks",
+    "name", "num_tasks", "result",
     "task_create_tstamp", "function_start_tstamp", "function_end_tstamp", "task_result_tstamp",
     "peak_measured_mem_start", "peak_measured_mem_end", "projected_mem",
-    "bytes_read", "bytes_written",
+    "task", "worker", "bytes_read", "bytes_written",
 )  # fmt: skip
 
 
@@ -55,17 +61,20 @@ class HistoryCallback(Callback):
         reserved = event.plan.reserved_mem
         self.plan = [
             {
-                "name": f"op-{i:03d} {stage['name']}",
-                "num_tasks": stage["num_tasks"],
+                "name": operation_name(i, stage),
+                "op_name": stage["name"],
                 "projected_mem": stage["projected_mem"] + reserved,
-                "reserved_mem": reserved,
                 "allowed_mem": event.plan.allowed_mem,
+                "reserved_mem": reserved,
+                "num_tasks": stage["num_tasks"],
                 "bytes_read": stage["bytes_read"],
                 "bytes_written": stage["bytes_written"],
                 "chunks_read": stage["chunks_read"],
                 "chunks_written": stage["chunks_written"],
+                "projected_mem_mb": (stage["projected_mem"] + reserved) / _MB,
+                "reserved_mem_mb": reserved / _MB,
             }
-            for i, stage in enumerate(event.dag)
+            for i, stage in enumerate(event.stages)
         ]
         self.events, self.stats = [], []
 
@@ -73,25 +82,51 @@ class HistoryCallback(Callback):
         """Adds a row of events."""
         assert self._log is not None
         self._log.tasks.append(event)
-        self.events.append({name: getattr(event, name) for name in _EVENTS})
+        row = {name: getattr(event, name) for name in _EVENTS}
+        start, end = event.peak_measured_mem_start or 0, event.peak_measured_mem_end or 0
+        row["peak_measured_mem_start_mb"] = start / _MB
+        row["peak_measured_mem_end_mb"] = end / _MB
+        row["peak_measured_mem_delta_mb"] = (end - start) / _MB
+        self.events.append(row)
 
     def on_compute_end(self, event: ComputeEndEvent) -> None:
         """Makes the table of statistics, and writes all."""
         assert self._log is not None
-        projected = {row["name"]: row["projected_mem"] for row in self.plan}
+        planned = {row["name"]: row for row in self.plan}
         self.stats = [
-            _statistics(name, tasks, projected[name])
+            _statistics(planned[name], tasks)
             for name, tasks in sorted(self._log.by_operation().items())
         ]
         directory = self.directory / event.compute_id
         directory.mkdir(parents=True, exist_ok=True)
         for name, rows in (("plan", self.plan), ("events", self.events), ("stats", self.stats)):
-            path = directory / f"{name}.{self.format}"
+            path = self._path(directory, name)
             if self.format == "csv":
                 _write_csv(path, rows)
             else:
                 _frame(rows).to_parquet(path)
         self.written = directory
+
+    def _path(self, directory: Path, name: str) -> Path:
+        return directory / f"{name}.{self.format}"
+
+    def _written(self, name: str) -> Path | None:
+        return None if self.written is None else self._path(self.written, name)
+
+    @property
+    def plan_df_path(self) -> Path | None:
+        """The file of the plan's table; None before there is one."""
+        return self._written("plan")
+
+    @property
+    def events_df_path(self) -> Path | None:
+        """The file of the table of events; None before there is one."""
+        return self._written("events")
+
+    @property
+    def stats_df_path(self) -> Path | None:
+        """The file of the table of statistics; None before there is one."""
+        return self._written("stats")
 
     @property
     def plan_df(self) -> Any:
@@ -109,13 +144,16 @@ class HistoryCallback(Callback):
         return _frame(self.stats)
 
 
-def _statistics(name: str, tasks: Sequence[TaskEndEvent], projected: int) -> dict[str, Any]:
+def _statistics(planned: dict[str, Any], tasks: Sequence[TaskEndEvent]) -> dict[str, Any]:
     starts = [t.function_start_tstamp or 0.0 for t in tasks]
     ends = [t.function_end_tstamp or 0.0 for t in tasks]
     seconds = [b - a for a, b in zip(starts, ends, strict=True)]
+    before = [t.peak_measured_mem_start or 0 for t in tasks]
     measured = [t.peak_measured_mem_end or 0 for t in tasks]
+    grown = [b - a for a, b in zip(before, measured, strict=True)]
     return {
-        "name": name,
+        "name": planned["name"],
+        "op_name": planned["op_name"],
         "num_tasks": sum(t.num_tasks for t in tasks),
         "start_tstamp": min(starts),
         "end_tstamp": max(ends),
@@ -123,10 +161,13 @@ def _statistics(name: str, tasks: Sequence[TaskEndEvent], projected: int) -> dic
         "seconds_max": max(seconds),
         "bytes_read": sum(t.bytes_read for t in tasks),
         "bytes_written": sum(t.bytes_written for t in tasks),
-        "projected_mem_mb": projected / _MB,
+        "peak_measured_mem_start_mb_max": max(before) / _MB,
         "peak_measured_mem_end_mb_mean": sum(measured) / len(measured) / _MB,
         "peak_measured_mem_end_mb_max": max(measured) / _MB,
-        "projected_mem_utilization": max(measured) / projected,
+        "peak_measured_mem_delta_mb_max": max(grown) / _MB,
+        "projected_mem_mb": planned["projected_mem_mb"],
+        "reserved_mem_mb": planned["reserved_mem_mb"],
+        "projected_mem_utilization": max(measured) / planned["projected_mem"],
     }
 
 

@@ -55,7 +55,7 @@ class RichProgressBar(Callback):
             **kwargs,
         )
         self._bars = {}
-        for i, stage in enumerate(event.dag):
+        for i, stage in enumerate(event.stages):
             name = f"op-{i:03d} {stage['name']}"
             label = name if len(name) <= 48 else name[:47] + "…"
             # Square brackets of a name are no markup.

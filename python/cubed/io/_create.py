@@ -16,9 +16,9 @@ from cubed.array._operands import core_of, refuse_masked
 from cubed.base._chunks import longest, normalize_chunks
 from cubed.base._dtypes import name_of
 from cubed.base._remote import is_remote, set_options
+from cubed.base._stores import for_zarr, note_slow, place_of, url_of
 from cubed.base._types import ChunksLike, DTypeLike
 from cubed.io._readers import Reader
-from cubed.io._stores import note_slow, place_of, url_of
 from cubed.spec import Spec
 
 
@@ -121,7 +121,7 @@ def store_url(store: Any, path: str | None = None) -> str:
     return f"{where}::{path}" if path else where
 
 
-def _is_native(store: Any) -> bool:
+def is_native(store: Any) -> bool:
     """Whether the engine reads it: a path or URL of a directory or file, an object that is one."""
     if not isinstance(store, (str, os.PathLike)):
         return place_of(store) is not None
@@ -130,7 +130,7 @@ def _is_native(store: Any) -> bool:
     return not sep or scheme.lower() == "file" or is_remote(store)
 
 
-def _is_in_memory(store: Any) -> bool:
+def is_in_memory(store: Any) -> bool:
     """Whether it is spelled as a store of the engine's in the memory of this process."""
     return isinstance(store, str) and store.lower().startswith("memory://")
 
@@ -185,8 +185,8 @@ def from_zarr(
         return x if chunks is None else x.rechunk(chunks)
     if hasattr(store, "__getitem__") and hasattr(store, "shape"):
         raise TypeError(f"store is the array {store!r}, expected where one is: see from_array")
-    native = _is_native(store)
-    if native or (_is_in_memory(store) and storage_options is None):
+    native = is_native(store)
+    if native or (is_in_memory(store) and storage_options is None):
         set_options(store, storage_options or (spec.storage_options if spec else None))
         try:
             x = Array._new(_core.open(store_url(store, path)), spec)
@@ -201,7 +201,8 @@ def from_zarr(
         raise ImportError(f"reading {store!r} needs the package zarr") from e
     if not isinstance(store, (str, os.PathLike)):
         note_slow(store)
-    opened = zarr.open_array(store, path=path or "", mode="r", storage_options=storage_options)
+    where, path = for_zarr(store, path)
+    opened = zarr.open_array(where, path=path or "", mode="r", storage_options=storage_options)
     x = from_array(opened, spec=spec)
     return x if chunks is None else x.rechunk(chunks)
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, MutableMapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,15 @@ from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_arrays, common_spec
 from cubed.base._remote import set_options
 from cubed.exceptions import ArrayExistsError, PlanTooLargeError
-from cubed.io._create import store_url, zarr_url
+from cubed.io._create import (
+    from_array,
+    from_zarr,
+    is_in_memory,
+    is_native,
+    store_url,
+    zarr_url,
+)
+from cubed.io._foreign import ForeignPlace, NewArray
 from cubed.io._regions import Held, aligned, written_into
 from cubed.planning._compute import Plan
 from cubed.planning._optimize import optimizes
@@ -29,11 +40,13 @@ def _codecs(compressor: Any) -> str | None:
     import json  # late: few need it
 
     raw = [{"name": "bytes", "configuration": {"endian": "little"}}]
-    return json.dumps(raw if compressor is None else compressor)
+    if compressor is None:
+        return json.dumps(raw)
+    return json.dumps([*raw, compressor] if isinstance(compressor, Mapping) else compressor)
 
 
 class Delayed:
-    """Writing that is still to be done: what :func:`cubed.store` gives with ``compute=False``."""
+    """Writing that is still to be done."""
 
     def __init__(
         self,
@@ -52,11 +65,20 @@ class Delayed:
         self._written: set[str] = set()  # places that are written into natively: once in a plan
         self._archives: dict[str, str] = {}  # directories that become files
         self._held: list[Any] = []  # what cannot be pickled lives as long as this
+        self._new: list[NewArray] = []  # what is made before writing
         for x, place, region in zip(arrays, places, regions, strict=True):
-            if region is None and _is_place(place):
-                self._replace(x, place)
-            else:
+            if region is not None or not _is_place(place):
                 self._write_into(x, place, region)
+            elif isinstance(place, ForeignPlace):
+                self._create(x, place)
+            else:
+                self._replace(x, place)
+
+    def _create(self, x: Array, place: ForeignPlace) -> None:
+        compressor = self._spec.zarr_compressor if self._spec is not None else "auto"
+        new = NewArray(place, x, compressor, self._overwrite)
+        self._new.append(new)
+        self._assign(x, new, _region(x, new.shape, None))
 
     def _replace(self, x: Array, place: Any) -> None:
         _use_options(place, self._spec)
@@ -87,7 +109,9 @@ class Delayed:
         target = _opened(place) if _is_place(place) else place
         if not hasattr(target, "shape"):
             raise TypeError(f"target {target!r}: expected a store, or an array that is assigned to")
-        slices = _region(x, target.shape, region)
+        self._assign(x, target, _region(x, target.shape, region))
+
+    def _assign(self, x: Array, target: Any, slices: tuple[slice, ...]) -> None:
         held = Held(target)
         chunked, front = aligned(x, target, slices)
         lock = Held(self._lock)
@@ -127,6 +151,8 @@ class Delayed:
                     f"writing {self._archives[folder]} takes up to {mem} bytes, five times the"
                     f" largest chunk and what HDF5 keeps, but allowed_mem is {p.allowed_mem}"
                 )
+        for new in self._new:
+            new.create()
         p.execute([np.empty(shape, bool) for shape in self._results], callbacks, resume)
         for folder, path in self._archives.items():
             _core.pack(folder, path, _is_netcdf(path))
@@ -161,8 +187,36 @@ def _within(url: str, folder: str) -> bool:
 
 
 def _is_place(target: Any) -> bool:
-    """Whether it says where a Zarr array is, or is a store; else it is an array itself."""
-    return isinstance(target, (str, os.PathLike)) or not hasattr(target, "__setitem__")
+    """Whether it says where a Zarr array is; else it is an array itself."""
+    return isinstance(target, (str, os.PathLike, ForeignPlace))
+
+
+def place_in(store: Any, path: str | None, spec: Spec | None) -> Any:
+    """Where the engine writes an array, as a URL; what it writes by the package zarr, as a place of
+    that; an array that is assigned to as it is."""
+    if hasattr(store, "shape") and hasattr(store, "__setitem__"):
+        if path:
+            raise ValueError(f"path is {path!r}, but store is an array, which has none")
+        return store
+    kind = f"{type(store).__module__}.{type(store).__name__}"
+    if kind.startswith("zarr.") and kind.endswith(".Group"):
+        raise TypeError(f"{store!r} is a group, expected its store, and the path in that")
+    if not isinstance(store, (str, os.PathLike)) and not _is_store(store, kind):
+        raise TypeError(f"target {store!r}: expected a store, or an array that is assigned to")
+    if is_native(store) or is_in_memory(store):
+        url = store_url(store, path)
+        _use_options(url, spec)
+        return url
+    return ForeignPlace(store, path, spec.storage_options if spec is not None else None)
+
+
+def _is_store(store: Any, kind: str) -> bool:
+    """Whether it is a store of zarr-python, fsspec or obstore, or a dictionary, which is one."""
+    return isinstance(store, MutableMapping) or kind.split(".")[0] in (
+        "zarr",
+        "obstore",
+        "icechunk",
+    )
 
 
 def native_target(x: Array, place: Any, region: Any) -> tuple[_core.Array, _core.Target] | None:
@@ -192,6 +246,8 @@ def native_target(x: Array, place: Any, region: Any) -> tuple[_core.Array, _core
     FileNotFoundError
         There is no array at a path.
     """
+    if isinstance(place, ForeignPlace):
+        return None
     if _is_place(place):
         url = store_url(place)
     else:
@@ -214,6 +270,8 @@ def _use_options(place: Any, spec: Spec | None) -> None:
 
 
 def _opened(place: Any) -> Any:
+    if isinstance(place, ForeignPlace):
+        return place.open("r+")
     try:
         import zarr
     except ImportError as e:
@@ -240,6 +298,57 @@ def _region(x: Array, shape: Sequence[int], region: Any) -> tuple[slice, ...]:
     return tuple(slice(r.start, r.stop) for r in ranges)
 
 
+@dataclass(frozen=True)
+class Stored:
+    """An array that is still to be written: what arrays of ``compute=False`` have."""
+
+    x: Array
+    place: Any
+    region: Any
+    overwrite: bool
+
+    @staticmethod
+    def later(stored: Sequence[Stored]) -> Delayed:
+        """Writing several, in one plan."""
+        arrays = [s.x for s in stored]
+        places, regions = [s.place for s in stored], [s.region for s in stored]
+        overwrite = all(s.overwrite for s in stored)
+        return Delayed(arrays, places, regions, overwrite=overwrite)
+
+    def written(self) -> Array:
+        """The array in its store."""
+        if isinstance(self.place, ForeignPlace):
+            there = from_array(self.place.open("r"), spec=self.x._spec)
+        elif _is_place(self.place):
+            there = from_zarr(self.place, spec=self.x._spec)
+        else:
+            there = from_array(self.place, spec=self.x._spec)
+        return there if self.region is None else there[_region(self.x, there.shape, self.region)]
+
+
+class StoredArrays(tuple[Array, ...]):
+    """The lazy arrays that :func:`cubed.store` gives with ``compute=False``.
+
+    Computing one, also by :func:`cubed.compute`, writes it and gives its values.
+    """
+
+    __slots__ = ()
+
+    def plan(self, **kwargs: Any) -> Plan:
+        """What writing all of them would run. Parameters as for :func:`cubed.compute`."""
+        return self._later().plan(**kwargs)
+
+    def compute(self, **kwargs: Any) -> None:
+        """Writes all of them, in one plan, and gives no values: they may be larger than memory.
+
+        Parameters as for :func:`cubed.compute`.
+        """
+        self._later().compute(**kwargs)
+
+    def _later(self) -> Delayed:
+        return Stored.later([x._stored for x in self if x._stored is not None])
+
+
 def store(
     sources: Array | Sequence[Array],
     targets: Any,
@@ -252,7 +361,7 @@ def store(
     optimize_graph: bool = True,
     resume: bool | None = None,
     **kwargs: Any,
-) -> Delayed | None:
+) -> StoredArrays | None:
     """Writes arrays to Zarr arrays, in one plan.
 
     Parameters
@@ -262,13 +371,15 @@ def store(
     targets
         For each source where it goes: the directory of a Zarr array, which is new, or a file that
         is written as a whole, a ZIP archive (``FILE.zip``, ``FILE.zip::PATH``) or one of NetCDF-4
-        (``FILE.nc::NAME``); or an array that
-        exists and is assigned to (of zarr-python, h5py, NumPy, ...).
+        (``FILE.nc::NAME``); a store of zarr-python, fsspec or obstore, or a URL that fsspec knows,
+        for a new array, too, which is written by the package zarr where the engine has no such
+        store; or an array that exists and is assigned to (of zarr-python, h5py, NumPy, ...).
+        None: a store in the work directory, which is removed again.
     regions
         For each source a tuple of slices of the target (of step 1), which exists; one tuple is for
         all. None: the whole target. Other elements stay as they are.
     compute
-        False: nothing is written until ``compute()`` of what is returned.
+        False: nothing is written until arrays that are returned are computed.
     overwrite
         Whether an array or a group that is at a target is removed when writing begins. With False
         it is an error. Regions, and arrays that are assigned to, exist in any case.
@@ -277,12 +388,16 @@ def store(
 
     Returns
     -------
-    None, or :class:`Delayed` for ``compute=False``.
+    None; for ``compute=False`` a tuple of arrays. ``compute()`` of one, or :func:`cubed.compute` of
+    several, writes them and gives the values that are stored; ``compute()`` of the tuple writes all
+    and gives nothing. Arrays that are made of them are made of the sources, and write nothing.
 
     Raises
     ------
     ValueError
         Numbers of sources, targets and regions differ, or a shape is not that of its region.
+    TypeError
+        Sources that are no lazy arrays; targets that are nothing of the above.
     FileExistsError
         There is an array or a group at a target, and `overwrite` is False. Nothing is written,
         also not to other targets.
@@ -312,17 +427,47 @@ def store(
         raise ValueError(
             f"{len(arrays)} sources for {len(places)} targets and {len(parts)} regions"
         )
-    later = Delayed(arrays, places, parts, overwrite=overwrite)
+    wanted: list[Stored | None] = []
+    removed: list[str] = []
+    for x, target, region in zip(arrays, places, parts, strict=True):
+        place = target
+        if target is None:
+            if region is not None:
+                raise ValueError("a target is None, expected where to write as there is a region")
+            if compute:
+                place = _temporary(x)
+                removed.append(place)
+        if place is not None:
+            place = place if isinstance(place, ForeignPlace) else place_in(place, None, x._spec)
+        wanted.append(None if place is None else Stored(x, place, region, overwrite))
+    later = Stored.later([s for s in wanted if s is not None])
     if not compute:
-        return later
-    later.compute(
-        executor=executor,
-        callbacks=callbacks,
-        optimize_graph=optimize_graph,
-        resume=resume,
-        **kwargs,
-    )
+        return StoredArrays(map(_with, arrays, wanted))
+    try:
+        later.compute(
+            executor=executor,
+            callbacks=callbacks,
+            optimize_graph=optimize_graph,
+            resume=resume,
+            **kwargs,
+        )
+    finally:
+        for place in removed:
+            with suppress(OSError):
+                _core.remove_result(place)
     return None
+
+
+def _with(x: Array, stored: Stored | None) -> Array:
+    out = x._like(x._x)
+    out._stored = stored
+    return out
+
+
+def _temporary(x: Array) -> str:
+    """A place in the work directory."""
+    work_dir = x.spec.intermediates[0] or tempfile.gettempdir()
+    return f"{work_dir}/cubed-result-{os.urandom(16).hex()}-0"
 
 
 _write = store  # to_zarr has a parameter of that name
@@ -330,7 +475,7 @@ _write = store  # to_zarr has a parameter of that name
 
 def to_zarr(
     x: Array,
-    store: Any,
+    store: Any = None,
     path: str | None = None,
     region: Any = None,
     compute: bool = True,
@@ -341,7 +486,7 @@ def to_zarr(
     optimize_graph: bool = True,
     resume: bool | None = None,
     **kwargs: Any,
-) -> Delayed | None:
+) -> Array | None:
     """Computes x and writes it to the Zarr array at `path` of a store: :func:`cubed.store`.
 
     Parameters
@@ -352,21 +497,26 @@ def to_zarr(
         A local directory (its path, ``file://`` URL or ``zarr.storage.LocalStore``), or
         ``memory://NAME`` (in the memory of this process, until it ends), or a ZIP archive
         (``FILE.zip``) or a file of NetCDF-4 (``FILE.nc``), written as a whole, and where the array
-        is in it.
+        is in it; or another target of :func:`cubed.store`.
     region
         A tuple of slices (of step 1): x goes into that part of an array that exists.
     overwrite
         Whether an array or a group that is there is replaced; False: that is a FileExistsError.
     compute, executor, callbacks, optimize_graph, resume, **kwargs
         As for :func:`cubed.store`.
+
+    Returns
+    -------
+    None; for ``compute=False`` an array: computing it writes, and gives the values that are stored.
     """
     check_arrays([x])
-    if hasattr(store, "__setitem__") and hasattr(store, "shape"):
-        raise TypeError(f"store is the array {store!r}, expected where one is: see cubed.store")
-    return _write(
-        x,
-        store_url(store, path),
-        region,
+    target = None if store is None else place_in(store, path, x._spec)
+    if store is None and path:
+        raise ValueError(f"path is {path!r}, but there is no store")
+    later = _write(
+        [x],
+        [target],
+        None if region is None else [region],
         compute,
         overwrite=overwrite,
         executor=executor,
@@ -375,3 +525,4 @@ def to_zarr(
         resume=resume,
         **kwargs,
     )
+    return None if later is None else later[0]

@@ -69,6 +69,7 @@ class Plan(PlanTotals):
         self._targets = tuple(targets)
         self._optimize = optimize
         self._in_store: StoredResults | None = None
+        self._names: list[str] = []
         if executor.capabilities["finds_plan"]:
             self._in_store = StoredResults(self._targets, self._work_dir)
         self._plan = self._make(self._in_store.targets if self._in_store else self._targets)
@@ -79,11 +80,11 @@ class Plan(PlanTotals):
 
     @property
     def _work_dir(self) -> str:
-        return self.spec.work_dir or _temporary()
+        return self.spec.intermediates[0] or _temporary()
 
     def _make(self, targets: tuple[tuple[_core.Array, _core.Target | None], ...]) -> _core.Plan:
         s, can = self.spec, self.executor.capabilities
-        set_options(s.work_dir, s.storage_options)
+        set_options(*s.intermediates)
         try:
             return _core.Plan(
                 targets,
@@ -106,6 +107,7 @@ class Plan(PlanTotals):
         self.executor = executor
         self._targets = ()
         self._in_store = None
+        self._names = []
         self._plan = _core.Plan.load(data, allow_code)
         self._info = i = self._plan.info()
         limits = {name: i[name] for name in ("allowed_mem", "reserved_mem")}
@@ -180,6 +182,9 @@ class Plan(PlanTotals):
         self,
         filename: str | os.PathLike[str] = "cubed",
         format: str | None = None,
+        rankdir: str = "TB",
+        show_hidden: bool = False,
+        engine: str | None = None,
     ) -> Picture:
         """Draws stages and stored arrays into a file; computes nothing.
 
@@ -190,7 +195,11 @@ class Plan(PlanTotals):
         format
             ``"svg"``, ``"png"`` or ``"pdf"`` (both need CairoSVG), ``"dot"`` (Graphviz), or
             ``"html"``: a page that can be moved, zoomed and asked for details. Default: what
-            `filename` ends with, or ``"svg"``.
+            `filename` ends with, or ``"svg"``, or ``"html"`` for the engine ``"cytoscape"``.
+        rankdir, show_hidden
+            For compatibility: there is one drawing, of all that is stored.
+        engine
+            None or ``"graphviz"``; ``"cytoscape"`` for the page.
 
         Returns
         -------
@@ -199,7 +208,28 @@ class Plan(PlanTotals):
         """
         from cubed.planning._visualize import visualize_plan  # late: few need it
 
-        return visualize_plan(self, filename, format)
+        if engine not in (None, "graphviz", "cytoscape"):
+            raise ValueError(f"engine is {engine!r}, expected 'graphviz', 'cytoscape' or None")
+        return visualize_plan(self, filename, format, "html" if engine == "cytoscape" else "svg")
+
+    @property
+    def dag(self) -> Any:
+        """Stages and stored arrays as a graph of networkx, a frozen ``MultiDiGraph``.
+
+        Nodes are named as events name operations, and as :attr:`cubed.Array.name` of what is
+        computed. Those of ``type`` ``"op"`` have ``name``, ``op_name`` and ``primitive_op`` (with
+        `num_tasks`, `projected_mem`, `allowed_mem`, `reserved_mem` and `source_array_names`), those
+        of ``type`` ``"array"`` ``name`` and ``target`` (with `shape`, `dtype`, `chunks`, `nbytes`,
+        `nchunks` and `place`).
+
+        Raises
+        ------
+        ImportError
+            networkx is not installed.
+        """
+        from cubed.planning._graph import graph_of  # late: few need it
+
+        return graph_of(self)
 
     def estimate(self, profile: str | Profile = "local-nvme") -> Estimate:
         """Time, requests and cost on a kind of machine, such as ``"s3-lambda"``; computes nothing.
@@ -357,13 +387,48 @@ def _bytes_of(a: NDArray) -> NDArray:
     return flat.view(np.uint8) if flat.size else np.empty(0, np.uint8)
 
 
-def plan(*arrays: Array, optimize_graph: bool = True, optimize_function: Any = None) -> Plan:
-    """What computing these arrays would run. Parameters as for :func:`compute`."""
+def plan(
+    *arrays: Array,
+    optimize_graph: bool = True,
+    optimize_function: Any = None,
+    compile_function: Any = None,
+) -> Plan:
+    """What computing these arrays would run. Parameters as for :func:`compute`.
+
+    Of arrays that are still to be stored, alone, what writing them would run.
+    """
     check_arrays(arrays)
+    _check_compile(compile_function)
+    stored = [a._stored for a in arrays if a._stored is not None]
+    if stored and len(stored) == len(arrays):
+        p = (
+            stored[0]
+            .later(stored)
+            .plan(optimize_graph=optimize_graph, optimize_function=optimize_function)
+        )
+        p._names = [a.name for a in arrays]
+        return p
+    return _plan(arrays, None, optimize_graph, optimize_function, {})
+
+
+def _plan(
+    arrays: Sequence[Array],
+    executor: Any,
+    optimize_graph: bool,
+    optimize_function: Any,
+    options: dict[str, Any],
+) -> Plan:
     spec = common_spec(*arrays)
     targets = [(a._x, None) for a in arrays]
     optimize = optimizes(optimize_graph, optimize_function)
-    return Plan(targets, spec, executor_for(None, spec, {}), optimize)
+    p = Plan(targets, spec, executor_for(executor, spec, options), optimize)
+    p._names = [a.name for a in arrays]
+    return p
+
+
+def _check_compile(function: Any) -> None:
+    if function is not None and not callable(function):
+        raise TypeError(f"compile_function is {function!r}, expected a function or None")
 
 
 def visualize(
@@ -372,7 +437,8 @@ def visualize(
     format: str | None = None,
     optimize_graph: bool = True,
     optimize_function: Any = None,
-    **kwargs: Any,
+    show_hidden: bool = False,
+    engine: str | None = None,
 ) -> Picture:
     """Draws what computing these arrays would run; see :meth:`Plan.visualize`.
 
@@ -382,14 +448,11 @@ def visualize(
         False: as it is written, every operation a stage of its own.
     optimize_function
         As for :func:`compute`.
-    **kwargs
-        `show_hidden` and `engine` of other versions are accepted: there is one drawing.
+    show_hidden, engine
+        As for :meth:`Plan.visualize`.
     """
-    for key in kwargs:
-        if key not in ("show_hidden", "engine"):
-            raise TypeError(f"visualize() has no argument {key!r}")
     p = plan(*arrays, optimize_graph=optimize_graph, optimize_function=optimize_function)
-    return p.visualize(filename, format)
+    return p.visualize(filename, format, show_hidden=show_hidden, engine=engine)
 
 
 def compute(
@@ -399,6 +462,7 @@ def compute(
     optimize_graph: bool = True,
     optimize_function: Any = None,
     resume: bool | None = None,
+    compile_function: Any = None,
     **kwargs: Any,
 ) -> tuple[NDArray, ...]:
     """The values of several arrays, in one plan that reads what they share once.
@@ -415,13 +479,17 @@ def compute(
         One of :mod:`cubed.core.optimization`, for code that passes them: there is one planner.
     resume
         Take up what an earlier run of the same computation left. None: leave nothing.
+    compile_function
+        For code that passes one, such as ``numba.jit``: operations are compiled already, and
+        functions of users run as they are given, so it is not called.
     **kwargs
         Options of the executor, such as ``max_workers``.
 
     Returns
     -------
     tuple of ndarray
-        For each array its values, of its shape and type, in new memory.
+        For each array its values, of its shape and type, in new memory. Those of :func:`store`
+        with ``compute=False`` are written before.
 
     Raises
     ------
@@ -433,11 +501,16 @@ def compute(
         Arrays have different specs.
     """
     check_arrays(arrays)
+    _check_compile(compile_function)
     _check_may_compute()
-    spec = common_spec(*arrays)
-    targets = [(a._x, None) for a in arrays]
-    optimize = optimizes(optimize_graph, optimize_function)
-    p = Plan(targets, spec, executor_for(executor, spec, kwargs), optimize)
+    stored = [a._stored for a in arrays if a._stored is not None]
+    if stored:
+        options = {"executor": executor, "callbacks": callbacks, **kwargs}
+        how = {"optimize_graph": optimize_graph, "optimize_function": optimize_function}
+        stored[0].later(stored).compute(resume=resume, **how, **options)
+        there = [a if a._stored is None else a._stored.written() for a in arrays]
+        return compute(*there, resume=resume, **how, **options)
+    p = _plan(arrays, executor, optimize_graph, optimize_function, kwargs)
     results = [np.empty(a.shape, a.dtype) for a in arrays]
     p.execute(results, callbacks, resume)
     return tuple(results)

@@ -49,12 +49,15 @@ def plan_page(plan: Any) -> str:
 
 
 def visualize_plan(
-    plan: Any, filename: str | os.PathLike[str] = "cubed", format: str | None = None
+    plan: Any,
+    filename: str | os.PathLike[str] = "cubed",
+    format: str | None = None,
+    default: str = "svg",
 ) -> Picture:
     """Writes a picture of a plan; see :meth:`cubed.Plan.visualize`."""
     path = Path(filename)
     if format is None:
-        format = path.suffix[1:] if path.suffix[1:] in FORMATS else "svg"
+        format = path.suffix[1:] if path.suffix[1:] in FORMATS else default
     if format not in FORMATS:
         raise ValueError(f"format is {format!r}, expected one of {', '.join(FORMATS)}")
     if path.suffix != f".{format}":

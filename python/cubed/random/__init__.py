@@ -8,6 +8,7 @@ repeatable.
 from __future__ import annotations
 
 import random as _python
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -151,24 +152,55 @@ def exponential(
 
 
 def integers(
-    low: int,
+    low: int | Sequence[int] | None = None,
     high: int | None = None,
     size: Shape | None = None,
     *,
-    dtype: DTypeLike = np.int64,
+    shape: Shape | None = None,
+    dtype: DTypeLike = None,
     endpoint: bool = False,
-    chunks: ChunksLike = "auto",
+    chunks: ChunksLike = None,
     seed: int | None = None,
     spec: Spec | None = None,
 ) -> Array:
     """Integers from low (0 if `high` is None) up to but not including high, all equally likely.
 
-    Of shape `size` and `dtype`. Lazy.
+    With `shape`, or a sequence as the only argument: integers of all bits that depend on nothing
+    but their position, those of Cubed for Python 0.29: the hash of Thomas Wang of the number of the
+    element in C order, int32 by default. Numbers repeat after 2**32 elements.
+
+    Of shape `size` or `shape`, and `dtype` (int64). Lazy.
     """
+    if shape is None and isinstance(low, Sequence):
+        shape, low = low, None
+    if shape is not None:
+        if not (low is None and high is None and size is None and seed is None and not endpoint):
+            raise ValueError("integers(shape) takes no low, high, size, endpoint or seed")
+        return _hashed(normalize_shape(shape), np.int32 if dtype is None else dtype, chunks, spec)
+    if low is None or isinstance(low, Sequence):
+        raise TypeError("integers() needs low, the integer below which they are, or a shape")
     first, last = (0, low) if high is None else (low, high)
-    shape, d = _extents(size), np.dtype(dtype)
-    extents = normalize_chunks(chunks, shape, d.itemsize)
+    d = np.dtype(np.int64 if dtype is None else dtype)
+    extents = normalize_chunks("auto" if chunks is None else chunks, _extents(size), d.itemsize)
     x = _core.random_integers(
-        name_of(d), shape, longest(extents), _seed(seed), first, last if endpoint else last - 1
-    )
+        name_of(d), _extents(size), longest(extents), _seed(seed), first,
+        last if endpoint else last - 1,
+    )  # fmt: skip
     return Array._new(in_chunks(x, extents), spec)
+
+
+def _hashed(
+    shape: tuple[int, ...], dtype: DTypeLike, chunks: ChunksLike, spec: Spec | None
+) -> Array:
+    """Hashes of the numbers of elements: Wang's, modulo 2**32."""
+    d = np.dtype(dtype)
+    if d.kind not in "iu":
+        raise TypeError(f"random integers of type {d}: expected integers")
+    extents = normalize_chunks(chunks, shape, d.itemsize)
+    n = Array._new(_core.index(shape, longest(extents), 0), spec).astype(np.uint32)
+    n = (n ^ 61) ^ (n >> 16)
+    n = n + (n << 3)
+    n = n ^ (n >> 4)
+    n = n * 0x27D4EB2D
+    n = (n ^ (n >> 15)).astype(np.int32).astype(d)
+    return Array._new(in_chunks(n._x, extents), spec)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from cubed.runtime.executors.base import Executor
+from cubed.runtime.executors.base import Executor, needed
 from cubed.spec import EXECUTORS, Spec
 
 
@@ -24,16 +24,18 @@ def create_executor(name: str, executor_options: Mapping[str, Any] | None = None
         raise ValueError(f"there is no executor {name!r}, expected one of {', '.join(EXECUTORS)}")
     module, _, kind = EXECUTORS[name].partition(":")
     made = getattr(import_module(f"cubed.runtime.executors.{module}"), kind)
+    if made.engine is not None:
+        needed(*made.engine)
     return made(**(executor_options or {}))
 
 
 def executor_for(executor: Any, spec: Spec | None, options: Mapping[str, Any]) -> Executor:
     """The executor of a computation: the caller's, the spec's, or the configured one."""
     if executor is None and spec is not None:
-        executor = spec.executor if spec.executor is not None else spec.executor_name
+        executor = spec.executor_given
         options = {**(spec.executor_options or {}), **options}
     if executor is None:
-        from cubed.config import config  # late: donfig takes a while
+        from cubed._settings import config  # late: donfig takes a while
 
         executor = config.get("spec.executor_name")
         options = {**config.get("spec.executor_options", {}), **options}

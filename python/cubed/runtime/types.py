@@ -4,29 +4,37 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 
 @dataclass(frozen=True)
-class ComputeStartEvent:
-    """A computation starts."""
-
+class _ComputeEvent:
     compute_id: str
     plan: Any
-    #: Stages, as :attr:`Plan.stages` has them.
-    dag: Any = None
+
+    @property
+    def stages(self) -> list[dict[str, Any]]:
+        """Stages, as :attr:`cubed.Plan.stages` has them."""
+        return self.plan.stages
+
+    @property
+    def dag(self) -> Any:
+        """A graph of networkx: :attr:`cubed.Plan.dag`."""
+        return self.plan.dag
 
 
 @dataclass(frozen=True)
-class ComputeEndEvent:
+class ComputeStartEvent(_ComputeEvent):
+    """A computation starts."""
+
+
+@dataclass(frozen=True)
+class ComputeEndEvent(_ComputeEvent):
     """A computation ended; `error` is why it failed, or None."""
 
-    compute_id: str
-    plan: Any
-    dag: Any = None
     error: BaseException | None = None
 
 
@@ -90,12 +98,25 @@ class Callback:
     def on_compute_end(self, event: ComputeEndEvent) -> None:
         """A computation ended."""
 
-    def __enter__(self) -> Callback:
+    def register(self) -> None:
+        """From now on it is told of all computations of this process."""
         Callback.active.add(self)
+
+    def unregister(self) -> None:
+        """Ends what :meth:`register` began; without that nothing."""
+        Callback.active.discard(self)
+
+    def __enter__(self) -> Callback:
+        self.register()
         return self
 
     def __exit__(self, *args: object) -> None:
-        Callback.active.discard(self)
+        self.unregister()
+
+
+def operation_name(number: int, stage: Mapping[str, Any]) -> str:
+    """What events call a stage of a plan."""
+    return f"op-{number:03d} {stage['name']}"
 
 
 @dataclass
@@ -116,7 +137,7 @@ class _Dispatcher:
                 function(event)
 
     def name(self, stage: int) -> str:
-        return f"op-{stage:03d} {self.stages[stage]['name']}"
+        return operation_name(stage, self.stages[stage])
 
     def on_event(self, e: dict[str, Any]) -> None:
         kind, stage = e["kind"], e["stage"]
@@ -175,7 +196,7 @@ def dispatch(
         return
     d = _Dispatcher(plan, listeners, plan.stages)
     compute_id = f"compute-{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:6]}"
-    d.call("on_compute_start", ComputeStartEvent(compute_id, plan, d.stages))
+    d.call("on_compute_start", ComputeStartEvent(compute_id, plan))
     error: BaseException | None = None
     try:
         yield d.on_event
@@ -183,4 +204,4 @@ def dispatch(
         error = e
         raise
     finally:
-        d.call("on_compute_end", ComputeEndEvent(compute_id, plan, d.stages, error))
+        d.call("on_compute_end", ComputeEndEvent(compute_id, plan, error))

@@ -44,6 +44,8 @@ class Executor:
     """
 
     name: ClassVar[str]
+    #: A module that it needs, and the extra of this package that installs it.
+    engine: ClassVar[tuple[str, str] | None] = None
     _accepted: ClassVar[frozenset[str]] = frozenset(
         ("use_backups", "batch_size", "compute_arrays_in_parallel")
     )

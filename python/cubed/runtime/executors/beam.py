@@ -79,6 +79,7 @@ class BeamExecutor(EngineExecutor):
     """
 
     name = "beam"
+    engine = ("apache_beam", "beam")
     overhead = 1.0
     _accepted = EngineExecutor._accepted | {"options"}
 

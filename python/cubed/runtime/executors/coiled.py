@@ -39,6 +39,7 @@ class CoiledExecutor(EngineExecutor):
     """
 
     name = "coiled"
+    engine = ("coiled", "coiled")
     overhead = 0.01
     _accepted = EngineExecutor._accepted | {"coiled_kwargs"}
 

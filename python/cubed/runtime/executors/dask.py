@@ -82,6 +82,7 @@ class DaskExecutor(EngineExecutor):
     """
 
     name = "dask"
+    engine = ("distributed", "dask")
     overhead: ClassVar[float] = 0.002
     _accepted = EngineExecutor._accepted | {"client", "compute_kwargs"}
 

@@ -85,6 +85,7 @@ class LithopsExecutor(EngineExecutor):
     """
 
     name = "lithops"
+    engine = ("lithops", "lithops")
     overhead: ClassVar[float] = 0.5
     max_message_bytes = 4 << 20
     _arguments = frozenset(

@@ -62,6 +62,7 @@ class ModalExecutor(EngineExecutor):
     """
 
     name = "modal"
+    engine = ("modal", "modal")
     overhead = 0.2
     max_message_bytes = 2 << 20
     _app_options = frozenset(("cloud", "region", "timeout", "memory"))

@@ -52,6 +52,7 @@ class PrefectExecutor(EngineExecutor):
     """
 
     name = "prefect"
+    engine = ("prefect", "prefect")
     overhead = 0.4
     _accepted = EngineExecutor._accepted | {"task_runner"}
 

@@ -50,6 +50,7 @@ class SparkExecutor(EngineExecutor):
     """
 
     name = "spark"
+    engine = ("pyspark", "spark")
     overhead = 0.05
     _accepted = EngineExecutor._accepted | {"spark_context", "spark_conf"}
 

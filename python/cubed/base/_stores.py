@@ -42,6 +42,32 @@ def place_of(store: Any) -> Place | None:
     return None
 
 
+def is_memory_store(store: Any) -> bool:
+    """Whether it is an object of another library whose chunks are in the memory of this process."""
+    if isinstance(store, dict):
+        return True
+    while (inner := getattr(store, "store", None)) is not None:  # zarr's, around one of obstore
+        store = inner
+    if type(store).__name__ in ("MemoryStore", "GpuMemoryStore"):
+        return True
+    fs: Any = getattr(store, "fs", None)
+    while type(fs).__name__ == "AsyncFileSystemWrapper":
+        fs = fs.sync_fs
+    return type(fs).__name__ == "MemoryFileSystem"
+
+
+def for_zarr(store: Any, path: str | None) -> tuple[Any, str | None]:
+    """The object and the path as the package zarr takes them."""
+    kind = f"{type(store).__module__}.{type(store).__name__}"
+    if kind.startswith("obstore."):
+        import zarr
+
+        return zarr.storage.ObjectStore(store), path
+    if kind.startswith("fsspec.mapping") and path:
+        return store.fs.get_mapper(f"{store.root.rstrip('/')}/{path}"), None
+    return store, path
+
+
 def url_of(store: Any) -> str | None:
     """The same as a URL or path whose options the engine has been told; None as there."""
     found = place_of(store)

@@ -8,8 +8,6 @@ expanded); a variable such as ``CUBED_SPEC__ALLOWED_MEM`` sets one value.
 from donfig import Config
 from donfig.config_obj import expand_environment_variables
 
-__all__ = ["collect", "config", "get", "pprint", "refresh", "set", "update"]
-
 defaults = {
     "spec": {
         "allowed_mem": "2GB",
@@ -18,12 +16,6 @@ defaults = {
     }
 }
 
+#: ``cubed.config``
 config = Config("cubed", defaults=[defaults])
 config.update(expand_environment_variables(config.config))
-
-collect = config.collect
-get = config.get
-pprint = config.pprint
-refresh = config.refresh
-set = config.set
-update = config.update

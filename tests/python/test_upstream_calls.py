@@ -1,0 +1,507 @@
+"""Calls that programs for Cubed for Python make: with their values, and errors."""
+
+import pickle
+import random as python_random
+
+import cubed
+import cubed.array_api as xp
+import fsspec
+import numpy as np
+import obstore
+import pytest
+from cubed.core.groupby import groupby_blockwise, groupby_reduction
+from cubed.core.ops import reduction
+from cubed.diagnostics import HistoryCallback
+from cubed.runtime.create import create_executor
+from cubed.spec import EXECUTORS
+from donfig import Config
+
+import zarr
+
+A = np.arange(600.0).reshape(20, 30)
+same = np.testing.assert_array_equal
+by_zarr = pytest.mark.filterwarnings("ignore:the engine has no store")
+
+
+@pytest.fixture
+def spec(tmp_path):
+    return cubed.Spec(str(tmp_path / "work"), allowed_mem="100MB", reserved_mem="10MB")
+
+
+@pytest.fixture
+def x(spec):
+    return cubed.from_array(A, chunks=(6, 11), spec=spec)
+
+
+# --- Targets --------------------------------------------------------------------------------------
+
+
+def test_targets_that_are_none(x, tmp_path):
+    assert cubed.to_zarr(x) is None and cubed.store([x], [None]) is None
+    work = tmp_path / "work"
+    assert not work.exists() or not list(work.iterdir())
+    same(cubed.to_zarr(x, compute=False).compute(), A)
+    none, there = cubed.store([x, x + 1], [None, tmp_path / "a"], compute=False)
+    same(none.compute(), A)
+    assert not (tmp_path / "a").exists()
+    same(there.compute(), A + 1)
+    same(zarr.open_array(tmp_path / "a")[...], A + 1)
+    with pytest.raises(ValueError, match="a target is None, expected where to write"):
+        cubed.store([x], [None], [(slice(20), slice(30))])
+    with pytest.raises(ValueError, match="path is 'p', but there is no store"):
+        cubed.to_zarr(x, path="p")
+
+
+def opened(store):
+    if type(store).__module__.startswith("obstore"):
+        store = zarr.storage.ObjectStore(store)
+    if isinstance(store, fsspec.FSMap):
+        return zarr.open_array(store.fs.get_mapper(f"{store.root}/g/v"), mode="r")
+    return zarr.open_array(store, path="g/v", mode="r")
+
+
+@by_zarr
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda _: {},
+        lambda _: zarr.storage.MemoryStore(),
+        lambda _: zarr.storage.FsspecStore.from_url("memory://s"),
+        lambda _: fsspec.get_mapper("memory://m"),
+        lambda _: obstore.store.MemoryStore(),
+        lambda _: zarr.storage.ObjectStore(obstore.store.MemoryStore()),
+        lambda p: obstore.store.LocalStore(str(p)),
+        lambda p: zarr.storage.LocalStore(p),
+        lambda p: fsspec.get_mapper(str(p)),
+    ],
+)
+def test_stores_of_others(x, tmp_path, make):
+    store = make(tmp_path)
+    cubed.to_zarr(x, store, "g/v")
+    z = opened(store)
+    assert z.chunks == (6, 11) and z.dtype == "f8"
+    same(z[...], A)
+    same(cubed.from_zarr(store, "g/v").compute(), A)
+    later = cubed.to_zarr(x * 2, store, "g/v", compute=False)
+    same(opened(store)[...], A)
+    same(later.compute(), A * 2)
+    part = (slice(3, 9), slice(0, 30))
+    same(cubed.to_zarr(x[:6], store, "g/v", region=part, compute=False).compute(), A[:6])
+    same(opened(store)[3:9], A[:6])
+    with pytest.raises(FileExistsError, match="exists|replaces"):
+        cubed.to_zarr(x, store, "g/v", overwrite=False)
+
+
+@by_zarr
+@pytest.mark.parametrize("shape", [(), (0, 3), (1,)])
+@pytest.mark.parametrize("dtype", ["?", "i2", "c16"])
+def test_shapes_and_types_in_stores_of_others(spec, shape, dtype):
+    a = np.ones(shape, dtype)
+    store = zarr.storage.MemoryStore()
+    cubed.to_zarr(cubed.from_array(a, spec=spec), store)
+    z = zarr.open_array(store, mode="r")
+    assert (z.shape, z.dtype) == (a.shape, a.dtype)
+    same(z[...], a)
+
+
+def test_arrays_as_targets(x):
+    z = zarr.create_array({}, shape=A.shape, chunks=(5, 5), dtype="f8")
+    cubed.to_zarr(x, z)
+    same(z[...], A)
+    later = cubed.to_zarr(x + 1, z, compute=False)
+    same(z[...], A)
+    same(later.compute(), A + 1)
+    a = np.zeros((25, 30))
+    same(cubed.store(x, a, (slice(5, 25), slice(30)), compute=False)[0].compute(), A)
+    same(a[5:], A)
+    with pytest.raises(ValueError, match="path is 'v', but store is an array"):
+        cubed.to_zarr(x, z, "v")
+
+
+def test_what_is_no_target(x):
+    with pytest.raises(TypeError, match="target 3: expected a store"):
+        cubed.to_zarr(x, 3)
+    with pytest.raises(TypeError, match="is a group, expected its store"):
+        cubed.to_zarr(x, zarr.open_group({}))
+
+
+@by_zarr
+def test_memory_is_not_given_to_other_processes(x):
+    with pytest.raises(TypeError, match="cannot be given to another process"):
+        cubed.to_zarr(x, zarr.storage.MemoryStore(), executor="processes")
+
+
+def test_lazy_arrays_are_written_together(x, tmp_path):
+    both = cubed.store([x, x + 1], [tmp_path / "a", tmp_path / "b"], compute=False)
+    assert isinstance(both, tuple) and all(isinstance(y, cubed.Array) for y in both)
+    first, second, third = cubed.compute(*both, x * 2)
+    same(first, A)
+    same(second, A + 1)
+    same(third, A * 2)
+    same(zarr.open_array(tmp_path / "b")[...], A + 1)
+    later = cubed.to_zarr(x, tmp_path / "c", compute=False)
+    same((later + 1).compute(), A + 1)
+    assert not (tmp_path / "c").exists()
+    assert later.plan().total_output_nbytes == A.nbytes
+    with pytest.raises(TypeError, match="still to be stored"):
+        pickle.dumps(later)
+    later[0] = 5.0  # another value, which nobody wants stored
+    same(later.compute()[0], 5.0)
+    assert not (tmp_path / "c").exists()
+
+
+# --- Specs ----------------------------------------------------------------------------------------
+
+GZIP = {"name": "gzip", "configuration": {"level": 2}}
+BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
+
+
+@by_zarr
+@pytest.mark.parametrize("compressor", [None, GZIP, [BYTES, GZIP], [BYTES]])
+def test_compressors(tmp_path, compressor):
+    spec = cubed.Spec(str(tmp_path), allowed_mem="100MB", zarr_compressor=compressor)
+    x = cubed.from_array(A, chunks=(6, 11), spec=spec)
+    memory = zarr.storage.MemoryStore()
+    cubed.store([x, x], [tmp_path / "a", memory])
+    wanted = 0 if compressor is None or compressor == [BYTES] else 1
+    for z in (zarr.open_array(tmp_path / "a"), zarr.open_array(memory)):
+        assert len(z.compressors) == wanted
+        same(z[...], A)
+
+
+@pytest.mark.parametrize("compressor", [3, {"id": "zstd"}, ["gzip"], "zstd"])
+def test_wrong_compressors(compressor):
+    with pytest.raises(TypeError, match=r"zarr_compressor is .*, expected 'auto'"):
+        cubed.Spec(zarr_compressor=compressor)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda p: str(p),
+        lambda p: zarr.storage.LocalStore(p),
+        lambda p: obstore.store.LocalStore(str(p)),
+        lambda _: zarr.storage.MemoryStore(),
+        lambda _: obstore.store.MemoryStore(),
+        lambda _: "memory://there",
+    ],
+)
+def test_intermediate_stores(tmp_path, make):
+    store = make(tmp_path)
+    spec = cubed.Spec(intermediate_store=store, allowed_mem="20MB", reserved_mem="1MB")
+    assert spec.intermediate_store is store
+    assert pickle.loads(pickle.dumps(spec)).intermediates == spec.intermediates
+    x = xp.ones((1000, 1000), chunks=(250, 1000), spec=spec)
+    total = xp.sum(x.rechunk((1000, 50)) + 1)
+    assert total.compute(executor="processes", max_workers=1) == 2e6
+    place = total.plan()._work_dir
+    assert (place == str(tmp_path)) == ("Local" in repr(store) or isinstance(store, str) and
+                                        "://" not in store)  # fmt: skip
+
+
+def test_wrong_intermediate_stores():
+    with pytest.raises(NotImplementedError, match="intermediate_store is 3, expected a path"):
+        cubed.Spec(intermediate_store=3)
+
+
+def test_executors_of_specs():
+    spec = cubed.Spec(executor_name="processes", executor_options={"max_workers": 3})
+    assert spec.executor.name == "processes" and spec.executor.max_workers == 3
+    assert spec.executor is spec.executor
+    assert pickle.loads(pickle.dumps(spec)).executor == spec.executor
+    assert cubed.Spec().executor is None
+
+
+@pytest.mark.parametrize("name", ["lithops", "ray", "spark", "modal", "coiled", "beam", "prefect"])
+def test_executors_whose_package_is_missing(name, monkeypatch):
+    module, _, kind = EXECUTORS[name].partition(":")
+    found = __import__(f"cubed.runtime.executors.{module}", fromlist=[kind])
+    monkeypatch.setitem(__import__("sys").modules, getattr(found, kind).engine[0], None)
+    with pytest.raises(ImportError, match=rf"pip install 'cubed\[{name}\]'"):
+        create_executor(name)
+    with pytest.raises(ImportError):
+        _ = cubed.Spec(executor_name=name).executor
+
+
+def test_config():
+    assert isinstance(cubed.config, Config)
+    assert cubed.config["spec"]["allowed_mem"] == cubed.config.get("spec.allowed_mem")
+    assert "spec" in cubed.config.to_dict() and "spec" in cubed.config
+    assert cubed.config.serialize()
+    with cubed.config.set({"spec.allowed_mem": "3GB"}):
+        assert cubed.Spec().allowed_mem == 3 * 10**9
+
+
+# --- Functions ------------------------------------------------------------------------------------
+
+
+def test_map_blocks_without_arrays(spec):
+    def numbers(block, block_id=None):
+        return block + block_id[0]
+
+    x = cubed.map_blocks(numbers, dtype="int64", chunks=((5, 3),), spec=spec)
+    assert (x.shape, x.chunks, x.dtype) == ((8,), ((5, 3),), np.int64)
+    same(x.compute(), [0] * 5 + [1] * 3)
+    same(cubed.map_blocks(np.cos, chunks=((2,), (1, 1, 2))).compute(), np.ones((2, 4)))
+    same(cubed.map_blocks(np.cos, chunks=()).compute(), 1.0)
+    with pytest.raises(TypeError, match="chunks is 'auto', expected the extents"):
+        cubed.map_blocks(np.cos, chunks="auto")
+
+
+AXES = {
+    "sum": lambda x: xp.sum(x, axis=5),
+    "flip": lambda x: xp.flip(x, axis=-3),
+    "concat": lambda x: cubed.nansum(x, axis=(0, 2)),
+    "argmax": lambda x: xp.argmax(x, axis=2),
+    "tensordot": lambda x: xp.tensordot(x, x, axes=(2, 0)),
+}
+
+
+@pytest.mark.parametrize("call", AXES.values(), ids=AXES)
+def test_axes_that_do_not_exist(x, call):
+    with pytest.raises(np.exceptions.AxisError, match="out of range for an array with 2 axes") as e:
+        call(x)
+    assert isinstance(e.value, ValueError) and isinstance(e.value, IndexError)
+
+
+def test_tensordot_over_one_axis_of_each(x):
+    b = np.arange(90.0).reshape(3, 30)
+    same(xp.tensordot(x, cubed.from_array(b, chunks=7), axes=(1, 1)).compute(), A @ b.T)
+    same(xp.tensordot(x, x, axes=(0, -2)).compute(), A.T @ A)
+    with pytest.raises(ValueError, match="expected a number, or those of x1 and those of x2"):
+        xp.tensordot(x, x, axes=(1, 0, 1))
+
+
+KEYS = [
+    [3, 0, 2], [-1, 0], [0], [], np.array([1, 1]), [True, False, False, True, False, True],
+    slice(None, None, -2), slice(4, 1, -1), slice(1, 3), 2, -1, (..., [1, 0]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_blocks(spec, key):
+    a = np.arange(11)
+    x = cubed.from_array(a, chunks=2, spec=spec)
+    chosen = np.arange(6)[key[1] if isinstance(key, tuple) else key if not isinstance(key, list)
+                          else np.asarray(key, bool if True in key else int)]  # fmt: skip
+    parts = [a[2 * i : 2 * i + 2] for i in np.atleast_1d(chosen)]
+    got = x.blocks[key]
+    same(got.compute(), np.concatenate([a[:0], *parts]))
+    assert got.chunks == (tuple(map(len, parts)) or (0,),)
+
+
+def test_blocks_of_several_axes(x):
+    got = x.blocks[[2, 0], 1:]
+    same(got.compute(), np.concatenate([A[12:18], A[:6]])[:, 11:])
+    assert got.chunks == ((6, 6), (11, 8))
+    for key in ([0, 4], [[0]], [0.5], "a", ([0], [0])):
+        with pytest.raises(IndexError, match="block"):
+            x.blocks[key]
+
+
+def hashed(n):
+    """Wang's hash of 32 bits, in Python's integers."""
+    n = (n ^ 61) ^ (n >> 16)
+    n = (n + (n << 3)) % 2**32
+    n = n ^ (n >> 4)
+    n = (n * 0x27D4EB2D) % 2**32
+    n = n ^ (n >> 15)
+    return n - 2**32 if n >= 2**31 else n
+
+
+@pytest.mark.parametrize("dtype", ["i4", "i8", "u4", "i2"])
+@pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 4), (0, 3), ()])
+def test_integers_of_positions(shape, dtype):
+    expected = np.array([hashed(i) for i in range(int(np.prod(shape)))], np.int64)
+    for chunks in (None, 2):
+        x = cubed.random.integers(shape, dtype=dtype, chunks=chunks)
+        assert x.dtype == dtype
+        same(x.compute(), expected.astype(dtype).reshape(shape))
+    same(cubed.random.integers(shape=shape).compute(), expected.astype("i4").reshape(shape))
+
+
+def test_integers_as_numpy_has_them():
+    python_random.seed(3)
+    x = cubed.random.integers(5, size=(40,), chunks=7)
+    assert x.dtype == np.int64 and set(x.compute()) == set(range(5))
+    assert cubed.random.integers(2, 3).compute() == 2
+    for wrong in ({"high": 3}, {"size": 3}, {"seed": 1}, {"endpoint": True}):
+        with pytest.raises(ValueError, match=r"integers\(shape\) takes no"):
+            cubed.random.integers((3,), **wrong)
+    with pytest.raises(TypeError, match="needs low"):
+        cubed.random.integers()
+    with pytest.raises(TypeError, match="expected integers"):
+        cubed.random.integers((3,), dtype="f4")
+
+
+# --- Groups and reductions by functions -----------------------------------------------------------
+
+
+def sums(block, labels, axis, intermediate_dtype, num_groups):
+    moved = np.moveaxis(block, axis, 0)
+    total = np.zeros((num_groups, *moved.shape[1:]))
+    count = np.zeros(total.shape, np.int64)
+    np.add.at(total, labels, moved)
+    np.add.at(count, labels, 1)
+    assert block.shape[axis] <= 4
+    return {"n": np.moveaxis(count, 0, axis), "total": np.moveaxis(total, 0, axis)}
+
+
+def merge(parts, axis, dummy_axis, dtype, keepdims):
+    return {name: np.sum(p, axis=dummy_axis, keepdims=keepdims) for name, p in parts.items()}
+
+
+@pytest.mark.parametrize("shape", [(24,), (24, 5), (5, 24), (3, 24, 4)])
+@pytest.mark.parametrize("lazy_labels", [True, False])
+def test_groups_along_any_axis(spec, shape, lazy_labels):
+    a = np.random.default_rng(1).random(shape)
+    axis = shape.index(24)
+    x = cubed.from_array(a, chunks=tuple(4 if n == 24 else 3 for n in shape), spec=spec)
+    labels = np.arange(24) * 5 % 3
+    by = cubed.from_array(labels, chunks=7, spec=spec) if lazy_labels else labels
+    expected = [a.take(np.flatnonzero(labels == k), axis).mean(axis) for k in range(3)]
+    for at in (axis, axis - len(shape), (axis,)):
+        got = groupby_reduction(
+            x, by, sums, merge, lambda p, **kwargs: p["total"] / p["n"], axis=at,
+            intermediate_dtype=[("n", "i8"), ("total", "f8")], dtype="f8", num_groups=3,
+            split_every=2,
+        )  # fmt: skip
+        np.testing.assert_allclose(got.compute(), np.stack(expected, axis))
+    if lazy_labels:
+        return
+    ordered = np.sort(labels)
+
+    def scaled(block, by, axis, start_group, num_groups, scale):
+        parts = [block.take(np.flatnonzero(by - start_group == k), axis) for k in range(num_groups)]
+        return scale * np.stack([p.sum(axis) for p in parts], axis)
+
+    got = groupby_blockwise(x, ordered, scaled, axis=axis, dtype="f8", num_groups=3, scale=2.0)
+    expected = [2 * a.take(np.flatnonzero(ordered == k), axis).sum(axis) for k in range(3)]
+    np.testing.assert_allclose(got.compute(), np.stack(expected, axis))
+
+
+def test_groups_of_one_field(spec):
+    def counts(block, labels, axis, intermediate_dtype, num_groups):
+        return np.bincount(labels, block, minlength=num_groups)
+
+    def largest(parts, axis, dummy_axis, dtype, keepdims):
+        return parts.max(dummy_axis, keepdims=keepdims)
+
+    x = cubed.from_array(np.arange(10.0), chunks=3, spec=spec)
+    got = groupby_reduction(x, np.arange(10) % 2, counts, largest, axis=0, dtype="f8", num_groups=2)
+    same(got.compute(), [14, 9])
+    with pytest.raises(ValueError, match="by has shape"):
+        groupby_reduction(x, np.arange(9), counts, largest, axis=0, dtype="f8", num_groups=2)
+    with pytest.raises(ValueError, match="dtype is None"):
+        groupby_reduction(x, np.arange(10), counts, largest, axis=0, num_groups=2)
+
+
+def test_reductions_by_functions(x):
+    same(reduction(x, None, np.sum, axis=0, dtype="f8").compute(), A.sum(0))
+    got = reduction(x, np.sum, np.sum, lambda a, axis, keepdims: a * len(axis) + keepdims)
+    assert got.compute() == A.sum() * 2 + 1
+    with pytest.raises(ValueError, match="func and combine_func are both None"):
+        reduction(x, None)
+
+
+# --- What plans and runs tell ---------------------------------------------------------------------
+
+
+class Listener(cubed.Callback):
+    def __init__(self):
+        self.names, self.events = [], []
+
+    def on_compute_start(self, event):
+        self.start = event
+
+    def on_task_end(self, event):
+        self.names.append(event.name)
+
+    def on_compute_end(self, event):
+        self.end = event
+
+
+def test_callbacks_that_are_registered(x):
+    heard = Listener()
+    heard.register()
+    try:
+        x.compute()
+        n = len(heard.names)
+        assert n > 0
+    finally:
+        heard.unregister()
+    heard.unregister()  # nothing
+    x.compute()
+    assert len(heard.names) == n
+
+
+def test_graphs(x):
+    y, z = xp.sum(xp.sort(x, axis=0), axis=0), x * 2
+    heard = Listener()
+    cubed.compute(z, y, callbacks=[heard])
+    plan = cubed.plan(z, y)
+    for dag in (heard.start.dag, heard.end.dag, plan.dag):
+        nodes = dict(dag.nodes(data=True))
+        ops = {n: d for n, d in nodes.items() if d["type"] == "op"}
+        arrays = {n: d["target"] for n, d in nodes.items() if d["type"] == "array"}
+        assert set(ops) == set(heard.names) and len(ops) == plan.num_stages
+        assert sum(d["primitive_op"].num_tasks for d in ops.values()) == plan.num_tasks
+        for d in ops.values():
+            assert 10**7 < d["primitive_op"].projected_mem <= d["primitive_op"].allowed_mem
+            assert set(d["primitive_op"].source_array_names) == set(dag.predecessors(d["name"]))
+        for array, lazy in ((arrays[y.name], y), (arrays[z.name], z)):
+            assert (array.shape, array.dtype, array.nbytes) == (lazy.shape, lazy.dtype, lazy.nbytes)
+        assert {dag.in_degree(y.name), dag.in_degree(z.name)} == {1}
+    assert heard.start.stages == plan.stages
+
+
+def test_names_of_arrays(x):
+    y = x + 1
+    assert x.name != y.name and x.name == x.name and x.name.startswith("array-")
+    old = y.name
+    y[0] = 0
+    assert y.name != old
+
+
+def test_history(x, tmp_path):
+    history = HistoryCallback(tmp_path)
+    assert history.plan_df_path is None
+    (x + 1).compute(callbacks=[history])
+    plan = set("name op_name projected_mem allowed_mem reserved_mem num_tasks projected_mem_mb"
+               " reserved_mem_mb".split())  # fmt: skip
+    events = set(
+        """name num_tasks result task_create_tstamp function_start_tstamp
+        function_end_tstamp task_result_tstamp peak_measured_mem_start peak_measured_mem_end
+        peak_measured_mem_start_mb peak_measured_mem_end_mb peak_measured_mem_delta_mb""".split()
+    )
+    stats = set(
+        """name op_name num_tasks peak_measured_mem_start_mb_max
+        peak_measured_mem_end_mb_max peak_measured_mem_delta_mb_max projected_mem_mb reserved_mem_mb
+        projected_mem_utilization""".split()
+    )
+    assert plan <= set(history.plan_df.columns)
+    assert events <= set(history.events_df.columns)
+    assert stats <= set(history.stats_df.columns)
+    for path in (history.plan_df_path, history.events_df_path, history.stats_df_path):
+        assert path.exists()
+
+
+def test_pictures_as_pages(x, tmp_path):
+    for how in ({"format": "html"}, {"engine": "cytoscape"}):
+        made = (x + 1).visualize(str(tmp_path / "plan"), **how).path
+        assert made.name == "plan.html" and "<html" in made.read_text().lower()
+        made.unlink()
+    assert x.visualize(str(tmp_path / "plan"), "svg", True, None, True, "graphviz").path.exists()
+    with pytest.raises(ValueError, match="engine is 'dot', expected"):
+        x.visualize(str(tmp_path / "plan"), engine="dot")
+
+
+def test_functions_that_compile(x):
+    def never(function):
+        raise AssertionError("there is nothing to compile")
+
+    assert x.plan(compile_function=never).num_tasks > 0
+    same(x.compute(compile_function=never), A)
+    same(cubed.compute(x, compile_function=never)[0], A)
+    with pytest.raises(TypeError, match="compile_function is 3, expected a function"):
+        x.compute(compile_function=3)
