@@ -23,6 +23,9 @@ MODULES = (
     "cubed.core.ops",
     "cubed.core.groupby",
     "cubed.core.optimization",
+    "cubed.core.indexing",
+    "cubed.backend_array_api",
+    "cubed.runtime.pipeline",
     "cubed.vendor.dask.array.core",
 )
 

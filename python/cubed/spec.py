@@ -264,6 +264,11 @@ class Spec:
         self._made = None
 
 
+def spec_from_config(config: Any) -> Spec:
+    """The Spec of settings: of what ``spec`` has in donfig's object."""
+    return Spec(**config.get("spec"))
+
+
 def _intermediates(store: Any) -> tuple[str | None, dict[str, Any] | None]:
     """The place of an intermediate store and its options; None: it is in memory."""
     if store is None or is_memory_store(store):

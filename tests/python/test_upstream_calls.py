@@ -9,11 +9,15 @@ import fsspec
 import numpy as np
 import obstore
 import pytest
+from cubed import backend_array_api as backend
 from cubed.core.groupby import groupby_blockwise, groupby_reduction
-from cubed.core.ops import reduction
+from cubed.core.ops import reduction, scan
 from cubed.diagnostics import HistoryCallback
+from cubed.diagnostics.widgets import LivePlanViewer, LiveTimelineViewer
 from cubed.runtime.create import create_executor
-from cubed.spec import EXECUTORS
+from cubed.runtime.executors.testing import RaiseIfComputesExecutor
+from cubed.runtime.pipeline import visit_node_generations, visit_nodes
+from cubed.spec import EXECUTORS, spec_from_config
 from donfig import Config
 
 import zarr
@@ -505,3 +509,97 @@ def test_functions_that_compile(x):
     same(cubed.compute(x, compile_function=never)[0], A)
     with pytest.raises(TypeError, match="compile_function is 3, expected a function"):
         x.compute(compile_function=3)
+
+
+# --- Import paths ---------------------------------------------------------------------------------
+
+
+def test_paths_of_names_that_lie_above_them():
+    from cubed.array import nan_functions, overlap, pad
+    from cubed.array_api import Array, array_object
+    from cubed.core.array import CoreArray
+    from cubed.runtime import utils
+
+    assert nan_functions.nansum is cubed.nansum and pad.pad is cubed.pad
+    assert overlap.map_overlap is cubed.map_overlap
+    assert utils.raise_if_computes is cubed.raise_if_computes
+    assert Array is CoreArray is array_object.Array is cubed.Array
+    with pytest.raises(AttributeError, match=r"'cubed\.array\.pad' has no attribute 'sap'"):
+        _ = pad.sap
+
+
+def test_the_backend_is_numpy():
+    assert backend.namespace is np and backend.xp_name == "numpy"
+    assert backend.numpy_array_to_backend_array([1, 2], dtype="f4").dtype == np.float32
+    assert backend.backend_array_to_numpy_array(A) is A
+    assert backend.backend_dtype_to_numpy_dtype("i2") == np.int16
+
+
+def test_specs_from_settings():
+    with cubed.config.set({"spec.allowed_mem": "3GB", "spec.work_dir": "w"}):
+        spec = spec_from_config(cubed.config)
+    assert (spec.allowed_mem, spec.work_dir, spec.executor.name) == (3 * 10**9, "w", "threads")
+
+
+def test_an_executor_that_raises(x):
+    assert x.plan().num_tasks > 0
+    with pytest.raises(RuntimeError, match="something computes"):
+        x.compute(executor=RaiseIfComputesExecutor())
+
+
+def test_walks_through_graphs(x):
+    dag = xp.sum(xp.sort(x, axis=0) + 1, axis=0).plan(optimize_graph=False).dag
+    names = [name for name, _ in visit_nodes(dag)]
+    assert len(names) > 2 and names == sorted(names)
+    generations = [[name for name, _ in g] for g in visit_node_generations(dag)]
+    assert [name for generation in generations for name in generation] == names
+    assert all(d["primitive_op"].num_tasks for _, d in visit_nodes(dag))
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1, None])
+@pytest.mark.parametrize("initial", [False, True])
+def test_scans(x, axis, initial):
+    kwargs = {"preop": np.sum, "binop": np.add, "axis": axis, "include_initial": initial}
+    got = scan(x, np.cumsum, dtype="f8", **kwargs)
+    expected = np.cumsum(A, axis=axis)
+    if initial:
+        start = np.zeros_like(expected.take([0], axis or 0))
+        expected = np.concatenate([start, expected], axis or 0)
+        expected = expected.take(range(expected.shape[axis or 0] - 1), axis or 0)
+    np.testing.assert_allclose(got.compute(), expected)
+    if initial:
+        with pytest.raises(ValueError, match="preop gives .* of nothing"):
+            scan(x, np.cumsum, **{**kwargs, "preop": lambda a, axis, keepdims: a})
+
+
+DEVICES = {
+    "sum": xp.sum,
+    "prod": xp.prod,
+    "nansum": cubed.nansum,
+    "nanprod": cubed.nanprod,
+    "cumulative_sum": lambda x, device: xp.cumulative_sum(x, axis=0, device=device),
+    "cumulative_prod": lambda x, device: xp.cumulative_prod(x, axis=0, device=device),
+}
+
+
+@pytest.mark.parametrize("function", DEVICES.values(), ids=DEVICES)
+def test_devices(x, function):
+    same(function(x, device="cpu").compute(), function(x, device=None).compute())
+    with pytest.raises(ValueError, match="no device 'gpu'"):
+        function(x, device="gpu")
+
+
+def test_forms_of_reductions(x):
+    same(cubed.nanmedian(x, 0, True).compute(), np.nanmedian(A, 0, keepdims=True))
+    same(cubed.nanmedian(x=x).compute(), np.median(A))
+    same(xp.matmul(x, x.T, 2).compute(), A @ A.T)
+    for function in (cubed.nanargmax, cubed.nanargmin, xp.argmax, cubed.nanmean, xp.var):
+        same(function(x, axis=1, split_every=2).compute(), function(x, axis=1).compute())
+
+
+def test_sizes_of_live_pictures():
+    seen = LivePlanViewer(None, height="20em")
+    assert seen._size == "height:20em;overflow:auto;"
+    assert LiveTimelineViewer(width=300)._size == "width:300px;overflow:auto;"
+    with pytest.raises(TypeError, match="widget is 3, expected None"):
+        LivePlanViewer(3)

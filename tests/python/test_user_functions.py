@@ -591,9 +591,15 @@ def test_arg_reduction(axis, keepdims):
 def test_scan(axis):
     a = np.arange(60).reshape(6, 10)
     x = cubed.from_array(a, chunks=(4, 3))
-    same(ops.scan(np.cumsum, np.add, 0, x, axis), np.cumsum(a, axis))
-    same(ops.scan(np.maximum.accumulate, np.maximum, 0, x, axis), np.maximum.accumulate(a, axis))
-    same(ops.scan(np.cumsum, np.add, 0, x.rechunk(-1), axis), np.cumsum(a, axis))
+    same(ops.scan(x, np.cumsum, preop=np.sum, binop=np.add, axis=axis), np.cumsum(a, axis))
+    same(
+        ops.scan(x, np.maximum.accumulate, preop=np.max, binop=np.maximum, axis=axis),
+        np.maximum.accumulate(a, axis),
+    )
+    same(
+        ops.scan(x.rechunk(-1), np.cumsum, preop=np.sum, binop=np.add, axis=axis),
+        np.cumsum(a, axis),
+    )
 
 
 def test_apply_along_axis():

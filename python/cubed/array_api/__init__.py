@@ -27,6 +27,7 @@ from cubed.array_api import (
 from cubed.array_api import fft as fft
 from cubed.array_api import lib as lib
 from cubed.array_api import linalg as linalg
+from cubed.array_api.array_object import Array as Array
 from cubed.array_api.composed_functions import *  # noqa: F403
 from cubed.array_api.constants import *  # noqa: F403
 from cubed.array_api.creation_functions import *  # noqa: F403

@@ -8,7 +8,7 @@ import numpy as np
 
 from cubed import _core
 from cubed.array._array import Array
-from cubed.array._operands import lazy, normalize_axes, real_number
+from cubed.array._operands import check_device, lazy, normalize_axes, real_number
 from cubed.array._times import extreme, total
 from cubed.array_api.elementwise_functions import isnan
 from cubed.array_api.searching_functions import where
@@ -46,25 +46,27 @@ def without_nan(x: Array, value: float) -> Array:
 
 def nansum(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False,
-    split_every: Any = None,
+    split_every: Any = None, device: str | None = None,
 ) -> Array:  # fmt: skip
     """The sum; 0 of none.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
     `dtype`, or int64 or uint64; others of x's type. Lazy.
     """
+    check_device(device)
     return _reduce("nansum", x, axis, dtype, keepdims)
 
 
 def nanprod(
     x: Array, /, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False,
-    split_every: Any = None,
+    split_every: Any = None, device: str | None = None,
 ) -> Array:  # fmt: skip
     """The product; 1 of none.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
     `dtype`, or int64 or uint64; others of x's type. Lazy.
     """
+    check_device(device)
     return _reduce("nanprod", x, axis, dtype, keepdims)
 
 

@@ -66,7 +66,7 @@ def median(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     return _quantile(x, 0.5, 1, axis, False, "linear", keepdims)
 
 
-def nanmedian(x: Array, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+def nanmedian(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     """As :func:`median`, of the elements that are not NaN.
 
     Shapes, types and memory are those of that function. Lazy.

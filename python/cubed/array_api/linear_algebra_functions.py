@@ -12,7 +12,7 @@ from cubed.array._operands import common_spec, core_of, lazy, normalize_axes
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
-def matmul(x1: Array, x2: Array, /, *, split_every: Any = None) -> Array:
+def matmul(x1: Array, x2: Array, /, split_every: Any = None) -> Array:
     """Products of the matrices in the last two axes; a vector is one row or one column.
 
     Of the type that both promote to. Lazy.

@@ -306,7 +306,9 @@ def _nan_position(largest: bool, x: Array, axis: int | None, keepdims: bool) -> 
     return x._like(_core.nan_arg_reduce(largest, x._x, a, keepdims))
 
 
-def nanargmax(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
+def nanargmax(
+    x: Array, /, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
+) -> Array:
     """The position of the largest element that is not NaN, the first of several.
 
     Where all elements are NaN computing it raises ValueError.
@@ -314,7 +316,9 @@ def nanargmax(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -
     return _nan_position(True, x, axis, keepdims)
 
 
-def nanargmin(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
+def nanargmin(
+    x: Array, /, axis: int | None = None, *, keepdims: bool = False, split_every: Any = None
+) -> Array:
     """The position of the smallest element that is not NaN, the first of several.
 
     Where all elements are NaN computing it raises ValueError.

@@ -10,7 +10,7 @@ import numpy as np
 from cubed import _core
 from cubed.array import _times
 from cubed.array._array import Array
-from cubed.array._operands import lazy, normalize_axes, normalize_axis, real_number
+from cubed.array._operands import check_device, lazy, normalize_axes, normalize_axis, real_number
 from cubed.array_api.data_type_functions import astype
 from cubed.array_api.elementwise_functions import sqrt
 from cubed.base._dtypes import name_of
@@ -74,24 +74,38 @@ def _cumulative(
 
 
 def cumulative_prod(
-    x: Array, /, *, axis: int | None = None, dtype: DTypeLike = None, include_initial: bool = False
+    x: Array,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DTypeLike = None,
+    include_initial: bool = False,
+    device: str | None = None,
 ) -> Array:
     """Running products along an axis; with `include_initial` after a 1.
 
     Of x's shape, one longer along the axis with `include_initial`; integers become int64 or
     uint64. The axis may be left out where there is one. Lazy, one task for each column of chunks.
     """
+    check_device(device)
     return _cumulative("prod", x, axis, dtype, include_initial)
 
 
 def cumulative_sum(
-    x: Array, /, *, axis: int | None = None, dtype: DTypeLike = None, include_initial: bool = False
+    x: Array,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DTypeLike = None,
+    include_initial: bool = False,
+    device: str | None = None,
 ) -> Array:
     """Running sums along an axis; with `include_initial` after a 0.
 
     Of x's shape, one longer along the axis with `include_initial`; integers become int64 or
     uint64. The axis may be left out where there is one. Lazy, one task for each column of chunks.
     """
+    check_device(device)
     return _cumulative("sum", x, axis, dtype, include_initial)
 
 
@@ -142,12 +156,14 @@ def prod(
     dtype: DTypeLike = None,
     keepdims: bool = False,
     split_every: Any = None,
+    device: str | None = None,
 ) -> Array:
     """The product, 1 of nothing; of small integers in the default integer type.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
     `dtype`, or int64 or uint64; others of x's type. Lazy.
     """
+    check_device(device)
     return _reduce("prod", x, axis, keepdims, dtype)
 
 
@@ -178,12 +194,14 @@ def sum(
     dtype: DTypeLike = None,
     keepdims: bool = False,
     split_every: Any = None,
+    device: str | None = None,
 ) -> Array:
     """The sum, 0 of nothing; of small integers in the default integer type.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
     `dtype`, or int64 or uint64; others of x's type. Lazy.
     """
+    check_device(device)
     return _reduce("sum", x, axis, keepdims, dtype)
 
 

@@ -76,8 +76,8 @@ def reduction(
     keepdims: bool = False,
     split_every: int | Mapping[int, int] | None = None,
     combine_sizes: Mapping[int, int] | None = None,
-    extra_projected_mem: int = 0,
     extra_func_kwargs: Mapping[str, Any] | None = None,
+    extra_projected_mem: int = 0,
     name: str | None = None,
 ) -> Array:
     """Reduces axes by functions, as a tree of calls on blocks.
@@ -108,10 +108,10 @@ def reduction(
         Blocks that one call combines along an axis; by axis, or for all (then so many in total).
     combine_sizes
         By axis the extent of what a block becomes, where that is not 1.
-    extra_projected_mem
-        Bytes that a call allocates beside its result; the task's projection includes them.
     extra_func_kwargs
         Passed to all functions.
+    extra_projected_mem
+        Bytes that a call allocates beside its result; the task's projection includes them.
     name
         What plans and messages call the operation.
 

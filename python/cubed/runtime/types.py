@@ -9,6 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from cubed.runtime.executors.base import Executor as Executor
+
+DagExecutor = Executor
+
 
 @dataclass(frozen=True)
 class _ComputeEvent:

@@ -18,8 +18,9 @@ from cubed.array._operands import normalize_axes
 from cubed.base._chunks import AUTO_CHUNK_BYTES
 from cubed.base._types import NDArray
 from cubed.base._warnings import warn
+from cubed.blocks._tree import scan
 from cubed.core import unify_chunks
-from cubed.core.ops import blockwise, reduction, scan
+from cubed.core.ops import blockwise, reduction
 from cubed.io._writers import store
 from cubed.vendor.dask.array.core import normalize_chunks
 from cubed.xarray._coding import decoded

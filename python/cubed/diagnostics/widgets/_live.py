@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from html import escape
 from typing import Any
 
 from cubed.base._pictures import scrolled
@@ -19,17 +20,39 @@ class LiveViewer(Callback):
 
     Parameters
     ----------
+    widget
+        For compatibility: None. Pictures are HTML, without widgets.
+    width, height
+        Of the picture in CSS's lengths, such as ``"100%"``, or pixels; default: its own.
     interval
         Seconds between two drawings, at least.
 
     Raises
     ------
+    TypeError
+        A widget is given.
     ImportError
         When a computation starts, if IPython is not installed.
     """
 
-    def __init__(self, interval: float = 0.5) -> None:
+    def __init__(
+        self,
+        widget: None = None,
+        *,
+        width: str | int | None = None,
+        height: str | int | None = None,
+        interval: float = 0.5,
+    ) -> None:
+        if widget is not None:
+            raise TypeError(f"widget is {widget!r}, expected None: pictures are HTML")
         self.interval = interval
+        self._size = "".join(
+            f"{name}:{value}px;overflow:auto;"
+            if isinstance(value, int)
+            else f"{name}:{value};overflow:auto;"
+            for name, value in (("width", width), ("height", height))
+            if value is not None
+        )
         self._plan: Any = None
         self._handle: Any = None
         self._drawn = 0.0
@@ -37,6 +60,10 @@ class LiveViewer(Callback):
     def html(self) -> str:
         """The picture now."""
         raise NotImplementedError
+
+    def _sized(self) -> str:
+        html = self.html()
+        return f'<div style="{escape(self._size)}">{html}</div>' if self._size else html
 
     def on_compute_start(self, event: ComputeStartEvent) -> None:
         """Shows the picture before anything ran."""
@@ -49,7 +76,7 @@ class LiveViewer(Callback):
             ) from e
         event.plan.record()
         self._plan = event.plan
-        self._handle = display(HTML(self.html()), display_id=True)
+        self._handle = display(HTML(self._sized()), display_id=True)
         self._drawn = time.monotonic()
 
     def on_task_end(self, event: TaskEndEvent) -> None:
@@ -66,7 +93,7 @@ class LiveViewer(Callback):
 
         # None outside of notebooks, where a picture was shown as its repr.
         if self._handle is not None:
-            self._handle.update(HTML(self.html()))
+            self._handle.update(HTML(self._sized()))
         self._drawn = time.monotonic()
 
 

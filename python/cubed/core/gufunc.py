@@ -1,0 +1,3 @@
+"""Import path of :func:`cubed.apply_gufunc`."""
+
+from cubed.blocks._gufunc import apply_gufunc as apply_gufunc

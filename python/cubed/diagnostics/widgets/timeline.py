@@ -1,0 +1,3 @@
+"""Import path of a live picture."""
+
+from cubed.diagnostics.widgets._live import LiveTimelineViewer as LiveTimelineViewer

@@ -1,0 +1,16 @@
+"""Types of arguments, by the names of Cubed for Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cubed.base._types import ChunksLike
+
+T_Chunks = ChunksLike
+T_DType = np.dtype[Any]
+T_RectangularChunks = tuple[tuple[int, ...], ...]
+T_RegularChunks = tuple[int, ...]
+T_Shape = tuple[int, ...]
+T_Store = Any
