@@ -7,6 +7,10 @@ target_compile_options(cubed_flags INTERFACE
   -ffp-contract=off
   $<$<BOOL:${CUBED_WERROR}>:-Werror>)
 
+if(CUBED_PORTABLE)
+  target_compile_options(cubed_flags INTERFACE -include ${PROJECT_SOURCE_DIR}/cmake/portable.h)
+endif()
+
 if(CUBED_SANITIZE)
   set(sanitize -fsanitize=${CUBED_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_compile_options(cubed_flags INTERFACE ${sanitize})

@@ -70,13 +70,26 @@ else()
   add_kernels(base 0)
 endif()
 
+# Shared, from all objects, with functions that are bound by name and NODE: those of the package are not taken for those
+# of a libcubed that a program brings along, nor the other way round.
+function(add_shared target node)
+  get_property(objects GLOBAL PROPERTY cubed_objects)
+  add_library(${target} SHARED ${objects})
+  target_link_options(${target} PRIVATE ${undefined_is_error})
+  if(NOT APPLE)
+    set(CUBED_NODE ${node})
+    configure_file(cmake/cubed.map.in ${target}.map @ONLY)
+    target_link_options(${target} PRIVATE LINKER:--version-script=${PROJECT_BINARY_DIR}/${target}.map)
+    set_target_properties(${target} PROPERTIES LINK_DEPENDS ${PROJECT_BINARY_DIR}/${target}.map)
+  endif()
+endfunction()
+
 get_property(objects GLOBAL PROPERTY cubed_objects)
-add_library(cubed SHARED ${objects})
+add_shared(cubed CUBED_${PROJECT_VERSION_MAJOR})
 add_library(cubed_static STATIC ${objects})
 set_target_properties(cubed PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 set_target_properties(cubed_static PROPERTIES OUTPUT_NAME cubed)
-target_link_options(cubed PRIVATE ${undefined_is_error})
 foreach(library cubed cubed_static)
   target_include_directories(${library} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

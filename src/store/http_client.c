@@ -367,10 +367,35 @@ static bool set_body(transfer *t, cb_http_call *c)
     return ok;
 }
 
+const char *cb_http_find_certificates(const char *known_file, const char *known_folder)
+{
+    static const char *const places[] = {
+        "/etc/ssl/certs/ca-certificates.crt", /* Debian, Alpine, Arch */
+        "/etc/pki/tls/certs/ca-bundle.crt",   /* Fedora and what is made of it */
+        "/etc/ssl/ca-bundle.pem",             /* openSUSE */
+        "/etc/ssl/cert.pem",                  /* BSD, macOS */
+    };
+    if (known_file && access(known_file, R_OK) == 0) return NULL;
+    if (known_folder && access(known_folder, R_OK | X_OK) == 0) return NULL;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (access(places[i], R_OK) == 0) return places[i];
+    }
+    return NULL;
+}
+
+/* libcurl looks where the system has certificates that it was built on, which may be another one. */
+static const char *certificates(const cb_http_call *c)
+{
+    if (c->ca_file) return c->ca_file;
+    const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
+    return cb_http_find_certificates(v->cainfo, v->capath);
+}
+
 static bool set_limits(CURL *curl, const cb_http_call *c)
 {
     const long connect = c->connect_ms ? (long)c->connect_ms : 10000;
     const long stall = c->stall_ms ? (long)(c->stall_ms + 999) / 1000 : 30;
+    const char *ca_file = certificates(c);
     return curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, connect) == 0 &&
            curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L) == 0 &&
            curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, stall) == 0 &&
@@ -381,7 +406,7 @@ static bool set_limits(CURL *curl, const cb_http_call *c)
            /* None from the environment, at which libcurl would look by itself. */
            curl_easy_setopt(curl, CURLOPT_PROXY, c->proxy ? c->proxy : "") == 0 &&
            curl_easy_setopt(curl, CURLOPT_NOPROXY, c->no_proxy) == 0 &&
-           (!c->ca_file || curl_easy_setopt(curl, CURLOPT_CAINFO, c->ca_file) == 0);
+           (!ca_file || curl_easy_setopt(curl, CURLOPT_CAINFO, ca_file) == 0);
 }
 
 static bool set_up(transfer *t, cb_http_call *c)

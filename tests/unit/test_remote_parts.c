@@ -5,9 +5,11 @@
 #include <stdint.h>
 /* cmocka wants those first. */
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "base/crc32c.h"
+#include "store/http_client.h"
 #include "store/net.h"
 #include "store/sigv4.h"
 #include "store/uri.h"
@@ -209,12 +211,26 @@ static void test_settings(void **state)
     cb_net_free(&net);
 }
 
+/* What libcurl was built to look at need not be there: other systems have certificates elsewhere. */
+static void test_certificates(void **state)
+{
+    (void)state;
+    const char *debian = "/etc/ssl/certs/ca-certificates.crt";
+    assert_null(cb_http_find_certificates("/proc/self/exe", NULL));
+    assert_null(cb_http_find_certificates("/no/such/file", "/proc"));
+    assert_null(cb_http_find_certificates(NULL, "/proc"));
+    const char *found = cb_http_find_certificates("/no/such/file", "/no/such/folder");
+    if (access(debian, R_OK) == 0) assert_string_equal(found, debian);
+    if (found) assert_int_equal(access(found, R_OK), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_suite),    cmocka_unit_test(test_s3),
-        cmocka_unit_test(test_encoding), cmocka_unit_test(test_xml),
-        cmocka_unit_test(test_crc32c),   cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_suite),        cmocka_unit_test(test_s3),
+        cmocka_unit_test(test_encoding),     cmocka_unit_test(test_xml),
+        cmocka_unit_test(test_crc32c),       cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_certificates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
