@@ -62,6 +62,11 @@ typedef struct cubed_plan_group {
     int zarr_format;   /* 2 or 3 */
     const char *attrs; /* a JSON object; NULL: none, or those that it has */
     bool consolidate;  /* it gets a copy of all metadata below it */
+    /* Not NULL: no group, but a copy of the Zarr array at that STORE or STORE::PATH, object by object, whatever its
+     * elements and codecs are. In another format than its own for texts and bytes of any length alone. An object that
+     * is larger than what a worker may use is CUBED_E_BUDGET. */
+    const char *copy_of;
+    bool overwrite; /* such a copy replaces what is there; else that is CUBED_E_EXISTS */
 } cubed_plan_group;
 
 typedef struct cubed_plan_options {
@@ -100,6 +105,12 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_plan_new(cubed_context *ctx,
                                                        const cubed_target *targets, int ntargets,
                                                        const cubed_plan_options *options,
                                                        cubed_plan **out, cubed_error *err);
+/* Makes groups and copies without a plan, where there is nothing to compute. `memory`: for objects that are copied; 0: 2
+ * GB. `durable`: what is written survives a power failure. */
+CUBED_API CUBED_MUST_CHECK cubed_status cubed_groups_make(cubed_context *ctx,
+                                                          const cubed_plan_group *groups, int n,
+                                                          uint64_t memory, bool durable,
+                                                          cubed_error *err);
 /* Takes a reference; returns the plan. Gives one up; NULL is allowed. */
 CUBED_API cubed_plan *cubed_plan_ref(cubed_plan *plan);
 CUBED_API void cubed_plan_unref(cubed_plan *plan);

@@ -41,9 +41,11 @@ typedef struct cubed_zarr_info {
     uint64_t logical_bytes;
     uint64_t stored_bytes;
     uint64_t chunks_present, chunks_total; /* stored objects: chunks, or shards */
-    /* Why the array cannot be read (a type or a codec that is not supported): nothing else is known of it then. NULL: it
-     * can. */
+    /* Why the array cannot be computed with (a type or a codec that is not supported). NULL: it can. */
     const char *unsupported;
+    /* Of such an array: the name of its type in metadata, beside which dtype and logical_bytes say nothing, but all else is
+     * as of others. NULL: nothing else is known of it either. */
+    const char *type;
 } cubed_zarr_info;
 
 typedef cubed_status (*cubed_zarr_info_fn)(void *ctx, const cubed_zarr_info *info,

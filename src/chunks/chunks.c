@@ -138,6 +138,7 @@ static cubed_status read_function(const cb_node *n, const cb_box *box, const int
     cubed_status st = cb_source_read(n->source, box, strides, dst, err);
     cb_arena_uncharge(scratch, library);
     count->stored_read += bytes;
+    count->present++;
     return st;
 }
 
@@ -230,6 +231,10 @@ static cubed_status read_stored(const cb_chunks *c, const cb_want *w, void *dst,
         CB_TRY(read_object(c, w, dst, out, scratch, &stored, err));
     }
     count->stored_read += stored;
+    if (stored == 0)
+        count->missing++;
+    else
+        count->present++;
     return CUBED_OK;
 }
 
@@ -246,6 +251,7 @@ static cubed_status want_kept(cb_chunks *c, const cb_want *w, cb_arena *scratch,
                                         c->options.reads(c->plan, w->node, w->idx), &entry);
     void *dst = entry ? cb_cache_data(entry) : w->buffer;
     if (found != CB_CACHE_HIT) st = read_stored(c, w, dst, out, scratch, count, err);
+    if (found == CB_CACHE_HIT) count->present++;
     if (found == CB_CACHE_FILL) cb_cache_filled(c->cache, entry, st == CUBED_OK);
     if (st != CUBED_OK || !entry) return st;
     if (w->copied) {
@@ -306,6 +312,7 @@ static cubed_status want_mapped(cb_chunks *c, const cb_want *w, cb_arena *scratc
     void *data = cb_map_open(cb_zarr_store(array), key, size, !w->part, &c->cut, w->node + 1);
     *there = data != NULL;
     if (!data) return CUBED_OK;
+    count->present++;
     out->data = data;
     count->stored_read += w->part ? (size_t)cb_box_count(w->part) * item : size;
     if (w->part) {
@@ -350,6 +357,7 @@ cubed_status cb_chunks_want(cb_chunks *c, const cb_want *want, cb_arena *scratch
     }
     out->data = want->buffer;
     cb_dense_strides(ndim, extents, item, out->stride);
+    if (cb_node_is_intermediate(n)) count->present++;
     if (cb_node_is_intermediate(n)) return cb_intermediate_want(c, want, scratch, out, count, err);
     if (want->reuse && !want->part && c->cache && c->plan->reused[want->node])
         return want_kept(c, want, scratch, out, count, err);
@@ -379,7 +387,8 @@ cubed_status cb_chunks_put(cb_chunks *c, int node, const int64_t *idx, const voi
     if (cb_node_is_intermediate(n))
         return cb_intermediate_put(c, node, idx, src, scratch->cancel, count, err);
     for (int d = 0; d < n->grid->ndim; d++) at[d] = idx[d] + (n->region ? n->first_chunk[d] : 0);
-    CB_TRY(cb_zarr_write_chunk(c->nodes[node].array, at, src, scratch, &stored, err));
+    const bool missing = count->missing > 0 && count->present == 0;
+    CB_TRY(cb_zarr_write_chunk(c->nodes[node].array, at, src, missing, scratch, &stored, err));
     count->stored_written += stored;
     return CUBED_OK;
 }

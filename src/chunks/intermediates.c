@@ -149,6 +149,7 @@ const char *cb_chunks_together(cb_chunks *c, int node, const cb_box *box, cb_tas
     pthread_mutex_unlock(&c->lock);
     if (!there) return NULL;
     count->bytes_read += (size_t)cb_box_count(box) * cubed_dtype_size(n->dtype);
+    count->present++;
     return x->together->data + offset * cubed_dtype_size(n->dtype);
 }
 

@@ -47,6 +47,7 @@ char *archive_begin(archive *a, const cubed_target *targets, int ntargets,
                     const cubed_plan_group *groups, int ngroups, bool overwrite)
 {
     size_t n, store;
+    const char *unfit = NULL;
     (void)cubed_url_path(targets[0].url, &n, &store);
     a->path = cli_printf("%.*s", (int)store, targets[0].url);
     a->netcdf = archive_is_netcdf(targets[0].url);
@@ -66,8 +67,16 @@ char *archive_begin(archive *a, const cubed_target *targets, int ntargets,
     for (a->ngroups = 0; a->ngroups < ngroups; a->ngroups++) {
         a->groups[a->ngroups] = groups[a->ngroups];
         a->groups[a->ngroups].url = staged(a, groups[a->ngroups].url);
+        a->groups[a->ngroups].overwrite = true;
+        if (a->netcdf && groups[a->ngroups].copy_of)
+            unfit = unfit ? unfit : groups[a->ngroups].copy_of;
         if (a->netcdf) a->groups[a->ngroups].zarr_format = 3;
     }
+    if (unfit)
+        return cli_printf(
+            "%s: its type or codecs are not known here, so it cannot go into a file of "
+            "NetCDF: write to a Zarr store",
+            unfit);
     if (!overwrite && access(a->path, F_OK) == 0)
         return cli_printf("%s exists: --overwrite replaces it", a->path);
     return NULL;

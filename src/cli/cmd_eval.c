@@ -209,7 +209,10 @@ static cubed_status result_group(const eval *e, cubed_plan_group *group, char **
     char *first = from ? inputs_first(from) : NULL;
     cubed_status st = from ? cubed_zarr_walk(e->ctx, first, first_attrs, attrs, err) : CUBED_OK;
     cli_free(first);
-    *group = (cubed_plan_group){e->out, e->format ? e->format : 3, *attrs, true};
+    *group = (cubed_plan_group){.url = e->out,
+                                .zarr_format = e->format ? e->format : 3,
+                                .attrs = *attrs,
+                                .consolidate = true};
     return st == CUBED_E_CANCELLED ? CUBED_OK : st;
 }
 

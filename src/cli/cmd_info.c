@@ -30,6 +30,8 @@ typedef struct info_state {
     table_row *row;
     int nrows, narrays;
     double logical, stored;
+    char
+        *copied; /* names of those that are copied as they are, and not computed with; NULL: none */
 } info_state;
 
 static json_t *ints(int n, const int64_t *v)
@@ -53,13 +55,14 @@ static void add_json(json_t *list, const cubed_zarr_info *x)
     json_object_set_new(o, "zarr_format", json_integer(x->zarr_format));
     json_object_set_new(o, "attributes", parsed(x->attrs));
     if (x->unsupported) json_object_set_new(o, "unsupported", json_string(x->unsupported));
-    if (x->is_array && !x->unsupported) {
+    if (x->is_array && (x->type || !x->unsupported)) {
         json_t *dims = json_array();
         for (int d = 0; d < x->ndim; d++)
             json_array_append_new(dims,
                                   x->dim_names[d] ? json_string(x->dim_names[d]) : json_null());
         char dtype[CUBED_DTYPE_TEXT_CAP];
-        json_object_set_new(o, "dtype", json_string(cubed_dtype_text(x->dtype, dtype)));
+        json_object_set_new(o, "dtype",
+                            json_string(x->type ? x->type : cubed_dtype_text(x->dtype, dtype)));
         json_object_set_new(o, "shape", ints(x->ndim, x->shape));
         json_object_set_new(o, "chunks", ints(x->ndim, x->chunks));
         if (x->chunk_shapes)
@@ -67,7 +70,8 @@ static void add_json(json_t *list, const cubed_zarr_info *x)
         json_object_set_new(o, "shards", x->shards ? ints(x->ndim, x->shards) : json_null());
         json_object_set_new(o, "dims", dims);
         json_object_set_new(o, "codecs", parsed(x->codecs));
-        json_object_set_new(o, "logical_bytes", json_integer((json_int_t)x->logical_bytes));
+        json_object_set_new(o, "logical_bytes",
+                            x->type ? json_null() : json_integer((json_int_t)x->logical_bytes));
         json_object_set_new(o, "stored_bytes", json_integer((json_int_t)x->stored_bytes));
         json_object_set_new(o, "chunks_present", json_integer((json_int_t)x->chunks_present));
         json_object_set_new(o, "chunks_total", json_integer((json_int_t)x->chunks_total));
@@ -90,9 +94,11 @@ static void put_codecs(const char *text, char *out, size_t cap)
     }
     json_array_foreach(v, i, e)
     {
+        const json_t *conf = json_object_get(e, "configuration");
         const char *name = json_string_value(json_object_get(e, "name"));
-        const char *inner =
-            json_string_value(json_object_get(json_object_get(e, "configuration"), "cname"));
+        if (!name) name = json_string_value(json_object_get(e, "id")); /* of format 2 */
+        if (!name) name = json_is_null(e) ? "none" : json_string_value(e);
+        const char *inner = json_string_value(json_object_get(conf ? conf : e, "cname"));
         n += (size_t)snprintf(out + n, n < cap ? cap - n : 0, "%s%s%s%s", i ? " " : "",
                               name ? name : "?", inner ? "-" : "", inner ? inner : "");
         if (n >= cap) break;
@@ -123,6 +129,14 @@ static char *extents(int n, const int64_t *v, const char *const *names)
     return closed;
 }
 
+/* "a, b". */
+static char *append(char *list, const char *name)
+{
+    char *longer = cli_printf("%s%s%s", list ? list : "", list ? ", " : "", name);
+    cli_free(list);
+    return longer;
+}
+
 static void add_text(info_state *s, const cubed_zarr_info *x)
 {
     const char *path = *x->path ? x->path : "/";
@@ -132,7 +146,7 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
         row->cell[0] = cli_printf("%s (group, Zarr format %d)", path, x->zarr_format);
         return;
     }
-    if (x->unsupported) {
+    if (x->unsupported && !x->type) {
         row->is_wide = true;
         row->cell[0] = cli_printf("%s cannot be read: %s", path, x->unsupported);
         return;
@@ -140,7 +154,7 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
     char codecs[128], size[32], dtype[CUBED_DTYPE_TEXT_CAP];
     put_codecs(x->codecs, codecs, sizeof codecs);
     row->cell[0] = cli_strdup(path);
-    row->cell[1] = cli_strdup(cubed_dtype_text(x->dtype, dtype));
+    row->cell[1] = cli_strdup(x->type ? x->type : cubed_dtype_text(x->dtype, dtype));
     row->cell[2] = extents(x->ndim, x->shape, x->dim_names);
     row->cell[3] = extents(x->ndim, x->chunks, NULL);
     if (x->chunk_shapes) {
@@ -155,8 +169,9 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
         cli_free(shards);
     }
     row->cell[4] = cli_printf("%" PRIu64 "/%" PRIu64, x->chunks_present, x->chunks_total);
-    row->cell[5] = cli_strdup(cli_format_bytes((double)x->logical_bytes, size));
+    row->cell[5] = cli_strdup(x->type ? "-" : cli_format_bytes((double)x->logical_bytes, size));
     row->cell[6] = cli_printf("%s %s", cli_format_bytes((double)x->stored_bytes, size), codecs);
+    if (x->type) s->copied = append(s->copied, path);
     s->narrays++;
     s->logical += (double)x->logical_bytes;
     s->stored += (double)x->stored_bytes;
@@ -192,6 +207,8 @@ static void print_table(const info_state *s)
     if (s->narrays > 1)
         printf("%d arrays, %s, %s stored\n", s->narrays, cli_format_bytes(s->logical, a),
                cli_format_bytes(s->stored, b));
+    if (s->copied)
+        printf("copied as they are, and not computed with, for types or codecs: %s\n", s->copied);
 }
 
 static cubed_status show(void *ctx, const cubed_zarr_info *x, cubed_error *err)
@@ -228,6 +245,7 @@ int cmd_info(int argc, char **argv)
         for (int c = 0; c < COLUMNS; c++) cli_free(s.row[i].cell[c]);
     }
     cli_free(s.row);
+    cli_free(s.copied);
     json_decref(s.list);
     cubed_context_unref(ctx);
     return st == CUBED_OK ? EXIT_SUCCESS : cli_report("info", &err);

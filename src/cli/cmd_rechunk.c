@@ -7,7 +7,15 @@
 #include "inputs.h"
 #include "values.h"
 
-enum { KEY_CHUNKS = CLI_OWN_KEY, KEY_REGULAR, KEY_SHARDS, KEY_FORMAT, KEY_CODECS, KEY_SKIP_EMPTY };
+enum {
+    KEY_CHUNKS = CLI_OWN_KEY,
+    KEY_REGULAR,
+    KEY_SHARDS,
+    KEY_FORMAT,
+    KEY_CODECS,
+    KEY_SKIP_EMPTY,
+    KEY_KEEP_EMPTY
+};
 
 /* What the two verbs have in common. */
 typedef struct verb {
@@ -26,9 +34,11 @@ static const cli_option own[] = {
      "Zarr format of the target (default: the source's, or that of what --resume goes on with)",
      KEY_FORMAT},
     {"codecs", "JSON", "v3 codec list or v2 compressor (default zstd, level 1)", KEY_CODECS},
-    {"skip-empty", NULL,
-     "do not store chunks that hold only the fill value (where it is not null, as in format 2)",
-     KEY_SKIP_EMPTY},
+    {"keep-empty", NULL,
+     "store chunks that hold only the fill value, too; else those, and what is missing, take no "
+     "space",
+     KEY_KEEP_EMPTY},
+    {"skip-empty", NULL, "do not store them: what is done anyway", KEY_SKIP_EMPTY},
     {NULL, NULL, NULL, 0}};
 
 const cli_usage cmd_rechunk_usage = {
@@ -141,7 +151,7 @@ typedef struct job {
     const verb *verb;
     cubed_context *ctx;
     chunk_spec spec, shards;
-    bool no_shards, skip_empty, regular;
+    bool no_shards, keep_empty, regular;
     const char *src, *dst;
     bool used[2][CUBED_MAX_NDIM]; /* parts of the specifications */
     int format;                   /* 0: each source's */
@@ -151,13 +161,18 @@ typedef struct job {
         cubed_array *array;
         char *url;
         int format;
-        bool sharded;
-        int64_t shards[CUBED_MAX_NDIM];
+        bool sharded, listed; /* chunks are in shards; have different lengths */
+        int64_t chunks[CUBED_MAX_NDIM], shards[CUBED_MAX_NDIM];
     } * item;
     struct {
         char *url, *attrs;
         int format;
     } * group; /* parents first */
+    int ncopies;
+    struct {
+        char *url, *from;
+        int format;
+    } * copy; /* arrays that cannot be computed with */
 } job;
 
 /* Lengths of one array's axes by a specification: what `lengths` has where nothing is said. */
@@ -221,11 +236,15 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     memcpy(l.chunks, info->chunks, (size_t)info->ndim * sizeof *l.chunks);
     if (!j->regular) keep_lists(x, &l);
     st = apply_spec(j, "--chunks", &j->spec, j->used[0], x, url, l.chunks, l.lists, err);
+    const bool netcdf = archive_is_netcdf(to); /* has no chunks that are longer than the axis */
+    bool listed = false;
     for (int d = 0; d < info->ndim; d++) {
-        /* Longer chunks than the axis would only be padding. */
-        int64_t extent = info->shape[d] ? info->shape[d] : 1;
-        if (l.chunks[d] > extent && !kept) l.chunks[d] = extent;
+        /* Those that are asked for would only be padded; the source's are as they are. */
+        const int64_t extent = info->shape[d] ? info->shape[d] : 1;
+        if (l.chunks[d] > extent && (netcdf || l.chunks[d] != info->chunks[d]))
+            l.chunks[d] = extent;
         l.shards[d] = kept ? info->shards[d] : l.chunks[d];
+        listed = listed || l.lists[d].n > 0;
     }
     cubed_chunk_list unused[CUBED_MAX_NDIM];
     if (st == CUBED_OK)
@@ -238,8 +257,27 @@ static cubed_status add_array(job *j, const char *url, const char *to, const cub
     j->item[j->n].array = y;
     j->item[j->n].format = format;
     j->item[j->n].sharded = kept || j->shards.n;
+    j->item[j->n].listed = listed;
+    memcpy(j->item[j->n].chunks, l.chunks, sizeof l.chunks);
     memcpy(j->item[j->n].shards, l.shards, sizeof l.shards);
     j->item[j->n++].url = cli_strdup(to);
+    return CUBED_OK;
+}
+
+/* Takes `from` and `to`. */
+static cubed_status add_copy(job *j, char *from, char *to, const cubed_zarr_info *info,
+                             cubed_error *err)
+{
+    if (!info->type) {
+        (void)cli_reject(err, "%s", info->unsupported);
+        cli_free(from);
+        cli_free(to);
+        return err->status;
+    }
+    j->copy = cli_resize(j->copy, (size_t)(j->ncopies + 1) * sizeof *j->copy);
+    j->copy[j->ncopies].from = from;
+    j->copy[j->ncopies].url = to;
+    j->copy[j->ncopies++].format = j->format ? j->format : info->zarr_format;
     return CUBED_OK;
 }
 
@@ -272,6 +310,7 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
         }
         cli_free(name);
     }
+    if (info->unsupported) return add_copy(j, from, to, info, err);
     cubed_status st = add_array(j, from, to, info, err);
     cli_free(from);
     cli_free(to);
@@ -279,15 +318,45 @@ static cubed_status add_entry(void *ctx, const cubed_zarr_info *info, cubed_erro
 }
 
 /* The groups, that around all of them last: it has a copy of the metadata of all. */
-static cubed_plan_group *make_groups(const job *j)
+static cubed_plan_group *make_groups(const job *j, bool overwrite)
 {
-    cubed_plan_group *groups = cli_alloc(((size_t)j->ngroups + 1) * sizeof *groups);
+    const size_t n = (size_t)j->ngroups + (size_t)j->ncopies;
+    cubed_plan_group *groups = cli_alloc((n + 1) * sizeof *groups);
+    for (int i = 0; i < j->ncopies; i++)
+        groups[i] = (cubed_plan_group){.url = j->copy[i].url,
+                                       .zarr_format = j->copy[i].format,
+                                       .copy_of = j->copy[i].from,
+                                       .overwrite = overwrite};
     for (int i = 0; i < j->ngroups; i++) {
         const int from = j->ngroups - 1 - i;
-        groups[i] = (cubed_plan_group){j->group[from].url, j->group[from].format,
-                                       j->group[from].attrs, from == 0};
+        groups[j->ncopies + i] = (cubed_plan_group){.url = j->group[from].url,
+                                                    .zarr_format = j->group[from].format,
+                                                    .attrs = j->group[from].attrs,
+                                                    .consolidate = from == 0};
     }
     return groups;
+}
+
+/* Where no array can be computed with. */
+static int run_copies(const job *j, const cli_common *c, bool *ran)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    if (c->plan_only || c->save_plan)
+        return cli_usage_error(j->verb->name,
+                               "no array of %s can be computed with: all are copied as they are, "
+                               "which takes no plan",
+                               j->src);
+    if (archive_is_wanted(j->dst) || archive_is_unknown(j->dst))
+        return cli_usage_error(j->verb->name,
+                               "%s: no array of %s can be computed with, and copies of such arrays "
+                               "alone go to a Zarr store",
+                               j->dst, j->src);
+    cubed_plan_group *groups = make_groups(j, c->overwrite);
+    cubed_status st = cubed_groups_make(j->ctx, groups, j->ngroups + j->ncopies, cli_task_mem(c),
+                                        c->durable, &err);
+    cli_free(groups);
+    *ran = st == CUBED_OK;
+    return *ran ? EXIT_SUCCESS : cli_report(j->verb->name, &err);
 }
 
 static int run(job *j, const cli_common *c, const char *codecs)
@@ -303,34 +372,40 @@ static int run(job *j, const cli_common *c, const char *codecs)
                                        i ? "shards" : "chunks", j->src, spec->part[k].dim);
         }
     }
-    if (j->n == 0) return cli_usage_error(j->verb->name, "there is no array at %s", j->src);
+    if (j->n == 0 && j->ncopies == 0)
+        return cli_usage_error(j->verb->name, "there is no array at %s", j->src);
     cubed_target *targets = cli_alloc((size_t)j->n * sizeof *targets);
     for (int i = 0; i < j->n; i++)
         targets[i] = (cubed_target){.array = j->item[i].array,
                                     .url = j->item[i].url,
                                     .zarr_format = j->item[i].format,
                                     .codecs = codecs,
+                                    .chunks = j->item[i].listed ? NULL : j->item[i].chunks,
                                     .shards = j->item[i].sharded ? j->item[i].shards : NULL,
-                                    .skip_empty = j->skip_empty,
+                                    .skip_empty = !j->keep_empty,
                                     .overwrite = c->overwrite,
                                     .durable = c->durable};
-    bool ran;
-    cubed_run_stats stats;
-    cubed_plan_info info;
-    cubed_plan_group *groups = make_groups(j);
-    int code = cli_execute(j->verb->name, j->ctx, targets, j->n, groups, j->ngroups, c, &ran,
-                           &stats, &info);
+    bool ran = false;
+    cubed_run_stats stats = {.num_tasks = 0};
+    cubed_plan_info info = {.num_tasks = 0};
+    cubed_plan_group *groups = make_groups(j, c->overwrite);
+    int code = j->n == 0 ? run_copies(j, c, &ran)
+                         : cli_execute(j->verb->name, j->ctx, targets, j->n, groups,
+                                       j->ngroups + j->ncopies, c, &ran, &stats, &info);
     cli_free(targets);
     cli_free(groups);
     if (ran && c->json) {
-        json_t *o = json_object(), *urls = json_array();
+        json_t *o = json_object(), *urls = json_array(), *copied = json_array();
         for (int i = 0; i < j->n; i++) json_array_append_new(urls, json_string(j->item[i].url));
+        for (int i = 0; i < j->ncopies; i++)
+            json_array_append_new(copied, json_string(j->copy[i].url));
         json_object_set_new(o, "arrays", urls);
-        json_object_set_new(o, "_run", values_run_json(&stats, &info));
+        json_object_set_new(o, "copied", copied); /* as they are */
+        if (j->n > 0) json_object_set_new(o, "_run", values_run_json(&stats, &info));
         json_dumpf(o, stdout, JSON_REAL_PRECISION(17));
         putchar('\n');
         json_decref(o);
-    } else if (ran) {
+    } else if (ran && j->n > 0) {
         char read[32], written[32], mem[32], projected[32];
         printf("%d array%s, %" PRId64 " tasks in %.2f s, read %s, wrote %s, task memory %s of %s "
                "projected\n",
@@ -340,6 +415,8 @@ static int run(job *j, const cli_common *c, const char *codecs)
                cli_format_bytes((double)stats.measured_mem, mem),
                cli_format_bytes((double)stats.projected_mem, projected));
     }
+    for (int i = 0; i < j->ncopies && ran && !c->json; i++)
+        printf("%s: copied as it is, in its own chunks\n", j->copy[i].from);
     return code;
 }
 
@@ -374,7 +451,8 @@ static int store_again(const verb *v, int argc, char **argv)
             }
             break;
         case KEY_REGULAR: j.regular = true; break;
-        case KEY_SKIP_EMPTY: j.skip_empty = true; break;
+        case KEY_SKIP_EMPTY: j.keep_empty = false; break;
+        case KEY_KEEP_EMPTY: j.keep_empty = true; break;
         case KEY_CODECS: codecs = optarg; break;
         case KEY_FORMAT:
             if (strcmp(optarg, "2") != 0 && strcmp(optarg, "3") != 0)
@@ -405,6 +483,11 @@ static int store_again(const verb *v, int argc, char **argv)
         cli_free(j.group[i].url);
         cli_free(j.group[i].attrs);
     }
+    for (int i = 0; i < j.ncopies; i++) {
+        cli_free(j.copy[i].url);
+        cli_free(j.copy[i].from);
+    }
+    cli_free(j.copy);
     free_spec(&j.spec);
     free_spec(&j.shards);
     cli_free(j.item);

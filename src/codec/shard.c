@@ -180,13 +180,12 @@ static void fill(const cb_codec_chain *c, size_t item, char *dst, size_t bytes)
 static bool is_fill(const cb_codec_chain *c, size_t item, const char *src, size_t bytes)
 {
     size_t kept = cb_min_size(item, CB_MAX_ITEM);
-    for (size_t i = 0; i < bytes; i += item) {
-        if (memcmp(src + i, c->fill, kept) != 0) return false;
-        for (size_t k = kept; k < item; k++) {
-            if (src[i + k] != 0) return false;
-        }
+    if (memcmp(src, c->fill, kept) != 0) return false;
+    for (size_t k = kept; k < item; k++) {
+        if (src[k] != 0) return false;
     }
-    return true;
+    /* All are the same if they are what they are one element further on. */
+    return memcmp(src, src + item, bytes - item) == 0;
 }
 
 cubed_status cb_shard_decode(const cb_codec_chain *c, const cb_codec_step *s, const void *src,

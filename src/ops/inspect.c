@@ -11,6 +11,7 @@
 #include "plan/plan.h"
 #include "store/local_map.h"
 #include "zarr/netcdf.h"
+#include "zarr/outline.h"
 #include "zarr/zarr.h"
 
 typedef struct inspect {
@@ -41,23 +42,58 @@ static cubed_status codecs_text(const cb_zarr_meta *m, cb_zone *zone, const char
     return st;
 }
 
+/* How many objects there are if none is missing. */
+static uint64_t count_objects(const cb_zarr_meta *m)
+{
+    cb_grid grid = cb_grid_regular(m->ndim, m->shape, m->chunk);
+    if (cb_zarr_is_irregular(m)) grid = cb_plan_zarr_grid(m);
+    return (uint64_t)cb_grid_count(&grid);
+}
+
+/* An array that cannot be computed with: what can be told of it all the same. `why` is all there is to tell of one that was
+ * asked for and tells nothing else; beside others that is listed, too. */
+static cubed_status show_outline(const inspect *w, cubed_zarr_info *info, const cubed_error *why,
+                                 cubed_error *err)
+{
+    cb_zarr_outline *o = cb_zone_alloc(w->zone, sizeof *o);
+    if (!o) return cb_fail(err, CUBED_E_NOMEM, "no memory to list %s", info->path);
+    if (cb_zarr_read_outline(w->store, info->path, info->zarr_format, w->zone, o, NULL) !=
+        CUBED_OK) {
+        info->attrs = "{}";
+        if (strcmp(info->path, w->path) != 0) return w->fn(w->ctx, info, err);
+        if (err) *err = *why;
+        return why->status;
+    }
+    const cb_zarr_meta *m = &o->meta;
+    info->attrs = m->attrs;
+    info->type = o->type;
+    info->ndim = m->ndim;
+    info->shape = m->shape;
+    info->chunks = m->inner;
+    info->shards = o->sharded ? m->chunk : NULL;
+    info->dim_names = m->dim_names;
+    info->chunks_total = count_objects(m);
+    info->codecs = o->codecs;
+    if (cb_zarr_is_irregular(m)) CB_TRY(cb_zarr_chunk_shapes(m, w->zone, &info->chunk_shapes, err));
+    CB_TRY(cb_zarr_stored(w->store, info->path, &info->chunks_present, &info->stored_bytes, err));
+    return w->fn(w->ctx, info, err);
+}
+
 static cubed_status show_array(const inspect *w, cubed_zarr_info *info, cubed_error *err)
 {
     cb_zarr_array *z;
     cubed_error why = CUBED_ERROR_INIT;
     cubed_status st = cb_zarr_open(w->store, w->codecs, info->path, &z, &why);
-    /* Beside others it is listed with what is wrong. */
-    if (st == CUBED_E_UNSUPPORTED && strcmp(info->path, w->path) != 0) {
-        info->attrs = "{}";
+    if (st == CUBED_E_UNSUPPORTED) {
         info->unsupported = why.message;
-        return w->fn(w->ctx, info, err);
+        st = show_outline(w, info, &why, err);
+        info->unsupported = NULL;
+        return st;
     }
     if (st != CUBED_OK && err) *err = why;
     if (st != CUBED_OK) return st;
     const cb_zarr_meta *m = cb_zarr_get_meta(z);
-    cb_grid grid = cb_grid_regular(m->ndim, m->shape, m->chunk);
-    bool irregular = cb_zarr_is_irregular(m);
-    if (irregular) grid = cb_plan_zarr_grid(m);
+    const bool irregular = cb_zarr_is_irregular(m);
     int64_t count = 0;
     info->attrs = m->attrs;
     info->dtype = m->dtype;
@@ -66,12 +102,12 @@ static cubed_status show_array(const inspect *w, cubed_zarr_info *info, cubed_er
     info->chunks = m->inner;
     info->shards = cb_codec_chain_shard(&m->codecs) ? m->chunk : NULL;
     info->dim_names = m->dim_names;
-    info->chunks_total = (uint64_t)cb_grid_count(&grid);
+    info->chunks_total = count_objects(m);
     if (!cb_count(m->ndim, m->shape, &count))
         info->logical_bytes = (uint64_t)count * cubed_dtype_size(m->dtype);
     CB_GO(codecs_text(m, w->zone, &info->codecs, err));
     if (irregular) CB_GO(cb_zarr_chunk_shapes(m, w->zone, &info->chunk_shapes, err));
-    CB_GO(cb_zarr_stored(w->store, z, &info->chunks_present, &info->stored_bytes, err));
+    CB_GO(cb_zarr_stored(w->store, info->path, &info->chunks_present, &info->stored_bytes, err));
     CB_GO(w->fn(w->ctx, info, err));
 out:
     cb_zarr_close(z);

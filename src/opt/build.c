@@ -6,6 +6,7 @@
 #include "exec/limits.h"
 #include "mem/pages.h"
 #include "opt/opt.h"
+#include "zarr/outline.h"
 
 #define DEFAULT_ALLOWED_MEM ((uint64_t)2000000000)
 
@@ -59,8 +60,10 @@ static cubed_status set_groups(cubed_plan *p, const cubed_plan_options *o, cubed
         g->format = from->zarr_format;
         g->consolidate = from->consolidate;
         g->url = cb_zone_strdup(zone, from->url);
+        g->overwrite = from->overwrite;
         if (from->attrs) g->attrs = cb_zone_strdup(zone, from->attrs);
-        if (!g->url || (from->attrs && !g->attrs))
+        if (from->copy_of) g->copy_of = cb_zone_strdup(zone, from->copy_of);
+        if (!g->url || (from->attrs && !g->attrs) || (from->copy_of && !g->copy_of))
             return cb_fail(err, CUBED_E_NOMEM, "no memory to plan");
     }
     return CUBED_OK;
@@ -238,6 +241,30 @@ static void advise(cubed_context *ctx, const cubed_target *targets, int ntargets
     }
 }
 
+/* Whether arrays that are copied as they are can be, in the memory of one worker. */
+static cubed_status check_copies(const cubed_plan *p, cubed_error *err)
+{
+    const uint64_t memory = p->allowed_mem - p->reserved_mem;
+    for (int i = 0; i < p->ngroups; i++) {
+        const cb_plan_group *g = &p->groups[i];
+        cubed_store *store;
+        cb_place place;
+        uint64_t largest;
+        if (!g->copy_of) continue;
+        CB_TRY(cb_plan_find_place(p->ctx, p->zone, g->copy_of, &place, err));
+        CB_TRY(cb_place_open(&p->ctx->stores, &place, false, &store, err));
+        cubed_status st = cb_zarr_check_copy(store, place.path, g->format, &largest, err);
+        cb_store_close(store);
+        if (st == CUBED_OK) st = cb_zarr_check_copy_memory(g->copy_of, largest, memory, err);
+        if (st == CUBED_E_BUDGET && err) {
+            err->enough_mem = largest + p->reserved_mem;
+            cb_note(err, "; allow at least %" PRIu64 " bytes", err->enough_mem);
+        }
+        if (st != CUBED_OK) return st;
+    }
+    return CUBED_OK;
+}
+
 cubed_status cubed_plan_new(cubed_context *ctx, const cubed_target *targets, int ntargets,
                             const cubed_plan_options *options, cubed_plan **out, cubed_error *err)
 {
@@ -252,5 +279,8 @@ cubed_status cubed_plan_new(cubed_context *ctx, const cubed_target *targets, int
     }
     cubed_status st = best_plan(ctx, targets, ntargets, &o, out, err);
     if (st == CUBED_E_BUDGET && err && err->enough_mem > 0) advise(ctx, targets, ntargets, &o, err);
+    if (st != CUBED_OK) return st;
+    st = check_copies(*out, err);
+    if (st != CUBED_OK) cubed_plan_unref(*out);
     return st;
 }

@@ -70,9 +70,22 @@ static cubed_status add(placed_list *l, const char *url, const cb_place *known, 
                            : cb_plan_find_place(l->ctx, l->zone, url, &x->at, err);
 }
 
+/* Of arrays that are copied as they are. */
+static cubed_status list_copies(const cubed_plan *p, placed_list *l, bool results, cubed_error *err)
+{
+    for (int i = 0; i < p->ngroups; i++) {
+        const cb_plan_group *g = &p->groups[i];
+        if (!g->copy_of) continue;
+        CB_TRY(add(l, results ? g->url : g->copy_of, NULL, results ? USE_RESULT : USE_SOURCE, NULL,
+                   err));
+        l->all[l->n - 1].overwrite = g->overwrite;
+    }
+    return CUBED_OK;
+}
+
 static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error *err)
 {
-    size_t n = 1 + (size_t)p->ngroups;
+    size_t n = 1 + 2 * (size_t)p->ngroups;
     for (int i = 0; i < p->ir.nnodes; i++) {
         const cb_node *x = &p->ir.nodes[i];
         n += (size_t)(x->url != NULL) + (x->source != NULL) + (x->writes != NULL);
@@ -80,6 +93,7 @@ static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error
     l->all = cb_zone_alloc(l->zone, n * sizeof *l->all);
     if (!l->all) return cb_fail(err, CUBED_E_NOMEM, "no memory for a plan's places");
     for (int results = 1; results >= 0; results--) {
+        CB_TRY(list_copies(p, l, results == 1, err));
         for (int i = 0; i < p->ir.nnodes; i++) {
             const cb_node *x = &p->ir.nodes[i];
             if (x->url && x->is_target == (results == 1))
@@ -92,8 +106,9 @@ static cubed_status list_places(const cubed_plan *p, placed_list *l, cubed_error
             if (read) CB_TRY(add(l, read, NULL, USE_SOURCE, NULL, err));
         }
     }
-    for (int i = 0; i < p->ngroups; i++)
-        CB_TRY(add(l, p->groups[i].url, NULL, USE_GROUP, NULL, err));
+    for (int i = 0; i < p->ngroups; i++) {
+        if (!p->groups[i].copy_of) CB_TRY(add(l, p->groups[i].url, NULL, USE_GROUP, NULL, err));
+    }
     /* A plan whose results and sources are in memory alone has no places that could meet. */
     return p->work_dir && l->n > 0 ? add(l, p->work_dir, NULL, USE_WORK, NULL, err) : CUBED_OK;
 }

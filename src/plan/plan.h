@@ -21,9 +21,9 @@ typedef struct cb_storage {
 
 /* See cubed/plan.h; strings in the plan's zone. */
 typedef struct cb_plan_group {
-    const char *url, *attrs;
+    const char *url, *attrs, *copy_of;
     int format;
-    bool consolidate;
+    bool consolidate, overwrite;
 } cb_plan_group;
 
 /* The number of workers is below this. */

@@ -85,7 +85,13 @@ static void get_groups(cb_reader *r, cubed_plan *p)
         g->url = cb_get_string(r);
         g->format = cb_get_n(r, 4);
         g->attrs = cb_get_string(r);
-        g->consolidate = cb_get_n(r, 2) == 1;
+        const int flags = cb_get_n(r, 8);
+        g->consolidate = flags & 1;
+        g->overwrite = flags >> 2 & 1;
+        if (flags >> 1 & 1) {
+            g->copy_of = cb_get_string(r);
+            r->bad = r->bad || !g->copy_of;
+        }
         if (!g->url || g->format < 2) r->bad = true;
     }
 }

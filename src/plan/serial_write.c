@@ -100,7 +100,10 @@ cubed_status cb_plan_write(const cubed_plan *p, cb_plan_use use, cb_buf *b, cube
         CB_TRY(put_url(b, p->groups[i].url, false, use, err));
         cb_put_u(b, (uint64_t)p->groups[i].format);
         cb_put_string(b, p->groups[i].attrs);
-        cb_put_u(b, p->groups[i].consolidate);
+        const char *copy_of = p->groups[i].copy_of;
+        cb_put_u(b, (uint64_t)p->groups[i].consolidate | (uint64_t)(copy_of != NULL) << 1 |
+                        (uint64_t)p->groups[i].overwrite << 2);
+        if (copy_of) CB_TRY(put_url(b, copy_of, false, use, err));
     }
 out:
     return b->failed ? cb_fail(err, CUBED_E_NOMEM, "no memory for the plan's bytes") : CUBED_OK;

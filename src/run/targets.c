@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "run/groups.h"
 #include "run/io_state.h"
 
 /* How often others are told that the driver is there. */
@@ -205,10 +206,13 @@ static cubed_status begin_region(cb_io *io, int i, cubed_error *err)
 
 cubed_status cb_targets_begin(cb_io *io, bool resume, cubed_error *err)
 {
-    const int n = io->plan->ir.nnodes;
+    const cubed_plan *p = io->plan;
+    const int n = p->ir.nnodes;
     for (int i = 0; i < n; i++) {
         if (is_array(io, i)) CB_TRY(look_at(io, i, resume, err));
     }
+    if (io->mode != CB_IO_FINISH)
+        CB_TRY(cb_groups_check(p->ctx, p->groups, p->ngroups, resume, err));
     if (resume) CB_TRY(choose_run(io, err));
     cb_run_folder(&io->self, io->prefix);
     io->finished = resume && all_done(io);
@@ -248,25 +252,6 @@ cubed_status cb_targets_join(cb_io *io, bool resumed, cubed_error *err)
 }
 
 /* --- The end ----------------------------------------------------------------------------------------- */
-
-/* Groups are written with their targets' care. */
-static cubed_status make_group(const cb_io *io, const cb_plan_group *g, bool durable,
-                               cubed_error *err)
-{
-    cb_place place;
-    cubed_store *store = NULL;
-    cubed_status st = CUBED_OK;
-    cb_zone *zone;
-    CB_TRY(cb_zone_new(&io->plan->ctx->alloc, &zone, err));
-    CB_GO(cb_place_parse(zone, g->url, &place, err));
-    CB_GO(cb_place_open(&io->plan->ctx->stores, &place, durable, &store, err));
-    CB_GO(cb_zarr_create_group(store, place.path, g->format, g->attrs, false, err));
-    if (g->consolidate) CB_GO(cb_zarr_consolidate(store, place.path, err));
-out:
-    cb_store_close(store);
-    cb_zone_free(zone);
-    return st;
-}
 
 /* Whether this run makes the array, which is none until it is whole. */
 static target_io *made(const cb_io *io, int i)
@@ -333,8 +318,11 @@ cubed_status cb_io_commit(cb_io *io, cubed_error *err)
         const target_io *t = made(io, i);
         if (t && t->replaces) st = swap(io, i, err);
     }
-    for (int i = 0; i < io->plan->ngroups && st == CUBED_OK; i++)
-        st = make_group(io, &io->plan->groups[i], durable, err);
+    if (st == CUBED_OK) {
+        const cb_groups groups = {io->plan->groups, io->plan->ngroups, durable,
+                                  io->plan->allowed_mem - io->plan->reserved_mem};
+        st = cb_groups_make(io->plan->ctx, &groups, err);
+    }
     if (st != CUBED_OK) {
         swap_back(io);
         return st;

@@ -354,9 +354,10 @@ static bool is_empty(const cb_zarr_meta *m, const char *src, const int64_t *shap
     for (;;) {
         size_t at = 0;
         for (int d = 0; d <= last; d++) at = at * (size_t)shape[d] + (size_t)idx[d];
-        for (int64_t i = 0; i < (last < 0 ? 1 : extent[last]); i++) {
-            if (!is_fill(m, src + (at + (size_t)i) * item, item)) return false;
-        }
+        /* A run of elements is the same throughout if it is what it is one element further on. */
+        const char *run = src + at * item;
+        const size_t n = last < 0 ? 1 : (size_t)extent[last];
+        if (!is_fill(m, run, item) || memcmp(run, run + item, (n - 1) * item) != 0) return false;
         int d = last - 1;
         for (; d >= 0; d--) {
             if (++idx[d] < extent[d]) break;
@@ -367,7 +368,8 @@ static bool is_empty(const cb_zarr_meta *m, const char *src, const int64_t *shap
 }
 
 cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, const void *src,
-                                 cb_arena *scratch, uint64_t *stored, cubed_error *err)
+                                 bool missing, cb_arena *scratch, uint64_t *stored,
+                                 cubed_error *err)
 {
     char key[4096];
     cb_codec_chain own;
@@ -378,8 +380,10 @@ cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx, con
     const void *bytes = src;
     cubed_status st = CUBED_OK;
     CB_TRY(cb_zarr_chunk_key(&z->meta, z->path, idx, key, sizeof key, err));
-    /* Where the fill value is null, it is for readers to say what they make of a chunk that is not there. */
-    if (z->meta.skip_empty && !z->meta.fill_is_null && is_empty(&z->meta, src, shape, used)) {
+    /* Where the fill value is null, it is for readers to say what they make of a chunk that is not there: as they do
+     * of what it was copied from. */
+    if (z->meta.skip_empty && (!z->meta.fill_is_null || missing) &&
+        is_empty(&z->meta, src, shape, used)) {
         CB_GO(cb_store_del(z->store, key, err)); /* an attempt before this one may have left it */
         if (stored) *stored = 0;
         return CUBED_OK;

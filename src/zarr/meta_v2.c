@@ -21,13 +21,10 @@ static cubed_status read_dims(const json_t *zattrs, cb_zone *zone, cb_zarr_meta 
     return CUBED_OK;
 }
 
-cubed_status cb_zarr_parse_v2(const char *where, const cb_codecs *codecs, const json_t *zarray,
-                              const json_t *zattrs, cb_zone *zone, cb_zarr_meta *m,
-                              cubed_error *err)
+static cubed_status begin(const char *where, const json_t *zarray, const json_t *zattrs,
+                          cb_zarr_meta *m, cubed_error *err)
 {
     int64_t format;
-    int nchunk;
-    const char *s;
     memset(m, 0, sizeof *m);
     m->format = 2;
     m->v2_keys = true;
@@ -36,14 +33,17 @@ cubed_status cb_zarr_parse_v2(const char *where, const cb_codecs *codecs, const 
     if (zattrs && !json_is_object(zattrs))
         return cb_fail(err, CUBED_E_FORMAT, "%s: the .zattrs beside it is no JSON object", where);
     CB_TRY(cb_json_get_int(where, zarray, "zarr_format", &format, err));
-    if (format != 2)
-        return cb_fail(err, CUBED_E_FORMAT, "%s: \"zarr_format\" is %lld, expected 2", where,
-                       (long long)format);
-    if (json_is_array(json_object_get(zarray, "dtype")))
-        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: structured data types are not supported",
-                       where);
-    CB_TRY(cb_json_get_string(where, zarray, "dtype", &s, err));
-    CB_TRY(cb_zarr_parse_typestr(where, s, &m->dtype, &m->big_endian, err));
+    if (format == 2) return CUBED_OK;
+    return cb_fail(err, CUBED_E_FORMAT, "%s: \"zarr_format\" is %lld, expected 2", where,
+                   (long long)format);
+}
+
+/* Shape, chunks, and how chunks are called and laid out. The type is known. */
+static cubed_status read_layout(const char *where, const json_t *zarray, cb_zarr_meta *m,
+                                cubed_error *err)
+{
+    int nchunk;
+    const char *s = "C";
     CB_TRY(cb_json_get_ints(where, zarray, "shape", 0, &m->ndim, m->shape, err));
     CB_TRY(cb_json_get_ints(where, zarray, "chunks", 0, &nchunk, m->chunk, err));
     if (nchunk != m->ndim)
@@ -56,7 +56,6 @@ cubed_status cb_zarr_parse_v2(const char *where, const cb_codecs *codecs, const 
         if (m->chunk[d] == 0) m->chunk[d] = 1;
     }
     CB_TRY(cb_zarr_check_shape(where, m, err));
-    s = "C";
     if (json_object_get(zarray, "order"))
         CB_TRY(cb_json_get_string(where, zarray, "order", &s, err));
     if (strcmp(s, "C") != 0 && strcmp(s, "F") != 0)
@@ -69,6 +68,40 @@ cubed_status cb_zarr_parse_v2(const char *where, const cb_codecs *codecs, const 
         return cb_fail(err, CUBED_E_FORMAT,
                        "%s: \"dimension_separator\" is \"%s\", expected . or /", where, s);
     m->separator = s[0];
+    return CUBED_OK;
+}
+
+static cubed_status read_attrs(const json_t *zattrs, cb_zone *zone, cb_zarr_meta *m,
+                               cubed_error *err)
+{
+    json_t *rest = NULL;
+    cubed_status st = read_dims(zattrs, zone, m, &rest, err);
+    if (st == CUBED_OK) st = cb_json_text(rest, zone, &m->attrs, err);
+    json_decref(rest);
+    return st;
+}
+
+cubed_status cb_zarr_outline_v2(const char *where, const json_t *zarray, const json_t *zattrs,
+                                cb_zone *zone, cb_zarr_meta *m, cubed_error *err)
+{
+    CB_TRY(begin(where, zarray, zattrs, m, err));
+    m->dtype = CUBED_UINT8;
+    CB_TRY(read_layout(where, zarray, m, err));
+    return read_attrs(zattrs, zone, m, err);
+}
+
+cubed_status cb_zarr_parse_v2(const char *where, const cb_codecs *codecs, const json_t *zarray,
+                              const json_t *zattrs, cb_zone *zone, cb_zarr_meta *m,
+                              cubed_error *err)
+{
+    const char *s;
+    CB_TRY(begin(where, zarray, zattrs, m, err));
+    if (json_is_array(json_object_get(zarray, "dtype")))
+        return cb_fail(err, CUBED_E_UNSUPPORTED, "%s: structured data types are not supported",
+                       where);
+    CB_TRY(cb_json_get_string(where, zarray, "dtype", &s, err));
+    CB_TRY(cb_zarr_parse_typestr(where, s, &m->dtype, &m->big_endian, err));
+    CB_TRY(read_layout(where, zarray, m, err));
     const json_t *fill = json_object_get(zarray, "fill_value");
     m->fill_is_null = !fill || json_is_null(fill);
     if (m->fill_is_null)
@@ -82,11 +115,7 @@ cubed_status cb_zarr_parse_v2(const char *where, const cb_codecs *codecs, const 
     CB_TRY(cb_codec_chain_parse_v2(where, m->big_endian, m->order_f, filters,
                                    json_object_get(zarray, "compressor"), &array, &m->codecs, err));
     cb_zarr_set_inner(m);
-    json_t *rest = NULL;
-    cubed_status st = read_dims(zattrs, zone, m, &rest, err);
-    if (st == CUBED_OK) st = cb_json_text(rest, zone, &m->attrs, err);
-    json_decref(rest);
-    return st;
+    return read_attrs(zattrs, zone, m, err);
 }
 
 static json_t *ints(int n, const int64_t *v)

@@ -99,8 +99,19 @@ static cubed_status check_extensions(const char *where, const json_t *doc, cubed
     return CUBED_OK;
 }
 
-cubed_status cb_zarr_parse_v3(const char *where, const cb_codecs *codecs, const json_t *doc,
-                              cb_zone *zone, cb_zarr_meta *m, cubed_error *err)
+/* Other writers say null where there are none. */
+static cubed_status read_attrs(const char *where, const json_t *doc, cb_zone *zone, cb_zarr_meta *m,
+                               cubed_error *err)
+{
+    const json_t *attrs = json_object_get(doc, "attributes");
+    m->attrs = "{}";
+    if (!attrs || json_is_null(attrs)) return CUBED_OK;
+    if (!json_is_object(attrs))
+        return cb_fail(err, CUBED_E_FORMAT, "%s: \"attributes\" is no object", where);
+    return cb_json_text(attrs, zone, &m->attrs, err);
+}
+
+static cubed_status begin(const char *where, const json_t *doc, cb_zarr_meta *m, cubed_error *err)
 {
     int64_t format;
     const char *s;
@@ -115,6 +126,26 @@ cubed_status cb_zarr_parse_v3(const char *where, const cb_codecs *codecs, const 
     if (strcmp(s, "array") != 0)
         return cb_fail(err, CUBED_E_FORMAT, "%s: \"node_type\" is \"%s\", expected array", where,
                        s);
+    return CUBED_OK;
+}
+
+cubed_status cb_zarr_outline_v3(const char *where, const json_t *doc, cb_zone *zone,
+                                cb_zarr_meta *m, cubed_error *err)
+{
+    CB_TRY(begin(where, doc, m, err));
+    m->dtype = CUBED_UINT8;
+    CB_TRY(cb_json_get_ints(where, doc, "shape", 0, &m->ndim, m->shape, err));
+    CB_TRY(read_grid(where, doc, zone, m, err));
+    CB_TRY(cb_zarr_check_shape(where, m, err));
+    CB_TRY(read_keys(where, doc, m, err));
+    CB_TRY(read_dims(where, doc, zone, m, err));
+    return read_attrs(where, doc, zone, m, err);
+}
+
+cubed_status cb_zarr_parse_v3(const char *where, const cb_codecs *codecs, const json_t *doc,
+                              cb_zone *zone, cb_zarr_meta *m, cubed_error *err)
+{
+    CB_TRY(begin(where, doc, m, err));
     CB_TRY(check_extensions(where, doc, err));
     CB_TRY(cb_zarr_parse_type_v3(where, doc, &m->dtype, err));
     CB_TRY(cb_json_get_ints(where, doc, "shape", 0, &m->ndim, m->shape, err));
@@ -129,12 +160,7 @@ cubed_status cb_zarr_parse_v3(const char *where, const cb_codecs *codecs, const 
     cb_zarr_set_inner(m);
     CB_TRY(cb_zarr_check_irregular(where, m, err));
     CB_TRY(read_dims(where, doc, zone, m, err));
-    const json_t *attrs = json_object_get(doc, "attributes");
-    if (attrs && !json_is_object(attrs))
-        return cb_fail(err, CUBED_E_FORMAT, "%s: \"attributes\" is no object", where);
-    if (attrs) return cb_json_text(attrs, zone, &m->attrs, err);
-    m->attrs = "{}";
-    return CUBED_OK;
+    return read_attrs(where, doc, zone, m, err);
 }
 
 static json_t *named(const char *name, json_t *configuration)

@@ -127,11 +127,11 @@ static cubed_status count_one(void *ctx, const char *key, uint64_t size, cubed_e
     return CUBED_OK;
 }
 
-cubed_status cb_zarr_stored(cubed_store *store, const cb_zarr_array *z, uint64_t *chunks,
-                            uint64_t *bytes, cubed_error *err)
+cubed_status cb_zarr_stored(cubed_store *store, const char *path, uint64_t *chunks, uint64_t *bytes,
+                            cubed_error *err)
 {
     stored_count c = {0, 0};
-    CB_TRY(cb_store_list(store, cb_zarr_path(z), count_one, &c, err));
+    CB_TRY(cb_store_list(store, path, count_one, &c, err));
     *chunks = c.chunks;
     *bytes = c.bytes;
     return CUBED_OK;

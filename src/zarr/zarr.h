@@ -182,9 +182,10 @@ CUBED_MUST_CHECK cubed_status cb_zarr_subread(const cb_zarr_array *z, const int6
                                               cb_arena *scratch, uint64_t *stored,
                                               cubed_error *err);
 /* Encodes and stores a whole chunk in C order; at the edge the caller has filled what is beyond
- * the shape. Thread-safe for different chunks. */
+ * the shape. `missing`: it is made of chunks that are not there, so that where the fill value is null it need not be
+ * either. Thread-safe for different chunks. */
 CUBED_MUST_CHECK cubed_status cb_zarr_write_chunk(const cb_zarr_array *z, const int64_t *idx,
-                                                  const void *src, cb_arena *scratch,
+                                                  const void *src, bool missing, cb_arena *scratch,
                                                   uint64_t *stored, cubed_error *err);
 /* Whether a whole chunk is there, of what an earlier run left: by its size and what its codecs say of it in headers,
  * trailers and indices, or by decoding it where they say nothing. One that is not whole is deleted. Takes memory
@@ -242,8 +243,8 @@ CUBED_MUST_CHECK cubed_status cb_zarr_members(cubed_store *store, const char *pa
 /* Attributes of a group as JSON text in `out`. */
 CUBED_MUST_CHECK cubed_status cb_zarr_group_attrs(cubed_store *store, const char *path, cb_buf *out,
                                                   cubed_error *err);
-/* Number of chunks present and their stored bytes. */
-CUBED_MUST_CHECK cubed_status cb_zarr_stored(cubed_store *store, const cb_zarr_array *z,
-                                             uint64_t *chunks, uint64_t *bytes, cubed_error *err);
+/* Number of chunks present of the array at PATH, and their stored bytes. */
+CUBED_MUST_CHECK cubed_status cb_zarr_stored(cubed_store *store, const char *path, uint64_t *chunks,
+                                             uint64_t *bytes, cubed_error *err);
 
 #endif

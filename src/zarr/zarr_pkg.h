@@ -68,6 +68,14 @@ void cb_zarr_set_inner(cb_zarr_meta *meta);
 CUBED_MUST_CHECK cubed_status cb_zarr_check_shape(const char *where, const cb_zarr_meta *meta,
                                                   cubed_error *err);
 
+/* What documents say of arrays whose types or codecs are not known: all but type, fill value and codecs. */
+CUBED_MUST_CHECK cubed_status cb_zarr_outline_v2(const char *where, const json_t *zarray,
+                                                 const json_t *zattrs, cb_zone *zone,
+                                                 cb_zarr_meta *out, cubed_error *err);
+CUBED_MUST_CHECK cubed_status cb_zarr_outline_v3(const char *where, const json_t *doc,
+                                                 cb_zone *zone, cb_zarr_meta *out,
+                                                 cubed_error *err);
+
 /* Reads and parses the document at path/name. */
 CUBED_MUST_CHECK cubed_status cb_zarr_read_doc(cubed_store *store, const char *path,
                                                const char *name, json_t **out, cubed_error *err);

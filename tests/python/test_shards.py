@@ -84,13 +84,13 @@ def test_missing_inner_chunks_and_shards(tmp_path):
     z[3:8, 3:8] = 1
     assert len(list((tmp_path / "x" / "c").rglob("*/*"))) == 1
     np.testing.assert_array_equal(evaluate(tmp_path / "x"), x)
-    check(run("copy", tmp_path / "x", tmp_path / "y", "--skip-empty", *QUIET))
+    check(run("copy", tmp_path / "x", tmp_path / "y", *QUIET))
     assert len(list((tmp_path / "y" / "c").rglob("*/*"))) == 1
     y = zarr.open_array(tmp_path / "y")
     assert (y.chunks, y.shards, y.fill_value) == ((5, 5), (20, 20), 9)
     np.testing.assert_array_equal(y[...], x)
     size = (tmp_path / "y/c/0/0").stat().st_size
-    check(run("copy", tmp_path / "x", tmp_path / "z", *QUIET))
+    check(run("copy", tmp_path / "x", tmp_path / "z", "--keep-empty", *QUIET))
     assert len(list((tmp_path / "z" / "c").rglob("*/*"))) == 4
     assert (tmp_path / "z/c/0/0").stat().st_size > size
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "z")[...], x)

@@ -208,7 +208,7 @@ void cb_executor_run_member(const cb_task_env *env, cb_arena *arena, int stage, 
                             cb_coop *coop, unsigned member, cubed_task_report *report)
 {
     cb_member *self = &coop->members[member];
-    self->count = (cb_task_count){.bytes_read = 0};
+    self->count = (cb_task_count){.present = 1}; /* others bring chunks, too */
     run(env, arena, NULL, stage, task, coop, member, &self->count, report);
     self->measured = measured(env, arena);
     (void)cb_coop_meet(coop); /* all have counted */

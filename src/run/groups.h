@@ -1,0 +1,21 @@
+/* Groups around results, and arrays that are copied as they are: made when results are there. */
+#ifndef CB_RUN_GROUPS_H
+#define CB_RUN_GROUPS_H
+
+#include "plan/plan.h"
+
+typedef struct cb_groups {
+    const cb_plan_group *list;
+    int n;
+    bool durable;
+    uint64_t memory; /* for objects that are copied */
+} cb_groups;
+
+/* Whether copies have a place. `resume`: one that an earlier attempt has left there is made again. */
+CUBED_MUST_CHECK cubed_status cb_groups_check(cubed_context *ctx, const cb_plan_group *list, int n,
+                                              bool resume, cubed_error *err);
+/* In their order. */
+CUBED_MUST_CHECK cubed_status cb_groups_make(cubed_context *ctx, const cb_groups *groups,
+                                             cubed_error *err);
+
+#endif
