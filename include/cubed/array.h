@@ -355,9 +355,10 @@ CUBED_API CUBED_MUST_CHECK cubed_status cubed_pad(cubed_array *x, const int64_t 
 
 /* --- Chunks ------------------------------------------------------------------------------------- */
 
-/* Running sums or products (reduction: CUBED_REDUCE_SUM or CUBED_REDUCE_PROD) along an axis, in order: integers
- * as int64 or uint64, which wrap, floats in their own type with totals carried as float64. With
- * `include_initial` the 0 or 1 that they start from stands in front. Stored, also if it is not a
+/* Running sums, products, largest or smallest values (reduction: CUBED_REDUCE_SUM, PROD, MAX or MIN) along an
+ * axis, in order: sums and products of integers as int64 or uint64, which wrap, floats in their own type with
+ * totals carried as float64; extremes in x's type, NaN once there is one, and not of complex numbers. With
+ * `include_initial` the 0 or 1 that sums and products start from stands in front. Stored, also if it is not a
  * target: a task makes the chunks along the axis one after another, each from one read of its input,
  * so tasks run side by side only across the other axes. */
 CUBED_API CUBED_MUST_CHECK cubed_status cubed_cumulative(cubed_reduction reduction, cubed_array *x,

@@ -160,7 +160,8 @@ typedef struct cb_kernels {
         reduce_float32[CB_REDUCTIONS]; /* float32 values into states of float64; or NULL */
     cb_product_fns
         sum_of_products[CUBED_DTYPE_COUNT]; /* by type of the factors: float32, float64 */
-    cb_scan_fns scan[3][CUBED_DTYPE_COUNT]; /* sums, products, last values that are not NaN */
+    /* Sums, products, last values that are not NaN, largest and smallest values. */
+    cb_scan_fns scan[5][CUBED_DTYPE_COUNT];
     cb_gemm_fn gemm[CUBED_DTYPE_COUNT];
     cb_matvec_fn matvec[CUBED_DTYPE_COUNT];
     cb_group_table group;

@@ -11,6 +11,8 @@ static int row_of(cb_reduction kind)
     case CB_REDUCE_SUM: return 0;
     case CB_REDUCE_PROD: return 1;
     case CB_REDUCE_LAST: return 2;
+    case CB_REDUCE_MAX: return 3;
+    case CB_REDUCE_MIN: return 4;
     default: return -1;
     }
 }
@@ -18,6 +20,9 @@ static int row_of(cb_reduction kind)
 bool cb_kernel_has_scan(cb_reduction kind, cubed_dtype dtype)
 {
     if (kind == CB_REDUCE_LAST && cubed_dtype_kind(dtype) < CUBED_KIND_FLOAT) return false;
+    if ((kind == CB_REDUCE_MAX || kind == CB_REDUCE_MIN) &&
+        cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX)
+        return false;
     return row_of(kind) >= 0 &&
            (dtype == CUBED_INT64 || dtype == CUBED_UINT64 || dtype == CUBED_FLOAT32 ||
             dtype == CUBED_FLOAT64 || dtype == CUBED_COMPLEX64 || dtype == CUBED_COMPLEX128);
@@ -26,6 +31,16 @@ bool cb_kernel_has_scan(cb_reduction kind, cubed_dtype dtype)
 size_t cb_scan_carry_size(cubed_dtype dtype)
 {
     return cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? 16 : 8;
+}
+
+/* What no element of the type is below, or above. */
+static cubed_scalar first_of(bool largest, cubed_dtype dtype)
+{
+    switch (cubed_dtype_kind(dtype)) {
+    case CUBED_KIND_INT: return (cubed_scalar){.i64 = largest ? INT64_MIN : INT64_MAX};
+    case CUBED_KIND_UINT: return (cubed_scalar){.u64 = largest ? 0 : UINT64_MAX};
+    default: return (cubed_scalar){.f64 = largest ? -INFINITY : INFINITY};
+    }
 }
 
 void cb_scan_start(cb_reduction kind, cubed_dtype dtype, void *carry, int64_t n)
@@ -43,6 +58,8 @@ void cb_scan_start(cb_reduction kind, cubed_dtype dtype, void *carry, int64_t n)
             (cubed_scalar){.c128 = {NAN, cubed_dtype_kind(dtype) == CUBED_KIND_COMPLEX ? NAN : 0}};
     else if (kind == CB_REDUCE_PROD)
         one.i64 = 1;
+    else if (kind == CB_REDUCE_MAX || kind == CB_REDUCE_MIN)
+        one = first_of(kind == CB_REDUCE_MAX, dtype);
     for (int64_t i = 0; i < n; i++) memcpy((char *)carry + (size_t)i * size, one.bytes, size);
 }
 

@@ -38,9 +38,54 @@ typedef struct {
 #define TAG prod_f8
 #include "kernel/scan.inc.h"
 #undef JOIN
+/* Of floats a NaN stays. */
+#define JOIN(a, b) ((b) > (a) ? (b) : (a))
+#define T          int64_t
+#define C          int64_t
+#define TAG        max_i8
+#include "kernel/scan.inc.h"
+#define T   uint64_t
+#define C   uint64_t
+#define TAG max_u8
+#include "kernel/scan.inc.h"
+#undef JOIN
+#define JOIN(a, b) ((b) > (a) || (b) != (b) ? (b) : (a))
+#define T          double
+#define C          double
+#define TAG        max_f8
+#include "kernel/scan.inc.h"
+#undef JOIN
+#define JOIN(a, b) ((b) < (a) ? (b) : (a))
+#define T          int64_t
+#define C          int64_t
+#define TAG        min_i8
+#include "kernel/scan.inc.h"
+#define T   uint64_t
+#define C   uint64_t
+#define TAG min_u8
+#include "kernel/scan.inc.h"
+#undef JOIN
+#define JOIN(a, b) ((b) < (a) || (b) != (b) ? (b) : (a))
+#define T          double
+#define C          double
+#define TAG        min_f8
+#include "kernel/scan.inc.h"
+#undef JOIN
 #undef OF
 
 #define OF(c)      ((float)(c))
+#define JOIN(a, b) ((double)(b) > (a) || (b) != (b) ? (double)(b) : (a))
+#define T          float
+#define C          double
+#define TAG        max_f4
+#include "kernel/scan.inc.h"
+#undef JOIN
+#define JOIN(a, b) ((double)(b) < (a) || (b) != (b) ? (double)(b) : (a))
+#define T          float
+#define C          double
+#define TAG        min_f4
+#include "kernel/scan.inc.h"
+#undef JOIN
 #define JOIN(a, b) ((a) + (double)(b))
 #define T          float
 #define C          double
@@ -134,6 +179,7 @@ static inline complex128 keep(complex128 a, double re, double im)
 void CB_ISA_NAME(cb_fill_scan)(cb_kernels *k)
 {
     cb_scan_fns *sum = k->scan[0], *prod = k->scan[1], *last = k->scan[2];
+    cb_scan_fns *max = k->scan[3], *min = k->scan[4];
     sum[CUBED_INT64] = (cb_scan_fns){scan_line_sum_i8, scan_row_sum_i8};
     sum[CUBED_UINT64] = (cb_scan_fns){scan_line_sum_u8, scan_row_sum_u8};
     sum[CUBED_FLOAT32] = (cb_scan_fns){scan_line_sum_f4, scan_row_sum_f4};
@@ -150,4 +196,12 @@ void CB_ISA_NAME(cb_fill_scan)(cb_kernels *k)
     last[CUBED_FLOAT64] = (cb_scan_fns){scan_line_last_f8, scan_row_last_f8};
     last[CUBED_COMPLEX64] = (cb_scan_fns){scan_line_last_c8, scan_row_last_c8};
     last[CUBED_COMPLEX128] = (cb_scan_fns){scan_line_last_c16, scan_row_last_c16};
+    max[CUBED_INT64] = (cb_scan_fns){scan_line_max_i8, scan_row_max_i8};
+    max[CUBED_UINT64] = (cb_scan_fns){scan_line_max_u8, scan_row_max_u8};
+    max[CUBED_FLOAT32] = (cb_scan_fns){scan_line_max_f4, scan_row_max_f4};
+    max[CUBED_FLOAT64] = (cb_scan_fns){scan_line_max_f8, scan_row_max_f8};
+    min[CUBED_INT64] = (cb_scan_fns){scan_line_min_i8, scan_row_min_i8};
+    min[CUBED_UINT64] = (cb_scan_fns){scan_line_min_u8, scan_row_min_u8};
+    min[CUBED_FLOAT32] = (cb_scan_fns){scan_line_min_f4, scan_row_min_f4};
+    min[CUBED_FLOAT64] = (cb_scan_fns){scan_line_min_f8, scan_row_min_f8};
 }

@@ -66,24 +66,45 @@ cubed_status cubed_forward_fill(cubed_array *x, int axis, cubed_array **out, cub
     return st;
 }
 
+static cb_reduction scan_of(cubed_reduction reduction)
+{
+    switch (reduction) {
+    case CUBED_REDUCE_PROD: return CB_REDUCE_PROD;
+    case CUBED_REDUCE_MAX: return CB_REDUCE_MAX;
+    case CUBED_REDUCE_MIN: return CB_REDUCE_MIN;
+    default: return CB_REDUCE_SUM;
+    }
+}
+
 cubed_status cubed_cumulative(cubed_reduction reduction, cubed_array *x, int axis,
                               bool include_initial, cubed_array **out, cubed_error *err)
 {
-    const char *name = reduction == CUBED_REDUCE_SUM ? "cumulative_sum" : "cumulative_prod";
+    bool extreme = reduction == CUBED_REDUCE_MAX || reduction == CUBED_REDUCE_MIN;
+    const char *name = reduction == CUBED_REDUCE_SUM    ? "cumulative_sum"
+                       : reduction == CUBED_REDUCE_PROD ? "cumulative_prod"
+                       : reduction == CUBED_REDUCE_MAX  ? "cumulative_max"
+                                                        : "cumulative_min";
     cubed_dtype from = x->node.dtype, type = scan_type(from);
     uint32_t mask;
     int ndim = x->node.grid->ndim;
-    if (reduction != CUBED_REDUCE_SUM && reduction != CUBED_REDUCE_PROD)
-        return cb_fail(err, CUBED_E_ARG, "cumulative: reduction number %d, expected sum or prod",
+    if (reduction != CUBED_REDUCE_SUM && reduction != CUBED_REDUCE_PROD && !extreme)
+        return cb_fail(err, CUBED_E_ARG,
+                       "cumulative: reduction number %d, expected sum, prod, max or min",
                        (int)reduction);
-    if (cubed_dtype_kind(from) > CUBED_KIND_COMPLEX)
+    if (extreme && include_initial)
+        return cb_fail(err, CUBED_E_ARG, "%s has no element that it starts from", name);
+    if (cubed_dtype_kind(from) > (extreme ? CUBED_KIND_FLOAT : CUBED_KIND_COMPLEX))
         return cb_fail(err, CUBED_E_TYPE, "%s is not defined for %s", name, cubed_dtype_name(from));
     CB_TRY(cb_op_axes(name, ndim, &axis, 1, &mask, err));
     if (axis < 0) axis += ndim;
     cubed_array *scan;
-    cubed_status st = add_scan(reduction == CUBED_REDUCE_SUM ? CB_REDUCE_SUM : CB_REDUCE_PROD, x,
-                               axis, type, &scan, err);
+    cubed_status st = add_scan(scan_of(reduction), x, axis, type, &scan, err);
     if (st != CUBED_OK) return st;
+    if (extreme) {
+        st = cb_op_cast(scan, from, out, err); /* which has every value */
+        cubed_array_unref(scan);
+        return st;
+    }
     if (!include_initial) {
         *out = scan;
         return CUBED_OK;

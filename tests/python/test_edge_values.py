@@ -136,7 +136,8 @@ def test_reductions(dtype):
     x = edges(dtype)
     lazy = cubed.from_array(x, chunks=4)
     for name, (kinds, *_) in REDUCTIONS.items():
-        if x.dtype.kind not in kinds and name not in ("all", "any"):  # are made bool
+        composed = ("all", "any", "max", "min", "std", "var")  # made of others for complex numbers
+        if x.dtype.kind not in kinds and name not in composed:
             with pytest.raises(TypeError):
                 getattr(xp, name)(lazy)
             continue

@@ -293,10 +293,9 @@ def test_wrong_types_are_refused():
     for call in (
         lambda: xp.bitwise_and(f, f),
         lambda: f << f,
-        lambda: xp.logical_and(f, f),
         lambda: c < c,
         lambda: xp.floor(c),
-        lambda: xp.max(c),
+        lambda: xp.argmax(c),
     ):
         with pytest.raises(TypeError):
             call()

@@ -8,12 +8,37 @@ static const cubed_dtype types[] = {CUBED_INT64,   CUBED_UINT64,    CUBED_FLOAT3
                                     CUBED_FLOAT64, CUBED_COMPLEX64, CUBED_COMPLEX128};
 static const int64_t shape[3] = {A, B, C};
 
+static bool is_extreme(cb_reduction kind) { return kind == CB_REDUCE_MAX || kind == CB_REDUCE_MIN; }
+
+/* Whether an element takes the place of the largest, or smallest, so far. */
+static bool beats(bool largest, cubed_dtype t, const cubed_scalar *v, const cubed_scalar *best)
+{
+    switch (t) {
+    case CUBED_INT64: return largest ? v->i64 > best->i64 : v->i64 < best->i64;
+    case CUBED_UINT64: return largest ? v->u64 > best->u64 : v->u64 < best->u64;
+    case CUBED_FLOAT32:
+        return !isnan(best->f32) &&
+               (isnan(v->f32) || (largest ? v->f32 > best->f32 : v->f32 < best->f32));
+    default:
+        return !isnan(best->f64) &&
+               (isnan(v->f64) || (largest ? v->f64 > best->f64 : v->f64 < best->f64));
+    }
+}
+
 /* The total of what comes before element i of its line and of itself, in the carry's type. */
 static void expected(cb_reduction kind, cubed_dtype t, const cubed_scalar *x, int axis, int i,
                      cubed_scalar *out)
 {
     static const int step[3] = {B * C, C, 1};
     int at = i / step[axis] % (int)shape[axis], first = i - at * step[axis];
+    if (is_extreme(kind)) {
+        *out = x[first];
+        for (int k = 1; k <= at; k++) {
+            const cubed_scalar *v = &x[first + k * step[axis]];
+            if (beats(kind == CB_REDUCE_MAX, t, v, out)) *out = *v;
+        }
+        return;
+    }
     bool sum = kind == CB_REDUCE_SUM, last = kind == CB_REDUCE_LAST;
     double zr = sum ? -0.0 : 1, zi = sum ? -0.0 : 0;
     double d = sum ? -0.0 : 1;
@@ -64,6 +89,7 @@ static void check_one(const cb_kernels *k, cb_reduction kind, cubed_dtype t, int
         cubed_scalar z = {.c128 = {(double)(next_random(&seed) % 19) / 8 - 1,
                                    (double)(next_random(&seed) % 7) / 4 - 0.5}};
         if (kind == CB_REDUCE_LAST && next_random(&seed) % 3) z.c128[0] = NAN;
+        if (is_extreme(kind) && next_random(&seed) % 61 == 0) z.c128[0] = NAN;
         if (i % C == 3) z.c128[0] = z.c128[1] = -0.0;
         cb_scalar_cast(CUBED_COMPLEX128, &z, t, &x[i]);
         if (t == CUBED_INT64 || t == CUBED_UINT64) x[i].u64 = next_random(&seed);
@@ -81,6 +107,8 @@ static void check_one(const cb_kernels *k, cb_reduction kind, cubed_dtype t, int
             fail_msg("%s: %s of %s along axis %d by %d: element %d", k->isa,
                      kind == CB_REDUCE_SUM    ? "sum"
                      : kind == CB_REDUCE_PROD ? "prod"
+                     : kind == CB_REDUCE_MAX  ? "max"
+                     : kind == CB_REDUCE_MIN  ? "min"
                                               : "last",
                      cubed_dtype_name(t), axis, (int)piece, i);
     }
@@ -96,6 +124,9 @@ static void check(const cb_kernels *k)
                     check_one(k, CB_REDUCE_PROD, types[t], axis, piece, wide);
                     if (cb_kernel_has_scan(CB_REDUCE_LAST, types[t]))
                         check_one(k, CB_REDUCE_LAST, types[t], axis, piece, wide);
+                    if (!cb_kernel_has_scan(CB_REDUCE_MAX, types[t])) continue;
+                    check_one(k, CB_REDUCE_MAX, types[t], axis, piece, wide);
+                    check_one(k, CB_REDUCE_MIN, types[t], axis, piece, wide);
                 }
             }
         }
@@ -110,7 +141,10 @@ static void test_totals(void **state)
 static void test_which_there_are(void **state)
 {
     (void)state;
-    assert_false(cb_kernel_has_scan(CB_REDUCE_MIN, CUBED_FLOAT64));
+    assert_true(cb_kernel_has_scan(CB_REDUCE_MIN, CUBED_FLOAT64));
+    assert_true(cb_kernel_has_scan(CB_REDUCE_MAX, CUBED_UINT64));
+    assert_false(cb_kernel_has_scan(CB_REDUCE_MAX, CUBED_COMPLEX128));
+    assert_false(cb_kernel_has_scan(CB_REDUCE_M2, CUBED_FLOAT64));
     assert_false(cb_kernel_has_scan(CB_REDUCE_SUM, CUBED_INT32));
     assert_false(cb_kernel_has_scan(CB_REDUCE_SUM, CUBED_FLOAT16));
     assert_true(cb_kernel_has_scan(CB_REDUCE_PROD, CUBED_COMPLEX64));

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from cubed.blocks._apply import elemwise as elemwise
     from cubed.blocks._apply import map_blocks as map_blocks
     from cubed.blocks._overlap import map_overlap as map_overlap
+    from cubed.blocks._tree import reduction as reduction
+    from cubed.blocks._tree import scan as scan
     from cubed.io._create import as_lazy as as_lazy
     from cubed.io._create import asarray as asarray
     from cubed.io._create import persist as persist
@@ -63,6 +65,8 @@ else:
         "plan": "cubed.planning._compute:plan",
         "PointIndex": "cubed.array._views:PointIndex",
         "rechunk": "cubed.array._rechunk:rechunk",
+        "reduction": "cubed.blocks._tree:reduction",
+        "scan": "cubed.blocks._tree:scan",
         "setitem": "cubed.array._assign:setitem",
         "to_zarr": "cubed.io._store:to_zarr",
         "_texts": "cubed.array._texts",

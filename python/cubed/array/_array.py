@@ -148,10 +148,8 @@ class Array(Methods):
 
     @property
     def T(self) -> Array:
-        """The transpose of a matrix."""
-        if self.ndim != 2:
-            raise ValueError(f"x.T takes two axes, x has {self.ndim}")
-        return self._like(_core.permute_dims(self._x, (1, 0)))
+        """The array with its axes in reverse order: of a matrix its transpose."""
+        return self._like(_core.permute_dims(self._x, tuple(reversed(range(self.ndim)))))
 
     @property
     def mT(self) -> Array:

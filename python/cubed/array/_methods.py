@@ -6,6 +6,8 @@ import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cubed.array import _above
 from cubed.base._types import Axis, DTypeLike
 
@@ -20,7 +22,7 @@ def _api() -> Any:
 
 def _extents(given: tuple[Any, ...]) -> tuple[int, ...]:
     """Of f(2, 3) and f((2, 3)) the same."""
-    if len(given) == 1 and isinstance(given[0], Sequence):
+    if len(given) == 1 and isinstance(given[0], (Sequence, np.ndarray)):
         given = tuple(given[0])
     return tuple(operator.index(n) for n in given)
 
@@ -32,13 +34,13 @@ class Methods:
 
     # --- Reductions ------------------------------------------------------------------------------
 
-    def all(self, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    def all(self, axis: Axis = None, *, keepdims: bool = False, where: Any = True) -> Array:
         """Whether all elements are true; see :func:`cubed.array_api.all`."""
-        return _api().all(self, axis=axis, keepdims=keepdims)
+        return _api().all(self, axis=axis, keepdims=keepdims, where=where)
 
-    def any(self, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    def any(self, axis: Axis = None, *, keepdims: bool = False, where: Any = True) -> Array:
         """Whether any element is true; see :func:`cubed.array_api.any`."""
-        return _api().any(self, axis=axis, keepdims=keepdims)
+        return _api().any(self, axis=axis, keepdims=keepdims, where=where)
 
     def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Array:
         """Positions of the largest elements; see :func:`cubed.array_api.argmax`."""
@@ -48,39 +50,110 @@ class Methods:
         """Positions of the smallest elements; see :func:`cubed.array_api.argmin`."""
         return _api().argmin(self, axis=axis, keepdims=keepdims)
 
-    def max(self, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    def max(
+        self, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Array:
         """The largest elements; see :func:`cubed.array_api.max`."""
-        return _api().max(self, axis=axis, keepdims=keepdims)
+        return _api().max(self, axis=axis, keepdims=keepdims, initial=initial, where=where)
 
-    def mean(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Array:
+    def mean(
+        self,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        *,
+        keepdims: bool = False,
+        where: Any = True,
+    ) -> Array:
         """Means; see :func:`cubed.array_api.mean`."""
-        return _api().mean(self, axis=axis, dtype=dtype, keepdims=keepdims)
+        return _api().mean(self, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
 
-    def min(self, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    def min(
+        self, axis: Axis = None, *, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Array:
         """The smallest elements; see :func:`cubed.array_api.min`."""
-        return _api().min(self, axis=axis, keepdims=keepdims)
+        return _api().min(self, axis=axis, keepdims=keepdims, initial=initial, where=where)
 
-    def prod(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Array:
+    def prod(
+        self,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        *,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Array:
         """Products; see :func:`cubed.array_api.prod`."""
-        return _api().prod(self, axis=axis, dtype=dtype, keepdims=keepdims)
+        return _api().prod(
+            self, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where
+        )
 
     def std(
-        self, axis: Axis = None, dtype: DTypeLike = None, *, ddof: float = 0, keepdims: bool = False
+        self,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        *,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: Any = True,
     ) -> Array:
         """Standard deviations; see :func:`cubed.array_api.std`."""
-        return _api().std(self, axis=axis, dtype=dtype, correction=ddof, keepdims=keepdims)
+        return _api().std(
+            self, axis=axis, dtype=dtype, correction=ddof, keepdims=keepdims, where=where
+        )
 
-    def sum(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Array:
+    def sum(
+        self,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        *,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Array:
         """Sums; see :func:`cubed.array_api.sum`."""
-        return _api().sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
+        return _api().sum(
+            self, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where
+        )
 
     def var(
-        self, axis: Axis = None, dtype: DTypeLike = None, *, ddof: float = 0, keepdims: bool = False
+        self,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        *,
+        ddof: float = 0,
+        keepdims: bool = False,
+        where: Any = True,
     ) -> Array:
         """Variances; see :func:`cubed.array_api.var`."""
-        return _api().var(self, axis=axis, dtype=dtype, correction=ddof, keepdims=keepdims)
+        return _api().var(
+            self, axis=axis, dtype=dtype, correction=ddof, keepdims=keepdims, where=where
+        )
+
+    def ptp(self, axis: Axis = None, *, keepdims: bool = False) -> Array:
+        """The largest elements less the smallest; see :func:`cubed.ptp`."""
+        return _api().ptp(self, axis=axis, keepdims=keepdims)
 
     # --- Along an axis ---------------------------------------------------------------------------
+
+    def argpartition(self, kth: Any, axis: int | None = -1) -> Array:
+        """Positions that partition; see :func:`cubed.argpartition`."""
+        return _api().argpartition(self, kth, axis)
+
+    def argtopk(self, k: int, axis: int = -1) -> Array:
+        """Positions of the k largest elements; see :func:`cubed.argtopk`."""
+        return _api().argtopk(self, k, axis)
+
+    def topk(self, k: int, axis: int = -1) -> Array:
+        """The k largest elements; see :func:`cubed.topk`."""
+        return _api().topk(self, k, axis)
+
+    def compress(self, condition: Any, axis: int | None = None) -> Array:
+        """Elements along an axis where a condition holds; see :func:`cubed.compress`."""
+        return _api().compress(condition, self, axis)
+
+    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Array:
+        """Where elements would be put so that the array stays in order."""
+        return _api().searchsorted(self, v, side=side, sorter=sorter)
 
     def argsort(self, axis: int = -1) -> Array:
         """Positions that sort; see :func:`cubed.array_api.argsort`."""
@@ -105,6 +178,10 @@ class Methods:
         return x[(*(slice(None),) * at, indices)]
 
     # --- Elements --------------------------------------------------------------------------------
+
+    def choose(self, choices: Any, mode: str = "raise") -> Array:
+        """Each element of the choice of its number; see :func:`cubed.choose`."""
+        return _api().choose(self, choices, mode)
 
     def clip(self, min: Any = None, max: Any = None) -> Array:
         """The elements within limits; see :func:`cubed.array_api.clip`."""
@@ -143,15 +220,16 @@ class Methods:
         x: Any = self
         return x._like(x._x)
 
-    def flatten(self) -> Array:
-        """The elements in C order, in one dimension."""
-        return _api().reshape(self, (-1,))
+    def flatten(self, order: str = "C") -> Array:
+        """The elements in C order, or with ``"F"`` the first axis first, in one dimension."""
+        return _api().reshape(self, (-1,), order=order)
 
     ravel = flatten
 
-    def reshape(self, *shape: Any) -> Array:
-        """The elements in C order in another shape, given as one tuple or as its extents."""
-        return _api().reshape(self, _extents(shape))
+    def reshape(self, *shape: Any, order: str = "C") -> Array:
+        """The elements in C order, or with ``"F"`` the first axis first, in another shape, given
+        as one tuple or as its extents."""
+        return _api().reshape(self, _extents(shape), order=order)
 
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Array:
         """The array without axes of extent 1: all of them, or those given."""

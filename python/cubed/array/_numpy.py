@@ -53,17 +53,30 @@ _REDUCTIONS = {
     "logical_or": "any",
 }
 
-_REDUCE_OPTIONS = {"axis", "dtype", "keepdims"}
+_REDUCE_OPTIONS = {"axis", "dtype", "keepdims", "initial", "where"}
+
+#: Ufuncs that may be applied in any order, block by block, and what they leave as it is.
+_ASSOCIATIVE: dict[str, Any] = {
+    "bitwise_and": -1,
+    "bitwise_or": 0,
+    "bitwise_xor": 0,
+    "fmax": np.nan,
+    "fmin": np.nan,
+    "gcd": 0,
+    "hypot": 0,
+    "lcm": 1,
+    "logaddexp": -np.inf,
+    "logaddexp2": -np.inf,
+    "logical_xor": False,
+}
 
 #: What there is instead of ufuncs' other methods.
 _INSTEAD = {
     "accumulate": "cubed.core.ops.scan carries values along an axis",
     "at": "x[positions] = values replaces elements",
-    "outer": "x[:, None] and y broadcast against each other",
     "reduce": "cubed.core.ops.reduction reduces with a function",
     "reduceat": "cubed.groupby_reduce reduces groups of elements",
 }
-_RUNNING = {"add": "cubed.cumulative_sum", "multiply": "cubed.cumulative_prod"}
 
 #: Where functions of NumPy's other modules are in the namespace.
 _MODULES = {
@@ -119,7 +132,7 @@ def call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict
 def _says_nothing(name: str, value: Any) -> bool:
     """Whether a parameter of a ufunc changes nothing here."""
     if name == "where":
-        return value is True
+        return value is True or value is _NO_VALUE
     if name in ("dtype", "out", "signature"):
         return value is None
     return name in ("order", "subok") or value is _NO_VALUE or (name, value) == _SAME_KIND
@@ -132,39 +145,169 @@ def _refusal(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> str:
             f"{name} of a lazy array cannot write to out=, nor to NumPy's array by an operator"
             " such as +=: use the result, or cubed.store"
         )
-    if "where" in kwargs:
-        return (
-            f"{name} of a lazy array has no where=: cubed.where(condition, x, y) chooses elements"
-        )
-    if method == "accumulate" and ufunc.__name__ in _RUNNING:
-        return f"{name} is not defined for lazy arrays: use {_RUNNING[ufunc.__name__]}"
-    if method in _INSTEAD and (method != "reduce" or ufunc.__name__ not in _REDUCTIONS):
-        return f"{name} is not defined for lazy arrays: {_INSTEAD[method]}"
-    unknown = sorted(set(kwargs) - (_REDUCE_OPTIONS if method == "reduce" else {"dtype"}))
+    known = {"__call__": {"dtype", "where"}, "reduce": _REDUCE_OPTIONS}
+    unknown = sorted(set(kwargs) - known.get(method, {"axis", "dtype"}))
     if unknown:
         return f"{name} of a lazy array has no parameter {unknown[0]}"
+    if method in _INSTEAD:
+        return f"{name} is not defined for lazy arrays: {_INSTEAD[method]}"
     if ufunc.nout != 1 or ufunc.signature is not None:
         return f"{name} is not defined for lazy arrays: cubed.apply_gufunc calls it on blocks"
     return f"{name} is not defined for lazy arrays of these types"
 
 
 def _call_ufunc(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if kwargs.get("out") is not None:
-        return NotImplemented
-    is_numpys = getattr(np, ufunc.__name__, None) is ufunc
-    if ufunc is np.divmod and method == "__call__" and not kwargs:
+    out = kwargs.pop("out", None)
+    if out is not None:
+        if len(out) != 1 or not isinstance(out[0], Array):
+            return NotImplemented
+        return _into(ufunc, method, out[0], args, kwargs)
+    if method == "__call__":
+        return _elements(ufunc, args, kwargs)
+    if method == "outer" and len(args) == 2:
+        return _outer(ufunc, args, kwargs)
+    if method == "reduce" and set(kwargs) <= _REDUCE_OPTIONS:
+        return _reduced(ufunc, *args, **kwargs)
+    if method == "accumulate" and set(kwargs) <= {"axis", "dtype"}:
+        return _accumulated(ufunc, *args, **kwargs)
+    if method == "reduceat" and set(kwargs) <= {"axis", "dtype"}:
+        return _reduced_at(ufunc, *args, **kwargs)
+    return NotImplemented
+
+
+def _into(
+    ufunc: np.ufunc, method: str, out: Array, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """ufunc(*args, out=out): a new value behind a lazy array, the old one but `where`."""
+    mask = kwargs.pop("where", True) if method == "__call__" else True
+    result = _call_ufunc(ufunc, method, args, kwargs)
+    if result is NotImplemented:
+        return result
+    name = ufunc.__name__
+    if not isinstance(result, Array):
+        raise TypeError(f"{name} of a lazy array has several results, out= takes one")
+    if not np.can_cast(result.dtype, out.dtype, "same_kind"):
+        raise TypeError(f"{name}: the result is of {result.dtype}, which out, {out.dtype}, is not")
+    xp = _above.array_api
+    fits = xp.broadcast_shapes(result.shape, out.shape, np.shape(mask)) == out.shape
+    if not fits or (mask is True and result.shape != out.shape):
+        raise ValueError(f"{name}: the result has shape {result.shape}, out {out.shape}")
+    value = result.astype(out.dtype)
+    if mask is not True:
+        value = xp.where(_mask(name, mask), value, out)
+    out._rebind(xp.broadcast_to(value, out.shape)._x)
+    return out
+
+
+def _mask(name: str, where: Any) -> Array:
+    mask = _above.as_lazy(where)
+    if mask.dtype.kind != "b":
+        raise TypeError(f"{name}: where is of {mask.dtype}, expected bool")
+    return mask
+
+
+def _elements(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    dtype, mask = kwargs.pop("dtype", None), kwargs.pop("where", True)
+    if ufunc is np.divmod and dtype is None and mask is True and not kwargs:
         xp = _above.array_api
         return xp.floor_divide(*args), xp.remainder(*args)
-    if method == "reduce" and ufunc.__name__ in _REDUCTIONS and set(kwargs) <= _REDUCE_OPTIONS:
-        reduce = getattr(args[0], _REDUCTIONS[ufunc.__name__])
-        return reduce(**{"axis": 0, **kwargs}) if is_numpys else NotImplemented
-    dtype = kwargs.pop("dtype", None)
-    if method != "__call__" or kwargs:
+    if kwargs:
         return NotImplemented
     if dtype is not None:
         args = tuple(a.astype(dtype) if isinstance(a, (Array, np.ndarray)) else a for a in args)
-    func = _ours(ufunc.__name__) if is_numpys else None
-    return _by_blocks(ufunc, args) if func is None else func(*args)
+    func = _ours(ufunc.__name__) if _is_numpys(ufunc) else None
+    result = _by_blocks(ufunc, args) if func is None else func(*args)
+    if mask is True or not isinstance(result, Array):
+        return result if mask is True else NotImplemented
+    return _above.array_api.where(_mask(ufunc.__name__, mask), result, result.dtype.type(0))
+
+
+def _is_numpys(ufunc: np.ufunc) -> bool:
+    return getattr(np, ufunc.__name__, None) is ufunc
+
+
+def _outer(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """ufunc of every element of one array and every one of another."""
+    x, y = (_above.as_lazy(a) for a in args)
+    xp = _above.array_api
+    wide = xp.expand_dims(x, tuple(range(x.ndim, x.ndim + y.ndim))) if y.ndim else x
+    return _elements(ufunc, (wide, y), kwargs)
+
+
+def _reduced(
+    ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False,
+    initial: Any = None, where: Any = True,
+) -> Any:  # fmt: skip
+    if not _is_numpys(ufunc):
+        return NotImplemented
+    x, name = _above.as_lazy(array), ufunc.__name__
+    more = {k: v for k, v in (("initial", initial), ("where", where)) if not _says_nothing(k, v)}
+    if name in _REDUCTIONS:
+        if initial is None:
+            more.pop("initial", None)
+        if dtype is not None:
+            if name in ("maximum", "minimum"):
+                x = x.astype(dtype)
+            elif name in ("add", "multiply"):
+                more["dtype"] = dtype
+            elif np.dtype(dtype) != bool:
+                return NotImplemented
+        first = more.pop("initial", None) if name.startswith("logical") else None
+        if first is not None:
+            return NotImplemented
+        return getattr(x, _REDUCTIONS[name])(axis=axis, keepdims=keepdims, **more)
+    if name not in _ASSOCIATIVE or initial is not None or where is not True:
+        return NotImplemented
+    x = x if dtype is None else x.astype(dtype)
+    return _above.reduction(x, ufunc.reduce, axis=axis, keepdims=keepdims)
+
+
+def _accumulated(ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None) -> Any:
+    x, name, xp = _above.as_lazy(array), ufunc.__name__, _above.array_api
+    if not _is_numpys(ufunc):
+        return NotImplemented
+    if x.ndim == 0:
+        raise TypeError(f"{name}.accumulate of an array without axes")
+    if name in ("add", "multiply"):
+        return (xp.cumsum if name == "add" else xp.cumprod)(x, axis=axis, dtype=dtype)
+    x = x if dtype is None else x.astype(dtype)
+    if name in ("maximum", "minimum") and x.dtype.kind in "biuf":
+        return xp.statistical_functions.running_extreme(x, axis, name == "maximum")
+    if name in ("logical_and", "logical_or"):
+        return xp.statistical_functions.running_extreme(
+            x.astype(np.bool_), axis, name == "logical_or"
+        )
+    if name not in _ASSOCIATIVE:
+        return NotImplemented
+    ident = _ASSOCIATIVE[name]
+    if name in ("fmax", "fmin") and x.dtype.kind in "biu":
+        return xp.statistical_functions.running_extreme(x, axis, name == "fmax")
+    return _above.scan(ufunc.accumulate, ufunc, ident, x, axis)
+
+
+def _reduced_at(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
+    """A reduction of each part from one of the positions to the next; of one element, if that is
+    not behind it."""
+    x, xp = _above.as_lazy(array), _above.array_api
+    a = _above.normalize_axis(axis, x.ndim)
+    n = x.shape[a]
+    at = to_numpy(indices)
+    if at.ndim != 1 or (at.dtype.kind not in "iu" and at.size):
+        raise TypeError(f"{ufunc.__name__}.reduceat: indices are {at!r}, expected integers")
+    for k in at.tolist():
+        if not 0 <= k < n:
+            raise IndexError(f"{ufunc.__name__}.reduceat: index {k} is not in axis {a} of {n}")
+    before, parts = (slice(None),) * a, []
+    ends = [*at[1:].tolist(), n]
+    for start, end in zip(at.tolist(), ends, strict=True):
+        part = x[(*before, slice(start, max(end, start + 1)))]
+        part = _reduced(ufunc, part, a, dtype, True)
+        if part is NotImplemented:
+            return part
+        parts.append(part)
+    if not parts:
+        return _reduced(ufunc, x, a, dtype, True)[(*before, slice(0, 0))]
+    return xp.concat(parts, axis=a)
 
 
 def _by_blocks(ufunc: np.ufunc, args: tuple[Any, ...]) -> Any:
@@ -206,21 +349,6 @@ def _copy(a: Array, order: str = "K", subok: bool = False) -> Array:
     return a.copy()
 
 
-def _norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
-    xp = _above.array_api
-    if axis is None and ord is None:
-        return xp.linalg.vector_norm(x, keepdims=keepdims)
-    if axis is None and x.ndim == 2:
-        axis = (0, 1)
-    if isinstance(axis, (tuple, list)) and len(axis) == 2:
-        axes = normalize_axes(axis, x.ndim)
-        out = xp.linalg.matrix_norm(
-            xp.moveaxis(x, axes, (-2, -1)), ord="fro" if ord is None else ord
-        )
-        return xp.expand_dims(out, axes) if keepdims else out
-    return xp.linalg.vector_norm(x, ord=2 if ord is None else ord, axis=axis, keepdims=keepdims)
-
-
 def _size(x: Array, axis: Any = None) -> int:
     return math.prod(x.shape[a] for a in normalize_axes(axis, x.ndim))
 
@@ -257,7 +385,6 @@ _ADAPTED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.copy: _copy,
     np.iscomplexobj: lambda x: x.dtype.kind == "c",
     np.isrealobj: lambda x: x.dtype.kind != "c",
-    np.linalg.norm: _norm,
     np.may_share_memory: lambda a, b, max_work=None: False,
     np.ndim: lambda x: x.ndim,
     np.shape: lambda x: x.shape,

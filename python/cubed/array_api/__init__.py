@@ -8,18 +8,26 @@ who look for them in an array's namespace.
 from typing import TYPE_CHECKING
 
 from cubed.array_api import (
+    binning_functions,
+    block_functions,
+    choosing_functions,
     composed_functions,
     constants,
     creation_functions,
     data_type_functions,
     dtypes,
     elementwise_functions,
+    grid_functions,
     indexing_functions,
+    joining_functions,
     linear_algebra_functions,
     manipulation_functions,
     numpy_functions,
+    ordering_functions,
     searching_functions,
+    set1d_functions,
     set_functions,
+    signal_functions,
     sorting_functions,
     statistical_functions,
     utility_functions,
@@ -28,19 +36,27 @@ from cubed.array_api import fft as fft
 from cubed.array_api import lib as lib
 from cubed.array_api import linalg as linalg
 from cubed.array_api.array_object import Array as Array
+from cubed.array_api.binning_functions import *  # noqa: F403
+from cubed.array_api.block_functions import *  # noqa: F403
+from cubed.array_api.choosing_functions import *  # noqa: F403
 from cubed.array_api.composed_functions import *  # noqa: F403
 from cubed.array_api.constants import *  # noqa: F403
 from cubed.array_api.creation_functions import *  # noqa: F403
 from cubed.array_api.data_type_functions import *  # noqa: F403
 from cubed.array_api.dtypes import *  # noqa: F403
 from cubed.array_api.elementwise_functions import *  # noqa: F403
+from cubed.array_api.grid_functions import *  # noqa: F403
 from cubed.array_api.indexing_functions import *  # noqa: F403
 from cubed.array_api.inspection import __array_namespace_info__ as __array_namespace_info__
+from cubed.array_api.joining_functions import *  # noqa: F403
 from cubed.array_api.linear_algebra_functions import *  # noqa: F403
 from cubed.array_api.manipulation_functions import *  # noqa: F403
 from cubed.array_api.numpy_functions import *  # noqa: F403
+from cubed.array_api.ordering_functions import *  # noqa: F403
 from cubed.array_api.searching_functions import *  # noqa: F403
+from cubed.array_api.set1d_functions import *  # noqa: F403
 from cubed.array_api.set_functions import *  # noqa: F403
+from cubed.array_api.signal_functions import *  # noqa: F403
 from cubed.array_api.sorting_functions import *  # noqa: F403
 from cubed.array_api.statistical_functions import *  # noqa: F403
 from cubed.array_api.utility_functions import *  # noqa: F403
@@ -55,6 +71,7 @@ if not TYPE_CHECKING:  # who do not follow it: to them what is imported by * is 
         "lib",
         "linalg",
     ]
+    __all__ += block_functions.__all__
     __all__ += composed_functions.__all__
     __all__ += constants.__all__
     __all__ += creation_functions.__all__
@@ -64,6 +81,13 @@ if not TYPE_CHECKING:  # who do not follow it: to them what is imported by * is 
     __all__ += indexing_functions.__all__
     __all__ += linear_algebra_functions.__all__
     __all__ += manipulation_functions.__all__
+    __all__ += binning_functions.__all__
+    __all__ += choosing_functions.__all__
+    __all__ += grid_functions.__all__
+    __all__ += joining_functions.__all__
+    __all__ += ordering_functions.__all__
+    __all__ += set1d_functions.__all__
+    __all__ += signal_functions.__all__
     __all__ += numpy_functions.__all__
     __all__ += searching_functions.__all__
     __all__ += set_functions.__all__

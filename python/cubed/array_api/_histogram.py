@@ -11,9 +11,16 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import common_spec, core_of, lazy, to_numpy
-from cubed.array_api.elementwise_functions import subtract
-from cubed.array_api.searching_functions import searchsorted
+from cubed.array_api._quantiles import nanpercentile
+from cubed.array_api.elementwise_functions import (
+    greater_equal,
+    less_equal,
+    logical_and,
+    subtract,
+)
+from cubed.array_api.searching_functions import searchsorted, where
 from cubed.array_api.statistical_functions import max as maximum
+from cubed.array_api.statistical_functions import mean, std
 from cubed.array_api.statistical_functions import min as minimum
 from cubed.array_api.statistical_functions import sum as total
 from cubed.base._types import NDArray
@@ -32,8 +39,78 @@ def _limits(x: Array) -> NDArray:
     return np.array(compute(minimum(y), maximum(y)))
 
 
+_ESTIMATORS = ("auto", "doane", "fd", "rice", "scott", "sqrt", "sturges")
+
+
+def _estimated(x: Array, name: str, limits: Any, weights: Any) -> int:
+    """How many bins NumPy would take for the values: their spread is computed now."""
+    if name not in _ESTIMATORS:
+        raise ValueError(f"histogram: bins is {name!r}, expected one of {', '.join(_ESTIMATORS)}")
+    if weights is not None:
+        raise TypeError("histogram: bins are not estimated for elements with weights")
+    low, high = (float(v) for v in limits)
+    y = x.reshape(-1)
+    y = y.astype("uint8") if y.dtype.kind == "b" else y
+    inside = logical_and(greater_equal(y, low), less_equal(y, high))
+    f = y.astype("float64")
+    wanted: list[Any] = [
+        total(inside, dtype="int64"),
+        minimum(f, where=inside, initial=high),
+        maximum(f, where=inside, initial=low),
+    ]
+    if name in ("auto", "fd"):
+        wanted += [nanpercentile(where(inside, f, float("nan")), q) for q in (25, 75)]
+    if name in ("scott", "doane"):
+        wanted.append(std(f, where=inside))
+    n, least, greatest, *spread = (float(v) for v in compute(*wanted))
+    if n == 0 or not high > low:
+        return 1
+    width = _width(name, n, greatest - least, spread, f, inside)
+    if x.dtype.kind in "iu" and 0 < width < 1:
+        width = 1.0
+    return int(np.ceil((high - low) / width)) if width > 0 else 1
+
+
+def _width(name: str, n: float, ptp: float, spread: list[float], f: Array, inside: Array) -> float:
+    """The width of bins, by the rule of that name; 0: there is no spread."""
+    if name == "sqrt":
+        return ptp / np.sqrt(n)
+    if name == "rice":
+        return ptp / (2.0 * n ** (1.0 / 3))
+    sturges = ptp / (np.log2(n) + 1.0)
+    if name == "sturges":
+        return sturges
+    if name == "scott":
+        return (24.0 * np.pi**0.5 / n) ** (1.0 / 3.0) * spread[0]
+    if name == "doane":
+        if n <= 2 or spread[0] <= 0:
+            return 0.0
+        deviation = np.sqrt(6.0 * (n - 2) / ((n + 1.0) * (n + 3)))
+        centre = mean(f, where=inside)
+        cubes = ((f - centre) / spread[0]) ** 3
+        (g1,) = compute(mean(cubes, where=inside))
+        return ptp / (1.0 + np.log2(n) + np.log2(1.0 + np.absolute(float(g1)) / deviation))
+    fd = 2.0 * (spread[1] - spread[0]) * n ** (-1.0 / 3.0)
+    if name == "fd":
+        return fd
+    return min(fd, sturges) if fd else sturges
+
+
+def bin_edges(x: Array, bins: Any, range: Any, weights: Any) -> NDArray:
+    """The edges of bins of a histogram; what they need of values is computed now."""
+    if isinstance(bins, str) and range is None:
+        range = tuple(_limits(x).tolist())
+    if isinstance(bins, str):
+        if not all(np.isfinite(v) for v in range):
+            raise ValueError(f"histogram: range is {range}, expected finite numbers")
+        bins = _estimated(x, bins, range, weights)
+    refuse_foreign(bins, what="bins")
+    limits = _limits(x) if range is None and np.ndim(bins) == 0 else np.empty(0)
+    return np.histogram_bin_edges(limits.astype(x.dtype) if limits.size else limits, bins, range)
+
+
 def histogram(
-    x: Array, /, bins: int | Sequence[float] = 10, range: tuple[float, float] | None = None,
+    x: Array, /, bins: int | str | Sequence[float] = 10, range: tuple[float, float] | None = None,
     density: bool = False, weights: Any = None,
 ) -> tuple[Array, NDArray]:  # fmt: skip
     """How many elements lie in each bin.
@@ -43,7 +120,9 @@ def histogram(
     x
         Real numbers, of any shape.
     bins
-        How many bins of equal width, or their edges, which ascend.
+        How many bins of equal width, their edges, which ascend, or how NumPy estimates their
+        number: ``"auto"``, ``"doane"``, ``"fd"``, ``"rice"``, ``"scott"``, ``"sqrt"`` or
+        ``"sturges"``, for which the spread is computed now.
     range
         The first and the last edge of a number of bins. None: the least and the greatest element,
         which are computed now.
@@ -67,11 +146,7 @@ def histogram(
         For other types than real numbers.
     """
     x = lazy(x)
-    if isinstance(bins, str):
-        raise NotImplementedError(f"histogram: bins={bins!r}; give their number or edges")
-    refuse_foreign(bins, what="bins")
-    limits = _limits(x) if range is None and np.ndim(bins) == 0 else np.empty(0)
-    edges = np.histogram_bin_edges(limits, bins, range)
+    edges = bin_edges(x, bins, range, weights)
     core = _core.histogram(x._x, edges.astype("float64").tolist(), _weights(weights))
     counts = Array._new(core, common_spec(x, weights))
     if density:

@@ -11,6 +11,7 @@ from cubed import _core
 from cubed.array import _times
 from cubed.array._array import Array
 from cubed.array._operands import lazy, normalize_axes, to_numpy
+from cubed.array_api._weighted import weighted_quantile
 from cubed.array_api.searching_functions import where
 from cubed.array_api.utility_functions import any
 from cubed.base._dtypes import name_of
@@ -18,11 +19,14 @@ from cubed.base._types import Axis, NDArray
 
 
 def _quantile(
-    x: Array, q: Any, scale: float, axis: Axis, skip_nan: bool, method: str, keepdims: bool
-) -> Array:
+    x: Array, q: Any, scale: float, axis: Axis, skip_nan: bool, method: str, keepdims: bool,
+    weights: Any = None,
+) -> Array:  # fmt: skip
     x = lazy(x)
     given = to_numpy(q)
     values = given.astype(np.float64) / scale
+    if weights is not None:
+        return weighted_quantile(x, values, axis, skip_nan, method, keepdims, weights)
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     if x.dtype.kind in "mM" and not skip_nan:
         whole = tuple(range(x.ndim)) if axes is None else tuple(axes)
@@ -75,7 +79,14 @@ def nanmedian(x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
 
 
 def quantile(
-    x: Array, /, q: Any, axis: Axis = None, *, method: str = "linear", keepdims: bool = False
+    x: Array,
+    /,
+    q: Any,
+    axis: Axis = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    weights: Any = None,
 ) -> Array:
     """Quantiles; NaN if there is one among the elements.
 
@@ -92,6 +103,9 @@ def quantile(
         ``"inverted_cdf"``, ``"hazen"``, ...; those that give one of the elements keep x's type.
     keepdims
         Leave the axes, with one element.
+    weights
+        Of x's shape or that of `axis`: how much each element counts. With method
+        ``"inverted_cdf"``; all elements are sorted.
 
     Returns
     -------
@@ -111,37 +125,58 @@ def quantile(
     Lazy and exact. Where the elements of one result take up to a quarter of a task's memory they
     are brought together in one; otherwise they are counted, in two to eight passes over x.
     """
-    return _quantile(x, q, 1, axis, False, method, keepdims)
+    return _quantile(x, q, 1, axis, False, method, keepdims, weights)
 
 
 def nanquantile(
-    x: Array, /, q: Any, axis: Axis = None, *, method: str = "linear", keepdims: bool = False
+    x: Array,
+    /,
+    q: Any,
+    axis: Axis = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    weights: Any = None,
 ) -> Array:
     """As :func:`quantile`, of the elements that are not NaN.
 
     Shapes, types and memory are those of that function. Lazy.
     """
-    return _quantile(x, q, 1, axis, True, method, keepdims)
+    return _quantile(x, q, 1, axis, True, method, keepdims, weights)
 
 
 def percentile(
-    x: Array, /, q: Any, axis: Axis = None, *, method: str = "linear", keepdims: bool = False
+    x: Array,
+    /,
+    q: Any,
+    axis: Axis = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    weights: Any = None,
 ) -> Array:
     """As :func:`quantile`, with q from 0 to 100.
 
     Shapes, types and memory are those of that function. Lazy.
     """
-    return _quantile(x, q, 100, axis, False, method, keepdims)
+    return _quantile(x, q, 100, axis, False, method, keepdims, weights)
 
 
 def nanpercentile(
-    x: Array, /, q: Any, axis: Axis = None, *, method: str = "linear", keepdims: bool = False
+    x: Array,
+    /,
+    q: Any,
+    axis: Axis = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    weights: Any = None,
 ) -> Array:
     """As :func:`percentile`, of the elements that are not NaN.
 
     Shapes, types and memory are those of that function. Lazy.
     """
-    return _quantile(x, q, 100, axis, True, method, keepdims)
+    return _quantile(x, q, 100, axis, True, method, keepdims, weights)
 
 
 # --- Of dates and times ---------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from cubed.array._keys import positions_within
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import is_scalar, is_time, normalize_axis, operands, to_numpy
 from cubed.array_api._pad import pad
+from cubed.array_api._rows import unique_along
 from cubed.array_api.creation_functions import asarray, eye, full_like, ones_like
 from cubed.array_api.data_type_functions import result_type
 from cubed.array_api.elementwise_functions import (
@@ -58,7 +59,7 @@ from cubed.array_api.set_functions import (
 )
 from cubed.array_api.statistical_functions import mean, sum
 from cubed.array_api.utility_functions import diff
-from cubed.base._types import Axis
+from cubed.base._types import Axis, DTypeLike
 from cubed.io._create import as_lazy
 
 __all__ = [
@@ -530,11 +531,39 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Array:
 
 
 def cov(
-    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: DTypeLike = None,
 ) -> Array:
     """The covariance matrix of variables, which are rows (columns without `rowvar`).
 
-    ``(n, n)`` for n variables: float64, or complex128. Lazy.
+    Parameters
+    ----------
+    m, y
+        Variables; those of y come behind those of m.
+    rowvar
+        Whether rows are variables, and columns observations.
+    bias
+        Divide by the number of observations, not by one less.
+    ddof
+        Divide by the number of observations less this.
+    fweights
+        How often each observation was made: integers.
+    aweights
+        How much each observation counts.
+    dtype
+        Of the result.
+
+    Returns
+    -------
+    Array
+        ``(n, n)`` for n variables: float64, or complex128, at least. Lazy.
     """
     parts = [_with_axes(v, 2) for v in (m, y) if v is not None]
     if not rowvar:
@@ -542,14 +571,36 @@ def cov(
             permute_dims(p, (1, 0)) if np.ndim(v) > 1 else p
             for v, p in zip((m, y), parts, strict=False)
         ]
-    if any(p.ndim > 2 for p in parts):
+    if builtins.any(p.ndim > 2 for p in parts):
         raise ValueError("cov: an array has more than two axes")
     x = concat(parts, axis=0) if len(parts) > 1 else parts[0]
-    x = x.astype(result_type(x.dtype, np.float64))
-    n = x.shape[1] - (ddof if ddof is not None else 0 if bias else 1)
-    centred = subtract(x, mean(x, axis=1, keepdims=True))
-    out = divide(matmul(centred, _conj_transposed(centred)), float(np.maximum(n, 0)))
+    x = x.astype(result_type(x.dtype, np.float64) if dtype is None else np.dtype(dtype))
+    free = ddof if ddof is not None else 0 if bias else 1
+    if fweights is None and aweights is None:
+        centred = subtract(x, mean(x, axis=1, keepdims=True))
+        n: Any = float(np.maximum(x.shape[1] - free, 0))
+        out = divide(matmul(centred, _conj_transposed(centred)), n)
+        return reshape(out, ()) if out.shape == (1, 1) else out
+    given = {"fweights": fweights, "aweights": aweights}
+    factors = [_weights(name, w, x.shape[1]) for name, w in given.items() if w is not None]
+    w = multiply(*factors) if len(factors) > 1 else factors[0]
+    total = sum(w)
+    centred = subtract(x, divide(sum(multiply(x, w), axis=1, keepdims=True), total))
+    if free == 0 or aweights is None:
+        n = subtract(total, float(free))
+    else:
+        n = subtract(total, divide(multiply(sum(multiply(w, factors[-1])), float(free)), total))
+    out = divide(matmul(multiply(centred, w), _conj_transposed(centred)), maximum(n, 0.0))
     return reshape(out, ()) if out.shape == (1, 1) else out
+
+
+def _weights(name: str, weights: Any, n: int) -> Array:
+    w = as_lazy(weights)
+    if w.shape != (n,):
+        raise ValueError(f"cov: {name} have shape {w.shape} for {n} observations")
+    if name == "fweights" and w.dtype.kind not in "iu":
+        raise TypeError(f"cov: fweights are {w.dtype}, expected integers")
+    return w.astype(np.float64)
 
 
 def _conj_transposed(x: Array) -> Array:
@@ -558,12 +609,12 @@ def _conj_transposed(x: Array) -> Array:
     return conj(t) if t.dtype.kind == "c" else t
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Array:
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike = None) -> Array:
     """Pearson's correlation coefficients of variables, which are rows (columns if not `rowvar`).
 
-    ``(n, n)`` for n variables: float64, or complex128. Lazy.
+    ``(n, n)`` for n variables: float64, or complex128, or `dtype`. Lazy.
     """
-    c = cov(x, y, rowvar)
+    c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return divide(c, c)
     d = diagonal(c)
@@ -596,20 +647,27 @@ def unique(
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
+    axis: int | None = None,
     *,
     equal_nan: bool = True,
 ) -> Any:
-    """Distinct elements in ascending order. Computes their number.
+    """Distinct elements in ascending order, or distinct parts along an axis. Computes their number.
 
     Parameters
     ----------
     return_index, return_inverse, return_counts
         Give a tuple, also with where in the flattened array each element is first; which of them
         every element of x is, in x's shape; how often each is there.
+    axis
+        Compare the parts along it, in the order of their elements, of which NaN are all different.
+        Positions count along the axis.
     equal_nan
         Whether NaN is one element, and not as many as there are.
     """
     a = as_lazy(x)
+    if axis is not None:
+        rows = unique_along(a, axis, return_index, return_inverse, return_counts)
+        return rows if len(rows) > 1 else rows[0]
     wanted = (True, return_index, return_inverse, return_counts)
     if return_index or (return_inverse and return_counts):
         found = dict(zip(_PARTS_OF_UNIQUE, unique_all(a), strict=True))

@@ -309,10 +309,13 @@ def linspace(
     return Array._new(in_chunks(_core.astype(out, name_of(d)), extents, chunks), spec)
 
 
-def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
+def meshgrid(
+    *arrays: Array, indexing: str = "xy", sparse: bool = False, copy: bool = True
+) -> tuple[Array, ...]:
     """Coordinates of a grid from those of its axes.
 
-    Arrays of one axis, each in the shape of all of them together. Lazy.
+    Arrays of one axis, each in the shape of all of them together, or with `sparse` with one element
+    along the axes of the others. Lazy; `copy` changes nothing.
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing is {indexing!r}, expected 'xy' or 'ij'")
@@ -334,7 +337,9 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
             if d != order[i]:
                 x = _core.expand_dims(x, d)
         columns.append(x)
-    return tuple(Array._new(_core.broadcast_to(x, shape), spec) for x in columns)
+    if not sparse:
+        columns = [_core.broadcast_to(x, shape) for x in columns]
+    return tuple(Array._new(x, spec) for x in columns)
 
 
 def ones(

@@ -106,6 +106,14 @@ def _two(name: str, x1: Any, x2: Any) -> Array:
     return Array._new(_core.elementwise(name, *xs), spec)
 
 
+def _truth(x: Any) -> Any:
+    """Whether elements are not 0; NaN are true."""
+    if isinstance(x, np.ndarray) or not (is_scalar(x) or isinstance(x, np.generic)):
+        x = as_lazy(x)
+        return x if x.dtype.kind == "b" else x.astype(np.bool_)
+    return bool(x)
+
+
 def abs(x: Array, /) -> Array:
     """Absolute values.
 
@@ -456,33 +464,33 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
 def logical_and(x1: Any, x2: Any, /) -> Array:
     """Whether both are true.
 
-    bool; operands are broadcast and promoted. Lazy; TypeError for other types than bool.
+    bool; operands are broadcast and promoted. Lazy.
     """
-    return _two("logical_and", x1, x2)
+    return _two("logical_and", _truth(x1), _truth(x2))
 
 
 def logical_not(x: Array, /) -> Array:
     """Whether elements are false.
 
-    bool, of x's shape. Lazy; TypeError for other types than bool.
+    bool, of x's shape. Lazy.
     """
-    return _one("logical_not", x)
+    return _one("logical_not", _truth(lazy(x)))
 
 
 def logical_or(x1: Any, x2: Any, /) -> Array:
     """Whether either is true.
 
-    bool; operands are broadcast and promoted. Lazy; TypeError for other types than bool.
+    bool; operands are broadcast and promoted. Lazy.
     """
-    return _two("logical_or", x1, x2)
+    return _two("logical_or", _truth(x1), _truth(x2))
 
 
 def logical_xor(x1: Any, x2: Any, /) -> Array:
     """Whether one of them is true.
 
-    bool; operands are broadcast and promoted. Lazy; TypeError for other types than bool.
+    bool; operands are broadcast and promoted. Lazy.
     """
-    return _two("logical_xor", x1, x2)
+    return _two("logical_xor", _truth(x1), _truth(x2))
 
 
 def maximum(x1: Any, x2: Any, /) -> Array:

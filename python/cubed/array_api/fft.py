@@ -20,17 +20,21 @@ from cubed.base._types import DTypeLike
 
 __all__ = [
     "fft",
+    "fft2",
     "fftfreq",
     "fftn",
     "fftshift",
     "hfft",
     "ifft",
+    "ifft2",
     "ifftn",
     "ifftshift",
     "ihfft",
     "irfft",
+    "irfft2",
     "irfftn",
     "rfft",
+    "rfft2",
     "rfftfreq",
     "rfftn",
 ]
@@ -216,3 +220,55 @@ def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """
     x = lazy(x)
     return x._like(_core.fftshift(True, x._x, normalize_axes(axes, x.ndim)))
+
+
+def fft2(
+    a: Array,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] = (-2, -1),
+    norm: str | None = "backward",
+) -> Array:
+    """The transform of two axes; see :func:`fftn`.
+
+    Lazy.
+    """
+    return fftn(a, s=s, axes=axes, norm=norm)
+
+
+def ifft2(
+    a: Array,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] = (-2, -1),
+    norm: str | None = "backward",
+) -> Array:
+    """The inverse transform of two axes; see :func:`ifftn`.
+
+    Lazy.
+    """
+    return ifftn(a, s=s, axes=axes, norm=norm)
+
+
+def rfft2(
+    a: Array,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] = (-2, -1),
+    norm: str | None = "backward",
+) -> Array:
+    """Half of the transform of real numbers over two axes; see :func:`rfftn`.
+
+    Lazy.
+    """
+    return rfftn(a, s=s, axes=axes, norm=norm)
+
+
+def irfft2(
+    a: Array,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] = (-2, -1),
+    norm: str | None = "backward",
+) -> Array:
+    """The inverse of :func:`rfft2`, over two axes; see :func:`irfftn`.
+
+    Lazy.
+    """
+    return irfftn(a, s=s, axes=axes, norm=norm)

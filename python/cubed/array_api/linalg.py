@@ -6,11 +6,17 @@ A matrix that is larger than a task's memory is factored in panels of columns by
 
 from __future__ import annotations
 
+import math
+import operator
+import random as _python
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from cubed import _core
 from cubed.array._array import Array
+from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import (
     common_spec,
     core_of,
@@ -20,13 +26,26 @@ from cubed.array._operands import (
     real_number,
     scalar_array,
 )
+from cubed.array_api.creation_functions import tril, triu
+from cubed.array_api.data_type_functions import result_type
+from cubed.array_api.elementwise_functions import abs, conj, divide, multiply, sign, subtract
 from cubed.array_api.linear_algebra_functions import matmul, matrix_transpose, tensordot, vecdot
+from cubed.array_api.manipulation_functions import (
+    expand_dims,
+    flip,
+    moveaxis,
+    permute_dims,
+    reshape,
+)
+from cubed.array_api.searching_functions import where
+from cubed.array_api.statistical_functions import sum
 from cubed.base._dtypes import dtype_of, name_of
 from cubed.base._types import DTypeLike
 from cubed.spec import Spec
 
 __all__ = [
     "cholesky",
+    "cond",
     "cross",
     "det",
     "diagonal",
@@ -35,19 +54,26 @@ __all__ = [
     "eigvals",
     "eigvalsh",
     "inv",
+    "lstsq",
     "matmul",
     "matrix_norm",
     "matrix_power",
     "matrix_rank",
     "matrix_transpose",
+    "multi_dot",
+    "norm",
     "outer",
     "pinv",
     "qr",
     "slogdet",
     "solve",
+    "solve_triangular",
     "svd",
+    "svd_compressed",
     "svdvals",
     "tensordot",
+    "tensorinv",
+    "tensorsolve",
     "trace",
     "vecdot",
     "vector_norm",
@@ -238,13 +264,16 @@ def outer(x1: Array, x2: Array, /) -> Array:
     return Array._new(_core.pair("outer", core_of(x1), core_of(x2)), common_spec(x1, x2))
 
 
-def pinv(x: Array, /, *, rtol: Any = None) -> Array:
-    """Moore-Penrose inverses; singular values up to `rtol` times the largest count as 0.
+def pinv(x: Array, /, *, rtol: Any = None, rcond: Any = None) -> Array:
+    """Moore-Penrose inverses; singular values up to `rtol` (or `rcond`) times the largest count as
+    0.
 
     ``(..., m, n)`` of ``(..., n, m)``. Lazy; MemoryError where a task cannot hold a matrix.
     """
     x = lazy(x)
-    return x._like(_core.by_rank(True, x._x, _limit(x, rtol), x.spec.task_mem))
+    return x._like(
+        _core.by_rank(True, x._x, _limit(x, rcond if rtol is None else rtol), x.spec.task_mem)
+    )
 
 
 def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
@@ -285,14 +314,16 @@ def solve(x1: Array, x2: Array, /) -> Array:
     return Array._new(_core.solve(core_of(x1), core_of(x2), task_mem), spec)
 
 
-def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
-    """Singular values, which descend, and singular vectors.
+def svd(x: Array, /, *, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    """Singular values, which descend, and singular vectors; without `compute_uv` the values alone.
 
     ``(..., n, k)``, ``(..., k)`` and ``(..., k, m)`` with k the smaller extent, or square matrices
     for `full_matrices`. Lazy; MemoryError where a task cannot hold a matrix, unless it can be cut
     into blocks of rows.
     """
     x = lazy(x)
+    if not compute_uv:
+        return svdvals(x)
     return SVDResult(
         *(x._like(c) for c in _core.factors("svd", x._x, full_matrices, x.spec.task_mem))
     )
@@ -338,3 +369,269 @@ def vector_norm(
             else (normalize_axis(axis, x.ndim),)
         )
     return x._like(_core.vector_norm(x._x, real_number(ord, "ord"), axes, keepdims))
+
+
+# --- With NumPy's, SciPy's and Dask's names -------------------------------------------------------
+
+
+def _floating(*arrays: Any) -> list[Array]:
+    """Arrays in the type that they promote to, which is float64 for integers."""
+    given = [a if isinstance(a, Array) else Array._new(core_of(a), None) for a in arrays]
+    dtype = result_type(*given) if len(given) > 1 else given[0].dtype
+    if dtype.kind in "biu":
+        dtype = np.dtype(np.float64)
+    return [a.astype(dtype) for a in given]
+
+
+def _adjoint(x: Array) -> Array:
+    """The conjugate transpose of matrices."""
+    return conj(x.mT) if x.dtype.kind == "c" else x.mT
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
+    """Norms of vectors along an axis, or of matrices in two.
+
+    Parameters
+    ----------
+    x
+        Real or complex numbers.
+    ord
+        Of vectors a number, of matrices as for :func:`matrix_norm`. None: the root of the sum of
+        squares.
+    axis
+        One for vectors, two for matrices. None: the matrix, if there are two axes and an `ord`;
+        without one all elements.
+    keepdims
+        Leave the axes, with one element.
+
+    Returns
+    -------
+    Array
+        Real, without the axes. Lazy.
+    """
+    a = lazy(x)
+    if axis is None and ord is None:
+        return vector_norm(a, keepdims=keepdims)
+    if axis is None and a.ndim == 2:
+        axis = (0, 1)
+    if isinstance(axis, (tuple, list)) and len(axis) == 2:
+        axes = normalize_axes(axis, a.ndim)
+        out = matrix_norm(moveaxis(a, axes, (-2, -1)), ord="fro" if ord is None else ord)
+        return expand_dims(out, axes) if keepdims else out
+    return vector_norm(a, ord=2 if ord is None else ord, axis=axis, keepdims=keepdims)
+
+
+def cond(x: Any, p: Any = None) -> Array:
+    """Condition numbers: the norm times that of the inverse; for None and 2 the largest singular
+    value over the smallest.
+
+    Real, without the last two axes. Lazy; computing raises ValueError where an inverse is needed
+    and a matrix is singular.
+    """
+    (a,) = _floating(x)
+    if p is None or p in (2, -2):
+        s = svdvals(a)
+        return divide(s[..., -1], s[..., 0]) if p == -2 else divide(s[..., 0], s[..., -1])
+    return multiply(matrix_norm(a, ord=p), matrix_norm(inv(a), ord=p))
+
+
+def multi_dot(arrays: Sequence[Any]) -> Array:
+    """The product of several matrices, in the order that takes the fewest multiplications.
+
+    Of the type that they promote to; the first and the last one may be vectors. Lazy.
+    """
+    refuse_foreign(arrays)
+    given = [lazy(a, f"arrays[{k}]") for k, a in enumerate(arrays)]
+    if len(given) < 2:
+        raise ValueError(f"multi_dot: {len(given)} arrays, expected two at least")
+    row, column = given[0].ndim == 1, given[-1].ndim == 1
+    if row:
+        given[0] = expand_dims(given[0], 0)
+    if column:
+        given[-1] = expand_dims(given[-1], 1)
+    for k, a in enumerate(given):
+        if a.ndim != 2:
+            raise ValueError(f"multi_dot: arrays[{k}] has {a.ndim} axes, expected 2")
+    n = len(given)
+    extents = [a.shape[0] for a in given] + [given[-1].shape[1]]
+    cost = {(i, i): (0, 0) for i in range(n)}
+    for width in range(1, n):
+        for i in range(n - width):
+            j = i + width
+            cost[i, j] = min(
+                (
+                    cost[i, k][0]
+                    + cost[k + 1, j][0]
+                    + extents[i] * extents[k + 1] * extents[j + 1],
+                    k,
+                )
+                for k in range(i, j)
+            )
+    made = dict(zip(((i, i) for i in range(n)), given, strict=True))
+    for width in range(1, n):
+        for i in range(n - width):
+            k = cost[i, i + width][1]
+            made[i, i + width] = matmul(made[i, k], made[k + 1, i + width])
+    out = made[0, n - 1]
+    out = out[0] if row else out
+    return out[..., 0] if column else out
+
+
+def solve_triangular(a: Any, b: Any, lower: bool = False, *, unit_diagonal: bool = False) -> Array:
+    """What a triangle has to be multiplied with to give b: a vector, or the columns of matrices.
+
+    Parameters
+    ----------
+    a
+        ``(..., n, n)``, of which the upper triangle is read, or the lower one.
+    b
+        ``(n,)`` or ``(..., n, k)``.
+    lower
+        Whether it is the lower triangle.
+    unit_diagonal
+        Take the diagonal for ones.
+
+    Returns
+    -------
+    Array
+        Of b's shape but for stacks, which broadcast. Lazy; computing raises ValueError if the
+        triangle is singular.
+    """
+    x, y = _floating(a, b)
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise ValueError(f"solve_triangular: a has shape {x.shape}, expected square matrices")
+    part = tril(x, k=-1 if unit_diagonal else 0) if lower else triu(x, k=1 if unit_diagonal else 0)
+    if unit_diagonal:
+        n = x.shape[-1]
+        ones = x._like(_core.eye(n, n, 0, name_of(x.dtype), None))
+        part = part + ones
+    if not lower:
+        return solve(part, y)  # no pivot is sought: elements below the diagonal are 0
+    part = flip(part, axis=(-2, -1))
+    vector = y.ndim == 1
+    out = solve(part, flip(y, axis=0 if vector else -2))
+    return flip(out, axis=0 if vector else -2)
+
+
+def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, Array, Array]:
+    """What a matrix has to be multiplied with to come as near as it can to b.
+
+    Parameters
+    ----------
+    a
+        ``(m, n)``.
+    b
+        ``(m,)`` or ``(m, k)``.
+    rcond
+        Singular values up to this times the largest count as 0. None: the larger extent times the
+        precision; -1: the precision.
+
+    Returns
+    -------
+    tuple[Array, Array, Array, Array]
+        The solution with the least norm, ``(n,)`` or ``(n, k)``; for each column the sum of squares
+        of what is left, of no column unless m > n (also where the rank is less than n); the rank;
+        singular values. float64 for integers, else the type that both promote to. Lazy; MemoryError
+        as for :func:`svd`.
+    """
+    x, y = _floating(a, b)
+    if x.ndim != 2:
+        raise ValueError(f"lstsq: a has {x.ndim} axes, expected 2")
+    if y.ndim not in (1, 2) or y.shape[0] != x.shape[0]:
+        raise ValueError(f"lstsq: b has shape {y.shape} for {x.shape[0]} rows")
+    columns = expand_dims(y, 1) if y.ndim == 1 else y
+    m, n = x.shape
+    u, s, vh = svd(x, full_matrices=False)
+    precision = float(np.finfo(x.dtype).eps)
+    limit = max(m, n) * precision if rcond is None else precision if rcond == -1 else rcond
+    kept = s > s[:1] * float(limit)
+    inverse = divide(where(kept, 1.0, 0.0).astype(s.dtype), where(kept, s, s.dtype.type(1)))
+    found = matmul(_adjoint(vh), multiply(expand_dims(inverse, 1), matmul(_adjoint(u), columns)))
+    left = abs(subtract(columns, matmul(x, found)))
+    squares = sum(multiply(left, left), axis=0)
+    if m <= n:
+        squares = squares[:0]
+    rank = sum(kept.astype(np.int64)).astype(np.int32)
+    return found[:, 0] if y.ndim == 1 else found, squares, rank, s
+
+
+def tensorinv(a: Any, ind: int = 2) -> Array:
+    """The inverse of an array as of a matrix, whose rows are its first `ind` axes.
+
+    Of the other axes and then these. Lazy; computing raises ValueError if it is singular.
+    """
+    x = lazy(a)
+    if ind <= 0:
+        raise ValueError(f"tensorinv: ind is {ind}, expected 1 or more")
+    rows, columns = x.shape[:ind], x.shape[ind:]
+    return reshape(inv(reshape(x, (math.prod(rows), math.prod(columns)))), (*columns, *rows))
+
+
+def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Array:
+    """What an array has to be multiplied with, over its last axes, to give b.
+
+    Of a's axes behind those of b. Lazy; `axes` are moved to the end before.
+    """
+    x, y = lazy(a), lazy(b, "b")
+    if axes is not None:
+        last = normalize_axes(tuple(axes), x.ndim)
+        x = permute_dims(x, (*(d for d in range(x.ndim) if d not in last), *last))
+    shape = x.shape[y.ndim :]
+    n = math.prod(shape)
+    if x.size != n * n:
+        raise ValueError(f"tensorsolve: a of shape {x.shape} is no square matrix for {y.shape}")
+    return reshape(solve(reshape(x, (n, n)), reshape(y, (-1,))), shape)
+
+
+def svd_compressed(
+    a: Any,
+    k: int,
+    n_power_iter: int = 0,
+    n_oversamples: int = 10,
+    seed: int | None = None,
+    *,
+    coerce_signs: bool = True,
+) -> SVDResult:
+    """About the k largest singular values and their vectors, of products with random vectors.
+
+    Parameters
+    ----------
+    a
+        A matrix, of any size.
+    k
+        How many.
+    n_power_iter
+        How often vectors are multiplied with the matrix and its adjoint: more where singular values
+        descend slowly. Each is two passes over the matrix.
+    n_oversamples
+        How many vectors there are beside the k.
+    seed
+        Of the vectors. None: drawn from Python's :mod:`random`.
+    coerce_signs
+        Make the sum of each right vector positive.
+
+    Returns
+    -------
+    SVDResult
+        ``(m, k)``, ``(k,)`` and ``(k, n)`` of ``(m, n)``. Lazy.
+    """
+    (x,) = _floating(a)
+    if x.ndim != 2:
+        raise ValueError(f"svd_compressed: a has {x.ndim} axes, expected 2")
+    wanted = operator.index(k)
+    if not 1 <= wanted <= min(x.shape):
+        raise ValueError(f"svd_compressed: k is {k}, expected 1 to {min(x.shape)}")
+    width = min(wanted + n_oversamples, *x.shape)
+    number = _python.getrandbits(63) if seed is None else operator.index(seed)
+    drawn = _core.random("normal", (x.shape[1], width), None, number, 0.0, 1.0)
+    q, _ = qr(matmul(x, x._like(_core.astype(drawn, name_of(x.dtype)))))
+    for _ in range(n_power_iter):
+        back, _ = qr(matmul(_adjoint(x), q))
+        q, _ = qr(matmul(x, back))
+    u, s, vh = svd(matmul(_adjoint(q), x), full_matrices=False)
+    u, s, vh = matmul(q, u[:, :wanted]), s[:wanted], vh[:wanted]
+    if coerce_signs and x.dtype.kind == "f":
+        signs = sign(sum(vh, axis=1))
+        signs = where(signs == 0, signs.dtype.type(1), signs)
+        u, vh = multiply(u, signs), multiply(vh, expand_dims(signs, 1))
+    return SVDResult(u, s, vh)

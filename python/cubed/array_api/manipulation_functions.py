@@ -12,6 +12,7 @@ from cubed.array._operands import common_spec, core_of, lazy, normalize_axes, no
 from cubed.array._rechunk import rechunk
 from cubed.array._select import flatten
 from cubed.array_api.data_type_functions import result_type
+from cubed.base._chunks import normalize_shape
 from cubed.base._types import ChunksLike
 
 __all__ = [
@@ -64,7 +65,8 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...], *, chunks: ChunksLike = No
     Of `shape` and x's type. Lazy; ValueError if x's shape does not broadcast to it.
     """
     x = lazy(x)
-    same = tuple(shape) == x.shape
+    shape = normalize_shape(shape)
+    same = shape == x.shape
     out = x._like(x._x if same else _core.broadcast_to(x._x, shape))
     return out if chunks is None else rechunk(out, chunks)
 
@@ -156,14 +158,31 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     return Array._new(_core.repeat_each(x._x, times, axis, total), spec)
 
 
-def reshape(x: Array, /, shape: int | Sequence[int], *, copy: bool | None = None) -> Array:
-    """The elements in C order in another shape; one extent may be -1, for what is left.
+def reshape(
+    x: Array, /, shape: int | Sequence[int], *, copy: bool | None = None, order: str = "C"
+) -> Array:
+    """The elements in another shape; one extent may be -1, for what is left.
+
+    They are taken and put in C order, the last axis first, or with `order` ``"F"`` the first axis
+    first.
 
     Of x's type. Lazy; chunks may have to be stored anew. ValueError for another number of
     elements; `copy` changes nothing.
     """
     x = lazy(x)
-    return x._like(_core.reshape(x._x, tuple(shape) if isinstance(shape, Sequence) else (shape,)))
+    extents = normalize_shape(shape)
+    if order not in ("C", "F", "A", "K"):
+        raise ValueError(f"reshape: order is {order!r}, expected 'C' or 'F'")
+    if order != "F":
+        return x._like(_core.reshape(x._x, extents))
+    out = _core.reshape(_reversed(x._x), extents[::-1])
+    return x._like(_reversed(out))
+
+
+def _reversed(x: _core.Array) -> _core.Array:
+    """x with its axes in reverse order."""
+    ndim = len(x.shape)
+    return x if ndim < 2 else _core.permute_dims(x, tuple(reversed(range(ndim))))
 
 
 def roll(

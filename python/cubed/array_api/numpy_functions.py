@@ -59,6 +59,7 @@ from cubed.array_api.manipulation_functions import concat, expand_dims, moveaxis
 from cubed.array_api.searching_functions import argmax, argmin
 from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum
 from cubed.array_api.utility_functions import all
+from cubed.base._chunks import normalize_shape
 from cubed.base._types import Axis, DTypeLike
 from cubed.io._create import as_lazy
 
@@ -122,8 +123,9 @@ def isnat(x: Array, /) -> Array:
     return is_nat(x)
 
 
-def unravel_index(indices: Any, /, shape: Sequence[int]) -> tuple[Array, ...]:
-    """Positions along each axis of a shape, of positions in C order, which are not checked.
+def unravel_index(indices: Any, /, shape: Sequence[int], order: str = "C") -> tuple[Array, ...]:
+    """Positions along each axis of a shape, of positions in C order, which are not checked; with
+    `order` ``"F"`` the first axis is the fastest.
 
     For each axis int64 of the shape of the indices. Lazy.
     """
@@ -131,19 +133,22 @@ def unravel_index(indices: Any, /, shape: Sequence[int]) -> tuple[Array, ...]:
     if at.dtype.kind not in "iu":
         raise TypeError(f"unravel_index: indices are {at.dtype}, expected integers")
     at = at.astype(np.int64)
+    if order not in ("C", "F"):
+        raise ValueError(f"unravel_index: order is {order!r}, expected 'C' or 'F'")
     out: list[Array] = []
-    for n in reversed(tuple(shape)):
+    extents = normalize_shape(shape)
+    for n in extents if order == "F" else reversed(extents):
         out.append(at % n)
         at = at // n
-    return tuple(reversed(out))
+    return tuple(out if order == "F" else reversed(out))
 
 
-def ravel(x: Array, /) -> Array:
-    """The elements in C order, in one dimension.
+def ravel(x: Array, /, order: str = "C") -> Array:
+    """The elements in C order, or with `order` ``"F"`` the first axis first, in one dimension.
 
     Of x's type. Lazy; chunks may have to be stored anew.
     """
-    return reshape(x, (-1,))
+    return reshape(x, (-1,), order=order)
 
 
 def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:

@@ -11,6 +11,7 @@ from cubed import _core
 from cubed.array import _times
 from cubed.array._array import Array
 from cubed.array._operands import check_device, lazy, normalize_axes, normalize_axis, real_number
+from cubed.array_api._chosen import complex_extreme, filled, mean_of_chosen, started, variance
 from cubed.array_api.data_type_functions import astype
 from cubed.array_api.elementwise_functions import sqrt
 from cubed.base._dtypes import name_of
@@ -26,8 +27,22 @@ def _reduce(
     keepdims: bool,
     dtype: DTypeLike = None,
     correction: float = 0.0,
+    initial: Any = None,
+    where: Any = True,
 ) -> Array:
     x = lazy(x)
+    if where is not True and name in ("mean", "var", "std"):
+        if name == "mean":
+            return mean_of_chosen(x, axis, keepdims, dtype, where)
+        return variance(x, axis, keepdims, dtype, correction, name == "std", where)
+    if where is not True:
+        x = filled(name, x, where, initial)
+    if initial is not None:
+        return started(name, x, axis, keepdims, dtype, initial, _reduce)
+    if x.dtype.kind == "c" and name in ("max", "min"):
+        return complex_extreme(name, x, axis, keepdims)
+    if x.dtype.kind == "c" and name in ("var", "std"):
+        return variance(x, axis, keepdims, dtype, correction, name == "std")
     if x.dtype.kind in "mM" and name.endswith(("min", "max")):
         return _times.extreme(name, x, axis, keepdims)
     if x.dtype.kind in "mM" and name in ("sum", "mean"):
@@ -73,6 +88,15 @@ def _cumulative(
     return x._like(out)
 
 
+def running_extreme(x: Array, axis: int, largest: bool) -> Array:
+    """The largest element so far along an axis, or the smallest; NaN once there is one.
+
+    Of x's shape and type. Lazy, one task for each column of chunks.
+    """
+    name = "max" if largest else "min"
+    return x._like(_core.cumulative(name, x._x, normalize_axis(axis, x.ndim), False))
+
+
 def cumulative_prod(
     x: Array,
     /,
@@ -110,14 +134,24 @@ def cumulative_sum(
 
 
 def max(
-    x: Array, /, *, axis: Axis = None, keepdims: bool = False, split_every: Any = None
+    x: Array,
+    /,
+    *,
+    axis: Axis = None,
+    keepdims: bool = False,
+    split_every: Any = None,
+    initial: Any = None,
+    where: Any = True,
 ) -> Array:
-    """The largest element; NaN if there is one.
+    """The largest element; NaN if there is one. Complex numbers are compared by their real parts,
+    and where these are equal by the imaginary ones.
+
+    `initial` is one more element, `where` says which ones count (it needs `initial`).
 
     Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy;
-    computing raises ValueError for no elements, complex numbers are a TypeError.
+    computing raises ValueError for no elements.
     """
-    return _reduce("max", x, axis, keepdims)
+    return _reduce("max", x, axis, keepdims, initial=initial, where=where)
 
 
 def mean(
@@ -128,24 +162,35 @@ def mean(
     keepdims: bool = False,
     dtype: DTypeLike = None,
     split_every: Any = None,
+    where: Any = True,
 ) -> Array:
-    """The mean; NaN of nothing.
+    """The mean; NaN of nothing. `where` says which elements count.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
     integers, else x's type. Lazy.
     """
-    return _reduce("mean", x, axis, keepdims, dtype)
+    return _reduce("mean", x, axis, keepdims, dtype, where=where)
 
 
 def min(
-    x: Array, /, *, axis: Axis = None, keepdims: bool = False, split_every: Any = None
+    x: Array,
+    /,
+    *,
+    axis: Axis = None,
+    keepdims: bool = False,
+    split_every: Any = None,
+    initial: Any = None,
+    where: Any = True,
 ) -> Array:
-    """The smallest element; NaN if there is one.
+    """The smallest element; NaN if there is one. Complex numbers are compared by their real parts,
+    and where these are equal by the imaginary ones.
+
+    `initial` is one more element, `where` says which ones count (it needs `initial`).
 
     Without the axes (`keepdims`: with one element along them); None: all of them. x's type. Lazy;
-    computing raises ValueError for no elements, complex numbers are a TypeError.
+    computing raises ValueError for no elements.
     """
-    return _reduce("min", x, axis, keepdims)
+    return _reduce("min", x, axis, keepdims, initial=initial, where=where)
 
 
 def prod(
@@ -157,14 +202,18 @@ def prod(
     keepdims: bool = False,
     split_every: Any = None,
     device: str | None = None,
+    initial: Any = None,
+    where: Any = True,
 ) -> Array:
     """The product, 1 of nothing; of small integers in the default integer type.
+
+    `initial` is multiplied with it, `where` says which elements count.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
     `dtype`, or int64 or uint64; others of x's type. Lazy.
     """
     check_device(device)
-    return _reduce("prod", x, axis, keepdims, dtype)
+    return _reduce("prod", x, axis, keepdims, dtype, initial=initial, where=where)
 
 
 def std(
@@ -177,13 +226,18 @@ def std(
     ddof: float | None = None,
     dtype: DTypeLike = None,
     split_every: Any = None,
+    where: Any = True,
 ) -> Array:
     """The standard deviation, with `correction` (or `ddof`) fewer degrees of freedom.
 
+    `where` says which elements count. Of complex numbers it is real.
+
     Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
-    integers, else x's type. Lazy; TypeError for complex numbers.
+    integers, else x's type. Lazy.
     """
-    return _reduce("std", x, axis, keepdims, dtype, correction if ddof is None else ddof)
+    return _reduce(
+        "std", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where
+    )
 
 
 def sum(
@@ -195,14 +249,18 @@ def sum(
     keepdims: bool = False,
     split_every: Any = None,
     device: str | None = None,
+    initial: Any = None,
+    where: Any = True,
 ) -> Array:
     """The sum, 0 of nothing; of small integers in the default integer type.
+
+    `initial` is added to it, `where` says which elements count.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. Integers of
     `dtype`, or int64 or uint64; others of x's type. Lazy.
     """
     check_device(device)
-    return _reduce("sum", x, axis, keepdims, dtype)
+    return _reduce("sum", x, axis, keepdims, dtype, initial=initial, where=where)
 
 
 def var(
@@ -215,10 +273,15 @@ def var(
     ddof: float | None = None,
     dtype: DTypeLike = None,
     split_every: Any = None,
+    where: Any = True,
 ) -> Array:
     """The variance, with `correction` (or `ddof`) fewer degrees of freedom.
 
+    `where` says which elements count. Of complex numbers it is real, the mean of squared distances.
+
     Without the axes (`keepdims`: with one element along them); None: all of them. float64 for
-    integers, else x's type. Lazy; TypeError for complex numbers.
+    integers, else x's type. Lazy.
     """
-    return _reduce("var", x, axis, keepdims, dtype, correction if ddof is None else ddof)
+    return _reduce(
+        "var", x, axis, keepdims, dtype, correction if ddof is None else ddof, where=where
+    )

@@ -8,6 +8,7 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._operands import common_spec, lazy, normalize_axes, normalize_axis
 from cubed.array._times import difference
+from cubed.array_api._chosen import filled
 from cubed.array_api.manipulation_functions import broadcast_to, concat
 from cubed.base._types import Axis
 from cubed.io._create import as_lazy
@@ -15,10 +16,12 @@ from cubed.io._create import as_lazy
 __all__ = ["all", "any", "diff"]
 
 
-def _reduce(name: str, x: Array, axis: Axis, keepdims: bool, out: None) -> Array:
+def _reduce(name: str, x: Array, axis: Axis, keepdims: bool, out: None, where: Any = True) -> Array:
     if out is not None:
         raise TypeError(f"{name} of a lazy array cannot write to out=: use the result")
     x = lazy(x)
+    if where is not True:
+        x = filled(name, x, where, None)
     axes = None if axis is None else normalize_axes(axis, x.ndim)
     core = x._x
     if x.dtype.kind in "cmM":  # NaN and NaT are true
@@ -28,24 +31,26 @@ def _reduce(name: str, x: Array, axis: Axis, keepdims: bool, out: None) -> Array
 
 def all(
     x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: None = None,
-    split_every: Any = None,
+    split_every: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
     """Whether all elements are true; also of nothing. `out` is None: NumPy passes it on.
+    `where` says which elements count.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. bool. Lazy.
     """
-    return _reduce("all", x, axis, keepdims, out)
+    return _reduce("all", x, axis, keepdims, out, where)
 
 
 def any(
     x: Array, /, *, axis: Axis = None, keepdims: bool = False, out: None = None,
-    split_every: Any = None,
+    split_every: Any = None, where: Any = True,
 ) -> Array:  # fmt: skip
     """Whether any element is true; not of nothing. `out` is None: NumPy passes it on.
+    `where` says which elements count.
 
     Without the axes (`keepdims`: with one element along them); None: all of them. bool. Lazy.
     """
-    return _reduce("any", x, axis, keepdims, out)
+    return _reduce("any", x, axis, keepdims, out, where)
 
 
 def diff(

@@ -7,6 +7,8 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsIndex
 
+import numpy as np
+
 from cubed.base._bytes import parse_bytes
 
 AUTO_CHUNK_BYTES = 128 * 2**20
@@ -18,8 +20,14 @@ Chunks = tuple[int | tuple[int, ...], ...]
 Shape = SupportsIndex | Sequence[SupportsIndex]
 
 
+def _plain(value: Any) -> Any:
+    """Arrays of NumPy's as lists, and what they hold as Python's numbers; others as they are."""
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
 def normalize_shape(shape: Any, name: str = "shape") -> tuple[int, ...]:
     """The argument of that name, an extent or several, as a tuple."""
+    shape = _plain(shape)
     try:
         if isinstance(shape, Sequence):
             return tuple(operator.index(n) for n in shape)
@@ -116,6 +124,7 @@ def _aligned(size: int, base: int) -> int:
 
 def _entries(chunks: Any, ndim: int) -> tuple[list[Any], int | None]:
     """What is given for each axis, and the limit for automatic ones if there is one."""
+    chunks = _plain(chunks)
     if isinstance(chunks, str):
         return ["auto"] * ndim, None if chunks == "auto" else parse_bytes(chunks)
     if chunks is None:
@@ -124,10 +133,10 @@ def _entries(chunks: Any, ndim: int) -> tuple[list[Any], int | None]:
         for axis in chunks:
             if not -ndim <= axis < ndim:
                 raise ValueError(f"chunks has axis {axis}, but the array has {ndim} axes")
-        given = {axis % ndim: entry for axis, entry in chunks.items()}
+        given = {axis % ndim: _plain(entry) for axis, entry in chunks.items()}
         return _automatic([given.get(d) for d in range(ndim)])
     if isinstance(chunks, Sequence):
-        entries = list(chunks)
+        entries = [_plain(e) for e in chunks]
         if ndim == 1 and len(entries) > 1 and all(isinstance(e, int) for e in entries):
             entries = [tuple(entries)]
         if len(entries) != ndim:

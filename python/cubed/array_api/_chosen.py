@@ -1,0 +1,171 @@
+"""Reductions of chosen elements (``where=``), from a first value (``initial=``), and of complex
+numbers, which have no order of the engine's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._operands import core_of, lazy, normalize_axes, real_number
+from cubed.array_api.elementwise_functions import (
+    add,
+    divide,
+    equal,
+    imag,
+    isnan,
+    logical_and,
+    logical_or,
+    maximum,
+    minimum,
+    multiply,
+    real,
+    sqrt,
+)
+from cubed.array_api.searching_functions import where as choose
+from cubed.base._types import Axis, DTypeLike
+
+#: What changes no result of a reduction.
+_NEUTRAL = {"sum": 0, "nansum": 0, "prod": 1, "nanprod": 1, "all": 1, "any": 0}
+
+
+def mask_of(where: Any, x: Array) -> Array:
+    """The argument `where` of a reduction of x, in x's shape."""
+    mask = where if isinstance(where, Array) else Array._new(core_of(np.asarray(where)), None)
+    if mask.dtype.kind != "b":
+        raise TypeError(f"where is of type {mask.dtype}, expected bool")
+    if mask.shape == x.shape:
+        return mask
+    try:
+        fits = np.broadcast_shapes(mask.shape, x.shape) == x.shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"where of shape {mask.shape} does not broadcast to {x.shape}")
+    return mask._like(_core.broadcast_to(mask._x, x.shape))
+
+
+def _value(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A number as a scalar of that type."""
+    out = np.asarray(value)
+    if out.ndim:
+        raise ValueError(f"initial has {out.ndim} axes, expected a number")
+    return out.astype(dtype)[()]
+
+
+def filled(name: str, x: Array, where: Any, initial: Any) -> Array:
+    """x with what does not change the reduction of that name where the mask is false."""
+    mask = mask_of(where, x)
+    neutral = _NEUTRAL.get(name, initial)
+    if neutral is None:
+        raise ValueError(f"{name}: where needs an initial, the result where no element is chosen")
+    return choose(mask, x, _value(neutral, x.dtype))
+
+
+def started(
+    name: str,
+    x: Array,
+    axis: Axis,
+    keepdims: bool,
+    dtype: DTypeLike,
+    initial: Any,
+    reduce: Callable[..., Array],
+) -> Array:
+    """A reduction that begins with a value."""
+    if isinstance(initial, Array):
+        raise TypeError("initial is a lazy array, expected a number")
+    extremes = {"max": maximum, "min": minimum, "nanmax": maximum, "nanmin": minimum}
+    if name not in extremes:
+        out = reduce(name, x, axis, keepdims, dtype)
+        return (add if "sum" in name else multiply)(out, _value(initial, out.dtype))
+    axes = normalize_axes(axis, x.ndim)
+    if any(x.shape[a] == 0 for a in axes):
+        shape = [1 if d in axes else n for d, n in enumerate(x.shape) if keepdims or d not in axes]
+        first = Array._new(core_of(np.asarray(_value(initial, x.dtype))), x._spec)
+        return first._like(_core.broadcast_to(first._x, shape))
+    return larger(name.endswith("max"), reduce(name, x, axis, keepdims), _value(initial, x.dtype))
+
+
+def larger(largest: bool, a: Array, b: Any) -> Array:
+    """The larger, or smaller, of two elements; complex numbers by their real parts first."""
+    if a.dtype.kind != "c":
+        return (maximum if largest else minimum)(a, b)
+    b = lazy(b)
+    first, second = (a, b) if largest else (b, a)
+    ahead = logical_or(
+        real(first) > real(second),
+        logical_and(equal(real(first), real(second)), imag(first) >= imag(second)),
+    )
+    return choose(isnan(a), a, choose(logical_or(isnan(b), ~ahead), b, a))
+
+
+def complex_extreme(name: str, x: Array, axis: Axis, keepdims: bool) -> Array:
+    """The largest or smallest complex number, by real parts and then by imaginary ones."""
+    skip_nan, largest = name.startswith("nan"), name.endswith("max")
+    axes, part = normalize_axes(axis, x.ndim), "max" if largest else "min"
+    worst = x.real.dtype.type(-np.inf if largest else np.inf)
+    missing = isnan(x)
+    re = choose(missing, worst, real(x))
+
+    def reduce(name: str, y: Array, keepdims: bool) -> Array:
+        return y._like(_core.reduce(name, y._x, axes, keepdims, 0.0))
+
+    best = reduce(part, re, True)
+    at_best = logical_and(equal(re, best), ~missing)
+    im = reduce(part, choose(at_best, imag(x), worst), keepdims)
+    if not keepdims:
+        best = best._like(_core.squeeze(best._x, axes))
+    out = add(best, multiply(im, x.dtype.type(1j)))
+    lost = reduce("all" if skip_nan else "any", missing, keepdims)
+    return choose(lost, x.dtype.type(complex(np.nan, np.nan)), out)
+
+
+def mean_of_chosen(x: Array, axis: Axis, keepdims: bool, dtype: DTypeLike, where: Any) -> Array:
+    """The mean of the elements that a mask chooses; NaN of none."""
+    mask, axes = mask_of(where, x), normalize_axes(axis, x.ndim)
+    if dtype is not None or x.dtype.kind in "biu":
+        x = x.astype(np.float64 if dtype is None else dtype)
+    chosen = choose(mask, x, x.dtype.type(0))
+    total = x._like(_core.reduce("sum", chosen._x, axes, keepdims, 0.0))
+    count = x._like(_core.reduce("count_nonzero", mask._x, axes, keepdims, 0.0))
+    return divide(total, count.astype(np.float64)).astype(total.dtype)
+
+
+def variance(
+    x: Array,
+    axis: Axis,
+    keepdims: bool,
+    dtype: DTypeLike,
+    correction: Any,
+    root: bool,
+    where: Any = True,
+    skip_nan: bool = False,
+) -> Array:
+    """The variance of elements that a mask chooses, or its root; also of complex numbers."""
+    axes, free = normalize_axes(axis, x.ndim), real_number(correction, "correction")
+    if dtype is not None:
+        x = x.astype(dtype)
+    if x.dtype.kind in "biu":
+        x = x.astype(np.float64)
+    missing = isnan(x)
+    parts = [real(x), imag(x)] if x.dtype.kind == "c" else [x]
+    hidden = None
+    if where is not True:
+        hidden = ~mask_of(where, x)
+        missing = logical_and(missing, ~hidden)
+    if skip_nan and len(parts) > 1:
+        hidden = missing if hidden is None else logical_or(hidden, missing)
+    name = "var" if hidden is None and not skip_nan else "nanvar"
+    out = None
+    for part in parts:
+        y = part if hidden is None else choose(hidden, part.dtype.type(np.nan), part)
+        found = x._like(_core.reduce(name, y._x, axes, keepdims, free))
+        out = found if out is None else add(out, found)
+    assert out is not None
+    if where is not True and not skip_nan:  # a NaN that was chosen is one of the elements
+        lost = x._like(_core.reduce("any", missing._x, axes, keepdims, 0.0))
+        out = choose(lost, out.dtype.type(np.nan), out)
+    return sqrt(out) if root else out

@@ -1,0 +1,150 @@
+"""Counts in bins of several dimensions, and how many bins values want."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed.array._array import Array
+from cubed.array._neighbours import refuse_foreign
+from cubed.array._operands import common_spec, core_of, to_numpy
+from cubed.array_api._histogram import bin_edges
+from cubed.array_api.creation_functions import asarray
+from cubed.array_api.elementwise_functions import add, equal, multiply, subtract
+from cubed.array_api.manipulation_functions import reshape
+from cubed.array_api.searching_functions import searchsorted
+from cubed.array_api.statistical_functions import max, min, sum
+from cubed.base._types import NDArray
+from cubed.io._create import as_lazy
+from cubed.planning._compute import compute
+
+__all__ = ["histogram2d", "histogram_bin_edges", "histogramdd"]
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> NDArray:
+    """The edges of the bins of :func:`histogram`; what they need of values is computed now.
+
+    float64, or of the type of the values.
+    """
+    return bin_edges(as_lazy(a), bins, range, weights)
+
+
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
+) -> tuple[Array, tuple[NDArray, ...]]:
+    """How many points lie in each bin of a grid.
+
+    Parameters
+    ----------
+    sample
+        Points, ``(n, d)``, or their d coordinates.
+    bins
+        How many of equal width along each axis, or along all; or edges for each axis.
+    range
+        The first and the last edge of each axis. None: the least and the greatest coordinate, which
+        are computed now.
+    density
+        Divide by the sum and by the volume of bins: the integral is 1.
+    weights
+        ``(n,)``: sum these instead of counting.
+
+    Returns
+    -------
+    tuple[Array, tuple[ndarray]]
+        float64, lazy, and the edges of each axis. The last bins have their upper edges in them.
+
+    Raises
+    ------
+    ValueError
+        For edges that descend, and bins or ranges of another number of axes.
+    """
+    refuse_foreign(sample, bins, weights)
+    if isinstance(sample, (Array, np.ndarray)):
+        points = as_lazy(sample)
+        if points.ndim == 1:
+            points = reshape(points, (-1, 1))
+        if points.ndim != 2:
+            raise ValueError(f"histogramdd: sample has {points.ndim} axes, expected 2")
+        columns = [points[:, k] for k in np.arange(points.shape[1]).tolist()]
+    else:
+        columns = [as_lazy(c) for c in sample]
+    edges = _edges(columns, bins, range)
+    flat = None
+    for x, e in zip(columns, edges, strict=True):
+        at = searchsorted(asarray(e), x, side="right")
+        at = subtract(at, equal(x, float(e[-1])).astype(np.int64))
+        flat = at if flat is None else add(multiply(flat, len(e) + 1), at)
+    assert flat is not None
+    shape = tuple(len(e) + 1 for e in edges)
+    w = None if weights is None else as_lazy(weights).astype(np.float64)
+    counts = _core.bincount(flat._x, int(np.prod(shape)), None if w is None else core_of(w))
+    found = Array._new(counts, common_spec(*columns, weights))
+    out = reshape(found, shape)[(slice(1, -1),) * len(shape)].astype(np.float64)
+    if density:
+        total = sum(out)
+        for k, e in enumerate(edges):
+            out = out / np.diff(e).reshape([-1 if d == k else 1 for d in np.arange(len(edges))])
+        out = out / total
+    return out, tuple(edges)
+
+
+def _edges(columns: Sequence[Array], bins: Any, range: Any) -> list[NDArray]:
+    d = len(columns)
+    if d == 0:
+        raise ValueError("histogramdd: there are no coordinates")
+    several = isinstance(bins, (Sequence, np.ndarray)) and not isinstance(bins, str)
+    given = list(bins) if several else [bins] * d
+    if len(given) != d:
+        raise ValueError(f"histogramdd: {len(given)} bins for {d} axes")
+    if range is not None and len(range) != d:
+        raise ValueError(f"histogramdd: {len(range)} ranges for {d} axes")
+    limits: list[Any] = [None] * d if range is None else list(range)
+    wanted = [k for k in np.arange(d).tolist() if limits[k] is None and np.ndim(given[k]) == 0]
+    wanted = [k for k in wanted if columns[k].size]
+    if wanted:
+        found = compute(*(f(columns[k]) for k in wanted for f in (min, max)))
+        for i, k in enumerate(wanted):
+            limits[k] = (float(found[2 * i]), float(found[2 * i + 1]))
+    out = []
+    for b, r in zip(given, limits, strict=True):
+        if np.ndim(b) == 0:
+            if isinstance(b, str):
+                raise TypeError(f"histogramdd: bins are {b!r}, expected their number or edges")
+            out.append(np.histogram_bin_edges(np.empty(0), b, r).astype(np.float64))
+            continue
+        e = to_numpy(b).astype(np.float64)
+        if e.ndim != 1 or (e[1:] < e[:-1]).any():
+            raise ValueError("histogramdd: edges descend, expected a vector that ascends")
+        out.append(e)
+    return out
+
+
+def histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
+) -> tuple[Array, NDArray, NDArray]:
+    """How many points of a plane lie in each bin; see :func:`histogramdd`.
+
+    Parameters
+    ----------
+    x, y
+        Coordinates of one length.
+    bins
+        How many along both axes, edges of both, or one of these for each axis.
+    range, density, weights
+        As for that function.
+
+    Returns
+    -------
+    tuple[Array, ndarray, ndarray]
+        float64, lazy, and the edges of both axes.
+    """
+    a, b = as_lazy(x), as_lazy(y)
+    if a.ndim != 1 or a.shape != b.shape:
+        raise ValueError(f"histogram2d: x has shape {a.shape} and y {b.shape}, expected one length")
+    if isinstance(bins, (Sequence, np.ndarray)) and len(bins) != 2:
+        bins = [bins[0] if len(bins) == 1 else bins] * 2
+    counts, edges_of = histogramdd([a, b], bins, range, density, weights)
+    return counts, edges_of[0], edges_of[1]

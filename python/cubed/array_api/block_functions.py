@@ -1,0 +1,70 @@
+"""Reductions of small blocks of elements."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cubed.array._array import Array
+from cubed.array._operands import normalize_axis
+from cubed.array_api.manipulation_functions import reshape
+from cubed.io._create import as_lazy
+
+__all__ = ["coarsen"]
+
+
+def coarsen(
+    reduction: Callable[..., Any],
+    x: Any,
+    axes: Mapping[int, int],
+    trim_excess: bool = False,
+    **kwargs: Any,
+) -> Array:
+    """A reduction of each block of so many neighbours along axes.
+
+    Parameters
+    ----------
+    reduction
+        Of NumPy or this package, such as ``np.mean``, or another function of a lazy array with the
+        parameter `axis`, a tuple.
+    x
+        An array.
+    axes
+        Elements of a block by axis.
+    trim_excess
+        Leave out what is no whole block at the end of axes.
+    **kwargs
+        Passed to the reduction.
+
+    Returns
+    -------
+    Array
+        One element for each block. Lazy, if the reduction is.
+
+    Raises
+    ------
+    ValueError
+        An axis is not whole blocks, without `trim_excess`.
+    """
+    a = as_lazy(x)
+    sizes = {normalize_axis(d, a.ndim): operator.index(n) for d, n in axes.items()}
+    shape, inner, key = [], [], []
+    for d, n in enumerate(a.shape):
+        size = sizes.get(d, 1)
+        if size < 1:
+            raise ValueError(
+                f"coarsen: blocks of axis {d} have {size} elements, expected 1 at least"
+            )
+        if n % size and not trim_excess:
+            raise ValueError(
+                f"coarsen: axis {d} has {n} elements, not whole blocks of {size}: give trim_excess"
+            )
+        key.append(slice(0, n // size * size))
+        shape.append(n // size)
+        if d in sizes:
+            inner.append(len(shape))
+            shape.append(size)
+    if not sizes:
+        return a.copy()
+    return reduction(reshape(a[tuple(key)], tuple(shape)), axis=tuple(inner), **kwargs)

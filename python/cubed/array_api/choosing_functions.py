@@ -1,0 +1,143 @@
+"""Elements by conditions and by numbers of choices, and functions of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cubed.array._array import Array
+from cubed.array._neighbours import refuse_foreign
+from cubed.array._operands import is_scalar, normalize_axes
+from cubed.array_api.creation_functions import zeros_like
+from cubed.array_api.data_type_functions import result_type
+from cubed.array_api.elementwise_functions import clip, equal, less, remainder
+from cubed.array_api.indexing_functions import take_along_axis
+from cubed.array_api.manipulation_functions import (
+    broadcast_shapes,
+    broadcast_to,
+    expand_dims,
+    squeeze,
+    stack,
+    unstack,
+)
+from cubed.array_api.searching_functions import where
+from cubed.io._create import as_lazy
+
+__all__ = ["apply_over_axes", "choose", "piecewise"]
+
+
+def choose(a: Any, choices: Any, mode: str = "raise") -> Array:
+    """Each element of the choice of its number.
+
+    Parameters
+    ----------
+    a
+        Integers: which of the choices.
+    choices
+        Arrays that broadcast with `a`; of one array its first axis.
+    mode
+        Of numbers that are none: ``"raise"``, ``"wrap"`` or ``"clip"``.
+
+    Returns
+    -------
+    Array
+        Of the type that choices promote to. Lazy; with ``"raise"`` computing it is an IndexError.
+    """
+    refuse_foreign(choices)
+    at = as_lazy(a)
+    if at.dtype.kind not in "biu":
+        raise TypeError(f"choose: a is {at.dtype}, expected integers")
+    if at.dtype.kind == "b":
+        at = at.astype(np.int64)
+    parts = list(unstack(choices)) if isinstance(choices, Array) else [as_lazy(c) for c in choices]
+    if not parts:
+        raise ValueError("choose: there are no choices, expected one at least")
+    dtype = result_type(*parts) if len(parts) > 1 else parts[0].dtype
+    shape = broadcast_shapes(at.shape, *(p.shape for p in parts))
+    n = len(parts)
+    if mode == "raise":
+        rows = stack([broadcast_to(p.astype(dtype), shape) for p in parts], axis=0)
+        signed = at.dtype.kind == "i"
+        number = where(less(at, 0), n, at) if signed else at
+        line = broadcast_to(number, shape).astype(np.int64)
+        return squeeze(take_along_axis(rows, expand_dims(line, 0), axis=0), 0)
+    if mode not in ("wrap", "clip"):
+        raise ValueError(f"choose: mode is {mode!r}, expected 'raise', 'wrap' or 'clip'")
+    number = at.astype(np.int64)
+    number = remainder(number, n) if mode == "wrap" else clip(number, 0, n - 1)
+    out = broadcast_to(parts[-1].astype(dtype), shape)
+    for k in reversed(range(n - 1)):
+        out = where(equal(number, k), parts[k].astype(dtype), out)
+    return out
+
+
+def piecewise(
+    x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any
+) -> Array:  # fmt: skip
+    """Values or functions of x where conditions hold, of several that hold the last one's.
+
+    Parameters
+    ----------
+    x
+        An array.
+    condlist
+        Conditions of x's shape.
+    funclist
+        For each a number, or a function of lazy arrays that is called with all of x; one more is
+        for where none holds (else 0).
+    *args, **kw
+        Passed to functions.
+
+    Returns
+    -------
+    Array
+        Of x's shape and type. Lazy.
+    """
+    a = as_lazy(x)
+    refuse_foreign(condlist, funclist, *args)
+    one = is_scalar(condlist) or (
+        isinstance(condlist, (Array, np.ndarray)) and condlist.ndim == a.ndim
+    )
+    if not one and not isinstance(condlist, (Array, np.ndarray)):
+        first = condlist[0] if len(condlist) else True
+        one = a.ndim > 0 and is_scalar(first)
+    given = [condlist] if one else list(condlist)
+    conditions = [as_lazy(np.asarray(c) if not isinstance(c, Array) else c) for c in given]
+    conditions = [c.astype(np.bool_) for c in conditions]
+    n = len(conditions)
+    if len(funclist) not in (n, n + 1):
+        raise ValueError(
+            f"piecewise: {n} conditions and {len(funclist)} functions, expected {n} or {n + 1}"
+        )
+    out = zeros_like(a)
+    if len(funclist) == n + 1:
+        out = _value(funclist[-1], a, args, kw)
+    for condition, function in zip(conditions, funclist, strict=False):
+        out = where(condition, _value(function, a, args, kw), out)
+    return out if out.shape == a.shape else broadcast_to(out, a.shape)
+
+
+def _value(function: Any, x: Array, args: tuple[Any, ...], kw: dict[str, Any]) -> Array:
+    value = function(x, *args, **kw) if callable(function) else function
+    return broadcast_to(as_lazy(value).astype(x.dtype), x.shape)
+
+
+def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
+    """A reduction over several axes, one after another, which stay with one element.
+
+    `func` is called with the array and an axis. Lazy, if it is.
+    """
+    x = as_lazy(a)
+    for axis in normalize_axes(axes if np.ndim(axes) else (axes,), x.ndim):
+        out = func(x, axis)
+        if out.ndim == x.ndim:
+            x = out
+        elif out.ndim == x.ndim - 1:
+            x = expand_dims(out, axis)
+        else:
+            raise ValueError(
+                f"apply_over_axes: func gives {out.ndim} axes of {x.ndim}, expected one less"
+            )
+    return x

@@ -1,0 +1,253 @@
+"""Positions on grids: what they are, and functions of them."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cubed import _core
+from cubed.array import _above
+from cubed.array._array import Array
+from cubed.array._cores import in_chunks
+from cubed.array._operands import to_numpy
+from cubed.array_api.creation_functions import arange, ones, tril
+from cubed.array_api.elementwise_functions import add, clip, remainder, subtract
+from cubed.array_api.indexing_functions import take
+from cubed.array_api.manipulation_functions import concat, expand_dims, reshape, stack
+from cubed.array_api.searching_functions import nonzero, searchsorted
+from cubed.array_api.statistical_functions import cumulative_sum
+from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
+from cubed.base._types import ChunksLike, DTypeLike
+from cubed.io._create import as_lazy
+from cubed.spec import Spec
+
+__all__ = [
+    "diag_indices",
+    "fromfunction",
+    "indices",
+    "ix_",
+    "ravel_multi_index",
+    "tri",
+    "tril_indices",
+    "triu_indices",
+]
+
+
+def _coordinates(
+    shape: tuple[int, ...], dtype: DTypeLike, chunks: ChunksLike, spec: Spec | None
+) -> list[Array]:
+    """For each axis of a shape the positions along it, in that shape."""
+    extents = normalize_chunks(chunks, shape, np.dtype(dtype).itemsize)
+    flat = Array._new(in_chunks(_core.index(shape, longest(extents), 0), extents), spec)
+    out, step = [], math.prod(shape)
+    for n in shape:
+        step //= max(1, n)
+        at = flat // step if step > 1 else flat
+        out.append((at % n if n > 1 else at * 0).astype(dtype))
+    return out
+
+
+def indices(
+    dimensions: Shape,
+    dtype: DTypeLike = np.int64,
+    sparse: bool = False,
+    *,
+    chunks: ChunksLike = "auto",
+    spec: Spec | None = None,
+) -> Any:
+    """The positions along each axis of a grid.
+
+    ``(ndim, *dimensions)``, in `chunks` of the grid; with `sparse` a tuple of arrays that broadcast
+    to the grid. Lazy.
+    """
+    shape = normalize_shape(dimensions, "dimensions")
+    if sparse:
+        n = len(shape)
+        lines = [arange(extent, dtype=dtype, spec=spec) for extent in shape]
+        return tuple(
+            reshape(x, tuple(-1 if k == d else 1 for k in range(n))) for d, x in enumerate(lines)
+        )
+    if not shape:
+        return _above.asarray(np.empty(0, dtype), spec=spec)
+    return stack(_coordinates(shape, dtype, chunks, spec), axis=0)
+
+
+def fromfunction(
+    function: Callable[..., Any],
+    shape: Shape,
+    *,
+    dtype: DTypeLike = float,
+    chunks: ChunksLike = "auto",
+    spec: Spec | None = None,
+    **kwargs: Any,
+) -> Array:
+    """A function of positions.
+
+    Parameters
+    ----------
+    function
+        Gets for each axis the positions of a block's elements along it, as NumPy arrays of the
+        block's shape, and returns the block.
+    shape
+        Of the result.
+    dtype
+        Of the positions.
+    chunks, spec
+        Of the result.
+    **kwargs
+        Passed to the function.
+
+    Returns
+    -------
+    Array
+        Of the type that the function returns. Lazy.
+    """
+    extents = normalize_shape(shape)
+    at = _coordinates(extents, dtype, chunks, spec)
+    if not at:
+        raise ValueError("fromfunction: the shape has no axis, expected one at least")
+    return _above.elemwise(function, *at, **kwargs)
+
+
+def tri(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: DTypeLike = float,
+    *,
+    chunks: ChunksLike = "auto",
+    spec: Spec | None = None,
+) -> Array:
+    """Ones up to the diagonal that is k right of the main one, and zeros.
+
+    ``(N, M)``, square without M; float64 by default. Lazy.
+    """
+    shape = (max(0, N), max(0, N if M is None else M))
+    return tril(ones(shape, dtype=dtype, chunks=chunks, spec=spec), k=k)
+
+
+def _below(n: int, m: int, k: int) -> int:
+    """Elements of an (n, m) matrix up to the diagonal k right of the main one."""
+    first = min(n, max(0, -k))
+    full = min(n, max(first, m - k))
+    return (full - first) * (first + full + 1 + 2 * k) // 2 + (n - full) * m
+
+
+def _triangle(n: int, m: int | None, k: int, upper: bool) -> tuple[Array, Array]:
+    rows, columns = operator.index(n), operator.index(n if m is None else m)
+    if rows < 0 or columns < 0:
+        raise ValueError(f"a matrix of {rows} rows and {columns} columns")
+    total = _below(rows, columns, k - 1 if upper else k)
+    total = rows * columns - total if upper else total
+    if total == 0:
+        empty = arange(0)
+        return empty, empty.copy()
+    edge = clip(add(arange(rows), k if upper else k + 1), 0, columns)  # of each row
+    ends = cumulative_sum(subtract(columns, edge) if upper else edge)
+    at = arange(total)
+    row = searchsorted(ends, at, side="right")
+    starts = concat([arange(1) * 0, ends[:-1]], axis=0)
+    column = subtract(at, take(starts, row, axis=0))
+    return row, add(column, take(edge, row, axis=0)) if upper else column
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
+    """Rows and columns of the lower triangle of an ``(n, m)`` matrix (square without m), with the
+    diagonal k right of the main one.
+
+    Two int64 arrays of one axis. Lazy; a task holds a number for each row.
+    """
+    return _triangle(n, m, k, False)
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
+    """Rows and columns of the upper triangle of an ``(n, m)`` matrix (square without m), with the
+    diagonal k right of the main one.
+
+    Two int64 arrays of one axis. Lazy; a task holds a number for each row.
+    """
+    return _triangle(n, m, k, True)
+
+
+def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
+    """Positions of the main diagonal of an array of `ndim` axes of extent n.
+
+    For each axis int64, ``(n,)``. Lazy.
+    """
+    return tuple(arange(n) for _ in range(ndim))
+
+
+def ix_(*args: Any) -> tuple[Array, ...]:
+    """Vectors of positions, each along an axis of its own of one grid. A mask is its positions,
+    which are counted now.
+
+    Of the types of the vectors, int64 of a mask. Lazy; ValueError for more than one axis.
+    """
+    out = []
+    for k, arg in enumerate(args):
+        x = as_lazy(arg)
+        if x.ndim != 1:
+            raise ValueError(f"ix_: argument {k} has {x.ndim} axes, expected 1")
+        if x.size == 0:
+            x = x.astype(np.int64)
+        if x.dtype.kind == "b":
+            x = nonzero(x)[0]
+        out.append(expand_dims(x, tuple(d for d in range(len(args)) if d != k)))
+    return tuple(out)
+
+
+def ravel_multi_index(
+    multi_index: Any, dims: Sequence[int], mode: Any = "raise", order: str = "C"
+) -> Array:
+    """Positions in a flattened array, of positions along each axis of its shape.
+
+    Parameters
+    ----------
+    multi_index
+        For each axis integers, which broadcast; of one array its first axis.
+    dims
+        The shape.
+    mode
+        What is done with positions out of range: ``"wrap"``, ``"clip"``, or ``"raise"``, with which
+        they are not checked; or one for each axis.
+    order
+        ``"C"``: the last axis is the fastest, or ``"F"``: the first one.
+
+    Returns
+    -------
+    Array
+        int64. Lazy.
+    """
+    extents = tuple(operator.index(n) for n in to_numpy(dims).tolist())
+    at: list[Any] = (
+        [multi_index[k] for k in range(len(multi_index))]
+        if isinstance(multi_index, Array)
+        else list(multi_index)
+    )
+    if len(at) != len(extents) or not at:
+        raise ValueError(f"ravel_multi_index: {len(at)} positions for {len(extents)} axes")
+    if order not in ("C", "F"):
+        raise ValueError(f"ravel_multi_index: order is {order!r}, expected 'C' or 'F'")
+    modes = (mode,) * len(at) if isinstance(mode, str) else tuple(mode)
+    if len(modes) != len(at) or set(modes) - {"raise", "wrap", "clip"}:
+        raise ValueError(f"ravel_multi_index: mode is {mode!r}, expected 'raise', 'wrap' or 'clip'")
+    out, step = None, 1
+    axes = range(len(at)) if order == "F" else reversed(range(len(at)))
+    for k in axes:
+        x = as_lazy(at[k])
+        if x.dtype.kind not in "iu":
+            raise TypeError(f"ravel_multi_index: positions are {x.dtype}, expected integers")
+        x = x.astype(np.int64)
+        if modes[k] == "wrap":
+            x = remainder(x, extents[k])
+        elif modes[k] == "clip":
+            x = clip(x, 0, extents[k] - 1)
+        term = x * step
+        out = term if out is None else add(out, term)
+        step *= extents[k]
+    assert out is not None
+    return out

@@ -1,0 +1,92 @@
+"""Sets of elements and of rows; how many there are is counted when functions are called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cubed.array._array import Array
+from cubed.array_api.composed_functions import unique
+from cubed.array_api.creation_functions import ones
+from cubed.array_api.elementwise_functions import equal, logical_and, not_equal, subtract
+from cubed.array_api.indexing_functions import take
+from cubed.array_api.manipulation_functions import concat, reshape
+from cubed.array_api.searching_functions import nonzero
+from cubed.array_api.set_functions import isin, unique_all
+from cubed.array_api.sorting_functions import argsort, sort
+from cubed.io._create import as_lazy
+
+__all__ = ["in1d", "intersect1d", "setdiff1d", "setxor1d"]
+
+
+def _flat(x: Any) -> Array:
+    return reshape(as_lazy(x), (-1,))
+
+
+def _set(x: Any, assume_unique: bool) -> Array:
+    return _flat(x) if assume_unique else unique(x)
+
+
+def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Array:
+    """Whether each element of an array in one dimension is among those of another one; with
+    `invert`, whether it is not.
+
+    bool. Lazy.
+    """
+    return isin(_flat(ar1), as_lazy(ar2), invert=invert)
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
+    """The elements of one array that are not in another one: distinct ones in ascending order, or
+    as they are, if they are said to be unique. Computes their number.
+
+    Of ar1's type, in one dimension.
+    """
+    x = _set(ar1, assume_unique)
+    return x[isin(x, as_lazy(ar2), invert=True)]
+
+
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
+) -> Any:
+    """The elements that are in both arrays, distinct ones in ascending order. Computes their
+    number.
+
+    Of the type that both promote to, in one dimension; with `return_indices` also where each is
+    first in both, flattened.
+    """
+    x, y = _flat(ar1), _flat(ar2)
+    if not assume_unique:
+        first, second = unique_all(x), unique_all(y)
+        x, y = first.values, second.values
+    both = concat([x, y], axis=0)
+    order = argsort(both)
+    ordered = take(both, order, axis=0)
+    at = nonzero(equal(ordered[1:], ordered[:-1]))[0]
+    values = take(ordered, at, axis=0)
+    if not return_indices:
+        return values
+    places = take(order, at, axis=0), subtract(take(order, at + 1, axis=0), x.size)
+    if assume_unique:
+        return values, *places
+    return (
+        values,
+        take(first.indices, places[0], axis=0),
+        take(second.indices, places[1], axis=0),
+    )
+
+
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
+    """The elements that are in one of two arrays, and not in both, in ascending order. Computes
+    their number.
+
+    Of the type that both promote to, in one dimension.
+    """
+    both = sort(concat([_set(ar1, assume_unique), _set(ar2, assume_unique)], axis=0))
+    if both.size == 0:
+        return both
+    differ = not_equal(both[1:], both[:-1])
+    end = ones((1,), dtype=np.bool_, spec=both._spec)
+    alone = logical_and(concat([end, differ], axis=0), concat([differ, end], axis=0))
+    return both[alone]

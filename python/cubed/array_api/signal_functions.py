@@ -1,0 +1,305 @@
+"""Interpolation, polynomials, and products that slide or repeat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cubed.array._array import Array
+from cubed.array._operands import is_scalar, to_numpy
+from cubed.array_api import linalg
+from cubed.array_api._pad import pad
+from cubed.array_api.creation_functions import ones_like, zeros_like
+from cubed.array_api.data_type_functions import result_type
+from cubed.array_api.elementwise_functions import (
+    add,
+    clip,
+    conj,
+    divide,
+    equal,
+    greater,
+    isnan,
+    less,
+    multiply,
+    remainder,
+    sqrt,
+    subtract,
+)
+from cubed.array_api.indexing_functions import take
+from cubed.array_api.lib.stride_tricks import sliding_window_view
+from cubed.array_api.linear_algebra_functions import matmul, tensordot
+from cubed.array_api.manipulation_functions import concat, expand_dims, flip, reshape, stack
+from cubed.array_api.searching_functions import searchsorted, where
+from cubed.array_api.sorting_functions import argsort
+from cubed.array_api.statistical_functions import cumulative_prod, sum
+from cubed.array_api.utility_functions import diff
+from cubed.io._create import as_lazy
+
+__all__ = ["convolve", "correlate", "inner", "interp", "kron", "polyfit", "polyval", "vander"]
+
+
+# --- Products -------------------------------------------------------------------------------------
+
+
+def inner(a: Any, b: Any, /) -> Array:
+    """Sums of products over the last axes of both; numbers multiply.
+
+    Of a's other axes and then b's, and of the type that both promote to. Lazy.
+    """
+    if is_scalar(a) or is_scalar(b):
+        return multiply(a, b)
+    x, y = as_lazy(a), as_lazy(b)
+    if 0 in (x.ndim, y.ndim):
+        return multiply(x, y)
+    return tensordot(x, y, axes=((-1,), (-1,)))
+
+
+def kron(a: Any, b: Any, /) -> Array:
+    """Kronecker products: b times each element of a, one beside the other.
+
+    As many axes as the one that has more, and of the type that both promote to. Lazy.
+    """
+    x, y = as_lazy(a), as_lazy(b)
+    ndim = max(x.ndim, y.ndim)
+    if ndim == 0:
+        return multiply(x, y)
+    x = expand_dims(x, tuple(range(ndim - x.ndim))) if x.ndim < ndim else x
+    y = expand_dims(y, tuple(range(ndim - y.ndim))) if y.ndim < ndim else y
+    shape = tuple(n * m for n, m in zip(x.shape, y.shape, strict=True))
+    left = expand_dims(x, tuple(range(1, 2 * ndim, 2)))
+    right = expand_dims(y, tuple(range(0, 2 * ndim, 2)))
+    return reshape(multiply(left, right), shape)
+
+
+def _slid(a: Array, kernel: Array, mode: str, name: str) -> Array:
+    """Sums of a's windows times a kernel that is not longer than a."""
+    m = kernel.shape[0]
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(f"{name}: mode is {mode!r}, expected 'full', 'same' or 'valid'")
+    before = {"full": m - 1, "same": m // 2, "valid": 0}[mode]
+    after = {"full": m - 1, "same": m - 1 - m // 2, "valid": 0}[mode]
+    dtype = result_type(a.dtype, kernel.dtype)
+    a, kernel = a.astype(dtype), kernel.astype(dtype)
+    if dtype.kind == "b":  # sums of bools are bools
+        a, kernel = a.astype(np.int64), kernel.astype(np.int64)
+    padded = pad(a, (before, after)) if before or after else a
+    out = matmul(sliding_window_view(padded, m), kernel)
+    return out if out.dtype == dtype else out.astype(dtype)
+
+
+def _vectors(name: str, *given: Any) -> list[Array]:
+    out = []
+    for k, value in zip("av", given, strict=True):
+        x = as_lazy(value)
+        x = reshape(x, (1,)) if x.ndim == 0 else x
+        if x.ndim != 1:
+            raise ValueError(f"{name}: {k} has {x.ndim} axes, expected 1")
+        if x.size == 0:
+            raise ValueError(f"{name}: {k} is empty")
+        out.append(x)
+    return out
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Array:
+    """The convolution of two vectors: ``"full"``, of the length of the longer one (``"same"``), or
+    where they overlap completely (``"valid"``).
+
+    Of the type that both promote to. Lazy: the longer one is read once for each element of the
+    shorter one.
+    """
+    x, y = _vectors("convolve", a, v)
+    if y.shape[0] > x.shape[0]:
+        x, y = y, x
+    return _slid(x, flip(y), mode, "convolve")
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
+    """Sums of products of `a` and the conjugate of `v` at all distances; `mode` as for
+    :func:`convolve`.
+
+    Of the type that both promote to. Lazy: the longer one is read once for each element of the
+    shorter one.
+    """
+    x, y = _vectors("correlate", a, v)
+    y = conj(y) if y.dtype.kind == "c" else y
+    if y.shape[0] > x.shape[0]:
+        return flip(_slid(y, x, mode, "correlate"))
+    return _slid(x, y, mode, "correlate")
+
+
+# --- Interpolation --------------------------------------------------------------------------------
+
+
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None
+) -> Array:
+    """Values between those at given points, on straight lines.
+
+    Parameters
+    ----------
+    x
+        Where values are wanted.
+    xp, fp
+        Points, which ascend (with a period in any order), and values there, real or complex.
+    left, right
+        Values in front of the first point and behind the last one. None: those there.
+    period
+        Of x and xp.
+
+    Returns
+    -------
+    Array
+        float64, or complex128, of x's shape. Lazy: all points are read for each block of x.
+    """
+    at, points, values = as_lazy(x), as_lazy(xp), as_lazy(fp)
+    if points.ndim != 1 or values.shape != points.shape:
+        raise ValueError(
+            f"interp: xp has shape {points.shape} and fp {values.shape}, expected vectors of one"
+            " length"
+        )
+    if points.size == 0:
+        raise ValueError("interp: xp is empty")
+    for name, given in (("x", at), ("xp", points)):
+        if given.dtype.kind not in "biuf":
+            raise TypeError(f"interp: {name} is of {given.dtype}, expected real numbers")
+    at, points = at.astype(np.float64), points.astype(np.float64)
+    values = values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
+    if period is not None:
+        if period == 0:
+            raise ValueError("interp: period is 0")
+        p = float(np.abs(period))
+        at, points = remainder(at, p), remainder(points, p)
+        order = argsort(points)
+        points, values = take(points, order, axis=0), take(values, order, axis=0)
+        points = concat([points[-1:] - p, points, points[:1] + p], axis=0)
+        values = concat([values[-1:], values, values[:1]], axis=0)
+        left = right = None
+    n = points.shape[0]
+    first = values[0] if left is None else as_lazy(left).astype(values.dtype)
+    last = values[-1] if right is None else as_lazy(right).astype(values.dtype)
+    if n == 1:
+        inner_part = zeros_like(at, dtype=values.dtype) + values[0]
+    else:
+        j = clip(subtract(searchsorted(points, at, side="right"), 1), 0, n - 2)
+        slopes = divide(diff(values), diff(points))
+        way = subtract(at, take(points, _flat(j), axis=0).reshape(at.shape))
+        base = take(values, _flat(j), axis=0).reshape(at.shape)
+        slope = take(slopes, _flat(j), axis=0).reshape(at.shape)
+        inner_part = where(equal(way, 0), base, add(multiply(slope, way), base))
+        inner_part = where(equal(at, points[-1]), values[-1], inner_part)
+    out = where(less(at, points[0]), first, where(greater(at, points[-1]), last, inner_part))
+    return where(isnan(at), values.dtype.type(np.nan), out)
+
+
+def _flat(x: Array) -> Array:
+    return x if x.ndim == 1 else reshape(x, (-1,))
+
+
+# --- Polynomials ----------------------------------------------------------------------------------
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
+    """Powers of the elements of a vector, as rows: the highest first, unless `increasing`.
+
+    ``(len(x), N)``, square without N; of x's type, integers int64. Lazy.
+    """
+    a = as_lazy(x)
+    if a.ndim != 1:
+        raise ValueError(f"vander: x has {a.ndim} axes, expected 1")
+    n = a.shape[0] if N is None else N
+    if n < 0:
+        raise ValueError(f"vander: N is {n}, expected 0 or more")
+    if a.dtype.kind in "biu":
+        a = a.astype(result_type(a.dtype, np.int64))
+    if n == 0:
+        return stack([a], axis=1)[:, :0]
+    factors = stack([ones_like(a), *[a] * (n - 1)], axis=1)
+    out = cumulative_prod(factors, axis=1, dtype=a.dtype)
+    return out if increasing else flip(out, axis=1)
+
+
+def polyval(p: Any, x: Any) -> Array:
+    """A polynomial at points, of its coefficients, the highest first.
+
+    Of x's shape, and of the type that both promote to. Lazy.
+    """
+    a = as_lazy(x)
+    coefficients = p if isinstance(p, Array) else to_numpy(p)
+    if coefficients.ndim != 1:
+        raise ValueError(f"polyval: p has {coefficients.ndim} axes, expected 1")
+    out = zeros_like(a)
+    for k in range(coefficients.shape[0]):
+        out = add(multiply(out, a), coefficients[k])
+    return out
+
+
+def polyfit(
+    x: Any,
+    y: Any,
+    deg: int,
+    rcond: float | None = None,
+    full: bool = False,
+    w: Any = None,
+    cov: Any = False,
+) -> Any:
+    """The polynomial that is nearest to points, by least squares.
+
+    Parameters
+    ----------
+    x, y
+        Points, ``(m,)``, and values, ``(m,)`` or ``(m, k)``.
+    deg
+        The degree.
+    rcond
+        Singular values below this times the largest count as 0. None: m times the precision.
+    full
+        Give also the sums of squares of what is left, the rank, singular values, and rcond.
+    w
+        Weights of what is left, not squared.
+    cov
+        Give also the covariance matrix of coefficients; ``"unscaled"``: of weights that are known.
+
+    Returns
+    -------
+    Array or tuple
+        Coefficients, the highest first, ``(deg + 1,)`` or ``(deg + 1, k)``: float64, or complex128.
+        Lazy.
+    """
+    order = int(deg) + 1
+    a, b = as_lazy(x), as_lazy(y)
+    if deg < 0:
+        raise ValueError(f"polyfit: deg is {deg}, expected 0 or more")
+    if a.ndim != 1 or a.size == 0:
+        raise ValueError(f"polyfit: x has shape {a.shape}, expected a vector with elements")
+    if b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
+        raise ValueError(f"polyfit: y has shape {b.shape} for {a.shape[0]} points")
+    a = a.astype(result_type(a.dtype, np.float64))
+    b = b.astype(result_type(b.dtype, np.float64))
+    limit: Any = a.shape[0] * np.finfo(np.float64).eps if rcond is None else rcond
+    left, right = vander(a, order), b
+    if w is not None:
+        weights = as_lazy(w).astype(np.float64)
+        if weights.shape != a.shape:
+            raise ValueError(f"polyfit: w has shape {weights.shape} for {a.shape[0]} points")
+        left = multiply(left, expand_dims(weights, 1))
+        right = multiply(right, expand_dims(weights, 1) if b.ndim == 2 else weights)
+    scale = sqrt(sum(multiply(left, left), axis=0))
+    left = divide(left, scale)
+    c, residuals, rank, s = linalg.lstsq(left, right, limit)
+    c = divide(c, expand_dims(scale, 1) if c.ndim == 2 else scale)
+    if full:
+        return c, residuals, rank, s, limit
+    if not cov:
+        return c
+    base = linalg.inv(matmul(left.T, left))
+    base = divide(divide(base, expand_dims(scale, 1)), scale)
+    if cov == "unscaled":
+        factor: Any = 1.0
+    else:
+        if a.shape[0] <= order:
+            raise ValueError(f"polyfit: {a.shape[0]} points for a covariance of degree {deg}")
+        factor = divide(residuals, float(a.shape[0] - order))
+    if b.ndim == 1:
+        return c, multiply(base, factor)
+    return c, multiply(expand_dims(base, 2), factor)

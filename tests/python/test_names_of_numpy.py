@@ -1,0 +1,477 @@
+"""Names that users of NumPy and Dask reach for: lazy, without a warning, with NumPy's values."""
+
+import warnings
+
+import cubed
+import numpy as np
+import pytest
+
+RNG = np.random.default_rng(29)
+F = np.round(RNG.normal(size=(7, 5)), 2)
+G = np.where(F > 0.9, np.nan, F)
+T = np.round(RNG.normal(size=(3, 4, 5)), 2)
+I = RNG.integers(-3, 4, (7, 5))  # noqa: E741
+U = RNG.integers(0, 200, (7, 5)).astype("u1")
+C = F + 1j * I
+B = F > 0
+D = np.array(["2024-01-05", "2023-02-01", "NaT", "2024-03-01"], "M8[D]")
+E0 = np.zeros((3, 0))
+V = np.round(RNG.normal(size=23), 1)
+W = np.array([2.0, -1.0, 0.5])
+S = F[:5] @ F[:5].T + 4 * np.eye(5)
+K = RNG.normal(size=(9, 3))
+Z = np.array([[1, 2, 1], [0, 5, 0], [1, 2, 1], [1, 1, 9], [0, 5, 0]])
+P = np.arange(3)
+Q = np.repeat(T.reshape(12, 5)[:, :1], 12, axis=1)
+EYE = np.eye(12).reshape(3, 4, 12)
+A = [190, -190, 350, -350]
+W0 = np.array([0, 0, 1, 2, 0, 3, 0.5])
+N3 = np.array([0, 2, 1, 2])
+
+MASKS = {"mask": B, "row": B[0], "column": B[:, :1]}
+
+#: By what they show: a call, and the values that it is made with.
+CASES = {
+    # initial= and where= of reductions
+    "sum initial": (lambda x: np.sum(x, 0, initial=2.5), F),
+    "sum of bytes": (lambda x: np.sum(x, initial=300), U),
+    "prod": (lambda x: np.prod(x, 1, initial=2, where=B), F),
+    "sum of bools": (lambda x: np.sum(x, 0, where=B), B),
+    "sum of complex": (lambda x: np.sum(x, 0, where=B, initial=1j), C),
+    "max initial": (lambda x: np.max(x, initial=0.5), F),
+    "max of NaN": (lambda x: np.max(x, 0, initial=0.5), G),
+    "max of nothing": (lambda x: np.max(x, axis=1, initial=-3), E0),
+    "max of nothing, kept": (lambda x: np.max(x, axis=1, initial=-3, keepdims=True), E0),
+    "min where": (lambda x: np.min(x, 1, where=B, initial=9), I),
+    "mean where": (lambda x: np.mean(x, 0, where=B), G),
+    "mean where of integers": (lambda x: np.mean(x, 1, where=B, keepdims=True), I),
+    "mean where of single": (lambda x: np.mean(x, 1, where=B), F.astype("f4")),
+    "mean where of complex": (lambda x: np.mean(x, where=B), C),
+    "var where": (lambda x: np.var(x, 0, where=B), G),
+    "std where": (lambda x: np.std(x, 0, ddof=1, where=B), I),
+    "all where": (lambda x: np.all(x, 0, where=~B), B),
+    "any where": (lambda x: np.any(x, 0, where=~B), B),
+    "nansum where": (lambda x: np.nansum(x, 0, where=B, initial=1.0), G),
+    "nanmax initial": (lambda x: np.nanmax(x, 0, initial=0.2), G),
+    "nanmin where": (lambda x: np.nanmin(x, 0, initial=0.2, where=B), G),
+    "nanmean where": (lambda x: np.nanmean(x, 0, where=~B), G),
+    "nanvar where": (lambda x: np.nanvar(x, 0, where=~B), G),
+    "method where": (lambda x: x.sum(axis=0, where=B, initial=3.0), F),
+    "method mean where": (lambda x: x.mean(axis=0, where=B), F),
+    # of complex numbers
+    "max of complex": (lambda x: np.max(x, 0), C),
+    "min of complex": (lambda x: np.min(x), C),
+    "max of complex, kept": (lambda x: np.max(x, 1, keepdims=True), C.astype("c8")),
+    "max of ties": (lambda x: np.max(x), np.array([1 + 1j, 1 + 3j, 1 - 2j])),
+    "max of complex initial": (lambda x: np.max(x, 0, initial=0.2 + 9j), C),
+    "var of complex": (lambda x: np.var(x, 0), C),
+    "std of complex": (lambda x: np.std(x, 1, ddof=1), C.astype("c8")),
+    "var of complex where": (lambda x: np.var(x, 0, where=B), C),
+    "nanmax of complex": (lambda x: np.nanmax(x, 0), C),
+    # ufuncs
+    "accumulate": (lambda x: np.add.accumulate(x, axis=1), F),
+    "accumulate of products": (lambda x: np.multiply.accumulate(x), I),
+    "accumulate largest": (lambda x: np.maximum.accumulate(x), F),
+    "accumulate with NaN": (lambda x: np.minimum.accumulate(x, axis=0), G),
+    "accumulate of bytes": (lambda x: np.maximum.accumulate(x, axis=1), U),
+    "accumulate of uint64": (lambda x: np.minimum.accumulate(x), U.astype("u8") + 2**63),
+    "accumulate of bools": (lambda x: np.logical_and.accumulate(x, axis=0), I != 0),
+    "accumulate of single": (lambda x: np.maximum.accumulate(x, axis=1), G.astype("f4")),
+    "accumulate of half": (lambda x: np.minimum.accumulate(x, axis=1), F.astype("f2")),
+    "accumulate of bits": (lambda x: np.bitwise_or.accumulate(x, axis=1), I),
+    "accumulate logaddexp": (lambda x: np.logaddexp.accumulate(x, axis=0), F),
+    "accumulate fmax": (lambda x: np.fmax.accumulate(x, axis=0), G),
+    "outer": (lambda x: np.add.outer(x, W), F),
+    "outer of two": (lambda x: np.multiply.outer(x, x[0]), F),
+    "outer of numbers": (lambda x: np.subtract.outer(x, 2), F),
+    "outer of comparisons": (lambda x: np.less.outer(V, x[0]), F),
+    "reduceat": (lambda x: np.add.reduceat(x, [0, 3, 1, 6]), F),
+    "reduceat along": (lambda x: np.maximum.reduceat(x, [1, 4], axis=1), F),
+    "reduce where": (lambda x: np.add.reduce(x, where=B, initial=4), F),
+    "reduce of bits": (lambda x: np.bitwise_xor.reduce(x, axis=1), I),
+    "reduce of gcd": (lambda x: np.gcd.reduce(x, axis=(0, 1)), I),
+    "reduce logaddexp": (lambda x: np.logaddexp.reduce(x, axis=0, keepdims=True), F),
+    "reduce fmin": (lambda x: np.fmin.reduce(x, axis=0), G),
+    "logical functions of numbers": (lambda x: np.logical_and(x, I), F),
+    "logical_not of numbers": (lambda x: np.logical_not(x), I),
+    "logical_or of a number": (lambda x: np.logical_or(x, 2.5), I),
+    "logical_xor of NaN": (lambda x: np.logical_xor(x, 0), G),
+    "logical_and.reduce of numbers": (lambda x: np.logical_and.reduce(x), I),
+    # order
+    "partition": (lambda x: np.sort(np.partition(x, 3, axis=0)[:3], axis=0), F),
+    "partition, flat": (lambda x: np.partition(x, (3, -2), axis=None)[3], F),
+    "argpartition": (lambda x: np.sort(np.argpartition(x, 11)[:11]), np.unique(V)),
+    "lexsort": (lambda x: np.lexsort((x[0], x[1])), I),
+    "sort_complex": (lambda x: np.sort_complex(x), C),
+    "sort_complex of bytes": (lambda x: np.sort_complex(x), U),
+    # pieces
+    "block": (lambda x: np.block([[x, x], [W[:1], np.ones((1, 9))]]), F),
+    "block of vectors": (lambda x: np.block([x[0], 5, x[1]]), F),
+    "block, nested": (lambda x: np.block([[[x], [x]], [[x], [x]]]), F),
+    "column_stack": (lambda x: np.column_stack([x, x[:, 0], V[:7]]), F),
+    "hsplit": (lambda x: np.hsplit(x, [1, 3])[1], F),
+    "hsplit of a vector": (lambda x: np.hsplit(x, 23)[4], V),
+    "vsplit": (lambda x: np.vsplit(x, [3])[0], F),
+    "dsplit": (lambda x: np.dsplit(x, 5)[2], T),
+    "insert": (lambda x: np.insert(x, 1, 5), F),
+    "insert rows": (lambda x: np.insert(x, [1, 1, 6], x[:3], axis=0), F),
+    "insert a row": (lambda x: np.insert(x, 2, W[[0, 1, 2, 0, 0]], axis=0), F),
+    "insert columns": (lambda x: np.insert(x, 1, [[7], [8], [9], [1], [2], [3], [4]], axis=1), F),
+    "insert a column": (lambda x: np.insert(x, -1, np.arange(7), axis=1), F),
+    "insert by a slice": (lambda x: np.insert(x, slice(0, 4, 2), [8.6, 9], axis=1), I),
+    "insert several at one": (lambda x: np.insert(x, [2], [[1], [2]], axis=0), I),
+    "insert nothing": (lambda x: np.insert(x, [], 3, axis=0), I),
+    "compress": (lambda x: np.compress([True, False, True], x, axis=0), F),
+    "compress, flat": (lambda x: np.compress(np.arange(30) % 4 == 1, x), F),
+    "diagflat": (lambda x: np.diagflat(x[:2, :2], -1), F),
+    "resize": (lambda x: np.resize(x, (4, 20)), F),
+    "resize to less": (lambda x: np.resize(x, 4), F),
+    "trim_zeros": (lambda x: np.trim_zeros(x), np.array([0, 0, 1, 0, 3, 0])),
+    "trim_zeros in front": (lambda x: np.trim_zeros(x, "f"), np.array([0, 0, 1, 0, 3, 0])),
+    "trim_zeros of zeros": (lambda x: np.trim_zeros(x), np.zeros(4)),
+    "rollaxis": (lambda x: np.rollaxis(x, 2), T),
+    "rollaxis to": (lambda x: np.rollaxis(x, 0, 3), T),
+    "ediff1d": (lambda x: np.ediff1d(x, to_end=[7, 8], to_begin=1), I),
+    # choices
+    "choose": (lambda x: np.choose(x, [F[0], F[1], 7.0]), np.array([0, 2, 1, 1, 0])),
+    "choose wrap": (lambda x: np.choose(x, [I, -I], mode="wrap"), I),
+    "choose clip": (lambda x: np.choose(x, [10, 20, 30], mode="clip"), I),
+    "choose from bools": (lambda x: np.choose(x > 0, [x, -x]), F),
+    "piecewise": (lambda x: np.piecewise(x, [x < 0, x > 1], [lambda v: -v, 7]), F),
+    "piecewise, else": (lambda x: np.piecewise(x, [x < 0, x > 1], [0, 1, np.square]), I),
+    "piecewise, one": (lambda x: np.piecewise(x, x > 0, [lambda v, k: v * k, 2], 3), V),
+    "apply_over_axes": (lambda x: np.apply_over_axes(np.sum, x, [0, 2]), T),
+    # grids
+    "ix_": (lambda x: np.ix_(x, [3, 1], np.array([True, False, True]))[0], P),
+    "ix_ of a mask": (lambda x: np.ix_(P, x)[1], np.array([True, False, True])),
+    "ravel_multi_index": (lambda x: np.ravel_multi_index((x, x[::-1]), (3, 4)), N3),
+    "ravel_multi_index F": (lambda x: np.ravel_multi_index((x, x), (3, 4), order="F"), N3),
+    "ravel_multi_index wrap": (lambda x: np.ravel_multi_index((x + 5, x), (3, 4), "wrap"), N3),
+    "ravel_multi_index clip": (
+        lambda x: np.ravel_multi_index((x - 1, x), (3, 2), ("clip", "clip")),
+        N3,
+    ),
+    "unravel_index F": (lambda x: np.unravel_index(x, (3, 4), order="F")[0], np.arange(12)),
+    "meshgrid sparse": (lambda x: np.meshgrid(x, W, sparse=True)[0], V),
+    "meshgrid sparse ij": (lambda x: np.meshgrid(x, W, sparse=True, indexing="ij")[1], V),
+    "reshape F": (lambda x: np.reshape(x, (5, 7), order="F"), F),
+    "reshape F of three": (lambda x: x.reshape(6, -1, order="F"), T),
+    "ravel F": (lambda x: np.ravel(x, order="F"), T),
+    "flatten F": (lambda x: x.flatten("F"), T),
+    "T of three": (lambda x: x.T, T),
+    "T of one": (lambda x: x.T, V),
+    "T of none": (lambda x: x.T, np.array(3.0)),
+    # products and lines
+    "inner": (lambda x: np.inner(x, F[:2]), F),
+    "inner of three": (lambda x: np.inner(x, x[0, 0]), T),
+    "inner of numbers": (lambda x: np.inner(x, 3), F),
+    "kron": (lambda x: np.kron(x, S[:2]), F),
+    "kron of other axes": (lambda x: np.kron(W, x), F),
+    "kron of three": (lambda x: np.kron(x, I[:2]), T),
+    "convolve": (lambda x: np.convolve(x, W), V),
+    "convolve the longer": (lambda x: np.convolve(W, x), V),
+    "correlate": (lambda x: np.correlate(x, W), V),
+    "correlate the longer": (lambda x: np.correlate(W, x, "full"), V),
+    "correlate complex": (lambda x: np.correlate(x, W * (1 - 2j), "full"), V + 1j),
+    "convolve bytes": (lambda x: np.convolve(x, np.array([1, 2], "u1")), U[0]),
+    "interp": (lambda x: np.interp(x, [-1.0, 0.0, 0.7, 2.0], [1, 2, -3, 5]), F),
+    "interp of points": (lambda x: np.interp([0.05, 0.3, 9.0, -2], np.arange(23) / 10, x), V),
+    "interp left": (lambda x: np.interp(x, [0.0, 0.5], [1, 2], left=-7, right=np.nan), G),
+    "interp one point": (lambda x: np.interp(x, [0.1], [3.0], left=1), F),
+    "interp complex": (lambda x: np.interp(x, [-1.0, 0.5], [1j, 2]), F),
+    "interp period": (lambda x: np.interp(x * 99, A, [5, 10, 3, 4], period=360), F),
+    "vander": (lambda x: np.vander(x, 4), W),
+    "vander increasing": (lambda x: np.vander(x, increasing=True), np.array([2, 3, 5])),
+    "polyval": (lambda x: np.polyval([2, -1, 0.5], x), F),
+    "polyval of integers": (lambda x: np.polyval([2, -1], x), I),
+    "polyfit": (lambda x: np.polyfit(x, np.sin(V), 3), V),
+    "polyfit of columns": (lambda x: np.polyfit(np.arange(7), x, 2), F),
+    "polyfit weights": (lambda x: np.polyfit(x, np.sin(V), 2, w=np.arange(23) + 1.0), V),
+    "polyfit cov": (lambda x: np.polyfit(x, np.sin(V), 2, cov=True)[1], V),
+    # matrices
+    "lstsq": (lambda x: np.linalg.lstsq(x, K[:, 0] * 3 + V[:9])[0], K),
+    "lstsq of columns": (lambda x: np.linalg.lstsq(K, x[:9])[0], V[:18].reshape(9, 2)),
+    "lstsq residuals": (lambda x: np.linalg.lstsq(x, V[:9])[1], K),
+    "lstsq wide": (lambda x: np.linalg.lstsq(x, W)[0], K[:3].T @ K[:3, :2] @ np.ones((2, 5))),
+    "lstsq values": (lambda x: np.linalg.lstsq(x, V[:9])[3], K),
+    "cond": (lambda x: np.linalg.cond(x), S),
+    "cond of stacks": (lambda x: np.linalg.cond(x, -2), np.stack([S, S + 1])),
+    "cond 1": (lambda x: np.linalg.cond(x, 1), S),
+    "multi_dot": (lambda x: np.linalg.multi_dot([x, x.T, x, S]), F),
+    "multi_dot of vectors": (lambda x: np.linalg.multi_dot([x[0], x.T, x[:, 0]]), F),
+    "svd values": (lambda x: np.linalg.svd(x, compute_uv=False), F),
+    "tensorinv": (lambda x: np.linalg.tensorinv(x, ind=1), (Q + np.eye(12) * 9).reshape(12, 3, 4)),
+    "tensorsolve": (lambda x: np.linalg.tensorsolve(x, T[:, :, 0]), EYE + 0.1),
+    "pinv": (lambda x: np.linalg.pinv(x, 1e-10), F),
+    "fft2": (lambda x: np.fft.fft2(x), T),
+    "ifft2": (lambda x: np.fft.ifft2(x, (4, 4)), T),
+    "rfft2": (lambda x: np.fft.rfft2(x, axes=(0, 2)), T),
+    "irfft2": (lambda x: np.fft.irfft2(x), T + 1j),
+    # covariances
+    "cov weights": (lambda x: np.cov(x, fweights=[1, 2, 0, 1, 3]), F),
+    "cov of aweights": (lambda x: np.cov(x, aweights=abs(F[0])), F),
+    "cov of both": (lambda x: np.cov(x, ddof=0, fweights=[1, 2, 1, 1, 3], aweights=abs(F[0])), F),
+    "cov type": (lambda x: np.cov(x, dtype=np.float32), F),
+    "corrcoef type": (lambda x: np.corrcoef(x, dtype=np.float32), F),
+    # sets
+    "setdiff1d": (lambda x: np.setdiff1d(x, [1, 2]), I),
+    "setdiff1d of unique": (lambda x: np.setdiff1d(x, [1, 2], assume_unique=True), W),
+    "setdiff1d with NaN": (lambda x: np.setdiff1d(x, [np.nan]), G),
+    "intersect1d": (lambda x: np.intersect1d(x, [1, 2, 9, 2]), I),
+    "intersect1d where": (lambda x: np.intersect1d(x, [1, 2, 9, 2], return_indices=True)[1], I),
+    "intersect1d where else": (lambda x: np.intersect1d(x, [2, 1, 2], return_indices=True)[2], I),
+    "intersect1d types": (lambda x: np.intersect1d(x, [1.0, 2.5, 3]), I),
+    "setxor1d": (lambda x: np.setxor1d(x, [1, 2, 9, 2]), I),
+    "unique rows": (lambda x: np.unique(x, axis=0), Z),
+    "unique columns": (lambda x: np.unique(x, axis=-1), Z),
+    "unique parts": (lambda x: np.unique(x, axis=1), np.concatenate([T, T[:, :2]], axis=1)),
+    "unique rows where": (lambda x: np.unique(x, True, axis=0)[1], Z),
+    "unique rows inverse": (lambda x: np.unique(x, False, True, axis=0)[1], Z),
+    "unique rows counts": (lambda x: np.unique(x, return_counts=True, axis=0)[1], Z),
+    "unique rows of bools": (lambda x: np.unique(x, axis=0), Z > 1),
+    "unique rows of one": (lambda x: np.unique(x, axis=0), Z[:1]),
+    "unique rows of none": (lambda x: np.unique(x, axis=0), Z[:0]),
+    # bins
+    "histogram2d": (lambda x: np.histogram2d(x, V[::-1], 4)[0], V),
+    "histogram2d density": (lambda x: np.histogram2d(x, V, [3, [-1, 0, 2.0]], density=True)[0], V),
+    "histogram2d weights": (lambda x: np.histogram2d(x, V, weights=abs(V))[0], V),
+    "histogramdd": (lambda x: np.histogramdd(x, (2, 3, 4))[0], K),
+    "histogramdd range": (lambda x: np.histogramdd(x, 3, range=[(0, 1), None, (-1, 2)])[0], K),
+}  # fmt: skip
+
+CDF = {"method": "inverted_cdf"}
+CASES |= {
+    "quantile weights": (lambda x: np.quantile(x, 0.3, axis=0, weights=abs(F), **CDF), F),
+    "quantiles": (lambda x: np.quantile(x, [0, 0.5, 1], axis=1, weights=abs(F[0]), **CDF), F),
+    "percentile of all": (lambda x: np.percentile(x, 40, weights=abs(F), **CDF), F),
+    "quantile of NaN": (lambda x: np.quantile(x, 0.4, axis=0, weights=abs(F), **CDF), G),
+    "nanquantile": (lambda x: np.nanquantile(x, 0.4, axis=0, weights=abs(F), **CDF), G),
+    "nanpercentile": (lambda x: np.nanpercentile(x, [9, 90], axis=1, weights=F * F, **CDF), G),
+    "quantile of integers": (lambda x: np.quantile(x, 0.6, axis=1, weights=abs(F), **CDF), I),
+    "weights of zero": (lambda x: np.quantile(x, [0.0, 0.5], axis=0, weights=W0, **CDF), I),
+}
+CASES |= {
+    f"where {name}": (lambda x, m=mask: np.sum(x, 1, where=m), F) for name, mask in MASKS.items()
+}
+CASES |= {
+    f"{name} {mode}": (lambda x, n=name, m=mode, v=kernel: getattr(np, n)(x, v, m), V[:6])
+    for name in ("convolve", "correlate")
+    for mode in ("full", "same", "valid")
+    for kernel in (V[:2], V[:5], V[:8])
+}
+
+
+def lazy(a, chunks=2):
+    return cubed.from_array(np.asarray(a), chunks=chunks)
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.RankWarning")
+@pytest.mark.parametrize("chunks", [2, 1, -1])
+@pytest.mark.parametrize("name", CASES)
+def test_lazy(name, chunks):
+    call, values = CASES[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        wanted = call(values)
+        warnings.simplefilter("error", UserWarning)  # what NumPy would compute comes with one
+        got = call(lazy(values, chunks))
+    assert isinstance(got, cubed.Array)
+    assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
+    eps = 1e-5 if wanted.dtype.char in "fFe" else 1e-9
+    np.testing.assert_allclose(got.compute(), wanted, rtol=eps, atol=eps)
+
+
+# --- Of Dask, SciPy and this package --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 5, -1])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("k", [1, 3, -2, 99, 0])
+def test_topk(k, axis, chunks):
+    a = RNG.integers(-50, 50, (4, 23)).astype("f4")
+    x = lazy(a, chunks)
+    with cubed.raise_if_computes():
+        got, at = cubed.topk(x, k, axis), x.argtopk(k, axis)
+    part = np.sort(a, axis)
+    part = np.flip(part, axis) if k > 0 else part
+    wanted = np.take(part, np.arange(min(abs(k), a.shape[axis])), axis)
+    np.testing.assert_array_equal(got, wanted)
+    assert at.dtype == np.int64
+    np.testing.assert_array_equal(np.take_along_axis(a, at.compute(), axis), wanted)
+
+
+def test_topk_of_nan_and_long_chunks():
+    a = np.round(RNG.normal(size=107), 1)
+    a[[3, 77]] = np.nan
+    for chunks in (10, 40, 107):
+        x = lazy(a, chunks)
+        np.testing.assert_array_equal(x.topk(4), np.sort(a)[::-1][:4])
+        np.testing.assert_array_equal(a[x.argtopk(-30).compute()], np.sort(a)[:30])
+    with pytest.raises(ValueError, match="kth is 107, out of range for 107 elements"):
+        cubed.partition(lazy(a), 107)
+    with pytest.raises(ValueError, match="keys have shapes"):
+        cubed.lexsort([a, a[1:]])
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 3, -1])
+def test_coarsen(chunks):
+    x = lazy(F, chunks)
+    got = cubed.coarsen(np.mean, x, {0: 3, 1: 2}, trim_excess=True)
+    np.testing.assert_allclose(got, F[:6, :4].reshape(2, 3, 2, 2).mean((1, 3)))
+    np.testing.assert_array_equal(cubed.coarsen(np.max, x, {-1: 5}), F.max(1, keepdims=True))
+    kept = cubed.coarsen(lambda v, axis: v.sum(axis), x, {0: 7})
+    np.testing.assert_allclose(kept, F.sum(0, keepdims=True))
+    with pytest.raises(ValueError, match="axis 0 has 7 elements, not whole blocks of 2"):
+        cubed.coarsen(np.sum, x, {0: 2})
+
+
+SHAPES = [(4, 3), (1, 5), (0, 3), (3, 0), (6,), (2, 3, 4)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_indices(shape):
+    for chunks in (2, "auto"):
+        got = cubed.indices(shape, chunks=chunks)
+        np.testing.assert_array_equal(got, np.indices(shape))
+        assert got.dtype == np.int64
+        for g, w in zip(
+            cubed.indices(shape, np.float32, sparse=True),
+            np.indices(shape, np.float32, sparse=True),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(g, w)
+    f = cubed.fromfunction(lambda *at: sum(at) * 2, shape, dtype=int, chunks=2)
+    np.testing.assert_array_equal(f, np.fromfunction(lambda *at: sum(at) * 2, shape, dtype=int))
+
+
+@pytest.mark.parametrize("m", [None, 0, 1, 3, 7])
+@pytest.mark.parametrize("k", [-9, -2, 0, 1, 3, 9])
+def test_triangles(k, m):
+    for n in (0, 1, 5):
+        np.testing.assert_array_equal(cubed.tri(n, m, k, chunks=2), np.tri(n, m, k))
+        for name in ("tril_indices", "triu_indices"):
+            got, wanted = getattr(cubed, name)(n, k, m), getattr(np, name)(n, k, m)
+            for g, w in zip(got, wanted, strict=True):
+                assert g.dtype == w.dtype
+                np.testing.assert_array_equal(g, w)
+    np.testing.assert_array_equal(cubed.diag_indices(3)[1], np.arange(3))
+
+
+def test_triangular_systems():
+    for lower in (False, True):
+        a = np.tril(S) if lower else np.triu(S)
+        full = a + 7 * (np.triu(np.ones((5, 5)), 1) if lower else np.tril(np.ones((5, 5)), -1))
+        for b in (V[:5], F[:5], np.stack([F[:5]] * 2)):
+            got = cubed.linalg.solve_triangular(lazy(full), lazy(b), lower=lower)
+            np.testing.assert_allclose(got, np.linalg.solve(a, b), rtol=1e-10, atol=1e-12)
+        unit = a - np.diag(np.diag(a)) + np.eye(5)
+        got = cubed.linalg.solve_triangular(lazy(full), V[:5], lower=lower, unit_diagonal=True)
+        np.testing.assert_allclose(got, np.linalg.solve(unit, V[:5]), rtol=1e-10, atol=1e-12)
+    with pytest.raises(ValueError, match=r"a has shape \(7, 5\), expected square"):
+        cubed.linalg.solve_triangular(lazy(F), V[:7])
+
+
+def test_a_few_singular_values():
+    a = K @ np.diag([9, 3, 0.1]) @ RNG.normal(size=(3, 40))
+    u, s, vh = cubed.linalg.svd_compressed(lazy(a, 4), 3, n_power_iter=1, seed=3)
+    assert (u.shape, s.shape, vh.shape) == ((9, 3), (3,), (3, 40))
+    np.testing.assert_allclose(s, np.linalg.svd(a, compute_uv=False)[:3], rtol=1e-9)
+    np.testing.assert_allclose((u * s) @ vh, a, atol=1e-9)
+    assert (vh.compute().sum(1) > 0).all()
+    with pytest.raises(ValueError, match="k is 10, expected 1 to 9"):
+        cubed.linalg.svd_compressed(lazy(a), 10)
+
+
+@pytest.mark.parametrize("bins", ["auto", "doane", "fd", "rice", "scott", "sqrt", "sturges"])
+@pytest.mark.parametrize("values", [F, I, G[:2], F[:0], np.full(9, 3.0)], ids=range(5))
+def test_estimated_bins(bins, values):
+    if np.isnan(values).any():
+        with pytest.raises(ValueError, match="finite"):
+            cubed.histogram(lazy(values), bins)
+        values = np.nan_to_num(values)
+    for more in ({}, {"range": (-1, 2)}):
+        wanted = np.histogram(values, bins, **more)
+        got = cubed.histogram(lazy(values), bins, **more)
+        np.testing.assert_allclose(got[1], wanted[1])
+        np.testing.assert_array_equal(got[0], wanted[0])
+        np.testing.assert_allclose(cubed.histogram_bin_edges(lazy(values), bins, **more), wanted[1])
+
+
+def test_quantiles_with_weights_along_several_axes():
+    """NumPy 2.1 does not bring the axes of such weights together, as it does of elements."""
+    got = cubed.quantile(lazy(T), 0.7, axis=(0, 2), weights=abs(T), keepdims=True, **CDF)
+    lines = [T[:, k].ravel() for k in range(4)]
+    wanted = [np.quantile(v, 0.7, weights=abs(v), **CDF) for v in lines]
+    np.testing.assert_array_equal(got, np.reshape(wanted, (1, 4, 1)))
+
+
+def test_extents_may_be_arrays_of_numpy():
+    shape = np.array([4, 6])
+    x = cubed.ones(shape, chunks=np.array([2, 3]))
+    assert x.shape == (4, 6) and x.chunksize == (2, 3)
+    assert x.reshape(shape[::-1]).shape == cubed.reshape(x, shape[::-1]).shape == (6, 4)
+    assert x.rechunk((np.int64(1), np.array([1, 2, 3]))).chunks == ((1,) * 4, (1, 2, 3))
+    assert cubed.broadcast_to(x[0], shape).shape == (4, 6)
+    assert cubed.random.random(shape, chunks=shape).chunksize == (4, 6)
+    with pytest.raises(TypeError, match="expected integers"):
+        cubed.ones(np.array([1.5, 2]))
+
+
+REFUSED = {
+    r"where of shape \(3,\) does not broadcast": lambda x: x.sum(where=np.ones(3, bool)),
+    "where is of type int64, expected bool": lambda x: x.sum(where=I),
+    "max: where needs an initial": lambda x: x.max(where=B),
+    "initial is a lazy array": lambda x: x.sum(initial=x),
+    "order is 'X'": lambda x: x.reshape(-1, order="X"),
+    "choose: mode is 'no'": lambda x: cubed.choose(x > 0, [1, 2], mode="no"),
+    "choose: a is float64": lambda x: cubed.choose(x, [1, 2]),
+    "piecewise: 1 conditions and 3 functions": lambda x: cubed.piecewise(x, [x > 0], [1, 2, 3]),
+    r"insert: position 9 is out of bounds": lambda x: cubed.insert(x, 9, 0, axis=0),
+    r"block: arrays\[1\] is empty": lambda x: cubed.block([x, []]),
+    "have depths": lambda x: cubed.block([x, [x]]),
+    "convolve: a has 2 axes": lambda x: cubed.convolve(x, x),
+    "convolve: v is empty": lambda x: cubed.convolve(x[0], []),
+    "interp: xp has shape": lambda x: cubed.interp(x, [1, 2], [1]),
+    "hsplit: the array has 0 axes": lambda x: cubed.hsplit(x[0, 0], 1),
+    "ix_: argument 1 has 2 axes": lambda x: cubed.ix_([1], x),
+    "2 positions for 3 axes": lambda x: cubed.ravel_multi_index((I, I), (2, 3, 4)),
+    "lstsq: b has shape": lambda x: cubed.linalg.lstsq(x, [1, 2]),
+    "multi_dot: 1 arrays": lambda x: cubed.linalg.multi_dot([x]),
+    "fweights are float64": lambda x: cubed.cov(x, fweights=V[:5]),
+    r"histogramdd: 3 bins for 5 axes": lambda x: cubed.histogramdd(x, [1, 2, 3]),
+    "method is 'linear'": lambda x: cubed.quantile(x, 0.5, axis=0, weights=V[:7]),
+    "weights have shape": lambda x: cubed.quantile(x, 0.5, axis=0, weights=V, **CDF),
+    "polyfit: y has shape": lambda x: cubed.polyfit(V, x, 1),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_is_wrong_is_named_before_work_starts(message):
+    x = lazy(F)
+    with (
+        cubed.raise_if_computes(),
+        pytest.raises((TypeError, ValueError, IndexError), match=message),
+    ):
+        REFUSED[message](x)
+
+
+def test_choices_that_are_none_are_found_by_the_run():
+    for bad in (3, -1):
+        x = cubed.choose(lazy(np.array([0, bad])), [1, 2, 3])
+        with pytest.raises(IndexError):
+            x.compute()
+
+
+def test_large_arrays_within_their_memory():
+    """Each in several tasks, none of which holds the array."""
+    spec = cubed.Spec(allowed_mem="40MB", reserved_mem="10MB")
+    x = cubed.random.random((8_000_000,), chunks=500_000, seed=1, spec=spec)
+    for y in (
+        cubed.topk(x, 5),
+        cubed.coarsen(np.max, x, {0: 1000})[-3:],
+        np.maximum.accumulate(x)[-1],
+        cubed.histogram2d(x, x * x, [4, 4], range=[(0, 1), (0, 1)])[0],
+        x.sum(where=x > 0.5, initial=1.0),
+        cubed.interp(x, [0, 1], [0, 2]).mean(),
+    ):
+        assert np.isfinite(y.compute(max_workers=1)).all()
