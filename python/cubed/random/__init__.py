@@ -2,7 +2,7 @@
 
 Values follow from the seed and the position of the element, whatever the chunks and the executor.
 Without a seed, one is drawn from Python's :mod:`random`, so that ``random.seed`` makes a program
-repeatable.
+repeatable. :func:`default_rng` has all methods of NumPy's Generator.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from cubed.array._operands import real_number
 from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
 from cubed.base._dtypes import name_of
 from cubed.base._types import ChunksLike, DTypeLike
+from cubed.random._generator import Generator as Generator
+from cubed.random._generator import default_rng as default_rng
 from cubed.spec import Spec
 
-__all__ = ["exponential", "integers", "normal", "random", "uniform"]
+__all__ = ["Generator", "default_rng", "exponential", "integers", "normal", "random", "uniform"]
 
 
 def _extents(size: Shape | None) -> tuple[int, ...]:

@@ -1,0 +1,709 @@
+"""A generator with the methods of NumPy's, whose arrays are lazy."""
+
+from __future__ import annotations
+
+import math
+import random as _python
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from cubed import _core
+from cubed.array import _above
+from cubed.array._array import Array
+from cubed.array._cores import in_chunks
+from cubed.array._neighbours import refuse_foreign
+from cubed.array._operands import common_spec, is_scalar, normalize_axis, to_numpy
+from cubed.base._chunks import Shape, longest, normalize_chunks, normalize_shape
+from cubed.base._dtypes import name_of
+from cubed.base._types import ChunksLike, DTypeLike, NDArray
+from cubed.spec import Spec
+
+#: Distributions whose numbers are integers, among those that NumPy draws block by block.
+_COUNTS = frozenset(
+    ("binomial", "geometric", "hypergeometric", "logseries", "negative_binomial", "poisson", "zipf")
+)
+
+_LEAST = 2.0**-54  # in place of an exponential 0, whose logarithm there is not
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """NumPy's numbers of a block, which follow from the seed and the block's number."""
+
+    name: str
+    seed: int
+    params: tuple[Any, ...]  # those that are arrays are None
+    places: tuple[int, ...]  # of arrays in params
+    options: tuple[tuple[str, Any], ...]
+    #: Axes of the results that the block does not have.
+    more: int
+
+    def __call__(self, block: NDArray, *arrays: NDArray, block_id: tuple[int, ...]) -> NDArray:
+        params = list(self.params)
+        for place, value in zip(self.places, arrays, strict=True):
+            params[place] = value
+        number = block_id[: len(block_id) - self.more]
+        seeds = np.random.SeedSequence(self.seed, spawn_key=number)
+        draw = getattr(np.random.Generator(np.random.Philox(seeds)), self.name)
+        return np.asarray(draw(*params, size=block.shape, **dict(self.options)))
+
+
+def _parameter(value: Any) -> Any:
+    """A parameter: a number, or a lazy array."""
+    if isinstance(value, Array) or is_scalar(value) or isinstance(value, np.generic):
+        return value
+    values = to_numpy(value)
+    return values[()] if values.ndim == 0 else _above.as_lazy(values)
+
+
+class Generator:
+    """Random numbers with the methods and parameters of NumPy's Generator; see
+    :func:`default_rng`.
+
+    All methods that make arrays also take `chunks`. Arrays of parameters may be lazy, and broadcast
+    with each other and with `size`. Numbers of `random`, `uniform`, `normal`, `exponential`,
+    `integers` and what is made of these follow from the seed and the position, whatever the chunks;
+    those of `beta`, `binomial`, `gamma`, `poisson` and others that NumPy draws block by block from
+    the seed and the chunks. Each call goes on to other numbers.
+    """
+
+    def __init__(self, seed: Any = None, *, spec: Spec | None = None) -> None:
+        if seed is None:
+            seed = _python.getrandbits(128)
+        if isinstance(seed, np.random.SeedSequence):
+            self._seeds = seed
+        elif isinstance(seed, np.random.BitGenerator):
+            self._seeds = np.random.SeedSequence(int(seed.random_raw()))
+        else:
+            refuse_foreign(seed, what="seed")
+            self._seeds = np.random.SeedSequence(seed)
+        self._spec = spec
+
+    def __repr__(self) -> str:
+        return f"cubed.random.Generator({self._seeds.entropy})"
+
+    @property
+    def bit_generator(self) -> np.random.BitGenerator:
+        """NumPy's Philox with the same seed."""
+        return np.random.Philox(self._seeds)
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        """So many generators with seeds of their own."""
+        return [Generator(s, spec=self._spec) for s in self._seeds.spawn(n_children)]
+
+    # --- How ---------------------------------------------------------------------------------
+
+    def _next(self) -> int:
+        (child,) = self._seeds.spawn(1)
+        return int(child.generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+    def _shape(self, size: Shape | None, *params: Any) -> tuple[int, ...]:
+        shapes = [p.shape for p in params if isinstance(p, Array)]
+        common = _above.array_api.broadcast_shapes(*shapes)
+        if size is None:
+            return common
+        shape = normalize_shape(size, "size")
+        if shapes and _above.array_api.broadcast_shapes(common, shape) != shape:
+            raise ValueError(f"size is {size}, but parameters have shape {common}")
+        return shape
+
+    def _plain(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        chunks: ChunksLike,
+        dtype: DTypeLike = np.float64,
+        spec: Spec | None = None,
+    ) -> Array:
+        """Uniform, normal or exponential numbers of the engine's."""
+        d = np.dtype(dtype)
+        if d not in (np.dtype(np.float32), np.dtype(np.float64)):
+            raise TypeError(f"random numbers of type {d}: expected float32 or float64")
+        extents = normalize_chunks(chunks, shape, d.itemsize)
+        first = 1.0 if name == "exponential" else 0.0  # its mean, or their least number or mean
+        x = _core.random(name, shape, longest(extents), self._next(), first, 1.0)
+        spec = self._spec if spec is None else spec
+        return Array._new(in_chunks(_core.astype(x, name_of(d)), extents), spec)
+
+    def _standard(
+        self, name: str, size: Shape | None, dtype: DTypeLike, out: Any, chunks: ChunksLike
+    ) -> Array:
+        if out is None:
+            return self._plain(name, self._shape(size), chunks, dtype)
+        if not isinstance(out, Array):
+            raise TypeError(
+                f"out is {type(out).__name__}, expected a lazy array, or the result used"
+            )
+        if size is not None and normalize_shape(size, "size") != out.shape:
+            raise ValueError(f"size is {size}, but out has shape {out.shape}")
+        out._rebind(self._plain(name, out.shape, out.chunks, out.dtype, out._spec)._x)
+        return out
+
+    def _of(
+        self, names: str, size: Shape | None, chunks: ChunksLike, *params: Any
+    ) -> tuple[list[Array], list[Any]]:
+        """Numbers of these names, in the shape of size and parameters, and these."""
+        given = [_parameter(p) for p in params]
+        shape, spec = self._shape(size, *given), common_spec(*given)
+        return [self._plain(n, shape, chunks, spec=spec) for n in names.split()], given
+
+    def _by_blocks(
+        self,
+        name: str,
+        params: tuple[Any, ...],
+        size: Shape | None,
+        chunks: ChunksLike,
+        of: DTypeLike = None,
+        more: tuple[int, ...] = (),
+        **options: Any,
+    ) -> Array:
+        """Numbers that NumPy draws; with `more` axes that each draw has."""
+        given = [_parameter(p) for p in params] if not more else list(params)
+        arrays = [p for p in given if isinstance(p, Array)]
+        if not arrays:  # wrong parameters are errors now
+            getattr(np.random.Generator(np.random.Philox(0)), name)(*given, **options)
+        shape = self._shape(size, *arrays)
+        d = np.dtype(of or (np.int64 if name in _COUNTS else np.float64))
+        spec = common_spec(*arrays)
+        where = _above.array_api.zeros(
+            shape,
+            dtype=np.int8,
+            chunks=normalize_chunks(chunks, shape, d.itemsize * math.prod(more)),
+            spec=self._spec if spec is None else spec,
+        )
+        draw = _Draw(
+            name,
+            self._next(),
+            tuple(None if isinstance(p, Array) else p for p in given),
+            tuple(k for k, p in enumerate(given) if isinstance(p, Array)),
+            tuple(options.items()),
+            len(more),
+        )
+        new: dict[str, Any] = {}
+        if more:
+            axes = tuple(range(len(shape), len(shape) + len(more)))
+            new = {"new_axis": axes, "chunks": (*where.chunks, *more)}
+        size_of = math.prod(where.chunksize) * math.prod(more) * d.itemsize
+        return _above.map_blocks(
+            draw, where, *arrays, dtype=d, name=name, extra_projected_mem=2 * size_of, **new
+        )
+
+    # --- Numbers -----------------------------------------------------------------------------
+
+    def random(
+        self,
+        size: Shape | None = None,
+        dtype: DTypeLike = np.float64,
+        out: Any = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Uniform in [0, 1)."""
+        return self._standard("random", size, dtype, out, chunks)
+
+    def integers(
+        self,
+        low: Any,
+        high: Any = None,
+        size: Shape | None = None,
+        dtype: DTypeLike = np.int64,
+        endpoint: bool = False,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Integers from low (0 if `high` is None) up to but not including high, all equally likely;
+        with `endpoint` including it."""
+        first, last = (0, low) if high is None else (low, high)
+        d = np.dtype(dtype)
+        if d.kind not in "biu":
+            raise TypeError(f"integers of type {d}: expected an integer type")
+        if not all(is_scalar(v) or isinstance(v, np.generic) for v in (first, last)):
+            return self._by_blocks(
+                "integers", (first, last), size, chunks, d, dtype=d, endpoint=endpoint
+            )
+        shape = self._shape(size)
+        extents = normalize_chunks(chunks, shape, d.itemsize)
+        a, b = int(first), int(last) - (not endpoint)
+        limits = (0, 1) if d.kind == "b" else (np.iinfo(d).min, np.iinfo(d).max)
+        if a > b:
+            raise ValueError(f"integers: low is {first} and high {last}: there is none")
+        if a < limits[0] or b > limits[1]:
+            raise ValueError(f"integers: {a} to {b} are not all in {d}")
+        wide = np.dtype(np.uint8) if d.kind == "b" else d
+        x = _core.random_integers(name_of(wide), shape, longest(extents), self._next(), a, b)
+        x = _core.astype(x, name_of(d)) if wide != d else x
+        return Array._new(in_chunks(x, extents), self._spec)
+
+    def bytes(self, length: int) -> bytes:
+        """So many bytes, now."""
+        return np.random.Generator(np.random.Philox(self._next())).bytes(length)
+
+    def standard_normal(
+        self,
+        size: Shape | None = None,
+        dtype: DTypeLike = np.float64,
+        out: Any = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Normal with mean 0 and standard deviation 1."""
+        return self._standard("normal", size, dtype, out, chunks)
+
+    def standard_exponential(
+        self,
+        size: Shape | None = None,
+        dtype: DTypeLike = np.float64,
+        method: str = "zig",
+        out: Any = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Exponential with mean 1; the method changes nothing."""
+        return self._standard("exponential", size, dtype, out, chunks)
+
+    def standard_gamma(
+        self,
+        shape: Any,
+        size: Shape | None = None,
+        dtype: DTypeLike = np.float64,
+        out: Any = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Gamma with scale 1."""
+        if out is not None:
+            raise TypeError("standard_gamma: out is given, use the result")
+        d = np.dtype(dtype)
+        return self._by_blocks("standard_gamma", (shape,), size, chunks, d, dtype=d)
+
+    # --- Distributions that are made of these ------------------------------------------------
+
+    def uniform(
+        self,
+        low: Any = 0.0,
+        high: Any = 1.0,
+        size: Shape | None = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Uniform from low to high."""
+        (u,), (a, b) = self._of("random", size, chunks, low, high)
+        return u * (b - a) + a
+
+    def normal(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        size: Shape | None = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Normal with mean `loc` and standard deviation `scale`."""
+        self._positive("normal", scale=scale)
+        (n,), (a, b) = self._of("normal", size, chunks, loc, scale)
+        return n * b + a
+
+    def exponential(
+        self, scale: Any = 1.0, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Exponential with mean `scale`."""
+        self._positive("exponential", scale=scale)
+        (e,), (b,) = self._of("exponential", size, chunks, scale)
+        return e * b
+
+    def lognormal(
+        self,
+        mean: Any = 0.0,
+        sigma: Any = 1.0,
+        size: Shape | None = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Numbers whose logarithms are normal."""
+        self._positive("lognormal", sigma=sigma)
+        (n,), (a, b) = self._of("normal", size, chunks, mean, sigma)
+        return _above.array_api.exp(n * b + a)
+
+    def laplace(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        size: Shape | None = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Laplace, about `loc`."""
+        self._positive("laplace", scale=scale)
+        (e, f), (a, b) = self._of("exponential exponential", size, chunks, loc, scale)
+        return (e - f) * b + a
+
+    def logistic(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        size: Shape | None = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Logistic, about `loc`."""
+        self._positive("logistic", scale=scale)
+        (e, f), (a, b) = self._of("exponential exponential", size, chunks, loc, scale)
+        return (_log(e) - _log(f)) * b + a
+
+    def gumbel(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        size: Shape | None = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Gumbel, with its mode at `loc`."""
+        self._positive("gumbel", scale=scale)
+        (e,), (a, b) = self._of("exponential", size, chunks, loc, scale)
+        return a - _log(e) * b
+
+    def rayleigh(
+        self, scale: Any = 1.0, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Rayleigh, with its mode at `scale`."""
+        self._positive("rayleigh", scale=scale)
+        (e,), (b,) = self._of("exponential", size, chunks, scale)
+        return _above.array_api.sqrt(e * 2.0) * b
+
+    def weibull(self, a: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Weibull with shape `a`."""
+        self._positive("weibull", a=a)
+        (e,), (k,) = self._of("exponential", size, chunks, a)
+        return _above.array_api.exp(_log(e) / k)
+
+    def pareto(self, a: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Pareto II (Lomax) with shape `a`."""
+        self._positive("pareto", a=a)
+        (e,), (k,) = self._of("exponential", size, chunks, a)
+        return _above.array_api.expm1(e / k)
+
+    def power(self, a: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Powers in [0, 1], of exponent ``a - 1``."""
+        self._positive("power", a=a)
+        (e,), (k,) = self._of("exponential", size, chunks, a)
+        return _above.array_api.exp(_log(-_above.array_api.expm1(-e)) / k)
+
+    def standard_cauchy(self, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Cauchy with its mode at 0."""
+        (n, m), _ = self._of("normal normal", size, chunks)
+        return n / m
+
+    def triangular(
+        self,
+        left: Any,
+        mode: Any,
+        right: Any,
+        size: Shape | None = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Triangular from left to right, with its peak at `mode`."""
+        xp = _above.array_api
+        (u,), (a, m, b) = self._of("random", size, chunks, left, mode, right)
+        if not any(isinstance(v, Array) for v in (a, m, b)) and not (a <= m <= b and a < b):
+            raise ValueError(f"triangular: {left}, {mode} and {right} do not ascend")
+        rise = xp.sqrt(u * ((b - a) * (m - a))) + a
+        fall = b - xp.sqrt((1.0 - u) * ((b - a) * (b - m)))
+        return xp.where(u * (b - a) <= m - a, rise, fall)
+
+    @staticmethod
+    def _positive(name: str, **params: Any) -> None:
+        for key, value in params.items():
+            if is_scalar(value) or isinstance(value, np.generic):
+                least = key in ("scale", "sigma")
+                if not (value >= 0 if least else value > 0):
+                    bound = "0 or more" if least else "more than 0"
+                    raise ValueError(f"{name}: {key} is {value}, expected {bound}")
+
+    # --- Distributions that NumPy draws block by block ---------------------------------------
+
+    def beta(
+        self, a: Any, b: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Beta."""
+        return self._by_blocks("beta", (a, b), size, chunks)
+
+    def binomial(
+        self, n: Any, p: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Successes among n, each with probability p: int64."""
+        return self._by_blocks("binomial", (n, p), size, chunks)
+
+    def chisquare(
+        self, df: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Chi-square with so many degrees of freedom."""
+        return self._by_blocks("chisquare", (df,), size, chunks)
+
+    def f(
+        self, dfnum: Any, dfden: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Fisher's F."""
+        return self._by_blocks("f", (dfnum, dfden), size, chunks)
+
+    def gamma(
+        self,
+        shape: Any,
+        scale: Any = 1.0,
+        size: Shape | None = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Gamma."""
+        return self._by_blocks("gamma", (shape, scale), size, chunks)
+
+    def geometric(self, p: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Trials up to the first success, each with probability p: int64."""
+        return self._by_blocks("geometric", (p,), size, chunks)
+
+    def hypergeometric(
+        self,
+        ngood: Any,
+        nbad: Any,
+        nsample: Any,
+        size: Shape | None = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Good ones among `nsample` without replacement: int64."""
+        return self._by_blocks("hypergeometric", (ngood, nbad, nsample), size, chunks)
+
+    def logseries(self, p: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Logarithmic series: int64."""
+        return self._by_blocks("logseries", (p,), size, chunks)
+
+    def negative_binomial(
+        self, n: Any, p: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Failures before n successes: int64."""
+        return self._by_blocks("negative_binomial", (n, p), size, chunks)
+
+    def noncentral_chisquare(
+        self, df: Any, nonc: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Noncentral chi-square."""
+        return self._by_blocks("noncentral_chisquare", (df, nonc), size, chunks)
+
+    def noncentral_f(
+        self,
+        dfnum: Any,
+        dfden: Any,
+        nonc: Any,
+        size: Shape | None = None,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Noncentral F."""
+        return self._by_blocks("noncentral_f", (dfnum, dfden, nonc), size, chunks)
+
+    def poisson(
+        self, lam: Any = 1.0, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Poisson with mean `lam`: int64."""
+        return self._by_blocks("poisson", (lam,), size, chunks)
+
+    def standard_t(
+        self, df: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Student's t."""
+        return self._by_blocks("standard_t", (df,), size, chunks)
+
+    def vonmises(
+        self, mu: Any, kappa: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Von Mises, from -pi to pi."""
+        return self._by_blocks("vonmises", (mu, kappa), size, chunks)
+
+    def wald(
+        self, mean: Any, scale: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Wald."""
+        return self._by_blocks("wald", (mean, scale), size, chunks)
+
+    def zipf(self, a: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto") -> Array:
+        """Zipf with exponent `a`: int64."""
+        return self._by_blocks("zipf", (a,), size, chunks)
+
+    # --- Of several numbers ------------------------------------------------------------------
+
+    def dirichlet(
+        self, alpha: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """Shares that add up to 1, along a new last axis."""
+        a = to_numpy(alpha)
+        return self._by_blocks("dirichlet", (a,), size or (), chunks, more=a.shape)
+
+    def multinomial(
+        self, n: Any, pvals: Any, size: Shape | None = None, *, chunks: ChunksLike = "auto"
+    ) -> Array:
+        """How often each of several outcomes is there in n trials, along a new last axis: int64."""
+        p = to_numpy(pvals)
+        if p.ndim != 1 or np.ndim(n):
+            raise ValueError("multinomial: expected a number of trials, and one axis of pvals")
+        return self._by_blocks("multinomial", (n, p), size or (), chunks, np.int64, more=p.shape)
+
+    def multivariate_hypergeometric(
+        self,
+        colors: Any,
+        nsample: int,
+        size: Shape | None = None,
+        method: str = "marginals",
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """How many of each colour there are among `nsample`, along a new last axis: int64."""
+        c = to_numpy(colors)
+        return self._by_blocks(
+            "multivariate_hypergeometric", (c, nsample), size or (), chunks, np.int64,
+            more=c.shape, method=method,
+        )  # fmt: skip
+
+    def multivariate_normal(
+        self,
+        mean: Any,
+        cov: Any,
+        size: Shape | None = None,
+        check_valid: Literal["warn", "raise", "ignore"] = "warn",
+        tol: float = 1e-8,
+        *,
+        method: Literal["svd", "eigh", "cholesky"] = "svd",
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Normal vectors, along a new last axis, with means and covariances that are in memory."""
+        m, c = to_numpy(mean).astype(float), to_numpy(cov).astype(float)
+        # NumPy checks what is given.
+        np.random.default_rng(0).multivariate_normal(m, c, (), check_valid, tol, method=method)
+        if method == "cholesky":
+            factor = np.linalg.cholesky(c).T
+        elif method == "eigh":
+            s, u = np.linalg.eigh(c)
+            factor = (u * np.sqrt(np.maximum(s, 0))).T
+        else:
+            _, s, vh = np.linalg.svd(c)
+            factor = np.sqrt(s)[:, None] * vh
+        shape = (*self._shape(size), len(m))
+        extents = normalize_chunks(chunks, shape[:-1], 8 * len(m))
+        n = self._plain("normal", shape, (*extents, -1))
+        return _above.array_api.matmul(n, _above.as_lazy(factor)) + m
+
+    # --- Orders ------------------------------------------------------------------------------
+
+    def _order(self, n: int) -> Array:
+        return _above.array_api.argsort(self._plain("random", (n,), "auto"))
+
+    def permutation(self, x: Any, axis: int = 0) -> Array:
+        """The parts of an array along an axis, or ``0, 1, ..., x - 1``, in random order."""
+        if np.ndim(x) == 0 and not isinstance(x, Array):
+            return self._order(int(x))
+        a = _above.as_lazy(x)
+        d = normalize_axis(axis, a.ndim)
+        order = self._order(a.shape[d])
+        return _above.array_api.take(a, _with_spec(order, a), axis=d)
+
+    def shuffle(self, x: Array, axis: int = 0) -> None:
+        """Puts the parts of a lazy array along an axis into random order, behind itself."""
+        if not isinstance(x, Array):
+            raise TypeError(f"shuffle of {type(x).__name__}, expected a lazy array")
+        x._rebind(self.permutation(x, axis)._x)
+
+    def permuted(self, x: Any, axis: int | None = None, out: Any = None) -> Array:
+        """The elements of each line along an axis in an order of its own; None: of all."""
+        if out is not None:
+            raise TypeError("permuted: out is given, use the result")
+        a, xp = _above.as_lazy(x), _above.array_api
+        if axis is None:
+            return xp.reshape(self.permutation(xp.reshape(a, (-1,))), a.shape)
+        d = normalize_axis(axis, a.ndim)
+        keys = _with_spec(self._plain("random", a.shape, a.chunksize), a)
+        return xp.take_along_axis(a, xp.argsort(keys, axis=d), axis=d)
+
+    def choice(
+        self,
+        a: Any,
+        size: Shape | None = None,
+        replace: bool = True,
+        p: Any = None,
+        axis: int = 0,
+        shuffle: bool = True,
+        *,
+        chunks: ChunksLike = "auto",
+    ) -> Array:
+        """Parts of an array along an axis, or of ``0, 1, ..., a - 1``.
+
+        With or without replacement, with probabilities `p` of each, all equal for None.
+        """
+        xp = _above.array_api
+        whole = None if np.ndim(a) == 0 and not isinstance(a, Array) else _above.as_lazy(a)
+        d = 0 if whole is None else normalize_axis(axis, whole.ndim)
+        n = int(a) if whole is None else whole.shape[d]
+        shape = self._shape(size)
+        count = math.prod(shape)
+        if n < 1 and count:
+            raise ValueError(f"choice: there are {n} to choose from")
+        if not replace and count > n:
+            raise ValueError(f"choice: {count} of {n} without replacement")
+        shares = None if p is None else self._shares(p, n)
+        if not replace and shares is not None and np.count_nonzero(shares) < count:
+            raise ValueError(f"choice: {np.count_nonzero(shares)} have a probability, not {count}")
+        if not replace:
+            keys = self._plain("random" if shares is None else "exponential", (n,), "auto")
+            if shares is not None:  # who comes first of those that come so often
+                keys = keys / shares
+            at = xp.reshape(xp.argsort(keys)[:count], shape)
+        elif shares is None:
+            at = self.integers(0, n, shape, chunks=chunks) if n else xp.zeros(shape, dtype=np.int64)
+        else:
+            total = np.cumsum(shares)
+            u = self._plain("random", shape, chunks)
+            at = xp.searchsorted(_above.as_lazy(total / total[-1]), u, side="right")
+        if whole is None:
+            return at
+        at = _with_spec(at, whole)
+        out = xp.take(whole, xp.reshape(at, (-1,)), axis=d)
+        return xp.reshape(out, (*whole.shape[:d], *shape, *whole.shape[d + 1 :]))
+
+    @staticmethod
+    def _shares(p: Any, n: int) -> NDArray:
+        shares = to_numpy(p).astype(float)
+        if shares.shape != (n,):
+            raise ValueError(f"choice: p has shape {shares.shape} for {n} elements")
+        if (shares < 0).any() or not abs(shares.sum() - 1) < 1e-8:
+            raise ValueError("choice: p are no probabilities that add up to 1")
+        return shares
+
+
+def _log(x: Array) -> Array:
+    xp = _above.array_api
+    return xp.log(xp.maximum(x, _LEAST))
+
+
+def _with_spec(x: Array, like: Array) -> Array:
+    """x, computed as another array is."""
+    return x if like._spec is None or x._spec is not None else Array._new(x._x, like._spec)
+
+
+def default_rng(seed: Any = None, *, spec: Spec | None = None) -> Generator:
+    """A generator with the methods of NumPy's, whose arrays are lazy.
+
+    Parameters
+    ----------
+    seed
+        An integer or several, a SeedSequence or BitGenerator of NumPy's, or a generator, which is
+        returned. None: drawn from Python's :mod:`random`.
+    spec
+        What computations may use.
+
+    Returns
+    -------
+    Generator
+        Numbers are not NumPy's; the distributions are.
+    """
+    return seed if isinstance(seed, Generator) else Generator(seed, spec=spec)
