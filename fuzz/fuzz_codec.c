@@ -37,6 +37,12 @@ static const char *const chains[] = {
     "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, {\"name\": \"gzip\", "
     "\"configuration\": {\"level\": 1}}], \"index_codecs\": [{\"name\": \"bytes\", "
     "\"configuration\": {\"endian\": \"little\"}}], \"index_location\": \"start\"}}]",
+    "[\"little\", \"numcodecs.crc32\", {\"name\": \"numcodecs.adler32\", \"configuration\": "
+    "{\"location\": \"end\"}}]",
+    "[{\"name\": \"sharding_indexed\", \"configuration\": {\"chunk_shape\": [1, 1], \"codecs\": "
+    "[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}], \"index_codecs\": "
+    "[{\"name\": \"transpose\", \"configuration\": {\"order\": [2, 1, 0]}}, {\"name\": \"bytes\", "
+    "\"configuration\": {\"endian\": \"little\"}}, \"crc32c\"]}}]",
 };
 static const int64_t shapes[][2] = {{1, 1}, {7, 5}, {64, 128}, {1, 1000}};
 

@@ -168,6 +168,11 @@ cubed_status cb_json_parse(const char *where, const char *text, size_t size, jso
                            cubed_error *err)
 {
     cb_buf quoted;
+    /* A byte order mark, which editors put in front. */
+    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+        text += 3;
+        size -= 3;
+    }
     cb_buf_init(&quoted, &cb_system_allocator);
     quote_constants(text, size, &quoted);
     if (quoted.failed) {

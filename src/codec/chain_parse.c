@@ -138,7 +138,7 @@ static cubed_status parse_shard(const char *where, cb_codec_chain *c, cb_codec_s
                                 const cb_codecs *codecs, const json_t *conf, cubed_error *err)
 {
     input inner = {.ctx = s->ctx, .bytes = s->ctx.item_size, .codecs = codecs};
-    input index = {.shape = {0, 2}};
+    input index = {.shape = {0}};
     const char *location = "end";
     int n;
     CB_TRY(cb_json_get_ints(where, conf, "chunk_shape", 1, &n, inner.shape, err));
@@ -155,14 +155,21 @@ static cubed_status parse_shard(const char *where, cb_codec_chain *c, cb_codec_s
                            where, d, (long long)inner.shape[d], (long long)s->shape[d]);
         /* No overflow: shard and inner chunk are not larger than a chunk, which is checked. */
         s->ninner *= s->shape[d] / inner.shape[d];
+        index.shape[d] = s->shape[d] / inner.shape[d];
         inner.bytes *= (size_t)inner.shape[d];
     }
     inner.ctx.shape = inner.shape;
     CB_TRY(parse_list(where, c, "codecs", json_object_get(conf, "codecs"), LIST_OF_CHUNK, &inner,
                       &s->inner, err));
-    index.shape[0] = s->ninner;
-    index.ctx = (cubed_codec_ctx){
-        .item_size = 8, .unit_size = 8, .ndim = 2, .shape = index.shape, .dtype = CUBED_UINT64};
+    /* The grid of inner chunks, and a pair for each; where that is an axis too many, a list of pairs. */
+    const int last = n < CUBED_MAX_NDIM ? n : 1;
+    if (last != n) index.shape[0] = s->ninner;
+    index.shape[last] = 2;
+    index.ctx = (cubed_codec_ctx){.item_size = 8,
+                                  .unit_size = 8,
+                                  .ndim = last + 1,
+                                  .shape = index.shape,
+                                  .dtype = CUBED_UINT64};
     if (cb_mul_size((size_t)s->ninner, 16, &index.bytes))
         return cb_fail(err, CUBED_E_FORMAT, "%s: a shard has too many chunks", where);
     CB_TRY(parse_list(where, c, "index_codecs", json_object_get(conf, "index_codecs"),
@@ -212,10 +219,11 @@ static cubed_status parse_list(const char *where, cb_codec_chain *c, const char 
         if (have_bytes != (vt->kind == CUBED_CODEC_BYTES_TO_BYTES))
             return cb_fail(err, CUBED_E_FORMAT, "%s: codec \"%s\" stands %s", where, vt->name,
                            have_bytes ? "behind \"bytes\"" : "before \"bytes\"");
-        if (of == LIST_OF_INDEX && vt != &cb_codec_bytes && vt != &cb_codec_crc32c)
+        if (of == LIST_OF_INDEX && vt != &cb_codec_bytes && vt != &cb_codec_crc32c &&
+            vt != &cb_codec_transpose)
             return cb_fail(err, CUBED_E_UNSUPPORTED,
                            "%s: codec \"%s\" is not supported for the index of a shard; there are: "
-                           "bytes crc32c",
+                           "bytes crc32c transpose",
                            where, vt->name);
         cb_codec_step *s = &c->step[part->first + i];
         begin_step(s, vt, in);
@@ -336,7 +344,8 @@ static cubed_status print_list(const cb_codec_chain *c, cb_codec_subread part, j
             return st;
         }
         json_object_set_new(e, "name", json_string(s->vt->name));
-        if (json_object_size(conf) > 0)
+        /* Those of numcodecs are read by zarr-python with a configuration alone. */
+        if (json_object_size(conf) > 0 || strncmp(s->vt->name, "numcodecs.", 10) == 0)
             json_object_set_new(e, "configuration", conf);
         else
             json_decref(conf);

@@ -1,8 +1,9 @@
-/* numcodecs' "delta" and "fixedscaleoffset": elements of one type are stored as elements of another. In
+/* numcodecs' "delta", "fixedscaleoffset", "quantize" and "astype", and format 3's "scale_offset": elements of one type
+ * are stored as elements of another. In
  * format 2 they work on bytes in the order that their own type strings name; in format 3 they stand in
  * front of "bytes", on elements in this machine's order. conf: i[0] and i[1] the types of decoded and
  * encoded elements, i[2] and i[3] whether their bytes are swapped; fixedscaleoffset: i[4] and i[5] the
- * bits of offset and scale as float64, i[6] and i[7] whether they were integers. */
+ * bits of offset and scale as float64, i[6] and i[7] whether they were integers; quantize: i[4] digits. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,20 +13,27 @@
 #include "dtype/typestr.h"
 
 enum { DECODED, ENCODED };
+typedef enum filter { DELTA, SCALE, QUANTIZE, ASTYPE, SCALE_EXACTLY } filter;
 
 static cubed_dtype type_of(const cubed_codec_conf *conf, int side)
 {
     return (cubed_dtype)conf->i[side];
 }
 
+/* In format 3 a type that is missing is the array's. */
 static cubed_status parse_type(const json_t *doc, const char *codec, const char *key, int format,
-                               cubed_codec_conf *conf, int side, cubed_error *err)
+                               const cubed_codec_ctx *ctx, cubed_codec_conf *conf, int side,
+                               cubed_error *err)
 {
     const bool native_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     const char *s;
     cubed_dtype dtype;
     bool big = native_big;
-    CB_TRY(cb_json_get_string("filter", doc, key, &s, err));
+    const json_t *given = json_object_get(doc, key);
+    if (format == 3 && (!given || json_is_null(given)))
+        s = cubed_dtype_name(ctx->dtype);
+    else
+        CB_TRY(cb_json_get_string("filter", doc, key, &s, err));
     if (!cb_typestr_parse(s, &dtype, &big) && cubed_dtype_parse(s, &dtype, NULL) != CUBED_OK)
         return cb_fail(err, CUBED_E_UNSUPPORTED,
                        "codec %s: \"%s\" is \"%s\", which is no type here", codec, key, s);
@@ -40,24 +48,30 @@ static cubed_status parse_type(const json_t *doc, const char *codec, const char 
     return CUBED_OK;
 }
 
-/* "dtype" is the array's type in format 3 when it is missing; "astype" is "dtype". */
+static cubed_status check_decoded(const char *codec, const cubed_codec_ctx *ctx,
+                                  const cubed_codec_conf *conf, cubed_error *err)
+{
+    size_t size = cubed_dtype_size(type_of(conf, DECODED));
+    if (ctx->item_size != size || ctx->unit_size != size)
+        return cb_fail(err, CUBED_E_FORMAT,
+                       "codec %s: its type has %zu bytes, but the elements %zu", codec, size,
+                       ctx->item_size);
+    return CUBED_OK;
+}
+
+/* "astype" is "dtype" where it is missing. */
 static cubed_status parse_types(json_t *doc, const char *codec, int format,
                                 const cubed_codec_ctx *ctx, cubed_codec_conf *conf,
                                 cubed_error *err)
 {
-    CB_TRY(parse_type(doc, codec, "dtype", format, conf, DECODED, err));
+    CB_TRY(parse_type(doc, codec, "dtype", format, ctx, conf, DECODED, err));
     if (!json_object_get(doc, "astype") || json_is_null(json_object_get(doc, "astype"))) {
         conf->i[ENCODED] = conf->i[DECODED];
         conf->i[2 + ENCODED] = conf->i[2 + DECODED];
     } else {
-        CB_TRY(parse_type(doc, codec, "astype", format, conf, ENCODED, err));
+        CB_TRY(parse_type(doc, codec, "astype", format, ctx, conf, ENCODED, err));
     }
-    size_t size = cubed_dtype_size(type_of(conf, DECODED));
-    if (ctx->item_size != size || ctx->unit_size != size)
-        return cb_fail(err, CUBED_E_FORMAT,
-                       "codec %s: \"dtype\" has %zu bytes, but the elements %zu", codec, size,
-                       ctx->item_size);
-    return CUBED_OK;
+    return check_decoded(codec, ctx, conf, err);
 }
 
 static cubed_status parse_delta(const char *json, int format, const cubed_codec_ctx *ctx,
@@ -88,6 +102,63 @@ static double number(const cubed_codec_conf *conf, int at)
     double d;
     memcpy(&d, &conf->i[at], sizeof d);
     return d;
+}
+
+static bool is_float(cubed_dtype dtype) { return cubed_dtype_kind(dtype) == CUBED_KIND_FLOAT; }
+
+static cubed_status parse_quantize(const char *json, int format, const cubed_codec_ctx *ctx,
+                                   cubed_codec_conf *conf, cubed_error *err)
+{
+    json_t *doc = NULL;
+    memset(conf, 0, sizeof *conf);
+    CB_TRY(cb_json_parse("codec quantize", json, strlen(json), &doc, err));
+    cubed_status st = parse_types(doc, "quantize", format, ctx, conf, err);
+    if (st == CUBED_OK && (!is_float(type_of(conf, DECODED)) || !is_float(type_of(conf, ENCODED))))
+        st = cb_fail(err, CUBED_E_FORMAT, "codec quantize: its types are no floats");
+    if (st == CUBED_OK && !json_is_integer(json_object_get(doc, "digits")))
+        st = cb_fail(err, CUBED_E_FORMAT, "codec quantize: \"digits\" must be an integer");
+    if (st == CUBED_OK) st = cb_conf_int(doc, "quantize", "digits", 0, -300, 300, &conf->i[4], err);
+    json_decref(doc);
+    return st;
+}
+
+static cubed_status parse_astype(const char *json, int format, const cubed_codec_ctx *ctx,
+                                 cubed_codec_conf *conf, cubed_error *err)
+{
+    json_t *doc = NULL;
+    memset(conf, 0, sizeof *conf);
+    CB_TRY(cb_json_parse("codec astype", json, strlen(json), &doc, err));
+    cubed_status st = parse_type(doc, "astype", "encode_dtype", format, ctx, conf, ENCODED, err);
+    if (st == CUBED_OK)
+        st = parse_type(doc, "astype", "decode_dtype", format, ctx, conf, DECODED, err);
+    if (st == CUBED_OK) st = check_decoded("astype", ctx, conf, err);
+    json_decref(doc);
+    return st;
+}
+
+/* Of floats: what integers become where they do not fit is an error there. */
+static cubed_status parse_scale_offset(const char *json, int format, const cubed_codec_ctx *ctx,
+                                       cubed_codec_conf *conf, cubed_error *err)
+{
+    json_t *doc = NULL;
+    const double one = 1;
+    (void)format;
+    memset(conf, 0, sizeof *conf);
+    memcpy(&conf->i[5], &one, sizeof one);
+    if (ctx->dtype != CUBED_FLOAT32 && ctx->dtype != CUBED_FLOAT64)
+        return cb_fail(err, CUBED_E_UNSUPPORTED,
+                       "codec scale_offset: the elements are %s, expected float32 or float64",
+                       cubed_dtype_name(ctx->dtype));
+    conf->i[DECODED] = conf->i[ENCODED] = ctx->dtype;
+    CB_TRY(cb_json_parse("codec scale_offset", json, strlen(json), &doc, err));
+    cubed_status st = CUBED_OK;
+    if (json_object_get(doc, "offset")) st = parse_number(doc, "offset", conf, 4, err);
+    if (st == CUBED_OK && json_object_get(doc, "scale"))
+        st = parse_number(doc, "scale", conf, 5, err);
+    if (st == CUBED_OK && number(conf, 5) == 0)
+        st = cb_fail(err, CUBED_E_FORMAT, "codec scale_offset: \"scale\" is 0");
+    json_decref(doc);
+    return st;
 }
 
 static cubed_status parse_scale(const char *json, int format, const cubed_codec_ctx *ctx,
@@ -140,6 +211,43 @@ static cubed_status print_scale(const cubed_codec_conf *conf, int format,
                               number(conf, 4 + k));
     if (n < cap) n += (size_t)snprintf(json + n, cap - n, "}");
     return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec fixedscaleoffset: no room");
+}
+
+static cubed_status print_quantize(const cubed_codec_conf *conf, int format,
+                                   const cubed_codec_ctx *ctx, char *json, size_t cap,
+                                   cubed_error *err)
+{
+    (void)format;
+    (void)ctx;
+    size_t n = print_types(conf, json, cap);
+    if (n < cap) n += (size_t)snprintf(json + n, cap - n, ", \"digits\": %d}", (int)conf->i[4]);
+    return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec quantize: no room");
+}
+
+static cubed_status print_astype(const cubed_codec_conf *conf, int format,
+                                 const cubed_codec_ctx *ctx, char *json, size_t cap,
+                                 cubed_error *err)
+{
+    const bool native_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    char text[2][CB_TYPESTR_CAP];
+    (void)format;
+    (void)ctx;
+    for (int side = 0; side < 2; side++)
+        cb_typestr_print(type_of(conf, side), native_big != (conf->i[2 + side] != 0), text[side]);
+    size_t n = (size_t)snprintf(json, cap, "{\"encode_dtype\": \"%s\", \"decode_dtype\": \"%s\"}",
+                                text[ENCODED], text[DECODED]);
+    return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec astype: no room");
+}
+
+static cubed_status print_scale_offset(const cubed_codec_conf *conf, int format,
+                                       const cubed_codec_ctx *ctx, char *json, size_t cap,
+                                       cubed_error *err)
+{
+    (void)format;
+    (void)ctx;
+    size_t n = (size_t)snprintf(json, cap, "{\"offset\": %.17g, \"scale\": %.17g}", number(conf, 4),
+                                number(conf, 5));
+    return n < cap ? CUBED_OK : cb_fail(err, CUBED_E_ARG, "codec scale_offset: no room");
 }
 
 static size_t bound(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx, size_t raw_size)
@@ -216,26 +324,60 @@ static double scale_one(const cubed_codec_conf *conf, cubed_dtype from, const cu
     return decode ? wide.f64 / scale + offset : rint((wide.f64 - offset) * scale);
 }
 
-static cubed_status run(const cubed_codec_conf *conf, bool decode, bool is_delta, const void *src,
+/* Without rounding, in the elements' own type. */
+static double scale_exactly(const cubed_codec_conf *conf, cubed_dtype type, const cubed_scalar *v,
+                            bool decode)
+{
+    const double offset = number(conf, 4), scale = number(conf, 5);
+    if (type == CUBED_FLOAT32) {
+        const float o = (float)offset, s = (float)scale;
+        return (double)(decode ? v->f32 / s + o : (v->f32 - o) * s);
+    }
+    return decode ? v->f64 / scale + offset : (v->f64 - offset) * scale;
+}
+
+/* The power of two with which as many decimal digits as are wanted are kept. */
+static double quantum(const cubed_codec_conf *conf)
+{
+    double exponent = log10(pow(10, (double)-conf->i[4]));
+    exponent = exponent < 0 ? floor(exponent) : ceil(exponent);
+    return pow(2, ceil(log2(pow(10, -exponent))));
+}
+
+static double quantize(cubed_dtype from, const cubed_scalar *v, double scale)
+{
+    if (from == CUBED_FLOAT32)
+        return (double)(rintf((float)scale * v->f32) / (float)scale); /* as NumPy calculates */
+    return rint(scale * v->f64) / scale;
+}
+
+static cubed_status run(const cubed_codec_conf *conf, filter kind, bool decode, const void *src,
                         size_t src_size, void *dst, size_t dst_cap, size_t *got, cubed_error *err)
 {
     int in = decode ? ENCODED : DECODED, out = 1 - in;
     cubed_dtype from = type_of(conf, in), to = type_of(conf, out);
     size_t fs = cubed_dtype_size(from), ts = cubed_dtype_size(to), n = src_size / fs;
+    const double scale = kind == QUANTIZE ? quantum(conf) : 0;
     if (src_size % fs != 0 || n > dst_cap / ts)
         return cb_fail(err, CUBED_E_FORMAT, "%zu bytes, expected a multiple of %zu up to %zu",
                        src_size, fs, dst_cap / ts * fs);
     cubed_scalar last = {.c128 = {0, 0}};
     for (size_t i = 0; i < n; i++) {
         cubed_scalar v = load((const unsigned char *)src + i * fs, fs, conf->i[2 + in]), r;
-        if (is_delta && decode) { /* sums are in the decoded type, differences too */
+        if (kind == DELTA && decode) { /* sums are in the decoded type, differences too */
             cb_scalar_cast(from, &v, to, &r);
             r = next_delta(to, r, &last, true);
-        } else if (is_delta) {
+        } else if (kind == DELTA) {
             r = next_delta(from, v, &last, false);
             cb_scalar_cast(from, &r, to, &r);
-        } else {
+        } else if (kind == SCALE) {
             r = cb_scalar_from_double(to, scale_one(conf, from, &v, decode));
+        } else if (kind == SCALE_EXACTLY) {
+            r = cb_scalar_from_double(to, scale_exactly(conf, from, &v, decode));
+        } else if (kind == QUANTIZE && !decode) {
+            r = cb_scalar_from_double(to, quantize(from, &v, scale));
+        } else {
+            cb_scalar_cast(from, &v, to, &r);
         }
         store((unsigned char *)dst + i * ts, ts, conf->i[2 + out], &r);
     }
@@ -250,7 +392,7 @@ static cubed_status decode_delta(const cubed_codec_conf *conf, const cubed_codec
     (void)ctx;
     (void)scratch;
     (void)scratch_size;
-    return run(conf, true, true, src, src_size, dst, dst_cap, got, err);
+    return run(conf, DELTA, true, src, src_size, dst, dst_cap, got, err);
 }
 
 static cubed_status encode_delta(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
@@ -260,7 +402,7 @@ static cubed_status encode_delta(const cubed_codec_conf *conf, const cubed_codec
     (void)ctx;
     (void)scratch;
     (void)scratch_size;
-    return run(conf, false, true, src, src_size, dst, dst_cap, got, err);
+    return run(conf, DELTA, false, src, src_size, dst, dst_cap, got, err);
 }
 
 static cubed_status decode_scale(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
@@ -270,7 +412,7 @@ static cubed_status decode_scale(const cubed_codec_conf *conf, const cubed_codec
     (void)ctx;
     (void)scratch;
     (void)scratch_size;
-    return run(conf, true, false, src, src_size, dst, dst_cap, got, err);
+    return run(conf, SCALE, true, src, src_size, dst, dst_cap, got, err);
 }
 
 static cubed_status encode_scale(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
@@ -280,7 +422,71 @@ static cubed_status encode_scale(const cubed_codec_conf *conf, const cubed_codec
     (void)ctx;
     (void)scratch;
     (void)scratch_size;
-    return run(conf, false, false, src, src_size, dst, dst_cap, got, err);
+    return run(conf, SCALE, false, src, src_size, dst, dst_cap, got, err);
+}
+
+static cubed_status decode_quantize(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                    const void *src, size_t src_size, void *dst, size_t dst_cap,
+                                    size_t *got, void *scratch, size_t scratch_size,
+                                    cubed_error *err)
+{
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    return run(conf, QUANTIZE, true, src, src_size, dst, dst_cap, got, err);
+}
+
+static cubed_status encode_quantize(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                    const void *src, size_t src_size, void *dst, size_t dst_cap,
+                                    size_t *got, void *scratch, size_t scratch_size,
+                                    cubed_error *err)
+{
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    return run(conf, QUANTIZE, false, src, src_size, dst, dst_cap, got, err);
+}
+
+static cubed_status decode_astype(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                  const void *src, size_t src_size, void *dst, size_t dst_cap,
+                                  size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+{
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    return run(conf, ASTYPE, true, src, src_size, dst, dst_cap, got, err);
+}
+
+static cubed_status encode_astype(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                  const void *src, size_t src_size, void *dst, size_t dst_cap,
+                                  size_t *got, void *scratch, size_t scratch_size, cubed_error *err)
+{
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    return run(conf, ASTYPE, false, src, src_size, dst, dst_cap, got, err);
+}
+
+static cubed_status decode_scale_offset(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                        const void *src, size_t src_size, void *dst, size_t dst_cap,
+                                        size_t *got, void *scratch, size_t scratch_size,
+                                        cubed_error *err)
+{
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    return run(conf, SCALE_EXACTLY, true, src, src_size, dst, dst_cap, got, err);
+}
+
+static cubed_status encode_scale_offset(const cubed_codec_conf *conf, const cubed_codec_ctx *ctx,
+                                        const void *src, size_t src_size, void *dst, size_t dst_cap,
+                                        size_t *got, void *scratch, size_t scratch_size,
+                                        cubed_error *err)
+{
+    (void)ctx;
+    (void)scratch;
+    (void)scratch_size;
+    return run(conf, SCALE_EXACTLY, false, src, src_size, dst, dst_cap, got, err);
 }
 
 const cubed_codec_vtable cb_codec_delta = {
@@ -307,5 +513,43 @@ const cubed_codec_vtable cb_codec_fixedscaleoffset = {
     .encode_need = cb_codec_needs_nothing,
     .decode = decode_scale,
     .encode = encode_scale,
+    .output = output,
+};
+const cubed_codec_vtable cb_codec_quantize = {
+    .kind = CUBED_CODEC_ARRAY_TO_ARRAY,
+    .name = "numcodecs.quantize",
+    .name_v2 = "quantize",
+    .parse = parse_quantize,
+    .print = print_quantize,
+    .bound = bound,
+    .decode_need = cb_codec_needs_nothing,
+    .encode_need = cb_codec_needs_nothing,
+    .decode = decode_quantize,
+    .encode = encode_quantize,
+    .output = output,
+};
+const cubed_codec_vtable cb_codec_astype = {
+    .kind = CUBED_CODEC_ARRAY_TO_ARRAY,
+    .name = "numcodecs.astype",
+    .name_v2 = "astype",
+    .parse = parse_astype,
+    .print = print_astype,
+    .bound = bound,
+    .decode_need = cb_codec_needs_nothing,
+    .encode_need = cb_codec_needs_nothing,
+    .decode = decode_astype,
+    .encode = encode_astype,
+    .output = output,
+};
+const cubed_codec_vtable cb_codec_scale_offset = {
+    .kind = CUBED_CODEC_ARRAY_TO_ARRAY,
+    .name = "scale_offset",
+    .parse = parse_scale_offset,
+    .print = print_scale_offset,
+    .bound = bound,
+    .decode_need = cb_codec_needs_nothing,
+    .encode_need = cb_codec_needs_nothing,
+    .decode = decode_scale_offset,
+    .encode = encode_scale_offset,
     .output = output,
 };

@@ -98,7 +98,11 @@ static cubed_status decode(const cubed_codec_conf *conf, const cubed_codec_ctx *
     z.avail_out = (uInt)dst_cap;
     do {
         rc = inflate(&z, Z_FINISH);
-        /* A gzip file may have several members. */
+        /* A gzip file may have several members, and zeros behind them, as on tapes and in blocks of fixed size. */
+        while (rc == Z_STREAM_END && conf->i[1] && z.avail_in > 0 && *z.next_in == 0) {
+            z.next_in++;
+            z.avail_in--;
+        }
     } while (rc == Z_STREAM_END && z.avail_in > 0 && conf->i[1] && inflateReset(&z) == Z_OK);
     inflateEnd(&z);
     if (rc != Z_STREAM_END || z.avail_in > 0)

@@ -22,10 +22,22 @@ static bool is_called(const cubed_codec_vtable *vt, int format, const char *name
     return its && strcmp(its, name) == 0;
 }
 
+/* What numcodecs calls otherwise in format 3, where the specification has a name of its own. */
+static const char *proper_name(int format, const char *name)
+{
+    static const char *const known[] = {"numcodecs.zstd", "numcodecs.blosc", "numcodecs.gzip",
+                                        "numcodecs.crc32c"};
+    for (size_t i = 0; i < sizeof known / sizeof *known && format == 3; i++) {
+        if (strcmp(known[i], name) == 0) return strchr(name, '.') + 1;
+    }
+    return name;
+}
+
 /* NULL if there is none. */
 static const cubed_codec_vtable *find(const cb_codecs *codecs, int format, const char *name)
 {
     if (!name) return NULL;
+    name = proper_name(format, name);
     for (int i = 0; i < NOWN; i++) {
         if (is_called(own[i], format, name)) return own[i];
     }
