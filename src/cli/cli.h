@@ -152,6 +152,8 @@ int cli_report(const char *verb, const cubed_error *err);
 void *cli_alloc(size_t size); /* zeroed */
 void *cli_resize(void *p, size_t size);
 char *cli_strdup(const char *s);
+/* The text with control characters spelled out ("\x1b"), but for ends of lines where those are wanted: the caller's. */
+char *cli_visible(const char *text, bool lines);
 char *cli_printf(const char *fmt, ...) CUBED_PRINTF(1, 2);
 void cli_free(void *p);
 /* A name in the system's place for temporary files, for mkdtemp. The caller's. */

@@ -177,6 +177,21 @@ static void add_text(info_state *s, const cubed_zarr_info *x)
     s->stored += (double)x->stored_bytes;
 }
 
+/* Of names, types and codecs, which are whatever metadata say. */
+static void make_visible(info_state *s)
+{
+    for (int i = 0; i < s->nrows; i++) {
+        for (int c = 0; c < COLUMNS; c++) {
+            char *given = s->row[i].cell[c];
+            if (given) s->row[i].cell[c] = cli_visible(given, false);
+            cli_free(given);
+        }
+    }
+    char *copied = s->copied;
+    if (copied) s->copied = cli_visible(copied, false);
+    cli_free(copied);
+}
+
 static void print_table(const info_state *s)
 {
     static const char *const titles[COLUMNS] = {"array",   "type", "dimensions", "chunks",
@@ -239,6 +254,7 @@ int cmd_info(int argc, char **argv)
         json_dumpf(s.list, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
         fputc('\n', stdout);
     } else if (st == CUBED_OK) {
+        make_visible(&s);
         print_table(&s);
     }
     for (int i = 0; i < s.nrows; i++) {

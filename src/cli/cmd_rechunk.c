@@ -359,6 +359,13 @@ static int run_copies(const job *j, const cli_common *c, bool *ran)
     return *ran ? EXIT_SUCCESS : cli_report(j->verb->name, &err);
 }
 
+static void put_copied(const char *url)
+{
+    char *text = cli_visible(url, false);
+    printf("%s: copied as it is, in its own chunks\n", text);
+    cli_free(text);
+}
+
 static int run(job *j, const cli_common *c, const char *codecs)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -415,8 +422,7 @@ static int run(job *j, const cli_common *c, const char *codecs)
                cli_format_bytes((double)stats.measured_mem, mem),
                cli_format_bytes((double)stats.projected_mem, projected));
     }
-    for (int i = 0; i < j->ncopies && ran && !c->json; i++)
-        printf("%s: copied as it is, in its own chunks\n", j->copy[i].from);
+    for (int i = 0; i < j->ncopies && ran && !c->json; i++) put_copied(j->copy[i].from);
     return code;
 }
 

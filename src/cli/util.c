@@ -30,15 +30,22 @@ void cli_free(void *p) { free(p); /* check_layers: allow call: the other half of
 
 char *cli_strdup(const char *s) { return cli_printf("%s", s); }
 
+static char *print(const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    char *s = cli_alloc((size_t)(n > 0 ? n : 0) + 1);
+    vsnprintf(s, (size_t)(n > 0 ? n : 0) + 1, fmt, again);
+    va_end(again);
+    return s;
+}
+
 char *cli_printf(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    int n = vsnprintf(NULL, 0, fmt, ap);
-    va_end(ap);
-    char *s = cli_alloc((size_t)(n > 0 ? n : 0) + 1);
-    va_start(ap, fmt);
-    vsnprintf(s, (size_t)(n > 0 ? n : 0) + 1, fmt, ap);
+    char *s = print(fmt, ap);
     va_end(ap);
     return s;
 }
@@ -155,9 +162,11 @@ static void put_enough(FILE *f, uint64_t bytes)
 
 int cli_report(const char *verb, const cubed_error *err)
 {
+    char *text = cli_visible(err->message, true);
     fprintf(stderr, "cubed %s: ", verb);
-    put_message(stderr, err->message);
+    put_message(stderr, text);
     fputc('\n', stderr);
+    cli_free(text);
     if (err->status == CUBED_E_BUDGET && err->enough_mem > 0 &&
         strstr(err->message, "allow at least"))
         put_enough(stderr, err->enough_mem);
@@ -177,11 +186,12 @@ cubed_status cli_reject(cubed_error *err, const char *fmt, ...)
 int cli_usage_error(const char *verb, const char *fmt, ...)
 {
     va_list ap;
-    fprintf(stderr, "cubed %s: ", verb);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    char *text = print(fmt, ap), *visible = cli_visible(text, true);
     va_end(ap);
-    fprintf(stderr, "\ntry: cubed %s --help\n", verb);
+    fprintf(stderr, "cubed %s: %s\ntry: cubed %s --help\n", verb, visible, verb);
+    cli_free(text);
+    cli_free(visible);
     return EXIT_USAGE;
 }
 

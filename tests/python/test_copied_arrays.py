@@ -2,6 +2,7 @@
 
 import json
 
+import cubed
 import numpy as np
 import pytest
 from conftest import check, run
@@ -255,3 +256,63 @@ def test_what_is_missing_stays_missing(tmp_path, zarr_format, fill):
     # Zeros that are stored where a null fill value leaves it to readers what they make of gaps.
     stored = (tmp_path / ("y1/3.3" if zarr_format == 2 else "y1/c/3/3")).exists()
     assert stored == (fill not in (0, None) or (fill is None and zarr_format == 2))
+
+
+def test_control_characters_of_names_are_spelled_out(tmp_path):
+    """A terminal would obey them: names are whatever metadata say."""
+    evil = "a\x1b[2J\x07b\x9bc\n\té"
+    g = zarr.create_group(tmp_path / "g")
+    g.create_array("x", data=np.arange(2.0), dimension_names=[evil])
+    meta = tmp_path / "g/x/zarr.json"
+    doc = json.loads(meta.read_text())
+    typed = doc | {"data_type": {"name": "t" + evil, "configuration": {"a": 1}}}
+    (tmp_path / "g/y").mkdir()
+    (tmp_path / "g/y/zarr.json").write_text(json.dumps(typed))
+    r = check(run("info", tmp_path / "g"))
+    assert r.out.count("a\\x1b[2J\\x07b\\x9bc\\x0a\\x09é") >= 2
+    bad = run("copy", tmp_path / "g", tmp_path / "h", "--format", "2", *QUIET)
+    assert bad.code == 1 and "ta\\x1b[2J" in bad.err
+    wrong = run("rechunk", tmp_path / "g", tmp_path / "h", "--chunks", "\x1b[2J=2", *QUIET)
+    assert wrong.code == 2 and "\\x1b[2J" in wrong.err
+    for text in (r.out, bad.err, wrong.err):
+        assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in text.replace("\n", ""))
+    # As data they are what they are.
+    told = {e["path"]: e for e in json.loads(check(run("info", tmp_path / "g", "--json")).out)}
+    assert told["x"]["dims"] == [evil]
+
+
+@pytest.mark.parametrize("name", ["int4", "uint2", "float8_e4m3fn", "float4_e2m1fn"])
+def test_small_types_are_known_by_name(tmp_path, name):
+    zarr.create_array(tmp_path / "x", data=np.arange(6, dtype="u1"), chunks=(4,))
+    meta = tmp_path / "x/zarr.json"
+    doc = json.loads(meta.read_text()) | {"data_type": name}
+    meta.write_text(json.dumps(doc))
+    assert name in check(run("info", tmp_path / "x")).out
+    check(run("copy", tmp_path / "x", tmp_path / "y", *QUIET))
+    assert json.loads((tmp_path / "y/zarr.json").read_text()) == doc
+    assert objects(tmp_path / "y") == objects(tmp_path / "x")
+    r = run("eval", "x + 1", "--in", f"x={tmp_path / 'x'}")
+    assert r.code == 1 and name in r.err
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_coordinates_of_texts_beside_what_is_computed(tmp_path):
+    make(tmp_path / "g", 3)
+    check(run("eval", "y = v * 2", "--in", tmp_path / "g", "--out", tmp_path / "h", *QUIET))
+    np.testing.assert_array_equal(zarr.open_group(tmp_path / "h")["y"][...], np.arange(4) * 2)
+
+
+@pytest.mark.parametrize("empty", [True, False])
+def test_to_zarr_without_empty_chunks(tmp_path, empty):
+    x = np.zeros((5, 4))
+    x[0, 0] = 1
+    x[4, 3] = -0.0  # has a bit set
+    a = cubed.from_array(x, chunks=(2, 2)) * 1
+    cubed.to_zarr(a, tmp_path / "x", write_empty_chunks=empty)
+    cubed.store([a, a + 0], [tmp_path / "y", tmp_path / "z"], write_empty_chunks=empty)
+    for name, stored in {"x": 2, "y": 2, "z": 1}.items():
+        assert count(tmp_path / name) == (6 if empty else stored)
+        np.testing.assert_array_equal(zarr.open_array(tmp_path / name)[...], x)
+    later = cubed.to_zarr(a, tmp_path / "l", compute=False, write_empty_chunks=empty)
+    np.testing.assert_array_equal(later.compute(), x)
+    assert count(tmp_path / "l") == (6 if empty else 2)

@@ -55,10 +55,12 @@ class Delayed:
         regions: Any,
         *,
         overwrite: bool = True,
+        empty: bool = True,
         lock: Any = None,
     ) -> None:
         self._spec = common_spec(*arrays)
         self._overwrite = overwrite
+        self._empty = empty  # chunks with nothing but the fill value are stored
         self._lock = lock  # with one nothing is written natively
         self._targets: list[tuple[_core.Array, _core.Target | None]] = []
         self._results: list[tuple[int, ...]] = []
@@ -95,6 +97,7 @@ class Delayed:
             "url": url,
             "overwrite": self._overwrite or archive is not None,
             "codecs": codecs,
+            "skip_empty": not self._empty,
         }
         self._targets.append((x._x, options))
 
@@ -306,14 +309,15 @@ class Stored:
     place: Any
     region: Any
     overwrite: bool
+    empty: bool
 
     @staticmethod
     def later(stored: Sequence[Stored]) -> Delayed:
         """Writing several, in one plan."""
         arrays = [s.x for s in stored]
         places, regions = [s.place for s in stored], [s.region for s in stored]
-        overwrite = all(s.overwrite for s in stored)
-        return Delayed(arrays, places, regions, overwrite=overwrite)
+        overwrite, empty = all(s.overwrite for s in stored), all(s.empty for s in stored)
+        return Delayed(arrays, places, regions, overwrite=overwrite, empty=empty)
 
     def written(self) -> Array:
         """The array in its store."""
@@ -356,6 +360,7 @@ def store(
     compute: bool = True,
     *,
     overwrite: bool = True,
+    write_empty_chunks: bool = True,
     executor: Any = None,
     callbacks: Sequence[Any] | None = None,
     optimize_graph: bool = True,
@@ -383,6 +388,8 @@ def store(
     overwrite
         Whether an array or a group that is at a target is removed when writing begins. With False
         it is an error. Regions, and arrays that are assigned to, exist in any case.
+    write_empty_chunks
+        False: chunks with nothing but the fill value take no space. Of arrays that the call makes.
     executor, callbacks, optimize_graph, resume, **kwargs
         As for :func:`cubed.compute`.
 
@@ -439,7 +446,9 @@ def store(
                 removed.append(place)
         if place is not None:
             place = place if isinstance(place, ForeignPlace) else place_in(place, None, x._spec)
-        wanted.append(None if place is None else Stored(x, place, region, overwrite))
+        wanted.append(
+            None if place is None else Stored(x, place, region, overwrite, write_empty_chunks)
+        )
     later = Stored.later([s for s in wanted if s is not None])
     if not compute:
         return StoredArrays(map(_with, arrays, wanted))
@@ -481,6 +490,7 @@ def to_zarr(
     compute: bool = True,
     *,
     overwrite: bool = True,
+    write_empty_chunks: bool = True,
     executor: Any = None,
     callbacks: Sequence[Any] | None = None,
     optimize_graph: bool = True,
@@ -502,7 +512,7 @@ def to_zarr(
         A tuple of slices (of step 1): x goes into that part of an array that exists.
     overwrite
         Whether an array or a group that is there is replaced; False: that is a FileExistsError.
-    compute, executor, callbacks, optimize_graph, resume, **kwargs
+    write_empty_chunks, compute, executor, callbacks, optimize_graph, resume, **kwargs
         As for :func:`cubed.store`.
 
     Returns
@@ -519,6 +529,7 @@ def to_zarr(
         None if region is None else [region],
         compute,
         overwrite=overwrite,
+        write_empty_chunks=write_empty_chunks,
         executor=executor,
         callbacks=callbacks,
         optimize_graph=optimize_graph,

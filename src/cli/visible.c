@@ -1,0 +1,30 @@
+/* Names and messages as a terminal may show them: control characters, which it would obey, are spelled out. */
+#include <string.h>
+
+#include "cli.h"
+
+/* Bytes of a control character at s, and its number; 0 if there is none: those of ASCII, and those of U+0080 to U+009F,
+ * which are two bytes in UTF-8. */
+static size_t control(const unsigned char *s, unsigned *code)
+{
+    *code = s[0];
+    if (s[0] < 0x20 || s[0] == 0x7f) return 1;
+    *code = s[1];
+    return s[0] == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f ? 2 : 0;
+}
+
+char *cli_visible(const char *text, bool lines)
+{
+    char *out = cli_alloc(4 * strlen(text) + 1), *to = out;
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        unsigned code;
+        const size_t n = control(s, &code);
+        if (n == 0 || (lines && *s == '\n')) {
+            *to++ = (char)*s++;
+            continue;
+        }
+        to += snprintf(to, 5, "\\x%02x", code);
+        s += n;
+    }
+    return out;
+}
