@@ -54,6 +54,15 @@ static const cli_topic topics[] = {
     {"products", "matmul vecdot(a, b, axis=-1) tensordot(a, b, axes=2 or ((1, 2), (0, 1)))"},
     {"groups", "groupby(x, by, \"mean\", dim=\"time\", ngroups=, skipna=True, ddof=, min_count=) "
                "group_labels(by)"},
+    {"calendars", "mean(x, groupby=\"time.month\") and mean(x, resample=\"1D\", dim=\"time\") of "
+                  "any reduction by group, also "
+                  "resample(x, \"MS\", \"mean\", skipna=True) and groupby(x, \"time.season\", "
+                  "\"std\"); as CDO has them "
+                  "hourmean daymean monmean yearmean seasmean ydaymean ymonmean yseasmean, and min "
+                  "max sum std var; "
+                  "sel(x, time=\"2020-01\", lat=(40, 60), lon=7.5, method=\"nearest\"), by the "
+                  "coordinates of the input and "
+                  "calendars of CF"},
     {"picking",
      "take take_along_axis (axis=, dim=\"time\") searchsorted(sorted, x, side=\"right\", sorter=); "
      "gather(x, i, None, j) for x[i, :, j], scatter(x, value, i, None, j) for x[i, :, j] = value"},
@@ -106,8 +115,9 @@ typedef struct eval {
     expr_result built;
     /* What is stored or printed: results, then coordinates. */
     struct {
-        const char *name;
+        char *name;
         cubed_array *array;
+        const expr_about *about; /* of results */
         char *url;
         void *data;
         size_t bytes;
@@ -124,12 +134,13 @@ static size_t array_bytes(const cubed_array *x)
     return n;
 }
 
-static void add_item(eval *e, const char *name, cubed_array *x)
+static void add_item(eval *e, const char *name, cubed_array *x, const expr_about *about)
 {
     e->item = cli_resize(e->item, (size_t)(e->nitems + 1) * sizeof *e->item);
     memset(&e->item[e->nitems], 0, sizeof *e->item);
-    e->item[e->nitems].name = name;
-    e->item[e->nitems].array = x;
+    e->item[e->nitems].name = cli_strdup(name);
+    e->item[e->nitems].array = cubed_array_ref(x);
+    e->item[e->nitems].about = about;
     e->item[e->nitems++].bytes = array_bytes(x);
 }
 
@@ -141,34 +152,142 @@ static bool has_item(const eval *e, const char *name)
     return false;
 }
 
-/* Coordinates (1-d arrays named like their dimension) go with the results that have the dimension,
- * unless the expression picked or moved elements of it. */
-static void add_coordinates(eval *e)
+static int find_dim(const cubed_array *x, const char *name)
 {
-    if (!inputs_group(&e->in)) return;
-    for (int i = 0, n = e->nitems; i < n; i++) {
-        const cubed_array *x = e->item[i].array;
-        for (int d = 0; d < cubed_array_ndim(x); d++) {
-            const char *name = cubed_array_dim_name(x, d);
-            cubed_array *c = NULL;
-            cubed_error ignored = CUBED_ERROR_INIT; /* there need not be one, nor of any type */
-            if (!name || expr_is_cut(&e->built, name) || has_item(e, name) ||
-                inputs_lookup(&e->in, name, &c, NULL, &ignored) != CUBED_OK || !c)
-                continue;
-            /* The inputs keep a reference for as long as this is needed. */
-            if (cubed_array_ndim(c) == 1 && cubed_array_shape(c)[0] == cubed_array_shape(x)[d])
-                add_item(e, name, c);
-            cubed_array_unref(c);
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        const char *dim = cubed_array_dim_name(x, d);
+        if (dim && strcmp(dim, name) == 0) return d;
+    }
+    return -1;
+}
+
+/* Whether all results have the same elements along the dimension of that name: one coordinate may hold for all. */
+static bool is_agreed(const eval *e, const char *dim)
+{
+    const expr_coord *first = NULL;
+    bool any = false;
+    for (int i = 0; i < e->nitems; i++) {
+        if (!e->item[i].about || find_dim(e->item[i].array, dim) < 0) continue;
+        const expr_coord *c = expr_find_coord(e->item[i].about, dim);
+        if (c && c->cut) return false;
+        if (any && !expr_same_coord(first, c)) return false;
+        first = c;
+        any = true;
+    }
+    return any && !expr_is_cut(&e->built, dim);
+}
+
+/* Named by a dimension; by an attribute of a coordinate, or of a result. */
+typedef enum carried { COORDINATE, BOUNDS, AUXILIARY } carried;
+
+/* Adds an array of the input's that describes item number i: the elements that are left along its dimensions,
+ * which the item has, too, but for the last one of bounds. */
+static void carry(eval *e, int i, const char *name, carried what)
+{
+    const cubed_array *x = e->item[i].array;
+    cubed_array *c = NULL, *part;
+    cubed_slice slices[CUBED_MAX_NDIM];
+    bool whole = true;
+    cubed_error ignored = CUBED_ERROR_INIT; /* there need not be one, nor of any type */
+    if (has_item(e, name) || inputs_coordinate(&e->in, name, &c, &ignored) != CUBED_OK || !c)
+        return;
+    bool fits = what != COORDINATE || cubed_array_ndim(c) == 1;
+    for (int d = 0; d < cubed_array_ndim(c) && fits; d++) {
+        const char *dim = cubed_array_dim_name(c, d);
+        const int64_t extent = cubed_array_shape(c)[d];
+        slices[d] = (cubed_slice){0, extent, 1, false};
+        if (what == BOUNDS && d > 0 && d == cubed_array_ndim(c) - 1) continue;
+        const int at = dim ? find_dim(x, dim) : -1;
+        const expr_coord *edit = dim ? expr_find_coord(e->item[i].about, dim) : NULL;
+        fits = at >= 0 && is_agreed(e, dim) && !(edit && edit->made) &&
+               extent == (edit ? edit->whole : cubed_array_shape(x)[at]) &&
+               (!edit || edit->part.len == cubed_array_shape(x)[at]);
+        if (edit && fits) slices[d] = edit->part;
+        if (edit && fits) whole = false;
+    }
+    if (fits && whole) {
+        add_item(e, name, c, NULL);
+    } else if (fits && cubed_slice_array(c, slices, &part, &ignored) == CUBED_OK) {
+        add_item(e, name, part, NULL);
+        cubed_array_unref(part);
+    }
+    cubed_array_unref(c);
+}
+
+/* The one that a calendar's function made, or the elements of it that are left. */
+static void carry_made(eval *e, const char *dim, const expr_coord *c)
+{
+    cubed_array *const from[2] = {c->made, c->bounds};
+    for (int k = 0; k < 2; k++) {
+        char *name = k ? cli_printf("%s_bnds", dim) : cli_strdup(dim);
+        cubed_error ignored = CUBED_ERROR_INIT;
+        cubed_array *part;
+        const cubed_slice slices[2] = {c->part, {0, 2, 1, false}};
+        if (from[k] && !has_item(e, name) &&
+            cubed_slice_array(from[k], slices, &part, &ignored) == CUBED_OK) {
+            add_item(e, name, part, NULL);
+            cubed_array_unref(part);
         }
+        cli_free(name);
     }
 }
 
-/* Where each result goes: one bare expression to --out itself, others below it. */
+/* Adds what an attribute of an array names, separated by spaces. */
+static void carry_named(eval *e, int i, const cubed_array *of, const char *attribute)
+{
+    json_t *attrs = json_loads(cubed_array_attrs(of), 0, NULL);
+    const char *names = json_string_value(json_object_get(attrs, attribute));
+    const carried what = strcmp(attribute, "coordinates") == 0 ? AUXILIARY : BOUNDS;
+    while (names && *names) {
+        const size_t n = strcspn(names, " ");
+        char *name = cli_printf("%.*s", (int)n, names);
+        if (n > 0) carry(e, i, name, what);
+        cli_free(name);
+        names += n + strspn(names + n, " ");
+    }
+    json_decref(attrs);
+}
+
+/* Coordinates (1-d arrays named like their dimension) go with the results that have the dimension: the elements
+ * that are left of them. With them go their bounds, and what `coordinates` of a result names. */
+static void add_coordinates(eval *e)
+{
+    for (int i = 0, n = e->nitems; i < n; i++) {
+        const int before = e->nitems;
+        for (int d = 0; d < cubed_array_ndim(e->item[i].array); d++) {
+            const char *dim = cubed_array_dim_name(e->item[i].array, d);
+            const expr_coord *c = dim ? expr_find_coord(e->item[i].about, dim) : NULL;
+            if (!dim || !is_agreed(e, dim)) continue;
+            if (c && c->made && c->part.len == cubed_array_shape(e->item[i].array)[d])
+                carry_made(e, dim, c);
+            else if (!c || !c->made)
+                carry(e, i, dim, COORDINATE);
+        }
+        for (int k = before, to = e->nitems; k < to; k++) {
+            carry_named(e, i, e->item[k].array, "bounds");
+            carry_named(e, i, e->item[k].array, "climatology");
+        }
+        carry_named(e, i, e->item[i].array, "coordinates");
+    }
+}
+
+/* Whether an array is there, which stays one where it is replaced. */
+static bool is_array(const eval *e)
+{
+    cubed_array *x;
+    cubed_error ignored = CUBED_ERROR_INIT;
+    if (cubed_array_open(e->ctx, e->out, &x, &ignored) != CUBED_OK) return false;
+    cubed_array_unref(x);
+    return true;
+}
+
+/* Where each result goes: one bare expression of arrays that stand alone to --out itself, others below it: what came
+ * from a group, or has coordinates, goes to one, where Xarray opens it. */
 static void place_results(eval *e)
 {
     for (int i = 0; i < e->built.n; i++) {
         const expr_var *v = &e->built.vars[i];
-        if (v->is_result) add_item(e, v->name, v->array);
+        if (v->is_result) add_item(e, v->name, v->array, &v->about);
     }
     if (!e->out) return;
     size_t path, store;
@@ -176,11 +295,12 @@ static void place_results(eval *e)
     /* Variables of NetCDF have names, and coordinates beside them. */
     const bool named = archive_is_netcdf(e->out) && path == 0;
     bool bare = !named && e->nitems == 1 && strcmp(e->item[0].name, "result") == 0;
-    if (bare) {
+    const bool alone = bare && (path > 0 || e->region || is_array(e));
+    if (!e->region && !alone) add_coordinates(e);
+    if (bare && (alone || (e->nitems == 1 && !inputs_have_group(&e->in)))) {
         e->item[0].url = cli_strdup(e->out);
         return;
     }
-    if (!e->region) add_coordinates(e);
     for (int i = 0; i < e->nitems; i++) e->item[i].url = inputs_join(e->out, e->item[i].name);
 }
 
@@ -318,6 +438,12 @@ static cubed_status compute_now(void *ctx, cubed_array *x, void *data, cubed_err
     return cli_compute(e->ctx, x, data, &e->common, err);
 }
 
+static cubed_status find_coordinate(void *ctx, const char *name, cubed_array **out,
+                                    cubed_error *err)
+{
+    return inputs_coordinate(ctx, name, out, err);
+}
+
 static int prepare(eval *e)
 {
     cubed_error err = CUBED_ERROR_INIT;
@@ -337,7 +463,8 @@ static int prepare(eval *e)
         expr_free(statements, n);
         return code;
     }
-    const expr_host host = {inputs_lookup, &e->in, cli_task_mem(&e->common), compute_now, e};
+    const expr_host host = {inputs_lookup, &e->in, cli_task_mem(&e->common),
+                            compute_now,   e,      find_coordinate};
     cubed_status st = expr_build(e->ctx, e->text, statements, n, &host, &e->built, &err);
     expr_free(statements, n);
     if (st != CUBED_OK) return cli_report("eval", &err);
@@ -401,6 +528,8 @@ int cmd_eval(int argc, char **argv)
         return cli_usage_error("eval", "--decode is of inputs, and there are none");
     int code = prepare(&e);
     for (int i = 0; i < e.nitems; i++) {
+        cubed_array_unref(e.item[i].array);
+        cli_free(e.item[i].name);
         cli_free(e.item[i].url);
         cli_free(e.item[i].data);
     }

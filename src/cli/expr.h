@@ -3,6 +3,8 @@
 #ifndef CUBED_CLI_EXPR_H
 #define CUBED_CLI_EXPR_H
 
+#include <jansson.h>
+
 #include "cubed/cubed.h"
 
 typedef enum expr_kind {
@@ -26,7 +28,8 @@ typedef enum expr_kind {
 
 typedef struct expr {
     expr_kind kind;
-    int at; /* offset in the text */
+    int at;     /* offset in the text */
+    int number; /* its own, from 1 */
     char op;
     char *text; /* NAME, STRING, CALL, KEYWORD, ASSIGN */
     int64_t integer;
@@ -42,11 +45,35 @@ typedef struct expr {
 CUBED_MUST_CHECK cubed_status expr_parse(const char *text, expr ***out, int *n, cubed_error *err);
 void expr_free(expr **list, int n);
 
+/* The coordinate of a dimension, where it is not the input's as it is. */
+typedef struct expr_coord {
+    char *dim;
+    bool cut;      /* none describes the dimension */
+    int64_t whole; /* elements of the coordinate, of which `part` is left */
+    cubed_slice part;
+    char *
+        key; /* what was made, in place of the input's: equal ones are the same; NULL: the input's */
+    cubed_array *made, *bounds; /* bounds may be NULL */
+} expr_coord;
+
+/* What an array says of itself beside its values. Owned. */
+typedef struct expr_about {
+    json_t *attrs; /* NULL: nothing */
+    int ncoords;
+    expr_coord *coords; /* of other dimensions the input's coordinates hold */
+} expr_about;
+
+/* NULL: the input's. */
+expr_coord *expr_find_coord(const expr_about *about, const char *dim);
+/* Whether two arrays have the same elements along a dimension; NULLs are the input's. */
+bool expr_same_coord(const expr_coord *a, const expr_coord *b);
+
 /* A name and its array. */
 typedef struct expr_var {
     char *name;
-    cubed_array *array;
+    cubed_array *array; /* with its attributes */
     bool is_result;
+    expr_about about;
 } expr_var;
 
 typedef struct expr_result {
@@ -73,6 +100,8 @@ typedef struct expr_host {
     /* Computes all elements of x, now, into data. NULL: nothing is computed here. */
     cubed_status (*compute)(void *ctx, cubed_array *x, void *data, cubed_error *err);
     void *compute_ctx;
+    /* The coordinate of that name, of the inputs: a new reference, or NULL in *out. NULL: there are none. */
+    cubed_status (*coordinate)(void *ctx, const char *name, cubed_array **out, cubed_error *err);
 } expr_host;
 
 /* The name of two results, of which the last would count; NULL if there is none. The caller's. */

@@ -1,8 +1,10 @@
 /* Trees to lazy arrays. */
 #include <string.h>
 
+#include "about.h"
 #include "cli.h"
 #include "expr_builder.h"
+#include "expr_calendar.h"
 #include "guess.h"
 #include "hints.h"
 
@@ -378,12 +380,16 @@ static cubed_status reduce(const reduction *r, cubed_array *x, const cubed_reduc
 
 static cubed_status call_reduce(expr_builder *b, const expr *e, const reduction *r, value *out)
 {
-    static const char *const names[] = {"axis", "dim", "keepdims", "correction", "ddof", NULL};
+    static const char *const names[] = {"axis", "dim",     "keepdims", "correction",
+                                        "ddof", "groupby", "resample", NULL};
     cubed_reduce_options o = CUBED_REDUCE_OPTIONS_INIT;
     int n, axes[CUBED_MAX_NDIM];
     cubed_array *x;
     EXPR_TRY(expr_check_args(b, e, 1, 2, names, &n));
-    const expr *keepdims = expr_keyword(e, "keepdims");
+    const expr *keepdims = expr_keyword(e, "keepdims"), *by = expr_keyword(e, "groupby");
+    if (!by) by = expr_keyword(e, "resample");
+    if (by)
+        return expr_reject(b, by, "expected groupby=\"time.month\", or resample=\"1D\", in quotes");
     const expr *correction = expr_keyword(e, "correction"), *ddof = expr_keyword(e, "ddof");
     if (correction && ddof) return expr_reject(b, ddof, "ddof= is correction=: give one of them");
     if (!correction) correction = ddof;
@@ -439,6 +445,9 @@ static cubed_status build_call(expr_builder *b, const expr *e, value *out)
     reduction r;
     cubed_dtype dtype;
     int arity, n;
+    bool is_calendar;
+    EXPR_TRY(expr_calendar_build(b, e, &out->array, &is_calendar));
+    if (is_calendar) return CUBED_OK;
     if (cubed_op_parse(e->text, &op, &arity)) return call_op(b, e, op, arity, out);
     if (find_reduction(e->text, &r)) return call_reduce(b, e, &r, out);
     if (strcmp(e->text, "concat") == 0) return call_concat(b, e, out);
@@ -507,12 +516,13 @@ static cubed_status slice_of(expr_builder *b, const expr *item, int64_t extent, 
     return expr_located(b, item, cubed_slice_resolve(p[0], p[1], p[2], extent, out, b->err));
 }
 
-static cubed_status index_array(expr_builder *b, const expr *e, cubed_array *x, cubed_array **out)
+cubed_status expr_get_slices(expr_builder *b, const expr *e, const cubed_array *x,
+                             cubed_slice slices[CUBED_MAX_NDIM], int fresh[CUBED_MAX_NDIM],
+                             int *nfresh)
 {
-    cubed_slice slices[CUBED_MAX_NDIM];
-    int ndim = cubed_array_ndim(x), given = 0, dots = 0, axis = 0;
+    int ndim = cubed_array_ndim(x), given = 0, dots = 0, axis = 0, kept = 0;
     const int64_t *shape = cubed_array_shape(x);
-    int fresh[CUBED_MAX_NDIM], nfresh = 0, kept = 0; /* places of new axes in the result */
+    *nfresh = 0;
     for (int i = 1; i < e->n; i++) {
         dots += e->child[i]->kind == EXPR_ELLIPSIS;
         given += e->child[i]->kind != EXPR_ELLIPSIS && e->child[i]->kind != EXPR_NONE;
@@ -524,9 +534,9 @@ static cubed_status index_array(expr_builder *b, const expr *e, cubed_array *x, 
     for (int i = 1; i < e->n; i++) {
         const expr *item = e->child[i];
         if (item->kind == EXPR_NONE) {
-            if (nfresh == CUBED_MAX_NDIM) return expr_reject(b, item, "too many new axes");
-            fresh[nfresh] = kept + nfresh;
-            nfresh++;
+            if (*nfresh == CUBED_MAX_NDIM) return expr_reject(b, item, "too many new axes");
+            fresh[*nfresh] = kept + *nfresh;
+            ++*nfresh;
         } else if (item->kind == EXPR_ELLIPSIS) {
             for (int k = given; k < ndim; k++, axis++, kept++)
                 slices[axis] = (cubed_slice){0, shape[axis], 1, false};
@@ -536,13 +546,16 @@ static cubed_status index_array(expr_builder *b, const expr *e, cubed_array *x, 
         }
     }
     for (; axis < ndim; axis++) slices[axis] = (cubed_slice){0, shape[axis], 1, false};
+    return CUBED_OK;
+}
+
+static cubed_status index_array(expr_builder *b, const expr *e, cubed_array *x, cubed_array **out)
+{
+    cubed_slice slices[CUBED_MAX_NDIM];
+    int fresh[CUBED_MAX_NDIM], nfresh; /* places of new axes in the result */
     cubed_array *y;
+    EXPR_TRY(expr_get_slices(b, e, x, slices, fresh, &nfresh));
     EXPR_TRY(expr_located(b, e, cubed_slice_array(x, slices, &y, b->err)));
-    for (int d = 0; d < ndim; d++) {
-        const cubed_slice *s = &slices[d];
-        if (!s->drop && (s->start != 0 || s->len != shape[d] || s->step != 1))
-            expr_note_cut(b, x, d);
-    }
     for (int k = 0; k < nfresh; k++) {
         cubed_array *wider;
         cubed_status st = expr_located(b, e, cubed_expand_dims(y, fresh[k], &wider, b->err));
@@ -577,7 +590,7 @@ static cubed_status build_name(expr_builder *b, const expr *e, value *out)
                      e->text, cli_guess_text(&g, guess), known);
 }
 
-cubed_status expr_build_value(expr_builder *b, const expr *e, value *out)
+static cubed_status build_value(expr_builder *b, const expr *e, value *out)
 {
     *out = expr_literal(e->kind, e->integer, e->re, e->im);
     switch (e->kind) {
@@ -600,10 +613,44 @@ cubed_status expr_build_value(expr_builder *b, const expr *e, value *out)
     }
 }
 
-static void add_var(expr_result *r, const char *name, cubed_array *array, bool is_result)
+/* Keeps what the node became, for those who ask later what it says of itself. */
+cubed_status expr_build_value(expr_builder *b, const expr *e, value *out)
+{
+    EXPR_TRY(build_value(b, e, out));
+    if (!out->array) return CUBED_OK;
+    if (e->number >= b->nbuilt) {
+        const int n = 2 * e->number + 16;
+        b->built = cli_resize(b->built, (size_t)n * sizeof *b->built);
+        memset(b->built + b->nbuilt, 0, (size_t)(n - b->nbuilt) * sizeof *b->built);
+        b->nbuilt = n;
+    }
+    cubed_array_unref(b->built[e->number]);
+    b->built[e->number] = cubed_array_ref(out->array);
+    return CUBED_OK;
+}
+
+static void add_var(expr_result *r, const char *name, cubed_array *array, expr_about about)
 {
     r->vars = cli_resize(r->vars, (size_t)(r->n + 1) * sizeof *r->vars);
-    r->vars[r->n++] = (expr_var){cli_strdup(name), array, is_result};
+    r->vars[r->n++] = (expr_var){cli_strdup(name), array, name[0] != '_', about};
+}
+
+/* *x with these attributes, if they are not its own. */
+static cubed_status set_attrs(expr_builder *b, const expr *e, json_t *attrs, cubed_array **x)
+{
+    json_t *own = json_loads(cubed_array_attrs(*x), 0, NULL);
+    const bool same = attrs ? json_equal(attrs, own) : json_object_size(own) == 0;
+    cubed_status st = CUBED_OK;
+    json_decref(own);
+    if (same) return CUBED_OK;
+    char *text = attrs ? json_dumps(attrs, JSON_REAL_PRECISION(17)) : NULL;
+    cubed_array *y;
+    st = expr_located(b, e, cubed_array_with_attrs(*x, text ? text : "{}", &y, b->err));
+    cli_free(text);
+    if (st != CUBED_OK) return st;
+    cubed_array_unref(*x);
+    *x = y;
+    return CUBED_OK;
 }
 
 void expr_result_free(expr_result *r)
@@ -611,6 +658,7 @@ void expr_result_free(expr_result *r)
     for (int i = 0; i < r->n; i++) {
         cli_free(r->vars[i].name);
         cubed_array_unref(r->vars[i].array);
+        expr_about_free(&r->vars[i].about);
     }
     for (int i = 0; i < r->ncut; i++) cli_free(r->cut[i]);
     cli_free(r->vars);
@@ -633,8 +681,8 @@ static cubed_status assign_several(expr_builder *b, const expr *e)
                          call->text, nout, e->n);
     EXPR_TRY(fn(b, call, outs));
     for (int i = 0; i < e->n; i++) {
-        const char *name = i == 0 ? e->text : e->child[i - 1]->text;
-        add_var(b->result, name, outs[i], name[0] != '_');
+        const expr_about about = {json_object(), 0, NULL};
+        add_var(b->result, i == 0 ? e->text : e->child[i - 1]->text, outs[i], about);
     }
     return CUBED_OK;
 }
@@ -688,10 +736,18 @@ static cubed_status build_statement(expr_builder *b, const expr *e, int *bare)
     cubed_array *x;
     b->nnames = named ? e->n : 1;
     if (named && e->n > 1) return assign_several(b, e);
-    EXPR_TRY(expr_get_array(b, named ? e->child[0] : e, &x));
+    const expr *what = named ? e->child[0] : e;
+    EXPR_TRY(expr_get_array(b, what, &x));
+    expr_about about = expr_about_of(b, what);
+    cubed_status st = set_attrs(b, what, about.attrs, &x);
+    if (st != CUBED_OK) {
+        expr_about_free(&about);
+        cubed_array_unref(x);
+        return st;
+    }
     char name[32];
     if (!named) name_bare(++*bare, name);
-    add_var(b->result, named ? e->text : name, x, !named || e->text[0] != '_');
+    add_var(b->result, named ? e->text : name, x, about);
     return CUBED_OK;
 }
 
@@ -699,15 +755,20 @@ cubed_status expr_build(cubed_context *ctx, const char *text, expr *const *state
                         const expr_host *host, expr_result *out, cubed_error *err)
 {
     cubed_error own = CUBED_ERROR_INIT;
-    expr_builder b = {ctx, text, host, out, 1, err ? err : &own};
+    expr_builder b = {.ctx = ctx,
+                      .text = text,
+                      .host = host,
+                      .result = out,
+                      .nnames = 1,
+                      .err = err ? err : &own};
     int bare = 0;
+    cubed_status st = CUBED_OK;
     memset(out, 0, sizeof *out);
-    for (int i = 0; i < n; i++) {
-        cubed_status st = build_statement(&b, statements[i], &bare);
-        if (st != CUBED_OK) {
-            expr_result_free(out);
-            return st;
-        }
-    }
-    return CUBED_OK;
+    for (int i = 0; i < n && st == CUBED_OK; i++) st = build_statement(&b, statements[i], &bare);
+    if (st != CUBED_OK) expr_result_free(out);
+    for (int i = 0; i < b.nbuilt; i++) cubed_array_unref(b.built[i]);
+    for (int i = 0; i < b.nnoted; i++) expr_coord_free(&b.noted[i].coord);
+    cli_free(b.built);
+    cli_free(b.noted);
+    return st;
 }

@@ -12,6 +12,15 @@ typedef struct expr_builder {
     expr_result *result;
     int nnames; /* of the statement: a, b = ... has 2, an expression 1 */
     cubed_error *err;
+    /* Arrays of the tree's nodes, by their numbers; NULL where there is none (yet). */
+    int nbuilt;
+    cubed_array **built;
+    /* Coordinates of what functions of calendars made. */
+    int nnoted;
+    struct {
+        int number;
+        expr_coord coord;
+    } * noted;
 } expr_builder;
 
 #define EXPR_TRY(call)                                                                             \
@@ -59,6 +68,11 @@ cubed_status expr_get_bool(expr_builder *b, const expr *call, const char *name, 
 /* dtype="..."; `missing` if it is not there. */
 cubed_status expr_get_dtype(expr_builder *b, const expr *call, cubed_dtype missing,
                             cubed_dtype *out);
+/* Computes all elements of a small array now. */
+cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to);
+/* An array of memory of cli_alloc's, which it takes over, also where it fails. */
+cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
+                            const int64_t *shape, void *data, cubed_array **out);
 /* Elements along dimension d were picked or put in another order. */
 void expr_note_cut(expr_builder *b, const cubed_array *x, int d);
 
@@ -78,7 +92,7 @@ const expr_function *const *expr_function_tables(void);
  * shapes depend on values. */
 extern const expr_function expr_view_functions[], expr_random_functions[], expr_block_functions[],
     expr_order_functions[], expr_fft_functions[], expr_group_functions[], expr_linalg_functions[],
-    expr_set_functions[];
+    expr_set_functions[], expr_calendar_functions[];
 /* Those that make several arrays: a, b = f(x). */
 #define EXPR_MAX_TUPLE  CUBED_MAX_NDIM
 #define EXPR_ANY_NUMBER 0 /* `nout` of those that make as many as have names, or fail */

@@ -59,7 +59,7 @@ static void find_groups(labels *l, bool time)
     l->ngroups = n;
 }
 
-static cubed_status compute(expr_builder *b, cubed_array *x, void *to)
+cubed_status expr_compute(expr_builder *b, cubed_array *x, void *to)
 {
     cubed_plan_options options = CUBED_PLAN_OPTIONS_INIT;
     cubed_run_options run = CUBED_RUN_OPTIONS_INIT;
@@ -91,7 +91,7 @@ static cubed_status read_labels(expr_builder *b, const expr *e, cubed_array *by,
     EXPR_TRY(
         expr_located(b, e, cubed_astype(by, l->floats ? CUBED_FLOAT64 : CUBED_INT64, &x, b->err)));
     l->value = cli_alloc((size_t)(l->n + 1) * sizeof *l->value);
-    cubed_status st = expr_located(b, e, compute(b, x, l->value));
+    cubed_status st = expr_located(b, e, expr_compute(b, x, l->value));
     cubed_array_unref(x);
     if (st == CUBED_OK)
         find_groups(l, kind == CUBED_KIND_TIME);
@@ -102,9 +102,8 @@ static cubed_status read_labels(expr_builder *b, const expr *e, cubed_array *by,
 
 static void release(void *owner) { cli_free(owner); }
 
-/* Takes over `data`. */
-static cubed_status own_array(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
-                              const int64_t *shape, void *data, cubed_array **out)
+cubed_status expr_own_array(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
+                            const int64_t *shape, void *data, cubed_array **out)
 {
     cubed_status st = expr_located(
         b, e, cubed_array_from_memory(b->ctx, dtype, ndim, shape, NULL, NULL, data, out, b->err));
@@ -128,7 +127,8 @@ static cubed_status codes_of(expr_builder *b, const expr *e, const cubed_array *
                          l->floats ? by_float : by_integer);
         codes[k] = at ? at - l->group : -1;
     }
-    return own_array(b, e, CUBED_INT64, cubed_array_ndim(by), cubed_array_shape(by), codes, out);
+    return expr_own_array(b, e, CUBED_INT64, cubed_array_ndim(by), cubed_array_shape(by), codes,
+                          out);
 }
 
 static cubed_status call_group_labels(expr_builder *b, const expr *e, cubed_array **out)
@@ -141,7 +141,8 @@ static cubed_status call_group_labels(expr_builder *b, const expr *e, cubed_arra
     cubed_status st = read_labels(b, e->child[0], by, &l);
     if (st == CUBED_OK) {
         cli_free(l.value);
-        st = own_array(b, e, l.floats ? CUBED_FLOAT64 : CUBED_INT64, 1, &l.ngroups, l.group, &x);
+        st = expr_own_array(b, e, l.floats ? CUBED_FLOAT64 : CUBED_INT64, 1, &l.ngroups, l.group,
+                            &x);
     }
     if (st == CUBED_OK) {
         st = expr_located(b, e, cubed_astype(x, cubed_array_dtype(by), out, b->err));

@@ -104,6 +104,7 @@ static expr *new_node(parser *p, expr_kind kind, int at)
     expr *e = cli_alloc(sizeof *e);
     e->kind = kind;
     e->at = at;
+    e->number = p->nodes;
     return e;
 }
 

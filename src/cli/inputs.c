@@ -301,6 +301,7 @@ cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const
         cubed_status st = open_unnamed(in, k, is_array, name, out, &why);
         if (st == CUBED_E_NOT_FOUND) continue;
         in->spec[k].used = true;
+        in->spec[k].is_group = in->spec[k].is_group || !is_array;
         if (st != CUBED_OK) *err = why;
         if (st == CUBED_OK && known) st = check_only(in, k, is_array, name, err);
         if (st != CUBED_OK) cubed_array_unref(*out);
@@ -310,4 +311,44 @@ cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const
     if (!known) return CUBED_OK;
     *known = in->known;
     return in->known ? CUBED_OK : list_known(in, known, err);
+}
+
+/* --- Coordinates -------------------------------------------------------------------------------------- */
+
+/* STORE::PATH's group with another name in it; NULL if there is no PATH. The caller's. */
+static char *beside(const char *url, const char *name)
+{
+    size_t n, store;
+    const char *path = cubed_url_path(url, &n, &store);
+    while (n > 0 && path[n - 1] == '/') n--;
+    if (n == 0) return NULL;
+    while (n > 0 && path[n - 1] != '/') n--;
+    return cli_printf("%.*s::%.*s%s", (int)store, url, (int)n, path, name);
+}
+
+cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, cubed_error *err)
+{
+    *out = NULL;
+    if (inputs_group(in)) {
+        const cubed_status st = inputs_lookup(in, name, out, NULL, err);
+        if (st != CUBED_OK || *out) return st;
+    }
+    for (int i = 0; i < in->nspecs && !*out; i++) {
+        char *url = in->spec[i].name ? beside(in->spec[i].url, name) : NULL;
+        if (url && !is_pattern(url) && cubed_array_open(in->ctx, url, out, err) == CUBED_OK &&
+            in->decode && cf_decode(out, err) != CUBED_OK) {
+            cubed_array_unref(*out);
+            *out = NULL;
+        }
+        cli_free(url);
+    }
+    return CUBED_OK;
+}
+
+bool inputs_have_group(const inputs *in)
+{
+    for (int i = 0; i < in->nspecs; i++) {
+        if (in->spec[i].is_group) return true;
+    }
+    return false;
 }

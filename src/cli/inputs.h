@@ -14,6 +14,7 @@ typedef struct inputs {
         char *name; /* NULL: a group */
         const char *url;
         bool used;
+        bool is_group; /* an array was found in it */
     } spec[64];
     int nopen;
     struct {
@@ -33,6 +34,10 @@ void inputs_free(inputs *in);
  * several paths, that is an error; without `known` (for coordinates) the first one counts. */
 cubed_status inputs_lookup(void *ctx, const char *name, cubed_array **out, const char **known,
                            cubed_error *err);
+/* What describes others, from the groups that these are in: a new reference, or NULL in *out. */
+cubed_status inputs_coordinate(inputs *in, const char *name, cubed_array **out, cubed_error *err);
+/* Whether an array was taken from a group that was given. */
+bool inputs_have_group(const inputs *in);
 /* The first group's URL, or NULL. */
 const char *inputs_group(const inputs *in);
 /* The URL, or the first of those that one with wildcards stands for. The caller's. */

@@ -158,9 +158,9 @@ def test_an_existing_target_is_kept(store, tmp_path):
     result = run("eval", "f*2", path, "--out", out, "--progress", "none")
     assert result.code == 1
     assert "exists" in result.err
-    np.testing.assert_array_equal(zarr.open_array(out)[...], arrays["f"])
+    np.testing.assert_array_equal(zarr.open_array(out / "result")[...], arrays["f"])
     check(run("eval", "f*2", path, "--out", out, "--overwrite", "--progress", "none"))
-    np.testing.assert_array_equal(zarr.open_array(out)[...], arrays["f"] * 2)
+    np.testing.assert_array_equal(zarr.open_array(out / "result")[...], arrays["f"] * 2)
 
 
 def test_a_result_replaces_its_source_when_asked(store):

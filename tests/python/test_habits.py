@@ -119,7 +119,9 @@ def test_paths_that_are_no_plan(store, tmp_path):
         result = run(*verb)
         assert result.code != 0 and not (tmp_path / "jobs").exists()
     result = run("clean", tmp_path / "none")
-    assert result.code == 1 and "there is nothing at" in result.err
+    assert (
+        result.code == 0 and result.err == f"cubed clean: there is nothing at {tmp_path / 'none'}\n"
+    )
 
 
 def test_a_run_that_is_finished_is_not_run_again(store, tmp_path):

@@ -141,9 +141,9 @@ def test_results_in_an_archive(tmp_path):
     assert again.code != 0
     assert "exists" in again.err
     assert run("eval", "x+1", tmp_path / "a.zip", "--out", out, "--overwrite").code == 0
-    np.testing.assert_array_equal(cubed.from_zarr(out).compute(), x + 1)
+    np.testing.assert_array_equal(cubed.from_zarr(out, "result").compute(), x + 1)
     assert run("rechunk", f"{out}", tmp_path / "b.zip", "--chunks", "5,30").code == 0
-    assert cubed.from_zarr(tmp_path / "b.zip").chunksize == (5, 30)
+    assert cubed.from_zarr(tmp_path / "b.zip", "result").chunksize == (5, 30)
     assert run("copy", tmp_path / "a.zip", tmp_path / "c.zip", "--format", "2").code == 0
     with zarr.storage.ZipStore(tmp_path / "c.zip", mode="r") as store:
         np.testing.assert_array_equal(zarr.open_group(store, mode="r")["x"][...], x)

@@ -1,0 +1,835 @@
+/* Groups and selections by the calendar of a coordinate, which is read when the expression is built: which groups
+ * there are decides the shape of the result. */
+#include "expr_calendar.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "about.h"
+#include "calendar.h"
+#include "cli.h"
+#include "guess.h"
+
+#define MAX_TIMES ((int64_t)1 << 24)
+#define US_PER_S  INT64_C(1000000)
+
+/* --- Coordinates -------------------------------------------------------------------------------------- */
+
+/* The coordinate of a dimension: times, or else numbers. */
+typedef struct axis_values {
+    int64_t n;
+    bool is_time;
+    calendar_axis axis;
+    int64_t *us;
+    double *number;
+    json_t *attrs;
+    expr_coord had; /* what is left of which coordinate; owned */
+} axis_values;
+
+static void free_values(axis_values *v)
+{
+    cli_free(v->us);
+    cli_free(v->number);
+    json_decref(v->attrs);
+    expr_coord_free(&v->had);
+}
+
+/* The elements along axis d of x, which e became: of the input's coordinate, or of one that was made. */
+static cubed_status open_coordinate(expr_builder *b, const expr *e, const cubed_array *x, int d,
+                                    expr_coord *had, cubed_array **out)
+{
+    const char *dim = cubed_array_dim_name(x, d);
+    const int64_t extent = cubed_array_shape(x)[d];
+    cubed_array *base = NULL;
+    expr_about about = expr_about_of(b, e);
+    const expr_coord *c = dim ? expr_find_coord(&about, dim) : NULL;
+    const bool cut = (c && c->cut) || (dim && expr_is_cut(b->result, dim));
+    *had = c ? expr_coord_copy(c)
+             : (expr_coord){.dim = cli_strdup(dim ? dim : ""),
+                            .whole = extent,
+                            .part = {0, extent, 1, false}};
+    expr_about_free(&about);
+    if (!dim) return expr_reject(b, e, "the dimension has no name, and so no coordinate");
+    if (cut)
+        return expr_fail(
+            b->err, CUBED_E_ARG, b->text, e->at,
+            "elements along \"%s\" were moved or combined: no coordinate describes them", dim);
+    cubed_status st = CUBED_OK;
+    if (had->made)
+        base = cubed_array_ref(had->made);
+    else if (b->host->coordinate)
+        st = b->host->coordinate(b->host->ctx, dim, &base, b->err);
+    EXPR_TRY(expr_located(b, e, st));
+    if (!base || cubed_array_ndim(base) != 1 || cubed_array_shape(base)[0] != had->whole) {
+        cubed_array_unref(base);
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                         "the input has no coordinate \"%s\" of %" PRId64 " elements", dim,
+                         had->whole);
+    }
+    st = expr_located(b, e, cubed_slice_array(base, &had->part, out, b->err));
+    cubed_array_unref(base);
+    return st;
+}
+
+/* What its numbers mean; false if they are no times. */
+static cubed_status find_axis(expr_builder *b, const expr *e, const cubed_array *c, axis_values *v)
+{
+    const cubed_dtype dtype = cubed_array_dtype(c);
+    const char *units = json_string_value(json_object_get(v->attrs, "units"));
+    const char *name = json_string_value(json_object_get(v->attrs, "calendar"));
+    calendar kind = CALENDAR_STANDARD;
+    char why[300], text[80];
+    if (cubed_dtype_family(dtype) == CUBED_DATETIME64) {
+        cubed_unit unit;
+        int multiple;
+        cubed_dtype_get_time(dtype, &unit, &multiple);
+        snprintf(text, sizeof text, "%s since 1970-01-01", cubed_unit_name(unit));
+        if (strncmp(text, "D ", 2) == 0) snprintf(text, sizeof text, "days since 1970-01-01");
+        if (strncmp(text, "m ", 2) == 0) snprintf(text, sizeof text, "minutes since 1970-01-01");
+        if (strncmp(text, "W ", 2) == 0) snprintf(text, sizeof text, "weeks since 1970-01-01");
+        kind = CALENDAR_PROLEPTIC;
+        const bool nano = strncmp(text, "ns ", 3) == 0;
+        if (!calendar_parse_units(nano ? "us since 1970-01-01" : text, kind, &v->axis, why,
+                                  sizeof why))
+            return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "\"%s\": %s", v->had.dim, why);
+        v->axis.unit *= multiple;
+        if (nano) v->axis.unit = -multiple; /* parts of a microsecond: a thousandth each */
+        v->is_time = true;
+        return CUBED_OK;
+    }
+    if (!units || !strstr(units, " since ")) return CUBED_OK;
+    if (name && !calendar_parse(name, &kind))
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                         "\"%s\": the calendar \"%.60s\" is none of the CF conventions", v->had.dim,
+                         name);
+    v->is_time = true;
+    if (calendar_parse_units(units, kind, &v->axis, why, sizeof why)) return CUBED_OK;
+    return expr_fail(b->err, CUBED_E_ARG, b->text, e->at, "\"%s\": %s", v->had.dim, why);
+}
+
+static bool time_of(const axis_values *v, bool whole, const void *data, int64_t i, int64_t *us)
+{
+    if (!whole) return calendar_time(&v->axis, ((const double *)data)[i], us);
+    const int64_t n = ((const int64_t *)data)[i];
+    if (v->axis.unit > 0) return n != INT64_MIN && calendar_time_of_int(&v->axis, n, us);
+    *us = v->axis.base + calendar_floor(n * -v->axis.unit, 1000);
+    return n != INT64_MIN;
+}
+
+static cubed_status read_data(expr_builder *b, const expr *e, cubed_array *c, axis_values *v)
+{
+    const cubed_kind kind = cubed_dtype_kind(cubed_array_dtype(c));
+    const bool whole = kind != CUBED_KIND_FLOAT;
+    cubed_array *x;
+    if (kind == CUBED_KIND_COMPLEX || kind == CUBED_KIND_TEXT || kind == CUBED_KIND_BOOL)
+        return expr_fail(b->err, CUBED_E_TYPE, b->text, e->at,
+                         "the coordinate \"%s\" is neither of times nor of numbers", v->had.dim);
+    if (v->n > MAX_TIMES)
+        return expr_reject(b, e, "the coordinate has more than 16777216 elements");
+    EXPR_TRY(expr_located(b, e, cubed_astype(c, whole ? CUBED_INT64 : CUBED_FLOAT64, &x, b->err)));
+    void *data = cli_alloc((size_t)(v->n + 1) * 8);
+    cubed_status st = expr_located(b, e, expr_compute(b, x, data));
+    cubed_array_unref(x);
+    if (v->is_time) v->us = cli_alloc((size_t)(v->n + 1) * sizeof *v->us);
+    if (!v->is_time) v->number = cli_alloc((size_t)(v->n + 1) * sizeof *v->number);
+    for (int64_t i = 0; i < v->n && st == CUBED_OK; i++) {
+        if (!v->is_time)
+            v->number[i] = whole ? (double)((const int64_t *)data)[i] : ((const double *)data)[i];
+        else if (!time_of(v, whole, data, i, &v->us[i]))
+            st =
+                expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                          "element %" PRId64 " of the coordinate \"%s\" is no time", i, v->had.dim);
+    }
+    cli_free(data);
+    return st;
+}
+
+static cubed_status read_values(expr_builder *b, const expr *e, const cubed_array *x, int d,
+                                axis_values *v)
+{
+    cubed_array *c = NULL;
+    *v = (axis_values){.n = cubed_array_shape(x)[d]};
+    cubed_status st = open_coordinate(b, e, x, d, &v->had, &c);
+    if (st == CUBED_OK) {
+        v->attrs = json_loads(cubed_array_attrs(c), 0, NULL);
+        st = find_axis(b, e, c, v);
+    }
+    if (st == CUBED_OK) st = read_data(b, e, c, v);
+    cubed_array_unref(c);
+    if (st != CUBED_OK) free_values(v);
+    return st;
+}
+
+/* --- Groups ------------------------------------------------------------------------------------------- */
+
+typedef enum component {
+    YEAR,
+    QUARTER,
+    SEASON,
+    MONTH,
+    WEEK_DAY,
+    DAY_OF_YEAR,
+    DAY,
+    HOUR,
+    MINUTE,
+    SECOND
+} component;
+
+static const struct {
+    component component;
+    const char *name;
+} components[] = {
+    {YEAR, "year"},          {QUARTER, "quarter"},  {SEASON, "season"},         {MONTH, "month"},
+    {WEEK_DAY, "dayofweek"}, {WEEK_DAY, "weekday"}, {DAY_OF_YEAR, "dayofyear"}, {DAY, "day"},
+    {HOUR, "hour"},          {MINUTE, "minute"},    {SECOND, "second"}};
+
+/* In the order of their names, as groups are: DJF, JJA, MAM, SON. */
+static const char seasons[4][4] = {"DJF", "JJA", "MAM", "SON"};
+static const int season_of_quarter[4] = {0, 2, 1, 3};
+
+static int64_t component_of(calendar c, int64_t us, component what)
+{
+    const int64_t days = calendar_floor(us, CALENDAR_US_PER_DAY),
+                  rest = us - days * CALENDAR_US_PER_DAY;
+    const calendar_date d = calendar_of(c, days);
+    switch (what) {
+    case YEAR: return d.year;
+    case QUARTER: return (d.month - 1) / 3 + 1;
+    case SEASON: return season_of_quarter[d.month % 12 / 3];
+    case MONTH: return d.month;
+    case WEEK_DAY: {
+        /* From Monday: 2000-01-03 was one, in calendars of weeks. */
+        const int64_t n = days - calendar_days(CALENDAR_PROLEPTIC, 2000, 1, 3);
+        return n - 7 * calendar_floor(n, 7);
+    }
+    case DAY_OF_YEAR: return days - calendar_days(c, d.year, 1, 1) + 1;
+    case DAY: return d.day;
+    case HOUR: return rest / (3600 * US_PER_S);
+    case MINUTE: return rest / (60 * US_PER_S) % 60;
+    default: return rest / US_PER_S % 60;
+    }
+}
+
+/* Intervals of a resampling: so many months from a first one on, or of one length. */
+typedef struct intervals {
+    int64_t months, width; /* one of them is 0 */
+    int anchor;            /* of months: where years or quarters begin, from 0 */
+    int64_t unit;          /* months of what is counted: 12, 3 or 1 */
+    int64_t first;         /* the first unit's number, or microsecond */
+} intervals;
+
+static bool parse_intervals(const char *text, intervals *out)
+{
+    static const struct {
+        const char *name;
+        int64_t months, width;
+    } units[] = {{"YS", 12, 0},
+                 {"Y", 12, 0},
+                 {"YE", 12, 0},
+                 {"AS", 12, 0},
+                 {"A", 12, 0},
+                 {"QS", 3, 0},
+                 {"Q", 3, 0},
+                 {"QE", 3, 0},
+                 {"MS", 1, 0},
+                 {"M", 1, 0},
+                 {"ME", 1, 0},
+                 {"D", 0, CALENDAR_US_PER_DAY},
+                 {"h", 0, 3600 * US_PER_S},
+                 {"H", 0, 3600 * US_PER_S},
+                 {"min", 0, 60 * US_PER_S},
+                 {"T", 0, 60 * US_PER_S},
+                 {"s", 0, US_PER_S},
+                 {"S", 0, US_PER_S}};
+    static const char months[] = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC";
+    int64_t n = 1;
+    *out = (intervals){.anchor = 0};
+    if (*text >= '0' && *text <= '9' && !cli_parse_int(&text, &n)) return false;
+    if (n < 1 || n > 1000000) return false;
+    const size_t length = strcspn(text, "-");
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strlen(units[i].name) != length || strncmp(units[i].name, text, length) != 0) continue;
+        out->unit = units[i].months;
+        out->months = n * units[i].months;
+        out->width = n * units[i].width;
+    }
+    text += length;
+    if (out->unit + out->width == 0) return false;
+    if (!*text) return true;
+    for (int i = 0; i < 12 && out->unit > 1; i++) {
+        if (strncmp(text + 1, months + (size_t)3 * (size_t)i, 3) != 0 || text[4]) continue;
+        out->anchor = i;
+        return true;
+    }
+    return false;
+}
+
+static int64_t unit_of(calendar c, int64_t us, const intervals *s)
+{
+    const calendar_date d = calendar_of(c, calendar_floor(us, CALENDAR_US_PER_DAY));
+    return calendar_floor(d.year * 12 + d.month - 1 - s->anchor, s->unit);
+}
+
+static int64_t interval_of(calendar c, int64_t us, const intervals *s)
+{
+    return s->width ? calendar_floor(us - s->first, s->width)
+                    : calendar_floor(unit_of(c, us, s) - s->first, s->months / s->unit);
+}
+
+static int64_t interval_start(calendar c, int64_t k, const intervals *s)
+{
+    if (s->width) return s->first + k * s->width;
+    const int64_t month = s->first * s->unit + k * s->months + s->anchor;
+    const int64_t year = calendar_floor(month, 12);
+    return calendar_days(c, year, month - 12 * year + 1, 1) * CALENDAR_US_PER_DAY;
+}
+
+/* Which groups there are, and in which each element is. */
+typedef struct groups {
+    int64_t n, *code; /* one for each element */
+    int64_t ngroups, *value;
+} groups;
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of what `code` has: the values that occur, in order, and their numbers in place of them. */
+static void number_groups(groups *g)
+{
+    int64_t n = 0;
+    g->value = cli_alloc((size_t)(g->n + 1) * sizeof *g->value);
+    memcpy(g->value, g->code, (size_t)g->n * sizeof *g->value);
+    qsort(g->value, (size_t)g->n, sizeof *g->value, by_value);
+    for (int64_t i = 0; i < g->n; i++) {
+        if (n == 0 || g->value[n - 1] != g->value[i]) g->value[n++] = g->value[i];
+    }
+    g->ngroups = n;
+    for (int64_t i = 0; i < g->n; i++) {
+        const int64_t *at = bsearch(&g->code[i], g->value, (size_t)n, sizeof *g->value, by_value);
+        g->code[i] = at - g->value;
+    }
+}
+
+/* A call that groups by a calendar. */
+typedef struct calendar_call {
+    const char *reduction;             /* "mean" */
+    const char *dim;                   /* "time" */
+    size_t ndim;                       /* its length */
+    const char *component, *frequency; /* one of them */
+    bool only;                         /* intervals without elements are left out */
+    bool skip_nan;
+} calendar_call;
+
+static const struct {
+    const char *component, *frequency, *prefix;
+} families[] = {{"dayofyear", NULL, "yday"}, {"month", NULL, "ymon"}, {"season", NULL, "yseas"},
+                {NULL, "h", "hour"},         {NULL, "D", "day"},      {NULL, "MS", "mon"},
+                {NULL, "YS", "year"},        {NULL, "QS-DEC", "seas"}};
+
+static const char *const family_reductions[] = {"mean", "min", "max", "sum", "std", "var"};
+
+/* "monmean" */
+static bool find_family(const char *name, calendar_call *c)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        const size_t n = strlen(families[i].prefix);
+        if (strncmp(name, families[i].prefix, n) != 0) continue;
+        for (size_t k = 0; k < sizeof family_reductions / sizeof *family_reductions; k++) {
+            if (strcmp(name + n, family_reductions[k]) != 0) continue;
+            *c = (calendar_call){.reduction = family_reductions[k],
+                                 .component = families[i].component,
+                                 .frequency = families[i].frequency,
+                                 .only = true,
+                                 .skip_nan = true};
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *string_of(const expr *e) { return e && e->kind == EXPR_STRING ? e->text : NULL; }
+
+/* What a call groups by; false if it is no such call. */
+static bool find_call(const expr *e, calendar_call *c)
+{
+    const expr *by = expr_keyword(e, "groupby"), *every = expr_keyword(e, "resample");
+    const char *dim = string_of(expr_keyword(e, "dim"));
+    *c = (calendar_call){.reduction = NULL};
+    if (!find_family(e->text, c)) {
+        const bool is_resample = strcmp(e->text, "resample") == 0;
+        if (is_resample || (strcmp(e->text, "groupby") == 0 && e->n > 1)) {
+            if (e->n < 3 || !string_of(e->child[1])) return false;
+            if (is_resample) every = e->child[1];
+            if (!is_resample) by = e->child[1];
+            c->reduction = string_of(e->child[2]);
+        } else {
+            c->reduction = e->text;
+        }
+        if (!by == !every) return false;
+        c->component = string_of(by);
+        c->frequency = string_of(every);
+        if (!c->reduction || (!c->component && !c->frequency)) return false;
+    }
+    c->dim = dim ? dim : "time";
+    c->ndim = strlen(c->dim);
+    const char *dot = c->component ? strchr(c->component, '.') : NULL;
+    if (dot) {
+        c->dim = c->component;
+        c->ndim = (size_t)(dot - c->component);
+        c->component = dot + 1;
+    }
+    return true;
+}
+
+static int find_dim(const cubed_array *x, const char *dim, size_t n)
+{
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        const char *name = cubed_array_dim_name(x, d);
+        if (name && strlen(name) == n && strncmp(name, dim, n) == 0) return d;
+    }
+    return -1;
+}
+
+const char *expr_calendar_reduction(const expr *e, const cubed_array *x, int *axis)
+{
+    calendar_call c;
+    if (e->kind != EXPR_CALL || !find_call(e, &c)) return NULL;
+    *axis = find_dim(x, c.dim, c.ndim);
+    return c.reduction;
+}
+
+/* --- What is made of them ----------------------------------------------------------------------------- */
+
+/* An array of memory that becomes its own, with names and attributes. */
+static cubed_status own_array(expr_builder *b, const expr *e, cubed_dtype dtype, int ndim,
+                              const int64_t *shape, const char *const *names, json_t *attrs,
+                              void *data, cubed_array **out)
+{
+    cubed_array *x = NULL, *y = NULL;
+    char *text = json_dumps(attrs, JSON_REAL_PRECISION(17));
+    cubed_status st = expr_own_array(b, e, dtype, ndim, shape, data, &x);
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_array_with_dim_names(x, names, &y, b->err));
+    if (st == CUBED_OK)
+        st = expr_located(b, e, cubed_array_with_attrs(y, text ? text : "{}", out, b->err));
+    cubed_array_unref(x);
+    cubed_array_unref(y);
+    cli_free(text);
+    return st;
+}
+
+/* Times as the coordinate's own units have them: whole numbers where all are. Takes over `us`. */
+static cubed_status encode_times(expr_builder *b, const expr *e, const axis_values *v, int64_t *us,
+                                 int ndim, const int64_t *shape, const char *const *names,
+                                 json_t *attrs, cubed_array **out)
+{
+    const int64_t unit = v->axis.unit > 0 ? v->axis.unit : 1;
+    int64_t n = 1;
+    bool whole = true;
+    for (int d = 0; d < ndim; d++) n *= shape[d];
+    for (int64_t i = 0; i < n; i++) whole = whole && (us[i] - v->axis.base) % unit == 0;
+    double *real = whole ? NULL : cli_alloc((size_t)(n + 1) * sizeof *real);
+    for (int64_t i = 0; i < n; i++) {
+        if (whole) us[i] = (us[i] - v->axis.base) / unit;
+        if (!whole) real[i] = (double)(us[i] - v->axis.base) / (double)unit;
+    }
+    if (!whole) cli_free(us);
+    return own_array(b, e, whole ? CUBED_INT64 : CUBED_FLOAT64, ndim, shape, names, attrs,
+                     whole ? (void *)us : (void *)real, out);
+}
+
+/* Attributes of a coordinate whose numbers are made anew. */
+static json_t *time_attrs(const axis_values *v, const char *bounds)
+{
+    static const char *const gone[] = {"_FillValue",  "missing_value", "bounds",
+                                       "climatology", "valid_min",     "valid_max",
+                                       "valid_range", "actual_range"};
+    json_t *attrs = v->attrs ? json_deep_copy(v->attrs) : json_object();
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) json_object_del(attrs, gone[i]);
+    if (!json_object_get(attrs, "units")) {
+        /* A type of times, in units of its own. */
+        char text[64];
+        const int64_t unit = v->axis.unit > 0 ? v->axis.unit : 1;
+        snprintf(text, sizeof text, "%s since 1970-01-01",
+                 unit % CALENDAR_US_PER_DAY == 0 ? "days"
+                 : unit % US_PER_S == 0          ? "seconds"
+                                                 : "microseconds");
+        json_object_set_new(attrs, "units", json_string(text));
+        json_object_set_new(attrs, "calendar", json_string("proleptic_gregorian"));
+    }
+    json_object_set_new(attrs, "bounds", json_string(bounds));
+    return attrs;
+}
+
+/* The coordinate of intervals: where each begins, and bounds. */
+static cubed_status interval_coordinate(expr_builder *b, const expr *e, const axis_values *v,
+                                        const groups *g, const intervals *s, const char *dim,
+                                        expr_coord *c)
+{
+    const int64_t shape[2] = {g->ngroups, 2};
+    char *bounds = cli_printf("%s_bnds", dim);
+    const char *const names[2] = {dim, "bnds"};
+    int64_t *starts = cli_alloc((size_t)(g->ngroups + 1) * sizeof *starts);
+    int64_t *ends = cli_alloc((size_t)(2 * g->ngroups + 1) * sizeof *ends);
+    for (int64_t i = 0; i < g->ngroups; i++) {
+        starts[i] = ends[2 * i] = interval_start(v->axis.calendar, g->value[i], s);
+        ends[2 * i + 1] = interval_start(v->axis.calendar, g->value[i] + 1, s);
+    }
+    json_t *attrs = time_attrs(v, bounds), *own = json_object();
+    json_object_set(own, "units", json_object_get(attrs, "units"));
+    if (json_object_get(attrs, "calendar"))
+        json_object_set(own, "calendar", json_object_get(attrs, "calendar"));
+    axis_values in = *v;
+    /* The units of a type of times are not its own. */
+    if (v->axis.unit % US_PER_S != 0 && !(v->attrs && json_object_get(v->attrs, "units")))
+        in.axis.unit = 1;
+    else if (!(v->attrs && json_object_get(v->attrs, "units")))
+        in.axis.unit = v->axis.unit % CALENDAR_US_PER_DAY == 0 ? CALENDAR_US_PER_DAY : US_PER_S;
+    cubed_status st = encode_times(b, e, &in, starts, 1, shape, names, attrs, &c->made);
+    if (st == CUBED_OK)
+        st = encode_times(b, e, &in, ends, 2, shape, names, own, &c->bounds);
+    else
+        cli_free(ends);
+    json_decref(attrs);
+    json_decref(own);
+    cli_free(bounds);
+    return st;
+}
+
+/* The coordinate of parts of dates: numbers, or names of seasons. */
+static cubed_status component_coordinate(expr_builder *b, const expr *e, const axis_values *v,
+                                         groups *g, component what, const char *dim, expr_coord *c)
+{
+    cubed_dtype dtype = CUBED_INT64;
+    const char *const names[1] = {dim};
+    void *data = g->value;
+    if (what == SEASON) {
+        uint32_t *text = cli_alloc((size_t)(3 * g->ngroups + 1) * sizeof *text);
+        for (int64_t i = 0; i < 3 * g->ngroups; i++)
+            text[i] = (uint32_t)seasons[g->value[i / 3]][i % 3];
+        EXPR_TRY(expr_located(b, e, cubed_dtype_fixed(CUBED_STRING, 3, &dtype, b->err)));
+        data = text;
+    } else {
+        g->value = NULL; /* given away */
+    }
+    json_t *attrs = json_object();
+    json_object_set_new(attrs, "long_name", json_sprintf("%s of %s", dim, v->had.dim));
+    cubed_status st = own_array(b, e, dtype, 1, &g->ngroups, names, attrs, data, &c->made);
+    json_decref(attrs);
+    return st;
+}
+
+static cubed_status find_groups(expr_builder *b, const expr *e, const calendar_call *call,
+                                const axis_values *v, groups *g, intervals *s, component *what)
+{
+    const calendar kind = v->axis.calendar;
+    g->n = v->n;
+    g->code = cli_alloc((size_t)(v->n + 1) * sizeof *g->code);
+    if (call->component) {
+        size_t i = 0;
+        cli_guess guess;
+        char text[GUESS_TEXT];
+        cli_guess_init(&guess, call->component);
+        for (; i < sizeof components / sizeof *components; i++) {
+            cli_guess_list(&guess, components[i].name);
+            if (strcmp(components[i].name, call->component) == 0) break;
+        }
+        if (i == sizeof components / sizeof *components)
+            return expr_fail(
+                b->err, CUBED_E_ARG, b->text, e->at,
+                "times have no part \"%s\"%s; expected year, quarter, season, month, day, "
+                "dayofyear, dayofweek, hour, minute or second",
+                call->component, cli_guess_text(&guess, text));
+        *what = components[i].component;
+        for (int64_t k = 0; k < v->n; k++) g->code[k] = component_of(kind, v->us[k], *what);
+        number_groups(g);
+        return CUBED_OK;
+    }
+    if (!parse_intervals(call->frequency, s))
+        return expr_fail(
+            b->err, CUBED_E_ARG, b->text, e->at,
+            "\"%s\" is no frequency: expected a number and Y, Q, M, D, h, min or s, such "
+            "as \"1D\", \"6h\", \"MS\", \"QS-DEC\"",
+            call->frequency);
+    int64_t least = v->us[0];
+    for (int64_t k = 1; k < v->n; k++) least = v->us[k] < least ? v->us[k] : least;
+    s->first = s->width ? calendar_floor(least, CALENDAR_US_PER_DAY) * CALENDAR_US_PER_DAY
+                        : unit_of(kind, least, s);
+    if (s->width) s->first += calendar_floor(least - s->first, s->width) * s->width;
+    int64_t most = 0;
+    for (int64_t k = 0; k < v->n; k++) {
+        g->code[k] = interval_of(kind, v->us[k], s);
+        if (g->code[k] > most) most = g->code[k];
+    }
+    if (call->only) {
+        number_groups(g);
+        return CUBED_OK;
+    }
+    if (most >= MAX_TIMES)
+        return expr_reject(b, e, "that makes more than 16777216 intervals: take longer ones");
+    g->ngroups = most + 1;
+    g->value = cli_alloc((size_t)(g->ngroups + 1) * sizeof *g->value);
+    for (int64_t k = 0; k < g->ngroups; k++) g->value[k] = k;
+    return CUBED_OK;
+}
+
+static cubed_status reduce_groups(expr_builder *b, const expr *e, const calendar_call *call,
+                                  cubed_array *x, int d, groups *g, const char *dim,
+                                  cubed_array **out)
+{
+    cubed_group_options o = CUBED_GROUP_OPTIONS_INIT;
+    cubed_group_reduction reduction;
+    cubed_array *codes = NULL, *y = NULL;
+    const char *names[CUBED_MAX_NDIM];
+    if (!cubed_group_reduction_parse(call->reduction, &reduction, &o.skip_nan))
+        return expr_fail(
+            b->err, CUBED_E_ARG, b->text, e->at,
+            "groups have no \"%s\"; expected count, sum, prod, mean, var, std, min, max, "
+            "any, all, first or last, or nan in front of it",
+            call->reduction);
+    o.skip_nan = o.skip_nan || call->skip_nan;
+    EXPR_TRY(expr_get_bool(b, e, "skipna", &o.skip_nan));
+    const expr *ddof = expr_keyword(e, "ddof"), *correction = expr_keyword(e, "correction");
+    if (ddof || correction) {
+        expr_value v;
+        EXPR_TRY(expr_get_number(b, ddof ? ddof : correction, &v));
+        o.correction = v.re;
+    }
+    o.task_mem = b->host->task_mem;
+    cubed_status st = expr_own_array(b, e, CUBED_INT64, 1, &g->n, g->code, &codes);
+    g->code = NULL;
+    if (st == CUBED_OK)
+        st = expr_located(
+            b, e, cubed_groupby_reduce(x, codes, &d, 1, g->ngroups, reduction, &o, &y, b->err));
+    cubed_array_unref(codes);
+    if (st != CUBED_OK) return st;
+    for (int k = 0; k < cubed_array_ndim(y); k++) names[k] = cubed_array_dim_name(x, k);
+    names[d] = dim;
+    st = expr_located(b, e, cubed_array_with_dim_names(y, names, out, b->err));
+    cubed_array_unref(y);
+    return st;
+}
+
+static cubed_status group_by(expr_builder *b, const expr *e, const calendar_call *call,
+                             cubed_array *x, cubed_array **out)
+{
+    axis_values v;
+    groups g = {0, NULL, 0, NULL};
+    intervals s = {.anchor = 0};
+    component what = YEAR;
+    const int d = find_dim(x, call->dim, call->ndim);
+    if (d < 0)
+        return expr_fail(
+            b->err, CUBED_E_ARG, b->text, e->at,
+            "the array has no dimension \"%.*s\": say which with dim=", (int)call->ndim, call->dim);
+    EXPR_TRY(read_values(b, e->child[0], x, d, &v));
+    cubed_status st = CUBED_OK;
+    if (!v.is_time)
+        st = expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                       "the coordinate \"%s\" has no units such as \"days since 2000-01-01\"",
+                       v.had.dim);
+    else if (v.n == 0)
+        st = expr_reject(b, e, "the dimension has no elements");
+    if (st == CUBED_OK) st = find_groups(b, e, call, &v, &g, &s, &what);
+    const char *dim = call->component ? call->component : v.had.dim;
+    if (st == CUBED_OK) st = reduce_groups(b, e, call, x, d, &g, dim, out);
+    if (st == CUBED_OK) {
+        expr_coord c = {.dim = cli_strdup(dim),
+                        .whole = g.ngroups,
+                        .part = {0, g.ngroups, 1, false},
+                        .key = cli_printf("%s %s%s %s [%" PRId64 " %" PRId64 " %" PRId64 "] %s",
+                                          v.had.dim, call->component ? "." : "",
+                                          call->component ? call->component : call->frequency,
+                                          call->only ? "only" : "all", v.had.part.start,
+                                          v.had.part.len, v.had.part.step,
+                                          v.had.key ? v.had.key : "")};
+        st = call->component ? component_coordinate(b, e, &v, &g, what, dim, &c)
+                             : interval_coordinate(b, e, &v, &g, &s, dim, &c);
+        if (st == CUBED_OK)
+            expr_about_note(b, e, c);
+        else
+            expr_coord_free(&c);
+        if (st != CUBED_OK) cubed_array_unref(*out);
+    }
+    cli_free(g.code);
+    cli_free(g.value);
+    free_values(&v);
+    return st;
+}
+
+cubed_status expr_calendar_build(expr_builder *b, const expr *e, cubed_array **out, bool *is_one)
+{
+    static const char *const names[] = {"groupby", "resample",   "dim", "skipna",
+                                        "ddof",    "correction", NULL};
+    calendar_call c;
+    int n;
+    cubed_array *x;
+    *is_one = find_call(e, &c);
+    if (!*is_one) return CUBED_OK;
+    const int most = strcmp(e->text, "groupby") == 0 || strcmp(e->text, "resample") == 0 ? 3 : 1;
+    EXPR_TRY(expr_check_args(b, e, most, most, names, &n));
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    cubed_status st = group_by(b, e, &c, x, out);
+    cubed_array_unref(x);
+    return st;
+}
+
+/* --- Selection ---------------------------------------------------------------------------------------- */
+
+/* The elements of a coordinate that are meant: a range, whose bounds are in it, or one. */
+typedef struct wanted {
+    bool one; /* the element with this very number, or the nearest */
+    double from, to;
+    int64_t first, behind; /* of times */
+} wanted;
+
+static cubed_status get_wanted(expr_builder *b, const expr *e, const axis_values *v, wanted *w)
+{
+    const expr *end[2] = {e, e};
+    const bool pair = e->kind == EXPR_TUPLE && e->n == 2;
+    *w = (wanted){.one = !pair};
+    for (int k = 0; k < 2 && pair; k++) end[k] = e->child[k];
+    for (int k = 0; k < 2; k++) {
+        int64_t first, behind;
+        expr_value x;
+        if (!v->is_time) {
+            EXPR_TRY(expr_get_number(b, end[k], &x));
+            *(k ? &w->to : &w->from) = x.re;
+            continue;
+        }
+        if (!string_of(end[k]) ||
+            !calendar_parse_span(end[k]->text, v->axis.calendar, &first, &behind))
+            return expr_fail(
+                b->err, CUBED_E_ARG, b->text, end[k]->at,
+                "expected a date of the calendar %s in quotes, such as \"2020-01\", or "
+                "two: (\"2020-01\", \"2020-03-15\")",
+                calendar_name(v->axis.calendar));
+        if (k == 0) w->first = first;
+        w->behind = behind;
+    }
+    if (w->from > w->to) {
+        const double x = w->from;
+        w->from = w->to;
+        w->to = x;
+    }
+    return CUBED_OK;
+}
+
+static int64_t find_one(const axis_values *v, double x, bool nearest)
+{
+    int64_t best = -1;
+    for (int64_t i = 0; i < v->n; i++) {
+        if (v->number[i] == x) return i;
+        if (nearest && !isnan(v->number[i]) &&
+            (best < 0 || fabs(v->number[i] - x) < fabs(v->number[best] - x)))
+            best = i;
+    }
+    return best;
+}
+
+static cubed_status nothing_there(expr_builder *b, const expr *e, const axis_values *v)
+{
+    char first[48], last[48];
+    if (v->n == 0) return expr_reject(b, e, "the dimension has no elements");
+    if (v->is_time) {
+        calendar_text(v->axis.calendar, v->us[0], first);
+        calendar_text(v->axis.calendar, v->us[v->n - 1], last);
+    } else {
+        snprintf(first, sizeof first, "%g", v->number[0]);
+        snprintf(last, sizeof last, "%g", v->number[v->n - 1]);
+    }
+    return expr_fail(b->err, CUBED_E_INDEX, b->text, e->at,
+                     "\"%s\" has no such elements: it goes from %s to %s%s", v->had.dim, first,
+                     last, v->is_time ? "" : "; method=\"nearest\" takes the nearest");
+}
+
+static cubed_status find_slice(expr_builder *b, const expr *e, const axis_values *v,
+                               const wanted *w, bool nearest, cubed_slice *out)
+{
+    int64_t first = -1, last = -1, n = 0;
+    if (!v->is_time && w->one) {
+        const int64_t i = find_one(v, w->from, nearest);
+        if (i < 0) return nothing_there(b, e, v);
+        *out = (cubed_slice){i, 1, 1, true};
+        return CUBED_OK;
+    }
+    for (int64_t i = 0; i < v->n; i++) {
+        const bool in = v->is_time ? v->us[i] >= w->first && v->us[i] < w->behind
+                                   : v->number[i] >= w->from && v->number[i] <= w->to;
+        if (!in) continue;
+        if (first < 0) first = i;
+        last = i;
+        n++;
+    }
+    if (n == 0) return nothing_there(b, e, v);
+    if (last - first + 1 != n)
+        return expr_fail(b->err, CUBED_E_ARG, b->text, e->at,
+                         "\"%s\" is in no order: the elements do not lie side by side", v->had.dim);
+    *out = (cubed_slice){first, n, 1, false};
+    return CUBED_OK;
+}
+
+static bool is_option(const expr *a) { return strcmp(a->text, "method") == 0; }
+
+static cubed_status get_method(expr_builder *b, const expr *e, bool *nearest)
+{
+    const expr *method = expr_keyword(e, "method");
+    *nearest = method != NULL;
+    if (method && (!string_of(method) || strcmp(method->text, "nearest") != 0))
+        return expr_reject(b, method, "expected \"nearest\"");
+    return CUBED_OK;
+}
+
+/* sel(x, time="2020-01", lat=(40, 60)) */
+static cubed_status call_sel(expr_builder *b, const expr *e, cubed_array **out)
+{
+    cubed_slice slices[CUBED_MAX_NDIM] = {{0, 0, 1, false}};
+    const char *names[CUBED_MAX_NDIM + 2] = {"method"};
+    int n, known = 1;
+    bool nearest;
+    cubed_array *x;
+    if (e->n == 0 || e->child[0]->kind == EXPR_KEYWORD)
+        return expr_reject(b, e, "expected sel(x, time=\"2020-01\")");
+    EXPR_TRY(expr_get_array(b, e->child[0], &x));
+    for (int d = 0; d < cubed_array_ndim(x); d++) {
+        slices[d] = (cubed_slice){0, cubed_array_shape(x)[d], 1, false};
+        if (cubed_array_dim_name(x, d)) names[known++] = cubed_array_dim_name(x, d);
+    }
+    names[known] = NULL;
+    cubed_status st = expr_check_args(b, e, 1, 1, names, &n);
+    if (st == CUBED_OK) st = get_method(b, e, &nearest);
+    for (int i = 1; i < e->n && st == CUBED_OK; i++) {
+        const expr *a = e->child[i];
+        axis_values v;
+        wanted w;
+        if (is_option(a)) continue;
+        const int d = find_dim(x, a->text, strlen(a->text));
+        st = read_values(b, e->child[0], x, d, &v);
+        if (st != CUBED_OK) break;
+        st = get_wanted(b, a->child[0], &v, &w);
+        if (st == CUBED_OK) st = find_slice(b, a, &v, &w, nearest, &slices[d]);
+        if (st == CUBED_OK && !slices[d].drop) {
+            expr_coord c = expr_coord_copy(&v.had);
+            expr_coord_cut(&c, &slices[d]);
+            expr_about_note(b, e, c);
+        }
+        free_values(&v);
+    }
+    if (st == CUBED_OK) st = expr_located(b, e, cubed_slice_array(x, slices, out, b->err));
+    cubed_array_unref(x);
+    return st;
+}
+
+/* Those that expr_calendar_build has not taken were called in another way. */
+static cubed_status call_resample(expr_builder *b, const expr *e, cubed_array **out)
+{
+    (void)out;
+    return expr_reject(b, e, "expected resample(x, \"1D\", \"mean\", dim=\"time\")");
+}
+
+const expr_function expr_calendar_functions[] = {
+    {.name = "sel", .fn = call_sel}, {.name = "resample", .fn = call_resample}, {.name = NULL}};

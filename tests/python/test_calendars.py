@@ -1,0 +1,268 @@
+"""Groups and selections by calendars, beside Xarray's and cftime's."""
+
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+from conftest import check, run
+
+cftime = pytest.importorskip("cftime")
+
+CALENDARS = ["standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day"]
+QUIET = ("--progress", "none")
+
+
+def make(path, n, units, calendar, step=1.0, first=0.0, chunks=7):
+    """n times from `first` on, every `step` units, and values of which some are missing."""
+    data = np.sin(np.arange(n * 3, dtype="f8")).reshape(n, 3)
+    data[::5, 1] = np.nan
+    attrs = {"units": units, "calendar": calendar}
+    numbers = first + step * np.arange(n)
+    whole = float(step).is_integer() and float(first).is_integer()
+    ds = xr.Dataset(
+        {"t": (("time", "x"), data, {"units": "K", "cell_methods": "area: mean"})},
+        coords={"time": ("time", numbers.astype("i8" if whole else "f8"), attrs)},
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ds.to_zarr(path, encoding={"t": {"chunks": (chunks, 2)}}, consolidated=False)
+    return path
+
+
+def decoded(path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        coder = xr.coders.CFDatetimeCoder(use_cftime=True)
+        return xr.open_zarr(path, decode_times=coder, consolidated=False).load()
+
+
+def evaluate(tmp_path, text, source):
+    out = tmp_path / "out.zarr"
+    check(run("eval", text, source, "--out", out, "--overwrite", *QUIET))
+    return decoded(out)
+
+
+@pytest.fixture(scope="module", params=CALENDARS)
+def daily(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp("daily") / "a.zarr"
+    return make(path, 800, "days since 1999-11-20", request.param)
+
+
+@pytest.fixture(scope="module")
+def noleap(tmp_path_factory):
+    return make(tmp_path_factory.mktemp("one") / "a.zarr", 800, "days since 1999-11-20", "noleap")
+
+
+PARTS = ["year", "season", "month", "day", "dayofyear", "hour", "minute", "second"]
+
+
+def test_groups(daily, tmp_path):
+    text = "; ".join(f'{part}s = mean(t, groupby="time.{part}")' for part in PARTS)
+    got = evaluate(tmp_path, f'{text}; quarters = mean(t, groupby="time.quarter")', daily)
+    source = decoded(daily).t
+    for part in PARTS:
+        want = source.groupby(f"time.{part}").mean(skipna=False)
+        result = got[f"{part}s"]
+        np.testing.assert_allclose(result.values, want.values, rtol=1e-13, err_msg=part)
+        np.testing.assert_array_equal(got[part].values, want[part].values, part)
+        assert result.attrs == {"units": "K", "cell_methods": "area: mean time: mean"}
+    quarter = xr.DataArray([(t.month - 1) // 3 + 1 for t in source.time.values], dims="time")
+    want = source.groupby(quarter.rename("quarter")).mean(skipna=False)
+    np.testing.assert_allclose(got.quarters.values, want.values, rtol=1e-13)
+
+
+FREQUENCIES = ["YS", "QS", "QS-DEC", "YS-JUL", "MS", "2MS", "5D", "D", "36h", "400D"]
+
+
+def test_resampling(daily):
+    text = "; ".join(f'r{i} = resample(t, "{f}", "nanmax")' for i, f in enumerate(FREQUENCIES))
+    got = check(run("eval", text, daily, "--json", *QUIET)).arrays()
+    for i, frequency in enumerate(FREQUENCIES):
+        want = decoded(daily).t.resample(time=frequency).max()
+        np.testing.assert_array_equal(got[f"r{i}"], want.values, frequency)
+
+
+@pytest.mark.parametrize("frequency", ["QS-DEC", "2MS", "36h"])
+def test_the_coordinate_of_intervals(daily, tmp_path, frequency):
+    got = evaluate(tmp_path, f'max(t, resample="{frequency}")', daily)
+    want = decoded(daily).t.resample(time=frequency).max()
+    np.testing.assert_array_equal(got.time.values, want.time.values)
+    bounds = got.time_bnds.values
+    np.testing.assert_array_equal(bounds[:, 0], want.time.values)
+    np.testing.assert_array_equal(bounds[1:, 0], bounds[:-1, 1])
+    assert got.result.attrs["cell_methods"] == "area: mean time: maximum"
+
+
+def test_weeks(tmp_path):
+    for calendar in CALENDARS[:3]:
+        path = make(tmp_path / calendar, 40, "days since 2001-02-03", calendar)
+        got = evaluate(tmp_path, 'sum(t, groupby="time.dayofweek")', path)
+        want = decoded(path).t.groupby("time.dayofweek").sum(skipna=False)
+        if calendar != "julian":  # whose days of the week cftime counts as if they were Gregorian
+            np.testing.assert_allclose(got.result.values, want.values)
+        assert got.dayofweek.values.tolist() == list(range(7))
+
+
+@pytest.mark.parametrize("name", ["mean", "min", "max", "sum", "std", "var"])
+def test_the_family_of_cdo(noleap, tmp_path, name):
+    daily = noleap
+    text = "; ".join(f"{k} = {k}{name}(t)" for k in ("mon", "year", "seas", "day"))
+    text += "; " + "; ".join(f"{k} = {k}{name}(t)" for k in ("ymon", "yseas", "yday"))
+    source = decoded(daily).t
+    results = {k: evaluate(tmp_path, f"{k}{name}(t)", daily).result for k in ("mon", "ymon")}
+    np.testing.assert_allclose(
+        results["mon"], getattr(source.resample(time="MS"), name)(), rtol=1e-12, atol=1e-15
+    )
+    np.testing.assert_allclose(
+        results["ymon"], getattr(source.groupby("time.month"), name)(), rtol=1e-12, atol=1e-15
+    )
+    got = check(run("eval", text, daily, "--json", *QUIET)).arrays()
+    for k, frequency in (("year", "YS"), ("seas", "QS-DEC"), ("day", "D")):
+        want = getattr(source.resample(time=frequency), name)()
+        np.testing.assert_allclose(got[k], want, rtol=1e-12, atol=1e-15, err_msg=k)
+    for k, part in (("yseas", "season"), ("yday", "dayofyear")):
+        want = getattr(source.groupby(f"time.{part}"), name)()
+        np.testing.assert_allclose(got[k], want, rtol=1e-12, atol=1e-15, err_msg=k)
+    square = "K2" if name == "var" else "K"
+    assert results["mon"].attrs["units"] == square
+
+
+def test_intervals_that_are_empty(tmp_path):
+    numbers = [0, 40, 41, 100]
+    ds = xr.Dataset(
+        {"t": ("time", np.arange(4.0))},
+        coords={"time": ("time", numbers, {"units": "days since 2001-01-01"})},
+    )
+    ds.to_zarr(tmp_path / "a.zarr", consolidated=False)
+    got = check(run("eval", 'mean(t, resample="MS"); monmean(t)', tmp_path / "a.zarr", "--json"))
+    np.testing.assert_array_equal(got.arrays()["result"], [0, 1.5, np.nan, 3])
+    np.testing.assert_array_equal(got.arrays()["result2"], [0, 1.5, 3])
+    got = check(run("eval", 'sum(t, resample="MS")', tmp_path / "a.zarr", "--json")).arrays()
+    np.testing.assert_array_equal(got["result"], [0, 3, 0, 3])
+
+
+@pytest.mark.parametrize(
+    ("units", "step"),
+    [("hours since 2000-02-28 18:00", 6), ("seconds since 1970-01-01T00:00:00Z", 3600 * 7),
+     ("days since 2000-02-28 00:00:00.5", 0.25), ("minutes since 2000-1-1 0:0:0", 607),
+     ("milliseconds since 2000-02-28", 10**7), ("hours since 2000-01-01 02:00 +02:00", 5)],
+)  # fmt: skip
+def test_units(tmp_path, units, step):
+    path = make(tmp_path / "a.zarr", 150, units, "standard", step)
+    for text, frequency in (('mean(t, resample="D")', "D"), ('mean(t, resample="3h")', "3h")):
+        got = evaluate(tmp_path, text, path)
+        want = decoded(path).t.resample(time=frequency).mean(skipna=False)
+        np.testing.assert_allclose(got.result.values, want.values, rtol=1e-13)
+        np.testing.assert_array_equal(got.time.values, want.time.values)
+
+
+def test_the_day_behind_the_julian_calendar(tmp_path):
+    path = make(tmp_path / "a.zarr", 60, "days since 1582-09-20", "standard")
+    got = evaluate(tmp_path, 'mean(t, groupby="time.day")', path)
+    want = decoded(path).t.groupby("time.day").mean(skipna=False)
+    np.testing.assert_array_equal(got.day, want.day)
+    np.testing.assert_allclose(got.result.values, want.values)
+    got = evaluate(tmp_path, 'sel(t, time=("1582-10-04", "1582-10-15"))', path)
+    assert [str(t)[:10] for t in got.time.values] == ["1582-10-04", "1582-10-15"]
+
+
+SELECTIONS = ["2000", "2000-02", "2000-02-05", "1999-12"]
+
+
+def test_selections_of_times(daily):
+    text = "; ".join(f'r{i} = sel(t, time="{date}")' for i, date in enumerate(SELECTIONS))
+    got = check(run("eval", text, daily, "--json", *QUIET)).arrays()
+    for i, date in enumerate(SELECTIONS):
+        np.testing.assert_array_equal(got[f"r{i}"], decoded(daily).t.sel(time=slice(date, date)))
+
+
+def test_selections_of_ranges_and_of_numbers(noleap, tmp_path):
+    daily = noleap
+    got = evaluate(tmp_path, 'sel(t, time=("1999-12-25", "2000-02"))', daily)
+    want = decoded(daily).sel(time=slice("1999-12-25", "2000-02"))
+    np.testing.assert_array_equal(got.result, want.t)
+    np.testing.assert_array_equal(got.time, want.time)
+    # Of what was selected, and of what was resampled.
+    chain = 'monmean(sel(t, time="2000"))'
+    got = evaluate(tmp_path, f'sel({chain}, time=("2000-03", "2000-05"))[::2]', daily)
+    want = decoded(daily).t.sel(time="2000").resample(time="MS").mean()[2:5:2]
+    np.testing.assert_allclose(got.result.values, want.values, rtol=1e-13)
+    np.testing.assert_array_equal(got.time.values, want.time.values)
+    lat = np.array([80.0, 40.0, 0.0, -40.0])
+    ds = xr.Dataset({"v": (("lat", "x"), np.arange(8.0).reshape(4, 2))}, coords={"lat": lat})
+    ds.to_zarr(tmp_path / "n.zarr", consolidated=False)
+    for text, want in (
+        ("sel(v, lat=40)", ds.v[1]),
+        ("sel(v, lat=(-10, 50))", ds.v[1:3]),
+        ("sel(v, lat=(50, -10))", ds.v[1:3]),
+        ('sel(v, lat=-33.3, method="nearest")', ds.v[3]),
+        ('sel(v, lat=1e9, method="nearest")', ds.v[0]),
+    ):
+        got = evaluate(tmp_path, text, tmp_path / "n.zarr")
+        np.testing.assert_array_equal(got.result, want)
+        if "(-" in text:
+            np.testing.assert_array_equal(got.lat, want.lat)
+
+
+def test_decoded_inputs_and_names_of_inputs(noleap, tmp_path):
+    daily = noleap
+    want = decoded(daily).t.resample(time="MS").mean()
+    for args in (["--in", f"q={daily}::t"], ["--in", f"q={daily}::t", "--decode"]):
+        check(run("eval", "monmean(q)", *args, "--out", tmp_path / "o", "--overwrite", *QUIET))
+        got = decoded(tmp_path / "o")
+        np.testing.assert_allclose(got.result.values, want.values, rtol=1e-13)
+        np.testing.assert_array_equal(got.time.values, want.time.values)
+
+
+WRONG = [
+    ('mean(t, groupby="time.mnth")', '(did you mean "month"?)'),
+    ('mean(t, groupby="tim.month")', 'no dimension "tim"'),
+    ('mean(t, resample="1Q4")', "is no frequency"),
+    ('mean(t, resample="0D")', "is no frequency"),
+    ('mean(t, resample="MS-FEB")', "is no frequency"),
+    ('mean(t, resample="D", groupby="time.month")', "expected groupby="),
+    ("mean(t, groupby=3)", "expected groupby="),
+    ('mean(t, groupby="x.month")', 'no coordinate "x"'),
+    ('prod(t, resample="1s")', "more than 16777216 intervals"),
+    ('median(t, groupby="time.month")', 'groups have no "median"'),
+    ('monmean(flip(t, "time"))', "were moved or combined"),
+    ("monmean(t[1:] - t[:-1])", "were moved or combined"),
+    ("monmean(t, axis=0)", 'no argument "axis"'),
+    ("monmean(t[:0])", "has no elements"),
+    ("monmean(mean(t, axis=0))", 'no dimension "time"'),
+    ("resample(t)", "expected resample("),
+    ('sel(t, time="2031")', "it goes from 1999-11-20T00:00:00 to"),
+    ('sel(t, time="2000-13")', "expected a date"),
+    ('sel(t, time="2000-01-40")', "expected a date"),
+    ("sel(t, time=3)", "expected a date"),
+    ('sel(t, tme="2000")', '(did you mean "time"?)'),
+    ('sel(t, time="2000", time="2001")', "comes twice"),
+    ("sel(t, x=1)", 'no coordinate "x"'),
+    ('sel(t, time="2000", method="pad")', '"nearest"'),
+]
+
+
+@pytest.mark.parametrize(("text", "says"), WRONG)
+def test_what_cannot_be_grouped_or_selected(noleap, text, says):
+    result = run("eval", text, noleap, *QUIET)
+    assert result.code == 1 and says in result.err, result
+
+
+@pytest.mark.parametrize(
+    ("attrs", "says"),
+    [({"units": "months since 2000-01-01"}, "its units are"),
+     ({"units": "days since then"}, "its units are"),
+     ({"units": "days since 2000-01-01", "calendar": "lunar"}, '"lunar" is none'),
+     ({"units": "days"}, "has no units such as"), ({}, "has no units such as")],
+)  # fmt: skip
+def test_coordinates_that_are_no_times(tmp_path, attrs, says):
+    import zarr
+
+    g = zarr.create_group(tmp_path / "a.zarr")
+    for name in ("t", "time"):
+        z = g.create_array(name, shape=(3,), dtype="i8", dimension_names=["time"])
+        z[...] = range(3)
+    z.attrs.update(attrs)
+    result = run("eval", "monmean(t)", tmp_path / "a.zarr", *QUIET)
+    assert result.code == 1 and says in result.err, result
