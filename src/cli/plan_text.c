@@ -1,6 +1,7 @@
 /* Plans as text, for people and for programs. */
 #include <inttypes.h>
 #include <jansson.h>
+#include <string.h>
 
 #include "cli.h"
 
@@ -46,30 +47,81 @@ void cli_print_plan(FILE *f, const cubed_plan *plan)
     fputc('\n', f);
 }
 
+/* Reasons, and what each is given for: so many lines at most, whatever the number of stages. */
+enum { REASONS = 5, SHOWN = 4 };
+
+typedef struct reasons {
+    int n, left_out; /* those beyond REASONS */
+    struct {
+        char *why, *text; /* the first of those that have it */
+        int count;
+    } of[REASONS];
+} reasons;
+
+static void add_reason(reasons *r, const char *why, const char *what)
+{
+    int i = 0;
+    while (i < r->n && strcmp(r->of[i].why, why) != 0) i++;
+    if (i == REASONS) {
+        r->left_out++;
+        return;
+    }
+    if (i == r->n) {
+        r->n++;
+        r->of[i].why = cli_strdup(why);
+        r->of[i].text = cli_strdup(what);
+        r->of[i].count = 1;
+    } else if (r->of[i].count++ < SHOWN) {
+        char *longer = cli_printf("%s, %s", r->of[i].text, what);
+        cli_free(r->of[i].text);
+        r->of[i].text = longer;
+    }
+}
+
+static void put_reasons(FILE *f, const char *title, reasons *r)
+{
+    if (r->n > 0) fprintf(f, "%s\n", title);
+    for (int i = 0; i < r->n; i++) {
+        fprintf(f, "  %s", r->of[i].text);
+        if (r->of[i].count > SHOWN) fprintf(f, ", ... (%d in all)", r->of[i].count);
+        fprintf(f, ": %s\n", r->of[i].why);
+        cli_free(r->of[i].why);
+        cli_free(r->of[i].text);
+    }
+    if (r->left_out > 0) fprintf(f, "  and %d for other reasons: --json lists all\n", r->left_out);
+}
+
 void cli_explain_plan(FILE *f, const cubed_plan *plan)
 {
     cubed_plan_info info;
     cubed_stored_info x;
     char dtype[CUBED_DTYPE_TEXT_CAP];
+    reasons stored = {.n = 0}, apart = {.n = 0};
     cubed_plan_get_info(plan, &info);
-    if (info.num_stages > 1) fputs("what is stored on the way, and why\n", f);
+    if (info.num_stages == 1) fputs("it is one pass: each input is read once\n", f);
     for (int i = 0; i < info.num_stages; i++) {
         for (int k = 0; cubed_plan_get_output(plan, i, k, &x, NULL) == CUBED_OK; k++) {
             if (x.is_target) continue;
-            fprintf(f, "  by stage %d: %s (", i, cubed_dtype_text(x.dtype, dtype));
-            for (int d = 0; d < x.ndim; d++) fprintf(f, d ? ", %" PRId64 : "%" PRId64, x.shape[d]);
-            fprintf(f, "): %s\n", x.why);
+            char *text = cli_printf("by stage %d: %s (", i, cubed_dtype_text(x.dtype, dtype));
+            for (int d = 0; d < x.ndim; d++) {
+                char *longer = cli_printf(d ? "%s, %" PRId64 : "%s%" PRId64, text, x.shape[d]);
+                cli_free(text);
+                text = longer;
+            }
+            char *whole = cli_printf("%s)", text);
+            add_reason(&stored, x.why, whole);
+            cli_free(whole);
+            cli_free(text);
         }
-    }
-    bool any = false;
-    for (int i = 0; i < info.num_stages; i++) {
         for (int k = i + 1; k < info.num_stages; k++) {
             const char *why = cubed_plan_why_apart(plan, i, k);
-            if (why && !any) fputs("stages that read the same array, and why they are apart\n", f);
-            if (why) fprintf(f, "  %d and %d: %s\n", i, k, why);
-            any = any || why;
+            char *pair = why ? cli_printf("%d and %d", i, k) : NULL;
+            if (why) add_reason(&apart, why, pair);
+            cli_free(pair);
         }
     }
+    put_reasons(f, "what is stored on the way, and why", &stored);
+    put_reasons(f, "stages that read the same array, and why they are apart", &apart);
 }
 
 static json_t *stored_json(const cubed_stored_info *x)

@@ -1,5 +1,6 @@
 /* Progress on stderr: a bar on a terminal, lines elsewhere; and events as JSON lines. */
 #include <inttypes.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -14,7 +15,8 @@ struct cli_progress {
     const cubed_plan *plan;
     cubed_plan_info info;
     int64_t tasks, resumed, start_ns, shown_ns, shown_tenth;
-    int stages_done;
+    int stage; /* that began last */
+    char stage_name[48];
     uint64_t bytes, measured;
 };
 
@@ -73,45 +75,97 @@ static void write_event(FILE *f, const cubed_event *e)
     fputs("}\n", f);
 }
 
-/* "12/40 tasks  1.2 GB/s  memory 81 MB of 100 MB  3 s left" */
-static void describe(const cli_progress *p, int64_t now, char *text, size_t cap)
+/* "0.42 s", "75 s", "2 min 5 s", "3 h 20 min" */
+static const char *format_time(double seconds, char text[32])
 {
-    char rate[32], used[32], allowed[32];
-    double seconds = (double)(now - p->start_ns) * 1e-9;
-    int64_t ran = p->tasks - p->resumed;
-    double left = ran ? seconds / (double)ran * (double)(p->info.num_tasks - p->tasks) : 0;
-    snprintf(text, cap,
-             "%" PRId64 "/%" PRId64 " tasks, %d/%d stages, %s/s, task memory %s of %s, %.0f s left",
-             p->tasks, p->info.num_tasks, p->stages_done, p->info.num_stages,
-             cli_format_bytes(seconds > 0 ? (double)p->bytes / seconds : 0, rate),
-             cli_format_bytes((double)p->measured, used),
-             cli_format_bytes((double)p->info.allowed_mem, allowed), left);
+    const long s = seconds < 1e9 ? (long)(seconds + 0.5) : 1000000000;
+    if (seconds < 9.995)
+        snprintf(text, 32, "%.2f s", seconds);
+    else if (s < 120)
+        snprintf(text, 32, "%ld s", s);
+    else if (s < 7200)
+        snprintf(text, 32, "%ld min %ld s", s / 60, s % 60);
+    else
+        snprintf(text, 32, "%ld h %ld min", s / 3600, s / 60 % 60);
+    return text;
+}
+
+/* What is said of a run, the most important first: a line takes as many as fit. */
+enum { PARTS = 5, PART = 96 };
+
+static void describe(const cli_progress *p, int64_t now, char part[PARTS][PART])
+{
+    char rate[32], used[32], allowed[32], time[32];
+    const double seconds = (double)(now - p->start_ns) * 1e-9;
+    const int64_t ran = p->tasks - p->resumed;
+    const double left = ran ? seconds / (double)ran * (double)(p->info.num_tasks - p->tasks) : 0;
+    snprintf(part[0], PART, "%" PRId64 "/%" PRId64 " tasks", p->tasks, p->info.num_tasks);
+    snprintf(part[1], PART, "%s left", format_time(left, time));
+    snprintf(part[2], PART, "stage %d/%d%s%s", p->stage + 1, p->info.num_stages,
+             p->stage_name[0] ? " " : "", p->stage_name);
+    snprintf(part[3], PART, "%s/s",
+             cli_format_bytes(seconds > 0 ? (double)p->bytes / seconds : 0, rate));
+    snprintf(part[4], PART, "task memory %s of %s", cli_format_bytes((double)p->measured, used),
+             cli_format_bytes((double)p->info.allowed_mem, allowed));
+}
+
+/* How it went: time, rate and memory. */
+static void describe_end(const cli_progress *p, int64_t now, char part[PARTS][PART])
+{
+    char rate[32], used[32], allowed[32], time[32];
+    const double seconds = (double)(now - p->start_ns) * 1e-9;
+    const bool done = p->tasks == p->info.num_tasks;
+    snprintf(part[0], PART, "%" PRId64 "/%" PRId64 " tasks", p->tasks, p->info.num_tasks);
+    snprintf(part[1], PART, "%s %s", done ? "done in" : "ended after", format_time(seconds, time));
+    snprintf(part[2], PART, "%s/s",
+             cli_format_bytes(seconds > 0 ? (double)p->bytes / seconds : 0, rate));
+    snprintf(part[3], PART, "task memory %s of %s", cli_format_bytes((double)p->measured, used),
+             cli_format_bytes((double)p->info.allowed_mem, allowed));
+    snprintf(part[4], PART, "process %s", cli_format_bytes((double)cubed_peak_rss(), used));
+}
+
+/* As many parts as fit into `width`. */
+static void join(char part[PARTS][PART], size_t width, char *text, size_t cap)
+{
+    size_t n = 0;
+    text[0] = 0;
+    for (int i = 0; i < PARTS; i++) {
+        const size_t more = strlen(part[i]) + (i ? 2 : 0);
+        if (n + more > width || n + more >= cap) break;
+        n += (size_t)snprintf(text + n, cap - n, "%s%s", i ? ", " : "", part[i]);
+    }
 }
 
 static int terminal_width(void)
 {
     struct winsize w;
-    return ioctl(2, TIOCGWINSZ, &w) == 0 && w.ws_col > 20 ? w.ws_col : 80;
+    return ioctl(2, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : 80;
 }
 
-static void draw_bar(const cli_progress *p, int64_t now)
+static void draw_bar(const cli_progress *p, int64_t now, bool last)
 {
-    char text[256], bar[64];
-    int width = terminal_width() - 1, cells = 20;
-    double done = p->info.num_tasks ? (double)p->tasks / (double)p->info.num_tasks : 1;
-    int full = (int)(done * cells);
-    describe(p, now, text, sizeof text);
-    for (int i = 0; i < cells; i++) bar[i] = i < full ? '#' : '.';
-    bar[cells] = 0;
-    char line[400];
-    snprintf(line, sizeof line, "[%s] %3.0f%%  %s", bar, done * 100, text);
-    fprintf(stderr, "\r%-*.*s", width, width, line);
+    enum { CELLS = 20, BAR = CELLS + 9 }; /* "[...]  45%  " */
+    char part[PARTS][PART], text[PARTS * PART], bar[BAR + 4] = "";
+    const int width = terminal_width() - 1;
+    const double done = p->info.num_tasks ? (double)p->tasks / (double)p->info.num_tasks : 1;
+    if (last)
+        describe_end(p, now, part);
+    else
+        describe(p, now, part);
+    if (width >= 2 * BAR) {
+        bar[0] = '[';
+        for (int i = 0; i < CELLS; i++) bar[i + 1] = i < (int)(done * CELLS) ? '#' : '.';
+        snprintf(bar + CELLS + 1, sizeof bar - CELLS - 1, "] %3.0f%%  ", done * 100);
+    }
+    const int room = width - (int)strlen(bar);
+    join(part, (size_t)(room > 0 ? room : 0), text, sizeof text);
+    fprintf(stderr, "\r%s%-*s", bar, room > 0 ? room : 0, text);
 }
 
 static void show(cli_progress *p, int64_t now, bool last)
 {
     if (p->mode == PROGRESS_BAR && (last || now - p->shown_ns >= REDRAW_NS)) {
-        draw_bar(p, now);
+        draw_bar(p, now, last);
         if (last) fputc('\n', stderr);
         p->shown_ns = now;
     }
@@ -119,12 +173,30 @@ static void show(cli_progress *p, int64_t now, bool last)
     if (p->mode == PROGRESS_PLAIN &&
         (last || now - p->shown_ns >= LINE_NS ||
          (tenth > p->shown_tenth && now - p->shown_ns >= LINE_NS / 5))) {
-        char text[256];
-        describe(p, now, text, sizeof text);
+        char part[PARTS][PART], text[PARTS * PART];
+        if (last)
+            describe_end(p, now, part);
+        else
+            describe(p, now, part);
+        join(part, sizeof text, text, sizeof text);
         fprintf(stderr, "%s\n", text);
         p->shown_ns = now;
         p->shown_tenth = tenth;
     }
+}
+
+/* Operations of a stage, without where they go, as many as are short. */
+static void name_stage(cli_progress *p, int stage)
+{
+    cubed_stage_info s;
+    p->stage = stage;
+    p->stage_name[0] = 0;
+    if (cubed_plan_get_stage(p->plan, stage, &s, NULL) != CUBED_OK) return;
+    const char *end = strstr(s.name, " -> ");
+    size_t n = end ? (size_t)(end - s.name) : strlen(s.name);
+    const bool cut = n >= sizeof p->stage_name - 4;
+    if (cut) n = sizeof p->stage_name - 5;
+    snprintf(p->stage_name, sizeof p->stage_name, "%.*s%s", (int)n, s.name, cut ? "..." : "");
 }
 
 void cli_progress_event(void *progress, const cubed_event *e)
@@ -133,7 +205,7 @@ void cli_progress_event(void *progress, const cubed_event *e)
     if (p->events) write_event(p->events, e);
     switch (e->kind) {
     case CUBED_EVENT_PLAN_START: p->start_ns = p->shown_ns = e->time_ns; break;
-    case CUBED_EVENT_STAGE_END: p->stages_done++; break;
+    case CUBED_EVENT_STAGE_START: name_stage(p, e->stage); break;
     case CUBED_EVENT_TASK_END:
         p->tasks++;
         p->bytes += e->bytes_read + e->bytes_written;

@@ -23,7 +23,7 @@ PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTR
 CUBED = os.environ.get("CUBED_BIN", str(ROOT / "build/release/cubed"))
 # What a test does not do again: installing, building, and what takes the network.
 NOT_RUN = "pip make cmake sudo git cd cc ./map_blocks python pytest build/venv/bin/python".split()
-NOT_RUN += ["export", "./store", "./codec", "./source", "./forks"]
+NOT_RUN += ["export", "./program", "./store", "./codec", "./source", "./forks"]
 NOT_RUN += ["ARRAY_API_TESTS_MODULE=cubed.array_api", "ASAN_OPTIONS=detect_leaks=0"]
 
 
@@ -64,6 +64,11 @@ def data(tmp_path, monkeypatch):
     xr = pytest.importorskip("xarray", reason="stores with coordinates")
     temperature = xr.DataArray(280 + 30 * rng.random((24, 20, 30)), dims=("time", "lat", "lon"))
     temperature.to_dataset(name="t2m").to_zarr("era5.zarr")
+    year = xr.DataArray(280 + 30 * rng.random((730, 20, 30)), dims=("time", "lat", "lon"))
+    year = year.assign_coords(lat=np.linspace(-47.5, 47.5, 20), time=np.arange(730))
+    year.time.attrs = {"units": "days since 2019-07-01", "calendar": "standard"}
+    year.attrs = {"units": "K"}
+    year.to_dataset(name="t2m").to_zarr("year.zarr", encoding={"t2m": {"chunks": (365, 10, 30)}})
     u, v = (xr.DataArray(rng.random((6, 20, 30)), dims=("month", "lat", "lon")) for _ in "uv")
     packed = {"dtype": "i2", "scale_factor": 1e-4, "_FillValue": -32768}
     xr.Dataset({"u": u, "v": v}).to_zarr("winds.zarr", encoding={"u": packed, "v": packed})
@@ -122,8 +127,34 @@ def test_c_compiles(page, data):
                 + "}\n"
             )
         Path(f"{k}.c").write_text(block)
-        flags = ["-std=gnu11", "-Wall", "-Werror", "-Wno-unused-result", "-fsyntax-only"]
+        flags = ["-std=gnu11", "-Wall", "-Werror", "-fsyntax-only"]
+        # Lines of pages about one function do not look at each status; whole programs do.
+        if "int main(" not in block and page.name not in ("README.md", "start-c.md"):
+            flags.append("-Wno-unused-result")
         subprocess.run(["cc", *flags, f"-I{ROOT / 'include'}", f"{k}.c"], check=True)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/start-c.md"])
+def test_c_programs_run(page, data):
+    """Programs of people who begin: without warnings of any kind, and they do what they say."""
+    (program,) = (b for b in code_of(ROOT / page, "c") if "int main(" in b)
+    Path("program.c").write_text(program)
+    library = Path(CUBED).resolve().parent
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT / 'include'}"]
+    link = [f"-L{library}", "-lcubed", f"-Wl,-rpath,{library}"]
+    subprocess.run(["cc", *flags, "program.c", *link, "-o", "program"], check=True)
+    done = subprocess.run(["./program"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    u, v = (cubed.from_zarr("winds.zarr", k).compute() for k in "uv")  # int16, as they are packed
+    if page == "README.md":
+        assert np.array_equal(cubed.from_zarr("squares.zarr", "uu").compute(), u * u)
+    else:
+        assert "done in" in done.stdout
+        assert np.allclose(cubed.from_zarr("uv.zarr").compute(), (u * v).mean(axis=0))
+    # What is not there is an error that names it.
+    Path("winds.zarr").rename("gone")
+    failed = subprocess.run(["./program"], capture_output=True, text=True)
+    assert failed.returncode == 1 and "winds.zarr" in failed.stderr
 
 
 def test_all_names_are_described(monkeypatch):
