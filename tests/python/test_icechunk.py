@@ -180,7 +180,7 @@ def test_a_branch_that_moves_is_noticed(tmp_path):
     got = run("run", plan)
     assert got.code == 0 or "changed" in got.err
     if got.code == 0:
-        assert (zarr.open_array(out)[:5] == 1).all()
+        assert (zarr.open_array(out / "result")[:5] == 1).all()
 
 
 def test_damaged_objects(tmp_path):

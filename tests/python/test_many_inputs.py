@@ -39,7 +39,7 @@ def test_divided_stages_stay_in_the_bound(group, tmp_path, which):
     expected = eval(text, names, values)
     out = tmp_path / "out"
     roomy = check(run("eval", text, group, "--out", out, "--allowed-mem", "1GB", "--json")).run
-    np.testing.assert_allclose(zarr.open(out)[...], expected, rtol=1e-14)
+    np.testing.assert_allclose(zarr.open_array(out / "result")[...], expected, rtol=1e-14)
     # All chunks at once are 12 MB.
     small = check(
         run(
@@ -47,7 +47,7 @@ def test_divided_stages_stay_in_the_bound(group, tmp_path, which):
             "--reserved-mem", "10MB", "--max-workers", 1, "--json",
         )
     ).run  # fmt: skip
-    np.testing.assert_allclose(zarr.open(out)[...], expected, rtol=1e-14)
+    np.testing.assert_allclose(zarr.open_array(out / "result")[...], expected, rtol=1e-14)
     assert small["measured_mem"] <= small["projected_mem"] <= 16e6
     if which != "concat":  # a task needs only the pieces that its chunk touches
         assert small["stages"] > roomy["stages"]
