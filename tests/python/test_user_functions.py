@@ -238,6 +238,85 @@ def test_blocks_that_are_kept_are_an_error():
     kept.clear()
 
 
+def look_for_package():
+    # As modules do that keep why they cannot do something.
+    try:
+        raise ImportError("no such package")
+    except ImportError as e:
+        kept.append(e)
+
+
+def look(block):
+    look_for_package()
+    return block * 2
+
+
+def look_in_cycle(block):
+    class Node:
+        pass
+
+    node = Node()
+    node.values, node.itself = block, node
+    look_for_package()
+    return (lambda: node.values * 2)()
+
+
+def look_in_generator(block):
+    def parts():
+        yield from (look(line) for line in block)
+
+    return np.stack([*parts()])
+
+
+def look_in_closures(block):
+    def inner():
+        look_for_package()
+        return block * 2
+
+    return next(x for x in [inner()])
+
+
+def look_and_raise(block):
+    look_for_package()
+    raise KeyError("wind")
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("function", [look, look_in_cycle, look_in_generator, look_in_closures])
+def test_exceptions_that_modules_keep_do_not_keep_blocks(function, executor, spec):
+    a = np.arange(60.0).reshape(6, 10)
+    x = cubed.from_array(a, chunks=(3, 4), spec=spec)
+    np.testing.assert_array_equal(
+        cubed.map_blocks(function, x, dtype=float).compute(executor=executor), a * 2
+    )
+    with pytest.raises(KeyError, match="wind"):
+        cubed.map_blocks(look_and_raise, x, dtype=float).compute(executor=executor)
+    assert executor == "processes" or len(kept) > 6
+    kept.clear()
+
+
+def numbers():
+    look_for_package()
+    yield from range(10)
+
+
+suspended = []
+
+
+def add_next(block):
+    if not suspended:
+        suspended.append(numbers())
+    look_for_package()
+    return block + next(suspended[0])
+
+
+def test_generators_that_functions_suspend_go_on():
+    x = cubed.map_blocks(add_next, cubed.zeros(4, chunks=1), dtype=float)
+    assert list(x.compute(executor="single-threaded")) == [0, 1, 2, 3]
+    suspended.clear()
+    kept.clear()
+
+
 def test_refusals():
     x = cubed.zeros((4, 4), chunks=2)
     lock = __import__("threading").Lock()

@@ -5,7 +5,6 @@ The engine calls :func:`call_block` for every block, in whichever thread or proc
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
 import pickle
@@ -24,6 +23,7 @@ from cubed.base._dtypes import dtype_of
 from cubed.base._pickles import dumps
 from cubed.base._types import NDArray
 from cubed.runtime._failures import drop, keep, text_of
+from cubed.runtime._tracebacks import are_gone
 
 #: What the engine reads of the parameters: extra memory, digest of the code, title.
 _HEADER = struct.Struct("<Q16s40s")
@@ -113,13 +113,6 @@ def _store(
         np.copyto(_view(memory, name, shape, []), value, casting=casting)
 
 
-def _are_gone(alive: Sequence[weakref.ref[Any]]) -> bool:
-    """Whether nobody has views of the blocks any more."""
-    if any(view() is not None for view in alive):
-        gc.collect()  # they may be in a cycle
-    return all(view() is None for view in alive)
-
-
 def _where(title: str, index: tuple[int, ...]) -> str:
     number = ", ".join(map(str, index)) + ("," if len(index) == 1 else "")
     return f"{title}, block ({number})"
@@ -140,12 +133,12 @@ def call_block(
     try:
         title, runner = _load(params)
         _run(runner, inputs, outputs, index, alive)
-        if _are_gone(alive):
+        if are_gone(alive):
             return None
         return keep(ValueError(_KEPT), _where(title, index))
     except BaseException as e:
         failure = keep(e, _where(title, index))
-        if _are_gone(alive):
+        if are_gone(alive):
             return failure
         # Who got the exception would see memory that is gone.
         drop(failure[2])
