@@ -128,16 +128,20 @@ typedef struct cubed_run_options {
     const char *const *worker_command;
     /* Of executors that were added: what it is opened with, in the place of what it was added with. NULL: that. */
     void *executor_ctx;
+    /* Of executors whose workers are elsewhere: while a worker has nothing to do, a range that has taken far longer than
+     * others of its stage is given to it, too; of every 20 workers one at most does so. Whoever is first counts. */
+    bool backups;
 } cubed_run_options;
 #define CUBED_RUN_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(cubed_run_options), NULL, 2, NULL, NULL, NULL, 0, false, NULL, NULL                 \
+        sizeof(cubed_run_options), NULL, 2, NULL, NULL, NULL, 0, false, NULL, NULL, true           \
     }
 
 typedef struct cubed_run_stats {
     double seconds;
     int64_t num_tasks;
     int64_t num_retries;
+    int64_t num_backups; /* ranges that were given to a second worker */
     int64_t num_resumed; /* tasks that an earlier run had done */
     unsigned num_workers;
     uint64_t measured_mem; /* the most any task used */
@@ -211,10 +215,11 @@ typedef struct cubed_driver_options {
     void *event_ctx;
     const cubed_cancel *cancel;
     uint64_t max_message_bytes; /* see cubed_executor_caps */
+    bool backups;               /* see cubed_run_options */
 } cubed_driver_options;
 #define CUBED_DRIVER_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(cubed_driver_options), 0, 0, 2, NULL, NULL, NULL, 0                                 \
+        sizeof(cubed_driver_options), 0, 0, 2, NULL, NULL, NULL, 0, true                           \
     }
 /* Finds what has been done of a run that has begun. `options` may be NULL; `stats` too, else it outlives the driver.
  * CUBED_E_NOT_FOUND if the run has not begun, or is over. */

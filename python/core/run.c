@@ -183,13 +183,14 @@ static bool is_short(const cubed_plan_info *info, const cubed_executor_caps *cap
 static PyObject *stats_dict(const cubed_run_stats *s)
 {
     return Py_BuildValue(
-        "{sdsLsLsLsIsKsKsKsisKsKsKsKsKsKsK}", "seconds", s->seconds, "num_tasks",
-        (long long)s->num_tasks, "num_retries", (long long)s->num_retries, "num_resumed",
-        (long long)s->num_resumed, "num_workers", s->num_workers, "measured_mem",
-        (unsigned long long)s->measured_mem, "function_mem", (unsigned long long)s->function_mem,
-        "function_excess", (unsigned long long)s->function_excess, "function_excess_stage",
-        s->function_excess_stage, "projected_mem", (unsigned long long)s->projected_mem,
-        "intermediate_peak", (unsigned long long)s->intermediate_peak, "intermediate_spilled",
+        "{sdsLsLsLsLsIsKsKsKsisKsKsKsKsKsKsK}", "seconds", s->seconds, "num_tasks",
+        (long long)s->num_tasks, "num_retries", (long long)s->num_retries, "num_backups",
+        (long long)s->num_backups, "num_resumed", (long long)s->num_resumed, "num_workers",
+        s->num_workers, "measured_mem", (unsigned long long)s->measured_mem, "function_mem",
+        (unsigned long long)s->function_mem, "function_excess",
+        (unsigned long long)s->function_excess, "function_excess_stage", s->function_excess_stage,
+        "projected_mem", (unsigned long long)s->projected_mem, "intermediate_peak",
+        (unsigned long long)s->intermediate_peak, "intermediate_spilled",
         (unsigned long long)s->intermediate_spilled, "bytes_read",
         (unsigned long long)s->bytes_read, "bytes_written", (unsigned long long)s->bytes_written,
         "stored_read", (unsigned long long)s->stored_read, "stored_written",
@@ -223,24 +224,25 @@ static bool bind(core_plan *self, PyObject *results, Py_buffer *buffers, int *nb
     return true;
 }
 
-/* Plan.run(results, executor, retries, resume, keep, worker_command, engine, callback) -> dict of statistics */
+/* Plan.run(results, executor, retries, backups, resume, keep, worker_command, engine, callback) -> dict of statistics */
 PyObject *core_run_plan(PyObject *object, PyObject *args)
 {
     core_plan *self = (core_plan *)object;
     PyObject *results, *command, *callback, *answer = NULL;
     PyObject *engine_object;
-    int resume;
+    int resume, backups;
     channel c = {.plan = self->plan, .options = CUBED_RUN_OPTIONS_INIT, .err = CUBED_ERROR_INIT};
     const char *words[9] = {NULL};
     cubed_executor_caps caps;
-    if (!PyArg_ParseTuple(args, "O!zipIO!OO", &PyTuple_Type, &results, &c.options.executor,
-                          &c.options.retries, &resume, &c.options.keep, &PyTuple_Type, &command,
-                          &engine_object, &callback))
+    if (!PyArg_ParseTuple(args, "O!zippIO!OO", &PyTuple_Type, &results, &c.options.executor,
+                          &c.options.retries, &backups, &resume, &c.options.keep, &PyTuple_Type,
+                          &command, &engine_object, &callback))
         return NULL;
     if (cubed_executor_get_caps(core_get_state(PyType_GetModule(Py_TYPE(object)))->ctx,
                                 c.options.executor, &caps, &c.err) != CUBED_OK)
         return core_raise(&c.err);
     c.options.resume = resume;
+    c.options.backups = backups;
     for (Py_ssize_t i = 0; i < PyTuple_Size(command) && i < 8; i++) {
         words[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(command, i), NULL);
         if (!words[i]) return NULL;

@@ -62,6 +62,7 @@ class Plan:
         results: tuple[Any, ...],
         executor: str | None,
         retries: int,
+        backups: bool,
         resume: bool,
         keep: int,
         worker_command: tuple[str, ...],

@@ -228,6 +228,7 @@ json_t *values_run_json(const cubed_run_stats *s, const cubed_plan_info *p)
     json_object_set_new(o, "resumed", json_integer(s->num_resumed));
     json_object_set_new(o, "stages", json_integer(p->num_stages));
     json_object_set_new(o, "retries", json_integer(s->num_retries));
+    json_object_set_new(o, "backups", json_integer(s->num_backups));
     json_object_set_new(o, "workers", json_integer(s->num_workers));
     json_object_set_new(o, "allowed_mem", json_integer((json_int_t)p->allowed_mem));
     json_object_set_new(o, "reserved_mem", json_integer((json_int_t)p->reserved_mem));

@@ -93,7 +93,7 @@ cb_grid cb_plan_zarr_grid(const cb_zarr_meta *m);
  * than CB_RUN_WINDOW, or one of each stage. The runtime asserts them. */
 #define CB_RUN_NODE_BYTES   ((size_t)96)
 #define CB_RUN_TARGET_BYTES ((size_t)3072)
-#define CB_RUN_STAGE_BYTES  ((size_t)64)
+#define CB_RUN_STAGE_BYTES  ((size_t)80)
 #define CB_RUN_CHUNK_BYTES  ((size_t)12)
 #define CB_RUN_HELD_BYTES   ((size_t)20)
 #define CB_RUN_WINDOW       ((int64_t)1 << 16)

@@ -18,9 +18,16 @@
 /* While so many ranges wait to be tried again no others are begun. */
 #define MAX_RETRIES 256
 
+/* Backups: see find_straggler. */
+#define WORKERS_PER_BACKUP 20
+#define SLOW_TIMES         2
+#define SLOW_LEAST_NS      ((int64_t)1000000000)
+#define LOOK_NS            ((int64_t)50000000)
+
 typedef struct stage_state {
     int64_t done, started;
     int64_t start_ns;
+    int64_t timed, timed_ns; /* tasks of ranges that came back whole, and how long that took */
 } stage_state;
 
 _Static_assert(sizeof(stage_state) + 32 <= CB_RUN_STAGE_BYTES, "what a run keeps of a stage");
@@ -33,6 +40,10 @@ typedef struct in_flight {
     uint32_t serial; /* of those that had this slot: late reports of others are known by it */
     int64_t next,
         last; /* tasks that have not reported; of a slot that was released, next: see cb_driver */
+    int64_t first, given_ns;
+    uint32_t
+        twin;  /* 1 + the slot of the same range, given to another worker, too; 0: there is none */
+    bool late; /* its twin has done it: what comes of it is of no use */
 } in_flight;
 
 /* A range whose first task failed, or one that came behind such a task, to be run again at a time. */
@@ -54,6 +65,9 @@ struct cb_driver {
     unsigned fresh;   /* slots before this one have been used */
     int64_t released; /* slots that were: a list through `next`, which ends with -1 */
     int64_t start_ns;
+    unsigned backups; /* twins in flight, and what is late */
+    /* Since when a worker has nothing to do, so that each range in flight is being worked on; when to look again. */
+    int64_t calm_ns, look_ns;
 };
 
 /* --- Events ------------------------------------------------------------------------------------------- */
@@ -189,7 +203,62 @@ static void release_slot(cb_driver *d, unsigned slot)
     d->flights[slot].used = false;
     d->flights[slot].next = d->released;
     d->released = slot;
-    d->busy--;
+    if (d->busy-- == d->a.workers && d->a.backups) d->calm_ns = cb_clock_ns();
+}
+
+/* How much longer than others of its stage a range has taken; 0: not so much that it is a straggler. */
+static int64_t excess_of(const cb_driver *d, const in_flight *f, int64_t now)
+{
+    const stage_state *s = &d->stages[f->stage];
+    if (!f->used || f->twin || f->late || s->timed == 0) return 0;
+    const double usual = (double)s->timed_ns / (double)s->timed * (double)(f->last - f->first);
+    const int64_t taken = now - cb_max_i64(f->given_ns, d->calm_ns);
+    if (taken < SLOW_LEAST_NS || (double)taken < SLOW_TIMES * usual) return 0;
+    return taken - (int64_t)usual;
+}
+
+/* When nothing else can run and a worker is idle, the range that is expected to end last is given to it, too: LATE's
+ * rule (M. Zaharia et al., Improving MapReduce Performance in Heterogeneous Environments, OSDI 2008), with ranges of one
+ * stage as a measure of each other, since an engine tells nothing of a range before it ends. Few are, as most that are
+ * slow are slow for a reason that a second worker meets, too. Tasks may be done twice, at once, so this is harmless; the
+ * first report of each counts. */
+static in_flight *find_straggler(cb_driver *d)
+{
+    in_flight *worst = NULL;
+    int64_t most = 0;
+    const unsigned share = d->a.workers / WORKERS_PER_BACKUP;
+    if (!d->a.backups || d->busy >= d->a.workers || d->backups >= (share ? share : 1)) return NULL;
+    const int64_t now = cb_clock_ns();
+    if (now < d->look_ns) return NULL;
+    d->look_ns = now + LOOK_NS;
+    for (unsigned i = 0; i < d->fresh; i++) {
+        const int64_t excess = excess_of(d, &d->flights[i], now);
+        if (excess <= most) continue;
+        most = excess;
+        worst = &d->flights[i];
+    }
+    return worst;
+}
+
+static unsigned fly(cb_driver *d, in_flight f)
+{
+    const unsigned slot = take_slot(d);
+    f.serial = d->flights[slot].serial + 1;
+    f.first = f.next;
+    f.given_ns = d->a.backups ? cb_clock_ns() : 0;
+    d->flights[slot] = f;
+    return slot;
+}
+
+static unsigned back_up(cb_driver *d, in_flight *worst)
+{
+    in_flight twin = *worst;
+    twin.twin = 1 + (uint32_t)(worst - d->flights);
+    const unsigned slot = fly(d, twin);
+    worst->twin = 1 + slot;
+    d->backups++;
+    d->a.stats->num_backups++;
+    return slot;
 }
 
 cubed_status cb_driver_next(cb_driver *d, cubed_task_range *range, bool *got, cubed_error *err)
@@ -198,17 +267,17 @@ cubed_status cb_driver_next(cb_driver *d, cubed_task_range *range, bool *got, cu
     *got = false;
     if (d->busy == d->nflights) return CUBED_OK;
     CB_TRY(next_range(d, &f, err));
-    if (!f.used) return CUBED_OK;
-    const unsigned slot = take_slot(d);
-    f.serial = d->flights[slot].serial + 1;
-    d->flights[slot] = f;
-    stage_state *s = &d->stages[f.stage];
+    in_flight *straggler = f.used ? NULL : find_straggler(d);
+    if (!f.used && !straggler) return CUBED_OK;
+    const unsigned slot = straggler ? back_up(d, straggler) : fly(d, f);
+    const in_flight *given = &d->flights[slot];
+    stage_state *s = &d->stages[given->stage];
     if (s->started == 0) {
         s->start_ns = cb_clock_ns();
-        emit_stage(d, CUBED_EVENT_STAGE_START, f.stage, s->start_ns);
+        emit_stage(d, CUBED_EVENT_STAGE_START, given->stage, s->start_ns);
     }
-    s->started += f.last - f.next;
-    *range = (cubed_task_range){token_of(slot, &f), f.stage, f.next, f.last};
+    if (!straggler) s->started += given->last - given->next;
+    *range = (cubed_task_range){token_of(slot, given), given->stage, given->next, given->last};
     *got = true;
     return CUBED_OK;
 }
@@ -284,6 +353,21 @@ static in_flight *find(cb_driver *d, uint64_t token)
     return d->flights[slot].serial == token >> 32 ? &d->flights[slot] : NULL;
 }
 
+/* A range has come back, whole or not. */
+static void land(cb_driver *d, in_flight *f, in_flight *twin, bool failed)
+{
+    stage_state *s = &d->stages[f->stage];
+    if (f->late || (twin && failed)) d->backups--;
+    if (twin) {
+        twin->twin = 0;
+        twin->late = !failed;
+    } else if (!failed && !f->late && d->a.backups) {
+        s->timed += f->last - f->first;
+        s->timed_ns += cb_clock_ns() - f->given_ns;
+    }
+    release_slot(d, (unsigned)(f - d->flights));
+}
+
 cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_error *err)
 {
     in_flight *f = find(d, r->token);
@@ -292,14 +376,21 @@ cubed_status cb_driver_report(cb_driver *d, const cubed_task_report *r, cubed_er
         return cb_fail(err, CUBED_E_ARG,
                        "a report of task %" PRId64 " of stage %d came before that of task %" PRId64,
                        r->task, f->stage, f->next);
-    const unsigned attempts = f->attempts, slot = (unsigned)(f - d->flights);
+    const unsigned attempts = f->attempts;
     const bool failed = r->error.status != CUBED_OK;
+    in_flight *twin = f->twin ? &d->flights[f->twin - 1] : NULL;
     const in_flight was = *f;
     f->next++;
     f->attempts = 0;
-    if (failed || f->next == f->last) release_slot(d, slot);
+    if (failed || f->next == f->last) land(d, f, twin, failed);
+    if (was.late || (twin && r->task < twin->next)) return CUBED_OK; /* it has been done */
     if (r->error.status != CUBED_E_CANCELLED) emit_task(d, was.stage, attempts, r);
-    return failed ? task_failed(d, &was, attempts, r, err) : task_done(d, was.stage, r, err);
+    if (!failed) return task_done(d, was.stage, r, err);
+    if (twin && r->error.transient) { /* who works on it, too, goes on */
+        d->a.stats->num_retries++;
+        return CUBED_OK;
+    }
+    return task_failed(d, &was, attempts, r, err);
 }
 
 cubed_status cb_driver_lose(cb_driver *d, uint64_t token, const cubed_error *why, cubed_error *err)

@@ -18,6 +18,7 @@ typedef struct cb_driver_args {
     unsigned slots;                   /* ranges that may be in flight, at least 1 */
     unsigned range_ms;                /* that a range is to take: cubed_executor_caps */
     bool retries;   /* ranges that fail for a reason that may pass are tried again */
+    bool backups;   /* ranges that take far longer than others are given to a second worker */
     int64_t window; /* tasks that are held while they wait; 0: CB_RUN_WINDOW */
     const cb_notes *
         notes; /* of a run in parts: what has been done. NULL: intermediates are this driver's to free */

@@ -65,6 +65,7 @@ cubed_status cubed_driver_new(cubed_plan *plan, const char *run,
                                  .slots = o.max_in_flight ? o.max_in_flight
                                                           : RANGES_PER_WORKER * stats->num_workers,
                                  .retries = true,
+                                 .backups = o.backups,
                                  .notes = d->notes};
     CB_GO(cb_driver_new(&args, &d->driver, err));
     *out = d;

@@ -69,6 +69,8 @@ cubed_status cb_schedule_run(const cb_schedule_args *a, cubed_error *err)
                                               : ex->slots,
                                  .range_ms = caps->range_ms,
                                  .retries = !caps->retries_itself,
+                                 .backups = a->options->backups && !caps->shares_memory &&
+                                            !caps->maps_memory && !caps->retries_itself,
                                  .window = a->window};
     cubed_error why = CUBED_ERROR_INIT;
     cb_driver *d = NULL;

@@ -194,6 +194,119 @@ static void test_any_scheduler_gets_the_same(void **state)
     }
 }
 
+/* Works on all that is ready, or on all but the range that was first: those that wait for it are not ready then. */
+static cubed_task_range work_on_all(fixture *f, const cubed_plan *plan, cubed_driver *d,
+                                    const char *run, bool but_one)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    cubed_task_range flight[MOST];
+    int n = 0, got;
+    while (!cubed_run_is_over(d)) {
+        must(cubed_run_ready(d, flight + n, MOST - n, &got, &err), &err);
+        n += got;
+        if (but_one && n == 1) break;
+        const void *reports;
+        size_t size;
+        work(plan, f->workers[0], &flight[--n], run, &reports, &size);
+        tell(d, f->ctx, reports, size, true);
+    }
+    return flight[0];
+}
+
+/* What is given to a second worker, within some seconds. */
+static bool wait_for_backup(cubed_driver *d, int ms, cubed_task_range *range)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    int got = 0;
+    for (int i = 0; i < ms && !got; i += 10) {
+        usleep(10000);
+        must(cubed_run_ready(d, range, 1, &got, &err), &err);
+    }
+    return got;
+}
+
+/* The straggler, and its backup: `first` reports before the other one, which may be lost before that. */
+static void run_with_backup(fixture *f, bool backup_first, bool other_is_lost)
+{
+    cubed_error err = CUBED_ERROR_INIT;
+    char run[CUBED_RUN_NAME_CAP];
+    cubed_driver *d;
+    cubed_driver_options o = CUBED_DRIVER_OPTIONS_INIT;
+    cubed_run_stats stats;
+    cubed_plan_info info;
+    cubed_task_range both[2], none;
+    count events = {0};
+    const void *reports;
+    size_t size;
+    int got;
+    cubed_plan *plan = new_plan(f, false, NULL);
+    cubed_plan_get_info(plan, &info);
+    o.on_event = on_event;
+    o.event_ctx = &events;
+    o.retries = 0;
+    must(cubed_run_begin(plan, NULL, run, &err), &err);
+    must(cubed_driver_new(plan, run, &o, &stats, &d, &err), &err);
+    both[0] = work_on_all(f, plan, d, run, true);
+    assert_true(wait_for_backup(d, 20000, &both[1]));
+    assert_int_equal(both[0].stage, both[1].stage);
+    assert_int_equal(both[0].first, both[1].first);
+    assert_int_equal(both[0].last, both[1].last);
+    assert_true(both[0].token != both[1].token);
+    /* A second one would be more than one in twenty. */
+    must(cubed_run_ready(d, &none, 1, &got, &err), &err);
+    assert_int_equal(got, 0);
+    if (other_is_lost)
+        must(cubed_run_lost(d, both[!backup_first].token, "it was ended", &err), &err);
+    work(plan, f->workers[1], &both[backup_first], run, &reports, &size);
+    tell(d, f->ctx, reports, size, true);
+    if (!other_is_lost) { /* late */
+        work(plan, f->workers[0], &both[!backup_first], run, &reports, &size);
+        tell(d, f->ctx, reports, size, true);
+    }
+    (void)work_on_all(f, plan, d, run, false);
+    assert_int_equal(events.tasks, info.num_tasks);
+    assert_int_equal(stats.num_tasks, info.num_tasks);
+    assert_int_equal(stats.num_backups, 1);
+    assert_int_equal(stats.num_retries, other_is_lost);
+    cubed_driver_free(d);
+    must(cubed_run_finish(plan, run, &err), &err);
+    cubed_plan_unref(plan);
+    expect_result(f);
+}
+
+static void test_stragglers_have_backups(void **state)
+{
+    run_with_backup(*state, true, false);
+    run_with_backup(*state, false, false);
+    run_with_backup(*state, true, true);
+    run_with_backup(*state, false, true);
+}
+
+static void test_backups_can_be_declined(void **state)
+{
+    fixture *f = *state;
+    cubed_error err = CUBED_ERROR_INIT;
+    char run[CUBED_RUN_NAME_CAP];
+    cubed_driver *d;
+    cubed_driver_options o = CUBED_DRIVER_OPTIONS_INIT;
+    cubed_task_range range, none;
+    const void *reports;
+    size_t size;
+    cubed_plan *plan = new_plan(f, false, NULL);
+    o.backups = false;
+    must(cubed_run_begin(plan, NULL, run, &err), &err);
+    must(cubed_driver_new(plan, run, &o, NULL, &d, &err), &err);
+    range = work_on_all(f, plan, d, run, true);
+    assert_false(wait_for_backup(d, 1500, &none));
+    work(plan, f->workers[0], &range, run, &reports, &size);
+    tell(d, f->ctx, reports, size, true);
+    (void)work_on_all(f, plan, d, run, false);
+    cubed_driver_free(d);
+    must(cubed_run_finish(plan, run, &err), &err);
+    cubed_plan_unref(plan);
+    expect_result(f);
+}
+
 static void test_what_workers_are_told_wrong(void **state)
 {
     fixture *f = *state;
@@ -384,6 +497,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_scheduler_gets_the_same),
+        cmocka_unit_test(test_stragglers_have_backups),
+        cmocka_unit_test(test_backups_can_be_declined),
         cmocka_unit_test(test_what_workers_are_told_wrong),
         cmocka_unit_test(test_plans_are_loaded_once),
         cmocka_unit_test(test_ranges_fit_messages),

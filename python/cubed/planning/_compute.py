@@ -329,6 +329,7 @@ class Plan(PlanTotals):
                     () if stored else buffers,
                     e.name,
                     e.retries,
+                    e.use_backups,
                     bool(resume),
                     _KEEP_ALL if resume is not None else 0,
                     command,

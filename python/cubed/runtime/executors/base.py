@@ -38,9 +38,12 @@ class Executor:
         Tasks at a time; default: one per core.
     retries
         How often a task that failed to read or write, or whose worker died, is tried again.
+    use_backups
+        Whether tasks that take far longer than others are given to a second worker, too, when one
+        has nothing to do. Only where workers are elsewhere: those of this machine share its cores.
     **kwargs
-        `use_backups`, `batch_size`, `compute_arrays_in_parallel` and the like of other versions are
-        accepted: tasks start as soon as their inputs exist in any case.
+        `batch_size`, `compute_arrays_in_parallel` and the like of other versions are accepted:
+        tasks start as soon as their inputs exist in any case.
     """
 
     name: ClassVar[str]
@@ -63,6 +66,7 @@ class Executor:
             raise ValueError(f"retries is {retries}, expected 0 or more")
         self.max_workers: int = int(max_workers or 0)
         self.retries: int = int(retries)
+        self.use_backups: bool = bool(kwargs.get("use_backups", True))
         self.kwargs = kwargs
 
     @property
