@@ -9,6 +9,7 @@ import typing
 MODULES = (
     "cubed",
     "cubed.random",
+    "cubed.stats",
     "cubed.diagnostics",
     "cubed.diagnostics.estimate",
     "cubed.diagnostics.widgets",

@@ -122,3 +122,61 @@ def test_overlap_refusals():
         cubed.map_overlap(np.abs, x, depth=[1, 1])
     with pytest.raises(ValueError, match=r"shape \(4, 4\), expected \(2, 2\)"):
         cubed.map_overlap(np.abs, x, depth=1, boundary=0, dtype=float).compute()
+
+
+def test_dropped_and_new_axes():
+    a = np.random.default_rng(3).normal(size=(10, 6, 5))
+    x = cubed.from_array(a, chunks=(4, 6, 2))
+
+    def smoothed(b):  # along the first axis, of sums over the second one
+        s = b.sum(1)
+        return (s[:-2] + s[1:-1] + s[2:]) / 3
+
+    total = np.pad(a.sum(1), ((1, 1), (0, 0)), mode="edge")
+    wanted = (total[:-2] + total[1:-1] + total[2:]) / 3
+    for trim in (False, True):
+
+        def func(b, trim=trim):
+            out = smoothed(b)
+            return np.pad(out, ((1, 1), (0, 0))) if trim else out
+
+        y = cubed.map_overlap(
+            func, x, dtype=float, depth={0: 1}, boundary="nearest", drop_axis=1, trim=trim
+        )
+        assert y.shape == (10, 5)
+        np.testing.assert_allclose(y.compute(), wanted)
+    both = cubed.map_overlap(
+        lambda b: np.stack([b, -b], axis=1)[1:-1], x[:, 0], dtype=float, depth={0: 1},
+        boundary=0, new_axis=1, chunks=(x.chunks[0], 2, x.chunks[2]),
+    )  # fmt: skip
+    np.testing.assert_array_equal(both.compute(), np.stack([a[:, 0], -a[:, 0]], axis=1))
+
+
+def test_what_calls_are_told_of_blocks():
+    def func(b, row, block_info=None, block_id=None):
+        assert block_info[None]["chunk-location"] == block_id
+        assert b.shape == tuple(q - p for p, q in block_info[0]["array-location"])
+        assert block_info[None]["dtype"] == np.float64
+        (start, stop), _ = block_info[0]["array-location"]
+        return b + row * 0 + np.arange(start, stop)[:, None]
+
+    a = np.zeros((7, 5))
+    x, row = cubed.from_array(a, chunks=(3, 2)), cubed.from_array(a[:1], chunks=(1, 2))
+    y = cubed.map_blocks(func, x, row, dtype=float)
+    np.testing.assert_array_equal(y.compute(), np.arange(7.0)[:, None] + a)
+    np.testing.assert_array_equal(cubed.map_blocks(func, x, row).compute(), y.compute())
+
+    def described(b, block_info):
+        info = block_info[0]
+        assert info["shape"] == (7, 5) and info["num-chunks"] == (3, 3)
+        assert info["array-location"][1] == (0, 5) and info["chunk-location"][1] == 0
+        assert block_info[None]["chunk-shape"] == (b.shape[0],)
+        assert block_info[None]["shape"] == (7,)
+        return b.sum(1)
+
+    cubed.map_blocks(described, x, dtype=float, drop_axis=1).compute()
+    wide = cubed.map_overlap(
+        lambda b, block_info: b[1:-1] + block_info[None]["chunk-location"][0],
+        x, dtype=float, depth={0: 1}, boundary=0,
+    )  # fmt: skip
+    np.testing.assert_array_equal(wide.compute()[:, 0], [0, 0, 0, 1, 1, 1, 2])

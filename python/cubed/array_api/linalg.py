@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import operator
-import random as _python
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -622,7 +621,11 @@ def svd_compressed(
     if not 1 <= wanted <= min(x.shape):
         raise ValueError(f"svd_compressed: k is {k}, expected 1 to {min(x.shape)}")
     width = min(wanted + n_oversamples, *x.shape)
-    number = _python.getrandbits(63) if seed is None else operator.index(seed)
+    if seed is None:
+        import random  # late: it takes a while, and few need it
+
+        seed = random.getrandbits(63)
+    number = operator.index(seed)
     drawn = _core.random("normal", (x.shape[1], width), None, number, 0.0, 1.0)
     q, _ = qr(matmul(x, x._like(_core.astype(drawn, name_of(x.dtype)))))
     for _ in range(n_power_iter):

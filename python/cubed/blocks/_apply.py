@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from cubed.blocks._blockwise import (
     Cut,
     Operand,
     Output,
+    bounds,
     count,
     cut_of,
     cuts,
@@ -34,20 +35,82 @@ from cubed.spec import Spec
 
 
 @dataclass(frozen=True)
+class BlockInfo:
+    """What a function is told of its blocks, as Dask tells it."""
+
+    #: Of each array its place in the arguments, and for each axis the cut, and which of the block's
+    #: numbers is meant; None: the axis comes whole.
+    arrays: tuple[tuple[int, tuple[tuple[Cut, int | None], ...]], ...]
+    cuts: tuple[Cut, ...]  # of the result
+    dtype: np.dtype[Any]
+
+    def of_ones(self) -> BlockInfo:
+        """That of arrays of one element, which functions are tried with."""
+        arrays = tuple((p, tuple(((1, 1), k) for _, k in axes)) for p, axes in self.arrays)
+        return BlockInfo(arrays, ((1, 1),) * len(self.cuts), self.dtype)
+
+    def __call__(self, index: tuple[int, ...]) -> dict[int | None, dict[str, Any]]:
+        out: dict[int | None, dict[str, Any]] = {}
+        for place, axes in self.arrays:
+            numbers = tuple(0 if k is None or count(c) < 2 else index[k] for c, k in axes)
+            out[place] = {
+                "shape": tuple(c[0] for c, _ in axes),
+                "num-chunks": tuple(count(c) for c, _ in axes),
+                "array-location": [
+                    (0, c[0]) if k is None else bounds(c, i)
+                    for (c, k), i in zip(axes, numbers, strict=True)
+                ],
+                "chunk-location": numbers,
+            }
+        at = index[: len(self.cuts)]
+        where = [bounds(c, i) for c, i in zip(self.cuts, at, strict=True)]
+        out[None] = {
+            "shape": tuple(c[0] for c in self.cuts),
+            "num-chunks": tuple(count(c) for c in self.cuts),
+            "array-location": where,
+            "chunk-location": at,
+            "chunk-shape": tuple(stop - start for start, stop in where),
+            "dtype": self.dtype,
+        }
+        return out
+
+
+def block_info(
+    places: Sequence[int],
+    operands: Sequence[Operand],
+    unified: Mapping[Any, list[Cut]],
+    out: Output,
+) -> BlockInfo:
+    """What calls are told of blocks."""
+    left = {index: list(c) for index, c in unified.items()}
+    arrays = []
+    for place, x in zip(places, operands, strict=True):
+        axes = [
+            (left[i].pop(0), out.indices.index(i) if i in out.indices else None) for i in x.indices
+        ]
+        arrays.append((place, tuple(axes)))
+    return BlockInfo(tuple(arrays), tuple(out.cuts), out.dtype)
+
+
+@dataclass(frozen=True)
 class _MapCall:
     function: Callable[..., Any]
     args: tuple[Any, ...]  # arrays are None
     places: tuple[int, ...]  # of the arrays in args
     kwargs: dict[str, Any]
     block_ndim: int | None  # axes of the block numbers that the function gets; None: it wants none
+    info: BlockInfo | None = None
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
         args = list(self.args)
         for place, block in zip(self.places, blocks, strict=True):
             args[place] = block
-        if self.block_ndim is None:
-            return (self.function(*args, **self.kwargs),)
-        return (self.function(*args, block_id=index[: self.block_ndim], **self.kwargs),)
+        more: dict[str, Any] = {}
+        if self.block_ndim is not None:
+            more["block_id"] = index[: self.block_ndim]
+        if self.info is not None:
+            more["block_info"] = self.info(index)
+        return (self.function(*args, **more, **self.kwargs),)
 
 
 def wants_keyword(function: Callable[..., Any], name: str) -> bool:
@@ -78,6 +141,8 @@ def map_blocks(
         Gets a read-only NumPy array for each array in `args`, the blocks of the same number (axes
         are counted from the last; an axis of one block is given to all), and returns a block of the
         result. If it has a parameter `block_id` it is told the number of the block, a tuple.
+        `block_info` is what Dask gives under that name: for each array, by its place in the
+        arguments, and for the result (None) shape, number of chunks, and where the block is.
     *args
         Lazy arrays; everything else, NumPy arrays, too, is passed to every call as it is. Without
         any, an array is made from nothing: `chunks` are the extents of all its blocks, and the
@@ -131,10 +196,14 @@ def map_blocks(
     out = map_output(title, ndim, joined, chunks, drop_axis, new_axis, dtype)
     values = tuple(None if isinstance(a, Array) else a for a in args)
     block_ndim = len(out.cuts) if wants_keyword(func, "block_id") else None
-    call = _MapCall(func, values, places, kwargs, block_ndim)
+    told = wants_keyword(func, "block_info")
+    info = block_info(places, operands, unified, out) if told else None
+    call = _MapCall(func, values, places, kwargs, block_ndim, info)
     if dtype is None:
         tried = [tiny(x.array) for x in operands]
-        out = replace(out, dtype=infer_dtypes(title, lambda: call(tried, (0,) * 64))[0])
+        trial = replace(call, info=info and info.of_ones())
+        out = replace(out, dtype=infer_dtypes(title, lambda: trial(tried, (0,) * 64))[0])
+        call = replace(call, info=info and replace(info, dtype=out.dtype))
     return run_blocks(
         title, call, operands, unified, [out], extra_projected_mem, common_spec(*arrays) or spec
     )[0]

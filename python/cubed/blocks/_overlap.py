@@ -14,7 +14,7 @@ from cubed.array._operands import common_spec, normalize_axis
 from cubed.array_api._pad import pad
 from cubed.base._dtypes import dtype_of
 from cubed.base._types import NDArray
-from cubed.blocks._apply import map_output, wants_keyword
+from cubed.blocks._apply import BlockInfo, block_info, map_output, wants_keyword
 from cubed.blocks._blockwise import (
     Cut,
     Operand,
@@ -43,12 +43,17 @@ class _OverlapCall:
     #: Along each axis of the result what is cut off, and the axis's cut if there is nothing beyond
     #: its ends.
     trim: tuple[tuple[int, int, Cut | None], ...]
+    info: BlockInfo | None = None
 
     def __call__(self, blocks: list[NDArray], index: tuple[int, ...]) -> Sequence[Any]:
         args = list(self.args)
         for place, block in zip(self.places, blocks, strict=True):
             args[place] = block
-        more = {} if self.block_ndim is None else {"block_id": index[: self.block_ndim]}
+        more: dict[str, Any] = {}
+        if self.block_ndim is not None:
+            more["block_id"] = index[: self.block_ndim]
+        if self.info is not None:
+            more["block_info"] = self.info(index)
         result = np.asarray(self.function(*args, **more, **self.kwargs))
         key = []
         for axis, (before, after, cut) in enumerate(self.trim):
@@ -67,6 +72,8 @@ def map_overlap(
     depth: Any = 0,
     boundary: Any = None,
     trim: bool = False,
+    drop_axis: int | Sequence[int] | None = None,
+    new_axis: int | Sequence[int] | None = None,
     spec: Spec | None = None,
     extra_projected_mem: int = 0,
     name: str | None = None,
@@ -79,7 +86,8 @@ def map_overlap(
     func
         Gets a read-only NumPy array for each array in `args`: the block and `depth` elements around
         it. It returns the block of the result: of the extents without those elements, unless `trim`
-        or `chunks` say otherwise. `block_id` as for :func:`cubed.map_blocks`.
+        or `chunks` say otherwise. `block_id` and `block_info` as for
+        :func:`cubed.map_blocks`.
     *args
         Lazy arrays; everything else is passed to every call as it is.
     dtype
@@ -96,6 +104,9 @@ def map_overlap(
     trim
         Whether the function returns what it got, element by element, and what came around is cut
         off.
+    drop_axis, new_axis
+        Axes that the blocks of the result do not have, which come whole, and those that the arrays
+        do not have, as for :func:`cubed.map_blocks`; what `trim` cuts off is of the other axes.
     spec
         What computations may use, where no array says it.
     extra_projected_mem
@@ -139,20 +150,24 @@ def map_overlap(
     plain = [Operand(a._x, tuple(range(ndim - a.ndim, ndim))) for a in arrays]
     unified = unify(plain, title, align=False)
     joined = join(unified)
-    out = map_output(title, ndim, joined, chunks, None, None, dtype)
+    out = map_output(title, ndim, joined, chunks, drop_axis, new_axis, dtype)
     operands = [
         replace(x, array=_padded(a, mine)._x, halo=tuple((*d, b != "none") for d, b in mine))
         for x, a, mine in zip(plain, arrays, around, strict=True)
     ]
     values = tuple(None if isinstance(a, Array) else a for a in args)
     block_ndim = len(out.cuts) if wants_keyword(func, "block_id") else None
-    cuts_off = _trims(arrays, around, joined, ndim) if trim else ()
-    call = _OverlapCall(func, values, places, kwargs, block_ndim, cuts_off)
+    cuts_off: tuple[tuple[int, int, Cut | None], ...] = ()
+    if trim:
+        by_axis = _trims(arrays, around, joined, ndim)
+        cuts_off = tuple(by_axis[i] if isinstance(i, int) else (0, 0, None) for i in out.indices)
+    info = block_info(places, plain, unified, out) if wants_keyword(func, "block_info") else None
+    call = _OverlapCall(func, values, places, kwargs, block_ndim, cuts_off, info)
     if dtype is None:
         tried = [_tiny(a, mine) for a, mine in zip(arrays, around, strict=True)]
-        out = replace(
-            out, dtype=infer_dtypes(title, lambda: replace(call, trim=())(tried, (0,) * 64))[0]
-        )
+        trial = replace(call, trim=(), info=info and info.of_ones())
+        out = replace(out, dtype=infer_dtypes(title, lambda: trial(tried, (0,) * 64))[0])
+        call = replace(call, info=info and replace(info, dtype=out.dtype))
     return run_blocks(
         title, call, operands, unified, [out], extra_projected_mem, common_spec(*arrays) or spec
     )[0]

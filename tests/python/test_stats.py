@@ -1,0 +1,87 @@
+"""cubed.stats against scipy.stats."""
+
+import cubed
+import numpy as np
+import pytest
+import scipy.stats
+from cubed import stats
+
+RNG = np.random.default_rng(5)
+A = RNG.gamma(2.0, size=(41, 3))
+B = RNG.gamma(2.2, size=(41, 3))
+I = RNG.integers(1, 40, (12, 4))  # noqa: E741
+
+CASES = {
+    "moment": lambda s, x, y: s.moment(x, 3),
+    "moment 1": lambda s, x, y: s.moment(x, 1, axis=1),
+    "moment 0": lambda s, x, y: s.moment(x, 0),
+    "moment about": lambda s, x, y: s.moment(x, 2, center=1.5),
+    "moment of all": lambda s, x, y: s.moment(x, 4, axis=None),
+    "skew": lambda s, x, y: s.skew(x),
+    "skew along": lambda s, x, y: s.skew(x, axis=1, bias=False),
+    "skew of all": lambda s, x, y: s.skew(x, axis=None),
+    "kurtosis": lambda s, x, y: s.kurtosis(x),
+    "kurtosis unbiased": lambda s, x, y: s.kurtosis(x, bias=False, fisher=False),
+    "skewtest": lambda s, x, y: s.skewtest(x),
+    "kurtosistest": lambda s, x, y: s.kurtosistest(x),
+    "normaltest": lambda s, x, y: s.normaltest(x, axis=None),
+    "ttest_1samp": lambda s, x, y: s.ttest_1samp(x, 2.1),
+    "ttest_1samp of all": lambda s, x, y: s.ttest_1samp(x, 1.9, axis=None),
+    "ttest_rel": lambda s, x, y: s.ttest_rel(x, y),
+    "ttest_ind": lambda s, x, y: s.ttest_ind(x, y[:30]),
+    "ttest_ind Welch": lambda s, x, y: s.ttest_ind(x, y[:30], equal_var=False),
+    "chisquare": lambda s, x, y: s.chisquare(x),
+    "chisquare along": lambda s, x, y: s.chisquare(x, axis=1, ddof=1),
+    "power_divergence": lambda s, x, y: s.power_divergence(x, lambda_="cressie-read"),
+    "log-likelihood": lambda s, x, y: s.power_divergence(x, lambda_="log-likelihood"),
+    "mod-log-likelihood": lambda s, x, y: s.power_divergence(x, lambda_="mod-log-likelihood"),
+    "neyman": lambda s, x, y: s.power_divergence(x, lambda_=-2),
+    "f_oneway": lambda s, x, y: s.f_oneway(x, y, x[:20] * 1.1),
+}
+
+
+def lazy(a, chunks):
+    return cubed.from_array(a, chunks=chunks)
+
+
+@pytest.mark.parametrize("chunks", [1, 7, -1])
+@pytest.mark.parametrize("name", CASES)
+def test_against_scipy(name, chunks):
+    call = CASES[name]
+    wanted = call(scipy.stats, A, B)
+    with cubed.raise_if_computes():
+        got = call(stats, lazy(A, (chunks, 2)), lazy(B, (chunks, 2)))
+    pairs = [(got, wanted)]
+    if isinstance(got, stats.Result):
+        pairs = [(got.statistic, wanted.statistic), (got.pvalue, wanted.pvalue)]
+    for g, w in pairs:
+        assert g.shape == np.shape(w)
+        np.testing.assert_allclose(g.compute(), w, rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["i2", "u1", "f4"])
+def test_types(dtype):
+    a = I.astype(dtype)
+    for f in ("skew", "kurtosis"):
+        got, wanted = getattr(stats, f)(lazy(a, 5)), getattr(scipy.stats, f)(a)
+        assert got.dtype == wanted.dtype
+        np.testing.assert_allclose(got.compute(), wanted, rtol=1e-4 if dtype == "f4" else 1e-10)
+
+
+def test_few_equal_and_missing_elements():
+    with np.errstate(all="ignore"):
+        for a in (np.ones((9, 2)), np.array([[1.0, np.nan]] * 3 + [[2.0, 1.0]])):
+            for f in (stats.skew, stats.kurtosis):
+                values = f(lazy(a, 2)).compute()
+                assert np.isnan(values[-1]) and np.isnan(values[0]) == (len(a) == 9)
+    assert np.isnan(stats.moment(lazy(np.zeros((0, 2)), 1), 2).compute()).all()
+    for call, message in (
+        (lambda x: stats.skewtest(x), "skewtest: 3 elements, expected 8"),
+        (lambda x: stats.kurtosistest(x), "kurtosistest: 3 elements"),
+        (lambda x: stats.ttest_rel(x, x[:2]), "3 and 2 elements"),
+        (lambda x: stats.f_oneway(x), "1 samples"),
+        (lambda x: stats.power_divergence(x, lambda_="no"), "lambda_ is 'no'"),
+        (lambda x: stats.skew(x + 1j), "complex128, expected real"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            call(lazy(A[:3], 2))
