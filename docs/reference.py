@@ -10,6 +10,7 @@ MODULES = (
     "cubed",
     "cubed.random",
     "cubed.stats",
+    "cubed.ma",
     "cubed.diagnostics",
     "cubed.diagnostics.estimate",
     "cubed.diagnostics.widgets",

@@ -1,0 +1,571 @@
+"""Masked arrays: values and a mask, both lazy, with the names of :mod:`numpy.ma`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from cubed.array._array import Array
+from cubed.array._operands import common_spec, normalize_axes
+from cubed.array_api import elementwise_functions as _elements
+from cubed.array_api import manipulation_functions as _shapes
+from cubed.array_api import statistical_functions as _reductions
+from cubed.array_api.composed_functions import average as _average
+from cubed.array_api.creation_functions import full_like, zeros_like
+from cubed.array_api.searching_functions import count_nonzero
+from cubed.array_api.searching_functions import nonzero as _nonzero
+from cubed.array_api.searching_functions import where as _where
+from cubed.array_api.statistical_functions import cumulative_prod, cumulative_sum
+from cubed.array_api.utility_functions import all as _all
+from cubed.array_api.utility_functions import any as _any
+from cubed.base._types import Axis, ChunksLike, DTypeLike
+from cubed.io._create import as_lazy, from_array
+from cubed.planning._compute import compute as _compute
+from cubed.spec import Spec
+
+__all__ = [
+    "MaskedArray",
+    "array",
+    "average",
+    "concatenate",
+    "count",
+    "filled",
+    "fix_invalid",
+    "getdata",
+    "getmaskarray",
+    "masked_array",
+    "masked_equal",
+    "masked_greater",
+    "masked_greater_equal",
+    "masked_inside",
+    "masked_invalid",
+    "masked_less",
+    "masked_less_equal",
+    "masked_not_equal",
+    "masked_outside",
+    "masked_values",
+    "masked_where",
+    "nonzero",
+    "set_fill_value",
+    "where",
+]
+
+_ma: Any = np.ma  # of which NumPy types little
+
+#: Ufuncs whose results are masked where their second operand is 0, as in NumPy.
+_DIVISIONS = ("divide", "floor_divide", "remainder")
+
+
+class MaskedArray:
+    """An array of which some elements do not count: :attr:`data`, and :attr:`mask`, true where they
+    do not. Made by :func:`masked_array` and other functions of this module.
+
+    Operators and NumPy's ufuncs mask what either operand masks, and quotients by 0; reductions
+    leave masked elements out, and mask what has none left. `compute` gives NumPy's masked array.
+    """
+
+    __slots__ = ("_data", "_fill", "_mask")
+    __array_priority__ = 20.0
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, data: Array, mask: Array, fill_value: Any = None) -> None:
+        if mask.dtype.kind != "b":
+            raise TypeError(f"a mask of {mask.dtype}, expected bool")
+        self._data = data
+        self._mask = mask if mask.shape == data.shape else _shapes.broadcast_to(mask, data.shape)
+        self._fill = fill_value
+
+    @property
+    def data(self) -> Array:
+        """The elements, of which masked ones mean nothing."""
+        return self._data
+
+    @property
+    def mask(self) -> Array:
+        """Where elements do not count: bool, of the shape of the data."""
+        return self._mask
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents of the axes."""
+        return self._data.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Data type of the elements."""
+        return self._data.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return self._data.ndim
+
+    @property
+    def size(self) -> int:
+        """Number of elements, masked ones included."""
+        return self._data.size
+
+    @property
+    def chunks(self) -> tuple[tuple[int, ...], ...]:
+        """Extents of all chunks of the data."""
+        return self._data.chunks
+
+    @property
+    def fill_value(self) -> Any:
+        """What :meth:`filled` puts in place of masked elements: NumPy's, unless another is set."""
+        if self._fill is None:
+            return _ma.default_fill_value(self.dtype)
+        return np.asarray(self._fill).astype(self.dtype)[()]
+
+    @fill_value.setter
+    def fill_value(self, value: Any) -> None:
+        self._fill = value
+
+    @property
+    def T(self) -> MaskedArray:
+        """The array with its axes in reverse order."""
+        return self._each(lambda x: x.T)
+
+    def __repr__(self) -> str:
+        return (
+            f"cubed.ma.MaskedArray<shape={self.shape}, dtype={self.dtype},"
+            f" chunks={self._data.chunksize}>"
+        )
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def _each(self, function: Any) -> MaskedArray:
+        """A function of the data, and of the mask."""
+        return MaskedArray(function(self._data), function(self._mask), self._fill)
+
+    # --- Values ------------------------------------------------------------------------------
+
+    def compute(self, **kwargs: Any) -> Any:
+        """The values, as NumPy's masked array. Parameters as for :func:`cubed.compute`."""
+        data, mask = _compute(self._data, self._mask, **kwargs)
+        return _ma.MaskedArray(data, mask, fill_value=self._fill)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise TypeError("a masked array has no values without its mask: use compute, or filled")
+
+    def filled(self, fill_value: Any = None) -> Array:
+        """The data with a value in place of masked elements."""
+        value = self.fill_value if fill_value is None else fill_value
+        return _where(self._mask, np.asarray(value).astype(self.dtype)[()], self._data)
+
+    # --- Arranging ---------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> MaskedArray:
+        key = key.filled(False) if isinstance(key, MaskedArray) else key
+        return self._each(lambda x: x[key])
+
+    def astype(self, dtype: DTypeLike) -> MaskedArray:
+        """The elements in another type."""
+        return MaskedArray(self._data.astype(dtype), self._mask, self._fill)
+
+    def copy(self) -> MaskedArray:
+        """The same value behind another object."""
+        return self._each(lambda x: x.copy())
+
+    def reshape(self, *shape: Any, order: str = "C") -> MaskedArray:
+        """The elements in another shape."""
+        return self._each(lambda x: x.reshape(*shape, order=order))
+
+    def ravel(self, order: str = "C") -> MaskedArray:
+        """The elements in one dimension."""
+        return self._each(lambda x: x.ravel(order))
+
+    def transpose(self, *axes: Any) -> MaskedArray:
+        """The array with its axes in another order."""
+        return self._each(lambda x: x.transpose(*axes))
+
+    def squeeze(self, axis: Any = None) -> MaskedArray:
+        """The array without axes of extent 1."""
+        return self._each(lambda x: x.squeeze(axis))
+
+    def rechunk(self, chunks: ChunksLike) -> MaskedArray:
+        """The same values in other chunks."""
+        return self._each(lambda x: x.rechunk(chunks))
+
+    def compressed(self) -> Array:
+        """The elements that are not masked, in one dimension; they are counted now."""
+        return self._data.ravel()[~self._mask.ravel()]
+
+    # --- Reductions --------------------------------------------------------------------------
+
+    def _reduced(self, out: Array, axis: Axis, keepdims: bool) -> MaskedArray:
+        return MaskedArray(out, _all(self._mask, axis=axis, keepdims=keepdims), self._fill)
+
+    def count(self, axis: Axis = None, keepdims: bool = False) -> Array:
+        """How many elements are not masked: int64."""
+        return count_nonzero(~self._mask, axis=axis, keepdims=keepdims)
+
+    def sum(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
+        """Sums of what is not masked."""
+        out = self._data.sum(axis, dtype, keepdims=keepdims, where=~self._mask)
+        return self._reduced(out, axis, keepdims)
+
+    def prod(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
+        """Products of what is not masked."""
+        out = self._data.prod(axis, dtype, keepdims=keepdims, where=~self._mask)
+        return self._reduced(out, axis, keepdims)
+
+    def mean(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
+        """Means of what is not masked."""
+        out = self._data.mean(axis, dtype, keepdims=keepdims, where=~self._mask)
+        return self._reduced(out, axis, keepdims)
+
+    def var(self, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
+        """Variances of what is not masked; where too little is left they are masked."""
+        out = self._data.var(axis, ddof=ddof, keepdims=keepdims, where=~self._mask)
+        few = self.count(axis, keepdims) <= ddof
+        return MaskedArray(out, few, self._fill)
+
+    def std(self, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
+        """Standard deviations of what is not masked; where too little is left they are masked."""
+        out = self.var(axis, ddof=ddof, keepdims=keepdims)
+        return MaskedArray(_elements.sqrt(out.data), out.mask, self._fill)
+
+    def _extreme(self, largest: bool, axis: Axis, keepdims: bool) -> MaskedArray:
+        d = self.dtype
+        if d.kind == "b":
+            worst: Any = not largest
+        elif d.kind in "iu":
+            worst = np.iinfo(d).min if largest else np.iinfo(d).max
+        else:
+            worst = -math.inf if largest else math.inf
+        value = np.asarray(worst).astype(d)[()]
+        name = _reductions.max if largest else _reductions.min
+        out = name(_where(self._mask, value, self._data), axis=axis, keepdims=keepdims)
+        return self._reduced(out, axis, keepdims)
+
+    def max(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        """The largest of what is not masked."""
+        return self._extreme(True, axis, keepdims)
+
+    def min(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        """The smallest of what is not masked."""
+        return self._extreme(False, axis, keepdims)
+
+    def ptp(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        """The largest of what is not masked less the smallest."""
+        return self.max(axis, keepdims=keepdims) - self.min(axis, keepdims=keepdims)
+
+    def all(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        """Whether all of what is not masked is true."""
+        out = _all(self._data, axis=axis, keepdims=keepdims, where=~self._mask)
+        return self._reduced(out, axis, keepdims)
+
+    def any(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        """Whether any of what is not masked is true."""
+        out = _any(self._data, axis=axis, keepdims=keepdims, where=~self._mask)
+        return self._reduced(out, axis, keepdims)
+
+    def cumsum(self, axis: int | None = None) -> MaskedArray:
+        """Running sums, in which masked elements are 0; they stay masked."""
+        x = self.ravel() if axis is None else self
+        (d,) = (0,) if axis is None else normalize_axes(axis, self.ndim)
+        return MaskedArray(cumulative_sum(x.filled(0), axis=d), x.mask, self._fill)
+
+    def cumprod(self, axis: int | None = None) -> MaskedArray:
+        """Running products, in which masked elements are 1; they stay masked."""
+        x = self.ravel() if axis is None else self
+        (d,) = (0,) if axis is None else normalize_axes(axis, self.ndim)
+        return MaskedArray(cumulative_prod(x.filled(1), axis=d), x.mask, self._fill)
+
+    def anom(self, axis: Axis = None) -> MaskedArray:
+        """The elements less their mean."""
+        return self - self.mean(axis, keepdims=axis is not None)
+
+    # --- Operators ---------------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or kwargs or ufunc.nout != 1:
+            raise TypeError(f"{ufunc.__name__}.{method} of a masked array takes no parameters")
+        datas = [a.data if isinstance(a, MaskedArray) else a for a in args]
+        lazies = [d if isinstance(d, Array) else as_lazy(d) for d in map(_plain, datas)]
+        out = ufunc(*(d if _is_number(d) else x for d, x in zip(datas, lazies, strict=True)))
+        return MaskedArray(out, self._masks(ufunc.__name__, args, lazies, out.shape), self._fill)
+
+    @staticmethod
+    def _masks(name: str, args: Any, lazies: list[Array], shape: tuple[int, ...]) -> Array:
+        masks = [getmaskarray(a) for a in args if isinstance(a, (MaskedArray, np.ma.MaskedArray))]
+        if name in _DIVISIONS:
+            masks.append(lazies[1] == 0)
+        out = masks[0]
+        for m in masks[1:]:
+            out = _elements.logical_or(out, m)
+        return _shapes.broadcast_to(out, shape)
+
+    def _operate(self, ufunc: Any, other: Any, reflected: bool = False) -> MaskedArray:
+        pair = (other, self) if reflected else (self, other)
+        return self.__array_ufunc__(ufunc, "__call__", *pair)
+
+    def __neg__(self) -> MaskedArray:
+        return MaskedArray(-self._data, self._mask, self._fill)
+
+    def __abs__(self) -> MaskedArray:
+        return MaskedArray(abs(self._data), self._mask, self._fill)
+
+    def __invert__(self) -> MaskedArray:
+        return MaskedArray(~self._data, self._mask, self._fill)
+
+
+def _operators() -> None:
+    """Python's operators, by ufuncs."""
+    table = {
+        "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide,
+        "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "and": np.bitwise_and,
+        "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift,
+        "rshift": np.right_shift,
+    }  # fmt: skip
+    for name, ufunc in table.items():
+        for reflected in (False, True):
+
+            def operate(self: Any, other: Any, ufunc: Any = ufunc, back: bool = reflected) -> Any:
+                return self._operate(ufunc, other, back)
+
+            setattr(MaskedArray, f"__{'r' * reflected}{name}__", operate)
+    compared = {
+        "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
+        "gt": np.greater, "ge": np.greater_equal,
+    }  # fmt: skip
+    for name, ufunc in compared.items():
+
+        def compare(self: Any, other: Any, ufunc: Any = ufunc) -> Any:
+            return self._operate(ufunc, other)
+
+        setattr(MaskedArray, f"__{name}__", compare)
+
+
+_operators()
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
+
+
+def _plain(value: Any) -> Any:
+    """The data of NumPy's masked array; others as they are."""
+    return _ma.getdata(value) if isinstance(value, np.ma.MaskedArray) else value
+
+
+# --- Making ---------------------------------------------------------------------------------------
+
+
+def masked_array(
+    data: Any,
+    mask: Any = False,
+    dtype: DTypeLike = None,
+    fill_value: Any = None,
+    *,
+    chunks: ChunksLike = None,
+    spec: Spec | None = None,
+) -> MaskedArray:
+    """A masked array.
+
+    Parameters
+    ----------
+    data
+        An array, lazy or not, also a masked one of NumPy's.
+    mask
+        True where elements do not count; broadcast. What is masked already stays so.
+    dtype, fill_value
+        Of the result.
+    chunks, spec
+        Of an array that is not lazy.
+
+    Returns
+    -------
+    MaskedArray
+        Lazy.
+    """
+    old = None
+    if isinstance(data, MaskedArray):
+        data, old, fill_value = (
+            data.data,
+            data.mask,
+            data._fill if fill_value is None else fill_value,
+        )
+    elif isinstance(data, np.ma.MaskedArray):
+        fill_value = data.fill_value if fill_value is None else fill_value
+        old = _lazy(_ma.getmaskarray(data), chunks, spec)
+        data = _ma.getdata(data)
+    x = _lazy(data, chunks, spec)
+    x = x if dtype is None else x.astype(dtype)
+    new = mask if isinstance(mask, Array) else np.asarray(mask)
+    if isinstance(new, np.ndarray) and new.ndim == 0:
+        m = full_like(x, bool(new), dtype=np.bool_)
+    else:
+        m = _lazy(new, chunks if new.shape == x.shape else None, common_spec(x) or spec)
+        m = m.astype(np.bool_)
+    m = _shapes.broadcast_to(m, x.shape) if m.shape != x.shape else m
+    return MaskedArray(x, m if old is None else _elements.logical_or(m, old), fill_value)
+
+
+array = masked_array
+
+
+def _lazy(value: Any, chunks: ChunksLike, spec: Spec | None) -> Array:
+    if isinstance(value, Array):
+        return value
+    values = np.asarray(value)
+    return as_lazy(values) if chunks is None else from_array(values, chunks=chunks, spec=spec)
+
+
+def masked_where(condition: Any, a: Any) -> MaskedArray:
+    """An array that is masked where a condition holds, too."""
+    return masked_array(a, filled(condition, True))
+
+
+def getdata(a: Any) -> Array:
+    """The elements of an array that may be masked."""
+    return a.data if isinstance(a, MaskedArray) else as_lazy(_plain(a))
+
+
+def getmaskarray(a: Any) -> Array:
+    """Where an array is masked: bool, of its shape."""
+    if isinstance(a, MaskedArray):
+        return a.mask
+    if isinstance(a, np.ma.MaskedArray):
+        return as_lazy(_ma.getmaskarray(a))
+    return zeros_like(as_lazy(a), dtype=np.bool_)
+
+
+def filled(a: Any, fill_value: Any = None) -> Array:
+    """An array with a value in place of masked elements; one that is not masked as it is."""
+    a = masked_array(a) if isinstance(a, np.ma.MaskedArray) else a
+    return a.filled(fill_value) if isinstance(a, MaskedArray) else as_lazy(a)
+
+
+def _by_value(ufunc: Any, a: Any, value: Any) -> MaskedArray:
+    return masked_array(a, ufunc(getdata(a), value))
+
+
+def masked_equal(a: Any, value: Any) -> MaskedArray:
+    """Masked where elements equal a value, which is what fills them."""
+    out = _by_value(np.equal, a, value)
+    out.fill_value = value
+    return out
+
+
+def masked_not_equal(a: Any, value: Any) -> MaskedArray:
+    """Masked where elements do not equal a value."""
+    return _by_value(np.not_equal, a, value)
+
+
+def masked_greater(a: Any, value: Any) -> MaskedArray:
+    """Masked where elements are greater than a value."""
+    return _by_value(np.greater, a, value)
+
+
+def masked_greater_equal(a: Any, value: Any) -> MaskedArray:
+    """Masked where elements are not less than a value."""
+    return _by_value(np.greater_equal, a, value)
+
+
+def masked_less(a: Any, value: Any) -> MaskedArray:
+    """Masked where elements are less than a value."""
+    return _by_value(np.less, a, value)
+
+
+def masked_less_equal(a: Any, value: Any) -> MaskedArray:
+    """Masked where elements are not greater than a value."""
+    return _by_value(np.less_equal, a, value)
+
+
+def masked_inside(x: Any, v1: Any, v2: Any) -> MaskedArray:
+    """Masked from one value to another, both included."""
+    low, high = (v1, v2) if v1 <= v2 else (v2, v1)
+    data = getdata(x)
+    return masked_array(x, _elements.logical_and(data >= low, data <= high))
+
+
+def masked_outside(x: Any, v1: Any, v2: Any) -> MaskedArray:
+    """Masked where elements are not from one value to another."""
+    low, high = (v1, v2) if v1 <= v2 else (v2, v1)
+    data = getdata(x)
+    return masked_array(x, _elements.logical_or(data < low, data > high))
+
+
+def masked_invalid(a: Any) -> MaskedArray:
+    """Masked where elements are NaN or infinite."""
+    data = getdata(a)
+    return masked_array(a, ~_elements.isfinite(data) if data.dtype.kind in "fc" else False)
+
+
+def masked_values(
+    x: Any, value: Any, rtol: float = 1e-5, atol: float = 1e-8
+) -> MaskedArray:  # fmt: skip
+    """Masked where elements are close to a value, which is what fills them."""
+    data = getdata(x)
+    if data.dtype.kind not in "fc":
+        return masked_equal(x, value)
+    near = abs(data - value) <= atol + rtol * abs(value)
+    return masked_array(x, near, fill_value=value)
+
+
+def fix_invalid(a: Any, mask: Any = False, fill_value: Any = None) -> MaskedArray:
+    """Masked where elements are NaN or infinite, with the fill value in their place."""
+    out = masked_invalid(masked_array(a, mask, fill_value=fill_value))
+    bad = ~_elements.isfinite(out.data) if out.dtype.kind in "fc" else out.mask
+    value = np.asarray(out.fill_value).astype(out.dtype)[()]
+    return MaskedArray(_where(bad, value, out.data), out.mask, out._fill)
+
+
+def set_fill_value(a: MaskedArray, fill_value: Any) -> None:
+    """Sets what fills masked elements."""
+    a.fill_value = fill_value
+
+
+# --- Of several -----------------------------------------------------------------------------------
+
+
+def count(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+    """How many elements are not masked: int64."""
+    return masked_array(a).count(axis, keepdims)
+
+
+def nonzero(a: Any) -> tuple[Array, ...]:
+    """Coordinates of elements that are neither masked nor 0; their number is computed now."""
+    return _nonzero(filled(a, 0))
+
+
+def average(a: Any, axis: int | None = None, weights: Any = None) -> MaskedArray:
+    """The mean with weights of what is not masked."""
+    x = masked_array(a)
+    if weights is None:
+        return x.mean(axis)
+    data = _where(x.mask, x.dtype.type(0), x.data)
+    w = as_lazy(weights)
+    if w.shape != x.shape:
+        if axis is None or w.ndim != 1:
+            raise ValueError(f"average: weights of shape {w.shape} for an array of {x.shape}")
+        (d,) = normalize_axes(axis, x.ndim)
+        w = _shapes.reshape(w, (-1, *(1,) * (x.ndim - d - 1)))
+    w = _where(x.mask, w.dtype.type(0), w)
+    out, total = _average(data, axis, w, returned=True)
+    return MaskedArray(out, total == 0, x._fill)
+
+
+def where(condition: Any, x: Any, y: Any) -> MaskedArray:
+    """Elements of x where the condition holds, of y elsewhere; masked where the condition is."""
+    c = filled(condition, False)
+    a, b = masked_array(x), masked_array(y)
+    mask = _where(c, a.mask, b.mask)
+    if isinstance(condition, (MaskedArray, np.ma.MaskedArray)):
+        mask = _elements.logical_or(mask, getmaskarray(condition))
+    out = _where(c, a.data, b.data)
+    return MaskedArray(out, _shapes.broadcast_to(mask, out.shape), a._fill)
+
+
+def concatenate(arrays: Any, axis: int = 0) -> MaskedArray:
+    """Arrays one after another along an axis."""
+    given = [masked_array(a) for a in arrays]
+    return MaskedArray(
+        _shapes.concat([a.data for a in given], axis=axis),
+        _shapes.concat([a.mask for a in given], axis=axis),
+    )
