@@ -11,6 +11,7 @@ MODULES = (
     "cubed.random",
     "cubed.stats",
     "cubed.ma",
+    "cubed.ndimage",
     "cubed.diagnostics",
     "cubed.diagnostics.estimate",
     "cubed.diagnostics.widgets",

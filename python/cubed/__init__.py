@@ -29,6 +29,7 @@ from cubed.spec import Spec as Spec
 if TYPE_CHECKING:
     from cubed import diagnostics as diagnostics
     from cubed import ma as ma
+    from cubed import ndimage as ndimage
     from cubed import random as random
     from cubed import stats as stats
     from cubed._settings import config as config
@@ -98,7 +99,7 @@ if not TYPE_CHECKING:  # to type checkers what is imported is there, and no othe
     def __getattr__(name: str) -> Any:
         import importlib  # late: it is no name of the package
 
-        if name in ("diagnostics", "ma", "random", "stats"):
+        if name in ("diagnostics", "ma", "ndimage", "random", "stats"):
             return importlib.import_module(f"cubed.{name}")
         if name not in _later:
             raise AttributeError(f"module 'cubed' has no attribute {name!r}")

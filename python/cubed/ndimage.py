@@ -1,0 +1,306 @@
+"""Filters of images, with the names and parameters of :mod:`scipy.ndimage`, which filters the
+blocks, each with the elements around it that the filter needs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from cubed.array._array import Array
+from cubed.array._operands import to_numpy
+from cubed.base._types import NDArray
+from cubed.blocks._apply import map_blocks
+from cubed.blocks._overlap import map_overlap
+from cubed.io._create import as_lazy
+from cubed.planning._compute import compute
+
+__all__ = [
+    "gaussian_filter",
+    "label",
+    "maximum_filter",
+    "median_filter",
+    "minimum_filter",
+    "uniform_filter",
+]
+
+_BOUNDARIES = {"nearest": "nearest", "reflect": "reflect", "wrap": "periodic"}
+
+
+@dataclass(frozen=True)
+class _Filter:
+    """A filter of SciPy's; what it makes of the ends of blocks is cut off."""
+
+    name: str
+    options: tuple[tuple[str, Any], ...]
+
+    def __call__(self, block: NDArray) -> NDArray:
+        function = getattr(import_module("scipy.ndimage"), self.name)
+        return function(block, **dict(self.options))
+
+
+def _filtered(
+    name: str, input: Any, depth: Sequence[tuple[int, int]], mode: str, cval: float, **options: Any
+) -> Array:
+    import_module("scipy.ndimage")  # where it is missing that is said now
+    x = as_lazy(input)
+    if mode != "constant" and mode not in _BOUNDARIES:
+        raise ValueError(
+            f"{name}: mode is {mode!r}, expected 'constant', {', '.join(map(repr, _BOUNDARIES))}"
+        )
+    for axis, (before, after) in enumerate(depth):
+        if max(before, after) > x.shape[axis]:
+            raise ValueError(
+                f"{name}: it needs {max(before, after)} elements around a block of axis {axis},"
+                f" which has {x.shape[axis]}"
+            )
+    boundary: Any = cval if mode == "constant" else _BOUNDARIES[mode]
+    block = [c + p + q for c, (p, q) in zip(x.chunksize, depth, strict=True)]
+    size = math.prod(block) * max(8, x.dtype.itemsize)
+    return map_overlap(
+        _Filter(name, tuple(options.items())), x, dtype=x.dtype, depth=tuple(depth),
+        boundary=boundary, trim=True, extra_projected_mem=3 * size, name=name,
+    )  # fmt: skip
+
+
+def _of_axes(value: Any, ndim: int, what: str) -> list[Any]:
+    """A number for each axis."""
+    out = [value] * ndim if np.ndim(value) == 0 else list(value)
+    if len(out) != ndim:
+        raise ValueError(f"{what} has {len(out)} entries for {ndim} axes")
+    return out
+
+
+def gaussian_filter(
+    input: Any,
+    sigma: Any,
+    order: Any = 0,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    truncate: float = 4.0,
+) -> Array:
+    """An image smoothed by a Gaussian, or its derivatives.
+
+    Parameters
+    ----------
+    input
+        An image, of any number of axes.
+    sigma
+        The standard deviation, or one for each axis.
+    order
+        Of the derivative, or one for each axis.
+    mode, cval
+        What is beyond the ends: ``"reflect"``, ``"nearest"``, ``"wrap"``, or the number `cval` for
+        ``"constant"``.
+    truncate
+        Standard deviations after which the Gaussian ends.
+
+    Returns
+    -------
+    Array
+        Of the image's shape and type. Lazy.
+    """
+    x = as_lazy(input)
+    widths = _of_axes(sigma, x.ndim, "gaussian_filter: sigma")
+    if any(s < 0 for s in widths):
+        raise ValueError(f"gaussian_filter: sigma is {sigma}, expected 0 or more")
+    radius = [int(truncate * float(s) + 0.5) for s in widths]
+    return _filtered(
+        "gaussian_filter", x, [(r, r) for r in radius], mode, cval,
+        sigma=tuple(widths), order=tuple(_of_axes(order, x.ndim, "gaussian_filter: order")),
+        truncate=truncate,
+    )  # fmt: skip
+
+
+def _sized(name: str, input: Any, size: Any, footprint: Any, mode: str, cval: float) -> Array:
+    x = as_lazy(input)
+    if (size is None) == (footprint is None):
+        raise ValueError(f"{name}: give one of size and footprint")
+    options: dict[str, Any] = {}
+    if footprint is not None:
+        part = to_numpy(footprint).astype(bool)
+        if part.ndim != x.ndim:
+            raise ValueError(f"{name}: footprint has {part.ndim} axes, the image {x.ndim}")
+        sizes, options["footprint"] = list(part.shape), part
+    else:
+        sizes = [int(s) for s in _of_axes(size, x.ndim, f"{name}: size")]
+        options["size"] = tuple(sizes)
+    if any(s < 1 for s in sizes):
+        raise ValueError(f"{name}: size is {size}, expected 1 or more")
+    depth = [(s // 2, (s - 1) // 2) for s in sizes]
+    return _filtered(name, x, depth, mode, cval, **options)
+
+
+def uniform_filter(
+    input: Any, size: Any = 3, mode: str = "reflect", cval: float = 0.0
+) -> Array:  # fmt: skip
+    """The means of boxes around elements, of `size`, or one for each axis.
+
+    Of the image's shape and type; `mode` as for :func:`gaussian_filter`. Lazy.
+    """
+    return _sized("uniform_filter", input, size, None, mode, cval)
+
+
+def median_filter(
+    input: Any, size: Any = None, footprint: Any = None, mode: str = "reflect", cval: float = 0.0
+) -> Array:
+    """The medians of boxes around elements, of `size`, or one for each axis, or of the elements
+    that a footprint has.
+
+    Of the image's shape and type; `mode` as for :func:`gaussian_filter`. Lazy.
+    """
+    return _sized("median_filter", input, size, footprint, mode, cval)
+
+
+def minimum_filter(
+    input: Any, size: Any = None, footprint: Any = None, mode: str = "reflect", cval: float = 0.0
+) -> Array:
+    """The least elements of boxes around elements, or of those that a footprint has.
+
+    Of the image's shape and type; parameters as for :func:`median_filter`. Lazy.
+    """
+    return _sized("minimum_filter", input, size, footprint, mode, cval)
+
+
+def maximum_filter(
+    input: Any, size: Any = None, footprint: Any = None, mode: str = "reflect", cval: float = 0.0
+) -> Array:
+    """The greatest elements of boxes around elements, or of those that a footprint has.
+
+    Of the image's shape and type; parameters as for :func:`median_filter`. Lazy.
+    """
+    return _sized("maximum_filter", input, size, footprint, mode, cval)
+
+
+# --- Objects --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Labels:
+    structure: NDArray
+    counts: bool  # how many there are, instead of the labels
+
+    def __call__(self, block: NDArray) -> NDArray:
+        labels, n = import_module("scipy.ndimage").label(block, self.structure)
+        return np.full((1,) * block.ndim, n, np.int64) if self.counts else labels.astype(np.int32)
+
+
+@dataclass(frozen=True)
+class _Numbered:
+    offsets: NDArray  # labels of the blocks before each block
+    table: NDArray
+
+    def __call__(self, block: NDArray, block_id: tuple[int, ...]) -> NDArray:
+        at = self.table[np.where(block > 0, block + self.offsets[block_id], 0)]
+        return at.astype(np.int32)
+
+
+def label(input: Any, structure: Any = None) -> tuple[Array, int]:
+    """The connected objects of an image, each with a number.
+
+    Blocks are labelled by themselves when it is called, and objects that touch across them joined:
+    numbers and faces of blocks are held in memory then.
+
+    Parameters
+    ----------
+    input
+        An image, whose objects are not 0.
+    structure
+        Which neighbours are connected: 3 elements along each axis, symmetric. None: those that
+        share a face.
+
+    Returns
+    -------
+    tuple[Array, int]
+        int32, of the image's shape, 0 where no object is, lazy; and how many there are. They are
+        numbered by the blocks that they begin in, in which SciPy's order differs.
+    """
+    x = as_lazy(input)
+    ndimage = import_module("scipy.ndimage")
+    part = ndimage.generate_binary_structure(x.ndim, 1) if structure is None else structure
+    part = to_numpy(part).astype(bool)
+    if part.shape != (3,) * x.ndim:
+        raise ValueError(f"label: structure has shape {part.shape}, expected {(3,) * x.ndim}")
+    if not (part == part[(slice(None, None, -1),) * x.ndim]).all():
+        raise ValueError("label: structure is not symmetric")
+    on = (x != 0).astype(np.uint8)
+    extra = 12 * math.prod(x.chunksize)
+    local = map_blocks(
+        _Labels(part, False), on, dtype=np.int32, extra_projected_mem=extra, name="label"
+    )
+    if x.size == 0:
+        return local, 0
+    ones = tuple((1,) * n for n in x.numblocks)
+    number = map_blocks(
+        _Labels(part, True), on, dtype=np.int64, chunks=ones, extra_projected_mem=extra,
+        name="label",
+    )  # fmt: skip
+    borders = [
+        (axis, int(p)) for axis, c in enumerate(x.chunks) for p in np.cumsum(c)[:-1].tolist()
+    ]
+    faces = [
+        local[(*(slice(None),) * axis, slice(p - 1, p + 1))] for axis, p in borders
+    ]  # fmt: skip
+    counts, *found = compute(number, *faces)
+    offsets = (np.cumsum(counts.reshape(-1)) - counts.reshape(-1)).reshape(counts.shape)
+    total = int(counts.sum())
+    pairs = [
+        _touching(face, axis, p, offsets, x.chunks, part)
+        for (axis, p), face in zip(borders, found, strict=True)
+    ]
+    table, n = _joined(np.concatenate([np.empty((0, 2), np.int64), *pairs]), total)
+    numbered = _Numbered(offsets, table)
+    out = map_blocks(
+        numbered, local, dtype=np.int32, extra_projected_mem=extra + table.nbytes, name="label"
+    )
+    return out, n
+
+
+def _touching(
+    face: NDArray,
+    axis: int,
+    p: int,
+    offsets: NDArray,
+    chunks: Sequence[Sequence[int]],
+    structure: NDArray,
+) -> NDArray:
+    """Pairs of labels that touch across a border of blocks, numbered over all blocks."""
+    ids = []
+    for side in range(2):
+        places = [np.searchsorted(np.cumsum(c), np.arange(sum(c)), side="right") for c in chunks]
+        places[axis] = places[axis][p - 1 + side : p + side]
+        mine = face[(*(slice(None),) * axis, slice(side, side + 1))].astype(np.int64)
+        ids.append(np.where(mine > 0, mine + offsets[np.ix_(*places)], 0))
+    out = []
+    for step in itertools.product((-1, 0, 1), repeat=face.ndim):
+        if step[axis] != 1 or not structure[tuple(s + 1 for s in step)]:
+            continue
+        left, right = ([slice(None)] * face.ndim for _ in range(2))
+        for d, s in enumerate(step):
+            if d != axis and s:
+                left[d] = slice(0, -1) if s > 0 else slice(1, None)
+                right[d] = slice(1, None) if s > 0 else slice(0, -1)
+        a, b = ids[0][tuple(left)].ravel(), ids[1][tuple(right)].ravel()
+        both = (a > 0) & (b > 0)
+        out.append(np.unique(np.stack([a[both], b[both]], axis=1), axis=0))
+    return np.concatenate(out) if out else np.empty((0, 2), np.int64)
+
+
+def _joined(pairs: NDArray, total: int) -> tuple[NDArray, int]:
+    """For each label the number of its object, from 1; and how many objects there are."""
+    sparse, graph = import_module("scipy.sparse"), import_module("scipy.sparse.csgraph")
+    ones = np.ones(len(pairs), np.int8)
+    matrix = sparse.coo_matrix((ones, (pairs[:, 0] - 1, pairs[:, 1] - 1)), shape=(total, total))
+    if total == 0:
+        return np.zeros(1, np.int64), 0
+    n, group = graph.connected_components(matrix, directed=False)
+    _, first, inverse = np.unique(group, return_index=True, return_inverse=True)
+    rank = np.empty(n, np.int64)
+    rank[np.argsort(first)] = np.arange(1, n + 1)
+    return np.concatenate([[0], rank[inverse]]), int(n)
