@@ -5,6 +5,7 @@ import warnings
 import cubed
 import numpy as np
 import pytest
+import scipy.linalg
 
 RNG = np.random.default_rng(29)
 F = np.round(RNG.normal(size=(7, 5)), 2)
@@ -475,3 +476,30 @@ def test_large_arrays_within_their_memory():
         cubed.interp(x, [0, 1], [0, 2]).mean(),
     ):
         assert np.isfinite(y.compute(max_workers=1)).all()
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "c16"])
+@pytest.mark.parametrize("shape", [(5, 5), (6, 3), (3, 6), (2, 3, 4, 4), (1, 1)])
+def test_triangular_factors(shape, dtype):
+    a = (RNG.normal(size=shape) * 9).astype(dtype)
+    a = a + (1j * RNG.normal(size=shape)).astype(dtype) if dtype == "c16" else a
+    with cubed.raise_if_computes():
+        got = cubed.linalg.lu(lazy(a))
+    assert {g.dtype for g in got} == {np.dtype("f8") if dtype == "i4" else a.dtype}
+    p, low, up = cubed.compute(*got)
+    for g, w in zip((p, low, up), scipy.linalg.lu(a), strict=True):
+        assert g.shape == w.shape
+        np.testing.assert_allclose(g, w, rtol=1e-3 if dtype == "f4" else 1e-9, atol=1e-5)
+    np.testing.assert_allclose(p @ low @ up, a, rtol=1e-3 if dtype == "f4" else 1e-9, atol=1e-4)
+
+
+def test_factors_of_singular_and_wrong_matrices():
+    for a in (np.zeros((3, 3)), np.ones((3, 4)), np.array([[0.0, 1], [0, 2]])):
+        p, low, up = cubed.compute(*cubed.linalg.lu(lazy(a)))
+        np.testing.assert_allclose(p @ low @ up, a)
+    with pytest.raises(ValueError, match="lu: a has 1 axes"):
+        cubed.linalg.lu(lazy(V))
+    spec = cubed.Spec(allowed_mem="10MB", reserved_mem="1MB")
+    large = cubed.linalg.lu(cubed.random.random((1000, 1000), chunks=100, spec=spec))
+    with pytest.raises(MemoryError):
+        large.U.compute()

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from cubed.blocks._apply import apply_along_axis as apply_along_axis
     from cubed.blocks._apply import elemwise as elemwise
     from cubed.blocks._apply import map_blocks as map_blocks
+    from cubed.blocks._gufunc import apply_gufunc as apply_gufunc
     from cubed.blocks._overlap import map_overlap as map_overlap
     from cubed.blocks._tree import reduction as reduction
     from cubed.blocks._tree import scan as scan
@@ -44,6 +45,7 @@ else:
     #: Names, and where they are: a module, or a module and a name in it.
     PLACES = {
         "apply_along_axis": "cubed.blocks._apply:apply_along_axis",
+        "apply_gufunc": "cubed.blocks._gufunc:apply_gufunc",
         "array_api": "cubed.array_api",
         "array_html": "cubed.array._html:array_html",
         "as_lazy": "cubed.io._create:as_lazy",

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cubed import _core
+from cubed.array import _above
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import (
@@ -39,7 +40,7 @@ from cubed.array_api.manipulation_functions import (
 from cubed.array_api.searching_functions import where
 from cubed.array_api.statistical_functions import sum
 from cubed.base._dtypes import dtype_of, name_of
-from cubed.base._types import DTypeLike
+from cubed.base._types import DTypeLike, NDArray
 from cubed.spec import Spec
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "eigvalsh",
     "inv",
     "lstsq",
+    "lu",
     "matmul",
     "matrix_norm",
     "matrix_power",
@@ -91,6 +93,14 @@ class EighResult(NamedTuple):
 
     eigenvalues: Array
     eigenvectors: Array
+
+
+class LUResult(NamedTuple):
+    """Permutations, lower triangles with ones on the diagonal, and upper triangles."""
+
+    P: Array
+    L: Array
+    U: Array
 
 
 class QRResult(NamedTuple):
@@ -552,6 +562,56 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, Arr
         squares = squares[:0]
     rank = sum(kept.astype(np.int64)).astype(np.int32)
     return found[:, 0] if y.ndim == 1 else found, squares, rank, s
+
+
+def lu(a: Any) -> LUResult:
+    """Triangular factors of matrices, with rows in another order, so that no factor is more than 1.
+
+    ``(..., n, n)``, ``(..., n, k)`` and ``(..., k, m)`` of ``(..., n, m)``, k the smaller extent:
+    the product of the three is the matrix. Permutations are matrices, too. float64 for integers,
+    else a's type. Lazy; a task holds a matrix and its factors (MemoryError if it cannot).
+    """
+    (x,) = _floating(a)
+    if x.ndim < 2:
+        raise ValueError(f"lu: a has {x.ndim} axes, expected 2 at least")
+    n, m = x.shape[-2:]
+    k = min(n, m)
+    if x.size == 0 or k == 0:
+        raise ValueError(f"lu: a has shape {x.shape}, expected matrices with elements")
+    stacked = math.prod(x.chunksize[:-2])
+    return LUResult(
+        *_above.apply_gufunc(
+            _factored, "(n,m)->(n,p),(n,k),(k,m)", x,
+            output_dtypes=[x.dtype] * 3, output_sizes={"p": n, "k": k}, allow_rechunk=True,
+            extra_projected_mem=3 * stacked * max(n, m) ** 2 * x.dtype.itemsize,
+        )
+    )  # fmt: skip
+
+
+def _factored(blocks: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """The factors of a stack of matrices; without BLAS, whose memory nobody has counted."""
+    n, m = blocks.shape[-2:]
+    k = min(n, m)
+    left, shape = np.array(blocks).reshape(-1, n, m), blocks.shape[:-2]
+    order = np.zeros((len(left), n, n), blocks.dtype)
+    for a, p in zip(left, order, strict=True):
+        rows = np.arange(n)
+        for j in range(k):
+            column = a[j:, j]
+            pivot = j + int(np.argmax(np.abs(column.real) + np.abs(column.imag)))  # as LAPACK
+            if pivot != j:
+                a[[j, pivot]], rows[[j, pivot]] = a[[pivot, j]], rows[[pivot, j]]
+            if a[j, j] != 0:
+                a[j + 1 :, j] /= a[j, j]
+                a[j + 1 :, j + 1 :] -= a[j + 1 :, j, None] * a[j, j + 1 :]
+        p[rows, np.arange(n)] = 1
+    lower = np.tril(left[:, :, :k], -1)
+    lower[:, np.arange(k), np.arange(k)] = 1
+    return (
+        order.reshape(*shape, n, n),
+        lower.reshape(*shape, n, k),
+        np.triu(left[:, :k]).reshape(*shape, k, m),
+    )
 
 
 def tensorinv(a: Any, ind: int = 2) -> Array:
