@@ -66,51 +66,51 @@ class MaskedArray:
     leave masked elements out, and mask what has none left. `compute` gives NumPy's masked array.
     """
 
-    __slots__ = ("_data", "_fill", "_mask")
+    __slots__ = ("_values", "_fill", "_hidden")
     __array_priority__ = 20.0
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, data: Array, mask: Array, fill_value: Any = None) -> None:
         if mask.dtype.kind != "b":
             raise TypeError(f"a mask of {mask.dtype}, expected bool")
-        self._data = data
-        self._mask = mask if mask.shape == data.shape else _shapes.broadcast_to(mask, data.shape)
+        self._values = data
+        self._hidden = mask if mask.shape == data.shape else _shapes.broadcast_to(mask, data.shape)
         self._fill = fill_value
 
     @property
     def data(self) -> Array:
         """The elements, of which masked ones mean nothing."""
-        return self._data
+        return self._values
 
     @property
     def mask(self) -> Array:
         """Where elements do not count: bool, of the shape of the data."""
-        return self._mask
+        return self._hidden
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Extents of the axes."""
-        return self._data.shape
+        return self._values.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Data type of the elements."""
-        return self._data.dtype
+        return self._values.dtype
 
     @property
     def ndim(self) -> int:
         """Number of axes."""
-        return self._data.ndim
+        return self._values.ndim
 
     @property
     def size(self) -> int:
         """Number of elements, masked ones included."""
-        return self._data.size
+        return self._values.size
 
     @property
     def chunks(self) -> tuple[tuple[int, ...], ...]:
         """Extents of all chunks of the data."""
-        return self._data.chunks
+        return self._values.chunks
 
     @property
     def fill_value(self) -> Any:
@@ -131,21 +131,21 @@ class MaskedArray:
     def __repr__(self) -> str:
         return (
             f"cubed.ma.MaskedArray<shape={self.shape}, dtype={self.dtype},"
-            f" chunks={self._data.chunksize}>"
+            f" chunks={self._values.chunksize}>"
         )
 
     def __len__(self) -> int:
-        return len(self._data)
+        return len(self._values)
 
     def _each(self, function: Any) -> MaskedArray:
         """A function of the data, and of the mask."""
-        return MaskedArray(function(self._data), function(self._mask), self._fill)
+        return MaskedArray(function(self._values), function(self._hidden), self._fill)
 
     # --- Values ------------------------------------------------------------------------------
 
     def compute(self, **kwargs: Any) -> Any:
         """The values, as NumPy's masked array. Parameters as for :func:`cubed.compute`."""
-        data, mask = _compute(self._data, self._mask, **kwargs)
+        data, mask = _compute(self._values, self._hidden, **kwargs)
         return _ma.MaskedArray(data, mask, fill_value=self._fill)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -154,7 +154,7 @@ class MaskedArray:
     def filled(self, fill_value: Any = None) -> Array:
         """The data with a value in place of masked elements."""
         value = self.fill_value if fill_value is None else fill_value
-        return _where(self._mask, np.asarray(value).astype(self.dtype)[()], self._data)
+        return _where(self._hidden, np.asarray(value).astype(self.dtype)[()], self._values)
 
     # --- Arranging ---------------------------------------------------------------------------
 
@@ -164,7 +164,7 @@ class MaskedArray:
 
     def astype(self, dtype: DTypeLike) -> MaskedArray:
         """The elements in another type."""
-        return MaskedArray(self._data.astype(dtype), self._mask, self._fill)
+        return MaskedArray(self._values.astype(dtype), self._hidden, self._fill)
 
     def copy(self) -> MaskedArray:
         """The same value behind another object."""
@@ -192,35 +192,35 @@ class MaskedArray:
 
     def compressed(self) -> Array:
         """The elements that are not masked, in one dimension; they are counted now."""
-        return self._data.ravel()[~self._mask.ravel()]
+        return self._values.ravel()[~self._hidden.ravel()]
 
     # --- Reductions --------------------------------------------------------------------------
 
     def _reduced(self, out: Array, axis: Axis, keepdims: bool) -> MaskedArray:
-        return MaskedArray(out, _all(self._mask, axis=axis, keepdims=keepdims), self._fill)
+        return MaskedArray(out, _all(self._hidden, axis=axis, keepdims=keepdims), self._fill)
 
     def count(self, axis: Axis = None, keepdims: bool = False) -> Array:
         """How many elements are not masked: int64."""
-        return count_nonzero(~self._mask, axis=axis, keepdims=keepdims)
+        return count_nonzero(~self._hidden, axis=axis, keepdims=keepdims)
 
     def sum(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
         """Sums of what is not masked."""
-        out = self._data.sum(axis, dtype, keepdims=keepdims, where=~self._mask)
+        out = self._values.sum(axis, dtype, keepdims=keepdims, where=~self._hidden)
         return self._reduced(out, axis, keepdims)
 
     def prod(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
         """Products of what is not masked."""
-        out = self._data.prod(axis, dtype, keepdims=keepdims, where=~self._mask)
+        out = self._values.prod(axis, dtype, keepdims=keepdims, where=~self._hidden)
         return self._reduced(out, axis, keepdims)
 
     def mean(self, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
         """Means of what is not masked."""
-        out = self._data.mean(axis, dtype, keepdims=keepdims, where=~self._mask)
+        out = self._values.mean(axis, dtype, keepdims=keepdims, where=~self._hidden)
         return self._reduced(out, axis, keepdims)
 
     def var(self, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
         """Variances of what is not masked; where too little is left they are masked."""
-        out = self._data.var(axis, ddof=ddof, keepdims=keepdims, where=~self._mask)
+        out = self._values.var(axis, ddof=ddof, keepdims=keepdims, where=~self._hidden)
         few = self.count(axis, keepdims) <= ddof
         return MaskedArray(out, few, self._fill)
 
@@ -239,7 +239,7 @@ class MaskedArray:
             worst = -math.inf if largest else math.inf
         value = np.asarray(worst).astype(d)[()]
         name = _reductions.max if largest else _reductions.min
-        out = name(_where(self._mask, value, self._data), axis=axis, keepdims=keepdims)
+        out = name(_where(self._hidden, value, self._values), axis=axis, keepdims=keepdims)
         return self._reduced(out, axis, keepdims)
 
     def max(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
@@ -256,12 +256,12 @@ class MaskedArray:
 
     def all(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """Whether all of what is not masked is true."""
-        out = _all(self._data, axis=axis, keepdims=keepdims, where=~self._mask)
+        out = _all(self._values, axis=axis, keepdims=keepdims, where=~self._hidden)
         return self._reduced(out, axis, keepdims)
 
     def any(self, axis: Axis = None, *, keepdims: bool = False) -> Any:
         """Whether any of what is not masked is true."""
-        out = _any(self._data, axis=axis, keepdims=keepdims, where=~self._mask)
+        out = _any(self._values, axis=axis, keepdims=keepdims, where=~self._hidden)
         return self._reduced(out, axis, keepdims)
 
     def cumsum(self, axis: int | None = None) -> MaskedArray:
@@ -305,13 +305,13 @@ class MaskedArray:
         return self.__array_ufunc__(ufunc, "__call__", *pair)
 
     def __neg__(self) -> MaskedArray:
-        return MaskedArray(-self._data, self._mask, self._fill)
+        return MaskedArray(-self._values, self._hidden, self._fill)
 
     def __abs__(self) -> MaskedArray:
-        return MaskedArray(abs(self._data), self._mask, self._fill)
+        return MaskedArray(abs(self._values), self._hidden, self._fill)
 
     def __invert__(self) -> MaskedArray:
-        return MaskedArray(~self._data, self._mask, self._fill)
+        return MaskedArray(~self._values, self._hidden, self._fill)
 
 
 def _operators() -> None:

@@ -132,3 +132,24 @@ def test_what_is_wrong():
         hash(x)
     with pytest.raises(TypeError):
         operator.matmul(x, x)
+
+
+def test_beside_other_arrays():
+    x, m = cubed.from_array(A, chunks=2), ma.masked_array(A, M, chunks=3)
+    for call in (
+        lambda a, b: a + b,
+        lambda a, b: np.add(a, b),
+        lambda a, b: b - a,
+        lambda a, b: a < b,
+        lambda a, b: np.ma.getdata(A) * b,
+    ):
+        got, wanted = call(x, m), call(A, np.ma.array(A, mask=M))
+        assert isinstance(got, ma.MaskedArray)
+        np.testing.assert_array_equal(got.mask, np.ma.getmaskarray(wanted))
+        np.testing.assert_array_equal(got.filled(0), wanted.filled(0))
+    both = m + np.ma.array(I, mask=np.roll(M, 1))
+    np.testing.assert_array_equal(both.mask, M | np.roll(M, 1))
+    with pytest.raises(TypeError, match="without its mask"):
+        np.ma.array(I, mask=M) + m
+    with pytest.raises(TypeError, match=r"cubed\.ma\.masked_array\(x\) keeps it"):
+        x + np.ma.array(I, mask=M)

@@ -117,7 +117,10 @@ def to_numpy(value: Any) -> NDArray:
 def refuse_masked(value: Any) -> None:
     """TypeError for a masked array, whose mask would be lost."""
     if isinstance(value, np.ma.MaskedArray):
-        raise TypeError("masked arrays are not implemented: give x.filled(value)")
+        raise TypeError(
+            "a masked array would lose its mask here: cubed.ma.masked_array(x) keeps it,"
+            " x.filled(value) has none"
+        )
 
 
 #: Operations that any integer takes part in, also one that the other operand's type does not have:
