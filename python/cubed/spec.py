@@ -28,7 +28,7 @@ EXECUTORS = {
 
 
 class Spec:
-    """Limits and places of computations.
+    """Limits and places of computations. What is not given is what ``cubed.config`` has.
 
     Parameters
     ----------
@@ -124,30 +124,29 @@ class Spec:
     @property
     def work_dir(self) -> str | None:
         """Directory for intermediate arrays."""
-        return self._values["work_dir"]
+        given = self._values["work_dir"]
+        return given if given is not None else _setting("work_dir")
 
     @property
     def intermediate_store(self) -> Any:
         """What was given as such."""
-        return self._values.get("intermediate_store")
+        given = self._values.get("intermediate_store")
+        return given if given is not None else _setting("intermediate_store")
 
     @property
     def intermediates(self) -> tuple[str | None, dict[str, Any] | None]:
         """Where intermediate arrays lie that do not stay in memory, and options of that store."""
-        place = self._values.get("intermediates")
-        if place is None:
-            return self.work_dir, self.storage_options
-        return place, self._values.get("intermediate_options") or self.storage_options
+        values = self._values
+        place, options = values.get("intermediates"), values.get("intermediate_options")
+        if values.get("intermediate_store") is None and values["work_dir"] is None:
+            place, options = _intermediates(_setting("intermediate_store"))
+        return self.work_dir if place is None else place, options or self.storage_options
 
     @property
     def allowed_mem(self) -> int:
         """Bytes that a task may use."""
         value = self._values["allowed_mem"]
-        if value is None:
-            from cubed._settings import config  # late: donfig takes a while
-
-            value = parse_bytes(config.get("spec.allowed_mem"))
-        return value
+        return parse_bytes(_setting("allowed_mem")) if value is None else value
 
     @property
     def reserved_mem(self) -> int:
@@ -160,11 +159,7 @@ class Spec:
     def reserve(self) -> int:
         """Bytes that are reserved if :attr:`reserves_a_quarter` does not make them fewer."""
         value = self._values["reserved_mem"]
-        if value is None:
-            from cubed._settings import config  # late: donfig takes a while
-
-            value = parse_bytes(config.get("spec.reserved_mem"))
-        return value
+        return parse_bytes(_setting("reserved_mem")) if value is None else value
 
     @property
     def reserves_a_quarter(self) -> bool:
@@ -216,7 +211,8 @@ class Spec:
     @property
     def storage_options(self) -> dict[str, Any] | None:
         """Options of stores of other machines."""
-        return self._values.get("storage_options")
+        given = self._values.get("storage_options")
+        return given if given is not None else _setting("storage_options")
 
     @property
     def other_machines(self) -> bool:
@@ -226,7 +222,11 @@ class Spec:
     @property
     def zarr_compressor(self) -> Any:
         """Codecs of stored arrays."""
-        return self._values["zarr_compressor"]
+        given = self._values["zarr_compressor"]
+        if isinstance(given, str):
+            given = _setting("zarr_compressor", given)
+            _check_codecs(given)
+        return given
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Spec) and self._meaning() == other._meaning()
@@ -262,6 +262,13 @@ class Spec:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._values = state
         self._made = None
+
+
+def _setting(name: str, otherwise: Any = None) -> Any:
+    """What `cubed.config` has for what was not given."""
+    from cubed._settings import config  # late: donfig takes a while
+
+    return config.get(f"spec.{name}", otherwise)
 
 
 def spec_from_config(config: Any) -> Spec:

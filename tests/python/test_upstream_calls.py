@@ -603,3 +603,42 @@ def test_sizes_of_live_pictures():
     assert LiveTimelineViewer(width=300)._size == "width:300px;overflow:auto;"
     with pytest.raises(TypeError, match="widget is 3, expected None"):
         LivePlanViewer(3)
+
+
+# --- Settings -------------------------------------------------------------------------------------
+
+
+def test_settings_of_what_is_not_given(tmp_path):
+    settings = {
+        "spec.work_dir": str(tmp_path / "w"),
+        "spec.zarr_compressor": GZIP,
+        "spec.storage_options": {"anon": True},
+    }
+    x = cubed.from_array(A, chunks=(6, 11))
+    with cubed.config.set(settings):
+        bare, given = cubed.Spec(), cubed.Spec("elsewhere", storage_options={"key": "k"})
+        assert (bare.work_dir, given.work_dir) == (str(tmp_path / "w"), "elsewhere")
+        assert (bare.storage_options, given.storage_options) == ({"anon": True}, {"key": "k"})
+        assert given.intermediates[0] == "elsewhere"
+        assert x.plan()._work_dir == str(tmp_path / "w")
+        cubed.to_zarr(x, tmp_path / "a")
+        assert [type(c).__name__ for c in zarr.open_array(tmp_path / "a").compressors] == [
+            "GzipCodec"
+        ]
+        with cubed.config.set({"spec.intermediate_store": str(tmp_path / "i")}):
+            assert bare.intermediates[0] == str(tmp_path / "i")
+            assert given.intermediates[0] == "elsewhere"
+    assert bare.work_dir is None and bare.storage_options is None
+    assert bare.zarr_compressor == "auto"
+    with (
+        cubed.config.set({"spec.zarr_compressor": "gzip"}),
+        pytest.raises(TypeError, match="zarr_compressor is 'gzip', expected 'auto'"),
+    ):
+        cubed.to_zarr(x, tmp_path / "b")
+
+
+def test_names_of_what_plans_compute(x):
+    y = x + 1
+    plan = cubed.plan(y, x, optimize_graph=False)
+    assert plan.array_names == (y.name, x.name) and not plan.optimized
+    assert y.plan().optimized

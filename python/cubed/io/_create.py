@@ -187,7 +187,8 @@ def from_zarr(
         raise TypeError(f"store is the array {store!r}, expected where one is: see from_array")
     native = is_native(store)
     if native or (is_in_memory(store) and storage_options is None):
-        set_options(store, storage_options or (spec.storage_options if spec else None))
+        if is_remote(store):
+            set_options(store, storage_options or (spec or Spec()).storage_options)
         try:
             x = Array._new(_core.open(store_url(store, path)), spec)
         except FileNotFoundError:

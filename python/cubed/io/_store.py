@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +14,7 @@ from cubed import _core
 from cubed.array._array import Array
 from cubed.array._neighbours import refuse_foreign
 from cubed.array._operands import check_arrays, common_spec
-from cubed.base._remote import set_options
+from cubed.base._remote import is_remote, set_options
 from cubed.exceptions import ArrayExistsError, PlanTooLargeError
 from cubed.io._create import (
     from_array,
@@ -77,14 +75,14 @@ class Delayed:
                 self._replace(x, place)
 
     def _create(self, x: Array, place: ForeignPlace) -> None:
-        compressor = self._spec.zarr_compressor if self._spec is not None else "auto"
+        compressor = (self._spec or Spec()).zarr_compressor
         new = NewArray(place, x, compressor, self._overwrite)
         self._new.append(new)
         self._assign(x, new, _region(x, new.shape, None))
 
     def _replace(self, x: Array, place: Any) -> None:
         _use_options(place, self._spec)
-        codecs = _codecs(self._spec.zarr_compressor if self._spec is not None else "auto")
+        codecs = _codecs((self._spec or Spec()).zarr_compressor)
         url = store_url(place)
         archive = _archive(url)
         if archive is not None:
@@ -210,7 +208,7 @@ def place_in(store: Any, path: str | None, spec: Spec | None) -> Any:
         url = store_url(store, path)
         _use_options(url, spec)
         return url
-    return ForeignPlace(store, path, spec.storage_options if spec is not None else None)
+    return ForeignPlace(store, path, (spec or Spec()).storage_options)
 
 
 def _is_store(store: Any, kind: str) -> bool:
@@ -268,8 +266,11 @@ def native_target(x: Array, place: Any, region: Any) -> tuple[_core.Array, _core
 
 
 def _use_options(place: Any, spec: Spec | None) -> None:
-    if spec is not None:
-        set_options(place, spec.storage_options)
+    if not is_remote(place):
+        return
+    options = (spec or Spec()).storage_options
+    if spec is not None or options is not None:
+        set_options(place, options)
 
 
 def _opened(place: Any) -> Any:
@@ -301,8 +302,7 @@ def _region(x: Array, shape: Sequence[int], region: Any) -> tuple[slice, ...]:
     return tuple(slice(r.start, r.stop) for r in ranges)
 
 
-@dataclass(frozen=True)
-class Stored:
+class Stored(NamedTuple):
     """An array that is still to be written: what arrays of ``compute=False`` have."""
 
     x: Array
@@ -475,6 +475,8 @@ def _with(x: Array, stored: Stored | None) -> Array:
 
 def _temporary(x: Array) -> str:
     """A place in the work directory."""
+    import tempfile  # late: takes a while
+
     work_dir = x.spec.intermediates[0] or tempfile.gettempdir()
     return f"{work_dir}/cubed-result-{os.urandom(16).hex()}-0"
 

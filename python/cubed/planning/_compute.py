@@ -108,6 +108,7 @@ class Plan(PlanTotals):
         self._targets = ()
         self._in_store = None
         self._names = []
+        self._optimize = True
         self._plan = _core.Plan.load(data, allow_code)
         self._info = i = self._plan.info()
         limits = {name: i[name] for name in ("allowed_mem", "reserved_mem")}
@@ -211,6 +212,16 @@ class Plan(PlanTotals):
         if engine not in (None, "graphviz", "cytoscape"):
             raise ValueError(f"engine is {engine!r}, expected 'graphviz', 'cytoscape' or None")
         return visualize_plan(self, filename, format, "html" if engine == "cytoscape" else "svg")
+
+    @property
+    def array_names(self) -> tuple[str, ...]:
+        """Of the arrays that are computed: their :attr:`cubed.Array.name`."""
+        return tuple(self._names)
+
+    @property
+    def optimized(self) -> bool:
+        """Whether operations were put together."""
+        return self._optimize
 
     @property
     def dag(self) -> Any:
