@@ -642,3 +642,15 @@ def test_names_of_what_plans_compute(x):
     plan = cubed.plan(y, x, optimize_graph=False)
     assert plan.array_names == (y.name, x.name) and not plan.optimized
     assert y.plan().optimized
+
+
+def test_blocks_from_nothing_go_to_those_who_take_them():
+    def number(block_id, scale):
+        return np.full((2,), scale * block_id[0])
+
+    def both(block, block_id=None):
+        return block + block_id[0]
+
+    same(cubed.map_blocks(number, chunks=((2, 2),), dtype="i8", scale=3).compute(), [0, 0, 3, 3])
+    same(cubed.map_blocks(both, chunks=((2, 2),), dtype="i8").compute(), [0, 0, 1, 1])
+    same(cubed.map_blocks(np.exp, chunks=((2, 1),), dtype="f4").compute(), [1, 1, 1])

@@ -42,7 +42,7 @@ CALLS = {
     "from_array([1])": (TypeError, "list, which has no shape and no dtype"),
     "from_array(Unknown())": (TypeError, r"x.shape is \(None, 3\), expected integers"),
     "from_zarr(z)": (TypeError, "expected where one is: see from_array"),
-    "to_zarr(x, z)": (TypeError, "expected where one is: see cubed.store"),
+    "to_zarr(x, z, 'v')": (ValueError, "path is 'v', but store is an array"),
     # types
     "x & x": (TypeError, "bitwise_and is not defined for float64"),
     "c < c": (TypeError, "less is not defined for complex128"),
@@ -104,11 +104,11 @@ CALLS = {
     "small + large": (ValueError, "different specs"),
     "Spec(5)": (TypeError, "work_dir is 5, expected a path"),
     "Spec(zarr_compressor='zstd')": (TypeError, "zarr_compressor is 'zstd', expected 'auto'"),
-    "Spec(zarr_compressor={'name': 'gzip'})": (TypeError, "zarr_compressor is {.*}, expected"),
+    "Spec(zarr_compressor={'id': 'gzip'})": (TypeError, "zarr_compressor is {.*}, expected"),
     "asarray(1, device='gpu')": (ValueError, "no device 'gpu', only 'cpu'"),
     "astype(x, 'f4', device='gpu')": (ValueError, "no device 'gpu', only 'cpu'"),
     "xp.__array_namespace_info__().dtypes(device='gpu')": (ValueError, "no device 'gpu'"),
-    "to_zarr(x, 'new.zarr', region=5)": (TypeError, "regions is 5, expected a tuple of slices"),
+    "to_zarr(x, 'new.zarr', region=5)": (TypeError, "region is 5, expected a tuple of slices"),
     # values of parameters
     "random.random((2.5,))": (TypeError, r"size is \(2.5,\), expected integers"),
     "random.normal('a', 1, size=3)": (TypeError, "loc is 'a', expected a number"),

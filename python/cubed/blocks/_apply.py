@@ -146,7 +146,7 @@ def map_blocks(
     *args
         Lazy arrays; everything else, NumPy arrays, too, is passed to every call as it is. Without
         any, an array is made from nothing: `chunks` are the extents of all its blocks, and the
-        function gets a block of zeros for each, of `dtype` (float64).
+        function gets a block of zeros for each, of `dtype` (float64), if it takes one.
     dtype
         Of the result. None: found by calling the function with blocks of one element. What the
         function returns in another width of the same kind is cast; `extra_projected_mem` holds what
@@ -185,7 +185,7 @@ def map_blocks(
         if isinstance(value, Array):
             raise TypeError(f"{title}: {key} is a lazy array: pass it before the keywords")
     refuse_chunked(title, *args, *kwargs.values())
-    if not args and chunks is not None:
+    if not args and chunks is not None and _takes_block(func, kwargs):
         args = (_nothing(title, chunks, np.dtype(dtype if dtype is not None else float), spec),)
     places = tuple(i for i, a in enumerate(args) if isinstance(a, Array))
     arrays = [args[i] for i in places]
@@ -207,6 +207,20 @@ def map_blocks(
     return run_blocks(
         title, call, operands, unified, [out], extra_projected_mem, common_spec(*arrays) or spec
     )[0]
+
+
+def _takes_block(function: Callable[..., Any], kwargs: dict[str, Any]) -> bool:
+    """Whether a function can be called with a block, and the number of that if it wants it."""
+    try:
+        found = inspect.signature(function)
+    except (TypeError, ValueError):  # many of C have no signature
+        return True
+    number = {"block_id": ()} if "block_id" in found.parameters else {}
+    try:
+        found.bind(None, **{**number, **kwargs})
+    except TypeError:
+        return False
+    return True
 
 
 def _nothing(title: str, chunks: Any, dtype: np.dtype[Any], spec: Spec | None) -> Array:

@@ -231,7 +231,7 @@ def native_target(x: Array, place: Any, region: Any) -> tuple[_core.Array, _core
     x
         Of any type that casts to the target's.
     place
-        A path, a zarr-python store in a local directory, or a zarr-python array in one.
+        A path or a URL, or a zarr-python array in a place that the engine knows.
     region
         A slice for each axis (of step 1), or None for all.
 
@@ -522,6 +522,8 @@ def to_zarr(
     None; for ``compute=False`` an array: computing it writes, and gives the values that are stored.
     """
     check_arrays([x])
+    if not isinstance(region, (type(None), slice, Sequence)):
+        raise TypeError(f"region is {region!r}, expected a tuple of slices")
     target = None if store is None else place_in(store, path, x._spec)
     if store is None and path:
         raise ValueError(f"path is {path!r}, but there is no store")
